@@ -1,0 +1,55 @@
+# One folder, one library, one test program.
+#
+# starling_library(NAME [NEEDS target...] [PRIVATE_NEEDS target...])
+#   builds every *.cpp of the folder (tests, benchmarks and main programs excepted) as starling::NAME
+#   and, where STARLING_TESTS is on, every *_test.cpp as the ctest NAME_test.
+#   NEEDS is the whole list of what the folder may include; tests/layering.sh holds it to that.
+#   Sources are globbed so that a file is in the build exactly when it is in the folder.
+function(starling_library name)
+  cmake_parse_arguments(arg "" "" "NEEDS;PRIVATE_NEEDS;TEST_NEEDS;FOLDERS" ${ARGN})
+  set(patterns *.cpp)
+  set(header_patterns *.h)
+  foreach(folder ${arg_FOLDERS})
+    list(APPEND patterns ${folder}/*.cpp)
+    list(APPEND header_patterns ${folder}/*.h)
+  endforeach()
+  file(GLOB files CONFIGURE_DEPENDS ${patterns})
+  file(GLOB headers CONFIGURE_DEPENDS ${header_patterns})
+  set(tests ${files})
+  list(FILTER files EXCLUDE REGEX "_(test|bench|main)\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+
+  set(kind PUBLIC)
+  if(files)
+    add_library(starling_${name} STATIC ${files})
+    target_compile_options(starling_${name} PRIVATE ${STARLING_WARNINGS})
+    target_link_libraries(starling_${name} PRIVATE ${arg_PRIVATE_NEEDS})
+  else()
+    add_library(starling_${name} INTERFACE)
+    set(kind INTERFACE)
+  endif()
+  add_library(starling::${name} ALIAS starling_${name})
+  target_sources(starling_${name} ${kind} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
+  target_compile_features(starling_${name} ${kind} cxx_std_20)
+  target_link_libraries(starling_${name} ${kind} ${arg_NEEDS})
+  set_target_properties(starling_${name} PROPERTIES EXPORT_NAME ${name})
+  install(TARGETS starling_${name} EXPORT starling
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/starling)
+
+  if(STARLING_TESTS AND tests)
+    starling_test(${name}_test FILES ${tests} NEEDS starling::${name} ${arg_PRIVATE_NEEDS} ${arg_TEST_NEEDS})
+  endif()
+endfunction()
+
+# starling_test(NAME FILES file... NEEDS target...): one doctest program, one ctest entry.
+function(starling_test name)
+  cmake_parse_arguments(arg "" "" "FILES;NEEDS" ${ARGN})
+  find_package(doctest REQUIRED)
+  add_executable(${name} ${PROJECT_SOURCE_DIR}/tests/doctest_main.cpp ${arg_FILES})
+  target_compile_options(${name} PRIVATE ${STARLING_WARNINGS})
+  target_link_libraries(${name} PRIVATE ${arg_NEEDS} doctest::doctest)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600
+    ENVIRONMENT "STARLING_SOURCE=${PROJECT_SOURCE_DIR}")
+endfunction()
