@@ -1,0 +1,60 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "topology/topology.h"
+
+namespace starling {
+
+/// What a speed depends on besides the placement: the job's own part. Built from a JobSpec.
+struct JobProfile {
+  std::string model;              ///< catalogue name; unknown names read as "generic"
+  std::uint32_t gpus = 1;
+  double cpus_per_gpu = 0;        ///< 0: the model's own need
+};
+
+/// GPUs of one gang, ascending.
+using Placement = std::vector<GpuId>;
+
+/// Others that run now, as far as they share a server or a link with the job that is asked about.
+struct Neighbour {
+  JobProfile job;
+  Placement placement;
+};
+using Neighbours = std::vector<Neighbour>;
+
+/// relative = speed / speed alone on the best placement of the same size and fastest type: in (0, 1].
+/// 1/relative is the slowdown. `uncertainty` is a standard deviation of `relative`.
+struct Speed {
+  double relative = 1;
+  double uncertainty = 0;
+};
+
+/// How fast would this job run there, beside those? What a policy may ask; it never sees Physics.
+/// Pure but for observe(). Deterministic: equal questions, equal answers.
+class SpeedModel {
+ public:
+  virtual ~SpeedModel() = default;
+  [[nodiscard]] virtual Speed speed(const JobProfile& job, const Placement& placement,
+                                    const Neighbours& beside) const = 0;
+  /// A measured relative speed, to learn from.
+  virtual void observe(const JobProfile&, const Placement&, const Neighbours&, double /*measured*/) {}
+};
+
+/// How fast it really runs: the world's side of the same question, so each can stand in for the other.
+class Physics {
+ public:
+  virtual ~Physics() = default;
+  /// In (0, 1]; service received per second of wall time.
+  [[nodiscard]] virtual double rate(const JobProfile& job, const Placement& placement,
+                                    const Neighbours& beside) const = 0;
+  /// False when rate() is 1 whatever the placement and the neighbours, so callers may skip asking.
+  [[nodiscard]] virtual bool varies() const noexcept = 0;
+  /// Time between launch and the first iteration: image, start, checkpoint restore.
+  [[nodiscard]] virtual double startup_s(const JobProfile& job) const = 0;
+};
+
+}  // namespace starling

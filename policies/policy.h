@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/rng.h"
+#include "base/time.h"
+#include "interference/speed.h"
+#include "topology/occupancy.h"
+#include "topology/topology.h"
+#include "workload/job.h"
+
+namespace starling {
+
+/// What a policy may know of one job. `spec.duration` is the user's estimate: exact, noisy or 0 (unknown),
+/// as the experiment says; never more.
+struct JobView {
+  const JobSpec* spec = nullptr;   ///< valid during decide()
+  Instant submitted;               ///< when the first home accepted it
+  std::uint64_t order = 0;         ///< arrival order at this home; unique
+  Duration served{0};              ///< time it has run so far, over all attempts
+  std::uint32_t failed_rounds = 0; ///< attempts that were refused before they started
+  Placement placement;             ///< running jobs only: its GPUs, also those of other partitions
+  bool blocked = false;            ///< an attempt or a forward is under way: leave it alone
+};
+
+/// What another partition said of itself. A hint: nothing safe may depend on it.
+struct RemoteDigest {
+  AgentId agent;
+  PartitionId partition;
+  std::uint32_t gpus = 0;
+  std::uint32_t free = 0;
+  std::uint32_t largest_free_server = 0;
+  std::uint32_t whole_free_servers = 0;  ///< of the partition's commonest server size
+  std::uint32_t waiting = 0;             ///< jobs homed there that wait
+  std::uint64_t waiting_gpus = 0;        ///< GPUs that those want
+  Instant at;                            ///< when it arrived here
+};
+
+/// Who may look at what: one partition, its jobs, hints about the others, and a speed model.
+struct View {
+  const Topology& topology;
+  const Occupancy& gpus;                   ///< the partition; what decide() may place on at once
+  std::span<const JobView> waiting;        ///< in arrival order
+  std::span<const JobView> running;        ///< in start order; filled only if facts().preemptive or elastic
+  std::span<const RemoteDigest> others;    ///< by agent
+  const SpeedModel& speed;
+  Instant now;
+  AgentId me;
+};
+
+struct Start   { JobId job; Placement placement; };  ///< ascending GPUs, all free in View::gpus
+struct Resize  { JobId job; Placement placement; };  ///< checkpoint, stop, start there
+struct Preempt { JobId job; };                       ///< checkpoint, stop, wait again
+struct Forward { JobId job; AgentId to; };           ///< give the job a new home
+/// Ask other partitions for a share: `local` GPUs here, the rest from bids. The core runs the
+/// two-phase flow; the job stays waiting if anybody refuses.
+struct Spread  { JobId job; Placement local; };
+using Decision = std::variant<Start, Resize, Preempt, Forward, Spread>;
+
+enum class TriggerKind : std::uint8_t { arrival, departure, round, digest };
+struct Trigger {
+  TriggerKind kind = TriggerKind::round;
+};
+
+enum class Family : char { placement = 'A', order = 'B', elastic = 'C' };
+
+/// What a policy is and needs: what the engine must give it, and whom it may be compared with.
+struct PolicyFacts {
+  std::string_view name;
+  std::string_view summary;        ///< one line for people
+  Family family = Family::order;
+  bool preemptive = false;
+  bool elastic = false;
+  bool shares_gpus = false;
+  bool needs_durations = false;
+  bool needs_model_file = false;
+  Duration round{0};               ///< 0: event-driven
+};
+
+/// Decides who runs where and when, for one partition. Deterministic: same calls, same answers.
+/// The core checks every decision against its ledger, so a wrong one costs quality, never safety.
+class Policy {
+ public:
+  virtual ~Policy() = default;
+  [[nodiscard]] virtual const PolicyFacts& facts() const noexcept = 0;
+  /// Decisions in the order in which they are to be tried. Start decisions must not overlap.
+  [[nodiscard]] virtual std::vector<Decision> decide(const View& view, const Trigger& trigger, Rng& rng) = 0;
+  /// GPUs to offer a gang of `want` that spans partitions, ascending, possibly fewer; empty: none.
+  /// `gpus_per_worker` workers never straddle servers.
+  [[nodiscard]] virtual Placement offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker);
+};
+
+}  // namespace starling

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+#include "topology/topology.h"
+
+namespace starling {
+
+/// Which GPUs of one partition (a range of servers) are free. A GPU is free, or taken (held, running,
+/// quarantined: why is the ledger's business). All updates O(log n) in the number of servers.
+/// GPU ids are those of the whole topology. Order of answers is part of the guarantee (lowest first).
+class Occupancy {
+ public:
+  Occupancy(const Topology& topology, IndexRange servers);
+
+  [[nodiscard]] const Topology& topology() const noexcept { return topology_; }
+  [[nodiscard]] IndexRange servers() const noexcept { return servers_; }
+  [[nodiscard]] IndexRange gpus() const noexcept { return gpus_; }
+  [[nodiscard]] std::uint32_t free_count() const noexcept { return free_; }
+  [[nodiscard]] std::uint32_t free_on(ServerId server) const noexcept;
+  [[nodiscard]] bool is_free(GpuId gpu) const noexcept;
+
+  /// Each of `gpus` must be free (take) or taken (give_back); anything else is a broken invariant.
+  void take(std::span<const GpuId> gpus);
+  void give_back(std::span<const GpuId> gpus);
+
+  /// The `count` lowest free GPUs; nothing if there are fewer.
+  [[nodiscard]] std::optional<std::vector<GpuId>> lowest_free(std::uint32_t count) const;
+  /// The server with the fewest free GPUs that still has `count`, ties to the lowest index.
+  [[nodiscard]] std::optional<ServerId> best_fit(std::uint32_t count) const;
+  /// The `count` lowest free GPUs of one server. Requires free_on(server) >= count.
+  [[nodiscard]] std::vector<GpuId> free_gpus(ServerId server, std::uint32_t count) const;
+  /// Wholly free servers with exactly `gpus_per_server` GPUs, lowest first, at most `limit`.
+  [[nodiscard]] std::vector<ServerId> whole_free_servers(std::uint32_t gpus_per_server,
+                                                         std::uint32_t limit) const;
+  /// The most free GPUs that any one server has.
+  [[nodiscard]] std::uint32_t largest_free_server() const noexcept;
+  /// histogram[k] = servers with exactly k free GPUs (k from 1), for digests; k above 16 counts as 16.
+  [[nodiscard]] std::array<std::uint32_t, 17> free_histogram() const noexcept;
+
+ private:
+  Topology topology_;
+  IndexRange servers_;
+  IndexRange gpus_;
+  std::uint32_t free_ = 0;
+  std::vector<bool> taken_;                             // by GPU, relative to gpus_.first
+  std::vector<std::uint32_t> free_per_server_;          // relative to servers_.first
+  std::vector<std::set<std::uint32_t>> by_free_;        // by_free_[k]: servers with k free, ascending
+  std::vector<std::set<std::uint32_t>> whole_;          // whole_[k]: wholly free servers of k GPUs
+};
+
+}  // namespace starling
