@@ -1,0 +1,78 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "agents/config.h"
+#include "agents/output.h"
+#include "topology/topology.h"
+
+namespace starling {
+
+/// One process to start: the ranks of a gang that live on one server.
+struct LaunchSpec {
+  AttemptId attempt;
+  ServerId server;
+  Placement gpus;            ///< on that server, ascending
+  std::uint32_t first_rank = 0;  ///< of the workers here
+  std::uint32_t local_workers = 1;
+  JobSpec spec;
+  std::vector<Share> gang;   ///< the whole gang, for world size and rates
+  Duration served{0};        ///< by earlier attempts: where to resume
+};
+/// How a started process ended, or that it could not start (code 127).
+struct Exit {
+  AttemptId attempt;
+  ServerId server;
+  ExitStatus exit;
+  Duration served{0};        ///< service received in this attempt
+};
+
+/// Starts and stops processes on this executor's servers. Real: fork and process group. Emulated: a timer. Simulated:
+/// the world's event queue. Not thread-safe; every call returns at once.
+class Launcher {
+ public:
+  virtual ~Launcher() = default;
+  /// Repeating a start of the same attempt and server changes nothing.
+  virtual Status start(const LaunchSpec& spec) = 0;
+  /// Ends all processes of the attempt: politely, after `grace` by force; children too. Ends show up in reap().
+  virtual void stop(AttemptId attempt, Duration grace) = 0;
+  /// Everything that ended since the last call.
+  virtual std::vector<Exit> reap() = 0;
+  /// When reap() is next worth calling; kNever if an end announces itself.
+  [[nodiscard]] virtual Instant next_deadline() const noexcept { return kNever; }
+};
+
+struct StopSpec { AttemptId attempt; Duration grace{0}; };
+using RunCommand = std::variant<LaunchSpec, StopSpec>;
+using ExecutorEvent = std::variant<Tick, Received, Exit>;
+struct ExecutorOutput : Output {
+  std::vector<RunCommand> run;   ///< after persist and send
+  void clear() { Output::clear(), run.clear(); }
+};
+
+struct ExecutorState;
+
+/// Runs what its partition's owner says, and is the fence: it persists the highest epoch it saw, ignores lower ones
+/// for ever, and refuses a GPU that is busy. Pure, like Agent.
+class Executor {
+ public:
+  Executor(ExecutorConfig config, const Topology& topology, std::span<const Record> recovered);
+  ~Executor();
+  Executor(Executor&&) noexcept;
+  Executor& operator=(Executor&&) noexcept;
+
+  void step(Instant now, const ExecutorEvent& event, ExecutorOutput& out);
+  [[nodiscard]] Instant next_deadline() const noexcept;
+  [[nodiscard]] const ExecutorConfig& config() const noexcept;
+  [[nodiscard]] const ExecutorState& state() const noexcept;
+  [[nodiscard]] std::vector<Record> snapshot() const;
+
+ private:
+  std::unique_ptr<ExecutorState> state_;
+};
+
+}  // namespace starling

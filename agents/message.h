@@ -1,0 +1,146 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "interference/speed.h"
+#include "workload/job.h"
+
+namespace starling {
+
+// Everything that nodes say to one another, as plain structs. The codec (bus/) turns them into frames
+// and back and checks every field's meaning, so cores may rely on ranges but never on truth. Durations are
+// relative: no wall clock crosses the wire. Every message is idempotent; what a repeat or a latecomer does
+// stands at its handler.
+
+enum class Role : std::uint8_t { unknown = 0, agent, executor, client };
+enum class Refusal : std::uint8_t {
+  unknown = 0, fenced, conflict, expired, invalid, busy, not_ready, never_fits, cancelled
+};
+[[nodiscard]] const char* name_of(Refusal refusal) noexcept;
+
+/// Partition and the epoch that the sender believes in.
+struct Fence {
+  PartitionId partition;
+  Epoch epoch;
+  friend bool operator==(const Fence&, const Fence&) = default;
+};
+
+/// The part of a gang that one partition holds.
+struct Share {
+  PartitionId partition;
+  Placement gpus;  ///< ascending, not empty
+  friend bool operator==(const Share&, const Share&) = default;
+};
+
+/// How a process ended.
+struct ExitStatus {
+  std::int32_t code = 0;       ///< exit code, or -signal
+  bool lost = false;           ///< the host died with it
+  std::string log_tail;        ///< its last output lines, at most Limits::log_tail_bytes
+  friend bool operator==(const ExitStatus&, const ExitStatus&) = default;
+};
+
+// --- Session and liveness ---------------------------------------------------------------------
+/// First word of a node to a peer, repeated until Welcome.
+struct Hello { Role role = Role::unknown; std::uint16_t protocol_min = 1, protocol_max = 1; std::string build; };
+struct Welcome { Fence fence; };                     ///< from an agent: what it owns
+struct Goodbye { std::string reason; };              ///< refused: wrong protocol, unknown role
+struct Ping { std::uint64_t sequence = 0; };
+struct Pong { std::uint64_t sequence = 0; std::uint32_t loop_lag_us = 0; };
+/// A hint about the sender's partition; newest version wins, nothing safe depends on it.
+struct Digest {
+  Fence fence; std::uint64_t version = 0;
+  std::uint32_t gpus = 0, free = 0, largest_free_server = 0, whole_free_servers = 0;
+  std::uint32_t waiting = 0; std::uint64_t waiting_gpus = 0;
+};
+
+// --- Client -----------------------------------------------------------------------------------
+enum class JobPhase : std::uint8_t {
+  unknown = 0, waiting, starting, running, draining, finished, failed, cancelled, moved
+};
+[[nodiscard]] const char* name_of(JobPhase phase) noexcept;
+[[nodiscard]] constexpr bool terminal(JobPhase p) noexcept {
+  return p == JobPhase::finished || p == JobPhase::failed || p == JobPhase::cancelled;
+}
+
+/// From a client, or from a home that gives the job away (then `client`, `waited`, `forwards` are set).
+struct Submit { JobSpec spec; NodeId client; Duration waited{0}; Duration served{0}; std::uint32_t forwards = 0; };
+struct Accepted { JobId job; AgentId home; };
+struct Busy { JobId job; std::uint32_t retry_ms = 0; };
+struct Rejected { JobId job; Refusal why = Refusal::unknown; std::string reason; };  ///< never accepted
+struct Cancel { JobId job; };
+struct Query { JobId job; };
+/// Answer to Query, and told unasked to the submitting client at every change of phase.
+struct JobState {
+  JobId job; JobPhase phase = JobPhase::unknown; AgentId home;
+  Duration queued{0};      ///< accept to first start (so far)
+  Duration elapsed{0};     ///< accept to end (so far)
+  Duration served{0};      ///< time on GPUs, all attempts
+  std::uint32_t attempts = 0, forwards = 0, preemptions = 0;
+  Placement placement;     ///< of the running or last attempt
+  ExitStatus exit;         ///< if terminal
+};
+struct Explain { JobId job; };
+struct Explanation { JobId job; std::vector<std::string> lines; };  ///< why it waits, for people
+struct ListJobs { JobId after; std::uint32_t limit = 100; };        ///< ids above `after`, ascending
+struct JobList { std::vector<JobState> jobs; bool more = false; };
+struct StatusQuery {};
+/// Counters since start, for `top` and the result table. Latencies: 99th-percentile style histograms stay
+/// inside; these are the figures.
+struct AgentStatus {
+  AgentId agent; Fence fence;
+  std::uint32_t gpus = 0, free = 0, quarantined = 0, waiting = 0, running = 0;
+  std::uint64_t accepted = 0, finished = 0, failed = 0, forwards = 0, cross_partition_gangs = 0;
+  std::uint64_t preemptions = 0, resizes = 0, decisions = 0, refused_frames = 0, messages = 0;
+  std::uint32_t decision_p50_us = 0, decision_p99_us = 0;
+};
+
+// --- Bidding and placement (home <-> owner) -----------------------------------------------------
+struct BidRequest { AttemptId attempt; std::uint32_t gpus = 0, gpus_per_worker = 1; std::vector<std::string> gpu_types; };
+struct Offer { AttemptId attempt; Share share; std::uint32_t valid_ms = 0; };  ///< a hint: holds nothing
+struct NoOffer { AttemptId attempt; PartitionId partition; std::string reason; };
+struct Reserve { AttemptId attempt; Fence fence; Placement gpus; std::uint32_t hold_ms = 0; };
+struct Reserved { AttemptId attempt; PartitionId partition; };
+struct ReserveRefused { AttemptId attempt; PartitionId partition; Refusal why = Refusal::unknown; };
+/// Carries all that a later Start needs. `gang` is the whole gang, for ranks and rates.
+struct Commit { AttemptId attempt; Fence fence; JobSpec spec; std::vector<Share> gang; Duration served{0}; };
+struct Committed { AttemptId attempt; PartitionId partition; };
+struct CommitRefused { AttemptId attempt; PartitionId partition; Refusal why = Refusal::unknown; };
+struct StartAttempt { AttemptId attempt; Fence fence; };
+struct Started { AttemptId attempt; PartitionId partition; };
+struct Release { AttemptId attempt; Fence fence; };
+struct Released { AttemptId attempt; PartitionId partition; Duration served{0}; };  ///< nothing of it runs here
+struct AttemptQuery { AttemptId attempt; PartitionId partition; };   ///< owner asks the home about a silent hold
+enum class AttemptLife : std::uint8_t { unknown = 0, live, dead, not_ready };
+struct AttemptAnswer { AttemptId attempt; AttemptLife life = AttemptLife::unknown; };
+
+// --- Executor (owner <-> executor; Exited travels on to the home) --------------------------------
+struct Launch { AttemptId attempt; Fence fence; JobSpec spec; std::vector<Share> gang; Placement here; Duration served{0}; };
+struct LaunchResult { AttemptId attempt; bool ok = false; std::string reason; };
+struct Kill { AttemptId attempt; Fence fence; };
+struct Killed { AttemptId attempt; Duration served{0}; };    ///< confirmed: no process of it is left here
+/// Every rank of the attempt on this executor (or, told to the home, in this partition) has ended.
+struct Exited { AttemptId attempt; PartitionId partition; ExitStatus exit; Duration served{0}; };
+struct ExitedAck { AttemptId attempt; PartitionId partition; };
+struct Progress { AttemptId attempt; Duration served{0}; double rate = 1; };
+struct InventoryRequest { Fence fence; };
+struct InventoryItem { AttemptId attempt; Placement gpus; bool exited = false; ExitStatus exit; Duration served{0}; };
+struct Inventory { Fence fence; std::vector<InventoryItem> items; };
+struct Fenced { PartitionId partition; Epoch epoch; };       ///< your epoch is old; this one is current
+
+using Message = std::variant<
+    Hello, Welcome, Goodbye, Ping, Pong, Digest, Submit, Accepted, Busy, Rejected, Cancel, Query, JobState,
+    Explain, Explanation, ListJobs, JobList, StatusQuery, AgentStatus, BidRequest, Offer, NoOffer, Reserve,
+    Reserved, ReserveRefused, Commit, Committed, CommitRefused, StartAttempt, Started, Release, Released,
+    AttemptQuery, AttemptAnswer, Launch, LaunchResult, Kill, Killed, Exited, ExitedAck, Progress,
+    InventoryRequest, Inventory, Fenced>;
+
+/// The table's name, for logs and stories: "Reserve".
+[[nodiscard]] const char* name_of(const Message& message) noexcept;
+
+}  // namespace starling

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <variant>
+#include <vector>
+
+#include "agents/message.h"
+#include "agents/record.h"
+#include "base/ids.h"
+#include "base/time.h"
+
+namespace starling {
+
+struct Tick {};                                        ///< time passed; nothing else happened
+struct Received { NodeId from; Message message; };     ///< `from` is authenticated by the transport
+using Event = std::variant<Tick, Received>;
+
+struct Send { NodeId to; Message message; };
+
+/// What a step wants done, in this order: persist and sync everything, then send. Callers clear and
+/// reuse one Output, so that a step allocates nothing once it has warmed up.
+struct Output {
+  std::vector<Record> persist;
+  std::vector<Send> send;
+  void clear() { persist.clear(), send.clear(); }
+};
+
+}  // namespace starling

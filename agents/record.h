@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "agents/message.h"
+#include "base/ids.h"
+#include "base/result.h"
+
+namespace starling {
+
+// What must survive a crash, and nothing else. Replaying a journal's records in order gives the durable
+// part of the memory state. (PROTOCOL: home, owner and executor have few recovery points.)
+
+struct LifeBegan { Incarnation incarnation; Epoch epoch; };               ///< first record of each life
+// Home
+struct JobAccepted { Submit submit; std::uint64_t order = 0; };
+struct AttemptStarting { AttemptId attempt; std::vector<Share> gang; };   ///< before any Start leaves
+struct AttemptDraining { AttemptId attempt; };                            ///< next attempt only after all Released
+struct AttemptOver { AttemptId attempt; Duration served{0}; };            ///< all released: the job waits again
+struct JobMoved { JobId job; AgentId to; };                               ///< the new home has accepted
+struct JobEnded { JobId job; JobState state; };                           ///< terminal, never changed
+// Owner
+struct ShareCommitted { AttemptId attempt; AgentId home; Commit commit; };
+struct ShareLaunched { AttemptId attempt; };
+struct ShareReleased { AttemptId attempt; };                              ///< tombstone of a committed share
+// Executor
+struct EpochSeen { PartitionId partition; Epoch epoch; };
+struct ProcessLaunching { Launch launch; };
+struct ProcessExited { AttemptId attempt; ExitStatus exit; Duration served{0}; };
+struct ProcessForgotten { AttemptId attempt; };                           ///< exit acknowledged, or kill confirmed
+
+using Record = std::variant<LifeBegan, JobAccepted, AttemptStarting, AttemptDraining, AttemptOver, JobMoved,
+                            JobEnded, ShareCommitted, ShareLaunched, ShareReleased, EpochSeen,
+                            ProcessLaunching, ProcessExited, ProcessForgotten>;
+
+/// Append-only truth of one node. A failed append or sync is final: the process must stop (exit code 74).
+class Journal {
+ public:
+  virtual ~Journal() = default;
+  /// Durable when it returns; all of `records` or none. `io` when the disk refused.
+  virtual Status append(std::span<const Record> records) = 0;
+  /// All records since the last compaction, oldest first. Called once, before the first append.
+  virtual Result<std::vector<Record>> recover() = 0;
+  /// Replaces the whole journal by `records` (same replayed state, fewer records), atomically.
+  virtual Status compact(std::span<const Record> records) = 0;
+};
+
+}  // namespace starling

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "agents/message.h"
+#include "base/limits.h"
+#include "base/result.h"
+
+namespace starling {
+
+/// What stands in front of every message. `from` is not here: the transport says who it was.
+struct FrameHeader {
+  std::uint16_t protocol = 1;
+  Incarnation incarnation;
+  std::uint64_t sequence = 0;
+};
+struct Frame {
+  FrameHeader header;
+  Message message;
+};
+
+/// Messages to FlatBuffers frames and back. decode() trusts nothing: size, alignment, identifier, verifier, then the
+/// meaning of every field (enums, counts, ranges against Limits); anything wrong is `invalid` with the
+/// reason and changes nothing. encode() reuses one buffer: the span is valid until the next call.
+class Codec {
+ public:
+  explicit Codec(const Limits& limits = {});
+  ~Codec();
+  Codec(Codec&&) noexcept;
+
+  [[nodiscard]] std::span<const std::byte> encode(const FrameHeader& header, const Message& message);
+  [[nodiscard]] Result<Frame> decode(std::span<const std::byte> bytes);
+
+ private:
+  struct Buffers;
+  std::unique_ptr<Buffers> buffers_;
+};
+
+}  // namespace starling

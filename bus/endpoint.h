@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+
+namespace starling {
+
+struct Delivery {
+  NodeId from;                    ///< authenticated by the transport, never read from the frame
+  std::vector<std::byte> frame;
+};
+
+/// Datagrams between named nodes: a frame is lost, repeated, delayed or reordered, never altered.
+class Endpoint {
+ public:
+  virtual ~Endpoint() = default;
+  /// Never blocks; false: dropped (unknown peer, full queue).
+  virtual bool send(NodeId to, std::span<const std::byte> frame) = 0;
+  /// The next frame, waiting until `deadline` at the latest.
+  virtual std::optional<Delivery> receive(Instant deadline) = 0;
+};
+
+}  // namespace starling
