@@ -22,16 +22,18 @@ struct Frame {
   Message message;
 };
 
-/// Messages to FlatBuffers frames and back. decode() trusts nothing: size, alignment, identifier, verifier, then the
-/// meaning of every field (enums, counts, ranges against Limits); anything wrong is `invalid` with the
-/// reason and changes nothing. encode() reuses one buffer: the span is valid until the next call.
+/// Messages to FlatBuffers frames and back. decode() trusts nothing: size, alignment, identifier,
+/// verifier, then the meaning of every field (enums, counts, ranges against Limits); anything wrong
+/// is `invalid` with the reason and changes nothing. encode() reuses one buffer: the span is valid
+/// until the next call.
 class Codec {
  public:
   explicit Codec(const Limits& limits = {});
   ~Codec();
   Codec(Codec&&) noexcept;
 
-  [[nodiscard]] std::span<const std::byte> encode(const FrameHeader& header, const Message& message);
+  [[nodiscard]] std::span<const std::byte> encode(const FrameHeader& header,
+                                                  const Message& message);
   [[nodiscard]] Result<Frame> decode(std::span<const std::byte> bytes);
 
  private:

@@ -11,7 +11,7 @@
 namespace starling {
 
 struct Delivery {
-  NodeId from;                    ///< authenticated by the transport, never read from the frame
+  NodeId from;  ///< authenticated by the transport, never read from the frame
   std::vector<std::byte> frame;
 };
 

@@ -1,0 +1,161 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "agents/agent.h"
+#include "agents/executor.h"
+#include "agents/record.h"
+#include "bus/codec.h"
+#include "bus/endpoint.h"
+
+namespace starling {
+
+struct NodeOptions {
+  std::uint32_t batch = 256;  ///< frames taken in before anything is written or sent
+  const Clock* clock =
+      nullptr;  ///< for run_until() and decision times; without one neither happens
+};
+
+/// What passed through one node, and what was refused and why.
+struct NodeCounters {
+  std::uint64_t frames_in = 0;     ///< received, good or bad
+  std::uint64_t frames_out = 0;    ///< handed to the endpoint and taken
+  std::uint64_t bad_frames = 0;    ///< refused by the codec
+  std::uint64_t unauthorised = 0;  ///< a kind that this sender may not say to this node
+  std::uint64_t stale = 0;    ///< of an earlier life of the sender, or an overtaken Digest or Pong
+  std::uint64_t dropped = 0;  ///< not taken by the endpoint, or too large to send
+  std::uint64_t records = 0;  ///< written to the journal
+  std::uint64_t appends = 0;  ///< journal writes, each durable on its own
+  std::uint64_t ticks = 0;
+  friend bool operator==(const NodeCounters&, const NodeCounters&) = default;
+};
+
+/// The one loop around a core: take in a batch of frames, step, write once, then send, then run.
+/// Simulator and daemons use the same object; only endpoint, journal, launcher and clock differ.
+/// One thread.
+///
+/// Guarantee: no message leaves before every record of the same turn is durable. A journal that
+/// refuses ends the node: that turn sends nothing, and this and every later call returns the error.
+class Node {
+ public:
+  struct Turn {
+    std::uint32_t frames = 0;  ///< taken in
+    bool more = false;         ///< the batch was full: call again at the same instant
+  };
+
+  virtual ~Node() = default;
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  /// One whole turn without waiting: ended processes, waiting frames, Tick, write, send, run.
+  [[nodiscard]] Result<Turn> pump(Instant now);
+  /// As pump(), without Tick. For a world that ticks only when everything of an instant has
+  /// arrived.
+  [[nodiscard]] Result<Turn> absorb(Instant now);
+  /// As pump(), without frames and ended processes.
+  [[nodiscard]] Status tick(Instant now);
+  /// When pump() or tick() is due at the latest, if no frame comes before.
+  [[nodiscard]] virtual Instant next_deadline() const noexcept = 0;
+
+  /// Turns until `deadline` or request_stop(), asleep in the endpoint in between. True: stopped on
+  /// request. Needs options.clock.
+  [[nodiscard]] Result<bool> run_until(Instant deadline);
+  /// For signal handlers: run_until() returns after at most one more turn.
+  void request_stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
+
+  [[nodiscard]] NodeId id() const noexcept { return me_; }
+  [[nodiscard]] const NodeCounters& counters() const noexcept { return counters_; }
+
+  /// Partition `p` is owned by `owner` from now on: others that speak for it are refused.
+  void set_owner(PartitionId p, NodeId owner) { owners_[p] = owner; }
+
+ protected:
+  Node(NodeId me, Incarnation incarnation, const Limits& limits, Endpoint& endpoint,
+       Journal* journal, NodeOptions options);
+
+  virtual void receive(Instant now, Received received) = 0;  ///< steps the core, appends to out_
+  virtual void tick_core(Instant now) = 0;
+  virtual void collect(Instant) {}  ///< ended processes into the core
+  virtual void run_commands() {}    ///< after everything is sent
+  virtual void refused() {}         ///< a frame was refused
+
+  [[nodiscard]] const Clock* clock() const noexcept { return options_.clock; }
+
+  ExecutorOutput out_;  // reused; `run` stays empty except in executors
+
+ private:
+  struct Seen {
+    Incarnation incarnation;
+    std::uint64_t digest = 0;
+    std::uint64_t pong = 0;
+  };
+
+  void take(Instant now, const Delivery& delivery);
+  [[nodiscard]] bool fresh(NodeId from, const Frame& frame);
+  [[nodiscard]] bool authorised(NodeId from, const Message& message) const;
+  [[nodiscard]] Turn drain(Instant now, std::uint32_t taken);
+  [[nodiscard]] Status flush();
+
+  NodeId me_;
+  Incarnation incarnation_;
+  Limits limits_;
+  Endpoint& endpoint_;
+  Journal* journal_;
+  NodeOptions options_;
+  Codec codec_;
+  NodeCounters counters_;
+  std::uint64_t sequence_ = 0;
+  std::unordered_map<NodeId, Seen> seen_;
+  std::map<PartitionId, NodeId> owners_;
+  std::optional<Error> failed_;
+  std::atomic<bool> stop_{false};
+};
+
+/// An agent on the bus. Its peers' partitions, as configured, are theirs alone until set_owner()
+/// says otherwise.
+class AgentNode final : public Node {
+ public:
+  AgentNode(Agent agent, Endpoint& endpoint, Journal& journal, NodeOptions options = {});
+
+  [[nodiscard]] const Agent& core() const noexcept { return agent_; }
+  [[nodiscard]] Instant next_deadline() const noexcept override { return agent_.next_deadline(); }
+  /// Replaces the journal by the core's snapshot. Between turns only.
+  [[nodiscard]] Status compact() { return journal_.compact(agent_.snapshot()); }
+
+ private:
+  void receive(Instant now, Received received) override;
+  void tick_core(Instant now) override;
+  void refused() override { agent_.note_refused_frame(); }
+
+  Agent agent_;
+  Journal& journal_;
+};
+
+/// An executor on the bus and the processes that it starts.
+class ExecutorNode final : public Node {
+ public:
+  ExecutorNode(Executor executor, Endpoint& endpoint, Journal& journal, Launcher& launcher,
+               NodeOptions options = {});
+
+  [[nodiscard]] const Executor& core() const noexcept { return executor_; }
+  [[nodiscard]] Instant next_deadline() const noexcept override;
+  [[nodiscard]] Status compact() { return journal_.compact(executor_.snapshot()); }
+
+ private:
+  void receive(Instant now, Received received) override;
+  void tick_core(Instant now) override;
+  void collect(Instant now) override;
+  void run_commands() override;
+
+  Executor executor_;
+  Journal& journal_;
+  Launcher& launcher_;
+  std::vector<Exit> failed_starts_;  // told to the core as exits with code 127 at the next turn
+};
+
+}  // namespace starling
