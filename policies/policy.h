@@ -28,6 +28,7 @@ struct JobView {
   std::uint32_t failed_rounds = 0; ///< attempts that were refused before they started
   Placement placement;             ///< running jobs only: its GPUs, also those of other partitions
   bool blocked = false;            ///< an attempt or a forward is under way: leave it alone
+  std::uint32_t forwards = 0;      ///< homes that it has left so far
 };
 
 /// What another partition said of itself. A hint: nothing safe may depend on it.

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "policies/registry.h"
+
+namespace starling {
+
+// One function per policy of this library, in its own file; registry.cpp calls them all.
+void add_fifo(PolicyRegistry& registry);
+void add_sjf(PolicyRegistry& registry);
+void add_srtf(PolicyRegistry& registry);
+void add_load_balance(PolicyRegistry& registry);
+void add_consolidate(PolicyRegistry& registry);
+
+}  // namespace starling

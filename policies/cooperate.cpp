@@ -1,0 +1,247 @@
+#include "policies/cooperate.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace starling {
+namespace {
+
+/// 2^(n-1) s, at most `most`; 0 for n = 0.
+Duration backoff(std::uint32_t n, Duration most) {
+  if (n == 0) return Duration::zero();
+  return std::min<Duration>(std::chrono::seconds(1LL << std::min(n - 1, 20U)), most);
+}
+
+std::uint64_t per_mille(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : part * 1000 / whole;
+}
+
+}  // namespace
+
+bool Cooperation::begin(const View& view, const Shape& shape) {
+  rooms_.clear();
+  if (view.others.empty()) return false;
+  server_ = std::max(shape.server, 1U);
+  one_type_ = view.topology.gpu_types().size() <= 1;
+  std::uint32_t flock = view.me.value + 1;
+  for (const RemoteDigest& d : view.others) flock = std::max(flock, d.agent.value + 1);
+  for (const RemoteDigest& d : view.others) {
+    if (d.agent == view.me || d.gpus == 0 || view.now - d.at > kDigestFresh) continue;
+    const std::uint32_t turn = (d.agent.value + flock - view.me.value) % flock;
+    rooms_.push_back({d.agent, d.gpus, d.free, d.largest_free_server, d.whole_free_servers,
+                      d.waiting, d.waiting_gpus, d.free, turn});
+  }
+  std::erase_if(pledges_, [&](const Pledge& pledge) {
+    if (view.now - pledge.at > kPledge) return true;
+    const auto room = std::find_if(rooms_.begin(), rooms_.end(),
+                                   [&](const Room& r) { return r.agent == pledge.agent; });
+    return room == rooms_.end() || room->digest_free != pledge.free ||
+           room->waiting != pledge.waiting;
+  });
+  for (const Pledge& pledge : pledges_) {
+    for (Room& room : rooms_) {
+      if (room.agent == pledge.agent) use(room, pledge.gpus);
+    }
+  }
+  measure();
+  return !rooms_.empty();
+}
+
+void Cooperation::measure() {
+  most_ = 0;
+  free_elsewhere_ = 0;
+  for (const Room& room : rooms_) {
+    const std::uint32_t servers = room.whole * server_;
+    free_elsewhere_ += fit_ == Fit::count ? room.free : servers;
+    if (strict_ && room.waiting > 0) continue;
+    most_ = std::max(most_, fit_ == Fit::count ? room.free : std::max(room.largest, servers));
+  }
+}
+
+bool Cooperation::can_start(const Room& room, std::uint32_t gpus) const {
+  if (strict_ && room.waiting > 0) return false;
+  if (fit_ == Fit::count) return gpus <= room.free;
+  if (gpus <= room.largest) return true;
+  return gpus > server_ && (gpus + server_ - 1) / server_ <= room.whole;
+}
+
+void Cooperation::use(Room& room, std::uint32_t gpus) const {
+  room.waiting_gpus += gpus;
+  room.free -= std::min(room.free, gpus);
+  if (gpus > server_) {
+    room.whole -= std::min(room.whole, (gpus + server_ - 1) / server_);
+  } else if (room.largest < server_ || room.whole == 0) {
+    room.largest -= std::min(room.largest, gpus);
+  } else {
+    --room.whole;
+  }
+  if (room.whole == 0 && room.largest >= server_) room.largest = server_ - std::min(server_, gpus);
+  room.largest = std::min(room.largest, room.free);
+}
+
+Cooperation::Room* Cooperation::best_room(std::uint32_t gpus) {
+  Room* best = nullptr;
+  const auto rank = [](const Room& r) {
+    return std::tuple(r.waiting > 0, 1000 - per_mille(r.free, r.gpus), r.turn);
+  };
+  for (Room& room : rooms_) {
+    if (!can_start(room, gpus)) continue;
+    if (best == nullptr || rank(room) < rank(*best)) best = &room;
+  }
+  return best;
+}
+
+Cooperation::Room* Cooperation::home_for(const View& view, const QueueEntry& entry,
+                                         const JobView& job) {
+  if (job.forwards > 2 * rooms_.size()) return nullptr;
+  Room* best = nullptr;
+  if (entry.typed && !one_type_) {
+    // Digests do not say which GPU types a partition has, so the job visits each in turn.
+    if (job.forwards >= view.others.size()) return nullptr;
+    for (Room& room : rooms_) {
+      if (best == nullptr || room.turn < best->turn) best = &room;
+    }
+    return best;
+  }
+  const auto rank = [&](const Room& r) {
+    return std::tuple(!can_start(r, entry.gpus), per_mille(r.waiting_gpus, r.gpus), r.turn);
+  };
+  for (Room& room : rooms_) {
+    if (room.gpus < entry.gpus) continue;
+    if (best == nullptr || rank(room) < rank(*best)) best = &room;
+  }
+  return best;
+}
+
+bool Cooperation::may_move(const View& view, const QueueEntry& entry, const JobView& job) const {
+  return view.now - entry.since >= backoff(job.forwards, std::chrono::minutes(10));
+}
+
+void Cooperation::forward(const View& view, Room& room, const QueueEntry& entry, const JobView& job,
+                          std::vector<Decision>& out) {
+  out.emplace_back(Forward{job.spec->id, room.agent});
+  pledges_.push_back({room.agent, entry.gpus, room.digest_free, room.waiting, view.now});
+  use(room, entry.gpus);
+  measure();
+}
+
+void Cooperation::forward_to_emptier(const View& view, const QueueIndex& index,
+                                     std::vector<bool>& taken, std::vector<Decision>& out) {
+  const auto queue = index.queue();
+  std::uint64_t free = view.gpus.free_count();
+  const std::uint64_t all = view.gpus.gpus().size();
+  for (std::size_t i = 0; i < queue.size() && out.size() < kForwardsPerCall; ++i) {
+    const QueueEntry& entry = queue[i];
+    if (entry.since != view.now || entry.gpus > most_ || (entry.typed && !one_type_)) continue;
+    const JobView& job = index.job(entry);
+    if (job.blocked || job.forwards > 0) continue;
+    Room* room = best_room(entry.gpus);
+    // 5 % apart: below that the message costs more than the balance gains.
+    if (room != nullptr && per_mille(room->free, room->gpus) > per_mille(free, all) + 50) {
+      forward(view, *room, entry, job, out);
+      taken[i] = true;
+    } else {
+      free -= std::min<std::uint64_t>(free, entry.gpus);
+    }
+  }
+}
+
+bool Cooperation::try_spread(const View& view, const QueueEntry& entry, const JobView& job,
+                             Trial& local, std::vector<Decision>& out) {
+  const auto tried = std::find_if(spreads_.begin(), spreads_.end(),
+                                  [&](const Tried& t) { return t.order == entry.order; });
+  if (tried != spreads_.end()) return false;
+  const std::uint32_t unit = fit_ == Fit::count ? 1 : server_;
+  const std::uint64_t here =
+      fit_ == Fit::count ? local.free_count()
+                         : local.gpus().whole_free_servers(server_, entry.gpus / unit + 1).size() *
+                               std::uint64_t{server_};
+  if (here + free_elsewhere_ < entry.gpus) return false;
+  // Refusals count against the job's limit of failed rounds, so asking around slows down.
+  spreads_.push_back(
+      {entry.order, later(view.now, backoff(job.failed_rounds + 1, std::chrono::minutes(30)))});
+  Placement share = place_workers(
+      local.gpus(), static_cast<std::uint32_t>(std::min<std::uint64_t>(here, entry.gpus)),
+      job.spec->gpus_per_worker);
+  if (!share.empty()) local.take(share);
+  out.emplace_back(Spread{job.spec->id, std::move(share)});
+  return true;
+}
+
+void Cooperation::decide(const View& view, const Shape& shape, const QueueIndex& index,
+                         std::vector<bool>& taken, Trial& local, std::vector<Decision>& out) {
+  std::erase_if(spreads_, [&](const Tried& tried) { return tried.again <= view.now; });
+  const auto queue = index.queue();
+  std::uint32_t forwards = 0;
+  bool spread = false;
+  bool head = true;
+  const bool may_spread = free_elsewhere_ > 0;
+  if (most_ > 0 || index.homeless() > 0 || may_spread) {
+    for (std::size_t i = 0; i < queue.size() && forwards < kForwardsPerCall; ++i) {
+      const QueueEntry& entry = queue[i];
+      if (taken[i]) continue;
+      const bool portable = !entry.typed || one_type_;
+      const bool elsewhere = portable && !entry.homeless && entry.gpus <= most_;
+      const bool waited = view.now - entry.submitted >= kPatience;
+      const bool ask_around = may_spread && !spread && portable && entry.gpus > server_ &&
+                              (entry.homeless || waited) && (head || !strict_);
+      if (!elsewhere && !entry.homeless && !ask_around && !head) continue;
+      const JobView& job = index.job(entry);
+      if (job.blocked) continue;
+      head = false;
+      if (elsewhere || entry.homeless) {
+        Room* room = nullptr;
+        if (may_move(view, entry, job)) {
+          room = entry.homeless ? home_for(view, entry, job) : best_room(entry.gpus);
+        }
+        if (room != nullptr) {
+          forward(view, *room, entry, job, out);
+          taken[i] = true;
+          ++forwards;
+          continue;
+        }
+      }
+      if (ask_around && try_spread(view, entry, job, local, out)) {
+        taken[i] = true;
+        spread = true;
+      }
+    }
+  }
+  if (forwards == 0) give_away_last(view, shape, index, taken, out);
+}
+
+void Cooperation::give_away_last(const View& view, const Shape& shape, const QueueIndex& index,
+                                 const std::vector<bool>& taken, std::vector<Decision>& out) {
+  const auto pressure = [](std::uint64_t waiting, std::uint64_t gpus) {
+    return per_mille(waiting, gpus);
+  };
+  Room* calmest = nullptr;
+  const auto rank = [&](const Room& r) {
+    return std::tuple(pressure(r.waiting_gpus, r.gpus), r.turn);
+  };
+  for (Room& room : rooms_) {
+    if (calmest == nullptr || rank(room) < rank(*calmest)) calmest = &room;
+  }
+  // A quarter of a partition's GPUs: less is within what one departure changes.
+  constexpr std::uint64_t kApart = 250;
+  const auto worth_it = [&](std::uint64_t gpus) {
+    const std::uint64_t here = index.total_gpus() - std::min(index.total_gpus(), gpus);
+    return pressure(here, shape.gpus) >
+           pressure(calmest->waiting_gpus + gpus, calmest->gpus) + kApart;
+  };
+  if (calmest == nullptr || !worth_it(1)) return;
+  const auto queue = index.queue();
+  constexpr std::size_t kLook = 16;
+  for (std::size_t back = 0; back < std::min(queue.size(), kLook); ++back) {
+    const std::size_t i = queue.size() - 1 - back;
+    const QueueEntry& entry = queue[i];
+    if (taken[i] || entry.homeless || (entry.typed && !one_type_)) continue;
+    if (entry.gpus > calmest->gpus || !worth_it(entry.gpus)) continue;
+    const JobView& job = index.job(entry);
+    if (job.blocked || job.forwards > 0) continue;
+    forward(view, *calmest, entry, job, out);
+    return;
+  }
+}
+
+}  // namespace starling

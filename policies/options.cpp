@@ -1,0 +1,109 @@
+#include "policies/options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+namespace starling {
+namespace {
+
+std::size_t edits(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({changed, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kMost = 64;
+  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+}
+
+std::string number_text(double x) {
+  char buffer[32];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, x).ptr;
+  return {buffer, end};
+}
+
+}  // namespace
+
+std::string closest(std::string_view text, const std::vector<std::string>& names) {
+  if (text.size() > 64) return "";
+  std::string best;
+  std::size_t least = std::max<std::size_t>(text.size() / 3, 1) + 1;
+  for (const std::string& name : names) {
+    const std::size_t distance = edits(text, name);
+    if (distance >= least) continue;
+    least = distance;
+    best = name;
+  }
+  return best;
+}
+
+const std::string* OptionReader::find(std::string_view key) {
+  known_.emplace_back(key);
+  const auto found = options_.find(known_.back());
+  return found == options_.end() ? nullptr : &found->second;
+}
+
+void OptionReader::fail(std::string message) {
+  if (first_error_.empty()) first_error_ = "policy '" + policy_ + "': " + std::move(message);
+}
+
+std::string OptionReader::choice(std::string_view key,
+                                 std::initializer_list<std::string_view> values) {
+  const std::string* given = find(key);
+  if (given == nullptr) return std::string(*values.begin());
+  if (std::find(values.begin(), values.end(), *given) != values.end()) return *given;
+  std::string list;
+  for (const std::string_view value : values)
+    list += (list.empty() ? "" : ", ") + std::string(value);
+  fail("option " + std::string(key) + " is one of " + list + ", not '" + shortened(*given) + "'");
+  return std::string(*values.begin());
+}
+
+double OptionReader::number(std::string_view key, double otherwise, double low, double high) {
+  const std::string* given = find(key);
+  if (given == nullptr) return otherwise;
+  double value = 0;
+  const char* end = given->data() + given->size();
+  const auto read = std::from_chars(given->data(), end, value);
+  if (read.ec == std::errc() && read.ptr == end && std::isfinite(value) && value >= low &&
+      value <= high) {
+    return value;
+  }
+  fail("option " + std::string(key) + " is a number from " + number_text(low) + " to " +
+       number_text(high) + ", not '" + shortened(*given) + "'");
+  return otherwise;
+}
+
+std::string OptionReader::text(std::string_view key, std::string_view otherwise) {
+  const std::string* given = find(key);
+  return given == nullptr ? std::string(otherwise) : *given;
+}
+
+Status OptionReader::status() const {
+  if (!first_error_.empty()) return Error{Errc::invalid, first_error_};
+  for (const auto& [key, value] : options_) {
+    if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+    std::string message = "policy '" + policy_ + "' has no option '" + shortened(key) + "'; ";
+    const std::string meant = closest(key, known_);
+    if (!meant.empty()) message += "did you mean '" + meant + "'? ";
+    if (known_.empty()) return Error{Errc::invalid, message + "it takes none"};
+    message += "its options are: ";
+    for (std::size_t i = 0; i < known_.size(); ++i) message += (i == 0 ? "" : ", ") + known_[i];
+    return Error{Errc::invalid, message};
+  }
+  return done();
+}
+
+}  // namespace starling

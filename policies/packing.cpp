@@ -1,0 +1,208 @@
+#include "policies/packing.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace starling {
+namespace {
+
+/// GPUs of one server that whole workers can use; all of them for a worker that no server holds.
+std::uint32_t usable(std::uint32_t server_gpus, std::uint32_t gpus_per_worker) {
+  if (gpus_per_worker <= 1 || gpus_per_worker > server_gpus) return server_gpus;
+  return server_gpus / gpus_per_worker * gpus_per_worker;
+}
+
+struct Part {
+  ServerId server;
+  std::uint32_t gpus;
+};
+
+Placement collect(const Occupancy& gpus, const std::vector<Part>& parts) {
+  Placement out;
+  for (const Part& part : parts) {
+    const auto taken = gpus.free_gpus(part.server, part.gpus);
+    out.insert(out.end(), taken.begin(), taken.end());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// Best fit among `servers` that are not in `parts`.
+std::optional<ServerId> best_among(const Occupancy& gpus, std::span<const ServerId> servers,
+                                   const std::vector<Part>& parts, std::uint32_t count) {
+  std::optional<ServerId> best;
+  for (const ServerId server : servers) {
+    const std::uint32_t free = gpus.free_on(server);
+    if (free < count || (best && free >= gpus.free_on(*best))) continue;
+    const bool used = std::any_of(parts.begin(), parts.end(),
+                                  [&](const Part& part) { return part.server == server; });
+    if (!used) best = server;
+  }
+  return best;
+}
+
+std::vector<ServerId> all_servers(const Occupancy& gpus) {
+  std::vector<ServerId> servers;
+  for (std::uint32_t i = gpus.servers().first; i < gpus.servers().last; ++i)
+    servers.push_back(ServerId{i});
+  return servers;
+}
+
+template <class Servers>
+Shape shape_among(const Topology& topology, const Servers& servers) {
+  Shape shape;
+  std::map<std::uint32_t, std::uint32_t> count;
+  for (const ServerId server : servers) {
+    const std::uint32_t size = topology.server(server).gpus.size();
+    shape.gpus += size;
+    shape.largest_server = std::max(shape.largest_server, size);
+    if (size > 0) ++count[size];
+  }
+  std::uint32_t most = 0;
+  for (const auto& [size, servers_of_size] : count) {
+    if (servers_of_size < most) continue;
+    most = servers_of_size;
+    shape.server = size;
+  }
+  return shape;
+}
+
+/// place() for a job that not every server may run: the same rules over a list.
+std::optional<Placement> place_among(const Occupancy& gpus, std::span<const ServerId> servers,
+                                     const JobSpec& job, Fit fit) {
+  const std::uint32_t count = job.gpus();
+  std::vector<Part> parts;
+  if (fit == Fit::count) {
+    std::uint32_t left = count;
+    for (const ServerId server : servers) {
+      const std::uint32_t part = std::min(left, gpus.free_on(server));
+      if (part > 0) parts.push_back({server, part});
+      left -= part;
+      if (left == 0) return collect(gpus, parts);
+    }
+    return std::nullopt;
+  }
+  if (const auto server = best_among(gpus, servers, parts, count)) {
+    return gpus.free_gpus(*server, count);
+  }
+  const Shape shape = shape_among(gpus.topology(), servers);
+  if (count <= shape.server || shape.server == 0) return std::nullopt;
+  const std::uint32_t each = usable(shape.server, job.gpus_per_worker);
+  std::uint32_t left = count;
+  for (const ServerId server : servers) {
+    if (left < each) break;
+    if (gpus.topology().server(server).gpus.size() != shape.server) continue;
+    if (gpus.free_on(server) != shape.server) continue;
+    parts.push_back({server, each});
+    left -= each;
+  }
+  if (left >= each) return std::nullopt;
+  if (left > 0) {
+    const auto rest = best_among(gpus, servers, parts, left);
+    if (!rest) return std::nullopt;
+    parts.push_back({*rest, left});
+  }
+  return collect(gpus, parts);
+}
+
+}  // namespace
+
+Shape shape_of(const Occupancy& gpus) { return shape_among(gpus.topology(), all_servers(gpus)); }
+
+bool allows(const JobSpec& job, const Topology& topology, ServerId server) {
+  if (job.gpu_types.empty()) return true;
+  const Server& s = topology.server(server);
+  if (s.gpus.size() == 0) return false;
+  const std::string& name = topology.gpu_types()[s.gpu_type.value].name;
+  return std::find(job.gpu_types.begin(), job.gpu_types.end(), name) != job.gpu_types.end();
+}
+
+std::optional<Placement> place_count(const Occupancy& gpus, std::uint32_t count) {
+  if (count > gpus.free_count()) return std::nullopt;
+  return gpus.lowest_free(count);
+}
+
+std::optional<Placement> place_node(const Occupancy& gpus, const Shape& shape, std::uint32_t count,
+                                    std::uint32_t gpus_per_worker) {
+  if (count > gpus.free_count()) return std::nullopt;
+  if (count <= shape.largest_server) {
+    if (const auto server = gpus.best_fit(count)) return gpus.free_gpus(*server, count);
+  }
+  if (count <= shape.server || shape.server == 0) return std::nullopt;
+  const std::uint32_t each = usable(shape.server, gpus_per_worker);
+  const std::uint32_t whole = count / each;
+  const std::uint32_t rest = count % each;
+  const auto servers = gpus.whole_free_servers(shape.server, whole);
+  if (servers.size() < whole) return std::nullopt;
+  std::vector<Part> parts;
+  for (const ServerId server : servers) parts.push_back({server, each});
+  if (rest > 0) {
+    const auto server = best_among(gpus, all_servers(gpus), parts, rest);
+    if (!server) return std::nullopt;
+    parts.push_back({*server, rest});
+  }
+  return collect(gpus, parts);
+}
+
+std::optional<Placement> place(const Occupancy& gpus, const Shape& shape, const JobSpec& job,
+                               Fit fit) {
+  if (job.gpu_types.empty()) {
+    return fit == Fit::count ? place_count(gpus, job.gpus())
+                             : place_node(gpus, shape, job.gpus(), job.gpus_per_worker);
+  }
+  std::vector<ServerId> servers = all_servers(gpus);
+  std::erase_if(servers, [&](ServerId s) { return !allows(job, gpus.topology(), s); });
+  return place_among(gpus, servers, job, fit);
+}
+
+Placement place_workers(const Occupancy& gpus, std::uint32_t want, std::uint32_t gpus_per_worker) {
+  const std::uint32_t worker = std::max(gpus_per_worker, 1U);
+  std::uint32_t left = want / worker * worker;
+  if (left == 0 || gpus.free_count() < worker) return {};
+  const std::vector<ServerId> servers = all_servers(gpus);
+  const Shape shape = shape_among(gpus.topology(), servers);
+  std::vector<Part> parts;
+  const auto take = [&](ServerId server, std::uint32_t count) {
+    parts.push_back({server, count});
+    left -= count;
+  };
+  if (shape.server >= worker) {
+    const std::uint32_t each = usable(shape.server, worker);
+    for (const ServerId server : gpus.whole_free_servers(shape.server, left / each))
+      take(server, each);
+  }
+  while (left > 0) {
+    if (const auto server = best_among(gpus, servers, parts, left)) {
+      take(*server, left);
+      break;
+    }
+    // No server has room for the rest: the roomiest takes what it can.
+    std::optional<ServerId> roomiest;
+    for (const ServerId server : servers) {
+      const bool used = std::any_of(parts.begin(), parts.end(),
+                                    [&](const Part& part) { return part.server == server; });
+      if (used || gpus.free_on(server) < worker) continue;
+      if (!roomiest || gpus.free_on(server) > gpus.free_on(*roomiest)) roomiest = server;
+    }
+    if (!roomiest) break;
+    take(*roomiest, gpus.free_on(*roomiest) / worker * worker);
+  }
+  return collect(gpus, parts);
+}
+
+const Occupancy& Trial::gpus() {
+  if (pending_.empty()) return copy_ ? *copy_ : base_;
+  if (!copy_) copy_.emplace(base_);
+  copy_->take(pending_);
+  pending_.clear();
+  return *copy_;
+}
+
+void Trial::take(Placement placement) {
+  if (!pending_.empty()) (void)gpus();
+  free_ -= static_cast<std::uint32_t>(placement.size());
+  pending_ = std::move(placement);
+}
+
+}  // namespace starling

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "interference/speed.h"
+#include "topology/occupancy.h"
+#include "workload/job.h"
+
+namespace starling {
+
+/// Where a gang may sit. count: on any free GPUs. node: a gang of at most a server's size within
+/// one server by best fit, a larger one on wholly free servers.
+enum class Fit : std::uint8_t { count, node };
+
+/// Sizes of a partition that do not change.
+struct Shape {
+  std::uint32_t gpus = 0;
+  std::uint32_t server = 0;  ///< GPUs of the commonest kind of server; ties to the larger
+  std::uint32_t largest_server = 0;
+};
+[[nodiscard]] Shape shape_of(const Occupancy& gpus);
+
+/// All answers are ascending, exactly the gang's size and free in `gpus`; nothing if there is no
+/// room.
+
+/// The lowest free GPUs, wherever they are.
+[[nodiscard]] std::optional<Placement> place_count(const Occupancy& gpus, std::uint32_t count);
+
+/// One server by best fit (fewest free GPUs, then lowest index) where one has room. A gang larger
+/// than shape.server otherwise takes wholly free servers of that size, lowest first, and its
+/// remainder by best fit. Workers are not split over servers unless one is larger than a server.
+[[nodiscard]] std::optional<Placement> place_node(const Occupancy& gpus, const Shape& shape,
+                                                  std::uint32_t count,
+                                                  std::uint32_t gpus_per_worker);
+
+/// As `fit` says, on servers whose GPU type the job allows.
+[[nodiscard]] std::optional<Placement> place(const Occupancy& gpus, const Shape& shape,
+                                             const JobSpec& job, Fit fit);
+[[nodiscard]] bool allows(const JobSpec& job, const Topology& topology, ServerId server);
+
+/// As many whole workers as there is room for, at most `want` GPUs: wholly free servers first as
+/// long as workers fill them, then best fit. May be empty.
+[[nodiscard]] Placement place_workers(const Occupancy& gpus, std::uint32_t want,
+                                      std::uint32_t gpus_per_worker);
+
+/// A copy of the occupancy that exists only once something was taken and the rest is asked for.
+class Trial {
+ public:
+  explicit Trial(const Occupancy& gpus) : base_(gpus), free_(gpus.free_count()) {}
+  [[nodiscard]] std::uint32_t free_count() const noexcept { return free_; }
+  [[nodiscard]] const Occupancy& gpus();
+  void take(Placement placement);
+
+ private:
+  const Occupancy& base_;
+  std::optional<Occupancy> copy_;
+  Placement pending_;
+  std::uint32_t free_;
+};
+
+}  // namespace starling

@@ -1,0 +1,11 @@
+#include "policies/policy.h"
+
+#include "policies/packing.h"
+
+namespace starling {
+
+Placement Policy::offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker) {
+  return place_workers(view.gpus, want, gpus_per_worker);
+}
+
+}  // namespace starling

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "policies/policy.h"
+
+namespace starling {
+
+/// One waiting job in the order in which it is to be tried.
+struct QueueEntry {
+  std::int64_t key = 0;     ///< the policy's: smaller is tried first
+  Instant submitted;        ///< breaks ties of key, so a forwarded job keeps its seniority
+  std::uint64_t order = 0;  ///< breaks the rest; names the job
+  Instant since;            ///< when it was first seen waiting here
+  Duration served{0};
+  std::uint32_t gpus = 1;
+  std::uint32_t kind = 0;  ///< equal for jobs that differ in gang size alone
+  bool typed = false;      ///< asks for GPU types
+  bool homeless = false;   ///< has no room here even when everything is free
+};
+
+/// The waiting jobs ordered by a policy's key, kept across calls: what did not change costs a
+/// comparison. The key of a job must stay the same while it waits with the same `served`.
+class QueueIndex {
+ public:
+  using KeyOf = std::function<std::int64_t(const JobView&)>;
+  using FitsEmpty = std::function<bool(const JobSpec&)>;
+  QueueIndex(KeyOf key_of, FitsEmpty fits_empty);
+
+  /// Takes over what waits now. `waiting` must stay valid until the next call.
+  void sync(std::span<const JobView> waiting, Instant now);
+  [[nodiscard]] std::span<const QueueEntry> queue() const noexcept { return queue_; }
+  [[nodiscard]] const JobView& job(const QueueEntry& entry) const;
+  [[nodiscard]] std::size_t kinds() const noexcept { return kinds_.size(); }
+  [[nodiscard]] std::uint64_t total_gpus() const noexcept { return total_gpus_; }
+  [[nodiscard]] std::size_t homeless() const noexcept { return homeless_; }
+
+ private:
+  struct Kind {
+    std::vector<std::string> gpu_types;
+    std::uint32_t gpus_per_worker = 1;
+    friend auto operator<=>(const Kind&, const Kind&) = default;
+  };
+  QueueEntry make(const JobView& job, Instant now);
+  void apply(std::vector<QueueEntry>& removed, std::vector<QueueEntry>& added);
+
+  KeyOf key_of_;
+  FitsEmpty fits_empty_;
+  std::span<const JobView> waiting_;
+  std::vector<JobView> sorted_;       // only if the caller's order was not ascending
+  std::vector<QueueEntry> arrivals_;  // by order: what was seen last
+  std::vector<QueueEntry> next_;      // scratch
+  std::vector<QueueEntry> queue_;     // by key, submitted, order
+  std::map<Kind, std::uint32_t> kinds_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> homeless_kinds_;  // by kind and gang
+  std::uint64_t total_gpus_ = 0;
+  std::size_t homeless_ = 0;
+};
+
+}  // namespace starling

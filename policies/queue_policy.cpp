@@ -1,0 +1,77 @@
+#include "policies/queue_policy.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace starling {
+
+QueueOptions read_queue_options(OptionReader& reader, QueueDefault otherwise) {
+  QueueOptions options;
+  const std::string queue = otherwise == QueueDefault::strict
+                                ? reader.choice("queue", {"strict", "skip"})
+                                : reader.choice("queue", {"skip", "strict"});
+  options.strict = queue == "strict";
+  options.fit = reader.choice("fit", {"node", "count"}) == "count" ? Fit::count : Fit::node;
+  return options;
+}
+
+QueuePolicy::QueuePolicy(const QueueOptions& options)
+    : index_([this](const JobView& job) { return key(job); },
+             [this](const JobSpec& job) {
+               return place(*empty_, *shape_, job, options_.fit).has_value();
+             }),
+      cooperation_(options.strict, options.fit),
+      options_(options) {}
+
+void QueuePolicy::learn_partition(const Occupancy& gpus) {
+  if (empty_ && empty_->servers() == gpus.servers()) return;
+  empty_.emplace(gpus.topology(), gpus.servers());
+  shape_ = shape_of(gpus);
+}
+
+std::optional<Placement> QueuePolicy::find_place(const View&, const Occupancy& gpus,
+                                                 const JobSpec& job) const {
+  return place(gpus, *shape_, job, options_.fit);
+}
+
+bool QueuePolicy::idle(const View& view) const { return view.gpus.free_count() == 0; }
+
+std::vector<Decision> QueuePolicy::decide(const View& view, const Trigger&, Rng&) {
+  std::vector<Decision> out;
+  if (view.waiting.empty()) return out;
+  if (view.others.empty() && idle(view)) return out;
+  learn_partition(view.gpus);
+  index_.sync(view.waiting, view.now);
+  taken_.assign(index_.queue().size(), false);
+  const bool together = cooperation_.begin(view, *shape_);
+  if (together) before_starts(view, out);
+  Trial trial(view.gpus);
+  if (!idle(view)) start_here(view, trial, out);
+  if (together) cooperation_.decide(view, *shape_, index_, taken_, trial, out);
+  return out;
+}
+
+void QueuePolicy::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
+  failed_.assign(index_.kinds(), std::numeric_limits<std::uint32_t>::max());
+  const auto queue = index_.queue();
+  for (std::size_t i = 0; i < queue.size() && trial.free_count() > 0; ++i) {
+    const QueueEntry& entry = queue[i];
+    const bool hope = entry.gpus <= trial.free_count() && entry.gpus < failed_[entry.kind];
+    if ((!hope && !options_.strict) || taken_[i]) continue;
+    const JobView& job = index_.job(entry);
+    if (job.blocked) continue;
+    if (hope) {
+      if (auto placement = find_place(view, trial.gpus(), *job.spec)) {
+        trial.take(*placement);
+        out.emplace_back(Start{job.spec->id, std::move(*placement)});
+        taken_[i] = true;
+        continue;
+      }
+      failed_[entry.kind] = entry.gpus;
+    }
+    // A gang that no data centre of this size can hold must not stop everyone for good.
+    if (options_.strict && entry.gpus <= view.topology.gpu_count()) break;
+  }
+}
+
+}  // namespace starling

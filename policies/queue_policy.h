@@ -1,0 +1,62 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "policies/cooperate.h"
+#include "policies/options.h"
+#include "policies/packing.h"
+#include "policies/queue_index.h"
+
+namespace starling {
+
+/// Options that every queue policy takes.
+struct QueueOptions {
+  bool strict = false;  ///< queue=strict: stop at the first job that does not fit; skip: try all
+  Fit fit = Fit::node;  ///< fit=node or count
+};
+enum class QueueDefault : std::uint8_t { strict, skip };
+/// Reads queue= and fit= (default: node).
+[[nodiscard]] QueueOptions read_queue_options(OptionReader& reader, QueueDefault otherwise);
+
+/// Tries the waiting jobs in the order of a key, places those that fit, and hands what does not to
+/// Cooperation. A policy is its key and, if it wants, its way of placing. Serves one partition.
+class QueuePolicy : public Policy {
+ public:
+  explicit QueuePolicy(const QueueOptions& options);
+  QueuePolicy(const QueuePolicy&) = delete;
+  QueuePolicy& operator=(const QueuePolicy&) = delete;
+  [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
+                                             Rng& rng) override;
+
+ protected:
+  /// Smaller is tried first; ties by submission. Constant while the job waits.
+  [[nodiscard]] virtual std::int64_t key(const JobView& job) const = 0;
+  /// Where `job` may start; a gang that finds nothing must mean that no larger one of its kind
+  /// does.
+  [[nodiscard]] virtual std::optional<Placement> find_place(const View& view, const Occupancy& gpus,
+                                                            const JobSpec& job) const;
+  /// Nothing to do if this says so and there are no neighbours.
+  [[nodiscard]] virtual bool idle(const View& view) const;
+  /// Before anything starts; marks what it deals with in `taken`.
+  virtual void before_starts(const View&, std::vector<Decision>&) {}
+  virtual void start_here(const View& view, Trial& trial, std::vector<Decision>& out);
+
+  [[nodiscard]] const Shape& shape() const noexcept { return *shape_; }
+  [[nodiscard]] const QueueOptions& options() const noexcept { return options_; }
+
+  QueueIndex index_;
+  Cooperation cooperation_;
+  std::vector<bool> taken_;  ///< by position in index_.queue()
+  std::vector<std::uint32_t>
+      failed_;  ///< by kind: the smallest gang that found no room in this call
+
+ private:
+  void learn_partition(const Occupancy& gpus);
+
+  QueueOptions options_;
+  std::optional<Shape> shape_;
+  std::optional<Occupancy> empty_;  // the partition with everything free
+};
+
+}  // namespace starling

@@ -1,0 +1,61 @@
+#include "policies/registry.h"
+
+#include "policies/builtin.h"
+#include "policies/options.h"
+
+namespace starling {
+
+void PolicyRegistry::add(PolicyFacts facts, PolicyFactory factory, std::string options_help) {
+  const std::string name(facts.name);
+  const bool added =
+      entries_.emplace(name, Entry{facts, std::move(options_help), std::move(factory)}).second;
+  STARLING_CHECK(added);
+}
+
+Result<std::unique_ptr<Policy>> PolicyRegistry::make(const std::string& text) const {
+  const std::size_t colon = text.find(':');
+  const std::string name = text.substr(0, colon);
+  const auto entry = entries_.find(name);
+  if (entry == entries_.end()) {
+    std::vector<std::string> names;
+    for (const auto& [known, ignored] : entries_) names.push_back(known);
+    std::string message = "no policy '" + name.substr(0, 64) + "'; ";
+    const std::string meant = closest(name, names);
+    if (!meant.empty()) message += "did you mean '" + meant + "'? ";
+    message += "there are: ";
+    for (std::size_t i = 0; i < names.size(); ++i) message += (i == 0 ? "" : ", ") + names[i];
+    return Error{Errc::not_found, message};
+  }
+
+  PolicyOptions options;
+  std::size_t at = colon == std::string::npos ? text.size() : colon + 1;
+  while (at < text.size()) {
+    std::size_t end = text.find(',', at);
+    if (end == std::string::npos) end = text.size();
+    const std::string option = text.substr(at, end - at);
+    const std::size_t equals = option.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return Error{Errc::invalid,
+                   "policy '" + name + "': '" + option.substr(0, 64) +
+                       "' is no option; options are written key=value, separated by commas"};
+    }
+    if (!options.emplace(option.substr(0, equals), option.substr(equals + 1)).second) {
+      return Error{Errc::invalid,
+                   "policy '" + name + "': option " + option.substr(0, equals) + " is given twice"};
+    }
+    at = end + 1;
+  }
+  return entry->second.factory(options);
+}
+
+PolicyRegistry make_policy_registry() {
+  PolicyRegistry registry;
+  add_fifo(registry);
+  add_sjf(registry);
+  add_srtf(registry);
+  add_load_balance(registry);
+  add_consolidate(registry);
+  return registry;
+}
+
+}  // namespace starling
