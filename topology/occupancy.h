@@ -3,18 +3,19 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <span>
 #include <vector>
 
 #include "base/ids.h"
+#include "topology/bitmap_tree.h"
 #include "topology/topology.h"
 
 namespace starling {
 
-/// Which GPUs of one partition (a range of servers) are free. A GPU is free, or taken (held, running,
-/// quarantined: why is the ledger's business). All updates O(log n) in the number of servers.
-/// GPU ids are those of the whole topology. Order of answers is part of the guarantee (lowest first).
+/// Which GPUs of one partition (a range of servers) are free. A GPU is free, or taken (held,
+/// running, quarantined: why is the ledger's business). All updates O(log n) in the number of
+/// servers. GPU ids are those of the whole topology. Order of answers is part of the guarantee
+/// (lowest first).
 class Occupancy {
  public:
   Occupancy(const Topology& topology, IndexRange servers);
@@ -41,18 +42,27 @@ class Occupancy {
                                                          std::uint32_t limit) const;
   /// The most free GPUs that any one server has.
   [[nodiscard]] std::uint32_t largest_free_server() const noexcept;
-  /// histogram[k] = servers with exactly k free GPUs (k from 1), for digests; k above 16 counts as 16.
+  /// histogram[k] = servers with exactly k free GPUs (k from 1), for digests; k above 16 counts
+  /// as 16.
   [[nodiscard]] std::array<std::uint32_t, 17> free_histogram() const noexcept;
 
  private:
+  [[nodiscard]] std::uint32_t relative(ServerId server) const noexcept;
+  void flip(std::span<const GpuId> gpus, bool to_free);
+  void move_server(std::uint32_t server, std::uint32_t free_before, std::uint32_t free_after);
+  void append_free(std::uint32_t server, std::uint32_t count, std::vector<GpuId>& out) const;
+
   Topology topology_;
   IndexRange servers_;
   IndexRange gpus_;
   std::uint32_t free_ = 0;
-  std::vector<bool> taken_;                             // by GPU, relative to gpus_.first
-  std::vector<std::uint32_t> free_per_server_;          // relative to servers_.first
-  std::vector<std::set<std::uint32_t>> by_free_;        // by_free_[k]: servers with k free, ascending
-  std::vector<std::set<std::uint32_t>> whole_;          // whole_[k]: wholly free servers of k GPUs
+  // Servers and GPUs below are relative to the partition.
+  std::vector<std::uint64_t> free_bits_;  // by GPU
+  std::vector<std::uint32_t> free_per_server_;
+  BitmapTree any_free_;                       // servers with a free GPU
+  std::vector<BitmapTree> by_free_;           // by_free_[k]: servers with exactly k free
+  std::vector<std::uint32_t> by_free_count_;  // their number
+  std::vector<BitmapTree> whole_;             // whole_[k]: wholly free servers of k GPUs
 };
 
 }  // namespace starling

@@ -10,8 +10,9 @@
 
 namespace starling {
 
-/// Levels of the tree, from the whole to the part. A level may be absent (a node list without racks has
-/// one pod and one rack). An island is the GPUs that reach one another over NVLink or one PCIe switch.
+/// Levels of the tree, from the whole to the part. A level may be absent (a node list without racks
+/// has one pod and one rack). An island is the GPUs that reach one another over NVLink or one PCIe
+/// switch.
 enum class Level : std::uint8_t { data_center, pod, rack, server, island, gpu };
 [[nodiscard]] const char* name_of(Level level) noexcept;
 
@@ -32,22 +33,24 @@ struct IndexRange {
 using GpuTypeId = Id<struct GpuTypeTag, std::uint16_t>;  ///< index into Topology::gpu_types()
 
 struct GpuType {
-  std::string name;         ///< as people write it: V100, A100-80GB
+  std::string name;  ///< as people write it: V100, A100-80GB
   double memory_gib = 16;
+  friend bool operator==(const GpuType&, const GpuType&) = default;
 };
 
-/// One server. Servers are numbered depth-first, so the servers of a rack or pod are a range, and so
-/// are their GPUs. A server without GPUs has an empty range.
+/// One server. Servers are numbered depth-first, so the servers of a rack or pod are a range, and
+/// so are their GPUs. A server without GPUs has an empty range.
 struct Server {
   std::string name;
   IndexRange gpus;
-  GpuTypeId gpu_type;              ///< meaningless without GPUs
+  GpuTypeId gpu_type;  ///< meaningless without GPUs
   std::uint32_t gpus_per_island = 1;
   double cpus = 0;
   double memory_gib = 0;
-  double nic_gbps = 100;           ///< to the network, all ports together
-  double island_gbps = 400;        ///< between GPUs of one island
-  double server_gbps = 128;        ///< between islands of one server
+  double nic_gbps = 100;     ///< to the network, all ports together
+  double island_gbps = 400;  ///< between GPUs of one island
+  double server_gbps = 128;  ///< between islands of one server
+  friend bool operator==(const Server&, const Server&) = default;
 };
 
 /// A vertex of the tree above servers; the root is vertex 0, parents precede children.
@@ -57,22 +60,25 @@ struct Subtree {
   std::uint32_t parent = 0;  ///< the root is its own parent
   IndexRange servers;
   IndexRange gpus;
+  friend bool operator==(const Subtree&, const Subtree&) = default;
 };
 
 /// A switch or server of the network, and the links between them.
 struct NetworkNode {
   std::string name;
   bool is_server = false;
-  ServerId server;         ///< if is_server
+  ServerId server;  ///< if is_server
+  friend bool operator==(const NetworkNode&, const NetworkNode&) = default;
 };
 struct NetworkLink {
-  std::uint32_t a = 0;     ///< index into Topology::network_nodes()
+  std::uint32_t a = 0;  ///< index into Topology::network_nodes()
   std::uint32_t b = 0;
   double gbps = 0;
   double latency_us = 0;
+  friend bool operator==(const NetworkLink&, const NetworkLink&) = default;
 };
 
-/// One hop of a route.
+/// The way from one server to another.
 struct Route {
   std::vector<std::uint32_t> links;  ///< indices into network_links(), from source to target
   double latency_us = 0;
@@ -86,14 +92,18 @@ class Topology {
   struct Parts {
     std::string name;
     std::vector<GpuType> gpu_types;
-    std::vector<Subtree> subtrees;   ///< data centre, pods, racks; depth-first
-    std::vector<Server> servers;     ///< depth-first
-    std::vector<NetworkNode> nodes;
+    std::vector<Subtree> subtrees;  ///< data centre, pods, racks; depth-first
+    std::vector<Server> servers;    ///< depth-first
+    std::vector<NetworkNode>
+        nodes;  ///< empty, or first the servers in their order, then the switches
     std::vector<NetworkLink> links;
+    friend bool operator==(const Parts&, const Parts&) = default;
   };
-  /// Checks that ranges nest and cover; a builder that hands in something else is a broken invariant.
+  /// Checks that ranges nest and cover; a builder that hands in something else is a broken
+  /// invariant.
   explicit Topology(Parts parts);
 
+  [[nodiscard]] const Parts& parts() const noexcept;
   [[nodiscard]] const std::string& name() const noexcept;
   [[nodiscard]] std::uint32_t gpu_count() const noexcept;
   [[nodiscard]] std::uint32_t server_count() const noexcept;
@@ -108,14 +118,19 @@ class Topology {
   [[nodiscard]] ServerId server_of(GpuId gpu) const noexcept;
   [[nodiscard]] std::uint32_t rack_of(ServerId server) const noexcept;  ///< index into subtrees()
   [[nodiscard]] std::uint32_t pod_of(ServerId server) const noexcept;
-  [[nodiscard]] std::uint32_t island_of(GpuId gpu) const noexcept;      ///< numbered over the data centre
+  [[nodiscard]] std::uint32_t island_of(
+      GpuId gpu) const noexcept;  ///< numbered over the data centre
   [[nodiscard]] GpuTypeId type_of(GpuId gpu) const noexcept;
   /// The slowest tier that `gpus` cross; island for one GPU or none.
   [[nodiscard]] Tier tier_of(std::span<const GpuId> gpus) const noexcept;
 
-  /// Shortest route by latency, then fewest hops (Boost.Graph's Dijkstra); empty when there is none or
-  /// both are one server. Computed on first use per source and kept.
+  /// Shortest route by latency, then fewest hops (Boost.Graph's Dijkstra); empty when there is none
+  /// or both are one server. Computed on first use per source and kept while there is room; safe
+  /// from several threads.
   [[nodiscard]] Route route(ServerId from, ServerId to) const;
+
+  /// Same names, tree, hardware and network.
+  friend bool operator==(const Topology& a, const Topology& b) { return a.parts() == b.parts(); }
 
  private:
   struct Data;

@@ -1,0 +1,178 @@
+#include "topology/generate.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "base/limits.h"
+#include "topology/builder.h"
+#include "topology/gpu_catalogue.h"
+
+namespace starling {
+namespace {
+
+Error invalid(std::string message) { return {Errc::invalid, std::move(message)}; }
+
+std::vector<ServerGroup> groups_of(const GeneratorOptions& o) {
+  return o.groups.empty() ? std::vector<ServerGroup>{{o.servers, o.gpu_type}} : o.groups;
+}
+
+std::uint64_t server_total(const std::vector<ServerGroup>& groups) {
+  std::uint64_t n = 0;
+  for (const ServerGroup& group : groups) n += group.servers;
+  return n;
+}
+
+std::optional<Error> refuse(const GeneratorOptions& o) {
+  const Limits limits;
+  const std::vector<ServerGroup> groups = groups_of(o);
+  for (const ServerGroup& group : groups) {
+    if (group.servers == 0) return invalid("no servers: their number must be at least 1");
+    if (!known_gpu_type(group.gpu_type)) {
+      return invalid("unknown GPU type '" + group.gpu_type +
+                     "'; V100, P100, K80, T4, A100, H100 "
+                     "and others are known");
+    }
+  }
+  if (o.gpus_per_server == 0 || o.gpus_per_island == 0) {
+    return invalid("GPUs per server and per island must be at least 1");
+  }
+  if (o.servers_per_rack == 0 || o.spines == 0) {
+    return invalid("servers per rack and spines must be at least 1");
+  }
+  if (o.gpus_per_server > limits.gpus_total ||
+      server_total(groups) * o.gpus_per_server > limits.gpus_total) {
+    return invalid(std::to_string(server_total(groups)) + " servers of " +
+                   std::to_string(o.gpus_per_server) + " GPUs are more than the limit of " +
+                   std::to_string(limits.gpus_total) + " GPUs");
+  }
+  for (const double speed : {o.cpus, o.memory_gib, o.nic_gbps, o.nvlink_gbps, o.pcie_gbps}) {
+    if (!std::isfinite(speed) || speed <= 0) {
+      return invalid("CPUs, memory and link speeds must be above 0");
+    }
+  }
+  if (!std::isfinite(o.uplink_gbps) || o.uplink_gbps < 0 || !std::isfinite(o.link_latency_us) ||
+      o.link_latency_us < 0 || o.link_latency_us > 1e6) {
+    return invalid("uplink speed must be at least 0, link latency from 0 to 1000000 us");
+  }
+  return std::nullopt;
+}
+
+struct Shape {
+  std::uint64_t servers_per_rack = 1;
+  std::uint64_t racks_per_pod = 1;
+};
+
+Topology build(const GeneratorOptions& o, std::string name, Shape shape, const NetworkPlan& plan) {
+  TopologyBuilder builder(o.name.empty() ? std::move(name) : o.name);
+  std::uint64_t at = 0;
+  for (const ServerGroup& group : groups_of(o)) {
+    Server server;
+    server.gpu_type = builder.gpu_type(*known_gpu_type(group.gpu_type));
+    server.gpus_per_island = std::min(o.gpus_per_island, o.gpus_per_server);
+    server.cpus = o.cpus;
+    server.memory_gib = o.memory_gib;
+    server.nic_gbps = o.nic_gbps;
+    server.island_gbps = o.nvlink_gbps;
+    server.server_gbps = o.pcie_gbps;
+    for (std::uint32_t i = 0; i < group.servers; ++i, ++at) {
+      if (at % (shape.servers_per_rack * shape.racks_per_pod) == 0) builder.begin_pod();
+      if (at % shape.servers_per_rack == 0) builder.begin_rack();
+      builder.add_server(server, o.gpus_per_server);
+    }
+  }
+  return std::move(builder).build(plan);
+}
+
+std::string default_name(const char* kind, const GeneratorOptions& o) {
+  return std::string(kind) + "-" + std::to_string(server_total(groups_of(o))) + "x" +
+         std::to_string(o.gpus_per_server);
+}
+
+}  // namespace
+
+Result<std::vector<ServerGroup>> parse_server_groups(std::string_view text,
+                                                     const std::string& default_type) {
+  std::vector<ServerGroup> groups;
+  std::string_view rest = text;
+  while (true) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view piece = rest.substr(0, comma);
+    const std::size_t colon = piece.find(':');
+    const std::string_view digits = piece.substr(0, colon);
+    ServerGroup group;
+    group.gpu_type =
+        colon == std::string_view::npos ? default_type : std::string(piece.substr(colon + 1));
+    const char* end = digits.data() + digits.size();
+    const auto read = std::from_chars(digits.data(), end, group.servers);
+    if (digits.empty() || read.ec != std::errc{} || read.ptr != end || group.servers == 0 ||
+        group.gpu_type.empty()) {
+      return invalid("servers: cannot read '" + std::string(piece) +
+                     "'; write a number above 0 (64) or numbers by GPU type (8:V100,16:P100)");
+    }
+    groups.push_back(std::move(group));
+    if (comma == std::string_view::npos) return groups;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+Result<Topology> generate_flat(const GeneratorOptions& o) {
+  if (auto error = refuse(o)) return *error;
+  NetworkPlan plan;
+  plan.rack_latency_us = o.link_latency_us;
+  return build(o, default_name("flat", o), {server_total(groups_of(o)), 1}, plan);
+}
+
+Result<Topology> generate_leaf_spine(const GeneratorOptions& o) {
+  if (auto error = refuse(o)) return *error;
+  const std::uint64_t racks =
+      (server_total(groups_of(o)) + o.servers_per_rack - 1) / o.servers_per_rack;
+  NetworkPlan plan;
+  plan.core_switches = o.spines;
+  plan.core_gbps = o.uplink_gbps > 0 ? o.uplink_gbps : o.servers_per_rack * o.nic_gbps / o.spines;
+  plan.rack_latency_us = plan.core_latency_us = o.link_latency_us;
+  if (racks * o.spines > Limits{}.gpus_total) {
+    return invalid(std::to_string(o.spines) + " spines for " + std::to_string(racks) +
+                   " racks are too many links; use fewer spines or larger racks");
+  }
+  return build(o, default_name("leaf-spine", o), {o.servers_per_rack, racks}, plan);
+}
+
+Result<Topology> generate_fat_tree(const GeneratorOptions& options) {
+  GeneratorOptions o = options;
+  constexpr std::uint32_t k_max = 256;
+  if (o.fat_tree_k % 2 != 0 || o.fat_tree_k > k_max) {
+    return invalid("k of a fat-tree must be even and at most 256, not " +
+                   std::to_string(o.fat_tree_k));
+  }
+  if (o.fat_tree_k > 0 && o.servers == 0 && o.groups.empty()) {
+    o.servers = o.fat_tree_k * o.fat_tree_k * o.fat_tree_k / 4;
+  }
+  if (auto error = refuse(o)) return *error;
+  const std::uint64_t servers = server_total(groups_of(o));
+  std::uint64_t k = o.fat_tree_k > 0 ? o.fat_tree_k : 2;
+  while (o.fat_tree_k == 0 && k * k * k / 4 < servers) k += 2;
+  if (k * k * k / 4 < servers || k > k_max) {
+    return invalid("a fat-tree with k = " + std::to_string(k) + " holds " +
+                   std::to_string(k * k * k / 4) + " servers, not " + std::to_string(servers));
+  }
+  const auto half = static_cast<std::uint32_t>(k / 2);
+  NetworkPlan plan;
+  plan.pod_switches = half;
+  plan.core_switches = half * half;
+  plan.striped = true;
+  plan.pod_gbps = plan.core_gbps = o.uplink_gbps > 0 ? o.uplink_gbps : o.nic_gbps;
+  plan.rack_latency_us = plan.pod_latency_us = plan.core_latency_us = o.link_latency_us;
+  return build(o, default_name(("fat-tree-k" + std::to_string(k)).c_str(), o), {half, half}, plan);
+}
+
+Result<Topology> generate(std::string_view kind, const GeneratorOptions& options) {
+  if (kind == "flat") return generate_flat(options);
+  if (kind == "leaf-spine") return generate_leaf_spine(options);
+  if (kind == "fat-tree") return generate_fat_tree(options);
+  return Error{Errc::not_found,
+               "no generator '" + std::string(kind) + "'; there are flat, leaf-spine and fat-tree"};
+}
+
+}  // namespace starling

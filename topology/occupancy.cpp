@@ -1,0 +1,157 @@
+#include "topology/occupancy.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/check.h"
+
+namespace starling {
+
+Occupancy::Occupancy(const Topology& topology, IndexRange servers)
+    : topology_(topology), servers_(servers), any_free_(servers.size()) {
+  STARLING_CHECK(servers.first <= servers.last && servers.last <= topology.server_count());
+  if (servers.size() > 0) {
+    gpus_ = {topology.servers()[servers.first].gpus.first,
+             topology.servers()[servers.last - 1].gpus.last};
+  }
+  free_ = gpus_.size();
+  free_bits_.assign((free_ + 63U) / 64U, ~std::uint64_t{0});
+  std::uint32_t largest = 0;
+  for (std::uint32_t s = servers.first; s < servers.last; ++s) {
+    free_per_server_.push_back(topology.servers()[s].gpus.size());
+    largest = std::max(largest, free_per_server_.back());
+  }
+  by_free_.assign(largest + 1, BitmapTree(servers.size()));
+  by_free_count_.assign(largest + 1, 0);
+  whole_.resize(largest + 1);
+  for (std::uint32_t s = 0; s < servers.size(); ++s) {
+    const std::uint32_t count = free_per_server_[s];
+    if (whole_[count].size() == 0) whole_[count] = BitmapTree(servers.size());
+    whole_[count].set(s);
+    by_free_[count].set(s);
+    ++by_free_count_[count];
+    if (count > 0) any_free_.set(s);
+  }
+}
+
+std::uint32_t Occupancy::relative(ServerId server) const noexcept {
+  STARLING_CHECK(servers_.contains(server.value));
+  return server.value - servers_.first;
+}
+
+std::uint32_t Occupancy::free_on(ServerId server) const noexcept {
+  return free_per_server_[relative(server)];
+}
+
+bool Occupancy::is_free(GpuId gpu) const noexcept {
+  STARLING_CHECK(gpus_.contains(gpu.value));
+  const std::uint32_t bit = gpu.value - gpus_.first;
+  return (free_bits_[bit / 64U] >> (bit % 64U) & 1U) != 0;
+}
+
+void Occupancy::move_server(std::uint32_t server, std::uint32_t free_before,
+                            std::uint32_t free_after) {
+  const std::uint32_t size = topology_.servers()[servers_.first + server].gpus.size();
+  by_free_[free_before].reset(server);
+  by_free_[free_after].set(server);
+  --by_free_count_[free_before];
+  ++by_free_count_[free_after];
+  if (free_before == size) whole_[size].reset(server);
+  if (free_after == size) whole_[size].set(server);
+  if (free_before == 0) any_free_.set(server);
+  if (free_after == 0) any_free_.reset(server);
+  free_per_server_[server] = free_after;
+}
+
+void Occupancy::flip(std::span<const GpuId> gpus, bool to_free) {
+  for (std::size_t i = 0; i < gpus.size();) {
+    STARLING_CHECK(gpus_.contains(gpus[i].value));
+    const std::uint32_t server = topology_.server_of(gpus[i]).value;
+    const IndexRange here = topology_.servers()[server].gpus;
+    std::uint32_t changed = 0;
+    for (; i < gpus.size() && here.contains(gpus[i].value); ++i, ++changed) {
+      STARLING_CHECK(is_free(gpus[i]) != to_free);
+      const std::uint32_t bit = gpus[i].value - gpus_.first;
+      free_bits_[bit / 64U] ^= std::uint64_t{1} << (bit % 64U);
+    }
+    const std::uint32_t before = free_per_server_[server - servers_.first];
+    move_server(server - servers_.first, before, to_free ? before + changed : before - changed);
+    free_ = to_free ? free_ + changed : free_ - changed;
+  }
+}
+
+void Occupancy::take(std::span<const GpuId> gpus) { flip(gpus, false); }
+void Occupancy::give_back(std::span<const GpuId> gpus) { flip(gpus, true); }
+
+void Occupancy::append_free(std::uint32_t server, std::uint32_t count,
+                            std::vector<GpuId>& out) const {
+  const IndexRange here = topology_.servers()[servers_.first + server].gpus;
+  std::uint32_t bit = here.first - gpus_.first;
+  const std::uint32_t end = here.last - gpus_.first;
+  while (count > 0 && bit < end) {
+    const std::uint64_t word = free_bits_[bit / 64U] >> (bit % 64U);
+    if (word == 0) {
+      bit = (bit / 64U + 1) * 64U;
+      continue;
+    }
+    bit += static_cast<std::uint32_t>(std::countr_zero(word));
+    if (bit >= end) return;
+    out.push_back(GpuId(gpus_.first + bit));
+    ++bit;
+    --count;
+  }
+}
+
+std::optional<std::vector<GpuId>> Occupancy::lowest_free(std::uint32_t count) const {
+  if (count > free_) return std::nullopt;
+  std::vector<GpuId> found;
+  found.reserve(count);
+  for (std::uint32_t s = any_free_.next(0); found.size() < count; s = any_free_.next(s + 1)) {
+    STARLING_CHECK(s < servers_.size());
+    append_free(s, count - static_cast<std::uint32_t>(found.size()), found);
+  }
+  return found;
+}
+
+std::optional<ServerId> Occupancy::best_fit(std::uint32_t count) const {
+  for (std::uint32_t k = count; k < by_free_.size(); ++k) {
+    if (by_free_count_[k] > 0) return ServerId(servers_.first + by_free_[k].next(0));
+  }
+  return std::nullopt;
+}
+
+std::vector<GpuId> Occupancy::free_gpus(ServerId server, std::uint32_t count) const {
+  STARLING_CHECK(free_on(server) >= count);
+  std::vector<GpuId> found;
+  found.reserve(count);
+  append_free(relative(server), count, found);
+  return found;
+}
+
+std::vector<ServerId> Occupancy::whole_free_servers(std::uint32_t gpus_per_server,
+                                                    std::uint32_t limit) const {
+  std::vector<ServerId> found;
+  if (gpus_per_server >= whole_.size()) return found;
+  const BitmapTree& whole = whole_[gpus_per_server];
+  for (std::uint32_t s = whole.next(0); s < whole.size() && found.size() < limit;
+       s = whole.next(s + 1)) {
+    found.push_back(ServerId(servers_.first + s));
+  }
+  return found;
+}
+
+std::uint32_t Occupancy::largest_free_server() const noexcept {
+  auto k = static_cast<std::uint32_t>(by_free_count_.size() - 1);
+  while (k > 0 && by_free_count_[k] == 0) --k;
+  return k;
+}
+
+std::array<std::uint32_t, 17> Occupancy::free_histogram() const noexcept {
+  std::array<std::uint32_t, 17> histogram{};
+  for (std::size_t k = 1; k < by_free_count_.size(); ++k) {
+    histogram[std::min<std::size_t>(k, 16)] += by_free_count_[k];
+  }
+  return histogram;
+}
+
+}  // namespace starling
