@@ -6,21 +6,22 @@
 
 namespace starling {
 
-/// A training job people run, by name: what it computes and exchanges per iteration. Figures are per
-/// GPU at `batch`, on a V100; their sources stand in catalogue.cpp.
+/// A training job people run, by name: what it computes and exchanges per iteration. Figures are
+/// per GPU, on a V100, at the batch size that catalogue.cpp names with their sources.
 struct ModelProfile {
-  std::string_view name;       ///< e.g. resnet50
-  std::string_view task;       ///< image classification, language model, ...
-  double iteration_s = 0.1;    ///< compute time of one iteration on one V100
-  double gradient_mib = 100;   ///< bytes all-reduced per iteration
-  double cpus_per_gpu = 3;     ///< below this the input pipeline slows the job
-  double memory_gib = 8;       ///< GPU memory
+  std::string_view name;      ///< e.g. resnet50
+  std::string_view task;      ///< image classification, language model, ...
+  double iteration_s = 0.1;   ///< compute time of one iteration on one V100
+  double gradient_mib = 100;  ///< bytes all-reduced per iteration
+  double cpus_per_gpu = 3;    ///< below this the input pipeline slows the job
+  double memory_gib = 8;      ///< GPU memory
   double gpu_utilization = 0.8;
 };
 
 /// All models, by name.
 [[nodiscard]] std::span<const ModelProfile> catalogue() noexcept;
-/// The model of that name, or the catalogue's "generic" entry for an unknown or empty name.
+/// The model of that name (also as Gavel, Muri, Pollux and ElasticFlow write it: "ResNet-50 (batch
+/// size 64)"), or the catalogue's "generic" entry for an unknown or empty name.
 [[nodiscard]] const ModelProfile& model_profile(std::string_view name) noexcept;
 [[nodiscard]] bool known_model(std::string_view name) noexcept;
 

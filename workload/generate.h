@@ -8,8 +8,8 @@
 
 namespace starling {
 
-/// A made-up trace with the statistics of Microsoft's Philly cluster (2017): gang sizes, heavy-tailed
-/// durations, bursts of equal jobs, models from the catalogue.
+/// A made-up trace with the statistics of Microsoft's Philly cluster (2017): gang sizes,
+/// heavy-tailed durations, bursts of equal jobs, models from the catalogue.
 struct GeneratorOptions {
   std::uint32_t jobs = 2000;
   std::uint32_t cluster_gpus = 512;  ///< what `load` is relative to; gangs never exceed it

@@ -9,24 +9,24 @@
 
 namespace starling {
 
-/// What a user asks for. A gang: all workers start together or none does. Plain data; `check_job` says
-/// whether it makes sense at all, `fits` in topology terms is the home's business.
+/// What a user asks for. A gang: all workers start together or none does. Plain data; `check_job`
+/// says whether it makes sense at all, `fits` in topology terms is the home's business.
 struct JobSpec {
-  JobId id;                         ///< chosen by the client
+  JobId id;  ///< chosen by the client
   std::string name;
   std::string user;
-  std::string queue;                ///< virtual cluster or queue of the trace
-  std::string model;                ///< a name of the catalogue, or empty: unknown
+  std::string queue;  ///< virtual cluster or queue of the trace
+  std::string model;  ///< a name of the catalogue, or empty: unknown
   std::uint32_t workers = 1;
   std::uint32_t gpus_per_worker = 1;
-  std::uint32_t min_workers = 0;    ///< 0: not elastic, otherwise 1..workers
-  std::uint32_t max_workers = 0;    ///< 0: not elastic, otherwise >= workers
+  std::uint32_t min_workers = 0;  ///< 0: not elastic, otherwise 1..workers
+  std::uint32_t max_workers = 0;  ///< 0: not elastic, otherwise >= workers
   double cpus_per_worker = 0;
   double memory_gib_per_worker = 0;
-  std::vector<std::string> gpu_types;  ///< allowed types; empty: any
-  std::int32_t priority = 0;           ///< larger is more urgent
-  Duration duration{0};             ///< isolated duration on its best placement; 0: unknown
-  std::vector<std::string> command; ///< argv; empty: emulated (runs for `duration` on Physics)
+  std::vector<std::string> gpu_types;    ///< allowed types; empty: any
+  std::int32_t priority = 0;             ///< larger is more urgent
+  Duration duration{0};                  ///< isolated duration on its best placement; 0: unknown
+  std::vector<std::string> command;      ///< argv; empty: emulated (runs for `duration` on Physics)
   std::vector<std::string> environment;  ///< NAME=value
 
   [[nodiscard]] std::uint32_t gpus() const noexcept { return workers * gpus_per_worker; }
@@ -43,6 +43,7 @@ struct TraceJob {
 struct Trace {
   std::string name;
   std::vector<TraceJob> jobs;
+  std::uint32_t dropped = 0;  ///< rows of the source that asked for no GPU or for 0 s
 };
 
 }  // namespace starling

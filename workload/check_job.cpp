@@ -1,0 +1,115 @@
+#include "workload/check_job.h"
+
+#include <cmath>
+#include <string_view>
+
+namespace starling {
+namespace {
+
+constexpr std::size_t kGpuTypesMax = 64;
+constexpr double kAmountMax = 1e6;  // cores or GiB of one worker
+
+Error wrong(const std::string& field, const std::string& what) {
+  return {Errc::invalid, field + ' ' + what};
+}
+
+bool printable(std::string_view text) {
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
+  }
+  return true;
+}
+
+Status check_name(const std::string& field, const std::string& name, const Limits& limits) {
+  if (name.size() > limits.name_bytes) {
+    return wrong(field, "has " + std::to_string(name.size()) + " bytes; at most " +
+                            std::to_string(limits.name_bytes) + " are allowed");
+  }
+  if (!printable(name)) return wrong(field, "has control characters; use printable ones");
+  return done();
+}
+
+Status check_sizes(const JobSpec& spec, const Limits& limits) {
+  if (spec.workers == 0) return wrong("workers", "is 0; a job needs at least 1");
+  if (spec.gpus_per_worker == 0)
+    return wrong("gpus_per_worker", "is 0; a worker needs at least 1 GPU");
+  const bool elastic = spec.min_workers > 0 || spec.max_workers > 0;
+  if (elastic && (spec.min_workers < 1 || spec.min_workers > spec.workers)) {
+    return wrong("min_workers", "is " + std::to_string(spec.min_workers) + "; 1 to workers (" +
+                                    std::to_string(spec.workers) +
+                                    ") is right, or 0 for both min and max");
+  }
+  if (elastic && spec.max_workers < spec.workers) {
+    return wrong("max_workers", "is " + std::to_string(spec.max_workers) + "; at least workers (" +
+                                    std::to_string(spec.workers) +
+                                    ") is right, or 0 for both min and max");
+  }
+  const std::uint64_t most =
+      std::uint64_t{elastic ? spec.max_workers : spec.workers} * spec.gpus_per_worker;
+  if (most > limits.gpus_per_job) {
+    return wrong("gpus", "of the gang are " + std::to_string(most) + "; at most " +
+                             std::to_string(limits.gpus_per_job) + " are allowed");
+  }
+  return done();
+}
+
+Status check_amount(const std::string& field, double amount) {
+  if (std::isfinite(amount) && amount >= 0 && amount <= kAmountMax) return done();
+  return wrong(field, "is " + std::to_string(amount) + "; a number from 0 to 1000000 is right");
+}
+
+Status check_program(const JobSpec& spec, const Limits& limits) {
+  std::size_t bytes = 0;
+  for (const std::string& word : spec.command) {
+    bytes += word.size() + 1;
+    if (word.find('\0') != std::string::npos)
+      return wrong("command", "has a zero byte; no program can be given one");
+  }
+  if (!spec.command.empty() && spec.command.front().empty()) {
+    return wrong("command", "starts with an empty word; name a program, or leave the command out");
+  }
+  for (const std::string& entry : spec.environment) {
+    bytes += entry.size() + 1;
+    const std::size_t equals = entry.find('=');
+    if (equals == std::string::npos || equals == 0 || entry.find('\0') != std::string::npos) {
+      return wrong("environment",
+                   "has the entry '" + entry.substr(0, 64) + "'; NAME=value is right");
+    }
+    if (!printable(std::string_view(entry).substr(0, equals))) {
+      return wrong("environment", "has a name with control characters; use printable ones");
+    }
+  }
+  if (bytes > limits.command_bytes) {
+    return wrong("command", "and environment have " + std::to_string(bytes) + " bytes; at most " +
+                                std::to_string(limits.command_bytes) + " are allowed");
+  }
+  return done();
+}
+
+}  // namespace
+
+Status check_job(const JobSpec& spec, const Limits& limits) {
+  const std::pair<const char*, const std::string*> names[] = {
+      {"name", &spec.name}, {"user", &spec.user}, {"queue", &spec.queue}, {"model", &spec.model}};
+  for (const auto& [field, name] : names) {
+    if (Status good = check_name(field, *name, limits); !good) return good;
+  }
+  if (Status good = check_sizes(spec, limits); !good) return good;
+  if (Status good = check_amount("cpus_per_worker", spec.cpus_per_worker); !good) return good;
+  if (Status good = check_amount("memory_gib_per_worker", spec.memory_gib_per_worker); !good)
+    return good;
+  if (spec.gpu_types.size() > kGpuTypesMax) {
+    return wrong("gpu_types", "names " + std::to_string(spec.gpu_types.size()) +
+                                  " types; at most " + std::to_string(kGpuTypesMax) +
+                                  " are allowed");
+  }
+  for (const std::string& type : spec.gpu_types) {
+    if (type.empty())
+      return wrong("gpu_types", "has an empty name; leave the list empty for any type");
+    if (Status good = check_name("gpu_types", type, limits); !good) return good;
+  }
+  if (spec.duration < Duration::zero()) return wrong("duration", "is below 0 s; 0 means unknown");
+  return check_program(spec, limits);
+}
+
+}  // namespace starling
