@@ -10,7 +10,7 @@ namespace starling {
 
 /// A made-up trace with the statistics of Microsoft's Philly cluster (2017): gang sizes,
 /// heavy-tailed durations, bursts of equal jobs, models from the catalogue.
-struct GeneratorOptions {
+struct TraceGeneratorOptions {
   std::uint32_t jobs = 2000;
   std::uint32_t cluster_gpus = 512;  ///< what `load` is relative to; gangs never exceed it
   double load = 0.8;                 ///< GPU time submitted per second / cluster_gpus
@@ -20,6 +20,6 @@ struct GeneratorOptions {
 };
 
 /// Same options, same trace. `invalid` if an option is out of range.
-[[nodiscard]] Result<Trace> generate_trace(const GeneratorOptions& options);
+[[nodiscard]] Result<Trace> generate_trace(const TraceGeneratorOptions& options);
 
 }  // namespace starling
