@@ -42,13 +42,16 @@ class Launcher {
   virtual void stop(AttemptId attempt, Duration grace) = 0;
   /// Everything that ended since the last call.
   virtual std::vector<Exit> reap() = 0;
+  /// How far everything that runs has come, to be handed to the executor once per heartbeat; empty where nothing is
+  /// measured.
+  [[nodiscard]] virtual std::vector<Progress> measure() { return {}; }
   /// When reap() is next worth calling; kNever if an end announces itself.
   [[nodiscard]] virtual Instant next_deadline() const noexcept { return kNever; }
 };
 
 struct StopSpec { AttemptId attempt; Duration grace{0}; };
 using RunCommand = std::variant<LaunchSpec, StopSpec>;
-using ExecutorEvent = std::variant<Tick, Received, Exit>;
+using ExecutorEvent = std::variant<Tick, Received, Exit, Progress>;  ///< Progress: what the Launcher measured
 struct ExecutorOutput : Output {
   std::vector<RunCommand> run;   ///< after persist and send
   void clear() { Output::clear(), run.clear(); }
@@ -57,9 +60,12 @@ struct ExecutorOutput : Output {
 struct ExecutorState;
 
 /// Runs what its partition's owner says, and is the fence: it persists the highest epoch it saw, ignores lower ones
-/// for ever, and refuses a GPU that is busy. Pure, like Agent.
+/// for ever, and refuses a GPU that is busy. Pure, like Agent. It obeys its partition's owner and nobody else; a
+/// refused launch is refused for good, so a latecomer cannot bring it back.
 class Executor {
  public:
+  /// `recovered`: the journal of earlier lives. What ran then still counts as running: the driver hands in an Exit
+  /// with `lost` for every part of running() that its Launcher did not keep alive. `topology` outlives it.
   Executor(ExecutorConfig config, const Topology& topology, std::span<const Record> recovered);
   ~Executor();
   Executor(Executor&&) noexcept;
@@ -69,6 +75,9 @@ class Executor {
   [[nodiscard]] Instant next_deadline() const noexcept;
   [[nodiscard]] const ExecutorConfig& config() const noexcept;
   [[nodiscard]] const ExecutorState& state() const noexcept;
+  /// The parts that are believed to run, by attempt, then server.
+  [[nodiscard]] std::vector<LaunchSpec> running() const;
+  /// Records that replay to the same durable state, for Journal::compact.
   [[nodiscard]] std::vector<Record> snapshot() const;
 
  private:

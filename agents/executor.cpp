@@ -1,0 +1,323 @@
+#include "agents/executor.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "agents/executor_state.h"
+#include "base/check.h"
+
+namespace starling {
+namespace {
+
+/// One step: the state, the instant and where the outcome goes.
+struct Step {
+  ExecutorState& s;
+  Instant now;
+  ExecutorOutput& out;
+
+  [[nodiscard]] NodeId owner() const { return agent_node(s.config.owner); }
+  [[nodiscard]] bool beats() const { return s.config.timers.heartbeat < Duration::max(); }
+  void tell(Message message) { out.send.push_back({owner(), std::move(message)}); }
+
+  void begin();
+  void tick();
+  void beat();
+  void receive(const Received& event);
+  void exited(const Exit& exit);
+
+  // Handlers: from the owner only. What a repeat or a latecomer does stands at each.
+  void on(const Launch& launch);
+  void on(const Kill& kill);
+  void on(const ExitedAck& ack);
+  void on(const InventoryRequest& request);
+  void on(const Welcome& welcome);
+  void on(const Ping& ping) { tell(Pong{ping.sequence, 0}); }
+  void on(const Pong&) {}
+  template <class Other>
+  void on(const Other&) {
+    ++s.refused_frames;
+  }
+
+  [[nodiscard]] bool admit(const Fence& fence);
+  [[nodiscard]] std::string why_not(const Launch& launch) const;
+  void stop(Run& run);
+  void finish(Run& run);
+  void forget(AttemptId attempt, Duration served);
+  void tell_exited(Run& run);
+};
+
+/// The fence. Durable before anything that the new epoch commands, because persisting precedes
+/// running.
+bool Step::admit(const Fence& fence) {
+  if (fence.partition != s.config.partition) {
+    ++s.refused_frames;
+    return false;
+  }
+  if (fence.epoch < s.epoch) {
+    tell(Fenced{s.config.partition, s.epoch});
+    return false;
+  }
+  if (fence.epoch > s.epoch) {
+    s.epoch = fence.epoch;
+    out.persist.push_back(EpochSeen{fence.partition, fence.epoch});
+  }
+  return true;
+}
+
+void Step::begin() {
+  if (s.begun) return;
+  s.begun = true;
+  s.last_word = now;
+  s.hello_backoff = s.config.timers.retry_min;
+  out.persist.push_back(LifeBegan{s.config.incarnation, s.epoch});
+  if (beats()) s.beat = later(now, s.config.timers.heartbeat);
+}
+
+std::string Step::why_not(const Launch& launch) const {
+  const auto outside = [&](GpuId gpu) { return !s.gpus.contains(gpu.value); };
+  if (launch.here.empty()) return "no GPU is named";
+  if (std::adjacent_find(launch.here.begin(), launch.here.end(), std::greater_equal<>()) !=
+      launch.here.end()) {
+    return "its GPUs are not in ascending order";
+  }
+  if (std::any_of(launch.here.begin(), launch.here.end(), outside)) {
+    return "a GPU is on a server of another executor";
+  }
+  for (const Share& share : launch.gang) {
+    for (const GpuId gpu : share.gpus) {
+      if (gpu.value >= s.topology.gpu_count()) return "its gang names a GPU that does not exist";
+    }
+  }
+  if (s.any_busy(launch.here)) return "a GPU is busy";
+  return {};
+}
+
+/// Again: the same result. After the end, a kill or a refusal: refused for good.
+void Step::on(const Launch& launch) {
+  if (!admit(launch.fence)) return;
+  if (s.forgotten.contains(launch.attempt)) {
+    return tell(LaunchResult{launch.attempt, false, "the attempt is over"});
+  }
+  if (const auto known = s.runs.find(launch.attempt); known != s.runs.end()) {
+    const bool killed = known->second.killed;
+    return tell(
+        LaunchResult{launch.attempt, !killed, killed ? "the attempt is being stopped" : ""});
+  }
+  std::string reason = why_not(launch);
+  std::vector<LaunchSpec> parts;
+  if (reason.empty()) {
+    parts = parts_of(launch, s.topology);
+    if (parts.empty()) reason = "its GPUs are not a part of its gang";
+  }
+  if (!reason.empty()) {
+    forget(launch.attempt, Duration{0});
+    return tell(LaunchResult{launch.attempt, false, std::move(reason)});
+  }
+  Run run;
+  run.launch = launch;
+  out.persist.push_back(ProcessLaunching{launch});
+  s.mark(launch.here, true);
+  for (LaunchSpec& part : parts) {
+    run.parts.push_back({part.server});
+    out.run.push_back(std::move(part));
+  }
+  s.runs.emplace(launch.attempt, std::move(run));
+  tell(LaunchResult{launch.attempt, true, {}});
+}
+
+/// Killed only once nothing of it is left; valid in every state, also before the Launch.
+void Step::on(const Kill& kill) {
+  if (!admit(kill.fence)) return;
+  if (const auto over = s.forgotten.find(kill.attempt); over != s.forgotten.end()) {
+    return tell(Killed{kill.attempt, over->second});
+  }
+  const auto at = s.runs.find(kill.attempt);
+  if (at != s.runs.end() && at->second.phase != Run::Phase::exited) {
+    at->second.killed = true;
+    return stop(at->second);
+  }
+  const Duration served = at == s.runs.end() ? Duration{0} : at->second.served;
+  forget(kill.attempt, served);
+  tell(Killed{kill.attempt, served});
+}
+
+void Step::on(const ExitedAck& ack) {
+  const auto at = s.runs.find(ack.attempt);
+  if (at == s.runs.end() || at->second.phase != Run::Phase::exited) return;
+  forget(ack.attempt, at->second.served);
+}
+
+void Step::on(const InventoryRequest& request) {
+  if (!admit(request.fence)) return;
+  Inventory inventory{request.fence, {}};
+  for (const auto& [attempt, run] : s.runs) {
+    inventory.items.push_back(
+        {attempt, run.launch.here, run.phase == Run::Phase::exited, run.exit, run.served});
+  }
+  tell(std::move(inventory));
+}
+
+void Step::on(const Welcome& welcome) {
+  if (!admit(welcome.fence)) return;
+  s.welcomed = true;
+  s.hello = kNever;
+}
+
+void Step::receive(const Received& event) {
+  if (event.from != owner()) {
+    ++s.refused_frames;
+    return;
+  }
+  s.last_word = now;
+  std::visit([&](const auto& message) { on(message); }, event.message);
+}
+
+void Step::stop(Run& run) {
+  if (run.phase != Run::Phase::running) return;
+  run.phase = Run::Phase::stopping;
+  out.run.push_back(StopSpec{run.launch.attempt, s.config.timers.kill_grace});
+}
+
+/// One part ended. A gang lives and dies together: the first failure stops the other parts.
+void Step::exited(const Exit& exit) {
+  const auto at = s.runs.find(exit.attempt);
+  if (at == s.runs.end() || at->second.phase == Run::Phase::exited) return;
+  Run& run = at->second;
+  const auto part = std::find_if(run.parts.begin(), run.parts.end(),
+                                 [&](const RunPart& p) { return p.server == exit.server; });
+  if (part == run.parts.end() || part->ended) return;
+  part->ended = true;
+  part->served = exit.served;
+  const bool failed = exit.exit.code != 0 || exit.exit.lost;
+  if (!run.failed && (failed || run.exit.log_tail.empty())) run.exit = exit.exit;
+  run.failed = run.failed || failed;
+  const auto ended = [](const RunPart& p) { return p.ended; };
+  if (std::all_of(run.parts.begin(), run.parts.end(), ended)) return finish(run);
+  if (failed) stop(run);
+}
+
+void Step::finish(Run& run) {
+  const AttemptId attempt = run.launch.attempt;
+  run.served = Duration::max();
+  for (const RunPart& part : run.parts) run.served = std::min(run.served, part.served);
+  if (run.orphaned) {
+    run.exit.lost = true;
+    run.exit.log_tail = "stopped: its owner had been silent for too long";
+  }
+  s.mark(run.launch.here, false);
+  run.phase = Run::Phase::exited;
+  out.persist.push_back(ProcessExited{attempt, run.exit, run.served});
+  if (!run.killed) return tell_exited(run);
+  const Duration served = run.served;
+  forget(attempt, served);
+  tell(Killed{attempt, served});
+}
+
+void Step::forget(AttemptId attempt, Duration served) {
+  s.forget(attempt, served);
+  out.persist.push_back(ProcessForgotten{attempt});
+}
+
+void Step::tell_exited(Run& run) {
+  const AttemptId attempt = run.launch.attempt;
+  tell(Exited{attempt, s.config.partition, run.exit, run.served});
+  s.resends.erase({run.resend, attempt});
+  const Timers& timers = s.config.timers;
+  run.backoff = std::clamp(run.backoff * 2, timers.retry_min, timers.retry_max);
+  run.resend = later(now, run.backoff);
+  s.resends.emplace(run.resend, attempt);
+}
+
+void Step::tick() {
+  if (s.hello <= now) {
+    tell(Hello{Role::executor, 1, 1, {}});
+    s.hello = later(now, s.hello_backoff);
+    s.hello_backoff = std::min(s.hello_backoff * 2, s.config.timers.retry_max);
+  }
+  while (!s.resends.empty() && s.resends.begin()->first <= now) {
+    tell_exited(s.runs.at(s.resends.begin()->second));
+  }
+  if (s.beat <= now) beat();
+}
+
+void Step::beat() {
+  const Timers& timers = s.config.timers;
+  s.beat = later(now, timers.heartbeat);
+  if (s.welcomed && later(s.last_word, timers.heartbeat) <= now) tell(Ping{++s.pings});
+  const bool orphaned = later(s.last_word, timers.orphan) <= now;
+  for (auto& [attempt, run] : s.runs) {
+    if (run.phase == Run::Phase::exited) continue;
+    if (orphaned && run.phase == Run::Phase::running) {
+      run.orphaned = true;
+      stop(run);
+    }
+    if (std::exchange(run.measured, false)) tell(run.progress);
+  }
+}
+
+}  // namespace
+
+Executor::Executor(ExecutorConfig config, const Topology& topology,
+                   std::span<const Record> recovered)
+    : state_(std::make_unique<ExecutorState>(std::move(config), topology)) {
+  for (const Record& record : recovered) state_->replay(record);
+}
+Executor::~Executor() = default;
+Executor::Executor(Executor&&) noexcept = default;
+Executor& Executor::operator=(Executor&&) noexcept = default;
+
+void Executor::step(Instant now, const ExecutorEvent& event, ExecutorOutput& out) {
+  Step step{*state_, now, out};
+  step.begin();
+  if (const auto* received = std::get_if<Received>(&event)) {
+    step.receive(*received);
+  } else if (const auto* exit = std::get_if<Exit>(&event)) {
+    step.exited(*exit);
+  } else if (const auto* progress = std::get_if<Progress>(&event)) {
+    const auto run = state_->runs.find(progress->attempt);
+    if (run != state_->runs.end() && step.beats()) {
+      run->second.progress = *progress;
+      run->second.measured = true;
+    }
+  }
+  step.tick();
+}
+
+Instant Executor::next_deadline() const noexcept {
+  const Instant resend = state_->resends.empty() ? kNever : state_->resends.begin()->first;
+  return std::min({state_->hello, state_->beat, resend});
+}
+
+const ExecutorConfig& Executor::config() const noexcept { return state_->config; }
+const ExecutorState& Executor::state() const noexcept { return *state_; }
+
+std::vector<LaunchSpec> Executor::running() const {
+  std::vector<LaunchSpec> all;
+  for (const auto& [attempt, run] : state_->runs) {
+    if (run.phase == Run::Phase::exited) continue;
+    const std::vector<LaunchSpec> parts = parts_of(run.launch, state_->topology);
+    STARLING_CHECK(parts.size() == run.parts.size());
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (!run.parts[i].ended) all.push_back(parts[i]);
+    }
+  }
+  return all;
+}
+
+std::vector<Record> Executor::snapshot() const {
+  std::vector<Record> records;
+  records.push_back(LifeBegan{state_->config.incarnation, state_->epoch});
+  for (const AttemptId attempt : state_->forgotten_order)
+    records.push_back(ProcessForgotten{attempt});
+  for (const auto& [attempt, run] : state_->runs) {
+    records.push_back(ProcessLaunching{run.launch});
+    if (run.phase == Run::Phase::exited) {
+      records.push_back(ProcessExited{attempt, run.exit, run.served});
+    }
+  }
+  return records;
+}
+
+}  // namespace starling

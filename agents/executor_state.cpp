@@ -1,0 +1,115 @@
+#include "agents/executor_state.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace starling {
+
+ExecutorState::ExecutorState(ExecutorConfig executor_config, const Topology& data_center)
+    : config(std::move(executor_config)), topology(data_center) {
+  STARLING_CHECK(config.servers.size() > 0 && config.servers.last <= topology.server_count());
+  gpus.first = topology.server(ServerId{config.servers.first}).gpus.first;
+  gpus.last = topology.server(ServerId{config.servers.last - 1}).gpus.last;
+  busy.assign(gpus.size(), false);
+}
+
+void ExecutorState::mark(const Placement& placement, bool taken) {
+  for (const GpuId gpu : placement) {
+    STARLING_CHECK(gpus.contains(gpu.value));
+    STARLING_CHECK(busy[gpu.value - gpus.first] != taken);
+    busy[gpu.value - gpus.first] = taken;
+  }
+}
+
+bool ExecutorState::any_busy(const Placement& placement) const {
+  return std::any_of(placement.begin(), placement.end(),
+                     [&](GpuId gpu) { return busy[gpu.value - gpus.first]; });
+}
+
+void ExecutorState::forget(AttemptId attempt, Duration served) {
+  if (const auto run = runs.find(attempt); run != runs.end()) {
+    if (run->second.phase != Run::Phase::exited) mark(run->second.launch.here, false);
+    resends.erase({run->second.resend, attempt});
+    runs.erase(run);
+  }
+  if (!forgotten.emplace(attempt, served).second) return;
+  forgotten_order.push_back(attempt);
+  if (forgotten_order.size() > config.limits.tombstones) {
+    forgotten.erase(forgotten_order.front());
+    forgotten_order.pop_front();
+  }
+}
+
+void ExecutorState::replay(const Record& record) {
+  if (const auto* life = std::get_if<LifeBegan>(&record)) {
+    epoch = std::max(epoch, life->epoch);
+  } else if (const auto* seen = std::get_if<EpochSeen>(&record)) {
+    epoch = std::max(epoch, seen->epoch);
+  } else if (const auto* launching = std::get_if<ProcessLaunching>(&record)) {
+    Run run;
+    run.launch = launching->launch;
+    for (const LaunchSpec& part : parts_of(run.launch, topology))
+      run.parts.push_back({part.server});
+    const auto [at, fresh] = runs.emplace(run.launch.attempt, std::move(run));
+    if (fresh) mark(at->second.launch.here, true);
+  } else if (const auto* exited = std::get_if<ProcessExited>(&record)) {
+    const auto at = runs.find(exited->attempt);
+    if (at == runs.end() || at->second.phase == Run::Phase::exited) return;
+    Run& run = at->second;
+    mark(run.launch.here, false);
+    run.phase = Run::Phase::exited;
+    run.exit = exited->exit;
+    run.served = exited->served;
+    run.resend = Instant::min();
+    resends.emplace(run.resend, exited->attempt);
+  } else if (const auto* over = std::get_if<ProcessForgotten>(&record)) {
+    const auto at = runs.find(over->attempt);
+    forget(over->attempt, at == runs.end() ? Duration{0} : at->second.served);
+  }
+}
+
+namespace {
+
+/// Calls visit(server, first GPU, last GPU) for each server of an ascending placement.
+template <class Visit>
+void by_server(const Placement& gpus, const Topology& topology, Visit visit) {
+  for (auto first = gpus.begin(); first != gpus.end();) {
+    const ServerId server = topology.server_of(*first);
+    const std::uint32_t end = topology.server(server).gpus.last;
+    const auto last = std::find_if(first, gpus.end(), [&](GpuId g) { return g.value >= end; });
+    visit(server, first, last);
+    first = last;
+  }
+}
+
+}  // namespace
+
+std::vector<LaunchSpec> parts_of(const Launch& launch, const Topology& topology) {
+  const std::uint32_t per_worker = std::max(launch.spec.gpus_per_worker, 1U);
+  std::vector<const Placement*> shares;
+  for (const Share& share : launch.gang) shares.push_back(&share.gpus);
+  std::sort(shares.begin(), shares.end(), [](const Placement* a, const Placement* b) {
+    return !b->empty() && (a->empty() || a->front() < b->front());
+  });
+
+  std::vector<LaunchSpec> parts;
+  std::uint32_t rank = 0;
+  auto next = launch.here.begin();
+  for (const Placement* share : shares) {
+    by_server(*share, topology, [&](ServerId server, auto first, auto last) {
+      const auto workers = (static_cast<std::uint32_t>(last - first) + per_worker - 1) / per_worker;
+      if (next != launch.here.end() && *next == *first &&
+          launch.here.end() - next >= last - first && std::equal(first, last, next)) {
+        parts.push_back({launch.attempt, server, Placement(first, last), rank, workers, launch.spec,
+                         launch.gang, launch.served});
+        next += last - first;
+      }
+      rank += workers;
+    });
+  }
+  if (next != launch.here.end()) parts.clear();
+  return parts;
+}
+
+}  // namespace starling

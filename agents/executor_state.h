@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "agents/executor.h"
+
+namespace starling {
+
+/// The processes of one attempt on one server.
+struct RunPart {
+  ServerId server;
+  bool ended = false;
+  Duration served{0};  ///< once ended
+};
+
+/// One attempt that runs here, or ran and whose end nobody has acknowledged.
+struct Run {
+  enum class Phase : std::uint8_t {
+    running,
+    stopping,  ///< StopSpec is out: killed, orphaned, or a sibling part failed
+    exited     ///< durable; told to the owner until acknowledged
+  };
+  Launch launch;
+  std::vector<RunPart> parts;  ///< by server
+  Phase phase = Phase::running;
+  bool killed = false;    ///< the owner waits for Killed
+  bool orphaned = false;  ///< stopped because no owner could be told
+  bool failed = false;    ///< `exit` is that of the first part that failed
+  ExitStatus exit;
+  Duration served{0};  ///< once exited: the least of its parts, that is what a restart can count on
+  Duration backoff{0};
+  Instant resend = kNever;  ///< of Exited
+  bool measured = false;    ///< `progress` has not been sent yet
+  Progress progress;
+};
+
+/// Everything an Executor knows. The checker and the tests look at it; only Executor changes it.
+struct ExecutorState {
+  ExecutorState(ExecutorConfig executor_config, const Topology& data_center);
+
+  ExecutorConfig config;
+  const Topology& topology;
+  IndexRange gpus;  ///< of its servers
+
+  // Durable.
+  Epoch epoch;                              ///< highest seen; lower ones are fenced
+  std::map<AttemptId, Run> runs;            ///< running or exited
+  std::map<AttemptId, Duration> forgotten;  ///< tombstones: never launched again; service received
+  std::deque<AttemptId> forgotten_order;    ///< oldest first, at most Limits::tombstones
+
+  // Of this life.
+  bool begun = false;
+  bool welcomed = false;
+  Instant last_word;  ///< from the owner
+  Instant hello = Instant::min();
+  Duration hello_backoff{0};
+  Instant beat = kNever;
+  std::uint64_t pings = 0;
+  std::set<std::pair<Instant, AttemptId>> resends;  ///< Exited that wait for their acknowledgement
+  std::vector<bool> busy;                           ///< by GPU, from gpus.first; a process is on it
+  std::uint64_t refused_frames = 0;                 ///< from somebody who has no say here
+
+  void mark(const Placement& placement, bool taken);
+  [[nodiscard]] bool any_busy(const Placement& placement) const;
+  void forget(AttemptId attempt, Duration served);
+  /// Applies one record of an earlier life.
+  void replay(const Record& record);
+};
+
+/// The parts of a launch, one per server, by server. Ranks count the gang's workers server by
+/// server in GPU order; a server contributes its GPUs / gpus_per_worker workers, rounded up. Empty
+/// unless `here` is made of the gang's whole parts of some servers.
+[[nodiscard]] std::vector<LaunchSpec> parts_of(const Launch& launch, const Topology& topology);
+
+}  // namespace starling
