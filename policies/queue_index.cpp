@@ -28,7 +28,8 @@ QueueEntry QueueIndex::make(const JobView& job, Instant now) {
   entry.served = job.served;
   entry.gpus = job.spec->gpus();
   entry.typed = !job.spec->gpu_types.empty();
-  const Kind kind{job.spec->gpu_types, job.spec->gpus_per_worker};
+  // A single worker is the whole gang: its size says nothing about the kind.
+  const Kind kind{job.spec->gpu_types, job.spec->workers == 1 ? 1 : job.spec->gpus_per_worker};
   entry.kind = kinds_.emplace(kind, static_cast<std::uint32_t>(kinds_.size())).first->second;
   const auto [known, fresh] = homeless_kinds_.emplace(std::pair(entry.kind, entry.gpus), false);
   if (fresh) known->second = !fits_empty_(*job.spec);

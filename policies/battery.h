@@ -1,0 +1,76 @@
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "policies/test_world.h"
+#include "topology/generate.h"
+
+namespace starling {
+
+/// A random mix for the battery: bursts, gangs up to half of the data centre, some jobs with GPU
+/// types.
+inline Trace battery_trace(Rng rng, std::uint32_t jobs, const Topology& topology) {
+  Trace trace;
+  double at = 0;
+  for (std::uint32_t i = 0; i < jobs; ++i) {
+    TraceJob job;
+    if (!rng.chance(0.3)) at += 20 * rng.exponential();
+    job.submit = from_seconds(at);
+    job.spec.id = JobId{1, i + 1};
+    const std::uint32_t sizes[] = {1, 1, 1, 2, 3, 4, 4, 8, 12, 16, topology.gpu_count() / 2};
+    const std::uint32_t gpus = std::max(1U, std::min(sizes[rng.below(11)], topology.gpu_count()));
+    job.spec.gpus_per_worker = gpus % 4 == 0 && rng.chance(0.5) ? 4 : 1;
+    job.spec.workers = gpus / job.spec.gpus_per_worker;
+    if (gpus <= 2 && rng.chance(0.2)) {
+      job.spec.gpu_types = {
+          topology.gpu_types()[rng.below(static_cast<std::uint32_t>(topology.gpu_types().size()))]
+              .name};
+    }
+    job.spec.duration = from_seconds(1 + 300 * rng.exponential());
+    trace.jobs.push_back(job);
+  }
+  return trace;
+}
+
+/// What every policy must hold, learned or not, alone or among others: legal decisions only
+/// (TestWorld judges), blocked jobs untouched, everything that fits somewhere runs in the end, same
+/// seed same run. `text` is what follows --policy.
+inline void run_policy_battery(const PolicyRegistry& registry, const std::string& text) {
+  CAPTURE(text);
+  const auto made = registry.make(text);
+  REQUIRE_MESSAGE(made.ok(), (made.ok() ? "" : made.error().message));
+  const PolicyFacts facts = made.value()->facts();
+  CHECK(registry.entries().contains(std::string(facts.name)));
+  CHECK(!facts.summary.empty());
+
+  Rng rng(2024);
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    GeneratorOptions options;
+    options.groups = {{3 + rng.below(4), "V100"}};
+    if (seed % 2 == 0) options.groups.push_back({2 + rng.below(3), "P100"});
+    options.gpus_per_server = seed % 3 == 0 ? 4 : 8;
+    options.servers_per_rack = 2;
+    const Topology topology = generate_leaf_spine(options).value();
+    const Trace trace = battery_trace(rng.fork(seed), 120, topology);
+    for (const std::uint32_t agents : {1U, 4U}) {
+      CAPTURE(seed);
+      CAPTURE(agents);
+      TestWorld world(topology, registry, text, {agents, seed, 0.1});
+      world.run(trace);
+      const std::string fault = world.faults.empty() ? "" : world.faults.front();
+      CHECK_MESSAGE(world.faults.empty(), fault);
+      std::size_t unfinished = 0;
+      for (const TestWorld::Job& job : world.jobs) unfinished += job.finished == kNever ? 1 : 0;
+      CHECK(unfinished == 0);
+      if (agents == 1) CHECK(world.forwards + world.spreads == 0);
+
+      TestWorld again(topology, registry, text, {agents, seed, 0.1});
+      again.run(trace);
+      CHECK(again.hash.value() == world.hash.value());
+    }
+  }
+}
+
+}  // namespace starling

@@ -1,0 +1,82 @@
+// The week of the Philly trace that independent simulators have run: the plain policies leave no
+// freedom, so the numbers have to be the same to the digit.
+#include <doctest/doctest.h>
+
+#include "base/test_data.h"
+#include "policies/test_world.h"
+#include "topology/generate.h"
+#include "workload/trace.h"
+
+namespace starling {
+namespace {
+
+struct Expected {
+  const char* policy;
+  double jct, makespan;
+};
+constexpr Expected kExpected[] = {{"fifo:queue=strict,fit=count", 25137.60127, 2434097},
+                                  {"fifo:queue=skip,fit=count", 19686.49688, 2416669},
+                                  {"sjf:queue=strict,fit=count", 12489.27626, 2445452},
+                                  {"sjf:queue=skip,fit=count", 12488.50669, 2410669},
+                                  {"fifo:queue=strict,fit=node", 30954.78514, 2445137},
+                                  {"fifo:queue=skip,fit=node", 17612.30197, 2415192},
+                                  {"sjf:queue=strict,fit=node", 11302.45997, 2504374},
+                                  {"sjf:queue=skip,fit=node", 11074.46095, 2390875}};
+
+TEST_CASE("the Philly week gives the published numbers") {
+  const auto file = test_data("conformance/philly_week.csv.gz");
+  if (!file) {
+    MESSAGE("the published data folder is absent: not tested");
+    return;
+  }
+  const Trace trace = read_trace(*file, {}).value();
+  GeneratorOptions options;
+  options.servers = 48;
+  const Topology topology = generate_flat(options).value();
+  const PolicyRegistry registry = make_policy_registry();
+  for (const Expected& expected : kExpected) {
+    CAPTURE(expected.policy);
+    TestWorld world(topology, registry, expected.policy, {});
+    world.run(trace);
+    CHECK(world.faults.empty());
+    CHECK(std::abs(world.mean_jct_s() - expected.jct) < 1e-5);
+    CHECK(world.makespan_s() == expected.makespan);
+    MESSAGE(std::string(expected.policy)
+            << ": " << world.decide_s / static_cast<double>(world.calls) * 1e6 << " us a call");
+  }
+}
+
+TEST_CASE("four and eight cooperating agents stay close to one") {
+  const auto file = test_data("conformance/philly_week.csv.gz");
+  if (!file) {
+    MESSAGE("the published data folder is absent: not tested");
+    return;
+  }
+  const Trace trace = read_trace(*file, {}).value();
+  GeneratorOptions options;
+  options.servers = 48;
+  const Topology topology = generate_flat(options).value();
+  const PolicyRegistry registry = make_policy_registry();
+  for (const char* policy :
+       {"fifo:queue=skip", "sjf:queue=skip", "srtf", "consolidate", "load-balance"}) {
+    double alone = 0;
+    for (const std::uint32_t agents : {1U, 4U, 8U}) {
+      CAPTURE(policy);
+      CAPTURE(agents);
+      TestWorld world(topology, registry, policy, {.agents = agents});
+      world.run(trace);
+      CHECK(world.faults.empty());
+      if (agents == 1) alone = world.mean_jct_s();
+      CHECK(world.mean_jct_s() < 1.25 * alone);
+      MESSAGE(std::string(policy) << " x" << agents << ": JCT " << world.mean_jct_s()
+                                  << " s, forwards " << world.forwards << ", spreads "
+                                  << world.spread_starts << "/" << world.spreads << ", preemptions "
+                                  << world.preemptions << ", "
+                                  << world.decide_s / static_cast<double>(world.calls) * 1e6
+                                  << " us a call");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace starling

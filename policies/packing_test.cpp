@@ -1,0 +1,101 @@
+#include "policies/packing.h"
+
+#include <doctest/doctest.h>
+
+#include "topology/generate.h"
+
+namespace starling {
+namespace {
+
+Placement range(std::uint32_t first, std::uint32_t last) {
+  Placement out;
+  for (std::uint32_t i = first; i < last; ++i) out.push_back(GpuId{i});
+  return out;
+}
+Placement operator+(Placement a, const Placement& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+Topology servers(std::vector<ServerGroup> groups) {
+  GeneratorOptions options;
+  options.groups = std::move(groups);
+  return generate_flat(options).value();
+}
+JobSpec gang(std::uint32_t workers, std::uint32_t gpus_per_worker,
+             std::vector<std::string> types = {}) {
+  JobSpec job;
+  job.workers = workers;
+  job.gpus_per_worker = gpus_per_worker;
+  job.gpu_types = std::move(types);
+  return job;
+}
+
+TEST_CASE("a gang goes to the fullest server that holds it, the lowest among equals") {
+  const Topology topology = servers({{4, "V100"}});
+  Occupancy gpus(topology, {0, 4});
+  gpus.take(range(8, 13) + range(24, 29));  // servers 1 and 3 have 3 free
+  const Shape shape = shape_of(gpus);
+  CHECK(place_node(gpus, shape, 3, 1) == range(13, 16));
+  CHECK(place_node(gpus, shape, 4, 1) == range(0, 4));
+  CHECK(place_count(gpus, 22) == range(0, 8) + range(13, 24) + range(29, 32));
+  CHECK(!place_count(gpus, 23));
+}
+
+TEST_CASE("a large gang takes whole servers and the fullest that holds the rest") {
+  const Topology topology = servers({{4, "V100"}});
+  Occupancy gpus(topology, {0, 4});
+  gpus.take(range(0, 2));
+  const Shape shape = shape_of(gpus);
+  CHECK(place_node(gpus, shape, 16, 8) == range(8, 24));
+  CHECK(place_node(gpus, shape, 20, 4) == range(2, 6) + range(8, 24));
+  CHECK(place_node(gpus, shape, 24, 8) == range(8, 32));
+  CHECK(!place_node(gpus, shape, 32, 8));
+  // The rest of 7 finds no part of a server, so it takes the next whole one.
+  CHECK(place_node(gpus, shape, 15, 1) == range(8, 23));
+}
+
+TEST_CASE("workers that do not divide a server are not split over two") {
+  const Topology topology = servers({{4, "V100"}});
+  Occupancy gpus(topology, {0, 4});
+  const auto placed = place(gpus, shape_of(gpus), gang(4, 3), Fit::node);
+  REQUIRE(placed);
+  CHECK(*placed == range(0, 6) + range(8, 14));
+  CHECK(place_workers(gpus, 7, 3) == range(0, 6));
+  CHECK(place_workers(gpus, 40, 8) == range(0, 32));
+  CHECK(place_workers(gpus, 2, 3).empty());
+  CHECK(place_workers(gpus, 9, 9).empty());
+}
+
+TEST_CASE("an offer takes whole servers first and leaves no hole it need not") {
+  const Topology topology = servers({{3, "V100"}});
+  Occupancy gpus(topology, {0, 3});
+  gpus.take(range(0, 5));
+  CHECK(place_workers(gpus, 10, 1) == range(0 + 5, 7) + range(8, 16));
+  gpus.take(range(8, 10));
+  CHECK(place_workers(gpus, 17, 2) == range(5, 7) + range(10, 24));
+}
+
+TEST_CASE("a job with GPU types gets those alone") {
+  const Topology topology = servers({{2, "V100"}, {2, "P100"}});
+  Occupancy gpus(topology, {0, 4});
+  const Shape shape = shape_of(gpus);
+  CHECK(place(gpus, shape, gang(1, 4, {"P100"}), Fit::node) == range(16, 20));
+  CHECK(place(gpus, shape, gang(2, 8, {"P100"}), Fit::node) == range(16, 32));
+  CHECK(place(gpus, shape, gang(12, 1, {"P100"}), Fit::count) == range(16, 28));
+  CHECK(!place(gpus, shape, gang(3, 8, {"P100"}), Fit::node));
+  CHECK(!place(gpus, shape, gang(1, 1, {"K80"}), Fit::count));
+}
+
+TEST_CASE("a trial sees what was taken and leaves the original alone") {
+  const Topology topology = servers({{1, "V100"}});
+  const Occupancy gpus(topology, {0, 1});
+  Trial trial(gpus);
+  trial.take(range(0, 3));
+  trial.take(range(3, 4));
+  CHECK(trial.free_count() == 4);
+  CHECK(trial.gpus().lowest_free(1) == range(4, 5));
+  CHECK(gpus.free_count() == 8);
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,50 @@
+#include "policies/registry.h"
+
+#include <doctest/doctest.h>
+
+namespace starling {
+namespace {
+
+std::string refusal(const std::string& text, Errc code) {
+  const auto made = make_policy_registry().make(text);
+  REQUIRE(!made.ok());
+  CHECK(made.error().code == code);
+  return made.error().message;
+}
+bool says(const std::string& message, const std::string& part) {
+  return message.find(part) != std::string::npos;
+}
+
+TEST_CASE("a policy is made from its name and options") {
+  const PolicyRegistry registry = make_policy_registry();
+  for (const char* text : {"fifo", "fifo:", "sjf:queue=skip,fit=count", "srtf:margin=0.5",
+                           "load-balance", "consolidate:queue=strict"}) {
+    const auto made = registry.make(text);
+    REQUIRE_MESSAGE(made.ok(), text);
+    CHECK(std::string(text).starts_with(made.value()->facts().name));
+  }
+}
+
+TEST_CASE("a wrong name lists the names and guesses") {
+  const std::string message = refusal("fito", Errc::not_found);
+  CHECK(says(message, "did you mean 'fifo'?"));
+  CHECK(says(message, "consolidate, fifo, load-balance, sjf, srtf"));
+  CHECK(!says(refusal("quantum-annealing", Errc::not_found), "did you mean"));
+  CHECK(says(refusal("", Errc::not_found), "there are"));
+}
+
+TEST_CASE("a wrong option says what there is") {
+  CHECK(says(refusal("fifo:queu=skip", Errc::invalid), "did you mean 'queue'?"));
+  CHECK(says(refusal("fifo:margin=1", Errc::invalid), "its options are: queue, fit"));
+  CHECK(
+      says(refusal("fifo:queue=sometimes", Errc::invalid), "one of strict, skip, not 'sometimes'"));
+  CHECK(says(refusal("fifo:queue", Errc::invalid), "key=value"));
+  CHECK(says(refusal("fifo:=skip", Errc::invalid), "key=value"));
+  CHECK(says(refusal("fifo:queue=skip,queue=skip", Errc::invalid), "given twice"));
+  CHECK(says(refusal("srtf:margin=-1", Errc::invalid), "from 0 to 1000"));
+  CHECK(says(refusal("srtf:margin=nan", Errc::invalid), "from 0 to 1000"));
+  CHECK(says(refusal("srtf:margin=1x", Errc::invalid), "not '1x'"));
+}
+
+}  // namespace
+}  // namespace starling

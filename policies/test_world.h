@@ -1,0 +1,353 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <queue>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "policies/packing.h"
+#include "policies/registry.h"
+#include "topology/partition.h"
+
+namespace starling {
+
+/// For tests of policies: K partitions at one instant after another, without messages, delays or
+/// faults. At each event time jobs finish, then arrive, then every policy decides until none has
+/// anything more to say. Whatever a decision does that it may not is a line in `faults`.
+class TestWorld {
+ public:
+  struct Options {
+    std::uint32_t agents = 1;
+    std::uint64_t seed = 1;
+    double blocked = 0;  ///< chance that a waiting job is shown as blocked at a decision
+  };
+  struct Job {
+    JobSpec spec;
+    Instant submitted, started, finished = kNever;
+    std::uint32_t home = 0, forwards = 0, failed_rounds = 0, starts = 0;
+    Duration served{0};
+    Placement placement;  // empty: does not run
+    std::uint64_t order = 0;
+  };
+  std::vector<std::string> faults;
+  std::vector<Job> jobs;
+  std::uint64_t decisions = 0, calls = 0, forwards = 0, spreads = 0, spread_starts = 0,
+                preemptions = 0;
+  double decide_s = 0;
+  TraceHash hash;
+
+  TestWorld(const Topology& topology, const PolicyRegistry& registry, const std::string& policy,
+            Options options)
+      : topology_(topology), options_(options), rng_(options.seed, 7) {
+    const std::vector<Partition> parts = partition(topology, options.agents).value();
+    for (const Partition& p : parts) {
+      Home home{p,  Occupancy(topology, p.servers), {},
+                {}, registry.make(policy).value(),  Rng(options.seed, p.id.value)};
+      homes_.push_back(std::move(home));
+    }
+  }
+
+  /// Runs until every job has finished, or until nothing moves any more.
+  void run(const Trace& trace) {
+    std::size_t arrived = 0;
+    int quiet = 0;
+    while ((arrived < trace.jobs.size() || !ends_.empty() || waiting() > 0) && faults.size() < 10) {
+      Instant next = ends_.empty() ? kNever : ends_.top().first;
+      if (arrived < trace.jobs.size())
+        next = std::min(next, Instant{} + trace.jobs[arrived].submit);
+      // What waits for its patience or for a hint gets another look now and then.
+      if (waiting() > 0 && (next == kNever || options_.agents > 1)) {
+        next = std::min(next, now_ + std::chrono::seconds(next == kNever ? 60 : 600));
+      }
+      quiet = ends_.empty() && arrived == trace.jobs.size() ? quiet + 1 : 0;
+      if (quiet > 200) return;
+      now_ = next;
+      TriggerKind kind = TriggerKind::round;
+      while (!ends_.empty() && ends_.top().first == now_) {
+        kind = TriggerKind::departure;
+        finish(ends_.top().second);
+        ends_.pop();
+      }
+      for (; arrived < trace.jobs.size() && Instant{} + trace.jobs[arrived].submit == now_;
+           ++arrived) {
+        kind = TriggerKind::arrival;
+        Job job;
+        job.spec = trace.jobs[arrived].spec;
+        job.submitted = now_;
+        jobs.push_back(job);
+        enter(jobs.size() - 1, static_cast<std::uint32_t>(arrived % homes_.size()));
+      }
+      settle(kind);
+    }
+  }
+
+  [[nodiscard]] std::size_t waiting() const {
+    std::size_t n = 0;
+    for (const Home& home : homes_) n += home.waiting.size();
+    return n;
+  }
+  [[nodiscard]] double mean_jct_s() const {
+    double sum = 0;
+    for (const Job& job : jobs) sum += seconds(job.finished - job.submitted);
+    return sum / static_cast<double>(jobs.size());
+  }
+  [[nodiscard]] double makespan_s() const {
+    Instant last{};
+    for (const Job& job : jobs) last = std::max(last, job.finished);
+    return seconds(last - Instant{});
+  }
+
+ private:
+  struct Home {
+    Partition partition;
+    Occupancy gpus;
+    std::map<std::uint64_t, std::size_t> waiting;  // by order
+    std::vector<std::size_t> running;              // by start
+    std::unique_ptr<Policy> policy;
+    Rng rng;
+    std::uint64_t next_order = 1;
+  };
+  using End = std::pair<Instant, std::size_t>;
+
+  void fault(const std::string& text) { faults.push_back(text); }
+
+  void enter(std::size_t j, std::uint32_t h) {
+    jobs[j].home = h;
+    jobs[j].order = homes_[h].next_order++;
+    homes_[h].waiting.emplace(jobs[j].order, j);
+  }
+
+  void occupy(const Placement& placement, bool take) {
+    for (Home& home : homes_) {
+      Placement part;
+      for (const GpuId gpu : placement) {
+        if (home.partition.gpus.contains(gpu.value)) part.push_back(gpu);
+      }
+      if (take) {
+        home.gpus.take(part);
+      } else {
+        home.gpus.give_back(part);
+      }
+    }
+  }
+
+  void stop(std::size_t j) {
+    Job& job = jobs[j];
+    job.served += now_ - job.started;
+    occupy(job.placement, false);
+    job.placement.clear();
+    std::erase(homes_[job.home].running, j);
+  }
+
+  void finish(std::size_t j) {
+    if (jobs[j].placement.empty() ||
+        jobs[j].started + (jobs[j].spec.duration - jobs[j].served) != now_)
+      return;
+    stop(j);
+    jobs[j].finished = now_;
+  }
+
+  void start(std::size_t j, const Placement& placement) {
+    Job& job = jobs[j];
+    occupy(placement, true);
+    job.placement = placement;
+    job.started = now_;
+    ++job.starts;
+    homes_[job.home].waiting.erase(job.order);
+    homes_[job.home].running.push_back(j);
+    ends_.emplace(now_ + (job.spec.duration - job.served), j);
+  }
+
+  [[nodiscard]] std::vector<RemoteDigest> digests(std::uint32_t me) const {
+    std::vector<RemoteDigest> out;
+    for (std::uint32_t h = 0; h < homes_.size(); ++h) {
+      if (h == me) continue;
+      const Home& home = homes_[h];
+      const Shape shape = shape_of(home.gpus);
+      RemoteDigest d;
+      d.agent = AgentId{h};
+      d.partition = home.partition.id;
+      d.gpus = home.partition.gpus.size();
+      d.free = home.gpus.free_count();
+      d.largest_free_server = home.gpus.largest_free_server();
+      d.whole_free_servers = static_cast<std::uint32_t>(
+          home.gpus.whole_free_servers(shape.server, home.partition.servers.size()).size());
+      d.waiting = static_cast<std::uint32_t>(home.waiting.size());
+      for (const auto& [order, j] : home.waiting) d.waiting_gpus += jobs[j].spec.gpus();
+      d.at = now_;
+      out.push_back(d);
+    }
+    return out;
+  }
+
+  [[nodiscard]] JobView view_of(std::size_t j) const {
+    const Job& job = jobs[j];
+    JobView v;
+    v.spec = &job.spec;
+    v.submitted = job.submitted;
+    v.order = job.order;
+    v.served = job.served + (job.placement.empty() ? Duration::zero() : now_ - job.started);
+    v.failed_rounds = job.failed_rounds;
+    v.placement = job.placement;
+    v.forwards = job.forwards;
+    return v;
+  }
+
+  void settle(TriggerKind kind) {
+    for (int rounds = 0; rounds < 2000; ++rounds) {
+      bool moved = false;
+      for (std::uint32_t h = 0; h < homes_.size(); ++h) moved = decide(h, kind) || moved;
+      if (!moved) return;
+      kind = TriggerKind::digest;
+    }
+    fault("decisions without end at one instant");
+  }
+
+  struct Views {
+    std::vector<JobView> waiting, running;
+    std::vector<RemoteDigest> others;
+  };
+  Views views(std::uint32_t h) {
+    Views v;
+    const PolicyFacts& facts = homes_[h].policy->facts();
+    for (const auto& [order, j] : homes_[h].waiting) v.waiting.push_back(view_of(j));
+    if (facts.preemptive || facts.elastic) {
+      for (const std::size_t j : homes_[h].running) v.running.push_back(view_of(j));
+    }
+    v.others = digests(h);
+    return v;
+  }
+
+  bool decide(std::uint32_t h, TriggerKind kind) {
+    Home& home = homes_[h];
+    Views v = views(h);
+    std::set<JobId> blocked;
+    for (JobView& job : v.waiting) {
+      job.blocked = options_.blocked > 0 && rng_.chance(options_.blocked);
+      if (job.blocked) blocked.insert(job.spec->id);
+    }
+    const View view{topology_, home.gpus, v.waiting, v.running, v.others, speed_, now_, AgentId{h}};
+    const auto before = std::chrono::steady_clock::now();
+    const std::vector<Decision> decisions_made = home.policy->decide(view, {kind}, home.rng);
+    decide_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+    ++calls;
+    decisions += decisions_made.size();
+    bool moved = false;
+    for (const Decision& decision : decisions_made) {
+      hash.add(decision.index());
+      std::visit([&](const auto& d) { moved = apply(h, d, blocked) || moved; }, decision);
+    }
+    return moved;
+  }
+
+  std::size_t waiting_job(std::uint32_t h, JobId id, const std::set<JobId>& blocked) {
+    for (const auto& [order, j] : homes_[h].waiting) {
+      if (jobs[j].spec.id != id) continue;
+      if (blocked.contains(id)) fault("touched a blocked job");
+      return j;
+    }
+    fault("named a job that does not wait here: " + to_string(id));
+    return jobs.size();
+  }
+
+  bool placement_is_good(std::uint32_t h, const Placement& placement) {
+    for (std::size_t i = 0; i < placement.size(); ++i) {
+      if (!homes_[h].partition.gpus.contains(placement[i].value))
+        return fault("GPU of another partition"), false;
+      if (i > 0 && !(placement[i - 1] < placement[i])) return fault("GPUs not ascending"), false;
+      if (!homes_[h].gpus.is_free(placement[i])) return fault("GPU is taken"), false;
+    }
+    return true;
+  }
+
+  bool apply(std::uint32_t h, const Start& d, const std::set<JobId>& blocked) {
+    const std::size_t j = waiting_job(h, d.job, blocked);
+    if (j == jobs.size() || !placement_is_good(h, d.placement)) return false;
+    if (d.placement.size() != jobs[j].spec.gpus()) return fault("not the gang's size"), false;
+    for (const GpuId gpu : d.placement) {
+      if (!allows(jobs[j].spec, topology_, topology_.server_of(gpu)))
+        return fault("GPU type not allowed"), false;
+    }
+    for (const GpuId gpu : d.placement) hash.add(gpu.value);
+    start(j, d.placement);
+    return true;
+  }
+
+  bool apply(std::uint32_t h, const Preempt& d, const std::set<JobId>&) {
+    if (!homes_[h].policy->facts().preemptive) fault("preempts, but its facts deny it");
+    for (const std::size_t j : homes_[h].running) {
+      if (jobs[j].spec.id != d.job) continue;
+      ++preemptions;
+      stop(j);
+      homes_[h].waiting.emplace(jobs[j].order, j);
+      return true;
+    }
+    fault("preempts a job that does not run here");
+    return false;
+  }
+
+  bool apply(std::uint32_t h, const Forward& d, const std::set<JobId>& blocked) {
+    const std::size_t j = waiting_job(h, d.job, blocked);
+    if (j == jobs.size()) return false;
+    if (d.to.value >= homes_.size() || d.to.value == h) return fault("forwards to nobody"), false;
+    ++forwards;
+    ++jobs[j].forwards;
+    hash.add(d.to.value);
+    homes_[h].waiting.erase(jobs[j].order);
+    enter(j, d.to.value);
+    return true;
+  }
+
+  bool apply(std::uint32_t h, const Spread& d, const std::set<JobId>& blocked) {
+    const std::size_t j = waiting_job(h, d.job, blocked);
+    if (j == jobs.size() || !placement_is_good(h, d.local)) return false;
+    if (homes_.size() == 1) fault("spreads a job, but is alone");
+    ++spreads;
+    Placement all = d.local;
+    for (std::uint32_t o = 0; o < homes_.size(); ++o) {
+      const auto want = jobs[j].spec.gpus() - static_cast<std::uint32_t>(all.size());
+      if (o == h || want == 0) continue;
+      const Views v = views(o);
+      const View view{topology_, homes_[o].gpus, v.waiting, v.running,
+                      v.others,  speed_,         now_,      AgentId{o}};
+      const Placement part = homes_[o].policy->offer(view, want, jobs[j].spec.gpus_per_worker);
+      if (part.size() > want || !placement_is_good(o, part)) return fault("bad offer"), false;
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    std::sort(all.begin(), all.end());
+    if (all.size() != jobs[j].spec.gpus()) {
+      ++jobs[j].failed_rounds;
+      return false;
+    }
+    ++spread_starts;
+    start(j, all);
+    return true;
+  }
+
+  bool apply(std::uint32_t h, const Resize&, const std::set<JobId>&) {
+    if (!homes_[h].policy->facts().elastic) fault("resizes, but its facts deny it");
+    return false;
+  }
+
+  struct EqualSpeed final : SpeedModel {
+    [[nodiscard]] Speed speed(const JobProfile&, const Placement&,
+                              const Neighbours&) const override {
+      return {};
+    }
+  };
+
+  Topology topology_;
+  Options options_;
+  EqualSpeed speed_;
+  Rng rng_;
+  std::vector<Home> homes_;
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+  Instant now_{};
+};
+
+}  // namespace starling
