@@ -1,0 +1,43 @@
+#include "bus/codec.h"
+
+#include <cstring>
+#include <vector>
+
+#include "bus/wire/frame.h"
+
+namespace starling {
+
+struct Codec::Buffers {
+  Limits limits;
+  flatbuffers::FlatBufferBuilder builder{1024};
+  std::vector<std::uint64_t> aligned;  // transports hand out pointers of any alignment
+};
+
+Codec::Codec(const Limits& limits) : buffers_(std::make_unique<Buffers>()) {
+  buffers_->limits = limits;
+}
+Codec::~Codec() = default;
+Codec::Codec(Codec&&) noexcept = default;
+
+std::span<const std::byte> Codec::encode(const FrameHeader& header, const Message& message) {
+  auto& builder = buffers_->builder;
+  builder.Clear();
+  wire::encode_frame(builder, buffers_->limits, header, message);
+  if (builder.GetSize() > buffers_->limits.frame_bytes) return {};
+  return {reinterpret_cast<const std::byte*>(builder.GetBufferPointer()), builder.GetSize()};
+}
+
+Result<Frame> Codec::decode(std::span<const std::byte> bytes) {
+  if (bytes.size() < 8) return {Errc::invalid, "frame: shorter than 8 bytes"};
+  if (bytes.size() > buffers_->limits.frame_bytes) {
+    return {Errc::invalid, "frame: " + std::to_string(bytes.size()) + " bytes, the limit is " +
+                               std::to_string(buffers_->limits.frame_bytes)};
+  }
+  auto& aligned = buffers_->aligned;
+  if (aligned.size() * 8 < bytes.size()) aligned.resize((bytes.size() + 7) / 8);
+  std::memcpy(aligned.data(), bytes.data(), bytes.size());
+  return wire::decode_frame(reinterpret_cast<const std::uint8_t*>(aligned.data()), bytes.size(),
+                            buffers_->limits);
+}
+
+}  // namespace starling

@@ -1,0 +1,484 @@
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "bus/roles.h"
+#include "bus/wire/frame.h"
+#include "wire_generated.h"
+
+namespace starling::wire {
+namespace {
+
+namespace fb = flatbuffers;
+
+/// Translates a verified frame and checks what the verifier cannot: meaning. The first thing that
+/// is wrong is kept; later reads go on with harmless values and the whole is refused at the end.
+class Decoder {
+ public:
+  Decoder(const Limits& limits, std::size_t frame_bytes) : limits_(limits), budget_(frame_bytes) {}
+
+  [[nodiscard]] const char* error() const { return error_; }
+
+  Message message(const Frame& f) {
+    switch (f.body_type()) {
+      case Body::Hello:
+        return read(*f.body_as_Hello());
+      case Body::Welcome:
+        return starling::Welcome{fence(f.body_as_Welcome()->fence())};
+      case Body::Goodbye:
+        return starling::Goodbye{text(f.body_as_Goodbye()->reason())};
+      case Body::Ping:
+        return starling::Ping{f.body_as_Ping()->sequence()};
+      case Body::Pong:
+        return starling::Pong{f.body_as_Pong()->sequence(), f.body_as_Pong()->loop_lag_us()};
+      case Body::Digest:
+        return read(*f.body_as_Digest());
+      case Body::Submit:
+        return read(*f.body_as_Submit());
+      case Body::Accepted:
+        return starling::Accepted{job(f.body_as_Accepted()->job()),
+                                  agent(f.body_as_Accepted()->home())};
+      case Body::Busy:
+        return starling::Busy{job(f.body_as_Busy()->job()), f.body_as_Busy()->retry_ms()};
+      case Body::Rejected:
+        return read(*f.body_as_Rejected());
+      case Body::Cancel:
+        return starling::Cancel{job(f.body_as_Cancel()->job())};
+      case Body::Query:
+        return starling::Query{job(f.body_as_Query()->job())};
+      case Body::JobState:
+        return read(*f.body_as_JobState());
+      case Body::Explain:
+        return starling::Explain{job(f.body_as_Explain()->job())};
+      case Body::Explanation:
+        return read(*f.body_as_Explanation());
+      case Body::ListJobs:
+        return read(*f.body_as_ListJobs());
+      case Body::JobList:
+        return read(*f.body_as_JobList());
+      case Body::StatusQuery:
+        return starling::StatusQuery{};
+      case Body::AgentStatus:
+        return read(*f.body_as_AgentStatus());
+      case Body::BidRequest:
+        return read(*f.body_as_BidRequest());
+      case Body::Offer:
+        return read(*f.body_as_Offer());
+      case Body::NoOffer:
+        return read(*f.body_as_NoOffer());
+      case Body::Reserve:
+        return read(*f.body_as_Reserve());
+      case Body::Reserved:
+        return about<starling::Reserved>(*f.body_as_Reserved());
+      case Body::ReserveRefused:
+        return refusal<starling::ReserveRefused>(*f.body_as_ReserveRefused());
+      case Body::Commit:
+        return read(*f.body_as_Commit());
+      case Body::Committed:
+        return about<starling::Committed>(*f.body_as_Committed());
+      case Body::CommitRefused:
+        return refusal<starling::CommitRefused>(*f.body_as_CommitRefused());
+      case Body::StartAttempt:
+        return fenced<starling::StartAttempt>(*f.body_as_StartAttempt());
+      case Body::Started:
+        return about<starling::Started>(*f.body_as_Started());
+      case Body::Release:
+        return fenced<starling::Release>(*f.body_as_Release());
+      case Body::Released:
+        return read(*f.body_as_Released());
+      case Body::AttemptQuery:
+        return about<starling::AttemptQuery>(*f.body_as_AttemptQuery());
+      case Body::AttemptAnswer:
+        return read(*f.body_as_AttemptAnswer());
+      case Body::Launch:
+        return read(*f.body_as_Launch());
+      case Body::LaunchResult:
+        return read(*f.body_as_LaunchResult());
+      case Body::Kill:
+        return fenced<starling::Kill>(*f.body_as_Kill());
+      case Body::Killed:
+        return read(*f.body_as_Killed());
+      case Body::Exited:
+        return read(*f.body_as_Exited());
+      case Body::ExitedAck:
+        return about<starling::ExitedAck>(*f.body_as_ExitedAck());
+      case Body::Progress:
+        return read(*f.body_as_Progress());
+      case Body::InventoryRequest:
+        return starling::InventoryRequest{fence(f.body_as_InventoryRequest()->fence())};
+      case Body::Inventory:
+        return read(*f.body_as_Inventory());
+      case Body::Fenced:
+        return read(*f.body_as_Fenced());
+      case Body::NONE:
+        break;
+    }
+    fail("unknown kind of message");
+    return starling::StatusQuery{};
+  }
+
+ private:
+  // --- messages -------------------------------------------------------------------------------
+
+  starling::Hello read(const Hello& t) {
+    starling::Hello m;
+    m.role = known<starling::Role>(t.role(), Role::MAX, "role: unknown");
+    if (m.role == starling::Role::unknown) fail("role: unknown");
+    m.protocol_min = t.protocol_min();
+    m.protocol_max = t.protocol_max();
+    if (m.protocol_min == 0 || m.protocol_min > m.protocol_max)
+      fail("protocol: not a range from 1");
+    m.build = name(t.build());
+    return m;
+  }
+  starling::Digest read(const Digest& t) {
+    starling::Digest m{
+        fence(t.fence()),       t.version(), t.gpus(),        t.free(), t.largest_free_server(),
+        t.whole_free_servers(), t.waiting(), t.waiting_gpus()};
+    if (m.gpus > limits_.gpus_total) fail("gpus: more than a data centre may have");
+    if (m.free > m.gpus) fail("free: more than gpus");
+    if (m.largest_free_server > m.free) fail("largest_free_server: more than free");
+    if (m.whole_free_servers > m.free) fail("whole_free_servers: more than free");
+    return m;
+  }
+  starling::Submit read(const Submit& t) {
+    starling::Submit m{spec(*t.spec()), NodeId{t.client()}, span(t.waited_ns()),
+                       span(t.served_ns()), t.forwards()};
+    if (m.client.value != 0 && role_of(m.client) != starling::Role::client)
+      fail("client: not a client");
+    return m;
+  }
+  starling::Rejected read(const Rejected& t) {
+    return {job(t.job()), why(t.why()), text(t.reason())};
+  }
+  starling::JobState read(const JobState& t) {
+    starling::JobState m;
+    m.job = job(t.job());
+    m.phase = known<starling::JobPhase>(t.phase(), JobPhase::MAX, "phase: unknown");
+    m.home = agent(t.home());
+    m.queued = span(t.queued_ns());
+    m.elapsed = span(t.elapsed_ns());
+    m.served = span(t.served_ns());
+    m.attempts = t.attempts();
+    m.forwards = t.forwards();
+    m.preemptions = t.preemptions();
+    if (t.placement() != nullptr) m.placement = gpus(*t.placement());
+    if (t.exit() != nullptr) m.exit = exit(*t.exit());
+    return m;
+  }
+  starling::Explanation read(const Explanation& t) {
+    return {job(t.job()),
+            texts(t.lines(), kLines, text_bytes(limits_), "lines: too many or too long")};
+  }
+  starling::ListJobs read(const ListJobs& t) {
+    starling::ListJobs m{job(t.after()), t.limit()};
+    if (m.limit == 0 || m.limit > kJobsPerList) fail("limit: not in 1..1000");
+    return m;
+  }
+  starling::JobList read(const JobList& t) {
+    starling::JobList m;
+    m.more = t.more();
+    if (t.jobs() == nullptr) return m;
+    if (t.jobs()->size() > kJobsPerList) return fail("jobs: more than 1000"), m;
+    m.jobs.reserve(t.jobs()->size());
+    for (const JobState* state : *t.jobs()) {
+      if (error_ != nullptr) break;
+      m.jobs.push_back(read(*state));
+      if (m.jobs.size() > 1 && !(m.jobs[m.jobs.size() - 2].job < m.jobs.back().job)) {
+        fail("jobs: not ascending");
+      }
+    }
+    return m;
+  }
+  starling::AgentStatus read(const AgentStatus& t) {
+    starling::AgentStatus m;
+    m.agent = agent(t.agent());
+    m.fence = fence(t.fence());
+    m.gpus = t.gpus();
+    m.free = t.free();
+    m.quarantined = t.quarantined();
+    m.waiting = t.waiting();
+    m.running = t.running();
+    m.accepted = t.accepted();
+    m.finished = t.finished();
+    m.failed = t.failed();
+    m.forwards = t.forwards();
+    m.cross_partition_gangs = t.cross_partition_gangs();
+    m.preemptions = t.preemptions();
+    m.resizes = t.resizes();
+    m.decisions = t.decisions();
+    m.refused_frames = t.refused_frames();
+    m.messages = t.messages();
+    m.decision_p50_us = t.decision_p50_us();
+    m.decision_p99_us = t.decision_p99_us();
+    if (m.gpus > limits_.gpus_total) fail("gpus: more than a data centre may have");
+    if (m.free > m.gpus) fail("free: more than gpus");
+    if (m.quarantined > m.gpus) fail("quarantined: more than gpus");
+    return m;
+  }
+  starling::BidRequest read(const BidRequest& t) {
+    starling::BidRequest m{attempt(t.attempt()), t.gpus(), t.gpus_per_worker(),
+                           names(t.gpu_types())};
+    if (m.gpus == 0 || m.gpus > limits_.gpus_per_job)
+      fail("gpus: none, or more than a job may have");
+    if (m.gpus_per_worker == 0 || m.gpus_per_worker > m.gpus)
+      fail("gpus_per_worker: not in 1..gpus");
+    return m;
+  }
+  starling::Offer read(const Offer& t) {
+    return {attempt(t.attempt()), share(*t.share()), hold(t.valid_ms())};
+  }
+  starling::NoOffer read(const NoOffer& t) {
+    return {attempt(t.attempt()), partition(t.partition()), text(t.reason())};
+  }
+  starling::Reserve read(const Reserve& t) {
+    return {attempt(t.attempt()), fence(t.fence()), gang_gpus(*t.gpus()), hold(t.hold_ms())};
+  }
+  starling::Commit read(const Commit& t) {
+    return {attempt(t.attempt()), fence(t.fence()), own_spec(*t.spec(), t.attempt()),
+            gang(*t.gang()), span(t.served_ns())};
+  }
+  starling::Released read(const Released& t) {
+    return {attempt(t.attempt()), partition(t.partition()), span(t.served_ns())};
+  }
+  starling::AttemptAnswer read(const AttemptAnswer& t) {
+    starling::AttemptAnswer m{
+        attempt(t.attempt()),
+        known<starling::AttemptLife>(t.life(), AttemptLife::MAX, "life: unknown")};
+    if (m.life == starling::AttemptLife::unknown) fail("life: unknown");
+    return m;
+  }
+  starling::Launch read(const Launch& t) {
+    return {attempt(t.attempt()), fence(t.fence()),     own_spec(*t.spec(), t.attempt()),
+            gang(*t.gang()),      gang_gpus(*t.here()), span(t.served_ns())};
+  }
+  starling::LaunchResult read(const LaunchResult& t) {
+    return {attempt(t.attempt()), t.ok(), text(t.reason())};
+  }
+  starling::Killed read(const Killed& t) { return {attempt(t.attempt()), span(t.served_ns())}; }
+  starling::Exited read(const Exited& t) {
+    return {attempt(t.attempt()), partition(t.partition()), exit(*t.exit()), span(t.served_ns())};
+  }
+  starling::Progress read(const Progress& t) {
+    return {attempt(t.attempt()), span(t.served_ns()),
+            amount(t.rate(), 1e6, "rate: not in 0..1e6")};
+  }
+  starling::Inventory read(const Inventory& t) {
+    starling::Inventory m{fence(t.fence()), {}};
+    if (t.items() == nullptr) return m;
+    if (t.items()->size() > kItemsPerInventory) return fail("items: too many"), m;
+    m.items.reserve(t.items()->size());
+    for (const InventoryItem* item : *t.items()) {
+      if (error_ != nullptr) break;
+      m.items.push_back({attempt(item->attempt()), gang_gpus(*item->gpus()), item->exited(),
+                         item->exit() == nullptr ? starling::ExitStatus{} : exit(*item->exit()),
+                         span(item->served_ns())});
+    }
+    return m;
+  }
+  starling::Fenced read(const Fenced& t) { return {partition(t.partition()), Epoch{t.epoch()}}; }
+
+  template <class To, class From>
+  To about(const From& t) {
+    return {attempt(t.attempt()), partition(t.partition())};
+  }
+  template <class To, class From>
+  To refusal(const From& t) {
+    return {attempt(t.attempt()), partition(t.partition()), why(t.why())};
+  }
+  template <class To, class From>
+  To fenced(const From& t) {
+    return {attempt(t.attempt()), fence(t.fence())};
+  }
+
+  // --- parts ----------------------------------------------------------------------------------
+
+  void fail(const char* what) {
+    if (error_ == nullptr) error_ = what;
+  }
+  /// What is copied out of a frame is never more than the frame: many references to one long text
+  /// would otherwise turn a small frame into gigabytes.
+  bool spend(std::size_t bytes) {
+    if (bytes > budget_) return fail("parts refer to the same bytes"), false;
+    budget_ -= bytes;
+    return true;
+  }
+  template <class To, class From>
+  To known(From value, From most, const char* what) {
+    if (value > most) return fail(what), To::unknown;
+    return static_cast<To>(value);
+  }
+  starling::Refusal why(Refusal r) {
+    return known<starling::Refusal>(r, Refusal::MAX, "why: unknown");
+  }
+
+  static starling::JobId job(const JobId* j) { return {j->hi(), j->lo()}; }
+  static starling::AttemptId attempt(const AttemptId* a) {
+    return {job(&a->job()), Epoch{a->home_epoch()}, a->number()};
+  }
+  PartitionId partition(std::uint32_t p) {
+    if (p >= limits_.peers) fail("partition: out of range");
+    return PartitionId{p};
+  }
+  AgentId agent(std::uint32_t a) {
+    if (a >= limits_.peers) fail("agent: out of range");
+    return AgentId{a};
+  }
+  starling::Fence fence(const Fence* f) { return {partition(f->partition()), Epoch{f->epoch()}}; }
+  Duration span(std::int64_t ns) {
+    if (ns < 0 || ns > kLongest.count()) fail("duration: negative, or longer than 73 years");
+    return Duration{ns};
+  }
+  std::uint32_t hold(std::uint32_t ms) {
+    if (ms > kLongestHold_ms) fail("hold: longer than a day");
+    return ms;
+  }
+  double amount(double x, double most, const char* what) {
+    if (!(x >= 0 && x <= most)) return fail(what), 0.0;  // NaN fails too
+    return x;
+  }
+
+  std::string bounded(const fb::String* s, std::size_t most, const char* what) {
+    if (s == nullptr) return {};
+    if (s->size() > most) return fail(what), std::string{};
+    if (!spend(s->size())) return {};
+    return s->str();
+  }
+  std::string name(const fb::String* s) {
+    return bounded(s, limits_.name_bytes, "a name is too long");
+  }
+  std::string text(const fb::String* s) {
+    return bounded(s, text_bytes(limits_), "a text is too long");
+  }
+
+  using Strings = fb::Vector<fb::Offset<fb::String>>;
+  std::vector<std::string> texts(const Strings* list, std::uint32_t count, std::size_t bytes_each,
+                                 const char* what) {
+    std::vector<std::string> out;
+    if (list == nullptr) return out;
+    if (list->size() > count) return fail(what), out;
+    out.reserve(list->size());
+    for (const fb::String* s : *list) {
+      if (error_ != nullptr) break;
+      out.push_back(bounded(s, bytes_each, what));
+    }
+    return out;
+  }
+  std::vector<std::string> names(const Strings* list) {
+    return texts(list, kLines, limits_.name_bytes, "gpu_types: too many or too long");
+  }
+
+  /// Ascending ids below gpus_total.
+  Placement gpus(const fb::Vector<std::uint32_t>& in) {
+    Placement out;
+    if (in.size() > limits_.gpus_per_job) return fail("gpus: more than a job may have"), out;
+    if (!spend(in.size() * sizeof(std::uint32_t))) return out;
+    out.reserve(in.size());
+    for (const std::uint32_t gpu : in) {
+      if (gpu >= limits_.gpus_total) return fail("gpus: id out of range"), out;
+      if (!out.empty() && out.back().value >= gpu) return fail("gpus: not ascending"), out;
+      out.push_back(GpuId{gpu});
+    }
+    return out;
+  }
+  Placement gang_gpus(const fb::Vector<std::uint32_t>& in) {
+    if (in.size() == 0) fail("gpus: none");
+    return gpus(in);
+  }
+  starling::Share share(const Share& s) { return {partition(s.partition()), gang_gpus(*s.gpus())}; }
+  std::vector<starling::Share> gang(const fb::Vector<fb::Offset<Share>>& in) {
+    std::vector<starling::Share> out;
+    if (in.size() == 0) return fail("gang: empty"), out;
+    if (in.size() > limits_.participants_per_job) return fail("gang: too many partitions"), out;
+    out.reserve(in.size());
+    std::size_t total = 0;
+    std::set<PartitionId> seen;
+    for (const Share* s : in) {
+      if (error_ != nullptr) break;
+      out.push_back(share(*s));
+      total += out.back().gpus.size();
+      if (in.size() > 1 && !seen.insert(out.back().partition).second)
+        fail("gang: a partition twice");
+    }
+    if (total > limits_.gpus_per_job) fail("gang: more GPUs than a job may have");
+    return out;
+  }
+  starling::ExitStatus exit(const ExitStatus& e) {
+    return {e.code(), e.lost(),
+            bounded(e.log_tail(), limits_.log_tail_bytes, "log_tail: too long")};
+  }
+  starling::JobSpec own_spec(const JobSpec& t, const AttemptId* a) {
+    starling::JobSpec s = spec(t);
+    if (s.id != job(&a->job())) fail("spec: of another job than the attempt");
+    return s;
+  }
+  starling::JobSpec spec(const JobSpec& t) {
+    starling::JobSpec s;
+    s.id = job(t.id());
+    s.name = name(t.name());
+    s.user = name(t.user());
+    s.queue = name(t.queue());
+    s.model = name(t.model());
+    s.workers = t.workers();
+    s.gpus_per_worker = t.gpus_per_worker();
+    s.min_workers = t.min_workers();
+    s.max_workers = t.max_workers();
+    s.cpus_per_worker = amount(t.cpus_per_worker(), 1e6, "cpus_per_worker: not in 0..1e6");
+    s.memory_gib_per_worker =
+        amount(t.memory_gib_per_worker(), 1e9, "memory_gib_per_worker: not in 0..1e9");
+    s.gpu_types = names(t.gpu_types());
+    s.priority = t.priority();
+    s.duration = span(t.duration_ns());
+    s.command =
+        texts(t.command(), kArguments, limits_.command_bytes, "command: too many or too long");
+    s.environment = texts(t.environment(), kArguments, limits_.command_bytes,
+                          "environment: too many or too long");
+    check(s);
+    return s;
+  }
+  void check(const starling::JobSpec& s) {
+    const std::uint64_t most = limits_.gpus_per_job;
+    if (s.workers == 0 || s.gpus_per_worker == 0) fail("spec: no workers or no GPUs");
+    if (std::uint64_t{s.workers} * s.gpus_per_worker > most)
+      fail("spec: more GPUs than a job may have");
+    const bool fixed = s.min_workers == 0 && s.max_workers == 0;
+    const bool elastic = s.min_workers >= 1 && s.min_workers <= s.workers &&
+                         s.workers <= s.max_workers &&
+                         std::uint64_t{s.max_workers} * s.gpus_per_worker <= most;
+    if (!fixed && !elastic) fail("spec: needs min_workers <= workers <= max_workers");
+    std::size_t bytes = 0;
+    for (const std::string& word : s.command) bytes += word.size();
+    for (const std::string& word : s.environment) bytes += word.size();
+    if (bytes > limits_.command_bytes) fail("spec: command and environment too long");
+  }
+
+  const Limits& limits_;
+  std::size_t budget_;
+  const char* error_ = nullptr;
+};
+
+}  // namespace
+
+Result<starling::Frame> decode_frame(const std::uint8_t* data, std::size_t size,
+                                     const Limits& limits) {
+  if (!FrameBufferHasIdentifier(data)) return {Errc::invalid, "frame: not of this protocol"};
+  fb::Verifier verifier(data, size, kDepth, kTables);
+  if (!VerifyFrameBuffer(verifier)) return {Errc::invalid, "frame: malformed"};
+
+  const Frame& frame = *GetFrame(data);
+  if (frame.protocol() != 1) {
+    return {Errc::invalid,
+            "frame: protocol " + std::to_string(frame.protocol()) + ", only 1 is spoken"};
+  }
+  Decoder decoder(limits, size);
+  starling::Frame out{{frame.protocol(), Incarnation{frame.incarnation()}, frame.sequence()},
+                      decoder.message(frame)};
+  if (decoder.error() != nullptr) {
+    const auto type = static_cast<std::size_t>(frame.body_type());
+    return {Errc::invalid, std::string(kind_name(type - 1)) + ": " + decoder.error()};
+  }
+  return out;
+}
+
+}  // namespace starling::wire

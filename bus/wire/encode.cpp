@@ -1,0 +1,298 @@
+#include <algorithm>
+#include <string_view>
+
+#include "bus/wire/frame.h"
+#include "wire_generated.h"
+
+namespace starling::wire {
+namespace {
+
+namespace fb = flatbuffers;
+using Text = fb::Offset<fb::String>;
+using Texts = fb::Offset<fb::Vector<fb::Offset<fb::String>>>;
+using Numbers = fb::Offset<fb::Vector<std::uint32_t>>;
+
+template <class To, class From>
+To as(From value) {
+  return static_cast<To>(value);
+}
+JobId id(const starling::JobId& j) { return {j.hi, j.lo}; }
+AttemptId id(const starling::AttemptId& a) { return {id(a.job), a.home_epoch.value, a.number}; }
+Fence fence(const starling::Fence& f) { return {f.partition.value, f.epoch.value}; }
+std::int64_t ns(Duration d) { return d.count(); }
+
+/// One overload of body() for each message, in the order of agents/message.h. Absent means empty or
+/// 0.
+class Encoder {
+ public:
+  Encoder(fb::FlatBufferBuilder& builder, const Limits& limits) : b_(builder), limits_(limits) {}
+
+  auto body(const starling::Hello& m) {
+    return CreateHello(b_, as<Role>(m.role), m.protocol_min, m.protocol_max, name(m.build));
+  }
+  auto body(const starling::Welcome& m) {
+    const Fence f = fence(m.fence);
+    return CreateWelcome(b_, &f);
+  }
+  auto body(const starling::Goodbye& m) { return CreateGoodbye(b_, head(m.reason)); }
+  auto body(const starling::Ping& m) { return CreatePing(b_, m.sequence); }
+  auto body(const starling::Pong& m) { return CreatePong(b_, m.sequence, m.loop_lag_us); }
+  auto body(const starling::Digest& m) {
+    const Fence f = fence(m.fence);
+    return CreateDigest(b_, &f, m.version, m.gpus, m.free, m.largest_free_server,
+                        m.whole_free_servers, m.waiting, m.waiting_gpus);
+  }
+  auto body(const starling::Submit& m) {
+    return CreateSubmit(b_, spec(m.spec), m.client.value, ns(m.waited), ns(m.served), m.forwards);
+  }
+  auto body(const starling::Accepted& m) {
+    const JobId j = id(m.job);
+    return CreateAccepted(b_, &j, m.home.value);
+  }
+  auto body(const starling::Busy& m) {
+    const JobId j = id(m.job);
+    return CreateBusy(b_, &j, m.retry_ms);
+  }
+  auto body(const starling::Rejected& m) {
+    const JobId j = id(m.job);
+    return CreateRejected(b_, &j, as<Refusal>(m.why), head(m.reason));
+  }
+  auto body(const starling::Cancel& m) {
+    const JobId j = id(m.job);
+    return CreateCancel(b_, &j);
+  }
+  auto body(const starling::Query& m) {
+    const JobId j = id(m.job);
+    return CreateQuery(b_, &j);
+  }
+  fb::Offset<JobState> body(const starling::JobState& m) {
+    const JobId j = id(m.job);
+    const Numbers gpus = m.placement.empty() ? Numbers{} : placement(m.placement);
+    return CreateJobState(b_, &j, as<JobPhase>(m.phase), m.home.value, ns(m.queued), ns(m.elapsed),
+                          ns(m.served), m.attempts, m.forwards, m.preemptions, gpus,
+                          optional_exit(m.exit));
+  }
+  auto body(const starling::Explain& m) {
+    const JobId j = id(m.job);
+    return CreateExplain(b_, &j);
+  }
+  auto body(const starling::Explanation& m) {
+    const JobId j = id(m.job);
+    std::vector<Text> lines;
+    for (const std::string& line : m.lines) {
+      if (lines.size() == kLines) break;
+      lines.push_back(text(std::string_view(line).substr(0, text_bytes(limits_))));
+    }
+    return CreateExplanation(b_, &j, b_.CreateVector(lines));
+  }
+  auto body(const starling::ListJobs& m) {
+    const JobId j = id(m.after);
+    return CreateListJobs(b_, &j, m.limit);
+  }
+  auto body(const starling::JobList& m) {
+    std::vector<fb::Offset<JobState>> jobs;
+    jobs.reserve(m.jobs.size());
+    for (const starling::JobState& job : m.jobs) jobs.push_back(body(job));
+    return CreateJobList(b_, b_.CreateVector(jobs), m.more);
+  }
+  auto body(const starling::StatusQuery&) { return CreateStatusQuery(b_); }
+  auto body(const starling::AgentStatus& m) {
+    const Fence f = fence(m.fence);
+    return CreateAgentStatus(b_, m.agent.value, &f, m.gpus, m.free, m.quarantined, m.waiting,
+                             m.running, m.accepted, m.finished, m.failed, m.forwards,
+                             m.cross_partition_gangs, m.preemptions, m.resizes, m.decisions,
+                             m.refused_frames, m.messages, m.decision_p50_us, m.decision_p99_us);
+  }
+  auto body(const starling::BidRequest& m) {
+    const AttemptId a = id(m.attempt);
+    return CreateBidRequest(b_, &a, m.gpus, m.gpus_per_worker, texts(m.gpu_types));
+  }
+  auto body(const starling::Offer& m) {
+    const AttemptId a = id(m.attempt);
+    return CreateOffer(b_, &a, share(m.share), m.valid_ms);
+  }
+  auto body(const starling::NoOffer& m) {
+    const AttemptId a = id(m.attempt);
+    return CreateNoOffer(b_, &a, m.partition.value, head(m.reason));
+  }
+  auto body(const starling::Reserve& m) {
+    const AttemptId a = id(m.attempt);
+    const Fence f = fence(m.fence);
+    return CreateReserve(b_, &a, &f, placement(m.gpus), m.hold_ms);
+  }
+  auto body(const starling::Reserved& m) {
+    const AttemptId a = id(m.attempt);
+    return CreateReserved(b_, &a, m.partition.value);
+  }
+  auto body(const starling::ReserveRefused& m) {
+    const AttemptId a = id(m.attempt);
+    return CreateReserveRefused(b_, &a, m.partition.value, as<Refusal>(m.why));
+  }
+  auto body(const starling::Commit& m) {
+    const AttemptId a = id(m.attempt);
+    const Fence f = fence(m.fence);
+    const auto s = spec(m.spec);
+    return CreateCommit(b_, &a, &f, s, gang(m.gang), ns(m.served));
+  }
+  auto body(const starling::Committed& m) {
+    const AttemptId a = id(m.attempt);
+    return CreateCommitted(b_, &a, m.partition.value);
+  }
+  auto body(const starling::CommitRefused& m) {
+    const AttemptId a = id(m.attempt);
+    return CreateCommitRefused(b_, &a, m.partition.value, as<Refusal>(m.why));
+  }
+  auto body(const starling::StartAttempt& m) {
+    const AttemptId a = id(m.attempt);
+    const Fence f = fence(m.fence);
+    return CreateStartAttempt(b_, &a, &f);
+  }
+  auto body(const starling::Started& m) {
+    const AttemptId a = id(m.attempt);
+    return CreateStarted(b_, &a, m.partition.value);
+  }
+  auto body(const starling::Release& m) {
+    const AttemptId a = id(m.attempt);
+    const Fence f = fence(m.fence);
+    return CreateRelease(b_, &a, &f);
+  }
+  auto body(const starling::Released& m) {
+    const AttemptId a = id(m.attempt);
+    return CreateReleased(b_, &a, m.partition.value, ns(m.served));
+  }
+  auto body(const starling::AttemptQuery& m) {
+    const AttemptId a = id(m.attempt);
+    return CreateAttemptQuery(b_, &a, m.partition.value);
+  }
+  auto body(const starling::AttemptAnswer& m) {
+    const AttemptId a = id(m.attempt);
+    return CreateAttemptAnswer(b_, &a, as<AttemptLife>(m.life));
+  }
+  auto body(const starling::Launch& m) {
+    const AttemptId a = id(m.attempt);
+    const Fence f = fence(m.fence);
+    const auto s = spec(m.spec);
+    const auto shares = gang(m.gang);
+    return CreateLaunch(b_, &a, &f, s, shares, placement(m.here), ns(m.served));
+  }
+  auto body(const starling::LaunchResult& m) {
+    const AttemptId a = id(m.attempt);
+    return CreateLaunchResult(b_, &a, m.ok, head(m.reason));
+  }
+  auto body(const starling::Kill& m) {
+    const AttemptId a = id(m.attempt);
+    const Fence f = fence(m.fence);
+    return CreateKill(b_, &a, &f);
+  }
+  auto body(const starling::Killed& m) {
+    const AttemptId a = id(m.attempt);
+    return CreateKilled(b_, &a, ns(m.served));
+  }
+  auto body(const starling::Exited& m) {
+    const AttemptId a = id(m.attempt);
+    return CreateExited(b_, &a, m.partition.value, exit(m.exit), ns(m.served));
+  }
+  auto body(const starling::ExitedAck& m) {
+    const AttemptId a = id(m.attempt);
+    return CreateExitedAck(b_, &a, m.partition.value);
+  }
+  auto body(const starling::Progress& m) {
+    const AttemptId a = id(m.attempt);
+    return CreateProgress(b_, &a, ns(m.served), m.rate);
+  }
+  auto body(const starling::InventoryRequest& m) {
+    const Fence f = fence(m.fence);
+    return CreateInventoryRequest(b_, &f);
+  }
+  auto body(const starling::Inventory& m) {
+    const Fence f = fence(m.fence);
+    std::vector<fb::Offset<InventoryItem>> items;
+    items.reserve(m.items.size());
+    for (const starling::InventoryItem& item : m.items) {
+      const AttemptId a = id(item.attempt);
+      const Numbers gpus = placement(item.gpus);
+      items.push_back(CreateInventoryItem(b_, &a, gpus, item.exited, optional_exit(item.exit),
+                                          ns(item.served)));
+    }
+    return CreateInventory(b_, &f, b_.CreateVector(items));
+  }
+  auto body(const starling::Fenced& m) {
+    return CreateFenced(b_, m.partition.value, m.epoch.value);
+  }
+
+ private:
+  Text text(std::string_view s) { return b_.CreateString(s.data(), s.size()); }
+  Text name(const std::string& s) { return s.empty() ? Text{} : text(s); }
+  Text head(std::string_view s) {
+    return s.empty() ? Text{} : text(s.substr(0, text_bytes(limits_)));
+  }
+  Texts texts(const std::vector<std::string>& list) {
+    return list.empty() ? Texts{} : b_.CreateVectorOfStrings(list);
+  }
+  Numbers placement(const Placement& gpus) {
+    std::uint32_t* out = nullptr;
+    const Numbers offset = b_.CreateUninitializedVector(gpus.size(), &out);
+    for (const GpuId gpu : gpus) *out++ = fb::EndianScalar(gpu.value);
+    return offset;
+  }
+  fb::Offset<Share> share(const starling::Share& s) {
+    return CreateShare(b_, s.partition.value, placement(s.gpus));
+  }
+  fb::Offset<fb::Vector<fb::Offset<Share>>> gang(const std::vector<starling::Share>& shares) {
+    gang_.clear();
+    for (const starling::Share& s : shares) gang_.push_back(share(s));
+    return b_.CreateVector(gang_);
+  }
+  fb::Offset<ExitStatus> exit(const starling::ExitStatus& e) {
+    const std::size_t most = limits_.log_tail_bytes;
+    const std::string_view tail = e.log_tail;
+    const Text log =
+        tail.empty() ? Text{} : text(tail.substr(tail.size() - std::min(tail.size(), most)));
+    return CreateExitStatus(b_, e.code, e.lost, log);
+  }
+  fb::Offset<ExitStatus> optional_exit(const starling::ExitStatus& e) {
+    return e == starling::ExitStatus{} ? fb::Offset<ExitStatus>{} : exit(e);
+  }
+  fb::Offset<JobSpec> spec(const starling::JobSpec& s) {
+    const JobId j = id(s.id);
+    const Text n = name(s.name);
+    const Text user = name(s.user);
+    const Text queue = name(s.queue);
+    const Text model = name(s.model);
+    const Texts types = texts(s.gpu_types);
+    const Texts command = texts(s.command);
+    const Texts environment = texts(s.environment);
+    return CreateJobSpec(b_, &j, n, user, queue, model, s.workers, s.gpus_per_worker, s.min_workers,
+                         s.max_workers, s.cpus_per_worker, s.memory_gib_per_worker, types,
+                         s.priority, ns(s.duration), command, environment);
+  }
+
+  fb::FlatBufferBuilder& b_;
+  const Limits& limits_;
+  std::vector<fb::Offset<Share>> gang_;
+};
+
+// The union and the variant list the same kinds in the same order, so one index serves both.
+static_assert(static_cast<std::size_t>(Body::MAX) == std::variant_size_v<Message>);
+static_assert(static_cast<std::size_t>(starling::Role::client) ==
+              static_cast<std::size_t>(Role::MAX));
+static_assert(static_cast<std::size_t>(starling::Refusal::cancelled) ==
+              static_cast<std::size_t>(Refusal::MAX));
+static_assert(static_cast<std::size_t>(starling::JobPhase::moved) ==
+              static_cast<std::size_t>(JobPhase::MAX));
+static_assert(static_cast<std::size_t>(starling::AttemptLife::not_ready) ==
+              static_cast<std::size_t>(AttemptLife::MAX));
+
+}  // namespace
+
+void encode_frame(fb::FlatBufferBuilder& builder, const Limits& limits, const FrameHeader& header,
+                  const Message& message) {
+  Encoder encoder(builder, limits);
+  const auto type = static_cast<Body>(message.index() + 1);
+  const fb::Offset<void> body =
+      std::visit([&](const auto& m) { return encoder.body(m).Union(); }, message);
+  FinishFrameBuffer(builder, CreateFrame(builder, header.protocol, header.incarnation.value,
+                                         header.sequence, type, body));
+}
+
+}  // namespace starling::wire
