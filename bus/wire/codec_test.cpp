@@ -1,0 +1,231 @@
+#include "bus/codec.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "bus/roles.h"
+#include "tests/fuzz/random_message.h"
+
+namespace starling {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+Bytes copy(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
+
+/// Frames are equal exactly when what they say is: encoding is deterministic.
+Bytes frame_of(Codec& codec, const Message& message) {
+  return copy(codec.encode({1, Incarnation{7}, 9}, message));
+}
+
+TEST_CASE("every kind of message comes back as it was sent") {
+  Codec codec;
+  testing::RandomMessage random{Rng(1)};
+  for (std::size_t kind = 0; kind < testing::RandomMessage::kinds; ++kind) {
+    CAPTURE(kind_name(kind));
+    for (int i = 0; i < 200; ++i) {
+      const Message sent = random.make(kind);
+      REQUIRE(sent.index() == kind);
+      const Bytes bytes = frame_of(codec, sent);
+      const Result<Frame> got = codec.decode(bytes);
+      REQUIRE_MESSAGE(got.ok(), (got.ok() ? "" : got.error().message));
+      CHECK(got.value().header.incarnation == Incarnation{7});
+      CHECK(got.value().header.sequence == 9);
+      REQUIRE(got.value().message.index() == kind);
+      REQUIRE(frame_of(codec, got.value().message) == bytes);
+    }
+  }
+}
+
+TEST_CASE("fields land where they belong") {
+  Codec codec;
+  JobSpec spec;
+  spec.id = {1, 2};
+  spec.name = "bert";
+  spec.workers = 2;
+  spec.gpus_per_worker = 4;
+  spec.cpus_per_worker = 0.3;
+  spec.gpu_types = {"V100", "A100"};
+  spec.command = {"python3", "train.py"};
+  const Launch sent{{{1, 2}, Epoch{3}, 4},
+                    {PartitionId{5}, Epoch{6}},
+                    spec,
+                    {{PartitionId{5}, {GpuId{8}, GpuId{9}}}, {PartitionId{2}, {GpuId{1}}}},
+                    {GpuId{8}},
+                    std::chrono::milliseconds(1500)};
+  const Result<Frame> frame = codec.decode(frame_of(codec, sent));
+  REQUIRE(frame.ok());
+  const auto& got = std::get<Launch>(frame.value().message);
+  CHECK(got.attempt == sent.attempt);
+  CHECK(got.fence == sent.fence);
+  CHECK(got.gang == sent.gang);
+  CHECK(got.here == sent.here);
+  CHECK(got.served == sent.served);
+  CHECK(got.spec.id == spec.id);
+  CHECK(got.spec.name == spec.name);
+  CHECK(got.spec.gpus() == 8);
+  CHECK(got.spec.cpus_per_worker == spec.cpus_per_worker);
+  CHECK(got.spec.gpu_types == spec.gpu_types);
+  CHECK(got.spec.command == spec.command);
+}
+
+TEST_CASE("a frame of any alignment is read") {
+  Codec codec;
+  testing::RandomMessage random{Rng(2)};
+  for (int i = 0; i < 200; ++i) {
+    const Bytes bytes = frame_of(codec, random.any());
+    Bytes shifted(bytes.size() + 8);
+    const auto offset = static_cast<std::size_t>(i % 8);
+    std::memcpy(shifted.data() + offset, bytes.data(), bytes.size());
+    CHECK(codec.decode({shifted.data() + offset, bytes.size()}).ok());
+  }
+}
+
+/// The reason why a peer that sends `message` is refused.
+std::string reason(const Message& message, const Limits& limits = {}) {
+  Limits generous;
+  generous.log_tail_bytes =
+      1U << 20U;  // so that the sender does not cut what the receiver should refuse
+  Codec sender(generous), receiver(limits);
+  const Result<Frame> got = receiver.decode(frame_of(sender, message));
+  return got.ok() ? "" : got.error().message;
+}
+
+TEST_CASE("what makes no sense is refused, with the reason") {
+  const AttemptId a{{1, 2}, Epoch{1}, 1};
+  const Fence f{PartitionId{0}, Epoch{1}};
+  const std::vector<Share> gang{{PartitionId{0}, {GpuId{1}}}};
+  JobSpec spec;
+  spec.id = a.job;
+  const auto with = [&](auto change) {
+    JobSpec s = spec;
+    change(s);
+    return reason(Submit{s, {}, {}, {}, 0});
+  };
+
+  CHECK(reason(Submit{spec, {}, {}, {}, 0}).empty());
+  CHECK(reason(Hello{Role::unknown, 1, 1, ""}) == "Hello: role: unknown");
+  CHECK(reason(Hello{static_cast<Role>(9), 1, 1, ""}) == "Hello: role: unknown");
+  CHECK(reason(Hello{Role::agent, 2, 1, ""}) == "Hello: protocol: not a range from 1");
+  CHECK(reason(Hello{Role::agent, 1, 1, std::string(257, 'x')}) == "Hello: a name is too long");
+  CHECK(reason(Goodbye{std::string(5000, 'x')}) == "Goodbye: a text is too long");
+  CHECK(reason(Digest{f, 1, 8, 9, 0, 0, 0, 0}) == "Digest: free: more than gpus");
+  CHECK(reason(Digest{f, 1, 8, 4, 5, 0, 0, 0}) == "Digest: largest_free_server: more than free");
+  CHECK(reason(Digest{f, 1, 1U << 30U, 4, 1, 0, 0, 0}) ==
+        "Digest: gpus: more than a data centre may have");
+  CHECK(reason(Welcome{{PartitionId{4096}, Epoch{1}}}) == "Welcome: partition: out of range");
+  CHECK(reason(Accepted{a.job, AgentId{99'999}}) == "Accepted: agent: out of range");
+  CHECK(reason(Rejected{a.job, static_cast<Refusal>(200), ""}) == "Rejected: why: unknown");
+  CHECK(reason(ListJobs{{}, 0}) == "ListJobs: limit: not in 1..1000");
+  CHECK(reason(ListJobs{{}, 5000}) == "ListJobs: limit: not in 1..1000");
+  CHECK(reason(JobList{{{}, {}}, false}) == "JobList: jobs: not ascending");
+  CHECK(reason(BidRequest{a, 0, 1, {}}) == "BidRequest: gpus: none, or more than a job may have");
+  CHECK(reason(BidRequest{a, 4, 8, {}}) == "BidRequest: gpus_per_worker: not in 1..gpus");
+  CHECK(reason(Reserve{a, f, {}, 1}) == "Reserve: gpus: none");
+  CHECK(reason(Reserve{a, f, {GpuId{2}, GpuId{2}}, 1}) == "Reserve: gpus: not ascending");
+  CHECK(reason(Reserve{a, f, {GpuId{3}, GpuId{2}}, 1}) == "Reserve: gpus: not ascending");
+  CHECK(reason(Reserve{a, f, {GpuId{1U << 20U}}, 1}) == "Reserve: gpus: id out of range");
+  CHECK(reason(Reserve{a, f, {GpuId{1}}, 86'400'001}) == "Reserve: hold: longer than a day");
+  CHECK(reason(Commit{a, f, spec, {}, {}}) == "Commit: gang: empty");
+  CHECK(reason(Commit{a, f, spec, {gang[0], gang[0]}, {}}) == "Commit: gang: a partition twice");
+  CHECK(reason(Commit{{{9, 9}, Epoch{1}, 1}, f, spec, gang, {}}) ==
+        "Commit: spec: of another job than the attempt");
+  CHECK(reason(Launch{a, f, spec, gang, {}, {}}) == "Launch: gpus: none");
+  CHECK(reason(AttemptAnswer{a, AttemptLife::unknown}) == "AttemptAnswer: life: unknown");
+  CHECK(reason(Killed{a, Duration{-1}}) == "Killed: duration: negative, or longer than 73 years");
+  CHECK(reason(Killed{a, Duration::max()}) ==
+        "Killed: duration: negative, or longer than 73 years");
+  CHECK(reason(Exited{a, PartitionId{0}, {1, false, std::string(4097, 'x')}, {}}) ==
+        "Exited: log_tail: too long");
+  CHECK(reason(Progress{a, {}, std::nan("")}) == "Progress: rate: not in 0..1e6");
+  CHECK(reason(Progress{a, {}, -1}) == "Progress: rate: not in 0..1e6");
+  CHECK(reason(Submit{spec, agent_node(AgentId{0}), {}, {}, 0}) == "Submit: client: not a client");
+
+  CHECK(with([](JobSpec& s) { s.workers = 0; }) == "Submit: spec: no workers or no GPUs");
+  CHECK(with([](JobSpec& s) { s.workers = s.gpus_per_worker = 1U << 16U; }) ==
+        "Submit: spec: more GPUs than a job may have");
+  CHECK(with([](JobSpec& s) { s.min_workers = 2, s.max_workers = 4; }) ==
+        "Submit: spec: needs min_workers <= workers <= max_workers");
+  CHECK(with([](JobSpec& s) { s.cpus_per_worker = std::numeric_limits<double>::infinity(); }) ==
+        "Submit: cpus_per_worker: not in 0..1e6");
+  CHECK(with([](JobSpec& s) {
+          s.command = {std::string(40'000, 'x'), std::string(40'000, 'x')};
+        }) == "Submit: spec: command and environment too long");
+  CHECK(with([](JobSpec& s) { s.gpu_types.resize(300); }) ==
+        "Submit: gpu_types: too many or too long");
+}
+
+TEST_CASE("limits bind both ways") {
+  Limits tight;
+  tight.gpus_per_job = 2;
+  tight.participants_per_job = 1;
+  CHECK(reason(Reserve{{}, {}, {GpuId{1}, GpuId{2}, GpuId{3}}, 1}, tight) ==
+        "Reserve: gpus: more than a job may have");
+
+  tight.frame_bytes = 100;
+  Codec codec(tight);
+  CHECK(codec.encode({}, Goodbye{std::string(200, 'x')}).empty());
+  CHECK(codec.decode(Bytes(101)).error().message == "frame: 101 bytes, the limit is 100");
+}
+
+TEST_CASE("text for people is cut, the end of a log is kept") {
+  Codec codec;
+  const Result<Frame> reply = codec.decode(frame_of(codec, Goodbye{"A" + std::string(9000, 'x')}));
+  REQUIRE(reply.ok());
+  CHECK(std::get<Goodbye>(reply.value().message).reason.size() == 4096);
+  const Exited sent{{}, {}, {1, false, std::string(9000, 'x') + "the error"}, {}};
+  const Result<Frame> exited = codec.decode(frame_of(codec, sent));
+  REQUIRE(exited.ok());
+  const std::string& tail = std::get<Exited>(exited.value().message).exit.log_tail;
+  CHECK(tail.size() == 4096);
+  CHECK(tail.ends_with("the error"));
+}
+
+TEST_CASE("malformed bytes are refused, with the reason") {
+  Codec codec;
+  const auto why = [&](const Bytes& bytes) {
+    const Result<Frame> got = codec.decode(bytes);
+    return got.ok() ? std::string() : got.error().message;
+  };
+  const Bytes good = frame_of(codec, Ping{1});
+  REQUIRE(why(good).empty());
+  CHECK(why({}) == "frame: shorter than 8 bytes");
+  CHECK(why(Bytes(7)) == "frame: shorter than 8 bytes");
+  CHECK(why(Bytes(8)) == "frame: not of this protocol");
+  CHECK(why(Bytes(2U << 20U)) == "frame: 2097152 bytes, the limit is 1048576");
+
+  Bytes other = good;
+  other[4] = std::byte{'X'};
+  CHECK(why(other) == "frame: not of this protocol");
+  for (std::size_t cut = 8; cut < good.size(); ++cut) {
+    CHECK_FALSE(codec.decode({good.data(), cut}).ok());
+  }
+  Bytes wild = good;
+  std::memset(wild.data(), 0xff, 4);
+  CHECK(why(wild) == "frame: malformed");
+  CHECK(why(copy(codec.encode({2, Incarnation{1}, 1}, Ping{1}))) ==
+        "frame: protocol 2, only 1 is spoken");
+}
+
+TEST_CASE("an unknown kind of message is refused") {
+  Codec codec;
+  const Bytes good = frame_of(codec, Ping{1});
+  // The one byte that holds the kind: changing it to a kind beyond the last must be noticed.
+  int unknown = 0;
+  for (std::size_t i = 8; i < good.size(); ++i) {
+    if (good[i] != std::byte{4}) continue;  // Ping is the fourth kind
+    Bytes changed = good;
+    changed[i] = std::byte{200};
+    const Result<Frame> got = codec.decode(changed);
+    if (!got.ok() && got.error().message == "unknown: unknown kind of message") ++unknown;
+  }
+  CHECK(unknown == 1);
+}
+
+}  // namespace
+}  // namespace starling

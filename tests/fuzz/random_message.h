@@ -1,0 +1,188 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agents/message.h"
+#include "base/rng.h"
+#include "bus/roles.h"
+
+namespace starling::testing {
+
+/// Random messages that a correct node could send, of every kind: the input of round-trip and
+/// mutation tests.
+class RandomMessage {
+ public:
+  explicit RandomMessage(Rng rng) : rng_(rng) {}
+
+  static constexpr std::size_t kinds = std::variant_size_v<Message>;
+
+  /// `kind` is an index into Message.
+  Message make(std::size_t kind) { return make_at(kind, std::make_index_sequence<kinds>{}); }
+  Message any() { return make(rng_.below(kinds)); }
+
+  std::uint64_t u64() { return std::uint64_t{rng_.next()} << 32U | rng_.next(); }
+  Rng& rng() { return rng_; }
+
+ private:
+  template <std::size_t... I>
+  Message make_at(std::size_t kind, std::index_sequence<I...>) {
+    Message out;
+    ((kind == I ? void(out = of(std::variant_alternative_t<I, Message>{})) : void()), ...);
+    return out;
+  }
+
+  std::uint32_t some() { return rng_.chance(0.2) ? 0 : rng_.below(1000); }
+  std::string text(std::uint32_t most) {
+    std::string s(rng_.below(most + 1), ' ');
+    for (char& c : s) c = static_cast<char>(rng_.below(256));
+    return s;
+  }
+  JobId job() { return {u64(), u64()}; }
+  AttemptId attempt() { return {job(), Epoch{u64()}, u64()}; }
+  PartitionId partition() { return PartitionId{rng_.below(64)}; }
+  AgentId agent() { return AgentId{rng_.below(64)}; }
+  Fence fence() { return {partition(), Epoch{u64()}}; }
+  Duration span() { return Duration{static_cast<std::int64_t>(u64() >> 3U)}; }
+  Refusal refusal() { return static_cast<Refusal>(rng_.below(9)); }
+  Placement gpus(std::uint32_t least) {
+    Placement out;
+    std::uint32_t id = rng_.below(1000);
+    for (std::uint32_t n = least + rng_.below(20); n > 0; --n)
+      out.push_back(GpuId{id += 1 + rng_.below(5)});
+    return out;
+  }
+  Share share(std::uint32_t p) { return {PartitionId{p}, gpus(1)}; }
+  std::vector<Share> gang() {
+    std::vector<Share> out;
+    std::uint32_t p = rng_.below(8);
+    for (std::uint32_t n = 1 + rng_.below(4); n > 0; --n)
+      out.push_back(share(p += 1 + rng_.below(3)));
+    return out;
+  }
+  ExitStatus exit() {
+    return {static_cast<std::int32_t>(rng_.below(512)) - 256, rng_.chance(0.5), text(200)};
+  }
+  std::vector<std::string> texts(std::uint32_t count, std::uint32_t most) {
+    std::vector<std::string> out(rng_.below(count + 1));
+    for (std::string& s : out) s = text(most);
+    return out;
+  }
+  JobSpec spec() {
+    JobSpec s;
+    s.id = job();
+    s.name = text(40), s.user = text(10), s.queue = text(10), s.model = text(12);
+    s.workers = 1 + rng_.below(32), s.gpus_per_worker = 1 + rng_.below(8);
+    if (rng_.chance(0.3))
+      s.min_workers = 1 + rng_.below(s.workers), s.max_workers = s.workers + rng_.below(9);
+    s.cpus_per_worker = rng_.uniform() * 64, s.memory_gib_per_worker = rng_.uniform() * 512;
+    s.gpu_types = texts(3, 12);
+    s.priority = static_cast<std::int32_t>(rng_.next());
+    s.duration = span();
+    s.command = texts(5, 30), s.environment = texts(5, 30);
+    return s;
+  }
+
+  Hello of(Hello) { return {static_cast<Role>(1 + rng_.below(3)), 1, 3, text(20)}; }
+  Welcome of(Welcome) { return {fence()}; }
+  Goodbye of(Goodbye) { return {text(50)}; }
+  Ping of(Ping) { return {u64()}; }
+  Pong of(Pong) { return {u64(), some()}; }
+  Digest of(Digest) {
+    const std::uint32_t gpus = 1 + rng_.below(1000), free = rng_.below(gpus + 1);
+    return {fence(), u64(), gpus, free, rng_.below(free + 1), rng_.below(free + 1), some(), u64()};
+  }
+  Submit of(Submit) {
+    return {spec(), rng_.chance(0.5) ? NodeId{} : client_node(rng_.below(9)), span(), span(),
+            some()};
+  }
+  Accepted of(Accepted) { return {job(), agent()}; }
+  Busy of(Busy) { return {job(), some()}; }
+  Rejected of(Rejected) { return {job(), refusal(), text(60)}; }
+  Cancel of(Cancel) { return {job()}; }
+  Query of(Query) { return {job()}; }
+  JobState of(JobState) {
+    JobState s;
+    s.job = job(), s.phase = static_cast<JobPhase>(rng_.below(9)), s.home = agent();
+    s.queued = span(), s.elapsed = span(), s.served = span();
+    s.attempts = some(), s.forwards = some(), s.preemptions = some();
+    s.placement = gpus(0);
+    if (terminal(s.phase)) s.exit = exit();
+    return s;
+  }
+  Explain of(Explain) { return {job()}; }
+  Explanation of(Explanation) { return {job(), texts(6, 80)}; }
+  ListJobs of(ListJobs) { return {job(), 1 + rng_.below(1000)}; }
+  JobList of(JobList) {
+    JobList list;
+    list.jobs.resize(rng_.below(6));
+    JobId id;
+    for (JobState& s : list.jobs)
+      s = of(JobState{}), s.job = {id.hi += 1 + some(), u64()}, id = s.job;
+    list.more = rng_.chance(0.5);
+    return list;
+  }
+  StatusQuery of(StatusQuery) { return {}; }
+  AgentStatus of(AgentStatus) {
+    AgentStatus s;
+    s.agent = agent(), s.fence = fence();
+    s.gpus = 1 + rng_.below(1000), s.free = rng_.below(s.gpus + 1),
+    s.quarantined = rng_.below(s.gpus + 1);
+    s.waiting = some(), s.running = some(), s.accepted = u64(), s.finished = u64(),
+    s.failed = u64();
+    s.forwards = u64(), s.cross_partition_gangs = u64(), s.preemptions = u64(), s.resizes = u64();
+    s.decisions = u64(), s.refused_frames = u64(), s.messages = u64();
+    s.decision_p50_us = some(), s.decision_p99_us = some();
+    return s;
+  }
+  BidRequest of(BidRequest) {
+    const std::uint32_t gpus = 1 + rng_.below(100);
+    return {attempt(), gpus, 1 + rng_.below(gpus), texts(3, 12)};
+  }
+  Offer of(Offer) { return {attempt(), share(rng_.below(64)), some()}; }
+  NoOffer of(NoOffer) { return {attempt(), partition(), text(40)}; }
+  Reserve of(Reserve) { return {attempt(), fence(), gpus(1), some()}; }
+  Reserved of(Reserved) { return {attempt(), partition()}; }
+  ReserveRefused of(ReserveRefused) { return {attempt(), partition(), refusal()}; }
+  Commit of(Commit) {
+    Commit m{attempt(), fence(), spec(), gang(), span()};
+    m.attempt.job = m.spec.id;
+    return m;
+  }
+  Committed of(Committed) { return {attempt(), partition()}; }
+  CommitRefused of(CommitRefused) { return {attempt(), partition(), refusal()}; }
+  StartAttempt of(StartAttempt) { return {attempt(), fence()}; }
+  Started of(Started) { return {attempt(), partition()}; }
+  Release of(Release) { return {attempt(), fence()}; }
+  Released of(Released) { return {attempt(), partition(), span()}; }
+  AttemptQuery of(AttemptQuery) { return {attempt(), partition()}; }
+  AttemptAnswer of(AttemptAnswer) {
+    return {attempt(), static_cast<AttemptLife>(1 + rng_.below(3))};
+  }
+  Launch of(Launch) {
+    Launch m{attempt(), fence(), spec(), gang(), gpus(1), span()};
+    m.attempt.job = m.spec.id;
+    return m;
+  }
+  LaunchResult of(LaunchResult) { return {attempt(), rng_.chance(0.5), text(40)}; }
+  Kill of(Kill) { return {attempt(), fence()}; }
+  Killed of(Killed) { return {attempt(), span()}; }
+  Exited of(Exited) { return {attempt(), partition(), exit(), span()}; }
+  ExitedAck of(ExitedAck) { return {attempt(), partition()}; }
+  Progress of(Progress) { return {attempt(), span(), rng_.uniform()}; }
+  InventoryRequest of(InventoryRequest) { return {fence()}; }
+  Inventory of(Inventory) {
+    Inventory m{fence(), {}};
+    for (std::uint32_t n = rng_.below(5); n > 0; --n) {
+      m.items.push_back({attempt(), gpus(1), rng_.chance(0.5), {}, span()});
+      if (m.items.back().exited) m.items.back().exit = exit();
+    }
+    return m;
+  }
+  Fenced of(Fenced) { return {partition(), Epoch{u64()}}; }
+
+  Rng rng_;
+};
+
+}  // namespace starling::testing
