@@ -11,9 +11,9 @@ namespace starling {
 
 /// What a speed depends on besides the placement: the job's own part. Built from a JobSpec.
 struct JobProfile {
-  std::string model;              ///< catalogue name; unknown names read as "generic"
+  std::string model;  ///< catalogue name; unknown names read as "generic"
   std::uint32_t gpus = 1;
-  double cpus_per_gpu = 0;        ///< 0: the model's own need
+  double cpus_per_gpu = 0;  ///< 0: the model's own need
 };
 
 /// GPUs of one gang, ascending.
@@ -26,8 +26,8 @@ struct Neighbour {
 };
 using Neighbours = std::vector<Neighbour>;
 
-/// relative = speed / speed alone on the best placement of the same size and fastest type: in (0, 1].
-/// 1/relative is the slowdown. `uncertainty` is a standard deviation of `relative`.
+/// relative = speed / speed alone on the best placement of the same size and fastest type: in (0,
+/// 1]. 1/relative is the slowdown. `uncertainty` is a standard deviation of `relative`.
 struct Speed {
   double relative = 1;
   double uncertainty = 0;
@@ -41,10 +41,12 @@ class SpeedModel {
   [[nodiscard]] virtual Speed speed(const JobProfile& job, const Placement& placement,
                                     const Neighbours& beside) const = 0;
   /// A measured relative speed, to learn from.
-  virtual void observe(const JobProfile&, const Placement&, const Neighbours&, double /*measured*/) {}
+  virtual void observe(const JobProfile&, const Placement&, const Neighbours&,
+                       double /*measured*/) {}
 };
 
-/// How fast it really runs: the world's side of the same question, so each can stand in for the other.
+/// How fast it really runs: the world's side of the same question, so each can stand in for the
+/// other.
 class Physics {
  public:
   virtual ~Physics() = default;

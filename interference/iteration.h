@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "interference/speed.h"
+#include "topology/topology.h"
+#include "workload/catalogue.h"
+
+namespace starling {
+
+/// Iteration time of a synchronous data-parallel job on one topology, in Pollux' form (OSDI 2021)
+/// over four tiers:
+///
+///   T = sqrt(T_grad^2 + T_sync^2)                                     (gamma = 2)
+///   T_grad = V100 time / speed of the slowest GPU type, times host contention of its worst server:
+///            CPUs that all gangs ask on that server / its cores, if above 1
+///   T_sync = 2(n-1)/n * gradient bytes / bandwidth + 2(n-1) * latency of the tier   (ring
+///   all-reduce)
+///
+/// The bandwidth is that of the slowest thing crossed: traffic that leaves a server also crosses
+/// its island and its PCIe, so a farther tier is never faster on servers of one kind. A NIC is
+/// shared evenly with the other gangs that leave the same server. What others use of a rack's
+/// uplinks is not known here, so each server of the rack has its even share of them.
+///
+/// Pure. Neighbours that share no server with the job do not count.
+class IterationForm {
+ public:
+  /// How much of the co-located jobs' pressure on memory and PCIe counts: 0 in the analytic model.
+  IterationForm(const Topology& topology, double pressure);
+
+  /// Seconds per iteration of `job` on `placement` beside the others. At least one GPU.
+  [[nodiscard]] double iteration_s(const JobProfile& job, const Placement& placement,
+                                   const Neighbours& beside) const;
+  /// Seconds alone on the best `gpus` GPUs of the fastest type. A lower bound where that type is
+  /// too few or comes in unequal servers.
+  [[nodiscard]] double best_s(const JobProfile& job, std::uint32_t gpus) const;
+  /// best_s / iteration_s, in (0, 1]; 1 for an empty placement.
+  [[nodiscard]] double relative(const JobProfile& job, const Placement& placement,
+                                const Neighbours& beside) const;
+
+ private:
+  // Bandwidths are bytes per second, after what protocols take of them.
+  struct Host {
+    IndexRange gpus;
+    std::uint32_t rack = 0;
+    std::uint32_t island_gpus = 1;
+    double factor = 1;
+    double cpus = 0;
+    double island = 0;
+    double pcie = 0;
+    double nic = 0;
+    double uplink = 0;  // even share of the rack's uplinks
+  };
+  // Servers of the fastest type that are alike.
+  struct Kind {
+    Host host;
+    std::uint32_t servers = 0;
+    std::uint32_t servers_in_rack = 0;  // most of one rack
+  };
+  struct Crowd;
+
+  [[nodiscard]] Crowd crowd_on(const Host& host, const ModelProfile& model,
+                               const Neighbours& beside) const;
+  [[nodiscard]] double kind_s(const Kind& kind, const ModelProfile& model, double cpus_per_gpu,
+                              std::uint32_t gpus) const;
+  void collect_kinds();
+
+  Topology topology_;
+  double pressure_;
+  std::vector<Host> hosts_;
+  std::vector<Kind> fastest_;
+};
+
+}  // namespace starling

@@ -1,0 +1,128 @@
+// How far the tier form with the catalogue's figures is from placements that others measured. The
+// bounds are loose: the catalogue was not fitted to these files, and batch sizes and networks
+// differ.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/test_data.h"
+#include "interference/iteration.h"
+#include "topology/generate.h"
+#include "workload/csv.h"
+#include "workload/text_file.h"
+
+using namespace starling;
+
+namespace {
+
+std::vector<std::vector<std::string>> rows(const std::filesystem::path& file) {
+  const std::string text = read_text_file(file).value();
+  CsvReader csv(text);
+  std::vector<std::vector<std::string>> out;
+  std::vector<std::string_view> fields;
+  while (csv.next(fields)) out.emplace_back(fields.begin(), fields.end());
+  out.erase(out.begin());
+  return out;
+}
+
+double number(const std::string& text) {
+  double value = 0;
+  REQUIRE(parse_number(text, value));
+  return value;
+}
+
+Topology servers(const std::string& type, std::uint32_t gpus, double pcie_gbps, double nic_gbps) {
+  GeneratorOptions options;
+  options.servers = 16;
+  options.gpu_type = type;
+  options.gpus_per_server = gpus;
+  options.gpus_per_island = 1;  // no NVLink
+  options.pcie_gbps = pcie_gbps;
+  options.nic_gbps = nic_gbps;
+  options.cpus = 1000;
+  return generate_flat(options).value();
+}
+
+struct Errors {
+  std::vector<double> absolute;
+  void add(double predicted, double measured) {
+    absolute.push_back(std::abs(predicted - measured));
+  }
+  [[nodiscard]] double mean() const {
+    double sum = 0;
+    for (const double e : absolute) sum += e;
+    return sum / static_cast<double>(absolute.size());
+  }
+};
+
+}  // namespace
+
+// T4 servers of 4 on PCIe x8, between which one flow gets 5 Gbit/s. Compared per application and
+// batch: the speed of a placement relative to one GPU. T_grad is the measured one-GPU time, so only
+// T_sync and its overlap are judged.
+TEST_CASE("speeds of Pollux' placements are met to 0.2 on average") {
+  const auto file = test_data("pollux/placements.csv");
+  if (!file) {
+    MESSAGE("published data folder absent: not tested");
+    return;
+  }
+  const std::map<std::string, std::string> models = {
+      {"bert", "bert-base"},    {"cifar10", "resnet18"},       {"deepspeech2", "deepspeech2"},
+      {"imagenet", "resnet50"}, {"ncf", "recommendation-ncf"}, {"yolov3", "yolov3"}};
+  const IterationForm form(servers("T4", 4, 64, 5), 0);
+  const auto all = rows(*file);
+  std::map<std::pair<std::string, std::string>, double> alone;
+  for (const auto& row : all) {
+    if (row[1] == "1") alone[{row[0], row[2]}] = number(row[3]);
+  }
+  std::map<std::string, Errors> errors;
+  for (const auto& row : all) {
+    const auto one = alone.find({row[0], row[2]});
+    if (row[1] == "1" || one == alone.end()) continue;
+    Placement placement;
+    for (std::uint32_t node = 0; node < row[1].size(); ++node) {
+      for (std::uint32_t g = 0; g < static_cast<std::uint32_t>(row[1][node] - '0'); ++g)
+        placement.emplace_back(node * 4 + g);
+    }
+    const JobProfile job{models.at(row[0]), static_cast<std::uint32_t>(placement.size()), 0};
+    const double own = form.iteration_s(job, {placement.front()}, {});
+    const double together = form.iteration_s(job, placement, {});
+    const double sync = std::sqrt(together * together - own * own);
+    errors[row[0]].add(one->second / std::hypot(one->second, sync), one->second / number(row[3]));
+    errors["all"].add(one->second / std::hypot(one->second, sync), one->second / number(row[3]));
+  }
+  for (const auto& [name, error] : errors) {
+    MESSAGE(name << ": mean absolute error of the relative speed " << error.mean() << " over "
+                 << error.absolute.size() << " rows");
+  }
+  CHECK(errors["all"].mean() < 0.2);
+}
+
+// Chronus names no network; 10 Gbit/s comes nearest. T_grad is the catalogue's.
+TEST_CASE("Chronus' placement sensitivity is met to 0.2 on average") {
+  const auto file = test_data("chronus/placement_sensitivity.csv");
+  if (!file) {
+    MESSAGE("published data folder absent: not tested");
+    return;
+  }
+  const IterationForm form(servers("V100", 8, 128, 10), 0);
+  Errors errors;
+  for (const auto& row : rows(*file)) {
+    const auto count = static_cast<std::uint32_t>(number(row[1]));
+    const auto nodes = static_cast<std::uint32_t>(number(row[2]));
+    if (nodes == 1) continue;
+    Placement packed;
+    Placement spread;
+    for (std::uint32_t g = 0; g < count; ++g) packed.emplace_back(g);
+    for (std::uint32_t g = 0; g < count; ++g) spread.emplace_back(g % nodes * 8 + g / nodes);
+    std::sort(spread.begin(), spread.end());
+    const JobProfile job{row[0], count, 0};
+    const double predicted = form.iteration_s(job, packed, {}) / form.iteration_s(job, spread, {});
+    errors.add(predicted, number(row[3]));
+  }
+  MESSAGE("mean absolute error of the relative speed " << errors.mean() << " over "
+                                                       << errors.absolute.size() << " rows");
+  CHECK(errors.mean() < 0.2);
+}
