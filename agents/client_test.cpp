@@ -1,0 +1,189 @@
+#include "agents/client.h"
+
+#include <doctest/doctest.h>
+
+using namespace starling;
+using namespace std::chrono_literals;
+
+namespace {
+
+const AgentId kA{0};
+const AgentId kB{1};
+
+Instant at(Duration d) { return Instant(d); }
+JobId id(std::uint64_t n) { return {0, n}; }
+JobSpec spec(std::uint64_t n) {
+  JobSpec s;
+  s.id = id(n);
+  return s;
+}
+
+struct Fixture {
+  Client client;
+  Output out;
+
+  explicit Fixture(Duration heartbeat = Duration::max()) : client(config(heartbeat), Rng(1)) {}
+  static ClientConfig config(Duration heartbeat) {
+    ClientConfig config{client_node(0), {kA, kB}, {}};
+    config.timers.heartbeat = heartbeat;
+    return config;
+  }
+  Output& tick(Duration now) {
+    out.clear();
+    client.step(at(now), Tick{}, out);
+    return out;
+  }
+  Output& hear(Message message, Duration now, AgentId from = kA) {
+    out.clear();
+    client.step(at(now), Received{agent_node(from), std::move(message)}, out);
+    return out;
+  }
+  const JobOutcome& job(std::uint64_t n) { return *client.find(id(n)); }
+};
+
+JobState state(std::uint64_t n, JobPhase phase, Duration elapsed, AgentId home = kA) {
+  JobState s;
+  s.job = id(n);
+  s.phase = phase;
+  s.home = home;
+  s.elapsed = elapsed;
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("jobs are submitted at their time, equal times in the order given") {
+  Fixture f;
+  f.client.submit(at(5s), spec(1), kA);
+  f.client.submit(at(2s), spec(2), kB);
+  f.client.submit(at(2s), spec(3), kA);
+  CHECK(f.client.next_deadline() == at(2s));
+  CHECK(f.tick(1s).send.empty());
+  REQUIRE(f.tick(2s).send.size() == 2);
+  CHECK(f.out.send[0].to == agent_node(kB));
+  CHECK(std::get<Submit>(f.out.send[1].message).spec.id == id(3));
+  CHECK(std::get<Submit>(f.out.send[1].message).client == client_node(0));
+}
+
+TEST_CASE("a submit is repeated to the same home until answered, then never again") {
+  Fixture f;
+  f.client.submit(at(0s), spec(1), kA);
+  f.tick(0s);
+  for (int i = 0; i < 3; ++i) {
+    f.out.clear();
+    const Instant due = f.client.next_deadline();
+    REQUIRE(due < kNever);
+    f.client.step(due, Tick{}, f.out);
+    REQUIRE(f.out.send.size() == 1);
+    CHECK(f.out.send[0].to == agent_node(kA));
+  }
+  f.hear(Accepted{id(1), kA}, 9s);
+  CHECK(f.job(1).accepted);
+  CHECK(f.client.next_deadline() == kNever);
+  CHECK(f.client.counts().repeats == 3);
+}
+
+TEST_CASE("busy waits at least as long as it was told; rejected is final and keeps its reason") {
+  Fixture f;
+  f.client.submit(at(0s), spec(1), kA);
+  f.tick(0s);
+  f.hear(Busy{id(1), 2000}, 0s);
+  CHECK(f.client.next_deadline() >= at(2s));
+  CHECK(f.client.next_deadline() <= at(3s));
+  f.tick(3s);
+  f.hear(Rejected{id(1), Refusal::never_fits, "9 GPUs never fit"}, 3s);
+  CHECK(f.job(1).rejected);
+  CHECK(f.job(1).reason == "9 GPUs never fit");
+  CHECK(f.client.all_over());
+  f.hear(Accepted{id(1), kA}, 4s);
+  CHECK_FALSE(f.job(1).accepted);
+}
+
+TEST_CASE(
+    "a job is followed to its new home, its start and its end; late and foreign words change "
+    "nothing") {
+  Fixture f;
+  f.client.submit(at(0s), spec(1), kA);
+  f.tick(0s);
+  f.hear(Accepted{id(1), kA}, 0s);
+  f.hear(state(1, JobPhase::waiting, 4s), 4s);
+  f.hear(state(1, JobPhase::moved, 5s, kB), 5s);
+  CHECK(f.job(1).home == kB);
+  JobState running = state(1, JobPhase::running, 1s, kB);
+  running.forwards = 1;
+  f.hear(running, 6s, kB);
+  CHECK(f.job(1).started == at(6s));
+  f.hear(state(1, JobPhase::failed, 7s, kA), 7s, kA);
+  CHECK_FALSE(f.job(1).over());
+  JobState finished = state(1, JobPhase::finished, 3s, kB);
+  finished.forwards = 1;
+  f.hear(finished, 8s, kB);
+  f.hear(running, 9s, kB);
+  CHECK(f.job(1).state.phase == JobPhase::finished);
+  CHECK(f.job(1).ended == at(8s));
+  CHECK(f.client.counts().finished == 1);
+  CHECK(f.client.counts().started == 1);
+  f.out.clear();
+  f.client.step(at(9s), Received{executor_node(0), finished}, f.out);
+  CHECK(f.client.counts().refused_frames == 1);
+}
+
+TEST_CASE("news that overtakes the acceptance counts as acceptance") {
+  Fixture f;
+  f.client.submit(at(0s), spec(1), kA);
+  f.tick(0s);
+  f.hear(state(1, JobPhase::running, 0s), 0s);
+  CHECK(f.job(1).accepted);
+  CHECK(f.client.next_deadline() == kNever);
+}
+
+TEST_CASE(
+    "cancel: before it is sent nobody hears of it; later it is repeated until the home says so") {
+  Fixture f;
+  f.client.submit(at(5s), spec(1), kA);
+  f.client.cancel(id(1));
+  CHECK(f.tick(1s).send.empty());
+  CHECK(f.job(1).state.phase == JobPhase::cancelled);
+  CHECK(f.client.next_deadline() == kNever);
+
+  f.client.submit(at(1s), spec(2), kA);
+  f.tick(1s);
+  f.client.cancel(id(2));
+  CHECK(std::holds_alternative<Submit>(f.tick(1s).send.at(0).message));
+  REQUIRE(f.hear(Accepted{id(2), kA}, 2s).send.size() == 1);
+  CHECK(std::holds_alternative<Cancel>(f.out.send[0].message));
+  f.hear(state(2, JobPhase::draining, 1s), 2s);
+  CHECK(std::holds_alternative<Cancel>(f.tick(3s).send.at(0).message));
+  f.hear(state(2, JobPhase::cancelled, 2s), 4s);
+  CHECK(f.client.all_over());
+}
+
+TEST_CASE("with heartbeats a lost ending is asked for, and dated by what the home says") {
+  Fixture f(500ms);
+  f.client.submit(at(0s), spec(1), kA);
+  f.tick(0s);
+  f.hear(Accepted{id(1), kA}, 1s);
+  CHECK(f.client.next_deadline() == at(6s));
+  CHECK(std::holds_alternative<Query>(f.tick(6s).send.at(0).message));
+  CHECK(f.client.next_deadline() == at(16s));
+  JobState finished = state(1, JobPhase::finished, 4s);
+  finished.queued = 2s;
+  f.hear(finished, 6s);
+  CHECK(f.job(1).started == at(3s));
+  CHECK(f.job(1).ended == at(5s));
+  CHECK(f.client.next_deadline() == kNever);
+}
+
+TEST_CASE("65,536 jobs cost no more than their events") {
+  Fixture f;
+  constexpr std::uint64_t kJobs = 65'536;
+  for (std::uint64_t i = 0; i < kJobs; ++i) f.client.submit(at(i * 1ms), spec(i), kA);
+  for (std::uint64_t i = 0; i < kJobs; ++i) {
+    f.tick(i * 1ms);
+    f.hear(Accepted{id(i), kA}, i * 1ms);
+    f.hear(state(i, JobPhase::finished, 0s), i * 1ms);
+  }
+  CHECK(f.client.all_over());
+  CHECK(f.client.counts().repeats == 0);
+  CHECK(f.client.next_deadline() == kNever);
+}
