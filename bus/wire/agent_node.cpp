@@ -1,0 +1,29 @@
+#include <utility>
+
+#include "bus/node.h"
+
+namespace starling {
+
+AgentNode::AgentNode(Agent agent, Endpoint& endpoint, Journal& journal, NodeOptions options)
+    : Node(agent_node(agent.config().me), agent.config().incarnation, agent.config().limits,
+           endpoint, &journal, options),
+      agent_(std::move(agent)),
+      journal_(journal) {
+  for (const PeerAgent& peer : agent_.config().flock) {
+    set_owner(peer.partition.id, agent_node(peer.agent));
+  }
+}
+
+void AgentNode::receive(Instant now, Received received) {
+  agent_.step(now, Event{std::move(received)}, out_);
+}
+
+void AgentNode::tick_core(Instant now) {
+  // Only a Tick that something was waiting for can have decided anything.
+  const bool timed = clock() != nullptr && agent_.next_deadline() <= now;
+  const Instant before = timed ? clock()->now() : Instant{};
+  agent_.step(now, Tick{}, out_);
+  if (timed) agent_.note_decision_time(clock()->now() - before);
+}
+
+}  // namespace starling

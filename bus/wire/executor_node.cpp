@@ -1,0 +1,50 @@
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "bus/node.h"
+
+namespace starling {
+
+ExecutorNode::ExecutorNode(Executor executor, Endpoint& endpoint, Journal& journal,
+                           Launcher& launcher, NodeOptions options)
+    : Node(executor.config().me, executor.config().incarnation, executor.config().limits, endpoint,
+           &journal, options),
+      executor_(std::move(executor)),
+      journal_(journal),
+      launcher_(launcher) {
+  set_owner(executor_.config().partition, agent_node(executor_.config().owner));
+}
+
+Instant ExecutorNode::next_deadline() const noexcept {
+  if (!failed_starts_.empty()) return Instant::min();
+  return std::min(executor_.next_deadline(), launcher_.next_deadline());
+}
+
+void ExecutorNode::receive(Instant now, Received received) {
+  executor_.step(now, ExecutorEvent{std::move(received)}, out_);
+}
+
+void ExecutorNode::tick_core(Instant now) { executor_.step(now, Tick{}, out_); }
+
+void ExecutorNode::collect(Instant now) {
+  for (Exit& exit : failed_starts_) executor_.step(now, ExecutorEvent{std::move(exit)}, out_);
+  failed_starts_.clear();
+  for (Exit& exit : launcher_.reap()) executor_.step(now, ExecutorEvent{std::move(exit)}, out_);
+}
+
+void ExecutorNode::run_commands() {
+  for (const RunCommand& command : out_.run) {
+    if (const auto* stop = std::get_if<StopSpec>(&command)) {
+      launcher_.stop(stop->attempt, stop->grace);
+      continue;
+    }
+    const auto& start = std::get<LaunchSpec>(command);
+    if (Status started = launcher_.start(start); !started.ok()) {
+      failed_starts_.push_back(
+          {start.attempt, start.server, {127, false, started.error().message}, {}});
+    }
+  }
+}
+
+}  // namespace starling

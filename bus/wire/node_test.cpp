@@ -1,0 +1,232 @@
+#include "bus/node.h"
+
+#include <doctest/doctest.h>
+
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "bus/roles.h"
+
+namespace starling {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+const NodeId kMe = agent_node(AgentId{0});
+const NodeId kPeer = agent_node(AgentId{1});
+
+/// Remembers in which order things left.
+using Story = std::vector<std::string>;
+
+struct FakeEndpoint : Endpoint {
+  explicit FakeEndpoint(Story& s) : story(s) {}
+  bool send(NodeId to, std::span<const std::byte> frame) override {
+    if (!taking) return false;
+    story.push_back("send");
+    sent.push_back({to, {frame.begin(), frame.end()}});
+    return true;
+  }
+  std::optional<Delivery> receive(Instant deadline) override {
+    waits.push_back(deadline);
+    if (waiting.empty()) return std::nullopt;
+    Delivery d = std::move(waiting.front());
+    waiting.pop_front();
+    return d;
+  }
+  void arrive(NodeId from, const Message& m, std::uint64_t incarnation = 1) {
+    const auto bytes = codec.encode({1, Incarnation{incarnation}, 1}, m);
+    waiting.push_back({from, {bytes.begin(), bytes.end()}});
+  }
+
+  Story& story;
+  Codec codec;
+  bool taking = true;
+  std::deque<Delivery> waiting;
+  std::vector<Delivery> sent;
+  std::vector<Instant> waits;
+};
+
+struct FakeJournal : Journal {
+  explicit FakeJournal(Story& s) : story(s) {}
+  Status append(std::span<const Record> records) override {
+    if (broken) return {Errc::io, "disk full"};
+    story.push_back("append " + std::to_string(records.size()));
+    return done();
+  }
+  Result<std::vector<Record>> recover() override { return std::vector<Record>{}; }
+  Status compact(std::span<const Record>) override { return done(); }
+
+  Story& story;
+  bool broken = false;
+};
+
+struct FakeClock : Clock {
+  Instant now() const noexcept override { return at += milliseconds(1); }
+  mutable Instant at{};
+};
+
+/// A core that writes one record and answers for each message, and says one thing at each Tick on
+/// request.
+class EchoNode : public Node {
+ public:
+  EchoNode(Endpoint& endpoint, Journal& journal, NodeOptions options = {})
+      : Node(kMe, Incarnation{5}, Limits{}, endpoint, &journal, options) {}
+  [[nodiscard]] Instant next_deadline() const noexcept override { return deadline; }
+
+  std::vector<Message> got;
+  int refusals = 0, runs = 0;
+  Instant deadline = kNever;
+  bool speak = false;
+
+ private:
+  void receive(Instant, Received r) override {
+    got.push_back(std::move(r.message));
+    out_.persist.emplace_back(ShareLaunched{});
+    out_.send.push_back({r.from, Ping{got.size()}});
+  }
+  void tick_core(Instant) override {
+    if (speak) out_.send.push_back({kPeer, Ping{99}});
+  }
+  void refused() override { ++refusals; }
+  void run_commands() override { ++runs; }
+};
+
+struct Fixture {
+  Story story;
+  FakeEndpoint endpoint{story};
+  FakeJournal journal{story};
+};
+
+TEST_CASE_FIXTURE(Fixture, "one write for a batch, before anything is sent") {
+  EchoNode node(endpoint, journal);
+  for (std::uint64_t i = 0; i < 3; ++i) endpoint.arrive(kPeer, Ping{i});
+  const auto turn = node.pump(Instant{});
+  REQUIRE(turn.ok());
+  CHECK(turn.value().frames == 3);
+  CHECK_FALSE(turn.value().more);
+  CHECK(story == Story{"append 3", "send", "send", "send"});
+  CHECK(node.runs == 1);
+
+  const Result<Frame> first = Codec().decode(endpoint.sent[0].frame);
+  REQUIRE(first.ok());
+  CHECK(first.value().header.incarnation == Incarnation{5});
+  CHECK(first.value().header.sequence == 1);
+  CHECK(Codec().decode(endpoint.sent[2].frame).value().header.sequence == 3);
+
+  story.clear();
+  REQUIRE(node.pump(Instant{}).ok());
+  CHECK(story.empty());  // nothing is said or written twice
+}
+
+TEST_CASE_FIXTURE(Fixture, "a journal that refuses ends the node before it has said anything") {
+  EchoNode node(endpoint, journal);
+  journal.broken = true;
+  endpoint.arrive(kPeer, Ping{1});
+  CHECK(node.pump(Instant{}).error().code == Errc::io);
+  journal.broken = false;
+  CHECK_FALSE(node.pump(Instant{}).ok());
+  CHECK_FALSE(node.absorb(Instant{}).ok());
+  CHECK_FALSE(node.tick(Instant{}).ok());
+  CHECK(endpoint.sent.empty());
+  CHECK(node.runs == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a batch is bounded") {
+  EchoNode node(endpoint, journal, {2, nullptr});
+  for (std::uint64_t i = 0; i < 3; ++i) endpoint.arrive(kPeer, Ping{i});
+  CHECK(node.pump(Instant{}).value().more);
+  CHECK(node.got.size() == 2);
+  CHECK_FALSE(node.pump(Instant{}).value().more);
+  CHECK(node.got.size() == 3);
+}
+
+TEST_CASE_FIXTURE(Fixture, "absorb takes frames and leaves Tick to the caller") {
+  EchoNode node(endpoint, journal);
+  node.speak = true;
+  endpoint.arrive(kPeer, Ping{1});
+  REQUIRE(node.absorb(Instant{}).ok());
+  CHECK(endpoint.sent.size() == 1);
+  REQUIRE(node.tick(Instant{}).ok());
+  CHECK(endpoint.sent.size() == 2);
+}
+
+TEST_CASE_FIXTURE(Fixture, "bad frames and overreach are counted and change nothing") {
+  EchoNode node(endpoint, journal);
+  endpoint.waiting.push_back({kPeer, std::vector<std::byte>(100)});
+  endpoint.arrive(executor_node(0), Release{});
+  endpoint.arrive(client_node(0), Commit{{}, {}, {}, {{PartitionId{0}, {GpuId{0}}}}, {}});
+  endpoint.arrive(NodeId{0}, Ping{1});
+  REQUIRE(node.pump(Instant{}).ok());
+  CHECK(node.got.empty());
+  CHECK(node.counters().bad_frames == 1);
+  CHECK(node.counters().unauthorised == 3);
+  CHECK(node.refusals == 4);
+  CHECK(story.empty());
+}
+
+TEST_CASE_FIXTURE(Fixture, "only the owner speaks for a partition") {
+  EchoNode node(endpoint, journal);
+  node.set_owner(PartitionId{1}, kPeer);
+  const auto digest = [](std::uint32_t p, std::uint64_t v) {
+    return Digest{{PartitionId{p}, Epoch{1}}, v};
+  };
+  endpoint.arrive(kPeer, digest(1, 1));
+  endpoint.arrive(agent_node(AgentId{2}), digest(1, 2));
+  endpoint.arrive(kPeer, digest(7, 3));  // nobody's
+  REQUIRE(node.pump(Instant{}).ok());
+  CHECK(node.got.size() == 1);
+  CHECK(node.counters().unauthorised == 2);
+
+  node.set_owner(PartitionId{1}, agent_node(AgentId{2}));
+  endpoint.arrive(agent_node(AgentId{2}), digest(1, 3));
+  REQUIRE(node.pump(Instant{}).ok());
+  CHECK(node.got.size() == 2);
+}
+
+TEST_CASE_FIXTURE(Fixture, "earlier lives and overtaken hints are dropped") {
+  EchoNode node(endpoint, journal);
+  const auto digest = [](std::uint64_t version) { return Digest{{}, version}; };
+  endpoint.arrive(kPeer, Ping{1}, 2);
+  endpoint.arrive(kPeer, Ping{2}, 1);                   // an earlier life
+  endpoint.arrive(agent_node(AgentId{2}), Ping{3}, 1);  // of another node: fine
+  endpoint.arrive(kPeer, digest(5), 2);
+  endpoint.arrive(kPeer, digest(5), 2);  // repeated
+  endpoint.arrive(kPeer, digest(4), 2);  // overtaken
+  endpoint.arrive(kPeer, digest(1), 3);  // first of a new life
+  endpoint.arrive(kPeer, Pong{1, 0}, 3);
+  endpoint.arrive(kPeer, Pong{1, 0}, 3);
+  REQUIRE(node.pump(Instant{}).ok());
+  CHECK(node.counters().stale == 4);
+  CHECK(node.got.size() == 5);
+}
+
+TEST_CASE_FIXTURE(Fixture, "what the endpoint does not take is dropped and counted") {
+  EchoNode node(endpoint, journal);
+  node.speak = true;
+  endpoint.taking = false;
+  REQUIRE(node.tick(Instant{}).ok());
+  endpoint.taking = true;
+  REQUIRE(node.tick(Instant{}).ok());
+  CHECK(node.counters().dropped == 1);
+  CHECK(node.counters().frames_out == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "run_until sleeps until the core's deadline, and ends at its own") {
+  FakeClock clock;
+  EchoNode node(endpoint, journal, {8, &clock});
+  node.deadline = Instant{milliseconds(7)};
+  endpoint.arrive(kPeer, Ping{1});
+  const auto stopped = node.run_until(Instant{milliseconds(20)});
+  REQUIRE(stopped.ok());
+  CHECK_FALSE(stopped.value());
+  CHECK(endpoint.waits.front() == Instant{milliseconds(7)});
+  CHECK(node.got.size() == 1);
+
+  node.request_stop();
+  CHECK(node.run_until(Instant{seconds(9)}).value());
+}
+
+}  // namespace
+}  // namespace starling
