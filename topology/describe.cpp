@@ -1,0 +1,109 @@
+#include "topology/describe.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <tuple>
+
+#include "topology/cuts.h"
+
+namespace starling {
+namespace {
+
+std::string number(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", x);
+  return text;
+}
+
+std::string counted(std::size_t n, const std::string& one) {
+  return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
+}
+
+std::string layer_name(std::uint32_t layer) {
+  if (layer == NodeSpan::kUnreached) return "unreached switch";
+  if (layer == 0) return "server";
+  return "switch of layer " + std::to_string(layer);
+}
+
+std::string server_lines(const Topology& topology) {
+  using Kind =
+      std::tuple<std::uint32_t, std::string, double, double, double, std::uint32_t, double, double>;
+  std::map<Kind, std::size_t> kinds;
+  for (const Server& s : topology.servers()) {
+    const std::uint32_t gpus = s.gpus.size();
+    const std::string type = gpus == 0 ? "" : topology.gpu_types()[s.gpu_type.value].name;
+    ++kinds[{gpus, type, s.cpus, s.memory_gib, s.nic_gbps, gpus == 0 ? 0 : s.gpus_per_island,
+             s.island_gbps, s.server_gbps}];
+  }
+  std::string out;
+  for (const auto& [kind, n] : kinds) {
+    const auto& [gpus, type, cpus, memory, nic, island, nvlink, pcie] = kind;
+    out += "  " + counted(n, "server") + ": ";
+    out += gpus == 0 ? "no GPUs" : std::to_string(gpus) + " x " + type;
+    out +=
+        ", " + number(cpus) + " CPUs, " + number(memory) + " GiB, NIC " + number(nic) + " Gbit/s";
+    if (gpus > 0) {
+      out += ", islands of " + std::to_string(island) + " at " + number(nvlink) +
+             " Gbit/s, between them " + number(pcie);
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::string link_lines(const Topology& topology) {
+  const std::vector<NodeSpan> spans = spans_of(topology);
+  std::map<std::tuple<std::uint32_t, std::uint32_t, double, double>, std::size_t> kinds;
+  for (const NetworkLink& link : topology.network_links()) {
+    const auto [low, high] = std::minmax(spans[link.a].layer, spans[link.b].layer);
+    ++kinds[{low, high, link.gbps, link.latency_us}];
+  }
+  std::string out;
+  for (const auto& [kind, n] : kinds) {
+    const auto& [low, high, gbps, latency] = kind;
+    out += "  " + counted(n, "link") + ": " + layer_name(low) + " to " + layer_name(high) + ", " +
+           number(gbps) + " Gbit/s, " + number(latency) + " us\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string gpu_name(const Topology& topology, GpuId gpu) {
+  const Server& server = topology.server(topology.server_of(gpu));
+  return server.name + "/gpu" + std::to_string(gpu.value - server.gpus.first);
+}
+
+double bisection_gbps(const Topology& topology) {
+  return crossing_gbps(topology)[topology.server_count() / 2];
+}
+
+std::string describe(const Topology& topology) {
+  std::size_t pods = 0;
+  std::size_t racks = 0;
+  for (const Subtree& tree : topology.subtrees()) {
+    pods += tree.level == Level::pod ? 1 : 0;
+    racks += tree.level == Level::rack ? 1 : 0;
+  }
+  std::string out = topology.name() + ": " + counted(topology.gpu_count(), "GPU") + " in " +
+                    counted(topology.server_count(), "server") + ", " + counted(racks, "rack") +
+                    ", " + counted(pods, "pod") + "\nGPU types\n";
+  std::vector<std::size_t> per_type(topology.gpu_types().size());
+  for (const Server& server : topology.servers()) {
+    if (server.gpus.size() > 0) per_type[server.gpu_type.value] += server.gpus.size();
+  }
+  for (std::size_t i = 0; i < per_type.size(); ++i) {
+    const GpuType& type = topology.gpu_types()[i];
+    out += "  " + type.name + ": " + std::to_string(per_type[i]) + ", " + number(type.memory_gib) +
+           " GiB each\n";
+  }
+  out += "servers\n" + server_lines(topology);
+  if (topology.network_nodes().empty()) return out + "no network\n";
+  const std::size_t switches = topology.network_nodes().size() - topology.server_count();
+  out += "network: " + std::to_string(switches) + (switches == 1 ? " switch" : " switches");
+  return out + "\n" + link_lines(topology) + "bisection: " + number(bisection_gbps(topology)) +
+         " Gbit/s\n";
+}
+
+}  // namespace starling

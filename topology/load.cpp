@@ -1,0 +1,77 @@
+#include "topology/load.h"
+
+#include <yaml-cpp/exceptions.h>
+
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "topology/importers/lingjun.h"
+#include "topology/importers/openb.h"
+#include "topology/spec.h"
+
+namespace starling {
+namespace {
+
+constexpr std::uintmax_t kFileBytesMax = 256U << 20U;
+
+std::string first_line(const std::string& text) {
+  std::string line = text.substr(0, text.find('\n'));
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  return line;
+}
+
+}  // namespace
+
+Result<Topology> parse_topology_yaml(const std::string& text, const std::string& file_name) {
+  Diagnostics diagnostics(file_name);
+  try {
+    const std::string stem = std::filesystem::path(file_name).stem().string();
+    const TopologySpec spec = read_spec(text, stem.empty() ? "topology" : stem, diagnostics);
+    if (diagnostics.any()) return diagnostics.error();
+    return build_spec(spec, diagnostics);
+  } catch (const YAML::Exception& e) {
+    const Place place = e.mark.is_null() ? Place{} : Place{e.mark.line + 1, e.mark.column + 1};
+    diagnostics.add(place, "not valid YAML: " + e.msg + "; check indentation, colons and brackets");
+  } catch (const std::exception& e) {
+    diagnostics.add({}, std::string("cannot be read: ") + e.what() + "; write a smaller file");
+  }
+  return diagnostics.error();
+}
+
+Result<Topology> parse_topology(const std::string& text, const std::string& file_name) {
+  const std::string header = first_line(text);
+  if (is_openb_header(header)) return import_openb(text, file_name);
+  if (is_lingjun_header(header)) return import_lingjun(text, file_name);
+  if (std::filesystem::path(file_name).extension() == ".csv") {
+    return Error{Errc::invalid, file_name + ":1: no importer knows the columns '" +
+                                    header.substr(0, 80) + "'; expected '" + kOpenbHeader +
+                                    "' or '" + kLingjunHeader + "'"};
+  }
+  return parse_topology_yaml(text, file_name);
+}
+
+Result<Topology> load_topology(const std::string& path) {
+  std::error_code failed;
+  const std::uintmax_t size = std::filesystem::file_size(path, failed);
+  if (failed) return Error{Errc::io, path + ": " + failed.message() + "; name a topology file"};
+  if (size > kFileBytesMax) {
+    return Error{Errc::invalid, path + ": larger than 256 MiB; use counts instead of lists"};
+  }
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) return Error{Errc::io, path + ": cannot be read"};
+  return parse_topology(text.str(), path);
+}
+
+Status save_topology(const Topology& topology, const std::string& path) {
+  std::ofstream out(path, std::ios::binary);
+  out << to_yaml(topology);
+  out.close();
+  if (!out) return Error{Errc::io, path + ": cannot be written"};
+  return done();
+}
+
+}  // namespace starling

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "topology/topology.h"
+
+namespace starling {
+
+/// Reads a topology file: ours (docs/topology-format.md), or a table that an importer knows
+/// (openb's node list, Lingjun's host-switch table), told apart by their first line. `io` if it
+/// cannot be read; `invalid` with one line per mistake: "file:line:column: what is wrong; what
+/// would be right".
+[[nodiscard]] Result<Topology> load_topology(const std::string& path);
+
+/// The same for text at hand; `file_name` is for messages, and names a topology that has no name.
+[[nodiscard]] Result<Topology> parse_topology(const std::string& text,
+                                              const std::string& file_name);
+/// Our YAML only.
+[[nodiscard]] Result<Topology> parse_topology_yaml(const std::string& text,
+                                                   const std::string& file_name);
+
+/// Our YAML, with counts and network rules where the topology is regular. Reads back equal,
+/// provided that names are unique and hold no "{}".
+[[nodiscard]] std::string to_yaml(const Topology& topology);
+/// to_yaml into a file. `io` if it cannot be written.
+[[nodiscard]] Status save_topology(const Topology& topology, const std::string& path);
+
+}  // namespace starling

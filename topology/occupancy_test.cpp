@@ -1,0 +1,139 @@
+#include "topology/occupancy.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/rng.h"
+#include "topology/generate.h"
+#include "topology/load.h"
+
+namespace starling {
+namespace {
+
+// The same answers by going over every GPU.
+class Naive {
+ public:
+  Naive(const Topology& t, IndexRange servers) : topology_(t), servers_(servers) {
+    for (std::uint32_t s = servers.first; s < servers.last; ++s) {
+      for (std::uint32_t g = t.servers()[s].gpus.first; g < t.servers()[s].gpus.last; ++g) {
+        free_[g] = true;
+      }
+    }
+  }
+  void set(const std::vector<GpuId>& gpus, bool to) {
+    for (const GpuId gpu : gpus) free_[gpu.value] = to;
+  }
+  std::vector<GpuId> free(IndexRange range, std::size_t limit, bool wanted = true) const {
+    std::vector<GpuId> out;
+    for (std::uint32_t g = range.first; g < range.last && out.size() < limit; ++g) {
+      if (free_.at(g) == wanted) out.push_back(GpuId(g));
+    }
+    return out;
+  }
+  std::uint32_t free_on(std::uint32_t s) const {
+    return static_cast<std::uint32_t>(free(topology_.servers()[s].gpus, 1000).size());
+  }
+  std::optional<ServerId> best_fit(std::uint32_t count) const {
+    std::optional<ServerId> best;
+    for (std::uint32_t s = servers_.first; s < servers_.last; ++s) {
+      if (free_on(s) < count) continue;
+      if (!best || free_on(s) < free_on(best->value)) best = ServerId(s);
+    }
+    return best;
+  }
+  std::vector<ServerId> whole(std::uint32_t size, std::uint32_t limit) const {
+    std::vector<ServerId> out;
+    for (std::uint32_t s = servers_.first; s < servers_.last && out.size() < limit; ++s) {
+      if (topology_.servers()[s].gpus.size() == size && free_on(s) == size)
+        out.push_back(ServerId(s));
+    }
+    return out;
+  }
+
+ private:
+  const Topology& topology_;
+  IndexRange servers_;
+  std::map<std::uint32_t, bool> free_;
+};
+
+constexpr const char* kMixed = R"(
+server_templates:
+  big: {gpus: 20, gpu_type: V100, cpus: 1, memory_gib: 1}
+  odd: {gpus: 3, gpu_type: K80, cpus: 1, memory_gib: 1}
+  cpu: {gpus: 0, cpus: 1, memory_gib: 1}
+servers: [{template: cpu}, {template: odd, count: 30}, {template: big, count: 5}, {template: cpu, count: 2},
+  {template: odd, count: 40}, {template: big, count: 2}, {template: cpu}]
+)";
+
+TEST_CASE("occupancy answers as a scan of every GPU does") {
+  const Topology t = parse_topology_yaml(kMixed, "mixed").value();
+  for (const IndexRange part : {IndexRange{0, t.server_count()}, IndexRange{7, 60},
+                                IndexRange{31, 32}, IndexRange{36, 38}}) {
+    Occupancy occupancy(t, part);
+    Naive naive(t, part);
+    Rng rng(part.last, part.first);
+    for (int step = 0; step < 1500; ++step) {
+      const bool taking = rng.chance(0.55);
+      auto pool = naive.free(occupancy.gpus(), 10'000, taking);
+      std::vector<GpuId> chosen;
+      for (std::uint32_t n = rng.below(12); n > 0 && !pool.empty(); --n) {
+        const std::uint32_t at = rng.below(static_cast<std::uint32_t>(pool.size()));
+        chosen.push_back(pool[at]);
+        pool.erase(pool.begin() + at);
+      }
+      if (rng.chance(0.7)) std::sort(chosen.begin(), chosen.end());
+      taking ? occupancy.take(chosen) : occupancy.give_back(chosen);
+      naive.set(chosen, !taking);
+
+      const auto all = naive.free(occupancy.gpus(), 10'000);
+      REQUIRE(occupancy.free_count() == all.size());
+      const std::uint32_t want = rng.below(30);
+      const auto lowest = occupancy.lowest_free(want);
+      REQUIRE(lowest.has_value() == (want <= all.size()));
+      if (lowest) REQUIRE(*lowest == naive.free(occupancy.gpus(), want));
+      const std::uint32_t fit = rng.below(22);
+      REQUIRE(occupancy.best_fit(fit) == naive.best_fit(fit));
+      const std::uint32_t limit = 1 + rng.below(5);
+      for (const std::uint32_t size : {3U, 20U, 4U, 99U}) {
+        REQUIRE(occupancy.whole_free_servers(size, limit) == naive.whole(size, limit));
+      }
+      const ServerId server(part.first + rng.below(part.size()));
+      REQUIRE(occupancy.free_on(server) == naive.free_on(server.value));
+      const std::uint32_t some = rng.below(occupancy.free_on(server) + 1);
+      REQUIRE(occupancy.free_gpus(server, some) == naive.free(t.server(server).gpus, some));
+      std::array<std::uint32_t, 17> histogram{};
+      std::uint32_t largest = 0;
+      for (std::uint32_t s = part.first; s < part.last; ++s) {
+        const std::uint32_t k = naive.free_on(s);
+        if (k > 0) ++histogram[std::min(k, 16U)];
+        largest = std::max(largest, k);
+      }
+      REQUIRE(occupancy.free_histogram() == histogram);
+      REQUIRE(occupancy.largest_free_server() == largest);
+    }
+  }
+}
+
+TEST_CASE("the bitmap tree finds the next member across empty stretches") {
+  Rng rng(5);
+  for (const std::uint32_t size : {1U, 63U, 64U, 65U, 4096U, 4097U, 300'000U}) {
+    BitmapTree tree(size);
+    std::vector<bool> plain(size);
+    CHECK(tree.next(0) == size);
+    for (int i = 0; i < 400; ++i) {
+      const std::uint32_t x = rng.below(size);
+      plain[x] = rng.chance(0.5);
+      plain[x] ? tree.set(x) : tree.reset(x);
+      const std::uint32_t from = rng.below(size + 1);
+      const auto next = static_cast<std::uint32_t>(
+          std::find(plain.begin() + from, plain.end(), true) - plain.begin());
+      REQUIRE(tree.next(from) == next);
+      REQUIRE(tree.test(x) == plain[x]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace starling

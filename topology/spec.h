@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "topology/diagnostics.h"
+#include "topology/network_plan.h"
+#include "topology/topology.h"
+
+namespace starling {
+
+/// A topology file as written: counts not yet multiplied out, places kept for messages.
+struct TopologySpec {
+  struct Servers {
+    Server like;  ///< gpu_type is an index into gpu_types
+    std::uint32_t gpus = 0;
+    std::uint32_t count = 1;
+    std::string name;                ///< pattern; empty: numbered within the rack
+    std::vector<std::string> names;  ///< one each, instead of `name`
+    Place place;
+  };
+  struct Rack {
+    std::uint32_t count = 1;
+    std::string name;
+    std::vector<Servers> servers;
+    Place place;
+  };
+  struct Pod {
+    std::uint32_t count = 1;
+    std::string name;
+    std::vector<Rack> racks;
+    Place place;
+  };
+  struct Switch {
+    std::string name;
+    Place place;
+  };
+  struct Link {
+    std::string a;
+    std::string b;
+    double gbps = 0;
+    double latency_us = 0;
+    Place place;
+  };
+
+  std::string name;
+  std::vector<GpuType> gpu_types;
+  std::vector<Pod> pods;
+  bool has_network = false;
+  NetworkPlan plan;  ///< rack_switches 0: only what is listed below
+  std::vector<Switch> switches;
+  std::vector<Link> links;
+  Place network_place;
+};
+
+/// Reads the text; mistakes go to `diagnostics`. Throws only what yaml-cpp throws.
+[[nodiscard]] TopologySpec read_spec(const std::string& text, const std::string& default_name,
+                                     Diagnostics& diagnostics);
+
+/// Multiplies the counts out. Reports names that occur twice, totals beyond base/limits.h and links
+/// to nowhere.
+[[nodiscard]] Result<Topology> build_spec(const TopologySpec& spec, Diagnostics& diagnostics);
+
+}  // namespace starling
