@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "agents/record.h"
+
+namespace starling {
+
+/// A journal without a disk, for the simulator: it outlives the node that writes to it, and
+/// recover() may be called at the start of each of the node's lives. Fails on demand.
+class MemoryJournal final : public Journal {
+ public:
+  enum class Keep : std::uint8_t {
+    counts,   ///< nothing but the number of records: for worlds in which no node restarts
+    records,  ///< copies
+    bytes     ///< encoded, so that recover() gives what a disk would
+  };
+  explicit MemoryJournal(Keep keep = Keep::records) : keep_(keep) {}
+
+  Status append(std::span<const Record> records) override;
+  Result<std::vector<Record>> recover() override;
+  Status compact(std::span<const Record> records) override;
+
+  /// After that many further appends every append and compaction is `io` and changes nothing; no
+  /// value: never.
+  void fail_after(std::optional<std::uint64_t> appends) { until_failure_ = appends; }
+  [[nodiscard]] std::uint64_t appends() const noexcept { return appends_; }  ///< successful
+  [[nodiscard]] std::uint64_t records() const noexcept {
+    return records_;
+  }  ///< appended since compaction
+
+ private:
+  [[nodiscard]] bool refused();
+  void keep(std::span<const Record> records);
+
+  Keep keep_;
+  std::vector<Record> kept_;
+  std::vector<std::vector<std::byte>> encoded_;
+  std::uint64_t appends_ = 0;
+  std::uint64_t records_ = 0;
+  std::optional<std::uint64_t> until_failure_;
+};
+
+}  // namespace starling
