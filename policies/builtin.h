@@ -10,5 +10,7 @@ void add_sjf(PolicyRegistry& registry);
 void add_srtf(PolicyRegistry& registry);
 void add_load_balance(PolicyRegistry& registry);
 void add_consolidate(PolicyRegistry& registry);
+void add_easy(PolicyRegistry& registry);
+void add_tiresias(PolicyRegistry& registry);  ///< both: by attained service, by Gittins index
 
 }  // namespace starling

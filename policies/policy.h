@@ -49,7 +49,8 @@ struct View {
   const Topology& topology;
   const Occupancy& gpus;                   ///< the partition; what decide() may place on at once
   std::span<const JobView> waiting;        ///< in arrival order
-  std::span<const JobView> running;        ///< in start order; filled only if facts().preemptive or elastic
+  std::span<const JobView> running;        ///< in start order; filled only if facts() says preemptive,
+                                             ///< elastic or needs_running
   std::span<const RemoteDigest> others;    ///< by agent
   const SpeedModel& speed;
   Instant now;
@@ -79,6 +80,7 @@ struct PolicyFacts {
   Family family = Family::order;
   bool preemptive = false;
   bool elastic = false;
+  bool needs_running = false;      ///< wants View::running although it stops nobody
   bool shares_gpus = false;
   bool needs_durations = false;
   bool needs_model_file = false;

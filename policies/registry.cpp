@@ -55,6 +55,8 @@ PolicyRegistry make_policy_registry() {
   add_srtf(registry);
   add_load_balance(registry);
   add_consolidate(registry);
+  add_easy(registry);
+  add_tiresias(registry);
   return registry;
 }
 

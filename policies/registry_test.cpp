@@ -28,7 +28,7 @@ TEST_CASE("a policy is made from its name and options") {
 TEST_CASE("a wrong name lists the names and guesses") {
   const std::string message = refusal("fito", Errc::not_found);
   CHECK(says(message, "did you mean 'fifo'?"));
-  CHECK(says(message, "consolidate, fifo, load-balance, sjf, srtf"));
+  CHECK(says(message, "consolidate, easy, fifo, load-balance, sjf, srtf, tiresias-gittins, tiresias-las"));
   CHECK(!says(refusal("quantum-annealing", Errc::not_found), "did you mean"));
   CHECK(says(refusal("", Errc::not_found), "there are"));
 }

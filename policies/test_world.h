@@ -216,7 +216,7 @@ class TestWorld {
     Views v;
     const PolicyFacts& facts = homes_[h].policy->facts();
     for (const auto& [order, j] : homes_[h].waiting) v.waiting.push_back(view_of(j));
-    if (facts.preemptive || facts.elastic) {
+    if (facts.preemptive || facts.elastic || facts.needs_running) {
       for (const std::size_t j : homes_[h].running) v.running.push_back(view_of(j));
     }
     v.others = digests(h);

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace starling {
+
+/// The distribution of total service of past jobs, and the Gittins index that follows from it.
+/// Remembers the last kWindow totals. Before it has kEnough it knows nothing and every index is 0.
+class ServiceHistory {
+ public:
+  static constexpr std::size_t kWindow = 2048;
+  static constexpr std::size_t kEnough = 32;
+
+  /// GPU-seconds that one finished job used in all. Older totals beyond the window are forgotten.
+  void add(double total);
+  [[nodiscard]] bool knows() const noexcept { return sorted_.size() >= kEnough; }
+
+  /// P(S - a <= d | S > a) / E[min(S - a, d) | S > a]: chance per GPU-second to finish if it may
+  /// use `d` more (Tiresias, NSDI'19). 0 where no past job had more than `attained`.
+  [[nodiscard]] double index(double attained, double d) const;
+
+ private:
+  std::vector<double> recent_;  // ring, in order of arrival
+  std::size_t next_ = 0;
+  std::vector<double> sorted_;
+};
+
+}  // namespace starling
