@@ -16,11 +16,11 @@ struct JobRow {
   double submit_s = 0, start_s = -1, finish_s = -1;  ///< -1: never
   std::uint32_t gpus = 0;
   std::string model;
-  std::uint32_t agent = 0;        ///< last home
-  std::string placement;          ///< "12-19" or "3,5-8": GPU ranges
+  std::uint32_t agent = 0;  ///< last home
+  std::string placement;    ///< "12-19" or "3,5-8": GPU ranges
   std::uint32_t attempts = 0, forwards = 0, preemptions = 0;
   double service_s = 0;
-  double duration_s = 0;          ///< isolated, from the trace
+  double duration_s = 0;  ///< isolated, from the trace
   JobPhase state = JobPhase::unknown;
 };
 
@@ -30,15 +30,17 @@ struct TimePoint {
   std::uint32_t busy_gpus = 0, waiting = 0;
 };
 
-/// What a simulated or live run gives to the report. The keys of summary.json in ARCHITECTURE are its fields.
+/// What a simulated or live run gives to the report. The keys of summary.json in ARCHITECTURE are
+/// its fields.
 struct RunResult {
   std::string policy, family, topology, workload, mode;  ///< mode: sim or live
   std::uint32_t gpus = 0, servers = 0, agents = 0;
   double load = 0;
   std::uint64_t seed = 0;
-  std::vector<JobRow> jobs;       ///< by submit time, then file order
+  std::vector<JobRow> jobs;  ///< by submit time, then file order
   std::vector<TimePoint> timeline;
-  std::uint64_t preemptions = 0, resizes = 0, forwards = 0, cross_partition_gangs = 0, decisions = 0;
+  std::uint64_t preemptions = 0, resizes = 0, forwards = 0, cross_partition_gangs = 0,
+                decisions = 0;
   double decision_p50_us = 0, decision_p99_us = 0;
   std::uint64_t messages = 0, events = 0;
   double wall_s = 0;

@@ -14,15 +14,18 @@ namespace starling {
 
 /// Delay and faults of the simulated network, per frame.
 struct NetworkModel {
-  Duration delay{0};             ///< one way, mean
-  double jitter = 0;             ///< fraction of delay, uniform
-  double loss = 0, duplication = 0, reorder = 0;   ///< probabilities
+  Duration delay{0};                              ///< one way, mean
+  double jitter = 0;                              ///< fraction of delay, uniform
+  double loss = 0, duplication = 0, reorder = 0;  ///< probabilities
   [[nodiscard]] static NetworkModel ideal() { return {}; }
   [[nodiscard]] static NetworkModel lan();
 };
 
 enum class PhysicsKind : std::uint8_t { trace, full };
-struct DurationKnowledge { enum Kind : std::uint8_t { exact, none, noisy } kind = exact; double sigma = 0; };
+struct DurationKnowledge {
+  enum Kind : std::uint8_t { exact, none, noisy } kind = exact;
+  double sigma = 0;
+};
 
 struct SimOptions {
   std::string policy = "fifo";
@@ -32,15 +35,15 @@ struct SimOptions {
   PhysicsKind physics = PhysicsKind::trace;
   DurationKnowledge durations;
   NetworkModel network;
-  bool check = false;            ///< S1 to S9 after every event; a violation is an error
+  bool check = false;  ///< S1 to S9 after every event; a violation is an error
   Timers timers;
   Limits limits;
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;  ///< called now and then
 };
 
-/// Runs the whole trace through real cores, codec and drivers in one thread of virtual time. Deterministic.
-/// Jobs enter at agents in turn (round robin by row). `invalid`: bad policy, or too many agents for the
-/// topology; a checker violation names the rule, the time and what it saw.
+/// Runs the whole trace through real cores, codec and drivers in one thread of virtual time.
+/// Deterministic. Jobs enter at agents in turn (round robin by row). `invalid`: bad policy, or too
+/// many agents for the topology; a checker violation names the rule, the time and what it saw.
 [[nodiscard]] Result<RunResult> simulate(const Topology& topology, const Trace& trace,
                                          const PolicyRegistry& policies, const SimOptions& options);
 

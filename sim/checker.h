@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agents/config.h"
+#include "agents/record.h"
+
+namespace starling {
+
+/// A process as the hardware has it: the ranks of one attempt on one server.
+struct ProcessView {
+  AttemptId attempt;
+  Placement gpus;
+};
+/// What one owner's ledger says. Down or reconciling owners have no say.
+struct LedgerView {
+  PartitionId partition;
+  NodeId owner;
+  IndexRange gpus;
+  bool reconciling = false;
+  std::uint32_t free = 0, quarantined = 0;
+  std::vector<std::pair<AttemptId, Placement>> holds;  ///< reserved, committed or running
+};
+/// The whole world at one instant, between two events.
+struct WorldView {
+  std::vector<ProcessView> processes;
+  std::vector<LedgerView> ledgers;
+};
+
+/// The omniscient observer: holds what nodes wrote, said and do against the safety rules. It sees
+/// every record as it becomes durable, every frame as it arrives and the state after every event;
+/// it changes nothing.
+///
+///   S1 a GPU runs at most one process          S2 a process is in its owner's ledger
+///   S3 a job has at most one live attempt      S4 a process's attempt is committed by every
+///   participant S5 a terminal state is the last and only one   S6 an acknowledged job is durable
+///   S7 epochs and incarnations never fall      S8 an epoch of a partition has one owner
+///   S9 free, held and quarantined GPUs add up, and no GPU is held twice
+class Checker {
+ public:
+  /// `partitions`: by PartitionId; partition p starts with agent p.
+  explicit Checker(std::span<const PeerAgent> partitions);
+
+  void wrote(Instant now, NodeId node, std::span<const Record> records);
+  void arrived(Instant now, NodeId from, NodeId to, const Message& message);
+  void look(Instant now, const WorldView& world);
+  /// The hardware refused a process on a GPU in use.
+  void overlap(Instant now, const std::string& what) { fail("S1", now, NodeId{}, what); }
+
+  /// The first thing that was wrong: rule, time, node and what was seen.
+  [[nodiscard]] const std::optional<std::string>& violation() const noexcept { return violation_; }
+
+ private:
+  struct Life {
+    Incarnation incarnation;
+    Epoch epoch;
+  };
+
+  void fail(const char* rule, Instant now, NodeId node, const std::string& what);
+  void wrote_one(Instant now, NodeId node, const Record& record);
+  void began(Instant now, NodeId node, const LifeBegan& began);
+  void own(Instant now, PartitionId partition, Epoch epoch, NodeId node);
+  void ended(Instant now, NodeId node, const JobEnded& ended);
+  void starting(Instant now, NodeId node, const AttemptStarting& starting);
+  void check_process(Instant now, const ProcessView& process, const WorldView& world);
+  void check_ledger(Instant now, const LedgerView& ledger);
+  [[nodiscard]] PartitionId partition_of(GpuId gpu) const;
+
+  std::vector<PeerAgent> partitions_;
+  std::map<NodeId, Life> lives_;
+  std::map<std::pair<PartitionId, Epoch>, NodeId> owners_;
+  std::map<std::pair<NodeId, PartitionId>, Epoch> epochs_seen_;
+  std::set<JobId> durable_;
+  std::map<JobId, JobPhase> ended_;
+  std::map<AttemptId, std::vector<Share>> gangs_;  // of AttemptStarting
+  std::set<std::pair<AttemptId, PartitionId>> committed_;
+  std::optional<std::string> violation_;
+};
+
+}  // namespace starling

@@ -1,0 +1,15 @@
+#include "sim/simulate.h"
+
+#include "sim/world.h"
+
+namespace starling {
+
+Result<RunResult> simulate(const Topology& topology, const Trace& trace,
+                           const PolicyRegistry& policies, const SimOptions& options) {
+  auto world = World::make(topology, trace, policies, options);
+  if (!world) return world.error();
+  if (Status ran = world.value()->run(); !ran.ok()) return ran.error();
+  return world.value()->result();
+}
+
+}  // namespace starling

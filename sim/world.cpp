@@ -1,0 +1,216 @@
+#include "sim/world.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "sim/world_parts.h"
+
+namespace starling {
+namespace {
+
+constexpr std::uint32_t kTicksAtOneInstant = 100'000;
+constexpr std::uint64_t kProgressEvery = 1U << 14U;
+
+/// Eight bytes at a time; frames are most of what a run hashes.
+std::uint64_t hash_of(std::span<const std::byte> bytes) {
+  std::uint64_t hash = bytes.size();
+  std::size_t i = 0;
+  for (; i + 8 <= bytes.size(); i += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + i, 8);
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+    hash ^= hash >> 29U;
+  }
+  std::uint64_t rest = 0;
+  if (i < bytes.size()) std::memcpy(&rest, bytes.data() + i, bytes.size() - i);
+  return mix64(hash ^ rest);
+}
+
+}  // namespace
+
+World::World(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+World::~World() = default;
+
+Result<std::unique_ptr<World>> World::make(const Topology& topology, const Trace& trace,
+                                           const PolicyRegistry& policies,
+                                           const SimOptions& options) {
+  auto parts = std::make_unique<Parts>(topology, trace, policies, options);
+  if (Status built = parts->build(); !built.ok()) return built.error();
+  return std::unique_ptr<World>(new World(std::move(parts)));
+}
+
+Status World::run() {
+  for (;;) {
+    Result<bool> more = step();
+    if (!more) return more.error();
+    if (!more.value()) return done();
+  }
+}
+
+Result<bool> World::step() {
+  Parts& p = *parts_;
+  if (p.queue.empty() || p.stalled()) return false;
+  if (p.client->core().all_over() && p.queue.top().at > p.clock.now()) return false;
+  const SimEvent event = p.queue.pop();
+  p.clock.set(event.at);
+  ++p.events;
+  if (Status acted = p.act(*this, event); !acted.ok()) return acted.error();
+  p.note_change();
+  if (p.checker != nullptr) {
+    if (Status fine = p.check(); !fine.ok()) return fine.error();
+  }
+  if (p.options.progress && p.events % kProgressEvery == 0) {
+    const Client::Counts& counts = p.client->core().counts();
+    p.options.progress(counts.over(), counts.jobs);
+  }
+  return true;
+}
+
+Status World::Parts::act(World& world, const SimEvent& event) {
+  switch (event.kind()) {
+    case EventKind::script:
+      --scripts_left;
+      scripts[event.target](world);
+      return done();
+    case EventKind::gang_end:
+      for (const std::uint32_t executor : hardware->end(event.target, event.token)) {
+        if (Status woken = wake(executor_seat(executor)); !woken.ok()) return woken;
+      }
+      return done();
+    case EventKind::exit_notice:
+      return wake(executor_seat(event.target));
+    case EventKind::delivery:
+      return deliver(event.token);
+    case EventKind::submission:
+    case EventKind::tick:
+      return tick(event.target);
+  }
+  return done();
+}
+
+Status World::Parts::deliver(std::uint32_t slot) {
+  Network::InFlight frame = network.arrive(slot);
+  const std::size_t index = seat_of(frame.to);
+  if (index >= seats.size() || seats[index]->node == nullptr) return done();
+  ++messages;
+  hash.add(static_cast<std::uint64_t>(clock.now().time_since_epoch().count()));
+  hash.add((std::uint64_t{frame.from.value} << 32U) | frame.to.value);
+  hash.add(hash_of(frame.bytes));
+  if (checker != nullptr) {
+    if (auto message = spy.decode(frame.bytes)) {
+      checker->arrived(clock.now(), frame.from, frame.to, message.value().message);
+    }
+  }
+  seats[index]->endpoint.put(frame.from, std::move(frame.bytes));
+  return wake(index);
+}
+
+Status World::Parts::wake(std::size_t index) {
+  Seat& seat = *seats[index];
+  if (seat.node == nullptr) return done();
+  Result<Node::Turn> turn = seat.node->absorb(clock.now());
+  if (!turn) return turn.error();
+  reschedule(index);
+  return done();
+}
+
+Status World::Parts::tick(std::size_t index) {
+  Seat& seat = *seats[index];
+  if (seat.node == nullptr || seat.tick_at != clock.now()) return done();
+  seat.tick_at = kNever;
+  if (seat.node->next_deadline() <= clock.now()) {
+    seat.ticks_now = seat.last_tick == clock.now() ? seat.ticks_now + 1 : 1;
+    seat.last_tick = clock.now();
+    if (seat.ticks_now > kTicksAtOneInstant) {
+      return {Errc::invalid, "node " + std::to_string(seat.id.value) + " never stops deciding at " +
+                                 std::to_string(seconds(clock.now().time_since_epoch())) + " s"};
+    }
+    Result<Node::Turn> turn = seat.node->pump(clock.now());
+    if (!turn) return turn.error();
+  }
+  reschedule(index);
+  return done();
+}
+
+void World::Parts::reschedule(std::size_t index) {
+  Seat& seat = *seats[index];
+  const Instant when = std::max(seat.node->next_deadline(), clock.now());
+  if (when >= seat.tick_at) return;
+  seat.tick_at = when;
+  const bool submits = index + 1 == seats.size();
+  queue.push(when, submits ? EventKind::submission : EventKind::tick,
+             static_cast<std::uint32_t>(index));
+}
+
+std::size_t World::Parts::seat_of(NodeId node) const {
+  if (node.value >= kFirstClient)
+    return executor_seat(executor_configs.size()) + node.value - kFirstClient;
+  if (node.value >= kFirstExecutor) {
+    const std::uint32_t executor = node.value - kFirstExecutor;
+    return executor < executor_configs.size() ? executor_seat(executor) : seats.size();
+  }
+  const bool known = node.value > 0 && node.value <= agent_configs.size();
+  return known ? node.value - 1 : seats.size();
+}
+
+/// Whether hardware or client have news: a world without any for long is stuck.
+void World::Parts::note_change() {
+  const Client::Counts& counts = client->core().counts();
+  const std::uint64_t changes =
+      hardware->changes() + counts.sent + counts.accepted + counts.started + counts.over();
+  if (changes == seen_changes) return;
+  seen_changes = changes;
+  last_change = clock.now();
+  const std::uint64_t out = counts.over() + hardware->moving_gangs();
+  timeline.note(seconds(clock.now().time_since_epoch()), hardware->busy_gpus(),
+                counts.sent > out ? static_cast<std::uint32_t>(counts.sent - out) : 0);
+}
+
+bool World::Parts::stalled() const {
+  const Client::Counts& counts = client->core().counts();
+  return counts.sent == counts.jobs && hardware->moving_gangs() == 0 && scripts_left == 0 &&
+         clock.now() - last_change > kStalled;
+}
+
+void World::Parts::crash(std::size_t index) {
+  Seat& seat = *seats[index];
+  if (seat.node == nullptr) return;
+  if (const Agent* agent = agent_core(index)) past.add(agent->status());
+  seat.node.reset();
+  seat.tick_at = kNever;
+}
+
+const Agent* World::Parts::agent_core(std::size_t index) const {
+  if (index >= agent_configs.size() || seats[index]->node == nullptr) return nullptr;
+  return &static_cast<const AgentNode&>(*seats[index]->node).core();
+}
+
+void World::at(Instant when, std::function<void(World&)> what) {
+  parts_->queue.push(when, EventKind::script, static_cast<std::uint32_t>(parts_->scripts.size()));
+  parts_->scripts.push_back(std::move(what));
+  ++parts_->scripts_left;
+}
+
+void World::crash_agent(AgentId agent) { parts_->crash(agent.value); }
+void World::restart_agent(AgentId agent) {
+  ++parts_->agent_configs[agent.value].incarnation.value;
+  STARLING_CHECK(parts_->start_agent(agent.value).ok());
+}
+void World::crash_executor(std::uint32_t executor) {
+  parts_->crash(parts_->executor_seat(executor));
+}
+void World::restart_executor(std::uint32_t executor) {
+  ++parts_->executor_configs[executor].incarnation.value;
+  parts_->start_executor(executor);
+}
+
+Instant World::now() const noexcept { return parts_->clock.now(); }
+Network& World::network() noexcept { return parts_->network; }
+Hardware& World::hardware() noexcept { return *parts_->hardware; }
+const Agent* World::agent(AgentId agent) const { return parts_->agent_core(agent.value); }
+std::uint32_t World::executors() const noexcept {
+  return static_cast<std::uint32_t>(parts_->executor_configs.size());
+}
+
+}  // namespace starling

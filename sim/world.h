@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "bus/node.h"
+#include "interference/speed.h"
+#include "sim/checker.h"
+#include "sim/hardware.h"
+#include "sim/journal.h"
+#include "sim/network.h"
+#include "sim/queue.h"
+#include "sim/simulate.h"
+#include "sim/timeline.h"
+
+namespace starling {
+
+/// The whole system in one thread of virtual time: real agents, executors and a client behind the
+/// real driver loop and codec, on a simulated network, simulated disks and simulated GPUs.
+/// Everything that happens is an event of one queue, so equal inputs give equal runs.
+///
+/// The client submits the trace, row by row at its submit times, to the agents in turn. run() ends
+/// when every job has ended, or when nothing has moved for `kStalled` of virtual time although
+/// nothing is to come.
+class World {
+ public:
+  static constexpr Duration kStalled = std::chrono::hours(24);
+
+  /// `topology`, `trace` and `policies` outlive the world. `invalid`: bad policy, too many agents.
+  [[nodiscard]] static Result<std::unique_ptr<World>> make(const Topology& topology,
+                                                           const Trace& trace,
+                                                           const PolicyRegistry& policies,
+                                                           const SimOptions& options);
+  ~World();
+
+  /// To the end. A checker's violation and a node that stopped by itself are errors.
+  [[nodiscard]] Status run();
+  /// Takes the next event; false when there is none or everything is over.
+  [[nodiscard]] Result<bool> step();
+  [[nodiscard]] RunResult result() const;
+
+  /// Calls `what` at `when`, before anything else of that instant.
+  void at(Instant when, std::function<void(World&)> what);
+  /// The agent's memory is gone, its journal stays; frames to it are lost until it is back.
+  void crash_agent(AgentId agent);
+  /// Starts its next life from its journal.
+  void restart_agent(AgentId agent);
+  void crash_executor(std::uint32_t executor);
+  void restart_executor(std::uint32_t executor);
+
+  [[nodiscard]] Instant now() const noexcept;
+  [[nodiscard]] Network& network() noexcept;
+  [[nodiscard]] Hardware& hardware() noexcept;
+  [[nodiscard]] const Agent* agent(AgentId agent) const;  ///< null while it is down
+  [[nodiscard]] std::uint32_t executors() const noexcept;
+
+ private:
+  struct Parts;
+  explicit World(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace starling

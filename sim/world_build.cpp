@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "interference/models.h"
+#include "sim/world_parts.h"
+#include "topology/partition.h"
+
+namespace starling {
+namespace {
+
+// One stream of random numbers per purpose.
+enum Salt : std::uint64_t { kNetworkSalt = 1, kClientSalt = 2, kNoiseSalt = 3, kAgentSalt = 1000 };
+
+bool is_ideal(const NetworkModel& network) {
+  return network.delay == Duration::zero() && network.loss == 0 && network.duplication == 0 &&
+         network.reorder == 0;
+}
+
+}  // namespace
+
+World::Parts::Parts(const Topology& data_center, const Trace& jobs, const PolicyRegistry& registry,
+                    const SimOptions& opts)
+    : topology(data_center),
+      trace(jobs),
+      policies(registry),
+      options(opts),
+      rng(opts.seed),
+      wall_start(wall.now()),
+      network(opts.network, rng.fork(kNetworkSalt), opts.limits, queue, clock),
+      spy(opts.limits) {
+  // Where nothing is ever lost nobody has to ask whether the other side is alive.
+  if (is_ideal(options.network)) {
+    options.timers.heartbeat = options.timers.digest = options.timers.orphan = Duration::max();
+  }
+}
+
+Status World::Parts::build() {
+  auto policy = policies.make(options.policy);
+  if (!policy) return policy.error();
+  facts = policy.value()->facts();
+  policy_name = options.policy;
+
+  physics =
+      options.physics == PhysicsKind::full ? make_full_physics(topology) : make_trace_physics();
+  speed = physics->varies() ? make_analytic_speed(topology) : make_flat_speed();
+  if (Status planned = plan_seats(); !planned.ok()) return planned;
+  if (options.check) checker = std::make_unique<Checker>(agent_configs.front().flock);
+
+  std::vector<JobTruth> truths;
+  truths.reserve(trace.jobs.size());
+  for (const TraceJob& job : trace.jobs) {
+    JobTruth truth;
+    truth.id = job.spec.id;
+    truth.duration = job.spec.duration;
+    truth.gpus = job.spec.gpus();
+    truths.push_back(std::move(truth));
+  }
+  const auto executors = static_cast<std::uint32_t>(executor_configs.size());
+  hardware =
+      std::make_unique<Hardware>(topology, *physics, queue, clock, executors, std::move(truths));
+
+  const auto add_seat = [this](NodeId id) {
+    seats.push_back(std::make_unique<Seat>(id, network));
+    SimJournal::Observer observer;
+    if (checker != nullptr) {
+      observer = [this, id](std::span<const Record> records) {
+        checker->wrote(clock.now(), id, records);
+      };
+    }
+    seats.back()->journal = std::make_unique<SimJournal>(std::move(observer));
+  };
+  for (const AgentConfig& config : agent_configs) add_seat(agent_node(config.me));
+  for (std::uint32_t e = 0; e < executors; ++e) {
+    add_seat(executor_node(e));
+    launchers.push_back(std::make_unique<SimLauncher>(e, *hardware));
+  }
+  add_seat(client_node(0));
+  for (std::size_t e = 0; e < executors; ++e) start_executor(e);
+  for (std::size_t a = 0; a < agent_configs.size(); ++a) {
+    if (Status started = start_agent(a); !started.ok()) return started;
+  }
+  plan_jobs();
+  return done();
+}
+
+/// Who owns what and who serves which servers.
+Status World::Parts::plan_seats() {
+  auto cut = partition(topology, options.agents);
+  if (!cut) return cut.error();
+  if (options.servers_per_executor == 0) {
+    return {Errc::invalid, "servers_per_executor is 0; an executor serves at least one server"};
+  }
+  std::vector<PeerAgent> flock;
+  for (const Partition& p : cut.value()) flock.push_back({AgentId{p.id.value}, p});
+  for (const PeerAgent& peer : flock) {
+    AgentConfig agent;
+    agent.me = peer.agent;
+    agent.flock = flock;
+    agent.limits = options.limits;
+    agent.timers = options.timers;
+    const IndexRange all = peer.partition.servers;
+    for (std::uint32_t first = all.first; first < all.last; first += options.servers_per_executor) {
+      ExecutorConfig executor;
+      executor.me = executor_node(static_cast<std::uint32_t>(executor_configs.size()));
+      executor.partition = peer.partition.id;
+      executor.owner = peer.agent;
+      executor.servers = {first, std::min(all.last, first + options.servers_per_executor)};
+      executor.limits = options.limits;
+      executor.timers = options.timers;
+      agent.executors.push_back({executor.me, executor.servers});
+      executor_configs.push_back(std::move(executor));
+    }
+    agent_configs.push_back(std::move(agent));
+  }
+  return done();
+}
+
+/// The client gets every job with the duration that its user is said to know.
+void World::Parts::plan_jobs() {
+  ClientConfig config;
+  config.me = client_node(0);
+  config.timers = options.timers;
+  for (const AgentConfig& agent : agent_configs) config.agents.push_back(agent.me);
+  Client core(std::move(config), rng.fork(kClientSalt));
+  Rng noise = rng.fork(kNoiseSalt);
+  for (std::size_t row = 0; row < trace.jobs.size(); ++row) {
+    const TraceJob& job = trace.jobs[row];
+    JobSpec spec = job.spec;
+    if (options.durations.kind == DurationKnowledge::none) {
+      spec.duration = Duration::zero();
+    } else if (options.durations.kind == DurationKnowledge::noisy) {
+      const double factor = std::exp(options.durations.sigma * noise.normal());
+      spec.duration = std::max(Duration(1), from_seconds(seconds(spec.duration) * factor));
+    }
+    const auto home = static_cast<std::uint32_t>(row % agent_configs.size());
+    core.submit(Instant(job.submit), std::move(spec), AgentId{home});
+  }
+  auto node =
+      std::make_unique<SimClientNode>(std::move(core), options.limits, seats.back()->endpoint);
+  client = node.get();
+  seats.back()->node = std::move(node);
+  reschedule(seats.size() - 1);
+}
+
+Status World::Parts::start_agent(std::size_t agent) {
+  auto policy = policies.make(options.policy);
+  if (!policy) return policy.error();
+  Seat& seat = *seats[agent];
+  const AgentConfig& config = agent_configs[agent];
+  NodeOptions node;
+  node.clock = &wall;
+  seat.endpoint.clear();
+  seat.node = std::make_unique<AgentNode>(
+      Agent(config, topology, *speed, std::move(policy).value(),
+            rng.fork(kAgentSalt + agent).fork(config.incarnation.value), seat.journal->records()),
+      seat.endpoint, *seat.journal, node);
+  reschedule(agent);
+  return done();
+}
+
+void World::Parts::start_executor(std::size_t executor) {
+  const std::size_t index = executor_seat(executor);
+  Seat& seat = *seats[index];
+  seat.endpoint.clear();
+  seat.node = std::make_unique<ExecutorNode>(
+      Executor(executor_configs[executor], topology, seat.journal->records()), seat.endpoint,
+      *seat.journal, *launchers[executor]);
+  queue.push(clock.now(), EventKind::exit_notice, static_cast<std::uint32_t>(executor));
+  reschedule(index);
+}
+
+}  // namespace starling

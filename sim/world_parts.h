@@ -1,0 +1,103 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/client_node.h"
+#include "sim/world.h"
+
+namespace starling {
+
+/// Reads the machine's clock, for how long decisions took: a figure of the report that nothing
+/// depends on.
+class WallClock final : public Clock {
+ public:
+  [[nodiscard]] Instant now() const noexcept override {
+    return Instant(std::chrono::steady_clock::now().time_since_epoch());
+  }
+};
+
+/// A node's place in the world: what stays when the node is down, and when it wants to be ticked.
+struct Seat {
+  Seat(NodeId node_id, Network& network) : id(node_id), endpoint(node_id, network) {}
+
+  NodeId id;
+  SimEndpoint endpoint;
+  std::unique_ptr<SimJournal> journal;
+  std::unique_ptr<Node> node;  ///< null while it is down
+  Instant tick_at = kNever;    ///< of the one tick event that counts
+  Instant last_tick{};
+  std::uint32_t ticks_now = 0;  ///< at last_tick
+};
+
+/// What counters of earlier lives and of all agents add up to.
+struct AgentTotals {
+  std::uint64_t preemptions = 0, resizes = 0, forwards = 0, cross_partition_gangs = 0,
+                decisions = 0;
+  double weighted_p50_us = 0, p99_us = 0;
+  void add(const AgentStatus& status);
+};
+
+struct World::Parts {
+  Parts(const Topology& data_center, const Trace& jobs, const PolicyRegistry& registry,
+        const SimOptions& opts);
+
+  const Topology& topology;
+  const Trace& trace;
+  const PolicyRegistry& policies;
+  SimOptions options;
+  Rng rng;
+  WallClock wall;
+  Instant wall_start;
+  SimClock clock;
+  EventQueue queue;
+  Network network;
+  std::unique_ptr<Physics> physics;
+  std::unique_ptr<SpeedModel> speed;
+  std::unique_ptr<Hardware> hardware;
+  std::unique_ptr<Checker> checker;  ///< null unless options.check
+  Codec spy;                         ///< for the checker
+  PolicyFacts facts;
+  std::string policy_name;
+  std::vector<AgentConfig> agent_configs;  ///< of the next life
+  std::vector<ExecutorConfig> executor_configs;
+  std::vector<std::unique_ptr<SimLauncher>> launchers;
+  std::vector<std::unique_ptr<Seat>> seats;  ///< agents, executors, the client
+  SimClientNode* client = nullptr;
+  std::vector<std::function<void(World&)>> scripts;
+  std::size_t scripts_left = 0;
+  Timeline timeline;
+  TraceHash hash;
+  AgentTotals past;  ///< of agents' ended lives
+  std::uint64_t events = 0, messages = 0;
+  std::uint64_t seen_changes = 0;  ///< hardware and client, to see that something moves
+  Instant last_change{};
+
+  Status build();
+  Status plan_seats();
+  void plan_jobs();
+  Status start_agent(std::size_t agent);
+  void start_executor(std::size_t executor);
+  void crash(std::size_t seat);
+  void schedule(Seat& seat, Instant when);
+  void reschedule(std::size_t seat);
+  [[nodiscard]] std::size_t seat_of(NodeId node) const;
+  [[nodiscard]] std::size_t executor_seat(std::size_t executor) const {
+    return agent_configs.size() + executor;
+  }
+  [[nodiscard]] const Agent* agent_core(std::size_t agent) const;
+
+  Status deliver(std::uint32_t slot);
+  Status wake(std::size_t seat);
+  Status tick(std::size_t seat);
+  Status act(World& world, const SimEvent& event);
+  void note_change();
+  [[nodiscard]] bool stalled() const;
+  Status check();
+  [[nodiscard]] WorldView view() const;
+  [[nodiscard]] AgentTotals totals() const;
+};
+
+}  // namespace starling
