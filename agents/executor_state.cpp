@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agents/gang_layout.h"
 #include "base/check.h"
 
 namespace starling {
@@ -69,44 +70,17 @@ void ExecutorState::replay(const Record& record) {
   }
 }
 
-namespace {
-
-/// Calls visit(server, first GPU, last GPU) for each server of an ascending placement.
-template <class Visit>
-void by_server(const Placement& gpus, const Topology& topology, Visit visit) {
-  for (auto first = gpus.begin(); first != gpus.end();) {
-    const ServerId server = topology.server_of(*first);
-    const std::uint32_t end = topology.server(server).gpus.last;
-    const auto last = std::find_if(first, gpus.end(), [&](GpuId g) { return g.value >= end; });
-    visit(server, first, last);
-    first = last;
-  }
-}
-
-}  // namespace
-
 std::vector<LaunchSpec> parts_of(const Launch& launch, const Topology& topology) {
-  const std::uint32_t per_worker = std::max(launch.spec.gpus_per_worker, 1U);
-  std::vector<const Placement*> shares;
-  for (const Share& share : launch.gang) shares.push_back(&share.gpus);
-  std::sort(shares.begin(), shares.end(), [](const Placement* a, const Placement* b) {
-    return !b->empty() && (a->empty() || a->front() < b->front());
-  });
-
   std::vector<LaunchSpec> parts;
-  std::uint32_t rank = 0;
   auto next = launch.here.begin();
-  for (const Placement* share : shares) {
-    by_server(*share, topology, [&](ServerId server, auto first, auto last) {
-      const auto workers = (static_cast<std::uint32_t>(last - first) + per_worker - 1) / per_worker;
-      if (next != launch.here.end() && *next == *first &&
-          launch.here.end() - next >= last - first && std::equal(first, last, next)) {
-        parts.push_back({launch.attempt, server, Placement(first, last), rank, workers, launch.spec,
-                         launch.gang, launch.served});
-        next += last - first;
-      }
-      rank += workers;
-    });
+  for (GangPart& part : gang_layout(launch.gang, launch.spec.gpus_per_worker, topology)) {
+    const auto size = static_cast<std::ptrdiff_t>(part.gpus.size());
+    if (launch.here.end() - next < size || !std::equal(part.gpus.begin(), part.gpus.end(), next)) {
+      continue;
+    }
+    next += size;
+    parts.push_back({launch.attempt, part.server, std::move(part.gpus), part.first_rank,
+                     part.workers, launch.spec, launch.gang, launch.served});
   }
   if (next != launch.here.end()) parts.clear();
   return parts;

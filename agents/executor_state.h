@@ -72,9 +72,8 @@ struct ExecutorState {
   void replay(const Record& record);
 };
 
-/// The parts of a launch, one per server, by server. Ranks count the gang's workers server by
-/// server in GPU order; a server contributes its GPUs / gpus_per_worker workers, rounded up. Empty
-/// unless `here` is made of the gang's whole parts of some servers.
+/// The parts of a launch, one per server, by server, with their ranks in the gang. Empty unless
+/// `here` is made of the gang's whole parts of some servers.
 [[nodiscard]] std::vector<LaunchSpec> parts_of(const Launch& launch, const Topology& topology);
 
 }  // namespace starling
