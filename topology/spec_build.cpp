@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <unordered_set>
 
@@ -44,24 +45,24 @@ class SpecBuilder {
     double servers = 0;
     double gpus = 0;
     double racks_all = 0;
-    Place last;
+    const double most = Limits{}.gpus_total;
+    Place passed;
     for (const TopologySpec::Pod& pod : spec_.pods) {
-      last = pod.place;
       for (const TopologySpec::Rack& rack : pod.racks) {
         const double racks = static_cast<double>(pod.count) * rack.count;
         racks_all += racks;
         for (const TopologySpec::Servers& entry : rack.servers) {
           servers += racks * entry.count;
           gpus += racks * entry.count * entry.gpus;
+          if (passed.line == 0 && std::max({gpus, servers, racks_all}) > most) passed = entry.place;
         }
       }
     }
-    const double most = Limits{}.gpus_total;
     if (gpus > most || servers > most || racks_all > most) {
-      diagnostics_.add(last, "in all " + std::to_string(static_cast<long long>(gpus)) +
-                                 " GPUs in " + std::to_string(static_cast<long long>(servers)) +
-                                 " servers; at most " + std::to_string(Limits{}.gpus_total) +
-                                 " of each are possible, so lower a count");
+      diagnostics_.add(passed, "in all " + std::to_string(static_cast<long long>(gpus)) +
+                                   " GPUs in " + std::to_string(static_cast<long long>(servers)) +
+                                   " servers; at most " + std::to_string(Limits{}.gpus_total) +
+                                   " of each are possible, so lower a count");
     }
   }
 

@@ -1,5 +1,8 @@
+#include <yaml-cpp/eventhandler.h>
+
 #include <algorithm>
 #include <map>
+#include <sstream>
 
 #include "base/limits.h"
 #include "topology/gpu_catalogue.h"
@@ -272,18 +275,45 @@ class SpecReader {
   std::vector<std::string> template_names_;
 };
 
+struct IgnoreEvents : YAML::EventHandler {
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+// 0, 1 or 2 for more. Not YAML::LoadAll, which finds documents without end where one begins with a
+// comma.
+int documents_in(const std::string& text) {
+  std::istringstream in(text);
+  YAML::Parser parser(in);
+  IgnoreEvents ignore;
+  int documents = 0;
+  while (documents < 2 && parser.HandleNextDocument(ignore)) ++documents;
+  return documents;
+}
+
 }  // namespace
 
 TopologySpec read_spec(const std::string& text, const std::string& default_name,
                        Diagnostics& diagnostics) {
-  const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-  if (documents.size() != 1) {
-    diagnostics.add({1, 1}, documents.empty()
+  const int documents = documents_in(text);
+  if (documents != 1) {
+    diagnostics.add({1, 1}, documents == 0
                                 ? "the file is empty; write a topology (docs/topology-format.md)"
-                                : "the file has several YAML documents; keep one");
+                                : "the file has several YAML documents, or begins with a stray "
+                                  "character; keep one document");
     return {};
   }
-  return SpecReader(diagnostics).read(documents[0], default_name);
+  return SpecReader(diagnostics).read(YAML::Load(text), default_name);
 }
 
 }  // namespace starling

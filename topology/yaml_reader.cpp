@@ -25,7 +25,7 @@ std::string kind_of(const YAML::Node& node) {
 
 std::string shown(double x) {
   char text[32];
-  return {text, std::to_chars(text, text + sizeof text, x).ptr};
+  return {text, std::to_chars(text, text + sizeof text, x, std::chars_format::fixed).ptr};
 }
 
 template <class T>
