@@ -46,7 +46,7 @@ TEST_CASE("the Philly week gives the published numbers") {
   }
 }
 
-TEST_CASE("four and eight cooperating agents stay close to one") {
+TEST_CASE("eight cooperating agents stay close to one") {
   const auto file = test_data("conformance/philly_week.csv.gz");
   if (!file) {
     MESSAGE("the published data folder is absent: not tested");
@@ -57,10 +57,10 @@ TEST_CASE("four and eight cooperating agents stay close to one") {
   options.servers = 48;
   const Topology topology = generate_flat(options).value();
   const PolicyRegistry registry = make_policy_registry();
-  for (const char* policy :
-       {"fifo:queue=skip", "sjf:queue=skip", "srtf", "consolidate", "load-balance"}) {
+  for (const char* policy : {"fifo", "fifo:queue=skip,fit=count", "sjf:queue=skip", "srtf",
+                             "consolidate", "load-balance"}) {
     double alone = 0;
-    for (const std::uint32_t agents : {1U, 4U, 8U}) {
+    for (const std::uint32_t agents : {1U, 8U}) {
       CAPTURE(policy);
       CAPTURE(agents);
       TestWorld world(topology, registry, policy, {.agents = agents});

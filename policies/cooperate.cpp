@@ -50,9 +50,11 @@ bool Cooperation::begin(const View& view, const Shape& shape) {
 void Cooperation::measure() {
   most_ = 0;
   free_elsewhere_ = 0;
+  whole_elsewhere_ = 0;
   for (const Room& room : rooms_) {
     const std::uint32_t servers = room.whole * server_;
-    free_elsewhere_ += fit_ == Fit::count ? room.free : servers;
+    free_elsewhere_ += room.free;
+    whole_elsewhere_ += servers;
     if (strict_ && room.waiting > 0) continue;
     most_ = std::max(most_, fit_ == Fit::count ? room.free : std::max(room.largest, servers));
   }
@@ -151,12 +153,12 @@ bool Cooperation::try_spread(const View& view, const QueueEntry& entry, const Jo
   const auto tried = std::find_if(spreads_.begin(), spreads_.end(),
                                   [&](const Tried& t) { return t.order == entry.order; });
   if (tried != spreads_.end()) return false;
-  const std::uint32_t unit = fit_ == Fit::count ? 1 : server_;
-  const std::uint64_t here =
-      fit_ == Fit::count ? local.free_count()
-                         : local.gpus().whole_free_servers(server_, entry.gpus / unit + 1).size() *
-                               std::uint64_t{server_};
-  if (here + free_elsewhere_ < entry.gpus) return false;
+  // Owners offer whole workers, so room in pieces counts for workers of one GPU alone.
+  const bool pieces = fit_ == Fit::count && job.spec->gpus_per_worker == 1;
+  const std::size_t whole =
+      local.gpus().whole_free_servers(server_, entry.gpus / server_ + 1).size();
+  const std::uint64_t here = pieces ? local.free_count() : std::uint64_t{server_} * whole;
+  if (here + (pieces ? free_elsewhere_ : whole_elsewhere_) < entry.gpus) return false;
   // Refusals count against the job's limit of failed rounds, so asking around slows down.
   spreads_.push_back(
       {entry.order, later(view.now, backoff(job.failed_rounds + 1, std::chrono::minutes(30)))});

@@ -75,6 +75,7 @@ class Cooperation {
   std::vector<Pledge> pledges_;
   std::uint32_t most_ = 0;  // no gang larger than this starts elsewhere now
   std::uint64_t free_elsewhere_ = 0;
+  std::uint64_t whole_elsewhere_ = 0;  // GPUs of wholly free servers
   struct Tried {
     std::uint64_t order;
     Instant again;
