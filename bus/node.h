@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agents/agent.h"
+#include "agents/client.h"
 #include "agents/executor.h"
 #include "agents/record.h"
 #include "bus/codec.h"
@@ -156,6 +157,25 @@ class ExecutorNode final : public Node {
   Journal& journal_;
   Launcher& launcher_;
   std::vector<Exit> failed_starts_;  // told to the core as exits with code 127 at the next turn
+};
+
+/// A client on the bus. It has no journal: what it must not forget, it asks for again.
+class ClientNode final : public Node {
+ public:
+  /// `incarnation` must be larger than in any earlier life of this node id.
+  ClientNode(Client client, Incarnation incarnation, const Limits& limits, Endpoint& endpoint,
+             NodeOptions options = {});
+
+  /// Jobs may be submitted and cancelled between turns.
+  [[nodiscard]] Client& core() noexcept { return client_; }
+  [[nodiscard]] const Client& core() const noexcept { return client_; }
+  [[nodiscard]] Instant next_deadline() const noexcept override { return client_.next_deadline(); }
+
+ private:
+  void receive(Instant now, Received received) override;
+  void tick_core(Instant now) override;
+
+  Client client_;
 };
 
 }  // namespace starling

@@ -1,0 +1,135 @@
+#include "bus/flock.h"
+
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "bus/keys.h"
+#include "bus/roles.h"
+
+namespace starling {
+namespace {
+
+using Json = nlohmann::json;
+
+const char* role_name(Role role) {
+  switch (role) {
+    case Role::agent:
+      return "agent";
+    case Role::executor:
+      return "executor";
+    case Role::client:
+      return "client";
+    case Role::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+Role role_from(const std::string& name) {
+  for (const Role role : {Role::agent, Role::executor, Role::client}) {
+    if (name == role_name(role)) return role;
+  }
+  return Role::unknown;
+}
+
+std::string text_of(const Json& json, const char* field) {
+  const auto it = json.find(field);
+  return it != json.end() && it->is_string() ? it->get<std::string>() : std::string();
+}
+
+Result<Member> member_from(const Json& json) {
+  if (!json.is_object()) return {Errc::invalid, "is not an object"};
+  for (const auto& [key, value] : json.items()) {
+    if (key == "node") {
+      if (!value.is_number_unsigned() ||
+          value.get<std::uint64_t>() > std::numeric_limits<std::uint32_t>::max()) {
+        return {Errc::invalid, "\"node\" is not a number below 2^32"};
+      }
+    } else if (key == "role" || key == "address" || key == "key") {
+      if (!value.is_string()) return {Errc::invalid, "\"" + key + "\" is not a text"};
+    } else {
+      return {Errc::invalid, "unknown field \"" + key + "\"; there are node, role, address, key"};
+    }
+  }
+  if (!json.contains("node")) return {Errc::invalid, "has no \"node\""};
+  Member m{NodeId{json["node"].get<std::uint32_t>()}, role_from(text_of(json, "role")),
+           text_of(json, "address"), text_of(json, "key")};
+  if (m.role == Role::unknown) return {Errc::invalid, "\"role\" must be agent, executor or client"};
+  return m;
+}
+
+}  // namespace
+
+Status check_flock(const Flock& flock) {
+  std::set<std::string> addresses, keys;
+  for (const auto& [node, m] : flock) {
+    const std::string who = "node " + std::to_string(node.value) + ": ";
+    if (m.node != node) return {Errc::invalid, who + "listed under another number"};
+    if (role_of(node) != m.role) {
+      return {Errc::invalid, who + "is no " + role_name(m.role) +
+                                 "'s number; agents count from 1, executors from " +
+                                 std::to_string(kFirstExecutor) + ", clients from " +
+                                 std::to_string(kFirstClient)};
+    }
+    if (m.address.empty() && m.role != Role::client)
+      return {Errc::invalid, who + "only clients may have no address"};
+    if (!m.address.empty() && !addresses.insert(m.address).second) {
+      return {Errc::invalid, who + "address " + m.address + " is already another node's"};
+    }
+    if (m.public_key.empty()) continue;
+    if (!is_key(m.public_key))
+      return {Errc::invalid, who + "\"key\" is not a public key of 40 characters"};
+    if (!keys.insert(m.public_key).second)
+      return {Errc::invalid, who + "its key is already another node's"};
+  }
+  return done();
+}
+
+Result<Flock> read_flock(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  if (!in) return {Errc::io, file.string() + ": cannot be read"};
+  const auto wrong = [&](const std::string& what) {
+    return Error{Errc::invalid, file.string() + ": " + what};
+  };
+  Json json;
+  try {
+    json = Json::parse(in);
+  } catch (const Json::parse_error& e) {
+    return wrong(e.what());
+  }
+  if (!json.is_object() || json.value("flock", Json()) != 1 || !json.contains("members") ||
+      !json["members"].is_array()) {
+    return wrong(R"(expected {"flock": 1, "members": [...]})");
+  }
+  Flock flock;
+  for (std::size_t i = 0; i < json["members"].size(); ++i) {
+    const Result<Member> m = member_from(json["members"][i]);
+    if (!m) return wrong("members[" + std::to_string(i) + "] " + m.error().message);
+    if (!flock.emplace(m.value().node, m.value()).second) {
+      return wrong("members[" + std::to_string(i) + "]: node " +
+                   std::to_string(m.value().node.value) + " is listed twice");
+    }
+  }
+  if (Status s = check_flock(flock); !s.ok()) return wrong(s.error().message);
+  return flock;
+}
+
+Status write_flock(const std::filesystem::path& file, const Flock& flock) {
+  if (Status s = check_flock(flock); !s.ok()) return s;
+  Json members = Json::array();
+  for (const auto& [node, m] : flock) {
+    Json json{{"node", node.value}, {"role", role_name(m.role)}};
+    if (!m.address.empty()) json["address"] = m.address;
+    if (!m.public_key.empty()) json["key"] = m.public_key;
+    members.push_back(std::move(json));
+  }
+  std::ofstream out(file);
+  out << Json{{"flock", 1}, {"members", std::move(members)}}.dump(1) << '\n';
+  out.flush();
+  if (!out) return {Errc::io, file.string() + ": cannot be written"};
+  return done();
+}
+
+}  // namespace starling

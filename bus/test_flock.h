@@ -1,0 +1,70 @@
+#pragma once
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bus/flock.h"
+#include "bus/keys.h"
+#include "bus/roles.h"
+#include "bus/zmq_endpoint.h"
+
+namespace starling::testing {
+
+/// A fresh folder, gone at the end of the scope.
+struct Folder {
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "starling-XXXXXX").string();
+    path = mkdtemp(name.data());
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::filesystem::path path;
+};
+
+struct SteadyClock : Clock {
+  [[nodiscard]] Instant now() const noexcept override {
+    return Instant{std::chrono::steady_clock::now().time_since_epoch()};
+  }
+};
+
+/// A flock of real endpoints in one process, over sockets in a fresh folder.
+class SocketFlock {
+ public:
+  explicit SocketFlock(bool with_keys) : with_keys_(with_keys) {}
+
+  void add(NodeId node) {
+    if (with_keys_) keys[node] = generate_keys().value();
+    const Role role = role_of(node);
+    const std::string at = "ipc://" + (folder.path / std::to_string(node.value)).string();
+    flock[node] = {node, role, role == Role::client ? "" : at,
+                   with_keys_ ? keys[node].public_key : ""};
+  }
+  [[nodiscard]] std::unique_ptr<ZmqEndpoint> open(NodeId node, const Limits& limits = {}) {
+    ZmqOptions options{node, "", std::nullopt, limits};
+    if (with_keys_) options.keys = keys.at(node);
+    return ZmqEndpoint::open(options, flock, clock).value();
+  }
+  /// The next frame within `ms`.
+  [[nodiscard]] std::optional<Delivery> await(Endpoint& e, int ms = 30) {
+    return e.receive(clock.now() + std::chrono::milliseconds(ms));
+  }
+
+  Folder folder;
+  SteadyClock clock;
+  Flock flock;
+  std::map<NodeId, KeyPair> keys;
+
+ private:
+  bool with_keys_;
+};
+
+}  // namespace starling::testing

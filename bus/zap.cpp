@@ -1,0 +1,92 @@
+#include "bus/zap.h"
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "bus/keys.h"
+
+namespace starling {
+
+ZapHandler::ZapHandler(zmq::context_t& context, std::map<std::string, NodeId> allowed)
+    : allowed_(std::move(allowed)), socket_(context, zmq::socket_type::rep) {
+  socket_.set(zmq::sockopt::linger, 0);
+  socket_.bind("inproc://zeromq.zap.01");
+  thread_ = std::thread([this] { serve(); });
+}
+
+ZapHandler::~ZapHandler() { thread_.join(); }
+
+void ZapHandler::serve() {
+  for (;;) {
+    try {
+      answer();
+    } catch (const zmq::error_t& e) {
+      if (e.num() == ETERM) break;  // EINTR and the like: ask again
+    }
+  }
+  socket_.close();
+}
+
+/// RFC 27: version, request id, domain, address, identity, mechanism, credentials...
+void ZapHandler::answer() {
+  std::vector<std::string> request;
+  zmq::message_t part;
+  do {
+    if (!socket_.recv(part)) return;
+    request.emplace_back(part.data<char>(), part.size());
+  } while (part.more());
+
+  const bool sound = request.size() == 7 && request[0] == "1.0" && request[2] == kZapDomain &&
+                     request[5] == "CURVE";
+  const auto it = sound ? allowed_.find(request[6]) : allowed_.end();
+  const bool known = it != allowed_.end();
+  ++(known ? accepted_ : refused_);
+
+  const std::string id = request.size() > 1 ? request[1] : std::string();
+  const std::array<std::string, 6> reply{"1.0",
+                                         id,
+                                         known ? "200" : "400",
+                                         known ? "OK" : "unknown key",
+                                         known ? std::to_string(it->second.value) : "",
+                                         ""};
+  for (std::size_t i = 0; i < reply.size(); ++i) {
+    socket_.send(zmq::buffer(reply[i]),
+                 i + 1 < reply.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
+  }
+}
+
+bool refuses_strangers(zmq::context_t& context, const std::string& address,
+                       const std::string& server_key) {
+  const Result<KeyPair> stranger = generate_keys();
+  if (!stranger) return false;
+  zmq::socket_t socket(context, zmq::socket_type::dealer);
+  socket.set(zmq::sockopt::linger, 0);
+  socket.set(zmq::sockopt::curve_serverkey, server_key);
+  socket.set(zmq::sockopt::curve_publickey, stranger.value().public_key);
+  socket.set(zmq::sockopt::curve_secretkey, stranger.value().secret_key);
+
+  const char* events = "inproc://starling.self-test";
+  if (zmq_socket_monitor(socket.handle(), events,
+                         ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) != 0) {
+    return false;
+  }
+  zmq::socket_t monitor(context, zmq::socket_type::pair);
+  monitor.set(zmq::sockopt::linger, 0);
+  monitor.set(zmq::sockopt::rcvtimeo, 3000);
+  monitor.connect(events);
+  socket.connect(address);
+
+  // The first frame of an event is its number (16 bits) and a value; the first event decides.
+  zmq::message_t event;
+  std::uint16_t number = 0;
+  if (monitor.recv(event) && event.size() >= sizeof(number)) {
+    std::memcpy(&number, event.data(), sizeof(number));
+  }
+  zmq_socket_monitor(socket.handle(), nullptr, 0);
+  return number == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+}
+
+}  // namespace starling

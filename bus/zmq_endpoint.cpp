@@ -1,0 +1,368 @@
+#include "bus/zmq_endpoint.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+#include <zmq.hpp>
+
+#include "bus/zap.h"
+
+namespace starling {
+namespace {
+
+// Enforce that a connection without an answer from the ZAP handler fails. Stock libzmq has it, but
+// its stable header keeps the name to itself.
+constexpr int kZapEnforceDomain = 93;
+constexpr int kLongestSleep_ms = 1000;
+// What encryption adds to a frame (33 bytes), with room to spare.
+constexpr std::int64_t kEnvelope = 64;
+
+bool same_host(const std::string& address) {
+  for (const char* prefix : {"tcp://127.", "tcp://localhost:", "tcp://[::1]:"}) {
+    if (address.starts_with(prefix)) return true;
+  }
+  // Abstract names (ipc://@) have no file mode, hence no owner.
+  return address.starts_with("ipc://") && !address.starts_with("ipc://@");
+}
+
+/// Where a process of this host reaches what is bound to `address`.
+std::string from_here(std::string address) {
+  for (const std::string any : {"tcp://0.0.0.0:", "tcp://[::]:"}) {
+    if (address.starts_with(any)) return "tcp://127.0.0.1:" + address.substr(any.size());
+  }
+  return address;
+}
+
+std::optional<NodeId> number_in(const char* begin, const char* end) {
+  std::uint32_t value = 0;
+  const auto [last, error] = std::from_chars(begin, end, value);
+  if (error != std::errc{} || last != end || begin == end) return std::nullopt;
+  return NodeId{value};
+}
+
+}  // namespace
+
+struct ZmqEndpoint::Sockets {
+  Sockets(const ZmqOptions& o, Flock f, const Clock& c)
+      : options(o), flock(std::move(f)), clock(c), context(1) {}
+  ~Sockets() {
+    peers.clear();
+    router.close();
+    context.shutdown();  // ends the ZAP thread
+    zap.reset();
+  }
+
+  // ROUTER's and DEALERs' common settings.
+  void prepare(zmq::socket_t& s) const {
+    const int queue = static_cast<int>(options.limits.outbox_frames);
+    s.set(zmq::sockopt::maxmsgsize,
+          static_cast<std::int64_t>(options.limits.frame_bytes) + kEnvelope);
+    s.set(zmq::sockopt::sndhwm, queue);
+    s.set(zmq::sockopt::rcvhwm, queue);
+    s.set(zmq::sockopt::linger, 0);
+    s.set(zmq::sockopt::immediate, true);  // no queue before there is a connection, none after it
+    s.set(zmq::sockopt::handshake_ivl, 2000);
+    s.set(zmq::sockopt::heartbeat_ivl,
+          2000);  // a host that vanished is noticed, and its queue dropped
+    s.set(zmq::sockopt::heartbeat_timeout, 6000);
+    if (options.keys) {
+      s.set(zmq::sockopt::curve_publickey, options.keys->public_key);
+      s.set(zmq::sockopt::curve_secretkey, options.keys->secret_key);
+    }
+  }
+
+  Status listen(const std::string& where) {
+    router = zmq::socket_t(context, zmq::socket_type::router);
+    prepare(router);
+    router.set(zmq::sockopt::router_mandatory, true);
+    router.set(zmq::sockopt::backlog, 1024);
+    router.set(zmq::sockopt::ipv6, where.find('[') != std::string::npos);
+    if (options.keys) {
+      router.set(zmq::sockopt::curve_server, true);
+      router.set(zmq::sockopt::zap_domain, std::string(kZapDomain));
+      const int enforce = 1;
+      if (zmq_setsockopt(router.handle(), kZapEnforceDomain, &enforce, sizeof enforce) != 0) {
+        return {Errc::unsupported, "bus: this libzmq cannot enforce authentication (option 93)"};
+      }
+    } else {
+      router.set(zmq::sockopt::router_handover, true);  // a restarted peer takes its name back
+    }
+    const mode_t before =
+        ::umask(0177);  // an ipc socket is its owner's alone from the first moment
+    try {
+      router.bind(where);
+    } catch (const zmq::error_t& e) {
+      ::umask(before);
+      return {Errc::io, "bus: cannot listen at " + where + ": " + e.what()};
+    }
+    ::umask(before);
+    address = router.get(zmq::sockopt::last_endpoint);
+    return done();
+  }
+
+  zmq::socket_t* dealer(NodeId to) {
+    if (const auto it = peers.find(to); it != peers.end()) return &it->second;
+    const auto member = flock.find(to);
+    if (member == flock.end() || member->second.address.empty()) return nullptr;
+    if (peers.size() >= options.limits.peers) return nullptr;
+    zmq::socket_t s(context, zmq::socket_type::dealer);
+    prepare(s);
+    s.set(zmq::sockopt::ipv6, true);
+    s.set(zmq::sockopt::reconnect_ivl, 100);
+    s.set(zmq::sockopt::reconnect_ivl_max, 5000);
+    if (options.keys) {
+      s.set(zmq::sockopt::curve_serverkey, member->second.public_key);
+    } else {
+      s.set(zmq::sockopt::routing_id, std::to_string(options.me.value));
+    }
+    s.connect(member->second.address);
+    return &peers.emplace(to, std::move(s)).first->second;
+  }
+
+  /// Takes one message of any number of parts; true if it was [sender's route][one frame].
+  bool take(zmq::socket_t& s, bool routed, bool& any) {
+    any = false;
+    if (routed) {
+      if (!s.recv(route, zmq::recv_flags::dontwait)) return false;
+      any = true;
+      if (!route.more()) return false;
+      if (!s.recv(payload, zmq::recv_flags::dontwait)) return false;
+    } else {
+      if (!s.recv(payload, zmq::recv_flags::dontwait)) return false;
+      any = true;
+    }
+    if (!payload.more()) return true;
+    zmq::message_t rest;
+    do {
+      if (!s.recv(rest, zmq::recv_flags::dontwait)) break;
+    } while (rest.more());
+    return false;
+  }
+
+  /// Who sent `payload`: proven by its key, or without keys merely claimed by its route.
+  std::optional<NodeId> sender() const {
+    std::optional<NodeId> id;
+    if (options.keys) {
+      // Read from the payload: the route's frame loses the property after a poll.
+      if (const char* user = zmq_msg_gets(payload.handle(), "User-Id")) {
+        id = number_in(user, user + std::char_traits<char>::length(user));
+      }
+    } else {
+      id = number_in(route.data<char>(), route.data<char>() + route.size());
+    }
+    if (id && flock.contains(*id)) return id;
+    return std::nullopt;
+  }
+
+  Delivery delivery(NodeId from) {
+    ++counters.frames_in;
+    const auto* data = payload.data<std::byte>();
+    return {from, {data, data + payload.size()}};
+  }
+
+  std::optional<Delivery> next() {
+    bool any = true;
+    while (router && any) {
+      if (!take(router, true, any)) {
+        counters.nameless += any ? 1 : 0;
+        continue;
+      }
+      const std::optional<NodeId> from = sender();
+      if (!from) {
+        ++counters.nameless;
+        continue;
+      }
+      if (flock.at(*from).address.empty()) {
+        routes[*from].assign(route.data<char>(), route.size());
+      }
+      return delivery(*from);
+    }
+    if (router) return std::nullopt;
+    // A caller: answers come back over its own connections, whose far ends have proven their keys.
+    for (auto& [node, socket] : peers) {
+      for (any = true; any;) {
+        if (take(socket, false, any)) return delivery(node);
+        counters.nameless += any ? 1 : 0;
+      }
+    }
+    return std::nullopt;
+  }
+
+  void sleep(Duration at_most) {
+    items.clear();
+    if (router)
+      items.push_back({router.handle(), 0, ZMQ_POLLIN, 0});
+    else
+      for (auto& [node, socket] : peers) items.push_back({socket.handle(), 0, ZMQ_POLLIN, 0});
+    for (const int fd : watched) items.push_back({nullptr, fd, ZMQ_POLLIN, 0});
+    // Rounded up: waking a moment early would only mean to sleep again.
+    const auto ms = std::chrono::ceil<std::chrono::milliseconds>(at_most).count();
+    const auto capped = static_cast<long>(std::min<std::int64_t>(ms, kLongestSleep_ms));
+    zmq_poll(items.data(), static_cast<int>(items.size()), capped);
+  }
+
+  bool send_to_caller(NodeId to, std::span<const std::byte> frame) {
+    const auto it = routes.find(to);
+    if (it == routes.end() || !router) return false;
+    try {
+      const auto dontwait = zmq::send_flags::dontwait;
+      if (!router.send(zmq::buffer(it->second), zmq::send_flags::sndmore | dontwait)) return false;
+      return router.send(zmq::buffer(frame.data(), frame.size()), dontwait).has_value();
+    } catch (const zmq::error_t&) {  // the caller has gone
+      routes.erase(it);
+      return false;
+    }
+  }
+
+  ZmqOptions options;
+  Flock flock;
+  const Clock& clock;
+  zmq::context_t context;
+  std::unique_ptr<ZapHandler> zap;
+  std::uint64_t self_tests = 0;  // refusals that we provoked
+  zmq::socket_t router;
+  std::string address;
+  std::map<NodeId, zmq::socket_t> peers;
+  std::unordered_map<NodeId, std::string> routes;  // of callers, last seen
+  std::vector<int> watched;
+  std::vector<zmq_pollitem_t> items;
+  zmq::message_t route;
+  zmq::message_t payload;
+  ZmqCounters counters;
+};
+
+ZmqEndpoint::ZmqEndpoint(std::unique_ptr<Sockets> sockets) : sockets_(std::move(sockets)) {}
+ZmqEndpoint::~ZmqEndpoint() = default;
+
+Result<std::unique_ptr<ZmqEndpoint>> ZmqEndpoint::open(const ZmqOptions& options, Flock flock,
+                                                       const Clock& clock) {
+  if (Status s = check_flock(flock); !s.ok()) return s.error();
+  const auto me = flock.find(options.me);
+  if (me == flock.end()) {
+    return {Errc::invalid,
+            "bus: node " + std::to_string(options.me.value) + " is not in the flock"};
+  }
+  const std::string where = options.bind.empty() ? me->second.address : options.bind;
+  if (!options.keys) {
+    for (const auto& [node, member] : flock) {
+      if (!member.address.empty() && !same_host(member.address)) {
+        return {Errc::invalid,
+                "bus: " + member.address + " of node " + std::to_string(node.value) +
+                    " needs keys; without them only tcp://127.0.0.1 and ipc:// are allowed"};
+      }
+    }
+    if (!where.empty() && !same_host(where)) {
+      return {Errc::invalid,
+              "bus: to listen at " + where +
+                  " needs keys; without them only tcp://127.0.0.1 and ipc:// are allowed"};
+    }
+  } else {
+    if (zmq_has("curve") == 0)
+      return {Errc::unsupported, "bus: this libzmq was built without CURVE"};
+    if (me->second.public_key != options.keys->public_key) {
+      return {Errc::invalid, "bus: the key of node " + std::to_string(options.me.value) +
+                                 " is not the one that the flock knows"};
+    }
+    for (const auto& [node, member] : flock) {
+      if (member.public_key.empty()) {
+        return {Errc::invalid,
+                "bus: node " + std::to_string(node.value) + " has no key, but this node has"};
+      }
+    }
+  }
+
+  try {
+    auto sockets = std::make_unique<Sockets>(options, std::move(flock), clock);
+    const int most = sockets->context.get(zmq::ctxopt::socket_limit);
+    sockets->context.set(zmq::ctxopt::max_sockets,
+                         std::min(most, static_cast<int>(options.limits.peers) + 64));
+    if (options.keys) {
+      std::map<std::string, NodeId> allowed;
+      for (const auto& [node, member] : sockets->flock) {
+        std::string raw(32, '\0');
+        zmq_z85_decode(reinterpret_cast<std::uint8_t*>(raw.data()), member.public_key.c_str());
+        allowed.emplace(std::move(raw), node);
+      }
+      sockets->zap = std::make_unique<ZapHandler>(sockets->context, std::move(allowed));
+    }
+    if (!where.empty()) {
+      if (Status s = sockets->listen(where); !s.ok()) return s.error();
+      if (options.keys) {
+        if (!refuses_strangers(sockets->context, from_here(sockets->address),
+                               options.keys->public_key)) {
+          return {Errc::unsupported,
+                  "bus: " + sockets->address +
+                      " let a stranger's key in, or did not answer; refusing to serve"};
+        }
+        sockets->self_tests = sockets->zap->refused();
+      }
+    }
+    return std::unique_ptr<ZmqEndpoint>(new ZmqEndpoint(std::move(sockets)));
+  } catch (const zmq::error_t& e) {
+    return {Errc::io, std::string("bus: ") + e.what()};
+  }
+}
+
+bool ZmqEndpoint::send(NodeId to, std::span<const std::byte> frame) {
+  Sockets& s = *sockets_;
+  bool sent = false;
+  if (frame.size() <= s.options.limits.frame_bytes) {
+    try {
+      if (zmq::socket_t* peer = s.dealer(to)) {
+        sent = peer->send(zmq::buffer(frame.data(), frame.size()), zmq::send_flags::dontwait)
+                   .has_value();
+      } else {
+        sent = s.send_to_caller(to, frame);
+      }
+    } catch (const zmq::error_t&) {  // out of sockets, a bad address: as good as unreachable
+      sent = false;
+    }
+  }
+  ++(sent ? s.counters.frames_out : s.counters.dropped);
+  return sent;
+}
+
+std::optional<Delivery> ZmqEndpoint::receive(Instant deadline) {
+  Sockets& s = *sockets_;
+  try {
+    if (auto d = s.next()) return d;
+    const Instant now = s.clock.now();
+    if (deadline <= now) return std::nullopt;
+    s.sleep(deadline - now);
+    return s.next();
+  } catch (const zmq::error_t&) {  // interrupted by a signal
+    return std::nullopt;
+  }
+}
+
+void ZmqEndpoint::watch(int fd) { sockets_->watched.push_back(fd); }
+const std::string& ZmqEndpoint::address() const noexcept { return sockets_->address; }
+
+void ZmqEndpoint::moved(NodeId node, std::string address) {
+  drop(node);
+  if (const auto it = sockets_->flock.find(node); it != sockets_->flock.end()) {
+    it->second.address = std::move(address);
+  }
+}
+
+void ZmqEndpoint::drop(NodeId node) {
+  sockets_->peers.erase(node);
+  sockets_->routes.erase(node);
+}
+
+ZmqCounters ZmqEndpoint::counters() const noexcept {
+  ZmqCounters c = sockets_->counters;
+  if (sockets_->zap) {
+    c.keys_accepted = sockets_->zap->accepted();
+    c.keys_refused = sockets_->zap->refused() - sockets_->self_tests;
+  }
+  return c;
+}
+
+}  // namespace starling

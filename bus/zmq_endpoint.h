@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/limits.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "bus/endpoint.h"
+#include "bus/flock.h"
+#include "bus/keys.h"
+
+namespace starling {
+
+struct ZmqOptions {
+  NodeId me;  ///< a member of the flock
+  std::string
+      bind;  ///< where to listen; empty: the member's own address. Port * lets the system choose.
+  std::optional<KeyPair>
+      keys;  ///< without them: loopback and ipc:// only, and peers are who they say they are
+  Limits limits;
+};
+
+struct ZmqCounters {
+  std::uint64_t frames_in = 0;
+  std::uint64_t frames_out = 0;
+  std::uint64_t dropped = 0;   ///< not sent: unknown peer, not connected, queue full, too large
+  std::uint64_t nameless = 0;  ///< received from nobody we know, or in more than one part
+  std::uint64_t keys_accepted = 0;  ///< connections that the allow-list let in
+  std::uint64_t keys_refused = 0;   ///< and kept out
+};
+
+/// The bus of real processes: one socket to receive, one per peer to send, so each direction fails
+/// alone. With keys every connection is encrypted and both ends are proven to be members of the
+/// flock. A frame for a peer that is not connected is dropped, never kept: peers that return get no
+/// stale news. One thread.
+class ZmqEndpoint final : public Endpoint {
+ public:
+  /// Listens when it returns. With keys it has also connected to itself as a stranger and been
+  /// refused. `invalid`: flock, address or keys are unfit; `io`: the address cannot be bound;
+  /// `unsupported`: libzmq lacks CURVE.
+  [[nodiscard]] static Result<std::unique_ptr<ZmqEndpoint>> open(const ZmqOptions& options,
+                                                                 Flock flock, const Clock& clock);
+  ~ZmqEndpoint() override;
+
+  bool send(NodeId to, std::span<const std::byte> frame) override;
+  /// May return early without a frame: after a second, on a signal, or when a watched descriptor is
+  /// readable.
+  std::optional<Delivery> receive(Instant deadline) override;
+
+  /// Also wakes receive(); the caller reads it empty.
+  void watch(int fd);
+  /// Where it listens, with the port that the system chose. Empty for a caller.
+  [[nodiscard]] const std::string& address() const noexcept;
+  /// `node` is to be found at another address from now on.
+  void moved(NodeId node, std::string address);
+  /// Closes the connection to `node` and forgets what waits for it; the next send opens a new one.
+  void drop(NodeId node);
+  [[nodiscard]] ZmqCounters counters() const noexcept;
+
+ private:
+  struct Sockets;
+  explicit ZmqEndpoint(std::unique_ptr<Sockets> sockets);
+  std::unique_ptr<Sockets> sockets_;
+};
+
+}  // namespace starling

@@ -1,0 +1,277 @@
+#include "bus/zmq_endpoint.h"
+
+#include <arpa/inet.h>
+#include <doctest/doctest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <zmq.hpp>
+
+#include "base/rng.h"
+#include "bus/endpoint_battery.h"
+#include "bus/test_flock.h"
+
+namespace starling {
+namespace {
+
+using testing::SocketFlock;
+using Bytes = std::vector<std::byte>;
+
+const NodeId kA = agent_node(AgentId{0});
+const NodeId kB = agent_node(AgentId{1});
+const NodeId kCaller = client_node(0);
+const Bytes kFrame{std::byte{42}, std::byte{7}};
+
+/// Sends until it arrives, as the protocol does.
+std::optional<Delivery> pass(SocketFlock& world, Endpoint& from, Endpoint& to, NodeId to_id,
+                             int tries = 100) {
+  for (int i = 0; i < tries; ++i) {
+    from.send(to_id, kFrame);
+    if (auto d = world.await(to)) return d;
+  }
+  return std::nullopt;
+}
+
+void battery(bool with_keys) {
+  SocketFlock world(with_keys);
+  world.add(kA), world.add(kB);
+  Limits limits;
+  limits.frame_bytes = 50'000;
+  const auto a = world.open(kA, limits), b = world.open(kB, limits);
+  testing::endpoint_battery(
+      {*a, kA, *b, kB, limits.frame_bytes, [&](Endpoint& e) { return world.await(e); }});
+}
+
+TEST_CASE("the conformance battery, without keys") { battery(false); }
+TEST_CASE("the conformance battery, encrypted") { battery(true); }
+
+TEST_CASE("a caller needs no address: answers come back over its own connection") {
+  for (const bool with_keys : {false, true}) {
+    SocketFlock world(with_keys);
+    world.add(kA), world.add(kCaller);
+    const auto agent = world.open(kA), client = world.open(kCaller);
+    CHECK(client->address().empty());
+    CHECK_FALSE(agent->send(kCaller, kFrame));  // has not called yet
+    const auto asked = pass(world, *client, *agent, kA);
+    REQUIRE(asked);
+    CHECK(asked->from == kCaller);
+    REQUIRE(agent->send(kCaller, kFrame));
+    const auto answered = world.await(*client, 2000);
+    REQUIRE(answered);
+    CHECK(answered->from == kA);
+  }
+}
+
+TEST_CASE("over TCP, at a port that the system chose") {
+  SocketFlock world(true);
+  world.add(kA), world.add(kB);
+  world.flock[kA].address = "tcp://127.0.0.1:*";
+  const auto a = world.open(kA), b = world.open(kB);
+  CHECK(a->address().starts_with("tcp://127.0.0.1:"));
+  b->moved(kA, a->address());
+  CHECK(pass(world, *b, *a, kA));
+}
+
+TEST_CASE("a restarted peer with the same keys is heard and reached again") {
+  for (const bool with_keys : {false, true}) {
+    SocketFlock world(with_keys);
+    world.add(kA), world.add(kB);
+    const auto a = world.open(kA);
+    auto b = world.open(kB);
+    REQUIRE(pass(world, *a, *b, kB));
+    REQUIRE(pass(world, *b, *a, kA));
+    b.reset();
+    for (int i = 0; i < 50; ++i) a->send(kB, Bytes(100, std::byte(i)));
+    while (world.await(*a)) {
+    }
+    b = world.open(kB);
+    CHECK(pass(world, *b, *a, kA));
+    const auto first = pass(world, *a, *b, kB);
+    REQUIRE(first);
+    CHECK(first->frame == kFrame);  // nothing of what was said to the dead
+  }
+}
+
+TEST_CASE("nodes without place in the flock do not open") {
+  SocketFlock world(true);
+  world.add(kA), world.add(kB);
+  const auto why = [&](ZmqOptions options, const Flock& flock) {
+    const auto r = ZmqEndpoint::open(options, flock, world.clock);
+    return r.ok() ? std::string() : r.error().message;
+  };
+  CHECK(why({NodeId{9}, "", world.keys[kA], {}}, world.flock) == "bus: node 9 is not in the flock");
+  CHECK(why({kA, "", world.keys[kB], {}}, world.flock) ==
+        "bus: the key of node 1 is not the one that the flock knows");
+  Flock mixed = world.flock;
+  mixed[kB].public_key.clear();
+  CHECK(why({kA, "", world.keys[kA], {}}, mixed) == "bus: node 2 has no key, but this node has");
+
+  // Without keys nothing leaves the host.
+  for (const char* address :
+       {"tcp://10.0.0.1:7000", "tcp://*:7000", "tcp://0.0.0.0:7000", "ipc://@abstract"}) {
+    Flock open = world.flock;
+    for (auto& [node, m] : open) m.public_key.clear();
+    CHECK(why({kA, address, std::nullopt, {}}, open).find("needs keys") != std::string::npos);
+    open[kB].address = address;
+    CHECK(why({kA, "", std::nullopt, {}}, open).find("needs keys") != std::string::npos);
+  }
+  Flock unreachable = world.flock;
+  unreachable[kA].address = "ipc:///nowhere/at/all";
+  CHECK(why({kA, "", world.keys[kA], {}}, unreachable)
+            .starts_with("bus: cannot listen at ipc:///nowhere/at/all"));
+}
+
+TEST_CASE("an ipc socket is its owner's alone") {
+  SocketFlock world(false);
+  world.add(kA);
+  const auto a = world.open(kA);
+  const auto mode = std::filesystem::status(a->address().substr(6)).permissions();
+  CHECK((mode & (std::filesystem::perms::group_all | std::filesystem::perms::others_all)) ==
+        std::filesystem::perms::none);
+}
+
+/// A foreign client of agent A; sends for a while, and A must hear nothing of it.
+struct Foreigner {
+  explicit Foreigner(SocketFlock& w) : world(w), socket(context, zmq::socket_type::dealer) {
+    socket.set(zmq::sockopt::linger, 0);
+  }
+  void encrypt(const KeyPair& as, const std::string& server) {
+    socket.set(zmq::sockopt::curve_serverkey, server);
+    socket.set(zmq::sockopt::curve_publickey, as.public_key);
+    socket.set(zmq::sockopt::curve_secretkey, as.secret_key);
+  }
+  bool heard(ZmqEndpoint& by) {
+    socket.connect(by.address());
+    for (int i = 0; i < 10; ++i) {
+      (void)socket.send(zmq::buffer(kFrame.data(), kFrame.size()), zmq::send_flags::dontwait);
+      if (world.await(by)) return true;
+    }
+    return false;
+  }
+  SocketFlock& world;
+  zmq::context_t context{1};
+  zmq::socket_t socket;
+};
+
+TEST_CASE("strangers and plain clients are not heard, members are") {
+  SocketFlock world(true);
+  world.add(kA), world.add(kB);
+  const auto a = world.open(kA), b = world.open(kB);
+  CHECK(a->counters().keys_refused == 0);
+
+  Foreigner stranger(world);
+  stranger.encrypt(generate_keys().value(), world.keys[kA].public_key);
+  CHECK_FALSE(stranger.heard(*a));
+  CHECK(a->counters().keys_refused > 0);
+
+  Foreigner plain(world);
+  CHECK_FALSE(plain.heard(*a));
+
+  // A member that claims to be another by its routing id is still itself.
+  Foreigner member(world);
+  member.encrypt(world.keys[kB], world.keys[kA].public_key);
+  member.socket.set(zmq::sockopt::routing_id, std::to_string(kA.value));
+  member.socket.connect(a->address());
+  std::optional<Delivery> got;
+  for (int i = 0; i < 50 && !got; ++i) {
+    (void)member.socket.send(zmq::buffer(kFrame.data(), kFrame.size()), zmq::send_flags::dontwait);
+    got = world.await(*a);
+  }
+  REQUIRE(got);
+  CHECK(got->from == kB);
+}
+
+TEST_CASE("an impostor with the server's address but not its key learns nothing") {
+  SocketFlock world(true);
+  world.add(kA), world.add(kB);
+  SocketFlock other(true);
+  other.add(kA), other.add(kB);
+  const auto b = world.open(kB);
+  const auto impostor = other.open(kA);
+  b->moved(kA, impostor->address());
+  CHECK_FALSE(pass(world, *b, *impostor, kA, 10));
+}
+
+TEST_CASE("oversized and many-part messages of a member are dropped, the rest goes on") {
+  SocketFlock world(true);
+  world.add(kA), world.add(kB);
+  Limits limits;
+  limits.frame_bytes = 10'000;
+  const auto a = world.open(kA, limits), b = world.open(kB, limits);
+  Foreigner wild(world);
+  wild.encrypt(world.keys[kB], world.keys[kA].public_key);
+  wild.socket.set(zmq::sockopt::immediate, true);
+  wild.socket.set(zmq::sockopt::sndtimeo, 3000);
+  wild.socket.connect(a->address());
+  const std::string large(20'000, 'x');
+  CHECK(wild.socket.send(zmq::buffer(large), zmq::send_flags::none));
+  CHECK_FALSE(world.await(*a, 200));
+
+  Foreigner parts(world);
+  parts.encrypt(world.keys[kB], world.keys[kA].public_key);
+  parts.socket.set(zmq::sockopt::sndtimeo, 3000);
+  parts.socket.connect(a->address());
+  const std::string small = "part";
+  for (int i = 0; i < 3; ++i) {
+    (void)parts.socket.send(zmq::buffer(small),
+                            i < 2 ? zmq::send_flags::sndmore : zmq::send_flags::none);
+  }
+  CHECK_FALSE(world.await(*a, 200));
+  CHECK(a->counters().nameless == 1);
+  CHECK(pass(world, *b, *a, kA));
+}
+
+TEST_CASE("garbage on the port changes nothing") {
+  SocketFlock world(true);
+  world.add(kA), world.add(kB);
+  world.flock[kA].address = "tcp://127.0.0.1:*";
+  const auto a = world.open(kA), b = world.open(kB);
+  b->moved(kA, a->address());
+  const auto port = std::stoi(a->address().substr(a->address().rfind(':') + 1));
+
+  Rng rng(6);
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<std::uint16_t>(port));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  for (int i = 0; i < 300; ++i) {
+    const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+    REQUIRE(::connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
+    std::string noise(1 + rng.below(400), '\0');
+    for (char& c : noise) c = static_cast<char>(rng.below(256));
+    // Half of them begin like a greeting of ZMTP 3.1 with CURVE, to get further in.
+    const std::string greeting(
+        "\xff\0\0\0\0\0\0\0\x01\x7f\x03\x01"
+        "CURVE",
+        17);
+    if (i % 2 == 0) noise = greeting + std::string(15 + 32, '\0') + noise;
+    (void)::send(fd, noise.data(), noise.size(), MSG_NOSIGNAL);
+    ::close(fd);
+  }
+  CHECK_FALSE(world.await(*a, 100));
+  CHECK(pass(world, *b, *a, kA));
+}
+
+TEST_CASE("receive keeps its deadline and wakes for a watched descriptor") {
+  SocketFlock world(false);
+  world.add(kA);
+  const auto a = world.open(kA);
+  const auto before = world.clock.now();
+  CHECK_FALSE(world.await(*a, 60));
+  const auto slept = world.clock.now() - before;
+  CHECK(slept >= std::chrono::milliseconds(60));
+  CHECK(slept < std::chrono::seconds(1));
+
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  a->watch(ends[0]);
+  REQUIRE(::write(ends[1], "x", 1) == 1);
+  const auto start = world.clock.now();
+  CHECK_FALSE(world.await(*a, 900));
+  CHECK(world.clock.now() - start < std::chrono::milliseconds(500));
+  ::close(ends[0]), ::close(ends[1]);
+}
+
+}  // namespace
+}  // namespace starling
