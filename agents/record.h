@@ -19,6 +19,9 @@ struct JobAccepted { Submit submit; std::uint64_t order = 0; };
 struct AttemptStarting { AttemptId attempt; std::vector<Share> gang; };   ///< before any Start leaves
 struct AttemptDraining { AttemptId attempt; };                            ///< next attempt only after all Released
 struct AttemptOver { AttemptId attempt; Duration served{0}; };            ///< all released: the job waits again
+/// Only `to` may run the job from now on, also if that is this home again. Written before the Submit to the next
+/// home leaves, because a home that crashes there must not run a job that another may have accepted.
+struct JobOffered { JobId job; AgentId to; };
 struct JobMoved { JobId job; AgentId to; };                               ///< the new home has accepted
 struct JobEnded { JobId job; JobState state; };                           ///< terminal, never changed
 // Owner
@@ -33,7 +36,7 @@ struct ProcessForgotten { AttemptId attempt; };                           ///< e
 
 using Record = std::variant<LifeBegan, JobAccepted, AttemptStarting, AttemptDraining, AttemptOver, JobMoved,
                             JobEnded, ShareCommitted, ShareLaunched, ShareReleased, EpochSeen,
-                            ProcessLaunching, ProcessExited, ProcessForgotten>;
+                            ProcessLaunching, ProcessExited, ProcessForgotten, JobOffered>;
 
 /// Append-only truth of one node. A failed append or sync is final: the process must stop (exit code 74).
 class Journal {

@@ -75,6 +75,10 @@ void fields(Io& io, AttemptOver& v) {
   io(v.attempt), io(v.served);
 }
 template <class Io>
+void fields(Io& io, JobOffered& v) {
+  io(v.job), io(v.to);
+}
+template <class Io>
 void fields(Io& io, JobMoved& v) {
   io(v.job), io(v.to);
 }

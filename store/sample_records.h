@@ -51,7 +51,8 @@ inline std::vector<Record> sample_records(std::uint64_t n = 0) {
           EpochSeen{PartitionId{2}, Epoch{~0ULL}},
           ProcessLaunching{{attempt, fence, spec, gang, {GpuId{0}}, Duration(4)}},
           ProcessExited{attempt, exit, Duration(9)},
-          ProcessForgotten{attempt}};
+          ProcessForgotten{attempt},
+          JobOffered{spec.id, AgentId{5}}};
 }
 
 inline bool same_records(const std::vector<Record>& a, const std::vector<Record>& b) {

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "agents/message.h"
+#include "base/ids.h"
+#include "base/limits.h"
+#include "base/time.h"
+#include "topology/occupancy.h"
+
+namespace starling {
+
+/// How sure a hold is. Edges: reserved -> committed -> launched -> releasing -> gone, and from each straight to gone.
+enum class HoldPhase : std::uint8_t {
+  reserved,   ///< in memory; lapses at `until`
+  committed,  ///< durable; lasts until released
+  launched,   ///< a process may run
+  releasing   ///< processes are being stopped; not free before all are gone
+};
+[[nodiscard]] const char* name_of(HoldPhase phase) noexcept;
+
+struct Hold {
+  AgentId home;
+  Placement gpus;  ///< ascending
+  HoldPhase phase = HoldPhase::reserved;
+  Instant until = kNever;  ///< of reserved ones
+};
+
+/// Who may use which GPU of one partition. The partition's owner keeps exactly one ledger.
+///
+/// A GPU is free, held, or quarantined: of an executor that has not said what runs there. Nothing is free until
+/// trust(). A hold is all or nothing. Pure: no clock, no I/O, no randomness. Every call is idempotent; one that
+/// answers a Refusal has changed nothing. What was released is remembered (Limits::tombstones), so that a late
+/// Reserve cannot bring it back.
+class Ledger {
+ public:
+  /// `topology` outlives it.
+  Ledger(const Topology& topology, IndexRange servers, const Limits& limits);
+
+  /// Holds all of `gpus` for `attempt` until `until`, or none. A repeat extends the hold. `expired`: was released;
+  /// `invalid`: not ascending or not of this partition; `not_ready`: quarantined; `conflict`: taken; `busy`: too
+  /// many holds.
+  std::optional<Refusal> reserve(AttemptId attempt, AgentId home, const Placement& gpus, Instant until);
+  /// Makes a hold last that has not lapsed. A repeat changes nothing. `expired` otherwise.
+  std::optional<Refusal> commit(Instant now, AttemptId attempt);
+  /// reserve, commit and launched in one step.
+  std::optional<Refusal> claim(AttemptId attempt, AgentId home, const Placement& gpus);
+  /// From a journal or an inventory: the hold exists, quarantined or not. False if somebody else holds one of its GPUs
+  /// or they are not of this partition.
+  bool adopt(AttemptId attempt, AgentId home, const Placement& gpus, HoldPhase phase);
+  /// committed -> launched; also from launched. The hold must exist.
+  void launched(AttemptId attempt);
+  /// -> releasing. The hold must exist.
+  void releasing(AttemptId attempt);
+  void set_home(AttemptId attempt, AgentId home) { holds_.at(attempt).home = home; }
+  /// Ends the hold, if there is one, and refuses `attempt` from now on. `served` is kept for those who ask again.
+  void release(AttemptId attempt, Duration served);
+  /// Ends the hold without a trace: nobody can ask for it again.
+  void forget(AttemptId attempt);
+
+  /// The executor of these servers has said what runs there / may be gone.
+  void trust(IndexRange servers);
+  void distrust(IndexRange servers);
+
+  /// Null: none.
+  [[nodiscard]] const Hold* find(AttemptId attempt) const;
+  /// Service received, if the attempt was released. Null: it was not.
+  [[nodiscard]] const Duration* released(AttemptId attempt) const;
+  [[nodiscard]] const std::map<AttemptId, Hold>& holds() const noexcept { return holds_; }
+  [[nodiscard]] const std::deque<AttemptId>& tombstones() const noexcept { return grave_order_; }
+  /// Free is free here too; held and quarantined are taken.
+  [[nodiscard]] const Occupancy& gpus() const noexcept { return gpus_; }
+  [[nodiscard]] std::uint32_t free_count() const noexcept { return gpus_.free_count(); }
+  [[nodiscard]] std::uint32_t held_count() const noexcept { return held_count_; }
+  [[nodiscard]] std::uint32_t quarantined_count() const noexcept {
+    return gpus_.gpus().size() - free_count() - held_count_;
+  }
+  /// Grows with every change of what is free.
+  [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
+
+ private:
+  [[nodiscard]] bool well_formed(const Placement& gpus) const;
+  [[nodiscard]] std::optional<Refusal> why_not(AttemptId attempt, const Placement& gpus) const;
+  void free(const Hold& hold);
+  [[nodiscard]] std::uint32_t index(GpuId gpu) const { return gpu.value - gpus_.gpus().first; }
+
+  Limits limits_;
+  Occupancy gpus_;
+  std::vector<bool> held_;     // by GPU
+  std::vector<bool> trusted_;  // by GPU
+  std::map<AttemptId, Hold> holds_;
+  std::map<AttemptId, Duration> graves_;
+  std::deque<AttemptId> grave_order_;  // oldest first
+  std::uint32_t held_count_ = 0;
+  std::uint64_t version_ = 0;
+  Placement scratch_;
+};
+
+}  // namespace starling

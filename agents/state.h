@@ -1,0 +1,229 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agents/config.h"
+#include "agents/ledger.h"
+#include "agents/output.h"
+#include "base/rng.h"
+#include "policies/policy.h"
+
+namespace starling {
+
+// Everything an Agent knows. The checker, the stories and the tests look at it; only Agent changes it.
+
+/// Where a job of this home stands.
+enum class Stage : std::uint8_t {
+  waiting,     ///< for a decision; in `waiting`
+  offered,     ///< another home alone may accept it (JobOffered is durable)
+  bidding,     ///< other partitions are asked for a share; nothing is promised
+  reserving,   ///< shares are being held; they lapse by themselves
+  committing,  ///< shares are being made to last
+  starting,    ///< AttemptStarting is durable: processes may run
+  running,     ///< every participant has said Started
+  draining     ///< AttemptDraining is durable: no next attempt before all have said Released
+};
+[[nodiscard]] const char* name_of(Stage stage) noexcept;
+[[nodiscard]] JobPhase phase_of(Stage stage) noexcept;
+
+/// One partition's part in an attempt, as the home sees it.
+struct Participant {
+  Share share;
+  AgentId agent;
+  bool reserved = false, committed = false, started = false, exited = false, released = false;
+  Duration served{0};  ///< once exited or released
+};
+
+/// The one open attempt of a job. An id of zeros: none.
+struct Attempt {
+  AttemptId id;
+  std::vector<Participant> parts;  ///< ascending by partition
+  Instant deadline = kNever;       ///< of the present stage
+  bool in_turn = false;            ///< reserves one partition after the other, and keeps what it has
+  std::vector<AgentId> asked;      ///< bidders that have not answered
+  std::vector<Share> offers;
+};
+
+/// What becomes of a job when its attempt has been drained.
+enum class AfterDrain : std::uint8_t { wait, restart, cancel, fail };
+
+struct Job {
+  std::shared_ptr<const JobSpec> spec;
+  NodeId client;
+  std::uint64_t order = 0;
+  Instant submitted;         ///< when its first home accepted it, as far as can be told here
+  Duration waited{0};        ///< before this home or this life
+  Duration served{0};        ///< in attempts that are over
+  Duration measured{0};      ///< newest Progress of the open attempt
+  Instant first_start = kNever;
+  Instant started = kNever;  ///< the open attempt
+  std::uint32_t attempts = 0, forwards = 0, preemptions = 0, failed_rounds = 0;
+  Stage stage = Stage::waiting;
+  Attempt attempt;
+  Placement placement;       ///< of the last attempt that was started
+  AfterDrain after = AfterDrain::wait;
+  Placement restart_at;      ///< with AfterDrain::restart
+  ExitStatus exit;           ///< of the participant that failed first
+  std::vector<AgentId> offered;  ///< homes that it was offered to, newest last; none is tried twice
+  std::string trouble;       ///< why the last round or attempt came to nothing
+  Instant timer = kNever;
+  Duration backoff{0};
+};
+
+/// Where a job went that was homed here.
+struct Moved {
+  AgentId to;
+  std::uint32_t forwards = 0;  ///< of the Submit it left with: a higher one brings it back
+  std::vector<AgentId> offered;
+};
+
+/// One executor's part of a share.
+struct Piece {
+  enum class State : std::uint8_t {
+    idle,       ///< not told to launch
+    launching,  ///< Launch is out
+    running,
+    unknown,    ///< of an earlier life, or the executor lost it: the home is asked
+    exited,     ///< its Exited is not acknowledged
+    killing,    ///< Kill is out
+    gone        ///< confirmed: no process
+  };
+  std::uint32_t seat = 0;
+  Placement gpus;
+  State state = State::idle;
+  Duration served{0};
+};
+
+/// What this owner knows of a hold beyond the ledger, from Commit on.
+struct OwnedShare {
+  AgentId home;
+  bool home_known = true;     ///< false: found running at an executor; everyone is asked
+  std::set<AgentId> denied;   ///< who of those said that it is dead
+  std::shared_ptr<const JobSpec> spec;
+  std::vector<Share> gang;
+  Duration served{0};         ///< by earlier attempts
+  std::vector<Piece> pieces;  ///< by seat
+  bool told = false;          ///< the home was told Exited and has to answer
+  ExitStatus exit;
+  Instant launched = kNever;
+  Instant timer = kNever;
+  Duration backoff{0};
+};
+
+/// One executor of this partition.
+struct SeatState {
+  ExecutorSeat seat;
+  bool answered = false;      ///< its inventory is known; its GPUs are trusted
+  Instant heard = Instant::min();
+  Instant asked = kNever;     ///< first InventoryRequest since it was last answered
+  Instant timer = kNever;     ///< of the next InventoryRequest
+  Duration backoff{0};
+};
+
+/// Another agent of the flock.
+struct PeerState {
+  PeerAgent peer;
+  Epoch epoch{1};             ///< of its partition, the newest heard of
+  Instant heard = Instant::min();
+  std::optional<Digest> digest;
+  Instant digest_at;
+};
+
+struct Counters {
+  std::uint64_t accepted = 0, finished = 0, failed = 0, cancelled = 0, forwards = 0;
+  std::uint64_t cross_partition_gangs = 0, preemptions = 0, resizes = 0;
+  std::uint64_t decisions = 0;        ///< of the policy, good or bad
+  std::uint64_t wrong_decisions = 0;  ///< of those, ignored because the ledger or the jobs disagree
+  std::uint64_t refused_frames = 0, messages = 0, failed_rounds = 0;
+};
+
+struct AgentState {
+  AgentState(AgentConfig agent_config, const Topology& data_center, const SpeedModel& speed_model,
+             std::unique_ptr<Policy> chosen_policy, Rng agent_rng);
+
+  AgentConfig config;
+  const Topology& topology;
+  const SpeedModel& speed;
+  std::unique_ptr<Policy> policy;
+  Rng rng;         ///< jitter
+  Rng policy_rng;  ///< handed to the policy
+  Partition partition;
+  std::uint32_t server_gpus = 0;  ///< of the partition's commonest server
+
+  // Home. Jobs that are not over are in `jobs`, terminal ones in `ended`, given-away ones in `moved`.
+  std::map<JobId, Job> jobs;
+  std::map<JobId, JobState> ended;
+  std::map<JobId, Moved> moved;
+  std::deque<JobId> remembered;  ///< ended and moved, oldest first; at most Limits::jobs_remembered
+  std::uint64_t orders = 0;      ///< arrivals so far, all lives
+  std::uint32_t attempts_opened = 0;  ///< in this life
+  std::uint32_t running_jobs = 0;     ///< starting, running or draining
+  std::uint32_t waiting_jobs = 0;     ///< all others but offered
+  std::uint64_t waiting_gpus = 0;
+  std::vector<JobView> waiting;  ///< by order; a null spec marks one that has left
+  std::size_t left_waiting = 0;  ///< marked ones
+  std::vector<JobView> running;  ///< by start; empty unless the policy wants it
+  std::set<std::pair<Instant, JobId>> job_timers;
+
+  // Owner.
+  Ledger ledger;
+  std::map<AttemptId, OwnedShare> shares;  ///< of holds that are at least committed
+  std::vector<SeatState> seats;            ///< by servers
+  std::vector<std::uint32_t> seat_of;      ///< by server, from partition.servers.first
+  std::set<std::pair<Instant, AttemptId>> share_timers;
+
+  // Flock.
+  std::vector<PeerState> peers;  ///< by AgentId; this agent too, unused
+  std::optional<Digest> told;    ///< the last one sent
+  Instant told_at = Instant::min();
+  std::vector<RemoteDigest> others;  ///< scratch of decide()
+
+  // Control.
+  bool begun = false;
+  bool dirty = false;  ///< something changed since the last decision
+  TriggerKind trigger = TriggerKind::round;
+  bool digest_due = false;  ///< something changed since the last digest was looked at
+  Instant beat = kNever;
+  Instant look = kNever;       ///< decide again, whatever has changed
+  Instant digest_look = kNever;
+  Instant now;                 ///< of the last step
+  std::uint64_t pings = 0, digests = 0;
+  std::vector<Message> loop;   ///< what this agent says to itself
+  Counters counters;
+  std::array<std::uint64_t, 256> decision_times{};  ///< by quarter octave of nanoseconds
+
+  /// All executors have answered: nothing of an earlier life is in doubt.
+  [[nodiscard]] bool reconciling() const noexcept;
+  /// The agent that owns `partition`; null: nobody.
+  [[nodiscard]] const PeerState* owner_of(PartitionId partition) const noexcept;
+  [[nodiscard]] Fence fence() const noexcept { return {partition.id, config.epoch}; }
+  [[nodiscard]] bool lossy() const noexcept { return config.timers.heartbeat < Duration::max(); }
+  [[nodiscard]] bool wants_running() const noexcept;
+
+  // Pure bookkeeping.
+  void enter_waiting(const Job& job, bool blocked);
+  void leave_waiting(const Job& job);
+  [[nodiscard]] JobView* waiting_view(const Job& job);
+  void enter_running(const Job& job);
+  void leave_running(const Job& job);
+  [[nodiscard]] JobView* running_view(const Job& job);
+  void compact_waiting();
+  void remember(JobId job);
+  void set_timer(const JobId& id, Job& job, Instant when);
+  void set_timer(AttemptId attempt, OwnedShare& share, Instant when);
+  void drop_share(AttemptId attempt);
+  [[nodiscard]] std::vector<Piece> pieces_of(const Placement& gpus, Piece::State state) const;
+  /// Applies one record of an earlier life.
+  void replay(const Record& record);
+};
+
+}  // namespace starling
