@@ -1,0 +1,60 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "agents/executor.h"
+#include "base/time.h"
+#include "interference/speed.h"
+#include "topology/topology.h"
+
+namespace starling {
+
+/// GPUs that are not there: a job "runs" for Physics' start-up time plus (duration - served) /
+/// rate, all divided by `speedup`. The rate follows the neighbours that this executor itself runs.
+/// Times handed out (served) are on the job's own scale, that is without `speedup`. Stopping is
+/// immediate.
+class EmulatedLauncher final : public Launcher {
+ public:
+  /// All three outlive it. speedup > 0.
+  EmulatedLauncher(const Topology& topology, const Physics& physics, const Clock& clock,
+                   double speedup = 1);
+
+  /// `invalid` for a job whose duration is unknown.
+  Status start(const LaunchSpec& spec) override;
+  void stop(AttemptId attempt, Duration grace) override;
+  std::vector<Exit> reap() override;
+  std::vector<Progress> measure() override;
+  [[nodiscard]] Instant next_deadline() const noexcept override;
+
+ private:
+  /// One attempt, on all its servers here.
+  struct Gang {
+    JobProfile job;
+    Placement placement;         // the whole gang, ascending
+    std::set<ServerId> servers;  // of this executor
+    double startup_s = 0;        // what is left of it
+    double left_s = 0;           // service that is still needed
+    double served_s = 0;
+    double rate = 1;
+    Instant counted;  // up to here the above are right
+    Instant end;
+  };
+
+  void count(Gang& gang, Instant now) const;
+  void rate_again(const std::set<ServerId>& servers, Instant now);
+  void plan(AttemptId attempt, Gang& gang);
+  void end(AttemptId attempt, std::int32_t code, Instant now);
+
+  const Topology& topology_;
+  const Physics& physics_;
+  const Clock& clock_;
+  double speedup_;
+  std::map<AttemptId, Gang> gangs_;
+  std::map<ServerId, std::set<AttemptId>> on_server_;
+  std::set<std::pair<Instant, AttemptId>> ends_;
+  std::vector<Exit> ended_;
+};
+
+}  // namespace starling

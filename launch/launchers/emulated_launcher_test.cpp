@@ -1,0 +1,103 @@
+#include "launch/launchers/emulated_launcher.h"
+
+#include "launch/launchers/launcher_battery.h"
+#include "topology/generate.h"
+
+using namespace starling;
+using namespace std::chrono_literals;
+
+namespace {
+
+class HandClock final : public Clock {
+ public:
+  [[nodiscard]] Instant now() const noexcept override { return now_; }
+  void set(Instant now) { now_ = std::max(now_, now); }
+  void pass(Duration d) { now_ += d; }
+
+ private:
+  Instant now_;
+};
+
+/// Half speed beside anybody; three seconds to start.
+class TestPhysics final : public Physics {
+ public:
+  [[nodiscard]] double rate(const JobProfile&, const Placement&,
+                            const Neighbours& beside) const override {
+    return beside.empty() ? 1.0 : 0.5;
+  }
+  [[nodiscard]] bool varies() const noexcept override { return true; }
+  [[nodiscard]] double startup_s(const JobProfile&) const override { return 3; }
+};
+
+Topology two_servers() {
+  GeneratorOptions options;
+  options.servers = 2;
+  options.gpus_per_server = 4;
+  return generate_flat(options).value();
+}
+
+LaunchSpec spec(std::uint64_t job, std::uint32_t server, Duration duration) {
+  LaunchSpec s;
+  s.attempt = {{0, job}, Epoch{1}, 1};
+  s.server = ServerId{server};
+  s.gpus = {GpuId{server * 4}};
+  s.gang = {{PartitionId{0}, s.gpus}};
+  s.spec.id = s.attempt.job;
+  s.spec.duration = duration;
+  return s;
+}
+
+struct Rig {
+  Topology topology = two_servers();
+  TestPhysics physics;
+  HandClock clock;
+  EmulatedLauncher launcher{topology, physics, clock, 10};
+};
+
+}  // namespace
+
+TEST_CASE("the emulated launcher passes the battery") {
+  Rig rig;
+  launcher_battery(
+      {rig.launcher, [](auto job, auto server) { return spec(job, server, 20s); },
+       [](auto job, auto server) { return spec(job, server, 100'000h); },
+       [&] { rig.clock.set(std::min(rig.launcher.next_deadline(), rig.clock.now() + 1s)); }});
+}
+
+TEST_CASE(
+    "a job alone takes start-up and duration, divided by the speedup; what was served is not "
+    "served again") {
+  Rig rig;
+  LaunchSpec job = spec(1, 0, 100s);
+  job.served = 30s;
+  CHECK(rig.launcher.start(job).ok());
+  CHECK(rig.launcher.next_deadline() == Instant(7300ms));
+  rig.clock.pass(7299ms);
+  CHECK(rig.launcher.reap().empty());
+  rig.clock.pass(1ms);
+  const auto ended = rig.launcher.reap();
+  REQUIRE(ended.size() == 1);
+  CHECK(ended[0].served == 70s);
+}
+
+TEST_CASE("neighbours slow each other down while both are there") {
+  Rig rig;
+  CHECK(rig.launcher.start(spec(1, 0, 97s)).ok());
+  rig.clock.pass(5300ms);  // 50 s of service done
+  CHECK(rig.launcher.start(spec(2, 0, 1000s)).ok());
+  CHECK(rig.launcher.start(spec(3, 1, 1000s)).ok());
+  CHECK(rig.launcher.next_deadline() == Instant(14700ms));
+  rig.clock.pass(2s);  // 10 s more
+  CHECK(rig.launcher.measure()[0].served == 60s);
+  CHECK(rig.launcher.measure()[0].rate == 0.5);
+  CHECK(rig.launcher.measure()[2].rate == 1.0);
+  rig.launcher.stop(spec(2, 0, 1s).attempt, 10s);
+  CHECK(rig.launcher.reap().at(0).exit.code == -15);
+  CHECK(rig.launcher.next_deadline() == Instant(11s));
+}
+
+TEST_CASE("a job of unknown length cannot be emulated") {
+  Rig rig;
+  CHECK(rig.launcher.start(spec(1, 0, 0s)).error().code == Errc::invalid);
+  CHECK(rig.launcher.next_deadline() == kNever);
+}
