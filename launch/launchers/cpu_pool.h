@@ -1,0 +1,28 @@
+#pragma once
+
+#include <sched.h>
+
+#include <vector>
+
+namespace starling {
+
+/// Shares this machine's CPUs out to workers: each gets the least used ones. Never refuses; when
+/// more are wanted than there are, workers share.
+class CpuPool {
+ public:
+  CpuPool();  ///< the CPUs that this process may use
+  explicit CpuPool(std::vector<int> cpus);
+
+  /// `count` CPUs, ascending, at most all. Give them back with release().
+  [[nodiscard]] std::vector<int> take(std::size_t count);
+  void release(const std::vector<int>& cpus);
+
+ private:
+  struct Cpu {
+    int number;
+    unsigned users;
+  };
+  std::vector<Cpu> cpus_;
+};
+
+}  // namespace starling

@@ -1,0 +1,270 @@
+#include "launch/launchers/process_launcher.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <sstream>
+
+#include "launch/launchers/launcher_battery.h"
+#include "launch/launchers/log_tail.h"
+#include "launch/launchers/process_tree.h"
+#include "launch/launchers/worker_environment.h"
+#include "topology/generate.h"
+
+using namespace starling;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+namespace {
+
+class SteadyClock final : public Clock {
+ public:
+  [[nodiscard]] Instant now() const noexcept override {
+    return Instant(std::chrono::steady_clock::now().time_since_epoch());
+  }
+};
+
+struct Rig {
+  Topology topology;
+  SteadyClock clock;
+  fs::path logs;
+  std::unique_ptr<ProcessLauncher> launcher;
+
+  Rig() : topology(two_servers()) {
+    std::string name = (fs::temp_directory_path() / "starling-launch-XXXXXX").string();
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    logs = name;
+    open();
+  }
+  ~Rig() {
+    launcher.reset();
+    std::error_code ignored;
+    fs::remove_all(logs, ignored);
+  }
+  static Topology two_servers() {
+    GeneratorOptions options;
+    options.servers = 2;
+    options.gpus_per_server = 4;
+    return generate_flat(options).value();
+  }
+  void open() {
+    ProcessOptions options;
+    options.logs = logs;
+    options.poll = 5ms;
+    launcher = ProcessLauncher::open(options, topology, clock).value();
+  }
+  LauncherRig rig() {
+    return {*launcher, {}, {}, [] { ::usleep(2000); }};
+  }
+  Exit run(const LaunchSpec& spec) {
+    REQUIRE(launcher->start(spec).ok());
+    LauncherRig r = rig();
+    const auto ended = exits_of(r, 1);
+    REQUIRE(ended.size() == 1);
+    return ended[0];
+  }
+  /// Waits until the job has said something.
+  std::string hear(const LaunchSpec& spec) {
+    std::string text;
+    for (int i = 0; i < 1000 && (text.empty() || text.back() != '\n'); ++i) {
+      ::usleep(2000);
+      text = log_tail(launcher->log_file(spec.attempt, spec.server), 4096);
+    }
+    return text;
+  }
+};
+
+LaunchSpec spec(std::uint64_t job, std::uint32_t server, std::vector<std::string> command) {
+  LaunchSpec s;
+  s.attempt = {{0, job}, Epoch{1}, (1ULL << 32U) | 1U};
+  s.server = ServerId{server};
+  s.gpus = {GpuId{server * 4}};
+  s.gang = {{PartitionId{0}, s.gpus}};
+  s.spec.id = s.attempt.job;
+  s.spec.command = std::move(command);
+  return s;
+}
+LaunchSpec shell(std::uint64_t job, const std::string& script) {
+  return spec(job, 0, {"sh", "-c", script});
+}
+
+bool alive(const std::string& pid) {
+  std::ifstream status("/proc/" + pid + "/stat");
+  std::string word, name, state;
+  status >> word >> name >> state;
+  return status && state != "Z";
+}
+
+}  // namespace
+
+TEST_CASE("the process launcher passes the battery") {
+  Rig r;
+  LauncherRig rig = r.rig();
+  rig.brief = [](auto job, auto server) { return spec(job, server, {"sleep", "0.05"}); };
+  rig.endless = [](auto job, auto server) { return spec(job, server, {"/bin/sleep", "1000"}); };
+  launcher_battery(rig);
+}
+
+TEST_CASE("exit codes, signals and last words come back") {
+  Rig r;
+  const Exit failed = r.run(shell(1, "echo out; echo err >&2; exit 3"));
+  CHECK(failed.exit.code == 3);
+  CHECK(failed.exit.log_tail == "out\nerr\n");
+  CHECK(r.run(spec(2, 0, {"/bin/false"})).exit.code == 1);
+  CHECK(r.run(shell(3, "kill -SEGV $$")).exit.code == -SIGSEGV);
+  const Exit missing = r.run(spec(4, 0, {"/no/such/program"}));
+  CHECK(missing.exit.code == 127);
+  CHECK(missing.exit.log_tail == "starling: cannot run '/no/such/program': no such program\n");
+  CHECK(r.run(shell(5, "i=0; while [ $i -lt 3000 ]; do echo 0123456789; i=$((i+1)); done"))
+            .exit.log_tail.size() == 4096);
+  CHECK(r.launcher->start(spec(6, 0, {})).error().code == Errc::invalid);
+}
+
+TEST_CASE("a job that ignores SIGTERM is killed after its grace, children too") {
+  Rig r;
+  const LaunchSpec job = shell(1, "trap '' TERM; sleep 1000 & echo $!; wait; sleep 1000");
+  REQUIRE(r.launcher->start(job).ok());
+  std::string child = r.hear(job);
+  child.pop_back();
+  CHECK(alive(child));
+  const Instant asked = r.clock.now();
+  r.launcher->stop(job.attempt, 300ms);
+  LauncherRig rig = r.rig();
+  const auto ended = exits_of(rig, 1);
+  REQUIRE(ended.size() == 1);
+  CHECK(ended[0].exit.code == -SIGKILL);
+  CHECK(r.clock.now() - asked >= 300ms);
+  CHECK_FALSE(alive(child));
+}
+
+TEST_CASE("whoever is told to stop may use the whole grace, even as an orphan") {
+  Rig r;
+  const LaunchSpec job =
+      shell(1, "(trap 'sleep 0.2; echo saved; exit 0' TERM; echo ready; sleep 1000 & wait) & wait");
+  REQUIRE(r.launcher->start(job).ok());
+  CHECK(r.hear(job) == "ready\n");
+  r.launcher->stop(job.attempt, 20s);
+  LauncherRig rig = r.rig();
+  const auto ended = exits_of(rig, 1);
+  REQUIRE(ended.size() == 1);
+  CHECK(ended[0].exit.code == -SIGTERM);
+  CHECK(ended[0].exit.log_tail == "ready\nsaved\n");
+}
+
+TEST_CASE("a job is over only when what it left behind is gone, also outside its group") {
+  Rig r;
+  const LaunchSpec job = shell(1, "setsid sleep 1000 & sleep 1000 & echo $!; exit 0");
+  const Exit ended = r.run(job);
+  CHECK(ended.exit.code == 0);
+  CHECK(kill_marked(fs::canonical(r.logs).string() + ":", true) == 0);
+}
+
+TEST_CASE("the next life kills what an earlier one left") {
+  Rig r;
+  r.launcher.reset();
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const pid_t earlier = ::fork();
+  if (earlier == 0) {
+    r.open();
+    const LaunchSpec job = shell(1, "setsid sleep 1000 & echo $!; wait");
+    if (!r.launcher->start(job).ok()) ::_exit(1);
+    const std::string text = r.hear(job);
+    if (::write(ends[1], text.data(), text.size()) < 0) ::_exit(1);
+    ::kill(::getpid(), SIGKILL);
+  }
+  ::close(ends[1]);
+  ::waitpid(earlier, nullptr, 0);
+  char text[32] = {};
+  REQUIRE(::read(ends[0], text, sizeof text - 1) > 1);
+  ::close(ends[0]);
+  const std::string child = std::string(text).substr(0, std::string(text).find('\n'));
+  CHECK(alive(child));
+  r.open();
+  for (int i = 0; i < 500 && alive(child); ++i) ::usleep(2000);
+  CHECK_FALSE(alive(child));
+}
+
+TEST_CASE("one failing worker ends the others") {
+  Rig r;
+  LaunchSpec job = shell(1, "[ $LOCAL_RANK = 1 ] && exit 9; sleep 1000");
+  job.gpus = {GpuId{0}, GpuId{1}, GpuId{2}};
+  job.gang = {{PartitionId{0}, job.gpus}};
+  job.local_workers = 3;
+  CHECK(r.run(job).exit.code == 9);
+}
+
+TEST_CASE("no descriptor of ours leaks into a job, and its CPUs are those it asked for") {
+  Rig r;
+  const int leak = ::fcntl(STDERR_FILENO, F_DUPFD, 200);
+  REQUIRE(leak >= 200);
+  LaunchSpec job =
+      shell(1, "[ -e /proc/$$/fd/" + std::to_string(leak) + " ] || echo closed; nproc");
+  job.spec.cpus_per_worker = 0.5;
+  CHECK(r.run(job).exit.log_tail == "closed\n1\n");
+  ::close(leak);
+}
+
+TEST_CASE("every worker is told its place as torchrun would") {
+  const Topology topology = Rig::two_servers();
+  LaunchSpec job = spec(7, 1, {"true"});
+  job.gpus = {GpuId{4}, GpuId{6}, GpuId{7}};
+  job.gang = {{PartitionId{1}, job.gpus}, {PartitionId{0}, {GpuId{2}, GpuId{3}}}};
+  job.first_rank = 2;
+  job.local_workers = 3;
+  job.served = 1500ms;
+  job.spec.environment = {"MINE=1", "RANK=99"};
+  const auto workers = worker_environments(
+      job, topology, {"mark", [](ServerId s) { return "host" + std::to_string(s.value); }});
+  REQUIRE(workers.size() == 3);
+  std::map<std::string, std::string> names;
+  for (const std::string& entry : workers[2])
+    names[entry.substr(0, entry.find('='))] = entry.substr(entry.find('=') + 1);
+  const std::map<std::string, std::string> expected = {
+      {"RANK", "4"},
+      {"LOCAL_RANK", "2"},
+      {"WORLD_SIZE", "5"},
+      {"LOCAL_WORLD_SIZE", "3"},
+      {"NODE_RANK", "1"},
+      {"GROUP_RANK", "1"},
+      {"NNODES", "2"},
+      {"MASTER_ADDR", "host0"},
+      {"CUDA_VISIBLE_DEVICES", "0,2,3"},
+      {"STARLING_WORKER_GPUS", "2"},
+      {"STARLING_SERVED_S", "1.500"},
+      {"STARLING_RUN", "mark"},
+      {"MINE", "1"},
+      {"STARLING_JOB", to_string(job.spec.id)},
+      {"STARLING_ATTEMPT", to_string(job.attempt)},
+      {"MASTER_PORT", std::to_string(master_port(job.attempt))}};
+  for (const auto& [name, value] : expected) {
+    CAPTURE(name);
+    CHECK(names[name] == value);
+  }
+}
+
+TEST_CASE("CPUs are shared out evenly and come back") {
+  CpuPool pool({0, 1, 2, 3});
+  CHECK(pool.take(2) == std::vector<int>{0, 1});
+  CHECK(pool.take(1) == std::vector<int>{2});
+  CHECK(pool.take(2) == std::vector<int>{0, 3});
+  pool.release({0, 1});
+  CHECK(pool.take(1) == std::vector<int>{1});
+  CHECK(pool.take(9).size() == 4);
+}
+
+TEST_CASE("a log tail is valid text, however it was cut") {
+  Rig r;
+  const fs::path file = r.logs / "x";
+  std::ofstream(file, std::ios::binary) << "\xc3\xa4\xc3\xb6z\xff\x01\n";
+  CHECK(log_tail(file, 100) == "\xc3\xa4\xc3\xb6z??\n");
+  CHECK(log_tail(file, 7) == "\xc3\xb6z??\n");
+  CHECK(log_tail(r.logs / "none", 7).empty());
+}

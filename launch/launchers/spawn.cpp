@@ -1,0 +1,82 @@
+#include "launch/launchers/spawn.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace starling {
+namespace {
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (const std::string& text : texts) all.push_back(const_cast<char*>(text.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
+void close_others() {
+  if (::syscall(SYS_close_range, 3U, ~0U, 0U) == 0) return;
+  for (int fd = 3; fd < 4096; ++fd) ::close(fd);
+}
+
+void say(const char* text) {
+  if (::write(STDERR_FILENO, text, std::strlen(text)) < 0) errno = 0;
+}
+
+/// Between fork and exec: system calls alone, because another thread may have held any lock.
+[[noreturn]] void become(char* const* argv, char* const* envp, const cpu_set_t* cpus, int null,
+                         int output, pid_t parent) {
+  ::setsid();
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);  // it died before the line above
+  for (int number = 1; number < 65; ++number) ::signal(number, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::dup2(null, STDIN_FILENO);
+  ::dup2(output, STDOUT_FILENO);
+  ::dup2(output, STDERR_FILENO);
+  close_others();
+  if (cpus != nullptr && ::sched_setaffinity(0, sizeof *cpus, cpus) != 0) {
+    say("starling: its CPUs cannot be set; it runs on any\n");
+  }
+  ::execvpe(argv[0], argv, envp);
+  const char* why = errno == ENOENT   ? "no such program"
+                    : errno == EACCES ? "not executable"
+                                      : "exec failed";
+  say("starling: cannot run '");
+  say(argv[0]);
+  say("': ");
+  say(why);
+  say("\n");
+  ::_exit(127);
+}
+
+}  // namespace
+
+Result<pid_t> spawn(const SpawnSpec& spec) {
+  const std::vector<char*> argv = pointers(spec.command);
+  const std::vector<char*> envp = pointers(spec.environment);
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  for (const int cpu : spec.cpus) CPU_SET(static_cast<std::size_t>(cpu), &cpus);
+  const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const pid_t parent = ::getpid();
+  const pid_t child = null < 0 ? -1 : ::fork();
+  if (child == 0) {
+    become(argv.data(), envp.data(), spec.cpus.empty() ? nullptr : &cpus, null, spec.output,
+           parent);
+  }
+  const int error = errno;
+  if (null >= 0) ::close(null);
+  if (child > 0) return child;
+  return {Errc::io, "cannot start '" + spec.command.front() + "': " + std::strerror(error)};
+}
+
+}  // namespace starling

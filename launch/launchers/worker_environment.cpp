@@ -1,0 +1,86 @@
+#include "launch/launchers/worker_environment.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "agents/gang_layout.h"
+#include "base/hash.h"
+
+namespace starling {
+namespace {
+
+void set(std::map<std::string, std::string>& names, const std::string& assignment) {
+  const std::size_t equals = assignment.find('=');
+  if (equals != std::string::npos && equals > 0) {
+    names[assignment.substr(0, equals)] = assignment.substr(equals + 1);
+  }
+}
+
+std::string list(std::uint32_t first, std::uint32_t last) {
+  std::string text;
+  for (std::uint32_t i = first; i < last; ++i)
+    text += (text.empty() ? "" : ",") + std::to_string(i);
+  return text;
+}
+
+}  // namespace
+
+std::uint16_t master_port(const AttemptId& attempt) {
+  const std::uint64_t mixed =
+      mix64(attempt.job.hi ^
+            mix64(attempt.job.lo ^ mix64(attempt.home_epoch.value ^ mix64(attempt.number))));
+  return static_cast<std::uint16_t>(20'000 + mixed % 10'000);
+}
+
+std::vector<std::vector<std::string>> worker_environments(const LaunchSpec& spec,
+                                                          const Topology& topology,
+                                                          const EnvironmentOptions& options) {
+  std::map<std::string, std::string> names;
+  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) set(names, *entry);
+  for (const std::string& assignment : spec.spec.environment) set(names, assignment);
+
+  const std::uint32_t per_worker = std::max(spec.spec.gpus_per_worker, 1U);
+  const std::vector<GangPart> parts = gang_layout(spec.gang, per_worker, topology);
+  const auto here = std::find_if(parts.begin(), parts.end(),
+                                 [&](const GangPart& p) { return p.server == spec.server; });
+  const std::uint32_t world =
+      parts.empty() ? spec.local_workers : parts.back().first_rank + parts.back().workers;
+  const std::string node = std::to_string(here == parts.end() ? 0 : here - parts.begin());
+  std::string visible;
+  const std::uint32_t first_gpu = topology.server(spec.server).gpus.first;
+  for (const GpuId gpu : spec.gpus) {
+    visible += (visible.empty() ? "" : ",") + std::to_string(gpu.value - first_gpu);
+  }
+  char served[32];
+  std::snprintf(served, sizeof served, "%.3f", seconds(spec.served));
+
+  names["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
+  names["CUDA_VISIBLE_DEVICES"] = visible;
+  names["WORLD_SIZE"] = std::to_string(world);
+  names["LOCAL_WORLD_SIZE"] = std::to_string(spec.local_workers);
+  names["GROUP_RANK"] = names["NODE_RANK"] = node;
+  names["NNODES"] = std::to_string(std::max<std::size_t>(parts.size(), 1));
+  names["MASTER_ADDR"] =
+      options.address && !parts.empty() ? options.address(parts.front().server) : "127.0.0.1";
+  names["MASTER_PORT"] = std::to_string(master_port(spec.attempt));
+  names["STARLING_JOB"] = to_string(spec.attempt.job);
+  names["STARLING_ATTEMPT"] = to_string(spec.attempt);
+  names["STARLING_SERVED_S"] = served;
+  names["STARLING_RUN"] = options.run_mark;
+
+  std::vector<std::vector<std::string>> workers(spec.local_workers);
+  const auto gpus = static_cast<std::uint32_t>(spec.gpus.size());
+  for (std::uint32_t i = 0; i < spec.local_workers; ++i) {
+    names["RANK"] = std::to_string(spec.first_rank + i);
+    names["LOCAL_RANK"] = std::to_string(i);
+    names["STARLING_WORKER_GPUS"] =
+        list(std::min(i * per_worker, gpus), std::min((i + 1) * per_worker, gpus));
+    for (const auto& [name, value] : names) workers[i].push_back(name + "=" + value);
+  }
+  return workers;
+}
+
+}  // namespace starling

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "agents/executor.h"
+#include "topology/topology.h"
+
+namespace starling {
+
+/// What a worker is told, in the names that torch.distributed reads, as under torchrun:
+///   RANK, LOCAL_RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, GROUP_RANK = NODE_RANK, NNODES, MASTER_ADDR,
+///   MASTER_PORT
+/// CUDA_VISIBLE_DEVICES holds the job's GPUs on this server (server-local indices, in PCI bus
+/// order) for all its workers here, so that `set_device(LOCAL_RANK)` is right; worker i uses the
+/// gpus_per_worker ones from i * gpus_per_worker on, also named in STARLING_WORKER_GPUS (as indices
+/// into the visible ones). STARLING_JOB, STARLING_ATTEMPT, STARLING_SERVED_S (where to resume),
+/// STARLING_RUN
+/// (`run_mark`).
+struct EnvironmentOptions {
+  std::string run_mark;
+  std::function<std::string(ServerId)> address;  ///< of the server of rank 0; unset: 127.0.0.1
+};
+
+/// One environment per local worker: this process's own, then the job's, then the above.
+[[nodiscard]] std::vector<std::vector<std::string>> worker_environments(
+    const LaunchSpec& spec, const Topology& topology, const EnvironmentOptions& options);
+
+/// The same for every part of an attempt, another one for most other attempts: 20000 to 29999.
+[[nodiscard]] std::uint16_t master_port(const AttemptId& attempt);
+
+}  // namespace starling
