@@ -253,6 +253,23 @@ TEST_CASE("garbage on the port changes nothing") {
   CHECK(pass(world, *b, *a, kA));
 }
 
+TEST_CASE("a peer that does not read costs a bounded queue, then frames are dropped") {
+  SocketFlock world(true);
+  world.add(kA), world.add(kB);
+  Limits limits;
+  limits.outbox_frames = 10;
+  const auto a = world.open(kA, limits), b = world.open(kB, limits);
+  REQUIRE(pass(world, *a, *b, kB));
+  const Bytes large(100'000);
+  int taken = 0;
+  for (int i = 0; i < 1000; ++i) taken += a->send(kB, large) ? 1 : 0;
+  CHECK(taken < 500);
+  CHECK(a->counters().dropped > 0);
+  while (world.await(*b)) {
+  }
+  CHECK(pass(world, *a, *b, kB));  // and it recovers
+}
+
 TEST_CASE("receive keeps its deadline and wakes for a watched descriptor") {
   SocketFlock world(false);
   world.add(kA);
