@@ -281,6 +281,7 @@ void Executor::step(Instant now, const ExecutorEvent& event, ExecutorOutput& out
       run->second.progress = *progress;
       run->second.measured = true;
     }
+    return;  // the beat comes with Tick, when all have been measured
   }
   step.tick();
 }

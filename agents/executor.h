@@ -40,6 +40,9 @@ class Launcher {
   virtual Status start(const LaunchSpec& spec) = 0;
   /// Ends all processes of the attempt: politely, after `grace` by force; children too. Ends show up in reap().
   virtual void stop(AttemptId attempt, Duration grace) = 0;
+  /// What ran under an earlier life of the executor, told once before anything else. What this launcher has not kept
+  /// alive comes out of reap() as lost. Default: all of it was kept.
+  virtual void adopt(std::span<const LaunchSpec>) {}
   /// Everything that ended since the last call.
   virtual std::vector<Exit> reap() = 0;
   /// How far everything that runs has come, to be handed to the executor once per heartbeat; empty where nothing is
@@ -64,8 +67,8 @@ struct ExecutorState;
 /// refused launch is refused for good, so a latecomer cannot bring it back.
 class Executor {
  public:
-  /// `recovered`: the journal of earlier lives. What ran then still counts as running: the driver hands in an Exit
-  /// with `lost` for every part of running() that its Launcher did not keep alive. `topology` outlives it.
+  /// `recovered`: the journal of earlier lives. What ran then counts as running until its Exit comes: see
+  /// Launcher::adopt(), which gets running(). `topology` outlives it.
   Executor(ExecutorConfig config, const Topology& topology, std::span<const Record> recovered);
   ~Executor();
   Executor(Executor&&) noexcept;

@@ -14,6 +14,7 @@ ExecutorNode::ExecutorNode(Executor executor, Endpoint& endpoint, Journal& journ
       journal_(journal),
       launcher_(launcher) {
   set_owner(executor_.config().partition, agent_node(executor_.config().owner));
+  launcher_.adopt(executor_.running());
 }
 
 Instant ExecutorNode::next_deadline() const noexcept {
@@ -25,7 +26,14 @@ void ExecutorNode::receive(Instant now, Received received) {
   executor_.step(now, ExecutorEvent{std::move(received)}, out_);
 }
 
-void ExecutorNode::tick_core(Instant now) { executor_.step(now, Tick{}, out_); }
+void ExecutorNode::tick_core(Instant now) {
+  if (executor_.next_deadline() <= now) {
+    for (Progress& progress : launcher_.measure()) {
+      executor_.step(now, ExecutorEvent{std::move(progress)}, out_);
+    }
+  }
+  executor_.step(now, Tick{}, out_);
+}
 
 void ExecutorNode::collect(Instant now) {
   for (Exit& exit : failed_starts_) executor_.step(now, ExecutorEvent{std::move(exit)}, out_);

@@ -46,6 +46,12 @@ void EmulatedLauncher::stop(AttemptId attempt, Duration) {
   if (gangs_.contains(attempt)) end(attempt, -SIGTERM, clock_.now());
 }
 
+void EmulatedLauncher::adopt(std::span<const LaunchSpec> earlier) {
+  for (const LaunchSpec& part : earlier) {
+    ended_.push_back({part.attempt, part.server, {0, true, {}}, Duration{0}});
+  }
+}
+
 std::vector<Exit> EmulatedLauncher::reap() {
   const Instant now = clock_.now();
   while (!ends_.empty() && ends_.begin()->first <= now) {

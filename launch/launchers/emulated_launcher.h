@@ -24,6 +24,7 @@ class EmulatedLauncher final : public Launcher {
   /// `invalid` for a job whose duration is unknown.
   Status start(const LaunchSpec& spec) override;
   void stop(AttemptId attempt, Duration grace) override;
+  void adopt(std::span<const LaunchSpec> earlier) override;  ///< all lost
   std::vector<Exit> reap() override;
   std::vector<Progress> measure() override;
   [[nodiscard]] Instant next_deadline() const noexcept override;

@@ -81,6 +81,15 @@ inline void launcher_battery(LauncherRig rig) {
   REQUIRE(ended.size() == 1);
   CHECK(ended[0].attempt == other.attempt);
   CHECK(launcher.next_deadline() == kNever);
+
+  INFO("what an earlier life started is reported lost, once");
+  const std::vector<LaunchSpec> earlier = {rig.endless(5, 0), rig.endless(5, 1)};
+  launcher.adopt(earlier);
+  CHECK(launcher.next_deadline() < kNever);
+  ended = exits_of(rig, 2);
+  REQUIRE(ended.size() == 2);
+  for (const Exit& exit : ended) CHECK(exit.exit.lost);
+  CHECK(launcher.next_deadline() == kNever);
 }
 
 }  // namespace starling

@@ -117,6 +117,13 @@ void ProcessLauncher::stop(AttemptId attempt, Duration grace) {
   }
 }
 
+void ProcessLauncher::adopt(std::span<const LaunchSpec> earlier) {
+  for (const LaunchSpec& part : earlier) {
+    std::string tail = log_tail(log_file(part.attempt, part.server), options_.log_tail_bytes);
+    lost_.push_back({part.attempt, part.server, {0, true, std::move(tail)}, Duration{0}});
+  }
+}
+
 /// The earliest deadline that was ever given counts.
 void ProcessLauncher::stop(Part& part, Instant force) {
   part.force = std::min(part.force, force);
@@ -155,7 +162,7 @@ bool ProcessLauncher::look(Part& part, Instant now) {
 
 std::vector<Exit> ProcessLauncher::reap() {
   const Instant now = looked_ = clock_.now();
-  std::vector<Exit> ended;
+  std::vector<Exit> ended = std::exchange(lost_, {});
   for (auto at = parts_.begin(); at != parts_.end();) {
     const auto& [key, part] = *at;
     if (!look(at->second, now)) {
@@ -183,6 +190,7 @@ std::vector<Progress> ProcessLauncher::measure() {
 }
 
 Instant ProcessLauncher::next_deadline() const noexcept {
+  if (!lost_.empty()) return Instant::min();
   return parts_.empty() ? kNever : later(std::max(looked_, Instant{}), options_.poll);
 }
 

@@ -46,6 +46,7 @@ class ProcessLauncher final : public Launcher {
   /// `invalid` for a job without a command; `io` if the operating system refuses.
   Status start(const LaunchSpec& spec) override;
   void stop(AttemptId attempt, Duration grace) override;
+  void adopt(std::span<const LaunchSpec> earlier) override;  ///< all lost
   std::vector<Exit> reap() override;
   std::vector<Progress> measure() override;
   [[nodiscard]] Instant next_deadline() const noexcept override;
@@ -81,6 +82,7 @@ class ProcessLauncher final : public Launcher {
   const Clock& clock_;
   CpuPool cpus_;
   std::map<Key, Part> parts_;
+  std::vector<Exit> lost_;
   Instant looked_ = Instant::min();
 };
 
