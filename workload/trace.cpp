@@ -5,6 +5,8 @@
 
 #include "workload/text_file.h"
 #include "workload/trace_format.h"
+#include "workload/trace_swf.h"
+#include "workload/trace_table.h"
 
 namespace starling {
 namespace {
@@ -16,18 +18,30 @@ bool has(const TraceRow& header, std::string_view column) {
   return std::find(header.fields.begin(), header.fields.end(), column) != header.fields.end();
 }
 
+// Muri before Tiresias, whose columns it has too.
+constexpr const TraceTable* kTables[] = {&kMuriTable, &kTiresiasTable, &kGavelTable, &kPolluxTable,
+                                         &kOpenbTable};
+
+std::string known_formats() {
+  std::string known;
+  for (const std::string& f : trace_formats()) known += (known.empty() ? "" : ", ") + f;
+  return "known are " + known;
+}
+
 Result<std::unique_ptr<TraceFormat>> choose_format(const std::string& name,
                                                    const TraceRow& header) {
-  std::string format = name;
+  std::string format = name == "shockwave" ? "gavel" : name;
   if (format.empty() && has(header, "timestamp") && has(header, "num_gpus")) format = "philly";
+  for (const TraceTable* table : kTables) {
+    if (format == table->name || (format.empty() && matches(*table, header)))
+      return table_format(*table, header);
+  }
   if (format.empty() && (has(header, "submit_s") || has(header, "job_id"))) format = "starling";
   if (format == "philly") return philly_format(header);
   if (format == "starling") return starling_format(header);
-  std::string known;
-  for (const std::string& f : trace_formats()) known += (known.empty() ? "" : ", ") + f;
   if (format.empty())
-    return header.wrong("this header belongs to no known trace format; known are " + known);
-  return Error{Errc::invalid, "trace format '" + format + "' is unknown; known are " + known};
+    return header.wrong("this header belongs to no known trace format; " + known_formats());
+  return Error{Errc::invalid, "trace format '" + format + "' is unknown; " + known_formats()};
 }
 
 Status check_options(const TraceOptions& options) {
@@ -66,6 +80,21 @@ Status read_rows(CsvReader& csv, TraceFormat& format, const std::string& file, s
   return done();
 }
 
+// Whether times count from the first row.
+Result<bool> read_csv(const std::string& text, const std::string& file, const std::string& name,
+                      Trace& trace) {
+  CsvReader csv(text);
+  std::vector<std::string_view> header;
+  if (!csv.next(header))
+    return {Errc::invalid, file + ":1: is empty; a trace starts with a header line"};
+  auto format = choose_format(name, TraceRow{header, file, csv.line()});
+  if (!format) return format.error();
+  trace.jobs.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')));
+  if (Status read = read_rows(csv, *format.value(), file, header.size(), trace); !read)
+    return read.error();
+  return format.value()->rebased();
+}
+
 void rebase(std::vector<TraceJob>& jobs) {
   if (jobs.empty()) return;
   const Duration first = jobs.front().submit;
@@ -91,7 +120,9 @@ void apply(const TraceOptions& options, Trace& trace) {
 
 }  // namespace
 
-std::vector<std::string> trace_formats() { return {"starling", "philly"}; }
+std::vector<std::string> trace_formats() {
+  return {"starling", "philly", "muri", "gavel", "shockwave", "pollux", "openb", "tiresias", "swf"};
+}
 
 JobId trace_job_id(std::uint64_t index) noexcept { return {kTraceIds, index + 1}; }
 
@@ -105,23 +136,19 @@ Result<Trace> read_trace(const std::filesystem::path& file, const TraceOptions& 
   if (Status good = check_options(options); !good) return good.error();
   const Result<std::string> text = read_text_file(file);
   if (!text) return text.error();
-  CsvReader csv(text.value());
-  const std::string path = file.string();
-  std::vector<std::string_view> header;
-  if (!csv.next(header))
-    return {Errc::invalid, path + ":1: is empty; a trace starts with a header line"};
-  auto format = choose_format(options.format, TraceRow{header, path, csv.line()});
-  if (!format) return format.error();
-
   Trace trace;
   trace.name = file.filename().string();
-  trace.jobs.reserve(
-      static_cast<std::size_t>(std::count(text.value().begin(), text.value().end(), '\n')));
-  if (Status read = read_rows(csv, *format.value(), path, header.size(), trace); !read)
-    return read.error();
+  bool rebased = true;
+  if (options.format == "swf" || (options.format.empty() && looks_like_swf(text.value()))) {
+    if (Status read = read_swf(text.value(), file.string(), trace); !read) return read.error();
+  } else {
+    const Result<bool> read = read_csv(text.value(), file.string(), options.format, trace);
+    if (!read) return read.error();
+    rebased = read.value();
+  }
   std::stable_sort(trace.jobs.begin(), trace.jobs.end(),
                    [](const TraceJob& a, const TraceJob& b) { return a.submit < b.submit; });
-  if (format.value()->rebased()) rebase(trace.jobs);
+  if (rebased) rebase(trace.jobs);
   apply(options, trace);
   return trace;
 }

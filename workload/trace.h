@@ -9,11 +9,13 @@
 
 namespace starling {
 
-/// Formats that `read_trace` knows, in the order of its help text: starling, philly.
+/// Formats that `read_trace` knows, in the order of its help text: starling (the program's own),
+/// philly, muri, gavel, shockwave, pollux, openb, tiresias and swf (Standard Workload Format).
+/// Where and how each differs from the others stands at the top of its trace_*.cpp.
 [[nodiscard]] std::vector<std::string> trace_formats();
 
 struct TraceOptions {
-  std::string format;          ///< empty: told from the header line
+  std::string format;          ///< one of trace_formats(); empty: told from the first line
   std::uint32_t max_jobs = 0;  ///< 0: all
   double load = 1.0;           ///< submit times are divided by this; > 0
   Duration from{
@@ -23,11 +25,11 @@ struct TraceOptions {
 
 /// Reads a trace file (plain or gzip). Jobs are sorted stably by submit time; the job_id column is
 /// their name. Row i of the file gets trace_job_id(i), so that the same file gives the same ids.
-/// Philly times count from the first row. A gang of n GPUs is one worker up to 8, workers of 8 for
-/// multiples of 8, else n workers of 1, unless the column `workers` says otherwise. `work` counts
-/// iterations, for rows that give no duration. Rows of the source that say "no GPU" or "0 s" are
-/// dropped and counted in `dropped`. `invalid` names file and line, what is wrong and what would be
-/// right; `io` if the file cannot be read.
+/// Philly and SWF times count from the first row. A gang of n GPUs is one worker up to 8, workers
+/// of 8 for multiples of 8, else n workers of 1, unless the column `workers` says otherwise. `work`
+/// counts iterations, for rows that give no duration. Rows of the source that say "no GPU" or "0 s"
+/// are dropped and counted in `dropped`. `invalid` names file and line, what is wrong and what
+/// would be right; `io` if the file cannot be read.
 [[nodiscard]] Result<Trace> read_trace(const std::filesystem::path& file,
                                        const TraceOptions& options);
 

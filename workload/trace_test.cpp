@@ -104,10 +104,11 @@ TEST_CASE("a mistake is told with its line, what it is and what would be right")
   CHECK(message(read("timestamp,duration_s,num_gpus,gpu_time_s,vc\n2017-10-32 00:00:00,1,1,1,v\n"))
             .starts_with("t.csv:2: timestamp is '2017-10-32 00:00:00'"));
   CHECK(message(read("")).starts_with("t.csv:1: is empty"));
-  TraceOptions swf;
-  swf.format = "swf";
-  CHECK(read(head, swf).error().message ==
-        "trace format 'swf' is unknown; known are starling, philly");
+  TraceOptions unknown;
+  unknown.format = "excel";
+  CHECK(read(head, unknown).error().message ==
+        "trace format 'excel' is unknown; known are starling, philly, muri, gavel, shockwave, "
+        "pollux, openb, tiresias, swf");
   CHECK(read_trace("no/such/file.csv", {}).error().code == Errc::io);
 }
 
