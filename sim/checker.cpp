@@ -51,10 +51,8 @@ void Checker::wrote_one(Instant now, NodeId node, const Record& record) {
     }
     last = seen->epoch;
   } else if (const auto* committed = std::get_if<ShareCommitted>(&record)) {
-    for (const PeerAgent& peer : partitions_) {
-      if (agent_node(peer.agent) == node) {
-        committed_.insert({committed->attempt, peer.partition.id});
-      }
+    if (const auto partition = own_partition(node)) {
+      committed_.insert({committed->attempt, *partition});
     }
   }
 }
@@ -74,9 +72,7 @@ void Checker::began(Instant now, NodeId node, const LifeBegan& began) {
     }
     life->second = {began.incarnation, began.epoch};
   }
-  for (const PeerAgent& peer : partitions_) {
-    if (agent_node(peer.agent) == node) own(now, peer.partition.id, began.epoch, node);
-  }
+  if (const auto partition = own_partition(node)) own(now, *partition, began.epoch, node);
 }
 
 void Checker::own(Instant now, PartitionId partition, Epoch epoch, NodeId node) {
@@ -99,6 +95,11 @@ void Checker::ended(Instant now, NodeId node, const JobEnded& ended) {
 
 void Checker::starting(Instant now, NodeId node, const AttemptStarting& starting) {
   gangs_[starting.attempt] = starting.gang;
+  // A gang of the home's own partition alone: this one record stands for reserve, commit and start.
+  if (starting.gang.size() == 1) {
+    const PartitionId partition = starting.gang.front().partition;
+    if (own_partition(node) == partition) committed_.insert({starting.attempt, partition});
+  }
   if (ended_.contains(starting.attempt.job)) {
     fail("S5", now, node,
          "attempt " + to_string(starting.attempt) + " starts after its job had ended");
@@ -190,6 +191,11 @@ void Checker::check_ledger(Instant now, const LedgerView& ledger) {
       }
     }
   }
+  if (!ledger.reconciling && ledger.quarantined > 0) {
+    fail("S9", now, ledger.owner,
+         std::to_string(ledger.quarantined) +
+             " GPUs are quarantined although every executor has answered");
+  }
   const std::size_t sum = held.size() + ledger.free + ledger.quarantined;
   if (sum != ledger.gpus.size()) {
     fail("S9", now, ledger.owner,
@@ -197,6 +203,13 @@ void Checker::check_ledger(Instant now, const LedgerView& ledger) {
              std::to_string(ledger.quarantined) + " quarantined GPUs are " + std::to_string(sum) +
              " of " + std::to_string(ledger.gpus.size()));
   }
+}
+
+std::optional<PartitionId> Checker::own_partition(NodeId node) const {
+  for (const PeerAgent& peer : partitions_) {
+    if (agent_node(peer.agent) == node) return peer.partition.id;
+  }
+  return std::nullopt;
 }
 
 PartitionId Checker::partition_of(GpuId gpu) const {

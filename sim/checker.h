@@ -71,6 +71,7 @@ class Checker {
   void starting(Instant now, NodeId node, const AttemptStarting& starting);
   void check_process(Instant now, const ProcessView& process, const WorldView& world);
   void check_ledger(Instant now, const LedgerView& ledger);
+  [[nodiscard]] std::optional<PartitionId> own_partition(NodeId node) const;
   [[nodiscard]] PartitionId partition_of(GpuId gpu) const;
 
   std::vector<PeerAgent> partitions_;

@@ -69,6 +69,35 @@ std::vector<Exit> Hardware::reap(std::uint32_t executor) {
   return ended;
 }
 
+void Hardware::adopt(std::uint32_t executor, std::span<const LaunchSpec> ran) {
+  for (const LaunchSpec& spec : ran) {
+    const auto same = [&](const auto& p) {
+      return p.attempt == spec.attempt && p.server == spec.server;
+    };
+    const auto gang = by_attempt_.find(spec.attempt);
+    if (gang != by_attempt_.end()) {
+      const auto& processes = gangs_[gang->second].processes;
+      if (std::any_of(processes.begin(), processes.end(), same)) continue;
+    }
+    std::vector<Exit>& exits = exits_[executor];
+    if (std::any_of(exits.begin(), exits.end(), same)) continue;
+    exits.push_back({spec.attempt, spec.server, {0, true, ""}, {}});
+  }
+}
+
+std::vector<Progress> Hardware::measure(std::uint32_t executor) {
+  std::vector<Progress> all;
+  if (!physics_.varies()) return all;  // time tells as much
+  for (const auto& [attempt, index] : by_attempt_) {
+    Gang& gang = gangs_[index];
+    const auto here = [executor](const SimProcess& p) { return p.executor == executor; };
+    if (!gang.moving || std::none_of(gang.processes.begin(), gang.processes.end(), here)) continue;
+    account(gang);
+    all.push_back({attempt, gang.service, gang.rate});
+  }
+  return all;
+}
+
 std::span<const std::uint32_t> Hardware::end(std::uint32_t index, std::uint32_t version) {
   woken_.clear();
   Gang& gang = gangs_[index];

@@ -53,6 +53,8 @@ class Hardware {
   Status start(std::uint32_t executor, const LaunchSpec& spec);
   void stop(std::uint32_t executor, AttemptId attempt);
   [[nodiscard]] std::vector<Exit> reap(std::uint32_t executor);
+  void adopt(std::uint32_t executor, std::span<const LaunchSpec> ran);
+  [[nodiscard]] std::vector<Progress> measure(std::uint32_t executor);
 
   /// A gang_end event. Returns the executors with something to reap, ascending; none for an
   /// outdated event.
@@ -126,7 +128,9 @@ class SimLauncher final : public Launcher {
       : executor_(executor), hardware_(hardware) {}
   Status start(const LaunchSpec& spec) override { return hardware_.start(executor_, spec); }
   void stop(AttemptId attempt, Duration) override { hardware_.stop(executor_, attempt); }
+  void adopt(std::span<const LaunchSpec> ran) override { hardware_.adopt(executor_, ran); }
   std::vector<Exit> reap() override { return hardware_.reap(executor_); }
+  std::vector<Progress> measure() override { return hardware_.measure(executor_); }
 
  private:
   std::uint32_t executor_;

@@ -136,8 +136,8 @@ void World::Parts::plan_jobs() {
     const auto home = static_cast<std::uint32_t>(row % agent_configs.size());
     core.submit(Instant(job.submit), std::move(spec), AgentId{home});
   }
-  auto node =
-      std::make_unique<SimClientNode>(std::move(core), options.limits, seats.back()->endpoint);
+  auto node = std::make_unique<ClientNode>(std::move(core), Incarnation{1}, options.limits,
+                                           seats.back()->endpoint);
   client = node.get();
   seats.back()->node = std::move(node);
   reschedule(seats.size() - 1);

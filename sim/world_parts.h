@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "sim/client_node.h"
 #include "sim/world.h"
 
 namespace starling {
@@ -65,7 +64,7 @@ struct World::Parts {
   std::vector<ExecutorConfig> executor_configs;
   std::vector<std::unique_ptr<SimLauncher>> launchers;
   std::vector<std::unique_ptr<Seat>> seats;  ///< agents, executors, the client
-  SimClientNode* client = nullptr;
+  ClientNode* client = nullptr;
   std::vector<std::function<void(World&)>> scripts;
   std::size_t scripts_left = 0;
   Timeline timeline;
