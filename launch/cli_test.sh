@@ -1,0 +1,166 @@
+#!/usr/bin/env bash
+# The program from outside: what a user types, what comes back, and that nothing stays behind.
+#   launch/cli_test.sh PROGRAM
+set -uo pipefail
+starling=$(realpath "$1")
+work=$(mktemp -d)
+export TMPDIR=$work
+cd "$work"
+failures=0
+fail() { echo "FAILED: $1" >&2; failures=$((failures + 1)); }
+
+# Processes of this test: they carry its folder in their command line.
+left_over() { pgrep -f -- "--config $work" || true; }
+finish() {
+  local pids
+  pids=$(left_over)
+  [ -z "$pids" ] || kill -9 $pids 2>/dev/null
+  rm -rf "$work"
+}
+trap finish EXIT
+
+# expect CODE TEXT COMMAND...: exit status, and stderr is one message that contains TEXT.
+expect() {
+  local code=$1 text=$2
+  shift 2
+  "$starling" "$@" >out.txt 2>err.txt </dev/null
+  local got=$?
+  [ $got -eq "$code" ] || fail "starling $*: exit $got, expected $code: $(cat err.txt)"
+  grep -qF -- "$text" err.txt out.txt || fail "starling $*: '$text' is not in: $(cat err.txt)"
+  if [ "$code" -eq 2 ]; then
+    [ "$(grep -c '^starling: ' err.txt)" -eq 1 ] || fail "starling $*: not exactly one message: $(cat err.txt)"
+    [ ! -s out.txt ] || fail "starling $*: wrote to stdout"
+  fi
+}
+
+echo "-- inputs"
+expect 0 "4 servers" topology generate leaf-spine --servers 4 --gpus 8 --rack 2 -o t.yaml
+expect 0 "100 jobs" workload generate --jobs 100 --gpus 32 --load 1.2 --max-duration 3600 -o w.csv
+expect 0 "32 GPUs" topology check t.yaml
+expect 0 "partition" topology partition t.yaml --agents 2
+expect 0 "GPUs" topology show t.yaml
+expect 0 "100 jobs" workload show w.csv
+expect 0 "consolidate" policies
+expect 0 "complete -F" completion bash
+expect 0 "" keys new k.json
+
+echo "-- wrong inputs"
+expect 2 "did you mean 'sim'" smi
+expect 2 "unknown command 'frobnicate'" frobnicate
+expect 2 "did you mean '--topology'" sim --toplogy t.yaml
+expect 2 "did you mean 'generate'" topology genrate
+expect 2 "--topology FILE is missing" sim --trace w.csv
+expect 2 "--trace FILE is missing" sim --topology t.yaml
+expect 2 "nosuch.yaml" sim --topology nosuch.yaml --trace w.csv
+expect 2 "nosuch.csv" sim --topology t.yaml --trace nosuch.csv
+expect 2 "whole number from 1" sim --topology t.yaml --trace w.csv --agents 0
+expect 2 "whole number from 1" sim --topology t.yaml --trace w.csv --agents two
+expect 2 "9 agents cannot share 4 servers" sim --topology t.yaml --trace w.csv --agents 9
+expect 2 "number above 0" sim --topology t.yaml --trace w.csv --load -1
+expect 2 "consolidate" sim --topology t.yaml --trace w.csv --policy nosuch
+expect 2 "--policy" sim --topology t.yaml --trace w.csv --policy fifo:nosuch=1
+expect 2 "give trace or full" sim --topology t.yaml --trace w.csv --physics none
+expect 2 "noisy:SIGMA" sim --topology t.yaml --trace w.csv --durations some
+expect 2 "no trace format" sim --topology t.yaml --trace w.csv --format nosuch
+expect 2 "7d" sim --topology t.yaml --trace w.csv --from yesterday
+expect 2 "give one of them" run --topology t.yaml --trace w.csv --speedup 2 --target-seconds 2
+expect 2 "which flock" jobs
+expect 2 "no flock lives there" jobs --flock "$work/none"
+expect 2 "job file" submit --flock "$work/none"
+expect 2 "--config FILE is missing" agent
+expect 2 "k.json" keys new k.json
+printf 'los: 0.1\n' >n.yaml
+expect 2 "n.yaml:1: unknown key 'los'" sim --topology t.yaml --trace w.csv --network n.yaml
+printf 'loss: 2\n' >n.yaml
+expect 2 "n.yaml:1: loss is a probability" sim --topology t.yaml --trace w.csv --network n.yaml
+printf 'racks: [\n' >bad.yaml
+expect 2 "bad.yaml:" topology check bad.yaml
+printf 'job_id,submit_s,gpus,duration_s\na,0,1,10\nb,1,x,10\n' >bad.csv
+expect 2 "bad.csv:3" sim --topology t.yaml --trace bad.csv
+
+echo "-- simulated"
+expect 0 "JCT mean" sim --topology t.yaml --trace w.csv --policy consolidate --agents 2 --out sim.out --quiet
+for file in summary.json jobs.csv report.html; do [ -s "sim.out/$file" ] || fail "sim.out/$file is missing"; done
+[ "$(wc -l <sim.out/jobs.csv)" -eq 101 ] || fail "jobs.csv does not have 100 jobs"
+"$starling" sim --topology t.yaml --trace w.csv --agents 2 --json >a.json 2>a.err || fail "sim --json: $(cat a.err)"
+"$starling" sim --topology t.yaml --trace w.csv --agents 2 --json >b.json 2>/dev/null
+same() { grep -o '"trace_hash": *"[0-9a-f]*"' "$1"; }
+[ -n "$(same a.json)" ] && [ "$(same a.json)" = "$(same b.json)" ] || fail "same seed, other run"
+head -c1 a.json | grep -q '{' || fail "sim --json: stdout is not only JSON"
+
+echo "-- live"
+expect 0 "JCT mean" run --topology t.yaml --trace w.csv --policy consolidate --agents 2 --target-seconds 5 --out run.out --quiet
+grep -q '"jobs_finished": *100' run.out/summary.json || fail "run: not all jobs finished: $(cat run.out/summary.json)"
+[ -z "$(left_over)" ] || fail "run left processes behind"
+[ -z "$(find "$work" -maxdepth 1 -name 'starling-*')" ] || fail "run left its directory behind"
+
+wait_for_daemons() {
+  for _ in $(seq 200); do
+    [ "$(left_over | wc -l)" -ge "$1" ] && [ "$(find "$2" -name journal.db | wc -l)" -ge "$1" ] && return 0
+    sleep 0.05
+  done
+  return 1
+}
+gone() {
+  for _ in $(seq 100); do
+    [ -z "$(left_over)" ] && return 0
+    sleep 0.1
+  done
+  return 1
+}
+
+echo "-- Ctrl-C"
+"$starling" run --topology t.yaml --trace w.csv --agents 2 --speedup 1 --quiet --state "$work/interrupted" >out.txt 2>err.txt &
+pid=$!
+wait_for_daemons 3 "$work/interrupted" || fail "the daemons did not start"
+kill -INT $pid
+wait $pid
+[ $? -eq 1 ] || fail "an interrupted run must exit with 1"
+grep -q interrupted err.txt || fail "an interrupted run must say so: $(cat err.txt)"
+gone || fail "Ctrl-C left processes behind"
+
+echo "-- a child dies"
+"$starling" run --topology t.yaml --trace w.csv --agents 2 --speedup 1 --quiet --state "$work/killed" >out.txt 2>err.txt &
+pid=$!
+wait_for_daemons 3 "$work/killed" || fail "the daemons did not start"
+kill -9 "$(pgrep -f -- "--config $work/killed/nodes/agent-1/")"
+wait $pid
+[ $? -eq 1 ] || fail "a killed child must end the run with 1"
+grep -q 'agent-1 was killed by signal 9' err.txt || fail "the message does not name the child: $(cat err.txt)"
+gone || fail "a killed child left others behind"
+
+echo "-- the supervisor dies"
+"$starling" run --topology t.yaml --trace w.csv --agents 2 --speedup 1 --quiet --state "$work/orphans" >out.txt 2>err.txt &
+pid=$!
+wait_for_daemons 3 "$work/orphans" || fail "the daemons did not start"
+kill -9 $pid
+wait $pid 2>/dev/null
+gone || fail "a killed supervisor left its children behind"
+
+echo "-- a flock that stays"
+"$starling" topology generate flat --servers 1 --gpus 4 -o one.yaml 2>/dev/null
+export STARLING_FLOCK=$work/flock
+"$starling" up --topology one.yaml --agents 1 >up.txt 2>up.err &
+up=$!
+for _ in $(seq 200); do grep -q '^ready' up.txt && break; sleep 0.05; done
+grep -q '^ready' up.txt || fail "up is not ready: $(cat up.err)"
+expect 0 "agent-0" top
+expect 0 "finished, exit code 0" submit --wait --gpus 2 -- sh -c 'echo $CUDA_VISIBLE_DEVICES > seen.txt'
+expect 1 "failed, exit code 3" submit --wait -- sh -c 'echo why; exit 3'
+expect 2 "the data centre has 4" submit --gpus 5 -- true
+expect 0 "finished" jobs
+job=$("$starling" submit --gpus 4 -- sleep 600) || fail "submit"
+waiting=$("$starling" submit --gpus 4 -- true) || fail "submit"
+sleep 0.5
+expect 0 "running" jobs
+expect 0 "waiting" explain "$waiting"
+expect 0 "cancelled" cancel "$job"
+expect 2 "no agent knows" cancel 12345
+expect 2 "is locked by process" agent --config "$work/flock/nodes/agent-0/config.json"
+kill -TERM $up
+wait $up
+[ $? -eq 0 ] || fail "up must stop cleanly: $(cat up.err)"
+gone || fail "up left processes behind"
+
+[ $failures -eq 0 ] && echo "all right"
+exit $((failures > 0))

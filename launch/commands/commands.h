@@ -1,0 +1,25 @@
+#pragma once
+
+#include "launch/cli.h"
+
+namespace starling {
+
+// One function per command of the program: adds it, its options and what it does. The action
+// owns the options, so they live as long as the command line.
+void add_sim(const Command& root);
+void add_run(const Command& root);
+void add_agent(const Command& root);
+void add_executor(const Command& root);
+void add_up(const Command& root);
+void add_submit(const Command& root);
+void add_jobs(const Command& root);
+void add_cancel(const Command& root);
+void add_explain(const Command& root);
+void add_top(const Command& root);
+void add_topology(const Command& root);
+void add_workload(const Command& root);
+void add_policies(const Command& root);
+void add_keys(const Command& root);
+void add_bench(const Command& root);
+
+}  // namespace starling

@@ -1,0 +1,48 @@
+#include <cstdio>
+#include <memory>
+
+#include "launch/commands/commands.h"
+#include "launch/exit_codes.h"
+#include "launch/job_lookup.h"
+
+namespace starling {
+namespace {
+
+struct Options {
+  std::string flock, job;
+};
+
+int explain(const Options& options) {
+  auto id = parse_job_id(options.job);
+  if (!id) return bad_input("explain: " + id.error().message);
+  auto session = open_session(options.flock);
+  if (!session) return failed(session.error());
+  auto found = find_job(*session.value(), id.value());
+  if (!found) return failed(found.error());
+  const JobState& state = found.value();
+  std::printf("%s is %s at agent-%u\n", to_string(id.value()).c_str(), name_of(state.phase),
+              state.home.value);
+  const auto why = session.value()->ask<Explanation>(
+      agent_node(state.home), Explain{id.value()}, std::chrono::seconds(3),
+      [&](const Explanation& e) { return e.job == id.value(); });
+  if (!why)
+    return work_failed("explain: agent-" + std::to_string(state.home.value) + " does not answer");
+  for (const std::string& line : why->lines) std::printf("%s\n", line.c_str());
+  if (terminal(state.phase) && !state.exit.log_tail.empty())
+    std::printf("last output:\n%s\n", state.exit.log_tail.c_str());
+  return kDone;
+}
+
+}  // namespace
+
+void add_explain(const Command& root) {
+  const auto options = std::make_shared<Options>();
+  const Command command =
+      root.sub("explain", "why a job waits: which agent and level lacks what, who refused");
+  command.positional("JOB", options->job, "its id; leading zeros may be left out");
+  command.option("--flock", options->flock, "DIR",
+                 "directory of the flock; default $STARLING_FLOCK");
+  command.action([options] { return explain(*options); });
+}
+
+}  // namespace starling

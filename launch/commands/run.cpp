@@ -1,0 +1,96 @@
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <span>
+
+#include "launch/commands/commands.h"
+#include "launch/exit_codes.h"
+#include "launch/live_run.h"
+#include "launch/output.h"
+#include "launch/progress_bar.h"
+#include "launch/signals.h"
+#include "launch/wiring.h"
+
+namespace starling {
+namespace {
+
+struct LiveRunOptions : RunOptions {
+  double speedup = 0;         ///< 0: derived
+  double target_seconds = 0;  ///< 0: not given
+  std::string state;
+  bool keep = false, with_sim = false;
+};
+
+Status check_live(const LiveRunOptions& o, const RunInput& input) {
+  if (o.speedup > 0 && o.target_seconds > 0)
+    return {Errc::invalid, "--speedup and --target-seconds say the same thing; give one of them"};
+  if (!o.network.empty() && o.network != "ideal" && o.network != "lan") {
+    return {Errc::invalid,
+            "--network FILE is for 'starling sim'; a live run has the network that there is"};
+  }
+  if (!o.faults.empty()) return {Errc::invalid, "--faults is for 'starling sim'"};
+  if (input.sim.durations.kind != DurationKnowledge::exact) {
+    return {Errc::invalid, "--durations " + o.durations +
+                               " is for 'starling sim'; in a live run emulated jobs carry their "
+                               "duration, so only exact is honest"};
+  }
+  return done();
+}
+
+Result<RunResult> simulated(const RunInput& input, const PolicyRegistry& policies, bool quiet) {
+  ProgressBar progress("simulating", quiet);
+  SimOptions sim = input.sim;
+  sim.progress = [&](std::uint64_t jobs_done, std::uint64_t total) {
+    progress.update(jobs_done, total);
+  };
+  return simulate(input.topology, input.trace, policies, sim);
+}
+
+int run_command(const LiveRunOptions& o) {
+  const PolicyRegistry policies = all_policies();
+  auto input = read_run_input(o, policies);
+  if (!input) return failed(input.error());
+  if (auto right = check_live(o, input.value()); !right.ok()) return failed(right.error());
+
+  LiveOptions live{o.speedup > 0 ? o.speedup : 1, o.state, o.keep, o.quiet};
+  std::vector<RunResult> runs;
+  if (o.with_sim || o.target_seconds > 0) {
+    auto sim = simulated(input.value(), policies, o.quiet);
+    if (!sim) return failed(sim.error());
+    sim.value().load = o.load;
+    if (o.target_seconds > 0) {
+      live.speedup = std::max(1.0, figures(sim.value()).makespan_s / o.target_seconds);
+    }
+    if (o.with_sim) runs.push_back(std::move(sim).value());
+  }
+  if (!o.quiet) {
+    std::fprintf(stderr, "starling: %zu jobs, %u agents, 1 s stands for %.0f s of the trace\n",
+                 input.value().trace.jobs.size(), input.value().sim.agents, live.speedup);
+  }
+  catch_stop_signals();
+  auto result = run_live(input.value(), policies, live);
+  if (!result)
+    return result.error().code == Errc::invalid ? bad_input(result.error().message)
+                                                : work_failed(result.error().message);
+  result.value().load = o.load;
+  runs.insert(runs.begin(), std::move(result).value());
+  return deliver(runs, input.value().topology, o.out, o.json);
+}
+
+}  // namespace
+
+void add_run(const Command& root) {
+  const auto o = std::make_shared<LiveRunOptions>();
+  const Command command =
+      root.sub("run", "run a trace live: agents and executors as processes on this machine");
+  add_run_options(command, *o);
+  command.option("--speedup", o->speedup, "X", "trace seconds per second (default 1)", 0.0);
+  command.option("--target-seconds", o->target_seconds, "S",
+                 "choose the speedup so that the run takes about S seconds", 0.0);
+  command.option("--state", o->state, "DIR", "run directory, kept; default: a temporary one");
+  command.flag("--keep", o->keep, "keep the temporary run directory");
+  command.flag("--with-sim", o->with_sim, "also simulate the same input and show both");
+  command.action([o] { return run_command(*o); });
+}
+
+}  // namespace starling

@@ -1,0 +1,41 @@
+#include <memory>
+#include <span>
+
+#include "launch/commands/commands.h"
+#include "launch/exit_codes.h"
+#include "launch/output.h"
+#include "launch/progress_bar.h"
+#include "launch/run_options.h"
+#include "launch/wiring.h"
+
+namespace starling {
+namespace {
+
+int run_sim(const RunOptions& options) {
+  const PolicyRegistry policies = all_policies();
+  auto input = read_run_input(options, policies);
+  if (!input) return failed(input.error());
+  RunInput& in = input.value();
+  ProgressBar progress("simulating", options.quiet);
+  in.sim.progress = [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); };
+  auto result = simulate(in.topology, in.trace, policies, in.sim);
+  progress.finish();
+  if (!result)
+    return result.error().code == Errc::invalid ? bad_input(result.error().message)
+                                                : work_failed(result.error().message);
+  result.value().load = options.load;
+  const int status = deliver(std::span(&result.value(), 1), in.topology, options.out, options.json);
+  return status;
+}
+
+}  // namespace
+
+void add_sim(const Command& root) {
+  const auto options = std::make_shared<RunOptions>();
+  const Command command = root.sub("sim", "simulate a trace on a data centre");
+  add_run_options(command, *options);
+  command.flag("--check", options->check, "check the safety rules after every event (slow)");
+  command.action([options] { return run_sim(*options); });
+}
+
+}  // namespace starling

@@ -1,0 +1,172 @@
+#include <sys/random.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "launch/commands/commands.h"
+#include "launch/exit_codes.h"
+#include "launch/job_lookup.h"
+#include "launch/run_options.h"
+#include "launch/signals.h"
+#include "topology/load.h"
+#include "workload/check_job.h"
+#include "workload/job_file.h"
+
+namespace starling {
+namespace {
+
+struct Options {
+  std::string flock, id, name, gpu_type;
+  std::vector<std::string> words;
+  std::uint32_t workers = 1, gpus = 1;
+  bool wait = false, json = false;
+};
+
+JobId new_job_id() {
+  JobId id;
+  std::uint64_t random[2];
+  if (getrandom(random, sizeof random, 0) == sizeof random) id = {random[0], random[1]};
+  return id;
+}
+
+/// One word that names a YAML file is a job file; everything else is a command.
+bool is_job_file(const std::vector<std::string>& words) {
+  const auto extension = std::filesystem::path(words.front()).extension();
+  return words.size() == 1 && (extension == ".yaml" || extension == ".yml");
+}
+
+Result<std::vector<JobSpec>> jobs_of(const Options& o) {
+  if (o.words.empty())
+    return {Errc::invalid, "submit: give a job file (.yaml), or a command after '--'"};
+  std::vector<JobSpec> jobs;
+  if (is_job_file(o.words)) {
+    auto read = read_job_file(o.words.front());
+    if (!read) return {Errc::invalid, read.error().message};
+    jobs = std::move(read).value();
+  } else {
+    JobSpec spec;
+    spec.command = o.words;
+    spec.name =
+        o.name.empty() ? std::filesystem::path(o.words.front()).filename().string() : o.name;
+    spec.workers = o.workers;
+    spec.gpus_per_worker = o.gpus;
+    if (!o.gpu_type.empty()) spec.gpu_types = {o.gpu_type};
+    if (auto right = check_job(spec, Limits{}); !right.ok())
+      return {Errc::invalid, "submit: " + right.error().message};
+    jobs.push_back(std::move(spec));
+  }
+  if (!o.id.empty()) {
+    if (jobs.size() != 1)
+      return {Errc::invalid,
+              "submit: --id is for one job, the file has " + std::to_string(jobs.size())};
+    auto id = parse_job_id(o.id);
+    if (!id) return {Errc::invalid, "submit: --id: " + id.error().message};
+    jobs.front().id = id.value();
+  } else {
+    for (JobSpec& job : jobs) job.id = new_job_id();
+  }
+  return jobs;
+}
+
+/// Offers the job until its home has answered. Refused: exit status 2, because the request is
+/// wrong.
+int submit_one(Session& session, const JobSpec& spec) {
+  const NodeId home =
+      agent_node(AgentId{static_cast<std::uint32_t>(spec.id.lo % session.agents())});
+  const Instant until = Session::now() + std::chrono::seconds(10);
+  Instant again = Session::now();
+  while (Session::now() < until && !stop_requested()) {
+    if (Session::now() >= again) {
+      session.send(home, Submit{spec, session.me()});
+      again = Session::now() + std::chrono::milliseconds(250);
+    }
+    const auto received = session.receive(std::min(again, until));
+    if (!received || received->from != home) continue;
+    if (const auto* rejected = std::get_if<Rejected>(&received->message);
+        rejected != nullptr && rejected->job == spec.id) {
+      return bad_input("submit: " + spec.name + " is refused: " +
+                       (rejected->reason.empty() ? name_of(rejected->why) : rejected->reason));
+    }
+    if (const auto* busy = std::get_if<Busy>(&received->message);
+        busy != nullptr && busy->job == spec.id) {
+      again = Session::now() + std::chrono::milliseconds(busy->retry_ms);
+    }
+    const auto* accepted = std::get_if<Accepted>(&received->message);
+    const auto* state = std::get_if<JobState>(&received->message);
+    if ((accepted != nullptr && accepted->job == spec.id) ||
+        (state != nullptr && state->job == spec.id))
+      return kDone;
+  }
+  return work_failed(
+      "submit: agent-" + std::to_string(home.value - 1) +
+      " does not answer; is the flock up? The job may still be accepted: see 'starling jobs'");
+}
+
+int wait_for(Session& session, const std::vector<JobSpec>& jobs) {
+  int status = kDone;
+  for (const JobSpec& job : jobs) {
+    for (;;) {
+      auto state = find_job(session, job.id);
+      if (!state && state.error().code != Errc::not_ready) return failed(state.error());
+      if (state.ok() && terminal(state.value().phase)) {
+        const JobState& s = state.value();
+        std::fprintf(stderr, "%s %s, exit code %d\n", to_string(job.id).c_str(), name_of(s.phase),
+                     s.exit.code);
+        if (s.phase != JobPhase::finished) status = kWorkFailed;
+        break;
+      }
+      if (stop_requested()) return work_failed("submit: interrupted; the jobs go on");
+      const Instant next = Session::now() + std::chrono::milliseconds(200);
+      while (session.receive(next)) {
+      }
+    }
+  }
+  return status;
+}
+
+int submit(const Options& o) {
+  auto jobs = jobs_of(o);
+  if (!jobs) return failed(jobs.error());
+  auto dir = flock_dir(o.flock);
+  if (!dir) return failed(dir.error());
+  auto deployment = read_deployment(dir.value());
+  if (!deployment) return failed(deployment.error());
+  auto topology = load_topology((dir.value() / deployment.value().topology).string());
+  if (!topology) return bad_input(topology.error().message);
+  for (const JobSpec& job : jobs.value()) {
+    if (auto fits = can_ever_fit(topology.value(), job); !fits.ok()) {
+      return bad_input("submit: " + job.name + " can never run here: " + fits.error().message);
+    }
+  }
+  catch_stop_signals();
+  auto session = Session::open(deployment.value());
+  if (!session) return failed(session.error());
+  for (const JobSpec& job : jobs.value()) {
+    if (const int status = submit_one(*session.value(), job); status != kDone) return status;
+    std::printf(o.json ? "{\"job\": \"%s\"}\n" : "%s\n", to_string(job.id).c_str());
+  }
+  std::fflush(stdout);
+  return o.wait ? wait_for(*session.value(), jobs.value()) : kDone;
+}
+
+}  // namespace
+
+void add_submit(const Command& root) {
+  const auto o = std::make_shared<Options>();
+  const Command command = root.sub(
+      "submit", "submit a job file, or a command: starling submit --gpus 2 -- python train.py");
+  command.option("--flock", o->flock, "DIR", "directory of the flock; default $STARLING_FLOCK");
+  command.option("--gpus", o->gpus, "N", "of a command: GPUs per worker (default 1)", 1U, 1024U);
+  command.option("--workers", o->workers, "N",
+                 "of a command: processes, started together (default 1)", 1U, 8192U);
+  command.option("--gpu-type", o->gpu_type, "NAME", "of a command: only on such GPUs");
+  command.option("--name", o->name, "NAME", "of a command: default is the program's");
+  command.option("--id", o->id, "HEX", "choose the id: submitting it twice is submitting it once");
+  command.flag("--wait", o->wait, "until it has ended; exit status 1 if it failed");
+  command.flag("--json", o->json, "only JSON on stdout");
+  command.rest("JOB", o->words, "a .yaml file, or a command");
+  command.action([o] { return submit(*o); });
+}
+
+}  // namespace starling

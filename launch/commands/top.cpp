@@ -1,0 +1,98 @@
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "launch/commands/commands.h"
+#include "launch/exit_codes.h"
+#include "launch/session.h"
+#include "launch/signals.h"
+#include "launch/text.h"
+
+namespace starling {
+namespace {
+
+struct Options {
+  std::string flock;
+  bool watch = false, json = false;
+};
+
+std::string as_table(const std::vector<AgentStatus>& agents, std::uint32_t expected) {
+  std::vector<std::vector<std::string>> rows{
+      {"agent", "GPUs", "free", "quarantined", "waiting", "running", "accepted", "finished",
+       "failed", "forwards", "gangs across", "decisions", "p50", "p99", "bad frames"}};
+  for (const AgentStatus& a : agents) {
+    rows.push_back({"agent-" + std::to_string(a.agent.value), with_commas(a.gpus),
+                    with_commas(a.free), with_commas(a.quarantined), with_commas(a.waiting),
+                    with_commas(a.running), with_commas(a.accepted), with_commas(a.finished),
+                    with_commas(a.failed), with_commas(a.forwards),
+                    with_commas(a.cross_partition_gangs), with_commas(a.decisions),
+                    human_micros(a.decision_p50_us), human_micros(a.decision_p99_us),
+                    with_commas(a.refused_frames)});
+  }
+  std::string text = table_text(rows);
+  if (agents.size() < expected)
+    text += std::to_string(expected - agents.size()) + " of " + std::to_string(expected) +
+            " agents do not answer\n";
+  return text;
+}
+
+std::string as_json(const std::vector<AgentStatus>& agents) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const AgentStatus& a : agents) {
+    list.push_back({{"agent", a.agent.value},
+                    {"epoch", a.fence.epoch.value},
+                    {"gpus", a.gpus},
+                    {"free", a.free},
+                    {"quarantined", a.quarantined},
+                    {"waiting", a.waiting},
+                    {"running", a.running},
+                    {"accepted", a.accepted},
+                    {"finished", a.finished},
+                    {"failed", a.failed},
+                    {"forwards", a.forwards},
+                    {"cross_partition_gangs", a.cross_partition_gangs},
+                    {"preemptions", a.preemptions},
+                    {"resizes", a.resizes},
+                    {"decisions", a.decisions},
+                    {"decision_p50_us", a.decision_p50_us},
+                    {"decision_p99_us", a.decision_p99_us},
+                    {"refused_frames", a.refused_frames},
+                    {"messages", a.messages}});
+  }
+  return nlohmann::json{{"schema", 1}, {"agents", list}}.dump(1) + "\n";
+}
+
+int top(const Options& options) {
+  catch_stop_signals();
+  auto session = open_session(options.flock);
+  if (!session) return failed(session.error());
+  Session& s = *session.value();
+  for (;;) {
+    const auto agents = s.status(std::chrono::seconds(2));
+    const std::string text = options.json ? as_json(agents) : as_table(agents, s.agents());
+    if (options.watch && isatty(STDOUT_FILENO) == 1) std::fputs("\033[H\033[2J", stdout);
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+    if (!options.watch)
+      return agents.empty() ? work_failed("top: no agent answers; is the flock up?") : kDone;
+    const Instant next = Session::now() + std::chrono::seconds(1);
+    while (!stop_requested() && Session::now() < next) s.receive(next);
+    if (stop_requested()) return kDone;
+  }
+}
+
+}  // namespace
+
+void add_top(const Command& root) {
+  const auto options = std::make_shared<Options>();
+  const Command command = root.sub("top", "the agents of a flock and what they do");
+  command.option("--flock", options->flock, "DIR",
+                 "directory of the flock; default $STARLING_FLOCK");
+  command.flag("--watch", options->watch, "again every second, until Ctrl-C");
+  command.flag("--json", options->json, "only JSON on stdout");
+  command.action([options] { return top(*options); });
+}
+
+}  // namespace starling

@@ -1,0 +1,141 @@
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <thread>
+
+#include "launch/commands/commands.h"
+#include "launch/deployment_plan.h"
+#include "launch/exit_codes.h"
+#include "launch/local_flock.h"
+#include "launch/session.h"
+#include "launch/signals.h"
+#include "launch/wiring.h"
+#include "topology/load.h"
+
+namespace starling {
+namespace {
+
+using Wall = std::chrono::steady_clock;
+
+struct Options {
+  std::string flock, topology, policy = "consolidate", launcher = "process", physics = "trace";
+  std::uint32_t agents = 1, servers_per_executor = 8;
+  double speedup = 1;
+};
+
+Result<Deployment> make_flock(const Options& o, const std::filesystem::path& dir) {
+  if (o.topology.empty()) {
+    return {Errc::invalid,
+            "up: --topology FILE is missing, and no flock lives in " + dir.string() + " yet"};
+  }
+  if (o.launcher != "process" && o.launcher != "emulated") {
+    return {Errc::invalid,
+            "up: --launcher: '" + o.launcher + "' is wrong; give process or emulated"};
+  }
+  if (o.physics != "trace" && o.physics != "full") {
+    return {Errc::invalid, "up: --physics: '" + o.physics + "' is wrong; give trace or full"};
+  }
+  if (auto policy = all_policies().make(o.policy); !policy)
+    return {Errc::invalid, "up: --policy: " + policy.error().message};
+  auto topology = load_topology(o.topology);
+  if (!topology) return {Errc::invalid, topology.error().message};
+  DeploymentPlan plan;
+  plan.dir = dir;
+  plan.policy = o.policy;
+  plan.physics = o.physics;
+  plan.launcher = o.launcher;
+  plan.agents = o.agents;
+  plan.servers_per_executor = o.servers_per_executor;
+  plan.speedup = o.speedup;
+  return create_deployment(plan, topology.value());
+}
+
+/// Starts a daemon again that ended by itself, unless it cannot go on or keeps ending.
+class Restarter {
+ public:
+  Restarter(Supervisor& supervisor, const Deployment& flock)
+      : supervisor_(supervisor), flock_(flock) {}
+
+  /// Nothing, or why the flock has to stop.
+  std::optional<std::string> look() {
+    for (const Supervisor::Ended& ended : supervisor_.poll()) {
+      const std::string what = describe(ended);
+      const bool hopeless = ended.status == kDiskFailed || ended.status == kBadInput;
+      Wall::time_point& last = last_[ended.name];
+      const bool again = Wall::now() - last < std::chrono::seconds(10);
+      if (hopeless || again) return what;
+      last = Wall::now();
+      std::fprintf(stderr, "starling: %s\nstarling: starting %s again\n", what.c_str(),
+                   ended.name.c_str());
+      if (auto started = start_node(supervisor_, flock_, *flock_.find(ended.name)); !started.ok())
+        return started.error().message;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  Supervisor& supervisor_;
+  const Deployment& flock_;
+  std::map<std::string, Wall::time_point> last_;
+};
+
+int up(const Options& o) {
+  auto dir = flock_dir(o.flock);
+  if (!dir) return failed(dir.error());
+  auto flock =
+      is_deployment(dir.value()) ? read_deployment(dir.value()) : make_flock(o, dir.value());
+  if (!flock) return failed(flock.error());
+  auto place = StateDir::take(dir.value() / "supervisor");
+  if (!place) return bad_input("up: " + place.error().message);
+
+  catch_stop_signals();
+  Supervisor supervisor;
+  if (auto started = start_flock(supervisor, flock.value()); !started.ok())
+    return failed(started.error());
+  {
+    auto session = Session::open(flock.value());
+    if (!session) return failed(session.error());
+    const auto broken = [&]() -> std::optional<std::string> {
+      if (stop_requested()) return "interrupted";
+      const auto ended = supervisor.poll();
+      return ended.empty() ? std::nullopt : std::optional(describe(ended.front()));
+    };
+    if (auto ready = session.value()->wait_ready(std::chrono::seconds(60), broken); !ready.ok())
+      return failed(ready.error());
+  }
+  std::printf("ready: %u agents, %zu executors; use it with\n  export STARLING_FLOCK=%s\n",
+              flock.value().agents(), flock.value().with_role(Role::executor).size(),
+              std::filesystem::absolute(dir.value()).c_str());
+  std::fflush(stdout);
+  Restarter restarter(supervisor, flock.value());
+  while (!stop_requested()) {
+    if (const auto broken = restarter.look()) return work_failed(*broken);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  std::fprintf(stderr, "starling: stopping\n");
+  supervisor.stop_all();
+  return kDone;
+}
+
+}  // namespace
+
+void add_up(const Command& root) {
+  const auto o = std::make_shared<Options>();
+  const Command command =
+      root.sub("up", "start a flock on this machine and watch over it, until Ctrl-C");
+  command.option("--flock", o->flock, "DIR",
+                 "its directory, made at the first start; default $STARLING_FLOCK");
+  command.option("--topology", o->topology, "FILE",
+                 "the data centre; at the first start only, like the following");
+  command.option("--policy", o->policy, "NAME[:k=v,..]", "default consolidate");
+  command.option("--agents", o->agents, "N", "default 1", 1U, 4096U);
+  command.option("--servers-per-executor", o->servers_per_executor, "N", "default 8", 1U, 65'536U);
+  command.option("--launcher", o->launcher, "process|emulated",
+                 "jobs are commands, or pretend to run (default process)");
+  command.option("--physics", o->physics, "trace|full", "of emulated jobs (default trace)");
+  command.option("--speedup", o->speedup, "X", "of emulated jobs (default 1)", 0.0);
+  command.action([o] { return up(*o); });
+}
+
+}  // namespace starling

@@ -1,0 +1,114 @@
+#include "launch/daemon/daemon.h"
+
+#include <sys/resource.h>
+
+#include "launch/exit_codes.h"
+#include "launch/log.h"
+#include "launch/signals.h"
+#include "launch/transport.h"
+#include "store/sqlite_journal.h"
+#include "topology/load.h"
+
+namespace starling {
+namespace {
+
+/// A journal with this many records since it was last replaced is replaced by a snapshot.
+constexpr std::uint64_t kCompactAfter = 200'000;
+constexpr Duration kPulse = std::chrono::seconds(10);
+constexpr Duration kSlice = std::chrono::milliseconds(500);
+
+}  // namespace
+
+Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role) {
+  auto file = read_node_file(config);
+  if (!file) return file.error();
+  log_as(file.value().node);
+  auto deployment = read_deployment(file.value().flock);
+  if (!deployment) return deployment.error();
+  const DeployedNode* me = deployment.value().find(file.value().node);
+  if (me == nullptr || me->role != role) {
+    return {Errc::invalid, config.string() + ": the flock has no such " +
+                               (role == Role::agent ? "agent" : "executor") + " as '" +
+                               file.value().node + "'"};
+  }
+  auto topology = load_topology((file.value().flock / deployment.value().topology).string());
+  if (!topology) return {Errc::invalid, topology.error().message};
+  auto state = StateDir::take(file.value().state);
+  if (!state) return state.error();
+  auto incarnation = state.value().next_incarnation();
+  if (!incarnation) return incarnation.error();
+  auto journal = SqliteJournal::open(state.value().path() / "journal.db");
+  if (!journal) return journal.error();
+  auto recovered = journal.value()->recover();
+  if (!recovered) return recovered.error();
+  auto endpoint = open_endpoint(deployment.value(), *me, file.value().keys, Limits{});
+  if (!endpoint) return endpoint.error();
+  log_info("life " + std::to_string(incarnation.value().value) + ", " +
+           std::to_string(recovered.value().size()) + " records recovered");
+  return DaemonParts{std::move(deployment).value(), *me,
+                     std::move(topology).value(),   std::move(state).value(),
+                     incarnation.value(),           std::move(journal).value(),
+                     std::move(recovered).value(),  std::move(endpoint).value()};
+}
+
+int daemon_failed(const Error& error) {
+  if (error.code != Errc::io) return bad_input(error.message);
+  log_error(error.message);
+  return kDiskFailed;
+}
+
+int serve(Node& node, const std::function<Status()>& compact, const std::function<void()>& pulse) {
+  const Clock& clock = machine_clock();
+  Instant next_pulse = later(clock.now(), kPulse);
+  std::uint64_t compacted = 0;
+  while (!stop_requested()) {
+    const auto turned = node.run_until(later(clock.now(), kSlice));
+    Status kept = turned ? done() : Status(turned.error());
+    if (kept.ok() && node.counters().records > compacted + kCompactAfter) {
+      kept = compact();
+      compacted = node.counters().records;
+    }
+    if (!kept.ok()) {
+      log_error("the journal cannot be written, stopping: " + kept.error().message);
+      return kDiskFailed;
+    }
+    if (clock.now() >= next_pulse) {
+      pulse();
+      next_pulse = later(clock.now(), kPulse);
+    }
+  }
+  log_info("stopped on request");
+  return kDone;
+}
+
+Result<AgentConfig> agent_config(const Deployment& deployment, const Topology& topology,
+                                 AgentId me) {
+  auto parts = partition(topology, deployment.agents());
+  if (!parts) return parts.error();
+  AgentConfig config;
+  config.me = me;
+  for (const Partition& part : parts.value())
+    config.flock.push_back({AgentId{part.id.value}, part});
+  for (const DeployedNode* node : deployment.with_role(Role::executor)) {
+    if (node->partition.value == me.value) config.executors.push_back({node->id, node->servers});
+  }
+  return config;
+}
+
+ExecutorConfig executor_config(const DeployedNode& me) {
+  ExecutorConfig config;
+  config.me = me.id;
+  config.partition = me.partition;
+  config.owner = AgentId{me.partition.value};
+  config.servers = me.servers;
+  return config;
+}
+
+void raise_file_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace starling

@@ -1,0 +1,60 @@
+#include "interference/models.h"
+#include "launch/daemon/daemon.h"
+#include "launch/exit_codes.h"
+#include "launch/launchers/emulated_launcher.h"
+#include "launch/launchers/process_launcher.h"
+#include "launch/log.h"
+#include "launch/signals.h"
+#include "launch/transport.h"
+
+namespace starling {
+namespace {
+
+/// A launcher and what it refers to.
+struct Machinery {
+  std::unique_ptr<Physics> physics;
+  std::unique_ptr<Launcher> launcher;
+};
+
+Result<Machinery> machinery(const DaemonParts& parts, const std::string& kind) {
+  Machinery m;
+  if (kind == "process") {
+    ProcessOptions options;
+    options.logs = parts.deployment.node_dir(parts.me.name) / "jobs";
+    auto launcher = ProcessLauncher::open(options, parts.topology, machine_clock());
+    if (!launcher) return launcher.error();
+    m.launcher = std::move(launcher).value();
+    return m;
+  }
+  m.physics =
+      parts.deployment.physics == "full" ? make_full_physics(parts.topology) : make_trace_physics();
+  m.launcher = std::make_unique<EmulatedLauncher>(parts.topology, *m.physics, machine_clock(),
+                                                  parts.deployment.speedup);
+  return m;
+}
+
+}  // namespace
+
+int run_executor(const std::filesystem::path& config, const std::string& launcher) {
+  catch_stop_signals();
+  raise_file_limit();
+  auto opened = open_daemon(config, Role::executor);
+  if (!opened) return daemon_failed(opened.error());
+  DaemonParts& parts = opened.value();
+  const std::string kind = launcher.empty() ? parts.deployment.launcher : launcher;
+  auto m = machinery(parts, kind);
+  if (!m) return daemon_failed(m.error());
+  ExecutorConfig core = executor_config(parts.me);
+  core.incarnation = parts.incarnation;
+  NodeOptions options;
+  options.clock = &machine_clock();
+  ExecutorNode node(Executor(core, parts.topology, parts.recovered), *parts.endpoint,
+                    *parts.journal, *m.value().launcher, options);
+  parts.recovered = {};
+  log_info("serving servers " + std::to_string(core.servers.first) + " to " +
+           std::to_string(core.servers.last - 1) + " with the " + kind + " launcher");
+  return serve(
+      node, [&] { return node.compact(); }, [] {});
+}
+
+}  // namespace starling

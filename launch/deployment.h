@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "agents/config.h"
+#include "agents/message.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "topology/topology.h"
+
+namespace starling {
+
+/// One process of a deployed flock. Its folder is nodes/NAME.
+struct DeployedNode {
+  NodeId id;
+  std::string name;  ///< agent-0, executor-3, client-0
+  Role role = Role::unknown;
+  PartitionId partition;  ///< agents and executors
+  IndexRange servers;     ///< executors
+};
+
+/// A flock on one data centre, as its run directory says: deployment.json (what it is), flock.json
+/// (who is let in, where: bus/flock.h), topology.yaml, and nodes/NAME/ with each node's keys,
+/// configuration, state and log.
+struct Deployment {
+  std::filesystem::path dir;               ///< where it was read from; not stored
+  std::string topology = "topology.yaml";  ///< relative to dir
+  std::string policy = "fifo";
+  std::string physics = "trace";      ///< of emulated jobs: trace or full
+  std::string launcher = "emulated";  ///< or process
+  double speedup = 1;  ///< trace seconds per second: emulated jobs run that much faster
+  std::uint64_t seed = 1;
+  std::vector<DeployedNode> nodes;  ///< agents, executors, clients
+
+  [[nodiscard]] std::filesystem::path node_dir(const std::string& name) const {
+    return dir / "nodes" / name;
+  }
+  [[nodiscard]] const DeployedNode* find(const std::string& name) const;
+  [[nodiscard]] std::vector<const DeployedNode*> with_role(Role role) const;
+  [[nodiscard]] std::uint32_t agents() const;
+};
+
+/// True if `dir` holds one.
+[[nodiscard]] bool is_deployment(const std::filesystem::path& dir);
+/// `not_found` without one, `invalid` names the file and the entry that is wrong.
+[[nodiscard]] Result<Deployment> read_deployment(const std::filesystem::path& dir);
+[[nodiscard]] Status write_deployment(const Deployment& deployment);
+
+/// The configuration of one daemon, nodes/NAME/config.json: which flock, which node, where its keys
+/// and state live. Relative paths are relative to the file.
+struct NodeFile {
+  std::filesystem::path flock;
+  std::string node;
+  std::filesystem::path state;
+  std::filesystem::path keys;
+};
+[[nodiscard]] Result<NodeFile> read_node_file(const std::filesystem::path& file);
+[[nodiscard]] Status write_node_file(const std::filesystem::path& file, const NodeFile& node);
+
+/// `option` if given, else $STARLING_FLOCK; `invalid` if neither is.
+[[nodiscard]] Result<std::filesystem::path> flock_dir(const std::string& option);
+
+}  // namespace starling

@@ -1,0 +1,85 @@
+#include "launch/deployment.h"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <set>
+
+#include "bus/flock.h"
+#include "launch/deployment_plan.h"
+#include "launch/local_flock.h"
+#include "launch/state_dir.h"
+#include "topology/generate.h"
+
+using namespace starling;
+
+namespace {
+
+struct Folder {
+  std::filesystem::path path = temporary_dir().value();
+  ~Folder() { std::filesystem::remove_all(path); }
+};
+
+Topology sixteen_servers() {
+  GeneratorOptions shape;
+  shape.servers = 16;
+  return generate_leaf_spine(shape).value();
+}
+
+}  // namespace
+
+TEST_CASE("executors cover every server once and never cross a partition") {
+  const auto nodes = executor_nodes(sixteen_servers(), 3, 4).value();
+  std::uint32_t next = 0;
+  for (const DeployedNode& node : nodes) {
+    CHECK(node.servers.first == next);
+    CHECK(node.servers.size() <= 4);
+    next = node.servers.last;
+  }
+  CHECK(next == 16);
+  CHECK(nodes.front().partition == PartitionId{0});
+  CHECK(nodes.back().partition == PartitionId{2});
+}
+
+TEST_CASE("what is deployed reads back, with secrets for their owner alone") {
+  const Folder folder;
+  DeploymentPlan plan;
+  plan.dir = folder.path / "flock";
+  plan.agents = 2;
+  plan.policy = "consolidate";
+  plan.speedup = 12.5;
+  REQUIRE(create_deployment(plan, sixteen_servers()).ok());
+  const Deployment d = read_deployment(plan.dir).value();
+  CHECK(d.policy == "consolidate");
+  CHECK(d.speedup == 12.5);
+  CHECK(d.agents() == 2);
+  CHECK(d.with_role(Role::executor).size() == 2);
+  CHECK(d.with_role(Role::client).size() == plan.clients);
+  const Flock members = read_flock(plan.dir / "flock.json").value();
+  CHECK(members.size() == d.nodes.size());
+  std::set<std::string> keys;
+  for (const auto& [id, member] : members) keys.insert(member.public_key);
+  CHECK(keys.size() == members.size());
+  struct stat info {};
+  REQUIRE(stat((d.node_dir("agent-0") / "keys.json").c_str(), &info) == 0);
+  CHECK((info.st_mode & 0077) == 0);
+}
+
+TEST_CASE("a broken deployment names the file") {
+  const Folder folder;
+  CHECK(read_deployment(folder.path).error().code == Errc::not_found);
+  std::ofstream(folder.path / "deployment.json") << "{\"topology\": 3}";
+  const auto read = read_deployment(folder.path);
+  REQUIRE_FALSE(read.ok());
+  CHECK(read.error().message.find("deployment.json") != std::string::npos);
+}
+
+TEST_CASE("a state directory has one user, and no two lives are the same") {
+  const Folder folder;
+  auto first = StateDir::take(folder.path / "state");
+  REQUIRE(first.ok());
+  CHECK(StateDir::take(folder.path / "state").error().code == Errc::conflict);
+  CHECK(first.value().next_incarnation().value() == Incarnation{1});
+  CHECK(first.value().next_incarnation().value() == Incarnation{2});
+}

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "launch/experiment/grid.h"
+#include "launch/experiment/statistics.h"
+
+namespace starling {
+
+/// A finished run as the comparison needs it.
+struct RunFact {
+  RunPoint point;
+  std::uint64_t submitted = 0, finished = 0;
+  double avg_jct_s = 0, p99_jct_s = 0, floor_jct_s = 0, utilization = 0;
+};
+
+/// One policy (with so many agents) of a table.
+struct ComparisonRow {
+  std::string label;
+  std::uint32_t agents = 1;
+  bool baseline = false;
+  Interval jct_s, p99_jct_s, utilization;
+  Interval less_s;       ///< paired: baseline's mean JCT minus this one's, above 0 is better
+  Interval less_share;   ///< the same, relative to the baseline's of each pair
+  /// Median over the pairs of (baseline - this) / (baseline - floor); nothing where the baseline
+  /// is at the floor.
+  std::optional<double> excess_removed;
+  std::uint64_t unfinished = 0;  ///< jobs that did not finish, over all pairs
+};
+
+/// Policies of one family on one topology at one load, by mean JCT. All figures are of the pairs
+/// that every row has run; other runs are only counted.
+struct ComparisonTable {
+  Family family = Family::order;
+  std::string topology;
+  double load = 0;
+  std::size_t pairs = 0;
+  std::size_t left_out = 0;  ///< runs of pairs that are not whole
+  Interval floor_s;
+  std::vector<ComparisonRow> rows;
+};
+
+/// One table per family, topology and load, in the order of the runs. The baseline is the row of
+/// that label with the fewest agents; families without it take their first row. Families are never
+/// in one table.
+[[nodiscard]] std::vector<ComparisonTable> compare(std::span<const RunFact> runs,
+                                                   const std::string& baseline);
+
+/// "placement (A)" and so on.
+[[nodiscard]] std::string family_text(Family family);
+/// The tables as Markdown, with a line on how to read them.
+[[nodiscard]] std::string tables_markdown(const std::string& name,
+                                          std::span<const ComparisonTable> tables);
+
+}  // namespace starling

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "sim/simulate.h"
+#include "topology/generate.h"
+#include "workload/generate.h"
+
+namespace starling {
+
+/// One data centre of an experiment: a file, or what to generate.
+struct TopologySource {
+  std::string name;
+  std::string file;       ///< empty: generated
+  std::string generator;  ///< flat, leaf-spine, fat-tree
+  GeneratorOptions options;
+  std::uint32_t gang_max = 0;  ///< larger gangs of any workload are cut to this here; 0: none is
+  std::string split;           ///< empty: the experiment has no splits
+};
+
+/// Where the jobs of an experiment come from: a part of a trace, or a generator.
+struct WorkloadSource {
+  std::string name;
+  std::string file;    ///< empty: generated
+  std::string format;  ///< empty: told from the header line
+  Duration from{0}, length{0};
+  std::uint32_t jobs = 0;  ///< 0: all of the window
+  TraceGeneratorOptions generator;
+  std::uint32_t gang_max = 0;
+  Duration duration_min{0}, duration_max{0};  ///< durations are clipped to these; 0: not
+  bool draw_models = false;  ///< each job's model is drawn from the catalogue by the run's seed
+  std::string split;
+};
+
+/// A column of the comparison.
+struct PolicyChoice {
+  std::string label;  ///< unique in the experiment
+  std::string text;   ///< NAME or NAME:key=value,...
+  Family family = Family::order;
+  DurationKnowledge durations;
+};
+
+/// What is run: topologies x workloads x loads x seeds x policies x agents. A (workload, seed) is
+/// one paired run: all policies see the same jobs.
+struct Experiment {
+  std::string name;
+  std::string description;
+  std::vector<TopologySource> topologies;  ///< of every split
+  std::vector<WorkloadSource> workloads;   ///< of every split
+  std::vector<double> loads;  ///< offered load of the cluster; 0: submit times as they are
+  std::vector<PolicyChoice> policies;
+  std::string baseline;  ///< a label; other families take their first policy
+  std::vector<std::uint32_t> agents;
+  std::vector<std::uint64_t> seeds;
+  PhysicsKind physics = PhysicsKind::trace;
+  NetworkModel network;
+  bool jobs_csv = false;
+  std::string split;  ///< the split to run; empty: everything
+};
+
+}  // namespace starling

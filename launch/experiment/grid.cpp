@@ -1,0 +1,174 @@
+#include "launch/experiment/grid.h"
+
+#include <bit>
+#include <cinttypes>
+#include <cstdio>
+#include <set>
+
+#include "base/hash.h"
+#include "launch/experiment/prepare.h"
+#include "launch/experiment/values.h"
+#include "topology/load.h"
+
+namespace starling {
+namespace {
+
+void add(TraceHash& hash, double x) { hash.add(std::bit_cast<std::uint64_t>(x)); }
+void add(TraceHash& hash, Duration d) { hash.add(static_cast<std::uint64_t>(d.count())); }
+
+std::uint64_t hash_of(const Trace& trace) {
+  TraceHash hash;
+  for (const TraceJob& job : trace.jobs) {
+    const JobSpec& spec = job.spec;
+    add(hash, job.submit);
+    add(hash, spec.duration);
+    for (const std::uint64_t n : {spec.workers, spec.gpus_per_worker, spec.min_workers,
+                                  spec.max_workers, static_cast<std::uint32_t>(spec.priority)}) {
+      hash.add(n);
+    }
+    add(hash, spec.cpus_per_worker);
+    add(hash, spec.memory_gib_per_worker);
+    for (const std::string* text : {&spec.model, &spec.user, &spec.queue}) hash.add(*text);
+    for (const std::string& type : spec.gpu_types) hash.add(type);
+  }
+  return hash.value();
+}
+
+/// What prepare_jobs makes of a workload, beside the trace.
+std::uint64_t hash_of(const WorkloadSource& source, const Trace& trace) {
+  TraceHash hash;
+  hash.add(hash_of(trace));
+  if (source.file.empty()) {
+    hash.add(source.generator.jobs);
+    add(hash, source.generator.mean_duration_s);
+    add(hash, source.generator.max_duration_s);
+  }
+  hash.add(source.gang_max);
+  add(hash, source.duration_min);
+  add(hash, source.duration_max);
+  hash.add(std::uint64_t{source.draw_models});
+  return hash.value();
+}
+
+std::uint64_t hash_of(const TopologySource& source, const Topology& topology) {
+  TraceHash hash;
+  hash.add(to_yaml(topology));
+  hash.add(source.gang_max);
+  return hash.value();
+}
+
+std::string id_of(const Experiment& experiment, const RunPoint& point, std::uint64_t topology,
+                  std::uint64_t workload) {
+  TraceHash hash;
+  hash.add(topology);
+  hash.add(workload);
+  add(hash, point.load);
+  hash.add(point.seed);
+  hash.add(point.agents);
+  hash.add(point.policy);
+  hash.add(knowledge_text(experiment.policies[point.policy_index].durations));
+  hash.add(std::uint64_t{experiment.physics == PhysicsKind::full});
+  const NetworkModel& network = experiment.network;
+  add(hash, network.delay);
+  for (const double x : {network.jitter, network.loss, network.duplication, network.reorder})
+    add(hash, x);
+  char text[17];
+  std::snprintf(text, sizeof text, "%016" PRIx64, mix64(hash.value()));
+  return text;
+}
+
+template <class Source>
+std::vector<std::uint32_t> chosen(const std::vector<Source>& sources, const std::string& split) {
+  std::vector<std::uint32_t> out;
+  for (std::uint32_t i = 0; i < sources.size(); ++i) {
+    if (split.empty() || sources[i].split == split) out.push_back(i);
+  }
+  return out;
+}
+
+Status check_size(const Experiment& experiment, const Inputs& inputs) {
+  std::uint64_t runs = experiment.policies.size();
+  for (const std::size_t n :
+       {chosen(experiment.topologies, experiment.split).size(),
+        chosen(experiment.workloads, experiment.split).size(), experiment.loads.size(),
+        experiment.seeds.size(), experiment.agents.size()}) {
+    runs *= n;
+    if (runs > kRunsMax) {
+      return {Errc::invalid, "the experiment has more than " + std::to_string(kRunsMax) +
+                                 " runs; split it"};
+    }
+  }
+  for (const std::uint32_t t : chosen(experiment.topologies, experiment.split)) {
+    const std::uint32_t servers = inputs.topologies[t].front().server_count();
+    for (const std::uint32_t agents : experiment.agents) {
+      if (agents <= servers) continue;
+      return {Errc::invalid, "agents: " + std::to_string(agents) + " agents cannot share the " +
+                                 std::to_string(servers) + " servers of " +
+                                 experiment.topologies[t].name + "; give one per server at most"};
+    }
+  }
+  return done();
+}
+
+}  // namespace
+
+Result<Inputs> open_inputs(const Experiment& experiment) {
+  Inputs inputs;
+  inputs.topologies.resize(experiment.topologies.size());
+  inputs.workloads.resize(experiment.workloads.size());
+  for (const std::uint32_t t : chosen(experiment.topologies, experiment.split)) {
+    auto topology = open_topology(experiment.topologies[t]);
+    if (!topology) return topology.error();
+    inputs.topologies[t].push_back(std::move(topology).value());
+  }
+  for (const std::uint32_t w : chosen(experiment.workloads, experiment.split)) {
+    auto trace = open_workload(experiment.workloads[w]);
+    if (!trace) return trace.error();
+    inputs.workloads[w] = std::move(trace).value();
+  }
+  return inputs;
+}
+
+Result<std::vector<RunPoint>> expand(const Experiment& experiment, const Inputs& inputs) {
+  if (Status good = check_size(experiment, inputs); !good) return good.error();
+  std::vector<RunPoint> points;
+  std::set<std::string> ids;
+  RunPoint point;
+  point.split = experiment.split;
+  for (const std::uint32_t t : chosen(experiment.topologies, experiment.split)) {
+    point.topology_index = t;
+    point.topology = experiment.topologies[t].name;
+    const std::uint64_t topology = hash_of(experiment.topologies[t], inputs.topologies[t].front());
+    for (const std::uint32_t w : chosen(experiment.workloads, experiment.split)) {
+      point.workload_index = w;
+      point.workload = experiment.workloads[w].name;
+      const std::uint64_t workload = hash_of(experiment.workloads[w], inputs.workloads[w]);
+      for (const std::uint64_t seed : experiment.seeds) {
+        for (const double load : experiment.loads) {
+          for (const std::uint32_t agents : experiment.agents) {
+            for (std::uint32_t p = 0; p < experiment.policies.size(); ++p) {
+              point.seed = seed;
+              point.load = load;
+              point.agents = agents;
+              point.policy_index = p;
+              point.label = experiment.policies[p].label;
+              point.policy = experiment.policies[p].text;
+              point.family = experiment.policies[p].family;
+              point.id = id_of(experiment, point, topology, workload);
+              if (!ids.insert(point.id).second) {
+                return {Errc::invalid, "the run of " + point.label + " on " + point.topology +
+                                           " with " + point.workload +
+                                           " is in the grid twice under different names; remove "
+                                           "one of the equal topologies, workloads or policies"};
+              }
+              points.push_back(point);
+            }
+          }
+        }
+      }
+    }
+  }
+  return points;
+}
+
+}  // namespace starling

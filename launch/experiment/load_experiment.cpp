@@ -1,0 +1,268 @@
+#include "launch/experiment/load_experiment.h"
+
+#include <algorithm>
+#include <set>
+
+#include "launch/experiment/read_sources.h"
+#include "launch/experiment/values.h"
+#include "workload/csv.h"
+#include "workload/text_file.h"
+#include "workload/yaml_documents.h"
+
+namespace starling {
+namespace {
+
+constexpr std::size_t kFileBytes = std::size_t{4} << 20U;
+
+std::string text_of(const YAML::Node& node) { return node.IsScalar() ? node.Scalar() : "a list"; }
+
+/// `durations`: exact, none, noisy:S, or the mapping {noisy: S}.
+DurationKnowledge read_durations(Diagnostics& diagnostics, const YAML::Node& node,
+                                 DurationKnowledge fallback) {
+  if (!node.IsDefined()) return fallback;
+  std::string text = text_of(node);
+  if (node.IsMap() && node.size() == 1 && node.begin()->first.IsScalar()) {
+    text = node.begin()->first.Scalar() + ":" + text_of(node.begin()->second);
+  }
+  const auto knowledge = read_knowledge(text);
+  if (knowledge) return knowledge.value();
+  diagnostics.add(place_of(node), "durations: " + knowledge.error().message);
+  return fallback;
+}
+
+PolicyChoice read_policy(Diagnostics& diagnostics, const YAML::Node& node,
+                         const PolicyRegistry& policies, const DurationKnowledge& durations) {
+  PolicyChoice choice;
+  choice.durations = durations;
+  YAML::Node text = node;
+  if (node.IsScalar()) {
+    choice.text = choice.label = node.Scalar();
+  } else {
+    const YamlMap map(diagnostics, node, "a policy", {"policy", "label", "durations"});
+    if (!node.IsMap()) return choice;
+    choice.text = map.name("policy", std::nullopt);
+    choice.label = map.name("label", choice.text);
+    choice.durations = read_durations(diagnostics, map.get("durations"), durations);
+    if (map.has("policy")) text = map.get("policy");
+  }
+  const auto made = policies.make(choice.text);
+  if (made) {
+    choice.family = made.value()->facts().family;
+  } else if (!choice.text.empty()) {
+    diagnostics.add(place_of(text), made.error().message);
+  }
+  return choice;
+}
+
+/// A number n (1 to n) or a list of whole numbers, without repeats.
+template <class T>
+std::vector<T> read_whole_list(Diagnostics& diagnostics, const YamlMap& map, const char* key,
+                               std::int64_t least, std::int64_t most, bool count) {
+  if (!map.has(key)) return {T{1}};
+  const YAML::Node node = map.get(key);
+  std::vector<T> out;
+  std::vector<YAML::Node> entries{node};
+  if (node.IsSequence()) entries.assign(node.begin(), node.end());
+  for (const YAML::Node& entry : entries) {
+    std::int64_t value = 0;
+    const bool good = entry.IsScalar() && parse_number(entry.Scalar(), value) && value >= least &&
+                      value <= most &&
+                      std::find(out.begin(), out.end(), static_cast<T>(value)) == out.end();
+    if (!good) {
+      diagnostics.add(place_of(entry), std::string(key) + " has '" + text_of(entry).substr(0, 60) +
+                                           "'; write whole numbers from " + std::to_string(least) +
+                                           " to " + std::to_string(most) + ", each once");
+      continue;
+    }
+    out.push_back(static_cast<T>(value));
+  }
+  if (count && !node.IsSequence() && out.size() == 1) {
+    const T n = out.front();
+    out.clear();
+    for (T i = 1; i <= n; ++i) out.push_back(i);
+  }
+  if (out.empty() && node.IsSequence())
+    diagnostics.add(place_of(node), std::string(key) + " is an empty list; write e.g. [1, 2, 3]");
+  return out;
+}
+
+std::vector<double> read_loads(Diagnostics& diagnostics, const YamlMap& map) {
+  if (!map.has("loads")) return {0.0};
+  std::vector<double> out;
+  for (const YAML::Node& entry : map.list("loads", true)) {
+    double value = 0;
+    const bool as_is = entry.IsScalar() && entry.Scalar() == "as-is";
+    if ((!as_is && (!entry.IsScalar() || !parse_number(entry.Scalar(), value) || value <= 0 ||
+                    value > 100)) ||
+        std::find(out.begin(), out.end(), value) != out.end()) {
+      diagnostics.add(place_of(entry),
+                      "loads has '" + text_of(entry).substr(0, 60) +
+                          "'; write offered loads above 0, as 0.9, or as-is, each once");
+      continue;
+    }
+    out.push_back(value);
+  }
+  return out;
+}
+
+NetworkModel read_network(Diagnostics& diagnostics, const YamlMap& map, PhysicsKind physics) {
+  if (!map.has("network"))
+    return physics == PhysicsKind::full ? NetworkModel::lan() : NetworkModel::ideal();
+  const YAML::Node node = map.get("network");
+  if (node.IsScalar() && node.Scalar() == "ideal") return NetworkModel::ideal();
+  if (node.IsScalar() && node.Scalar() == "lan") return NetworkModel::lan();
+  if (node.IsScalar()) {
+    diagnostics.add(place_of(node), "network is '" + node.Scalar().substr(0, 60) +
+                                        "'; write ideal, lan, or a mapping with delay_us, jitter, "
+                                        "loss, duplication, reorder");
+    return {};
+  }
+  const YamlMap model(diagnostics, node, "network",
+                      {"delay_us", "jitter", "loss", "duplication", "reorder"});
+  NetworkModel out;
+  out.delay = from_seconds(model.number("delay_us", 0, 1e9, 0.0) * 1e-6);
+  out.jitter = model.number("jitter", 0, 1, 0.0);
+  out.loss = model.number("loss", 0, 0.9, 0.0);
+  out.duplication = model.number("duplication", 0, 0.9, 0.0);
+  out.reorder = model.number("reorder", 0, 0.9, 0.0);
+  return out;
+}
+
+template <class Source, class Read>
+void read_items(Diagnostics& diagnostics, const YamlMap& map, const char* key, const Read& read,
+                std::vector<Source>& out) {
+  std::set<std::string> names;
+  for (const YAML::Node& node : map.list(key, true)) {
+    out.push_back(read(node));
+    const std::string& name = out.back().name;
+    if (!name.empty() && !names.insert(name).second) {
+      diagnostics.add(place_of(node), "two " + std::string(key) + " are called '" + name +
+                                          "'; give each a name: of its own");
+    }
+  }
+}
+
+void read_policies(Diagnostics& diagnostics, const YamlMap& map, const PolicyRegistry& policies,
+                   const DurationKnowledge& durations, Experiment& experiment) {
+  std::vector<std::string> labels;
+  for (const YAML::Node& node : map.list("policies", true)) {
+    PolicyChoice choice = read_policy(diagnostics, node, policies, durations);
+    if (std::find(labels.begin(), labels.end(), choice.label) != labels.end()) {
+      diagnostics.add(place_of(node), "two policies are called '" + choice.label +
+                                          "'; give each a label: of its own");
+    }
+    labels.push_back(choice.label);
+    experiment.policies.push_back(std::move(choice));
+  }
+  experiment.baseline = map.name("baseline", labels.empty() ? "" : labels.front());
+  if (map.has("baseline") &&
+      std::find(labels.begin(), labels.end(), experiment.baseline) == labels.end()) {
+    diagnostics.add(map.place("baseline"), "baseline is '" + experiment.baseline +
+                                               "', which is no label of a policy" +
+                                               suggestion(experiment.baseline, labels));
+  }
+}
+
+/// Which split is run: `wanted`, else the file's `split`, else evaluation where there are splits.
+void choose_split(Diagnostics& diagnostics, const YamlMap& map, const std::string& wanted,
+                  Experiment& experiment) {
+  const std::vector<std::string> names = {"training", "validation", "evaluation"};
+  const bool splits = map.has("splits");
+  experiment.split = !wanted.empty() ? wanted : map.name("split", splits ? "evaluation" : "");
+  if (experiment.split.empty()) return;
+  const Place place = map.place(wanted.empty() && map.has("split") ? "split" : "splits");
+  if (std::find(names.begin(), names.end(), experiment.split) == names.end()) {
+    diagnostics.add(place,
+                    "no split '" + experiment.split + "'" + suggestion(experiment.split, names));
+    return;
+  }
+  if (!splits) {
+    diagnostics.add(place, "split " + experiment.split +
+                               " is wanted, but the file has no splits: to say what is in it");
+    return;
+  }
+  const auto in = [&](const auto& source) { return source.split == experiment.split; };
+  if (std::none_of(experiment.topologies.begin(), experiment.topologies.end(), in) ||
+      std::none_of(experiment.workloads.begin(), experiment.workloads.end(), in)) {
+    diagnostics.add(place, "split " + experiment.split +
+                               " lacks a topology or a workload; name at least one of each");
+  }
+}
+
+Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
+                     const std::filesystem::path& file, const PolicyRegistry& policies,
+                     const Variables& variables, const std::string& split) {
+  const YamlMap map(diagnostics, root, "an experiment",
+                    {"name", "description", "topologies", "workloads", "splits", "split", "loads",
+                     "policies", "baseline", "agents", "seeds", "physics", "durations", "network",
+                     "jobs"});
+  Experiment experiment;
+  if (!root.IsMap()) return experiment;
+  const std::filesystem::path folder = file.parent_path();
+  const ExperimentReader reader{diagnostics, folder, variables};
+  experiment.name = map.name("name", file.stem().string());
+  if (experiment.name.find('/') != std::string::npos)
+    diagnostics.add(map.place("name"), "name has a '/'; the results' folder is called so");
+  experiment.description = map.has("description") ? text_of(map.get("description")) : "";
+  read_items(
+      diagnostics, map, "topologies",
+      [&](const YAML::Node& node) { return read_topology_source(reader, node); },
+      experiment.topologies);
+  read_items(
+      diagnostics, map, "workloads",
+      [&](const YAML::Node& node) { return read_workload_source(reader, node); },
+      experiment.workloads);
+  assign_splits(diagnostics, map.get("splits"), experiment);
+  choose_split(diagnostics, map, split, experiment);
+  experiment.loads = read_loads(diagnostics, map);
+  const std::string physics = map.name("physics", "trace");
+  experiment.physics = physics == "full" ? PhysicsKind::full : PhysicsKind::trace;
+  if (physics != "full" && physics != "trace")
+    diagnostics.add(map.place("physics"), "physics is '" + physics + "'; write trace or full");
+  experiment.network = read_network(diagnostics, map, experiment.physics);
+  read_policies(diagnostics, map, policies,
+                read_durations(diagnostics, map.get("durations"), DurationKnowledge{}), experiment);
+  experiment.agents =
+      read_whole_list<std::uint32_t>(diagnostics, map, "agents", 1, 4096, false);
+  experiment.seeds =
+      read_whole_list<std::uint64_t>(diagnostics, map, "seeds", 1, 1'000'000, true);
+  const std::string jobs = map.name("jobs", "no");
+  experiment.jobs_csv = jobs == "yes" || jobs == "true";
+  if (!experiment.jobs_csv && jobs != "no" && jobs != "false")
+    diagnostics.add(map.place("jobs"), "jobs is '" + jobs + "'; write yes (a jobs.csv per run) or no");
+  return experiment;
+}
+
+}  // namespace
+
+Result<Experiment> parse_experiment(const std::string& text, const std::filesystem::path& file,
+                                    const PolicyRegistry& policies, const Variables& variables,
+                                    const std::string& split) {
+  Diagnostics diagnostics(file.string());
+  try {
+    if (const auto second = second_document(text)) {
+      diagnostics.add({second->line + 1, second->column + 1},
+                      "a second document starts; an experiment is one mapping");
+      return diagnostics.error();
+    }
+    Experiment experiment =
+        read_root(diagnostics, YAML::Load(text), file, policies, variables, split);
+    if (diagnostics.any()) return diagnostics.error();
+    return experiment;
+  } catch (const YAML::Exception& error) {
+    const bool known = !error.mark.is_null();
+    diagnostics.add(known ? Place{error.mark.line + 1, error.mark.column + 1} : Place{},
+                    "this is not YAML: " + error.msg);
+    return diagnostics.error();
+  }
+}
+
+Result<Experiment> load_experiment(const std::filesystem::path& file,
+                                   const PolicyRegistry& policies, const Variables& variables,
+                                   const std::string& split) {
+  const Result<std::string> text = read_text_file(file, kFileBytes);
+  if (!text) return text.error();
+  return parse_experiment(text.value(), file, policies, variables, split);
+}
+
+}  // namespace starling

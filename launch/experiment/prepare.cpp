@@ -1,0 +1,142 @@
+#include "launch/experiment/prepare.h"
+
+#include <algorithm>
+
+#include "base/rng.h"
+#include "interference/gpu_speed.h"
+#include "topology/load.h"
+#include "workload/catalogue.h"
+#include "workload/trace.h"
+
+namespace starling {
+namespace {
+
+constexpr std::uint64_t kModelStream = 0x6d6f64656c;  // of the seed, apart from the world's own
+
+void lay_out(JobSpec& spec, std::uint32_t gpus, std::uint32_t largest_server) {
+  std::uint32_t per_worker = gpus <= 8 ? gpus : gpus % 8 == 0 ? 8 : 1;
+  if (per_worker > largest_server) per_worker = gpus % largest_server == 0 ? largest_server : 1;
+  spec.gpus_per_worker = per_worker;
+  spec.workers = gpus / per_worker;
+  spec.min_workers = std::min(spec.min_workers, spec.workers);
+  if (spec.max_workers > 0) spec.max_workers = std::max(spec.max_workers, spec.workers);
+}
+
+std::uint32_t largest_server(const Topology& topology) {
+  std::uint32_t most = 0;
+  for (const Server& server : topology.servers()) most = std::max(most, server.gpus.size());
+  return most;
+}
+
+void shape_jobs(Trace& trace, const WorkloadSource& workload, const TopologySource& source,
+                const Topology& topology) {
+  const std::uint32_t server = std::max(1U, largest_server(topology));
+  std::uint32_t gang_max = workload.gang_max;
+  if (source.gang_max > 0 && (gang_max == 0 || source.gang_max < gang_max))
+    gang_max = source.gang_max;
+  for (TraceJob& job : trace.jobs) {
+    JobSpec& spec = job.spec;
+    const std::uint32_t asked = spec.gpus();
+    const std::uint32_t gpus = gang_max > 0 ? std::min(asked, gang_max) : asked;
+    if (gpus != asked || spec.gpus_per_worker > server) lay_out(spec, gpus, server);
+    if (workload.duration_min > Duration::zero())
+      spec.duration = std::max(spec.duration, workload.duration_min);
+    if (workload.duration_max > Duration::zero())
+      spec.duration = std::min(spec.duration, workload.duration_max);
+  }
+}
+
+void draw_models(Trace& trace, std::uint64_t seed) {
+  std::vector<std::string_view> names;
+  for (const ModelProfile& model : catalogue()) {
+    if (model.name != "generic") names.push_back(model.name);
+  }
+  Rng rng(seed, kModelStream);
+  for (TraceJob& job : trace.jobs)
+    job.spec.model = names[rng.below(static_cast<std::uint32_t>(names.size()))];
+}
+
+void stretch(Trace& trace, double load, double capacity) {
+  double gpu_seconds = 0;
+  for (const TraceJob& job : trace.jobs) gpu_seconds += job.spec.gpus() * seconds(job.spec.duration);
+  const Duration first = trace.jobs.front().submit;
+  const double span = seconds(trace.jobs.back().submit - first);
+  if (span <= 0 || capacity <= 0 || gpu_seconds <= 0) return;
+  const double factor = gpu_seconds / (capacity * span) / load;
+  for (TraceJob& job : trace.jobs) job.submit = from_seconds(seconds(job.submit - first) * factor);
+}
+
+Status check_fit(const Trace& trace, const Topology& topology, const std::string& source) {
+  for (const TraceJob& job : trace.jobs) {
+    std::uint64_t workers = 0;
+    for (const Server& server : topology.servers())
+      workers += server.gpus.size() / std::max(1U, job.spec.gpus_per_worker);
+    if (workers >= job.spec.workers) continue;
+    return {Errc::invalid, "job " + job.spec.name + " asks for " +
+                               std::to_string(job.spec.workers) + " workers of " +
+                               std::to_string(job.spec.gpus_per_worker) + " GPUs, and " + source +
+                               " holds " + std::to_string(workers) +
+                               " such workers; give the topology or the workload a gang_max"};
+  }
+  return done();
+}
+
+}  // namespace
+
+Result<Topology> open_topology(const TopologySource& source) {
+  if (!source.file.empty()) return load_topology(source.file);
+  auto made = generate(source.generator, source.options);
+  if (!made) return {made.error().code, "topology " + source.name + ": " + made.error().message};
+  return made;
+}
+
+Result<Trace> open_workload(const WorkloadSource& source) {
+  if (source.file.empty()) return Trace{source.name, {}, 0};
+  TraceOptions options;
+  options.format = source.format;
+  options.max_jobs = source.jobs;
+  options.from = source.from;
+  options.length = source.length;
+  auto trace = read_trace(source.file, options);
+  if (!trace) return trace;
+  if (trace.value().jobs.empty()) {
+    return {Errc::invalid, "workload " + source.name + ": no job of " + source.file +
+                               " lies in its window; check origin, from and length"};
+  }
+  return trace;
+}
+
+double capacity(const Topology& topology, PhysicsKind physics) {
+  if (physics == PhysicsKind::trace) return topology.gpu_count();
+  double v100s = 0;
+  for (const Server& server : topology.servers()) {
+    if (server.gpus.size() == 0) continue;
+    v100s += server.gpus.size() *
+             gpu_speed_factor(topology.gpu_types()[server.gpu_type.value].name);
+  }
+  return v100s;
+}
+
+Result<Trace> prepare_jobs(const Trace& base, const WorkloadSource& workload,
+                           const TopologySource& source, const Topology& topology, double load,
+                           std::uint64_t seed, PhysicsKind physics) {
+  Trace trace = base;
+  if (workload.file.empty()) {
+    TraceGeneratorOptions options = workload.generator;
+    options.cluster_gpus = topology.gpu_count();
+    options.seed = seed;
+    if (load > 0) options.load = load;
+    auto made = generate_trace(options);
+    if (!made) return {made.error().code, "workload " + workload.name + ": " + made.error().message};
+    trace = std::move(made).value();
+  }
+  trace.name = workload.name;
+  if (trace.jobs.empty()) return {Errc::invalid, "workload " + workload.name + " has no jobs"};
+  shape_jobs(trace, workload, source, topology);
+  if (workload.draw_models) draw_models(trace, seed);
+  if (load > 0) stretch(trace, load, capacity(topology, physics));
+  if (Status fits = check_fit(trace, topology, source.name); !fits) return fits.error();
+  return trace;
+}
+
+}  // namespace starling

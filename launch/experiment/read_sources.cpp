@@ -1,0 +1,186 @@
+#include "launch/experiment/read_sources.h"
+
+#include <algorithm>
+
+#include "launch/experiment/values.h"
+#include "workload/trace.h"
+
+namespace starling {
+namespace {
+
+constexpr std::uint32_t kMost = 1U << 20U;
+constexpr double kFast = 1e6;  // Gbit/s
+
+std::string stem(const std::string& file) {
+  std::filesystem::path name = std::filesystem::path(file).filename();
+  while (name.has_extension()) name = name.stem();
+  return name.string();
+}
+
+/// The one of `file` and `generate` that is given.
+void either(const ExperimentReader& reader, const YamlMap& map, const std::string& what) {
+  if (map.has("file") == map.has("generate")) {
+    reader.diagnostics.add(map.place(), what + " must have exactly one of 'file' and 'generate'");
+  }
+}
+
+/// Keys of the other kind of source, which would do nothing.
+void useless(const ExperimentReader& reader, const YamlMap& map, bool generated,
+             const std::vector<const char*>& only_generated,
+             const std::vector<const char*>& only_file) {
+  for (const char* key : generated ? only_file : only_generated) {
+    if (!map.has(key)) continue;
+    reader.diagnostics.add(map.place(key), std::string("'") + key + "' does nothing beside '" +
+                                               (generated ? "generate" : "file") + "'; leave it out");
+  }
+}
+
+/// `from`: a length of time from the trace's first job or, with `origin`, a date.
+Duration window_start(const ExperimentReader& reader, const YamlMap& map) {
+  if (!map.has("from")) return Duration{0};
+  if (!map.has("origin")) return reader.length(map, "from");
+  const auto origin = read_date(map.name("origin", ""));
+  const auto from = read_date(map.name("from", ""));
+  if (!origin) reader.diagnostics.add(map.place("origin"), "origin is " + origin.error().message);
+  if (!from) reader.diagnostics.add(map.place("from"), "from is " + from.error().message);
+  if (!origin || !from) return Duration{0};
+  if (from.value() < origin.value()) {
+    reader.diagnostics.add(map.place("from"), "from lies before origin, the trace's first job");
+    return Duration{0};
+  }
+  return from.value() - origin.value();
+}
+
+}  // namespace
+
+std::string ExperimentReader::file(const YamlMap& map, const char* key) const {
+  const std::string written = map.name(key, "");
+  const auto expanded = expand_variables(written, variables);
+  if (!expanded) {
+    diagnostics.add(map.place(key), std::string(key) + ": " + expanded.error().message);
+    return written;
+  }
+  const std::filesystem::path path = expanded.value();
+  return (path.is_absolute() ? path : folder / path).lexically_normal().string();
+}
+
+Duration ExperimentReader::length(const YamlMap& map, const char* key) const {
+  if (!map.has(key)) return Duration{0};
+  const auto length = read_length(map.name(key, ""));
+  if (length) return length.value();
+  diagnostics.add(map.place(key), std::string(key) + " is " + length.error().message);
+  return Duration{0};
+}
+
+TopologySource read_topology_source(const ExperimentReader& reader, const YAML::Node& entry) {
+  YAML::Node node = entry;
+  if (entry.IsScalar()) {
+    TopologySource source;
+    YAML::Node map(YAML::NodeType::Map);
+    map["file"] = entry;
+    node = map;
+  }
+  const std::vector<const char*> generated = {
+      "servers",    "gpus_per_server", "gpu_type",  "gpus_per_island",  "cpus",   "memory_gib",
+      "nic_gbps",   "nvlink_gbps",     "pcie_gbps", "servers_per_rack", "spines", "uplink_gbps",
+      "fat_tree_k", "link_latency_us"};
+  std::vector<std::string> keys = {"name", "file", "generate", "gang_max"};
+  keys.insert(keys.end(), generated.begin(), generated.end());
+  const YamlMap map(reader.diagnostics, node, "a topology", keys);
+  TopologySource source;
+  if (!node.IsMap()) return source;
+  either(reader, map, "a topology");
+  useless(reader, map, map.has("generate"), generated, {});
+  source.gang_max = map.whole("gang_max", 1, kMost, 0U);
+  if (map.has("file")) {
+    source.file = reader.file(map, "file");
+    source.name = map.name("name", stem(source.file));
+    return source;
+  }
+  source.generator = map.name("generate", "");
+  const std::vector<std::string> kinds = {"flat", "leaf-spine", "fat-tree"};
+  if (std::find(kinds.begin(), kinds.end(), source.generator) == kinds.end()) {
+    reader.diagnostics.add(map.place("generate"), "no generator '" + source.generator + "'" +
+                                                      suggestion(source.generator, kinds));
+  }
+  GeneratorOptions& o = source.options;
+  o.fat_tree_k = map.whole("fat_tree_k", 2, 256, 0U);
+  o.gpu_type = map.name("gpu_type", o.gpu_type);
+  o.servers = o.fat_tree_k > 0 ? 0 : o.servers;
+  if (map.has("servers")) {
+    auto groups = parse_server_groups(map.name("servers", ""), o.gpu_type);
+    if (groups) {
+      o.groups = std::move(groups).value();
+    } else {
+      reader.diagnostics.add(map.place("servers"), "servers: " + groups.error().message);
+    }
+  }
+  o.gpus_per_server = map.whole("gpus_per_server", 1, 256, o.gpus_per_server);
+  o.gpus_per_island = map.whole("gpus_per_island", 1, 256, o.gpus_per_island);
+  o.cpus = map.number("cpus", 0, 1e6, o.cpus);
+  o.memory_gib = map.number("memory_gib", 0, 1e9, o.memory_gib);
+  o.nic_gbps = map.number("nic_gbps", 0.001, kFast, o.nic_gbps);
+  o.nvlink_gbps = map.number("nvlink_gbps", 0.001, kFast, o.nvlink_gbps);
+  o.pcie_gbps = map.number("pcie_gbps", 0.001, kFast, o.pcie_gbps);
+  o.link_latency_us = map.number("link_latency_us", 0, 1e6, o.link_latency_us);
+  o.servers_per_rack = map.whole("servers_per_rack", 1, kMost, o.servers_per_rack);
+  o.spines = map.whole("spines", 1, 4096, o.spines);
+  o.uplink_gbps = map.number("uplink_gbps", 0, kFast, o.uplink_gbps);
+  source.name = map.name("name", source.generator);
+  return source;
+}
+
+WorkloadSource read_workload_source(const ExperimentReader& reader, const YAML::Node& entry) {
+  YAML::Node node = entry;
+  if (entry.IsScalar()) {
+    YAML::Node map(YAML::NodeType::Map);
+    map["file"] = entry;
+    node = map;
+  }
+  const YamlMap map(reader.diagnostics, node, "a workload",
+                    {"name", "file", "generate", "format", "origin", "from", "length", "jobs",
+                     "mean_duration", "gang_max", "duration_min", "duration_max", "models"});
+  WorkloadSource source;
+  if (!node.IsMap()) return source;
+  either(reader, map, "a workload");
+  const bool generated = map.has("generate");
+  useless(reader, map, generated, {"mean_duration"}, {"format", "origin", "from", "length"});
+  source.jobs = map.whole("jobs", 1, 10'000'000, 0U);
+  source.gang_max = map.whole("gang_max", 1, kMost, 0U);
+  source.duration_min = reader.length(map, "duration_min");
+  source.duration_max = reader.length(map, "duration_max");
+  const std::string models = map.name("models", "as-given");
+  source.draw_models = models == "draw";
+  if (models != "draw" && models != "as-given") {
+    reader.diagnostics.add(map.place("models"), "models is '" + models +
+                                                    "'; write draw (each job's model is drawn by "
+                                                    "the run's seed) or as-given");
+  }
+  if (generated) {
+    const std::string kind = map.name("generate", "");
+    if (kind != "philly-like") {
+      reader.diagnostics.add(map.place("generate"),
+                             "no generator '" + kind + "'" + suggestion(kind, {"philly-like"}));
+    }
+    if (source.jobs > 0) source.generator.jobs = source.jobs;
+    source.generator.mean_duration_s = seconds(reader.length(map, "mean_duration"));
+    if (source.duration_max > Duration::zero())
+      source.generator.max_duration_s = seconds(source.duration_max);
+    source.name = map.name("name", kind);
+    return source;
+  }
+  source.file = reader.file(map, "file");
+  source.format = map.name("format", "");
+  const std::vector<std::string> formats = trace_formats();
+  if (map.has("format") &&
+      std::find(formats.begin(), formats.end(), source.format) == formats.end()) {
+    reader.diagnostics.add(map.place("format"), "no trace format '" + source.format + "'" +
+                                                    suggestion(source.format, formats));
+  }
+  source.from = window_start(reader, map);
+  source.length = reader.length(map, "length");
+  source.name = map.name("name", stem(source.file));
+  return source;
+}
+
+}  // namespace starling

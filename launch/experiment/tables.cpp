@@ -1,0 +1,88 @@
+#include <cmath>
+#include <cstdio>
+
+#include "launch/experiment/compare.h"
+
+namespace starling {
+namespace {
+
+std::string number(const char* format, double x) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, x);
+  return text;
+}
+
+/// "4.71 ± 0.32": digits after the point such that three figures of the mean are told.
+std::string with_interval(const Interval& value, double unit) {
+  const double mean = value.mean / unit;
+  const char* const format = std::abs(mean) >= 100 ? "%.0f" : std::abs(mean) >= 10 ? "%.1f" : "%.2f";
+  std::string text = number(format, mean);
+  if (value.n > 1) text += " ± " + number(format, value.half / unit);
+  return text;
+}
+
+std::string percent(const Interval& share) {
+  std::string text = number("%+.1f", 100 * share.mean);
+  if (share.n > 1) text += " ± " + number("%.1f", 100 * share.half);
+  return text + " %";
+}
+
+std::string label_of(const ComparisonRow& row, bool with_agents) {
+  return row.label + (with_agents ? ", " + std::to_string(row.agents) + " agents" : "");
+}
+
+void add_table(const ComparisonTable& table, std::string& text) {
+  bool with_agents = false;
+  for (const ComparisonRow& row : table.rows) with_agents |= row.agents != 1;
+  // The unit follows the table: hours where the floor is above a tenth of one.
+  const bool hours = table.floor_s.mean >= 360;
+  const double unit = hours ? 3600 : 1;
+  const std::string in = hours ? " (h)" : " (s)";
+  std::string baseline;
+  for (const ComparisonRow& row : table.rows) {
+    if (row.baseline) baseline = label_of(row, with_agents);
+  }
+  text += "\n## " + family_text(table.family) + ", " + table.topology +
+          (table.load > 0 ? ", load " + number("%.3g", table.load) : ", arrivals as given") + "\n\n";
+  text += std::to_string(table.pairs) + " paired runs; floor " +
+          with_interval(table.floor_s, unit) + (hours ? " h" : " s") + "; baseline " + baseline + ".";
+  if (table.left_out > 0) {
+    text += " " + std::to_string(table.left_out) +
+            " runs are left out, because other policies have not finished the same jobs.";
+  }
+  text += "\n\n| policy | mean JCT" + in + " | p99 JCT" + in +
+          " | utilisation | under the baseline" + in +
+          " | under the baseline | excess removed |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+  for (const ComparisonRow& row : table.rows) {
+    text += "| " + label_of(row, with_agents) + (row.unfinished > 0 ? " *" : "") + " | " +
+            with_interval(row.jct_s, unit) + " | " + with_interval(row.p99_jct_s, unit) + " | " +
+            number("%.1f %%", 100 * row.utilization.mean) + " | ";
+    if (row.baseline) {
+      text += "baseline | | |\n";
+      continue;
+    }
+    text += with_interval(row.less_s, unit) + " | " + percent(row.less_share) + " | " +
+            (row.excess_removed ? number("%.0f %%", 100 * *row.excess_removed) : std::string("–")) +
+            " |\n";
+  }
+  std::uint64_t unfinished = 0;
+  for (const ComparisonRow& row : table.rows) unfinished += row.unfinished;
+  if (unfinished > 0) {
+    text += "\n\\* " + std::to_string(unfinished) +
+            " jobs of these policies did not finish; their JCT is that of the finished ones.\n";
+  }
+}
+
+}  // namespace
+
+std::string tables_markdown(const std::string& name, std::span<const ComparisonTable> tables) {
+  std::string text = "# " + name +
+                     "\n\n± is the half width of the 95 % interval (Student's t) over paired runs; "
+                     "\"under the baseline\" is the mean of the paired differences. Excess removed "
+                     "is the median over the pairs of (baseline − policy) / (baseline − floor). "
+                     "Families may do different things and are not ranked against one another.\n";
+  for (const ComparisonTable& table : tables) add_table(table, text);
+  return text;
+}
+
+}  // namespace starling

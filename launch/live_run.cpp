@@ -1,0 +1,77 @@
+#include "launch/live_run.h"
+
+#include "launch/local_flock.h"
+#include "launch/signals.h"
+
+namespace starling {
+namespace {
+
+/// Removes a temporary run directory when the run is over.
+class RunDir {
+ public:
+  RunDir(std::filesystem::path path, bool remove) : path_(std::move(path)), remove_(remove) {}
+  ~RunDir() {
+    std::error_code ignored;
+    if (remove_) std::filesystem::remove_all(path_, ignored);
+  }
+  RunDir(const RunDir&) = delete;
+  RunDir& operator=(const RunDir&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  bool remove_;
+};
+
+Result<std::filesystem::path> run_dir(const LiveOptions& options) {
+  if (options.state.empty()) return temporary_dir();
+  if (is_deployment(options.state)) {
+    return {Errc::invalid, "--state: " + options.state.string() +
+                               " holds an earlier run; give a directory that is new or empty"};
+  }
+  return options.state;
+}
+
+}  // namespace
+
+Result<RunResult> run_live(const RunInput& input, const PolicyRegistry& policies,
+                           const LiveOptions& options) {
+  auto path = run_dir(options);
+  if (!path) return path.error();
+  const RunDir dir(path.value(), options.state.empty() && !options.keep);
+
+  DeploymentPlan plan;
+  plan.dir = dir.path();
+  plan.policy = input.sim.policy;
+  plan.physics = input.sim.physics == PhysicsKind::full ? "full" : "trace";
+  plan.agents = input.sim.agents;
+  plan.servers_per_executor = input.sim.servers_per_executor;
+  plan.clients = 1;
+  plan.seed = input.sim.seed;
+  plan.speedup = options.speedup;
+  auto flock = create_deployment(plan, input.topology);
+  if (!flock) return flock.error();
+
+  Supervisor supervisor;  // stops everything on every way out of here
+  const auto broken = [&]() -> std::optional<std::string> {
+    if (stop_requested()) return "interrupted";
+    const auto ended = supervisor.poll();
+    if (ended.empty()) return std::nullopt;
+    return describe(ended.front());
+  };
+  if (auto started = start_flock(supervisor, flock.value()); !started.ok()) return started.error();
+  auto session = Session::open(flock.value());
+  if (!session) return session.error();
+  if (auto ready = session.value()->wait_ready(std::chrono::seconds(60), broken); !ready.ok())
+    return ready.error();
+  auto result = drive_trace(*session.value(), input, options.speedup, options.quiet, broken);
+  session.value().reset();
+  supervisor.stop_all();
+  if (!result) return result;
+  const std::string name = plan.policy.substr(0, plan.policy.find(':'));
+  result.value().family =
+      std::string(1, static_cast<char>(policies.entries().at(name).facts.family));
+  return result;
+}
+
+}  // namespace starling

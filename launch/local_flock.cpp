@@ -1,0 +1,33 @@
+#include "launch/local_flock.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace starling {
+
+Status start_node(Supervisor& supervisor, const Deployment& flock, const DeployedNode& node) {
+  const auto dir = flock.node_dir(node.name);
+  const char* command = node.role == Role::agent ? "agent" : "executor";
+  return supervisor.start(
+      node.name, {own_program(), command, "--config", (dir / "config.json").string()}, dir / "log");
+}
+
+Status start_flock(Supervisor& supervisor, const Deployment& flock) {
+  for (const DeployedNode& node : flock.nodes) {
+    if (node.role == Role::client) continue;
+    if (auto started = start_node(supervisor, flock, node); !started.ok()) return started;
+  }
+  return done();
+}
+
+Result<std::filesystem::path> temporary_dir() {
+  std::error_code error;
+  const auto parent = std::filesystem::temp_directory_path(error);
+  std::string name =
+      ((error ? std::filesystem::path("/tmp") : parent) / "starling-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) return {Errc::io, name + ": " + std::strerror(errno)};
+  return std::filesystem::path(name);
+}
+
+}  // namespace starling

@@ -1,0 +1,91 @@
+#include "launch/output.h"
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+#include "launch/exit_codes.h"
+#include "launch/files.h"
+#include "launch/report.h"
+#include "launch/text.h"
+#include "sim/summary.h"
+
+namespace starling {
+namespace {
+
+std::string decimal(double x) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.2f", x);
+  return buffer;
+}
+
+Status write_results(std::span<const RunResult> runs, const Topology& topology,
+                     const std::filesystem::path& dir) {
+  if (auto made = make_folder(dir); !made.ok()) return made;
+  if (auto s = write_text(dir / "summary.json", summary_json(runs)); !s.ok()) return s;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const std::string suffix = i == 0 ? "" : "-" + runs[i].mode;
+    if (auto s = write_jobs_csv(dir / ("jobs" + suffix + ".csv"), runs[i]); !s.ok()) return s;
+  }
+  const auto labels = run_labels(runs);
+  return write_text(dir / "report.html", report_html(runs, labels, topology));
+}
+
+}  // namespace
+
+std::vector<std::string> run_labels(std::span<const RunResult> runs) {
+  std::vector<std::string> labels;
+  for (const RunResult& run : runs) labels.push_back(run.mode == "sim" ? "simulated" : run.mode);
+  return labels;
+}
+
+std::string results_table(std::span<const RunResult> runs) {
+  std::vector<std::vector<std::string>> rows{{""}};
+  for (const std::string& label : run_labels(runs)) rows[0].push_back(label);
+  const auto row = [&](const char* name, auto cell) {
+    rows.push_back({name});
+    for (const RunResult& run : runs) rows.back().push_back(cell(run, figures(run)));
+  };
+  using R = const RunResult&;
+  using F = const RunFigures&;
+  row("policy", [](R r, F) { return r.policy; });
+  row("agents", [](R r, F) { return std::to_string(r.agents); });
+  row("jobs submitted", [](R, F f) { return with_commas(f.submitted); });
+  row("jobs finished", [](R, F f) { return with_commas(f.finished); });
+  row("jobs failed", [](R, F f) { return with_commas(f.failed); });
+  row("JCT mean", [](R, F f) { return human_seconds(f.avg_jct_s); });
+  row("JCT p50", [](R, F f) { return human_seconds(f.p50_jct_s); });
+  row("JCT p90", [](R, F f) { return human_seconds(f.p90_jct_s); });
+  row("JCT p99", [](R, F f) { return human_seconds(f.p99_jct_s); });
+  row("JCT floor", [](R, F f) { return human_seconds(f.floor_jct_s); });
+  row("queueing mean", [](R, F f) { return human_seconds(f.avg_queue_s); });
+  row("slowdown mean", [](R, F f) { return decimal(f.avg_slowdown); });
+  row("makespan", [](R, F f) { return human_seconds(f.makespan_s); });
+  row("GPU utilisation", [](R, F f) { return percent(f.gpu_utilization); });
+  row("forwards", [](R r, F) { return with_commas(r.forwards); });
+  row("cross-partition gangs", [](R r, F) { return with_commas(r.cross_partition_gangs); });
+  row("preemptions", [](R r, F) { return with_commas(r.preemptions); });
+  row("decisions", [](R r, F) { return with_commas(r.decisions); });
+  row("decision p50", [](R r, F) { return human_micros(r.decision_p50_us); });
+  row("decision p99", [](R r, F) { return human_micros(r.decision_p99_us); });
+  row("messages", [](R r, F) { return with_commas(r.messages); });
+  row("wall time", [](R r, F) { return human_seconds(r.wall_s); });
+  return table_text(rows);
+}
+
+int deliver(std::span<const RunResult> runs, const Topology& topology, const std::string& out,
+            bool json) {
+  if (json) {
+    std::printf("%s\n", summary_json(runs).c_str());
+  } else {
+    std::fputs(results_table(runs).c_str(), stdout);
+  }
+  std::fflush(stdout);
+  if (out.empty()) return kDone;
+  if (auto written = write_results(runs, topology, out); !written.ok())
+    return failed(written.error());
+  if (!json) std::printf("\nwritten: %s/summary.json, jobs.csv, report.html\n", out.c_str());
+  return kDone;
+}
+
+}  // namespace starling

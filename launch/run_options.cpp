@@ -1,0 +1,193 @@
+#include "launch/run_options.h"
+
+#include <algorithm>
+
+#include "launch/network_file.h"
+#include "launch/text.h"
+#include "topology/load.h"
+#include "workload/trace.h"
+
+namespace starling {
+namespace {
+
+std::string joined(const std::vector<std::string>& words, const char* between) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
+  return text;
+}
+
+Result<TraceOptions> trace_options(const RunOptions& options) {
+  TraceOptions trace;
+  trace.format = options.format;
+  trace.max_jobs = options.jobs;
+  trace.load = options.load;
+  const auto formats = trace_formats();
+  if (!trace.format.empty() &&
+      std::find(formats.begin(), formats.end(), trace.format) == formats.end()) {
+    return {Errc::invalid,
+            "--format: '" + trace.format + "' is no trace format; give " + joined(formats, ", ")};
+  }
+  if (!options.from.empty()) {
+    auto from = parse_duration(options.from);
+    if (!from) return {Errc::invalid, "--from: " + from.error().message};
+    trace.from = from.value();
+  }
+  if (!options.length.empty()) {
+    auto length = parse_duration(options.length);
+    if (!length) return {Errc::invalid, "--length: " + length.error().message};
+    trace.length = length.value();
+  }
+  return trace;
+}
+
+Result<NetworkModel> network_of(const RunOptions& options) {
+  const bool full = options.physics == "full";
+  auto network =
+      parse_network(options.network.empty() ? (full ? "lan" : "ideal") : options.network);
+  if (!network) return {Errc::invalid, "--network: " + network.error().message};
+  if (options.faults.empty()) return network;
+  return read_network_file(options.faults, network.value());
+}
+
+}  // namespace
+
+void add_run_options(const Command& command, RunOptions& o) {
+  command.option("--topology", o.topology, "FILE",
+                 "the data centre: YAML, or a file that can be imported");
+  command.option("--trace", o.trace, "FILE", "the jobs: CSV, plain or .gz");
+  command.option(
+      "--format", o.format, "NAME",
+      "of the trace: " + joined(trace_formats(), "|") + "; told from its header otherwise");
+  command.option("--policy", o.policy, "NAME[:k=v,..]",
+                 "who runs where and when; see 'starling policies' (default fifo)");
+  command.option("--agents", o.agents, "N",
+                 "schedulers, each with a partition of its own (default 1)", 1U, 4096U);
+  command.option("--seed", o.seed, "S", "same seed, same run (default 1)", std::uint64_t{0},
+                 ~std::uint64_t{0});
+  command.option("--physics", o.physics, "trace|full",
+                 "trace: jobs take as long as the trace says; full: speed depends on placement");
+  command.option("--durations", o.durations, "exact|none|noisy:SIGMA",
+                 "what the policy may know (default exact)");
+  command.option("--load", o.load, "X", "submit times are divided by X (default 1)", 0.0);
+  command.option("--jobs", o.jobs, "N", "only the first N jobs", 1U, ~0U);
+  command.option("--from", o.from, "TIME", "only jobs submitted from then on: 90s, 36h, 7d");
+  command.option("--length", o.length, "TIME", "only jobs submitted within this time from then");
+  command.option("--network", o.network, "ideal|lan|FILE",
+                 "how messages travel (default ideal; lan with physics full)");
+  command.option("--faults", o.faults, "FILE",
+                 "YAML: loss, duplication, reorder, jitter, delay_us");
+  command.option("--servers-per-executor", o.servers_per_executor, "N",
+                 "default: such that there are at most 16 executors", 1U, 65'536U);
+  command.option("--out", o.out, "DIR", "write summary.json, jobs.csv and report.html there");
+  command.flag("--json", o.json, "only JSON on stdout");
+  command.flag("-q,--quiet", o.quiet, "no progress on stderr");
+}
+
+Result<Duration> parse_duration(const std::string& text) {
+  double unit = 1;
+  std::string number = text;
+  if (!text.empty()) {
+    const std::string units = "smhd";
+    const double seconds_of[] = {1, 60, 3600, 86'400};
+    if (const auto at = units.find(text.back()); at != std::string::npos) {
+      unit = seconds_of[at];
+      number.pop_back();
+    }
+  }
+  const auto value = parse_decimal(number);
+  if (!value || *value < 0) {
+    return {Errc::invalid, "'" + text + "' is no length of time; give e.g. 90s, 15m, 36h or 7d"};
+  }
+  return from_seconds(*value * unit);
+}
+
+Result<DurationKnowledge> parse_durations(const std::string& text) {
+  if (text == "exact") return DurationKnowledge{};
+  if (text == "none") return DurationKnowledge{DurationKnowledge::none, 0};
+  const std::string prefix = "noisy:";
+  if (text.rfind(prefix, 0) == 0) {
+    const auto sigma = parse_decimal(std::string_view(text).substr(prefix.size()));
+    if (sigma && *sigma >= 0) return DurationKnowledge{DurationKnowledge::noisy, *sigma};
+  }
+  return {Errc::invalid,
+          "--durations: '" + text + "' is wrong; give exact, none or noisy:SIGMA with SIGMA >= 0"};
+}
+
+Result<NetworkModel> parse_network(const std::string& text) {
+  if (text == "ideal") return NetworkModel::ideal();
+  if (text == "lan") return NetworkModel::lan();
+  return read_network_file(text, NetworkModel::ideal());
+}
+
+Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry& policies) {
+  if (options.topology.empty())
+    return {Errc::invalid, "--topology FILE is missing; 'starling topology generate' makes one"};
+  if (options.trace.empty())
+    return {Errc::invalid, "--trace FILE is missing; 'starling workload generate' makes one"};
+  if (options.physics != "trace" && options.physics != "full") {
+    return {Errc::invalid, "--physics: '" + options.physics + "' is wrong; give trace or full"};
+  }
+  if (auto policy = policies.make(options.policy); !policy)
+    return {Errc::invalid, "--policy: " + policy.error().message};
+  auto durations = parse_durations(options.durations);
+  if (!durations) return durations.error();
+  auto network = network_of(options);
+  if (!network) return network.error();
+  auto wanted = trace_options(options);
+  if (!wanted) return wanted.error();
+
+  auto topology = load_topology(options.topology);
+  if (!topology) return {Errc::invalid, topology.error().message};
+  if (options.agents > topology.value().server_count()) {
+    return {Errc::invalid, "--agents: " + std::to_string(options.agents) + " agents cannot share " +
+                               std::to_string(topology.value().server_count()) +
+                               " servers; give one per server at most"};
+  }
+  auto trace = read_trace(options.trace, wanted.value());
+  if (!trace) return {Errc::invalid, trace.error().message};
+  if (trace.value().jobs.empty())
+    return {Errc::invalid,
+            options.trace + ": no jobs are left to run; check --jobs, --from and --length"};
+
+  SimOptions sim;
+  sim.policy = options.policy;
+  sim.agents = options.agents;
+  sim.seed = options.seed;
+  sim.physics = options.physics == "full" ? PhysicsKind::full : PhysicsKind::trace;
+  sim.durations = durations.value();
+  sim.network = network.value();
+  sim.check = options.check;
+  const std::uint32_t servers = topology.value().server_count();
+  sim.servers_per_executor = options.servers_per_executor != 0 ? options.servers_per_executor
+                                                               : std::max(8U, (servers + 15) / 16);
+  return RunInput{std::move(topology).value(), std::move(trace).value(), sim};
+}
+
+Status can_ever_fit(const Topology& topology, const JobSpec& spec) {
+  std::uint32_t gpus = 0, workers = 0, largest = 0;
+  for (const Server& server : topology.servers()) {
+    const std::string& type =
+        server.gpus.size() == 0 ? std::string() : topology.gpu_types()[server.gpu_type.value].name;
+    const bool allowed =
+        spec.gpu_types.empty() ||
+        std::find(spec.gpu_types.begin(), spec.gpu_types.end(), type) != spec.gpu_types.end();
+    if (!allowed) continue;
+    gpus += server.gpus.size();
+    workers += server.gpus.size() / std::max(1U, spec.gpus_per_worker);
+    largest = std::max(largest, server.gpus.size());
+  }
+  const std::string of = spec.gpu_types.empty() ? "" : " of type " + joined(spec.gpu_types, " or ");
+  if (gpus < spec.gpus()) {
+    return {Errc::invalid, "it asks for " + std::to_string(spec.gpus()) + " GPUs" + of +
+                               ", the data centre has " + std::to_string(gpus)};
+  }
+  if (workers < spec.workers) {
+    return {Errc::invalid, "it asks for " + std::to_string(spec.workers) + " workers of " +
+                               std::to_string(spec.gpus_per_worker) + " GPUs" + of +
+                               ", the servers hold " + std::to_string(workers) +
+                               " (the largest has " + std::to_string(largest) + " GPUs)"};
+  }
+  return done();
+}
+
+}  // namespace starling

@@ -1,0 +1,115 @@
+#include "launch/session.h"
+
+#include "launch/signals.h"
+#include "launch/transport.h"
+
+namespace starling {
+namespace {
+
+/// A wait is cut into pieces of this length, so that Ctrl-C is never far away.
+constexpr Duration kSlice = std::chrono::milliseconds(50);
+
+}  // namespace
+
+Session::Session(StateDir place, NodeId me, std::uint32_t agents, Incarnation incarnation,
+                 std::unique_ptr<Endpoint> endpoint)
+    : place_(std::move(place)),
+      me_(me),
+      agents_(agents),
+      incarnation_(incarnation),
+      endpoint_(std::move(endpoint)) {}
+
+Result<std::unique_ptr<Session>> Session::open(const Deployment& flock) {
+  for (const DeployedNode* node : flock.with_role(Role::client)) {
+    auto place = StateDir::take(flock.node_dir(node->name) / "state");
+    if (!place && place.error().code == Errc::conflict) continue;
+    if (!place) return place.error();
+    auto incarnation = place.value().next_incarnation();
+    if (!incarnation) return incarnation.error();
+    auto endpoint = open_endpoint(flock, *node, flock.node_dir(node->name) / "keys.json", Limits{});
+    if (!endpoint) return endpoint.error();
+    return std::unique_ptr<Session>(new Session(std::move(place).value(), node->id, flock.agents(),
+                                                incarnation.value(), std::move(endpoint).value()));
+  }
+  return {Errc::busy,
+          "all client places of this flock are in use; try again when another command has ended"};
+}
+
+Instant Session::now() { return machine_clock().now(); }
+
+bool Session::stopped() noexcept { return stop_requested(); }
+
+void Session::send(NodeId to, const Message& message) {
+  const FrameHeader header{1, incarnation_, ++sequence_};
+  endpoint_->send(to, codec_.encode(header, message));
+}
+
+std::optional<Received> Session::receive(Instant deadline) {
+  for (;;) {
+    const Instant slice = std::min(deadline, now() + kSlice);
+    if (auto delivery = endpoint_->receive(slice)) {
+      auto frame = codec_.decode(delivery->frame);
+      if (frame) return Received{delivery->from, std::move(frame).value().message};
+    } else if (now() >= deadline || stop_requested()) {
+      return std::nullopt;
+    }
+  }
+}
+
+std::vector<AgentStatus> Session::status(Duration patience) {
+  std::vector<std::optional<AgentStatus>> found(agents_);
+  std::size_t missing = agents_;
+  const Instant until = now() + patience;
+  while (missing > 0 && now() < until && !stop_requested()) {
+    for (std::uint32_t a = 0; a < agents_; ++a) {
+      if (!found[a]) send(agent_node(AgentId{a}), StatusQuery{});
+    }
+    const Instant again = std::min(until, now() + std::chrono::milliseconds(250));
+    while (missing > 0) {
+      const auto received = receive(again);
+      if (!received) break;
+      const auto* status = std::get_if<AgentStatus>(&received->message);
+      if (status == nullptr || status->agent.value >= agents_ ||
+          received->from != agent_node(status->agent))
+        continue;
+      if (!found[status->agent.value]) --missing;
+      found[status->agent.value] = *status;
+    }
+  }
+  std::vector<AgentStatus> all;
+  for (const auto& status : found) {
+    if (status) all.push_back(*status);
+  }
+  return all;
+}
+
+Status Session::wait_ready(Duration patience,
+                           const std::function<std::optional<std::string>()>& broken) {
+  const Instant until = now() + patience;
+  std::string missing;
+  while (now() < until && !stop_requested()) {
+    if (broken) {
+      if (const auto message = broken()) return {Errc::io, *message};
+    }
+    const auto all = status(std::chrono::milliseconds(250));
+    std::uint32_t quarantined = 0;
+    for (const AgentStatus& status : all) quarantined += status.quarantined;
+    if (all.size() == agents_ && quarantined == 0) return done();
+    missing = std::to_string(all.size()) + " of " + std::to_string(agents_) + " agents answer, " +
+              std::to_string(quarantined) + " GPUs wait for their executor";
+    receive(std::min(until, now() + std::chrono::milliseconds(20)));
+  }
+  return {Errc::not_ready, "the flock is not ready after " +
+                               std::to_string(patience / std::chrono::seconds(1)) +
+                               " s: " + missing};
+}
+
+Result<std::unique_ptr<Session>> open_session(const std::string& flock_option) {
+  auto dir = flock_dir(flock_option);
+  if (!dir) return dir.error();
+  auto flock = read_deployment(dir.value());
+  if (!flock) return flock.error();
+  return Session::open(flock.value());
+}
+
+}  // namespace starling

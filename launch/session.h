@@ -1,0 +1,77 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agents/message.h"
+#include "agents/output.h"
+#include "base/result.h"
+#include "bus/codec.h"
+#include "bus/endpoint.h"
+#include "launch/deployment.h"
+#include "launch/state_dir.h"
+
+namespace starling {
+
+/// This process on the bus of a flock, as one of its clients. One thread.
+class Session {
+ public:
+  /// Takes the first client place of the flock that no other process uses. `busy` if all are taken.
+  static Result<std::unique_ptr<Session>> open(const Deployment& flock);
+
+  [[nodiscard]] NodeId me() const noexcept { return me_; }
+  [[nodiscard]] std::uint32_t agents() const noexcept { return agents_; }
+  [[nodiscard]] static Instant now();
+  void send(NodeId to, const Message& message);
+  /// The next message that decodes, waiting until `deadline` at the latest or until a stop is
+  /// requested.
+  std::optional<Received> receive(Instant deadline);
+
+  /// Sends `question` to `to`, again every 250 ms, until an answer of type T for which `is_it`
+  /// holds, or `patience` is over. Other messages are dropped.
+  template <class T, class IsIt>
+  std::optional<T> ask(NodeId to, const Message& question, Duration patience, IsIt is_it) {
+    const Instant until = now() + patience;
+    while (now() < until) {
+      send(to, question);
+      const Instant again = std::min(until, now() + std::chrono::milliseconds(250));
+      while (auto received = receive(again)) {
+        const T* answer = received->from == to ? std::get_if<T>(&received->message) : nullptr;
+        if (answer != nullptr && is_it(*answer)) return *answer;
+      }
+      if (stopped()) break;
+    }
+    return std::nullopt;
+  }
+
+  /// The status of every agent that answers in time, by agent.
+  std::vector<AgentStatus> status(Duration patience);
+  /// Waits until every agent answers and each GPU's executor has reported. `not_ready` says who is
+  /// missing.
+  Status wait_ready(Duration patience,
+                    const std::function<std::optional<std::string>()>& broken = {});
+
+ private:
+  Session(StateDir place, NodeId me, std::uint32_t agents, Incarnation incarnation,
+          std::unique_ptr<Endpoint> endpoint);
+  [[nodiscard]] static bool stopped() noexcept;
+
+  StateDir place_;
+  NodeId me_;
+  std::uint32_t agents_;
+  Incarnation incarnation_;
+  std::unique_ptr<Endpoint> endpoint_;
+  Codec codec_;
+  std::uint64_t sequence_ = 0;
+};
+
+/// Opens the flock of `--flock` or $STARLING_FLOCK.
+[[nodiscard]] Result<std::unique_ptr<Session>> open_session(const std::string& flock_option);
+
+}  // namespace starling

@@ -1,0 +1,11 @@
+#pragma once
+
+namespace starling {
+
+/// From now on SIGINT and SIGTERM ask this process to stop instead of ending it, and SIGPIPE is
+/// ignored. A third request ends it at once.
+void catch_stop_signals();
+/// True once one has come.
+[[nodiscard]] bool stop_requested() noexcept;
+
+}  // namespace starling

@@ -1,0 +1,34 @@
+// The program `starling`: reads the command line and runs the one command that it names.
+#include <cstdio>
+
+#include "launch/cli.h"
+#include "launch/commands/commands.h"
+
+int main(int argc, char** argv) {
+  using namespace starling;
+  CommandLine line("starling", "Cooperating schedulers for deep-learning clusters.",
+                   STARLING_VERSION);
+  const Command root = line.root();
+  add_sim(root);
+  add_run(root);
+  add_up(root);
+  add_submit(root);
+  add_jobs(root);
+  add_cancel(root);
+  add_explain(root);
+  add_top(root);
+  add_topology(root);
+  add_workload(root);
+  add_policies(root);
+  add_keys(root);
+  add_agent(root);
+  add_executor(root);
+  add_bench(root);
+  const Command completion =
+      root.sub("completion", "a script for the shell: source <(starling completion bash)");
+  completion.sub("bash", "for bash").action([&line] {
+    std::fputs(line.bash_completion().c_str(), stdout);
+    return 0;
+  });
+  return line.run(argc, argv);
+}

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "store/lock_file.h"
+
+namespace starling {
+
+/// A directory that one process uses at a time. Held until destroyed, or until the process ends in
+/// any way.
+class StateDir {
+ public:
+  /// Makes the directory if need be. `conflict` names the process that has it, `io` if the disk
+  /// refuses.
+  static Result<StateDir> take(const std::filesystem::path& dir);
+
+  /// One more than at the last call, durable before it returns: no two lives have the same.
+  [[nodiscard]] Result<Incarnation> next_incarnation() const;
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return dir_; }
+
+ private:
+  StateDir(std::filesystem::path dir, LockFile lock)
+      : dir_(std::move(dir)), lock_(std::move(lock)) {}
+  std::filesystem::path dir_;
+  LockFile lock_;
+};
+
+}  // namespace starling

@@ -1,0 +1,128 @@
+#include "launch/supervisor.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <deque>
+#include <fstream>
+#include <thread>
+
+namespace starling {
+namespace {
+
+/// Between fork and exec: only what is safe there.
+[[noreturn]] void become(char* const* argv, int log, int report, pid_t parent) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(1);  // the parent died before the line above took hold
+  const int nothing = open("/dev/null", O_RDONLY);
+  if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+  dup2(log, STDOUT_FILENO);
+  dup2(log, STDERR_FILENO);
+  for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) std::signal(signal, SIG_DFL);
+  execv(argv[0], argv);
+  const int why = errno;
+  const auto ignored = write(report, &why, sizeof why);
+  (void)ignored;
+  _exit(127);
+}
+
+}  // namespace
+
+Supervisor::~Supervisor() { stop_all(); }
+
+Status Supervisor::start(const std::string& name, const std::vector<std::string>& argv,
+                         const std::filesystem::path& log) {
+  std::vector<char*> words;
+  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+
+  const int out = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (out < 0) return {Errc::io, log.string() + ": " + std::strerror(errno)};
+  int report[2];  // closed by a successful exec, carries errno otherwise
+  if (pipe2(report, O_CLOEXEC) != 0) {
+    close(out);
+    return {Errc::io, std::string("pipe: ") + std::strerror(errno)};
+  }
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid == 0) become(words.data(), out, report[1], parent);
+  const int fork_error = errno;
+  close(out);
+  close(report[1]);
+  int why = 0;
+  if (pid > 0) setpgid(pid, pid);  // also here: whoever comes first
+  const bool failed_exec = pid > 0 && read(report[0], &why, sizeof why) == sizeof why;
+  close(report[0]);
+  if (pid < 0) return {Errc::io, "cannot start " + name + ": " + std::strerror(fork_error)};
+  if (failed_exec) {
+    waitpid(pid, nullptr, 0);
+    return {Errc::io, "cannot start " + argv.front() + ": " + std::strerror(why)};
+  }
+  children_.emplace(pid, Child{name, log});
+  return done();
+}
+
+std::vector<Supervisor::Ended> Supervisor::poll() {
+  std::vector<Ended> ended;
+  for (auto it = children_.begin(); it != children_.end();) {
+    int status = 0;
+    if (waitpid(it->first, &status, WNOHANG) != it->first) {
+      ++it;
+      continue;
+    }
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    ended.push_back({it->second.name, code, it->second.log});
+    kill(-it->first, SIGKILL);  // what it left behind in its group
+    it = children_.erase(it);
+  }
+  return ended;
+}
+
+void Supervisor::stop_all(std::chrono::milliseconds grace) {
+  for (const auto& [pid, child] : children_) kill(-pid, SIGTERM);
+  const auto until = std::chrono::steady_clock::now() + grace;
+  while (!children_.empty() && std::chrono::steady_clock::now() < until) {
+    if (poll().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  for (const auto& [pid, child] : children_) {
+    kill(-pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+  }
+  children_.clear();
+}
+
+std::string describe(const Supervisor::Ended& ended, std::size_t lines) {
+  const std::string how = ended.status >= 0 ? "ended with exit code " + std::to_string(ended.status)
+                                            : std::string("was killed by signal ") +
+                                                  std::to_string(-ended.status) + " (" +
+                                                  strsignal(-ended.status) + ")";
+  const std::string tail = last_lines(ended.log, lines);
+  return ended.name + " " + how +
+         (tail.empty() ? "; it wrote nothing" : "; its last lines:\n" + tail);
+}
+
+std::string last_lines(const std::filesystem::path& file, std::size_t lines) {
+  std::ifstream in(file);
+  std::deque<std::string> kept;
+  for (std::string line; std::getline(in, line);) {
+    kept.push_back("  " + line);
+    if (kept.size() > lines) kept.pop_front();
+  }
+  std::string text;
+  for (const std::string& line : kept) text += (text.empty() ? "" : "\n") + line;
+  return text;
+}
+
+std::string own_program() {
+  std::error_code error;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? "starling" : path.string();
+}
+
+}  // namespace starling

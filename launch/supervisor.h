@@ -1,0 +1,59 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace starling {
+
+/// Starts processes, watches them, and stops everything it started, whatever happens: each is the
+/// leader of its own process group (so a terminal's Ctrl-C reaches only the supervisor) and gets
+/// SIGTERM from the kernel if the supervisor dies. Use it from one thread, which must outlive the
+/// children.
+class Supervisor {
+ public:
+  struct Ended {
+    std::string name;
+    int status = 0;  ///< exit code, or -signal
+    std::filesystem::path log;
+  };
+
+  Supervisor() = default;
+  /// stop_all(), with its default grace.
+  ~Supervisor();
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+
+  /// `argv[0]` is a path. stdout and stderr go to `log`, stdin is empty. `io` if it could not be
+  /// started.
+  Status start(const std::string& name, const std::vector<std::string>& argv,
+               const std::filesystem::path& log);
+  /// Those that ended since the last call, by themselves or killed. Never waits.
+  [[nodiscard]] std::vector<Ended> poll();
+  [[nodiscard]] std::size_t running() const noexcept { return children_.size(); }
+  /// SIGTERM to all groups, SIGKILL to those that are still there after `grace`; returns when all
+  /// are gone.
+  void stop_all(std::chrono::milliseconds grace = std::chrono::seconds(5));
+
+ private:
+  struct Child {
+    std::string name;
+    std::filesystem::path log;
+  };
+  std::map<pid_t, Child> children_;
+};
+
+/// "agent-0 ended with exit code 74; its last lines: ..." for one message to the user.
+[[nodiscard]] std::string describe(const Supervisor::Ended& ended, std::size_t lines = 8);
+/// The last `lines` lines of a file; empty if it cannot be read.
+[[nodiscard]] std::string last_lines(const std::filesystem::path& file, std::size_t lines);
+/// The path of the program that runs now, to start more of it.
+[[nodiscard]] std::string own_program();
+
+}  // namespace starling

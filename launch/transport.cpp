@@ -1,0 +1,45 @@
+#include "launch/transport.h"
+
+#include <time.h>
+
+#include "bus/flock.h"
+#include "bus/keys.h"
+#include "bus/zmq_endpoint.h"
+
+namespace starling {
+namespace {
+
+class MachineClock final : public Clock {
+ public:
+  [[nodiscard]] Instant now() const noexcept override {
+    timespec t{};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return Instant(Duration(t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec));
+  }
+};
+
+}  // namespace
+
+const Clock& machine_clock() {
+  static const MachineClock clock;
+  return clock;
+}
+
+Result<std::unique_ptr<Endpoint>> open_endpoint(const Deployment& deployment,
+                                                const DeployedNode& me,
+                                                const std::filesystem::path& key_file,
+                                                const Limits& limits) {
+  auto members = read_flock(deployment.dir / "flock.json");
+  if (!members) return members.error();
+  auto keys = read_key_file(key_file);
+  if (!keys) return keys.error();
+  ZmqOptions options;
+  options.me = me.id;
+  options.keys = keys.value();
+  options.limits = limits;
+  auto endpoint = ZmqEndpoint::open(options, std::move(members).value(), machine_clock());
+  if (!endpoint) return endpoint.error();
+  return std::unique_ptr<Endpoint>(std::move(endpoint).value());
+}
+
+}  // namespace starling

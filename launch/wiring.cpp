@@ -1,0 +1,7 @@
+#include "launch/wiring.h"
+
+namespace starling {
+
+PolicyRegistry all_policies() { return make_policy_registry(); }
+
+}  // namespace starling

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "policies/registry.h"
+
+namespace starling {
+
+/// Every policy that this program offers. The one place where they come together.
+[[nodiscard]] PolicyRegistry all_policies();
+
+}  // namespace starling
