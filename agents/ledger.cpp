@@ -25,7 +25,8 @@ Ledger::Ledger(const Topology& topology, IndexRange servers, const Limits& limit
     : limits_(limits), gpus_(topology, servers) {
   held_.assign(gpus_.gpus().size(), false);
   trusted_.assign(gpus_.gpus().size(), false);
-  for (std::uint32_t g = gpus_.gpus().first; g < gpus_.gpus().last; ++g) scratch_.push_back(GpuId{g});
+  for (std::uint32_t g = gpus_.gpus().first; g < gpus_.gpus().last; ++g)
+    scratch_.push_back(GpuId{g});
   if (!scratch_.empty()) gpus_.take(scratch_);
 }
 

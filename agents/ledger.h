@@ -15,7 +15,8 @@
 
 namespace starling {
 
-/// How sure a hold is. Edges: reserved -> committed -> launched -> releasing -> gone, and from each straight to gone.
+/// How sure a hold is. Edges: reserved -> committed -> launched -> releasing -> gone, and from each
+/// straight to gone.
 enum class HoldPhase : std::uint8_t {
   reserved,   ///< in memory; lapses at `until`
   committed,  ///< durable; lasts until released
@@ -33,32 +34,34 @@ struct Hold {
 
 /// Who may use which GPU of one partition. The partition's owner keeps exactly one ledger.
 ///
-/// A GPU is free, held, or quarantined: of an executor that has not said what runs there. Nothing is free until
-/// trust(). A hold is all or nothing. Pure: no clock, no I/O, no randomness. Every call is idempotent; one that
-/// answers a Refusal has changed nothing. What was released is remembered (Limits::tombstones), so that a late
-/// Reserve cannot bring it back.
+/// A GPU is free, held, or quarantined: of an executor that has not said what runs there. Nothing
+/// is free until trust(). A hold is all or nothing. Pure: no clock, no I/O, no randomness. Every
+/// call is idempotent; one that answers a Refusal has changed nothing. What was released is
+/// remembered (Limits::tombstones), so that a late Reserve cannot bring it back.
 class Ledger {
  public:
   /// `topology` outlives it.
   Ledger(const Topology& topology, IndexRange servers, const Limits& limits);
 
-  /// Holds all of `gpus` for `attempt` until `until`, or none. A repeat extends the hold. `expired`: was released;
-  /// `invalid`: not ascending or not of this partition; `not_ready`: quarantined; `conflict`: taken; `busy`: too
-  /// many holds.
-  std::optional<Refusal> reserve(AttemptId attempt, AgentId home, const Placement& gpus, Instant until);
+  /// Holds all of `gpus` for `attempt` until `until`, or none. A repeat extends the hold.
+  /// `expired`: was released; `invalid`: not ascending or not of this partition; `not_ready`:
+  /// quarantined; `conflict`: taken; `busy`: too many holds.
+  std::optional<Refusal> reserve(AttemptId attempt, AgentId home, const Placement& gpus,
+                                 Instant until);
   /// Makes a hold last that has not lapsed. A repeat changes nothing. `expired` otherwise.
   std::optional<Refusal> commit(Instant now, AttemptId attempt);
   /// reserve, commit and launched in one step.
   std::optional<Refusal> claim(AttemptId attempt, AgentId home, const Placement& gpus);
-  /// From a journal or an inventory: the hold exists, quarantined or not. False if somebody else holds one of its GPUs
-  /// or they are not of this partition.
+  /// From a journal or an inventory: the hold exists, quarantined or not. False if somebody else
+  /// holds one of its GPUs or they are not of this partition.
   bool adopt(AttemptId attempt, AgentId home, const Placement& gpus, HoldPhase phase);
   /// committed -> launched; also from launched. The hold must exist.
   void launched(AttemptId attempt);
   /// -> releasing. The hold must exist.
   void releasing(AttemptId attempt);
   void set_home(AttemptId attempt, AgentId home) { holds_.at(attempt).home = home; }
-  /// Ends the hold, if there is one, and refuses `attempt` from now on. `served` is kept for those who ask again.
+  /// Ends the hold, if there is one, and refuses `attempt` from now on. `served` is kept for those
+  /// who ask again.
   void release(AttemptId attempt, Duration served);
   /// Ends the hold without a trace: nobody can ask for it again.
   void forget(AttemptId attempt);

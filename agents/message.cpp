@@ -55,15 +55,17 @@ const char* name_of(JobPhase phase) noexcept {
 const char* name_of(const Message& message) noexcept {
   // In the order of Message.
   constexpr std::array kNames = {
-      "Hello",        "Welcome",      "Goodbye",       "Ping",           "Pong",
-      "Digest",       "Submit",       "Accepted",      "Busy",           "Rejected",
-      "Cancel",       "Query",        "JobState",      "Explain",        "Explanation",
-      "ListJobs",     "JobList",      "StatusQuery",   "AgentStatus",    "BidRequest",
-      "Offer",        "NoOffer",      "Reserve",       "Reserved",       "ReserveRefused",
-      "Commit",       "Committed",    "CommitRefused", "StartAttempt",   "Started",
-      "Release",      "Released",     "AttemptQuery",  "AttemptAnswer",  "Launch",
-      "LaunchResult", "Kill",         "Killed",        "Exited",         "ExitedAck",
-      "Progress",     "InventoryRequest", "Inventory", "Fenced"};
+      "Hello",          "Welcome",          "Goodbye",     "Ping",
+      "Pong",           "Digest",           "Submit",      "Accepted",
+      "Busy",           "Rejected",         "Cancel",      "Query",
+      "JobState",       "Explain",          "Explanation", "ListJobs",
+      "JobList",        "StatusQuery",      "AgentStatus", "BidRequest",
+      "Offer",          "NoOffer",          "Reserve",     "Reserved",
+      "ReserveRefused", "Commit",           "Committed",   "CommitRefused",
+      "StartAttempt",   "Started",          "Release",     "Released",
+      "AttemptQuery",   "AttemptAnswer",    "Launch",      "LaunchResult",
+      "Kill",           "Killed",           "Exited",      "ExitedAck",
+      "Progress",       "InventoryRequest", "Inventory",   "Fenced"};
   static_assert(kNames.size() == std::variant_size_v<Message>);
   return message.valueless_by_exception() ? "none" : kNames[message.index()];
 }

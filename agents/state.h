@@ -19,7 +19,8 @@
 
 namespace starling {
 
-// Everything an Agent knows. The checker, the stories and the tests look at it; only Agent changes it.
+// Everything an Agent knows. The checker, the stories and the tests look at it; only Agent changes
+// it.
 
 /// Where a job of this home stands.
 enum class Stage : std::uint8_t {
@@ -48,33 +49,39 @@ struct Attempt {
   AttemptId id;
   std::vector<Participant> parts;  ///< ascending by partition
   Instant deadline = kNever;       ///< of the present stage
-  bool in_turn = false;            ///< reserves one partition after the other, and keeps what it has
-  std::vector<AgentId> asked;      ///< bidders that have not answered
+  bool in_turn = false;        ///< reserves one partition after the other, and keeps what it has
+  std::vector<AgentId> asked;  ///< bidders that have not answered
   std::vector<Share> offers;
 };
 
 /// What becomes of a job when its attempt has been drained.
-enum class AfterDrain : std::uint8_t { wait, restart, cancel, fail };
+enum class AfterDrain : std::uint8_t {
+  wait,     ///< it was preempted
+  retry,    ///< something went wrong that is not the job's fault: it waits, after a while
+  restart,  ///< at Job::restart_at
+  cancel,
+  fail
+};
 
 struct Job {
   std::shared_ptr<const JobSpec> spec;
   NodeId client;
   std::uint64_t order = 0;
-  Instant submitted;         ///< when its first home accepted it, as far as can be told here
-  Duration waited{0};        ///< before this home or this life
-  Duration served{0};        ///< in attempts that are over
-  Duration measured{0};      ///< newest Progress of the open attempt
+  Instant submitted;     ///< when its first home accepted it, as far as can be told here
+  Duration waited{0};    ///< before this home or this life
+  Duration served{0};    ///< in attempts that are over
+  Duration measured{0};  ///< newest Progress of the open attempt
   Instant first_start = kNever;
   Instant started = kNever;  ///< the open attempt
   std::uint32_t attempts = 0, forwards = 0, preemptions = 0, failed_rounds = 0;
   Stage stage = Stage::waiting;
   Attempt attempt;
-  Placement placement;       ///< of the last attempt that was started
+  Placement placement;  ///< of the last attempt that was started
   AfterDrain after = AfterDrain::wait;
-  Placement restart_at;      ///< with AfterDrain::restart
-  ExitStatus exit;           ///< of the participant that failed first
+  Placement restart_at;          ///< with AfterDrain::restart
+  ExitStatus exit;               ///< of the participant that failed first
   std::vector<AgentId> offered;  ///< homes that it was offered to, newest last; none is tried twice
-  std::string trouble;       ///< why the last round or attempt came to nothing
+  std::string trouble;           ///< why the last round or attempt came to nothing
   Instant timer = kNever;
   Duration backoff{0};
 };
@@ -92,10 +99,10 @@ struct Piece {
     idle,       ///< not told to launch
     launching,  ///< Launch is out
     running,
-    unknown,    ///< of an earlier life, or the executor lost it: the home is asked
-    exited,     ///< its Exited is not acknowledged
-    killing,    ///< Kill is out
-    gone        ///< confirmed: no process
+    unknown,  ///< of an earlier life, or the executor lost it: the home is asked
+    exited,   ///< its Exited is not acknowledged
+    killing,  ///< Kill is out
+    gone      ///< confirmed: no process
   };
   std::uint32_t seat = 0;
   Placement gpus;
@@ -106,8 +113,8 @@ struct Piece {
 /// What this owner knows of a hold beyond the ledger, from Commit on.
 struct OwnedShare {
   AgentId home;
-  bool home_known = true;     ///< false: found running at an executor; everyone is asked
-  std::set<AgentId> denied;   ///< who of those said that it is dead
+  bool home_known = true;    ///< false: found running at an executor; everyone is asked
+  std::set<AgentId> denied;  ///< who of those said that it is dead
   std::shared_ptr<const JobSpec> spec;
   std::vector<Share> gang;
   Duration served{0};         ///< by earlier attempts
@@ -122,17 +129,17 @@ struct OwnedShare {
 /// One executor of this partition.
 struct SeatState {
   ExecutorSeat seat;
-  bool answered = false;      ///< its inventory is known; its GPUs are trusted
+  bool answered = false;  ///< its inventory is known; its GPUs are trusted
   Instant heard = Instant::min();
-  Instant asked = kNever;     ///< first InventoryRequest since it was last answered
-  Instant timer = kNever;     ///< of the next InventoryRequest
+  Instant asked = kNever;  ///< first InventoryRequest since it was last answered
+  Instant timer = kNever;  ///< of the next InventoryRequest
   Duration backoff{0};
 };
 
 /// Another agent of the flock.
 struct PeerState {
   PeerAgent peer;
-  Epoch epoch{1};             ///< of its partition, the newest heard of
+  Epoch epoch{1};  ///< of its partition, the newest heard of
   Instant heard = Instant::min();
   std::optional<Digest> digest;
   Instant digest_at;
@@ -159,7 +166,8 @@ struct AgentState {
   Partition partition;
   std::uint32_t server_gpus = 0;  ///< of the partition's commonest server
 
-  // Home. Jobs that are not over are in `jobs`, terminal ones in `ended`, given-away ones in `moved`.
+  // Home. Jobs that are not over are in `jobs`, terminal ones in `ended`, given-away ones in
+  // `moved`.
   std::map<JobId, Job> jobs;
   std::map<JobId, JobState> ended;
   std::map<JobId, Moved> moved;
@@ -172,14 +180,21 @@ struct AgentState {
   std::vector<JobView> waiting;  ///< by order; a null spec marks one that has left
   std::size_t left_waiting = 0;  ///< marked ones
   std::vector<JobView> running;  ///< by start; empty unless the policy wants it
+  struct Clock {
+    Instant since = kNever;  ///< the open attempt's start
+    Duration before{0};      ///< service of earlier attempts
+  };
+  std::vector<Clock> running_clocks;  ///< of `running`
   std::set<std::pair<Instant, JobId>> job_timers;
 
   // Owner.
   Ledger ledger;
   std::map<AttemptId, OwnedShare> shares;  ///< of holds that are at least committed
   std::vector<SeatState> seats;            ///< by servers
-  std::vector<std::uint32_t> seat_of;      ///< by server, from partition.servers.first
+  std::map<NodeId, std::uint32_t> seat_index;
+  std::vector<std::uint32_t> seat_of;  ///< by server, from partition.servers.first
   std::set<std::pair<Instant, AttemptId>> share_timers;
+  std::set<std::pair<Instant, AttemptId>> lapses;  ///< when to look at reserved holds
 
   // Flock.
   std::vector<PeerState> peers;  ///< by AgentId; this agent too, unused
@@ -193,11 +208,11 @@ struct AgentState {
   TriggerKind trigger = TriggerKind::round;
   bool digest_due = false;  ///< something changed since the last digest was looked at
   Instant beat = kNever;
-  Instant look = kNever;       ///< decide again, whatever has changed
+  Instant look = kNever;  ///< decide again, whatever has changed
   Instant digest_look = kNever;
-  Instant now;                 ///< of the last step
+  Instant now;  ///< of the last step
   std::uint64_t pings = 0, digests = 0;
-  std::vector<Message> loop;   ///< what this agent says to itself
+  std::vector<Message> loop;  ///< what this agent says to itself
   Counters counters;
   std::array<std::uint64_t, 256> decision_times{};  ///< by quarter octave of nanoseconds
 
@@ -216,6 +231,7 @@ struct AgentState {
   void enter_running(const Job& job);
   void leave_running(const Job& job);
   [[nodiscard]] JobView* running_view(const Job& job);
+  void started_running(const Job& job);
   void compact_waiting();
   void remember(JobId job);
   void set_timer(const JobId& id, Job& job, Instant when);

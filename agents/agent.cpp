@@ -1,0 +1,261 @@
+#include "agents/agent.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "agents/step.h"
+
+namespace starling {
+
+void Step::tell(AgentId to, Message message) {
+  if (to == me()) {
+    s.loop.push_back(std::move(message));
+  } else {
+    out.send.push_back({agent_node(to), std::move(message)});
+  }
+}
+
+SeatState* Step::seat_of(NodeId node) {
+  const auto at = s.seat_index.find(node);
+  return at == s.seat_index.end() ? nullptr : &s.seats[at->second];
+}
+
+Instant Step::retry_at(Duration& backoff) {
+  const Timers& timers = s.config.timers;
+  backoff = std::clamp(backoff * 2, timers.retry_min, timers.retry_max);
+  const Duration half = backoff / 2;
+  const auto jitter =
+      Duration(static_cast<std::int64_t>(static_cast<double>(half.count()) * s.rng.uniform()));
+  return later(now, half + jitter);
+}
+
+void Step::change(TriggerKind kind) {
+  // Arrivals are what policies most want to know of, then departures.
+  if (!s.dirty || kind < s.trigger) s.trigger = kind;
+  s.dirty = true;
+  s.digest_due = true;
+}
+
+Fence Step::fence_of(PartitionId partition) const {
+  const PeerState* owner = s.owner_of(partition);
+  return {partition, owner == nullptr ? Epoch{} : owner->epoch};
+}
+
+void Step::receive(NodeId from, const Message& message) {
+  std::visit([&](const auto& m) { on(from, m); }, message);
+}
+
+void Step::settle() {
+  // Handlers append, so the message has to leave the vector before it is handled.
+  for (std::size_t i = 0; i < s.loop.size(); ++i) {
+    const Message message = std::move(s.loop[i]);
+    receive(agent_node(me()), message);
+  }
+  s.loop.clear();
+}
+
+void Step::on(NodeId from, const Exited& exited) {
+  if (seat_of(from) != nullptr) {
+    on_executor(from, exited);
+  } else {
+    on_home(from, exited);
+  }
+}
+
+void Step::on(NodeId from, const Progress& progress) {
+  if (seat_of(from) != nullptr) {
+    on_executor(from, progress);
+  } else {
+    on_home(from, progress);
+  }
+}
+
+/// The first step of a life: what the journal left open goes on.
+void Step::begin() {
+  s.begun = true;
+  persist(LifeBegan{s.config.incarnation, s.config.epoch});
+  for (auto& [id, job] : s.jobs) {
+    job.submitted = now - job.waited;
+    switch (job.stage) {
+      case Stage::waiting:
+        s.enter_waiting(job, false);
+        break;
+      case Stage::offered:
+        send_offer(job);
+        break;
+      case Stage::starting:
+        s.enter_running(job);
+        send_starts(job);
+        break;
+      case Stage::draining:
+        s.enter_running(job);
+        send_releases(job);
+        break;
+      default:
+        break;
+    }
+  }
+  std::sort(s.waiting.begin(), s.waiting.end(),
+            [](const JobView& a, const JobView& b) { return a.order < b.order; });
+  for (auto& [attempt, share] : s.shares) {
+    const bool committed = s.ledger.find(attempt)->phase == HoldPhase::committed;
+    s.set_timer(attempt, share, committed ? later(now, s.config.timers.orphan_query) : kNever);
+  }
+  for (SeatState& seat : s.seats) request_inventory(seat);
+  for (const PeerState& peer : s.peers) {
+    if (peer.peer.agent != me()) tell(peer.peer.agent, Hello{Role::agent, 1, 1, {}});
+  }
+  if (s.lossy()) {
+    s.beat = later(now, s.config.timers.heartbeat);
+    for (SeatState& seat : s.seats) seat.heard = now;
+    for (PeerState& peer : s.peers) peer.heard = now;
+  }
+  change(TriggerKind::round);
+}
+
+void Step::tick() {
+  while (!s.job_timers.empty() && s.job_timers.begin()->first <= now) {
+    const JobId id = s.job_timers.begin()->second;
+    Job& job = s.jobs.at(id);
+    s.set_timer(id, job, kNever);
+    on_job_timer(job);
+    settle();
+  }
+  while (!s.share_timers.empty() && s.share_timers.begin()->first <= now) {
+    const AttemptId attempt = s.share_timers.begin()->second;
+    OwnedShare& share = s.shares.at(attempt);
+    s.set_timer(attempt, share, kNever);
+    on_share_timer(attempt, share);
+    settle();
+  }
+  lapse();
+  for (SeatState& seat : s.seats) {
+    if (seat.timer <= now) request_inventory(seat);
+  }
+  if (s.beat <= now) heartbeat();
+  if (s.look <= now) change(TriggerKind::round);
+  if (s.dirty) decide();
+  settle();
+  if (s.digest_due || s.digest_look <= now) send_digests();
+}
+
+void Step::on_job_timer(Job& job) {
+  switch (job.stage) {
+    case Stage::waiting:
+      if (JobView* view = s.waiting_view(job)) {
+        view->blocked = false;
+        change(TriggerKind::round);
+      }
+      break;
+    case Stage::offered:
+      send_offer(job);
+      break;
+    case Stage::bidding:
+      choose(job);
+      break;
+    case Stage::reserving:
+    case Stage::committing:
+      if (job.attempt.deadline <= now) {
+        abort_round(job, "no answer within the hold time");
+      } else if (job.stage == Stage::reserving) {
+        send_reserves(job);
+      } else {
+        send_commits(job);
+      }
+      break;
+    case Stage::starting:
+      if (job.attempt.deadline <= now) {
+        job.trouble = "not every partition had started it in time";
+        drain(job, AfterDrain::retry);
+      } else {
+        send_starts(job);
+      }
+      break;
+    case Stage::running:
+      break;
+    case Stage::draining:
+      send_releases(job);
+      break;
+  }
+}
+
+void Step::on_share_timer(AttemptId attempt, OwnedShare& share) {
+  const Hold* hold = s.ledger.find(attempt);
+  if (share.told) {
+    tell_exited(attempt, share);
+  } else if (hold->phase == HoldPhase::committed) {
+    ask_home(attempt, share);
+  } else if (hold->phase == HoldPhase::releasing) {
+    send_kills(attempt, share);
+  } else {
+    const auto in = [&](Piece::State state) {
+      return std::any_of(share.pieces.begin(), share.pieces.end(),
+                         [&](const Piece& piece) { return piece.state == state; });
+    };
+    if (in(Piece::State::unknown)) {
+      ask_home(attempt, share);
+    } else if (in(Piece::State::launching)) {
+      if (later(share.launched, s.config.timers.start) <= now) {
+        fail_share(attempt, share, {0, true, "an executor did not answer in time"});
+      } else {
+        send_launches(attempt, share, Piece::State::launching);
+      }
+    }
+  }
+}
+
+Agent::Agent(AgentConfig config, const Topology& topology, const SpeedModel& speed,
+             std::unique_ptr<Policy> policy, Rng rng, std::span<const Record> recovered)
+    : state_(std::make_unique<AgentState>(std::move(config), topology, speed, std::move(policy),
+                                          rng)) {
+  for (const Record& record : recovered) state_->replay(record);
+}
+Agent::~Agent() = default;
+Agent::Agent(Agent&&) noexcept = default;
+Agent& Agent::operator=(Agent&&) noexcept = default;
+
+void Agent::step(Instant now, const Event& event, Output& out) {
+  AgentState& s = *state_;
+  s.now = now;
+  const std::size_t sent = out.send.size();
+  Step step{s, now, out};
+  if (!s.begun) {
+    step.begin();
+    step.settle();
+  }
+  if (const auto* received = std::get_if<Received>(&event)) {
+    ++s.counters.messages;
+    step.heard(received->from);
+    step.receive(received->from, received->message);
+    step.settle();
+  } else {
+    step.tick();
+  }
+  s.counters.messages += out.send.size() - sent;
+}
+
+Instant Agent::next_deadline() const noexcept {
+  const AgentState& s = *state_;
+  if (!s.begun || s.dirty || (s.digest_due && s.peers.size() > 1)) return Instant::min();
+  Instant next = std::min({s.beat, s.look, s.digest_look});
+  if (!s.job_timers.empty()) next = std::min(next, s.job_timers.begin()->first);
+  if (!s.share_timers.empty()) next = std::min(next, s.share_timers.begin()->first);
+  if (!s.lapses.empty()) next = std::min(next, s.lapses.begin()->first);
+  for (const SeatState& seat : s.seats) next = std::min(next, seat.timer);
+  return next;
+}
+
+const AgentConfig& Agent::config() const noexcept { return state_->config; }
+const AgentState& Agent::state() const noexcept { return *state_; }
+AgentStatus Agent::status() const { return status_of(*state_); }
+void Agent::note_refused_frame() noexcept { ++state_->counters.refused_frames; }
+
+void Agent::note_decision_time(Duration took) noexcept {
+  const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(took.count(), 4));
+  const auto octave = static_cast<std::size_t>(std::bit_width(ns)) - 1;
+  const std::size_t quarter = (ns >> (octave - 2)) & 3U;
+  ++state_->decision_times[std::min<std::size_t>(octave * 4 + quarter, 255)];
+}
+
+}  // namespace starling

@@ -1,0 +1,214 @@
+#include <algorithm>
+
+#include "agents/step.h"
+#include "base/check.h"
+
+namespace starling {
+
+Placement all_gpus(const Attempt& attempt) {
+  Placement gpus;
+  for (const Participant& part : attempt.parts) {
+    gpus.insert(gpus.end(), part.share.gpus.begin(), part.share.gpus.end());
+  }
+  std::sort(gpus.begin(), gpus.end());
+  return gpus;
+}
+
+std::vector<Share> gang_of(const Attempt& attempt) {
+  std::vector<Share> gang;
+  for (const Participant& part : attempt.parts) gang.push_back(part.share);
+  return gang;
+}
+
+AttemptId Step::open_attempt(const Job& job) {
+  const std::uint64_t number =
+      (s.config.incarnation.value << 32U) | static_cast<std::uint64_t>(++s.attempts_opened);
+  return {job.spec->id, s.config.epoch, number};
+}
+
+/// The whole gang in the own partition: no round of messages, one write, and the Launch leaves.
+bool Step::start_here(Job& job, const Placement& gpus) {
+  const AttemptId id = open_attempt(job);
+  if (const auto refusal = s.ledger.claim(id, me(), gpus)) {
+    job.trouble = std::string("the policy chose GPUs that cannot be had: ") + name_of(*refusal);
+    return false;
+  }
+  s.leave_waiting(job);
+  const JobId job_id = job.spec->id;
+  s.set_timer(job_id, job, kNever);
+  job.attempt = Attempt{};
+  job.attempt.id = id;
+  job.attempt.parts.emplace_back();
+  job.attempt.parts.back().share = {s.partition.id, gpus};
+  job.attempt.parts.back().agent = me();
+  job.placement = gpus;
+  job.stage = Stage::starting;
+  job.started = now;
+  ++job.attempts;
+  s.enter_running(job);
+
+  OwnedShare& share = s.shares[id];
+  share.home = me();
+  share.spec = sized(job.spec, gpus.size());
+  share.gang = gang_of(job.attempt);
+  share.served = job.served;
+  share.pieces = s.pieces_of(gpus, Piece::State::idle);
+  persist(AttemptStarting{id, share.gang});
+  // The job is in this journal already, so its record names it only.
+  Commit commit{id, s.fence(), {}, share.gang, job.served};
+  commit.spec.id = job_id;
+  persist(ShareCommitted{id, me(), std::move(commit)});
+  launch(id, share);
+  s.digest_due = true;
+  return true;
+}
+
+void Step::send_starts(Job& job) {
+  for (const Participant& part : job.attempt.parts) {
+    if (part.started) continue;
+    tell(part.agent, StartAttempt{job.attempt.id, fence_of(part.share.partition)});
+  }
+  s.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), job.attempt.deadline));
+}
+
+std::pair<Job*, Participant*> Step::participant(NodeId from, AttemptId attempt,
+                                                PartitionId partition) {
+  const auto known = s.jobs.find(attempt.job);
+  if (known == s.jobs.end() || known->second.attempt.id != attempt) return {nullptr, nullptr};
+  for (Participant& part : known->second.attempt.parts) {
+    if (part.share.partition != partition) continue;
+    if (from == agent_node(part.agent)) return {&known->second, &part};
+    refuse();
+  }
+  return {nullptr, nullptr};
+}
+
+/// Later ones than the first change nothing.
+void Step::on(NodeId from, const Started& started) {
+  const auto [job, part] = participant(from, started.attempt, started.partition);
+  if (job == nullptr || job->stage != Stage::starting) return;
+  part->started = true;
+  for (const Participant& p : job->attempt.parts) {
+    if (!p.started) return;
+  }
+  job->stage = Stage::running;
+  job->started = now;
+  if (job->first_start == kNever) job->first_start = now;
+  job->failed_rounds = 0;
+  job->backoff = Duration{0};
+  s.set_timer(job->spec->id, *job, kNever);
+  s.started_running(*job);
+  if (s.wants_running()) change(TriggerKind::round);
+  tell_client(*job);
+}
+
+/// Stops every process of the attempt. The next one may start only when all have said Released.
+void Step::drain(Job& job, AfterDrain after) {
+  STARLING_CHECK(job.stage == Stage::starting || job.stage == Stage::running);
+  persist(AttemptDraining{job.attempt.id});
+  job.stage = Stage::draining;
+  job.after = after;
+  job.backoff = Duration{0};
+  if (JobView* view = s.running_view(job)) view->blocked = true;
+  job.exit.log_tail.resize(
+      std::min<std::size_t>(job.exit.log_tail.size(), s.config.limits.log_tail_bytes));
+  send_releases(job);
+}
+
+void Step::send_releases(Job& job) {
+  for (const Participant& part : job.attempt.parts) {
+    if (part.released) continue;
+    tell(part.agent, Release{job.attempt.id, fence_of(part.share.partition)});
+  }
+  if (job.stage != Stage::draining) return;  // before Start: once, holds lapse or are asked about
+  s.set_timer(job.spec->id, job, retry_at(job.backoff));
+}
+
+void Step::on(NodeId from, const Released& released) {
+  const auto [job, part] = participant(from, released.attempt, released.partition);
+  if (job == nullptr || job->stage != Stage::draining || part->released) return;
+  part->released = true;
+  part->served = released.served;
+  for (const Participant& p : job->attempt.parts) {
+    if (!p.released) return;
+  }
+  drained(*job);
+}
+
+void Step::drained(Job& job) {
+  // What every part has done is what a restart can count on.
+  Duration served = Duration::max();
+  for (const Participant& part : job.attempt.parts) served = std::min(served, part.served);
+  job.served += served;
+  job.started = kNever;
+  if (job.after == AfterDrain::cancel) return end(job, JobPhase::cancelled);
+  if (job.after == AfterDrain::fail) return end(job, JobPhase::failed);
+  persist(AttemptOver{job.attempt.id, served});
+  s.leave_running(job);
+  s.set_timer(job.spec->id, job, kNever);
+  const bool failed = job.after == AfterDrain::retry;
+  job.exit = ExitStatus{};
+  if (job.after == AfterDrain::restart) {
+    job.attempt = Attempt{};
+    job.stage = Stage::waiting;
+    s.enter_waiting(job, false);
+    if (start_here(job, std::exchange(job.restart_at, {}))) {
+      change(TriggerKind::departure);
+      return;
+    }
+  }
+  if (failed) ++job.failed_rounds;
+  const JobId id = job.spec->id;
+  wait_again(job, failed);
+  if (const auto still = s.jobs.find(id); still != s.jobs.end()) tell_client(still->second);
+}
+
+/// Acknowledged only once what follows from it is durable: its owner repeats it until then.
+void Step::on_home(NodeId from, const Exited& exited) {
+  if (!is_agent(from)) return refuse();
+  const auto [job, part] = participant(from, exited.attempt, exited.partition);
+  const bool open = job != nullptr && phase_of(job->stage) != JobPhase::waiting;
+  if (!open) return tell(agent_of(from), ExitedAck{exited.attempt, exited.partition});
+  if (job->stage == Stage::draining) return;  // its Release is on the way
+  if (exited.exit.lost || exited.exit.code != 0) {
+    job->exit = exited.exit;
+    if (!exited.exit.lost) return drain(*job, AfterDrain::fail);
+    job->trouble =
+        "partition " + std::to_string(exited.partition.value) + " lost it: " + exited.exit.log_tail;
+    return drain(*job, AfterDrain::retry);
+  }
+  part->exited = true;
+  part->served = exited.served;
+  if (job->exit.log_tail.empty()) job->exit = exited.exit;
+  for (const Participant& p : job->attempt.parts) {
+    if (!p.exited) return;
+  }
+  Duration served = Duration::max();
+  for (const Participant& p : job->attempt.parts) served = std::min(served, p.served);
+  if (job->first_start == kNever) job->first_start = job->started == kNever ? now : job->started;
+  job->served += served;
+  job->started = kNever;
+  const std::vector<Participant> parts = std::move(job->attempt.parts);
+  end(*job, JobPhase::finished);
+  for (const Participant& p : parts) {
+    tell(p.agent, ExitedAck{exited.attempt, p.share.partition});
+  }
+}
+
+/// An owner holds something for an attempt that it has not heard of for a while.
+void Step::on(NodeId from, const AttemptQuery& query) {
+  if (!is_agent(from)) return refuse();
+  const auto known = s.jobs.find(query.attempt.job);
+  const bool live = known != s.jobs.end() && known->second.attempt.id == query.attempt &&
+                    known->second.stage != Stage::draining;
+  tell(agent_of(from), AttemptAnswer{query.attempt, live ? AttemptLife::live : AttemptLife::dead});
+}
+
+void Step::on_home(NodeId from, const Progress& progress) {
+  const auto known = s.jobs.find(progress.attempt.job);
+  if (known == s.jobs.end() || known->second.attempt.id != progress.attempt || !is_agent(from))
+    return;
+  known->second.measured = std::max(known->second.measured, progress.served);
+}
+
+}  // namespace starling

@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <functional>
+
+#include "agents/step.h"
+#include "policies/packing.h"
+
+namespace starling {
+namespace {
+
+// Hints age and patience runs out without an event, so those who wait get another look now and
+// then.
+constexpr Duration kSecondLook = std::chrono::seconds(60);
+
+}  // namespace
+
+View Step::view() {
+  s.compact_waiting();
+  s.others.clear();
+  for (const PeerState& peer : s.peers) {
+    if (peer.peer.agent == me() || !peer.digest || silent(peer.heard)) continue;
+    const Digest& digest = *peer.digest;
+    // Where nothing gets lost a digest stands until the next one.
+    const Instant at = s.lossy() ? peer.digest_at : now;
+    s.others.push_back({peer.peer.agent, peer.peer.partition.id, digest.gpus, digest.free,
+                        digest.largest_free_server, digest.whole_free_servers, digest.waiting,
+                        digest.waiting_gpus, at});
+  }
+  for (std::size_t i = 0; i < s.running.size(); ++i) {
+    const AgentState::Clock& clock = s.running_clocks[i];
+    s.running[i].served = clock.before + (clock.since == kNever ? Duration{0} : now - clock.since);
+  }
+  return {s.topology, s.ledger.gpus(), s.waiting, s.running, s.others, s.speed, now, me()};
+}
+
+/// The policy proposes, the ledger and the jobs dispose: what they contradict is counted and
+/// ignored.
+void Step::decide() {
+  const Trigger trigger{s.trigger};
+  s.dirty = false;
+  s.look = kNever;
+  if (s.waiting_jobs == 0 && s.running.empty()) return;
+  const std::vector<Decision> decisions = s.policy->decide(view(), trigger, s.policy_rng);
+  for (const Decision& decision : decisions) {
+    ++s.counters.decisions;
+    const bool done = std::visit([&](const auto& d) { return apply(d); }, decision);
+    if (!done) ++s.counters.wrong_decisions;
+  }
+  if (s.waiting_jobs == 0) return;
+  const Duration round = s.policy->facts().round;
+  if (round > Duration{0}) {
+    const auto rounds = now.time_since_epoch() / round + 1;
+    s.look = later(Instant{}, round * rounds);
+  } else if (s.peers.size() > 1) {
+    s.look = later(now, kSecondLook);
+  }
+}
+
+Job* Step::free_to_decide(JobId id) {
+  const auto known = s.jobs.find(id);
+  if (known == s.jobs.end() || known->second.stage != Stage::waiting) return nullptr;
+  const JobView* waiting = s.waiting_view(known->second);
+  return waiting == nullptr || waiting->blocked ? nullptr : &known->second;
+}
+
+bool Step::good_placement(const JobSpec& spec, const Placement& gpus) const {
+  if (std::adjacent_find(gpus.begin(), gpus.end(), std::greater_equal<>()) != gpus.end()) {
+    return false;
+  }
+  if (spec.gpu_types.empty()) return true;
+  return std::all_of(gpus.begin(), gpus.end(), [&](GpuId gpu) {
+    return gpu.value < s.topology.gpu_count() &&
+           allows(spec, s.topology, s.topology.server_of(gpu));
+  });
+}
+
+namespace {
+
+bool good_size(const JobSpec& spec, std::size_t gpus) {
+  if (gpus == spec.gpus()) return true;
+  if (!spec.elastic() || gpus % spec.gpus_per_worker != 0) return false;
+  const std::size_t workers = gpus / spec.gpus_per_worker;
+  return workers >= std::max(spec.min_workers, 1U) && workers <= spec.max_workers;
+}
+
+}  // namespace
+
+bool Step::apply(const Start& decision) {
+  Job* job = free_to_decide(decision.job);
+  if (job == nullptr || !good_size(*job->spec, decision.placement.size())) return false;
+  return good_placement(*job->spec, decision.placement) && start_here(*job, decision.placement);
+}
+
+bool Step::apply(const Preempt& decision) {
+  const auto known = s.jobs.find(decision.job);
+  if (known == s.jobs.end() || known->second.stage != Stage::running) return false;
+  ++known->second.preemptions;
+  ++s.counters.preemptions;
+  drain(known->second, AfterDrain::wait);
+  return true;
+}
+
+bool Step::apply(const Resize& decision) {
+  const auto known = s.jobs.find(decision.job);
+  if (known == s.jobs.end() || known->second.stage != Stage::running) return false;
+  Job& job = known->second;
+  const Placement& gpus = decision.placement;
+  if (!good_size(*job.spec, gpus.size()) || !good_placement(*job.spec, gpus)) return false;
+  if (gpus == job.placement) return false;
+  job.restart_at = gpus;
+  ++s.counters.resizes;
+  drain(job, AfterDrain::restart);
+  return true;
+}
+
+bool Step::apply(const Forward& decision) {
+  Job* job = free_to_decide(decision.job);
+  return job != nullptr && offer_job(*job, decision.to);
+}
+
+bool Step::apply(const Spread& decision) {
+  Job* job = free_to_decide(decision.job);
+  if (job == nullptr || !good_placement(*job->spec, decision.local)) return false;
+  if (decision.local.size() == job->spec->gpus()) return start_here(*job, decision.local);
+  if (decision.local.size() > job->spec->gpus() || s.peers.size() < 2) return false;
+  return open_round(*job, decision.local);
+}
+
+}  // namespace starling

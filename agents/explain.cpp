@@ -1,0 +1,178 @@
+#include <algorithm>
+
+#include "agents/step.h"
+
+namespace starling {
+namespace {
+
+std::string seconds_text(Duration d) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(d).count()) + " s";
+}
+
+std::string gpus_text(const Placement& gpus) {
+  std::string text;
+  for (std::size_t i = 0; i < gpus.size();) {
+    std::size_t j = i;
+    while (j + 1 < gpus.size() && gpus[j + 1].value == gpus[j].value + 1) ++j;
+    if (!text.empty()) text += ',';
+    text += std::to_string(gpus[i].value);
+    if (j > i) text += '-' + std::to_string(gpus[j].value);
+    i = j + 1;
+  }
+  return text;
+}
+
+void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& lines) {
+  s.compact_waiting();
+  const std::string need = std::to_string(job.spec->gpus()) + " GPUs";
+  lines.push_back("waits at agent " + std::to_string(s.config.me.value) + " (order " +
+                  std::to_string(job.order) + ", one of " + std::to_string(s.waiting_jobs) +
+                  " waiting)");
+  std::string here = "needs " + need + ": partition " + std::to_string(s.partition.id.value) +
+                     " has " + std::to_string(s.ledger.free_count()) + " free of " +
+                     std::to_string(s.partition.gpus.size()) + ", largest free server " +
+                     std::to_string(s.ledger.gpus().largest_free_server());
+  if (s.ledger.quarantined_count() > 0) {
+    here += ", " + std::to_string(s.ledger.quarantined_count()) + " in quarantine";
+  }
+  lines.push_back(std::move(here));
+  for (const PeerState& peer : s.peers) {
+    if (peer.peer.agent == s.config.me || !peer.digest) continue;
+    const Digest& digest = *peer.digest;
+    lines.push_back("partition " + std::to_string(peer.peer.partition.id.value) + " said it has " +
+                    std::to_string(digest.free) + " free of " + std::to_string(digest.gpus) +
+                    ", largest free server " + std::to_string(digest.largest_free_server) + ", " +
+                    std::to_string(digest.waiting) + " waiting");
+  }
+  if (!s.waiting.empty() && s.waiting.front().order < job.order) {
+    const JobView& first = s.waiting.front();
+    const auto ahead = std::count_if(s.waiting.begin(), s.waiting.end(),
+                                     [&](const JobView& v) { return v.order < job.order; });
+    lines.push_back("policy " + std::string(s.policy->facts().name) + ": " + std::to_string(ahead) +
+                    " jobs came before it; the first, " + to_string(first.spec->id) + ", needs " +
+                    std::to_string(first.spec->gpus()) + " GPUs");
+  }
+}
+
+void explain_shares(const Job& job, std::vector<std::string>& lines) {
+  for (const Participant& part : job.attempt.parts) {
+    std::string text = "partition " + std::to_string(part.share.partition.value) + ", GPUs " +
+                       gpus_text(part.share.gpus) + ": ";
+    if (part.released) {
+      text += "released";
+    } else if (part.exited) {
+      text += "exited";
+    } else if (part.started) {
+      text += "started";
+    } else if (part.committed) {
+      text += "committed";
+    } else if (part.reserved) {
+      text += "reserved";
+    } else {
+      text += "no answer yet";
+    }
+    lines.push_back(std::move(text));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
+  std::vector<std::string> lines;
+  if (const auto over = s.ended.find(id); over != s.ended.end()) {
+    lines.push_back(std::string(name_of(over->second.phase)) + " after " +
+                    seconds_text(over->second.elapsed) + ", exit code " +
+                    std::to_string(over->second.exit.code));
+    return lines;
+  }
+  if (const auto gone = s.moved.find(id); gone != s.moved.end() && !s.jobs.contains(id)) {
+    lines.push_back("moved to agent " + std::to_string(gone->second.to.value));
+    return lines;
+  }
+  const auto known = s.jobs.find(id);
+  if (known == s.jobs.end()) {
+    lines.push_back("agent " + std::to_string(s.config.me.value) + " does not know this job");
+    return lines;
+  }
+  const Job& job = known->second;
+  switch (job.stage) {
+    case Stage::waiting:
+      explain_waiting(s, job, lines);
+      break;
+    case Stage::offered:
+      lines.push_back("offered to agent " + std::to_string(job.offered.back().value) +
+                      ", which has not answered yet");
+      break;
+    case Stage::bidding:
+      lines.push_back("round " + std::to_string(job.failed_rounds + 1) + ": " +
+                      std::to_string(job.attempt.asked.size()) +
+                      " partitions have not answered the request for bids");
+      break;
+    case Stage::running:
+      lines.push_back("runs on GPUs " + gpus_text(job.placement) + " since " +
+                      seconds_text(now - job.started) + ", attempt " +
+                      std::to_string(job.attempts));
+      break;
+    default:
+      lines.push_back(std::string(name_of(job.stage)) + " on GPUs " +
+                      gpus_text(all_gpus(job.attempt)) + ", attempt " +
+                      std::to_string(job.attempts));
+      explain_shares(job, lines);
+  }
+  if (!job.trouble.empty()) lines.push_back("last time: " + job.trouble);
+  return lines;
+}
+
+void Step::on(NodeId from, const Explain& question) {
+  send(from, Explanation{question.job, explain(s, question.job, now)});
+}
+
+void Step::on(NodeId from, const StatusQuery&) { send(from, status_of(s)); }
+
+namespace {
+
+/// Upper edge of the bucket that holds the quantile, in whole microseconds.
+std::uint32_t quantile_us(const std::array<std::uint64_t, 256>& times, double quantile) {
+  std::uint64_t total = 0;
+  for (const std::uint64_t n : times) total += n;
+  if (total == 0) return 0;
+  const auto rank = static_cast<std::uint64_t>(static_cast<double>(total - 1) * quantile);
+  std::uint64_t seen = 0;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    seen += times[i];
+    if (seen <= rank) continue;
+    const std::uint64_t octave = std::uint64_t{1} << (i / 4);
+    const std::uint64_t ns = octave + octave / 4 * (i % 4 + 1);
+    return static_cast<std::uint32_t>((ns + 999) / 1000);
+  }
+  return 0;
+}
+
+}  // namespace
+
+AgentStatus status_of(const AgentState& s) {
+  AgentStatus status;
+  status.agent = s.config.me;
+  status.fence = s.fence();
+  status.gpus = s.partition.gpus.size();
+  status.free = s.ledger.free_count();
+  status.quarantined = s.ledger.quarantined_count();
+  status.waiting = s.waiting_jobs;
+  status.running = s.running_jobs;
+  const Counters& c = s.counters;
+  status.accepted = c.accepted;
+  status.finished = c.finished;
+  status.failed = c.failed;
+  status.forwards = c.forwards;
+  status.cross_partition_gangs = c.cross_partition_gangs;
+  status.preemptions = c.preemptions;
+  status.resizes = c.resizes;
+  status.decisions = c.decisions;
+  status.refused_frames = c.refused_frames;
+  status.messages = c.messages;
+  status.decision_p50_us = quantile_us(s.decision_times, 0.5);
+  status.decision_p99_us = quantile_us(s.decision_times, 0.99);
+  return status;
+}
+
+}  // namespace starling

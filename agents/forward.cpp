@@ -1,0 +1,73 @@
+#include <algorithm>
+
+#include "agents/step.h"
+
+namespace starling {
+
+/// Gives the job away. False if that home had its chance: what it says then could be old.
+bool Step::offer_job(Job& job, AgentId to) {
+  if (to.value >= s.peers.size() || to == me()) return false;
+  if (std::find(job.offered.begin(), job.offered.end(), to) != job.offered.end()) return false;
+  job.offered.push_back(to);
+  persist(JobOffered{job.spec->id, to});
+  s.leave_waiting(job);
+  job.stage = Stage::offered;
+  job.backoff = Duration{0};
+  s.digest_due = true;
+  send_offer(job);
+  return true;
+}
+
+/// Again and again until that home accepts or refuses for good: nobody else may run the job
+/// meanwhile.
+void Step::send_offer(Job& job) {
+  tell(job.offered.back(),
+       Submit{*job.spec, job.client, now - job.submitted, job.served, job.forwards + 1});
+  s.set_timer(job.spec->id, job, retry_at(job.backoff));
+}
+
+void Step::moved_on(Job& job) {
+  const JobId id = job.spec->id;
+  const AgentId to = job.offered.back();
+  persist(JobMoved{id, to});
+  ++s.counters.forwards;
+  s.set_timer(id, job, kNever);
+  s.moved[id] = Moved{to, job.forwards + 1, std::move(job.offered)};
+  s.jobs.erase(id);
+  s.remember(id);
+}
+
+void Step::on(NodeId from, const Accepted& accepted) {
+  const auto known = s.jobs.find(accepted.job);
+  if (known == s.jobs.end() || !is_agent(from)) return;
+  Job& job = known->second;
+  if (job.stage != Stage::offered || agent_of(from) != job.offered.back()) return;
+  JobState state = state_of(s, job, now);
+  state.phase = JobPhase::moved;
+  state.home = agent_of(from);
+  const NodeId client = job.client;
+  moved_on(job);
+  if (client.value != 0) send(client, std::move(state));
+}
+
+void Step::on(NodeId from, const Busy& busy) {
+  const auto known = s.jobs.find(busy.job);
+  if (known == s.jobs.end() || !is_agent(from)) return;
+  Job& job = known->second;
+  if (job.stage != Stage::offered || agent_of(from) != job.offered.back()) return;
+  s.set_timer(busy.job, job,
+              later(retry_at(job.backoff), std::chrono::milliseconds(busy.retry_ms)));
+}
+
+/// A refusal is final there, so the job can come home.
+void Step::on(NodeId from, const Rejected& rejected) {
+  const auto known = s.jobs.find(rejected.job);
+  if (known == s.jobs.end() || !is_agent(from)) return;
+  Job& job = known->second;
+  if (job.stage != Stage::offered || agent_of(from) != job.offered.back()) return;
+  persist(JobOffered{rejected.job, me()});
+  job.trouble = "agent " + std::to_string(agent_of(from).value) + " refused it: " + rejected.reason;
+  wait_again(job, false);
+}
+
+}  // namespace starling

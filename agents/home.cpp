@@ -1,0 +1,245 @@
+#include <algorithm>
+
+#include "agents/step.h"
+#include "policies/packing.h"
+#include "workload/check_job.h"
+
+namespace starling {
+namespace {
+
+constexpr std::uint32_t kBusyRetryMs = 1000;
+constexpr std::uint32_t kListMost = 1000;  // a page has to fit into a frame
+
+}  // namespace
+
+std::shared_ptr<const JobSpec> sized(const std::shared_ptr<const JobSpec>& spec,
+                                     std::uint64_t gpus) {
+  if (gpus == spec->gpus() || spec->gpus_per_worker == 0) return spec;
+  auto copy = std::make_shared<JobSpec>(*spec);
+  copy->workers = static_cast<std::uint32_t>(gpus / spec->gpus_per_worker);
+  return copy;
+}
+
+JobState state_of(const AgentState& s, const Job& job, Instant now) {
+  JobState state;
+  state.job = job.spec->id;
+  state.phase = phase_of(job.stage);
+  state.home = s.config.me;
+  state.queued = (job.first_start == kNever ? now : job.first_start) - job.submitted;
+  state.elapsed = now - job.submitted;
+  state.served = job.served;
+  if (job.started != kNever) {
+    state.served += job.measured > Duration{0} ? job.measured : now - job.started;
+  }
+  state.attempts = job.attempts;
+  state.forwards = job.forwards;
+  state.preemptions = job.preemptions;
+  state.placement = job.placement;
+  return state;
+}
+
+void Step::tell_client(const Job& job) {
+  if (job.client.value == 0) return;
+  send(job.client, state_of(s, job, now));
+}
+
+/// Empty if some state of the data centre could hold the job; else why not. The same answer for
+/// ever.
+std::string Step::never_fits(const JobSpec& spec) const {
+  std::uint64_t fitting = 0;
+  std::uint32_t largest = 0;
+  for (std::uint32_t i = 0; i < s.topology.server_count(); ++i) {
+    if (!allows(spec, s.topology, ServerId{i})) continue;
+    const std::uint32_t gpus = s.topology.server(ServerId{i}).gpus.size();
+    fitting += gpus;
+    largest = std::max(largest, gpus);
+  }
+  std::string kind;
+  for (const std::string& type : spec.gpu_types)
+    kind += (kind.empty() ? " of type " : " or ") + type;
+  if (fitting < spec.gpus()) {
+    return "needs " + std::to_string(spec.gpus()) + " GPUs" + kind + "; the data centre has " +
+           std::to_string(fitting);
+  }
+  if (spec.workers > 1 && spec.gpus_per_worker > largest) {
+    return "needs " + std::to_string(spec.gpus_per_worker) + " GPUs" + kind +
+           " for each worker; the largest server has " + std::to_string(largest);
+  }
+  return {};
+}
+
+/// A repeat is answered as before. One that comes back with more forwards than it left with is a
+/// new arrival.
+void Step::on(NodeId from, const Submit& submit) {
+  const JobId id = submit.spec.id;
+  const bool forwarded = is_agent(from);
+  if (const auto known = s.jobs.find(id); known != s.jobs.end()) {
+    Job& job = known->second;
+    if (job.stage != Stage::offered || submit.forwards <= job.forwards + 1) {
+      return send(from, Accepted{id, me()});
+    }
+    moved_on(job);  // it was accepted there, and its way led back
+  }
+  if (const auto over = s.ended.find(id); over != s.ended.end()) {
+    if (forwarded) return send(from, Accepted{id, me()});
+    return send(from, over->second);
+  }
+  std::vector<AgentId> offered;
+  if (const auto gone = s.moved.find(id); gone != s.moved.end()) {
+    if (submit.forwards <= gone->second.forwards) {
+      if (forwarded) return send(from, Accepted{id, me()});
+      JobState state;
+      state.job = id;
+      state.phase = JobPhase::moved;
+      state.home = gone->second.to;
+      return send(from, std::move(state));
+    }
+    offered = gone->second.offered;
+  }
+  if (const Status sane = check_job(submit.spec, s.config.limits); !sane.ok()) {
+    return send(from, Rejected{id, Refusal::invalid, sane.error().message});
+  }
+  if (std::string reason = never_fits(submit.spec); !reason.empty()) {
+    return send(from, Rejected{id, Refusal::never_fits, std::move(reason)});
+  }
+  if (s.jobs.size() >= s.config.limits.jobs_waiting) return send(from, Busy{id, kBusyRetryMs});
+  accept(forwarded ? submit.client : from, submit, std::move(offered));
+  send(from, Accepted{id, me()});
+}
+
+void Step::accept(NodeId client, const Submit& submit, std::vector<AgentId> offered) {
+  Job& job = s.jobs[submit.spec.id];
+  job.spec = std::make_shared<const JobSpec>(submit.spec);
+  job.client = client;
+  job.order = ++s.orders;
+  job.waited = submit.waited;
+  job.submitted = now - submit.waited;
+  job.served = submit.served;
+  job.forwards = submit.forwards;
+  job.offered = std::move(offered);
+  Submit record = submit;
+  record.client = client;
+  persist(JobAccepted{std::move(record), job.order});
+  ++s.counters.accepted;
+  s.enter_waiting(job, false);
+  change(TriggerKind::arrival);
+}
+
+/// What runs has to be gone before a job is cancelled, so a repeat may meet it still draining.
+void Step::on(NodeId from, const Cancel& cancel) {
+  const auto known = s.jobs.find(cancel.job);
+  if (known == s.jobs.end()) return on(from, Query{cancel.job});
+  Job& job = known->second;
+  switch (job.stage) {
+    case Stage::offered:  // asked again once it is known whose job it is
+      break;
+    case Stage::bidding:
+    case Stage::reserving:
+    case Stage::committing:
+      send_releases(job);
+      [[fallthrough]];
+    case Stage::waiting: {
+      const NodeId told = job.client;
+      end(job, JobPhase::cancelled);
+      if (from != told) on(from, Query{cancel.job});
+      return;
+    }
+    case Stage::starting:
+    case Stage::running:
+      drain(job, AfterDrain::cancel);
+      break;
+    case Stage::draining:
+      if (job.after != AfterDrain::fail) job.after = AfterDrain::cancel;
+      break;
+  }
+  send(from, state_of(s, job, now));
+}
+
+void Step::on(NodeId from, const Query& query) {
+  if (const auto known = s.jobs.find(query.job); known != s.jobs.end()) {
+    return send(from, state_of(s, known->second, now));
+  }
+  if (const auto over = s.ended.find(query.job); over != s.ended.end()) {
+    return send(from, over->second);
+  }
+  JobState state;
+  state.job = query.job;
+  state.home = me();
+  if (const auto gone = s.moved.find(query.job); gone != s.moved.end()) {
+    state.phase = JobPhase::moved;
+    state.home = gone->second.to;
+  }
+  send(from, std::move(state));
+}
+
+void Step::on(NodeId from, const ListJobs& list) {
+  JobList answer;
+  auto job = s.jobs.upper_bound(list.after);
+  auto over = s.ended.upper_bound(list.after);
+  const std::uint32_t limit = std::min(list.limit, kListMost);
+  while (job != s.jobs.end() || over != s.ended.end()) {
+    if (answer.jobs.size() >= limit) {
+      answer.more = true;
+      break;
+    }
+    const bool open = over == s.ended.end() || (job != s.jobs.end() && job->first < over->first);
+    if (open) {
+      answer.jobs.push_back(state_of(s, job->second, now));
+      ++job;
+    } else {
+      answer.jobs.push_back(over->second);
+      ++over;
+    }
+  }
+  send(from, std::move(answer));
+}
+
+/// The job's one terminal record. `job` is gone afterwards.
+void Step::end(Job& job, JobPhase phase) {
+  const JobId id = job.spec->id;
+  JobState state = state_of(s, job, now);
+  state.phase = phase;
+  state.exit = std::move(job.exit);
+  persist(JobEnded{id, state});
+  if (job.client.value != 0) send(job.client, state);
+  if (phase == JobPhase::finished) {
+    ++s.counters.finished;
+  } else if (phase == JobPhase::failed) {
+    ++s.counters.failed;
+  } else {
+    ++s.counters.cancelled;
+  }
+  const bool ran = phase_of(job.stage) != JobPhase::waiting;
+  if (ran) {
+    s.leave_running(job);
+  } else {
+    s.leave_waiting(job);
+  }
+  s.set_timer(id, job, kNever);
+  s.jobs.erase(id);
+  s.ended.emplace(id, std::move(state));
+  s.remember(id);
+  change(TriggerKind::departure);
+}
+
+/// Its attempt is over and nothing of it runs.
+void Step::wait_again(Job& job, bool after_backoff) {
+  const JobId id = job.spec->id;
+  job.attempt = Attempt{};
+  job.started = kNever;
+  job.measured = Duration{0};
+  if (job.failed_rounds + job.attempts > s.config.limits.attempts_per_job) {
+    job.exit.log_tail = "given up after " + std::to_string(job.attempts) + " attempts and " +
+                        std::to_string(job.failed_rounds) + " failed rounds: " + job.trouble;
+    job.stage = Stage::waiting;
+    return end(job, JobPhase::failed);
+  }
+  job.stage = Stage::waiting;
+  s.leave_waiting(job);
+  s.enter_waiting(job, after_backoff);
+  s.set_timer(id, job, after_backoff ? retry_at(job.backoff) : kNever);
+  if (!after_backoff) job.backoff = Duration{0};
+  change(TriggerKind::departure);
+}
+
+}  // namespace starling

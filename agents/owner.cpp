@@ -1,0 +1,190 @@
+#include <algorithm>
+
+#include "agents/step.h"
+#include "policies/packing.h"
+
+namespace starling {
+
+/// A hint that holds nothing. A repeat is answered anew.
+void Step::on(NodeId from, const BidRequest& request) {
+  if (!is_agent(from)) return refuse();
+  s.compact_waiting();
+  Placement gpus = s.policy->offer(view(), request.gpus, request.gpus_per_worker);
+  JobSpec shape;
+  shape.gpu_types = request.gpu_types;
+  std::erase_if(gpus, [&](GpuId gpu) {
+    return !s.ledger.gpus().gpus().contains(gpu.value) || !s.ledger.gpus().is_free(gpu) ||
+           !allows(shape, s.topology, s.topology.server_of(gpu));
+  });
+  std::sort(gpus.begin(), gpus.end());
+  gpus.erase(std::unique(gpus.begin(), gpus.end()), gpus.end());
+  if (gpus.size() > request.gpus) gpus.resize(request.gpus);
+  if (gpus.empty())
+    return tell(agent_of(from), NoOffer{request.attempt, s.partition.id, "no room"});
+  const auto valid = std::chrono::duration_cast<std::chrono::milliseconds>(s.config.timers.bid);
+  tell(agent_of(from), Offer{request.attempt,
+                             {s.partition.id, std::move(gpus)},
+                             static_cast<std::uint32_t>(valid.count())});
+}
+
+/// Every command names the epoch that its sender believes in; an old one has no effect.
+bool Step::admit(NodeId from, const Fence& fence) {
+  if (!is_agent(from) || fence.partition != s.partition.id) return refuse(), false;
+  if (fence.epoch == s.config.epoch) return true;
+  if (fence.epoch < s.config.epoch) tell(agent_of(from), Fenced{s.partition.id, s.config.epoch});
+  return false;
+}
+
+/// A repeat extends the hold; after Release: expired.
+void Step::on(NodeId from, const Reserve& reserve) {
+  if (!admit(from, reserve.fence)) return;
+  const AgentId home = agent_of(from);
+  const auto asked = std::chrono::milliseconds(reserve.hold_ms);
+  const Instant until = later(now, std::min<Duration>(asked, s.config.timers.hold));
+  if (const auto why = s.ledger.reserve(reserve.attempt, home, reserve.gpus, until)) {
+    return tell(home, ReserveRefused{reserve.attempt, s.partition.id, *why});
+  }
+  s.lapses.emplace(until, reserve.attempt);
+  s.digest_due = true;
+  tell(home, Reserved{reserve.attempt, s.partition.id});
+}
+
+/// Forgotten holds end by themselves. Repeats left an entry each; the last one decides.
+void Step::lapse() {
+  while (!s.lapses.empty() && s.lapses.begin()->first <= now) {
+    const AttemptId attempt = s.lapses.begin()->second;
+    s.lapses.erase(s.lapses.begin());
+    const Hold* hold = s.ledger.find(attempt);
+    if (hold == nullptr || hold->phase != HoldPhase::reserved || hold->until > now) continue;
+    s.ledger.forget(attempt);
+    change(TriggerKind::departure);
+  }
+}
+
+/// A repeat is confirmed again; a hold that has lapsed is never claimed afresh.
+void Step::on(NodeId from, const Commit& commit) {
+  if (!admit(from, commit.fence)) return;
+  const AgentId home = agent_of(from);
+  const Hold* hold = s.ledger.find(commit.attempt);
+  if (hold != nullptr && hold->home != home) return refuse();
+  const bool repeat = hold != nullptr && hold->phase != HoldPhase::reserved;
+  if (const auto why = s.ledger.commit(now, commit.attempt)) {
+    return tell(home, CommitRefused{commit.attempt, s.partition.id, *why});
+  }
+  if (!repeat) {
+    OwnedShare& share = s.shares[commit.attempt];
+    share.home = home;
+    share.spec = std::make_shared<const JobSpec>(commit.spec);
+    share.gang = commit.gang;
+    share.served = commit.served;
+    share.pieces = s.pieces_of(hold->gpus, Piece::State::idle);
+    persist(ShareCommitted{commit.attempt, home, commit});
+    s.set_timer(commit.attempt, share, later(now, s.config.timers.orphan_query));
+  }
+  tell(home, Committed{commit.attempt, s.partition.id});
+}
+
+/// A repeat launches what has not been launched and says again how it went. Not committed here: the
+/// home is told that nothing of it is left.
+void Step::on(NodeId from, const StartAttempt& start) {
+  if (!admit(from, start.fence)) return;
+  const AgentId home = agent_of(from);
+  const auto known = s.shares.find(start.attempt);
+  if (known == s.shares.end()) {
+    const ExitStatus exit{0, true, "it is not committed here"};
+    return tell(home, Exited{start.attempt, s.partition.id, exit, Duration{0}});
+  }
+  OwnedShare& share = known->second;
+  if (share.home != home) {
+    if (share.home_known) return refuse();
+    share.home = home;
+    share.home_known = true;
+    s.ledger.set_home(start.attempt, home);
+  }
+  const Hold* hold = s.ledger.find(start.attempt);
+  if (hold->phase == HoldPhase::releasing) return;
+  if (share.told) return tell_exited(start.attempt, share);
+  if (hold->phase == HoldPhase::committed) {
+    persist(ShareLaunched{start.attempt});
+    s.ledger.launched(start.attempt);
+    return launch(start.attempt, share);
+  }
+  // Pieces of an earlier life are launched again only once their executor has answered: its word
+  // comes first.
+  bool running = true;
+  for (Piece& piece : share.pieces) {
+    if (piece.state == Piece::State::unknown && s.seats[piece.seat].answered) {
+      piece.state = Piece::State::launching;
+      share.launched = now;
+    }
+    running =
+        running && (piece.state == Piece::State::running || piece.state == Piece::State::exited);
+  }
+  if (running) return tell(home, Started{start.attempt, s.partition.id});
+  send_launches(start.attempt, share, Piece::State::launching);
+}
+
+/// Valid in every state, also before the Reserve: a tombstone refuses what comes late. Answered
+/// only once nothing of the attempt runs here.
+void Step::on(NodeId from, const Release& release) {
+  if (!admit(from, release.fence)) return;
+  const AgentId home = agent_of(from);
+  const Hold* hold = s.ledger.find(release.attempt);
+  if (hold == nullptr) {
+    const Duration* served = s.ledger.released(release.attempt);
+    if (served == nullptr) s.ledger.release(release.attempt, Duration{0});
+    return tell(home, Released{release.attempt, s.partition.id, served ? *served : Duration{0}});
+  }
+  if (hold->home != home) return refuse();
+  const auto known = s.shares.find(release.attempt);
+  if (known == s.shares.end()) {  // reserved: nothing durable, nothing started
+    s.ledger.release(release.attempt, Duration{0});
+    change(TriggerKind::departure);
+    return tell(home, Released{release.attempt, s.partition.id, Duration{0}});
+  }
+  release_share(release.attempt, known->second);
+}
+
+void Step::on(NodeId from, const AttemptAnswer& answer) {
+  const auto known = s.shares.find(answer.attempt);
+  if (!is_agent(from) || known == s.shares.end()) return;
+  OwnedShare& share = known->second;
+  if (share.home_known && agent_of(from) != share.home) return refuse();
+  const HoldPhase phase = s.ledger.find(answer.attempt)->phase;
+  if (answer.life == AttemptLife::live) {
+    if (!share.home_known) {
+      share.home = agent_of(from);
+      share.home_known = true;
+      s.ledger.set_home(answer.attempt, share.home);
+    }
+    if (phase != HoldPhase::launched) return;
+    bool again = false;
+    for (Piece& piece : share.pieces) {
+      if (piece.state != Piece::State::unknown || !s.seats[piece.seat].answered) continue;
+      piece.state = Piece::State::launching;
+      again = true;
+    }
+    if (!again) return;
+    share.launched = now;
+    share.backoff = Duration{0};
+    send_launches(answer.attempt, share, Piece::State::launching);
+  } else if (answer.life == AttemptLife::dead) {
+    if (phase == HoldPhase::releasing) return;
+    if (!share.home_known) {
+      share.denied.insert(agent_of(from));
+      if (share.denied.size() < s.peers.size()) return;
+    }
+    release_share(answer.attempt, share);
+  }
+}
+
+/// The home has made what follows from the exit durable.
+void Step::on_owner(NodeId from, const ExitedAck& ack) {
+  const auto known = s.shares.find(ack.attempt);
+  if (!is_agent(from) || known == s.shares.end()) return;
+  OwnedShare& share = known->second;
+  if (share.home_known && agent_of(from) != share.home) return refuse();
+  release_share(ack.attempt, share);
+}
+
+}  // namespace starling

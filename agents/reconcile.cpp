@@ -1,0 +1,92 @@
+#include <algorithm>
+
+#include "agents/step.h"
+
+namespace starling {
+
+void Step::request_inventory(SeatState& seat) {
+  if (seat.asked == kNever) {
+    seat.asked = now;
+    seat.backoff = Duration{0};
+  }
+  send(seat.seat.node, InventoryRequest{s.fence()});
+  seat.timer = retry_at(seat.backoff);
+}
+
+/// What runs at one executor, against the ledger. Its GPUs can be given away from now on. A repeat
+/// is old news.
+void Step::on(NodeId from, const Inventory& inventory) {
+  const auto known = s.seat_index.find(from);
+  if (known == s.seat_index.end()) return refuse();
+  SeatState& seat = s.seats[known->second];
+  if (seat.answered || inventory.fence != s.fence()) return;
+  for (const InventoryItem& item : inventory.items) reconcile(known->second, item);
+
+  const auto listed = [&](AttemptId attempt) {
+    return std::any_of(inventory.items.begin(), inventory.items.end(),
+                       [&](const InventoryItem& item) { return item.attempt == attempt; });
+  };
+  std::vector<AttemptId> missing;
+  for (auto& [attempt, share] : s.shares) {
+    for (Piece& piece : share.pieces) {
+      if (piece.seat != known->second || listed(attempt)) continue;
+      // The executor has never heard of it, or lost it. Only the home knows whether it may be
+      // launched.
+      const bool old = share.launched == kNever || share.launched < seat.asked;
+      if (piece.state == Piece::State::running && old) piece.state = Piece::State::unknown;
+      if (piece.state == Piece::State::unknown) missing.push_back(attempt);
+    }
+  }
+  seat.answered = true;
+  seat.asked = kNever;
+  seat.timer = kNever;
+  s.ledger.trust(seat.seat.servers);
+  for (const AttemptId attempt : missing) {
+    OwnedShare& share = s.shares.at(attempt);
+    if (!share.told) ask_home(attempt, share);
+  }
+  change(TriggerKind::departure);
+}
+
+void Step::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
+  const NodeId executor = s.seats[seat_index].seat.node;
+  const auto known = s.shares.find(item.attempt);
+  if (known == s.shares.end()) {
+    if (item.exited) return send(executor, ExitedAck{item.attempt, s.partition.id});
+    const bool ours = s.ledger.released(item.attempt) == nullptr &&
+                      s.ledger.adopt(item.attempt, me(), item.gpus, HoldPhase::launched);
+    if (!ours) return send(executor, Kill{item.attempt, s.fence()});
+    OwnedShare& share = s.shares[item.attempt];
+    share.home_known = false;
+    share.pieces = s.pieces_of(item.gpus, Piece::State::running);
+    share.launched = now;
+    return ask_home(item.attempt, share);
+  }
+  OwnedShare& share = known->second;
+  const auto at = std::find_if(share.pieces.begin(), share.pieces.end(),
+                               [&](const Piece& piece) { return piece.seat == seat_index; });
+  if (at == share.pieces.end()) {
+    if (item.exited) return send(executor, ExitedAck{item.attempt, s.partition.id});
+    return send(executor, Kill{item.attempt, s.fence()});
+  }
+  if (item.exited) return piece_exited(item.attempt, share, *at, item.exit, item.served);
+  if (at->state == Piece::State::killing) return send(executor, Kill{item.attempt, s.fence()});
+  if (at->state != Piece::State::unknown && at->state != Piece::State::launching) return;
+  at->state = Piece::State::running;
+  const bool all = std::all_of(share.pieces.begin(), share.pieces.end(), [](const Piece& piece) {
+    return piece.state == Piece::State::running || piece.state == Piece::State::exited;
+  });
+  if (!all || share.told) return;
+  s.set_timer(item.attempt, share, kNever);
+  if (share.home_known) tell(share.home, Started{item.attempt, s.partition.id});
+}
+
+/// Repeated until the home has answered.
+void Step::ask_home(AttemptId attempt, OwnedShare& share) {
+  s.set_timer(attempt, share, later(now, s.config.timers.orphan_query));
+  const AttemptQuery query{attempt, s.partition.id};
+  if (share.home_known) return tell(share.home, query);
+  for (const PeerState& peer : s.peers) tell(peer.peer.agent, query);
+}
+
+}  // namespace starling

@@ -1,0 +1,147 @@
+#include <algorithm>
+
+#include "agents/step.h"
+
+namespace starling {
+namespace {
+
+constexpr int kSilentBeats = 4;
+constexpr int kRefreshDigests = 10;  // times Timers::digest: a lost digest is made good then
+
+bool same_content(const Digest& a, const Digest& b) {
+  return a.fence == b.fence && a.gpus == b.gpus && a.free == b.free &&
+         a.largest_free_server == b.largest_free_server &&
+         a.whole_free_servers == b.whole_free_servers && a.waiting == b.waiting &&
+         a.waiting_gpus == b.waiting_gpus;
+}
+
+}  // namespace
+
+/// From an executor: perhaps a new life, so what runs there has to be compared again.
+void Step::on(NodeId from, const Hello& hello) {
+  if (hello.protocol_min > 1 || hello.protocol_max < 1) {
+    return send(from, Goodbye{"this agent speaks protocol 1"});
+  }
+  send(from, Welcome{s.fence()});
+  SeatState* seat = seat_of(from);
+  if (seat == nullptr) return;
+  if (seat->answered) {
+    seat->answered = false;
+    s.ledger.distrust(seat->seat.servers);
+    s.digest_due = true;
+  }
+  if (seat->asked != now) request_inventory(*seat);
+}
+
+void Step::on(NodeId from, const Welcome& welcome) {
+  if (!is_agent(from)) return refuse();
+  PeerState& peer = s.peers[agent_of(from).value];
+  if (welcome.fence.partition != peer.peer.partition.id) return refuse();
+  peer.epoch = std::max(peer.epoch, welcome.fence.epoch);
+}
+
+void Step::on(NodeId from, const Ping& ping) { send(from, Pong{ping.sequence, 0}); }
+
+/// An executor that has seen a higher epoch obeys somebody else; an owner says which epoch counts.
+void Step::on(NodeId from, const Fenced& fenced) {
+  const PeerState* owner = s.owner_of(fenced.partition);
+  if (!is_agent(from) || owner == nullptr || agent_node(owner->peer.agent) != from) return refuse();
+  PeerState& peer = s.peers[owner->peer.agent.value];
+  peer.epoch = std::max(peer.epoch, fenced.epoch);
+}
+
+/// Versions only rise; a repeat or an overtaken one is dropped.
+void Step::on(NodeId from, const Digest& digest) {
+  if (!is_agent(from)) return refuse();
+  PeerState& peer = s.peers[agent_of(from).value];
+  if (digest.fence.partition != peer.peer.partition.id) return refuse();
+  if (peer.digest && digest.version <= peer.digest->version) return;
+  peer.epoch = std::max(peer.epoch, digest.fence.epoch);
+  const bool news = !peer.digest || !same_content(*peer.digest, digest);
+  peer.digest = digest;
+  peer.digest_at = now;
+  if (!news) return;
+  s.digest_due = true;
+  if (s.waiting_jobs > 0) change(TriggerKind::digest);
+}
+
+void Step::heard(NodeId from) {
+  if (!s.lossy()) return;
+  if (is_agent(from)) {
+    s.peers[agent_of(from).value].heard = now;
+  } else if (SeatState* seat = seat_of(from)) {
+    seat->heard = now;
+  }
+}
+
+bool Step::silent(Instant heard_at) const {
+  return s.lossy() && now - heard_at > s.config.timers.heartbeat * kSilentBeats;
+}
+
+/// Pings go only where nothing else was heard. A silent executor's free GPUs are nobody's.
+void Step::heartbeat() {
+  const Duration beat = s.config.timers.heartbeat;
+  s.beat = later(now, beat);
+  for (const PeerState& peer : s.peers) {
+    if (peer.peer.agent == me() || now - peer.heard < beat) continue;
+    tell(peer.peer.agent, Ping{++s.pings});
+  }
+  for (SeatState& seat : s.seats) {
+    if (now - seat.heard >= beat) send(seat.seat.node, Ping{++s.pings});
+    if (!seat.answered || !silent(seat.heard)) continue;
+    seat.answered = false;
+    s.ledger.distrust(seat.seat.servers);
+    s.digest_due = true;
+    request_inventory(seat);
+  }
+}
+
+/// Says what is free here once it has changed. Where nothing gets lost every change is told at
+/// once; elsewhere when somebody waits for it or the last word is old.
+void Step::send_digests() {
+  s.digest_due = false;
+  s.digest_look = kNever;
+  if (s.peers.size() < 2) return;
+  const Timers& timers = s.config.timers;
+  const Occupancy& gpus = s.ledger.gpus();
+  Digest digest;
+  digest.fence = s.fence();
+  digest.gpus = gpus.gpus().size();
+  digest.free = gpus.free_count();
+  digest.largest_free_server = gpus.largest_free_server();
+  if (digest.free >= s.server_gpus && s.server_gpus > 0) {
+    digest.whole_free_servers = static_cast<std::uint32_t>(
+        gpus.whole_free_servers(s.server_gpus, s.partition.servers.size()).size());
+  }
+  digest.waiting = s.waiting_jobs;
+  digest.waiting_gpus = s.waiting_gpus;
+
+  const bool periodic = timers.digest < Duration::max();
+  const Duration refresh = periodic ? timers.digest * kRefreshDigests : Duration::max();
+  const bool changed = !s.told || !same_content(*s.told, digest);
+  const bool first = !s.told;
+  const Instant due = first ? now : later(s.told_at, timers.digest);
+  const Instant earliest = first ? now : later(s.told_at, timers.digest_min);
+  const bool asked = std::any_of(s.peers.begin(), s.peers.end(), [&](const PeerState& peer) {
+    return peer.digest && peer.digest->waiting > 0;
+  });
+  const bool urgent = !periodic || asked || first || digest.waiting != s.told->waiting;
+  const bool stale = periodic && !first && later(s.told_at, refresh) <= now;
+  if ((changed && earliest <= now && (urgent || due <= now)) || stale) {
+    digest.version = (s.config.incarnation.value << 32U) | ++s.digests;
+    s.told = digest;
+    s.told_at = now;
+    for (const PeerState& peer : s.peers) {
+      if (peer.peer.agent != me()) tell(peer.peer.agent, digest);
+    }
+    if (periodic) s.digest_look = later(now, refresh);
+    return;
+  }
+  if (changed) {
+    s.digest_look = std::max(urgent ? earliest : due, later(now, Duration{1}));
+  } else if (periodic) {
+    s.digest_look = later(s.told_at, refresh);
+  }
+}
+
+}  // namespace starling

@@ -1,0 +1,168 @@
+#include <algorithm>
+
+#include "agents/step.h"
+#include "base/check.h"
+
+namespace starling {
+namespace {
+
+Piece* piece_at(AgentState& s, OwnedShare& share, NodeId executor) {
+  for (Piece& piece : share.pieces) {
+    if (s.seats[piece.seat].seat.node == executor) return &piece;
+  }
+  return nullptr;
+}
+
+bool all_in(const OwnedShare& share, Piece::State state) {
+  return std::all_of(share.pieces.begin(), share.pieces.end(),
+                     [&](const Piece& piece) { return piece.state == state; });
+}
+
+}  // namespace
+
+void Step::launch(AttemptId attempt, OwnedShare& share) {
+  for (Piece& piece : share.pieces) piece.state = Piece::State::launching;
+  share.launched = now;
+  share.backoff = Duration{0};
+  send_launches(attempt, share, Piece::State::launching);
+}
+
+void Step::send_launches(AttemptId attempt, OwnedShare& share, Piece::State of) {
+  bool waits = false;
+  for (const Piece& piece : share.pieces) {
+    waits = waits || piece.state == Piece::State::unknown;
+    if (piece.state != of) continue;
+    waits = true;
+    send(s.seats[piece.seat].seat.node,
+         Launch{attempt, s.fence(), *share.spec, share.gang, piece.gpus, share.served});
+  }
+  if (waits) s.set_timer(attempt, share, retry_at(share.backoff));
+}
+
+/// Started is said when every executor has. A refusal is final there, so the gang cannot become
+/// whole.
+void Step::on(NodeId from, const LaunchResult& result) {
+  const auto known = s.shares.find(result.attempt);
+  if (known == s.shares.end()) return;
+  OwnedShare& share = known->second;
+  Piece* piece = piece_at(s, share, from);
+  if (piece == nullptr || piece->state != Piece::State::launching) return;
+  if (!result.ok) {
+    piece->state = Piece::State::unknown;
+    return fail_share(result.attempt, share, {0, true, "an executor refused: " + result.reason});
+  }
+  piece->state = Piece::State::running;
+  const bool all = std::all_of(share.pieces.begin(), share.pieces.end(), [](const Piece& p) {
+    return p.state == Piece::State::running || p.state == Piece::State::exited;
+  });
+  if (!all || share.told) return;
+  share.backoff = Duration{0};
+  s.set_timer(result.attempt, share, kNever);
+  tell(share.home, Started{result.attempt, s.partition.id});
+}
+
+/// The gang cannot go on. The home decides what follows and sends Release; until then it is told
+/// again.
+void Step::fail_share(AttemptId attempt, OwnedShare& share, ExitStatus exit) {
+  if (share.told || s.ledger.find(attempt)->phase == HoldPhase::releasing) return;
+  share.told = true;
+  share.exit = std::move(exit);
+  share.backoff = Duration{0};
+  tell_exited(attempt, share);
+}
+
+void Step::tell_exited(AttemptId attempt, OwnedShare& share) {
+  Duration served = Duration::max();
+  for (const Piece& piece : share.pieces) served = std::min(served, piece.served);
+  s.set_timer(attempt, share, retry_at(share.backoff));
+  if (!share.home_known) return ask_home(attempt, share);
+  tell(share.home, Exited{attempt, s.partition.id, share.exit, served});
+}
+
+/// Of an attempt that is over here: acknowledged, so that the executor can forget it.
+void Step::on_executor(NodeId from, const Exited& exited) {
+  const auto known = s.shares.find(exited.attempt);
+  Piece* piece = known == s.shares.end() ? nullptr : piece_at(s, known->second, from);
+  if (piece == nullptr) return send(from, ExitedAck{exited.attempt, s.partition.id});
+  piece_exited(exited.attempt, known->second, *piece, exited.exit, exited.served);
+}
+
+void Step::piece_exited(AttemptId attempt, OwnedShare& share, Piece& piece, const ExitStatus& exit,
+                        Duration served) {
+  if (piece.state == Piece::State::exited || piece.state == Piece::State::gone) return;
+  piece.served = served;
+  if (piece.state == Piece::State::killing) return;  // the Kill is answered with Killed
+  piece.state = Piece::State::exited;
+  if (exit.lost || exit.code != 0) return fail_share(attempt, share, exit);
+  if (share.exit.log_tail.empty()) share.exit = exit;
+  if (all_in(share, Piece::State::exited)) fail_share(attempt, share, share.exit);
+}
+
+void Step::on_executor(NodeId from, const Progress& progress) {
+  const auto known = s.shares.find(progress.attempt);
+  if (known == s.shares.end() || piece_at(s, known->second, from) == nullptr) return;
+  if (known->second.home_known) tell(known->second.home, progress);
+}
+
+/// Lets go of the GPUs once nothing of the attempt is left on them; then says so.
+void Step::release_share(AttemptId attempt, OwnedShare& share) {
+  if (s.ledger.find(attempt)->phase == HoldPhase::releasing) return;
+  s.ledger.releasing(attempt);
+  share.told = false;
+  share.backoff = Duration{0};
+  s.set_timer(attempt, share, kNever);
+  for (Piece& piece : share.pieces) {
+    if (piece.state == Piece::State::idle) {
+      piece.state = Piece::State::gone;
+    } else if (piece.state == Piece::State::exited) {
+      send(s.seats[piece.seat].seat.node, ExitedAck{attempt, s.partition.id});
+      piece.state = Piece::State::gone;
+    } else if (piece.state != Piece::State::gone) {
+      piece.state = Piece::State::killing;
+    }
+  }
+  if (!all_in(share, Piece::State::gone)) return send_kills(attempt, share);
+  check_released(attempt);
+}
+
+void Step::send_kills(AttemptId attempt, OwnedShare& share) {
+  for (const Piece& piece : share.pieces) {
+    if (piece.state != Piece::State::killing) continue;
+    send(s.seats[piece.seat].seat.node, Kill{attempt, s.fence()});
+  }
+  s.set_timer(attempt, share, retry_at(share.backoff));
+}
+
+void Step::on(NodeId from, const Killed& killed) {
+  const auto known = s.shares.find(killed.attempt);
+  if (known == s.shares.end()) return;
+  Piece* piece = piece_at(s, known->second, from);
+  if (piece == nullptr || piece->state != Piece::State::killing) return;
+  piece->state = Piece::State::gone;
+  piece->served = std::max(piece->served, killed.served);
+  check_released(killed.attempt);
+}
+
+void Step::check_released(AttemptId attempt) {
+  OwnedShare& share = s.shares.at(attempt);
+  if (!all_in(share, Piece::State::gone)) return;
+  Duration served = Duration::max();
+  for (const Piece& piece : share.pieces) served = std::min(served, piece.served);
+  const AgentId home = share.home;
+  const bool home_known = share.home_known;
+  // Of a gang that is wholly ours the home's own record of this step says as much.
+  const auto job = s.jobs.find(attempt.job);
+  const bool follows =
+      job != s.jobs.end() ? job->second.attempt.id == attempt : s.ended.contains(attempt.job);
+  if (home == me() && share.gang.size() == 1 && follows) {
+    s.ledger.forget(attempt);
+  } else {
+    persist(ShareReleased{attempt});
+    s.ledger.release(attempt, served);
+  }
+  s.drop_share(attempt);
+  change(TriggerKind::departure);
+  if (home_known) tell(home, Released{attempt, s.partition.id, served});
+}
+
+}  // namespace starling

@@ -1,0 +1,241 @@
+#include "agents/state.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "policies/packing.h"
+
+namespace starling {
+
+const char* name_of(Stage stage) noexcept {
+  switch (stage) {
+    case Stage::waiting:
+      return "waiting";
+    case Stage::offered:
+      return "offered";
+    case Stage::bidding:
+      return "bidding";
+    case Stage::reserving:
+      return "reserving";
+    case Stage::committing:
+      return "committing";
+    case Stage::starting:
+      return "starting";
+    case Stage::running:
+      return "running";
+    case Stage::draining:
+      return "draining";
+  }
+  return "unknown";
+}
+
+JobPhase phase_of(Stage stage) noexcept {
+  switch (stage) {
+    case Stage::starting:
+      return JobPhase::starting;
+    case Stage::running:
+      return JobPhase::running;
+    case Stage::draining:
+      return JobPhase::draining;
+    default:
+      return JobPhase::waiting;
+  }
+}
+
+namespace {
+
+const Partition& partition_in(const AgentConfig& config) {
+  STARLING_CHECK(config.me.value < config.flock.size());
+  STARLING_CHECK(config.flock[config.me.value].agent == config.me);
+  return config.flock[config.me.value].partition;
+}
+
+}  // namespace
+
+AgentState::AgentState(AgentConfig agent_config, const Topology& data_center,
+                       const SpeedModel& speed_model, std::unique_ptr<Policy> chosen_policy,
+                       Rng agent_rng)
+    : config(std::move(agent_config)),
+      topology(data_center),
+      speed(speed_model),
+      policy(std::move(chosen_policy)),
+      rng(agent_rng.fork(1)),
+      policy_rng(agent_rng.fork(2)),
+      partition(partition_in(config)),
+      ledger(topology, partition.servers, config.limits) {
+  STARLING_CHECK(policy != nullptr);
+  server_gpus = shape_of(ledger.gpus()).server;
+  seat_of.assign(partition.servers.size(), 0);
+  std::uint32_t server = partition.servers.first;
+  for (const ExecutorSeat& seat : config.executors) {
+    STARLING_CHECK(seat.servers.first == server && seat.servers.size() > 0);
+    for (; server < seat.servers.last; ++server) {
+      seat_of[server - partition.servers.first] = static_cast<std::uint32_t>(seats.size());
+    }
+    SeatState state;
+    state.seat = seat;
+    seat_index.emplace(seat.node, static_cast<std::uint32_t>(seats.size()));
+    seats.push_back(std::move(state));
+  }
+  STARLING_CHECK(server == partition.servers.last);
+  for (const PeerAgent& peer : config.flock) {
+    STARLING_CHECK(peer.agent.value == peers.size());
+    PeerState state;
+    state.peer = peer;
+    peers.push_back(std::move(state));
+  }
+  peers[config.me.value].epoch = config.epoch;
+}
+
+bool AgentState::reconciling() const noexcept {
+  return !std::all_of(seats.begin(), seats.end(), [](const SeatState& s) { return s.answered; });
+}
+
+const PeerState* AgentState::owner_of(PartitionId id) const noexcept {
+  // Partition p starts with agent p, and ownership is static.
+  if (id.value < peers.size() && peers[id.value].peer.partition.id == id) return &peers[id.value];
+  for (const PeerState& peer : peers) {
+    if (peer.peer.partition.id == id) return &peer;
+  }
+  return nullptr;
+}
+
+bool AgentState::wants_running() const noexcept {
+  const PolicyFacts& facts = policy->facts();
+  return facts.preemptive || facts.elastic || facts.needs_running;
+}
+
+namespace {
+
+bool by_order(const JobView& view, std::uint64_t order) { return view.order < order; }
+
+}  // namespace
+
+void AgentState::enter_waiting(const Job& job, bool blocked) {
+  JobView view;
+  view.spec = job.spec.get();
+  view.submitted = job.submitted;
+  view.order = job.order;
+  view.served = job.served;
+  view.failed_rounds = job.failed_rounds;
+  view.blocked = blocked;
+  view.forwards = job.forwards;
+  ++waiting_jobs;
+  waiting_gpus += job.spec->gpus();
+  if (waiting.empty() || waiting.back().order < job.order) {
+    waiting.push_back(std::move(view));
+    return;
+  }
+  const auto at = std::lower_bound(waiting.begin(), waiting.end(), job.order, by_order);
+  if (at != waiting.end() && at->order == job.order) {
+    STARLING_CHECK(at->spec == nullptr);
+    --left_waiting;
+    *at = std::move(view);
+  } else {
+    waiting.insert(at, std::move(view));
+  }
+}
+
+JobView* AgentState::waiting_view(const Job& job) {
+  const auto at = std::lower_bound(waiting.begin(), waiting.end(), job.order, by_order);
+  if (at == waiting.end() || at->order != job.order || at->spec == nullptr) return nullptr;
+  return &*at;
+}
+
+void AgentState::leave_waiting(const Job& job) {
+  JobView* view = waiting_view(job);
+  if (view == nullptr) return;
+  view->spec = nullptr;
+  ++left_waiting;
+  --waiting_jobs;
+  waiting_gpus -= job.spec->gpus();
+}
+
+void AgentState::compact_waiting() {
+  if (left_waiting == 0) return;
+  std::erase_if(waiting, [](const JobView& view) { return view.spec == nullptr; });
+  left_waiting = 0;
+}
+
+void AgentState::enter_running(const Job& job) {
+  ++running_jobs;
+  if (!wants_running()) return;
+  JobView view;
+  view.spec = job.spec.get();
+  view.submitted = job.submitted;
+  view.order = job.order;
+  view.served = job.served;
+  view.placement = job.placement;
+  view.blocked = true;
+  view.forwards = job.forwards;
+  running.push_back(std::move(view));
+  running_clocks.push_back({job.started, job.served});
+}
+
+JobView* AgentState::running_view(const Job& job) {
+  const auto at = std::find_if(running.begin(), running.end(),
+                               [&](const JobView& view) { return view.order == job.order; });
+  return at == running.end() ? nullptr : &*at;
+}
+
+void AgentState::started_running(const Job& job) {
+  JobView* view = running_view(job);
+  if (view == nullptr) return;
+  view->blocked = false;
+  running_clocks[static_cast<std::size_t>(view - running.data())].since = job.started;
+}
+
+void AgentState::leave_running(const Job& job) {
+  --running_jobs;
+  const JobView* view = running_view(job);
+  if (view == nullptr) return;
+  const std::ptrdiff_t at = view - running.data();
+  running.erase(running.begin() + at);
+  running_clocks.erase(running_clocks.begin() + at);
+}
+
+void AgentState::remember(JobId job) {
+  remembered.push_back(job);
+  if (remembered.size() <= config.limits.jobs_remembered) return;
+  ended.erase(remembered.front());
+  moved.erase(remembered.front());
+  remembered.pop_front();
+}
+
+void AgentState::set_timer(const JobId& id, Job& job, Instant when) {
+  if (job.timer == when) return;
+  if (job.timer != kNever) job_timers.erase({job.timer, id});
+  job.timer = when;
+  if (when != kNever) job_timers.emplace(when, id);
+}
+
+void AgentState::set_timer(AttemptId attempt, OwnedShare& share, Instant when) {
+  if (share.timer == when) return;
+  if (share.timer != kNever) share_timers.erase({share.timer, attempt});
+  share.timer = when;
+  if (when != kNever) share_timers.emplace(when, attempt);
+}
+
+void AgentState::drop_share(AttemptId attempt) {
+  const auto at = shares.find(attempt);
+  if (at == shares.end()) return;
+  set_timer(attempt, at->second, kNever);
+  shares.erase(at);
+}
+
+std::vector<Piece> AgentState::pieces_of(const Placement& gpus, Piece::State state) const {
+  std::vector<Piece> pieces;
+  for (const GpuId gpu : gpus) {
+    const std::uint32_t server = topology.server_of(gpu).value - partition.servers.first;
+    const std::uint32_t seat = seat_of[server];
+    if (pieces.empty() || pieces.back().seat != seat) {
+      pieces.emplace_back();
+      pieces.back().seat = seat;
+      pieces.back().state = state;
+    }
+    pieces.back().gpus.push_back(gpu);
+  }
+  return pieces;
+}
+
+}  // namespace starling
