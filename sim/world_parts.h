@@ -57,6 +57,7 @@ struct World::Parts {
   std::unique_ptr<SpeedModel> speed;
   std::unique_ptr<Hardware> hardware;
   std::unique_ptr<Checker> checker;  ///< null unless options.check
+  std::uint64_t checked = 0;         ///< what the checker last looked at, as a hash
   Codec spy;                         ///< for the checker
   PolicyFacts facts;
   std::string policy_name;

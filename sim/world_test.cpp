@@ -1,0 +1,244 @@
+#include "sim/world.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "topology/generate.h"
+#include "workload/trace.h"
+
+// Whole clusters in one thread, with the checker looking at every event. Each test states a promise
+// of the system, not of one part.
+
+namespace starling {
+namespace {
+
+using namespace std::chrono_literals;
+
+const PolicyRegistry& registry() {
+  static const PolicyRegistry all = make_policy_registry();
+  return all;
+}
+Topology cluster(std::uint32_t servers) {
+  return generate_leaf_spine({.servers = servers, .servers_per_rack = 4}).value();
+}
+
+/// Gangs of 1 to `largest` GPUs, minutes long, arriving faster than they leave.
+Trace crowd(std::uint32_t jobs, std::uint32_t largest, std::uint64_t seed = 7) {
+  Rng rng(seed);
+  Trace trace;
+  trace.name = "crowd";
+  Duration at{0};
+  for (std::uint32_t i = 0; i < jobs; ++i) {
+    TraceJob job;
+    at += std::chrono::milliseconds(rng.below(20'000));
+    job.submit = at;
+    job.spec.id = trace_job_id(i);
+    job.spec.name = "j" + std::to_string(i);
+    job.spec.gpus_per_worker = 1;
+    job.spec.workers = std::min(largest, 1U << rng.below(6));
+    job.spec.duration = std::chrono::seconds(30 + rng.below(600));
+    trace.jobs.push_back(job);
+  }
+  return trace;
+}
+TraceJob job(std::uint32_t i, Duration submit, std::uint32_t gpus, Duration duration) {
+  TraceJob one;
+  one.submit = submit;
+  one.spec.id = trace_job_id(i);
+  one.spec.workers = gpus;
+  one.spec.duration = duration;
+  return one;
+}
+
+NetworkModel rough() {
+  NetworkModel model = NetworkModel::lan();
+  model.delay = 5ms;
+  model.loss = 0.05;
+  model.duplication = 0.05;
+  model.reorder = 0.05;
+  return model;
+}
+SimOptions checked(std::uint32_t agents, const char* policy = "fifo:queue=skip") {
+  SimOptions options;
+  options.policy = policy;
+  options.agents = agents;
+  options.servers_per_executor = 2;
+  options.check = true;
+  return options;
+}
+RunResult run(const Topology& topology, const Trace& trace, const SimOptions& options) {
+  Result<RunResult> result = simulate(topology, trace, registry(), options);
+  REQUIRE_MESSAGE(result.ok(), result.error().message);
+  return std::move(result).value();
+}
+
+TEST_CASE("same seed, same run, with any number of agents") {
+  const Topology topology = cluster(12);
+  const Trace trace = crowd(150, 32);
+  for (const std::uint32_t agents : {1U, 3U, 8U}) {
+    CAPTURE(agents);
+    SimOptions options = checked(agents);
+    options.check = false;
+    const RunResult once = run(topology, trace, options);
+    CHECK(once.trace_hash == run(topology, trace, options).trace_hash);
+    CHECK(once.messages > 0);
+    options.network = rough();
+    const std::uint64_t lossy = run(topology, trace, options).trace_hash;
+    CHECK(lossy == run(topology, trace, options).trace_hash);
+    options.seed = 2;
+    CHECK(lossy != run(topology, trace, options).trace_hash);
+  }
+}
+
+TEST_CASE("every job of a crowd ends, and the checker finds nothing") {
+  const Topology topology = cluster(12);
+  const Trace trace = crowd(200, 32);
+  for (const std::uint32_t agents : {1U, 3U, 8U}) {
+    for (const bool is_rough : {false, true}) {
+      CAPTURE(agents);
+      CAPTURE(is_rough);
+      SimOptions options = checked(agents);
+      if (is_rough) options.network = rough();
+      const RunFigures f = figures(run(topology, trace, options));
+      CHECK(f.finished == 200);
+      CHECK(f.avg_jct_s >= f.floor_jct_s);
+      CHECK(f.gpu_utilization <= 1);
+    }
+  }
+}
+
+TEST_CASE("a gang larger than any partition spans several and runs") {
+  const Topology topology = cluster(8);
+  Trace trace;
+  trace.jobs = {job(0, 0s, 40, 100s), job(1, 10s, 64, 50s), job(2, 20s, 1, 5s)};
+  for (const bool is_rough : {false, true}) {
+    CAPTURE(is_rough);
+    SimOptions options = checked(4);
+    if (is_rough) options.network = rough();
+    const RunResult result = run(topology, trace, options);
+    CHECK(figures(result).finished == 3);
+    CHECK(result.cross_partition_gangs >= 2);
+    CHECK(result.jobs[1].service_s == 50);
+  }
+}
+
+TEST_CASE("the shortest remaining time goes first, and nobody loses what it had done") {
+  const Topology topology = cluster(1);
+  Trace trace;
+  trace.jobs = {job(0, 0s, 8, 1000s), job(1, 100s, 8, 10s)};
+  const RunResult result = run(topology, trace, checked(1, "srtf"));
+  CHECK(result.preemptions == 1);
+  CHECK(result.jobs[1].finish_s == 110);
+  CHECK(result.jobs[0].finish_s == 1010);
+  CHECK(result.jobs[0].service_s == 1000);
+  CHECK(result.jobs[0].attempts == 2);
+}
+
+TEST_CASE("what users know of durations changes decisions, not the jobs") {
+  const Topology topology = cluster(1);
+  Trace trace;
+  for (std::uint32_t i = 0; i < 30; ++i)
+    trace.jobs.push_back(job(i, 0s, 8, Duration(100s) + i * 10s));
+  std::reverse(trace.jobs.begin(), trace.jobs.end());
+  SimOptions options = checked(1, "sjf");
+  const RunFigures exact = figures(run(topology, trace, options));
+  options.durations = {DurationKnowledge::noisy, 2.0};
+  const RunFigures noisy = figures(run(topology, trace, options));
+  options.durations = {DurationKnowledge::none, 0};
+  const RunFigures none = figures(run(topology, trace, options));
+  CHECK(exact.floor_jct_s == noisy.floor_jct_s);
+  CHECK(exact.makespan_s == none.makespan_s);
+  CHECK(exact.avg_jct_s < noisy.avg_jct_s);
+  CHECK(noisy.avg_jct_s < none.avg_jct_s);  // longest first
+}
+
+TEST_CASE("full physics slows a gang that is spread, and starting takes time") {
+  const Topology topology = cluster(2);
+  Trace trace;
+  trace.jobs = {job(0, 0s, 4, 5000s), job(1, 10s, 8, 1000s)};
+  for (TraceJob& one : trace.jobs) one.spec.model = "vgg16";
+  const auto jct = [&](const char* policy) {
+    SimOptions options = checked(1, policy);
+    options.physics = PhysicsKind::full;
+    options.network = NetworkModel::lan();
+    const RunResult result = run(topology, trace, options);
+    CHECK(figures(result).finished == 2);
+    CHECK(result.jobs[1].service_s == doctest::Approx(1000));
+    return result.jobs[1].finish_s - result.jobs[1].submit_s;
+  };
+  const double together = jct("fifo:fit=node");
+  const double spread = jct("fifo:fit=count");
+  CHECK(together > 1000);
+  CHECK(spread > together * 1.02);
+}
+
+TEST_CASE("an agent that crashes in mid-run goes on from its journal, whatever the instant") {
+  const Topology topology = cluster(8);
+  const Trace trace = crowd(120, 16);
+  for (std::uint32_t round = 0; round < 6; ++round) {
+    CAPTURE(round);
+    SimOptions options = checked(3);
+    options.seed = round + 1;
+    options.network = round % 2 == 0 ? NetworkModel::lan() : rough();
+    auto world = World::make(topology, trace, registry(), options).value();
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      const Instant when{100s + i * 150s + round * 17ms};
+      world->at(when, [i](World& w) { w.crash_agent(AgentId{i % 3}); });
+      world->at(when + 3s * (i + 1), [i](World& w) { w.restart_agent(AgentId{i % 3}); });
+    }
+    const Status ran = world->run();
+    REQUIRE_MESSAGE(ran.ok(), ran.error().message);
+    const RunResult result = world->result();
+    CHECK(figures(result).finished == 120);
+    for (const JobRow& row : result.jobs) CHECK(row.service_s == doctest::Approx(row.duration_s));
+  }
+}
+
+TEST_CASE("an executor that crashes finds its processes again") {
+  const Topology topology = cluster(4);
+  const Trace trace = crowd(60, 8);
+  SimOptions options = checked(2);
+  options.network = NetworkModel::lan();
+  auto world = World::make(topology, trace, registry(), options).value();
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const Instant when{60s + i * 90s};
+    world->at(when, [i](World& w) { w.crash_executor(i % 2); });
+    world->at(when + 20s, [i](World& w) { w.restart_executor(i % 2); });
+  }
+  const Status ran = world->run();
+  REQUIRE_MESSAGE(ran.ok(), ran.error().message);
+  CHECK(figures(world->result()).finished == 60);
+}
+
+TEST_CASE("a checker that looks at a broken world ends the run with the rule") {
+  const Topology topology = cluster(1);
+  Trace trace;
+  trace.jobs = {job(0, 0s, 4, 100s)};
+  auto world = World::make(topology, trace, registry(), checked(1)).value();
+  world->at(Instant(50s), [](World& w) {
+    // A process that nobody ordered, on a GPU in use.
+    LaunchSpec spec;
+    spec.attempt = {trace_job_id(0), Epoch{1}, 999};
+    spec.gpus = {GpuId{0}};
+    spec.gang = {{PartitionId{0}, spec.gpus}};
+    (void)w.hardware().start(0, spec);
+  });
+  const Status ran = world->run();
+  REQUIRE_FALSE(ran.ok());
+  CHECK(ran.error().message.find("S1") != std::string::npos);
+  CHECK(ran.error().message.find("50.0") != std::string::npos);
+}
+
+TEST_CASE("bad options are refused with a reason") {
+  const Topology topology = cluster(2);
+  SimOptions options;
+  options.policy = "fofi";
+  CHECK(simulate(topology, {}, registry(), options).error().code == Errc::not_found);
+  options.policy = "fifo";
+  options.agents = 3;
+  CHECK(simulate(topology, {}, registry(), options).error().code == Errc::invalid);
+}
+
+}  // namespace
+}  // namespace starling
