@@ -4,8 +4,8 @@
 
 namespace starling {
 
-/// Training speed of one GPU of that type, in V100s. Told from how the name starts, in any case, so
-/// A100-80GB is an A100; 1 for a type that is not known.
+/// Training speed of a typical job on one GPU of that type, in V100s; see workload/gpu_kind.h. What
+/// a model itself does there, the catalogue's speed_on says.
 [[nodiscard]] double gpu_speed_factor(std::string_view type) noexcept;
 
 }  // namespace starling

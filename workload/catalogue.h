@@ -1,13 +1,16 @@
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "workload/gpu_kind.h"
+
 namespace starling {
 
 /// A training job people run, by name: what it computes and exchanges per iteration. Figures are
-/// per GPU, on a V100, at the batch size that catalogue.cpp names with their sources.
+/// per GPU, on a V100, at the batch size that `sources` names.
 struct ModelProfile {
   std::string_view name;      ///< e.g. resnet50
   std::string_view task;      ///< image classification, language model, ...
@@ -16,6 +19,9 @@ struct ModelProfile {
   double cpus_per_gpu = 3;    ///< below this the input pipeline slows the job
   double memory_gib = 8;      ///< GPU memory
   double gpu_utilization = 0.8;
+  double checkpoint_mib = 300;            ///< weights and optimiser state
+  std::array<double, kGpuKinds> speed{};  ///< on one GPU of a kind, in V100s; 0: see speed_on
+  std::string_view sources = {};          ///< where the figures come from
 };
 
 /// All models, by name.
@@ -23,6 +29,8 @@ struct ModelProfile {
 /// The model of that name (also as Gavel, Muri, Pollux and ElasticFlow write it: "ResNet-50 (batch
 /// size 64)"), or the catalogue's "generic" entry for an unknown or empty name.
 [[nodiscard]] const ModelProfile& model_profile(std::string_view name) noexcept;
+/// Speed of the model on one GPU of that kind, in V100s: as measured, or a typical job's.
+[[nodiscard]] double speed_on(const ModelProfile& model, GpuKind kind) noexcept;
 [[nodiscard]] bool known_model(std::string_view name) noexcept;
 
 }  // namespace starling

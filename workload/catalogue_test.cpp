@@ -8,7 +8,7 @@ using namespace starling;
 
 TEST_CASE("the catalogue is sorted and its figures are physical; every name finds itself") {
   const auto models = catalogue();
-  CHECK(models.size() >= 20);
+  CHECK(models.size() >= 40);
   CHECK(std::is_sorted(models.begin(), models.end(),
                        [](const auto& a, const auto& b) { return a.name < b.name; }));
   for (const ModelProfile& model : models) {
@@ -18,6 +18,15 @@ TEST_CASE("the catalogue is sorted and its figures are physical; every name find
     CHECK(model.gradient_mib > 0);
     CHECK(model.cpus_per_gpu >= 1);
     CHECK(model.gpu_utilization <= 1);
+    CHECK(model.memory_gib > 0);
+    CHECK(model.checkpoint_mib >= model.gradient_mib);
+    CHECK(model.sources.size() > 10);
+    for (const char* type : {"K80", "P100", "V100", "T4", "A100", "H100"}) {
+      const double speed = speed_on(model, gpu_kind(type));
+      CHECK(speed > 0.05);
+      CHECK(speed < 4);
+    }
+    CHECK(speed_on(model, GpuKind::v100) == 1);
   }
 }
 
@@ -31,4 +40,40 @@ TEST_CASE("names of published traces find their model, unknown names the generic
   CHECK(model_profile("no such model").name == "generic");
   CHECK(!known_model("no such model"));
   CHECK(known_model("A3C"));
+  CHECK(model_profile("ncf").name == "neumf");
+  // All of Muri's, Tiresias' and Pollux' traces.
+  for (const char* name : {"a2c",
+                           "alexnet",
+                           "bert",
+                           "dqn",
+                           "googlenet",
+                           "gpt2",
+                           "inception3",
+                           "inception4",
+                           "resnet101",
+                           "resnet152",
+                           "resnet18",
+                           "resnet50",
+                           "shufflenet_v2_x1_0",
+                           "vgg11",
+                           "vgg16",
+                           "vgg19",
+                           "cifar10",
+                           "deepspeech2",
+                           "imagenet",
+                           "ncf",
+                           "yolov3",
+                           "Transformer"}) {
+    CAPTURE(name);
+    CHECK(known_model(name));
+  }
+}
+
+TEST_CASE("GPU types are told from how their names start, and models run at measured speeds") {
+  CHECK(gpu_kind("a100-80GB") == GpuKind::a100);
+  CHECK(gpu_kind("V100M32") == GpuKind::v100);
+  CHECK(gpu_kind("G2") == GpuKind::other);
+  CHECK(speed_on(model_profile("resnet50"), GpuKind::k80) == doctest::Approx(0.141));
+  CHECK(speed_on(model_profile("vgg16"), GpuKind::k80) == typical_speed(GpuKind::k80));
+  CHECK(speed_on(model_profile("vgg16"), GpuKind::other) == 1);
 }

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "interference/fit/tier_fit.h"
+
+namespace starling {
+
+/// The constants of one application on the machines of one source.
+struct FittedModel {
+  std::string source;       ///< pollux, elasticflow or gavel
+  std::string gpu;          ///< as the source writes it
+  std::string application;  ///< as the source writes it
+  TierConstants constants;
+  std::size_t rows = 0;
+  std::size_t noisy = 0;  ///< rows that contradict each other; left out of the error
+  double error = 0;       ///< mean relative error: iteration times, or for gavel the ratios
+};
+
+/// What a source is met to, over all its applications.
+struct SourceError {
+  std::string source;
+  std::string measure;
+  std::size_t rows = 0;
+  std::size_t noisy = 0;
+  double error = 0;
+  double target = 0;
+};
+
+/// Two models on one GPU: 1 / relative speed = 1 + suffers(own) + does(other), from the medians
+/// over batch sizes and GPU types of every pair.
+struct SharingModel {
+  std::string application;
+  double suffers = 0;
+  double does = 0;
+};
+
+struct FitReport {
+  std::vector<FittedModel> models;
+  std::vector<SharingModel> sharing;
+  std::vector<SourceError> sources;
+  std::vector<std::string> noise;  ///< rows called noisy, and why
+};
+
+/// Fits everything that the published data folder has: pollux/placements.csv,
+/// elasticflow/scaling.csv, gavel/isolated.csv, gavel/colocated.csv. Takes seconds; the same folder
+/// gives the same report. `io` or `invalid` names a file that cannot be read.
+[[nodiscard]] Result<FitReport> fit_all(const std::filesystem::path& data_folder);
+
+/// Tables for people.
+[[nodiscard]] std::string to_text(const FitReport& report);
+/// {"sources": [...], "models": [...], "sharing": [...], "noise": [...]}
+[[nodiscard]] std::string to_json(const FitReport& report);
+
+}  // namespace starling

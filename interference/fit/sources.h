@@ -1,0 +1,16 @@
+#pragma once
+
+#include <filesystem>
+
+#include "base/result.h"
+#include "interference/fit/fit.h"
+
+namespace starling {
+
+/// Each adds what one source gives to the report.
+[[nodiscard]] Status fit_pollux(const std::filesystem::path& folder, FitReport& report);
+[[nodiscard]] Status fit_elasticflow(const std::filesystem::path& folder, FitReport& report);
+[[nodiscard]] Status fit_gavel(const std::filesystem::path& folder, FitReport& report);
+[[nodiscard]] Status fit_sharing(const std::filesystem::path& folder, FitReport& report);
+
+}  // namespace starling
