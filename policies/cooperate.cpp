@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/hash.h"
+
 namespace starling {
 namespace {
 
@@ -10,6 +12,13 @@ namespace {
 Duration backoff(std::uint32_t n, Duration most) {
   if (n == 0) return Duration::zero();
   return std::min<Duration>(std::chrono::seconds(1LL << std::min(n - 1, 20U)), most);
+}
+
+/// When to ask around again after `failed` rounds. Never in step with another gang: two that both
+/// need the whole flock would be in each other's way every time, for ever.
+Duration until_next_round(JobId job, std::uint32_t failed) {
+  const Duration wait = backoff(failed + 1, std::chrono::minutes(30));
+  return wait + wait / 1024 * static_cast<std::int64_t>(mix64(job.lo ^ mix64(failed)) & 1023U);
 }
 
 std::uint64_t per_mille(std::uint64_t part, std::uint64_t whole) {
@@ -161,7 +170,7 @@ bool Cooperation::try_spread(const View& view, const QueueEntry& entry, const Jo
   if (here + (pieces ? free_elsewhere_ : whole_elsewhere_) < entry.gpus) return false;
   // Refusals count against the job's limit of failed rounds, so asking around slows down.
   spreads_.push_back(
-      {entry.order, later(view.now, backoff(job.failed_rounds + 1, std::chrono::minutes(30)))});
+      {entry.order, later(view.now, until_next_round(job.spec->id, job.failed_rounds))});
   Placement share = place_workers(
       local.gpus(), static_cast<std::uint32_t>(std::min<std::uint64_t>(here, entry.gpus)),
       job.spec->gpus_per_worker);
