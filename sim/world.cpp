@@ -194,6 +194,7 @@ void World::at(Instant when, std::function<void(World&)> what) {
 
 void World::crash_agent(AgentId agent) { parts_->crash(agent.value); }
 void World::restart_agent(AgentId agent) {
+  parts_->crash(agent.value);
   ++parts_->agent_configs[agent.value].incarnation.value;
   STARLING_CHECK(parts_->start_agent(agent.value).ok());
 }
@@ -201,6 +202,7 @@ void World::crash_executor(std::uint32_t executor) {
   parts_->crash(parts_->executor_seat(executor));
 }
 void World::restart_executor(std::uint32_t executor) {
+  parts_->crash(parts_->executor_seat(executor));
   ++parts_->executor_configs[executor].incarnation.value;
   parts_->start_executor(executor);
 }
