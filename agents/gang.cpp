@@ -46,7 +46,9 @@ bool Step::open_round(Job& job, const Placement& local) {
     job.attempt.asked.push_back(peer.peer.agent);
     tell(peer.peer.agent, BidRequest{id, need, job.spec->gpus_per_worker, job.spec->gpu_types});
   }
-  s.set_timer(job_id, job, later(now, s.config.timers.bid));
+  // Longer after every round, for networks that are slower than the timer expects.
+  const Duration bid = s.config.timers.bid * (1LL << std::min(job.failed_rounds, 10U));
+  s.set_timer(job_id, job, later(now, std::min(bid, s.config.timers.hold / 2)));
   s.digest_due = true;
   if (job.attempt.asked.empty()) choose(job);
   return true;

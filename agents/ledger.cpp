@@ -76,6 +76,7 @@ std::optional<Refusal> Ledger::commit(Instant now, AttemptId attempt) {
 }
 
 std::optional<Refusal> Ledger::claim(AttemptId attempt, AgentId home, const Placement& gpus) {
+  if (holds_.contains(attempt)) return Refusal::conflict;
   if (const auto refusal = why_not(attempt, gpus)) return refusal;
   STARLING_CHECK(adopt(attempt, home, gpus, HoldPhase::launched));
   return std::nullopt;

@@ -50,7 +50,7 @@ class Ledger {
                                  Instant until);
   /// Makes a hold last that has not lapsed. A repeat changes nothing. `expired` otherwise.
   std::optional<Refusal> commit(Instant now, AttemptId attempt);
-  /// reserve, commit and launched in one step.
+  /// reserve, commit and launched in one step, for an attempt that holds nothing yet.
   std::optional<Refusal> claim(AttemptId attempt, AgentId home, const Placement& gpus);
   /// From a journal or an inventory: the hold exists, quarantined or not. False if somebody else
   /// holds one of its GPUs or they are not of this partition.

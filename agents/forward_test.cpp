@@ -1,0 +1,70 @@
+// A job has one home at a time: handing it over neither loses nor doubles it.
+#include <doctest/doctest.h>
+
+#include "agents/testing.h"
+
+namespace starling {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST_CASE("jobs go where there is room, and their clients learn where they are") {
+  TestFlock flock({.agents = 2, .servers = 2});
+  for (std::uint64_t n = 1; n <= 4; ++n) flock.submit(n, 2, 30s, 0);
+  flock.run_for(1s);
+  CHECK(flock.processes() == 4);
+  CHECK(flock.agent(0).counters.forwards == 2);
+  CHECK(flock.settle(5min));
+  CHECK(flock.now() == Instant{} + 30s);
+  CHECK(flock.client().find(JobId{0, 4})->state.forwards == 1);
+  JobSpec moved;
+  moved.id = flock.agent(0).moved.begin()->first;
+  flock.ask(0, Query{moved.id});
+  flock.ask(0, Submit{moved, {}});
+  (void)flock.take_transcript();
+  flock.run_for(1s);
+  std::size_t redirects = 0;
+  for (const std::string& line : flock.take_transcript()) {
+    redirects += line.find("moved to agent 1") != line.npos ? 1U : 0U;
+  }
+  CHECK(redirects == 2);
+}
+
+TEST_CASE("a lost Accepted, and a crash before or after it, keep the job in one place") {
+  for (const bool before_sending : {false, true}) {
+    for (std::uint64_t step = 1; step <= 40; ++step) {
+      CAPTURE(step);
+      CAPTURE(before_sending);
+      TestFlock flock({.agents = 2, .servers = 2, .delay = 2ms, .lossy = true});
+      flock.lose_next("Accepted", static_cast<std::uint32_t>(step % 3));
+      flock.submit(1, 4, 60s, 0);
+      flock.run_for(2s);
+      flock.crash_agent_at(0, step, before_sending);
+      flock.submit(2, 4, 10s, 0);
+      for (int i = 0; i < 20; ++i) {
+        flock.run_for(500ms);
+        if (!flock.is_up(0)) flock.restart_agent(0, step % 2 == 0);
+      }
+      CHECK(flock.settle(30min));
+      CHECK(flock.phase(2) == JobPhase::finished);
+      CHECK(flock.faults().empty());
+    }
+  }
+}
+
+TEST_CASE("a home does not offer a job twice to the same home") {
+  TestFlock flock({.agents = 2, .servers = 2});
+  flock.run_for(1s);
+  for (std::uint64_t n = 1; n <= 30; ++n) flock.submit(n, 1 + n % 4, 20s, n % 2);
+  CHECK(flock.settle(2h));
+  for (std::uint32_t a = 0; a < 2; ++a) {
+    std::map<JobId, int> offers;
+    for (const Record& record : flock.journal(a)) {
+      if (const auto* offered = std::get_if<JobOffered>(&record)) ++offers[offered->job];
+    }
+    for (const auto& [job, n] : offers) CHECK(n == 1);
+  }
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,156 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agents/agent.h"
+#include "agents/client.h"
+#include "agents/executor.h"
+#include "agents/state.h"
+#include "policies/registry.h"
+#include "topology/topology.h"
+
+namespace starling {
+
+// For tests: a small flock of real cores (agents, executors, one client) on a network of queues,
+// with journals in memory and processes that are entries in a map.
+
+struct FlockOptions {
+  std::uint32_t agents = 1;
+  std::uint32_t servers = 2;  ///< in all, split evenly among the agents
+  std::uint32_t gpus_per_server = 4;
+  std::uint32_t servers_per_executor = 1;
+  std::string policy = "fifo:queue=skip";
+  std::uint64_t seed = 1;
+  Duration delay{0};  ///< one way; a random part of `jitter` on top, so frames overtake one another
+  Duration jitter{0};
+  double loss = 0, duplication = 0;
+  bool lossy = false;  ///< real timers: heartbeats, digests and repeats
+};
+
+class TestFlock {
+ public:
+  explicit TestFlock(const FlockOptions& options);
+
+  /// Job `n` (its id) with `gpus` single-GPU workers that run for `duration`; 0 s: until stopped.
+  JobId submit(std::uint64_t n, std::uint32_t gpus, Duration duration, std::uint32_t home = 0);
+  JobId submit(JobSpec spec, std::uint32_t home);
+  void cancel(std::uint64_t n);
+  /// A message from a second client.
+  void ask(std::uint32_t agent, Message message);
+
+  /// One message, end of a process or tick. False: nothing will ever happen any more.
+  bool step();
+  void run_for(Duration d);
+  /// Until everything is over and free again, at most `most`. False: it is not.
+  bool settle(Duration most);
+  [[nodiscard]] bool settled() const;
+
+  void crash_agent(std::uint32_t agent);
+  /// From its journal; `compacted`: from its snapshot at the crash.
+  void restart_agent(std::uint32_t agent, bool compacted = false);
+  /// The machine: its processes die, too.
+  void crash_executor(std::uint32_t executor);
+  void restart_executor(std::uint32_t executor);
+  /// The agent dies with its `n`th step from now, after writing and, if so, before sending.
+  void crash_agent_at(std::uint32_t agent, std::uint64_t n, bool before_sending);
+
+  /// What happens to the next message of a kind: lost, or for Launch refused.
+  void lose_next(const std::string& kind, std::uint32_t n = 1) { lose_[kind] += n; }
+  void refuse_next_launch(std::uint32_t n = 1) { refuse_launches_ += n; }
+  void set_exit_code(std::uint64_t job, int code) { exit_codes_[job] = code; }
+  void heal() { options_.loss = options_.duplication = 0; }
+
+  [[nodiscard]] const AgentState& agent(std::uint32_t a) const { return agents_[a].core->state(); }
+  [[nodiscard]] bool is_up(std::uint32_t a) const { return agents_[a].core != nullptr; }
+  [[nodiscard]] std::uint64_t steps_of(std::uint32_t a) const { return agents_[a].steps; }
+  [[nodiscard]] const Client& client() const { return *client_; }
+  [[nodiscard]] JobPhase phase(std::uint64_t n) const;
+  [[nodiscard]] std::size_t processes() const { return processes_.size(); }
+  [[nodiscard]] std::uint64_t launches() const noexcept { return launches_; }
+  [[nodiscard]] Instant now() const noexcept { return now_; }
+  [[nodiscard]] const std::vector<Record>& journal(std::uint32_t a) const {
+    return agents_[a].journal;
+  }
+  [[nodiscard]] const Topology& topology() const noexcept { return topology_; }
+  /// What broke a rule: a GPU twice, a job twice, a part without the whole, a second end.
+  [[nodiscard]] const std::vector<std::string>& faults() const noexcept { return faults_; }
+  /// Every message, record, start and end since the last call, a line each.
+  [[nodiscard]] std::vector<std::string> take_transcript();
+
+ private:
+  struct AgentSeat {
+    AgentConfig config;
+    std::unique_ptr<Agent> core;
+    std::vector<Record> journal, snapshot;
+    std::uint64_t steps = 0;
+    std::uint64_t crash_at = 0;  // counts down; 0: never
+    bool crash_before_sending = false;
+  };
+  struct ExecutorSeatState {
+    ExecutorConfig config;
+    std::unique_ptr<Executor> core;
+    std::vector<Record> journal;
+  };
+  struct Event {
+    NodeId from, to;
+    std::optional<Message> message;  // none: an end of a process
+    AttemptId attempt;
+    ServerId server;
+    std::uint64_t version = 0;
+  };
+  struct Process {
+    std::uint32_t executor = 0;
+    Placement gpus;
+    Instant started;
+    std::uint64_t version = 0;
+    int code = 0;
+  };
+  using ProcessKey = std::pair<AttemptId, ServerId>;
+
+  void plan();
+  void start_agent(std::uint32_t a, const std::vector<Record>& recovered);
+  void post(NodeId from, const Send& send);
+  void handle(const Event& event);
+  void step_agent(std::uint32_t a, const starling::Event& event);
+  void step_executor(std::uint32_t e, const ExecutorEvent& event);
+  void step_client(const starling::Event& event);
+  void run(std::uint32_t e, const RunCommand& command);
+  bool tick_one();
+  [[nodiscard]] Instant next_instant() const;
+  void check();
+  void check_record(std::uint32_t a, const Record& record);
+  void fault(const std::string& what);
+  void note(const std::string& line);
+
+  FlockOptions options_;
+  Topology topology_;
+  PolicyRegistry policies_;
+  std::unique_ptr<SpeedModel> speed_;
+  Rng rng_;
+  Instant now_{};
+  std::vector<AgentSeat> agents_;
+  std::vector<ExecutorSeatState> executors_;
+  std::unique_ptr<Client> client_;
+  std::multimap<Instant, Event> queue_;  // equal instants keep their order
+  std::map<ProcessKey, Process> processes_;
+  std::map<std::string, std::uint32_t> lose_;
+  std::uint32_t refuse_launches_ = 0;
+  std::map<std::uint64_t, int> exit_codes_;
+  std::map<JobId, JobPhase> ended_;
+  std::map<AttemptId, std::vector<Share>> starting_;
+  std::map<std::pair<AttemptId, PartitionId>, bool> committed_;
+  std::uint64_t launches_ = 0, versions_ = 0;
+  std::vector<std::string> faults_, transcript_;
+};
+
+/// "Launch of attempt 1.1 of job 3 on GPUs 0-1": for transcripts.
+[[nodiscard]] std::string describe(const Message& message);
+[[nodiscard]] std::string describe(const Record& record);
+
+}  // namespace starling

@@ -1,0 +1,430 @@
+// The flock that the other tests drive, and that it is worth something: the same seed gives the
+// same run.
+#include "agents/testing.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "agents/describe_test.h"
+#include "topology/generate.h"
+#include "topology/partition.h"
+
+namespace starling {
+namespace {
+
+struct EqualSpeed final : SpeedModel {
+  [[nodiscard]] Speed speed(const JobProfile&, const Placement&, const Neighbours&) const override {
+    return {};
+  }
+};
+
+Topology make_topology(const FlockOptions& options) {
+  GeneratorOptions flat;
+  flat.servers = options.servers;
+  flat.gpus_per_server = options.gpus_per_server;
+  return generate_flat(flat).value();
+}
+
+}  // namespace
+
+TestFlock::TestFlock(const FlockOptions& options)
+    : options_(options),
+      topology_(make_topology(options)),
+      policies_(make_policy_registry()),
+      speed_(std::make_unique<EqualSpeed>()),
+      rng_(options.seed, 99) {
+  plan();
+}
+
+void TestFlock::plan() {
+  Timers timers;
+  if (!options_.lossy) timers.heartbeat = timers.digest = timers.orphan = Duration::max();
+  std::vector<PeerAgent> flock;
+  const std::vector<Partition> parts = partition(topology_, options_.agents).value();
+  for (const Partition& part : parts) flock.push_back({AgentId{part.id.value}, part});
+  std::uint32_t executor = 0;
+  for (const PeerAgent& peer : flock) {
+    AgentSeat seat;
+    seat.config.me = peer.agent;
+    seat.config.flock = flock;
+    seat.config.timers = timers;
+    const IndexRange servers = peer.partition.servers;
+    for (std::uint32_t first = servers.first; first < servers.last;
+         first += options_.servers_per_executor) {
+      const IndexRange range{first, std::min(first + options_.servers_per_executor, servers.last)};
+      seat.config.executors.push_back({executor_node(executor), range});
+      ExecutorSeatState state;
+      state.config.me = executor_node(executor++);
+      state.config.partition = peer.partition.id;
+      state.config.owner = peer.agent;
+      state.config.servers = range;
+      state.config.timers = timers;
+      executors_.push_back(std::move(state));
+    }
+    agents_.push_back(std::move(seat));
+  }
+  for (std::uint32_t a = 0; a < agents_.size(); ++a) start_agent(a, {});
+  for (ExecutorSeatState& e : executors_) {
+    e.core = std::make_unique<Executor>(e.config, topology_, e.journal);
+  }
+  ClientConfig client;
+  client.me = client_node(0);
+  for (const PeerAgent& peer : flock) client.agents.push_back(peer.agent);
+  client.timers = timers;
+  client_ = std::make_unique<Client>(client, Rng(options_.seed, 5));
+}
+
+void TestFlock::start_agent(std::uint32_t a, const std::vector<Record>& recovered) {
+  AgentSeat& seat = agents_[a];
+  seat.core = std::make_unique<Agent>(seat.config, topology_, *speed_,
+                                      policies_.make(options_.policy).value(),
+                                      Rng(options_.seed, a), recovered);
+}
+
+JobId TestFlock::submit(std::uint64_t n, std::uint32_t gpus, Duration duration,
+                        std::uint32_t home) {
+  JobSpec spec;
+  spec.id = JobId{0, n};
+  spec.workers = gpus;
+  spec.duration = duration;
+  return submit(std::move(spec), home);
+}
+
+JobId TestFlock::submit(JobSpec spec, std::uint32_t home) {
+  const JobId id = spec.id;
+  client_->submit(now_, std::move(spec), AgentId{home});
+  return id;
+}
+
+void TestFlock::cancel(std::uint64_t n) { client_->cancel(JobId{0, n}); }
+
+void TestFlock::ask(std::uint32_t agent, Message message) {
+  post(client_node(1), {agent_node(AgentId{agent}), std::move(message)});
+}
+
+JobPhase TestFlock::phase(std::uint64_t n) const {
+  const JobOutcome* outcome = client_->find(JobId{0, n});
+  return outcome == nullptr ? JobPhase::unknown : outcome->state.phase;
+}
+
+void TestFlock::post(NodeId from, const Send& send) {
+  const std::string kind = name_of(send.message);
+  const auto lose = lose_.find(kind);
+  const bool lost = (lose != lose_.end() && lose->second > 0) || rng_.chance(options_.loss);
+  if (lost) {
+    if (lose != lose_.end() && lose->second > 0) --lose->second;
+    return note(node_text(from) + " -> " + node_text(send.to) + "  " + describe(send.message) +
+                "  LOST");
+  }
+  const int copies = rng_.chance(options_.duplication) ? 2 : 1;
+  for (int i = 0; i < copies; ++i) {
+    const auto jitter = static_cast<double>(options_.jitter.count()) * rng_.uniform();
+    Event event;
+    event.from = from;
+    event.to = send.to;
+    event.message = send.message;
+    queue_.emplace(now_ + options_.delay + Duration(static_cast<std::int64_t>(jitter)),
+                   std::move(event));
+  }
+}
+
+bool TestFlock::tick_one() {
+  for (std::uint32_t a = 0; a < agents_.size(); ++a) {
+    if (agents_[a].core == nullptr || agents_[a].core->next_deadline() > now_) continue;
+    step_agent(a, Tick{});
+    return true;
+  }
+  for (std::uint32_t e = 0; e < executors_.size(); ++e) {
+    if (executors_[e].core == nullptr || executors_[e].core->next_deadline() > now_) continue;
+    step_executor(e, Tick{});
+    return true;
+  }
+  if (client_->next_deadline() > now_) return false;
+  step_client(Tick{});
+  return true;
+}
+
+Instant TestFlock::next_instant() const {
+  Instant next = queue_.empty() ? kNever : queue_.begin()->first;
+  for (const AgentSeat& a : agents_) {
+    if (a.core != nullptr) next = std::min(next, a.core->next_deadline());
+  }
+  for (const ExecutorSeatState& e : executors_) {
+    if (e.core != nullptr) next = std::min(next, e.core->next_deadline());
+  }
+  return std::max(now_, std::min(next, client_->next_deadline()));
+}
+
+bool TestFlock::step() {
+  if (!queue_.empty() && queue_.begin()->first <= now_) {
+    const Event event = std::move(queue_.begin()->second);
+    queue_.erase(queue_.begin());
+    handle(event);
+    check();
+    return true;
+  }
+  if (tick_one()) {
+    check();
+    return true;
+  }
+  const Instant next = next_instant();
+  if (next == kNever) return false;
+  now_ = next;
+  return true;
+}
+
+void TestFlock::run_for(Duration d) {
+  const Instant end = now_ + d;
+  while (next_instant() <= end && step()) {
+  }
+  now_ = end;
+}
+
+bool TestFlock::settled() const {
+  if (!client_->all_over() || !processes_.empty()) return false;
+  return std::all_of(agents_.begin(), agents_.end(), [](const AgentSeat& a) {
+    if (a.core == nullptr) return false;
+    const AgentState& s = a.core->state();
+    return s.jobs.empty() && s.ledger.holds().empty() && !s.reconciling() &&
+           s.ledger.free_count() == s.partition.gpus.size();
+  });
+}
+
+bool TestFlock::settle(Duration most) {
+  const Instant end = now_ + most;
+  while (!settled() && next_instant() <= end && step()) {
+  }
+  return settled();
+}
+
+void TestFlock::handle(const Event& event) {
+  if (!event.message) {
+    const auto at = processes_.find({event.attempt, event.server});
+    if (at == processes_.end() || at->second.version != event.version) return;
+    const Process process = at->second;
+    processes_.erase(at);
+    note("hardware: " + attempt_text(event.attempt) + " ends on server " +
+         std::to_string(event.server.value) + " with code " + std::to_string(process.code));
+    const ExitStatus status{process.code, false, {}};
+    step_executor(process.executor,
+                  Exit{event.attempt, event.server, status, now_ - process.started});
+    return;
+  }
+  note(node_text(event.from) + " -> " + node_text(event.to) + "  " + describe(*event.message));
+  const std::uint32_t to = event.to.value;
+  if (to >= kFirstClient) {
+    if (event.to == client_node(0)) step_client(Received{event.from, *event.message});
+  } else if (to >= kFirstExecutor) {
+    const std::uint32_t e = to - kFirstExecutor;
+    const auto* launch = std::get_if<Launch>(&*event.message);
+    if (launch != nullptr && refuse_launches_ > 0) {
+      --refuse_launches_;
+      return post(event.to, {event.from, LaunchResult{launch->attempt, false, "no such image"}});
+    }
+    if (executors_[e].core != nullptr) step_executor(e, Received{event.from, *event.message});
+  } else if (agents_[to - 1].core != nullptr) {
+    step_agent(to - 1, Received{event.from, *event.message});
+  }
+}
+
+void TestFlock::step_agent(std::uint32_t a, const starling::Event& event) {
+  AgentSeat& seat = agents_[a];
+  Output out;
+  seat.core->step(now_, event, out);
+  ++seat.steps;
+  for (const Record& record : out.persist) check_record(a, record);
+  seat.journal.insert(seat.journal.end(), out.persist.begin(), out.persist.end());
+  const bool dies = seat.crash_at > 0 && --seat.crash_at == 0;
+  if (!dies || !seat.crash_before_sending) {
+    for (const Send& send : out.send) post(agent_node(AgentId{a}), send);
+  }
+  if (dies) crash_agent(a);
+}
+
+void TestFlock::step_executor(std::uint32_t e, const ExecutorEvent& event) {
+  ExecutorSeatState& seat = executors_[e];
+  if (seat.core == nullptr) return;
+  ExecutorOutput out;
+  seat.core->step(now_, event, out);
+  seat.journal.insert(seat.journal.end(), out.persist.begin(), out.persist.end());
+  for (const Send& send : out.send) post(seat.config.me, send);
+  for (const RunCommand& command : out.run) run(e, command);
+}
+
+void TestFlock::step_client(const starling::Event& event) {
+  Output out;
+  client_->step(now_, event, out);
+  for (const Send& send : out.send) post(client_node(0), send);
+}
+
+void TestFlock::run(std::uint32_t e, const RunCommand& command) {
+  const auto end_at = [&](Instant when, const ProcessKey& key, Process& process) {
+    process.version = ++versions_;
+    Event event;
+    event.attempt = key.first;
+    event.server = key.second;
+    event.version = process.version;
+    queue_.emplace(when, std::move(event));
+  };
+  if (const auto* launch = std::get_if<LaunchSpec>(&command)) {
+    const ProcessKey key{launch->attempt, launch->server};
+    if (processes_.contains(key)) return fault("started twice: " + attempt_text(launch->attempt));
+    ++launches_;
+    Process process;
+    process.executor = e;
+    process.gpus = launch->gpus;
+    process.started = now_;
+    const auto code = exit_codes_.find(launch->attempt.job.lo);
+    process.code = code == exit_codes_.end() ? 0 : code->second;
+    const Duration duration = launch->spec.duration;
+    note("hardware: " + attempt_text(launch->attempt) + " starts on GPUs " +
+         gpus_text(launch->gpus));
+    if (duration > Duration{0}) {
+      end_at(later(now_, std::max(duration - launch->served, Duration{0})), key, process);
+    }
+    processes_.emplace(key, process);
+    return;
+  }
+  const StopSpec& stop = std::get<StopSpec>(command);
+  for (auto& [key, process] : processes_) {
+    if (key.first != stop.attempt || process.executor != e) continue;
+    process.code = -15;
+    end_at(now_, key, process);
+  }
+}
+
+void TestFlock::crash_agent(std::uint32_t a) {
+  if (agents_[a].core == nullptr) return;
+  agents_[a].snapshot = agents_[a].core->snapshot();
+  agents_[a].core.reset();
+  note("agent " + std::to_string(a) + " crashes");
+}
+
+void TestFlock::crash_agent_at(std::uint32_t a, std::uint64_t n, bool before_sending) {
+  agents_[a].crash_at = n;
+  agents_[a].crash_before_sending = before_sending;
+}
+
+void TestFlock::restart_agent(std::uint32_t a, bool compacted) {
+  AgentSeat& seat = agents_[a];
+  if (seat.core != nullptr) return;
+  note("agent " + std::to_string(a) + " is back");
+  ++seat.config.incarnation.value;
+  if (compacted) seat.journal = seat.snapshot;
+  start_agent(a, seat.journal);
+}
+
+void TestFlock::crash_executor(std::uint32_t e) {
+  note("executor " + std::to_string(e) + " and its machine die");
+  executors_[e].core.reset();
+  std::erase_if(processes_, [&](const auto& entry) { return entry.second.executor == e; });
+}
+
+void TestFlock::restart_executor(std::uint32_t e) {
+  note("executor " + std::to_string(e) + " is back");
+  ExecutorSeatState& seat = executors_[e];
+  ++seat.config.incarnation.value;
+  seat.core = std::make_unique<Executor>(seat.config, topology_, seat.journal);
+  for (const LaunchSpec& part : seat.core->running()) {
+    step_executor(e, Exit{part.attempt, part.server, {0, true, "the machine died"}, Duration{0}});
+  }
+}
+
+void TestFlock::fault(const std::string& what) {
+  faults_.push_back(what);
+  note("FAULT: " + what);
+}
+
+void TestFlock::note(const std::string& line) {
+  char time[32];
+  std::snprintf(time, sizeof time, "%9.3f  ", seconds(now_.time_since_epoch()));
+  transcript_.push_back(time + line);
+}
+
+std::vector<std::string> TestFlock::take_transcript() { return std::exchange(transcript_, {}); }
+
+void TestFlock::check_record(std::uint32_t a, const Record& record) {
+  note("  agent " + std::to_string(a) + " writes " + describe(record));
+  if (const auto* over = std::get_if<JobEnded>(&record)) {
+    if (!ended_.emplace(over->job, over->state.phase).second) {
+      fault("job " + std::to_string(over->job.lo) + " ends twice");
+    }
+  } else if (const auto* starting = std::get_if<AttemptStarting>(&record)) {
+    if (ended_.contains(starting->attempt.job)) fault("an attempt starts after the job's end");
+    starting_[starting->attempt] = starting->gang;
+  } else if (const auto* committed = std::get_if<ShareCommitted>(&record)) {
+    committed_[{committed->attempt, PartitionId{a}}] = true;
+  }
+}
+
+void TestFlock::check() {
+  std::set<GpuId> used;
+  std::map<JobId, AttemptId> live;
+  for (const auto& [key, process] : processes_) {
+    const AttemptId attempt = key.first;
+    for (const GpuId gpu : process.gpus) {
+      if (!used.insert(gpu).second)
+        fault("GPU " + std::to_string(gpu.value) + " runs two processes");
+    }
+    if (live.emplace(attempt.job, attempt).first->second != attempt) {
+      fault("two attempts of one job run");
+    }
+    const auto gang = starting_.find(attempt);
+    if (gang == starting_.end()) {
+      fault("runs without a home's decision");
+    } else {
+      for (const Share& share : gang->second) {
+        if (!committed_.contains({attempt, share.partition})) fault("runs without the whole gang");
+      }
+    }
+    const AgentId owner = executors_[process.executor].config.owner;
+    if (agents_[owner.value].core == nullptr || agent(owner.value).reconciling()) continue;
+    const Hold* hold = agent(owner.value).ledger.find(attempt);
+    const bool held = hold != nullptr && std::includes(hold->gpus.begin(), hold->gpus.end(),
+                                                       process.gpus.begin(), process.gpus.end());
+    if (!held) fault("a process runs on GPUs that the ledger does not give it");
+  }
+  for (const AgentSeat& a : agents_) {
+    if (a.core == nullptr) continue;
+    const AgentState& s = a.core->state();
+    std::set<GpuId> held;
+    for (const auto& [attempt, hold] : s.ledger.holds()) {
+      for (const GpuId gpu : hold.gpus) {
+        if (!held.insert(gpu).second) fault("a GPU is held twice");
+        if (s.ledger.gpus().is_free(gpu)) fault("a held GPU is free");
+      }
+    }
+    const Ledger& ledger = s.ledger;
+    if (held.size() + ledger.free_count() + ledger.quarantined_count() != s.partition.gpus.size()) {
+      fault("free, held and quarantined GPUs do not add up");
+    }
+    if (s.waiting_jobs != s.waiting.size() - s.left_waiting) fault("waiting jobs are miscounted");
+  }
+}
+
+TEST_CASE("equal seeds give equal runs, whatever gets lost") {
+  std::vector<std::string> runs[2];
+  for (auto& transcript : runs) {
+    TestFlock flock({.agents = 2,
+                     .servers = 2,
+                     .seed = 7,
+                     .delay = std::chrono::milliseconds(1),
+                     .jitter = std::chrono::milliseconds(50),
+                     .loss = 0.1,
+                     .duplication = 0.1,
+                     .lossy = true});
+    for (std::uint64_t n = 1; n <= 6; ++n) {
+      flock.submit(n, static_cast<std::uint32_t>(1 + n % 8), std::chrono::seconds(5), n % 2);
+    }
+    flock.run_for(std::chrono::minutes(2));
+    CHECK(flock.faults().empty());
+    transcript = flock.take_transcript();
+  }
+  CHECK(runs[0].size() > 100);
+  CHECK(runs[0] == runs[1]);
+}
+
+}  // namespace starling
