@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "interference/iteration.h"
 #include "interference/models.h"
@@ -11,28 +12,38 @@ namespace {
 // so that there is something to learn.
 constexpr double kPressure = 0.08;
 
-// Ten seconds to fetch the image and start, as Hadar charges for a restart; then weights and two
-// optimiser moments come back at 200 MiB/s from shared storage (assumed), for 20 s at most.
+// Ten seconds to fetch the image and start, as Hadar charges for a restart; then weights and
+// optimiser state come back at 200 MiB/s from shared storage (assumed), for 20 s at most.
 constexpr double kLaunchS = 10;
 constexpr double kRestoreMiBPerS = 200;
 constexpr double kRestoreMaxS = 20;
 
 class FullPhysics final : public Physics {
  public:
-  explicit FullPhysics(const Topology& topology) : form_(topology, kPressure) {}
+  FullPhysics(const Topology& topology, const FullPhysicsOptions& options)
+      : form_(topology, kPressure), straggler_sigma_(options.straggler_sigma) {}
 
   [[nodiscard]] double rate(const JobProfile& job, const Placement& placement,
                             const Neighbours& beside) const override {
-    return form_.relative(job, placement, beside);
+    return form_.relative(job, placement, beside) / straggling(job, placement.size());
   }
   [[nodiscard]] bool varies() const noexcept override { return true; }
   [[nodiscard]] double startup_s(const JobProfile& job) const override {
-    const double state_mib = 3 * model_profile(job.model).gradient_mib;
+    const double state_mib = model_profile(job.model).checkpoint_mib;
     return kLaunchS + std::min(kRestoreMaxS, state_mib / kRestoreMiBPerS);
   }
 
  private:
+  // The slowest of n workers: its z by inverting (1 - exp(-z^2 / 2))^n at the job's luck.
+  [[nodiscard]] double straggling(const JobProfile& job, std::size_t workers) const {
+    if (straggler_sigma_ <= 0 || job.luck == 0 || workers == 0) return 1;
+    const double u = (static_cast<double>(job.luck >> 11U) + 0.5) * 0x1p-53;
+    const double part = -std::expm1(std::log(u) / static_cast<double>(workers));
+    return 1 + straggler_sigma_ * std::sqrt(-2 * std::log(part));
+  }
+
   IterationForm form_;
+  double straggler_sigma_;
 };
 
 class AnalyticSpeed final : public SpeedModel {
@@ -58,8 +69,9 @@ class AnalyticSpeed final : public SpeedModel {
 
 }  // namespace
 
-std::unique_ptr<Physics> make_full_physics(const Topology& topology) {
-  return std::make_unique<FullPhysics>(topology);
+std::unique_ptr<Physics> make_full_physics(const Topology& topology,
+                                           const FullPhysicsOptions& options) {
+  return std::make_unique<FullPhysics>(topology, options);
 }
 std::unique_ptr<SpeedModel> make_analytic_speed(const Topology& topology) {
   return std::make_unique<AnalyticSpeed>(topology);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "interference/speed.h"
@@ -12,16 +13,17 @@ namespace starling {
 /// Iteration time of a synchronous data-parallel job on one topology, in Pollux' form (OSDI 2021)
 /// over four tiers:
 ///
-///   T = sqrt(T_grad^2 + T_sync^2)                                     (gamma = 2)
-///   T_grad = V100 time / speed of the slowest GPU type, times host contention of its worst server:
-///            CPUs that all gangs ask on that server / its cores, if above 1
-///   T_sync = 2(n-1)/n * gradient bytes / bandwidth + 2(n-1) * latency of the tier   (ring
-///   all-reduce)
+///   T = (T_grad^gamma + T_sync^gamma)^(1/gamma)
+///   T_grad = time on the slowest GPU type, times host contention of its worst server (CPUs that
+///   all
+///            gangs ask on that server / its cores, if above 1), times what jobs on the same GPU
+///            cost (interference/sharing.h)
+///   T_sync: see interference/sync.h; gamma is 2 where it was not fitted
 ///
-/// The bandwidth is that of the slowest thing crossed: traffic that leaves a server also crosses
-/// its island and its PCIe, so a farther tier is never faster on servers of one kind. A NIC is
-/// shared evenly with the other gangs that leave the same server. What others use of a rack's
-/// uplinks is not known here, so each server of the rack has its even share of them.
+/// Traffic that leaves a server also crosses its island and its PCIe, so a farther tier is never
+/// faster on servers of one kind. A NIC is shared evenly with the other gangs that leave the same
+/// server. What others use of a rack's uplinks is not known here, so each server of the rack has
+/// its even share of them.
 ///
 /// Pure. Neighbours that share no server with the job do not count.
 class IterationForm {
@@ -45,7 +47,7 @@ class IterationForm {
     IndexRange gpus;
     std::uint32_t rack = 0;
     std::uint32_t island_gpus = 1;
-    double factor = 1;
+    GpuKind kind = GpuKind::other;
     double cpus = 0;
     double island = 0;
     double pcie = 0;
@@ -60,9 +62,11 @@ class IterationForm {
   };
   struct Crowd;
 
-  [[nodiscard]] Crowd crowd_on(const Host& host, const ModelProfile& model,
-                               const Neighbours& beside) const;
-  [[nodiscard]] double kind_s(const Kind& kind, const ModelProfile& model, double cpus_per_gpu,
+  [[nodiscard]] Crowd crowd_on(const Host& host, std::span<const GpuId> own,
+                               const ModelProfile& model, const Neighbours& beside) const;
+  [[nodiscard]] static double sharing_on(std::span<const GpuId> own, const ModelProfile& model,
+                                         const Neighbours& beside);
+  [[nodiscard]] double kind_s(const Kind& kind, const JobProfile& job, const ModelProfile& model,
                               std::uint32_t gpus) const;
   void collect_kinds();
 

@@ -9,10 +9,17 @@ namespace starling {
 
 /// `--physics trace`: every job runs for the duration its trace gives, wherever it is placed.
 [[nodiscard]] std::unique_ptr<Physics> make_trace_physics();
+struct FullPhysicsOptions {
+  /// Stragglers: every worker of a job is slowed by 1 + sigma * z, z of a Rayleigh distribution
+  /// (mean 1.25), and the gang by its slowest. By JobProfile::luck, so always the same for a job.
+  double straggler_sigma = 0;
+};
+
 /// `--physics full`: Pollux' iteration-time form over four tiers, host contention and shared links;
 /// see interference/iteration.h. startup_s is 10 s for image and start, and up to 20 s more to
-/// restore the state.
-[[nodiscard]] std::unique_ptr<Physics> make_full_physics(const Topology& topology);
+/// restore the checkpoint.
+[[nodiscard]] std::unique_ptr<Physics> make_full_physics(const Topology& topology,
+                                                         const FullPhysicsOptions& options = {});
 /// The analytic speed model: the same form as the full physics, without its noise and hidden
 /// factors.
 [[nodiscard]] std::unique_ptr<SpeedModel> make_analytic_speed(const Topology& topology);

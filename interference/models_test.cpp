@@ -6,8 +6,10 @@
 #include <chrono>
 
 #include "base/rng.h"
+#include "interference/fitted.h"
 #include "interference/gpu_speed.h"
 #include "interference/profile.h"
+#include "interference/sync.h"
 #include "interference/uplink.h"
 #include "topology/generate.h"
 #include "workload/catalogue.h"
@@ -172,6 +174,93 @@ TEST_CASE(
   for (const double gbps : uplink_share_gbps(leaf_spine()))
     CHECK(gbps == doctest::Approx(50));  // 4 x 50 / 4
   for (const double gbps : uplink_share_gbps(generate_flat({}).value())) CHECK(gbps > 1e9);
+}
+
+TEST_CASE("jobs on one GPU slow each other as Gavel measured, more so the more there are") {
+  const Topology topology = leaf_spine();
+  const auto speed = make_analytic_speed(topology);
+  const JobProfile own{"resnet50", 1, 0};
+  const JobProfile other{"cyclegan", 1, 0};
+  const double one = speed->speed(own, gpus({3}), {{other, gpus({3})}}).relative;
+  CHECK(one == doctest::Approx(1 / (1 + 0.301 + 0.502)));
+  CHECK(speed->speed(own, gpus({3}), {{other, gpus({4})}}).relative == doctest::Approx(1));
+  CHECK(speed->speed(own, gpus({3}), {{other, gpus({3})}, {own, gpus({3})}}).relative < one);
+  // A gang moves at its most crowded GPU, and two crowded ones are no worse than one.
+  const JobProfile gang{"resnet50", 2, 0};
+  const double crowded = speed->speed(gang, gpus({2, 3}), {{other, gpus({3})}}).relative;
+  CHECK(crowded < 0.7);
+  CHECK(speed->speed(gang, gpus({2, 3}), {{other, gpus({2})}, {other, gpus({3})}}).relative ==
+        doctest::Approx(crowded));
+}
+
+TEST_CASE("parameter servers: more of them help, a farther tier never does") {
+  const Topology topology = leaf_spine();
+  const auto speed = make_analytic_speed(topology);
+  for (const ModelProfile& model : catalogue()) {
+    CAPTURE(model.name);
+    for (const std::uint32_t servers : {1U, 2U, 8U}) {
+      const JobProfile job{std::string(model.name), 4, 0, servers, 0};
+      double before = 1;
+      for (const Placement& where :
+           {gpus({0, 1, 2, 3}), gpus({0, 1, 4, 5}), gpus({0, 1, 8, 9}), gpus({0, 1, 32, 33})}) {
+        const double relative = speed->speed(job, where, {}).relative;
+        CHECK(relative > 0);
+        CHECK(relative <= before);
+        before = relative;
+      }
+    }
+    const SyncPath path{8e9, 1e9, Tier::network};
+    CHECK(synced_s(model, 0.1, 4, 2, 4, path) < synced_s(model, 0.1, 4, 2, 1, path));
+  }
+}
+
+TEST_CASE(
+    "fitted models: leaving the server costs, more bandwidth helps, more GPUs exchange more") {
+  CHECK(fitted_syncs().size() == 8);
+  for (const FittedSync& fit : fitted_syncs()) {
+    CAPTURE(fit.model);
+    REQUIRE(known_model(fit.model));
+    const ModelProfile& model = model_profile(fit.model);
+    CHECK(fitted_sync(model) == &fit);
+    CHECK(fit.error <= 0.10);
+    CHECK(fit.gamma >= 1);
+    double before = 0;
+    for (const std::size_t n : {1U, 2U, 4U, 8U, 16U, 64U}) {
+      const double near = synced_s(model, 0.1, n, 1, 0, {3e9, 1e9, Tier::server});
+      CHECK(near >= before);
+      before = near;
+      if (n < 2) continue;
+      const double far = synced_s(model, 0.1, n, 2, 0, {3e9, 1e9, Tier::rack});
+      CHECK(far > near);
+      CHECK(synced_s(model, 0.1, n, 2, 0, {3e9, 4e9, Tier::rack}) < far);
+    }
+  }
+  CHECK(fitted_sync(model_profile("vgg19")) == nullptr);
+}
+
+TEST_CASE("stragglers: none unless asked for, the same for a job, larger gangs wait longer") {
+  const Topology topology = leaf_spine();
+  const auto calm = make_full_physics(topology);
+  const auto physics = make_full_physics(topology, {.straggler_sigma = 0.05});
+  double one = 0;
+  double eight = 0;
+  for (std::uint64_t id = 1; id <= 500; ++id) {
+    JobSpec spec;
+    spec.model = "resnet50";
+    spec.id = {7, id};
+    const JobProfile job = profile_of(spec);
+    REQUIRE(job.luck != 0);
+    CHECK(calm->rate(job, gpus({0}), {}) == doctest::Approx(1));
+    const double rate = physics->rate(job, gpus({0}), {});
+    CHECK(rate == physics->rate(job, gpus({5}), {}));
+    CHECK(rate < 1);
+    one += rate / 500;
+    const Placement all = gpus({0, 1, 2, 3, 4, 5, 6, 7});
+    eight += physics->rate(job, all, {}) / calm->rate(job, all, {}) / 500;
+  }
+  CHECK(one == doctest::Approx(1 / (1 + 0.05 * 1.2533)).epsilon(0.01));
+  CHECK(eight < one - 0.03);
+  CHECK(physics->rate({"resnet50", 1, 0}, gpus({0}), {}) == doctest::Approx(1));
 }
 
 TEST_CASE("a profile holds the job's own part") {

@@ -13,7 +13,9 @@ namespace starling {
 struct JobProfile {
   std::string model;  ///< catalogue name; unknown names read as "generic"
   std::uint32_t gpus = 1;
-  double cpus_per_gpu = 0;  ///< 0: the model's own need
+  double cpus_per_gpu = 0;              ///< 0: the model's own need
+  std::uint32_t parameter_servers = 0;  ///< 0: gradients are all-reduced
+  std::uint64_t luck = 0;  ///< which workers are slow, where Physics has stragglers; 0: none
 };
 
 /// GPUs of one gang, ascending.

@@ -16,8 +16,9 @@ struct FittedModel {
   std::string application;  ///< as the source writes it
   TierConstants constants;
   std::size_t rows = 0;
-  std::size_t noisy = 0;  ///< rows that contradict each other; left out of the error
+  std::size_t noisy = 0;  ///< rows that contradict each other; left out of `error` and of the fit
   double error = 0;       ///< mean relative error: iteration times, or for gavel the ratios
+  double error_all = 0;   ///< the same with the noisy rows
 };
 
 /// What a source is met to, over all its applications.
@@ -26,8 +27,9 @@ struct SourceError {
   std::string measure;
   std::size_t rows = 0;
   std::size_t noisy = 0;
-  double error = 0;
-  double target = 0;
+  double error = 0;      ///< without the noisy rows
+  double error_all = 0;  ///< with them
+  double target = 0;     ///< for `error`
 };
 
 /// Two models on one GPU: 1 / relative speed = 1 + suffers(own) + does(other), from the medians
@@ -52,6 +54,8 @@ struct FitReport {
 
 /// Tables for people.
 [[nodiscard]] std::string to_text(const FitReport& report);
+/// The committed table interference/fitted.inc: of the models whose machines' links are known.
+[[nodiscard]] std::string to_constants(const FitReport& report);
 /// {"sources": [...], "models": [...], "sharing": [...], "noise": [...]}
 [[nodiscard]] std::string to_json(const FitReport& report);
 

@@ -6,6 +6,8 @@
 
 #include "base/test_data.h"
 #include "interference/fit/nelder_mead.h"
+#include "interference/fitted.h"
+#include "workload/catalogue.h"
 
 using namespace starling;
 
@@ -66,6 +68,27 @@ TEST_CASE("Pollux, ElasticFlow and Gavel are met to what was promised") {
     CAPTURE(model.application);
     CHECK(model.error <= (model.source == "gavel" ? 0.15 : 0.20));
   }
+  // The committed table is what the fitter finds: the same models, errors and exchange times.
+  const std::string table = to_constants(report.value());
+  std::size_t found = 0;
+  for (const FittedSync& fit : fitted_syncs()) {
+    CAPTURE(fit.model);
+    CHECK(table.find("{\"" + std::string(fit.model) + "\", \"" + std::string(fit.source)) !=
+          std::string::npos);
+    for (const FittedModel& model : report.value().models) {
+      if (model.source + ' ' + model.gpu != fit.source ||
+          model_profile(model.application).name != fit.model) {
+        continue;
+      }
+      ++found;
+      CHECK(model.error == doctest::Approx(fit.error).epsilon(0.05));
+      const double near = 1.5 * fit.server_transfer_s + 6 * fit.server_step_s;
+      const double far = 1.5 * fit.leave_transfer_s + 6 * fit.leave_step_s + near;
+      CHECK(model.constants.sync_s(4, false) == doctest::Approx(near).epsilon(0.1));
+      CHECK(model.constants.sync_s(4, true) == doctest::Approx(far).epsilon(0.1));
+    }
+  }
+  CHECK(found == fitted_syncs().size());
   CHECK(to_json(report.value()).find("\"elasticflow\"") != std::string::npos);
 }
 

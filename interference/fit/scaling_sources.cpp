@@ -22,7 +22,7 @@ const std::map<std::string, double> kLargestBatch = {{"bert", 12},        {"cifa
 
 void add_fits(const std::string& source, const std::string& measure, const Groups& groups,
               FitReport& report) {
-  SourceError all{source, measure, 0, 0, 0, 0.10};
+  SourceError all{source, measure, 0, 0, 0, 0, 0.10};
   for (const auto& [key, samples] : groups) {
     FittedModel model;
     model.source = source;
@@ -31,11 +31,13 @@ void add_fits(const std::string& source, const std::string& measure, const Group
     model.constants = fit_tiers(samples);
     model.rows = samples.size();
     model.error = mean_relative_error(model.constants, samples);
+    model.error_all = model.error;
     all.rows += model.rows;
     all.error += model.error * static_cast<double>(model.rows);
     report.models.push_back(std::move(model));
   }
   if (all.rows > 0) all.error /= static_cast<double>(all.rows);
+  all.error_all = all.error;
   report.sources.push_back(std::move(all));
 }
 

@@ -69,8 +69,8 @@ Status fit_sharing(const std::filesystem::path& folder, FitReport& report) {
   const Minimum best = minimize(error, std::vector<double>(2 * count, 0.3), 0.3, 20'000, 6);
   for (const auto& [name, at] : index)
     report.sharing.push_back({name, std::abs(best.at[at]), std::abs(best.at[count + at])});
-  report.sources.push_back(
-      {"gavel", "relative speed of pairs on one GPU, absolute", cells.size(), 0, best.value, 0.10});
+  report.sources.push_back({"gavel", "relative speed of pairs on one GPU, absolute", cells.size(),
+                            0, best.value, best.value, 0.10});
   return done();
 }
 

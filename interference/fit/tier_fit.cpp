@@ -57,6 +57,7 @@ TierConstants fit_tiers(const std::vector<TierSample>& samples,
   }
   std::vector<double> fitted(samples.size());
   // Squares first, for they have a slope everywhere, then what is reported.
+  std::vector<double> start;
   const auto loss = [&](const std::vector<double>& x, bool squares) {
     const TierConstants c = constants_at(x);
     const auto cost = [squares](double error) { return squares ? error * error : std::abs(error); };
@@ -70,20 +71,20 @@ TierConstants fit_tiers(const std::vector<TierSample>& samples,
       sum +=
           kRatioWeight * cost(fitted[r.near] - fitted[r.far]) / static_cast<double>(ratios.size());
     // Holds coordinates that no sample speaks for.
-    for (const double v : x) sum += 1e-7 * v * v;
+    for (std::size_t i = 0; i < x.size(); ++i) sum += 1e-5 * (x[i] - start[i]) * (x[i] - start[i]);
     return std::isfinite(sum) ? sum : std::numeric_limits<double>::max();
   };
   Minimum best;
   best.value = std::numeric_limits<double>::max();
   for (const double sync_part : {0.5, 0.05}) {
     for (const double gamma : {-2.0, 0.0}) {
-      const std::vector<double> start = {std::log(typical * 0.2),
-                                         std::log(typical * 0.5 / std::max(batch, 1.0)),
-                                         std::log(typical * sync_part * 0.3),
-                                         std::log(typical * sync_part * 0.01),
-                                         std::log(typical * sync_part),
-                                         std::log(typical * sync_part * 0.02),
-                                         gamma};
+      start = {std::log(typical * 0.2),
+               std::log(typical * 0.5 / std::max(batch, 1.0)),
+               std::log(typical * sync_part * 0.3),
+               std::log(typical * sync_part * 0.01),
+               std::log(typical * sync_part),
+               std::log(typical * sync_part * 0.02),
+               gamma};
       const Minimum rough =
           minimize([&](const auto& x) { return loss(x, true); }, start, 1.0, 900, 3);
       const Minimum fine =

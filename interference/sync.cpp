@@ -1,0 +1,69 @@
+#include "interference/sync.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "interference/fitted.h"
+
+namespace starling {
+namespace {
+
+// Of one step of the ring, by tier; usual figures of NCCL over NVLink, PCIe and RDMA.
+constexpr std::array<double, kTiers> kStepLatency = {5e-6, 10e-6, 25e-6, 40e-6};
+
+double bytes_of(const ModelProfile& model) { return model.gradient_mib * 1048576.0; }
+
+double ring_s(const ModelProfile& model, double n, const SyncPath& path) {
+  const double bandwidth =
+      path.tier >= Tier::rack ? std::min(path.local, path.network) : path.local;
+  return 2 * (n - 1) / n * bytes_of(model) / bandwidth;
+}
+
+double fitted_s(const FittedSync& fit, double n, const SyncPath& path) {
+  const double transfers = 2 * (n - 1) / n;
+  const double steps = 2 * (std::min<double>(n, kFittedGpus) - 1);
+  const double local = fit.server_gbps * 1e9 / 8 * kPcieShare / path.local;
+  double sync = (transfers * fit.server_transfer_s + steps * fit.server_step_s) * local;
+  if (path.tier >= Tier::rack) {
+    const double network = fit.network_gbps * 1e9 / 8 * kNetworkShare / path.network;
+    sync += (transfers * fit.leave_transfer_s + steps * fit.leave_step_s) * network;
+  }
+  return sync;
+}
+
+double overlapped(double a, double b, double gamma) {
+  if (gamma == 2) return std::sqrt(a * a + b * b);
+  const double high = std::max(a, b);
+  return high * std::pow(1 + std::pow(std::min(a, b) / high, gamma), 1 / gamma);
+}
+
+double parameter_server_s(const ModelProfile& model, double w, double servers, double p,
+                          const SyncPath& path) {
+  const double shard = 2 * bytes_of(model) / p;
+  double sync = shard * std::max(p, w) / path.local;
+  if (path.tier >= Tier::rack) {
+    const double away = (servers - 1) / servers;  // of the servers and workers, from each one
+    sync = std::max(sync, shard * std::max(p, w) * away / path.network);
+  }
+  return sync;
+}
+
+}  // namespace
+
+double synced_s(const ModelProfile& model, double grad_s, std::size_t gpus, std::size_t servers,
+                std::size_t parameter_servers, const SyncPath& path) noexcept {
+  const auto n = static_cast<double>(gpus);
+  if (parameter_servers > 0) {
+    return grad_s + parameter_server_s(model, n,
+                                       static_cast<double>(std::max<std::size_t>(servers, 1)),
+                                       static_cast<double>(parameter_servers), path);
+  }
+  if (gpus < 2) return grad_s;
+  const double latency = 2 * (n - 1) * kStepLatency[static_cast<std::size_t>(path.tier)];
+  if (const FittedSync* fit = fitted_sync(model))
+    return overlapped(grad_s, fitted_s(*fit, n, path) + latency, fit->gamma);
+  return overlapped(grad_s, ring_s(model, n, path) + latency, 2);
+}
+
+}  // namespace starling

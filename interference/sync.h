@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+
+#include "topology/topology.h"
+#include "workload/catalogue.h"
+
+namespace starling {
+
+/// What a gang's exchange crosses: bandwidths in bytes per second of the slowest thing of each
+/// kind, after what protocols take of them.
+struct SyncPath {
+  double local = 0;    ///< within servers: the island, and PCIe where a server's islands are left
+  double network = 0;  ///< NICs and uplinks; not looked at within a server
+  Tier tier = Tier::island;
+};
+
+/// Parts of the nominal bandwidth that an exchange gets. Network: Pollux' measured sync times over
+/// the 5 Gbit/s that one flow gets between its EC2 servers. PCIe: its 4-GPU servers, copies through
+/// host memory. NVLink: assumed as the network.
+constexpr double kIslandShare = 0.7;
+constexpr double kPcieShare = 0.4;
+constexpr double kNetworkShare = 0.7;
+
+/// Seconds of one iteration of a gang whose gradients take grad_s: with `parameter_servers`, or by
+/// all-reduce where that is 0. A longer path, of a farther tier and no more bandwidth, never takes
+/// less.
+///
+/// All-reduce: as fitted for the model (interference/fitted.h), else by the ring's formula with the
+/// catalogue's bytes. Parameter servers (p of them, spread evenly over the gang's servers, w
+/// workers): gradients, then 2 bytes/p over the busiest link, which carries max(p, w) flows within
+/// a server and, between servers, those to or from the others; nothing overlaps.
+[[nodiscard]] double synced_s(const ModelProfile& model, double grad_s, std::size_t gpus,
+                              std::size_t servers, std::size_t parameter_servers,
+                              const SyncPath& path) noexcept;
+
+}  // namespace starling
