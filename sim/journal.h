@@ -5,32 +5,30 @@
 #include <utility>
 #include <vector>
 
-#include "agents/record.h"
+#include "store/memory_journal.h"
 
 namespace starling {
 
-/// A disk of the simulated world: keeps records in memory through crashes of its node, and shows
-/// each to an observer as it becomes durable.
-class SimJournal final : public Journal {
+/// A disk of the simulated world: a MemoryJournal that shows what becomes durable to an observer.
+class WatchedJournal final : public Journal {
  public:
   using Observer = std::function<void(std::span<const Record>)>;
 
-  explicit SimJournal(Observer observer = nullptr) : observer_(std::move(observer)) {}
+  WatchedJournal(MemoryJournal::Keep keep, Observer observer)
+      : disk_(keep), observer_(std::move(observer)) {}
 
   Status append(std::span<const Record> records) override {
-    records_.insert(records_.end(), records.begin(), records.end());
-    if (observer_) observer_(records);
-    return done();
+    Status written = disk_.append(records);
+    if (written.ok() && observer_) observer_(records);
+    return written;
   }
-  Result<std::vector<Record>> recover() override { return records_; }
-  Status compact(std::span<const Record> records) override {
-    records_.assign(records.begin(), records.end());
-    return done();
-  }
-  [[nodiscard]] const std::vector<Record>& records() const noexcept { return records_; }
+  Result<std::vector<Record>> recover() override { return disk_.recover(); }
+  Status compact(std::span<const Record> records) override { return disk_.compact(records); }
+
+  [[nodiscard]] MemoryJournal& disk() noexcept { return disk_; }
 
  private:
-  std::vector<Record> records_;
+  MemoryJournal disk_;
   Observer observer_;
 };
 

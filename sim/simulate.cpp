@@ -6,7 +6,7 @@ namespace starling {
 
 Result<RunResult> simulate(const Topology& topology, const Trace& trace,
                            const PolicyRegistry& policies, const SimOptions& options) {
-  auto world = World::make(topology, trace, policies, options);
+  auto world = World::make(topology, trace, policies, options, false);
   if (!world) return world.error();
   if (Status ran = world.value()->run(); !ran.ok()) return ran.error();
   return world.value()->result();

@@ -34,8 +34,9 @@ World::~World() = default;
 
 Result<std::unique_ptr<World>> World::make(const Topology& topology, const Trace& trace,
                                            const PolicyRegistry& policies,
-                                           const SimOptions& options) {
+                                           const SimOptions& options, bool restarts) {
   auto parts = std::make_unique<Parts>(topology, trace, policies, options);
+  parts->restarts = restarts;
   if (Status built = parts->build(); !built.ok()) return built.error();
   return std::unique_ptr<World>(new World(std::move(parts)));
 }
@@ -204,7 +205,7 @@ void World::crash_executor(std::uint32_t executor) {
 void World::restart_executor(std::uint32_t executor) {
   parts_->crash(parts_->executor_seat(executor));
   ++parts_->executor_configs[executor].incarnation.value;
-  parts_->start_executor(executor);
+  STARLING_CHECK(parts_->start_executor(executor).ok());
 }
 
 Instant World::now() const noexcept { return parts_->clock.now(); }

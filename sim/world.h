@@ -31,11 +31,13 @@ class World {
  public:
   static constexpr Duration kStalled = std::chrono::hours(24);
 
-  /// `topology`, `trace` and `policies` outlive the world. `invalid`: bad policy, too many agents.
+  /// `topology`, `trace` and `policies` outlive the world. Without `restarts` no node may be
+  /// started again, and journals keep nothing. `invalid`: bad policy, too many agents.
   [[nodiscard]] static Result<std::unique_ptr<World>> make(const Topology& topology,
                                                            const Trace& trace,
                                                            const PolicyRegistry& policies,
-                                                           const SimOptions& options);
+                                                           const SimOptions& options,
+                                                           bool restarts = true);
   ~World();
 
   /// To the end. A checker's violation and a node that stopped by itself are errors.

@@ -62,13 +62,14 @@ Status World::Parts::build() {
 
   const auto add_seat = [this](NodeId id) {
     seats.push_back(std::make_unique<Seat>(id, network));
-    SimJournal::Observer observer;
+    WatchedJournal::Observer observer;
     if (checker != nullptr) {
       observer = [this, id](std::span<const Record> records) {
         checker->wrote(clock.now(), id, records);
       };
     }
-    seats.back()->journal = std::make_unique<SimJournal>(std::move(observer));
+    seats.back()->journal = std::make_unique<WatchedJournal>(
+        restarts ? MemoryJournal::Keep::bytes : MemoryJournal::Keep::counts, std::move(observer));
   };
   for (const AgentConfig& config : agent_configs) add_seat(agent_node(config.me));
   for (std::uint32_t e = 0; e < executors; ++e) {
@@ -76,7 +77,9 @@ Status World::Parts::build() {
     launchers.push_back(std::make_unique<SimLauncher>(e, *hardware));
   }
   add_seat(client_node(0));
-  for (std::size_t e = 0; e < executors; ++e) start_executor(e);
+  for (std::size_t e = 0; e < executors; ++e) {
+    if (Status started = start_executor(e); !started.ok()) return started;
+  }
   for (std::size_t a = 0; a < agent_configs.size(); ++a) {
     if (Status started = start_agent(a); !started.ok()) return started;
   }
@@ -147,27 +150,32 @@ Status World::Parts::start_agent(std::size_t agent) {
   auto policy = policies.make(options.policy);
   if (!policy) return policy.error();
   Seat& seat = *seats[agent];
+  const auto recovered = seat.journal->recover();
+  if (!recovered) return recovered.error();
   const AgentConfig& config = agent_configs[agent];
+  const Rng agent_rng = rng.fork(kAgentSalt + agent).fork(config.incarnation.value);
   NodeOptions node;
   node.clock = &wall;
   seat.endpoint.clear();
   seat.node = std::make_unique<AgentNode>(
-      Agent(config, topology, *speed, std::move(policy).value(),
-            rng.fork(kAgentSalt + agent).fork(config.incarnation.value), seat.journal->records()),
+      Agent(config, topology, *speed, std::move(policy).value(), agent_rng, recovered.value()),
       seat.endpoint, *seat.journal, node);
   reschedule(agent);
   return done();
 }
 
-void World::Parts::start_executor(std::size_t executor) {
+Status World::Parts::start_executor(std::size_t executor) {
   const std::size_t index = executor_seat(executor);
   Seat& seat = *seats[index];
+  const auto recovered = seat.journal->recover();
+  if (!recovered) return recovered.error();
   seat.endpoint.clear();
   seat.node = std::make_unique<ExecutorNode>(
-      Executor(executor_configs[executor], topology, seat.journal->records()), seat.endpoint,
+      Executor(executor_configs[executor], topology, recovered.value()), seat.endpoint,
       *seat.journal, *launchers[executor]);
   queue.push(clock.now(), EventKind::exit_notice, static_cast<std::uint32_t>(executor));
   reschedule(index);
+  return done();
 }
 
 }  // namespace starling

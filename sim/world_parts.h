@@ -24,7 +24,7 @@ struct Seat {
 
   NodeId id;
   SimEndpoint endpoint;
-  std::unique_ptr<SimJournal> journal;
+  std::unique_ptr<WatchedJournal> journal;
   std::unique_ptr<Node> node;  ///< null while it is down
   Instant tick_at = kNever;    ///< of the one tick event that counts
   Instant last_tick{};
@@ -66,6 +66,7 @@ struct World::Parts {
   std::vector<std::unique_ptr<SimLauncher>> launchers;
   std::vector<std::unique_ptr<Seat>> seats;  ///< agents, executors, the client
   ClientNode* client = nullptr;
+  bool restarts = true;  ///< nodes may live again, so journals are kept
   std::vector<std::function<void(World&)>> scripts;
   std::size_t scripts_left = 0;
   Timeline timeline;
@@ -79,7 +80,7 @@ struct World::Parts {
   Status plan_seats();
   void plan_jobs();
   Status start_agent(std::size_t agent);
-  void start_executor(std::size_t executor);
+  Status start_executor(std::size_t executor);
   void crash(std::size_t seat);
   void schedule(Seat& seat, Instant when);
   void reschedule(std::size_t seat);
