@@ -1,10 +1,21 @@
 #include "topology/builder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
 
 namespace starling {
+
+void islands_by_switch(Server& server) {
+  STARLING_CHECK(!server.switches.empty());
+  server.gpus_per_island = 1;
+  server.switch_islands = false;
+  for (const PcieSwitch& below : server.switches) {
+    server.gpus_per_island = std::max(server.gpus_per_island, below.gpus);
+    server.switch_islands |= below.gpus != server.switches[0].gpus;
+  }
+}
 
 TopologyBuilder::TopologyBuilder(std::string name) {
   parts_.name = std::move(name);

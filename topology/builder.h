@@ -8,6 +8,9 @@
 
 namespace starling {
 
+/// Makes the PCIe switches of `server`, of which there is at least one, its islands.
+void islands_by_switch(Server& server);
+
 /// Puts a tree together depth-first and keeps its ranges right: begin a pod, begin a rack, add
 /// servers. Names that are empty become p0, p0-r0 and p0-r0-s0. The caller keeps names unique and
 /// counts within the limits.

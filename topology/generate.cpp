@@ -6,8 +6,10 @@
 #include <optional>
 
 #include "base/limits.h"
-#include "topology/builder.h"
+#include "topology/diagnostics.h"
+#include "topology/generate_parts.h"
 #include "topology/gpu_catalogue.h"
+#include "topology/server_templates.h"
 
 namespace starling {
 namespace {
@@ -22,6 +24,26 @@ std::uint64_t server_total(const std::vector<ServerGroup>& groups) {
   std::uint64_t n = 0;
   for (const ServerGroup& group : groups) n += group.servers;
   return n;
+}
+
+std::optional<Error> use_template(GeneratorOptions& o) {
+  if (o.server_template.empty()) return std::nullopt;
+  const auto known = known_server_template(o.server_template);
+  if (!known) {
+    std::vector<std::string> names;
+    for (const ServerTemplate& each : known_server_templates()) names.push_back(each.name);
+    return invalid("unknown server template '" + o.server_template + "'" +
+                   suggestion(o.server_template, names));
+  }
+  o.gpu_type = known->gpu_type;
+  o.gpus_per_server = known->gpus;
+  o.gpus_per_island = known->server.gpus_per_island;
+  o.cpus = known->server.cpus;
+  o.memory_gib = known->server.memory_gib;
+  o.nic_gbps = known->server.nic_gbps;
+  o.nvlink_gbps = known->server.island_gbps;
+  o.pcie_gbps = known->server.server_gbps;
+  return std::nullopt;
 }
 
 std::optional<Error> refuse(const GeneratorOptions& o) {
@@ -59,13 +81,21 @@ std::optional<Error> refuse(const GeneratorOptions& o) {
   return std::nullopt;
 }
 
-struct Shape {
-  std::uint64_t servers_per_rack = 1;
-  std::uint64_t racks_per_pod = 1;
-};
+}  // namespace
 
-Topology build(const GeneratorOptions& o, std::string name, Shape shape, const NetworkPlan& plan) {
-  TopologyBuilder builder(o.name.empty() ? std::move(name) : o.name);
+std::optional<Error> settle(GeneratorOptions& options) {
+  if (auto error = use_template(options)) return error;
+  return refuse(options);
+}
+
+std::uint64_t servers_of(const GeneratorOptions& options) {
+  return server_total(groups_of(options));
+}
+
+TopologyBuilder lay_out(const GeneratorOptions& o, const std::string& kind, GeneratedShape shape) {
+  TopologyBuilder builder(o.name.empty() ? kind + "-" + std::to_string(servers_of(o)) + "x" +
+                                               std::to_string(o.gpus_per_server)
+                                         : o.name);
   std::uint64_t at = 0;
   for (const ServerGroup& group : groups_of(o)) {
     Server server;
@@ -76,21 +106,18 @@ Topology build(const GeneratorOptions& o, std::string name, Shape shape, const N
     server.nic_gbps = o.nic_gbps;
     server.island_gbps = o.nvlink_gbps;
     server.server_gbps = o.pcie_gbps;
+    if (const auto known = known_server_template(o.server_template)) {
+      server.nics = known->server.nics;
+      server.switches = known->server.switches;
+    }
     for (std::uint32_t i = 0; i < group.servers; ++i, ++at) {
       if (at % (shape.servers_per_rack * shape.racks_per_pod) == 0) builder.begin_pod();
       if (at % shape.servers_per_rack == 0) builder.begin_rack();
       builder.add_server(server, o.gpus_per_server);
     }
   }
-  return std::move(builder).build(plan);
+  return builder;
 }
-
-std::string default_name(const char* kind, const GeneratorOptions& o) {
-  return std::string(kind) + "-" + std::to_string(server_total(groups_of(o))) + "x" +
-         std::to_string(o.gpus_per_server);
-}
-
-}  // namespace
 
 Result<std::vector<ServerGroup>> parse_server_groups(std::string_view text,
                                                      const std::string& default_type) {
@@ -117,17 +144,18 @@ Result<std::vector<ServerGroup>> parse_server_groups(std::string_view text,
   }
 }
 
-Result<Topology> generate_flat(const GeneratorOptions& o) {
-  if (auto error = refuse(o)) return *error;
+Result<Topology> generate_flat(const GeneratorOptions& options) {
+  GeneratorOptions o = options;
+  if (auto error = settle(o)) return *error;
   NetworkPlan plan;
   plan.rack_latency_us = o.link_latency_us;
-  return build(o, default_name("flat", o), {server_total(groups_of(o)), 1}, plan);
+  return lay_out(o, "flat", {servers_of(o), 1}).build(plan);
 }
 
-Result<Topology> generate_leaf_spine(const GeneratorOptions& o) {
-  if (auto error = refuse(o)) return *error;
-  const std::uint64_t racks =
-      (server_total(groups_of(o)) + o.servers_per_rack - 1) / o.servers_per_rack;
+Result<Topology> generate_leaf_spine(const GeneratorOptions& options) {
+  GeneratorOptions o = options;
+  if (auto error = settle(o)) return *error;
+  const std::uint64_t racks = (servers_of(o) + o.servers_per_rack - 1) / o.servers_per_rack;
   NetworkPlan plan;
   plan.core_switches = o.spines;
   plan.core_gbps = o.uplink_gbps > 0 ? o.uplink_gbps : o.servers_per_rack * o.nic_gbps / o.spines;
@@ -136,7 +164,7 @@ Result<Topology> generate_leaf_spine(const GeneratorOptions& o) {
     return invalid(std::to_string(o.spines) + " spines for " + std::to_string(racks) +
                    " racks are too many links; use fewer spines or larger racks");
   }
-  return build(o, default_name("leaf-spine", o), {o.servers_per_rack, racks}, plan);
+  return lay_out(o, "leaf-spine", {o.servers_per_rack, racks}).build(plan);
 }
 
 Result<Topology> generate_fat_tree(const GeneratorOptions& options) {
@@ -149,8 +177,8 @@ Result<Topology> generate_fat_tree(const GeneratorOptions& options) {
   if (o.fat_tree_k > 0 && o.servers == 0 && o.groups.empty()) {
     o.servers = o.fat_tree_k * o.fat_tree_k * o.fat_tree_k / 4;
   }
-  if (auto error = refuse(o)) return *error;
-  const std::uint64_t servers = server_total(groups_of(o));
+  if (auto error = settle(o)) return *error;
+  const std::uint64_t servers = servers_of(o);
   std::uint64_t k = o.fat_tree_k > 0 ? o.fat_tree_k : 2;
   while (o.fat_tree_k == 0 && k * k * k / 4 < servers) k += 2;
   if (k * k * k / 4 < servers || k > k_max) {
@@ -164,15 +192,20 @@ Result<Topology> generate_fat_tree(const GeneratorOptions& options) {
   plan.striped = true;
   plan.pod_gbps = plan.core_gbps = o.uplink_gbps > 0 ? o.uplink_gbps : o.nic_gbps;
   plan.rack_latency_us = plan.pod_latency_us = plan.core_latency_us = o.link_latency_us;
-  return build(o, default_name(("fat-tree-k" + std::to_string(k)).c_str(), o), {half, half}, plan);
+  return lay_out(o, "fat-tree-k" + std::to_string(k), {half, half}).build(plan);
 }
 
 Result<Topology> generate(std::string_view kind, const GeneratorOptions& options) {
   if (kind == "flat") return generate_flat(options);
   if (kind == "leaf-spine") return generate_leaf_spine(options);
   if (kind == "fat-tree") return generate_fat_tree(options);
-  return Error{Errc::not_found,
-               "no generator '" + std::string(kind) + "'; there are flat, leaf-spine and fat-tree"};
+  if (kind == "vl2") return generate_vl2(options);
+  if (kind == "bcube") return generate_bcube(options);
+  if (kind == "dragonfly") return generate_dragonfly(options);
+  if (kind == "rail-optimised") return generate_rail_optimised(options);
+  return Error{Errc::not_found, "no generator '" + std::string(kind) +
+                                    "'; there are flat, leaf-spine, fat-tree, vl2, bcube, "
+                                    "dragonfly and rail-optimised"};
 }
 
 }  // namespace starling

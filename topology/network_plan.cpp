@@ -1,5 +1,6 @@
 #include "topology/network_plan.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -15,19 +16,23 @@ class Wiring {
   void run() {
     parts_.nodes.clear();
     parts_.links.clear();
-    if (plan_.rack_switches == 0) return;
+    if (plan_.rack_switches == 0 && plan_.rail_switches == 0) return;
+    STARLING_CHECK(plan_.rail_switches == 0 ||
+                   (plan_.rack_switches == 0 && plan_.pod_switches == 0));
     for (std::uint32_t s = 0; s < parts_.servers.size(); ++s) {
       parts_.nodes.push_back({parts_.servers[s].name, true, ServerId(s)});
     }
     first_rack_switch_ = node_count();
-    add_switches(Level::rack, plan_.rack_switches);
+    add_switches(Level::rack, plan_.rack_switches, "-sw");
     first_pod_switch_ = node_count();
-    add_switches(Level::pod, plan_.pod_switches);
+    add_switches(Level::pod, plan_.pod_switches, "-sw");
+    add_switches(Level::pod, plan_.rail_switches, "-rail");
     first_core_switch_ = node_count();
     for (std::uint32_t i = 0; i < plan_.core_switches; ++i) {
       parts_.nodes.push_back({"core" + std::to_string(i), false, {}});
     }
     link_servers();
+    link_rails();
     link_pods();
     link_core();
   }
@@ -37,16 +42,17 @@ class Wiring {
     return static_cast<std::uint32_t>(parts_.nodes.size());
   }
 
-  void add_switches(Level level, std::uint32_t each) {
+  void add_switches(Level level, std::uint32_t each, const char* suffix) {
     for (const Subtree& tree : parts_.subtrees) {
       if (tree.level != level) continue;
       for (std::uint32_t i = 0; i < each; ++i) {
-        parts_.nodes.push_back({tree.name + "-sw" + std::to_string(i), false, {}});
+        parts_.nodes.push_back({tree.name + suffix + std::to_string(i), false, {}});
       }
     }
   }
 
   void link_servers() {
+    if (plan_.rack_switches == 0) return;
     std::uint32_t rack = 0;
     for (const Subtree& tree : parts_.subtrees) {
       if (tree.level != Level::rack) continue;
@@ -58,6 +64,21 @@ class Wiring {
         }
       }
       ++rack;
+    }
+  }
+
+  void link_rails() {
+    if (plan_.rail_switches == 0) return;
+    std::uint32_t first = first_pod_switch_;
+    for (const Subtree& tree : parts_.subtrees) {
+      if (tree.level != Level::pod) continue;
+      for (std::uint32_t s = tree.servers.first; s < tree.servers.last; ++s) {
+        const double gbps = parts_.servers[s].nic_gbps / plan_.rail_switches;
+        for (std::uint32_t i = 0; i < plan_.rail_switches; ++i) {
+          parts_.links.push_back({s, first + i, gbps, plan_.rail_latency_us});
+        }
+      }
+      first += plan_.rail_switches;
     }
   }
 
@@ -80,10 +101,11 @@ class Wiring {
 
   void link_core() {
     if (plan_.core_switches == 0) return;
-    const bool pods = plan_.pod_switches > 0;
+    const std::uint32_t in_pod = std::max(plan_.pod_switches, plan_.rail_switches);
+    const bool pods = in_pod > 0;
     const std::uint32_t first = pods ? first_pod_switch_ : first_rack_switch_;
     const std::uint32_t last = pods ? first_core_switch_ : first_pod_switch_;
-    const std::uint32_t group = pods ? plan_.pod_switches : plan_.rack_switches;
+    const std::uint32_t group = pods ? in_pod : plan_.rack_switches;
     const std::uint32_t stripe = plan_.striped ? plan_.core_switches / group : plan_.core_switches;
     STARLING_CHECK(!plan_.striped || stripe * group == plan_.core_switches);
     for (std::uint32_t from = first; from < last; ++from) {
@@ -112,9 +134,47 @@ bool same_network(const Topology::Parts& a, const Topology::Parts& b) {
   return a.nodes == b.nodes && a.links == b.links;
 }
 
+// The plan with rails that wires this network, if there is one.
+std::optional<NetworkPlan> infer_rails(const Topology::Parts& parts) {
+  const std::size_t servers = parts.servers.size();
+  if (servers == 0 || parts.nodes.size() <= servers || parts.subtrees.size() < 2 ||
+      parts.nodes[servers].name != parts.subtrees[1].name + "-rail0") {
+    return std::nullopt;
+  }
+  NetworkPlan plan;
+  plan.rack_switches = 0;
+  for (; plan.rail_switches < parts.links.size() && parts.links[plan.rail_switches].a == 0;) {
+    ++plan.rail_switches;
+  }
+  const std::uint64_t rails = count_level(parts, Level::pod) * plan.rail_switches;
+  if (plan.rail_switches == 0 || servers + rails > parts.nodes.size()) return std::nullopt;
+  plan.rail_latency_us = parts.links[0].latency_us;
+  plan.core_switches = static_cast<std::uint32_t>(parts.nodes.size() - servers - rails);
+  if (const std::size_t up = servers * plan.rail_switches; up < parts.links.size()) {
+    plan.core_gbps = parts.links[up].gbps;
+    plan.core_latency_us = parts.links[up].latency_us;
+  }
+  for (const bool striped : {false, true}) {
+    plan.striped = striped;
+    if (striped && plan.core_switches % plan.rail_switches != 0) continue;
+    if (size_of(plan, parts).links != parts.links.size()) continue;
+    Topology::Parts trial = parts;
+    wire(plan, trial);
+    if (same_network(trial, parts)) return plan;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 NetworkSize size_of(const NetworkPlan& plan, const Topology::Parts& parts) {
+  if (plan.rail_switches > 0) {
+    const std::uint64_t rails = count_level(parts, Level::pod) * plan.rail_switches;
+    const std::uint32_t up =
+        plan.striped ? plan.core_switches / plan.rail_switches : plan.core_switches;
+    return {rails + plan.core_switches,
+            std::uint64_t{plan.rail_switches} * parts.servers.size() + rails * up};
+  }
   if (plan.rack_switches == 0) return {};
   const std::uint64_t rack_switches = count_level(parts, Level::rack) * plan.rack_switches;
   const std::uint64_t pod_switches = count_level(parts, Level::pod) * plan.pod_switches;
@@ -134,6 +194,7 @@ std::optional<NetworkPlan> infer_plan(const Topology::Parts& parts) {
     plan.rack_switches = 0;
     return plan;
   }
+  if (const auto rails = infer_rails(parts)) return rails;
   const auto servers = static_cast<std::uint32_t>(parts.servers.size());
   const std::uint64_t racks = count_level(parts, Level::rack);
   const std::uint64_t pods = count_level(parts, Level::pod);

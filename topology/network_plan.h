@@ -10,13 +10,17 @@ namespace starling {
 /// A switched network by rule. Every server reaches each switch of its rack with an equal part of
 /// its NIC; every rack switch reaches each switch of its pod; every switch of the layer below the
 /// core (pod switches, or rack switches where there are none) reaches the core. Names: RACK-sw0,
-/// POD-sw0, core0.
+/// POD-sw0, core0. With rails there are no rack and pod switches: every server reaches each rail
+/// switch of its pod (POD-rail0) with an equal part of its NIC, and the rail switches reach the
+/// core.
 struct NetworkPlan {
   std::uint32_t rack_switches = 1;  ///< per rack; 0: no network at all
   double rack_latency_us = 1;
   std::uint32_t pod_switches = 0;  ///< per pod
   double pod_gbps = 100;           ///< of one link
   double pod_latency_us = 1;
+  std::uint32_t rail_switches = 0;  ///< per pod; then rack_switches and pod_switches are 0
+  double rail_latency_us = 1;
   std::uint32_t core_switches = 0;  ///< in the data centre
   double core_gbps = 100;
   double core_latency_us = 1;

@@ -50,7 +50,7 @@ struct TopologySpec {
   std::vector<GpuType> gpu_types;
   std::vector<Pod> pods;
   bool has_network = false;
-  NetworkPlan plan;  ///< rack_switches 0: only what is listed below
+  NetworkPlan plan;  ///< no rack and rail switches: only what is listed below
   std::vector<Switch> switches;
   std::vector<Link> links;
   Place network_place;

@@ -104,7 +104,7 @@ class SpecBuilder {
       return;
     }
     wire(spec_.plan, parts);
-    if (spec_.plan.rack_switches == 0) {
+    if (spec_.plan.rack_switches == 0 && spec_.plan.rail_switches == 0) {
       for (std::uint32_t s = 0; s < parts.servers.size(); ++s) {
         parts.nodes.push_back({parts.servers[s].name, true, ServerId(s)});
       }

@@ -5,7 +5,9 @@
 #include <sstream>
 
 #include "base/limits.h"
+#include "topology/builder.h"
 #include "topology/gpu_catalogue.h"
+#include "topology/server_templates.h"
 #include "topology/spec.h"
 #include "topology/yaml_reader.h"
 
@@ -14,6 +16,7 @@ namespace {
 
 constexpr std::uint32_t kGpusPerServerMax = 256;
 constexpr std::uint32_t kSwitchesMax = 4096;  // of one rule: per rack, per pod, in the core
+constexpr std::uint32_t kNicsMax = 256;
 constexpr double kGbpsMin = 0.001;
 constexpr double kGbpsMax = 1e6;
 constexpr double kLatencyUsMax = 1e6;
@@ -104,24 +107,89 @@ class SpecReader {
     for (const auto& [name, body] : named(top.get("server_templates"), "server_templates")) {
       const YamlMap map(diagnostics_, body, "server template '" + name + "'",
                         {"gpus", "gpu_type", "cpus", "memory_gib", "island", "nic_gbps",
-                         "nvlink_gbps", "pcie_gbps"});
-      Template made;
-      const Server usual;
-      made.gpus = map.whole("gpus", 0, kGpusPerServerMax, std::nullopt);
-      const std::string type =
-          map.name("gpu_type", made.gpus == 0 ? std::optional<std::string>("") : std::nullopt);
-      if (!type.empty()) made.like.gpu_type = type_of(type, map.place("gpu_type"));
-      made.like.cpus = map.number("cpus", 0, 1e5, std::nullopt);
-      made.like.memory_gib = map.number("memory_gib", 0, 1e7, std::nullopt);
-      const std::uint32_t most = made.gpus == 0 ? kGpusPerServerMax : made.gpus;
-      made.like.gpus_per_island =
-          map.whole("island", 1, most, std::min(made.gpus == 0 ? 1U : 4U, most));
-      made.like.nic_gbps = map.number("nic_gbps", kGbpsMin, kGbpsMax, usual.nic_gbps);
-      made.like.island_gbps = map.number("nvlink_gbps", kGbpsMin, kGbpsMax, usual.island_gbps);
-      made.like.server_gbps = map.number("pcie_gbps", kGbpsMin, kGbpsMax, usual.server_gbps);
-      templates_.emplace(name, made);
+                         "nvlink_gbps", "pcie_gbps", "nics", "sockets", "like"});
+      templates_.emplace(name, map.has("like") ? read_variant(map) : read_template(map, nullptr));
       template_names_.push_back(name);
     }
+  }
+
+  // Of an earlier template of the file, or of a known machine.
+  Template read_variant(const YamlMap& map) {
+    const std::string like = map.name("like", std::nullopt);
+    const auto earlier = templates_.find(like);
+    if (earlier != templates_.end()) return read_template(map, &earlier->second);
+    if (const auto known = known_server_template(like)) {
+      Template base{known->server, known->gpus};
+      if (!map.has("gpu_type")) base.like.gpu_type = type_of(known->gpu_type, map.place("like"));
+      return read_template(map, &base);
+    }
+    std::vector<std::string> names = template_names_;
+    for (const ServerTemplate& each : known_server_templates()) names.push_back(each.name);
+    if (!like.empty()) {
+      diagnostics_.add(map.place("like"), "there is no server template '" + like + "' to be like" +
+                                              suggestion(like, names));
+    }
+    return read_template(map, nullptr);
+  }
+
+  // `base` gives what the map leaves out; without it some keys are required.
+  Template read_template(const YamlMap& map, const Template* base) {
+    Template made = base != nullptr ? *base : Template{};
+    Server& like = made.like;
+    const auto default_of = [base](auto value) {
+      return base != nullptr ? std::optional(value) : std::nullopt;
+    };
+    made.gpus = map.whole("gpus", 0, kGpusPerServerMax, default_of(made.gpus));
+    const std::string type =
+        map.name("gpu_type",
+                 made.gpus == 0 || base != nullptr ? std::optional<std::string>("") : std::nullopt);
+    if (!type.empty()) like.gpu_type = type_of(type, map.place("gpu_type"));
+    like.cpus = map.number("cpus", 0, 1e5, default_of(like.cpus));
+    like.memory_gib = map.number("memory_gib", 0, 1e7, default_of(like.memory_gib));
+    like.nic_gbps = map.number("nic_gbps", kGbpsMin, kGbpsMax, like.nic_gbps);
+    like.nics = map.whole("nics", 1, kNicsMax, like.nics);
+    like.island_gbps = map.number("nvlink_gbps", kGbpsMin, kGbpsMax, like.island_gbps);
+    like.server_gbps = map.number("pcie_gbps", kGbpsMin, kGbpsMax, like.server_gbps);
+    const bool resized = base != nullptr && base->gpus != made.gpus;
+    if (resized || map.has("sockets")) like.switches.clear();
+    if (map.has("sockets")) read_sockets(map, made);
+    const std::uint32_t most = made.gpus == 0 ? kGpusPerServerMax : made.gpus;
+    const std::uint32_t usual = base != nullptr  ? base->like.gpus_per_island
+                                : made.gpus == 0 ? 1
+                                                 : 4;
+    const bool nvlink = map.has("island") || (base != nullptr && !base->like.switch_islands);
+    if (nvlink || like.switches.empty()) {
+      like.gpus_per_island = map.whole("island", 1, most, std::min(usual, most));
+      like.switch_islands = false;
+    } else {
+      islands_by_switch(like);
+    }
+    return made;
+  }
+
+  // [[2, 2], [2, 2]]: two sockets of two PCIe switches of two GPUs.
+  void read_sockets(const YamlMap& map, Template& made) {
+    std::uint32_t socket = 0;
+    std::uint64_t gpus = 0;
+    bool right = true;
+    for (const YAML::Node& node : map.list("sockets", true)) {
+      right = right && node.IsSequence();
+      for (std::size_t i = 0; right && i < node.size(); ++i) {
+        const std::uint32_t below = node[i].as<std::uint32_t>(0);
+        right = below >= 1 && below <= kGpusPerServerMax;
+        made.like.switches.push_back({socket, below});
+        gpus += below;
+      }
+      ++socket;
+    }
+    if (right && gpus == made.gpus) return;
+    diagnostics_.add(map.place("sockets"),
+                     (right ? "sockets hold " + std::to_string(gpus) + " GPUs, the server has " +
+                                  std::to_string(made.gpus)
+                            : std::string("sockets cannot be read")) +
+                         "; write for each socket the GPUs below each PCIe switch, such as "
+                         "[[2, 2], [2, 2]] for 8 GPUs");
+    made.like.switches.clear();
   }
 
   std::uint32_t count_of(const YamlMap& map) const {
@@ -203,17 +271,29 @@ class SpecReader {
   }
 
   void read_network(const YAML::Node& node) {
-    const YamlMap map(diagnostics_, node, "network",
-                      {"rack_switches", "pod_switches", "core_switches", "switches", "links"});
+    const YamlMap map(
+        diagnostics_, node, "network",
+        {"rack_switches", "pod_switches", "rail_switches", "core_switches", "switches", "links"});
     spec_.has_network = true;
     spec_.network_place = map.place();
     NetworkPlan& plan = spec_.plan;
     plan.rack_switches = 0;
     const bool rules = map.has("rack_switches");
-    if (!rules && (map.has("pod_switches") || map.has("core_switches"))) {
+    const bool rails = map.has("rail_switches");
+    if (rails && (rules || map.has("pod_switches"))) {
+      diagnostics_.add(map.place("rail_switches"),
+                       "rail_switches take the place of rack_switches and pod_switches; keep one");
+    }
+    if (!rules && !rails && (map.has("pod_switches") || map.has("core_switches"))) {
       diagnostics_.add(map.place(),
                        "network lacks 'rack_switches', which pod_switches and "
                        "core_switches link to; add rack_switches: {count: 1}");
+    }
+    if (rails && !rules && !map.has("pod_switches")) {
+      const YamlMap rail(diagnostics_, map.get("rail_switches"), "rail_switches",
+                         {"count", "latency_us"});
+      plan.rail_switches = rail.whole("count", 1, kSwitchesMax, std::nullopt);
+      plan.rail_latency_us = rail.number("latency_us", 0, kLatencyUsMax, 1);
     }
     if (rules) {
       const YamlMap rack(diagnostics_, map.get("rack_switches"), "rack_switches",
@@ -246,8 +326,8 @@ class SpecReader {
                                                  "switch) or striped (a fat-tree)");
     }
     plan.striped = wiring == "striped";
-    const std::uint32_t below =
-        std::max(1U, plan.pod_switches > 0 ? plan.pod_switches : plan.rack_switches);
+    const std::uint32_t below = std::max(
+        {1U, plan.rail_switches, plan.pod_switches > 0 ? plan.pod_switches : plan.rack_switches});
     if (plan.striped && plan.core_switches % below != 0) {
       diagnostics_.add(core.place("count"),
                        "striped wiring deals " + std::to_string(plan.core_switches) +

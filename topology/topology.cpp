@@ -32,11 +32,33 @@ struct Topology::Data {
 
 namespace {
 
+// Index into server.switches of the GPU with that number within the server.
+std::uint32_t switch_at(const Server& server, std::uint32_t gpu) {
+  std::uint32_t at = 0;
+  for (std::uint32_t below = 0; at + 1 < server.switches.size(); ++at) {
+    below += server.switches[at].gpus;
+    if (gpu < below) break;
+  }
+  return at;
+}
+
+void check_switches(const Server& server) {
+  std::uint32_t gpus = 0;
+  std::uint32_t socket = 0;
+  for (const PcieSwitch& below : server.switches) {
+    STARLING_CHECK(below.gpus > 0 && below.socket >= socket);
+    gpus += below.gpus;
+    socket = below.socket;
+  }
+  STARLING_CHECK(server.switches.empty() ? !server.switch_islands : gpus == server.gpus.size());
+}
+
 void check_servers(const Topology::Parts& parts) {
   std::uint32_t next_gpu = 0;
   for (const Server& server : parts.servers) {
     STARLING_CHECK(server.gpus.first == next_gpu && server.gpus.last >= server.gpus.first);
     STARLING_CHECK(server.gpus_per_island > 0);
+    check_switches(server);
     STARLING_CHECK(server.gpus.size() == 0 || server.gpu_type.value < parts.gpu_types.size());
     next_gpu = server.gpus.last;
   }
@@ -112,9 +134,11 @@ Topology::Topology(Parts parts) : data_(std::make_shared<Data>()) {
     const std::uint32_t per_island = servers[s].gpus_per_island;
     for (std::uint32_t g = 0; g < count; ++g) {
       data.server_of_gpu.push_back(s);
-      data.island_of_gpu.push_back(islands + g / per_island);
+      data.island_of_gpu.push_back(
+          islands + (servers[s].switch_islands ? switch_at(servers[s], g) : g / per_island));
     }
-    islands += count / per_island + (count % per_island != 0 ? 1 : 0);
+    islands += servers[s].switch_islands ? static_cast<std::uint32_t>(servers[s].switches.size())
+                                         : count / per_island + (count % per_island != 0 ? 1 : 0);
   }
 }
 
@@ -154,6 +178,14 @@ std::uint32_t Topology::island_of(GpuId gpu) const noexcept {
 }
 GpuTypeId Topology::type_of(GpuId gpu) const noexcept {
   return data_->parts.servers[server_of(gpu).value].gpu_type;
+}
+std::uint32_t Topology::switch_of(GpuId gpu) const noexcept {
+  const Server& of = server(server_of(gpu));
+  return switch_at(of, gpu.value - of.gpus.first);
+}
+std::uint32_t Topology::socket_of(GpuId gpu) const noexcept {
+  const Server& of = server(server_of(gpu));
+  return of.switches.empty() ? 0 : of.switches[switch_of(gpu)].socket;
 }
 
 Tier Topology::tier_of(std::span<const GpuId> gpus) const noexcept {

@@ -38,6 +38,13 @@ struct GpuType {
   friend bool operator==(const GpuType&, const GpuType&) = default;
 };
 
+/// GPUs that stand next to one another below one PCIe switch, or one GPU at its own root port.
+struct PcieSwitch {
+  std::uint32_t socket = 0;  ///< of the server, from 0; a server's switches ascend by socket
+  std::uint32_t gpus = 1;
+  friend bool operator==(const PcieSwitch&, const PcieSwitch&) = default;
+};
+
 /// One server. Servers are numbered depth-first, so the servers of a rack or pod are a range, and
 /// so are their GPUs. A server without GPUs has an empty range.
 struct Server {
@@ -50,6 +57,11 @@ struct Server {
   double nic_gbps = 100;     ///< to the network, all ports together
   double island_gbps = 400;  ///< between GPUs of one island
   double server_gbps = 128;  ///< between islands of one server
+  std::uint32_t nics = 1;    ///< ports to the network
+  /// Where each GPU is plugged in, GPU after GPU; empty where it is not known.
+  std::vector<PcieSwitch> switches = {};
+  /// The islands are the switches, which differ in size; gpus_per_island is that of the largest.
+  bool switch_islands = false;
   friend bool operator==(const Server&, const Server&) = default;
 };
 
@@ -121,6 +133,9 @@ class Topology {
   [[nodiscard]] std::uint32_t island_of(
       GpuId gpu) const noexcept;  ///< numbered over the data centre
   [[nodiscard]] GpuTypeId type_of(GpuId gpu) const noexcept;
+  /// Of the GPU within its server, from 0; 0 where the inner layout is not known.
+  [[nodiscard]] std::uint32_t socket_of(GpuId gpu) const noexcept;
+  [[nodiscard]] std::uint32_t switch_of(GpuId gpu) const noexcept;
   /// The slowest tier that `gpus` cross; island for one GPU or none.
   [[nodiscard]] Tier tier_of(std::span<const GpuId> gpus) const noexcept;
 

@@ -76,7 +76,8 @@ class Writer {
     return a.gpus.size() == b.gpus.size() && a.gpu_type == b.gpu_type &&
            a.gpus_per_island == b.gpus_per_island && a.cpus == b.cpus &&
            a.memory_gib == b.memory_gib && a.nic_gbps == b.nic_gbps &&
-           a.island_gbps == b.island_gbps && a.server_gbps == b.server_gbps;
+           a.island_gbps == b.island_gbps && a.server_gbps == b.server_gbps && a.nics == b.nics &&
+           a.switches == b.switches && a.switch_islands == b.switch_islands;
   }
 
   std::string type_name(const Server& server) const {
@@ -107,11 +108,23 @@ class Writer {
       const std::string type = type_name(server);
       if (!type.empty()) out_ += ", gpu_type: " + quoted(type);
       out_ += ", cpus: " + number(server.cpus) + ", memory_gib: " + number(server.memory_gib) +
-              ", island: " + std::to_string(server.gpus_per_island) +
+              (server.switch_islands ? "" : ", island: " + std::to_string(server.gpus_per_island)) +
               ",\n    nic_gbps: " + number(server.nic_gbps) +
               ", nvlink_gbps: " + number(server.island_gbps) +
-              ", pcie_gbps: " + number(server.server_gbps) + "}\n";
+              ", pcie_gbps: " + number(server.server_gbps) +
+              (server.nics == 1 ? "" : ", nics: " + std::to_string(server.nics)) +
+              (server.switches.empty() ? "" : ",\n    sockets: " + sockets(server)) + "}\n";
     }
+  }
+
+  static std::string sockets(const Server& server) {
+    std::string out;
+    std::uint32_t socket = 0;
+    for (const PcieSwitch& below : server.switches) {
+      for (; socket < below.socket; ++socket) out += out.empty() ? "[], [" : "], [";
+      out += (out.empty() ? "[" : out.back() == '[' ? "" : ", ") + std::to_string(below.gpus);
+    }
+    return "[" + out + "]]";
   }
 
   std::string pods() const {
@@ -185,8 +198,14 @@ class Writer {
   }
 
   void write_plan(const NetworkPlan& plan) {
-    out_ += "  rack_switches: {count: " + std::to_string(plan.rack_switches) +
-            ", latency_us: " + number(plan.rack_latency_us) + "}\n";
+    if (plan.rail_switches > 0) {
+      out_ += "  rail_switches: {count: " + std::to_string(plan.rail_switches) +
+              ", latency_us: " + number(plan.rail_latency_us) + "}\n";
+    }
+    if (plan.rack_switches > 0) {
+      out_ += "  rack_switches: {count: " + std::to_string(plan.rack_switches) +
+              ", latency_us: " + number(plan.rack_latency_us) + "}\n";
+    }
     if (plan.pod_switches > 0) {
       out_ += "  pod_switches: {count: " + std::to_string(plan.pod_switches) +
               ", gbps: " + number(plan.pod_gbps) + ", latency_us: " + number(plan.pod_latency_us) +
