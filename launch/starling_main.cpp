@@ -24,6 +24,8 @@ int main(int argc, char** argv) {
   add_agent(root);
   add_executor(root);
   add_bench(root);
+  add_experiment(root);
+  add_report(root);
   const Command completion =
       root.sub("completion", "a script for the shell: source <(starling completion bash)");
   completion.sub("bash", "for bash").action([&line] {

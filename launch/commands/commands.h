@@ -21,5 +21,7 @@ void add_workload(const Command& root);
 void add_policies(const Command& root);
 void add_keys(const Command& root);
 void add_bench(const Command& root);
+void add_experiment(const Command& root);
+void add_report(const Command& root);
 
 }  // namespace starling

@@ -8,9 +8,9 @@
 namespace starling {
 namespace {
 
-using Pair = std::pair<std::string, std::uint64_t>;           // workload, seed
-using RowKey = std::pair<std::string, std::uint32_t>;         // label, agents
-using TableKey = std::tuple<Family, std::string, double>;     // family, topology, load
+using Pair = std::pair<std::string, std::uint64_t>;        // workload, seed
+using RowKey = std::pair<std::string, std::uint32_t>;      // label, agents
+using TableKey = std::tuple<Family, std::string, double>;  // family, topology, load
 using RowRuns = std::map<Pair, const RunFact*>;
 
 struct Group {
@@ -79,7 +79,8 @@ ComparisonTable table_of(const TableKey& key, const Group& group, const std::str
     row.jct_s = over(runs, pairs, [](const RunFact& run) { return run.avg_jct_s; });
     row.p99_jct_s = over(runs, pairs, [](const RunFact& run) { return run.p99_jct_s; });
     row.utilization = over(runs, pairs, [](const RunFact& run) { return run.utilization; });
-    for (const Pair& pair : pairs) row.unfinished += runs.at(pair)->submitted - runs.at(pair)->finished;
+    for (const Pair& pair : pairs)
+      row.unfinished += runs.at(pair)->submitted - runs.at(pair)->finished;
     set_differences(row, runs, group.rows.at(base), pairs);
     table.rows.push_back(std::move(row));
   }

@@ -23,8 +23,8 @@ struct ComparisonRow {
   std::uint32_t agents = 1;
   bool baseline = false;
   Interval jct_s, p99_jct_s, utilization;
-  Interval less_s;       ///< paired: baseline's mean JCT minus this one's, above 0 is better
-  Interval less_share;   ///< the same, relative to the baseline's of each pair
+  Interval less_s;      ///< paired: baseline's mean JCT minus this one's, above 0 is better
+  Interval less_share;  ///< the same, relative to the baseline's of each pair
   /// Median over the pairs of (baseline - this) / (baseline - floor); nothing where the baseline
   /// is at the floor.
   std::optional<double> excess_removed;

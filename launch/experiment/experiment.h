@@ -7,7 +7,6 @@
 #include "base/time.h"
 #include "sim/simulate.h"
 #include "topology/generate.h"
-#include "workload/generate.h"
 
 namespace starling {
 
@@ -27,8 +26,9 @@ struct WorkloadSource {
   std::string file;    ///< empty: generated
   std::string format;  ///< empty: told from the header line
   Duration from{0}, length{0};
-  std::uint32_t jobs = 0;  ///< 0: all of the window
-  TraceGeneratorOptions generator;
+  std::uint32_t jobs = 0;      ///< 0: all of the window
+  std::string generator;       ///< philly-like, helios-like, gavel; empty: a file
+  double mean_duration_s = 0;  ///< of philly-like; 0: Philly's own
   std::uint32_t gang_max = 0;
   Duration duration_min{0}, duration_max{0};  ///< durations are clipped to these; 0: not
   bool draw_models = false;  ///< each job's model is drawn from the catalogue by the run's seed

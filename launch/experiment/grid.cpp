@@ -39,9 +39,9 @@ std::uint64_t hash_of(const WorkloadSource& source, const Trace& trace) {
   TraceHash hash;
   hash.add(hash_of(trace));
   if (source.file.empty()) {
-    hash.add(source.generator.jobs);
-    add(hash, source.generator.mean_duration_s);
-    add(hash, source.generator.max_duration_s);
+    hash.add(source.generator);
+    hash.add(source.jobs);
+    add(hash, source.mean_duration_s);
   }
   hash.add(source.gang_max);
   add(hash, source.duration_min);
@@ -94,8 +94,8 @@ Status check_size(const Experiment& experiment, const Inputs& inputs) {
         experiment.seeds.size(), experiment.agents.size()}) {
     runs *= n;
     if (runs > kRunsMax) {
-      return {Errc::invalid, "the experiment has more than " + std::to_string(kRunsMax) +
-                                 " runs; split it"};
+      return {Errc::invalid,
+              "the experiment has more than " + std::to_string(kRunsMax) + " runs; split it"};
     }
   }
   for (const std::uint32_t t : chosen(experiment.topologies, experiment.split)) {

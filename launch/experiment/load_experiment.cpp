@@ -62,7 +62,7 @@ std::vector<T> read_whole_list(Diagnostics& diagnostics, const YamlMap& map, con
   const YAML::Node node = map.get(key);
   std::vector<T> out;
   std::vector<YAML::Node> entries{node};
-  if (node.IsSequence()) entries.assign(node.begin(), node.end());
+  if (node.IsSequence()) entries = {node.begin(), node.end()};
   for (const YAML::Node& entry : entries) {
     std::int64_t value = 0;
     const bool good = entry.IsScalar() && parse_number(entry.Scalar(), value) && value >= least &&
@@ -189,13 +189,23 @@ void choose_split(Diagnostics& diagnostics, const YamlMap& map, const std::strin
   }
 }
 
+/// Adds to a mapping what it does not say itself.
+YAML::Node with_defaults(YAML::Node node, const YAML::Node& defaults) {
+  if (!node.IsMap() || !defaults.IsDefined() || !defaults.IsMap()) return node;
+  for (const auto& entry : defaults) {
+    const std::string key = text_of(entry.first);
+    if (const YAML::Node& known = node; !known[key].IsDefined()) node[key] = entry.second;
+  }
+  return node;
+}
+
 Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
                      const std::filesystem::path& file, const PolicyRegistry& policies,
                      const Variables& variables, const std::string& split) {
   const YamlMap map(diagnostics, root, "an experiment",
-                    {"name", "description", "topologies", "workloads", "splits", "split", "loads",
-                     "policies", "baseline", "agents", "seeds", "physics", "durations", "network",
-                     "jobs"});
+                    {"name", "description", "topologies", "workload_defaults", "workloads",
+                     "splits", "split", "loads", "policies", "baseline", "agents", "seeds",
+                     "physics", "durations", "network", "jobs"});
   Experiment experiment;
   if (!root.IsMap()) return experiment;
   const std::filesystem::path folder = file.parent_path();
@@ -208,9 +218,15 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
       diagnostics, map, "topologies",
       [&](const YAML::Node& node) { return read_topology_source(reader, node); },
       experiment.topologies);
+  if (map.has("workload_defaults") && !map.get("workload_defaults").IsMap()) {
+    diagnostics.add(map.place("workload_defaults"),
+                    "workload_defaults must be a mapping of a workload's keys");
+  }
   read_items(
       diagnostics, map, "workloads",
-      [&](const YAML::Node& node) { return read_workload_source(reader, node); },
+      [&](const YAML::Node& node) {
+        return read_workload_source(reader, with_defaults(node, map.get("workload_defaults")));
+      },
       experiment.workloads);
   assign_splits(diagnostics, map.get("splits"), experiment);
   choose_split(diagnostics, map, split, experiment);
@@ -222,14 +238,13 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
   experiment.network = read_network(diagnostics, map, experiment.physics);
   read_policies(diagnostics, map, policies,
                 read_durations(diagnostics, map.get("durations"), DurationKnowledge{}), experiment);
-  experiment.agents =
-      read_whole_list<std::uint32_t>(diagnostics, map, "agents", 1, 4096, false);
-  experiment.seeds =
-      read_whole_list<std::uint64_t>(diagnostics, map, "seeds", 1, 1'000'000, true);
+  experiment.agents = read_whole_list<std::uint32_t>(diagnostics, map, "agents", 1, 4096, false);
+  experiment.seeds = read_whole_list<std::uint64_t>(diagnostics, map, "seeds", 1, 1'000'000, true);
   const std::string jobs = map.name("jobs", "no");
   experiment.jobs_csv = jobs == "yes" || jobs == "true";
   if (!experiment.jobs_csv && jobs != "no" && jobs != "false")
-    diagnostics.add(map.place("jobs"), "jobs is '" + jobs + "'; write yes (a jobs.csv per run) or no");
+    diagnostics.add(map.place("jobs"),
+                    "jobs is '" + jobs + "'; write yes (a jobs.csv per run) or no");
   return experiment;
 }
 

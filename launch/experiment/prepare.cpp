@@ -6,6 +6,10 @@
 #include "interference/gpu_speed.h"
 #include "topology/load.h"
 #include "workload/catalogue.h"
+#include "workload/generate.h"
+#include "workload/generate_gavel.h"
+#include "workload/generate_helios.h"
+#include "workload/scale_load.h"
 #include "workload/trace.h"
 
 namespace starling {
@@ -56,14 +60,34 @@ void draw_models(Trace& trace, std::uint64_t seed) {
     job.spec.model = names[rng.below(static_cast<std::uint32_t>(names.size()))];
 }
 
-void stretch(Trace& trace, double load, double capacity) {
-  double gpu_seconds = 0;
-  for (const TraceJob& job : trace.jobs) gpu_seconds += job.spec.gpus() * seconds(job.spec.duration);
-  const Duration first = trace.jobs.front().submit;
-  const double span = seconds(trace.jobs.back().submit - first);
-  if (span <= 0 || capacity <= 0 || gpu_seconds <= 0) return;
-  const double factor = gpu_seconds / (capacity * span) / load;
-  for (TraceJob& job : trace.jobs) job.submit = from_seconds(seconds(job.submit - first) * factor);
+/// The jobs of a generated workload. Their arrivals are those of `load`, or of 0.8 without one.
+Result<Trace> generate_jobs(const WorkloadSource& workload, const Topology& topology, double load,
+                            std::uint64_t seed) {
+  const auto fill = [&](auto& options) {
+    options.seed = seed;
+    if (workload.jobs > 0) options.jobs = workload.jobs;
+  };
+  if (workload.generator == "gavel") {
+    GavelGeneratorOptions options;
+    fill(options);
+    return generate_gavel_trace(options);
+  }
+  const auto fill_cluster = [&](auto& options) {
+    fill(options);
+    options.cluster_gpus = topology.gpu_count();
+    if (load > 0) options.load = load;
+    if (workload.duration_max > Duration::zero())
+      options.max_duration_s = seconds(workload.duration_max);
+  };
+  if (workload.generator == "helios-like") {
+    HeliosGeneratorOptions options;
+    fill_cluster(options);
+    return generate_helios_trace(options);
+  }
+  TraceGeneratorOptions options;
+  fill_cluster(options);
+  options.mean_duration_s = workload.mean_duration_s;
+  return generate_trace(options);
 }
 
 Status check_fit(const Trace& trace, const Topology& topology, const std::string& source) {
@@ -111,8 +135,8 @@ double capacity(const Topology& topology, PhysicsKind physics) {
   double v100s = 0;
   for (const Server& server : topology.servers()) {
     if (server.gpus.size() == 0) continue;
-    v100s += server.gpus.size() *
-             gpu_speed_factor(topology.gpu_types()[server.gpu_type.value].name);
+    v100s +=
+        server.gpus.size() * gpu_speed_factor(topology.gpu_types()[server.gpu_type.value].name);
   }
   return v100s;
 }
@@ -122,19 +146,20 @@ Result<Trace> prepare_jobs(const Trace& base, const WorkloadSource& workload,
                            std::uint64_t seed, PhysicsKind physics) {
   Trace trace = base;
   if (workload.file.empty()) {
-    TraceGeneratorOptions options = workload.generator;
-    options.cluster_gpus = topology.gpu_count();
-    options.seed = seed;
-    if (load > 0) options.load = load;
-    auto made = generate_trace(options);
-    if (!made) return {made.error().code, "workload " + workload.name + ": " + made.error().message};
+    auto made = generate_jobs(workload, topology, load, seed);
+    if (!made)
+      return {made.error().code, "workload " + workload.name + ": " + made.error().message};
     trace = std::move(made).value();
   }
   trace.name = workload.name;
   if (trace.jobs.empty()) return {Errc::invalid, "workload " + workload.name + " has no jobs"};
   shape_jobs(trace, workload, source, topology);
   if (workload.draw_models) draw_models(trace, seed);
-  if (load > 0) stretch(trace, load, capacity(topology, physics));
+  if (load > 0) {
+    const double per_gpu = capacity(topology, physics) / topology.gpu_count();
+    if (Status scaled = scale_to_load(trace, topology.gpu_count(), load * per_gpu); !scaled)
+      return {Errc::invalid, "workload " + workload.name + ": " + scaled.error().message};
+  }
   if (Status fits = check_fit(trace, topology, source.name); !fits) return fits.error();
   return trace;
 }

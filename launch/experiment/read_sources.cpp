@@ -31,7 +31,8 @@ void useless(const ExperimentReader& reader, const YamlMap& map, bool generated,
   for (const char* key : generated ? only_file : only_generated) {
     if (!map.has(key)) continue;
     reader.diagnostics.add(map.place(key), std::string("'") + key + "' does nothing beside '" +
-                                               (generated ? "generate" : "file") + "'; leave it out");
+                                               (generated ? "generate" : "file") +
+                                               "'; leave it out");
   }
 }
 
@@ -75,15 +76,14 @@ Duration ExperimentReader::length(const YamlMap& map, const char* key) const {
 TopologySource read_topology_source(const ExperimentReader& reader, const YAML::Node& entry) {
   YAML::Node node = entry;
   if (entry.IsScalar()) {
-    TopologySource source;
     YAML::Node map(YAML::NodeType::Map);
     map["file"] = entry;
     node = map;
   }
   const std::vector<const char*> generated = {
-      "servers",    "gpus_per_server", "gpu_type",  "gpus_per_island",  "cpus",   "memory_gib",
-      "nic_gbps",   "nvlink_gbps",     "pcie_gbps", "servers_per_rack", "spines", "uplink_gbps",
-      "fat_tree_k", "link_latency_us"};
+      "servers",    "gpus_per_server", "gpu_type",    "gpus_per_island", "cpus",
+      "memory_gib", "nic_gbps",        "nvlink_gbps", "pcie_gbps",       "servers_per_rack",
+      "spines",     "uplink_gbps",     "fat_tree_k",  "link_latency_us"};
   std::vector<std::string> keys = {"name", "file", "generate", "gang_max"};
   keys.insert(keys.end(), generated.begin(), generated.end());
   const YamlMap map(reader.diagnostics, node, "a topology", keys);
@@ -98,7 +98,8 @@ TopologySource read_topology_source(const ExperimentReader& reader, const YAML::
     return source;
   }
   source.generator = map.name("generate", "");
-  const std::vector<std::string> kinds = {"flat", "leaf-spine", "fat-tree"};
+  const std::vector<std::string> kinds = {"flat",  "leaf-spine", "fat-tree",      "vl2",
+                                          "bcube", "dragonfly",  "rail-optimised"};
   if (std::find(kinds.begin(), kinds.end(), source.generator) == kinds.end()) {
     reader.diagnostics.add(map.place("generate"), "no generator '" + source.generator + "'" +
                                                       suggestion(source.generator, kinds));
@@ -157,16 +158,14 @@ WorkloadSource read_workload_source(const ExperimentReader& reader, const YAML::
                                                     "the run's seed) or as-given");
   }
   if (generated) {
-    const std::string kind = map.name("generate", "");
-    if (kind != "philly-like") {
-      reader.diagnostics.add(map.place("generate"),
-                             "no generator '" + kind + "'" + suggestion(kind, {"philly-like"}));
+    source.generator = map.name("generate", "");
+    const std::vector<std::string> kinds = {"philly-like", "helios-like", "gavel"};
+    if (std::find(kinds.begin(), kinds.end(), source.generator) == kinds.end()) {
+      reader.diagnostics.add(map.place("generate"), "no generator '" + source.generator + "'" +
+                                                        suggestion(source.generator, kinds));
     }
-    if (source.jobs > 0) source.generator.jobs = source.jobs;
-    source.generator.mean_duration_s = seconds(reader.length(map, "mean_duration"));
-    if (source.duration_max > Duration::zero())
-      source.generator.max_duration_s = seconds(source.duration_max);
-    source.name = map.name("name", kind);
+    source.mean_duration_s = seconds(reader.length(map, "mean_duration"));
+    source.name = map.name("name", source.generator);
     return source;
   }
   source.file = reader.file(map, "file");

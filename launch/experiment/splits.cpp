@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <map>
 
@@ -63,9 +64,8 @@ bool same(const TopologySource& a, const TopologySource& b) {
 bool same(const WorkloadSource& a, const WorkloadSource& b) {
   if (a.file != b.file) return false;
   if (a.file.empty()) {
-    return a.generator.jobs == b.generator.jobs &&
-           a.generator.mean_duration_s == b.generator.mean_duration_s &&
-           a.generator.max_duration_s == b.generator.max_duration_s;
+    return a.generator == b.generator && a.jobs == b.jobs &&
+           a.mean_duration_s == b.mean_duration_s && a.duration_max == b.duration_max;
   }
   const auto end = [](const WorkloadSource& w) {
     return w.length == Duration::zero() ? Duration::max() : w.from + w.length;

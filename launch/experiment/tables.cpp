@@ -15,7 +15,9 @@ std::string number(const char* format, double x) {
 /// "4.71 ± 0.32": digits after the point such that three figures of the mean are told.
 std::string with_interval(const Interval& value, double unit) {
   const double mean = value.mean / unit;
-  const char* const format = std::abs(mean) >= 100 ? "%.0f" : std::abs(mean) >= 10 ? "%.1f" : "%.2f";
+  const char* const format = std::abs(mean) >= 100  ? "%.0f"
+                             : std::abs(mean) >= 10 ? "%.1f"
+                                                    : "%.2f";
   std::string text = number(format, mean);
   if (value.n > 1) text += " ± " + number(format, value.half / unit);
   return text;
@@ -28,7 +30,9 @@ std::string percent(const Interval& share) {
 }
 
 std::string label_of(const ComparisonRow& row, bool with_agents) {
-  return row.label + (with_agents ? ", " + std::to_string(row.agents) + " agents" : "");
+  return row.label +
+         (with_agents ? ", " + std::to_string(row.agents) + (row.agents == 1 ? " agent" : " agents")
+                      : "");
 }
 
 void add_table(const ComparisonTable& table, std::string& text) {
@@ -43,16 +47,20 @@ void add_table(const ComparisonTable& table, std::string& text) {
     if (row.baseline) baseline = label_of(row, with_agents);
   }
   text += "\n## " + family_text(table.family) + ", " + table.topology +
-          (table.load > 0 ? ", load " + number("%.3g", table.load) : ", arrivals as given") + "\n\n";
-  text += std::to_string(table.pairs) + " paired runs; floor " +
-          with_interval(table.floor_s, unit) + (hours ? " h" : " s") + "; baseline " + baseline + ".";
+          (table.load > 0 ? ", load " + number("%.3g", table.load) : ", arrivals as given") +
+          "\n\n";
+  text += std::to_string(table.pairs) +
+          (table.pairs == 1 ? " paired run; floor " : " paired runs; floor ") +
+          with_interval(table.floor_s, unit) + (hours ? " h" : " s") + "; baseline " + baseline +
+          ".";
   if (table.left_out > 0) {
     text += " " + std::to_string(table.left_out) +
             " runs are left out, because other policies have not finished the same jobs.";
   }
   text += "\n\n| policy | mean JCT" + in + " | p99 JCT" + in +
           " | utilisation | under the baseline" + in +
-          " | under the baseline | excess removed |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+          " | under the baseline | excess removed |\n| --- | ---: | ---: | ---: | ---: | ---: | "
+          "---: |\n";
   for (const ComparisonRow& row : table.rows) {
     text += "| " + label_of(row, with_agents) + (row.unfinished > 0 ? " *" : "") + " | " +
             with_interval(row.jct_s, unit) + " | " + with_interval(row.p99_jct_s, unit) + " | " +

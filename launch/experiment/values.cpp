@@ -21,8 +21,8 @@ Result<Duration> read_length(const std::string& text) {
   }
   double value = 0;
   if (!parse_number(number, value) || value < 0 || value * unit > 9e9) {
-    return {Errc::invalid, "'" + text.substr(0, 60) +
-                               "' is no length of time; write e.g. 90s, 15m, 36h or 7d"};
+    return {Errc::invalid,
+            "'" + text.substr(0, 60) + "' is no length of time; write e.g. 90s, 15m, 36h or 7d"};
   }
   return from_seconds(value * unit);
 }
@@ -34,15 +34,16 @@ Result<Duration> read_date(const std::string& text) {
   bool good = date == 3;
   if (good && static_cast<std::size_t>(length) < text.size()) {
     int rest = 0;
-    good = std::sscanf(text.c_str() + length, " %2u:%2u:%2u%n", &hour, &minute, &second, &rest) == 3;
+    good =
+        std::sscanf(text.c_str() + length, " %2u:%2u:%2u%n", &hour, &minute, &second, &rest) == 3;
     length += rest;
   }
   const std::chrono::year_month_day when{std::chrono::year(year), std::chrono::month(month),
                                          std::chrono::day(day)};
   if (!good || static_cast<std::size_t>(length) != text.size() || !when.ok() || year < 1970 ||
       year > 2200 || hour > 23 || minute > 59 || second > 59) {
-    return {Errc::invalid, "'" + text.substr(0, 60) +
-                               "' is no date; write 2017-10-23 or 2017-10-23 08:30:00"};
+    return {Errc::invalid,
+            "'" + text.substr(0, 60) + "' is no date; write 2017-10-23 or 2017-10-23 08:30:00"};
   }
   return Duration(std::chrono::sys_days(when).time_since_epoch()) + std::chrono::hours(hour) +
          std::chrono::minutes(minute) + std::chrono::seconds(second);

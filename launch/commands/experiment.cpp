@@ -1,0 +1,149 @@
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "launch/commands/commands.h"
+#include "launch/exit_codes.h"
+#include "launch/experiment/load_experiment.h"
+#include "launch/experiment/results.h"
+#include "launch/experiment/run_grid.h"
+#include "launch/progress_bar.h"
+#include "launch/text.h"
+#include "launch/wiring.h"
+#include "sim/simulate.h"
+#include "workload/text_file.h"
+
+namespace starling {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExperimentOptions {
+  std::string file, out, split, set;
+  std::uint32_t threads = 0;
+  bool resume = false, json = false, quiet = false, dry_run = false;
+};
+
+/// "DATA=folder,OTHER=folder".
+Result<Variables> read_variables(const std::string& text) {
+  Variables variables;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string piece = text.substr(at, end - at);
+    const std::size_t equals = piece.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return {Errc::invalid, "--set: '" + piece + "' is no variable; give NAME=VALUE"};
+    }
+    variables[piece.substr(0, equals)] = piece.substr(equals + 1);
+    at = end + 1;
+  }
+  return variables;
+}
+
+/// Tables on stdout, or all of it as JSON; summary.json, table.md and report.html into `dir`.
+int show_results(const fs::path& dir, bool json, bool quiet) {
+  const auto results = read_results(dir);
+  if (!results) return failed(results.error());
+  std::error_code ignored;
+  const fs::path library = find_echarts(fs::read_symlink("/proc/self/exe", ignored));
+  const Result<std::string> echarts =
+      library.empty() ? Result<std::string>(std::string()) : read_text_file(library);
+  if (!echarts) return failed(echarts.error());
+  if (Status written = write_results(dir, results.value(), echarts.value()); !written)
+    return failed(written.error());
+  const std::string text =
+      json ? results_json(results.value())
+           : tables_markdown(results.value().manifest.name, results.value().tables);
+  std::fputs(text.c_str(), stdout);
+  if (!quiet) {
+    std::fprintf(stderr, "starling: wrote %s%s\n", (dir / "report.html").c_str(),
+                 library.empty() ? " without charts, because their library is not there" : "");
+    if (results.value().missing > 0) {
+      std::fprintf(stderr, "starling: %s runs are missing; --resume runs them\n",
+                   with_commas(results.value().missing).c_str());
+    }
+  }
+  return kDone;
+}
+
+int run_experiment(const ExperimentOptions& options) {
+  const PolicyRegistry policies = all_policies();
+  const auto variables = read_variables(options.set);
+  if (!variables) return failed(variables.error());
+  const auto experiment = load_experiment(options.file, policies, variables.value(), options.split);
+  if (!experiment) return bad_input(experiment.error().message);
+  const auto inputs = open_inputs(experiment.value());
+  if (!inputs) return bad_input(inputs.error().message);
+  const auto points = expand(experiment.value(), inputs.value());
+  if (!points) return bad_input(points.error().message);
+  if (options.dry_run) {
+    for (const RunPoint& point : points.value()) {
+      std::printf("%s %s %s load=%g seed=%llu agents=%u %s\n", point.id.c_str(),
+                  point.topology.c_str(), point.workload.c_str(), point.load,
+                  static_cast<unsigned long long>(point.seed), point.agents, point.policy.c_str());
+    }
+    return kDone;
+  }
+
+  const fs::path dir =
+      options.out.empty() ? fs::path("results") / experiment.value().name : fs::path(options.out);
+  ProgressBar bar(experiment.value().name, options.quiet);
+  GridOptions grid;
+  grid.out = dir;
+  grid.resume = options.resume;
+  grid.threads = options.threads;
+  grid.progress = [&bar](std::uint64_t ran, std::uint64_t total, double left_s) {
+    bar.update(ran, total, "about " + human_seconds(left_s) + " left");
+  };
+  grid.failed = [&bar](const RunPoint& point, const Error& error) {
+    bar.finish();
+    std::fprintf(stderr, "starling: run %s (%s on %s, %s, load %g, seed %llu) failed: %s\n",
+                 point.id.c_str(), point.label.c_str(), point.topology.c_str(),
+                 point.workload.c_str(), point.load, static_cast<unsigned long long>(point.seed),
+                 error.message.c_str());
+  };
+  const auto outcome =
+      run_grid(experiment.value(), inputs.value(), points.value(), policies, simulate, grid);
+  bar.finish();
+  if (!outcome) {
+    return outcome.error().code == Errc::conflict ? bad_input(outcome.error().message)
+                                                  : failed(outcome.error());
+  }
+  const int shown = show_results(dir, options.json, options.quiet);
+  if (shown != kDone || outcome.value().failed == 0) return shown;
+  return work_failed(with_commas(outcome.value().failed) + " of " +
+                     with_commas(points.value().size()) + " runs failed; the others are in " +
+                     dir.string());
+}
+
+}  // namespace
+
+void add_experiment(const Command& root) {
+  const auto options = std::make_shared<ExperimentOptions>();
+  const Command command =
+      root.sub("experiment", "run a grid of simulations on all cores and compare the policies");
+  command.positional("FILE", options->file, "the experiment: YAML, see docs/experiments.md");
+  command.option("--out", options->out, "DIR", "where results go (default results/NAME)");
+  command.flag("--resume", options->resume, "keep the runs that DIR has, run the others");
+  command.option("--split", options->split, "NAME",
+                 "training, validation or evaluation, instead of the file's");
+  command.option("--set", options->set, "NAME=VALUE[,..]", "values for ${NAME} in file names");
+  command.option("--threads", options->threads, "N", "runs at a time (default: one per core)", 1U,
+                 4096U);
+  command.flag("--dry-run", options->dry_run, "only list the runs");
+  command.flag("--json", options->json, "only JSON on stdout");
+  command.flag("-q,--quiet", options->quiet, "no progress on stderr");
+  command.action([options] { return run_experiment(*options); });
+}
+
+void add_report(const Command& root) {
+  const auto options = std::make_shared<ExperimentOptions>();
+  const Command command = root.sub(
+      "report", "make summary.json, table.md and report.html of an experiment's folder anew");
+  command.positional("DIR", options->out, "what 'starling experiment' wrote");
+  command.flag("--json", options->json, "only JSON on stdout");
+  command.flag("-q,--quiet", options->quiet, "nothing on stderr");
+  command.action([options] { return show_results(options->out, options->json, options->quiet); });
+}
+
+}  // namespace starling

@@ -1,0 +1,104 @@
+#include "launch/experiment/compare.h"
+
+#include <doctest/doctest.h>
+
+using namespace starling;
+
+namespace {
+
+RunFact fact(const std::string& label, std::uint64_t seed, double jct_s,
+             Family family = Family::placement) {
+  RunFact run;
+  run.point.label = label;
+  run.point.seed = seed;
+  run.point.topology = "t";
+  run.point.workload = "w";
+  run.point.load = 0.9;
+  run.point.family = family;
+  run.submitted = run.finished = 10;
+  run.avg_jct_s = jct_s;
+  run.floor_jct_s = 100;
+  return run;
+}
+
+const ComparisonRow& row_of(const ComparisonTable& table, const std::string& label) {
+  for (const ComparisonRow& row : table.rows) {
+    if (row.label == label) return row;
+  }
+  FAIL("no row " << label);
+  return table.rows.front();
+}
+
+}  // namespace
+
+TEST_CASE("pairing tells a small gain from weeks that differ much") {
+  // Weeks differ by factors, the gain is 20 s in each: unpaired intervals overlap, the paired does
+  // not touch zero.
+  std::vector<RunFact> runs;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const double week = 200.0 * static_cast<double>(seed);
+    runs.push_back(fact("base", seed, week));
+    runs.push_back(fact("ours", seed, week - 20 - 0.1 * static_cast<double>(seed % 2)));
+  }
+  const auto tables = compare(runs, "base");
+  REQUIRE(tables.size() == 1);
+  CHECK(tables[0].pairs == 4);
+  const ComparisonRow& ours = row_of(tables[0], "ours");
+  CHECK(ours.less_s.mean == doctest::Approx(20.05));
+  CHECK(ours.less_s.half < 1);
+  CHECK(ours.jct_s.half > 100);
+  CHECK(tables[0].rows.front().label == "ours");
+  CHECK(row_of(tables[0], "base").baseline);
+}
+
+TEST_CASE("the excess removed is relative to what could be removed") {
+  const std::vector<RunFact> runs{fact("base", 1, 200), fact("ours", 1, 125)};
+  const auto tables = compare(runs, "base");
+  CHECK(row_of(tables[0], "ours").excess_removed == doctest::Approx(0.75));
+  CHECK(row_of(tables[0], "ours").less_share.mean == doctest::Approx(0.375));
+  // A baseline at the floor has nothing to remove.
+  const std::vector<RunFact> none{fact("base", 1, 100), fact("ours", 1, 90)};
+  CHECK_FALSE(row_of(compare(none, "base")[0], "ours").excess_removed.has_value());
+}
+
+TEST_CASE("families, topologies and loads have tables of their own") {
+  std::vector<RunFact> runs{fact("a", 1, 10), fact("b", 1, 20, Family::order),
+                            fact("c", 1, 30, Family::order), fact("a", 1, 10)};
+  runs[3].point.load = 0.7;
+  const auto tables = compare(runs, "a");
+  REQUIRE(tables.size() == 3);
+  CHECK(tables[0].family == Family::placement);
+  CHECK(tables[2].family == Family::order);
+  CHECK(tables[2].rows.size() == 2);
+  CHECK(row_of(tables[2], "b").baseline);  // no 'a' there: the first one
+}
+
+TEST_CASE("runs without a partner are left out and counted") {
+  const std::vector<RunFact> runs{fact("a", 1, 100), fact("b", 1, 90), fact("a", 2, 900)};
+  const auto tables = compare(runs, "a");
+  CHECK(tables[0].pairs == 1);
+  CHECK(tables[0].left_out == 1);
+  CHECK(row_of(tables[0], "a").jct_s.mean == 100);
+}
+
+TEST_CASE("a partitioned policy is held against the central baseline") {
+  std::vector<RunFact> runs{fact("a", 1, 120), fact("a", 1, 100)};
+  runs[0].point.agents = 4;
+  const auto tables = compare(runs, "a");
+  REQUIRE(tables[0].rows.size() == 2);
+  CHECK(tables[0].rows[0].baseline);
+  CHECK(tables[0].rows[0].agents == 1);
+  CHECK(tables[0].rows[1].less_s.mean == -20);
+}
+
+TEST_CASE("the Markdown says what is compared with what") {
+  std::vector<RunFact> runs{fact("base", 1, 7200), fact("ours", 1, 3600), fact("base", 2, 7300),
+                            fact("ours", 2, 3600)};
+  for (RunFact& run : runs) run.floor_jct_s = 1800;
+  runs[1].finished = 9;
+  const std::string text = tables_markdown("suite", compare(runs, "base"));
+  CHECK(text.find("## placement (A), t, load 0.9") != std::string::npos);
+  CHECK(text.find("2 paired runs; floor 0.50 ± 0.00 h; baseline base.") != std::string::npos);
+  CHECK(text.find("| ours * | 1.00 ± 0.00 |") != std::string::npos);
+  CHECK(text.find("1 jobs of these policies did not finish") != std::string::npos);
+}

@@ -1,0 +1,165 @@
+#include "launch/experiment/load_experiment.h"
+
+#include <doctest/doctest.h>
+
+#include "base/rng.h"
+#include "launch/experiment/values.h"
+
+using namespace starling;
+
+namespace {
+
+const std::string kGood = R"(name: small
+topologies:
+  - {name: a, generate: flat, servers: 4, gpus_per_server: 8}
+  - {name: b, generate: flat, servers: "2:V100,2:K80", gpus_per_server: 4, gang_max: 8}
+workloads:
+  - {name: w1, file: "${DATA}/jobs.csv", origin: 2017-09-04 10:30:41, from: 2017-09-11, length: 7d, jobs: 300}
+  - {name: w2, file: "${DATA}/jobs.csv", from: 14d, length: 7d, models: draw}
+splits:
+  validation: {topologies: [a], workloads: [w1]}
+  evaluation: {topologies: [b], workloads: [w2]}
+loads: [0.7, as-is]
+policies: [fifo, {policy: sjf, label: shortest, durations: {noisy: 0.5}}]
+baseline: shortest
+agents: [1, 2]
+seeds: 3
+physics: full
+durations: none
+)";
+
+Result<Experiment> parse(const std::string& text, const std::string& split = {}) {
+  return parse_experiment(text, "dir/x.yaml", make_policy_registry(), {{"DATA", "/data"}}, split);
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+std::string mistake(const std::string& from, const std::string& to) {
+  const auto read = parse(replaced(kGood, from, to));
+  return read ? "none" : read.error().message;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  if (text.find(part) != std::string::npos) return true;
+  MESSAGE(text);
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a whole experiment is read as it is written") {
+  const auto read = parse(kGood);
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  const Experiment& e = read.value();
+  CHECK(e.name == "small");
+  CHECK(e.split == "evaluation");
+  REQUIRE(e.topologies.size() == 2);
+  CHECK(e.topologies[1].options.groups.size() == 2);
+  CHECK(e.topologies[1].gang_max == 8);
+  CHECK(e.topologies[1].split == "evaluation");
+  REQUIRE(e.workloads.size() == 2);
+  CHECK(e.workloads[0].file == "/data/jobs.csv");
+  CHECK(e.workloads[0].from == from_seconds(7 * 86'400 - (10 * 3600 + 30 * 60 + 41)));
+  CHECK(e.workloads[1].from == from_seconds(14 * 86'400));
+  CHECK(e.workloads[1].draw_models);
+  CHECK(e.loads == std::vector<double>{0.7, 0});
+  REQUIRE(e.policies.size() == 2);
+  CHECK(e.policies[0].durations.kind == DurationKnowledge::none);
+  CHECK(e.policies[1].durations.sigma == 0.5);
+  CHECK(e.agents == std::vector<std::uint32_t>{1, 2});
+  CHECK(e.seeds == std::vector<std::uint64_t>{1, 2, 3});
+  CHECK(e.physics == PhysicsKind::full);
+  CHECK(e.network.delay == NetworkModel::lan().delay);
+}
+
+TEST_CASE("another split can be asked for") {
+  CHECK(parse(kGood, "validation").value().split == "validation");
+  CHECK(has(parse(kGood, "training").error().message, "lacks a topology or a workload"));
+  CHECK(has(parse(kGood, "evaluatoin").error().message, "did you mean 'evaluation'?"));
+}
+
+TEST_CASE("a mistake is told with its place and what would be right") {
+  CHECK(has(mistake("policies: [fifo", "policies: [fifi"), "dir/x.yaml:12:12: "));
+  CHECK(has(mistake("policies: [fifo", "policies: [fifi"), "did you mean 'fifo'?"));
+  CHECK(has(mistake("baseline: shortest", "baseline: shortes"), "did you mean 'shortest'?"));
+  CHECK(has(mistake("physics: full", "phisics: full"), "did you mean 'physics'?"));
+  CHECK(has(mistake("generate: flat, servers: 4", "generate: flt, servers: 4"),
+            "dir/x.yaml:3:25: no generator 'flt'; did you mean 'flat'?"));
+  CHECK(has(mistake("servers: 4,", "servers: four,"), "dir/x.yaml:3:40: servers"));
+  CHECK(has(mistake("gang_max: 8", "gang_max: 0"), "gang_max"));
+  CHECK(has(mistake("length: 7d, jobs", "length: 7x, jobs"), "write e.g. 90s, 15m, 36h or 7d"));
+  CHECK(has(mistake("from: 2017-09-11", "from: 2017-13-11"), "is no date"));
+  CHECK(has(mistake("loads: [0.7", "loads: [0"), "offered loads above 0"));
+  CHECK(has(mistake("agents: [1, 2]", "agents: [1, 1]"), "each once"));
+  CHECK(has(mistake("durations: none", "durations: maybe"), "write exact, none or noisy: SIGMA"));
+  CHECK(has(mistake("name: b,", "name: a,"), "two topologies are called 'a'"));
+  CHECK(has(mistake("${DATA}/jobs.csv\", origin", "${NOWHERE_SET}/j.csv\", origin"),
+            "${NOWHERE_SET} has no value"));
+  CHECK(has(mistake("name: w1, ", "name: w1, generate: gavel, "), "exactly one of"));
+  CHECK(has(mistake("loads: [0.7", "loads: {"), "this is not YAML"));
+  CHECK(has(parse(kGood + "---\nname: second\n").error().message, "a second document"));
+  CHECK(has(parse("").error().message, "an experiment is"));
+}
+
+TEST_CASE("an item belongs to exactly one split") {
+  CHECK(has(mistake("topologies: [b]", "topologies: [b, a]"),
+            "dir/x.yaml:10:32: 'a' is in split validation already"));
+  CHECK(has(mistake("workloads: [w2]", "workloads: []"), "empty list"));
+  CHECK(has(mistake("workloads: [w2]", "workloads: [w3]"), "did you mean 'w1'?"));
+}
+
+TEST_CASE("one thing under two names does not slip into two splits") {
+  CHECK(has(mistake("from: 14d", "from: 13d"), "share jobs"));
+  CHECK(has(mistake("from: 2017-09-11, length: 7d, ", "from: 2017-09-11, "), "share jobs"));
+  CHECK(has(mistake("servers: \"2:V100,2:K80\", gpus_per_server: 4, gang_max: 8",
+                    "servers: 4, gpus_per_server: 8"),
+            "share their hardware"));
+}
+
+TEST_CASE("defaults of workloads give way to what an entry says") {
+  const auto read = parse(
+      replaced(kGood, "workloads:\n", "workload_defaults: {jobs: 9, gang_max: 4}\nworkloads:\n"));
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  CHECK(read.value().workloads[0].jobs == 300);
+  CHECK(read.value().workloads[1].jobs == 9);
+  CHECK(read.value().workloads[0].gang_max == 4);
+  CHECK(has(mistake("workloads:\n", "workload_defaults: {jubs: 9}\nworkloads:\n"),
+            "did you mean 'jobs'?"));
+}
+
+TEST_CASE("damaged experiments are refused, never fatal and never endless") {
+  Rng rng(7);
+  for (int i = 0; i < 3000; ++i) {
+    std::string text = kGood;
+    for (std::uint32_t edits = 1 + rng.below(4); edits > 0 && !text.empty(); --edits) {
+      const std::size_t at = rng.below(static_cast<std::uint32_t>(text.size()));
+      switch (rng.below(3)) {
+        case 0:
+          text[at] = static_cast<char>(rng.below(256));
+          break;
+        case 1:
+          text.erase(at, 1 + rng.below(9));
+          break;
+        default:
+          text.insert(at, 1, "[]{},:-\"'#&*!|>%@` \n"[rng.below(20)]);
+      }
+    }
+    const auto read = parse(text);
+    if (!read) CHECK(read.error().message.find("dir/x.yaml") == 0);
+  }
+}
+
+TEST_CASE("dates and lengths") {
+  CHECK(seconds(read_date("1970-01-02").value()) == 86'400);
+  CHECK(seconds(read_date("2017-10-23 08:30:00").value()) == 1'508'747'400);
+  CHECK_FALSE(read_date("2017-02-30").ok());
+  CHECK_FALSE(read_date("2017-02-03 25:00:00").ok());
+  CHECK_FALSE(read_date("2017-02-03x").ok());
+  CHECK(read_length("1.5h").value() == from_seconds(5400));
+  CHECK_FALSE(read_length("h").ok());
+  CHECK_FALSE(read_length("-1s").ok());
+}

@@ -1,0 +1,173 @@
+#include "launch/experiment/results.h"
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
+
+#include "base/check.h"
+#include "launch/experiment/page_template.h"
+
+namespace starling {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const Interval& x) {
+  return {{"mean", x.mean}, {"half95", x.n > 1 ? Json(x.half) : Json()}, {"n", x.n}};
+}
+
+Json to_json(const ComparisonRow& row) {
+  return {{"policy", row.label},
+          {"agents", row.agents},
+          {"baseline", row.baseline},
+          {"avg_jct_s", to_json(row.jct_s)},
+          {"p99_jct_s", to_json(row.p99_jct_s)},
+          {"gpu_utilization", to_json(row.utilization)},
+          {"under_baseline_s", to_json(row.less_s)},
+          {"under_baseline_share", to_json(row.less_share)},
+          {"excess_removed", row.excess_removed ? Json(*row.excess_removed) : Json()},
+          {"unfinished_jobs", row.unfinished}};
+}
+
+Json to_json(const ComparisonTable& table) {
+  Json rows = Json::array();
+  for (const ComparisonRow& row : table.rows) rows.push_back(to_json(row));
+  return {{"family", std::string(1, static_cast<char>(table.family))},
+          {"family_name", family_text(table.family)},
+          {"topology", table.topology},
+          {"load", table.load > 0 ? Json(table.load) : Json()},
+          {"pairs", table.pairs},
+          {"left_out", table.left_out},
+          {"floor_jct_s", to_json(table.floor_s)},
+          {"rows", rows}};
+}
+
+Json comparisons(const Results& results) {
+  Json tables = Json::array();
+  for (const ComparisonTable& table : results.tables) tables.push_back(to_json(table));
+  return tables;
+}
+
+Json runs_of(const Results& results) {
+  Json runs = Json::array();
+  for (const RunRecord& record : results.records) runs.push_back(Json::parse(record.summary));
+  return runs;
+}
+
+/// Curves of the first pair of every table's cell: a page with all of them would be too large.
+Json cells(const Results& results) {
+  std::set<std::tuple<std::string, double, std::string, std::uint32_t>> seen;
+  Json out = Json::array();
+  for (const RunRecord& record : results.records) {
+    const RunPoint& point = record.fact.point;
+    if (!seen.emplace(point.topology, point.load, point.label, point.agents).second) continue;
+    const Json summary = Json::parse(record.summary);
+    out.push_back({{"policy", point.label},
+                   {"agents", point.agents},
+                   {"topology", point.topology},
+                   {"load", point.load > 0 ? Json(point.load) : Json()},
+                   {"workload", point.workload},
+                   {"seed", point.seed},
+                   {"gpus", summary.at("gpus")},
+                   {"curves", Json::parse(record.curves)}});
+  }
+  return out;
+}
+
+/// Puts `text` in the place of `mark`, which occurs once.
+void fill(std::string& page, const std::string& mark, const std::string& text) {
+  const std::size_t at = page.find(mark);
+  STARLING_CHECK(at != std::string::npos);
+  page.replace(at, mark.size(), text);
+}
+
+/// Inside a script element `end` would end it early; strings of JSON and JavaScript read "<\/"
+/// alike.
+std::string within_script(std::string text, const char* end) {
+  for (std::size_t at = 0; (at = text.find(end, at)) != std::string::npos; at += 3)
+    text.insert(at + 1, "\\");
+  return text;
+}
+
+}  // namespace
+
+Result<Results> read_results(const std::filesystem::path& dir) {
+  auto manifest = read_manifest(dir / "experiment.json");
+  if (!manifest)
+    return {Errc::invalid,
+            manifest.error().message + "; give a folder that 'starling experiment' wrote"};
+  Results results;
+  results.manifest = std::move(manifest).value();
+  for (const RunPoint& point : results.manifest.runs) {
+    const std::filesystem::path file = dir / "runs" / (point.id + ".json");
+    std::error_code ignored;
+    if (!std::filesystem::exists(file, ignored)) {
+      ++results.missing;
+      continue;
+    }
+    auto record = read_record(file, point);
+    if (!record)
+      return {Errc::invalid, record.error().message + "; delete it and go on with --resume"};
+    results.records.push_back(std::move(record).value());
+  }
+  std::vector<RunFact> facts;
+  for (const RunRecord& record : results.records) facts.push_back(record.fact);
+  results.tables = compare(facts, results.manifest.baseline);
+  return results;
+}
+
+std::string summary_of(const Results& results) {
+  return Json{{"schema", 1}, {"runs", runs_of(results)}}.dump(1) + "\n";
+}
+
+std::string results_json(const Results& results) {
+  return Json{{"schema", 1},
+              {"experiment", results.manifest.name},
+              {"split", results.manifest.split.empty() ? Json() : Json(results.manifest.split)},
+              {"missing", results.missing},
+              {"comparisons", comparisons(results)},
+              {"runs", runs_of(results)}}
+             .dump(1) +
+         "\n";
+}
+
+std::string experiment_page(const Results& results, const std::string& echarts) {
+  const Manifest& manifest = results.manifest;
+  const Json data{{"name", manifest.name},          {"description", manifest.description},
+                  {"split", manifest.split},        {"physics", manifest.physics},
+                  {"runs", results.records.size()}, {"missing", results.missing},
+                  {"tables", comparisons(results)}, {"cells", cells(results)}};
+  std::string page = kExperimentPage;
+  // The page's own marks first: what is filled in may hold anything.
+  fill(page, "@@ECHARTS@@", "\x01");
+  fill(page, "@@DATA@@",
+       within_script(data.dump(-1, ' ', true, Json::error_handler_t::replace), "</"));
+  fill(page, "\x01", within_script(echarts, "</script"));
+  return page;
+}
+
+std::filesystem::path find_echarts(const std::filesystem::path& program) {
+  namespace fs = std::filesystem;
+  if (const char* given = std::getenv("STARLING_ECHARTS"); given != nullptr) return given;
+  const fs::path folder = program.parent_path();
+  for (const fs::path& file :
+       {folder / "experiment/charts/node_modules/echarts/dist/echarts.min.js",
+        folder / "../share/starling/echarts.min.js"}) {
+    std::error_code ignored;
+    if (fs::exists(file, ignored)) return file;
+  }
+  return {};
+}
+
+Status write_results(const std::filesystem::path& dir, const Results& results,
+                     const std::string& echarts) {
+  if (Status s = write_whole(dir / "summary.json", summary_of(results)); !s) return s;
+  if (Status s =
+          write_whole(dir / "table.md", tables_markdown(results.manifest.name, results.tables));
+      !s)
+    return s;
+  return write_whole(dir / "report.html", experiment_page(results, echarts));
+}
+
+}  // namespace starling

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "launch/experiment/grid.h"
+#include "policies/registry.h"
+#include "sim/simulate.h"
+
+namespace starling {
+
+/// simulate(), or what stands in for it in a test.
+using RunFunction = std::function<Result<RunResult>(const Topology&, const Trace&,
+                                                    const PolicyRegistry&, const SimOptions&)>;
+
+struct GridOptions {
+  std::filesystem::path
+      out;              ///< experiment.json, runs/ID.json and, where wanted, jobs/ID.csv go there
+  bool resume = false;  ///< runs whose record is whole are not run again
+  std::uint32_t threads = 0;  ///< 0: as many as the machine has
+  /// Called by one thread at a time after each run; `left_s` is a guess of the time to the end.
+  std::function<void(std::uint64_t done, std::uint64_t total, double left_s)> progress;
+  /// Called by one thread at a time for each run that failed.
+  std::function<void(const RunPoint&, const Error&)> failed;
+};
+struct GridOutcome {
+  std::uint64_t ran = 0, skipped = 0, failed = 0;
+};
+
+/// Runs all points on a pool of threads; each run is single-threaded. A run that fails costs
+/// nothing but itself. Whatever ends the process leaves the records of finished runs whole.
+/// `conflict`: the folder has records already and `resume` is not set; `io`: it cannot be written.
+[[nodiscard]] Result<GridOutcome> run_grid(const Experiment& experiment, const Inputs& inputs,
+                                           const std::vector<RunPoint>& points,
+                                           const PolicyRegistry& policies, const RunFunction& run,
+                                           const GridOptions& options);
+
+}  // namespace starling

@@ -1,0 +1,159 @@
+#include "launch/experiment/run_grid.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <fstream>
+#include <map>
+#include <tuple>
+
+#include "launch/experiment/load_experiment.h"
+#include "launch/experiment/results.h"
+#include "workload/test_folder.h"
+
+using namespace starling;
+
+namespace {
+
+const char* const kText = R"(name: grid
+topologies: [{name: a, generate: flat, servers: 2, gpus_per_server: 4}]
+workloads: [{name: w, generate: philly-like, jobs: 20}]
+loads: [0.7, 0.9]
+policies: [fifo, sjf]
+seeds: 3
+jobs: yes
+)";
+
+/// What a policy does here: fifo takes 60 s longer than a job's duration, sjf 30 s.
+RunResult fake_run(const Topology& topology, const Trace& trace, const SimOptions& options) {
+  RunResult run;
+  run.policy = options.policy;
+  run.mode = "sim";
+  run.gpus = topology.gpu_count();
+  run.servers = topology.server_count();
+  run.agents = options.agents;
+  run.seed = options.seed;
+  for (const TraceJob& job : trace.jobs) {
+    JobRow& row = run.jobs.emplace_back();
+    row.name = job.spec.name;
+    row.submit_s = seconds(job.submit);
+    row.start_s = row.submit_s + (options.policy == "fifo" ? 60 : 30);
+    row.duration_s = row.service_s = seconds(job.spec.duration);
+    row.finish_s = row.start_s + row.duration_s;
+    row.gpus = job.spec.gpus();
+    row.placement = "0-3";
+    row.state = JobPhase::finished;
+  }
+  return run;
+}
+
+struct World {
+  World() : experiment(parse_experiment(kText, "x.yaml", policies).value()) {
+    inputs = open_inputs(experiment).value();
+    points = expand(experiment, inputs).value();
+  }
+  Result<GridOutcome> run(const std::filesystem::path& out, bool resume = false,
+                          const std::string& fail_policy = {}) {
+    calls = 0;
+    GridOptions options;
+    options.out = out;
+    options.resume = resume;
+    options.threads = 3;
+    options.failed = [this](const RunPoint& point, const Error& error) {
+      complaints.push_back(point.label + ": " + error.message);
+    };
+    options.progress = [this](std::uint64_t done, std::uint64_t total, double) {
+      last_done = done;
+      last_total = total;
+    };
+    return run_grid(
+        experiment, inputs, points, policies,
+        [&](const Topology& topology, const Trace& trace, const PolicyRegistry&,
+            const SimOptions& options_of_run) -> Result<RunResult> {
+          ++calls;
+          if (options_of_run.policy == fail_policy && options_of_run.seed == 2)
+            return {Errc::invalid, "it broke"};
+          if (options_of_run.policy == fail_policy && options_of_run.seed == 3)
+            throw std::bad_alloc();
+          return fake_run(topology, trace, options_of_run);
+        },
+        options);
+  }
+
+  PolicyRegistry policies = make_policy_registry();
+  Experiment experiment;
+  Inputs inputs;
+  std::vector<RunPoint> points;
+  std::atomic<int> calls = 0;
+  std::uint64_t last_done = 0, last_total = 0;
+  std::vector<std::string> complaints;
+};
+
+}  // namespace
+
+TEST_CASE("every run leaves its record, and the results compare them") {
+  const TestFolder folder("grid");
+  World world;
+  const auto outcome = world.run(folder.path);
+  REQUIRE_MESSAGE(outcome.ok(), outcome.error().message);
+  CHECK(outcome.value().ran == 12);
+  CHECK(world.last_done == 12);
+  CHECK(world.last_total == 12);
+  CHECK(std::filesystem::exists(folder.path / "jobs" / (world.points[0].id + ".csv")));
+  const auto results = read_results(folder.path);
+  REQUIRE_MESSAGE(results.ok(), results.error().message);
+  CHECK(results.value().missing == 0);
+  REQUIRE(results.value().tables.size() == 2);
+  const ComparisonRow& best = results.value().tables[0].rows.front();
+  CHECK(best.label == "sjf");
+  CHECK(best.less_s.mean == doctest::Approx(30));
+  CHECK(best.less_s.half == doctest::Approx(0));
+  CHECK(best.excess_removed == doctest::Approx(0.5));
+}
+
+TEST_CASE("the same jobs go to every policy of a pair") {
+  const TestFolder folder("pairs");
+  World world;
+  REQUIRE(world.run(folder.path).ok());
+  std::map<std::tuple<double, std::uint64_t>, std::string> csv;
+  for (const RunPoint& point : world.points) {
+    std::ifstream in(folder.path / "jobs" / (point.id + ".csv"));
+    std::string line, submits;
+    while (std::getline(in, line)) submits += line.substr(0, line.find(',', line.find(',') + 1));
+    const auto [known, fresh] = csv.emplace(std::tuple(point.load, point.seed), submits);
+    if (!fresh) CHECK(known->second == submits);
+  }
+  CHECK(csv.size() == 6);
+}
+
+TEST_CASE("a run that fails costs nothing but itself, and --resume runs it again") {
+  const TestFolder folder("failing");
+  World world;
+  const auto outcome = world.run(folder.path, false, "sjf");
+  CHECK(outcome.value().failed == 4);
+  CHECK(outcome.value().ran == 8);
+  REQUIRE(world.complaints.size() == 4);
+  CHECK(world.complaints[0].find("sjf: ") == 0);
+  CHECK(read_results(folder.path).value().missing == 4);
+  CHECK(read_results(folder.path).value().tables[0].pairs == 1);
+
+  const auto again = world.run(folder.path, true);
+  CHECK(again.value().skipped == 8);
+  CHECK(again.value().ran == 4);
+  CHECK(world.calls == 4);
+  CHECK(world.run(folder.path, true).value().skipped == 12);
+  CHECK(world.calls == 0);
+}
+
+TEST_CASE("finished runs are not overwritten unasked, and a torn record is run again") {
+  const TestFolder folder("resume");
+  World world;
+  REQUIRE(world.run(folder.path).ok());
+  const auto refused = world.run(folder.path);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == Errc::conflict);
+  CHECK(refused.error().message.find("--resume") != std::string::npos);
+  const auto torn = folder.path / "runs" / (world.points[3].id + ".json");
+  std::filesystem::resize_file(torn, 40);
+  CHECK(world.run(folder.path, true).value().ran == 1);
+}

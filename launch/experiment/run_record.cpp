@@ -1,0 +1,159 @@
+#include "launch/experiment/run_record.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sim/summary.h"
+#include "workload/text_file.h"
+
+namespace starling {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchema = 1;
+
+double rounded(double x) { return std::round(x * 1000) / 1000; }
+
+Json to_json(const RunCurves& curves) {
+  Json jct = Json::array(), timeline = Json::array(), gantt = Json::array();
+  for (const auto& [s, share] : curves.jct) jct.push_back({rounded(s), rounded(share)});
+  for (const TimePoint& p : curves.timeline)
+    timeline.push_back({rounded(p.at_s), p.busy_gpus, p.waiting});
+  for (const RunCurves::Bar& bar : curves.gantt) {
+    gantt.push_back(
+        {bar.job, rounded(bar.submit_s), rounded(bar.start_s), rounded(bar.finish_s), bar.gpus});
+  }
+  return Json{
+      {"jct", jct},
+      {"timeline", timeline},
+      {"heat", {{"bin_s", curves.heat_bin_s}, {"rows", curves.heat_rows}, {"cells", curves.heat}}},
+      {"gantt", gantt}};
+}
+
+void set_names(const RunPoint& point, Json& summary) {
+  summary["policy"] = point.label;
+  summary["family"] = std::string(1, static_cast<char>(point.family));
+  summary["topology"] = point.topology;
+  summary["workload"] = point.workload;
+  summary["load"] = point.load > 0 ? Json(point.load) : Json();
+}
+
+/// Runs `read`, with nlohmann's complaints about wrong types turned into an error.
+template <class Read>
+auto guarded(const std::filesystem::path& file, const Read& read) -> decltype(read(Json())) {
+  const Result<std::string> text = read_text_file(file);
+  if (!text) return text.error();
+  try {
+    return read(Json::parse(text.value()));
+  } catch (const Json::exception& error) {
+    return {Errc::invalid, file.string() + ": " + error.what()};
+  }
+}
+
+double number_or(const Json& json, const char* key, double fallback) {
+  const Json& value = json.at(key);
+  return value.is_null() ? fallback : value.get<double>();
+}
+
+}  // namespace
+
+Status write_whole(const std::filesystem::path& file, const std::string& text) {
+  const std::filesystem::path fresh = file.string() + ".new";
+  if (Status written = write_text_file(fresh, text); !written) return written;
+  std::error_code error;
+  std::filesystem::rename(fresh, file, error);
+  if (error) return {Errc::io, file.string() + ": " + error.message()};
+  return done();
+}
+
+Status write_record(const std::filesystem::path& file, const RunPoint& point, RunResult run,
+                    const RunCurves& curves) {
+  Json whole;
+  whole["schema"] = kSchema;
+  whole["id"] = point.id;
+  whole["summary"] = Json::parse(summary_json(std::span(&run, 1))).at("runs").at(0);
+  set_names(point, whole["summary"]);
+  whole["curves"] = to_json(curves);
+  return write_whole(file, whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+Result<RunRecord> read_record(const std::filesystem::path& file, const RunPoint& point) {
+  return guarded(file, [&](const Json& whole) -> Result<RunRecord> {
+    if (whole.at("schema") != kSchema || whole.at("id") != point.id)
+      return {Errc::invalid, file.string() + ": is not the record of run " + point.id};
+    RunRecord record;
+    Json summary = whole.at("summary");
+    set_names(point, summary);
+    RunFact& fact = record.fact;
+    fact.point = point;
+    fact.submitted = summary.at("jobs_submitted").get<std::uint64_t>();
+    fact.finished = summary.at("jobs_finished").get<std::uint64_t>();
+    fact.avg_jct_s = number_or(summary, "avg_jct_s", 0);
+    fact.p99_jct_s = number_or(summary, "p99_jct_s", 0);
+    fact.floor_jct_s = number_or(summary, "floor_jct_s", 0);
+    fact.utilization = number_or(summary, "gpu_utilization", 0);
+    record.summary = summary.dump();
+    record.curves = whole.at("curves").dump();
+    return record;
+  });
+}
+
+Status write_manifest(const std::filesystem::path& file, const Manifest& manifest) {
+  Json runs = Json::array();
+  for (const RunPoint& point : manifest.runs) {
+    runs.push_back({{"id", point.id},
+                    {"policy", point.policy},
+                    {"label", point.label},
+                    {"family", std::string(1, static_cast<char>(point.family))},
+                    {"topology", point.topology},
+                    {"workload", point.workload},
+                    {"split", point.split},
+                    {"load", point.load},
+                    {"agents", point.agents},
+                    {"seed", point.seed}});
+  }
+  const Json whole{{"schema", kSchema},
+                   {"name", manifest.name},
+                   {"description", manifest.description},
+                   {"split", manifest.split},
+                   {"baseline", manifest.baseline},
+                   {"physics", manifest.physics},
+                   {"runs", runs}};
+  return write_whole(file, whole.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+Result<Manifest> read_manifest(const std::filesystem::path& file) {
+  return guarded(file, [&](const Json& whole) -> Result<Manifest> {
+    if (whole.at("schema") != kSchema)
+      return {Errc::invalid, file.string() + ": has another schema than this program knows"};
+    Manifest manifest;
+    whole.at("name").get_to(manifest.name);
+    whole.at("description").get_to(manifest.description);
+    whole.at("split").get_to(manifest.split);
+    whole.at("baseline").get_to(manifest.baseline);
+    whole.at("physics").get_to(manifest.physics);
+    for (const Json& run : whole.at("runs")) {
+      RunPoint& point = manifest.runs.emplace_back();
+      run.at("id").get_to(point.id);
+      run.at("policy").get_to(point.policy);
+      run.at("label").get_to(point.label);
+      run.at("topology").get_to(point.topology);
+      run.at("workload").get_to(point.workload);
+      run.at("split").get_to(point.split);
+      run.at("load").get_to(point.load);
+      run.at("agents").get_to(point.agents);
+      run.at("seed").get_to(point.seed);
+      const auto family = run.at("family").get<std::string>();
+      const bool known = family == "A" || family == "B" || family == "C";
+      const bool hex = point.id.size() == 16 &&
+                       point.id.find_first_not_of("0123456789abcdef") == std::string::npos;
+      if (!known || !hex)
+        return {Errc::invalid, file.string() + ": run '" + point.id + "' is damaged"};
+      point.family = static_cast<Family>(family.front());
+    }
+    return manifest;
+  });
+}
+
+}  // namespace starling

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/result.h"
+#include "launch/experiment/compare.h"
+#include "launch/experiment/run_curves.h"
+#include "sim/run_result.h"
+
+namespace starling {
+
+/// A finished run as it lies in DIR/runs/ID.json: its figures and curves, both as JSON text.
+struct RunRecord {
+  RunFact fact;         ///< its point is the caller's
+  std::string summary;  ///< one run of summary.json
+  std::string curves;   ///< what the page draws
+};
+
+/// Replaces the file as a whole: it is there complete or not at all. Names and labels of `point`
+/// are put in the place of the result's.
+[[nodiscard]] Status write_record(const std::filesystem::path& file, const RunPoint& point,
+                                  RunResult run, const RunCurves& curves);
+/// The record of `point`, under the names of `point`. `not_found`, `io`, or `invalid` for a file
+/// that is no whole record of that id.
+[[nodiscard]] Result<RunRecord> read_record(const std::filesystem::path& file,
+                                            const RunPoint& point);
+
+/// What was run, so that a report can be made without the experiment's file and inputs.
+struct Manifest {
+  std::string name, description, split, baseline, physics;
+  std::vector<RunPoint> runs;
+};
+[[nodiscard]] Status write_manifest(const std::filesystem::path& file, const Manifest& manifest);
+[[nodiscard]] Result<Manifest> read_manifest(const std::filesystem::path& file);
+
+/// The text as a file, complete or not at all. `io` names it.
+[[nodiscard]] Status write_whole(const std::filesystem::path& file, const std::string& text);
+
+}  // namespace starling
