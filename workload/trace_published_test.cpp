@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "base/limits.h"
+#include "base/rng.h"
 #include "base/test_data.h"
 #include "workload/check_job.h"
 #include "workload/stats.h"
@@ -170,4 +171,42 @@ TEST_CASE("SWF: processors are GPUs; unknown ones fall back to requested; the re
         "t.csv:2: has 3 fields; a job of the Standard Workload Format has 18");
   CHECK(message(read("t.csv", "1 x 3 60.5 16 -1 -1 16 100 -1 1 5 1 -1 2 -1 -1 -1\n")) ==
         "t.csv:1: field 2 is 'x'; write a number from 0, or -1 for not known");
+}
+
+TEST_CASE("mutated rows of any format are read or refused with their line, never worse") {
+  const std::string good[] = {
+      "job_id,num_gpu,submit_time,iterations,model_name,batch_size,duration,interval,"
+      "iteration_time,resource_time_0,resource_time_1,resource_time_2,priority\n"
+      "1,16,1534000,1463,vgg16,16,281500,28000,214,82.0,75,66.0,1\n",
+      "model,batch_size,total_steps,scale_factor,batch_mode,priority_weight,slo,duration_s,"
+      "arrival_s\nResNet-50,64,4390,1,,1.0,-1.0,,5.5\nLM,10,134583,2,gns,1.0,-1.0,1418,60\n",
+      "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,"
+      "deletion_time,scheduled_time\na,12500,16384,1,460,V100M16|P100,LS,Running,10,100,30\n",
+      "name,time,application,num_replicas,batch_size\ncifar10-0,107,cifar10,6,2048\n",
+      ";\n1 100 3 60.5 16 -1 -1 16 100 -1 1 5 1 -1 2 -1 -1 -1\n",
+  };
+  Rng rng(9);
+  const TestFolder folder("published-fuzz");
+  const std::filesystem::path file = folder.path / "t.csv";
+  for (const std::string& whole : good) {
+    int refused = 0;
+    for (int i = 0; i < 400; ++i) {
+      std::string text = whole;
+      for (std::uint32_t n = 1 + rng.below(3); n > 0; --n) {
+        const std::uint32_t at = rng.below(static_cast<std::uint32_t>(text.size()));
+        constexpr std::string_view bytes = "\",\n\r9-.eE|;\0\xff a";
+        if (rng.chance(0.6)) {
+          text[at] = bytes[rng.below(static_cast<std::uint32_t>(bytes.size()))];
+        } else {
+          text.erase(at, 1 + rng.below(5));
+        }
+      }
+      std::ofstream(file, std::ios::binary) << text;
+      const Result<Trace> trace = read_trace(file, {});
+      if (trace) continue;
+      ++refused;
+      REQUIRE(trace.error().message.find("t.csv:") != std::string::npos);
+    }
+    CHECK(refused > 20);
+  }
 }
