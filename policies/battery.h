@@ -10,7 +10,7 @@
 namespace starling {
 
 /// A random mix for the battery: bursts, gangs up to half of the data centre, some jobs with GPU
-/// types.
+/// types, some elastic.
 inline Trace battery_trace(Rng rng, std::uint32_t jobs, const Topology& topology) {
   Trace trace;
   double at = 0;
@@ -27,6 +27,10 @@ inline Trace battery_trace(Rng rng, std::uint32_t jobs, const Topology& topology
       job.spec.gpu_types = {
           topology.gpu_types()[rng.below(static_cast<std::uint32_t>(topology.gpu_types().size()))]
               .name};
+    }
+    if (rng.chance(0.3)) {
+      job.spec.min_workers = 1;
+      job.spec.max_workers = job.spec.workers + rng.below(4);
     }
     job.spec.duration = from_seconds(1 + 300 * rng.exponential());
     trace.jobs.push_back(job);

@@ -15,7 +15,22 @@ TEST_CASE("every policy of the library passes the battery") {
   }
 }
 
-// Two long jobs hold the cluster when many short ones arrive. Who may stop jobs lets the short ones pass.
+TEST_CASE("every objective of Gavel, and the options of others, pass the battery") {
+  const PolicyRegistry registry = make_policy_registry();
+  for (const char* objective :
+       {"fifo", "finish-time-fairness", "makespan", "throughput", "max-min-fairness"}) {
+    for (const char* aware : {"yes", "no"}) {
+      run_policy_battery(registry, std::string("gavel:objective=") + objective + ",aware=" + aware);
+    }
+  }
+  for (const char* text : {"tetris:durations=yes", "tetris:fit=count", "lif:threshold=0.9",
+                           "optimus:round=60", "drf:round=60"}) {
+    run_policy_battery(registry, text);
+  }
+}
+
+// Two long jobs hold the cluster when many short ones arrive. Who may stop jobs lets the short ones
+// pass.
 TEST_CASE("Tiresias lets newcomers pass jobs that have had much service") {
   GeneratorOptions options;
   options.groups = {{2, "V100"}};
@@ -48,7 +63,8 @@ TEST_CASE("Tiresias lets newcomers pass jobs that have had much service") {
   CHECK(short_jct("tiresias-gittins") < 1'000);
 }
 
-// 16 GPUs: one job of 8 runs for 1,000 s, one of 16 waits for it. A job of 100 s may slip in before it.
+// 16 GPUs: one job of 8 runs for 1,000 s, one of 16 waits for it. A job of 100 s may slip in before
+// it.
 TEST_CASE("EASY starts a later job exactly when that does not delay the first one") {
   GeneratorOptions options;
   options.groups = {{2, "V100"}};

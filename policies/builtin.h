@@ -12,5 +12,9 @@ void add_load_balance(PolicyRegistry& registry);
 void add_consolidate(PolicyRegistry& registry);
 void add_easy(PolicyRegistry& registry);
 void add_tiresias(PolicyRegistry& registry);  ///< both: by attained service, by Gittins index
+void add_gavel(PolicyRegistry& registry);
+void add_elastic(PolicyRegistry& registry);  ///< drf, optimus
+void add_tetris(PolicyRegistry& registry);
+void add_lif(PolicyRegistry& registry);
 
 }  // namespace starling

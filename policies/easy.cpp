@@ -14,10 +14,10 @@ constexpr PolicyFacts kFacts{
     .needs_running = true,
     .needs_durations = true};
 
-/// EASY backfilling (Lifka 1995). The first job that does not fit gets a reservation: the time at which enough
-/// running jobs will have ended for it, by their estimates. A later job may start if it ends before that
-/// or uses only GPUs that the reservation leaves over. Reservations count GPUs, not places; a running job of
-/// unknown length never ends, so behind one nothing long starts.
+/// EASY backfilling (Lifka 1995). The first job that does not fit gets a reservation: the time at
+/// which enough running jobs will have ended for it, by their estimates. A later job may start if
+/// it ends before that or uses only GPUs that the reservation leaves over. Reservations count GPUs,
+/// not places; a running job of unknown length never ends, so behind one nothing long starts.
 class Easy final : public QueuePolicy {
  public:
   using QueuePolicy::QueuePolicy;

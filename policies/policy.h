@@ -18,17 +18,17 @@
 
 namespace starling {
 
-/// What a policy may know of one job. `spec.duration` is the user's estimate: exact, noisy or 0 (unknown),
-/// as the experiment says; never more.
+/// What a policy may know of one job. `spec.duration` is the user's estimate: exact, noisy or 0
+/// (unknown), as the experiment says; never more.
 struct JobView {
-  const JobSpec* spec = nullptr;   ///< valid during decide()
-  Instant submitted;               ///< when the first home accepted it
-  std::uint64_t order = 0;         ///< arrival order at this home; unique
-  Duration served{0};              ///< time it has run so far, over all attempts
-  std::uint32_t failed_rounds = 0; ///< attempts that were refused before they started
-  Placement placement;             ///< running jobs only: its GPUs, also those of other partitions
-  bool blocked = false;            ///< an attempt or a forward is under way: leave it alone
-  std::uint32_t forwards = 0;      ///< homes that it has left so far
+  const JobSpec* spec = nullptr;    ///< valid during decide()
+  Instant submitted;                ///< when the first home accepted it
+  std::uint64_t order = 0;          ///< arrival order at this home; unique
+  Duration served{0};               ///< time it has run so far, over all attempts
+  std::uint32_t failed_rounds = 0;  ///< attempts that were refused before they started
+  Placement placement;              ///< running jobs only: its GPUs, also those of other partitions
+  bool blocked = false;             ///< an attempt or a forward is under way: leave it alone
+  std::uint32_t forwards = 0;       ///< homes that it has left so far
 };
 
 /// What another partition said of itself. A hint: nothing safe may depend on it.
@@ -47,23 +47,37 @@ struct RemoteDigest {
 /// Who may look at what: one partition, its jobs, hints about the others, and a speed model.
 struct View {
   const Topology& topology;
-  const Occupancy& gpus;                   ///< the partition; what decide() may place on at once
-  std::span<const JobView> waiting;        ///< in arrival order
-  std::span<const JobView> running;        ///< in start order; filled only if facts() says preemptive,
-                                             ///< elastic or needs_running
-  std::span<const RemoteDigest> others;    ///< by agent
+  const Occupancy& gpus;             ///< the partition; what decide() may place on at once
+  std::span<const JobView> waiting;  ///< in arrival order
+  std::span<const JobView> running;  ///< in start order; filled only if facts() says preemptive,
+                                     ///< elastic or needs_running
+  std::span<const RemoteDigest> others;  ///< by agent
   const SpeedModel& speed;
   Instant now;
   AgentId me;
 };
 
-struct Start   { JobId job; Placement placement; };  ///< ascending GPUs, all free in View::gpus
-struct Resize  { JobId job; Placement placement; };  ///< checkpoint, stop, start there
-struct Preempt { JobId job; };                       ///< checkpoint, stop, wait again
-struct Forward { JobId job; AgentId to; };           ///< give the job a new home
+struct Start {
+  JobId job;
+  Placement placement;
+};  ///< ascending GPUs, all free in View::gpus
+struct Resize {
+  JobId job;
+  Placement placement;
+};  ///< checkpoint, stop, start there
+struct Preempt {
+  JobId job;
+};  ///< checkpoint, stop, wait again
+struct Forward {
+  JobId job;
+  AgentId to;
+};  ///< give the job a new home
 /// Ask other partitions for a share: `local` GPUs here, the rest from bids. The core runs the
 /// two-phase flow; the job stays waiting if anybody refuses.
-struct Spread  { JobId job; Placement local; };
+struct Spread {
+  JobId job;
+  Placement local;
+};
 using Decision = std::variant<Start, Resize, Preempt, Forward, Spread>;
 
 enum class TriggerKind : std::uint8_t { arrival, departure, round, digest };
@@ -76,15 +90,15 @@ enum class Family : char { placement = 'A', order = 'B', elastic = 'C' };
 /// What a policy is and needs: what the engine must give it, and whom it may be compared with.
 struct PolicyFacts {
   std::string_view name;
-  std::string_view summary;        ///< one line for people
+  std::string_view summary;  ///< one line for people
   Family family = Family::order;
   bool preemptive = false;
   bool elastic = false;
-  bool needs_running = false;      ///< wants View::running although it stops nobody
+  bool needs_running = false;  ///< wants View::running although it stops nobody
   bool shares_gpus = false;
   bool needs_durations = false;
   bool needs_model_file = false;
-  Duration round{0};               ///< 0: event-driven
+  Duration round{0};  ///< 0: event-driven
 };
 
 /// Decides who runs where and when, for one partition. Deterministic: same calls, same answers.
@@ -94,10 +108,12 @@ class Policy {
   virtual ~Policy() = default;
   [[nodiscard]] virtual const PolicyFacts& facts() const noexcept = 0;
   /// Decisions in the order in which they are to be tried. Start decisions must not overlap.
-  [[nodiscard]] virtual std::vector<Decision> decide(const View& view, const Trigger& trigger, Rng& rng) = 0;
+  [[nodiscard]] virtual std::vector<Decision> decide(const View& view, const Trigger& trigger,
+                                                     Rng& rng) = 0;
   /// GPUs to offer a gang of `want` that spans partitions, ascending, possibly fewer; empty: none.
   /// `gpus_per_worker` workers never straddle servers.
-  [[nodiscard]] virtual Placement offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker);
+  [[nodiscard]] virtual Placement offer(const View& view, std::uint32_t want,
+                                        std::uint32_t gpus_per_worker);
 };
 
 }  // namespace starling

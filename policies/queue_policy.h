@@ -42,7 +42,11 @@ class QueuePolicy : public Policy {
   virtual void before_starts(const View&, std::vector<Decision>&) {}
   virtual void start_here(const View& view, Trial& trial, std::vector<Decision>& out);
 
+  /// Must come before shape() and index_.sync() in a decide() of one's own.
+  void learn_partition(const Occupancy& gpus);
   [[nodiscard]] const Shape& shape() const noexcept { return *shape_; }
+  /// The partition with everything free.
+  [[nodiscard]] const Occupancy& empty() const noexcept { return *empty_; }
   [[nodiscard]] const QueueOptions& options() const noexcept { return options_; }
 
   QueueIndex index_;
@@ -52,11 +56,9 @@ class QueuePolicy : public Policy {
       failed_;  ///< by kind: the smallest gang that found no room in this call
 
  private:
-  void learn_partition(const Occupancy& gpus);
-
   QueueOptions options_;
   std::optional<Shape> shape_;
-  std::optional<Occupancy> empty_;  // the partition with everything free
+  std::optional<Occupancy> empty_;
 };
 
 }  // namespace starling

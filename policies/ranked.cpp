@@ -6,10 +6,9 @@ namespace starling {
 namespace {
 
 bool lies_here(const View& view, const Placement& placement) {
-  return !placement.empty() &&
-         std::all_of(placement.begin(), placement.end(), [&](GpuId gpu) {
-           return view.gpus.gpus().contains(gpu.value) && !view.gpus.is_free(gpu);
-         });
+  return !placement.empty() && std::all_of(placement.begin(), placement.end(), [&](GpuId gpu) {
+    return view.gpus.gpus().contains(gpu.value) && !view.gpus.is_free(gpu);
+  });
 }
 
 }  // namespace
@@ -36,8 +35,8 @@ void RankedPolicy::choose(std::uint32_t budget, bool strict, std::vector<std::si
   auto runner = runners_.begin();
   std::size_t waiting = 0;
   while (runner != runners_.end() || waiting < queue.size()) {
-    const bool running_first = waiting == queue.size() ||
-                               (runner != runners_.end() && runner->rank <= queue[waiting].key);
+    const bool running_first =
+        waiting == queue.size() || (runner != runners_.end() && runner->rank <= queue[waiting].key);
     if (running_first) {
       const auto size = static_cast<std::uint32_t>(runner->job->placement.size());
       if (size <= budget) {
@@ -66,8 +65,8 @@ void RankedPolicy::start_here(const View& view, Trial& trial, std::vector<Decisi
   choose(budget, options().strict, newcomers);
   if (newcomers.empty()) return;
 
-  // Newcomers go where nobody has to stop as long as that lasts, then onto those who were not chosen,
-  // last in order first.
+  // Newcomers go where nobody has to stop as long as that lasts, then onto those who were not
+  // chosen, last in order first.
   auto victim = runners_.rbegin();
   std::vector<const JobView*> offered;  // given back to `soon`, in the order of giving
   for (const std::size_t i : newcomers) {
@@ -84,9 +83,8 @@ void RankedPolicy::start_here(const View& view, Trial& trial, std::vector<Decisi
     if (!place) continue;
     soon.take(*place);
     taken_[i] = true;
-    const bool free_now = std::all_of(place->begin(), place->end(), [&](GpuId gpu) {
-      return trial.gpus().is_free(gpu);
-    });
+    const bool free_now = std::all_of(place->begin(), place->end(),
+                                      [&](GpuId gpu) { return trial.gpus().is_free(gpu); });
     if (free_now) {
       trial.take(*place);
       out.emplace_back(Start{job.spec->id, std::move(*place)});

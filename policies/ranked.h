@@ -7,12 +7,12 @@
 
 namespace starling {
 
-/// A preemptive policy that is nothing but an order of all jobs, waiting and running alike: GPUs go down the
-/// order by number, a job that no longer fits is skipped, and whoever runs without being chosen is stopped
-/// if, and only if, its GPUs are needed by one who is.
+/// A preemptive policy that is nothing but an order of all jobs, waiting and running alike: GPUs go
+/// down the order by number, a job that no longer fits is skipped, and whoever runs without being
+/// chosen is stopped if, and only if, its GPUs are needed by one who is.
 ///
-/// A chosen job keeps its place. A new one is placed where it stops the fewest; until those have stopped,
-/// nobody behind it starts on the GPUs that are promised to it.
+/// A chosen job keeps its place. A new one is placed where it stops the fewest; until those have
+/// stopped, nobody behind it starts on the GPUs that are promised to it.
 class RankedPolicy : public QueuePolicy {
  public:
   using QueuePolicy::QueuePolicy;

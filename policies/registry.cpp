@@ -57,6 +57,10 @@ PolicyRegistry make_policy_registry() {
   add_consolidate(registry);
   add_easy(registry);
   add_tiresias(registry);
+  add_gavel(registry);
+  add_elastic(registry);
+  add_tetris(registry);
+  add_lif(registry);
   return registry;
 }
 

@@ -20,8 +20,8 @@ class PolicyRegistry {
  public:
   /// Name taken: a broken invariant.
   void add(PolicyFacts facts, PolicyFactory factory, std::string options_help = "");
-  /// Reads "NAME" or "NAME:key=value,...". `not_found` lists the names there are; `invalid` for an option the
-  /// policy does not know or a value out of range.
+  /// Reads "NAME" or "NAME:key=value,...". `not_found` lists the names there are; `invalid` for an
+  /// option the policy does not know or a value out of range.
   [[nodiscard]] Result<std::unique_ptr<Policy>> make(const std::string& text) const;
   struct Entry {
     PolicyFacts facts;

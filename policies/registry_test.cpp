@@ -17,8 +17,10 @@ bool says(const std::string& message, const std::string& part) {
 
 TEST_CASE("a policy is made from its name and options") {
   const PolicyRegistry registry = make_policy_registry();
-  for (const char* text : {"fifo", "fifo:", "sjf:queue=skip,fit=count", "srtf:margin=0.5",
-                           "load-balance", "consolidate:queue=strict"}) {
+  for (const char* text :
+       {"fifo", "fifo:", "sjf:queue=skip,fit=count", "srtf:margin=0.5", "load-balance",
+        "consolidate:queue=strict", "gavel:objective=fifo,aware=no", "lif:threshold=0.5",
+        "tetris:durations=yes", "optimus:round=60"}) {
     const auto made = registry.make(text);
     REQUIRE_MESSAGE(made.ok(), text);
     CHECK(std::string(text).starts_with(made.value()->facts().name));
@@ -28,9 +30,16 @@ TEST_CASE("a policy is made from its name and options") {
 TEST_CASE("a wrong name lists the names and guesses") {
   const std::string message = refusal("fito", Errc::not_found);
   CHECK(says(message, "did you mean 'fifo'?"));
-  CHECK(says(message, "consolidate, easy, fifo, load-balance, sjf, srtf, tiresias-gittins, tiresias-las"));
+  CHECK(says(message,
+             "consolidate, drf, easy, fifo, gavel, lif, load-balance, optimus, sjf, srtf, tetris, "
+             "tiresias-gittins, tiresias-las"));
   CHECK(!says(refusal("quantum-annealing", Errc::not_found), "did you mean"));
   CHECK(says(refusal("", Errc::not_found), "there are"));
+}
+
+TEST_CASE("gavel refuses to share GPUs and says what to write instead") {
+  CHECK(says(refusal("gavel:sharing=yes", Errc::unsupported), "use sharing=no"));
+  CHECK(says(refusal("gavel:objective=cost", Errc::invalid), "finish-time-fairness"));
 }
 
 TEST_CASE("a wrong option says what there is") {

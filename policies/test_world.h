@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <queue>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "interference/profile.h"
 #include "policies/packing.h"
 #include "policies/registry.h"
 #include "topology/partition.h"
@@ -18,26 +20,35 @@ namespace starling {
 
 /// For tests of policies: K partitions at one instant after another, without messages, delays or
 /// faults. At each event time jobs finish, then arrive, then every policy decides until none has
-/// anything more to say. Whatever a decision does that it may not is a line in `faults`.
+/// anything more to say. A policy with rounds also decides at every multiple of its round. Whatever
+/// a decision does that it may not is a line in `faults`.
+///
+/// A job runs as fast as the speed model says of its placement, nobody beside it; at another size
+/// than it asks for, n GPUs do n / (1 + 0.02 (n - 1)) times what one does.
 class TestWorld {
  public:
   struct Options {
     std::uint32_t agents = 1;
     std::uint64_t seed = 1;
     double blocked = 0;  ///< chance that a waiting job is shown as blocked at a decision
+    const SpeedModel* model = nullptr;  ///< nullptr: every placement is as good as any other
+    std::function<std::unique_ptr<Policy>()> make = {};  ///< instead of the registry's
   };
   struct Job {
     JobSpec spec;
     Instant submitted, started, finished = kNever;
     std::uint32_t home = 0, forwards = 0, failed_rounds = 0, starts = 0;
     Duration served{0};
+    Duration work{0};  // that remains, at speed 1
+    double rate = 1;   // while it runs
+    Instant ends = kNever;
     Placement placement;  // empty: does not run
     std::uint64_t order = 0;
   };
   std::vector<std::string> faults;
   std::vector<Job> jobs;
   std::uint64_t decisions = 0, calls = 0, forwards = 0, spreads = 0, spread_starts = 0,
-                preemptions = 0;
+                preemptions = 0, resizes = 0;
   double decide_s = 0;
   TraceHash hash;
 
@@ -46,8 +57,12 @@ class TestWorld {
       : topology_(topology), options_(options), rng_(options.seed, 7) {
     const std::vector<Partition> parts = partition(topology, options.agents).value();
     for (const Partition& p : parts) {
-      Home home{p,  Occupancy(topology, p.servers), {},
-                {}, registry.make(policy).value(),  Rng(options.seed, p.id.value)};
+      Home home{p,
+                Occupancy(topology, p.servers),
+                {},
+                {},
+                options.make ? options.make() : registry.make(policy).value(),
+                Rng(options.seed, p.id.value)};
       homes_.push_back(std::move(home));
     }
   }
@@ -64,10 +79,17 @@ class TestWorld {
       if (waiting() > 0 && (next == kNever || options_.agents > 1)) {
         next = std::min(next, now_ + std::chrono::seconds(next == kNever ? 60 : 600));
       }
+      if (const Duration round = homes_.front().policy->facts().round;
+          round > Duration::zero() && active() > 0) {
+        next = std::min(next, Instant{} + (now_.time_since_epoch() / round + 1) * round);
+      }
       quiet = ends_.empty() && arrived == trace.jobs.size() ? quiet + 1 : 0;
       if (quiet > 200) return;
       now_ = next;
       TriggerKind kind = TriggerKind::round;
+      const Duration round = homes_.front().policy->facts().round;
+      const bool at_round =
+          round > Duration::zero() && now_.time_since_epoch() % round == Duration::zero();
       while (!ends_.empty() && ends_.top().first == now_) {
         kind = TriggerKind::departure;
         finish(ends_.top().second);
@@ -79,16 +101,22 @@ class TestWorld {
         Job job;
         job.spec = trace.jobs[arrived].spec;
         job.submitted = now_;
+        job.work = job.spec.duration;
         jobs.push_back(job);
         enter(jobs.size() - 1, static_cast<std::uint32_t>(arrived % homes_.size()));
       }
-      settle(kind);
+      settle(at_round ? TriggerKind::round : kind);
     }
   }
 
   [[nodiscard]] std::size_t waiting() const {
     std::size_t n = 0;
     for (const Home& home : homes_) n += home.waiting.size();
+    return n;
+  }
+  [[nodiscard]] std::size_t active() const {
+    std::size_t n = waiting();
+    for (const Home& home : homes_) n += home.running.size();
     return n;
   }
   [[nodiscard]] double mean_jct_s() const {
@@ -139,15 +167,16 @@ class TestWorld {
   void stop(std::size_t j) {
     Job& job = jobs[j];
     job.served += now_ - job.started;
+    job.work -=
+        job.rate == 1 ? now_ - job.started : from_seconds(seconds(now_ - job.started) * job.rate);
+    job.ends = kNever;
     occupy(job.placement, false);
     job.placement.clear();
     std::erase(homes_[job.home].running, j);
   }
 
   void finish(std::size_t j) {
-    if (jobs[j].placement.empty() ||
-        jobs[j].started + (jobs[j].spec.duration - jobs[j].served) != now_)
-      return;
+    if (jobs[j].placement.empty() || jobs[j].ends != now_) return;
     stop(j);
     jobs[j].finished = now_;
   }
@@ -160,7 +189,21 @@ class TestWorld {
     ++job.starts;
     homes_[job.home].waiting.erase(job.order);
     homes_[job.home].running.push_back(j);
-    ends_.emplace(now_ + (job.spec.duration - job.served), j);
+    job.rate = rate(job);
+    const Duration takes = job.rate == 1 ? job.work : from_seconds(seconds(job.work) / job.rate);
+    job.ends = later(now_, std::max(takes, Duration(1)));
+    ends_.emplace(job.ends, j);
+  }
+
+  [[nodiscard]] double rate(const Job& job) const {
+    const auto many = [](std::size_t n) {
+      return static_cast<double>(n) / (1 + 0.02 * (static_cast<double>(n) - 1));
+    };
+    const std::size_t n = job.placement.size();
+    const double size = n == job.spec.gpus() ? 1 : many(n) / many(job.spec.gpus());
+    JobProfile profile = profile_of(job.spec);
+    profile.gpus = static_cast<std::uint32_t>(n);
+    return size * speed().speed(profile, job.placement, {}).relative;
   }
 
   [[nodiscard]] std::vector<RemoteDigest> digests(std::uint32_t me) const {
@@ -231,7 +274,8 @@ class TestWorld {
       job.blocked = options_.blocked > 0 && rng_.chance(options_.blocked);
       if (job.blocked) blocked.insert(job.spec->id);
     }
-    const View view{topology_, home.gpus, v.waiting, v.running, v.others, speed_, now_, AgentId{h}};
+    const View view{topology_, home.gpus, v.waiting, v.running,
+                    v.others,  speed(),   now_,      AgentId{h}};
     const auto before = std::chrono::steady_clock::now();
     const std::vector<Decision> decisions_made = home.policy->decide(view, {kind}, home.rng);
     decide_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
@@ -265,14 +309,25 @@ class TestWorld {
     return true;
   }
 
+  /// Elastic policies may give an elastic job any number of its workers; else it is all or nothing.
+  bool size_is_good(std::uint32_t h, const JobSpec& spec, const Placement& placement) {
+    for (const GpuId gpu : placement) {
+      if (!allows(spec, topology_, topology_.server_of(gpu)))
+        return fault("GPU type not allowed"), false;
+    }
+    if (placement.size() == spec.gpus()) return true;
+    const auto workers = static_cast<std::uint32_t>(placement.size()) / spec.gpus_per_worker;
+    const bool whole = workers * spec.gpus_per_worker == placement.size();
+    const bool may = homes_[h].policy->facts().elastic && spec.elastic() && whole &&
+                     workers >= spec.min_workers && workers <= spec.max_workers;
+    if (!may) fault("not the gang's size");
+    return may;
+  }
+
   bool apply(std::uint32_t h, const Start& d, const std::set<JobId>& blocked) {
     const std::size_t j = waiting_job(h, d.job, blocked);
     if (j == jobs.size() || !placement_is_good(h, d.placement)) return false;
-    if (d.placement.size() != jobs[j].spec.gpus()) return fault("not the gang's size"), false;
-    for (const GpuId gpu : d.placement) {
-      if (!allows(jobs[j].spec, topology_, topology_.server_of(gpu)))
-        return fault("GPU type not allowed"), false;
-    }
+    if (!size_is_good(h, jobs[j].spec, d.placement)) return false;
     for (const GpuId gpu : d.placement) hash.add(gpu.value);
     start(j, d.placement);
     return true;
@@ -314,7 +369,7 @@ class TestWorld {
       if (o == h || want == 0) continue;
       const Views v = views(o);
       const View view{topology_, homes_[o].gpus, v.waiting, v.running,
-                      v.others,  speed_,         now_,      AgentId{o}};
+                      v.others,  speed(),        now_,      AgentId{o}};
       const Placement part = homes_[o].policy->offer(view, want, jobs[j].spec.gpus_per_worker);
       if (part.size() > want || !placement_is_good(o, part)) return fault("bad offer"), false;
       all.insert(all.end(), part.begin(), part.end());
@@ -329,9 +384,28 @@ class TestWorld {
     return true;
   }
 
-  bool apply(std::uint32_t h, const Resize&, const std::set<JobId>&) {
+  bool apply(std::uint32_t h, const Resize& d, const std::set<JobId>&) {
     if (!homes_[h].policy->facts().elastic) fault("resizes, but its facts deny it");
+    for (const std::size_t j : homes_[h].running) {
+      if (jobs[j].spec.id != d.job) continue;
+      if (!size_is_good(h, jobs[j].spec, d.placement)) return false;
+      const Placement before = jobs[j].placement;
+      stop(j);
+      if (!placement_is_good(h, d.placement)) {
+        start(j, before);
+        return false;
+      }
+      ++resizes;
+      for (const GpuId gpu : d.placement) hash.add(gpu.value);
+      start(j, d.placement);
+      return before != d.placement;
+    }
+    fault("resizes a job that does not run here");
     return false;
+  }
+
+  [[nodiscard]] const SpeedModel& speed() const {
+    return options_.model != nullptr ? *options_.model : equal_;
   }
 
   struct EqualSpeed final : SpeedModel {
@@ -343,7 +417,7 @@ class TestWorld {
 
   Topology topology_;
   Options options_;
-  EqualSpeed speed_;
+  EqualSpeed equal_;
   Rng rng_;
   std::vector<Home> homes_;
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_;

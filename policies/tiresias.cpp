@@ -22,9 +22,9 @@ constexpr PolicyFacts kGittins{
     .preemptive = true,
     .round = std::chrono::seconds(60)};
 
-/// Tiresias (NSDI'19): the service a job has attained (GPUs x time) puts it into one of K queues, so that jobs do
-/// not overtake one another for ever. Within a queue LAS keeps the order of submission; Gittins goes by
-/// the index, with the queue's upper threshold as the horizon.
+/// Tiresias (NSDI'19): the service a job has attained (GPUs x time) puts it into one of K queues,
+/// so that jobs do not overtake one another for ever. Within a queue LAS keeps the order of
+/// submission; Gittins goes by the index, with the queue's upper threshold as the horizon.
 class Tiresias final : public RankedPolicy {
  public:
   Tiresias(const QueueOptions& options, const PolicyFacts& facts, double threshold, int queues,
@@ -55,7 +55,8 @@ class Tiresias final : public RankedPolicy {
                                  : std::numeric_limits<double>::max();
       const double index = history_.index(attained, std::max(horizon, 1.0));
       // Seconds per finished job, quantised: scores are compared as integers.
-      within = index > 0 ? std::min<std::int64_t>(std::llround(1e3 / index), kWithin - 1) : kWithin - 1;
+      within =
+          index > 0 ? std::min<std::int64_t>(std::llround(1e3 / index), kWithin - 1) : kWithin - 1;
     }
     return queue * kWithin + within;
   }

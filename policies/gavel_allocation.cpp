@@ -1,0 +1,206 @@
+#include "policies/gavel_allocation.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "policies/lp.h"
+
+namespace starling {
+namespace {
+
+using Row = GavelProblem::Row;
+
+/// x[job, type] as variables, with the constraints that every objective shares.
+class Program {
+ public:
+  explicit Program(const GavelProblem& problem) : problem_(problem), types_(problem.gpus.size()) {
+    for (const Row& row : problem.rows) {
+      for (std::size_t t = 0; t < types_; ++t) {
+        const bool runs = row.speed[t] > 0 && row.gpus <= problem.gpus[t];
+        lp.variables.push_back({0, runs ? 1.0 : 0.0});
+      }
+    }
+    for (std::size_t t = 0; t < types_; ++t) {
+      LinearProgram::Row fits;
+      fits.high = problem.gpus[t];
+      for (std::size_t i = 0; i < problem.rows.size(); ++i) {
+        fits.terms.emplace_back(x(i, t), problem.rows[i].gpus);
+      }
+      lp.rows.push_back(std::move(fits));
+    }
+    for (std::size_t i = 0; i < problem.rows.size(); ++i) {
+      LinearProgram::Row once;
+      once.high = 1;
+      for (std::size_t t = 0; t < types_; ++t) once.terms.emplace_back(x(i, t), 1.0);
+      lp.rows.push_back(std::move(once));
+    }
+  }
+
+  [[nodiscard]] std::uint32_t x(std::size_t job, std::size_t type) const {
+    return static_cast<std::uint32_t>(job * types_ + type);
+  }
+  /// factor * speed of a job under x, as a row that must be at least `low`.
+  LinearProgram::Row& speed_at_least(std::size_t job, double factor, double low) {
+    LinearProgram::Row row;
+    row.low = low;
+    for (std::size_t t = 0; t < types_; ++t) {
+      const double speed = problem_.rows[job].speed[t];
+      if (speed > 0) row.terms.emplace_back(x(job, t), factor * speed);
+    }
+    lp.rows.push_back(std::move(row));
+    return lp.rows.back();
+  }
+  [[nodiscard]] bool runs_somewhere(std::size_t job) const {
+    for (std::size_t t = 0; t < types_; ++t) {
+      if (lp.variables[x(job, t)].most > 0) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] std::optional<GavelAllocation> solve(LpPoint point) const {
+    const auto solved = solve_lp(lp, point);
+    if (!solved) return std::nullopt;
+    GavelAllocation out(problem_.rows.size(), std::vector<double>(types_));
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      for (std::size_t t = 0; t < types_; ++t) out[i][t] = solved.value()[x(i, t)];
+    }
+    return out;
+  }
+
+  LinearProgram lp;
+
+ private:
+  const GavelProblem& problem_;
+  std::size_t types_;
+};
+
+/// Everybody an even share of every type: what is left when a program has no answer.
+GavelAllocation even(const GavelProblem& problem) {
+  GavelAllocation out(problem.rows.size(), std::vector<double>(problem.gpus.size()));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const Row& row = problem.rows[i];
+    double sum = 0;
+    for (std::size_t t = 0; t < problem.gpus.size(); ++t) {
+      if (row.speed[t] <= 0) continue;
+      out[i][t] = static_cast<double>(problem.gpus[t]) /
+                  static_cast<double>(problem.rows.size() * row.gpus);
+      sum += out[i][t];
+    }
+    for (double& share : out[i]) share /= std::max(sum, 1.0);
+  }
+  return out;
+}
+
+/// Is there an allocation that gives every job at least `speed` of it?
+std::optional<GavelAllocation> with_speeds(const GavelProblem& problem,
+                                           const std::vector<double>& speed, LpPoint point) {
+  Program program(problem);
+  for (std::size_t i = 0; i < problem.rows.size(); ++i) {
+    if (!program.runs_somewhere(i)) continue;
+    const double best =
+        *std::max_element(problem.rows[i].speed.begin(), problem.rows[i].speed.end());
+    if (speed[i] > best) return std::nullopt;
+    // Scaled, so that rows of fast and of slow jobs are alike to the solver.
+    program.speed_at_least(i, 1 / best, speed[i] / best);
+  }
+  return program.solve(point);
+}
+
+/// The smallest goal in [low, high], to `precision`, that speeds(goal) makes feasible; `high`
+/// grows until it is.
+GavelAllocation smallest(const GavelProblem& problem, double low, double high, double precision,
+                         const std::function<std::vector<double>(double)>& speeds) {
+  constexpr int kMost = 60;
+  int tries = 0;
+  while (!with_speeds(problem, speeds(high), LpPoint::corner) && tries++ < kMost) {
+    low = high;
+    high *= 10;
+  }
+  if (tries > kMost) return even(problem);
+  while (low * precision < high && tries++ < 2 * kMost) {
+    const double middle = (low + high) / 2;
+    if (with_speeds(problem, speeds(middle), LpPoint::corner)) {
+      high = middle;
+    } else {
+      low = middle;
+    }
+  }
+  auto found = with_speeds(problem, speeds(high), LpPoint::middle);
+  return found ? *found : even(problem);
+}
+
+}  // namespace
+
+double isolated_speed(const GavelProblem& problem, const Row& row) {
+  const double share = 1.0 / static_cast<double>(std::max<std::size_t>(problem.rows.size(), 1));
+  double time = 0;
+  double speed = 0;
+  for (std::size_t t = 0; t < problem.gpus.size(); ++t) {
+    const double x = problem.gpus[t] * share / row.gpus;
+    time += x;
+    speed += x * row.speed[t];
+  }
+  return speed / std::max(time, 1.0);
+}
+
+GavelAllocation max_min_fairness(const GavelProblem& problem) {
+  Program program(problem);
+  const auto least = static_cast<std::uint32_t>(program.lp.variables.size());
+  program.lp.variables.push_back({1, LinearProgram::kInfinity});
+  const double all = std::accumulate(problem.gpus.begin(), problem.gpus.end(), 0.0);
+  bool any = false;
+  for (std::size_t i = 0; i < problem.rows.size(); ++i) {
+    if (!program.runs_somewhere(i)) continue;
+    const Row& row = problem.rows[i];
+    double even_speed = 0;
+    for (std::size_t t = 0; t < problem.gpus.size(); ++t) {
+      even_speed += row.speed[t] * problem.gpus[t] / all;
+    }
+    program.speed_at_least(i, row.gpus / even_speed, 0).terms.emplace_back(least, -1.0);
+    any = true;
+  }
+  if (!any) return even(problem);
+  const auto found = program.solve(LpPoint::middle);
+  return found ? *found : even(problem);
+}
+
+GavelAllocation finish_time_fairness(const GavelProblem& problem) {
+  std::vector<double> fair;
+  for (const Row& row : problem.rows) {
+    fair.push_back(row.isolated_s + row.left / std::max(isolated_speed(problem, row), 1e-12));
+  }
+  const auto speeds = [&](double ratio) {
+    std::vector<double> out;
+    for (std::size_t i = 0; i < problem.rows.size(); ++i) {
+      const double time = ratio * fair[i] - problem.rows[i].age_s;
+      out.push_back(time > 0 ? problem.rows[i].left / time : LinearProgram::kInfinity);
+    }
+    return out;
+  };
+  return smallest(problem, 0, 1, 1.002, speeds);
+}
+
+GavelAllocation shortest_makespan(const GavelProblem& problem) {
+  const auto speeds = [&](double time) {
+    std::vector<double> out;
+    for (const Row& row : problem.rows) out.push_back(row.left / time);
+    return out;
+  };
+  return smallest(problem, 100, 1e6, 1.05, speeds);
+}
+
+GavelAllocation max_throughput(const GavelProblem& problem) {
+  Program program(problem);
+  for (std::size_t i = 0; i < problem.rows.size(); ++i) {
+    const Row& row = problem.rows[i];
+    const double best = *std::max_element(row.speed.begin(), row.speed.end());
+    if (best <= 0) continue;
+    for (std::size_t t = 0; t < problem.gpus.size(); ++t) {
+      program.lp.variables[program.x(i, t)].gain = row.speed[t] / best * row.gpus;
+    }
+  }
+  const auto found = program.solve(LpPoint::middle);
+  return found ? *found : even(problem);
+}
+
+}  // namespace starling

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "base/ids.h"
+
+namespace starling {
+
+/// What Gavel (OSDI'20) decides over: jobs x GPU types.
+struct GavelProblem {
+  struct Row {
+    JobId job;
+    std::uint32_t gpus = 1;
+    std::vector<double> speed;  ///< by type, in work per second; 0: cannot run there
+    double left = 0;            ///< work that remains
+    double age_s = 0;           ///< since it was submitted
+    double isolated_s = 0;      ///< that the work done so far would have taken on a fair share
+  };
+  std::vector<std::uint32_t> gpus;  ///< by type
+  std::vector<Row> rows;            ///< in order of arrival
+};
+
+/// By row and type: the fraction of time that the job is to run on that type. A row sums up to 1 at
+/// most, a type's column, weighted by the gangs' sizes, to its GPUs.
+using GavelAllocation = std::vector<std::vector<double>>;
+
+/// The smallest speed, in units of the job's speed on an even share of all types, times its GPUs,
+/// is as large as it can be.
+[[nodiscard]] GavelAllocation max_min_fairness(const GavelProblem& problem);
+/// The largest ratio of finish time to that on a fair share of the cluster is as small as it can
+/// be, to 0.2 %.
+[[nodiscard]] GavelAllocation finish_time_fairness(const GavelProblem& problem);
+/// The time after which all is done is as small as it can be, to 5 %.
+[[nodiscard]] GavelAllocation shortest_makespan(const GavelProblem& problem);
+/// The sum of the speeds, each in units of the job's fastest, times its GPUs, is as large as it can
+/// be.
+[[nodiscard]] GavelAllocation max_throughput(const GavelProblem& problem);
+
+/// Speed of a row on 1/n of every type, n being the number of rows.
+[[nodiscard]] double isolated_speed(const GavelProblem& problem, const GavelProblem::Row& row);
+
+/// In order of arrival, each on its fastest type that has room; ties to the first type. Stops at
+/// the first job that has no room.
+[[nodiscard]] GavelAllocation fifo_aware(const GavelProblem& problem);
+
+/// FIFO that does not know the types apart: each on a random type that has room, which it keeps.
+/// Stops at the first job that has no room.
+class GavelFifo {
+ public:
+  using Pick = std::function<std::uint32_t(std::uint32_t)>;  ///< a number below the argument
+  [[nodiscard]] GavelAllocation allocate(const GavelProblem& problem, const Pick& pick);
+
+ private:
+  std::map<JobId, std::size_t> held_;  // type
+};
+
+}  // namespace starling

@@ -1,0 +1,98 @@
+// The part of Gavel's policy that turns a round's picks into GPUs and decisions.
+#include <algorithm>
+#include <set>
+
+#include "policies/gavel.h"
+
+namespace starling {
+/// Gangs that no type can hold: those that run keep their GPUs, the oldest that waits is next.
+void GavelPolicy::plan_mixed(const View& view, Occupancy& planned) {
+  for (const JobView& job : view.waiting) {
+    if (job.blocked || runs_on_one_type(job.spec->id)) continue;
+    if (view.now - job.submitted < Cooperation::kPatience) continue;
+    auto found = place(planned, shape(), *job.spec, Fit::node);
+    if (!found) found = place(planned, shape(), *job.spec, options().fit);
+    if (!found) continue;
+    planned.take(*found);
+    plan_.push_back({job.spec->id, std::move(*found)});
+    return;
+  }
+}
+
+void GavelPolicy::plan_round(const View& view, Rng& rng, std::vector<Decision>& out) {
+  allocate(view, rng);
+  Occupancy planned = view.gpus;  // what the round can still give out
+  struct Member {
+    const JobView* job;
+    const Known* known;
+  };
+  std::vector<Member> members;
+  for (const JobView& job : view.waiting) {
+    if (!job.blocked) members.push_back({&job, &known_.at(job.spec->id)});
+  }
+  for (const JobView& job : view.running) {
+    const Known& known = known_.at(job.spec->id);
+    if (job.blocked || !known.runs || !runs_on_one_type(job.spec->id)) continue;
+    if (!lies_here(view, job.placement)) continue;
+    planned.give_back(job.placement);
+    members.push_back({&job, &known});
+  }
+  std::sort(members.begin(), members.end(),
+            [](const Member& a, const Member& b) { return a.job->spec->id < b.job->spec->id; });
+  plan_mixed(view, planned);
+
+  std::vector<GavelRounds::Candidate> candidates;
+  for (const Member& member : members) {
+    candidates.push_back({member.job->spec->id, member.job->spec->gpus(), member.known->speed});
+  }
+  std::vector<std::uint32_t> left(types_.size(), 0);
+  for (std::uint32_t s = planned.servers().first; s < planned.servers().last; ++s) {
+    const Server& server = view.topology.server(ServerId{s});
+    if (server.gpus.size() == 0) continue;
+    left[*type_of(view, {GpuId{server.gpus.first}})] += planned.free_on(ServerId{s});
+  }
+  std::vector<std::size_t> order = fastest_first_;
+  if (!gavel_.aware) {  // which type is filled first must not favour the fast ones
+    for (std::size_t i = order.size(); i-- > 1;) {
+      const auto n = static_cast<std::uint32_t>(i + 1);
+      std::swap(order[i], order[gavel_.shuffle_types ? gavel_.shuffle_types(n) : rng.below(n)]);
+    }
+  }
+  auto picks = rounds_->pick(candidates, left, order, gavel_.objective == GavelObjective::fifo);
+
+  // Larger gangs first; of one size, those that can stay where they are.
+  std::stable_sort(picks.begin(), picks.end(), [&](const auto& a, const auto& b) {
+    return candidates[a.candidate].gpus > candidates[b.candidate].gpus;
+  });
+  std::set<JobId> stays;
+  for (auto first = picks.begin(); first != picks.end();) {
+    const std::uint32_t size = candidates[first->candidate].gpus;
+    const auto last = std::find_if(first, picks.end(), [&](const auto& pick) {
+      return candidates[pick.candidate].gpus != size;
+    });
+    for (auto pick = first; pick != last; ++pick) {
+      const Member& member = members[pick->candidate];
+      if (member.known->runs != pick->type || !all_free(planned, member.job->placement)) continue;
+      planned.take(member.job->placement);
+      stays.insert(member.job->spec->id);
+    }
+    for (auto pick = first; pick != last; ++pick) {
+      const JobSpec& job = *members[pick->candidate].job->spec;
+      if (stays.contains(job.id)) continue;
+      auto placement = find_on(planned, job, types_[pick->type].name);
+      if (!placement) continue;
+      planned.take(*placement);
+      plan_.push_back({job.id, std::move(*placement)});
+    }
+    first = last;
+  }
+  for (const Member& member : members) {
+    if (!member.known->runs || stays.contains(member.job->spec->id)) continue;
+    const bool moves = is_planned(member.job->spec->id);
+    // Who is not in the round may go on as long as nobody needs the place.
+    const bool needed = !all_free(planned, member.job->placement);
+    if (moves || needed) out.emplace_back(Preempt{member.job->spec->id});
+  }
+}
+
+}  // namespace starling

@@ -1,0 +1,93 @@
+#include "policies/round_policy.h"
+
+#include <algorithm>
+
+namespace starling {
+
+bool RoundPolicy::lies_here(const View& view, const Placement& placement) {
+  return !placement.empty() && std::all_of(placement.begin(), placement.end(), [&](GpuId gpu) {
+    return view.gpus.gpus().contains(gpu.value) && !view.gpus.is_free(gpu);
+  });
+}
+
+bool RoundPolicy::all_free(const Occupancy& gpus, const Placement& placement) {
+  return std::all_of(placement.begin(), placement.end(),
+                     [&](GpuId gpu) { return gpus.is_free(gpu); });
+}
+
+bool RoundPolicy::is_planned(JobId job) const {
+  return std::any_of(plan_.begin(), plan_.end(),
+                     [&](const Planned& planned) { return planned.job == job; });
+}
+
+bool RoundPolicy::round_is_due(const View& view, const Trigger& trigger) const {
+  if (view.waiting.empty() && view.running.empty()) return false;
+  if (!began_) return true;
+  if (*began_ == view.now) return false;
+  return trigger.kind == TriggerKind::round || view.now - *began_ >= facts().round ||
+         (view.running.empty() && plan_.empty());
+}
+
+std::vector<Decision> RoundPolicy::decide(const View& view, const Trigger& trigger, Rng& rng) {
+  std::vector<Decision> out;
+  learn_partition(view.gpus);
+  observe(view);
+  const bool round = round_is_due(view, trigger);
+  if (round) {
+    began_ = view.now;
+    plan_.clear();
+    plan_round(view, rng, out);
+  }
+  Trial trial(view.gpus);
+  for (const Decision& decision : out) {
+    const auto* resize = std::get_if<Resize>(&decision);
+    if (resize == nullptr) continue;
+    Placement more;
+    for (const GpuId gpu : resize->placement) {
+      if (view.gpus.is_free(gpu)) more.push_back(gpu);
+    }
+    if (!more.empty()) trial.take(std::move(more));
+  }
+  follow_plan(view, trial, out);
+  if (round && !view.waiting.empty() && !view.others.empty()) cooperate(view, trial, out);
+  return out;
+}
+
+void RoundPolicy::follow_plan(const View& view, Trial& trial, std::vector<Decision>& out) {
+  std::erase_if(plan_, [&](const Planned& planned) {
+    const auto named = [&](const JobView& job) { return job.spec->id == planned.job; };
+    const auto waits = std::find_if(view.waiting.begin(), view.waiting.end(), named);
+    if (waits == view.waiting.end()) {
+      return std::none_of(view.running.begin(), view.running.end(), named);
+    }
+    if (waits->blocked || !all_free(trial.gpus(), planned.placement)) return false;
+    trial.take(planned.placement);
+    out.emplace_back(Start{planned.job, planned.placement});
+    return true;
+  });
+}
+
+void RoundPolicy::cooperate(const View& view, Trial& trial, std::vector<Decision>& out) {
+  index_.sync(view.waiting, view.now);
+  taken_.assign(index_.queue().size(), false);
+  for (std::size_t i = 0; i < taken_.size(); ++i) {
+    const JobId job = index_.job(index_.queue()[i]).spec->id;
+    taken_[i] = is_planned(job) || std::any_of(out.begin(), out.end(), [&](const Decision& d) {
+                  const auto* start = std::get_if<Start>(&d);
+                  return start != nullptr && start->job == job;
+                });
+  }
+  // What the plan still waits for is not to be offered to anybody.
+  for (const Planned& planned : plan_) {
+    Placement kept;
+    for (const GpuId gpu : planned.placement) {
+      if (trial.gpus().is_free(gpu)) kept.push_back(gpu);
+    }
+    if (!kept.empty()) trial.take(std::move(kept));
+  }
+  if (cooperation_.begin(view, shape())) {
+    cooperation_.decide(view, shape(), index_, taken_, trial, out);
+  }
+}
+
+}  // namespace starling
