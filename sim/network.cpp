@@ -14,8 +14,7 @@ NetworkModel NetworkModel::lan() {
 Network::Network(const NetworkModel& model, Rng rng, const Limits& limits, EventQueue& queue,
                  const SimClock& clock)
     : model_(model),
-      ideal_(model.delay == Duration::zero() && model.loss == 0 && model.duplication == 0 &&
-             model.reorder == 0),
+      ideal_(model.is_ideal()),
       rng_(rng),
       frame_bytes_max_(limits.frame_bytes),
       queue_(queue),

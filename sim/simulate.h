@@ -19,6 +19,10 @@ struct NetworkModel {
   double loss = 0, duplication = 0, reorder = 0;  ///< probabilities
   [[nodiscard]] static NetworkModel ideal() { return {}; }
   [[nodiscard]] static NetworkModel lan();
+  /// Takes no time and loses, repeats and reorders nothing.
+  [[nodiscard]] bool is_ideal() const noexcept {
+    return delay == Duration::zero() && loss == 0 && duplication == 0 && reorder == 0;
+  }
 };
 
 enum class PhysicsKind : std::uint8_t { trace, full };

@@ -12,11 +12,6 @@ namespace {
 // One stream of random numbers per purpose.
 enum Salt : std::uint64_t { kNetworkSalt = 1, kClientSalt = 2, kNoiseSalt = 3, kAgentSalt = 1000 };
 
-bool is_ideal(const NetworkModel& network) {
-  return network.delay == Duration::zero() && network.loss == 0 && network.duplication == 0 &&
-         network.reorder == 0;
-}
-
 }  // namespace
 
 World::Parts::Parts(const Topology& data_center, const Trace& jobs, const PolicyRegistry& registry,
@@ -30,7 +25,7 @@ World::Parts::Parts(const Topology& data_center, const Trace& jobs, const Policy
       network(opts.network, rng.fork(kNetworkSalt), opts.limits, queue, clock),
       spy(opts.limits) {
   // Where nothing is ever lost nobody has to ask whether the other side is alive.
-  if (is_ideal(options.network)) {
+  if (options.network.is_ideal()) {
     options.timers.heartbeat = options.timers.digest = options.timers.orphan = Duration::max();
   }
 }
