@@ -20,6 +20,8 @@ struct NodeOptions {
   std::uint32_t batch = 256;  ///< frames taken in before anything is written or sent
   const Clock* clock =
       nullptr;  ///< for run_until() and decision times; without one neither happens
+  const Clock* stopwatch =
+      nullptr;  ///< for decision times alone, where `clock` does not run at one second per second
 };
 
 /// What passed through one node, and what was refused and why.
@@ -86,6 +88,9 @@ class Node {
   virtual void refused() {}         ///< a frame was refused
 
   [[nodiscard]] const Clock* clock() const noexcept { return options_.clock; }
+  [[nodiscard]] const Clock* stopwatch() const noexcept {
+    return options_.stopwatch != nullptr ? options_.stopwatch : options_.clock;
+  }
 
   ExecutorOutput out_;  // reused; `run` stays empty except in executors
 

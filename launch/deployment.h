@@ -31,7 +31,7 @@ struct Deployment {
   std::string policy = "fifo";
   std::string physics = "trace";      ///< of emulated jobs: trace or full
   std::string launcher = "emulated";  ///< or process
-  double speedup = 1;  ///< trace seconds per second: emulated jobs run that much faster
+  double speedup = 1;                 ///< its clocks run so much faster (scaled_clock.h)
   std::uint64_t seed = 1;
   std::vector<DeployedNode> nodes;  ///< agents, executors, clients
 

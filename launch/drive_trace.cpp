@@ -4,6 +4,7 @@
 #include "launch/live_run.h"
 #include "launch/progress_bar.h"
 #include "launch/run_timeline.h"
+#include "launch/scaled_clock.h"
 
 namespace starling {
 namespace {
@@ -13,12 +14,9 @@ using std::chrono::milliseconds;
 constexpr int kBatch = 256;  // messages taken in before anything is sent
 
 /// The rows of the run in trace time, in the order of the trace.
-std::vector<JobRow> rows_of(const RunInput& input, const Client& client, Instant began,
-                            double speedup) {
+std::vector<JobRow> rows_of(const RunInput& input, const Client& client, Instant began) {
   std::vector<JobRow> rows;
-  const auto trace_time = [&](Instant at) {
-    return at == kNever ? -1 : seconds(at - began) * speedup;
-  };
+  const auto trace_time = [&](Instant at) { return at == kNever ? -1 : seconds(at - began); };
   for (const TraceJob& job : input.trace.jobs) {
     const JobOutcome* outcome = client.find(job.spec.id);
     JobRow& row = rows.emplace_back();
@@ -77,14 +75,15 @@ Result<RunResult> drive_trace(Session& session, const RunInput& input, double sp
   ClientConfig config;
   config.me = session.me();
   for (std::uint32_t a = 0; a < session.agents(); ++a) config.agents.push_back(AgentId{a});
-  Client client(config, Rng(input.sim.seed).fork(session.me().value));
-  const Instant began = Session::now() + milliseconds(50);
+  config.timers = stretched(config.timers, speedup);
+  Client client(std::move(config), Rng(input.sim.seed).fork(session.me().value));
+  const ScaledClock clock(speedup);
+  const Instant began = later(clock.now(), clock.stretched(milliseconds(50)));
   Duration longest{0};
   std::uint32_t turn = 0;
   for (const TraceJob& job : input.trace.jobs) {
     longest = std::max(longest, job.spec.duration);
-    const Instant due = later(began, from_seconds(seconds(job.submit) / speedup));
-    client.submit(due, job.spec, AgentId{turn++ % session.agents()});
+    client.submit(later(began, job.submit), job.spec, AgentId{turn++ % session.agents()});
   }
 
   // Nothing at all for as long as the longest job and a good while more: something is stuck.
@@ -92,25 +91,24 @@ Result<RunResult> drive_trace(Session& session, const RunInput& input, double sp
   ProgressBar progress("running live", quiet);
   Output out;
   Client::Counts last;
-  Instant last_news = began, next_look = began;
+  const Instant started = Session::now();
+  Instant last_news = started, next_look = started;
   while (!client.all_over()) {
-    Instant now = Session::now();
     out.clear();
-    client.step(now, Tick{}, out);
-    const Instant wait = std::min(client.next_deadline(), now + milliseconds(20));
+    client.step(clock.now(), Tick{}, out);
+    const Instant now = Session::now();
+    const Instant wait = std::min(clock.on_machine(client.next_deadline()), now + milliseconds(20));
     auto received = session.receive(wait);
     for (int batch = 0; received;
          received = ++batch < kBatch ? session.receive(now) : std::nullopt) {
-      now = Session::now();
-      client.step(now, *received, out);
+      client.step(clock.now(), *received, out);
     }
     for (const Send& send : out.send) session.send(send.to, send.message);
     if (now < next_look) continue;
     next_look = now + milliseconds(50);
     if (const auto message = broken()) return {Errc::io, *message};
     const Client::Counts& counts = client.counts();
-    if (!(counts == last) || client.next_deadline() > now + patience)
-      last_news = now, last = counts;
+    if (!(counts == last) || counts.sent < counts.jobs) last_news = now, last = counts;
     if (now > last_news + patience) {
       return {Errc::io, "nothing has happened for " +
                             std::to_string(patience / std::chrono::seconds(1)) + " s; " +
@@ -133,9 +131,9 @@ Result<RunResult> drive_trace(Session& session, const RunInput& input, double sp
   result.servers = input.topology.server_count();
   result.agents = session.agents();
   result.seed = input.sim.seed;
-  result.jobs = rows_of(input, client, began, speedup);
+  result.jobs = rows_of(input, client, began);
   result.timeline = timeline_of(result.jobs);
-  result.wall_s = seconds(ended - began);
+  result.wall_s = seconds(ended - started);
   const auto status = session.status(std::chrono::seconds(2));
   if (status.size() < session.agents())
     return {Errc::io, "only " + std::to_string(status.size()) + " of " +

@@ -46,7 +46,7 @@ Result<RunResult> run_live(const RunInput& input, const PolicyRegistry& policies
   plan.physics = input.sim.physics == PhysicsKind::full ? "full" : "trace";
   plan.agents = input.sim.agents;
   plan.servers_per_executor = input.sim.servers_per_executor;
-  plan.clients = 1;
+  plan.clients = 4;  // room for top, jobs and explain beside the run
   plan.seed = input.sim.seed;
   plan.speedup = options.speedup;
   auto flock = create_deployment(plan, input.topology);

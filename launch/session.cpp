@@ -87,10 +87,11 @@ Status Session::wait_ready(Duration patience,
                            const std::function<std::optional<std::string>()>& broken) {
   const Instant until = now() + patience;
   std::string missing;
-  while (now() < until && !stop_requested()) {
+  while (now() < until) {
     if (broken) {
       if (const auto message = broken()) return {Errc::io, *message};
     }
+    if (stop_requested()) return {Errc::io, "interrupted"};
     const auto all = status(std::chrono::milliseconds(250));
     std::uint32_t quarantined = 0;
     for (const AgentStatus& status : all) quarantined += status.quarantined;

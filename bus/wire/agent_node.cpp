@@ -20,10 +20,10 @@ void AgentNode::receive(Instant now, Received received) {
 
 void AgentNode::tick_core(Instant now) {
   // Only a Tick that something was waiting for can have decided anything.
-  const bool timed = clock() != nullptr && agent_.next_deadline() <= now;
-  const Instant before = timed ? clock()->now() : Instant{};
+  const bool timed = stopwatch() != nullptr && agent_.next_deadline() <= now;
+  const Instant before = timed ? stopwatch()->now() : Instant{};
   agent_.step(now, Tick{}, out_);
-  if (timed) agent_.note_decision_time(clock()->now() - before);
+  if (timed) agent_.note_decision_time(stopwatch()->now() - before);
 }
 
 }  // namespace starling

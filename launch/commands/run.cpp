@@ -8,7 +8,9 @@
 #include "launch/live_run.h"
 #include "launch/output.h"
 #include "launch/progress_bar.h"
+#include "launch/scaled_clock.h"
 #include "launch/signals.h"
+#include "launch/text.h"
 #include "launch/wiring.h"
 
 namespace starling {
@@ -37,9 +39,24 @@ Status check_live(const LiveRunOptions& o, const RunInput& input) {
   return done();
 }
 
-Result<RunResult> simulated(const RunInput& input, const PolicyRegistry& policies, bool quiet) {
-  ProgressBar progress("simulating", quiet);
+/// One way over loopback: encoding, CURVE, a journal that may be at work, waking the peer.
+constexpr double kLoopbackDelay = 0.3e-3;  // seconds
+
+/// The world as the live run has it, told in trace time: its messages and timers take milliseconds
+/// of ours, and one of our seconds stands for `speedup` of the trace.
+SimOptions as_live(const RunInput& input, bool own_network, double speedup) {
   SimOptions sim = input.sim;
+  sim.timers = stretched(sim.timers, speedup);
+  if (!own_network) {
+    sim.network.delay = from_seconds(kLoopbackDelay * speedup);
+    sim.network.jitter = 0.5;
+  }
+  return sim;
+}
+
+Result<RunResult> simulated(const RunInput& input, const PolicyRegistry& policies, SimOptions sim,
+                            bool quiet) {
+  ProgressBar progress("simulating", quiet);
   sim.progress = [&](std::uint64_t jobs_done, std::uint64_t total) {
     progress.update(jobs_done, total);
   };
@@ -54,14 +71,23 @@ int run_command(const LiveRunOptions& o) {
 
   LiveOptions live{o.speedup > 0 ? o.speedup : 1, o.state, o.keep, o.quiet};
   std::vector<RunResult> runs;
-  if (o.with_sim || o.target_seconds > 0) {
-    auto sim = simulated(input.value(), policies, o.quiet);
+  if (o.target_seconds > 0) {
+    auto sim = simulated(input.value(), policies, input.value().sim, o.quiet);
+    if (!sim) return failed(sim.error());
+    live.speedup = std::max(1.0, figures(sim.value()).makespan_s / o.target_seconds);
+  }
+  if (o.with_sim) {
+    auto sim = simulated(input.value(), policies,
+                         as_live(input.value(), !o.network.empty(), live.speedup), o.quiet);
     if (!sim) return failed(sim.error());
     sim.value().load = o.load;
-    if (o.target_seconds > 0) {
-      live.speedup = std::max(1.0, figures(sim.value()).makespan_s / o.target_seconds);
-    }
-    if (o.with_sim) runs.push_back(std::move(sim).value());
+    runs.push_back(std::move(sim).value());
+  }
+  if (live.speedup > kMostSpeedup) {
+    return bad_input("run: one second would stand for " +
+                     with_commas(static_cast<std::uint64_t>(live.speedup)) +
+                     " s of the trace; give more --target-seconds, or a --speedup of at most " +
+                     with_commas(static_cast<std::uint64_t>(kMostSpeedup)));
   }
   if (!o.quiet) {
     std::fprintf(stderr, "starling: %zu jobs, %u agents, 1 s stands for %.0f s of the trace\n",

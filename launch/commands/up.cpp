@@ -8,6 +8,7 @@
 #include "launch/deployment_plan.h"
 #include "launch/exit_codes.h"
 #include "launch/local_flock.h"
+#include "launch/scaled_clock.h"
 #include "launch/session.h"
 #include "launch/signals.h"
 #include "launch/wiring.h"
@@ -36,6 +37,11 @@ Result<Deployment> make_flock(const Options& o, const std::filesystem::path& dir
   if (o.physics != "trace" && o.physics != "full") {
     return {Errc::invalid, "up: --physics: '" + o.physics + "' is wrong; give trace or full"};
   }
+  if (o.launcher == "process" && o.speedup != 1) {
+    return {Errc::invalid,
+            "up: --speedup is for emulated jobs; give --launcher emulated, or no speedup"};
+  }
+  if (o.speedup > kMostSpeedup) return {Errc::invalid, "up: --speedup is at most 200,000"};
   if (auto policy = all_policies().make(o.policy); !policy)
     return {Errc::invalid, "up: --policy: " + policy.error().message};
   auto topology = load_topology(o.topology);

@@ -45,17 +45,20 @@ int run_agent(const std::filesystem::path& config) {
   const auto speed =
       parts.deployment.physics == "full" ? make_analytic_speed(parts.topology) : make_flat_speed();
   const Rng rng = Rng(parts.deployment.seed).fork(me.value).fork(parts.incarnation.value);
+  const ScaledClock clock(parts.deployment.speedup);
+  ScaledEndpoint endpoint(*parts.endpoint, clock);
   NodeOptions options;
-  options.clock = &machine_clock();
+  options.clock = &clock;
+  options.stopwatch = &machine_clock();
   AgentNode node(Agent(std::move(core).value(), parts.topology, *speed, std::move(policy).value(),
                        rng, parts.recovered),
-                 *parts.endpoint, *parts.journal, options);
+                 endpoint, *parts.journal, options);
   parts.recovered = {};
   StatusLine line;
   const auto pulse = [&] { line.say(node.core().status(), node.counters()); };
   log_info("serving with policy " + parts.deployment.policy);
   const int status = serve(
-      node, [&] { return node.compact(); }, pulse);
+      node, clock, [&] { return node.compact(); }, pulse);
   pulse();
   return status;
 }

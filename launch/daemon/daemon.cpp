@@ -57,12 +57,13 @@ int daemon_failed(const Error& error) {
   return kDiskFailed;
 }
 
-int serve(Node& node, const std::function<Status()>& compact, const std::function<void()>& pulse) {
-  const Clock& clock = machine_clock();
-  Instant next_pulse = later(clock.now(), kPulse);
+int serve(Node& node, const ScaledClock& clock, const std::function<Status()>& compact,
+          const std::function<void()>& pulse) {
+  const Clock& machine = machine_clock();
+  Instant next_pulse = later(machine.now(), kPulse);
   std::uint64_t compacted = 0;
   while (!stop_requested()) {
-    const auto turned = node.run_until(later(clock.now(), kSlice));
+    const auto turned = node.run_until(later(clock.now(), clock.stretched(kSlice)));
     Status kept = turned ? done() : Status(turned.error());
     if (kept.ok() && node.counters().records > compacted + kCompactAfter) {
       kept = compact();
@@ -72,9 +73,9 @@ int serve(Node& node, const std::function<Status()>& compact, const std::functio
       log_error("the journal cannot be written, stopping: " + kept.error().message);
       return kDiskFailed;
     }
-    if (clock.now() >= next_pulse) {
+    if (machine.now() >= next_pulse) {
       pulse();
-      next_pulse = later(clock.now(), kPulse);
+      next_pulse = later(machine.now(), kPulse);
     }
   }
   log_info("stopped on request");
@@ -87,6 +88,7 @@ Result<AgentConfig> agent_config(const Deployment& deployment, const Topology& t
   if (!parts) return parts.error();
   AgentConfig config;
   config.me = me;
+  config.timers = stretched(config.timers, deployment.speedup);
   for (const Partition& part : parts.value())
     config.flock.push_back({AgentId{part.id.value}, part});
   for (const DeployedNode* node : deployment.with_role(Role::executor)) {
@@ -95,8 +97,9 @@ Result<AgentConfig> agent_config(const Deployment& deployment, const Topology& t
   return config;
 }
 
-ExecutorConfig executor_config(const DeployedNode& me) {
+ExecutorConfig executor_config(const Deployment& deployment, const DeployedNode& me) {
   ExecutorConfig config;
+  config.timers = stretched(config.timers, deployment.speedup);
   config.me = me.id;
   config.partition = me.partition;
   config.owner = AgentId{me.partition.value};

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "bus/node.h"
 #include "launch/deployment.h"
+#include "launch/scaled_clock.h"
 #include "launch/state_dir.h"
 
 namespace starling {
@@ -40,11 +41,12 @@ int daemon_failed(const Error& error);
 
 /// Turns of `node` until a stop is requested. `compact` is called when the journal has grown much,
 /// `pulse` every few seconds. The exit status.
-int serve(Node& node, const std::function<Status()>& compact, const std::function<void()>& pulse);
+int serve(Node& node, const ScaledClock& clock, const std::function<Status()>& compact,
+          const std::function<void()>& pulse);
 
 [[nodiscard]] Result<AgentConfig> agent_config(const Deployment& deployment,
                                                const Topology& topology, AgentId me);
-[[nodiscard]] ExecutorConfig executor_config(const DeployedNode& me);
+[[nodiscard]] ExecutorConfig executor_config(const Deployment& deployment, const DeployedNode& me);
 
 /// As many open files as the system lets us have: every peer costs two.
 void raise_file_limit();

@@ -5,7 +5,6 @@
 #include "launch/launchers/process_launcher.h"
 #include "launch/log.h"
 #include "launch/signals.h"
-#include "launch/transport.h"
 
 namespace starling {
 namespace {
@@ -16,20 +15,20 @@ struct Machinery {
   std::unique_ptr<Launcher> launcher;
 };
 
-Result<Machinery> machinery(const DaemonParts& parts, const std::string& kind) {
+Result<Machinery> machinery(const DaemonParts& parts, const std::string& kind,
+                            const ScaledClock& clock) {
   Machinery m;
   if (kind == "process") {
     ProcessOptions options;
     options.logs = parts.deployment.node_dir(parts.me.name) / "jobs";
-    auto launcher = ProcessLauncher::open(options, parts.topology, machine_clock());
+    auto launcher = ProcessLauncher::open(options, parts.topology, clock);
     if (!launcher) return launcher.error();
     m.launcher = std::move(launcher).value();
     return m;
   }
   m.physics =
       parts.deployment.physics == "full" ? make_full_physics(parts.topology) : make_trace_physics();
-  m.launcher = std::make_unique<EmulatedLauncher>(parts.topology, *m.physics, machine_clock(),
-                                                  parts.deployment.speedup);
+  m.launcher = std::make_unique<EmulatedLauncher>(parts.topology, *m.physics, clock);
   return m;
 }
 
@@ -42,19 +41,21 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
   if (!opened) return daemon_failed(opened.error());
   DaemonParts& parts = opened.value();
   const std::string kind = launcher.empty() ? parts.deployment.launcher : launcher;
-  auto m = machinery(parts, kind);
+  const ScaledClock clock(parts.deployment.speedup);
+  ScaledEndpoint endpoint(*parts.endpoint, clock);
+  auto m = machinery(parts, kind, clock);
   if (!m) return daemon_failed(m.error());
-  ExecutorConfig core = executor_config(parts.me);
+  ExecutorConfig core = executor_config(parts.deployment, parts.me);
   core.incarnation = parts.incarnation;
   NodeOptions options;
-  options.clock = &machine_clock();
-  ExecutorNode node(Executor(core, parts.topology, parts.recovered), *parts.endpoint,
-                    *parts.journal, *m.value().launcher, options);
+  options.clock = &clock;
+  ExecutorNode node(Executor(core, parts.topology, parts.recovered), endpoint, *parts.journal,
+                    *m.value().launcher, options);
   parts.recovered = {};
   log_info("serving servers " + std::to_string(core.servers.first) + " to " +
            std::to_string(core.servers.last - 1) + " with the " + kind + " launcher");
   return serve(
-      node, [&] { return node.compact(); }, [] {});
+      node, clock, [&] { return node.compact(); }, [] {});
 }
 
 }  // namespace starling
