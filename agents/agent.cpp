@@ -99,8 +99,10 @@ void Step::begin() {
   std::sort(s.waiting.begin(), s.waiting.end(),
             [](const JobView& a, const JobView& b) { return a.order < b.order; });
   for (auto& [attempt, share] : s.shares) {
-    const bool committed = s.ledger.find(attempt)->phase == HoldPhase::committed;
-    s.set_timer(attempt, share, committed ? later(now, s.config.timers.orphan_query) : kNever);
+    if (s.ledger.find(attempt)->phase != HoldPhase::committed) continue;
+    // Our own word is at hand; another home may be about to send Start.
+    const bool own = share.home == me();
+    s.set_timer(attempt, share, own ? now : later(now, s.config.timers.orphan_query));
   }
   for (SeatState& seat : s.seats) request_inventory(seat);
   for (const PeerState& peer : s.peers) {
@@ -115,6 +117,7 @@ void Step::begin() {
 }
 
 void Step::tick() {
+  s.decided = false;
   while (!s.job_timers.empty() && s.job_timers.begin()->first <= now) {
     const JobId id = s.job_timers.begin()->second;
     Job& job = s.jobs.at(id);
@@ -252,6 +255,7 @@ AgentStatus Agent::status() const { return status_of(*state_); }
 void Agent::note_refused_frame() noexcept { ++state_->counters.refused_frames; }
 
 void Agent::note_decision_time(Duration took) noexcept {
+  if (!std::exchange(state_->decided, false)) return;
   const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(took.count(), 4));
   const auto octave = static_cast<std::size_t>(std::bit_width(ns)) - 1;
   const std::size_t quarter = (ns >> (octave - 2)) & 3U;

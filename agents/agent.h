@@ -13,16 +13,17 @@ namespace starling {
 
 struct AgentState;  // agents/state.h: what the checker and the stories look at
 
-/// One scheduler: home of the jobs submitted to it and owner of one partition's GPUs. A pure function of
-/// (state, now, event): no socket, thread, clock or file. Same calls, same outputs.
+/// One scheduler: home of the jobs submitted to it and owner of one partition's GPUs. A pure
+/// function of (state, now, event): no socket, thread, clock or file. Same calls, same outputs.
 ///
-/// Decisions are taken at the Tick that follows a change, never inside Received, so that everything that
-/// happens at one instant is seen before anything is decided: departures, arrivals, decisions.
+/// Decisions are taken at the Tick that follows a change, never inside Received, so that everything
+/// that happens at one instant is seen before anything is decided: departures, arrivals, decisions.
 class Agent {
  public:
-  /// `recovered`: the journal of earlier lives, empty in the first one. `topology` and `speed` outlive it.
-  Agent(AgentConfig config, const Topology& topology, const SpeedModel& speed, std::unique_ptr<Policy> policy,
-        Rng rng, std::span<const Record> recovered);
+  /// `recovered`: the journal of earlier lives, empty in the first one. `topology` and `speed`
+  /// outlive it.
+  Agent(AgentConfig config, const Topology& topology, const SpeedModel& speed,
+        std::unique_ptr<Policy> policy, Rng rng, std::span<const Record> recovered);
   ~Agent();
   Agent(Agent&&) noexcept;
   Agent& operator=(Agent&&) noexcept;
@@ -35,7 +36,8 @@ class Agent {
   [[nodiscard]] const AgentConfig& config() const noexcept;
   [[nodiscard]] const AgentState& state() const noexcept;
   [[nodiscard]] AgentStatus status() const;
-  /// The driver measures how long a deciding Tick took; the figures come back in AgentStatus.
+  /// The driver measures how long a Tick took; if it asked the policy, the figure comes back in
+  /// AgentStatus.
   void note_decision_time(Duration took) noexcept;
   void note_refused_frame() noexcept;
   /// Records that replay to the same durable state, for Journal::compact.

@@ -39,6 +39,7 @@ void Step::decide() {
   s.dirty = false;
   s.look = kNever;
   if (s.waiting_jobs == 0 && s.running.empty()) return;
+  s.decided = true;
   const std::vector<Decision> decisions = s.policy->decide(view(), trigger, s.policy_rng);
   for (const Decision& decision : decisions) {
     ++s.counters.decisions;

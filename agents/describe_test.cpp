@@ -72,6 +72,13 @@ struct Words {
     for (const std::string& line : m.lines) text += "\n             | " + line;
     return text;
   }
+  std::string operator()(const JobList& m) const {
+    std::string text;
+    for (const JobState& job : m.jobs) {
+      text += (text.empty() ? "" : " ") + std::to_string(job.job.lo);
+    }
+    return text + (m.more ? " and more" : "");
+  }
   std::string operator()(const Digest& m) const {
     return std::to_string(m.free) + " of " + std::to_string(m.gpus) + " free, " +
            std::to_string(m.waiting) + " waiting";

@@ -1,6 +1,8 @@
 // A home answers every submit, once and for all, and every accepted job ends exactly once.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "agents/testing.h"
 
 namespace starling {
@@ -125,16 +127,35 @@ TEST_CASE("a failing process fails its job; a dead machine only costs an attempt
   CHECK(flock.faults().empty());
 }
 
-TEST_CASE("a full home says Busy; lists come in pages of ascending ids") {
-  TestFlock flock({.servers = 1});
-  for (std::uint64_t n = 1; n <= 20; ++n) flock.submit(n, 4, n % 2 ? 1s : 100s);
+TEST_CASE("a full home says Busy, remembers no more than it may, and loses nobody") {
+  FlockOptions options;
+  options.servers = 1;
+  options.limits.jobs_waiting = 3;
+  options.limits.jobs_remembered = 5;
+  TestFlock flock(options);
+  for (std::uint64_t n = 1; n <= 20; ++n) flock.submit(n, 4, 10s);
   flock.run_for(5s);
-  flock.ask(0, ListJobs{JobId{0, 5}, 10});
-  flock.run_for(1s);
-  const auto& s = flock.agent(0);
+  CHECK(flock.agent(0).jobs.size() == 3);
+  CHECK(flock.client().counts().busy > 0);
+  CHECK(flock.settle(1h));
+  CHECK(flock.client().counts().finished == 20);
+  CHECK(flock.agent(0).ended.size() == 5);
+}
+
+TEST_CASE("lists come in pages of ascending ids, whatever became of the jobs") {
+  TestFlock flock({.servers = 1});
+  for (std::uint64_t n = 20; n >= 1; --n) flock.submit(n, 4, n % 2 != 0 ? 1s : 100s);
+  flock.run_for(150s);
+  const AgentState& s = flock.agent(0);
   CHECK(s.waiting_jobs + s.running_jobs + s.ended.size() == 20);
   CHECK(s.waiting_gpus == 4 * s.waiting_jobs);
-  CHECK(flock.settle(24h));
+  flock.ask(0, ListJobs{JobId{0, 5}, 10});
+  flock.ask(0, ListJobs{JobId{0, 15}, 10});
+  (void)flock.take_transcript();
+  flock.run_for(1s);
+  const auto lines = flock.take_transcript();
+  CHECK(count(lines, "JobList 6 7 8 9 10 11 12 13 14 15 and more") == 1);
+  CHECK(count(lines, "JobList 16 17 18 19 20") == 1);
 }
 
 }  // namespace

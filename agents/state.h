@@ -204,7 +204,8 @@ struct AgentState {
 
   // Control.
   bool begun = false;
-  bool dirty = false;  ///< something changed since the last decision
+  bool dirty = false;    ///< something changed since the last decision
+  bool decided = false;  ///< the last Tick asked the policy
   TriggerKind trigger = TriggerKind::round;
   bool digest_due = false;  ///< something changed since the last digest was looked at
   Instant beat = kNever;

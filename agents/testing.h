@@ -31,6 +31,7 @@ struct FlockOptions {
   Duration jitter{0};
   double loss = 0, duplication = 0;
   bool lossy = false;  ///< real timers: heartbeats, digests and repeats
+  Limits limits = {};
 };
 
 class TestFlock {

@@ -51,6 +51,7 @@ void TestFlock::plan() {
     seat.config.me = peer.agent;
     seat.config.flock = flock;
     seat.config.timers = timers;
+    seat.config.limits = options_.limits;
     const IndexRange servers = peer.partition.servers;
     for (std::uint32_t first = servers.first; first < servers.last;
          first += options_.servers_per_executor) {
