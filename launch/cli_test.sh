@@ -161,6 +161,13 @@ kill -TERM $up
 wait $up
 [ $? -eq 0 ] || fail "up must stop cleanly: $(cat up.err)"
 gone || fail "up left processes behind"
+"$starling" up >up.txt 2>up.err &
+up=$!
+for _ in $(seq 200); do grep -q '^ready' up.txt && break; sleep 0.05; done
+expect 0 "$waiting  finished" jobs
+kill -INT $up
+wait $up
+gone || fail "the second up left processes behind"
 
 [ $failures -eq 0 ] && echo "all right"
 exit $((failures > 0))

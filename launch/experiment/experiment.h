@@ -31,6 +31,8 @@ struct WorkloadSource {
   double mean_duration_s = 0;  ///< of philly-like; 0: Philly's own
   std::uint32_t gang_max = 0;
   Duration duration_min{0}, duration_max{0};  ///< durations are clipped to these; 0: not
+  /// Above 0: every job is elastic, of workers of one GPU, from 1 to this times what it asks for.
+  double elastic = 0;
   bool draw_models = false;  ///< each job's model is drawn from the catalogue by the run's seed
   std::string split;
 };

@@ -44,6 +44,7 @@ std::uint64_t hash_of(const WorkloadSource& source, const Trace& trace) {
     add(hash, source.mean_duration_s);
   }
   hash.add(source.gang_max);
+  add(hash, source.elastic);
   add(hash, source.duration_min);
   add(hash, source.duration_max);
   hash.add(std::uint64_t{source.draw_models});

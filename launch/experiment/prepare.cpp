@@ -43,6 +43,12 @@ void shape_jobs(Trace& trace, const WorkloadSource& workload, const TopologySour
     const std::uint32_t asked = spec.gpus();
     const std::uint32_t gpus = gang_max > 0 ? std::min(asked, gang_max) : asked;
     if (gpus != asked || spec.gpus_per_worker > server) lay_out(spec, gpus, server);
+    if (workload.elastic > 0) {
+      spec.workers = gpus;
+      spec.gpus_per_worker = spec.min_workers = 1;
+      spec.max_workers = static_cast<std::uint32_t>(gpus * workload.elastic);
+      if (gang_max > 0) spec.max_workers = std::max(gpus, std::min(spec.max_workers, gang_max));
+    }
     if (workload.duration_min > Duration::zero())
       spec.duration = std::max(spec.duration, workload.duration_min);
     if (workload.duration_max > Duration::zero())

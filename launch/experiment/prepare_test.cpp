@@ -91,6 +91,18 @@ TEST_CASE("models are drawn by the seed, and equal seeds draw alike") {
   CHECK(std::set<std::string>(models.begin(), models.end()).size() > 10);
 }
 
+TEST_CASE("elastic jobs grow to a multiple of what they ask for, and no further than gang_max") {
+  WorkloadSource source = from_file();
+  source.elastic = 2;
+  source.gang_max = 6;
+  const auto out =
+      prepare_jobs(jobs({1, 4}), source, {}, mixed(), 0, 1, PhysicsKind::trace).value().jobs;
+  CHECK(out[0].spec.min_workers == 1);
+  CHECK(out[0].spec.max_workers == 2);
+  CHECK(out[1].spec.workers == 4);
+  CHECK(out[1].spec.max_workers == 6);
+}
+
 TEST_CASE("durations are clipped") {
   WorkloadSource source = from_file();
   source.duration_min = from_seconds(60);

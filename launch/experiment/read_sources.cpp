@@ -138,9 +138,10 @@ WorkloadSource read_workload_source(const ExperimentReader& reader, const YAML::
     map["file"] = entry;
     node = map;
   }
-  const YamlMap map(reader.diagnostics, node, "a workload",
-                    {"name", "file", "generate", "format", "origin", "from", "length", "jobs",
-                     "mean_duration", "gang_max", "duration_min", "duration_max", "models"});
+  const YamlMap map(
+      reader.diagnostics, node, "a workload",
+      {"name", "file", "generate", "format", "origin", "from", "length", "jobs", "mean_duration",
+       "gang_max", "duration_min", "duration_max", "elastic", "models"});
   WorkloadSource source;
   if (!node.IsMap()) return source;
   either(reader, map, "a workload");
@@ -148,6 +149,7 @@ WorkloadSource read_workload_source(const ExperimentReader& reader, const YAML::
   useless(reader, map, generated, {"mean_duration"}, {"format", "origin", "from", "length"});
   source.jobs = map.whole("jobs", 1, 10'000'000, 0U);
   source.gang_max = map.whole("gang_max", 1, kMost, 0U);
+  source.elastic = map.number("elastic", 1, 64, 0.0);
   source.duration_min = reader.length(map, "duration_min");
   source.duration_max = reader.length(map, "duration_max");
   const std::string models = map.name("models", "as-given");

@@ -11,7 +11,7 @@ const make = (tag, attributes, parent, text) => {
   return e;
 };
 const short = (x) => (x >= 100 ? x.toFixed(0) : x >= 10 ? x.toFixed(1) : x.toFixed(2)).replace(/\.?0+$/, (m) => (m[0] === '.' ? '' : m));
-const time = (s) => s === null ? '–' : s < 1 ? short(s * 1e3) + ' ms' : s < 120 ? short(s) + ' s' : s < 7200 ? short(s / 60) + ' min'
+const time = (s) => s === null ? '–' : s === 0 ? '0' : s < 1 ? short(s * 1e3) + ' ms' : s < 120 ? short(s) + ' s' : s < 7200 ? short(s / 60) + ' min'
   : s < 172800 ? short(s / 3600) + ' h' : short(s / 86400) + ' d';
 const count = (n) => n === null ? '–' : Number(n).toLocaleString('en-US');
 const micros = (us) => us === null ? '–' : us < 1000 ? us.toFixed(0) + ' µs' : short(us / 1000) + ' ms';
@@ -123,8 +123,8 @@ for (const run of runs) {
     if (r % every === 0) make('text', {x: left - 8, y: r * cellHeight + Math.min(11, cellHeight + 4), 'text-anchor': 'end'}, svg, name);
     cells[r].forEach((v, c) => {
       if (v > 0) {
-        make('rect', {class: 'heatcell', x: (left + c * cellWidth).toFixed(2), y: (r * cellHeight).toFixed(2),
-          width: (cellWidth + 0.15).toFixed(2), height: Math.max(cellHeight - 0.6, 1).toFixed(2), 'fill-opacity': (v / 100).toFixed(2)}, svg);
+        make('rect', {class: 'heatcell', 'shape-rendering': 'crispEdges', x: (left + c * cellWidth).toFixed(2), y: (r * cellHeight).toFixed(2),
+          width: cellWidth.toFixed(2), height: Math.max(cellHeight - 0.6, 1).toFixed(2), 'fill-opacity': (v / 100).toFixed(2)}, svg);
       }
     });
   });
