@@ -7,14 +7,35 @@
 #include <fstream>
 #include <sstream>
 
+#include "topology/importers/hived.h"
+#include "topology/importers/hwloc.h"
 #include "topology/importers/lingjun.h"
+#include "topology/importers/nccl.h"
+#include "topology/importers/node_list.h"
+#include "topology/importers/nvidia_smi.h"
 #include "topology/importers/openb.h"
+#include "topology/importers/slurm.h"
+#include "topology/importers/topograph.h"
 #include "topology/spec.h"
 
 namespace starling {
 namespace {
 
 constexpr std::uintmax_t kFileBytesMax = 256U << 20U;
+
+Result<std::string> read_text(const std::string& path) {
+  std::error_code failed;
+  const std::uintmax_t size = std::filesystem::file_size(path, failed);
+  if (failed) return Error{Errc::io, path + ": " + failed.message() + "; name a topology file"};
+  if (size > kFileBytesMax) {
+    return Error{Errc::invalid, path + ": larger than 256 MiB; use counts instead of lists"};
+  }
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) return Error{Errc::io, path + ": cannot be read"};
+  return text.str();
+}
 
 std::string first_line(const std::string& text) {
   std::string line = text.substr(0, text.find('\n'));
@@ -44,6 +65,17 @@ Result<Topology> parse_topology(const std::string& text, const std::string& file
   const std::string header = first_line(text);
   if (is_openb_header(header)) return import_openb(text, file_name);
   if (is_lingjun_header(header)) return import_lingjun(text, file_name);
+  if (is_pai_header(header)) return import_pai(text, file_name);
+  if (is_spot_header(header)) return import_spot(text, file_name);
+  if (is_nvidia_smi_matrix(header)) return import_nvidia_smi(text, file_name);
+  if (text.find_first_not_of(" \t\r\n") == text.find('<')) {
+    if (is_nccl_xml(text)) return import_nccl(text, file_name);
+    if (is_hwloc_xml(text)) return import_hwloc(text, file_name);
+  }
+  if (is_slurm_conf(text)) return import_slurm_conf(text, file_name);
+  if (is_slurm_yaml(text)) return import_slurm_yaml(text, file_name);
+  if (is_topograph_yaml(text)) return import_topograph(text, file_name);
+  if (is_hived_yaml(text)) return import_hived(text, file_name);
   if (std::filesystem::path(file_name).extension() == ".csv") {
     return Error{Errc::invalid, file_name + ":1: no importer knows the columns '" +
                                     header.substr(0, 80) + "'; expected '" + kOpenbHeader +
@@ -53,17 +85,17 @@ Result<Topology> parse_topology(const std::string& text, const std::string& file
 }
 
 Result<Topology> load_topology(const std::string& path) {
-  std::error_code failed;
-  const std::uintmax_t size = std::filesystem::file_size(path, failed);
-  if (failed) return Error{Errc::io, path + ": " + failed.message() + "; name a topology file"};
-  if (size > kFileBytesMax) {
-    return Error{Errc::invalid, path + ": larger than 256 MiB; use counts instead of lists"};
+  const auto text = read_text(path);
+  if (!text.ok()) return text.error();
+  const std::filesystem::path gres = std::filesystem::path(path).parent_path() / "gres.conf";
+  const bool conf = is_slurm_conf(text.value());
+  if ((conf || is_slurm_yaml(text.value())) && std::filesystem::exists(gres)) {
+    const auto hardware = read_text(gres.string());
+    if (!hardware.ok()) return hardware.error();
+    return (conf ? import_slurm_conf : import_slurm_yaml)(text.value(), path, hardware.value(),
+                                                          gres.string());
   }
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) return Error{Errc::io, path + ": cannot be read"};
-  return parse_topology(text.str(), path);
+  return parse_topology(text.value(), path);
 }
 
 Status save_topology(const Topology& topology, const std::string& path) {

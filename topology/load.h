@@ -7,8 +7,10 @@
 
 namespace starling {
 
-/// Reads a topology file: ours (docs/topology-format.md), or a table that an importer knows
-/// (openb's node list, Lingjun's host-switch table), told apart by their first line. `io` if it
+/// Reads a topology file: ours (docs/topology-format.md), or what an importer knows, told apart by
+/// its content: node lists (openb, PAI, spot), Lingjun's table, NCCL's and hwloc's XML, `nvidia-smi
+/// topo -m`, topograph, HiveD, Slurm's topology.conf and topology.yaml (with the gres.conf that
+/// stands beside it). `io` if it
 /// cannot be read; `invalid` with one line per mistake: "file:line:column: what is wrong; what
 /// would be right".
 [[nodiscard]] Result<Topology> load_topology(const std::string& path);

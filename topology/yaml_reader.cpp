@@ -59,6 +59,12 @@ std::optional<std::string> read_name(Diagnostics& diagnostics, const YAML::Node&
   return text;
 }
 
+YAML::Node child_of(const YAML::Node& node, const std::string& key) {
+  if (!node.IsMap()) return YAML::Node();
+  const YAML::Node child = node[key];
+  return child.IsDefined() ? child : YAML::Node();
+}
+
 YamlMap::YamlMap(Diagnostics& diagnostics, const YAML::Node& node, std::string what,
                  const std::vector<std::string>& keys)
     : diagnostics_(diagnostics), node_(node), what_(std::move(what)), usable_(node.IsMap()) {

@@ -48,6 +48,9 @@ class YamlMap {
   bool usable_ = false;
 };
 
+/// The value of a key; null if there is none or `node` is no mapping.
+[[nodiscard]] YAML::Node child_of(const YAML::Node& node, const std::string& key);
+
 /// A scalar that is a name, or nothing after reporting it.
 [[nodiscard]] std::optional<std::string> read_name(Diagnostics& diagnostics, const YAML::Node& node,
                                                    const std::string& what);

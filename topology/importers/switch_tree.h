@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "topology/diagnostics.h"
+#include "topology/topology.h"
+
+namespace starling {
+
+/// Switches over switches over nodes, as cluster managers write them.
+struct SwitchTree {
+  struct Switch {
+    std::string name;
+    std::vector<std::string> children;  ///< switches
+    std::vector<std::string> nodes;
+    Place place;
+  };
+  std::vector<Switch> switches;
+};
+
+/// What a node holds. GPUs by socket, in order; none: a server without GPUs.
+struct NodeHardware {
+  std::string gpu_type;  ///< any label
+  std::vector<std::uint32_t> gpus_by_socket;
+};
+
+/// What such files leave out.
+struct SwitchTreeOptions {
+  std::string server_template = "dgx-h100";  ///< of nodes of which nothing else is known
+  /// By node; with any given, a node that is not listed has no GPUs.
+  std::map<std::string, NodeHardware> hardware = {};
+};
+
+/// A switch with nodes is a rack, the switch above it a pod; a link upwards carries what all
+/// servers below it send. Reports children that do not exist, loops, names that occur twice, and
+/// switches that hold both switches and nodes or neither.
+[[nodiscard]] Result<Topology> build_switch_tree(const SwitchTree& tree,
+                                                 const std::string& file_name,
+                                                 Diagnostics& diagnostics,
+                                                 const SwitchTreeOptions& options = {});
+
+}  // namespace starling
