@@ -164,7 +164,8 @@ gone || fail "up left processes behind"
 "$starling" up >up.txt 2>up.err &
 up=$!
 for _ in $(seq 200); do grep -q '^ready' up.txt && break; sleep 0.05; done
-expect 0 "$waiting  finished" jobs
+expect 0 "$waiting" jobs
+grep -Eq "$waiting +finished" out.txt || fail "a restarted flock forgot a finished job: $(cat out.txt)"
 kill -INT $up
 wait $up
 gone || fail "the second up left processes behind"
