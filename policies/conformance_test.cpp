@@ -46,6 +46,35 @@ TEST_CASE("the Philly week gives the published numbers") {
   }
 }
 
+TEST_CASE("Tiresias without durations against FIFO on the Philly week") {
+  const auto file = test_data("conformance/philly_week.csv.gz");
+  if (!file) {
+    MESSAGE("the published data folder is absent: not tested");
+    return;
+  }
+  const Trace trace = read_trace(*file, {}).value();
+  GeneratorOptions options;
+  options.servers = 48;
+  const Topology topology = generate_flat(options).value();
+  const PolicyRegistry registry = make_policy_registry();
+  const auto jct = [&](const std::string& policy) {
+    TestWorld world(topology, registry, policy, {});
+    world.run(trace);
+    CHECK(world.faults.empty());
+    MESSAGE(policy << ": JCT " << world.mean_jct_s() << " s, " << world.preemptions
+                   << " preemptions, " << world.decide_s / static_cast<double>(world.calls) * 1e6
+                   << " us a call");
+    return world.mean_jct_s();
+  };
+  const double fifo = jct("fifo");
+  const double las = jct("tiresias-las");
+  const double gittins = jct("tiresias-gittins");
+  CHECK(las < fifo);
+  CHECK(gittins < fifo);
+  MESSAGE("FIFO / LAS " << fifo / las << ", FIFO / Gittins " << fifo / gittins
+                        << " (paper's simulation: 2.41 for LAS)");
+}
+
 TEST_CASE("eight cooperating agents stay close to one") {
   const auto file = test_data("conformance/philly_week.csv.gz");
   if (!file) {

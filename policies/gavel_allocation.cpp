@@ -129,6 +129,32 @@ GavelAllocation smallest(const GavelProblem& problem, double low, double high, d
   return found ? *found : even(problem);
 }
 
+/// Can nobody tell the types apart, and everybody use each?
+bool types_are_alike(const GavelProblem& problem) {
+  const std::uint32_t fewest = *std::min_element(problem.gpus.begin(), problem.gpus.end());
+  return std::all_of(problem.rows.begin(), problem.rows.end(), [&](const Row& row) {
+    return row.gpus <= fewest && row.speed.front() > 0 &&
+           std::all_of(row.speed.begin(), row.speed.end(),
+                       [&](double speed) { return speed == row.speed.front(); });
+  });
+}
+
+/// Types that are alike are one: its answer, split as the GPUs are. Of all answers to the whole
+/// program the one that favours nobody.
+GavelAllocation split_evenly(const GavelProblem& problem) {
+  GavelProblem one = problem;
+  const std::uint32_t all = std::accumulate(problem.gpus.begin(), problem.gpus.end(), 0U);
+  one.gpus = {all};
+  for (Row& row : one.rows) row.speed.resize(1);
+  GavelAllocation out = max_min_fairness(one);
+  for (std::vector<double>& row : out) {
+    const double time = row.front();
+    row.clear();
+    for (const std::uint32_t gpus : problem.gpus) row.push_back(time * gpus / all);
+  }
+  return out;
+}
+
 }  // namespace
 
 double isolated_speed(const GavelProblem& problem, const Row& row) {
@@ -144,6 +170,7 @@ double isolated_speed(const GavelProblem& problem, const Row& row) {
 }
 
 GavelAllocation max_min_fairness(const GavelProblem& problem) {
+  if (problem.gpus.size() > 1 && types_are_alike(problem)) return split_evenly(problem);
   Program program(problem);
   const auto least = static_cast<std::uint32_t>(program.lp.variables.size());
   program.lp.variables.push_back({1, LinearProgram::kInfinity});

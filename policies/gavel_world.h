@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <random>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "interference/speed.h"
 #include "policies/gavel.h"
+#include "policies/test_world.h"
 #include "topology/generate.h"
 #include "workload/csv.h"
 #include "workload/job.h"
@@ -176,6 +178,19 @@ class GavelSpeed final : public SpeedModel {
   Topology topology_;
   std::map<std::tuple<std::string, std::uint32_t, std::string>, double> steps_;
 };
+
+/// Gavel's simulator runs whole steps, as many as fit into 360 s, and begins the next round when
+/// the last job of this one is through.
+inline Duration gavel_round(const TestWorld& world, const GavelSpeed& speed) {
+  Duration longest{0};
+  for (const TestWorld::Job& job : world.jobs) {
+    if (job.placement.empty()) continue;
+    const double steps = speed.best(job.spec.model, job.spec.workers) * job.rate;
+    const Duration runs = from_seconds(std::floor(steps * 360) / steps);
+    longest = std::max(longest, std::min(runs, job.ends - world.now()));
+  }
+  return longest > Duration::zero() ? longest : std::chrono::seconds(360);
+}
 
 /// A trace of gavel/traces, each job as long as its steps take on its fastest type.
 inline Trace gavel_trace(const std::string& file, const GavelSpeed& speed) {

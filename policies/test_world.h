@@ -32,6 +32,8 @@ class TestWorld {
     std::uint64_t seed = 1;
     double blocked = 0;  ///< chance that a waiting job is shown as blocked at a decision
     const SpeedModel* model = nullptr;  ///< nullptr: every placement is as good as any other
+    /// How long the round lasts that has just begun, instead of facts().round.
+    std::function<Duration(const TestWorld&)> round_length = {};
     std::function<std::unique_ptr<Policy>()> make = {};  ///< instead of the registry's
   };
   struct Job {
@@ -79,17 +81,12 @@ class TestWorld {
       if (waiting() > 0 && (next == kNever || options_.agents > 1)) {
         next = std::min(next, now_ + std::chrono::seconds(next == kNever ? 60 : 600));
       }
-      if (const Duration round = homes_.front().policy->facts().round;
-          round > Duration::zero() && active() > 0) {
-        next = std::min(next, Instant{} + (now_.time_since_epoch() / round + 1) * round);
-      }
+      if (active() > 0) next = std::min(next, next_round_);
       quiet = ends_.empty() && arrived == trace.jobs.size() ? quiet + 1 : 0;
       if (quiet > 200) return;
       now_ = next;
       TriggerKind kind = TriggerKind::round;
-      const Duration round = homes_.front().policy->facts().round;
-      const bool at_round =
-          round > Duration::zero() && now_.time_since_epoch() % round == Duration::zero();
+      const bool at_round = now_ == next_round_;
       while (!ends_.empty() && ends_.top().first == now_) {
         kind = TriggerKind::departure;
         finish(ends_.top().second);
@@ -106,9 +103,11 @@ class TestWorld {
         enter(jobs.size() - 1, static_cast<std::uint32_t>(arrived % homes_.size()));
       }
       settle(at_round ? TriggerKind::round : kind);
+      if (at_round || next_round_ <= now_ || next_round_ == kNever) plan_next_round();
     }
   }
 
+  [[nodiscard]] Instant now() const noexcept { return now_; }
   [[nodiscard]] std::size_t waiting() const {
     std::size_t n = 0;
     for (const Home& home : homes_) n += home.waiting.size();
@@ -141,6 +140,13 @@ class TestWorld {
     std::uint64_t next_order = 1;
   };
   using End = std::pair<Instant, std::size_t>;
+
+  void plan_next_round() {
+    const Duration round = homes_.front().policy->facts().round;
+    if (round == Duration::zero()) return;
+    next_round_ = Instant{} + (now_.time_since_epoch() / round + 1) * round;
+    if (options_.round_length) next_round_ = now_ + options_.round_length(*this);
+  }
 
   void fault(const std::string& text) { faults.push_back(text); }
 
@@ -422,6 +428,7 @@ class TestWorld {
   std::vector<Home> homes_;
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
   Instant now_{};
+  Instant next_round_ = kNever;
 };
 
 }  // namespace starling
