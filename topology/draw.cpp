@@ -48,6 +48,7 @@ class Picture {
       : topology_(topology), options_(options) {
     const auto trees = topology.subtrees();
     for (std::uint32_t i = 1; i < trees.size(); ++i) children(trees[i].parent).push_back(i);
+    racks_ = count_of(Level::rack);
     settle_network();
   }
 
@@ -58,11 +59,6 @@ class Picture {
     constexpr double head = 58;
     const double width = std::max({body.width, key.width, 420.0}) + 2 * margin;
     const double height = head + body.height + 24 + key.height + margin;
-    const auto trees = topology_.subtrees();
-    const auto of_level = [&trees](Level level) {
-      return static_cast<std::size_t>(std::count_if(
-          trees.begin(), trees.end(), [level](const Subtree& t) { return t.level == level; }));
-    };
     std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + svg_number(width) +
                       "\" height=\"" + svg_number(height) + "\" viewBox=\"0 0 " +
                       svg_number(width) + " " + svg_number(height) + "\" role=\"img\">\n";
@@ -75,13 +71,19 @@ class Picture {
     out += svg_text(margin, 46, "small",
                     counted(topology_.gpu_count(), "GPU") + " in " +
                         counted(topology_.server_count(), "server") + ", " +
-                        counted(of_level(Level::rack), "rack") + ", " +
-                        counted(of_level(Level::pod), "pod"));
+                        counted(count_of(Level::rack), "rack") + ", " +
+                        counted(count_of(Level::pod), "pod"));
     out += svg_at(body, margin, head) + svg_at(key, margin, head + body.height + 24);
     return out + "</svg>\n";
   }
 
  private:
+  std::size_t count_of(Level level) const {
+    const auto trees = topology_.subtrees();
+    return static_cast<std::size_t>(std::count_if(
+        trees.begin(), trees.end(), [level](const Subtree& t) { return t.level == level; }));
+  }
+
   std::vector<std::uint32_t>& children(std::uint32_t tree) {
     children_.resize(topology_.subtrees().size());
     return children_[tree];
@@ -174,12 +176,13 @@ class Picture {
   }
 
   template <class Signature>
-  std::vector<Kind> kinds_of(const std::vector<std::uint32_t>& all, Signature signature) const {
+  static std::vector<Kind> kinds_of(const std::vector<std::uint32_t>& all, bool join,
+                                    Signature signature) {
     std::vector<Kind> kinds;
     std::string last;
     for (const std::uint32_t each : all) {
-      std::string next = all.size() > options_.each_max ? signature(each) : "";
-      if (!kinds.empty() && all.size() > options_.each_max && next == last) {
+      std::string next = join ? signature(each) : "";
+      if (join && !kinds.empty() && next == last) {
         ++kinds.back().count;
       } else {
         kinds.push_back({each, 1});
@@ -260,7 +263,7 @@ class Picture {
     SvgBox box;
     box.width = 2 * pad + std::max({content.width, row.width, svg_text_width(title) * 1.05,
                                     svg_text_width(sub)});
-    const double top = 38 + (row.height > 0 ? row.height + 4 : 0);
+    const double top = 38 + row.height + (t.level == Level::rack ? 4 : 0);
     box.height = top + content.height + pad;
     for (int shadow = kind.count > 1 ? 2 : 0; shadow >= 0; --shadow) {
       box.svg += svg_rect(4 * shadow, 4 * shadow, box.width, box.height, style);
@@ -280,7 +283,8 @@ class Picture {
     const Subtree& rack = topology_.subtrees()[kind.first];
     std::vector<std::uint32_t> servers;
     for (std::uint32_t s = rack.servers.first; s < rack.servers.last; ++s) servers.push_back(s);
-    const auto kinds = kinds_of(servers, [this](std::uint32_t s) { return server_signature(s); });
+    const auto kinds = kinds_of(servers, servers.size() > options_.each_max,
+                                [this](std::uint32_t s) { return server_signature(s); });
     SvgBox content;
     std::size_t left = servers.size();
     double nic = 0;
@@ -303,7 +307,9 @@ class Picture {
   template <class Draw>
   std::vector<SvgBox> boxes_of(const std::vector<std::uint32_t>& trees, const char* what,
                                Draw draw) {
-    const auto kinds = kinds_of(trees, [this](std::uint32_t tree) { return tree_signature(tree); });
+    const auto kinds =
+        kinds_of(trees, trees.size() > options_.each_max || racks_ > 2 * options_.each_max,
+                 [this](std::uint32_t tree) { return tree_signature(tree); });
     const std::size_t shown = kinds.size() > options_.each_max ? options_.kinds_max : kinds.size();
     std::vector<SvgBox> boxes;
     std::size_t left = trees.size();
@@ -363,6 +369,7 @@ class Picture {
 
   const Topology& topology_;
   const DrawOptions& options_;
+  std::size_t racks_ = 0;
   std::vector<std::vector<std::uint32_t>> children_;
   std::vector<std::vector<std::uint32_t>> switches_;  // by subtree: network nodes
   std::vector<std::map<double, std::size_t>> up_;     // by subtree: links that leave it, by speed

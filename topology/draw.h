@@ -8,8 +8,10 @@
 namespace starling {
 
 struct DrawOptions {
-  double width = 1200;          ///< pixels after which rows wrap
-  std::uint32_t each_max = 8;   ///< up to so many racks of a pod or servers of a rack are all drawn
+  double width = 1200;  ///< pixels after which rows wrap
+  /// Neighbours that are alike are drawn once where there are more than so many servers in a rack
+  /// or racks in a pod, or more than twice as many racks in all.
+  std::uint32_t each_max = 8;
   std::uint32_t kinds_max = 6;  ///< kinds beyond which only the rest's number is said
 };
 
