@@ -36,7 +36,7 @@ std::string times(std::size_t n, double gbps) {
   return std::to_string(n) + " x " + svg_number(gbps) + " Gbit/s";
 }
 
-// Neighbours that are alike, by their first one.
+// What is alike below one parent, by the first of them.
 struct Kind {
   std::uint32_t first = 0;
   std::uint32_t count = 1;
@@ -179,15 +179,16 @@ class Picture {
   static std::vector<Kind> kinds_of(const std::vector<std::uint32_t>& all, bool join,
                                     Signature signature) {
     std::vector<Kind> kinds;
-    std::string last;
+    std::map<std::string, std::size_t> known;
     for (const std::uint32_t each : all) {
-      std::string next = join ? signature(each) : "";
-      if (join && !kinds.empty() && next == last) {
-        ++kinds.back().count;
-      } else {
-        kinds.push_back({each, 1});
+      if (join) {
+        const auto [at, fresh] = known.emplace(signature(each), kinds.size());
+        if (!fresh) {
+          ++kinds[at->second].count;
+          continue;
+        }
       }
-      last = std::move(next);
+      kinds.push_back({each, 1});
     }
     return kinds;
   }
@@ -219,7 +220,7 @@ class Picture {
   }
 
   SvgBox server_row(const Kind& kind) const {
-    constexpr double name_width = 108;
+    constexpr double name_width = 112;
     constexpr double cell = 11;
     constexpr std::uint32_t gpus_max = 16;
     const Server& server = topology_.servers()[kind.first];
