@@ -75,11 +75,12 @@ void Step::on(NodeId from, const Progress& progress) {
 void Step::begin() {
   s.begun = true;
   persist(LifeBegan{s.config.incarnation, s.config.epoch});
+  std::vector<const Job*> waiting;
   for (auto& [id, job] : s.jobs) {
     job.submitted = now - job.waited;
     switch (job.stage) {
       case Stage::waiting:
-        s.enter_waiting(job, false);
+        waiting.push_back(&job);
         break;
       case Stage::offered:
         send_offer(job);
@@ -96,8 +97,9 @@ void Step::begin() {
         break;
     }
   }
-  std::sort(s.waiting.begin(), s.waiting.end(),
-            [](const JobView& a, const JobView& b) { return a.order < b.order; });
+  std::sort(waiting.begin(), waiting.end(),
+            [](const Job* a, const Job* b) { return a->order < b->order; });
+  for (const Job* job : waiting) s.enter_waiting(*job, false);
   for (auto& [attempt, share] : s.shares) {
     if (s.ledger.find(attempt)->phase != HoldPhase::committed) continue;
     // Our own word is at hand; another home may be about to send Start.

@@ -14,7 +14,6 @@ constexpr Duration kSecondLook = std::chrono::seconds(60);
 }  // namespace
 
 View Step::view() {
-  s.compact_waiting();
   s.others.clear();
   for (const PeerState& peer : s.peers) {
     if (peer.peer.agent == me() || !peer.digest || silent(peer.heard)) continue;
@@ -29,7 +28,7 @@ View Step::view() {
     const AgentState::Clock& clock = s.running_clocks[i];
     s.running[i].served = clock.before + (clock.since == kNever ? Duration{0} : now - clock.since);
   }
-  return {s.topology, s.ledger.gpus(), s.waiting, s.running, s.others, s.speed, now, me()};
+  return {s.topology, s.ledger.gpus(), s.waiting.views(), s.running, s.others, s.speed, now, me()};
 }
 
 /// The policy proposes, the ledger and the jobs dispose: what they contradict is counted and
@@ -46,12 +45,11 @@ void Step::decide() {
     const bool done = std::visit([&](const auto& d) { return apply(d); }, decision);
     if (!done) ++s.counters.wrong_decisions;
   }
-  if (s.waiting_jobs == 0) return;
   const Duration round = s.policy->facts().round;
-  if (round > Duration{0}) {
+  if (round > Duration{0} && (s.waiting_jobs > 0 || !s.running.empty())) {
     const auto rounds = now.time_since_epoch() / round + 1;
     s.look = later(Instant{}, round * rounds);
-  } else if (s.peers.size() > 1) {
+  } else if (s.waiting_jobs > 0 && s.peers.size() > 1) {
     s.look = later(now, kSecondLook);
   }
 }

@@ -23,7 +23,7 @@ std::string gpus_text(const Placement& gpus) {
 }
 
 void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& lines) {
-  s.compact_waiting();
+  const auto waiting = s.waiting.views();
   const std::string need = std::to_string(job.spec->gpus()) + " GPUs";
   lines.push_back("waits at agent " + std::to_string(s.config.me.value) + " (order " +
                   std::to_string(job.order) + ", one of " + std::to_string(s.waiting_jobs) +
@@ -44,9 +44,9 @@ void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& li
                     ", largest free server " + std::to_string(digest.largest_free_server) + ", " +
                     std::to_string(digest.waiting) + " waiting");
   }
-  if (!s.waiting.empty() && s.waiting.front().order < job.order) {
-    const JobView& first = s.waiting.front();
-    const auto ahead = std::count_if(s.waiting.begin(), s.waiting.end(),
+  if (!waiting.empty() && waiting.front().order < job.order) {
+    const JobView& first = waiting.front();
+    const auto ahead = std::count_if(waiting.begin(), waiting.end(),
                                      [&](const JobView& v) { return v.order < job.order; });
     lines.push_back("policy " + std::string(s.policy->facts().name) + ": " + std::to_string(ahead) +
                     " jobs came before it; the first, " + to_string(first.spec->id) + ", needs " +

@@ -8,7 +8,6 @@ namespace starling {
 /// A hint that holds nothing. A repeat is answered anew.
 void Step::on(NodeId from, const BidRequest& request) {
   if (!is_agent(from)) return refuse();
-  s.compact_waiting();
   Placement gpus = s.policy->offer(view(), request.gpus, request.gpus_per_worker);
   JobSpec shape;
   shape.gpu_types = request.gpu_types;

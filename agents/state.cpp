@@ -105,12 +105,6 @@ bool AgentState::wants_running() const noexcept {
   return facts.preemptive || facts.elastic || facts.needs_running;
 }
 
-namespace {
-
-bool by_order(const JobView& view, std::uint64_t order) { return view.order < order; }
-
-}  // namespace
-
 void AgentState::enter_waiting(const Job& job, bool blocked) {
   JobView view;
   view.spec = job.spec.get();
@@ -122,39 +116,15 @@ void AgentState::enter_waiting(const Job& job, bool blocked) {
   view.forwards = job.forwards;
   ++waiting_jobs;
   waiting_gpus += job.spec->gpus();
-  if (waiting.empty() || waiting.back().order < job.order) {
-    waiting.push_back(std::move(view));
-    return;
-  }
-  const auto at = std::lower_bound(waiting.begin(), waiting.end(), job.order, by_order);
-  if (at != waiting.end() && at->order == job.order) {
-    STARLING_CHECK(at->spec == nullptr);
-    --left_waiting;
-    *at = std::move(view);
-  } else {
-    waiting.insert(at, std::move(view));
-  }
+  waiting.add(std::move(view));
 }
 
-JobView* AgentState::waiting_view(const Job& job) {
-  const auto at = std::lower_bound(waiting.begin(), waiting.end(), job.order, by_order);
-  if (at == waiting.end() || at->order != job.order || at->spec == nullptr) return nullptr;
-  return &*at;
-}
+JobView* AgentState::waiting_view(const Job& job) { return waiting.find(job.order); }
 
 void AgentState::leave_waiting(const Job& job) {
-  JobView* view = waiting_view(job);
-  if (view == nullptr) return;
-  view->spec = nullptr;
-  ++left_waiting;
+  if (!waiting.leave(job.order)) return;
   --waiting_jobs;
   waiting_gpus -= job.spec->gpus();
-}
-
-void AgentState::compact_waiting() {
-  if (left_waiting == 0) return;
-  std::erase_if(waiting, [](const JobView& view) { return view.spec == nullptr; });
-  left_waiting = 0;
 }
 
 void AgentState::enter_running(const Job& job) {

@@ -14,6 +14,7 @@
 #include "agents/config.h"
 #include "agents/ledger.h"
 #include "agents/output.h"
+#include "agents/waiting_list.h"
 #include "base/rng.h"
 #include "policies/policy.h"
 
@@ -177,8 +178,7 @@ struct AgentState {
   std::uint32_t running_jobs = 0;     ///< starting, running or draining
   std::uint32_t waiting_jobs = 0;     ///< all others but offered
   std::uint64_t waiting_gpus = 0;
-  std::vector<JobView> waiting;  ///< by order; a null spec marks one that has left
-  std::size_t left_waiting = 0;  ///< marked ones
+  WaitingList waiting;
   std::vector<JobView> running;  ///< by start; empty unless the policy wants it
   struct Clock {
     Instant since = kNever;  ///< the open attempt's start
@@ -233,7 +233,6 @@ struct AgentState {
   void leave_running(const Job& job);
   [[nodiscard]] JobView* running_view(const Job& job);
   void started_running(const Job& job);
-  void compact_waiting();
   void remember(JobId job);
   void set_timer(const JobId& id, Job& job, Instant when);
   void set_timer(AttemptId attempt, OwnedShare& share, Instant when);

@@ -48,12 +48,18 @@ void QueueIndex::sync(std::span<const JobView> waiting, Instant now) {
   const auto is_same = [](const QueueEntry& seen, const JobView& job) {
     return seen.order == job.order && seen.served == job.served;
   };
+  // What most often happened: some left at the front.
+  std::vector<QueueEntry> removed;
+  auto left = arrivals_.begin();
+  while (!waiting.empty() && left != arrivals_.end() && left->order < waiting.front().order) ++left;
+  removed.assign(arrivals_.begin(), left);
+  arrivals_.erase(arrivals_.begin(), left);
+
   const std::size_t shorter = std::min(arrivals_.size(), waiting.size());
   std::size_t i = 0;
   while (i < shorter && is_same(arrivals_[i], waiting[i])) ++i;
-  if (i == arrivals_.size() && i == waiting.size()) return;
+  if (removed.empty() && i == arrivals_.size() && i == waiting.size()) return;
 
-  std::vector<QueueEntry> removed;
   std::vector<QueueEntry> added;
   std::size_t j = i;
   next_.assign(arrivals_.begin() + static_cast<std::ptrdiff_t>(i), arrivals_.end());
