@@ -38,26 +38,32 @@ QueueEntry QueueIndex::make(const JobView& job, Instant now) {
 }
 
 void QueueIndex::sync(std::span<const JobView> waiting, Instant now) {
-  if (!std::is_sorted(waiting.begin(), waiting.end(), by_order)) {
-    sorted_.assign(waiting.begin(), waiting.end());
-    std::sort(sorted_.begin(), sorted_.end(), by_order);
-    waiting = sorted_;
-  }
-  waiting_ = waiting;
-
   const auto is_same = [](const QueueEntry& seen, const JobView& job) {
     return seen.order == job.order && seen.served == job.served;
   };
-  // What most often happened: some left at the front.
-  std::vector<QueueEntry> removed;
-  auto left = arrivals_.begin();
-  while (!waiting.empty() && left != arrivals_.end() && left->order < waiting.front().order) ++left;
-  removed.assign(arrivals_.begin(), left);
-  arrivals_.erase(arrivals_.begin(), left);
-
-  const std::size_t shorter = std::min(arrivals_.size(), waiting.size());
+  // What most often happened: some left at the front, some came at the back.
+  std::size_t left = 0;
   std::size_t i = 0;
-  while (i < shorter && is_same(arrivals_[i], waiting[i])) ++i;
+  const auto match = [&] {
+    left = i = 0;
+    if (waiting.empty()) return;
+    while (left < arrivals_.size() && arrivals_[left].order < waiting.front().order) ++left;
+    const std::size_t shorter = std::min(arrivals_.size() - left, waiting.size());
+    while (i < shorter && is_same(arrivals_[left + i], waiting[i])) ++i;
+  };
+  match();
+  const std::size_t known = i == 0 ? 0 : i - 1;  // up to there in order, as arrivals_ is
+  if (!std::is_sorted(waiting.begin() + static_cast<std::ptrdiff_t>(known), waiting.end(),
+                      by_order)) {
+    sorted_.assign(waiting.begin(), waiting.end());
+    std::sort(sorted_.begin(), sorted_.end(), by_order);
+    waiting = sorted_;
+    match();
+  }
+  waiting_ = waiting;
+  std::vector<QueueEntry> removed(arrivals_.begin(),
+                                  arrivals_.begin() + static_cast<std::ptrdiff_t>(left));
+  arrivals_.erase(arrivals_.begin(), arrivals_.begin() + static_cast<std::ptrdiff_t>(left));
   if (removed.empty() && i == arrivals_.size() && i == waiting.size()) return;
 
   std::vector<QueueEntry> added;
