@@ -19,25 +19,25 @@ cmake --preset release >/dev/null
 cmake --build --preset release --target starling
 mkdir -p "$out"
 
+simulate() {  # TITLE TOPOLOGY AGENTS NAME OPTION...
+  echo "== $1"
+  /usr/bin/env time -f "%U s user, %S s system, %M KiB at most" "$starling" sim --topology "$2" --trace "$trace" \
+    --policy consolidate --agents "$3" --quiet --out "$out/$4" "${@:5}"
+}
+
+"$starling" topology generate leaf-spine --servers 48 --gpus 8 -o "$out/leaf-spine-48x8.yaml"
 for agents in 1 4 8; do
   for place in lingjun openb; do
-    echo "== simulated: all of Philly on $place, $agents agents"
-    /usr/bin/env time -f "%U s user, %M KiB" "$starling" sim --topology "${!place}" --trace "$trace" --policy consolidate \
-      --agents "$agents" --quiet --out "$out/sim-$place-$agents"
+    simulate "all of Philly on $place, $agents agents, simulated" "${!place}" "$agents" "sim-$place-$agents"
+    simulate "all of Philly, 24 times as fast, on $place, $agents agents, simulated" "${!place}" "$agents" \
+      "sim-$place-x24-$agents" --load 24
   done
-  echo "== live: one week of Philly on lingjun, $agents agents"
-  "$starling" run --topology "$lingjun" --trace "$trace" "${week[@]}" --policy consolidate --agents "$agents" \
-    --target-seconds 120 --with-sim --out "$out/live-lingjun-$agents"
-done
-
-echo "== one simulated week with FIFO, five times"
-for agents in 1 8; do
-  for _ in 1 2 3 4 5; do
-    /usr/bin/env time -f "$agents agents: %U s user" "$starling" sim --topology "$lingjun" --trace "$trace" "${week[@]}" \
-      --policy fifo --agents "$agents" --quiet >/dev/null
+  for place in "$lingjun" "$out/leaf-spine-48x8.yaml"; do
+    echo "== one week of Philly on $(basename "$place"), $agents agents, live and simulated"
+    "$starling" run --topology "$place" --trace "$trace" "${week[@]}" --policy consolidate --agents "$agents" \
+      --target-seconds 60 --with-sim --out "$out/live-$(basename "$place" | cut -d. -f1)-$agents"
   done
 done
 
 echo "== live throughput"
-"$starling" bench live --rate 1200 --seconds 10 --agents 4 --quiet
-"$starling" bench live --rate 500 --seconds 10 --agents 4 --quiet
+for rate in 1200 500; do "$starling" bench live --rate "$rate" --seconds 10 --agents 4 --quiet; done
