@@ -115,6 +115,14 @@ void add_whole(CLI::App& app, const std::string& flags, T& target, const std::st
       ->type_name(value);
 }
 
+void command_paths(const CLI::App& app, const std::string& path, std::string& paths) {
+  for (const CLI::App* sub : app.get_subcommands(nullptr)) {
+    const std::string below = path.empty() ? sub->get_name() : path + " " + sub->get_name();
+    paths += (paths.empty() ? "'" : "|'") + below + "'";
+    command_paths(*sub, below, paths);
+  }
+}
+
 void completion_cases(const CLI::App& app, const std::string& path, std::string& script) {
   std::string words;
   for (const std::string& name : command_names(app)) words += name + " ";
@@ -129,6 +137,7 @@ void completion_cases(const CLI::App& app, const std::string& path, std::string&
 
 Command Command::sub(const std::string& name, const std::string& help) const {
   CLI::App* app = app_->add_subcommand(name, help);
+  app->footer("");  // a command does not end with its parent's examples
   app_->require_subcommand(1);
   return Command(*app);
 }
@@ -190,6 +199,17 @@ void Command::rest(const std::string& name, std::vector<std::string>& target,
   app_->positionals_at_end();
 }
 
+void Command::examples(const std::vector<std::string>& lines) const {
+  std::string text = lines.size() == 1 ? "Example:" : "Examples:";
+  for (const std::string& line : lines) text += "\n  " + line;
+  app_->footer(text);
+}
+
+bool Command::given(const std::string& option) const {
+  const CLI::Option* found = app_->get_option_no_throw(option);
+  return found != nullptr && found->count() > 0;
+}
+
 void Command::action(std::function<int()> run) const {
   // The status travels as an exception, because CLI11's callbacks return nothing.
   app_->callback([run = std::move(run)] { throw CLI::RuntimeError(run()); });
@@ -225,12 +245,16 @@ int CommandLine::run(int argc, const char* const* argv) {
 }
 
 std::string CommandLine::bash_completion() const {
+  std::string paths;
+  command_paths(*app_, "", paths);
   std::string script = "# bash completion for " + app_->get_name() + "\n_" + app_->get_name() +
                        "_complete() {\n"
-                       "  local words path='' i\n"
+                       "  local words path='' next i\n"
                        "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
-                       "    [[ ${COMP_WORDS[i]} == -* ]] && break\n"
-                       "    path=\"${path:+$path }${COMP_WORDS[i]}\"\n"
+                       "    next=\"${path:+$path }${COMP_WORDS[i]}\"\n"
+                       "    case $next in " +
+                       paths +
+                       ") path=$next ;; *) break ;; esac\n"
                        "  done\n"
                        "  case $path in\n";
   completion_cases(*app_, "", script);

@@ -43,6 +43,10 @@ class Command {
   /// Everything after the options (or after "--").
   void rest(const std::string& name, std::vector<std::string>& target,
             const std::string& help) const;
+  /// Whole command lines that the help ends with.
+  void examples(const std::vector<std::string>& lines) const;
+  /// Does the option stand on the command line? To be asked in the action.
+  [[nodiscard]] bool given(const std::string& option) const;
   /// Called when this command was chosen; its result is the exit status.
   void action(std::function<int()> run) const;
 

@@ -110,6 +110,7 @@ void add_bench(const Command& root) {
   live.option("--state", o->state, "DIR", "where the journals are; default: a temporary directory");
   live.flag("--json", o->json, "only JSON on stdout");
   live.flag("-q,--quiet", o->quiet, "no progress on stderr");
+  live.examples({"starling bench live --rate 500 --seconds 10 --agents 4"});
   live.action([o] { return bench_live(*o); });
 }
 

@@ -44,6 +44,7 @@ void add_cancel(const Command& root) {
   command.positional("JOB", options->job, "its id; leading zeros may be left out");
   command.option("--flock", options->flock, "DIR",
                  "directory of the flock; default $STARLING_FLOCK");
+  command.examples({"starling cancel 12ab34"});
   command.action([options] { return cancel(*options); });
 }
 

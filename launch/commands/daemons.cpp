@@ -11,6 +11,7 @@ void add_agent(const Command& root) {
   const Command command =
       root.sub("agent", "one scheduler, until SIGTERM ('up' and 'run' start them)");
   command.option("--config", *config, "FILE", "nodes/NAME/config.json of a flock");
+  command.examples({"starling agent --config ~/flock/nodes/agent-0/config.json"});
   command.action([config] {
     if (config->empty())
       return bad_input("agent: --config FILE is missing; 'starling up' writes one per node");
@@ -28,6 +29,7 @@ void add_executor(const Command& root) {
   command.option("--config", o->config, "FILE", "nodes/NAME/config.json of a flock");
   command.option("--launcher", o->launcher, "process|emulated",
                  "jobs are commands, or pretend to run (default: as the flock says)");
+  command.examples({"starling executor --config ~/flock/nodes/executor-0/config.json"});
   command.action([o] {
     if (o->config.empty())
       return bad_input("executor: --config FILE is missing; 'starling up' writes one per node");

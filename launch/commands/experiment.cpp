@@ -133,6 +133,7 @@ void add_experiment(const Command& root) {
   command.flag("--dry-run", options->dry_run, "only list the runs");
   command.flag("--json", options->json, "only JSON on stdout");
   command.flag("-q,--quiet", options->quiet, "no progress on stderr");
+  command.examples({"starling experiment examples/experiments/quick.yaml --out results/quick"});
   command.action([options] { return run_experiment(*options); });
 }
 
@@ -143,6 +144,7 @@ void add_report(const Command& root) {
   command.positional("DIR", options->out, "what 'starling experiment' wrote");
   command.flag("--json", options->json, "only JSON on stdout");
   command.flag("-q,--quiet", options->quiet, "nothing on stderr");
+  command.examples({"starling report results/quick"});
   command.action([options] { return show_results(options->out, options->json, options->quiet); });
 }
 

@@ -42,6 +42,7 @@ void add_explain(const Command& root) {
   command.positional("JOB", options->job, "its id; leading zeros may be left out");
   command.option("--flock", options->flock, "DIR",
                  "directory of the flock; default $STARLING_FLOCK");
+  command.examples({"starling explain 12ab34"});
   command.action([options] { return explain(*options); });
 }
 

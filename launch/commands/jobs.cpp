@@ -43,6 +43,7 @@ void add_jobs(const Command& root) {
                  "directory of the flock; default $STARLING_FLOCK");
   command.flag("--waiting", options->waiting, "only those that wait");
   command.flag("--json", options->json, "only JSON on stdout");
+  command.examples({"starling jobs --flock ~/flock --waiting"});
   command.action([options] { return list(*options); });
 }
 

@@ -43,10 +43,12 @@ void add_keys(const Command& root) {
   const auto file = std::make_shared<std::string>();
   const Command make = command.sub("new", "write a new key pair to FILE, print its public half");
   make.positional("FILE", *file, "readable by you alone");
+  make.examples({"starling keys new agent-9.json"});
   make.action([file] { return make_keys(*file); });
   const auto flock = std::make_shared<std::string>();
   const Command show = command.sub("show", "the public keys that a flock lets in");
   show.option("--flock", *flock, "DIR", "directory of the flock; default $STARLING_FLOCK");
+  show.examples({"starling keys show --flock ~/flock"});
   show.action([flock] { return show_keys(*flock); });
 }
 

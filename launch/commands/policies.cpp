@@ -43,6 +43,7 @@ void add_policies(const Command& root) {
   const auto as_json = std::make_shared<bool>(false);
   const Command command = root.sub("policies", "list the scheduling policies and their options");
   command.flag("--json", *as_json, "only JSON on stdout");
+  command.examples({"starling policies", "starling policies --json"});
   command.action([as_json] { return list_policies(*as_json); });
 }
 

@@ -116,6 +116,9 @@ void add_run(const Command& root) {
   command.option("--state", o->state, "DIR", "run directory, kept; default: a temporary one");
   command.flag("--keep", o->keep, "keep the temporary run directory");
   command.flag("--with-sim", o->with_sim, "also simulate the same input and show both");
+  command.examples(
+      {"starling run --topology cluster.yaml --trace trace.csv --agents 4 --target-seconds 60 "
+       "--with-sim"});
   command.action([o] { return run_command(*o); });
 }
 

@@ -35,6 +35,9 @@ void add_sim(const Command& root) {
   const Command command = root.sub("sim", "simulate a trace on a data centre");
   add_run_options(command, *options);
   command.flag("--check", options->check, "check the safety rules after every event (slow)");
+  command.examples(
+      {"starling sim --topology cluster.yaml --trace trace.csv --policy consolidate --agents 4",
+       "starling sim --topology cluster.yaml --trace trace.csv --physics full --out results"});
   command.action([options] { return run_sim(*options); });
 }
 

@@ -166,6 +166,8 @@ void add_submit(const Command& root) {
   command.flag("--wait", o->wait, "until it has ended; exit status 1 if it failed");
   command.flag("--json", o->json, "only JSON on stdout");
   command.rest("JOB", o->words, "a .yaml file, or a command");
+  command.examples(
+      {"starling submit --gpus 2 --wait -- python train.py", "starling submit job.yaml"});
   command.action([o] { return submit(*o); });
 }
 

@@ -92,6 +92,7 @@ void add_top(const Command& root) {
                  "directory of the flock; default $STARLING_FLOCK");
   command.flag("--watch", options->watch, "again every second, until Ctrl-C");
   command.flag("--json", options->json, "only JSON on stdout");
+  command.examples({"starling top --watch"});
   command.action([options] { return top(*options); });
 }
 

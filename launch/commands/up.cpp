@@ -141,6 +141,8 @@ void add_up(const Command& root) {
                  "jobs are commands, or pretend to run (default process)");
   command.option("--physics", o->physics, "trace|full", "of emulated jobs (default trace)");
   command.option("--speedup", o->speedup, "X", "of emulated jobs (default 1)", 0.0);
+  command.examples(
+      {"starling up --flock ~/flock --topology cluster.yaml --agents 2 --policy consolidate"});
   command.action([o] { return up(*o); });
 }
 
