@@ -1,13 +1,12 @@
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
 #include "launch/text.h"
+#include "launch/topology_line.h"
 #include "topology/describe.h"
-#include "topology/generate.h"
 #include "topology/load.h"
 #include "topology/partition.h"
 
@@ -19,35 +18,6 @@ struct FileOptions {
   bool json = false;
   std::uint32_t agents = 1;
 };
-struct MakeOptions {
-  std::string kind, servers = "64", out;
-  GeneratorOptions shape;
-};
-
-std::string amount(std::uint64_t n, const std::string& thing) {
-  return with_commas(n) + " " + thing + (n == 1 ? "" : "s");
-}
-
-std::map<std::string, std::uint32_t> gpus_by_type(const Topology& topology) {
-  std::map<std::string, std::uint32_t> count;
-  for (const Server& server : topology.servers()) {
-    if (server.gpus.size() > 0)
-      count[topology.gpu_types()[server.gpu_type.value].name] += server.gpus.size();
-  }
-  return count;
-}
-
-std::string one_line(const Topology& topology) {
-  std::map<Level, std::uint32_t> levels;
-  for (const Subtree& subtree : topology.subtrees()) ++levels[subtree.level];
-  std::string types;
-  for (const auto& [type, gpus] : gpus_by_type(topology))
-    types += (types.empty() ? "" : ", ") + with_commas(gpus) + " " + type;
-  return topology.name() + ": " + amount(levels[Level::pod], "pod") + ", " +
-         amount(levels[Level::rack], "rack") + ", " + amount(topology.server_count(), "server") +
-         ", " + amount(topology.gpu_count(), "GPU") + (types.empty() ? "" : " (" + types + ")") +
-         ", " + amount(topology.network_links().size(), "network link");
-}
 
 int show(const FileOptions& options) {
   auto read = load_topology(options.file);
@@ -77,7 +47,7 @@ int show(const FileOptions& options) {
 int check(const FileOptions& options) {
   auto read = load_topology(options.file);
   if (!read) return bad_input(read.error().message);
-  std::printf("%s: %s\n", options.file.c_str(), one_line(read.value()).c_str());
+  std::printf("%s: %s\n", options.file.c_str(), topology_line(read.value()).c_str());
   bool right = true;
   for (const Finding& finding : check_topology(read.value())) {
     const bool error = finding.severity == Finding::Severity::error;
@@ -93,7 +63,7 @@ int import(const FileOptions& options) {
   if (!read) return bad_input(read.error().message);
   if (auto written = save_topology(read.value(), options.out); !written.ok())
     return failed(written.error());
-  std::fprintf(stderr, "%s: %s\n", options.out.c_str(), one_line(read.value()).c_str());
+  std::fprintf(stderr, "%s: %s\n", options.out.c_str(), topology_line(read.value()).c_str());
   return kDone;
 }
 
@@ -124,23 +94,11 @@ int cut(const FileOptions& options) {
   return kDone;
 }
 
-int make(MakeOptions& options) {
-  if (options.out.empty()) return bad_input("topology generate: -o FILE is missing");
-  auto groups = parse_server_groups(options.servers, options.shape.gpu_type);
-  if (!groups) return bad_input("topology generate: --servers: " + groups.error().message);
-  options.shape.groups = groups.value();
-  auto made = generate(options.kind, options.shape);
-  if (!made) return failed(made.error());
-  if (auto written = save_topology(made.value(), options.out); !written.ok())
-    return failed(written.error());
-  std::fprintf(stderr, "%s: %s\n", options.out.c_str(), one_line(made.value()).c_str());
-  return kDone;
-}
-
 }  // namespace
 
 void add_topology(const Command& root) {
-  const Command command = root.sub("topology", "make, check, import, show and cut data centres");
+  const Command command =
+      root.sub("topology", "make, check, import, show, draw and cut data centres");
   const auto file_command = [&](const char* name, const char* help, auto action) {
     const auto options = std::make_shared<FileOptions>();
     const Command sub = command.sub(name, help);
@@ -150,32 +108,19 @@ void add_topology(const Command& root) {
   };
   auto [show_command, s] = file_command("show", "the tree and its sizes", show);
   show_command.flag("--json", s->json, "only JSON on stdout");
-  file_command("check", "is the file right?", check);
+  const Command check_command = file_command("check", "is the file right?", check).first;
   auto [import_command, i] = file_command("import", "turn any known file into YAML", import);
   import_command.option("-o,--out", i->out, "FILE", "where to");
   auto [cut_command, c] = file_command("partition", "who would own what", cut);
   cut_command.option("--agents", c->agents, "N", "how many partitions (default 1)", 1U, 4096U);
   cut_command.flag("--json", c->json, "only JSON on stdout");
 
-  const auto m = std::make_shared<MakeOptions>();
-  GeneratorOptions& g = m->shape;
-  const Command make_command = command.sub("generate", "make a data centre");
-  make_command.positional("KIND", m->kind, "flat, leaf-spine or fat-tree");
-  make_command.option("--servers", m->servers, "N|N:TYPE,..",
-                      "how many, or groups of GPU types: 8:V100,16:P100 (default 64)");
-  make_command.option("--gpus", g.gpus_per_server, "G", "per server (default 8)", 1U, 1024U);
-  make_command.option("--gpu-type", g.gpu_type, "NAME",
-                      "where --servers names none (default V100)");
-  make_command.option("--rack", g.servers_per_rack, "N", "servers per rack (default 8)", 1U,
-                      65'536U);
-  make_command.option("--spines", g.spines, "N", "leaf-spine: spine switches (default 4)", 1U,
-                      4096U);
-  make_command.option("--nic-gbps", g.nic_gbps, "X", "per server (default 100)", 0.0);
-  make_command.option("--k", g.fat_tree_k, "K",
-                      "fat-tree: ports of a switch; default: the smallest that fits", 2U, 256U);
-  make_command.option("--name", g.name, "NAME", "default: leaf-spine-64x8 and the like");
-  make_command.option("-o,--out", m->out, "FILE", "where to");
-  make_command.action([m] { return make(*m); });
+  add_topology_generate(command);
+  add_topology_draw(command);
+  show_command.examples({"starling topology show cluster.yaml"});
+  import_command.examples({"starling topology import servers.csv -o cluster.yaml"});
+  check_command.examples({"starling topology check cluster.yaml"});
+  cut_command.examples({"starling topology partition cluster.yaml --agents 4"});
 }
 
 }  // namespace starling
