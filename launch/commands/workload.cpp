@@ -7,83 +7,106 @@
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
 #include "launch/text.h"
-#include "workload/generate.h"
+#include "workload/stats.h"
 #include "workload/trace.h"
 
 namespace starling {
 namespace {
 
-struct ShowOptions {
+struct Options {
   std::string file, format;
+  std::uint32_t gpus = 0;
   bool json = false;
 };
-struct MakeOptions {
-  TraceGeneratorOptions trace;
-  std::string out;
-};
 
-double quantile(std::vector<double> sorted, double q) {
-  return sorted[static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1) + 0.5)];
+nlohmann::json figures(const Quantiles& q) {
+  return {{"min", q.min}, {"p25", q.p25}, {"p50", q.p50}, {"p75", q.p75},  {"p90", q.p90},
+          {"p95", q.p95}, {"p99", q.p99}, {"max", q.max}, {"mean", q.mean}};
 }
 
-int show(const ShowOptions& options) {
+void print_json(const std::string& name, const TraceSummary& s, std::uint32_t gpus) {
+  nlohmann::json gangs = nlohmann::json::object();
+  for (const auto& [gang, jobs] : s.gangs) gangs[std::to_string(gang)] = jobs;
+  nlohmann::json out{{"schema", 1},
+                     {"trace", name},
+                     {"jobs", s.jobs},
+                     {"dropped", s.dropped},
+                     {"span_s", s.span_s},
+                     {"gpu_hours", s.gpu_hours},
+                     {"interarrival_cv", s.interarrival_cv},
+                     {"median_duration_s", s.duration_s.p50},
+                     {"p99_duration_s", s.duration_s.p99},
+                     {"duration_s", figures(s.duration_s)},
+                     {"gpus_per_job", figures(s.gpus)},
+                     {"gpus", gangs},
+                     {"models", s.models}};
+  if (gpus > 0) out["load"] = offered_load(s, gpus);
+  std::printf("%s\n", out.dump(1).c_str());
+}
+
+// By key, or the commonest first and then the many rare ones as one row.
+template <class Key>
+void print_shares(const std::string& heading, std::vector<std::pair<Key, std::uint64_t>> counts,
+                  std::uint64_t jobs, bool by_count) {
+  constexpr std::size_t kRows = 30;
+  if (by_count) {
+    std::stable_sort(counts.begin(), counts.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+  }
+  std::vector<std::vector<std::string>> rows{{heading, "jobs", "share"}};
+  const auto add = [&](const std::string& what, std::uint64_t n) {
+    rows.push_back(
+        {what, with_commas(n), percent(static_cast<double>(n) / static_cast<double>(jobs))});
+  };
+  std::uint64_t others = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const auto& [key, n] = counts[i];
+    if (by_count && i >= kRows) {
+      others += n;
+    } else if constexpr (std::is_same_v<Key, std::string>) {
+      add(key.empty() ? "(unknown)" : key, n);
+    } else {
+      add(std::to_string(key), n);
+    }
+  }
+  if (others > 0) add("others", others);
+  std::fputs(table_text(rows).c_str(), stdout);
+}
+
+void print_text(const std::string& name, const TraceSummary& s, std::uint32_t gpus) {
+  const double at_work = s.span_s > 0 ? s.gpu_hours * 3600 / s.span_s : 0;
+  std::printf("%s: %s jobs over %s, %s GPU hours", name.c_str(), with_commas(s.jobs).c_str(),
+              human_seconds(s.span_s).c_str(),
+              with_commas(static_cast<std::uint64_t>(s.gpu_hours)).c_str());
+  if (s.span_s > 0) std::printf(" (on average %.1f GPUs at work)", at_work);
+  std::printf("\n");
+  if (s.dropped > 0)
+    std::printf("dropped: %s rows without GPU or time\n", with_commas(s.dropped).c_str());
+  if (gpus > 0)
+    std::printf("load of %s GPUs: %.3f\n", with_commas(gpus).c_str(), offered_load(s, gpus));
+  const Quantiles& d = s.duration_s;
+  std::printf("durations: mean %s, median %s, 90 %% below %s, 99 %% below %s, longest %s\n",
+              human_seconds(d.mean).c_str(), human_seconds(d.p50).c_str(),
+              human_seconds(d.p90).c_str(), human_seconds(d.p99).c_str(),
+              human_seconds(d.max).c_str());
+  std::printf("GPUs of a job: mean %.2f, median %.0f, 95 %% at most %.0f, most %.0f\n", s.gpus.mean,
+              s.gpus.p50, s.gpus.p95, s.gpus.max);
+  std::printf("time between submissions: standard deviation / mean %.2f (1 if random)\n",
+              s.interarrival_cv);
+  print_shares<std::uint32_t>("GPUs", {s.gangs.begin(), s.gangs.end()}, s.jobs, false);
+  std::printf("\n");
+  print_shares<std::string>("model", {s.models.begin(), s.models.end()}, s.jobs, true);
+}
+
+int show(const Options& options) {
   TraceOptions how;
   how.format = options.format;
   auto read = read_trace(options.file, how);
   if (!read) return bad_input(read.error().message);
   const Trace& trace = read.value();
   if (trace.jobs.empty()) return bad_input(options.file + ": no jobs in it");
-  std::vector<double> durations;
-  std::map<std::uint32_t, std::uint64_t> sizes;
-  double gpu_s = 0;
-  for (const TraceJob& job : trace.jobs) {
-    const double s = seconds(job.spec.duration);
-    durations.push_back(s);
-    gpu_s += s * job.spec.gpus();
-    ++sizes[job.spec.gpus()];
-  }
-  std::sort(durations.begin(), durations.end());
-  const double span = seconds(trace.jobs.back().submit - trace.jobs.front().submit);
-  if (options.json) {
-    nlohmann::json histogram = nlohmann::json::object();
-    for (const auto& [gpus, jobs] : sizes) histogram[std::to_string(gpus)] = jobs;
-    const nlohmann::json out{{"schema", 1},
-                             {"trace", trace.name},
-                             {"jobs", trace.jobs.size()},
-                             {"span_s", span},
-                             {"gpu_hours", gpu_s / 3600},
-                             {"median_duration_s", quantile(durations, 0.5)},
-                             {"p99_duration_s", quantile(durations, 0.99)},
-                             {"gpus", histogram}};
-    std::printf("%s\n", out.dump(1).c_str());
-    return kDone;
-  }
-  std::printf(
-      "%s: %s jobs over %s, %s GPU hours (on average %.1f GPUs at work)\n", trace.name.c_str(),
-      with_commas(trace.jobs.size()).c_str(), human_seconds(span).c_str(),
-      with_commas(static_cast<std::uint64_t>(gpu_s / 3600)).c_str(), span > 0 ? gpu_s / span : 0.0);
-  std::printf("durations: median %s, 90 %% below %s, 99 %% below %s, longest %s\n",
-              human_seconds(quantile(durations, 0.5)).c_str(),
-              human_seconds(quantile(durations, 0.9)).c_str(),
-              human_seconds(quantile(durations, 0.99)).c_str(),
-              human_seconds(durations.back()).c_str());
-  std::vector<std::vector<std::string>> rows{{"GPUs", "jobs", "share"}};
-  for (const auto& [gpus, jobs] : sizes) {
-    rows.push_back({std::to_string(gpus), with_commas(jobs),
-                    percent(static_cast<double>(jobs) / static_cast<double>(trace.jobs.size()))});
-  }
-  std::fputs(table_text(rows).c_str(), stdout);
-  return kDone;
-}
-
-int make(const MakeOptions& options) {
-  if (options.out.empty()) return bad_input("workload generate: -o FILE is missing");
-  auto trace = generate_trace(options.trace);
-  if (!trace) return failed(trace.error());
-  if (auto written = write_trace(options.out, trace.value()); !written.ok())
-    return failed(written.error());
-  std::fprintf(stderr, "%s: %s jobs\n", options.out.c_str(),
-               with_commas(trace.value().jobs.size()).c_str());
+  const TraceSummary summary = summarize(trace);
+  (options.json ? print_json : print_text)(trace.name, summary, options.gpus);
   return kDone;
 }
 
@@ -91,29 +114,17 @@ int make(const MakeOptions& options) {
 
 void add_workload(const Command& root) {
   const Command command = root.sub("workload", "look at traces, or make one");
-  const auto s = std::make_shared<ShowOptions>();
+  const auto o = std::make_shared<Options>();
   const Command show_command = command.sub("show", "what is in a trace");
-  show_command.positional("FILE", s->file, "CSV, plain or .gz");
-  show_command.option("--format", s->format, "NAME", "told from its header otherwise");
-  show_command.flag("--json", s->json, "only JSON on stdout");
-  show_command.action([s] { return show(*s); });
-
-  const auto m = std::make_shared<MakeOptions>();
-  TraceGeneratorOptions& t = m->trace;
-  const Command make_command =
-      command.sub("generate", "make a trace with the statistics of Microsoft's Philly cluster");
-  make_command.option("--jobs", t.jobs, "N", "how many (default 2000)", 1U, 10'000'000U);
-  make_command.option("--gpus", t.cluster_gpus, "N",
-                      "of the data centre that --load is relative to (default 512)", 1U, 1U << 20U);
-  make_command.option("--load", t.load, "X", "GPU time asked for / GPU time there is (default 0.8)",
-                      0.0);
-  make_command.option("--mean-duration", t.mean_duration_s, "S", "seconds; default: Philly's own",
-                      0.0);
-  make_command.option("--max-duration", t.max_duration_s, "S", "seconds (default 86400)", 0.0);
-  make_command.option("--seed", t.seed, "S", "same seed, same trace (default 1)", std::uint64_t{0},
-                      ~std::uint64_t{0});
-  make_command.option("-o,--out", m->out, "FILE", "CSV; compressed if it ends in .gz");
-  make_command.action([m] { return make(*m); });
+  show_command.positional("FILE", o->file, "CSV, plain or .gz");
+  show_command.option("--format", o->format, "NAME", "told from its header otherwise");
+  show_command.option("--gpus", o->gpus, "N", "also the load that it is for so many GPUs", 1U,
+                      1U << 20U);
+  show_command.flag("--json", o->json, "only JSON on stdout");
+  show_command.examples({"starling workload show trace.csv",
+                         "starling workload show trace.csv.gz --gpus 512 --json"});
+  show_command.action([o] { return show(*o); });
+  add_workload_generate(command);
 }
 
 }  // namespace starling
