@@ -26,11 +26,16 @@ int main(int argc, char** argv) {
   add_bench(root);
   add_experiment(root);
   add_report(root);
+  add_fit(root);
   const Command completion =
       root.sub("completion", "a script for the shell: source <(starling completion bash)");
   completion.sub("bash", "for bash").action([&line] {
     std::fputs(line.bash_completion().c_str(), stdout);
     return 0;
   });
+  root.examples({"starling topology generate leaf-spine --servers 64 --gpus 8 -o cluster.yaml",
+                 "starling workload generate --jobs 2000 --gpus 512 -o trace.csv",
+                 "starling sim --topology cluster.yaml --trace trace.csv --policy consolidate "
+                 "--agents 4 --out results"});
   return line.run(argc, argv);
 }

@@ -1,0 +1,50 @@
+#include "interference/fit/fit.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "launch/commands/commands.h"
+#include "launch/exit_codes.h"
+
+namespace starling {
+namespace {
+
+struct Options {
+  std::string data;
+  bool json = false;
+  bool constants = false;
+};
+
+int fit(const Options& options) {
+  const char* set = std::getenv("STARLING_DATA");
+  const std::string data = options.data.empty() && set != nullptr ? set : options.data;
+  if (data.empty())
+    return bad_input("fit: --data DIR is missing: the published data folder, or $STARLING_DATA");
+  if (options.json && options.constants)
+    return bad_input("fit: --json and --constants exclude each other");
+  auto report = fit_all(data);
+  if (!report) return bad_input("fit: " + report.error().message);
+  const FitReport& r = report.value();
+  const std::string text =
+      options.json ? to_json(r) + "\n" : (options.constants ? to_constants(r) : to_text(r));
+  std::fputs(text.c_str(), stdout);
+  return kDone;
+}
+
+}  // namespace
+
+void add_fit(const Command& root) {
+  const auto o = std::make_shared<Options>();
+  const Command command =
+      root.sub("fit", "fit the speeds of jobs by placement to published measurements");
+  command.option("--data", o->data, "DIR",
+                 "the published data: pollux/, elasticflow/, gavel/; default $STARLING_DATA");
+  command.flag("--json", o->json, "only JSON on stdout");
+  command.flag("--constants", o->constants, "the table interference/fitted.inc");
+  command.examples({"starling fit --data shared/data", "starling fit --data shared/data --json",
+                    "starling fit --data shared/data --constants >interference/fitted.inc"});
+  command.action([o] { return fit(*o); });
+}
+
+}  // namespace starling
