@@ -41,7 +41,29 @@ expect 0 "partition" topology partition t.yaml --agents 2
 expect 0 "GPUs" topology show t.yaml
 expect 0 "100 jobs" workload show w.csv
 expect 0 "consolidate" policies
+expect 0 "4 servers" topology draw t.yaml -o t.svg
+grep -q '</svg>' t.svg || fail "topology draw: no picture in t.svg"
+expect 0 "128 servers" topology generate fat-tree --k 8 -o kind.yaml
+expect 0 "8 H100" topology generate vl2 --servers 1 --server-template dgx-h100 -o kind.yaml
+expect 0 "64 servers" topology generate bcube --bcube-ports 4 --bcube-levels 3 -o kind.yaml
+expect 0 "72 servers" topology generate dragonfly --servers 72 --dragonfly-global 2 -o kind.yaml
+expect 0 "128 P100, 64 V100" topology generate rail-optimised --servers 8:V100,16:P100 --rails 8 --racks-per-unit 2 -o kind.yaml
+for kind in philly gavel-continuous gavel-static helios; do
+  expect 0 "50 jobs" workload generate --kind $kind --jobs 50 --seed 3 -o $kind.csv
+  expect 0 "durations" workload show $kind.csv
+done
+expect 0 "300 jobs" workload generate --kind gavel-continuous --jobs 300 --gpus 64 --target-load 0.9 -o kind.csv
+expect 0 "load of 64 GPUs: 0.900" workload show kind.csv --gpus 64
+expect 0 '"interarrival_cv"' workload show kind.csv --json
 expect 0 "complete -F" completion bash
+complete_words() {
+  bash -c 'source completion.bash; COMP_WORDS=(starling "$@" ""); COMP_CWORD=$(($# + 1)); _starling_complete; echo "${COMPREPLY[@]}"' _ "$@"
+}
+cp out.txt completion.bash
+complete_words topology | grep -qw draw || fail "completion does not know topology draw"
+complete_words topology generate vl2 | grep -qe --vl2-aggregation-ports || fail "completion does not know topology generate"
+complete_words fit | grep -qe --constants || fail "completion does not know fit"
+expect 0 "starling topology draw cluster.yaml -o cluster.svg" topology draw --help
 expect 0 "" keys new k.json
 
 echo "-- wrong inputs"
@@ -69,6 +91,21 @@ expect 2 "no flock lives there" jobs --flock "$work/none"
 expect 2 "job file" submit --flock "$work/none"
 expect 2 "--config FILE is missing" agent
 expect 2 "k.json" keys new k.json
+expect 2 "-o FILE.svg is missing" topology draw t.yaml
+expect 2 "nosuch.yaml" topology draw nosuch.yaml -o t.svg
+expect 2 "did you mean 'leaf-spine'" topology generate leafspine -o no.yaml
+expect 2 "the kinds are flat, leaf-spine" topology generate hypercube -o no.yaml
+expect 2 "--k means nothing to vl2, only to fat-tree" topology generate vl2 --k 4 -o no.yaml
+expect 2 "even" topology generate vl2 --vl2-aggregation-ports 3 -o no.yaml
+expect 2 "unknown server template 'dgx-h1000'; did you mean 'dgx-h100'" topology generate flat --server-template dgx-h1000 -o no.yaml
+expect 2 "--gpus is given by --server-template" topology generate flat --server-template 4xt4 --gpus 2 -o no.yaml
+expect 2 "the kinds are philly" workload generate --kind bitbrains -o no.csv
+expect 2 "--load means nothing to gavel-static" workload generate --kind gavel-static --load 1 -o no.csv
+expect 2 "exclude each other" workload generate --load 1 --target-load 1 -o no.csv
+expect 2 "need each other" workload generate --kind gavel-continuous --target-load 1 -o no.csv
+expect 2 "nosuch" fit --data nosuch
+expect 2 "exclude each other" fit --data . --json --constants
+[ ! -e no.yaml ] && [ ! -e no.csv ] || fail "wrong input left a file"
 printf 'los: 0.1\n' >n.yaml
 expect 2 "n.yaml:1: unknown key 'los'" sim --topology t.yaml --trace w.csv --network n.yaml
 printf 'loss: 2\n' >n.yaml
@@ -77,6 +114,14 @@ printf 'racks: [\n' >bad.yaml
 expect 2 "bad.yaml:" topology check bad.yaml
 printf 'job_id,submit_s,gpus,duration_s\na,0,1,10\nb,1,x,10\n' >bad.csv
 expect 2 "bad.csv:3" sim --topology t.yaml --trace bad.csv
+
+if [ -n "${STARLING_DATA:-}" ]; then
+  echo "-- fitted"
+  expect 0 "on one GPU" fit --data "$STARLING_DATA"
+  expect 0 '"models"' fit --json
+else
+  echo "-- fit is not tried: STARLING_DATA is not set"
+fi
 
 echo "-- simulated"
 expect 0 "JCT mean" sim --topology t.yaml --trace w.csv --policy consolidate --agents 2 --out sim.out --quiet
