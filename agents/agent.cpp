@@ -198,7 +198,7 @@ void Step::on_share_timer(AttemptId attempt, OwnedShare& share) {
       return std::any_of(share.pieces.begin(), share.pieces.end(),
                          [&](const Piece& piece) { return piece.state == state; });
     };
-    if (in(Piece::State::unknown)) {
+    if (in(Piece::State::unknown) || !share.home_known) {
       ask_home(attempt, share);
     } else if (in(Piece::State::launching)) {
       if (later(share.launched, s.config.timers.start) <= now) {

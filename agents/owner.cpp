@@ -123,24 +123,41 @@ void Step::on(NodeId from, const StartAttempt& start) {
   send_launches(start.attempt, share, Piece::State::launching);
 }
 
+namespace {
+
+/// Found running rather than committed, and another executor may still be running its other parts.
+bool adopted_in_part(const AgentState& s, const OwnedShare& share) {
+  return share.spec == nullptr && !s.heard_all_out();
+}
+
+}  // namespace
+
 /// Valid in every state, also before the Reserve: a tombstone refuses what comes late. Answered
 /// only once nothing of the attempt runs here.
 void Step::on(NodeId from, const Release& release) {
   if (!admit(from, release.fence)) return;
   const AgentId home = agent_of(from);
+  const auto known = s.shares.find(release.attempt);
+  if (known != s.shares.end() && !known->second.home_known) {
+    known->second.home = home;
+    known->second.home_known = true;
+    s.ledger.set_home(release.attempt, home);
+  }
   const Hold* hold = s.ledger.find(release.attempt);
   if (hold == nullptr) {
     const Duration* served = s.ledger.released(release.attempt);
+    // A journal that had to start empty knows of nothing that runs. The home asks again.
+    if (served == nullptr && !s.heard_all_out()) return;
     if (served == nullptr) s.ledger.release(release.attempt, Duration{0});
     return tell(home, Released{release.attempt, s.partition.id, served ? *served : Duration{0}});
   }
   if (hold->home != home) return refuse();
-  const auto known = s.shares.find(release.attempt);
   if (known == s.shares.end()) {  // reserved: nothing durable, nothing started
     s.ledger.release(release.attempt, Duration{0});
     change(TriggerKind::departure);
     return tell(home, Released{release.attempt, s.partition.id, Duration{0}});
   }
+  if (adopted_in_part(s, known->second)) return;
   release_share(release.attempt, known->second);
 }
 
@@ -173,6 +190,7 @@ void Step::on(NodeId from, const AttemptAnswer& answer) {
       share.denied.insert(agent_of(from));
       if (share.denied.size() < s.peers.size()) return;
     }
+    if (adopted_in_part(s, share)) return;
     release_share(answer.attempt, share);
   }
 }

@@ -26,7 +26,7 @@ struct Owner {
   static constexpr NodeId kHome{2};
   static constexpr NodeId kExecutor{kFirstExecutor};
 
-  Owner() : topology(make()) {
+  explicit Owner(bool reconciled = true) : topology(make()) {
     AgentConfig config;
     const std::vector<Partition> parts = partition(topology, 2).value();
     for (const Partition& part : parts) {
@@ -39,7 +39,7 @@ struct Owner {
                                     make_policy_registry().make("fifo").value(), Rng(1),
                                     std::span<const Record>{});
     agent->step(now, Tick{}, out);
-    hear(kExecutor, Inventory{kFence, {}});
+    if (reconciled) hear(kExecutor, Inventory{kFence, {}});
   }
   static Topology make() {
     GeneratorOptions options;
@@ -193,6 +193,56 @@ TEST_CASE("what runs without being in the ledger is adopted, and killed when no 
   CHECK(owner.ledger().held_count() == 2);
   owner.hear(Owner::kExecutor, Killed{owner.attempt, 1s});
   CHECK(owner.ledger().free_count() == 4);
+}
+
+TEST_CASE("an owner that lost its ledger says Released only once its executor has spoken") {
+  Owner owner(false);
+  owner.hear(Owner::kHome, Release{owner.attempt, Owner::kFence});
+  CHECK(owner.said<Released>() == nullptr);
+  InventoryItem item;
+  item.attempt = owner.attempt;
+  item.gpus = owner.gpus;
+  owner.hear(Owner::kExecutor, Inventory{Owner::kFence, {item}});
+  CHECK(owner.ledger().held_count() == 2);
+  owner.hear(Owner::kHome, Release{owner.attempt, Owner::kFence});
+  CHECK(owner.said<Kill>() != nullptr);
+  CHECK(owner.said<Released>() == nullptr);
+  owner.hear(Owner::kExecutor, Killed{owner.attempt, 3s});
+  REQUIRE(owner.said<Released>() != nullptr);
+  CHECK(owner.said<Released>()->served == 3s);
+  CHECK(owner.ledger().free_count() == 4);
+}
+
+TEST_CASE("an executor that runs what is over is not trusted before that is gone") {
+  Owner owner;
+  owner.hear(Owner::kHome, Release{owner.attempt, Owner::kFence});
+  owner.hear(Owner::kExecutor, Hello{Role::executor, 1, 1, {}});
+  InventoryItem item;
+  item.attempt = owner.attempt;
+  item.gpus = owner.gpus;
+  owner.hear(Owner::kExecutor, Inventory{Owner::kFence, {item}});
+  CHECK(owner.said<Kill>() != nullptr);
+  CHECK(owner.ledger().free_count() == 0);
+  CHECK(owner.agent->next_deadline() < owner.now + 5s);  // a lost Kill is repeated
+  owner.hear(Owner::kExecutor, Inventory{Owner::kFence, {}});
+  CHECK(owner.ledger().free_count() == 4);
+}
+
+TEST_CASE("what was adopted and is lost cannot be launched again: its home is told") {
+  Owner owner;
+  owner.hear(Owner::kExecutor, Hello{Role::executor, 1, 1, {}});
+  InventoryItem item;
+  item.attempt = owner.attempt;
+  item.gpus = owner.gpus;
+  owner.hear(Owner::kExecutor, Inventory{Owner::kFence, {item}});
+  owner.hear(Owner::kHome, AttemptAnswer{owner.attempt, AttemptLife::live});
+  owner.now += 1s;
+  owner.hear(Owner::kExecutor, Hello{Role::executor, 1, 1, {}});
+  owner.hear(Owner::kExecutor, Inventory{Owner::kFence, {}});
+  owner.hear(Owner::kHome, AttemptAnswer{owner.attempt, AttemptLife::live});
+  CHECK(owner.said<Launch>() == nullptr);
+  REQUIRE(owner.said<Exited>() != nullptr);
+  CHECK(owner.said<Exited>()->exit.lost);
 }
 
 TEST_CASE("an offer is made of free GPUs of the right type and holds nothing") {

@@ -20,7 +20,10 @@ void Step::on(NodeId from, const Inventory& inventory) {
   if (known == s.seat_index.end()) return refuse();
   SeatState& seat = s.seats[known->second];
   if (seat.answered || inventory.fence != s.fence()) return;
-  for (const InventoryItem& item : inventory.items) reconcile(known->second, item);
+  bool rightful = true;
+  for (const InventoryItem& item : inventory.items) {
+    rightful = reconcile(known->second, item) && rightful;
+  }
 
   const auto listed = [&](AttemptId attempt) {
     return std::any_of(inventory.items.begin(), inventory.items.end(),
@@ -37,10 +40,14 @@ void Step::on(NodeId from, const Inventory& inventory) {
       if (piece.state == Piece::State::unknown) missing.push_back(attempt);
     }
   }
-  seat.answered = true;
-  seat.asked = kNever;
-  seat.timer = kNever;
-  s.ledger.trust(seat.seat.servers);
+  // Not trusted while something is there that has to go first: it is asked again until that is gone.
+  if (rightful) {
+    seat.answered = true;
+    seat.heard_out = true;
+    seat.asked = kNever;
+    seat.timer = kNever;
+    s.ledger.trust(seat.seat.servers);
+  }
   for (const AttemptId attempt : missing) {
     OwnedShare& share = s.shares.at(attempt);
     if (!share.told) ask_home(attempt, share);
@@ -48,37 +55,44 @@ void Step::on(NodeId from, const Inventory& inventory) {
   change(TriggerKind::departure);
 }
 
-void Step::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
+bool Step::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
   const NodeId executor = s.seats[seat_index].seat.node;
   const auto known = s.shares.find(item.attempt);
   if (known == s.shares.end()) {
-    if (item.exited) return send(executor, ExitedAck{item.attempt, s.partition.id});
+    if (item.exited) return send(executor, ExitedAck{item.attempt, s.partition.id}), true;
     const bool ours = s.ledger.released(item.attempt) == nullptr &&
                       s.ledger.adopt(item.attempt, me(), item.gpus, HoldPhase::launched);
-    if (!ours) return send(executor, Kill{item.attempt, s.fence()});
+    if (!ours) return send(executor, Kill{item.attempt, s.fence()}), false;
     OwnedShare& share = s.shares[item.attempt];
     share.home_known = false;
     share.pieces = s.pieces_of(item.gpus, Piece::State::running);
     share.launched = now;
-    return ask_home(item.attempt, share);
+    return ask_home(item.attempt, share), true;
   }
   OwnedShare& share = known->second;
   const auto at = std::find_if(share.pieces.begin(), share.pieces.end(),
                                [&](const Piece& piece) { return piece.seat == seat_index; });
   if (at == share.pieces.end()) {
-    if (item.exited) return send(executor, ExitedAck{item.attempt, s.partition.id});
-    return send(executor, Kill{item.attempt, s.fence()});
+    if (item.exited) return send(executor, ExitedAck{item.attempt, s.partition.id}), true;
+    return send(executor, Kill{item.attempt, s.fence()}), false;
   }
-  if (item.exited) return piece_exited(item.attempt, share, *at, item.exit, item.served);
-  if (at->state == Piece::State::killing) return send(executor, Kill{item.attempt, s.fence()});
-  if (at->state != Piece::State::unknown && at->state != Piece::State::launching) return;
+  if (item.exited) {
+    piece_exited(item.attempt, share, *at, item.exit, item.served);
+    return true;
+  }
+  if (at->state == Piece::State::killing) {
+    send(executor, Kill{item.attempt, s.fence()});
+    return true;
+  }
+  if (at->state != Piece::State::unknown && at->state != Piece::State::launching) return true;
   at->state = Piece::State::running;
   const bool all = std::all_of(share.pieces.begin(), share.pieces.end(), [](const Piece& piece) {
     return piece.state == Piece::State::running || piece.state == Piece::State::exited;
   });
-  if (!all || share.told) return;
+  if (!all || share.told) return true;
   s.set_timer(item.attempt, share, kNever);
   if (share.home_known) tell(share.home, Started{item.attempt, s.partition.id});
+  return true;
 }
 
 /// Repeated until the home has answered.

@@ -32,6 +32,9 @@ void Step::send_launches(AttemptId attempt, OwnedShare& share, Piece::State of) 
   for (const Piece& piece : share.pieces) {
     waits = waits || piece.state == Piece::State::unknown;
     if (piece.state != of) continue;
+    if (share.spec == nullptr) {  // adopted: only the process itself knew what it was
+      return fail_share(attempt, share, {0, true, "its executor no longer runs it"});
+    }
     waits = true;
     send(s.seats[piece.seat].seat.node,
          Launch{attempt, s.fence(), *share.spec, share.gang, piece.gpus, share.served});

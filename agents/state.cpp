@@ -91,6 +91,10 @@ bool AgentState::reconciling() const noexcept {
   return !std::all_of(seats.begin(), seats.end(), [](const SeatState& s) { return s.answered; });
 }
 
+bool AgentState::heard_all_out() const noexcept {
+  return std::all_of(seats.begin(), seats.end(), [](const SeatState& s) { return s.heard_out; });
+}
+
 const PeerState* AgentState::owner_of(PartitionId id) const noexcept {
   // Partition p starts with agent p, and ownership is static.
   if (id.value < peers.size() && peers[id.value].peer.partition.id == id) return &peers[id.value];

@@ -75,6 +75,7 @@ struct Job {
   Instant first_start = kNever;
   Instant started = kNever;  ///< the open attempt
   std::uint32_t attempts = 0, forwards = 0, preemptions = 0, failed_rounds = 0;
+  std::uint32_t lost_attempts = 0;  ///< drained to be tried again; making room for others is not
   Stage stage = Stage::waiting;
   Attempt attempt;
   Placement placement;  ///< of the last attempt that was started
@@ -131,6 +132,7 @@ struct OwnedShare {
 struct SeatState {
   ExecutorSeat seat;
   bool answered = false;  ///< its inventory is known; its GPUs are trusted
+  bool heard_out = false;  ///< has answered in this life: the ledger knows of all that runs there
   Instant heard = Instant::min();
   Instant asked = kNever;  ///< first InventoryRequest since it was last answered
   Instant timer = kNever;  ///< of the next InventoryRequest
@@ -219,6 +221,8 @@ struct AgentState {
 
   /// All executors have answered: nothing of an earlier life is in doubt.
   [[nodiscard]] bool reconciling() const noexcept;
+  /// Every executor has answered once in this life: what the ledger does not know of does not run.
+  [[nodiscard]] bool heard_all_out() const noexcept;
   /// The agent that owns `partition`; null: nobody.
   [[nodiscard]] const PeerState* owner_of(PartitionId partition) const noexcept;
   [[nodiscard]] Fence fence() const noexcept { return {partition.id, config.epoch}; }

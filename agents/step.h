@@ -115,7 +115,8 @@ struct Step {
   // reconcile.cpp: what runs at executors, compared with the ledger
   void request_inventory(SeatState& seat);
   void on(NodeId from, const Inventory& inventory);
-  void reconcile(std::uint32_t seat_index, const InventoryItem& item);
+  /// False: it runs there without a right to, and is being stopped.
+  [[nodiscard]] bool reconcile(std::uint32_t seat_index, const InventoryItem& item);
   void ask_home(AttemptId attempt, OwnedShare& share);
 
   // session.cpp: liveness and hints
