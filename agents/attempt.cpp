@@ -157,7 +157,7 @@ void Step::drained(Job& job) {
       return;
     }
   }
-  if (failed) ++job.failed_rounds;
+  if (failed) ++job.failed_rounds, ++job.lost_attempts;
   const JobId id = job.spec->id;
   wait_again(job, failed);
   if (const auto still = s.jobs.find(id); still != s.jobs.end()) tell_client(still->second);

@@ -30,6 +30,22 @@ TEST_CASE("jobs go where there is room, and their clients learn where they are")
   CHECK(redirects == 2);
 }
 
+TEST_CASE("a client's word cannot make a job that was given away run a second time") {
+  TestFlock flock({.agents = 2, .servers = 2});
+  for (std::uint64_t n = 1; n <= 4; ++n) flock.submit(n, 2, 30s, 0);
+  flock.run_for(1s);
+  REQUIRE(flock.agent(0).moved.size() == 2);
+  Submit again;
+  again.spec.id = flock.agent(0).moved.begin()->first;
+  again.forwards = 9;
+  flock.ask(0, again);
+  flock.run_for(1s);
+  CHECK_FALSE(flock.agent(0).jobs.contains(again.spec.id));
+  CHECK(flock.settle(5min));
+  CHECK(flock.launches() == 4);
+  CHECK(flock.faults().empty());
+}
+
 TEST_CASE("a lost Accepted, and a crash before or after it, keep the job in one place") {
   for (const bool before_sending : {false, true}) {
     for (std::uint64_t step = 1; step <= 40; ++step) {

@@ -8,7 +8,12 @@ namespace starling {
 namespace {
 
 constexpr std::uint32_t kBusyRetryMs = 1000;
-constexpr std::uint32_t kListMost = 1000;  // a page has to fit into a frame
+constexpr std::uint32_t kListMost = 1000;
+
+/// More than a job takes in a frame.
+std::size_t bytes_in_frame(const JobState& state) {
+  return 256 + sizeof(GpuId) * state.placement.size() + state.exit.log_tail.size();
+}
 
 }  // namespace
 
@@ -73,6 +78,12 @@ std::string Step::never_fits(const JobSpec& spec) const {
 void Step::on(NodeId from, const Submit& submit) {
   const JobId id = submit.spec.id;
   const bool forwarded = is_agent(from);
+  if (!forwarded && (submit.forwards > 0 || submit.waited > Duration{0} ||
+                     submit.served > Duration{0})) {
+    // Only a home can say that a job has come on from another one; believing a client here would
+    // run a job that was given away a second time.
+    return on(from, Submit{submit.spec, from});
+  }
   if (const auto known = s.jobs.find(id); known != s.jobs.end()) {
     Job& job = known->second;
     if (job.stage != Stage::offered || submit.forwards <= job.forwards + 1) {
@@ -177,8 +188,9 @@ void Step::on(NodeId from, const ListJobs& list) {
   auto job = s.jobs.upper_bound(list.after);
   auto over = s.ended.upper_bound(list.after);
   const std::uint32_t limit = std::min(list.limit, kListMost);
+  std::size_t bytes = 0;  // a page has to fit into a frame
   while (job != s.jobs.end() || over != s.ended.end()) {
-    if (answer.jobs.size() >= limit) {
+    if (answer.jobs.size() >= limit || bytes > s.config.limits.frame_bytes / 2) {
       answer.more = true;
       break;
     }
@@ -190,6 +202,7 @@ void Step::on(NodeId from, const ListJobs& list) {
       answer.jobs.push_back(over->second);
       ++over;
     }
+    bytes += bytes_in_frame(answer.jobs.back());
   }
   send(from, std::move(answer));
 }
@@ -228,7 +241,7 @@ void Step::wait_again(Job& job, bool after_backoff) {
   job.attempt = Attempt{};
   job.started = kNever;
   job.measured = Duration{0};
-  if (job.failed_rounds + job.attempts > s.config.limits.attempts_per_job) {
+  if (job.failed_rounds + job.lost_attempts > s.config.limits.attempts_per_job) {
     job.exit.log_tail = "given up after " + std::to_string(job.attempts) + " attempts and " +
                         std::to_string(job.failed_rounds) + " failed rounds: " + job.trouble;
     job.stage = Stage::waiting;

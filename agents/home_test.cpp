@@ -158,5 +158,17 @@ TEST_CASE("lists come in pages of ascending ids, whatever became of the jobs") {
   CHECK(count(lines, "JobList 16 17 18 19 20") == 1);
 }
 
+TEST_CASE("a page of a list fits into a frame, however large its jobs are") {
+  TestFlock flock({.servers = 1, .gpus_per_server = 8192});
+  for (std::uint64_t n = 1; n <= 40; ++n) flock.submit(n, 8192, 1s);
+  CHECK(flock.settle(1h));
+  flock.ask(0, ListJobs{JobId{0, 0}, 1000});
+  (void)flock.take_transcript();
+  flock.run_for(1s);
+  const auto lines = flock.take_transcript();
+  CHECK(count(lines, "JobList 1 2 3 4 5 6 7 8 ") == 1);
+  CHECK(count(lines, " and more") == 1);
+}
+
 }  // namespace
 }  // namespace starling

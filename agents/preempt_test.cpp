@@ -26,6 +26,20 @@ TEST_CASE("a short job stops a long one, which goes on where it was") {
   CHECK(flock.faults().empty());
 }
 
+TEST_CASE("being stopped for others, however often, is no failure") {
+  FlockOptions options{.servers = 1, .policy = "srtf"};
+  options.limits.attempts_per_job = 3;
+  TestFlock flock(options);
+  flock.submit(1, 4, 1000s);
+  for (std::uint64_t n = 2; n <= 9; ++n) {
+    flock.run_for(20s);
+    flock.submit(n, 4, 10s);
+  }
+  CHECK(flock.settle(1h));
+  CHECK(flock.phase(1) == JobPhase::finished);
+  CHECK(flock.agent(0).ended.at(JobId{0, 1}).preemptions == 8);
+}
+
 TEST_CASE("preemption survives loss and crashes") {
   for (std::uint64_t seed = 1; seed <= 25; ++seed) {
     CAPTURE(seed);
