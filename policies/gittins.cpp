@@ -1,6 +1,7 @@
 #include "policies/gittins.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace starling {
 
@@ -12,19 +13,25 @@ void ServiceHistory::add(double total) {
     recent_[next_] = total;
     next_ = (next_ + 1) % kWindow;
   }
+  sums_.clear();
   sorted_.insert(std::upper_bound(sorted_.begin(), sorted_.end(), total), total);
 }
 
 double ServiceHistory::index(double attained, double d) const {
   if (!knows()) return 0;
-  const auto alive = std::upper_bound(sorted_.begin(), sorted_.end(), attained);
-  double finish = 0;
-  double use = 0;
-  for (auto s = alive; s != sorted_.end(); ++s) {
-    const double left = *s - attained;
-    if (left <= d) finish += 1;
-    use += std::min(left, d);
+  if (sums_.empty()) {
+    sums_.resize(sorted_.size() + 1);
+    std::partial_sum(sorted_.begin(), sorted_.end(), sums_.begin() + 1);
   }
+  const auto position = [&](double total) {
+    return static_cast<std::size_t>(std::upper_bound(sorted_.begin(), sorted_.end(), total) -
+                                    sorted_.begin());
+  };
+  const std::size_t alive = position(attained);
+  const std::size_t over = position(attained + d);  // from there on they use all of d
+  const auto finish = static_cast<double>(over - alive);
+  const double use = (sums_[over] - sums_[alive]) - finish * attained +
+                     (over < sorted_.size() ? static_cast<double>(sorted_.size() - over) * d : 0);
   return use > 0 ? finish / use : 0;
 }
 

@@ -25,6 +25,7 @@ class ServiceHistory {
   std::vector<double> recent_;  // ring, in order of arrival
   std::size_t next_ = 0;
   std::vector<double> sorted_;
+  mutable std::vector<double> sums_;  // sums_[i]: of the first i of sorted_; empty: to be made anew
 };
 
 }  // namespace starling
