@@ -78,8 +78,8 @@ std::string Step::never_fits(const JobSpec& spec) const {
 void Step::on(NodeId from, const Submit& submit) {
   const JobId id = submit.spec.id;
   const bool forwarded = is_agent(from);
-  if (!forwarded && (submit.forwards > 0 || submit.waited > Duration{0} ||
-                     submit.served > Duration{0})) {
+  if (!forwarded &&
+      (submit.forwards > 0 || submit.waited > Duration{0} || submit.served > Duration{0})) {
     // Only a home can say that a job has come on from another one; believing a client here would
     // run a job that was given away a second time.
     return on(from, Submit{submit.spec, from});

@@ -40,7 +40,7 @@ void Step::on(NodeId from, const Inventory& inventory) {
       if (piece.state == Piece::State::unknown) missing.push_back(attempt);
     }
   }
-  // Not trusted while something is there that has to go first: it is asked again until that is gone.
+  // Not trusted while something is there that has to go first: asked again until it is gone.
   if (rightful) {
     seat.answered = true;
     seat.heard_out = true;

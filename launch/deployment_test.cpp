@@ -82,4 +82,10 @@ TEST_CASE("a state directory has one user, and no two lives are the same") {
   CHECK(StateDir::take(folder.path / "state").error().code == Errc::conflict);
   CHECK(first.value().next_incarnation().value() == Incarnation{1});
   CHECK(first.value().next_incarnation().value() == Incarnation{2});
+  // Without its counter the journal's lives still count.
+  std::filesystem::remove(folder.path / "state" / "incarnation");
+  const Incarnation again = first.value().next_incarnation().value();
+  const std::vector<Record> journal = {LifeBegan{Incarnation{2}, Epoch{1}}};
+  CHECK(after_last_life(again, journal) == Incarnation{3});
+  CHECK(after_last_life(Incarnation{7}, journal) == Incarnation{7});
 }

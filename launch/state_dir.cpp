@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -36,6 +37,8 @@ Result<Incarnation> StateDir::next_incarnation() const {
           file.string() +
               ": not a number; remove the state directory, or write a number larger than any used"};
     last = *number;
+  } else if (text.error().code != Errc::not_found) {
+    return text.error();
   }
   if (auto written = write_text(file, std::to_string(last + 1) + "\n", 0600); !written.ok())
     return written.error();
@@ -46,6 +49,14 @@ Result<Incarnation> StateDir::next_incarnation() const {
     if (!synced) return refused(path);
   }
   return Incarnation{last + 1};
+}
+
+Incarnation after_last_life(Incarnation counted, std::span<const Record> recovered) {
+  for (const Record& record : recovered) {
+    const auto* life = std::get_if<LifeBegan>(&record);
+    if (life != nullptr) counted.value = std::max(counted.value, life->incarnation.value + 1);
+  }
+  return counted;
 }
 
 }  // namespace starling

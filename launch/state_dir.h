@@ -1,7 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 
+#include "agents/record.h"
 #include "base/ids.h"
 #include "base/result.h"
 #include "store/lock_file.h"
@@ -26,5 +28,9 @@ class StateDir {
   std::filesystem::path dir_;
   LockFile lock_;
 };
+
+/// `counted`, or the one after the last life in the journal if that is larger: the journal stands
+/// where the counter was removed or set back, and attempts of two lives must never share a name.
+[[nodiscard]] Incarnation after_last_life(Incarnation counted, std::span<const Record> recovered);
 
 }  // namespace starling

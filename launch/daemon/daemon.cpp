@@ -41,14 +41,19 @@ Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role) 
   if (!journal) return journal.error();
   auto recovered = journal.value()->recover();
   if (!recovered) return recovered.error();
+  const Incarnation life = after_last_life(incarnation.value(), recovered.value());
   auto endpoint = open_endpoint(deployment.value(), *me, file.value().keys, Limits{});
   if (!endpoint) return endpoint.error();
-  log_info("life " + std::to_string(incarnation.value().value) + ", " +
-           std::to_string(recovered.value().size()) + " records recovered");
-  return DaemonParts{std::move(deployment).value(), *me,
-                     std::move(topology).value(),   std::move(state).value(),
-                     incarnation.value(),           std::move(journal).value(),
-                     std::move(recovered).value(),  std::move(endpoint).value()};
+  log_info("life " + std::to_string(life.value) + ", " + std::to_string(recovered.value().size()) +
+           " records recovered");
+  return DaemonParts{std::move(deployment).value(),
+                     *me,
+                     std::move(topology).value(),
+                     std::move(state).value(),
+                     life,
+                     std::move(journal).value(),
+                     std::move(recovered).value(),
+                     std::move(endpoint).value()};
 }
 
 int daemon_failed(const Error& error) {
