@@ -188,6 +188,10 @@ TEST_CASE("what runs without being in the ledger is adopted, and killed when no 
   CHECK(owner.ledger().held_count() == 2);
   CHECK(owner.said<AttemptQuery>() != nullptr);
   CHECK(owner.said<Kill>() == nullptr);
+  owner.now += 5s;  // the question, or its answer, was lost
+  owner.out.clear();
+  owner.agent->step(owner.now, Tick{}, owner.out);
+  CHECK(owner.said<AttemptQuery>() != nullptr);
   owner.hear(Owner::kHome, AttemptAnswer{owner.attempt, AttemptLife::dead});
   CHECK(owner.said<Kill>() != nullptr);
   CHECK(owner.ledger().held_count() == 2);
