@@ -53,12 +53,13 @@ int run_agent(const std::filesystem::path& config) {
   AgentNode node(Agent(std::move(core).value(), parts.topology, *speed, std::move(policy).value(),
                        rng, parts.recovered),
                  endpoint, *parts.journal, options);
+  const std::uint64_t inherited = parts.recovered.size();
   parts.recovered = {};
   StatusLine line;
   const auto pulse = [&] { line.say(node.core().status(), node.counters()); };
   log_info("serving with policy " + parts.deployment.policy);
   const int status = serve(
-      node, clock, [&] { return node.compact(); }, pulse);
+      node, clock, inherited, [&] { return node.compact(); }, pulse);
   pulse();
   return status;
 }

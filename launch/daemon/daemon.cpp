@@ -62,16 +62,17 @@ int daemon_failed(const Error& error) {
   return kDiskFailed;
 }
 
-int serve(Node& node, const ScaledClock& clock, const std::function<Status()>& compact,
-          const std::function<void()>& pulse) {
+int serve(Node& node, const ScaledClock& clock, std::uint64_t inherited,
+          const std::function<Status()>& compact, const std::function<void()>& pulse) {
   const Clock& machine = machine_clock();
   Instant next_pulse = later(machine.now(), kPulse);
   std::uint64_t compacted = 0;
   while (!stop_requested()) {
     const auto turned = node.run_until(later(clock.now(), clock.stretched(kSlice)));
     Status kept = turned ? done() : Status(turned.error());
-    if (kept.ok() && node.counters().records > compacted + kCompactAfter) {
+    if (kept.ok() && inherited + node.counters().records > compacted + kCompactAfter) {
       kept = compact();
+      inherited = 0;
       compacted = node.counters().records;
     }
     if (!kept.ok()) {

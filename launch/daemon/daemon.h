@@ -39,10 +39,10 @@ struct DaemonParts {
 /// Says why it could not be opened; the exit status.
 int daemon_failed(const Error& error);
 
-/// Turns of `node` until a stop is requested. `compact` is called when the journal has grown much,
-/// `pulse` every few seconds. The exit status.
-int serve(Node& node, const ScaledClock& clock, const std::function<Status()>& compact,
-          const std::function<void()>& pulse);
+/// Turns of `node` until a stop is requested. `compact` is called when the journal, in which earlier
+/// lives left `inherited` records, has grown much; `pulse` every few seconds. The exit status.
+int serve(Node& node, const ScaledClock& clock, std::uint64_t inherited,
+          const std::function<Status()>& compact, const std::function<void()>& pulse);
 
 [[nodiscard]] Result<AgentConfig> agent_config(const Deployment& deployment,
                                                const Topology& topology, AgentId me);

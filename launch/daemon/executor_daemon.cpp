@@ -51,11 +51,12 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
   options.clock = &clock;
   ExecutorNode node(Executor(core, parts.topology, parts.recovered), endpoint, *parts.journal,
                     *m.value().launcher, options);
+  const std::uint64_t inherited = parts.recovered.size();
   parts.recovered = {};
   log_info("serving servers " + std::to_string(core.servers.first) + " to " +
            std::to_string(core.servers.last - 1) + " with the " + kind + " launcher");
   return serve(
-      node, clock, [&] { return node.compact(); }, [] {});
+      node, clock, inherited, [&] { return node.compact(); }, [] {});
 }
 
 }  // namespace starling
