@@ -1,7 +1,12 @@
 #include "launch/run_options.h"
 
-#include <algorithm>
+#include <unistd.h>
 
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "launch/files.h"
 #include "launch/network_file.h"
 #include "launch/text.h"
 #include "topology/load.h"
@@ -149,6 +154,14 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
     return {Errc::invalid,
             options.trace + ": no jobs are left to run; check --jobs, --from and --length"};
 
+  if (!options.out.empty()) {
+    if (auto made = make_folder(options.out); !made.ok())
+      return {Errc::invalid, "--out: " + made.error().message + "; give a folder to write to"};
+    if (access(options.out.c_str(), W_OK) != 0)
+      return {Errc::invalid,
+              "--out: " + options.out + " cannot be written to; give another folder"};
+  }
+
   SimOptions sim;
   sim.policy = options.policy;
   sim.agents = options.agents;
@@ -161,6 +174,24 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
   sim.servers_per_executor = options.servers_per_executor != 0 ? options.servers_per_executor
                                                                : std::max(8U, (servers + 15) / 16);
   return RunInput{std::move(topology).value(), std::move(trace).value(), sim};
+}
+
+std::string misfits(const Topology& topology, const Trace& trace) {
+  // Traces have many jobs of few shapes.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::vector<std::string>>, Status> shapes;
+  std::size_t count = 0;
+  std::string first;
+  for (const TraceJob& submitted : trace.jobs) {
+    const JobSpec& job = submitted.spec;
+    const auto [shape, fresh] =
+        shapes.try_emplace({job.workers, job.gpus_per_worker, job.gpu_types}, done());
+    if (fresh) shape->second = can_ever_fit(topology, job);
+    if (shape->second.ok()) continue;
+    if (count++ == 0) first = "job " + job.name + ": " + shape->second.error().message;
+  }
+  if (count == 0) return {};
+  return std::to_string(count) + " of " + std::to_string(trace.jobs.size()) +
+         " jobs can never run here and will fail; the first is " + first;
 }
 
 Status can_ever_fit(const Topology& topology, const JobSpec& spec) {

@@ -37,8 +37,12 @@ struct RunInput {
   Trace trace;
   SimOptions sim;
 };
+/// Makes the folder of --out, so that no run ends in nothing.
 [[nodiscard]] Result<RunInput> read_run_input(const RunOptions& options,
                                               const PolicyRegistry& policies);
+
+/// One message about the jobs that can never fit and so will fail; empty if there are none.
+[[nodiscard]] std::string misfits(const Topology& topology, const Trace& trace);
 
 /// "90", "90s", "15m", "36h", "7d".
 [[nodiscard]] Result<Duration> parse_duration(const std::string& text);

@@ -35,6 +35,16 @@ TEST_CASE("a job that can never fit is told why") {
   job.gpus_per_worker = 8;
   CHECK(can_ever_fit(topology, job).ok());
 
+  SUBCASE("jobs of a trace are counted, and the first is named") {
+    Trace trace;
+    trace.jobs.assign(3, {Duration{0}, job});
+    CHECK(misfits(topology, trace).empty());
+    trace.jobs[1].spec.workers = trace.jobs[2].spec.workers = 4;
+    trace.jobs[1].spec.name = "wide";
+    CHECK(misfits(topology, trace) ==
+          "2 of 3 jobs can never run here and will fail; the first is job wide: it asks for 32 "
+          "GPUs, the data centre has 24");
+  }
   SUBCASE("too many GPUs") {
     job.workers = 4;
     CHECK(can_ever_fit(topology, job).error().message ==

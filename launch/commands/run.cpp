@@ -68,6 +68,9 @@ int run_command(const LiveRunOptions& o) {
   auto input = read_run_input(o, policies);
   if (!input) return failed(input.error());
   if (auto right = check_live(o, input.value()); !right.ok()) return failed(right.error());
+  if (const auto warning = misfits(input.value().topology, input.value().trace);
+      !warning.empty() && !o.quiet)
+    std::fprintf(stderr, "starling: %s\n", warning.c_str());
 
   LiveOptions live{o.speedup > 0 ? o.speedup : 1, o.state, o.keep, o.quiet};
   std::vector<RunResult> runs;

@@ -1,3 +1,4 @@
+#include <cstdio>
 #include <memory>
 #include <span>
 
@@ -16,6 +17,8 @@ int run_sim(const RunOptions& options) {
   auto input = read_run_input(options, policies);
   if (!input) return failed(input.error());
   RunInput& in = input.value();
+  if (const auto warning = misfits(in.topology, in.trace); !warning.empty() && !options.quiet)
+    std::fprintf(stderr, "starling: %s\n", warning.c_str());
   ProgressBar progress("simulating", options.quiet);
   in.sim.progress = [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); };
   auto result = simulate(in.topology, in.trace, policies, in.sim);
