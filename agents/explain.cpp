@@ -80,9 +80,10 @@ void explain_shares(const Job& job, std::vector<std::string>& lines) {
 std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
   std::vector<std::string> lines;
   if (const auto over = s.ended.find(id); over != s.ended.end()) {
+    const bool cancelled = over->second.phase == JobPhase::cancelled;
     lines.push_back(std::string(name_of(over->second.phase)) + " after " +
-                    seconds_text(over->second.elapsed) + ", exit code " +
-                    std::to_string(over->second.exit.code));
+                    seconds_text(over->second.elapsed) +
+                    (cancelled ? "" : ", exit code " + std::to_string(over->second.exit.code)));
     return lines;
   }
   if (const auto gone = s.moved.find(id); gone != s.moved.end() && !s.jobs.contains(id)) {

@@ -92,6 +92,8 @@ expect 2 "job file" submit --flock "$work/none"
 expect 2 "--config FILE is missing" agent
 expect 2 "k.json" keys new k.json
 expect 2 "-o FILE.svg is missing" topology draw t.yaml
+expect 2 "must end in .svg" topology draw t.yaml -o t.png
+expect 2 "--out: /proc/none" sim --topology t.yaml --trace w.csv --out /proc/none
 expect 2 "nosuch.yaml" topology draw nosuch.yaml -o t.svg
 expect 2 "did you mean 'leaf-spine'" topology generate leafspine -o no.yaml
 expect 2 "the kinds are flat, leaf-spine" topology generate hypercube -o no.yaml
@@ -200,7 +202,9 @@ sleep 0.5
 expect 0 "running" jobs
 expect 0 "waiting" explain "$waiting"
 expect 0 "cancelled" cancel "$job"
-expect 2 "no agent knows" cancel 12345
+expect 2 "no agent knows job 12345;" cancel 12345
+expect 0 "cancelled after" explain "${job:0:16}"
+grep -q "exit code" out.txt && fail "explain: a cancelled job has no exit code: $(cat out.txt)"
 expect 2 "is locked by process" agent --config "$work/flock/nodes/agent-0/config.json"
 kill -TERM $up
 wait $up

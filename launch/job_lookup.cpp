@@ -36,6 +36,27 @@ Result<JobState> find_job(Session& session, JobId job) {
   return {Errc::not_found, "no agent knows job " + to_string(job) + "; see 'starling jobs'"};
 }
 
+Result<JobState> find_job(Session& session, const std::string& text) {
+  const auto id = parse_job_id(text);
+  if (!id) return id.error();
+  auto exact = find_job(session, id.value());
+  if (exact || exact.error().code != Errc::not_found) return exact;
+  const auto jobs = all_jobs(session);
+  if (!jobs) return jobs.error();
+  std::string beginning = text;
+  for (char& c : beginning) c = static_cast<char>(c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c);
+  const JobState* only = nullptr;
+  for (const JobState& state : jobs.value()) {
+    if (to_string(state.job).rfind(beginning, 0) != 0) continue;
+    if (only != nullptr)
+      return {Errc::invalid, "several jobs begin with '" + text + "': " + to_string(only->job) +
+                                 ", " + to_string(state.job) + "; give more digits"};
+    only = &state;
+  }
+  if (only != nullptr) return *only;
+  return {Errc::not_found, "no agent knows job " + text + "; see 'starling jobs'"};
+}
+
 Result<std::vector<JobState>> all_jobs(Session& session) {
   std::map<JobId, JobState> jobs;
   for (std::uint32_t a = 0; a < session.agents(); ++a) {
@@ -69,7 +90,7 @@ std::vector<std::string> job_cells(const JobState& s) {
           human_seconds(seconds(s.queued)),
           human_seconds(seconds(s.elapsed)),
           std::to_string(s.attempts),
-          s.placement.empty() ? "-" : placement_text(s.placement),
+          s.placement.empty() || s.phase == JobPhase::waiting ? "-" : placement_text(s.placement),
           s.phase == JobPhase::failed || s.phase == JobPhase::finished ? std::to_string(s.exit.code)
                                                                        : "-"};
 }

@@ -14,25 +14,25 @@ struct Options {
 };
 
 int cancel(const Options& options) {
-  auto id = parse_job_id(options.job);
-  if (!id) return bad_input("cancel: " + id.error().message);
+  if (auto id = parse_job_id(options.job); !id) return bad_input("cancel: " + id.error().message);
   catch_stop_signals();
   auto session = open_session(options.flock);
   if (!session) return failed(session.error());
-  auto found = find_job(*session.value(), id.value());
+  auto found = find_job(*session.value(), options.job);
   if (!found) return failed(found.error());
+  const JobId job = found.value().job;
   if (terminal(found.value().phase)) {
-    return work_failed("cancel: job " + to_string(id.value()) + " has already " +
+    return work_failed("cancel: job " + to_string(job) + " has already " +
                        name_of(found.value().phase));
   }
   // A running gang is drained first: politely, then by force.
   const auto state = session.value()->ask<JobState>(
-      agent_node(found.value().home), Cancel{id.value()}, std::chrono::seconds(30),
-      [&](const JobState& s) { return s.job == id.value() && terminal(s.phase); });
+      agent_node(found.value().home), Cancel{job}, std::chrono::seconds(30),
+      [&](const JobState& s) { return s.job == job && terminal(s.phase); });
   if (!state)
-    return work_failed("cancel: job " + to_string(id.value()) +
+    return work_failed("cancel: job " + to_string(job) +
                        " has not ended yet; see 'starling explain " + options.job + "'");
-  std::printf("%s %s\n", to_string(id.value()).c_str(), name_of(state->phase));
+  std::printf("%s %s\n", to_string(job).c_str(), name_of(state->phase));
   return state->phase == JobPhase::cancelled ? kDone : kWorkFailed;
 }
 
@@ -41,7 +41,7 @@ int cancel(const Options& options) {
 void add_cancel(const Command& root) {
   const auto options = std::make_shared<Options>();
   const Command command = root.sub("cancel", "end a job, wherever it is");
-  command.positional("JOB", options->job, "its id; leading zeros may be left out");
+  command.positional("JOB", options->job, "its id, or how no other begins");
   command.option("--flock", options->flock, "DIR",
                  "directory of the flock; default $STARLING_FLOCK");
   command.examples({"starling cancel 12ab34"});

@@ -13,23 +13,23 @@ struct Options {
 };
 
 int explain(const Options& options) {
-  auto id = parse_job_id(options.job);
-  if (!id) return bad_input("explain: " + id.error().message);
+  if (auto id = parse_job_id(options.job); !id) return bad_input("explain: " + id.error().message);
   auto session = open_session(options.flock);
   if (!session) return failed(session.error());
-  auto found = find_job(*session.value(), id.value());
+  auto found = find_job(*session.value(), options.job);
   if (!found) return failed(found.error());
   const JobState& state = found.value();
-  std::printf("%s is %s at agent-%u\n", to_string(id.value()).c_str(), name_of(state.phase),
+  std::printf("%s is %s at agent-%u\n", to_string(state.job).c_str(), name_of(state.phase),
               state.home.value);
   const auto why = session.value()->ask<Explanation>(
-      agent_node(state.home), Explain{id.value()}, std::chrono::seconds(3),
-      [&](const Explanation& e) { return e.job == id.value(); });
+      agent_node(state.home), Explain{state.job}, std::chrono::seconds(3),
+      [&](const Explanation& e) { return e.job == state.job; });
   if (!why)
     return work_failed("explain: agent-" + std::to_string(state.home.value) + " does not answer");
   for (const std::string& line : why->lines) std::printf("%s\n", line.c_str());
   if (terminal(state.phase) && !state.exit.log_tail.empty())
-    std::printf("last output:\n%s\n", state.exit.log_tail.c_str());
+    std::printf("last output:\n%s%s", state.exit.log_tail.c_str(),
+                state.exit.log_tail.back() == '\n' ? "" : "\n");
   return kDone;
 }
 
@@ -39,7 +39,7 @@ void add_explain(const Command& root) {
   const auto options = std::make_shared<Options>();
   const Command command =
       root.sub("explain", "why a job waits: which agent and level lacks what, who refused");
-  command.positional("JOB", options->job, "its id; leading zeros may be left out");
+  command.positional("JOB", options->job, "its id, or how no other begins");
   command.option("--flock", options->flock, "DIR",
                  "directory of the flock; default $STARLING_FLOCK");
   command.examples({"starling explain 12ab34"});

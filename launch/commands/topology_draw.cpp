@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include "launch/commands/commands.h"
@@ -18,6 +19,9 @@ struct Options {
 
 int draw(const Options& options) {
   if (options.out.empty()) return bad_input("topology draw: -o FILE.svg is missing");
+  if (std::filesystem::path(options.out).extension() != ".svg")
+    return bad_input("topology draw: -o: the picture is an SVG; '" + options.out +
+                     "' must end in .svg");
   auto read = load_topology(options.file);
   if (!read) return bad_input(read.error().message);
   const std::string svg = draw_svg(read.value(), options.draw);
