@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   add_agent(root);
   add_executor(root);
   add_bench(root);
+  add_chaos(root);
   add_experiment(root);
   add_report(root);
   add_fit(root);

@@ -34,6 +34,11 @@ class Network {
   /// Takes the frame of a delivery event off the network.
   [[nodiscard]] InFlight arrive(std::uint32_t token);
 
+  /// How frames fare that are sent from now on.
+  void set_model(const NetworkModel& model) {
+    model_ = model;
+    ideal_ = model.is_ideal();
+  }
   /// Frames from `from` to `to` are lost from now on, or no longer.
   void cut(NodeId from, NodeId to, bool is_cut);
 

@@ -53,6 +53,12 @@ Result<bool> World::step() {
   Parts& p = *parts_;
   if (p.queue.empty() || p.stalled()) return false;
   if (p.client->core().all_over() && p.queue.top().at > p.clock.now()) return false;
+  return step_until(kNever);
+}
+
+Result<bool> World::step_until(Instant until) {
+  Parts& p = *parts_;
+  if (p.queue.empty() || p.queue.top().at > until) return false;
   const SimEvent event = p.queue.pop();
   p.clock.set(event.at);
   ++p.events;
@@ -215,5 +221,6 @@ const Agent* World::agent(AgentId agent) const { return parts_->agent_core(agent
 std::uint32_t World::executors() const noexcept {
   return static_cast<std::uint32_t>(parts_->executor_configs.size());
 }
+const Client& World::client() const { return parts_->client->core(); }
 
 }  // namespace starling

@@ -44,6 +44,9 @@ class World {
   [[nodiscard]] Status run();
   /// Takes the next event; false when there is none or everything is over.
   [[nodiscard]] Result<bool> step();
+  /// Takes the next event, although everything may be over, unless it is later than `until`; false
+  /// then. For what happens around and after the jobs.
+  [[nodiscard]] Result<bool> step_until(Instant until);
   [[nodiscard]] RunResult result() const;
 
   /// Calls `what` at `when`, before anything else of that instant.
@@ -60,6 +63,7 @@ class World {
   [[nodiscard]] Hardware& hardware() noexcept;
   [[nodiscard]] const Agent* agent(AgentId agent) const;  ///< null while it is down
   [[nodiscard]] std::uint32_t executors() const noexcept;
+  [[nodiscard]] const Client& client() const;
 
  private:
   struct Parts;
