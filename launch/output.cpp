@@ -84,7 +84,9 @@ int deliver(std::span<const RunResult> runs, const Topology& topology, const std
   if (out.empty()) return kDone;
   if (auto written = write_results(runs, topology, out); !written.ok())
     return failed(written.error());
-  if (!json) std::printf("\nwritten: %s/summary.json, jobs.csv, report.html\n", out.c_str());
+  if (!json)
+    std::printf("\nwritten: %s/summary.json, jobs.csv,%s report.html\n", out.c_str(),
+                runs.size() > 1 ? " jobs-sim.csv," : "");
   return kDone;
 }
 

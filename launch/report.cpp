@@ -20,10 +20,12 @@ json rounded(double x) { return std::round(x * 1000) / 1000; }
 json timeline(const RunResult& run) {
   json points = json::array();
   const std::size_t step = run.timeline.size() / kTimelinePoints + 1;
-  for (std::size_t i = 0; i < run.timeline.size(); i += step) {
-    const TimePoint& p = run.timeline[i];
+  const auto add = [&](const TimePoint& p) {
     points.push_back({rounded(p.at_s), p.busy_gpus, p.waiting});
-  }
+  };
+  for (std::size_t i = 0; i < run.timeline.size(); i += step) add(run.timeline[i]);
+  // However thinned, the curves end where the run does.
+  if (!run.timeline.empty() && (run.timeline.size() - 1) % step != 0) add(run.timeline.back());
   return points;
 }
 

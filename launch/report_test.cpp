@@ -69,3 +69,13 @@ TEST_CASE("the page is whole, and no name can end its script") {
   CHECK(page.find("http://") == page.find("http://www.w3.org/2000/svg"));
   CHECK(page.find("<link") == std::string::npos);
 }
+
+TEST_CASE("the curves of a long run end where the run does") {
+  RunResult run = small_run();
+  run.timeline.clear();
+  for (std::uint32_t i = 0; i <= 10'001; ++i) run.timeline.push_back({i * 1.0, 8, 0});
+  run.timeline.push_back({10'001.5, 3, 2});
+  const std::vector<std::string> labels{"simulated"};
+  const std::string page = report_html(std::span(&run, 1), labels, two_servers());
+  CHECK(page.find("[10001.5,3,2]") != std::string::npos);
+}

@@ -11,7 +11,7 @@ const make = (tag, attributes, parent, text) => {
   return e;
 };
 const short = (x) => (x >= 100 ? x.toFixed(0) : x >= 10 ? x.toFixed(1) : x.toFixed(2)).replace(/\.?0+$/, (m) => (m[0] === '.' ? '' : m));
-const time = (s) => s === null ? '–' : s === 0 ? '0' : s < 1 ? short(s * 1e3) + ' ms' : s < 120 ? short(s) + ' s' : s < 7200 ? short(s / 60) + ' min'
+const time = (s) => s === null ? '–' : s === 0 ? '0' : s < 1 ? short(s * 1e3) + ' ms' : s < 120 ? short(s) + ' s' : s < 7200 && s !== 3600 ? short(s / 60) + ' min'
   : s < 172800 ? short(s / 3600) + ' h' : short(s / 86400) + ' d';
 const count = (n) => n === null ? '–' : Number(n).toLocaleString('en-US');
 const micros = (us) => us === null ? '–' : us < 1000 ? us.toFixed(0) + ' µs' : short(us / 1000) + ' ms';
