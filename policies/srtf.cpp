@@ -15,9 +15,11 @@ constexpr PolicyFacts kFacts{
     .preemptive = true,
     .needs_durations = true};
 
+constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max();
+
 /// Remaining time on the best placement; jobs of unknown length come last.
 std::int64_t remaining(const JobView& job) {
-  if (job.spec->duration <= Duration::zero()) return std::numeric_limits<std::int64_t>::max();
+  if (job.spec->duration <= Duration::zero()) return kUnknown;
   return std::max<std::int64_t>((job.spec->duration - job.served).count(), 0);
 }
 
@@ -129,7 +131,8 @@ void Srtf::start_here(const View& view, Trial& trial, std::vector<Decision>& out
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const QueueEntry& entry = queue[i];
     const std::int64_t longest = victims_.empty() ? -1 : victims_.back().remaining;
-    const bool may_stop = longest >= worth_stopping(entry.key);
+    // Jobs of unknown length stop nobody: two of them would stop each other without end.
+    const bool may_stop = entry.key != kUnknown && longest >= worth_stopping(entry.key);
     if (!may_stop && soon.free_count() == 0) break;  // those behind it have longer to go
     if (taken_[i] || entry.homeless || entry.gpus >= failed_[entry.kind]) {
       if (options().strict && !taken_[i] && !entry.homeless && !index_.job(entry).blocked) break;
