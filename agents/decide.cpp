@@ -47,8 +47,11 @@ void Step::decide() {
   }
   const Duration round = s.policy->facts().round;
   if (round > Duration{0} && (s.waiting_jobs > 0 || !s.running.empty())) {
-    const auto rounds = now.time_since_epoch() / round + 1;
-    s.look = later(Instant{}, round * rounds);
+    // Each agent at a time of its own: homes that all bid for each other's GPUs at one instant,
+    // while each holds its own, would fail at every round for ever.
+    const Duration phase = round / static_cast<std::int64_t>(s.peers.size()) * me().value;
+    const auto rounds = (now.time_since_epoch() + round - phase) / round;
+    s.look = later(Instant{}, round * rounds + phase);
   } else if (s.waiting_jobs > 0 && s.peers.size() > 1) {
     s.look = later(now, kSecondLook);
   }

@@ -15,6 +15,8 @@ using namespace std::chrono_literals;
 
 enum Salt : std::uint64_t { kInputSalt = 1, kFaultSalt = 2 };
 constexpr std::size_t kFailuresKept = 10;
+/// A seed of ten minutes takes some hundred thousand; far more is a storm that does not end.
+constexpr std::uint64_t kMostEvents = 3'000'000;
 /// For all that is left when the last job has ended: holds that nobody asks for, orphans, lists.
 constexpr Duration kSettled = 15min;
 
@@ -112,24 +114,24 @@ std::string left_over(World& world, std::uint32_t agents) {
   return {};
 }
 
-/// The first job that has not ended, and what its homes know of it.
+/// The jobs that have not ended, and what the agents know of them.
 std::string unfinished(World& world, std::uint32_t agents) {
-  for (const JobOutcome& job : world.client().jobs()) {
-    if (job.over()) continue;
-    std::string text = to_string(job.job) + " is " + (job.accepted ? "accepted" : "not answered") +
-                       " and not over; " + std::to_string(world.client().counts().over()) + " of " +
-                       std::to_string(world.client().counts().jobs) + " are";
-    for (std::uint32_t a = 0; a < agents; ++a) {
-      const Agent* agent = world.agent(AgentId{a});
-      if (agent == nullptr) continue;
-      const auto known = agent->state().jobs.find(job.job);
-      if (known == agent->state().jobs.end()) continue;
-      text += "; at agent " + std::to_string(a) + " " + name_of(known->second.stage) + " for " +
-              std::to_string(known->second.spec->gpus()) + " GPUs: " + known->second.trouble;
+  const Client::Counts& counts = world.client().counts();
+  std::string text = std::to_string(counts.jobs - counts.over()) + " of " +
+                     std::to_string(counts.jobs) + " jobs are not over";
+  for (std::uint32_t a = 0; a < agents; ++a) {
+    const Agent* agent = world.agent(AgentId{a});
+    if (agent == nullptr) continue;
+    const AgentState& state = agent->state();
+    text += "; agent " + std::to_string(a) + " of " + std::to_string(state.partition.gpus.size()) +
+            " GPUs, " + std::to_string(state.ledger.free_count()) + " free, " +
+            std::to_string(state.ledger.quarantined_count()) + " quarantined";
+    for (const auto& [id, job] : state.jobs) {
+      text += ", " + to_string(id) + " " + name_of(job.stage) + " for " +
+              std::to_string(job.spec->gpus()) + " GPUs (" + job.trouble + ")";
     }
-    return text;
   }
-  return {};
+  return text;
 }
 
 /// One seed as it runs. Each part gives the first thing that is wrong.
@@ -171,6 +173,10 @@ class Runner {
       return fail(is_rule ? text.substr(0, space) : "stopped", text);
     }
     out_of_events_ = !more.value();
+    if (++events_ > kMostEvents) {
+      return fail("L7", "more than " + std::to_string(kMostEvents) + " events; " +
+                            unfinished(world_, input_.sim.agents));
+    }
     return std::nullopt;
   }
   /// What the client was told against what the hardware did.
@@ -193,6 +199,7 @@ class Runner {
   World& world_;
   ChaosFaults& faults_;
   bool out_of_events_ = false;
+  std::uint64_t events_ = 0;
 };
 
 }  // namespace

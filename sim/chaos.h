@@ -22,8 +22,8 @@ struct ChaosOptions {
   std::function<void(std::uint64_t seed)> begins;  ///< called before each seed
 };
 
-/// What was wrong: a rule of the checker (S1 to S9), a liveness rule (L1, L3) or "stopped" for a
-/// node that ended by itself.
+/// What was wrong: a rule of the checker (S1 to S9), a liveness rule (L1, L3, L5, L7) or "stopped"
+/// for a node that ended by itself.
 struct ChaosFailure {
   std::uint64_t seed = 0;
   std::string rule;

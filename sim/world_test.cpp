@@ -123,6 +123,19 @@ TEST_CASE("a gang larger than any partition spans several and runs") {
   }
 }
 
+TEST_CASE("homes that decide in rounds do not bid against each other for ever") {
+  const Topology topology = cluster(2);
+  Trace trace;
+  trace.jobs = {job(0, 0s, 16, 100s), job(1, 0s, 15, 100s)};
+  for (const char* policy : {"drf", "optimus"}) {
+    CAPTURE(policy);
+    SimOptions options = checked(2, policy);
+    options.servers_per_executor = 1;
+    options.network = NetworkModel::lan();
+    CHECK(figures(run(topology, trace, options)).finished == 2);
+  }
+}
+
 TEST_CASE("the shortest remaining time goes first, and nobody loses what it had done") {
   const Topology topology = cluster(1);
   Trace trace;
@@ -133,6 +146,18 @@ TEST_CASE("the shortest remaining time goes first, and nobody loses what it had 
   CHECK(result.jobs[0].finish_s == 1010);
   CHECK(result.jobs[0].service_s == 1000);
   CHECK(result.jobs[0].attempts == 2);
+}
+
+TEST_CASE("jobs of unknown length do not stop each other") {
+  const Topology topology = cluster(1);
+  Trace trace;
+  trace.jobs = {job(0, 0s, 8, 1000s), job(1, 100s, 8, 10s)};
+  SimOptions options = checked(1, "srtf");
+  options.network = NetworkModel::lan();
+  options.durations = {DurationKnowledge::none, 0};
+  const RunResult result = run(topology, trace, options);
+  CHECK(result.preemptions == 0);
+  CHECK(figures(result).finished == 2);
 }
 
 TEST_CASE("what users know of durations changes decisions, not the jobs") {
