@@ -134,6 +134,9 @@ for file in summary.json jobs.csv report.html; do [ -s "sim.out/$file" ] || fail
 same() { grep -o '"trace_hash": *"[0-9a-f]*"' "$1"; }
 [ -n "$(same a.json)" ] && [ "$(same a.json)" = "$(same b.json)" ] || fail "same seed, other run"
 head -c1 a.json | grep -q '{' || fail "sim --json: stdout is not only JSON"
+expect 0 "0 failures" chaos sim --seeds 2 --minutes 1 --quiet
+expect 0 '"simulated_hours"' chaos sim --seeds 1 --minutes 1 --json --quiet
+expect 2 "--policy: " chaos sim --seeds 1 --policy fofi
 
 echo "-- live"
 expect 0 "JCT mean" run --topology t.yaml --trace w.csv --policy consolidate --agents 2 --target-seconds 5 --out run.out --quiet

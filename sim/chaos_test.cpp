@@ -63,6 +63,14 @@ TEST_CASE("a planted bug is found, with its rule and its time") {
   }
 }
 
+TEST_CASE("homes that decide in rounds do not bid against each other for ever") {
+  ChaosOptions options;
+  options.policy = "drf";
+  const ChaosRun run = run_chaos_seed(77, registry(), options).value();
+  CHECK_FALSE(run.failure.has_value());
+  CHECK(run.finished == run.jobs);
+}
+
 TEST_CASE("a policy that does not exist is refused") {
   ChaosOptions options;
   options.policy = "fofi";

@@ -123,19 +123,6 @@ TEST_CASE("a gang larger than any partition spans several and runs") {
   }
 }
 
-TEST_CASE("homes that decide in rounds do not bid against each other for ever") {
-  const Topology topology = cluster(2);
-  Trace trace;
-  trace.jobs = {job(0, 0s, 16, 100s), job(1, 0s, 15, 100s)};
-  for (const char* policy : {"drf", "optimus"}) {
-    CAPTURE(policy);
-    SimOptions options = checked(2, policy);
-    options.servers_per_executor = 1;
-    options.network = NetworkModel::lan();
-    CHECK(figures(run(topology, trace, options)).finished == 2);
-  }
-}
-
 TEST_CASE("the shortest remaining time goes first, and nobody loses what it had done") {
   const Topology topology = cluster(1);
   Trace trace;
