@@ -13,27 +13,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-const char* role_name(Role role) {
-  switch (role) {
-    case Role::agent:
-      return "agent";
-    case Role::executor:
-      return "executor";
-    case Role::client:
-      return "client";
-    case Role::unknown:
-      break;
-  }
-  return "unknown";
-}
-
-Role role_from(const std::string& name) {
-  for (const Role role : {Role::agent, Role::executor, Role::client}) {
-    if (name == role_name(role)) return role;
-  }
-  return Role::unknown;
-}
-
 std::string text_of(const Json& json, const char* field) {
   const auto it = json.find(field);
   return it != json.end() && it->is_string() ? it->get<std::string>() : std::string();
@@ -54,7 +33,7 @@ Result<Member> member_from(const Json& json) {
     }
   }
   if (!json.contains("node")) return {Errc::invalid, "has no \"node\""};
-  Member m{NodeId{json["node"].get<std::uint32_t>()}, role_from(text_of(json, "role")),
+  Member m{NodeId{json["node"].get<std::uint32_t>()}, role_named(text_of(json, "role")),
            text_of(json, "address"), text_of(json, "key")};
   if (m.role == Role::unknown) return {Errc::invalid, "\"role\" must be agent, executor or client"};
   return m;
@@ -68,7 +47,7 @@ Status check_flock(const Flock& flock) {
     const std::string who = "node " + std::to_string(node.value) + ": ";
     if (m.node != node) return {Errc::invalid, who + "listed under another number"};
     if (role_of(node) != m.role) {
-      return {Errc::invalid, who + "is no " + role_name(m.role) +
+      return {Errc::invalid, who + "is no " + name_of(m.role) +
                                  "'s number; agents count from 1, executors from " +
                                  std::to_string(kFirstExecutor) + ", clients from " +
                                  std::to_string(kFirstClient)};
@@ -120,7 +99,7 @@ Status write_flock(const std::filesystem::path& file, const Flock& flock) {
   if (Status s = check_flock(flock); !s.ok()) return s;
   Json members = Json::array();
   for (const auto& [node, m] : flock) {
-    Json json{{"node", node.value}, {"role", role_name(m.role)}};
+    Json json{{"node", node.value}, {"role", name_of(m.role)}};
     if (!m.address.empty()) json["address"] = m.address;
     if (!m.public_key.empty()) json["key"] = m.public_key;
     members.push_back(std::move(json));

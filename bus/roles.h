@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include "agents/config.h"
 #include "agents/message.h"
@@ -26,5 +27,10 @@ namespace starling {
 /// The partition in whose name an agent says `message`: only its owner may. Null where nobody is
 /// spoken for.
 [[nodiscard]] const PartitionId* speaks_for(const Message& message) noexcept;
+
+/// As files spell it: agent, executor, client.
+[[nodiscard]] const char* name_of(Role role) noexcept;
+/// The role of that name; unknown for any other.
+[[nodiscard]] Role role_named(std::string_view name) noexcept;
 
 }  // namespace starling

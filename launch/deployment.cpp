@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "bus/roles.h"
 #include "launch/files.h"
 
 namespace starling {
@@ -15,29 +16,8 @@ using nlohmann::json;
 constexpr int kSchema = 1;
 const char* const kFile = "deployment.json";
 
-const char* role_name(Role role) {
-  switch (role) {
-    case Role::agent:
-      return "agent";
-    case Role::executor:
-      return "executor";
-    case Role::client:
-      return "client";
-    case Role::unknown:
-      break;
-  }
-  return "unknown";
-}
-
-Role role_named(const std::string& name) {
-  for (const Role role : {Role::agent, Role::executor, Role::client}) {
-    if (name == role_name(role)) return role;
-  }
-  return Role::unknown;
-}
-
 json to_json(const DeployedNode& node) {
-  json j{{"id", node.id.value}, {"name", node.name}, {"role", role_name(node.role)}};
+  json j{{"id", node.id.value}, {"name", node.name}, {"role", name_of(node.role)}};
   if (node.role != Role::client) j["partition"] = node.partition.value;
   if (node.role == Role::executor) j["servers"] = {node.servers.first, node.servers.last};
   return j;

@@ -114,15 +114,7 @@ class Consolidate final : public QueuePolicy {
 }  // namespace
 
 void add_consolidate(PolicyRegistry& registry) {
-  registry.add(
-      kFacts,
-      [](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
-        OptionReader reader(kFacts.name, given);
-        const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
-        if (const Status status = reader.status(); !status) return status.error();
-        return std::unique_ptr<Policy>(std::make_unique<Consolidate>(options));
-      },
-      "queue=skip|strict, fit=node|count");
+  add_queue_policy<Consolidate>(registry, kFacts, QueueDefault::skip);
 }
 
 }  // namespace starling

@@ -19,15 +19,7 @@ class Fifo final : public QueuePolicy {
 }  // namespace
 
 void add_fifo(PolicyRegistry& registry) {
-  registry.add(
-      kFacts,
-      [](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
-        OptionReader reader(kFacts.name, given);
-        const QueueOptions options = read_queue_options(reader, QueueDefault::strict);
-        if (const Status status = reader.status(); !status) return status.error();
-        return std::unique_ptr<Policy>(std::make_unique<Fifo>(options));
-      },
-      "queue=strict|skip, fit=node|count");
+  add_queue_policy<Fifo>(registry, kFacts, QueueDefault::strict);
 }
 
 }  // namespace starling

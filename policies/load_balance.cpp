@@ -75,15 +75,7 @@ class LoadBalance final : public QueuePolicy {
 }  // namespace
 
 void add_load_balance(PolicyRegistry& registry) {
-  registry.add(
-      kFacts,
-      [](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
-        OptionReader reader(kFacts.name, given);
-        const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
-        if (const Status status = reader.status(); !status) return status.error();
-        return std::unique_ptr<Policy>(std::make_unique<LoadBalance>(options));
-      },
-      "queue=skip|strict, fit=node|count");
+  add_queue_policy<LoadBalance>(registry, kFacts, QueueDefault::skip);
 }
 
 }  // namespace starling

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -44,6 +45,9 @@ class QueuePolicy : public Policy {
 
   /// Must come before shape() and index_.sync() in a decide() of one's own.
   void learn_partition(const Occupancy& gpus);
+  /// All of it is in this partition, and taken.
+  [[nodiscard]] static bool lies_here(const View& view, const Placement& placement);
+  [[nodiscard]] static bool all_free(const Occupancy& gpus, const Placement& placement);
   [[nodiscard]] const Shape& shape() const noexcept { return *shape_; }
   /// The partition with everything free.
   [[nodiscard]] const Occupancy& empty() const noexcept { return *empty_; }
@@ -60,5 +64,20 @@ class QueuePolicy : public Policy {
   std::optional<Shape> shape_;
   std::optional<Occupancy> empty_;
 };
+
+/// Registers a policy that takes the options of every queue policy and no others.
+template <class P>
+void add_queue_policy(PolicyRegistry& registry, const PolicyFacts& facts, QueueDefault otherwise) {
+  registry.add(
+      facts,
+      [&facts, otherwise](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
+        OptionReader reader(facts.name, given);
+        const QueueOptions options = read_queue_options(reader, otherwise);
+        if (const Status status = reader.status(); !status) return status.error();
+        return std::unique_ptr<Policy>(std::make_unique<P>(options));
+      },
+      otherwise == QueueDefault::strict ? "queue=strict|skip, fit=node|count"
+                                        : "queue=skip|strict, fit=node|count");
+}
 
 }  // namespace starling

@@ -3,16 +3,6 @@
 #include <algorithm>
 
 namespace starling {
-namespace {
-
-bool lies_here(const View& view, const Placement& placement) {
-  return !placement.empty() && std::all_of(placement.begin(), placement.end(), [&](GpuId gpu) {
-    return view.gpus.gpus().contains(gpu.value) && !view.gpus.is_free(gpu);
-  });
-}
-
-}  // namespace
-
 /// `soon`: the partition once everybody who is stopping has stopped. `budget`: GPUs to hand out.
 void RankedPolicy::list_runners(const View& view, Occupancy& soon, std::uint32_t& budget) {
   runners_.clear();
@@ -83,8 +73,7 @@ void RankedPolicy::start_here(const View& view, Trial& trial, std::vector<Decisi
     if (!place) continue;
     soon.take(*place);
     taken_[i] = true;
-    const bool free_now = std::all_of(place->begin(), place->end(),
-                                      [&](GpuId gpu) { return trial.gpus().is_free(gpu); });
+    const bool free_now = all_free(trial.gpus(), *place);
     if (free_now) {
       trial.take(*place);
       out.emplace_back(Start{job.spec->id, std::move(*place)});

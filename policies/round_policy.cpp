@@ -4,17 +4,6 @@
 
 namespace starling {
 
-bool RoundPolicy::lies_here(const View& view, const Placement& placement) {
-  return !placement.empty() && std::all_of(placement.begin(), placement.end(), [&](GpuId gpu) {
-    return view.gpus.gpus().contains(gpu.value) && !view.gpus.is_free(gpu);
-  });
-}
-
-bool RoundPolicy::all_free(const Occupancy& gpus, const Placement& placement) {
-  return std::all_of(placement.begin(), placement.end(),
-                     [&](GpuId gpu) { return gpus.is_free(gpu); });
-}
-
 bool RoundPolicy::is_planned(JobId job) const {
   return std::any_of(plan_.begin(), plan_.end(),
                      [&](const Planned& planned) { return planned.job == job; });

@@ -29,8 +29,6 @@ class RoundPolicy : public QueuePolicy {
   virtual void plan_round(const View& view, Rng& rng, std::vector<Decision>& out) = 0;
   [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
 
-  [[nodiscard]] static bool lies_here(const View& view, const Placement& placement);
-  [[nodiscard]] static bool all_free(const Occupancy& gpus, const Placement& placement);
   [[nodiscard]] bool is_planned(JobId job) const;
 
   std::vector<Planned> plan_;  ///< that have not started yet

@@ -65,10 +65,7 @@ void Srtf::look_at_running(const View& view, Occupancy& soon) {
   std::set<JobId> still;
   victims_.clear();
   for (const JobView& job : view.running) {
-    const bool local = std::all_of(job.placement.begin(), job.placement.end(), [&](GpuId gpu) {
-      return view.gpus.gpus().contains(gpu.value) && !view.gpus.is_free(gpu);
-    });
-    if (!local || job.placement.empty()) continue;
+    if (!lies_here(view, job.placement)) continue;
     if (stopping_.contains(job.spec->id)) {
       still.insert(job.spec->id);
       soon.give_back(job.placement);

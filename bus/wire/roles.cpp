@@ -106,4 +106,25 @@ const PartitionId* speaks_for(const Message& message) noexcept {
       message);
 }
 
+const char* name_of(Role role) noexcept {
+  switch (role) {
+    case Role::agent:
+      return "agent";
+    case Role::executor:
+      return "executor";
+    case Role::client:
+      return "client";
+    case Role::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+Role role_named(std::string_view name) noexcept {
+  for (const Role role : {Role::agent, Role::executor, Role::client}) {
+    if (name == name_of(role)) return role;
+  }
+  return Role::unknown;
+}
+
 }  // namespace starling
