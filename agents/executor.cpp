@@ -90,7 +90,7 @@ std::string Step::why_not(const Launch& launch) const {
       if (gpu.value >= s.topology.gpu_count()) return "its gang names a GPU that does not exist";
     }
   }
-  if (s.any_busy(launch.here)) return "a GPU is busy";
+  if (s.any_full(launch.here)) return "a GPU is busy";
   return {};
 }
 

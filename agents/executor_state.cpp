@@ -12,20 +12,22 @@ ExecutorState::ExecutorState(ExecutorConfig executor_config, const Topology& dat
   STARLING_CHECK(config.servers.size() > 0 && config.servers.last <= topology.server_count());
   gpus.first = topology.server(ServerId{config.servers.first}).gpus.first;
   gpus.last = topology.server(ServerId{config.servers.last - 1}).gpus.last;
-  busy.assign(gpus.size(), false);
+  tenants.assign(gpus.size(), 0);
 }
 
-void ExecutorState::mark(const Placement& placement, bool taken) {
+void ExecutorState::mark(const Placement& placement, bool more) {
   for (const GpuId gpu : placement) {
     STARLING_CHECK(gpus.contains(gpu.value));
-    STARLING_CHECK(busy[gpu.value - gpus.first] != taken);
-    busy[gpu.value - gpus.first] = taken;
+    std::uint8_t& count = tenants[gpu.value - gpus.first];
+    STARLING_CHECK(more || count > 0);
+    more ? ++count : --count;
   }
 }
 
-bool ExecutorState::any_busy(const Placement& placement) const {
-  return std::any_of(placement.begin(), placement.end(),
-                     [&](GpuId gpu) { return busy[gpu.value - gpus.first]; });
+bool ExecutorState::any_full(const Placement& placement) const {
+  return std::any_of(placement.begin(), placement.end(), [&](GpuId gpu) {
+    return tenants[gpu.value - gpus.first] >= config.limits.jobs_per_gpu;
+  });
 }
 
 void ExecutorState::forget(AttemptId attempt, Duration served) {

@@ -62,11 +62,12 @@ struct ExecutorState {
   Instant beat = kNever;
   std::uint64_t pings = 0;
   std::set<std::pair<Instant, AttemptId>> resends;  ///< Exited that wait for their acknowledgement
-  std::vector<bool> busy;                           ///< by GPU, from gpus.first; a process is on it
+  std::vector<std::uint8_t> tenants;                ///< attempts on each GPU, from gpus.first
   std::uint64_t refused_frames = 0;                 ///< from somebody who has no say here
 
-  void mark(const Placement& placement, bool taken);
-  [[nodiscard]] bool any_busy(const Placement& placement) const;
+  /// One attempt more on each of them, or one less.
+  void mark(const Placement& placement, bool more);
+  [[nodiscard]] bool any_full(const Placement& placement) const;
   void forget(AttemptId attempt, Duration served);
   /// Applies one record of an earlier life.
   void replay(const Record& record);

@@ -24,9 +24,10 @@ struct Fixture {
   ExecutorOutput out;
   std::vector<Record> journal;
 
-  explicit Fixture(Duration heartbeat = Duration::max(), std::vector<Record> recovered = {})
+  explicit Fixture(Duration heartbeat = Duration::max(), std::vector<Record> recovered = {},
+                   std::uint32_t jobs_per_gpu = 1)
       : topology(make_topology()),
-        executor(config(heartbeat), topology, recovered),
+        executor(config(heartbeat, jobs_per_gpu), topology, recovered),
         journal(std::move(recovered)) {
     step(at(0s), Tick{});
     step(at(0s), Received{kOwner, Welcome{{PartitionId{0}, Epoch{5}}}});
@@ -39,8 +40,9 @@ struct Fixture {
     options.gpus_per_server = 4;
     return generate_flat(options).value();
   }
-  static ExecutorConfig config(Duration heartbeat) {
+  static ExecutorConfig config(Duration heartbeat, std::uint32_t jobs_per_gpu = 1) {
     ExecutorConfig config;
+    config.limits.jobs_per_gpu = jobs_per_gpu;
     config.me = executor_node(0);
     config.servers = {0, 2};
     config.timers.heartbeat = heartbeat;
@@ -124,6 +126,18 @@ TEST_CASE("a busy, foreign, unordered or unknown GPU is refused, and the refusal
     g.step(at(2s), ended(1, 0));
     CHECK(g.hear(launch(2, {1})).run.empty());
   }
+}
+
+TEST_CASE("two attempts share a GPU where they may, also after a restart; a third is refused") {
+  Fixture f(Duration::max(), {}, 2);
+  CHECK(f.hear(launch(1, {0, 1})).run.size() == 1);
+  CHECK(f.hear(launch(2, {1, 2})).run.size() == 1);
+  Fixture again(Duration::max(), f.journal, 2);
+  CHECK(again.hear(launch(3, {1})).run.empty());
+  CHECK_FALSE(again.said<LaunchResult>()->ok);
+  CHECK(again.hear(launch(4, {0})).run.size() == 1);
+  again.step(at(2s), ended(2, 0));
+  CHECK(again.hear(launch(5, {1})).run.size() == 1);
 }
 
 TEST_CASE("killed is said only when every part is gone; a late launch stays refused") {

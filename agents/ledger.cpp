@@ -22,12 +22,8 @@ const char* name_of(HoldPhase phase) noexcept {
 }
 
 Ledger::Ledger(const Topology& topology, IndexRange servers, const Limits& limits)
-    : limits_(limits), gpus_(topology, servers) {
-  held_.assign(gpus_.gpus().size(), false);
-  trusted_.assign(gpus_.gpus().size(), false);
-  for (std::uint32_t g = gpus_.gpus().first; g < gpus_.gpus().last; ++g)
-    scratch_.push_back(GpuId{g});
-  if (!scratch_.empty()) gpus_.take(scratch_);
+    : limits_(limits), gpus_(topology, servers, limits.jobs_per_gpu) {
+  (void)gpus_.block(servers);
 }
 
 bool Ledger::well_formed(const Placement& gpus) const {
@@ -41,8 +37,8 @@ std::optional<Refusal> Ledger::why_not(AttemptId attempt, const Placement& gpus)
   if (!well_formed(gpus)) return Refusal::invalid;
   bool unsure = false;
   for (const GpuId gpu : gpus) {
-    if (held_[index(gpu)]) return Refusal::conflict;
-    unsure = unsure || !trusted_[index(gpu)];
+    if (gpus_.tenants(gpu) >= limits_.jobs_per_gpu) return Refusal::conflict;
+    unsure = unsure || gpus_.is_blocked(gpu);
   }
   if (unsure) return Refusal::not_ready;
   if (holds_.size() >= limits_.holds) return Refusal::busy;
@@ -84,14 +80,10 @@ std::optional<Refusal> Ledger::claim(AttemptId attempt, AgentId home, const Plac
 
 bool Ledger::adopt(AttemptId attempt, AgentId home, const Placement& gpus, HoldPhase phase) {
   if (!well_formed(gpus) || holds_.contains(attempt)) return false;
-  scratch_.clear();
   for (const GpuId gpu : gpus) {
-    if (held_[index(gpu)]) return false;
-    if (trusted_[index(gpu)]) scratch_.push_back(gpu);
+    if (gpus_.tenants(gpu) >= limits_.jobs_per_gpu) return false;
   }
-  if (!scratch_.empty()) gpus_.take(scratch_);
-  for (const GpuId gpu : gpus) held_[index(gpu)] = true;
-  held_count_ += static_cast<std::uint32_t>(gpus.size());
+  gpus_.take(gpus);
   holds_.emplace(attempt, Hold{home, gpus, phase, kNever});
   ++version_;
   return true;
@@ -110,13 +102,7 @@ void Ledger::releasing(AttemptId attempt) {
 }
 
 void Ledger::free(const Hold& hold) {
-  scratch_.clear();
-  for (const GpuId gpu : hold.gpus) {
-    held_[index(gpu)] = false;
-    if (trusted_[index(gpu)]) scratch_.push_back(gpu);
-  }
-  held_count_ -= static_cast<std::uint32_t>(hold.gpus.size());
-  if (!scratch_.empty()) gpus_.give_back(scratch_);
+  gpus_.give_back(hold.gpus);
   ++version_;
 }
 
@@ -138,33 +124,11 @@ void Ledger::release(AttemptId attempt, Duration served) {
 }
 
 void Ledger::trust(IndexRange servers) {
-  scratch_.clear();
-  for (std::uint32_t server = servers.first; server < servers.last; ++server) {
-    const IndexRange gpus = gpus_.topology().server(ServerId{server}).gpus;
-    for (std::uint32_t g = gpus.first; g < gpus.last; ++g) {
-      const std::uint32_t i = index(GpuId{g});
-      if (!trusted_[i] && !held_[i]) scratch_.push_back(GpuId{g});
-      trusted_[i] = true;
-    }
-  }
-  if (scratch_.empty()) return;
-  gpus_.give_back(scratch_);
-  ++version_;
+  if (gpus_.unblock(servers)) ++version_;
 }
 
 void Ledger::distrust(IndexRange servers) {
-  scratch_.clear();
-  for (std::uint32_t server = servers.first; server < servers.last; ++server) {
-    const IndexRange gpus = gpus_.topology().server(ServerId{server}).gpus;
-    for (std::uint32_t g = gpus.first; g < gpus.last; ++g) {
-      const std::uint32_t i = index(GpuId{g});
-      if (trusted_[i] && !held_[i]) scratch_.push_back(GpuId{g});
-      trusted_[i] = false;
-    }
-  }
-  if (scratch_.empty()) return;
-  gpus_.take(scratch_);
-  ++version_;
+  if (gpus_.block(servers)) ++version_;
 }
 
 const Hold* Ledger::find(AttemptId attempt) const {

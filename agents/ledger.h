@@ -34,8 +34,8 @@ struct Hold {
 
 /// Who may use which GPU of one partition. The partition's owner keeps exactly one ledger.
 ///
-/// A GPU is free, held, or quarantined: of an executor that has not said what runs there. Nothing
-/// is free until trust(). A hold is all or nothing. Pure: no clock, no I/O, no randomness. Every
+/// A GPU is free, held by up to Limits::jobs_per_gpu attempts, or quarantined: of an executor that
+/// has not said what runs there. Nothing is free until trust(). A hold is all or nothing. Pure: no clock, no I/O, no randomness. Every
 /// call is idempotent; one that answers a Refusal has changed nothing. What was released is
 /// remembered (Limits::tombstones), so that a late Reserve cannot bring it back.
 class Ledger {
@@ -45,15 +45,15 @@ class Ledger {
 
   /// Holds all of `gpus` for `attempt` until `until`, or none. A repeat extends the hold.
   /// `expired`: was released; `invalid`: not ascending or not of this partition; `not_ready`:
-  /// quarantined; `conflict`: taken; `busy`: too many holds.
+  /// quarantined; `conflict`: full; `busy`: too many holds.
   std::optional<Refusal> reserve(AttemptId attempt, AgentId home, const Placement& gpus,
                                  Instant until);
   /// Makes a hold last that has not lapsed. A repeat changes nothing. `expired` otherwise.
   std::optional<Refusal> commit(Instant now, AttemptId attempt);
   /// reserve, commit and launched in one step, for an attempt that holds nothing yet.
   std::optional<Refusal> claim(AttemptId attempt, AgentId home, const Placement& gpus);
-  /// From a journal or an inventory: the hold exists, quarantined or not. False if somebody else
-  /// holds one of its GPUs or they are not of this partition.
+  /// From a journal or an inventory: the hold exists, quarantined or not. False if
+  /// one of its GPUs is full or they are not of this partition.
   bool adopt(AttemptId attempt, AgentId home, const Placement& gpus, HoldPhase phase);
   /// committed -> launched; also from launched. The hold must exist.
   void launched(AttemptId attempt);
@@ -76,12 +76,12 @@ class Ledger {
   [[nodiscard]] const Duration* released(AttemptId attempt) const;
   [[nodiscard]] const std::map<AttemptId, Hold>& holds() const noexcept { return holds_; }
   [[nodiscard]] const std::deque<AttemptId>& tombstones() const noexcept { return grave_order_; }
-  /// Free is free here too; held and quarantined are taken.
+  /// Held ones have tenants there, quarantined ones are blocked.
   [[nodiscard]] const Occupancy& gpus() const noexcept { return gpus_; }
   [[nodiscard]] std::uint32_t free_count() const noexcept { return gpus_.free_count(); }
-  [[nodiscard]] std::uint32_t held_count() const noexcept { return held_count_; }
+  [[nodiscard]] std::uint32_t held_count() const noexcept { return gpus_.busy_count(); }
   [[nodiscard]] std::uint32_t quarantined_count() const noexcept {
-    return gpus_.gpus().size() - free_count() - held_count_;
+    return gpus_.gpus().size() - free_count() - held_count();
   }
   /// Grows with every change of what is free.
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
@@ -90,18 +90,13 @@ class Ledger {
   [[nodiscard]] bool well_formed(const Placement& gpus) const;
   [[nodiscard]] std::optional<Refusal> why_not(AttemptId attempt, const Placement& gpus) const;
   void free(const Hold& hold);
-  [[nodiscard]] std::uint32_t index(GpuId gpu) const { return gpu.value - gpus_.gpus().first; }
 
   Limits limits_;
   Occupancy gpus_;
-  std::vector<bool> held_;     // by GPU
-  std::vector<bool> trusted_;  // by GPU
   std::map<AttemptId, Hold> holds_;
   std::map<AttemptId, Duration> graves_;
   std::deque<AttemptId> grave_order_;  // oldest first
-  std::uint32_t held_count_ = 0;
   std::uint64_t version_ = 0;
-  Placement scratch_;
 };
 
 }  // namespace starling

@@ -44,6 +44,26 @@ TEST_CASE("two attempts race for the same GPUs: exactly one gets them") {
   CHECK(f.ledger.find(attempt(2)) == nullptr);
 }
 
+TEST_CASE("where two jobs may share a GPU a third gets none of it") {
+  Limits limits;
+  limits.jobs_per_gpu = 2;
+  Fixture f(limits);
+  CHECK_FALSE(f.ledger.reserve(attempt(1), kHome, gpus({0, 1}), at(5s)));
+  CHECK_FALSE(f.ledger.claim(attempt(2), kHome, gpus({1, 2})));
+  CHECK(f.ledger.claim(attempt(3), kHome, gpus({1})) == Refusal::conflict);
+  CHECK(f.ledger.reserve(attempt(3), kHome, gpus({1, 3}), at(5s)) == Refusal::conflict);
+  CHECK_FALSE(f.ledger.adopt(attempt(3), kHome, gpus({1, 3}), HoldPhase::launched));
+  CHECK(f.ledger.held_count() == 3);
+  CHECK(f.ledger.free_count() == 5);
+  f.ledger.release(attempt(2), 0s);
+  CHECK(f.ledger.held_count() == 2);
+  CHECK(f.ledger.free_count() == 6);
+  CHECK_FALSE(f.ledger.claim(attempt(4), kHome, gpus({1})));
+  f.ledger.distrust(kAll);
+  CHECK(f.ledger.claim(attempt(5), kHome, gpus({0})) == Refusal::not_ready);
+  CHECK(f.ledger.held_count() + f.ledger.quarantined_count() == 8);
+}
+
 TEST_CASE("a lapsed hold is not committed, and one that was committed does not lapse") {
   Fixture f;
   CHECK_FALSE(f.ledger.reserve(attempt(1), kHome, gpus({0}), at(5s)));

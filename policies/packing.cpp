@@ -201,7 +201,9 @@ const Occupancy& Trial::gpus() {
 
 void Trial::take(Placement placement) {
   if (!pending_.empty()) (void)gpus();
-  free_ -= static_cast<std::uint32_t>(placement.size());
+  const Occupancy& now = copy_ ? *copy_ : base_;
+  free_ -= static_cast<std::uint32_t>(std::count_if(
+      placement.begin(), placement.end(), [&](GpuId gpu) { return now.is_free(gpu); }));
   pending_ = std::move(placement);
 }
 

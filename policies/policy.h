@@ -60,7 +60,7 @@ struct View {
 struct Start {
   JobId job;
   Placement placement;
-};  ///< ascending GPUs, all free in View::gpus
+};  ///< ascending GPUs, all with room in View::gpus
 struct Resize {
   JobId job;
   Placement placement;
@@ -101,13 +101,19 @@ struct PolicyFacts {
   Duration round{0};  ///< 0: event-driven
 };
 
+/// How many jobs may run on one GPU under a policy. Two only where it wants that and where speeds
+/// vary: a world that knows no slowdown would give the second job its GPU for nothing.
+[[nodiscard]] constexpr std::uint32_t jobs_per_gpu(const PolicyFacts& facts, bool speeds_vary) {
+  return facts.shares_gpus && speeds_vary ? 2 : 1;
+}
+
 /// Decides who runs where and when, for one partition. Deterministic: same calls, same answers.
 /// The core checks every decision against its ledger, so a wrong one costs quality, never safety.
 class Policy {
  public:
   virtual ~Policy() = default;
   [[nodiscard]] virtual const PolicyFacts& facts() const noexcept = 0;
-  /// Decisions in the order in which they are to be tried. Start decisions must not overlap.
+  /// Decisions in the order in which they are to be tried. Start decisions must leave room for each other.
   [[nodiscard]] virtual std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                                      Rng& rng) = 0;
   /// GPUs to offer a gang of `want` that spans partitions, ascending, possibly fewer; empty: none.

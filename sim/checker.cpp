@@ -21,8 +21,8 @@ std::string gpu_text(GpuId gpu) { return "GPU " + std::to_string(gpu.value); }
 
 }  // namespace
 
-Checker::Checker(std::span<const PeerAgent> partitions)
-    : partitions_(partitions.begin(), partitions.end()) {}
+Checker::Checker(std::span<const PeerAgent> partitions, std::uint32_t jobs_per_gpu)
+    : partitions_(partitions.begin(), partitions.end()), jobs_per_gpu_(jobs_per_gpu) {}
 
 void Checker::fail(const char* rule, Instant now, NodeId node, const std::string& what) {
   if (violation_) return;
@@ -124,16 +124,17 @@ void Checker::arrived(Instant now, NodeId from, NodeId to, const Message& messag
 }
 
 void Checker::look(Instant now, const WorldView& world) {
-  std::map<GpuId, AttemptId> used;
+  std::map<GpuId, std::vector<AttemptId>> used;
   std::map<JobId, AttemptId> live;
   for (const ProcessView& process : world.processes) {
     for (const GpuId gpu : process.gpus) {
-      const auto [other, first] = used.try_emplace(gpu, process.attempt);
-      if (!first) {
+      std::vector<AttemptId>& tenants = used[gpu];
+      if (tenants.size() >= jobs_per_gpu_) {
         fail("S1", now, NodeId{},
-             gpu_text(gpu) + " runs " + to_string(other->second) + " and " +
+             gpu_text(gpu) + " runs " + to_string(tenants.back()) + " and " +
                  to_string(process.attempt));
       }
+      tenants.push_back(process.attempt);
     }
     const auto [other, first] = live.try_emplace(process.attempt.job, process.attempt);
     if (!first && other->second != process.attempt) {
@@ -177,7 +178,7 @@ void Checker::check_process(Instant now, const ProcessView& process, const World
 }
 
 void Checker::check_ledger(Instant now, const LedgerView& ledger) {
-  std::set<GpuId> held;
+  std::map<GpuId, std::uint32_t> held;
   for (const auto& [attempt, gpus] : ledger.holds) {
     for (const GpuId gpu : gpus) {
       if (!ledger.gpus.contains(gpu.value)) {
@@ -185,9 +186,9 @@ void Checker::check_ledger(Instant now, const LedgerView& ledger) {
             "S9", now, ledger.owner,
             gpu_text(gpu) + " is held for " + to_string(attempt) + " but is not of this partition");
       }
-      if (!held.insert(gpu).second) {
+      if (++held[gpu] > jobs_per_gpu_) {
         fail("S9", now, ledger.owner,
-             gpu_text(gpu) + " is held twice, the second time for " + to_string(attempt));
+             gpu_text(gpu) + " is held too often, the last time for " + to_string(attempt));
       }
     }
   }

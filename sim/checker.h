@@ -38,20 +38,21 @@ struct WorldView {
 /// every record as it becomes durable, every frame as it arrives and the state after every event;
 /// it changes nothing.
 ///
-///   S1 a GPU runs at most one process          S2 a process is in its owner's ledger
+///   S1 no GPU runs more processes than it may   S2 a process is in its owner's ledger
 ///   S3 a job has at most one live attempt      S4 a process's attempt is committed by every
 ///   participant S5 a terminal state is the last and only one   S6 an acknowledged job is durable
 ///   S7 epochs and incarnations never fall      S8 an epoch of a partition has one owner
-///   S9 free, held and quarantined GPUs add up, and no GPU is held twice
+///   S9 free, held and quarantined GPUs add up, and no GPU is held too often
 class Checker {
  public:
   /// `partitions`: by PartitionId; partition p starts with agent p.
-  explicit Checker(std::span<const PeerAgent> partitions);
+  /// At most `jobs_per_gpu` processes and holds on a GPU.
+  explicit Checker(std::span<const PeerAgent> partitions, std::uint32_t jobs_per_gpu = 1);
 
   void wrote(Instant now, NodeId node, std::span<const Record> records);
   void arrived(Instant now, NodeId from, NodeId to, const Message& message);
   void look(Instant now, const WorldView& world);
-  /// The hardware refused a process on a GPU in use.
+  /// The hardware refused a process on a full GPU.
   void overlap(Instant now, const std::string& what) { fail("S1", now, NodeId{}, what); }
 
   /// The first thing that was wrong: rule, time, node and what was seen.
@@ -75,6 +76,7 @@ class Checker {
   [[nodiscard]] PartitionId partition_of(GpuId gpu) const;
 
   std::vector<PeerAgent> partitions_;
+  std::uint32_t jobs_per_gpu_;
   std::map<NodeId, Life> lives_;
   std::map<std::pair<PartitionId, Epoch>, NodeId> owners_;
   std::map<std::pair<NodeId, PartitionId>, Epoch> epochs_seen_;

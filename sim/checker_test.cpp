@@ -27,7 +27,7 @@ Placement gpus(std::initializer_list<std::uint32_t> ids) {
 
 /// A gang of both partitions, decided, committed, held and running.
 struct Healthy {
-  Healthy() : checker(two_partitions()) {
+  explicit Healthy(std::uint32_t jobs_per_gpu = 1) : checker(two_partitions(), jobs_per_gpu) {
     const std::vector<Share> gang = {{PartitionId{0}, gpus({3})}, {PartitionId{1}, gpus({4})}};
     write(kA, LifeBegan{Incarnation{1}, Epoch{1}});
     write(kB, LifeBegan{Incarnation{1}, Epoch{1}});
@@ -68,6 +68,25 @@ TEST_CASE("S1: two processes on one GPU") {
   Healthy h;
   h.world.processes.push_back({kOther, gpus({3})});
   CHECK(h.caught("S1"));
+}
+
+TEST_CASE("S1, S9: where two jobs may share a GPU, three may not") {
+  Healthy h(2);
+  const auto add = [&h](AttemptId attempt) {
+    h.write(kA, AttemptStarting{attempt, {{PartitionId{0}, gpus({3})}}});
+    h.world.ledgers[0].holds.push_back({attempt, gpus({3})});
+  };
+  add(kOther);
+  h.world.processes.push_back({kOther, gpus({3})});
+  h.checker.look(kNow, h.world);
+  CHECK_MESSAGE(!h.checker.violation(), h.checker.violation().value_or(""));
+  const AttemptId third{{0, 9}, Epoch{1}, 1};
+  add(third);
+  SUBCASE("processes") {
+    h.world.processes.push_back({third, gpus({3})});
+    CHECK(h.caught("S1"));
+  }
+  SUBCASE("holds") { CHECK(h.caught("S9")); }
 }
 
 TEST_CASE("S2: a process that the ledger does not know") {

@@ -11,13 +11,15 @@ constexpr std::int32_t kTerminated = -15;  // SIGTERM
 }
 
 Hardware::Hardware(const Topology& topology, const Physics& physics, EventQueue& queue,
-                   const SimClock& clock, std::uint32_t executors, std::vector<JobTruth> jobs)
+                   const SimClock& clock, std::uint32_t executors, std::vector<JobTruth> jobs,
+                   std::uint32_t jobs_per_gpu)
     : topology_(topology),
       physics_(physics),
       queue_(queue),
       clock_(clock),
       jobs_(std::move(jobs)),
-      gpu_in_use_(topology.gpu_count(), false),
+      jobs_per_gpu_(jobs_per_gpu),
+      on_gpu_(topology.gpu_count(), 0),
       on_server_(topology.server_count()),
       exits_(executors) {
   rows_.reserve(jobs_.size());
@@ -30,16 +32,17 @@ Status Hardware::start(std::uint32_t executor, const LaunchSpec& spec) {
     if (p.server == spec.server) return done();
   }
   for (const GpuId gpu : spec.gpus) {
-    if (!gpu_in_use_[gpu.value]) continue;
+    if (on_gpu_[gpu.value] < jobs_per_gpu_) continue;
     if (overlap_.empty()) {
-      overlap_ = "GPU " + std::to_string(gpu.value) + " runs a process already, and " +
+      overlap_ = "GPU " + std::to_string(gpu.value) + " runs as many processes as it may, and " +
                  to_string(spec.attempt) + " was started on it";
     }
     if (gang.processes.empty()) remove(by_attempt_.at(spec.attempt));
     return {Errc::conflict, "GPU " + std::to_string(gpu.value) + " is in use"};
   }
-  for (const GpuId gpu : spec.gpus) gpu_in_use_[gpu.value] = true;
-  busy_ += static_cast<std::uint32_t>(spec.gpus.size());
+  for (const GpuId gpu : spec.gpus) {
+    if (on_gpu_[gpu.value]++ == 0) ++busy_;
+  }
   ++changes_;
   gang.processes.push_back({spec.attempt, spec.server, executor, spec.gpus});
   gang.started_gpus += static_cast<std::uint32_t>(spec.gpus.size());
@@ -265,8 +268,9 @@ void Hardware::rerate(std::uint32_t index) {
 }
 
 void Hardware::finish_process(const SimProcess& process, const Gang& gang, std::int32_t code) {
-  for (const GpuId gpu : process.gpus) gpu_in_use_[gpu.value] = false;
-  busy_ -= static_cast<std::uint32_t>(process.gpus.size());
+  for (const GpuId gpu : process.gpus) {
+    if (--on_gpu_[gpu.value] == 0) --busy_;
+  }
   ++changes_;
   exits_[process.executor].push_back(
       {gang.attempt, process.server, {code, false, ""}, gang.service});

@@ -45,10 +45,12 @@ struct SimProcess {
 /// process of a gang is stopped the others stand still.
 class Hardware {
  public:
+  /// At most `jobs_per_gpu` processes run on a GPU.
   Hardware(const Topology& topology, const Physics& physics, EventQueue& queue,
-           const SimClock& clock, std::uint32_t executors, std::vector<JobTruth> jobs);
+           const SimClock& clock, std::uint32_t executors, std::vector<JobTruth> jobs,
+           std::uint32_t jobs_per_gpu = 1);
 
-  // What Launcher asks for. A GPU that is in use refuses another process: `conflict`, counted as an
+  // What Launcher asks for. A full GPU refuses another process: `conflict`, counted as an
   // overlap.
   Status start(std::uint32_t executor, const LaunchSpec& spec);
   void stop(std::uint32_t executor, AttemptId attempt);
@@ -63,13 +65,14 @@ class Hardware {
   [[nodiscard]] const std::vector<JobTruth>& jobs() const noexcept { return jobs_; }
   /// The row of a job in jobs(). Unknown jobs are broken invariants.
   [[nodiscard]] std::uint32_t row_of(JobId job) const;
+  /// GPUs that run a process.
   [[nodiscard]] std::uint32_t busy_gpus() const noexcept { return busy_; }
   [[nodiscard]] std::uint32_t moving_gangs() const noexcept { return moving_; }
   /// Grows with every start and end.
   [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
   /// Every live process, for the checker.
   [[nodiscard]] std::vector<SimProcess> processes() const;
-  /// The first process that was to start on a GPU in use, in words; empty: none.
+  /// The first process that was to start on a full GPU, in words; empty: none.
   [[nodiscard]] const std::string& overlap() const noexcept { return overlap_; }
 
  private:
@@ -111,7 +114,8 @@ class Hardware {
   std::vector<Gang> gangs_;
   std::vector<std::uint32_t> free_gangs_;
   std::map<AttemptId, std::uint32_t> by_attempt_;
-  std::vector<bool> gpu_in_use_;
+  std::uint32_t jobs_per_gpu_;
+  std::vector<std::uint8_t> on_gpu_;                // processes, by GPU
   std::vector<std::set<std::uint32_t>> on_server_;  // moving gangs; only where physics varies
   std::map<std::uint32_t, JobProfile> profiles_;    // by gang; only where physics varies
   std::vector<std::vector<Exit>> exits_;            // by executor

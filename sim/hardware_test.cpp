@@ -37,7 +37,7 @@ struct Bench {
   std::unique_ptr<Physics> physics;
   std::unique_ptr<Hardware> hardware;
 
-  explicit Bench(bool varies, double startup = 0) {
+  explicit Bench(bool varies, double startup = 0, std::uint32_t jobs_per_gpu = 1) {
     if (varies) {
       auto halving = std::make_unique<HalvingPhysics>(topology);
       halving->startup = startup;
@@ -52,7 +52,8 @@ struct Bench {
     jobs[1].id = {0, 2};
     jobs[1].duration = 100s;
     jobs[1].gpus = 2;
-    hardware = std::make_unique<Hardware>(topology, *physics, queue, clock, 2, jobs);
+    hardware = std::make_unique<Hardware>(topology, *physics, queue, clock, 2, jobs,
+                                          jobs_per_gpu);
   }
 
   static AttemptId attempt(std::uint64_t job, std::uint64_t number = 1) {
@@ -150,6 +151,20 @@ TEST_CASE("a GPU in use refuses a second process, and that is remembered") {
   CHECK_FALSE(b.start(0, Bench::attempt(2), Bench::gpus(1, 2), Bench::gpus(1, 2)).ok());
   CHECK_FALSE(b.hardware->overlap().empty());
   CHECK(b.hardware->processes().size() == 1);
+}
+
+TEST_CASE("two jobs share a GPU where they may: it is busy once, both slow down, a third is refused") {
+  Bench b(true, 0, 2);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2)).ok());
+  REQUIRE(b.start(0, Bench::attempt(2), Bench::gpus(1, 2), Bench::gpus(1, 2)).ok());
+  CHECK(b.hardware->busy_gpus() == 3);
+  CHECK(b.hardware->overlap().empty());
+  CHECK_FALSE(b.start(0, Bench::attempt(2, 2), Bench::gpus(1, 1), Bench::gpus(1, 1)).ok());
+  CHECK_FALSE(b.hardware->overlap().empty());
+  b.run_until(at(200s) - 1us);
+  CHECK(b.hardware->moving_gangs() == 2);
+  b.run_until(at(200s) + 1us);
+  CHECK(b.hardware->busy_gpus() == 0);
 }
 
 TEST_CASE("a new executor life hears of what its hardware did not keep, and of nothing else") {

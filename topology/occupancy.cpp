@@ -6,15 +6,26 @@
 #include "base/check.h"
 
 namespace starling {
+namespace {
 
-Occupancy::Occupancy(const Topology& topology, IndexRange servers)
-    : topology_(topology), servers_(servers), any_free_(servers.size()) {
+constexpr std::uint8_t kBlocked = 0x80;
+constexpr std::uint8_t kTenants = 0x7f;
+
+}  // namespace
+
+Occupancy::Occupancy(const Topology& topology, IndexRange servers, std::uint32_t jobs_per_gpu)
+    : topology_(topology),
+      servers_(servers),
+      jobs_per_gpu_(jobs_per_gpu),
+      any_free_(servers.size()) {
+  STARLING_CHECK(jobs_per_gpu >= 1 && jobs_per_gpu <= kTenants);
   STARLING_CHECK(servers.first <= servers.last && servers.last <= topology.server_count());
   if (servers.size() > 0) {
     gpus_ = {topology.servers()[servers.first].gpus.first,
              topology.servers()[servers.last - 1].gpus.last};
   }
   free_ = gpus_.size();
+  state_.assign(free_, 0);
   free_bits_.assign((free_ + 63U) / 64U, ~std::uint64_t{0});
   std::uint32_t largest = 0;
   for (std::uint32_t s = servers.first; s < servers.last; ++s) {
@@ -63,25 +74,70 @@ void Occupancy::move_server(std::uint32_t server, std::uint32_t free_before,
   free_per_server_[server] = free_after;
 }
 
-void Occupancy::flip(std::span<const GpuId> gpus, bool to_free) {
+std::uint32_t Occupancy::tenants(GpuId gpu) const noexcept {
+  STARLING_CHECK(gpus_.contains(gpu.value));
+  return state_[gpu.value - gpus_.first] & kTenants;
+}
+
+bool Occupancy::has_room(GpuId gpu) const noexcept {
+  return !is_blocked(gpu) && tenants(gpu) < jobs_per_gpu_;
+}
+
+bool Occupancy::is_blocked(GpuId gpu) const noexcept {
+  STARLING_CHECK(gpus_.contains(gpu.value));
+  return (state_[gpu.value - gpus_.first] & kBlocked) != 0;
+}
+
+void Occupancy::update_free_bit(std::uint32_t gpu) noexcept {
+  const std::uint64_t bit = std::uint64_t{1} << (gpu % 64U);
+  state_[gpu] == 0 ? free_bits_[gpu / 64U] |= bit : free_bits_[gpu / 64U] &= ~bit;
+}
+
+void Occupancy::change(std::span<const GpuId> gpus, bool more) {
   for (std::size_t i = 0; i < gpus.size();) {
     STARLING_CHECK(gpus_.contains(gpus[i].value));
     const std::uint32_t server = topology_.server_of(gpus[i]).value;
     const IndexRange here = topology_.servers()[server].gpus;
-    std::uint32_t changed = 0;
-    for (; i < gpus.size() && here.contains(gpus[i].value); ++i, ++changed) {
-      STARLING_CHECK(is_free(gpus[i]) != to_free);
-      const std::uint32_t bit = gpus[i].value - gpus_.first;
-      free_bits_[bit / 64U] ^= std::uint64_t{1} << (bit % 64U);
-    }
     const std::uint32_t before = free_per_server_[server - servers_.first];
-    move_server(server - servers_.first, before, to_free ? before + changed : before - changed);
-    free_ = to_free ? free_ + changed : free_ - changed;
+    std::uint32_t after = before;
+    for (; i < gpus.size() && here.contains(gpus[i].value); ++i) {
+      const std::uint32_t gpu = gpus[i].value - gpus_.first;
+      const std::uint32_t count = state_[gpu] & kTenants;
+      STARLING_CHECK(more ? count < jobs_per_gpu_ : count > 0);
+      if (count == (more ? 0U : 1U)) {  // it gets its first tenant, or loses its last
+        more ? ++busy_ : --busy_;
+        if ((state_[gpu] & kBlocked) == 0) more ? --after : ++after;
+      }
+      more ? ++state_[gpu] : --state_[gpu];
+      update_free_bit(gpu);
+    }
+    if (after == before) continue;
+    move_server(server - servers_.first, before, after);
+    free_ = free_ + after - before;
   }
 }
 
-void Occupancy::take(std::span<const GpuId> gpus) { flip(gpus, false); }
-void Occupancy::give_back(std::span<const GpuId> gpus) { flip(gpus, true); }
+void Occupancy::take(std::span<const GpuId> gpus) { change(gpus, true); }
+void Occupancy::give_back(std::span<const GpuId> gpus) { change(gpus, false); }
+
+bool Occupancy::set_blocked(IndexRange servers, bool to) {
+  bool changed = false;
+  for (std::uint32_t s = servers.first; s < servers.last; ++s) {
+    const IndexRange here = topology_.server(ServerId{s}).gpus;
+    const std::uint32_t before = free_on(ServerId{s});
+    std::uint32_t after = 0;
+    for (std::uint32_t g = here.first - gpus_.first; g < here.last - gpus_.first; ++g) {
+      state_[g] = static_cast<std::uint8_t>(to ? state_[g] | kBlocked : state_[g] & kTenants);
+      update_free_bit(g);
+      if (state_[g] == 0) ++after;
+    }
+    if (after == before) continue;
+    move_server(s - servers_.first, before, after);
+    free_ = free_ + after - before;
+    changed = true;
+  }
+  return changed;
+}
 
 void Occupancy::append_free(std::uint32_t server, std::uint32_t count,
                             std::vector<GpuId>& out) const {

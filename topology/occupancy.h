@@ -12,24 +12,37 @@
 
 namespace starling {
 
-/// Which GPUs of one partition (a range of servers) are free. A GPU is free, or taken (held,
-/// running, quarantined: why is the ledger's business). All updates O(log n) in the number of
-/// servers. GPU ids are those of the whole topology. Order of answers is part of the guarantee
-/// (lowest first).
+/// How many jobs sit on each GPU of one partition (a range of servers). A GPU is free (nobody on
+/// it), shared (somebody, and room for another), or full; whatever it is, it may be blocked
+/// besides, and then takes nobody. All updates O(log n) in the number of servers. GPU ids are those
+/// of the whole topology. Order of answers is part of the guarantee (lowest first).
 class Occupancy {
  public:
-  Occupancy(const Topology& topology, IndexRange servers);
+  /// At most `jobs_per_gpu` (1 to 127) jobs on a GPU.
+  Occupancy(const Topology& topology, IndexRange servers, std::uint32_t jobs_per_gpu = 1);
 
   [[nodiscard]] const Topology& topology() const noexcept { return topology_; }
   [[nodiscard]] IndexRange servers() const noexcept { return servers_; }
   [[nodiscard]] IndexRange gpus() const noexcept { return gpus_; }
+  [[nodiscard]] std::uint32_t jobs_per_gpu() const noexcept { return jobs_per_gpu_; }
+  /// GPUs that are free; that have a tenant.
   [[nodiscard]] std::uint32_t free_count() const noexcept { return free_; }
+  [[nodiscard]] std::uint32_t busy_count() const noexcept { return busy_; }
   [[nodiscard]] std::uint32_t free_on(ServerId server) const noexcept;
+  /// Nobody on it, and not blocked.
   [[nodiscard]] bool is_free(GpuId gpu) const noexcept;
+  [[nodiscard]] std::uint32_t tenants(GpuId gpu) const noexcept;
+  /// Another job may join.
+  [[nodiscard]] bool has_room(GpuId gpu) const noexcept;
+  [[nodiscard]] bool is_blocked(GpuId gpu) const noexcept;
 
-  /// Each of `gpus` must be free (take) or taken (give_back); anything else is a broken invariant.
+  /// One job more on each of `gpus`, which must not be full; one less, which must have one. Anything
+  /// else is a broken invariant. Blocked ones keep count too.
   void take(std::span<const GpuId> gpus);
   void give_back(std::span<const GpuId> gpus);
+  /// Repeats change nothing. True if anything became free, or ceased to be.
+  bool block(IndexRange servers) { return set_blocked(servers, true); }
+  bool unblock(IndexRange servers) { return set_blocked(servers, false); }
 
   /// The `count` lowest free GPUs; nothing if there are fewer.
   [[nodiscard]] std::optional<std::vector<GpuId>> lowest_free(std::uint32_t count) const;
@@ -48,16 +61,21 @@ class Occupancy {
 
  private:
   [[nodiscard]] std::uint32_t relative(ServerId server) const noexcept;
-  void flip(std::span<const GpuId> gpus, bool to_free);
+  void change(std::span<const GpuId> gpus, bool more);
+  bool set_blocked(IndexRange servers, bool to);
+  /// The bit of a GPU in free_bits_ follows from its state.
+  void update_free_bit(std::uint32_t gpu) noexcept;
   void move_server(std::uint32_t server, std::uint32_t free_before, std::uint32_t free_after);
   void append_free(std::uint32_t server, std::uint32_t count, std::vector<GpuId>& out) const;
 
   Topology topology_;
   IndexRange servers_;
   IndexRange gpus_;
-  std::uint32_t free_ = 0;
+  std::uint32_t jobs_per_gpu_ = 1;
+  std::uint32_t free_ = 0, busy_ = 0;
   // Servers and GPUs below are relative to the partition.
   std::vector<std::uint64_t> free_bits_;  // by GPU
+  std::vector<std::uint8_t> state_;       // by GPU: tenants, and kBlocked
   std::vector<std::uint32_t> free_per_server_;
   BitmapTree any_free_;                       // servers with a free GPU
   std::vector<BitmapTree> by_free_;           // by_free_[k]: servers with exactly k free

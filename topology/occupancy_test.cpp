@@ -116,6 +116,53 @@ TEST_CASE("occupancy answers as a scan of every GPU does") {
   }
 }
 
+TEST_CASE("sharing and blocking: a GPU is free exactly while nobody is on it and nobody blocks it") {
+  const Topology t = parse_topology_yaml(kMixed, "mixed").value();
+  const IndexRange part{7, 60};
+  Occupancy occupancy(t, part, 2);
+  std::map<std::uint32_t, std::uint32_t> tenants;
+  std::map<std::uint32_t, bool> blocked;  // by server
+  const IndexRange gpus = occupancy.gpus();
+  Rng rng(11);
+  for (int step = 0; step < 3000; ++step) {
+    if (rng.chance(0.2)) {
+      const std::uint32_t first = part.first + rng.below(part.size());
+      const IndexRange some{first, std::min(part.last, first + rng.below(4))};
+      const bool block = rng.chance(0.5);
+      const std::uint32_t before = occupancy.free_count();
+      const bool changed = block ? occupancy.block(some) : occupancy.unblock(some);
+      for (std::uint32_t s = some.first; s < some.last; ++s) blocked[s] = block;
+      REQUIRE(changed == (occupancy.free_count() != before));
+    } else {
+      const bool taking = rng.chance(0.55);
+      std::vector<GpuId> chosen;
+      for (std::uint32_t g = gpus.first + rng.below(40); g < gpus.last; g += 1 + rng.below(60)) {
+        if (taking ? tenants[g] < 2 : tenants[g] > 0) chosen.push_back(GpuId{g});
+      }
+      taking ? occupancy.take(chosen) : occupancy.give_back(chosen);
+      for (const GpuId gpu : chosen) taking ? ++tenants[gpu.value] : --tenants[gpu.value];
+    }
+    std::uint32_t free = 0, busy = 0;
+    std::map<std::uint32_t, std::uint32_t> free_on;
+    for (std::uint32_t g = gpus.first; g < gpus.last; ++g) {
+      const std::uint32_t server = t.server_of(GpuId{g}).value;
+      const bool is_free = tenants[g] == 0 && !blocked[server];
+      REQUIRE(occupancy.is_free(GpuId{g}) == is_free);
+      REQUIRE(occupancy.tenants(GpuId{g}) == tenants[g]);
+      REQUIRE(occupancy.is_blocked(GpuId{g}) == blocked[server]);
+      REQUIRE(occupancy.has_room(GpuId{g}) == (tenants[g] < 2 && !blocked[server]));
+      free += is_free ? 1 : 0;
+      free_on[server] += is_free ? 1 : 0;
+      busy += tenants[g] > 0 ? 1 : 0;
+    }
+    REQUIRE(occupancy.free_count() == free);
+    REQUIRE(occupancy.busy_count() == busy);
+    for (std::uint32_t s = part.first; s < part.last; ++s) {
+      REQUIRE(occupancy.free_on(ServerId{s}) == free_on[s]);
+    }
+  }
+}
+
 TEST_CASE("the bitmap tree finds the next member across empty stretches") {
   Rng rng(5);
   for (const std::uint32_t size : {1U, 63U, 64U, 65U, 4096U, 4097U, 300'000U}) {

@@ -6,6 +6,7 @@
 #include "launch/log.h"
 #include "launch/signals.h"
 #include "launch/transport.h"
+#include "launch/wiring.h"
 #include "store/sqlite_journal.h"
 #include "topology/load.h"
 
@@ -88,12 +89,28 @@ int serve(Node& node, const ScaledClock& clock, std::uint64_t inherited,
   return kDone;
 }
 
+namespace {
+
+/// What the owner's ledger and the executors must agree on.
+Result<Limits> limits_of(const Deployment& deployment) {
+  const auto policy = all_policies().make(deployment.policy);
+  if (!policy) return policy.error();
+  Limits limits;
+  limits.jobs_per_gpu = jobs_per_gpu(policy.value()->facts(), deployment.physics == "full");
+  return limits;
+}
+
+}  // namespace
+
 Result<AgentConfig> agent_config(const Deployment& deployment, const Topology& topology,
                                  AgentId me) {
   auto parts = partition(topology, deployment.agents());
   if (!parts) return parts.error();
+  const auto limits = limits_of(deployment);
+  if (!limits) return limits.error();
   AgentConfig config;
   config.me = me;
+  config.limits = limits.value();
   config.timers = stretched(config.timers, deployment.speedup);
   for (const Partition& part : parts.value())
     config.flock.push_back({AgentId{part.id.value}, part});
@@ -103,8 +120,11 @@ Result<AgentConfig> agent_config(const Deployment& deployment, const Topology& t
   return config;
 }
 
-ExecutorConfig executor_config(const Deployment& deployment, const DeployedNode& me) {
+Result<ExecutorConfig> executor_config(const Deployment& deployment, const DeployedNode& me) {
+  const auto limits = limits_of(deployment);
+  if (!limits) return limits.error();
   ExecutorConfig config;
+  config.limits = limits.value();
   config.timers = stretched(config.timers, deployment.speedup);
   config.me = me.id;
   config.partition = me.partition;

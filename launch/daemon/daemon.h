@@ -46,7 +46,8 @@ int serve(Node& node, const ScaledClock& clock, std::uint64_t inherited,
 
 [[nodiscard]] Result<AgentConfig> agent_config(const Deployment& deployment,
                                                const Topology& topology, AgentId me);
-[[nodiscard]] ExecutorConfig executor_config(const Deployment& deployment, const DeployedNode& me);
+[[nodiscard]] Result<ExecutorConfig> executor_config(const Deployment& deployment,
+                                                     const DeployedNode& me);
 
 /// As many open files as the system lets us have: every peer costs two.
 void raise_file_limit();

@@ -45,7 +45,9 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
   ScaledEndpoint endpoint(*parts.endpoint, clock);
   auto m = machinery(parts, kind, clock);
   if (!m) return daemon_failed(m.error());
-  ExecutorConfig core = executor_config(parts.deployment, parts.me);
+  auto config = executor_config(parts.deployment, parts.me);
+  if (!config) return daemon_failed(config.error());
+  ExecutorConfig core = std::move(config).value();
   core.incarnation = parts.incarnation;
   NodeOptions options;
   options.clock = &clock;
