@@ -45,9 +45,9 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
   ScaledEndpoint endpoint(*parts.endpoint, clock);
   auto m = machinery(parts, kind, clock);
   if (!m) return daemon_failed(m.error());
-  auto config = executor_config(parts.deployment, parts.me);
-  if (!config) return daemon_failed(config.error());
-  ExecutorConfig core = std::move(config).value();
+  auto made = executor_config(parts.deployment, parts.me);
+  if (!made) return daemon_failed(made.error());
+  ExecutorConfig core = std::move(made).value();
   core.incarnation = parts.incarnation;
   NodeOptions options;
   options.clock = &clock;
