@@ -27,6 +27,7 @@ class FullPhysics final : public Physics {
                             const Neighbours& beside) const override {
     return form_.relative(job, placement, beside) / straggling(job, placement.size());
   }
+  [[nodiscard]] double scaling(const JobProfile& job) const override { return form_.scaling(job); }
   [[nodiscard]] bool varies() const noexcept override { return true; }
   [[nodiscard]] double startup_s(const JobProfile& job) const override {
     const double state_mib = model_profile(job.model).checkpoint_mib;
@@ -58,6 +59,7 @@ class AnalyticSpeed final : public SpeedModel {
     const double crowd = beside.empty() ? 0 : kPressure / 2;
     return {relative, crowd + kFormError * (1 - relative)};
   }
+  [[nodiscard]] double scaling(const JobProfile& job) const override { return form_.scaling(job); }
 
  private:
   // The form misses Pollux' and Chronus' relative speeds by 0.15 on average, where those were a

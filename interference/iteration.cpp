@@ -17,6 +17,12 @@ double need(const JobProfile& job, const ModelProfile& model) {
   return job.cpus_per_gpu > 0 ? job.cpus_per_gpu : model.cpus_per_gpu;
 }
 
+// Of the batch that a worker has at the size asked for, what it has with so many GPUs.
+double batch_part(const JobProfile& job, std::size_t gpus) {
+  if (job.parameter_servers == 0 || job.asked == 0) return 1;
+  return job.asked / static_cast<double>(gpus);
+}
+
 double contention(double asked, double cores) {
   return cores > 0 ? std::max(1.0, asked / cores) : 1.0;
 }
@@ -126,6 +132,7 @@ double IterationForm::iteration_s(const JobProfile& job, const Placement& placem
                                   const Neighbours& beside) const {
   const ModelProfile& model = model_profile(job.model);
   const double cpus_per_gpu = need(job, model);
+  const double batch = batch_part(job, placement.size());
   const Tier tier = topology_.tier_of(placement);
   double grad_s = 0;
   constexpr double kAny = std::numeric_limits<double>::infinity();
@@ -142,7 +149,7 @@ double IterationForm::iteration_s(const JobProfile& job, const Placement& placem
     while (end < placement.size() && placement[end].value < host.gpus.last) ++end;
     const Crowd crowd = crowd_on(host, std::span(placement).subspan(i, end - i), model, beside);
     const double asked = static_cast<double>(end - i) * cpus_per_gpu + crowd.cpus;
-    grad_s = std::max(grad_s, model.iteration_s / speed_on(model, host.kind) *
+    grad_s = std::max(grad_s, batch * model.iteration_s / speed_on(model, host.kind) *
                                   contention(asked, host.cpus) * (1 + crowd.pressure) *
                                   (1 + crowd.sharing));
     path.local = std::min(path.local, host.island);
@@ -165,7 +172,7 @@ double IterationForm::kind_s(const Kind& kind, const JobProfile& job, const Mode
                              std::uint32_t gpus) const {
   const Host& host = kind.host;
   const double cpus_per_gpu = need(job, model);
-  const double alone_s = model.iteration_s / speed_on(model, host.kind);
+  const double alone_s = batch_part(job, gpus) * model.iteration_s / speed_on(model, host.kind);
   const double pcie = std::min(host.island, host.pcie);
   // With on_one GPUs on each server.
   const auto at = [&](std::uint32_t on_one, double local, double network, Tier tier) {
@@ -198,6 +205,19 @@ double IterationForm::best_s(const JobProfile& job, std::uint32_t gpus) const {
   double best = std::numeric_limits<double>::infinity();
   for (const Kind& kind : fastest_) best = std::min(best, kind_s(kind, job, model, gpus));
   return best;
+}
+
+double IterationForm::scaling(const JobProfile& job) const {
+  if (job.asked == 0 || job.asked == job.gpus || job.gpus == 0) return 1;
+  JobProfile as_asked = job;
+  as_asked.gpus = job.asked;
+  const double size = linear_scaling(job);
+  const bool servers = job.parameter_servers > 0;
+  if (servers)
+    as_asked.parameter_servers =
+        std::max(1U, static_cast<std::uint32_t>(std::lround(job.parameter_servers / size)));
+  const double iterations = best_s(as_asked, job.asked) / best_s(job, job.gpus);
+  return servers ? iterations : size * iterations;
 }
 
 double IterationForm::relative(const JobProfile& job, const Placement& placement,

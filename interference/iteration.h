@@ -20,6 +20,9 @@ namespace starling {
 ///            cost (interference/sharing.h)
 ///   T_sync: see interference/sync.h; gamma is 2 where it was not fitted
 ///
+/// With parameter servers the batch is that of the size asked for, divided among the workers, so
+/// T_grad shrinks as they grow in number; with all-reduce every worker has a batch of its own.
+///
 /// Traffic that leaves a server also crosses its island and its PCIe, so a farther tier is never
 /// faster on servers of one kind. A NIC is shared evenly with the other gangs that leave the same
 /// server. What others use of a rack's uplinks is not known here, so each server of the rack has
@@ -37,6 +40,8 @@ class IterationForm {
   /// Seconds alone on the best `gpus` GPUs of the fastest type. A lower bound where that type is
   /// too few or comes in unequal servers.
   [[nodiscard]] double best_s(const JobProfile& job, std::uint32_t gpus) const;
+  /// See SpeedModel::scaling.
+  [[nodiscard]] double scaling(const JobProfile& job) const;
   /// best_s / iteration_s, in (0, 1]; 1 for an empty placement.
   [[nodiscard]] double relative(const JobProfile& job, const Placement& placement,
                                 const Neighbours& beside) const;

@@ -15,7 +15,8 @@ struct JobProfile {
   std::uint32_t gpus = 1;
   double cpus_per_gpu = 0;              ///< 0: the model's own need
   std::uint32_t parameter_servers = 0;  ///< 0: gradients are all-reduced
-  std::uint64_t luck = 0;  ///< which workers are slow, where Physics has stragglers; 0: none
+  std::uint64_t luck = 0;   ///< which workers are slow, where Physics has stragglers; 0: none
+  std::uint32_t asked = 0;  ///< GPUs of the size that it asks for; 0: that of `gpus`
 };
 
 /// GPUs of one gang, ascending.
@@ -35,6 +36,11 @@ struct Speed {
   double uncertainty = 0;
 };
 
+/// Twice the GPUs, twice the speed: where nothing is known of what a job's exchange costs.
+[[nodiscard]] inline double linear_scaling(const JobProfile& job) noexcept {
+  return job.asked == 0 ? 1 : static_cast<double>(job.gpus) / job.asked;
+}
+
 /// How fast would this job run there, beside those? What a policy may ask; it never sees Physics.
 /// Pure but for observe(). Deterministic: equal questions, equal answers.
 class SpeedModel {
@@ -42,6 +48,8 @@ class SpeedModel {
   virtual ~SpeedModel() = default;
   [[nodiscard]] virtual Speed speed(const JobProfile& job, const Placement& placement,
                                     const Neighbours& beside) const = 0;
+  /// Speed with `job.gpus` GPUs in units of that with `job.asked`, both on their best placement.
+  [[nodiscard]] virtual double scaling(const JobProfile& job) const { return linear_scaling(job); }
   /// A measured relative speed, to learn from.
   virtual void observe(const JobProfile&, const Placement&, const Neighbours&,
                        double /*measured*/) {}
@@ -55,6 +63,9 @@ class Physics {
   /// In (0, 1]; service received per second of wall time.
   [[nodiscard]] virtual double rate(const JobProfile& job, const Placement& placement,
                                     const Neighbours& beside) const = 0;
+  /// What rate() is to be multiplied by where the job has more or fewer GPUs than it asks for: as
+  /// SpeedModel::scaling.
+  [[nodiscard]] virtual double scaling(const JobProfile& job) const { return linear_scaling(job); }
   /// False when rate() is 1 whatever the placement and the neighbours, so callers may skip asking.
   [[nodiscard]] virtual bool varies() const noexcept = 0;
   /// Time between launch and the first iteration: image, start, checkpoint restore.
