@@ -15,13 +15,12 @@ constexpr auto kFitted = std::to_array<FittedSync>({
 std::span<const FittedSync> fitted_syncs() noexcept { return kFitted; }
 
 const FittedSync* fitted_sync(const ModelProfile& model) noexcept {
-  static const std::vector<const FittedSync*> by_model = [] {
+  static const std::vector<const FittedSync*> by_family = [] {
     std::vector<const FittedSync*> out(catalogue().size());
-    for (const FittedSync& fit : kFitted)
-      out[static_cast<std::size_t>(&model_profile(fit.model) - catalogue().data())] = &fit;
+    for (const FittedSync& fit : kFitted) out[model_profile(fit.model).family] = &fit;
     return out;
   }();
-  return by_model[static_cast<std::size_t>(&model - catalogue().data())];
+  return by_family[model.family];
 }
 
 }  // namespace starling

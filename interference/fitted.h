@@ -33,7 +33,7 @@ struct FittedSync {
 constexpr std::uint32_t kFittedGpus = 16;
 
 [[nodiscard]] std::span<const FittedSync> fitted_syncs() noexcept;
-/// Of a model of the catalogue (an element of catalogue()); null where none was fitted.
+/// Of a model's family; null where none was fitted.
 [[nodiscard]] const FittedSync* fitted_sync(const ModelProfile& model) noexcept;
 
 }  // namespace starling

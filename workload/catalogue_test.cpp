@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "workload/gavel_throughput.h"
+
 using namespace starling;
 
 TEST_CASE("the catalogue is sorted and its figures are physical; every name finds itself") {
@@ -31,10 +33,10 @@ TEST_CASE("the catalogue is sorted and its figures are physical; every name find
 }
 
 TEST_CASE("names of published traces find their model, unknown names the generic one") {
-  CHECK(model_profile("ResNet-50 (batch size 64)").name == "resnet50");
+  CHECK(model_profile("ResNet-50 (batch size 48)").name == "resnet50");
   CHECK(model_profile("LM").name == "lstm-lm");
   CHECK(model_profile("Recommendation").name == "recommendation-ncf");
-  CHECK(model_profile("CycleGAN").name == "cyclegan");
+  CHECK(model_profile("cycle-gan").name == "cyclegan");
   CHECK(model_profile("bert").name == "bert-base");
   CHECK(model_profile("").name == "generic");
   CHECK(model_profile("no such model").name == "generic");
@@ -67,6 +69,37 @@ TEST_CASE("names of published traces find their model, unknown names the generic
     CAPTURE(name);
     CHECK(known_model(name));
   }
+}
+
+TEST_CASE("Gavel's job types have profiles of their own, and their families the figures of one") {
+  const auto types = gavel_job_types();
+  REQUIRE(gavel_models().size() == types.size());
+  for (std::size_t t = 0; t < types.size(); ++t) {
+    const ModelProfile& model = gavel_models()[t];
+    CAPTURE(model.name);
+    CHECK(&model_profile(types[t].job_model()) == &model);
+    CHECK(model.gavel_type == static_cast<int>(t));
+    CHECK(model.iteration_s == doctest::Approx(1 / types[t].speed(GpuKind::v100, 1)));
+    CHECK(model.memory_gib < 16);
+    CHECK(speed_on(model, GpuKind::k80) <= 1);
+    const ModelProfile& family = catalogue()[model.family];
+    CHECK(model.gradient_mib == family.gradient_mib);
+    CHECK(types[static_cast<std::size_t>(family.gavel_type)].model == types[t].model);
+    if (t > 0 && types[t - 1].model == types[t].model)
+      CHECK(model.memory_gib >= gavel_models()[t - 1].memory_gib);
+  }
+  for (const ModelProfile& model : catalogue()) {
+    CAPTURE(model.name);
+    CHECK(&catalogue()[model.family] == &model);
+    if (model.gavel_type < 0) continue;
+    const ModelProfile& type = gavel_models()[static_cast<std::size_t>(model.gavel_type)];
+    CHECK(type.iteration_s == doctest::Approx(model.iteration_s).epsilon(0.01));
+    CHECK(type.memory_gib == model.memory_gib);
+    CHECK(speed_on(type, GpuKind::k80) ==
+          doctest::Approx(speed_on(model, GpuKind::k80)).epsilon(0.01));
+  }
+  CHECK(model_profile("A3C").gavel_type == 0);
+  CHECK(model_profile("vgg16").gavel_type == -1);
 }
 
 TEST_CASE("GPU types are told from how their names start, and models run at measured speeds") {

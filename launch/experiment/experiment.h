@@ -33,7 +33,7 @@ struct WorkloadSource {
   Duration duration_min{0}, duration_max{0};  ///< durations are clipped to these; 0: not
   /// Above 0: every job is elastic, of workers of one GPU, from 1 to this times what it asks for.
   double elastic = 0;
-  bool draw_models = false;  ///< each job's model is drawn from the catalogue by the run's seed
+  bool draw_models = false;  ///< each job's model is drawn from Gavel's types by the run's seed
   std::string split;
 };
 

@@ -6,6 +6,7 @@
 #include "interference/gpu_speed.h"
 #include "topology/load.h"
 #include "workload/catalogue.h"
+#include "workload/gavel_throughput.h"
 #include "workload/generate.h"
 #include "workload/generate_gavel.h"
 #include "workload/generate_helios.h"
@@ -56,14 +57,21 @@ void shape_jobs(Trace& trace, const WorkloadSource& workload, const TopologySour
   }
 }
 
+// Over Gavel's job types, for only of those is it known how they share a GPU; gangs over those that
+// were measured on more than one.
 void draw_models(Trace& trace, std::uint64_t seed) {
-  std::vector<std::string_view> names;
-  for (const ModelProfile& model : catalogue()) {
-    if (model.name != "generic") names.push_back(model.name);
+  std::vector<std::string_view> any;
+  std::vector<std::string_view> wide;
+  for (const ModelProfile& model : gavel_models()) {
+    any.push_back(model.name);
+    if (gavel_job_types()[static_cast<std::size_t>(model.gavel_type)].multi_gpu())
+      wide.push_back(model.name);
   }
   Rng rng(seed, kModelStream);
-  for (TraceJob& job : trace.jobs)
+  for (TraceJob& job : trace.jobs) {
+    const auto& names = job.spec.gpus() > 1 ? wide : any;
     job.spec.model = names[rng.below(static_cast<std::uint32_t>(names.size()))];
+  }
 }
 
 /// The jobs of a generated workload. Their arrivals are those of `load`, or of 0.8 without one.
