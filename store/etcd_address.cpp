@@ -1,0 +1,79 @@
+#include "store/etcd_address.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace starling {
+namespace {
+
+constexpr std::string_view kScheme = "etcd://";
+
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= 128 && std::all_of(text.begin(), text.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
+  });
+}
+
+bool is_port(std::string_view text) {
+  if (text.empty() || text.size() > 5) return false;
+  unsigned value = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return false;
+    value = value * 10 + static_cast<unsigned>(c - '0');
+  }
+  return value > 0 && value <= 65'535;
+}
+
+}  // namespace
+
+Result<EtcdAddress> EtcdAddress::parse(const std::string& url) {
+  const auto wrong = [&](const std::string& what) {
+    return Error{Errc::invalid,
+                 "'" + url + "': " + what + "; give etcd://HOST:PORT[,HOST:PORT...]"};
+  };
+  if (!is_one(url)) return wrong("not an etcd address");
+  EtcdAddress address;
+  std::string rest = url.substr(kScheme.size());
+  if (const auto slash = rest.find('/'); slash != std::string::npos) {
+    address.name = rest.substr(slash + 1);
+    rest.resize(slash);
+    if (!is_name(address.name))
+      return wrong("a name behind the '/' is of letters, digits, '-', '_' and '.'");
+  }
+  for (std::size_t begin = 0; begin <= rest.size();) {
+    const std::size_t end = std::min(rest.find(',', begin), rest.size());
+    const std::string member = rest.substr(begin, end - begin);
+    const std::size_t colon = member.rfind(':');
+    if (colon == std::string::npos || colon == 0 || !is_port(member.substr(colon + 1)))
+      return wrong("'" + member + "' is not HOST:PORT");
+    address.members.emplace_back(member.substr(0, colon), member.substr(colon + 1));
+    begin = end + 1;
+  }
+  return address;
+}
+
+std::string EtcdAddress::url() const {
+  std::string text(kScheme);
+  for (const auto& [host, port] : members) {
+    if (text.size() > kScheme.size()) text += ',';
+    text += host + ":" + port;
+  }
+  return name.empty() ? text : text + "/" + name;
+}
+
+EtcdKeys::EtcdKeys(const EtcdAddress& flock, PartitionId partition) {
+  const std::string root = etcd_root(flock) + "partition-" + std::to_string(partition.value) + "/";
+  epoch = root + "epoch";
+  alive = root + "alive";
+  head = root + "head";
+  journal = root + "journal/";
+}
+
+std::string etcd_root(const EtcdAddress& flock) { return "/starling/" + flock.name + "/"; }
+
+std::string behind(std::string prefix) {
+  prefix.back() = static_cast<char>(prefix.back() + 1);
+  return prefix;
+}
+
+}  // namespace starling

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+
+#include "agents/epoch_authority.h"
+#include "agents/record.h"
+#include "base/result.h"
+#include "store/etcd_client.h"
+
+namespace starling {
+
+/// A partition's journal in etcd, with the promises of SqliteJournal, and one more: once a higher
+/// epoch of the partition has been granted, no write of this object has any effect, ever.
+///
+/// Every append is one transaction that names the epoch and the number of the entry, which must be
+/// new; all its records are in one entry. What would be too large for one is written as several, of
+/// which the last makes them count. compact() writes a new generation beside the old one, then
+/// turns the pointer and removes the old one in one transaction. Both wait at most
+/// EtcdOptions::call for each transaction. recover() must be called before the first of either.
+///
+/// Errors: `fenced`, another life owns the partition; `io`, etcd did not answer, and what was to be
+/// written is there or not; `invalid`, damage. Each is final: from then on every write is refused.
+class EtcdJournal final : public Journal {
+ public:
+  /// `invalid` for a journal of another format. Makes the pointer of a new one.
+  static Result<std::unique_ptr<Journal>> open(const EtcdAddress& flock, const Ownership& mine,
+                                               const EtcdOptions& options = {});
+  ~EtcdJournal() override;
+
+  Status append(std::span<const Record> records) override;
+  Result<std::vector<Record>> recover() override;
+  Status compact(std::span<const Record> records) override;
+
+ private:
+  struct State;
+  explicit EtcdJournal(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace starling

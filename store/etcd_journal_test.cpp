@@ -1,0 +1,210 @@
+#include "store/etcd_journal.h"
+
+#include "store/journal_battery.h"
+#include "store/test_etcd.h"
+
+using namespace starling;
+using std::chrono::milliseconds;
+
+namespace {
+
+std::unique_ptr<Journal> open_or_fail(const EtcdAddress& flock, const Ownership& mine,
+                                      const EtcdOptions& options = {}) {
+  auto journal = EtcdJournal::open(flock, mine, options);
+  if (!journal) FAIL(journal.error().message);
+  return std::move(journal).value();
+}
+
+std::vector<Record> life(std::uint64_t n) { return {LifeBegan{Incarnation{n}, Epoch{1}}}; }
+
+/// The numbers that a journal of life(n) gives.
+std::vector<std::uint64_t> numbers(Journal& journal) {
+  const auto records = journal.recover();
+  if (!records) FAIL(records.error().message);
+  std::vector<std::uint64_t> all;
+  for (const Record& r : records.value()) all.push_back(std::get<LifeBegan>(r).incarnation.value);
+  return all;
+}
+
+std::string entry_key(const EtcdAddress& flock, int seq) {
+  return EtcdKeys(flock, PartitionId{0}).journal + "0000000000000000/000000000000000" +
+         std::to_string(seq);
+}
+
+/// A job whose command takes `size` bytes in a record.
+Record large(std::uint64_t n, std::size_t size) {
+  JobSpec spec = sample_spec(n);
+  spec.command = {std::string(size, static_cast<char>('a' + n))};
+  return JobAccepted{{spec, NodeId{1}, Duration(0), Duration(0), 0}, n};
+}
+
+}  // namespace
+
+TEST_CASE("a journal in etcd passes the battery") {
+  TestEtcd* const etcd = TestEtcd::get();
+  if (etcd == nullptr) return;
+  const EtcdAddress flock = etcd->flock("journal-battery");
+  journal_battery([&](std::unique_ptr<Journal> old) {
+    old.reset();
+    return open_or_fail(flock, next_epoch(flock));
+  });
+}
+
+TEST_CASE("a fenced writer is refused for good, and has changed nothing") {
+  TestEtcd* const etcd = TestEtcd::get();
+  if (etcd == nullptr) return;
+  const EtcdAddress flock = etcd->flock("fenced");
+  REQUIRE(EtcdClient(flock).erase_prefix(etcd_root(flock)).ok());  // of the subcase before
+  const Ownership first = next_epoch(flock);
+  const auto zombie = open_or_fail(flock, first);
+  CHECK(numbers(*zombie).empty());
+  REQUIRE(zombie->append(life(1)).ok());
+
+  const auto owner = open_or_fail(flock, next_epoch(flock));
+  CHECK(numbers(*owner) == std::vector<std::uint64_t>{1});
+  const auto refused = [&](const Status& status) {
+    REQUIRE_FALSE(status.ok());
+    CHECK(status.error().code == Errc::fenced);
+    CHECK(status.error().message.find("its epoch " + std::to_string(first.epoch.value)) !=
+          std::string::npos);
+  };
+  SUBCASE("append") { refused(zombie->append(life(666))); }
+  SUBCASE("compact") { refused(zombie->compact({})); }
+  SUBCASE("append after compaction by the owner") {
+    REQUIRE(owner->compact(life(1)).ok());
+    refused(zombie->append(life(666)));
+  }
+  INFO("and again without asking");
+  refused(zombie->append(life(667)));
+  CHECK(EtcdJournal::open(flock, first).error().code == Errc::fenced);
+  REQUIRE(owner->append(life(2)).ok());
+  CHECK(numbers(*open_or_fail(flock, next_epoch(flock))) == std::vector<std::uint64_t>{1, 2});
+}
+
+TEST_CASE("a batch larger than an entry counts whole or not at all") {
+  TestEtcd* const etcd = TestEtcd::get();
+  if (etcd == nullptr) return;
+  const EtcdAddress flock = etcd->flock("large");
+  std::vector<Record> batch;
+  for (std::uint64_t n = 0; n < 9; ++n) batch.push_back(large(n, 60'000));
+  {
+    const auto journal = open_or_fail(flock, next_epoch(flock));
+    CHECK(journal->recover().value().empty());
+    REQUIRE(journal->append(life(1)).ok());
+    REQUIRE(journal->append(batch).ok());
+  }
+  std::vector<Record> all = life(1);
+  all.insert(all.end(), batch.begin(), batch.end());
+  {
+    const auto journal = open_or_fail(flock, next_epoch(flock));
+    CHECK(same_records(journal->recover().value(), all));
+    REQUIRE(journal->compact(all).ok());
+    REQUIRE(journal->compact(all).ok());
+  }
+  REQUIRE(open_or_fail(flock, next_epoch(flock))->recover().value().size() == 10);
+
+  INFO(
+      "the writer died before the last part: the batch is gone, and what comes next is in its "
+      "place");
+  EtcdClient client(flock);
+  const std::string generation = EtcdKeys(flock, PartitionId{0}).journal + "0000000000000002/";
+  const auto entries = client.range(generation, behind(generation), 100).value().entries;
+  REQUIRE(entries.size() > 3);
+  REQUIRE(client.txn({{}, {EtcdOp::erase(entries.back().key)}, {}}).ok());
+  const auto journal = open_or_fail(flock, next_epoch(flock));
+  CHECK(journal->recover().value().empty());
+  REQUIRE(journal->append(life(3)).ok());
+  CHECK(numbers(*open_or_fail(flock, next_epoch(flock))) == std::vector<std::uint64_t>{3});
+  CHECK(client.range(generation, behind(generation), 100).value().entries.size() == 1);
+}
+
+TEST_CASE("a compaction that was broken off leaves nothing behind") {
+  TestEtcd* const etcd = TestEtcd::get();
+  if (etcd == nullptr) return;
+  const EtcdAddress flock = etcd->flock("broken-off");
+  {
+    const auto journal = open_or_fail(flock, next_epoch(flock));
+    CHECK(journal->recover().value().empty());
+    REQUIRE(journal->append(life(1)).ok());
+  }
+  EtcdClient client(flock);
+  const std::string begun =
+      EtcdKeys(flock, PartitionId{0}).journal + "0000000000000001/0000000000000000";
+  REQUIRE(client.txn({{}, {EtcdOp::put(begun, "half a snapshot")}, {}}).ok());
+  const auto journal = open_or_fail(flock, next_epoch(flock));
+  CHECK(numbers(*journal) == std::vector<std::uint64_t>{1});
+  REQUIRE(journal->compact(life(7)).ok());
+  CHECK(numbers(*open_or_fail(flock, next_epoch(flock))) == std::vector<std::uint64_t>{7});
+}
+
+TEST_CASE("damaged, missing and misplaced entries are named; other formats are refused") {
+  TestEtcd* const etcd = TestEtcd::get();
+  if (etcd == nullptr) return;
+  const EtcdAddress flock = etcd->flock("damaged");
+  EtcdClient client(flock);
+  REQUIRE(client.erase_prefix(etcd_root(flock)).ok());
+  {
+    const auto journal = open_or_fail(flock, next_epoch(flock));
+    CHECK(numbers(*journal).empty());
+    for (std::uint64_t n = 1; n <= 4; ++n) REQUIRE(journal->append(life(n)).ok());
+  }
+  const auto value = [&](int seq) {
+    return client.range(entry_key(flock, seq), behind(entry_key(flock, seq)), 1)
+        .value()
+        .entries.at(0)
+        .value;
+  };
+  const auto put = [&](const std::string& key, const std::string& bytes) {
+    REQUIRE(client.txn({{}, {EtcdOp::put(key, bytes)}, {}}).ok());
+  };
+  const auto recover_error = [&] {
+    const auto records = open_or_fail(flock, next_epoch(flock))->recover();
+    REQUIRE_FALSE(records.ok());
+    CHECK(records.error().code == Errc::invalid);
+    return records.error().message;
+  };
+  SUBCASE("damaged") {
+    std::string bytes = value(2);
+    bytes.back() = static_cast<char>(bytes.back() ^ 1);
+    put(entry_key(flock, 2), bytes);
+    CHECK(recover_error().find("02' does not match its checksum") != std::string::npos);
+  }
+  SUBCASE("cut off") {
+    put(entry_key(flock, 2), "short");
+    CHECK(recover_error().find("02' does not match its checksum") != std::string::npos);
+  }
+  SUBCASE("misplaced") {
+    put(entry_key(flock, 2), value(1));
+    CHECK(recover_error().find("02' does not match its checksum") != std::string::npos);
+  }
+  SUBCASE("missing") {
+    REQUIRE(client.txn({{}, {EtcdOp::erase(entry_key(flock, 1))}, {}}).ok());
+    CHECK(recover_error().find("01' is missing") != std::string::npos);
+  }
+  SUBCASE("another format") {
+    put(EtcdKeys(flock, PartitionId{0}).head, "99 0");
+    const auto opened = EtcdJournal::open(flock, next_epoch(flock));
+    REQUIRE_FALSE(opened.ok());
+    CHECK(opened.error().message.find("format is 99") != std::string::npos);
+  }
+  SUBCASE("not a head") {
+    put(EtcdKeys(flock, PartitionId{0}).head, "hello");
+    CHECK(EtcdJournal::open(flock, next_epoch(flock)).error().code == Errc::invalid);
+  }
+}
+
+TEST_CASE("a long journal is read in pages") {
+  TestEtcd* const etcd = TestEtcd::get();
+  if (etcd == nullptr) return;
+  const EtcdAddress flock = etcd->flock("long");
+  std::vector<std::uint64_t> expected;
+  {
+    const auto journal = open_or_fail(flock, next_epoch(flock));
+    CHECK(numbers(*journal).empty());
+    for (std::uint64_t n = 1; n <= 1100; ++n) {
+      REQUIRE(journal->append(life(n)).ok());
+      expected.push_back(n);
+    }
+  }
+  CHECK(numbers(*open_or_fail(flock, next_epoch(flock))) == expected);
+}
