@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "topology/topology.h"
+#include "workload/pod_list.h"
+
+namespace starling {
+
+/// A set of the GPUs of one node: bit i is its GPU i.
+using GpuSet = std::uint64_t;
+/// A set of GPU models: bit i is ClusterSpec::models[i].
+using ModelSet = std::uint64_t;
+constexpr std::uint32_t kNodeGpusMost = 64;
+constexpr std::uint32_t kModelsMost = 64;
+constexpr std::uint32_t kWholeGpu = 1000;  ///< thousandths
+
+/// A server as pods see it, whole and empty.
+struct NodeSpec {
+  std::string name;
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_mib = 0;
+  std::uint32_t gpus = 0;   ///< at most kNodeGpusMost
+  std::uint32_t model = 0;  ///< index into ClusterSpec::models; meaningless without GPUs
+};
+
+struct ClusterSpec {
+  std::vector<std::string> models;  ///< at most kModelsMost
+  std::vector<NodeSpec> nodes;
+
+  [[nodiscard]] std::int64_t gpu_milli() const noexcept;  ///< of all GPUs
+};
+
+/// The servers of a data centre, in its order. `invalid` for more GPUs in a server or more GPU
+/// types than sets can hold, and for a data centre without GPUs.
+[[nodiscard]] Result<ClusterSpec> cluster_spec(const Topology& topology);
+
+/// What equal pods ask for, and how many of them there are.
+struct Demand {
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_mib = 0;
+  std::uint32_t gpus = 0;
+  std::uint32_t gpu_milli = 0;  ///< of each of them; below 1000 only if gpus is 1
+  ModelSet models = ~ModelSet{0};
+  std::uint32_t kind = 0;   ///< index into Demands::kinds
+  std::uint32_t count = 1;  ///< how popular it is, as a number of pods
+
+  [[nodiscard]] std::int64_t total_gpu_milli() const noexcept {
+    return std::int64_t{gpus} * gpu_milli;
+  }
+};
+
+/// What pods ask of GPUs alone, whatever they ask of CPUs, memory and models.
+struct GpuKind {
+  std::uint32_t gpus = 0;
+  std::uint32_t gpu_milli = 0;
+  friend auto operator<=>(const GpuKind&, const GpuKind&) = default;
+};
+
+/// The different demands of a list of pods: the target workload of the measure of fragmentation.
+struct Demands {
+  std::vector<Demand> all;
+  std::vector<GpuKind> kinds;         ///< ascending
+  std::vector<std::uint32_t> of_pod;  ///< index into all, pod by pod
+  std::vector<std::string> nowhere;   ///< models that pods name and no node has, ascending
+};
+
+[[nodiscard]] Demands find_demands(std::span<const Pod> pods, const ClusterSpec& cluster);
+/// Fills in the kinds of demands that were made by hand.
+void number_kinds(Demands& demands);
+
+}  // namespace starling

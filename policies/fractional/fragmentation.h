@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "policies/fractional/demand.h"
+
+namespace starling {
+
+/// What of one node is not allocated.
+struct FreeNode {
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_mib = 0;
+  std::uint32_t model = 0;
+  std::span<const std::uint16_t> gpu_milli;  ///< GPU by GPU
+};
+
+/// Does one pod fit: CPUs, memory, model, and on enough GPUs the share?
+[[nodiscard]] bool fits(const FreeNode& node, const Demand& demand) noexcept;
+
+/// The measure of Weng et al. ("Beware of Fragmentation", USENIX ATC 2023), relative to a target
+/// workload M. For one demand m the fragments of node n are the unallocated GPU shares that m
+/// cannot use: all of them if m does not fit on n (CPUs, memory, model, GPUs) or asks for no GPU,
+/// else those on GPUs with less left than m takes of one. F_n is their mean over M by popularity;
+/// that of the cluster is the sum over its nodes. All in whole numbers, as thousandths of a GPU
+/// times popularity(): exact, so that sums may be kept up incrementally.
+class Fragmentation {
+ public:
+  explicit Fragmentation(const Demands& target);
+
+  /// Of one node; 0 exactly if every demand could use all that is left. Allocates nothing.
+  [[nodiscard]] std::int64_t of(const FreeNode& node) const noexcept;
+  /// Of all demands together: what `of` counts a thousandth of a GPU as.
+  [[nodiscard]] std::int64_t popularity() const noexcept { return popularity_; }
+  [[nodiscard]] double gpus(std::int64_t fragments) const noexcept {
+    return static_cast<double>(fragments) / static_cast<double>(popularity_) / kWholeGpu;
+  }
+
+ private:
+  struct User {
+    std::int64_t cpu_milli;
+    std::int64_t memory_mib;
+    ModelSet models;
+    std::int64_t count;
+  };
+  struct Kind {
+    GpuKind gpu;
+    std::uint32_t first;  ///< of users_
+    std::uint32_t last;
+  };
+  std::vector<Kind> kinds_;  ///< those with a GPU
+  std::vector<User> users_;  ///< by kind
+  std::int64_t popularity_ = 0;
+};
+
+}  // namespace starling

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/rng.h"
+#include "policies/fractional/demand.h"
+
+namespace starling {
+
+// Sets of demand.gpus GPUs with at least demand.gpu_milli left each; there must be as many. Among
+// equals the lower number.
+
+/// Those with the least left: shared GPUs before whole ones.
+[[nodiscard]] GpuSet fullest_gpus(std::span<const std::uint16_t> free, const Demand& demand);
+/// Those with the most left.
+[[nodiscard]] GpuSet emptiest_gpus(std::span<const std::uint16_t> free, const Demand& demand);
+[[nodiscard]] GpuSet any_gpus(std::span<const std::uint16_t> free, const Demand& demand, Rng& rng);
+
+}  // namespace starling

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/rng.h"
+#include "policies/fractional/gpu_shares.h"
+#include "policies/fractional/pack_policy.h"
+
+namespace starling {
+
+/// Where a pod is.
+struct Placed {
+  std::uint32_t node = 0;
+  GpuSet gpus = 0;
+};
+
+/// Places pods one after another: each on the node that the policy scores lowest, one of the equal
+/// ones at random. Scores are kept per demand and node and counted anew only for nodes that changed
+/// since the demand was last asked about, so that a pod costs a scan over scores and few new ones.
+/// After the constructor nothing is allocated.
+class Packer {
+ public:
+  /// Scores that are kept, demands times nodes: 512 MiB of them.
+  static constexpr std::size_t kScoresMost = std::size_t{1} << 26U;
+
+  /// At most kScoresMost demands times nodes. The first three must outlive it.
+  Packer(const ClusterSpec& cluster, const Demands& demands, const Fragmentation& measure,
+         std::unique_ptr<PackPolicy> policy, Rng rng);
+
+  /// Nothing, and nothing changed, if it fits on no node. `demand` is an index into Demands::all.
+  std::optional<Placed> place(std::uint32_t demand);
+  /// A pod of that demand leaves.
+  void remove(std::uint32_t demand, const Placed& where);
+
+  [[nodiscard]] const GpuShares& shares() const noexcept { return shares_; }
+
+ private:
+  void refresh(std::uint32_t demand);
+  void touch(std::uint32_t node) noexcept;
+  [[nodiscard]] std::int64_t score(std::uint32_t node, const Demand& demand) const;
+
+  const Demands& demands_;
+  std::unique_ptr<PackPolicy> policy_;
+  Rng rng_;
+  GpuShares shares_;
+  std::vector<std::int64_t> scores_;    ///< by demand and node
+  std::vector<std::uint32_t> changed_;  ///< a ring of the latest nodes that changed
+  std::uint64_t changes_ = 0;           ///< so many there ever were
+  std::vector<std::uint64_t> seen_;     ///< by demand: the changes its scores know
+};
+
+}  // namespace starling
