@@ -55,6 +55,9 @@ done
 expect 0 "300 jobs" workload generate --kind gavel-continuous --jobs 300 --gpus 64 --target-load 0.9 -o kind.csv
 expect 0 "load of 64 GPUs: 0.900" workload show kind.csv --gpus 64
 expect 0 '"interarrival_cv"' workload show kind.csv --json
+expect 0 '"interarrival_cv"' workload show kind.csv --json --plot kind.html --gpus 64
+grep -q 'id="data"' kind.html || fail "workload show --plot: no page in kind.html"
+expect 0 '"right": true' topology check t.yaml --json
 expect 0 "complete -F" completion bash
 complete_words() {
   bash -c 'source completion.bash; COMP_WORDS=(starling "$@" ""); COMP_CWORD=$(($# + 1)); _starling_complete; echo "${COMPREPLY[@]}"' _ "$@"
@@ -65,6 +68,21 @@ complete_words topology generate vl2 | grep -qe --vl2-aggregation-ports || fail 
 complete_words fit | grep -qe --constants || fail "completion does not know fit"
 expect 0 "starling topology draw cluster.yaml -o cluster.svg" topology draw --help
 expect 0 "" keys new k.json
+
+printf 'sn,cpu_milli,memory_mib,gpu,model\ncpu,64000,262144,0,\nt4,32000,131072,2,T4\n' >nodes.csv
+{ echo name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec; for i in 1 2 3 4 5; do echo "p$i,4000,1024,1,600,"; done; echo c,9000,1,0,0,; echo v,1,1,1,10,V100; } >pods.csv
+expect 0 "2 nodes" pack --nodes nodes.csv --pods pods.csv --policy all --out pack.csv.gz --plot pack.svg
+grep -q "note: gpu_spec 'V100' is on no node" err.txt || fail "pack: no word about a model that no node has: $(cat err.txt)"
+[ "$(zcat pack.csv.gz | wc -l)" -eq 50 ] || fail "pack.csv.gz does not have 7 pods of 7 policies"
+zcat pack.csv.gz | grep -q '^fgd,6,placed,c,cpu,,3000,150.000,1200,' || fail "pack: another sixth event: $(zcat pack.csv.gz | head -8)"
+zcat pack.csv.gz | grep -q '^fgd,7,unscheduled,v,,,3010,150.500,1200,.*,4$' || fail "pack: another seventh event: $(zcat pack.csv.gz | head -8)"
+grep -q '</svg>' pack.svg || fail "pack: no picture in pack.svg"
+expect 0 '"allocated_gpus": 1.2' pack --nodes nodes.csv --pods pods.csv --json
+expect 0 "2 servers" topology import nodes.csv -o t2.yaml
+expect 0 "of 2 GPUs on 2 nodes" pack --nodes t2.yaml --pods pods.csv --inflate 1.2 --order shuffle
+{ echo name,cpu_milli,memory_mib,num_gpu,gpu_milli,creation_time,deletion_time; echo a,1,1,1,1000,0,5; echo b,1,1,2,1000,5,9; } >timed.csv
+expect 0 "2 pods of timed.csv (lifetimes)" pack --nodes nodes.csv --pods timed.csv --departures --out timed-events.csv
+[ "$(tail -1 timed-events.csv)" = 'fgd,4,left,b,t4,0|1,3000,150.000,0,0.000,0.000,0' ] || fail "pack --departures: $(cat timed-events.csv)"
 
 echo "-- wrong inputs"
 expect 2 "did you mean 'sim'" smi
@@ -105,15 +123,40 @@ expect 2 "the kinds are philly" workload generate --kind bitbrains -o no.csv
 expect 2 "--load means nothing to gavel-static" workload generate --kind gavel-static --load 1 -o no.csv
 expect 2 "exclude each other" workload generate --load 1 --target-load 1 -o no.csv
 expect 2 "need each other" workload generate --kind gavel-continuous --target-load 1 -o no.csv
-expect 2 "nosuch" fit --data nosuch
+expect 2 "nosuch: no such folder; give the published data folder" fit --data nosuch
+expect 2 "give an experiment in YAML" experiment nosuch.yaml
+expect 2 "give a job file" submit nosuch.yaml
+expect 2 "no folder nodir; make it" workload generate -o nodir/x.csv
+expect 2 "no folder nodir; make it" topology generate flat -o nodir/t.yaml
+expect 2 "no folder nodir; make it" topology draw t.yaml -o nodir/t.svg
+expect 2 "no folder nodir; make it" workload show w.csv --plot nodir/w.html
+expect 2 "must end in .html" workload show w.csv --plot w.png
+expect 2 "give a trace in CSV" workload show nosuch.csv
+expect 2 "no experiment and no run lies there" report .
 expect 2 "exclude each other" fit --data . --json --constants
 [ ! -e no.yaml ] && [ ! -e no.csv ] || fail "wrong input left a file"
+expect 2 "--nodes FILE is missing" pack --pods pods.csv
+expect 2 "--pods FILE is missing" pack --nodes nodes.csv
+expect 2 "nosuch.csv" pack --nodes nodes.csv --pods nosuch.csv
+expect 2 "did you mean 'fgd'" pack --nodes nodes.csv --pods pods.csv --policy random,fdg
+expect 2 "named twice" pack --nodes nodes.csv --pods pods.csv --policy fgd,fgd
+expect 2 "give file or shuffle" pack --nodes nodes.csv --pods pods.csv --order sideways
+expect 2 "deletion_time" pack --nodes nodes.csv --pods pods.csv --departures
+expect 2 "leave --inflate" pack --nodes nodes.csv --pods pods.csv --departures --inflate 2
+expect 2 "number above 0" pack --nodes nodes.csv --pods pods.csv --inflate 0
+expect 2 "must end in .svg" pack --nodes nodes.csv --pods pods.csv --plot p.html
+printf 'name,cpu_milli,memory_mib,num_gpu,gpu_milli\na,1,1,1,1\nb,1,1,2,500\n' >bad-pods.csv
+expect 2 "bad-pods.csv:3: gpu_milli is '500'; write 1000" pack --nodes nodes.csv --pods bad-pods.csv
+printf 'sn,cpu_milli,memory_mib,gpu,model\na,1,x,1,T4\n' >bad-nodes.csv
+expect 2 "bad-nodes.csv:2" pack --nodes bad-nodes.csv --pods pods.csv
 printf 'los: 0.1\n' >n.yaml
 expect 2 "n.yaml:1: unknown key 'los'" sim --topology t.yaml --trace w.csv --network n.yaml
 printf 'loss: 2\n' >n.yaml
 expect 2 "n.yaml:1: loss is a probability" sim --topology t.yaml --trace w.csv --network n.yaml
 printf 'racks: [\n' >bad.yaml
 expect 2 "bad.yaml:" topology check bad.yaml
+"$starling" topology check bad.yaml --json >out.txt 2>err.txt
+[ $? -eq 2 ] && grep -q '"right": false' out.txt && [ ! -s err.txt ] || fail "topology check --json: $(cat out.txt err.txt)"
 printf 'job_id,submit_s,gpus,duration_s\na,0,1,10\nb,1,x,10\n' >bad.csv
 expect 2 "bad.csv:3" sim --topology t.yaml --trace bad.csv
 
@@ -128,6 +171,9 @@ fi
 echo "-- simulated"
 expect 0 "JCT mean" sim --topology t.yaml --trace w.csv --policy consolidate --agents 2 --out sim.out --quiet
 for file in summary.json jobs.csv report.html; do [ -s "sim.out/$file" ] || fail "sim.out/$file is missing"; done
+cp sim.out/report.html report.before
+expect 0 "wrote sim.out/report.html" report sim.out
+cmp -s report.before sim.out/report.html || fail "report: the page of a run is another one made anew"
 [ "$(wc -l <sim.out/jobs.csv)" -eq 101 ] || fail "jobs.csv does not have 100 jobs"
 "$starling" sim --topology t.yaml --trace w.csv --agents 2 --json >a.json 2>a.err || fail "sim --json: $(cat a.err)"
 "$starling" sim --topology t.yaml --trace w.csv --agents 2 --json >b.json 2>/dev/null
@@ -137,6 +183,24 @@ head -c1 a.json | grep -q '{' || fail "sim --json: stdout is not only JSON"
 expect 0 "0 failures" chaos sim --seeds 2 --minutes 1 --quiet
 expect 0 '"simulated_hours"' chaos sim --seeds 1 --minutes 1 --json --quiet
 expect 2 "--policy: " chaos sim --seeds 1 --policy fofi
+
+echo "-- an experiment"
+cat >e.yaml <<'YAML'
+name: small
+topologies: [{name: a, generate: flat, servers: 2}]
+workloads: [{name: w, generate: philly-like, jobs: 40, gang_max: 8}]
+loads: [0.8]
+faults: [none, {name: lossy, loss: 0.05}]
+policies: [fifo, {policy: fifo, parameters: {queue: skip}, label: skipping}]
+seeds: 2
+YAML
+expect 0 "faults lossy" experiment e.yaml --out e.out --quiet
+for file in summary.json jobs.csv table.md report.html; do [ -s "e.out/$file" ] || fail "e.out/$file is missing"; done
+[ "$(wc -l <e.out/jobs.csv)" -eq 321 ] || fail "jobs.csv does not have 8 runs of 40 jobs: $(wc -l <e.out/jobs.csv)"
+rm "e.out/runs/$(ls e.out/runs | head -1)"
+expect 2 "give --resume" experiment e.yaml --out e.out --quiet
+expect 0 '"missing": 0' experiment e.yaml --out e.out --quiet --resume --json
+expect 0 "skipping" report e.out
 
 echo "-- live"
 expect 0 "JCT mean" run --topology t.yaml --trace w.csv --policy consolidate --agents 2 --target-seconds 5 --out run.out --quiet

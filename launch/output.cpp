@@ -6,7 +6,8 @@
 
 #include "launch/exit_codes.h"
 #include "launch/files.h"
-#include "launch/report.h"
+#include "launch/report/page.h"
+#include "launch/report/run_page.h"
 #include "launch/text.h"
 #include "sim/summary.h"
 
@@ -28,7 +29,9 @@ Status write_results(std::span<const RunResult> runs, const Topology& topology,
     if (auto s = write_jobs_csv(dir / ("jobs" + suffix + ".csv"), runs[i]); !s.ok()) return s;
   }
   const auto labels = run_labels(runs);
-  return write_text(dir / "report.html", report_html(runs, labels, topology));
+  const auto echarts = chart_library();
+  if (!echarts) return echarts.error();
+  return write_text(dir / "report.html", run_page(runs, labels, topology, echarts.value()));
 }
 
 }  // namespace

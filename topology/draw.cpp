@@ -97,6 +97,7 @@ class Picture {
     switches_.resize(trees.size());
     up_.resize(trees.size());
     children_.resize(trees.size());
+    const std::size_t pods = count_of(Level::pod);
     for (std::uint32_t i = 0; i < spans.size(); ++i) {
       const bool reached = spans[i].layer != NodeSpan::kUnreached && spans[i].servers.size() > 0;
       if (reached) {
@@ -104,9 +105,10 @@ class Picture {
         const auto holds = [&](std::uint32_t tree) {
           return spans[i].servers.last <= trees[tree].servers.last;
         };
-        home[i] = holds(topology_.rack_of(first))  ? topology_.rack_of(first)
-                  : holds(topology_.pod_of(first)) ? topology_.pod_of(first)
-                                                   : 0;
+        // A lone rack holds the servers below every switch: then how far it is from them decides.
+        const bool rack = holds(topology_.rack_of(first)) && (racks_ > 1 || spans[i].layer <= 1);
+        const bool pod = holds(topology_.pod_of(first)) && (pods > 1 || spans[i].layer <= 2);
+        home[i] = rack ? topology_.rack_of(first) : pod ? topology_.pod_of(first) : 0;
       }
       if (!topology_.network_nodes()[i].is_server) switches_[home[i]].push_back(i);
     }

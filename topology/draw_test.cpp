@@ -41,6 +41,21 @@ TEST_CASE("100 000 GPUs make a small picture that names their number") {
   }
 }
 
+TEST_CASE("the core switches of a single rack stand above it") {
+  const Topology t = generate("leaf-spine", {.servers = 4, .spines = 2}).value();
+  const std::string svg = draw_svg(t);
+  const std::size_t rack = svg.find("class=\"rack\"");
+  const std::size_t pod = svg.find("class=\"pod\"");
+  REQUIRE(rack != std::string::npos);
+  std::size_t above = 0, within = 0;
+  for (std::size_t at = svg.find("class=\"switch\""); at != std::string::npos;
+       at = svg.find("class=\"switch\"", at + 1))
+    ++(at < rack ? above : within);
+  CHECK(pod < rack);
+  CHECK(above == 2);   // the spines
+  CHECK(within == 1);  // the leaf
+}
+
 TEST_CASE("no network, no GPUs: still a picture") {
   Topology::Parts parts = generate("flat", {.servers = 2}).value().parts();
   parts.nodes.clear();

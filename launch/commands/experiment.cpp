@@ -3,15 +3,14 @@
 #include <memory>
 
 #include "launch/commands/commands.h"
+#include "launch/commands/show_experiment.h"
 #include "launch/exit_codes.h"
 #include "launch/experiment/load_experiment.h"
-#include "launch/experiment/results.h"
 #include "launch/experiment/run_grid.h"
 #include "launch/progress_bar.h"
 #include "launch/text.h"
 #include "launch/wiring.h"
 #include "sim/simulate.h"
-#include "workload/text_file.h"
 
 namespace starling {
 namespace {
@@ -38,32 +37,6 @@ Result<Variables> read_variables(const std::string& text) {
     at = end + 1;
   }
   return variables;
-}
-
-/// Tables on stdout, or all of it as JSON; summary.json, table.md and report.html into `dir`.
-int show_results(const fs::path& dir, bool json, bool quiet) {
-  const auto results = read_results(dir);
-  if (!results) return failed(results.error());
-  std::error_code ignored;
-  const fs::path library = find_echarts(fs::read_symlink("/proc/self/exe", ignored));
-  const Result<std::string> echarts =
-      library.empty() ? Result<std::string>(std::string()) : read_text_file(library);
-  if (!echarts) return failed(echarts.error());
-  if (Status written = write_results(dir, results.value(), echarts.value()); !written)
-    return failed(written.error());
-  const std::string text =
-      json ? results_json(results.value())
-           : tables_markdown(results.value().manifest.name, results.value().tables);
-  std::fputs(text.c_str(), stdout);
-  if (!quiet) {
-    std::fprintf(stderr, "starling: wrote %s%s\n", (dir / "report.html").c_str(),
-                 library.empty() ? " without charts, because their library is not there" : "");
-    if (results.value().missing > 0) {
-      std::fprintf(stderr, "starling: %s runs are missing; --resume runs them\n",
-                   with_commas(results.value().missing).c_str());
-    }
-  }
-  return kDone;
 }
 
 int run_experiment(const ExperimentOptions& options) {
@@ -109,7 +82,7 @@ int run_experiment(const ExperimentOptions& options) {
     return outcome.error().code == Errc::conflict ? bad_input(outcome.error().message)
                                                   : failed(outcome.error());
   }
-  const int shown = show_results(dir, options.json, options.quiet);
+  const int shown = show_experiment(dir, options.json, options.quiet);
   if (shown != kDone || outcome.value().failed == 0) return shown;
   return work_failed(with_commas(outcome.value().failed) + " of " +
                      with_commas(points.value().size()) + " runs failed; the others are in " +
@@ -135,17 +108,6 @@ void add_experiment(const Command& root) {
   command.flag("-q,--quiet", options->quiet, "no progress on stderr");
   command.examples({"starling experiment examples/experiments/quick.yaml --out results/quick"});
   command.action([options] { return run_experiment(*options); });
-}
-
-void add_report(const Command& root) {
-  const auto options = std::make_shared<ExperimentOptions>();
-  const Command command = root.sub(
-      "report", "make summary.json, table.md and report.html of an experiment's folder anew");
-  command.positional("DIR", options->out, "what 'starling experiment' wrote");
-  command.flag("--json", options->json, "only JSON on stdout");
-  command.flag("-q,--quiet", options->quiet, "nothing on stderr");
-  command.examples({"starling report results/quick"});
-  command.action([options] { return show_results(options->out, options->json, options->quiet); });
 }
 
 }  // namespace starling

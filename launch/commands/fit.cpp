@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 
 #include "launch/commands/commands.h"
@@ -14,6 +15,7 @@ struct Options {
   std::string data;
   bool json = false;
   bool constants = false;
+  bool sharing = false;
 };
 
 int fit(const Options& options) {
@@ -21,13 +23,22 @@ int fit(const Options& options) {
   const std::string data = options.data.empty() && set != nullptr ? set : options.data;
   if (data.empty())
     return bad_input("fit: --data DIR is missing: the published data folder, or $STARLING_DATA");
-  if (options.json && options.constants)
-    return bad_input("fit: --json and --constants exclude each other");
+  if (options.json + options.constants + options.sharing > 1)
+    return bad_input("fit: --json, --constants and --sharing exclude each other");
+  const auto wrong = [](const std::string& what) {
+    return bad_input("fit: --data: " + what +
+                     "; give the published data folder, which holds pollux/, elasticflow/ and "
+                     "gavel/");
+  };
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(data, ignored)) return wrong(data + ": no such folder");
   auto report = fit_all(data);
-  if (!report) return bad_input("fit: " + report.error().message);
+  if (!report) return wrong(report.error().message);
   const FitReport& r = report.value();
-  const std::string text =
-      options.json ? to_json(r) + "\n" : (options.constants ? to_constants(r) : to_text(r));
+  const std::string text = options.json        ? to_json(r) + "\n"
+                           : options.constants ? to_constants(r)
+                           : options.sharing   ? to_sharing_table(r)
+                                               : to_text(r);
   std::fputs(text.c_str(), stdout);
   return kDone;
 }
@@ -38,10 +49,12 @@ void add_fit(const Command& root) {
   const auto o = std::make_shared<Options>();
   const Command command =
       root.sub("fit", "fit the speeds of jobs by placement to published measurements");
-  command.option("--data", o->data, "DIR",
-                 "the published data: pollux/, elasticflow/, gavel/; default $STARLING_DATA");
+  command.option(
+      "--data", o->data, "DIR",
+      "the published data: pollux/, elasticflow/, gavel/, lucid/; default $STARLING_DATA");
   command.flag("--json", o->json, "only JSON on stdout");
   command.flag("--constants", o->constants, "the table interference/fitted.inc");
+  command.flag("--sharing", o->sharing, "the table interference/sharing.inc");
   command.examples({"starling fit --data shared/data", "starling fit --data shared/data --json",
                     "starling fit --data shared/data --constants >interference/fitted.inc"});
   command.action([o] { return fit(*o); });

@@ -42,7 +42,12 @@ Result<std::vector<JobSpec>> jobs_of(const Options& o) {
   std::vector<JobSpec> jobs;
   if (is_job_file(o.words)) {
     auto read = read_job_file(o.words.front());
-    if (!read) return {Errc::invalid, read.error().message};
+    if (!read) {
+      const bool missing = !std::filesystem::exists(o.words.front());
+      return {Errc::invalid,
+              read.error().message +
+                  (missing ? "; give a job file (docs/cli.md), or a command after '--'" : "")};
+    }
     jobs = std::move(read).value();
   } else {
     JobSpec spec;

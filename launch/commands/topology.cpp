@@ -1,9 +1,11 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
+#include "launch/out_file.h"
 #include "launch/text.h"
 #include "launch/topology_line.h"
 #include "topology/describe.h"
@@ -19,17 +21,28 @@ struct FileOptions {
   std::uint32_t agents = 1;
 };
 
+void add_sizes(const Topology& topology, nlohmann::json& out) {
+  out["name"] = topology.name();
+  out["servers"] = topology.server_count();
+  out["gpus"] = topology.gpu_count();
+  out["gpu_types"] = gpus_by_type(topology);
+  out["links"] = topology.network_links().size();
+}
+
+nlohmann::json lines_of(const std::string& text) {
+  nlohmann::json lines = nlohmann::json::array();
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
 int show(const FileOptions& options) {
   auto read = load_topology(options.file);
   if (!read) return bad_input(read.error().message);
   const Topology& t = read.value();
   if (options.json) {
-    const nlohmann::json out{{"schema", 1},
-                             {"name", t.name()},
-                             {"servers", t.server_count()},
-                             {"gpus", t.gpu_count()},
-                             {"gpu_types", gpus_by_type(t)},
-                             {"links", t.network_links().size()}};
+    nlohmann::json out{{"schema", 1}};
+    add_sizes(t, out);
     std::printf("%s\n", out.dump(1).c_str());
     return kDone;
   }
@@ -44,7 +57,28 @@ int show(const FileOptions& options) {
   return kDone;
 }
 
+/// {"right": yes or no, "errors": [...], "warnings": [...]}, and the sizes of a file that reads.
+int check_json(const FileOptions& options) {
+  const auto read = load_topology(options.file);
+  nlohmann::json errors = nlohmann::json::array(), warnings = nlohmann::json::array();
+  nlohmann::json out{{"schema", 1}, {"file", options.file}};
+  if (!read) {
+    errors = lines_of(read.error().message);
+  } else {
+    for (const Finding& finding : check_topology(read.value()))
+      (finding.severity == Finding::Severity::error ? errors : warnings).push_back(finding.message);
+    add_sizes(read.value(), out);
+  }
+  const bool right = errors.empty();
+  out["right"] = right;
+  out["errors"] = std::move(errors);
+  out["warnings"] = std::move(warnings);
+  std::printf("%s\n", out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  return right ? kDone : kBadInput;
+}
+
 int check(const FileOptions& options) {
+  if (options.json) return check_json(options);
   auto read = load_topology(options.file);
   if (!read) return bad_input(read.error().message);
   std::printf("%s: %s\n", options.file.c_str(), topology_line(read.value()).c_str());
@@ -59,6 +93,8 @@ int check(const FileOptions& options) {
 
 int import(const FileOptions& options) {
   if (options.out.empty()) return bad_input("topology import: -o FILE is missing");
+  if (auto good = check_out_file(options.out); !good)
+    return bad_input("topology import: -o: " + good.error().message);
   auto read = load_topology(options.file);
   if (!read) return bad_input(read.error().message);
   if (auto written = save_topology(read.value(), options.out); !written.ok())
@@ -108,7 +144,8 @@ void add_topology(const Command& root) {
   };
   auto [show_command, s] = file_command("show", "the tree and its sizes", show);
   show_command.flag("--json", s->json, "only JSON on stdout");
-  const Command check_command = file_command("check", "is the file right?", check).first;
+  auto [check_command, k] = file_command("check", "is the file right?", check);
+  check_command.flag("--json", k->json, "only JSON on stdout, mistakes too");
   auto [import_command, i] = file_command("import", "turn any known file into YAML", import);
   import_command.option("-o,--out", i->out, "FILE", "where to");
   auto [cut_command, c] = file_command("partition", "who would own what", cut);

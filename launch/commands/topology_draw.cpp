@@ -5,6 +5,7 @@
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
 #include "launch/files.h"
+#include "launch/out_file.h"
 #include "launch/topology_line.h"
 #include "topology/draw.h"
 #include "topology/load.h"
@@ -22,6 +23,8 @@ int draw(const Options& options) {
   if (std::filesystem::path(options.out).extension() != ".svg")
     return bad_input("topology draw: -o: the picture is an SVG; '" + options.out +
                      "' must end in .svg");
+  if (auto good = check_out_file(options.out); !good)
+    return bad_input("topology draw: -o: " + good.error().message);
   auto read = load_topology(options.file);
   if (!read) return bad_input(read.error().message);
   const std::string svg = draw_svg(read.value(), options.draw);

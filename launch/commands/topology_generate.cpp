@@ -5,6 +5,7 @@
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
 #include "launch/kinds.h"
+#include "launch/out_file.h"
 #include "launch/topology_line.h"
 #include "topology/generate.h"
 #include "topology/load.h"
@@ -58,6 +59,8 @@ int make(const Command& command, Options& options) {
   if (const auto wrong = wrong_for_kind(command, options.kind, kKinds, kind_options()))
     return bad_input(where + *wrong);
   if (options.out.empty()) return bad_input(where + "-o FILE is missing");
+  if (auto good = check_out_file(options.out); !good)
+    return bad_input(where + "-o: " + good.error().message);
   if (const auto wrong = use_template(command, shape)) return bad_input(where + *wrong);
   if (command.given("--k") && !command.given("--servers")) {
     shape.servers = 0;

@@ -1,11 +1,16 @@
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
+#include "launch/files.h"
+#include "launch/out_file.h"
+#include "launch/report/page.h"
+#include "launch/report/workload_page.h"
 #include "launch/text.h"
 #include "workload/stats.h"
 #include "workload/trace.h"
@@ -14,7 +19,7 @@ namespace starling {
 namespace {
 
 struct Options {
-  std::string file, format;
+  std::string file, format, plot;
   std::uint32_t gpus = 0;
   bool json = false;
 };
@@ -98,16 +103,40 @@ void print_text(const std::string& name, const TraceSummary& s, std::uint32_t gp
   print_shares<std::string>("model", {s.models.begin(), s.models.end()}, s.jobs, true);
 }
 
+Status write_plot(const Trace& trace, const Options& options) {
+  const auto echarts = chart_library();
+  if (!echarts) return echarts.error();
+  if (Status s = write_text(options.plot, workload_page(trace, options.gpus, echarts.value())); !s)
+    return s;
+  std::fprintf(
+      stderr, "starling: wrote %s%s\n", options.plot.c_str(),
+      echarts.value().empty() ? " without charts, because their library is not there" : "");
+  return done();
+}
+
 int show(const Options& options) {
+  if (!options.plot.empty()) {
+    const std::string where = "workload show: --plot: ";
+    if (std::filesystem::path(options.plot).extension() != ".html")
+      return bad_input(where + "the plots are a page; '" + options.plot + "' must end in .html");
+    if (auto good = check_out_file(options.plot); !good)
+      return bad_input(where + good.error().message);
+  }
   TraceOptions how;
   how.format = options.format;
   auto read = read_trace(options.file, how);
-  if (!read) return bad_input(read.error().message);
+  if (!read) {
+    const bool missing = !std::filesystem::exists(options.file);
+    return bad_input(read.error().message + (missing ? "; give a trace in CSV, plain or .gz" : ""));
+  }
   const Trace& trace = read.value();
   if (trace.jobs.empty()) return bad_input(options.file + ": no jobs in it");
   const TraceSummary summary = summarize(trace);
   (options.json ? print_json : print_text)(trace.name, summary, options.gpus);
-  return kDone;
+  std::fflush(stdout);
+  if (options.plot.empty()) return kDone;
+  const Status written = write_plot(trace, options);
+  return written ? kDone : failed(written.error());
 }
 
 }  // namespace
@@ -120,9 +149,12 @@ void add_workload(const Command& root) {
   show_command.option("--format", o->format, "NAME", "told from its header otherwise");
   show_command.option("--gpus", o->gpus, "N", "also the load that it is for so many GPUs", 1U,
                       1U << 20U);
+  show_command.option("--plot", o->plot, "FILE.html",
+                      "a page: durations, GPUs, submissions and load over time, users, models");
   show_command.flag("--json", o->json, "only JSON on stdout");
   show_command.examples({"starling workload show trace.csv",
-                         "starling workload show trace.csv.gz --gpus 512 --json"});
+                         "starling workload show trace.csv.gz --gpus 512 --json",
+                         "starling workload show trace.csv --plot trace.html"});
   show_command.action([o] { return show(*o); });
   add_workload_generate(command);
 }

@@ -5,6 +5,7 @@
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
 #include "launch/kinds.h"
+#include "launch/out_file.h"
 #include "launch/text.h"
 #include "workload/generate.h"
 #include "workload/generate_gavel.h"
@@ -101,6 +102,8 @@ int make(const Command& command, const Options& o) {
     return bad_input(where + *wrong);
   if (const auto wrong = contradiction(command, o)) return bad_input(where + *wrong);
   if (o.out.empty()) return bad_input(where + "-o FILE is missing");
+  if (auto good = check_out_file(o.out); !good)
+    return bad_input(where + "-o: " + good.error().message);
   auto made = make_kind(o);
   if (!made) return bad_input(where + made.error().message);
   Trace& trace = made.value();

@@ -8,9 +8,9 @@
 namespace starling {
 namespace {
 
-using Pair = std::pair<std::string, std::uint64_t>;        // workload, seed
-using RowKey = std::pair<std::string, std::uint32_t>;      // label, agents
-using TableKey = std::tuple<Family, std::string, double>;  // family, topology, load
+using Pair = std::pair<std::string, std::uint64_t>;                     // workload, seed
+using RowKey = std::pair<std::string, std::uint32_t>;                   // label, agents
+using TableKey = std::tuple<Family, std::string, double, std::string>;  // ..., load, faults
 using RowRuns = std::map<Pair, const RunFact*>;
 
 struct Group {
@@ -64,7 +64,7 @@ void set_differences(ComparisonRow& row, const RowRuns& runs, const RowRuns& bas
 
 ComparisonTable table_of(const TableKey& key, const Group& group, const std::string& baseline) {
   ComparisonTable table;
-  std::tie(table.family, table.topology, table.load) = key;
+  std::tie(table.family, table.topology, table.load, table.faults) = key;
   const std::vector<Pair> pairs = whole_pairs(group);
   table.pairs = pairs.size();
   const RowKey base = baseline_of(group, baseline);
@@ -95,7 +95,7 @@ std::vector<ComparisonTable> compare(std::span<const RunFact> runs, const std::s
   std::vector<TableKey> order;
   std::map<TableKey, Group> groups;
   for (const RunFact& run : runs) {
-    const TableKey key{run.point.family, run.point.topology, run.point.load};
+    const TableKey key{run.point.family, run.point.topology, run.point.load, run.point.faults};
     if (!groups.contains(key)) order.push_back(key);
     Group& group = groups[key];
     const RowKey row{run.point.label, run.point.agents};

@@ -31,21 +31,23 @@ struct ComparisonRow {
   std::uint64_t unfinished = 0;  ///< jobs that did not finish, over all pairs
 };
 
-/// Policies of one family on one topology at one load, by mean JCT. All figures are of the pairs
+/// Policies of one family on one topology at one load under the same
+/// faults, by mean JCT. All figures are of the pairs
 /// that every row has run; other runs are only counted.
 struct ComparisonTable {
   Family family = Family::order;
   std::string topology;
   double load = 0;
+  std::string faults;  ///< empty: none
   std::size_t pairs = 0;
   std::size_t left_out = 0;  ///< runs of pairs that are not whole
   Interval floor_s;
   std::vector<ComparisonRow> rows;
 };
 
-/// One table per family, topology and load, in the order of the runs. The baseline is the row of
-/// that label with the fewest agents; families without it take their first row. Families are never
-/// in one table.
+/// One table per family, topology, load and faults, in the order of the runs. The baseline is the
+/// row of that label with the fewest agents; families without it take their first row. Families are
+/// never in one table.
 [[nodiscard]] std::vector<ComparisonTable> compare(std::span<const RunFact> runs,
                                                    const std::string& baseline);
 

@@ -14,7 +14,7 @@ namespace starling {
 struct TopologySource {
   std::string name;
   std::string file;       ///< empty: generated
-  std::string generator;  ///< flat, leaf-spine, fat-tree
+  std::string generator;  ///< as `starling topology generate` has them
   GeneratorOptions options;
   std::uint32_t gang_max = 0;  ///< larger gangs of any workload are cut to this here; 0: none is
   std::string split;           ///< empty: the experiment has no splits
@@ -45,8 +45,14 @@ struct PolicyChoice {
   DurationKnowledge durations;
 };
 
-/// What is run: topologies x workloads x loads x seeds x policies x agents. A (workload, seed) is
-/// one paired run: all policies see the same jobs.
+/// How messages travel where these faults are.
+struct FaultsChoice {
+  std::string name;  ///< unique in the experiment; empty: the network as it is
+  NetworkModel network;
+};
+
+/// What is run: topologies x workloads x loads x faults x seeds x policies x agents. A (workload,
+/// seed) is one paired run: all policies see the same jobs.
 struct Experiment {
   std::string name;
   std::string description;
@@ -58,9 +64,9 @@ struct Experiment {
   std::vector<std::uint32_t> agents;
   std::vector<std::uint64_t> seeds;
   PhysicsKind physics = PhysicsKind::trace;
-  NetworkModel network;
-  bool jobs_csv = false;
-  std::string split;  ///< the split to run; empty: everything
+  std::vector<FaultsChoice> faults{{}};
+  bool jobs_csv = true;  ///< jobs/ID.csv of every run, and all of them in jobs.csv
+  std::string split;     ///< the split to run; empty: everything
 };
 
 }  // namespace starling

@@ -69,7 +69,7 @@ std::string id_of(const Experiment& experiment, const RunPoint& point, std::uint
   hash.add(point.policy);
   hash.add(knowledge_text(experiment.policies[point.policy_index].durations));
   hash.add(std::uint64_t{experiment.physics == PhysicsKind::full});
-  const NetworkModel& network = experiment.network;
+  const NetworkModel& network = experiment.faults[point.faults_index].network;
   add(hash, network.delay);
   for (const double x : {network.jitter, network.loss, network.duplication, network.reorder})
     add(hash, x);
@@ -87,12 +87,35 @@ std::vector<std::uint32_t> chosen(const std::vector<Source>& sources, const std:
   return out;
 }
 
+/// The runs of one pair, which differ in their policy and number of agents.
+Status add_pair(const Experiment& experiment, RunPoint point, std::uint64_t topology,
+                std::uint64_t workload, std::set<std::string>& ids, std::vector<RunPoint>& points) {
+  for (const std::uint32_t agents : experiment.agents) {
+    for (std::uint32_t p = 0; p < experiment.policies.size(); ++p) {
+      point.agents = agents;
+      point.policy_index = p;
+      point.label = experiment.policies[p].label;
+      point.policy = experiment.policies[p].text;
+      point.family = experiment.policies[p].family;
+      point.id = id_of(experiment, point, topology, workload);
+      if (!ids.insert(point.id).second) {
+        return {Errc::invalid, "the run of " + point.label + " on " + point.topology + " with " +
+                                   point.workload +
+                                   " is in the grid twice under different names; remove one of "
+                                   "the equal topologies, workloads, faults or policies"};
+      }
+      points.push_back(point);
+    }
+  }
+  return done();
+}
+
 Status check_size(const Experiment& experiment, const Inputs& inputs) {
   std::uint64_t runs = experiment.policies.size();
   for (const std::size_t n :
        {chosen(experiment.topologies, experiment.split).size(),
         chosen(experiment.workloads, experiment.split).size(), experiment.loads.size(),
-        experiment.seeds.size(), experiment.agents.size()}) {
+        experiment.faults.size(), experiment.seeds.size(), experiment.agents.size()}) {
     runs *= n;
     if (runs > kRunsMax) {
       return {Errc::invalid,
@@ -146,24 +169,13 @@ Result<std::vector<RunPoint>> expand(const Experiment& experiment, const Inputs&
       const std::uint64_t workload = hash_of(experiment.workloads[w], inputs.workloads[w]);
       for (const std::uint64_t seed : experiment.seeds) {
         for (const double load : experiment.loads) {
-          for (const std::uint32_t agents : experiment.agents) {
-            for (std::uint32_t p = 0; p < experiment.policies.size(); ++p) {
-              point.seed = seed;
-              point.load = load;
-              point.agents = agents;
-              point.policy_index = p;
-              point.label = experiment.policies[p].label;
-              point.policy = experiment.policies[p].text;
-              point.family = experiment.policies[p].family;
-              point.id = id_of(experiment, point, topology, workload);
-              if (!ids.insert(point.id).second) {
-                return {Errc::invalid, "the run of " + point.label + " on " + point.topology +
-                                           " with " + point.workload +
-                                           " is in the grid twice under different names; remove "
-                                           "one of the equal topologies, workloads or policies"};
-              }
-              points.push_back(point);
-            }
+          for (std::uint32_t f = 0; f < experiment.faults.size(); ++f) {
+            point.seed = seed;
+            point.load = load;
+            point.faults_index = f;
+            point.faults = experiment.faults[f].name;
+            if (Status added = add_pair(experiment, point, topology, workload, ids, points); !added)
+              return added.error();
           }
         }
       }

@@ -20,7 +20,9 @@ struct RunPoint {
   std::uint32_t agents = 1;
   std::string label, policy;  ///< its name in tables, its text
   Family family = Family::order;
-  std::uint32_t topology_index = 0, workload_index = 0, policy_index = 0;  ///< of the experiment
+  std::string faults;  ///< name of the faults, empty: none
+  /// Of the experiment.
+  std::uint32_t topology_index = 0, workload_index = 0, policy_index = 0, faults_index = 0;
 };
 
 /// The inputs of the experiment's split, opened once. By index of the experiment; those of other

@@ -69,6 +69,7 @@ TEST_CASE("ids follow what is run, not what it is called") {
            {"agents: [1, 2]", "agents: [3, 4]"},
            {"policies: [fifo, sjf]", "physics: full\npolicies: [fifo, sjf]"},
            {"policies: [fifo, sjf]", "network: lan\npolicies: [fifo, sjf]"},
+           {"policies: [fifo, sjf]", "faults: {loss: 0.1}\npolicies: [fifo, sjf]"},
            {"policies: [fifo, sjf]", "durations: none\npolicies: [fifo, sjf]"}}) {
     CAPTURE(from);
     CAPTURE(to);
@@ -78,6 +79,19 @@ TEST_CASE("ids follow what is run, not what it is called") {
     // Only the runs on the topology that did not change keep their ids.
     CHECK(common == (std::string(from) == "servers: 4" ? before.size() / 2 : 0));
   }
+}
+
+TEST_CASE("faults are a dimension of the grid, each a pair of its own") {
+  const auto points =
+      grid(parsed(kText, "policies:", "faults: [none, {name: lossy, loss: 0.1}]\npolicies:"));
+  CHECK(points.size() == 2 * 2 * 2 * 2 * 3 * 2);
+  const auto plain = ids(grid(parsed(kText)));
+  std::size_t common = 0;
+  for (const RunPoint& point : points) {
+    CHECK((point.faults.empty() || point.faults == "lossy"));
+    common += plain.count(point.id);
+  }
+  CHECK(common == plain.size());  // runs without faults are what they were
 }
 
 TEST_CASE("grids that make no sense are refused") {

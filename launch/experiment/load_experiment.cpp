@@ -30,6 +30,27 @@ DurationKnowledge read_durations(Diagnostics& diagnostics, const YAML::Node& nod
   return fallback;
 }
 
+/// `name` and the mapping `parameters` as NAME:key=value,...
+std::string with_parameters(Diagnostics& diagnostics, const YamlMap& map, std::string name) {
+  if (!map.has("parameters") || name.empty()) return name;
+  const YAML::Node parameters = map.get("parameters");
+  if (!parameters.IsMap()) {
+    diagnostics.add(place_of(parameters),
+                    "parameters must be a mapping, as {queue: skip, fit: node}; "
+                    "'starling policies' lists those of each policy");
+    return name;
+  }
+  for (const auto& entry : parameters) {
+    if (!entry.first.IsScalar() || !entry.second.IsScalar()) {
+      diagnostics.add(place_of(entry.first), "a parameter of a policy is one name and one value");
+      continue;
+    }
+    name += (name.find(':') == std::string::npos ? ":" : ",") + entry.first.Scalar() + "=" +
+            entry.second.Scalar();
+  }
+  return name;
+}
+
 PolicyChoice read_policy(Diagnostics& diagnostics, const YAML::Node& node,
                          const PolicyRegistry& policies, const DurationKnowledge& durations) {
   PolicyChoice choice;
@@ -38,9 +59,10 @@ PolicyChoice read_policy(Diagnostics& diagnostics, const YAML::Node& node,
   if (node.IsScalar()) {
     choice.text = choice.label = node.Scalar();
   } else {
-    const YamlMap map(diagnostics, node, "a policy", {"policy", "label", "durations"});
+    const YamlMap map(diagnostics, node, "a policy",
+                      {"policy", "parameters", "label", "durations"});
     if (!node.IsMap()) return choice;
-    choice.text = map.name("policy", std::nullopt);
+    choice.text = with_parameters(diagnostics, map, map.name("policy", std::nullopt));
     choice.label = map.name("label", choice.text);
     choice.durations = read_durations(diagnostics, map.get("durations"), durations);
     if (map.has("policy")) text = map.get("policy");
@@ -105,6 +127,18 @@ std::vector<double> read_loads(Diagnostics& diagnostics, const YamlMap& map) {
   return out;
 }
 
+constexpr const char* kNetworkKeys = "delay_us, jitter, loss, duplication, reorder";
+
+/// Those of the network's figures that `map` gives.
+NetworkModel read_figures(const YamlMap& map, NetworkModel model) {
+  if (map.has("delay_us")) model.delay = from_seconds(map.number("delay_us", 0, 1e9, 0.0) * 1e-6);
+  model.jitter = map.number("jitter", 0, 1, model.jitter);
+  model.loss = map.number("loss", 0, 0.9, model.loss);
+  model.duplication = map.number("duplication", 0, 0.9, model.duplication);
+  model.reorder = map.number("reorder", 0, 0.9, model.reorder);
+  return model;
+}
+
 NetworkModel read_network(Diagnostics& diagnostics, const YamlMap& map, PhysicsKind physics) {
   if (!map.has("network"))
     return physics == PhysicsKind::full ? NetworkModel::lan() : NetworkModel::ideal();
@@ -113,18 +147,46 @@ NetworkModel read_network(Diagnostics& diagnostics, const YamlMap& map, PhysicsK
   if (node.IsScalar() && node.Scalar() == "lan") return NetworkModel::lan();
   if (node.IsScalar()) {
     diagnostics.add(place_of(node), "network is '" + node.Scalar().substr(0, 60) +
-                                        "'; write ideal, lan, or a mapping with delay_us, jitter, "
-                                        "loss, duplication, reorder");
+                                        "'; write ideal, lan, or a mapping with " + kNetworkKeys);
     return {};
   }
   const YamlMap model(diagnostics, node, "network",
                       {"delay_us", "jitter", "loss", "duplication", "reorder"});
-  NetworkModel out;
-  out.delay = from_seconds(model.number("delay_us", 0, 1e9, 0.0) * 1e-6);
-  out.jitter = model.number("jitter", 0, 1, 0.0);
-  out.loss = model.number("loss", 0, 0.9, 0.0);
-  out.duplication = model.number("duplication", 0, 0.9, 0.0);
-  out.reorder = model.number("reorder", 0, 0.9, 0.0);
+  return read_figures(model, NetworkModel{});
+}
+
+/// `faults`: one of none or a mapping, or a list of them.
+std::vector<FaultsChoice> read_faults(Diagnostics& diagnostics, const YamlMap& map,
+                                      const NetworkModel& network) {
+  if (!map.has("faults")) return {{"", network}};
+  const YAML::Node node = map.get("faults");
+  std::vector<YAML::Node> entries{node};
+  if (node.IsSequence()) entries = {node.begin(), node.end()};
+  if (entries.empty())
+    diagnostics.add(place_of(node), "faults is an empty list; write none, or leave it out");
+  std::vector<FaultsChoice> out;
+  for (const YAML::Node& entry : entries) {
+    FaultsChoice choice{"", network};
+    if (entry.IsMap()) {
+      const YamlMap faults(diagnostics, entry, "an entry of faults",
+                           {"name", "delay_us", "jitter", "loss", "duplication", "reorder"});
+      choice.name = faults.name("name", "faults " + std::to_string(out.size() + 1));
+      choice.network = read_figures(faults, network);
+    } else if (!entry.IsScalar() || entry.Scalar() != "none") {
+      diagnostics.add(place_of(entry), "faults has '" + text_of(entry).substr(0, 60) +
+                                           "'; write none, or a mapping with name and any of " +
+                                           kNetworkKeys);
+    }
+    const bool known = std::any_of(out.begin(), out.end(), [&](const FaultsChoice& other) {
+      return other.name == choice.name;
+    });
+    if (known) {
+      diagnostics.add(place_of(entry), "two faults are called '" +
+                                           (choice.name.empty() ? "none" : choice.name) +
+                                           "'; give each a name: of its own");
+    }
+    out.push_back(std::move(choice));
+  }
   return out;
 }
 
@@ -205,7 +267,7 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
   const YamlMap map(diagnostics, root, "an experiment",
                     {"name", "description", "topologies", "workload_defaults", "workloads",
                      "splits", "split", "loads", "policies", "baseline", "agents", "seeds",
-                     "physics", "durations", "network", "jobs"});
+                     "physics", "durations", "network", "faults", "jobs"});
   Experiment experiment;
   if (!root.IsMap()) return experiment;
   const std::filesystem::path folder = file.parent_path();
@@ -235,16 +297,17 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
   experiment.physics = physics == "full" ? PhysicsKind::full : PhysicsKind::trace;
   if (physics != "full" && physics != "trace")
     diagnostics.add(map.place("physics"), "physics is '" + physics + "'; write trace or full");
-  experiment.network = read_network(diagnostics, map, experiment.physics);
+  experiment.faults =
+      read_faults(diagnostics, map, read_network(diagnostics, map, experiment.physics));
   read_policies(diagnostics, map, policies,
                 read_durations(diagnostics, map.get("durations"), DurationKnowledge{}), experiment);
   experiment.agents = read_whole_list<std::uint32_t>(diagnostics, map, "agents", 1, 4096, false);
   experiment.seeds = read_whole_list<std::uint64_t>(diagnostics, map, "seeds", 1, 1'000'000, true);
-  const std::string jobs = map.name("jobs", "no");
+  const std::string jobs = map.name("jobs", "yes");
   experiment.jobs_csv = jobs == "yes" || jobs == "true";
   if (!experiment.jobs_csv && jobs != "no" && jobs != "false")
     diagnostics.add(map.place("jobs"),
-                    "jobs is '" + jobs + "'; write yes (a jobs.csv per run) or no");
+                    "jobs is '" + jobs + "'; write yes (every job of every run in jobs.csv) or no");
   return experiment;
 }
 
@@ -276,7 +339,11 @@ Result<Experiment> load_experiment(const std::filesystem::path& file,
                                    const PolicyRegistry& policies, const Variables& variables,
                                    const std::string& split) {
   const Result<std::string> text = read_text_file(file, kFileBytes);
-  if (!text) return text.error();
+  if (!text) {
+    return {text.error().code, text.error().message +
+                                   "; give an experiment in YAML, see docs/experiments.md and "
+                                   "examples/experiments/"};
+  }
   return parse_experiment(text.value(), file, policies, variables, split);
 }
 

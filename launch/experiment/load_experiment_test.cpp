@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/rng.h"
+#include "launch/experiment/prepare.h"
 #include "launch/experiment/values.h"
 
 using namespace starling;
@@ -73,7 +74,10 @@ TEST_CASE("a whole experiment is read as it is written") {
   CHECK(e.agents == std::vector<std::uint32_t>{1, 2});
   CHECK(e.seeds == std::vector<std::uint64_t>{1, 2, 3});
   CHECK(e.physics == PhysicsKind::full);
-  CHECK(e.network.delay == NetworkModel::lan().delay);
+  REQUIRE(e.faults.size() == 1);
+  CHECK(e.faults[0].name.empty());
+  CHECK(e.faults[0].network.delay == NetworkModel::lan().delay);
+  CHECK(e.jobs_csv);
 }
 
 TEST_CASE("another split can be asked for") {
@@ -103,6 +107,75 @@ TEST_CASE("a mistake is told with its place and what would be right") {
   CHECK(has(mistake("loads: [0.7", "loads: {"), "this is not YAML"));
   CHECK(has(parse(kGood + "---\nname: second\n").error().message, "a second document"));
   CHECK(has(parse("").error().message, "an experiment is"));
+}
+
+TEST_CASE("faults come on top of the network, each under a name") {
+  const auto with = [](const std::string& faults) {
+    return parse(replaced(kGood, "physics: full", "physics: full\nfaults: " + faults));
+  };
+  const auto read = with("[none, {name: lossy, loss: 0.05, reorder: 0.1}, {delay_us: 2000}]");
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  const auto& faults = read.value().faults;
+  REQUIRE(faults.size() == 3);
+  CHECK(faults[0].name.empty());
+  CHECK(faults[1].name == "lossy");
+  CHECK(faults[1].network.loss == 0.05);
+  CHECK(faults[1].network.delay == NetworkModel::lan().delay);
+  CHECK(faults[2].network.delay == from_seconds(0.002));
+  CHECK(with("{loss: 0.01}").value().faults.size() == 1);
+  CHECK(has(with("[none, {los: 0.1}]").error().message, "dir/x.yaml:17:17: "));
+  CHECK(has(with("[none, {los: 0.1}]").error().message, "did you mean 'loss'?"));
+  CHECK(has(with("[{loss: 2}]").error().message, "loss"));
+  CHECK(has(with("lossy").error().message, "write none, or a mapping with name and any of"));
+  CHECK(has(with("[none, none]").error().message, "two faults are called 'none'"));
+  CHECK(has(with("[]").error().message, "empty list"));
+}
+
+TEST_CASE("a policy's parameters are a mapping, or stand in its name") {
+  const auto with = [](const std::string& policy) {
+    return parse(replaced(kGood, "policies: [fifo", "policies: [" + policy + ", fifo"));
+  };
+  const auto read = with("{policy: fifo, parameters: {queue: skip, fit: node}, label: skipping}");
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  CHECK(read.value().policies[0].text == "fifo:queue=skip,fit=node");
+  CHECK(with("\"fifo:queue=skip\"").value().policies[0].text == "fifo:queue=skip");
+  CHECK(has(with("{policy: fifo, parameters: {queue: slip}, label: x}").error().message,
+            "dir/x.yaml:12:"));
+  CHECK(has(with("{policy: fifo, parameters: {quue: skip}, label: x}").error().message, "quue"));
+  CHECK(
+      has(with("{policy: fifo, parameters: skip, label: x}").error().message, "must be a mapping"));
+}
+
+TEST_CASE("the sizes of every generator can be given, and only its own") {
+  const auto with = [](const std::string& topology) {
+    return parse(replaced(kGood, "generate: flat, servers: 4, gpus_per_server: 8", topology));
+  };
+  for (const auto& [text, servers] : std::vector<std::pair<std::string, std::uint32_t>>{
+           {"generate: fat-tree, fat_tree_k: 4, uplink_gbps: 50", 16},
+           {"generate: leaf-spine, servers: 6, servers_per_rack: 3, spines: 2", 6},
+           {"generate: vl2, servers: 8, vl2_aggregation_ports: 4, vl2_intermediate_ports: 4", 8},
+           {"generate: bcube, servers: 16, bcube_ports: 4, bcube_levels: 2", 16},
+           {"generate: dragonfly, servers: 12, dragonfly_hosts: 2, dragonfly_routers: 3, "
+            "dragonfly_global: 1",
+            12},
+           {"generate: rail-optimised, servers: 8, rails: 4, racks_per_unit: 2, "
+            "servers_per_rack: 2",
+            8},
+           {"generate: flat, servers: 2, server_template: dgx-a100", 2}}) {
+    CAPTURE(text);
+    const auto read = with(text);
+    REQUIRE_MESSAGE(read.ok(), read.error().message);
+    const auto made = open_topology(read.value().topologies[0]);
+    REQUIRE_MESSAGE(made.ok(), made.error().message);
+    CHECK(made.value().server_count() == servers);
+  }
+  CHECK(has(with("generate: flat, servers: 4, spines: 2").error().message,
+            "dir/x.yaml:3:51: 'spines' means nothing to flat, only to leaf-spine, "
+            "rail-optimised; leave it out"));
+  CHECK(has(with("generate: flat, server_template: dgx-a1000").error().message,
+            "did you mean 'dgx-a100'?"));
+  CHECK(has(with("generate: flat, server_template: 4xt4, cpus: 3").error().message,
+            "'cpus' is given by server_template"));
 }
 
 TEST_CASE("an item belongs to exactly one split") {

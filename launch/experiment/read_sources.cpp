@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "launch/experiment/read_generator.h"
 #include "launch/experiment/values.h"
 #include "workload/trace.h"
 
@@ -9,7 +10,6 @@ namespace starling {
 namespace {
 
 constexpr std::uint32_t kMost = 1U << 20U;
-constexpr double kFast = 1e6;  // Gbit/s
 
 std::string stem(const std::string& file) {
   std::filesystem::path name = std::filesystem::path(file).filename();
@@ -26,13 +26,13 @@ void either(const ExperimentReader& reader, const YamlMap& map, const std::strin
 
 /// Keys of the other kind of source, which would do nothing.
 void useless(const ExperimentReader& reader, const YamlMap& map, bool generated,
-             const std::vector<const char*>& only_generated,
-             const std::vector<const char*>& only_file) {
-  for (const char* key : generated ? only_file : only_generated) {
-    if (!map.has(key)) continue;
-    reader.diagnostics.add(map.place(key), std::string("'") + key + "' does nothing beside '" +
-                                               (generated ? "generate" : "file") +
-                                               "'; leave it out");
+             const std::vector<std::string>& only_generated,
+             const std::vector<std::string>& only_file) {
+  for (const std::string& key : generated ? only_file : only_generated) {
+    if (!map.has(key.c_str())) continue;
+    reader.diagnostics.add(map.place(key.c_str()), "'" + key + "' does nothing beside '" +
+                                                       (generated ? "generate" : "file") +
+                                                       "'; leave it out");
   }
 }
 
@@ -80,17 +80,14 @@ TopologySource read_topology_source(const ExperimentReader& reader, const YAML::
     map["file"] = entry;
     node = map;
   }
-  const std::vector<const char*> generated = {
-      "servers",    "gpus_per_server", "gpu_type",    "gpus_per_island", "cpus",
-      "memory_gib", "nic_gbps",        "nvlink_gbps", "pcie_gbps",       "servers_per_rack",
-      "spines",     "uplink_gbps",     "fat_tree_k",  "link_latency_us"};
+  const std::vector<std::string> sizes = generator_keys();
   std::vector<std::string> keys = {"name", "file", "generate", "gang_max"};
-  keys.insert(keys.end(), generated.begin(), generated.end());
+  keys.insert(keys.end(), sizes.begin(), sizes.end());
   const YamlMap map(reader.diagnostics, node, "a topology", keys);
   TopologySource source;
   if (!node.IsMap()) return source;
   either(reader, map, "a topology");
-  useless(reader, map, map.has("generate"), generated, {});
+  useless(reader, map, map.has("generate"), sizes, {});
   source.gang_max = map.whole("gang_max", 1, kMost, 0U);
   if (map.has("file")) {
     source.file = reader.file(map, "file");
@@ -98,35 +95,7 @@ TopologySource read_topology_source(const ExperimentReader& reader, const YAML::
     return source;
   }
   source.generator = map.name("generate", "");
-  const std::vector<std::string> kinds = {"flat",  "leaf-spine", "fat-tree",      "vl2",
-                                          "bcube", "dragonfly",  "rail-optimised"};
-  if (std::find(kinds.begin(), kinds.end(), source.generator) == kinds.end()) {
-    reader.diagnostics.add(map.place("generate"), "no generator '" + source.generator + "'" +
-                                                      suggestion(source.generator, kinds));
-  }
-  GeneratorOptions& o = source.options;
-  o.fat_tree_k = map.whole("fat_tree_k", 2, 256, 0U);
-  o.gpu_type = map.name("gpu_type", o.gpu_type);
-  o.servers = o.fat_tree_k > 0 ? 0 : o.servers;
-  if (map.has("servers")) {
-    auto groups = parse_server_groups(map.name("servers", ""), o.gpu_type);
-    if (groups) {
-      o.groups = std::move(groups).value();
-    } else {
-      reader.diagnostics.add(map.place("servers"), "servers: " + groups.error().message);
-    }
-  }
-  o.gpus_per_server = map.whole("gpus_per_server", 1, 256, o.gpus_per_server);
-  o.gpus_per_island = map.whole("gpus_per_island", 1, 256, o.gpus_per_island);
-  o.cpus = map.number("cpus", 0, 1e6, o.cpus);
-  o.memory_gib = map.number("memory_gib", 0, 1e9, o.memory_gib);
-  o.nic_gbps = map.number("nic_gbps", 0.001, kFast, o.nic_gbps);
-  o.nvlink_gbps = map.number("nvlink_gbps", 0.001, kFast, o.nvlink_gbps);
-  o.pcie_gbps = map.number("pcie_gbps", 0.001, kFast, o.pcie_gbps);
-  o.link_latency_us = map.number("link_latency_us", 0, 1e6, o.link_latency_us);
-  o.servers_per_rack = map.whole("servers_per_rack", 1, kMost, o.servers_per_rack);
-  o.spines = map.whole("spines", 1, 4096, o.spines);
-  o.uplink_gbps = map.number("uplink_gbps", 0, kFast, o.uplink_gbps);
+  source.options = read_generator(reader.diagnostics, map, source.generator);
   source.name = map.name("name", source.generator);
   return source;
 }

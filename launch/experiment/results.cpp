@@ -1,17 +1,18 @@
 #include "launch/experiment/results.h"
 
-#include <cstdlib>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 
-#include "base/check.h"
-#include "launch/experiment/page_template.h"
+#include "launch/report/page.h"
 
 namespace starling {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kDrawnMax = 120;  // some 10 MB of page
 
 Json to_json(const Interval& x) {
   return {{"mean", x.mean}, {"half95", x.n > 1 ? Json(x.half) : Json()}, {"n", x.n}};
@@ -37,6 +38,7 @@ Json to_json(const ComparisonTable& table) {
           {"family_name", family_text(table.family)},
           {"topology", table.topology},
           {"load", table.load > 0 ? Json(table.load) : Json()},
+          {"faults", table.faults.empty() ? Json() : Json(table.faults)},
           {"pairs", table.pairs},
           {"left_out", table.left_out},
           {"floor_jct_s", to_json(table.floor_s)},
@@ -55,39 +57,24 @@ Json runs_of(const Results& results) {
   return runs;
 }
 
-/// Curves of the first pair of every table's cell: a page with all of them would be too large.
+/// The runs whose curves the page draws.
 Json cells(const Results& results) {
-  std::set<std::tuple<std::string, double, std::string, std::uint32_t>> seen;
   Json out = Json::array();
   for (const RunRecord& record : results.records) {
+    if (record.curves.empty()) continue;
     const RunPoint& point = record.fact.point;
-    if (!seen.emplace(point.topology, point.load, point.label, point.agents).second) continue;
     const Json summary = Json::parse(record.summary);
     out.push_back({{"policy", point.label},
                    {"agents", point.agents},
                    {"topology", point.topology},
                    {"load", point.load > 0 ? Json(point.load) : Json()},
+                   {"faults", point.faults.empty() ? Json() : Json(point.faults)},
                    {"workload", point.workload},
                    {"seed", point.seed},
                    {"gpus", summary.at("gpus")},
                    {"curves", Json::parse(record.curves)}});
   }
   return out;
-}
-
-/// Puts `text` in the place of `mark`, which occurs once.
-void fill(std::string& page, const std::string& mark, const std::string& text) {
-  const std::size_t at = page.find(mark);
-  STARLING_CHECK(at != std::string::npos);
-  page.replace(at, mark.size(), text);
-}
-
-/// Inside a script element `end` would end it early; strings of JSON and JavaScript read "<\/"
-/// alike.
-std::string within_script(std::string text, const char* end) {
-  for (std::size_t at = 0; (at = text.find(end, at)) != std::string::npos; at += 3)
-    text.insert(at + 1, "\\");
-  return text;
 }
 
 }  // namespace
@@ -99,6 +86,7 @@ Result<Results> read_results(const std::filesystem::path& dir) {
             manifest.error().message + "; give a folder that 'starling experiment' wrote"};
   Results results;
   results.manifest = std::move(manifest).value();
+  std::set<std::tuple<std::string, double, std::string, std::string, std::uint32_t>> drawn;
   for (const RunPoint& point : results.manifest.runs) {
     const std::filesystem::path file = dir / "runs" / (point.id + ".json");
     std::error_code ignored;
@@ -109,6 +97,9 @@ Result<Results> read_results(const std::filesystem::path& dir) {
     auto record = read_record(file, point);
     if (!record)
       return {Errc::invalid, record.error().message + "; delete it and go on with --resume"};
+    if (drawn.size() == kDrawnMax ||
+        !drawn.emplace(point.topology, point.load, point.faults, point.label, point.agents).second)
+      record.value().curves.clear();
     results.records.push_back(std::move(record).value());
   }
   std::vector<RunFact> facts;
@@ -134,30 +125,17 @@ std::string results_json(const Results& results) {
 
 std::string experiment_page(const Results& results, const std::string& echarts) {
   const Manifest& manifest = results.manifest;
-  const Json data{{"name", manifest.name},          {"description", manifest.description},
-                  {"split", manifest.split},        {"physics", manifest.physics},
-                  {"runs", results.records.size()}, {"missing", results.missing},
-                  {"tables", comparisons(results)}, {"cells", cells(results)}};
-  std::string page = kExperimentPage;
-  // The page's own marks first: what is filled in may hold anything.
-  fill(page, "@@ECHARTS@@", "\x01");
-  fill(page, "@@DATA@@",
-       within_script(data.dump(-1, ' ', true, Json::error_handler_t::replace), "</"));
-  fill(page, "\x01", within_script(echarts, "</script"));
-  return page;
-}
-
-std::filesystem::path find_echarts(const std::filesystem::path& program) {
-  namespace fs = std::filesystem;
-  if (const char* given = std::getenv("STARLING_ECHARTS"); given != nullptr) return given;
-  const fs::path folder = program.parent_path();
-  for (const fs::path& file :
-       {folder / "experiment/charts/node_modules/echarts/dist/echarts.min.js",
-        folder / "../share/starling/echarts.min.js"}) {
-    std::error_code ignored;
-    if (fs::exists(file, ignored)) return file;
-  }
-  return {};
+  const Json data{{"page", "experiment"},
+                  {"name", manifest.name},
+                  {"description", manifest.description},
+                  {"split", manifest.split},
+                  {"physics", manifest.physics},
+                  {"runs", results.records.size()},
+                  {"missing", results.missing},
+                  {"tables", comparisons(results)},
+                  {"cells", cells(results)}};
+  return fill_page(kExperimentPage, data.dump(-1, ' ', true, Json::error_handler_t::replace),
+                   echarts);
 }
 
 Status write_results(const std::filesystem::path& dir, const Results& results,
@@ -167,6 +145,7 @@ Status write_results(const std::filesystem::path& dir, const Results& results,
           write_whole(dir / "table.md", tables_markdown(results.manifest.name, results.tables));
       !s)
     return s;
+  if (Status s = write_jobs_table(dir, results); !s) return s;
   return write_whole(dir / "report.html", experiment_page(results, echarts));
 }
 

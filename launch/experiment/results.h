@@ -13,17 +13,21 @@ namespace starling {
 /// The finished runs of an experiment's folder, and what they say.
 struct Results {
   Manifest manifest;
-  std::vector<RunRecord> records;  ///< in the order of the grid
-  std::uint64_t missing = 0;       ///< runs of the grid without a record
+  /// In the order of the grid. Only the first run of each topology, load, faults, policy and number
+  /// of agents keeps its curves: a page with all of them would be too large.
+  std::vector<RunRecord> records;
+  std::uint64_t missing = 0;  ///< runs of the grid without a record
   std::vector<ComparisonTable> tables;
 };
 
 /// Reads experiment.json and runs/ of `dir`. Missing runs are counted, damaged ones are errors.
 [[nodiscard]] Result<Results> read_results(const std::filesystem::path& dir);
-/// Writes summary.json, table.md and report.html into `dir`. `echarts` is the text of the chart
-/// library, or empty: then the page shows its tables and says how to get the charts.
+/// Writes summary.json, table.md, report.html and, where there are jobs/, jobs.csv into `dir`.
+/// `echarts` as in fill_page().
 [[nodiscard]] Status write_results(const std::filesystem::path& dir, const Results& results,
                                    const std::string& echarts);
+/// The jobs of all runs as one table: columns that name the run, then those of jobs/ID.csv.
+[[nodiscard]] Status write_jobs_table(const std::filesystem::path& dir, const Results& results);
 
 /// {"schema": 1, "runs": [...]} as ARCHITECTURE has it.
 [[nodiscard]] std::string summary_of(const Results& results);
@@ -32,8 +36,5 @@ struct Results {
 
 /// The self-contained page.
 [[nodiscard]] std::string experiment_page(const Results& results, const std::string& echarts);
-/// Where the chart library's file is: $STARLING_ECHARTS, beside the build, or installed with the
-/// program at `program`; empty if it is nowhere.
-[[nodiscard]] std::filesystem::path find_echarts(const std::filesystem::path& program);
 
 }  // namespace starling

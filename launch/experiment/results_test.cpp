@@ -3,9 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <cstdio>
-#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "launch/report/test_browser.h"
 #include "topology/generate.h"
 #include "workload/test_folder.h"
 #include "workload/text_file.h"
@@ -71,25 +71,6 @@ void write_folder(const std::filesystem::path& dir, const std::string& name) {
   REQUIRE(write_manifest(dir / "experiment.json", manifest).ok());
 }
 
-std::string chromium_dom(const std::filesystem::path& page) {
-  const std::string command =
-      "chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage "
-      "--virtual-time-budget=20000 --window-size=1200,900 --dump-dom 'file://" +
-      page.string() + "' 2>/dev/null";
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-  std::string dom;
-  char buffer[4096];
-  for (std::size_t n = 0; pipe && (n = std::fread(buffer, 1, sizeof buffer, pipe.get())) > 0;)
-    dom.append(buffer, n);
-  return dom;
-}
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t n = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++n;
-  return n;
-}
-
 }  // namespace
 
 TEST_CASE("summary.json has the figures of every run under the names of the experiment") {
@@ -118,8 +99,8 @@ TEST_CASE("the page is whole, names no host, and no text can end its script") {
   CHECK(page.find("</script><b>") == std::string::npos);
   CHECK(page.find("http") == std::string::npos);
   CHECK(page.find("echarts.min.js") != std::string::npos);
-  CHECK(count(page, "</script>") == 3);
-  CHECK(count(experiment_page(results, "x='</script>'"), "</script>") == 3);
+  CHECK(count_of(page, "</script>") == 3);
+  CHECK(count_of(experiment_page(results, "x='</script>'"), "</script>") == 3);
 }
 
 TEST_CASE("damaged folders are refused in words") {
@@ -132,58 +113,51 @@ TEST_CASE("damaged folders are refused in words") {
   CHECK_FALSE(read_results(folder.path).ok());
 }
 
-TEST_CASE("curves: the distribution ends at one, and heat counts GPUs by server") {
-  const RunCurves curves = run_curves(small_run(0), two_servers());
-  REQUIRE(curves.jct.size() == 20);
-  CHECK(curves.jct.back().second == 1);
-  CHECK(curves.jct.back().first == 500);
-  RunResult two = small_run(0);
-  two.jobs.resize(2);
-  two.jobs[0].placement = "0-3";
-  two.jobs[1].placement = "4,6";
-  two.jobs[0].start_s = 0, two.jobs[0].finish_s = 600;
-  two.jobs[1].start_s = 300, two.jobs[1].finish_s = 600;
-  const RunCurves hot = run_curves(two, two_servers());
-  REQUIRE(hot.heat.size() == 2);
-  CHECK(hot.heat_bin_s == 10);
-  CHECK(hot.heat[0] == std::vector<std::uint32_t>(60, 100));
-  CHECK(hot.heat[1][29] == 0);
-  CHECK(hot.heat[1][30] == 50);
-  CHECK(curves.gantt.size() == 20);
-  CHECK(curves.timeline.size() == 20);
-  // Many servers share rows.
-  CurveLimits narrow;
-  narrow.heat_rows = 1;
-  narrow.bars = 4;
-  CHECK(run_curves(small_run(0), two_servers(), narrow).heat.size() == 1);
-  CHECK(run_curves(small_run(0), two_servers(), narrow).gantt.front().job == "job8");
-  CHECK(run_curves(RunResult{}, two_servers()).heat.empty());
+TEST_CASE("the jobs of all runs are one table that names their runs") {
+  const TestFolder folder("jobs-table");
+  write_folder(folder.path, "x");
+  Results results = read_results(folder.path).value();
+  REQUIRE(write_jobs_table(folder.path, results).ok());
+  CHECK_FALSE(std::filesystem::exists(folder.path / "jobs.csv"));  // the runs kept no jobs
+  std::filesystem::create_directories(folder.path / "jobs");
+  const auto put = [&](std::size_t run, const char* rows) {
+    const std::string file = results.records[run].fact.point.id + ".csv";
+    REQUIRE(write_text_file(folder.path / "jobs" / file, rows).ok());
+  };
+  results.records[2].fact.point.label = "a \"b\", c";
+  put(0, "job,submit_s\nj1,0\nj2,5\n");
+  put(2, "job,submit_s\n\"two\nlines\",0\n");
+  REQUIRE(write_jobs_table(folder.path, results).ok());
+  CHECK(read_text_file(folder.path / "jobs.csv").value() ==
+        "run,policy,agents,topology,workload,load,faults,seed,job,submit_s\n"
+        "0000000000000001,slow,1,two,w,0.7,,1,j1,0\n"
+        "0000000000000001,slow,1,two,w,0.7,,1,j2,5\n"
+        "0000000000000003,\"a \"\"b\"\", c\",1,two,w,0.7,,2,\"two\nlines\",0\n");
+}
+
+TEST_CASE("only the runs that the page draws keep their curves") {
+  const TestFolder folder("drawn");
+  write_folder(folder.path, "x");
+  const Results results = read_results(folder.path).value();
+  std::size_t drawn = 0;
+  for (const RunRecord& record : results.records) drawn += record.curves.empty() ? 0 : 1;
+  CHECK(drawn == 4);  // two loads, two policies; not the second seeds
 }
 
 TEST_CASE("a browser draws the page") {
-  if (std::system("command -v chromium >/dev/null 2>&1") != 0) {
-    MESSAGE("chromium is not installed: the page is not tested in a browser");
-    return;
-  }
-  const TestFolder folder("browser");
+  const TestBrowser browser("browser");
+  if (!browser.usable()) return;
+  const TestFolder folder("drawn-page");
   write_folder(folder.path, "drawn");
   const Results results = read_results(folder.path).value();
-  const auto page = folder.path / "report.html";
-  REQUIRE(write_text_file(page, experiment_page(results, "")).ok());
-  std::string dom = chromium_dom(page);
+  std::string dom = browser.dom(experiment_page(results, ""));
   CHECK(dom.find("data-ready=\"yes\"") != std::string::npos);
   CHECK(dom.find("id=\"nocharts\" class=\"card\">") != std::string::npos);  // no longer hidden
-  CHECK(count(dom, "<caption>") == 2);
-
-  const auto self = std::filesystem::read_symlink("/proc/self/exe");
-  const auto library = find_echarts(self.parent_path());
-  if (library.empty()) {
-    MESSAGE("the chart library is not there (target charts makes it): charts are not tested");
-    return;
-  }
-  REQUIRE(write_text_file(page, experiment_page(results, read_text_file(library).value())).ok());
-  dom = chromium_dom(page);
+  CHECK(count_of(dom, "<caption>") == 2);
+  const std::string echarts = browser.echarts();
+  if (echarts.empty()) return;
+  dom = browser.dom(experiment_page(results, echarts));
   CHECK(dom.find("data-ready=\"yes\"") != std::string::npos);
-  // Sweep, bars, distribution, GPUs, waiting, heat and Gantt.
-  CHECK(count(dom, "data-zr-dom-id=\"zr_0.0\"") == 7);
+  // Sweep, bars, differences, distribution, GPUs, waiting, heat and Gantt.
+  CHECK(count_of(dom, "data-zr-dom-id=\"zr_0") == 8);
 }

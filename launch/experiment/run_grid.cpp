@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "launch/experiment/prepare.h"
-#include "launch/experiment/run_curves.h"
 #include "launch/experiment/run_record.h"
+#include "launch/report/run_curves.h"
 #include "sim/summary.h"
 
 namespace starling {
@@ -24,7 +24,7 @@ SimOptions sim_options(const Experiment& experiment, const RunPoint& point,
   options.seed = point.seed;
   options.physics = experiment.physics;
   options.durations = experiment.policies[point.policy_index].durations;
-  options.network = experiment.network;
+  options.network = experiment.faults[point.faults_index].network;
   // As `starling sim` does: at most 16 executors, and none of them tiny.
   options.servers_per_executor = std::max(8U, (topology.server_count() + 15) / 16);
   return options;

@@ -1,10 +1,15 @@
 #include "launch/experiment/run_grid.h"
 
 #include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <map>
+#include <thread>
 #include <tuple>
 
 #include "launch/experiment/load_experiment.h"
@@ -71,6 +76,7 @@ struct World {
         [&](const Topology& topology, const Trace& trace, const PolicyRegistry&,
             const SimOptions& options_of_run) -> Result<RunResult> {
           ++calls;
+          if (pause > std::chrono::milliseconds(0)) std::this_thread::sleep_for(pause);
           if (options_of_run.policy == fail_policy && options_of_run.seed == 2)
             return {Errc::invalid, "it broke"};
           if (options_of_run.policy == fail_policy && options_of_run.seed == 3)
@@ -85,6 +91,7 @@ struct World {
   Inputs inputs;
   std::vector<RunPoint> points;
   std::atomic<int> calls = 0;
+  std::chrono::milliseconds pause{0};  ///< each run takes so long
   std::uint64_t last_done = 0, last_total = 0;
   std::vector<std::string> complaints;
 };
@@ -143,6 +150,39 @@ TEST_CASE("a run that fails costs nothing but itself, and --resume runs it again
   CHECK(world.calls == 4);
   CHECK(world.run(folder.path, true).value().skipped == 12);
   CHECK(world.calls == 0);
+}
+
+TEST_CASE("kill -9 costs the runs under way and no other") {
+  const TestFolder folder("killed");
+  World world;
+  const auto records = [&] {
+    std::size_t n = 0;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path / "runs", ignored))
+      n += entry.path().extension() == ".json" ? 1 : 0;
+    return n;
+  };
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    world.pause = std::chrono::milliseconds(100);
+    static_cast<void>(world.run(folder.path));
+    _exit(0);
+  }
+  for (int i = 0; i < 1000 && records() < 4; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  kill(child, SIGKILL);
+  int status = 0;
+  waitpid(child, &status, 0);
+  REQUIRE(WIFSIGNALED(status));
+  const std::size_t kept = records();
+  REQUIRE(kept >= 4);
+  REQUIRE(kept < 12);
+  const auto again = world.run(folder.path, true);
+  REQUIRE_MESSAGE(again.ok(), again.error().message);
+  CHECK(again.value().skipped == kept);  // every record that was there is whole
+  CHECK(again.value().ran == 12 - kept);
+  CHECK(read_results(folder.path).value().missing == 0);
 }
 
 TEST_CASE("finished runs are not overwritten unasked, and a torn record is run again") {

@@ -1,6 +1,5 @@
 #include "launch/experiment/run_record.h"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "sim/summary.h"
@@ -13,28 +12,12 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kSchema = 1;
 
-double rounded(double x) { return std::round(x * 1000) / 1000; }
-
-Json to_json(const RunCurves& curves) {
-  Json jct = Json::array(), timeline = Json::array(), gantt = Json::array();
-  for (const auto& [s, share] : curves.jct) jct.push_back({rounded(s), rounded(share)});
-  for (const TimePoint& p : curves.timeline)
-    timeline.push_back({rounded(p.at_s), p.busy_gpus, p.waiting});
-  for (const RunCurves::Bar& bar : curves.gantt) {
-    gantt.push_back(
-        {bar.job, rounded(bar.submit_s), rounded(bar.start_s), rounded(bar.finish_s), bar.gpus});
-  }
-  return Json{
-      {"jct", jct},
-      {"timeline", timeline},
-      {"heat", {{"bin_s", curves.heat_bin_s}, {"rows", curves.heat_rows}, {"cells", curves.heat}}},
-      {"gantt", gantt}};
-}
-
 void set_names(const RunPoint& point, Json& summary) {
   summary["policy"] = point.label;
   summary["family"] = std::string(1, static_cast<char>(point.family));
-  summary["topology"] = point.topology;
+  // The keys of a run are fixed, so faults are told beside the cluster that has them.
+  summary["topology"] =
+      point.topology + (point.faults.empty() ? "" : " (faults " + point.faults + ")");
   summary["workload"] = point.workload;
   summary["load"] = point.load > 0 ? Json(point.load) : Json();
 }
@@ -74,7 +57,7 @@ Status write_record(const std::filesystem::path& file, const RunPoint& point, Ru
   whole["id"] = point.id;
   whole["summary"] = Json::parse(summary_json(std::span(&run, 1))).at("runs").at(0);
   set_names(point, whole["summary"]);
-  whole["curves"] = to_json(curves);
+  whole["curves"] = Json::parse(curves_json(curves));
   return write_whole(file, whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
@@ -110,6 +93,7 @@ Status write_manifest(const std::filesystem::path& file, const Manifest& manifes
                     {"workload", point.workload},
                     {"split", point.split},
                     {"load", point.load},
+                    {"faults", point.faults},
                     {"agents", point.agents},
                     {"seed", point.seed}});
   }
@@ -142,6 +126,7 @@ Result<Manifest> read_manifest(const std::filesystem::path& file) {
       run.at("workload").get_to(point.workload);
       run.at("split").get_to(point.split);
       run.at("load").get_to(point.load);
+      point.faults = run.value("faults", "");
       run.at("agents").get_to(point.agents);
       run.at("seed").get_to(point.seed);
       const auto family = run.at("family").get<std::string>();

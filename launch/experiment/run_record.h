@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "launch/experiment/compare.h"
-#include "launch/experiment/run_curves.h"
+#include "launch/report/run_curves.h"
 #include "sim/run_result.h"
 
 namespace starling {

@@ -58,7 +58,13 @@ bool same(const TopologySource& a, const TopologySource& b) {
   return a.generator == b.generator && x.groups == y.groups && x.servers == y.servers &&
          x.gpu_type == y.gpu_type && x.gpus_per_server == y.gpus_per_server &&
          x.servers_per_rack == y.servers_per_rack && x.spines == y.spines &&
-         x.fat_tree_k == y.fat_tree_k && x.nic_gbps == y.nic_gbps && x.uplink_gbps == y.uplink_gbps;
+         x.fat_tree_k == y.fat_tree_k && x.nic_gbps == y.nic_gbps &&
+         x.uplink_gbps == y.uplink_gbps && x.server_template == y.server_template &&
+         x.vl2_aggregation_ports == y.vl2_aggregation_ports &&
+         x.vl2_intermediate_ports == y.vl2_intermediate_ports && x.bcube_ports == y.bcube_ports &&
+         x.bcube_levels == y.bcube_levels && x.dragonfly_hosts == y.dragonfly_hosts &&
+         x.dragonfly_routers == y.dragonfly_routers && x.dragonfly_global == y.dragonfly_global &&
+         x.rails == y.rails && x.racks_per_unit == y.racks_per_unit;
 }
 
 bool same(const WorkloadSource& a, const WorkloadSource& b) {

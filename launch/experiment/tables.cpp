@@ -47,6 +47,7 @@ void add_table(const ComparisonTable& table, std::string& text) {
     if (row.baseline) baseline = label_of(row, with_agents);
   }
   text += "\n## " + family_text(table.family) + ", " + table.topology +
+          (table.faults.empty() ? "" : ", faults " + table.faults) +
           (table.load > 0 ? ", load " + number("%.3g", table.load) : ", arrivals as given") +
           "\n\n";
   text += std::to_string(table.pairs) +

@@ -1,0 +1,94 @@
+#include <cstdio>
+#include <memory>
+
+#include "launch/commands/commands.h"
+#include "launch/commands/show_experiment.h"
+#include "launch/exit_codes.h"
+#include "launch/experiment/results.h"
+#include "launch/files.h"
+#include "launch/report/page.h"
+#include "launch/text.h"
+
+namespace starling {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string dir;
+  bool json = false, quiet = false;
+};
+
+void tell_written(const fs::path& dir, bool charts) {
+  std::fprintf(stderr, "starling: wrote %s%s\n", (dir / "report.html").c_str(),
+               charts ? "" : " without charts, because their library is not there");
+}
+
+/// The page of `sim` or `run` anew: it carries its data with it.
+int show_run(const Options& options) {
+  const fs::path dir = options.dir;
+  const auto old = read_text(dir / "report.html");
+  const auto data = old.ok() ? page_data(old.value()) : Result<std::string>(old.error());
+  if (!data || data.value().rfind("{\"page\":\"run\"", 0) != 0) {
+    return bad_input("report: " + options.dir +
+                     ": no experiment and no run lies there; give a folder that 'starling "
+                     "experiment', or 'sim' or 'run' with --out, wrote");
+  }
+  const auto echarts = chart_library();
+  if (!echarts) return failed(echarts.error());
+  if (auto written =
+          write_text(dir / "report.html", fill_page(kRunPage, data.value(), echarts.value()));
+      !written.ok())
+    return failed(written.error());
+  if (options.json) {
+    const auto summary = read_text(dir / "summary.json");
+    if (!summary) return failed(summary.error());
+    std::fputs(summary.value().c_str(), stdout);
+  }
+  if (!options.quiet) tell_written(dir, !echarts.value().empty());
+  return kDone;
+}
+
+int report(const Options& options) {
+  std::error_code ignored;
+  if (fs::exists(fs::path(options.dir) / "experiment.json", ignored))
+    return show_experiment(options.dir, options.json, options.quiet);
+  return show_run(options);
+}
+
+}  // namespace
+
+int show_experiment(const fs::path& dir, bool json, bool quiet) {
+  const auto results = read_results(dir);
+  if (!results) return failed(results.error());
+  const auto echarts = chart_library();
+  if (!echarts) return failed(echarts.error());
+  if (Status written = write_results(dir, results.value(), echarts.value()); !written)
+    return failed(written.error());
+  const std::string text =
+      json ? results_json(results.value())
+           : tables_markdown(results.value().manifest.name, results.value().tables);
+  std::fputs(text.c_str(), stdout);
+  if (!quiet) {
+    tell_written(dir, !echarts.value().empty());
+    if (results.value().missing > 0) {
+      std::fprintf(stderr, "starling: %s runs are missing; --resume runs them\n",
+                   with_commas(results.value().missing).c_str());
+    }
+  }
+  return kDone;
+}
+
+void add_report(const Command& root) {
+  const auto options = std::make_shared<Options>();
+  const Command command =
+      root.sub("report", "make the page of a run, or page and tables of an experiment, anew");
+  command.positional("DIR", options->dir,
+                     "what 'starling experiment', or 'sim' or 'run' with --out, wrote");
+  command.flag("--json", options->json, "only JSON on stdout");
+  command.flag("-q,--quiet", options->quiet, "nothing on stderr");
+  command.examples({"starling report results/quick"});
+  command.action([options] { return report(*options); });
+}
+
+}  // namespace starling
