@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
+#include "interference/memory.h"
 #include "interference/sharing.h"
 #include "interference/sync.h"
 #include "interference/uplink.h"
@@ -27,14 +29,28 @@ double contention(double asked, double cores) {
   return cores > 0 ? std::max(1.0, asked / cores) : 1.0;
 }
 
+// The part of a placement that lies on a server.
+std::span<const GpuId> on_server(const Placement& gpus, IndexRange server) {
+  if (gpus.empty() || gpus.back().value < server.first || gpus.front().value >= server.last)
+    return {};
+  const auto first = std::lower_bound(gpus.begin(), gpus.end(), GpuId(server.first));
+  return {first, std::lower_bound(first, gpus.end(), GpuId(server.last))};
+}
+
+bool overlap(std::span<const GpuId> a, std::span<const GpuId> b) {
+  if (b.front() > a.back() || b.back() < a.front()) return false;
+  return std::any_of(a.begin(), a.end(),
+                     [&](GpuId gpu) { return std::binary_search(b.begin(), b.end(), gpu); });
+}
+
 }  // namespace
 
-// What the neighbours do on one server.
+// What goes on on one server.
 struct IterationForm::Crowd {
-  double cpus = 0;          // that they ask
-  double pressure = 0;      // on memory and PCIe, as a part of T_grad
+  double cpus = 0;          // that all ask
+  double pressure = 0;      // of the neighbours on memory and PCIe, as a part of T_grad
   double sharing = 0;       // on the job's own GPUs, as a part of T_grad
-  std::uint32_t gangs = 0;  // of them that leave the server
+  std::uint32_t gangs = 0;  // of the neighbours that leave the server
 };
 
 IterationForm::IterationForm(const Topology& topology, double pressure)
@@ -47,8 +63,11 @@ IterationForm::IterationForm(const Topology& topology, double pressure)
     host.gpus = server.gpus;
     host.rack = topology_.rack_of(ServerId(i));
     host.island_gpus = std::max(server.gpus_per_island, 1U);
-    if (server.gpus.size() > 0)
-      host.kind = gpu_kind(topology_.gpu_types()[server.gpu_type.value].name);
+    if (server.gpus.size() > 0) {
+      const GpuType& type = topology_.gpu_types()[server.gpu_type.value];
+      host.kind = gpu_kind(type.name);
+      host.gpu_memory_gib = type.memory_gib;
+    }
     host.cpus = server.cpus;
     host.island = bytes_per_s(server.island_gbps, kIslandShare);
     host.pcie = bytes_per_s(server.server_gbps, kPcieShare);
@@ -86,46 +105,51 @@ void IterationForm::collect_kinds() {
   }
 }
 
-// The most that the neighbours on one of `own` cost it.
-double IterationForm::sharing_on(std::span<const GpuId> own, const ModelProfile& model,
-                                 const Neighbours& beside) {
-  double most = 0;
-  for (const GpuId gpu : own) {
-    double sum = 0;
-    for (const Neighbour& other : beside) {
-      if (std::binary_search(other.placement.begin(), other.placement.end(), gpu))
-        sum += sharing_cost(model, model_profile(other.job.model));
-    }
-    most = std::max(most, sum);
-  }
-  return most;
-}
-
 IterationForm::Crowd IterationForm::crowd_on(const Host& host, std::span<const GpuId> own,
-                                             const ModelProfile& model,
+                                             double own_cpus, const ModelProfile& model,
                                              const Neighbours& beside) const {
   Crowd crowd;
+  thread_local std::vector<double>
+      cpus;  // asked, by GPU; kept, so that a question allocates nothing
+  cpus.assign(host.gpus.size(), 0);
+  for (const GpuId gpu : own) cpus[gpu.value - host.gpus.first] = own_cpus;
   bool shares = false;
   for (const Neighbour& other : beside) {
-    const Placement& gpus = other.placement;
-    if (gpus.empty() || gpus.back().value < host.gpus.first || gpus.front().value >= host.gpus.last)
-      continue;
-    const auto first = std::lower_bound(gpus.begin(), gpus.end(), GpuId(host.gpus.first));
-    const auto last = std::lower_bound(first, gpus.end(), GpuId(host.gpus.last));
-    if (first == last) continue;
-    const auto count = static_cast<double>(last - first);
+    const std::span<const GpuId> here = on_server(other.placement, host.gpus);
+    if (here.empty()) continue;
     const ModelProfile& its = model_profile(other.job.model);
-    crowd.cpus += count * need(other.job, its);
-    crowd.pressure +=
-        pressure_ * model.gpu_utilization * its.gpu_utilization * count / host.gpus.size();
-    if (first != gpus.begin() || last != gpus.end()) ++crowd.gangs;
-    if (!shares && *first <= own.back() && *(last - 1) >= own.front()) {
-      shares = std::any_of(own.begin(), own.end(),
-                           [&](GpuId gpu) { return std::binary_search(first, last, gpu); });
+    const double its_cpus = need(other.job, its);
+    for (const GpuId gpu : here) {
+      double& asked = cpus[gpu.value - host.gpus.first];
+      asked = std::max(asked, its_cpus);
     }
+    crowd.pressure += pressure_ * model.gpu_utilization * its.gpu_utilization *
+                      static_cast<double>(here.size()) / host.gpus.size();
+    if (here.size() < other.placement.size()) ++crowd.gangs;
+    shares = shares || overlap(own, here);
   }
-  if (shares) crowd.sharing = sharing_on(own, model, beside);
+  crowd.cpus = std::accumulate(cpus.begin(), cpus.end(), 0.0);
+  if (shares) crowd.sharing = sharing_on(host, own, model, beside);
   return crowd;
+}
+
+// The most that the neighbours on one of `own` cost it.
+double IterationForm::sharing_on(const Host& host, std::span<const GpuId> own,
+                                 const ModelProfile& model, const Neighbours& beside) {
+  double most = 0;
+  for (const GpuId gpu : own) {
+    double cost = 0;
+    double memory_gib = model.memory_gib;
+    for (const Neighbour& other : beside) {
+      if (!std::binary_search(other.placement.begin(), other.placement.end(), gpu)) continue;
+      const ModelProfile& its = model_profile(other.job.model);
+      cost += 1 / sharing_speed(model, its, host.kind) - 1;
+      memory_gib += its.memory_gib;
+    }
+    if (memory_gib > host.gpu_memory_gib && cost > 0) cost = std::max(cost, 1 / kThrashing - 1);
+    most = std::max(most, cost);
+  }
+  return most;
 }
 
 double IterationForm::iteration_s(const JobProfile& job, const Placement& placement,
@@ -147,10 +171,10 @@ double IterationForm::iteration_s(const JobProfile& job, const Placement& placem
     const Host& host = hosts_[topology_.server_of(placement[i]).value];
     std::size_t end = i + 1;
     while (end < placement.size() && placement[end].value < host.gpus.last) ++end;
-    const Crowd crowd = crowd_on(host, std::span(placement).subspan(i, end - i), model, beside);
-    const double asked = static_cast<double>(end - i) * cpus_per_gpu + crowd.cpus;
+    const Crowd crowd =
+        crowd_on(host, std::span(placement).subspan(i, end - i), cpus_per_gpu, model, beside);
     grad_s = std::max(grad_s, batch * model.iteration_s / speed_on(model, host.kind) *
-                                  contention(asked, host.cpus) * (1 + crowd.pressure) *
+                                  contention(crowd.cpus, host.cpus) * (1 + crowd.pressure) *
                                   (1 + crowd.sharing));
     path.local = std::min(path.local, host.island);
     if (tier >= Tier::server) path.local = std::min(path.local, host.pcie);

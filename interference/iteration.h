@@ -15,9 +15,10 @@ namespace starling {
 ///
 ///   T = (T_grad^gamma + T_sync^gamma)^(1/gamma)
 ///   T_grad = time on the slowest GPU type, times host contention of its worst server (CPUs that
-///   all
-///            gangs ask on that server / its cores, if above 1), times what jobs on the same GPU
-///            cost (interference/sharing.h)
+///            all jobs ask on that server / its cores, if above 1; jobs on one GPU ask what the
+///            hungriest of them does, for each computes but a part of the time), divided by the
+///            speed beside the jobs on its worst GPU (interference/sharing.h; kThrashing of
+///            interference/memory.h where the GPU has not the memory for them)
 ///   T_sync: see interference/sync.h; gamma is 2 where it was not fitted
 ///
 /// With parameter servers the batch is that of the size asked for, divided among the workers, so
@@ -54,6 +55,7 @@ class IterationForm {
     std::uint32_t island_gpus = 1;
     GpuKind kind = GpuKind::other;
     double cpus = 0;
+    double gpu_memory_gib = 0;
     double island = 0;
     double pcie = 0;
     double nic = 0;
@@ -67,10 +69,10 @@ class IterationForm {
   };
   struct Crowd;
 
-  [[nodiscard]] Crowd crowd_on(const Host& host, std::span<const GpuId> own,
+  [[nodiscard]] Crowd crowd_on(const Host& host, std::span<const GpuId> own, double own_cpus,
                                const ModelProfile& model, const Neighbours& beside) const;
-  [[nodiscard]] static double sharing_on(std::span<const GpuId> own, const ModelProfile& model,
-                                         const Neighbours& beside);
+  [[nodiscard]] static double sharing_on(const Host& host, std::span<const GpuId> own,
+                                         const ModelProfile& model, const Neighbours& beside);
   [[nodiscard]] double kind_s(const Kind& kind, const JobProfile& job, const ModelProfile& model,
                               std::uint32_t gpus) const;
   void collect_kinds();

@@ -176,23 +176,6 @@ TEST_CASE(
   for (const double gbps : uplink_share_gbps(generate_flat({}).value())) CHECK(gbps > 1e9);
 }
 
-TEST_CASE("jobs on one GPU slow each other as Gavel measured, more so the more there are") {
-  const Topology topology = leaf_spine();
-  const auto speed = make_analytic_speed(topology);
-  const JobProfile own{"resnet50", 1, 0};
-  const JobProfile other{"cyclegan", 1, 0};
-  const double one = speed->speed(own, gpus({3}), {{other, gpus({3})}}).relative;
-  CHECK(one == doctest::Approx(1 / (1 + 0.301 + 0.502)));
-  CHECK(speed->speed(own, gpus({3}), {{other, gpus({4})}}).relative == doctest::Approx(1));
-  CHECK(speed->speed(own, gpus({3}), {{other, gpus({3})}, {own, gpus({3})}}).relative < one);
-  // A gang moves at its most crowded GPU, and two crowded ones are no worse than one.
-  const JobProfile gang{"resnet50", 2, 0};
-  const double crowded = speed->speed(gang, gpus({2, 3}), {{other, gpus({3})}}).relative;
-  CHECK(crowded < 0.7);
-  CHECK(speed->speed(gang, gpus({2, 3}), {{other, gpus({2})}, {other, gpus({3})}}).relative ==
-        doctest::Approx(crowded));
-}
-
 TEST_CASE("parameter servers: more of them help, a farther tier never does") {
   const Topology topology = leaf_spine();
   const auto speed = make_analytic_speed(topology);

@@ -4,10 +4,14 @@
 
 namespace starling {
 
-/// What a job's gradients take longer by, as a part of alone, for a neighbour on the same GPU:
-/// suffers(own) + does(other). Fitted to the medians of Gavel's 2020 pairs over batch sizes and GPU
-/// types (7 x 7 models, mean absolute error of the relative speed 0.03); other models are given the
-/// medians of the seven. With several neighbours the parts add up, which was not measured.
-[[nodiscard]] double sharing_cost(const ModelProfile& own, const ModelProfile& other) noexcept;
+/// The speed of a job, as a part of alone, beside another on one GPU of that kind:
+///
+///   keeps(own) + leaves(other) + sum of three products sensitive(own) * rough(other), in [0.03, 1]
+///
+/// Fitted by interference/fit to Gavel's pairs of 2020, per job type (model and batch size) on K80,
+/// P100 and V100; other kinds are taken for V100s. Three more models have figures of Lucid's pairs,
+/// and all others the means. Errors: docs/results/physics.md.
+[[nodiscard]] double sharing_speed(const ModelProfile& own, const ModelProfile& other,
+                                   GpuKind kind) noexcept;
 
 }  // namespace starling

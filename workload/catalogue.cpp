@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <unordered_map>
 
 #include "workload/gavel_throughput.h"
 
@@ -153,11 +154,10 @@ double relative_speed(const GavelJobType& type, GpuKind kind) {
   return std::min(1.0, type.speed(kind, 1) / type.speed(GpuKind::v100, 1));
 }
 
-// The types as profiles, and an index of them by name.
+// The types as profiles.
 struct GavelModels {
   std::array<std::string, kGavelTypes> names;
   std::array<ModelProfile, kGavelTypes> models;
-  std::array<std::uint8_t, kGavelTypes> by_name{};
 
   GavelModels() {
     for (std::size_t t = 0; t < kGavelTypes; ++t) {
@@ -177,10 +177,7 @@ struct GavelModels {
         model.speed[static_cast<std::size_t>(kind)] = relative_speed(type, kind);
       model.sources = "time, K80, P100: Gavel; memory: its pairs; the rest: the family";
       model.gavel_type = static_cast<std::int16_t>(t);
-      by_name[t] = static_cast<std::uint8_t>(t);
     }
-    std::sort(by_name.begin(), by_name.end(),
-              [this](std::uint8_t a, std::uint8_t b) { return names[a] < names[b]; });
   }
 };
 
@@ -229,13 +226,6 @@ struct Folded {
   [[nodiscard]] constexpr std::string_view view() const noexcept { return {text.data(), size}; }
 };
 
-const ModelProfile* exactly(std::string_view name) noexcept {
-  const auto at =
-      std::lower_bound(kModels.begin(), kModels.end(), name,
-                       [](const ModelProfile& m, std::string_view n) { return m.name < n; });
-  return at != kModels.end() && at->name == name ? &*at : nullptr;
-}
-
 // Folded names and aliases, sorted, so that a name in another spelling costs one binary search.
 struct Key {
   Folded folded{""};
@@ -254,13 +244,20 @@ constexpr auto kKeys = [] {
   return keys;
 }();
 
+// Names exactly as the tables have them: speeds are asked for by name, so this is looked up often.
+const ModelProfile* exactly(std::string_view name) noexcept {
+  static const std::unordered_map<std::string_view, const ModelProfile*> all = [] {
+    std::unordered_map<std::string_view, const ModelProfile*> out;
+    for (const ModelProfile& model : kModels) out.emplace(model.name, &model);
+    for (const ModelProfile& model : gavel().models) out.emplace(model.name, &model);
+    return out;
+  }();
+  const auto at = all.find(name);
+  return at != all.end() ? at->second : nullptr;
+}
+
 const ModelProfile* find(std::string_view name) noexcept {
   if (const ModelProfile* model = exactly(name)) return model;
-  const GavelModels& types = gavel();
-  const auto type =
-      std::lower_bound(types.by_name.begin(), types.by_name.end(), name,
-                       [&](std::uint8_t t, std::string_view n) { return types.names[t] < n; });
-  if (type != types.by_name.end() && types.names[*type] == name) return &types.models[*type];
   const Folded folded(name);
   const auto at =
       std::lower_bound(kKeys.begin(), kKeys.end(), folded.view(),

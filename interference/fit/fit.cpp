@@ -36,11 +36,21 @@ const Reference* reference_of(const FittedModel& model) {
   return nullptr;
 }
 
+std::string list(const std::array<double, kPairTerms>& values, const char* format,
+                 const char* between) {
+  std::string text;
+  for (const double value : values) text += (text.empty() ? "" : between) + line(format, value);
+  return text;
+}
+
+const char* or_any(const std::string& name) { return name.empty() ? "any" : name.c_str(); }
+
 }  // namespace
 
 Result<FitReport> fit_all(const std::filesystem::path& data_folder) {
   FitReport report;
-  for (const auto fit : {fit_pollux, fit_elasticflow, fit_gavel, fit_sharing}) {
+  for (const auto fit :
+       {fit_pollux, fit_elasticflow, fit_gavel, fit_gavel_pairs, fit_lucid_pairs}) {
     if (Status fitted = fit(data_folder, report); !fitted) return fitted.error();
   }
   return report;
@@ -65,9 +75,16 @@ std::string to_text(const FitReport& report) {
         100 * m.error_all, c.compute_s, c.sample_s, c.server_transfer_s, c.server_step_s,
         c.network_transfer_s, c.network_step_s, c.gamma);
   }
-  text += line("\n%-17s %8s %8s\n", "on one GPU", "suffers", "does");
-  for (const SharingModel& s : report.sharing)
-    text += line("%-17s %8.3f %8.3f\n", s.application.c_str(), s.suffers, s.does);
+  text += line(
+      "\non one GPU: what a job keeps of its speed and leaves to the other\n%-5s %-32s %6s %6s "
+      "%s\n",
+      "gpu", "job", "keeps", "leaves", " sensitive, rough");
+  for (const SharingModel& s : report.sharing) {
+    const PairFigures& f = s.figures;
+    text +=
+        line("%-5s %-32s %6.2f %6.2f  %s, %s\n", or_any(s.gpu), or_any(s.application), f.keeps,
+             f.leaves, list(f.sensitive, "%6.2f", "").c_str(), list(f.rough, "%6.2f", "").c_str());
+  }
   if (!report.noise.empty()) text += "\nleft out as noise:\n";
   for (const std::string& row : report.noise) text += "  " + row + '\n';
   return text;
@@ -84,11 +101,28 @@ std::string to_constants(const FitReport& report) {
     const Reference* reference = reference_of(m);
     if (reference == nullptr) continue;
     const TierConstants& c = m.constants;
-    text += line("{\"%s\", \"%s %s\", %.3f, %.4g, %.4g, %.4g, %.4g, %.4g, %g, %g},\n",
-                 std::string(model_profile(m.application).name).c_str(), m.source.c_str(),
-                 m.gpu.c_str(), m.error, c.gamma, c.server_transfer_s, c.server_step_s,
-                 c.network_transfer_s - c.server_transfer_s, c.network_step_s - c.server_step_s,
-                 reference->server_gbps, reference->network_gbps);
+    text +=
+        line("{\"%s\", \"%s %s\", %.3f, %.4g, %.4g, %.4g, %.4g, %.4g, %g, %g},\n",
+             std::string(catalogue()[model_profile(m.application).family].name).c_str(),
+             m.source.c_str(), m.gpu.c_str(), m.error, c.gamma, c.server_transfer_s,
+             c.server_step_s, c.network_transfer_s - c.server_transfer_s,
+             c.network_step_s - c.server_step_s, reference->server_gbps, reference->network_gbps);
+  }
+  return text;
+}
+
+std::string to_sharing_table(const FitReport& report) {
+  std::string text =
+      "// Written by `starling fit`: GPU type (empty: any), job (empty: any other), what it keeps "
+      "of\n"
+      "// its speed beside another on the GPU, what it leaves to the other, how sensitive it is, "
+      "and\n"
+      "// how rough; see interference/sharing.h.\n";
+  for (const SharingModel& s : report.sharing) {
+    const PairFigures& f = s.figures;
+    text += line("{\"%s\", \"%s\", {%.3f, %.3f, {%s}, {%s}}},\n", s.gpu.c_str(),
+                 s.application.c_str(), f.keeps, f.leaves, list(f.sensitive, "%.3f", ", ").c_str(),
+                 list(f.rough, "%.3f", ", ").c_str());
   }
   return text;
 }
@@ -126,8 +160,12 @@ std::string to_json(const FitReport& report) {
                              {"gamma", c.gamma}});
   }
   for (const SharingModel& s : report.sharing) {
-    out["sharing"].push_back(
-        {{"application", s.application}, {"suffers", s.suffers}, {"does", s.does}});
+    out["sharing"].push_back({{"gpu", s.gpu},
+                              {"application", s.application},
+                              {"keeps", s.figures.keeps},
+                              {"leaves", s.figures.leaves},
+                              {"sensitive", s.figures.sensitive},
+                              {"rough", s.figures.rough}});
   }
   return out.dump(2);
 }

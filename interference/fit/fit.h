@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "interference/fit/pair_fit.h"
 #include "interference/fit/tier_fit.h"
 
 namespace starling {
@@ -32,12 +33,12 @@ struct SourceError {
   double target = 0;     ///< for `error`
 };
 
-/// Two models on one GPU: 1 / relative speed = 1 + suffers(own) + does(other), from the medians
-/// over batch sizes and GPU types of every pair.
+/// What a job keeps of its speed beside others on one GPU and leaves to them; see
+/// interference/fit/pair_fit.h.
 struct SharingModel {
-  std::string application;
-  double suffers = 0;
-  double does = 0;
+  std::string gpu;          ///< k80, p100, v100; empty: any
+  std::string application;  ///< catalogue name; empty: any without figures of its own
+  PairFigures figures;
 };
 
 struct FitReport {
@@ -48,14 +49,17 @@ struct FitReport {
 };
 
 /// Fits everything that the published data folder has: pollux/placements.csv,
-/// elasticflow/scaling.csv, gavel/isolated.csv, gavel/colocated.csv. Takes seconds; the same folder
-/// gives the same report. `io` or `invalid` names a file that cannot be read.
+/// elasticflow/scaling.csv, gavel/isolated.csv, gavel/colocated.csv, lucid/colocate.csv. Takes
+/// seconds; the same folder gives the same report. `io` or `invalid` names a file that cannot be
+/// read.
 [[nodiscard]] Result<FitReport> fit_all(const std::filesystem::path& data_folder);
 
 /// Tables for people.
 [[nodiscard]] std::string to_text(const FitReport& report);
 /// The committed table interference/fitted.inc: of the models whose machines' links are known.
 [[nodiscard]] std::string to_constants(const FitReport& report);
+/// The committed table interference/sharing.inc.
+[[nodiscard]] std::string to_sharing_table(const FitReport& report);
 /// {"sources": [...], "models": [...], "sharing": [...], "noise": [...]}
 [[nodiscard]] std::string to_json(const FitReport& report);
 

@@ -7,6 +7,7 @@
 #include "base/test_data.h"
 #include "interference/fit/nelder_mead.h"
 #include "interference/fitted.h"
+#include "interference/sharing.h"
 #include "workload/catalogue.h"
 
 using namespace starling;
@@ -57,7 +58,7 @@ TEST_CASE("Pollux, ElasticFlow and Gavel are met to what was promised") {
   const Result<FitReport> report = fit_all(file->parent_path().parent_path());
   REQUIRE_MESSAGE(report.ok(), report.error().message);
   MESSAGE(to_text(report.value()));
-  CHECK(report.value().sources.size() == 4);
+  CHECK(report.value().sources.size() == 11);  // 3, and of pairs on 4 GPU types seen and withheld
   for (const SourceError& source : report.value().sources) {
     CAPTURE(source.source);
     CHECK(source.error <= source.target);
@@ -77,7 +78,7 @@ TEST_CASE("Pollux, ElasticFlow and Gavel are met to what was promised") {
           std::string::npos);
     for (const FittedModel& model : report.value().models) {
       if (model.source + ' ' + model.gpu != fit.source ||
-          model_profile(model.application).name != fit.model) {
+          catalogue()[model_profile(model.application).family].name != fit.model) {
         continue;
       }
       ++found;
@@ -89,6 +90,16 @@ TEST_CASE("Pollux, ElasticFlow and Gavel are met to what was promised") {
     }
   }
   CHECK(found == fitted_syncs().size());
+  // The committed figures of pairs too.
+  for (const SharingModel& own : report.value().sharing) {
+    if (own.gpu.empty()) continue;
+    for (const SharingModel& other : report.value().sharing) {
+      if (other.gpu != own.gpu) continue;
+      CHECK(sharing_speed(model_profile(own.application), model_profile(other.application),
+                          gpu_kind(own.gpu)) ==
+            doctest::Approx(pair_speed(own.figures, other.figures)).epsilon(0.02));
+    }
+  }
   CHECK(to_json(report.value()).find("\"elasticflow\"") != std::string::npos);
 }
 

@@ -11,6 +11,7 @@ namespace starling {
 [[nodiscard]] Status fit_pollux(const std::filesystem::path& folder, FitReport& report);
 [[nodiscard]] Status fit_elasticflow(const std::filesystem::path& folder, FitReport& report);
 [[nodiscard]] Status fit_gavel(const std::filesystem::path& folder, FitReport& report);
-[[nodiscard]] Status fit_sharing(const std::filesystem::path& folder, FitReport& report);
+[[nodiscard]] Status fit_gavel_pairs(const std::filesystem::path& folder, FitReport& report);
+[[nodiscard]] Status fit_lucid_pairs(const std::filesystem::path& folder, FitReport& report);
 
 }  // namespace starling
