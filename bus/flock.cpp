@@ -18,6 +18,19 @@ std::string text_of(const Json& json, const char* field) {
   return it != json.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
+Result<std::vector<Seat>> seats_from(const Json& json) {
+  if (!json.is_array()) return {Errc::invalid, "\"standby\" is not a list of seats"};
+  std::vector<Seat> seats;
+  for (const Json& seat : json) {
+    if (!seat.is_object() || text_of(seat, "address").empty() ||
+        seat.size() != (seat.contains("key") ? 2U : 1U)) {
+      return {Errc::invalid, "a standby seat has \"address\" and \"key\" and nothing else"};
+    }
+    seats.push_back({text_of(seat, "address"), text_of(seat, "key")});
+  }
+  return seats;
+}
+
 Result<Member> member_from(const Json& json) {
   if (!json.is_object()) return {Errc::invalid, "is not an object"};
   for (const auto& [key, value] : json.items()) {
@@ -28,14 +41,23 @@ Result<Member> member_from(const Json& json) {
       }
     } else if (key == "role" || key == "address" || key == "key") {
       if (!value.is_string()) return {Errc::invalid, "\"" + key + "\" is not a text"};
-    } else {
-      return {Errc::invalid, "unknown field \"" + key + "\"; there are node, role, address, key"};
+    } else if (key != "standby") {
+      return {Errc::invalid,
+              "unknown field \"" + key + "\"; there are node, role, address, key, standby"};
     }
   }
   if (!json.contains("node")) return {Errc::invalid, "has no \"node\""};
-  Member m{NodeId{json["node"].get<std::uint32_t>()}, role_named(text_of(json, "role")),
-           text_of(json, "address"), text_of(json, "key")};
+  Member m{NodeId{json["node"].get<std::uint32_t>()},
+           role_named(text_of(json, "role")),
+           text_of(json, "address"),
+           text_of(json, "key"),
+           {}};
   if (m.role == Role::unknown) return {Errc::invalid, "\"role\" must be agent, executor or client"};
+  if (json.contains("standby")) {
+    auto seats = seats_from(json["standby"]);
+    if (!seats) return seats.error();
+    m.standby = std::move(seats).value();
+  }
   return m;
 }
 
@@ -54,14 +76,21 @@ Status check_flock(const Flock& flock) {
     }
     if (m.address.empty() && m.role != Role::client)
       return {Errc::invalid, who + "only clients may have no address"};
-    if (!m.address.empty() && !addresses.insert(m.address).second) {
-      return {Errc::invalid, who + "address " + m.address + " is already another node's"};
+    if (m.role != Role::agent && !m.standby.empty())
+      return {Errc::invalid, who + "only agents may have standby seats"};
+    for (std::uint32_t i = 0; i < m.seats(); ++i) {
+      const Seat seat = m.seat(i);
+      if (!seat.address.empty() && !addresses.insert(seat.address).second) {
+        return {Errc::invalid, who + "address " + seat.address + " is already another's"};
+      }
+      if (seat.public_key.empty() != m.public_key.empty())
+        return {Errc::invalid, who + "some of its seats have a key and some have none"};
+      if (seat.public_key.empty()) continue;
+      if (!is_key(seat.public_key))
+        return {Errc::invalid, who + "\"key\" is not a public key of 40 characters"};
+      if (!keys.insert(seat.public_key).second)
+        return {Errc::invalid, who + "its key is already another's"};
     }
-    if (m.public_key.empty()) continue;
-    if (!is_key(m.public_key))
-      return {Errc::invalid, who + "\"key\" is not a public key of 40 characters"};
-    if (!keys.insert(m.public_key).second)
-      return {Errc::invalid, who + "its key is already another node's"};
   }
   return done();
 }
@@ -102,6 +131,11 @@ Status write_flock(const std::filesystem::path& file, const Flock& flock) {
     Json json{{"node", node.value}, {"role", name_of(m.role)}};
     if (!m.address.empty()) json["address"] = m.address;
     if (!m.public_key.empty()) json["key"] = m.public_key;
+    for (const Seat& seat : m.standby) {
+      Json place{{"address", seat.address}};
+      if (!seat.public_key.empty()) place["key"] = seat.public_key;
+      json["standby"].push_back(std::move(place));
+    }
     members.push_back(std::move(json));
   }
   std::ofstream out(file);

@@ -3,12 +3,19 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "agents/message.h"
 #include "base/ids.h"
 #include "base/result.h"
 
 namespace starling {
+
+/// Where a node may be, and how it proves that it is it.
+struct Seat {
+  std::string address, public_key;  ///< as in Member
+  friend bool operator==(const Seat&, const Seat&) = default;
+};
 
 /// One node that may take part.
 struct Member {
@@ -18,15 +25,27 @@ struct Member {
       address;  ///< where it receives, tcp://host:port or ipc://path; empty: it calls and is never
                 ///< called, answers go back over its own connection (command-line clients)
   std::string public_key;  ///< Z85; empty: no encryption, only between processes of one host
+  /// Further places where the same node may live: an agent whose partition another host takes over
+  /// is the same node there. Seat 0 is the one above, seat i the (i-1)th of these. Empty for
+  /// clients.
+  std::vector<Seat> standby = {};
   friend bool operator==(const Member&, const Member&) = default;
+
+  [[nodiscard]] std::uint32_t seats() const {
+    return static_cast<std::uint32_t>(standby.size()) + 1;
+  }
+  [[nodiscard]] Seat seat(std::uint32_t i) const {
+    return i == 0 ? Seat{address, public_key} : standby.at(i - 1);
+  }
 };
 
 /// Who belongs to the flock: the transport's allow-list and address book. Node ids, addresses and
 /// keys are unique, and a node's id lies in the range of its role (agents/config.h).
 using Flock = std::map<NodeId, Member>;
 
-/// `flock.json`: {"flock": 1, "members": [{"node": 1, "role": "agent", "address": ..., "key": ...},
-/// ...]}. Errors name the file, the member and what would be right.
+/// `flock.json`: {"flock": 1, "members": [{"node": 1, "role": "agent", "address": ..., "key": ...,
+/// "standby": [{"address": ..., "key": ...}]}, ...]}. Errors name the file, the member and what
+/// would be right.
 [[nodiscard]] Result<Flock> read_flock(const std::filesystem::path& file);
 [[nodiscard]] Status write_flock(const std::filesystem::path& file, const Flock& flock);
 /// The rules of Flock above; `invalid` with the first one that is broken.

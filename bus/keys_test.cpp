@@ -61,9 +61,13 @@ TEST_CASE("a flock survives its file") {
   const fs::path file = folder.path / "flock.json";
   const std::string key = generate_keys().value().public_key;
   Flock flock;
-  flock[NodeId{1}] = {NodeId{1}, Role::agent, "tcp://10.0.0.1:7001", key};
-  flock[executor_node(0)] = {executor_node(0), Role::executor, "ipc:///run/e0", ""};
-  flock[client_node(3)] = {client_node(3), Role::client, "", ""};
+  flock[NodeId{1}] = {NodeId{1},
+                      Role::agent,
+                      "tcp://10.0.0.1:7001",
+                      key,
+                      {{"tcp://10.0.0.2:7005", generate_keys().value().public_key}}};
+  flock[executor_node(0)] = {executor_node(0), Role::executor, "ipc:///run/e0", "", {}};
+  flock[client_node(3)] = {client_node(3), Role::client, "", "", {}};
   REQUIRE(write_flock(file, flock).ok());
   const Result<Flock> read = read_flock(file);
   REQUIRE_MESSAGE(read.ok(), (read.ok() ? "" : read.error().message));
@@ -94,7 +98,9 @@ TEST_CASE("flaws of a flock are named") {
   const std::string one = R"({"node": 1, "role": "agent", "address": "tcp://a:1"})";
   CHECK(flaw(one + "," + one) == "members[1]: node 1 is listed twice");
   CHECK(flaw(one + R"(,{"node": 2, "role": "agent", "address": "tcp://a:1"})") ==
-        "node 2: address tcp://a:1 is already another node's");
+        "node 2: address tcp://a:1 is already another's");
+  CHECK(flaw(R"({"node": 1, "role": "agent", "address": "tcp://a:1", "standby": [{"port": 1}]})") ==
+        "members[0] a standby seat has \"address\" and \"key\" and nothing else");
   put(file, "{\n\"flock\" 1}");
   CHECK(read_flock(file).error().message.find("line 2") != std::string::npos);
   put(file, "[]");

@@ -102,7 +102,7 @@ class Node {
   };
 
   void take(Instant now, const Delivery& delivery);
-  [[nodiscard]] bool fresh(NodeId from, const Frame& frame);
+  [[nodiscard]] bool fresh(const Delivery& delivery, const Frame& frame);
   [[nodiscard]] bool authorised(NodeId from, const Message& message) const;
   [[nodiscard]] Turn drain(Instant now, std::uint32_t taken);
   [[nodiscard]] Status flush();

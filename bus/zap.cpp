@@ -10,7 +10,7 @@
 
 namespace starling {
 
-ZapHandler::ZapHandler(zmq::context_t& context, std::map<std::string, NodeId> allowed)
+ZapHandler::ZapHandler(zmq::context_t& context, std::map<std::string, std::string> allowed)
     : allowed_(std::move(allowed)), socket_(context, zmq::socket_type::rep) {
   socket_.set(zmq::sockopt::linger, 0);
   socket_.bind("inproc://zeromq.zap.01");
@@ -46,12 +46,8 @@ void ZapHandler::answer() {
   ++(known ? accepted_ : refused_);
 
   const std::string id = request.size() > 1 ? request[1] : std::string();
-  const std::array<std::string, 6> reply{"1.0",
-                                         id,
-                                         known ? "200" : "400",
-                                         known ? "OK" : "unknown key",
-                                         known ? std::to_string(it->second.value) : "",
-                                         ""};
+  const std::array<std::string, 6> reply{
+      "1.0", id, known ? "200" : "400", known ? "OK" : "unknown key", known ? it->second : "", ""};
   for (std::size_t i = 0; i < reply.size(); ++i) {
     socket_.send(zmq::buffer(reply[i]),
                  i + 1 < reply.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);

@@ -7,8 +7,6 @@
 #include <thread>
 #include <zmq.hpp>
 
-#include "base/ids.h"
-
 namespace starling {
 
 constexpr const char* kZapDomain = "starling";
@@ -17,9 +15,10 @@ constexpr const char* kZapDomain = "starling";
 /// the life of the handler; its thread shares nothing with others but sockets and two counters.
 class ZapHandler {
  public:
-  /// `allowed`: raw public keys of 32 bytes. Bound when it returns; must come before any bind of a
-  /// server. Throws zmq::error_t if the context has a handler already.
-  ZapHandler(zmq::context_t& context, std::map<std::string, NodeId> allowed);
+  /// `allowed`: raw public keys of 32 bytes, and the user id that each is told to the sockets as.
+  /// Bound when it returns; must come before any bind of a server. Throws zmq::error_t if the
+  /// context has a handler already.
+  ZapHandler(zmq::context_t& context, std::map<std::string, std::string> allowed);
   /// The context must have been shut down: that is what ends the thread.
   ~ZapHandler();
   ZapHandler(const ZapHandler&) = delete;
@@ -32,7 +31,7 @@ class ZapHandler {
   void serve();
   void answer();
 
-  std::map<std::string, NodeId> allowed_;
+  std::map<std::string, std::string> allowed_;
   zmq::socket_t socket_;
   std::atomic<std::uint64_t> accepted_{0};
   std::atomic<std::uint64_t> refused_{0};

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <map>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -39,11 +40,30 @@ std::string from_here(std::string address) {
   return address;
 }
 
-std::optional<NodeId> number_in(const char* begin, const char* end) {
-  std::uint32_t value = 0;
-  const auto [last, error] = std::from_chars(begin, end, value);
-  if (error != std::errc{} || last != end || begin == end) return std::nullopt;
-  return NodeId{value};
+/// A node at one of its seats.
+struct Place {
+  NodeId node;
+  std::uint32_t seat = 0;
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+/// "12" is node 12 at its own seat, "12/1" at its first standby seat.
+std::string text_of(Place place) {
+  std::string text = std::to_string(place.node.value);
+  if (place.seat > 0) text += "/" + std::to_string(place.seat);
+  return text;
+}
+
+std::optional<Place> place_in(std::string_view text) {
+  Place place;
+  const char* const end = text.data() + text.size();
+  const auto [after, error] = std::from_chars(text.data(), end, place.node.value);
+  if (error != std::errc{}) return std::nullopt;
+  if (after == end) return place;
+  if (*after != '/') return std::nullopt;
+  const auto [last, wrong] = std::from_chars(after + 1, end, place.seat);
+  if (wrong != std::errc{} || last != end) return std::nullopt;
+  return place;
 }
 
 }  // namespace
@@ -106,22 +126,20 @@ struct ZmqEndpoint::Sockets {
     return done();
   }
 
-  zmq::socket_t* dealer(NodeId to) {
+  zmq::socket_t* dealer(Place to, const Seat& seat) {
     if (const auto it = peers.find(to); it != peers.end()) return &it->second;
-    const auto member = flock.find(to);
-    if (member == flock.end() || member->second.address.empty()) return nullptr;
-    if (peers.size() >= options.limits.peers) return nullptr;
+    if (seat.address.empty() || peers.size() >= options.limits.peers) return nullptr;
     zmq::socket_t s(context, zmq::socket_type::dealer);
     prepare(s);
     s.set(zmq::sockopt::ipv6, true);
     s.set(zmq::sockopt::reconnect_ivl, 100);
     s.set(zmq::sockopt::reconnect_ivl_max, 5000);
     if (options.keys) {
-      s.set(zmq::sockopt::curve_serverkey, member->second.public_key);
+      s.set(zmq::sockopt::curve_serverkey, seat.public_key);
     } else {
-      s.set(zmq::sockopt::routing_id, std::to_string(options.me.value));
+      s.set(zmq::sockopt::routing_id, text_of({options.me, options.seat}));
     }
-    s.connect(member->second.address);
+    s.connect(seat.address);
     return &peers.emplace(to, std::move(s)).first->second;
   }
 
@@ -146,24 +164,26 @@ struct ZmqEndpoint::Sockets {
   }
 
   /// Who sent `payload`: proven by its key, or without keys merely claimed by its route.
-  std::optional<NodeId> sender() const {
-    std::optional<NodeId> id;
+  std::optional<Place> sender() const {
+    std::optional<Place> place;
     if (options.keys) {
       // Read from the payload: the route's frame loses the property after a poll.
       if (const char* user = zmq_msg_gets(payload.handle(), "User-Id")) {
-        id = number_in(user, user + std::char_traits<char>::length(user));
+        place = place_in(user);
       }
     } else {
-      id = number_in(route.data<char>(), route.data<char>() + route.size());
+      place = place_in({route.data<char>(), route.size()});
     }
-    if (id && flock.contains(*id)) return id;
-    return std::nullopt;
+    if (!place) return std::nullopt;
+    const auto member = flock.find(place->node);
+    if (member == flock.end() || place->seat >= member->second.seats()) return std::nullopt;
+    return place;
   }
 
-  Delivery delivery(NodeId from) {
+  Delivery delivery(Place from) {
     ++counters.frames_in;
     const auto* data = payload.data<std::byte>();
-    return {from, {data, data + payload.size()}};
+    return {from.node, {data, data + payload.size()}, from.seat};
   }
 
   std::optional<Delivery> next() {
@@ -173,21 +193,21 @@ struct ZmqEndpoint::Sockets {
         counters.nameless += any ? 1 : 0;
         continue;
       }
-      const std::optional<NodeId> from = sender();
+      const std::optional<Place> from = sender();
       if (!from) {
         ++counters.nameless;
         continue;
       }
-      if (flock.at(*from).address.empty()) {
-        routes[*from].assign(route.data<char>(), route.size());
+      if (flock.at(from->node).address.empty()) {
+        routes[from->node].assign(route.data<char>(), route.size());
       }
       return delivery(*from);
     }
     if (router) return std::nullopt;
     // A caller: answers come back over its own connections, whose far ends have proven their keys.
-    for (auto& [node, socket] : peers) {
+    for (auto& [place, socket] : peers) {
       for (any = true; any;) {
-        if (take(socket, false, any)) return delivery(node);
+        if (take(socket, false, any)) return delivery(place);
         counters.nameless += any ? 1 : 0;
       }
     }
@@ -199,12 +219,30 @@ struct ZmqEndpoint::Sockets {
     if (router)
       items.push_back({router.handle(), 0, ZMQ_POLLIN, 0});
     else
-      for (auto& [node, socket] : peers) items.push_back({socket.handle(), 0, ZMQ_POLLIN, 0});
+      for (auto& [place, socket] : peers) items.push_back({socket.handle(), 0, ZMQ_POLLIN, 0});
     for (const int fd : watched) items.push_back({nullptr, fd, ZMQ_POLLIN, 0});
     // Rounded up: waking a moment early would only mean to sleep again.
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(at_most).count();
     const auto capped = static_cast<long>(std::min<std::int64_t>(ms, kLongestSleep_ms));
     zmq_poll(items.data(), static_cast<int>(items.size()), capped);
+  }
+
+  bool send_to(Place to, const Seat& seat, std::span<const std::byte> frame) {
+    zmq::socket_t* const peer = dealer(to, seat);
+    if (peer == nullptr) return false;
+    return peer->send(zmq::buffer(frame.data(), frame.size()), zmq::send_flags::dontwait)
+        .has_value();
+  }
+
+  bool send_to_member(NodeId to, const Member& member, std::span<const std::byte> frame) {
+    if (const auto found = seat_of.find(to); router && found != seat_of.end()) {
+      return send_to({to, found->second}, member.seat(found->second), frame);
+    }
+    bool sent = false;
+    for (std::uint32_t i = 0; i < member.seats(); ++i) {
+      sent = send_to({to, i}, member.seat(i), frame) || sent;
+    }
+    return sent;
   }
 
   bool send_to_caller(NodeId to, std::span<const std::byte> frame) {
@@ -228,8 +266,9 @@ struct ZmqEndpoint::Sockets {
   std::uint64_t self_tests = 0;  // refusals that we provoked
   zmq::socket_t router;
   std::string address;
-  std::map<NodeId, zmq::socket_t> peers;
-  std::unordered_map<NodeId, std::string> routes;  // of callers, last seen
+  std::map<Place, zmq::socket_t> peers;
+  std::unordered_map<NodeId, std::uint32_t> seat_of;  // where the newest life of a node was heard
+  std::unordered_map<NodeId, std::string> routes;     // of callers, last seen
   std::vector<int> watched;
   std::vector<zmq_pollitem_t> items;
   zmq::message_t route;
@@ -248,12 +287,19 @@ Result<std::unique_ptr<ZmqEndpoint>> ZmqEndpoint::open(const ZmqOptions& options
     return {Errc::invalid,
             "bus: node " + std::to_string(options.me.value) + " is not in the flock"};
   }
-  const std::string where = options.bind.empty() ? me->second.address : options.bind;
+  if (options.seat >= me->second.seats()) {
+    return {Errc::invalid, "bus: node " + std::to_string(options.me.value) + " has no seat " +
+                               std::to_string(options.seat)};
+  }
+  const Seat mine = me->second.seat(options.seat);
+  const std::string where = options.bind.empty() ? mine.address : options.bind;
   if (!options.keys) {
     for (const auto& [node, member] : flock) {
-      if (!member.address.empty() && !same_host(member.address)) {
+      for (std::uint32_t i = 0; i < member.seats(); ++i) {
+        const std::string address = member.seat(i).address;
+        if (address.empty() || same_host(address)) continue;
         return {Errc::invalid,
-                "bus: " + member.address + " of node " + std::to_string(node.value) +
+                "bus: " + address + " of node " + std::to_string(node.value) +
                     " needs keys; without them only tcp://127.0.0.1 and ipc:// are allowed"};
       }
     }
@@ -265,7 +311,7 @@ Result<std::unique_ptr<ZmqEndpoint>> ZmqEndpoint::open(const ZmqOptions& options
   } else {
     if (zmq_has("curve") == 0)
       return {Errc::unsupported, "bus: this libzmq was built without CURVE"};
-    if (me->second.public_key != options.keys->public_key) {
+    if (mine.public_key != options.keys->public_key) {
       return {Errc::invalid, "bus: the key of node " + std::to_string(options.me.value) +
                                  " is not the one that the flock knows"};
     }
@@ -283,11 +329,14 @@ Result<std::unique_ptr<ZmqEndpoint>> ZmqEndpoint::open(const ZmqOptions& options
     sockets->context.set(zmq::ctxopt::max_sockets,
                          std::min(most, static_cast<int>(options.limits.peers) + 64));
     if (options.keys) {
-      std::map<std::string, NodeId> allowed;
+      std::map<std::string, std::string> allowed;
       for (const auto& [node, member] : sockets->flock) {
-        std::string raw(32, '\0');
-        zmq_z85_decode(reinterpret_cast<std::uint8_t*>(raw.data()), member.public_key.c_str());
-        allowed.emplace(std::move(raw), node);
+        for (std::uint32_t i = 0; i < member.seats(); ++i) {
+          std::string raw(32, '\0');
+          zmq_z85_decode(reinterpret_cast<std::uint8_t*>(raw.data()),
+                         member.seat(i).public_key.c_str());
+          allowed.emplace(std::move(raw), text_of({node, i}));
+        }
       }
       sockets->zap = std::make_unique<ZapHandler>(sockets->context, std::move(allowed));
     }
@@ -314,11 +363,13 @@ bool ZmqEndpoint::send(NodeId to, std::span<const std::byte> frame) {
   bool sent = false;
   if (frame.size() <= s.options.limits.frame_bytes) {
     try {
-      if (zmq::socket_t* peer = s.dealer(to)) {
-        sent = peer->send(zmq::buffer(frame.data(), frame.size()), zmq::send_flags::dontwait)
-                   .has_value();
-      } else {
+      const auto member = s.flock.find(to);
+      if (member == s.flock.end()) {
+        sent = false;
+      } else if (member->second.address.empty()) {
         sent = s.send_to_caller(to, frame);
+      } else {
+        sent = s.send_to_member(to, member->second, frame);
       }
     } catch (const zmq::error_t&) {  // out of sockets, a bad address: as good as unreachable
       sent = false;
@@ -351,9 +402,12 @@ void ZmqEndpoint::moved(NodeId node, std::string address) {
   }
 }
 
+void ZmqEndpoint::found_at(NodeId node, std::uint32_t seat) { sockets_->seat_of[node] = seat; }
+
 void ZmqEndpoint::drop(NodeId node) {
-  sockets_->peers.erase(node);
+  std::erase_if(sockets_->peers, [node](const auto& peer) { return peer.first.node == node; });
   sockets_->routes.erase(node);
+  sockets_->seat_of.erase(node);
 }
 
 ZmqCounters ZmqEndpoint::counters() const noexcept {

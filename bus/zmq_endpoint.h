@@ -17,10 +17,11 @@ namespace starling {
 struct ZmqOptions {
   NodeId me;  ///< a member of the flock
   std::string
-      bind;  ///< where to listen; empty: the member's own address. Port * lets the system choose.
+      bind;  ///< where to listen; empty: the seat's own address. Port * lets the system choose.
   std::optional<KeyPair>
       keys;  ///< without them: loopback and ipc:// only, and peers are who they say they are
   Limits limits;
+  std::uint32_t seat = 0;  ///< which of the member's seats this is
 };
 
 struct ZmqCounters {
@@ -45,7 +46,10 @@ class ZmqEndpoint final : public Endpoint {
                                                                  Flock flock, const Clock& clock);
   ~ZmqEndpoint() override;
 
+  /// To the seat where `to` was found; to all of its seats before that, and from callers, which
+  /// never learn it: only one of them is alive, and everybody answers repeats alike.
   bool send(NodeId to, std::span<const std::byte> frame) override;
+  void found_at(NodeId node, std::uint32_t seat) override;
   /// May return early without a frame: after a second, on a signal, or when a watched descriptor is
   /// readable.
   std::optional<Delivery> receive(Instant deadline) override;
@@ -54,9 +58,9 @@ class ZmqEndpoint final : public Endpoint {
   void watch(int fd);
   /// Where it listens, with the port that the system chose. Empty for a caller.
   [[nodiscard]] const std::string& address() const noexcept;
-  /// `node` is to be found at another address from now on.
+  /// Seat 0 of `node` is to be found at another address from now on.
   void moved(NodeId node, std::string address);
-  /// Closes the connection to `node` and forgets what waits for it; the next send opens a new one.
+  /// Closes the connections to `node` and forgets what waits for it; the next send opens a new one.
   void drop(NodeId node);
   [[nodiscard]] ZmqCounters counters() const noexcept;
 

@@ -93,6 +93,52 @@ TEST_CASE("a restarted peer with the same keys is heard and reached again") {
   }
 }
 
+TEST_CASE("a node that moves to a standby seat is reached there, by callers too") {
+  for (const bool with_keys : {false, true}) {
+    SocketFlock world(with_keys);
+    world.add(kA), world.add(kB), world.add(kCaller);
+    const KeyPair spare = generate_keys().value();
+    world.flock[kA].standby = {
+        {"ipc://" + (world.folder.path / "spare").string(), with_keys ? spare.public_key : ""}};
+    const auto b = world.open(kB), caller = world.open(kCaller);
+    auto at_home = world.open(kA);
+    REQUIRE(pass(world, *b, *at_home, kA));
+    const auto first = pass(world, *at_home, *b, kB);
+    REQUIRE(first);
+    CHECK(first->seat == 0);
+    b->found_at(kA, 0);
+    REQUIRE(pass(world, *caller, *at_home, kA));
+
+    ZmqOptions options{kA, "", std::nullopt, {}, 1};
+    if (with_keys) options.keys = spare;
+    const auto elsewhere = ZmqEndpoint::open(options, world.flock, world.clock).value();
+    at_home.reset();
+    const auto second = pass(world, *elsewhere, *b, kB);
+    REQUIRE(second);
+    CHECK(second->from == kA);
+    CHECK(second->seat == 1);
+    CHECK_FALSE(world.await(*elsewhere));
+    b->found_at(kA, 1);
+    CHECK(pass(world, *b, *elsewhere, kA));
+    while (world.await(*elsewhere)) {
+    }
+    CHECK(pass(world, *caller, *elsewhere, kA));
+  }
+}
+
+TEST_CASE("a seat that nobody granted does not open, and its key is refused") {
+  SocketFlock world(true);
+  world.add(kA), world.add(kB);
+  const auto opened = ZmqEndpoint::open({kA, "", world.keys[kA], {}, 1}, world.flock, world.clock);
+  REQUIRE_FALSE(opened.ok());
+  CHECK(opened.error().message == "bus: node 1 has no seat 1");
+  Flock wrong = world.flock;
+  wrong[kA].standby = {{world.flock[kB].address, generate_keys().value().public_key}};
+  CHECK_FALSE(check_flock(wrong).ok());
+  wrong[kA].standby = {{"ipc:///elsewhere", ""}};
+  CHECK_FALSE(check_flock(wrong).ok());
+}
+
 TEST_CASE("nodes without place in the flock do not open") {
   SocketFlock world(true);
   world.add(kA), world.add(kB);

@@ -87,7 +87,7 @@ void Node::take(Instant now, const Delivery& delivery) {
     ++counters_.unauthorised;
     return refused();
   }
-  if (!fresh(delivery.from, frame.value())) {
+  if (!fresh(delivery, frame.value())) {
     ++counters_.stale;
     return;
   }
@@ -104,15 +104,20 @@ bool Node::authorised(NodeId from, const Message& message) const {
   return owner != owners_.end() && owner->second == from;
 }
 
-bool Node::fresh(NodeId from, const Frame& frame) {
+bool Node::fresh(const Delivery& delivery, const Frame& frame) {
+  const NodeId from = delivery.from;
   auto it = seen_.find(from);
   if (it == seen_.end()) {
     if (seen_.size() >= limits_.peers) return false;
     it = seen_.emplace(from, Seen{frame.header.incarnation, 0, 0}).first;
+    endpoint_.found_at(from, delivery.seat);
   }
   Seen& seen = it->second;
   if (frame.header.incarnation < seen.incarnation) return false;
-  if (frame.header.incarnation > seen.incarnation) seen = Seen{frame.header.incarnation, 0, 0};
+  if (frame.header.incarnation > seen.incarnation) {
+    seen = Seen{frame.header.incarnation, 0, 0};
+    endpoint_.found_at(from, delivery.seat);
+  }
 
   // Hints only ever move forward: a repeated or overtaken one says nothing new.
   const auto advance = [](std::uint64_t& last, std::uint64_t next) {
