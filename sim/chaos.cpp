@@ -32,8 +32,8 @@ struct Input {
 std::string draw_policy(const PolicyRegistry& policies, Rng& rng) {
   std::vector<std::string> names;
   for (const auto& [name, entry] : policies.entries()) {
-    // A GPU of the simulated world runs one process, and nobody hands this run a model file.
-    if (!entry.facts.shares_gpus && !entry.facts.needs_model_file) names.push_back(name);
+    // Nobody hands this run a model file.
+    if (!entry.facts.needs_model_file) names.push_back(name);
   }
   return names[rng.below(static_cast<std::uint32_t>(names.size()))];
 }

@@ -39,6 +39,7 @@ void ChaosFaults::plan(World& world) {
   repeat(world, "rack killed", draw(), &ChaosFaults::kill_rack);
   repeat(world, "all agents killed", draw(), &ChaosFaults::kill_all_agents);
   repeat(world, "all executors restarted", draw(), &ChaosFaults::restart_all_executors);
+  repeat(world, "partition taken over", draw(), &ChaosFaults::take_over);
   repeat(world, "node cut off", draw(), &ChaosFaults::isolate);
   repeat(world, "network in halves", draw(), &ChaosFaults::halve);
   repeat(world, "link cut one way", draw(), &ChaosFaults::cut_one_way);
@@ -122,6 +123,13 @@ void ChaosFaults::restart_all_executors(World& world) {
     executors_down_.erase(e);
     world.restart_executor(e);
   }
+}
+
+/// Of an agent that is dead, or alive and unaware of it for up to a minute.
+void ChaosFaults::take_over(World& world) {
+  const std::uint32_t agent = rng_.below(agents_);
+  agents_down_.erase(agent);
+  world.take_over(AgentId{agent}, outage());
 }
 
 void ChaosFaults::cut(World& world, NodeId from, NodeId to, Duration lasts) {

@@ -34,6 +34,7 @@ class ChaosFaults {
   void kill_rack(World& world);
   void kill_all_agents(World& world);
   void restart_all_executors(World& world);
+  void take_over(World& world);
   void isolate(World& world);
   void halve(World& world);
   void cut_one_way(World& world);

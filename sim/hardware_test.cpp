@@ -52,8 +52,7 @@ struct Bench {
     jobs[1].id = {0, 2};
     jobs[1].duration = 100s;
     jobs[1].gpus = 2;
-    hardware = std::make_unique<Hardware>(topology, *physics, queue, clock, 2, jobs,
-                                          jobs_per_gpu);
+    hardware = std::make_unique<Hardware>(topology, *physics, queue, clock, 2, jobs, jobs_per_gpu);
   }
 
   static AttemptId attempt(std::uint64_t job, std::uint64_t number = 1) {
@@ -153,7 +152,8 @@ TEST_CASE("a GPU in use refuses a second process, and that is remembered") {
   CHECK(b.hardware->processes().size() == 1);
 }
 
-TEST_CASE("two jobs share a GPU where they may: it is busy once, both slow down, a third is refused") {
+TEST_CASE(
+    "two jobs share a GPU where they may: it is busy once, both slow down, a third is refused") {
   Bench b(true, 0, 2);
   REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2)).ok());
   REQUIRE(b.start(0, Bench::attempt(2), Bench::gpus(1, 2), Bench::gpus(1, 2)).ok());

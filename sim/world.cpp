@@ -109,21 +109,33 @@ Status World::Parts::deliver(std::uint32_t slot) {
       checker->arrived(clock.now(), frame.from, frame.to, message.value().message);
     }
   }
+  for (std::size_t d = 0; d < deposed.size(); ++d) {
+    if (deposed[d]->node == nullptr || deposed[d]->id != frame.to) continue;
+    deposed[d]->endpoint.put(frame.from, frame.bytes);
+    if (Status woken = wake(seats.size() + d); !woken.ok()) return woken;
+  }
   seats[index]->endpoint.put(frame.from, std::move(frame.bytes));
   return wake(index);
 }
 
-Status World::Parts::wake(std::size_t index) {
-  Seat& seat = *seats[index];
-  if (seat.node == nullptr) return done();
-  Result<Node::Turn> turn = seat.node->absorb(clock.now());
-  if (!turn) return turn.error();
-  reschedule(index);
+Status World::Parts::took(std::size_t index, const Result<Node::Turn>& turn) {
+  if (turn.ok()) {
+    reschedule(index);
+    return done();
+  }
+  if (index < seats.size()) return turn.error();
+  seat_at(index).node.reset();
   return done();
 }
 
+Status World::Parts::wake(std::size_t index) {
+  Seat& seat = seat_at(index);
+  if (seat.node == nullptr) return done();
+  return took(index, seat.node->absorb(clock.now()));
+}
+
 Status World::Parts::tick(std::size_t index) {
-  Seat& seat = *seats[index];
+  Seat& seat = seat_at(index);
   if (seat.node == nullptr || seat.tick_at != clock.now()) return done();
   seat.tick_at = kNever;
   if (seat.node->next_deadline() <= clock.now()) {
@@ -133,15 +145,14 @@ Status World::Parts::tick(std::size_t index) {
       return {Errc::invalid, "node " + std::to_string(seat.id.value) + " never stops deciding at " +
                                  std::to_string(seconds(clock.now().time_since_epoch())) + " s"};
     }
-    Result<Node::Turn> turn = seat.node->pump(clock.now());
-    if (!turn) return turn.error();
+    return took(index, seat.node->pump(clock.now()));
   }
   reschedule(index);
   return done();
 }
 
 void World::Parts::reschedule(std::size_t index) {
-  Seat& seat = *seats[index];
+  Seat& seat = seat_at(index);
   const Instant when = std::max(seat.node->next_deadline(), clock.now());
   if (when >= seat.tick_at) return;
   seat.tick_at = when;
@@ -188,6 +199,21 @@ void World::Parts::crash(std::size_t index) {
   seat.tick_at = kNever;
 }
 
+void World::Parts::depose(std::size_t agent, Duration lasts) {
+  if (seats[agent]->node == nullptr) return;
+  past.add(agent_core(agent)->status());
+  auto next = std::make_unique<Seat>(seats[agent]->id, network);
+  next->journal = seats[agent]->journal->succeed();
+  const std::size_t index = seats.size() + deposed.size();
+  deposed.push_back(std::exchange(seats[agent], std::move(next)));
+  deposed.back()->tick_at = kNever;
+  reschedule(index);
+  queue.push(later(clock.now(), lasts), EventKind::script,
+             static_cast<std::uint32_t>(scripts.size()));
+  scripts.push_back([this, index](World&) { seat_at(index).node.reset(); });
+  ++scripts_left;
+}
+
 const Agent* World::Parts::agent_core(std::size_t index) const {
   if (index >= agent_configs.size() || seats[index]->node == nullptr) return nullptr;
   return &static_cast<const AgentNode&>(*seats[index]->node).core();
@@ -203,6 +229,12 @@ void World::crash_agent(AgentId agent) { parts_->crash(agent.value); }
 void World::restart_agent(AgentId agent) {
   parts_->crash(agent.value);
   ++parts_->agent_configs[agent.value].incarnation.value;
+  STARLING_CHECK(parts_->start_agent(agent.value).ok());
+}
+void World::take_over(AgentId agent, Duration lasts) {
+  parts_->depose(agent.value, lasts);
+  ++parts_->agent_configs[agent.value].incarnation.value;
+  ++parts_->agent_configs[agent.value].epoch.value;
   STARLING_CHECK(parts_->start_agent(agent.value).ok());
 }
 void World::crash_executor(std::uint32_t executor) {

@@ -55,6 +55,9 @@ class World {
   void crash_agent(AgentId agent);
   /// Starts its next life from its journal.
   void restart_agent(AgentId agent);
+  /// Another host takes the agent's partition over at the next epoch, from its journal. If the old
+  /// owner is alive it does not know, hears and speaks for `lasts` more, and can no longer write.
+  void take_over(AgentId agent, Duration lasts);
   void crash_executor(std::uint32_t executor);
   void restart_executor(std::uint32_t executor);
 

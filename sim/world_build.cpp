@@ -41,8 +41,8 @@ Status World::Parts::build() {
   speed = physics->varies() ? make_analytic_speed(topology) : make_flat_speed();
   options.limits.jobs_per_gpu = jobs_per_gpu(facts, physics->varies());
   if (Status planned = plan_seats(); !planned.ok()) return planned;
-  if (options.check) checker = std::make_unique<Checker>(agent_configs.front().flock,
-                                                       options.limits.jobs_per_gpu);
+  if (options.check)
+    checker = std::make_unique<Checker>(agent_configs.front().flock, options.limits.jobs_per_gpu);
 
   std::vector<JobTruth> truths;
   truths.reserve(trace.jobs.size());
@@ -54,9 +54,8 @@ Status World::Parts::build() {
     truths.push_back(std::move(truth));
   }
   const auto executors = static_cast<std::uint32_t>(executor_configs.size());
-  hardware =
-      std::make_unique<Hardware>(topology, *physics, queue, clock, executors, std::move(truths),
-                                 options.limits.jobs_per_gpu);
+  hardware = std::make_unique<Hardware>(topology, *physics, queue, clock, executors,
+                                        std::move(truths), options.limits.jobs_per_gpu);
 
   const auto add_seat = [this](NodeId id) {
     seats.push_back(std::make_unique<Seat>(id, network));

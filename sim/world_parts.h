@@ -64,7 +64,8 @@ struct World::Parts {
   std::vector<AgentConfig> agent_configs;  ///< of the next life
   std::vector<ExecutorConfig> executor_configs;
   std::vector<std::unique_ptr<SimLauncher>> launchers;
-  std::vector<std::unique_ptr<Seat>> seats;  ///< agents, executors, the client
+  std::vector<std::unique_ptr<Seat>> seats;    ///< agents, executors, the client
+  std::vector<std::unique_ptr<Seat>> deposed;  ///< agents that do not know it yet; behind `seats`
   ClientNode* client = nullptr;
   bool restarts = true;  ///< nodes may live again, so journals are kept
   std::vector<std::function<void(World&)>> scripts;
@@ -82,6 +83,12 @@ struct World::Parts {
   Status start_agent(std::size_t agent);
   Status start_executor(std::size_t executor);
   void crash(std::size_t seat);
+  void depose(std::size_t agent, Duration lasts);
+  [[nodiscard]] Seat& seat_at(std::size_t index) {
+    return index < seats.size() ? *seats[index] : *deposed[index - seats.size()];
+  }
+  /// The turn's error is the world's, but for deposed owners: they just stop.
+  [[nodiscard]] Status took(std::size_t seat, const Result<Node::Turn>& turn);
   void schedule(Seat& seat, Instant when);
   void reschedule(std::size_t seat);
   [[nodiscard]] std::size_t seat_of(NodeId node) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "agents/state.h"
 #include "topology/generate.h"
 #include "workload/trace.h"
 
@@ -250,6 +251,30 @@ TEST_CASE("bad options are refused with a reason") {
   options.policy = "fifo";
   options.agents = 3;
   CHECK(simulate(topology, {}, registry(), options).error().code == Errc::invalid);
+}
+
+TEST_CASE("a partition taken over from a living owner: the old one can do nothing that lasts") {
+  const Topology t = cluster(8);
+  const Trace trace = crowd(150, 16);
+  for (const char* policy : {"fifo:queue=skip", "srtf"}) {
+    SimOptions options;
+    options.policy = policy;
+    options.agents = 4;
+    options.network = rough();
+    options.check = true;
+    auto world = World::make(t, trace, registry(), options).value();
+    for (int i = 1; i <= 20; ++i) {
+      const AgentId agent{static_cast<std::uint32_t>(i % 4)};
+      world->at(Instant(i * 61s), [agent, i](World& w) {
+        if (i % 3 == 0) w.crash_agent(agent);
+        w.take_over(agent, i % 2 == 0 ? 100s : 3s);
+      });
+    }
+    const Status ran = world->run();
+    REQUIRE_MESSAGE(ran.ok(), (ran.ok() ? "" : ran.error().message));
+    CHECK(world->client().counts().finished == trace.jobs.size());
+    CHECK(world->agent(AgentId{1})->state().config.epoch == Epoch{6});
+  }
 }
 
 }  // namespace
