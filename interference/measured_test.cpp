@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "base/test_data.h"
 #include "interference/iteration.h"
@@ -121,4 +122,42 @@ TEST_CASE("Chronus' placement sensitivity is met to 0.2 on average") {
   MESSAGE("mean absolute error of the relative speed " << errors.mean() << " over "
                                                        << errors.absolute.size() << " rows");
   CHECK(errors.mean() < 0.2);
+}
+
+// The whole form on servers of 8 P100s on PCIe, 10 Gbit/s between them: spread over as many servers
+// as GPUs against packed. The fitter's errors (interference/fit) are of constants of each GPU type.
+TEST_CASE("Gavel's jobs lose by spreading on P100s what was measured, to 0.1 of their speed") {
+  const auto file = test_data("gavel/isolated.csv");
+  if (!file) {
+    MESSAGE("published data folder absent: not tested");
+    return;
+  }
+  const IterationForm form(servers("P100", 8, 128, 10), 0);
+  struct Speeds {
+    double packed = 0, spread = 0;
+  };
+  std::map<std::tuple<std::string, std::string, std::uint32_t>, Speeds> measured;
+  for (const auto& row : rows(*file)) {
+    if (row[0] != "2020_sim" || row[1] != "p100" || row[5] == "1") continue;
+    const auto count = static_cast<std::uint32_t>(number(row[5]));
+    Speeds& speeds = measured[{row[3], row[4], count}];
+    (row[2] == "consolidated" ? speeds.packed : speeds.spread) = number(row[6]);
+  }
+  std::map<std::string, Errors> errors;
+  for (const auto& [key, speeds] : measured) {
+    const auto& [model, batch, count] = key;
+    if (speeds.packed <= 0 || speeds.spread <= 0) continue;
+    Placement packed, spread;
+    for (std::uint32_t g = 0; g < count; ++g) packed.emplace_back(g);
+    for (std::uint32_t g = 0; g < count; ++g) spread.emplace_back(8 * g);
+    const JobProfile job{model + " (batch size " + batch + ")", count, 0};
+    REQUIRE(model_profile(job.model).gavel_type >= 0);
+    const double ratio = form.iteration_s(job, packed, {}) / form.iteration_s(job, spread, {});
+    errors[model].add(ratio, speeds.spread / speeds.packed);
+    errors["all"].add(ratio, speeds.spread / speeds.packed);
+  }
+  for (const auto& [name, error] : errors)
+    MESSAGE(name << ": mean absolute error of unconsolidated / consolidated " << error.mean()
+                 << " over " << error.absolute.size() << " rows");
+  CHECK(errors["all"].mean() < 0.1);
 }
