@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace starling::fuzz {
+
+/// Bytes as somebody else could have written them. A target returns whatever they are, or finds an
+/// invariant of ours broken: then it does not return.
+using Bytes = std::span<const std::uint8_t>;
+
+void frame(Bytes bytes);       ///< a frame off the wire; what is accepted encodes again to the same
+void record(Bytes bytes);      ///< one journal record; likewise
+void journal(Bytes bytes);     ///< a file where a SQLite journal is expected
+void topology(Bytes bytes);    ///< a topology file of any format that can be imported
+void trace(Bytes bytes);       ///< first byte: the format; the rest: a trace file
+void job(Bytes bytes);         ///< a job file
+void experiment(Bytes bytes);  ///< an experiment file
+void agent(Bytes bytes);  ///< instructions for a small flock: submit, deliver, lose, crash, restart
+
+struct Target {
+  std::string_view name;
+  void (*run)(Bytes);
+};
+/// Every target, under the name of its folder in corpus/.
+inline constexpr Target kTargets[] = {
+    {"frame", frame}, {"record", record}, {"journal", journal},       {"topology", topology},
+    {"trace", trace}, {"job", job},       {"experiment", experiment}, {"agent", agent}};
+
+}  // namespace starling::fuzz
