@@ -70,11 +70,11 @@ expect 0 "starling topology draw cluster.yaml -o cluster.svg" topology draw --he
 expect 0 "" keys new k.json
 
 printf 'sn,cpu_milli,memory_mib,gpu,model\ncpu,64000,262144,0,\nt4,32000,131072,2,T4\n' >nodes.csv
-{ echo name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec; for i in 1 2 3 4 5; do echo "p$i,4000,1024,1,600,"; done; echo c,9000,1,0,0,; echo v,1,1,1,10,V100; } >pods.csv
+{ echo name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec; echo c,30000,1,0,0,; for i in 1 2 3 4 5; do echo "p$i,4000,1024,1,600,"; done; echo v,1,1,1,10,V100; } >pods.csv
 expect 0 "2 nodes" pack --nodes nodes.csv --pods pods.csv --policy all --out pack.csv.gz --plot pack.svg
 grep -q "note: gpu_spec 'V100' is on no node" err.txt || fail "pack: no word about a model that no node has: $(cat err.txt)"
 [ "$(zcat pack.csv.gz | wc -l)" -eq 50 ] || fail "pack.csv.gz does not have 7 pods of 7 policies"
-zcat pack.csv.gz | grep -q '^fgd,6,placed,c,cpu,,3000,150.000,1200,' || fail "pack: another sixth event: $(zcat pack.csv.gz | head -8)"
+zcat pack.csv.gz | grep -q '^fgd,1,placed,c,cpu,,0,0.000,0,' || fail "pack: another first event: $(zcat pack.csv.gz | head -8)"
 zcat pack.csv.gz | grep -q '^fgd,7,unscheduled,v,,,3010,150.500,1200,.*,4$' || fail "pack: another seventh event: $(zcat pack.csv.gz | head -8)"
 grep -q '</svg>' pack.svg || fail "pack: no picture in pack.svg"
 expect 0 '"allocated_gpus": 1.2' pack --nodes nodes.csv --pods pods.csv --json
@@ -137,14 +137,16 @@ expect 2 "exclude each other" fit --data . --json --constants
 [ ! -e no.yaml ] && [ ! -e no.csv ] || fail "wrong input left a file"
 expect 2 "--nodes FILE is missing" pack --pods pods.csv
 expect 2 "--pods FILE is missing" pack --nodes nodes.csv
-expect 2 "nosuch.csv" pack --nodes nodes.csv --pods nosuch.csv
+expect 2 "give openb's list of pods" pack --nodes nodes.csv --pods nosuch.csv
 expect 2 "did you mean 'fgd'" pack --nodes nodes.csv --pods pods.csv --policy random,fdg
+expect 2 "nosuch.yaml" pack --nodes nosuch.yaml --pods pods.csv
 expect 2 "named twice" pack --nodes nodes.csv --pods pods.csv --policy fgd,fgd
 expect 2 "give file or shuffle" pack --nodes nodes.csv --pods pods.csv --order sideways
 expect 2 "deletion_time" pack --nodes nodes.csv --pods pods.csv --departures
 expect 2 "leave --inflate" pack --nodes nodes.csv --pods pods.csv --departures --inflate 2
 expect 2 "number above 0" pack --nodes nodes.csv --pods pods.csv --inflate 0
 expect 2 "must end in .svg" pack --nodes nodes.csv --pods pods.csv --plot p.html
+expect 2 "no folder nodir; make it" pack --nodes nodes.csv --pods pods.csv --out nodir/x.csv
 printf 'name,cpu_milli,memory_mib,num_gpu,gpu_milli\na,1,1,1,1\nb,1,1,2,500\n' >bad-pods.csv
 expect 2 "bad-pods.csv:3: gpu_milli is '500'; write 1000" pack --nodes nodes.csv --pods bad-pods.csv
 printf 'sn,cpu_milli,memory_mib,gpu,model\na,1,x,1,T4\n' >bad-nodes.csv
