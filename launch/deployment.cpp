@@ -86,6 +86,7 @@ Result<Deployment> read_deployment(const fs::path& dir) {
     d.launcher = j.at("launcher").get<std::string>();
     d.speedup = j.at("speedup").get<double>();
     d.seed = j.at("seed").get<std::uint64_t>();
+    d.state = j.value("state", "");
     for (const json& node : j.at("nodes")) d.nodes.push_back(node_from(node));
     return d;
   });
@@ -104,6 +105,7 @@ Status write_deployment(const Deployment& d) {
   json j{{"schema", kSchema},    {"topology", d.topology}, {"policy", d.policy},
          {"physics", d.physics}, {"launcher", d.launcher}, {"speedup", d.speedup},
          {"seed", d.seed},       {"nodes", json::array()}};
+  if (!d.state.empty()) j["state"] = d.state;
   for (const DeployedNode& node : d.nodes) j["nodes"].push_back(to_json(node));
   return write_text(d.dir / kFile, j.dump(1) + "\n");
 }

@@ -33,6 +33,7 @@ struct Deployment {
   std::string launcher = "emulated";  ///< or process
   double speedup = 1;                 ///< its clocks run so much faster (scaled_clock.h)
   std::uint64_t seed = 1;
+  std::string state;  ///< of agents: empty, in nodes/NAME/state; or etcd://HOST:PORT,.../FLOCK
   std::vector<DeployedNode> nodes;  ///< agents, executors, clients
 
   [[nodiscard]] std::filesystem::path node_dir(const std::string& name) const {

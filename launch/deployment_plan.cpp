@@ -9,6 +9,7 @@
 #include "bus/flock.h"
 #include "bus/keys.h"
 #include "launch/files.h"
+#include "launch/partition_state.h"
 #include "topology/load.h"
 #include "topology/partition.h"
 
@@ -86,6 +87,9 @@ Result<Deployment> create_deployment(const DeploymentPlan& plan, const Topology&
   made.launcher = plan.launcher;
   made.speedup = plan.speedup;
   made.seed = plan.seed;
+  auto state = new_flock_state(plan.state);
+  if (!state) return {state.error().code, "--state: " + state.error().message};
+  made.state = std::move(state).value();
   for (std::uint32_t i = 0; i < plan.agents; ++i) {
     DeployedNode node;
     node.id = agent_node(AgentId{i});

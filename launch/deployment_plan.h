@@ -21,10 +21,12 @@ struct DeploymentPlan {
   std::uint32_t clients = 4;  ///< that can talk to it at one time
   std::uint64_t seed = 1;
   double speedup = 1;
+  std::string state;  ///< as Deployment::state; a flock without a name gets one
 };
 
 /// Makes the run directory, with free loopback ports and fresh keys. Everybody in it is let in and
 /// nobody else.
+/// Where the state is to be in etcd, that must answer.
 [[nodiscard]] Result<Deployment> create_deployment(const DeploymentPlan& plan,
                                                    const Topology& topology);
 

@@ -1,7 +1,12 @@
 #include "launch/live_run.h"
 
+#include <cstdio>
+#include <utility>
+
 #include "launch/local_flock.h"
+#include "launch/partition_state.h"
 #include "launch/signals.h"
+#include "store/etcd_address.h"
 
 namespace starling {
 namespace {
@@ -23,13 +28,31 @@ class RunDir {
   bool remove_;
 };
 
+/// Removes what a run that is not kept has left in etcd.
+class RunState {
+ public:
+  RunState(std::string state, bool remove) : state_(std::move(state)), remove_(remove) {}
+  ~RunState() {
+    if (!remove_) return;
+    if (const Status gone = forget_flock_state(state_); !gone.ok())
+      std::fprintf(stderr, "starling: %s is left behind: %s\n", state_.c_str(),
+                   gone.error().message.c_str());
+  }
+  RunState(const RunState&) = delete;
+  RunState& operator=(const RunState&) = delete;
+
+ private:
+  std::string state_;
+  bool remove_;
+};
+
 Result<std::filesystem::path> run_dir(const LiveOptions& options) {
-  if (options.state.empty()) return temporary_dir();
+  if (options.state.empty() || EtcdAddress::is_one(options.state)) return temporary_dir();
   if (is_deployment(options.state)) {
-    return {Errc::invalid, "--state: " + options.state.string() +
+    return {Errc::invalid, "--state: " + options.state +
                                " holds an earlier run; give a directory that is new or empty"};
   }
-  return options.state;
+  return std::filesystem::path(options.state);
 }
 
 }  // namespace
@@ -38,7 +61,9 @@ Result<RunResult> run_live(const RunInput& input, const PolicyRegistry& policies
                            const LiveOptions& options) {
   auto path = run_dir(options);
   if (!path) return path.error();
-  const RunDir dir(path.value(), options.state.empty() && !options.keep);
+  const bool in_etcd = EtcdAddress::is_one(options.state);
+  const bool temporary = (options.state.empty() || in_etcd) && !options.keep;
+  const RunDir dir(path.value(), temporary);
 
   DeploymentPlan plan;
   plan.dir = dir.path();
@@ -49,8 +74,10 @@ Result<RunResult> run_live(const RunInput& input, const PolicyRegistry& policies
   plan.clients = 4;  // room for top, jobs and explain beside the run
   plan.seed = input.sim.seed;
   plan.speedup = options.speedup;
+  if (in_etcd) plan.state = options.state;
   auto flock = create_deployment(plan, input.topology);
   if (!flock) return flock.error();
+  const RunState state(flock.value().state, temporary);
 
   Supervisor supervisor;  // stops everything on every way out of here
   const auto broken = [&]() -> std::optional<std::string> {

@@ -12,9 +12,9 @@
 namespace starling {
 
 struct LiveOptions {
-  double speedup = 1;           ///< trace seconds per second
-  std::filesystem::path state;  ///< run directory; empty: a temporary one
-  bool keep = false;            ///< leave a temporary one behind
+  double speedup = 1;  ///< trace seconds per second
+  std::string state;   ///< run directory, or etcd://...; else a temporary one
+  bool keep = false;   ///< leave a temporary one behind
   bool quiet = false;
 };
 

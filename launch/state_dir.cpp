@@ -9,6 +9,7 @@
 
 #include "launch/files.h"
 #include "launch/text.h"
+#include "store/etcd_authority.h"
 
 namespace starling {
 namespace {
@@ -49,6 +50,16 @@ Result<Incarnation> StateDir::next_incarnation() const {
     if (!synced) return refused(path);
   }
   return Incarnation{last + 1};
+}
+
+Result<std::string> StateDir::name() const {
+  const auto file = dir_ / "name";
+  auto text = read_text(file);
+  if (text.ok() && !text.value().empty()) return text;
+  if (!text.ok() && text.error().code != Errc::not_found) return text;
+  const std::string fresh = new_holder();
+  if (auto written = write_text(file, fresh, 0600); !written.ok()) return written.error();
+  return fresh;
 }
 
 Incarnation after_last_life(Incarnation counted, std::span<const Record> recovered) {

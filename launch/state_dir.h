@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <span>
+#include <string>
 
 #include "agents/record.h"
 #include "base/ids.h"
@@ -20,6 +21,8 @@ class StateDir {
 
   /// One more than at the last call, durable before it returns: no two lives have the same.
   [[nodiscard]] Result<Incarnation> next_incarnation() const;
+  /// Names this directory, and no other, from its first use on; not to be guessed.
+  [[nodiscard]] Result<std::string> name() const;
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return dir_; }
 
  private:

@@ -30,11 +30,11 @@ TEST_CASE(
   const Ownership old = expect_event<EpochGranted>(first).mine;
 
   INFO("while it is renewed nobody else gets it, however long that is");
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 5; ++i) {
     first.renew(old);
     second.acquire(p, old.epoch, AgentId{1});
     CHECK(expect_event<EpochRefused>(second).why.code == Errc::conflict);
-    std::this_thread::sleep_for(milliseconds(400));
+    std::this_thread::sleep_for(milliseconds(450));
   }
   CHECK(first.poll().empty());
 

@@ -70,7 +70,7 @@ TEST_CASE("two members stand still: writes fail in time, nothing acknowledged is
   if (etcd == nullptr) return;
   const EtcdAddress flock = etcd->flock("stopped-members");
   std::uint64_t acknowledged = 0;
-  for (std::size_t running = 0; running < TestEtcd::kMembers; ++running) {
+  for (std::size_t running = 0; running < 2; ++running) {
     const auto journal = open_or_fail(flock, {milliseconds(1000), milliseconds(300)});
     const std::uint64_t found = recovered(*journal);
     CHECK(found >= acknowledged);
@@ -109,7 +109,7 @@ TEST_CASE("members stand still in turn: what was sent to them and comes late doe
     // it acts on what lies in its socket.
     const auto journal = open_or_fail(flock, {milliseconds(6000), milliseconds(150)});
     n = recovered(*journal);
-    for (int round = 0; round < 6; ++round) {
+    for (int round = 0; round < 4; ++round) {
       const std::size_t member = static_cast<std::size_t>(round) % TestEtcd::kMembers;
       etcd->pause(member);
       for (int i = 0; i < 5; ++i) {

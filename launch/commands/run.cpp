@@ -116,7 +116,8 @@ void add_run(const Command& root) {
   command.option("--speedup", o->speedup, "X", "trace seconds per second (default 1)", 0.0);
   command.option("--target-seconds", o->target_seconds, "S",
                  "choose the speedup so that the run takes about S seconds", 0.0);
-  command.option("--state", o->state, "DIR", "run directory, kept; default: a temporary one");
+  command.option("--state", o->state, "DIR|etcd://HOSTS",
+                 "run directory, kept (default: a temporary one); or where the journals are");
   command.flag("--keep", o->keep, "keep the temporary run directory");
   command.flag("--with-sim", o->with_sim, "also simulate the same input and show both");
   command.examples(

@@ -20,7 +20,8 @@ namespace {
 using Wall = std::chrono::steady_clock;
 
 struct Options {
-  std::string flock, topology, policy = "consolidate", launcher = "process", physics = "trace";
+  std::string flock, topology, policy = "consolidate", launcher = "process", physics = "trace",
+                               state;
   std::uint32_t agents = 1, servers_per_executor = 8;
   double speedup = 1;
 };
@@ -54,6 +55,7 @@ Result<Deployment> make_flock(const Options& o, const std::filesystem::path& dir
   plan.agents = o.agents;
   plan.servers_per_executor = o.servers_per_executor;
   plan.speedup = o.speedup;
+  plan.state = o.state;
   return create_deployment(plan, topology.value());
 }
 
@@ -69,7 +71,9 @@ class Restarter {
       const std::string what = describe(ended);
       const bool hopeless = ended.status == kDiskFailed || ended.status == kBadInput;
       Wall::time_point& last = last_[ended.name];
-      const bool again = Wall::now() - last < std::chrono::seconds(10);
+      // Who has lost etcd waits for it in its next life.
+      const bool again =
+          ended.status != kStateLost && Wall::now() - last < std::chrono::seconds(10);
       if (hopeless || again) return what;
       last = Wall::now();
       std::fprintf(stderr, "starling: %s\nstarling: starting %s again\n", what.c_str(),
@@ -141,6 +145,8 @@ void add_up(const Command& root) {
                  "jobs are commands, or pretend to run (default process)");
   command.option("--physics", o->physics, "trace|full", "of emulated jobs (default trace)");
   command.option("--speedup", o->speedup, "X", "of emulated jobs (default 1)", 0.0);
+  command.option("--state", o->state, "etcd://HOST:PORT[,...]",
+                 "the agents' journals are there (default: in the flock's directory)");
   command.examples(
       {"starling up --flock ~/flock --topology cluster.yaml --agents 2 --policy consolidate"});
   command.action([o] { return up(*o); });

@@ -42,6 +42,7 @@ int run_agent(const std::filesystem::path& config) {
   auto core = agent_config(parts.deployment, parts.topology, me);
   if (!core) return daemon_failed(core.error());
   core.value().incarnation = parts.incarnation;
+  core.value().epoch = parts.partition.mine.epoch;
   const auto speed =
       parts.deployment.physics == "full" ? make_analytic_speed(parts.topology) : make_flat_speed();
   const Rng rng = Rng(parts.deployment.seed).fork(me.value).fork(parts.incarnation.value);
@@ -51,16 +52,21 @@ int run_agent(const std::filesystem::path& config) {
   options.clock = &clock;
   options.stopwatch = &machine_clock();
   AgentNode node(Agent(std::move(core).value(), parts.topology, *speed, std::move(policy).value(),
-                       rng, parts.recovered),
-                 endpoint, *parts.journal, options);
-  const std::uint64_t inherited = parts.recovered.size();
-  parts.recovered = {};
+                       rng, parts.partition.recovered),
+                 endpoint, *parts.partition.journal, options);
+  Housekeeping house;
+  house.inherited = parts.partition.recovered.size();
+  parts.partition.recovered = {};
   StatusLine line;
   const auto pulse = [&] { line.say(node.core().status(), node.counters()); };
   log_info("serving with policy " + parts.deployment.policy);
-  const int status = serve(
-      node, clock, inherited, [&] { return node.compact(); }, pulse);
+  house.compact = [&] { return node.compact(); };
+  house.keep = [&] { return keep_partition(parts.partition); };
+  house.pulse = pulse;
+  house.journal_failed = parts.deployment.state.empty() ? kDiskFailed : kStateLost;
+  const int status = serve(node, clock, house);
   pulse();
+  if (status == kDone) parts.partition.authority->release(parts.partition.mine);
   return status;
 }
 

@@ -18,6 +18,18 @@ constexpr std::uint64_t kCompactAfter = 200'000;
 constexpr Duration kPulse = std::chrono::seconds(10);
 constexpr Duration kSlice = std::chrono::milliseconds(500);
 
+/// What an executor must not forget is about processes of this machine, so it stays here.
+Result<PartitionState> open_executor_journal(const StateDir& dir) {
+  PartitionState state;
+  auto journal = SqliteJournal::open(dir.path() / "journal.db");
+  if (!journal) return journal.error();
+  state.journal = std::move(journal).value();
+  auto recovered = state.journal->recover();
+  if (!recovered) return recovered.error();
+  state.recovered = std::move(recovered).value();
+  return state;
+}
+
 }  // namespace
 
 Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role) {
@@ -38,50 +50,59 @@ Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role) 
   if (!state) return state.error();
   auto incarnation = state.value().next_incarnation();
   if (!incarnation) return incarnation.error();
-  auto journal = SqliteJournal::open(state.value().path() / "journal.db");
-  if (!journal) return journal.error();
-  auto recovered = journal.value()->recover();
-  if (!recovered) return recovered.error();
-  const Incarnation life = after_last_life(incarnation.value(), recovered.value());
+  auto opened = role == Role::agent ? open_partition(deployment.value(), *me, state.value())
+                                    : open_executor_journal(state.value());
+  if (!opened) return opened.error();
+  PartitionState& partition = opened.value();
+  const Incarnation life = after_last_life(incarnation.value(), partition.recovered);
   auto endpoint = open_endpoint(deployment.value(), *me, file.value().keys, Limits{});
   if (!endpoint) return endpoint.error();
-  log_info("life " + std::to_string(life.value) + ", " + std::to_string(recovered.value().size()) +
-           " records recovered");
-  return DaemonParts{std::move(deployment).value(),
-                     *me,
-                     std::move(topology).value(),
-                     std::move(state).value(),
-                     life,
-                     std::move(journal).value(),
-                     std::move(recovered).value(),
+  log_info("life " + std::to_string(life.value) + ", " +
+           std::to_string(partition.recovered.size()) + " records recovered" +
+           (deployment.value().state.empty() || role != Role::agent
+                ? ""
+                : ", epoch " + std::to_string(partition.mine.epoch.value)));
+  return DaemonParts{std::move(deployment).value(), *me,  std::move(topology).value(),
+                     std::move(state).value(),      life, std::move(opened).value(),
                      std::move(endpoint).value()};
 }
 
 int daemon_failed(const Error& error) {
+  if (error.code == Errc::not_ready && stop_requested()) {
+    log_info(error.message);
+    return kDone;
+  }
   if (error.code != Errc::io) return bad_input(error.message);
   log_error(error.message);
   return kDiskFailed;
 }
 
-int serve(Node& node, const ScaledClock& clock, std::uint64_t inherited,
-          const std::function<Status()>& compact, const std::function<void()>& pulse) {
+int serve(Node& node, const ScaledClock& clock, Housekeeping house) {
   const Clock& machine = machine_clock();
   Instant next_pulse = later(machine.now(), kPulse);
+  Instant next_keep = machine.now();
   std::uint64_t compacted = 0;
   while (!stop_requested()) {
     const auto turned = node.run_until(later(clock.now(), clock.stretched(kSlice)));
     Status kept = turned ? done() : Status(turned.error());
-    if (kept.ok() && inherited + node.counters().records > compacted + kCompactAfter) {
-      kept = compact();
-      inherited = 0;
+    if (kept.ok() && house.inherited + node.counters().records > compacted + kCompactAfter) {
+      kept = house.compact();
+      house.inherited = 0;
       compacted = node.counters().records;
     }
     if (!kept.ok()) {
       log_error("the journal cannot be written, stopping: " + kept.error().message);
-      return kDiskFailed;
+      return house.journal_failed;
+    }
+    if (machine.now() >= next_keep) {
+      if (const Status mine = house.keep(); !mine.ok()) {
+        log_error("stopping: " + mine.error().message);
+        return house.journal_failed;
+      }
+      next_keep = later(machine.now(), kSlice);
     }
     if (machine.now() >= next_pulse) {
-      pulse();
+      house.pulse();
       next_pulse = later(machine.now(), kPulse);
     }
   }

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "bus/node.h"
 #include "launch/deployment.h"
+#include "launch/partition_state.h"
 #include "launch/scaled_clock.h"
 #include "launch/state_dir.h"
 
@@ -18,8 +19,8 @@ namespace starling {
 
 /// `starling agent --config FILE` and `starling executor --config FILE`: until SIGTERM. Return the
 /// exit status: kDone after a clean stop, kBadInput for a wrong configuration or a state directory
-/// in use, kDiskFailed when the journal could not be written. `launcher` overrides the
-/// deployment's, if not empty.
+/// in use, kDiskFailed when the journal could not be written, kStateLost when it is in etcd.
+/// `launcher` overrides the deployment's, if not empty.
 int run_agent(const std::filesystem::path& config);
 int run_executor(const std::filesystem::path& config, const std::string& launcher);
 
@@ -30,8 +31,7 @@ struct DaemonParts {
   Topology topology;
   StateDir state;
   Incarnation incarnation;
-  std::unique_ptr<Journal> journal;
-  std::vector<Record> recovered;
+  PartitionState partition;  ///< an executor has no authority in it
   std::unique_ptr<Endpoint> endpoint;
 };
 /// Logs as the node's name from here on. `io` comes from the disk or from the network's side of it.
@@ -39,10 +39,16 @@ struct DaemonParts {
 /// Says why it could not be opened; the exit status.
 int daemon_failed(const Error& error);
 
-/// Turns of `node` until a stop is requested. `compact` is called when the journal, in which earlier
-/// lives left `inherited` records, has grown much; `pulse` every few seconds. The exit status.
-int serve(Node& node, const ScaledClock& clock, std::uint64_t inherited,
-          const std::function<Status()>& compact, const std::function<void()>& pulse);
+/// What a daemon does between turns.
+struct Housekeeping {
+  std::uint64_t inherited = 0;      ///< records that earlier lives left in the journal
+  std::function<Status()> compact;  ///< when the journal has grown much
+  std::function<Status()> keep;     ///< every heartbeat; an error ends the daemon
+  std::function<void()> pulse;      ///< every few seconds
+  int journal_failed = 0;           ///< the exit status then
+};
+/// Turns of `node` until a stop is requested. The exit status.
+int serve(Node& node, const ScaledClock& clock, Housekeeping house);
 
 [[nodiscard]] Result<AgentConfig> agent_config(const Deployment& deployment,
                                                const Topology& topology, AgentId me);

@@ -51,14 +51,18 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
   core.incarnation = parts.incarnation;
   NodeOptions options;
   options.clock = &clock;
-  ExecutorNode node(Executor(core, parts.topology, parts.recovered), endpoint, *parts.journal,
-                    *m.value().launcher, options);
-  const std::uint64_t inherited = parts.recovered.size();
-  parts.recovered = {};
+  ExecutorNode node(Executor(core, parts.topology, parts.partition.recovered), endpoint,
+                    *parts.partition.journal, *m.value().launcher, options);
+  Housekeeping house;
+  house.inherited = parts.partition.recovered.size();
+  house.compact = [&] { return node.compact(); };
+  house.keep = [] { return done(); };
+  house.pulse = [] {};
+  house.journal_failed = kDiskFailed;
+  parts.partition.recovered = {};
   log_info("serving servers " + std::to_string(core.servers.first) + " to " +
            std::to_string(core.servers.last - 1) + " with the " + kind + " launcher");
-  return serve(
-      node, clock, inherited, [&] { return node.compact(); }, [] {});
+  return serve(node, clock, house);
 }
 
 }  // namespace starling

@@ -1,0 +1,136 @@
+#include "launch/partition_state.h"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "launch/log.h"
+#include "launch/signals.h"
+#include "store/await_epoch.h"
+#include "store/etcd_authority.h"
+#include "store/etcd_journal.h"
+#include "store/sqlite_journal.h"
+#include "store/static_authority.h"
+
+namespace starling {
+namespace {
+
+constexpr std::chrono::milliseconds kPause{200};
+
+/// Says what is waited for, once.
+class WaitLine {
+ public:
+  void say(const std::string& why) {
+    if (why != last_) log_info("waiting: " + why);
+    last_ = why;
+  }
+
+ private:
+  std::string last_;
+};
+
+Error stopped() { return {Errc::not_ready, "stopped while waiting for the partition"}; }
+
+Result<PartitionState> open_local(const DeployedNode& me, const StateDir& dir) {
+  PartitionState state;
+  state.authority = std::make_unique<StaticAuthority>();
+  const auto mine = await_epoch(*state.authority, me.partition, AgentId{me.partition.value},
+                                [](const EpochRefused&) { return false; });
+  if (!mine) return mine.error();
+  state.mine = mine.value();
+  auto journal = SqliteJournal::open(dir.path() / "journal.db");
+  if (!journal) return journal.error();
+  state.journal = std::move(journal).value();
+  auto recovered = state.journal->recover();
+  if (!recovered) return recovered.error();
+  state.recovered = std::move(recovered).value();
+  return state;
+}
+
+Status open_journal(const EtcdAddress& flock, PartitionState& state) {
+  auto journal = EtcdJournal::open(flock, state.mine);
+  if (!journal) return journal.error();
+  auto recovered = journal.value()->recover();
+  if (!recovered) return recovered.error();
+  state.journal = std::move(journal).value();
+  state.recovered = std::move(recovered).value();
+  return done();
+}
+
+Result<PartitionState> open_in_etcd(const EtcdAddress& flock, const DeployedNode& me,
+                                    const StateDir& dir) {
+  auto holder = dir.name();
+  if (!holder) return holder.error();
+  EtcdAuthorityOptions options;
+  options.holder = std::move(holder).value();
+  PartitionState state;
+  state.authority = std::make_unique<EtcdAuthority>(flock, options);
+  WaitLine line;
+  while (!stop_requested()) {
+    const auto mine = await_epoch(
+        *state.authority, me.partition, AgentId{me.partition.value},
+        [&](const EpochRefused& refused) {
+          line.say(refused.why.message);
+          return !stop_requested();
+        },
+        kPause);
+    if (!mine) break;
+    state.mine = mine.value();
+    const Status opened = open_journal(flock, state);
+    if (opened.ok()) return state;
+    if (opened.error().code != Errc::io && opened.error().code != Errc::fenced)
+      return opened.error();
+    line.say(opened.error().message);
+    std::this_thread::sleep_for(kPause);
+  }
+  return stopped();
+}
+
+}  // namespace
+
+Result<PartitionState> open_partition(const Deployment& deployment, const DeployedNode& me,
+                                      const StateDir& dir) {
+  if (deployment.state.empty()) return open_local(me, dir);
+  const auto flock = EtcdAddress::parse(deployment.state);
+  if (!flock) return flock.error();
+  return open_in_etcd(flock.value(), me, dir);
+}
+
+Status keep_partition(PartitionState& partition) {
+  partition.authority->renew(partition.mine);
+  for (const EpochEvent& event : partition.authority->poll()) {
+    if (const auto* lost = std::get_if<EpochLost>(&event)) {
+      if (lost->current.epoch != partition.mine.epoch) {
+        return {Errc::fenced, "partition " + std::to_string(partition.mine.partition.value) +
+                                  " is at epoch " + std::to_string(lost->current.epoch.value) +
+                                  " with another process, epoch " +
+                                  std::to_string(partition.mine.epoch.value) + " is over"};
+      }
+      log_info("the lease has lapsed: etcd has not confirmed it, and another may take over");
+    } else if (std::holds_alternative<EpochGranted>(event)) {
+      log_info("the lease runs again");
+    }
+  }
+  return done();
+}
+
+Result<std::string> new_flock_state(const std::string& state) {
+  if (state.empty()) return state;
+  auto flock = EtcdAddress::parse(state);
+  if (!flock) return flock.error();
+  if (flock.value().name.empty()) flock.value().name = new_holder().substr(0, 16);
+  const std::string root = etcd_root(flock.value());
+  if (const auto read = EtcdClient(flock.value()).range(root, behind(root), 1); !read)
+    return read.error();
+  return flock.value().url();
+}
+
+Status forget_flock_state(const std::string& state) {
+  if (state.empty()) return done();
+  const auto flock = EtcdAddress::parse(state);
+  if (!flock) return flock.error();
+  const auto erased = EtcdClient(flock.value()).erase_prefix(etcd_root(flock.value()));
+  return erased ? done() : Status(erased.error());
+}
+
+}  // namespace starling

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "agents/epoch_authority.h"
+#include "agents/record.h"
+#include "launch/deployment.h"
+#include "launch/state_dir.h"
+
+namespace starling {
+
+/// A partition that is this process's: the right to it, its journal, and what earlier lives wrote.
+struct PartitionState {
+  std::unique_ptr<EpochAuthority> authority;
+  Ownership mine;
+  std::unique_ptr<Journal> journal;
+  std::vector<Record> recovered;
+};
+
+/// Opens the partition of agent `me` where the deployment keeps its state: in `dir`, or in etcd.
+/// There it waits, and says in the log for what, until etcd answers and no other process owns the
+/// partition; `not_ready` if a stop is requested meanwhile.
+[[nodiscard]] Result<PartitionState> open_partition(const Deployment& deployment,
+                                                    const DeployedNode& me, const StateDir& dir);
+
+/// Every heartbeat: renews the lease. `fenced` once another process owns the partition. A lease
+/// that has only lapsed goes into the log: the epoch, not the lease, decides what may be written.
+[[nodiscard]] Status keep_partition(PartitionState& partition);
+
+/// `state` with a name of its own for a new flock, where it has none: what etcd:// says, or empty.
+/// `invalid` for a wrong address, `io` if etcd does not answer.
+[[nodiscard]] Result<std::string> new_flock_state(const std::string& state);
+/// Removes what a flock that is over has left in etcd.
+[[nodiscard]] Status forget_flock_state(const std::string& state);
+
+}  // namespace starling

@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# A flock whose agents keep their journals in etcd, three members of it on loopback:
+#   tests/etcd_test.sh PATH/TO/starling
+# Ends with 77, which ctest calls skipped, where no etcd is installed.
+set -u
+command -v etcd >/dev/null || { echo "skipped: no etcd is installed; 'launch/setup --tests' installs it"; exit 77; }
+starling=$(realpath "$1")
+work=$(mktemp -d)
+started=()
+stop_all() {
+  for pid in "${started[@]}"; do kill -CONT "$pid" 2>/dev/null; kill "$pid" 2>/dev/null; done
+  wait 2>/dev/null
+}
+trap 'stop_all; rm -rf "$work"' EXIT
+fail() { echo "FAILED: $*" >&2; exit 1; }
+cd "$work" || exit 1
+export TMPDIR=$work
+
+port=$((20000 + $$ % 6000 * 2))
+cluster=m0=http://127.0.0.1:$((port + 10)),m1=http://127.0.0.1:$((port + 11)),m2=http://127.0.0.1:$((port + 12))
+state=etcd://127.0.0.1:$port,127.0.0.1:$((port + 1)),127.0.0.1:$((port + 2))
+members=()
+for i in 0 1 2; do
+  etcd --name m$i --data-dir m$i --initial-cluster "$cluster" --log-level error \
+    --listen-client-urls http://127.0.0.1:$((port + i)) --advertise-client-urls http://127.0.0.1:$((port + i)) \
+    --listen-peer-urls http://127.0.0.1:$((port + 10 + i)) \
+    --initial-advertise-peer-urls http://127.0.0.1:$((port + 10 + i)) >m$i.log 2>&1 &
+  members+=($!)
+  started+=($!)
+done
+export STARLING_FLOCK=$work/flock
+"$starling" topology generate flat --servers 1 --gpus 4 -o one.yaml 2>/dev/null || fail "no topology"
+
+# wait_for SECONDS TEXT FILE
+wait_for() {
+  for _ in $(seq $(($1 * 10))); do grep -q -- "$2" "$3" 2>/dev/null && return 0; sleep 0.1; done
+  fail "'$2' does not appear in $3: $(cat "$3")"
+}
+# wait_finished SECONDS JOB
+wait_finished() {
+  for _ in $(seq $(($1 * 5))); do
+    "$starling" jobs >jobs.txt 2>/dev/null && grep -q "^$2 *finished" jobs.txt && return 0
+    sleep 0.2
+  done
+  fail "job $2 does not finish: $(cat jobs.txt)"
+}
+
+echo "-- a wrong address, and nobody there"
+"$starling" up --flock none --topology one.yaml --state etcd://127.0.0.1 2>err.txt
+[ $? -eq 2 ] && grep -q 'HOST:PORT' err.txt || fail "a wrong address: $(cat err.txt)"
+"$starling" up --flock none --topology one.yaml --state etcd://127.0.0.1:1 2>err.txt
+[ $? -eq 1 ] && grep -q '127.0.0.1:1: cannot connect' err.txt || fail "nobody there: $(cat err.txt)"
+[ ! -e none/deployment.json ] || fail "a flock was made for an etcd that is not there"
+
+echo "-- up, and an agent that is killed where it is"
+for _ in $(seq 10); do
+  "$starling" up --topology one.yaml --state "$state" >up.log 2>&1 &
+  up=$!
+  started+=($up)
+  # etcd itself may still be starting: then up ends.
+  while kill -0 $up 2>/dev/null && ! grep -qs ready up.log; do sleep 0.1; done
+  grep -q ready up.log && break
+done
+wait_for 1 ready up.log
+job=$("$starling" submit --gpus 4 -- sh -c "echo first >>$work/runs; sleep 2") || fail "submit"
+next=$("$starling" submit --gpus 4 -- sh -c "echo second >>$work/runs") || fail "submit"
+kill -9 "$(pgrep -f -- "--config $work/flock/nodes/agent-0/")"
+wait_for 10 "starting agent-0 again" up.log
+wait_finished 20 "$job"
+wait_finished 20 "$next"
+[ "$(cat runs)" = $'first\nsecond' ] || fail "the jobs ran not once each: $(cat runs)"
+[ ! -e flock/nodes/agent-0/state/journal.db ] || fail "the agent has a journal on its disk"
+
+echo "-- a member dies; the flock goes on"
+kill -9 "${members[0]}"
+wait "${members[0]}" 2>/dev/null
+job=$("$starling" submit --gpus 1 -- true) || fail "submit without a member"
+wait_finished 20 "$job"
+kill -INT $up
+wait $up || fail "up must stop cleanly: $(cat up.log)"
+
+echo "-- an agent is killed, and starts elsewhere with an empty directory"
+cp -r flock elsewhere
+rm -r elsewhere/nodes/agent-0/state
+"$starling" agent --config flock/nodes/agent-0/config.json 2>here.log &
+here=$!
+"$starling" executor --config flock/nodes/executor-0/config.json 2>executor.log &
+started+=($here $!)
+wait_for 10 "serving with policy" here.log
+job=$("$starling" submit --gpus 4 -- sh -c "echo third >>$work/runs; sleep 1") || fail "submit"
+next=$("$starling" submit --gpus 4 -- sh -c "echo fourth >>$work/runs") || fail "submit"
+wait_for 10 third runs
+kill -9 $here
+wait $here 2>/dev/null
+"$starling" agent --config elsewhere/nodes/agent-0/config.json 2>there.log &
+there=$!
+started+=($there)
+wait_for 15 "serving with policy" there.log
+grep -q "waiting: partition 0 belongs to agent 0 .* whose lease runs" there.log || fail "it did not wait for the lease: $(cat there.log)"
+wait_finished 20 "$job"
+wait_finished 20 "$next"
+[ "$(cat runs)" = $'first\nsecond\nthird\nfourth' ] || fail "the jobs ran not once each: $(cat runs)"
+
+echo "-- no majority: the agent stops rather than forget, and the next one waits for etcd"
+kill -STOP "${members[1]}"
+"$starling" submit --gpus 1 -- true >unanswered.txt 2>&1 &
+asked=$!
+started+=($asked)
+for _ in $(seq 100); do kill -0 $there 2>/dev/null || break; sleep 0.1; done
+wait $there
+code=$?
+kill $asked 2>/dev/null || fail "submit has ended without a majority: $(cat unanswered.txt)"
+[ $code -eq 75 ] || fail "the agent must end with 75, not $code: $(tail -3 there.log)"
+"$starling" agent --config elsewhere/nodes/agent-0/config.json 2>again.log &
+started+=($!)
+wait_for 15 "waiting: etcd has not answered" again.log
+kill -CONT "${members[1]}"
+wait_for 20 "serving with policy" again.log
+job=$("$starling" submit --gpus 1 -- true) || fail "submit"
+wait_finished 20 "$job"
+
+echo "-- a run leaves nothing there"
+"$starling" workload generate --jobs 20 --gpus 4 --load 1 --max-duration 60 -o w.csv 2>/dev/null || fail "no trace"
+"$starling" run --topology one.yaml --trace w.csv --target-seconds 1 --state "$state" --quiet >run.txt 2>&1 || fail "run: $(cat run.txt)"
+! grep -q "left behind" run.txt || fail "run: $(cat run.txt)"
+echo "all right"
