@@ -27,8 +27,8 @@ int fit(const Options& options) {
     return bad_input("fit: --json, --constants and --sharing exclude each other");
   const auto wrong = [](const std::string& what) {
     return bad_input("fit: --data: " + what +
-                     "; give the published data folder, which holds pollux/, elasticflow/ and "
-                     "gavel/");
+                     "; give the published data folder, which holds pollux/, elasticflow/, "
+                     "gavel/ and lucid/");
   };
   std::error_code ignored;
   if (!std::filesystem::is_directory(data, ignored)) return wrong(data + ": no such folder");

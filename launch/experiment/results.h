@@ -17,6 +17,7 @@ struct Results {
   /// of agents keeps its curves: a page with all of them would be too large.
   std::vector<RunRecord> records;
   std::uint64_t missing = 0;  ///< runs of the grid without a record
+  std::uint64_t undrawn = 0;  ///< such first runs beyond the 400 that the page has room for
   std::vector<ComparisonTable> tables;
 };
 

@@ -159,5 +159,5 @@ TEST_CASE("a browser draws the page") {
   dom = browser.dom(experiment_page(results, echarts));
   CHECK(dom.find("data-ready=\"yes\"") != std::string::npos);
   // Sweep, bars, differences, distribution, GPUs, waiting, heat and Gantt.
-  CHECK(count_of(dom, "data-zr-dom-id=\"zr_0") == 8);
+  CHECK(count_of(dom, "_echarts_instance_=\"ec_") == 8);
 }

@@ -4,7 +4,9 @@
 #include <chrono>
 #include <exception>
 #include <mutex>
+#include <set>
 #include <thread>
+#include <tuple>
 
 #include "launch/experiment/prepare.h"
 #include "launch/experiment/run_record.h"
@@ -30,8 +32,21 @@ SimOptions sim_options(const Experiment& experiment, const RunPoint& point,
   return options;
 }
 
+/// Shorter Gantt charts where the page has many to show, so that it stays below some 15 MB.
+CurveLimits curve_limits(const std::vector<RunPoint>& points) {
+  using Cell = std::tuple<std::string, double, std::string, std::string, std::uint32_t>;
+  std::set<Cell> cells;
+  for (const RunPoint& point : points)
+    cells.emplace(point.topology, point.load, point.faults, point.label, point.agents);
+  CurveLimits limits;
+  limits.bars =
+      std::clamp<std::size_t>(120'000 / std::max<std::size_t>(1, cells.size()), 100, limits.bars);
+  return limits;
+}
+
 Status run_one(const Experiment& experiment, const Inputs& inputs, const RunPoint& point,
-               const PolicyRegistry& policies, const RunFunction& run, const fs::path& out) {
+               const PolicyRegistry& policies, const RunFunction& run, const CurveLimits& limits,
+               const fs::path& out) {
   const Topology& topology = inputs.topologies[point.topology_index].front();
   const auto jobs = prepare_jobs(inputs.workloads[point.workload_index],
                                  experiment.workloads[point.workload_index],
@@ -44,7 +59,7 @@ Status run_one(const Experiment& experiment, const Inputs& inputs, const RunPoin
     if (Status csv = write_jobs_csv(out / "jobs" / (point.id + ".csv"), result.value()); !csv)
       return csv;
   }
-  const RunCurves curves = run_curves(result.value(), topology);
+  const RunCurves curves = run_curves(result.value(), topology, limits);
   return write_record(out / "runs" / (point.id + ".json"), point, std::move(result).value(),
                       curves);
 }
@@ -131,6 +146,7 @@ Result<GridOutcome> run_grid(const Experiment& experiment, const Inputs& inputs,
   const std::size_t machine =
       options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
   const std::size_t count = std::min(machine, todo.size());
+  const CurveLimits limits = curve_limits(points);
   Pool pool(std::move(todo), options);
   {
     std::vector<std::jthread> threads;
@@ -139,7 +155,7 @@ Result<GridOutcome> run_grid(const Experiment& experiment, const Inputs& inputs,
         while (const RunPoint* point = pool.take()) {
           Status status = done();
           try {
-            status = run_one(experiment, inputs, *point, policies, run, options.out);
+            status = run_one(experiment, inputs, *point, policies, run, limits, options.out);
           } catch (const std::exception& error) {  // bad_alloc: one run's, not the experiment's
             status = {Errc::io, error.what()};
           }

@@ -78,7 +78,7 @@ function drawDistribution(id, series, name) {
     yAxis: axis('share of jobs', {max: 1, nameGap: 46, axisLabel: {color: ink, formatter: percent}}),
     tooltip: {trigger: 'axis', order: 'valueDesc', formatter: (at) => `within ${time(at[0].axisValue)}<br>` +
       at.map((p) => `${p.marker}${echarts.format.encodeHTML(p.seriesName)}: <b>${percent(p.value[1])}</b>`).join('<br>')},
-    series: series.map((s, i) => ({name: s.name, type: 'line', symbol: 'none', itemStyle: {color: colorOf(s.color ?? i)},
+    series: series.map((s, i) => ({name: s.name, type: 'line', symbol: 'none', step: s.points.length < 60 ? 'end' : undefined, itemStyle: {color: colorOf(s.color ?? i)},
       lineStyle: {color: colorOf(s.color ?? i), type: dashOf(s.color ?? i), width: 1.8},
       data: [[min, 0], ...s.points.map(([x, share]) => [Math.max(x, min), share])]})),
   });

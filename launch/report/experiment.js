@@ -106,7 +106,8 @@ finish(() => {
   $('pair-card').hidden = groups.size === 0;
   choose($('cell-choice'), [...groups.keys()], (i) => {
     const shown = [...groups.values()][i];
-    $('cell-note').textContent = `the first of its paired runs: ${shown[0].workload}, seed ${shown[0].seed}`;
+    $('cell-note').textContent = `the first of its paired runs: ${shown[0].workload}, seed ${shown[0].seed}` +
+      (data.undrawn > 0 ? `; ${count(data.undrawn)} further runs are in the tables alone` : '');
     const series = (points) => shown.map((c) => ({name: rowName(c), color: indexOf(c), points: points(c.curves)}));
     drawDistribution('cdf', series((c) => c.jct), 'time from submission to the end');
     drawOverTime('busy', series((c) => c.timeline.map((p) => [p[0], p[1]])), 'GPUs in use', {top: {at: shown[0].gpus, text: `all ${count(shown[0].gpus)}`}, whole: true});

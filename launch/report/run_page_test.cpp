@@ -76,7 +76,17 @@ TEST_CASE("a browser draws the page of a run") {
   dom = browser.dom(run_page(runs, labels, two_servers(), echarts));
   CHECK(dom.find("data-ready=\"yes\"") != std::string::npos);
   // Distribution, GPUs, waiting, heat and Gantt.
-  CHECK(count_of(dom, "data-zr-dom-id=\"zr_0") == 5);
+  CHECK(count_of(dom, "_echarts_instance_=\"ec_") == 5);
+  // A person hovers over a bar, and moves the slider of the servers.
+  std::string page = run_page(runs, labels, two_servers(), echarts);
+  page.insert(page.rfind("</body>"), R"(<script>
+plots.gantt.dispatchAction({type: 'showTip', seriesIndex: 0, dataIndex: 1});
+plots.gantt.dispatchAction({type: 'dataZoom', dataZoomIndex: 1, start: 50, end: 100});
+document.body.dataset.first = plots.gantt.getOption().yAxis[0].axisLabel.customValues[0];
+</script>)");
+  dom = browser.dom(page);
+  CHECK(dom.find("waited 5 s") != std::string::npos);
+  CHECK(dom.find("data-first=\"4\"") != std::string::npos);
   // A run in which nothing happened says so instead.
   RunResult idle = small_run();
   idle.jobs.clear();
@@ -84,5 +94,5 @@ TEST_CASE("a browser draws the page of a run") {
   dom = browser.dom(
       run_page(std::span(&idle, 1), std::span(labels).first(1), two_servers(), echarts));
   CHECK(dom.find("data-ready=\"yes\"") != std::string::npos);
-  CHECK(count_of(dom, "there is nothing to draw") == 5);
+  CHECK(count_of(dom, "there is nothing to draw.</p>") == 5);
 }

@@ -72,9 +72,9 @@ TEST_CASE("a browser draws the page of a trace") {
   dom = browser.dom(workload_page(trace, 1024, echarts));
   CHECK(dom.find("data-ready=\"yes\"") != std::string::npos);
   // Durations, jobs, GPU hours, submissions, load and shares.
-  const std::size_t named =
-      count_of(dom, "there is nothing to draw") + count_of(dom, "names no users");
-  CHECK(count_of(dom, "data-zr-dom-id=\"zr_0") + named == 6);
+  const std::size_t named = count_of(dom, "there is nothing to draw.</p>") +
+                            count_of(dom, "names no users, queues or models.</p>");
+  CHECK(count_of(dom, "_echarts_instance_=\"ec_") + named == 6);
   // A trace of one job that names nobody.
   const Trace one{"</script>", {job(0, 60, 1, "")}, 0};
   dom = browser.dom(workload_page(one, 0, echarts));
