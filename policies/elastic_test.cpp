@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 #include "policies/test_world.h"
 #include "topology/generate.h"
 
@@ -70,6 +72,147 @@ TEST_CASE("Optimus gives more to whoever has more left, so that all end sooner t
                                   << " s, " << world.resizes << " resizes");
   }
   CHECK(end[1] < end[0]);
+}
+
+/// Two GPUs do 1.8 times what one does, more of them less than that: parameter servers over a slow
+/// network.
+struct EarlyPeak final : SpeedModel {
+  [[nodiscard]] Speed speed(const JobProfile&, const Placement&, const Neighbours&) const override {
+    return {};
+  }
+  [[nodiscard]] double scaling(const JobProfile& job) const override {
+    const std::array<double, 5> at = {0, 1, 1.8, 1.2, 1.1};
+    return at[std::min(job.gpus, 4U)] / at[std::min(job.asked, 4U)];
+  }
+};
+
+/// Everything scales linearly; the first of two GPU types is a quarter as fast.
+struct TwoTypes final : SpeedModel {
+  explicit TwoTypes(const Topology& t) : topology(t) {}
+  [[nodiscard]] Speed speed(const JobProfile&, const Placement& placement,
+                            const Neighbours&) const override {
+    for (const GpuId gpu : placement) {
+      if (topology.server(topology.server_of(gpu)).gpu_type.value == 0) return {0.25, 0};
+    }
+    return {};
+  }
+  const Topology& topology;
+};
+
+TEST_CASE("work that an attempt did is counted once, however often the job is resized") {
+  // What attempts that are over did was once multiplied by their speed again, so that whoever was
+  // resized was thought to be nearly done.
+  const Topology topology = servers(1);
+  const Occupancy gpus(topology, {0, 1});
+  JobSpec spec = elastic(1, 0, 8, 10'000).spec;
+  const EarlyPeak peak;
+  JobView job;
+  job.spec = &spec;
+  ElasticProgress progress;
+  const auto look = [&](double served_s, std::uint32_t on) {
+    job.served = from_seconds(served_s);
+    job.placement.clear();
+    if (on > 0) job.placement = gpus.free_gpus(ServerId{0}, on);
+    const std::span<const JobView> one(&job, 1);
+    const View view{topology, gpus, {}, one, {}, peak, Instant{}, AgentId{0}};
+    progress.observe(view);
+    return progress.done_s(spec.id);
+  };
+  CHECK(look(0, 2) == 0);
+  CHECK(look(100, 2) == doctest::Approx(180));  // 100 s of wall time at 1.8
+  CHECK(look(180, 1) == doctest::Approx(180));  // 180 s of work; now on one GPU
+  CHECK(look(280, 1) == doctest::Approx(280));
+  CHECK(progress.left_s(spec) == doctest::Approx(9720));
+  CHECK(look(280, 0) == doctest::Approx(280));
+  // Without an estimate as much as it has done; past a wrong one a little, not nothing.
+  spec.duration = Duration{0};
+  CHECK(progress.left_s(spec) == doctest::Approx(280));
+  spec.duration = from_seconds(100);
+  CHECK(progress.left_s(spec) == doctest::Approx(14));
+}
+
+TEST_CASE("who comes between rounds starts at once, and who stays takes what nobody waits for") {
+  const Topology topology = servers(1);
+  const PolicyRegistry registry = make_policy_registry();
+  Trace trace;
+  trace.jobs = {elastic(1, 0, 2, 3000), elastic(2, 10, 2, 3000), elastic(3, 20, 8, 9000)};
+  for (const std::string name : {"drf", "optimus"}) {
+    CAPTURE(name);
+    TestWorld world(topology, registry, name, {});
+    world.run(trace);
+    CHECK(world.faults.empty());
+    // Nobody waits for the round at 600 s: 2 GPUs do 1.96 times what one does, 4 do 3.77 times.
+    CHECK(seconds(world.jobs[0].finished - Instant{}) == doctest::Approx(1530).epsilon(0.01));
+    CHECK(seconds(world.jobs[1].finished - Instant{}) == doctest::Approx(1540).epsilon(0.01));
+    CHECK(world.preemptions == 0);
+    TestWorld waits(topology, registry, name + ":between=wait", {});
+    waits.run(trace);
+    CHECK(seconds(waits.jobs[1].finished - Instant{}) > 2000);
+    if (name == "optimus") {
+      // At 1,530 s it takes the GPUs of the first, at 1,540 s those of the second.
+      CHECK(world.resizes == 2);
+      CHECK(seconds(world.jobs[2].finished - Instant{}) < 2300);
+    }
+  }
+}
+
+TEST_CASE("Optimus stops where more workers make a job slower; DRF does not know") {
+  const Topology topology = servers(1);
+  const PolicyRegistry registry = make_policy_registry();
+  const EarlyPeak peak;
+  Trace trace;
+  trace.jobs = {elastic(1, 0, 8, 1800)};
+  TestWorld::Options options;
+  options.model = &peak;
+  TestWorld optimus(topology, registry, "optimus", options);
+  optimus.run(trace);
+  CHECK(optimus.makespan_s() == doctest::Approx(1000));
+  TestWorld drf(topology, registry, "drf", options);
+  drf.run(trace);
+  CHECK(drf.makespan_s() == doctest::Approx(1800 / 1.1));
+}
+
+TEST_CASE("Optimus does not stop a job for less than a restart costs") {
+  const Topology topology = servers(1);
+  const PolicyRegistry registry = make_policy_registry();
+  Trace trace;
+  // The second leaves 4 GPUs to the first, which has 30 s left by then.
+  trace.jobs = {elastic(1, 0, 8, 3770), elastic(2, 0, 8, 3650)};
+  TestWorld patient(topology, registry, "optimus:round=60", {});
+  patient.run(trace);
+  TestWorld eager(topology, registry, "optimus:round=60,restart=0", {});
+  eager.run(trace);
+  CHECK(patient.faults.empty());
+  CHECK(patient.resizes < eager.resizes);
+}
+
+TEST_CASE("Optimus takes the faster GPU type where there is room on it") {
+  GeneratorOptions generated;
+  generated.groups = {{1, "K80"}, {1, "V100"}};
+  const Topology topology = generate_flat(generated).value();
+  const TwoTypes model(topology);
+  const PolicyRegistry registry = make_policy_registry();
+  Trace trace;
+  trace.jobs = {elastic(1, 0, 1, 1000)};
+  TestWorld::Options options;
+  options.model = &model;
+  TestWorld world(topology, registry, "optimus", options);
+  world.run(trace);
+  CHECK(world.makespan_s() == doctest::Approx(1000));
+}
+
+TEST_CASE("workers that find no place go to whoever is next") {
+  // Three servers of 8 GPUs with workers of 3 hold six, not the eight that the count of GPUs says.
+  const Topology topology = servers(3);
+  const PolicyRegistry registry = make_policy_registry();
+  Trace trace;
+  trace.jobs = {elastic(1, 0, 8, 10'000), elastic(2, 0, 6, 10'000)};
+  trace.jobs[0].spec.gpus_per_worker = 3;
+  TestWorld world(topology, registry, "optimus", {});
+  world.run(trace);
+  CHECK(world.faults.empty());
+  CHECK(world.jobs[0].started == Instant{});
+  CHECK(world.jobs[1].started == Instant{});
 }
 
 }  // namespace

@@ -26,6 +26,8 @@ std::vector<Decision> RoundPolicy::decide(const View& view, const Trigger& trigg
     began_ = view.now;
     plan_.clear();
     plan_round(view, rng, out);
+  } else {
+    between_rounds(view, out);
   }
   Trial trial(view.gpus);
   for (const Decision& decision : out) {

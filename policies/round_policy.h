@@ -27,6 +27,8 @@ class RoundPolicy : public QueuePolicy {
   virtual void observe(const View& view) = 0;
   /// Fills plan_ with who is to start where; stops and resizes by decisions of its own.
   virtual void plan_round(const View& view, Rng& rng, std::vector<Decision>& out) = 0;
+  /// At every call within a round. May add to plan_; stops nobody.
+  virtual void between_rounds(const View&, std::vector<Decision>&) {}
   [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
 
   [[nodiscard]] bool is_planned(JobId job) const;

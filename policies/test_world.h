@@ -23,8 +23,10 @@ namespace starling {
 /// anything more to say. A policy with rounds also decides at every multiple of its round. Whatever
 /// a decision does that it may not is a line in `faults`.
 ///
-/// A job runs as fast as the speed model says of its placement, nobody beside it; at another size
-/// than it asks for, n GPUs do n / (1 + 0.02 (n - 1)) times what one does.
+/// A job runs as fast as the speed model says of its placement, nobody beside it. Without a model
+/// every placement is as good as any other, and n GPUs do n / (1 + 0.02 (n - 1)) times what one
+/// does. As with the real agents, JobView::served is work where attempts are over and wall time
+/// where one runs.
 class TestWorld {
  public:
   struct Options {
@@ -172,9 +174,10 @@ class TestWorld {
 
   void stop(std::size_t j) {
     Job& job = jobs[j];
-    job.served += now_ - job.started;
-    job.work -=
-        job.rate == 1 ? now_ - job.started : from_seconds(seconds(now_ - job.started) * job.rate);
+    const Duration passed = now_ - job.started;
+    const Duration done = job.rate == 1 ? passed : from_seconds(seconds(passed) * job.rate);
+    job.served += done;
+    job.work -= done;
     job.ends = kNever;
     occupy(job.placement, false);
     job.placement.clear();
@@ -202,14 +205,8 @@ class TestWorld {
   }
 
   [[nodiscard]] double rate(const Job& job) const {
-    const auto many = [](std::size_t n) {
-      return static_cast<double>(n) / (1 + 0.02 * (static_cast<double>(n) - 1));
-    };
-    const std::size_t n = job.placement.size();
-    const double size = n == job.spec.gpus() ? 1 : many(n) / many(job.spec.gpus());
-    JobProfile profile = profile_of(job.spec);
-    profile.gpus = static_cast<std::uint32_t>(n);
-    return size * speed().speed(profile, job.placement, {}).relative;
+    const auto profile = profile_of(job.spec, static_cast<std::uint32_t>(job.placement.size()));
+    return speed().scaling(profile) * speed().speed(profile, job.placement, {}).relative;
   }
 
   [[nodiscard]] std::vector<RemoteDigest> digests(std::uint32_t me) const {
@@ -418,6 +415,10 @@ class TestWorld {
     [[nodiscard]] Speed speed(const JobProfile&, const Placement&,
                               const Neighbours&) const override {
       return {};
+    }
+    [[nodiscard]] double scaling(const JobProfile& job) const override {
+      const auto many = [](double n) { return n / (1 + 0.02 * (n - 1)); };
+      return job.gpus == job.asked ? 1 : many(job.gpus) / many(job.asked);
     }
   };
 
