@@ -24,6 +24,7 @@ const figures = (x) => {
 const time = (s) => s === null || s === undefined ? '–' : s === 0 ? '0' : s < 1 ? figures(s * 1e3) + ' ms' : s < 120 ? figures(s) + ' s'
   : s < 7200 && s !== 3600 ? figures(s / 60) + ' min' : s < 172800 && s !== 86400 ? figures(s / 3600) + ' h' : figures(s / 86400) + ' d';
 const count = (n) => n === null || n === undefined ? '–' : Number(n).toLocaleString('en-US');
+const tick = (x) => String(Number(x.toPrecision(6)));  // of an axis: its steps may be small beside its values
 const percent = (x) => x === null || x === undefined ? '–' : figures(x * 100) + ' %';
 // The unit in which a span of time is drawn, so that its axis has round figures.
 const unitOf = (span) => span > 3 * 86400 ? {s: 86400, name: 'days'} : span > 3 * 3600 ? {s: 3600, name: 'hours'}
@@ -99,7 +100,7 @@ function drawOverTime(id, series, name, more) {
   draw(id, {
     legend: {show: series.length > 1, type: 'scroll', top: 0, textStyle: {color: ink}, pageTextStyle: {color: ink}},
     grid: {left: 62, right: 28, top: series.length > 1 ? 40 : 16, bottom: 48},
-    xAxis: axis(`${unit.name} since the ${options.since || 'start'}`, {max: end / unit.s, axisLabel: {color: ink, hideOverlap: true, formatter: figures}}),
+    xAxis: axis(`${unit.name} since the ${options.since || 'start'}`, {max: end / unit.s, axisLabel: {color: ink, hideOverlap: true, showMaxLabel: false, formatter: tick}}),
     yAxis: axis(name, {nameGap: 46, minInterval: options.whole ? 1 : undefined, max: options.top ? (v) => Math.max(v.max, options.top.at * 1.02) : undefined,
       axisLabel: {color: ink, formatter: (n) => options.top && n > Math.max(options.top.at, 1) * 1.019 ? '' : count(Math.round(n * 100) / 100)}}),
     tooltip: {trigger: 'axis', formatter: (at) => `${time(at[0].axisValue * unit.s)}<br>` +
@@ -148,7 +149,7 @@ function drawGantt(id, curves, gpus) {
     return seen.filter((_, i) => i % every === 0);
   };
   const plot = draw(id, {legend: {show: false}, grid: {left: 120, right: 60, top: 12, bottom: 84},
-    xAxis: axis(`${unit.name} since the start`, {min: from / unit.s, max: to / unit.s, axisLabel: {color: ink, hideOverlap: true, formatter: figures}}),
+    xAxis: axis(`${unit.name} since the start`, {min: from / unit.s, max: to / unit.s, axisLabel: {color: ink, hideOverlap: true, showMinLabel: false, showMaxLabel: false, formatter: tick}}),
     yAxis: axis('', {min: 0, max: gpus, inverse: true, axisTick: {show: true, customValues: labels(0, gpus)},
       axisLabel: {color: ink, width: 110, overflow: 'truncate', customValues: labels(0, gpus), formatter: rowOf}}),
     dataZoom: [{type: 'slider', xAxisIndex: 0, ...window, bottom: 8, height: 24, filterMode: 'none', showDataShadow: false,
