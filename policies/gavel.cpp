@@ -11,7 +11,7 @@ namespace {
 
 constexpr PolicyFacts kFacts{
     .name = "gavel",
-    .summary = "shares of every GPU type by a linear program, kept by rounds; no GPU sharing",
+    .summary = "shares of every GPU type by a linear program, kept by rounds",
     .family = Family::order,
     .preemptive = true,
     .round = std::chrono::seconds(360)};
@@ -19,6 +19,7 @@ constexpr PolicyFacts kFacts{
 PolicyFacts facts_for(const GavelOptions& options) {
   PolicyFacts facts = kFacts;
   facts.round = options.round;
+  facts.shares_gpus = options.sharing;
   facts.needs_durations = options.objective == GavelObjective::finish_time_fairness ||
                           options.objective == GavelObjective::makespan;
   return facts;
@@ -93,6 +94,7 @@ void GavelPolicy::see(const View& view, const JobView& job) {
   known.seen = true;
   if (fresh) {
     known.speed = speeds(view, *job.spec);
+    if (shares(view)) known.kind = kind_of(*job.spec);
     known.served = job.served;
     known.done = seconds(job.served);  // what it did elsewhere, at full speed for want of knowing
     known.done_at_reset = known.done;
@@ -101,8 +103,8 @@ void GavelPolicy::see(const View& view, const JobView& job) {
   }
   const Duration more = job.served - known.served;
   if (more > Duration::zero() && known.runs) {
-    rounds_->receive(job.spec->id, *known.runs, more);
-    const double speed = known.speed[*known.runs];
+    count(job.spec->id, known, more);
+    const double speed = known.beside ? known.speed_beside : known.speed[*known.runs];
     known.done += seconds(more) * (speed > 0 ? speed : 1.0);
   }
   known.served = job.served;
@@ -120,12 +122,22 @@ void GavelPolicy::observe(const View& view) {
       ++it;
       continue;
     }
-    if (it->second.runs) rounds_->receive(it->first, *it->second.runs, view.now - last_seen_);
+    if (it->second.runs) count(it->first, it->second, view.now - last_seen_);
     rounds_->leave(it->first);
     changed_ = true;
     it = known_.erase(it);
   }
+  if (shares(view)) see_neighbours(view);
   last_seen_ = view.now;
+}
+
+void GavelPolicy::count(JobId job, const Known& known, Duration more) {
+  if (known.beside) {  // both of them say so
+    rounds_->receive({std::min(job, *known.beside), std::max(job, *known.beside)}, *known.runs,
+                     more / 2);
+  } else {
+    rounds_->receive({job, std::nullopt}, *known.runs, more);
+  }
 }
 
 void GavelPolicy::allocate(const View& view, Rng& rng) {
@@ -158,35 +170,45 @@ void GavelPolicy::allocate(const View& view, Rng& rng) {
     known_.at(row.job).isolated_speed = isolated_speed(problem, row);
   }
 
-  GavelAllocation allocation;
+  std::map<GavelCombination, std::vector<double>> by_jobs;
+  const auto id = [&](std::size_t row) { return problem.rows[row].job; };
+  together_.clear();
+  if (shares(view)) {
+    GavelShares shares = allocate_shared(view, problem);
+    for (auto& [rows, times] : shares.together) {
+      const JobId first = std::min(id(rows.first), id(rows.second));
+      const JobId second = std::max(id(rows.first), id(rows.second));
+      std::vector<double> speed(types_.size());
+      for (std::size_t t = 0; t < speed.size(); ++t) speed[t] = times[t] > 0 ? 1.0 : 0.0;
+      together_.push_back({first, second, std::move(speed)});
+      by_jobs.emplace(GavelCombination(first, second), std::move(times));
+    }
+    for (std::size_t i = 0; i < problem.rows.size(); ++i)
+      by_jobs.emplace(GavelCombination(id(i), std::nullopt), std::move(shares.alone[i]));
+  } else {
+    GavelAllocation allocation = allocate_alone(problem, rng);
+    for (std::size_t i = 0; i < problem.rows.size(); ++i)
+      by_jobs.emplace(GavelCombination(id(i), std::nullopt), std::move(allocation[i]));
+  }
+  rounds_->reset(view.now, by_jobs);
+}
+
+GavelAllocation GavelPolicy::allocate_alone(const GavelProblem& problem, Rng& rng) {
   switch (gavel_.objective) {
     case GavelObjective::fifo:
-      if (gavel_.aware) {
-        allocation = fifo_aware(problem);
-      } else if (gavel_.agnostic_fifo) {
-        allocation = gavel_.agnostic_fifo(problem);
-      } else {
-        allocation = fifo_.allocate(problem, [&](std::uint32_t n) { return rng.below(n); });
-      }
-      break;
+      if (gavel_.aware) return fifo_aware(problem);
+      if (gavel_.agnostic_fifo) return gavel_.agnostic_fifo(problem);
+      return fifo_.allocate(problem, [&](std::uint32_t n) { return rng.below(n); });
     case GavelObjective::max_min_fairness:
-      allocation = max_min_fairness(problem);
-      break;
+      return max_min_fairness(problem);
     case GavelObjective::finish_time_fairness:
-      allocation = finish_time_fairness(problem);
-      break;
+      return finish_time_fairness(problem);
     case GavelObjective::makespan:
-      allocation = shortest_makespan(problem);
-      break;
+      return shortest_makespan(problem);
     case GavelObjective::throughput:
-      allocation = max_throughput(problem);
-      break;
+      return max_throughput(problem);
   }
-  std::map<JobId, std::vector<double>> by_job;
-  for (std::size_t i = 0; i < problem.rows.size(); ++i) {
-    by_job.emplace(problem.rows[i].job, std::move(allocation[i]));
-  }
-  rounds_->reset(view.now, std::move(by_job));
+  return {};
 }
 
 }  // namespace starling

@@ -9,22 +9,18 @@
 
 #include "policies/gavel_allocation.h"
 #include "policies/gavel_rounds.h"
+#include "policies/gavel_sharing.h"
 #include "policies/round_policy.h"
 
 namespace starling {
-
-enum class GavelObjective : std::uint8_t {
-  fifo,
-  max_min_fairness,
-  finish_time_fairness,
-  makespan,
-  throughput
-};
 
 struct GavelOptions {
   QueueOptions queue{};
   GavelObjective objective = GavelObjective::max_min_fairness;
   bool aware = true;  ///< knows how fast each job is on each type
+  /// Pairs of gangs of one size may run on the same GPUs, where the core allows two jobs on a GPU,
+  /// where both have the memory, and where together they do more than one after the other.
+  bool sharing = false;
   Duration round = std::chrono::seconds(360);
   Duration between_resets = std::chrono::seconds(1920);  ///< allocations last at least this long
   /// For tests that follow another simulator step by step: instead of agnostic FIFO's own
@@ -63,13 +59,29 @@ class GavelPolicy final : public RoundPolicy {
     double done_at_reset = 0;
     double isolated_speed = 0;  // at the last reset
     bool seen = false;
+    std::size_t kind = 0;         // in kinds_
+    std::optional<JobId> beside;  // who ran on the same GPUs, when last seen
+    double speed_beside = 1;      // its speed there
+  };
+  struct Together {
+    JobId first, second;
+    std::vector<double> speed;  // by type; 0: not there
   };
   void learn_types(const View& view);
   [[nodiscard]] std::vector<double> speeds(const View& view, const JobSpec& job) const;
+  [[nodiscard]] bool shares(const View& view) const;
+  [[nodiscard]] std::size_t kind_of(const JobSpec& job);
+  /// Of two kinds, the smaller first; asked once.
+  const GavelProblem::Pair& pair_of(const View& view, std::size_t first, std::size_t second);
+  void see_neighbours(const View& view);
+  /// What a combination of jobs has run since it was last seen.
+  void count(JobId job, const Known& known, Duration more);
   [[nodiscard]] std::optional<std::size_t> type_of(const View& view,
                                                    const Placement& placement) const;
   void see(const View& view, const JobView& job);
   void allocate(const View& view, Rng& rng);
+  [[nodiscard]] GavelAllocation allocate_alone(const GavelProblem& problem, Rng& rng);
+  [[nodiscard]] GavelShares allocate_shared(const View& view, GavelProblem& problem);
   void plan_mixed(const View& view, Occupancy& planned);
   [[nodiscard]] std::optional<Placement> find_on(const Occupancy& gpus, const JobSpec& job,
                                                  const std::string& type) const;
@@ -82,7 +94,10 @@ class GavelPolicy final : public RoundPolicy {
   std::optional<GavelRounds> rounds_;
   GavelFifo fifo_;
   std::map<JobId, Known> known_;
-  bool changed_ = false;  // jobs came or went since the last allocation
+  std::vector<JobSpec> kinds_;                                               // one job of each
+  std::map<std::pair<std::size_t, std::size_t>, GavelProblem::Pair> pairs_;  // of kinds
+  std::vector<Together> together_;  // jobs that have an allocation together
+  bool changed_ = false;            // jobs came or went since the last allocation
   Instant last_seen_{};
 };
 

@@ -1,6 +1,7 @@
 #include "policies/gavel_allocation.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 
@@ -25,7 +26,8 @@ class Program {
       LinearProgram::Row fits;
       fits.high = problem.gpus[t];
       for (std::size_t i = 0; i < problem.rows.size(); ++i) {
-        fits.terms.emplace_back(x(i, t), problem.rows[i].gpus);
+        const Row& row = problem.rows[i];
+        fits.terms.emplace_back(x(i, t), double{1} * row.gpus * row.jobs);
       }
       lp.rows.push_back(std::move(fits));
     }
@@ -106,26 +108,12 @@ std::optional<GavelAllocation> with_speeds(const GavelProblem& problem,
   return program.solve(point);
 }
 
-/// The smallest goal in [low, high], to `precision`, that speeds(goal) makes feasible; `high`
-/// grows until it is.
 GavelAllocation smallest(const GavelProblem& problem, double low, double high, double precision,
-                         const std::function<std::vector<double>(double)>& speeds) {
-  constexpr int kMost = 60;
-  int tries = 0;
-  while (!with_speeds(problem, speeds(high), LpPoint::corner) && tries++ < kMost) {
-    low = high;
-    high *= 10;
-  }
-  if (tries > kMost) return even(problem);
-  while (low * precision < high && tries++ < 2 * kMost) {
-    const double middle = (low + high) / 2;
-    if (with_speeds(problem, speeds(middle), LpPoint::corner)) {
-      high = middle;
-    } else {
-      low = middle;
-    }
-  }
-  auto found = with_speeds(problem, speeds(high), LpPoint::middle);
+                         const GavelNeeds& needs) {
+  const auto goal = smallest_goal(low, high, precision, [&](double g) {
+    return with_speeds(problem, needs(g), LpPoint::corner).has_value();
+  });
+  const auto found = goal ? with_speeds(problem, needs(*goal), LpPoint::middle) : std::nullopt;
   return found ? *found : even(problem);
 }
 
@@ -139,18 +127,66 @@ bool types_are_alike(const GavelProblem& problem) {
   });
 }
 
+/// Jobs of equal size and speeds are one row: their shares are equal where only speeds count, and a
+/// program of tens of rows takes a tenth of the time of one of hundreds.
+struct Grouped {
+  GavelProblem problem;
+  std::vector<std::size_t> row_of;  // by row of the original
+};
+Grouped group(const GavelProblem& problem) {
+  Grouped out;
+  out.problem.gpus = problem.gpus;
+  std::map<std::pair<std::uint32_t, std::vector<double>>, std::size_t> known;
+  for (const Row& row : problem.rows) {
+    const auto [at, fresh] = known.try_emplace({row.gpus, row.speed}, out.problem.rows.size());
+    if (fresh) {
+      out.problem.rows.push_back(row);
+    } else {
+      out.problem.rows[at->second].jobs += row.jobs;
+    }
+    out.row_of.push_back(at->second);
+  }
+  return out;
+}
+GavelAllocation ungroup(const Grouped& grouped, const GavelAllocation& found) {
+  GavelAllocation out;
+  for (const std::size_t row : grouped.row_of) out.push_back(found[row]);
+  return out;
+}
+
+std::optional<GavelAllocation> max_min_of(const GavelProblem& problem) {
+  Program program(problem);
+  const auto least = static_cast<std::uint32_t>(program.lp.variables.size());
+  program.lp.variables.push_back({1, LinearProgram::kInfinity});
+  const double all = std::accumulate(problem.gpus.begin(), problem.gpus.end(), 0.0);
+  bool any = false;
+  for (std::size_t i = 0; i < problem.rows.size(); ++i) {
+    if (!program.runs_somewhere(i)) continue;
+    const Row& row = problem.rows[i];
+    double even_speed = 0;
+    for (std::size_t t = 0; t < problem.gpus.size(); ++t) {
+      even_speed += row.speed[t] * problem.gpus[t] / all;
+    }
+    program.speed_at_least(i, row.gpus / even_speed, 0).terms.emplace_back(least, -1.0);
+    any = true;
+  }
+  if (!any) return std::nullopt;
+  return program.solve(LpPoint::middle);
+}
+
 /// Types that are alike are one: its answer, split as the GPUs are. Of all answers to the whole
 /// program the one that favours nobody.
-GavelAllocation split_evenly(const GavelProblem& problem) {
-  GavelProblem one = problem;
-  const std::uint32_t all = std::accumulate(problem.gpus.begin(), problem.gpus.end(), 0U);
-  one.gpus = {all};
-  for (Row& row : one.rows) row.speed.resize(1);
-  GavelAllocation out = max_min_fairness(one);
-  for (std::vector<double>& row : out) {
+std::optional<GavelAllocation> split_evenly(GavelProblem problem) {
+  const std::vector<std::uint32_t> types = std::move(problem.gpus);
+  const std::uint32_t all = std::accumulate(types.begin(), types.end(), 0U);
+  problem.gpus = {all};
+  for (Row& row : problem.rows) row.speed.resize(1);
+  auto out = max_min_of(problem);
+  if (!out) return std::nullopt;
+  for (std::vector<double>& row : *out) {
     const double time = row.front();
     row.clear();
-    for (const std::uint32_t gpus : problem.gpus) row.push_back(time * gpus / all);
+    for (const std::uint32_t gpus : types) row.push_back(time * gpus / all);
   }
   return out;
 }
@@ -170,33 +206,34 @@ double isolated_speed(const GavelProblem& problem, const Row& row) {
 }
 
 GavelAllocation max_min_fairness(const GavelProblem& problem) {
-  if (problem.gpus.size() > 1 && types_are_alike(problem)) return split_evenly(problem);
-  Program program(problem);
-  const auto least = static_cast<std::uint32_t>(program.lp.variables.size());
-  program.lp.variables.push_back({1, LinearProgram::kInfinity});
-  const double all = std::accumulate(problem.gpus.begin(), problem.gpus.end(), 0.0);
-  bool any = false;
-  for (std::size_t i = 0; i < problem.rows.size(); ++i) {
-    if (!program.runs_somewhere(i)) continue;
-    const Row& row = problem.rows[i];
-    double even_speed = 0;
-    for (std::size_t t = 0; t < problem.gpus.size(); ++t) {
-      even_speed += row.speed[t] * problem.gpus[t] / all;
-    }
-    program.speed_at_least(i, row.gpus / even_speed, 0).terms.emplace_back(least, -1.0);
-    any = true;
-  }
-  if (!any) return even(problem);
-  const auto found = program.solve(LpPoint::middle);
-  return found ? *found : even(problem);
+  const Grouped grouped = group(problem);
+  const bool alike = problem.gpus.size() > 1 && types_are_alike(grouped.problem);
+  const auto found = alike ? split_evenly(grouped.problem) : max_min_of(grouped.problem);
+  return found ? ungroup(grouped, *found) : even(problem);
 }
 
-GavelAllocation finish_time_fairness(const GavelProblem& problem) {
+std::optional<double> smallest_goal(double low, double high, double precision,
+                                    const std::function<bool(double)>& feasible) {
+  constexpr int kMost = 60;
+  int tries = 0;
+  while (!feasible(high)) {
+    if (++tries > kMost) return std::nullopt;
+    low = high;
+    high *= 10;
+  }
+  while (low * precision < high && tries++ < 2 * kMost) {
+    const double middle = (low + high) / 2;
+    (feasible(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+GavelNeeds needs_for_finish_ratio(const GavelProblem& problem) {
   std::vector<double> fair;
   for (const Row& row : problem.rows) {
     fair.push_back(row.isolated_s + row.left / std::max(isolated_speed(problem, row), 1e-12));
   }
-  const auto speeds = [&](double ratio) {
+  return [&problem, fair = std::move(fair)](double ratio) {
     std::vector<double> out;
     for (std::size_t i = 0; i < problem.rows.size(); ++i) {
       const double time = ratio * fair[i] - problem.rows[i].age_s;
@@ -204,30 +241,37 @@ GavelAllocation finish_time_fairness(const GavelProblem& problem) {
     }
     return out;
   };
-  return smallest(problem, 0, 1, 1.002, speeds);
 }
 
-GavelAllocation shortest_makespan(const GavelProblem& problem) {
-  const auto speeds = [&](double time) {
+GavelNeeds needs_for_makespan(const GavelProblem& problem) {
+  return [&problem](double time) {
     std::vector<double> out;
     for (const Row& row : problem.rows) out.push_back(row.left / time);
     return out;
   };
-  return smallest(problem, 100, 1e6, 1.05, speeds);
+}
+
+GavelAllocation finish_time_fairness(const GavelProblem& problem) {
+  return smallest(problem, 0, 1, 1.002, needs_for_finish_ratio(problem));
+}
+
+GavelAllocation shortest_makespan(const GavelProblem& problem) {
+  return smallest(problem, 100, 1e6, 1.05, needs_for_makespan(problem));
 }
 
 GavelAllocation max_throughput(const GavelProblem& problem) {
-  Program program(problem);
-  for (std::size_t i = 0; i < problem.rows.size(); ++i) {
-    const Row& row = problem.rows[i];
+  const Grouped grouped = group(problem);
+  Program program(grouped.problem);
+  for (std::size_t i = 0; i < grouped.problem.rows.size(); ++i) {
+    const Row& row = grouped.problem.rows[i];
     const double best = *std::max_element(row.speed.begin(), row.speed.end());
     if (best <= 0) continue;
     for (std::size_t t = 0; t < problem.gpus.size(); ++t) {
-      program.lp.variables[program.x(i, t)].gain = row.speed[t] / best * row.gpus;
+      program.lp.variables[program.x(i, t)].gain = row.speed[t] / best * row.gpus * row.jobs;
     }
   }
   const auto found = program.solve(LpPoint::middle);
-  return found ? *found : even(problem);
+  return found ? ungroup(grouped, *found) : even(problem);
 }
 
 }  // namespace starling

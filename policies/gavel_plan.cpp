@@ -42,8 +42,20 @@ void GavelPolicy::plan_round(const View& view, Rng& rng, std::vector<Decision>& 
   plan_mixed(view, planned);
 
   std::vector<GavelRounds::Candidate> candidates;
-  for (const Member& member : members) {
-    candidates.push_back({member.job->spec->id, member.job->spec->gpus(), member.known->speed});
+  std::map<JobId, std::size_t> member_of;
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    const JobSpec& job = *members[m].job->spec;
+    member_of.emplace(job.id, m);
+    candidates.push_back({{job.id, std::nullopt}, {m, m}, job.gpus(), members[m].known->speed});
+  }
+  for (const Together& both : together_) {
+    const auto first = member_of.find(both.first);
+    const auto second = member_of.find(both.second);
+    if (first == member_of.end() || second == member_of.end()) continue;
+    candidates.push_back({{both.first, both.second},
+                          {first->second, second->second},
+                          members[first->second].job->spec->gpus(),
+                          both.speed});
   }
   std::vector<std::uint32_t> left(types_.size(), 0);
   for (std::uint32_t s = planned.servers().first; s < planned.servers().last; ++s) {
@@ -65,24 +77,46 @@ void GavelPolicy::plan_round(const View& view, Rng& rng, std::vector<Decision>& 
     return candidates[a.candidate].gpus > candidates[b.candidate].gpus;
   });
   std::set<JobId> stays;
+  // Where one of a pick's jobs already is, nobody else being there after the round began.
+  const auto kept_place = [&](const GavelRounds::Pick& pick) -> const Placement* {
+    for (const std::size_t m : candidates[pick.candidate].members) {
+      const Member& member = members[m];
+      if (member.known->runs == pick.type && all_free(planned, member.job->placement))
+        return &member.job->placement;
+    }
+    return nullptr;
+  };
+  const auto settle = [&](const GavelRounds::Pick& pick, const Placement& placement) {
+    const GavelRounds::Candidate& chosen = candidates[pick.candidate];
+    for (std::size_t i = 0; i < (chosen.who.second ? 2U : 1U); ++i) {
+      const JobView& job = *members[chosen.members[i]].job;
+      planned.take(placement);
+      if (job.placement == placement) {
+        stays.insert(job.spec->id);
+        continue;
+      }
+      std::optional<JobId> beside;
+      if (chosen.who.second) beside = members[chosen.members[1 - i]].job->spec->id;
+      plan_.push_back({job.spec->id, placement, beside});
+    }
+  };
   for (auto first = picks.begin(); first != picks.end();) {
     const std::uint32_t size = candidates[first->candidate].gpus;
     const auto last = std::find_if(first, picks.end(), [&](const auto& pick) {
       return candidates[pick.candidate].gpus != size;
     });
+    std::vector<bool> settled(static_cast<std::size_t>(last - first), false);
     for (auto pick = first; pick != last; ++pick) {
-      const Member& member = members[pick->candidate];
-      if (member.known->runs != pick->type || !all_free(planned, member.job->placement)) continue;
-      planned.take(member.job->placement);
-      stays.insert(member.job->spec->id);
+      const Placement* kept = kept_place(*pick);
+      if (kept == nullptr) continue;
+      settle(*pick, *kept);
+      settled[static_cast<std::size_t>(pick - first)] = true;
     }
     for (auto pick = first; pick != last; ++pick) {
-      const JobSpec& job = *members[pick->candidate].job->spec;
-      if (stays.contains(job.id)) continue;
-      auto placement = find_on(planned, job, types_[pick->type].name);
-      if (!placement) continue;
-      planned.take(*placement);
-      plan_.push_back({job.id, std::move(*placement)});
+      if (settled[static_cast<std::size_t>(pick - first)]) continue;
+      const JobSpec& job = *members[candidates[pick->candidate].members[0]].job->spec;
+      const auto placement = find_on(planned, job, types_[pick->type].name);
+      if (placement) settle(*pick, *placement);
     }
     first = last;
   }

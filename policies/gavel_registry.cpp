@@ -19,23 +19,22 @@ void add_gavel(PolicyRegistry& registry) {
         if (objective == "makespan") options.objective = GavelObjective::makespan;
         if (objective == "throughput") options.objective = GavelObjective::throughput;
         options.aware = reader.choice("aware", {"yes", "no"}) == "yes";
-        const bool sharing = reader.choice("sharing", {"no", "yes"}) == "yes";
+        options.sharing = reader.choice("sharing", {"no", "yes"}) == "yes";
         options.queue.fit =
             reader.choice("fit", {"node", "count"}) == "count" ? Fit::count : Fit::node;
         options.round = from_seconds(reader.number("round", 360, 1, 86'400));
         options.between_resets = from_seconds(reader.number("reset", 1920, 0, 1e6));
         if (const Status status = reader.status(); !status) return status.error();
-        if (sharing) {
-          return Error{Errc::unsupported,
-                       "policy 'gavel': sharing=yes is not offered: a GPU belongs to one job at a "
-                       "time; use sharing=no"};
+        if (options.sharing && !options.aware) {
+          return Error{Errc::invalid,
+                       "policy 'gavel': sharing=yes needs aware=yes: who may share is a matter of "
+                       "speeds"};
         }
         return std::unique_ptr<Policy>(std::make_unique<GavelPolicy>(options));
       },
       "objective=max-min-fairness|fifo|finish-time-fairness|makespan|throughput, aware=yes|no, "
-      "sharing=no, fit=node|count, round=SECONDS (360), reset=SECONDS (1920: an allocation lasts "
-      "at "
-      "least this long)");
+      "sharing=no|yes (two jobs on a GPU; where speeds vary), fit=node|count, round=SECONDS (360), "
+      "reset=SECONDS (1920: an allocation lasts at least this long)");
 }
 
 }  // namespace starling

@@ -106,11 +106,10 @@ TEST_CASE("Gavel's own simulator gives the same numbers") {
             << " preemptions, " << world.decide_s / static_cast<double>(world.calls) * 1e6
             << " us a call");
   }
-  // The same order, of those that one random seed more or less cannot swap: the agnostic forms vary
-  // by 3 % with it.
+  // The same order, to the last pair.
   for (const auto& [theirs, ours] : ours_by_theirs) {
     for (const auto& [other_theirs, other_ours] : ours_by_theirs) {
-      if (theirs * 1.025 < other_theirs) CHECK(ours < other_ours);
+      if (theirs < other_theirs) CHECK(ours < other_ours);
     }
   }
 }

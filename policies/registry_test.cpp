@@ -38,7 +38,7 @@ TEST_CASE("a wrong name lists the names and guesses") {
 }
 
 TEST_CASE("gavel refuses to share GPUs and says what to write instead") {
-  CHECK(says(refusal("gavel:sharing=yes", Errc::unsupported), "use sharing=no"));
+  CHECK(says(refusal("gavel:sharing=yes,aware=no", Errc::invalid), "needs aware=yes"));
   CHECK(says(refusal("gavel:objective=cost", Errc::invalid), "finish-time-fairness"));
 }
 

@@ -45,14 +45,38 @@ std::vector<Decision> RoundPolicy::decide(const View& view, const Trigger& trigg
 }
 
 void RoundPolicy::follow_plan(const View& view, Trial& trial, std::vector<Decision>& out) {
+  const auto stops = [&](JobId job) {
+    return std::any_of(out.begin(), out.end(), [&](const Decision& d) {
+      const auto* preempt = std::get_if<Preempt>(&d);
+      return preempt != nullptr && preempt->job == job;
+    });
+  };
+  const auto is_there = [&](JobId other, const Placement& placement) {
+    return std::any_of(view.running.begin(), view.running.end(),
+                       [&](const JobView& job) {
+                         return job.spec->id == other && job.placement == placement;
+                       }) &&
+           !stops(other);
+  };
+  std::vector<JobId> started;
+  const auto has_room = [&](const Planned& planned) {
+    if (all_free(trial.gpus(), planned.placement)) return true;
+    if (!planned.beside) return false;
+    const bool comes = std::find(started.begin(), started.end(), *planned.beside) != started.end();
+    return (comes || is_there(*planned.beside, planned.placement)) &&
+           std::all_of(planned.placement.begin(), planned.placement.end(), [&](GpuId gpu) {
+             return trial.gpus().has_room(gpu) && trial.gpus().tenants(gpu) == 1;
+           });
+  };
   std::erase_if(plan_, [&](const Planned& planned) {
     const auto named = [&](const JobView& job) { return job.spec->id == planned.job; };
     const auto waits = std::find_if(view.waiting.begin(), view.waiting.end(), named);
     if (waits == view.waiting.end()) {
       return std::none_of(view.running.begin(), view.running.end(), named);
     }
-    if (waits->blocked || !all_free(trial.gpus(), planned.placement)) return false;
+    if (waits->blocked || !has_room(planned)) return false;
     trial.take(planned.placement);
+    started.push_back(planned.job);
     out.emplace_back(Start{planned.job, planned.placement});
     return true;
   });
@@ -74,7 +98,7 @@ void RoundPolicy::cooperate(const View& view, Trial& trial, std::vector<Decision
     for (const GpuId gpu : planned.placement) {
       if (trial.gpus().is_free(gpu)) kept.push_back(gpu);
     }
-    if (!kept.empty()) trial.take(std::move(kept));
+    if (!kept.empty()) trial.take(kept);
   }
   if (cooperation_.begin(view, shape())) {
     cooperation_.decide(view, shape(), index_, taken_, trial, out);

@@ -21,6 +21,7 @@ class RoundPolicy : public QueuePolicy {
   struct Planned {
     JobId job;
     Placement placement;
+    std::optional<JobId> beside = std::nullopt;  ///< who has, or will have, the same placement
   };
 
   /// At every call, before anything else.
