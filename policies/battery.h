@@ -32,16 +32,41 @@ inline Trace battery_trace(Rng rng, std::uint32_t jobs, const Topology& topology
       job.spec.min_workers = 1;
       job.spec.max_workers = job.spec.workers + rng.below(4);
     }
+    job.spec.model = i % 3 == 0 ? "resnet50" : "vgg16";
     job.spec.duration = from_seconds(1 + 300 * rng.exponential());
     trace.jobs.push_back(job);
   }
   return trace;
 }
 
+/// Half the speed beside somebody on the same GPU, a tenth if their models differ; a third less
+/// over several servers, and half of it on a P100.
+struct CrowdedSpeed final : SpeedModel {
+  explicit CrowdedSpeed(const Topology& of) : topology(of) {}
+  [[nodiscard]] Speed speed(const JobProfile& job, const Placement& placement,
+                            const Neighbours& beside) const override {
+    double relative = 1;
+    for (const Neighbour& other : beside) {
+      const bool shares = std::any_of(placement.begin(), placement.end(), [&](GpuId gpu) {
+        return std::binary_search(other.placement.begin(), other.placement.end(), gpu);
+      });
+      if (shares) relative = std::min(relative, job.model == other.job.model ? 0.5 : 0.1);
+    }
+    if (topology.tier_of(placement) >= Tier::rack) relative *= 0.67;
+    const GpuTypeId type = topology.type_of(placement.front());
+    if (topology.gpu_types()[type.value].name == "P100") relative *= 0.5;
+    return {relative, 0};
+  }
+  Topology topology;
+};
+
 /// What every policy must hold, learned or not, alone or among others: legal decisions only
 /// (TestWorld judges), blocked jobs untouched, everything that fits somewhere runs in the end, same
 /// seed same run. `text` is what follows --policy.
-inline void run_policy_battery(const PolicyRegistry& registry, const std::string& text) {
+/// With `crowded` speeds depend on who shares a GPU, so that two jobs may where the policy wants
+/// it.
+inline void run_policy_battery(const PolicyRegistry& registry, const std::string& text,
+                               bool crowded = false) {
   CAPTURE(text);
   const auto made = registry.make(text);
   REQUIRE_MESSAGE(made.ok(), (made.ok() ? "" : made.error().message));
@@ -61,7 +86,9 @@ inline void run_policy_battery(const PolicyRegistry& registry, const std::string
     for (const std::uint32_t agents : {1U, 4U}) {
       CAPTURE(seed);
       CAPTURE(agents);
-      TestWorld world(topology, registry, text, {agents, seed, 0.1});
+      const CrowdedSpeed crowd(topology);
+      const TestWorld::Options how{agents, seed, 0.1, crowded ? &crowd : nullptr};
+      TestWorld world(topology, registry, text, how);
       world.run(trace);
       const std::string fault = world.faults.empty() ? "" : world.faults.front();
       CHECK_MESSAGE(world.faults.empty(), fault);
@@ -70,7 +97,7 @@ inline void run_policy_battery(const PolicyRegistry& registry, const std::string
       CHECK(unfinished == 0);
       if (agents == 1) CHECK(world.forwards + world.spreads == 0);
 
-      TestWorld again(topology, registry, text, {agents, seed, 0.1});
+      TestWorld again(topology, registry, text, how);
       again.run(trace);
       CHECK(again.hash.value() == world.hash.value());
     }

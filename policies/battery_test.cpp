@@ -23,9 +23,19 @@ TEST_CASE("every objective of Gavel, and the options of others, pass the battery
       run_policy_battery(registry, std::string("gavel:objective=") + objective + ",aware=" + aware);
     }
   }
-  for (const char* text : {"tetris:durations=yes", "tetris:fit=count", "lif:threshold=0.9",
-                           "optimus:round=60", "drf:round=60"}) {
+  for (const char* text : {"optimus:round=60", "drf:round=60"}) run_policy_battery(registry, text);
+}
+
+TEST_CASE("the placement policies pass the battery, one job on a GPU and two") {
+  const PolicyRegistry registry = make_policy_registry();
+  for (const char* text :
+       {"load-balance", "load-balance:share=first", "tetris", "tetris:score=fit",
+        "tetris:fit=count", "consolidate", "consolidate:variant=spread",
+        "consolidate:variant=share", "lif", "lif:threshold=0.3", "lif:threshold=0.9",
+        "lif:share=no,threshold=0.3", "smart-greedy", "smart-greedy:wait=no",
+        "smart-greedy:threshold=0.3", "smart-greedy:queue=strict"}) {
     run_policy_battery(registry, text);
+    run_policy_battery(registry, text, true);
   }
 }
 

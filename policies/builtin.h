@@ -16,5 +16,6 @@ void add_gavel(PolicyRegistry& registry);
 void add_elastic(PolicyRegistry& registry);  ///< drf, optimus
 void add_tetris(PolicyRegistry& registry);
 void add_lif(PolicyRegistry& registry);
+void add_smart_greedy(PolicyRegistry& registry);
 
 }  // namespace starling

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <string>
 
 #include "policies/builtin.h"
-#include "policies/queue_policy.h"
+#include "policies/candidates_policy.h"
 
 namespace starling {
 namespace {
@@ -12,95 +14,112 @@ constexpr PolicyFacts kFacts{
     .summary = "one island, else one server, else one rack; tightest fit first",
     .family = Family::placement};
 
-/// The tightest place that a gang can have now. fit=node waits rather than break a gang that fits a
-/// server; fit=count then takes the fullest servers of the fewest racks.
+/// The tightest place that a gang can have, or none: it waits rather than break
+/// a gang that fits a server, or take more servers than it must.
 class Consolidate final : public QueuePolicy {
- public:
+public:
   using QueuePolicy::QueuePolicy;
-  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return kFacts; }
+  [[nodiscard]] const PolicyFacts &facts() const noexcept override {
+    return kFacts;
+  }
 
- protected:
-  [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
+protected:
+  [[nodiscard]] std::int64_t key(const JobView &) const override { return 0; }
 
-  [[nodiscard]] std::optional<Placement> find_place(const View&, const Occupancy& gpus,
-                                                    const JobSpec& job) const override {
-    if (!job.gpu_types.empty()) return place(gpus, shape(), job, options().fit);
+  [[nodiscard]] std::optional<Placement>
+  find_place(const View &, const Occupancy &gpus,
+             const JobSpec &job) const override {
+    if (!job.gpu_types.empty())
+      return place(gpus, shape(), job, options().fit);
     const std::uint32_t count = job.gpus();
-    if (count > gpus.free_count()) return std::nullopt;
+    if (count > gpus.free_count())
+      return std::nullopt;
     if (count <= gpus.largest_free_server()) {
-      if (auto found = in_island(gpus, count)) return found;
-      return within(gpus, *gpus.best_fit(count), count);
+      if (auto found = in_island(gpus, count))
+        return found;
+      // Over the fewest islands of a server, the fullest first.
+      const ServerId server = *gpus.best_fit(count);
+      return FreeServers::on_islands(
+          gpus.topology(), gpus.free_gpus(server, gpus.free_on(server)), count);
     }
-    if (auto found = in_rack(gpus, count, job.gpus_per_worker)) return found;
-    if (auto found = place_node(gpus, shape(), count, job.gpus_per_worker)) return found;
-    return options().fit == Fit::count ? place_count(gpus, count) : std::nullopt;
+    if (auto found = in_rack(gpus, count, job.gpus_per_worker))
+      return found;
+    return place_node(gpus, shape(), count, job.gpus_per_worker);
   }
 
- private:
-  /// Free GPUs of a server by island, lowest first.
-  static std::map<std::uint32_t, Placement> islands(const Occupancy& gpus, ServerId server) {
-    std::map<std::uint32_t, Placement> out;
-    const IndexRange range = gpus.topology().server(server).gpus;
-    for (std::uint32_t i = range.first; i < range.last; ++i) {
-      if (gpus.is_free(GpuId{i})) out[gpus.topology().island_of(GpuId{i})].push_back(GpuId{i});
-    }
-    return out;
-  }
-
-  /// The island with the fewest free GPUs that still has `count`, anywhere.
-  static std::optional<Placement> in_island(const Occupancy& gpus, std::uint32_t count) {
-    std::optional<Placement> best;
-    std::uint32_t best_server_free = 0;
+private:
+  /// The island with the fewest free GPUs that still has `count`, anywhere;
+  /// ties to the server with the fewest free, then to the lowest.
+  static std::optional<Placement> in_island(const Occupancy &gpus,
+                                            std::uint32_t count) {
+    const Topology &topology = gpus.topology();
+    struct Best {
+      std::uint32_t free = ~0U, server_free = ~0U, first = 0;
+    } best;
+    std::uint32_t empty_seen =
+        0; // GPUs of the last wholly free server: its like are no better
     for (std::uint32_t s = gpus.servers().first; s < gpus.servers().last; ++s) {
       const std::uint32_t free = gpus.free_on(ServerId{s});
-      if (free < count || gpus.topology().server(ServerId{s}).gpus_per_island < count) continue;
-      if (best && best->size() == count && free >= best_server_free) continue;
-      for (auto& [island, members] : islands(gpus, ServerId{s})) {
-        if (members.size() < count) continue;
-        const bool tighter = !best || members.size() < best->size() ||
-                             (members.size() == best->size() && free < best_server_free);
-        if (!tighter) continue;
-        best = std::move(members);
-        best_server_free = free;
+      const Server &server = topology.server(ServerId{s});
+      if (free < count || server.gpus_per_island < count)
+        continue;
+      if (best.free == count && free >= best.server_free)
+        continue; // is as tight
+      if (free == server.gpus.size() && !server.switch_islands) {
+        if (free == empty_seen && server.gpus_per_island >= best.free)
+          continue;
+        empty_seen = free;
+      }
+      for (std::uint32_t i = server.gpus.first; i < server.gpus.last;) {
+        const std::uint32_t first = i;
+        const std::uint32_t island = topology.island_of(GpuId{i});
+        std::uint32_t members = 0;
+        for (; i < server.gpus.last && topology.island_of(GpuId{i}) == island;
+             ++i) {
+          if (gpus.is_free(GpuId{i}))
+            ++members;
+        }
+        if (members < count)
+          continue;
+        if (members > best.free ||
+            (members == best.free && free >= best.server_free))
+          continue;
+        best = {members, free, first};
       }
     }
-    if (best) best->resize(count);
-    return best;
-  }
-
-  /// On one server over the fewest islands: the fullest islands first.
-  static Placement within(const Occupancy& gpus, ServerId server, std::uint32_t count) {
-    std::vector<Placement> by_room;
-    for (auto& [island, members] : islands(gpus, server)) by_room.push_back(std::move(members));
-    std::stable_sort(by_room.begin(), by_room.end(),
-                     [](const Placement& a, const Placement& b) { return a.size() > b.size(); });
+    if (best.free == ~0U)
+      return std::nullopt;
     Placement out;
-    for (const Placement& members : by_room) {
-      const std::size_t part = std::min<std::size_t>(members.size(), count - out.size());
-      out.insert(out.end(), members.begin(), members.begin() + static_cast<std::ptrdiff_t>(part));
+    for (std::uint32_t i = best.first; out.size() < count; ++i) {
+      if (gpus.is_free(GpuId{i}))
+        out.push_back(GpuId{i});
     }
-    std::sort(out.begin(), out.end());
     return out;
   }
 
   /// Wholly free servers of one rack: the rack with the fewest that has enough.
-  [[nodiscard]] std::optional<Placement> in_rack(const Occupancy& gpus, std::uint32_t count,
-                                                 std::uint32_t gpus_per_worker) const {
+  [[nodiscard]] std::optional<Placement>
+  in_rack(const Occupancy &gpus, std::uint32_t count,
+          std::uint32_t gpus_per_worker) const {
     const std::uint32_t size = shape().server;
-    if (size == 0 || count % size != 0 || (gpus_per_worker > 1 && size % gpus_per_worker != 0)) {
+    if (size == 0 || count % size != 0 ||
+        (gpus_per_worker > 1 && size % gpus_per_worker != 0)) {
       return std::nullopt;
     }
     std::map<std::uint32_t, std::vector<ServerId>> racks;
-    for (const ServerId server : gpus.whole_free_servers(size, gpus.servers().size())) {
+    for (const ServerId server :
+         gpus.whole_free_servers(size, gpus.servers().size())) {
       racks[gpus.topology().rack_of(server)].push_back(server);
     }
-    const std::vector<ServerId>* best = nullptr;
-    for (const auto& [rack, servers] : racks) {
-      if (servers.size() < count / size || (best != nullptr && servers.size() >= best->size()))
+    const std::vector<ServerId> *best = nullptr;
+    for (const auto &[rack, servers] : racks) {
+      if (servers.size() < count / size ||
+          (best != nullptr && servers.size() >= best->size()))
         continue;
       best = &servers;
     }
-    if (best == nullptr) return std::nullopt;
+    if (best == nullptr)
+      return std::nullopt;
     Placement out;
     for (std::uint32_t i = 0; i < count / size; ++i) {
       const auto part = gpus.free_gpus((*best)[i], size);
@@ -111,10 +130,78 @@ class Consolidate final : public QueuePolicy {
   }
 };
 
-}  // namespace
+/// The tightest place that there is now, over as many servers as it takes. With
+/// `share` a gang for which too few GPUs are free goes beside those whom it
+/// harms least.
+class Consolidating final : public PlacementPolicy {
+public:
+  Consolidating(const QueueOptions &options, bool share)
+      : PlacementPolicy(options), facts_(kFacts) {
+    facts_.shares_gpus = share;
+    facts_.needs_running = share;
+  }
+  [[nodiscard]] const PolicyFacts &facts() const noexcept override {
+    return facts_;
+  }
 
-void add_consolidate(PolicyRegistry& registry) {
-  add_queue_policy<Consolidate>(registry, kFacts, QueueDefault::skip);
+protected:
+  [[nodiscard]] std::optional<Placement> choose(const View &, const Wish &wish,
+                                                const JobView &) override {
+    const FreeServers &free = candidates_.free();
+    std::vector<std::uint32_t> kinds = candidates_.kinds(*wish.spec);
+    if (wish.spec->gpu_types.empty())
+      kinds = {0};
+    for (const std::uint32_t kind : kinds) {
+      if (auto found = free.best_fit(kind, wish.gpus))
+        return found;
+    }
+    for (const std::uint32_t kind : kinds) {
+      if (auto found = free.in_rack(kind, wish.gpus, wish.worker))
+        return found;
+      if (auto found = free.tight(kind, wish.gpus, wish.worker))
+        return found;
+    }
+    const Candidate *best = nullptr;
+    for (const Candidate *c : candidates_.shared(wish)) {
+      if (best == nullptr || c->harm() < best->harm())
+        best = c;
+    }
+    if (best == nullptr)
+      return std::nullopt;
+    return best->placement;
+  }
+
+private:
+  PolicyFacts facts_;
+};
+
+} // namespace
+
+void add_consolidate(PolicyRegistry &registry) {
+  PolicyFacts any = kFacts;
+  any.shares_gpus = true;
+  registry.add(
+      any,
+      [](const PolicyOptions &given) -> Result<std::unique_ptr<Policy>> {
+        OptionReader reader(kFacts.name, given);
+        const std::string variant =
+            reader.choice("variant", {"wait", "spread", "share"});
+        QueueOptions options = read_queue_options(reader, QueueDefault::skip);
+        if (const Status status = reader.status(); !status)
+          return status.error();
+        const bool breaks = variant != "wait" || options.fit == Fit::count;
+        if (!breaks)
+          return std::unique_ptr<Policy>(
+              std::make_unique<Consolidate>(options));
+        options.fit = Fit::count; // what other homes may be asked for, too
+        return std::unique_ptr<Policy>(
+            std::make_unique<Consolidating>(options, variant == "share"));
+      },
+      "queue=skip|strict, fit=node|count, variant=wait|spread|share (for a "
+      "gang that finds no tight "
+      "place. wait; spread, as fit=count: over any free GPUs; share: so, and "
+      "beside others if too "
+      "few are free)");
 }
 
-}  // namespace starling
+} // namespace starling

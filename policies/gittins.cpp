@@ -35,4 +35,10 @@ double ServiceHistory::index(double attained, double d) const {
   return use > 0 ? finish / use : 0;
 }
 
+double ServiceHistory::median_left(double attained) const {
+  const auto above = std::upper_bound(sorted_.begin(), sorted_.end(), attained);
+  if (above == sorted_.end()) return 0;
+  return *(above + (sorted_.end() - above - 1) / 2) - attained;
+}
+
 }  // namespace starling

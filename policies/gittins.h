@@ -20,6 +20,9 @@ class ServiceHistory {
   /// P(S - a <= d | S > a) / E[min(S - a, d) | S > a]: chance per GPU-second to finish if it may
   /// use `d` more (Tiresias, NSDI'19). 0 where no past job had more than `attained`.
   [[nodiscard]] double index(double attained, double d) const;
+  /// What half of those past jobs that had more than `attained` still used from there on; 0 where
+  /// there are none.
+  [[nodiscard]] double median_left(double attained) const;
 
  private:
   std::vector<double> recent_;  // ring, in order of arrival

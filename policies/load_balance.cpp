@@ -1,81 +1,163 @@
 #include <algorithm>
 
 #include "policies/builtin.h"
-#include "policies/queue_policy.h"
+#include "policies/candidates_policy.h"
 
 namespace starling {
 namespace {
 
 constexpr PolicyFacts kFacts{.name = "load-balance",
-                             .summary = "the emptiest partition, there the emptiest server",
-                             .family = Family::placement};
+                             .summary =
+                                 "the emptiest partition, there the emptiest server; shares "
+                                 "GPUs when none is free",
+                             .family = Family::placement,
+                             .needs_running = true,
+                             .shares_gpus = true};
 
-/// fit=node keeps a gang on the emptiest server; fit=count deals its workers one by one, each to
-/// the server that is emptiest then.
-class LoadBalance final : public QueuePolicy {
+/// The least loaded server that has room for the whole gang on free GPUs. Where none has,
+/// share=last deals the gang over the emptiest servers, and shares GPUs only if too few are free;
+/// share=first shares one server's rather than spread. It knows no speeds. With fit=node and one
+/// job per GPU a gang waits for whole servers rather than be dealt.
+class LoadBalance final : public PlacementPolicy {
  public:
-  using QueuePolicy::QueuePolicy;
+  LoadBalance(const QueueOptions& options, bool share_first)
+      : PlacementPolicy(options), share_first_(share_first) {}
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return kFacts; }
 
  protected:
-  [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
-
   void before_starts(const View& view, std::vector<Decision>& out) override {
     cooperation_.forward_to_emptier(view, index_, taken_, out);
   }
 
-  [[nodiscard]] std::optional<Placement> find_place(const View&, const Occupancy& gpus,
-                                                    const JobSpec& job) const override {
-    if (!job.gpu_types.empty()) return place(gpus, shape(), job, options().fit);
-    if (options().fit == Fit::count) return deal(gpus, job);
-    const std::uint32_t most = gpus.largest_free_server();
-    if (job.gpus() > most) return place_node(gpus, shape(), job.gpus(), job.gpus_per_worker);
-    return gpus.free_gpus(*gpus.best_fit(most), job.gpus());
+  [[nodiscard]] std::optional<Placement> choose(const View& view, const Wish& wish,
+                                                const JobView&) override {
+    const FreeServers& free = candidates_.free();
+    std::vector<std::uint32_t> kinds = candidates_.kinds(*wish.spec);
+    if (wish.spec->gpu_types.empty()) kinds = {0};
+    for (const std::uint32_t kind : kinds) {
+      if (auto found = free.emptiest(kind, wish.gpus)) return found;
+    }
+    if (!candidates_.sharing() && options().fit == Fit::node) {
+      for (const std::uint32_t kind : kinds) {
+        if (auto found = free.fewest_possible(kind, wish.gpus, wish.worker)) return found;
+      }
+      return std::nullopt;
+    }
+    if (share_first_ && candidates_.sharing()) {
+      if (auto found = on_one(view, wish)) return found;
+    }
+    for (const std::uint32_t kind : kinds) {
+      if (auto found = free.spread(kind, wish.gpus, wish.worker)) return found;
+    }
+    if (!candidates_.sharing()) return std::nullopt;
+    if (auto found = on_one(view, wish)) return found;
+    return over_many(view, wish);
   }
 
  private:
-  static std::optional<Placement> deal(const Occupancy& gpus, const JobSpec& job) {
-    if (job.gpus() > gpus.free_count()) return std::nullopt;
-    struct Server {
-      std::uint32_t free, index;
-      bool operator<(const Server& o) const {
-        return free != o.free ? free < o.free : index > o.index;
-      }
-    };
-    std::vector<Server> heap;
-    for (std::uint32_t i = gpus.servers().first; i < gpus.servers().last; ++i) {
-      if (const std::uint32_t free = gpus.free_on(ServerId{i}); free > 0) heap.push_back({free, i});
-    }
-    std::make_heap(heap.begin(), heap.end());
-    std::vector<std::uint32_t> taken(gpus.servers().size(), 0);
-    const bool whole_workers = heap.front().free >= job.gpus_per_worker;
-    const std::uint32_t piece = whole_workers ? std::max(job.gpus_per_worker, 1U) : 1;
-    for (std::uint32_t left = job.gpus(); left > 0; left -= piece) {
-      if (heap.empty() || heap.front().free < piece) return place_count(gpus, job.gpus());
-      std::pop_heap(heap.begin(), heap.end());
-      Server& server = heap.back();
-      taken[server.index - gpus.servers().first] += piece;
-      server.free -= piece;
-      if (server.free == 0) {
-        heap.pop_back();
-      } else {
-        std::push_heap(heap.begin(), heap.end());
-      }
-    }
+  /// GPUs of the server that the job may join, free ones first.
+  [[nodiscard]] Placement joinable(const Wish& wish, std::uint32_t server) {
+    const IndexRange range =
+        empty().topology().server(ServerId{empty().servers().first + server}).gpus;
     Placement out;
-    for (std::uint32_t i = 0; i < taken.size(); ++i) {
-      if (taken[i] == 0) continue;
-      const auto part = gpus.free_gpus(ServerId{gpus.servers().first + i}, taken[i]);
-      out.insert(out.end(), part.begin(), part.end());
+    for (const bool free : {true, false}) {
+      for (std::uint32_t i = range.first; i < range.last; ++i) {
+        const GpuId gpu{i};
+        if (candidates_.free().is_free(gpu) == free && candidates_.may_join(wish, gpu)) {
+          out.push_back(gpu);
+        }
+      }
     }
     return out;
   }
+
+  /// Brings the order of the servers by load up to date.
+  void follow(const View& view) {
+    const auto changed = candidates_.changed_since(seen_);
+    seen_ = candidates_.changes();
+    const std::uint32_t servers = view.gpus.servers().size();
+    const auto put = [&](std::uint32_t s) {
+      const std::uint32_t places =
+          2 * candidates_.free().free_on(s) + candidates_.residents().open_on(s);
+      if (by_places_.size() <= places) by_places_.resize(places + 1, BitmapTree(servers));
+      by_places_[places_[s]].reset(s);
+      by_places_[places].set(s);
+      places_[s] = places;
+    };
+    if (changed && places_.size() == servers) {
+      for (const std::uint32_t s : *changed) put(s);
+      return;
+    }
+    places_.assign(servers, 0);
+    by_places_.assign(1, BitmapTree(servers));
+    for (std::uint32_t s = 0; s < servers; ++s) put(s);
+  }
+
+  /// Calls f with servers that the job may use, least loaded first (the most places of two per
+  /// GPU, ties to the lowest) until it returns true.
+  template <class F>
+  void by_load(const View& view, const JobSpec& spec, F f) {
+    follow(view);
+    for (auto k = by_places_.size(); k-- > 1;) {
+      const BitmapTree& set = by_places_[k];
+      for (std::uint32_t s = set.next(0); s < set.size(); s = set.next(s + 1)) {
+        const ServerId server{view.gpus.servers().first + s};
+        if (allows(spec, view.topology, server) && f(s)) return;
+      }
+    }
+  }
+
+  [[nodiscard]] std::optional<Placement> on_one(const View& view, const Wish& wish) {
+    std::optional<Placement> out;
+    by_load(view, *wish.spec, [&](std::uint32_t server) {
+      const std::uint32_t room =
+          candidates_.free().free_on(server) + candidates_.residents().open_on(server);
+      if (room < wish.gpus) return false;
+      Placement gpus = joinable(wish, server);
+      if (gpus.size() < wish.gpus) return false;
+      gpus.resize(wish.gpus);
+      std::sort(gpus.begin(), gpus.end());
+      out = std::move(gpus);
+      return true;
+    });
+    return out;
+  }
+
+  [[nodiscard]] std::optional<Placement> over_many(const View& view, const Wish& wish) {
+    const std::uint32_t one = wish.worker <= candidates_.free().largest_server(0) ? wish.worker : 1;
+    Placement out;
+    by_load(view, *wish.spec, [&](std::uint32_t server) {
+      Placement gpus = joinable(wish, server);
+      const auto room = static_cast<std::uint32_t>(gpus.size()) / one * one;
+      gpus.resize(std::min(room, wish.gpus - static_cast<std::uint32_t>(out.size())));
+      out.insert(out.end(), gpus.begin(), gpus.end());
+      return out.size() == wish.gpus;
+    });
+    if (out.size() < wish.gpus) return std::nullopt;
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+
+  bool share_first_;
+  std::uint64_t seen_ = 0;
+  std::vector<std::uint32_t> places_;  // by server
+  std::vector<BitmapTree> by_places_;  // servers with exactly so many places
 };
 
 }  // namespace
 
 void add_load_balance(PolicyRegistry& registry) {
-  add_queue_policy<LoadBalance>(registry, kFacts, QueueDefault::skip);
+  registry.add(
+      kFacts,
+      [](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
+        OptionReader reader(kFacts.name, given);
+        const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
+        const bool first = reader.choice("share", {"last", "first"}) == "first";
+        if (const Status status = reader.status(); !status) return status.error();
+        return std::unique_ptr<Policy>(std::make_unique<LoadBalance>(options, first));
+      },
+      "queue=skip|strict, fit=node|count, share=last|first (last: spread a gang rather than share "
+      "GPUs; first: share rather than spread)");
 }
 
 }  // namespace starling

@@ -31,6 +31,9 @@ QueueEntry QueueIndex::make(const JobView& job, Instant now) {
   // A single worker is the whole gang: its size says nothing about the kind.
   const Kind kind{job.spec->gpu_types, job.spec->workers == 1 ? 1 : job.spec->gpus_per_worker};
   entry.kind = kinds_.emplace(kind, static_cast<std::uint32_t>(kinds_.size())).first->second;
+  Look look{job.spec->model, entry.kind, entry.gpus, job.spec->cpus_per_worker};
+  entry.look =
+      looks_.emplace(std::move(look), static_cast<std::uint32_t>(looks_.size())).first->second;
   const auto [known, fresh] = homeless_kinds_.emplace(std::pair(entry.kind, entry.gpus), false);
   if (fresh) known->second = !fits_empty_(*job.spec);
   entry.homeless = known->second;

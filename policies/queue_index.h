@@ -19,6 +19,7 @@ struct QueueEntry {
   Duration served{0};
   std::uint32_t gpus = 1;
   std::uint32_t kind = 0;  ///< equal for jobs that differ in gang size alone
+  std::uint32_t look = 0;  ///< equal for jobs of one kind, gang size, model and need of CPUs
   bool typed = false;      ///< asks for GPU types
   bool homeless = false;   ///< has no room here even when everything is free
 };
@@ -36,6 +37,7 @@ class QueueIndex {
   [[nodiscard]] std::span<const QueueEntry> queue() const noexcept { return queue_; }
   [[nodiscard]] const JobView& job(const QueueEntry& entry) const;
   [[nodiscard]] std::size_t kinds() const noexcept { return kinds_.size(); }
+  [[nodiscard]] std::size_t looks() const noexcept { return looks_.size(); }
   [[nodiscard]] std::uint64_t total_gpus() const noexcept { return total_gpus_; }
   [[nodiscard]] std::size_t homeless() const noexcept { return homeless_; }
 
@@ -44,6 +46,12 @@ class QueueIndex {
     std::vector<std::string> gpu_types;
     std::uint32_t gpus_per_worker = 1;
     friend auto operator<=>(const Kind&, const Kind&) = default;
+  };
+  struct Look {
+    std::string model;
+    std::uint32_t kind = 0, gpus = 1;
+    double cpus_per_worker = 0;
+    friend auto operator<=>(const Look&, const Look&) = default;
   };
   QueueEntry make(const JobView& job, Instant now);
   void apply(std::vector<QueueEntry>& removed, std::vector<QueueEntry>& added);
@@ -56,6 +64,7 @@ class QueueIndex {
   std::vector<QueueEntry> next_;      // scratch
   std::vector<QueueEntry> queue_;     // by key, submitted, order
   std::map<Kind, std::uint32_t> kinds_;
+  std::map<Look, std::uint32_t> looks_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> homeless_kinds_;  // by kind and gang
   std::uint64_t total_gpus_ = 0;
   std::size_t homeless_ = 0;

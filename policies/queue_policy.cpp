@@ -17,9 +17,7 @@ QueueOptions read_queue_options(OptionReader& reader, QueueDefault otherwise) {
 
 QueuePolicy::QueuePolicy(const QueueOptions& options)
     : index_([this](const JobView& job) { return key(job); },
-             [this](const JobSpec& job) {
-               return place(*empty_, *shape_, job, options_.fit).has_value();
-             }),
+             [this](const JobSpec& job) { return fits_empty(job); }),
       cooperation_(options.strict, options.fit),
       options_(options) {}
 
@@ -32,6 +30,10 @@ void QueuePolicy::learn_partition(const Occupancy& gpus) {
 std::optional<Placement> QueuePolicy::find_place(const View&, const Occupancy& gpus,
                                                  const JobSpec& job) const {
   return place(gpus, *shape_, job, options_.fit);
+}
+
+bool QueuePolicy::fits_empty(const JobSpec& job) const {
+  return place(*empty_, *shape_, job, options_.fit).has_value();
 }
 
 bool QueuePolicy::idle(const View& view) const { return view.gpus.free_count() == 0; }

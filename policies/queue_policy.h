@@ -37,6 +37,8 @@ class QueuePolicy : public Policy {
   /// does.
   [[nodiscard]] virtual std::optional<Placement> find_place(const View& view, const Occupancy& gpus,
                                                             const JobSpec& job) const;
+  /// There is room for it in this partition when everything is free.
+  [[nodiscard]] virtual bool fits_empty(const JobSpec& job) const;
   /// Nothing to do if this says so and there are no neighbours.
   [[nodiscard]] virtual bool idle(const View& view) const;
   /// Before anything starts; marks what it deals with in `taken`.

@@ -61,6 +61,7 @@ PolicyRegistry make_policy_registry() {
   add_elastic(registry);
   add_tetris(registry);
   add_lif(registry);
+  add_smart_greedy(registry);
   return registry;
 }
 

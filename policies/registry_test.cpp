@@ -20,7 +20,8 @@ TEST_CASE("a policy is made from its name and options") {
   for (const char* text :
        {"fifo", "fifo:", "sjf:queue=skip,fit=count", "srtf:margin=0.5", "load-balance",
         "consolidate:queue=strict", "gavel:objective=fifo,aware=no", "lif:threshold=0.5",
-        "tetris:durations=yes", "optimus:round=60"}) {
+        "tetris:score=fit", "smart-greedy:wait=no", "consolidate:variant=share",
+        "load-balance:share=first", "optimus:round=60"}) {
     const auto made = registry.make(text);
     REQUIRE_MESSAGE(made.ok(), text);
     CHECK(std::string(text).starts_with(made.value()->facts().name));
@@ -30,9 +31,10 @@ TEST_CASE("a policy is made from its name and options") {
 TEST_CASE("a wrong name lists the names and guesses") {
   const std::string message = refusal("fito", Errc::not_found);
   CHECK(says(message, "did you mean 'fifo'?"));
-  CHECK(says(message,
-             "consolidate, drf, easy, fifo, gavel, lif, load-balance, optimus, sjf, srtf, tetris, "
-             "tiresias-gittins, tiresias-las"));
+  CHECK(says(
+      message,
+      "consolidate, drf, easy, fifo, gavel, lif, load-balance, optimus, sjf, smart-greedy, srtf, "
+      "tetris, tiresias-gittins, tiresias-las"));
   CHECK(!says(refusal("quantum-annealing", Errc::not_found), "did you mean"));
   CHECK(says(refusal("", Errc::not_found), "there are"));
 }

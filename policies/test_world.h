@@ -23,7 +23,8 @@ namespace starling {
 /// anything more to say. A policy with rounds also decides at every multiple of its round. Whatever
 /// a decision does that it may not is a line in `faults`.
 ///
-/// A job runs as fast as the speed model says of its placement, nobody beside it. Without a model
+/// A job runs as fast as the speed model says of its placement, beside whoever is on its servers
+/// where the policy shares GPUs and there is a model, else beside nobody. Without a model
 /// every placement is as good as any other, and n GPUs do n / (1 + 0.02 (n - 1)) times what one
 /// does. As with the real agents, JobView::served is work where attempts are over and wall time
 /// where one runs.
@@ -45,6 +46,8 @@ class TestWorld {
     Duration served{0};
     Duration work{0};  // that remains, at speed 1
     double rate = 1;   // while it runs
+    Instant since;     // when `done` was counted last
+    Duration done{0};  // of the work, in this attempt
     Instant ends = kNever;
     Placement placement;  // empty: does not run
     std::uint64_t order = 0;
@@ -61,12 +64,11 @@ class TestWorld {
       : topology_(topology), options_(options), rng_(options.seed, 7) {
     const std::vector<Partition> parts = partition(topology, options.agents).value();
     for (const Partition& p : parts) {
-      Home home{p,
-                Occupancy(topology, p.servers),
-                {},
-                {},
-                options.make ? options.make() : registry.make(policy).value(),
-                Rng(options.seed, p.id.value)};
+      auto made = options.make ? options.make() : registry.make(policy).value();
+      const std::uint32_t tenants = jobs_per_gpu(made->facts(), options.model != nullptr);
+      sharing_ = tenants > 1;
+      Home home{p,  Occupancy(topology, p.servers, tenants), {},
+                {}, std::move(made), Rng(options.seed, p.id.value)};
       homes_.push_back(std::move(home));
     }
   }
@@ -174,14 +176,14 @@ class TestWorld {
 
   void stop(std::size_t j) {
     Job& job = jobs[j];
-    const Duration passed = now_ - job.started;
-    const Duration done = job.rate == 1 ? passed : from_seconds(seconds(passed) * job.rate);
-    job.served += done;
-    job.work -= done;
+    account(job);
+    job.served += job.done;
+    job.work -= job.done;
     job.ends = kNever;
     occupy(job.placement, false);
-    job.placement.clear();
+    const Placement left = std::exchange(job.placement, {});
     std::erase(homes_[job.home].running, j);
+    rerate_beside(left);
   }
 
   void finish(std::size_t j) {
@@ -194,19 +196,62 @@ class TestWorld {
     Job& job = jobs[j];
     occupy(placement, true);
     job.placement = placement;
-    job.started = now_;
+    job.started = job.since = now_;
+    job.done = Duration::zero();
     ++job.starts;
     homes_[job.home].waiting.erase(job.order);
     homes_[job.home].running.push_back(j);
+    if (sharing_) {
+      rerate_beside(placement);
+    } else {
+      rerate(j);
+    }
+  }
+
+  void account(Job& job) {
+    const Duration passed = now_ - job.since;
+    job.done += job.rate == 1 ? passed : from_seconds(seconds(passed) * job.rate);
+    job.since = now_;
+  }
+
+  void rerate(std::size_t j) {
+    Job& job = jobs[j];
+    account(job);
     job.rate = rate(job);
-    const Duration takes = job.rate == 1 ? job.work : from_seconds(seconds(job.work) / job.rate);
+    const Duration left = job.work - job.done;
+    const Duration takes = job.rate == 1 ? left : from_seconds(seconds(left) / job.rate);
     job.ends = later(now_, std::max(takes, Duration(1)));
     ends_.emplace(job.ends, j);
   }
 
+  [[nodiscard]] bool beside(const Placement& a, const Placement& b) const {
+    return std::any_of(a.begin(), a.end(), [&](GpuId x) {
+      return std::any_of(b.begin(), b.end(), [&](GpuId y) {
+        return topology_.server_of(x) == topology_.server_of(y);
+      });
+    });
+  }
+
+  /// Everybody on a server of `placement`; only where jobs share GPUs.
+  void rerate_beside(const Placement& placement) {
+    if (!sharing_) return;
+    for (std::size_t j = 0; j < jobs.size(); ++j) {
+      if (!jobs[j].placement.empty() && beside(jobs[j].placement, placement)) rerate(j);
+    }
+  }
+
   [[nodiscard]] double rate(const Job& job) const {
     const auto profile = profile_of(job.spec, static_cast<std::uint32_t>(job.placement.size()));
-    return speed().scaling(profile) * speed().speed(profile, job.placement, {}).relative;
+    Neighbours neighbours;
+    if (sharing_) {
+      for (const Job& other : jobs) {
+        if (&other == &job || other.placement.empty() || !beside(other.placement, job.placement)) {
+          continue;
+        }
+        neighbours.push_back({profile_of(other.spec), other.placement});
+      }
+    }
+    return speed().scaling(profile) * speed().speed(profile, job.placement, neighbours).relative;
   }
 
   [[nodiscard]] std::vector<RemoteDigest> digests(std::uint32_t me) const {
@@ -307,7 +352,7 @@ class TestWorld {
       if (!homes_[h].partition.gpus.contains(placement[i].value))
         return fault("GPU of another partition"), false;
       if (i > 0 && !(placement[i - 1] < placement[i])) return fault("GPUs not ascending"), false;
-      if (!homes_[h].gpus.is_free(placement[i])) return fault("GPU is taken"), false;
+      if (!homes_[h].gpus.has_room(placement[i])) return fault("GPU is taken"), false;
     }
     return true;
   }
@@ -424,6 +469,7 @@ class TestWorld {
 
   Topology topology_;
   Options options_;
+  bool sharing_ = false;
   EqualSpeed equal_;
   Rng rng_;
   std::vector<Home> homes_;

@@ -1,153 +1,221 @@
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "policies/builtin.h"
-#include "policies/queue_policy.h"
+#include "policies/candidates_policy.h"
+#include "workload/catalogue.h"
 
 namespace starling {
 namespace {
 
 constexpr PolicyFacts kFacts{
     .name = "tetris",
-    .summary = "what fits best into what is left of GPUs, CPUs and memory; no GPU sharing",
+    .summary =
+        "packs two resources of each GPU, places for jobs and the pressure they put on each "
+        "other; waits where either is short",
     .family = Family::placement,
-    .needs_running = true};
+    .needs_running = true,
+    .shares_gpus = true};
 
-/// Tetris (SIGCOMM'14): again and again the job and server whose demand and free capacity point the
-/// same way (dot product, in parts of the server) start together; with durations=yes less work that
-/// remains counts for a job. Only the first kWindow waiting jobs are looked at. A gang of several
-/// servers has the alignment of its share of an empty server. Nothing is ever kept free, so a large
-/// gang waits for as long as small jobs fit: that is its limit.
-class Tetris final : public QueuePolicy {
+/// Tetris (SIGCOMM'14) on GPUs that two jobs may share. A GPU offers two places and a pressure of
+/// 1; a job asks on each of its GPUs for one place and for the pressure of its model: what a
+/// neighbour on the same GPU loses by it on average over Gavel's job types, scaled so that the
+/// models' mean is a half. Neither is ever given away twice, so a job may wait although there is a
+/// place. Of the servers that can take it, the one whose free resources point most the way of the
+/// demand (score=dot: the emptiest), or with the least left over (score=fit). A gang that no server
+/// can take goes over several, best first.
+class Tetris final : public PlacementPolicy {
  public:
-  static constexpr std::size_t kWindow = 64;
-  Tetris(const QueueOptions& options, bool durations)
-      : QueuePolicy(options), facts_(kFacts), durations_(durations) {
-    facts_.needs_durations = durations;
-  }
-  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
+  Tetris(const QueueOptions& options, bool fit) : PlacementPolicy(options), tightest_(fit) {}
+  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return kFacts; }
 
  protected:
-  [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
-
-  void start_here(const View& view, Trial& trial, std::vector<Decision>& out) override {
-    measure_use(view);
-    std::vector<std::size_t> window;
-    const auto queue = index_.queue();
-    for (std::size_t i = 0; i < queue.size() && window.size() < kWindow; ++i) {
-      if (!taken_[i] && !index_.job(queue[i]).blocked) window.push_back(i);
+  [[nodiscard]] std::optional<Placement> choose(const View& view, const Wish& wish,
+                                                const JobView&) override {
+    follow(view);
+    const Need need{wish.gpus, pressure(view, wish.spec->model)};
+    std::vector<std::uint32_t> refused;
+    while (refused.size() < kServersTried) {
+      const auto server = best_server(view, wish, need, refused);
+      if (!server) break;
+      Placement out = gpus_for(view, wish, *server, need);
+      if (out.size() == wish.gpus) return out;
+      refused.push_back(*server);  // too little memory beside those who are there
     }
-    while (trial.free_count() > 0) {
-      std::optional<Fitting> best = best_of(view, trial, window);
-      if (!best) return;
-      const JobView& job = index_.job(queue[best->entry]);
-      use(view.topology, *job.spec, best->placement);
-      trial.take(best->placement);
-      out.emplace_back(Start{job.spec->id, std::move(best->placement)});
-      taken_[best->entry] = true;
-      std::erase(window, best->entry);
-    }
+    return over_several(view, wish, need);
   }
 
  private:
-  struct Use {
-    double cpus = 0, memory_gib = 0;
+  static constexpr std::int64_t kWhole = 1'000'000;  // the pressure that a GPU bears
+  static constexpr std::size_t kServersTried = 8;
+  struct Need {
+    std::uint32_t gpus = 1;
+    std::int64_t pressure = 0;
   };
-  struct Fitting {
-    std::size_t entry = 0;
-    Placement placement;
-    double alignment = 0;
-    double left = 0;  // GPU-seconds
+  /// What a server has left: by GPU the pressure, below 0 where there is no place.
+  struct Left {
+    std::vector<std::int64_t> by_gpu;
+    std::int64_t pressure = 0;
+    std::uint32_t places = 0;
   };
 
-  void measure_use(const View& view) {
-    used_.assign(view.gpus.servers().size(), {});
-    for (const JobView& job : view.running) use(view.topology, *job.spec, job.placement);
-  }
-  void use(const Topology& topology, const JobSpec& job, const Placement& placement) {
-    for (const GpuId gpu : placement) {
-      const std::uint32_t server = topology.server_of(gpu).value;
-      if (server < empty().servers().first || server >= empty().servers().last) continue;
-      Use& used = used_[server - empty().servers().first];
-      used.cpus += job.cpus_per_worker / job.gpus_per_worker;
-      used.memory_gib += job.memory_gib_per_worker / job.gpus_per_worker;
+  /// Of a model, in millionths.
+  [[nodiscard]] std::int64_t pressure(const View& view, const std::string& model) {
+    const auto known = pressure_.find(model);
+    if (known != pressure_.end()) return known->second;
+    if (mean_ <= 0) {
+      double sum = 0;
+      for (const ModelProfile& m : gavel_models()) sum += inflicted(view, std::string(m.name));
+      mean_ = std::max(sum / static_cast<double>(gavel_models().size()), 1e-9);
     }
+    const double scaled = inflicted(view, model) / mean_ / 2;
+    const auto whole = static_cast<std::int64_t>(std::llround(scaled * kWhole));
+    return pressure_.emplace(model, std::clamp<std::int64_t>(whole, 0, kWhole)).first->second;
   }
 
-  /// Demand of `gpus` GPUs of the job along what is free of the server, in parts of the server.
-  [[nodiscard]] double alignment(const Occupancy& gpus, ServerId id, const JobSpec& job,
-                                 std::uint32_t count) const {
-    const Server& server = gpus.topology().server(id);
-    const Use& used = used_[id.value - gpus.servers().first];
-    const double workers = static_cast<double>(count) / job.gpus_per_worker;
-    const auto part = [](double demand, double free, double all) {
-      return all > 0 ? demand / all * std::max(free, 0.0) / all : 0.0;
-    };
-    return part(count, gpus.free_on(id), server.gpus.size()) +
-           part(job.cpus_per_worker * workers, server.cpus - used.cpus, server.cpus) +
-           part(job.memory_gib_per_worker * workers, server.memory_gib - used.memory_gib,
-                server.memory_gib);
+  /// Mean part of their speed that Gavel's job types lose beside that one.
+  [[nodiscard]] static double inflicted(const View& view, const std::string& model) {
+    const Placement one{GpuId{view.gpus.gpus().first}};
+    JobProfile by;
+    by.model = model;
+    double sum = 0;
+    for (const ModelProfile& m : gavel_models()) {
+      JobProfile victim;
+      victim.model = m.name;
+      const double alone = view.speed.speed(victim, one, {}).relative;
+      sum += 1 - view.speed.speed(victim, one, {{by, one}}).relative / alone;
+    }
+    return sum / static_cast<double>(gavel_models().size());
   }
 
-  [[nodiscard]] std::optional<Fitting> fit_of(const Occupancy& gpus, const JobSpec& job) const {
-    Fitting out;
-    const std::uint32_t count = job.gpus();
-    std::optional<ServerId> best;
-    if (count <= gpus.largest_free_server()) {
-      for (std::uint32_t i = gpus.servers().first; i < gpus.servers().last; ++i) {
-        const ServerId server{i};
-        if (gpus.free_on(server) < count || !allows(job, gpus.topology(), server)) continue;
-        const double a = alignment(gpus, server, job, count);
-        if (best && a <= out.alignment) continue;
-        best = server;
-        out.alignment = a;
+  void follow(const View& view) {
+    const auto changed = candidates_.changed_since(seen_);
+    seen_ = candidates_.changes();
+    const std::uint32_t servers = view.gpus.servers().size();
+    if (changed && left_.size() == servers) {
+      for (const std::uint32_t s : *changed) measure(view, s);
+      return;
+    }
+    left_.assign(servers, {});
+    for (std::uint32_t s = 0; s < servers; ++s) measure(view, s);
+  }
+
+  void measure(const View& view, std::uint32_t s) {
+    const IndexRange range = view.topology.server(ServerId{view.gpus.servers().first + s}).gpus;
+    Left& left = left_[s];
+    left = {};
+    Residents& residents = candidates_.residents();
+    for (std::uint32_t i = range.first; i < range.last; ++i) {
+      const GpuId gpu{i};
+      std::int64_t room = -1;
+      if (candidates_.free().is_free(gpu)) {
+        room = kWhole;
+        left.places += view.gpus.jobs_per_gpu();
+      } else if (candidates_.sharing() && residents.open(view, gpu)) {
+        room = kWhole - pressure(view, residents.at(residents.tenant(gpu)).self.job.model);
+        ++left.places;
       }
+      left.pressure += std::max<std::int64_t>(room, 0);
+      left.by_gpu.push_back(room);
     }
-    if (best) {
-      out.placement = gpus.free_gpus(*best, count);
-      return out;
+  }
+
+  [[nodiscard]] static std::uint32_t able(const Left& left, const Need& need) {
+    return static_cast<std::uint32_t>(
+        std::count_if(left.by_gpu.begin(), left.by_gpu.end(),
+                      [&](std::int64_t room) { return room >= need.pressure; }));
+  }
+
+  /// Larger is better.
+  [[nodiscard]] double score(const View& view, const Left& left, const Need& need) const {
+    const auto gpus = static_cast<double>(left.by_gpu.size());
+    const double places = left.places / (gpus * view.gpus.jobs_per_gpu());
+    const double pressure = static_cast<double>(left.pressure) / kWhole / gpus;
+    const double ask_places = need.gpus / (gpus * view.gpus.jobs_per_gpu());
+    const double ask_pressure = static_cast<double>(need.pressure) / kWhole * need.gpus / gpus;
+    if (tightest_) return -(places - ask_places) - (pressure - ask_pressure);
+    return places * ask_places + pressure * ask_pressure;
+  }
+
+  [[nodiscard]] std::optional<std::uint32_t> best_server(
+      const View& view, const Wish& wish, const Need& need,
+      const std::vector<std::uint32_t>& but) const {
+    std::optional<std::uint32_t> best;
+    double best_score = 0;
+    for (std::uint32_t s = 0; s < left_.size(); ++s) {
+      if (left_[s].places < need.gpus || able(left_[s], need) < need.gpus) continue;
+      if (!allows(*wish.spec, view.topology, ServerId{view.gpus.servers().first + s})) continue;
+      const double its = score(view, left_[s], need);
+      if (best && its <= best_score) continue;
+      if (std::find(but.begin(), but.end(), s) != but.end()) continue;
+      best = s;
+      best_score = its;
     }
-    auto found = place(gpus, shape(), job, options().fit);
-    if (!found) return std::nullopt;
-    const ServerId first = gpus.topology().server_of(found->front());
-    const std::uint32_t there = std::min(count, gpus.topology().server(first).gpus.size());
-    out.alignment = alignment(gpus, first, job, there);
-    out.placement = std::move(*found);
+    return best;
+  }
+
+  /// Up to need.gpus GPUs of the server: the emptiest ones for `dot`, the fullest for `fit`.
+  [[nodiscard]] Placement gpus_for(const View& view, const Wish& wish, std::uint32_t server,
+                                   const Need& need) {
+    const std::uint32_t first =
+        view.topology.server(ServerId{view.gpus.servers().first + server}).gpus.first;
+    std::vector<std::pair<std::int64_t, GpuId>> able;
+    for (std::uint32_t i = 0; i < left_[server].by_gpu.size(); ++i) {
+      const std::int64_t room = left_[server].by_gpu[i];
+      const GpuId gpu{first + i};
+      if (room < need.pressure || !candidates_.may_join(wish, gpu)) continue;
+      able.emplace_back(tightest_ ? room : -room, gpu);
+    }
+    std::sort(able.begin(), able.end());
+    if (able.size() > need.gpus) able.resize(need.gpus);
+    Placement out;
+    for (const auto& [room, gpu] : able) out.push_back(gpu);
+    std::sort(out.begin(), out.end());
     return out;
   }
 
-  [[nodiscard]] std::optional<Fitting> best_of(const View&, Trial& trial,
-                                               const std::vector<std::size_t>& window) {
-    std::vector<Fitting> found;
-    double sum_alignment = 0;
-    double sum_left = 0;
-    failed_.assign(index_.kinds(), ~std::uint32_t{0});
-    for (const std::size_t i : window) {
-      const QueueEntry& entry = index_.queue()[i];
-      if (entry.gpus > trial.free_count() || entry.gpus >= failed_[entry.kind]) continue;
-      const JobView& job = index_.job(entry);
-      auto fitting = fit_of(trial.gpus(), *job.spec);
-      if (!fitting) {
-        failed_[entry.kind] = entry.gpus;
-        continue;
-      }
-      fitting->entry = i;
-      fitting->left = std::max(seconds(job.spec->duration - job.served), 0.0) * entry.gpus;
-      sum_alignment += fitting->alignment;
-      sum_left += fitting->left;
-      found.push_back(std::move(*fitting));
+  [[nodiscard]] std::optional<Placement> over_several(const View& view, const Wish& wish,
+                                                      const Need& need) {
+    const std::uint32_t one = wish.worker <= candidates_.free().largest_server(0) ? wish.worker : 1;
+    struct Server {
+      double score;
+      std::uint32_t index;
+    };
+    std::vector<Server> servers;
+    std::uint32_t room = 0;
+    for (std::uint32_t s = 0; s < left_.size(); ++s) {
+      if (left_[s].places == 0) continue;
+      const std::uint32_t here = able(left_[s], need) / one * one;
+      if (here == 0) continue;
+      if (!allows(*wish.spec, view.topology, ServerId{view.gpus.servers().first + s})) continue;
+      servers.push_back({score(view, left_[s], need), s});
+      room += here;
     }
-    if (found.empty()) return std::nullopt;
-    const double weight = durations_ && sum_left > 0 ? sum_alignment / sum_left : 0;
-    const auto score = [&](const Fitting& f) { return f.alignment - weight * f.left; };
-    return *std::max_element(found.begin(), found.end(), [&](const Fitting& a, const Fitting& b) {
-      return score(a) < score(b);
+    if (room < wish.gpus) return std::nullopt;
+    std::sort(servers.begin(), servers.end(), [](const Server& a, const Server& b) {
+      return a.score != b.score ? a.score > b.score : a.index < b.index;
     });
+    Placement out;
+    for (const Server& server : servers) {
+      const auto left = wish.gpus - static_cast<std::uint32_t>(out.size());
+      Placement some = gpus_for(view, wish, server.index, {left, need.pressure});
+      some.resize(some.size() / one * one);
+      out.insert(out.end(), some.begin(), some.end());
+      if (out.size() < wish.gpus) continue;
+      std::sort(out.begin(), out.end());
+      return out;
+    }
+    return std::nullopt;
   }
 
-  PolicyFacts facts_;
-  bool durations_;
-  std::vector<Use> used_;  // by server of the partition
+  bool tightest_;
+  std::map<std::string, std::int64_t> pressure_;
+  double mean_ = 0;  // of inflicted() over Gavel's job types
+  std::uint64_t seen_ = 0;
+  std::vector<Left> left_;  // by server
 };
 
 }  // namespace
@@ -157,13 +225,13 @@ void add_tetris(PolicyRegistry& registry) {
       kFacts,
       [](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
         OptionReader reader(kFacts.name, given);
-        QueueOptions options;
-        options.fit = reader.choice("fit", {"node", "count"}) == "count" ? Fit::count : Fit::node;
-        const bool durations = reader.choice("durations", {"no", "yes"}) == "yes";
+        const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
+        const bool fit = reader.choice("score", {"dot", "fit"}) == "fit";
         if (const Status status = reader.status(); !status) return status.error();
-        return std::unique_ptr<Policy>(std::make_unique<Tetris>(options, durations));
+        return std::unique_ptr<Policy>(std::make_unique<Tetris>(options, fit));
       },
-      "fit=node|count, durations=no|yes (yes: prefer jobs with less work left)");
+      "queue=skip|strict, fit=node|count, score=dot|fit (dot: demand along what is free, so the "
+      "emptiest; fit: the least left over)");
 }
 
 }  // namespace starling

@@ -1,0 +1,424 @@
+#include "policies/candidates.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "base/hash.h"
+#include "interference/memory.h"
+#include "interference/profile.h"
+#include "policies/packing.h"
+
+namespace starling {
+namespace {
+
+constexpr std::size_t kKnown = 1U << 16U;  // predictions kept
+constexpr std::size_t kChanges = 1U << 20U;
+constexpr double kSlower = 1e-9;  // less is rounding
+constexpr std::uint32_t kServersTried = 32;
+constexpr std::uint32_t kMembersTried = 4;
+
+std::int64_t millionths(double x) { return std::llround(x * static_cast<double>(kGpu)); }
+
+std::uint64_t hash_of(std::uint32_t look, CandidateKind kind, const Placement& placement) {
+  std::uint64_t hash = mix64(std::uint64_t{look} << 8U | static_cast<std::uint64_t>(kind));
+  for (const GpuId gpu : placement) hash = mix64(hash ^ gpu.value);
+  return hash;
+}
+
+void sort(Candidates::Found& found) {
+  std::stable_sort(found.begin(), found.end(), [](const Candidate* a, const Candidate* b) {
+    return a->slowdown < b->slowdown;
+  });
+}
+
+bool intersect(const Placement& a, const Placement& b) {
+  for (auto i = a.begin(), j = b.begin(); i != a.end() && j != b.end();) {
+    if (*i == *j) return true;
+    *i < *j ? (void)++i : (void)++j;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::int64_t Candidate::harm() const {
+  double sum = 0;
+  for (const Loss& loss : losses) sum += loss.gpus * (loss.before - loss.after);
+  return millionths(sum);
+}
+
+void Candidates::sync(const View& view, bool share) {
+  view_ = &view;
+  sharing_ = share && view.gpus.jobs_per_gpu() > 1;
+  residents_.sync(view);
+  free_.sync(view.gpus);
+  if (known_.size() > kKnown) {
+    known_.clear();
+    ++forgot_;
+  }
+  if (changed_.size() > kChanges) {
+    forgotten_ += changed_.size();
+    changed_.clear();
+  }
+  note_changes();
+}
+
+void Candidates::note_changes() {
+  for (const auto& some : {residents_.take_changed(), free_.take_changed()}) {
+    changed_.insert(changed_.end(), some.begin(), some.end());
+  }
+}
+
+std::optional<std::span<const std::uint32_t>> Candidates::changed_since(
+    std::uint64_t position) const {
+  if (position < forgotten_) return std::nullopt;
+  return std::span(changed_).subspan(position - forgotten_);
+}
+
+void Candidates::start(const JobView& job, const Placement& placement) {
+  free_.take(placement);
+  residents_.add(*job.spec, job.order, placement, view_->now);
+  note_changes();
+}
+
+Wish Candidates::wish(const JobSpec& spec, std::uint32_t look) {
+  Wish wish;
+  wish.spec = &spec;
+  wish.gpus = spec.gpus();
+  wish.worker = spec.gpus_per_worker;
+  wish.look = look;
+  wish.profile = residents_.profile_id(profile_of(spec));
+  return wish;
+}
+
+std::vector<std::uint32_t> Candidates::kinds(const JobSpec& spec) const {
+  std::vector<std::uint32_t> out;
+  const auto allowed = [&](std::uint32_t kind) {
+    if (spec.gpu_types.empty()) return true;
+    const std::string& name = view_->topology.gpu_types()[free_.type(kind).value].name;
+    return std::find(spec.gpu_types.begin(), spec.gpu_types.end(), name) != spec.gpu_types.end();
+  };
+  for (std::uint32_t kind = free_.kinds() > 1 ? 1 : 0; kind < free_.kinds(); ++kind) {
+    if (allowed(kind)) out.push_back(kind);
+  }
+  return out;
+}
+
+std::vector<std::uint32_t> Candidates::servers_of(const Placement& placement) const {
+  std::vector<std::uint32_t> servers;
+  const IndexRange range = residents_.servers();
+  for (const GpuId gpu : placement) {
+    const std::uint32_t server = view_->topology.server_of(gpu).value;
+    if (!range.contains(server)) continue;
+    if (servers.empty() || servers.back() != server - range.first) {
+      servers.push_back(server - range.first);
+    }
+  }
+  return servers;
+}
+
+void Candidates::collect(const std::vector<std::uint32_t>& servers, std::uint32_t but,
+                         Neighbours& into, std::vector<std::uint32_t>* slots) const {
+  into.clear();
+  if (slots != nullptr) slots->clear();
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    for (const std::uint32_t slot : residents_.on(servers[i])) {
+      if (slot == but) continue;
+      const Resident& other = residents_.at(slot);
+      // A gang on several of them counts once, where it is met first.
+      const bool met =
+          i > 0 &&
+          std::any_of(servers.begin(), servers.begin() + static_cast<std::ptrdiff_t>(i),
+                      [&](std::uint32_t s) {
+                        return std::binary_search(other.servers.begin(), other.servers.end(), s);
+                      });
+      if (met) continue;
+      into.push_back(other.self);
+      if (slots != nullptr) slots->push_back(slot);
+    }
+  }
+}
+
+void Candidates::predict_anew(const Wish& wish, Candidate& candidate) {
+  const SpeedModel& model = view_->speed;
+  const std::vector<std::uint32_t> servers = servers_of(candidate.placement);
+  Neighbour self{residents_.profile(wish.profile), candidate.placement};
+  collect(servers, Residents::kNone, beside_, &slots_);
+  candidate.losses.clear();
+  candidate.own = std::max(model.speed(self.job, self.placement, beside_).relative, 1e-6);
+  candidate.apart = candidate.own;
+  double gain = wish.gpus * candidate.own;
+  double slowdown = 1 / candidate.own - 1;
+  bool shares = false;
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const Resident& other = residents_.at(slots_[i]);
+    Candidate::Loss loss;
+    loss.slot = slots_[i];
+    loss.gpus = other.self.job.gpus;
+    loss.before = residents_.speed(model, slots_[i]);
+    const bool all_seen =
+        std::includes(servers.begin(), servers.end(), other.servers.begin(), other.servers.end());
+    if (all_seen) {
+      std::swap(beside_[i], self);
+      loss.after = model.speed(self.job, self.placement, beside_).relative;
+      std::swap(beside_[i], self);
+    } else {
+      collect(other.servers, slots_[i], theirs_, nullptr);
+      theirs_.push_back(self);
+      loss.after = model.speed(other.self.job, other.self.placement, theirs_).relative;
+    }
+    loss.after = std::max(loss.after, 1e-6);
+    loss.shares = candidate.shares() && intersect(other.self.placement, candidate.placement);
+    shares = shares || loss.shares;
+    if (loss.before - loss.after <= kSlower && !loss.shares) continue;
+    gain -= loss.gpus * (loss.before - loss.after);
+    slowdown += 1 / loss.after - 1 / loss.before;
+    candidate.losses.push_back(loss);
+  }
+  if (shares) {
+    theirs_.clear();
+    for (const Neighbour& other : beside_) {
+      if (!intersect(other.placement, candidate.placement)) theirs_.push_back(other);
+    }
+    candidate.apart = std::max(model.speed(self.job, self.placement, theirs_).relative, 1e-6);
+  }
+  candidate.gain = millionths(gain);
+  candidate.slowdown = millionths(slowdown);
+}
+
+const Candidate& Candidates::predict(const Wish& wish, CandidateKind kind, Placement placement) {
+  std::uint64_t version = 0;
+  std::uint32_t last = ~0U;
+  const IndexRange range = residents_.servers();
+  for (const GpuId gpu : placement) {
+    const std::uint32_t server = view_->topology.server_of(gpu).value;
+    if (server == last || !range.contains(server)) continue;
+    last = server;
+    version = std::max(version, residents_.version(server - range.first));
+  }
+  Known& known = known_[hash_of(wish.look, kind, placement)];
+  if (known.version < version || known.candidate.placement != placement) {
+    known.version = version;
+    known.candidate.kind = kind;
+    known.candidate.placement = std::move(placement);
+    predict_anew(wish, known.candidate);
+  }
+  return known.candidate;
+}
+
+void Candidates::add(const Wish& wish, CandidateKind kind, std::optional<Placement> placement,
+                     Found& out) {
+  if (!placement) return;
+  const auto same = [&](const Candidate* c) { return c->placement == *placement; };
+  if (std::any_of(out.begin(), out.end(), same)) return;
+  out.push_back(&predict(wish, kind, std::move(*placement)));
+}
+
+Candidates::Found Candidates::exclusive(const Wish& wish) {
+  Found out;
+  const auto of_kind = [&](std::uint32_t kind) {
+    if (free_.free_count(kind) < wish.gpus) return;
+    auto tight = free_.tight(kind, wish.gpus, wish.worker);
+    if (!tight) return;
+    const bool one =
+        view_->topology.server_of(tight->front()) == view_->topology.server_of(tight->back());
+    add(wish, CandidateKind::tight, std::move(tight), out);
+    if (!one) add(wish, CandidateKind::rack, free_.in_rack(kind, wish.gpus, wish.worker), out);
+    add(wish, CandidateKind::spread, free_.spread(kind, wish.gpus, wish.worker), out);
+  };
+  for (const std::uint32_t kind : kinds_or_all(*wish.spec)) {
+    if (kind > 0 || out.empty()) of_kind(kind);
+  }
+  sort(out);
+  return out;
+}
+
+bool Candidates::may_join(const Wish& wish, GpuId gpu) {
+  if (free_.is_free(gpu)) return true;
+  if (!sharing() || !residents_.open(*view_, gpu)) return false;
+  const Resident& other = residents_.at(residents_.tenant(gpu));
+  return fits_together(residents_.profile(wish.profile), other.self.job, view_->topology, gpu);
+}
+
+std::optional<Placement> Candidates::beside(const Wish& wish, const Resident& other) const {
+  const Topology& topology = view_->topology;
+  const std::uint32_t count = std::min(wish.gpus, other.open);
+  struct Part {
+    std::uint32_t first, size;
+  };
+  Placement open;
+  std::vector<Part> parts;
+  ServerId last{~0U};
+  for (const GpuId gpu : other.self.placement) {
+    if (!residents_.open(*view_, gpu)) continue;
+    const ServerId server = topology.server_of(gpu);
+    if (server != last) parts.push_back({static_cast<std::uint32_t>(open.size()), 0});
+    last = server;
+    ++parts.back().size;
+    open.push_back(gpu);
+  }
+  if (open.size() < count || !allows(*wish.spec, topology, topology.server_of(open.front()))) {
+    return std::nullopt;
+  }
+  for (const Part& part : parts) {
+    if (part.size >= count) {
+      return Placement(open.begin() + part.first, open.begin() + part.first + count);
+    }
+  }
+  // Over several servers: whole workers only, unless no server holds one.
+  const std::uint32_t one = wish.worker <= free_.largest_server(0) ? wish.worker : 1;
+  Placement out;
+  for (const Part& part : parts) {
+    const std::uint32_t some =
+        std::min(part.size / one * one, count - static_cast<std::uint32_t>(out.size()));
+    out.insert(out.end(), open.begin() + part.first, open.begin() + part.first + some);
+  }
+  if (out.size() < count) return std::nullopt;
+  return out;
+}
+
+const Candidates::Pair& Candidates::pair(const Wish& wish, std::uint32_t group) {
+  if (pairs_.size() <= wish.profile) pairs_.resize(wish.profile + 1);
+  std::vector<Pair>& row = pairs_[wish.profile];
+  if (row.size() <= group) row.resize(residents_.groups().size());
+  Pair& pair = row[group];
+  if (pair.known) return pair;
+  const SpeedModel& model = view_->speed;
+  const Resident& other = residents_.at(residents_.groups()[group].members.begin()->second);
+  auto placement = beside(wish, other);
+  if (!placement) return pair;  // here and now; the next time another may stand for the group
+  Neighbour self{residents_.profile(wish.profile), std::move(*placement)};
+  self.job.gpus = static_cast<std::uint32_t>(self.placement.size());
+  pair.known = true;
+  pair.fits = fits_together(self.job, other.self.job, view_->topology, self.placement.front());
+  if (!pair.fits) return pair;
+  const auto speed = [&](const Neighbour& who, const Neighbours& beside) {
+    return std::max(model.speed(who.job, who.placement, beside).relative, 1e-6);
+  };
+  pair.slowdown = millionths(1 / speed(self, {other.self}) - 1 + 1 / speed(other.self, {self}) -
+                             1 / speed(other.self, {}));
+  return pair;
+}
+
+std::optional<Placement> Candidates::on_server(const Wish& wish) {
+  std::optional<Placement> best;
+  std::int64_t least = 0;
+  std::uint32_t tried = 0;
+  std::vector<std::pair<std::int64_t, GpuId>> joins;
+  for (const std::uint32_t kind : kinds(*wish.spec)) {
+    if (wish.gpus > free_.largest_server(kind)) continue;
+    for (std::uint32_t free = wish.gpus; free-- > 0 && !best;) {
+      const BitmapTree& servers = free_.servers_with(kind, free);
+      for (std::uint32_t s = servers.next(0); s < servers.size() && tried < kServersTried;
+           s = servers.next(s + 1)) {
+        if (free + residents_.open_on(s) < wish.gpus) continue;
+        ++tried;
+        const ServerId server{residents_.servers().first + s};
+        const IndexRange range = view_->topology.server(server).gpus;
+        joins.clear();
+        for (std::uint32_t i = range.first; i < range.last; ++i) {
+          const GpuId gpu{i};
+          if (free_.is_free(gpu)) {
+            joins.emplace_back(0, gpu);
+          } else if (residents_.open(*view_, gpu)) {
+            const Pair& known = pair(wish, residents_.at(residents_.tenant(gpu)).group);
+            if (known.known && known.fits)
+              joins.emplace_back(1 + std::max(known.slowdown, {}), gpu);
+          }
+        }
+        if (joins.size() < wish.gpus) continue;
+        std::sort(joins.begin(), joins.end());
+        joins.resize(wish.gpus);
+        std::int64_t sum = 0;
+        for (const auto& [slowdown, gpu] : joins) sum += slowdown;
+        if (best && sum >= least) continue;
+        least = sum;
+        best.emplace();
+        for (const auto& [slowdown, gpu] : joins) best->push_back(gpu);
+        std::sort(best->begin(), best->end());
+      }
+    }
+  }
+  return best;
+}
+
+Candidates::Found Candidates::shared(const Wish& wish) {
+  Found out;
+  if (!sharing()) return out;
+  struct Promise {
+    std::int64_t slowdown;
+    bool other_size;
+    GpuId first;
+    std::uint32_t group;
+    bool operator<(const Promise& o) const {
+      return std::tie(slowdown, other_size, first, group) <
+             std::tie(o.slowdown, o.other_size, o.first, o.group);
+    }
+  };
+  std::vector<Promise> promises;
+  for (const std::uint32_t g : residents_.live_groups()) {
+    const Residents::Group& group = residents_.groups()[g];
+    if (group.open < wish.gpus) continue;
+    const Pair& known = pair(wish, g);
+    if (!known.known || !known.fits) continue;
+    promises.push_back({known.slowdown, group.gpus != wish.gpus, group.members.begin()->first, g});
+  }
+  const auto some = promises.begin() +
+                    static_cast<std::ptrdiff_t>(std::min<std::size_t>(kShared, promises.size()));
+  std::partial_sort(promises.begin(), some, promises.end());
+  for (auto p = promises.begin(); p != some; ++p) {
+    std::uint32_t tried = 0;
+    for (const auto& [gpu, slot] : residents_.groups()[p->group].members) {
+      if (++tried > kMembersTried) break;
+      auto placement = beside(wish, residents_.at(slot));
+      if (!placement) continue;
+      add(wish, CandidateKind::beside, std::move(placement), out);
+      break;
+    }
+  }
+  if (wish.gpus > 1) add(wish, CandidateKind::server, on_server(wish), out);
+  sort(out);
+  return out;
+}
+
+std::vector<std::uint32_t> Candidates::kinds_or_all(const JobSpec& spec) const {
+  auto which = kinds(spec);
+  if (which.size() > 1 && which.size() + 1 == free_.kinds()) which.push_back(0);
+  return which;
+}
+
+bool Candidates::fits(const JobSpec& spec, const Occupancy& empty) const {
+  empty_.sync(empty);
+  const auto which = kinds_or_all(spec);
+  return std::any_of(which.begin(), which.end(), [&](std::uint32_t kind) {
+    return empty_.tight(kind, spec.gpus(), spec.gpus_per_worker).has_value();
+  });
+}
+
+double Candidates::alone(const Wish& wish, const Occupancy& empty) {
+  double best = 0;
+  for (const std::uint32_t kind : kinds_or_all(*wish.spec)) {
+    best = std::max(best, alone(wish, empty, kind));
+  }
+  return best;
+}
+
+double Candidates::alone(const Wish& wish, const Occupancy& empty, std::uint32_t kind) {
+  if (alone_.size() <= wish.look) alone_.resize(wish.look + 1);
+  std::vector<double>& by_kind = alone_[wish.look];
+  by_kind.resize(free_.kinds(), -1);
+  double& best = by_kind[kind];
+  if (best >= 0) return best;
+  best = 0;
+  empty_.sync(empty);
+  const JobProfile& profile = residents_.profile(wish.profile);
+  for (const auto& placement :
+       {empty_.tight(kind, wish.gpus, wish.worker), empty_.in_rack(kind, wish.gpus, wish.worker),
+        empty_.spread(kind, wish.gpus, wish.worker)}) {
+    if (placement) best = std::max(best, view_->speed.speed(profile, *placement, {}).relative);
+  }
+  return best;
+}
+
+}  // namespace starling
