@@ -17,7 +17,8 @@ Occupancy::Occupancy(const Topology& topology, IndexRange servers, std::uint32_t
     : topology_(topology),
       servers_(servers),
       jobs_per_gpu_(jobs_per_gpu),
-      any_free_(servers.size()) {
+      any_free_(servers.size()),
+      log_(std::max(64U, servers.size() / 8)) {
   STARLING_CHECK(jobs_per_gpu >= 1 && jobs_per_gpu <= kTenants);
   STARLING_CHECK(servers.first <= servers.last && servers.last <= topology.server_count());
   if (servers.size() > 0) {
@@ -35,14 +36,17 @@ Occupancy::Occupancy(const Topology& topology, IndexRange servers, std::uint32_t
   by_free_.assign(largest + 1, BitmapTree(servers.size()));
   by_free_count_.assign(largest + 1, 0);
   whole_.resize(largest + 1);
+  sizes_.assign(largest + 1, 0);
   for (std::uint32_t s = 0; s < servers.size(); ++s) {
     const std::uint32_t count = free_per_server_[s];
     if (whole_[count].size() == 0) whole_[count] = BitmapTree(servers.size());
     whole_[count].set(s);
     by_free_[count].set(s);
     ++by_free_count_[count];
+    ++sizes_[count];
     if (count > 0) any_free_.set(s);
   }
+  whole_count_ = sizes_;
 }
 
 std::uint32_t Occupancy::relative(ServerId server) const noexcept {
@@ -67,8 +71,13 @@ void Occupancy::move_server(std::uint32_t server, std::uint32_t free_before,
   by_free_[free_after].set(server);
   --by_free_count_[free_before];
   ++by_free_count_[free_after];
-  if (free_before == size) whole_[size].reset(server);
-  if (free_after == size) whole_[size].set(server);
+  if (free_before == size) {
+    whole_[size].reset(server);
+    --whole_count_[size];
+  } else if (free_after == size) {
+    whole_[size].set(server);
+    ++whole_count_[size];
+  }
   if (free_before == 0) any_free_.set(server);
   if (free_after == 0) any_free_.reset(server);
   free_per_server_[server] = free_after;
@@ -111,6 +120,7 @@ void Occupancy::change(std::span<const GpuId> gpus, bool more) {
       more ? ++state_[gpu] : --state_[gpu];
       update_free_bit(gpu);
     }
+    log_.note(server);
     if (after == before) continue;
     move_server(server - servers_.first, before, after);
     free_ = free_ + after - before;
@@ -131,6 +141,7 @@ bool Occupancy::set_blocked(IndexRange servers, bool to) {
       update_free_bit(g);
       if (state_[g] == 0) ++after;
     }
+    log_.note(s);
     if (after == before) continue;
     move_server(s - servers_.first, before, after);
     free_ = free_ + after - before;
@@ -196,6 +207,23 @@ std::vector<ServerId> Occupancy::whole_free_servers(std::uint32_t gpus_per_serve
   return found;
 }
 
+std::uint32_t Occupancy::whole_free_count(std::uint32_t gpus_per_server) const noexcept {
+  return gpus_per_server < whole_count_.size() ? whole_count_[gpus_per_server] : 0;
+}
+
+std::optional<ServerId> Occupancy::with_free(std::uint32_t free, ServerId from) const {
+  if (free >= by_free_.size() || by_free_count_[free] == 0) return std::nullopt;
+  const std::uint32_t found = by_free_[free].next(from.value - servers_.first);
+  if (found >= servers_.size()) return std::nullopt;
+  return ServerId(servers_.first + found);
+}
+
+std::optional<ServerId> Occupancy::with_any_free(ServerId from) const {
+  const std::uint32_t found = any_free_.next(from.value - servers_.first);
+  if (found >= servers_.size()) return std::nullopt;
+  return ServerId(servers_.first + found);
+}
+
 std::uint32_t Occupancy::largest_free_server() const noexcept {
   auto k = static_cast<std::uint32_t>(by_free_count_.size() - 1);
   while (k > 0 && by_free_count_[k] == 0) --k;
@@ -208,6 +236,41 @@ std::array<std::uint32_t, 17> Occupancy::free_histogram() const noexcept {
     histogram[std::min<std::size_t>(k, 16)] += by_free_count_[k];
   }
   return histogram;
+}
+
+void Occupancy::copy_server(const Occupancy& other, std::uint32_t server) {
+  const IndexRange here = topology_.servers()[server].gpus;
+  const std::uint32_t first = here.first - gpus_.first;
+  const std::uint32_t last = here.last - gpus_.first;
+  if (std::equal(state_.begin() + first, state_.begin() + last, other.state_.begin() + first)) {
+    return;
+  }
+  const std::uint32_t before = free_per_server_[server - servers_.first];
+  const std::uint32_t after = other.free_per_server_[server - servers_.first];
+  for (std::uint32_t g = first; g < last; ++g) {
+    busy_ -= (state_[g] & kTenants) != 0 ? 1U : 0U;
+    state_[g] = other.state_[g];
+    busy_ += (state_[g] & kTenants) != 0 ? 1U : 0U;
+    update_free_bit(g);
+  }
+  log_.note(server);
+  if (after == before) return;
+  move_server(server - servers_.first, before, after);
+  free_ = free_ + after - before;
+}
+
+void Occupancy::follow(const Occupancy& other) {
+  STARLING_CHECK(servers_ == other.servers_ && gpus_ == other.gpus_);
+  STARLING_CHECK(jobs_per_gpu_ == other.jobs_per_gpu_);
+  touched_.clear();
+  const auto add = [this](std::uint32_t server) { touched_.push_back(server); };
+  if (log_.since(own_seen_, add) && other.log_.since(other_seen_, add)) {
+    for (const std::uint32_t server : touched_) copy_server(other, server);
+  } else {
+    for (std::uint32_t s = servers_.first; s < servers_.last; ++s) copy_server(other, s);
+  }
+  own_seen_ = log_.mark();
+  other_seen_ = other.log_.mark();
 }
 
 }  // namespace starling

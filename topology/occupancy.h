@@ -8,6 +8,7 @@
 
 #include "base/ids.h"
 #include "topology/bitmap_tree.h"
+#include "topology/change_log.h"
 #include "topology/topology.h"
 
 namespace starling {
@@ -53,11 +54,24 @@ class Occupancy {
   /// Wholly free servers with exactly `gpus_per_server` GPUs, lowest first, at most `limit`.
   [[nodiscard]] std::vector<ServerId> whole_free_servers(std::uint32_t gpus_per_server,
                                                          std::uint32_t limit) const;
+  /// How many there are. Constant time.
+  [[nodiscard]] std::uint32_t whole_free_count(std::uint32_t gpus_per_server) const noexcept;
+  /// The lowest server from `from` on with exactly, or with at least one of, so many free GPUs.
+  [[nodiscard]] std::optional<ServerId> with_free(std::uint32_t free, ServerId from) const;
+  [[nodiscard]] std::optional<ServerId> with_any_free(ServerId from) const;
+  /// [k]: servers of k GPUs, whoever is on them.
+  [[nodiscard]] std::span<const std::uint32_t> sizes() const noexcept { return sizes_; }
   /// The most free GPUs that any one server has.
   [[nodiscard]] std::uint32_t largest_free_server() const noexcept;
   /// histogram[k] = servers with exactly k free GPUs (k from 1), for digests; k above 16 counts
   /// as 16.
   [[nodiscard]] std::array<std::uint32_t, 17> free_histogram() const noexcept;
+
+  /// Becomes equal to `other`, which is of the same servers and limits, at the cost of what
+  /// changed on either side since the last follow(), unless that is an eighth of all servers.
+  void follow(const Occupancy& other);
+  /// The servers on which anything changed, by index in the topology.
+  [[nodiscard]] const ChangeLog& changes() const noexcept { return log_; }
 
  private:
   [[nodiscard]] std::uint32_t relative(ServerId server) const noexcept;
@@ -67,6 +81,7 @@ class Occupancy {
   void update_free_bit(std::uint32_t gpu) noexcept;
   void move_server(std::uint32_t server, std::uint32_t free_before, std::uint32_t free_after);
   void append_free(std::uint32_t server, std::uint32_t count, std::vector<GpuId>& out) const;
+  void copy_server(const Occupancy& other, std::uint32_t server);
 
   Topology topology_;
   IndexRange servers_;
@@ -81,6 +96,11 @@ class Occupancy {
   std::vector<BitmapTree> by_free_;           // by_free_[k]: servers with exactly k free
   std::vector<std::uint32_t> by_free_count_;  // their number
   std::vector<BitmapTree> whole_;             // whole_[k]: wholly free servers of k GPUs
+  std::vector<std::uint32_t> whole_count_;    // their number
+  std::vector<std::uint32_t> sizes_;          // by GPUs of a server
+  ChangeLog log_;
+  ChangeLog::Mark other_seen_, own_seen_;  // at the last follow()
+  std::vector<std::uint32_t> touched_;     // scratch of follow()
 };
 
 }  // namespace starling

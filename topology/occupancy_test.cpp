@@ -163,6 +163,79 @@ TEST_CASE("sharing and blocking: a GPU is free exactly while nobody is on it and
   }
 }
 
+TEST_CASE("a follower equals the original, whoever changed and however much") {
+  const Topology t = parse_topology_yaml(kMixed, "mixed").value();
+  const IndexRange part{1, t.server_count()};
+  const auto change = [&](Occupancy& some, Rng& rng, std::uint32_t times) {
+    for (; times > 0; --times) {
+      const std::uint32_t server = part.first + rng.below(part.size());
+      if (rng.chance(0.1)) {
+        (void)(rng.chance(0.5) ? some.block({server, server + 1})
+                               : some.unblock({server, server + 1}));
+        continue;
+      }
+      const std::uint32_t g = some.gpus().first + rng.below(some.gpus().size());
+      if (rng.chance(0.6) && some.tenants(GpuId{g}) < 2) {
+        some.take(std::vector{GpuId{g}});
+      } else if (some.tenants(GpuId{g}) > 0) {
+        some.give_back(std::vector{GpuId{g}});
+      }
+    }
+  };
+  const auto same = [&](const Occupancy& a, const Occupancy& b) {
+    REQUIRE(a.free_count() == b.free_count());
+    REQUIRE(a.busy_count() == b.busy_count());
+    REQUIRE(a.free_histogram() == b.free_histogram());
+    REQUIRE(a.lowest_free(a.free_count()) == b.lowest_free(b.free_count()));
+    for (std::uint32_t g = a.gpus().first; g < a.gpus().last; ++g) {
+      REQUIRE(a.is_free(GpuId{g}) == b.is_free(GpuId{g}));
+      REQUIRE(a.tenants(GpuId{g}) == b.tenants(GpuId{g}));
+      REQUIRE(a.is_blocked(GpuId{g}) == b.is_blocked(GpuId{g}));
+    }
+    for (std::uint32_t k = 0; k < a.sizes().size(); ++k) {
+      REQUIRE(a.whole_free_servers(k, 100) == b.whole_free_servers(k, 100));
+      REQUIRE(a.whole_free_count(k) == b.whole_free_servers(k, 100).size());
+      REQUIRE(a.best_fit(k) == b.best_fit(k));
+      for (const std::uint32_t from : {part.first, part.first + 40, part.last - 1}) {
+        REQUIRE(a.with_free(k, ServerId{from}) == b.with_free(k, ServerId{from}));
+      }
+    }
+  };
+  Rng rng(3);
+  std::optional<Occupancy> original(std::in_place, t, part, 2U);
+  Occupancy follower = *original;
+  for (int step = 0; step < 400; ++step) {
+    const std::uint32_t many = rng.chance(0.1) ? 200 : 4;  // more than is remembered, now and then
+    change(*original, rng, rng.below(many));
+    change(follower, rng, rng.below(many));
+    if (rng.chance(0.05))
+      original.emplace(Occupancy(*original));  // at the same address, another one
+    if (rng.chance(0.05)) follower = Occupancy(follower);
+    follower.follow(*original);
+    same(follower, *original);
+  }
+}
+
+TEST_CASE("the next server with so many free GPUs is what a scan finds") {
+  const Topology t = parse_topology_yaml(kMixed, "mixed").value();
+  Occupancy occupancy(t, {1, t.server_count()});
+  Rng rng(4);
+  for (int step = 0; step < 300; ++step) {
+    const GpuId gpu{occupancy.gpus().first + rng.below(occupancy.gpus().size())};
+    occupancy.is_free(gpu) ? occupancy.take(std::vector{gpu})
+                           : occupancy.give_back(std::vector{gpu});
+    const std::uint32_t free = rng.below(22);
+    const std::uint32_t from = 1 + rng.below(t.server_count() - 1);
+    std::optional<ServerId> exactly, any;
+    for (std::uint32_t s = t.server_count(); s-- > from;) {
+      if (occupancy.free_on(ServerId{s}) == free) exactly = ServerId{s};
+      if (occupancy.free_on(ServerId{s}) > 0) any = ServerId{s};
+    }
+    REQUIRE(occupancy.with_free(free, ServerId{from}) == exactly);
+    REQUIRE(occupancy.with_any_free(ServerId{from}) == any);
+  }
+}
+
 TEST_CASE("the bitmap tree finds the next member across empty stretches") {
   Rng rng(5);
   for (const std::uint32_t size : {1U, 63U, 64U, 65U, 4096U, 4097U, 300'000U}) {
