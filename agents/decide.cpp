@@ -24,11 +24,15 @@ View Step::view() {
                         digest.largest_free_server, digest.whole_free_servers, digest.waiting,
                         digest.waiting_gpus, at});
   }
-  for (std::size_t i = 0; i < s.running.size(); ++i) {
-    const AgentState::Clock& clock = s.running_clocks[i];
-    s.running[i].served = clock.before + (clock.since == kNever ? Duration{0} : now - clock.since);
-  }
-  return {s.topology, s.ledger.gpus(), s.waiting.views(), s.running, s.others, s.speed, now, me()};
+  return {s.topology,
+          s.ledger.gpus(),
+          s.waiting.views(),
+          s.running_views(now),
+          s.others,
+          s.speed,
+          now,
+          me(),
+          s.policy->facts().by_end ? &s.ends : nullptr};
 }
 
 /// The policy proposes, the ledger and the jobs dispose: what they contradict is counted and
@@ -37,7 +41,7 @@ void Step::decide() {
   const Trigger trigger{s.trigger};
   s.dirty = false;
   s.look = kNever;
-  if (s.waiting_jobs == 0 && s.running.empty()) return;
+  if (s.waiting_jobs == 0 && !s.any_running_view()) return;
   s.decided = true;
   const std::vector<Decision> decisions = s.policy->decide(view(), trigger, s.policy_rng);
   for (const Decision& decision : decisions) {
@@ -46,7 +50,7 @@ void Step::decide() {
     if (!done) ++s.counters.wrong_decisions;
   }
   const Duration round = s.policy->facts().round;
-  if (round > Duration{0} && (s.waiting_jobs > 0 || !s.running.empty())) {
+  if (round > Duration{0} && (s.waiting_jobs > 0 || s.any_running_view())) {
     // Each agent at a time of its own: homes that all bid for each other's GPUs at one instant,
     // while each holds its own, would fail at every round for ever.
     const Duration phase = round / static_cast<std::int64_t>(s.peers.size()) * me().value;

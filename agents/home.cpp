@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "agents/step.h"
-#include "policies/packing.h"
 #include "workload/check_job.h"
 
 namespace starling {
@@ -53,11 +52,12 @@ void Step::tell_client(const Job& job) {
 std::string Step::never_fits(const JobSpec& spec) const {
   std::uint64_t fitting = 0;
   std::uint32_t largest = 0;
-  for (std::uint32_t i = 0; i < s.topology.server_count(); ++i) {
-    if (!allows(spec, s.topology, ServerId{i})) continue;
-    const std::uint32_t gpus = s.topology.server(ServerId{i}).gpus.size();
-    fitting += gpus;
-    largest = std::max(largest, gpus);
+  for (std::size_t type = 0; type < s.supply.size(); ++type) {
+    const auto& named = spec.gpu_types;
+    const std::string& name = s.topology.gpu_types()[type].name;
+    if (!named.empty() && std::find(named.begin(), named.end(), name) == named.end()) continue;
+    fitting += s.supply[type].gpus;
+    largest = std::max(largest, s.supply[type].largest_server);
   }
   std::string kind;
   for (const std::string& type : spec.gpu_types)

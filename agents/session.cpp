@@ -109,10 +109,7 @@ void Step::send_digests() {
   digest.gpus = gpus.gpus().size();
   digest.free = gpus.free_count();
   digest.largest_free_server = gpus.largest_free_server();
-  if (digest.free >= s.server_gpus && s.server_gpus > 0) {
-    digest.whole_free_servers = static_cast<std::uint32_t>(
-        gpus.whole_free_servers(s.server_gpus, s.partition.servers.size()).size());
-  }
+  if (s.server_gpus > 0) digest.whole_free_servers = gpus.whole_free_count(s.server_gpus);
   digest.waiting = s.waiting_jobs;
   digest.waiting_gpus = s.waiting_gpus;
 

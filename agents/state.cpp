@@ -65,6 +65,13 @@ AgentState::AgentState(AgentConfig agent_config, const Topology& data_center,
       ledger(topology, partition.servers, config.limits) {
   STARLING_CHECK(policy != nullptr);
   server_gpus = shape_of(ledger.gpus()).server;
+  supply.resize(topology.gpu_types().size());
+  for (const Server& server : topology.servers()) {
+    if (server.gpus.size() == 0) continue;
+    Supply& of_type = supply[server.gpu_type.value];
+    of_type.gpus += server.gpus.size();
+    of_type.largest_server = std::max(of_type.largest_server, server.gpus.size());
+  }
   seat_of.assign(partition.servers.size(), 0);
   std::uint32_t server = partition.servers.first;
   for (const ExecutorSeat& seat : config.executors) {
@@ -131,9 +138,10 @@ void AgentState::leave_waiting(const Job& job) {
   waiting_gpus -= job.spec->gpus();
 }
 
-void AgentState::enter_running(const Job& job) {
+void AgentState::enter_running(Job& job) {
   ++running_jobs;
   if (!wants_running()) return;
+  job.run = ++runs;
   JobView view;
   view.spec = job.spec.get();
   view.submitted = job.submitted;
@@ -142,30 +150,55 @@ void AgentState::enter_running(const Job& job) {
   view.placement = job.placement;
   view.blocked = true;
   view.forwards = job.forwards;
+  if (policy->facts().by_end) return ends.add(job.run, std::move(view), job.started);
   running.push_back(std::move(view));
-  running_clocks.push_back({job.started, job.served});
+  running_clocks.push_back({job.run, job.started, job.served});
 }
 
 JobView* AgentState::running_view(const Job& job) {
-  const auto at = std::find_if(running.begin(), running.end(),
-                               [&](const JobView& view) { return view.order == job.order; });
-  return at == running.end() ? nullptr : &*at;
+  if (policy->facts().by_end) return ends.find(job.run);
+  const auto at =
+      std::lower_bound(running_clocks.begin(), running_clocks.end(), job.run,
+                       [](const Clock& clock, std::uint64_t run) { return clock.run < run; });
+  if (at == running_clocks.end() || at->run != job.run) return nullptr;
+  JobView& view = running[static_cast<std::size_t>(at - running_clocks.begin())];
+  return view.spec == nullptr ? nullptr : &view;
 }
 
 void AgentState::started_running(const Job& job) {
   JobView* view = running_view(job);
   if (view == nullptr) return;
   view->blocked = false;
+  if (policy->facts().by_end) return ends.restart(job.run, job.started);
   running_clocks[static_cast<std::size_t>(view - running.data())].since = job.started;
 }
 
 void AgentState::leave_running(const Job& job) {
   --running_jobs;
-  const JobView* view = running_view(job);
+  JobView* view = running_view(job);
   if (view == nullptr) return;
-  const std::ptrdiff_t at = view - running.data();
-  running.erase(running.begin() + at);
-  running_clocks.erase(running_clocks.begin() + at);
+  if (policy->facts().by_end) return ends.remove(job.run);
+  view->spec = nullptr;
+  ++running_left;
+}
+
+std::span<const JobView> AgentState::running_views(Instant when) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < running.size(); ++i) {
+    if (running[i].spec == nullptr) continue;
+    if (kept != i) {
+      running[kept] = std::move(running[i]);
+      running_clocks[kept] = running_clocks[i];
+    }
+    const Clock& clock = running_clocks[kept];
+    running[kept].served =
+        clock.before + (clock.since == kNever ? Duration{0} : when - clock.since);
+    ++kept;
+  }
+  running.resize(kept);
+  running_clocks.resize(kept);
+  running_left = 0;
+  return running;
 }
 
 void AgentState::remember(JobId job) {

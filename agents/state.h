@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "agents/waiting_list.h"
 #include "base/rng.h"
 #include "policies/policy.h"
+#include "policies/running_index.h"
 
 namespace starling {
 
@@ -74,6 +76,7 @@ struct Job {
   Duration measured{0};  ///< newest Progress of the open attempt
   Instant first_start = kNever;
   Instant started = kNever;  ///< the open attempt
+  std::uint64_t run = 0;     ///< the open attempt, counted over all of this home's life
   std::uint32_t attempts = 0, forwards = 0, preemptions = 0, failed_rounds = 0;
   std::uint32_t lost_attempts = 0;  ///< drained to be tried again; making room for others is not
   Stage stage = Stage::waiting;
@@ -168,6 +171,11 @@ struct AgentState {
   Rng policy_rng;  ///< handed to the policy
   Partition partition;
   std::uint32_t server_gpus = 0;  ///< of the partition's commonest server
+  struct Supply {
+    std::uint64_t gpus = 0;
+    std::uint32_t largest_server = 0;
+  };
+  std::vector<Supply> supply;  ///< of the whole data centre, by GpuTypeId
 
   // Home. Jobs that are not over are in `jobs`, terminal ones in `ended`, given-away ones in
   // `moved`.
@@ -181,12 +189,18 @@ struct AgentState {
   std::uint32_t waiting_jobs = 0;     ///< all others but offered
   std::uint64_t waiting_gpus = 0;
   WaitingList waiting;
-  std::vector<JobView> running;  ///< by start; empty unless the policy wants it
+  /// By start; empty unless the policy wants it. Those that have left have no spec until
+  /// running_views() removes them.
+  std::vector<JobView> running;
   struct Clock {
+    std::uint64_t run = 0;   ///< Job::run; ascending
     Instant since = kNever;  ///< the open attempt's start
     Duration before{0};      ///< service of earlier attempts
   };
   std::vector<Clock> running_clocks;  ///< of `running`
+  std::size_t running_left = 0;       ///< of those, to be removed
+  RunningIndex ends;                  ///< in their place if the policy reads by_end
+  std::uint64_t runs = 0;             ///< entered so far in this life
   std::set<std::pair<Instant, JobId>> job_timers;
 
   // Owner.
@@ -233,10 +247,15 @@ struct AgentState {
   void enter_waiting(const Job& job, bool blocked);
   void leave_waiting(const Job& job);
   [[nodiscard]] JobView* waiting_view(const Job& job);
-  void enter_running(const Job& job);
+  void enter_running(Job& job);
   void leave_running(const Job& job);
   [[nodiscard]] JobView* running_view(const Job& job);
   void started_running(const Job& job);
+  [[nodiscard]] bool any_running_view() const noexcept {
+    return running.size() > running_left || !ends.empty();
+  }
+  /// Up to date at `when`; valid until the next change.
+  [[nodiscard]] std::span<const JobView> running_views(Instant when);
   void remember(JobId job);
   void set_timer(const JobId& id, Job& job, Instant when);
   void set_timer(AttemptId attempt, OwnedShare& share, Instant when);

@@ -5,6 +5,7 @@
 
 #include "policies/builtin.h"
 #include "policies/candidates_policy.h"
+#include "policies/tight_places.h"
 
 namespace starling {
 namespace {
@@ -14,194 +15,105 @@ constexpr PolicyFacts kFacts{
     .summary = "one island, else one server, else one rack; tightest fit first",
     .family = Family::placement};
 
-/// The tightest place that a gang can have, or none: it waits rather than break
-/// a gang that fits a server, or take more servers than it must.
+/// The tightest place that a gang can have, or none: it waits rather than break a gang that fits a
+/// server, or take more servers than it must.
 class Consolidate final : public QueuePolicy {
-public:
+ public:
   using QueuePolicy::QueuePolicy;
-  [[nodiscard]] const PolicyFacts &facts() const noexcept override {
-    return kFacts;
-  }
+  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return kFacts; }
 
-protected:
-  [[nodiscard]] std::int64_t key(const JobView &) const override { return 0; }
+ protected:
+  [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
 
-  [[nodiscard]] std::optional<Placement>
-  find_place(const View &, const Occupancy &gpus,
-             const JobSpec &job) const override {
-    if (!job.gpu_types.empty())
-      return place(gpus, shape(), job, options().fit);
+  [[nodiscard]] std::optional<Placement> find_place(const View&, const Occupancy& gpus,
+                                                    const JobSpec& job) const override {
+    if (!job.gpu_types.empty()) return place(gpus, shape(), job, options().fit);
     const std::uint32_t count = job.gpus();
-    if (count > gpus.free_count())
-      return std::nullopt;
+    if (count > gpus.free_count()) return std::nullopt;
+    tight_.follow(gpus, shape().server);
     if (count <= gpus.largest_free_server()) {
-      if (auto found = in_island(gpus, count))
-        return found;
+      if (auto found = tight_.island(count)) return found;
       // Over the fewest islands of a server, the fullest first.
       const ServerId server = *gpus.best_fit(count);
-      return FreeServers::on_islands(
-          gpus.topology(), gpus.free_gpus(server, gpus.free_on(server)), count);
+      return FreeServers::on_islands(gpus.topology(), gpus.free_gpus(server, gpus.free_on(server)),
+                                     count);
     }
-    if (auto found = in_rack(gpus, count, job.gpus_per_worker))
-      return found;
+    if (auto found = in_rack(count, job.gpus_per_worker)) return found;
     return place_node(gpus, shape(), count, job.gpus_per_worker);
   }
 
-private:
-  /// The island with the fewest free GPUs that still has `count`, anywhere;
-  /// ties to the server with the fewest free, then to the lowest.
-  static std::optional<Placement> in_island(const Occupancy &gpus,
-                                            std::uint32_t count) {
-    const Topology &topology = gpus.topology();
-    struct Best {
-      std::uint32_t free = ~0U, server_free = ~0U, first = 0;
-    } best;
-    std::uint32_t empty_seen =
-        0; // GPUs of the last wholly free server: its like are no better
-    for (std::uint32_t s = gpus.servers().first; s < gpus.servers().last; ++s) {
-      const std::uint32_t free = gpus.free_on(ServerId{s});
-      const Server &server = topology.server(ServerId{s});
-      if (free < count || server.gpus_per_island < count)
-        continue;
-      if (best.free == count && free >= best.server_free)
-        continue; // is as tight
-      if (free == server.gpus.size() && !server.switch_islands) {
-        if (free == empty_seen && server.gpus_per_island >= best.free)
-          continue;
-        empty_seen = free;
-      }
-      for (std::uint32_t i = server.gpus.first; i < server.gpus.last;) {
-        const std::uint32_t first = i;
-        const std::uint32_t island = topology.island_of(GpuId{i});
-        std::uint32_t members = 0;
-        for (; i < server.gpus.last && topology.island_of(GpuId{i}) == island;
-             ++i) {
-          if (gpus.is_free(GpuId{i}))
-            ++members;
-        }
-        if (members < count)
-          continue;
-        if (members > best.free ||
-            (members == best.free && free >= best.server_free))
-          continue;
-        best = {members, free, first};
-      }
-    }
-    if (best.free == ~0U)
+ private:
+  /// Wholly free servers of one rack: the rack with the fewest that has enough.
+  [[nodiscard]] std::optional<Placement> in_rack(std::uint32_t count,
+                                                 std::uint32_t gpus_per_worker) const {
+    const std::uint32_t size = shape().server;
+    if (size == 0 || count % size != 0 || (gpus_per_worker > 1 && size % gpus_per_worker != 0)) {
       return std::nullopt;
-    Placement out;
-    for (std::uint32_t i = best.first; out.size() < count; ++i) {
-      if (gpus.is_free(GpuId{i}))
-        out.push_back(GpuId{i});
     }
-    return out;
+    return tight_.rack(count / size);
   }
 
-  /// Wholly free servers of one rack: the rack with the fewest that has enough.
-  [[nodiscard]] std::optional<Placement>
-  in_rack(const Occupancy &gpus, std::uint32_t count,
-          std::uint32_t gpus_per_worker) const {
-    const std::uint32_t size = shape().server;
-    if (size == 0 || count % size != 0 ||
-        (gpus_per_worker > 1 && size % gpus_per_worker != 0)) {
-      return std::nullopt;
-    }
-    std::map<std::uint32_t, std::vector<ServerId>> racks;
-    for (const ServerId server :
-         gpus.whole_free_servers(size, gpus.servers().size())) {
-      racks[gpus.topology().rack_of(server)].push_back(server);
-    }
-    const std::vector<ServerId> *best = nullptr;
-    for (const auto &[rack, servers] : racks) {
-      if (servers.size() < count / size ||
-          (best != nullptr && servers.size() >= best->size()))
-        continue;
-      best = &servers;
-    }
-    if (best == nullptr)
-      return std::nullopt;
-    Placement out;
-    for (std::uint32_t i = 0; i < count / size; ++i) {
-      const auto part = gpus.free_gpus((*best)[i], size);
-      out.insert(out.end(), part.begin(), part.end());
-    }
-    std::sort(out.begin(), out.end());
-    return out;
-  }
+  mutable TightPlaces tight_;  // an index of what find_place() is given
 };
 
-/// The tightest place that there is now, over as many servers as it takes. With
-/// `share` a gang for which too few GPUs are free goes beside those whom it
-/// harms least.
+/// The tightest place that there is now, over as many servers as it takes. With `share` a gang for
+/// which too few GPUs are free goes beside those whom it harms least.
 class Consolidating final : public PlacementPolicy {
-public:
-  Consolidating(const QueueOptions &options, bool share)
+ public:
+  Consolidating(const QueueOptions& options, bool share)
       : PlacementPolicy(options), facts_(kFacts) {
     facts_.shares_gpus = share;
     facts_.needs_running = share;
   }
-  [[nodiscard]] const PolicyFacts &facts() const noexcept override {
-    return facts_;
-  }
+  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
 
-protected:
-  [[nodiscard]] std::optional<Placement> choose(const View &, const Wish &wish,
-                                                const JobView &) override {
-    const FreeServers &free = candidates_.free();
+ protected:
+  [[nodiscard]] std::optional<Placement> choose(const View&, const Wish& wish,
+                                                const JobView&) override {
+    const FreeServers& free = candidates_.free();
     std::vector<std::uint32_t> kinds = candidates_.kinds(*wish.spec);
-    if (wish.spec->gpu_types.empty())
-      kinds = {0};
+    if (wish.spec->gpu_types.empty()) kinds = {0};
     for (const std::uint32_t kind : kinds) {
-      if (auto found = free.best_fit(kind, wish.gpus))
-        return found;
+      if (auto found = free.best_fit(kind, wish.gpus)) return found;
     }
     for (const std::uint32_t kind : kinds) {
-      if (auto found = free.in_rack(kind, wish.gpus, wish.worker))
-        return found;
-      if (auto found = free.tight(kind, wish.gpus, wish.worker))
-        return found;
+      if (auto found = free.in_rack(kind, wish.gpus, wish.worker)) return found;
+      if (auto found = free.tight(kind, wish.gpus, wish.worker)) return found;
     }
-    const Candidate *best = nullptr;
-    for (const Candidate *c : candidates_.shared(wish)) {
-      if (best == nullptr || c->harm() < best->harm())
-        best = c;
+    const Candidate* best = nullptr;
+    for (const Candidate* c : candidates_.shared(wish)) {
+      if (best == nullptr || c->harm() < best->harm()) best = c;
     }
-    if (best == nullptr)
-      return std::nullopt;
+    if (best == nullptr) return std::nullopt;
     return best->placement;
   }
 
-private:
+ private:
   PolicyFacts facts_;
 };
 
-} // namespace
+}  // namespace
 
-void add_consolidate(PolicyRegistry &registry) {
+void add_consolidate(PolicyRegistry& registry) {
   PolicyFacts any = kFacts;
   any.shares_gpus = true;
   registry.add(
       any,
-      [](const PolicyOptions &given) -> Result<std::unique_ptr<Policy>> {
+      [](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
         OptionReader reader(kFacts.name, given);
-        const std::string variant =
-            reader.choice("variant", {"wait", "spread", "share"});
+        const std::string variant = reader.choice("variant", {"wait", "spread", "share"});
         QueueOptions options = read_queue_options(reader, QueueDefault::skip);
-        if (const Status status = reader.status(); !status)
-          return status.error();
+        if (const Status status = reader.status(); !status) return status.error();
         const bool breaks = variant != "wait" || options.fit == Fit::count;
-        if (!breaks)
-          return std::unique_ptr<Policy>(
-              std::make_unique<Consolidate>(options));
-        options.fit = Fit::count; // what other homes may be asked for, too
+        if (!breaks) return std::unique_ptr<Policy>(std::make_unique<Consolidate>(options));
+        options.fit = Fit::count;  // what other homes may be asked for, too
         return std::unique_ptr<Policy>(
             std::make_unique<Consolidating>(options, variant == "share"));
       },
-      "queue=skip|strict, fit=node|count, variant=wait|spread|share (for a "
-      "gang that finds no tight "
-      "place. wait; spread, as fit=count: over any free GPUs; share: so, and "
-      "beside others if too "
+      "queue=skip|strict, fit=node|count, variant=wait|spread|share (for a gang that finds no "
+      "tight "
+      "place. wait; spread, as fit=count: over any free GPUs; share: so, and beside others if too "
       "few are free)");
 }
 
-} // namespace starling
+}  // namespace starling

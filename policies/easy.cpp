@@ -3,6 +3,7 @@
 
 #include "policies/builtin.h"
 #include "policies/queue_policy.h"
+#include "policies/running_index.h"
 
 namespace starling {
 namespace {
@@ -12,6 +13,7 @@ constexpr PolicyFacts kFacts{
     .summary = "in order; later jobs may start if they do not delay the first one that waits",
     .family = Family::order,
     .needs_running = true,
+    .by_end = true,
     .needs_durations = true};
 
 /// EASY backfilling (Lifka 1995). The first job that does not fit gets a reservation: the time at
@@ -36,8 +38,9 @@ class Easy final : public QueuePolicy {
     std::int64_t at = std::numeric_limits<std::int64_t>::max();
     std::uint32_t spare = 0;  // GPUs free at `at` beyond what the first job needs
   };
-  [[nodiscard]] static Reservation reserve(std::vector<Ending>& endings, std::uint32_t free,
-                                           std::uint32_t want);
+  /// `started`: in this call.
+  [[nodiscard]] static Reservation reserve(const View& view, std::vector<Ending> started,
+                                           std::uint32_t free, std::uint32_t want);
 };
 
 std::int64_t time_left(const JobView& job) {
@@ -45,25 +48,36 @@ std::int64_t time_left(const JobView& job) {
   return std::max<std::int64_t>((job.spec->duration - job.served).count(), 0);
 }
 
-Easy::Reservation Easy::reserve(std::vector<Ending>& endings, std::uint32_t free,
+/// Walks the ends, soonest first, as far as it must. Who has outrun the estimate ends now.
+Easy::Reservation Easy::reserve(const View& view, std::vector<Ending> started, std::uint32_t free,
                                 std::uint32_t want) {
-  std::stable_sort(endings.begin(), endings.end(),
+  std::stable_sort(started.begin(), started.end(),
                    [](const Ending& a, const Ending& b) { return a.at < b.at; });
-  for (const Ending& ending : endings) {
+  std::optional<Reservation> found;
+  const auto end = [&](const Ending& ending) {
     free += ending.gpus;
-    if (free >= want) return {ending.at, free - want};
-  }
-  return {};
-}
-
-void Easy::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
-  std::vector<Ending> endings;
-  for (const JobView& job : view.running) {
+    if (!found && free >= want) found = Reservation{ending.at, free - want};
+  };
+  std::optional<RunningIndex> own;
+  if (view.ends == nullptr) own.emplace(view.running, view.now);
+  const RunningIndex& running = own ? *own : *view.ends;
+  auto next = started.begin();
+  for (const RunningIndex::End& at : running.ends()) {
+    const JobView& job = running.job(at, view.now);
+    const std::int64_t left = time_left(job);
+    for (; next != started.end() && next->at < left; ++next) end(*next);
     const auto here = static_cast<std::uint32_t>(
         std::count_if(job.placement.begin(), job.placement.end(),
                       [&](GpuId gpu) { return view.gpus.gpus().contains(gpu.value); }));
-    endings.push_back({time_left(job), here});
+    if (!found) end({left, here});
+    if (found) return *found;
   }
+  for (; next != started.end(); ++next) end(*next);
+  return found.value_or(Reservation{});
+}
+
+void Easy::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
+  std::vector<Ending> started;
   std::optional<Reservation> first;
   const auto queue = index_.queue();
   failed_.assign(index_.kinds(), std::numeric_limits<std::uint32_t>::max());
@@ -77,14 +91,15 @@ void Easy::start_here(const View& view, Trial& trial, std::vector<Decision>& out
       if (auto place = find_place(view, trial.gpus(), *job.spec)) {
         if (first && length > first->at) first->spare -= queue[i].gpus;
         trial.take(*place);
-        endings.push_back({length, queue[i].gpus});
+        started.push_back({length, queue[i].gpus});
         out.emplace_back(Start{job.spec->id, std::move(*place)});
         taken_[i] = true;
         continue;
       }
       failed_[queue[i].kind] = queue[i].gpus;
     }
-    if (!first && !queue[i].homeless) first = reserve(endings, trial.free_count(), queue[i].gpus);
+    if (!first && !queue[i].homeless)
+      first = reserve(view, started, trial.free_count(), queue[i].gpus);
   }
 }
 

@@ -28,6 +28,21 @@ Placement collect(const Occupancy& gpus, const std::vector<Part>& parts) {
   return out;
 }
 
+bool is_in(const std::vector<Part>& parts, ServerId server) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const Part& part) { return part.server == server; });
+}
+
+/// The lowest server with exactly `free` free GPUs that is not in `parts`.
+std::optional<ServerId> not_in(const Occupancy& gpus, const std::vector<Part>& parts,
+                               std::uint32_t free) {
+  auto found = gpus.with_free(free, ServerId{gpus.servers().first});
+  while (found && is_in(parts, *found)) {
+    found = gpus.with_free(free, ServerId{found->value + 1});
+  }
+  return found;
+}
+
 /// Best fit among `servers` that are not in `parts`.
 std::optional<ServerId> best_among(const Occupancy& gpus, std::span<const ServerId> servers,
                                    const std::vector<Part>& parts, std::uint32_t count) {
@@ -35,11 +50,18 @@ std::optional<ServerId> best_among(const Occupancy& gpus, std::span<const Server
   for (const ServerId server : servers) {
     const std::uint32_t free = gpus.free_on(server);
     if (free < count || (best && free >= gpus.free_on(*best))) continue;
-    const bool used = std::any_of(parts.begin(), parts.end(),
-                                  [&](const Part& part) { return part.server == server; });
-    if (!used) best = server;
+    if (!is_in(parts, server)) best = server;
   }
   return best;
+}
+
+/// Best fit among all servers that are not in `parts`.
+std::optional<ServerId> best_beside(const Occupancy& gpus, const std::vector<Part>& parts,
+                                    std::uint32_t count) {
+  for (std::uint32_t free = count; free < gpus.sizes().size(); ++free) {
+    if (const auto found = not_in(gpus, parts, free)) return found;
+  }
+  return std::nullopt;
 }
 
 std::vector<ServerId> all_servers(const Occupancy& gpus) {
@@ -49,8 +71,7 @@ std::vector<ServerId> all_servers(const Occupancy& gpus) {
   return servers;
 }
 
-template <class Servers>
-Shape shape_among(const Topology& topology, const Servers& servers) {
+Shape shape_among(const Topology& topology, std::span<const ServerId> servers) {
   Shape shape;
   std::map<std::uint32_t, std::uint32_t> count;
   for (const ServerId server : servers) {
@@ -108,7 +129,19 @@ std::optional<Placement> place_among(const Occupancy& gpus, std::span<const Serv
 
 }  // namespace
 
-Shape shape_of(const Occupancy& gpus) { return shape_among(gpus.topology(), all_servers(gpus)); }
+Shape shape_of(const Occupancy& gpus) {
+  Shape shape;
+  shape.gpus = gpus.gpus().size();
+  std::uint32_t most = 1;
+  for (std::uint32_t size = 1; size < gpus.sizes().size(); ++size) {
+    const std::uint32_t servers = gpus.sizes()[size];
+    if (servers > 0) shape.largest_server = size;
+    if (servers < most) continue;
+    most = servers;
+    shape.server = size;
+  }
+  return shape;
+}
 
 bool allows(const JobSpec& job, const Topology& topology, ServerId server) {
   if (job.gpu_types.empty()) return true;
@@ -138,7 +171,7 @@ std::optional<Placement> place_node(const Occupancy& gpus, const Shape& shape, s
   std::vector<Part> parts;
   for (const ServerId server : servers) parts.push_back({server, each});
   if (rest > 0) {
-    const auto server = best_among(gpus, all_servers(gpus), parts, rest);
+    const auto server = best_beside(gpus, parts, rest);
     if (!server) return std::nullopt;
     parts.push_back({*server, rest});
   }
@@ -160,8 +193,7 @@ Placement place_workers(const Occupancy& gpus, std::uint32_t want, std::uint32_t
   const std::uint32_t worker = std::max(gpus_per_worker, 1U);
   std::uint32_t left = want / worker * worker;
   if (left == 0 || gpus.free_count() < worker) return {};
-  const std::vector<ServerId> servers = all_servers(gpus);
-  const Shape shape = shape_among(gpus.topology(), servers);
+  const Shape shape = shape_of(gpus);
   std::vector<Part> parts;
   const auto take = [&](ServerId server, std::uint32_t count) {
     parts.push_back({server, count});
@@ -173,17 +205,14 @@ Placement place_workers(const Occupancy& gpus, std::uint32_t want, std::uint32_t
       take(server, each);
   }
   while (left > 0) {
-    if (const auto server = best_among(gpus, servers, parts, left)) {
+    if (const auto server = best_beside(gpus, parts, left)) {
       take(*server, left);
       break;
     }
     // No server has room for the rest: the roomiest takes what it can.
     std::optional<ServerId> roomiest;
-    for (const ServerId server : servers) {
-      const bool used = std::any_of(parts.begin(), parts.end(),
-                                    [&](const Part& part) { return part.server == server; });
-      if (used || gpus.free_on(server) < worker) continue;
-      if (!roomiest || gpus.free_on(server) > gpus.free_on(*roomiest)) roomiest = server;
+    for (std::uint32_t free = gpus.largest_free_server(); free >= worker && !roomiest; --free) {
+      roomiest = not_in(gpus, parts, free);
     }
     if (!roomiest) break;
     take(*roomiest, gpus.free_on(*roomiest) / worker * worker);
@@ -191,20 +220,13 @@ Placement place_workers(const Occupancy& gpus, std::uint32_t want, std::uint32_t
   return collect(gpus, parts);
 }
 
-const Occupancy& Trial::gpus() {
-  if (pending_.empty()) return copy_ ? *copy_ : base_;
-  if (!copy_) copy_.emplace(base_);
-  copy_->take(pending_);
-  pending_.clear();
+Occupancy& Mirror::of(const Occupancy& base) {
+  const bool same = copy_ && &copy_->topology().parts() == &base.topology().parts() &&
+                    copy_->servers() == base.servers() &&
+                    copy_->jobs_per_gpu() == base.jobs_per_gpu();
+  if (!same) copy_.emplace(base);
+  copy_->follow(base);
   return *copy_;
-}
-
-void Trial::take(Placement placement) {
-  if (!pending_.empty()) (void)gpus();
-  const Occupancy& now = copy_ ? *copy_ : base_;
-  free_ -= static_cast<std::uint32_t>(std::count_if(
-      placement.begin(), placement.end(), [&](GpuId gpu) { return now.is_free(gpu); }));
-  pending_ = std::move(placement);
 }
 
 }  // namespace starling

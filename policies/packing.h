@@ -44,19 +44,28 @@ struct Shape {
 [[nodiscard]] Placement place_workers(const Occupancy& gpus, std::uint32_t want,
                                       std::uint32_t gpus_per_worker);
 
-/// A copy of the occupancy that exists only once something was taken and the rest is asked for.
-class Trial {
+/// A copy of an occupancy to try things on, kept from call to call: making it equal again costs
+/// what changed on either side.
+class Mirror {
  public:
-  explicit Trial(const Occupancy& gpus) : base_(gpus), free_(gpus.free_count()) {}
-  [[nodiscard]] std::uint32_t free_count() const noexcept { return free_; }
-  [[nodiscard]] const Occupancy& gpus();
-  void take(Placement placement);
+  /// The copy, equal to `base` now.
+  [[nodiscard]] Occupancy& of(const Occupancy& base);
 
  private:
-  const Occupancy& base_;
   std::optional<Occupancy> copy_;
-  Placement pending_;
-  std::uint32_t free_;
+};
+
+/// What a call has promised so far, on a mirror of what there is. One at a time per mirror.
+class Trial {
+ public:
+  Trial(Mirror& mirror, const Occupancy& base) : gpus_(mirror.of(base)) {}
+  [[nodiscard]] std::uint32_t free_count() const noexcept { return gpus_.free_count(); }
+  [[nodiscard]] const Occupancy& gpus() const noexcept { return gpus_; }
+  void take(const Placement& placement) { gpus_.take(placement); }
+  void give_back(const Placement& placement) { gpus_.give_back(placement); }
+
+ private:
+  Occupancy& gpus_;
 };
 
 }  // namespace starling

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
+#include "base/rng.h"
 #include "topology/generate.h"
 
 namespace starling {
@@ -89,12 +92,60 @@ TEST_CASE("a job with GPU types gets those alone") {
 TEST_CASE("a trial sees what was taken and leaves the original alone") {
   const Topology topology = servers({{1, "V100"}});
   const Occupancy gpus(topology, {0, 1});
-  Trial trial(gpus);
+  Mirror mirror;
+  Trial trial(mirror, gpus);
   trial.take(range(0, 3));
   trial.take(range(3, 4));
   CHECK(trial.free_count() == 4);
   CHECK(trial.gpus().lowest_free(1) == range(4, 5));
   CHECK(gpus.free_count() == 8);
+}
+
+/// place_node() for workers of one GPU, by going over every server.
+std::optional<Placement> naive_node(const Occupancy& gpus, const Shape& shape,
+                                    std::uint32_t count) {
+  const auto best = [&](std::uint32_t wanted, const std::vector<ServerId>& but) {
+    std::optional<ServerId> found;
+    for (std::uint32_t s = gpus.servers().first; s < gpus.servers().last; ++s) {
+      const std::uint32_t free = gpus.free_on(ServerId{s});
+      if (free < wanted || std::find(but.begin(), but.end(), ServerId{s}) != but.end()) continue;
+      if (!found || free < gpus.free_on(*found)) found = ServerId{s};
+    }
+    return found;
+  };
+  if (const auto one = best(count, {})) return gpus.free_gpus(*one, count);
+  if (count <= shape.server) return std::nullopt;
+  const auto whole = gpus.whole_free_servers(shape.server, count / shape.server);
+  if (whole.size() < count / shape.server) return std::nullopt;
+  Placement out;
+  for (const ServerId server : whole) out = out + gpus.free_gpus(server, shape.server);
+  if (const std::uint32_t rest = count % shape.server; rest > 0) {
+    const auto server = best(rest, whole);
+    if (!server) return std::nullopt;
+    out = out + gpus.free_gpus(*server, rest);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+TEST_CASE("large and small gangs go where a look at every server puts them") {
+  const Topology topology = servers({{9, "V100"}});
+  Occupancy gpus(topology, {1, 9});
+  const Shape shape = shape_of(gpus);
+  CHECK(shape.gpus == 64);
+  CHECK(shape.server == 8);
+  Rng rng(6);
+  for (int step = 0; step < 2000; ++step) {
+    const std::uint32_t server = 1 + rng.below(8);
+    const GpuId gpu{rng.chance(0.5) ? server * 8 : 8 + rng.below(64)};
+    const bool is_free = gpus.is_free(gpu);
+    if (is_free && rng.chance(0.4)) gpus.take(std::vector{gpu});
+    if (!is_free) gpus.give_back(std::vector{gpu});
+    const std::uint32_t count = 1 + rng.below(40);
+    REQUIRE(place_node(gpus, shape, count, 1) == naive_node(gpus, shape, count));
+    const Placement some = place_workers(gpus, count, 1);
+    REQUIRE(some.size() == std::min(count, gpus.free_count()));
+  }
 }
 
 }  // namespace

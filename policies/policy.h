@@ -44,6 +44,8 @@ struct RemoteDigest {
   Instant at;                            ///< when it arrived here
 };
 
+class RunningIndex;
+
 /// Who may look at what: one partition, its jobs, hints about the others, and a speed model.
 struct View {
   const Topology& topology;
@@ -55,6 +57,8 @@ struct View {
   const SpeedModel& speed;
   Instant now;
   AgentId me;
+  /// In the place of `running` where facts() say by_end. Null: `running` has them all the same.
+  const RunningIndex* ends = nullptr;
 };
 
 struct Start {
@@ -95,6 +99,7 @@ struct PolicyFacts {
   bool preemptive = false;
   bool elastic = false;
   bool needs_running = false;  ///< wants View::running although it stops nobody
+  bool by_end = false;  ///< reads View::ends, if it is there, and View::running only otherwise
   bool shares_gpus = false;
   bool needs_durations = false;
   bool needs_model_file = false;

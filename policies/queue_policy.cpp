@@ -47,7 +47,7 @@ std::vector<Decision> QueuePolicy::decide(const View& view, const Trigger&, Rng&
   taken_.assign(index_.queue().size(), false);
   const bool together = cooperation_.begin(view, *shape_);
   if (together) before_starts(view, out);
-  Trial trial(view.gpus);
+  Trial trial(planned_, view.gpus);
   if (!idle(view)) start_here(view, trial, out);
   if (together) cooperation_.decide(view, *shape_, index_, taken_, trial, out);
   return out;

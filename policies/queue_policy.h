@@ -58,6 +58,7 @@ class QueuePolicy : public Policy {
   QueueIndex index_;
   Cooperation cooperation_;
   std::vector<bool> taken_;  ///< by position in index_.queue()
+  Mirror planned_;           ///< of Trial
   std::vector<std::uint32_t>
       failed_;  ///< by kind: the smallest gang that found no room in this call
 

@@ -3,17 +3,23 @@
 #include <algorithm>
 
 namespace starling {
+
 /// `soon`: the partition once everybody who is stopping has stopped. `budget`: GPUs to hand out.
 void RankedPolicy::list_runners(const View& view, Occupancy& soon, std::uint32_t& budget) {
   runners_.clear();
-  for (const JobView& job : view.running) {
-    if (!lies_here(view, job.placement)) continue;
+  const auto list = [&](const JobView& job) {
+    if (!lies_here(view, job.placement)) return;
     if (job.blocked) {
       soon.give_back(job.placement);  // on its way out
-      continue;
+      return;
     }
     runners_.push_back({rank(job), &job});
     budget += static_cast<std::uint32_t>(job.placement.size());
+  };
+  if (view.ends != nullptr) {
+    view.ends->each(view.now, list);
+  } else {
+    for (const JobView& job : view.running) list(job);
   }
   budget += soon.free_count();
   std::stable_sort(runners_.begin(), runners_.end(),
@@ -47,8 +53,34 @@ void RankedPolicy::choose(std::uint32_t budget, bool strict, std::vector<std::si
   }
 }
 
+/// The common case, that everybody who waits has room beside all who run, without a look at those.
+/// False: it is not so, and nothing was started.
+bool RankedPolicy::start_all(const View& view, Trial& trial, std::vector<Decision>& out) {
+  if (index_.total_gpus() > trial.free_count()) return false;
+  const auto queue = index_.queue();
+  std::vector<Start> starts;
+  const auto undo = [&] {
+    for (const Start& start : starts) trial.give_back(start.placement);
+    return false;
+  };
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const JobView& job = index_.job(queue[i]);
+    if (taken_[i] || job.blocked) continue;
+    auto place = find_place(view, trial.gpus(), *job.spec);
+    if (!place) return undo();
+    trial.take(*place);
+    starts.push_back({job.spec->id, std::move(*place)});
+  }
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    if (!index_.job(queue[i]).blocked) taken_[i] = true;
+  }
+  for (Start& start : starts) out.emplace_back(std::move(start));
+  return true;
+}
+
 void RankedPolicy::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
-  Occupancy soon = view.gpus;
+  if (start_all(view, trial, out)) return;
+  Occupancy& soon = soon_.of(view.gpus);
   std::uint32_t budget = 0;
   list_runners(view, soon, budget);
   std::vector<std::size_t> newcomers;
@@ -83,7 +115,7 @@ void RankedPolicy::start_here(const View& view, Trial& trial, std::vector<Decisi
     for (const GpuId gpu : *place) {
       if (trial.gpus().is_free(gpu)) promised.push_back(gpu);
     }
-    if (!promised.empty()) trial.take(std::move(promised));
+    if (!promised.empty()) trial.take(promised);
   }
   for (const JobView* job : offered) {
     const bool needed = std::any_of(job->placement.begin(), job->placement.end(),

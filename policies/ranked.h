@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "policies/queue_policy.h"
+#include "policies/running_index.h"
 
 namespace starling {
 
@@ -23,7 +24,8 @@ class RankedPolicy : public QueuePolicy {
 
   [[nodiscard]] std::int64_t key(const JobView& job) const final { return rank(job); }
   [[nodiscard]] bool idle(const View& view) const override {
-    return view.gpus.free_count() == 0 && view.running.empty();
+    return view.gpus.free_count() == 0 && view.running.empty() &&
+           (view.ends == nullptr || view.ends->empty());
   }
   void start_here(const View& view, Trial& trial, std::vector<Decision>& out) override;
 
@@ -34,9 +36,11 @@ class RankedPolicy : public QueuePolicy {
     bool chosen = false;
   };
   void list_runners(const View& view, Occupancy& soon, std::uint32_t& budget);
+  bool start_all(const View& view, Trial& trial, std::vector<Decision>& out);
   void choose(std::uint32_t budget, bool strict, std::vector<std::size_t>& newcomers);
 
   std::vector<Runner> runners_;  // that may be stopped, by rank
+  Mirror soon_;                  // once those who stop have stopped
 };
 
 }  // namespace starling

@@ -29,7 +29,7 @@ std::vector<Decision> RoundPolicy::decide(const View& view, const Trigger& trigg
   } else {
     between_rounds(view, out);
   }
-  Trial trial(view.gpus);
+  Trial trial(planned_, view.gpus);
   for (const Decision& decision : out) {
     const auto* resize = std::get_if<Resize>(&decision);
     if (resize == nullptr) continue;
@@ -37,7 +37,7 @@ std::vector<Decision> RoundPolicy::decide(const View& view, const Trigger& trigg
     for (const GpuId gpu : resize->placement) {
       if (view.gpus.is_free(gpu)) more.push_back(gpu);
     }
-    if (!more.empty()) trial.take(std::move(more));
+    if (!more.empty()) trial.take(more);
   }
   follow_plan(view, trial, out);
   if (round && !view.waiting.empty() && !view.others.empty()) cooperate(view, trial, out);

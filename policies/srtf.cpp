@@ -4,6 +4,7 @@
 
 #include "policies/builtin.h"
 #include "policies/queue_policy.h"
+#include "policies/running_index.h"
 
 namespace starling {
 namespace {
@@ -13,6 +14,7 @@ constexpr PolicyFacts kFacts{
     .summary = "shortest remaining time first; stops longer jobs for shorter ones",
     .family = Family::order,
     .preemptive = true,
+    .by_end = true,
     .needs_durations = true};
 
 constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max();
@@ -34,7 +36,8 @@ class Srtf final : public QueuePolicy {
  protected:
   [[nodiscard]] std::int64_t key(const JobView& job) const override { return remaining(job); }
   [[nodiscard]] bool idle(const View& view) const override {
-    return view.gpus.free_count() == 0 && view.running.empty();
+    return view.gpus.free_count() == 0 && view.running.empty() &&
+           (view.ends == nullptr || view.ends->empty());
   }
   void start_here(const View& view, Trial& trial, std::vector<Decision>& out) override;
 
@@ -43,7 +46,10 @@ class Srtf final : public QueuePolicy {
     std::int64_t remaining;
     const JobView* job;
   };
+  /// Gives `soon` what those who are stopping will leave.
   void look_at_running(const View& view, Occupancy& soon);
+  /// The i-th of those who may be stopped, longest first; null: there are no more.
+  const Victim* victim(const View& view, std::size_t i);
   /// Stops others until `job` fits into `soon`; its place, or nothing and then nothing has changed.
   std::optional<Placement> make_room(const View& view, const JobSpec& job,
                                      std::int64_t job_remaining, Occupancy& soon,
@@ -51,8 +57,12 @@ class Srtf final : public QueuePolicy {
   [[nodiscard]] std::int64_t worth_stopping(std::int64_t job_remaining) const;
 
   double margin_;
+  Mirror soon_;                  // once those who stop have stopped
   std::set<JobId> stopping_;     // told to stop and still running
-  std::vector<Victim> victims_;  // what may be stopped, longest last
+  RunningIndex own_;             // where the view has none
+  const RunningIndex* running_ = nullptr;
+  std::vector<Victim> victims_;  // that were asked for so far, longest first
+  std::set<RunningIndex::End>::const_reverse_iterator next_victim_;
 };
 
 std::int64_t Srtf::worth_stopping(std::int64_t job_remaining) const {
@@ -62,72 +72,78 @@ std::int64_t Srtf::worth_stopping(std::int64_t job_remaining) const {
 }
 
 void Srtf::look_at_running(const View& view, Occupancy& soon) {
-  std::set<JobId> still;
+  if (view.ends == nullptr) own_ = RunningIndex(view.running, view.now);
+  running_ = view.ends == nullptr ? &own_ : view.ends;
+  std::erase_if(stopping_, [&](const JobId& id) {
+    const JobView* job = running_->find(id, view.now);
+    if (job == nullptr || !lies_here(view, job->placement)) return true;
+    soon.give_back(job->placement);
+    return false;
+  });
   victims_.clear();
-  for (const JobView& job : view.running) {
-    if (!lies_here(view, job.placement)) continue;
-    if (stopping_.contains(job.spec->id)) {
-      still.insert(job.spec->id);
-      soon.give_back(job.placement);
-    } else if (!job.blocked) {
-      victims_.push_back({remaining(job), &job});
-    }
+  next_victim_ = running_->ends().crbegin();
+}
+
+const Srtf::Victim* Srtf::victim(const View& view, std::size_t i) {
+  while (i >= victims_.size() && next_victim_ != running_->ends().crend()) {
+    const JobView& job = running_->job(*next_victim_++, view.now);
+    if (job.blocked || stopping_.contains(job.spec->id) || !lies_here(view, job.placement))
+      continue;
+    victims_.push_back({remaining(job), &job});
   }
-  stopping_ = std::move(still);
-  std::stable_sort(victims_.begin(), victims_.end(),
-                   [](const Victim& a, const Victim& b) { return a.remaining < b.remaining; });
+  return i < victims_.size() ? &victims_[i] : nullptr;
 }
 
 std::optional<Placement> Srtf::make_room(const View& view, const JobSpec& job,
                                          std::int64_t job_remaining, Occupancy& soon,
                                          std::vector<Decision>& out) {
   const std::int64_t least = worth_stopping(job_remaining);
+  const auto worth = [&](std::size_t i) {
+    const Victim* v = victim(view, i);
+    return v != nullptr && v->remaining >= least;
+  };
   std::uint64_t gain = soon.free_count();
-  for (auto v = victims_.rbegin(); v != victims_.rend() && v->remaining >= least; ++v) {
-    gain += v->job->placement.size();
-    if (gain >= job.gpus()) break;
+  for (std::size_t i = 0; gain < job.gpus() && worth(i); ++i) {
+    gain += victims_[i].job->placement.size();
   }
   if (gain < job.gpus()) return std::nullopt;
 
-  std::vector<std::size_t> chosen;
+  std::size_t chosen = 0;  // the first so many
   std::optional<Placement> place;
-  for (std::size_t i = victims_.size(); i-- > 0 && victims_[i].remaining >= least && !place;) {
-    soon.give_back(victims_[i].job->placement);
-    chosen.push_back(i);
+  for (; !place && worth(chosen); ++chosen) {
+    soon.give_back(victims_[chosen].job->placement);
     place = find_place(view, soon, job);
   }
-  if (!place) {
-    for (const std::size_t i : chosen) soon.take(victims_[i].job->placement);
-    return std::nullopt;
-  }
   // Only those whose GPUs it really gets have to go.
-  const auto needed = [&](std::size_t i) {
-    const Placement& gpus = victims_[i].job->placement;
-    return std::any_of(gpus.begin(), gpus.end(), [&](GpuId gpu) {
-      return std::binary_search(place->begin(), place->end(), gpu);
-    });
+  const auto needed = [&](const Placement& gpus) {
+    return place && std::any_of(gpus.begin(), gpus.end(), [&](GpuId gpu) {
+             return std::binary_search(place->begin(), place->end(), gpu);
+           });
   };
-  for (const std::size_t i : chosen) {  // descending, so erasing keeps the rest valid
-    if (!needed(i)) {
-      soon.take(victims_[i].job->placement);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < victims_.size(); ++i) {
+    const JobView& one = *victims_[i].job;
+    if (i < chosen && needed(one.placement)) {
+      out.emplace_back(Preempt{one.spec->id});
+      stopping_.insert(one.spec->id);
       continue;
     }
-    const JobId stopped = victims_[i].job->spec->id;
-    out.emplace_back(Preempt{stopped});
-    stopping_.insert(stopped);
-    victims_.erase(victims_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (i < chosen) soon.take(one.placement);
+    victims_[kept++] = victims_[i];
   }
+  victims_.resize(kept);
   return place;
 }
 
 void Srtf::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
-  Occupancy soon = view.gpus;
+  Occupancy& soon = soon_.of(view.gpus);
   look_at_running(view, soon);
   failed_.assign(index_.kinds(), std::numeric_limits<std::uint32_t>::max());
   const auto queue = index_.queue();
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const QueueEntry& entry = queue[i];
-    const std::int64_t longest = victims_.empty() ? -1 : victims_.back().remaining;
+    const Victim* first = victim(view, 0);
+    const std::int64_t longest = first == nullptr ? -1 : first->remaining;
     // Jobs of unknown length stop nobody: two of them would stop each other without end.
     const bool may_stop = entry.key != kUnknown && longest >= worth_stopping(entry.key);
     if (!may_stop && soon.free_count() == 0) break;  // those behind it have longer to go
@@ -154,7 +170,7 @@ void Srtf::start_here(const View& view, Trial& trial, std::vector<Decision>& out
       for (const GpuId gpu : *place) {
         if (trial.gpus().is_free(gpu)) kept.push_back(gpu);
       }
-      if (!kept.empty()) trial.take(std::move(kept));
+      if (!kept.empty()) trial.take(kept);
       taken_[i] = true;  // its place is coming: no business of other partitions
       continue;
     }

@@ -14,6 +14,7 @@ constexpr PolicyFacts kLas{.name = "tiresias-las",
                            .summary = "least attained service first, in queues; knows no durations",
                            .family = Family::order,
                            .preemptive = true,
+                           .by_end = true,
                            .round = std::chrono::seconds(60)};
 constexpr PolicyFacts kGittins{
     .name = "tiresias-gittins",
