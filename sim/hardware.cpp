@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "interference/profile.h"
 
 namespace starling {
 namespace {
@@ -161,9 +162,9 @@ Hardware::Gang& Hardware::gang_of(const LaunchSpec& spec) {
   if (physics_.varies()) {
     for (const GpuId gpu : gang.gpus) gang.servers.push_back(topology_.server_of(gpu).value);
     gang.servers.erase(std::unique(gang.servers.begin(), gang.servers.end()), gang.servers.end());
-    const JobSpec& job = spec.spec;
-    profiles_[index] = {job.model, static_cast<std::uint32_t>(gang.gpus.size()),
-                        job.gpus_per_worker > 0 ? job.cpus_per_worker / job.gpus_per_worker : 0};
+    JobProfile profile = profile_of(spec.spec, static_cast<std::uint32_t>(gang.gpus.size()));
+    profile.asked = jobs_[gang.row].gpus;  // the spec on its way here says what the gang has
+    profiles_[index] = std::move(profile);
   }
   by_attempt_.emplace(spec.attempt, index);
   return gang;
@@ -257,9 +258,8 @@ void Hardware::rerate(std::uint32_t index) {
   for (const std::uint32_t other : beside(gang)) {
     if (other != index) neighbours.push_back({profiles_.at(other), gangs_[other].gpus});
   }
-  double rate = physics_.rate(profiles_.at(index), gang.gpus, neighbours);
-  const JobTruth& job = jobs_[gang.row];
-  if (job.gpus > 0) rate *= static_cast<double>(gang.gpus.size()) / job.gpus;
+  const JobProfile& profile = profiles_.at(index);
+  const double rate = physics_.rate(profile, gang.gpus, neighbours) * physics_.scaling(profile);
   STARLING_CHECK(rate > 0);
   if (gang.scheduled && rate == gang.rate) return;
   account(gang);
