@@ -63,8 +63,8 @@ double run(const Point& point, bool aware, std::uint64_t seed) {
   cluster.gpus_per_server = 1;
   const Topology topology = generate_flat(cluster).value();
   const MeasuredSpeed speed(topology);
-  // Others arrive while the last of the window run.
-  const auto jobs = static_cast<std::uint32_t>(point.last + (point.last - point.first) / 2);
+  // Others arrive until nearly all of the window have finished: the cluster must not drain before.
+  const auto jobs = static_cast<std::uint32_t>(point.last + 3 * (point.last - point.first));
   Trace trace = generate_gavel_trace({jobs, point.rate, point.multi, seed}).value();
   for (TraceJob& job : trace.jobs) {  // from as long as on V100s to as long as at best
     const GavelJobType& type = *gavel_job_type(job.spec.model);
