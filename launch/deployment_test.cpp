@@ -56,6 +56,11 @@ TEST_CASE("what is deployed reads back, with secrets for their owner alone") {
   CHECK(d.agents() == 2);
   CHECK(d.with_role(Role::executor).size() == 2);
   CHECK(d.with_role(Role::client).size() == plan.clients);
+  CHECK(d.state.empty());
+  Deployment elsewhere = d;
+  elsewhere.state = "etcd://127.0.0.1:2379/blue";
+  REQUIRE(write_deployment(elsewhere).ok());
+  CHECK(read_deployment(plan.dir).value().state == elsewhere.state);
   const Flock members = read_flock(plan.dir / "flock.json").value();
   CHECK(members.size() == d.nodes.size());
   std::set<std::string> keys;
@@ -64,6 +69,20 @@ TEST_CASE("what is deployed reads back, with secrets for their owner alone") {
   struct stat info {};
   REQUIRE(stat((d.node_dir("agent-0") / "keys.json").c_str(), &info) == 0);
   CHECK((info.st_mode & 0077) == 0);
+}
+
+TEST_CASE("a flock is not made for an etcd that is not there, or badly named") {
+  const Folder folder;
+  DeploymentPlan plan;
+  plan.dir = folder.path / "flock";
+  plan.state = "etcd://nowhere";
+  CHECK(create_deployment(plan, sixteen_servers()).error().code == Errc::invalid);
+  plan.state = "etcd://127.0.0.1:1";
+  const auto made = create_deployment(plan, sixteen_servers());
+  REQUIRE_FALSE(made.ok());
+  CHECK(made.error().code == Errc::io);
+  CHECK(made.error().message.find("--state: etcd has not answered") == 0);
+  CHECK_FALSE(is_deployment(plan.dir));
 }
 
 TEST_CASE("a broken deployment names the file") {
@@ -82,6 +101,10 @@ TEST_CASE("a state directory has one user, and no two lives are the same") {
   CHECK(StateDir::take(folder.path / "state").error().code == Errc::conflict);
   CHECK(first.value().next_incarnation().value() == Incarnation{1});
   CHECK(first.value().next_incarnation().value() == Incarnation{2});
+  const std::string name = first.value().name().value();
+  CHECK(name.size() == 32);
+  CHECK(first.value().name().value() == name);
+  CHECK(StateDir::take(folder.path / "other").value().name().value() != name);
   // Without its counter the journal's lives still count.
   std::filesystem::remove(folder.path / "state" / "incarnation");
   const Incarnation again = first.value().next_incarnation().value();

@@ -16,6 +16,9 @@ namespace starling {
 namespace {
 
 constexpr std::chrono::milliseconds kPause{200};
+/// A renewal that has failed is followed by the next one soon, and a process that ends waits for
+/// it.
+constexpr EtcdOptions kEpochCalls{std::chrono::milliseconds(2000), std::chrono::milliseconds(700)};
 
 /// Says what is waited for, once.
 class WaitLine {
@@ -63,6 +66,7 @@ Result<PartitionState> open_in_etcd(const EtcdAddress& flock, const DeployedNode
   if (!holder) return holder.error();
   EtcdAuthorityOptions options;
   options.holder = std::move(holder).value();
+  options.calls = kEpochCalls;
   PartitionState state;
   state.authority = std::make_unique<EtcdAuthority>(flock, options);
   WaitLine line;
