@@ -48,12 +48,19 @@ void FreeServers::build(const Occupancy& gpus) {
 void FreeServers::sync(const Occupancy& gpus) {
   gpus_ = &gpus;
   if (kinds_.empty() || servers_ != gpus.servers()) build(gpus);
-  for (const GpuId gpu : planned_list_) planned_[gpu.value - gpus.gpus().first] = false;
-  planned_list_.clear();
-  for (std::uint32_t s = 0; s < servers_.size(); ++s) {
-    const std::uint32_t free = gpus.free_on(ServerId{servers_.first + s});
-    if (free != free_[s]) move(s, free);
+  const auto read = [&](std::uint32_t server) {
+    const std::uint32_t free = gpus.free_on(ServerId{server});
+    if (free != free_[server - servers_.first]) move(server - servers_.first, free);
+  };
+  for (const GpuId gpu : planned_list_) {
+    planned_[gpu.value - gpus.gpus().first] = false;
+    read(gpus.topology().server_of(gpu).value);
   }
+  planned_list_.clear();
+  if (!gpus.changes().since(seen_, read)) {
+    for (std::uint32_t s = servers_.first; s < servers_.last; ++s) read(s);
+  }
+  seen_ = gpus.changes().mark();
 }
 
 void FreeServers::take(const Placement& placement) {

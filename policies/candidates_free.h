@@ -17,8 +17,8 @@ namespace starling {
 /// look at every server: by GPU type, and on each type by how many are free. Kind 0 is all servers,
 /// and where the types differ kind 1, 2, ... are those of one type, by name of type id.
 ///
-/// Follows an Occupancy: sync() compares one number per server; between two of them take() notes
-/// what was given away. Answers are ascending and deterministic: ties go to the lowest server.
+/// Follows an Occupancy: sync() costs what changed there; between two of them take() notes what was
+/// given away. Answers are ascending and deterministic: ties go to the lowest server.
 /// Workers of `worker` GPUs are not split over servers unless one is larger than any server.
 class FreeServers {
  public:
@@ -103,6 +103,7 @@ class FreeServers {
   std::vector<bool> planned_;           // by GPU
   std::vector<GpuId> planned_list_;
   std::vector<std::uint32_t> changed_;
+  ChangeLog::Mark seen_;  // of the Occupancy
   std::uint64_t version_ = 0;
 };
 
