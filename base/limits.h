@@ -15,7 +15,7 @@ struct Limits {
   std::uint32_t jobs_per_gpu = 1;               ///< that may run on one GPU; policies/policy.h says when more
   std::uint32_t participants_per_job = 256;     ///< partitions that one gang may span
   std::uint32_t jobs_waiting = 100'000;         ///< accepted and not yet terminal, per home: then Busy
-  std::uint32_t holds = 65'536;                 ///< reserved attempts per owner: then refused
+  std::uint32_t holds = 262'144;                ///< reserved attempts per owner: then refused
   std::uint32_t tombstones = 65'536;            ///< released attempts remembered per owner
   std::uint32_t jobs_remembered = 1'000'000;    ///< terminal jobs that still answer a Query
   std::uint32_t attempts_per_job = 1'000;       ///< failed rounds before a job is failed for good

@@ -46,7 +46,7 @@ Result<TraceOptions> trace_options(const RunOptions& options) {
 }
 
 Result<NetworkModel> network_of(const RunOptions& options) {
-  const bool full = options.physics == "full";
+  const bool full = options.physics != "trace";
   auto network =
       parse_network(options.network.empty() ? (full ? "lan" : "ideal") : options.network);
   if (!network) return {Errc::invalid, "--network: " + network.error().message};
@@ -69,8 +69,10 @@ void add_run_options(const Command& command, RunOptions& o) {
                  "schedulers, each with a partition of its own (default 1)", 1U, 4096U);
   command.option("--seed", o.seed, "S", "same seed, same run (default 1)", std::uint64_t{0},
                  ~std::uint64_t{0});
-  command.option("--physics", o.physics, "trace|full",
-                 "trace: jobs take as long as the trace says; full: speed depends on placement");
+  command.option(
+      "--physics", o.physics, "trace|full",
+      "trace: jobs take as long as the trace says; full: speed depends on placement, with "
+      "full:stragglers=0.1 on each worker's luck too");
   command.option("--durations", o.durations, "exact|none|noisy:SIGMA",
                  "what the policy may know (default exact)");
   command.option("--load", o.load, "X", "submit times are divided by X (default 1)", 0.0);
@@ -129,9 +131,8 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
     return {Errc::invalid, "--topology FILE is missing; 'starling topology generate' makes one"};
   if (options.trace.empty())
     return {Errc::invalid, "--trace FILE is missing; 'starling workload generate' makes one"};
-  if (options.physics != "trace" && options.physics != "full") {
-    return {Errc::invalid, "--physics: '" + options.physics + "' is wrong; give trace or full"};
-  }
+  auto physics = parse_physics(options.physics);
+  if (!physics) return {Errc::invalid, "--physics: " + physics.error().message};
   if (auto policy = policies.make(options.policy); !policy)
     return {Errc::invalid, "--policy: " + policy.error().message};
   auto durations = parse_durations(options.durations);
@@ -166,7 +167,8 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
   sim.policy = options.policy;
   sim.agents = options.agents;
   sim.seed = options.seed;
-  sim.physics = options.physics == "full" ? PhysicsKind::full : PhysicsKind::trace;
+  sim.physics = physics.value().kind;
+  sim.straggler_sigma = physics.value().straggler_sigma;
   sim.durations = durations.value();
   sim.network = network.value();
   sim.check = options.check;

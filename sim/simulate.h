@@ -7,6 +7,7 @@
 #include "agents/config.h"
 #include "base/result.h"
 #include "policies/registry.h"
+#include "sim/physics_choice.h"
 #include "sim/run_result.h"
 #include "workload/job.h"
 
@@ -19,13 +20,16 @@ struct NetworkModel {
   double loss = 0, duplication = 0, reorder = 0;  ///< probabilities
   [[nodiscard]] static NetworkModel ideal() { return {}; }
   [[nodiscard]] static NetworkModel lan();
-  /// Takes no time and loses, repeats and reorders nothing.
+  /// Loses, repeats and reorders nothing.
+  [[nodiscard]] bool is_lossless() const noexcept {
+    return loss == 0 && duplication == 0 && reorder == 0;
+  }
+  /// That, and takes no time.
   [[nodiscard]] bool is_ideal() const noexcept {
-    return delay == Duration::zero() && loss == 0 && duplication == 0 && reorder == 0;
+    return delay == Duration::zero() && is_lossless();
   }
 };
 
-enum class PhysicsKind : std::uint8_t { trace, full };
 struct DurationKnowledge {
   enum Kind : std::uint8_t { exact, none, noisy } kind = exact;
   double sigma = 0;
@@ -37,6 +41,7 @@ struct SimOptions {
   std::uint32_t servers_per_executor = 8;
   std::uint64_t seed = 1;
   PhysicsKind physics = PhysicsKind::trace;
+  double straggler_sigma = 0;  ///< of physics full
   DurationKnowledge durations;
   NetworkModel network;
   bool check = false;  ///< S1 to S9 after every event; a violation is an error

@@ -23,21 +23,21 @@ World::Parts::Parts(const Topology& data_center, const Trace& jobs, const Policy
       rng(opts.seed),
       wall_start(wall.now()),
       network(opts.network, rng.fork(kNetworkSalt), opts.limits, queue, clock),
-      spy(opts.limits) {
-  // Where nothing is ever lost nobody has to ask whether the other side is alive.
-  if (options.network.is_ideal()) {
-    options.timers.heartbeat = options.timers.digest = options.timers.orphan = Duration::max();
-  }
-}
+      spy(opts.limits) {}
 
 Status World::Parts::build() {
+  // Where nothing is ever lost nobody has to ask whether the other side is alive.
+  if (options.network.is_ideal() || (options.network.is_lossless() && !restarts)) {
+    options.timers.heartbeat = options.timers.digest = options.timers.orphan = Duration::max();
+  }
   auto policy = policies.make(options.policy);
   if (!policy) return policy.error();
   facts = policy.value()->facts();
   policy_name = options.policy;
 
-  physics =
-      options.physics == PhysicsKind::full ? make_full_physics(topology) : make_trace_physics();
+  physics = options.physics == PhysicsKind::full
+                ? make_full_physics(topology, FullPhysicsOptions{options.straggler_sigma})
+                : make_trace_physics();
   speed = physics->varies() ? make_analytic_speed(topology) : make_flat_speed();
   options.limits.jobs_per_gpu = jobs_per_gpu(facts, physics->varies());
   if (Status planned = plan_seats(); !planned.ok()) return planned;

@@ -186,6 +186,36 @@ TEST_CASE("full physics slows a gang that is spread, and starting takes time") {
   CHECK(spread > together * 1.02);
 }
 
+TEST_CASE("stragglers make a gang slower, the same gang always by the same") {
+  const Topology topology = cluster(1);
+  Trace trace;
+  trace.jobs = {job(0, 0s, 8, 1000s)};
+  const auto jct = [&](const char* physics) {
+    SimOptions options = checked(1);
+    const PhysicsChoice choice = parse_physics(physics).value();
+    options.physics = choice.kind;
+    options.straggler_sigma = choice.straggler_sigma;
+    return figures(run(topology, trace, options)).avg_jct_s;
+  };
+  CHECK(jct("full:stragglers=0.1") > 1.05 * jct("full"));
+  CHECK(jct("full:stragglers=0.1") == jct("full:stragglers=0.1"));
+  CHECK(jct("full:stragglers=0") == jct("full"));
+  CHECK(text_of(parse_physics("full:stragglers=0.25").value()) == "full:stragglers=0.25");
+  for (const char* wrong : {"", "fast", "full:", "full:stragglers=x", "full:stragglers=-1"}) {
+    CHECK_FALSE(parse_physics(wrong).ok());
+  }
+}
+
+TEST_CASE("a network that only delays costs no heartbeats") {
+  const Topology topology = cluster(4);
+  const Trace trace = crowd(60, 8);
+  SimOptions options = checked(2);
+  options.network = NetworkModel::lan();
+  const RunResult result = run(topology, trace, options);
+  CHECK(figures(result).finished == 60);
+  CHECK(result.messages < 60 * 60);
+}
+
 TEST_CASE("an agent that crashes in mid-run goes on from its journal, whatever the instant") {
   const Topology topology = cluster(8);
   const Trace trace = crowd(120, 16);

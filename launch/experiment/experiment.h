@@ -64,6 +64,7 @@ struct Experiment {
   std::vector<std::uint32_t> agents;
   std::vector<std::uint64_t> seeds;
   PhysicsKind physics = PhysicsKind::trace;
+  double straggler_sigma = 0;
   std::vector<FaultsChoice> faults{{}};
   bool jobs_csv = true;  ///< jobs/ID.csv of every run, and all of them in jobs.csv
   std::string split;     ///< the split to run; empty: everything

@@ -69,6 +69,7 @@ std::string id_of(const Experiment& experiment, const RunPoint& point, std::uint
   hash.add(point.policy);
   hash.add(knowledge_text(experiment.policies[point.policy_index].durations));
   hash.add(std::uint64_t{experiment.physics == PhysicsKind::full});
+  add(hash, experiment.straggler_sigma);
   const NetworkModel& network = experiment.faults[point.faults_index].network;
   add(hash, network.delay);
   for (const double x : {network.jitter, network.loss, network.duplication, network.reorder})

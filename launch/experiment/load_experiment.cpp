@@ -293,10 +293,12 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
   assign_splits(diagnostics, map.get("splits"), experiment);
   choose_split(diagnostics, map, split, experiment);
   experiment.loads = read_loads(diagnostics, map);
-  const std::string physics = map.name("physics", "trace");
-  experiment.physics = physics == "full" ? PhysicsKind::full : PhysicsKind::trace;
-  if (physics != "full" && physics != "trace")
-    diagnostics.add(map.place("physics"), "physics is '" + physics + "'; write trace or full");
+  if (const auto physics = parse_physics(map.name("physics", "trace"))) {
+    experiment.physics = physics.value().kind;
+    experiment.straggler_sigma = physics.value().straggler_sigma;
+  } else {
+    diagnostics.add(map.place("physics"), "physics: " + physics.error().message);
+  }
   experiment.faults =
       read_faults(diagnostics, map, read_network(diagnostics, map, experiment.physics));
   read_policies(diagnostics, map, policies,

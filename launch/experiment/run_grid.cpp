@@ -25,6 +25,7 @@ SimOptions sim_options(const Experiment& experiment, const RunPoint& point,
   options.agents = point.agents;
   options.seed = point.seed;
   options.physics = experiment.physics;
+  options.straggler_sigma = experiment.straggler_sigma;
   options.durations = experiment.policies[point.policy_index].durations;
   options.network = experiment.faults[point.faults_index].network;
   // As `starling sim` does: at most 16 executors, and none of them tiny.
@@ -85,7 +86,7 @@ Manifest manifest_of(const Experiment& experiment, const std::vector<RunPoint>& 
           experiment.description,
           experiment.split,
           experiment.baseline,
-          experiment.physics == PhysicsKind::full ? "full" : "trace",
+          text_of(PhysicsChoice{experiment.physics, experiment.straggler_sigma}),
           points};
 }
 

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+
+namespace starling {
+
+enum class PhysicsKind : std::uint8_t { trace, full };
+
+/// What decides how fast a simulated job runs, as users write it: `trace`, `full`, or
+/// `full:stragglers=SIGMA` (FullPhysicsOptions::straggler_sigma).
+struct PhysicsChoice {
+  PhysicsKind kind = PhysicsKind::trace;
+  double straggler_sigma = 0;
+};
+
+/// `invalid` says what may be written.
+[[nodiscard]] Result<PhysicsChoice> parse_physics(const std::string& text);
+/// The same way back.
+[[nodiscard]] std::string text_of(const PhysicsChoice& choice);
+
+}  // namespace starling
