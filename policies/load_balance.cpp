@@ -109,6 +109,7 @@ class LoadBalance final : public PlacementPolicy {
 
   [[nodiscard]] std::optional<Placement> on_one(const View& view, const Wish& wish) {
     std::optional<Placement> out;
+    if (wish.gpus > candidates_.free().largest_server(0)) return out;
     by_load(view, *wish.spec, [&](std::uint32_t server) {
       const std::uint32_t room =
           candidates_.free().free_on(server) + candidates_.residents().open_on(server);
