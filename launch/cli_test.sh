@@ -99,7 +99,8 @@ expect 2 "9 agents cannot share 4 servers" sim --topology t.yaml --trace w.csv -
 expect 2 "number above 0" sim --topology t.yaml --trace w.csv --load -1
 expect 2 "consolidate" sim --topology t.yaml --trace w.csv --policy nosuch
 expect 2 "--policy" sim --topology t.yaml --trace w.csv --policy fifo:nosuch=1
-expect 2 "give trace or full" sim --topology t.yaml --trace w.csv --physics none
+expect 2 "give trace, full" sim --topology t.yaml --trace w.csv --physics none
+expect 2 "SIGMA from 0 to 10" sim --topology t.yaml --trace w.csv --physics full:stragglers=-1
 expect 2 "noisy:SIGMA" sim --topology t.yaml --trace w.csv --durations some
 expect 2 "no trace format" sim --topology t.yaml --trace w.csv --format nosuch
 expect 2 "7d" sim --topology t.yaml --trace w.csv --from yesterday
