@@ -32,12 +32,13 @@ bool Ledger::well_formed(const Placement& gpus) const {
   return std::adjacent_find(gpus.begin(), gpus.end(), std::greater_equal<>()) == gpus.end();
 }
 
-std::optional<Refusal> Ledger::why_not(AttemptId attempt, const Placement& gpus) const {
+std::optional<Refusal> Ledger::why_not(AttemptId attempt, const Placement& gpus,
+                                       std::uint32_t most) const {
   if (graves_.contains(attempt)) return Refusal::expired;
   if (!well_formed(gpus)) return Refusal::invalid;
   bool unsure = false;
   for (const GpuId gpu : gpus) {
-    if (gpus_.tenants(gpu) >= limits_.jobs_per_gpu) return Refusal::conflict;
+    if (gpus_.tenants(gpu) >= most) return Refusal::conflict;
     unsure = unsure || gpus_.is_blocked(gpu);
   }
   if (unsure) return Refusal::not_ready;
@@ -54,7 +55,7 @@ std::optional<Refusal> Ledger::reserve(AttemptId attempt, AgentId home, const Pl
     if (hold.phase == HoldPhase::reserved) hold.until = std::max(hold.until, until);
     return std::nullopt;
   }
-  if (const auto refusal = why_not(attempt, gpus)) return refusal;
+  if (const auto refusal = why_not(attempt, gpus, 1)) return refusal;
   STARLING_CHECK(adopt(attempt, home, gpus, HoldPhase::reserved));
   holds_.at(attempt).until = until;
   return std::nullopt;
@@ -73,7 +74,7 @@ std::optional<Refusal> Ledger::commit(Instant now, AttemptId attempt) {
 
 std::optional<Refusal> Ledger::claim(AttemptId attempt, AgentId home, const Placement& gpus) {
   if (holds_.contains(attempt)) return Refusal::conflict;
-  if (const auto refusal = why_not(attempt, gpus)) return refusal;
+  if (const auto refusal = why_not(attempt, gpus, limits_.jobs_per_gpu)) return refusal;
   STARLING_CHECK(adopt(attempt, home, gpus, HoldPhase::launched));
   return std::nullopt;
 }

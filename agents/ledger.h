@@ -35,9 +35,10 @@ struct Hold {
 /// Who may use which GPU of one partition. The partition's owner keeps exactly one ledger.
 ///
 /// A GPU is free, held by up to Limits::jobs_per_gpu attempts, or quarantined: of an executor that
-/// has not said what runs there. Nothing is free until trust(). A hold is all or nothing. Pure: no clock, no I/O, no randomness. Every
-/// call is idempotent; one that answers a Refusal has changed nothing. What was released is
-/// remembered (Limits::tombstones), so that a late Reserve cannot bring it back.
+/// has not said what runs there. Nothing is free until trust(). A hold is all or nothing. Pure: no
+/// clock, no I/O, no randomness. Every call is idempotent; one that answers a Refusal has changed
+/// nothing. What was released is remembered (Limits::tombstones), so that a late Reserve cannot
+/// bring it back.
 class Ledger {
  public:
   /// `topology` outlives it.
@@ -45,15 +46,17 @@ class Ledger {
 
   /// Holds all of `gpus` for `attempt` until `until`, or none. A repeat extends the hold.
   /// `expired`: was released; `invalid`: not ascending or not of this partition; `not_ready`:
-  /// quarantined; `conflict`: full; `busy`: too many holds.
+  /// quarantined; `conflict`: somebody is there, for a gang that was offered free GPUs does not
+  /// expect to share them; `busy`: too many holds.
   std::optional<Refusal> reserve(AttemptId attempt, AgentId home, const Placement& gpus,
                                  Instant until);
   /// Makes a hold last that has not lapsed. A repeat changes nothing. `expired` otherwise.
   std::optional<Refusal> commit(Instant now, AttemptId attempt);
-  /// reserve, commit and launched in one step, for an attempt that holds nothing yet.
+  /// reserve, commit and launched in one step, for an attempt that holds nothing yet; `conflict`
+  /// only where a GPU is full.
   std::optional<Refusal> claim(AttemptId attempt, AgentId home, const Placement& gpus);
-  /// From a journal or an inventory: the hold exists, quarantined or not. False if
-  /// one of its GPUs is full or they are not of this partition.
+  /// From a journal or an inventory: the hold exists, quarantined or not. False if one of its GPUs
+  /// is full or they are not of this partition.
   bool adopt(AttemptId attempt, AgentId home, const Placement& gpus, HoldPhase phase);
   /// committed -> launched; also from launched. The hold must exist.
   void launched(AttemptId attempt);
@@ -88,7 +91,9 @@ class Ledger {
 
  private:
   [[nodiscard]] bool well_formed(const Placement& gpus) const;
-  [[nodiscard]] std::optional<Refusal> why_not(AttemptId attempt, const Placement& gpus) const;
+  /// A GPU with `most` tenants takes no other.
+  [[nodiscard]] std::optional<Refusal> why_not(AttemptId attempt, const Placement& gpus,
+                                               std::uint32_t most) const;
   void free(const Hold& hold);
 
   Limits limits_;

@@ -59,6 +59,10 @@ TEST_CASE("where two jobs may share a GPU a third gets none of it") {
   CHECK(f.ledger.held_count() == 2);
   CHECK(f.ledger.free_count() == 6);
   CHECK_FALSE(f.ledger.claim(attempt(4), kHome, gpus({1})));
+  // Who reserves was offered free GPUs, and is not to find somebody there.
+  CHECK(f.ledger.reserve(attempt(6), kHome, gpus({0, 3}), at(5s)) == Refusal::conflict);
+  CHECK_FALSE(f.ledger.reserve(attempt(6), kHome, gpus({2, 3}), at(5s)));
+  f.ledger.forget(attempt(6));
   f.ledger.distrust(kAll);
   CHECK(f.ledger.claim(attempt(5), kHome, gpus({0})) == Refusal::not_ready);
   CHECK(f.ledger.held_count() + f.ledger.quarantined_count() == 8);
