@@ -129,8 +129,10 @@ std::optional<Placement> Candidates::beside(const Wish& wish, const Resident& ot
   Placement open;
   std::vector<Part> parts;
   ServerId last{~0U};
+  // What is known of a group holds on the GPU type that it is named by.
+  const GpuTypeId type = topology.type_of(other.self.placement.front());
   for (const GpuId gpu : other.self.placement) {
-    if (!residents_.open(*view_, gpu)) continue;
+    if (!residents_.open(*view_, gpu) || topology.type_of(gpu) != type) continue;
     const ServerId server = topology.server_of(gpu);
     if (server != last) parts.push_back({static_cast<std::uint32_t>(open.size()), 0});
     last = server;
@@ -178,7 +180,9 @@ std::optional<Placement> Candidates::on_server(const Wish& wish) {
           if (free_.is_free(gpu)) {
             joins.emplace_back(0, gpu);
           } else if (residents_.open(*view_, gpu)) {
-            const Pair& known = pair(wish, residents_.at(residents_.tenant(gpu)).group);
+            const std::uint32_t group = residents_.at(residents_.tenant(gpu)).group;
+            if (residents_.groups()[group].type != view_->topology.type_of(gpu)) continue;
+            const Pair& known = pair(wish, group);
             if (known.known && known.fits)
               joins.emplace_back(1 + std::max(known.slowdown, {}), gpu);
           }

@@ -11,6 +11,7 @@ void FreeServers::build(const Occupancy& gpus) {
   kinds_.clear();
   kind_of_.assign(count, 0);
   free_.assign(count, 0);
+  joinable_.assign(count, 0);
   planned_.assign(gpus.gpus().size(), false);
   planned_list_.clear();
   std::map<GpuTypeId, std::uint32_t> types;
@@ -48,28 +49,45 @@ void FreeServers::build(const Occupancy& gpus) {
 void FreeServers::sync(const Occupancy& gpus) {
   gpus_ = &gpus;
   if (kinds_.empty() || servers_ != gpus.servers()) build(gpus);
-  const auto read = [&](std::uint32_t server) {
-    const std::uint32_t free = gpus.free_on(ServerId{server});
-    if (free != free_[server - servers_.first]) move(server - servers_.first, free);
-  };
   for (const GpuId gpu : planned_list_) {
     planned_[gpu.value - gpus.gpus().first] = false;
     read(gpus.topology().server_of(gpu).value);
   }
   planned_list_.clear();
-  if (!gpus.changes().since(seen_, read)) {
+  if (!gpus.changes().since(seen_, [this](std::uint32_t server) { read(server); })) {
     for (std::uint32_t s = servers_.first; s < servers_.last; ++s) read(s);
   }
   seen_ = gpus.changes().mark();
 }
 
+void FreeServers::read(std::uint32_t server) {
+  const std::uint32_t s = server - servers_.first;
+  const std::uint32_t free = gpus_->free_on(ServerId{server});
+  if (free != free_[s]) move(s, free);
+  if (gpus_->jobs_per_gpu() == 1) return;
+  const IndexRange range = gpus_->topology().server(ServerId{server}).gpus;
+  std::uint32_t joinable = 0;
+  for (std::uint32_t i = range.first; i < range.last; ++i) {
+    const GpuId gpu{i};
+    joinable += gpus_->tenants(gpu) == 1 && gpus_->has_room(gpu) ? 1U : 0U;
+  }
+  if (joinable == joinable_[s]) return;
+  joinable_[s] = joinable;
+  note(s);
+}
+
 void FreeServers::take(const Placement& placement) {
+  const bool shared = gpus_->jobs_per_gpu() > 1;
   for (const GpuId gpu : placement) {
-    if (!gpus_->gpus().contains(gpu.value) || !is_free(gpu)) continue;
+    if (!gpus_->gpus().contains(gpu.value)) continue;
+    const std::uint32_t s = gpus_->topology().server_of(gpu).value - servers_.first;
+    const bool free = is_free(gpu);
     planned_[gpu.value - gpus_->gpus().first] = true;
     planned_list_.push_back(gpu);
-    const std::uint32_t s = gpus_->topology().server_of(gpu).value - servers_.first;
-    move(s, free_[s] - 1);
+    if (free) move(s, free_[s] - 1);
+    if (!shared) continue;
+    free ? ++joinable_[s] : --joinable_[s];
+    if (!free) note(s);
   }
 }
 
@@ -85,6 +103,10 @@ void FreeServers::move(std::uint32_t server, std::uint32_t to) {
   in(kinds_[0]);
   if (kind_of_[server] != 0) in(kinds_[kind_of_[server]]);
   free_[server] = to;
+  note(server);
+}
+
+void FreeServers::note(std::uint32_t server) {
   changed_.push_back(server);
   ++version_;
 }

@@ -31,7 +31,8 @@ class FreeServers {
   [[nodiscard]] GpuTypeId type(std::uint32_t kind) const { return kinds_[kind].type; }
   [[nodiscard]] std::uint32_t free_count(std::uint32_t kind) const { return kinds_[kind].free; }
   [[nodiscard]] std::uint32_t free_on(std::uint32_t server) const { return free_[server]; }
-  /// Grows whenever the number of free GPUs of a server changes.
+  /// Grows whenever the number of free GPUs of a server changes, or of those that one job has and
+  /// another may join.
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
   /// Servers of which that is so since this was last asked.
   [[nodiscard]] std::vector<std::uint32_t> take_changed() { return std::exchange(changed_, {}); }
@@ -79,6 +80,9 @@ class FreeServers {
     std::uint32_t server, gpus;
   };
   void build(const Occupancy& gpus);
+  /// What the Occupancy says of that server of the topology.
+  void read(std::uint32_t server);
+  void note(std::uint32_t server);
   void move(std::uint32_t server, std::uint32_t to);
   [[nodiscard]] static std::uint32_t whole(std::uint32_t gpus, std::uint32_t worker) {
     return worker <= 1 ? gpus : gpus / worker * worker;
@@ -98,9 +102,10 @@ class FreeServers {
   const Occupancy* gpus_ = nullptr;  // valid between two sync()
   IndexRange servers_;
   std::vector<Kind> kinds_;
-  std::vector<std::uint32_t> kind_of_;  // by server; 0: there is but one type
-  std::vector<std::uint32_t> free_;     // by server
-  std::vector<bool> planned_;           // by GPU
+  std::vector<std::uint32_t> kind_of_;   // by server; 0: there is but one type
+  std::vector<std::uint32_t> free_;      // by server
+  std::vector<std::uint32_t> joinable_;  // by server: GPUs of one tenant with room for another
+  std::vector<bool> planned_;            // by GPU
   std::vector<GpuId> planned_list_;
   std::vector<std::uint32_t> changed_;
   ChangeLog::Mark seen_;  // of the Occupancy

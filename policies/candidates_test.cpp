@@ -116,6 +116,58 @@ TEST_CASE("what was taken in a call is not free until the next one") {
   CHECK(*free.best_fit(0, 2) == Placement{GpuId{0}, GpuId{1}});
 }
 
+TEST_CASE("it is news that a GPU has room for another, also of somebody unknown") {
+  const Topology topology = mixed(4);
+  Occupancy gpus(topology, {0, 7}, 2);
+  const Placement five{GpuId{5}};
+  gpus.take(five);
+  gpus.take(five);
+  FreeServers free;
+  free.sync(gpus);
+  (void)free.take_changed();
+  const std::uint64_t before = free.version();
+  gpus.give_back(five);
+  free.sync(gpus);
+  CHECK(free.version() > before);
+  CHECK(free.take_changed() == std::vector<std::uint32_t>{1});
+  // What was said in a call is none once it has come about.
+  free.take({GpuId{5}, GpuId{6}});
+  gpus.take(Placement{GpuId{5}, GpuId{6}});
+  const std::uint64_t said = free.version();
+  free.sync(gpus);
+  CHECK(free.version() == said);
+  // What came to nothing is taken back.
+  free.take({GpuId{6}});
+  free.sync(gpus);
+  CHECK(free.version() > said);
+}
+
+TEST_CASE("beside a gang on two GPU types a job gets the one that it allows") {
+  const Topology topology = mixed(4);  // P100 from GPU 16 on
+  Occupancy gpus(topology, {0, 7}, 2);
+  const auto speed = make_analytic_speed(topology);
+  JobSpec spec;
+  spec.model = "ResNet-18 (batch size 32)";
+  spec.workers = 4;
+  JobView gang;
+  gang.spec = &spec;
+  gang.placement = {GpuId{14}, GpuId{15}, GpuId{16}, GpuId{17}};
+  Placement all;
+  for (std::uint32_t g = 0; g < 28; ++g) all.push_back(GpuId{g});
+  gpus.take(all);  // of the others nobody knows whose they are
+  const std::vector<JobView> running{gang};
+  const View view{topology, gpus, {}, running, {}, *speed, Instant{}, AgentId{0}};
+  Candidates candidates;
+  candidates.sync(view, true);
+  JobSpec typed = spec;
+  typed.gpu_types = {"V100"};
+  CHECK(candidates.shared(candidates.wish(typed, 0)).empty());
+  typed.workers = 2;
+  const auto found = candidates.shared(candidates.wish(typed, 1));
+  REQUIRE(!found.empty());
+  for (const Candidate* c : found) CHECK(c->placement == Placement{GpuId{14}, GpuId{15}});
+}
+
 /// Jobs that come and go on two-tenant GPUs; what an index that follows knows and one that is made
 /// anew must be the same.
 TEST_CASE("who runs where is followed from call to call") {

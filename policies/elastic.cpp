@@ -36,8 +36,10 @@ bool ElasticPolicy::take(Capacity& left, const Capacity& all, const JobSpec& job
 
 double ElasticPolicy::rest_s(const View& view, const Share& share, std::uint32_t workers) {
   const JobSpec& job = *share.job->spec;
-  const auto [known, fresh] = speeds_.try_emplace(
-      std::tuple(job.model, job.gpus_per_worker, job.workers, workers, job.cpus_per_worker), 1.0);
+  const auto [known, fresh] =
+      speeds_.try_emplace(SpeedKey(job.model, job.gpus_per_worker, job.workers, workers,
+                                   job.cpus_per_worker, job.gpu_types),
+                          1.0);
   if (fresh) {
     const JobProfile profile = profile_of(job, workers * job.gpus_per_worker);
     const auto placement = find_workers(view, empty(), job, workers);

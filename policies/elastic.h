@@ -89,8 +89,10 @@ class ElasticPolicy : public RoundPolicy {
 
   bool between_;
   ElasticProgress progress_;
-  std::map<std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint32_t, double>, double>
-      speeds_;
+  /// Model, GPUs per worker, workers that it asks for and has, CPUs, GPU types.
+  using SpeedKey = std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint32_t, double,
+                              std::vector<std::string>>;
+  std::map<SpeedKey, double> speeds_;
 };
 
 /// The smallest number of servers that hold the workers evenly: of those that can, the ones with

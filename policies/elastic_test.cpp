@@ -100,8 +100,8 @@ struct TwoTypes final : SpeedModel {
 };
 
 TEST_CASE("work that an attempt did is counted once, however often the job is resized") {
-  // What attempts that are over did was once multiplied by their speed again, so that whoever was
-  // resized was thought to be nearly done.
+  // Multiplying what attempts that are over did by their speed again would make whoever was resized
+  // look nearly done.
   const Topology topology = servers(1);
   const Occupancy gpus(topology, {0, 1});
   JobSpec spec = elastic(1, 0, 8, 10'000).spec;
@@ -199,6 +199,52 @@ TEST_CASE("Optimus takes the faster GPU type where there is room on it") {
   TestWorld world(topology, registry, "optimus", options);
   world.run(trace);
   CHECK(world.makespan_s() == doctest::Approx(1000));
+}
+
+/// Remembers what is left of each job with one worker.
+class Asks final : public ElasticPolicy {
+ public:
+  Asks() : ElasticPolicy({false, Fit::node}, true) {}
+  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
+  std::vector<double> rests;
+
+ protected:
+  void divide(const View& view, const Capacity&, Capacity, std::vector<Share>& shares) override {
+    for (const Share& share : shares) rests.push_back(rest_s(view, share, 1));
+  }
+  [[nodiscard]] std::optional<Placement> find_workers(const View&, const Occupancy& gpus,
+                                                      const JobSpec& job,
+                                                      std::uint32_t workers) const override {
+    return place_evenly(gpus, job, workers);
+  }
+  [[nodiscard]] bool worth_a_restart(const View&, const Share&) override { return false; }
+
+ private:
+  PolicyFacts facts_{.name = "asks",
+                     .summary = "asks for speeds",
+                     .family = Family::elastic,
+                     .round = std::chrono::seconds(600)};
+};
+
+TEST_CASE("speeds are remembered by the GPU types that a job allows, too") {
+  GeneratorOptions generated;
+  generated.groups = {{1, "K80"}, {1, "V100"}};
+  const Topology topology = generate_flat(generated).value();
+  const Occupancy gpus(topology, {0, 2});
+  const TwoTypes model(topology);
+  std::array<JobSpec, 2> specs{elastic(1, 0, 1, 1000).spec, elastic(2, 0, 1, 1000).spec};
+  specs[0].gpu_types = {"V100"};
+  specs[1].gpu_types = {"K80"};
+  std::array<JobView, 2> waiting;
+  for (std::size_t i = 0; i < 2; ++i) {
+    waiting[i].spec = &specs[i];
+    waiting[i].order = i;
+  }
+  Asks policy;
+  Rng rng(1);
+  (void)policy.decide({topology, gpus, waiting, {}, {}, model, Instant{}, AgentId{0}}, {}, rng);
+  REQUIRE(policy.rests.size() == 2);
+  CHECK(policy.rests[1] > 1.5 * policy.rests[0]);
 }
 
 TEST_CASE("workers that find no place go to whoever is next") {

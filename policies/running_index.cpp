@@ -36,7 +36,8 @@ void RunningIndex::remove(std::uint64_t run) {
   const auto at = entries_.find(run);
   if (at == entries_.end()) return;
   ends_.erase({at->second.end(), run});
-  if (const auto id = runs_.find(at->second.view.spec->id); id->second == run) runs_.erase(id);
+  const auto id = runs_.find(at->second.view.spec->id);
+  if (id != runs_.end() && id->second == run) runs_.erase(id);
   entries_.erase(at);
 }
 

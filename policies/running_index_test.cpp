@@ -71,6 +71,20 @@ TEST_CASE("ends come in order, with what was served until now") {
   }
 }
 
+TEST_CASE("two runs of one job end in any order") {
+  JobSpec spec;
+  spec.id = JobId{7, 1};
+  JobView view;
+  view.spec = &spec;
+  RunningIndex index;
+  index.add(1, view, Instant{});
+  index.add(2, view, Instant{});
+  index.remove(2);
+  index.remove(1);
+  CHECK(index.empty());
+  CHECK(index.find(spec.id, Instant{}) == nullptr);
+}
+
 /// A policy that is given the index decides as one that is given the list.
 void same_with_index(const std::string& name) {
   GeneratorOptions options;
