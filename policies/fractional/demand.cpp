@@ -64,8 +64,8 @@ void number_kinds(Demands& demands) {
   std::sort(demands.kinds.begin(), demands.kinds.end());
   demands.kinds.erase(std::unique(demands.kinds.begin(), demands.kinds.end()), demands.kinds.end());
   for (Demand& d : demands.all) {
-    const auto at =
-        std::lower_bound(demands.kinds.begin(), demands.kinds.end(), GpuKind{d.gpus, d.gpu_milli});
+    const auto at = std::lower_bound(demands.kinds.begin(), demands.kinds.end(),
+                                     GpuDemand{d.gpus, d.gpu_milli});
     d.kind = static_cast<std::uint32_t>(at - demands.kinds.begin());
   }
 }

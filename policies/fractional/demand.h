@@ -55,16 +55,16 @@ struct Demand {
 };
 
 /// What pods ask of GPUs alone, whatever they ask of CPUs, memory and models.
-struct GpuKind {
+struct GpuDemand {
   std::uint32_t gpus = 0;
   std::uint32_t gpu_milli = 0;
-  friend auto operator<=>(const GpuKind&, const GpuKind&) = default;
+  friend auto operator<=>(const GpuDemand&, const GpuDemand&) = default;
 };
 
 /// The different demands of a list of pods: the target workload of the measure of fragmentation.
 struct Demands {
   std::vector<Demand> all;
-  std::vector<GpuKind> kinds;         ///< ascending
+  std::vector<GpuDemand> kinds;       ///< ascending
   std::vector<std::uint32_t> of_pod;  ///< index into all, pod by pod
   std::vector<std::string> nowhere;   ///< models that pods name and no node has, ascending
 };

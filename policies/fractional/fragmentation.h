@@ -45,7 +45,7 @@ class Fragmentation {
     std::int64_t count;
   };
   struct Kind {
-    GpuKind gpu;
+    GpuDemand gpu;
     std::uint32_t first;  ///< of users_
     std::uint32_t last;
   };

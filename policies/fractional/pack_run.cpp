@@ -24,7 +24,7 @@ void inflate(std::span<const Pod> pods, std::int64_t target, Rng& rng,
     order.push_back(rng.below(static_cast<std::uint32_t>(pods.size())));
     asked += pods[order.back()].total_gpu_milli();
   }
-  while (asked - pods[order.back()].total_gpu_milli() >= target) {
+  while (!order.empty() && asked - pods[order.back()].total_gpu_milli() >= target) {
     asked -= pods[order.back()].total_gpu_milli();
     order.pop_back();
   }

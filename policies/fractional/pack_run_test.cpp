@@ -53,6 +53,12 @@ TEST_CASE("pods come in the order of the list, or shuffled by the seed, each onc
   CHECK(std::set(mixed.begin(), mixed.end()).size() == 50);
 }
 
+TEST_CASE("no pod comes where less than a thousandth of a GPU is asked for") {
+  const auto none = pack_arrivals(std::vector<Pod>{pod(1, 500)}, 1000, {.inflate = 1e-6}, Rng(1));
+  REQUIRE(none.ok());
+  CHECK(none.value().empty());
+}
+
 TEST_CASE("inflated to a share of all GPUs, and no pod further") {
   std::vector<Pod> pods = {pod(1, 300), pod(0, 0), pod(2, 1000), pod(1, 1000)};
   for (const bool shuffled : {false, true}) {
