@@ -129,7 +129,9 @@ void Checker::look(Instant now, const WorldView& world) {
   for (const ProcessView& process : world.processes) {
     for (const GpuId gpu : process.gpus) {
       std::vector<AttemptId>& tenants = used[gpu];
-      if (tenants.size() >= jobs_per_gpu_) {
+      const bool twice =
+          std::find(tenants.begin(), tenants.end(), process.attempt) != tenants.end();
+      if (twice || tenants.size() >= jobs_per_gpu_) {
         fail("S1", now, NodeId{},
              gpu_text(gpu) + " runs " + to_string(tenants.back()) + " and " +
                  to_string(process.attempt));

@@ -38,7 +38,8 @@ struct WorldView {
 /// every record as it becomes durable, every frame as it arrives and the state after every event;
 /// it changes nothing.
 ///
-///   S1 no GPU runs more processes than it may   S2 a process is in its owner's ledger
+///   S1 no GPU runs more processes than it may, nor two of one attempt
+///   S2 a process is in its owner's ledger
 ///   S3 a job has at most one live attempt      S4 a process's attempt is committed by every
 ///   participant S5 a terminal state is the last and only one   S6 an acknowledged job is durable
 ///   S7 epochs and incarnations never fall      S8 an epoch of a partition has one owner

@@ -89,6 +89,12 @@ TEST_CASE("S1, S9: where two jobs may share a GPU, three may not") {
   SUBCASE("holds") { CHECK(h.caught("S9")); }
 }
 
+TEST_CASE("S1: nor two of one attempt") {
+  Healthy h(2);
+  h.world.processes.push_back({kOne, gpus({3})});
+  CHECK(h.caught("S1"));
+}
+
 TEST_CASE("S2: a process that the ledger does not know") {
   Healthy h;
   h.world.ledgers[1].holds.clear();
