@@ -52,10 +52,13 @@ void Step::tell_client(const Job& job) {
 std::string Step::never_fits(const JobSpec& spec) const {
   std::uint64_t fitting = 0;
   std::uint32_t largest = 0;
-  for (std::size_t type = 0; type < s.supply.size(); ++type) {
+  const auto& types = s.topology.gpu_types();
+  const auto allowed = [&](std::size_t type) {
     const auto& named = spec.gpu_types;
-    const std::string& name = s.topology.gpu_types()[type].name;
-    if (!named.empty() && std::find(named.begin(), named.end(), name) == named.end()) continue;
+    return named.empty() || std::find(named.begin(), named.end(), types[type].name) != named.end();
+  };
+  for (std::size_t type = 0; type < s.supply.size(); ++type) {
+    if (!allowed(type)) continue;
     fitting += s.supply[type].gpus;
     largest = std::max(largest, s.supply[type].largest_server);
   }
@@ -70,7 +73,17 @@ std::string Step::never_fits(const JobSpec& spec) const {
     return "needs " + std::to_string(spec.gpus_per_worker) + " GPUs" + kind +
            " for each worker; the largest server has " + std::to_string(largest);
   }
-  return {};
+  if (spec.workers == 1 || spec.gpus_per_worker <= 1) return {};
+  // Servers of unequal size: enough GPUs in all, and still too few places for whole workers.
+  std::uint64_t places = 0;
+  for (const Server& server : s.topology.servers()) {
+    if (server.gpus.size() == 0 || !allowed(server.gpu_type.value)) continue;
+    places += server.gpus.size() / spec.gpus_per_worker;
+    if (places >= spec.workers) return {};
+  }
+  return "needs " + std::to_string(spec.workers) + " workers of " +
+         std::to_string(spec.gpus_per_worker) + " GPUs" + kind + "; the servers hold " +
+         std::to_string(places);
 }
 
 /// A repeat is answered as before. One that comes back with more forwards than it left with is a

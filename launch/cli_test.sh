@@ -84,7 +84,21 @@ expect 0 "of 2 GPUs on 2 nodes" pack --nodes t2.yaml --pods pods.csv --inflate 1
 expect 0 "2 pods of timed.csv (lifetimes)" pack --nodes nodes.csv --pods timed.csv --departures --out timed-events.csv
 [ "$(tail -1 timed-events.csv)" = 'fgd,4,left,b,t4,0|1,3000,150.000,0,0.000,0.000,0' ] || fail "pack --departures: $(cat timed-events.csv)"
 
+echo "-- servers of unequal size"
+cat >odd.yaml <<'END'
+server_templates:
+  large: {gpus: 8, gpu_type: V100, cpus: 64, memory_gib: 256}
+  small: {gpus: 4, gpu_type: V100, cpus: 32, memory_gib: 128}
+servers: [{template: large}, {template: small, count: 2}]
+END
+printf 'job_id,submit_s,gpus,duration_s,workers\ntwo-eights,0,16,50,2\nafter,1,8,5,1\n' >odd.csv
+expect 0 "2 workers of 8 GPUs, the servers hold 1" sim --topology odd.yaml --trace odd.csv --out odd.out
+grep -q '^two-eights,.*,failed$' odd.out/jobs.csv || fail "a gang that fits nowhere was not refused"
+grep -q '^after,.*,finished$' odd.out/jobs.csv || fail "a gang that fits nowhere held up the next"
+
 echo "-- wrong inputs"
+printf 'server_templates: {l: {gpus: 0, cpus: 4, memory_gib: 8}}\nservers: [{template: l}]\nname: none\n' >nogpu.yaml
+printf 'topologies: [nogpu.yaml]\nworkloads: [w.csv]\npolicies: [fifo]\n' >nogpu-experiment.yaml
 expect 2 "did you mean 'sim'" smi
 expect 2 "unknown command 'frobnicate'" frobnicate
 expect 2 "did you mean '--topology'" sim --toplogy t.yaml
@@ -96,6 +110,14 @@ expect 2 "nosuch.csv" sim --topology t.yaml --trace nosuch.csv
 expect 2 "whole number from 1" sim --topology t.yaml --trace w.csv --agents 0
 expect 2 "whole number from 1" sim --topology t.yaml --trace w.csv --agents two
 expect 2 "9 agents cannot share 4 servers" sim --topology t.yaml --trace w.csv --agents 9
+expect 2 "leaves no job" sim --topology t.yaml --trace w.csv --length 0s
+expect 2 "has no GPU" sim --topology nogpu.yaml --trace w.csv
+expect 2 "has no GPU" topology partition nogpu.yaml --agents 2
+expect 2 "topology nogpu has no GPU" experiment nogpu-experiment.yaml --out no.out
+expect 2 "unknown key 'topologies'" sim --topology t.yaml --trace w.csv --faults nogpu-experiment.yaml
+expect 2 "from 1 to 256" topology generate flat --gpus 300 -o no.yaml
+expect 2 "at most 100" pack --nodes nodes.csv --pods pods.csv --inflate 1e9
+[ ! -e no.out ] || fail "a wrong experiment left a folder"
 expect 2 "number above 0" sim --topology t.yaml --trace w.csv --load -1
 expect 2 "consolidate" sim --topology t.yaml --trace w.csv --policy nosuch
 expect 2 "--policy" sim --topology t.yaml --trace w.csv --policy fifo:nosuch=1

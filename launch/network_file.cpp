@@ -21,28 +21,27 @@ Result<NetworkModel> read_network_file(const std::filesystem::path& file, Networ
           "expected 'key: number' lines with delay_us, jitter, loss, duplication, reorder");
     for (const auto& entry : root) {
       const auto key = entry.first.Scalar();
-      const auto value =
-          entry.second.IsScalar() ? parse_decimal(entry.second.Scalar()) : std::nullopt;
-      if (!value || *value < 0)
-        return wrong(entry.second.Mark(), key + " must be a number of at least 0");
-      if (key == "delay_us") {
-        base.delay = from_seconds(*value * 1e-6);
-        continue;
-      }
       double* const target = key == "jitter"        ? &base.jitter
                              : key == "loss"        ? &base.loss
                              : key == "duplication" ? &base.duplication
                              : key == "reorder"     ? &base.reorder
                                                     : nullptr;
-      if (target == nullptr) {
+      if (target == nullptr && key != "delay_us") {
         return wrong(
             entry.first.Mark(),
             "unknown key '" + key + "'; there are delay_us, jitter, loss, duplication, reorder");
       }
-      if (*value >= 1 && target != &base.jitter)
+      const double value =
+          parse_decimal(entry.second.IsScalar() ? entry.second.Scalar() : "").value_or(-1);
+      if (value < 0) return wrong(entry.second.Mark(), key + " must be a number of at least 0");
+      if (target == nullptr) {
+        base.delay = from_seconds(value * 1e-6);
+        continue;
+      }
+      if (value >= 1 && target != &base.jitter)
         return wrong(entry.second.Mark(),
                      key + " is a probability below 1, not " + entry.second.Scalar());
-      *target = *value;
+      *target = value;
     }
   } catch (const YAML::Exception& error) {
     return wrong(error.mark, error.msg);

@@ -76,6 +76,23 @@ std::string results_table(std::span<const RunResult> runs) {
   return table_text(rows);
 }
 
+namespace {
+
+/// kDone if every job came to an end, else a message and kWorkFailed: the figures leave those out
+/// that still wait.
+int unfinished(std::span<const RunResult> runs) {
+  std::size_t waiting = 0, jobs = 0;
+  for (const RunResult& run : runs) {
+    jobs += run.jobs.size();
+    for (const JobRow& job : run.jobs) waiting += terminal(job.state) ? 0 : 1;
+  }
+  if (waiting == 0) return kDone;
+  return work_failed(with_commas(waiting) + " of " + with_commas(jobs) +
+                     " jobs never ended; the figures are of the others");
+}
+
+}  // namespace
+
 int deliver(std::span<const RunResult> runs, const Topology& topology, const std::string& out,
             bool json) {
   if (json) {
@@ -84,13 +101,14 @@ int deliver(std::span<const RunResult> runs, const Topology& topology, const std
     std::fputs(results_table(runs).c_str(), stdout);
   }
   std::fflush(stdout);
-  if (out.empty()) return kDone;
+  if (out.empty()) return unfinished(runs);
   if (auto written = write_results(runs, topology, out); !written.ok())
     return failed(written.error());
   if (!json)
     std::printf("\nwritten: %s/summary.json, jobs.csv,%s report.html\n", out.c_str(),
                 runs.size() > 1 ? " jobs-sim.csv," : "");
-  return kDone;
+  std::fflush(stdout);
+  return unfinished(runs);
 }
 
 }  // namespace starling

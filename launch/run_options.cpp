@@ -40,6 +40,9 @@ Result<TraceOptions> trace_options(const RunOptions& options) {
   if (!options.length.empty()) {
     auto length = parse_duration(options.length);
     if (!length) return {Errc::invalid, "--length: " + length.error().message};
+    if (length.value() <= Duration{0})
+      return {Errc::invalid,
+              "--length: '" + options.length + "' leaves no job; give e.g. 36h or 7d"};
     trace.length = length.value();
   }
   return trace;
@@ -149,6 +152,9 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
                                std::to_string(topology.value().server_count()) +
                                " servers; give one per server at most"};
   }
+  if (topology.value().gpu_count() == 0)
+    return {Errc::invalid, options.topology + ": " + topology.value().name() +
+                               " has no GPU; give a data centre that has some"};
   auto trace = read_trace(options.trace, wanted.value());
   if (!trace) return {Errc::invalid, trace.error().message};
   if (trace.value().jobs.empty())
@@ -187,7 +193,14 @@ std::string misfits(const Topology& topology, const Trace& trace) {
     const JobSpec& job = submitted.spec;
     const auto [shape, fresh] =
         shapes.try_emplace({job.workers, job.gpus_per_worker, job.gpu_types}, done());
-    if (fresh) shape->second = can_ever_fit(topology, job);
+    if (fresh) {
+      JobSpec wanted = job;
+      if (job.workers == 1) {
+        // Traces say nothing of workers: the agents may spread a gang of one over servers.
+        std::swap(wanted.workers, wanted.gpus_per_worker);
+      }
+      shape->second = can_ever_fit(topology, wanted);
+    }
     if (shape->second.ok()) continue;
     if (count++ == 0) first = "job " + job.name + ": " + shape->second.error().message;
   }
@@ -215,7 +228,8 @@ Status can_ever_fit(const Topology& topology, const JobSpec& spec) {
                                ", the data centre has " + std::to_string(gpus)};
   }
   if (workers < spec.workers) {
-    return {Errc::invalid, "it asks for " + std::to_string(spec.workers) + " workers of " +
+    return {Errc::invalid, "it asks for " + std::to_string(spec.workers) +
+                               (spec.workers == 1 ? " worker of " : " workers of ") +
                                std::to_string(spec.gpus_per_worker) + " GPUs" + of +
                                ", the servers hold " + std::to_string(workers) +
                                " (the largest has " + std::to_string(largest) + " GPUs)"};

@@ -45,6 +45,15 @@ TEST_CASE("a job that can never fit is told why") {
           "2 of 3 jobs can never run here and will fail; the first is job wide: it asks for 32 "
           "GPUs, the data centre has 24");
   }
+  SUBCASE("a gang of one worker is spread in a run, if no server is large enough") {
+    Trace trace;
+    trace.jobs.assign(1, {Duration{0}, job});
+    trace.jobs[0].spec.workers = 1;
+    trace.jobs[0].spec.gpus_per_worker = 12;
+    CHECK(misfits(topology, trace).empty());
+    trace.jobs[0].spec.gpus_per_worker = 25;
+    CHECK(misfits(topology, trace).find("1 of 1 jobs can never run here") == 0);
+  }
   SUBCASE("too many GPUs") {
     job.workers = 4;
     CHECK(can_ever_fit(topology, job).error().message ==

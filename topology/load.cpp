@@ -78,8 +78,9 @@ Result<Topology> parse_topology(const std::string& text, const std::string& file
   if (is_hived_yaml(text)) return import_hived(text, file_name);
   if (std::filesystem::path(file_name).extension() == ".csv") {
     return Error{Errc::invalid, file_name + ":1: no importer knows the columns '" +
-                                    header.substr(0, 80) + "'; expected '" + kOpenbHeader +
-                                    "' or '" + kLingjunHeader + "'"};
+                                    header.substr(0, 80) + "'; expected '" + kOpenbHeader + "', '" +
+                                    kLingjunHeader +
+                                    "' or another table of docs/topology-format.md"};
   }
   return parse_topology_yaml(text, file_name);
 }

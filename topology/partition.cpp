@@ -183,6 +183,9 @@ class Cutter {
 Result<std::vector<Partition>> partition(const Topology& topology, std::uint32_t count) {
   std::uint32_t with_gpus = 0;
   for (const Server& server : topology.servers()) with_gpus += server.gpus.size() > 0 ? 1 : 0;
+  if (with_gpus == 0) {
+    return Error{Errc::invalid, topology.name() + " has no GPU; give a data centre that has some"};
+  }
   if (count == 0 || count > with_gpus) {
     return Error{Errc::invalid, "cannot cut " + topology.name() + " into " + std::to_string(count) +
                                     " partitions: from 1 to " + std::to_string(with_gpus) +

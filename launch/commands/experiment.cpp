@@ -39,6 +39,13 @@ Result<Variables> read_variables(const std::string& text) {
   return variables;
 }
 
+std::string load_text(double load) {
+  if (load == 0) return "as-is";
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", load);
+  return text;
+}
+
 int run_experiment(const ExperimentOptions& options) {
   const PolicyRegistry policies = all_policies();
   const auto variables = read_variables(options.set);
@@ -51,9 +58,11 @@ int run_experiment(const ExperimentOptions& options) {
   if (!points) return bad_input(points.error().message);
   if (options.dry_run) {
     for (const RunPoint& point : points.value()) {
-      std::printf("%s %s %s load=%g seed=%llu agents=%u %s\n", point.id.c_str(),
-                  point.topology.c_str(), point.workload.c_str(), point.load,
-                  static_cast<unsigned long long>(point.seed), point.agents, point.policy.c_str());
+      std::printf("%s %s %s load=%s seed=%llu agents=%u%s %s\n", point.id.c_str(),
+                  point.topology.c_str(), point.workload.c_str(), load_text(point.load).c_str(),
+                  static_cast<unsigned long long>(point.seed), point.agents,
+                  point.faults.empty() ? "" : (" faults=" + point.faults).c_str(),
+                  point.label.c_str());
     }
     return kDone;
   }
@@ -70,10 +79,10 @@ int run_experiment(const ExperimentOptions& options) {
   };
   grid.failed = [&bar](const RunPoint& point, const Error& error) {
     bar.finish();
-    std::fprintf(stderr, "starling: run %s (%s on %s, %s, load %g, seed %llu) failed: %s\n",
+    std::fprintf(stderr, "starling: run %s (%s on %s, %s, load %s, seed %llu) failed: %s\n",
                  point.id.c_str(), point.label.c_str(), point.topology.c_str(),
-                 point.workload.c_str(), point.load, static_cast<unsigned long long>(point.seed),
-                 error.message.c_str());
+                 point.workload.c_str(), load_text(point.load).c_str(),
+                 static_cast<unsigned long long>(point.seed), error.message.c_str());
   };
   const auto outcome =
       run_grid(experiment.value(), inputs.value(), points.value(), policies, simulate, grid);

@@ -58,11 +58,15 @@ Result<std::vector<std::string>> read_policies(const std::string& text) {
   }
 }
 
+constexpr double kInflateMax = 100;  ///< of all GPUs; each pod is a row in memory
+
 Status check(const Options& o) {
   if (o.nodes.empty()) return {Errc::invalid, "--nodes FILE is missing"};
   if (o.pods.empty()) return {Errc::invalid, "--pods FILE is missing"};
   if (o.order != "file" && o.order != "shuffle")
     return {Errc::invalid, "--order: '" + o.order + "' is none; give file or shuffle"};
+  if (o.inflate > kInflateMax)
+    return {Errc::invalid, "--inflate: give a number above 0 and at most 100"};
   if (o.departures && (o.inflate > 0 || o.order == "shuffle")) {
     return {Errc::invalid,
             "--departures follows the times of the file; leave --inflate and --order shuffle away"};

@@ -83,7 +83,7 @@ int make(const Command& command, Options& options) {
 void add_server_options(const Command& command, GeneratorOptions& g) {
   command.option("--server-template", g.server_template, "NAME",
                  "dgx-1, dgx-2, dgx-a100, dgx-h100, 4xt4 or 8xa10, instead of the eight below");
-  command.option("--gpus", g.gpus_per_server, "G", "per server (default 8)", 1U, 1024U);
+  command.option("--gpus", g.gpus_per_server, "G", "per server (default 8)", 1U, 256U);
   command.option("--gpu-type", g.gpu_type, "NAME", "where --servers names none (default V100)");
   command.option("--island", g.gpus_per_island, "N", "GPUs joined by NVLink (default 4)", 1U,
                  1024U);

@@ -144,6 +144,9 @@ Result<Inputs> open_inputs(const Experiment& experiment) {
   for (const std::uint32_t t : chosen(experiment.topologies, experiment.split)) {
     auto topology = open_topology(experiment.topologies[t]);
     if (!topology) return topology.error();
+    if (topology.value().gpu_count() == 0)
+      return {Errc::invalid, "topology " + experiment.topologies[t].name +
+                                 " has no GPU; give a data centre that has some"};
     inputs.topologies[t].push_back(std::move(topology).value());
   }
   for (const std::uint32_t w : chosen(experiment.workloads, experiment.split)) {
