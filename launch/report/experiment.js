@@ -82,8 +82,10 @@ finish(() => {
   choose($('bars-choice'), data.tables.map((t) => `${t.family_name}: ${cellName(t)}`), (i) => {
     const table = data.tables[i], rows = table.rows, unit = scale([table]);
     const bounds = (x, by) => [(x.mean - (x.half95 || 0)) / by, (x.mean + (x.half95 || 0)) / by];
-    draw('bars', {legend: {show: false}, grid: {left: 70, right: 44, top: 16, bottom: rows.length > 6 ? 84 : 48},
-      xAxis: categories(rows.map(rowName), {rotate: rows.length > 6 ? 25 : 0}), yAxis: axis(`mean JCT (${unit.name})`, {nameGap: 46, min: 0}),
+    // Names side by side must fit under their bars.
+    const slanted = rows.length * Math.max(...rows.map((r) => rowName(r).length)) > 66;
+    draw('bars', {legend: {show: false}, grid: {left: 70, right: 44, top: 16, bottom: slanted ? 84 : 48},
+      xAxis: categories(rows.map(rowName), {rotate: slanted ? 25 : 0}), yAxis: axis(`mean JCT (${unit.name})`, {nameGap: 46, min: 0}),
       tooltip: {trigger: 'item', formatter: (p) => `${echarts.format.encodeHTML(p.name)}: <b>${spread(rows[p.dataIndex].avg_jct_s, unit.s)} ${unit.name}</b>`},
       series: [{type: 'bar', barMaxWidth: 60, data: rows.map((r) => ({value: r.avg_jct_s.mean / unit.s, itemStyle: {color: color(r)}})),
         markLine: {symbol: 'none', silent: true, lineStyle: {color: ink, type: 'dashed'}, label: {formatter: 'floor', color: ink, position: 'end'},
