@@ -48,8 +48,7 @@ Result<Seat> make_seat(const Deployment& deployment, const DeployedNode& node, A
   if (auto s = make_folder(dir, 0700); !s.ok()) return s.error();
   auto keys = generate_keys();
   if (!keys) return keys.error();
-  if (auto s = write_key_file(dir / (node.name + ".json"), keys.value()); !s.ok())
-    return s.error();
+  if (auto s = write_key_file(dir / (node.name + ".json"), keys.value()); !s.ok()) return s.error();
   return Seat{"tcp://127.0.0.1:" + std::to_string(port), keys.value().public_key};
 }
 

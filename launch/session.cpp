@@ -26,7 +26,8 @@ Result<std::unique_ptr<Session>> Session::open(const Deployment& flock) {
     if (!place) return place.error();
     auto incarnation = place.value().next_incarnation();
     if (!incarnation) return incarnation.error();
-    auto endpoint = open_endpoint(flock, node->id, flock.node_dir(node->name) / "keys.json", Limits{});
+    auto endpoint =
+        open_endpoint(flock, node->id, flock.node_dir(node->name) / "keys.json", Limits{});
     if (!endpoint) return endpoint.error();
     return std::unique_ptr<Session>(new Session(std::move(place).value(), node->id, flock.agents(),
                                                 incarnation.value(), std::move(endpoint).value()));

@@ -25,8 +25,7 @@ const Clock& machine_clock() {
   return clock;
 }
 
-Result<std::unique_ptr<Endpoint>> open_endpoint(const Deployment& deployment,
-                                                NodeId me,
+Result<std::unique_ptr<Endpoint>> open_endpoint(const Deployment& deployment, NodeId me,
                                                 const std::filesystem::path& key_file,
                                                 const Limits& limits, std::uint32_t seat) {
   auto members = read_flock(deployment.dir / "flock.json");

@@ -9,8 +9,9 @@ constexpr std::chrono::seconds kWishLives{5}, kWishPause{1};
 
 }  // namespace
 
-Result<std::vector<PartitionStanding>> look_at_partitions(
-    EtcdClient& client, const EtcdAddress& flock, std::span<const PartitionId> partitions) {
+Result<std::vector<PartitionStanding>> look_at_partitions(EtcdClient& client,
+                                                          const EtcdAddress& flock,
+                                                          std::span<const PartitionId> partitions) {
   EtcdTxn txn;
   for (const PartitionId p : partitions) {
     const EtcdKeys keys(flock, p);

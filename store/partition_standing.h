@@ -13,8 +13,8 @@ namespace starling {
 
 /// How things stand with a partition, for those who may take it over.
 struct PartitionStanding {
-  Ownership current;   ///< its owner is the host that served it last; epoch 0: nobody ever did
-  std::string holder;  ///< whose lease runs; empty: nobody's
+  Ownership current;    ///< its owner is the host that served it last; epoch 0: nobody ever did
+  std::string holder;   ///< whose lease runs; empty: nobody's
   bool wanted = false;  ///< its own host asks for it back
 };
 /// At one instant, in the order of `partitions`, of which etcd takes 42 at most.

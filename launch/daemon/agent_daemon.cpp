@@ -1,4 +1,4 @@
-#include <thread>
+#include <atomic>
 
 #include "launch/daemon/daemon.h"
 #include "launch/daemon/partition_life.h"
@@ -22,14 +22,13 @@ int serve_own(const DaemonParts& host, const HostedSeat& own) {
       log_info("stopped on request");
       return kDone;
     }
-    if (host.deployment.state.empty() || ended.error().code == Errc::invalid) {
+    const Errc why = ended.error().code;
+    if (host.deployment.state.empty() || (why != Errc::fenced && why != Errc::io)) {
       log_error("stopping: " + ended.error().message);
-      return ended.error().code == Errc::invalid ? kBadInput : kDiskFailed;
+      return why == Errc::invalid ? kBadInput : kDiskFailed;
     }
     log_error("partition " + std::to_string(own.partition.value) + ": no longer served at epoch " +
               std::to_string(partition.mine.epoch.value) + ": " + ended.error().message);
-    // Another process may have the network's side of it for a moment.
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
 }
 

@@ -72,8 +72,8 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
            std::to_string(state.recovered.size()) + " records recovered");
   NodeOptions options;
   options.clock = &clock;
-  ExecutorNode node(Executor(core, parts.topology, state.recovered), endpoint,
-                    *state.journal, *m.value().launcher, options);
+  ExecutorNode node(Executor(core, parts.topology, state.recovered), endpoint, *state.journal,
+                    *m.value().launcher, options);
   Housekeeping house;
   house.inherited = state.recovered.size();
   house.compact = [&] { return node.compact(); };

@@ -61,16 +61,19 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
   if (!core) return core.error();
   // The journal knows all lives that ever said anything; this host's counter only those of its own
   // partition.
-  const Incarnation life = after_last_life(seat.seat == 0 ? host.incarnation : Incarnation{1},
-                                           partition.recovered);
+  const Incarnation life =
+      after_last_life(seat.seat == 0 ? host.incarnation : Incarnation{1}, partition.recovered);
   core.value().incarnation = life;
   core.value().epoch = partition.mine.epoch;
   auto bus = open_endpoint(deployment, agent_node(me), seat.keys, Limits{}, seat.seat);
-  if (!bus) return bus.error();
-  log_info(prefix + "life " + std::to_string(life.value) + ", " +
-           std::to_string(partition.recovered.size()) + " records recovered" +
-           (deployment.state.empty() ? ""
-                                     : ", epoch " + std::to_string(partition.mine.epoch.value)));
+  if (!bus) {
+    partition.authority->release(partition.mine);
+    return {Errc::not_ready, bus.error().message};
+  }
+  log_info(
+      prefix + "life " + std::to_string(life.value) + ", " +
+      std::to_string(partition.recovered.size()) + " records recovered" +
+      (deployment.state.empty() ? "" : ", epoch " + std::to_string(partition.mine.epoch.value)));
   const auto speed =
       deployment.physics == "full" ? make_analytic_speed(host.topology) : make_flat_speed();
   const Rng rng = Rng(deployment.seed).fork(me.value).fork(life.value);
@@ -96,8 +99,7 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
   house.pulse = pulse;
   const Status ended = serve(node, clock, house);
   pulse();
-  if (ended.ok() || ended.error().code == Errc::busy)
-    partition.authority->release(partition.mine);
+  if (ended.ok() || ended.error().code == Errc::busy) partition.authority->release(partition.mine);
   return ended;
 }
 

@@ -17,10 +17,11 @@ struct HostedSeat {
 /// All of `host`'s, its own first.
 [[nodiscard]] Result<std::vector<HostedSeat>> seats_of(const DaemonParts& host);
 
-/// Serves `partition` from its recovered journal until a stop is requested, and releases it. Errors,
-/// after which nothing of this life has any effect: `fenced`, somebody else owns it; `io`, journal
-/// or network; `busy`, `wanted` was set, and it is released; `invalid`, the configuration. Shares
-/// with other threads only what nobody changes.
+/// Serves `partition` from its recovered journal until a stop is requested, and releases it.
+/// Errors, after which nothing of this life has any effect: `fenced`, somebody else owns it; `io`,
+/// its journal; `busy`, `wanted` was set; `not_ready`, nobody can be heard at this seat; `invalid`,
+/// the configuration. After `busy` and `not_ready` it is released. Shares with other threads only
+/// what nobody changes.
 [[nodiscard]] Status live(const DaemonParts& host, const HostedSeat& seat,
                           PartitionState& partition, const std::atomic<bool>& wanted);
 

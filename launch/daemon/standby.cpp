@@ -99,8 +99,8 @@ void Standby::stand_in(Post& post, const Ownership& seen) {
   if (ended.ok()) {
     log_info(name + ": released at " + epoch + ", stopped on request");
   } else if (ended.error().code == Errc::busy) {
-    log_info(name + ": given back to agent " + std::to_string(post.seat.partition.value) +
-             " at " + epoch);
+    log_info(name + ": given back to agent " + std::to_string(post.seat.partition.value) + " at " +
+             epoch);
   } else {
     log_error(name + ": no longer served at " + epoch + ": " + ended.error().message);
   }
