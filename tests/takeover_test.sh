@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Partitions whose agents die, freeze and come back, with state in a one-member etcd:
+# Partitions whose agents die, freeze, are cut off and come back, with state in a one-member etcd:
 #   tests/takeover_test.sh PATH/TO/starling
 # Ends with 77, which ctest calls skipped, where no etcd is installed.
 set -u
+command -v python3 >/dev/null || { echo "skipped: no python3, which cuts ways"; exit 77; }
 command -v etcd >/dev/null || { echo "skipped: no etcd is installed; 'launch/setup --tests' installs it"; exit 77; }
 starling=$(realpath "$1")
 work=$(mktemp -d)
@@ -125,7 +126,32 @@ runs 1 frozen behind
 echo "-- agent 1 is started again, and gets its partition back"
 lasting=$(job lasting 5 3 1 1)
 wait_for 10 lasting runs
-"$starling" agent --config flock/nodes/agent-1/config.json 2>again.log &
+# Its way to etcd is one that can be cut.
+cat >way.py <<'PY'
+import asyncio, sys
+async def copy(a, b):
+    while data := await a.read(65536):
+        b.write(data)
+        await b.drain()
+    b.close()
+async def serve(reader, writer):
+    try:
+        r, w = await asyncio.open_connection("127.0.0.1", int(sys.argv[2]))
+        await asyncio.gather(copy(reader, w), copy(r, writer), return_exceptions=True)
+    except OSError:
+        writer.close()
+async def main():
+    async with await asyncio.start_server(serve, "127.0.0.1", int(sys.argv[1])) as server:
+        await server.serve_forever()
+asyncio.run(main())
+PY
+python3 way.py $((port + 2)) $port 2>/dev/null &
+way=$!
+started+=($way)
+cp -r flock cut
+sed -i "s/127.0.0.1:$port/127.0.0.1:$((port + 2))/" cut/deployment.json
+rm -r cut/nodes/agent-1/state && ln -s "$work/flock/nodes/agent-1/state" cut/nodes/agent-1/state
+"$starling" agent --config cut/nodes/agent-1/config.json 2>again.log &
 started+=($!)
 wait_for 8 "serving with policy" again.log
 wait_for 2 "partition 1: given back to agent 1" flock/nodes/agent-2/log
@@ -133,6 +159,23 @@ host_of 1 1
 last=$(job last 1 1 1 1)
 wait_finished 20 "$lasting" "$last"
 runs 1 lasting last
+
+echo "-- agent 1 is cut off from etcd, and gets its partition back when it is no longer"
+sleep 3  # agent 2 rests after it gave the partition back
+lives=$(grep -c "serving with policy" again.log)
+cut=$(job cut 6 3 1 1)
+wait_for 10 cut runs
+kill -STOP $way
+for _ in $(seq 120); do [ "$(grep -c "partition 1: taken over" flock/nodes/agent-2/log)" -eq 2 ] && break; sleep 0.1; done
+[ "$(grep -c "partition 1: taken over" flock/nodes/agent-2/log)" -eq 2 ] || fail "agent 2 has not taken over from one that is cut off"
+host_of 1 2
+during=$(job during 1 1 1 1)
+kill -CONT $way
+for _ in $(seq 100); do [ "$(grep -c "serving with policy" again.log)" -gt "$lives" ] && break; sleep 0.1; done
+grep -q "no longer served at epoch" again.log || fail "agent 1 was not fenced"
+host_of 1 1
+wait_finished 20 "$cut" "$during"
+runs 1 cut during
 kill -INT $up
 wait $up || fail "up must stop cleanly"
 echo "all right"
