@@ -83,8 +83,7 @@ TEST_CASE("standby seats belong to the next agents in the circle") {
   plan.standbys = 3;
   REQUIRE(create_deployment(plan, sixteen_servers()).ok());
   const Flock members = read_flock(plan.dir / "flock.json").value();
-  for (const auto& [id, member] : members)
-    CHECK(member.seats() == 1);
+  for (const auto& [id, member] : members) CHECK(member.seats() == 1);
 }
 
 TEST_CASE("a flock is not made for an etcd that is not there, or badly named") {
