@@ -46,8 +46,8 @@ for _ in $(seq "$repeats"); do
   started+=($!)
   begin=$(date +%s%N)
   until all_served_by agent-1; do :; done
-  echo "$accepted $reconciled $(since "$begin")"
-done | tee figures
+  echo "$accepted $reconciled $(since "$begin")" | tee -a figures
+done
 for column in 1 2 3; do
   cut -d ' ' -f $column figures | sort -n | awk -v c=$column '
     { x[NR] = $1 }
