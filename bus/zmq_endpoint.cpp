@@ -113,15 +113,18 @@ struct ZmqEndpoint::Sockets {
     } else {
       router.set(zmq::sockopt::router_handover, true);  // a restarted peer takes its name back
     }
-    const mode_t before =
-        ::umask(0177);  // an ipc socket is its owner's alone from the first moment
+    // An ipc socket is its owner's alone from the first moment. The mask is the whole process's, so
+    // it is left alone where no file is made.
+    const bool is_file = where.starts_with("ipc://");
+    const mode_t before = is_file ? ::umask(0177) : 0;
+    Status bound = done();
     try {
       router.bind(where);
     } catch (const zmq::error_t& e) {
-      ::umask(before);
-      return {Errc::io, "bus: cannot listen at " + where + ": " + e.what()};
+      bound = {Errc::io, "bus: cannot listen at " + where + ": " + e.what()};
     }
-    ::umask(before);
+    if (is_file) ::umask(before);
+    if (!bound.ok()) return bound;
     address = router.get(zmq::sockopt::last_endpoint);
     return done();
   }
@@ -133,7 +136,8 @@ struct ZmqEndpoint::Sockets {
     prepare(s);
     s.set(zmq::sockopt::ipv6, true);
     s.set(zmq::sockopt::reconnect_ivl, 100);
-    s.set(zmq::sockopt::reconnect_ivl_max, 5000);
+    // A caller may have to wait for a seat that nobody has taken yet.
+    s.set(zmq::sockopt::reconnect_ivl_max, router ? 5000 : 500);
     if (options.keys) {
       s.set(zmq::sockopt::curve_serverkey, seat.public_key);
     } else {
@@ -402,7 +406,13 @@ void ZmqEndpoint::moved(NodeId node, std::string address) {
   }
 }
 
-void ZmqEndpoint::found_at(NodeId node, std::uint32_t seat) { sockets_->seat_of[node] = seat; }
+void ZmqEndpoint::found_at(NodeId node, std::uint32_t seat) {
+  const auto known = sockets_->seat_of.find(node);
+  if (known != sockets_->seat_of.end() && known->second == seat) return;
+  // A connection that was tried before anybody listened there may wait seconds for its next try.
+  std::erase_if(sockets_->peers, [node](const auto& peer) { return peer.first.node == node; });
+  sockets_->seat_of[node] = seat;
+}
 
 void ZmqEndpoint::drop(NodeId node) {
   std::erase_if(sockets_->peers, [node](const auto& peer) { return peer.first.node == node; });

@@ -67,6 +67,10 @@ std::uint32_t Deployment::agents() const {
   return static_cast<std::uint32_t>(with_role(Role::agent).size());
 }
 
+AgentId host_of_seat(PartitionId p, std::uint32_t seat, std::uint32_t agents) {
+  return AgentId{static_cast<std::uint32_t>((std::uint64_t{p.value} + seat) % agents)};
+}
+
 bool is_deployment(const fs::path& dir) {
   std::error_code ignored;
   return fs::exists(dir / kFile, ignored);

@@ -24,7 +24,8 @@ struct DeployedNode {
 
 /// A flock on one data centre, as its run directory says: deployment.json (what it is), flock.json
 /// (who is let in, where: bus/flock.h), topology.yaml, and nodes/NAME/ with each node's keys,
-/// configuration, state and log.
+/// configuration, state and log; and, in nodes/agent-H/seats/agent-P.json, the keys with which H
+/// stands in for P.
 struct Deployment {
   std::filesystem::path dir;               ///< where it was read from; not stored
   std::string topology = "topology.yaml";  ///< relative to dir
@@ -43,6 +44,10 @@ struct Deployment {
   [[nodiscard]] std::vector<const DeployedNode*> with_role(Role role) const;
   [[nodiscard]] std::uint32_t agents() const;
 };
+
+/// Which agent's process has seat `seat` of partition `p`'s agent: its own has seat 0, the next
+/// ones in the circle of `agents` its standby seats.
+[[nodiscard]] AgentId host_of_seat(PartitionId p, std::uint32_t seat, std::uint32_t agents);
 
 /// True if `dir` holds one.
 [[nodiscard]] bool is_deployment(const std::filesystem::path& dir);

@@ -41,6 +41,17 @@ Status make_node(const Deployment& deployment, const DeployedNode& node, Member&
   return write_node_file(dir / "config.json", {"../..", node.name, "state", "keys.json"});
 }
 
+/// A further place for `node`, at agent `host`, which alone has its secret key.
+Result<Seat> make_seat(const Deployment& deployment, const DeployedNode& node, AgentId host,
+                       std::uint16_t port) {
+  const auto dir = deployment.node_dir("agent-" + std::to_string(host.value)) / "seats";
+  if (auto s = make_folder(dir, 0700); !s.ok()) return s.error();
+  auto keys = generate_keys();
+  if (!keys) return keys.error();
+  if (auto s = write_key_file(dir / (node.name + ".json"), keys.value()); !s.ok()) return s.error();
+  return Seat{"tcp://127.0.0.1:" + std::to_string(port), keys.value().public_key};
+}
+
 }  // namespace
 
 Result<std::vector<std::uint16_t>> free_ports(std::size_t count) {
@@ -112,7 +123,8 @@ Result<Deployment> create_deployment(const DeploymentPlan& plan, const Topology&
   if (auto s = make_folder(plan.dir); !s.ok()) return s.error();
   if (auto s = save_topology(topology, (plan.dir / made.topology).string()); !s.ok())
     return s.error();
-  auto ports = free_ports(made.nodes.size() - plan.clients);
+  const std::uint32_t standbys = made.state.empty() ? 0 : std::min(plan.standbys, plan.agents - 1);
+  auto ports = free_ports(made.nodes.size() - plan.clients + std::size_t{standbys} * plan.agents);
   if (!ports) return ports.error();
   Flock members;
   std::size_t port = 0;
@@ -124,6 +136,12 @@ Result<Deployment> create_deployment(const DeploymentPlan& plan, const Topology&
     if (node.role != Role::client)
       member.address = "tcp://127.0.0.1:" + std::to_string(ports.value()[port++]);
     if (auto s = make_node(made, node, member); !s.ok()) return s.error();
+    for (std::uint32_t i = 1; node.role == Role::agent && i <= standbys; ++i) {
+      auto seat = make_seat(made, node, host_of_seat(node.partition, i, plan.agents),
+                            ports.value()[port++]);
+      if (!seat) return seat.error();
+      member.standby.push_back(std::move(seat).value());
+    }
   }
   if (auto s = write_flock(made.dir / "flock.json", members); !s.ok()) return s.error();
   if (auto s = write_deployment(made); !s.ok()) return s.error();

@@ -21,7 +21,8 @@ struct DeploymentPlan {
   std::uint32_t clients = 4;  ///< that can talk to it at one time
   std::uint64_t seed = 1;
   double speedup = 1;
-  std::string state;  ///< as Deployment::state; a flock without a name gets one
+  std::string state;           ///< as Deployment::state; a flock without a name gets one
+  std::uint32_t standbys = 0;  ///< agents that may take over a partition; needs `state`
 };
 
 /// Makes the run directory, with free loopback ports and fresh keys. Everybody in it is let in and

@@ -71,6 +71,21 @@ TEST_CASE("what is deployed reads back, with secrets for their owner alone") {
   CHECK((info.st_mode & 0077) == 0);
 }
 
+TEST_CASE("standby seats belong to the next agents in the circle") {
+  CHECK(host_of_seat(PartitionId{1}, 0, 3) == AgentId{1});
+  CHECK(host_of_seat(PartitionId{1}, 1, 3) == AgentId{2});
+  CHECK(host_of_seat(PartitionId{1}, 2, 3) == AgentId{0});
+  // Nobody stands in for agents whose journals are on their own disks.
+  const Folder folder;
+  DeploymentPlan plan;
+  plan.dir = folder.path / "flock";
+  plan.agents = 2;
+  plan.standbys = 3;
+  REQUIRE(create_deployment(plan, sixteen_servers()).ok());
+  const Flock members = read_flock(plan.dir / "flock.json").value();
+  for (const auto& [id, member] : members) CHECK(member.seats() == 1);
+}
+
 TEST_CASE("a flock is not made for an etcd that is not there, or badly named") {
   const Folder folder;
   DeploymentPlan plan;

@@ -12,8 +12,6 @@ enum ExitCode : int {
   kWorkFailed = 1,   ///< the input was right, the work did not succeed
   kBadInput = 2,     ///< usage, options or files
   kDiskFailed = 74,  ///< a journal could not be written; the process stops rather than forget
-  kStateLost =
-      75,  ///< etcd did not answer, or another process owns the partition: start again, and wait
 };
 
 /// Prints "starling: MESSAGE" on stderr, once, and returns kBadInput.

@@ -7,7 +7,7 @@ namespace starling {
 
 void log_as(const std::string& name) {
   auto logger =
-      std::make_shared<spdlog::logger>(name, std::make_shared<spdlog::sinks::stderr_sink_st>());
+      std::make_shared<spdlog::logger>(name, std::make_shared<spdlog::sinks::stderr_sink_mt>());
   logger->set_pattern("%Y-%m-%d %H:%M:%S.%e %n %l: %v");
   logger->flush_on(spdlog::level::trace);
   spdlog::set_default_logger(std::move(logger));

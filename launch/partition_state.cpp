@@ -9,6 +9,7 @@
 #include "store/await_epoch.h"
 #include "store/etcd_authority.h"
 #include "store/etcd_journal.h"
+#include "store/partition_standing.h"
 #include "store/sqlite_journal.h"
 #include "store/static_authority.h"
 
@@ -16,10 +17,6 @@ namespace starling {
 namespace {
 
 constexpr std::chrono::milliseconds kPause{200};
-/// A renewal that has failed is followed by the next one soon, and a process that ends waits for
-/// it.
-constexpr EtcdOptions kEpochCalls{std::chrono::milliseconds(2000), std::chrono::milliseconds(700)};
-
 /// Says what is waited for, once.
 class WaitLine {
  public:
@@ -60,21 +57,30 @@ Status open_journal(const EtcdAddress& flock, PartitionState& state) {
   return done();
 }
 
-Result<PartitionState> open_in_etcd(const EtcdAddress& flock, const DeployedNode& me,
-                                    const StateDir& dir) {
+Result<std::unique_ptr<EtcdAuthority>> authority_of(const EtcdAddress& flock, const StateDir& dir) {
   auto holder = dir.name();
   if (!holder) return holder.error();
   EtcdAuthorityOptions options;
   options.holder = std::move(holder).value();
   options.calls = kEpochCalls;
+  return std::make_unique<EtcdAuthority>(flock, options);
+}
+
+Result<PartitionState> open_in_etcd(const EtcdAddress& flock, const DeployedNode& me,
+                                    const StateDir& dir) {
+  auto authority = authority_of(flock, dir);
+  if (!authority) return authority.error();
   PartitionState state;
-  state.authority = std::make_unique<EtcdAuthority>(flock, options);
+  state.authority = std::move(authority).value();
+  const AgentId host{me.partition.value};
+  PartitionWish wish(flock, me.partition, kEpochCalls);
   WaitLine line;
   while (!stop_requested()) {
     const auto mine = await_epoch(
-        *state.authority, me.partition, AgentId{me.partition.value},
+        *state.authority, me.partition, host,
         [&](const EpochRefused& refused) {
           line.say(refused.why.message);
+          if (refused.why.code == Errc::conflict && refused.current.owner != host) wish.keep();
           return !stop_requested();
         },
         kPause);
@@ -90,6 +96,25 @@ Result<PartitionState> open_in_etcd(const EtcdAddress& flock, const DeployedNode
   return stopped();
 }
 
+/// The answer to what was asked: there always is one.
+std::vector<EpochEvent> next_events(EpochAuthority& authority) {
+  for (;;) {
+    if (auto events = authority.poll(); !events.empty()) return events;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+/// The answer to a renewal, of a lease that has lapsed as far as is known here.
+std::vector<EpochEvent> ask_again(EpochAuthority& authority) {
+  const auto until = std::chrono::steady_clock::now() + kEpochCalls.call;
+  std::vector<EpochEvent> events;
+  while (events.empty() && !stop_requested() && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    events = authority.poll();
+  }
+  return events;
+}
+
 }  // namespace
 
 Result<PartitionState> open_partition(const Deployment& deployment, const DeployedNode& me,
@@ -100,17 +125,46 @@ Result<PartitionState> open_partition(const Deployment& deployment, const Deploy
   return open_in_etcd(flock.value(), me, dir);
 }
 
+Result<PartitionState> take_over(const Deployment& deployment, const Ownership& seen, AgentId host,
+                                 const StateDir& dir) {
+  const auto flock = EtcdAddress::parse(deployment.state);
+  if (!flock) return flock.error();
+  auto authority = authority_of(flock.value(), dir);
+  if (!authority) return authority.error();
+  PartitionState state;
+  state.authority = std::move(authority).value();
+  state.authority->acquire(seen.partition, seen.epoch, host);
+  const std::vector<EpochEvent> answer = next_events(*state.authority);
+  if (const auto* refused = std::get_if<EpochRefused>(&answer.front())) return refused->why;
+  const auto* granted = std::get_if<EpochGranted>(&answer.front());
+  if (granted == nullptr) return {Errc::expired, "the lease was over before it began"};
+  state.mine = granted->mine;
+  if (const Status opened = open_journal(flock.value(), state); !opened.ok()) {
+    state.authority->release(state.mine);
+    return opened.error();
+  }
+  return state;
+}
+
 Status keep_partition(PartitionState& partition) {
   partition.authority->renew(partition.mine);
-  for (const EpochEvent& event : partition.authority->poll()) {
-    if (const auto* lost = std::get_if<EpochLost>(&event)) {
-      if (lost->current.epoch != partition.mine.epoch) {
-        return {Errc::fenced, "partition " + std::to_string(partition.mine.partition.value) +
-                                  " is at epoch " + std::to_string(lost->current.epoch.value) +
-                                  " with another process, epoch " +
-                                  std::to_string(partition.mine.epoch.value) + " is over"};
-      }
+  std::vector<EpochEvent> events = partition.authority->poll();
+  const auto only_lapsed = [&](const EpochEvent& event) {
+    const auto* lost = std::get_if<EpochLost>(&event);
+    return lost != nullptr && lost->current.epoch == partition.mine.epoch;
+  };
+  if (!events.empty() && only_lapsed(events.back())) {
+    const auto more = ask_again(*partition.authority);
+    events.insert(events.end(), more.begin(), more.end());
+  }
+  for (const EpochEvent& event : events) {
+    if (only_lapsed(event)) {
       log_info("the lease has lapsed: etcd has not confirmed it, and another may take over");
+    } else if (const auto* lost = std::get_if<EpochLost>(&event)) {
+      return {Errc::fenced, "partition " + std::to_string(partition.mine.partition.value) +
+                                " is at epoch " + std::to_string(lost->current.epoch.value) +
+                                " with another process, epoch " +
+                                std::to_string(partition.mine.epoch.value) + " is over"};
     } else if (std::holds_alternative<EpochGranted>(event)) {
       log_info("the lease runs again");
     }

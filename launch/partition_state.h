@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "agents/record.h"
 #include "launch/deployment.h"
 #include "launch/state_dir.h"
+#include "store/etcd_client.h"
 
 namespace starling {
 
@@ -20,12 +22,25 @@ struct PartitionState {
 
 /// Opens the partition of agent `me` where the deployment keeps its state: in `dir`, or in etcd.
 /// There it waits, and says in the log for what, until etcd answers and no other process owns the
-/// partition; `not_ready` if a stop is requested meanwhile.
+/// partition; a host that serves it meanwhile is asked to give it back. `not_ready` if a stop is
+/// requested meanwhile.
 [[nodiscard]] Result<PartitionState> open_partition(const Deployment& deployment,
                                                     const DeployedNode& me, const StateDir& dir);
 
+/// Takes over a partition in etcd that was at `seen` and whose lease has lapsed, for the agent
+/// `host`; one try. `conflict`, `expired`: somebody else was faster.
+[[nodiscard]] Result<PartitionState> take_over(const Deployment& deployment, const Ownership& seen,
+                                               AgentId host, const StateDir& dir);
+
+/// How daemons ask etcd about leases: a renewal that has failed is followed by the next one soon,
+/// and a process that ends waits for it.
+inline constexpr EtcdOptions kEpochCalls{std::chrono::milliseconds(2000),
+                                         std::chrono::milliseconds(700)};
+
 /// Every heartbeat: renews the lease. `fenced` once another process owns the partition. A lease
-/// that has only lapsed goes into the log: the epoch, not the lease, decides what may be written.
+/// that has only lapsed, as that of a process that was frozen, is asked for again before this
+/// returns; if etcd does not answer for 2 s it goes into the log: the epoch, not the lease, decides
+/// what may be written.
 [[nodiscard]] Status keep_partition(PartitionState& partition);
 
 /// `state` with a name of its own for a new flock, where it has none: what etcd:// says, or empty.

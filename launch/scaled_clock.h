@@ -33,6 +33,7 @@ class ScaledEndpoint final : public Endpoint {
   bool send(NodeId to, std::span<const std::byte> frame) override {
     return endpoint_.send(to, frame);
   }
+  void found_at(NodeId node, std::uint32_t seat) override { endpoint_.found_at(node, seat); }
   std::optional<Delivery> receive(Instant deadline) override {
     return endpoint_.receive(clock_.on_machine(deadline));
   }

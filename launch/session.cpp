@@ -26,7 +26,8 @@ Result<std::unique_ptr<Session>> Session::open(const Deployment& flock) {
     if (!place) return place.error();
     auto incarnation = place.value().next_incarnation();
     if (!incarnation) return incarnation.error();
-    auto endpoint = open_endpoint(flock, *node, flock.node_dir(node->name) / "keys.json", Limits{});
+    auto endpoint =
+        open_endpoint(flock, node->id, flock.node_dir(node->name) / "keys.json", Limits{});
     if (!endpoint) return endpoint.error();
     return std::unique_ptr<Session>(new Session(std::move(place).value(), node->id, flock.agents(),
                                                 incarnation.value(), std::move(endpoint).value()));
@@ -48,12 +49,19 @@ std::optional<Received> Session::receive(Instant deadline) {
   for (;;) {
     const Instant slice = std::min(deadline, now() + kSlice);
     if (auto delivery = endpoint_->receive(slice)) {
+      heard_at_[delivery->from] = delivery->seat;
       auto frame = codec_.decode(delivery->frame);
       if (frame) return Received{delivery->from, std::move(frame).value().message};
     } else if (now() >= deadline || stop_requested()) {
       return std::nullopt;
     }
   }
+}
+
+AgentId Session::host_of(AgentId agent) const {
+  const auto heard = heard_at_.find(agent_node(agent));
+  return host_of_seat(PartitionId{agent.value}, heard == heard_at_.end() ? 0 : heard->second,
+                      agents_);
 }
 
 std::vector<AgentStatus> Session::status(Duration patience) {

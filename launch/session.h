@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +51,9 @@ class Session {
     return std::nullopt;
   }
 
+  /// On which agent's host `agent` lived when it was heard last.
+  [[nodiscard]] AgentId host_of(AgentId agent) const;
+
   /// The status of every agent that answers in time, by agent.
   std::vector<AgentStatus> status(Duration patience);
   /// Waits until every agent answers and each GPU's executor has reported. `not_ready` says who is
@@ -67,6 +71,7 @@ class Session {
   std::uint32_t agents_;
   Incarnation incarnation_;
   std::unique_ptr<Endpoint> endpoint_;
+  std::map<NodeId, std::uint32_t> heard_at_;
   Codec codec_;
   std::uint64_t sequence_ = 0;
 };

@@ -2,16 +2,17 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 
 namespace starling {
 namespace {
 
-volatile std::sig_atomic_t requests = 0;
+std::atomic<int> requests{0};  // lock-free, so a handler may change it
+static_assert(std::atomic<int>::is_always_lock_free);
 
 void on_stop(int) {
-  requests = requests + 1;
-  if (requests >= 3) _exit(130);
+  if (++requests >= 3) _exit(130);
 }
 
 }  // namespace
@@ -24,6 +25,8 @@ void catch_stop_signals() {
   sigaction(SIGTERM, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
 }
+
+void request_stop() noexcept { ++requests; }
 
 bool stop_requested() noexcept { return requests > 0; }
 

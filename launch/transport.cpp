@@ -25,16 +25,16 @@ const Clock& machine_clock() {
   return clock;
 }
 
-Result<std::unique_ptr<Endpoint>> open_endpoint(const Deployment& deployment,
-                                                const DeployedNode& me,
+Result<std::unique_ptr<Endpoint>> open_endpoint(const Deployment& deployment, NodeId me,
                                                 const std::filesystem::path& key_file,
-                                                const Limits& limits) {
+                                                const Limits& limits, std::uint32_t seat) {
   auto members = read_flock(deployment.dir / "flock.json");
   if (!members) return members.error();
   auto keys = read_key_file(key_file);
   if (!keys) return keys.error();
   ZmqOptions options;
-  options.me = me.id;
+  options.me = me;
+  options.seat = seat;
   options.keys = keys.value();
   options.limits = limits;
   auto endpoint = ZmqEndpoint::open(options, std::move(members).value(), machine_clock());

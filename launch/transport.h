@@ -10,12 +10,12 @@
 
 namespace starling {
 
-/// Opens the encrypted endpoint of `me` and lets in exactly the members of the flock. `io` if the
-/// port is taken.
-[[nodiscard]] Result<std::unique_ptr<Endpoint>> open_endpoint(const Deployment& flock,
-                                                              const DeployedNode& me,
+/// Opens the encrypted endpoint of `me` at one of its seats (bus/flock.h) and lets in exactly the
+/// members of the flock. `io` if the port is taken.
+[[nodiscard]] Result<std::unique_ptr<Endpoint>> open_endpoint(const Deployment& flock, NodeId me,
                                                               const std::filesystem::path& key_file,
-                                                              const Limits& limits);
+                                                              const Limits& limits,
+                                                              std::uint32_t seat = 0);
 
 /// The machine's monotonic clock, which also the endpoint's deadlines are read against.
 [[nodiscard]] const Clock& machine_clock();

@@ -28,6 +28,7 @@ struct EtcdKeys {
   EtcdKeys(const EtcdAddress& flock, PartitionId partition);
   std::string epoch;    ///< its value: the owner's number; its revision: the epoch
   std::string alive;    ///< there as long as the owner's lease
+  std::string wish;     ///< there while its own host asks for it back
   std::string head;     ///< which generation of the journal counts
   std::string journal;  ///< ends in '/', before generation and number
 };

@@ -18,12 +18,17 @@ struct Options {
   bool watch = false, json = false;
 };
 
-std::string as_table(const std::vector<AgentStatus>& agents, std::uint32_t expected) {
+std::string host_name(const Session& s, const AgentStatus& a) {
+  return "agent-" + std::to_string(s.host_of(a.agent).value);
+}
+
+std::string as_table(const std::vector<AgentStatus>& agents, const Session& s) {
+  const std::uint32_t expected = s.agents();
   std::vector<std::vector<std::string>> rows{
-      {"agent", "GPUs", "free", "quarantined", "waiting", "running", "accepted", "finished",
+      {"agent", "host", "GPUs", "free", "quarantined", "waiting", "running", "accepted", "finished",
        "failed", "forwards", "gangs across", "decisions", "p50", "p99", "bad frames"}};
   for (const AgentStatus& a : agents) {
-    rows.push_back({"agent-" + std::to_string(a.agent.value), with_commas(a.gpus),
+    rows.push_back({"agent-" + std::to_string(a.agent.value), host_name(s, a), with_commas(a.gpus),
                     with_commas(a.free), with_commas(a.quarantined), with_commas(a.waiting),
                     with_commas(a.running), with_commas(a.accepted), with_commas(a.finished),
                     with_commas(a.failed), with_commas(a.forwards),
@@ -38,10 +43,11 @@ std::string as_table(const std::vector<AgentStatus>& agents, std::uint32_t expec
   return text;
 }
 
-std::string as_json(const std::vector<AgentStatus>& agents) {
+std::string as_json(const std::vector<AgentStatus>& agents, const Session& s) {
   nlohmann::json list = nlohmann::json::array();
   for (const AgentStatus& a : agents) {
     list.push_back({{"agent", a.agent.value},
+                    {"host", host_name(s, a)},
                     {"epoch", a.fence.epoch.value},
                     {"gpus", a.gpus},
                     {"free", a.free},
@@ -71,7 +77,7 @@ int top(const Options& options) {
   Session& s = *session.value();
   for (;;) {
     const auto agents = s.status(std::chrono::seconds(2));
-    const std::string text = options.json ? as_json(agents) : as_table(agents, s.agents());
+    const std::string text = options.json ? as_json(agents, s) : as_table(agents, s);
     if (options.watch && isatty(STDOUT_FILENO) == 1) std::fputs("\033[H\033[2J", stdout);
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);

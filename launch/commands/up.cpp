@@ -22,7 +22,8 @@ using Wall = std::chrono::steady_clock;
 struct Options {
   std::string flock, topology, policy = "consolidate", launcher = "process", physics = "trace",
                                state;
-  std::uint32_t agents = 1, servers_per_executor = 8;
+  std::uint32_t agents = 1, servers_per_executor = 8, standbys = 3;
+  bool no_restart = false;
   double speedup = 1;
 };
 
@@ -56,24 +57,28 @@ Result<Deployment> make_flock(const Options& o, const std::filesystem::path& dir
   plan.servers_per_executor = o.servers_per_executor;
   plan.speedup = o.speedup;
   plan.state = o.state;
+  plan.standbys = o.standbys;
   return create_deployment(plan, topology.value());
 }
 
 /// Starts a daemon again that ended by itself, unless it cannot go on or keeps ending.
 class Restarter {
  public:
-  Restarter(Supervisor& supervisor, const Deployment& flock)
-      : supervisor_(supervisor), flock_(flock) {}
+  Restarter(Supervisor& supervisor, const Deployment& flock, bool restart)
+      : supervisor_(supervisor), flock_(flock), restart_(restart) {}
 
   /// Nothing, or why the flock has to stop.
   std::optional<std::string> look() {
     for (const Supervisor::Ended& ended : supervisor_.poll()) {
       const std::string what = describe(ended);
+      if (!restart_) {
+        std::fprintf(stderr, "starling: %s\nstarling: not starting it again\n", what.c_str());
+        if (supervisor_.running() == 0) return "no daemon is left";
+        continue;
+      }
       const bool hopeless = ended.status == kDiskFailed || ended.status == kBadInput;
       Wall::time_point& last = last_[ended.name];
-      // Who has lost etcd waits for it in its next life.
-      const bool again =
-          ended.status != kStateLost && Wall::now() - last < std::chrono::seconds(10);
+      const bool again = Wall::now() - last < std::chrono::seconds(10);
       if (hopeless || again) return what;
       last = Wall::now();
       std::fprintf(stderr, "starling: %s\nstarling: starting %s again\n", what.c_str(),
@@ -87,6 +92,7 @@ class Restarter {
  private:
   Supervisor& supervisor_;
   const Deployment& flock_;
+  bool restart_;
   std::map<std::string, Wall::time_point> last_;
 };
 
@@ -118,7 +124,7 @@ int up(const Options& o) {
               flock.value().agents(), flock.value().with_role(Role::executor).size(),
               std::filesystem::absolute(dir.value()).c_str());
   std::fflush(stdout);
-  Restarter restarter(supervisor, flock.value());
+  Restarter restarter(supervisor, flock.value(), !o.no_restart);
   while (!stop_requested()) {
     if (const auto broken = restarter.look()) return work_failed(*broken);
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -147,6 +153,12 @@ void add_up(const Command& root) {
   command.option("--speedup", o->speedup, "X", "of emulated jobs (default 1)", 0.0);
   command.option("--state", o->state, "etcd://HOST:PORT[,...]",
                  "the agents' journals are there (default: in the flock's directory)");
+  command.option("--standbys", o->standbys, "K",
+                 "agents that take a partition over when its own is gone; with --state etcd "
+                 "(default 3)",
+                 0U, 16U);
+  command.flag("--no-restart", o->no_restart,
+               "daemons that end are not started again (partitions are still taken over)");
   command.examples(
       {"starling up --flock ~/flock --topology cluster.yaml --agents 2 --policy consolidate"});
   command.action([o] { return up(*o); });

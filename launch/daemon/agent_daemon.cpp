@@ -1,32 +1,36 @@
-#include "interference/models.h"
+#include <atomic>
+
 #include "launch/daemon/daemon.h"
+#include "launch/daemon/partition_life.h"
+#include "launch/daemon/standby.h"
 #include "launch/exit_codes.h"
 #include "launch/log.h"
 #include "launch/signals.h"
-#include "launch/transport.h"
-#include "launch/wiring.h"
 
 namespace starling {
 namespace {
 
-/// Says how things stand, when they have changed.
-class StatusLine {
- public:
-  void say(const AgentStatus& s, const NodeCounters& c) {
-    const std::string line =
-        std::to_string(s.accepted) + " jobs accepted, " + std::to_string(s.waiting) + " waiting, " +
-        std::to_string(s.running) + " running, " + std::to_string(s.finished) + " finished, " +
-        std::to_string(s.failed) + " failed; " + std::to_string(s.free) + " of " +
-        std::to_string(s.gpus) + " GPUs free, " + std::to_string(s.quarantined) + " quarantined; " +
-        std::to_string(c.bad_frames + c.unauthorised) + " frames refused, " +
-        std::to_string(c.dropped) + " dropped";
-    if (line != last_) log_info(line);
-    last_ = line;
+/// Lives of the process's own partition, one after the other, until it is to stop.
+int serve_own(const DaemonParts& host, const HostedSeat& own) {
+  const std::atomic<bool> wanted{false};
+  for (;;) {
+    auto opened = open_partition(host.deployment, host.me, host.state);
+    if (!opened) return daemon_failed(opened.error());
+    PartitionState& partition = opened.value();
+    const Status ended = live(host, own, partition, wanted);
+    if (ended.ok()) {
+      log_info("stopped on request");
+      return kDone;
+    }
+    const Errc why = ended.error().code;
+    if (host.deployment.state.empty() || (why != Errc::fenced && why != Errc::io)) {
+      log_error("stopping: " + ended.error().message);
+      return why == Errc::invalid ? kBadInput : kDiskFailed;
+    }
+    log_error("partition " + std::to_string(own.partition.value) + ": no longer served at epoch " +
+              std::to_string(partition.mine.epoch.value) + ": " + ended.error().message);
   }
-
- private:
-  std::string last_;
-};
+}
 
 }  // namespace
 
@@ -35,38 +39,16 @@ int run_agent(const std::filesystem::path& config) {
   raise_file_limit();
   auto opened = open_daemon(config, Role::agent);
   if (!opened) return daemon_failed(opened.error());
-  DaemonParts& parts = opened.value();
-  auto policy = all_policies().make(parts.deployment.policy);
-  if (!policy) return daemon_failed(policy.error());
-  const AgentId me{parts.me.partition.value};
-  auto core = agent_config(parts.deployment, parts.topology, me);
-  if (!core) return daemon_failed(core.error());
-  core.value().incarnation = parts.incarnation;
-  core.value().epoch = parts.partition.mine.epoch;
-  const auto speed =
-      parts.deployment.physics == "full" ? make_analytic_speed(parts.topology) : make_flat_speed();
-  const Rng rng = Rng(parts.deployment.seed).fork(me.value).fork(parts.incarnation.value);
-  const ScaledClock clock(parts.deployment.speedup);
-  ScaledEndpoint endpoint(*parts.endpoint, clock);
-  NodeOptions options;
-  options.clock = &clock;
-  options.stopwatch = &machine_clock();
-  AgentNode node(Agent(std::move(core).value(), parts.topology, *speed, std::move(policy).value(),
-                       rng, parts.partition.recovered),
-                 endpoint, *parts.partition.journal, options);
-  Housekeeping house;
-  house.inherited = parts.partition.recovered.size();
-  parts.partition.recovered = {};
-  StatusLine line;
-  const auto pulse = [&] { line.say(node.core().status(), node.counters()); };
-  log_info("serving with policy " + parts.deployment.policy);
-  house.compact = [&] { return node.compact(); };
-  house.keep = [&] { return keep_partition(parts.partition); };
-  house.pulse = pulse;
-  house.journal_failed = parts.deployment.state.empty() ? kDiskFailed : kStateLost;
-  const int status = serve(node, clock, house);
-  pulse();
-  if (status == kDone) parts.partition.authority->release(parts.partition.mine);
+  const DaemonParts& host = opened.value();
+  auto seats = seats_of(host);
+  if (!seats) return daemon_failed(seats.error());
+  if (host.deployment.state.empty()) return serve_own(host, seats.value().front());
+  int status = kDone;
+  {
+    Standby standby(host, seats.value());
+    status = serve_own(host, seats.value().front());
+    request_stop();  // whatever ended it: the standby seats end with it
+  }
   return status;
 }
 

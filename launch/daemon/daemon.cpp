@@ -7,7 +7,6 @@
 #include "launch/signals.h"
 #include "launch/transport.h"
 #include "launch/wiring.h"
-#include "store/sqlite_journal.h"
 #include "topology/load.h"
 
 namespace starling {
@@ -17,18 +16,6 @@ namespace {
 constexpr std::uint64_t kCompactAfter = 200'000;
 constexpr Duration kPulse = std::chrono::seconds(10);
 constexpr Duration kSlice = std::chrono::milliseconds(500);
-
-/// What an executor must not forget is about processes of this machine, so it stays here.
-Result<PartitionState> open_executor_journal(const StateDir& dir) {
-  PartitionState state;
-  auto journal = SqliteJournal::open(dir.path() / "journal.db");
-  if (!journal) return journal.error();
-  state.journal = std::move(journal).value();
-  auto recovered = state.journal->recover();
-  if (!recovered) return recovered.error();
-  state.recovered = std::move(recovered).value();
-  return state;
-}
 
 }  // namespace
 
@@ -50,21 +37,9 @@ Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role) 
   if (!state) return state.error();
   auto incarnation = state.value().next_incarnation();
   if (!incarnation) return incarnation.error();
-  auto opened = role == Role::agent ? open_partition(deployment.value(), *me, state.value())
-                                    : open_executor_journal(state.value());
-  if (!opened) return opened.error();
-  PartitionState& partition = opened.value();
-  const Incarnation life = after_last_life(incarnation.value(), partition.recovered);
-  auto endpoint = open_endpoint(deployment.value(), *me, file.value().keys, Limits{});
-  if (!endpoint) return endpoint.error();
-  log_info("life " + std::to_string(life.value) + ", " +
-           std::to_string(partition.recovered.size()) + " records recovered" +
-           (deployment.value().state.empty() || role != Role::agent
-                ? ""
-                : ", epoch " + std::to_string(partition.mine.epoch.value)));
-  return DaemonParts{std::move(deployment).value(), *me,  std::move(topology).value(),
-                     std::move(state).value(),      life, std::move(opened).value(),
-                     std::move(endpoint).value()};
+  return DaemonParts{std::move(deployment).value(), *me,
+                     std::move(topology).value(),   std::move(state).value(),
+                     incarnation.value(),           file.value().keys};
 }
 
 int daemon_failed(const Error& error) {
@@ -77,7 +52,7 @@ int daemon_failed(const Error& error) {
   return kDiskFailed;
 }
 
-int serve(Node& node, const ScaledClock& clock, Housekeeping house) {
+Status serve(Node& node, const ScaledClock& clock, Housekeeping house) {
   const Clock& machine = machine_clock();
   Instant next_pulse = later(machine.now(), kPulse);
   Instant next_keep = machine.now();
@@ -90,15 +65,10 @@ int serve(Node& node, const ScaledClock& clock, Housekeeping house) {
       house.inherited = 0;
       compacted = node.counters().records;
     }
-    if (!kept.ok()) {
-      log_error("the journal cannot be written, stopping: " + kept.error().message);
-      return house.journal_failed;
-    }
+    if (!kept.ok())
+      return {kept.error().code, "the journal cannot be written: " + kept.error().message};
     if (machine.now() >= next_keep) {
-      if (const Status mine = house.keep(); !mine.ok()) {
-        log_error("stopping: " + mine.error().message);
-        return house.journal_failed;
-      }
+      if (const Status mine = house.keep(); !mine.ok()) return mine;
       next_keep = later(machine.now(), kSlice);
     }
     if (machine.now() >= next_pulse) {
@@ -106,8 +76,7 @@ int serve(Node& node, const ScaledClock& clock, Housekeeping house) {
       next_pulse = later(machine.now(), kPulse);
     }
   }
-  log_info("stopped on request");
-  return kDone;
+  return done();
 }
 
 namespace {

@@ -19,7 +19,9 @@ namespace starling {
 
 /// `starling agent --config FILE` and `starling executor --config FILE`: until SIGTERM. Return the
 /// exit status: kDone after a clean stop, kBadInput for a wrong configuration or a state directory
-/// in use, kDiskFailed when the journal could not be written, kStateLost when it is in etcd.
+/// in use, kDiskFailed when the journal could not be written. An agent whose journal is in etcd
+/// ends for neither etcd nor another owner: it waits until it may serve again, and serves
+/// partitions whose own agents are gone.
 /// `launcher` overrides the deployment's, if not empty.
 int run_agent(const std::filesystem::path& config);
 int run_executor(const std::filesystem::path& config, const std::string& launcher);
@@ -31,24 +33,22 @@ struct DaemonParts {
   Topology topology;
   StateDir state;
   Incarnation incarnation;
-  PartitionState partition;  ///< an executor has no authority in it
-  std::unique_ptr<Endpoint> endpoint;
+  std::filesystem::path keys;
 };
 /// Logs as the node's name from here on. `io` comes from the disk or from the network's side of it.
 [[nodiscard]] Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role);
 /// Says why it could not be opened; the exit status.
 int daemon_failed(const Error& error);
 
-/// What a daemon does between turns.
+/// What is done between turns.
 struct Housekeeping {
   std::uint64_t inherited = 0;      ///< records that earlier lives left in the journal
   std::function<Status()> compact;  ///< when the journal has grown much
-  std::function<Status()> keep;     ///< every heartbeat; an error ends the daemon
+  std::function<Status()> keep;     ///< every heartbeat; an error ends it
   std::function<void()> pulse;      ///< every few seconds
-  int journal_failed = 0;           ///< the exit status then
 };
-/// Turns of `node` until a stop is requested. The exit status.
-int serve(Node& node, const ScaledClock& clock, Housekeeping house);
+/// Turns of `node` until a stop is requested. Else why not: the journal, or what `keep` said.
+[[nodiscard]] Status serve(Node& node, const ScaledClock& clock, Housekeeping house);
 
 [[nodiscard]] Result<AgentConfig> agent_config(const Deployment& deployment,
                                                const Topology& topology, AgentId me);

@@ -5,6 +5,8 @@
 #include "launch/launchers/process_launcher.h"
 #include "launch/log.h"
 #include "launch/signals.h"
+#include "launch/transport.h"
+#include "store/sqlite_journal.h"
 
 namespace starling {
 namespace {
@@ -32,6 +34,18 @@ Result<Machinery> machinery(const DaemonParts& parts, const std::string& kind,
   return m;
 }
 
+/// What an executor must not forget is about processes of this machine, so it stays here.
+Result<PartitionState> open_journal(const StateDir& dir) {
+  PartitionState state;
+  auto journal = SqliteJournal::open(dir.path() / "journal.db");
+  if (!journal) return journal.error();
+  state.journal = std::move(journal).value();
+  auto recovered = state.journal->recover();
+  if (!recovered) return recovered.error();
+  state.recovered = std::move(recovered).value();
+  return state;
+}
+
 }  // namespace
 
 int run_executor(const std::filesystem::path& config, const std::string& launcher) {
@@ -42,27 +56,38 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
   DaemonParts& parts = opened.value();
   const std::string kind = launcher.empty() ? parts.deployment.launcher : launcher;
   const ScaledClock clock(parts.deployment.speedup);
-  ScaledEndpoint endpoint(*parts.endpoint, clock);
+  auto opened_journal = open_journal(parts.state);
+  if (!opened_journal) return daemon_failed(opened_journal.error());
+  PartitionState& state = opened_journal.value();
+  auto bus = open_endpoint(parts.deployment, parts.me.id, parts.keys, Limits{});
+  if (!bus) return daemon_failed(bus.error());
+  ScaledEndpoint endpoint(*bus.value(), clock);
   auto m = machinery(parts, kind, clock);
   if (!m) return daemon_failed(m.error());
   auto made = executor_config(parts.deployment, parts.me);
   if (!made) return daemon_failed(made.error());
   ExecutorConfig core = std::move(made).value();
-  core.incarnation = parts.incarnation;
+  core.incarnation = after_last_life(parts.incarnation, state.recovered);
+  log_info("life " + std::to_string(core.incarnation.value) + ", " +
+           std::to_string(state.recovered.size()) + " records recovered");
   NodeOptions options;
   options.clock = &clock;
-  ExecutorNode node(Executor(core, parts.topology, parts.partition.recovered), endpoint,
-                    *parts.partition.journal, *m.value().launcher, options);
+  ExecutorNode node(Executor(core, parts.topology, state.recovered), endpoint, *state.journal,
+                    *m.value().launcher, options);
   Housekeeping house;
-  house.inherited = parts.partition.recovered.size();
+  house.inherited = state.recovered.size();
   house.compact = [&] { return node.compact(); };
   house.keep = [] { return done(); };
   house.pulse = [] {};
-  house.journal_failed = kDiskFailed;
-  parts.partition.recovered = {};
+  state.recovered = {};
   log_info("serving servers " + std::to_string(core.servers.first) + " to " +
            std::to_string(core.servers.last - 1) + " with the " + kind + " launcher");
-  return serve(node, clock, house);
+  if (const Status ended = serve(node, clock, house); !ended.ok()) {
+    log_error("stopping: " + ended.error().message);
+    return kDiskFailed;
+  }
+  log_info("stopped on request");
+  return kDone;
 }
 
 }  // namespace starling

@@ -1,0 +1,106 @@
+#include "launch/daemon/partition_life.h"
+
+#include "bus/flock.h"
+#include "interference/models.h"
+#include "launch/log.h"
+#include "launch/transport.h"
+#include "launch/wiring.h"
+
+namespace starling {
+namespace {
+
+/// Says how things stand, when they have changed.
+class StatusLine {
+ public:
+  explicit StatusLine(std::string prefix) : prefix_(std::move(prefix)) {}
+
+  void say(const AgentStatus& s, const NodeCounters& c) {
+    const std::string line =
+        prefix_ + std::to_string(s.accepted) + " jobs accepted, " + std::to_string(s.waiting) +
+        " waiting, " + std::to_string(s.running) + " running, " + std::to_string(s.finished) +
+        " finished, " + std::to_string(s.failed) + " failed; " + std::to_string(s.free) + " of " +
+        std::to_string(s.gpus) + " GPUs free, " + std::to_string(s.quarantined) + " quarantined; " +
+        std::to_string(c.bad_frames + c.unauthorised) + " frames refused, " +
+        std::to_string(c.dropped) + " dropped";
+    if (line != last_) log_info(line);
+    last_ = line;
+  }
+
+ private:
+  std::string prefix_, last_;
+};
+
+}  // namespace
+
+Result<std::vector<HostedSeat>> seats_of(const DaemonParts& host) {
+  std::vector<HostedSeat> seats{{host.me.partition, 0, host.keys}};
+  auto members = read_flock(host.deployment.dir / "flock.json");
+  if (!members) return members.error();
+  const std::uint32_t agents = host.deployment.agents();
+  for (const DeployedNode* node : host.deployment.with_role(Role::agent)) {
+    const auto member = members.value().find(node->id);
+    if (member == members.value().end()) continue;
+    for (std::uint32_t i = 1; i < member->second.seats(); ++i) {
+      if (host_of_seat(node->partition, i, agents).value != host.me.partition.value) continue;
+      seats.push_back(
+          {node->partition, i, host.keys.parent_path() / "seats" / (node->name + ".json")});
+    }
+  }
+  return seats;
+}
+
+Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& partition,
+            const std::atomic<bool>& wanted) {
+  const Deployment& deployment = host.deployment;
+  const std::string prefix =
+      seat.seat == 0 ? "" : "partition " + std::to_string(seat.partition.value) + ": ";
+  auto policy = all_policies().make(deployment.policy);
+  if (!policy) return policy.error();
+  const AgentId me{seat.partition.value};
+  auto core = agent_config(deployment, host.topology, me);
+  if (!core) return core.error();
+  // The journal knows all lives that ever said anything; this host's counter only those of its own
+  // partition.
+  const Incarnation life =
+      after_last_life(seat.seat == 0 ? host.incarnation : Incarnation{1}, partition.recovered);
+  core.value().incarnation = life;
+  core.value().epoch = partition.mine.epoch;
+  auto bus = open_endpoint(deployment, agent_node(me), seat.keys, Limits{}, seat.seat);
+  if (!bus) {
+    partition.authority->release(partition.mine);
+    return {Errc::not_ready, bus.error().message};
+  }
+  log_info(
+      prefix + "life " + std::to_string(life.value) + ", " +
+      std::to_string(partition.recovered.size()) + " records recovered" +
+      (deployment.state.empty() ? "" : ", epoch " + std::to_string(partition.mine.epoch.value)));
+  const auto speed =
+      deployment.physics == "full" ? make_analytic_speed(host.topology) : make_flat_speed();
+  const Rng rng = Rng(deployment.seed).fork(me.value).fork(life.value);
+  const ScaledClock clock(deployment.speedup);
+  ScaledEndpoint endpoint(*bus.value(), clock);
+  NodeOptions options;
+  options.clock = &clock;
+  options.stopwatch = &machine_clock();
+  AgentNode node(Agent(std::move(core).value(), host.topology, *speed, std::move(policy).value(),
+                       rng, partition.recovered),
+                 endpoint, *partition.journal, options);
+  Housekeeping house;
+  house.inherited = partition.recovered.size();
+  partition.recovered = {};
+  StatusLine line(prefix);
+  const auto pulse = [&] { line.say(node.core().status(), node.counters()); };
+  log_info(prefix + "serving with policy " + deployment.policy);
+  house.compact = [&] { return node.compact(); };
+  house.keep = [&]() -> Status {
+    if (wanted) return {Errc::busy, "its own agent asks for it"};
+    return keep_partition(partition);
+  };
+  house.pulse = pulse;
+  const Status ended = serve(node, clock, house);
+  pulse();
+  if (ended.ok() || ended.error().code == Errc::busy) partition.authority->release(partition.mine);
+  return ended;
+}
+
+}  // namespace starling

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <vector>
+
+#include "launch/daemon/daemon.h"
+
+namespace starling {
+
+/// A partition that this process may serve, and as which of its agent's seats (bus/flock.h).
+struct HostedSeat {
+  PartitionId partition;
+  std::uint32_t seat = 0;  ///< 0: it is this process's own
+  std::filesystem::path keys;
+};
+/// All of `host`'s, its own first.
+[[nodiscard]] Result<std::vector<HostedSeat>> seats_of(const DaemonParts& host);
+
+/// Serves `partition` from its recovered journal until a stop is requested, and releases it.
+/// Errors, after which nothing of this life has any effect: `fenced`, somebody else owns it; `io`,
+/// its journal; `busy`, `wanted` was set; `not_ready`, nobody can be heard at this seat; `invalid`,
+/// the configuration. After `busy` and `not_ready` it is released. Shares with other threads only
+/// what nobody changes.
+[[nodiscard]] Status live(const DaemonParts& host, const HostedSeat& seat,
+                          PartitionState& partition, const std::atomic<bool>& wanted);
+
+}  // namespace starling

@@ -1,0 +1,53 @@
+#include "store/partition_standing.h"
+
+#include "store/epoch_battery.h"
+#include "store/test_etcd.h"
+
+using namespace starling;
+using std::chrono::seconds;
+
+TEST_CASE("who may take over sees owner, lease and wish of several partitions") {
+  TestEtcd* const etcd = TestEtcd::get();
+  if (etcd == nullptr) return;
+  const EtcdAddress flock = etcd->flock("standing");
+  EtcdClient client(flock);
+  const std::vector<PartitionId> both = {PartitionId{0}, PartitionId{7}};
+  const auto look = [&] { return look_at_partitions(client, flock, both).value(); };
+
+  INFO("nobody ever owned them");
+  for (const PartitionStanding& s : look()) {
+    CHECK(s.current.epoch == Epoch{});
+    CHECK(s.holder.empty());
+    CHECK_FALSE(s.wanted);
+  }
+
+  INFO("one is served by agent 3");
+  EtcdAuthorityOptions options;
+  options.holder = "disk-3";
+  EtcdAuthority authority(flock, options);
+  authority.acquire(PartitionId{7}, Epoch{}, AgentId{3});
+  const Ownership mine = expect_event<EpochGranted>(authority).mine;
+  auto seen = look();
+  CHECK(seen[0].current.epoch == Epoch{});
+  CHECK(seen[1].current == mine);
+  CHECK(seen[1].holder == "disk-3");
+
+  INFO("its own host wants it back, and then no longer");
+  {
+    PartitionWish wish(flock, PartitionId{7}, {});
+    CHECK_FALSE(look()[1].wanted);
+    wish.keep();
+    wish.keep();
+    CHECK(look()[1].wanted);
+    CHECK_FALSE(look()[0].wanted);
+  }
+  CHECK_FALSE(look()[1].wanted);
+
+  INFO("released: the epoch stays, the lease is gone");
+  authority.release(mine);
+  const auto until = std::chrono::steady_clock::now() + seconds(5);
+  do seen = look();
+  while (!seen[1].holder.empty() && std::chrono::steady_clock::now() < until);
+  CHECK(seen[1].holder.empty());
+  CHECK(seen[1].current == mine);
+}
