@@ -38,23 +38,9 @@ Result<PartitionState> open_local(const DeployedNode& me, const StateDir& dir) {
                                 [](const EpochRefused&) { return false; });
   if (!mine) return mine.error();
   state.mine = mine.value();
-  auto journal = SqliteJournal::open(dir.path() / "journal.db");
-  if (!journal) return journal.error();
-  state.journal = std::move(journal).value();
-  auto recovered = state.journal->recover();
-  if (!recovered) return recovered.error();
-  state.recovered = std::move(recovered).value();
+  const Status used = use_journal(state, SqliteJournal::open(dir.path() / "journal.db"));
+  if (!used.ok()) return used.error();
   return state;
-}
-
-Status open_journal(const EtcdAddress& flock, PartitionState& state) {
-  auto journal = EtcdJournal::open(flock, state.mine);
-  if (!journal) return journal.error();
-  auto recovered = journal.value()->recover();
-  if (!recovered) return recovered.error();
-  state.journal = std::move(journal).value();
-  state.recovered = std::move(recovered).value();
-  return done();
 }
 
 Result<std::unique_ptr<EtcdAuthority>> authority_of(const EtcdAddress& flock, const StateDir& dir) {
@@ -86,7 +72,7 @@ Result<PartitionState> open_in_etcd(const EtcdAddress& flock, const DeployedNode
         kPause);
     if (!mine) break;
     state.mine = mine.value();
-    const Status opened = open_journal(flock, state);
+    const Status opened = use_journal(state, EtcdJournal::open(flock, state.mine));
     if (opened.ok()) return state;
     if (opened.error().code != Errc::io && opened.error().code != Errc::fenced)
       return opened.error();
@@ -117,6 +103,15 @@ std::vector<EpochEvent> ask_again(EpochAuthority& authority) {
 
 }  // namespace
 
+Status use_journal(PartitionState& state, Result<std::unique_ptr<Journal>> journal) {
+  if (!journal) return journal.error();
+  auto recovered = journal.value()->recover();
+  if (!recovered) return recovered.error();
+  state.journal = std::move(journal).value();
+  state.recovered = std::move(recovered).value();
+  return done();
+}
+
 Result<PartitionState> open_partition(const Deployment& deployment, const DeployedNode& me,
                                       const StateDir& dir) {
   if (deployment.state.empty()) return open_local(me, dir);
@@ -139,7 +134,8 @@ Result<PartitionState> take_over(const Deployment& deployment, const Ownership& 
   const auto* granted = std::get_if<EpochGranted>(&answer.front());
   if (granted == nullptr) return {Errc::expired, "the lease was over before it began"};
   state.mine = granted->mine;
-  if (const Status opened = open_journal(flock.value(), state); !opened.ok()) {
+  if (const Status opened = use_journal(state, EtcdJournal::open(flock.value(), state.mine));
+      !opened.ok()) {
     state.authority->release(state.mine);
     return opened.error();
   }

@@ -20,6 +20,10 @@ struct PartitionState {
   std::vector<Record> recovered;
 };
 
+/// Gives `state` a journal that was just opened, and what earlier lives wrote there. The errors of
+/// opening and of recover().
+[[nodiscard]] Status use_journal(PartitionState& state, Result<std::unique_ptr<Journal>> journal);
+
 /// Opens the partition of agent `me` where the deployment keeps its state: in `dir`, or in etcd.
 /// There it waits, and says in the log for what, until etcd answers and no other process owns the
 /// partition; a host that serves it meanwhile is asked to give it back. `not_ready` if a stop is

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "workload/csv.h"
+
 namespace starling {
 namespace {
 
@@ -57,16 +59,6 @@ Json one_run(const RunResult& run) {
   return json;
 }
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
-}
-
 /// The shortest digits that read back as the same number; empty for "never".
 std::string number(double value, bool may_be_never = false) {
   if (may_be_never && value < 0) return "";
@@ -88,10 +80,11 @@ Status write_jobs_csv(const std::filesystem::path& file, const RunResult& run) {
   std::string text =
       "job,submit_s,start_s,finish_s,gpus,model,agent,placement,attempts,service_s,state\n";
   for (const JobRow& job : run.jobs) {
-    text += quoted(job.name.empty() ? to_string(job.job) : job.name) + ',' + number(job.submit_s) +
-            ',' + number(job.start_s, true) + ',' + number(job.finish_s, true) + ',' +
-            std::to_string(job.gpus) + ',' + quoted(job.model) + ',' + std::to_string(job.agent) +
-            ',' + quoted(job.placement) + ',' + std::to_string(job.attempts) + ',' +
+    text += csv_field(job.name.empty() ? to_string(job.job) : job.name) + ',' +
+            number(job.submit_s) + ',' + number(job.start_s, true) + ',' +
+            number(job.finish_s, true) + ',' + std::to_string(job.gpus) + ',' +
+            csv_field(job.model) + ',' + std::to_string(job.agent) + ',' +
+            csv_field(job.placement) + ',' + std::to_string(job.attempts) + ',' +
             number(job.service_s) + ',' + name_of(job.state) + '\n';
   }
   std::FILE* out = std::fopen(file.c_str(), "wb");

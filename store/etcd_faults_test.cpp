@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "base/rng.h"
+#include "store/batches.h"
 #include "store/etcd_journal.h"
 #include "store/journal_battery.h"
 #include "store/test_etcd.h"
@@ -19,24 +20,6 @@ std::unique_ptr<Journal> open_or_fail(const EtcdAddress& flock, const EtcdOption
   auto journal = EtcdJournal::open(flock, next_epoch(flock), options);
   if (!journal) FAIL(journal.error().message);
   return std::move(journal).value();
-}
-
-/// Batch n: its number, as often as n says.
-std::vector<Record> batch(std::uint64_t n) {
-  return std::vector<Record>(1 + n % 3, Record(LifeBegan{Incarnation{n}, Epoch{1}}));
-}
-
-/// The journal must hold whole batches 1, 2, ... in order, each once; the number of the last one.
-std::uint64_t last_batch(const std::vector<Record>& records) {
-  std::uint64_t n = 0;
-  for (std::size_t i = 0; i < records.size();) {
-    ++n;
-    for (std::uint64_t k = 0; k < 1 + n % 3; ++k, ++i) {
-      REQUIRE(i < records.size());
-      REQUIRE(std::get<LifeBegan>(records[i]).incarnation.value == n);
-    }
-  }
-  return n;
 }
 
 std::uint64_t recovered(Journal& journal) {

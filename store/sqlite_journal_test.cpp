@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/rng.h"
+#include "store/batches.h"
 #include "store/journal_battery.h"
 
 using namespace starling;
@@ -54,27 +55,14 @@ void tamper(const fs::path& path, const char* sql) {
   const auto recovered = journal.value()->recover();
   if (!recovered) ::_exit(3);
   for (std::uint64_t n = first;; ++n) {
-    const std::vector<Record> batch(1 + n % 3, Record(LifeBegan{Incarnation{n}, Epoch{1}}));
-    const Status appended = journal.value()->append(batch);
+    const std::vector<Record> whole = batch(n);
+    const Status appended = journal.value()->append(whole);
     if (!appended.ok()) {
-      const bool final = journal.value()->append(batch).error().code == Errc::io;
+      const bool final = journal.value()->append(whole).error().code == Errc::io;
       ::_exit(appended.error().code == Errc::io && final ? 0 : 4);
     }
     if (::write(acknowledge, &n, sizeof n) != sizeof n) ::_exit(5);
   }
-}
-
-/// What recover() gives must be whole batches n = 1, 2, ... in order; the number of the last one.
-std::uint64_t last_batch(const std::vector<Record>& records) {
-  std::uint64_t n = 0;
-  for (std::size_t i = 0; i < records.size();) {
-    ++n;
-    for (std::uint64_t k = 0; k < 1 + n % 3; ++k, ++i) {
-      REQUIRE(i < records.size());
-      REQUIRE(std::get<LifeBegan>(records[i]).incarnation.value == n);
-    }
-  }
-  return n;
 }
 
 std::uint64_t last_acknowledged(int fd, std::uint64_t before) {

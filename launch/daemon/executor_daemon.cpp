@@ -37,12 +37,8 @@ Result<Machinery> machinery(const DaemonParts& parts, const std::string& kind,
 /// What an executor must not forget is about processes of this machine, so it stays here.
 Result<PartitionState> open_journal(const StateDir& dir) {
   PartitionState state;
-  auto journal = SqliteJournal::open(dir.path() / "journal.db");
-  if (!journal) return journal.error();
-  state.journal = std::move(journal).value();
-  auto recovered = state.journal->recover();
-  if (!recovered) return recovered.error();
-  state.recovered = std::move(recovered).value();
+  const Status used = use_journal(state, SqliteJournal::open(dir.path() / "journal.db"));
+  if (!used.ok()) return used.error();
   return state;
 }
 

@@ -2,22 +2,13 @@
 #include <memory>
 
 #include "launch/experiment/results.h"
+#include "workload/csv.h"
 #include "workload/text_file.h"
 
 namespace starling {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
-}
 
 std::string load_text(double load) {
   if (load <= 0) return "";
@@ -28,9 +19,9 @@ std::string load_text(double load) {
 
 /// What stands before each row of a run.
 std::string run_columns(const RunPoint& point) {
-  return point.id + ',' + quoted(point.label) + ',' + std::to_string(point.agents) + ',' +
-         quoted(point.topology) + ',' + quoted(point.workload) + ',' + load_text(point.load) + ',' +
-         quoted(point.faults) + ',' + std::to_string(point.seed) + ',';
+  return point.id + ',' + csv_field(point.label) + ',' + std::to_string(point.agents) + ',' +
+         csv_field(point.topology) + ',' + csv_field(point.workload) + ',' + load_text(point.load) +
+         ',' + csv_field(point.faults) + ',' + std::to_string(point.seed) + ',';
 }
 constexpr const char* kRunColumns = "run,policy,agents,topology,workload,load,faults,seed,";
 
