@@ -8,7 +8,9 @@
 namespace starling {
 
 ExecutorState::ExecutorState(ExecutorConfig executor_config, const Topology& data_center)
-    : config(std::move(executor_config)), topology(data_center) {
+    : config(std::move(executor_config)),
+      topology(data_center),
+      forgotten(config.limits.tombstones) {
   STARLING_CHECK(config.servers.size() > 0 && config.servers.last <= topology.server_count());
   gpus.first = topology.server(ServerId{config.servers.first}).gpus.first;
   gpus.last = topology.server(ServerId{config.servers.last - 1}).gpus.last;
@@ -30,18 +32,17 @@ bool ExecutorState::any_full(const Placement& placement) const {
   });
 }
 
-void ExecutorState::forget(AttemptId attempt, Duration served) {
+void ExecutorState::forget(AttemptId attempt, Duration served, Instant now) {
   if (const auto run = runs.find(attempt); run != runs.end()) {
-    if (run->second.phase != Run::Phase::exited) mark(run->second.launch.here, false);
+    if (run->second.phase == Run::Phase::exited) {
+      --unheard;
+    } else {
+      mark(run->second.launch.here, false);
+    }
     resends.erase({run->second.resend, attempt});
     runs.erase(run);
   }
-  if (!forgotten.emplace(attempt, served).second) return;
-  forgotten_order.push_back(attempt);
-  if (forgotten_order.size() > config.limits.tombstones) {
-    forgotten.erase(forgotten_order.front());
-    forgotten_order.pop_front();
-  }
+  forgotten.add(attempt, {served, now, true});
 }
 
 void ExecutorState::replay(const Record& record) {
@@ -50,6 +51,10 @@ void ExecutorState::replay(const Record& record) {
   } else if (const auto* seen = std::get_if<EpochSeen>(&record)) {
     epoch = std::max(epoch, seen->epoch);
   } else if (const auto* launching = std::get_if<ProcessLaunching>(&record)) {
+    // Of another topology: check_journal() has said so to those who asked.
+    const Placement& here = launching->launch.here;
+    const auto outside = [&](GpuId gpu) { return !gpus.contains(gpu.value); };
+    if (std::any_of(here.begin(), here.end(), outside)) return;
     Run run;
     run.launch = launching->launch;
     for (const LaunchSpec& part : parts_of(run.launch, topology))
@@ -61,6 +66,7 @@ void ExecutorState::replay(const Record& record) {
     if (at == runs.end() || at->second.phase == Run::Phase::exited) return;
     Run& run = at->second;
     mark(run.launch.here, false);
+    ++unheard;
     run.phase = Run::Phase::exited;
     run.exit = exited->exit;
     run.served = exited->served;
@@ -68,7 +74,11 @@ void ExecutorState::replay(const Record& record) {
     resends.emplace(run.resend, exited->attempt);
   } else if (const auto* over = std::get_if<ProcessForgotten>(&record)) {
     const auto at = runs.find(over->attempt);
-    forget(over->attempt, at == runs.end() ? Duration{0} : at->second.served);
+    forget(over->attempt, at == runs.end() ? Duration{0} : at->second.served, Instant{});
+  } else if (const auto* stone = std::get_if<TombstoneServed>(&record)) {
+    forgotten.set_served(stone->attempt, stone->served);
+  } else if (const auto* dropped = std::get_if<TombstonesDropped>(&record)) {
+    forgotten.drop(dropped->attempts);
   }
 }
 

@@ -99,6 +99,7 @@ Status World::Parts::plan_seats() {
     agent.flock = flock;
     agent.limits = options.limits;
     agent.timers = options.timers;
+    agent.calendar = Duration{0};  // the world's clock goes on over all lives
     const IndexRange all = peer.partition.servers;
     for (std::uint32_t first = all.first; first < all.last; first += options.servers_per_executor) {
       ExecutorConfig executor;
