@@ -148,7 +148,12 @@ void Step::tick() {
   for (SeatState& seat : s.seats) {
     if (seat.timer <= now) request_inventory(seat);
   }
-  if (s.beat <= now) heartbeat();
+  if (s.beat <= now) {
+    heartbeat();
+    look_for_turn();
+    settle();
+  }
+  if (s.claim && s.claim->until <= now) end_claim(s.claim->attempt);
   if (later(s.sweep, kSweep) <= now) sweep();
   if (s.look <= now) change(TriggerKind::round);
   if (s.dirty) decide();
@@ -168,7 +173,13 @@ void Step::on_job_timer(Job& job) {
       send_offer(job);
       break;
     case Stage::bidding:
-      choose(job);
+      if (job.attempt.claimed.empty()) {
+        choose(job);
+      } else if (job.attempt.deadline <= now) {
+        end_turn(job, std::nullopt);
+      } else {
+        claim(job);
+      }
       break;
     case Stage::reserving:
     case Stage::committing:
@@ -271,6 +282,7 @@ Instant Agent::next_deadline() const noexcept {
   if (!s.job_timers.empty()) next = std::min(next, s.job_timers.begin()->first);
   if (!s.share_timers.empty()) next = std::min(next, s.share_timers.begin()->first);
   if (!s.lapses.empty()) next = std::min(next, s.lapses.begin()->first);
+  if (s.claim) next = std::min(next, s.claim->until);
   for (const SeatState& seat : s.seats) next = std::min(next, seat.timer);
   return next;
 }

@@ -28,6 +28,10 @@ AttemptId Step::open_attempt(const Job& job) {
 
 /// The whole gang in the own partition: no round of messages, one write, and the Launch leaves.
 bool Step::start_here(Job& job, const Placement& gpus) {
+  if (claimed_for_another(job.spec->id)) {
+    job.trouble = "a gang that has waited for long has its turn here";
+    return false;
+  }
   const AttemptId id = open_attempt(job);
   if (const auto refusal = s.ledger.claim(id, me(), gpus)) {
     job.trouble = std::string("the policy chose GPUs that cannot be had: ") + name_of(*refusal);

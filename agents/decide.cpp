@@ -99,6 +99,7 @@ bool Step::apply(const Start& decision) {
 bool Step::apply(const Preempt& decision) {
   const auto known = s.jobs.find(decision.job);
   if (known == s.jobs.end() || known->second.stage != Stage::running) return false;
+  if (claimed_for_another(decision.job)) return false;  // nobody could take its place
   ++known->second.preemptions;
   ++s.counters.preemptions;
   drain(known->second, AfterDrain::wait);
@@ -108,6 +109,7 @@ bool Step::apply(const Preempt& decision) {
 bool Step::apply(const Resize& decision) {
   const auto known = s.jobs.find(decision.job);
   if (known == s.jobs.end() || known->second.stage != Stage::running) return false;
+  if (claimed_for_another(decision.job)) return false;
   Job& job = known->second;
   const Placement& gpus = decision.placement;
   if (!good_size(*job.spec, gpus.size()) || !good_placement(*job.spec, gpus)) return false;

@@ -22,6 +22,7 @@ std::string partition_text(PartitionId partition) {
 
 /// Holds `local` and asks all other partitions for the rest. A bid promises nothing.
 bool Step::open_round(Job& job, const Placement& local) {
+  if (claimed_for_another(job.spec->id)) return false;
   const AttemptId id = open_attempt(job);
   const Instant until = later(now, s.config.timers.hold);
   if (!local.empty()) {
@@ -65,13 +66,24 @@ Job* bidder_answered(AgentState& s, AgentId from, AttemptId attempt) {
   return std::erase(job.attempt.asked, from) > 0 ? &job : nullptr;
 }
 
+/// The job whose turn it is, if that is this attempt and it claims that partition.
+Job* whose_turn(AgentState& s, AttemptId attempt, PartitionId partition) {
+  const auto known = s.jobs.find(attempt.job);
+  if (known == s.jobs.end()) return nullptr;
+  Job& job = known->second;
+  if (job.stage != Stage::bidding || job.attempt.id != attempt) return nullptr;
+  const auto& claimed = job.attempt.claimed;
+  return std::find(claimed.begin(), claimed.end(), partition) == claimed.end() ? nullptr : &job;
+}
+
 }  // namespace
 
 void Step::on(NodeId from, const Offer& offer) {
   if (!is_agent(from)) return refuse();
   const PeerState* owner = s.owner_of(offer.share.partition);
   if (owner == nullptr || agent_node(owner->peer.agent) != from) return refuse();
-  Job* job = bidder_answered(s, agent_of(from), offer.attempt);
+  Job* in_turn = whose_turn(s, offer.attempt, offer.share.partition);
+  Job* job = in_turn ? in_turn : bidder_answered(s, agent_of(from), offer.attempt);
   if (job == nullptr) return;
   const Placement& gpus = offer.share.gpus;
   const auto bad = [&](GpuId gpu) {
@@ -82,14 +94,21 @@ void Step::on(NodeId from, const Offer& offer) {
       std::adjacent_find(gpus.begin(), gpus.end(), std::greater_equal<>()) == gpus.end();
   if (gpus.empty() || !ascending || std::any_of(gpus.begin(), gpus.end(), bad)) {
     refuse();
+  } else if (in_turn) {
+    return turn_offer(*job, offer.share.partition, gpus);
   } else {
     job->attempt.offers.push_back(offer.share);
   }
-  if (job->attempt.asked.empty()) choose(*job);
+  if (!in_turn && job->attempt.asked.empty()) choose(*job);
 }
 
 void Step::on(NodeId from, const NoOffer& none) {
   if (!is_agent(from)) return refuse();
+  const PeerState* owner = s.owner_of(none.partition);
+  Job* in_turn = whose_turn(s, none.attempt, none.partition);
+  if (in_turn != nullptr && owner != nullptr && agent_node(owner->peer.agent) == from) {
+    return turn_offer(*in_turn, none.partition, {});
+  }
   Job* job = bidder_answered(s, agent_of(from), none.attempt);
   if (job != nullptr && job->attempt.asked.empty()) choose(*job);
 }
@@ -126,6 +145,7 @@ void Step::choose(Job& job) {
             [](const Participant& a, const Participant& b) {
               return a.share.partition < b.share.partition;
             });
+  free_claims(job, false);
   job.stage = Stage::reserving;
   attempt.deadline = later(now, s.config.timers.hold);
   job.backoff = Duration{0};
@@ -159,6 +179,11 @@ void Step::on(NodeId from, const Reserved& reserved) {
 }
 
 void Step::on(NodeId from, const ReserveRefused& refused) {
+  const PeerState* owner = s.owner_of(refused.partition);
+  Job* in_turn = whose_turn(s, refused.attempt, refused.partition);
+  if (in_turn != nullptr && owner != nullptr && agent_node(owner->peer.agent) == from) {
+    return end_turn(*in_turn, refused.why);
+  }
   const auto [job, part] = participant(from, refused.attempt, refused.partition);
   if (job == nullptr || job->stage != Stage::reserving || part->reserved) return;
   const std::string why = partition_text(refused.partition) + " refused round " +
@@ -218,7 +243,7 @@ void Step::start_gang(Job& job) {
 /// Before Start: nobody runs anything, so what is held is let go and the job waits a little.
 void Step::abort_round(Job& job, const std::string& why) {
   STARLING_CHECK(phase_of(job.stage) == JobPhase::waiting);
-  send_releases(job);
+  job.attempt.claimed.empty() ? send_releases(job) : free_claims(job, true);
   ++job.failed_rounds;
   ++s.counters.failed_rounds;
   job.trouble = why;

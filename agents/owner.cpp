@@ -8,6 +8,14 @@ namespace starling {
 /// A hint that holds nothing. A repeat is answered anew.
 void Step::on(NodeId from, const BidRequest& request) {
   if (!is_agent(from)) return refuse();
+  const AgentId home = agent_of(from);
+  if (request.claim_ms > 0) {
+    if (const auto why = admit_claim(home, request)) {
+      return tell(home, ReserveRefused{request.attempt, s.partition.id, *why});
+    }
+  } else if (claimed_for_another(request.attempt.job)) {
+    return tell(home, NoOffer{request.attempt, s.partition.id, "another gang has its turn"});
+  }
   Placement gpus = s.policy->offer(view(), request.gpus, request.gpus_per_worker);
   JobSpec shape;
   shape.gpu_types = request.gpu_types;
@@ -40,6 +48,9 @@ void Step::on(NodeId from, const Reserve& reserve) {
   const AgentId home = agent_of(from);
   const auto asked = std::chrono::milliseconds(reserve.hold_ms);
   const Instant until = later(now, std::min<Duration>(asked, s.config.timers.hold));
+  if (claimed_for_another(reserve.attempt.job) && s.ledger.find(reserve.attempt) == nullptr) {
+    return tell(home, ReserveRefused{reserve.attempt, s.partition.id, Refusal::conflict});
+  }
   if (const auto why = s.ledger.reserve(reserve.attempt, home, reserve.gpus, until)) {
     return tell(home, ReserveRefused{reserve.attempt, s.partition.id, *why});
   }
@@ -82,6 +93,7 @@ void Step::on(NodeId from, const Commit& commit) {
     share.served = commit.served;
     share.pieces = s.pieces_of(hold->gpus, Piece::State::idle);
     persist(ShareCommitted{commit.attempt, home, commit});
+    end_claim(commit.attempt);
     s.set_lapse(commit.attempt, kNever);
     s.set_timer(commit.attempt, share, later(now, s.config.timers.orphan_query));
   }
@@ -142,6 +154,7 @@ bool adopted_in_part(const AgentState& s, const OwnedShare& share) {
 void Step::on(NodeId from, const Release& release) {
   if (!admit(from, release.fence)) return;
   const AgentId home = agent_of(from);
+  if (s.claim && s.claim->home == home) end_claim(release.attempt);
   const auto known = s.shares.find(release.attempt);
   if (known != s.shares.end() && !known->second.home_known) {
     known->second.home = home;
