@@ -55,7 +55,7 @@ void Load::submit(double now, JobSpec job, std::uint32_t home) {
   waiting_[job.id] = now;
   if (again)
     again_[job.id] = job, errands_.push_back({now + 2 * rng_.exponential(), 0, job.id, home});
-  if (cancel) errands_.push_back({now + 2 * rng_.exponential(), 1, job.id, home});
+  if (cancel) errands_.push_back({now + 0.5 * rng_.exponential(), 1, job.id, home});
   if (ask) errands_.push_back({now + 3 * rng_.exponential(), 2, job.id, home});
   client_.submit(Session::now(), std::move(job), AgentId{home});
 }
