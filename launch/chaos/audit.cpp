@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <sstream>
 
+#include "agents/config.h"
+
 namespace starling::chaos_live {
 namespace {
 
@@ -15,8 +17,21 @@ std::string at_text(double seconds) {
 
 }  // namespace
 
-Audit::Audit(std::filesystem::path records, double began)
-    : file_(std::move(records)), began_(began) {}
+Audit::Audit(std::filesystem::path records, const std::filesystem::path& history, double began)
+    : file_(std::move(records)), began_(began) {
+  if (!history.empty()) history_.open(history);
+}
+
+void Audit::note(double now, const char* what, JobId job, const std::string& rest) {
+  if (!history_.is_open()) return;
+  char at[32];
+  std::snprintf(at, sizeof at, "%.3f ", now - began_);
+  history_ << at << what << ' ' << to_string(job) << ' ' << rest << '\n';
+}
+
+void Audit::asked(double now, const char* what, JobId job, std::uint32_t agent) {
+  note(now, what, job, "to agent-" + std::to_string(agent));
+}
 
 Audit::Job* Audit::find(JobId job) {
   const auto at = index_.find(job);
@@ -35,6 +50,7 @@ void Audit::submitted(double now, JobId id, bool may_be_cancelled) {
   job.submitted = now;
   job.may_be_cancelled = may_be_cancelled;
   jobs_.push_back(std::move(job));
+  note(now, "submit", id, "");
 }
 
 void Audit::ended(double now, Job& job, JobPhase phase) {
@@ -54,7 +70,8 @@ void Audit::ended(double now, Job& job, JobPhase phase) {
             name + " " + name_of(phase) + ", though its command ends well and nobody cancelled it");
 }
 
-void Audit::told(double now, const Message& message) {
+void Audit::told(double now, NodeId from, const Message& message) {
+  const std::string agent = "from agent-" + std::to_string(from.value - 1);
   const auto accept = [&](Job& job) {
     if (job.refused)
       violate(now, "refused", "job " + to_string(job.id) + " is accepted after it was refused");
@@ -63,11 +80,16 @@ void Audit::told(double now, const Message& message) {
     ++open_;
   };
   if (const auto* accepted = std::get_if<Accepted>(&message)) {
-    if (Job* job = find(accepted->job)) ++answers_, accept(*job);
+    Job* job = find(accepted->job);
+    if (job == nullptr) return;
+    ++answers_;
+    note(now, "accepted", accepted->job, agent);
+    accept(*job);
   } else if (const auto* rejected = std::get_if<Rejected>(&message)) {
     Job* job = find(rejected->job);
     if (job == nullptr) return;
     ++answers_;
+    note(now, "refused", rejected->job, agent);
     job->refused = true;
     violate(now, "refused",
             "job " + to_string(job->id) +
@@ -78,6 +100,7 @@ void Audit::told(double now, const Message& message) {
     Job* job = find(state->job);
     if (job == nullptr) return;
     ++answers_;
+    note(now, "state", state->job, agent + " " + name_of(state->phase));
     if (state->phase == JobPhase::unknown) return;
     accept(*job);
     if (terminal(state->phase)) ended(now, *job, state->phase);
@@ -160,7 +183,7 @@ void Audit::settle(double now, const std::vector<JobState>& known) {
     if (job == nullptr || state.phase == JobPhase::moved) continue;
     if (!listed.insert(state.job).second)
       violate(now, "ended", "two agents say that job " + to_string(state.job) + " is theirs");
-    told(now, state);
+    told(now, agent_node(state.home), state);
   }
   for (Job& job : jobs_) {
     const std::string name = "job " + to_string(job.id);

@@ -38,11 +38,15 @@ class Audit {
     std::uint64_t answers = 0;
   };
 
-  /// `records` is what jobs write (job.h); empty: there is none, as with emulated GPUs.
-  Audit(std::filesystem::path records, double began);
+  /// `records` is what jobs write (job.h); empty: there is none, as with emulated GPUs. Every
+  /// operation and answer goes to `history` as a line: seconds, what, job, whom or from whom, and
+  /// for states the phase; empty: nowhere.
+  Audit(std::filesystem::path records, const std::filesystem::path& history, double began);
 
   void submitted(double now, JobId job, bool may_be_cancelled);
-  void told(double now, const Message& message);
+  /// Something else was asked of an agent: again, cancel, query.
+  void asked(double now, const char* what, JobId job, std::uint32_t agent);
+  void told(double now, NodeId from, const Message& message);
   /// Reads what the jobs have written since the last call.
   void read_records();
 
@@ -79,7 +83,10 @@ class Audit {
   void ended(double now, Job& job, JobPhase phase);
   [[nodiscard]] static bool whole(const Job::Attempt& attempt, std::uint32_t world);
 
+  void note(double now, const char* what, JobId job, const std::string& rest);
+
   std::filesystem::path file_;
+  std::ofstream history_;
   std::ifstream records_;
   std::string rest_;
   double began_;

@@ -19,7 +19,7 @@ struct Fixture {
   Fixture()
       : file(std::filesystem::temp_directory_path() / ("records-" + std::to_string(getpid()))) {
     std::filesystem::remove(file);
-    audit.emplace(file, 100.0);
+    audit.emplace(file, std::filesystem::path(), 100.0);
     audit->submitted(100, kJob, false);
   }
   ~Fixture() { std::filesystem::remove(file); }
@@ -51,11 +51,11 @@ struct Fixture {
 
 TEST_CASE("a job that is accepted, runs, and ends is right") {
   Fixture f;
-  f.audit->told(101, Accepted{kJob, AgentId{0}});
+  f.audit->told(101, NodeId{1}, Accepted{kJob, AgentId{0}});
   CHECK(f.audit->open() == 1);
   f.gang(kFirst, 102, 103);
-  f.audit->told(104, Fixture::state(JobPhase::finished));
-  f.audit->told(104.5, Fixture::state(JobPhase::finished));
+  f.audit->told(104, NodeId{1}, Fixture::state(JobPhase::finished));
+  f.audit->told(104.5, NodeId{1}, Fixture::state(JobPhase::finished));
   CHECK(f.audit->open() == 0);
   f.settle();
   CHECK(f.first_rule() == "");
@@ -65,10 +65,10 @@ TEST_CASE("a job that is accepted, runs, and ends is right") {
 
 TEST_CASE("a second attempt after a lost one is right, also where the first had done its work") {
   Fixture f;
-  f.audit->told(101, Accepted{kJob, AgentId{0}});
+  f.audit->told(101, NodeId{1}, Accepted{kJob, AgentId{0}});
   f.gang(kFirst, 102, 103);
   f.gang(kSecond, 104, 105);
-  f.audit->told(106, Fixture::state(JobPhase::finished));
+  f.audit->told(106, NodeId{1}, Fixture::state(JobPhase::finished));
   f.settle();
   CHECK(f.first_rule() == "");
   CHECK(f.audit->totals().work_repeated == 1);
@@ -92,45 +92,45 @@ TEST_CASE("two live attempts of a job are found") {
 
 TEST_CASE("a job that changes its end is found") {
   Fixture f;
-  f.audit->told(101, Fixture::state(JobPhase::finished));
-  f.audit->told(102, Fixture::state(JobPhase::cancelled));
+  f.audit->told(101, NodeId{1}, Fixture::state(JobPhase::finished));
+  f.audit->told(102, NodeId{1}, Fixture::state(JobPhase::cancelled));
   CHECK(f.first_rule() == "ended");
 }
 
 TEST_CASE("a job that fails though its command does not is found") {
   Fixture f;
-  f.audit->told(101, Fixture::state(JobPhase::failed));
+  f.audit->told(101, NodeId{1}, Fixture::state(JobPhase::failed));
   CHECK(f.first_rule() == "ended");
 }
 
 TEST_CASE("a job that is accepted and then refused is found") {
   Fixture f;
-  f.audit->told(101, Accepted{kJob, AgentId{0}});
-  f.audit->told(102, Rejected{kJob, Refusal::busy, "no"});
+  f.audit->told(101, NodeId{1}, Accepted{kJob, AgentId{0}});
+  f.audit->told(102, NodeId{1}, Rejected{kJob, Refusal::busy, "no"});
   CHECK(f.first_rule() == "refused");
 }
 
 TEST_CASE("a job that is lost is found") {
   Fixture f;
-  f.audit->told(101, Accepted{kJob, AgentId{0}});
+  f.audit->told(101, NodeId{1}, Accepted{kJob, AgentId{0}});
   f.settle(JobPhase::waiting);
   CHECK(f.first_rule() == "lost");
 }
 
 TEST_CASE("a job that nobody knows any more is found") {
   Fixture f;
-  f.audit->told(101, Accepted{kJob, AgentId{0}});
-  f.audit->told(102, Fixture::state(JobPhase::cancelled));
+  f.audit->told(101, NodeId{1}, Accepted{kJob, AgentId{0}});
+  f.audit->told(102, NodeId{1}, Fixture::state(JobPhase::cancelled));
   f.audit->settle(120, {});
   CHECK(f.audit->violations().back().rule == "forgot");
 }
 
 TEST_CASE("a job that is said to have finished without its work is found") {
   Fixture f;
-  f.audit->told(101, Accepted{kJob, AgentId{0}});
+  f.audit->told(101, NodeId{1}, Accepted{kJob, AgentId{0}});
   f.line("start", 102, kFirst, 0);
   f.line("end", 103, kFirst, 0);  // rank 1 never was
-  f.audit->told(104, Fixture::state(JobPhase::finished));
+  f.audit->told(104, NodeId{1}, Fixture::state(JobPhase::finished));
   f.settle();
   CHECK(f.first_rule() == "work");
 }
@@ -138,7 +138,7 @@ TEST_CASE("a job that is said to have finished without its work is found") {
 TEST_CASE("a process that starts after the job's end was known is found") {
   Fixture f;
   f.gang(kFirst, 102, 103);
-  f.audit->told(104, Fixture::state(JobPhase::finished));
+  f.audit->told(104, NodeId{1}, Fixture::state(JobPhase::finished));
   f.line("start", 105, kSecond, 0);
   f.audit->read_records();
   CHECK(f.first_rule() == "work");

@@ -19,6 +19,7 @@ namespace starling::chaos_live {
 namespace {
 
 constexpr double kSlice = 0.02;
+constexpr double kSettled = 3;  // after its start a daemon may be slow to answer
 constexpr double kStatusEvery = 0.25, kKnockEvery = 0.1, kRssEvery = 1;
 
 double rss_mib(pid_t pid) {
@@ -73,7 +74,8 @@ class Run {
 
     began_ = now_seconds();
     const bool audited = scenario_.flock.launcher == "process";
-    Audit audit(audited ? options_.dir / "work" / "records" : std::filesystem::path(), began_);
+    Audit audit(audited ? options_.dir / "work" / "records" : std::filesystem::path(),
+                options_.dir / "work" / "history", began_);
     audit_ = &audit;
     Load load(scenario_, std::filesystem::absolute(options_.dir) / "work", *session_, audit);
     load_ = &load;
@@ -119,8 +121,12 @@ class Run {
   }
 
   /// Agents whose lease or way to executors a fault may have taken.
-  [[nodiscard]] bool excused() const {
-    return injector_->lasting() > 0 || !meter_.open().empty() || healing_;
+  [[nodiscard]] bool excused() {
+    const auto& all = flock_->processes();
+    return injector_->lasting() > 0 || !meter_.open().empty() || healing_ ||
+           std::any_of(all.begin(), all.end(), [now = now_seconds()](const auto& p) {
+             return p.pid == 0 || (p.started > 0 && now < p.started + kSettled);
+           });
   }
 
   void turn(bool faults) {

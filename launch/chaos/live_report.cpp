@@ -56,13 +56,25 @@ std::string around(const LiveReport& r, double at) {
   return text.empty() ? "    (no fault in the 10 s before)\n" : text;
 }
 
-Json quantiles_json(std::vector<double> values) {
+/// How many are up to each bound and above the one before.
+constexpr double kBounds[] = {0.01, 0.1, 0.5, 1, 2, 3, 4, 5, 6, 7, 8, 10, 15, 30, 60, 1e9};
+
+Json histogram(const std::vector<double>& values) {
+  Json bins = Json::array();
+  double below = -1;
+  for (const double bound : kBounds) {
+    const auto n = std::count_if(values.begin(), values.end(),
+                                 [&](double v) { return v > below && v <= bound; });
+    bins.push_back({{"up_to_s", bound}, {"count", n}});
+    below = bound;
+  }
+  return bins;
+}
+
+Json quantiles_json(const std::vector<double>& values) {
   const Quantiles q = quantiles(values);
-  return {{"count", values.size()},
-          {"p50_s", q.p50},
-          {"p90_s", q.p90},
-          {"p99_s", q.p99},
-          {"max_s", q.max}};
+  return {{"count", values.size()}, {"p50_s", q.p50}, {"p90_s", q.p90},
+          {"p99_s", q.p99},         {"max_s", q.max}, {"histogram", histogram(values)}};
 }
 
 Json faults_json(const LiveReport& r) {
@@ -126,7 +138,8 @@ std::string report_text(const LiveReport& r) {
                      std::to_string(r.scenario.flock.executors) + " executors, state in " +
                      r.scenario.flock.state + "; faults for " + human_seconds(r.faults_s) +
                      ", all over " + human_seconds(r.recovered_s) + " after healing\n\n";
-  std::vector<std::vector<std::string>> rows{{"fault", "happened", "did not: nobody to hit, or left out"}};
+  std::vector<std::vector<std::string>> rows{
+      {"fault", "happened", "did not: nobody to hit, or left out"}};
   for (const auto& [name, kind] : by_kind(r))
     rows.push_back({name, with_commas(kind.happened), with_commas(kind.skipped)});
   text += table_text(rows) + "\n";

@@ -88,6 +88,8 @@ void Load::run_errands(double now) {
     }
     errands_.erase(errands_.begin() + static_cast<std::ptrdiff_t>(i));
     const JobOutcome* known = client_.find(errand.job);
+    constexpr const char* kWhat[] = {"again", "cancel", "query"};
+    audit_.asked(now, kWhat[errand.what], errand.job, errand.home);
     if (errand.what == 0) {
       session_.send(agent_node(AgentId{errand.home}), Submit{again_.at(errand.job), session_.me()});
       again_.erase(errand.job);
@@ -141,7 +143,7 @@ void Load::exchange(double patience, bool excused,
     const double now = now_seconds();
     const Message& message = received->message;
     hear(received->from, message);
-    audit_.told(now, message);
+    audit_.told(now, received->from, message);
     if (const auto* m = std::get_if<Accepted>(&message)) answered(m->job, now, excused);
     if (const auto* m = std::get_if<Busy>(&message)) answered(m->job, now, excused);
     if (const auto* m = std::get_if<Rejected>(&message)) answered(m->job, now, excused);

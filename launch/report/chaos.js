@@ -73,11 +73,18 @@ const lane = 18;
   }
 }
 const head = make('tr', $('times'));
-for (const name of ['', 'count', 'median', '90 %', '99 %', 'most']) make('th', head, name);
+for (const name of ['', 'count', 'median', '90 %', '99 %', 'most', 'how they are spread']) make('th', head, name);
 for (const [name, t] of Object.entries(data.times)) {
   const line = make('tr', $('times'));
   make('td', line, name);
   for (const value of [count(t.count), time(t.p50_s), time(t.p90_s), time(t.p99_s), time(t.max_s)]) make('td', line, value);
+  const bars = shape(make('td', line), 'svg', {viewBox: '0 0 160 22', width: 160, height: 22});
+  const most = Math.max(...t.histogram.map((b) => b.count), 1);
+  for (const [i, b] of t.histogram.entries()) {
+    const high = 20 * b.count / most, from = i === 0 ? 0 : t.histogram[i - 1].up_to_s;
+    shape(bars, 'rect', {x: i * 10, y: 21 - high, width: 8, height: high + 0.5, fill: colorOf(0)},
+      `${count(b.count)} from ${time(from)}${b.up_to_s < 1e8 ? ' to ' + time(b.up_to_s) : ' up'}`);
+  }
 }
 if (data.violations.length === 0) make('p', $('violations'), 'None.');
 for (const v of data.violations) make('p', $('violations'), `${time(v.at_s)}, ${v.rule}: ${v.message}`, {class: 'wrong'});
