@@ -2,9 +2,13 @@
 
 #include <time.h>
 
+#include <cstdlib>
+
 #include "bus/flock.h"
 #include "bus/keys.h"
 #include "bus/zmq_endpoint.h"
+#include "launch/chaos/faulty_endpoint.h"
+#include "launch/chaos/hooks.h"
 
 namespace starling {
 namespace {
@@ -28,7 +32,9 @@ const Clock& machine_clock() {
 Result<std::unique_ptr<Endpoint>> open_endpoint(const Deployment& deployment, NodeId me,
                                                 const std::filesystem::path& key_file,
                                                 const Limits& limits, std::uint32_t seat) {
-  auto members = read_flock(deployment.dir / "flock.json");
+  const char* const members_file = std::getenv(chaos_live::kMembersVariable);
+  auto members = read_flock(members_file != nullptr ? std::filesystem::path(members_file)
+                                                    : deployment.dir / "flock.json");
   if (!members) return members.error();
   auto keys = read_key_file(key_file);
   if (!keys) return keys.error();
@@ -39,7 +45,11 @@ Result<std::unique_ptr<Endpoint>> open_endpoint(const Deployment& deployment, No
   options.limits = limits;
   auto endpoint = ZmqEndpoint::open(options, std::move(members).value(), machine_clock());
   if (!endpoint) return endpoint.error();
-  return std::unique_ptr<Endpoint>(std::move(endpoint).value());
+  const char* const faults = std::getenv(chaos_live::kFramesVariable);
+  if (faults == nullptr) return std::unique_ptr<Endpoint>(std::move(endpoint).value());
+  return std::unique_ptr<Endpoint>(std::make_unique<chaos_live::FaultyEndpoint>(
+      std::move(endpoint).value(), faults, Rng(deployment.seed).fork(me.value).fork(seat),
+      machine_clock()));
 }
 
 }  // namespace starling

@@ -112,6 +112,7 @@ void add_chaos(const Command& root) {
   sim.flag("-q,--quiet", o->quiet, "no progress on stderr");
   sim.examples({"starling chaos sim --seeds 1000", "starling chaos sim --first-seed 17 --seeds 1"});
   sim.action([o] { return chaos_sim(*o); });
+  add_chaos_live(command);
 }
 
 }  // namespace starling
