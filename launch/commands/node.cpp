@@ -19,6 +19,7 @@
 #include "launch/hosts/build_id.h"
 #include "launch/hosts/host_board.h"
 #include "launch/hosts/keeper.h"
+#include "launch/hosts/key_rotation.h"
 #include "launch/hosts/reach.h"
 #include "launch/signals.h"
 #include "launch/state_dir.h"
@@ -122,6 +123,16 @@ int stop(const Options& o) {
   return work_failed("node: process " + std::to_string(pid) + " does not stop");
 }
 
+int taken(const Options& o) {
+  const auto deployment = read_deployment(o.dir);
+  if (!deployment) return failed(deployment.error());
+  for (const TakenFlock& t : taken_flocks(deployment.value())) {
+    std::printf("%s %s %s\n", t.node.c_str(), t.running ? "running" : "stopped",
+                t.mark.empty() ? "none" : t.mark.c_str());
+  }
+  return kDone;
+}
+
 }  // namespace
 
 void add_node(const Command& root) {
@@ -155,6 +166,9 @@ void add_node(const Command& root) {
   const Command end = command.sub("stop", "stops what 'start' started");
   with_dir(end);
   end.action(needs(false, stop));
+  const Command known = command.sub("taken", "which flock.json each daemon here goes by");
+  with_dir(known);
+  known.action(needs(false, taken));
   const Command ask = command.sub("probe", "this program's version, and free ports");
   ask.option("--address", o->address, "IPV4", "of this host (default 127.0.0.1)");
   ask.option("--count", o->count, "N", "how many ports", 0U, 65'535U);

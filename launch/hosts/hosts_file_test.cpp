@@ -76,7 +76,7 @@ TEST_CASE("agents live where most GPUs of their partition are, as many as the fi
 TEST_CASE("flaws of a hosts file are named with their place") {
   const std::string two = ", address: 127.0.0.1, servers: ";
   CHECK(flaw("hosts: [{name: a" + two + "[p0-r0-s9]}]")
-            .starts_with("h.yaml:1:52: host 'a': the topology has no server 'p0-r0-s9'"));
+            .starts_with("h.yaml:1:49: host 'a': the topology has no server 'p0-r0-s9'"));
   CHECK(flaw("hosts:\n- {name: a" + two + "p0-r0-s0..p0-r0-s4}")
             .starts_with("h.yaml:2:1: server 'p0-r0-s5' of the topology lives on no host"));
   CHECK(flaw("hosts:\n- {name: a" + two + "p0-*}\n- {name: b" + two + "p0-r0-s1}")
