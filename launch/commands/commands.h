@@ -11,6 +11,8 @@ void add_run(const Command& root);
 void add_agent(const Command& root);
 void add_executor(const Command& root);
 void add_up(const Command& root);
+void add_down(const Command& root);
+void add_node(const Command& root);
 void add_submit(const Command& root);
 void add_jobs(const Command& root);
 void add_cancel(const Command& root);

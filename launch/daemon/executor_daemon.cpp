@@ -1,6 +1,7 @@
 #include "interference/models.h"
 #include "launch/daemon/daemon.h"
 #include "launch/exit_codes.h"
+#include "launch/hosts/server_addresses.h"
 #include "launch/launchers/emulated_launcher.h"
 #include "launch/launchers/process_launcher.h"
 #include "launch/log.h"
@@ -23,6 +24,9 @@ Result<Machinery> machinery(const DaemonParts& parts, const std::string& kind,
   if (kind == "process") {
     ProcessOptions options;
     options.logs = parts.deployment.node_dir(parts.me.name) / "jobs";
+    auto addresses = server_addresses(parts.deployment);
+    if (!addresses) return addresses.error();
+    options.address = std::move(addresses).value();
     auto launcher = ProcessLauncher::open(options, parts.topology, clock);
     if (!launcher) return launcher.error();
     m.launcher = std::move(launcher).value();
