@@ -24,6 +24,7 @@ void add_topology_draw(const Command& topology);
 void add_workload(const Command& root);
 void add_workload_generate(const Command& workload);
 void add_fit(const Command& root);
+void add_profile(const Command& root);
 void add_policies(const Command& root);
 void add_keys(const Command& root);
 void add_bench(const Command& root);
