@@ -30,6 +30,7 @@ void add_keys(const Command& root);
 void add_bench(const Command& root);
 void add_chaos(const Command& root);
 void add_chaos_live(const Command& chaos);
+void add_chaos_sim(const Command& chaos);
 void add_pack(const Command& root);
 void add_experiment(const Command& root);
 void add_report(const Command& root);
