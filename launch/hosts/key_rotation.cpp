@@ -114,7 +114,8 @@ std::vector<TakenFlock> taken_flocks(const Deployment& deployment) {
     for (const auto& seat : fs::directory_iterator(dir / "seats", ignored)) {
       if (seat.path().extension() != ".json") continue;
       const std::string mark = taken_flock(seat.path());
-      if (!mark.empty()) all.push_back({node.name + "/" + seat.path().stem().string(), false, mark});
+      if (!mark.empty())
+        all.push_back({node.name + "/" + seat.path().stem().string(), false, mark});
     }
   }
   return all;
@@ -124,8 +125,8 @@ Result<std::string> rotate_key(const Deployment& deployment, const std::string& 
                                std::chrono::seconds patience) {
   const DeployedNode* node = deployment.find(name);
   if (node == nullptr) {
-    return {Errc::invalid, "keys rotate: the flock has no node '" + name +
-                               "'; 'starling keys show' lists them"};
+    return {Errc::invalid,
+            "keys rotate: the flock has no node '" + name + "'; 'starling keys show' lists them"};
   }
   auto members = read_flock(deployment.dir / "flock.json");
   if (!members) return members.error();
