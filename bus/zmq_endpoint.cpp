@@ -22,6 +22,11 @@ namespace {
 // its stable header keeps the name to itself.
 constexpr int kZapEnforceDomain = 93;
 constexpr int kLongestSleep_ms = 1000;
+// libzmq makes a connection anew when it breaks, but never again after one in which the other end
+// broke the protocol: a bit that flipped, a stranger that had the port for a moment, a key that was
+// not let in yet. So a socket that has taken nothing for so long, which is more than libzmq waits
+// between two tries, gives way to a new one.
+constexpr Duration kStale = std::chrono::seconds(10);
 // What encryption adds to a frame (33 bytes), with room to spare.
 constexpr std::int64_t kEnvelope = 64;
 
@@ -218,8 +223,17 @@ struct ZmqEndpoint::Sockets {
   bool send_to(NodeSeat to, const Seat& seat, std::span<const std::byte> frame) {
     zmq::socket_t* const peer = dealer(to, seat);
     if (peer == nullptr) return false;
-    return peer->send(zmq::buffer(frame.data(), frame.size()), zmq::send_flags::dontwait)
-        .has_value();
+    if (peer->send(zmq::buffer(frame.data(), frame.size()), zmq::send_flags::dontwait)) {
+      refusing.erase(to);
+      return true;
+    }
+    const Instant now = clock.now();
+    const auto since = refusing.emplace(to, now).first;
+    if (now - since->second > kStale) {
+      refusing.erase(since);
+      peers.erase(to);
+    }
+    return false;
   }
 
   bool send_to_member(NodeId to, const Member& member, std::span<const std::byte> frame) {
@@ -255,6 +269,7 @@ struct ZmqEndpoint::Sockets {
   zmq::socket_t router;
   std::string address;
   std::map<NodeSeat, zmq::socket_t> peers;
+  std::map<NodeSeat, Instant> refusing;  // peers' sockets that take no frame, since when
   std::unordered_map<NodeId, std::uint32_t> seat_of;  // where the newest life of a node was heard
   std::unordered_map<NodeId, std::string> routes;     // of callers, last seen
   std::vector<int> watched;

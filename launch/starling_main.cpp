@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
   add_experiment(root);
   add_report(root);
   add_fit(root);
+  add_profile(root);
   const Command completion =
       root.sub("completion", "a script for the shell: source <(starling completion bash)");
   completion.sub("bash", "for bash").action([&line] {

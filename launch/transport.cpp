@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include <cstdlib>
 #include <utility>
 
 #include "base/hash.h"
@@ -9,6 +10,8 @@
 #include "bus/keys.h"
 #include "bus/roles.h"
 #include "bus/zmq_endpoint.h"
+#include "launch/chaos/faulty_endpoint.h"
+#include "launch/chaos/hooks.h"
 #include "launch/files.h"
 #include "launch/log.h"
 
@@ -110,7 +113,9 @@ const Clock& machine_clock() {
 Result<std::unique_ptr<Endpoint>> open_endpoint(const Deployment& deployment, NodeId me,
                                                 const std::filesystem::path& key_file,
                                                 const Limits& limits, std::uint32_t seat) {
-  auto members = read_flock(deployment.dir / "flock.json");
+  const char* const members_file = std::getenv(chaos_live::kMembersVariable);
+  auto members = read_flock(members_file != nullptr ? std::filesystem::path(members_file)
+                                                    : deployment.dir / "flock.json");
   if (!members) return members.error();
   auto keys = read_key_file(key_file);
   if (!keys) return keys.error();
@@ -122,8 +127,13 @@ Result<std::unique_ptr<Endpoint>> open_endpoint(const Deployment& deployment, No
   auto endpoint = ZmqEndpoint::open(options, std::move(members).value(), machine_clock());
   if (!endpoint) return endpoint.error();
   const bool called = role_of(me) != Role::client;
-  return std::unique_ptr<Endpoint>(std::make_unique<RenewedEndpoint>(
-      std::move(endpoint).value(), deployment.dir, key_file, called));
+  auto renewed = std::make_unique<RenewedEndpoint>(std::move(endpoint).value(), deployment.dir,
+                                                   key_file, called);
+  const char* const faults = std::getenv(chaos_live::kFramesVariable);
+  if (faults == nullptr) return std::unique_ptr<Endpoint>(std::move(renewed));
+  return std::unique_ptr<Endpoint>(std::make_unique<chaos_live::FaultyEndpoint>(
+      std::move(renewed), faults, Rng(deployment.seed).fork(me.value).fork(seat),
+      machine_clock()));
 }
 
 }  // namespace starling

@@ -1,4 +1,5 @@
 #include "interference/models.h"
+#include "agents/executor_state.h"
 #include "launch/daemon/daemon.h"
 #include "launch/exit_codes.h"
 #include "launch/hosts/server_addresses.h"
@@ -70,6 +71,8 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
   core.incarnation = after_last_life(parts.incarnation, state.recovered);
   log_info("life " + std::to_string(core.incarnation.value) + ", " +
            std::to_string(state.recovered.size()) + " records recovered");
+  if (Status fits = fits_journal(core, parts.topology, state.recovered); !fits.ok())
+    return daemon_failed(fits.error());
   NodeOptions options;
   options.clock = &clock;
   ExecutorNode node(Executor(core, parts.topology, state.recovered), endpoint, *state.journal,
