@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   add_sim(root);
   add_run(root);
   add_up(root);
+  add_down(root);
   add_submit(root);
   add_jobs(root);
   add_cancel(root);
@@ -23,6 +24,7 @@ int main(int argc, char** argv) {
   add_keys(root);
   add_agent(root);
   add_executor(root);
+  add_node(root);
   add_bench(root);
   add_chaos(root);
   add_pack(root);
