@@ -1,6 +1,7 @@
 #include "agents/executor_state.h"
 
 #include <algorithm>
+#include <string>
 
 #include "agents/gang_layout.h"
 #include "base/check.h"
@@ -80,6 +81,32 @@ void ExecutorState::replay(const Record& record) {
   } else if (const auto* dropped = std::get_if<TombstonesDropped>(&record)) {
     forgotten.drop(dropped->attempts);
   }
+}
+
+Status fits_journal(const ExecutorConfig& config, const Topology& topology,
+                    std::span<const Record> recovered) {
+  if (config.servers.last > topology.server_count()) {
+    return {Errc::invalid, "this executor serves server " + std::to_string(config.servers.last - 1) +
+                               "; the topology has " + std::to_string(topology.server_count())};
+  }
+  const auto outside = [&](GpuId gpu) {
+    return gpu.value >= topology.gpu_count() ||
+           !config.servers.contains(topology.server_of(gpu).value);
+  };
+  for (const Record& record : recovered) {
+    const auto* launching = std::get_if<ProcessLaunching>(&record);
+    if (launching == nullptr) continue;
+    const Launch& launch = launching->launch;
+    bool fits = std::none_of(launch.here.begin(), launch.here.end(), outside);
+    for (const Share& share : launch.gang) {
+      for (const GpuId gpu : share.gpus) fits = fits && gpu.value < topology.gpu_count();
+    }
+    if (fits && !parts_of(launch, topology).empty()) continue;
+    return {Errc::invalid, "the journal has attempt " + to_string(launch.attempt) +
+                               " on GPUs that this executor does not have in this topology; "
+                               "start it with the topology that it ran with"};
+  }
+  return done();
 }
 
 std::vector<LaunchSpec> parts_of(const Launch& launch, const Topology& topology) {

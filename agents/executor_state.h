@@ -84,6 +84,12 @@ struct ExecutorState {
   void replay(const Record& record);
 };
 
+/// Whether a journal of earlier lives can be this executor's: what ran then had whole parts of its
+/// gang on the servers of `config` as `topology` has them. An Executor takes no other. `invalid`:
+/// what does not fit, for somebody who has to find the right file.
+[[nodiscard]] Status fits_journal(const ExecutorConfig& config, const Topology& topology,
+                                  std::span<const Record> recovered);
+
 /// The parts of a launch, one per server, by server, with their ranks in the gang. Empty unless
 /// `here` is made of the gang's whole parts of some servers.
 [[nodiscard]] std::vector<LaunchSpec> parts_of(const Launch& launch, const Topology& topology);
