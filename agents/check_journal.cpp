@@ -56,37 +56,4 @@ Status check_journal(const AgentConfig& config, std::span<const Record> records)
   return done();
 }
 
-Status check_journal(const ExecutorConfig& config, const Topology& topology,
-                     std::span<const Record> records) {
-  if (config.servers.size() == 0 || config.servers.last > topology.server_count()) {
-    return {Errc::invalid, "the topology has " + std::to_string(topology.server_count()) +
-                               " servers, so this executor cannot serve number " +
-                               std::to_string(config.servers.last - 1)};
-  }
-  const std::uint32_t first = topology.server(ServerId{config.servers.first}).gpus.first;
-  const std::uint32_t last = topology.server(ServerId{config.servers.last - 1}).gpus.last;
-  std::map<AttemptId, const Launch*> open;
-  for (const Record& record : records) {
-    if (const auto* r = std::get_if<ProcessLaunching>(&record)) {
-      open[r->launch.attempt] = &r->launch;
-    } else if (const auto* f = std::get_if<ProcessForgotten>(&record)) {
-      open.erase(f->attempt);
-    }
-  }
-  for (const auto& [attempt, launch] : open) {
-    for (const GpuId gpu : launch->here) {
-      if (gpu.value >= first && gpu.value < last) continue;
-      return misfit(attempt, "runs on " + gpu_text(gpu) + ", and this executor has GPUs " +
-                                 std::to_string(first) + " to " + std::to_string(last - 1));
-    }
-    for (const Share& share : launch->gang) {
-      for (const GpuId gpu : share.gpus) {
-        if (gpu.value < topology.gpu_count()) continue;
-        return misfit(attempt, "belongs to a gang on " + gpu_text(gpu) + ", which does not exist");
-      }
-    }
-  }
-  return done();
-}
-
 }  // namespace starling

@@ -1,4 +1,3 @@
-#include "agents/check_journal.h"
 #include "interference/models.h"
 #include "agents/executor_state.h"
 #include "launch/daemon/daemon.h"
@@ -70,9 +69,6 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
   if (!made) return daemon_failed(made.error());
   ExecutorConfig core = std::move(made).value();
   core.incarnation = after_last_life(parts.incarnation, state.recovered);
-  if (const Status fits = check_journal(core, parts.topology, state.recovered); !fits.ok()) {
-    return daemon_failed(fits.error());
-  }
   log_info("life " + std::to_string(core.incarnation.value) + ", " +
            std::to_string(state.recovered.size()) + " records recovered");
   if (Status fits = fits_journal(core, parts.topology, state.recovered); !fits.ok())
