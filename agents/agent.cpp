@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "agents/step.h"
+#include "base/marks.h"
 
 namespace starling {
 namespace {
@@ -62,6 +63,7 @@ void Step::settle() {
 }
 
 void Step::on(NodeId from, const Exited& exited) {
+  STARLING_MARK("agent: Exited");
   if (seat_of(from) != nullptr) {
     on_executor(from, exited);
   } else {
@@ -70,6 +72,7 @@ void Step::on(NodeId from, const Exited& exited) {
 }
 
 void Step::on(NodeId from, const Progress& progress) {
+  STARLING_MARK("agent: Progress");
   if (seat_of(from) != nullptr) {
     on_executor(from, progress);
   } else {
@@ -79,6 +82,7 @@ void Step::on(NodeId from, const Progress& progress) {
 
 /// The first step of a life: what the journal left open goes on.
 void Step::begin() {
+  STARLING_MARK("agent: begin");
   s.begun = true;
   persist(LifeBegan{s.config.incarnation, s.config.epoch});
   std::vector<const Job*> waiting;
@@ -91,13 +95,16 @@ void Step::begin() {
         waiting.push_back(&job);
         break;
       case Stage::offered:
+        STARLING_MARK("agent: a life begins with a job on offer");
         send_offer(job);
         break;
       case Stage::starting:
+        STARLING_MARK("agent: a life begins with a job that starts or runs");
         s.enter_running(job);
         send_starts(job);
         break;
       case Stage::draining:
+        STARLING_MARK("agent: a life begins with a job that drains");
         s.enter_running(job);
         send_releases(job);
         break;
@@ -129,6 +136,7 @@ void Step::begin() {
 }
 
 void Step::tick() {
+  STARLING_MARK("agent: tick");
   s.decided = false;
   while (!s.job_timers.empty() && s.job_timers.begin()->first <= now) {
     const JobId id = s.job_timers.begin()->second;
@@ -162,6 +170,7 @@ void Step::tick() {
 }
 
 void Step::on_job_timer(Job& job) {
+  STARLING_MARK("agent: on_job_timer");
   switch (job.stage) {
     case Stage::waiting:
       if (JobView* view = s.waiting_view(job)) {
@@ -184,6 +193,7 @@ void Step::on_job_timer(Job& job) {
     case Stage::reserving:
     case Stage::committing:
       if (job.attempt.deadline <= now) {
+        STARLING_MARK("agent: a round runs out of time");
         abort_round(job, "no answer within the hold time");
       } else if (job.stage == Stage::reserving) {
         send_reserves(job);
@@ -193,6 +203,7 @@ void Step::on_job_timer(Job& job) {
       break;
     case Stage::starting:
       if (job.attempt.deadline <= now) {
+        STARLING_MARK("agent: a start runs out of time");
         job.trouble = "not every partition had started it in time";
         drain(job, AfterDrain::retry);
       } else if (any_lost(job)) {
@@ -211,6 +222,7 @@ void Step::on_job_timer(Job& job) {
 }
 
 void Step::on_share_timer(AttemptId attempt, OwnedShare& share) {
+  STARLING_MARK("agent: on_share_timer");
   const Hold* hold = s.ledger.find(attempt);
   if (hold->phase != HoldPhase::releasing && unwanted(share)) {
     release_share(attempt, share);

@@ -2,6 +2,7 @@
 
 #include "agents/step.h"
 #include "base/check.h"
+#include "base/marks.h"
 #include "policies/packing.h"
 
 namespace starling {
@@ -22,6 +23,7 @@ std::string partition_text(PartitionId partition) {
 
 /// Holds `local` and asks all other partitions for the rest. A bid promises nothing.
 bool Step::open_round(Job& job, const Placement& local) {
+  STARLING_MARK("agent: open_round");
   if (claimed_for_another(job.spec->id)) return false;
   const AttemptId id = open_attempt(job);
   const Instant until = later(now, s.config.timers.hold);
@@ -79,6 +81,7 @@ Job* whose_turn(AgentState& s, AttemptId attempt, PartitionId partition) {
 }  // namespace
 
 void Step::on(NodeId from, const Offer& offer) {
+  STARLING_MARK("agent: Offer");
   if (!is_agent(from)) return refuse();
   const PeerState* owner = s.owner_of(offer.share.partition);
   if (owner == nullptr || agent_node(owner->peer.agent) != from) return refuse();
@@ -103,6 +106,7 @@ void Step::on(NodeId from, const Offer& offer) {
 }
 
 void Step::on(NodeId from, const NoOffer& none) {
+  STARLING_MARK("agent: NoOffer");
   if (!is_agent(from)) return refuse();
   const PeerState* owner = s.owner_of(none.partition);
   Job* in_turn = whose_turn(s, none.attempt, none.partition);
@@ -115,6 +119,7 @@ void Step::on(NodeId from, const NoOffer& none) {
 
 /// Large offers first, so that few partitions take part.
 void Step::choose(Job& job) {
+  STARLING_MARK("agent: choose");
   Attempt& attempt = job.attempt;
   std::sort(attempt.offers.begin(), attempt.offers.end(), [](const Share& a, const Share& b) {
     return a.gpus.size() != b.gpus.size() ? a.gpus.size() > b.gpus.size()
@@ -154,6 +159,7 @@ void Step::choose(Job& job) {
 
 /// In turn: the first that has not reserved; else all of those.
 void Step::send_reserves(Job& job) {
+  STARLING_MARK("agent: send_reserves");
   const std::uint32_t hold_ms = to_ms(s.config.timers.hold);
   for (const Participant& part : job.attempt.parts) {
     if (part.reserved) continue;
@@ -165,6 +171,7 @@ void Step::send_reserves(Job& job) {
 }
 
 void Step::on(NodeId from, const Reserved& reserved) {
+  STARLING_MARK("agent: Reserved");
   const auto [job, part] = participant(from, reserved.attempt, reserved.partition);
   if (job == nullptr || job->stage != Stage::reserving || part->reserved) return;
   part->reserved = true;
@@ -179,6 +186,7 @@ void Step::on(NodeId from, const Reserved& reserved) {
 }
 
 void Step::on(NodeId from, const ReserveRefused& refused) {
+  STARLING_MARK("agent: ReserveRefused");
   const PeerState* owner = s.owner_of(refused.partition);
   Job* in_turn = whose_turn(s, refused.attempt, refused.partition);
   if (in_turn != nullptr && owner != nullptr && agent_node(owner->peer.agent) == from) {
@@ -198,6 +206,7 @@ void Step::on(NodeId from, const ReserveRefused& refused) {
 }
 
 void Step::send_commits(Job& job) {
+  STARLING_MARK("agent: send_commits");
   const std::vector<Share> gang = gang_of(job.attempt);
   for (const Participant& part : job.attempt.parts) {
     if (part.committed) continue;
@@ -208,6 +217,7 @@ void Step::send_commits(Job& job) {
 }
 
 void Step::on(NodeId from, const Committed& committed) {
+  STARLING_MARK("agent: Committed");
   const auto [job, part] = participant(from, committed.attempt, committed.partition);
   if (job == nullptr || job->stage != Stage::committing || part->committed) return;
   part->committed = true;
@@ -218,6 +228,7 @@ void Step::on(NodeId from, const Committed& committed) {
 }
 
 void Step::on(NodeId from, const CommitRefused& refused) {
+  STARLING_MARK("agent: CommitRefused");
   const auto [job, part] = participant(from, refused.attempt, refused.partition);
   if (job == nullptr || job->stage != Stage::committing || part->committed) return;
   abort_round(*job, partition_text(refused.partition) + " could not commit round " +
@@ -226,6 +237,7 @@ void Step::on(NodeId from, const CommitRefused& refused) {
 
 /// All have committed: the one durable decision of the home, before any process.
 void Step::start_gang(Job& job) {
+  STARLING_MARK("agent: start_gang");
   persist(AttemptStarting{job.attempt.id, gang_of(job.attempt)});
   s.leave_waiting(job);
   job.stage = Stage::starting;
@@ -242,6 +254,7 @@ void Step::start_gang(Job& job) {
 
 /// Before Start: nobody runs anything, so what is held is let go and the job waits a little.
 void Step::abort_round(Job& job, const std::string& why) {
+  STARLING_MARK("agent: abort_round");
   STARLING_CHECK(phase_of(job.stage) == JobPhase::waiting);
   job.attempt.claimed.empty() ? send_releases(job) : free_claims(job, true);
   ++job.failed_rounds;
