@@ -216,6 +216,7 @@ Agent::Agent(AgentConfig config, const Topology& topology, const SpeedModel& spe
                                           rng)) {
   for (const Record& record : recovered) state_->replay(record);
 }
+Agent::Agent(std::unique_ptr<AgentState> state) : state_(std::move(state)) {}
 Agent::~Agent() = default;
 Agent::Agent(Agent&&) noexcept = default;
 Agent& Agent::operator=(Agent&&) noexcept = default;
@@ -250,6 +251,8 @@ Instant Agent::next_deadline() const noexcept {
   for (const SeatState& seat : s.seats) next = std::min(next, seat.timer);
   return next;
 }
+
+Agent Agent::clone() const { return Agent(std::make_unique<AgentState>(*state_)); }
 
 const AgentConfig& Agent::config() const noexcept { return state_->config; }
 const AgentState& Agent::state() const noexcept { return *state_; }

@@ -264,6 +264,7 @@ Executor::Executor(ExecutorConfig config, const Topology& topology,
     : state_(std::make_unique<ExecutorState>(std::move(config), topology)) {
   for (const Record& record : recovered) state_->replay(record);
 }
+Executor::Executor(std::unique_ptr<ExecutorState> state) : state_(std::move(state)) {}
 Executor::~Executor() = default;
 Executor::Executor(Executor&&) noexcept = default;
 Executor& Executor::operator=(Executor&&) noexcept = default;
@@ -293,6 +294,8 @@ Instant Executor::next_deadline() const noexcept {
 
 const ExecutorConfig& Executor::config() const noexcept { return state_->config; }
 const ExecutorState& Executor::state() const noexcept { return *state_; }
+
+Executor Executor::clone() const { return Executor(std::make_unique<ExecutorState>(*state_)); }
 
 std::vector<LaunchSpec> Executor::running() const {
   std::vector<LaunchSpec> all;

@@ -166,7 +166,7 @@ struct AgentState {
   AgentConfig config;
   const Topology& topology;
   const SpeedModel& speed;
-  std::unique_ptr<Policy> policy;
+  std::shared_ptr<Policy> policy;  ///< shared by clones
   Rng rng;         ///< jitter
   Rng policy_rng;  ///< handed to the policy
   Partition partition;
