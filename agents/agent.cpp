@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "agents/step.h"
+#include "base/planted.h"
 
 namespace starling {
 
@@ -25,6 +26,11 @@ Instant Step::retry_at(Duration& backoff) {
   const Timers& timers = s.config.timers;
   backoff = std::clamp(backoff * 2, timers.retry_min, timers.retry_max);
   const Duration half = backoff / 2;
+  if (planted(Bug::hidden_input)) {
+    return later(
+        now,
+        half + Duration(static_cast<std::int64_t>(std::bit_cast<std::uintptr_t>(&s) >> 4U) % 1000));
+  }
   const auto jitter =
       Duration(static_cast<std::int64_t>(static_cast<double>(half.count()) * s.rng.uniform()));
   return later(now, half + jitter);
@@ -101,12 +107,16 @@ void Step::begin() {
             [](const Job* a, const Job* b) { return a->order < b->order; });
   for (const Job* job : waiting) s.enter_waiting(*job, false);
   for (auto& [attempt, share] : s.shares) {
+    if (planted(Bug::successor_relaunches)) launch(attempt, share);
     if (s.ledger.find(attempt)->phase != HoldPhase::committed) continue;
     // Our own word is at hand; another home may be about to send Start.
     const bool own = share.home == me();
     s.set_timer(attempt, share, own ? now : later(now, s.config.timers.orphan_query));
   }
-  for (SeatState& seat : s.seats) request_inventory(seat);
+  for (SeatState& seat : s.seats) {
+    request_inventory(seat);
+    if (planted(Bug::allocates_before_inventory)) s.ledger.trust(seat.seat.servers);
+  }
   for (const PeerState& peer : s.peers) {
     if (peer.peer.agent != me()) tell(peer.peer.agent, Hello{Role::agent, 1, 1, {}});
   }
@@ -199,6 +209,10 @@ void Step::on_share_timer(AttemptId attempt, OwnedShare& share) {
                          [&](const Piece& piece) { return piece.state == state; });
     };
     if (in(Piece::State::unknown) || !share.home_known) {
+      if (planted(Bug::launched_freed_on_silence)) {
+        s.ledger.release(attempt, Duration{0});
+        return s.drop_share(attempt);
+      }
       ask_home(attempt, share);
     } else if (in(Piece::State::launching)) {
       if (later(share.launched, s.config.timers.start) <= now) {

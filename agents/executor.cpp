@@ -7,6 +7,7 @@
 
 #include "agents/executor_state.h"
 #include "base/check.h"
+#include "base/planted.h"
 
 namespace starling {
 namespace {
@@ -55,12 +56,14 @@ bool Step::admit(const Fence& fence) {
     ++s.refused_frames;
     return false;
   }
-  if (fence.epoch < s.epoch) {
+  const bool old = fence.epoch < s.epoch && !planted(Bug::executor_ignores_epochs);
+  if (old || (planted(Bug::epoch_compared_wrongly) && fence.epoch == s.epoch)) {
     tell(Fenced{s.config.partition, s.epoch});
     return false;
   }
   if (fence.epoch > s.epoch) {
     s.epoch = fence.epoch;
+    if (planted(Bug::epoch_not_durable)) return true;
     out.persist.push_back(EpochSeen{fence.partition, fence.epoch});
   }
   return true;
@@ -195,7 +198,7 @@ void Step::exited(const Exit& exit) {
   run.failed = run.failed || failed;
   const auto ended = [](const RunPart& p) { return p.ended; };
   if (std::all_of(run.parts.begin(), run.parts.end(), ended)) return finish(run);
-  if (failed) stop(run);
+  if (failed && !planted(Bug::part_lives_on)) stop(run);
 }
 
 void Step::finish(Run& run) {
@@ -208,7 +211,9 @@ void Step::finish(Run& run) {
   }
   s.mark(run.launch.here, false);
   run.phase = Run::Phase::exited;
-  out.persist.push_back(ProcessExited{attempt, run.exit, run.served});
+  if (!planted(Bug::exit_not_durable)) {
+    out.persist.push_back(ProcessExited{attempt, run.exit, run.served});
+  }
   if (!run.killed) return tell_exited(run);
   const Duration served = run.served;
   forget(attempt, served);

@@ -4,6 +4,7 @@
 
 #include "agents/gang_layout.h"
 #include "base/check.h"
+#include "base/planted.h"
 
 namespace starling {
 
@@ -36,9 +37,11 @@ void ExecutorState::forget(AttemptId attempt, Duration served) {
     resends.erase({run->second.resend, attempt});
     runs.erase(run);
   }
+  if (planted(Bug::executor_without_tombstones)) return;
   if (!forgotten.emplace(attempt, served).second) return;
   forgotten_order.push_back(attempt);
-  if (forgotten_order.size() > config.limits.tombstones) {
+  const std::size_t most = planted(Bug::tombstone_dropped_early) ? 1 : config.limits.tombstones;
+  if (forgotten_order.size() > most) {
     forgotten.erase(forgotten_order.front());
     forgotten_order.pop_front();
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "agents/step.h"
+#include "base/planted.h"
 #include "workload/check_job.h"
 
 namespace starling {
@@ -97,6 +98,7 @@ void Step::on(NodeId from, const Submit& submit) {
     // run a job that was given away a second time.
     return on(from, Submit{submit.spec, from});
   }
+  if (planted(Bug::submit_accepted_twice)) s.ended.erase(id);
   if (const auto known = s.jobs.find(id); known != s.jobs.end()) {
     Job& job = known->second;
     if (job.stage != Stage::offered || submit.forwards <= job.forwards + 1) {
@@ -143,7 +145,9 @@ void Step::accept(NodeId client, const Submit& submit, std::vector<AgentId> offe
   job.offered = std::move(offered);
   Submit record = submit;
   record.client = client;
-  persist(JobAccepted{std::move(record), job.order});
+  if (!planted(Bug::accepted_before_journal)) {
+    persist(JobAccepted{std::move(record), job.order});
+  }
   ++s.counters.accepted;
   s.enter_waiting(job, false);
   change(TriggerKind::arrival);

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "base/check.h"
+#include "base/planted.h"
 
 namespace starling {
 
@@ -66,7 +67,7 @@ std::optional<Refusal> Ledger::commit(Instant now, AttemptId attempt) {
   if (at == holds_.end() || at->second.phase == HoldPhase::releasing) return Refusal::expired;
   Hold& hold = at->second;
   if (hold.phase != HoldPhase::reserved) return std::nullopt;
-  if (hold.until <= now) return Refusal::expired;
+  if (hold.until <= now && !planted(Bug::lapsed_hold_committed)) return Refusal::expired;
   hold.phase = HoldPhase::committed;
   hold.until = kNever;
   return std::nullopt;
@@ -116,6 +117,7 @@ void Ledger::forget(AttemptId attempt) {
 
 void Ledger::release(AttemptId attempt, Duration served) {
   forget(attempt);
+  if (planted(Bug::owner_without_tombstones)) return;
   if (!graves_.emplace(attempt, served).second) return;
   grave_order_.push_back(attempt);
   if (grave_order_.size() > limits_.tombstones) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "agents/step.h"
+#include "base/planted.h"
 #include "policies/packing.h"
 
 namespace starling {
@@ -53,6 +54,7 @@ void Step::lapse() {
   while (!s.lapses.empty() && s.lapses.begin()->first <= now) {
     const AttemptId attempt = s.lapses.begin()->second;
     s.lapses.erase(s.lapses.begin());
+    if (planted(Bug::hold_never_lapses)) continue;
     const Hold* hold = s.ledger.find(attempt);
     if (hold == nullptr || hold->phase != HoldPhase::reserved || hold->until > now) continue;
     s.ledger.forget(attempt);
@@ -77,7 +79,9 @@ void Step::on(NodeId from, const Commit& commit) {
     share.gang = commit.gang;
     share.served = commit.served;
     share.pieces = s.pieces_of(hold->gpus, Piece::State::idle);
-    persist(ShareCommitted{commit.attempt, home, commit});
+    if (!planted(Bug::foreign_share_not_durable)) {
+      persist(ShareCommitted{commit.attempt, home, commit});
+    }
     s.set_timer(commit.attempt, share, later(now, s.config.timers.orphan_query));
   }
   tell(home, Committed{commit.attempt, s.partition.id});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/planted.h"
 #include "store/lock_file.h"
 #include "store/record_codec.h"
 #include "store/wal_check.h"
@@ -162,6 +163,7 @@ Status SqliteJournal::Database::transact(std::span<const Record> records, bool r
   if (good) return done();
   failed = refused("write");
   run("ROLLBACK");
+  if (planted(Bug::full_disk_ignored)) return failed.reset(), done();
   return *failed;
 }
 
@@ -226,7 +228,8 @@ Result<std::vector<Record>> SqliteJournal::recover() {
     const auto* data = static_cast<const std::byte*>(sqlite3_column_blob(rows.get(), 2));
     const auto size = static_cast<std::size_t>(sqlite3_column_bytes(rows.get(), 2));
     const std::span<const std::byte> body(data, size);
-    if (sqlite3_column_int64(rows.get(), 1) != checksum(seq, body)) {
+    const bool same = sqlite3_column_int64(rows.get(), 1) == checksum(seq, body);
+    if (!same && !planted(Bug::checksum_ignored)) {
       return damaged(seq, "does not match its checksum");
     }
     Result<Record> record = decode_record(body);
