@@ -74,6 +74,7 @@ void Step::heard(NodeId from) {
     s.peers[agent_of(from).value].heard = now;
   } else if (SeatState* seat = seat_of(from)) {
     seat->heard = now;
+    seat->lost = false;
   }
 }
 
@@ -91,6 +92,9 @@ void Step::heartbeat() {
   }
   for (SeatState& seat : s.seats) {
     if (now - seat.heard >= beat) send(seat.seat.node, Ping{++s.pings});
+    if (!seat.lost && !seat.answered && lost(std::max(seat.heard, seat.told))) {
+      seat_lost(static_cast<std::uint32_t>(&seat - s.seats.data()));
+    }
     if (!seat.answered || !silent(seat.heard)) continue;
     seat.answered = false;
     s.ledger.distrust(seat.seat.servers);

@@ -58,6 +58,11 @@ class Hardware {
   void adopt(std::uint32_t executor, std::span<const LaunchSpec> ran);
   [[nodiscard]] std::vector<Progress> measure(std::uint32_t executor);
 
+  /// The executor's machine has lost power: its processes are gone and nobody is told.
+  void lose_host(std::uint32_t executor);
+  /// Beyond those it was made with.
+  void add_job(JobTruth job);
+
   /// A gang_end event. Returns the executors with something to reap, ascending; none for an
   /// outdated event.
   [[nodiscard]] std::span<const std::uint32_t> end(std::uint32_t gang, std::uint32_t version);

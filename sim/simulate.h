@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "agents/config.h"
@@ -48,6 +49,11 @@ struct SimOptions {
   Timers timers;
   Limits limits;
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;  ///< called now and then
+  /// Puts something between an agent and its policy; `stall` says that the present decision takes
+  /// that long. Empty: nothing.
+  std::function<std::unique_ptr<Policy>(AgentId, std::unique_ptr<Policy>,
+                                        std::function<void(Duration)> stall)>
+      wrap_policy;
 };
 
 /// Runs the whole trace through real cores, codec and drivers in one thread of virtual time.

@@ -88,7 +88,7 @@ class Decoder {
       case Body::Released:
         return read(*f.body_as_Released());
       case Body::AttemptQuery:
-        return about<starling::AttemptQuery>(*f.body_as_AttemptQuery());
+        return read(*f.body_as_AttemptQuery());
       case Body::AttemptAnswer:
         return read(*f.body_as_AttemptAnswer());
       case Body::Launch:
@@ -219,7 +219,7 @@ class Decoder {
   }
   starling::BidRequest read(const BidRequest& t) {
     starling::BidRequest m{attempt(t.attempt()), t.gpus(), t.gpus_per_worker(),
-                           names(t.gpu_types())};
+                           names(t.gpu_types()), hold(t.claim_ms()), span(t.waited_ns())};
     if (m.gpus == 0 || m.gpus > limits_.gpus_per_job)
       fail("gpus: none, or more than a job may have");
     if (m.gpus_per_worker == 0 || m.gpus_per_worker > m.gpus)
@@ -242,10 +242,14 @@ class Decoder {
   starling::Released read(const Released& t) {
     return {attempt(t.attempt()), partition(t.partition()), span(t.served_ns())};
   }
+  starling::AttemptQuery read(const AttemptQuery& t) {
+    return {attempt(t.attempt()), partition(t.partition()), t.token()};
+  }
   starling::AttemptAnswer read(const AttemptAnswer& t) {
     starling::AttemptAnswer m{
         attempt(t.attempt()),
-        known<starling::AttemptLife>(t.life(), AttemptLife::MAX, "life: unknown")};
+        known<starling::AttemptLife>(t.life(), AttemptLife::MAX, "life: unknown"), t.token(),
+        span(t.age_ns())};
     if (m.life == starling::AttemptLife::unknown) fail("life: unknown");
     return m;
   }

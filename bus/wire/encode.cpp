@@ -105,7 +105,8 @@ class Encoder {
   }
   auto body(const starling::BidRequest& m) {
     const AttemptId a = id(m.attempt);
-    return CreateBidRequest(b_, &a, m.gpus, m.gpus_per_worker, texts(m.gpu_types));
+    return CreateBidRequest(b_, &a, m.gpus, m.gpus_per_worker, texts(m.gpu_types), m.claim_ms,
+                            ns(m.waited));
   }
   auto body(const starling::Offer& m) {
     const AttemptId a = id(m.attempt);
@@ -162,11 +163,11 @@ class Encoder {
   }
   auto body(const starling::AttemptQuery& m) {
     const AttemptId a = id(m.attempt);
-    return CreateAttemptQuery(b_, &a, m.partition.value);
+    return CreateAttemptQuery(b_, &a, m.partition.value, m.token);
   }
   auto body(const starling::AttemptAnswer& m) {
     const AttemptId a = id(m.attempt);
-    return CreateAttemptAnswer(b_, &a, as<AttemptLife>(m.life));
+    return CreateAttemptAnswer(b_, &a, as<AttemptLife>(m.life), m.token, ns(m.age));
   }
   auto body(const starling::Launch& m) {
     const AttemptId a = id(m.attempt);

@@ -5,8 +5,10 @@
 #include <thread>
 
 #include "launch/commands/commands.h"
+#include "launch/commands/up.h"
 #include "launch/deployment_plan.h"
 #include "launch/exit_codes.h"
+#include "launch/hosts/host_flock.h"
 #include "launch/local_flock.h"
 #include "launch/scaled_clock.h"
 #include "launch/session.h"
@@ -15,19 +17,8 @@
 #include "topology/load.h"
 
 namespace starling {
-namespace {
 
-using Wall = std::chrono::steady_clock;
-
-struct Options {
-  std::string flock, topology, policy = "consolidate", launcher = "process", physics = "trace",
-                               state;
-  std::uint32_t agents = 1, servers_per_executor = 8, standbys = 3;
-  bool no_restart = false;
-  double speedup = 1;
-};
-
-Result<Deployment> make_flock(const Options& o, const std::filesystem::path& dir) {
+Result<UpPlan> up_plan(const UpOptions& o, const std::filesystem::path& dir) {
   if (o.topology.empty()) {
     return {Errc::invalid,
             "up: --topology FILE is missing, and no flock lives in " + dir.string() + " yet"};
@@ -58,8 +49,12 @@ Result<Deployment> make_flock(const Options& o, const std::filesystem::path& dir
   plan.speedup = o.speedup;
   plan.state = o.state;
   plan.standbys = o.standbys;
-  return create_deployment(plan, topology.value());
+  return UpPlan{std::move(topology).value(), std::move(plan)};
 }
+
+namespace {
+
+using Wall = std::chrono::steady_clock;
 
 /// Starts a daemon again that ended by itself, unless it cannot go on or keeps ending.
 class Restarter {
@@ -96,9 +91,16 @@ class Restarter {
   std::map<std::string, Wall::time_point> last_;
 };
 
-int up(const Options& o) {
+Result<Deployment> make_flock(const UpOptions& o, const std::filesystem::path& dir) {
+  const auto made = up_plan(o, dir);
+  if (!made) return made.error();
+  return create_deployment(made.value().plan, made.value().topology);
+}
+
+int up(const UpOptions& o) {
   auto dir = flock_dir(o.flock);
   if (!dir) return failed(dir.error());
+  if (!o.hosts.empty() || is_host_flock(dir.value())) return up_on_hosts(o, dir.value());
   auto flock =
       is_deployment(dir.value()) ? read_deployment(dir.value()) : make_flock(o, dir.value());
   if (!flock) return failed(flock.error());
@@ -137,15 +139,18 @@ int up(const Options& o) {
 }  // namespace
 
 void add_up(const Command& root) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<UpOptions>();
   const Command command =
-      root.sub("up", "start a flock on this machine and watch over it, until Ctrl-C");
+      root.sub("up", "start a flock here or on several hosts and watch over it, until Ctrl-C");
   command.option("--flock", o->flock, "DIR",
                  "its directory, made at the first start; default $STARLING_FLOCK");
   command.option("--topology", o->topology, "FILE",
                  "the data centre; at the first start only, like the following");
   command.option("--policy", o->policy, "NAME[:k=v,..]", "default consolidate");
-  command.option("--agents", o->agents, "N", "default 1", 1U, 4096U);
+  command.option("--hosts", o->hosts, "FILE|slurm",
+                 "the machines, and what lives where (docs/hosts.md); slurm: those of the "
+                 "allocation (default: all is on this machine)");
+  command.option("--agents", o->agents, "N", "default 1, or one a host", 1U, 4096U);
   command.option("--servers-per-executor", o->servers_per_executor, "N", "default 8", 1U, 65'536U);
   command.option("--launcher", o->launcher, "process|emulated",
                  "jobs are commands, or pretend to run (default process)");
@@ -159,9 +164,16 @@ void add_up(const Command& root) {
                  0U, 16U);
   command.flag("--no-restart", o->no_restart,
                "daemons that end are not started again (partitions are still taken over)");
+  command.option("--max-skew", o->most_skew_s, "S",
+                 "seconds that the clocks of hosts may differ from this machine's (default 5)", 0.0);
+  command.flag("--json", o->json, "with --hosts: a JSON line on stdout whenever something changed");
   command.examples(
-      {"starling up --flock ~/flock --topology cluster.yaml --agents 2 --policy consolidate"});
-  command.action([o] { return up(*o); });
+      {"starling up --flock ~/flock --topology cluster.yaml --agents 2 --policy consolidate",
+       "starling up --flock ~/flock --topology cluster.yaml --hosts hosts.yaml"});
+  command.action([o, command] {
+    o->agents_given = command.given("--agents");
+    return up(*o);
+  });
 }
 
 }  // namespace starling

@@ -72,6 +72,8 @@ void add_share(Hash& h, const AgentState& s, const AttemptId& id, const OwnedSha
   h.add(share.spec == nullptr);
   h.add(share.gang.size());
   h.add(share.told);
+  h.add(share.durable);
+  h.add(share.sure);
   h.add(share.exit);
   h.add(share.launched == kNever);
   for (const Piece& piece : share.pieces) {
@@ -115,6 +117,11 @@ struct RecordHash {
   void operator()(const ShareCommitted& r) const { h.add(r.attempt), h.add(r.home); }
   void operator()(const EpochSeen& r) const { h.add(r.partition), h.add(r.epoch); }
   void operator()(const ProcessLaunching& r) const { h.add(r.launch.attempt); }
+  void operator()(const JobPast& r) const { h.add(r.job); }
+  void operator()(const AttemptPlan& r) const { h.add(r.attempt), h.add(r.after), h.add(r.exit); }
+  void operator()(const TombstonesDropped& r) const {
+    for (const AttemptId& attempt : r.attempts) h.add(attempt);
+  }
   template <class R>
   void operator()(const R& r) const { h.add(r.attempt); }
 };
@@ -126,6 +133,7 @@ std::uint64_t fingerprint(const AgentState& s, Instant now) {
   h.add(s.config.incarnation);
   h.add(s.config.epoch);
   h.add(std::uint64_t{s.attempts_opened});
+  h.add(std::uint64_t{s.questions});
   h.add(s.dirty);
   for (const auto& [id, job] : s.jobs) add_job(h, id, job);
   h.add(s.jobs.size());
@@ -138,9 +146,7 @@ std::uint64_t fingerprint(const AgentState& s, Instant now) {
     h.add(hold.phase);
     h.add(hold.gpus);
   }
-  std::vector<AttemptId> graves(s.ledger.tombstones().begin(), s.ledger.tombstones().end());
-  std::sort(graves.begin(), graves.end());
-  for (const AttemptId& id : graves) h.add(id);
+  for (const auto& [id, stone] : s.ledger.tombstones().all()) h.add(id), h.add(stone.durable);
   for (const SeatState& seat : s.seats) {
     h.add(seat.answered);
     h.add(seat.heard_out);
@@ -163,7 +169,7 @@ std::uint64_t fingerprint(const ExecutorState& s) {
     h.add(run.exit);
     for (const RunPart& part : run.parts) h.add(part.ended);
   }
-  for (const auto& [id, served] : s.forgotten) h.add(id);
+  for (const auto& [id, stone] : s.forgotten.all()) h.add(id);
   for (const auto& [when, id] : s.resends) h.add(id);
   return h.hash.value();
 }

@@ -199,7 +199,9 @@ void SmallWorld::step_executor(std::uint32_t e, const ExecutorEvent& event) {
 /// A set: what is under way already is not under way twice.
 void SmallWorld::post(NodeId from, Incarnation incarnation, const Send& send) {
   if (std::holds_alternative<Digest>(send.message)) return;
-  if (send.to.value >= kFirstClient) return checker_.arrived(now_, from, send.to, send.message);
+  if (send.to.value >= kFirstClient) {
+    return checker_.arrived(now_, from, send.to, send.message, incarnation);
+  }
   const auto bytes = codec().encode({1, incarnation, 1}, send.message);
   TraceHash hash;
   hash.add((std::uint64_t{from.value} << 32U) | send.to.value);
@@ -238,7 +240,7 @@ void SmallWorld::arrive(std::uint32_t node, const Frame& frame) {
 }
 
 void SmallWorld::deliver(const Frame& frame, bool deposed_too) {
-  checker_.arrived(now_, frame.from, frame.to, frame.message);
+  checker_.arrived(now_, frame.from, frame.to, frame.message, frame.incarnation);
   const std::uint32_t node = seat_of(frame.to);
   arrive(node, frame);
   if (deposed_too && node < 2 && deposed_ && deposed_agent_ == node) arrive(kDeposed, frame);
@@ -382,6 +384,8 @@ void SmallWorld::look() {
     view.ledgers.push_back(std::move(ledger));
   }
   checker_.look(now_, view);
+  const AgentState* const agents[] = {&agents_[0].core->state(), &agents_[1].core->state()};
+  checker_.look_at_changes(now_, agents);
 }
 
 std::optional<Action> SmallWorld::fair() const {
