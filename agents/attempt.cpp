@@ -21,10 +21,22 @@ std::vector<Share> gang_of(const Attempt& attempt) {
   return gang;
 }
 
+namespace {
+
+/// Where an agent's count of attempts begins: the places of all agents are as far apart as can be.
+std::uint32_t first_count(AgentId agent) {
+  std::uint32_t place = 0;
+  for (unsigned bit = 0; bit < 32; ++bit) place |= ((agent.value >> bit) & 1U) << (31U - bit);
+  return place;
+}
+
+}  // namespace
+
+/// A job that moves has homes that may be in the same life and epoch, and may have opened as many
+/// attempts: their counts begin at different places, so that no two attempts share a name.
 AttemptId Step::open_attempt(const Job& job) {
-  const std::uint64_t number =
-      (s.config.incarnation.value << 32U) | static_cast<std::uint64_t>(++s.attempts_opened);
-  return {job.spec->id, s.config.epoch, number};
+  const std::uint32_t count = first_count(me()) + ++s.attempts_opened;
+  return {job.spec->id, s.config.epoch, (s.config.incarnation.value << 32U) | count};
 }
 
 /// The whole gang in the own partition: no round of messages, one write, and the Launch leaves.

@@ -31,16 +31,14 @@ void Step::on(NodeId from, const Inventory& inventory) {
     return std::any_of(inventory.items.begin(), inventory.items.end(),
                        [&](const InventoryItem& item) { return item.attempt == attempt; });
   };
-  std::vector<AttemptId> missing, dead;
+  std::vector<AttemptId> missing;
   for (auto& [attempt, share] : s.shares) {
     for (Piece& piece : share.pieces) {
       if (piece.seat != known->second || listed(attempt)) continue;
-      // The executor has never heard of it: only the home knows whether it may be launched. What
-      // was seen running there has died with its machine.
+      // The executor has never heard of it, or lost it, or had not heard of it yet when it said so.
+      // Only the home knows whether it may be launched; if it runs, that changes nothing.
       const bool old = share.launched == kNever || share.launched < seat.asked;
-      const bool died = piece.state == Piece::State::running && old;
-      if (died) dead.push_back(attempt);
-      if (died) piece.state = Piece::State::gone;
+      if (piece.state == Piece::State::running && old) piece.state = Piece::State::unknown;
       if (piece.state == Piece::State::unknown) missing.push_back(attempt);
     }
   }
@@ -51,9 +49,6 @@ void Step::on(NodeId from, const Inventory& inventory) {
     seat.asked = kNever;
     seat.timer = kNever;
     s.ledger.trust(seat.seat.servers);
-  }
-  for (const AttemptId attempt : dead) {
-    fail_share(attempt, s.shares.at(attempt), {0, true, "its executor came back without it"});
   }
   for (const AttemptId attempt : missing) {
     OwnedShare& share = s.shares.at(attempt);

@@ -67,7 +67,7 @@ Lines lines_of(const ExecutorState& s) {
     lines["run " + to_string(attempt)] =
         exited ? "exited with " + std::to_string(run.exit.code) : "runs";
   }
-  for (const auto& [attempt, served] : s.forgotten) lines["run " + to_string(attempt)] = "over";
+  for (const auto& [attempt, stone] : s.forgotten.all()) lines["run " + to_string(attempt)] = "over";
   return lines;
 }
 
@@ -89,7 +89,7 @@ std::optional<std::string> first_difference(const Lines& live, const Lines& repl
 }  // namespace
 
 std::optional<std::string> durable_difference(const AgentState& live, const AgentState& replayed) {
-  for (const AttemptId attempt : replayed.ledger.tombstones()) {
+  for (const AttemptId attempt : replayed.ledger.tombstones().order()) {
     if (live.ledger.released(attempt) == nullptr && live.ledger.find(attempt) == nullptr)
       return to_string(attempt) + " was released by the journal, and memory does not know it";
   }
