@@ -6,6 +6,7 @@
 
 #include "agents/step.h"
 #include "base/marks.h"
+#include "base/planted.h"
 
 namespace starling {
 namespace {
@@ -32,6 +33,11 @@ Instant Step::retry_at(Duration& backoff) {
   const Timers& timers = s.config.timers;
   backoff = std::clamp(backoff * 2, timers.retry_min, timers.retry_max);
   const Duration half = backoff / 2;
+  if (planted(Bug::hidden_input)) {
+    return later(
+        now,
+        half + Duration(static_cast<std::int64_t>(std::bit_cast<std::uintptr_t>(&s) >> 4U) % 1000));
+  }
   const auto jitter =
       Duration(static_cast<std::int64_t>(static_cast<double>(half.count()) * s.rng.uniform()));
   return later(now, half + jitter);
@@ -116,6 +122,7 @@ void Step::begin() {
             [](const Job* a, const Job* b) { return a->order < b->order; });
   for (const Job* job : waiting) s.enter_waiting(*job, false);
   for (auto& [attempt, share] : s.shares) {
+    if (planted(Bug::successor_relaunches)) launch(attempt, share);
     share.word = now;
     // Our own word is at hand; another home may be about to send Start.
     const bool own = share.home == me();
@@ -123,7 +130,10 @@ void Step::begin() {
   }
   s.ledger.tombstones().date(now);
   s.sweep = now;
-  for (SeatState& seat : s.seats) request_inventory(seat);
+  for (SeatState& seat : s.seats) {
+    request_inventory(seat);
+    if (planted(Bug::allocates_before_inventory)) s.ledger.trust(seat.seat.servers);
+  }
   for (const PeerState& peer : s.peers) {
     if (peer.peer.agent != me()) tell(peer.peer.agent, Hello{Role::agent, 1, 1, {}});
   }
@@ -238,6 +248,10 @@ void Step::on_share_timer(AttemptId attempt, OwnedShare& share) {
                          [&](const Piece& piece) { return piece.state == state; });
     };
     if (in(Piece::State::unknown) || !share.home_known) {
+      if (planted(Bug::launched_freed_on_silence)) {
+        s.ledger.release(attempt, Duration{0});
+        return s.drop_share(attempt);
+      }
       ask_home(attempt, share);
     } else if (in(Piece::State::launching)) {
       if (later(share.launched, s.config.timers.start) <= now) {
@@ -263,6 +277,7 @@ Agent::Agent(AgentConfig config, const Topology& topology, const SpeedModel& spe
                                         std::move(first.policy), rng, kTenantsBefore);
   for (const Record& record : recovered) state_->replay(record);
 }
+Agent::Agent(std::unique_ptr<AgentState> state) : state_(std::move(state)) {}
 Agent::~Agent() = default;
 Agent::Agent(Agent&&) noexcept = default;
 Agent& Agent::operator=(Agent&&) noexcept = default;
@@ -298,6 +313,8 @@ Instant Agent::next_deadline() const noexcept {
   for (const SeatState& seat : s.seats) next = std::min(next, seat.timer);
   return next;
 }
+
+Agent Agent::clone() const { return Agent(std::make_unique<AgentState>(*state_)); }
 
 const AgentConfig& Agent::config() const noexcept { return state_->config; }
 const AgentState& Agent::state() const noexcept { return *state_; }

@@ -3,6 +3,7 @@
 #include "agents/step.h"
 #include "base/check.h"
 #include "base/marks.h"
+#include "base/planted.h"
 
 namespace starling {
 
@@ -143,6 +144,7 @@ void Step::drain(Job& job, AfterDrain after) {
   persist(AttemptDraining{job.attempt.id});
   if (after != AfterDrain::wait) persist(s.plan_of(job));
   send_releases(job);
+  if (planted(Bug::next_attempt_at_once) && job.stage == Stage::draining) drained(job);
 }
 
 void Step::send_releases(Job& job) {
@@ -151,6 +153,7 @@ void Step::send_releases(Job& job) {
     if (part.released) continue;
     tell(part.agent, Release{job.attempt.id, fence_of(part.share.partition)});
   }
+  if (planted(Bug::release_not_repeated)) return s.set_timer(job.spec->id, job, kNever);
   if (job.stage != Stage::draining) return;  // before Start: once, holds lapse or are asked about
   s.set_timer(job.spec->id, job, retry_at(job.backoff));
 }
@@ -203,6 +206,9 @@ void Step::on_home(NodeId from, const Exited& exited) {
   const auto [job, part] = participant(from, exited.attempt, exited.partition);
   const bool open = job != nullptr && phase_of(job->stage) != JobPhase::waiting;
   if (!open) return tell(agent_of(from), ExitedAck{exited.attempt, exited.partition});
+  if (planted(Bug::exit_acknowledged_early)) {
+    tell(agent_of(from), ExitedAck{exited.attempt, exited.partition});
+  }
   if (job->stage == Stage::draining) return;  // its Release is on the way
   if (exited.exit.lost || exited.exit.code != 0) {
     job->exit = exited.exit;

@@ -8,6 +8,7 @@
 #include "agents/executor_state.h"
 #include "base/check.h"
 #include "base/marks.h"
+#include "base/planted.h"
 
 namespace starling {
 namespace {
@@ -67,7 +68,8 @@ bool Step::admit(const Fence& fence) {
     ++s.refused_frames;
     return false;
   }
-  if (fence.epoch < s.epoch) {
+  const bool old = fence.epoch < s.epoch && !planted(Bug::executor_ignores_epochs);
+  if (old || (planted(Bug::epoch_compared_wrongly) && fence.epoch == s.epoch)) {
     STARLING_MARK("executor: an old epoch is fenced");
     s.last_word = s.word_before;  // who was deposed is not the owner
     tell(Fenced{s.config.partition, s.epoch});
@@ -76,6 +78,7 @@ bool Step::admit(const Fence& fence) {
   if (fence.epoch > s.epoch) {
     STARLING_MARK("executor: a new epoch is kept");
     s.epoch = fence.epoch;
+    if (planted(Bug::epoch_not_durable)) return true;
     out.persist.push_back(EpochSeen{fence.partition, fence.epoch});
   }
   return true;
@@ -273,7 +276,7 @@ void Step::exited(const Exit& exit) {
   run.failed = run.failed || failed;
   const auto ended = [](const RunPart& p) { return p.ended; };
   if (std::all_of(run.parts.begin(), run.parts.end(), ended)) return finish(run);
-  if (failed) stop(run);
+  if (failed && !planted(Bug::part_lives_on)) stop(run);
 }
 
 void Step::finish(Run& run) {
@@ -288,7 +291,9 @@ void Step::finish(Run& run) {
   s.mark(run.launch.here, false);
   run.phase = Run::Phase::exited;
   ++s.unheard;
-  out.persist.push_back(ProcessExited{attempt, run.exit, run.served});
+  if (!planted(Bug::exit_not_durable)) {
+    out.persist.push_back(ProcessExited{attempt, run.exit, run.served});
+  }
   if (!run.killed) return tell_exited(run);
   const Duration served = run.served;
   forget(attempt, served);
@@ -350,6 +355,7 @@ Executor::Executor(ExecutorConfig config, const Topology& topology,
     : state_(std::make_unique<ExecutorState>(std::move(config), topology)) {
   for (const Record& record : recovered) state_->replay(record);
 }
+Executor::Executor(std::unique_ptr<ExecutorState> state) : state_(std::move(state)) {}
 Executor::~Executor() = default;
 Executor::Executor(Executor&&) noexcept = default;
 Executor& Executor::operator=(Executor&&) noexcept = default;
@@ -379,6 +385,8 @@ Instant Executor::next_deadline() const noexcept {
 
 const ExecutorConfig& Executor::config() const noexcept { return state_->config; }
 const ExecutorState& Executor::state() const noexcept { return *state_; }
+
+Executor Executor::clone() const { return Executor(std::make_unique<ExecutorState>(*state_)); }
 
 std::vector<LaunchSpec> Executor::running() const {
   std::vector<LaunchSpec> all;

@@ -3,6 +3,7 @@
 #include "agents/step.h"
 #include "base/check.h"
 #include "base/marks.h"
+#include "base/planted.h"
 #include "policies/packing.h"
 
 namespace starling {
@@ -222,7 +223,8 @@ void Step::on(NodeId from, const Committed& committed) {
   if (job == nullptr || job->stage != Stage::committing || part->committed) return;
   part->committed = true;
   const auto& parts = job->attempt.parts;
-  if (std::all_of(parts.begin(), parts.end(), [](const auto& p) { return p.committed; })) {
+  if (planted(Bug::start_on_partial_commit) ||
+      std::all_of(parts.begin(), parts.end(), [](const auto& p) { return p.committed; })) {
     start_gang(*job);
   }
 }
@@ -238,7 +240,9 @@ void Step::on(NodeId from, const CommitRefused& refused) {
 /// All have committed: the one durable decision of the home, before any process.
 void Step::start_gang(Job& job) {
   STARLING_MARK("agent: start_gang");
-  persist(AttemptStarting{job.attempt.id, gang_of(job.attempt)});
+  if (!planted(Bug::starting_not_durable)) {
+    persist(AttemptStarting{job.attempt.id, gang_of(job.attempt)});
+  }
   s.leave_waiting(job);
   job.stage = Stage::starting;
   job.started = now;

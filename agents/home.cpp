@@ -2,6 +2,7 @@
 
 #include "agents/step.h"
 #include "base/marks.h"
+#include "base/planted.h"
 #include "workload/check_job.h"
 
 namespace starling {
@@ -99,6 +100,7 @@ void Step::on(NodeId from, const Submit& submit) {
     // run a job that was given away a second time.
     return on(from, Submit{submit.spec, from});
   }
+  if (planted(Bug::submit_accepted_twice)) s.ended.erase(id);
   if (const auto known = s.jobs.find(id); known != s.jobs.end()) {
     Job& job = known->second;
     if (job.stage != Stage::offered || submit.forwards <= job.forwards + 1) {
@@ -149,7 +151,9 @@ void Step::accept(NodeId client, const Submit& submit, std::vector<AgentId> offe
   job.offered = std::move(offered);
   Submit record = submit;
   record.client = client;
-  persist(JobAccepted{std::move(record), job.order});
+  if (!planted(Bug::accepted_before_journal)) {
+    persist(JobAccepted{std::move(record), job.order});
+  }
   if (s.config.calendar) persist(s.past_of(job));
   ++s.counters.accepted;
   s.enter_waiting(job, false);

@@ -2,6 +2,7 @@
 
 #include "agents/step.h"
 #include "base/marks.h"
+#include "base/planted.h"
 #include "policies/packing.h"
 
 namespace starling {
@@ -72,6 +73,7 @@ void Step::lapse() {
   while (!s.lapses.empty() && s.lapses.begin()->first <= now) {
     const AttemptId attempt = s.lapses.begin()->second;
     s.set_lapse(attempt, kNever);
+    if (planted(Bug::hold_never_lapses)) continue;
     const Hold* hold = s.ledger.find(attempt);
     if (hold == nullptr || hold->phase != HoldPhase::reserved || hold->until > now) continue;
     STARLING_MARK("agent: a reserved hold lapses");
@@ -102,7 +104,9 @@ void Step::on(NodeId from, const Commit& commit) {
     share.gang = commit.gang;
     share.served = commit.served;
     share.pieces = s.pieces_of(hold->gpus, Piece::State::idle);
-    persist(ShareCommitted{commit.attempt, home, commit});
+    if (!planted(Bug::foreign_share_not_durable)) {
+      persist(ShareCommitted{commit.attempt, home, commit});
+    }
     end_claim(commit.attempt);
     s.set_lapse(commit.attempt, kNever);
     s.set_timer(commit.attempt, share, later(now, s.config.timers.orphan_query));

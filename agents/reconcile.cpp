@@ -2,6 +2,7 @@
 
 #include "agents/step.h"
 #include "base/marks.h"
+#include "base/planted.h"
 
 namespace starling {
 
@@ -22,7 +23,8 @@ void Step::on(NodeId from, const Inventory& inventory) {
   const auto known = s.seat_index.find(from);
   if (known == s.seat_index.end()) return refuse();
   SeatState& seat = s.seats[known->second];
-  if (seat.answered || inventory.fence != s.fence()) return;
+  const bool other = inventory.fence != s.fence() && !planted(Bug::inventory_of_any_epoch);
+  if (seat.answered || other) return;
   bool rightful = true;
   for (const InventoryItem& item : inventory.items) {
     rightful = reconcile(known->second, item) && rightful;
@@ -111,6 +113,7 @@ bool Step::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
 void Step::ask_home(AttemptId attempt, OwnedShare& share) {
   STARLING_MARK("agent: ask_home");
   s.set_timer(attempt, share, later(now, s.config.timers.orphan_query));
+  if (planted(Bug::orphan_query_missing)) return;
   const AttemptQuery query = question(attempt, share);
   if (share.home_known) return tell(share.home, query);
   for (const PeerState& peer : s.peers) tell(peer.peer.agent, query);

@@ -2,6 +2,7 @@
 
 #include "agents/step.h"
 #include "base/marks.h"
+#include "base/planted.h"
 
 namespace starling {
 namespace {
@@ -21,7 +22,8 @@ bool same_content(const Digest& a, const Digest& b) {
 /// From an executor: perhaps a new life, so what runs there has to be compared again.
 void Step::on(NodeId from, const Hello& hello) {
   STARLING_MARK("agent: Hello");
-  if (hello.protocol_min > 1 || hello.protocol_max < 1) {
+  const bool foreign = hello.protocol_min > 1 || hello.protocol_max < 1;
+  if (foreign && !planted(Bug::other_protocol_welcomed)) {
     return send(from, Goodbye{"this agent speaks protocol 1"});
   }
   send(from, Welcome{s.fence()});
@@ -60,7 +62,8 @@ void Step::on(NodeId from, const Digest& digest) {
   if (!is_agent(from)) return refuse();
   PeerState& peer = s.peers[agent_of(from).value];
   if (digest.fence.partition != peer.peer.partition.id) return refuse();
-  if (peer.digest && digest.version <= peer.digest->version) return;
+  const bool overtaken = peer.digest && digest.version <= peer.digest->version;
+  if (overtaken && !planted(Bug::stale_digest_taken)) return;
   peer.epoch = std::max(peer.epoch, digest.fence.epoch);
   const bool news = !peer.digest || !same_content(*peer.digest, digest);
   peer.digest = digest;

@@ -3,6 +3,7 @@
 #include "agents/step.h"
 #include "base/check.h"
 #include "base/marks.h"
+#include "base/planted.h"
 
 namespace starling {
 namespace {
@@ -142,6 +143,9 @@ void Step::release_share(AttemptId attempt, OwnedShare& share) {
     } else if (piece.state != Piece::State::gone) {
       piece.state = Piece::State::killing;
     }
+  }
+  if (planted(Bug::released_before_kill)) {
+    tell(share.home, Released{attempt, s.partition.id, Duration{0}});
   }
   if (!all_in(share, Piece::State::gone)) return send_kills(attempt, share);
   check_released(attempt);

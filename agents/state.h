@@ -173,12 +173,12 @@ struct Counters {
 
 struct AgentState {
   AgentState(AgentConfig agent_config, const Topology& data_center, const SpeedModel& speed_model,
-             std::unique_ptr<Policy> chosen_policy, Rng agent_rng, std::uint32_t room = 0);
+             std::shared_ptr<Policy> chosen_policy, Rng agent_rng, std::uint32_t room = 0);
 
   AgentConfig config;
   const Topology& topology;
   const SpeedModel& speed;
-  std::unique_ptr<Policy> policy;
+  std::shared_ptr<Policy> policy;  ///< shared by clones
   Rng rng;         ///< jitter
   Rng policy_rng;  ///< handed to the policy
   Partition partition;

@@ -103,6 +103,12 @@ class TestFlock {
   [[nodiscard]] const std::vector<Record>& journal(std::uint32_t a) const {
     return agents_[a].journal;
   }
+  [[nodiscard]] const std::vector<Record>& executor_journal(std::uint32_t e) const {
+    return executors_[e].journal;
+  }
+  [[nodiscard]] const ExecutorConfig& executor_config(std::uint32_t e) const {
+    return executors_[e].config;
+  }
   [[nodiscard]] const Topology& topology() const noexcept { return topology_; }
   /// What broke a rule: a GPU twice, a job twice, a part without the whole, a second end.
   [[nodiscard]] const std::vector<std::string>& faults() const noexcept { return faults_; }

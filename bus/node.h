@@ -105,6 +105,7 @@ class Node {
   [[nodiscard]] bool fresh(const Delivery& delivery, const Frame& frame);
   [[nodiscard]] bool authorised(NodeId from, const Message& message) const;
   [[nodiscard]] Turn drain(Instant now, std::uint32_t taken);
+  void send_all();
   [[nodiscard]] Status flush();
 
   NodeId me_;

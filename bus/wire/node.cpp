@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/planted.h"
 #include "bus/roles.h"
 
 namespace starling {
@@ -113,7 +114,8 @@ bool Node::fresh(const Delivery& delivery, const Frame& frame) {
     endpoint_.found_at(from, delivery.seat);
   }
   Seen& seen = it->second;
-  if (frame.header.incarnation < seen.incarnation) return false;
+  const bool earlier = frame.header.incarnation < seen.incarnation;
+  if (earlier && !planted(Bug::earlier_life_heard)) return false;
   if (frame.header.incarnation > seen.incarnation) {
     seen = Seen{frame.header.incarnation, 0, 0};
     endpoint_.found_at(from, delivery.seat);
@@ -133,7 +135,20 @@ bool Node::fresh(const Delivery& delivery, const Frame& frame) {
   return true;
 }
 
+void Node::send_all() {
+  for (const Send& send : out_.send) {
+    const auto bytes = codec_.encode({1, incarnation_, ++sequence_}, send.message);
+    if (!bytes.empty() && endpoint_.send(send.to, bytes)) {
+      ++counters_.frames_out;
+    } else {
+      ++counters_.dropped;
+    }
+  }
+  out_.send.clear();
+}
+
 Status Node::flush() {
+  if (planted(Bug::sends_before_sync)) send_all();
   if (!out_.persist.empty()) {
     STARLING_CHECK(journal_ != nullptr);
     if (Status written = journal_->append(out_.persist); !written.ok()) {
@@ -143,14 +158,7 @@ Status Node::flush() {
     ++counters_.appends;
     counters_.records += out_.persist.size();
   }
-  for (const Send& send : out_.send) {
-    const auto bytes = codec_.encode({1, incarnation_, ++sequence_}, send.message);
-    if (!bytes.empty() && endpoint_.send(send.to, bytes)) {
-      ++counters_.frames_out;
-    } else {
-      ++counters_.dropped;
-    }
-  }
+  send_all();
   run_commands();
   out_.clear();
   return done();
