@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/message.h"
 #include "base/ids.h"
 #include "base/limits.h"
 #include "base/time.h"
@@ -32,6 +33,7 @@ struct Timers {
   Duration retry_max = std::chrono::seconds(5);
   Duration kill_grace = std::chrono::seconds(10);
   Duration orphan = std::chrono::seconds(300);       ///< an executor ends what it can report to nobody
+  Duration gpu_quiet = std::chrono::seconds(60);     ///< a GPU that was bad must have been well for so long
 };
 
 struct PeerAgent {
@@ -52,6 +54,7 @@ struct AgentConfig {
   std::vector<ExecutorSeat> executors; ///< of this agent's partition, by servers
   Limits limits;
   Timers timers;
+  std::uint16_t protocol = kNewestProtocol;  ///< newest to be spoken; lower: as an earlier version
 };
 
 struct ExecutorConfig {
@@ -62,6 +65,7 @@ struct ExecutorConfig {
   IndexRange servers;
   Limits limits;
   Timers timers;
+  std::uint16_t protocol = kNewestProtocol;  ///< as in AgentConfig
 };
 
 }  // namespace starling

@@ -28,6 +28,7 @@ struct JobEnded { JobId job; JobState state; };                           ///< t
 struct ShareCommitted { AttemptId attempt; AgentId home; Commit commit; };
 struct ShareLaunched { AttemptId attempt; };
 struct ShareReleased { AttemptId attempt; };                              ///< tombstone of a committed share
+struct ServerDrained { ServerId server; bool drained = false; };          ///< by an operator
 // Executor
 struct EpochSeen { PartitionId partition; Epoch epoch; };
 struct ProcessLaunching { Launch launch; };
@@ -36,7 +37,7 @@ struct ProcessForgotten { AttemptId attempt; };                           ///< e
 
 using Record = std::variant<LifeBegan, JobAccepted, AttemptStarting, AttemptDraining, AttemptOver, JobMoved,
                             JobEnded, ShareCommitted, ShareLaunched, ShareReleased, EpochSeen,
-                            ProcessLaunching, ProcessExited, ProcessForgotten, JobOffered>;
+                            ProcessLaunching, ProcessExited, ProcessForgotten, JobOffered, ServerDrained>;
 
 /// Append-only truth of one node. A failed append or sync is final: the process must stop (exit code 74).
 class Journal {

@@ -122,6 +122,9 @@ struct Replay {
     s.ledger.release(r.attempt, Duration{0});
     s.drop_share(r.attempt);
   }
+  void operator()(const ServerDrained& r) {
+    if (s.partition.servers.contains(r.server.value)) s.ledger.set_drained(r.server, r.drained);
+  }
   template <class OfExecutors>
   void operator()(const OfExecutors&) {}
 };
@@ -175,6 +178,7 @@ std::vector<Record> Agent::snapshot() const {
       records.push_back(ShareLaunched{attempt});
     }
   }
+  for (const ServerId server : s.ledger.drained()) records.push_back(ServerDrained{server, true});
   for (const AttemptId attempt : s.ledger.tombstones()) records.push_back(ShareReleased{attempt});
   return records;
 }

@@ -27,6 +27,8 @@ struct LedgerView {
   bool reconciling = false;
   std::uint32_t free = 0, quarantined = 0;
   std::vector<std::pair<AttemptId, Placement>> holds;  ///< reserved, committed or running
+  std::uint32_t sick = 0;                              ///< of `quarantined`: bad
+  std::uint32_t drained = 0;                           ///< without a tenant
 };
 /// The whole world at one instant, between two events.
 struct WorldView {
@@ -43,7 +45,7 @@ struct WorldView {
 ///   S3 a job has at most one live attempt      S4 a process's attempt is committed by every
 ///   participant S5 a terminal state is the last and only one   S6 an acknowledged job is durable
 ///   S7 epochs and incarnations never fall      S8 an epoch of a partition has one owner
-///   S9 free, held and quarantined GPUs add up, and no GPU is held too often
+///   S9 free, held, quarantined and drained GPUs add up, and no GPU is held too often
 class Checker {
  public:
   /// `partitions`: by PartitionId; partition p starts with agent p.

@@ -60,6 +60,10 @@ class World {
   void take_over(AgentId agent, Duration lasts);
   void crash_executor(std::uint32_t executor);
   void restart_executor(std::uint32_t executor);
+  /// An agent or executor speaks as that version does from its next life on.
+  void set_protocol(NodeId node, std::uint16_t protocol);
+  /// An operator's word to the owner of the server. It may get lost; repeating it changes nothing.
+  void drain(ServerId server, bool drained, bool evict = false);
 
   [[nodiscard]] Instant now() const noexcept;
   [[nodiscard]] Network& network() noexcept;
@@ -67,6 +71,8 @@ class World {
   [[nodiscard]] const Agent* agent(AgentId agent) const;  ///< null while it is down
   [[nodiscard]] std::uint32_t executors() const noexcept;
   [[nodiscard]] const Client& client() const;
+  /// Of agents and executors that are up; all zero of others.
+  [[nodiscard]] NodeCounters counters(NodeId node) const;
 
  private:
   struct Parts;
