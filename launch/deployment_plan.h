@@ -10,13 +10,16 @@
 
 namespace starling {
 
+/// Agents that may take over a partition, where nobody says otherwise.
+constexpr std::uint32_t kUsualStandbys = 3;
+
 /// A flock on this machine that is to be made.
 struct DeploymentPlan {
   std::filesystem::path dir;
   std::string policy = "fifo";
   std::string physics = "trace";
   std::string launcher = "emulated";
-  std::uint32_t agents = 1;
+  std::uint32_t agents = 1;  ///< and partitions
   std::uint32_t servers_per_executor = 8;
   std::uint32_t clients = 4;  ///< that can talk to it at one time
   std::uint64_t seed = 1;

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -82,6 +83,11 @@ std::vector<Supervisor::Ended> Supervisor::poll() {
     it = children_.erase(it);
   }
   return ended;
+}
+
+bool Supervisor::is_running(const std::string& name) const {
+  return std::any_of(children_.begin(), children_.end(),
+                     [&](const auto& child) { return child.second.name == name; });
 }
 
 void Supervisor::stop_all(std::chrono::milliseconds grace) {

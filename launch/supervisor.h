@@ -37,6 +37,7 @@ class Supervisor {
   /// Those that ended since the last call, by themselves or killed. Never waits.
   [[nodiscard]] std::vector<Ended> poll();
   [[nodiscard]] std::size_t running() const noexcept { return children_.size(); }
+  [[nodiscard]] bool is_running(const std::string& name) const;
   /// SIGTERM to all groups, SIGKILL to those that are still there after `grace`; returns when all
   /// are gone.
   void stop_all(std::chrono::milliseconds grace = std::chrono::seconds(5));
