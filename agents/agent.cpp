@@ -7,6 +7,12 @@
 #include "agents/step.h"
 
 namespace starling {
+namespace {
+
+constexpr Duration kSweep = std::chrono::minutes(1);
+constexpr std::uint32_t kTenantsBefore = 2;  // the most that any policy has let share a GPU
+
+}  // namespace
 
 void Step::tell(AgentId to, Message message) {
   if (to == me()) {
@@ -77,7 +83,9 @@ void Step::begin() {
   persist(LifeBegan{s.config.incarnation, s.config.epoch});
   std::vector<const Job*> waiting;
   for (auto& [id, job] : s.jobs) {
-    job.submitted = now - job.waited;
+    job.submitted = job.dated ? std::min(job.submitted, now) : now - job.waited;
+    if (job.first_start != kNever) job.first_start = std::min(job.first_start, now);
+    for (Participant& part : job.attempt.parts) part.heard = now;
     switch (job.stage) {
       case Stage::waiting:
         waiting.push_back(&job);
@@ -101,11 +109,13 @@ void Step::begin() {
             [](const Job* a, const Job* b) { return a->order < b->order; });
   for (const Job* job : waiting) s.enter_waiting(*job, false);
   for (auto& [attempt, share] : s.shares) {
-    if (s.ledger.find(attempt)->phase != HoldPhase::committed) continue;
+    share.word = now;
     // Our own word is at hand; another home may be about to send Start.
     const bool own = share.home == me();
     s.set_timer(attempt, share, own ? now : later(now, s.config.timers.orphan_query));
   }
+  s.ledger.tombstones().date(now);
+  s.sweep = now;
   for (SeatState& seat : s.seats) request_inventory(seat);
   for (const PeerState& peer : s.peers) {
     if (peer.peer.agent == me()) continue;
@@ -140,6 +150,7 @@ void Step::tick() {
     if (seat.timer <= now) request_inventory(seat);
   }
   if (s.beat <= now) heartbeat();
+  if (later(s.sweep, kSweep) <= now) sweep();
   if (s.look <= now) change(TriggerKind::round);
   if (s.dirty) decide();
   settle();
@@ -174,21 +185,26 @@ void Step::on_job_timer(Job& job) {
       if (job.attempt.deadline <= now) {
         job.trouble = "not every partition had started it in time";
         drain(job, AfterDrain::retry);
+      } else if (any_lost(job)) {
+        count_lost(job);
       } else {
         send_starts(job);
       }
       break;
     case Stage::running:
+      any_lost(job) ? count_lost(job) : watch_participants(job);
       break;
     case Stage::draining:
-      send_releases(job);
+      any_lost(job) ? count_lost(job) : send_releases(job);
       break;
   }
 }
 
 void Step::on_share_timer(AttemptId attempt, OwnedShare& share) {
   const Hold* hold = s.ledger.find(attempt);
-  if (share.told) {
+  if (hold->phase != HoldPhase::releasing && unwanted(share)) {
+    release_share(attempt, share);
+  } else if (share.told) {
     tell_exited(attempt, share);
   } else if (hold->phase == HoldPhase::committed) {
     ask_home(attempt, share);
@@ -207,6 +223,8 @@ void Step::on_share_timer(AttemptId attempt, OwnedShare& share) {
       } else {
         send_launches(attempt, share, Piece::State::launching);
       }
+    } else if (s.lossy() && s.remote_home(share)) {
+      ask_home(attempt, share);
     }
   }
 }
@@ -215,6 +233,12 @@ Agent::Agent(AgentConfig config, const Topology& topology, const SpeedModel& spe
              std::unique_ptr<Policy> policy, Rng rng, std::span<const Record> recovered)
     : state_(std::make_unique<AgentState>(std::move(config), topology, speed, std::move(policy),
                                           rng)) {
+  for (const Record& record : recovered) state_->replay(record);
+  if (!state_->overfull) return;
+  // An earlier life let jobs share GPUs. They run on; what starts from now on has GPUs of its own.
+  AgentState& first = *state_;
+  state_ = std::make_unique<AgentState>(std::move(first.config), topology, speed,
+                                        std::move(first.policy), rng, kTenantsBefore);
   for (const Record& record : recovered) state_->replay(record);
 }
 Agent::~Agent() = default;

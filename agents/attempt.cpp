@@ -49,6 +49,7 @@ bool Step::start_here(Job& job, const Placement& gpus) {
 
   OwnedShare& share = s.shares[id];
   share.home = me();
+  share.durable = true;
   share.spec = sized(job.spec, gpus.size());
   share.gang = gang_of(job.attempt);
   share.served = job.served;
@@ -64,8 +65,9 @@ bool Step::start_here(Job& job, const Placement& gpus) {
 }
 
 void Step::send_starts(Job& job) {
-  for (const Participant& part : job.attempt.parts) {
+  for (Participant& part : job.attempt.parts) {
     if (part.started) continue;
+    part.heard = now;  // what this one starts runs from now on, at the earliest
     tell(part.agent, StartAttempt{job.attempt.id, fence_of(part.share.partition)});
   }
   s.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), job.attempt.deadline));
@@ -77,7 +79,10 @@ std::pair<Job*, Participant*> Step::participant(NodeId from, AttemptId attempt,
   if (known == s.jobs.end() || known->second.attempt.id != attempt) return {nullptr, nullptr};
   for (Participant& part : known->second.attempt.parts) {
     if (part.share.partition != partition) continue;
-    if (from == agent_node(part.agent)) return {&known->second, &part};
+    if (from == agent_node(part.agent)) {
+      part.heard = now;
+      return {&known->second, &part};
+    }
     refuse();
   }
   return {nullptr, nullptr};
@@ -93,10 +98,13 @@ void Step::on(NodeId from, const Started& started) {
   }
   job->stage = Stage::running;
   job->started = now;
-  if (job->first_start == kNever) job->first_start = now;
+  if (job->first_start == kNever) {
+    job->first_start = now;
+    if (s.config.calendar) persist(s.past_of(*job));
+  }
   job->failed_rounds = 0;
   job->backoff = Duration{0};
-  s.set_timer(job->spec->id, *job, kNever);
+  watch_participants(*job);
   s.started_running(*job);
   if (s.wants_running()) change(TriggerKind::round);
   tell_client(*job);
@@ -105,13 +113,14 @@ void Step::on(NodeId from, const Started& started) {
 /// Stops every process of the attempt. The next one may start only when all have said Released.
 void Step::drain(Job& job, AfterDrain after) {
   STARLING_CHECK(job.stage == Stage::starting || job.stage == Stage::running);
-  persist(AttemptDraining{job.attempt.id});
   job.stage = Stage::draining;
   job.after = after;
   job.backoff = Duration{0};
   if (JobView* view = s.running_view(job)) view->blocked = true;
   job.exit.log_tail.resize(
       std::min<std::size_t>(job.exit.log_tail.size(), s.config.limits.log_tail_bytes));
+  persist(AttemptDraining{job.attempt.id});
+  if (after != AfterDrain::wait) persist(s.plan_of(job));
   send_releases(job);
 }
 
@@ -195,13 +204,21 @@ void Step::on_home(NodeId from, const Exited& exited) {
   }
 }
 
-/// An owner holds something for an attempt that it has not heard of for a while.
+/// An owner holds something for an attempt that it has not heard of for a while. Of a job that is
+/// not known here at all nothing is said before all executors have spoken in this life.
 void Step::on(NodeId from, const AttemptQuery& query) {
   if (!is_agent(from)) return refuse();
-  const auto known = s.jobs.find(query.attempt.job);
-  const bool live = known != s.jobs.end() && known->second.attempt.id == query.attempt &&
-                    known->second.stage != Stage::draining;
-  tell(agent_of(from), AttemptAnswer{query.attempt, live ? AttemptLife::live : AttemptLife::dead});
+  const JobId id = query.attempt.job;
+  (void)participant(from, query.attempt, query.partition);  // a word from there
+  const auto known = s.jobs.find(id);
+  AttemptLife life = AttemptLife::dead;
+  if (known != s.jobs.end()) {
+    const Job& job = known->second;
+    if (job.attempt.id == query.attempt && job.stage != Stage::draining) life = AttemptLife::live;
+  } else if (!s.ended.contains(id) && !s.moved.contains(id) && !s.heard_all_out()) {
+    life = AttemptLife::not_ready;
+  }
+  tell(agent_of(from), AttemptAnswer{query.attempt, life, query.token});
 }
 
 void Step::on_home(NodeId from, const Progress& progress) {
@@ -209,6 +226,9 @@ void Step::on_home(NodeId from, const Progress& progress) {
   if (known == s.jobs.end() || known->second.attempt.id != progress.attempt || !is_agent(from))
     return;
   known->second.measured = std::max(known->second.measured, progress.served);
+  for (Participant& part : known->second.attempt.parts) {
+    if (agent_node(part.agent) == from) part.heard = now;
+  }
 }
 
 }  // namespace starling

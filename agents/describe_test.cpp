@@ -193,6 +193,20 @@ struct RecordWords {
   std::string operator()(const ServerDrained& r) const {
     return "ServerDrained server " + std::to_string(r.server.value) + (r.drained ? "" : " no more");
   }
+  std::string operator()(const JobPast& r) const {
+    return "JobPast " + job_text(r.job) + (r.first_start < Duration{0} ? ", new" : ", started");
+  }
+  std::string operator()(const AttemptPlan& r) const {
+    constexpr const char* kThen[] = {"wait", "try again", "restart", "cancel", "fail"};
+    return "AttemptPlan " + attempt_text(r.attempt) + ", then " +
+           kThen[static_cast<std::size_t>(r.after)];
+  }
+  std::string operator()(const TombstoneServed& r) const {
+    return "TombstoneServed " + attempt_text(r.attempt) + ", " + seconds_text(r.served);
+  }
+  std::string operator()(const TombstonesDropped& r) const {
+    return "TombstonesDropped " + std::to_string(r.attempts.size());
+  }
   template <class R>
   std::string operator()(const R&) const {
     return "a record of executors";

@@ -12,6 +12,12 @@
 namespace starling {
 namespace {
 
+constexpr Duration kSweep = std::chrono::minutes(1);
+constexpr Duration kLongest = std::chrono::hours(24 * 365);
+constexpr Duration kYoung = std::chrono::minutes(2);  // frames of it may still be on their way
+constexpr std::size_t kPingsKept = 64;
+constexpr int kBeatsToPing = 10;  // though the owner speaks: it may not hear
+
 /// One step: the state, the instant and where the outcome goes.
 struct Step {
   ExecutorState& s;
@@ -34,9 +40,10 @@ struct Step {
   void on(const ExitedAck& ack);
   void on(const InventoryRequest& request);
   void on(const Welcome& welcome);
+  void on(const AttemptAnswer& answer);
   void on(const Ping& ping) { tell(pong(ping)); }
+  void on(const Pong& pong);
   void on(const GpuHealthSeen& seen);
-  void on(const Pong&) {}
   template <class Other>
   void on(const Other&) {
     ++s.refused_frames;
@@ -51,6 +58,9 @@ struct Step {
   void finish(Run& run);
   void forget(AttemptId attempt, Duration served);
   void tell_exited(Run& run);
+  void ping();
+  void sweep();
+  [[nodiscard]] bool orphaned(const Run& run) const;
 };
 
 /// The fence. Durable before anything that the new epoch commands, because persisting precedes
@@ -61,6 +71,7 @@ bool Step::admit(const Fence& fence) {
     return false;
   }
   if (fence.epoch < s.epoch) {
+    s.last_word = s.word_before;  // who was deposed is not the owner
     tell(Fenced{s.config.partition, s.epoch});
     return false;
   }
@@ -74,7 +85,9 @@ bool Step::admit(const Fence& fence) {
 void Step::begin() {
   if (s.begun) return;
   s.begun = true;
-  s.last_word = now;
+  s.last_word = s.word_before = s.vouched = s.sweep = now;
+  s.forgotten.date(now);
+  for (auto& [attempt, run] : s.runs) run.since = now;
   s.hello_backoff = s.config.timers.retry_min;
   out.persist.push_back(LifeBegan{s.config.incarnation, s.epoch});
   if (beats()) s.beat = later(now, s.config.timers.heartbeat);
@@ -110,6 +123,10 @@ void Step::on(const Launch& launch) {
     return tell(
         LaunchResult{launch.attempt, !killed, killed ? "the attempt is being stopped" : ""});
   }
+  // Not for good, and without a trace: there is no room for one.
+  if (s.unheard >= kUnheardEnds || s.forgotten.full_of_young(now - kYoung)) {
+    return tell(LaunchResult{launch.attempt, false, "too many attempts have ended here lately"});
+  }
   std::string reason = why_not(launch);
   std::vector<LaunchSpec> parts;
   if (reason.empty()) {
@@ -122,6 +139,7 @@ void Step::on(const Launch& launch) {
   }
   Run run;
   run.launch = launch;
+  run.since = now;
   out.persist.push_back(ProcessLaunching{launch});
   s.mark(launch.here, true);
   for (LaunchSpec& part : parts) {
@@ -135,8 +153,8 @@ void Step::on(const Launch& launch) {
 /// Killed only once nothing of it is left; valid in every state, also before the Launch.
 void Step::on(const Kill& kill) {
   if (!admit(kill.fence)) return;
-  if (const auto over = s.forgotten.find(kill.attempt); over != s.forgotten.end()) {
-    return tell(Killed{kill.attempt, over->second});
+  if (const Tombstone* over = s.forgotten.find(kill.attempt)) {
+    return tell(Killed{kill.attempt, over->served});
   }
   const auto at = s.runs.find(kill.attempt);
   if (at != s.runs.end() && at->second.phase != Run::Phase::exited) {
@@ -157,9 +175,13 @@ void Step::on(const ExitedAck& ack) {
 void Step::on(const InventoryRequest& request) {
   if (!admit(request.fence)) return;
   Inventory inventory{request.fence, {}, s.health_version(), s.sick_gpus()};
+  std::size_t room = s.config.limits.frame_bytes / 4;  // for last words: the rest has to fit, too
   for (const auto& [attempt, run] : s.runs) {
     inventory.items.push_back(
         {attempt, run.launch.here, run.phase == Run::Phase::exited, run.exit, run.served});
+    std::string& tail = inventory.items.back().exit.log_tail;
+    if (tail.size() > room) tail.clear();
+    room -= tail.size();
   }
   tell(std::move(inventory));
 }
@@ -168,6 +190,44 @@ void Step::on(const Welcome& welcome) {
   if (!admit(welcome.fence)) return;
   s.welcomed = true;
   s.hello = kNever;
+}
+
+/// How old the home's word is. One that was overtaken by a newer one is dropped.
+void Step::on(const AttemptAnswer& answer) {
+  const auto at = s.runs.find(answer.attempt);
+  if (at == s.runs.end() || at->second.phase == Run::Phase::exited) return;
+  Run& run = at->second;
+  if (answer.life != AttemptLife::live || answer.token <= run.token) return;
+  run.token = answer.token;
+  run.word = now - std::min(answer.age, s.config.timers.orphan);
+}
+
+/// The owner hears us: that counts from the Ping, so a late Pong lengthens nothing.
+void Step::on(const Pong& pong) {
+  while (!s.pinged.empty() && s.pinged.front().first <= pong.sequence) {
+    if (s.pinged.front().first == pong.sequence) s.vouched = s.pinged.front().second;
+    s.pinged.pop_front();
+  }
+}
+
+void Step::ping() {
+  if (s.pinged.size() >= kPingsKept) s.pinged.pop_front();
+  s.pinged.emplace_back(++s.pings, now);
+  tell(Ping{s.pings});
+}
+
+/// Nobody could be told of its end: not the owner, or the owner not the home.
+bool Step::orphaned(const Run& run) const {
+  Instant word = std::max(run.since, s.vouched);
+  if (run.token > 0) word = std::min(word, run.word);
+  return later(word, s.config.timers.orphan) <= now;
+}
+
+void Step::sweep() {
+  s.sweep = now;
+  const Instant before = now - std::min(s.config.timers.retention, kLongest);
+  std::vector<AttemptId> dropped = s.forgotten.sweep(before, [](AttemptId) { return false; });
+  if (!dropped.empty()) out.persist.push_back(TombstonesDropped{std::move(dropped)});
 }
 
 void Step::receive(const Received& event) {
@@ -181,7 +241,7 @@ void Step::receive(const Received& event) {
     }
     return;
   }
-  s.last_word = now;
+  s.word_before = std::exchange(s.last_word, now);
   s.owner_speaks = event.protocol;
   std::visit([&](const auto& message) { on(message); }, event.message);
 }
@@ -250,6 +310,7 @@ void Step::finish(Run& run) {
   }
   s.mark(run.launch.here, false);
   run.phase = Run::Phase::exited;
+  ++s.unheard;
   out.persist.push_back(ProcessExited{attempt, run.exit, run.served});
   if (!run.killed) return tell_exited(run);
   const Duration served = run.served;
@@ -258,7 +319,7 @@ void Step::finish(Run& run) {
 }
 
 void Step::forget(AttemptId attempt, Duration served) {
-  s.forget(attempt, served);
+  s.forget(attempt, served, now);
   out.persist.push_back(ProcessForgotten{attempt});
 }
 
@@ -281,6 +342,7 @@ void Step::tick() {
   while (!s.resends.empty() && s.resends.begin()->first <= now) {
     tell_exited(s.runs.at(s.resends.begin()->second));
   }
+  if (later(s.sweep, kSweep) <= now) sweep();
   if (s.beat <= now) beat();
 }
 
@@ -288,8 +350,9 @@ void Step::beat() {
   const Timers& timers = s.config.timers;
   s.lag = std::max(now - s.beat, s.lag / 2);
   s.beat = later(now, timers.heartbeat);
-  if (s.welcomed && later(s.last_word, timers.heartbeat) <= now) tell(Ping{++s.pings});
-  const bool orphaned = later(s.last_word, timers.orphan) <= now;
+  const Instant pinged = s.pinged.empty() ? s.vouched : s.pinged.back().second;
+  const bool silent = later(s.last_word, timers.heartbeat) <= now;
+  if (s.welcomed && (silent || later(pinged, timers.heartbeat * kBeatsToPing) <= now)) ping();
   const auto recovered = [&](const auto& gpu) {
     return later(gpu.second, timers.gpu_quiet) <= now;
   };
@@ -300,7 +363,7 @@ void Step::beat() {
   }
   for (auto& [attempt, run] : s.runs) {
     if (run.phase == Run::Phase::exited) continue;
-    if (orphaned && run.phase == Run::Phase::running) {
+    if (run.phase == Run::Phase::running && orphaned(run)) {
       run.orphaned = true;
       stop(run);
     }
@@ -363,8 +426,11 @@ std::vector<LaunchSpec> Executor::running() const {
 std::vector<Record> Executor::snapshot() const {
   std::vector<Record> records;
   records.push_back(LifeBegan{state_->config.incarnation, state_->epoch});
-  for (const AttemptId attempt : state_->forgotten_order)
+  for (const AttemptId attempt : state_->forgotten.order()) {
     records.push_back(ProcessForgotten{attempt});
+    const Duration served = state_->forgotten.find(attempt)->served;
+    if (served > Duration{0}) records.push_back(TombstoneServed{attempt, served});
+  }
   for (const auto& [attempt, run] : state_->runs) {
     records.push_back(ProcessLaunching{run.launch});
     if (run.phase == Run::Phase::exited) {

@@ -26,7 +26,7 @@ bool Step::open_round(Job& job, const Placement& local) {
   const Instant until = later(now, s.config.timers.hold);
   if (!local.empty()) {
     if (s.ledger.reserve(id, me(), local, until)) return false;
-    s.lapses.emplace(until, id);
+    s.set_lapse(id, until);
   }
   const JobId job_id = job.spec->id;
   job.attempt = Attempt{};

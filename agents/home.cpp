@@ -144,6 +144,7 @@ void Step::accept(NodeId client, const Submit& submit, std::vector<AgentId> offe
   Submit record = submit;
   record.client = client;
   persist(JobAccepted{std::move(record), job.order});
+  if (s.config.calendar) persist(s.past_of(job));
   ++s.counters.accepted;
   s.enter_waiting(job, false);
   change(TriggerKind::arrival);
@@ -173,7 +174,9 @@ void Step::on(NodeId from, const Cancel& cancel) {
       drain(job, AfterDrain::cancel);
       break;
     case Stage::draining:
-      if (job.after != AfterDrain::fail) job.after = AfterDrain::cancel;
+      if (job.after == AfterDrain::fail || job.after == AfterDrain::cancel) break;
+      job.after = AfterDrain::cancel;
+      persist(s.plan_of(job));
       break;
   }
   send(from, state_of(s, job, now));

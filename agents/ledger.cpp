@@ -21,8 +21,12 @@ const char* name_of(HoldPhase phase) noexcept {
   return "unknown";
 }
 
-Ledger::Ledger(const Topology& topology, IndexRange servers, const Limits& limits)
-    : limits_(limits), gpus_(topology, servers, limits.jobs_per_gpu), trusted_(servers.size(), 0) {
+Ledger::Ledger(const Topology& topology, IndexRange servers, const Limits& limits,
+               std::uint32_t room)
+    : limits_(limits),
+      gpus_(topology, servers, std::max(limits.jobs_per_gpu, room)),
+      trusted_(servers.size(), 0),
+      graves_(limits.tombstones) {
   (void)gpus_.block(servers);
 }
 
@@ -82,7 +86,7 @@ std::optional<Refusal> Ledger::claim(AttemptId attempt, AgentId home, const Plac
 bool Ledger::adopt(AttemptId attempt, AgentId home, const Placement& gpus, HoldPhase phase) {
   if (!well_formed(gpus) || holds_.contains(attempt)) return false;
   for (const GpuId gpu : gpus) {
-    if (gpus_.tenants(gpu) >= limits_.jobs_per_gpu) return false;
+    if (gpus_.tenants(gpu) >= gpus_.jobs_per_gpu()) return false;
   }
   gpus_.take(gpus);
   holds_.emplace(attempt, Hold{home, gpus, phase, kNever});
@@ -114,14 +118,9 @@ void Ledger::forget(AttemptId attempt) {
   holds_.erase(at);
 }
 
-void Ledger::release(AttemptId attempt, Duration served) {
+void Ledger::release(AttemptId attempt, Duration served, Instant now, bool durable) {
   forget(attempt);
-  if (!graves_.emplace(attempt, served).second) return;
-  grave_order_.push_back(attempt);
-  if (grave_order_.size() > limits_.tombstones) {
-    graves_.erase(grave_order_.front());
-    grave_order_.pop_front();
-  }
+  graves_.add(attempt, {served, now, durable});
 }
 
 bool Ledger::is_trusted(ServerId server) const {
@@ -192,8 +191,8 @@ const Hold* Ledger::find(AttemptId attempt) const {
 }
 
 const Duration* Ledger::released(AttemptId attempt) const {
-  const auto at = graves_.find(attempt);
-  return at == graves_.end() ? nullptr : &at->second;
+  const Tombstone* stone = graves_.find(attempt);
+  return stone == nullptr ? nullptr : &stone->served;
 }
 
 }  // namespace starling

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "agents/message.h"
+#include "agents/tombstones.h"
 #include "base/ids.h"
 #include "base/limits.h"
 #include "base/time.h"
@@ -42,8 +42,10 @@ struct Hold {
 /// late Reserve cannot bring it back.
 class Ledger {
  public:
-  /// `topology` outlives it.
-  Ledger(const Topology& topology, IndexRange servers, const Limits& limits);
+  /// `topology` outlives it. adopt() takes up to `room` tenants on a GPU, if that is more than the
+  /// limit: an earlier life may have let more in than this one does.
+  Ledger(const Topology& topology, IndexRange servers, const Limits& limits,
+         std::uint32_t room = 0);
 
   /// Holds all of `gpus` for `attempt` until `until`, or none. A repeat extends the hold.
   /// `expired`: was released; `invalid`: not ascending or not of this partition; `not_ready`:
@@ -65,8 +67,8 @@ class Ledger {
   void releasing(AttemptId attempt);
   void set_home(AttemptId attempt, AgentId home) { holds_.at(attempt).home = home; }
   /// Ends the hold, if there is one, and refuses `attempt` from now on. `served` is kept for those
-  /// who ask again.
-  void release(AttemptId attempt, Duration served);
+  /// who ask again. `durable`: the journal says so, too.
+  void release(AttemptId attempt, Duration served, Instant now = {}, bool durable = false);
   /// Ends the hold without a trace: nobody can ask for it again.
   void forget(AttemptId attempt);
 
@@ -86,7 +88,8 @@ class Ledger {
   /// Service received, if the attempt was released. Null: it was not.
   [[nodiscard]] const Duration* released(AttemptId attempt) const;
   [[nodiscard]] const std::map<AttemptId, Hold>& holds() const noexcept { return holds_; }
-  [[nodiscard]] const std::deque<AttemptId>& tombstones() const noexcept { return grave_order_; }
+  [[nodiscard]] const Tombstones& tombstones() const noexcept { return graves_; }
+  [[nodiscard]] Tombstones& tombstones() noexcept { return graves_; }
   /// Held ones have tenants there, quarantined ones are blocked.
   [[nodiscard]] const Occupancy& gpus() const noexcept { return gpus_; }
   [[nodiscard]] std::uint32_t free_count() const noexcept { return gpus_.free_count(); }
@@ -118,8 +121,7 @@ class Ledger {
   std::vector<std::uint8_t> trusted_;  // by server of the partition
   std::set<GpuId> sick_;
   std::set<ServerId> drained_;
-  std::map<AttemptId, Duration> graves_;
-  std::deque<AttemptId> grave_order_;  // oldest first
+  Tombstones graves_;
   std::uint64_t version_ = 0;
 };
 

@@ -44,6 +44,7 @@ void Step::heard(NodeId from, std::uint16_t protocol) {
     watch->standing = Standing::well;
     watch->asked = kNever;
   }
+  if (SeatState* seat = seat_of(from)) seat->lost = false;
   std::erase_if(s.probes, [&](const Probe& probe) {
     if (probe.node != from) return false;
     tell(probe.asker, ProbeResult{from, true});
@@ -131,6 +132,8 @@ void Step::heartbeat() {
   for (SeatState& seat : s.seats) {
     if (now - seat.watch.heard >= beat) send(seat.seat.node, Ping{++s.pings});
     judge(seat.seat.node, seat.watch);
+    if (!seat.lost && !seat.answered && lost(std::max(seat.watch.heard, seat.told)))
+      seat_lost(static_cast<std::uint32_t>(&seat - s.seats.data()));
     if (!seat.answered || !silent(seat.watch)) continue;
     seat.answered = false;
     s.ledger.distrust(seat.seat.servers);

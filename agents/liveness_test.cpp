@@ -42,7 +42,7 @@ TEST_CASE("an agent that is late, or hears nobody, grows patient, and impatient 
 TEST_CASE("a peer that others hear is cut off, one that nobody hears is lost") {
   TestFlock flock({.agents = 4, .servers = 4, .lossy = true});
   flock.run_for(3s);
-  flock.cut(agent_node(AgentId{0}), agent_node(AgentId{1}));
+  flock.set_cut(agent_node(AgentId{0}), agent_node(AgentId{1}), true);
   flock.crash_agent(3);
   flock.run_for(6s);
   CHECK(standing(flock, 0, 1) == Standing::cut_off);
@@ -51,7 +51,7 @@ TEST_CASE("a peer that others hear is cut off, one that nobody hears is lost") {
   CHECK(standing(flock, 0, 2) == Standing::well);
   CHECK(standing(flock, 2, 1) == Standing::well);
 
-  flock.cut(agent_node(AgentId{0}), agent_node(AgentId{1}), false);
+  flock.set_cut(agent_node(AgentId{0}), agent_node(AgentId{1}), false);
   flock.restart_agent(3);
   flock.run_for(3s);
   for (const std::uint32_t a : {0U, 1U, 2U, 3U}) {
@@ -62,7 +62,7 @@ TEST_CASE("a peer that others hear is cut off, one that nobody hears is lost") {
 TEST_CASE("an executor that only others hear is cut off, and its GPUs wait") {
   TestFlock flock({.agents = 3, .servers = 3, .lossy = true});
   flock.run_for(3s);
-  flock.cut(agent_node(AgentId{0}), executor_node(0));
+  flock.set_cut(agent_node(AgentId{0}), executor_node(0), true);
   flock.run_for(6s);
   CHECK(flock.agent(0).seats[0].watch.standing == Standing::cut_off);
   CHECK(flock.agent(0).ledger.quarantined_count() == 4);
@@ -105,7 +105,7 @@ TEST_CASE("nothing of protocol 2 is said to or by an agent of protocol 1") {
   TestFlock flock({.agents = 3, .servers = 3, .lossy = true, .protocol = 1});
   flock.run_for(3s);
   flock.set_sick(0, {GpuId{0}});
-  flock.cut(agent_node(AgentId{0}), agent_node(AgentId{1}));
+  flock.set_cut(agent_node(AgentId{0}), agent_node(AgentId{1}), true);
   (void)flock.take_transcript();
   flock.run_for(10s);
   const std::vector<std::string> lines = flock.take_transcript();

@@ -117,7 +117,11 @@ struct AgentStatus {
 };
 
 // --- Bidding and placement (home <-> owner) -----------------------------------------------------
-struct BidRequest { AttemptId attempt; std::uint32_t gpus = 0, gpus_per_worker = 1; std::vector<std::string> gpu_types; };
+/// `claim_ms` > 0: and start nothing new for so long, because this gang has waited for `waited`.
+struct BidRequest {
+  AttemptId attempt; std::uint32_t gpus = 0, gpus_per_worker = 1; std::vector<std::string> gpu_types;
+  std::uint32_t claim_ms = 0; Duration waited{0};
+};
 struct Offer { AttemptId attempt; Share share; std::uint32_t valid_ms = 0; };  ///< a hint: holds nothing
 struct NoOffer { AttemptId attempt; PartitionId partition; std::string reason; };
 struct Reserve { AttemptId attempt; Fence fence; Placement gpus; std::uint32_t hold_ms = 0; };
@@ -131,9 +135,13 @@ struct StartAttempt { AttemptId attempt; Fence fence; };
 struct Started { AttemptId attempt; PartitionId partition; };
 struct Release { AttemptId attempt; Fence fence; };
 struct Released { AttemptId attempt; PartitionId partition; Duration served{0}; };  ///< nothing of it runs here
-struct AttemptQuery { AttemptId attempt; PartitionId partition; };   ///< owner asks the home about a silent hold
+/// The owner asks the home about a hold. The answer brings `token` back, so that it counts from when it was asked for.
+struct AttemptQuery { AttemptId attempt; PartitionId partition; std::uint64_t token = 0; };
 enum class AttemptLife : std::uint8_t { unknown = 0, live, dead, not_ready };
-struct AttemptAnswer { AttemptId attempt; AttemptLife life = AttemptLife::unknown; };
+/// From the home; or, said on to an executor, how long ago the home wanted it (then tokens only rise).
+struct AttemptAnswer {
+  AttemptId attempt; AttemptLife life = AttemptLife::unknown; std::uint64_t token = 0; Duration age{0};
+};
 
 // --- Executor (owner <-> executor; Exited travels on to the home) --------------------------------
 struct Launch { AttemptId attempt; Fence fence; JobSpec spec; std::vector<Share> gang; Placement here; Duration served{0}; };

@@ -43,16 +43,17 @@ void Step::on(NodeId from, const Reserve& reserve) {
   if (const auto why = s.ledger.reserve(reserve.attempt, home, reserve.gpus, until)) {
     return tell(home, ReserveRefused{reserve.attempt, s.partition.id, *why});
   }
-  s.lapses.emplace(until, reserve.attempt);
+  const Hold* hold = s.ledger.find(reserve.attempt);
+  s.set_lapse(reserve.attempt, hold->phase == HoldPhase::reserved ? hold->until : kNever);
   s.digest_due = true;
   tell(home, Reserved{reserve.attempt, s.partition.id});
 }
 
-/// Forgotten holds end by themselves. Repeats left an entry each; the last one decides.
+/// Forgotten holds end by themselves.
 void Step::lapse() {
   while (!s.lapses.empty() && s.lapses.begin()->first <= now) {
     const AttemptId attempt = s.lapses.begin()->second;
-    s.lapses.erase(s.lapses.begin());
+    s.set_lapse(attempt, kNever);
     const Hold* hold = s.ledger.find(attempt);
     if (hold == nullptr || hold->phase != HoldPhase::reserved || hold->until > now) continue;
     s.ledger.forget(attempt);
@@ -73,11 +74,15 @@ void Step::on(NodeId from, const Commit& commit) {
   if (!repeat) {
     OwnedShare& share = s.shares[commit.attempt];
     share.home = home;
+    share.durable = true;
+    share.word = now;
+    share.sure = true;
     share.spec = std::make_shared<const JobSpec>(commit.spec);
     share.gang = commit.gang;
     share.served = commit.served;
     share.pieces = s.pieces_of(hold->gpus, Piece::State::idle);
     persist(ShareCommitted{commit.attempt, home, commit});
+    s.set_lapse(commit.attempt, kNever);
     s.set_timer(commit.attempt, share, later(now, s.config.timers.orphan_query));
   }
   tell(home, Committed{commit.attempt, s.partition.id});
@@ -148,12 +153,13 @@ void Step::on(NodeId from, const Release& release) {
     const Duration* served = s.ledger.released(release.attempt);
     // A journal that had to start empty knows of nothing that runs. The home asks again.
     if (served == nullptr && !s.heard_all_out()) return;
-    if (served == nullptr) s.ledger.release(release.attempt, Duration{0});
+    if (served == nullptr) s.ledger.release(release.attempt, Duration{0}, now);
     return tell(home, Released{release.attempt, s.partition.id, served ? *served : Duration{0}});
   }
   if (hold->home != home) return refuse();
   if (known == s.shares.end()) {  // reserved: nothing durable, nothing started
-    s.ledger.release(release.attempt, Duration{0});
+    s.ledger.release(release.attempt, Duration{0}, now);
+    s.set_lapse(release.attempt, kNever);
     change(TriggerKind::departure);
     return tell(home, Released{release.attempt, s.partition.id, Duration{0}});
   }
@@ -167,20 +173,29 @@ void Step::on(NodeId from, const AttemptAnswer& answer) {
   OwnedShare& share = known->second;
   if (share.home_known && agent_of(from) != share.home) return refuse();
   const HoldPhase phase = s.ledger.find(answer.attempt)->phase;
+  const bool fresh = answered(share, answer);
   if (answer.life == AttemptLife::live) {
     if (!share.home_known) {
       share.home = agent_of(from);
       share.home_known = true;
       s.ledger.set_home(answer.attempt, share.home);
     }
-    if (phase != HoldPhase::launched) return;
+    // An answer that was overtaken by the end of the attempt must not start anything.
+    if (!fresh || phase != HoldPhase::launched) return;
+    vouch(answer.attempt, share);
     bool again = false;
     for (Piece& piece : share.pieces) {
       if (piece.state != Piece::State::unknown || !s.seats[piece.seat].answered) continue;
       piece.state = Piece::State::launching;
       again = true;
     }
-    if (!again) return;
+    if (!again) {
+      const bool runs = std::all_of(share.pieces.begin(), share.pieces.end(), [](const Piece& p) {
+        return p.state == Piece::State::running || p.state == Piece::State::exited;
+      });
+      if (runs && !share.told) watch_home(answer.attempt, share);
+      return;
+    }
     share.launched = now;
     share.backoff = Duration{0};
     send_launches(answer.attempt, share, Piece::State::launching);

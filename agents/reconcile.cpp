@@ -29,14 +29,16 @@ void Step::on(NodeId from, const Inventory& inventory) {
     return std::any_of(inventory.items.begin(), inventory.items.end(),
                        [&](const InventoryItem& item) { return item.attempt == attempt; });
   };
-  std::vector<AttemptId> missing;
+  std::vector<AttemptId> missing, dead;
   for (auto& [attempt, share] : s.shares) {
     for (Piece& piece : share.pieces) {
       if (piece.seat != known->second || listed(attempt)) continue;
-      // The executor has never heard of it, or lost it. Only the home knows whether it may be
-      // launched.
+      // The executor has never heard of it: only the home knows whether it may be launched. What
+      // was seen running there has died with its machine.
       const bool old = share.launched == kNever || share.launched < seat.asked;
-      if (piece.state == Piece::State::running && old) piece.state = Piece::State::unknown;
+      const bool died = piece.state == Piece::State::running && old;
+      if (died) dead.push_back(attempt);
+      if (died) piece.state = Piece::State::gone;
       if (piece.state == Piece::State::unknown) missing.push_back(attempt);
     }
   }
@@ -49,6 +51,9 @@ void Step::on(NodeId from, const Inventory& inventory) {
     seat.asked = kNever;
     seat.timer = kNever;
     s.ledger.trust(seat.seat.servers);
+  }
+  for (const AttemptId attempt : dead) {
+    fail_share(attempt, s.shares.at(attempt), {0, true, "its executor came back without it"});
   }
   for (const AttemptId attempt : missing) {
     OwnedShare& share = s.shares.at(attempt);
@@ -69,6 +74,7 @@ bool Step::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
     share.home_known = false;
     share.pieces = s.pieces_of(item.gpus, Piece::State::running);
     share.launched = now;
+    share.word = now;
     return ask_home(item.attempt, share), true;
   }
   OwnedShare& share = known->second;
@@ -86,13 +92,17 @@ bool Step::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
     send(executor, Kill{item.attempt, s.fence()});
     return true;
   }
+  if (at->state == Piece::State::gone) {  // counted as lost: its clock is slower than it may be
+    return send(executor, Kill{item.attempt, s.fence()}), false;
+  }
   if (at->state != Piece::State::unknown && at->state != Piece::State::launching) return true;
   at->state = Piece::State::running;
   const bool all = std::all_of(share.pieces.begin(), share.pieces.end(), [](const Piece& piece) {
     return piece.state == Piece::State::running || piece.state == Piece::State::exited;
   });
   if (!all || share.told) return true;
-  s.set_timer(item.attempt, share, kNever);
+  vouch(item.attempt, share);
+  watch_home(item.attempt, share);
   if (share.home_known) tell(share.home, Started{item.attempt, s.partition.id});
   return true;
 }
@@ -100,7 +110,7 @@ bool Step::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
 /// Repeated until the home has answered.
 void Step::ask_home(AttemptId attempt, OwnedShare& share) {
   s.set_timer(attempt, share, later(now, s.config.timers.orphan_query));
-  const AttemptQuery query{attempt, s.partition.id};
+  const AttemptQuery query = question(attempt, share);
   if (share.home_known) return tell(share.home, query);
   for (const PeerState& peer : s.peers) tell(peer.peer.agent, query);
 }

@@ -36,9 +36,11 @@ void Step::send_launches(AttemptId attempt, OwnedShare& share, Piece::State of) 
       return fail_share(attempt, share, {0, true, "its executor no longer runs it"});
     }
     waits = true;
+    s.seats[piece.seat].told = now;
     send(s.seats[piece.seat].seat.node,
          Launch{attempt, s.fence(), *share.spec, share.gang, piece.gpus, share.served});
   }
+  vouch(attempt, share);
   if (waits) s.set_timer(attempt, share, retry_at(share.backoff));
 }
 
@@ -60,7 +62,8 @@ void Step::on(NodeId from, const LaunchResult& result) {
   });
   if (!all || share.told) return;
   share.backoff = Duration{0};
-  s.set_timer(result.attempt, share, kNever);
+  vouch(result.attempt, share);
+  watch_home(result.attempt, share);
   tell(share.home, Started{result.attempt, s.partition.id});
 }
 
@@ -79,6 +82,9 @@ void Step::tell_exited(AttemptId attempt, OwnedShare& share) {
   for (const Piece& piece : share.pieces) served = std::min(served, piece.served);
   s.set_timer(attempt, share, retry_at(share.backoff));
   if (!share.home_known) return ask_home(attempt, share);
+  // Who does not answer may be gone for good, so this goes on asking whether anybody cares.
+  const bool old = later(share.word, s.config.timers.home_word) <= now;
+  if (s.lossy() && s.remote_home(share) && old) tell(share.home, question(attempt, share));
   tell(share.home, Exited{attempt, s.partition.id, share.exit, served});
 }
 
@@ -92,7 +98,10 @@ void Step::on_executor(NodeId from, const Exited& exited) {
 
 void Step::piece_exited(AttemptId attempt, OwnedShare& share, Piece& piece, const ExitStatus& exit,
                         Duration served) {
-  if (piece.state == Piece::State::exited || piece.state == Piece::State::gone) return;
+  if (piece.state == Piece::State::gone) {
+    return send(s.seats[piece.seat].seat.node, ExitedAck{attempt, s.partition.id});
+  }
+  if (piece.state == Piece::State::exited) return;
   piece.served = served;
   if (piece.state == Piece::State::killing) return;  // the Kill is answered with Killed
   piece.state = Piece::State::exited;
@@ -161,7 +170,8 @@ void Step::check_released(AttemptId attempt) {
     s.ledger.forget(attempt);
   } else {
     persist(ShareReleased{attempt});
-    s.ledger.release(attempt, served);
+    if (served > Duration{0}) persist(TombstoneServed{attempt, served});
+    s.ledger.release(attempt, served, now, true);
   }
   s.drop_share(attempt);
   change(TriggerKind::departure);

@@ -46,6 +46,8 @@ struct Participant {
   AgentId agent;
   bool reserved = false, committed = false, started = false, exited = false, released = false;
   Duration served{0};  ///< once exited or released
+  /// The last word about the attempt from there, or to there that could start it.
+  Instant heard = Instant::min();
 };
 
 /// The one open attempt of a job. An id of zeros: none.
@@ -58,20 +60,12 @@ struct Attempt {
   std::vector<Share> offers;
 };
 
-/// What becomes of a job when its attempt has been drained.
-enum class AfterDrain : std::uint8_t {
-  wait,     ///< it was preempted
-  retry,    ///< something went wrong that is not the job's fault: it waits, after a while
-  restart,  ///< at Job::restart_at
-  cancel,
-  fail
-};
-
 struct Job {
   std::shared_ptr<const JobSpec> spec;
   NodeId client;
   std::uint64_t order = 0;
   Instant submitted;     ///< when its first home accepted it, as far as can be told here
+  bool dated = false;    ///< `submitted` and `first_start` are from the journal
   Duration waited{0};    ///< before this home or this life
   Duration served{0};    ///< in attempts that are over
   Duration measured{0};  ///< newest Progress of the open attempt
@@ -126,6 +120,11 @@ struct OwnedShare {
   Duration served{0};         ///< by earlier attempts
   std::vector<Piece> pieces;  ///< by seat
   bool told = false;          ///< the home was told Exited and has to answer
+  bool durable = false;       ///< its Commit is in the journal
+  /// When the home is known to have wanted it: when it was asked what it then answered.
+  Instant word = Instant::min();
+  bool sure = false;  ///< `word` is of this life, not of its beginning
+  std::vector<std::pair<std::uint64_t, Instant>> asked;  ///< open questions, newest last; a few
   ExitStatus exit;
   Instant launched = kNever;
   Instant timer = kNever;
@@ -138,9 +137,11 @@ struct SeatState {
   bool answered = false;   ///< its inventory is known; its GPUs are trusted
   bool heard_out = false;  ///< has answered in this life: the ledger knows of all that runs there
   Watch watch;
-  std::uint64_t health = 0;  ///< version of what it last said of its GPUs
-  Instant asked = kNever;    ///< first InventoryRequest since it was last answered
-  Instant timer = kNever;    ///< of the next InventoryRequest
+  std::uint64_t health = 0;       ///< version of what it last said of its GPUs
+  Instant told = Instant::min();  ///< the last Launch that it was sent
+  bool lost = false;              ///< silent for lost_after(): nothing runs there any more
+  Instant asked = kNever;         ///< first InventoryRequest since it was last answered
+  Instant timer = kNever;         ///< of the next InventoryRequest
   Duration backoff{0};
 };
 
@@ -163,7 +164,7 @@ struct Counters {
 
 struct AgentState {
   AgentState(AgentConfig agent_config, const Topology& data_center, const SpeedModel& speed_model,
-             std::unique_ptr<Policy> chosen_policy, Rng agent_rng);
+             std::unique_ptr<Policy> chosen_policy, Rng agent_rng, std::uint32_t room = 0);
 
   AgentConfig config;
   const Topology& topology;
@@ -213,6 +214,9 @@ struct AgentState {
   std::vector<std::uint32_t> seat_of;  ///< by server, from partition.servers.first
   std::set<std::pair<Instant, AttemptId>> share_timers;
   std::set<std::pair<Instant, AttemptId>> lapses;  ///< when to look at reserved holds
+  std::map<AttemptId, Instant> lapse_at;           ///< the same, by hold
+  std::uint32_t questions = 0;                     ///< put to homes in this life
+  Instant sweep = Instant::min();                  ///< tombstones were last looked through
 
   // Flock.
   std::vector<PeerState> peers;  ///< by AgentId; this agent too, unused
@@ -222,6 +226,8 @@ struct AgentState {
   LocalHealth health;
   std::vector<Probe> probes;  ///< that others have asked for
   std::size_t probers = 0;    ///< whose turn it is to be asked
+
+  bool overfull = false;  ///< the journal has more jobs on a GPU than may share one now
 
   // Control.
   bool begun = false;
@@ -265,7 +271,14 @@ struct AgentState {
   void set_timer(const JobId& id, Job& job, Instant when);
   void set_timer(AttemptId attempt, OwnedShare& share, Instant when);
   void drop_share(AttemptId attempt);
+  /// When to look at a reserved hold again; kNever: not at all.
+  void set_lapse(AttemptId attempt, Instant when);
+  [[nodiscard]] bool remote_home(const OwnedShare& share) const noexcept {
+    return !share.home_known || share.home != config.me;
+  }
   [[nodiscard]] std::vector<Piece> pieces_of(const Placement& gpus, Piece::State state) const;
+  [[nodiscard]] JobPast past_of(const Job& job) const;
+  [[nodiscard]] AttemptPlan plan_of(const Job& job) const;
   /// Applies one record of an earlier life.
   void replay(const Record& record);
 };

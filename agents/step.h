@@ -141,6 +141,20 @@ struct Step {
   void give_up(IndexRange gpus, const std::string& why);
   void take_health(SeatState& seat, std::uint64_t version, const Placement& sick);
 
+  // lost.cpp: what follows from long silence
+  [[nodiscard]] bool lost(Instant heard) const;
+  [[nodiscard]] bool lost(const Participant& part) const;
+  [[nodiscard]] bool any_lost(const Job& job) const;
+  void count_lost(Job& job);
+  void watch_participants(Job& job);
+  void seat_lost(std::uint32_t seat_index);
+  [[nodiscard]] bool unwanted(const OwnedShare& share) const;
+  void watch_home(AttemptId attempt, OwnedShare& share);
+  [[nodiscard]] AttemptQuery question(AttemptId attempt, OwnedShare& share);
+  [[nodiscard]] static bool answered(OwnedShare& share, const AttemptAnswer& answer);
+  void vouch(AttemptId attempt, const OwnedShare& share);
+  void sweep();
+
   // session.cpp: introductions and hints
   void on(NodeId from, const Hello& hello);
   void on(NodeId from, const Welcome& welcome);

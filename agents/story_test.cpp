@@ -94,7 +94,7 @@ void act(TestFlock& flock, const Command& c) {
   } else if (c.name == "restart") {
     flock.restart_agent(c.word(0));
   } else if (c.name == "cut" || c.name == "heal") {
-    flock.cut(agent_node(AgentId{c.word(0)}), agent_node(AgentId{c.word(1)}), c.name == "cut");
+    flock.set_cut(agent_node(AgentId{c.word(0)}), agent_node(AgentId{c.word(1)}), c.name == "cut");
   } else if (c.name == "freeze") {
     flock.freeze_agent(c.word(0), std::chrono::seconds(c.word(1)));
   } else if (c.name == "sick") {

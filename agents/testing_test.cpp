@@ -53,6 +53,7 @@ void TestFlock::plan() {
     seat.config.timers = timers;
     seat.config.limits = options_.limits;
     if (peer.agent == AgentId{0}) seat.config.protocol = options_.protocol;
+    seat.config.calendar = Duration{0};
     const IndexRange servers = peer.partition.servers;
     for (std::uint32_t first = servers.first; first < servers.last;
          first += options_.servers_per_executor) {
@@ -65,6 +66,7 @@ void TestFlock::plan() {
       state.config.servers = range;
       state.config.timers = timers;
       if (executor == 1) state.config.protocol = options_.protocol;  // counted on above
+      state.config.limits = options_.limits;
       executors_.push_back(std::move(state));
     }
     agents_.push_back(std::move(seat));
@@ -80,11 +82,30 @@ void TestFlock::plan() {
   client_ = std::make_unique<Client>(client, Rng(options_.seed, 5));
 }
 
+void TestFlock::set_policy(const std::string& policy, std::uint32_t jobs_per_gpu) {
+  options_.policy = policy;
+  for (AgentSeat& a : agents_) a.config.limits.jobs_per_gpu = jobs_per_gpu;
+  for (ExecutorSeatState& e : executors_) e.config.limits.jobs_per_gpu = jobs_per_gpu;
+}
+
 void TestFlock::start_agent(std::uint32_t a, const std::vector<Record>& recovered) {
   AgentSeat& seat = agents_[a];
   seat.core = std::make_unique<Agent>(seat.config, topology_, *speed_,
                                       policies_.make(options_.policy).value(),
                                       Rng(options_.seed, a), recovered);
+}
+
+std::unique_ptr<Agent> TestFlock::replayed_agent(std::uint32_t a, bool compacted) const {
+  const AgentSeat& seat = agents_[a];
+  return std::make_unique<Agent>(seat.config, topology_, *speed_,
+                                 policies_.make(options_.policy).value(), Rng(options_.seed, a),
+                                 compacted ? seat.core->snapshot() : seat.journal);
+}
+
+std::unique_ptr<Executor> TestFlock::replayed_executor(std::uint32_t e, bool compacted) const {
+  const ExecutorSeatState& seat = executors_[e];
+  return std::make_unique<Executor>(seat.config, topology_,
+                                    compacted ? seat.core->snapshot() : seat.journal);
 }
 
 JobId TestFlock::submit(std::uint64_t n, std::uint32_t gpus, Duration duration,
@@ -116,8 +137,7 @@ JobPhase TestFlock::phase(std::uint64_t n) const {
 void TestFlock::post(NodeId from, const Send& send) {
   const std::string kind = name_of(send.message);
   const auto lose = lose_.find(kind);
-  const bool lost = (lose != lose_.end() && lose->second > 0) || rng_.chance(options_.loss) ||
-                    cut_.contains({from, send.to});
+  const bool lost = cuts_.contains({from, send.to}) || (lose != lose_.end() && lose->second > 0) || rng_.chance(options_.loss);
   if (lost) {
     if (lose != lose_.end() && lose->second > 0) --lose->second;
     return note(node_text(from) + " -> " + node_text(send.to) + "  " + describe(send.message) +
@@ -135,9 +155,9 @@ void TestFlock::post(NodeId from, const Send& send) {
   }
 }
 
-void TestFlock::cut(NodeId a, NodeId b, bool is_cut) {
+void TestFlock::set_cut(NodeId a, NodeId b, bool is_cut) {
   for (const auto& way : {std::pair(a, b), std::pair(b, a)})
-    is_cut ? void(cut_.insert(way)) : void(cut_.erase(way));
+    is_cut ? void(cuts_.insert(way)) : void(cuts_.erase(way));
   note(node_text(a) + " and " + node_text(b) + (is_cut ? " are cut off" : " are connected"));
 }
 

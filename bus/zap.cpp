@@ -19,6 +19,11 @@ ZapHandler::ZapHandler(zmq::context_t& context, std::map<std::string, std::strin
 
 ZapHandler::~ZapHandler() { thread_.join(); }
 
+void ZapHandler::allow(std::map<std::string, std::string> allowed) {
+  const std::lock_guard lock(mutex_);
+  allowed_ = std::move(allowed);
+}
+
 void ZapHandler::serve() {
   for (;;) {
     try {
@@ -41,13 +46,18 @@ void ZapHandler::answer() {
 
   const bool sound = request.size() == 7 && request[0] == "1.0" && request[2] == kZapDomain &&
                      request[5] == "CURVE";
-  const auto it = sound ? allowed_.find(request[6]) : allowed_.end();
-  const bool known = it != allowed_.end();
+  std::string user;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = sound ? allowed_.find(request[6]) : allowed_.end();
+    if (it != allowed_.end()) user = it->second;
+  }
+  const bool known = !user.empty();
   ++(known ? accepted_ : refused_);
 
   const std::string id = request.size() > 1 ? request[1] : std::string();
   const std::array<std::string, 6> reply{
-      "1.0", id, known ? "200" : "400", known ? "OK" : "unknown key", known ? it->second : "", ""};
+      "1.0", id, known ? "200" : "400", known ? "OK" : "unknown key", user, ""};
   for (std::size_t i = 0; i < reply.size(); ++i) {
     socket_.send(zmq::buffer(reply[i]),
                  i + 1 < reply.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);

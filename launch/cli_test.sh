@@ -223,6 +223,8 @@ expect 0 "faults lossy" experiment e.yaml --out e.out --quiet
 for file in summary.json jobs.csv table.md report.html; do [ -s "e.out/$file" ] || fail "e.out/$file is missing"; done
 [ "$(wc -l <e.out/jobs.csv)" -eq 321 ] || fail "jobs.csv does not have 8 runs of 40 jobs: $(wc -l <e.out/jobs.csv)"
 rm "e.out/runs/$(ls e.out/runs | head -1)"
+touch file.out
+expect 2 "file.out is a file; name a folder" experiment e.yaml --out file.out --quiet
 expect 2 "give --resume" experiment e.yaml --out e.out --quiet
 expect 0 '"missing": 0' experiment e.yaml --out e.out --quiet --resume --json
 expect 0 "skipping" report e.out

@@ -21,6 +21,9 @@ Session::Session(StateDir place, NodeId me, std::uint32_t agents, Incarnation in
 
 Result<std::unique_ptr<Session>> Session::open(const Deployment& flock) {
   for (const DeployedNode* node : flock.with_role(Role::client)) {
+    // A copy of the directory for another machine has the keys of some places only.
+    std::error_code ignored;
+    if (!std::filesystem::exists(flock.node_dir(node->name) / "keys.json", ignored)) continue;
     auto place = StateDir::take(flock.node_dir(node->name) / "state");
     if (!place && place.error().code == Errc::conflict) continue;
     if (!place) return place.error();

@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   add_sim(root);
   add_run(root);
   add_up(root);
+  add_down(root);
   add_submit(root);
   add_jobs(root);
   add_cancel(root);
@@ -25,12 +26,14 @@ int main(int argc, char** argv) {
   add_keys(root);
   add_agent(root);
   add_executor(root);
+  add_node(root);
   add_bench(root);
   add_chaos(root);
   add_pack(root);
   add_experiment(root);
   add_report(root);
   add_fit(root);
+  add_profile(root);
   const Command completion =
       root.sub("completion", "a script for the shell: source <(starling completion bash)");
   completion.sub("bash", "for bash").action([&line] {

@@ -106,7 +106,21 @@ void Checker::starting(Instant now, NodeId node, const AttemptStarting& starting
   }
 }
 
-void Checker::arrived(Instant now, NodeId from, NodeId to, const Message& message) {
+void Checker::look_at_changes(Instant now, std::span<const AgentState* const> agents) {
+  const std::string wrong = changes_.look(agents);
+  if (wrong.empty()) return;
+  const auto space = wrong.find(' ');
+  fail(wrong.substr(0, space).c_str(), now, NodeId{}, wrong.substr(space + 1));
+}
+
+void Checker::arrived(Instant now, NodeId from, NodeId to, const Message& message,
+                      Incarnation life) {
+  if (from.value >= kFirstClient) {
+    clients_.said(message);
+  } else if (to.value >= kFirstClient) {
+    if (const std::string wrong = clients_.told(from, life, message); !wrong.empty())
+      fail("S13", now, to, wrong);
+  }
   if (const auto* accepted = std::get_if<Accepted>(&message)) {
     if (!durable_.contains(accepted->job)) {
       fail("S6", now, from,

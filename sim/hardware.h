@@ -65,6 +65,10 @@ class Hardware {
   void set_sick(GpuId gpu, bool sick);
   [[nodiscard]] const std::set<GpuId>& sick() const noexcept { return sick_; }
   [[nodiscard]] std::uint64_t health() const noexcept { return health_; }  ///< grows with changes
+  /// The executor's machine has lost power: its processes are gone and nobody is told.
+  void lose_host(std::uint32_t executor);
+  /// Beyond those it was made with.
+  void add_job(JobTruth job);
 
   /// A gang_end event. Returns the executors with something to reap, ascending; none for an
   /// outdated event.

@@ -1,4 +1,7 @@
+#include "agents/executor_state.h"
 #include "agents/state.h"
+#include "sim/durable.h"
+#include "sim/node_hash.h"
 #include "sim/world_parts.h"
 
 namespace starling {
@@ -29,7 +32,12 @@ Status World::Parts::check() {
   std::vector<const Agent*> agents;
   for (std::size_t a = 0; a < agent_configs.size(); ++a) agents.push_back(agent_core(a));
   const std::uint64_t now_seen = signature(*hardware, agents);
-  if (now_seen != checked) checker->look(clock.now(), view());
+  if (now_seen != checked) {
+    checker->look(clock.now(), view());
+    std::vector<const AgentState*> states;
+    for (const Agent* agent : agents) states.push_back(agent ? &agent->state() : nullptr);
+    checker->look_at_changes(clock.now(), states);
+  }
   checked = now_seen;
   if (const auto& violation = checker->violation()) return {Errc::conflict, *violation};
   return done();
@@ -59,6 +67,41 @@ WorldView World::Parts::view() const {
     world.ledgers.push_back(std::move(ledger));
   }
   return world;
+}
+
+/// As a crash would find it. A write that was refused is in memory alone, rightly.
+Status World::Parts::compare_with_journal(std::size_t index) {
+  const Seat& seat = *seats[index];
+  if (seat.journal == nullptr || seat.journal->refused() || seat.journal->damaged()) return done();
+  if (index + 1 == seats.size()) return done();
+  auto recovered = seat.journal->recover();
+  if (!recovered) return recovered.error();
+  std::optional<std::string> wrong;
+  if (const Agent* agent = agent_core(index)) {
+    auto policy = policies.make(options.policy);
+    if (!policy) return policy.error();
+    const Agent again(agent->config(), topology, *speed, std::move(policy).value(), Rng(0),
+                      recovered.value());
+    wrong = durable_difference(agent->state(), again.state());
+  } else {
+    const Executor& core = static_cast<const ExecutorNode&>(*seat.node).core();
+    const Executor again(core.config(), core.state().topology, recovered.value());
+    wrong = durable_difference(core.state(), again.state());
+  }
+  return wrong ? Status(Errc::conflict, *wrong) : done();
+}
+
+/// A corrupt frame has just been handed to this node, and nothing else.
+Status World::Parts::refused_well(std::size_t index, std::uint64_t before,
+                                  std::uint64_t refused) const {
+  const Seat& seat = *seats[index];
+  if (checker == nullptr || seat.node == nullptr) return done();
+  if (refusals(*seat.node) == refused) {
+    checker->took_refused(clock.now(), seat.id, "took a corrupt frame for a good one");
+  } else if (hash_of(*seat.node) != before) {
+    checker->took_refused(clock.now(), seat.id, "a frame that it refused changed its state");
+  }
+  return done();
 }
 
 }  // namespace starling

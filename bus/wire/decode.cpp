@@ -89,7 +89,7 @@ class Decoder {
       case Body::Released:
         return read(*f.body_as_Released());
       case Body::AttemptQuery:
-        return about<starling::AttemptQuery>(*f.body_as_AttemptQuery());
+        return read(*f.body_as_AttemptQuery());
       case Body::AttemptAnswer:
         return read(*f.body_as_AttemptAnswer());
       case Body::Launch:
@@ -230,7 +230,7 @@ class Decoder {
     m.messages = t.messages();
     m.decision_p50_us = t.decision_p50_us();
     m.decision_p99_us = t.decision_p99_us();
-    if (protocol_ >= 2) {
+    if (two()) {
       m.protocol = std::max(t.protocol(), kOldestProtocol);
       m.suspected = t.suspected();
       m.cut_off = t.cut_off();
@@ -253,7 +253,8 @@ class Decoder {
   }
   starling::BidRequest read(const BidRequest& t) {
     starling::BidRequest m{attempt(t.attempt()), t.gpus(), t.gpus_per_worker(),
-                           names(t.gpu_types())};
+                           names(t.gpu_types()), two() ? hold(t.claim_ms()) : 0,
+                           two() ? span(t.waited_ns()) : Duration{0}};
     if (m.gpus == 0 || m.gpus > limits_.gpus_per_job)
       fail("gpus: none, or more than a job may have");
     if (m.gpus_per_worker == 0 || m.gpus_per_worker > m.gpus)
@@ -276,10 +277,14 @@ class Decoder {
   starling::Released read(const Released& t) {
     return {attempt(t.attempt()), partition(t.partition()), span(t.served_ns())};
   }
+  starling::AttemptQuery read(const AttemptQuery& t) {
+    return {attempt(t.attempt()), partition(t.partition()), two() ? t.token() : 0};
+  }
   starling::AttemptAnswer read(const AttemptAnswer& t) {
     starling::AttemptAnswer m{
         attempt(t.attempt()),
-        known<starling::AttemptLife>(t.life(), AttemptLife::MAX, "life: unknown")};
+        known<starling::AttemptLife>(t.life(), AttemptLife::MAX, "life: unknown"),
+        two() ? t.token() : 0, two() ? span(t.age_ns()) : Duration{0}};
     if (m.life == starling::AttemptLife::unknown) fail("life: unknown");
     return m;
   }
@@ -300,7 +305,7 @@ class Decoder {
   }
   starling::Inventory read(const Inventory& t) {
     starling::Inventory m{fence(t.fence()), {}, 0, {}};
-    if (protocol_ >= 2) {
+    if (two()) {
       m.health = t.health();
       m.sick = optional_gpus(t.sick());
     }
@@ -332,6 +337,8 @@ class Decoder {
 
   // --- parts ----------------------------------------------------------------------------------
 
+  /// Fields of protocol 2 are there.
+  [[nodiscard]] bool two() const { return protocol_ >= 2; }
   void fail(const char* what) {
     if (error_ == nullptr) error_ = what;
   }

@@ -111,7 +111,8 @@ class Encoder {
   }
   auto body(const starling::BidRequest& m) {
     const AttemptId a = id(m.attempt);
-    return CreateBidRequest(b_, &a, m.gpus, m.gpus_per_worker, texts(m.gpu_types));
+    return CreateBidRequest(b_, &a, m.gpus, m.gpus_per_worker, texts(m.gpu_types),
+                            two_ ? m.claim_ms : 0, two_ ? ns(m.waited) : 0);
   }
   auto body(const starling::Offer& m) {
     const AttemptId a = id(m.attempt);
@@ -168,11 +169,12 @@ class Encoder {
   }
   auto body(const starling::AttemptQuery& m) {
     const AttemptId a = id(m.attempt);
-    return CreateAttemptQuery(b_, &a, m.partition.value);
+    return CreateAttemptQuery(b_, &a, m.partition.value, two_ ? m.token : 0);
   }
   auto body(const starling::AttemptAnswer& m) {
     const AttemptId a = id(m.attempt);
-    return CreateAttemptAnswer(b_, &a, as<AttemptLife>(m.life));
+    return CreateAttemptAnswer(b_, &a, as<AttemptLife>(m.life), two_ ? m.token : 0,
+                               two_ ? ns(m.age) : 0);
   }
   auto body(const starling::Launch& m) {
     const AttemptId a = id(m.attempt);

@@ -52,7 +52,7 @@ constexpr std::array kKinds = std::to_array<Kind>({
     {"Release", kAA},
     {"Released", kAA},
     {"AttemptQuery", kAA},
-    {"AttemptAnswer", kAA},
+    {"AttemptAnswer", kAA | kAE},
     {"Launch", kAE},
     {"LaunchResult", kEA},
     {"Kill", kAE},

@@ -7,9 +7,11 @@
 #include <thread>
 
 #include "launch/commands/commands.h"
+#include "launch/commands/up.h"
 #include "launch/deployment_plan.h"
 #include "launch/exit_codes.h"
 #include "launch/flock_hosts.h"
+#include "launch/hosts/host_flock.h"
 #include "launch/local_flock.h"
 #include "launch/scaled_clock.h"
 #include "launch/session.h"
@@ -18,33 +20,15 @@
 #include "topology/load.h"
 
 namespace starling {
+
 namespace {
-
-using Wall = std::chrono::steady_clock;
-
-struct Options {
-  std::string flock, topology, policy = "consolidate", launcher = "process", physics = "trace",
-                               state;
-  std::uint32_t agents = 1, partitions = 0, servers_per_executor = 8, standbys = kUsualStandbys;
-  std::uint32_t protocol = kNewestProtocol;
-  bool no_restart = false;
-  double speedup = 1;
-};
 
 /// Each agent has a place for every partition then.
 constexpr std::uint32_t kMostWithFewerAgents = 17;
 
-/// The first `agents` agents are members, and share all partitions.
-Status choose_members(const Deployment& flock, std::uint32_t agents) {
-  auto hosts = FlockHosts::open(flock);
-  if (!hosts) return hosts.error();
-  std::set<AgentId> members;
-  for (std::uint32_t a = 0; a < agents; ++a) members.insert(AgentId{a});
-  const auto chosen = hosts.value().with({}, std::move(members));
-  return chosen ? hosts.value().write(chosen.value()) : Status(chosen.error());
-}
+}  // namespace
 
-Result<Deployment> make_flock(const Options& o, const std::filesystem::path& dir) {
+Result<UpPlan> up_plan(const UpOptions& o, const std::filesystem::path& dir) {
   if (o.topology.empty()) {
     return {Errc::invalid,
             "up: --topology FILE is missing, and no flock lives in " + dir.string() + " yet"};
@@ -92,12 +76,21 @@ Result<Deployment> make_flock(const Options& o, const std::filesystem::path& dir
   // Every agent there is must be able to serve what those that are not there would.
   plan.standbys = o.standbys;
   if (partitions > o.agents) plan.standbys = std::max(o.standbys, partitions - 1);
-  auto made = create_deployment(plan, topology.value());
-  if (made && partitions > o.agents) {
-    if (const Status written = choose_members(made.value(), o.agents); !written.ok())
-      return written.error();
-  }
-  return made;
+  return UpPlan{std::move(topology).value(), std::move(plan)};
+}
+
+namespace {
+
+using Wall = std::chrono::steady_clock;
+
+/// The first `agents` agents are members, and share all partitions.
+Status choose_members(const Deployment& flock, std::uint32_t agents) {
+  auto hosts = FlockHosts::open(flock);
+  if (!hosts) return hosts.error();
+  std::set<AgentId> members;
+  for (std::uint32_t a = 0; a < agents; ++a) members.insert(AgentId{a});
+  const auto chosen = hosts.value().with({}, std::move(members));
+  return chosen ? hosts.value().write(chosen.value()) : Status(chosen.error());
 }
 
 /// The members of a flock, who come and go where the state is in etcd.
@@ -171,7 +164,7 @@ class Restarter {
     if (!members_.may_change()) return std::nullopt;
     for (const DeployedNode* node : flock_.with_role(Role::agent)) {
       const bool joins = !belongs(*node, before) && belongs(*node, members_.now());
-      if (!joins || supervisor_.is_running(node->name)) continue;
+      if (!joins || supervisor_.pid_of(node->name) != 0) continue;
       std::fprintf(stderr, "starling: %s is a member now, starting it\n", node->name.c_str());
       if (auto started = start_node(supervisor_, flock_, *node, protocol_); !started.ok())
         return started.error().message;
@@ -192,9 +185,21 @@ class Restarter {
   std::map<std::string, Wall::time_point> last_;
 };
 
-int up(const Options& o) {
+Result<Deployment> make_flock(const UpOptions& o, const std::filesystem::path& dir) {
+  const auto made = up_plan(o, dir);
+  if (!made) return made.error();
+  auto flock = create_deployment(made.value().plan, made.value().topology);
+  if (flock && made.value().plan.agents > o.agents) {
+    if (const Status written = choose_members(flock.value(), o.agents); !written.ok())
+      return written.error();
+  }
+  return flock;
+}
+
+int up(const UpOptions& o) {
   auto dir = flock_dir(o.flock);
   if (!dir) return failed(dir.error());
+  if (!o.hosts.empty() || is_host_flock(dir.value())) return up_on_hosts(o, dir.value());
   auto flock =
       is_deployment(dir.value()) ? read_deployment(dir.value()) : make_flock(o, dir.value());
   if (!flock) return failed(flock.error());
@@ -237,15 +242,18 @@ int up(const Options& o) {
 }  // namespace
 
 void add_up(const Command& root) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<UpOptions>();
   const Command command =
-      root.sub("up", "start a flock on this machine and watch over it, until Ctrl-C");
+      root.sub("up", "start a flock here or on several hosts and watch over it, until Ctrl-C");
   command.option("--flock", o->flock, "DIR",
                  "its directory, made at the first start; default $STARLING_FLOCK");
   command.option("--topology", o->topology, "FILE",
                  "the data centre; at the first start only, like the following");
   command.option("--policy", o->policy, "NAME[:k=v,..]", "default consolidate");
-  command.option("--agents", o->agents, "N", "default 1", 1U, 4096U);
+  command.option("--hosts", o->hosts, "FILE|slurm",
+                 "the machines, and what lives where (docs/hosts.md); slurm: those of the "
+                 "allocation (default: all is on this machine)");
+  command.option("--agents", o->agents, "N", "default 1, or one a host", 1U, 4096U);
   command.option("--partitions", o->partitions, "M",
                  "of the data centre; with --state etcd more than there are agents yet (default: "
                  "--agents)",
@@ -266,9 +274,16 @@ void add_up(const Command& root) {
                  kNewestProtocol);
   command.flag("--no-restart", o->no_restart,
                "daemons that end are not started again (partitions are still taken over)");
+  command.option("--max-skew", o->most_skew_s, "S",
+                 "seconds that the clocks of hosts may differ from this machine's (default 5)", 0.0);
+  command.flag("--json", o->json, "with --hosts: a JSON line on stdout whenever something changed");
   command.examples(
-      {"starling up --flock ~/flock --topology cluster.yaml --agents 2 --policy consolidate"});
-  command.action([o] { return up(*o); });
+      {"starling up --flock ~/flock --topology cluster.yaml --agents 2 --policy consolidate",
+       "starling up --flock ~/flock --topology cluster.yaml --hosts hosts.yaml"});
+  command.action([o, command] {
+    o->agents_given = command.given("--agents");
+    return up(*o);
+  });
 }
 
 }  // namespace starling

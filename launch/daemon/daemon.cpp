@@ -2,6 +2,9 @@
 
 #include <sys/resource.h>
 
+#include <cstdlib>
+
+#include "launch/chaos/hooks.h"
 #include "launch/exit_codes.h"
 #include "launch/log.h"
 #include "launch/signals.h"
@@ -26,6 +29,7 @@ Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role,
   log_as(file.value().node);
   auto deployment = read_deployment(file.value().flock);
   if (!deployment) return deployment.error();
+  if (const char* state = std::getenv(chaos_live::kStateVariable)) deployment.value().state = state;
   const DeployedNode* me = deployment.value().find(file.value().node);
   if (me == nullptr || me->role != role) {
     return {Errc::invalid, config.string() + ": the flock has no such " +

@@ -23,9 +23,9 @@ namespace starling {
 /// ends for neither etcd nor another owner: it waits until it may serve again, and serves
 /// partitions whose own agents are gone.
 /// `launcher` overrides the deployment's, if not empty. `protocol`: the newest to be spoken.
-int run_agent(const std::filesystem::path& config, std::uint16_t protocol);
+int run_agent(const std::filesystem::path& config, std::uint16_t protocol = kNewestProtocol);
 int run_executor(const std::filesystem::path& config, const std::string& launcher,
-                 std::uint16_t protocol);
+                 std::uint16_t protocol = kNewestProtocol);
 
 /// What both kinds of daemon open before they can begin.
 struct DaemonParts {

@@ -1,8 +1,10 @@
 #include "interference/models.h"
+#include "agents/executor_state.h"
 #include "launch/daemon/daemon.h"
 #include "launch/daemon/goodbye_line.h"
 #include "launch/daemon/watched_launcher.h"
 #include "launch/exit_codes.h"
+#include "launch/hosts/server_addresses.h"
 #include "launch/launchers/emulated_launcher.h"
 #include "launch/launchers/process_launcher.h"
 #include "launch/log.h"
@@ -25,6 +27,9 @@ Result<Machinery> machinery(const DaemonParts& parts, const std::string& kind,
   if (kind == "process") {
     ProcessOptions options;
     options.logs = parts.deployment.node_dir(parts.me.name) / "jobs";
+    auto addresses = server_addresses(parts.deployment);
+    if (!addresses) return addresses.error();
+    options.address = std::move(addresses).value();
     auto launcher = ProcessLauncher::open(options, parts.topology, clock);
     if (!launcher) return launcher.error();
     m.launcher = std::move(launcher).value();
@@ -74,6 +79,8 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
   core.incarnation = after_last_life(parts.incarnation, state.recovered);
   log_info("life " + std::to_string(core.incarnation.value) + ", " +
            std::to_string(state.recovered.size()) + " records recovered");
+  if (Status fits = fits_journal(core, parts.topology, state.recovered); !fits.ok())
+    return daemon_failed(fits.error());
   NodeOptions options;
   options.clock = &clock;
   ExecutorNode node(Executor(core, parts.topology, state.recovered), endpoint, *state.journal,

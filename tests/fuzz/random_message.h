@@ -143,7 +143,7 @@ class RandomMessage {
   }
   BidRequest of(BidRequest) {
     const std::uint32_t gpus = 1 + rng_.below(100);
-    return {attempt(), gpus, 1 + rng_.below(gpus), texts(3, 12)};
+    return {attempt(), gpus, 1 + rng_.below(gpus), texts(3, 12), rng_.below(1000), span()};
   }
   Offer of(Offer) { return {attempt(), share(rng_.below(64)), some()}; }
   NoOffer of(NoOffer) { return {attempt(), partition(), text(40)}; }
@@ -161,9 +161,9 @@ class RandomMessage {
   Started of(Started) { return {attempt(), partition()}; }
   Release of(Release) { return {attempt(), fence()}; }
   Released of(Released) { return {attempt(), partition(), span()}; }
-  AttemptQuery of(AttemptQuery) { return {attempt(), partition()}; }
+  AttemptQuery of(AttemptQuery) { return {attempt(), partition(), rng_.next()}; }
   AttemptAnswer of(AttemptAnswer) {
-    return {attempt(), static_cast<AttemptLife>(1 + rng_.below(3))};
+    return {attempt(), static_cast<AttemptLife>(1 + rng_.below(3)), rng_.next(), span()};
   }
   Launch of(Launch) {
     Launch m{attempt(), fence(), spec(), gang(), gpus(1), span()};
