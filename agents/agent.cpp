@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "agents/step.h"
+#include "base/marks.h"
+#include "base/planted.h"
 
 namespace starling {
 namespace {
@@ -31,6 +33,11 @@ Instant Step::retry_at(Duration& backoff) {
   const Timers& timers = s.config.timers;
   backoff = std::clamp(backoff * 2, timers.retry_min, timers.retry_max);
   const Duration half = backoff / 2;
+  if (planted(Bug::hidden_input)) {
+    return later(
+        now,
+        half + Duration(static_cast<std::int64_t>(std::bit_cast<std::uintptr_t>(&s) >> 4U) % 1000));
+  }
   const auto jitter =
       Duration(static_cast<std::int64_t>(static_cast<double>(half.count()) * s.rng.uniform()));
   return later(now, half + jitter);
@@ -62,6 +69,7 @@ void Step::settle() {
 }
 
 void Step::on(NodeId from, const Exited& exited) {
+  STARLING_MARK("agent: Exited");
   if (seat_of(from) != nullptr) {
     on_executor(from, exited);
   } else {
@@ -70,6 +78,7 @@ void Step::on(NodeId from, const Exited& exited) {
 }
 
 void Step::on(NodeId from, const Progress& progress) {
+  STARLING_MARK("agent: Progress");
   if (seat_of(from) != nullptr) {
     on_executor(from, progress);
   } else {
@@ -79,6 +88,7 @@ void Step::on(NodeId from, const Progress& progress) {
 
 /// The first step of a life: what the journal left open goes on.
 void Step::begin() {
+  STARLING_MARK("agent: begin");
   s.begun = true;
   persist(LifeBegan{s.config.incarnation, s.config.epoch});
   std::vector<const Job*> waiting;
@@ -91,13 +101,16 @@ void Step::begin() {
         waiting.push_back(&job);
         break;
       case Stage::offered:
+        STARLING_MARK("agent: a life begins with a job on offer");
         send_offer(job);
         break;
       case Stage::starting:
+        STARLING_MARK("agent: a life begins with a job that starts or runs");
         s.enter_running(job);
         send_starts(job);
         break;
       case Stage::draining:
+        STARLING_MARK("agent: a life begins with a job that drains");
         s.enter_running(job);
         send_releases(job);
         break;
@@ -109,6 +122,7 @@ void Step::begin() {
             [](const Job* a, const Job* b) { return a->order < b->order; });
   for (const Job* job : waiting) s.enter_waiting(*job, false);
   for (auto& [attempt, share] : s.shares) {
+    if (planted(Bug::successor_relaunches)) launch(attempt, share);
     share.word = now;
     // Our own word is at hand; another home may be about to send Start.
     const bool own = share.home == me();
@@ -116,7 +130,10 @@ void Step::begin() {
   }
   s.ledger.tombstones().date(now);
   s.sweep = now;
-  for (SeatState& seat : s.seats) request_inventory(seat);
+  for (SeatState& seat : s.seats) {
+    request_inventory(seat);
+    if (planted(Bug::allocates_before_inventory)) s.ledger.trust(seat.seat.servers);
+  }
   for (const PeerState& peer : s.peers) {
     if (peer.peer.agent == me()) continue;
     tell(peer.peer.agent, Hello{Role::agent, kOldestProtocol, s.config.protocol, {}});
@@ -130,6 +147,7 @@ void Step::begin() {
 }
 
 void Step::tick() {
+  STARLING_MARK("agent: tick");
   s.decided = false;
   while (!s.job_timers.empty() && s.job_timers.begin()->first <= now) {
     const JobId id = s.job_timers.begin()->second;
@@ -149,7 +167,12 @@ void Step::tick() {
   for (SeatState& seat : s.seats) {
     if (seat.timer <= now) request_inventory(seat);
   }
-  if (s.beat <= now) heartbeat();
+  if (s.beat <= now) {
+    heartbeat();
+    look_for_turn();
+    settle();
+  }
+  if (s.claim && s.claim->until <= now) end_claim(s.claim->attempt);
   if (later(s.sweep, kSweep) <= now) sweep();
   if (s.look <= now) change(TriggerKind::round);
   if (s.dirty) decide();
@@ -158,6 +181,7 @@ void Step::tick() {
 }
 
 void Step::on_job_timer(Job& job) {
+  STARLING_MARK("agent: on_job_timer");
   switch (job.stage) {
     case Stage::waiting:
       if (JobView* view = s.waiting_view(job)) {
@@ -169,11 +193,18 @@ void Step::on_job_timer(Job& job) {
       send_offer(job);
       break;
     case Stage::bidding:
-      choose(job);
+      if (job.attempt.claimed.empty()) {
+        choose(job);
+      } else if (job.attempt.deadline <= now) {
+        end_turn(job, std::nullopt);
+      } else {
+        claim(job);
+      }
       break;
     case Stage::reserving:
     case Stage::committing:
       if (job.attempt.deadline <= now) {
+        STARLING_MARK("agent: a round runs out of time");
         abort_round(job, "no answer within the hold time");
       } else if (job.stage == Stage::reserving) {
         send_reserves(job);
@@ -183,6 +214,7 @@ void Step::on_job_timer(Job& job) {
       break;
     case Stage::starting:
       if (job.attempt.deadline <= now) {
+        STARLING_MARK("agent: a start runs out of time");
         job.trouble = "not every partition had started it in time";
         drain(job, AfterDrain::retry);
       } else if (any_lost(job)) {
@@ -201,6 +233,7 @@ void Step::on_job_timer(Job& job) {
 }
 
 void Step::on_share_timer(AttemptId attempt, OwnedShare& share) {
+  STARLING_MARK("agent: on_share_timer");
   const Hold* hold = s.ledger.find(attempt);
   if (hold->phase != HoldPhase::releasing && unwanted(share)) {
     release_share(attempt, share);
@@ -216,6 +249,10 @@ void Step::on_share_timer(AttemptId attempt, OwnedShare& share) {
                          [&](const Piece& piece) { return piece.state == state; });
     };
     if (in(Piece::State::unknown) || !share.home_known) {
+      if (planted(Bug::launched_freed_on_silence)) {
+        s.ledger.release(attempt, Duration{0});
+        return s.drop_share(attempt);
+      }
       ask_home(attempt, share);
     } else if (in(Piece::State::launching)) {
       if (later(share.launched, s.config.timers.start) <= now) {
@@ -241,6 +278,7 @@ Agent::Agent(AgentConfig config, const Topology& topology, const SpeedModel& spe
                                         std::move(first.policy), rng, kTenantsBefore);
   for (const Record& record : recovered) state_->replay(record);
 }
+Agent::Agent(std::unique_ptr<AgentState> state) : state_(std::move(state)) {}
 Agent::~Agent() = default;
 Agent::Agent(Agent&&) noexcept = default;
 Agent& Agent::operator=(Agent&&) noexcept = default;
@@ -272,9 +310,12 @@ Instant Agent::next_deadline() const noexcept {
   if (!s.job_timers.empty()) next = std::min(next, s.job_timers.begin()->first);
   if (!s.share_timers.empty()) next = std::min(next, s.share_timers.begin()->first);
   if (!s.lapses.empty()) next = std::min(next, s.lapses.begin()->first);
+  if (s.claim) next = std::min(next, s.claim->until);
   for (const SeatState& seat : s.seats) next = std::min(next, seat.timer);
   return next;
 }
+
+Agent Agent::clone() const { return Agent(std::make_unique<AgentState>(*state_)); }
 
 const AgentConfig& Agent::config() const noexcept { return state_->config; }
 const AgentState& Agent::state() const noexcept { return *state_; }

@@ -87,8 +87,11 @@ class Executor {
   [[nodiscard]] std::vector<LaunchSpec> running() const;
   /// Records that replay to the same durable state, for Journal::compact.
   [[nodiscard]] std::vector<Record> snapshot() const;
+  /// A second executor in the same state, for searches over all that could happen next.
+  [[nodiscard]] Executor clone() const;
 
  private:
+  explicit Executor(std::unique_ptr<ExecutorState> state);
   std::unique_ptr<ExecutorState> state_;
 };
 

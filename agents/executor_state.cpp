@@ -5,6 +5,7 @@
 
 #include "agents/gang_layout.h"
 #include "base/check.h"
+#include "base/planted.h"
 
 namespace starling {
 
@@ -49,7 +50,7 @@ void ExecutorState::forget(AttemptId attempt, Duration served, Instant now) {
     resends.erase({run->second.resend, attempt});
     runs.erase(run);
   }
-  forgotten.add(attempt, {served, now, true});
+  if (!planted(Bug::executor_without_tombstones)) forgotten.add(attempt, {served, now, true});
 }
 
 void ExecutorState::replay(const Record& record) {
@@ -58,7 +59,7 @@ void ExecutorState::replay(const Record& record) {
   } else if (const auto* seen = std::get_if<EpochSeen>(&record)) {
     epoch = std::max(epoch, seen->epoch);
   } else if (const auto* launching = std::get_if<ProcessLaunching>(&record)) {
-    // Of another topology: check_journal() has said so to those who asked.
+    // Of another topology: fits_journal() says so to those who ask.
     const Placement& here = launching->launch.here;
     const auto outside = [&](GpuId gpu) { return !gpus.contains(gpu.value); };
     if (std::any_of(here.begin(), here.end(), outside)) return;

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "base/check.h"
+#include "base/planted.h"
 
 namespace starling {
 
@@ -70,7 +71,7 @@ std::optional<Refusal> Ledger::commit(Instant now, AttemptId attempt) {
   if (at == holds_.end() || at->second.phase == HoldPhase::releasing) return Refusal::expired;
   Hold& hold = at->second;
   if (hold.phase != HoldPhase::reserved) return std::nullopt;
-  if (hold.until <= now) return Refusal::expired;
+  if (hold.until <= now && !planted(Bug::lapsed_hold_committed)) return Refusal::expired;
   hold.phase = HoldPhase::committed;
   hold.until = kNever;
   return std::nullopt;
@@ -120,6 +121,7 @@ void Ledger::forget(AttemptId attempt) {
 
 void Ledger::release(AttemptId attempt, Duration served, Instant now, bool durable) {
   forget(attempt);
+  if (planted(Bug::owner_without_tombstones)) return;
   graves_.add(attempt, {served, now, durable});
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "agents/step.h"
+#include "base/marks.h"
 
 namespace starling {
 namespace {
@@ -109,6 +110,7 @@ void Step::forgive(Duration lag) {
 
 /// Pings go only where nothing else was heard. A silent executor's free GPUs are nobody's.
 void Step::heartbeat() {
+  STARLING_MARK("agent: heartbeat");
   const Duration beat = s.config.timers.heartbeat;
   const Duration lag = now - s.beat;
   s.beat = later(now, beat);

@@ -243,6 +243,7 @@ TEST_CASE("what was adopted and is lost cannot be launched again: its home is to
   owner.now += 1s;
   owner.hear(Owner::kExecutor, Hello{Role::executor, 1, 1, {}});
   owner.hear(Owner::kExecutor, Inventory{Owner::kFence, {}});
+  owner.hear(Owner::kHome, AttemptAnswer{owner.attempt, AttemptLife::live});
   CHECK(owner.said<Launch>() == nullptr);
   REQUIRE(owner.said<Exited>() != nullptr);
   CHECK(owner.said<Exited>()->exit.lost);

@@ -1,10 +1,13 @@
 #include <algorithm>
 
 #include "agents/step.h"
+#include "base/marks.h"
+#include "base/planted.h"
 
 namespace starling {
 
 void Step::request_inventory(SeatState& seat) {
+  STARLING_MARK("agent: request_inventory");
   if (seat.asked == kNever) {
     seat.asked = now;
     seat.backoff = Duration{0};
@@ -16,10 +19,12 @@ void Step::request_inventory(SeatState& seat) {
 /// What runs at one executor, against the ledger. Its GPUs can be given away from now on. A repeat
 /// is old news.
 void Step::on(NodeId from, const Inventory& inventory) {
+  STARLING_MARK("agent: Inventory");
   const auto known = s.seat_index.find(from);
   if (known == s.seat_index.end()) return refuse();
   SeatState& seat = s.seats[known->second];
-  if (seat.answered || inventory.fence != s.fence()) return;
+  const bool other = inventory.fence != s.fence() && !planted(Bug::inventory_of_any_epoch);
+  if (seat.answered || other) return;
   bool rightful = true;
   for (const InventoryItem& item : inventory.items) {
     rightful = reconcile(known->second, item) && rightful;
@@ -29,16 +34,14 @@ void Step::on(NodeId from, const Inventory& inventory) {
     return std::any_of(inventory.items.begin(), inventory.items.end(),
                        [&](const InventoryItem& item) { return item.attempt == attempt; });
   };
-  std::vector<AttemptId> missing, dead;
+  std::vector<AttemptId> missing;
   for (auto& [attempt, share] : s.shares) {
     for (Piece& piece : share.pieces) {
       if (piece.seat != known->second || listed(attempt)) continue;
-      // The executor has never heard of it: only the home knows whether it may be launched. What
-      // was seen running there has died with its machine.
+      // The executor has never heard of it, or lost it, or had not heard of it yet when it said so.
+      // Only the home knows whether it may be launched; if it runs, that changes nothing.
       const bool old = share.launched == kNever || share.launched < seat.asked;
-      const bool died = piece.state == Piece::State::running && old;
-      if (died) dead.push_back(attempt);
-      if (died) piece.state = Piece::State::gone;
+      if (piece.state == Piece::State::running && old) piece.state = Piece::State::unknown;
       if (piece.state == Piece::State::unknown) missing.push_back(attempt);
     }
   }
@@ -52,10 +55,8 @@ void Step::on(NodeId from, const Inventory& inventory) {
     seat.timer = kNever;
     s.ledger.trust(seat.seat.servers);
   }
-  for (const AttemptId attempt : dead) {
-    fail_share(attempt, s.shares.at(attempt), {0, true, "its executor came back without it"});
-  }
   for (const AttemptId attempt : missing) {
+    STARLING_MARK("agent: an executor has never heard of a share");
     OwnedShare& share = s.shares.at(attempt);
     if (!share.told) ask_home(attempt, share);
   }
@@ -63,13 +64,16 @@ void Step::on(NodeId from, const Inventory& inventory) {
 }
 
 bool Step::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
+  STARLING_MARK("agent: reconcile");
   const NodeId executor = s.seats[seat_index].seat.node;
   const auto known = s.shares.find(item.attempt);
   if (known == s.shares.end()) {
     if (item.exited) return send(executor, ExitedAck{item.attempt, s.partition.id}), true;
     const bool ours = s.ledger.released(item.attempt) == nullptr &&
                       s.ledger.adopt(item.attempt, me(), item.gpus, HoldPhase::launched);
+    if (!ours) STARLING_MARK("agent: an executor runs what was released");
     if (!ours) return send(executor, Kill{item.attempt, s.fence()}), false;
+    STARLING_MARK("agent: an executor runs what the journal does not know");
     OwnedShare& share = s.shares[item.attempt];
     share.home_known = false;
     share.pieces = s.pieces_of(item.gpus, Piece::State::running);
@@ -109,7 +113,9 @@ bool Step::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
 
 /// Repeated until the home has answered.
 void Step::ask_home(AttemptId attempt, OwnedShare& share) {
+  STARLING_MARK("agent: ask_home");
   s.set_timer(attempt, share, later(now, s.config.timers.orphan_query));
+  if (planted(Bug::orphan_query_missing)) return;
   const AttemptQuery query = question(attempt, share);
   if (share.home_known) return tell(share.home, query);
   for (const PeerState& peer : s.peers) tell(peer.peer.agent, query);

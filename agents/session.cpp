@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include "agents/step.h"
+#include "base/marks.h"
+#include "base/planted.h"
 
 namespace starling {
 namespace {
@@ -18,8 +20,10 @@ bool same_content(const Digest& a, const Digest& b) {
 
 /// From an executor: perhaps a new life, so what runs there has to be compared again.
 void Step::on(NodeId from, const Hello& hello) {
+  STARLING_MARK("agent: Hello");
   const std::uint16_t mine = s.config.protocol;
-  if (hello.protocol_min > mine || hello.protocol_max < kOldestProtocol) {
+  const bool foreign = hello.protocol_min > mine || hello.protocol_max < kOldestProtocol;
+  if (foreign && !planted(Bug::other_protocol_welcomed)) {
     return send(from, Goodbye{"agent " + std::to_string(me().value) + " speaks protocols " +
                               std::to_string(kOldestProtocol) + " to " + std::to_string(mine) +
                               ", and you " + std::to_string(hello.protocol_min) + " to " +
@@ -37,6 +41,7 @@ void Step::on(NodeId from, const Hello& hello) {
 }
 
 void Step::on(NodeId from, const Welcome& welcome) {
+  STARLING_MARK("agent: Welcome");
   if (!is_agent(from)) return refuse();
   PeerState& peer = s.peers[agent_of(from).value];
   if (welcome.fence.partition != peer.peer.partition.id) return refuse();
@@ -45,6 +50,7 @@ void Step::on(NodeId from, const Welcome& welcome) {
 
 /// An executor that has seen a higher epoch obeys somebody else; an owner says which epoch counts.
 void Step::on(NodeId from, const Fenced& fenced) {
+  STARLING_MARK("agent: Fenced");
   const PeerState* owner = s.owner_of(fenced.partition);
   if (!is_agent(from) || owner == nullptr || agent_node(owner->peer.agent) != from) return refuse();
   PeerState& peer = s.peers[owner->peer.agent.value];
@@ -53,10 +59,12 @@ void Step::on(NodeId from, const Fenced& fenced) {
 
 /// Versions only rise; a repeat or an overtaken one is dropped.
 void Step::on(NodeId from, const Digest& digest) {
+  STARLING_MARK("agent: Digest");
   if (!is_agent(from)) return refuse();
   PeerState& peer = s.peers[agent_of(from).value];
   if (digest.fence.partition != peer.peer.partition.id) return refuse();
-  if (peer.digest && digest.version <= peer.digest->version) return;
+  const bool overtaken = peer.digest && digest.version <= peer.digest->version;
+  if (overtaken && !planted(Bug::stale_digest_taken)) return;
   peer.epoch = std::max(peer.epoch, digest.fence.epoch);
   const bool news = !peer.digest || !same_content(*peer.digest, digest);
   peer.digest = digest;
@@ -69,6 +77,7 @@ void Step::on(NodeId from, const Digest& digest) {
 /// Says what is free here once it has changed. Where nothing gets lost every change is told at
 /// once; elsewhere when somebody waits for it or the last word is old.
 void Step::send_digests() {
+  STARLING_MARK("agent: send_digests");
   s.digest_due = false;
   s.digest_look = kNever;
   if (s.peers.size() < 2) return;

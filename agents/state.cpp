@@ -53,7 +53,7 @@ const Partition& partition_in(const AgentConfig& config) {
 }  // namespace
 
 AgentState::AgentState(AgentConfig agent_config, const Topology& data_center,
-                       const SpeedModel& speed_model, std::unique_ptr<Policy> chosen_policy,
+                       const SpeedModel& speed_model, std::shared_ptr<Policy> chosen_policy,
                        Rng agent_rng, std::uint32_t room)
     : config(std::move(agent_config)),
       topology(data_center),

@@ -46,6 +46,14 @@ class TestFlock {
   void cancel(std::uint64_t n);
   /// A message from a second client.
   void ask(std::uint32_t agent, Message message);
+  /// At once, past the network.
+  void inject(std::uint32_t agent, NodeId from, const Message& message) {
+    step_agent(agent, Received{from, message});
+  }
+  void inject_executor(std::uint32_t executor, NodeId from, const Message& message) {
+    step_executor(executor, Received{from, message});
+  }
+  void lose_no_more(const std::string& kind) { lose_.erase(kind); }
   void tell(NodeId from, NodeId to, Message message) { post(from, {to, std::move(message)}); }
 
   /// One message, end of a process or tick. False: nothing will ever happen any more.
@@ -103,6 +111,12 @@ class TestFlock {
   [[nodiscard]] Instant now() const noexcept { return now_; }
   [[nodiscard]] const std::vector<Record>& journal(std::uint32_t a) const {
     return agents_[a].journal;
+  }
+  [[nodiscard]] const std::vector<Record>& executor_journal(std::uint32_t e) const {
+    return executors_[e].journal;
+  }
+  [[nodiscard]] const ExecutorConfig& executor_config(std::uint32_t e) const {
+    return executors_[e].config;
   }
   [[nodiscard]] const Topology& topology() const noexcept { return topology_; }
   /// What broke a rule: a GPU twice, a job twice, a part without the whole, a second end.

@@ -66,8 +66,9 @@ Status check_place(NodeSeat me, const std::optional<KeyPair>& keys, const std::s
   if (mine == flock.end()) return {Errc::invalid, who + " is not in the flock"};
   if (me.seat >= mine->second.seats())
     return {Errc::invalid, who + " has no seat " + std::to_string(me.seat)};
-  const std::string only = " needs keys; without them only tcp://127.0.0.1 and ipc:// are allowed "
-                           "('starling keys new FILE' makes a pair)";
+  const std::string only =
+      " needs keys; without them only tcp://127.0.0.1 and ipc:// are allowed "
+      "('starling keys new FILE' makes a pair)";
   if (keys) {
     if (!has_key(mine->second, me.seat, keys->public_key)) {
       return {Errc::invalid, "bus: the key of node " + std::to_string(me.node.value) +
@@ -88,8 +89,7 @@ Status check_place(NodeSeat me, const std::optional<KeyPair>& keys, const std::s
       return {Errc::invalid, "bus: " + address + " of node " + std::to_string(node.value) + only};
     }
   }
-  if (!bind.empty() && !same_host(bind))
-    return {Errc::invalid, "bus: to listen at " + bind + only};
+  if (!bind.empty() && !same_host(bind)) return {Errc::invalid, "bus: to listen at " + bind + only};
   return done();
 }
 

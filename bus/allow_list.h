@@ -27,8 +27,8 @@ struct NodeSeat {
 /// The place of such a user, if the flock still knows that key as its own.
 [[nodiscard]] std::optional<NodeSeat> place_of_user(std::string_view user, const Flock& flock);
 
-/// What makes `flock` unfit for an endpoint at `me` with `keys`, which is to listen at `bind` (empty:
-/// at its own address); `invalid` says what to do.
+/// What makes `flock` unfit for an endpoint at `me` with `keys`, which is to listen at `bind`
+/// (empty: at its own address); `invalid` says what to do.
 [[nodiscard]] Status check_place(NodeSeat me, const std::optional<KeyPair>& keys,
                                  const std::string& bind, const Flock& flock);
 

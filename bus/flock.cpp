@@ -43,8 +43,8 @@ Result<Member> member_from(const Json& json) {
     } else if (key == "role" || key == "address" || key == "key") {
       if (!value.is_string()) return {Errc::invalid, "\"" + key + "\" is not a text"};
     } else if (key == "also") {
-      if (!value.is_array() || !std::all_of(value.begin(), value.end(),
-                                            [](const Json& k) { return k.is_string(); }))
+      if (!value.is_array() ||
+          !std::all_of(value.begin(), value.end(), [](const Json& k) { return k.is_string(); }))
         return {Errc::invalid, "\"also\" is not a list of keys"};
     } else if (key != "standby") {
       return {Errc::invalid,

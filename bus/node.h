@@ -113,6 +113,7 @@ class Node {
   [[nodiscard]] bool fresh(const Delivery& delivery, const Frame& frame);
   [[nodiscard]] bool authorised(NodeId from, const Message& message) const;
   [[nodiscard]] Turn drain(Instant now, std::uint32_t taken);
+  void send_all();
   [[nodiscard]] Status flush();
   /// What is spoken with `peer`; the oldest until something was heard of its present life.
   [[nodiscard]] std::uint16_t spoken_with(NodeId peer) const;

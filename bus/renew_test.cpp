@@ -51,8 +51,10 @@ TEST_CASE("a node gets a new key in three steps, and is heard and reached in bet
   CHECK(passes(world, *a, *b, kB));
 
   // A connection with the old key, made while it counted.
-  const auto thief = ZmqEndpoint::open({kA, "ipc://" + (world.folder.path / "thief").string(), old,
-                                        {}}, flock, world.clock).value();
+  const auto thief =
+      ZmqEndpoint::open({kA, "ipc://" + (world.folder.path / "thief").string(), old, {}}, flock,
+                        world.clock)
+          .value();
   empty(world, *b);
   REQUIRE(passes(world, *thief, *b, kB));
   flock[kA].also.clear();  // and the old one is let in no more, not even over that one

@@ -9,6 +9,17 @@
 #include "bus/keys.h"
 
 namespace starling {
+namespace {
+
+/// Where a process of this host reaches what is bound to `address`.
+std::string from_here(std::string address) {
+  for (const std::string any : {"tcp://0.0.0.0:", "tcp://[::]:"}) {
+    if (address.starts_with(any)) return "tcp://127.0.0.1:" + address.substr(any.size());
+  }
+  return address;
+}
+
+}  // namespace
 
 ZapHandler::ZapHandler(zmq::context_t& context, std::map<std::string, std::string> allowed)
     : allowed_(std::move(allowed)), socket_(context, zmq::socket_type::rep) {
@@ -83,7 +94,7 @@ bool refuses_strangers(zmq::context_t& context, const std::string& address,
   monitor.set(zmq::sockopt::linger, 0);
   monitor.set(zmq::sockopt::rcvtimeo, 3000);
   monitor.connect(events);
-  socket.connect(address);
+  socket.connect(from_here(address));
 
   // The first frame of an event is its number (16 bits) and a value; the first event decides.
   zmq::message_t event;

@@ -30,14 +30,6 @@ constexpr Duration kStale = std::chrono::seconds(10);
 // What encryption adds to a frame (33 bytes), with room to spare.
 constexpr std::int64_t kEnvelope = 64;
 
-/// Where a process of this host reaches what is bound to `address`.
-std::string from_here(std::string address) {
-  for (const std::string any : {"tcp://0.0.0.0:", "tcp://[::]:"}) {
-    if (address.starts_with(any)) return "tcp://127.0.0.1:" + address.substr(any.size());
-  }
-  return address;
-}
-
 }  // namespace
 
 struct ZmqEndpoint::Sockets {
@@ -104,7 +96,7 @@ struct ZmqEndpoint::Sockets {
   /// A stranger's key must be refused.
   Status test_itself() {
     const std::uint64_t before = zap->refused();
-    if (!refuses_strangers(context, from_here(address), options.keys->public_key)) {
+    if (!refuses_strangers(context, address, options.keys->public_key)) {
       return {Errc::unsupported, "bus: " + address +
                                      " let a stranger's key in, or did not answer; refusing to "
                                      "serve"};
@@ -292,7 +284,9 @@ ZmqEndpoint::~ZmqEndpoint() = default;
 
 Result<std::unique_ptr<ZmqEndpoint>> ZmqEndpoint::open(const ZmqOptions& options, Flock flock,
                                                        const Clock& clock) {
-  if (Status s = check_place({options.me, options.seat}, options.keys, options.bind, flock); !s.ok()) return s.error();
+  if (Status s = check_place({options.me, options.seat}, options.keys, options.bind, flock);
+      !s.ok())
+    return s.error();
   if (options.keys && zmq_has("curve") == 0)
     return {Errc::unsupported, "bus: this libzmq was built without CURVE"};
   const std::string mine = flock.at(options.me).seat(options.seat).address;
@@ -322,7 +316,9 @@ Status ZmqEndpoint::renew(Flock flock, const std::optional<KeyPair>& keys) {
   Sockets& s = *sockets_;
   ZmqOptions options = s.options;
   options.keys = keys;
-  if (Status fit = check_place({options.me, options.seat}, options.keys, options.bind, flock); !fit.ok()) return fit;
+  if (Status fit = check_place({options.me, options.seat}, options.keys, options.bind, flock);
+      !fit.ok())
+    return fit;
   if (keys.has_value() != s.options.keys.has_value())
     return {Errc::invalid, "bus: keys cannot come or go while a node runs; restart it"};
   const bool mine_changed = keys && keys->public_key != s.options.keys->public_key;

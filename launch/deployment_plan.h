@@ -16,8 +16,8 @@ namespace starling {
 /// Agents that may take over a partition, where nobody says otherwise.
 constexpr std::uint32_t kUsualStandbys = 3;
 
-/// Where nodes of one host may listen: as many addresses (tcp://A:P) of each host as were asked for,
-/// by the host's name.
+/// Where nodes of one host may listen: as many addresses (tcp://A:P) of each host as were asked
+/// for, by the host's name.
 using AddressBook = std::map<std::string, std::vector<std::string>>;
 using AddressSource =
     std::function<Result<AddressBook>(const std::map<std::string, std::size_t>& wanted)>;
@@ -44,9 +44,8 @@ struct DeploymentPlan {
   AddressSource addresses = loopback_addresses;
 };
 
-/// Makes the run directory, with addresses of the source and fresh keys. Everybody in it is let in and
-/// nobody else.
-/// Where the state is to be in etcd, that must answer.
+/// Makes the run directory, with addresses of the source and fresh keys. Everybody in it is let in
+/// and nobody else. Where the state is to be in etcd, that must answer.
 [[nodiscard]] Result<Deployment> create_deployment(const DeploymentPlan& plan,
                                                    const Topology& topology);
 

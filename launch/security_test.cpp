@@ -93,8 +93,7 @@ struct World {
 /// A connection of its own with a member's keys, below everything that checks what is sent.
 class Peer {
  public:
-  Peer(const World& world, const std::string& name)
-      : socket_(context_, zmq::socket_type::dealer) {
+  Peer(const World& world, const std::string& name) : socket_(context_, zmq::socket_type::dealer) {
     const KeyPair mine = world.keys(name);
     socket_.set(zmq::sockopt::linger, 0);
     socket_.set(zmq::sockopt::sndtimeo, 3000);
@@ -222,7 +221,8 @@ TEST_CASE("frames that are replayed, forged, stale, oversized or garbage change 
   CHECK(after.free == before.free);
 }
 
-TEST_CASE("floods of broken greetings and of strangers cost an agent neither its answers nor memory") {
+TEST_CASE(
+    "floods of broken greetings and of strangers cost an agent neither its answers nor memory") {
   World world;
   const AgentStatus before = *world.status();
   const std::size_t memory = world.memory_kib();

@@ -98,6 +98,9 @@ class World {
   /// An operator's word to the owner of the server. It may get lost; repeating it changes nothing.
   void drain(ServerId server, bool drained, bool evict = false);
 
+  /// The checker leaves this rule alone from now on.
+  void excuse(const std::string& rule);
+
   [[nodiscard]] Instant now() const noexcept;
   [[nodiscard]] Network& network() noexcept;
   [[nodiscard]] Hardware& hardware() noexcept;

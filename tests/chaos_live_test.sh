@@ -24,17 +24,17 @@ job() {  # JOB ATTEMPT GPU SECONDS
   STARLING_JOB=$1 STARLING_ATTEMPT=$1/1/1.$2 STARLING_RUN=x:y:0 RANK=0 WORLD_SIZE=1 CUDA_VISIBLE_DEVICES=$3 \
     STARLING_WORKER_GPUS=0 "$starling" chaos job --dir "$work/job" --seconds "$4"
 }
-job a 1 5 20 &
-first=$!
+job a 1 5 20 2>/dev/null &
 for _ in $(seq 200); do grep -qs '^start' "$work/job/records" && break; sleep 0.05; done
+first=$(awk '/^start/ { print $9 }' "$work/job/records")
 job b 1 5 0
 [ $? -eq 3 ] || fail "a GPU that is taken must be refused"
 grep -q "^taken .* b b/1/1.1 .* a a/1/1.1 $first\$" "$work/job/records" || fail "$(cat "$work/job/records")"
 job a 2 6 0
 [ $? -eq 3 ] || fail "a second attempt must be refused"
 grep -q "^twice .* a a/1/1.2 .* a a/1/1.1 $first\$" "$work/job/records" || fail "$(cat "$work/job/records")"
-kill -9 $first
-wait $first 2>/dev/null
+kill -9 "$first"
+wait
 job b 2 5 0 || fail "a lock outlived its process"
 
 echo "-- nothing outlives a driver that is killed, not even what is frozen"

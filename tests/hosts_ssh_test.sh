@@ -102,7 +102,15 @@ for _ in $(seq 200); do [ "$("$starling" jobs 2>/dev/null | grep -c finished)" -
 "$starling" jobs | grep -q "^$gang *finished" || fail "the gang does not finish: $("$starling" jobs)"
 [ "$(where gang | wc -l)" -eq 2 ] || fail "the gang ran on: $(where gang)"
 grep -rhs "^gang " h*/nodes/*/jobs | awk '{print $2}' | sort -u | grep -qx "10.77.$net_block.[123]" || fail "MASTER_ADDR is no host's address"
-[ "$("$starling" jobs | grep -c finished)" -eq 5 ] || fail "not all finished: $("$starling" jobs)"
+[ "$("$starling" jobs | grep -c finished)" -ge 5 ] || fail "not all finished: $("$starling" jobs)"
+
+echo "-- a client elsewhere has a copy of the directory with a key of its own"
+mkdir -p away/nodes && cp flock/deployment.json flock/flock.json flock/topology.yaml away/ && cp -r flock/nodes/client-7 away/nodes/
+on 2 "$starling" submit --flock away --gpus 1 --wait -- true >/dev/null 2>err.txt || fail "submit from h2: $(cat err.txt)"
+
+echo "-- keys change"
+for node in agent-1 executor-2; do "$starling" keys rotate $node >/dev/null 2>err.txt || fail "rotate $node: $(cat err.txt)"; done
+[ "$(find flock -name keys.json | grep -vc client)" -eq 0 ] || fail "secret keys of daemons stay behind"
 
 echo "-- an agent is killed"
 long=$(job --gpus 1 -- sh -c 'echo long here; sleep 9')

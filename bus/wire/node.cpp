@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/planted.h"
 #include "bus/roles.h"
 
 namespace starling {
@@ -117,7 +118,8 @@ bool Node::fresh(const Delivery& delivery, const Frame& frame) {
     endpoint_.found_at(from, delivery.seat);
   }
   Seen& seen = it->second;
-  if (frame.header.incarnation < seen.incarnation) return false;
+  const bool earlier = frame.header.incarnation < seen.incarnation;
+  if (earlier && !planted(Bug::earlier_life_heard)) return false;
   if (frame.header.incarnation > seen.incarnation) {
     seen = Seen{frame.header.incarnation};
     endpoint_.found_at(from, delivery.seat);
@@ -143,16 +145,7 @@ std::uint16_t Node::spoken_with(NodeId peer) const {
   return seen == seen_.end() ? kOldestProtocol : seen->second.protocol;
 }
 
-Status Node::flush() {
-  if (!out_.persist.empty()) {
-    STARLING_CHECK(journal_ != nullptr);
-    if (Status written = journal_->append(out_.persist); !written.ok()) {
-      failed_ = written.error();
-      return *failed_;
-    }
-    ++counters_.appends;
-    counters_.records += out_.persist.size();
-  }
+void Node::send_all() {
   for (const Send& send : out_.send) {
     const bool greets = std::holds_alternative<Hello>(send.message) ||
                         std::holds_alternative<Goodbye>(send.message);
@@ -168,6 +161,21 @@ Status Node::flush() {
       ++counters_.dropped;
     }
   }
+  out_.send.clear();
+}
+
+Status Node::flush() {
+  if (planted(Bug::sends_before_sync)) send_all();
+  if (!out_.persist.empty()) {
+    STARLING_CHECK(journal_ != nullptr);
+    if (Status written = journal_->append(out_.persist); !written.ok()) {
+      failed_ = written.error();
+      return *failed_;
+    }
+    ++counters_.appends;
+    counters_.records += out_.persist.size();
+  }
+  send_all();
   run_commands();
   out_.clear();
   return done();

@@ -94,8 +94,10 @@ struct Party {
 }  // namespace
 
 TEST_CASE("roles are enforced for every kind of message and every pair of roles") {
-  const Party parties[] = {{'A', agent_node(AgentId{1})}, {'E', executor_node(1)},
-                           {'C', client_node(1)}, {'?', NodeId{0}}};
+  const Party parties[] = {{'A', agent_node(AgentId{1})},
+                           {'E', executor_node(1)},
+                           {'C', client_node(1)},
+                           {'?', NodeId{0}}};
   const std::map<char, NodeId> mine{
       {'A', agent_node(AgentId{0})}, {'E', executor_node(0)}, {'C', client_node(0)}};
   testing::RandomMessage random{Rng(11)};

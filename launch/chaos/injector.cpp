@@ -220,6 +220,9 @@ bool Injector::links(const FaultSpec& spec, const PlannedFault& planned, const P
       if (paired ? std::find(second.begin(), second.end(), &b) == second.end() || &b == a
                  : is_first(b))
         continue;
+      // Only encryption can tell that bits were flipped, and etcd is spoken to without.
+      if (spec.kind == FaultKind::corrupt && (a->role == Role::etcd || b.role == Role::etcd))
+        continue;
       if (spec.direction != Direction::in) {
         for (const std::size_t i : flock_.links_of(*a, b)) hit.push_back(i);
       }

@@ -174,6 +174,11 @@ class Run {
   }
 
   void say(double now) {
+    for (; told_ < audit_->violations().size() && !options_.quiet; ++told_) {
+      const Violation& v = audit_->violations()[told_];
+      progress_.finish();
+      std::fprintf(stderr, "starling: %.3f s: %s: %s\n", v.at, v.rule.c_str(), v.message.c_str());
+    }
     const auto totals = audit_->totals();
     std::size_t hits = 0;
     for (const FaultRecord& f : injector_->history()) hits += !f.skipped;
@@ -383,6 +388,7 @@ class Run {
   Injector* injector_ = nullptr;
   double began_ = 0, next_status_ = 0, next_knock_ = 0, next_rss_ = 0, next_idle_ = 0, rss_ = 0;
   bool healing_ = false;
+  std::size_t told_ = 0;  // of the violations
   std::vector<AgentStatus> last_status_;
   ProgressBar progress_{"breaking things", options_.quiet};
 };

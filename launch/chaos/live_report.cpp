@@ -170,7 +170,7 @@ std::string report_text(const LiveReport& r) {
                 r.rss_mib, with_commas(r.link_connections).c_str(),
                 with_commas(r.link_bytes).c_str());
   text += line;
-  if (r.throughput_before > 0) {
+  if (r.scenario.expect.throughput > 0) {
     std::snprintf(
         line, sizeof line,
         "jobs started a second: %.1f before the first takeover, %.1f 15 to 30 s after it\n",

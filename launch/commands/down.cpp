@@ -24,8 +24,8 @@ bool end_up(const std::filesystem::path& dir) {
     if (StateDir::take(place).ok()) return true;
     if (i == 0) {
       const auto text = read_text(place / "in-use");
-      const auto pid = text ? parse_whole(text.value().substr(0, text.value().find('\n')))
-                            : std::nullopt;
+      const auto pid =
+          text ? parse_whole(text.value().substr(0, text.value().find('\n'))) : std::nullopt;
       if (pid && *pid > 1) kill(static_cast<pid_t>(*pid), SIGTERM);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -63,7 +63,7 @@ int probe(const Options& o) {
   const int most = static_cast<int>(sysconf(_SC_OPEN_MAX));
   for (int fd = 3; fd < std::min(most, 1024); ++fd) close(fd);
   const std::string self = own_program();
-  const char* const argv[] = {self.c_str(), "node",   "run",          "--dir",
+  const char* const argv[] = {self.c_str(),  "node",   "run",          "--dir",
                               o.dir.c_str(), "--host", o.host.c_str(), nullptr};
   execv(self.c_str(), const_cast<char* const*>(argv));
   _exit(127);
@@ -160,7 +160,8 @@ void add_node(const Command& root) {
   with_dir(begin);
   begin.option("--host", o->host, "NAME", "as the flock calls this host");
   begin.action(needs(true, start));
-  const Command look = command.sub("watch", "a status line twice a second, until standard input ends");
+  const Command look =
+      command.sub("watch", "a status line twice a second, until standard input ends");
   with_dir(look);
   look.action(needs(false, watch));
   const Command end = command.sub("stop", "stops what 'start' started");

@@ -160,15 +160,15 @@ int profile(Options o) {
   const auto samples = run_campaign(plan.value(), options, bench);
   bar.finish();
   if (!samples) {
-    const Error& error = samples.error();
-    if (error.code == Errc::conflict || error.code == Errc::invalid)
-      return bad_input("profile: " + error.message);
+    Error error = samples.error();
+    const bool broke_off = error.code == Errc::busy || error.code == Errc::io;
     std::error_code none;
-    const bool kept = std::filesystem::exists(options.samples_file, none);
-    return work_failed("profile: " + error.message +
-                       (kept ? "; what was measured is in " + options.samples_file +
-                                   ", and the same command with --resume goes on with it"
-                             : ""));
+    if (broke_off && std::filesystem::exists(options.samples_file, none)) {
+      error.message += "; what was measured is in " + options.samples_file +
+                       ", and the same command with --resume goes on with it";
+    }
+    if (error.code == Errc::conflict) error.code = Errc::invalid;  // the user can mend it
+    return failed({error.code, "profile: " + error.message});
   }
   const std::vector<ProfiledPair> rows = profiled_pairs(plan.value(), samples.value());
   if (const Status ok = write_text(o.out, profiled_pairs_csv(rows, o.campaign, o.hardware)); !ok)

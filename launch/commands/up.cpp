@@ -1,3 +1,5 @@
+#include "launch/commands/up.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -7,7 +9,6 @@
 #include <thread>
 
 #include "launch/commands/commands.h"
-#include "launch/commands/up.h"
 #include "launch/deployment_plan.h"
 #include "launch/exit_codes.h"
 #include "launch/flock_hosts.h"
@@ -275,7 +276,8 @@ void add_up(const Command& root) {
   command.flag("--no-restart", o->no_restart,
                "daemons that end are not started again (partitions are still taken over)");
   command.option("--max-skew", o->most_skew_s, "S",
-                 "seconds that the clocks of hosts may differ from this machine's (default 5)", 0.0);
+                 "seconds that the clocks of hosts may differ from this machine's (default 5)",
+                 0.0);
   command.flag("--json", o->json, "with --hosts: a JSON line on stdout whenever something changed");
   command.examples(
       {"starling up --flock ~/flock --topology cluster.yaml --agents 2 --policy consolidate",

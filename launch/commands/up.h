@@ -20,8 +20,8 @@ struct UpOptions {
   double speedup = 1, most_skew_s = 5;
 };
 
-/// The data centre and what of the plan does not depend on where it runs; `invalid` names the option
-/// that is wrong.
+/// The data centre and what of the plan does not depend on where it runs; `invalid` names the
+/// option that is wrong.
 struct UpPlan {
   Topology topology;
   DeploymentPlan plan;

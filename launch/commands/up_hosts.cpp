@@ -35,8 +35,7 @@ Status unless_stopped(Step step) {
 Result<HostFlock> make(const UpOptions& o, const std::filesystem::path& dir, const UpPlan& up,
                        const HostSet& set, Remote& remote) {
   DeploymentPlan plan = up.plan;
-  const std::uint32_t agents =
-      o.agents_given ? o.agents : default_agents(set, up.topology);
+  const std::uint32_t agents = o.agents_given ? o.agents : default_agents(set, up.topology);
   plan.agents = agents;
   plan.clients = 8;
   const auto agent_hosts = place_agents(set, up.topology, agents);
@@ -78,6 +77,17 @@ Result<HostFlock> make(const UpOptions& o, const std::filesystem::path& dir, con
   return worked.error();
 }
 
+/// A host on which nothing runs gets this program, if it has another one.
+Status bring_up_to_date(const Remote& remote, const Host& host) {
+  if (!host.program.empty()) return done();
+  const Finished seen = remote.run(host, HostFlock::node_command(host, "watch"));
+  const auto status = host_status_from(seen.out);
+  if (seen.ok() && status && !status.value().stopped) return done();
+  const auto sum = remote.ask(host, "sha256sum " + shell_word(HostFlock::program(host)));
+  return send_program_to(remote, host,
+                         sum ? sum.value().substr(0, sum.value().find(' ')) : std::string());
+}
+
 /// Starts the keepers that do not run. Says how many did.
 Status start_keepers(const HostFlock& flock, const Remote& remote) {
   if (flock.way == Way::slurm) return done();  // the board starts them
@@ -85,8 +95,12 @@ Status start_keepers(const HostFlock& flock, const Remote& remote) {
   std::vector<char> ran(flock.hosts.size());
   for_each_at_once(flock.hosts.size(), [&](std::size_t i) {
     const Host& host = flock.hosts[i];
-    const auto answer = remote.ask(
-        host, HostFlock::node_command(host, "start --host " + shell_word(host.name)));
+    if (const Status fresh = bring_up_to_date(remote, host); !fresh.ok()) {
+      wrong[i] = fresh.error().message;
+      return;
+    }
+    const auto answer =
+        remote.ask(host, HostFlock::node_command(host, "start --host " + shell_word(host.name)));
     if (!answer) wrong[i] = answer.error().message;
     ran[i] = answer && answer.value().starts_with("running") ? 1 : 0;
   });
@@ -106,8 +120,7 @@ class Display {
   Display(const HostFlock& flock, bool json) : flock_(flock), json_(json) {}
 
   void show(const std::vector<HostBoard::Seen>& seen, const std::string& event = "status") {
-    const auto news =
-        last_.empty() ? std::vector<std::string>() : board_news(flock_, last_, seen);
+    const auto news = last_.empty() ? std::vector<std::string>() : board_news(flock_, last_, seen);
     const bool changed = last_.empty() || !news.empty() || event != "status";
     last_ = seen;
     if (json_) {
@@ -172,10 +185,11 @@ Result<bool> watch(const HostFlock& flock, const Deployment& deployment, const R
   came_up = true;
   display.show(board.look(), "ready");
   if (!o.json) {
-    std::printf("ready: %u agents, %zu executors on %zu hosts; use it with\n  export "
-                "STARLING_FLOCK=%s\n",
-                deployment.agents(), deployment.with_role(Role::executor).size(),
-                flock.hosts.size(), std::filesystem::absolute(flock.dir).c_str());
+    std::printf(
+        "ready: %u agents, %zu executors on %zu hosts; use it with\n  export "
+        "STARLING_FLOCK=%s\n",
+        deployment.agents(), deployment.with_role(Role::executor).size(), flock.hosts.size(),
+        std::filesystem::absolute(flock.dir).c_str());
     std::fflush(stdout);
   }
   while (!stop_requested()) {

@@ -85,7 +85,8 @@ std::vector<std::string> board_news(const HostFlock& flock, const std::vector<Se
     if (is.stopped && !was.stopped) news.push_back(who + "stopped on request");
     if (was.linked && !is.linked && !is.stopped)
       news.push_back(who + "connection lost (" + is.trouble + "); its daemons go on");
-    if (!was.linked && is.linked) news.push_back(who + (was.status ? "connected again" : "connected"));
+    if (!was.linked && is.linked)
+      news.push_back(who + (was.status ? "connected again" : "connected"));
     if (is.keepers > was.keepers) news.push_back(who + "its keeper was gone; starting it again");
     const auto earlier = daemons_of(was);
     for (const auto& [name, d] : daemons_of(is)) {

@@ -17,8 +17,7 @@ BuildId own_build() {
   while (in.read(block.data(), block.size()) || in.gcount() > 0)
     hash.add(std::string_view(block.data(), static_cast<std::size_t>(in.gcount())));
   std::array<char, 17> text{};
-  std::snprintf(text.data(), text.size(), "%016llx",
-                static_cast<unsigned long long>(hash.value()));
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash.value()));
   id.build = text.data();
   return id;
 }

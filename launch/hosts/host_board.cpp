@@ -66,14 +66,15 @@ void HostBoard::watch(std::size_t i) {
       if (start) ++seen.keepers;
     }
     if (start) {
-      const auto started = remote_.ask(
-          host, HostFlock::node_command(host, "start --host " + shell_word(host.name)));
+      const auto started =
+          remote_.ask(host, HostFlock::node_command(host, "start --host " + shell_word(host.name)));
       if (started) continue;
       const std::lock_guard lock(mutex_);
       seen_[i].trouble = started.error().message;
     }
-    pause = steady_clock::now() - began > std::chrono::seconds(30) ? kFirstRest
-                                                                   : std::min(2 * pause, kLongestRest);
+    pause = steady_clock::now() - began > std::chrono::seconds(30)
+                ? kFirstRest
+                : std::min(2 * pause, kLongestRest);
     rest(pause);
   }
 }

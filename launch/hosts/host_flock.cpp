@@ -16,9 +16,15 @@ using nlohmann::json;
 const char* const kFile = "hosts.json";
 
 json to_json(const Host& h) {
-  return {{"name", h.name},           {"address", h.address},         {"ssh", h.ssh},
-          {"user", h.user},           {"port", h.port},               {"identity", h.identity},
-          {"known_hosts", h.known_hosts}, {"directory", h.directory}, {"program", h.program}};
+  return {{"name", h.name},
+          {"address", h.address},
+          {"ssh", h.ssh},
+          {"user", h.user},
+          {"port", h.port},
+          {"identity", h.identity},
+          {"known_hosts", h.known_hosts},
+          {"directory", h.directory},
+          {"program", h.program}};
 }
 
 Host host_from(const json& j) {
@@ -90,9 +96,8 @@ Result<HostFlock> read_host_flock(const fs::path& dir) {
 Status write_host_flock(const HostFlock& flock) {
   json hosts = json::array();
   for (const Host& host : flock.hosts) hosts.push_back(to_json(host));
-  const json j{{"flock", flock.id},
-               {"way", flock.way == Way::slurm ? "slurm" : "ssh"},
-               {"hosts", hosts}};
+  const json j{
+      {"flock", flock.id}, {"way", flock.way == Way::slurm ? "slurm" : "ssh"}, {"hosts", hosts}};
   if (auto s = write_text(flock.dir / "flock-id", flock.id + "\n"); !s.ok()) return s;
   return write_text(flock.dir / kFile, j.dump(1) + "\n");
 }
@@ -112,7 +117,8 @@ Status copy_files(const HostFlock& flock, const Remote& remote, const Host& host
     ProgramOptions options;
     options.input = archive;
     options.timeout = std::chrono::seconds(120);
-    const auto copied = remote.ask(host, "tar -C " + shell_word(host.directory) + " -xpf -", options);
+    const auto copied =
+        remote.ask(host, "tar -C " + shell_word(host.directory) + " -xpf -", options);
     if (!copied) status = copied.error();
   }
   std::error_code ignored;

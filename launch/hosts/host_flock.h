@@ -12,9 +12,9 @@
 
 namespace starling {
 
-/// A flock on several hosts, as `hosts.json` of the directory where it was made says. That directory
-/// is the clients' (topology, flock.json, keys of the clients); each host has one of its own with
-/// the keys of its own nodes alone.
+/// A flock on several hosts, as `hosts.json` of the directory where it was made says. That
+/// directory is the clients' (topology, flock.json, keys of the clients); each host has one of its
+/// own with the keys of its own nodes alone.
 struct HostFlock {
   std::filesystem::path dir;  ///< not stored
   std::string id;             ///< `flock-id` of every directory

@@ -4,6 +4,7 @@
 #include <netdb.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -45,6 +46,12 @@ std::optional<std::string> numeric(const std::string& name) {
   return std::string(text);
 }
 
+/// ~/FILE is in the home of whoever runs this.
+std::string at_home(const std::string& file) {
+  const char* home = std::getenv("HOME");
+  return file.starts_with("~/") && home != nullptr ? home + file.substr(1) : file;
+}
+
 class Reader {
  public:
   Reader(Diagnostics& diagnostics, const Topology& topology, std::string flock_name)
@@ -59,16 +66,16 @@ class Reader {
     Host defaults;
     if (map.has("defaults")) {
       const YamlMap given(diagnostics_, map.get("defaults"), "defaults",
-                          {"user", "port", "identity", "known_hosts", "program"});
+                          {"user", "port", "identity", "known_hosts", "program", "directory"});
       connection(given, defaults);
+      defaults.directory = given.name("directory", "");
     }
     for (const YAML::Node& node : map.list("hosts", true)) host(node, defaults);
     if (diagnostics_.any()) return set_;
     if (!named_servers_) {
       set_.server_host = spread_servers(topology_.server_count(), set_.hosts.size());
     } else {
-      const auto homeless =
-          std::find(set_.server_host.begin(), set_.server_host.end(), kNobody);
+      const auto homeless = std::find(set_.server_host.begin(), set_.server_host.end(), kNobody);
       if (homeless != set_.server_host.end()) {
         const auto s = static_cast<std::uint32_t>(homeless - set_.server_host.begin());
         diagnostics_.add(map.place("hosts"),
@@ -84,8 +91,8 @@ class Reader {
   void connection(const YamlMap& map, Host& host) const {
     host.user = map.name("user", host.user);
     host.port = map.whole("port", 1, 65'535, host.port);
-    host.identity = map.name("identity", host.identity);
-    host.known_hosts = map.name("known_hosts", host.known_hosts);
+    host.identity = at_home(map.name("identity", host.identity));
+    host.known_hosts = at_home(map.name("known_hosts", host.known_hosts));
     host.program = map.name("program", host.program);
   }
 
@@ -95,11 +102,12 @@ class Reader {
                        "program", "servers", "agents", "directory"});
     Host host = defaults;
     host.name = map.name("name", std::nullopt);
-    const bool plain = host.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST"
-                                                   "UVWXYZ0123456789._-") == std::string::npos;
+    const bool plain = host.name.find_first_not_of(
+                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST"
+                           "UVWXYZ0123456789._-") == std::string::npos;
     if (!plain)
-      diagnostics_.add(map.place("name"), "name '" + host.name +
-                                              "' has other characters than letters, digits, . _ -");
+      diagnostics_.add(map.place("name"),
+                       "name '" + host.name + "' has other characters than letters, digits, . _ -");
     if (!host.name.empty() && !names_.insert(host.name).second)
       diagnostics_.add(map.place("name"), "host '" + host.name + "' is listed twice");
     const std::string address = map.name("address", host.name);
@@ -117,7 +125,9 @@ class Reader {
     if (host.ssh.starts_with("-"))
       diagnostics_.add(map.place("ssh"), "ssh '" + host.ssh + "' begins with '-'; give a host");
     connection(map, host);
-    host.directory = map.name("directory", ".starling/" + flock_name_ + "/" + host.name);
+    const std::string usual = ".starling/" + flock_name_ + "/" + host.name;
+    host.directory =
+        map.name("directory", defaults.directory.empty() ? usual : defaults.directory);
     if (host.directory == "/" || host.directory.find("..") != std::string::npos)
       diagnostics_.add(map.place("directory"),
                        "directory '" + host.directory + "' is no folder for a flock alone");

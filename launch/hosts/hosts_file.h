@@ -10,15 +10,14 @@
 
 namespace starling {
 
-/// A hosts file (docs/hosts.md): YAML, one mapping with `hosts` and perhaps `defaults`. `flock_name`
-/// is that of directories that are not given. `invalid` with one line per mistake:
+/// A hosts file (docs/hosts.md): YAML, one mapping with `hosts` and perhaps `defaults`.
+/// `flock_name` is that of directories that are not given. `invalid` with one line per mistake:
 /// "file:line:column: what is wrong; what would be right".
 [[nodiscard]] Result<HostSet> load_hosts(const std::filesystem::path& file,
                                          const Topology& topology, const std::string& flock_name);
 [[nodiscard]] Result<HostSet> parse_hosts(const std::string& text,
                                           const std::filesystem::path& file,
-                                          const Topology& topology,
-                                          const std::string& flock_name);
+                                          const Topology& topology, const std::string& flock_name);
 
 /// Servers in consecutive blocks, as even as can be.
 [[nodiscard]] std::vector<std::uint32_t> spread_servers(std::uint32_t servers, std::size_t hosts);

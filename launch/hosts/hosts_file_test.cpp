@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+
 #include "topology/generate.h"
 
 using namespace starling;
@@ -36,12 +38,13 @@ TEST_CASE("a hosts file says who lives where, and how ssh gets there") {
       "defaults: {user: root, port: 2222, identity: id}\n"
       "hosts:\n"
       "- {name: h1, address: 127.0.0.2, servers: [p0-r0-s5, p0-r0-s0..p0-r0-s1], agents: 2}\n"
-      "- {name: h2, address: 127.0.0.3, ssh: front, user: me, servers: \"p0-*-s2\", directory: /d}\n"
+      "- {name: h2, address: 127.0.0.3, ssh: front, user: me, servers: \"p0-*-s2\", directory: "
+      "/d}\n"
       "- {name: h3, address: 127.0.0.4, servers: [p0-r0-s3, p0-r0-s4], program: /bin/x}\n");
   CHECK(set.server_host == Numbers{0, 0, 1, 2, 2, 0});
   REQUIRE(set.hosts.size() == 3);
-  CHECK(set.hosts[0] == Host{"h1", "127.0.0.2", "127.0.0.2", "root", 2222, "id", "",
-                             ".starling/blue/h1", "", 2});
+  CHECK(set.hosts[0] ==
+        Host{"h1", "127.0.0.2", "127.0.0.2", "root", 2222, "id", "", ".starling/blue/h1", "", 2});
   CHECK(set.hosts[1].ssh == "front");
   CHECK(set.hosts[1].user == "me");
   CHECK(set.hosts[1].directory == "/d");
@@ -71,6 +74,26 @@ TEST_CASE("agents live where most GPUs of their partition are, as many as the fi
   CHECK(place_agents(set, six(), 3).error().message ==
         "the hosts file places 2 agents, but 3 are wanted; change a host's agents:, or --agents");
   CHECK(place_agents(set, six(), 1).error().code == Errc::invalid);
+}
+
+TEST_CASE("the example files read, with data centres as they say") {
+  const char* source = std::getenv("STARLING_SOURCE");
+  REQUIRE(source != nullptr);
+  const std::filesystem::path dir = std::filesystem::path(source) / "examples" / "hosts";
+  GeneratorOptions three;
+  three.servers = 3;
+  const auto plain = load_hosts(dir / "three-machines.yaml", generate_flat(three).value(), "f");
+  REQUIRE_MESSAGE(plain.ok(), (plain.ok() ? "" : plain.error().message));
+  CHECK(plain.value().server_host == Numbers{0, 1, 2});
+  CHECK(plain.value().hosts[0].identity.starts_with("/"));
+  GeneratorOptions racks;
+  racks.servers = 8;
+  racks.servers_per_rack = 4;
+  const auto apart = load_hosts(dir / "agents-apart.yaml", generate_leaf_spine(racks).value(), "f");
+  REQUIRE_MESSAGE(apart.ok(), (apart.ok() ? "" : apart.error().message));
+  CHECK(apart.value().server_host == Numbers{2, 2, 2, 2, 3, 3, 3, 3});
+  CHECK(place_agents(apart.value(), generate_leaf_spine(racks).value(), 2).value() ==
+        Numbers{0, 1});
 }
 
 TEST_CASE("flaws of a hosts file are named with their place") {

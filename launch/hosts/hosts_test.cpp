@@ -26,7 +26,8 @@ TEST_CASE("a program's outputs and end come back; one that takes too long is kil
   CHECK(run_program({"sh", "-c", "head -c 3000000 /dev/zero"}).out.size() >= 1U << 20U);
 }
 
-TEST_CASE("lines of a program come as it writes them; its input ends when they are wanted no more") {
+TEST_CASE(
+    "lines of a program come as it writes them; its input ends when they are wanted no more") {
   std::vector<std::string> lines;
   const Finished ended = follow_program(
       {"sh", "-c", "echo a; echo b; cat; exit 4"},
@@ -75,8 +76,9 @@ TEST_CASE("programs of another version or protocol do not fit, other builds do")
 }
 
 TEST_CASE("what cannot be reached is named") {
-  CHECK(reach_all({"127.0.0.1:1"}).error().message.starts_with(
-      "cannot reach 127.0.0.1:1: Connection refused"));
+  CHECK(reach_all({"127.0.0.1:1"})
+            .error()
+            .message.starts_with("cannot reach 127.0.0.1:1: Connection refused"));
   CHECK(reach_all({"nonsense"}).error().code == Errc::invalid);
   CHECK(reach_all({}).ok());
 }

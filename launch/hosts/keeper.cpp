@@ -62,8 +62,8 @@ Keeper::Keeper(const Deployment& flock, std::string host) : flock_(flock), host_
 }
 
 Keeper::Kept* Keeper::find(const std::string& name) {
-  const auto it = std::find_if(kept_.begin(), kept_.end(),
-                               [&](const Kept& k) { return k.state.name == name; });
+  const auto it =
+      std::find_if(kept_.begin(), kept_.end(), [&](const Kept& k) { return k.state.name == name; });
   return it == kept_.end() ? nullptr : &*it;
 }
 
@@ -80,8 +80,8 @@ void Keeper::ended(Kept& kept, const Supervisor::Ended& end, Time now) {
     log_error("not starting " + kept.state.name + " again: its configuration is wrong");
     return;
   }
-  kept.pause = settled || kept.pause.count() == 0 ? kFirstPause
-                                                  : std::min(2 * kept.pause, kLongestPause);
+  kept.pause =
+      settled || kept.pause.count() == 0 ? kFirstPause : std::min(2 * kept.pause, kLongestPause);
   kept.due = now + kept.pause;
 }
 

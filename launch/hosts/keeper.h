@@ -26,7 +26,7 @@ struct HostStatus {
   std::string host;
   std::string flock;  ///< its id (`flock-id`)
   std::int64_t pid = 0;
-  double beat_s = 0;  ///< CLOCK_BOOTTIME of the host when it was written
+  double beat_s = 0;     ///< CLOCK_BOOTTIME of the host when it was written
   bool stopped = false;  ///< on request; else it is to run
   std::vector<KeptDaemon> daemons;
   friend bool operator==(const HostStatus&, const HostStatus&) = default;
@@ -65,9 +65,9 @@ class Keeper {
   Supervisor supervisor_;
 };
 
-/// What `starling node run` does: keeps the daemons of `host` in the flock's directory `dir` until a
-/// stop is requested or, with `stream`, its standard input ends; with `stream` each status goes to
-/// stdout too. The exit status.
+/// What `starling node run` does: keeps the daemons of `host` in the flock's directory `dir` until
+/// a stop is requested or, with `stream`, its standard input ends; with `stream` each status goes
+/// to stdout too. The exit status.
 int keep_host(const std::filesystem::path& dir, const std::string& host, bool stream);
 
 /// The status of a directory and whether its keeper lives.

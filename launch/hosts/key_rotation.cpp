@@ -1,22 +1,35 @@
 #include "launch/hosts/key_rotation.h"
 
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <sstream>
 #include <thread>
 
 #include "bus/flock.h"
 #include "bus/keys.h"
+#include "launch/files.h"
 #include "launch/hosts/host_flock.h"
 #include "launch/hosts/preflight.h"
 #include "launch/signals.h"
-#include "launch/state_dir.h"
 #include "launch/transport.h"
 
 namespace starling {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Does the process that last locked the node's state live, and is it the node? Asked without the
+/// lock, which a daemon that begins just now would find taken.
+bool runs(const std::string& name, const fs::path& dir) {
+  const auto pid = read_text(dir / "state" / "in-use");
+  if (!pid) return false;
+  const std::string number = pid.value().substr(0, pid.value().find('\n'));
+  std::ifstream in("/proc/" + number + "/cmdline", std::ios::binary);
+  const std::string words{std::istreambuf_iterator<char>(in), {}};
+  return !number.empty() && words.find("nodes/" + name + "/") != std::string::npos;
+}
 
 /// The flock's files, wherever they are.
 class Spread {
@@ -106,15 +119,14 @@ std::vector<TakenFlock> taken_flocks(const Deployment& deployment) {
     const fs::path dir = deployment.node_dir(node.name), keys = dir / "keys.json";
     std::error_code ignored;
     if (node.role == Role::client || !fs::exists(keys, ignored)) continue;
-    const auto place = StateDir::take(dir / "state");
-    const bool running = !place && place.error().code == Errc::conflict;
-    all.push_back({node.name, running, taken_flock(keys)});
+    all.push_back({node.name, runs(node.name, dir), taken_flock(keys)});
     if (!fs::exists(dir / "seats", ignored)) continue;
     // Seats that are not served just now have no endpoint, and read the file when they get one.
     for (const auto& seat : fs::directory_iterator(dir / "seats", ignored)) {
       if (seat.path().extension() != ".json") continue;
       const std::string mark = taken_flock(seat.path());
-      if (!mark.empty()) all.push_back({node.name + "/" + seat.path().stem().string(), false, mark});
+      if (!mark.empty())
+        all.push_back({node.name + "/" + seat.path().stem().string(), false, mark});
     }
   }
   return all;
@@ -124,8 +136,8 @@ Result<std::string> rotate_key(const Deployment& deployment, const std::string& 
                                std::chrono::seconds patience) {
   const DeployedNode* node = deployment.find(name);
   if (node == nullptr) {
-    return {Errc::invalid, "keys rotate: the flock has no node '" + name +
-                               "'; 'starling keys show' lists them"};
+    return {Errc::invalid,
+            "keys rotate: the flock has no node '" + name + "'; 'starling keys show' lists them"};
   }
   auto members = read_flock(deployment.dir / "flock.json");
   if (!members) return members.error();

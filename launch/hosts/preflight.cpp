@@ -14,14 +14,14 @@ namespace starling {
 namespace {
 
 double wall_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 /// Needs nothing but a POSIX shell; one fact a line.
 std::string look_script(const std::string& directory) {
   return "d=" + shell_word(directory) +
-         "; case \"$d\" in /*) ;; *) d=\"$HOME/$d\";; esac; echo clock $(date +%s.%N); echo machine "
+         "; case \"$d\" in /*) ;; *) d=\"$HOME/$d\";; esac; echo clock $(date +%s.%N); echo "
+         "machine "
          "$(uname -sm); echo dir \"$d\"; p=\"$d\"; while [ ! -d \"$p\" ]; do p=$(dirname \"$p\"); "
          "done; echo ground \"$p\"; echo free $(df -Pk \"$p\" | tail -1 | awk '{print $4}'); [ -w "
          "\"$p\" ] && echo writable yes; [ -f \"$d/flock-id\" ] && echo flock $(cat "
@@ -68,8 +68,9 @@ std::string judge(const Host& host, const std::string& flock_id, const HostNeeds
   const std::string& dir = facts["dir"];
   if (facts.contains("flock")) {
     if (facts["flock"] != flock_id)
-      return who + dir + " holds another flock; give another directory:, or end that one with "
-                         "'starling down --remove'";
+      return who + dir +
+             " holds another flock; give another directory:, or end that one with "
+             "'starling down --remove'";
   } else if (facts.contains("used")) {
     return who + dir + " is not empty and holds no flock; give another directory:";
   }
@@ -167,10 +168,10 @@ Status Preflight::send_program() {
   for_each_at_once(flock_.hosts.size(), [&](std::size_t i) {
     const Host& host = flock_.hosts[i];
     const std::string dir = shell_word(host.directory);
-    const auto marked = remote_.ask(host, "mkdir -p " + dir + " && chmod 700 " + dir +
-                                              " && echo " + flock_.id + " >" + dir + "/flock-id");
-    Status s = marked ? send_program_to(remote_, host, looks_[i].program_sum)
-                      : Status(marked.error());
+    const auto marked = remote_.ask(host, "mkdir -p " + dir + " && chmod 700 " + dir + " && echo " +
+                                              flock_.id + " >" + dir + "/flock-id");
+    Status s =
+        marked ? send_program_to(remote_, host, looks_[i].program_sum) : Status(marked.error());
     if (!s.ok()) wrong[i] = s.error().message;
   });
   return together(wrong);
@@ -192,11 +193,12 @@ Result<AddressBook> Preflight::addresses(const std::map<std::string, std::size_t
     const Host& host = flock_.hosts[i];
     const auto& group = by_address.at(host.address);
     std::size_t count = 0;
-    for (const std::size_t member : group) count += group.front() == i ? count_of(flock_.hosts[member]) : 0;
+    for (const std::size_t member : group)
+      count += group.front() == i ? count_of(flock_.hosts[member]) : 0;
     const std::string program = shell_word(HostFlock::program(host));
-    const Finished ran = remote_.run(
-        host, program + " --version >&2 && " + program + " node probe --address " + host.address +
-                  " --count " + std::to_string(count));
+    const Finished ran =
+        remote_.run(host, program + " --version >&2 && " + program + " node probe --address " +
+                              host.address + " --count " + std::to_string(count));
     const auto answer = probed_from(ran.out);
     if (ran.ok() && answer) {
       probed[i] = answer.value();
@@ -234,15 +236,15 @@ void Preflight::undo() const {
     const std::string dir = shell_word(host.directory), ground = shell_word(look.ground);
     ProgramOptions options;
     options.stop_ends_it = false;
-    const std::string rest =
-        look.existed ? "mkdir " + dir
-                     : "d=$(dirname " + dir + "); while [ \"$d\" != " + ground +
-                           " ] && rmdir \"$d\"; do d=$(dirname \"$d\"); done";
+    const std::string rest = look.existed
+                                 ? "mkdir " + dir
+                                 : "d=$(dirname " + dir + "); while [ \"$d\" != " + ground +
+                                       " ] && rmdir \"$d\"; do d=$(dirname \"$d\"); done";
     (void)remote_.run(  // whatever happens, the first failure is what is told
         host,
-                "[ \"$(cat " + dir + "/flock-id)\" = " + shell_word(flock_.id) + " ] && rm -rf -- " +
-                    dir + " && { " + rest + "; }",
-                options);
+        "[ \"$(cat " + dir + "/flock-id)\" = " + shell_word(flock_.id) + " ] && rm -rf -- " + dir +
+            " && { " + rest + "; }",
+        options);
   });
 }
 

@@ -13,17 +13,17 @@ namespace starling {
 
 /// What a host must have before anything is put on it.
 struct HostNeeds {
-  double most_skew_s = 5;               ///< between its clock and ours
-  std::uint64_t least_free_mib = 200;   ///< on the disk of its directory
+  double most_skew_s = 5;              ///< between its clock and ours
+  std::uint64_t least_free_mib = 200;  ///< on the disk of its directory
 };
 
 /// What a first look at a host found.
 struct HostLook {
-  std::string directory;      ///< absolute
-  std::string ground;         ///< the nearest folder above it that was there
-  bool existed = false;       ///< the directory
-  double skew_s = 0;          ///< its clock less ours
-  std::string program_sum;    ///< of the program in the directory; empty without one
+  std::string directory;    ///< absolute
+  std::string ground;       ///< the nearest folder above it that was there
+  bool existed = false;     ///< the directory
+  double skew_s = 0;        ///< its clock less ours
+  std::string program_sum;  ///< of the program in the directory; empty without one
 };
 
 /// Prepares the hosts of a flock that is to be made, step by step; each step looks at all hosts at

@@ -1,9 +1,10 @@
+#include "launch/hosts/reach.h"
+
 #include <atomic>
 #include <thread>
 
 #include "bus/flock.h"
 #include "launch/hosts/preflight.h"
-#include "launch/hosts/reach.h"
 #include "launch/signals.h"
 
 namespace starling {
@@ -76,7 +77,8 @@ Status Preflight::reach(const Deployment& deployment) const {
     for_each_at_once(count + 1, [&](std::size_t i) {
       if (i == count) {  // this machine, for the clients
         std::vector<std::string> all;
-        for (const auto& [host, theirs] : places) all.insert(all.end(), theirs.begin(), theirs.end());
+        for (const auto& [host, theirs] : places)
+          all.insert(all.end(), theirs.begin(), theirs.end());
         if (const Status s = reach_all(all); !s.ok())
           wrong[i] = "this machine " + s.error().message;
         return;

@@ -35,7 +35,8 @@ std::optional<sockaddr_in> parsed(const std::string& place) {
 int connect_error(const sockaddr_in& address) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return errno;
-  int why = connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? 0 : errno;
+  int why =
+      connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? 0 : errno;
   if (why == EINPROGRESS) {
     pollfd waiting{fd, POLLOUT, 0};
     socklen_t size = sizeof why;

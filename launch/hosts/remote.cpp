@@ -49,8 +49,9 @@ std::string Remote::socket_of(const Host& host) const {
 std::vector<std::string> Remote::argv(const Host& host, const std::string& command,
                                       bool shared) const {
   if (way_ == Way::slurm) {
-    return {"srun",    "--overlap", "--quiet", "--nodes=1", "--ntasks=1", "--nodelist=" + host.name,
-            "--chdir=/", "sh",      "-c",      command};
+    return {
+        "srun",      "--overlap", "--quiet", "--nodes=1", "--ntasks=1", "--nodelist=" + host.name,
+        "--chdir=/", "sh",        "-c",      command};
   }
   std::vector<std::string> words{"ssh"};
   const auto option = [&](const std::string& text) { words.insert(words.end(), {"-o", text}); };

@@ -15,8 +15,7 @@ Result<std::function<std::string(ServerId)>> server_addresses(const Deployment& 
     if (member == members.value().end() || node->servers.size() == 0) continue;
     const std::string prefix = "tcp://", &at = member->second.address;
     if (!at.starts_with(prefix)) continue;
-    by_last[node->servers.last - 1] =
-        at.substr(prefix.size(), at.rfind(':') - prefix.size());
+    by_last[node->servers.last - 1] = at.substr(prefix.size(), at.rfind(':') - prefix.size());
   }
   return std::function<std::string(ServerId)>([by_last](ServerId server) {
     const auto it = by_last.lower_bound(server.value);

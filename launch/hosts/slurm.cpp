@@ -60,8 +60,8 @@ Result<HostSet> slurm_hosts(const Topology& topology, const std::string& flock_n
     const auto address = address_of(name);
     if (!address) return {Errc::io, "--hosts slurm: node " + name + " has no IPv4 address"};
     host.address = *address;
-    host.directory = "/tmp/starling-" + std::to_string(getuid()) + "-" + job + "/" + flock_name +
-                     "/" + name;
+    host.directory =
+        "/tmp/starling-" + std::to_string(getuid()) + "-" + job + "/" + flock_name + "/" + name;
     index.emplace(name, static_cast<std::uint32_t>(set.hosts.size()));
     set.hosts.push_back(std::move(host));
   }

@@ -110,9 +110,7 @@ void take_both(Child& child, Finished& so_far) {
   if (fds[1].revents != 0) take(child.err, so_far.err);
 }
 
-int code_of(int status) {
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
+int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status); }
 
 /// Runs it until it ends, or `ask` gives the time by which it has to.
 template <class Ask, class Each>
@@ -147,7 +145,9 @@ void see_through(Child& child, Finished& result, Ask ask, Each each) {
   }
 }
 
-Finished not_started() { return {127, "", std::string("no process: ") + std::strerror(errno), false}; }
+Finished not_started() {
+  return {127, "", std::string("no process: ") + std::strerror(errno), false};
+}
 
 }  // namespace
 

@@ -22,8 +22,8 @@ struct ProgramOptions {
   bool stop_ends_it = true;  ///< a requested stop (signals.h) kills it
 };
 
-/// Runs a program of PATH to its end; at most 1 MiB of each output is kept. It dies with the calling
-/// thread. For any thread.
+/// Runs a program of PATH to its end; at most 1 MiB of each output is kept. It dies with the
+/// calling thread. For any thread.
 [[nodiscard]] Finished run_program(const std::vector<std::string>& argv,
                                    const ProgramOptions& options = {});
 

@@ -46,23 +46,15 @@ Result<std::vector<ProfileSample>> open_samples(const ProfilePlan& plan,
   return samples;
 }
 
-}  // namespace
-
-Result<std::vector<ProfileSample>> run_campaign(const ProfilePlan& plan,
-                                                const CampaignOptions& options,
-                                                ProfileBench& bench) {
-  File file(nullptr, &std::fclose);
-  auto opened = open_samples(plan, options, file);
-  if (!opened) return opened.error();
-  std::vector<ProfileSample> samples = std::move(opened.value());
-  const auto stop = [&] { return options.stop && options.stop(); };
+/// The rounds that are missing, then what was disturbed once more; `samples` grows.
+Status measure(const ProfilePlan& plan, const CampaignOptions& options, ProfileBench& bench,
+               std::FILE* file, std::vector<ProfileSample>& samples) {
   const auto take = [&](const ProfileVisit& visit) -> Status {
-    if (stop()) return Error{Errc::busy, "stopped"};
+    if (options.stop && options.stop()) return Error{Errc::busy, "stopped"};
     const auto sample = bench.measure(visit);
     if (!sample) return sample.error();
     samples.push_back(sample.value());
-    if (std::fputs(sample_line(sample.value()).c_str(), file.get()) < 0 ||
-        std::fflush(file.get()) != 0)
+    if (std::fputs(sample_line(sample.value()).c_str(), file) < 0 || std::fflush(file) != 0)
       return refused(options.samples_file);
     return done();
   };
@@ -82,10 +74,9 @@ Result<std::vector<ProfileSample>> run_campaign(const ProfilePlan& plan,
   const std::uint64_t total = round_of(plan, 0).size() * plan.repeats;
   for (std::uint32_t repeat = 0; repeat < plan.repeats; ++repeat) {
     std::vector<ProfileVisit> round = round_of(plan, repeat);
-    const std::uint64_t size = round.size();
+    const std::uint64_t end = round.size() * (repeat + 1);
     std::erase_if(round, [&](const ProfileVisit& visit) { return known.contains(visit); });
-    if (const Status ok = run(round, size * (repeat + 1) - round.size(), total); !ok)
-      return ok.error();
+    if (const Status ok = run(round, end - round.size(), total); !ok) return ok.error();
   }
   for (std::uint32_t pass = 0; pass < options.again; ++pass) {
     std::vector<ProfileVisit> disturbed;
@@ -94,6 +85,23 @@ Result<std::vector<ProfileSample>> run_campaign(const ProfilePlan& plan,
         disturbed.push_back(sample.visit);
     }
     if (const Status ok = run(disturbed, total, total + disturbed.size()); !ok) return ok.error();
+  }
+  return done();
+}
+
+}  // namespace
+
+Result<std::vector<ProfileSample>> run_campaign(const ProfilePlan& plan,
+                                                const CampaignOptions& options,
+                                                ProfileBench& bench) {
+  File file(nullptr, &std::fclose);
+  auto opened = open_samples(plan, options, file);
+  if (!opened) return opened.error();
+  std::vector<ProfileSample> samples = std::move(opened.value());
+  if (const Status ok = measure(plan, options, bench, file.get(), samples); !ok) {
+    std::error_code ignored;
+    if (samples.empty()) std::filesystem::remove(options.samples_file, ignored);
+    return ok.error();
   }
   std::vector<ProfileSample> best = least_disturbed(samples);
   std::erase_if(best, [&](const ProfileSample& s) { return s.visit.repeat >= plan.repeats; });

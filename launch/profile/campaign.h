@@ -21,7 +21,8 @@ struct CampaignOptions {
 
 /// Measures what of the plan is not measured yet: all pairs of a round in random order, round by
 /// round. Returns one sample per visit. Errors: `busy`, it was asked to stop: the samples file
-/// has what was measured and another campaign can go on with it. `conflict`: there is a samples
+/// has what was measured and another campaign can go on with it (before the first visit is over
+/// there is none). `conflict`: there is a samples
 /// file, and `resume` is not set. `invalid`: that file is of another campaign, or damaged.
 [[nodiscard]] Result<std::vector<ProfileSample>> run_campaign(const ProfilePlan& plan,
                                                               const CampaignOptions& options,

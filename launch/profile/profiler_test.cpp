@@ -217,6 +217,13 @@ TEST_CASE("what was measured before a workload broke is kept") {
   CHECK(kept.value().size() == 5);
 }
 
+TEST_CASE("where the first visit already fails, nothing is left behind") {
+  Campaign c;
+  c.bench.fail_after = 0;
+  CHECK_FALSE(run_campaign(c.plan, c.options, c.bench).ok());
+  CHECK_FALSE(fs::exists(c.options.samples_file));
+}
+
 TEST_CASE("a samples file that cannot be written is said so before anything is measured") {
   Campaign c;
   c.options.samples_file = "/proc/nothing/out.partial";
