@@ -153,6 +153,9 @@ struct Replay {
     s.ledger.release(r.attempt, Duration{0}, {}, true);
     s.drop_share(r.attempt);
   }
+  void operator()(const ServerDrained& r) {
+    if (s.partition.servers.contains(r.server.value)) s.ledger.set_drained(r.server, r.drained);
+  }
   void operator()(const TombstoneServed& r) {
     s.ledger.tombstones().set_served(r.attempt, r.served);
   }
@@ -237,6 +240,7 @@ std::vector<Record> Agent::snapshot() const {
       records.push_back(ShareLaunched{attempt});
     }
   }
+  for (const ServerId server : s.ledger.drained()) records.push_back(ServerDrained{server, true});
   for (const AttemptId attempt : s.ledger.tombstones().order()) {
     const Tombstone& stone = *s.ledger.tombstones().find(attempt);
     if (!stone.durable) continue;

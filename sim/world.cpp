@@ -226,6 +226,29 @@ const Agent* World::Parts::agent_core(std::size_t index) const {
   return &static_cast<const AgentNode&>(*seats[index]->node).core();
 }
 
+void World::set_protocol(NodeId node, std::uint16_t protocol) {
+  const std::size_t index = parts_->seat_of(node);
+  const std::size_t agents = parts_->agent_configs.size();
+  if (index < agents) {
+    parts_->agent_configs[index].protocol = protocol;
+  } else {
+    parts_->executor_configs.at(index - agents).protocol = protocol;
+  }
+}
+void World::drain(ServerId server, bool drained, bool evict) {
+  for (const PeerAgent& peer : parts_->agent_configs.front().flock) {
+    if (!peer.partition.servers.contains(server.value)) continue;
+    const auto frame =
+        parts_->spy.encode({kNewestProtocol, Incarnation{1}, 1}, SetDrain{server, drained, evict});
+    parts_->network.send(client_node(1), agent_node(peer.agent), frame);
+  }
+}
+NodeCounters World::counters(NodeId node) const {
+  const std::size_t index = parts_->seat_of(node);
+  const bool up = index < parts_->seats.size() && parts_->seats[index]->node != nullptr;
+  return up ? parts_->seats[index]->node->counters() : NodeCounters{};
+}
+
 Instant World::now() const noexcept { return parts_->clock.now(); }
 Network& World::network() noexcept { return parts_->network; }
 Hardware& World::hardware() noexcept { return *parts_->hardware; }
