@@ -156,7 +156,10 @@ void Step::tick() {
   for (SeatState& seat : s.seats) {
     if (seat.timer <= now) request_inventory(seat);
   }
-  if (s.beat <= now) heartbeat();
+  if (s.beat <= now) {
+    heartbeat();
+    settle();  // what was lost with an executor is over for its home before anything is decided
+  }
   if (later(s.sweep, kSweep) <= now) sweep();
   if (s.look <= now) change(TriggerKind::round);
   if (s.dirty) decide();
