@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "agents/agent.h"
 #include "agents/step.h"
@@ -195,7 +196,9 @@ std::vector<Record> Agent::snapshot() const {
   const auto offers = [&](JobId id, const std::vector<AgentId>& offered) {
     for (const AgentId to : offered) records.push_back(JobOffered{id, to});
   };
+  std::set<JobId> written;  // one that came back and left again is remembered twice
   for (const JobId id : s.remembered) {
+    if (!written.insert(id).second) continue;
     if (const auto over = s.ended.find(id); over != s.ended.end()) {
       records.push_back(JobEnded{id, over->second});
     } else if (const auto gone = s.moved.find(id); gone != s.moved.end() && !s.jobs.contains(id)) {
