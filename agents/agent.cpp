@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "agents/step.h"
+#include "base/marks.h"
 #include "base/planted.h"
 
 namespace starling {
@@ -68,6 +69,7 @@ void Step::settle() {
 }
 
 void Step::on(NodeId from, const Exited& exited) {
+  STARLING_MARK("agent: Exited");
   if (seat_of(from) != nullptr) {
     on_executor(from, exited);
   } else {
@@ -76,6 +78,7 @@ void Step::on(NodeId from, const Exited& exited) {
 }
 
 void Step::on(NodeId from, const Progress& progress) {
+  STARLING_MARK("agent: Progress");
   if (seat_of(from) != nullptr) {
     on_executor(from, progress);
   } else {
@@ -85,6 +88,7 @@ void Step::on(NodeId from, const Progress& progress) {
 
 /// The first step of a life: what the journal left open goes on.
 void Step::begin() {
+  STARLING_MARK("agent: begin");
   s.begun = true;
   persist(LifeBegan{s.config.incarnation, s.config.epoch});
   std::vector<const Job*> waiting;
@@ -97,13 +101,16 @@ void Step::begin() {
         waiting.push_back(&job);
         break;
       case Stage::offered:
+        STARLING_MARK("agent: a life begins with a job on offer");
         send_offer(job);
         break;
       case Stage::starting:
+        STARLING_MARK("agent: a life begins with a job that starts or runs");
         s.enter_running(job);
         send_starts(job);
         break;
       case Stage::draining:
+        STARLING_MARK("agent: a life begins with a job that drains");
         s.enter_running(job);
         send_releases(job);
         break;
@@ -139,6 +146,7 @@ void Step::begin() {
 }
 
 void Step::tick() {
+  STARLING_MARK("agent: tick");
   s.decided = false;
   while (!s.job_timers.empty() && s.job_timers.begin()->first <= now) {
     const JobId id = s.job_timers.begin()->second;
@@ -158,7 +166,12 @@ void Step::tick() {
   for (SeatState& seat : s.seats) {
     if (seat.timer <= now) request_inventory(seat);
   }
-  if (s.beat <= now) heartbeat();
+  if (s.beat <= now) {
+    heartbeat();
+    look_for_turn();
+    settle();
+  }
+  if (s.claim && s.claim->until <= now) end_claim(s.claim->attempt);
   if (later(s.sweep, kSweep) <= now) sweep();
   if (s.look <= now) change(TriggerKind::round);
   if (s.dirty) decide();
@@ -167,6 +180,7 @@ void Step::tick() {
 }
 
 void Step::on_job_timer(Job& job) {
+  STARLING_MARK("agent: on_job_timer");
   switch (job.stage) {
     case Stage::waiting:
       if (JobView* view = s.waiting_view(job)) {
@@ -178,11 +192,18 @@ void Step::on_job_timer(Job& job) {
       send_offer(job);
       break;
     case Stage::bidding:
-      choose(job);
+      if (job.attempt.claimed.empty()) {
+        choose(job);
+      } else if (job.attempt.deadline <= now) {
+        end_turn(job, std::nullopt);
+      } else {
+        claim(job);
+      }
       break;
     case Stage::reserving:
     case Stage::committing:
       if (job.attempt.deadline <= now) {
+        STARLING_MARK("agent: a round runs out of time");
         abort_round(job, "no answer within the hold time");
       } else if (job.stage == Stage::reserving) {
         send_reserves(job);
@@ -192,6 +213,7 @@ void Step::on_job_timer(Job& job) {
       break;
     case Stage::starting:
       if (job.attempt.deadline <= now) {
+        STARLING_MARK("agent: a start runs out of time");
         job.trouble = "not every partition had started it in time";
         drain(job, AfterDrain::retry);
       } else if (any_lost(job)) {
@@ -210,6 +232,7 @@ void Step::on_job_timer(Job& job) {
 }
 
 void Step::on_share_timer(AttemptId attempt, OwnedShare& share) {
+  STARLING_MARK("agent: on_share_timer");
   const Hold* hold = s.ledger.find(attempt);
   if (hold->phase != HoldPhase::releasing && unwanted(share)) {
     release_share(attempt, share);
@@ -286,6 +309,7 @@ Instant Agent::next_deadline() const noexcept {
   if (!s.job_timers.empty()) next = std::min(next, s.job_timers.begin()->first);
   if (!s.share_timers.empty()) next = std::min(next, s.share_timers.begin()->first);
   if (!s.lapses.empty()) next = std::min(next, s.lapses.begin()->first);
+  if (s.claim) next = std::min(next, s.claim->until);
   for (const SeatState& seat : s.seats) next = std::min(next, seat.timer);
   return next;
 }

@@ -2,6 +2,7 @@
 
 #include "agents/step.h"
 #include "base/check.h"
+#include "base/marks.h"
 #include "base/planted.h"
 
 namespace starling {
@@ -41,6 +42,11 @@ AttemptId Step::open_attempt(const Job& job) {
 
 /// The whole gang in the own partition: no round of messages, one write, and the Launch leaves.
 bool Step::start_here(Job& job, const Placement& gpus) {
+  STARLING_MARK("agent: start_here");
+  if (claimed_for_another(job.spec->id)) {
+    job.trouble = "a gang that has waited for long has its turn here";
+    return false;
+  }
   const AttemptId id = open_attempt(job);
   if (const auto refusal = s.ledger.claim(id, me(), gpus)) {
     job.trouble = std::string("the policy chose GPUs that cannot be had: ") + name_of(*refusal);
@@ -78,6 +84,7 @@ bool Step::start_here(Job& job, const Placement& gpus) {
 }
 
 void Step::send_starts(Job& job) {
+  STARLING_MARK("agent: send_starts");
   for (Participant& part : job.attempt.parts) {
     if (part.started) continue;
     part.heard = now;  // what this one starts runs from now on, at the earliest
@@ -103,6 +110,7 @@ std::pair<Job*, Participant*> Step::participant(NodeId from, AttemptId attempt,
 
 /// Later ones than the first change nothing.
 void Step::on(NodeId from, const Started& started) {
+  STARLING_MARK("agent: Started");
   const auto [job, part] = participant(from, started.attempt, started.partition);
   if (job == nullptr || job->stage != Stage::starting) return;
   part->started = true;
@@ -125,6 +133,7 @@ void Step::on(NodeId from, const Started& started) {
 
 /// Stops every process of the attempt. The next one may start only when all have said Released.
 void Step::drain(Job& job, AfterDrain after) {
+  STARLING_MARK("agent: drain");
   STARLING_CHECK(job.stage == Stage::starting || job.stage == Stage::running);
   job.stage = Stage::draining;
   job.after = after;
@@ -139,6 +148,7 @@ void Step::drain(Job& job, AfterDrain after) {
 }
 
 void Step::send_releases(Job& job) {
+  STARLING_MARK("agent: send_releases");
   for (const Participant& part : job.attempt.parts) {
     if (part.released) continue;
     tell(part.agent, Release{job.attempt.id, fence_of(part.share.partition)});
@@ -149,6 +159,7 @@ void Step::send_releases(Job& job) {
 }
 
 void Step::on(NodeId from, const Released& released) {
+  STARLING_MARK("agent: Released");
   const auto [job, part] = participant(from, released.attempt, released.partition);
   if (job == nullptr || job->stage != Stage::draining || part->released) return;
   part->released = true;
@@ -160,6 +171,7 @@ void Step::on(NodeId from, const Released& released) {
 }
 
 void Step::drained(Job& job) {
+  STARLING_MARK("agent: drained");
   // What every part has done is what a restart can count on.
   Duration served = Duration::max();
   for (const Participant& part : job.attempt.parts) served = std::min(served, part.served);
@@ -189,6 +201,7 @@ void Step::drained(Job& job) {
 
 /// Acknowledged only once what follows from it is durable: its owner repeats it until then.
 void Step::on_home(NodeId from, const Exited& exited) {
+  STARLING_MARK("agent: Exited at its home");
   if (!is_agent(from)) return refuse();
   const auto [job, part] = participant(from, exited.attempt, exited.partition);
   const bool open = job != nullptr && phase_of(job->stage) != JobPhase::waiting;
@@ -225,6 +238,7 @@ void Step::on_home(NodeId from, const Exited& exited) {
 /// An owner holds something for an attempt that it has not heard of for a while. Of a job that is
 /// not known here at all nothing is said before all executors have spoken in this life.
 void Step::on(NodeId from, const AttemptQuery& query) {
+  STARLING_MARK("agent: AttemptQuery");
   if (!is_agent(from)) return refuse();
   const JobId id = query.attempt.job;
   (void)participant(from, query.attempt, query.partition);  // a word from there
@@ -240,6 +254,7 @@ void Step::on(NodeId from, const AttemptQuery& query) {
 }
 
 void Step::on_home(NodeId from, const Progress& progress) {
+  STARLING_MARK("agent: Progress at its home");
   const auto known = s.jobs.find(progress.attempt.job);
   if (known == s.jobs.end() || known->second.attempt.id != progress.attempt || !is_agent(from))
     return;

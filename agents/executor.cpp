@@ -7,6 +7,7 @@
 
 #include "agents/executor_state.h"
 #include "base/check.h"
+#include "base/marks.h"
 #include "base/planted.h"
 
 namespace starling {
@@ -62,17 +63,20 @@ struct Step {
 /// The fence. Durable before anything that the new epoch commands, because persisting precedes
 /// running.
 bool Step::admit(const Fence& fence) {
+  STARLING_MARK("executor: admit");
   if (fence.partition != s.config.partition) {
     ++s.refused_frames;
     return false;
   }
   const bool old = fence.epoch < s.epoch && !planted(Bug::executor_ignores_epochs);
   if (old || (planted(Bug::epoch_compared_wrongly) && fence.epoch == s.epoch)) {
+    STARLING_MARK("executor: an old epoch is fenced");
     s.last_word = s.word_before;  // who was deposed is not the owner
     tell(Fenced{s.config.partition, s.epoch});
     return false;
   }
   if (fence.epoch > s.epoch) {
+    STARLING_MARK("executor: a new epoch is kept");
     s.epoch = fence.epoch;
     if (planted(Bug::epoch_not_durable)) return true;
     out.persist.push_back(EpochSeen{fence.partition, fence.epoch});
@@ -81,6 +85,7 @@ bool Step::admit(const Fence& fence) {
 }
 
 void Step::begin() {
+  STARLING_MARK("executor: begin");
   if (s.begun) return;
   s.begun = true;
   s.last_word = s.word_before = s.vouched = s.sweep = now;
@@ -112,8 +117,10 @@ std::string Step::why_not(const Launch& launch) const {
 
 /// Again: the same result. After the end, a kill or a refusal: refused for good.
 void Step::on(const Launch& launch) {
+  STARLING_MARK("executor: Launch");
   if (!admit(launch.fence)) return;
   if (s.forgotten.contains(launch.attempt)) {
+    STARLING_MARK("executor: a Launch of what is over");
     return tell(LaunchResult{launch.attempt, false, "the attempt is over"});
   }
   if (const auto known = s.runs.find(launch.attempt); known != s.runs.end()) {
@@ -150,6 +157,7 @@ void Step::on(const Launch& launch) {
 
 /// Killed only once nothing of it is left; valid in every state, also before the Launch.
 void Step::on(const Kill& kill) {
+  STARLING_MARK("executor: Kill");
   if (!admit(kill.fence)) return;
   if (const Tombstone* over = s.forgotten.find(kill.attempt)) {
     return tell(Killed{kill.attempt, over->served});
@@ -165,12 +173,14 @@ void Step::on(const Kill& kill) {
 }
 
 void Step::on(const ExitedAck& ack) {
+  STARLING_MARK("executor: ExitedAck");
   const auto at = s.runs.find(ack.attempt);
   if (at == s.runs.end() || at->second.phase != Run::Phase::exited) return;
   forget(ack.attempt, at->second.served);
 }
 
 void Step::on(const InventoryRequest& request) {
+  STARLING_MARK("executor: InventoryRequest");
   if (!admit(request.fence)) return;
   Inventory inventory{request.fence, {}};
   std::size_t room = s.config.limits.frame_bytes / 4;  // for last words: the rest has to fit, too
@@ -185,6 +195,7 @@ void Step::on(const InventoryRequest& request) {
 }
 
 void Step::on(const Welcome& welcome) {
+  STARLING_MARK("executor: Welcome");
   if (!admit(welcome.fence)) return;
   s.welcomed = true;
   s.hello = kNever;
@@ -192,6 +203,7 @@ void Step::on(const Welcome& welcome) {
 
 /// How old the home's word is. One that was overtaken by a newer one is dropped.
 void Step::on(const AttemptAnswer& answer) {
+  STARLING_MARK("executor: AttemptAnswer");
   const auto at = s.runs.find(answer.attempt);
   if (at == s.runs.end() || at->second.phase == Run::Phase::exited) return;
   Run& run = at->second;
@@ -202,6 +214,7 @@ void Step::on(const AttemptAnswer& answer) {
 
 /// The owner hears us: that counts from the Ping, so a late Pong lengthens nothing.
 void Step::on(const Pong& pong) {
+  STARLING_MARK("executor: Pong");
   while (!s.pinged.empty() && s.pinged.front().first <= pong.sequence) {
     if (s.pinged.front().first == pong.sequence) s.vouched = s.pinged.front().second;
     s.pinged.pop_front();
@@ -209,6 +222,7 @@ void Step::on(const Pong& pong) {
 }
 
 void Step::ping() {
+  STARLING_MARK("executor: ping");
   if (s.pinged.size() >= kPingsKept) s.pinged.pop_front();
   s.pinged.emplace_back(++s.pings, now);
   tell(Ping{s.pings});
@@ -216,12 +230,14 @@ void Step::ping() {
 
 /// Nobody could be told of its end: not the owner, or the owner not the home.
 bool Step::orphaned(const Run& run) const {
+  STARLING_MARK("executor: orphaned");
   Instant word = std::max(run.since, s.vouched);
   if (run.token > 0) word = std::min(word, run.word);
   return later(word, s.config.timers.orphan) <= now;
 }
 
 void Step::sweep() {
+  STARLING_MARK("executor: sweep");
   s.sweep = now;
   const Instant before = now - std::min(s.config.timers.retention, kLongest);
   std::vector<AttemptId> dropped = s.forgotten.sweep(before, [](AttemptId) { return false; });
@@ -238,6 +254,7 @@ void Step::receive(const Received& event) {
 }
 
 void Step::stop(Run& run) {
+  STARLING_MARK("executor: stop");
   if (run.phase != Run::Phase::running) return;
   run.phase = Run::Phase::stopping;
   out.run.push_back(StopSpec{run.launch.attempt, s.config.timers.kill_grace});
@@ -245,6 +262,7 @@ void Step::stop(Run& run) {
 
 /// One part ended. A gang lives and dies together: the first failure stops the other parts.
 void Step::exited(const Exit& exit) {
+  STARLING_MARK("executor: exited");
   const auto at = s.runs.find(exit.attempt);
   if (at == s.runs.end() || at->second.phase == Run::Phase::exited) return;
   Run& run = at->second;
@@ -262,6 +280,7 @@ void Step::exited(const Exit& exit) {
 }
 
 void Step::finish(Run& run) {
+  STARLING_MARK("executor: finish");
   const AttemptId attempt = run.launch.attempt;
   run.served = Duration::max();
   for (const RunPart& part : run.parts) run.served = std::min(run.served, part.served);
@@ -282,11 +301,13 @@ void Step::finish(Run& run) {
 }
 
 void Step::forget(AttemptId attempt, Duration served) {
+  STARLING_MARK("executor: forget");
   s.forget(attempt, served, now);
   out.persist.push_back(ProcessForgotten{attempt});
 }
 
 void Step::tell_exited(Run& run) {
+  STARLING_MARK("executor: tell_exited");
   const AttemptId attempt = run.launch.attempt;
   tell(Exited{attempt, s.config.partition, run.exit, run.served});
   s.resends.erase({run.resend, attempt});
@@ -297,6 +318,7 @@ void Step::tell_exited(Run& run) {
 }
 
 void Step::tick() {
+  STARLING_MARK("executor: tick");
   if (s.hello <= now) {
     tell(Hello{Role::executor, 1, 1, {}});
     s.hello = later(now, s.hello_backoff);
@@ -310,6 +332,7 @@ void Step::tick() {
 }
 
 void Step::beat() {
+  STARLING_MARK("executor: beat");
   const Timers& timers = s.config.timers;
   s.beat = later(now, timers.heartbeat);
   const Instant pinged = s.pinged.empty() ? s.vouched : s.pinged.back().second;

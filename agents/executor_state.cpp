@@ -53,7 +53,7 @@ void ExecutorState::replay(const Record& record) {
   } else if (const auto* seen = std::get_if<EpochSeen>(&record)) {
     epoch = std::max(epoch, seen->epoch);
   } else if (const auto* launching = std::get_if<ProcessLaunching>(&record)) {
-    // Of another topology: check_journal() has said so to those who asked.
+    // Of another topology: fits_journal() says so to those who ask.
     const Placement& here = launching->launch.here;
     const auto outside = [&](GpuId gpu) { return !gpus.contains(gpu.value); };
     if (std::any_of(here.begin(), here.end(), outside)) return;

@@ -105,6 +105,12 @@ std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
                       ", which has not answered yet");
       break;
     case Stage::bidding:
+      if (!job.attempt.claimed.empty()) {
+        lines.push_back("has its turn: " + std::to_string(job.attempt.claimed.size()) +
+                        " partitions start nothing new, for " +
+                        seconds_text(job.attempt.deadline - now) + " more at most");
+        break;
+      }
       lines.push_back("round " + std::to_string(job.failed_rounds + 1) + ": " +
                       std::to_string(job.attempt.asked.size()) +
                       " partitions have not answered the request for bids");

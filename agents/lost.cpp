@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "agents/step.h"
+#include "base/marks.h"
 
 // Silence. A process lives on two words: its owner's to its executor, and its home's to its owner,
 // which the owner says on. Both count from the instant at which they were asked for, so an answer
@@ -31,6 +32,7 @@ bool Step::any_lost(const Job& job) const {
 /// Their parts are over; the others have to be stopped. What they did is not known, so it does not
 /// count.
 void Step::count_lost(Job& job) {
+  STARLING_MARK("agent: count_lost");
   for (Participant& part : job.attempt.parts) {
     if (!lost(part)) continue;
     part.released = true;
@@ -61,6 +63,7 @@ void Step::watch_participants(Job& job) {
 
 /// Nothing runs there any more, and its GPUs stay quarantined until it answers.
 void Step::seat_lost(std::uint32_t seat_index) {
+  STARLING_MARK("agent: seat_lost");
   SeatState& seat = s.seats[seat_index];
   seat.lost = true;
   seat.heard_out = true;
@@ -133,6 +136,7 @@ void Step::vouch(AttemptId attempt, const OwnedShare& share) {
 
 /// Forgets attempts of which nothing can still arrive. Those of jobs that are open here are kept.
 void Step::sweep() {
+  STARLING_MARK("agent: sweep");
   s.sweep = now;
   const Instant before =
       now - std::min(s.config.timers.retention, Duration(std::chrono::hours(24 * 365)));

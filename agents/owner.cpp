@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "agents/step.h"
+#include "base/marks.h"
 #include "base/planted.h"
 #include "policies/packing.h"
 
@@ -8,7 +9,16 @@ namespace starling {
 
 /// A hint that holds nothing. A repeat is answered anew.
 void Step::on(NodeId from, const BidRequest& request) {
+  STARLING_MARK("agent: BidRequest");
   if (!is_agent(from)) return refuse();
+  const AgentId home = agent_of(from);
+  if (request.claim_ms > 0) {
+    if (const auto why = admit_claim(home, request)) {
+      return tell(home, ReserveRefused{request.attempt, s.partition.id, *why});
+    }
+  } else if (claimed_for_another(request.attempt.job)) {
+    return tell(home, NoOffer{request.attempt, s.partition.id, "another gang has its turn"});
+  }
   Placement gpus = s.policy->offer(view(), request.gpus, request.gpus_per_worker);
   JobSpec shape;
   shape.gpu_types = request.gpu_types;
@@ -29,19 +39,26 @@ void Step::on(NodeId from, const BidRequest& request) {
 
 /// Every command names the epoch that its sender believes in; an old one has no effect.
 bool Step::admit(NodeId from, const Fence& fence) {
+  STARLING_MARK("agent: admit");
   if (!is_agent(from) || fence.partition != s.partition.id) return refuse(), false;
   if (fence.epoch == s.config.epoch) return true;
+  if (fence.epoch < s.config.epoch) STARLING_MARK("agent: an old epoch is told the new one");
   if (fence.epoch < s.config.epoch) tell(agent_of(from), Fenced{s.partition.id, s.config.epoch});
   return false;
 }
 
 /// A repeat extends the hold; after Release: expired.
 void Step::on(NodeId from, const Reserve& reserve) {
+  STARLING_MARK("agent: Reserve");
   if (!admit(from, reserve.fence)) return;
   const AgentId home = agent_of(from);
   const auto asked = std::chrono::milliseconds(reserve.hold_ms);
   const Instant until = later(now, std::min<Duration>(asked, s.config.timers.hold));
+  if (claimed_for_another(reserve.attempt.job) && s.ledger.find(reserve.attempt) == nullptr) {
+    return tell(home, ReserveRefused{reserve.attempt, s.partition.id, Refusal::conflict});
+  }
   if (const auto why = s.ledger.reserve(reserve.attempt, home, reserve.gpus, until)) {
+    STARLING_MARK("agent: a Reserve cannot be had");
     return tell(home, ReserveRefused{reserve.attempt, s.partition.id, *why});
   }
   const Hold* hold = s.ledger.find(reserve.attempt);
@@ -52,12 +69,14 @@ void Step::on(NodeId from, const Reserve& reserve) {
 
 /// Forgotten holds end by themselves.
 void Step::lapse() {
+  STARLING_MARK("agent: lapse");
   while (!s.lapses.empty() && s.lapses.begin()->first <= now) {
     const AttemptId attempt = s.lapses.begin()->second;
     s.set_lapse(attempt, kNever);
     if (planted(Bug::hold_never_lapses)) continue;
     const Hold* hold = s.ledger.find(attempt);
     if (hold == nullptr || hold->phase != HoldPhase::reserved || hold->until > now) continue;
+    STARLING_MARK("agent: a reserved hold lapses");
     s.ledger.forget(attempt);
     change(TriggerKind::departure);
   }
@@ -65,12 +84,14 @@ void Step::lapse() {
 
 /// A repeat is confirmed again; a hold that has lapsed is never claimed afresh.
 void Step::on(NodeId from, const Commit& commit) {
+  STARLING_MARK("agent: Commit");
   if (!admit(from, commit.fence)) return;
   const AgentId home = agent_of(from);
   const Hold* hold = s.ledger.find(commit.attempt);
   if (hold != nullptr && hold->home != home) return refuse();
   const bool repeat = hold != nullptr && hold->phase != HoldPhase::reserved;
   if (const auto why = s.ledger.commit(now, commit.attempt)) {
+    STARLING_MARK("agent: a Commit comes too late");
     return tell(home, CommitRefused{commit.attempt, s.partition.id, *why});
   }
   if (!repeat) {
@@ -86,6 +107,7 @@ void Step::on(NodeId from, const Commit& commit) {
     if (!planted(Bug::foreign_share_not_durable)) {
       persist(ShareCommitted{commit.attempt, home, commit});
     }
+    end_claim(commit.attempt);
     s.set_lapse(commit.attempt, kNever);
     s.set_timer(commit.attempt, share, later(now, s.config.timers.orphan_query));
   }
@@ -95,10 +117,12 @@ void Step::on(NodeId from, const Commit& commit) {
 /// A repeat launches what has not been launched and says again how it went. Not committed here: the
 /// home is told that nothing of it is left.
 void Step::on(NodeId from, const StartAttempt& start) {
+  STARLING_MARK("agent: StartAttempt");
   if (!admit(from, start.fence)) return;
   const AgentId home = agent_of(from);
   const auto known = s.shares.find(start.attempt);
   if (known == s.shares.end()) {
+    STARLING_MARK("agent: a Start of what is not committed");
     const ExitStatus exit{0, true, "it is not committed here"};
     return tell(home, Exited{start.attempt, s.partition.id, exit, Duration{0}});
   }
@@ -144,8 +168,10 @@ bool adopted_in_part(const AgentState& s, const OwnedShare& share) {
 /// Valid in every state, also before the Reserve: a tombstone refuses what comes late. Answered
 /// only once nothing of the attempt runs here.
 void Step::on(NodeId from, const Release& release) {
+  STARLING_MARK("agent: Release");
   if (!admit(from, release.fence)) return;
   const AgentId home = agent_of(from);
+  if (s.claim && s.claim->home == home) end_claim(release.attempt);
   const auto known = s.shares.find(release.attempt);
   if (known != s.shares.end() && !known->second.home_known) {
     known->second.home = home;
@@ -154,6 +180,7 @@ void Step::on(NodeId from, const Release& release) {
   }
   const Hold* hold = s.ledger.find(release.attempt);
   if (hold == nullptr) {
+    STARLING_MARK("agent: a Release of what is not held");
     const Duration* served = s.ledger.released(release.attempt);
     // A journal that had to start empty knows of nothing that runs. The home asks again.
     if (served == nullptr && !s.heard_all_out()) return;
@@ -162,6 +189,7 @@ void Step::on(NodeId from, const Release& release) {
   }
   if (hold->home != home) return refuse();
   if (known == s.shares.end()) {  // reserved: nothing durable, nothing started
+    STARLING_MARK("agent: a Release of what is only reserved");
     s.ledger.release(release.attempt, Duration{0}, now);
     s.set_lapse(release.attempt, kNever);
     change(TriggerKind::departure);
@@ -172,6 +200,7 @@ void Step::on(NodeId from, const Release& release) {
 }
 
 void Step::on(NodeId from, const AttemptAnswer& answer) {
+  STARLING_MARK("agent: AttemptAnswer");
   const auto known = s.shares.find(answer.attempt);
   if (!is_agent(from) || known == s.shares.end()) return;
   OwnedShare& share = known->second;
@@ -206,6 +235,7 @@ void Step::on(NodeId from, const AttemptAnswer& answer) {
   } else if (answer.life == AttemptLife::dead) {
     if (phase == HoldPhase::releasing) return;
     if (!share.home_known) {
+      STARLING_MARK("agent: one more knows nothing of an orphan");
       share.denied.insert(agent_of(from));
       if (share.denied.size() < s.peers.size()) return;
     }
@@ -216,6 +246,7 @@ void Step::on(NodeId from, const AttemptAnswer& answer) {
 
 /// The home has made what follows from the exit durable.
 void Step::on_owner(NodeId from, const ExitedAck& ack) {
+  STARLING_MARK("agent: ExitedAck at its owner");
   const auto known = s.shares.find(ack.attempt);
   if (!is_agent(from) || known == s.shares.end()) return;
   OwnedShare& share = known->second;

@@ -1,11 +1,13 @@
 #include <algorithm>
 
 #include "agents/step.h"
+#include "base/marks.h"
 #include "base/planted.h"
 
 namespace starling {
 
 void Step::request_inventory(SeatState& seat) {
+  STARLING_MARK("agent: request_inventory");
   if (seat.asked == kNever) {
     seat.asked = now;
     seat.backoff = Duration{0};
@@ -17,6 +19,7 @@ void Step::request_inventory(SeatState& seat) {
 /// What runs at one executor, against the ledger. Its GPUs can be given away from now on. A repeat
 /// is old news.
 void Step::on(NodeId from, const Inventory& inventory) {
+  STARLING_MARK("agent: Inventory");
   const auto known = s.seat_index.find(from);
   if (known == s.seat_index.end()) return refuse();
   SeatState& seat = s.seats[known->second];
@@ -51,6 +54,7 @@ void Step::on(NodeId from, const Inventory& inventory) {
     s.ledger.trust(seat.seat.servers);
   }
   for (const AttemptId attempt : missing) {
+    STARLING_MARK("agent: an executor has never heard of a share");
     OwnedShare& share = s.shares.at(attempt);
     if (!share.told) ask_home(attempt, share);
   }
@@ -58,13 +62,16 @@ void Step::on(NodeId from, const Inventory& inventory) {
 }
 
 bool Step::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
+  STARLING_MARK("agent: reconcile");
   const NodeId executor = s.seats[seat_index].seat.node;
   const auto known = s.shares.find(item.attempt);
   if (known == s.shares.end()) {
     if (item.exited) return send(executor, ExitedAck{item.attempt, s.partition.id}), true;
     const bool ours = s.ledger.released(item.attempt) == nullptr &&
                       s.ledger.adopt(item.attempt, me(), item.gpus, HoldPhase::launched);
+    if (!ours) STARLING_MARK("agent: an executor runs what was released");
     if (!ours) return send(executor, Kill{item.attempt, s.fence()}), false;
+    STARLING_MARK("agent: an executor runs what the journal does not know");
     OwnedShare& share = s.shares[item.attempt];
     share.home_known = false;
     share.pieces = s.pieces_of(item.gpus, Piece::State::running);
@@ -104,6 +111,7 @@ bool Step::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
 
 /// Repeated until the home has answered.
 void Step::ask_home(AttemptId attempt, OwnedShare& share) {
+  STARLING_MARK("agent: ask_home");
   s.set_timer(attempt, share, later(now, s.config.timers.orphan_query));
   if (planted(Bug::orphan_query_missing)) return;
   const AttemptQuery query = question(attempt, share);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "agents/step.h"
+#include "base/marks.h"
 #include "base/planted.h"
 
 namespace starling {
@@ -20,6 +21,7 @@ bool same_content(const Digest& a, const Digest& b) {
 
 /// From an executor: perhaps a new life, so what runs there has to be compared again.
 void Step::on(NodeId from, const Hello& hello) {
+  STARLING_MARK("agent: Hello");
   const bool foreign = hello.protocol_min > 1 || hello.protocol_max < 1;
   if (foreign && !planted(Bug::other_protocol_welcomed)) {
     return send(from, Goodbye{"this agent speaks protocol 1"});
@@ -36,6 +38,7 @@ void Step::on(NodeId from, const Hello& hello) {
 }
 
 void Step::on(NodeId from, const Welcome& welcome) {
+  STARLING_MARK("agent: Welcome");
   if (!is_agent(from)) return refuse();
   PeerState& peer = s.peers[agent_of(from).value];
   if (welcome.fence.partition != peer.peer.partition.id) return refuse();
@@ -46,6 +49,7 @@ void Step::on(NodeId from, const Ping& ping) { send(from, Pong{ping.sequence, 0}
 
 /// An executor that has seen a higher epoch obeys somebody else; an owner says which epoch counts.
 void Step::on(NodeId from, const Fenced& fenced) {
+  STARLING_MARK("agent: Fenced");
   const PeerState* owner = s.owner_of(fenced.partition);
   if (!is_agent(from) || owner == nullptr || agent_node(owner->peer.agent) != from) return refuse();
   PeerState& peer = s.peers[owner->peer.agent.value];
@@ -54,6 +58,7 @@ void Step::on(NodeId from, const Fenced& fenced) {
 
 /// Versions only rise; a repeat or an overtaken one is dropped.
 void Step::on(NodeId from, const Digest& digest) {
+  STARLING_MARK("agent: Digest");
   if (!is_agent(from)) return refuse();
   PeerState& peer = s.peers[agent_of(from).value];
   if (digest.fence.partition != peer.peer.partition.id) return refuse();
@@ -84,6 +89,7 @@ bool Step::silent(Instant heard_at) const {
 
 /// Pings go only where nothing else was heard. A silent executor's free GPUs are nobody's.
 void Step::heartbeat() {
+  STARLING_MARK("agent: heartbeat");
   const Duration beat = s.config.timers.heartbeat;
   s.beat = later(now, beat);
   for (const PeerState& peer : s.peers) {
@@ -106,6 +112,7 @@ void Step::heartbeat() {
 /// Says what is free here once it has changed. Where nothing gets lost every change is told at
 /// once; elsewhere when somebody waits for it or the last word is old.
 void Step::send_digests() {
+  STARLING_MARK("agent: send_digests");
   s.digest_due = false;
   s.digest_look = kNever;
   if (s.peers.size() < 2) return;

@@ -2,6 +2,7 @@
 
 #include "agents/step.h"
 #include "base/check.h"
+#include "base/marks.h"
 #include "base/planted.h"
 
 namespace starling {
@@ -22,6 +23,7 @@ bool all_in(const OwnedShare& share, Piece::State state) {
 }  // namespace
 
 void Step::launch(AttemptId attempt, OwnedShare& share) {
+  STARLING_MARK("agent: launch");
   for (Piece& piece : share.pieces) piece.state = Piece::State::launching;
   share.launched = now;
   share.backoff = Duration{0};
@@ -29,6 +31,7 @@ void Step::launch(AttemptId attempt, OwnedShare& share) {
 }
 
 void Step::send_launches(AttemptId attempt, OwnedShare& share, Piece::State of) {
+  STARLING_MARK("agent: send_launches");
   bool waits = false;
   for (const Piece& piece : share.pieces) {
     waits = waits || piece.state == Piece::State::unknown;
@@ -48,6 +51,7 @@ void Step::send_launches(AttemptId attempt, OwnedShare& share, Piece::State of) 
 /// Started is said when every executor has. A refusal is final there, so the gang cannot become
 /// whole.
 void Step::on(NodeId from, const LaunchResult& result) {
+  STARLING_MARK("agent: LaunchResult");
   const auto known = s.shares.find(result.attempt);
   if (known == s.shares.end()) return;
   OwnedShare& share = known->second;
@@ -71,6 +75,7 @@ void Step::on(NodeId from, const LaunchResult& result) {
 /// The gang cannot go on. The home decides what follows and sends Release; until then it is told
 /// again.
 void Step::fail_share(AttemptId attempt, OwnedShare& share, ExitStatus exit) {
+  STARLING_MARK("agent: fail_share");
   if (share.told || s.ledger.find(attempt)->phase == HoldPhase::releasing) return;
   share.told = true;
   share.exit = std::move(exit);
@@ -79,6 +84,7 @@ void Step::fail_share(AttemptId attempt, OwnedShare& share, ExitStatus exit) {
 }
 
 void Step::tell_exited(AttemptId attempt, OwnedShare& share) {
+  STARLING_MARK("agent: tell_exited");
   Duration served = Duration::max();
   for (const Piece& piece : share.pieces) served = std::min(served, piece.served);
   s.set_timer(attempt, share, retry_at(share.backoff));
@@ -91,6 +97,7 @@ void Step::tell_exited(AttemptId attempt, OwnedShare& share) {
 
 /// Of an attempt that is over here: acknowledged, so that the executor can forget it.
 void Step::on_executor(NodeId from, const Exited& exited) {
+  STARLING_MARK("agent: Exited of an executor");
   const auto known = s.shares.find(exited.attempt);
   Piece* piece = known == s.shares.end() ? nullptr : piece_at(s, known->second, from);
   if (piece == nullptr) return send(from, ExitedAck{exited.attempt, s.partition.id});
@@ -99,6 +106,7 @@ void Step::on_executor(NodeId from, const Exited& exited) {
 
 void Step::piece_exited(AttemptId attempt, OwnedShare& share, Piece& piece, const ExitStatus& exit,
                         Duration served) {
+  STARLING_MARK("agent: piece_exited");
   if (piece.state == Piece::State::gone) {
     return send(s.seats[piece.seat].seat.node, ExitedAck{attempt, s.partition.id});
   }
@@ -112,6 +120,7 @@ void Step::piece_exited(AttemptId attempt, OwnedShare& share, Piece& piece, cons
 }
 
 void Step::on_executor(NodeId from, const Progress& progress) {
+  STARLING_MARK("agent: Progress of an executor");
   const auto known = s.shares.find(progress.attempt);
   if (known == s.shares.end() || piece_at(s, known->second, from) == nullptr) return;
   if (known->second.home_known) tell(known->second.home, progress);
@@ -119,6 +128,7 @@ void Step::on_executor(NodeId from, const Progress& progress) {
 
 /// Lets go of the GPUs once nothing of the attempt is left on them; then says so.
 void Step::release_share(AttemptId attempt, OwnedShare& share) {
+  STARLING_MARK("agent: release_share");
   if (s.ledger.find(attempt)->phase == HoldPhase::releasing) return;
   s.ledger.releasing(attempt);
   share.told = false;
@@ -142,6 +152,7 @@ void Step::release_share(AttemptId attempt, OwnedShare& share) {
 }
 
 void Step::send_kills(AttemptId attempt, OwnedShare& share) {
+  STARLING_MARK("agent: send_kills");
   for (const Piece& piece : share.pieces) {
     if (piece.state != Piece::State::killing) continue;
     send(s.seats[piece.seat].seat.node, Kill{attempt, s.fence()});
@@ -150,6 +161,7 @@ void Step::send_kills(AttemptId attempt, OwnedShare& share) {
 }
 
 void Step::on(NodeId from, const Killed& killed) {
+  STARLING_MARK("agent: Killed");
   const auto known = s.shares.find(killed.attempt);
   if (known == s.shares.end()) return;
   Piece* piece = piece_at(s, known->second, from);
@@ -160,6 +172,7 @@ void Step::on(NodeId from, const Killed& killed) {
 }
 
 void Step::check_released(AttemptId attempt) {
+  STARLING_MARK("agent: check_released");
   OwnedShare& share = s.shares.at(attempt);
   if (!all_in(share, Piece::State::gone)) return;
   Duration served = Duration::max();

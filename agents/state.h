@@ -54,8 +54,9 @@ struct Attempt {
   AttemptId id;
   std::vector<Participant> parts;  ///< ascending by partition
   Instant deadline = kNever;       ///< of the present stage
-  bool in_turn = false;        ///< reserves one partition after the other, and keeps what it has
-  std::vector<AgentId> asked;  ///< bidders that have not answered
+  bool in_turn = false;  ///< reserves one partition after the other, and keeps what it has
+  std::vector<PartitionId> claimed;  ///< turn.cpp: start nothing new for its sake; ascending
+  std::vector<AgentId> asked;        ///< bidders that have not answered
   std::vector<Share> offers;
 };
 
@@ -72,6 +73,8 @@ struct Job {
   Instant started = kNever;  ///< the open attempt
   std::uint64_t run = 0;     ///< the open attempt, counted over all of this home's life
   std::uint32_t attempts = 0, forwards = 0, preemptions = 0, failed_rounds = 0;
+  std::uint32_t turns = 0;              ///< that came to nothing
+  Instant turn_after = Instant::min();  ///< no other before
   std::uint32_t lost_attempts = 0;  ///< drained to be tried again; making room for others is not
   Stage stage = Stage::waiting;
   Attempt attempt;
@@ -130,16 +133,24 @@ struct OwnedShare {
   Duration backoff{0};
 };
 
+/// This partition starts nothing new but that gang.
+struct Claim {
+  AttemptId attempt;
+  AgentId home;
+  Instant since;  ///< the gang waits, as far as can be told here
+  Instant until;
+};
+
 /// One executor of this partition.
 struct SeatState {
   ExecutorSeat seat;
-  bool answered = false;  ///< its inventory is known; its GPUs are trusted
+  bool answered = false;   ///< its inventory is known; its GPUs are trusted
   bool heard_out = false;  ///< has answered in this life: the ledger knows of all that runs there
   Instant heard = Instant::min();
   Instant told = Instant::min();  ///< the last Launch that it was sent
   bool lost = false;              ///< silent for lost_after(): nothing runs there any more
-  Instant asked = kNever;  ///< first InventoryRequest since it was last answered
-  Instant timer = kNever;  ///< of the next InventoryRequest
+  Instant asked = kNever;         ///< first InventoryRequest since it was last answered
+  Instant timer = kNever;         ///< of the next InventoryRequest
   Duration backoff{0};
 };
 
@@ -214,7 +225,9 @@ struct AgentState {
   std::set<std::pair<Instant, AttemptId>> lapses;  ///< when to look at reserved holds
   std::map<AttemptId, Instant> lapse_at;           ///< the same, by hold
   std::uint32_t questions = 0;                     ///< put to homes in this life
-  Instant sweep = Instant::min();                  ///< tombstones were last looked through
+  std::optional<Claim> claim;
+  Instant turn_look = Instant::min();  ///< for a gang of this home whose turn it is
+  Instant sweep = Instant::min();      ///< tombstones were last looked through
 
   // Flock.
   std::vector<PeerState> peers;  ///< by AgentId; this agent too, unused

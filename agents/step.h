@@ -133,6 +133,17 @@ struct Step {
   void vouch(AttemptId attempt, const OwnedShare& share);
   void sweep();
 
+  // turn.cpp: no gang starves
+  void look_for_turn();
+  void open_turn(Job& job);
+  void claim(Job& job);
+  void turn_offer(Job& job, PartitionId partition, const Placement& gpus);
+  void end_turn(Job& job, std::optional<Refusal> why_not);
+  void free_claims(const Job& job, bool all);
+  [[nodiscard]] std::optional<Refusal> admit_claim(AgentId home, const BidRequest& request);
+  [[nodiscard]] bool claimed_for_another(JobId job) const;
+  void end_claim(AttemptId attempt);
+
   // session.cpp: liveness and hints
   void on(NodeId from, const Hello& hello);
   void on(NodeId from, const Welcome& welcome);

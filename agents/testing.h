@@ -45,6 +45,14 @@ class TestFlock {
   void cancel(std::uint64_t n);
   /// A message from a second client.
   void ask(std::uint32_t agent, Message message);
+  /// At once, past the network.
+  void inject(std::uint32_t agent, NodeId from, const Message& message) {
+    step_agent(agent, Received{from, message});
+  }
+  void inject_executor(std::uint32_t executor, NodeId from, const Message& message) {
+    step_executor(executor, Received{from, message});
+  }
+  void lose_no_more(const std::string& kind) { lose_.erase(kind); }
   void tell(NodeId from, NodeId to, Message message) { post(from, {to, std::move(message)}); }
 
   /// One message, end of a process or tick. False: nothing will ever happen any more.

@@ -135,7 +135,8 @@ JobPhase TestFlock::phase(std::uint64_t n) const {
 void TestFlock::post(NodeId from, const Send& send) {
   const std::string kind = name_of(send.message);
   const auto lose = lose_.find(kind);
-  const bool lost = cuts_.contains({from, send.to}) || (lose != lose_.end() && lose->second > 0) || rng_.chance(options_.loss);
+  const bool lost = cuts_.contains({from, send.to}) || (lose != lose_.end() && lose->second > 0) ||
+                    rng_.chance(options_.loss);
   if (lost) {
     if (lose != lose_.end() && lose->second > 0) --lose->second;
     return note(node_text(from) + " -> " + node_text(send.to) + "  " + describe(send.message) +

@@ -208,6 +208,10 @@ head -c1 a.json | grep -q '{' || fail "sim --json: stdout is not only JSON"
 expect 0 "0 failures" chaos sim --seeds 2 --minutes 1 --quiet
 expect 0 '"simulated_hours"' chaos sim --seeds 1 --minutes 1 --json --quiet
 expect 2 "--policy: " chaos sim --seeds 1 --policy fofi
+expect 2 "--without: " chaos sim --seeds 1 --without F99
+expect 0 "F15-flip" chaos sim --list
+"$starling" chaos sim --seeds 6 --minutes 1 --jobs 1 --json -q >one.json; "$starling" chaos sim --seeds 6 --minutes 1 --jobs 3 --json -q >three.json
+cmp -s one.json three.json || fail "chaos sim: the report depends on --jobs"
 
 echo "-- an experiment"
 cat >e.yaml <<'YAML'

@@ -1,26 +1,8 @@
 #include "sim/changes.h"
 
-namespace starling {
+#include "agents/describe.h"
 
-std::string over_limit(const AgentState& agent) {
-  const Limits& limits = agent.config.limits;
-  const auto over = [](const char* what, std::size_t have, std::size_t most) {
-    return have <= most ? std::string()
-                        : std::to_string(have) + " " + what + ", and " + std::to_string(most) +
-                              " is the limit";
-  };
-  // Jobs that other homes give away come in beside those of clients, and one may be just ending.
-  std::string wrong = over("jobs", agent.jobs.size(), limits.jobs_waiting);
-  if (wrong.empty())
-    wrong = over("remembered jobs", agent.remembered.size(), limits.jobs_remembered);
-  if (wrong.empty())
-    wrong = over("tombstones", agent.ledger.tombstones().size(), limits.tombstones);
-  std::size_t reserved = 0;
-  for (const auto& [attempt, hold] : agent.ledger.holds())
-    reserved += hold.phase == HoldPhase::reserved ? 1 : 0;
-  if (wrong.empty()) wrong = over("reserved shares", reserved, limits.holds);
-  return wrong;
-}
+namespace starling {
 
 std::string Changes::compare(const Last& last, const AgentState& now) {
   if (now.ledger.version() < last.version) return "S9 the ledger's version has fallen";
@@ -49,7 +31,7 @@ std::string Changes::look(std::span<const AgentState* const> agents) {
     if (now.config.incarnation == last.incarnation) {
       if (std::string wrong = compare(last, now); !wrong.empty()) return who(wrong);
     }
-    if (std::string wrong = over_limit(now); !wrong.empty()) return who("S11 " + wrong);
+    if (const auto over = over_limits(now)) return who("S11 " + *over);
     last.incarnation = now.config.incarnation;
     last.version = now.ledger.version();
     last.epochs.clear();

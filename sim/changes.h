@@ -30,7 +30,4 @@ class Changes {
   std::vector<Last> last_;
 };
 
-/// Which container of an agent is over its limit; empty: none.
-[[nodiscard]] std::string over_limit(const AgentState& agent);
-
 }  // namespace starling

@@ -68,6 +68,7 @@ class ChaosFaults {
   void bring_back(World& world, NodeId node);
   void bring_back_in(World& world, NodeId node, Duration wait);
   void stopped(World& world, NodeId node);
+  bool went_down(World& world, NodeId node);
   void kill_rack(World& world, Rng& rng, Dose dose);
   void kill_all_agents(World& world, Rng& rng, Dose dose);
   void restart_all_executors(World& world, Rng& rng, Dose dose);
@@ -131,6 +132,7 @@ class ChaosFaults {
   NetworkModel network_;
   std::uint32_t until_agent_dies_ = 0, until_executor_dies_ = 0;  // events
   std::set<NodeId> down_;
+  std::map<NodeId, std::uint64_t> gone_;  // how often it went down
   std::set<std::pair<NodeId, NodeId>> cuts_;
   std::set<NodeId> liars_;
   double corrupts_ = 0;

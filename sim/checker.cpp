@@ -25,7 +25,7 @@ Checker::Checker(std::span<const PeerAgent> partitions, std::uint32_t jobs_per_g
     : partitions_(partitions.begin(), partitions.end()), jobs_per_gpu_(jobs_per_gpu) {}
 
 void Checker::fail(const char* rule, Instant now, NodeId node, const std::string& what) {
-  if (violation_) return;
+  if (violation_ || excused_.contains(rule)) return;
   std::array<char, 32> time{};
   std::snprintf(time.data(), time.size(), "%.9f", seconds(now.time_since_epoch()));
   violation_ = std::string(rule) + " is violated at " + time.data() + " s on " + node_text(node) +
@@ -104,6 +104,11 @@ void Checker::starting(Instant now, NodeId node, const AttemptStarting& starting
     fail("S5", now, node,
          "attempt " + to_string(starting.attempt) + " starts after its job had ended");
   }
+}
+
+void Checker::new_disk(NodeId node) {
+  if (const auto life = lives_.find(node); life != lives_.end()) life->second.epoch = Epoch{};
+  std::erase_if(epochs_seen_, [&](const auto& seen) { return seen.first.first == node; });
 }
 
 void Checker::look_at_changes(Instant now, std::span<const AgentState* const> agents) {

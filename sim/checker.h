@@ -65,6 +65,10 @@ class Checker {
 
   /// By AgentId; null while down.
   void look_at_changes(Instant now, std::span<const AgentState* const> agents);
+  /// The node's disk was replaced: what it knew of epochs is gone, rightly.
+  void new_disk(NodeId node);
+  /// Rules that are not looked at: the world breaks what they rest on.
+  void excuse(const std::string& rule) { excused_.insert(rule); }
   /// A frame that had to be refused was taken, or left a trace.
   void took_refused(Instant now, NodeId node, const std::string& what) {
     fail("S10", now, node, what);
@@ -105,6 +109,7 @@ class Checker {
   std::map<JobId, JobPhase> ended_;
   std::map<AttemptId, std::vector<Share>> gangs_;  // of AttemptStarting
   std::set<std::pair<AttemptId, PartitionId>> committed_;
+  std::set<std::string> excused_;
   Changes changes_;
   ClientHistory clients_;
   std::optional<std::string> violation_;

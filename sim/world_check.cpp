@@ -1,12 +1,27 @@
+#include <sstream>
+
+#include "agents/describe.h"
 #include "agents/executor_state.h"
 #include "agents/state.h"
-#include "sim/durable.h"
 #include "sim/node_hash.h"
 #include "sim/world_parts.h"
 
 namespace starling {
 
 namespace {
+
+/// The first line that only one of them has; empty: they are equal.
+std::string first_difference(const std::string& memory, const std::string& journal) {
+  if (memory == journal) return {};
+  std::istringstream a(memory), b(journal);
+  std::string in_memory, in_journal;
+  while (in_memory == in_journal) {
+    if (!std::getline(a, in_memory)) in_memory = "no more";
+    if (!std::getline(b, in_journal)) in_journal = "no more";
+    if (!a && !b) break;
+  }
+  return "memory says: " + in_memory + "; the journal: " + in_journal;
+}
 
 /// Moves whenever something that the checker looks at may have moved.
 std::uint64_t signature(const Hardware& hardware, const std::vector<const Agent*>& agents) {
@@ -74,19 +89,19 @@ Status World::Parts::compare_with_journal(std::size_t index) {
   if (index + 1 == seats.size()) return done();
   auto recovered = seat.journal->recover();
   if (!recovered) return recovered.error();
-  std::optional<std::string> wrong;
+  std::string wrong;
   if (const Agent* agent = agent_core(index)) {
     auto policy = policies.make(options.policy);
     if (!policy) return policy.error();
     const Agent again(agent->config(), topology, *speed, std::move(policy).value(), Rng(0),
                       recovered.value());
-    wrong = durable_difference(agent->state(), again.state());
+    wrong = first_difference(durable_state(agent->state()), durable_state(again.state()));
   } else {
     const Executor& core = static_cast<const ExecutorNode&>(*seat.node).core();
     const Executor again(core.config(), core.state().topology, recovered.value());
-    wrong = durable_difference(core.state(), again.state());
+    wrong = first_difference(durable_state(core.state()), durable_state(again.state()));
   }
-  return wrong ? Status(Errc::conflict, *wrong) : done();
+  return wrong.empty() ? done() : Status(Errc::conflict, wrong);
 }
 
 /// A corrupt frame has just been handed to this node, and nothing else.

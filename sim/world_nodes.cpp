@@ -128,6 +128,11 @@ void World::lose_host(std::uint32_t executor, bool disk) {
   if (!disk) return;
   parts_->seats[parts_->executor_seat(executor)]->journal->erase();
   parts_->network.disconnect(executor_node(executor));
+  if (parts_->checker != nullptr) parts_->checker->new_disk(executor_node(executor));
+}
+
+void World::excuse(const std::string& rule) {
+  if (parts_->checker != nullptr) parts_->checker->excuse(rule);
 }
 
 void World::pause(NodeId node, Duration lasts) {

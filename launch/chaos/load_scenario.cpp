@@ -221,7 +221,7 @@ class Reader {
         diagnostics_.add(map.place(key), std::string(key) + " is less than 0.01s");
     }
     f.from = length(map, "from", 0);
-    f.until = length(map, "until", s.length);
+    f.until = length(map, "until", 0);
     if (!f.at.empty() && (map.has("from") || map.has("until")))
       diagnostics_.add(map.place("at"), "from and until go with every and mean, not with at");
   }

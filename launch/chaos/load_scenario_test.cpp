@@ -121,4 +121,6 @@ TEST_CASE("the same seed gives the same plan, another one another") {
                        [](const auto& a, const auto& b) { return a.at < b.at; }));
   s.seed = 10;
   CHECK(first != times(s));
+  s.length *= 3;  // as --minutes does
+  CHECK(times(s).size() > 2 * first.size());
 }

@@ -1,5 +1,6 @@
 #include "launch/daemon/partition_life.h"
 
+#include "agents/check_journal.h"
 #include "bus/flock.h"
 #include "interference/models.h"
 #include "launch/log.h"
@@ -65,6 +66,10 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
       after_last_life(seat.seat == 0 ? host.incarnation : Incarnation{1}, partition.recovered);
   core.value().incarnation = life;
   core.value().epoch = partition.mine.epoch;
+  if (Status fits = check_journal(core.value(), partition.recovered); !fits.ok()) {
+    partition.authority->release(partition.mine);
+    return fits;
+  }
   auto bus = open_endpoint(deployment, agent_node(me), seat.keys, Limits{}, seat.seat);
   if (!bus) {
     partition.authority->release(partition.mine);
@@ -78,6 +83,10 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
       deployment.physics == "full" ? make_analytic_speed(host.topology) : make_flat_speed();
   const Rng rng = Rng(deployment.seed).fork(me.value).fork(life.value);
   const ScaledClock clock(deployment.speedup);
+  // How long jobs have waited counts over all lives; in stretched time there is no calendar.
+  if (deployment.speedup == 1) {
+    core.value().calendar = std::chrono::system_clock::now().time_since_epoch();
+  }
   ScaledEndpoint endpoint(*bus.value(), clock);
   NodeOptions options;
   options.clock = &clock;
