@@ -135,12 +135,13 @@ void Step::begin() {
     if (planted(Bug::allocates_before_inventory)) s.ledger.trust(seat.seat.servers);
   }
   for (const PeerState& peer : s.peers) {
-    if (peer.peer.agent != me()) tell(peer.peer.agent, Hello{Role::agent, 1, 1, {}});
+    if (peer.peer.agent == me()) continue;
+    tell(peer.peer.agent, Hello{Role::agent, kOldestProtocol, s.config.protocol, {}});
   }
   if (s.lossy()) {
     s.beat = later(now, s.config.timers.heartbeat);
-    for (SeatState& seat : s.seats) seat.heard = now;
-    for (PeerState& peer : s.peers) peer.heard = now;
+    for (SeatState& seat : s.seats) seat.watch.heard = now;
+    for (PeerState& peer : s.peers) peer.watch.heard = now;
   }
   change(TriggerKind::round);
 }
@@ -169,7 +170,7 @@ void Step::tick() {
   if (s.beat <= now) {
     heartbeat();
     look_for_turn();
-    settle();
+    settle();  // what was lost with an executor is over for its home before anything is decided
   }
   if (s.claim && s.claim->until <= now) end_claim(s.claim->attempt);
   if (later(s.sweep, kSweep) <= now) sweep();
@@ -293,7 +294,7 @@ void Agent::step(Instant now, const Event& event, Output& out) {
   }
   if (const auto* received = std::get_if<Received>(&event)) {
     ++s.counters.messages;
-    step.heard(received->from);
+    step.heard(received->from, received->protocol);
     step.receive(received->from, received->message);
     step.settle();
   } else {

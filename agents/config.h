@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/message.h"
 #include "base/ids.h"
 #include "base/limits.h"
 #include "base/time.h"
@@ -34,6 +35,7 @@ struct Timers {
   Duration retry_max = std::chrono::seconds(5);
   Duration kill_grace = std::chrono::seconds(10);
   Duration orphan = std::chrono::seconds(300);       ///< an executor ends what it can report to nobody
+  Duration gpu_quiet = std::chrono::seconds(60);     ///< a GPU that was bad must have been well for so long
   Duration retention = std::chrono::hours(1);        ///< tombstones are kept for so long, or until their limit
 };
 
@@ -63,6 +65,7 @@ struct AgentConfig {
   std::vector<ExecutorSeat> executors; ///< of this agent's partition, by servers
   Limits limits;
   Timers timers;
+  std::uint16_t protocol = kNewestProtocol;  ///< newest to be spoken; lower: as an earlier version
   /// What a calendar says at Instant 0 of this life, so that the next life can tell how long a job has waited. Nothing
   /// but figures depends on it. None: waiting counts from zero in every life.
   std::optional<Duration> calendar = std::nullopt;
@@ -76,6 +79,7 @@ struct ExecutorConfig {
   IndexRange servers;
   Limits limits;
   Timers timers;
+  std::uint16_t protocol = kNewestProtocol;  ///< as in AgentConfig
 };
 
 }  // namespace starling

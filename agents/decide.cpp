@@ -17,7 +17,7 @@ constexpr Duration kSecondLook = std::chrono::seconds(60);
 View Step::view() {
   s.others.clear();
   for (const PeerState& peer : s.peers) {
-    if (peer.peer.agent == me() || !peer.digest || silent(peer.heard)) continue;
+    if (peer.peer.agent == me() || !peer.digest || !reachable(peer.watch)) continue;
     const Digest& digest = *peer.digest;
     // Where nothing gets lost a digest stands until the next one.
     const Instant at = s.lossy() ? peer.digest_at : now;

@@ -113,6 +113,10 @@ std::string durable_state(const AgentState& s) {
          << (launched ? "launched" : "committed") << "served" << share.served << share.gang;
     text.line();
   }
+  for (const ServerId server : s.ledger.drained()) {
+    text << "drained" << server.value;
+    text.line();
+  }
   add_stones(text, s.ledger.tombstones());
   return text.take();
 }
@@ -163,6 +167,8 @@ std::uint64_t state_hash(const AgentState& s) {
   }
   hash.add(s.ledger.tombstones().size());
   hash.add(s.ledger.free_count());
+  hash.add(s.ledger.sick().size());
+  hash.add(s.probes.size());
   for (const SeatState& seat : s.seats) {
     hash.add((seat.answered ? 1U : 0U) | (seat.heard_out ? 2U : 0U));
     hash.add(number(seat.timer));
@@ -193,6 +199,7 @@ std::uint64_t state_hash(const ExecutorState& s) {
     hash.add(to_string(attempt));
   }
   for (const std::uint8_t count : s.tenants) hash.add(count);
+  hash.add(s.health * 2 + (s.health_seen ? 1 : 0));
   hash.add(s.forgotten.size());
   hash.add((s.begun ? 1U : 0U) | (s.welcomed ? 2U : 0U));
   return hash.value();

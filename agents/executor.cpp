@@ -1,6 +1,7 @@
 #include "agents/executor.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -42,13 +43,17 @@ struct Step {
   void on(const InventoryRequest& request);
   void on(const Welcome& welcome);
   void on(const AttemptAnswer& answer);
-  void on(const Ping& ping) { tell(Pong{ping.sequence, 0}); }
+  void on(const Ping& ping) { tell(pong(ping)); }
   void on(const Pong& pong);
+  void on(const GpuHealthSeen& seen);
   template <class Other>
   void on(const Other&) {
     ++s.refused_frames;
   }
 
+  [[nodiscard]] Pong pong(const Ping& ping) const;
+  void saw(const SickGpus& now_sick);
+  void tell_health();
   [[nodiscard]] bool admit(const Fence& fence);
   [[nodiscard]] std::string why_not(const Launch& launch) const;
   void stop(Run& run);
@@ -182,7 +187,7 @@ void Step::on(const ExitedAck& ack) {
 void Step::on(const InventoryRequest& request) {
   STARLING_MARK("executor: InventoryRequest");
   if (!admit(request.fence)) return;
-  Inventory inventory{request.fence, {}};
+  Inventory inventory{request.fence, {}, s.health_version(), s.sick_gpus()};
   std::size_t room = s.config.limits.frame_bytes / 4;  // for last words: the rest has to fit, too
   for (const auto& [attempt, run] : s.runs) {
     inventory.items.push_back(
@@ -246,11 +251,48 @@ void Step::sweep() {
 
 void Step::receive(const Received& event) {
   if (event.from != owner()) {
-    ++s.refused_frames;
+    // Somebody asks for the owner's sake whether this node lives.
+    const auto* ping = std::get_if<Ping>(&event.message);
+    if (ping != nullptr && s.config.protocol >= 2 && event.from.value < kFirstExecutor) {
+      out.send.push_back({event.from, pong(*ping)});
+    } else {
+      ++s.refused_frames;
+    }
     return;
   }
   s.word_before = std::exchange(s.last_word, now);
+  s.owner_speaks = event.protocol;
   std::visit([&](const auto& message) { on(message); }, event.message);
+}
+
+Pong Step::pong(const Ping& ping) const {
+  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(s.lag).count();
+  return {ping.sequence, static_cast<std::uint32_t>(std::clamp<std::int64_t>(us, 0, UINT32_MAX))};
+}
+
+/// A bad GPU stays out of use until it has been well for Timers::gpu_quiet, so that one that comes
+/// and goes does not take a job with it each time.
+void Step::saw(const SickGpus& now_sick) {
+  bool news = false;
+  for (auto& [gpu, well] : s.sick) {
+    const bool bad = std::binary_search(now_sick.gpus.begin(), now_sick.gpus.end(), gpu);
+    if (bad) well = kNever;
+    if (!bad && well == kNever) well = now;
+  }
+  for (const GpuId gpu : now_sick.gpus) {
+    if (s.gpus.contains(gpu.value)) news = s.sick.emplace(gpu, kNever).second || news;
+  }
+  if (news) tell_health();
+}
+
+void Step::tell_health() {
+  ++s.health;
+  s.health_seen = false;
+  if (s.owner_speaks >= 2) tell(GpuHealth{s.health_version(), s.sick_gpus()});
+}
+
+void Step::on(const GpuHealthSeen& seen) {
+  if (seen.version == s.health_version()) s.health_seen = true;
 }
 
 void Step::stop(Run& run) {
@@ -320,7 +362,7 @@ void Step::tell_exited(Run& run) {
 void Step::tick() {
   STARLING_MARK("executor: tick");
   if (s.hello <= now) {
-    tell(Hello{Role::executor, 1, 1, {}});
+    tell(Hello{Role::executor, kOldestProtocol, s.config.protocol, {}});
     s.hello = later(now, s.hello_backoff);
     s.hello_backoff = std::min(s.hello_backoff * 2, s.config.timers.retry_max);
   }
@@ -334,10 +376,19 @@ void Step::tick() {
 void Step::beat() {
   STARLING_MARK("executor: beat");
   const Timers& timers = s.config.timers;
+  s.lag = std::max(now - s.beat, s.lag / 2);
   s.beat = later(now, timers.heartbeat);
   const Instant pinged = s.pinged.empty() ? s.vouched : s.pinged.back().second;
   const bool silent = later(s.last_word, timers.heartbeat) <= now;
   if (s.welcomed && (silent || later(pinged, timers.heartbeat * kBeatsToPing) <= now)) ping();
+  const auto recovered = [&](const auto& gpu) {
+    return later(gpu.second, timers.gpu_quiet) <= now;
+  };
+  if (std::erase_if(s.sick, recovered) > 0) {
+    tell_health();
+  } else if (!s.health_seen && s.owner_speaks >= 2) {
+    tell(GpuHealth{s.health_version(), s.sick_gpus()});
+  }
   for (auto& [attempt, run] : s.runs) {
     if (run.phase == Run::Phase::exited) continue;
     if (run.phase == Run::Phase::running && orphaned(run)) {
@@ -374,6 +425,8 @@ void Executor::step(Instant now, const ExecutorEvent& event, ExecutorOutput& out
       run->second.measured = true;
     }
     return;  // the beat comes with Tick, when all have been measured
+  } else if (const auto* sick = std::get_if<SickGpus>(&event)) {
+    step.saw(*sick);
   }
   step.tick();
 }

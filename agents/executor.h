@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -48,13 +49,17 @@ class Launcher {
   /// How far everything that runs has come, to be handed to the executor once per heartbeat; empty where nothing is
   /// measured.
   [[nodiscard]] virtual std::vector<Progress> measure() { return {}; }
+  /// The GPUs of this executor that must not be used now, ascending, if that is news since the last call. Asked at
+  /// every turn, so it looks at slow sources now and then only. Default: all are well.
+  [[nodiscard]] virtual std::optional<Placement> health_news() { return std::nullopt; }
   /// When reap() is next worth calling; kNever if an end announces itself.
   [[nodiscard]] virtual Instant next_deadline() const noexcept { return kNever; }
 };
 
 struct StopSpec { AttemptId attempt; Duration grace{0}; };
 using RunCommand = std::variant<LaunchSpec, StopSpec>;
-using ExecutorEvent = std::variant<Tick, Received, Exit, Progress>;  ///< Progress: what the Launcher measured
+struct SickGpus { Placement gpus; };  ///< what the Launcher says of health
+using ExecutorEvent = std::variant<Tick, Received, Exit, Progress, SickGpus>;  ///< Progress: what the Launcher measured
 struct ExecutorOutput : Output {
   std::vector<RunCommand> run;   ///< after persist and send
   void clear() { Output::clear(), run.clear(); }

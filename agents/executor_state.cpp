@@ -34,6 +34,12 @@ bool ExecutorState::any_full(const Placement& placement) const {
   });
 }
 
+Placement ExecutorState::sick_gpus() const {
+  Placement all;
+  for (const auto& [gpu, well] : sick) all.push_back(gpu);
+  return all;
+}
+
 void ExecutorState::forget(AttemptId attempt, Duration served, Instant now) {
   if (const auto run = runs.find(attempt); run != runs.end()) {
     if (run->second.phase == Run::Phase::exited) {

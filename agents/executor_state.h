@@ -72,12 +72,22 @@ struct ExecutorState {
   Duration hello_backoff{0};
   Instant beat = kNever;
   std::uint64_t pings = 0;
+  Duration lag{0};                ///< how late the last beats were; halves at each
+  std::map<GpuId, Instant> sick;  ///< since when they are well again; kNever: they are not
+  std::uint64_t health = 0;       ///< versions of that so far in this life
+  bool health_seen = true;        ///< the owner has the newest
+  std::uint16_t owner_speaks = kOldestProtocol;
   std::set<std::pair<Instant, AttemptId>> resends;  ///< Exited that wait for their acknowledgement
   std::vector<std::uint8_t> tenants;                ///< attempts on each GPU, from gpus.first
   std::uint64_t refused_frames = 0;                 ///< from somebody who has no say here
 
   /// One attempt more on each of them, or one less.
   void mark(const Placement& placement, bool more);
+  /// All GPUs that must not be used, ascending.
+  [[nodiscard]] Placement sick_gpus() const;
+  [[nodiscard]] std::uint64_t health_version() const {
+    return (config.incarnation.value << 32U) | health;
+  }
   [[nodiscard]] bool any_full(const Placement& placement) const;
   void forget(AttemptId attempt, Duration served, Instant now);
   /// Applies one record of an earlier life.

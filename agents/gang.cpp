@@ -46,7 +46,7 @@ bool Step::open_round(Job& job, const Placement& local) {
   if (JobView* view = s.waiting_view(job)) view->blocked = true;
   const auto need = job.spec->gpus() - static_cast<std::uint32_t>(local.size());
   for (const PeerState& peer : s.peers) {
-    if (peer.peer.agent == me() || silent(peer.heard)) continue;
+    if (peer.peer.agent == me() || !reachable(peer.watch)) continue;
     job.attempt.asked.push_back(peer.peer.agent);
     tell(peer.peer.agent, BidRequest{id, need, job.spec->gpus_per_worker, job.spec->gpu_types});
   }

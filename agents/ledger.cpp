@@ -26,6 +26,7 @@ Ledger::Ledger(const Topology& topology, IndexRange servers, const Limits& limit
                std::uint32_t room)
     : limits_(limits),
       gpus_(topology, servers, std::max(limits.jobs_per_gpu, room)),
+      trusted_(servers.size(), 0),
       graves_(limits.tombstones) {
   (void)gpus_.block(servers);
 }
@@ -124,12 +125,66 @@ void Ledger::release(AttemptId attempt, Duration served, Instant now, bool durab
   graves_.add(attempt, {served, now, durable});
 }
 
+bool Ledger::is_trusted(ServerId server) const {
+  return trusted_[server.value - gpus_.servers().first] != 0;
+}
+
+void Ledger::block_again(ServerId server) {
+  const IndexRange alone{server.value, server.value + 1};
+  const bool out = !is_trusted(server) || drained_.contains(server);
+  bool changed = out ? gpus_.block(alone) : gpus_.unblock(alone);
+  if (!out) {
+    const IndexRange here = gpus_.topology().server(server).gpus;
+    for (auto gpu = sick_.lower_bound(GpuId{here.first});
+         gpu != sick_.end() && gpu->value < here.last; ++gpu) {
+      changed = gpus_.set_blocked(*gpu, true) || changed;
+    }
+  }
+  if (changed) ++version_;
+}
+
 void Ledger::trust(IndexRange servers) {
-  if (gpus_.unblock(servers)) ++version_;
+  for (std::uint32_t s = servers.first; s < servers.last; ++s) {
+    trusted_[s - gpus_.servers().first] = 1;
+    block_again(ServerId{s});
+  }
 }
 
 void Ledger::distrust(IndexRange servers) {
-  if (gpus_.block(servers)) ++version_;
+  for (std::uint32_t s = servers.first; s < servers.last; ++s) {
+    trusted_[s - gpus_.servers().first] = 0;
+    block_again(ServerId{s});
+  }
+}
+
+void Ledger::set_sick(GpuId gpu, bool sick) {
+  STARLING_CHECK(gpus_.gpus().contains(gpu.value));
+  const bool news = sick ? sick_.insert(gpu).second : sick_.erase(gpu) > 0;
+  if (news) block_again(gpus_.topology().server_of(gpu));
+}
+
+void Ledger::set_drained(ServerId server, bool drained) {
+  STARLING_CHECK(gpus_.servers().contains(server.value));
+  const bool news = drained ? drained_.insert(server).second : drained_.erase(server) > 0;
+  if (news) block_again(server);
+}
+
+std::uint32_t Ledger::sick_count() const {
+  std::uint32_t count = 0;
+  for (const GpuId gpu : sick_) count += gpus_.tenants(gpu) == 0 ? 1U : 0U;
+  return count;
+}
+
+std::uint32_t Ledger::drained_count() const {
+  std::uint32_t count = 0;
+  for (const ServerId server : drained_) {
+    if (!is_trusted(server)) continue;
+    const IndexRange here = gpus_.topology().server(server).gpus;
+    for (std::uint32_t g = here.first; g < here.last; ++g) {
+      if (gpus_.tenants(GpuId{g}) == 0 && !sick_.contains(GpuId{g})) ++count;
+    }
+  }
+  return count;
 }
 
 const Hold* Ledger::find(AttemptId attempt) const {

@@ -45,6 +45,8 @@ void Step::on(NodeId from, const Inventory& inventory) {
       if (piece.state == Piece::State::unknown) missing.push_back(attempt);
     }
   }
+  if (inventory.health != 0 || seat.health != 0)
+    take_health(seat, inventory.health, inventory.sick);
   // Not trusted while something is there that has to go first: asked again until it is gone.
   if (rightful) {
     seat.answered = true;

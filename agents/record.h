@@ -44,6 +44,7 @@ struct JobEnded { JobId job; JobState state; };                           ///< t
 struct ShareCommitted { AttemptId attempt; AgentId home; Commit commit; };
 struct ShareLaunched { AttemptId attempt; };
 struct ShareReleased { AttemptId attempt; };                              ///< tombstone of a committed share
+struct ServerDrained { ServerId server; bool drained = false; };          ///< by an operator
 // Owner and executor, of tombstones
 struct TombstoneServed { AttemptId attempt; Duration served{0}; };        ///< service received, where there was any
 struct TombstonesDropped { std::vector<AttemptId> attempts; };            ///< nothing of them can still arrive
@@ -56,7 +57,7 @@ struct ProcessForgotten { AttemptId attempt; };                           ///< e
 using Record = std::variant<LifeBegan, JobAccepted, AttemptStarting, AttemptDraining, AttemptOver, JobMoved,
                             JobEnded, ShareCommitted, ShareLaunched, ShareReleased, EpochSeen,
                             ProcessLaunching, ProcessExited, ProcessForgotten, JobOffered, JobPast, AttemptPlan,
-                            TombstoneServed, TombstonesDropped>;
+                            TombstoneServed, TombstonesDropped, ServerDrained>;
 
 /// Append-only truth of one node. A failed append or sync is final: the process must stop (exit code 74).
 class Journal {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "agents/agent.h"
 #include "agents/step.h"
@@ -153,6 +154,9 @@ struct Replay {
     s.ledger.release(r.attempt, Duration{0}, {}, true);
     s.drop_share(r.attempt);
   }
+  void operator()(const ServerDrained& r) {
+    if (s.partition.servers.contains(r.server.value)) s.ledger.set_drained(r.server, r.drained);
+  }
   void operator()(const TombstoneServed& r) {
     s.ledger.tombstones().set_served(r.attempt, r.served);
   }
@@ -192,7 +196,9 @@ std::vector<Record> Agent::snapshot() const {
   const auto offers = [&](JobId id, const std::vector<AgentId>& offered) {
     for (const AgentId to : offered) records.push_back(JobOffered{id, to});
   };
+  std::set<JobId> written;  // one that came back and left again is remembered twice
   for (const JobId id : s.remembered) {
+    if (!written.insert(id).second) continue;
     if (const auto over = s.ended.find(id); over != s.ended.end()) {
       records.push_back(JobEnded{id, over->second});
     } else if (const auto gone = s.moved.find(id); gone != s.moved.end() && !s.jobs.contains(id)) {
@@ -237,6 +243,7 @@ std::vector<Record> Agent::snapshot() const {
       records.push_back(ShareLaunched{attempt});
     }
   }
+  for (const ServerId server : s.ledger.drained()) records.push_back(ServerDrained{server, true});
   for (const AttemptId attempt : s.ledger.tombstones().order()) {
     const Tombstone& stone = *s.ledger.tombstones().find(attempt);
     if (!stone.durable) continue;

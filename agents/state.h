@@ -14,6 +14,7 @@
 
 #include "agents/config.h"
 #include "agents/ledger.h"
+#include "agents/liveness.h"
 #include "agents/output.h"
 #include "agents/waiting_list.h"
 #include "base/rng.h"
@@ -146,7 +147,8 @@ struct SeatState {
   ExecutorSeat seat;
   bool answered = false;   ///< its inventory is known; its GPUs are trusted
   bool heard_out = false;  ///< has answered in this life: the ledger knows of all that runs there
-  Instant heard = Instant::min();
+  Watch watch;
+  std::uint64_t health = 0;       ///< version of what it last said of its GPUs
   Instant told = Instant::min();  ///< the last Launch that it was sent
   bool lost = false;              ///< silent for lost_after(): nothing runs there any more
   Instant asked = kNever;         ///< first InventoryRequest since it was last answered
@@ -158,7 +160,7 @@ struct SeatState {
 struct PeerState {
   PeerAgent peer;
   Epoch epoch{1};  ///< of its partition, the newest heard of
-  Instant heard = Instant::min();
+  Watch watch;
   std::optional<Digest> digest;
   Instant digest_at;
 };
@@ -234,6 +236,9 @@ struct AgentState {
   std::optional<Digest> told;    ///< the last one sent
   Instant told_at = Instant::min();
   std::vector<RemoteDigest> others;  ///< scratch of decide()
+  LocalHealth health;
+  std::vector<Probe> probes;  ///< that others have asked for
+  std::size_t probers = 0;    ///< whose turn it is to be asked
 
   bool overfull = false;  ///< the journal has more jobs on a GPU than may share one now
 

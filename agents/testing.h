@@ -33,6 +33,7 @@ struct FlockOptions {
   double loss = 0, duplication = 0;
   bool lossy = false;  ///< real timers: heartbeats, digests and repeats
   Limits limits = {};
+  std::uint16_t protocol = kNewestProtocol;  ///< of agent 0 and executor 0; all others the newest
 };
 
 class TestFlock {
@@ -77,6 +78,14 @@ class TestFlock {
   /// What happens to the next message of a kind: lost, or for Launch refused.
   void lose_next(const std::string& kind, std::uint32_t n = 1) { lose_[kind] += n; }
   void refuse_next_launch(std::uint32_t n = 1) { refuse_launches_ += n; }
+  /// Nothing passes between the two any more, or again.
+  void set_cut(NodeId a, NodeId b, bool is_cut);
+  /// The agent takes no turn for so long; what comes for it waits.
+  void freeze_agent(std::uint32_t agent, Duration d) { agents_[agent].frozen_until = now_ + d; }
+  /// What the machine says of the executor's GPUs from now on.
+  void set_sick(std::uint32_t executor, Placement gpus) {
+    step_executor(executor, SickGpus{std::move(gpus)});
+  }
   void set_exit_code(std::uint64_t job, int code) { exit_codes_[job] = code; }
   void heal() {
     options_.loss = options_.duplication = 0;
@@ -121,6 +130,7 @@ class TestFlock {
     std::unique_ptr<Agent> core;
     std::vector<Record> journal, snapshot;
     std::uint64_t steps = 0;
+    Instant frozen_until = Instant::min();
     std::uint64_t crash_at = 0;  // counts down; 0: never
     bool crash_before_sending = false;
   };

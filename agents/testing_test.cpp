@@ -52,6 +52,7 @@ void TestFlock::plan() {
     seat.config.flock = flock;
     seat.config.timers = timers;
     seat.config.limits = options_.limits;
+    if (peer.agent == AgentId{0}) seat.config.protocol = options_.protocol;
     seat.config.calendar = Duration{0};
     const IndexRange servers = peer.partition.servers;
     for (std::uint32_t first = servers.first; first < servers.last;
@@ -64,6 +65,7 @@ void TestFlock::plan() {
       state.config.owner = peer.agent;
       state.config.servers = range;
       state.config.timers = timers;
+      if (executor == 1) state.config.protocol = options_.protocol;  // counted on above
       state.config.limits = options_.limits;
       executors_.push_back(std::move(state));
     }
@@ -154,8 +156,15 @@ void TestFlock::post(NodeId from, const Send& send) {
   }
 }
 
+void TestFlock::set_cut(NodeId a, NodeId b, bool is_cut) {
+  for (const auto& way : {std::pair(a, b), std::pair(b, a)})
+    is_cut ? void(cuts_.insert(way)) : void(cuts_.erase(way));
+  note(node_text(a) + " and " + node_text(b) + (is_cut ? " are cut off" : " are connected"));
+}
+
 bool TestFlock::tick_one() {
   for (std::uint32_t a = 0; a < agents_.size(); ++a) {
+    if (agents_[a].frozen_until > now_) continue;
     if (agents_[a].core == nullptr || agents_[a].core->next_deadline() > now_) continue;
     step_agent(a, Tick{});
     return true;
@@ -173,7 +182,8 @@ bool TestFlock::tick_one() {
 Instant TestFlock::next_instant() const {
   Instant next = queue_.empty() ? kNever : queue_.begin()->first;
   for (const AgentSeat& a : agents_) {
-    if (a.core != nullptr) next = std::min(next, a.core->next_deadline());
+    if (a.core == nullptr) continue;
+    next = std::min(next, std::max(a.core->next_deadline(), a.frozen_until));
   }
   for (const ExecutorSeatState& e : executors_) {
     if (e.core != nullptr) next = std::min(next, e.core->next_deadline());
@@ -236,8 +246,12 @@ void TestFlock::handle(const Event& event) {
                   Exit{event.attempt, event.server, status, now_ - process.started});
     return;
   }
-  note(node_text(event.from) + " -> " + node_text(event.to) + "  " + describe(*event.message));
   const std::uint32_t to = event.to.value;
+  if (to < kFirstExecutor && agents_[to - 1].frozen_until > now_) {
+    queue_.emplace(agents_[to - 1].frozen_until, event);
+    return;
+  }
+  note(node_text(event.from) + " -> " + node_text(event.to) + "  " + describe(*event.message));
   if (to >= kFirstClient) {
     if (event.to == client_node(0)) step_client(Received{event.from, *event.message});
   } else if (to >= kFirstExecutor) {
@@ -247,9 +261,15 @@ void TestFlock::handle(const Event& event) {
       --refuse_launches_;
       return post(event.to, {event.from, LaunchResult{launch->attempt, false, "no such image"}});
     }
-    if (executors_[e].core != nullptr) step_executor(e, Received{event.from, *event.message});
+    const std::uint16_t spoken =
+        event.from == agent_node(AgentId{0}) ? options_.protocol : kNewestProtocol;
+    if (executors_[e].core != nullptr)
+      step_executor(e, Received{event.from, *event.message, spoken});
   } else if (agents_[to - 1].core != nullptr) {
-    step_agent(to - 1, Received{event.from, *event.message});
+    const bool old =
+        event.from == agent_node(AgentId{0}) || event.from == executor_node(0) || to == 1;
+    const std::uint16_t spoken = old ? options_.protocol : kNewestProtocol;
+    step_agent(to - 1, Received{event.from, *event.message, spoken});
   }
 }
 
@@ -421,8 +441,9 @@ void TestFlock::check() {
       }
     }
     const Ledger& ledger = s.ledger;
-    if (held.size() + ledger.free_count() + ledger.quarantined_count() != s.partition.gpus.size()) {
-      fault("free, held and quarantined GPUs do not add up");
+    const std::size_t out_of_use = ledger.quarantined_count() + ledger.drained_count();
+    if (held.size() + ledger.free_count() + out_of_use != s.partition.gpus.size()) {
+      fault("free, held, quarantined and drained GPUs do not add up");
     }
     if (s.waiting_jobs != s.waiting.size()) fault("waiting jobs are miscounted");
   }

@@ -52,7 +52,7 @@ void Step::look_for_turn() {
 void Step::open_turn(Job& job) {
   std::vector<const PeerState*> order{&s.peers[me().value]};
   for (const PeerState& peer : s.peers) {
-    if (peer.peer.agent != me() && !silent(peer.heard)) order.push_back(&peer);
+    if (peer.peer.agent != me() && reachable(peer.watch)) order.push_back(&peer);
   }
   std::vector<PartitionId> claimed;
   std::uint64_t room = 0;

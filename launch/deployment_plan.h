@@ -13,6 +13,9 @@
 
 namespace starling {
 
+/// Agents that may take over a partition, where nobody says otherwise.
+constexpr std::uint32_t kUsualStandbys = 3;
+
 /// Where nodes of one host may listen: as many addresses (tcp://A:P) of each host as were asked
 /// for, by the host's name.
 using AddressBook = std::map<std::string, std::vector<std::string>>;
@@ -29,7 +32,7 @@ struct DeploymentPlan {
   std::string policy = "fifo";
   std::string physics = "trace";
   std::string launcher = "emulated";
-  std::uint32_t agents = 1;
+  std::uint32_t agents = 1;  ///< and partitions
   std::uint32_t servers_per_executor = 8;
   std::uint32_t clients = 4;  ///< that can talk to it at one time
   std::uint64_t seed = 1;

@@ -40,7 +40,7 @@ struct World {
     plan.agents = 2;
     plan.servers_per_executor = 1;
     deployment = create_deployment(plan, generate_flat(shape).value()).value();
-    start("agent-0", run_agent);
+    start("agent-0", [](const auto& config) { return run_agent(config); });
     start("executor-0", [](const auto& config) { return run_executor(config, ""); });
     session = Session::open(deployment).value();
     for (int i = 0; i < 200; ++i) {
@@ -107,7 +107,7 @@ class Peer {
     return socket_.send(zmq::buffer(frame.data(), frame.size()), zmq::send_flags::none).has_value();
   }
   bool say(const Message& message, std::uint64_t life = 1) {
-    return send(codec_.encode({1, Incarnation{life}, ++sequence_}, message));
+    return send(codec_.encode({kNewestProtocol, Incarnation{life}, ++sequence_}, message));
   }
   /// What comes back over this connection.
   template <class T>
@@ -122,7 +122,7 @@ class Peer {
     return std::nullopt;
   }
   Bytes frame(const Message& message, std::uint64_t life = 1) {
-    const auto bytes = codec_.encode({1, Incarnation{life}, ++sequence_}, message);
+    const auto bytes = codec_.encode({kNewestProtocol, Incarnation{life}, ++sequence_}, message);
     return {bytes.begin(), bytes.end()};
   }
 

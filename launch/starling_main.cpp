@@ -18,6 +18,8 @@ int main(int argc, char** argv) {
   add_cancel(root);
   add_explain(root);
   add_top(root);
+  add_drain(root);
+  add_members(root);
   add_topology(root);
   add_workload(root);
   add_policies(root);

@@ -213,17 +213,18 @@ void Checker::check_ledger(Instant now, const LedgerView& ledger) {
       }
     }
   }
-  if (!ledger.reconciling && ledger.quarantined > 0) {
+  if (!ledger.reconciling && ledger.quarantined > ledger.sick) {
     fail("S9", now, ledger.owner,
          std::to_string(ledger.quarantined) +
              " GPUs are quarantined although every executor has answered");
   }
-  const std::size_t sum = held.size() + ledger.free + ledger.quarantined;
+  const std::size_t sum = held.size() + ledger.free + ledger.quarantined + ledger.drained;
   if (sum != ledger.gpus.size()) {
     fail("S9", now, ledger.owner,
-         std::to_string(ledger.free) + " free, " + std::to_string(held.size()) + " held and " +
-             std::to_string(ledger.quarantined) + " quarantined GPUs are " + std::to_string(sum) +
-             " of " + std::to_string(ledger.gpus.size()));
+         std::to_string(ledger.free) + " free, " + std::to_string(held.size()) + " held, " +
+             std::to_string(ledger.drained) + " drained and " + std::to_string(ledger.quarantined) +
+             " quarantined GPUs are " + std::to_string(sum) + " of " +
+             std::to_string(ledger.gpus.size()));
   }
 }
 

@@ -29,6 +29,8 @@ struct LedgerView {
   bool reconciling = false;
   std::uint32_t free = 0, quarantined = 0;
   std::vector<std::pair<AttemptId, Placement>> holds;  ///< reserved, committed or running
+  std::uint32_t sick = 0;                              ///< of `quarantined`: bad
+  std::uint32_t drained = 0;                           ///< without a tenant
 };
 /// The whole world at one instant, between two events.
 struct WorldView {
@@ -45,7 +47,7 @@ struct WorldView {
 ///   S3 a job has at most one live attempt      S4 a process's attempt is committed by every
 ///   participant S5 a terminal state is the last and only one   S6 an acknowledged job is durable
 ///   S7 epochs and incarnations never fall      S8 an epoch of a partition has one owner
-///   S9 free, held and quarantined GPUs add up, and no GPU is held too often
+///   S9 free, held, quarantined and drained GPUs add up, and no GPU is held too often
 ///   S10 a frame that is refused changes nothing   S11 what can grow is within its limit
 ///   S13 what clients are told is one story   S14 who could not write says nothing more
 ///   S15 the journal gives back what memory held   and versions and holds only move forward

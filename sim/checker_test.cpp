@@ -200,7 +200,22 @@ TEST_CASE("S9: a GPU is lost, or held twice") {
   SUBCASE("lost") { h.world.ledgers[0].free = 2; }
   SUBCASE("held twice") { h.world.ledgers[0].holds.push_back({kOther, gpus({3})}); }
   SUBCASE("somebody else's") { h.world.ledgers[0].holds.push_back({kOther, gpus({5})}); }
+  SUBCASE("more quarantined than bad") {
+    h.world.ledgers[0].free = 1;
+    h.world.ledgers[0].quarantined = 2;
+    h.world.ledgers[0].sick = 1;
+  }
+  SUBCASE("drained and free") { h.world.ledgers[0].drained = 1; }
   CHECK(h.caught("S9"));
+}
+
+TEST_CASE("S9: bad and drained GPUs are in the sum") {
+  Healthy h;
+  REQUIRE(h.world.ledgers[0].free == 3);
+  h.world.ledgers[0].free = 1;
+  h.world.ledgers[0].quarantined = h.world.ledgers[0].sick = 1;
+  h.world.ledgers[0].drained = 1;
+  CHECK_FALSE(h.caught("S9"));
 }
 
 TEST_CASE("S13: what a client is told is not one story") {

@@ -120,6 +120,10 @@ std::vector<Progress> Hardware::measure(std::uint32_t executor) {
   return all;
 }
 
+void Hardware::set_sick(GpuId gpu, bool sick) {
+  if (sick ? sick_.insert(gpu).second : sick_.erase(gpu) > 0) ++health_;
+}
+
 std::span<const std::uint32_t> Hardware::end(std::uint32_t index, std::uint32_t version) {
   woken_.clear();
   Gang& gang = gangs_[index];

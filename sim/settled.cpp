@@ -34,7 +34,7 @@ std::string disagrees_with(const AgentState& me, const AgentState& peer, const P
                         : " no more") +
            ", and " + std::to_string(peer.ledger.free_count()) + " are";
   }
-  if (me.now - view.heard > 4 * me.config.timers.heartbeat)
+  if (me.now - view.watch.heard > 4 * me.config.timers.heartbeat)
     return " has not heard from the owner of partition " +
            std::to_string(peer.partition.id.value);
   return {};
@@ -75,7 +75,7 @@ std::string disagreement(World& world) {
       const ExecutorState& executor = world.executor(e)->state();
       if (executor.epoch != me.config.epoch)
         return "executor " + std::to_string(e) + " obeys another epoch than its owner's";
-      if (me.now - seat.heard > 4 * me.config.timers.heartbeat)
+      if (me.now - seat.watch.heard > 4 * me.config.timers.heartbeat)
         return agent_text(a) + " has not heard from executor " + std::to_string(e);
     }
   }

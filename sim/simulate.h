@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -48,6 +49,8 @@ struct SimOptions {
   bool check = false;  ///< S1 to S9 after every event; a violation is an error
   Timers timers;
   Limits limits;
+  /// Nodes that speak as an earlier version does; all others speak the newest protocol.
+  std::map<NodeId, std::uint16_t> protocols = {};
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;  ///< called now and then
   /// Puts something between an agent and its policy; `stall` says that the present decision takes
   /// that long. Empty: nothing.

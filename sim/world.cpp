@@ -120,7 +120,8 @@ Status World::Parts::deliver(std::uint32_t slot) {
                        message.value().header.incarnation);
     }
   }
-  const bool alone = frame.corrupt && seat.endpoint.waiting() == 0 && !paused(seat);
+  const bool alone = frame.corrupt && seat.endpoint.waiting() == 0 && !paused(seat) &&
+                     seat.reads_every == Duration{0};
   const std::uint64_t before = alone ? hash_of(*seat.node) : 0;
   const std::uint64_t refused = refusals(*seat.node);
   if (!seat.endpoint.put(frame.from, std::move(frame.bytes))) return done();
@@ -224,6 +225,29 @@ bool World::Parts::stalled() const {
 const Agent* World::Parts::agent_core(std::size_t index) const {
   if (index >= agent_configs.size() || seats[index]->node == nullptr) return nullptr;
   return &static_cast<const AgentNode&>(*seats[index]->node).core();
+}
+
+void World::set_protocol(NodeId node, std::uint16_t protocol) {
+  const std::size_t index = parts_->seat_of(node);
+  const std::size_t agents = parts_->agent_configs.size();
+  if (index < agents) {
+    parts_->agent_configs[index].protocol = protocol;
+  } else {
+    parts_->executor_configs.at(index - agents).protocol = protocol;
+  }
+}
+void World::drain(ServerId server, bool drained, bool evict) {
+  for (const PeerAgent& peer : parts_->agent_configs.front().flock) {
+    if (!peer.partition.servers.contains(server.value)) continue;
+    const auto frame =
+        parts_->spy.encode({kNewestProtocol, Incarnation{1}, 1}, SetDrain{server, drained, evict});
+    parts_->network.send(client_node(1), agent_node(peer.agent), frame);
+  }
+}
+NodeCounters World::counters(NodeId node) const {
+  const std::size_t index = parts_->seat_of(node);
+  const bool up = index < parts_->seats.size() && parts_->seats[index]->node != nullptr;
+  return up ? parts_->seats[index]->node->counters() : NodeCounters{};
 }
 
 Instant World::now() const noexcept { return parts_->clock.now(); }

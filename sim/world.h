@@ -93,6 +93,10 @@ class World {
   /// A job beyond the trace, submitted now. It runs `alone` long.
   void submit(JobSpec spec, AgentId home, Duration alone);
   void cancel(JobId job);
+  /// An agent or executor speaks as that version does from its next life on.
+  void set_protocol(NodeId node, std::uint16_t protocol);
+  /// An operator's word to the owner of the server. It may get lost; repeating it changes nothing.
+  void drain(ServerId server, bool drained, bool evict = false);
 
   /// The checker leaves this rule alone from now on.
   void excuse(const std::string& rule);
@@ -105,6 +109,8 @@ class World {
   [[nodiscard]] std::uint32_t executors() const noexcept;
   [[nodiscard]] const Executor* executor(std::uint32_t executor) const;  ///< null while it is down
   [[nodiscard]] const Client& client() const;
+  /// Of agents and executors that are up; all zero of others.
+  [[nodiscard]] NodeCounters counters(NodeId node) const;
   [[nodiscard]] std::uint64_t messages() const noexcept;  ///< that have arrived
 
  private:

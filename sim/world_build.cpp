@@ -95,6 +95,10 @@ Status World::Parts::plan_seats() {
   if (options.servers_per_executor == 0) {
     return {Errc::invalid, "servers_per_executor is 0; an executor serves at least one server"};
   }
+  const auto protocol_of = [this](NodeId node) {
+    const auto other = options.protocols.find(node);
+    return other == options.protocols.end() ? kNewestProtocol : other->second;
+  };
   std::vector<PeerAgent> flock;
   for (const Partition& p : cut.value()) flock.push_back({AgentId{p.id.value}, p});
   for (const PeerAgent& peer : flock) {
@@ -103,6 +107,7 @@ Status World::Parts::plan_seats() {
     agent.flock = flock;
     agent.limits = options.limits;
     agent.timers = options.timers;
+    agent.protocol = protocol_of(agent_node(agent.me));
     agent.calendar = Duration{0};  // the world's clock goes on over all lives
     const IndexRange all = peer.partition.servers;
     for (std::uint32_t first = all.first; first < all.last; first += options.servers_per_executor) {
@@ -113,6 +118,7 @@ Status World::Parts::plan_seats() {
       executor.servers = {first, std::min(all.last, first + options.servers_per_executor)};
       executor.limits = options.limits;
       executor.timers = options.timers;
+      executor.protocol = protocol_of(executor.me);
       agent.executors.push_back({executor.me, executor.servers});
       executor_configs.push_back(std::move(executor));
     }

@@ -74,6 +74,8 @@ WorldView World::Parts::view() const {
     ledger.reconciling = state.reconciling();
     ledger.free = state.ledger.free_count();
     ledger.quarantined = state.ledger.quarantined_count();
+    ledger.sick = state.ledger.sick_count();
+    ledger.drained = state.ledger.drained_count();
     for (const auto& [attempt, hold] : state.ledger.holds()) {
       ledger.holds.emplace_back(attempt, hold.gpus);
     }

@@ -99,6 +99,10 @@ void fields(Io& io, ShareReleased& v) {
   io(v.attempt);
 }
 template <class Io>
+void fields(Io& io, ServerDrained& v) {
+  io(v.server), io(v.drained);
+}
+template <class Io>
 void fields(Io& io, EpochSeen& v) {
   io(v.partition), io(v.epoch);
 }

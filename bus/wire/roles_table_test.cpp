@@ -48,7 +48,7 @@ const std::map<std::string, std::set<std::string>> kMay{
     {"Release", {"AA"}},
     {"Released", {"AA"}},
     {"AttemptQuery", {"AA"}},
-    {"AttemptAnswer", {"AA"}},
+    {"AttemptAnswer", {"AA", "AE"}},
     {"Launch", {"AE"}},
     {"LaunchResult", {"EA"}},
     {"Kill", {"AE"}},
@@ -59,6 +59,12 @@ const std::map<std::string, std::set<std::string>> kMay{
     {"InventoryRequest", {"AE"}},
     {"Inventory", {"EA"}},
     {"Fenced", {"EA", "AA"}},
+    {"ProbeFor", {"AA"}},
+    {"ProbeResult", {"AA"}},
+    {"GpuHealth", {"EA"}},
+    {"GpuHealthSeen", {"AE"}},
+    {"SetDrain", {"CA"}},
+    {"DrainState", {"AC"}},
 };
 
 struct OneFrame : Endpoint {
@@ -105,7 +111,7 @@ TEST_CASE("roles are enforced for every kind of message and every pair of roles"
       for (const auto& [to, me] : mine) {
         OneFrame endpoint;
         Listener node(me, endpoint);
-        const auto bytes = codec.encode({1, Incarnation{1}, 1}, random.make(kind));
+        const auto bytes = codec.encode({kNewestProtocol, Incarnation{1}, 1}, random.make(kind));
         REQUIRE_FALSE(bytes.empty());
         endpoint.waiting = Delivery{from.node, {bytes.begin(), bytes.end()}};
         REQUIRE(node.absorb(Instant{}).ok());

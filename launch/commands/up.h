@@ -14,7 +14,8 @@ namespace starling {
 struct UpOptions {
   std::string flock, topology, policy = "consolidate", launcher = "process", physics = "trace",
                                state, hosts;
-  std::uint32_t agents = 1, servers_per_executor = 8, standbys = 3;
+  std::uint32_t agents = 1, partitions = 0, servers_per_executor = 8, standbys = kUsualStandbys;
+  std::uint32_t protocol = kNewestProtocol;
   bool agents_given = false, no_restart = false, json = false;
   double speedup = 1, most_skew_s = 5;
 };

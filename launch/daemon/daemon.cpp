@@ -22,7 +22,8 @@ constexpr Duration kSlice = std::chrono::milliseconds(500);
 
 }  // namespace
 
-Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role) {
+Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role,
+                                std::uint16_t protocol) {
   auto file = read_node_file(config);
   if (!file) return file.error();
   log_as(file.value().node);
@@ -41,9 +42,13 @@ Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role) 
   if (!state) return state.error();
   auto incarnation = state.value().next_incarnation();
   if (!incarnation) return incarnation.error();
-  return DaemonParts{std::move(deployment).value(), *me,
-                     std::move(topology).value(),   std::move(state).value(),
-                     incarnation.value(),           file.value().keys};
+  return DaemonParts{std::move(deployment).value(),
+                     *me,
+                     std::move(topology).value(),
+                     std::move(state).value(),
+                     incarnation.value(),
+                     file.value().keys,
+                     protocol};
 }
 
 int daemon_failed(const Error& error) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "agents/message.h"
 #include "base/result.h"
 
 namespace starling {
@@ -10,7 +11,7 @@ namespace starling {
 /// What must be the same, or known to differ, between the programs of a flock.
 struct BuildId {
   std::string version;
-  std::uint32_t protocol = 1;  ///< of the frames that it speaks (bus/codec.h)
+  std::uint32_t protocol = kNewestProtocol;  ///< the newest that it speaks (agents/message.h)
   std::string build;           ///< 16 hex digits, of the program's bytes
   friend bool operator==(const BuildId&, const BuildId&) = default;
 };

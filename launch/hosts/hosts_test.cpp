@@ -68,8 +68,8 @@ TEST_CASE("programs of another version or protocol do not fit, other builds do")
   BuildId there = here;
   there.build = "0";
   CHECK(fits("h", there, here).ok());
-  there.protocol = 2;
-  CHECK(fits("h", there, here).error().message.find("protocol 2, here it is") != std::string::npos);
+  there.protocol = kNewestProtocol + 1;
+  CHECK(fits("h", there, here).error().message.find("protocol 3, here it is") != std::string::npos);
   there = here;
   there.version = "0.0.1";
   CHECK(fits("h", there, here).error().code == Errc::unsupported);

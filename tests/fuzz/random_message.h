@@ -134,6 +134,11 @@ class RandomMessage {
     s.forwards = u64(), s.cross_partition_gangs = u64(), s.preemptions = u64(), s.resizes = u64();
     s.decisions = u64(), s.refused_frames = u64(), s.messages = u64();
     s.decision_p50_us = some(), s.decision_p99_us = some();
+    s.protocol = static_cast<std::uint16_t>(1 + rng_.below(3));
+    s.suspected = some(), s.cut_off = some(), s.patience = 1 + rng_.below(8);
+    s.drained = rng_.below(s.gpus + 1), s.sick = rng_.below(s.quarantined + 1);
+    s.sick_gpus = gpus(0);
+    for (std::uint32_t n = rng_.below(4); n > 0; --n) s.drained_servers.push_back(ServerId{n});
     return s;
   }
   BidRequest of(BidRequest) {
@@ -173,7 +178,7 @@ class RandomMessage {
   Progress of(Progress) { return {attempt(), span(), rng_.uniform()}; }
   InventoryRequest of(InventoryRequest) { return {fence()}; }
   Inventory of(Inventory) {
-    Inventory m{fence(), {}};
+    Inventory m{fence(), {}, u64(), gpus(0)};
     for (std::uint32_t n = rng_.below(5); n > 0; --n) {
       m.items.push_back({attempt(), gpus(1), rng_.chance(0.5), {}, span()});
       if (m.items.back().exited) m.items.back().exit = exit();
@@ -181,6 +186,15 @@ class RandomMessage {
     return m;
   }
   Fenced of(Fenced) { return {partition(), Epoch{u64()}}; }
+  NodeId watched() {
+    return rng_.chance(0.5) ? agent_node(agent()) : executor_node(rng_.below(64));
+  }
+  ProbeFor of(ProbeFor) { return {watched()}; }
+  ProbeResult of(ProbeResult) { return {watched(), rng_.chance(0.5)}; }
+  GpuHealth of(GpuHealth) { return {u64(), gpus(0)}; }
+  GpuHealthSeen of(GpuHealthSeen) { return {u64()}; }
+  SetDrain of(SetDrain) { return {ServerId{some()}, rng_.chance(0.5), rng_.chance(0.5)}; }
+  DrainState of(DrainState) { return {ServerId{some()}, rng_.chance(0.5), some(), refusal()}; }
 
   Rng rng_;
 };
