@@ -3,6 +3,7 @@
 
 #include "launch/cli.h"
 #include "launch/commands/commands.h"
+#include "launch/commands/learning.h"
 
 int main(int argc, char** argv) {
   using namespace starling;
@@ -29,6 +30,8 @@ int main(int argc, char** argv) {
   add_experiment(root);
   add_report(root);
   add_fit(root);
+  add_train(root);
+  add_interference(root);
   const Command completion =
       root.sub("completion", "a script for the shell: source <(starling completion bash)");
   completion.sub("bash", "for bash").action([&line] {

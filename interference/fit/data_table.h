@@ -19,6 +19,7 @@ class DataTable {
                                               const std::vector<std::string_view>& needs);
 
   [[nodiscard]] std::size_t size() const noexcept { return rows_.size(); }
+  [[nodiscard]] bool has(std::string_view column) const { return columns_.contains(column); }
   [[nodiscard]] const std::string& text(std::size_t row, std::string_view column) const;
   /// `invalid` if the field is no number.
   [[nodiscard]] Result<double> number(std::size_t row, std::string_view column) const;
