@@ -5,8 +5,16 @@
 #include <utility>
 
 #include "agents/step.h"
+#include "base/marks.h"
+#include "base/planted.h"
 
 namespace starling {
+namespace {
+
+constexpr Duration kSweep = std::chrono::minutes(1);
+constexpr std::uint32_t kTenantsBefore = 2;  // the most that any policy has let share a GPU
+
+}  // namespace
 
 void Step::tell(AgentId to, Message message) {
   if (to == me()) {
@@ -25,6 +33,11 @@ Instant Step::retry_at(Duration& backoff) {
   const Timers& timers = s.config.timers;
   backoff = std::clamp(backoff * 2, timers.retry_min, timers.retry_max);
   const Duration half = backoff / 2;
+  if (planted(Bug::hidden_input)) {
+    return later(
+        now,
+        half + Duration(static_cast<std::int64_t>(std::bit_cast<std::uintptr_t>(&s) >> 4U) % 1000));
+  }
   const auto jitter =
       Duration(static_cast<std::int64_t>(static_cast<double>(half.count()) * s.rng.uniform()));
   return later(now, half + jitter);
@@ -56,6 +69,7 @@ void Step::settle() {
 }
 
 void Step::on(NodeId from, const Exited& exited) {
+  STARLING_MARK("agent: Exited");
   if (seat_of(from) != nullptr) {
     on_executor(from, exited);
   } else {
@@ -64,6 +78,7 @@ void Step::on(NodeId from, const Exited& exited) {
 }
 
 void Step::on(NodeId from, const Progress& progress) {
+  STARLING_MARK("agent: Progress");
   if (seat_of(from) != nullptr) {
     on_executor(from, progress);
   } else {
@@ -73,23 +88,29 @@ void Step::on(NodeId from, const Progress& progress) {
 
 /// The first step of a life: what the journal left open goes on.
 void Step::begin() {
+  STARLING_MARK("agent: begin");
   s.begun = true;
   persist(LifeBegan{s.config.incarnation, s.config.epoch});
   std::vector<const Job*> waiting;
   for (auto& [id, job] : s.jobs) {
-    job.submitted = now - job.waited;
+    job.submitted = job.dated ? std::min(job.submitted, now) : now - job.waited;
+    if (job.first_start != kNever) job.first_start = std::min(job.first_start, now);
+    for (Participant& part : job.attempt.parts) part.heard = now;
     switch (job.stage) {
       case Stage::waiting:
         waiting.push_back(&job);
         break;
       case Stage::offered:
+        STARLING_MARK("agent: a life begins with a job on offer");
         send_offer(job);
         break;
       case Stage::starting:
+        STARLING_MARK("agent: a life begins with a job that starts or runs");
         s.enter_running(job);
         send_starts(job);
         break;
       case Stage::draining:
+        STARLING_MARK("agent: a life begins with a job that drains");
         s.enter_running(job);
         send_releases(job);
         break;
@@ -101,24 +122,32 @@ void Step::begin() {
             [](const Job* a, const Job* b) { return a->order < b->order; });
   for (const Job* job : waiting) s.enter_waiting(*job, false);
   for (auto& [attempt, share] : s.shares) {
-    if (s.ledger.find(attempt)->phase != HoldPhase::committed) continue;
+    if (planted(Bug::successor_relaunches)) launch(attempt, share);
+    share.word = now;
     // Our own word is at hand; another home may be about to send Start.
     const bool own = share.home == me();
     s.set_timer(attempt, share, own ? now : later(now, s.config.timers.orphan_query));
   }
-  for (SeatState& seat : s.seats) request_inventory(seat);
+  s.ledger.tombstones().date(now);
+  s.sweep = now;
+  for (SeatState& seat : s.seats) {
+    request_inventory(seat);
+    if (planted(Bug::allocates_before_inventory)) s.ledger.trust(seat.seat.servers);
+  }
   for (const PeerState& peer : s.peers) {
-    if (peer.peer.agent != me()) tell(peer.peer.agent, Hello{Role::agent, 1, 1, {}});
+    if (peer.peer.agent == me()) continue;
+    tell(peer.peer.agent, Hello{Role::agent, kOldestProtocol, s.config.protocol, {}});
   }
   if (s.lossy()) {
     s.beat = later(now, s.config.timers.heartbeat);
-    for (SeatState& seat : s.seats) seat.heard = now;
-    for (PeerState& peer : s.peers) peer.heard = now;
+    for (SeatState& seat : s.seats) seat.watch.heard = now;
+    for (PeerState& peer : s.peers) peer.watch.heard = now;
   }
   change(TriggerKind::round);
 }
 
 void Step::tick() {
+  STARLING_MARK("agent: tick");
   s.decided = false;
   while (!s.job_timers.empty() && s.job_timers.begin()->first <= now) {
     const JobId id = s.job_timers.begin()->second;
@@ -138,7 +167,13 @@ void Step::tick() {
   for (SeatState& seat : s.seats) {
     if (seat.timer <= now) request_inventory(seat);
   }
-  if (s.beat <= now) heartbeat();
+  if (s.beat <= now) {
+    heartbeat();
+    look_for_turn();
+    settle();  // what was lost with an executor is over for its home before anything is decided
+  }
+  if (s.claim && s.claim->until <= now) end_claim(s.claim->attempt);
+  if (later(s.sweep, kSweep) <= now) sweep();
   if (s.look <= now) change(TriggerKind::round);
   if (s.dirty) decide();
   settle();
@@ -146,6 +181,7 @@ void Step::tick() {
 }
 
 void Step::on_job_timer(Job& job) {
+  STARLING_MARK("agent: on_job_timer");
   switch (job.stage) {
     case Stage::waiting:
       if (JobView* view = s.waiting_view(job)) {
@@ -157,11 +193,18 @@ void Step::on_job_timer(Job& job) {
       send_offer(job);
       break;
     case Stage::bidding:
-      choose(job);
+      if (job.attempt.claimed.empty()) {
+        choose(job);
+      } else if (job.attempt.deadline <= now) {
+        end_turn(job, std::nullopt);
+      } else {
+        claim(job);
+      }
       break;
     case Stage::reserving:
     case Stage::committing:
       if (job.attempt.deadline <= now) {
+        STARLING_MARK("agent: a round runs out of time");
         abort_round(job, "no answer within the hold time");
       } else if (job.stage == Stage::reserving) {
         send_reserves(job);
@@ -171,23 +214,30 @@ void Step::on_job_timer(Job& job) {
       break;
     case Stage::starting:
       if (job.attempt.deadline <= now) {
+        STARLING_MARK("agent: a start runs out of time");
         job.trouble = "not every partition had started it in time";
         drain(job, AfterDrain::retry);
+      } else if (any_lost(job)) {
+        count_lost(job);
       } else {
         send_starts(job);
       }
       break;
     case Stage::running:
+      any_lost(job) ? count_lost(job) : watch_participants(job);
       break;
     case Stage::draining:
-      send_releases(job);
+      any_lost(job) ? count_lost(job) : send_releases(job);
       break;
   }
 }
 
 void Step::on_share_timer(AttemptId attempt, OwnedShare& share) {
+  STARLING_MARK("agent: on_share_timer");
   const Hold* hold = s.ledger.find(attempt);
-  if (share.told) {
+  if (hold->phase != HoldPhase::releasing && unwanted(share)) {
+    release_share(attempt, share);
+  } else if (share.told) {
     tell_exited(attempt, share);
   } else if (hold->phase == HoldPhase::committed) {
     ask_home(attempt, share);
@@ -199,6 +249,10 @@ void Step::on_share_timer(AttemptId attempt, OwnedShare& share) {
                          [&](const Piece& piece) { return piece.state == state; });
     };
     if (in(Piece::State::unknown) || !share.home_known) {
+      if (planted(Bug::launched_freed_on_silence)) {
+        s.ledger.release(attempt, Duration{0});
+        return s.drop_share(attempt);
+      }
       ask_home(attempt, share);
     } else if (in(Piece::State::launching)) {
       if (later(share.launched, s.config.timers.start) <= now) {
@@ -206,6 +260,8 @@ void Step::on_share_timer(AttemptId attempt, OwnedShare& share) {
       } else {
         send_launches(attempt, share, Piece::State::launching);
       }
+    } else if (s.lossy() && s.remote_home(share)) {
+      ask_home(attempt, share);
     }
   }
 }
@@ -215,7 +271,14 @@ Agent::Agent(AgentConfig config, const Topology& topology, const SpeedModel& spe
     : state_(std::make_unique<AgentState>(std::move(config), topology, speed, std::move(policy),
                                           rng)) {
   for (const Record& record : recovered) state_->replay(record);
+  if (!state_->overfull) return;
+  // An earlier life let jobs share GPUs. They run on; what starts from now on has GPUs of its own.
+  AgentState& first = *state_;
+  state_ = std::make_unique<AgentState>(std::move(first.config), topology, speed,
+                                        std::move(first.policy), rng, kTenantsBefore);
+  for (const Record& record : recovered) state_->replay(record);
 }
+Agent::Agent(std::unique_ptr<AgentState> state) : state_(std::move(state)) {}
 Agent::~Agent() = default;
 Agent::Agent(Agent&&) noexcept = default;
 Agent& Agent::operator=(Agent&&) noexcept = default;
@@ -231,7 +294,7 @@ void Agent::step(Instant now, const Event& event, Output& out) {
   }
   if (const auto* received = std::get_if<Received>(&event)) {
     ++s.counters.messages;
-    step.heard(received->from);
+    step.heard(received->from, received->protocol);
     step.receive(received->from, received->message);
     step.settle();
   } else {
@@ -247,9 +310,12 @@ Instant Agent::next_deadline() const noexcept {
   if (!s.job_timers.empty()) next = std::min(next, s.job_timers.begin()->first);
   if (!s.share_timers.empty()) next = std::min(next, s.share_timers.begin()->first);
   if (!s.lapses.empty()) next = std::min(next, s.lapses.begin()->first);
+  if (s.claim) next = std::min(next, s.claim->until);
   for (const SeatState& seat : s.seats) next = std::min(next, seat.timer);
   return next;
 }
+
+Agent Agent::clone() const { return Agent(std::make_unique<AgentState>(*state_)); }
 
 const AgentConfig& Agent::config() const noexcept { return state_->config; }
 const AgentState& Agent::state() const noexcept { return *state_; }

@@ -42,8 +42,12 @@ class Agent {
   void note_refused_frame() noexcept;
   /// Records that replay to the same durable state, for Journal::compact.
   [[nodiscard]] std::vector<Record> snapshot() const;
+  /// A second agent in the same state, for searches over all that could happen next. Both share the
+  /// policy, which must not remember anything.
+  [[nodiscard]] Agent clone() const;
 
  private:
+  explicit Agent(std::unique_ptr<AgentState> state);
   std::unique_ptr<AgentState> state_;
 };
 

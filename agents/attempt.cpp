@@ -2,6 +2,8 @@
 
 #include "agents/step.h"
 #include "base/check.h"
+#include "base/marks.h"
+#include "base/planted.h"
 
 namespace starling {
 
@@ -20,14 +22,31 @@ std::vector<Share> gang_of(const Attempt& attempt) {
   return gang;
 }
 
+namespace {
+
+/// Where an agent's count of attempts begins: the places of all agents are as far apart as can be.
+std::uint32_t first_count(AgentId agent) {
+  std::uint32_t place = 0;
+  for (unsigned bit = 0; bit < 32; ++bit) place |= ((agent.value >> bit) & 1U) << (31U - bit);
+  return place;
+}
+
+}  // namespace
+
+/// A job that moves has homes that may be in the same life and epoch, and may have opened as many
+/// attempts: their counts begin at different places, so that no two attempts share a name.
 AttemptId Step::open_attempt(const Job& job) {
-  const std::uint64_t number =
-      (s.config.incarnation.value << 32U) | static_cast<std::uint64_t>(++s.attempts_opened);
-  return {job.spec->id, s.config.epoch, number};
+  const std::uint32_t count = first_count(me()) + ++s.attempts_opened;
+  return {job.spec->id, s.config.epoch, (s.config.incarnation.value << 32U) | count};
 }
 
 /// The whole gang in the own partition: no round of messages, one write, and the Launch leaves.
 bool Step::start_here(Job& job, const Placement& gpus) {
+  STARLING_MARK("agent: start_here");
+  if (claimed_for_another(job.spec->id)) {
+    job.trouble = "a gang that has waited for long has its turn here";
+    return false;
+  }
   const AttemptId id = open_attempt(job);
   if (const auto refusal = s.ledger.claim(id, me(), gpus)) {
     job.trouble = std::string("the policy chose GPUs that cannot be had: ") + name_of(*refusal);
@@ -49,6 +68,7 @@ bool Step::start_here(Job& job, const Placement& gpus) {
 
   OwnedShare& share = s.shares[id];
   share.home = me();
+  share.durable = true;
   share.spec = sized(job.spec, gpus.size());
   share.gang = gang_of(job.attempt);
   share.served = job.served;
@@ -64,8 +84,10 @@ bool Step::start_here(Job& job, const Placement& gpus) {
 }
 
 void Step::send_starts(Job& job) {
-  for (const Participant& part : job.attempt.parts) {
+  STARLING_MARK("agent: send_starts");
+  for (Participant& part : job.attempt.parts) {
     if (part.started) continue;
+    part.heard = now;  // what this one starts runs from now on, at the earliest
     tell(part.agent, StartAttempt{job.attempt.id, fence_of(part.share.partition)});
   }
   s.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), job.attempt.deadline));
@@ -77,7 +99,10 @@ std::pair<Job*, Participant*> Step::participant(NodeId from, AttemptId attempt,
   if (known == s.jobs.end() || known->second.attempt.id != attempt) return {nullptr, nullptr};
   for (Participant& part : known->second.attempt.parts) {
     if (part.share.partition != partition) continue;
-    if (from == agent_node(part.agent)) return {&known->second, &part};
+    if (from == agent_node(part.agent)) {
+      part.heard = now;
+      return {&known->second, &part};
+    }
     refuse();
   }
   return {nullptr, nullptr};
@@ -85,6 +110,7 @@ std::pair<Job*, Participant*> Step::participant(NodeId from, AttemptId attempt,
 
 /// Later ones than the first change nothing.
 void Step::on(NodeId from, const Started& started) {
+  STARLING_MARK("agent: Started");
   const auto [job, part] = participant(from, started.attempt, started.partition);
   if (job == nullptr || job->stage != Stage::starting) return;
   part->started = true;
@@ -93,10 +119,13 @@ void Step::on(NodeId from, const Started& started) {
   }
   job->stage = Stage::running;
   job->started = now;
-  if (job->first_start == kNever) job->first_start = now;
+  if (job->first_start == kNever) {
+    job->first_start = now;
+    if (s.config.calendar) persist(s.past_of(*job));
+  }
   job->failed_rounds = 0;
   job->backoff = Duration{0};
-  s.set_timer(job->spec->id, *job, kNever);
+  watch_participants(*job);
   s.started_running(*job);
   if (s.wants_running()) change(TriggerKind::round);
   tell_client(*job);
@@ -104,27 +133,33 @@ void Step::on(NodeId from, const Started& started) {
 
 /// Stops every process of the attempt. The next one may start only when all have said Released.
 void Step::drain(Job& job, AfterDrain after) {
+  STARLING_MARK("agent: drain");
   STARLING_CHECK(job.stage == Stage::starting || job.stage == Stage::running);
-  persist(AttemptDraining{job.attempt.id});
   job.stage = Stage::draining;
   job.after = after;
   job.backoff = Duration{0};
   if (JobView* view = s.running_view(job)) view->blocked = true;
   job.exit.log_tail.resize(
       std::min<std::size_t>(job.exit.log_tail.size(), s.config.limits.log_tail_bytes));
+  persist(AttemptDraining{job.attempt.id});
+  if (after != AfterDrain::wait) persist(s.plan_of(job));
   send_releases(job);
+  if (planted(Bug::next_attempt_at_once) && job.stage == Stage::draining) drained(job);
 }
 
 void Step::send_releases(Job& job) {
+  STARLING_MARK("agent: send_releases");
   for (const Participant& part : job.attempt.parts) {
     if (part.released) continue;
     tell(part.agent, Release{job.attempt.id, fence_of(part.share.partition)});
   }
+  if (planted(Bug::release_not_repeated)) return s.set_timer(job.spec->id, job, kNever);
   if (job.stage != Stage::draining) return;  // before Start: once, holds lapse or are asked about
   s.set_timer(job.spec->id, job, retry_at(job.backoff));
 }
 
 void Step::on(NodeId from, const Released& released) {
+  STARLING_MARK("agent: Released");
   const auto [job, part] = participant(from, released.attempt, released.partition);
   if (job == nullptr || job->stage != Stage::draining || part->released) return;
   part->released = true;
@@ -136,6 +171,7 @@ void Step::on(NodeId from, const Released& released) {
 }
 
 void Step::drained(Job& job) {
+  STARLING_MARK("agent: drained");
   // What every part has done is what a restart can count on.
   Duration served = Duration::max();
   for (const Participant& part : job.attempt.parts) served = std::min(served, part.served);
@@ -165,10 +201,14 @@ void Step::drained(Job& job) {
 
 /// Acknowledged only once what follows from it is durable: its owner repeats it until then.
 void Step::on_home(NodeId from, const Exited& exited) {
+  STARLING_MARK("agent: Exited at its home");
   if (!is_agent(from)) return refuse();
   const auto [job, part] = participant(from, exited.attempt, exited.partition);
   const bool open = job != nullptr && phase_of(job->stage) != JobPhase::waiting;
   if (!open) return tell(agent_of(from), ExitedAck{exited.attempt, exited.partition});
+  if (planted(Bug::exit_acknowledged_early)) {
+    tell(agent_of(from), ExitedAck{exited.attempt, exited.partition});
+  }
   if (job->stage == Stage::draining) return;  // its Release is on the way
   if (exited.exit.lost || exited.exit.code != 0) {
     job->exit = exited.exit;
@@ -195,20 +235,33 @@ void Step::on_home(NodeId from, const Exited& exited) {
   }
 }
 
-/// An owner holds something for an attempt that it has not heard of for a while.
+/// An owner holds something for an attempt that it has not heard of for a while. Of a job that is
+/// not known here at all nothing is said before all executors have spoken in this life.
 void Step::on(NodeId from, const AttemptQuery& query) {
+  STARLING_MARK("agent: AttemptQuery");
   if (!is_agent(from)) return refuse();
-  const auto known = s.jobs.find(query.attempt.job);
-  const bool live = known != s.jobs.end() && known->second.attempt.id == query.attempt &&
-                    known->second.stage != Stage::draining;
-  tell(agent_of(from), AttemptAnswer{query.attempt, live ? AttemptLife::live : AttemptLife::dead});
+  const JobId id = query.attempt.job;
+  (void)participant(from, query.attempt, query.partition);  // a word from there
+  const auto known = s.jobs.find(id);
+  AttemptLife life = AttemptLife::dead;
+  if (known != s.jobs.end()) {
+    const Job& job = known->second;
+    if (job.attempt.id == query.attempt && job.stage != Stage::draining) life = AttemptLife::live;
+  } else if (!s.ended.contains(id) && !s.moved.contains(id) && !s.heard_all_out()) {
+    life = AttemptLife::not_ready;
+  }
+  tell(agent_of(from), AttemptAnswer{query.attempt, life, query.token});
 }
 
 void Step::on_home(NodeId from, const Progress& progress) {
+  STARLING_MARK("agent: Progress at its home");
   const auto known = s.jobs.find(progress.attempt.job);
   if (known == s.jobs.end() || known->second.attempt.id != progress.attempt || !is_agent(from))
     return;
   known->second.measured = std::max(known->second.measured, progress.served);
+  for (Participant& part : known->second.attempt.parts) {
+    if (agent_node(part.agent) == from) part.heard = now;
+  }
 }
 
 }  // namespace starling

@@ -9,6 +9,8 @@ namespace {
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 // A job that runs for days is asked about every few minutes, so that a lost ending is found.
 constexpr int kLongestSilence = 60;  // times Timers::retry_max
+// Who has not taken a job by then never will; what became of it is not known here.
+constexpr Duration kPatience = std::chrono::hours(1);
 }  // namespace
 
 Client::Client(ClientConfig config, Rng rng) : config_(std::move(config)), rng_(rng) {
@@ -103,6 +105,11 @@ void Client::visit(std::size_t i, Instant now, Output& out) {
     return end(i, now);
   }
   if (!job.accepted) {
+    if (job.sent && lossy() && later(job.due, kPatience) <= now) {
+      job.rejected = true;
+      job.reason = "no agent has taken it within an hour; whether one did is not known";
+      return end(i, now);
+    }
     job.sent ? ++counts_.repeats : ++counts_.sent;
     job.sent = true;
     out.send.push_back({home, Submit{errand.spec, config_.me}});
@@ -110,7 +117,8 @@ void Client::visit(std::size_t i, Instant now, Output& out) {
   }
   if (job.cancelled) {
     out.send.push_back({home, Cancel{job.job}});
-    return retry(i, now, Duration{0});
+    const bool long_ago = lossy() && later(errand.accepted, kPatience) <= now;
+    return retry(i, now, long_ago ? config_.timers.retry_max * kLongestSilence : Duration{0});
   }
   errand.asked = true;
   ++counts_.repeats;

@@ -41,7 +41,7 @@ struct JobOutcome {
 /// Submits jobs at their times and follows each to its end. Pure, like Agent: same calls, same
 /// outputs.
 ///
-/// A job is offered to one home alone, again and again, until that home answers: a second home
+/// A job is offered to one home alone, again and again for an hour, until it answers: a second home
 /// might accept what the first has accepted already. O(log n) per event in the number of jobs.
 class Client {
  public:

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "agents/message.h"
 #include "base/ids.h"
 #include "base/limits.h"
 #include "base/time.h"
@@ -27,12 +29,23 @@ struct Timers {
   Duration hold = std::chrono::seconds(5);           ///< a reserved share lapses after this
   Duration bid = std::chrono::milliseconds(200);     ///< offers that come later are not waited for
   Duration start = std::chrono::seconds(30);         ///< Start to all Started, then drain
-  Duration orphan_query = std::chrono::seconds(5);
+  Duration orphan_query = std::chrono::seconds(5);   ///< between two questions to a silent home
+  Duration home_word = std::chrono::seconds(10);     ///< of a home this old: it is asked
   Duration retry_min = std::chrono::milliseconds(100);
   Duration retry_max = std::chrono::seconds(5);
   Duration kill_grace = std::chrono::seconds(10);
   Duration orphan = std::chrono::seconds(300);       ///< an executor ends what it can report to nobody
+  Duration gpu_quiet = std::chrono::seconds(60);     ///< a GPU that was bad must have been well for so long
+  Duration retention = std::chrono::hours(1);        ///< tombstones are kept for so long, or until their limit
 };
+
+/// Who has been silent for so long runs nothing any more, wherever the silence comes from: it ended what it ran after
+/// `orphan` and the time to kill. Its clock may be 5 % slow and ours 5 % fast, and frames may be half a minute late.
+/// 376 s by default.
+[[nodiscard]] constexpr Duration lost_after(const Timers& t) {
+  if (t.orphan == Duration::max()) return Duration::max();
+  return (t.orphan + t.kill_grace + std::chrono::seconds(30)) / 95 * 105;
+}
 
 struct PeerAgent {
   AgentId agent;
@@ -52,6 +65,10 @@ struct AgentConfig {
   std::vector<ExecutorSeat> executors; ///< of this agent's partition, by servers
   Limits limits;
   Timers timers;
+  std::uint16_t protocol = kNewestProtocol;  ///< newest to be spoken; lower: as an earlier version
+  /// What a calendar says at Instant 0 of this life, so that the next life can tell how long a job has waited. Nothing
+  /// but figures depends on it. None: waiting counts from zero in every life.
+  std::optional<Duration> calendar = std::nullopt;
 };
 
 struct ExecutorConfig {
@@ -62,6 +79,7 @@ struct ExecutorConfig {
   IndexRange servers;
   Limits limits;
   Timers timers;
+  std::uint16_t protocol = kNewestProtocol;  ///< as in AgentConfig
 };
 
 }  // namespace starling

@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "agents/step.h"
+#include "base/marks.h"
 #include "policies/packing.h"
 
 namespace starling {
@@ -16,7 +17,7 @@ constexpr Duration kSecondLook = std::chrono::seconds(60);
 View Step::view() {
   s.others.clear();
   for (const PeerState& peer : s.peers) {
-    if (peer.peer.agent == me() || !peer.digest || silent(peer.heard)) continue;
+    if (peer.peer.agent == me() || !peer.digest || !reachable(peer.watch)) continue;
     const Digest& digest = *peer.digest;
     // Where nothing gets lost a digest stands until the next one.
     const Instant at = s.lossy() ? peer.digest_at : now;
@@ -38,6 +39,7 @@ View Step::view() {
 /// The policy proposes, the ledger and the jobs dispose: what they contradict is counted and
 /// ignored.
 void Step::decide() {
+  STARLING_MARK("agent: decide");
   const Trigger trigger{s.trigger};
   s.dirty = false;
   s.look = kNever;
@@ -69,6 +71,7 @@ Job* Step::free_to_decide(JobId id) {
 }
 
 bool Step::good_placement(const JobSpec& spec, const Placement& gpus) const {
+  STARLING_MARK("agent: good_placement");
   if (std::adjacent_find(gpus.begin(), gpus.end(), std::greater_equal<>()) != gpus.end()) {
     return false;
   }
@@ -91,14 +94,17 @@ bool good_size(const JobSpec& spec, std::size_t gpus) {
 }  // namespace
 
 bool Step::apply(const Start& decision) {
+  STARLING_MARK("agent: decides Start");
   Job* job = free_to_decide(decision.job);
   if (job == nullptr || !good_size(*job->spec, decision.placement.size())) return false;
   return good_placement(*job->spec, decision.placement) && start_here(*job, decision.placement);
 }
 
 bool Step::apply(const Preempt& decision) {
+  STARLING_MARK("agent: decides Preempt");
   const auto known = s.jobs.find(decision.job);
   if (known == s.jobs.end() || known->second.stage != Stage::running) return false;
+  if (claimed_for_another(decision.job)) return false;  // nobody could take its place
   ++known->second.preemptions;
   ++s.counters.preemptions;
   drain(known->second, AfterDrain::wait);
@@ -106,8 +112,10 @@ bool Step::apply(const Preempt& decision) {
 }
 
 bool Step::apply(const Resize& decision) {
+  STARLING_MARK("agent: decides Resize");
   const auto known = s.jobs.find(decision.job);
   if (known == s.jobs.end() || known->second.stage != Stage::running) return false;
+  if (claimed_for_another(decision.job)) return false;
   Job& job = known->second;
   const Placement& gpus = decision.placement;
   if (!good_size(*job.spec, gpus.size()) || !good_placement(*job.spec, gpus)) return false;
@@ -119,11 +127,13 @@ bool Step::apply(const Resize& decision) {
 }
 
 bool Step::apply(const Forward& decision) {
+  STARLING_MARK("agent: decides Forward");
   Job* job = free_to_decide(decision.job);
   return job != nullptr && offer_job(*job, decision.to);
 }
 
 bool Step::apply(const Spread& decision) {
+  STARLING_MARK("agent: decides Spread");
   Job* job = free_to_decide(decision.job);
   if (job == nullptr || !good_placement(*job->spec, decision.local)) return false;
   if (decision.local.size() == job->spec->gpus()) return start_here(*job, decision.local);

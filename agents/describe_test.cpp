@@ -126,6 +126,27 @@ struct Words {
     }
     return text;
   }
+  std::string operator()(const Goodbye& m) const { return m.reason; }
+  std::string operator()(const ProbeFor& m) const { return node_text(m.node); }
+  std::string operator()(const ProbeResult& m) const {
+    return node_text(m.node) + (m.reached ? ": heard" : ": not heard");
+  }
+  std::string operator()(const GpuHealth& m) const { return "bad GPUs " + gpus_text(m.sick); }
+  std::string operator()(const SetDrain& m) const {
+    return "server " + std::to_string(m.server.value) + (m.drained ? ": drain" : ": undo") +
+           (m.evict ? ", evict" : "");
+  }
+  std::string operator()(const DrainState& m) const {
+    const std::string server = "server " + std::to_string(m.server.value);
+    if (m.why != Refusal::unknown) return server + ": " + name_of(m.why);
+    return server + (m.drained ? ": drained, " : ": in use, ") + std::to_string(m.attempts) +
+           " attempts there";
+  }
+  std::string operator()(const AgentStatus& m) const {
+    return std::to_string(m.free) + " free, " + std::to_string(m.quarantined) + " quarantined, " +
+           std::to_string(m.drained) + " drained; " + std::to_string(m.suspected) + " suspected, " +
+           std::to_string(m.cut_off) + " cut off";
+  }
   template <class M>
   requires requires(const M& m) { m.attempt; }
   std::string operator()(const M& m) const { return attempt_text(m.attempt); }
@@ -168,6 +189,23 @@ struct RecordWords {
   }
   std::string operator()(const ShareReleased& r) const {
     return "ShareReleased " + attempt_text(r.attempt);
+  }
+  std::string operator()(const ServerDrained& r) const {
+    return "ServerDrained server " + std::to_string(r.server.value) + (r.drained ? "" : " no more");
+  }
+  std::string operator()(const JobPast& r) const {
+    return "JobPast " + job_text(r.job) + (r.first_start < Duration{0} ? ", new" : ", started");
+  }
+  std::string operator()(const AttemptPlan& r) const {
+    constexpr const char* kThen[] = {"wait", "try again", "restart", "cancel", "fail"};
+    return "AttemptPlan " + attempt_text(r.attempt) + ", then " +
+           kThen[static_cast<std::size_t>(r.after)];
+  }
+  std::string operator()(const TombstoneServed& r) const {
+    return "TombstoneServed " + attempt_text(r.attempt) + ", " + seconds_text(r.served);
+  }
+  std::string operator()(const TombstonesDropped& r) const {
+    return "TombstonesDropped " + std::to_string(r.attempts.size());
   }
   template <class R>
   std::string operator()(const R&) const {

@@ -1,15 +1,24 @@
 #include "agents/executor.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
 
 #include "agents/executor_state.h"
 #include "base/check.h"
+#include "base/marks.h"
+#include "base/planted.h"
 
 namespace starling {
 namespace {
+
+constexpr Duration kSweep = std::chrono::minutes(1);
+constexpr Duration kLongest = std::chrono::hours(24 * 365);
+constexpr Duration kYoung = std::chrono::minutes(2);  // frames of it may still be on their way
+constexpr std::size_t kPingsKept = 64;
+constexpr int kBeatsToPing = 10;  // though the owner speaks: it may not hear
 
 /// One step: the state, the instant and where the outcome goes.
 struct Step {
@@ -33,43 +42,60 @@ struct Step {
   void on(const ExitedAck& ack);
   void on(const InventoryRequest& request);
   void on(const Welcome& welcome);
-  void on(const Ping& ping) { tell(Pong{ping.sequence, 0}); }
-  void on(const Pong&) {}
+  void on(const AttemptAnswer& answer);
+  void on(const Ping& ping) { tell(pong(ping)); }
+  void on(const Pong& pong);
+  void on(const GpuHealthSeen& seen);
   template <class Other>
   void on(const Other&) {
     ++s.refused_frames;
   }
 
+  [[nodiscard]] Pong pong(const Ping& ping) const;
+  void saw(const SickGpus& now_sick);
+  void tell_health();
   [[nodiscard]] bool admit(const Fence& fence);
   [[nodiscard]] std::string why_not(const Launch& launch) const;
   void stop(Run& run);
   void finish(Run& run);
   void forget(AttemptId attempt, Duration served);
   void tell_exited(Run& run);
+  void ping();
+  void sweep();
+  [[nodiscard]] bool orphaned(const Run& run) const;
 };
 
 /// The fence. Durable before anything that the new epoch commands, because persisting precedes
 /// running.
 bool Step::admit(const Fence& fence) {
+  STARLING_MARK("executor: admit");
   if (fence.partition != s.config.partition) {
     ++s.refused_frames;
     return false;
   }
-  if (fence.epoch < s.epoch) {
+  const bool old = fence.epoch < s.epoch && !planted(Bug::executor_ignores_epochs);
+  if (old || (planted(Bug::epoch_compared_wrongly) && fence.epoch == s.epoch)) {
+    STARLING_MARK("executor: an old epoch is fenced");
+    s.last_word = s.word_before;  // who was deposed is not the owner
     tell(Fenced{s.config.partition, s.epoch});
     return false;
   }
   if (fence.epoch > s.epoch) {
+    STARLING_MARK("executor: a new epoch is kept");
     s.epoch = fence.epoch;
+    if (planted(Bug::epoch_not_durable)) return true;
     out.persist.push_back(EpochSeen{fence.partition, fence.epoch});
   }
   return true;
 }
 
 void Step::begin() {
+  STARLING_MARK("executor: begin");
   if (s.begun) return;
   s.begun = true;
-  s.last_word = now;
+  s.last_word = s.word_before = s.vouched = s.sweep = now;
+  s.forgotten.date(now);
+  for (auto& [attempt, run] : s.runs) run.since = now;
   s.hello_backoff = s.config.timers.retry_min;
   out.persist.push_back(LifeBegan{s.config.incarnation, s.epoch});
   if (beats()) s.beat = later(now, s.config.timers.heartbeat);
@@ -96,14 +122,20 @@ std::string Step::why_not(const Launch& launch) const {
 
 /// Again: the same result. After the end, a kill or a refusal: refused for good.
 void Step::on(const Launch& launch) {
+  STARLING_MARK("executor: Launch");
   if (!admit(launch.fence)) return;
   if (s.forgotten.contains(launch.attempt)) {
+    STARLING_MARK("executor: a Launch of what is over");
     return tell(LaunchResult{launch.attempt, false, "the attempt is over"});
   }
   if (const auto known = s.runs.find(launch.attempt); known != s.runs.end()) {
     const bool killed = known->second.killed;
     return tell(
         LaunchResult{launch.attempt, !killed, killed ? "the attempt is being stopped" : ""});
+  }
+  // Not for good, and without a trace: there is no room for one.
+  if (s.unheard >= kUnheardEnds || s.forgotten.full_of_young(now - kYoung)) {
+    return tell(LaunchResult{launch.attempt, false, "too many attempts have ended here lately"});
   }
   std::string reason = why_not(launch);
   std::vector<LaunchSpec> parts;
@@ -117,6 +149,7 @@ void Step::on(const Launch& launch) {
   }
   Run run;
   run.launch = launch;
+  run.since = now;
   out.persist.push_back(ProcessLaunching{launch});
   s.mark(launch.here, true);
   for (LaunchSpec& part : parts) {
@@ -129,9 +162,10 @@ void Step::on(const Launch& launch) {
 
 /// Killed only once nothing of it is left; valid in every state, also before the Launch.
 void Step::on(const Kill& kill) {
+  STARLING_MARK("executor: Kill");
   if (!admit(kill.fence)) return;
-  if (const auto over = s.forgotten.find(kill.attempt); over != s.forgotten.end()) {
-    return tell(Killed{kill.attempt, over->second});
+  if (const Tombstone* over = s.forgotten.find(kill.attempt)) {
+    return tell(Killed{kill.attempt, over->served});
   }
   const auto at = s.runs.find(kill.attempt);
   if (at != s.runs.end() && at->second.phase != Run::Phase::exited) {
@@ -144,37 +178,125 @@ void Step::on(const Kill& kill) {
 }
 
 void Step::on(const ExitedAck& ack) {
+  STARLING_MARK("executor: ExitedAck");
   const auto at = s.runs.find(ack.attempt);
   if (at == s.runs.end() || at->second.phase != Run::Phase::exited) return;
   forget(ack.attempt, at->second.served);
 }
 
 void Step::on(const InventoryRequest& request) {
+  STARLING_MARK("executor: InventoryRequest");
   if (!admit(request.fence)) return;
-  Inventory inventory{request.fence, {}};
+  Inventory inventory{request.fence, {}, s.health_version(), s.sick_gpus()};
+  std::size_t room = s.config.limits.frame_bytes / 4;  // for last words: the rest has to fit, too
   for (const auto& [attempt, run] : s.runs) {
     inventory.items.push_back(
         {attempt, run.launch.here, run.phase == Run::Phase::exited, run.exit, run.served});
+    std::string& tail = inventory.items.back().exit.log_tail;
+    if (tail.size() > room) tail.clear();
+    room -= tail.size();
   }
   tell(std::move(inventory));
 }
 
 void Step::on(const Welcome& welcome) {
+  STARLING_MARK("executor: Welcome");
   if (!admit(welcome.fence)) return;
   s.welcomed = true;
   s.hello = kNever;
 }
 
+/// How old the home's word is. One that was overtaken by a newer one is dropped.
+void Step::on(const AttemptAnswer& answer) {
+  STARLING_MARK("executor: AttemptAnswer");
+  const auto at = s.runs.find(answer.attempt);
+  if (at == s.runs.end() || at->second.phase == Run::Phase::exited) return;
+  Run& run = at->second;
+  if (answer.life != AttemptLife::live || answer.token <= run.token) return;
+  run.token = answer.token;
+  run.word = now - std::min(answer.age, s.config.timers.orphan);
+}
+
+/// The owner hears us: that counts from the Ping, so a late Pong lengthens nothing.
+void Step::on(const Pong& pong) {
+  STARLING_MARK("executor: Pong");
+  while (!s.pinged.empty() && s.pinged.front().first <= pong.sequence) {
+    if (s.pinged.front().first == pong.sequence) s.vouched = s.pinged.front().second;
+    s.pinged.pop_front();
+  }
+}
+
+void Step::ping() {
+  STARLING_MARK("executor: ping");
+  if (s.pinged.size() >= kPingsKept) s.pinged.pop_front();
+  s.pinged.emplace_back(++s.pings, now);
+  tell(Ping{s.pings});
+}
+
+/// Nobody could be told of its end: not the owner, or the owner not the home.
+bool Step::orphaned(const Run& run) const {
+  STARLING_MARK("executor: orphaned");
+  Instant word = std::max(run.since, s.vouched);
+  if (run.token > 0) word = std::min(word, run.word);
+  return later(word, s.config.timers.orphan) <= now;
+}
+
+void Step::sweep() {
+  STARLING_MARK("executor: sweep");
+  s.sweep = now;
+  const Instant before = now - std::min(s.config.timers.retention, kLongest);
+  std::vector<AttemptId> dropped = s.forgotten.sweep(before, [](AttemptId) { return false; });
+  if (!dropped.empty()) out.persist.push_back(TombstonesDropped{std::move(dropped)});
+}
+
 void Step::receive(const Received& event) {
   if (event.from != owner()) {
-    ++s.refused_frames;
+    // Somebody asks for the owner's sake whether this node lives.
+    const auto* ping = std::get_if<Ping>(&event.message);
+    if (ping != nullptr && s.config.protocol >= 2 && event.from.value < kFirstExecutor) {
+      out.send.push_back({event.from, pong(*ping)});
+    } else {
+      ++s.refused_frames;
+    }
     return;
   }
-  s.last_word = now;
+  s.word_before = std::exchange(s.last_word, now);
+  s.owner_speaks = event.protocol;
   std::visit([&](const auto& message) { on(message); }, event.message);
 }
 
+Pong Step::pong(const Ping& ping) const {
+  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(s.lag).count();
+  return {ping.sequence, static_cast<std::uint32_t>(std::clamp<std::int64_t>(us, 0, UINT32_MAX))};
+}
+
+/// A bad GPU stays out of use until it has been well for Timers::gpu_quiet, so that one that comes
+/// and goes does not take a job with it each time.
+void Step::saw(const SickGpus& now_sick) {
+  bool news = false;
+  for (auto& [gpu, well] : s.sick) {
+    const bool bad = std::binary_search(now_sick.gpus.begin(), now_sick.gpus.end(), gpu);
+    if (bad) well = kNever;
+    if (!bad && well == kNever) well = now;
+  }
+  for (const GpuId gpu : now_sick.gpus) {
+    if (s.gpus.contains(gpu.value)) news = s.sick.emplace(gpu, kNever).second || news;
+  }
+  if (news) tell_health();
+}
+
+void Step::tell_health() {
+  ++s.health;
+  s.health_seen = false;
+  if (s.owner_speaks >= 2) tell(GpuHealth{s.health_version(), s.sick_gpus()});
+}
+
+void Step::on(const GpuHealthSeen& seen) {
+  if (seen.version == s.health_version()) s.health_seen = true;
+}
+
 void Step::stop(Run& run) {
+  STARLING_MARK("executor: stop");
   if (run.phase != Run::Phase::running) return;
   run.phase = Run::Phase::stopping;
   out.run.push_back(StopSpec{run.launch.attempt, s.config.timers.kill_grace});
@@ -182,6 +304,7 @@ void Step::stop(Run& run) {
 
 /// One part ended. A gang lives and dies together: the first failure stops the other parts.
 void Step::exited(const Exit& exit) {
+  STARLING_MARK("executor: exited");
   const auto at = s.runs.find(exit.attempt);
   if (at == s.runs.end() || at->second.phase == Run::Phase::exited) return;
   Run& run = at->second;
@@ -195,10 +318,11 @@ void Step::exited(const Exit& exit) {
   run.failed = run.failed || failed;
   const auto ended = [](const RunPart& p) { return p.ended; };
   if (std::all_of(run.parts.begin(), run.parts.end(), ended)) return finish(run);
-  if (failed) stop(run);
+  if (failed && !planted(Bug::part_lives_on)) stop(run);
 }
 
 void Step::finish(Run& run) {
+  STARLING_MARK("executor: finish");
   const AttemptId attempt = run.launch.attempt;
   run.served = Duration::max();
   for (const RunPart& part : run.parts) run.served = std::min(run.served, part.served);
@@ -208,7 +332,10 @@ void Step::finish(Run& run) {
   }
   s.mark(run.launch.here, false);
   run.phase = Run::Phase::exited;
-  out.persist.push_back(ProcessExited{attempt, run.exit, run.served});
+  ++s.unheard;
+  if (!planted(Bug::exit_not_durable)) {
+    out.persist.push_back(ProcessExited{attempt, run.exit, run.served});
+  }
   if (!run.killed) return tell_exited(run);
   const Duration served = run.served;
   forget(attempt, served);
@@ -216,11 +343,13 @@ void Step::finish(Run& run) {
 }
 
 void Step::forget(AttemptId attempt, Duration served) {
-  s.forget(attempt, served);
+  STARLING_MARK("executor: forget");
+  s.forget(attempt, served, now);
   out.persist.push_back(ProcessForgotten{attempt});
 }
 
 void Step::tell_exited(Run& run) {
+  STARLING_MARK("executor: tell_exited");
   const AttemptId attempt = run.launch.attempt;
   tell(Exited{attempt, s.config.partition, run.exit, run.served});
   s.resends.erase({run.resend, attempt});
@@ -231,25 +360,38 @@ void Step::tell_exited(Run& run) {
 }
 
 void Step::tick() {
+  STARLING_MARK("executor: tick");
   if (s.hello <= now) {
-    tell(Hello{Role::executor, 1, 1, {}});
+    tell(Hello{Role::executor, kOldestProtocol, s.config.protocol, {}});
     s.hello = later(now, s.hello_backoff);
     s.hello_backoff = std::min(s.hello_backoff * 2, s.config.timers.retry_max);
   }
   while (!s.resends.empty() && s.resends.begin()->first <= now) {
     tell_exited(s.runs.at(s.resends.begin()->second));
   }
+  if (later(s.sweep, kSweep) <= now) sweep();
   if (s.beat <= now) beat();
 }
 
 void Step::beat() {
+  STARLING_MARK("executor: beat");
   const Timers& timers = s.config.timers;
+  s.lag = std::max(now - s.beat, s.lag / 2);
   s.beat = later(now, timers.heartbeat);
-  if (s.welcomed && later(s.last_word, timers.heartbeat) <= now) tell(Ping{++s.pings});
-  const bool orphaned = later(s.last_word, timers.orphan) <= now;
+  const Instant pinged = s.pinged.empty() ? s.vouched : s.pinged.back().second;
+  const bool silent = later(s.last_word, timers.heartbeat) <= now;
+  if (s.welcomed && (silent || later(pinged, timers.heartbeat * kBeatsToPing) <= now)) ping();
+  const auto recovered = [&](const auto& gpu) {
+    return later(gpu.second, timers.gpu_quiet) <= now;
+  };
+  if (std::erase_if(s.sick, recovered) > 0) {
+    tell_health();
+  } else if (!s.health_seen && s.owner_speaks >= 2) {
+    tell(GpuHealth{s.health_version(), s.sick_gpus()});
+  }
   for (auto& [attempt, run] : s.runs) {
     if (run.phase == Run::Phase::exited) continue;
-    if (orphaned && run.phase == Run::Phase::running) {
+    if (run.phase == Run::Phase::running && orphaned(run)) {
       run.orphaned = true;
       stop(run);
     }
@@ -264,6 +406,7 @@ Executor::Executor(ExecutorConfig config, const Topology& topology,
     : state_(std::make_unique<ExecutorState>(std::move(config), topology)) {
   for (const Record& record : recovered) state_->replay(record);
 }
+Executor::Executor(std::unique_ptr<ExecutorState> state) : state_(std::move(state)) {}
 Executor::~Executor() = default;
 Executor::Executor(Executor&&) noexcept = default;
 Executor& Executor::operator=(Executor&&) noexcept = default;
@@ -282,6 +425,8 @@ void Executor::step(Instant now, const ExecutorEvent& event, ExecutorOutput& out
       run->second.measured = true;
     }
     return;  // the beat comes with Tick, when all have been measured
+  } else if (const auto* sick = std::get_if<SickGpus>(&event)) {
+    step.saw(*sick);
   }
   step.tick();
 }
@@ -293,6 +438,8 @@ Instant Executor::next_deadline() const noexcept {
 
 const ExecutorConfig& Executor::config() const noexcept { return state_->config; }
 const ExecutorState& Executor::state() const noexcept { return *state_; }
+
+Executor Executor::clone() const { return Executor(std::make_unique<ExecutorState>(*state_)); }
 
 std::vector<LaunchSpec> Executor::running() const {
   std::vector<LaunchSpec> all;
@@ -310,8 +457,11 @@ std::vector<LaunchSpec> Executor::running() const {
 std::vector<Record> Executor::snapshot() const {
   std::vector<Record> records;
   records.push_back(LifeBegan{state_->config.incarnation, state_->epoch});
-  for (const AttemptId attempt : state_->forgotten_order)
+  for (const AttemptId attempt : state_->forgotten.order()) {
     records.push_back(ProcessForgotten{attempt});
+    const Duration served = state_->forgotten.find(attempt)->served;
+    if (served > Duration{0}) records.push_back(TombstoneServed{attempt, served});
+  }
   for (const auto& [attempt, run] : state_->runs) {
     records.push_back(ProcessLaunching{run.launch});
     if (run.phase == Run::Phase::exited) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -48,13 +49,17 @@ class Launcher {
   /// How far everything that runs has come, to be handed to the executor once per heartbeat; empty where nothing is
   /// measured.
   [[nodiscard]] virtual std::vector<Progress> measure() { return {}; }
+  /// The GPUs of this executor that must not be used now, ascending, if that is news since the last call. Asked at
+  /// every turn, so it looks at slow sources now and then only. Default: all are well.
+  [[nodiscard]] virtual std::optional<Placement> health_news() { return std::nullopt; }
   /// When reap() is next worth calling; kNever if an end announces itself.
   [[nodiscard]] virtual Instant next_deadline() const noexcept { return kNever; }
 };
 
 struct StopSpec { AttemptId attempt; Duration grace{0}; };
 using RunCommand = std::variant<LaunchSpec, StopSpec>;
-using ExecutorEvent = std::variant<Tick, Received, Exit, Progress>;  ///< Progress: what the Launcher measured
+struct SickGpus { Placement gpus; };  ///< what the Launcher says of health
+using ExecutorEvent = std::variant<Tick, Received, Exit, Progress, SickGpus>;  ///< Progress: what the Launcher measured
 struct ExecutorOutput : Output {
   std::vector<RunCommand> run;   ///< after persist and send
   void clear() { Output::clear(), run.clear(); }
@@ -82,8 +87,11 @@ class Executor {
   [[nodiscard]] std::vector<LaunchSpec> running() const;
   /// Records that replay to the same durable state, for Journal::compact.
   [[nodiscard]] std::vector<Record> snapshot() const;
+  /// A second executor in the same state, for searches over all that could happen next.
+  [[nodiscard]] Executor clone() const;
 
  private:
+  explicit Executor(std::unique_ptr<ExecutorState> state);
   std::unique_ptr<ExecutorState> state_;
 };
 

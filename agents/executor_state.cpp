@@ -1,14 +1,18 @@
 #include "agents/executor_state.h"
 
 #include <algorithm>
+#include <string>
 
 #include "agents/gang_layout.h"
 #include "base/check.h"
+#include "base/planted.h"
 
 namespace starling {
 
 ExecutorState::ExecutorState(ExecutorConfig executor_config, const Topology& data_center)
-    : config(std::move(executor_config)), topology(data_center) {
+    : config(std::move(executor_config)),
+      topology(data_center),
+      forgotten(config.limits.tombstones) {
   STARLING_CHECK(config.servers.size() > 0 && config.servers.last <= topology.server_count());
   gpus.first = topology.server(ServerId{config.servers.first}).gpus.first;
   gpus.last = topology.server(ServerId{config.servers.last - 1}).gpus.last;
@@ -30,18 +34,23 @@ bool ExecutorState::any_full(const Placement& placement) const {
   });
 }
 
-void ExecutorState::forget(AttemptId attempt, Duration served) {
+Placement ExecutorState::sick_gpus() const {
+  Placement all;
+  for (const auto& [gpu, well] : sick) all.push_back(gpu);
+  return all;
+}
+
+void ExecutorState::forget(AttemptId attempt, Duration served, Instant now) {
   if (const auto run = runs.find(attempt); run != runs.end()) {
-    if (run->second.phase != Run::Phase::exited) mark(run->second.launch.here, false);
+    if (run->second.phase == Run::Phase::exited) {
+      --unheard;
+    } else {
+      mark(run->second.launch.here, false);
+    }
     resends.erase({run->second.resend, attempt});
     runs.erase(run);
   }
-  if (!forgotten.emplace(attempt, served).second) return;
-  forgotten_order.push_back(attempt);
-  if (forgotten_order.size() > config.limits.tombstones) {
-    forgotten.erase(forgotten_order.front());
-    forgotten_order.pop_front();
-  }
+  if (!planted(Bug::executor_without_tombstones)) forgotten.add(attempt, {served, now, true});
 }
 
 void ExecutorState::replay(const Record& record) {
@@ -50,6 +59,10 @@ void ExecutorState::replay(const Record& record) {
   } else if (const auto* seen = std::get_if<EpochSeen>(&record)) {
     epoch = std::max(epoch, seen->epoch);
   } else if (const auto* launching = std::get_if<ProcessLaunching>(&record)) {
+    // Of another topology: fits_journal() says so to those who ask.
+    const Placement& here = launching->launch.here;
+    const auto outside = [&](GpuId gpu) { return !gpus.contains(gpu.value); };
+    if (std::any_of(here.begin(), here.end(), outside)) return;
     Run run;
     run.launch = launching->launch;
     for (const LaunchSpec& part : parts_of(run.launch, topology))
@@ -61,6 +74,7 @@ void ExecutorState::replay(const Record& record) {
     if (at == runs.end() || at->second.phase == Run::Phase::exited) return;
     Run& run = at->second;
     mark(run.launch.here, false);
+    ++unheard;
     run.phase = Run::Phase::exited;
     run.exit = exited->exit;
     run.served = exited->served;
@@ -68,8 +82,38 @@ void ExecutorState::replay(const Record& record) {
     resends.emplace(run.resend, exited->attempt);
   } else if (const auto* over = std::get_if<ProcessForgotten>(&record)) {
     const auto at = runs.find(over->attempt);
-    forget(over->attempt, at == runs.end() ? Duration{0} : at->second.served);
+    forget(over->attempt, at == runs.end() ? Duration{0} : at->second.served, Instant{});
+  } else if (const auto* stone = std::get_if<TombstoneServed>(&record)) {
+    forgotten.set_served(stone->attempt, stone->served);
+  } else if (const auto* dropped = std::get_if<TombstonesDropped>(&record)) {
+    forgotten.drop(dropped->attempts);
   }
+}
+
+Status fits_journal(const ExecutorConfig& config, const Topology& topology,
+                    std::span<const Record> recovered) {
+  if (config.servers.last > topology.server_count()) {
+    return {Errc::invalid, "this executor serves server " + std::to_string(config.servers.last - 1) +
+                               "; the topology has " + std::to_string(topology.server_count())};
+  }
+  const auto outside = [&](GpuId gpu) {
+    return gpu.value >= topology.gpu_count() ||
+           !config.servers.contains(topology.server_of(gpu).value);
+  };
+  for (const Record& record : recovered) {
+    const auto* launching = std::get_if<ProcessLaunching>(&record);
+    if (launching == nullptr) continue;
+    const Launch& launch = launching->launch;
+    bool fits = std::none_of(launch.here.begin(), launch.here.end(), outside);
+    for (const Share& share : launch.gang) {
+      for (const GpuId gpu : share.gpus) fits = fits && gpu.value < topology.gpu_count();
+    }
+    if (fits && !parts_of(launch, topology).empty()) continue;
+    return {Errc::invalid, "the journal has attempt " + to_string(launch.attempt) +
+                               " on GPUs that this executor does not have in this topology; "
+                               "start it with the topology that it ran with"};
+  }
+  return done();
 }
 
 std::vector<LaunchSpec> parts_of(const Launch& launch, const Topology& topology) {

@@ -87,6 +87,18 @@ Exit ended(std::uint64_t job, std::uint32_t server, int code = 0, Duration serve
 
 }  // namespace
 
+TEST_CASE("a journal of another topology is refused before it is believed") {
+  Fixture f;
+  f.hear(launch(1, {2, 3, 4, 5}));
+  CHECK(fits_journal(f.config(1s), f.topology, f.journal).ok());
+  GeneratorOptions smaller;
+  smaller.servers = 3;
+  smaller.gpus_per_server = 1;
+  const Status fits = fits_journal(f.config(1s), generate_flat(smaller).value(), f.journal);
+  REQUIRE_FALSE(fits.ok());
+  CHECK(fits.error().message.find("topology") != std::string::npos);
+}
+
 TEST_CASE("a launch is durable, then runs one part per server with contiguous ranks") {
   Fixture f;
   Launch gang = launch(1, {2, 3, 4, 5, 6});

@@ -35,6 +35,8 @@ void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& li
   if (s.ledger.quarantined_count() > 0) {
     here += ", " + std::to_string(s.ledger.quarantined_count()) + " in quarantine";
   }
+  if (const std::uint32_t drained = s.ledger.drained_count(); drained > 0)
+    here += ", " + std::to_string(drained) + " drained";
   lines.push_back(std::move(here));
   for (const PeerState& peer : s.peers) {
     if (peer.peer.agent == s.config.me || !peer.digest) continue;
@@ -105,6 +107,12 @@ std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
                       ", which has not answered yet");
       break;
     case Stage::bidding:
+      if (!job.attempt.claimed.empty()) {
+        lines.push_back("has its turn: " + std::to_string(job.attempt.claimed.size()) +
+                        " partitions start nothing new, for " +
+                        seconds_text(job.attempt.deadline - now) + " more at most");
+        break;
+      }
       lines.push_back("round " + std::to_string(job.failed_rounds + 1) + ": " +
                       std::to_string(job.attempt.asked.size()) +
                       " partitions have not answered the request for bids");
@@ -173,6 +181,23 @@ AgentStatus status_of(const AgentState& s) {
   status.messages = c.messages;
   status.decision_p50_us = quantile_us(s.decision_times, 0.5);
   status.decision_p99_us = quantile_us(s.decision_times, 0.99);
+  status.protocol = s.config.protocol;
+  const auto count = [&](const Watch& watch) {
+    if (watch.standing == Standing::lost) ++status.suspected;
+    if (watch.standing == Standing::cut_off) ++status.cut_off;
+  };
+  for (const PeerState& peer : s.peers) count(peer.watch);
+  for (const SeatState& seat : s.seats) count(seat.watch);
+  status.patience = static_cast<std::uint32_t>(s.health.factor());
+  status.drained = s.ledger.drained_count();
+  status.sick = s.ledger.sick_count();
+  const auto list = [](const auto& from, auto& to) {
+    for (const auto& id : from) {
+      if (to.size() < AgentStatus::kMostListed) to.push_back(id);
+    }
+  };
+  list(s.ledger.drained(), status.drained_servers);
+  list(s.ledger.sick(), status.sick_gpus);
   return status;
 }
 

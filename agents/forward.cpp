@@ -1,11 +1,13 @@
 #include <algorithm>
 
 #include "agents/step.h"
+#include "base/marks.h"
 
 namespace starling {
 
 /// Gives the job away. False if that home had its chance: what it says then could be old.
 bool Step::offer_job(Job& job, AgentId to) {
+  STARLING_MARK("agent: offer_job");
   if (to.value >= s.peers.size() || to == me()) return false;
   if (std::find(job.offered.begin(), job.offered.end(), to) != job.offered.end()) return false;
   job.offered.push_back(to);
@@ -21,12 +23,14 @@ bool Step::offer_job(Job& job, AgentId to) {
 /// Again and again until that home accepts or refuses for good: nobody else may run the job
 /// meanwhile.
 void Step::send_offer(Job& job) {
+  STARLING_MARK("agent: send_offer");
   tell(job.offered.back(),
        Submit{*job.spec, job.client, now - job.submitted, job.served, job.forwards + 1});
   s.set_timer(job.spec->id, job, retry_at(job.backoff));
 }
 
 void Step::moved_on(Job& job) {
+  STARLING_MARK("agent: moved_on");
   const JobId id = job.spec->id;
   const AgentId to = job.offered.back();
   persist(JobMoved{id, to});
@@ -38,6 +42,7 @@ void Step::moved_on(Job& job) {
 }
 
 void Step::on(NodeId from, const Accepted& accepted) {
+  STARLING_MARK("agent: Accepted");
   const auto known = s.jobs.find(accepted.job);
   if (known == s.jobs.end() || !is_agent(from)) return;
   Job& job = known->second;
@@ -51,6 +56,7 @@ void Step::on(NodeId from, const Accepted& accepted) {
 }
 
 void Step::on(NodeId from, const Busy& busy) {
+  STARLING_MARK("agent: Busy");
   const auto known = s.jobs.find(busy.job);
   if (known == s.jobs.end() || !is_agent(from)) return;
   Job& job = known->second;
@@ -61,6 +67,7 @@ void Step::on(NodeId from, const Busy& busy) {
 
 /// A refusal is final there, so the job can come home.
 void Step::on(NodeId from, const Rejected& rejected) {
+  STARLING_MARK("agent: Rejected");
   const auto known = s.jobs.find(rejected.job);
   if (known == s.jobs.end() || !is_agent(from)) return;
   Job& job = known->second;

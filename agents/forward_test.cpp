@@ -68,6 +68,21 @@ TEST_CASE("a lost Accepted, and a crash before or after it, keep the job in one 
   }
 }
 
+TEST_CASE("two homes of one life never give attempts the same number") {
+  TestFlock flock({.agents = 4, .servers = 4});
+  for (std::uint64_t n = 1; n <= 40; ++n)
+    flock.submit(n, 1, 5s, static_cast<std::uint32_t>(n % 4));
+  CHECK(flock.settle(1h));
+  std::map<std::uint64_t, std::uint32_t> homes;
+  for (std::uint32_t a = 0; a < 4; ++a) {
+    for (const Record& record : flock.journal(a)) {
+      if (const auto* starting = std::get_if<AttemptStarting>(&record))
+        CHECK(homes.emplace(starting->attempt.number, a).second);
+    }
+  }
+  CHECK(homes.size() >= 40);
+}
+
 TEST_CASE("a home does not offer a job twice to the same home") {
   TestFlock flock({.agents = 2, .servers = 2});
   flock.run_for(1s);

@@ -2,6 +2,8 @@
 
 #include "agents/step.h"
 #include "base/check.h"
+#include "base/marks.h"
+#include "base/planted.h"
 #include "policies/packing.h"
 
 namespace starling {
@@ -22,11 +24,13 @@ std::string partition_text(PartitionId partition) {
 
 /// Holds `local` and asks all other partitions for the rest. A bid promises nothing.
 bool Step::open_round(Job& job, const Placement& local) {
+  STARLING_MARK("agent: open_round");
+  if (claimed_for_another(job.spec->id)) return false;
   const AttemptId id = open_attempt(job);
   const Instant until = later(now, s.config.timers.hold);
   if (!local.empty()) {
     if (s.ledger.reserve(id, me(), local, until)) return false;
-    s.lapses.emplace(until, id);
+    s.set_lapse(id, until);
   }
   const JobId job_id = job.spec->id;
   job.attempt = Attempt{};
@@ -42,7 +46,7 @@ bool Step::open_round(Job& job, const Placement& local) {
   if (JobView* view = s.waiting_view(job)) view->blocked = true;
   const auto need = job.spec->gpus() - static_cast<std::uint32_t>(local.size());
   for (const PeerState& peer : s.peers) {
-    if (peer.peer.agent == me() || silent(peer.heard)) continue;
+    if (peer.peer.agent == me() || !reachable(peer.watch)) continue;
     job.attempt.asked.push_back(peer.peer.agent);
     tell(peer.peer.agent, BidRequest{id, need, job.spec->gpus_per_worker, job.spec->gpu_types});
   }
@@ -65,13 +69,25 @@ Job* bidder_answered(AgentState& s, AgentId from, AttemptId attempt) {
   return std::erase(job.attempt.asked, from) > 0 ? &job : nullptr;
 }
 
+/// The job whose turn it is, if that is this attempt and it claims that partition.
+Job* whose_turn(AgentState& s, AttemptId attempt, PartitionId partition) {
+  const auto known = s.jobs.find(attempt.job);
+  if (known == s.jobs.end()) return nullptr;
+  Job& job = known->second;
+  if (job.stage != Stage::bidding || job.attempt.id != attempt) return nullptr;
+  const auto& claimed = job.attempt.claimed;
+  return std::find(claimed.begin(), claimed.end(), partition) == claimed.end() ? nullptr : &job;
+}
+
 }  // namespace
 
 void Step::on(NodeId from, const Offer& offer) {
+  STARLING_MARK("agent: Offer");
   if (!is_agent(from)) return refuse();
   const PeerState* owner = s.owner_of(offer.share.partition);
   if (owner == nullptr || agent_node(owner->peer.agent) != from) return refuse();
-  Job* job = bidder_answered(s, agent_of(from), offer.attempt);
+  Job* in_turn = whose_turn(s, offer.attempt, offer.share.partition);
+  Job* job = in_turn ? in_turn : bidder_answered(s, agent_of(from), offer.attempt);
   if (job == nullptr) return;
   const Placement& gpus = offer.share.gpus;
   const auto bad = [&](GpuId gpu) {
@@ -82,20 +98,29 @@ void Step::on(NodeId from, const Offer& offer) {
       std::adjacent_find(gpus.begin(), gpus.end(), std::greater_equal<>()) == gpus.end();
   if (gpus.empty() || !ascending || std::any_of(gpus.begin(), gpus.end(), bad)) {
     refuse();
+  } else if (in_turn) {
+    return turn_offer(*job, offer.share.partition, gpus);
   } else {
     job->attempt.offers.push_back(offer.share);
   }
-  if (job->attempt.asked.empty()) choose(*job);
+  if (!in_turn && job->attempt.asked.empty()) choose(*job);
 }
 
 void Step::on(NodeId from, const NoOffer& none) {
+  STARLING_MARK("agent: NoOffer");
   if (!is_agent(from)) return refuse();
+  const PeerState* owner = s.owner_of(none.partition);
+  Job* in_turn = whose_turn(s, none.attempt, none.partition);
+  if (in_turn != nullptr && owner != nullptr && agent_node(owner->peer.agent) == from) {
+    return turn_offer(*in_turn, none.partition, {});
+  }
   Job* job = bidder_answered(s, agent_of(from), none.attempt);
   if (job != nullptr && job->attempt.asked.empty()) choose(*job);
 }
 
 /// Large offers first, so that few partitions take part.
 void Step::choose(Job& job) {
+  STARLING_MARK("agent: choose");
   Attempt& attempt = job.attempt;
   std::sort(attempt.offers.begin(), attempt.offers.end(), [](const Share& a, const Share& b) {
     return a.gpus.size() != b.gpus.size() ? a.gpus.size() > b.gpus.size()
@@ -126,6 +151,7 @@ void Step::choose(Job& job) {
             [](const Participant& a, const Participant& b) {
               return a.share.partition < b.share.partition;
             });
+  free_claims(job, false);
   job.stage = Stage::reserving;
   attempt.deadline = later(now, s.config.timers.hold);
   job.backoff = Duration{0};
@@ -134,6 +160,7 @@ void Step::choose(Job& job) {
 
 /// In turn: the first that has not reserved; else all of those.
 void Step::send_reserves(Job& job) {
+  STARLING_MARK("agent: send_reserves");
   const std::uint32_t hold_ms = to_ms(s.config.timers.hold);
   for (const Participant& part : job.attempt.parts) {
     if (part.reserved) continue;
@@ -145,6 +172,7 @@ void Step::send_reserves(Job& job) {
 }
 
 void Step::on(NodeId from, const Reserved& reserved) {
+  STARLING_MARK("agent: Reserved");
   const auto [job, part] = participant(from, reserved.attempt, reserved.partition);
   if (job == nullptr || job->stage != Stage::reserving || part->reserved) return;
   part->reserved = true;
@@ -159,6 +187,12 @@ void Step::on(NodeId from, const Reserved& reserved) {
 }
 
 void Step::on(NodeId from, const ReserveRefused& refused) {
+  STARLING_MARK("agent: ReserveRefused");
+  const PeerState* owner = s.owner_of(refused.partition);
+  Job* in_turn = whose_turn(s, refused.attempt, refused.partition);
+  if (in_turn != nullptr && owner != nullptr && agent_node(owner->peer.agent) == from) {
+    return end_turn(*in_turn, refused.why);
+  }
   const auto [job, part] = participant(from, refused.attempt, refused.partition);
   if (job == nullptr || job->stage != Stage::reserving || part->reserved) return;
   const std::string why = partition_text(refused.partition) + " refused round " +
@@ -173,6 +207,7 @@ void Step::on(NodeId from, const ReserveRefused& refused) {
 }
 
 void Step::send_commits(Job& job) {
+  STARLING_MARK("agent: send_commits");
   const std::vector<Share> gang = gang_of(job.attempt);
   for (const Participant& part : job.attempt.parts) {
     if (part.committed) continue;
@@ -183,16 +218,19 @@ void Step::send_commits(Job& job) {
 }
 
 void Step::on(NodeId from, const Committed& committed) {
+  STARLING_MARK("agent: Committed");
   const auto [job, part] = participant(from, committed.attempt, committed.partition);
   if (job == nullptr || job->stage != Stage::committing || part->committed) return;
   part->committed = true;
   const auto& parts = job->attempt.parts;
-  if (std::all_of(parts.begin(), parts.end(), [](const auto& p) { return p.committed; })) {
+  if (planted(Bug::start_on_partial_commit) ||
+      std::all_of(parts.begin(), parts.end(), [](const auto& p) { return p.committed; })) {
     start_gang(*job);
   }
 }
 
 void Step::on(NodeId from, const CommitRefused& refused) {
+  STARLING_MARK("agent: CommitRefused");
   const auto [job, part] = participant(from, refused.attempt, refused.partition);
   if (job == nullptr || job->stage != Stage::committing || part->committed) return;
   abort_round(*job, partition_text(refused.partition) + " could not commit round " +
@@ -201,7 +239,10 @@ void Step::on(NodeId from, const CommitRefused& refused) {
 
 /// All have committed: the one durable decision of the home, before any process.
 void Step::start_gang(Job& job) {
-  persist(AttemptStarting{job.attempt.id, gang_of(job.attempt)});
+  STARLING_MARK("agent: start_gang");
+  if (!planted(Bug::starting_not_durable)) {
+    persist(AttemptStarting{job.attempt.id, gang_of(job.attempt)});
+  }
   s.leave_waiting(job);
   job.stage = Stage::starting;
   job.started = now;
@@ -217,8 +258,9 @@ void Step::start_gang(Job& job) {
 
 /// Before Start: nobody runs anything, so what is held is let go and the job waits a little.
 void Step::abort_round(Job& job, const std::string& why) {
+  STARLING_MARK("agent: abort_round");
   STARLING_CHECK(phase_of(job.stage) == JobPhase::waiting);
-  send_releases(job);
+  job.attempt.claimed.empty() ? send_releases(job) : free_claims(job, true);
   ++job.failed_rounds;
   ++s.counters.failed_rounds;
   job.trouble = why;

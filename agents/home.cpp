@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include "agents/step.h"
+#include "base/marks.h"
+#include "base/planted.h"
 #include "workload/check_job.h"
 
 namespace starling {
@@ -89,6 +91,7 @@ std::string Step::never_fits(const JobSpec& spec) const {
 /// A repeat is answered as before. One that comes back with more forwards than it left with is a
 /// new arrival.
 void Step::on(NodeId from, const Submit& submit) {
+  STARLING_MARK("agent: Submit");
   const JobId id = submit.spec.id;
   const bool forwarded = is_agent(from);
   if (!forwarded &&
@@ -97,14 +100,17 @@ void Step::on(NodeId from, const Submit& submit) {
     // run a job that was given away a second time.
     return on(from, Submit{submit.spec, from});
   }
+  if (planted(Bug::submit_accepted_twice)) s.ended.erase(id);
   if (const auto known = s.jobs.find(id); known != s.jobs.end()) {
     Job& job = known->second;
     if (job.stage != Stage::offered || submit.forwards <= job.forwards + 1) {
       return send(from, Accepted{id, me()});
     }
+    STARLING_MARK("agent: a job comes back before its offer was answered");
     moved_on(job);  // it was accepted there, and its way led back
   }
   if (const auto over = s.ended.find(id); over != s.ended.end()) {
+    STARLING_MARK("agent: a Submit of what is over");
     if (forwarded) return send(from, Accepted{id, me()});
     return send(from, over->second);
   }
@@ -124,6 +130,7 @@ void Step::on(NodeId from, const Submit& submit) {
     return send(from, Rejected{id, Refusal::invalid, sane.error().message});
   }
   if (std::string reason = never_fits(submit.spec); !reason.empty()) {
+    STARLING_MARK("agent: a Submit that never fits");
     return send(from, Rejected{id, Refusal::never_fits, std::move(reason)});
   }
   if (s.jobs.size() >= s.config.limits.jobs_waiting) return send(from, Busy{id, kBusyRetryMs});
@@ -132,6 +139,7 @@ void Step::on(NodeId from, const Submit& submit) {
 }
 
 void Step::accept(NodeId client, const Submit& submit, std::vector<AgentId> offered) {
+  STARLING_MARK("agent: accept");
   Job& job = s.jobs[submit.spec.id];
   job.spec = std::make_shared<const JobSpec>(submit.spec);
   job.client = client;
@@ -143,7 +151,10 @@ void Step::accept(NodeId client, const Submit& submit, std::vector<AgentId> offe
   job.offered = std::move(offered);
   Submit record = submit;
   record.client = client;
-  persist(JobAccepted{std::move(record), job.order});
+  if (!planted(Bug::accepted_before_journal)) {
+    persist(JobAccepted{std::move(record), job.order});
+  }
+  if (s.config.calendar) persist(s.past_of(job));
   ++s.counters.accepted;
   s.enter_waiting(job, false);
   change(TriggerKind::arrival);
@@ -151,6 +162,7 @@ void Step::accept(NodeId client, const Submit& submit, std::vector<AgentId> offe
 
 /// What runs has to be gone before a job is cancelled, so a repeat may meet it still draining.
 void Step::on(NodeId from, const Cancel& cancel) {
+  STARLING_MARK("agent: Cancel");
   const auto known = s.jobs.find(cancel.job);
   if (known == s.jobs.end()) return on(from, Query{cancel.job});
   Job& job = known->second;
@@ -173,13 +185,16 @@ void Step::on(NodeId from, const Cancel& cancel) {
       drain(job, AfterDrain::cancel);
       break;
     case Stage::draining:
-      if (job.after != AfterDrain::fail) job.after = AfterDrain::cancel;
+      if (job.after == AfterDrain::fail || job.after == AfterDrain::cancel) break;
+      job.after = AfterDrain::cancel;
+      persist(s.plan_of(job));
       break;
   }
   send(from, state_of(s, job, now));
 }
 
 void Step::on(NodeId from, const Query& query) {
+  STARLING_MARK("agent: Query");
   if (const auto known = s.jobs.find(query.job); known != s.jobs.end()) {
     return send(from, state_of(s, known->second, now));
   }
@@ -222,6 +237,7 @@ void Step::on(NodeId from, const ListJobs& list) {
 
 /// The job's one terminal record. `job` is gone afterwards.
 void Step::end(Job& job, JobPhase phase) {
+  STARLING_MARK("agent: end");
   const JobId id = job.spec->id;
   JobState state = state_of(s, job, now);
   state.phase = phase;
@@ -250,6 +266,7 @@ void Step::end(Job& job, JobPhase phase) {
 
 /// Its attempt is over and nothing of it runs.
 void Step::wait_again(Job& job, bool after_backoff) {
+  STARLING_MARK("agent: wait_again");
   const JobId id = job.spec->id;
   job.attempt = Attempt{};
   job.started = kNever;

@@ -35,8 +35,8 @@ TEST_CASE("a job runs for its time and ends once; the write before the launch is
   CHECK(state.queued == 0s);
   CHECK(state.attempts == 1);
   CHECK(state.placement.size() == 4);
-  // LifeBegan, JobAccepted, AttemptStarting, ShareCommitted, JobEnded
-  CHECK(flock.journal(0).size() == 5);
+  // LifeBegan, JobAccepted, JobPast, AttemptStarting, ShareCommitted, JobPast, JobEnded
+  CHECK(flock.journal(0).size() == 7);
 }
 
 TEST_CASE("a gang over several executors of one partition starts and ends as one") {

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "base/check.h"
+#include "base/planted.h"
 
 namespace starling {
 
@@ -21,8 +22,12 @@ const char* name_of(HoldPhase phase) noexcept {
   return "unknown";
 }
 
-Ledger::Ledger(const Topology& topology, IndexRange servers, const Limits& limits)
-    : limits_(limits), gpus_(topology, servers, limits.jobs_per_gpu) {
+Ledger::Ledger(const Topology& topology, IndexRange servers, const Limits& limits,
+               std::uint32_t room)
+    : limits_(limits),
+      gpus_(topology, servers, std::max(limits.jobs_per_gpu, room)),
+      trusted_(servers.size(), 0),
+      graves_(limits.tombstones) {
   (void)gpus_.block(servers);
 }
 
@@ -66,7 +71,7 @@ std::optional<Refusal> Ledger::commit(Instant now, AttemptId attempt) {
   if (at == holds_.end() || at->second.phase == HoldPhase::releasing) return Refusal::expired;
   Hold& hold = at->second;
   if (hold.phase != HoldPhase::reserved) return std::nullopt;
-  if (hold.until <= now) return Refusal::expired;
+  if (hold.until <= now && !planted(Bug::lapsed_hold_committed)) return Refusal::expired;
   hold.phase = HoldPhase::committed;
   hold.until = kNever;
   return std::nullopt;
@@ -82,7 +87,7 @@ std::optional<Refusal> Ledger::claim(AttemptId attempt, AgentId home, const Plac
 bool Ledger::adopt(AttemptId attempt, AgentId home, const Placement& gpus, HoldPhase phase) {
   if (!well_formed(gpus) || holds_.contains(attempt)) return false;
   for (const GpuId gpu : gpus) {
-    if (gpus_.tenants(gpu) >= limits_.jobs_per_gpu) return false;
+    if (gpus_.tenants(gpu) >= gpus_.jobs_per_gpu()) return false;
   }
   gpus_.take(gpus);
   holds_.emplace(attempt, Hold{home, gpus, phase, kNever});
@@ -114,22 +119,72 @@ void Ledger::forget(AttemptId attempt) {
   holds_.erase(at);
 }
 
-void Ledger::release(AttemptId attempt, Duration served) {
+void Ledger::release(AttemptId attempt, Duration served, Instant now, bool durable) {
   forget(attempt);
-  if (!graves_.emplace(attempt, served).second) return;
-  grave_order_.push_back(attempt);
-  if (grave_order_.size() > limits_.tombstones) {
-    graves_.erase(grave_order_.front());
-    grave_order_.pop_front();
+  if (planted(Bug::owner_without_tombstones)) return;
+  graves_.add(attempt, {served, now, durable});
+}
+
+bool Ledger::is_trusted(ServerId server) const {
+  return trusted_[server.value - gpus_.servers().first] != 0;
+}
+
+void Ledger::block_again(ServerId server) {
+  const IndexRange alone{server.value, server.value + 1};
+  const bool out = !is_trusted(server) || drained_.contains(server);
+  bool changed = out ? gpus_.block(alone) : gpus_.unblock(alone);
+  if (!out) {
+    const IndexRange here = gpus_.topology().server(server).gpus;
+    for (auto gpu = sick_.lower_bound(GpuId{here.first});
+         gpu != sick_.end() && gpu->value < here.last; ++gpu) {
+      changed = gpus_.set_blocked(*gpu, true) || changed;
+    }
   }
+  if (changed) ++version_;
 }
 
 void Ledger::trust(IndexRange servers) {
-  if (gpus_.unblock(servers)) ++version_;
+  for (std::uint32_t s = servers.first; s < servers.last; ++s) {
+    trusted_[s - gpus_.servers().first] = 1;
+    block_again(ServerId{s});
+  }
 }
 
 void Ledger::distrust(IndexRange servers) {
-  if (gpus_.block(servers)) ++version_;
+  for (std::uint32_t s = servers.first; s < servers.last; ++s) {
+    trusted_[s - gpus_.servers().first] = 0;
+    block_again(ServerId{s});
+  }
+}
+
+void Ledger::set_sick(GpuId gpu, bool sick) {
+  STARLING_CHECK(gpus_.gpus().contains(gpu.value));
+  const bool news = sick ? sick_.insert(gpu).second : sick_.erase(gpu) > 0;
+  if (news) block_again(gpus_.topology().server_of(gpu));
+}
+
+void Ledger::set_drained(ServerId server, bool drained) {
+  STARLING_CHECK(gpus_.servers().contains(server.value));
+  const bool news = drained ? drained_.insert(server).second : drained_.erase(server) > 0;
+  if (news) block_again(server);
+}
+
+std::uint32_t Ledger::sick_count() const {
+  std::uint32_t count = 0;
+  for (const GpuId gpu : sick_) count += gpus_.tenants(gpu) == 0 ? 1U : 0U;
+  return count;
+}
+
+std::uint32_t Ledger::drained_count() const {
+  std::uint32_t count = 0;
+  for (const ServerId server : drained_) {
+    if (!is_trusted(server)) continue;
+    const IndexRange here = gpus_.topology().server(server).gpus;
+    for (std::uint32_t g = here.first; g < here.last; ++g) {
+      if (gpus_.tenants(GpuId{g}) == 0 && !sick_.contains(GpuId{g})) ++count;
+    }
+  }
+  return count;
 }
 
 const Hold* Ledger::find(AttemptId attempt) const {
@@ -138,8 +193,8 @@ const Hold* Ledger::find(AttemptId attempt) const {
 }
 
 const Duration* Ledger::released(AttemptId attempt) const {
-  const auto at = graves_.find(attempt);
-  return at == graves_.end() ? nullptr : &at->second;
+  const Tombstone* stone = graves_.find(attempt);
+  return stone == nullptr ? nullptr : &stone->served;
 }
 
 }  // namespace starling

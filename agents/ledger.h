@@ -1,13 +1,14 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
 #include "agents/message.h"
+#include "agents/tombstones.h"
 #include "base/ids.h"
 #include "base/limits.h"
 #include "base/time.h"
@@ -34,15 +35,17 @@ struct Hold {
 
 /// Who may use which GPU of one partition. The partition's owner keeps exactly one ledger.
 ///
-/// A GPU is free, held by up to Limits::jobs_per_gpu attempts, or quarantined: of an executor that
-/// has not said what runs there. Nothing is free until trust(). A hold is all or nothing. Pure: no
-/// clock, no I/O, no randomness. Every call is idempotent; one that answers a Refusal has changed
-/// nothing. What was released is remembered (Limits::tombstones), so that a late Reserve cannot
-/// bring it back.
+/// A GPU is free, held by up to Limits::jobs_per_gpu attempts, quarantined (of an executor that has
+/// not said what runs there, or bad), or drained. Nothing is free until trust(). A hold is all or
+/// nothing. Pure: no clock, no I/O, no randomness. Every call is idempotent; one that answers a
+/// Refusal has changed nothing. What was released is remembered (Limits::tombstones), so that a
+/// late Reserve cannot bring it back.
 class Ledger {
  public:
-  /// `topology` outlives it.
-  Ledger(const Topology& topology, IndexRange servers, const Limits& limits);
+  /// `topology` outlives it. adopt() takes up to `room` tenants on a GPU, if that is more than the
+  /// limit: an earlier life may have let more in than this one does.
+  Ledger(const Topology& topology, IndexRange servers, const Limits& limits,
+         std::uint32_t room = 0);
 
   /// Holds all of `gpus` for `attempt` until `until`, or none. A repeat extends the hold.
   /// `expired`: was released; `invalid`: not ascending or not of this partition; `not_ready`:
@@ -64,28 +67,41 @@ class Ledger {
   void releasing(AttemptId attempt);
   void set_home(AttemptId attempt, AgentId home) { holds_.at(attempt).home = home; }
   /// Ends the hold, if there is one, and refuses `attempt` from now on. `served` is kept for those
-  /// who ask again.
-  void release(AttemptId attempt, Duration served);
+  /// who ask again. `durable`: the journal says so, too.
+  void release(AttemptId attempt, Duration served, Instant now = {}, bool durable = false);
   /// Ends the hold without a trace: nobody can ask for it again.
   void forget(AttemptId attempt);
 
   /// The executor of these servers has said what runs there / may be gone.
   void trust(IndexRange servers);
   void distrust(IndexRange servers);
+  /// A bad GPU, or one on a server that an operator has drained, takes nobody; who is there stays.
+  /// Both must be of this partition. Repeats change nothing.
+  void set_sick(GpuId gpu, bool sick);
+  void set_drained(ServerId server, bool drained);
+  [[nodiscard]] bool is_drained(ServerId server) const { return drained_.contains(server); }
+  [[nodiscard]] const std::set<GpuId>& sick() const noexcept { return sick_; }
+  [[nodiscard]] const std::set<ServerId>& drained() const noexcept { return drained_; }
 
   /// Null: none.
   [[nodiscard]] const Hold* find(AttemptId attempt) const;
   /// Service received, if the attempt was released. Null: it was not.
   [[nodiscard]] const Duration* released(AttemptId attempt) const;
   [[nodiscard]] const std::map<AttemptId, Hold>& holds() const noexcept { return holds_; }
-  [[nodiscard]] const std::deque<AttemptId>& tombstones() const noexcept { return grave_order_; }
+  [[nodiscard]] const Tombstones& tombstones() const noexcept { return graves_; }
+  [[nodiscard]] Tombstones& tombstones() noexcept { return graves_; }
   /// Held ones have tenants there, quarantined ones are blocked.
   [[nodiscard]] const Occupancy& gpus() const noexcept { return gpus_; }
   [[nodiscard]] std::uint32_t free_count() const noexcept { return gpus_.free_count(); }
   [[nodiscard]] std::uint32_t held_count() const noexcept { return gpus_.busy_count(); }
-  [[nodiscard]] std::uint32_t quarantined_count() const noexcept {
-    return gpus_.gpus().size() - free_count() - held_count();
+  /// Without a tenant and of an executor that has not spoken, or bad.
+  [[nodiscard]] std::uint32_t quarantined_count() const {
+    return gpus_.gpus().size() - free_count() - held_count() - drained_count();
   }
+  /// Of those: bad, whatever its executor has said.
+  [[nodiscard]] std::uint32_t sick_count() const;
+  /// Without a tenant, out of use for the drain of their server alone.
+  [[nodiscard]] std::uint32_t drained_count() const;
   /// Grows with every change of what is free.
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
 
@@ -95,12 +111,17 @@ class Ledger {
   [[nodiscard]] std::optional<Refusal> why_not(AttemptId attempt, const Placement& gpus,
                                                std::uint32_t most) const;
   void free(const Hold& hold);
+  [[nodiscard]] bool is_trusted(ServerId server) const;
+  /// Blocks what must be of a server, and nothing else.
+  void block_again(ServerId server);
 
   Limits limits_;
   Occupancy gpus_;
   std::map<AttemptId, Hold> holds_;
-  std::map<AttemptId, Duration> graves_;
-  std::deque<AttemptId> grave_order_;  // oldest first
+  std::vector<std::uint8_t> trusted_;  // by server of the partition
+  std::set<GpuId> sick_;
+  std::set<ServerId> drained_;
+  Tombstones graves_;
   std::uint64_t version_ = 0;
 };
 

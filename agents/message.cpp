@@ -65,7 +65,9 @@ const char* name_of(const Message& message) noexcept {
       "StartAttempt",   "Started",          "Release",     "Released",
       "AttemptQuery",   "AttemptAnswer",    "Launch",      "LaunchResult",
       "Kill",           "Killed",           "Exited",      "ExitedAck",
-      "Progress",       "InventoryRequest", "Inventory",   "Fenced"};
+      "Progress",       "InventoryRequest", "Inventory",   "Fenced",
+      "ProbeFor",       "ProbeResult",      "GpuHealth",   "GpuHealthSeen",
+      "SetDrain",       "DrainState"};
   static_assert(kNames.size() == std::variant_size_v<Message>);
   return message.valueless_by_exception() ? "none" : kNames[message.index()];
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -16,6 +17,11 @@ namespace starling {
 // and back and checks every field's meaning, so cores may rely on ranges but never on truth. Durations are
 // relative: no wall clock crosses the wire. Every message is idempotent; what a repeat or a latecomer does
 // stands at its handler.
+
+// Versions of the protocol that this program speaks. Two nodes speak the lower of their newest versions;
+// every frame says the newest that its sender speaks (bus/codec.h). docs/reliability.md, Versions, says what
+// came with which.
+constexpr std::uint16_t kOldestProtocol = 1, kNewestProtocol = 2;
 
 enum class Role : std::uint8_t { unknown = 0, agent, executor, client };
 enum class Refusal : std::uint8_t {
@@ -51,7 +57,7 @@ struct Hello { Role role = Role::unknown; std::uint16_t protocol_min = 1, protoc
 struct Welcome { Fence fence; };                     ///< from an agent: what it owns
 struct Goodbye { std::string reason; };              ///< refused: wrong protocol, unknown role
 struct Ping { std::uint64_t sequence = 0; };
-struct Pong { std::uint64_t sequence = 0; std::uint32_t loop_lag_us = 0; };
+struct Pong { std::uint64_t sequence = 0; std::uint32_t loop_lag_us = 0; };  ///< lag: how late its turns are
 /// A hint about the sender's partition; newest version wins, nothing safe depends on it.
 struct Digest {
   Fence fence; std::uint64_t version = 0;
@@ -98,10 +104,24 @@ struct AgentStatus {
   std::uint64_t accepted = 0, finished = 0, failed = 0, forwards = 0, cross_partition_gangs = 0;
   std::uint64_t preemptions = 0, resizes = 0, decisions = 0, refused_frames = 0, messages = 0;
   std::uint32_t decision_p50_us = 0, decision_p99_us = 0;
+  // Since protocol 2.
+  std::uint16_t protocol = kOldestProtocol;  ///< newest that it speaks
+  std::uint32_t suspected = 0;  ///< nodes that neither it nor those it asked can hear
+  std::uint32_t cut_off = 0;    ///< nodes that others hear and it does not
+  std::uint32_t patience = 1;   ///< its own timeouts are so many times longer: 1 (well) to 8
+  std::uint32_t drained = 0;    ///< GPUs without a job on drained servers
+  std::uint32_t sick = 0;       ///< of `quarantined`: bad GPUs
+  std::vector<ServerId> drained_servers;  ///< ascending, at most kMostListed
+  Placement sick_gpus;                    ///< all bad ones, with or without a job, at most kMostListed
+  static constexpr std::size_t kMostListed = 1000;
 };
 
 // --- Bidding and placement (home <-> owner) -----------------------------------------------------
-struct BidRequest { AttemptId attempt; std::uint32_t gpus = 0, gpus_per_worker = 1; std::vector<std::string> gpu_types; };
+/// `claim_ms` > 0: and start nothing new for so long, because this gang has waited for `waited`.
+struct BidRequest {
+  AttemptId attempt; std::uint32_t gpus = 0, gpus_per_worker = 1; std::vector<std::string> gpu_types;
+  std::uint32_t claim_ms = 0; Duration waited{0};
+};
 struct Offer { AttemptId attempt; Share share; std::uint32_t valid_ms = 0; };  ///< a hint: holds nothing
 struct NoOffer { AttemptId attempt; PartitionId partition; std::string reason; };
 struct Reserve { AttemptId attempt; Fence fence; Placement gpus; std::uint32_t hold_ms = 0; };
@@ -115,9 +135,13 @@ struct StartAttempt { AttemptId attempt; Fence fence; };
 struct Started { AttemptId attempt; PartitionId partition; };
 struct Release { AttemptId attempt; Fence fence; };
 struct Released { AttemptId attempt; PartitionId partition; Duration served{0}; };  ///< nothing of it runs here
-struct AttemptQuery { AttemptId attempt; PartitionId partition; };   ///< owner asks the home about a silent hold
+/// The owner asks the home about a hold. The answer brings `token` back, so that it counts from when it was asked for.
+struct AttemptQuery { AttemptId attempt; PartitionId partition; std::uint64_t token = 0; };
 enum class AttemptLife : std::uint8_t { unknown = 0, live, dead, not_ready };
-struct AttemptAnswer { AttemptId attempt; AttemptLife life = AttemptLife::unknown; };
+/// From the home; or, said on to an executor, how long ago the home wanted it (then tokens only rise).
+struct AttemptAnswer {
+  AttemptId attempt; AttemptLife life = AttemptLife::unknown; std::uint64_t token = 0; Duration age{0};
+};
 
 // --- Executor (owner <-> executor; Exited travels on to the home) --------------------------------
 struct Launch { AttemptId attempt; Fence fence; JobSpec spec; std::vector<Share> gang; Placement here; Duration served{0}; };
@@ -130,17 +154,37 @@ struct ExitedAck { AttemptId attempt; PartitionId partition; };
 struct Progress { AttemptId attempt; Duration served{0}; double rate = 1; };
 struct InventoryRequest { Fence fence; };
 struct InventoryItem { AttemptId attempt; Placement gpus; bool exited = false; ExitStatus exit; Duration served{0}; };
-struct Inventory { Fence fence; std::vector<InventoryItem> items; };
+/// `sick` since protocol 2: as in GpuHealth.
+struct Inventory { Fence fence; std::vector<InventoryItem> items; std::uint64_t health = 0; Placement sick = {}; };
 struct Fenced { PartitionId partition; Epoch epoch; };       ///< your epoch is old; this one is current
+
+// --- Since protocol 2 ------------------------------------------------------------------------------
+/// The sender hears nothing of `node`, an agent or an executor: does the receiver? Answered at once if it does,
+/// else when it does or after two heartbeats.
+struct ProbeFor { NodeId node; };
+struct ProbeResult { NodeId node; bool reached = false; };
+/// From an executor: all GPUs of its servers that must not be used. Repeated until seen; versions only rise.
+struct GpuHealth { std::uint64_t version = 0; Placement sick; };
+struct GpuHealthSeen { std::uint64_t version = 0; };
+/// An operator: nothing new is placed on the server from now on, or again. `evict`: what runs there is requeued.
+struct SetDrain { ServerId server; bool drained = false, evict = false; };
+/// Answer, once it is durable. `attempts` still hold GPUs there. `invalid`: the server is of another partition.
+struct DrainState { ServerId server; bool drained = false; std::uint32_t attempts = 0; Refusal why = Refusal::unknown; };
 
 using Message = std::variant<
     Hello, Welcome, Goodbye, Ping, Pong, Digest, Submit, Accepted, Busy, Rejected, Cancel, Query, JobState,
     Explain, Explanation, ListJobs, JobList, StatusQuery, AgentStatus, BidRequest, Offer, NoOffer, Reserve,
     Reserved, ReserveRefused, Commit, Committed, CommitRefused, StartAttempt, Started, Release, Released,
     AttemptQuery, AttemptAnswer, Launch, LaunchResult, Kill, Killed, Exited, ExitedAck, Progress,
-    InventoryRequest, Inventory, Fenced>;
+    InventoryRequest, Inventory, Fenced, ProbeFor, ProbeResult, GpuHealth, GpuHealthSeen, SetDrain, DrainState>;
 
 /// The table's name, for logs and stories: "Reserve".
 [[nodiscard]] const char* name_of(const Message& message) noexcept;
+/// The version of the protocol that a kind, an index into Message, came with.
+[[nodiscard]] constexpr std::uint16_t protocol_of(std::size_t kind) noexcept {
+  constexpr std::size_t kFirstOfTwo = 44;
+  static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfTwo, Message>, ProbeFor>);
+  return kind < kFirstOfTwo ? 1 : 2;
+}
 
 }  // namespace starling

@@ -11,7 +11,8 @@
 namespace starling {
 
 struct Tick {};                                        ///< time passed; nothing else happened
-struct Received { NodeId from; Message message; };     ///< `from` is authenticated by the transport
+/// `from` is authenticated by the transport; `protocol` is the newest that both sides speak.
+struct Received { NodeId from; Message message; std::uint16_t protocol = kNewestProtocol; };
 using Event = std::variant<Tick, Received>;
 
 struct Send { NodeId to; Message message; };

@@ -1,10 +1,13 @@
 #include <algorithm>
 
 #include "agents/step.h"
+#include "base/marks.h"
+#include "base/planted.h"
 
 namespace starling {
 
 void Step::request_inventory(SeatState& seat) {
+  STARLING_MARK("agent: request_inventory");
   if (seat.asked == kNever) {
     seat.asked = now;
     seat.backoff = Duration{0};
@@ -16,10 +19,12 @@ void Step::request_inventory(SeatState& seat) {
 /// What runs at one executor, against the ledger. Its GPUs can be given away from now on. A repeat
 /// is old news.
 void Step::on(NodeId from, const Inventory& inventory) {
+  STARLING_MARK("agent: Inventory");
   const auto known = s.seat_index.find(from);
   if (known == s.seat_index.end()) return refuse();
   SeatState& seat = s.seats[known->second];
-  if (seat.answered || inventory.fence != s.fence()) return;
+  const bool other = inventory.fence != s.fence() && !planted(Bug::inventory_of_any_epoch);
+  if (seat.answered || other) return;
   bool rightful = true;
   for (const InventoryItem& item : inventory.items) {
     rightful = reconcile(known->second, item) && rightful;
@@ -33,13 +38,15 @@ void Step::on(NodeId from, const Inventory& inventory) {
   for (auto& [attempt, share] : s.shares) {
     for (Piece& piece : share.pieces) {
       if (piece.seat != known->second || listed(attempt)) continue;
-      // The executor has never heard of it, or lost it. Only the home knows whether it may be
-      // launched.
+      // The executor has never heard of it, or lost it, or had not heard of it yet when it said so.
+      // Only the home knows whether it may be launched; if it runs, that changes nothing.
       const bool old = share.launched == kNever || share.launched < seat.asked;
       if (piece.state == Piece::State::running && old) piece.state = Piece::State::unknown;
       if (piece.state == Piece::State::unknown) missing.push_back(attempt);
     }
   }
+  if (inventory.health != 0 || seat.health != 0)
+    take_health(seat, inventory.health, inventory.sick);
   // Not trusted while something is there that has to go first: asked again until it is gone.
   if (rightful) {
     seat.answered = true;
@@ -49,6 +56,7 @@ void Step::on(NodeId from, const Inventory& inventory) {
     s.ledger.trust(seat.seat.servers);
   }
   for (const AttemptId attempt : missing) {
+    STARLING_MARK("agent: an executor has never heard of a share");
     OwnedShare& share = s.shares.at(attempt);
     if (!share.told) ask_home(attempt, share);
   }
@@ -56,17 +64,21 @@ void Step::on(NodeId from, const Inventory& inventory) {
 }
 
 bool Step::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
+  STARLING_MARK("agent: reconcile");
   const NodeId executor = s.seats[seat_index].seat.node;
   const auto known = s.shares.find(item.attempt);
   if (known == s.shares.end()) {
     if (item.exited) return send(executor, ExitedAck{item.attempt, s.partition.id}), true;
     const bool ours = s.ledger.released(item.attempt) == nullptr &&
                       s.ledger.adopt(item.attempt, me(), item.gpus, HoldPhase::launched);
+    if (!ours) STARLING_MARK("agent: an executor runs what was released");
     if (!ours) return send(executor, Kill{item.attempt, s.fence()}), false;
+    STARLING_MARK("agent: an executor runs what the journal does not know");
     OwnedShare& share = s.shares[item.attempt];
     share.home_known = false;
     share.pieces = s.pieces_of(item.gpus, Piece::State::running);
     share.launched = now;
+    share.word = now;
     return ask_home(item.attempt, share), true;
   }
   OwnedShare& share = known->second;
@@ -84,21 +96,27 @@ bool Step::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
     send(executor, Kill{item.attempt, s.fence()});
     return true;
   }
+  if (at->state == Piece::State::gone) {  // counted as lost: its clock is slower than it may be
+    return send(executor, Kill{item.attempt, s.fence()}), false;
+  }
   if (at->state != Piece::State::unknown && at->state != Piece::State::launching) return true;
   at->state = Piece::State::running;
   const bool all = std::all_of(share.pieces.begin(), share.pieces.end(), [](const Piece& piece) {
     return piece.state == Piece::State::running || piece.state == Piece::State::exited;
   });
   if (!all || share.told) return true;
-  s.set_timer(item.attempt, share, kNever);
+  vouch(item.attempt, share);
+  watch_home(item.attempt, share);
   if (share.home_known) tell(share.home, Started{item.attempt, s.partition.id});
   return true;
 }
 
 /// Repeated until the home has answered.
 void Step::ask_home(AttemptId attempt, OwnedShare& share) {
+  STARLING_MARK("agent: ask_home");
   s.set_timer(attempt, share, later(now, s.config.timers.orphan_query));
-  const AttemptQuery query{attempt, s.partition.id};
+  if (planted(Bug::orphan_query_missing)) return;
+  const AttemptQuery query = question(attempt, share);
   if (share.home_known) return tell(share.home, query);
   for (const PeerState& peer : s.peers) tell(peer.peer.agent, query);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -23,11 +24,30 @@ struct AttemptOver { AttemptId attempt; Duration served{0}; };            ///< a
 /// home leaves, because a home that crashes there must not run a job that another may have accepted.
 struct JobOffered { JobId job; AgentId to; };
 struct JobMoved { JobId job; AgentId to; };                               ///< the new home has accepted
+/// What a job has behind it. Written when it is accepted and when it first starts; the instants are a calendar's
+/// (AgentConfig), `first_start` is -1 ns before the first start.
+struct JobPast {
+  JobId job; Duration submitted{0}, first_start{-1};
+  std::uint32_t attempts = 0, preemptions = 0, lost_attempts = 0;
+};
+/// What follows once an attempt has been drained. Written with AttemptDraining, and again when a user cancels.
+enum class AfterDrain : std::uint8_t {
+  wait,     ///< it was preempted
+  retry,    ///< something went wrong that is not the job's fault: it waits, after a while
+  restart,  ///< at `restart_at`
+  cancel,
+  fail
+};
+struct AttemptPlan { AttemptId attempt; AfterDrain after = AfterDrain::wait; Placement restart_at; ExitStatus exit; };
 struct JobEnded { JobId job; JobState state; };                           ///< terminal, never changed
 // Owner
 struct ShareCommitted { AttemptId attempt; AgentId home; Commit commit; };
 struct ShareLaunched { AttemptId attempt; };
 struct ShareReleased { AttemptId attempt; };                              ///< tombstone of a committed share
+struct ServerDrained { ServerId server; bool drained = false; };          ///< by an operator
+// Owner and executor, of tombstones
+struct TombstoneServed { AttemptId attempt; Duration served{0}; };        ///< service received, where there was any
+struct TombstonesDropped { std::vector<AttemptId> attempts; };            ///< nothing of them can still arrive
 // Executor
 struct EpochSeen { PartitionId partition; Epoch epoch; };
 struct ProcessLaunching { Launch launch; };
@@ -36,7 +56,8 @@ struct ProcessForgotten { AttemptId attempt; };                           ///< e
 
 using Record = std::variant<LifeBegan, JobAccepted, AttemptStarting, AttemptDraining, AttemptOver, JobMoved,
                             JobEnded, ShareCommitted, ShareLaunched, ShareReleased, EpochSeen,
-                            ProcessLaunching, ProcessExited, ProcessForgotten, JobOffered>;
+                            ProcessLaunching, ProcessExited, ProcessForgotten, JobOffered, JobPast, AttemptPlan,
+                            TombstoneServed, TombstonesDropped, ServerDrained>;
 
 /// Append-only truth of one node. A failed append or sync is final: the process must stop (exit code 74).
 class Journal {

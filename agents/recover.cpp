@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "agents/agent.h"
 #include "agents/step.h"
@@ -64,10 +65,37 @@ struct Replay {
     job->stage = Stage::draining;
     job->after = AfterDrain::wait;
   }
+  void operator()(const AttemptPlan& r) {
+    Job* job = job_of(r.attempt);
+    if (job == nullptr || job->stage != Stage::draining) return;
+    job->after = r.after;
+    job->restart_at = r.restart_at;
+    job->exit = r.exit;
+  }
+  void operator()(const JobPast& r) {
+    const auto known = s.jobs.find(r.job);
+    if (known == s.jobs.end()) return;
+    Job& job = known->second;
+    job.attempts = r.attempts;
+    job.preemptions = r.preemptions;
+    job.lost_attempts = r.lost_attempts;
+    if (!s.config.calendar || r.submitted < Duration{0}) return;
+    job.dated = true;
+    job.submitted = Instant(r.submitted - *s.config.calendar);
+    if (r.first_start >= Duration{0}) {
+      job.first_start = Instant(r.first_start - *s.config.calendar);
+    }
+  }
   void operator()(const AttemptOver& r) {
     drop_own_share(r.attempt);
     Job* job = job_of(r.attempt);
     if (job == nullptr) return;
+    if (job->stage == Stage::draining) {
+      if (job->after == AfterDrain::wait) ++job->preemptions;
+      if (job->after == AfterDrain::retry) ++job->lost_attempts;
+    }
+    job->exit = ExitStatus{};
+    job->restart_at.clear();
     job->served += r.served;
     job->attempt = Attempt{};
     job->stage = Stage::waiting;
@@ -100,9 +128,13 @@ struct Replay {
     const Job* job = r.home == s.config.me ? job_of(r.attempt) : nullptr;
     // Of a gang that is wholly ours the decision to start stands before the share.
     const HoldPhase phase = job != nullptr ? HoldPhase::launched : HoldPhase::committed;
-    if (!s.ledger.adopt(r.attempt, r.home, own->gpus, phase)) return;
+    if (!s.ledger.adopt(r.attempt, r.home, own->gpus, phase)) {
+      s.overfull = s.overfull || s.ledger.find(r.attempt) == nullptr;
+      return;
+    }
     OwnedShare& share = s.shares[r.attempt];
     share.home = r.home;
+    share.durable = true;
     share.gang = r.commit.gang;
     share.served = r.commit.served;
     std::size_t gpus = 0;
@@ -119,14 +151,41 @@ struct Replay {
     for (Piece& piece : known->second.pieces) piece.state = Piece::State::unknown;
   }
   void operator()(const ShareReleased& r) {
-    s.ledger.release(r.attempt, Duration{0});
+    s.ledger.release(r.attempt, Duration{0}, {}, true);
     s.drop_share(r.attempt);
   }
+  void operator()(const ServerDrained& r) {
+    if (s.partition.servers.contains(r.server.value)) s.ledger.set_drained(r.server, r.drained);
+  }
+  void operator()(const TombstoneServed& r) {
+    s.ledger.tombstones().set_served(r.attempt, r.served);
+  }
+  void operator()(const TombstonesDropped& r) { s.ledger.tombstones().drop(r.attempts); }
   template <class OfExecutors>
   void operator()(const OfExecutors&) {}
 };
 
 }  // namespace
+
+JobPast AgentState::past_of(const Job& job) const {
+  JobPast past;
+  past.job = job.spec->id;
+  past.submitted = past.first_start = Duration{-1};
+  past.attempts = job.attempts;
+  past.preemptions = job.preemptions;
+  past.lost_attempts = job.lost_attempts;
+  if (!config.calendar || (!begun && !job.dated)) return past;
+  const auto date = [&](Instant at) {
+    return std::max(*config.calendar + at.time_since_epoch(), Duration{0});
+  };
+  past.submitted = date(job.submitted);
+  if (job.first_start != kNever) past.first_start = date(job.first_start);
+  return past;
+}
+
+AttemptPlan AgentState::plan_of(const Job& job) const {
+  return {job.attempt.id, job.after, job.restart_at, job.exit};
+}
 
 void AgentState::replay(const Record& record) { std::visit(Replay{*this}, record); }
 
@@ -137,10 +196,12 @@ std::vector<Record> Agent::snapshot() const {
   const auto offers = [&](JobId id, const std::vector<AgentId>& offered) {
     for (const AgentId to : offered) records.push_back(JobOffered{id, to});
   };
+  std::set<JobId> written;  // one that came back and left again is remembered twice
   for (const JobId id : s.remembered) {
+    if (!written.insert(id).second) continue;
     if (const auto over = s.ended.find(id); over != s.ended.end()) {
       records.push_back(JobEnded{id, over->second});
-    } else if (const auto gone = s.moved.find(id); gone != s.moved.end()) {
+    } else if (const auto gone = s.moved.find(id); gone != s.moved.end() && !s.jobs.contains(id)) {
       Submit submit;
       submit.spec.id = id;
       submit.forwards = gone->second.forwards - 1;
@@ -153,16 +214,23 @@ std::vector<Record> Agent::snapshot() const {
     const Duration waited = s.begun ? s.now - job.submitted : job.waited;
     records.push_back(
         JobAccepted{{*job.spec, job.client, waited, job.served, job.forwards}, job.order});
+    JobPast past = s.past_of(job);
+    const bool open = phase_of(job.stage) != JobPhase::waiting;
+    if (open) --past.attempts;  // its records count these again
+    if (job.stage == Stage::draining && job.after == AfterDrain::wait) --past.preemptions;
+    records.push_back(past);
     offers(id, job.offered);
     if (!job.offered.empty() && job.stage != Stage::offered) {
       records.push_back(JobOffered{id, s.config.me});
     }
-    if (phase_of(job.stage) == JobPhase::waiting) continue;
+    if (!open) continue;
     records.push_back(AttemptStarting{job.attempt.id, gang_of(job.attempt)});
-    if (job.stage == Stage::draining) records.push_back(AttemptDraining{job.attempt.id});
+    if (job.stage != Stage::draining) continue;
+    records.push_back(AttemptDraining{job.attempt.id});
+    if (job.after != AfterDrain::wait) records.push_back(s.plan_of(job));
   }
   for (const auto& [attempt, share] : s.shares) {
-    if (!share.home_known) continue;  // found again by the next inventory
+    if (!share.durable) continue;  // found again by the next inventory
     Commit commit{attempt, s.fence(), share.spec ? *share.spec : JobSpec{}, share.gang,
                   share.served};
     commit.spec.id = attempt.job;
@@ -175,7 +243,13 @@ std::vector<Record> Agent::snapshot() const {
       records.push_back(ShareLaunched{attempt});
     }
   }
-  for (const AttemptId attempt : s.ledger.tombstones()) records.push_back(ShareReleased{attempt});
+  for (const ServerId server : s.ledger.drained()) records.push_back(ServerDrained{server, true});
+  for (const AttemptId attempt : s.ledger.tombstones().order()) {
+    const Tombstone& stone = *s.ledger.tombstones().find(attempt);
+    if (!stone.durable) continue;
+    records.push_back(ShareReleased{attempt});
+    if (stone.served > Duration{0}) records.push_back(TombstoneServed{attempt, stone.served});
+  }
   return records;
 }
 

@@ -1,11 +1,12 @@
 #include <algorithm>
 
 #include "agents/step.h"
+#include "base/marks.h"
+#include "base/planted.h"
 
 namespace starling {
 namespace {
 
-constexpr int kSilentBeats = 4;
 constexpr int kRefreshDigests = 10;  // times Timers::digest: a lost digest is made good then
 
 bool same_content(const Digest& a, const Digest& b) {
@@ -19,8 +20,14 @@ bool same_content(const Digest& a, const Digest& b) {
 
 /// From an executor: perhaps a new life, so what runs there has to be compared again.
 void Step::on(NodeId from, const Hello& hello) {
-  if (hello.protocol_min > 1 || hello.protocol_max < 1) {
-    return send(from, Goodbye{"this agent speaks protocol 1"});
+  STARLING_MARK("agent: Hello");
+  const std::uint16_t mine = s.config.protocol;
+  const bool foreign = hello.protocol_min > mine || hello.protocol_max < kOldestProtocol;
+  if (foreign && !planted(Bug::other_protocol_welcomed)) {
+    return send(from, Goodbye{"agent " + std::to_string(me().value) + " speaks protocols " +
+                              std::to_string(kOldestProtocol) + " to " + std::to_string(mine) +
+                              ", and you " + std::to_string(hello.protocol_min) + " to " +
+                              std::to_string(hello.protocol_max)});
   }
   send(from, Welcome{s.fence()});
   SeatState* seat = seat_of(from);
@@ -34,16 +41,16 @@ void Step::on(NodeId from, const Hello& hello) {
 }
 
 void Step::on(NodeId from, const Welcome& welcome) {
+  STARLING_MARK("agent: Welcome");
   if (!is_agent(from)) return refuse();
   PeerState& peer = s.peers[agent_of(from).value];
   if (welcome.fence.partition != peer.peer.partition.id) return refuse();
   peer.epoch = std::max(peer.epoch, welcome.fence.epoch);
 }
 
-void Step::on(NodeId from, const Ping& ping) { send(from, Pong{ping.sequence, 0}); }
-
 /// An executor that has seen a higher epoch obeys somebody else; an owner says which epoch counts.
 void Step::on(NodeId from, const Fenced& fenced) {
+  STARLING_MARK("agent: Fenced");
   const PeerState* owner = s.owner_of(fenced.partition);
   if (!is_agent(from) || owner == nullptr || agent_node(owner->peer.agent) != from) return refuse();
   PeerState& peer = s.peers[owner->peer.agent.value];
@@ -52,10 +59,12 @@ void Step::on(NodeId from, const Fenced& fenced) {
 
 /// Versions only rise; a repeat or an overtaken one is dropped.
 void Step::on(NodeId from, const Digest& digest) {
+  STARLING_MARK("agent: Digest");
   if (!is_agent(from)) return refuse();
   PeerState& peer = s.peers[agent_of(from).value];
   if (digest.fence.partition != peer.peer.partition.id) return refuse();
-  if (peer.digest && digest.version <= peer.digest->version) return;
+  const bool overtaken = peer.digest && digest.version <= peer.digest->version;
+  if (overtaken && !planted(Bug::stale_digest_taken)) return;
   peer.epoch = std::max(peer.epoch, digest.fence.epoch);
   const bool news = !peer.digest || !same_content(*peer.digest, digest);
   peer.digest = digest;
@@ -65,40 +74,10 @@ void Step::on(NodeId from, const Digest& digest) {
   if (s.waiting_jobs > 0) change(TriggerKind::digest);
 }
 
-void Step::heard(NodeId from) {
-  if (!s.lossy()) return;
-  if (is_agent(from)) {
-    s.peers[agent_of(from).value].heard = now;
-  } else if (SeatState* seat = seat_of(from)) {
-    seat->heard = now;
-  }
-}
-
-bool Step::silent(Instant heard_at) const {
-  return s.lossy() && now - heard_at > s.config.timers.heartbeat * kSilentBeats;
-}
-
-/// Pings go only where nothing else was heard. A silent executor's free GPUs are nobody's.
-void Step::heartbeat() {
-  const Duration beat = s.config.timers.heartbeat;
-  s.beat = later(now, beat);
-  for (const PeerState& peer : s.peers) {
-    if (peer.peer.agent == me() || now - peer.heard < beat) continue;
-    tell(peer.peer.agent, Ping{++s.pings});
-  }
-  for (SeatState& seat : s.seats) {
-    if (now - seat.heard >= beat) send(seat.seat.node, Ping{++s.pings});
-    if (!seat.answered || !silent(seat.heard)) continue;
-    seat.answered = false;
-    s.ledger.distrust(seat.seat.servers);
-    s.digest_due = true;
-    request_inventory(seat);
-  }
-}
-
 /// Says what is free here once it has changed. Where nothing gets lost every change is told at
 /// once; elsewhere when somebody waits for it or the last word is old.
 void Step::send_digests() {
+  STARLING_MARK("agent: send_digests");
   s.digest_due = false;
   s.digest_look = kNever;
   if (s.peers.size() < 2) return;

@@ -2,6 +2,8 @@
 
 #include "agents/step.h"
 #include "base/check.h"
+#include "base/marks.h"
+#include "base/planted.h"
 
 namespace starling {
 namespace {
@@ -21,6 +23,7 @@ bool all_in(const OwnedShare& share, Piece::State state) {
 }  // namespace
 
 void Step::launch(AttemptId attempt, OwnedShare& share) {
+  STARLING_MARK("agent: launch");
   for (Piece& piece : share.pieces) piece.state = Piece::State::launching;
   share.launched = now;
   share.backoff = Duration{0};
@@ -28,6 +31,7 @@ void Step::launch(AttemptId attempt, OwnedShare& share) {
 }
 
 void Step::send_launches(AttemptId attempt, OwnedShare& share, Piece::State of) {
+  STARLING_MARK("agent: send_launches");
   bool waits = false;
   for (const Piece& piece : share.pieces) {
     waits = waits || piece.state == Piece::State::unknown;
@@ -36,15 +40,18 @@ void Step::send_launches(AttemptId attempt, OwnedShare& share, Piece::State of) 
       return fail_share(attempt, share, {0, true, "its executor no longer runs it"});
     }
     waits = true;
+    s.seats[piece.seat].told = now;
     send(s.seats[piece.seat].seat.node,
          Launch{attempt, s.fence(), *share.spec, share.gang, piece.gpus, share.served});
   }
+  vouch(attempt, share);
   if (waits) s.set_timer(attempt, share, retry_at(share.backoff));
 }
 
 /// Started is said when every executor has. A refusal is final there, so the gang cannot become
 /// whole.
 void Step::on(NodeId from, const LaunchResult& result) {
+  STARLING_MARK("agent: LaunchResult");
   const auto known = s.shares.find(result.attempt);
   if (known == s.shares.end()) return;
   OwnedShare& share = known->second;
@@ -60,13 +67,15 @@ void Step::on(NodeId from, const LaunchResult& result) {
   });
   if (!all || share.told) return;
   share.backoff = Duration{0};
-  s.set_timer(result.attempt, share, kNever);
+  vouch(result.attempt, share);
+  watch_home(result.attempt, share);
   tell(share.home, Started{result.attempt, s.partition.id});
 }
 
 /// The gang cannot go on. The home decides what follows and sends Release; until then it is told
 /// again.
 void Step::fail_share(AttemptId attempt, OwnedShare& share, ExitStatus exit) {
+  STARLING_MARK("agent: fail_share");
   if (share.told || s.ledger.find(attempt)->phase == HoldPhase::releasing) return;
   share.told = true;
   share.exit = std::move(exit);
@@ -75,15 +84,20 @@ void Step::fail_share(AttemptId attempt, OwnedShare& share, ExitStatus exit) {
 }
 
 void Step::tell_exited(AttemptId attempt, OwnedShare& share) {
+  STARLING_MARK("agent: tell_exited");
   Duration served = Duration::max();
   for (const Piece& piece : share.pieces) served = std::min(served, piece.served);
   s.set_timer(attempt, share, retry_at(share.backoff));
   if (!share.home_known) return ask_home(attempt, share);
+  // Who does not answer may be gone for good, so this goes on asking whether anybody cares.
+  const bool old = later(share.word, s.config.timers.home_word) <= now;
+  if (s.lossy() && s.remote_home(share) && old) tell(share.home, question(attempt, share));
   tell(share.home, Exited{attempt, s.partition.id, share.exit, served});
 }
 
 /// Of an attempt that is over here: acknowledged, so that the executor can forget it.
 void Step::on_executor(NodeId from, const Exited& exited) {
+  STARLING_MARK("agent: Exited of an executor");
   const auto known = s.shares.find(exited.attempt);
   Piece* piece = known == s.shares.end() ? nullptr : piece_at(s, known->second, from);
   if (piece == nullptr) return send(from, ExitedAck{exited.attempt, s.partition.id});
@@ -92,7 +106,11 @@ void Step::on_executor(NodeId from, const Exited& exited) {
 
 void Step::piece_exited(AttemptId attempt, OwnedShare& share, Piece& piece, const ExitStatus& exit,
                         Duration served) {
-  if (piece.state == Piece::State::exited || piece.state == Piece::State::gone) return;
+  STARLING_MARK("agent: piece_exited");
+  if (piece.state == Piece::State::gone) {
+    return send(s.seats[piece.seat].seat.node, ExitedAck{attempt, s.partition.id});
+  }
+  if (piece.state == Piece::State::exited) return;
   piece.served = served;
   if (piece.state == Piece::State::killing) return;  // the Kill is answered with Killed
   piece.state = Piece::State::exited;
@@ -102,6 +120,7 @@ void Step::piece_exited(AttemptId attempt, OwnedShare& share, Piece& piece, cons
 }
 
 void Step::on_executor(NodeId from, const Progress& progress) {
+  STARLING_MARK("agent: Progress of an executor");
   const auto known = s.shares.find(progress.attempt);
   if (known == s.shares.end() || piece_at(s, known->second, from) == nullptr) return;
   if (known->second.home_known) tell(known->second.home, progress);
@@ -109,6 +128,7 @@ void Step::on_executor(NodeId from, const Progress& progress) {
 
 /// Lets go of the GPUs once nothing of the attempt is left on them; then says so.
 void Step::release_share(AttemptId attempt, OwnedShare& share) {
+  STARLING_MARK("agent: release_share");
   if (s.ledger.find(attempt)->phase == HoldPhase::releasing) return;
   s.ledger.releasing(attempt);
   share.told = false;
@@ -124,11 +144,15 @@ void Step::release_share(AttemptId attempt, OwnedShare& share) {
       piece.state = Piece::State::killing;
     }
   }
+  if (planted(Bug::released_before_kill)) {
+    tell(share.home, Released{attempt, s.partition.id, Duration{0}});
+  }
   if (!all_in(share, Piece::State::gone)) return send_kills(attempt, share);
   check_released(attempt);
 }
 
 void Step::send_kills(AttemptId attempt, OwnedShare& share) {
+  STARLING_MARK("agent: send_kills");
   for (const Piece& piece : share.pieces) {
     if (piece.state != Piece::State::killing) continue;
     send(s.seats[piece.seat].seat.node, Kill{attempt, s.fence()});
@@ -137,6 +161,7 @@ void Step::send_kills(AttemptId attempt, OwnedShare& share) {
 }
 
 void Step::on(NodeId from, const Killed& killed) {
+  STARLING_MARK("agent: Killed");
   const auto known = s.shares.find(killed.attempt);
   if (known == s.shares.end()) return;
   Piece* piece = piece_at(s, known->second, from);
@@ -147,6 +172,7 @@ void Step::on(NodeId from, const Killed& killed) {
 }
 
 void Step::check_released(AttemptId attempt) {
+  STARLING_MARK("agent: check_released");
   OwnedShare& share = s.shares.at(attempt);
   if (!all_in(share, Piece::State::gone)) return;
   Duration served = Duration::max();
@@ -161,7 +187,8 @@ void Step::check_released(AttemptId attempt) {
     s.ledger.forget(attempt);
   } else {
     persist(ShareReleased{attempt});
-    s.ledger.release(attempt, served);
+    if (served > Duration{0}) persist(TombstoneServed{attempt, served});
+    s.ledger.release(attempt, served, now, true);
   }
   s.drop_share(attempt);
   change(TriggerKind::departure);

@@ -53,8 +53,8 @@ const Partition& partition_in(const AgentConfig& config) {
 }  // namespace
 
 AgentState::AgentState(AgentConfig agent_config, const Topology& data_center,
-                       const SpeedModel& speed_model, std::unique_ptr<Policy> chosen_policy,
-                       Rng agent_rng)
+                       const SpeedModel& speed_model, std::shared_ptr<Policy> chosen_policy,
+                       Rng agent_rng, std::uint32_t room)
     : config(std::move(agent_config)),
       topology(data_center),
       speed(speed_model),
@@ -62,7 +62,7 @@ AgentState::AgentState(AgentConfig agent_config, const Topology& data_center,
       rng(agent_rng.fork(1)),
       policy_rng(agent_rng.fork(2)),
       partition(partition_in(config)),
-      ledger(topology, partition.servers, config.limits) {
+      ledger(topology, partition.servers, config.limits, room) {
   STARLING_CHECK(policy != nullptr);
   server_gpus = shape_of(ledger.gpus()).server;
   supply.resize(topology.gpu_types().size());
@@ -221,6 +221,17 @@ void AgentState::set_timer(AttemptId attempt, OwnedShare& share, Instant when) {
   if (share.timer != kNever) share_timers.erase({share.timer, attempt});
   share.timer = when;
   if (when != kNever) share_timers.emplace(when, attempt);
+}
+
+void AgentState::set_lapse(AttemptId attempt, Instant when) {
+  const auto at = lapse_at.find(attempt);
+  if (at != lapse_at.end()) {
+    lapses.erase({at->second, attempt});
+    lapse_at.erase(at);
+  }
+  if (when == kNever) return;
+  lapses.emplace(when, attempt);
+  lapse_at.emplace(attempt, when);
 }
 
 void AgentState::drop_share(AttemptId attempt) {

@@ -14,6 +14,7 @@
 
 #include "agents/config.h"
 #include "agents/ledger.h"
+#include "agents/liveness.h"
 #include "agents/output.h"
 #include "agents/waiting_list.h"
 #include "base/rng.h"
@@ -45,6 +46,8 @@ struct Participant {
   AgentId agent;
   bool reserved = false, committed = false, started = false, exited = false, released = false;
   Duration served{0};  ///< once exited or released
+  /// The last word about the attempt from there, or to there that could start it.
+  Instant heard = Instant::min();
 };
 
 /// The one open attempt of a job. An id of zeros: none.
@@ -52,18 +55,10 @@ struct Attempt {
   AttemptId id;
   std::vector<Participant> parts;  ///< ascending by partition
   Instant deadline = kNever;       ///< of the present stage
-  bool in_turn = false;        ///< reserves one partition after the other, and keeps what it has
-  std::vector<AgentId> asked;  ///< bidders that have not answered
+  bool in_turn = false;  ///< reserves one partition after the other, and keeps what it has
+  std::vector<PartitionId> claimed;  ///< turn.cpp: start nothing new for its sake; ascending
+  std::vector<AgentId> asked;        ///< bidders that have not answered
   std::vector<Share> offers;
-};
-
-/// What becomes of a job when its attempt has been drained.
-enum class AfterDrain : std::uint8_t {
-  wait,     ///< it was preempted
-  retry,    ///< something went wrong that is not the job's fault: it waits, after a while
-  restart,  ///< at Job::restart_at
-  cancel,
-  fail
 };
 
 struct Job {
@@ -71,6 +66,7 @@ struct Job {
   NodeId client;
   std::uint64_t order = 0;
   Instant submitted;     ///< when its first home accepted it, as far as can be told here
+  bool dated = false;    ///< `submitted` and `first_start` are from the journal
   Duration waited{0};    ///< before this home or this life
   Duration served{0};    ///< in attempts that are over
   Duration measured{0};  ///< newest Progress of the open attempt
@@ -78,6 +74,8 @@ struct Job {
   Instant started = kNever;  ///< the open attempt
   std::uint64_t run = 0;     ///< the open attempt, counted over all of this home's life
   std::uint32_t attempts = 0, forwards = 0, preemptions = 0, failed_rounds = 0;
+  std::uint32_t turns = 0;              ///< that came to nothing
+  Instant turn_after = Instant::min();  ///< no other before
   std::uint32_t lost_attempts = 0;  ///< drained to be tried again; making room for others is not
   Stage stage = Stage::waiting;
   Attempt attempt;
@@ -125,20 +123,36 @@ struct OwnedShare {
   Duration served{0};         ///< by earlier attempts
   std::vector<Piece> pieces;  ///< by seat
   bool told = false;          ///< the home was told Exited and has to answer
+  bool durable = false;       ///< its Commit is in the journal
+  /// When the home is known to have wanted it: when it was asked what it then answered.
+  Instant word = Instant::min();
+  bool sure = false;  ///< `word` is of this life, not of its beginning
+  std::vector<std::pair<std::uint64_t, Instant>> asked;  ///< open questions, newest last; a few
   ExitStatus exit;
   Instant launched = kNever;
   Instant timer = kNever;
   Duration backoff{0};
 };
 
+/// This partition starts nothing new but that gang.
+struct Claim {
+  AttemptId attempt;
+  AgentId home;
+  Instant since;  ///< the gang waits, as far as can be told here
+  Instant until;
+};
+
 /// One executor of this partition.
 struct SeatState {
   ExecutorSeat seat;
-  bool answered = false;  ///< its inventory is known; its GPUs are trusted
+  bool answered = false;   ///< its inventory is known; its GPUs are trusted
   bool heard_out = false;  ///< has answered in this life: the ledger knows of all that runs there
-  Instant heard = Instant::min();
-  Instant asked = kNever;  ///< first InventoryRequest since it was last answered
-  Instant timer = kNever;  ///< of the next InventoryRequest
+  Watch watch;
+  std::uint64_t health = 0;       ///< version of what it last said of its GPUs
+  Instant told = Instant::min();  ///< the last Launch that it was sent
+  bool lost = false;              ///< silent for lost_after(): nothing runs there any more
+  Instant asked = kNever;         ///< first InventoryRequest since it was last answered
+  Instant timer = kNever;         ///< of the next InventoryRequest
   Duration backoff{0};
 };
 
@@ -146,7 +160,7 @@ struct SeatState {
 struct PeerState {
   PeerAgent peer;
   Epoch epoch{1};  ///< of its partition, the newest heard of
-  Instant heard = Instant::min();
+  Watch watch;
   std::optional<Digest> digest;
   Instant digest_at;
 };
@@ -161,12 +175,12 @@ struct Counters {
 
 struct AgentState {
   AgentState(AgentConfig agent_config, const Topology& data_center, const SpeedModel& speed_model,
-             std::unique_ptr<Policy> chosen_policy, Rng agent_rng);
+             std::shared_ptr<Policy> chosen_policy, Rng agent_rng, std::uint32_t room = 0);
 
   AgentConfig config;
   const Topology& topology;
   const SpeedModel& speed;
-  std::unique_ptr<Policy> policy;
+  std::shared_ptr<Policy> policy;  ///< shared by clones
   Rng rng;         ///< jitter
   Rng policy_rng;  ///< handed to the policy
   Partition partition;
@@ -211,12 +225,22 @@ struct AgentState {
   std::vector<std::uint32_t> seat_of;  ///< by server, from partition.servers.first
   std::set<std::pair<Instant, AttemptId>> share_timers;
   std::set<std::pair<Instant, AttemptId>> lapses;  ///< when to look at reserved holds
+  std::map<AttemptId, Instant> lapse_at;           ///< the same, by hold
+  std::uint32_t questions = 0;                     ///< put to homes in this life
+  std::optional<Claim> claim;
+  Instant turn_look = Instant::min();  ///< for a gang of this home whose turn it is
+  Instant sweep = Instant::min();      ///< tombstones were last looked through
 
   // Flock.
   std::vector<PeerState> peers;  ///< by AgentId; this agent too, unused
   std::optional<Digest> told;    ///< the last one sent
   Instant told_at = Instant::min();
   std::vector<RemoteDigest> others;  ///< scratch of decide()
+  LocalHealth health;
+  std::vector<Probe> probes;  ///< that others have asked for
+  std::size_t probers = 0;    ///< whose turn it is to be asked
+
+  bool overfull = false;  ///< the journal has more jobs on a GPU than may share one now
 
   // Control.
   bool begun = false;
@@ -260,7 +284,14 @@ struct AgentState {
   void set_timer(const JobId& id, Job& job, Instant when);
   void set_timer(AttemptId attempt, OwnedShare& share, Instant when);
   void drop_share(AttemptId attempt);
+  /// When to look at a reserved hold again; kNever: not at all.
+  void set_lapse(AttemptId attempt, Instant when);
+  [[nodiscard]] bool remote_home(const OwnedShare& share) const noexcept {
+    return !share.home_known || share.home != config.me;
+  }
   [[nodiscard]] std::vector<Piece> pieces_of(const Placement& gpus, Piece::State state) const;
+  [[nodiscard]] JobPast past_of(const Job& job) const;
+  [[nodiscard]] AttemptPlan plan_of(const Job& job) const;
   /// Applies one record of an earlier life.
   void replay(const Record& record);
 };

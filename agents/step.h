@@ -119,18 +119,60 @@ struct Step {
   [[nodiscard]] bool reconcile(std::uint32_t seat_index, const InventoryItem& item);
   void ask_home(AttemptId attempt, OwnedShare& share);
 
-  // session.cpp: liveness and hints
+  // liveness.cpp: who can be heard
+  void on(NodeId from, const Ping& ping);
+  void on(NodeId from, const Pong& pong);
+  void on(NodeId from, const ProbeFor& probe);
+  void on(NodeId from, const ProbeResult& result);
+  void heard(NodeId from, std::uint16_t protocol);
+  void heartbeat();
+  /// Null: nobody that this agent watches.
+  [[nodiscard]] Watch* watch_of(NodeId node);
+  /// Heard of lately: worth asking for something.
+  [[nodiscard]] bool reachable(const Watch& watch) const;
+  [[nodiscard]] bool silent(const Watch& watch) const;
+  void ask_about(NodeId node, Watch& watch);
+  void judge(NodeId node, Watch& watch);
+  void forgive(Duration lag);
+
+  // drain.cpp: servers and GPUs that are not to be used
+  void on(NodeId from, const SetDrain& drain);
+  void on(NodeId from, const GpuHealth& health);
+  void give_up(IndexRange gpus, const std::string& why);
+  void take_health(SeatState& seat, std::uint64_t version, const Placement& sick);
+
+  // lost.cpp: what follows from long silence
+  [[nodiscard]] bool lost(Instant heard) const;
+  [[nodiscard]] bool lost(const Participant& part) const;
+  [[nodiscard]] bool any_lost(const Job& job) const;
+  void count_lost(Job& job);
+  void watch_participants(Job& job);
+  void seat_lost(std::uint32_t seat_index);
+  [[nodiscard]] bool unwanted(const OwnedShare& share) const;
+  void watch_home(AttemptId attempt, OwnedShare& share);
+  [[nodiscard]] AttemptQuery question(AttemptId attempt, OwnedShare& share);
+  [[nodiscard]] static bool answered(OwnedShare& share, const AttemptAnswer& answer);
+  void vouch(AttemptId attempt, const OwnedShare& share);
+  void sweep();
+
+  // turn.cpp: no gang starves
+  void look_for_turn();
+  void open_turn(Job& job);
+  void claim(Job& job);
+  void turn_offer(Job& job, PartitionId partition, const Placement& gpus);
+  void end_turn(Job& job, std::optional<Refusal> why_not);
+  void free_claims(const Job& job, bool all);
+  [[nodiscard]] std::optional<Refusal> admit_claim(AgentId home, const BidRequest& request);
+  [[nodiscard]] bool claimed_for_another(JobId job) const;
+  void end_claim(AttemptId attempt);
+
+  // session.cpp: introductions and hints
   void on(NodeId from, const Hello& hello);
   void on(NodeId from, const Welcome& welcome);
-  void on(NodeId from, const Ping& ping);
   void on(NodeId from, const Digest& digest);
   void on(NodeId from, const Fenced& fenced);
-  void on(NodeId, const Pong&) {}
   void on(NodeId, const Goodbye&) {}
   void on(NodeId, const JobState&) {}
-  void heard(NodeId from);
-  void heartbeat();
-  [[nodiscard]] bool silent(Instant heard) const;
   void send_digests();
 
   // decide.cpp

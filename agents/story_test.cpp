@@ -52,6 +52,7 @@ FlockOptions read_flock(const Command& command) {
   options.servers = command.number("servers", 1);
   options.gpus_per_server = command.number("gpus", 4);
   options.servers_per_executor = command.number("servers_per_executor", 1);
+  options.lossy = command.number("lossy", 0) > 0;
   options.delay = std::chrono::milliseconds(command.number("delay_ms", 0));
   if (command.options.contains("policy")) options.policy = command.options.at("policy");
   return options;
@@ -92,6 +93,19 @@ void act(TestFlock& flock, const Command& c) {
     flock.crash_agent(c.word(0));
   } else if (c.name == "restart") {
     flock.restart_agent(c.word(0));
+  } else if (c.name == "cut" || c.name == "heal") {
+    flock.set_cut(agent_node(AgentId{c.word(0)}), agent_node(AgentId{c.word(1)}), c.name == "cut");
+  } else if (c.name == "freeze") {
+    flock.freeze_agent(c.word(0), std::chrono::seconds(c.word(1)));
+  } else if (c.name == "sick") {
+    flock.set_sick(c.word(0), {GpuId{c.word(1)}});
+  } else if (c.name == "well") {
+    flock.set_sick(c.word(0), {});
+  } else if (c.name == "status") {
+    flock.ask(c.number("agent", 0), StatusQuery{});
+  } else if (c.name == "drain" || c.name == "undrain") {
+    flock.ask(c.number("agent", 0),
+              SetDrain{ServerId{c.word(0)}, c.name == "drain", c.number("evict", 0) > 0});
   } else if (c.name == "run") {
     flock.run_for(std::chrono::seconds(c.word(0)));
   } else {

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,7 @@ struct FlockOptions {
   double loss = 0, duplication = 0;
   bool lossy = false;  ///< real timers: heartbeats, digests and repeats
   Limits limits = {};
+  std::uint16_t protocol = kNewestProtocol;  ///< of agent 0 and executor 0; all others the newest
 };
 
 class TestFlock {
@@ -44,6 +46,15 @@ class TestFlock {
   void cancel(std::uint64_t n);
   /// A message from a second client.
   void ask(std::uint32_t agent, Message message);
+  /// At once, past the network.
+  void inject(std::uint32_t agent, NodeId from, const Message& message) {
+    step_agent(agent, Received{from, message});
+  }
+  void inject_executor(std::uint32_t executor, NodeId from, const Message& message) {
+    step_executor(executor, Received{from, message});
+  }
+  void lose_no_more(const std::string& kind) { lose_.erase(kind); }
+  void tell(NodeId from, NodeId to, Message message) { post(from, {to, std::move(message)}); }
 
   /// One message, end of a process or tick. False: nothing will ever happen any more.
   bool step();
@@ -55,6 +66,9 @@ class TestFlock {
   void crash_agent(std::uint32_t agent);
   /// From its journal; `compacted`: from its snapshot at the crash.
   void restart_agent(std::uint32_t agent, bool compacted = false);
+  /// The next life of a dead agent knows nothing.
+  void lose_journal(std::uint32_t agent) { agents_[agent].journal.clear(); }
+  void set_policy(const std::string& policy, std::uint32_t jobs_per_gpu);
   /// The machine: its processes die, too.
   void crash_executor(std::uint32_t executor);
   void restart_executor(std::uint32_t executor);
@@ -64,10 +78,30 @@ class TestFlock {
   /// What happens to the next message of a kind: lost, or for Launch refused.
   void lose_next(const std::string& kind, std::uint32_t n = 1) { lose_[kind] += n; }
   void refuse_next_launch(std::uint32_t n = 1) { refuse_launches_ += n; }
+  /// Nothing passes between the two any more, or again.
+  void set_cut(NodeId a, NodeId b, bool is_cut);
+  /// The agent takes no turn for so long; what comes for it waits.
+  void freeze_agent(std::uint32_t agent, Duration d) { agents_[agent].frozen_until = now_ + d; }
+  /// What the machine says of the executor's GPUs from now on.
+  void set_sick(std::uint32_t executor, Placement gpus) {
+    step_executor(executor, SickGpus{std::move(gpus)});
+  }
   void set_exit_code(std::uint64_t job, int code) { exit_codes_[job] = code; }
-  void heal() { options_.loss = options_.duplication = 0; }
+  void heal() {
+    options_.loss = options_.duplication = 0;
+    cuts_.clear();
+  }
+  /// No frame gets from one node to the other.
+  void cut(NodeId from, NodeId to) { cuts_.insert({from, to}); }
+  void cut_off(NodeId a, NodeId b) { cut(a, b), cut(b, a); }
 
   [[nodiscard]] const AgentState& agent(std::uint32_t a) const { return agents_[a].core->state(); }
+  [[nodiscard]] const ExecutorState& executor(std::uint32_t e) const {
+    return executors_[e].core->state();
+  }
+  /// What a next life would be before its first step, from the journal or the snapshot.
+  [[nodiscard]] std::unique_ptr<Agent> replayed_agent(std::uint32_t a, bool compacted) const;
+  [[nodiscard]] std::unique_ptr<Executor> replayed_executor(std::uint32_t e, bool compacted) const;
   [[nodiscard]] bool is_up(std::uint32_t a) const { return agents_[a].core != nullptr; }
   [[nodiscard]] std::uint64_t steps_of(std::uint32_t a) const { return agents_[a].steps; }
   [[nodiscard]] const Client& client() const { return *client_; }
@@ -77,6 +111,12 @@ class TestFlock {
   [[nodiscard]] Instant now() const noexcept { return now_; }
   [[nodiscard]] const std::vector<Record>& journal(std::uint32_t a) const {
     return agents_[a].journal;
+  }
+  [[nodiscard]] const std::vector<Record>& executor_journal(std::uint32_t e) const {
+    return executors_[e].journal;
+  }
+  [[nodiscard]] const ExecutorConfig& executor_config(std::uint32_t e) const {
+    return executors_[e].config;
   }
   [[nodiscard]] const Topology& topology() const noexcept { return topology_; }
   /// What broke a rule: a GPU twice, a job twice, a part without the whole, a second end.
@@ -90,6 +130,7 @@ class TestFlock {
     std::unique_ptr<Agent> core;
     std::vector<Record> journal, snapshot;
     std::uint64_t steps = 0;
+    Instant frozen_until = Instant::min();
     std::uint64_t crash_at = 0;  // counts down; 0: never
     bool crash_before_sending = false;
   };
@@ -142,6 +183,7 @@ class TestFlock {
   std::map<ProcessKey, Process> processes_;
   std::map<std::string, std::uint32_t> lose_;
   std::uint32_t refuse_launches_ = 0;
+  std::set<std::pair<NodeId, NodeId>> cuts_;
   std::map<std::uint64_t, int> exit_codes_;
   std::map<JobId, JobPhase> ended_;
   std::map<AttemptId, std::vector<Share>> starting_;

@@ -52,6 +52,8 @@ void TestFlock::plan() {
     seat.config.flock = flock;
     seat.config.timers = timers;
     seat.config.limits = options_.limits;
+    if (peer.agent == AgentId{0}) seat.config.protocol = options_.protocol;
+    seat.config.calendar = Duration{0};
     const IndexRange servers = peer.partition.servers;
     for (std::uint32_t first = servers.first; first < servers.last;
          first += options_.servers_per_executor) {
@@ -63,6 +65,8 @@ void TestFlock::plan() {
       state.config.owner = peer.agent;
       state.config.servers = range;
       state.config.timers = timers;
+      if (executor == 1) state.config.protocol = options_.protocol;  // counted on above
+      state.config.limits = options_.limits;
       executors_.push_back(std::move(state));
     }
     agents_.push_back(std::move(seat));
@@ -78,11 +82,30 @@ void TestFlock::plan() {
   client_ = std::make_unique<Client>(client, Rng(options_.seed, 5));
 }
 
+void TestFlock::set_policy(const std::string& policy, std::uint32_t jobs_per_gpu) {
+  options_.policy = policy;
+  for (AgentSeat& a : agents_) a.config.limits.jobs_per_gpu = jobs_per_gpu;
+  for (ExecutorSeatState& e : executors_) e.config.limits.jobs_per_gpu = jobs_per_gpu;
+}
+
 void TestFlock::start_agent(std::uint32_t a, const std::vector<Record>& recovered) {
   AgentSeat& seat = agents_[a];
   seat.core = std::make_unique<Agent>(seat.config, topology_, *speed_,
                                       policies_.make(options_.policy).value(),
                                       Rng(options_.seed, a), recovered);
+}
+
+std::unique_ptr<Agent> TestFlock::replayed_agent(std::uint32_t a, bool compacted) const {
+  const AgentSeat& seat = agents_[a];
+  return std::make_unique<Agent>(seat.config, topology_, *speed_,
+                                 policies_.make(options_.policy).value(), Rng(options_.seed, a),
+                                 compacted ? seat.core->snapshot() : seat.journal);
+}
+
+std::unique_ptr<Executor> TestFlock::replayed_executor(std::uint32_t e, bool compacted) const {
+  const ExecutorSeatState& seat = executors_[e];
+  return std::make_unique<Executor>(seat.config, topology_,
+                                    compacted ? seat.core->snapshot() : seat.journal);
 }
 
 JobId TestFlock::submit(std::uint64_t n, std::uint32_t gpus, Duration duration,
@@ -114,7 +137,8 @@ JobPhase TestFlock::phase(std::uint64_t n) const {
 void TestFlock::post(NodeId from, const Send& send) {
   const std::string kind = name_of(send.message);
   const auto lose = lose_.find(kind);
-  const bool lost = (lose != lose_.end() && lose->second > 0) || rng_.chance(options_.loss);
+  const bool lost = cuts_.contains({from, send.to}) || (lose != lose_.end() && lose->second > 0) ||
+                    rng_.chance(options_.loss);
   if (lost) {
     if (lose != lose_.end() && lose->second > 0) --lose->second;
     return note(node_text(from) + " -> " + node_text(send.to) + "  " + describe(send.message) +
@@ -132,8 +156,15 @@ void TestFlock::post(NodeId from, const Send& send) {
   }
 }
 
+void TestFlock::set_cut(NodeId a, NodeId b, bool is_cut) {
+  for (const auto& way : {std::pair(a, b), std::pair(b, a)})
+    is_cut ? void(cuts_.insert(way)) : void(cuts_.erase(way));
+  note(node_text(a) + " and " + node_text(b) + (is_cut ? " are cut off" : " are connected"));
+}
+
 bool TestFlock::tick_one() {
   for (std::uint32_t a = 0; a < agents_.size(); ++a) {
+    if (agents_[a].frozen_until > now_) continue;
     if (agents_[a].core == nullptr || agents_[a].core->next_deadline() > now_) continue;
     step_agent(a, Tick{});
     return true;
@@ -151,7 +182,8 @@ bool TestFlock::tick_one() {
 Instant TestFlock::next_instant() const {
   Instant next = queue_.empty() ? kNever : queue_.begin()->first;
   for (const AgentSeat& a : agents_) {
-    if (a.core != nullptr) next = std::min(next, a.core->next_deadline());
+    if (a.core == nullptr) continue;
+    next = std::min(next, std::max(a.core->next_deadline(), a.frozen_until));
   }
   for (const ExecutorSeatState& e : executors_) {
     if (e.core != nullptr) next = std::min(next, e.core->next_deadline());
@@ -214,8 +246,12 @@ void TestFlock::handle(const Event& event) {
                   Exit{event.attempt, event.server, status, now_ - process.started});
     return;
   }
-  note(node_text(event.from) + " -> " + node_text(event.to) + "  " + describe(*event.message));
   const std::uint32_t to = event.to.value;
+  if (to < kFirstExecutor && agents_[to - 1].frozen_until > now_) {
+    queue_.emplace(agents_[to - 1].frozen_until, event);
+    return;
+  }
+  note(node_text(event.from) + " -> " + node_text(event.to) + "  " + describe(*event.message));
   if (to >= kFirstClient) {
     if (event.to == client_node(0)) step_client(Received{event.from, *event.message});
   } else if (to >= kFirstExecutor) {
@@ -225,9 +261,15 @@ void TestFlock::handle(const Event& event) {
       --refuse_launches_;
       return post(event.to, {event.from, LaunchResult{launch->attempt, false, "no such image"}});
     }
-    if (executors_[e].core != nullptr) step_executor(e, Received{event.from, *event.message});
+    const std::uint16_t spoken =
+        event.from == agent_node(AgentId{0}) ? options_.protocol : kNewestProtocol;
+    if (executors_[e].core != nullptr)
+      step_executor(e, Received{event.from, *event.message, spoken});
   } else if (agents_[to - 1].core != nullptr) {
-    step_agent(to - 1, Received{event.from, *event.message});
+    const bool old =
+        event.from == agent_node(AgentId{0}) || event.from == executor_node(0) || to == 1;
+    const std::uint16_t spoken = old ? options_.protocol : kNewestProtocol;
+    step_agent(to - 1, Received{event.from, *event.message, spoken});
   }
 }
 
@@ -399,8 +441,9 @@ void TestFlock::check() {
       }
     }
     const Ledger& ledger = s.ledger;
-    if (held.size() + ledger.free_count() + ledger.quarantined_count() != s.partition.gpus.size()) {
-      fault("free, held and quarantined GPUs do not add up");
+    const std::size_t out_of_use = ledger.quarantined_count() + ledger.drained_count();
+    if (held.size() + ledger.free_count() + out_of_use != s.partition.gpus.size()) {
+      fault("free, held, quarantined and drained GPUs do not add up");
     }
     if (s.waiting_jobs != s.waiting.size()) fault("waiting jobs are miscounted");
   }

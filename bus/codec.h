@@ -13,9 +13,10 @@ namespace starling {
 
 /// What stands in front of every message. `from` is not here: the transport says who it was.
 struct FrameHeader {
-  std::uint16_t protocol = 1;
+  std::uint16_t protocol = kOldestProtocol;  ///< version that the frame is in
   Incarnation incarnation;
   std::uint64_t sequence = 0;
+  std::uint16_t speaks = kOldestProtocol;  ///< newest of the sender; encode() says its codec's
 };
 struct Frame {
   FrameHeader header;
@@ -25,10 +26,12 @@ struct Frame {
 /// Messages to FlatBuffers frames and back. decode() trusts nothing: size, alignment, identifier,
 /// verifier, then the meaning of every field (enums, counts, ranges against Limits); anything wrong
 /// is `invalid` with the reason and changes nothing. encode() reuses one buffer: the span is valid
-/// until the next call.
+/// until the next call; empty where the message is too large, or newer than the header's protocol.
+///
+/// A codec of an earlier protocol refuses and leaves out what that one did not know.
 class Codec {
  public:
-  explicit Codec(const Limits& limits = {});
+  explicit Codec(const Limits& limits = {}, std::uint16_t protocol = kNewestProtocol);
   ~Codec();
   Codec(Codec&&) noexcept;
 

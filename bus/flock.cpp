@@ -1,5 +1,6 @@
 #include "bus/flock.h"
 
+#include <algorithm>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -41,9 +42,13 @@ Result<Member> member_from(const Json& json) {
       }
     } else if (key == "role" || key == "address" || key == "key") {
       if (!value.is_string()) return {Errc::invalid, "\"" + key + "\" is not a text"};
+    } else if (key == "also") {
+      if (!value.is_array() ||
+          !std::all_of(value.begin(), value.end(), [](const Json& k) { return k.is_string(); }))
+        return {Errc::invalid, "\"also\" is not a list of keys"};
     } else if (key != "standby") {
       return {Errc::invalid,
-              "unknown field \"" + key + "\"; there are node, role, address, key, standby"};
+              "unknown field \"" + key + "\"; there are node, role, address, key, standby, also"};
     }
   }
   if (!json.contains("node")) return {Errc::invalid, "has no \"node\""};
@@ -51,7 +56,8 @@ Result<Member> member_from(const Json& json) {
            role_named(text_of(json, "role")),
            text_of(json, "address"),
            text_of(json, "key"),
-           {}};
+           {},
+           json.value("also", std::vector<std::string>())};
   if (m.role == Role::unknown) return {Errc::invalid, "\"role\" must be agent, executor or client"};
   if (json.contains("standby")) {
     auto seats = seats_from(json["standby"]);
@@ -90,6 +96,10 @@ Status check_flock(const Flock& flock) {
         return {Errc::invalid, who + "\"key\" is not a public key of 40 characters"};
       if (!keys.insert(seat.public_key).second)
         return {Errc::invalid, who + "its key is already another's"};
+    }
+    for (const std::string& key : m.also) {
+      if (m.public_key.empty() || !is_key(key) || !keys.insert(key).second)
+        return {Errc::invalid, who + "\"also\" has what is no key, or is already another's"};
     }
   }
   return done();
@@ -136,12 +146,16 @@ Status write_flock(const std::filesystem::path& file, const Flock& flock) {
       if (!seat.public_key.empty()) place["key"] = seat.public_key;
       json["standby"].push_back(std::move(place));
     }
+    if (!m.also.empty()) json["also"] = m.also;
     members.push_back(std::move(json));
   }
-  std::ofstream out(file);
+  const std::filesystem::path fresh = file.string() + ".new";
+  std::ofstream out(fresh);
   out << Json{{"flock", 1}, {"members", std::move(members)}}.dump(1) << '\n';
-  out.flush();
-  if (!out) return {Errc::io, file.string() + ": cannot be written"};
+  out.close();
+  std::error_code error;
+  if (out) std::filesystem::rename(fresh, file, error);
+  if (!out || error) return {Errc::io, file.string() + ": cannot be written"};
   return done();
 }
 

@@ -29,6 +29,9 @@ struct Member {
   /// is the same node there. Seat 0 is the one above, seat i the (i-1)th of these. Empty for
   /// clients.
   std::vector<Seat> standby = {};
+  /// Further keys that are its own while its key is exchanged (docs/security.md): who has one is
+  /// let in as this member. It is not expected to have one where it is called.
+  std::vector<std::string> also = {};
   friend bool operator==(const Member&, const Member&) = default;
 
   [[nodiscard]] std::uint32_t seats() const {
@@ -44,9 +47,10 @@ struct Member {
 using Flock = std::map<NodeId, Member>;
 
 /// `flock.json`: {"flock": 1, "members": [{"node": 1, "role": "agent", "address": ..., "key": ...,
-/// "standby": [{"address": ..., "key": ...}]}, ...]}. Errors name the file, the member and what
-/// would be right.
+/// "standby": [{"address": ..., "key": ...}], "also": [KEY, ...]}, ...]}. Errors name the file, the
+/// member and what would be right.
 [[nodiscard]] Result<Flock> read_flock(const std::filesystem::path& file);
+/// Replaces the file as a whole.
 [[nodiscard]] Status write_flock(const std::filesystem::path& file, const Flock& flock);
 /// The rules of Flock above; `invalid` with the first one that is broken.
 [[nodiscard]] Status check_flock(const Flock& flock);

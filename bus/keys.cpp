@@ -53,6 +53,16 @@ Status write_key_file(const std::filesystem::path& file, const KeyPair& keys) {
   return status;
 }
 
+Status replace_key_file(const std::filesystem::path& file, const KeyPair& keys) {
+  const std::filesystem::path fresh = file.string() + ".new";
+  std::error_code error;
+  std::filesystem::remove(fresh, error);  // of a try that was broken off
+  if (Status s = write_key_file(fresh, keys); !s.ok()) return s;
+  std::filesystem::rename(fresh, file, error);
+  if (error) return {Errc::io, file.string() + ": " + error.message()};
+  return done();
+}
+
 Result<KeyPair> read_key_file(const std::filesystem::path& file) {
   struct stat info {};
   if (::stat(file.c_str(), &info) != 0) return system_error(file, "cannot be read");

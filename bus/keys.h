@@ -19,6 +19,8 @@ struct KeyPair {
 
 /// JSON, mode 0600. `conflict` if the file exists: a key is never replaced by accident.
 [[nodiscard]] Status write_key_file(const std::filesystem::path& file, const KeyPair& keys);
+/// Puts new keys in the place of others, as a whole.
+[[nodiscard]] Status replace_key_file(const std::filesystem::path& file, const KeyPair& keys);
 /// `invalid` if anyone but the owner may read or write the file, or if the halves do not belong
 /// together.
 [[nodiscard]] Result<KeyPair> read_key_file(const std::filesystem::path& file);

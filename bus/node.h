@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -30,10 +31,11 @@ struct NodeCounters {
   std::uint64_t frames_out = 0;    ///< handed to the endpoint and taken
   std::uint64_t bad_frames = 0;    ///< refused by the codec
   std::uint64_t unauthorised = 0;  ///< a kind that this sender may not say to this node
-  std::uint64_t stale = 0;    ///< of an earlier life of the sender, or an overtaken Digest or Pong
-  std::uint64_t dropped = 0;  ///< not taken by the endpoint, or too large to send
-  std::uint64_t records = 0;  ///< written to the journal
-  std::uint64_t appends = 0;  ///< journal writes, each durable on its own
+  std::uint64_t stale = 0;     ///< of an earlier life of the sender, or an overtaken Digest or Pong
+  std::uint64_t dropped = 0;   ///< not taken by the endpoint, or too large to send
+  std::uint64_t withheld = 0;  ///< not sent, because the peer's protocol does not know it
+  std::uint64_t records = 0;   ///< written to the journal
+  std::uint64_t appends = 0;   ///< journal writes, each durable on its own
   std::uint64_t ticks = 0;
   friend bool operator==(const NodeCounters&, const NodeCounters&) = default;
 };
@@ -41,6 +43,9 @@ struct NodeCounters {
 /// The one loop around a core: take in a batch of frames, step, write once, then send, then run.
 /// Simulator and daemons use the same object; only endpoint, journal, launcher and clock differ.
 /// One thread.
+///
+/// A peer is spoken to in the newest protocol that both sides know; what that does not know is
+/// withheld. Hello and Goodbye are said in the oldest, so that everybody understands them.
 ///
 /// Guarantee: no message leaves before every record of the same turn is durable. A journal that
 /// refuses ends the node: that turn sends nothing, and this and every later call returns the error.
@@ -73,13 +78,15 @@ class Node {
 
   [[nodiscard]] NodeId id() const noexcept { return me_; }
   [[nodiscard]] const NodeCounters& counters() const noexcept { return counters_; }
+  /// Why a peer last refused to talk to this node; empty: none has.
+  [[nodiscard]] const std::string& goodbye() const noexcept { return goodbye_; }
 
   /// Partition `p` is owned by `owner` from now on: others that speak for it are refused.
   void set_owner(PartitionId p, NodeId owner) { owners_[p] = owner; }
 
  protected:
   Node(NodeId me, Incarnation incarnation, const Limits& limits, Endpoint& endpoint,
-       Journal* journal, NodeOptions options);
+       Journal* journal, NodeOptions options, std::uint16_t protocol = kNewestProtocol);
 
   virtual void receive(Instant now, Received received) = 0;  ///< steps the core, appends to out_
   virtual void tick_core(Instant now) = 0;
@@ -99,13 +106,17 @@ class Node {
     Incarnation incarnation;
     std::uint64_t digest = 0;
     std::uint64_t pong = 0;
+    std::uint16_t protocol = kOldestProtocol;  ///< newest that both speak
   };
 
   void take(Instant now, const Delivery& delivery);
   [[nodiscard]] bool fresh(const Delivery& delivery, const Frame& frame);
   [[nodiscard]] bool authorised(NodeId from, const Message& message) const;
   [[nodiscard]] Turn drain(Instant now, std::uint32_t taken);
+  void send_all();
   [[nodiscard]] Status flush();
+  /// What is spoken with `peer`; the oldest until something was heard of its present life.
+  [[nodiscard]] std::uint16_t spoken_with(NodeId peer) const;
 
   NodeId me_;
   Incarnation incarnation_;
@@ -114,6 +125,8 @@ class Node {
   Journal* journal_;
   NodeOptions options_;
   Codec codec_;
+  std::uint16_t protocol_;
+  std::string goodbye_;
   NodeCounters counters_;
   std::uint64_t sequence_ = 0;
   std::unordered_map<NodeId, Seen> seen_;

@@ -9,6 +9,17 @@
 #include "bus/keys.h"
 
 namespace starling {
+namespace {
+
+/// Where a process of this host reaches what is bound to `address`.
+std::string from_here(std::string address) {
+  for (const std::string any : {"tcp://0.0.0.0:", "tcp://[::]:"}) {
+    if (address.starts_with(any)) return "tcp://127.0.0.1:" + address.substr(any.size());
+  }
+  return address;
+}
+
+}  // namespace
 
 ZapHandler::ZapHandler(zmq::context_t& context, std::map<std::string, std::string> allowed)
     : allowed_(std::move(allowed)), socket_(context, zmq::socket_type::rep) {
@@ -18,6 +29,11 @@ ZapHandler::ZapHandler(zmq::context_t& context, std::map<std::string, std::strin
 }
 
 ZapHandler::~ZapHandler() { thread_.join(); }
+
+void ZapHandler::allow(std::map<std::string, std::string> allowed) {
+  const std::lock_guard lock(mutex_);
+  allowed_ = std::move(allowed);
+}
 
 void ZapHandler::serve() {
   for (;;) {
@@ -41,13 +57,18 @@ void ZapHandler::answer() {
 
   const bool sound = request.size() == 7 && request[0] == "1.0" && request[2] == kZapDomain &&
                      request[5] == "CURVE";
-  const auto it = sound ? allowed_.find(request[6]) : allowed_.end();
-  const bool known = it != allowed_.end();
+  std::string user;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = sound ? allowed_.find(request[6]) : allowed_.end();
+    if (it != allowed_.end()) user = it->second;
+  }
+  const bool known = !user.empty();
   ++(known ? accepted_ : refused_);
 
   const std::string id = request.size() > 1 ? request[1] : std::string();
   const std::array<std::string, 6> reply{
-      "1.0", id, known ? "200" : "400", known ? "OK" : "unknown key", known ? it->second : "", ""};
+      "1.0", id, known ? "200" : "400", known ? "OK" : "unknown key", user, ""};
   for (std::size_t i = 0; i < reply.size(); ++i) {
     socket_.send(zmq::buffer(reply[i]),
                  i + 1 < reply.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
@@ -73,7 +94,7 @@ bool refuses_strangers(zmq::context_t& context, const std::string& address,
   monitor.set(zmq::sockopt::linger, 0);
   monitor.set(zmq::sockopt::rcvtimeo, 3000);
   monitor.connect(events);
-  socket.connect(address);
+  socket.connect(from_here(address));
 
   // The first frame of an event is its number (16 bits) and a value; the first event decides.
   zmq::message_t event;

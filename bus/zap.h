@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <zmq.hpp>
@@ -11,8 +12,8 @@ namespace starling {
 
 constexpr const char* kZapDomain = "starling";
 
-/// Answers libzmq's question whether a public key may connect, and as whom. The list is fixed for
-/// the life of the handler; its thread shares nothing with others but sockets and two counters.
+/// Answers libzmq's question whether a public key may connect, and as whom. Its thread shares
+/// nothing with others but sockets, two counters and the list.
 class ZapHandler {
  public:
   /// `allowed`: raw public keys of 32 bytes, and the user id that each is told to the sockets as.
@@ -21,6 +22,8 @@ class ZapHandler {
   ZapHandler(zmq::context_t& context, std::map<std::string, std::string> allowed);
   /// The context must have been shut down: that is what ends the thread.
   ~ZapHandler();
+  /// From here on this list counts, for new connections.
+  void allow(std::map<std::string, std::string> allowed);
   ZapHandler(const ZapHandler&) = delete;
   ZapHandler& operator=(const ZapHandler&) = delete;
 
@@ -31,6 +34,7 @@ class ZapHandler {
   void serve();
   void answer();
 
+  std::mutex mutex_;  // of the list
   std::map<std::string, std::string> allowed_;
   zmq::socket_t socket_;
   std::atomic<std::uint64_t> accepted_{0};

@@ -4,14 +4,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 #include <zmq.hpp>
 
+#include "bus/allow_list.h"
 #include "bus/zap.h"
 
 namespace starling {
@@ -21,50 +22,13 @@ namespace {
 // its stable header keeps the name to itself.
 constexpr int kZapEnforceDomain = 93;
 constexpr int kLongestSleep_ms = 1000;
+// libzmq makes a connection anew when it breaks, but never again after one in which the other end
+// broke the protocol: a bit that flipped, a stranger that had the port for a moment, a key that was
+// not let in yet. So a socket that has taken nothing for so long, which is more than libzmq waits
+// between two tries, gives way to a new one.
+constexpr Duration kStale = std::chrono::seconds(10);
 // What encryption adds to a frame (33 bytes), with room to spare.
 constexpr std::int64_t kEnvelope = 64;
-
-bool same_host(const std::string& address) {
-  for (const char* prefix : {"tcp://127.", "tcp://localhost:", "tcp://[::1]:"}) {
-    if (address.starts_with(prefix)) return true;
-  }
-  // Abstract names (ipc://@) have no file mode, hence no owner.
-  return address.starts_with("ipc://") && !address.starts_with("ipc://@");
-}
-
-/// Where a process of this host reaches what is bound to `address`.
-std::string from_here(std::string address) {
-  for (const std::string any : {"tcp://0.0.0.0:", "tcp://[::]:"}) {
-    if (address.starts_with(any)) return "tcp://127.0.0.1:" + address.substr(any.size());
-  }
-  return address;
-}
-
-/// A node at one of its seats.
-struct Place {
-  NodeId node;
-  std::uint32_t seat = 0;
-  friend auto operator<=>(const Place&, const Place&) = default;
-};
-
-/// "12" is node 12 at its own seat, "12/1" at its first standby seat.
-std::string text_of(Place place) {
-  std::string text = std::to_string(place.node.value);
-  if (place.seat > 0) text += "/" + std::to_string(place.seat);
-  return text;
-}
-
-std::optional<Place> place_in(std::string_view text) {
-  Place place;
-  const char* const end = text.data() + text.size();
-  const auto [after, error] = std::from_chars(text.data(), end, place.node.value);
-  if (error != std::errc{}) return std::nullopt;
-  if (after == end) return place;
-  if (*after != '/') return std::nullopt;
-  const auto [last, wrong] = std::from_chars(after + 1, end, place.seat);
-  if (wrong != std::errc{} || last != end) return std::nullopt;
-  return place;
-}
 
 }  // namespace
 
@@ -129,7 +93,34 @@ struct ZmqEndpoint::Sockets {
     return done();
   }
 
-  zmq::socket_t* dealer(Place to, const Seat& seat) {
+  /// A stranger's key must be refused.
+  Status test_itself() {
+    const std::uint64_t before = zap->refused();
+    if (!refuses_strangers(context, address, options.keys->public_key)) {
+      return {Errc::unsupported, "bus: " + address +
+                                     " let a stranger's key in, or did not answer; refusing to "
+                                     "serve"};
+    }
+    self_tests += zap->refused() - before;
+    return done();
+  }
+
+  /// Listens at the same place with other keys; connections that are there end.
+  Status listen_anew() {
+    router.set(zmq::sockopt::linger, 0);
+    router.close();
+    routes.clear();
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    for (;;) {
+      const Status s = listen(address);
+      // The closed socket lets go of the port a moment later.
+      if (s.ok()) return test_itself();
+      if (std::chrono::steady_clock::now() > until) return s;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+
+  zmq::socket_t* dealer(NodeSeat to, const Seat& seat) {
     if (const auto it = peers.find(to); it != peers.end()) return &it->second;
     if (seat.address.empty() || peers.size() >= options.limits.peers) return nullptr;
     zmq::socket_t s(context, zmq::socket_type::dealer);
@@ -168,23 +159,21 @@ struct ZmqEndpoint::Sockets {
   }
 
   /// Who sent `payload`: proven by its key, or without keys merely claimed by its route.
-  std::optional<Place> sender() const {
-    std::optional<Place> place;
+  std::optional<NodeSeat> sender() const {
     if (options.keys) {
-      // Read from the payload: the route's frame loses the property after a poll.
-      if (const char* user = zmq_msg_gets(payload.handle(), "User-Id")) {
-        place = place_in(user);
-      }
-    } else {
-      place = place_in({route.data<char>(), route.size()});
+      // Read from the payload: the route's frame loses the property after a poll. A connection
+      // outlives the key that it was made with; what it says does not.
+      const char* user = zmq_msg_gets(payload.handle(), "User-Id");
+      return user != nullptr ? place_of_user(user, flock) : std::nullopt;
     }
+    const auto place = place_in({route.data<char>(), route.size()});
     if (!place) return std::nullopt;
     const auto member = flock.find(place->node);
     if (member == flock.end() || place->seat >= member->second.seats()) return std::nullopt;
     return place;
   }
 
-  Delivery delivery(Place from) {
+  Delivery delivery(NodeSeat from) {
     ++counters.frames_in;
     const auto* data = payload.data<std::byte>();
     return {from.node, {data, data + payload.size()}, from.seat};
@@ -197,7 +186,7 @@ struct ZmqEndpoint::Sockets {
         counters.nameless += any ? 1 : 0;
         continue;
       }
-      const std::optional<Place> from = sender();
+      const std::optional<NodeSeat> from = sender();
       if (!from) {
         ++counters.nameless;
         continue;
@@ -231,11 +220,20 @@ struct ZmqEndpoint::Sockets {
     zmq_poll(items.data(), static_cast<int>(items.size()), capped);
   }
 
-  bool send_to(Place to, const Seat& seat, std::span<const std::byte> frame) {
+  bool send_to(NodeSeat to, const Seat& seat, std::span<const std::byte> frame) {
     zmq::socket_t* const peer = dealer(to, seat);
     if (peer == nullptr) return false;
-    return peer->send(zmq::buffer(frame.data(), frame.size()), zmq::send_flags::dontwait)
-        .has_value();
+    if (peer->send(zmq::buffer(frame.data(), frame.size()), zmq::send_flags::dontwait)) {
+      refusing.erase(to);
+      return true;
+    }
+    const Instant now = clock.now();
+    const auto since = refusing.emplace(to, now).first;
+    if (now - since->second > kStale) {
+      refusing.erase(since);
+      peers.erase(to);
+    }
+    return false;
   }
 
   bool send_to_member(NodeId to, const Member& member, std::span<const std::byte> frame) {
@@ -270,7 +268,8 @@ struct ZmqEndpoint::Sockets {
   std::uint64_t self_tests = 0;  // refusals that we provoked
   zmq::socket_t router;
   std::string address;
-  std::map<Place, zmq::socket_t> peers;
+  std::map<NodeSeat, zmq::socket_t> peers;
+  std::map<NodeSeat, Instant> refusing;  // peers' sockets that take no frame, since when
   std::unordered_map<NodeId, std::uint32_t> seat_of;  // where the newest life of a node was heard
   std::unordered_map<NodeId, std::string> routes;     // of callers, last seen
   std::vector<int> watched;
@@ -285,47 +284,13 @@ ZmqEndpoint::~ZmqEndpoint() = default;
 
 Result<std::unique_ptr<ZmqEndpoint>> ZmqEndpoint::open(const ZmqOptions& options, Flock flock,
                                                        const Clock& clock) {
-  if (Status s = check_flock(flock); !s.ok()) return s.error();
-  const auto me = flock.find(options.me);
-  if (me == flock.end()) {
-    return {Errc::invalid,
-            "bus: node " + std::to_string(options.me.value) + " is not in the flock"};
-  }
-  if (options.seat >= me->second.seats()) {
-    return {Errc::invalid, "bus: node " + std::to_string(options.me.value) + " has no seat " +
-                               std::to_string(options.seat)};
-  }
-  const Seat mine = me->second.seat(options.seat);
-  const std::string where = options.bind.empty() ? mine.address : options.bind;
-  if (!options.keys) {
-    for (const auto& [node, member] : flock) {
-      for (std::uint32_t i = 0; i < member.seats(); ++i) {
-        const std::string address = member.seat(i).address;
-        if (address.empty() || same_host(address)) continue;
-        return {Errc::invalid,
-                "bus: " + address + " of node " + std::to_string(node.value) +
-                    " needs keys; without them only tcp://127.0.0.1 and ipc:// are allowed"};
-      }
-    }
-    if (!where.empty() && !same_host(where)) {
-      return {Errc::invalid,
-              "bus: to listen at " + where +
-                  " needs keys; without them only tcp://127.0.0.1 and ipc:// are allowed"};
-    }
-  } else {
-    if (zmq_has("curve") == 0)
-      return {Errc::unsupported, "bus: this libzmq was built without CURVE"};
-    if (mine.public_key != options.keys->public_key) {
-      return {Errc::invalid, "bus: the key of node " + std::to_string(options.me.value) +
-                                 " is not the one that the flock knows"};
-    }
-    for (const auto& [node, member] : flock) {
-      if (member.public_key.empty()) {
-        return {Errc::invalid,
-                "bus: node " + std::to_string(node.value) + " has no key, but this node has"};
-      }
-    }
-  }
+  if (Status s = check_place({options.me, options.seat}, options.keys, options.bind, flock);
+      !s.ok())
+    return s.error();
+  if (options.keys && zmq_has("curve") == 0)
+    return {Errc::unsupported, "bus: this libzmq was built without CURVE"};
+  const std::string mine = flock.at(options.me).seat(options.seat).address;
+  const std::string where = options.bind.empty() ? mine : options.bind;
 
   try {
     auto sockets = std::make_unique<Sockets>(options, std::move(flock), clock);
@@ -333,30 +298,41 @@ Result<std::unique_ptr<ZmqEndpoint>> ZmqEndpoint::open(const ZmqOptions& options
     sockets->context.set(zmq::ctxopt::max_sockets,
                          std::min(most, static_cast<int>(options.limits.peers) + 64));
     if (options.keys) {
-      std::map<std::string, std::string> allowed;
-      for (const auto& [node, member] : sockets->flock) {
-        for (std::uint32_t i = 0; i < member.seats(); ++i) {
-          std::string raw(32, '\0');
-          zmq_z85_decode(reinterpret_cast<std::uint8_t*>(raw.data()),
-                         member.seat(i).public_key.c_str());
-          allowed.emplace(std::move(raw), text_of({node, i}));
-        }
-      }
-      sockets->zap = std::make_unique<ZapHandler>(sockets->context, std::move(allowed));
+      sockets->zap = std::make_unique<ZapHandler>(sockets->context, allow_list(sockets->flock));
     }
     if (!where.empty()) {
       if (Status s = sockets->listen(where); !s.ok()) return s.error();
       if (options.keys) {
-        if (!refuses_strangers(sockets->context, from_here(sockets->address),
-                               options.keys->public_key)) {
-          return {Errc::unsupported,
-                  "bus: " + sockets->address +
-                      " let a stranger's key in, or did not answer; refusing to serve"};
-        }
-        sockets->self_tests = sockets->zap->refused();
+        if (Status s = sockets->test_itself(); !s.ok()) return s.error();
       }
     }
     return std::unique_ptr<ZmqEndpoint>(new ZmqEndpoint(std::move(sockets)));
+  } catch (const zmq::error_t& e) {
+    return {Errc::io, std::string("bus: ") + e.what()};
+  }
+}
+
+Status ZmqEndpoint::renew(Flock flock, const std::optional<KeyPair>& keys) {
+  Sockets& s = *sockets_;
+  ZmqOptions options = s.options;
+  options.keys = keys;
+  if (Status fit = check_place({options.me, options.seat}, options.keys, options.bind, flock);
+      !fit.ok())
+    return fit;
+  if (keys.has_value() != s.options.keys.has_value())
+    return {Errc::invalid, "bus: keys cannot come or go while a node runs; restart it"};
+  const bool mine_changed = keys && keys->public_key != s.options.keys->public_key;
+  try {
+    std::erase_if(s.peers, [&](const auto& peer) {
+      const auto [node, seat] = peer.first;
+      const auto was = s.flock.find(node), is = flock.find(node);
+      return mine_changed || was == s.flock.end() || is == flock.end() ||
+             seat >= is->second.seats() || was->second.seat(seat) != is->second.seat(seat);
+    });
+    s.options.keys = keys;
+    s.flock = std::move(flock);
+    if (s.zap) s.zap->allow(allow_list(s.flock));
+    return mine_changed && s.router ? s.listen_anew() : done();
   } catch (const zmq::error_t& e) {
     return {Errc::io, std::string("bus: ") + e.what()};
   }

@@ -299,6 +299,48 @@ TEST_CASE("garbage on the port changes nothing") {
   CHECK(pass(world, *b, *a, kA));
 }
 
+/// The clock of a test that cannot wait.
+struct LeapingClock final : Clock {
+  [[nodiscard]] Instant now() const noexcept override { return later(steady.now(), leap); }
+  testing::SteadyClock steady;
+  Duration leap{0};
+};
+
+TEST_CASE("a peer is reached also after somebody else had its port for a moment") {
+  for (const bool with_keys : {false, true}) {
+    SocketFlock world(with_keys);
+    world.add(kA), world.add(kB);
+    const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at;
+    auto* const any = reinterpret_cast<sockaddr*>(&at);
+    REQUIRE(::bind(listener, any, size) == 0);
+    REQUIRE(::listen(listener, 1) == 0);
+    REQUIRE(::getsockname(listener, any, &size) == 0);
+    world.flock[kB].address = "tcp://127.0.0.1:" + std::to_string(ntohs(at.sin_port));
+    LeapingClock clock;
+    ZmqOptions options{kA, "", std::nullopt, {}};
+    if (with_keys) options.keys = world.keys.at(kA);
+    const auto a = ZmqEndpoint::open(options, world.flock, clock).value();
+    a->send(kB, kFrame);
+    const int called = ::accept(listener, nullptr, nullptr);
+    REQUIRE(called >= 0);
+    const std::string nonsense = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
+    REQUIRE(::send(called, nonsense.data(), nonsense.size(), MSG_NOSIGNAL) > 0);
+    char heard[256];
+    while (::recv(called, heard, sizeof heard, 0) > 0) {
+    }
+    ::close(called);
+    ::close(listener);
+    const auto b = world.open(kB);
+    a->send(kB, kFrame);
+    clock.leap = std::chrono::seconds(11);
+    CHECK(pass(world, *a, *b, kB));
+  }
+}
+
 TEST_CASE("a peer that does not read costs a bounded queue, then frames are dropped") {
   SocketFlock world(true);
   world.add(kA), world.add(kB);

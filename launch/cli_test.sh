@@ -208,6 +208,10 @@ head -c1 a.json | grep -q '{' || fail "sim --json: stdout is not only JSON"
 expect 0 "0 failures" chaos sim --seeds 2 --minutes 1 --quiet
 expect 0 '"simulated_hours"' chaos sim --seeds 1 --minutes 1 --json --quiet
 expect 2 "--policy: " chaos sim --seeds 1 --policy fofi
+expect 2 "--without: " chaos sim --seeds 1 --without F99
+expect 0 "F15-flip" chaos sim --list
+"$starling" chaos sim --seeds 6 --minutes 1 --jobs 1 --json -q >one.json; "$starling" chaos sim --seeds 6 --minutes 1 --jobs 3 --json -q >three.json
+cmp -s one.json three.json || fail "chaos sim: the report depends on --jobs"
 
 echo "-- an experiment"
 cat >e.yaml <<'YAML'
@@ -223,6 +227,8 @@ expect 0 "faults lossy" experiment e.yaml --out e.out --quiet
 for file in summary.json jobs.csv table.md report.html; do [ -s "e.out/$file" ] || fail "e.out/$file is missing"; done
 [ "$(wc -l <e.out/jobs.csv)" -eq 321 ] || fail "jobs.csv does not have 8 runs of 40 jobs: $(wc -l <e.out/jobs.csv)"
 rm "e.out/runs/$(ls e.out/runs | head -1)"
+touch file.out
+expect 2 "file.out is a file; name a folder" experiment e.yaml --out file.out --quiet
 expect 2 "give --resume" experiment e.yaml --out e.out --quiet
 expect 0 '"missing": 0' experiment e.yaml --out e.out --quiet --resume --json
 expect 0 "skipping" report e.out

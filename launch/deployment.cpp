@@ -20,6 +20,7 @@ json to_json(const DeployedNode& node) {
   json j{{"id", node.id.value}, {"name", node.name}, {"role", name_of(node.role)}};
   if (node.role != Role::client) j["partition"] = node.partition.value;
   if (node.role == Role::executor) j["servers"] = {node.servers.first, node.servers.last};
+  if (!node.host.empty()) j["host"] = node.host;
   return j;
 }
 
@@ -29,6 +30,7 @@ DeployedNode node_from(const json& j) {
   node.name = j.at("name").get<std::string>();
   node.role = role_named(j.at("role").get<std::string>());
   node.partition = PartitionId{j.value("partition", 0U)};
+  node.host = j.value("host", "");
   if (const auto servers = j.find("servers"); servers != j.end()) {
     node.servers = {servers->at(0).get<std::uint32_t>(), servers->at(1).get<std::uint32_t>()};
   }

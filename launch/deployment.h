@@ -20,6 +20,7 @@ struct DeployedNode {
   Role role = Role::unknown;
   PartitionId partition;  ///< agents and executors
   IndexRange servers;     ///< executors
+  std::string host = {};  ///< of those of several (launch/hosts): where it lives; else empty
 };
 
 /// A flock on one data centre, as its run directory says: deployment.json (what it is), flock.json

@@ -80,13 +80,14 @@ Result<std::vector<JobState>> all_jobs(Session& session) {
 }
 
 std::vector<std::string> job_heading() {
-  return {"job", "state", "home", "queued", "elapsed", "attempts", "GPUs", "exit"};
+  return {"job", "state", "home", "host", "queued", "elapsed", "attempts", "GPUs", "exit"};
 }
 
-std::vector<std::string> job_cells(const JobState& s) {
+std::vector<std::string> job_cells(const JobState& s, AgentId host) {
   return {to_string(s.job),
           name_of(s.phase),
           agent_name(s.home.value),
+          agent_name(host.value),
           human_seconds(seconds(s.queued)),
           human_seconds(seconds(s.elapsed)),
           std::to_string(s.attempts),
@@ -95,14 +96,20 @@ std::vector<std::string> job_cells(const JobState& s) {
                                                                        : "-"};
 }
 
-std::string job_json(const JobState& s) {
-  const nlohmann::json j{
-      {"job", to_string(s.job)},         {"state", name_of(s.phase)},
-      {"agent", s.home.value},           {"queued_s", seconds(s.queued)},
-      {"elapsed_s", seconds(s.elapsed)}, {"service_s", seconds(s.served)},
-      {"attempts", s.attempts},          {"forwards", s.forwards},
-      {"preemptions", s.preemptions},    {"placement", placement_text(s.placement)},
-      {"exit_code", s.exit.code},        {"log_tail", s.exit.log_tail}};
+std::string job_json(const JobState& s, AgentId host) {
+  const nlohmann::json j{{"job", to_string(s.job)},
+                         {"state", name_of(s.phase)},
+                         {"agent", s.home.value},
+                         {"host", agent_name(host.value)},
+                         {"queued_s", seconds(s.queued)},
+                         {"elapsed_s", seconds(s.elapsed)},
+                         {"service_s", seconds(s.served)},
+                         {"attempts", s.attempts},
+                         {"forwards", s.forwards},
+                         {"preemptions", s.preemptions},
+                         {"placement", placement_text(s.placement)},
+                         {"exit_code", s.exit.code},
+                         {"log_tail", s.exit.log_tail}};
   return j.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 

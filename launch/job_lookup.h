@@ -19,8 +19,9 @@ namespace starling {
 
 /// One row of the table of `starling jobs`, and its heading.
 [[nodiscard]] std::vector<std::string> job_heading();
-[[nodiscard]] std::vector<std::string> job_cells(const JobState& state);
+/// `host`: the agent whose process serves the job's home.
+[[nodiscard]] std::vector<std::string> job_cells(const JobState& state, AgentId host);
 /// An object for --json.
-[[nodiscard]] std::string job_json(const JobState& state);
+[[nodiscard]] std::string job_json(const JobState& state, AgentId host);
 
 }  // namespace starling

@@ -74,7 +74,10 @@ Result<RunResult> run_live(const RunInput& input, const PolicyRegistry& policies
   plan.clients = 4;  // room for top, jobs and explain beside the run
   plan.seed = input.sim.seed;
   plan.speedup = options.speedup;
-  if (in_etcd) plan.state = options.state;
+  if (in_etcd) {
+    plan.state = options.state;
+    plan.standbys = kUsualStandbys;
+  }
   auto flock = create_deployment(plan, input.topology);
   if (!flock) return flock.error();
   const RunState state(flock.value().state, temporary);

@@ -6,17 +6,22 @@
 
 namespace starling {
 
-Status start_node(Supervisor& supervisor, const Deployment& flock, const DeployedNode& node) {
+Status start_node(Supervisor& supervisor, const Deployment& flock, const DeployedNode& node,
+                  std::uint16_t protocol) {
   const auto dir = flock.node_dir(node.name);
   const char* command = node.role == Role::agent ? "agent" : "executor";
-  return supervisor.start(
-      node.name, {own_program(), command, "--config", (dir / "config.json").string()}, dir / "log");
+  return supervisor.start(node.name,
+                          {own_program(), command, "--config", (dir / "config.json").string(),
+                           "--protocol", std::to_string(protocol)},
+                          dir / "log");
 }
 
-Status start_flock(Supervisor& supervisor, const Deployment& flock) {
+Status start_flock(Supervisor& supervisor, const Deployment& flock, const FlockMembers& members,
+                   std::uint16_t protocol) {
   for (const DeployedNode& node : flock.nodes) {
     if (node.role == Role::client) continue;
-    if (auto started = start_node(supervisor, flock, node); !started.ok()) return started;
+    if (node.role == Role::agent && !members.is_host(AgentId{node.partition.value})) continue;
+    if (auto started = start_node(supervisor, flock, node, protocol); !started.ok()) return started;
   }
   return done();
 }

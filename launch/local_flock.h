@@ -6,14 +6,18 @@
 #include "base/result.h"
 #include "launch/deployment.h"
 #include "launch/supervisor.h"
+#include "store/flock_members.h"
 
 namespace starling {
 
-/// Starts the daemon of one node of the flock, its output in nodes/NAME/log.
+/// Starts the daemon of one node of the flock, its output in nodes/NAME/log. `protocol`: the newest
+/// that it speaks.
 [[nodiscard]] Status start_node(Supervisor& supervisor, const Deployment& flock,
-                                const DeployedNode& node);
-/// Starts all agents and executors.
-[[nodiscard]] Status start_flock(Supervisor& supervisor, const Deployment& flock);
+                                const DeployedNode& node, std::uint16_t protocol = kNewestProtocol);
+/// Starts all executors, and the agents that are members.
+[[nodiscard]] Status start_flock(Supervisor& supervisor, const Deployment& flock,
+                                 const FlockMembers& members = {},
+                                 std::uint16_t protocol = kNewestProtocol);
 
 /// A new directory under $TMPDIR for a run that leaves nothing behind.
 [[nodiscard]] Result<std::filesystem::path> temporary_dir();

@@ -9,39 +9,11 @@
 #include "store/await_epoch.h"
 #include "store/etcd_authority.h"
 #include "store/etcd_journal.h"
-#include "store/partition_standing.h"
 #include "store/sqlite_journal.h"
 #include "store/static_authority.h"
 
 namespace starling {
 namespace {
-
-constexpr std::chrono::milliseconds kPause{200};
-/// Says what is waited for, once.
-class WaitLine {
- public:
-  void say(const std::string& why) {
-    if (why != last_) log_info("waiting: " + why);
-    last_ = why;
-  }
-
- private:
-  std::string last_;
-};
-
-Error stopped() { return {Errc::not_ready, "stopped while waiting for the partition"}; }
-
-Result<PartitionState> open_local(const DeployedNode& me, const StateDir& dir) {
-  PartitionState state;
-  state.authority = std::make_unique<StaticAuthority>();
-  const auto mine = await_epoch(*state.authority, me.partition, AgentId{me.partition.value},
-                                [](const EpochRefused&) { return false; });
-  if (!mine) return mine.error();
-  state.mine = mine.value();
-  const Status used = use_journal(state, SqliteJournal::open(dir.path() / "journal.db"));
-  if (!used.ok()) return used.error();
-  return state;
-}
 
 Result<std::unique_ptr<EtcdAuthority>> authority_of(const EtcdAddress& flock, const StateDir& dir) {
   auto holder = dir.name();
@@ -50,36 +22,6 @@ Result<std::unique_ptr<EtcdAuthority>> authority_of(const EtcdAddress& flock, co
   options.holder = std::move(holder).value();
   options.calls = kEpochCalls;
   return std::make_unique<EtcdAuthority>(flock, options);
-}
-
-Result<PartitionState> open_in_etcd(const EtcdAddress& flock, const DeployedNode& me,
-                                    const StateDir& dir) {
-  auto authority = authority_of(flock, dir);
-  if (!authority) return authority.error();
-  PartitionState state;
-  state.authority = std::move(authority).value();
-  const AgentId host{me.partition.value};
-  PartitionWish wish(flock, me.partition, kEpochCalls);
-  WaitLine line;
-  while (!stop_requested()) {
-    const auto mine = await_epoch(
-        *state.authority, me.partition, host,
-        [&](const EpochRefused& refused) {
-          line.say(refused.why.message);
-          if (refused.why.code == Errc::conflict && refused.current.owner != host) wish.keep();
-          return !stop_requested();
-        },
-        kPause);
-    if (!mine) break;
-    state.mine = mine.value();
-    const Status opened = use_journal(state, EtcdJournal::open(flock, state.mine));
-    if (opened.ok()) return state;
-    if (opened.error().code != Errc::io && opened.error().code != Errc::fenced)
-      return opened.error();
-    line.say(opened.error().message);
-    std::this_thread::sleep_for(kPause);
-  }
-  return stopped();
 }
 
 /// The answer to what was asked: there always is one.
@@ -112,12 +54,16 @@ Status use_journal(PartitionState& state, Result<std::unique_ptr<Journal>> journ
   return done();
 }
 
-Result<PartitionState> open_partition(const Deployment& deployment, const DeployedNode& me,
-                                      const StateDir& dir) {
-  if (deployment.state.empty()) return open_local(me, dir);
-  const auto flock = EtcdAddress::parse(deployment.state);
-  if (!flock) return flock.error();
-  return open_in_etcd(flock.value(), me, dir);
+Result<PartitionState> open_local_partition(const DeployedNode& me, const StateDir& dir) {
+  PartitionState state;
+  state.authority = std::make_unique<StaticAuthority>();
+  const auto mine = await_epoch(*state.authority, me.partition, AgentId{me.partition.value},
+                                [](const EpochRefused&) { return false; });
+  if (!mine) return mine.error();
+  state.mine = mine.value();
+  const Status used = use_journal(state, SqliteJournal::open(dir.path() / "journal.db"));
+  if (!used.ok()) return used.error();
+  return state;
 }
 
 Result<PartitionState> take_over(const Deployment& deployment, const Ownership& seen, AgentId host,

@@ -24,15 +24,12 @@ struct PartitionState {
 /// opening and of recover().
 [[nodiscard]] Status use_journal(PartitionState& state, Result<std::unique_ptr<Journal>> journal);
 
-/// Opens the partition of agent `me` where the deployment keeps its state: in `dir`, or in etcd.
-/// There it waits, and says in the log for what, until etcd answers and no other process owns the
-/// partition; a host that serves it meanwhile is asked to give it back. `not_ready` if a stop is
-/// requested meanwhile.
-[[nodiscard]] Result<PartitionState> open_partition(const Deployment& deployment,
-                                                    const DeployedNode& me, const StateDir& dir);
+/// Opens the partition of agent `me`, whose journal is in `dir`.
+[[nodiscard]] Result<PartitionState> open_local_partition(const DeployedNode& me,
+                                                          const StateDir& dir);
 
-/// Takes over a partition in etcd that was at `seen` and whose lease has lapsed, for the agent
-/// `host`; one try. `conflict`, `expired`: somebody else was faster.
+/// Takes a partition in etcd that was at `seen` and whose lease has lapsed, or that nobody ever
+/// had, for the agent `host`; one try. `conflict`, `expired`: somebody else was faster.
 [[nodiscard]] Result<PartitionState> take_over(const Deployment& deployment, const Ownership& seen,
                                                AgentId host, const StateDir& dir);
 

@@ -21,6 +21,9 @@ Session::Session(StateDir place, NodeId me, std::uint32_t agents, Incarnation in
 
 Result<std::unique_ptr<Session>> Session::open(const Deployment& flock) {
   for (const DeployedNode* node : flock.with_role(Role::client)) {
+    // A copy of the directory for another machine has the keys of some places only.
+    std::error_code ignored;
+    if (!std::filesystem::exists(flock.node_dir(node->name) / "keys.json", ignored)) continue;
     auto place = StateDir::take(flock.node_dir(node->name) / "state");
     if (!place && place.error().code == Errc::conflict) continue;
     if (!place) return place.error();
@@ -41,8 +44,9 @@ Instant Session::now() { return machine_clock().now(); }
 bool Session::stopped() noexcept { return stop_requested(); }
 
 void Session::send(NodeId to, const Message& message) {
-  const FrameHeader header{1, incarnation_, ++sequence_};
-  endpoint_->send(to, codec_.encode(header, message));
+  const FrameHeader header{spoken_with(to), incarnation_, ++sequence_};
+  const auto frame = codec_.encode(header, message);
+  if (!frame.empty()) endpoint_->send(to, frame);
 }
 
 std::optional<Received> Session::receive(Instant deadline) {
@@ -51,11 +55,18 @@ std::optional<Received> Session::receive(Instant deadline) {
     if (auto delivery = endpoint_->receive(slice)) {
       heard_at_[delivery->from] = delivery->seat;
       auto frame = codec_.decode(delivery->frame);
-      if (frame) return Received{delivery->from, std::move(frame).value().message};
+      if (!frame) continue;
+      speaks_[delivery->from] = std::min(frame.value().header.speaks, kNewestProtocol);
+      return Received{delivery->from, std::move(frame).value().message, speaks_[delivery->from]};
     } else if (now() >= deadline || stop_requested()) {
       return std::nullopt;
     }
   }
+}
+
+std::uint16_t Session::spoken_with(NodeId node) const {
+  const auto heard = speaks_.find(node);
+  return heard == speaks_.end() ? kOldestProtocol : heard->second;
 }
 
 AgentId Session::host_of(AgentId agent) const {
@@ -102,7 +113,7 @@ Status Session::wait_ready(Duration patience,
     if (stop_requested()) return {Errc::io, "interrupted"};
     const auto all = status(std::chrono::milliseconds(250));
     std::uint32_t quarantined = 0;
-    for (const AgentStatus& status : all) quarantined += status.quarantined;
+    for (const AgentStatus& status : all) quarantined += status.quarantined - status.sick;
     if (all.size() == agents_ && quarantined == 0) return done();
     missing = std::to_string(all.size()) + " of " + std::to_string(agents_) + " agents answer, " +
               std::to_string(quarantined) + " GPUs wait for their executor";

@@ -51,6 +51,9 @@ class Session {
     return std::nullopt;
   }
 
+  /// The newest protocol that `node` and this program speak; the oldest before it was heard.
+  [[nodiscard]] std::uint16_t spoken_with(NodeId node) const;
+
   /// On which agent's host `agent` lived when it was heard last.
   [[nodiscard]] AgentId host_of(AgentId agent) const;
 
@@ -72,6 +75,7 @@ class Session {
   Incarnation incarnation_;
   std::unique_ptr<Endpoint> endpoint_;
   std::map<NodeId, std::uint32_t> heard_at_;
+  std::map<NodeId, std::uint16_t> speaks_;
   Codec codec_;
   std::uint64_t sequence_ = 0;
 };

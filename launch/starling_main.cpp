@@ -13,17 +13,21 @@ int main(int argc, char** argv) {
   add_sim(root);
   add_run(root);
   add_up(root);
+  add_down(root);
   add_submit(root);
   add_jobs(root);
   add_cancel(root);
   add_explain(root);
   add_top(root);
+  add_drain(root);
+  add_members(root);
   add_topology(root);
   add_workload(root);
   add_policies(root);
   add_keys(root);
   add_agent(root);
   add_executor(root);
+  add_node(root);
   add_bench(root);
   add_chaos(root);
   add_pack(root);
@@ -32,6 +36,7 @@ int main(int argc, char** argv) {
   add_fit(root);
   add_train(root);
   add_interference(root);
+  add_profile(root);
   const Command completion =
       root.sub("completion", "a script for the shell: source <(starling completion bash)");
   completion.sub("bash", "for bash").action([&line] {

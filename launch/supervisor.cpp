@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -16,7 +17,7 @@ namespace starling {
 namespace {
 
 /// Between fork and exec: only what is safe there.
-[[noreturn]] void become(char* const* argv, int log, int report, pid_t parent) {
+[[noreturn]] void become(char* const* argv, char* const* envp, int log, int report, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);  // the parent died before the line above took hold
@@ -25,7 +26,7 @@ namespace {
   dup2(log, STDOUT_FILENO);
   dup2(log, STDERR_FILENO);
   for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) std::signal(signal, SIG_DFL);
-  execv(argv[0], argv);
+  execve(argv[0], argv, envp);
   const int why = errno;
   const auto ignored = write(report, &why, sizeof why);
   (void)ignored;
@@ -37,10 +38,15 @@ namespace {
 Supervisor::~Supervisor() { stop_all(); }
 
 Status Supervisor::start(const std::string& name, const std::vector<std::string>& argv,
-                         const std::filesystem::path& log) {
-  std::vector<char*> words;
+                         const std::filesystem::path& log,
+                         const std::vector<std::string>& environment) {
+  std::vector<char*> words, names;
   for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
+  // The first of two alike is the one that counts.
+  for (const std::string& entry : environment) names.push_back(const_cast<char*>(entry.c_str()));
+  for (char** entry = environ; *entry != nullptr; ++entry) names.push_back(*entry);
+  names.push_back(nullptr);
 
   const int out = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (out < 0) return {Errc::io, log.string() + ": " + std::strerror(errno)};
@@ -51,7 +57,7 @@ Status Supervisor::start(const std::string& name, const std::vector<std::string>
   }
   const pid_t parent = getpid();
   const pid_t pid = fork();
-  if (pid == 0) become(words.data(), out, report[1], parent);
+  if (pid == 0) become(words.data(), names.data(), out, report[1], parent);
   const int fork_error = errno;
   close(out);
   close(report[1]);
@@ -82,6 +88,13 @@ std::vector<Supervisor::Ended> Supervisor::poll() {
     it = children_.erase(it);
   }
   return ended;
+}
+
+pid_t Supervisor::pid_of(const std::string& name) const {
+  for (const auto& [pid, child] : children_) {
+    if (child.name == name) return pid;
+  }
+  return 0;
 }
 
 void Supervisor::stop_all(std::chrono::milliseconds grace) {

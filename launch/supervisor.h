@@ -30,13 +30,15 @@ class Supervisor {
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  /// `argv[0]` is a path. stdout and stderr go to `log`, stdin is empty. `io` if it could not be
-  /// started.
+  /// `argv[0]` is a path. stdout and stderr go to `log`, stdin is empty. `environment`: NAME=value,
+  /// beside this process's own. `io` if it could not be started.
   Status start(const std::string& name, const std::vector<std::string>& argv,
-               const std::filesystem::path& log);
+               const std::filesystem::path& log, const std::vector<std::string>& environment = {});
   /// Those that ended since the last call, by themselves or killed. Never waits.
   [[nodiscard]] std::vector<Ended> poll();
   [[nodiscard]] std::size_t running() const noexcept { return children_.size(); }
+  /// Of a child that poll() has not reported yet; 0 if there is none of that name.
+  [[nodiscard]] pid_t pid_of(const std::string& name) const;
   /// SIGTERM to all groups, SIGKILL to those that are still there after `grace`; returns when all
   /// are gone.
   void stop_all(std::chrono::milliseconds grace = std::chrono::seconds(5));

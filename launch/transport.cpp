@@ -2,9 +2,18 @@
 
 #include <time.h>
 
+#include <cstdlib>
+#include <utility>
+
+#include "base/hash.h"
 #include "bus/flock.h"
 #include "bus/keys.h"
+#include "bus/roles.h"
 #include "bus/zmq_endpoint.h"
+#include "launch/chaos/faulty_endpoint.h"
+#include "launch/chaos/hooks.h"
+#include "launch/files.h"
+#include "launch/log.h"
 
 namespace starling {
 namespace {
@@ -18,7 +27,83 @@ class MachineClock final : public Clock {
   }
 };
 
+std::filesystem::path mark_file(const std::filesystem::path& key_file) {
+  return key_file.string() + ".flock";
+}
+
+/// The endpoint, and the flock.json and keys that it goes by.
+class RenewedEndpoint final : public Endpoint {
+ public:
+  RenewedEndpoint(std::unique_ptr<ZmqEndpoint> endpoint, std::filesystem::path dir,
+                  std::filesystem::path key_file, bool leaves_mark)
+      : endpoint_(std::move(endpoint)),
+        dir_(std::move(dir)),
+        key_file_(std::move(key_file)),
+        leaves_mark_(leaves_mark) {
+    took(flock_mark(dir_));
+  }
+  bool send(NodeId to, std::span<const std::byte> frame) override {
+    return endpoint_->send(to, frame);
+  }
+  void found_at(NodeId node, std::uint32_t seat) override { endpoint_->found_at(node, seat); }
+  std::optional<Delivery> receive(Instant deadline) override {
+    if (const Instant now = machine_clock().now(); now >= next_) {
+      next_ = later(now, kLook);
+      look();
+    }
+    return endpoint_->receive(deadline);
+  }
+
+ private:
+  static constexpr Duration kLook = std::chrono::milliseconds(500);
+
+  void took(const std::string& mark) {
+    mark_ = mark;
+    if (leaves_mark_) (void)write_text(mark_file(key_file_), mark + "\n", 0600);
+  }
+  /// A file that is half written is read again the next time.
+  void look() {
+    std::error_code error;
+    const auto changed = std::filesystem::last_write_time(dir_ / "flock.json", error);
+    if (error || changed == seen_) return;
+    const std::string mark = flock_mark(dir_);
+    auto members = read_flock(dir_ / "flock.json");
+    auto keys = read_key_file(key_file_);
+    if (!members || !keys) return;
+    if (mark != mark_) {
+      const Status renewed = endpoint_->renew(std::move(members).value(), keys.value());
+      if (!renewed.ok()) {
+        log_error("flock.json is not taken on: " + renewed.error().message);
+        return;
+      }
+      log_info("flock.json has changed and was taken on");
+      took(mark);
+    }
+    seen_ = changed;
+  }
+
+  std::unique_ptr<ZmqEndpoint> endpoint_;
+  std::filesystem::path dir_, key_file_;
+  bool leaves_mark_;
+  std::string mark_;
+  std::filesystem::file_time_type seen_{};
+  Instant next_{};
+};
+
 }  // namespace
+
+std::string flock_mark(const std::filesystem::path& dir) {
+  const auto text = read_text(dir / "flock.json");
+  if (!text) return "";
+  TraceHash hash;
+  hash.add(text.value());
+  return std::to_string(hash.value());
+}
+
+std::string taken_flock(const std::filesystem::path& key_file) {
+  const auto text = read_text(mark_file(key_file));
+  return text ? text.value().substr(0, text.value().find('\n')) : "";
+}
 
 const Clock& machine_clock() {
   static const MachineClock clock;
@@ -28,7 +113,9 @@ const Clock& machine_clock() {
 Result<std::unique_ptr<Endpoint>> open_endpoint(const Deployment& deployment, NodeId me,
                                                 const std::filesystem::path& key_file,
                                                 const Limits& limits, std::uint32_t seat) {
-  auto members = read_flock(deployment.dir / "flock.json");
+  const char* const members_file = std::getenv(chaos_live::kMembersVariable);
+  auto members = read_flock(members_file != nullptr ? std::filesystem::path(members_file)
+                                                    : deployment.dir / "flock.json");
   if (!members) return members.error();
   auto keys = read_key_file(key_file);
   if (!keys) return keys.error();
@@ -39,7 +126,14 @@ Result<std::unique_ptr<Endpoint>> open_endpoint(const Deployment& deployment, No
   options.limits = limits;
   auto endpoint = ZmqEndpoint::open(options, std::move(members).value(), machine_clock());
   if (!endpoint) return endpoint.error();
-  return std::unique_ptr<Endpoint>(std::move(endpoint).value());
+  const bool called = role_of(me) != Role::client;
+  auto renewed = std::make_unique<RenewedEndpoint>(std::move(endpoint).value(), deployment.dir,
+                                                   key_file, called);
+  const char* const faults = std::getenv(chaos_live::kFramesVariable);
+  if (faults == nullptr) return std::unique_ptr<Endpoint>(std::move(renewed));
+  return std::unique_ptr<Endpoint>(std::make_unique<chaos_live::FaultyEndpoint>(
+      std::move(renewed), faults, Rng(deployment.seed).fork(me.value).fork(seat),
+      machine_clock()));
 }
 
 }  // namespace starling

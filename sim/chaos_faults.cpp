@@ -1,212 +1,201 @@
 #include "sim/chaos_faults.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "base/check.h"
+
 namespace starling {
-namespace {
 
-using namespace std::chrono_literals;
+struct ChaosFaults::Kind {
+  const char* name;
+  const char* what;
+  Fault fault;                ///< null: something else asks for the dose
+  double mild_s, extreme_s;   ///< mean time between two; 0: called once at the start
+};
 
-}  // namespace
+std::span<const ChaosFaults::Kind> ChaosFaults::kinds() {
+  using F = ChaosFaults;
+  static const Kind all[] = {
+      {"F1-agent", "agents killed between any two events", nullptr, 0, 0},
+      {"F1-executor", "executors killed between any two events", nullptr, 0, 0},
+      {"F2-pause", "a node stands still for 10 ms to an hour", &F::pause, 120, 20},
+      {"F3-zombie", "an owner stands still past its takeover", &F::zombie, 240, 60},
+      {"F4-isolate", "a node is cut off", &F::isolate, 240, 30},
+      {"F4-halves", "the network falls into halves", &F::halve, 240, 30},
+      {"F5-one-way", "links cut in one direction", &F::cut_one_way, 240, 30},
+      {"F6-swizzle", "links cut in turn, healed in another order", &F::swizzle, 240, 30},
+      {"F7-delay", "up to 200 ms for every frame, with jitter", &F::delay, 0, 0},
+      {"F7-clog", "frames up to 20 s late for a while", &F::clog, 240, 30},
+      {"F8-loss", "up to 30 % of all frames", &F::lose, 0, 0},
+      {"F9-repeat", "up to 50 % of all frames, up to 20 s later", &F::duplicate, 0, 0},
+      {"F10-overtake", "up to 30 % of all frames", &F::reorder, 0, 0},
+      {"F11-corrupt", "up to 5 % of all frames: flipped bits, cut off, garbage, another kind",
+       &F::corrupt, 0, 0},
+      {"F12-rate", "clocks up to 5 % wrong, 20 % if extreme", &F::skew, 0, 0},
+      {"F12-suspend", "a node stands still, and its clock with it", &F::suspend, 240, 30},
+      {"F13-full", "a disk is full, and freed later", &F::fill_disk, 240, 30},
+      {"F14-once", "a write fails", &F::fail_write, 240, 30},
+      {"F14-broken", "all writes fail until the disk is replaced", &F::break_disk, 240, 60},
+      {"F15-torn", "a machine stops before, in or just after a write", &F::stop_in_write, 120, 15},
+      {"F15-flip", "a bit of a journal flips; an operator restores it", &F::flip_bit, 240, 60},
+      {"F16-slow", "writes take up to 5 s", &F::slow_disks, 0, 0},
+      {"F17-queues", "few frames may be on their way on one link", &F::short_queues, 0, 0},
+      {"F17-reader", "a node reads one to ten frames a second", &F::read_slowly, 240, 30},
+      {"F18-herd", "all jobs come at one instant", nullptr, 0, 0},
+      {"F18-executors", "all executors register again at one instant", &F::restart_all_executors,
+       240, 30},
+      {"F18-limits", "agents take few jobs and few holds", nullptr, 0, 0},
+      {"F20-host", "an executor's machine loses power, sometimes its disk", &F::lose_host, 240, 30},
+      {"F21-brain", "policies decide garbage, against everyone, nothing, or slowly", nullptr, 0, 0},
+      {"F22-digests", "agents tell wrong or old digests", &F::lie, 0, 0},
+      {"F23-takeover", "a partition is taken over, from the living too", &F::take_over, 240, 30},
+      {"F23-late", "an owner dies and is replaced after a while", &F::take_over_late, 240, 60},
+      {"F23-candidates", "two candidates want one partition", &F::two_candidates, 240, 60},
+      {"F24-cancel", "users cancel", &F::cancel, 60, 5},
+      {"F24-topology", "an executor reads another site's topology", &F::mislead, 240, 60},
+      {"F25-rack", "an agent and its executors at once", &F::kill_rack, 240, 30},
+      {"F25-agents", "all agents at once", &F::kill_all_agents, 240, 30},
+      {"compaction", "a journal is replaced by a snapshot", &F::compact, 60, 10},
+  };
+  return all;
+}
 
-ChaosFaults::ChaosFaults(std::uint32_t agents, std::uint32_t executors_each, Duration last, Rng rng)
-    : agents_(agents), executors_each_(executors_each), end_(last), rng_(rng) {
+std::vector<FaultKind> fault_kinds() {
+  std::vector<FaultKind> all;
+  for (const ChaosFaults::Kind& kind : ChaosFaults::kinds()) all.push_back({kind.name, kind.what});
+  return all;
+}
+
+ChaosFaults::ChaosFaults(std::uint32_t agents, std::uint32_t executors_each, Duration last, Rng rng,
+                         const std::set<std::string>& without)
+    : agents_(agents), executors_each_(executors_each), end_(last), rng_(rng.fork(1)) {
   for (std::uint32_t a = 0; a < agents; ++a) nodes_.push_back(agent_node(AgentId{a}));
   for (std::uint32_t e = 0; e < agents * executors_each; ++e) nodes_.push_back(executor_node(e));
   nodes_.push_back(client_node(0));
+  network_ = NetworkModel::lan();
+  // Some seeds have few kinds at once, some many.
+  static constexpr double kShares[] = {0.08, 0.2, 0.45};
+  const double share = kShares[rng_.below(3)];
+  for (std::size_t k = 0; k < kinds().size(); ++k) {
+    const std::string name = kinds()[k].name;
+    State state;
+    state.rng = rng.fork(1000 + k);
+    const bool on = state.rng.chance(share), extreme = state.rng.chance(1.0 / 3);
+    const bool left_out = without.contains(name) || without.contains(name.substr(0, name.find('-')));
+    if (on && !left_out) state.dose = extreme ? Dose::extreme : Dose::mild;
+    states_.push_back(state);
+  }
 }
 
-ChaosFaults::Dose ChaosFaults::draw() {
-  const std::uint32_t x = rng_.below(10);
-  return x < 4 ? Dose::off : x < 8 ? Dose::mild : Dose::extreme;
+ChaosFaults::State& ChaosFaults::state(const char* name) {
+  for (std::size_t k = 0; k < states_.size(); ++k) {
+    if (std::string_view(kinds()[k].name) == name) return states_[k];
+  }
+  check_failed("every fault has its kind", __FILE__, __LINE__);
 }
 
-Instant ChaosFaults::soon(Instant from, double mean_s) {
-  return from + from_seconds(mean_s * rng_.exponential());
+std::vector<std::string> ChaosFaults::active() const {
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < states_.size(); ++k) {
+    if (states_[k].dose != Dose::off) names.emplace_back(kinds()[k].name);
+  }
+  return names;
 }
 
-Duration ChaosFaults::outage() {
-  return from_seconds(rng_.chance(0.5) ? 3 * rng_.uniform() : 120 * rng_.uniform());
+bool ChaosFaults::herd() {
+  if (state("F18-herd").dose == Dose::off) return false;
+  counts_["F18-herd"] = 1;
+  return true;
 }
 
-NodeId ChaosFaults::any_node() {
-  return nodes_[rng_.below(static_cast<std::uint32_t>(nodes_.size()))];
+void ChaosFaults::tighten(Limits& limits) {
+  State& tight = state("F18-limits");
+  if (tight.dose == Dose::off) return;
+  counts_["F18-limits"] = 1;
+  const bool extreme = tight.dose == Dose::extreme;
+  limits.jobs_waiting = extreme ? 2 + tight.rng.below(10) : 10 + tight.rng.below(40);
+  limits.holds = extreme ? 1 + tight.rng.below(4) : 8 + tight.rng.below(32);
 }
 
-void ChaosFaults::plan(World& world) {
-  kills_ = draw();
-  until_kill_ = 1 + rng_.below(5000);
-  repeat(world, "rack killed", draw(), &ChaosFaults::kill_rack);
-  repeat(world, "all agents killed", draw(), &ChaosFaults::kill_all_agents);
-  repeat(world, "all executors restarted", draw(), &ChaosFaults::restart_all_executors);
-  repeat(world, "partition taken over", draw(), &ChaosFaults::take_over);
-  repeat(world, "node cut off", draw(), &ChaosFaults::isolate);
-  repeat(world, "network in halves", draw(), &ChaosFaults::halve);
-  repeat(world, "link cut one way", draw(), &ChaosFaults::cut_one_way);
-  repeat(world, "swizzle", draw(), &ChaosFaults::swizzle);
-  repeat(world, "network clogged", draw(), &ChaosFaults::clog);
-  plan_network(world);
+void ChaosFaults::plan(World& world, const Topology& wrong) {
+  wrong_ = &wrong;
+  until_agent_dies_ = 1 + rng_.below(5000);
+  until_executor_dies_ = 1 + rng_.below(5000);
+  world.on_stopped([this](World& w, NodeId node) { stopped(w, node); });
+  for (std::size_t k = 0; k < states_.size(); ++k) {
+    State& state = states_[k];
+    const Kind& kind = kinds()[k];
+    if (state.dose == Dose::off || kind.fault == nullptr) continue;
+    if (kind.mild_s == 0) {
+      ++counts_[kind.name];
+      (this->*kind.fault)(world, state.rng, state.dose);
+    } else {
+      repeat(world, k);
+    }
+  }
+  world.network().set_model(network_);
+  if (corrupts_ > 0 || !liars_.empty()) {
+    world.network().set_tamper(
+        [this](NodeId from, NodeId to, std::vector<std::byte>& f) { return tamper(from, to, f); });
+  }
   world.at(end_, [this](World& w) { heal(w); });
 }
 
-/// Every so often until the end: every 4 minutes if mild, every 30 s if extreme.
-void ChaosFaults::repeat(World& world, const char* kind, Dose dose,
-                         void (ChaosFaults::*fault)(World&)) {
-  if (dose == Dose::off) return;
-  const double mean_s = dose == Dose::mild ? 240 : 30;
-  for (Instant at = soon(Instant{}, mean_s); at < end_; at = soon(at, mean_s)) {
-    world.at(at, [this, kind, fault](World& w) {
-      ++counts_[kind];
-      (this->*fault)(w);
+/// Every so often until the end.
+void ChaosFaults::repeat(World& world, std::size_t k) {
+  State& state = states_[k];
+  const Kind& kind = kinds()[k];
+  const double mean_s = state.dose == Dose::mild ? kind.mild_s : kind.extreme_s;
+  Rng times = state.rng.fork(1);
+  const auto next = [&](Instant at) { return at + from_seconds(mean_s * times.exponential()); };
+  for (Instant at = next(Instant{}); at < end_; at = next(at)) {
+    world.at(at, [this, k](World& w) {
+      ++counts_[kinds()[k].name];
+      (this->*kinds()[k].fault)(w, states_[k].rng, states_[k].dose);
     });
   }
-}
-
-void ChaosFaults::plan_network(World& world) {
-  const auto up_to = [this](double mild, double extreme) {
-    const Dose dose = draw();
-    const double most = dose == Dose::off ? 0 : dose == Dose::mild ? mild : extreme;
-    return most * rng_.uniform();
-  };
-  network_ = NetworkModel::lan();
-  network_.delay += from_seconds(up_to(0.02, 0.2));
-  network_.jitter = rng_.uniform();
-  network_.loss = up_to(0.05, 0.3);
-  network_.duplication = up_to(0.05, 0.5);
-  network_.reorder = up_to(0.05, 0.3);
-  world.network().set_model(network_);
 }
 
 void ChaosFaults::between_events(World& world) {
-  if (kills_ == Dose::off || healed_ || --until_kill_ > 0) return;
-  until_kill_ = 1 + rng_.below(kills_ == Dose::mild ? 20'000 : 3000);
-  const bool an_agent = rng_.chance(0.5);
-  ++counts_[an_agent ? "agent killed" : "executor killed"];
-  kill(world, an_agent, rng_.below(an_agent ? agents_ : agents_ * executors_each_));
+  if (healed_) return;
+  const auto maybe = [&](const char* name, std::uint32_t& until, std::uint32_t first,
+                         std::uint32_t count) {
+    State& kills = state(name);
+    if (kills.dose == Dose::off || --until > 0) return;
+    until = 1 + kills.rng.below(kills.dose == Dose::mild ? 40'000 : 6000);
+    ++counts_[name];
+    kill(world, kills.rng, nodes_[first + kills.rng.below(count)]);
+  };
+  maybe("F1-agent", until_agent_dies_, 0, agents_);
+  maybe("F1-executor", until_executor_dies_, agents_, agents_ * executors_each_);
 }
 
-/// Comes back within a minute, or, one time in ten, when all is healed.
-void ChaosFaults::kill(World& world, bool an_agent, std::uint32_t which) {
-  std::set<std::uint32_t>& down = an_agent ? agents_down_ : executors_down_;
-  if (!down.insert(which).second) return;
-  if (an_agent) {
-    world.crash_agent(AgentId{which});
-  } else {
-    world.crash_executor(which);
-  }
-  if (rng_.chance(0.1)) return;
-  const double most_s = rng_.chance(0.5) ? 2 : 60;
-  world.at(world.now() + from_seconds(most_s * rng_.uniform()), [this, an_agent, which](World& w) {
-    if ((an_agent ? agents_down_ : executors_down_).erase(which) == 0) return;
-    if (an_agent) {
-      w.restart_agent(AgentId{which});
-    } else {
-      w.restart_executor(which);
-    }
-  });
-}
-
-void ChaosFaults::kill_rack(World& world) {
-  const std::uint32_t rack = rng_.below(agents_);
-  kill(world, true, rack);
-  for (std::uint32_t i = 0; i < executors_each_; ++i)
-    kill(world, false, rack * executors_each_ + i);
-}
-
-void ChaosFaults::kill_all_agents(World& world) {
-  for (std::uint32_t a = 0; a < agents_; ++a) kill(world, true, a);
-}
-
-/// All of them register again at one instant.
-void ChaosFaults::restart_all_executors(World& world) {
-  for (std::uint32_t e = 0; e < world.executors(); ++e) {
-    executors_down_.erase(e);
-    world.restart_executor(e);
-  }
-}
-
-/// Of an agent that is dead, or alive and unaware of it for up to a minute.
-void ChaosFaults::take_over(World& world) {
-  const std::uint32_t agent = rng_.below(agents_);
-  agents_down_.erase(agent);
-  world.take_over(AgentId{agent}, outage());
-}
-
-void ChaosFaults::cut(World& world, NodeId from, NodeId to, Duration lasts) {
-  world.network().cut(from, to, true);
-  cuts_.insert({from, to});
-  // Where two cuts of a link overlap the first to end heals it.
-  world.at(world.now() + lasts, [this, from, to](World& w) {
-    if (cuts_.erase({from, to}) > 0) w.network().cut(from, to, false);
-  });
-}
-
-void ChaosFaults::isolate(World& world) {
-  const NodeId one = any_node();
-  const Duration lasts = outage();
-  for (const NodeId other : nodes_) {
-    if (other == one) continue;
-    cut(world, one, other, lasts);
-    cut(world, other, one, lasts);
-  }
-}
-
-void ChaosFaults::halve(World& world) {
-  std::vector<NodeId> left, right;
-  for (const NodeId node : nodes_) (rng_.chance(0.5) ? left : right).push_back(node);
-  const Duration lasts = outage();
-  for (const NodeId a : left) {
-    for (const NodeId b : right) {
-      cut(world, a, b, lasts);
-      cut(world, b, a, lasts);
-    }
-  }
-}
-
-/// One direction of one link, or of all links of a node.
-void ChaosFaults::cut_one_way(World& world) {
-  const NodeId one = any_node();
-  const Duration lasts = outage();
-  const bool speaks = rng_.chance(0.5), only_one = rng_.chance(0.5);
-  const NodeId peer = any_node();
-  for (const NodeId other : nodes_) {
-    if (other == one || (only_one && other != peer)) continue;
-    speaks ? cut(world, one, other, lasts) : cut(world, other, one, lasts);
-  }
-}
-
-/// Links of some nodes are cut one after the other and healed in another order.
-void ChaosFaults::swizzle(World& world) {
-  for (const NodeId one : nodes_) {
-    if (rng_.chance(0.5)) continue;
-    const NodeId other = any_node();
-    if (other == one) continue;
-    const Duration lasts = outage();
-    world.at(world.now() + from_seconds(20 * rng_.uniform()), [this, one, other, lasts](World& w) {
-      if (healed_) return;
-      cut(w, one, other, lasts);
-      cut(w, other, one, lasts);
-    });
-  }
-}
-
-/// What is sent meanwhile arrives up to ten seconds late, and what is sent later not before it.
-void ChaosFaults::clog(World& world) {
-  NetworkModel slow = network_;
-  slow.delay = from_seconds(0.5 + 9.5 * rng_.uniform());
-  world.network().set_model(slow);
-  world.at(world.now() + from_seconds(15 * rng_.uniform()), [this](World& w) {
-    if (!healed_) w.network().set_model(network_);
-  });
+Duration ChaosFaults::outage(Rng& rng) {
+  return from_seconds(rng.chance(0.5) ? 3 * rng.uniform() : 120 * rng.uniform());
 }
 
 void ChaosFaults::heal(World& world) {
   healed_ = true;
-  world.network().set_model(NetworkModel::lan());
-  for (const auto& [from, to] : cuts_) world.network().cut(from, to, false);
+  Network& network = world.network();
+  network.set_model(NetworkModel::lan());
+  network.set_tamper(nullptr);
+  network.set_queue(SIZE_MAX);
+  for (const auto& [from, to] : cuts_) network.cut(from, to, false);
   cuts_.clear();
-  for (const std::uint32_t e : std::exchange(executors_down_, {})) world.restart_executor(e);
-  for (const std::uint32_t a : std::exchange(agents_down_, {})) world.restart_agent(AgentId{a});
+  for (const NodeId node : nodes_) {
+    world.set_rate(node, 1);
+    world.read_slowly(node, 0, Duration{0}, 0);
+    WatchedJournal& disk = world.disk(node);
+    disk.faults() = DiskFaults{};
+    disk.repair();
+  }
+  for (std::uint32_t e = 0; e < world.executors(); ++e) {
+    if (world.misled(e)) down_.insert(executor_node(e));
+    world.mislead(e, nullptr);
+  }
+  for (const NodeId node : std::exchange(down_, {})) bring_back(world, node);
+  world.wake_all();
 }
 
 FaultCounts ChaosFaults::counts(World& world) const {
@@ -214,9 +203,13 @@ FaultCounts ChaosFaults::counts(World& world) const {
   const auto note = [&all](const char* kind, std::uint64_t n) {
     if (n > 0) all[kind] += n;
   };
-  note("frames lost", world.network().lost());
-  note("frames repeated", world.network().repeated());
-  note("frames overtaking", world.network().overtaken());
+  const Network& network = world.network();
+  note("frames lost", network.lost());
+  note("frames repeated", network.repeated());
+  note("frames overtaking", network.overtaken());
+  note("frames corrupted", network.corrupted());
+  note("frames over a full queue", network.overflowed());
+  note("frames untrue", network.lies());
   return all;
 }
 

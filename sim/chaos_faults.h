@@ -1,59 +1,145 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "bus/codec.h"
 #include "sim/chaos.h"
 
 namespace starling {
 
+/// What can be injected: its name, with the number that the list of faults gives it, and in words.
+struct FaultKind {
+  std::string name;
+  std::string what;
+};
+[[nodiscard]] std::vector<FaultKind> fault_kinds();
+
 /// The faults of one seed. Swarm testing (Groce 2012): each kind is off, mild or extreme for the
-/// whole seed, so that a rare kind is not always drowned by the others. Outlives the world.
+/// whole seed, so that a rare kind is not always drowned by the others. Every kind has random
+/// numbers of its own: leaving one out leaves the others as they were. Outlives the world.
 class ChaosFaults {
  public:
   enum class Dose : std::uint8_t { off, mild, extreme };
 
-  ChaosFaults(std::uint32_t agents, std::uint32_t executors_each, Duration last, Rng rng);
+  /// `without`: names of kinds that are off, or their numbers alone ("F13").
+  ChaosFaults(std::uint32_t agents, std::uint32_t executors_each, Duration last, Rng rng,
+              const std::set<std::string>& without);
 
-  /// Scripts everything, and the healing at the end.
-  void plan(World& world);
+  // Before the world is made.
+  [[nodiscard]] bool herd();            ///< all jobs come at one instant
+  void tighten(Limits& limits);
+  [[nodiscard]] std::unique_ptr<Policy> brain(AgentId agent, std::unique_ptr<Policy> good,
+                                              std::function<void(Duration)> stall);
+
+  /// Scripts everything, and the healing at the end. `wrong`: the topology of an executor that was
+  /// given another site's file.
+  void plan(World& world, const Topology& wrong);
   /// To be called between two events: kills go by events, so that they hit inside of protocol steps
   /// and not only idle time.
   void between_events(World& world);
   [[nodiscard]] bool healed() const noexcept { return healed_; }
   [[nodiscard]] FaultCounts counts(World& world) const;
+  /// Kinds that are on in this seed, in their order.
+  [[nodiscard]] std::vector<std::string> active() const;
+
+  struct Kind;  ///< chaos_faults.cpp
 
  private:
-  [[nodiscard]] Dose draw();
-  [[nodiscard]] Instant soon(Instant from, double mean_s);
-  void repeat(World& world, const char* kind, Dose dose, void (ChaosFaults::*fault)(World&));
-  void plan_network(World& world);
-  void kill(World& world, bool an_agent, std::uint32_t which);
-  void kill_rack(World& world);
-  void kill_all_agents(World& world);
-  void restart_all_executors(World& world);
-  void take_over(World& world);
-  void isolate(World& world);
-  void halve(World& world);
-  void cut_one_way(World& world);
-  void swizzle(World& world);
-  void clog(World& world);
+  struct State {  // of one kind, in the order of the table
+    Dose dose = Dose::off;
+    Rng rng{0};
+  };
+  /// What happens; called once at the start, or again and again.
+  using Fault = void (ChaosFaults::*)(World&, Rng&, Dose);
+  friend struct Kind;
+  friend std::vector<FaultKind> fault_kinds();
+  [[nodiscard]] static std::span<const Kind> kinds();
+  [[nodiscard]] State& state(const char* name);
+  void repeat(World& world, std::size_t kind);
+
+  // chaos_process.cpp
+  void kill(World& world, Rng& rng, NodeId node);
+  void bring_back(World& world, NodeId node);
+  void bring_back_in(World& world, NodeId node, Duration wait);
+  void stopped(World& world, NodeId node);
+  bool went_down(World& world, NodeId node);
+  void kill_rack(World& world, Rng& rng, Dose dose);
+  void kill_all_agents(World& world, Rng& rng, Dose dose);
+  void restart_all_executors(World& world, Rng& rng, Dose dose);
+  void pause(World& world, Rng& rng, Dose dose);
+  void suspend(World& world, Rng& rng, Dose dose);
+  void skew(World& world, Rng& rng, Dose dose);
+  void lose_host(World& world, Rng& rng, Dose dose);
+  void compact(World& world, Rng& rng, Dose dose);
+  // chaos_network.cpp
+  void isolate(World& world, Rng& rng, Dose dose);
+  void halve(World& world, Rng& rng, Dose dose);
+  void cut_one_way(World& world, Rng& rng, Dose dose);
+  void swizzle(World& world, Rng& rng, Dose dose);
+  void delay(World& world, Rng& rng, Dose dose);
+  void clog(World& world, Rng& rng, Dose dose);
+  void lose(World& world, Rng& rng, Dose dose);
+  void duplicate(World& world, Rng& rng, Dose dose);
+  void reorder(World& world, Rng& rng, Dose dose);
+  void corrupt(World& world, Rng& rng, Dose dose);
+  void short_queues(World& world, Rng& rng, Dose dose);
+  void read_slowly(World& world, Rng& rng, Dose dose);
   void cut(World& world, NodeId from, NodeId to, Duration lasts);
+  [[nodiscard]] Network::Tampered tamper(NodeId from, NodeId to, std::vector<std::byte>& frame);
+  [[nodiscard]] Network::Tampered garble(Rng& rng, NodeId from, NodeId to,
+                                         std::vector<std::byte>& frame);
+  // chaos_disk.cpp
+  void fill_disk(World& world, Rng& rng, Dose dose);
+  void fail_write(World& world, Rng& rng, Dose dose);
+  void break_disk(World& world, Rng& rng, Dose dose);
+  void stop_in_write(World& world, Rng& rng, Dose dose);
+  void flip_bit(World& world, Rng& rng, Dose dose);
+  void slow_disks(World& world, Rng& rng, Dose dose);
+  // chaos_brain.cpp
+  void lie(World& world, Rng& rng, Dose dose);
+  [[nodiscard]] Network::Tampered untrue(Rng& rng, std::vector<std::byte>& frame);
+  // chaos_operator.cpp
+  void zombie(World& world, Rng& rng, Dose dose);
+  void take_over(World& world, Rng& rng, Dose dose);
+  void take_over_late(World& world, Rng& rng, Dose dose);
+  void two_candidates(World& world, Rng& rng, Dose dose);
+  void cancel(World& world, Rng& rng, Dose dose);
+  void mislead(World& world, Rng& rng, Dose dose);
+
   void heal(World& world);
-  [[nodiscard]] Duration outage();
-  [[nodiscard]] NodeId any_node();
+  [[nodiscard]] static Duration outage(Rng& rng);
+  [[nodiscard]] NodeId any(Rng& rng) const { return pick(rng, nodes_.size()); }
+  [[nodiscard]] NodeId any_server(Rng& rng) const { return pick(rng, nodes_.size() - 1); }
+  [[nodiscard]] NodeId pick(Rng& rng, std::size_t most) const {
+    return nodes_[rng.below(static_cast<std::uint32_t>(most))];
+  }
+  [[nodiscard]] bool is_agent(NodeId node) const { return node.value <= agents_; }
+  [[nodiscard]] static std::uint32_t executor_of(NodeId node) {
+    return node.value - kFirstExecutor;
+  }
 
   std::uint32_t agents_, executors_each_;
   Instant end_;
   Rng rng_;
-  std::vector<NodeId> nodes_;
+  std::vector<State> states_;
+  std::vector<NodeId> nodes_;  // agents, executors, the client
   NetworkModel network_;
-  Dose kills_ = Dose::off;
-  std::uint32_t until_kill_ = 0;  // events
-  std::set<std::uint32_t> agents_down_, executors_down_;
+  std::uint32_t until_agent_dies_ = 0, until_executor_dies_ = 0;  // events
+  std::set<NodeId> down_;
+  std::map<NodeId, std::uint64_t> gone_;  // how often it went down
   std::set<std::pair<NodeId, NodeId>> cuts_;
+  std::set<NodeId> liars_;
+  double corrupts_ = 0;
+  std::vector<std::vector<std::byte>> seen_;  // frames that may come again in the wrong place
+  std::vector<std::byte> old_digest_;
+  Codec codec_;
+  const Topology* wrong_ = nullptr;
   FaultCounts counts_;
   bool healed_ = false;
 };

@@ -25,7 +25,7 @@ Checker::Checker(std::span<const PeerAgent> partitions, std::uint32_t jobs_per_g
     : partitions_(partitions.begin(), partitions.end()), jobs_per_gpu_(jobs_per_gpu) {}
 
 void Checker::fail(const char* rule, Instant now, NodeId node, const std::string& what) {
-  if (violation_) return;
+  if (violation_ || excused_.contains(rule)) return;
   std::array<char, 32> time{};
   std::snprintf(time.data(), time.size(), "%.9f", seconds(now.time_since_epoch()));
   violation_ = std::string(rule) + " is violated at " + time.data() + " s on " + node_text(node) +
@@ -106,7 +106,26 @@ void Checker::starting(Instant now, NodeId node, const AttemptStarting& starting
   }
 }
 
-void Checker::arrived(Instant now, NodeId from, NodeId to, const Message& message) {
+void Checker::new_disk(NodeId node) {
+  if (const auto life = lives_.find(node); life != lives_.end()) life->second.epoch = Epoch{};
+  std::erase_if(epochs_seen_, [&](const auto& seen) { return seen.first.first == node; });
+}
+
+void Checker::look_at_changes(Instant now, std::span<const AgentState* const> agents) {
+  const std::string wrong = changes_.look(agents);
+  if (wrong.empty()) return;
+  const auto space = wrong.find(' ');
+  fail(wrong.substr(0, space).c_str(), now, NodeId{}, wrong.substr(space + 1));
+}
+
+void Checker::arrived(Instant now, NodeId from, NodeId to, const Message& message,
+                      Incarnation life) {
+  if (from.value >= kFirstClient) {
+    clients_.said(message);
+  } else if (to.value >= kFirstClient) {
+    if (const std::string wrong = clients_.told(from, life, message); !wrong.empty())
+      fail("S13", now, to, wrong);
+  }
   if (const auto* accepted = std::get_if<Accepted>(&message)) {
     if (!durable_.contains(accepted->job)) {
       fail("S6", now, from,
@@ -194,17 +213,18 @@ void Checker::check_ledger(Instant now, const LedgerView& ledger) {
       }
     }
   }
-  if (!ledger.reconciling && ledger.quarantined > 0) {
+  if (!ledger.reconciling && ledger.quarantined > ledger.sick) {
     fail("S9", now, ledger.owner,
          std::to_string(ledger.quarantined) +
              " GPUs are quarantined although every executor has answered");
   }
-  const std::size_t sum = held.size() + ledger.free + ledger.quarantined;
+  const std::size_t sum = held.size() + ledger.free + ledger.quarantined + ledger.drained;
   if (sum != ledger.gpus.size()) {
     fail("S9", now, ledger.owner,
-         std::to_string(ledger.free) + " free, " + std::to_string(held.size()) + " held and " +
-             std::to_string(ledger.quarantined) + " quarantined GPUs are " + std::to_string(sum) +
-             " of " + std::to_string(ledger.gpus.size()));
+         std::to_string(ledger.free) + " free, " + std::to_string(held.size()) + " held, " +
+             std::to_string(ledger.drained) + " drained and " + std::to_string(ledger.quarantined) +
+             " quarantined GPUs are " + std::to_string(sum) + " of " +
+             std::to_string(ledger.gpus.size()));
   }
 }
 

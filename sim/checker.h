@@ -11,6 +11,8 @@
 
 #include "agents/config.h"
 #include "agents/record.h"
+#include "sim/changes.h"
+#include "sim/client_history.h"
 
 namespace starling {
 
@@ -27,6 +29,8 @@ struct LedgerView {
   bool reconciling = false;
   std::uint32_t free = 0, quarantined = 0;
   std::vector<std::pair<AttemptId, Placement>> holds;  ///< reserved, committed or running
+  std::uint32_t sick = 0;                              ///< of `quarantined`: bad
+  std::uint32_t drained = 0;                           ///< without a tenant
 };
 /// The whole world at one instant, between two events.
 struct WorldView {
@@ -43,7 +47,10 @@ struct WorldView {
 ///   S3 a job has at most one live attempt      S4 a process's attempt is committed by every
 ///   participant S5 a terminal state is the last and only one   S6 an acknowledged job is durable
 ///   S7 epochs and incarnations never fall      S8 an epoch of a partition has one owner
-///   S9 free, held and quarantined GPUs add up, and no GPU is held too often
+///   S9 free, held, quarantined and drained GPUs add up, and no GPU is held too often
+///   S10 a frame that is refused changes nothing   S11 what can grow is within its limit
+///   S13 what clients are told is one story   S14 who could not write says nothing more
+///   S15 the journal gives back what memory held   and versions and holds only move forward
 class Checker {
  public:
   /// `partitions`: by PartitionId; partition p starts with agent p.
@@ -51,10 +58,29 @@ class Checker {
   explicit Checker(std::span<const PeerAgent> partitions, std::uint32_t jobs_per_gpu = 1);
 
   void wrote(Instant now, NodeId node, std::span<const Record> records);
-  void arrived(Instant now, NodeId from, NodeId to, const Message& message);
+  /// `life`: of the sender.
+  void arrived(Instant now, NodeId from, NodeId to, const Message& message,
+               Incarnation life = Incarnation{1});
   void look(Instant now, const WorldView& world);
   /// The hardware refused a process on a full GPU.
   void overlap(Instant now, const std::string& what) { fail("S1", now, NodeId{}, what); }
+
+  /// By AgentId; null while down.
+  void look_at_changes(Instant now, std::span<const AgentState* const> agents);
+  /// The node's disk was replaced: what it knew of epochs is gone, rightly.
+  void new_disk(NodeId node);
+  /// Rules that are not looked at: the world breaks what they rest on.
+  void excuse(const std::string& rule) { excused_.insert(rule); }
+  /// A frame that had to be refused was taken, or left a trace.
+  void took_refused(Instant now, NodeId node, const std::string& what) {
+    fail("S10", now, node, what);
+  }
+  void spoke_after_refusal(Instant now, NodeId node) {
+    fail("S14", now, node, "said something although its journal had refused to write");
+  }
+  void memory_differs(Instant now, NodeId node, const std::string& what) {
+    fail("S15", now, node, what);
+  }
 
   /// The first thing that was wrong: rule, time, node and what was seen.
   [[nodiscard]] const std::optional<std::string>& violation() const noexcept { return violation_; }
@@ -85,6 +111,9 @@ class Checker {
   std::map<JobId, JobPhase> ended_;
   std::map<AttemptId, std::vector<Share>> gangs_;  // of AttemptStarting
   std::set<std::pair<AttemptId, PartitionId>> committed_;
+  std::set<std::string> excused_;
+  Changes changes_;
+  ClientHistory clients_;
   std::optional<std::string> violation_;
 };
 

@@ -51,9 +51,22 @@ struct Healthy {
   WorldView world;
 };
 
+Submit submit_of(JobId job) {
+  Submit submit;
+  submit.spec.id = job;
+  return submit;
+}
+JobState state_of(JobId job, JobPhase phase) {
+  JobState state;
+  state.job = job;
+  state.phase = phase;
+  return state;
+}
+
 TEST_CASE("a healthy world is not accused") {
   Healthy h;
   h.checker.look(kNow, h.world);
+  h.checker.arrived(kNow, client_node(0), kA, submit_of(kJob));
   h.checker.arrived(kNow, kA, client_node(0), Accepted{kJob, AgentId{0}});
   h.checker.arrived(kNow, kA, executor_node(0),
                     Launch{kOne, {PartitionId{0}, Epoch{1}}, {}, {}, {}, {}});
@@ -154,6 +167,7 @@ TEST_CASE("S5: a job ends twice, or starts after its end") {
 
 TEST_CASE("S6: an acknowledgement without a record") {
   Healthy h;
+  h.checker.arrived(kNow, client_node(0), kB, submit_of({0, 99}));
   h.checker.arrived(kNow, kB, client_node(0), Accepted{{0, 99}, AgentId{1}});
   CHECK(h.caught("S6"));
 }
@@ -186,7 +200,60 @@ TEST_CASE("S9: a GPU is lost, or held twice") {
   SUBCASE("lost") { h.world.ledgers[0].free = 2; }
   SUBCASE("held twice") { h.world.ledgers[0].holds.push_back({kOther, gpus({3})}); }
   SUBCASE("somebody else's") { h.world.ledgers[0].holds.push_back({kOther, gpus({5})}); }
+  SUBCASE("more quarantined than bad") {
+    h.world.ledgers[0].free = 1;
+    h.world.ledgers[0].quarantined = 2;
+    h.world.ledgers[0].sick = 1;
+  }
+  SUBCASE("drained and free") { h.world.ledgers[0].drained = 1; }
   CHECK(h.caught("S9"));
+}
+
+TEST_CASE("S9: bad and drained GPUs are in the sum") {
+  Healthy h;
+  REQUIRE(h.world.ledgers[0].free == 3);
+  h.world.ledgers[0].free = 1;
+  h.world.ledgers[0].quarantined = h.world.ledgers[0].sick = 1;
+  h.world.ledgers[0].drained = 1;
+  CHECK_FALSE(h.caught("S9"));
+}
+
+TEST_CASE("S13: what a client is told is not one story") {
+  Healthy h;
+  const NodeId client = client_node(0);
+  const auto told = [&](Message message, std::uint64_t life = 1) {
+    h.checker.arrived(kNow, kA, client, message, Incarnation{life});
+  };
+  SUBCASE("accepted, and nobody had asked") { told(Accepted{kJob, AgentId{0}}); }
+  SUBCASE("accepted and then") {
+    h.checker.arrived(kNow, client, kA, submit_of(kJob));
+    told(Accepted{kJob, AgentId{0}}, 2);
+    told(state_of(kJob, JobPhase::unknown));  // of an earlier life, which may know less
+    CHECK_FALSE(h.checker.violation());
+    SUBCASE("refused") { told(Rejected{kJob, Refusal::invalid, {}}); }
+    SUBCASE("forgotten") { told(state_of(kJob, JobPhase::unknown), 2); }
+    SUBCASE("ended in two ways") {
+      h.write(kA, JobEnded{kJob, {}});
+      told(state_of(kJob, JobPhase::finished));
+      told(state_of(kJob, JobPhase::failed));
+    }
+  }
+  CHECK(h.checker.violation()->substr(0, 4) == "S13 ");
+}
+
+TEST_CASE("S10, S14, S15: what the world saw becomes a violation, unless the rule is excused") {
+  Healthy h;
+  h.checker.excuse("S10");
+  h.checker.took_refused(kNow, kA, "took it");
+  CHECK_FALSE(h.checker.violation());
+  SUBCASE("S14") {
+    h.checker.spoke_after_refusal(kNow, kA);
+    CHECK(h.caught("S14"));
+  }
+  SUBCASE("S15") {
+    h.checker.memory_differs(kNow, kA, "it differs");
+    CHECK(h.caught("S15"));
+  }
 }
 
 }  // namespace

@@ -67,6 +67,24 @@ void Hardware::stop(std::uint32_t executor, AttemptId attempt) {
   if (gang.processes.empty()) remove(found->second);
 }
 
+void Hardware::lose_host(std::uint32_t executor) {
+  std::vector<AttemptId> here;
+  for (const auto& [attempt, index] : by_attempt_) {
+    const auto& processes = gangs_[index].processes;
+    if (std::any_of(processes.begin(), processes.end(),
+                    [&](const SimProcess& p) { return p.executor == executor; })) {
+      here.push_back(attempt);
+    }
+  }
+  for (const AttemptId attempt : here) stop(executor, attempt);
+  exits_[executor].clear();
+}
+
+void Hardware::add_job(JobTruth job) {
+  rows_.emplace(job.id, static_cast<std::uint32_t>(jobs_.size()));
+  jobs_.push_back(std::move(job));
+}
+
 std::vector<Exit> Hardware::reap(std::uint32_t executor) {
   std::vector<Exit> ended;
   ended.swap(exits_[executor]);
@@ -100,6 +118,10 @@ std::vector<Progress> Hardware::measure(std::uint32_t executor) {
     all.push_back({attempt, gang.service, gang.rate});
   }
   return all;
+}
+
+void Hardware::set_sick(GpuId gpu, bool sick) {
+  if (sick ? sick_.insert(gpu).second : sick_.erase(gpu) > 0) ++health_;
 }
 
 std::span<const std::uint32_t> Hardware::end(std::uint32_t index, std::uint32_t version) {

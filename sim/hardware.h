@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "agents/executor.h"
@@ -57,6 +59,16 @@ class Hardware {
   [[nodiscard]] std::vector<Exit> reap(std::uint32_t executor);
   void adopt(std::uint32_t executor, std::span<const LaunchSpec> ran);
   [[nodiscard]] std::vector<Progress> measure(std::uint32_t executor);
+
+  /// A bad GPU, or one that is well again. What runs there goes on: that it must not is the owner's
+  /// business. Executors see it at their next turn.
+  void set_sick(GpuId gpu, bool sick);
+  [[nodiscard]] const std::set<GpuId>& sick() const noexcept { return sick_; }
+  [[nodiscard]] std::uint64_t health() const noexcept { return health_; }  ///< grows with changes
+  /// The executor's machine has lost power: its processes are gone and nobody is told.
+  void lose_host(std::uint32_t executor);
+  /// Beyond those it was made with.
+  void add_job(JobTruth job);
 
   /// A gang_end event. Returns the executors with something to reap, ascending; none for an
   /// outdated event.
@@ -123,6 +135,8 @@ class Hardware {
   std::uint32_t busy_ = 0, moving_ = 0;
   std::uint64_t changes_ = 0;
   std::string overlap_;
+  std::set<GpuId> sick_;
+  std::uint64_t health_ = 0;
 };
 
 /// One executor's view of the hardware.
@@ -132,13 +146,21 @@ class SimLauncher final : public Launcher {
       : executor_(executor), hardware_(hardware) {}
   Status start(const LaunchSpec& spec) override { return hardware_.start(executor_, spec); }
   void stop(AttemptId attempt, Duration) override { hardware_.stop(executor_, attempt); }
-  void adopt(std::span<const LaunchSpec> ran) override { hardware_.adopt(executor_, ran); }
+  void adopt(std::span<const LaunchSpec> ran) override {
+    told_ = 0;  // a new life of the executor knows nothing
+    hardware_.adopt(executor_, ran);
+  }
   std::vector<Exit> reap() override { return hardware_.reap(executor_); }
   std::vector<Progress> measure() override { return hardware_.measure(executor_); }
+  std::optional<Placement> health_news() override {
+    if (std::exchange(told_, hardware_.health()) == hardware_.health()) return std::nullopt;
+    return Placement(hardware_.sick().begin(), hardware_.sick().end());
+  }
 
  private:
   std::uint32_t executor_;
   Hardware& hardware_;
+  std::uint64_t told_ = 0;
 };
 
 }  // namespace starling

@@ -1,49 +1,84 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/rng.h"
 #include "store/memory_journal.h"
 
 namespace starling {
 
-/// A disk of the simulated world: a MemoryJournal that shows what becomes durable to an observer.
+/// What a simulated disk does to the writes of one node. A write that fails is final for the node's
+/// process, as with SQLite and etcd; the disk itself may be well again when the next one starts.
+struct DiskFaults {
+  std::optional<std::uint64_t> room;  ///< records until the disk is full
+  bool fails_once = false;            ///< the next write
+  bool fails = false;                 ///< every write
+  double slow_chance = 0;             ///< of a write to take up to `slow_most`
+  Duration slow_most{0};
+  /// The machine stops inside the next write: before it, in its middle, or when it is durable and
+  /// nothing that depends on it has been said or done. A torn write is cut off at recovery.
+  enum class Stop : std::uint8_t { none, before, torn, after } stop = Stop::none;
+};
+
+/// A disk of the simulated world: a MemoryJournal that shows what becomes durable to an observer,
+/// and fails as it is told to.
 class WatchedJournal final : public Journal {
  public:
   using Observer = std::function<void(std::span<const Record>)>;
+  using OnSlow = std::function<void(Duration)>;
 
-  WatchedJournal(MemoryJournal::Keep keep, Observer observer)
-      : disk_(keep), observer_(std::move(observer)) {}
+  WatchedJournal(MemoryJournal::Keep keep, Observer observer, Rng rng = Rng(0))
+      : keep_(keep), disk_(keep), observer_(std::move(observer)), rng_(rng) {}
 
   /// The same disk for the next owner; this one is fenced from now on: it refuses every write.
-  [[nodiscard]] std::unique_ptr<WatchedJournal> succeed() {
-    fenced_ = true;
-    auto next = std::make_unique<WatchedJournal>(MemoryJournal::Keep::counts, observer_);
-    std::swap(next->disk_, disk_);
-    return next;
-  }
+  [[nodiscard]] std::unique_ptr<WatchedJournal> succeed();
+  /// Called during a write that takes long, with how long.
+  void on_slow(OnSlow call) { on_slow_ = std::move(call); }
 
-  Status append(std::span<const Record> records) override {
-    if (fenced_) return {Errc::conflict, "the journal has another owner"};
-    Status written = disk_.append(records);
-    if (written.ok() && observer_) observer_(records);
-    return written;
+  Status append(std::span<const Record> records) override;
+  /// `invalid` if a record is damaged.
+  Result<std::vector<Record>> recover() override;
+  Status compact(std::span<const Record> records) override;
+
+  [[nodiscard]] DiskFaults& faults() noexcept { return faults_; }
+  /// A bit of one record is not what was written; recover() finds it. False: nothing is there yet.
+  bool damage(std::uint32_t which);
+  /// What an operator does about it: the record is copied from where it is still right.
+  void repair() { damaged_.reset(); }
+  [[nodiscard]] bool damaged() const noexcept { return damaged_.has_value(); }
+  /// A new disk.
+  void erase() {
+    disk_ = MemoryJournal(keep_);
+    damaged_.reset();
   }
-  Result<std::vector<Record>> recover() override { return disk_.recover(); }
-  Status compact(std::span<const Record> records) override {
-    if (fenced_) return {Errc::conflict, "the journal has another owner"};
-    return disk_.compact(records);
-  }
+  /// A write was refused: nothing may leave this node any more.
+  [[nodiscard]] bool refused() const noexcept { return refused_; }
+  /// For the next life.
+  void start() noexcept { refused_ = fenced_; }
 
   [[nodiscard]] MemoryJournal& disk() noexcept { return disk_; }
 
  private:
+  [[nodiscard]] Status write(std::size_t records);
+  Status refuse(Error why) {
+    refused_ = true;
+    return why;
+  }
+
+  MemoryJournal::Keep keep_;
   MemoryJournal disk_;
   Observer observer_;
-  bool fenced_ = false;
+  OnSlow on_slow_;
+  Rng rng_;
+  DiskFaults faults_;
+  std::optional<std::uint64_t> damaged_;  // record
+  bool fenced_ = false, refused_ = false;
 };
 
 }  // namespace starling

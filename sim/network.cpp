@@ -18,17 +18,43 @@ Network::Network(const NetworkModel& model, Rng rng, const Limits& limits, Event
       rng_(rng),
       frame_bytes_max_(limits.frame_bytes),
       queue_(queue),
-      clock_(clock) {}
+      clock_(clock),
+      spy_(limits) {}
+
+void Network::note(FrameFates::ByKind& fate, std::span<const std::byte> frame) {
+  if (!counts_kinds_) return;
+  if (auto decoded = spy_.decode(frame)) ++fate[decoded.value().message.index()];
+}
 
 bool Network::send(NodeId from, NodeId to, std::span<const std::byte> frame) {
   if (frame.size() > frame_bytes_max_) return false;
   ++sent_;
+  if (!tamper_) return pass(from, to, frame, false);
+  altered_.assign(frame.begin(), frame.end());
+  const Tampered tampered = tamper_(from, to, altered_);
+  if (tampered == Tampered::no) return pass(from, to, frame, false);
+  if (tampered == Tampered::lie) {
+    ++lies_;
+    return pass(from, to, altered_, false);
+  }
+  ++corrupted_;
+  note(fates_.corrupted, frame);
+  return tampered == Tampered::discarded || pass(from, to, altered_, true);
+}
+
+/// True: it is on its way, or lost like one that is.
+bool Network::pass(NodeId from, NodeId to, std::span<const std::byte> frame, bool corrupt) {
   if (!cut_.empty() && cut_.contains({from, to})) {
     ++lost_;
+    note(fates_.lost, frame);
+    return true;
+  }
+  if (queue_frames_ != SIZE_MAX && queued_[{from, to}] >= queue_frames_) {
+    ++overflowed_;
     return true;
   }
   if (ideal_) {
-    carry(from, to, frame, clock_.now());
+    carry(from, to, frame, clock_.now(), corrupt);
     return true;
   }
   // Every frame draws the same number of random numbers, so that one more fault does not shift all
@@ -40,27 +66,40 @@ bool Network::send(NodeId from, NodeId to, std::span<const std::byte> frame) {
   const Duration second = way();
   if (is_lost) {
     ++lost_;
+    note(fates_.lost, frame);
     return true;
   }
   Instant at = clock_.now() + first;
   if (overtakes) {
     ++overtaken_;
+    note(fates_.overtaken, frame);
     at += 10 * second;
   } else {
     Instant& last = last_arrival_[{from, to}];
     at = last = std::max(at, last);
   }
-  carry(from, to, frame, at);
+  carry(from, to, frame, at, corrupt);
   if (is_repeated) {
     ++repeated_;
-    carry(from, to, frame, at + 100 * second);
+    note(fates_.repeated, frame);
+    carry(from, to, frame, at + 100 * second, corrupt);
   }
   return true;
 }
 
 Network::InFlight Network::arrive(std::uint32_t token) {
   free_slots_.push_back(token);
+  if (queue_frames_ != SIZE_MAX) {
+    std::size_t& queued = queued_[{slots_[token].from, slots_[token].to}];
+    if (queued > 0) --queued;
+  }
   return std::move(slots_[token]);
+}
+
+void Network::disconnect(NodeId node) {
+  for (InFlight& frame : slots_) {
+    if (frame.to == node && !frame.bytes.empty()) frame.to = NodeId{}, ++lost_;
+  }
 }
 
 void Network::cut(NodeId from, NodeId to, bool is_cut) {
@@ -71,14 +110,16 @@ void Network::cut(NodeId from, NodeId to, bool is_cut) {
   }
 }
 
-void Network::carry(NodeId from, NodeId to, std::span<const std::byte> frame, Instant at) {
+void Network::carry(NodeId from, NodeId to, std::span<const std::byte> frame, Instant at,
+                    bool corrupt) {
+  if (queue_frames_ != SIZE_MAX) ++queued_[{from, to}];
   if (free_slots_.empty()) {
     free_slots_.push_back(static_cast<std::uint32_t>(slots_.size()));
     slots_.emplace_back();
   }
   const std::uint32_t slot = free_slots_.back();
   free_slots_.pop_back();
-  slots_[slot] = {from, to, {frame.begin(), frame.end()}};
+  slots_[slot] = {from, to, {frame.begin(), frame.end()}, corrupt};
   queue_.push(at, EventKind::delivery, to.value, slot);
 }
 

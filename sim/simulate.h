@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <string>
 
 #include "agents/config.h"
@@ -50,7 +52,14 @@ struct SimOptions {
   bool check = false;  ///< S1 to S9 after every event; a violation is an error
   Timers timers;
   Limits limits;
+  /// Nodes that speak as an earlier version does; all others speak the newest protocol.
+  std::map<NodeId, std::uint16_t> protocols = {};
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;  ///< called now and then
+  /// Puts something between an agent and its policy; `stall` says that the present decision takes
+  /// that long. Empty: nothing.
+  std::function<std::unique_ptr<Policy>(AgentId, std::unique_ptr<Policy>,
+                                        std::function<void(Duration)> stall)>
+      wrap_policy;
 };
 
 /// Runs the whole trace through real cores, codec and drivers in one thread of virtual time.

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "sim/node_hash.h"
 #include "sim/world_parts.h"
 
 namespace starling {
@@ -63,6 +64,8 @@ Result<bool> World::step_until(Instant until) {
   p.clock.set(event.at);
   ++p.events;
   if (Status acted = p.act(*this, event); !acted.ok()) return acted.error();
+  if (p.failed) return *p.failed;
+  for (const NodeId node : std::exchange(p.stopped, {})) p.on_stopped(*this, node);
   p.note_change();
   if (p.checker != nullptr) {
     if (Status fine = p.check(); !fine.ok()) return fine.error();
@@ -99,53 +102,80 @@ Status World::Parts::act(World& world, const SimEvent& event) {
 Status World::Parts::deliver(std::uint32_t slot) {
   Network::InFlight frame = network.arrive(slot);
   const std::size_t index = seat_of(frame.to);
-  if (index >= seats.size() || seats[index]->node == nullptr) return done();
+  if (index >= seats.size()) return done();
+  for (std::size_t d = 0; d < deposed.size(); ++d) {
+    if (deposed[d]->node == nullptr || deposed[d]->id != frame.to) continue;
+    if (!deposed[d]->endpoint.put(frame.from, frame.bytes)) continue;
+    if (Status woken = wake(seats.size() + d); !woken.ok()) return woken;
+  }
+  Seat& seat = *seats[index];
+  if (seat.node == nullptr) return done();
   ++messages;
   hash.add(static_cast<std::uint64_t>(clock.now().time_since_epoch().count()));
   hash.add((std::uint64_t{frame.from.value} << 32U) | frame.to.value);
   hash.add(hash_of(frame.bytes));
-  if (checker != nullptr) {
+  if (checker != nullptr && !frame.corrupt) {
     if (auto message = spy.decode(frame.bytes)) {
-      checker->arrived(clock.now(), frame.from, frame.to, message.value().message);
+      checker->arrived(clock.now(), frame.from, frame.to, message.value().message,
+                       message.value().header.incarnation);
     }
   }
-  for (std::size_t d = 0; d < deposed.size(); ++d) {
-    if (deposed[d]->node == nullptr || deposed[d]->id != frame.to) continue;
-    deposed[d]->endpoint.put(frame.from, frame.bytes);
-    if (Status woken = wake(seats.size() + d); !woken.ok()) return woken;
-  }
-  seats[index]->endpoint.put(frame.from, std::move(frame.bytes));
-  return wake(index);
+  const bool alone = frame.corrupt && seat.endpoint.waiting() == 0 && !paused(seat) &&
+                     seat.reads_every == Duration{0};
+  const std::uint64_t before = alone ? hash_of(*seat.node) : 0;
+  const std::uint64_t refused = refusals(*seat.node);
+  if (!seat.endpoint.put(frame.from, std::move(frame.bytes))) return done();
+  if (Status woken = wake(index); !woken.ok()) return woken;
+  return alone ? refused_well(index, before, refused) : done();
 }
 
 Status World::Parts::took(std::size_t index, const Result<Node::Turn>& turn) {
+  Seat& seat = seat_at(index);
   if (turn.ok()) {
+    if (seat.stall > Duration{0}) pause(seat, std::exchange(seat.stall, Duration{0}));
     reschedule(index);
     return done();
   }
-  if (index < seats.size()) return turn.error();
-  seat_at(index).node.reset();
+  if (checker != nullptr && seat.journal != nullptr && seat.journal->refused() &&
+      seat.endpoint.sent() != seat.told) {
+    checker->spoke_after_refusal(clock.now(), seat.id);
+  }
+  if (index >= seats.size()) {
+    seat.node.reset();
+    return done();
+  }
+  if (on_stopped == nullptr || turn.error().code != Errc::io) return turn.error();
+  crash(index);
+  stopped.push_back(seat.id);
   return done();
 }
 
 Status World::Parts::wake(std::size_t index) {
-  Seat& seat = seat_at(index);
-  if (seat.node == nullptr) return done();
-  return took(index, seat.node->absorb(clock.now()));
+  for (;;) {
+    Seat& seat = seat_at(index);
+    if (seat.node == nullptr || paused(seat)) return done();
+    seat.told = seat.endpoint.sent();
+    const Result<Node::Turn> turn = seat.node->absorb(seat.clock.at(clock.now()));
+    if (Status took_it = took(index, turn); !took_it.ok()) return took_it;
+    if (!turn.ok() || !turn.value().more) return done();
+  }
 }
 
 Status World::Parts::tick(std::size_t index) {
   Seat& seat = seat_at(index);
   if (seat.node == nullptr || seat.tick_at != clock.now()) return done();
   seat.tick_at = kNever;
-  if (seat.node->next_deadline() <= clock.now()) {
+  if (paused(seat)) return done();
+  const Instant local = seat.clock.at(clock.now());
+  if (seat.node->next_deadline() <= local) {
     seat.ticks_now = seat.last_tick == clock.now() ? seat.ticks_now + 1 : 1;
     seat.last_tick = clock.now();
     if (seat.ticks_now > kTicksAtOneInstant) {
       return {Errc::invalid, "node " + std::to_string(seat.id.value) + " never stops deciding at " +
                                  std::to_string(seconds(clock.now().time_since_epoch())) + " s"};
     }
-    return took(index, seat.node->pump(clock.now()));
+    seat.told = seat.endpoint.sent();
+    return took(index, seat.node->pump(local));
   }
   reschedule(index);
   return done();
@@ -153,7 +183,8 @@ Status World::Parts::tick(std::size_t index) {
 
 void World::Parts::reschedule(std::size_t index) {
   Seat& seat = seat_at(index);
-  const Instant when = std::max(seat.node->next_deadline(), clock.now());
+  if (paused(seat)) return;  // resume() looks again
+  const Instant when = std::max(seat.clock.when(seat.node->next_deadline()), clock.now());
   if (when >= seat.tick_at) return;
   seat.tick_at = when;
   const bool submits = index + 1 == seats.size();
@@ -191,68 +222,49 @@ bool World::Parts::stalled() const {
          clock.now() - last_change > kStalled;
 }
 
-void World::Parts::crash(std::size_t index) {
-  Seat& seat = *seats[index];
-  if (seat.node == nullptr) return;
-  if (const Agent* agent = agent_core(index)) past.add(agent->status());
-  seat.node.reset();
-  seat.tick_at = kNever;
-}
-
-void World::Parts::depose(std::size_t agent, Duration lasts) {
-  if (seats[agent]->node == nullptr) return;
-  past.add(agent_core(agent)->status());
-  auto next = std::make_unique<Seat>(seats[agent]->id, network);
-  next->journal = seats[agent]->journal->succeed();
-  const std::size_t index = seats.size() + deposed.size();
-  deposed.push_back(std::exchange(seats[agent], std::move(next)));
-  deposed.back()->tick_at = kNever;
-  reschedule(index);
-  queue.push(later(clock.now(), lasts), EventKind::script,
-             static_cast<std::uint32_t>(scripts.size()));
-  scripts.push_back([this, index](World&) { seat_at(index).node.reset(); });
-  ++scripts_left;
-}
-
 const Agent* World::Parts::agent_core(std::size_t index) const {
   if (index >= agent_configs.size() || seats[index]->node == nullptr) return nullptr;
   return &static_cast<const AgentNode&>(*seats[index]->node).core();
 }
 
-void World::at(Instant when, std::function<void(World&)> what) {
-  parts_->queue.push(when, EventKind::script, static_cast<std::uint32_t>(parts_->scripts.size()));
-  parts_->scripts.push_back(std::move(what));
-  ++parts_->scripts_left;
+void World::set_protocol(NodeId node, std::uint16_t protocol) {
+  const std::size_t index = parts_->seat_of(node);
+  const std::size_t agents = parts_->agent_configs.size();
+  if (index < agents) {
+    parts_->agent_configs[index].protocol = protocol;
+  } else {
+    parts_->executor_configs.at(index - agents).protocol = protocol;
+  }
 }
-
-void World::crash_agent(AgentId agent) { parts_->crash(agent.value); }
-void World::restart_agent(AgentId agent) {
-  parts_->crash(agent.value);
-  ++parts_->agent_configs[agent.value].incarnation.value;
-  STARLING_CHECK(parts_->start_agent(agent.value).ok());
+void World::drain(ServerId server, bool drained, bool evict) {
+  for (const PeerAgent& peer : parts_->agent_configs.front().flock) {
+    if (!peer.partition.servers.contains(server.value)) continue;
+    const auto frame =
+        parts_->spy.encode({kNewestProtocol, Incarnation{1}, 1}, SetDrain{server, drained, evict});
+    parts_->network.send(client_node(1), agent_node(peer.agent), frame);
+  }
 }
-void World::take_over(AgentId agent, Duration lasts) {
-  parts_->depose(agent.value, lasts);
-  ++parts_->agent_configs[agent.value].incarnation.value;
-  ++parts_->agent_configs[agent.value].epoch.value;
-  STARLING_CHECK(parts_->start_agent(agent.value).ok());
-}
-void World::crash_executor(std::uint32_t executor) {
-  parts_->crash(parts_->executor_seat(executor));
-}
-void World::restart_executor(std::uint32_t executor) {
-  parts_->crash(parts_->executor_seat(executor));
-  ++parts_->executor_configs[executor].incarnation.value;
-  STARLING_CHECK(parts_->start_executor(executor).ok());
+NodeCounters World::counters(NodeId node) const {
+  const std::size_t index = parts_->seat_of(node);
+  const bool up = index < parts_->seats.size() && parts_->seats[index]->node != nullptr;
+  return up ? parts_->seats[index]->node->counters() : NodeCounters{};
 }
 
 Instant World::now() const noexcept { return parts_->clock.now(); }
 Network& World::network() noexcept { return parts_->network; }
 Hardware& World::hardware() noexcept { return *parts_->hardware; }
 const Agent* World::agent(AgentId agent) const { return parts_->agent_core(agent.value); }
+const Executor* World::executor(std::uint32_t executor) const {
+  const Node* node = parts_->seats[parts_->executor_seat(executor)]->node.get();
+  return node == nullptr ? nullptr : &static_cast<const ExecutorNode&>(*node).core();
+}
+std::uint32_t World::agents() const noexcept {
+  return static_cast<std::uint32_t>(parts_->agent_configs.size());
+}
 std::uint32_t World::executors() const noexcept {
   return static_cast<std::uint32_t>(parts_->executor_configs.size());
 }
 const Client& World::client() const { return parts_->client->core(); }
+std::uint64_t World::messages() const noexcept { return parts_->messages; }
 
 }  // namespace starling

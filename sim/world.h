@@ -51,22 +51,67 @@ class World {
 
   /// Calls `what` at `when`, before anything else of that instant.
   void at(Instant when, std::function<void(World&)> what);
+
   /// The agent's memory is gone, its journal stays; frames to it are lost until it is back.
   void crash_agent(AgentId agent);
-  /// Starts its next life from its journal.
-  void restart_agent(AgentId agent);
+  /// Starts its next life from its journal. Fails, and leaves it down, where that is damaged.
+  Status restart_agent(AgentId agent);
   /// Another host takes the agent's partition over at the next epoch, from its journal. If the old
   /// owner is alive it does not know, hears and speaks for `lasts` more, and can no longer write.
-  void take_over(AgentId agent, Duration lasts);
+  Status take_over(AgentId agent, Duration lasts);
+  /// The same for a candidate who believes in epoch `expect`; refused if that is not the current
+  /// one. A refused candidate does nothing.
+  [[nodiscard]] bool try_take_over(AgentId agent, Epoch expect, Duration lasts);
+  [[nodiscard]] Epoch epoch(AgentId agent) const;  ///< by the authority
+  [[nodiscard]] bool any_deposed(AgentId agent) const;
   void crash_executor(std::uint32_t executor);
-  void restart_executor(std::uint32_t executor);
+  Status restart_executor(std::uint32_t executor);
+  /// The executor's machine loses power: it and all processes there are gone. With `disk` its
+  /// journal too; what was on its way to it is lost then.
+  void lose_host(std::uint32_t executor, bool disk);
+
+  /// The node takes no turn for so long; what arrives meanwhile waits.
+  void pause(NodeId node, Duration lasts);
+  /// The same, and the node's clock does not count the time.
+  void suspend(NodeId node, Duration lasts);
+  /// Of the node's clock: seconds per second.
+  void set_rate(NodeId node, double rate);
+  /// Ends every pause.
+  void wake_all();
+  /// Reads at most `frames` frames each `every`, and keeps at most `room` waiting; zero: at once.
+  void read_slowly(NodeId node, std::size_t frames, Duration every, std::size_t room);
+  [[nodiscard]] WatchedJournal& disk(NodeId node);
+  /// Replaces the node's journal by its core's snapshot, as long-lived daemons do.
+  void compact(NodeId node);
+  /// Called when a node has ended because its disk failed. Without: that is the world's error.
+  void on_stopped(std::function<void(World&, NodeId)> call);
+  /// From its next start on the executor reads `topology`; null: the right one. It outlives the
+  /// world.
+  void mislead(std::uint32_t executor, const Topology* topology);
+  [[nodiscard]] bool misled(std::uint32_t executor) const;
+
+  /// A job beyond the trace, submitted now. It runs `alone` long.
+  void submit(JobSpec spec, AgentId home, Duration alone);
+  void cancel(JobId job);
+  /// An agent or executor speaks as that version does from its next life on.
+  void set_protocol(NodeId node, std::uint16_t protocol);
+  /// An operator's word to the owner of the server. It may get lost; repeating it changes nothing.
+  void drain(ServerId server, bool drained, bool evict = false);
+
+  /// The checker leaves this rule alone from now on.
+  void excuse(const std::string& rule);
 
   [[nodiscard]] Instant now() const noexcept;
   [[nodiscard]] Network& network() noexcept;
   [[nodiscard]] Hardware& hardware() noexcept;
   [[nodiscard]] const Agent* agent(AgentId agent) const;  ///< null while it is down
+  [[nodiscard]] std::uint32_t agents() const noexcept;
   [[nodiscard]] std::uint32_t executors() const noexcept;
+  [[nodiscard]] const Executor* executor(std::uint32_t executor) const;  ///< null while it is down
   [[nodiscard]] const Client& client() const;
+  /// Of agents and executors that are up; all zero of others.
+  [[nodiscard]] NodeCounters counters(NodeId node) const;
+  [[nodiscard]] std::uint64_t messages() const noexcept;  ///< that have arrived
 
  private:
   struct Parts;

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "agents/executor_state.h"
 #include "interference/models.h"
 #include "sim/world_parts.h"
 #include "topology/partition.h"
@@ -10,7 +11,7 @@ namespace starling {
 namespace {
 
 // One stream of random numbers per purpose.
-enum Salt : std::uint64_t { kNetworkSalt = 1, kClientSalt = 2, kNoiseSalt = 3, kAgentSalt = 1000 };
+enum Salt : std::uint64_t { kNetworkSalt = 1, kClientSalt = 2, kNoiseSalt = 3, kAgentSalt = 1000, kDiskSalt = 1ULL << 40U };
 
 }  // namespace
 
@@ -73,8 +74,11 @@ Status World::Parts::build() {
       };
     }
     seats.back()->journal = std::make_unique<WatchedJournal>(
-        restarts ? MemoryJournal::Keep::bytes : MemoryJournal::Keep::counts, std::move(observer));
+        restarts ? MemoryJournal::Keep::bytes : MemoryJournal::Keep::counts, std::move(observer),
+        rng.fork(kDiskSalt + id.value));
+    watch_disk(*seats.back());
   };
+  authorities.resize(agent_configs.size());
   for (const AgentConfig& config : agent_configs) add_seat(agent_node(config.me));
   for (std::uint32_t e = 0; e < executors; ++e) {
     add_seat(executor_node(e));
@@ -98,6 +102,10 @@ Status World::Parts::plan_seats() {
   if (options.servers_per_executor == 0) {
     return {Errc::invalid, "servers_per_executor is 0; an executor serves at least one server"};
   }
+  const auto protocol_of = [this](NodeId node) {
+    const auto other = options.protocols.find(node);
+    return other == options.protocols.end() ? kNewestProtocol : other->second;
+  };
   std::vector<PeerAgent> flock;
   for (const Partition& p : cut.value()) flock.push_back({AgentId{p.id.value}, p});
   for (const PeerAgent& peer : flock) {
@@ -106,6 +114,8 @@ Status World::Parts::plan_seats() {
     agent.flock = flock;
     agent.limits = options.limits;
     agent.timers = options.timers;
+    agent.protocol = protocol_of(agent_node(agent.me));
+    agent.calendar = Duration{0};  // the world's clock goes on over all lives
     const IndexRange all = peer.partition.servers;
     for (std::uint32_t first = all.first; first < all.last; first += options.servers_per_executor) {
       ExecutorConfig executor;
@@ -115,6 +125,7 @@ Status World::Parts::plan_seats() {
       executor.servers = {first, std::min(all.last, first + options.servers_per_executor)};
       executor.limits = options.limits;
       executor.timers = options.timers;
+      executor.protocol = protocol_of(executor.me);
       agent.executors.push_back({executor.me, executor.servers});
       executor_configs.push_back(std::move(executor));
     }
@@ -161,8 +172,16 @@ Status World::Parts::start_agent(std::size_t agent) {
   NodeOptions node;
   node.clock = &wall;
   seat.endpoint.clear();
+  seat.journal->start();
+  std::unique_ptr<Policy> brain = std::move(policy).value();
+  if (options.wrap_policy) {
+    brain = options.wrap_policy(config.me, std::move(brain), [&seat](Duration stall) {
+      seat.endpoint.hold();
+      seat.stall += stall;
+    });
+  }
   seat.node = std::make_unique<AgentNode>(
-      Agent(config, topology, *speed, std::move(policy).value(), agent_rng, recovered.value()),
+      Agent(config, topology, *speed, std::move(brain), agent_rng, recovered.value()),
       seat.endpoint, *seat.journal, node);
   reschedule(agent);
   return done();
@@ -174,9 +193,13 @@ Status World::Parts::start_executor(std::size_t executor) {
   const auto recovered = seat.journal->recover();
   if (!recovered) return recovered.error();
   seat.endpoint.clear();
-  seat.node = std::make_unique<ExecutorNode>(
-      Executor(executor_configs[executor], topology, recovered.value()), seat.endpoint,
-      *seat.journal, *launchers[executor]);
+  seat.journal->start();
+  const bool is_misled = misled.contains(static_cast<std::uint32_t>(executor));
+  const Topology& believed = is_misled ? *other_topology : topology;
+  const ExecutorConfig& config = executor_configs[executor];
+  if (Status fits = fits_journal(config, believed, recovered.value()); !fits.ok()) return fits;
+  seat.node = std::make_unique<ExecutorNode>(Executor(config, believed, recovered.value()),
+                                             seat.endpoint, *seat.journal, *launchers[executor]);
   queue.push(clock.now(), EventKind::exit_notice, static_cast<std::uint32_t>(executor));
   reschedule(index);
   return done();

@@ -2,9 +2,11 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "sim/local_clock.h"
 #include "sim/world.h"
 
 namespace starling {
@@ -29,6 +31,17 @@ struct Seat {
   Instant tick_at = kNever;    ///< of the one tick event that counts
   Instant last_tick{};
   std::uint32_t ticks_now = 0;  ///< at last_tick
+  LocalClock clock;             ///< what the node takes for time; goes on when it is down
+  Instant paused_until{};       ///< takes no turn before
+  Duration stall{0};            ///< how long the present turn takes beyond its instant
+  std::uint64_t told = 0;       ///< frames sent before the present turn
+  std::size_t reads = 0;        ///< frames at a time, each `reads_every`
+  Duration reads_every{0};      ///< zero: everything at once
+};
+
+/// Who may write as a partition's owner: a compare-and-set on the epoch.
+struct Authority {
+  Epoch epoch{1};
 };
 
 /// What counters of earlier lives and of all agents add up to.
@@ -68,6 +81,12 @@ struct World::Parts {
   std::vector<std::unique_ptr<Seat>> deposed;  ///< agents that do not know it yet; behind `seats`
   ClientNode* client = nullptr;
   bool restarts = true;  ///< nodes may live again, so journals are kept
+  std::vector<Authority> authorities;  ///< by partition
+  std::function<void(World&, NodeId)> on_stopped;
+  std::vector<NodeId> stopped;  ///< of the present event, because their disks failed
+  std::optional<Error> failed;  ///< in a script
+  const Topology* other_topology = nullptr;
+  std::set<std::uint32_t> misled;  ///< executors that start with other_topology
   std::vector<std::function<void(World&)>> scripts;
   std::size_t scripts_left = 0;
   Timeline timeline;
@@ -83,6 +102,19 @@ struct World::Parts {
   Status start_agent(std::size_t agent);
   Status start_executor(std::size_t executor);
   void crash(std::size_t seat);
+  void pause(Seat& seat, Duration lasts);
+  Status resume(Seat& seat);
+  /// Runs `what` in lasts from now, before anything else of that instant.
+  void in(Duration lasts, std::function<void(World&)> what);
+  [[nodiscard]] std::size_t index_of(const Seat& seat) const;
+  void watch_disk(Seat& seat);
+  void read_some(Seat& seat);
+  [[nodiscard]] bool paused(const Seat& seat) const noexcept {
+    return seat.paused_until > clock.now();
+  }
+  /// Error: what the journal gives back is not what memory holds.
+  Status compare_with_journal(std::size_t seat);
+  Status refused_well(std::size_t seat, std::uint64_t before, std::uint64_t refused) const;
   void depose(std::size_t agent, Duration lasts);
   [[nodiscard]] Seat& seat_at(std::size_t index) {
     return index < seats.size() ? *seats[index] : *deposed[index - seats.size()];

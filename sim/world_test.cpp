@@ -228,7 +228,7 @@ TEST_CASE("an agent that crashes in mid-run goes on from its journal, whatever t
     for (std::uint32_t i = 0; i < 4; ++i) {
       const Instant when{100s + i * 150s + round * 17ms};
       world->at(when, [i](World& w) { w.crash_agent(AgentId{i % 3}); });
-      world->at(when + 3s * (i + 1), [i](World& w) { w.restart_agent(AgentId{i % 3}); });
+      world->at(when + 3s * (i + 1), [i](World& w) { (void)w.restart_agent(AgentId{i % 3}); });
     }
     const Status ran = world->run();
     REQUIRE_MESSAGE(ran.ok(), ran.error().message);
@@ -247,7 +247,7 @@ TEST_CASE("an executor that crashes finds its processes again") {
   for (std::uint32_t i = 0; i < 4; ++i) {
     const Instant when{60s + i * 90s};
     world->at(when, [i](World& w) { w.crash_executor(i % 2); });
-    world->at(when + 20s, [i](World& w) { w.restart_executor(i % 2); });
+    world->at(when + 20s, [i](World& w) { (void)w.restart_executor(i % 2); });
   }
   const Status ran = world->run();
   REQUIRE_MESSAGE(ran.ok(), ran.error().message);
@@ -297,7 +297,7 @@ TEST_CASE("a partition taken over from a living owner: the old one can do nothin
       const AgentId agent{static_cast<std::uint32_t>(i % 4)};
       world->at(Instant(i * 61s), [agent, i](World& w) {
         if (i % 3 == 0) w.crash_agent(agent);
-        w.take_over(agent, i % 2 == 0 ? 100s : 3s);
+        (void)w.take_over(agent, i % 2 == 0 ? 100s : 3s);
       });
     }
     const Status ran = world->run();

@@ -169,7 +169,9 @@ Result<Standing> EtcdAuthority::Worker::look(PartitionId partition) {
 }
 
 void EtcdAuthority::Worker::acquire(const Request& request) {
-  const auto [partition, expect, me] = request.what;
+  const PartitionId partition = request.what.partition;
+  const Epoch expect = request.what.epoch;
+  const AgentId me = request.what.owner;
   const auto refused = [&](const Ownership& current, Error why) {
     tell(EpochRefused{current, std::move(why)});
   };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/planted.h"
 #include "store/record_codec.h"
 
 namespace starling {
@@ -144,7 +145,10 @@ Status EtcdJournal::State::commit(const std::optional<EtcdCompare>& guard, std::
   if (answer.value().held) return done();
   const auto& found = answer.value().found;
   if (found.size() != 2) return error(Errc::io, "etcd answered a transaction without its reads");
-  if (const auto over = fenced(found[0])) return *over;
+  if (const auto over = fenced(found[0])) {
+    if (planted(Bug::fenced_append_done)) return done();
+    return *over;
+  }
   if (!found[1].empty() && found[1].front().value == value) return done();
   return error(Errc::invalid, "somebody else has written '" + evidence + "'");
 }

@@ -7,22 +7,33 @@ namespace {
 
 constexpr std::chrono::seconds kWishLives{5}, kWishPause{1};
 
+AgentId agent_in(const std::string& text, AgentId otherwise) {
+  std::from_chars(text.data(), text.data() + text.size(), otherwise.value);
+  return otherwise;
+}
+
 }  // namespace
 
-Result<std::vector<PartitionStanding>> look_at_partitions(EtcdClient& client,
-                                                          const EtcdAddress& flock,
-                                                          std::span<const PartitionId> partitions) {
+Result<FlockStanding> look_at_partitions(EtcdClient& client, const EtcdAddress& flock,
+                                         std::span<const PartitionId> partitions) {
   EtcdTxn txn;
   for (const PartitionId p : partitions) {
     const EtcdKeys keys(flock, p);
     for (const std::string& key : {keys.epoch, keys.alive, keys.wish})
       txn.then.push_back(EtcdOp::get(key));
   }
+  txn.then.push_back(EtcdOp::get(members_key(flock)));
   const auto answer = client.txn(txn);
   if (!answer) return answer.error();
   if (answer.value().found.size() != txn.then.size())
     return {Errc::invalid, "etcd: an answer of another size than the question"};
-  std::vector<PartitionStanding> all;
+  FlockStanding all;
+  if (const auto& found = answer.value().found.back(); !found.empty()) {
+    auto members = parse_members(found.front().value);
+    if (!members) return members.error();
+    all.members = std::move(members).value();
+    all.members.revision = found.front().revision;
+  }
   for (std::size_t i = 0; i < partitions.size(); ++i) {
     const auto* found = &answer.value().found[3 * i];
     PartitionStanding s;
@@ -30,19 +41,21 @@ Result<std::vector<PartitionStanding>> look_at_partitions(EtcdClient& client,
     if (!found[0].empty()) {
       const EtcdEntry& owner = found[0].front();
       s.current.epoch = Epoch{static_cast<std::uint64_t>(owner.revision)};
-      std::from_chars(owner.value.data(), owner.value.data() + owner.value.size(),
-                      s.current.owner.value);
+      s.current.owner = agent_in(owner.value, AgentId{});
     }
     if (!found[1].empty()) s.holder = found[1].front().value;
-    s.wanted = !found[2].empty();
-    all.push_back(std::move(s));
+    if (!found[2].empty())
+      s.wanted = agent_in(found[2].front().value, AgentId{partitions[i].value});
+    all.partitions.push_back(std::move(s));
   }
   return all;
 }
 
-PartitionWish::PartitionWish(const EtcdAddress& flock, PartitionId partition,
+PartitionWish::PartitionWish(const EtcdAddress& flock, PartitionId partition, AgentId host,
                              const EtcdOptions& calls)
-    : client_(flock, calls), key_(EtcdKeys(flock, partition).wish) {}
+    : client_(flock, calls),
+      key_(EtcdKeys(flock, partition).wish),
+      host_(std::to_string(host.value)) {}
 
 PartitionWish::~PartitionWish() {
   if (lease_) static_cast<void>(client_.revoke(lease_->id).ok());
@@ -60,7 +73,7 @@ void PartitionWish::keep() {
   if (lease_) return;
   const auto fresh = client_.grant(kWishLives);
   if (!fresh) return;
-  const auto put = client_.txn({{}, {EtcdOp::put(key_, "", fresh.value().id)}, {}});
+  const auto put = client_.txn({{}, {EtcdOp::put(key_, host_, fresh.value().id)}, {}});
   if (put) lease_ = fresh.value();
 }
 

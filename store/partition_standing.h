@@ -8,24 +8,30 @@
 
 #include "agents/epoch_authority.h"
 #include "store/etcd_client.h"
+#include "store/flock_members.h"
 
 namespace starling {
 
 /// How things stand with a partition, for those who may take it over.
 struct PartitionStanding {
-  Ownership current;    ///< its owner is the host that served it last; epoch 0: nobody ever did
-  std::string holder;   ///< whose lease runs; empty: nobody's
-  bool wanted = false;  ///< its own host asks for it back
+  Ownership current;   ///< its owner is the host that served it last; epoch 0: nobody ever did
+  std::string holder;  ///< whose lease runs; empty: nobody's
+  std::optional<AgentId> wanted;  ///< the host that should serve it asks for it
+};
+struct FlockStanding {
+  FlockMembers members;
+  std::vector<PartitionStanding> partitions;
 };
 /// At one instant, in the order of `partitions`, of which etcd takes 42 at most.
-[[nodiscard]] Result<std::vector<PartitionStanding>> look_at_partitions(
-    EtcdClient& client, const EtcdAddress& flock, std::span<const PartitionId> partitions);
+[[nodiscard]] Result<FlockStanding> look_at_partitions(EtcdClient& client, const EtcdAddress& flock,
+                                                       std::span<const PartitionId> partitions);
 
-/// The wish of a partition's own host to have it back, which whoever serves it grants. It is gone a
-/// few seconds after the last call, with the host if that dies, and at once when destroyed.
+/// The wish of a partition's preferred host to have it, which whoever serves it grants. It is gone
+/// a few seconds after the last call, with the host if that dies, and at once when destroyed.
 class PartitionWish {
  public:
-  PartitionWish(const EtcdAddress& flock, PartitionId partition, const EtcdOptions& calls);
+  PartitionWish(const EtcdAddress& flock, PartitionId partition, AgentId host,
+                const EtcdOptions& calls);
   ~PartitionWish();
   PartitionWish(const PartitionWish&) = delete;
   PartitionWish& operator=(const PartitionWish&) = delete;
@@ -35,7 +41,7 @@ class PartitionWish {
 
  private:
   EtcdClient client_;
-  std::string key_;
+  std::string key_, host_;
   std::optional<EtcdLease> lease_;
   std::chrono::steady_clock::time_point next_{};
 };

@@ -12,7 +12,7 @@ TEST_CASE("who may take over sees owner, lease and wish of several partitions") 
   const EtcdAddress flock = etcd->flock("standing");
   EtcdClient client(flock);
   const std::vector<PartitionId> both = {PartitionId{0}, PartitionId{7}};
-  const auto look = [&] { return look_at_partitions(client, flock, both).value(); };
+  const auto look = [&] { return look_at_partitions(client, flock, both).value().partitions; };
 
   INFO("nobody ever owned them");
   for (const PartitionStanding& s : look()) {
@@ -34,11 +34,11 @@ TEST_CASE("who may take over sees owner, lease and wish of several partitions") 
 
   INFO("its own host wants it back, and then no longer");
   {
-    PartitionWish wish(flock, PartitionId{7}, {});
+    PartitionWish wish(flock, PartitionId{7}, AgentId{4}, {});
     CHECK_FALSE(look()[1].wanted);
     wish.keep();
     wish.keep();
-    CHECK(look()[1].wanted);
+    CHECK(look()[1].wanted == AgentId{4});
     CHECK_FALSE(look()[0].wanted);
   }
   CHECK_FALSE(look()[1].wanted);

@@ -26,7 +26,7 @@ class Writer {
   void operator()(T& v) {
     if constexpr (std::is_same_v<T, bool>) {
       varint(v ? 1 : 0);
-    } else if constexpr (std::is_same_v<T, JobPhase>) {
+    } else if constexpr (std::is_same_v<T, JobPhase> || std::is_same_v<T, AfterDrain>) {
       varint(static_cast<std::uint64_t>(v));
     } else if constexpr (std::is_same_v<T, double>) {
       varint(std::bit_cast<std::uint64_t>(v));
@@ -74,6 +74,8 @@ class Reader {
       v = below(2) != 0;
     } else if constexpr (std::is_same_v<T, JobPhase>) {
       v = static_cast<JobPhase>(below(static_cast<std::uint64_t>(JobPhase::moved) + 1));
+    } else if constexpr (std::is_same_v<T, AfterDrain>) {
+      v = static_cast<AfterDrain>(below(static_cast<std::uint64_t>(AfterDrain::fail) + 1));
     } else if constexpr (std::is_same_v<T, double>) {
       v = std::bit_cast<double>(varint());
     } else if constexpr (std::is_same_v<T, Duration>) {

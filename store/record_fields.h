@@ -99,6 +99,10 @@ void fields(Io& io, ShareReleased& v) {
   io(v.attempt);
 }
 template <class Io>
+void fields(Io& io, ServerDrained& v) {
+  io(v.server), io(v.drained);
+}
+template <class Io>
 void fields(Io& io, EpochSeen& v) {
   io(v.partition), io(v.epoch);
 }
@@ -113,6 +117,24 @@ void fields(Io& io, ProcessExited& v) {
 template <class Io>
 void fields(Io& io, ProcessForgotten& v) {
   io(v.attempt);
+}
+
+template <class Io>
+void fields(Io& io, JobPast& v) {
+  io(v.job), io(v.submitted), io(v.first_start);
+  io(v.attempts), io(v.preemptions), io(v.lost_attempts);
+}
+template <class Io>
+void fields(Io& io, AttemptPlan& v) {
+  io(v.attempt), io(v.after), io(v.restart_at), io(v.exit);
+}
+template <class Io>
+void fields(Io& io, TombstoneServed& v) {
+  io(v.attempt), io(v.served);
+}
+template <class Io>
+void fields(Io& io, TombstonesDropped& v) {
+  io(v.attempts);
 }
 
 }  // namespace starling

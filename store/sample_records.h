@@ -52,7 +52,12 @@ inline std::vector<Record> sample_records(std::uint64_t n = 0) {
           ProcessLaunching{{attempt, fence, spec, gang, {GpuId{0}}, Duration(4)}},
           ProcessExited{attempt, exit, Duration(9)},
           ProcessForgotten{attempt},
-          JobOffered{spec.id, AgentId{5}}};
+          JobOffered{spec.id, AgentId{5}},
+          JobPast{spec.id, Duration(1), Duration(-1), 2, 3, 4},
+          AttemptPlan{attempt, AfterDrain::fail, {GpuId{6}, GpuId{70000}}, exit},
+          TombstoneServed{attempt, Duration(11)},
+          TombstonesDropped{{attempt, attempt}},
+          ServerDrained{ServerId{300}, true}};
 }
 
 inline bool same_records(const std::vector<Record>& a, const std::vector<Record>& b) {

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/planted.h"
 #include "store/lock_file.h"
 #include "store/record_codec.h"
+#include "store/wal_check.h"
 
 namespace starling {
 namespace {
@@ -103,6 +105,9 @@ Status SqliteJournal::Database::prepare_file(const StoreOptions& options) {
       !run(options.sync ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF")) {
     return refused("set it up");
   }
+  // What a crash left unfinished in the log goes for good, so that the next look at it finds the
+  // frames of one life only.
+  if (!run("PRAGMA wal_checkpoint(TRUNCATE)")) return refused("take over its log");
   if (fresh) {
     const std::string sql = std::string("BEGIN;") + kSchema +
                             "PRAGMA application_id=" + std::to_string(kApplicationId) + ";" +
@@ -158,6 +163,7 @@ Status SqliteJournal::Database::transact(std::span<const Record> records, bool r
   if (good) return done();
   failed = refused("write");
   run("ROLLBACK");
+  if (planted(Bug::full_disk_ignored)) return failed.reset(), done();
   return *failed;
 }
 
@@ -171,6 +177,7 @@ Result<std::unique_ptr<Journal>> SqliteJournal::open(const std::filesystem::path
   Result<LockFile> lock = LockFile::acquire(path.string() + ".lock");
   if (!lock) return lock.error();
   database->lock = std::move(lock).value();
+  if (const Status whole = check_write_ahead_log(path); !whole.ok()) return whole.error();
   if (sqlite3_open_v2(path.c_str(), &database->db,
                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                       nullptr) != SQLITE_OK) {
@@ -202,6 +209,14 @@ Result<std::vector<Record>> SqliteJournal::recover() {
                             "row " + std::to_string(seq) + " " + what +
                                 ": restore the file from a copy, or move it away to start empty");
   };
+  // Rows that a damaged page no longer shows would not be missed.
+  if (const Statement pages = database_->prepare("PRAGMA quick_check(1)");
+      !pages || sqlite3_step(pages.get()) != SQLITE_ROW ||
+      std::string(reinterpret_cast<const char*>(sqlite3_column_text(pages.get(), 0))) != "ok") {
+    return database_->error(Errc::invalid,
+                            "its pages are damaged: restore the file from a copy, or move it away "
+                            "to start empty");
+  }
   auto expected = database_->number("SELECT value FROM meta WHERE name = 'first'");
   const Statement rows = database_->prepare("SELECT seq, checksum, body FROM record ORDER BY seq");
   if (!rows || !expected) return database_->refused("read");
@@ -213,7 +228,8 @@ Result<std::vector<Record>> SqliteJournal::recover() {
     const auto* data = static_cast<const std::byte*>(sqlite3_column_blob(rows.get(), 2));
     const auto size = static_cast<std::size_t>(sqlite3_column_bytes(rows.get(), 2));
     const std::span<const std::byte> body(data, size);
-    if (sqlite3_column_int64(rows.get(), 1) != checksum(seq, body)) {
+    const bool same = sqlite3_column_int64(rows.get(), 1) == checksum(seq, body);
+    if (!same && !planted(Bug::checksum_ignored)) {
       return damaged(seq, "does not match its checksum");
     }
     Result<Record> record = decode_record(body);

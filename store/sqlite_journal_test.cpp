@@ -162,6 +162,7 @@ TEST_CASE("a full disk refuses the append for good; what was acknowledged is the
   REQUIRE(::fcntl(pipe_ends[1], F_SETPIPE_SZ, 1 << 20) > 0);
   const pid_t child = ::fork();
   if (child == 0) {
+    ::alarm(60);  // a writer that does not notice goes on for ever
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{200'000, 200'000};
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(6);

@@ -130,24 +130,37 @@ void Occupancy::change(std::span<const GpuId> gpus, bool more) {
 void Occupancy::take(std::span<const GpuId> gpus) { change(gpus, true); }
 void Occupancy::give_back(std::span<const GpuId> gpus) { change(gpus, false); }
 
+bool Occupancy::block_on(std::uint32_t server, IndexRange gpus, bool to) {
+  const std::uint32_t before = free_per_server_[server];
+  std::uint32_t after = before;
+  for (std::uint32_t g = gpus.first; g < gpus.last; ++g) {
+    const bool was_free = state_[g] == 0;
+    state_[g] = static_cast<std::uint8_t>(to ? state_[g] | kBlocked : state_[g] & kTenants);
+    update_free_bit(g);
+    if (was_free != (state_[g] == 0)) was_free ? --after : ++after;
+  }
+  log_.note(servers_.first + server);
+  if (after == before) return false;
+  move_server(server, before, after);
+  free_ = free_ + after - before;
+  return true;
+}
+
 bool Occupancy::set_blocked(IndexRange servers, bool to) {
   bool changed = false;
   for (std::uint32_t s = servers.first; s < servers.last; ++s) {
     const IndexRange here = topology_.server(ServerId{s}).gpus;
-    const std::uint32_t before = free_on(ServerId{s});
-    std::uint32_t after = 0;
-    for (std::uint32_t g = here.first - gpus_.first; g < here.last - gpus_.first; ++g) {
-      state_[g] = static_cast<std::uint8_t>(to ? state_[g] | kBlocked : state_[g] & kTenants);
-      update_free_bit(g);
-      if (state_[g] == 0) ++after;
-    }
-    log_.note(s);
-    if (after == before) continue;
-    move_server(s - servers_.first, before, after);
-    free_ = free_ + after - before;
-    changed = true;
+    changed =
+        block_on(relative(ServerId{s}), {here.first - gpus_.first, here.last - gpus_.first}, to) ||
+        changed;
   }
   return changed;
+}
+
+bool Occupancy::set_blocked(GpuId gpu, bool to) {
+  STARLING_CHECK(gpus_.contains(gpu.value));
+  const std::uint32_t g = gpu.value - gpus_.first;
+  return block_on(relative(topology_.server_of(gpu)), {g, g + 1}, to);
 }
 
 void Occupancy::append_free(std::uint32_t server, std::uint32_t count,

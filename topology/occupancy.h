@@ -37,13 +37,15 @@ class Occupancy {
   [[nodiscard]] bool has_room(GpuId gpu) const noexcept;
   [[nodiscard]] bool is_blocked(GpuId gpu) const noexcept;
 
-  /// One job more on each of `gpus`, which must not be full; one less, which must have one. Anything
-  /// else is a broken invariant. Blocked ones keep count too.
+  /// One job more on each of `gpus`, which must not be full; one less, which must have one.
+  /// Anything else is a broken invariant. Blocked ones keep count too.
   void take(std::span<const GpuId> gpus);
   void give_back(std::span<const GpuId> gpus);
   /// Repeats change nothing. True if anything became free, or ceased to be.
   bool block(IndexRange servers) { return set_blocked(servers, true); }
   bool unblock(IndexRange servers) { return set_blocked(servers, false); }
+  /// The same for one GPU.
+  bool set_blocked(GpuId gpu, bool to);
 
   /// The `count` lowest free GPUs; nothing if there are fewer.
   [[nodiscard]] std::optional<std::vector<GpuId>> lowest_free(std::uint32_t count) const;
@@ -77,6 +79,8 @@ class Occupancy {
   [[nodiscard]] std::uint32_t relative(ServerId server) const noexcept;
   void change(std::span<const GpuId> gpus, bool more);
   bool set_blocked(IndexRange servers, bool to);
+  /// Blocks GPUs of one server, given relative to the partition. True if its free ones changed.
+  bool block_on(std::uint32_t server, IndexRange gpus, bool to);
   /// The bit of a GPU in free_bits_ follows from its state.
   void update_free_bit(std::uint32_t gpu) noexcept;
   void move_server(std::uint32_t server, std::uint32_t free_before, std::uint32_t free_after);

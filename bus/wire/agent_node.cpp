@@ -6,7 +6,7 @@ namespace starling {
 
 AgentNode::AgentNode(Agent agent, Endpoint& endpoint, Journal& journal, NodeOptions options)
     : Node(agent_node(agent.config().me), agent.config().incarnation, agent.config().limits,
-           endpoint, &journal, options),
+           endpoint, &journal, options, agent.config().protocol),
       agent_(std::move(agent)),
       journal_(journal) {
   for (const PeerAgent& peer : agent_.config().flock) {

@@ -9,20 +9,26 @@ namespace starling {
 
 struct Codec::Buffers {
   Limits limits;
+  std::uint16_t protocol = kNewestProtocol;
   flatbuffers::FlatBufferBuilder builder{1024};
   std::vector<std::uint64_t> aligned;  // transports hand out pointers of any alignment
 };
 
-Codec::Codec(const Limits& limits) : buffers_(std::make_unique<Buffers>()) {
+Codec::Codec(const Limits& limits, std::uint16_t protocol) : buffers_(std::make_unique<Buffers>()) {
   buffers_->limits = limits;
+  buffers_->protocol = protocol;
 }
 Codec::~Codec() = default;
 Codec::Codec(Codec&&) noexcept = default;
 
 std::span<const std::byte> Codec::encode(const FrameHeader& header, const Message& message) {
+  if (header.protocol > buffers_->protocol || protocol_of(message.index()) > header.protocol)
+    return {};
+  FrameHeader out = header;
+  out.speaks = buffers_->protocol;
   auto& builder = buffers_->builder;
   builder.Clear();
-  wire::encode_frame(builder, buffers_->limits, header, message);
+  wire::encode_frame(builder, buffers_->limits, out, message);
   if (builder.GetSize() > buffers_->limits.frame_bytes) return {};
   return {reinterpret_cast<const std::byte*>(builder.GetBufferPointer()), builder.GetSize()};
 }
@@ -37,7 +43,7 @@ Result<Frame> Codec::decode(std::span<const std::byte> bytes) {
   if (aligned.size() * 8 < bytes.size()) aligned.resize((bytes.size() + 7) / 8);
   std::memcpy(aligned.data(), bytes.data(), bytes.size());
   return wire::decode_frame(reinterpret_cast<const std::uint8_t*>(aligned.data()), bytes.size(),
-                            buffers_->limits);
+                            buffers_->limits, buffers_->protocol);
 }
 
 }  // namespace starling

@@ -20,7 +20,7 @@ Bytes copy(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end(
 
 /// Frames are equal exactly when what they say is: encoding is deterministic.
 Bytes frame_of(Codec& codec, const Message& message) {
-  return copy(codec.encode({1, Incarnation{7}, 9}, message));
+  return copy(codec.encode({kNewestProtocol, Incarnation{7}, 9}, message));
 }
 
 TEST_CASE("every kind of message comes back as it was sent") {
@@ -142,6 +142,9 @@ TEST_CASE("what makes no sense is refused, with the reason") {
         "Killed: duration: negative, or longer than 73 years");
   CHECK(reason(Exited{a, PartitionId{0}, {1, false, std::string(4097, 'x')}, {}}) ==
         "Exited: log_tail: too long");
+  CHECK(reason(ProbeFor{client_node(1)}) == "ProbeFor: node: neither an agent nor an executor");
+  CHECK(reason(GpuHealth{1, {GpuId{2}, GpuId{1}}}) == "GpuHealth: gpus: not ascending");
+  CHECK(reason(SetDrain{ServerId{1U << 20U}, true, false}) == "SetDrain: server: out of range");
   CHECK(reason(Progress{a, {}, std::nan("")}) == "Progress: rate: not in 0..1e6");
   CHECK(reason(Progress{a, {}, -1}) == "Progress: rate: not in 0..1e6");
   CHECK(reason(Submit{spec, agent_node(AgentId{0}), {}, {}, 0}) == "Submit: client: not a client");
@@ -208,8 +211,49 @@ TEST_CASE("malformed bytes are refused, with the reason") {
   Bytes wild = good;
   std::memset(wild.data(), 0xff, 4);
   CHECK(why(wild) == "frame: malformed");
-  CHECK(why(copy(codec.encode({2, Incarnation{1}, 1}, Ping{1}))) ==
-        "frame: protocol 2, only 1 is spoken");
+  Codec next({}, 3);
+  CHECK(why(copy(next.encode({3, Incarnation{1}, 1}, Ping{1}))) ==
+        "frame: protocol 3, only 1 to 2 are spoken");
+}
+
+TEST_CASE("an earlier version is left alone with what it does not know") {
+  Codec old({}, 1), present;
+  testing::RandomMessage random{Rng(4)};
+  for (std::size_t kind = 0; kind < testing::RandomMessage::kinds; ++kind) {
+    CAPTURE(kind_name(kind));
+    const Message message = random.make(kind);
+    const Bytes first = copy(present.encode({1, Incarnation{1}, 1}, message));
+    if (protocol_of(kind) > 1) {
+      CHECK(first.empty());
+      const Bytes second = copy(present.encode({2, Incarnation{1}, 1}, message));
+      CHECK(old.decode(second).error().message == "frame: protocol 2, only 1 is spoken");
+      continue;
+    }
+    // Both ways: what the present version says in protocol 1 is what the old one says.
+    const Result<Frame> heard = old.decode(first);
+    REQUIRE(heard.ok());
+    CHECK(heard.value().header.speaks == 2);
+    const Bytes said = copy(old.encode({1, Incarnation{1}, 1}, heard.value().message));
+    const Result<Frame> back = present.decode(said);
+    REQUIRE(back.ok());
+    CHECK(back.value().header.speaks == 1);
+    CHECK(copy(present.encode({1, Incarnation{1}, 1}, back.value().message)) == first);
+  }
+}
+
+TEST_CASE("a kind must not come in a frame of an older protocol") {
+  Codec codec, next({}, 3);
+  Bytes bytes = copy(codec.encode({2, Incarnation{1}, 1}, ProbeFor{agent_node(AgentId{1})}));
+  REQUIRE(codec.decode(bytes).ok());
+  int refused = 0;
+  for (std::size_t i = 8; i + 1 < bytes.size(); ++i) {
+    Bytes changed = bytes;
+    if (changed[i] != std::byte{2} || changed[i + 1] != std::byte{0}) continue;
+    changed[i] = std::byte{1};
+    const Result<Frame> got = codec.decode(changed);
+    if (!got.ok() && got.error().message == "unknown: unknown kind of message") ++refused;
+  }
+  CHECK(refused == 1);
 }
 
 TEST_CASE("an unknown kind of message is refused") {

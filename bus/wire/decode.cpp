@@ -16,7 +16,8 @@ namespace fb = flatbuffers;
 /// is wrong is kept; later reads go on with harmless values and the whole is refused at the end.
 class Decoder {
  public:
-  Decoder(const Limits& limits, std::size_t frame_bytes) : limits_(limits), budget_(frame_bytes) {}
+  Decoder(const Limits& limits, std::size_t frame_bytes, std::uint16_t protocol)
+      : limits_(limits), budget_(frame_bytes), protocol_(protocol) {}
 
   [[nodiscard]] const char* error() const { return error_; }
 
@@ -88,7 +89,7 @@ class Decoder {
       case Body::Released:
         return read(*f.body_as_Released());
       case Body::AttemptQuery:
-        return about<starling::AttemptQuery>(*f.body_as_AttemptQuery());
+        return read(*f.body_as_AttemptQuery());
       case Body::AttemptAnswer:
         return read(*f.body_as_AttemptAnswer());
       case Body::Launch:
@@ -111,6 +112,23 @@ class Decoder {
         return read(*f.body_as_Inventory());
       case Body::Fenced:
         return read(*f.body_as_Fenced());
+      case Body::ProbeFor:
+        return starling::ProbeFor{watched(f.body_as_ProbeFor()->node())};
+      case Body::ProbeResult:
+        return starling::ProbeResult{watched(f.body_as_ProbeResult()->node()),
+                                     f.body_as_ProbeResult()->reached()};
+      case Body::GpuHealth:
+        return starling::GpuHealth{f.body_as_GpuHealth()->version(),
+                                   optional_gpus(f.body_as_GpuHealth()->sick())};
+      case Body::GpuHealthSeen:
+        return starling::GpuHealthSeen{f.body_as_GpuHealthSeen()->version()};
+      case Body::SetDrain:
+        return starling::SetDrain{server(f.body_as_SetDrain()->server()),
+                                  f.body_as_SetDrain()->drained(), f.body_as_SetDrain()->evict()};
+      case Body::DrainState:
+        return starling::DrainState{
+            server(f.body_as_DrainState()->server()), f.body_as_DrainState()->drained(),
+            f.body_as_DrainState()->attempts(), why(f.body_as_DrainState()->why())};
       case Body::NONE:
         break;
     }
@@ -212,14 +230,31 @@ class Decoder {
     m.messages = t.messages();
     m.decision_p50_us = t.decision_p50_us();
     m.decision_p99_us = t.decision_p99_us();
+    if (two()) {
+      m.protocol = std::max(t.protocol(), kOldestProtocol);
+      m.suspected = t.suspected();
+      m.cut_off = t.cut_off();
+      m.patience = std::max(t.patience(), 1U);
+      m.drained = t.drained();
+      m.sick = t.sick();
+      if (t.drained_servers() != nullptr) {
+        if (t.drained_servers()->size() > starling::AgentStatus::kMostListed)
+          return fail("drained_servers: too many"), m;
+        for (const std::uint32_t s : *t.drained_servers()) m.drained_servers.push_back(server(s));
+      }
+      m.sick_gpus = optional_gpus(t.sick_gpus());
+    }
     if (m.gpus > limits_.gpus_total) fail("gpus: more than a data centre may have");
     if (m.free > m.gpus) fail("free: more than gpus");
     if (m.quarantined > m.gpus) fail("quarantined: more than gpus");
+    if (m.drained > m.gpus) fail("drained: more than gpus");
+    if (m.sick > m.quarantined) fail("sick: more than quarantined");
     return m;
   }
   starling::BidRequest read(const BidRequest& t) {
     starling::BidRequest m{attempt(t.attempt()), t.gpus(), t.gpus_per_worker(),
-                           names(t.gpu_types())};
+                           names(t.gpu_types()), two() ? hold(t.claim_ms()) : 0,
+                           two() ? span(t.waited_ns()) : Duration{0}};
     if (m.gpus == 0 || m.gpus > limits_.gpus_per_job)
       fail("gpus: none, or more than a job may have");
     if (m.gpus_per_worker == 0 || m.gpus_per_worker > m.gpus)
@@ -242,10 +277,14 @@ class Decoder {
   starling::Released read(const Released& t) {
     return {attempt(t.attempt()), partition(t.partition()), span(t.served_ns())};
   }
+  starling::AttemptQuery read(const AttemptQuery& t) {
+    return {attempt(t.attempt()), partition(t.partition()), two() ? t.token() : 0};
+  }
   starling::AttemptAnswer read(const AttemptAnswer& t) {
     starling::AttemptAnswer m{
         attempt(t.attempt()),
-        known<starling::AttemptLife>(t.life(), AttemptLife::MAX, "life: unknown")};
+        known<starling::AttemptLife>(t.life(), AttemptLife::MAX, "life: unknown"),
+        two() ? t.token() : 0, two() ? span(t.age_ns()) : Duration{0}};
     if (m.life == starling::AttemptLife::unknown) fail("life: unknown");
     return m;
   }
@@ -265,7 +304,11 @@ class Decoder {
             amount(t.rate(), 1e6, "rate: not in 0..1e6")};
   }
   starling::Inventory read(const Inventory& t) {
-    starling::Inventory m{fence(t.fence()), {}};
+    starling::Inventory m{fence(t.fence()), {}, 0, {}};
+    if (two()) {
+      m.health = t.health();
+      m.sick = optional_gpus(t.sick());
+    }
     if (t.items() == nullptr) return m;
     if (t.items()->size() > kItemsPerInventory) return fail("items: too many"), m;
     m.items.reserve(t.items()->size());
@@ -294,6 +337,8 @@ class Decoder {
 
   // --- parts ----------------------------------------------------------------------------------
 
+  /// Fields of protocol 2 are there.
+  [[nodiscard]] bool two() const { return protocol_ >= 2; }
   void fail(const char* what) {
     if (error_ == nullptr) error_ = what;
   }
@@ -324,6 +369,16 @@ class Decoder {
   AgentId agent(std::uint32_t a) {
     if (a >= limits_.peers) fail("agent: out of range");
     return AgentId{a};
+  }
+  ServerId server(std::uint32_t s) {
+    if (s >= limits_.gpus_total) fail("server: out of range");
+    return ServerId{s};
+  }
+  NodeId watched(std::uint32_t n) {
+    const starling::Role role = role_of(NodeId{n});
+    if (role != starling::Role::agent && role != starling::Role::executor)
+      fail("node: neither an agent nor an executor");
+    return NodeId{n};
   }
   starling::Fence fence(const Fence* f) { return {partition(f->partition()), Epoch{f->epoch()}}; }
   Duration span(std::int64_t ns) {
@@ -381,6 +436,9 @@ class Decoder {
       out.push_back(GpuId{gpu});
     }
     return out;
+  }
+  Placement optional_gpus(const fb::Vector<std::uint32_t>* in) {
+    return in == nullptr ? Placement{} : gpus(*in);
   }
   Placement gang_gpus(const fb::Vector<std::uint32_t>& in) {
     if (in.size() == 0) fail("gpus: none");
@@ -455,24 +513,39 @@ class Decoder {
 
   const Limits& limits_;
   std::size_t budget_;
+  std::uint16_t protocol_;  // of the frame: later fields are not read
   const char* error_ = nullptr;
 };
 
 }  // namespace
 
+namespace {
+
+std::string protocols_text(std::uint16_t oldest, std::uint16_t newest) {
+  return oldest == newest ? std::to_string(oldest) + " is"
+                          : std::to_string(oldest) + " to " + std::to_string(newest) + " are";
+}
+
+}  // namespace
+
 Result<starling::Frame> decode_frame(const std::uint8_t* data, std::size_t size,
-                                     const Limits& limits) {
+                                     const Limits& limits, std::uint16_t protocol) {
   if (!FrameBufferHasIdentifier(data)) return {Errc::invalid, "frame: not of this protocol"};
   fb::Verifier verifier(data, size, kDepth, kTables);
   if (!VerifyFrameBuffer(verifier)) return {Errc::invalid, "frame: malformed"};
 
   const Frame& frame = *GetFrame(data);
-  if (frame.protocol() != 1) {
-    return {Errc::invalid,
-            "frame: protocol " + std::to_string(frame.protocol()) + ", only 1 is spoken"};
+  if (frame.protocol() < kOldestProtocol || frame.protocol() > protocol) {
+    return {Errc::invalid, "frame: protocol " + std::to_string(frame.protocol()) + ", only " +
+                               protocols_text(kOldestProtocol, protocol) + " spoken"};
   }
-  Decoder decoder(limits, size);
-  starling::Frame out{{frame.protocol(), Incarnation{frame.incarnation()}, frame.sequence()},
+  const auto kind = static_cast<std::size_t>(frame.body_type());
+  const std::uint16_t known = std::min(frame.protocol(), protocol);
+  if (kind > 0 && kind <= std::variant_size_v<Message> && protocol_of(kind - 1) > known)
+    return {Errc::invalid, "unknown: unknown kind of message"};
+  Decoder decoder(limits, size, known);
+  starling::Frame out{{frame.protocol(), Incarnation{frame.incarnation()}, frame.sequence(),
+                       std::max(frame.speaks(), frame.protocol())},
                       decoder.message(frame)};
   if (decoder.error() != nullptr) {
     const auto type = static_cast<std::size_t>(frame.body_type());

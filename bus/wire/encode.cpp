@@ -25,7 +25,8 @@ std::int64_t ns(Duration d) { return d.count(); }
 /// 0.
 class Encoder {
  public:
-  Encoder(fb::FlatBufferBuilder& builder, const Limits& limits) : b_(builder), limits_(limits) {}
+  Encoder(fb::FlatBufferBuilder& builder, const Limits& limits, std::uint16_t protocol)
+      : b_(builder), limits_(limits), two_(protocol >= 2) {}
 
   auto body(const starling::Hello& m) {
     return CreateHello(b_, as<Role>(m.role), m.protocol_min, m.protocol_max, name(m.build));
@@ -98,14 +99,20 @@ class Encoder {
   auto body(const starling::StatusQuery&) { return CreateStatusQuery(b_); }
   auto body(const starling::AgentStatus& m) {
     const Fence f = fence(m.fence);
-    return CreateAgentStatus(b_, m.agent.value, &f, m.gpus, m.free, m.quarantined, m.waiting,
-                             m.running, m.accepted, m.finished, m.failed, m.forwards,
-                             m.cross_partition_gangs, m.preemptions, m.resizes, m.decisions,
-                             m.refused_frames, m.messages, m.decision_p50_us, m.decision_p99_us);
+    const Numbers servers = two_ ? numbers(m.drained_servers) : Numbers{};
+    const Numbers sick = two_ ? numbers(m.sick_gpus) : Numbers{};
+    const auto later = [this](std::uint32_t n) { return two_ ? n : 0; };
+    return CreateAgentStatus(
+        b_, m.agent.value, &f, m.gpus, m.free, m.quarantined, m.waiting, m.running, m.accepted,
+        m.finished, m.failed, m.forwards, m.cross_partition_gangs, m.preemptions, m.resizes,
+        m.decisions, m.refused_frames, m.messages, m.decision_p50_us, m.decision_p99_us,
+        static_cast<std::uint16_t>(later(m.protocol)), later(m.suspected), later(m.cut_off),
+        later(m.patience), later(m.drained), later(m.sick), servers, sick);
   }
   auto body(const starling::BidRequest& m) {
     const AttemptId a = id(m.attempt);
-    return CreateBidRequest(b_, &a, m.gpus, m.gpus_per_worker, texts(m.gpu_types));
+    return CreateBidRequest(b_, &a, m.gpus, m.gpus_per_worker, texts(m.gpu_types),
+                            two_ ? m.claim_ms : 0, two_ ? ns(m.waited) : 0);
   }
   auto body(const starling::Offer& m) {
     const AttemptId a = id(m.attempt);
@@ -162,11 +169,12 @@ class Encoder {
   }
   auto body(const starling::AttemptQuery& m) {
     const AttemptId a = id(m.attempt);
-    return CreateAttemptQuery(b_, &a, m.partition.value);
+    return CreateAttemptQuery(b_, &a, m.partition.value, two_ ? m.token : 0);
   }
   auto body(const starling::AttemptAnswer& m) {
     const AttemptId a = id(m.attempt);
-    return CreateAttemptAnswer(b_, &a, as<AttemptLife>(m.life));
+    return CreateAttemptAnswer(b_, &a, as<AttemptLife>(m.life), two_ ? m.token : 0,
+                               two_ ? ns(m.age) : 0);
   }
   auto body(const starling::Launch& m) {
     const AttemptId a = id(m.attempt);
@@ -214,10 +222,26 @@ class Encoder {
       items.push_back(CreateInventoryItem(b_, &a, gpus, item.exited, optional_exit(item.exit),
                                           ns(item.served)));
     }
-    return CreateInventory(b_, &f, b_.CreateVector(items));
+    const auto all = b_.CreateVector(items);
+    const Numbers sick = two_ ? numbers(m.sick) : Numbers{};
+    return CreateInventory(b_, &f, all, two_ ? m.health : 0, sick);
   }
   auto body(const starling::Fenced& m) {
     return CreateFenced(b_, m.partition.value, m.epoch.value);
+  }
+  auto body(const starling::ProbeFor& m) { return CreateProbeFor(b_, m.node.value); }
+  auto body(const starling::ProbeResult& m) {
+    return CreateProbeResult(b_, m.node.value, m.reached);
+  }
+  auto body(const starling::GpuHealth& m) {
+    return CreateGpuHealth(b_, m.version, numbers(m.sick));
+  }
+  auto body(const starling::GpuHealthSeen& m) { return CreateGpuHealthSeen(b_, m.version); }
+  auto body(const starling::SetDrain& m) {
+    return CreateSetDrain(b_, m.server.value, m.drained, m.evict);
+  }
+  auto body(const starling::DrainState& m) {
+    return CreateDrainState(b_, m.server.value, m.drained, m.attempts, as<Refusal>(m.why));
   }
 
  private:
@@ -233,6 +257,15 @@ class Encoder {
     std::uint32_t* out = nullptr;
     const Numbers offset = b_.CreateUninitializedVector(gpus.size(), &out);
     for (const GpuId gpu : gpus) *out++ = fb::EndianScalar(gpu.value);
+    return offset;
+  }
+  /// Absent where there are none.
+  template <class Id>
+  Numbers numbers(const std::vector<Id>& ids) {
+    if (ids.empty()) return {};
+    std::uint32_t* out = nullptr;
+    const Numbers offset = b_.CreateUninitializedVector(ids.size(), &out);
+    for (const Id id : ids) *out++ = fb::EndianScalar(id.value);
     return offset;
   }
   fb::Offset<Share> share(const starling::Share& s) {
@@ -269,6 +302,7 @@ class Encoder {
 
   fb::FlatBufferBuilder& b_;
   const Limits& limits_;
+  bool two_;  // fields of protocol 2 are written
   std::vector<fb::Offset<Share>> gang_;
 };
 
@@ -287,12 +321,13 @@ static_assert(static_cast<std::size_t>(starling::AttemptLife::not_ready) ==
 
 void encode_frame(fb::FlatBufferBuilder& builder, const Limits& limits, const FrameHeader& header,
                   const Message& message) {
-  Encoder encoder(builder, limits);
+  Encoder encoder(builder, limits, header.protocol);
   const auto type = static_cast<Body>(message.index() + 1);
   const fb::Offset<void> body =
       std::visit([&](const auto& m) { return encoder.body(m).Union(); }, message);
+  const std::uint16_t speaks = header.speaks > 1 ? header.speaks : std::uint16_t{0};
   FinishFrameBuffer(builder, CreateFrame(builder, header.protocol, header.incarnation.value,
-                                         header.sequence, type, body));
+                                         header.sequence, type, body, speaks));
 }
 
 }  // namespace starling::wire

@@ -9,7 +9,7 @@ namespace starling {
 ExecutorNode::ExecutorNode(Executor executor, Endpoint& endpoint, Journal& journal,
                            Launcher& launcher, NodeOptions options)
     : Node(executor.config().me, executor.config().incarnation, executor.config().limits, endpoint,
-           &journal, options),
+           &journal, options, executor.config().protocol),
       executor_(std::move(executor)),
       journal_(journal),
       launcher_(launcher) {
@@ -38,6 +38,8 @@ void ExecutorNode::tick_core(Instant now) {
 void ExecutorNode::collect(Instant now) {
   for (Exit& exit : failed_starts_) executor_.step(now, ExecutorEvent{std::move(exit)}, out_);
   failed_starts_.clear();
+  if (auto sick = launcher_.health_news())
+    executor_.step(now, ExecutorEvent{SickGpus{std::move(*sick)}}, out_);
   for (Exit& exit : launcher_.reap()) executor_.step(now, ExecutorEvent{std::move(exit)}, out_);
 }
 

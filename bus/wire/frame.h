@@ -29,8 +29,8 @@ constexpr Duration kLongest{1LL << 61U};   ///< 73 years: two of them add up wit
 void encode_frame(flatbuffers::FlatBufferBuilder& builder, const Limits& limits,
                   const FrameHeader& header, const Message& message);
 
-/// `data` is aligned to 8. Trusts nothing else.
+/// `data` is aligned to 8. Trusts nothing else. Refuses what came after `protocol`.
 [[nodiscard]] Result<Frame> decode_frame(const std::uint8_t* data, std::size_t size,
-                                         const Limits& limits);
+                                         const Limits& limits, std::uint16_t protocol);
 
 }  // namespace starling::wire

@@ -4,19 +4,21 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/planted.h"
 #include "bus/roles.h"
 
 namespace starling {
 
 Node::Node(NodeId me, Incarnation incarnation, const Limits& limits, Endpoint& endpoint,
-           Journal* journal, NodeOptions options)
+           Journal* journal, NodeOptions options, std::uint16_t protocol)
     : me_(me),
       incarnation_(incarnation),
       limits_(limits),
       endpoint_(endpoint),
       journal_(journal),
       options_(options),
-      codec_(limits) {
+      codec_(limits, protocol),
+      protocol_(protocol) {
   STARLING_CHECK(options_.batch > 0);
 }
 
@@ -91,7 +93,10 @@ void Node::take(Instant now, const Delivery& delivery) {
     ++counters_.stale;
     return;
   }
-  receive(now, Received{delivery.from, std::move(frame.value().message)});
+  if (const auto* goodbye = std::get_if<Goodbye>(&frame.value().message))
+    goodbye_ = goodbye->reason;
+  const std::uint16_t spoken = spoken_with(delivery.from);
+  receive(now, Received{delivery.from, std::move(frame.value().message), spoken});
 }
 
 bool Node::authorised(NodeId from, const Message& message) const {
@@ -109,15 +114,17 @@ bool Node::fresh(const Delivery& delivery, const Frame& frame) {
   auto it = seen_.find(from);
   if (it == seen_.end()) {
     if (seen_.size() >= limits_.peers) return false;
-    it = seen_.emplace(from, Seen{frame.header.incarnation, 0, 0}).first;
+    it = seen_.emplace(from, Seen{frame.header.incarnation}).first;
     endpoint_.found_at(from, delivery.seat);
   }
   Seen& seen = it->second;
-  if (frame.header.incarnation < seen.incarnation) return false;
+  const bool earlier = frame.header.incarnation < seen.incarnation;
+  if (earlier && !planted(Bug::earlier_life_heard)) return false;
   if (frame.header.incarnation > seen.incarnation) {
-    seen = Seen{frame.header.incarnation, 0, 0};
+    seen = Seen{frame.header.incarnation};
     endpoint_.found_at(from, delivery.seat);
   }
+  seen.protocol = std::min(protocol_, frame.header.speaks);
 
   // Hints only ever move forward: a repeated or overtaken one says nothing new.
   const auto advance = [](std::uint64_t& last, std::uint64_t next) {
@@ -133,7 +140,32 @@ bool Node::fresh(const Delivery& delivery, const Frame& frame) {
   return true;
 }
 
+std::uint16_t Node::spoken_with(NodeId peer) const {
+  const auto seen = seen_.find(peer);
+  return seen == seen_.end() ? kOldestProtocol : seen->second.protocol;
+}
+
+void Node::send_all() {
+  for (const Send& send : out_.send) {
+    const bool greets = std::holds_alternative<Hello>(send.message) ||
+                        std::holds_alternative<Goodbye>(send.message);
+    const std::uint16_t spoken = greets ? kOldestProtocol : spoken_with(send.to);
+    if (protocol_of(send.message.index()) > spoken) {
+      ++counters_.withheld;
+      continue;
+    }
+    const auto bytes = codec_.encode({spoken, incarnation_, ++sequence_}, send.message);
+    if (!bytes.empty() && endpoint_.send(send.to, bytes)) {
+      ++counters_.frames_out;
+    } else {
+      ++counters_.dropped;
+    }
+  }
+  out_.send.clear();
+}
+
 Status Node::flush() {
+  if (planted(Bug::sends_before_sync)) send_all();
   if (!out_.persist.empty()) {
     STARLING_CHECK(journal_ != nullptr);
     if (Status written = journal_->append(out_.persist); !written.ok()) {
@@ -143,14 +175,7 @@ Status Node::flush() {
     ++counters_.appends;
     counters_.records += out_.persist.size();
   }
-  for (const Send& send : out_.send) {
-    const auto bytes = codec_.encode({1, incarnation_, ++sequence_}, send.message);
-    if (!bytes.empty() && endpoint_.send(send.to, bytes)) {
-      ++counters_.frames_out;
-    } else {
-      ++counters_.dropped;
-    }
-  }
+  send_all();
   run_commands();
   out_.clear();
   return done();

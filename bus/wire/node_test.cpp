@@ -79,6 +79,7 @@ class EchoNode : public Node {
   int refusals = 0, runs = 0;
   Instant deadline = kNever;
   bool speak = false;
+  std::vector<Message> words;
 
  private:
   void receive(Instant, Received r) override {
@@ -88,6 +89,8 @@ class EchoNode : public Node {
   }
   void tick_core(Instant) override {
     if (speak) out_.send.push_back({kPeer, Ping{99}});
+    for (Message& m : words) out_.send.push_back({kPeer, std::move(m)});
+    words.clear();
   }
   void refused() override { ++refusals; }
   void run_commands() override { ++runs; }
@@ -226,6 +229,45 @@ TEST_CASE_FIXTURE(Fixture, "run_until sleeps until the core's deadline, and ends
 
   node.request_stop();
   CHECK(node.run_until(Instant{seconds(9)}).value());
+}
+
+TEST_CASE_FIXTURE(Fixture, "a peer is spoken to in the newest protocol that both know") {
+  EchoNode node(endpoint, journal);
+  const Message news = ProbeResult{kPeer, true};
+  const auto say = [&](const Message& m) {
+    endpoint.sent.clear();
+    node.words = {m};
+    REQUIRE(node.tick(Instant{}).ok());
+  };
+  say(news);  // nothing was heard of it yet
+  CHECK(endpoint.sent.empty());
+  CHECK(node.counters().withheld == 1);
+
+  Codec old({}, 1);
+  const auto bytes = old.encode({1, Incarnation{1}, 1}, Ping{1});
+  endpoint.waiting.push_back({kPeer, {bytes.begin(), bytes.end()}});
+  REQUIRE(node.absorb(Instant{}).ok());
+  say(news);
+  CHECK(endpoint.sent.empty());
+  CHECK(node.counters().withheld == 2);
+
+  endpoint.arrive(kPeer, Ping{2}, 2);  // its next life is of this version
+  REQUIRE(node.absorb(Instant{}).ok());
+  say(news);
+  REQUIRE(endpoint.sent.size() == 1);
+  Codec codec;
+  CHECK(codec.decode(endpoint.sent.front().frame).value().header.protocol == 2);
+  say(Goodbye{"so long"});  // understood by everybody
+  REQUIRE(endpoint.sent.size() == 1);
+  CHECK(codec.decode(endpoint.sent.front().frame).value().header.protocol == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "why a peer refuses is kept for the log") {
+  EchoNode node(endpoint, journal);
+  CHECK(node.goodbye().empty());
+  endpoint.arrive(kPeer, Goodbye{"agent 1 speaks protocols 1 to 2, and you 3 to 3"});
+  REQUIRE(node.absorb(Instant{}).ok());
+  CHECK(node.goodbye() == "agent 1 speaks protocols 1 to 2, and you 3 to 3");
 }
 
 }  // namespace

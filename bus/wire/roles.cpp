@@ -52,7 +52,7 @@ constexpr std::array kKinds = std::to_array<Kind>({
     {"Release", kAA},
     {"Released", kAA},
     {"AttemptQuery", kAA},
-    {"AttemptAnswer", kAA},
+    {"AttemptAnswer", kAA | kAE},
     {"Launch", kAE},
     {"LaunchResult", kEA},
     {"Kill", kAE},
@@ -63,6 +63,12 @@ constexpr std::array kKinds = std::to_array<Kind>({
     {"InventoryRequest", kAE},
     {"Inventory", kEA},
     {"Fenced", kEA | kAA},
+    {"ProbeFor", kAA},
+    {"ProbeResult", kAA},
+    {"GpuHealth", kEA},
+    {"GpuHealthSeen", kAE},
+    {"SetDrain", kCA},
+    {"DrainState", kAC},
 });
 static_assert(kKinds.size() == std::variant_size_v<Message>);
 

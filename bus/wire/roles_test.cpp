@@ -23,6 +23,7 @@ TEST_CASE("names are those of the kinds") {
   CHECK(kind_name(Message{Reserve{}}.index()) == std::string("Reserve"));
   CHECK(kind_name(Message{Launch{}}.index()) == std::string("Launch"));
   CHECK(kind_name(Message{Fenced{}}.index()) == std::string("Fenced"));
+  CHECK(kind_name(Message{DrainState{}}.index()) == std::string("DrainState"));
   CHECK(kind_name(999) == std::string("unknown"));
 }
 
@@ -55,6 +56,13 @@ TEST_CASE("each role keeps to its part") {
   CHECK(allowed(executor, agent, Inventory{}));
   CHECK(allowed(client, agent, Submit{}));
   CHECK(allowed(agent, client, JobState{}));
+  CHECK(allowed(agent, agent, ProbeFor{}));
+  CHECK_FALSE(allowed(executor, agent, ProbeFor{}));
+  CHECK(allowed(client, agent, SetDrain{}));
+  CHECK_FALSE(allowed(agent, agent, SetDrain{}));
+  CHECK_FALSE(allowed(executor, agent, SetDrain{}));
+  CHECK(allowed(executor, agent, GpuHealth{}));
+  CHECK_FALSE(allowed(client, agent, GpuHealth{}));
 }
 
 TEST_CASE("an owner's words name its partition") {

@@ -88,6 +88,9 @@ class Descent {
   std::vector<double> x_;
 };
 
+/// Both directions of a pair are in one fold.
+std::size_t fold_of(const PairSample& sample) { return sample.pair * 7919 % kFolds; }
+
 double error_sum(const std::vector<PairFigures>& figures, const std::vector<PairSample>& samples) {
   double sum = 0;
   for (const PairSample& s : samples)
@@ -122,9 +125,24 @@ double withheld_pair_error(const std::vector<PairSample>& samples, std::size_t t
   double sum = 0;
   for (std::size_t fold = 0; fold < kFolds; ++fold) {
     std::vector<PairSample> seen, unseen;
-    for (const PairSample& s : samples)
-      (s.pair * 7919 % kFolds == fold ? unseen : seen).push_back(s);
+    for (const PairSample& s : samples) (fold_of(s) == fold ? unseen : seen).push_back(s);
     sum += error_sum(fit_pairs(seen, types, terms), unseen);
+  }
+  return samples.empty() ? 0 : sum / static_cast<double>(samples.size());
+}
+
+double withheld_mean_error(const std::vector<PairSample>& samples) {
+  double sum = 0;
+  for (std::size_t fold = 0; fold < kFolds; ++fold) {
+    double total = 0, count = 0;
+    for (const PairSample& s : samples) {
+      if (fold_of(s) == fold) continue;
+      total += s.speed;
+      count += 1;
+    }
+    for (const PairSample& s : samples) {
+      if (fold_of(s) == fold) sum += std::abs(s.speed - (count > 0 ? total / count : 0.5));
+    }
   }
   return samples.empty() ? 0 : sum / static_cast<double>(samples.size());
 }

@@ -46,5 +46,7 @@ constexpr double kSlowestPair = 0.03;
 /// others.
 [[nodiscard]] double withheld_pair_error(const std::vector<PairSample>& samples, std::size_t types,
                                          std::size_t terms);
+/// And of always answering the mean of the others.
+[[nodiscard]] double withheld_mean_error(const std::vector<PairSample>& samples);
 
 }  // namespace starling

@@ -107,7 +107,8 @@ void add_bench(const Command& root) {
   live.option("--gpus", o->gpus, "G", "per server (default 8)", 1U, 1024U);
   live.option("--servers-per-executor", o->servers_per_executor, "N", "default 16", 1U, 65'536U);
   live.option("--policy", o->policy, "NAME[:k=v,..]", "default consolidate");
-  live.option("--state", o->state, "DIR", "where the journals are; default: a temporary directory");
+  live.option("--state", o->state, "DIR|etcd://HOSTS",
+              "where the journals are; default: a temporary directory");
   live.flag("--json", o->json, "only JSON on stdout");
   live.flag("-q,--quiet", o->quiet, "no progress on stderr");
   live.examples({"starling bench live --rate 500 --seconds 10 --agents 4"});

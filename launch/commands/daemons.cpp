@@ -5,23 +5,38 @@
 #include "launch/exit_codes.h"
 
 namespace starling {
+namespace {
+
+void add_protocol(const Command& command, std::uint32_t& protocol) {
+  command.option("--protocol", protocol, "N",
+                 "newest version of the protocol to speak (default 2; 1: as the version before)",
+                 kOldestProtocol, kNewestProtocol);
+}
+
+}  // namespace
 
 void add_agent(const Command& root) {
-  const auto config = std::make_shared<std::string>();
+  struct Options {
+    std::string config;
+    std::uint32_t protocol = kNewestProtocol;
+  };
+  const auto o = std::make_shared<Options>();
   const Command command =
       root.sub("agent", "one scheduler, until SIGTERM ('up' and 'run' start them)");
-  command.option("--config", *config, "FILE", "nodes/NAME/config.json of a flock");
+  command.option("--config", o->config, "FILE", "nodes/NAME/config.json of a flock");
+  add_protocol(command, o->protocol);
   command.examples({"starling agent --config ~/flock/nodes/agent-0/config.json"});
-  command.action([config] {
-    if (config->empty())
+  command.action([o] {
+    if (o->config.empty())
       return bad_input("agent: --config FILE is missing; 'starling up' writes one per node");
-    return run_agent(*config);
+    return run_agent(o->config, static_cast<std::uint16_t>(o->protocol));
   });
 }
 
 void add_executor(const Command& root) {
   struct Options {
     std::string config, launcher;
+    std::uint32_t protocol = kNewestProtocol;
   };
   const auto o = std::make_shared<Options>();
   const Command command =
@@ -29,6 +44,7 @@ void add_executor(const Command& root) {
   command.option("--config", o->config, "FILE", "nodes/NAME/config.json of a flock");
   command.option("--launcher", o->launcher, "process|emulated",
                  "jobs are commands, or pretend to run (default: as the flock says)");
+  add_protocol(command, o->protocol);
   command.examples({"starling executor --config ~/flock/nodes/executor-0/config.json"});
   command.action([o] {
     if (o->config.empty())
@@ -37,7 +53,7 @@ void add_executor(const Command& root) {
       return bad_input("executor: --launcher: '" + o->launcher +
                        "' is wrong; give process or emulated");
     }
-    return run_executor(o->config, o->launcher);
+    return run_executor(o->config, o->launcher, static_cast<std::uint16_t>(o->protocol));
   });
 }
 

@@ -69,6 +69,9 @@ int run_experiment(const ExperimentOptions& options) {
 
   const fs::path dir =
       options.out.empty() ? fs::path("results") / experiment.value().name : fs::path(options.out);
+  std::error_code ignored;
+  if (fs::exists(dir, ignored) && !fs::is_directory(dir, ignored))
+    return bad_input("--out: " + dir.string() + " is a file; name a folder, or move it");
   ProgressBar bar(experiment.value().name, options.quiet);
   GridOptions grid;
   grid.out = dir;

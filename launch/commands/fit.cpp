@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "interference/fit/pair_file.h"
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
 
@@ -12,13 +13,23 @@ namespace starling {
 namespace {
 
 struct Options {
-  std::string data;
+  std::string data, pairs;
   bool json = false;
   bool constants = false;
   bool sharing = false;
 };
 
+int fit_pairs_of(const Options& options) {
+  if (!options.data.empty() || options.constants || options.sharing)
+    return bad_input("fit: --pairs goes with --json alone");
+  const auto sets = fit_pair_file(options.pairs);
+  if (!sets) return failed({sets.error().code, "fit: --pairs: " + sets.error().message});
+  std::fputs((options.json ? to_json(sets.value()) + "\n" : to_text(sets.value())).c_str(), stdout);
+  return kDone;
+}
+
 int fit(const Options& options) {
+  if (!options.pairs.empty()) return fit_pairs_of(options);
   const char* set = std::getenv("STARLING_DATA");
   const std::string data = options.data.empty() && set != nullptr ? set : options.data;
   if (data.empty())
@@ -52,10 +63,14 @@ void add_fit(const Command& root) {
   command.option(
       "--data", o->data, "DIR",
       "the published data: pollux/, elasticflow/, gavel/, lucid/; default $STARLING_DATA");
+  command.option("--pairs", o->pairs, "FILE",
+                 "instead: how well simple models meet a table of pairs, as `starling profile` "
+                 "writes it");
   command.flag("--json", o->json, "only JSON on stdout");
   command.flag("--constants", o->constants, "the table interference/fitted.inc");
   command.flag("--sharing", o->sharing, "the table interference/sharing.inc");
   command.examples({"starling fit --data shared/data", "starling fit --data shared/data --json",
+                    "starling fit --pairs profile.csv",
                     "starling fit --data shared/data --constants >interference/fitted.inc"});
   command.action([o] { return fit(*o); });
 }

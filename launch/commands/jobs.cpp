@@ -23,8 +23,8 @@ int list(const Options& options) {
   std::vector<std::vector<std::string>> rows{job_heading()};
   for (const JobState& job : jobs.value()) {
     if (options.waiting && job.phase != JobPhase::waiting) continue;
-    json += (json.empty() ? "\n " : ",\n ") + job_json(job);
-    rows.push_back(job_cells(job));
+    json += (json.empty() ? "\n " : ",\n ") + job_json(job, session.value()->host_of(job.home));
+    rows.push_back(job_cells(job, session.value()->host_of(job.home)));
   }
   if (options.json) {
     std::printf("{\"schema\": 1, \"jobs\": [%s]}\n", json.c_str());

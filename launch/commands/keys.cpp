@@ -1,5 +1,6 @@
 #include "bus/keys.h"
 
+#include <chrono>
 #include <cstdio>
 #include <memory>
 
@@ -7,6 +8,9 @@
 #include "launch/commands/commands.h"
 #include "launch/deployment.h"
 #include "launch/exit_codes.h"
+#include "launch/hosts/key_rotation.h"
+#include "launch/signals.h"
+#include "launch/state_dir.h"
 
 namespace starling {
 namespace {
@@ -36,6 +40,21 @@ int show_keys(const std::string& option) {
   return kDone;
 }
 
+int rotate(const std::string& option, const std::string& node) {
+  catch_stop_signals();
+  const auto dir = flock_dir(option);
+  if (!dir) return failed(dir.error());
+  const auto deployment = read_deployment(dir.value());
+  if (!deployment) return failed(deployment.error());
+  // Two rotations at once would undo each other.
+  const auto place = StateDir::take(dir.value() / "rotation");
+  if (!place) return bad_input("keys rotate: " + place.error().message);
+  const auto key = rotate_key(deployment.value(), node, std::chrono::seconds(20));
+  if (!key) return failed(key.error());
+  std::printf("%s %s\n", node.c_str(), key.value().c_str());
+  return kDone;
+}
+
 }  // namespace
 
 void add_keys(const Command& root) {
@@ -50,6 +69,13 @@ void add_keys(const Command& root) {
   show.option("--flock", *flock, "DIR", "directory of the flock; default $STARLING_FLOCK");
   show.examples({"starling keys show --flock ~/flock"});
   show.action([flock] { return show_keys(*flock); });
+  const auto node = std::make_shared<std::string>();
+  const Command turn =
+      command.sub("rotate", "a new key for a node of a flock, which may be running meanwhile");
+  turn.option("--flock", *flock, "DIR", "directory of the flock; default $STARLING_FLOCK");
+  turn.positional("NODE", *node, "as 'keys show' names it: agent-0, executor-3");
+  turn.examples({"starling keys rotate agent-0 --flock ~/flock"});
+  turn.action([flock, node] { return rotate(*flock, *node); });
 }
 
 }  // namespace starling

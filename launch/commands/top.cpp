@@ -22,19 +22,43 @@ std::string host_name(const Session& s, const AgentStatus& a) {
   return "agent-" + std::to_string(s.host_of(a.agent).value);
 }
 
+template <class Id>
+nlohmann::json numbers(const std::vector<Id>& ids) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Id id : ids) list.push_back(id.value);
+  return list;
+}
+
 std::string as_table(const std::vector<AgentStatus>& agents, const Session& s) {
   const std::uint32_t expected = s.agents();
   std::vector<std::vector<std::string>> rows{
-      {"agent", "host", "GPUs", "free", "quarantined", "waiting", "running", "accepted", "finished",
-       "failed", "forwards", "gangs across", "decisions", "p50", "p99", "bad frames"}};
+      {"agent",    "host",         "GPUs",      "free",     "quarantined", "bad",
+       "drained",  "waiting",      "running",   "accepted", "finished",    "failed",
+       "forwards", "gangs across", "decisions", "p50",      "p99",         "bad frames",
+       "suspects", "cut off",      "patience",  "protocol"}};
   for (const AgentStatus& a : agents) {
-    rows.push_back({"agent-" + std::to_string(a.agent.value), host_name(s, a), with_commas(a.gpus),
-                    with_commas(a.free), with_commas(a.quarantined), with_commas(a.waiting),
-                    with_commas(a.running), with_commas(a.accepted), with_commas(a.finished),
-                    with_commas(a.failed), with_commas(a.forwards),
-                    with_commas(a.cross_partition_gangs), with_commas(a.decisions),
-                    human_micros(a.decision_p50_us), human_micros(a.decision_p99_us),
-                    with_commas(a.refused_frames)});
+    rows.push_back({"agent-" + std::to_string(a.agent.value),
+                    host_name(s, a),
+                    with_commas(a.gpus),
+                    with_commas(a.free),
+                    with_commas(a.quarantined),
+                    with_commas(a.sick_gpus.size()),
+                    with_commas(a.drained),
+                    with_commas(a.waiting),
+                    with_commas(a.running),
+                    with_commas(a.accepted),
+                    with_commas(a.finished),
+                    with_commas(a.failed),
+                    with_commas(a.forwards),
+                    with_commas(a.cross_partition_gangs),
+                    with_commas(a.decisions),
+                    human_micros(a.decision_p50_us),
+                    human_micros(a.decision_p99_us),
+                    with_commas(a.refused_frames),
+                    with_commas(a.suspected),
+                    with_commas(a.cut_off),
+                    with_commas(a.patience),
+                    with_commas(a.protocol)});
   }
   std::string text = table_text(rows);
   if (agents.size() < expected)
@@ -65,7 +89,14 @@ std::string as_json(const std::vector<AgentStatus>& agents, const Session& s) {
                     {"decision_p50_us", a.decision_p50_us},
                     {"decision_p99_us", a.decision_p99_us},
                     {"refused_frames", a.refused_frames},
-                    {"messages", a.messages}});
+                    {"messages", a.messages},
+                    {"suspected", a.suspected},
+                    {"cut_off", a.cut_off},
+                    {"patience", a.patience},
+                    {"protocol", a.protocol},
+                    {"drained", a.drained},
+                    {"drained_servers", numbers(a.drained_servers)},
+                    {"bad_gpus", numbers(a.sick_gpus)}});
   }
   return nlohmann::json{{"schema", 1}, {"agents", list}}.dump(1) + "\n";
 }

@@ -154,6 +154,7 @@ void add_topology(const Command& root) {
 
   add_topology_generate(command);
   add_topology_draw(command);
+  add_topology_state(command);
   show_command.examples({"starling topology show cluster.yaml"});
   import_command.examples({"starling topology import servers.csv -o cluster.yaml"});
   check_command.examples({"starling topology check cluster.yaml"});

@@ -1,12 +1,18 @@
+#include "launch/commands/up.h"
+
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <set>
 #include <thread>
 
 #include "launch/commands/commands.h"
 #include "launch/deployment_plan.h"
 #include "launch/exit_codes.h"
+#include "launch/flock_hosts.h"
+#include "launch/hosts/host_flock.h"
 #include "launch/local_flock.h"
 #include "launch/scaled_clock.h"
 #include "launch/session.h"
@@ -15,19 +21,15 @@
 #include "topology/load.h"
 
 namespace starling {
+
 namespace {
 
-using Wall = std::chrono::steady_clock;
+/// Each agent has a place for every partition then.
+constexpr std::uint32_t kMostWithFewerAgents = 17;
 
-struct Options {
-  std::string flock, topology, policy = "consolidate", launcher = "process", physics = "trace",
-                               state;
-  std::uint32_t agents = 1, servers_per_executor = 8, standbys = 3;
-  bool no_restart = false;
-  double speedup = 1;
-};
+}  // namespace
 
-Result<Deployment> make_flock(const Options& o, const std::filesystem::path& dir) {
+Result<UpPlan> up_plan(const UpOptions& o, const std::filesystem::path& dir) {
   if (o.topology.empty()) {
     return {Errc::invalid,
             "up: --topology FILE is missing, and no flock lives in " + dir.string() + " yet"};
@@ -48,28 +50,102 @@ Result<Deployment> make_flock(const Options& o, const std::filesystem::path& dir
     return {Errc::invalid, "up: --policy: " + policy.error().message};
   auto topology = load_topology(o.topology);
   if (!topology) return {Errc::invalid, topology.error().message};
+  const std::uint32_t partitions = o.partitions == 0 ? o.agents : o.partitions;
+  if (partitions < o.agents) {
+    return {Errc::invalid, "up: --partitions " + std::to_string(partitions) +
+                               " is less than --agents " + std::to_string(o.agents) +
+                               "; each agent has one of its own"};
+  }
+  if (partitions > o.agents && o.state.empty()) {
+    return {Errc::invalid,
+            "up: more --partitions than --agents need --state etcd://..., where an agent can serve "
+            "several"};
+  }
+  if (partitions > o.agents && partitions > kMostWithFewerAgents) {
+    return {Errc::invalid, "up: --partitions is at most " + std::to_string(kMostWithFewerAgents) +
+                               " where there are fewer agents"};
+  }
   DeploymentPlan plan;
   plan.dir = dir;
   plan.policy = o.policy;
   plan.physics = o.physics;
   plan.launcher = o.launcher;
-  plan.agents = o.agents;
+  plan.agents = partitions;
   plan.servers_per_executor = o.servers_per_executor;
   plan.speedup = o.speedup;
   plan.state = o.state;
+  // Every agent there is must be able to serve what those that are not there would.
   plan.standbys = o.standbys;
-  return create_deployment(plan, topology.value());
+  if (partitions > o.agents) plan.standbys = std::max(o.standbys, partitions - 1);
+  return UpPlan{std::move(topology).value(), std::move(plan)};
 }
 
-/// Starts a daemon again that ended by itself, unless it cannot go on or keeps ending.
+namespace {
+
+using Wall = std::chrono::steady_clock;
+
+/// The first `agents` agents are members, and share all partitions.
+Status choose_members(const Deployment& flock, std::uint32_t agents) {
+  auto hosts = FlockHosts::open(flock);
+  if (!hosts) return hosts.error();
+  std::set<AgentId> members;
+  for (std::uint32_t a = 0; a < agents; ++a) members.insert(AgentId{a});
+  const auto chosen = hosts.value().with({}, std::move(members));
+  return chosen ? hosts.value().write(chosen.value()) : Status(chosen.error());
+}
+
+/// The members of a flock, who come and go where the state is in etcd.
+class Members {
+ public:
+  static Result<Members> open(const Deployment& flock) {
+    Members members;
+    if (flock.state.empty()) return members;
+    auto hosts = FlockHosts::open(flock);
+    if (!hosts) return hosts.error();
+    members.hosts_ = std::make_unique<FlockHosts>(std::move(hosts).value());
+    auto read = members.hosts_->read();
+    if (!read) return read.error();
+    members.now_ = std::move(read).value();
+    return members;
+  }
+  [[nodiscard]] const FlockMembers& now() const { return now_; }
+  [[nodiscard]] bool may_change() const { return hosts_ != nullptr; }
+  /// Every second; the last ones stand where etcd does not answer.
+  void look() {
+    if (hosts_ == nullptr || Wall::now() < next_) return;
+    if (auto read = hosts_->read()) now_ = std::move(read).value();
+    next_ = Wall::now() + std::chrono::seconds(1);
+  }
+
+ private:
+  std::unique_ptr<FlockHosts> hosts_;
+  FlockMembers now_;
+  Wall::time_point next_{};
+};
+
+/// Starts a daemon again that ended by itself, unless it cannot go on or keeps ending, or is no
+/// member any more; and an agent that has become one.
 class Restarter {
  public:
-  Restarter(Supervisor& supervisor, const Deployment& flock, bool restart)
-      : supervisor_(supervisor), flock_(flock), restart_(restart) {}
+  Restarter(Supervisor& supervisor, const Deployment& flock, Members& members, bool restart,
+            std::uint16_t protocol)
+      : supervisor_(supervisor),
+        flock_(flock),
+        members_(members),
+        restart_(restart),
+        protocol_(protocol) {}
 
   /// Nothing, or why the flock has to stop.
   std::optional<std::string> look() {
+    const FlockMembers before = members_.now();
+    members_.look();
     for (const Supervisor::Ended& ended : supervisor_.poll()) {
+      const DeployedNode& node = *flock_.find(ended.name);
+      if (ended.status == kDone && !belongs(node, members_.now())) {
+        std::fprintf(stderr, "starling: %s is no member any more and has ended\n",
+                     ended.name.c_str());
+        continue;
+      }
       const std::string what = describe(ended);
       if (!restart_) {
         std::fprintf(stderr, "starling: %s\nstarling: not starting it again\n", what.c_str());
@@ -83,22 +159,48 @@ class Restarter {
       last = Wall::now();
       std::fprintf(stderr, "starling: %s\nstarling: starting %s again\n", what.c_str(),
                    ended.name.c_str());
-      if (auto started = start_node(supervisor_, flock_, *flock_.find(ended.name)); !started.ok())
+      if (auto started = start_node(supervisor_, flock_, node, protocol_); !started.ok())
+        return started.error().message;
+    }
+    if (!members_.may_change()) return std::nullopt;
+    for (const DeployedNode* node : flock_.with_role(Role::agent)) {
+      const bool joins = !belongs(*node, before) && belongs(*node, members_.now());
+      if (!joins || supervisor_.pid_of(node->name) != 0) continue;
+      std::fprintf(stderr, "starling: %s is a member now, starting it\n", node->name.c_str());
+      if (auto started = start_node(supervisor_, flock_, *node, protocol_); !started.ok())
         return started.error().message;
     }
     return std::nullopt;
   }
 
  private:
+  static bool belongs(const DeployedNode& node, const FlockMembers& members) {
+    return node.role != Role::agent || members.is_host(AgentId{node.partition.value});
+  }
+
   Supervisor& supervisor_;
   const Deployment& flock_;
+  Members& members_;
   bool restart_;
+  std::uint16_t protocol_;
   std::map<std::string, Wall::time_point> last_;
 };
 
-int up(const Options& o) {
+Result<Deployment> make_flock(const UpOptions& o, const std::filesystem::path& dir) {
+  const auto made = up_plan(o, dir);
+  if (!made) return made.error();
+  auto flock = create_deployment(made.value().plan, made.value().topology);
+  if (flock && made.value().plan.agents > o.agents) {
+    if (const Status written = choose_members(flock.value(), o.agents); !written.ok())
+      return written.error();
+  }
+  return flock;
+}
+
+int up(const UpOptions& o) {
   auto dir = flock_dir(o.flock);
   if (!dir) return failed(dir.error());
+  if (!o.hosts.empty() || is_host_flock(dir.value())) return up_on_hosts(o, dir.value());
   auto flock =
       is_deployment(dir.value()) ? read_deployment(dir.value()) : make_flock(o, dir.value());
   if (!flock) return failed(flock.error());
@@ -107,7 +209,11 @@ int up(const Options& o) {
 
   catch_stop_signals();
   Supervisor supervisor;
-  if (auto started = start_flock(supervisor, flock.value()); !started.ok())
+  auto members = Members::open(flock.value());
+  if (!members) return failed(members.error());
+  const auto protocol = static_cast<std::uint16_t>(o.protocol);
+  if (auto started = start_flock(supervisor, flock.value(), members.value().now(), protocol);
+      !started.ok())
     return failed(started.error());
   {
     auto session = Session::open(flock.value());
@@ -124,7 +230,7 @@ int up(const Options& o) {
               flock.value().agents(), flock.value().with_role(Role::executor).size(),
               std::filesystem::absolute(dir.value()).c_str());
   std::fflush(stdout);
-  Restarter restarter(supervisor, flock.value(), !o.no_restart);
+  Restarter restarter(supervisor, flock.value(), members.value(), !o.no_restart, protocol);
   while (!stop_requested()) {
     if (const auto broken = restarter.look()) return work_failed(*broken);
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -137,15 +243,22 @@ int up(const Options& o) {
 }  // namespace
 
 void add_up(const Command& root) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<UpOptions>();
   const Command command =
-      root.sub("up", "start a flock on this machine and watch over it, until Ctrl-C");
+      root.sub("up", "start a flock here or on several hosts and watch over it, until Ctrl-C");
   command.option("--flock", o->flock, "DIR",
                  "its directory, made at the first start; default $STARLING_FLOCK");
   command.option("--topology", o->topology, "FILE",
                  "the data centre; at the first start only, like the following");
   command.option("--policy", o->policy, "NAME[:k=v,..]", "default consolidate");
-  command.option("--agents", o->agents, "N", "default 1", 1U, 4096U);
+  command.option("--hosts", o->hosts, "FILE|slurm",
+                 "the machines, and what lives where (docs/hosts.md); slurm: those of the "
+                 "allocation (default: all is on this machine)");
+  command.option("--agents", o->agents, "N", "default 1, or one a host", 1U, 4096U);
+  command.option("--partitions", o->partitions, "M",
+                 "of the data centre; with --state etcd more than there are agents yet (default: "
+                 "--agents)",
+                 1U, 4096U);
   command.option("--servers-per-executor", o->servers_per_executor, "N", "default 8", 1U, 65'536U);
   command.option("--launcher", o->launcher, "process|emulated",
                  "jobs are commands, or pretend to run (default process)");
@@ -157,11 +270,22 @@ void add_up(const Command& root) {
                  "agents that take a partition over when its own is gone; with --state etcd "
                  "(default 3)",
                  0U, 16U);
+  command.option("--protocol", o->protocol, "N",
+                 "newest version of the protocol that daemons speak (default 2)", kOldestProtocol,
+                 kNewestProtocol);
   command.flag("--no-restart", o->no_restart,
                "daemons that end are not started again (partitions are still taken over)");
+  command.option("--max-skew", o->most_skew_s, "S",
+                 "seconds that the clocks of hosts may differ from this machine's (default 5)",
+                 0.0);
+  command.flag("--json", o->json, "with --hosts: a JSON line on stdout whenever something changed");
   command.examples(
-      {"starling up --flock ~/flock --topology cluster.yaml --agents 2 --policy consolidate"});
-  command.action([o] { return up(*o); });
+      {"starling up --flock ~/flock --topology cluster.yaml --agents 2 --policy consolidate",
+       "starling up --flock ~/flock --topology cluster.yaml --hosts hosts.yaml"});
+  command.action([o, command] {
+    o->agents_given = command.given("--agents");
+    return up(*o);
+  });
 }
 
 }  // namespace starling

@@ -1,8 +1,8 @@
 #include <atomic>
 
 #include "launch/daemon/daemon.h"
+#include "launch/daemon/hosting.h"
 #include "launch/daemon/partition_life.h"
-#include "launch/daemon/standby.h"
 #include "launch/exit_codes.h"
 #include "launch/log.h"
 #include "launch/signals.h"
@@ -10,46 +10,32 @@
 namespace starling {
 namespace {
 
-/// Lives of the process's own partition, one after the other, until it is to stop.
-int serve_own(const DaemonParts& host, const HostedSeat& own) {
+/// The one life of a partition whose state is in this process's directory.
+int serve_local(const DaemonParts& host, const HostedSeat& own) {
+  auto opened = open_local_partition(host.me, host.state);
+  if (!opened) return daemon_failed(opened.error());
   const std::atomic<bool> wanted{false};
-  for (;;) {
-    auto opened = open_partition(host.deployment, host.me, host.state);
-    if (!opened) return daemon_failed(opened.error());
-    PartitionState& partition = opened.value();
-    const Status ended = live(host, own, partition, wanted);
-    if (ended.ok()) {
-      log_info("stopped on request");
-      return kDone;
-    }
-    const Errc why = ended.error().code;
-    if (host.deployment.state.empty() || (why != Errc::fenced && why != Errc::io)) {
-      log_error("stopping: " + ended.error().message);
-      return why == Errc::invalid ? kBadInput : kDiskFailed;
-    }
-    log_error("partition " + std::to_string(own.partition.value) + ": no longer served at epoch " +
-              std::to_string(partition.mine.epoch.value) + ": " + ended.error().message);
+  const Status ended = live(host, own, opened.value(), wanted);
+  if (ended.ok()) {
+    log_info("stopped on request");
+    return kDone;
   }
+  log_error("stopping: " + ended.error().message);
+  return ended.error().code == Errc::invalid ? kBadInput : kDiskFailed;
 }
 
 }  // namespace
 
-int run_agent(const std::filesystem::path& config) {
+int run_agent(const std::filesystem::path& config, std::uint16_t protocol) {
   catch_stop_signals();
   raise_file_limit();
-  auto opened = open_daemon(config, Role::agent);
+  auto opened = open_daemon(config, Role::agent, protocol);
   if (!opened) return daemon_failed(opened.error());
   const DaemonParts& host = opened.value();
   auto seats = seats_of(host);
   if (!seats) return daemon_failed(seats.error());
-  if (host.deployment.state.empty()) return serve_own(host, seats.value().front());
-  int status = kDone;
-  {
-    Standby standby(host, seats.value());
-    status = serve_own(host, seats.value().front());
-    request_stop();  // whatever ended it: the standby seats end with it
-  }
-  return status;
+  if (host.deployment.state.empty()) return serve_local(host, seats.value().front());
+  return Hosting(host, std::move(seats).value()).run();
 }
 
 }  // namespace starling

@@ -2,6 +2,9 @@
 
 #include <sys/resource.h>
 
+#include <cstdlib>
+
+#include "launch/chaos/hooks.h"
 #include "launch/exit_codes.h"
 #include "launch/log.h"
 #include "launch/signals.h"
@@ -19,12 +22,14 @@ constexpr Duration kSlice = std::chrono::milliseconds(500);
 
 }  // namespace
 
-Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role) {
+Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role,
+                                std::uint16_t protocol) {
   auto file = read_node_file(config);
   if (!file) return file.error();
   log_as(file.value().node);
   auto deployment = read_deployment(file.value().flock);
   if (!deployment) return deployment.error();
+  if (const char* state = std::getenv(chaos_live::kStateVariable)) deployment.value().state = state;
   const DeployedNode* me = deployment.value().find(file.value().node);
   if (me == nullptr || me->role != role) {
     return {Errc::invalid, config.string() + ": the flock has no such " +
@@ -37,9 +42,13 @@ Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role) 
   if (!state) return state.error();
   auto incarnation = state.value().next_incarnation();
   if (!incarnation) return incarnation.error();
-  return DaemonParts{std::move(deployment).value(), *me,
-                     std::move(topology).value(),   std::move(state).value(),
-                     incarnation.value(),           file.value().keys};
+  return DaemonParts{std::move(deployment).value(),
+                     *me,
+                     std::move(topology).value(),
+                     std::move(state).value(),
+                     incarnation.value(),
+                     file.value().keys,
+                     protocol};
 }
 
 int daemon_failed(const Error& error) {

@@ -22,9 +22,10 @@ namespace starling {
 /// in use, kDiskFailed when the journal could not be written. An agent whose journal is in etcd
 /// ends for neither etcd nor another owner: it waits until it may serve again, and serves
 /// partitions whose own agents are gone.
-/// `launcher` overrides the deployment's, if not empty.
-int run_agent(const std::filesystem::path& config);
-int run_executor(const std::filesystem::path& config, const std::string& launcher);
+/// `launcher` overrides the deployment's, if not empty. `protocol`: the newest to be spoken.
+int run_agent(const std::filesystem::path& config, std::uint16_t protocol = kNewestProtocol);
+int run_executor(const std::filesystem::path& config, const std::string& launcher,
+                 std::uint16_t protocol = kNewestProtocol);
 
 /// What both kinds of daemon open before they can begin.
 struct DaemonParts {
@@ -34,9 +35,11 @@ struct DaemonParts {
   StateDir state;
   Incarnation incarnation;
   std::filesystem::path keys;
+  std::uint16_t protocol = kNewestProtocol;
 };
 /// Logs as the node's name from here on. `io` comes from the disk or from the network's side of it.
-[[nodiscard]] Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role);
+[[nodiscard]] Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role,
+                                              std::uint16_t protocol);
 /// Says why it could not be opened; the exit status.
 int daemon_failed(const Error& error);
 

@@ -1,6 +1,10 @@
 #include "interference/models.h"
+#include "agents/executor_state.h"
 #include "launch/daemon/daemon.h"
+#include "launch/daemon/goodbye_line.h"
+#include "launch/daemon/watched_launcher.h"
 #include "launch/exit_codes.h"
+#include "launch/hosts/server_addresses.h"
 #include "launch/launchers/emulated_launcher.h"
 #include "launch/launchers/process_launcher.h"
 #include "launch/log.h"
@@ -23,6 +27,9 @@ Result<Machinery> machinery(const DaemonParts& parts, const std::string& kind,
   if (kind == "process") {
     ProcessOptions options;
     options.logs = parts.deployment.node_dir(parts.me.name) / "jobs";
+    auto addresses = server_addresses(parts.deployment);
+    if (!addresses) return addresses.error();
+    options.address = std::move(addresses).value();
     auto launcher = ProcessLauncher::open(options, parts.topology, clock);
     if (!launcher) return launcher.error();
     m.launcher = std::move(launcher).value();
@@ -44,10 +51,11 @@ Result<PartitionState> open_journal(const StateDir& dir) {
 
 }  // namespace
 
-int run_executor(const std::filesystem::path& config, const std::string& launcher) {
+int run_executor(const std::filesystem::path& config, const std::string& launcher,
+                 std::uint16_t protocol) {
   catch_stop_signals();
   raise_file_limit();
-  auto opened = open_daemon(config, Role::executor);
+  auto opened = open_daemon(config, Role::executor, protocol);
   if (!opened) return daemon_failed(opened.error());
   DaemonParts& parts = opened.value();
   const std::string kind = launcher.empty() ? parts.deployment.launcher : launcher;
@@ -63,18 +71,26 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
   auto made = executor_config(parts.deployment, parts.me);
   if (!made) return daemon_failed(made.error());
   ExecutorConfig core = std::move(made).value();
+  core.protocol = protocol;
+  const IndexRange gpus{parts.topology.server(ServerId{core.servers.first}).gpus.first,
+                        parts.topology.server(ServerId{core.servers.last - 1}).gpus.last};
+  WatchedLauncher watched(*m.value().launcher, parts.deployment.node_dir(parts.me.name) / "health",
+                          gpus, machine_clock());
   core.incarnation = after_last_life(parts.incarnation, state.recovered);
   log_info("life " + std::to_string(core.incarnation.value) + ", " +
            std::to_string(state.recovered.size()) + " records recovered");
+  if (Status fits = fits_journal(core, parts.topology, state.recovered); !fits.ok())
+    return daemon_failed(fits.error());
   NodeOptions options;
   options.clock = &clock;
   ExecutorNode node(Executor(core, parts.topology, state.recovered), endpoint, *state.journal,
-                    *m.value().launcher, options);
+                    watched, options);
   Housekeeping house;
   house.inherited = state.recovered.size();
   house.compact = [&] { return node.compact(); };
   house.keep = [] { return done(); };
-  house.pulse = [] {};
+  GoodbyeLine goodbye;
+  house.pulse = [&] { goodbye.say(node); };
   state.recovered = {};
   log_info("serving servers " + std::to_string(core.servers.first) + " to " +
            std::to_string(core.servers.last - 1) + " with the " + kind + " launcher");

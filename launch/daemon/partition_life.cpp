@@ -1,7 +1,10 @@
 #include "launch/daemon/partition_life.h"
 
+#include "agents/check_journal.h"
 #include "bus/flock.h"
 #include "interference/models.h"
+#include "launch/daemon/goodbye_line.h"
+#include "launch/daemon/out_of_reach.h"
 #include "launch/log.h"
 #include "launch/transport.h"
 #include "launch/wiring.h"
@@ -65,6 +68,11 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
       after_last_life(seat.seat == 0 ? host.incarnation : Incarnation{1}, partition.recovered);
   core.value().incarnation = life;
   core.value().epoch = partition.mine.epoch;
+  core.value().protocol = host.protocol;
+  if (Status fits = check_journal(core.value(), partition.recovered); !fits.ok()) {
+    partition.authority->release(partition.mine);
+    return fits;
+  }
   auto bus = open_endpoint(deployment, agent_node(me), seat.keys, Limits{}, seat.seat);
   if (!bus) {
     partition.authority->release(partition.mine);
@@ -78,6 +86,10 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
       deployment.physics == "full" ? make_analytic_speed(host.topology) : make_flat_speed();
   const Rng rng = Rng(deployment.seed).fork(me.value).fork(life.value);
   const ScaledClock clock(deployment.speedup);
+  // How long jobs have waited counts over all lives; in stretched time there is no calendar.
+  if (deployment.speedup == 1) {
+    core.value().calendar = std::chrono::system_clock::now().time_since_epoch();
+  }
   ScaledEndpoint endpoint(*bus.value(), clock);
   NodeOptions options;
   options.clock = &clock;
@@ -89,17 +101,28 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
   house.inherited = partition.recovered.size();
   partition.recovered = {};
   StatusLine line(prefix);
-  const auto pulse = [&] { line.say(node.core().status(), node.counters()); };
+  GoodbyeLine goodbye;
+  const auto pulse = [&] {
+    line.say(node.core().status(), node.counters());
+    goodbye.say(node);
+  };
+  OutOfReach out_of_reach;
   log_info(prefix + "serving with policy " + deployment.policy);
   house.compact = [&] { return node.compact(); };
   house.keep = [&]() -> Status {
-    if (wanted) return {Errc::busy, "its own agent asks for it"};
+    if (wanted) return {Errc::busy, "the host that should serve it asks for it"};
+    if (!deployment.state.empty() &&
+        out_of_reach.look(node.core().state().seats, machine_clock().now())) {
+      return {Errc::expired, "most of its executors are reached by others, and not from here"};
+    }
     return keep_partition(partition);
   };
   house.pulse = pulse;
   const Status ended = serve(node, clock, house);
   pulse();
-  if (ended.ok() || ended.error().code == Errc::busy) partition.authority->release(partition.mine);
+  const bool given_up =
+      ended.ok() || ended.error().code == Errc::busy || ended.error().code == Errc::expired;
+  if (given_up) partition.authority->release(partition.mine);
   return ended;
 }
 

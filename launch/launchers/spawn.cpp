@@ -30,7 +30,7 @@ void say(const char* text) {
 }
 
 /// Between fork and exec: system calls alone, because another thread may have held any lock.
-[[noreturn]] void become(char* const* argv, char* const* envp, const cpu_set_t* cpus, int null,
+[[noreturn]] void become(char* const* argv, char* const* envp, const cpu_set_t* cpus, int input,
                          int output, pid_t parent) {
   ::setsid();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -39,7 +39,7 @@ void say(const char* text) {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::dup2(null, STDIN_FILENO);
+  ::dup2(input, STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(output, STDERR_FILENO);
   close_others();
@@ -70,8 +70,8 @@ Result<pid_t> spawn(const SpawnSpec& spec) {
   const pid_t parent = ::getpid();
   const pid_t child = null < 0 ? -1 : ::fork();
   if (child == 0) {
-    become(argv.data(), envp.data(), spec.cpus.empty() ? nullptr : &cpus, null, spec.output,
-           parent);
+    become(argv.data(), envp.data(), spec.cpus.empty() ? nullptr : &cpus,
+           spec.input >= 0 ? spec.input : null, spec.output, parent);
   }
   const int error = errno;
   if (null >= 0) ::close(null);

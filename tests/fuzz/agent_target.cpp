@@ -3,26 +3,13 @@
 
 #include "agents/testing.h"
 #include "base/check.h"
+#include "tests/fuzz/script.h"
 #include "tests/fuzz/targets.h"
 
 namespace starling::fuzz {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// Reads instructions; zeros behind the end.
-class Script {
- public:
-  explicit Script(Bytes bytes) : bytes_(bytes) {}
-  [[nodiscard]] bool more() const { return at_ < bytes_.size(); }
-  std::uint32_t below(std::uint32_t limit) {
-    return (more() ? bytes_[at_++] : std::uint8_t{0}) % limit;
-  }
-
- private:
-  Bytes bytes_;
-  std::size_t at_ = 0;
-};
 
 constexpr const char* kLost[] = {"Reserve", "Reserved", "Commit",   "Committed", "Start",
                                  "Started", "Release",  "Released", "Launch",    "LaunchResult",

@@ -1,7 +1,6 @@
-// What other processes and the disk hand to a node.
+// What the disk hands to a node.
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
@@ -9,24 +8,11 @@
 #include <vector>
 
 #include "base/check.h"
-#include "bus/codec.h"
 #include "store/record_codec.h"
 #include "store/sqlite_journal.h"
 #include "tests/fuzz/targets.h"
 
 namespace starling::fuzz {
-
-void frame(Bytes bytes) {
-  static Codec codec, second;
-  const Result<Frame> got = codec.decode(std::as_bytes(bytes));
-  if (!got) return;
-  const auto again = second.encode(got.value().header, got.value().message);
-  const std::vector<std::byte> copy(again.begin(), again.end());
-  const Result<Frame> back = codec.decode(copy);
-  STARLING_CHECK(back.ok());
-  const auto third = second.encode(back.value().header, back.value().message);
-  STARLING_CHECK(std::equal(third.begin(), third.end(), copy.begin(), copy.end()));
-}
 
 void record(Bytes bytes) {
   const Result<Record> got = decode_record(std::as_bytes(bytes));

@@ -55,7 +55,7 @@ TEST_CASE("mutated frames are refused or mean something") {
   std::uint64_t refused = 0, accepted = 0;
   while (std::chrono::steady_clock::now() - start < budget) {
     for (int i = 0; i < 1000; ++i) {
-      Bytes bytes = copy(codec.encode({1, Incarnation{1}, 1}, random.any()));
+      Bytes bytes = copy(codec.encode({kNewestProtocol, Incarnation{1}, 1}, random.any()));
       mutate(bytes, random.rng());
       const Result<Frame> got = codec.decode(bytes);
       if (!got.ok()) {

@@ -134,11 +134,16 @@ class RandomMessage {
     s.forwards = u64(), s.cross_partition_gangs = u64(), s.preemptions = u64(), s.resizes = u64();
     s.decisions = u64(), s.refused_frames = u64(), s.messages = u64();
     s.decision_p50_us = some(), s.decision_p99_us = some();
+    s.protocol = static_cast<std::uint16_t>(1 + rng_.below(3));
+    s.suspected = some(), s.cut_off = some(), s.patience = 1 + rng_.below(8);
+    s.drained = rng_.below(s.gpus + 1), s.sick = rng_.below(s.quarantined + 1);
+    s.sick_gpus = gpus(0);
+    for (std::uint32_t n = rng_.below(4); n > 0; --n) s.drained_servers.push_back(ServerId{n});
     return s;
   }
   BidRequest of(BidRequest) {
     const std::uint32_t gpus = 1 + rng_.below(100);
-    return {attempt(), gpus, 1 + rng_.below(gpus), texts(3, 12)};
+    return {attempt(), gpus, 1 + rng_.below(gpus), texts(3, 12), rng_.below(1000), span()};
   }
   Offer of(Offer) { return {attempt(), share(rng_.below(64)), some()}; }
   NoOffer of(NoOffer) { return {attempt(), partition(), text(40)}; }
@@ -156,9 +161,9 @@ class RandomMessage {
   Started of(Started) { return {attempt(), partition()}; }
   Release of(Release) { return {attempt(), fence()}; }
   Released of(Released) { return {attempt(), partition(), span()}; }
-  AttemptQuery of(AttemptQuery) { return {attempt(), partition()}; }
+  AttemptQuery of(AttemptQuery) { return {attempt(), partition(), rng_.next()}; }
   AttemptAnswer of(AttemptAnswer) {
-    return {attempt(), static_cast<AttemptLife>(1 + rng_.below(3))};
+    return {attempt(), static_cast<AttemptLife>(1 + rng_.below(3)), rng_.next(), span()};
   }
   Launch of(Launch) {
     Launch m{attempt(), fence(), spec(), gang(), gpus(1), span()};
@@ -173,7 +178,7 @@ class RandomMessage {
   Progress of(Progress) { return {attempt(), span(), rng_.uniform()}; }
   InventoryRequest of(InventoryRequest) { return {fence()}; }
   Inventory of(Inventory) {
-    Inventory m{fence(), {}};
+    Inventory m{fence(), {}, u64(), gpus(0)};
     for (std::uint32_t n = rng_.below(5); n > 0; --n) {
       m.items.push_back({attempt(), gpus(1), rng_.chance(0.5), {}, span()});
       if (m.items.back().exited) m.items.back().exit = exit();
@@ -181,6 +186,15 @@ class RandomMessage {
     return m;
   }
   Fenced of(Fenced) { return {partition(), Epoch{u64()}}; }
+  NodeId watched() {
+    return rng_.chance(0.5) ? agent_node(agent()) : executor_node(rng_.below(64));
+  }
+  ProbeFor of(ProbeFor) { return {watched()}; }
+  ProbeResult of(ProbeResult) { return {watched(), rng_.chance(0.5)}; }
+  GpuHealth of(GpuHealth) { return {u64(), gpus(0)}; }
+  GpuHealthSeen of(GpuHealthSeen) { return {u64()}; }
+  SetDrain of(SetDrain) { return {ServerId{some()}, rng_.chance(0.5), rng_.chance(0.5)}; }
+  DrainState of(DrainState) { return {ServerId{some()}, rng_.chance(0.5), some(), refusal()}; }
 
   Rng rng_;
 };

@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
     if (seen[message.index()]) continue;
     seen[message.index()] = true;
     write(dir / "frame" / (std::string("kind-") + std::to_string(message.index())),
-          codec.encode({1, Incarnation{1}, 1}, message));
+          codec.encode({kNewestProtocol, Incarnation{1}, 1}, message));
   }
   const std::filesystem::path journal = dir / "journal" / "sample";
   std::filesystem::remove(journal);

@@ -18,6 +18,7 @@ void trace(Bytes bytes);       ///< first byte: the format; the rest: a trace fi
 void job(Bytes bytes);         ///< a job file
 void experiment(Bytes bytes);  ///< an experiment file
 void agent(Bytes bytes);  ///< instructions for a small flock: submit, deliver, lose, crash, restart
+void executor(Bytes bytes);  ///< instructions for one executor: commands, strangers, ends, restarts
 
 struct Target {
   std::string_view name;
@@ -26,6 +27,7 @@ struct Target {
 /// Every target, under the name of its folder in corpus/.
 inline constexpr Target kTargets[] = {
     {"frame", frame}, {"record", record}, {"journal", journal},       {"topology", topology},
-    {"trace", trace}, {"job", job},       {"experiment", experiment}, {"agent", agent}};
+    {"trace", trace}, {"job", job},       {"experiment", experiment}, {"agent", agent},
+    {"executor", executor}};
 
 }  // namespace starling::fuzz

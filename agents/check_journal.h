@@ -1,0 +1,16 @@
+#pragma once
+
+#include <span>
+
+#include "agents/config.h"
+#include "agents/record.h"
+#include "base/result.h"
+
+namespace starling {
+
+/// Whether what an agent's journal leaves open can be of this configuration: `invalid` where an
+/// attempt that is not over has GPUs or partitions that are not there, as after a change of the
+/// topology. An Agent would leave it out, so look before it is made. (Executors: fits_journal().)
+[[nodiscard]] Status check_journal(const AgentConfig& config, std::span<const Record> records);
+
+}  // namespace starling

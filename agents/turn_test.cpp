@@ -1,0 +1,131 @@
+// A stream of small jobs that never ends keeps every partition busy. A gang that needs all of them
+// starts all the same, under every policy, within the bound that turn.cpp states.
+#include "agents/turn.h"
+
+#include <doctest/doctest.h>
+
+#include "agents/describe.h"
+#include "agents/testing.h"
+
+namespace starling {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t kGang = 1000;
+constexpr Duration kLongest = 40s;  // of the small jobs
+
+/// At both homes more small jobs wait than there is room for, at every moment.
+struct Stream {
+  explicit Stream(const std::string& policy, std::uint32_t partitions = 2)
+      : flock({.agents = partitions,
+               .servers = partitions,
+               .policy = policy,
+               .delay = 1ms,
+               .jitter = 2ms,
+               .lossy = true}),
+        agents(partitions) {
+    for (int i = 0; i < 12; ++i) small();
+    flock.run_for(10s);
+  }
+  void small() {
+    ++n;
+    flock.submit(n, 1, std::chrono::seconds(20 + n * 7 % 21),
+                 static_cast<std::uint32_t>(n % agents));
+  }
+  /// One small job more a second and agent than ends in that time.
+  void go_on(Duration d) {
+    for (const Instant end = flock.now() + d; flock.now() < end;) {
+      for (std::uint32_t i = 0; i < agents; ++i) {
+        const AgentState& state = flock.agent(i);
+        for (std::uint32_t w = state.waiting_jobs; w < 4; ++w) small();
+      }
+      flock.run_for(1s);
+    }
+  }
+  [[nodiscard]] bool started(std::uint64_t job) const {
+    return flock.phase(job) == JobPhase::running || terminal(flock.phase(job));
+  }
+  TestFlock flock;
+  std::uint32_t agents;
+  std::uint64_t n = 0;
+};
+
+TEST_CASE("small jobs starve no gang, whatever the policy") {
+  const PolicyRegistry policies = make_policy_registry();
+  for (const auto& [name, entry] : policies.entries()) {
+    if (entry.facts.needs_model_file) continue;
+    CAPTURE(name);
+    Stream stream(name);
+    stream.flock.submit(kGang, 8, 10s, 0);
+    const Instant submitted = stream.flock.now();
+    stream.go_on(5min);
+    const bool soon = stream.started(kGang);  // the policy makes room by itself
+    Duration waited = 5min;
+    for (; !stream.started(kGang) && waited < 1h; waited += 5s) stream.go_on(5s);
+    CHECK(stream.started(kGang));
+    if (!soon) CHECK(stream.flock.now() - submitted <= 10min + turn_bound(kLongest));
+    stream.go_on(1min);
+    CHECK(stream.flock.phase(kGang) == JobPhase::finished);
+    CHECK(stream.flock.faults().empty());
+    CHECK(over_limits(stream.flock.agent(0)).value_or("") == "");
+  }
+}
+
+TEST_CASE("without its turn the gang would wait: the stream leaves no gap") {
+  Stream stream("fifo:queue=skip");
+  stream.flock.submit(kGang, 8, 10s, 0);
+  for (int i = 0; i < 9 * 60; ++i) {
+    stream.go_on(1s);
+    REQUIRE_FALSE(stream.started(kGang));
+  }
+}
+
+TEST_CASE("two gangs that need everything both get it, and small jobs go on in between") {
+  Stream stream("fifo:queue=skip", 3);
+  stream.flock.submit(kGang, 12, 10s, 0);
+  stream.flock.submit(kGang + 1, 12, 10s, 2);
+  const std::uint64_t before = stream.flock.client().counts().finished;
+  Duration waited{0};
+  while (waited < 1h && !(stream.started(kGang) && stream.started(kGang + 1))) {
+    stream.go_on(10s);
+    waited += 10s;
+  }
+  CHECK(stream.started(kGang));
+  CHECK(stream.started(kGang + 1));
+  CHECK(stream.flock.client().counts().finished > before + 100);
+  CHECK(stream.flock.faults().empty());
+}
+
+TEST_CASE("a home that dies in its gang's turn leaves no partition closed") {
+  Stream stream("fifo:queue=skip");
+  stream.flock.submit(kGang, 8, 10s, 0);
+  for (int i = 0; i < 900 && !stream.flock.agent(1).claim; ++i) stream.go_on(1s);
+  REQUIRE(stream.flock.agent(1).claim);
+  stream.flock.crash_agent(0);
+  stream.flock.run_for(11s);
+  CHECK_FALSE(stream.flock.agent(1).claim);
+  stream.flock.restart_agent(0);
+  stream.go_on(20min);
+  CHECK(stream.flock.phase(kGang) == JobPhase::finished);
+  CHECK(stream.flock.faults().empty());
+}
+
+TEST_CASE("where a GPU is out of service nobody waits for all of them") {
+  Stream stream("fifo:queue=skip");
+  stream.flock.crash_executor(1);
+  stream.flock.submit(kGang, 8, 10s, 0);
+  int closed = 0;
+  for (int i = 0; i < 30 * 60; ++i) {
+    stream.go_on(1s);
+    closed += stream.flock.agent(0).claim ? 1 : 0;
+  }
+  CHECK(closed < 5 * 60);
+  CHECK_FALSE(stream.started(kGang));
+  stream.flock.restart_executor(1);
+  stream.go_on(10min);
+  CHECK(stream.flock.phase(kGang) == JobPhase::finished);
+}
+
+}  // namespace
+}  // namespace starling

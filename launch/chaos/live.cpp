@@ -1,0 +1,402 @@
+#include "launch/chaos/live.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "launch/chaos/fault_kinds.h"
+#include "launch/chaos/live_flock.h"
+#include "launch/job_lookup.h"
+#include "launch/progress_bar.h"
+#include "launch/signals.h"
+
+namespace starling::chaos_live {
+namespace {
+
+constexpr double kSlice = 0.02;
+constexpr double kSettled = 3;  // after its start a daemon may be slow to answer
+constexpr double kStatusEvery = 0.25, kKnockEvery = 0.1, kRssEvery = 1;
+
+double rss_mib(pid_t pid) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/statm");
+  std::uint64_t pages = 0, resident = 0;
+  if (!(in >> pages >> resident)) return 0;
+  return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);
+}
+
+std::string content(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Processes of this run that should be gone: jobs by their environment, daemons by their command.
+std::vector<std::string> left_behind(const std::filesystem::path& dir) {
+  std::vector<std::string> found;
+  DIR* proc = ::opendir("/proc");
+  if (proc == nullptr) return found;
+  while (const dirent* entry = ::readdir(proc)) {
+    const std::string pid = entry->d_name;
+    if (pid.find_first_not_of("0123456789") != std::string::npos || pid == std::to_string(getpid()))
+      continue;
+    std::string command = content("/proc/" + pid + "/cmdline");
+    std::replace(command.begin(), command.end(), '\0', ' ');
+    const bool job = content("/proc/" + pid + "/environ").find("STARLING_RUN=" + dir.string()) !=
+                     std::string::npos;
+    const bool daemon = command.find("--config " + dir.string()) != std::string::npos;
+    if (job || daemon) found.push_back("pid " + pid + ": " + command);
+  }
+  ::closedir(proc);
+  return found;
+}
+
+class Run {
+ public:
+  Run(const Scenario& scenario, const LiveOptions& options)
+      : scenario_(scenario), options_(options), meter_(scenario.flock.agents) {}
+
+  Result<LiveReport> operator()() {
+    const double start = now_seconds();
+    auto reaper = Reaper::start();
+    if (!reaper) return reaper.error();
+    reaper_.emplace(std::move(reaper).value());
+    auto started = LiveFlock::start(scenario_, options_.dir, *reaper_);
+    if (!started) return started.error();
+    flock_ = std::move(started).value();
+    auto opened = Session::open(flock_->deployment());
+    if (!opened) return opened.error();
+    session_ = std::move(opened).value();
+    if (const Status ready = wait_ready(); !ready.ok()) return ready.error();
+
+    began_ = now_seconds();
+    const bool audited = scenario_.flock.launcher == "process";
+    Audit audit(audited ? options_.dir / "work" / "records" : std::filesystem::path(),
+                options_.dir / "work" / "history", began_);
+    audit_ = &audit;
+    Load load(scenario_, std::filesystem::absolute(options_.dir) / "work", *session_, audit);
+    load_ = &load;
+    Injector injector(scenario_, *flock_, began_,
+                      {[this] { return home_of_a_job(); }, [this] { return busy_executor(); },
+                       [this](std::uint32_t agent, FaultKind kind) {
+                         meter_.hit(agent, kind, now_seconds(), load_->probe(agent));
+                       }});
+    injector_ = &injector;
+    const double end = began_ + scenario_.length;
+    while (now_seconds() < end && !stop_requested()) turn(true);
+    LiveReport report;
+    const double healed = now_seconds();
+    report.faults_s = healed - began_;
+    injector.heal(healed);
+    settle(healed);
+    if (stop_requested())
+      return {Errc::io, "interrupted; what there is stands in " + options_.dir.string()};
+    report.recovered_s = now_seconds() - healed;
+    finish(report);
+    report.wall_s = now_seconds() - start;
+    reaper_->done();
+    return report;
+  }
+
+ private:
+  Status wait_ready() {
+    const double until = now_seconds() + 120;
+    while (now_seconds() < until && !stop_requested()) {
+      for (const auto& surprise : flock_->look(now_seconds()))
+        return {Errc::io, surprise.process + ": " + surprise.message};
+      const auto all = session_->status(std::chrono::milliseconds(500));
+      const bool known = std::all_of(all.begin(), all.end(),
+                                     [](const AgentStatus& a) { return a.quarantined == 0; });
+      if (all.size() == scenario_.flock.agents && known) return done();
+    }
+    return {Errc::not_ready,
+            "the flock does not come up; see the logs in " + options_.dir.string()};
+  }
+
+  void surprises(const std::vector<LiveFlock::Surprise>& all) {
+    for (const auto& s : all) audit_->violate(now_seconds(), "died", s.process + ": " + s.message);
+  }
+
+  /// Agents whose lease or way to executors a fault may have taken.
+  [[nodiscard]] bool excused() {
+    const auto& all = flock_->processes();
+    return injector_->lasting() > 0 || !meter_.open().empty() || healing_ ||
+           std::any_of(all.begin(), all.end(), [now = now_seconds()](const auto& p) {
+             return p.pid == 0 || (p.started > 0 && now < p.started + kSettled);
+           });
+  }
+
+  void turn(bool faults) {
+    const double now = now_seconds();
+    if (faults) {
+      const std::size_t before = injector_->history().size();
+      injector_->step(now);
+      for (std::size_t i = before; i < injector_->history().size(); ++i) {
+        const FaultKind kind = injector_->history()[i].kind;
+        if (kind != FaultKind::kill && kind != FaultKind::stop && kind != FaultKind::restart &&
+            kind != FaultKind::storm)
+          meter_.disturb();
+      }
+      load_->step(now, injector_->load_factor());
+    }
+    surprises(flock_->look(now));
+    if (now >= next_status_) {
+      next_status_ = now + kStatusEvery;
+      for (std::uint32_t a = 0; a < session_->agents(); ++a)
+        session_->send(agent_node(AgentId{a}), StatusQuery{});
+      audit_->read_records();
+    }
+    if (now >= next_knock_) {
+      next_knock_ = now + kKnockEvery;
+      for (const auto& open : meter_.open()) load_->knock(open.probe);
+    }
+    if (now >= next_rss_) {
+      next_rss_ = now + kRssEvery;
+      for (const auto& p : flock_->processes()) {
+        if (p.role == LiveFlock::Role::agent && p.pid != 0) rss_ = std::max(rss_, rss_mib(p.pid));
+      }
+      say(now);
+    }
+    load_->exchange(kSlice, excused(), [this](NodeId from, const Message& m) { hear(from, m); });
+  }
+
+  void hear(NodeId from, const Message& message) {
+    const double now = now_seconds();
+    if (const auto* status = std::get_if<AgentStatus>(&message)) {
+      if (from == agent_node(status->agent))
+        meter_.told(*status, session_->host_of(status->agent).value, now);
+    } else if (const auto* accepted = std::get_if<Accepted>(&message)) {
+      meter_.told(*accepted, now);
+    }
+  }
+
+  void say(double now) {
+    for (; told_ < audit_->violations().size() && !options_.quiet; ++told_) {
+      const Violation& v = audit_->violations()[told_];
+      progress_.finish();
+      std::fprintf(stderr, "starling: %.3f s: %s: %s\n", v.at, v.rule.c_str(), v.message.c_str());
+    }
+    const auto totals = audit_->totals();
+    std::size_t hits = 0;
+    for (const FaultRecord& f : injector_->history()) hits += !f.skipped;
+    char note[200];
+    std::snprintf(
+        note, sizeof note,
+        "%zu faults, %llu jobs accepted, %llu ended, %zu takeovers and restarts seen, "
+        "%zu violations",
+        hits, static_cast<unsigned long long>(totals.accepted),
+        static_cast<unsigned long long>(totals.finished + totals.cancelled + totals.failed),
+        meter_.cases().size(), audit_->violations().size());
+    progress_.update(static_cast<std::uint64_t>(std::min(now - began_, scenario_.length)),
+                     static_cast<std::uint64_t>(scenario_.length), note);
+  }
+
+  std::uint32_t home_of_a_job() const {
+    std::vector<std::uint32_t> open(session_->agents(), 0);
+    for (const JobOutcome& job : load_->client().jobs()) {
+      if (job.accepted && !job.over() && job.home.value < open.size()) ++open[job.home.value];
+    }
+    return static_cast<std::uint32_t>(std::max_element(open.begin(), open.end()) - open.begin());
+  }
+
+  std::uint32_t busy_executor() const {
+    const auto jobs = load_->client().jobs();
+    for (std::size_t i = jobs.size(); i-- > 0;) {
+      const JobOutcome& job = jobs[i];
+      if (job.over() || job.state.phase != JobPhase::running || job.state.placement.empty())
+        continue;
+      const ServerId server = flock_->topology().server_of(job.state.placement.front());
+      for (const DeployedNode* node : flock_->deployment().with_role(Role::executor)) {
+        if (server.value >= node->servers.first && server.value < node->servers.last)
+          return node->id.value - executor_node(0).value;
+      }
+    }
+    return 0;
+  }
+
+  /// Until every job is over and every GPU free, or nothing happens any more.
+  void settle(double healed) {
+    healing_ = true;
+    double news = healed, next_ask = healed + 2;
+    std::uint64_t last = 0;
+    std::size_t starts = 0;
+    while (!stop_requested()) {
+      turn(false);
+      const double now = now_seconds();
+      if (now >= next_ask) load_->ask_all(now), next_ask = now + 2;
+      const auto& counts = load_->client().counts();
+      if (counts.over() + counts.accepted != last || audit_->starts().size() != starts) {
+        news = now;
+        last = counts.over() + counts.accepted;
+        starts = audit_->starts().size();
+      }
+      if (load_->client().all_over() && audit_->open() == 0 && meter_.open().empty() && idle(now))
+        return;
+      if (now > news + scenario_.expect.recovered_within) {
+        say_stuck(now);
+        return;
+      }
+    }
+  }
+
+  /// Asks all agents, twice a second at most.
+  bool idle(double now) {
+    if (now < next_idle_) return false;
+    next_idle_ = now + 0.5;
+    last_status_ = session_->status(std::chrono::seconds(1));
+    return last_status_.size() == session_->agents() &&
+           std::all_of(last_status_.begin(), last_status_.end(), [](const AgentStatus& a) {
+             return a.free == a.gpus && a.quarantined == 0 && a.running == 0 && a.waiting == 0;
+           });
+  }
+
+  void say_stuck(double now) {
+    last_status_ = session_->status(std::chrono::seconds(3));
+    std::string text;
+    for (const AgentStatus& a : last_status_) {
+      text += "; agent-" + std::to_string(a.agent.value) + " on agent-" +
+              std::to_string(session_->host_of(a.agent).value) + ": " + std::to_string(a.free) +
+              " of " + std::to_string(a.gpus) + " GPUs free, " + std::to_string(a.quarantined) +
+              " quarantined, " + std::to_string(a.waiting) + " waiting, " +
+              std::to_string(a.running) + " running";
+    }
+    const std::size_t silent = session_->agents() - last_status_.size();
+    audit_->violate(now, "stuck",
+                    "nothing has happened for " +
+                        std::to_string(static_cast<int>(scenario_.expect.recovered_within)) +
+                        " s after everything was healed: " + std::to_string(audit_->open()) +
+                        " accepted jobs have not ended, " + std::to_string(silent) +
+                        " agents are silent" + text);
+  }
+
+  void finish(LiveReport& report) {
+    progress_.finish();
+    const double now = now_seconds();
+    const auto listed = all_jobs(*session_);
+    if (listed) {
+      audit_->settle(now, listed.value());
+    } else {
+      audit_->violate(now, "stuck", "the agents cannot list their jobs: " + listed.error().message);
+    }
+    for (const auto& p : flock_->processes()) {
+      if (p.role != LiveFlock::Role::agent) continue;
+      const std::string log = content(flock_->log_of(p).string());
+      for (std::size_t at = 0; (at = log.find(": taken over from agent", at)) != std::string::npos;
+           ++at)
+        ++report.takeovers;
+    }
+    session_.reset();
+    surprises(flock_->stop(60));
+    for (const std::string& process : left_behind(std::filesystem::absolute(options_.dir)))
+      audit_->violate(now, "left", "a process is left behind: " + process);
+    report.scenario = scenario_;
+    report.dir = options_.dir;
+    report.faults = injector_->history();
+    report.impossible = injector_->impossible();
+    report.recoveries = meter_.cases();
+    report.answers = load_->answers();
+    report.link_connections = flock_->links().connections;
+    report.link_bytes = flock_->links().bytes;
+    report.link_corrupted = flock_->links().corrupted;
+    report.rss_mib = rss_;
+    report.began = began_;
+    measure_throughput(report);
+    check_expectations(report, now);
+    audit_->read_records();
+    report.totals = audit_->totals();
+    report.violations = audit_->violations();
+    report.jobs = audit_->jobs();
+    flock_.reset();
+  }
+
+  /// Jobs started a second in the 15 s before the first takeover's fault, and in the last 15 of the
+  /// 30 s after it was over.
+  void measure_throughput(LiveReport& report) const {
+    const auto first = std::find_if(report.recoveries.begin(), report.recoveries.end(),
+                                    [](const auto& c) { return c.takeover(); });
+    if (first == report.recoveries.end()) return;
+    const auto rate = [&](double from, double until) {
+      const auto& starts = audit_->starts();
+      return static_cast<double>(std::count_if(starts.begin(), starts.end(),
+                                               [&](double t) { return t >= from && t < until; })) /
+             (until - from);
+    };
+    const double over = first->since + std::max(first->accepted, first->reconciled);
+    report.throughput_before = rate(std::max(began_ + 5, first->since - 15), first->since);
+    report.throughput_after = rate(over + 15, over + 30);
+  }
+
+  void check_expectations(const LiveReport& report, double now) {
+    const Expectations& e = scenario_.expect;
+    const auto must = [&](bool good, const std::string& what) {
+      if (!good) audit_->violate(now, "expected", what);
+    };
+    std::size_t faults = 0, kills = 0;
+    for (const FaultRecord& f : report.faults) {
+      faults += !f.skipped;
+      kills += !f.skipped && f.kind == FaultKind::kill;
+    }
+    must(faults >= e.faults, "only " + std::to_string(faults) + " faults happened; expected " +
+                                 std::to_string(e.faults));
+    must(kills >= e.kills,
+         "only " + std::to_string(kills) + " kills happened; expected " + std::to_string(e.kills));
+    must(report.takeovers >= e.takeovers, "only " + std::to_string(report.takeovers) +
+                                              " takeovers happened; expected " +
+                                              std::to_string(e.takeovers));
+    std::vector<double> accepted;
+    for (const auto& c : report.recoveries) {
+      if (c.takeover() && !c.disturbed) accepted.push_back(c.accepted);
+    }
+    std::sort(accepted.begin(), accepted.end());
+    const auto text = [](double s) {
+      char buffer[32];
+      std::snprintf(buffer, sizeof buffer, "%.2f s", s);
+      return std::string(buffer);
+    };
+    if (!accepted.empty() && e.takeover_median > 0)
+      must(accepted[accepted.size() / 2] <= e.takeover_median,
+           "the median takeover took " + text(accepted[accepted.size() / 2]) + "; expected " +
+               text(e.takeover_median) + " at most");
+    if (!accepted.empty() && e.takeover_most > 0)
+      must(accepted.back() <= e.takeover_most,
+           "a takeover took " + text(accepted.back()) + "; expected " + text(e.takeover_most));
+    double slowest = 0;
+    for (const auto& a : report.answers) slowest = a.excused ? slowest : std::max(slowest, a.took);
+    if (e.answered_within > 0) {
+      must(slowest <= e.answered_within, "a submit was answered after " + text(slowest) +
+                                             "; expected " + text(e.answered_within) + " at most");
+    }
+    must(e.rss_mib == 0 || rss_ <= e.rss_mib,
+         "an agent had " + std::to_string(static_cast<int>(rss_)) + " MiB of memory");
+    if (e.throughput > 0)
+      must(report.throughput_after >= e.throughput * report.throughput_before,
+           "jobs started a second: " + std::to_string(report.throughput_before) + " before, " +
+               std::to_string(report.throughput_after) + " after the takeover");
+  }
+
+  const Scenario& scenario_;
+  const LiveOptions& options_;
+  RecoveryMeter meter_;
+  std::optional<Reaper> reaper_;  // outlives the flock
+  std::unique_ptr<LiveFlock> flock_;
+  std::unique_ptr<Session> session_;
+  Audit* audit_ = nullptr;
+  Load* load_ = nullptr;
+  Injector* injector_ = nullptr;
+  double began_ = 0, next_status_ = 0, next_knock_ = 0, next_rss_ = 0, next_idle_ = 0, rss_ = 0;
+  bool healing_ = false;
+  std::size_t told_ = 0;  // of the violations
+  std::vector<AgentStatus> last_status_;
+  ProgressBar progress_{"breaking things", options_.quiet};
+};
+
+}  // namespace
+
+Result<LiveReport> run_chaos_live(const Scenario& scenario, const LiveOptions& options) {
+  return Run(scenario, options)();
+}
+
+}  // namespace starling::chaos_live

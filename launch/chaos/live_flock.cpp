@@ -1,0 +1,467 @@
+#include "launch/chaos/live_flock.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include "bus/flock.h"
+#include "launch/chaos/hooks.h"
+#include "launch/deployment_plan.h"
+#include "launch/exit_codes.h"
+#include "launch/files.h"
+#include "store/etcd_client.h"
+#include "topology/generate.h"
+
+namespace starling::chaos_live {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint32_t kEtcdMembers = 3;
+constexpr double kEndsWithin = 40;  // after SIGTERM, on a machine that is busy
+
+fs::path program_in_path(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::string rest = path == nullptr ? "/usr/bin:/bin" : path;
+  rest += ":/usr/sbin:/usr/local/bin:";
+  for (std::size_t end = 0; (end = rest.find(':')) != std::string::npos; rest.erase(0, end + 1)) {
+    const fs::path candidate = fs::path(rest.substr(0, end)) / name;
+    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return {};
+}
+
+/// tcp://HOST:PORT
+std::pair<std::string, std::uint16_t> host_and_port(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  return {address.substr(6, colon - 6),
+          static_cast<std::uint16_t>(std::atoi(address.c_str() + colon + 1))};
+}
+std::string tcp(const std::string& host, std::uint16_t port) {
+  return "tcp://" + host + ":" + std::to_string(port);
+}
+
+}  // namespace
+
+fs::path disk_shim() {
+  const fs::path folder = fs::path(own_program()).parent_path();
+  for (const fs::path& file :
+       {folder / "libstarling_disk_faults.so",
+        folder / "../lib/starling/libstarling_disk_faults.so",
+        folder / "../lib/x86_64-linux-gnu/starling/libstarling_disk_faults.so"}) {
+    std::error_code ignored;
+    if (fs::exists(file, ignored)) return fs::canonical(file, ignored);
+  }
+  return {};
+}
+
+Result<std::unique_ptr<LiveFlock>> LiveFlock::start(const Scenario& scenario, const fs::path& dir,
+                                                    const Reaper& reaper) {
+  std::unique_ptr<LiveFlock> flock(new LiveFlock(reaper, scenario.seed));
+  if (const Status made = flock->make(scenario, dir); !made.ok()) return made.error();
+  return flock;
+}
+
+LiveFlock::~LiveFlock() {
+  for (Process& p : processes_) {
+    if (p.pid == 0) continue;
+    ::kill(p.pid, SIGCONT);
+    // Nobody is to see a state that is written after the end.
+    if (p.role == Role::etcd) ::kill(p.pid, SIGKILL);
+  }
+  supervisor_.stop_all(std::chrono::seconds(10));
+  for (const Process& p : processes_) {
+    if (p.pid != 0) reaper_.gone(p.pid);
+  }
+}
+
+Status LiveFlock::make(const Scenario& scenario, const fs::path& dir) {
+  const FlockShape& shape = scenario.flock;
+  dir_ = fs::absolute(dir);
+  shim_ = disk_shim();
+  for (const char* folder : {"work/gpus", "work/ranks", "members", "faults", "etcd"}) {
+    if (Status s = make_folder(dir_ / folder); !s.ok()) return s;
+  }
+  if (shape.hosts == "namespaces") {
+    auto made = Namespaces::make(shape.agents, reaper_);
+    if (!made) return made.error();
+    namespaces_ = std::move(made).value();
+    here_ = namespaces_->here();
+  }
+  GeneratorOptions data_centre;
+  data_centre.servers = shape.executors;
+  data_centre.gpus_per_server = shape.gpus;
+  data_centre.gpus_per_island = std::min(shape.gpus, 4U);
+  auto topology = generate_flat(data_centre);
+  if (!topology) return topology.error();
+  topology_ = std::move(topology).value();
+  DeploymentPlan plan;
+  plan.dir = dir_ / "flock";
+  plan.policy = shape.policy;
+  plan.launcher = shape.launcher;
+  plan.agents = shape.agents;
+  plan.servers_per_executor = 1;
+  plan.seed = scenario.seed;
+  if (shape.state == "etcd") {
+    if (Status s = start_etcd(); !s.ok()) return s;
+    plan.state = "etcd://";
+    for (std::uint32_t i = 0; i < kEtcdMembers; ++i)
+      plan.state += (i > 0 ? "," : "") + here_ + ":" + std::to_string(etcd_ports_[i]);
+    plan.standbys = shape.standbys;
+  }
+  auto made = create_deployment(plan, *topology_);
+  if (!made) return made.error();
+  deployment_ = std::move(made).value();
+  if (Status s = make_links(); !s.ok()) return s;
+  for (Process& p : processes_) {
+    if (p.role == Role::etcd) continue;
+    set_frames(p, {});
+    set_disk(p);
+    if (Status s = run(p); !s.ok()) return s;
+  }
+  return done();
+}
+
+Status LiveFlock::start_etcd() {
+  etcd_program_ = program_in_path("etcd");
+  if (etcd_program_.empty())
+    return {Errc::unsupported, "no etcd is installed; 'launch/setup --tests' installs it"};
+  auto ports = free_ports(std::size_t{2} * kEtcdMembers);
+  if (!ports) return ports.error();
+  etcd_ports_ = std::move(ports).value();
+  for (std::uint32_t i = 0; i < kEtcdMembers; ++i) {
+    Process p;
+    p.role = Role::etcd;
+    p.number = i;
+    p.rack = ~0U;
+    p.name = "etcd-" + std::to_string(i);
+    p.host = here_;
+    p.port = etcd_ports_[i];
+    processes_.push_back(std::move(p));
+  }
+  for (Process& p : processes_) {
+    if (Status s = run(p); !s.ok()) return s;
+  }
+  // It has a leader once it answers.
+  EtcdAddress address;
+  for (std::uint32_t i = 0; i < kEtcdMembers; ++i)
+    address.members.emplace_back(here_, std::to_string(etcd_ports_[i]));
+  EtcdClient client(address, {std::chrono::seconds(60), std::chrono::seconds(2)});
+  const auto answer = client.range("/", "0", 1);
+  return answer ? done() : Status(answer.error());
+}
+
+std::vector<std::string> LiveFlock::etcd_words(std::uint32_t member) const {
+  const auto url = [&](std::uint16_t port) {
+    return "http://" + here_ + ":" + std::to_string(port);
+  };
+  const auto peer_port = [&](std::uint32_t i) { return etcd_ports_[kEtcdMembers + i]; };
+  std::string cluster;
+  for (std::uint32_t i = 0; i < kEtcdMembers; ++i)
+    cluster += (i > 0 ? ",m" : "m") + std::to_string(i) + "=" + url(peer_port(i));
+  const std::string name = "m" + std::to_string(member);
+  return {etcd_program_.string(),
+          "--name",
+          name,
+          "--data-dir",
+          (dir_ / "etcd" / name).string(),
+          "--listen-client-urls",
+          url(etcd_ports_[member]),
+          "--advertise-client-urls",
+          url(etcd_ports_[member]),
+          "--listen-peer-urls",
+          url(peer_port(member)),
+          "--initial-advertise-peer-urls",
+          url(peer_port(member)),
+          "--initial-cluster",
+          cluster,
+          "--heartbeat-interval",
+          "100",
+          "--election-timeout",
+          "1000",
+          "--auto-compaction-retention",
+          "5m",
+          "--log-level",
+          "error"};
+}
+
+const LiveFlock::Process* LiveFlock::host_of(NodeId node, std::uint32_t seat) const {
+  for (const DeployedNode& d : deployment_.nodes) {
+    if (d.id != node) continue;
+    const std::string host =
+        d.role == starling::Role::agent
+            ? "agent-" + std::to_string(host_of_seat(d.partition, seat, deployment_.agents()).value)
+            : d.name;
+    for (const Process& p : processes_) {
+      if (p.name == host) return &p;
+    }
+  }
+  return nullptr;
+}
+
+Status LiveFlock::make_links() {
+  for (const DeployedNode& node : deployment_.nodes) {
+    if (node.role == starling::Role::client) continue;
+    Process p;
+    p.role = node.role == starling::Role::agent ? Role::agent : Role::executor;
+    p.rack = node.partition.value;
+    p.name = node.name;
+    p.number = static_cast<std::uint32_t>(std::atoi(node.name.c_str() + node.name.find('-') + 1));
+    processes_.push_back(std::move(p));
+  }
+  const fs::path file = dir_ / "flock" / "flock.json";
+  auto read = read_flock(file);
+  if (!read) return read.error();
+  Flock real = std::move(read).value();
+  for (auto& [id, member] : real) {
+    if (member.address.empty()) continue;
+    for (std::uint32_t seat = 0; seat < member.seats(); ++seat) {
+      std::string& address = seat == 0 ? member.address : member.standby[seat - 1].address;
+      auto [host, port] = host_and_port(address);
+      Process* at = const_cast<Process*>(host_of(id, seat));
+      if (namespaces_) address = tcp(host = namespaces_->address(at->rack), port);
+      if (seat == 0) at->host = host, at->port = port;
+    }
+  }
+  if (namespaces_) {
+    if (Status s = write_flock(file, real); !s.ok()) return s;
+  }
+  const auto link = [&](const Process& from, const std::string& to, const std::string& host,
+                        std::uint16_t port) -> Result<std::uint16_t> {
+    auto here = proxies_.add(here_, host, port);
+    if (here) ends_.push_back({from.name, to});
+    return here;
+  };
+  for (const Process& from : processes_) {
+    if (from.role == Role::etcd) continue;
+    Flock view = real;
+    for (auto& [id, member] : view) {
+      if (member.address.empty()) continue;
+      for (std::uint32_t seat = 0; seat < member.seats(); ++seat) {
+        const Process& to = *host_of(id, seat);
+        const bool agent = from.role == Role::agent;
+        // Executors speak to their own partition's agent alone; agents without seats elsewhere to
+        // their own executors.
+        const bool speaks =
+            agent ? to.role == Role::agent || to.rack == from.rack || !deployment_.state.empty()
+                  : to.role == Role::agent;
+        if (to.name == from.name || !speaks) continue;
+        std::string& address = seat == 0 ? member.address : member.standby[seat - 1].address;
+        const auto [host, port] = host_and_port(address);
+        auto here = link(from, to.name, host, port);
+        if (!here) return here.error();
+        address = tcp(here_, here.value());
+      }
+    }
+    if (Status s = write_flock(dir_ / "members" / (from.name + ".json"), view); !s.ok()) return s;
+    if (from.role != Role::agent || deployment_.state.empty()) continue;
+    auto address = EtcdAddress::parse(deployment_.state);
+    if (!address) return address.error();
+    for (std::uint32_t i = 0; i < kEtcdMembers; ++i) {
+      auto here = link(from, "etcd-" + std::to_string(i), here_, etcd_ports_[i]);
+      if (!here) return here.error();
+      address.value().members[i] = {here_, std::to_string(here.value())};
+    }
+    state_of_[from.name] = address.value().url();
+  }
+  wanted_.resize(ends_.size());
+  applied_.resize(ends_.size());
+  proxies_.start();
+  return done();
+}
+
+std::vector<std::string> LiveFlock::environment_of(const Process& p) const {
+  if (p.role == Role::etcd) return {};
+  const std::string faults = (dir_ / "faults" / p.name).string();
+  std::vector<std::string> names{
+      std::string(kMembersVariable) + "=" + (dir_ / "members" / (p.name + ".json")).string(),
+      std::string(kFramesVariable) + "=" + faults + ".frames"};
+  if (const auto state = state_of_.find(p.name); state != state_of_.end())
+    names.push_back(std::string(kStateVariable) + "=" + state->second);
+  if (!shim_.empty()) {
+    names.push_back("LD_PRELOAD=" + shim_.string());
+    names.push_back(std::string(kDiskVariable) + "=" + faults + ".disk");
+    names.push_back(std::string(kDiskFolderVariable) + "=" +
+                    (deployment_.node_dir(p.name) / "state").string());
+  }
+  return names;
+}
+
+fs::path LiveFlock::log_of(const Process& p) const {
+  return p.role == Role::etcd ? dir_ / "etcd" / (p.name + ".log")
+                              : deployment_.node_dir(p.name) / "log";
+}
+
+Status LiveFlock::run(Process& p) {
+  std::vector<std::string> words;
+  if (namespaces_ && p.role != Role::etcd) words = namespaces_->inside(p.rack);
+  if (p.role == Role::etcd) {
+    words = etcd_words(p.number);
+  } else {
+    for (const std::string& word :
+         {own_program(), std::string(p.role == Role::agent ? "agent" : "executor"),
+          std::string("--config"), (deployment_.node_dir(p.name) / "config.json").string()})
+      words.push_back(word);
+  }
+  if (Status s = supervisor_.start(p.name, words, log_of(p), environment_of(p)); !s.ok()) return s;
+  p.pid = supervisor_.pid_of(p.name);
+  p.start_at = p.told_to_end = -1;
+  p.killed = false;
+  reaper_.lives(p.pid);
+  if (p.frozen > 0) ::kill(p.pid, SIGSTOP);
+  return done();
+}
+
+void LiveFlock::kill(Process& p, double start_again) {
+  if (p.pid == 0) return;
+  p.killed = true;
+  p.start_at = start_again;
+  ::kill(p.pid, SIGKILL);
+}
+
+void LiveFlock::terminate(Process& p, double now, double start_again) {
+  if (p.pid == 0) return;
+  p.told_to_end = now;
+  p.start_at = start_again;
+  ::kill(p.pid, SIGTERM);
+}
+
+void LiveFlock::freeze(Process& p) {
+  if (++p.frozen == 1 && p.pid != 0) ::kill(p.pid, SIGSTOP);
+}
+
+void LiveFlock::wake(Process& p) {
+  if (--p.frozen == 0 && p.pid != 0) ::kill(p.pid, SIGCONT);
+}
+
+void LiveFlock::set_disk(const Process& p) const {
+  const auto text = "full " + std::to_string(p.disk.full > 0) + " error " +
+                    std::to_string(p.disk.error > 0) + " errors " + std::to_string(p.disk.errors) +
+                    " sync_ms " + std::to_string(p.disk.sync_ms) + "\n";
+  const Status written = write_text(dir_ / "faults" / (p.name + ".disk"), text);
+  (void)written;  // a fault that does not come about
+}
+
+void LiveFlock::set_frames(const Process& p, const FrameFaults& faults) const {
+  const Status written = write_text(dir_ / "faults" / (p.name + ".frames"), to_text(faults));
+  (void)written;
+}
+
+std::vector<std::size_t> LiveFlock::links_of(const Process& from, const Process& to) const {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < ends_.size(); ++i) {
+    if (ends_[i].from == from.name && ends_[i].to == to.name) found.push_back(i);
+  }
+  return found;
+}
+
+void LiveFlock::apply_links() {
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    if (wanted_[i] == applied_[i]) continue;
+    proxies_.set(i, applied_[i] = wanted_[i]);
+  }
+}
+
+void LiveFlock::limit_files(const Process& p, int spare) const {
+  if (p.pid == 0) return;
+  rlimit limit{};
+  if (prlimit(p.pid, RLIMIT_NOFILE, nullptr, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  if (spare >= 0) {
+    rlim_t open = 0;
+    std::error_code error;
+    for (fs::directory_iterator at("/proc/" + std::to_string(p.pid) + "/fd", error), end;
+         !error && at != end; at.increment(error))
+      ++open;
+    limit.rlim_cur = std::min(limit.rlim_max, open + static_cast<rlim_t>(spare));
+  }
+  prlimit(p.pid, RLIMIT_NOFILE, &limit, nullptr);
+}
+
+std::vector<LiveFlock::Surprise> LiveFlock::look(double now) {
+  std::vector<Surprise> surprises;
+  for (const Supervisor::Ended& ended : supervisor_.poll()) {
+    const auto at = std::find_if(processes_.begin(), processes_.end(),
+                                 [&](const Process& p) { return p.name == ended.name; });
+    if (at == processes_.end()) continue;
+    Process& p = *at;
+    reaper_.gone(p.pid);
+    p.pid = 0;
+    const bool killed = p.killed && ended.status == -SIGKILL;
+    const bool told = p.told_to_end >= 0 && (ended.status == kDone || p.role == Role::etcd);
+    const bool disk = ended.status == kDiskFailed && now < p.disk_until + 10;
+    if (!killed && !told && !disk) surprises.push_back({p.name, describe(ended, 12)});
+    if (p.start_at < 0) p.start_at = now + 1;
+  }
+  for (Process& p : processes_) {
+    if (p.pid != 0 && p.told_to_end >= 0 && p.frozen == 0 && now > p.told_to_end + kEndsWithin) {
+      surprises.push_back(
+          {p.name,
+           "has not ended " + std::to_string(static_cast<int>(kEndsWithin)) + " s after SIGTERM"});
+      kill(p, now);
+    }
+    if (p.pid != 0 || p.start_at < 0 || now < p.start_at) continue;
+    if (const Status started = run(p); !started.ok()) {
+      surprises.push_back({p.name, started.error().message});
+      p.start_at = now + 5;
+    } else {
+      p.started = now;
+    }
+  }
+  return surprises;
+}
+
+void LiveFlock::heal(double now) {
+  for (LinkFaults& faults : wanted_) faults = {};
+  apply_links();
+  for (Process& p : processes_) {
+    p.disk.full = p.disk.error = 0;
+    p.disk.sync_ms = 0;
+    if (p.role != Role::etcd) set_disk(p), set_frames(p, {}), limit_files(p, -1);
+    if (std::exchange(p.frozen, 0) > 0 && p.pid != 0) ::kill(p.pid, SIGCONT);
+    if (p.pid == 0) p.start_at = std::min(p.start_at < 0 ? now : p.start_at, now);
+    if (namespaces_ && p.role == Role::agent)
+      namespaces_->link(p.rack, true), namespaces_->loss(p.rack, 0);
+  }
+}
+
+std::vector<LiveFlock::Surprise> LiveFlock::stop(double patience) {
+  std::vector<Surprise> surprises;
+  for (const bool etcd : {false, true}) {
+    for (Process& p : processes_) {
+      if (p.pid == 0 || (p.role == Role::etcd) != etcd) continue;
+      ::kill(p.pid, SIGTERM);
+      p.told_to_end = 0;
+    }
+    const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience);
+    const auto alive = [&] {
+      return std::any_of(processes_.begin(), processes_.end(), [&](const Process& p) {
+        return p.pid != 0 && (p.role == Role::etcd) == etcd;
+      });
+    };
+    while (alive() && std::chrono::steady_clock::now() < until) {
+      for (const Supervisor::Ended& ended : supervisor_.poll()) {
+        for (Process& p : processes_) {
+          if (p.name != ended.name) continue;
+          reaper_.gone(p.pid);
+          p.pid = 0;
+          if (p.role != Role::etcd && ended.status != kDone)
+            surprises.push_back({p.name, describe(ended, 12)});
+        }
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    for (const Process& p : processes_) {
+      if (p.pid != 0 && (p.role == Role::etcd) == etcd)
+        surprises.push_back({p.name, "did not end on SIGTERM"});
+    }
+  }
+  return surprises;
+}
+
+}  // namespace starling::chaos_live

@@ -1,0 +1,71 @@
+#include <signal.h>
+
+#include <cstdio>
+#include <memory>
+#include <thread>
+
+#include "launch/commands/commands.h"
+#include "launch/deployment.h"
+#include "launch/exit_codes.h"
+#include "launch/files.h"
+#include "launch/hosts/host_flock.h"
+#include "launch/hosts/preflight.h"
+#include "launch/signals.h"
+#include "launch/state_dir.h"
+#include "launch/text.h"
+
+namespace starling {
+namespace {
+
+/// Asks the `up` that watches over the flock to stop, and waits for it. True if none is left.
+bool end_up(const std::filesystem::path& dir) {
+  const auto place = dir / "supervisor";
+  for (int i = 0; i < 300; ++i) {
+    if (StateDir::take(place).ok()) return true;
+    if (i == 0) {
+      const auto text = read_text(place / "in-use");
+      const auto pid =
+          text ? parse_whole(text.value().substr(0, text.value().find('\n'))) : std::nullopt;
+      if (pid && *pid > 1) kill(static_cast<pid_t>(*pid), SIGTERM);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return false;
+}
+
+int down(const std::string& option, bool remove) {
+  const auto dir = flock_dir(option);
+  if (!dir) return failed(dir.error());
+  if (!is_deployment(dir.value())) return failed(read_deployment(dir.value()).error());
+  if (!end_up(dir.value()))
+    return work_failed("down: the 'starling up' of " + dir.value().string() + " does not end");
+  if (is_host_flock(dir.value())) {
+    const auto flock = read_host_flock(dir.value());
+    if (!flock) return failed(flock.error());
+    const Remote remote(flock.value().way);
+    Status s = together(stop_hosts(flock.value(), remote));
+    if (s.ok() && remove) s = together(remove_hosts(flock.value(), remote));
+    if (!s.ok()) return failed(s.error());
+  }
+  std::error_code error;
+  if (remove) std::filesystem::remove_all(dir.value(), error);
+  if (error) return work_failed("down: " + dir.value().string() + ": " + error.message());
+  return kDone;
+}
+
+}  // namespace
+
+void add_down(const Command& root) {
+  struct Options {
+    std::string flock;
+    bool remove = false;
+  };
+  const auto o = std::make_shared<Options>();
+  const Command command = root.sub("down", "stop a flock, here or on its hosts");
+  command.option("--flock", o->flock, "DIR", "its directory; default $STARLING_FLOCK");
+  command.flag("--remove", o->remove, "and remove its directories, with all its jobs");
+  command.examples({"starling down --flock ~/flock"});
+  command.action([o] { return down(o->flock, o->remove); });
+}
+
+}  // namespace starling

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "base/result.h"
+#include "launch/deployment_plan.h"
+#include "topology/topology.h"
+
+namespace starling {
+
+/// The options of `starling up`.
+struct UpOptions {
+  std::string flock, topology, policy = "consolidate", launcher = "process", physics = "trace",
+                               state, hosts;
+  std::uint32_t agents = 1, partitions = 0, servers_per_executor = 8, standbys = kUsualStandbys;
+  std::uint32_t protocol = kNewestProtocol;
+  bool agents_given = false, no_restart = false, json = false;
+  double speedup = 1, most_skew_s = 5;
+};
+
+/// The data centre and what of the plan does not depend on where it runs; `invalid` names the
+/// option that is wrong.
+struct UpPlan {
+  Topology topology;
+  DeploymentPlan plan;
+};
+[[nodiscard]] Result<UpPlan> up_plan(const UpOptions& o, const std::filesystem::path& dir);
+
+/// `up` with --hosts, or for a directory whose flock is on hosts. The exit status.
+int up_on_hosts(const UpOptions& o, const std::filesystem::path& dir);
+
+}  // namespace starling

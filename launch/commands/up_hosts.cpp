@@ -1,0 +1,278 @@
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "launch/commands/up.h"
+#include "launch/exit_codes.h"
+#include "launch/hosts/host_board.h"
+#include "launch/hosts/hosts_file.h"
+#include "launch/hosts/preflight.h"
+#include "launch/hosts/slurm.h"
+#include "launch/session.h"
+#include "launch/signals.h"
+#include "store/etcd_authority.h"
+
+namespace starling {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+void say(const std::string& line) { std::fprintf(stderr, "starling: %s\n", line.c_str()); }
+
+/// Runs `step` unless a stop was requested before.
+template <class Step>
+Status unless_stopped(Step step) {
+  if (stop_requested()) return {Errc::io, "interrupted"};
+  return step();
+}
+
+/// Plans a flock, prepares its hosts, and puts on each what it needs. Whatever goes wrong, nothing
+/// is left behind, here or there.
+Result<HostFlock> make(const UpOptions& o, const std::filesystem::path& dir, const UpPlan& up,
+                       const HostSet& set, Remote& remote) {
+  DeploymentPlan plan = up.plan;
+  const std::uint32_t agents = o.agents_given ? o.agents : default_agents(set, up.topology);
+  plan.agents = agents;
+  plan.clients = 8;
+  const auto agent_hosts = place_agents(set, up.topology, agents);
+  if (!agent_hosts) return agent_hosts.error();
+  for (const std::uint32_t h : agent_hosts.value()) plan.agent_hosts.push_back(set.hosts[h].name);
+  for (const std::uint32_t h : set.server_host) plan.server_hosts.push_back(set.hosts[h].name);
+
+  HostFlock flock{dir, new_holder(), set.way, set.hosts};
+  Preflight preflight(flock, remote);
+  HostNeeds needs;
+  needs.most_skew_s = o.most_skew_s;
+  const auto work = [&]() -> Status {
+    if (Status s = preflight.look(needs); !s.ok()) return s;
+    for (std::size_t i = 0; i < flock.hosts.size(); ++i) {
+      char skew[32];
+      std::snprintf(skew, sizeof skew, "%+.3f s", preflight.looks()[i].skew_s);
+      say(flock.hosts[i].name + ": " + flock.hosts[i].directory + ", its clock is " + skew +
+          " from ours");
+    }
+    if (Status s = unless_stopped([&] { return preflight.send_program(); }); !s.ok()) return s;
+    plan.addresses = [&](const auto& wanted) { return preflight.addresses(wanted); };
+    const auto made = create_deployment(plan, up.topology);
+    if (!made) return made.error();
+    if (Status s = write_host_flock(flock); !s.ok()) return s;
+    if (Status s = unless_stopped([&] { return preflight.reach(made.value()); }); !s.ok()) return s;
+    std::vector<std::string> wrong(flock.hosts.size());
+    for_each_at_once(flock.hosts.size(), [&](std::size_t i) {
+      const Host& host = flock.hosts[i];
+      const Status copied = copy_files(flock, remote, host, files_of(made.value(), host));
+      if (!copied.ok()) wrong[i] = copied.error().message;
+    });
+    if (Status s = together(wrong); !s.ok()) return s;
+    forget_secrets(made.value());
+    return unless_stopped(done);
+  };
+  const Status worked = work();
+  if (worked.ok()) return flock;
+  preflight.undo();
+  return worked.error();
+}
+
+/// A host on which nothing runs gets this program, if it has another one.
+Status bring_up_to_date(const Remote& remote, const Host& host) {
+  if (!host.program.empty()) return done();
+  const Finished seen = remote.run(host, HostFlock::node_command(host, "watch"));
+  const auto status = host_status_from(seen.out);
+  if (seen.ok() && status && !status.value().stopped) return done();
+  const auto sum = remote.ask(host, "sha256sum " + shell_word(HostFlock::program(host)));
+  return send_program_to(remote, host,
+                         sum ? sum.value().substr(0, sum.value().find(' ')) : std::string());
+}
+
+/// Starts the keepers that do not run. Says how many did.
+Status start_keepers(const HostFlock& flock, const Remote& remote) {
+  if (flock.way == Way::slurm) return done();  // the board starts them
+  std::vector<std::string> wrong(flock.hosts.size());
+  std::vector<char> ran(flock.hosts.size());
+  for_each_at_once(flock.hosts.size(), [&](std::size_t i) {
+    const Host& host = flock.hosts[i];
+    if (const Status fresh = bring_up_to_date(remote, host); !fresh.ok()) {
+      wrong[i] = fresh.error().message;
+      return;
+    }
+    const auto answer =
+        remote.ask(host, HostFlock::node_command(host, "start --host " + shell_word(host.name)));
+    if (!answer) wrong[i] = answer.error().message;
+    ran[i] = answer && answer.value().starts_with("running") ? 1 : 0;
+  });
+  std::size_t running = 0;
+  for (const char r : ran) running += r != 0 ? 1U : 0U;
+  if (running > 0) {
+    say("the flock is running on " + std::to_string(running) + " of " +
+        std::to_string(flock.hosts.size()) + " hosts already");
+  }
+  return together(wrong);
+}
+
+/// What people see while the flock is up: a table that is drawn anew on a terminal, else what
+/// happened, line by line; or JSON lines.
+class Display {
+ public:
+  Display(const HostFlock& flock, bool json) : flock_(flock), json_(json) {}
+
+  void show(const std::vector<HostBoard::Seen>& seen, const std::string& event = "status") {
+    const auto news = last_.empty() ? std::vector<std::string>() : board_news(flock_, last_, seen);
+    const bool changed = last_.empty() || !news.empty() || event != "status";
+    last_ = seen;
+    if (json_) {
+      if (changed) out(board_line(event, flock_, seen) + "\n");
+      return;
+    }
+    if (isatty(STDOUT_FILENO) == 1) {
+      for (const std::string& line : news) say(line);
+      const std::string table = board_table(flock_, seen);
+      if (table != table_ || !news.empty()) out("\033[H\033[2J" + table);
+      table_ = table;
+      return;
+    }
+    for (const std::string& line : news) say(line);
+  }
+
+ private:
+  static void out(const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+  }
+  const HostFlock& flock_;
+  bool json_;
+  std::vector<HostBoard::Seen> last_;
+  std::string table_;
+};
+
+/// A daemon that was left alone because it cannot start; that is no flock.
+std::optional<std::string> hopeless(const HostFlock& flock,
+                                    const std::vector<HostBoard::Seen>& seen) {
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    if (!seen[i].status) continue;
+    for (const KeptDaemon& d : seen[i].status->daemons) {
+      if (!d.up && d.restarts >= 4) return flock.hosts[i].name + ": " + d.note;
+    }
+  }
+  return std::nullopt;
+}
+
+bool all_stopped(const std::vector<HostBoard::Seen>& seen) {
+  for (const HostBoard::Seen& s : seen) {
+    if (!s.stopped) return false;
+  }
+  return true;
+}
+
+/// Watches until a stop is requested (true), or all hosts were stopped from elsewhere (false).
+Result<bool> watch(const HostFlock& flock, const Deployment& deployment, const Remote& remote,
+                   const UpOptions& o, bool& came_up) {
+  HostBoard board(flock, remote);
+  Display display(flock, o.json);
+  {
+    auto session = Session::open(deployment);
+    if (!session) return session.error();
+    const auto broken = [&]() -> std::optional<std::string> {
+      display.show(board.look());
+      return hopeless(flock, board.look());
+    };
+    if (auto ready = session.value()->wait_ready(seconds(60), broken); !ready.ok())
+      return ready.error();
+  }
+  came_up = true;
+  display.show(board.look(), "ready");
+  if (!o.json) {
+    std::printf(
+        "ready: %u agents, %zu executors on %zu hosts; use it with\n  export "
+        "STARLING_FLOCK=%s\n",
+        deployment.agents(), deployment.with_role(Role::executor).size(), flock.hosts.size(),
+        std::filesystem::absolute(flock.dir).c_str());
+    std::fflush(stdout);
+  }
+  while (!stop_requested()) {
+    const auto seen = board.look();
+    display.show(seen);
+    if (all_stopped(seen)) return false;
+    std::this_thread::sleep_for(milliseconds(250));
+  }
+  if (!o.json) say("stopping");
+  return true;
+}
+
+/// The hosts and servers of --hosts.
+Result<HostSet> hosts_of(const UpOptions& o, const UpPlan& up, const std::filesystem::path& dir) {
+  std::string name = std::filesystem::absolute(dir).lexically_normal().filename().string();
+  if (name.empty()) name = "flock";
+  if (o.hosts == "slurm") return slurm_hosts(up.topology, name);
+  return load_hosts(o.hosts, up.topology, name);
+}
+
+/// `came_up` turns true once the flock was ready; one that never was is removed from its hosts.
+int serve(const HostFlock& flock, const Remote& remote, const UpOptions& o, bool& came_up) {
+  auto deployment = read_deployment(flock.dir);
+  if (!deployment) return failed(deployment.error());
+  Status started = start_keepers(flock, remote);
+  Result<bool> watched = started.ok() ? watch(flock, deployment.value(), remote, o, came_up)
+                                      : Result<bool>(started.error());
+  std::vector<std::string> left;
+  if (!watched || watched.value()) left = stop_hosts(flock, remote);
+  for (const std::string& line : left) say("not stopped: " + line);
+  if (!watched) {
+    if (!came_up) {
+      for (const std::string& line : remove_hosts(flock, remote)) say("not removed: " + line);
+    }
+    return failed(watched.error());
+  }
+  if (left.empty()) return kDone;
+  return work_failed("what still runs can be stopped later with 'starling down --flock " +
+                     flock.dir.string() + "'");
+}
+
+}  // namespace
+
+int up_on_hosts(const UpOptions& o, const std::filesystem::path& dir) {
+  catch_stop_signals();
+  std::error_code ignored;
+  const bool again = is_deployment(dir), existed = std::filesystem::exists(dir, ignored);
+  if (again && !is_host_flock(dir))
+    return bad_input("up: the flock in " + dir.string() +
+                     " lives on this machine; leave out --hosts, or give another --flock");
+  std::optional<UpPlan> up;
+  std::optional<HostSet> set;
+  if (!again) {
+    auto planned = up_plan(o, dir);
+    if (!planned) return failed(planned.error());
+    auto hosts = hosts_of(o, planned.value(), dir);
+    if (!hosts) return failed(hosts.error());
+    up = std::move(planned).value();
+    set = std::move(hosts).value();
+  }
+  auto place = StateDir::take(dir / "supervisor");
+  if (!place) {
+    return bad_input("up: the flock in " + dir.string() + " is up already (" +
+                     place.error().message + "); 'starling top' shows it, 'starling down' ends it");
+  }
+  auto known = again ? read_host_flock(dir) : Result<HostFlock>(HostFlock{});
+  if (!known) return failed(known.error());
+  Remote remote(again ? known.value().way : set->way);
+  int status = kDone;
+  bool came_up = again;
+  {
+    auto flock = again ? std::move(known) : make(o, dir, *up, *set, remote);
+    status = flock ? serve(flock.value(), remote, o, came_up) : failed(flock.error());
+  }
+  if (!came_up) {  // nothing is left here either
+    if (existed) {
+      for (const auto& entry : std::filesystem::directory_iterator(dir, ignored))
+        std::filesystem::remove_all(entry.path(), ignored);
+    } else {
+      std::filesystem::remove_all(dir, ignored);
+    }
+  }
+  return status;
+}
+
+}  // namespace starling

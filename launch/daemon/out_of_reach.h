@@ -1,0 +1,32 @@
+#pragma once
+
+#include <vector>
+
+#include "agents/state.h"
+
+namespace starling {
+
+/// Notices that a host reaches hardly any executor of the partition that it serves while others do:
+/// then another one serves it better. Where nobody reaches them, nobody would.
+class OutOfReach {
+ public:
+  static constexpr Duration kLong = std::chrono::seconds(20);
+
+  /// Every heartbeat, on the machine's clock. True once most executors have been cut off from here
+  /// for kLong.
+  bool look(const std::vector<SeatState>& seats, Instant now) {
+    std::size_t cut_off = 0;
+    for (const SeatState& seat : seats) cut_off += seat.watch.standing == Standing::cut_off ? 1 : 0;
+    if (cut_off * 2 <= seats.size()) {
+      since_ = kNever;
+    } else if (since_ == kNever) {
+      since_ = now;
+    }
+    return since_ != kNever && now - since_ >= kLong;
+  }
+
+ private:
+  Instant since_ = kNever;
+};
+
+}  // namespace starling

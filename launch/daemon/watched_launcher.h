@@ -1,0 +1,44 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agents/executor.h"
+#include "base/time.h"
+
+namespace starling {
+
+/// Any launcher, and a file that says which of its executor's GPUs are bad: numbers as in the
+/// topology, one or more a line, `#` begins a comment. No file: none is. Whoever watches the
+/// hardware writes it, best by renaming a new one over it. A file that makes no sense goes into the
+/// log and changes nothing.
+class WatchedLauncher final : public Launcher {
+ public:
+  /// All outlive it. `gpus`: those of the executor. Looks at the file twice a second of `clock`.
+  WatchedLauncher(Launcher& inner, std::filesystem::path file, IndexRange gpus, const Clock& clock)
+      : inner_(inner), file_(std::move(file)), gpus_(gpus), clock_(clock) {}
+
+  Status start(const LaunchSpec& spec) override { return inner_.start(spec); }
+  void stop(AttemptId attempt, Duration grace) override { inner_.stop(attempt, grace); }
+  void adopt(std::span<const LaunchSpec> ran) override { inner_.adopt(ran); }
+  std::vector<Exit> reap() override { return inner_.reap(); }
+  std::vector<Progress> measure() override { return inner_.measure(); }
+  [[nodiscard]] Instant next_deadline() const noexcept override { return inner_.next_deadline(); }
+  std::optional<Placement> health_news() override;
+
+ private:
+  Launcher& inner_;
+  std::filesystem::path file_;
+  IndexRange gpus_;
+  const Clock& clock_;
+  Instant next_ = Instant::min();
+  std::string last_;  // what the file said
+  Placement sick_;
+};
+
+/// The GPUs that such a file names, ascending. `invalid` names the line.
+[[nodiscard]] Result<Placement> parse_health(const std::string& text, IndexRange gpus);
+
+}  // namespace starling

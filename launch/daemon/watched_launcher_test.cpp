@@ -1,0 +1,59 @@
+#include "launch/daemon/watched_launcher.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "launch/local_flock.h"
+
+namespace starling {
+namespace {
+
+struct Nothing final : Launcher {
+  Status start(const LaunchSpec&) override { return done(); }
+  void stop(AttemptId, Duration) override {}
+  std::vector<Exit> reap() override { return {}; }
+};
+struct HandClock final : Clock {
+  [[nodiscard]] Instant now() const noexcept override { return at; }
+  Instant at{};
+};
+
+TEST_CASE("a health file names bad GPUs, or where it is wrong") {
+  CHECK(parse_health("", {8, 16}).value().empty());
+  CHECK(parse_health("# ecc\n12 # xid 48\n8 12\n", {8, 16}).value() ==
+        Placement{GpuId{8}, GpuId{12}});
+  CHECK(parse_health("8\n7\n", {8, 16}).error().message ==
+        "line 2: '7' is no GPU of this executor, which has 8 to 15");
+  CHECK_FALSE(parse_health("9x", {8, 16}).ok());
+  CHECK_FALSE(parse_health("-9", {8, 16}).ok());
+}
+
+TEST_CASE("news of the health file come once, and late by half a second at most") {
+  const auto dir = temporary_dir();
+  REQUIRE(dir.ok());
+  const auto file = dir.value() / "health";
+  const auto write = [&](const char* text) { std::ofstream(file) << text; };
+  Nothing inner;
+  HandClock clock;
+  WatchedLauncher launcher(inner, file, {0, 4}, clock);
+  const auto look = [&] {
+    clock.at += std::chrono::milliseconds(500);
+    return launcher.health_news();
+  };
+  CHECK_FALSE(look());
+  write("2\n");
+  CHECK_FALSE(launcher.health_news());  // not yet
+  CHECK(look() == Placement{GpuId{2}});
+  CHECK_FALSE(look());
+  write("what?\n");
+  CHECK_FALSE(look());
+  write("2 # again\n");
+  CHECK_FALSE(look());
+  std::filesystem::remove(file);
+  CHECK(look() == Placement{});
+  std::filesystem::remove_all(dir.value());
+}
+
+}  // namespace
+}  // namespace starling

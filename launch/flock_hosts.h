@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/result.h"
+#include "bus/flock.h"
+#include "launch/deployment.h"
+#include "store/flock_members.h"
+
+namespace starling {
+
+/// The members of a flock whose state is in etcd, for commands that look at them and change them.
+class FlockHosts {
+ public:
+  /// `unsupported` where the state is not in etcd.
+  static Result<FlockHosts> open(const Deployment& flock);
+
+  [[nodiscard]] Result<FlockMembers> read();
+  /// The agents that are members now, and should serve something or stand by.
+  [[nodiscard]] std::set<AgentId> all(const FlockMembers& members) const;
+  /// Whether agent `host` has a seat of the partition.
+  [[nodiscard]] bool may_serve(PartitionId partition, AgentId host) const;
+  /// `now` with other hosts, balanced. `invalid` if a partition would be left without a host.
+  [[nodiscard]] Result<FlockMembers> with(const FlockMembers& now, std::set<AgentId> hosts) const;
+  [[nodiscard]] Status write(const FlockMembers& members);
+
+ private:
+  FlockHosts(EtcdAddress address, Flock seats, std::uint32_t agents);
+
+  EtcdAddress address_;
+  EtcdClient client_;
+  Flock seats_;
+  std::uint32_t agents_;
+};
+
+/// agent-3, or 3; nothing if `text` names no agent of the flock.
+[[nodiscard]] std::optional<AgentId> agent_named(const Deployment& flock, const std::string& text);
+
+}  // namespace starling

@@ -1,0 +1,36 @@
+#include "launch/hosts/build_id.h"
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+
+#include "base/hash.h"
+
+namespace starling {
+
+BuildId own_build() {
+  BuildId id;
+  id.version = STARLING_VERSION;
+  std::ifstream in("/proc/self/exe", std::ios::binary);
+  TraceHash hash;
+  std::array<char, 65536> block;
+  while (in.read(block.data(), block.size()) || in.gcount() > 0)
+    hash.add(std::string_view(block.data(), static_cast<std::size_t>(in.gcount())));
+  std::array<char, 17> text{};
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash.value()));
+  id.build = text.data();
+  return id;
+}
+
+Status fits(const std::string& name, const BuildId& there, const BuildId& here) {
+  if (there.version == here.version && there.protocol == here.protocol) return done();
+  const auto say = [](const BuildId& b) {
+    return "version " + b.version + ", protocol " + std::to_string(b.protocol);
+  };
+  return {Errc::unsupported, name + ": the program there is " + say(there) + ", here it is " +
+                                 say(here) +
+                                 "; install the same there, or leave 'program' out of the hosts "
+                                 "file so that this one is copied"};
+}
+
+}  // namespace starling

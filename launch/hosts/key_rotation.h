@@ -1,0 +1,29 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "launch/deployment.h"
+
+namespace starling {
+
+/// One daemon of a directory: whether it runs, and which flock.json it goes by (transport.h).
+struct TakenFlock {
+  std::string node;
+  bool running = false;
+  std::string mark;
+};
+/// Of all daemons that have keys in this directory.
+[[nodiscard]] std::vector<TakenFlock> taken_flocks(const Deployment& deployment);
+
+/// Gives a node a new key while the flock runs, in three steps, each of which every running daemon
+/// has taken on before the next one begins: the new key is let in beside the old one; the node uses
+/// the new one and is called by it; the old one is let in no more. For flocks here and on hosts,
+/// all of which must be reachable. `not_ready`: somebody did not take a step on within `patience`;
+/// called again it begins anew, from where it is. Returns the new public key.
+[[nodiscard]] Result<std::string> rotate_key(const Deployment& deployment, const std::string& node,
+                                             std::chrono::seconds patience);
+
+}  // namespace starling

@@ -1,0 +1,85 @@
+#include "launch/hosts/slurm.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <sstream>
+
+#include "launch/hosts/hosts_file.h"
+#include "launch/hosts/subprocess.h"
+
+namespace starling {
+namespace {
+
+/// NodeAddr of a node, as an IPv4 address.
+std::optional<std::string> address_of(const std::string& node) {
+  const Finished shown = run_program({"scontrol", "show", "node", node});
+  const std::string key = "NodeAddr=";
+  const auto at = shown.out.find(key);
+  if (!shown.ok() || at == std::string::npos) return std::nullopt;
+  const auto begin = at + key.size();
+  const std::string name = shown.out.substr(begin, shown.out.find_first_of(" \n", begin) - begin);
+  addrinfo wanted{};
+  wanted.ai_family = AF_INET;
+  wanted.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(name.c_str(), nullptr, &wanted, &found) != 0 || found == nullptr)
+    return std::nullopt;
+  char text[INET_ADDRSTRLEN] = {};
+  inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(found->ai_addr)->sin_addr, text,
+            sizeof text);
+  freeaddrinfo(found);
+  return std::string(text);
+}
+
+}  // namespace
+
+Result<HostSet> slurm_hosts(const Topology& topology, const std::string& flock_name) {
+  const char* list = std::getenv("SLURM_JOB_NODELIST");
+  const char* job = std::getenv("SLURM_JOB_ID");
+  if (list == nullptr || job == nullptr) {
+    return {Errc::invalid,
+            "--hosts slurm: SLURM_JOB_NODELIST is not set; run it inside an allocation, by salloc "
+            "or sbatch"};
+  }
+  const Finished shown = run_program({"scontrol", "show", "hostnames", list});
+  if (!shown.ok())
+    return {Errc::io, "scontrol show hostnames " + std::string(list) + ": " + last_words(shown)};
+  HostSet set;
+  set.way = Way::slurm;
+  std::map<std::string, std::uint32_t> index;
+  std::istringstream in(shown.out);
+  for (std::string name; in >> name;) {
+    Host host;
+    host.name = host.ssh = name;
+    const auto address = address_of(name);
+    if (!address) return {Errc::io, "--hosts slurm: node " + name + " has no IPv4 address"};
+    host.address = *address;
+    host.directory =
+        "/tmp/starling-" + std::to_string(getuid()) + "-" + job + "/" + flock_name + "/" + name;
+    index.emplace(name, static_cast<std::uint32_t>(set.hosts.size()));
+    set.hosts.push_back(std::move(host));
+  }
+  if (set.hosts.empty()) return {Errc::io, "--hosts slurm: the allocation has no nodes"};
+  std::vector<std::string> homeless;
+  for (const Server& server : topology.servers()) {
+    const auto at = index.find(server.name);
+    if (at == index.end()) homeless.push_back(server.name);
+    set.server_host.push_back(at == index.end() ? 0 : at->second);
+  }
+  if (homeless.size() == topology.server_count()) {
+    set.server_host = spread_servers(topology.server_count(), set.hosts.size());
+  } else if (!homeless.empty()) {
+    return {Errc::invalid, "--hosts slurm: server '" + homeless.front() +
+                               "' of the topology is no node of the allocation (" + list +
+                               "), others are; give a topology of these nodes"};
+  }
+  return set;
+}
+
+}  // namespace starling

@@ -1,0 +1,105 @@
+#include "sim/chaos_input.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "topology/generate.h"
+
+namespace starling {
+namespace {
+
+std::string draw_policy(const PolicyRegistry& policies, Rng& rng) {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : policies.entries()) {
+    // Nobody hands this run a model file.
+    if (!entry.facts.needs_model_file) names.push_back(name);
+  }
+  return names[rng.below(static_cast<std::uint32_t>(names.size()))];
+}
+
+TraceJob draw_job(std::uint32_t number, std::uint32_t gpus, Rng rng) {
+  static constexpr const char* kModels[] = {"", "resnet50", "vgg16"};
+  TraceJob job;
+  job.spec.id = trace_job_id(number);
+  job.spec.name = "j" + std::to_string(number);
+  job.spec.model = kModels[rng.below(3)];
+  // Most gangs are small; one in ten may need everything there is.
+  job.spec.workers = rng.chance(0.1) ? 1 + rng.below(gpus) : std::min(gpus, 1U << rng.below(5));
+  if (rng.chance(0.02)) {
+    job.spec.workers = gpus + 1;  // refused for good
+  } else if (rng.chance(0.2)) {
+    job.spec.min_workers = 1;
+    job.spec.max_workers = std::min(gpus, 2 * job.spec.workers);
+  }
+  job.spec.duration = from_seconds(1 + 200 * rng.uniform() * rng.uniform());
+  return job;
+}
+
+/// Each job has random numbers of its own, so that with fewer of them the rest stays.
+Trace draw_jobs(std::uint32_t gpus, const ChaosOptions& options, bool herd, Rng& rng) {
+  Trace trace;
+  trace.name = "chaos";
+  const std::uint32_t drawn = 30 + rng.below(121);
+  const std::uint32_t jobs = options.jobs > 0 ? options.jobs : drawn;
+  const double span_s = herd ? 0 : 0.8 * seconds(options.faults_last);
+  for (std::uint32_t i = 0; i < jobs; ++i) {
+    Rng own = rng.fork(i);
+    TraceJob job = draw_job(i, gpus, own.fork(1));
+    job.submit = from_seconds(span_s * own.uniform());
+    trace.jobs.push_back(std::move(job));
+  }
+  std::sort(trace.jobs.begin(), trace.jobs.end(),
+            [](const TraceJob& a, const TraceJob& b) { return a.submit < b.submit; });
+  return trace;
+}
+
+}  // namespace
+
+Result<ChaosInput> draw_chaos_input(
+    std::uint64_t seed, const PolicyRegistry& policies, const ChaosOptions& options, Rng rng,
+    const std::function<ChaosFaults&(std::uint32_t agents, std::uint32_t executors_each)>&
+        draw_faults) {
+  SimOptions sim;
+  sim.seed = seed;
+  sim.check = true;
+  sim.network = NetworkModel::lan();
+  sim.agents = 2 + rng.below(4);
+  std::uint32_t executors_each = 1 + rng.below(3);
+  if (options.agents > 0) sim.agents = options.agents;
+  if (options.executors_each > 0) executors_each = options.executors_each;
+  sim.servers_per_executor = 1 + rng.below(2);
+  const std::string drawn = draw_policy(policies, rng);
+  sim.policy = options.policy.empty() ? drawn : options.policy;
+  sim.physics = rng.chance(0.25) ? PhysicsKind::full : PhysicsKind::trace;
+  sim.durations.kind = static_cast<DurationKnowledge::Kind>(rng.below(3));
+  sim.durations.sigma = 1;
+
+  ChaosFaults& faults = draw_faults(sim.agents, executors_each);
+  faults.tighten(sim.limits);
+  sim.wrap_policy = [&faults](AgentId agent, std::unique_ptr<Policy> good, auto stall) {
+    return faults.brain(agent, std::move(good), std::move(stall));
+  };
+
+  const std::uint32_t rack = executors_each * sim.servers_per_executor;
+  const std::uint32_t gpus = 1U << (1 + rng.below(3));
+  const auto site = [&](std::uint32_t gpus_per_server) {
+    return generate_leaf_spine({.servers = sim.agents * rack,
+                                .gpus_per_server = gpus_per_server,
+                                .servers_per_rack = rack});
+  };
+  auto topology = site(gpus);
+  if (!topology) return topology.error();
+  auto wrong = site(rng.chance(0.5) ? 2 * gpus : gpus / 2);
+  if (!wrong) return wrong.error();
+  Trace trace = draw_jobs(topology.value().gpu_count(), options, faults.herd(), rng);
+  Duration in_turn{0};
+  for (const TraceJob& job : trace.jobs) in_turn += job.spec.duration;
+  return ChaosInput{std::move(topology).value(),
+                    std::move(wrong).value(),
+                    std::move(trace),
+                    std::move(sim),
+                    executors_each,
+                    in_turn};
+}
+
+}  // namespace starling

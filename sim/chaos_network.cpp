@@ -1,0 +1,150 @@
+// Faults of the network: F4 to F11 and F17.
+#include <algorithm>
+#include <utility>
+
+#include "bus/roles.h"
+#include "sim/chaos_faults.h"
+
+namespace starling {
+
+void ChaosFaults::cut(World& world, NodeId from, NodeId to, Duration lasts) {
+  world.network().cut(from, to, true);
+  cuts_.insert({from, to});
+  // Where two cuts of a link overlap the first to end heals it.
+  world.at(world.now() + lasts, [this, from, to](World& w) {
+    if (cuts_.erase({from, to}) > 0) w.network().cut(from, to, false);
+  });
+}
+
+void ChaosFaults::isolate(World& world, Rng& rng, Dose) {
+  const NodeId one = any(rng);
+  const Duration lasts = outage(rng);
+  for (const NodeId other : nodes_) {
+    if (other == one) continue;
+    cut(world, one, other, lasts);
+    cut(world, other, one, lasts);
+  }
+}
+
+void ChaosFaults::halve(World& world, Rng& rng, Dose) {
+  std::vector<NodeId> left, right;
+  for (const NodeId node : nodes_) (rng.chance(0.5) ? left : right).push_back(node);
+  const Duration lasts = outage(rng);
+  for (const NodeId a : left) {
+    for (const NodeId b : right) {
+      cut(world, a, b, lasts);
+      cut(world, b, a, lasts);
+    }
+  }
+}
+
+/// One direction of one link, or of all links of a node.
+void ChaosFaults::cut_one_way(World& world, Rng& rng, Dose) {
+  const NodeId one = any(rng);
+  const Duration lasts = outage(rng);
+  const bool speaks = rng.chance(0.5), only_one = rng.chance(0.5);
+  const NodeId peer = any(rng);
+  for (const NodeId other : nodes_) {
+    if (other == one || (only_one && other != peer)) continue;
+    speaks ? cut(world, one, other, lasts) : cut(world, other, one, lasts);
+  }
+}
+
+/// Links of some nodes are cut one after the other and healed in another order.
+void ChaosFaults::swizzle(World& world, Rng& rng, Dose) {
+  for (const NodeId one : nodes_) {
+    if (rng.chance(0.5)) continue;
+    const NodeId other = any(rng);
+    if (other == one) continue;
+    const Duration lasts = outage(rng);
+    world.at(world.now() + from_seconds(20 * rng.uniform()), [this, one, other, lasts](World& w) {
+      if (healed_) return;
+      cut(w, one, other, lasts);
+      cut(w, other, one, lasts);
+    });
+  }
+}
+
+void ChaosFaults::delay(World&, Rng& rng, Dose dose) {
+  network_.delay += from_seconds((dose == Dose::mild ? 0.02 : 0.2) * rng.uniform());
+  network_.jitter = rng.uniform();
+}
+
+/// What is sent meanwhile arrives up to ten seconds late, and what is sent later not before it.
+void ChaosFaults::clog(World& world, Rng& rng, Dose) {
+  NetworkModel slow = network_;
+  slow.delay = from_seconds(0.5 + 9.5 * rng.uniform());
+  world.network().set_model(slow);
+  world.at(world.now() + from_seconds(15 * rng.uniform()), [this](World& w) {
+    if (!healed_) w.network().set_model(network_);
+  });
+}
+
+void ChaosFaults::lose(World&, Rng& rng, Dose dose) {
+  network_.loss = (dose == Dose::mild ? 0.05 : 0.3) * rng.uniform();
+}
+void ChaosFaults::duplicate(World&, Rng& rng, Dose dose) {
+  network_.duplication = (dose == Dose::mild ? 0.05 : 0.5) * rng.uniform();
+}
+void ChaosFaults::reorder(World&, Rng& rng, Dose dose) {
+  network_.reorder = (dose == Dose::mild ? 0.05 : 0.3) * rng.uniform();
+}
+void ChaosFaults::corrupt(World&, Rng& rng, Dose dose) {
+  corrupts_ = (dose == Dose::mild ? 0.005 : 0.05) * rng.uniform();
+}
+
+void ChaosFaults::short_queues(World& world, Rng& rng, Dose dose) {
+  world.network().set_queue(dose == Dose::mild ? 64 + rng.below(1000) : 2 + rng.below(30));
+}
+
+void ChaosFaults::read_slowly(World& world, Rng& rng, Dose) {
+  const NodeId node = any(rng);
+  const std::size_t frames = 1 + rng.below(10), room = 10 + rng.below(1000);
+  world.read_slowly(node, frames, std::chrono::seconds(1), room);
+  world.at(world.now() + outage(rng),
+           [node](World& w) { w.read_slowly(node, 0, Duration{0}, 0); });
+}
+
+Network::Tampered ChaosFaults::tamper(NodeId from, NodeId to, std::vector<std::byte>& frame) {
+  if (liars_.contains(from) && to.value <= agents_) {
+    const Network::Tampered told = untrue(state("F22-digests").rng, frame);
+    if (told != Network::Tampered::no) return told;
+  }
+  Rng& rng = state("F11-corrupt").rng;
+  if (corrupts_ == 0 || !rng.chance(corrupts_)) return Network::Tampered::no;
+  return garble(rng, from, to, frame);
+}
+
+/// Below the codec. What a codec would still take is dropped: the transport authenticates every
+/// frame (CURVE), so only what a peer itself made can be wrong and well formed at once.
+Network::Tampered ChaosFaults::garble(Rng& rng, NodeId from, NodeId to,
+                                      std::vector<std::byte>& frame) {
+  const auto any_byte = [&] { return rng.below(static_cast<std::uint32_t>(frame.size())); };
+  if (frame.empty()) return Network::Tampered::no;
+  if (seen_.size() < 64 || rng.chance(0.05)) {
+    if (seen_.size() >= 64) seen_.erase(seen_.begin());
+    seen_.push_back(frame);
+  }
+  switch (rng.below(4)) {
+    case 0:
+      for (std::uint32_t flips = 1 + rng.below(8); flips > 0; --flips)
+        frame[any_byte()] ^= std::byte(1U << rng.below(8));
+      break;
+    case 1:
+      frame.resize(any_byte());
+      break;
+    case 2:
+      for (std::byte& b : frame) b = std::byte(rng.below(256));
+      break;
+    default: {  // said by somebody who may not say it
+      frame = seen_[rng.below(static_cast<std::uint32_t>(seen_.size()))];
+      const auto other = codec_.decode(frame);
+      const bool refused =
+          !other || !may_send(role_of(from), role_of(to), other.value().message.index());
+      return refused ? Network::Tampered::corrupt : Network::Tampered::discarded;
+    }
+  }
+  return codec_.decode(frame) ? Network::Tampered::discarded : Network::Tampered::corrupt;
+}
+
+}  // namespace starling

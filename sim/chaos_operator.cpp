@@ -1,0 +1,86 @@
+// Takeovers (F3, F23) and what people do (F24).
+#include <algorithm>
+
+#include "agents/executor_state.h"
+#include "sim/chaos_faults.h"
+
+namespace starling {
+namespace {
+
+constexpr double kLease_s = 5;
+
+}  // namespace
+
+/// Stands still, loses its partition when its lease has lapsed, and goes on with all that has
+/// arrived meanwhile.
+void ChaosFaults::zombie(World& world, Rng& rng, Dose) {
+  const AgentId agent{rng.below(agents_)};
+  const Duration sleeps = from_seconds(kLease_s) + outage(rng);
+  const Duration lives_on = from_seconds(30 * rng.uniform());
+  if (down_.contains(agent_node(agent))) return;
+  world.pause(agent_node(agent), sleeps);
+  const Duration left = sleeps - from_seconds(kLease_s) + lives_on;
+  world.at(world.now() + from_seconds(kLease_s), [this, agent, left](World& w) {
+    if (healed_ || down_.contains(agent_node(agent))) return;
+    if (!w.take_over(agent, left).ok()) stopped(w, agent_node(agent));
+  });
+}
+
+/// Of an agent that is dead, or alive and unaware of it for up to two minutes.
+void ChaosFaults::take_over(World& world, Rng& rng, Dose) {
+  const AgentId agent{rng.below(agents_)};
+  down_.erase(agent_node(agent));
+  if (!world.take_over(agent, outage(rng)).ok()) stopped(world, agent_node(agent));
+}
+
+void ChaosFaults::take_over_late(World& world, Rng& rng, Dose) {
+  const AgentId agent{rng.below(agents_)};
+  const NodeId node = agent_node(agent);
+  if (!down_.insert(node).second) return;
+  world.crash_agent(agent);
+  const Duration late = from_seconds(kLease_s + 60 * rng.uniform());
+  world.at(world.now() + late, [this, agent, node](World& w) {
+    if (down_.erase(node) == 0) return;
+    if (!w.take_over(agent, Duration{0}).ok()) stopped(w, node);
+  });
+}
+
+/// Both have seen the same epoch; one of them comes first and the other does nothing.
+void ChaosFaults::two_candidates(World& world, Rng& rng, Dose) {
+  const AgentId agent{rng.below(agents_)};
+  const NodeId node = agent_node(agent);
+  if (down_.contains(node)) return;
+  const Epoch seen = world.epoch(agent);
+  if (!world.try_take_over(agent, seen, outage(rng))) return stopped(world, node);
+  world.at(world.now() + from_seconds(0.2 * rng.uniform()), [this, agent, seen](World& w) {
+    const bool granted = w.try_take_over(agent, seen, Duration{0});
+    ++counts_[granted ? "F23-candidates: both granted" : "F23-candidates: one refused"];
+  });
+}
+
+void ChaosFaults::cancel(World& world, Rng& rng, Dose) {
+  const auto jobs = world.client().jobs();
+  const JobOutcome& job = jobs[rng.below(static_cast<std::uint32_t>(jobs.size()))];
+  if (!job.over()) world.cancel(job.job);
+}
+
+/// Its servers have other numbers of GPUs there, until somebody sees it. Only where its journal
+/// tells: nothing else would, as Hello does not say which topology a node has read.
+void ChaosFaults::mislead(World& world, Rng& rng, Dose) {
+  const std::uint32_t executor = rng.below(world.executors());
+  const Duration lasts = outage(rng);
+  const Executor* core = world.executor(executor);
+  if (core == nullptr) return;
+  const auto journal = world.disk(executor_node(executor)).recover();
+  if (!journal || fits_journal(core->config(), *wrong_, journal.value()).ok()) return;
+  ++counts_["F24-topology: refused"];
+  world.mislead(executor, wrong_);
+  bring_back(world, executor_node(executor));
+  world.at(world.now() + lasts, [this, executor](World& w) {
+    if (!w.misled(executor)) return;
+    w.mislead(executor, nullptr);
+    if (!down_.contains(executor_node(executor))) bring_back(w, executor_node(executor));
+  });
+}
+
+}  // namespace starling

@@ -1,0 +1,185 @@
+#include "sim/chaos_phases.h"
+
+#include "agents/state.h"
+#include "sim/settled.h"
+
+namespace starling {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A seed of ten minutes takes some hundred thousand; far more is a storm that does not end.
+constexpr std::uint64_t kMostEvents = 5'000'000;
+/// For all that is left when the last job has ended: holds that nobody asks for, orphans, lists.
+constexpr Duration kSettled = 15min;
+/// The longest that digests may be old, and some more.
+constexpr Duration kDigestsAgree = 25s;
+constexpr Duration kListen = 20s;
+constexpr Duration kLease = 5s;
+
+}  // namespace
+
+ChaosPhases::Wrong ChaosPhases::run() {
+  for (const auto phase :
+       {&ChaosPhases::with_faults, &ChaosPhases::to_the_end, &ChaosPhases::settle,
+        &ChaosPhases::be_quiet, &ChaosPhases::probe, &ChaosPhases::settle, &ChaosPhases::untrue}) {
+    if (Wrong wrong = (this->*phase)()) return wrong;
+  }
+  return std::nullopt;
+}
+
+ChaosPhases::Wrong ChaosPhases::with_faults() {
+  while (!faults_.healed()) {
+    if (Wrong wrong = step(kNever)) return wrong;
+  }
+  std::uint64_t most = 0;
+  for (std::uint32_t a = 0; a < world_.agents(); ++a) {
+    const Agent* agent = world_.agent(AgentId{a});
+    if (agent == nullptr) continue;
+    for (const auto& [id, job] : agent->state().jobs) {
+      if (phase_of(job.stage) != JobPhase::waiting || job.spec->gpus() <= most) continue;
+      most = job.spec->gpus();
+      largest_waiting_ = id;
+      some_waited_ = true;
+    }
+  }
+  return std::nullopt;
+}
+
+ChaosPhases::Wrong ChaosPhases::to_the_end() {
+  // Full physics and rounds of preemption make jobs longer than one after the other.
+  const Instant budget = world_.now() + 1h + 4 * input_.in_turn;
+  while (!world_.client().all_over()) {
+    if (Wrong wrong = step(budget)) return wrong;
+    if (out_of_events_) return fail("L1", unfinished(world_));
+  }
+  return std::nullopt;
+}
+
+ChaosPhases::Wrong ChaosPhases::settle() {
+  const Instant latest = world_.now() + kSettled;
+  std::string left;
+  Wrong wrong = until(latest, [&] { return (left = left_over(world_)).empty(); });
+  if (!wrong && !left.empty()) wrong = fail("L3", left);
+  return wrong;
+}
+
+ChaosPhases::Wrong ChaosPhases::be_quiet() {
+  const auto never = [] { return false; };
+  const auto one_owner_each = [&] {
+    for (std::uint32_t a = 0; a < world_.agents(); ++a) {
+      if (world_.any_deposed(AgentId{a})) return false;
+    }
+    return true;
+  };
+  if (Wrong wrong = until(world_.now() + 5min, one_owner_each)) return wrong;
+  if (Wrong wrong = until(world_.now() + kDigestsAgree, never)) return wrong;
+  if (const std::string what = disagreement(world_); !what.empty()) return fail("L2", what);
+  const std::uint64_t before = world_.messages();
+  if (Wrong wrong = until(world_.now() + kListen, never)) return wrong;
+  const std::uint64_t heard = world_.messages() - before;
+  // A ping and its answer both ways on every link each heartbeat, and a digest now and then.
+  const std::uint64_t links =
+      std::uint64_t{world_.agents()} * (world_.agents() - 1) + 2ULL * world_.executors();
+  const auto beats = static_cast<std::uint64_t>(kListen / input_.sim.timers.heartbeat);
+  const std::uint64_t most = 2 * links * (beats + 4);
+  if (heard <= most) return std::nullopt;
+  return fail("L7", std::to_string(heard) + " messages in " + std::to_string(seconds(kListen)) +
+                        " s with nothing to do; " + std::to_string(most) + " are the most");
+}
+
+/// A clean takeover and a clean drain: no fault excuses their times.
+ChaosPhases::Wrong ChaosPhases::probe() {
+  const AgentId agent{static_cast<std::uint32_t>(seed_ % world_.agents())};
+  const Duration beat = input_.sim.timers.heartbeat;
+  const Instant died = world_.now();
+  world_.crash_agent(agent);
+  if (Wrong wrong = until(died + kLease, [] { return false; })) return wrong;
+  if (!world_.take_over(agent, Duration{0}).ok()) return fail("G7", "nobody can take over");
+  JobSpec spec;
+  spec.id = trace_job_id(1'000'000);
+  spec.name = "probe";
+  world_.submit(spec, agent, 1h);
+  const auto outcome = [&] { return world_.client().find(spec.id); };
+  bool is = false;
+  const auto wait = [&](Instant latest, auto what) {
+    return until(latest, [&, what] { return is = what(); });
+  };
+  if (Wrong wrong = wait(died + 1min, [&] { return outcome()->accepted; })) return wrong;
+  if (Wrong wrong = timed("takeover to the first accept", "G7", died, seconds(14 * beat), is))
+    return wrong;
+  if (Wrong wrong = wait(died + 1min, [&] { return !world_.agent(agent)->state().reconciling(); }))
+    return wrong;
+  if (Wrong wrong = timed("takeover to all GPUs known", "G7", died, seconds(20 * beat), is))
+    return wrong;
+  if (Wrong wrong = wait(world_.now() + 2h, [&] { return outcome()->started != kNever; }))
+    return wrong;
+  if (!is) return fail("L1", "a job of one GPU does not start; " + unfinished(world_));
+  const Instant cancelled = world_.now();
+  world_.cancel(spec.id);
+  if (Wrong wrong = wait(cancelled + 5min, [&] { return outcome()->over(); })) return wrong;
+  const double grace = seconds(input_.sim.timers.kill_grace);
+  return timed("cancel to drained", "G2", cancelled, 30 + grace, is);
+}
+
+ChaosPhases::Wrong ChaosPhases::timed(const char* what, const char* rule, Instant since,
+                                      double most_s, bool happened) {
+  const double took = seconds(world_.now() - since);
+  times_[what].push_back(took);
+  if (happened && took <= most_s) return std::nullopt;
+  return fail(rule, std::string(what) + (happened ? " took " : " did not happen within ") +
+                        std::to_string(took) + " s; " + std::to_string(most_s) +
+                        " s are the most");
+}
+
+/// What the client was told against what the hardware did.
+ChaosPhases::Wrong ChaosPhases::untrue() {
+  for (const JobTruth& job : world_.hardware().jobs()) {
+    const JobOutcome* told = world_.client().find(job.id);
+    if (told->state.phase == JobPhase::finished && job.completed == kNever)
+      return fail("L5", "a job is said to have finished that never did its work");
+  }
+  if (faults_.counts(world_).contains("F23-candidates: both granted"))
+    return fail("S8", "two candidates were granted one epoch");
+  if (!some_waited_) return std::nullopt;
+  const JobOutcome* largest = world_.client().find(largest_waiting_);
+  if (largest->state.phase == JobPhase::finished || largest->cancelled) return std::nullopt;
+  return fail("L6", "the largest gang that waited was not placed: " + to_string(largest_waiting_) +
+                        " ended as " + name_of(largest->state.phase) + ", " +
+                        largest->state.exit.log_tail);
+}
+
+ChaosPhases::Wrong ChaosPhases::until(Instant latest, const std::function<bool()>& is) {
+  for (Instant look = world_.now(); !is() && look < latest;) {
+    look = std::min(latest, look + 100ms);
+    for (out_of_events_ = false; !out_of_events_;) {
+      if (Wrong wrong = step(look)) return wrong;
+    }
+  }
+  return std::nullopt;
+}
+
+ChaosPhases::Wrong ChaosPhases::step(Instant until) {
+  faults_.between_events(world_);
+  const Result<bool> more = world_.step_until(until);
+  if (!more) {
+    const std::string& text = more.error().message;
+    const auto space = text.find(' ');
+    const bool is_rule = text.find(" is violated at ") == space && space != std::string::npos;
+    return fail(is_rule ? text.substr(0, space) : "stopped", text);
+  }
+  out_of_events_ = !more.value();
+  if (++events_ > kMostEvents) {
+    return fail("L7", "more than " + std::to_string(kMostEvents) + " events; " +
+                          unfinished(world_));
+  }
+  return std::nullopt;
+}
+
+ChaosPhases::Wrong ChaosPhases::fail(const std::string& rule, const std::string& message) const {
+  return ChaosFailure{
+      seed_, rule, seconds(world_.now().time_since_epoch()),
+      input_.sim.policy + ", " + std::to_string(input_.sim.agents) + " agents: " + message};
+}
+
+}  // namespace starling

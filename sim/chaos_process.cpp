@@ -1,0 +1,118 @@
+// Faults of processes, machines and clocks: F1, F2, F12, F18, F20, F25.
+#include <algorithm>
+#include <cmath>
+
+#include "sim/chaos_faults.h"
+
+namespace starling {
+
+namespace {
+
+/// Well within Timers::orphan: nobody would stop the processes of an executor that is away for
+/// longer, and after lost_after() its owner counts them as gone.
+constexpr Duration kLongestAway = std::chrono::seconds(240);
+
+}  // namespace
+
+/// False if it is down already. An executor that stays away loses its machine: somebody switches
+/// that off, or its supervisor would have brought it back.
+bool ChaosFaults::went_down(World& world, NodeId node) {
+  if (!down_.insert(node).second) return false;
+  if (is_agent(node)) return true;
+  const std::uint64_t time = ++gone_[node];
+  world.at(world.now() + kLongestAway, [this, node, time](World& w) {
+    if (down_.contains(node) && gone_[node] == time) w.lose_host(executor_of(node), false);
+  });
+  return true;
+}
+
+/// Comes back within a minute, or, one time in ten, when all is healed.
+void ChaosFaults::kill(World& world, Rng& rng, NodeId node) {
+  if (!went_down(world, node)) return;
+  is_agent(node) ? world.crash_agent(AgentId{node.value - 1})
+                 : world.crash_executor(executor_of(node));
+  if (rng.chance(0.1)) return;
+  const double most_s = rng.chance(0.5) ? 2 : 60;
+  bring_back_in(world, node, from_seconds(most_s * rng.uniform()));
+}
+
+void ChaosFaults::bring_back_in(World& world, NodeId node, Duration wait) {
+  world.at(world.now() + wait, [this, node](World& w) {
+    if (down_.erase(node) > 0) bring_back(w, node);
+  });
+}
+
+/// As a supervisor does. A damaged journal keeps a node down until somebody has restored it.
+void ChaosFaults::bring_back(World& world, NodeId node) {
+  const Status started = is_agent(node) ? world.restart_agent(AgentId{node.value - 1})
+                                        : world.restart_executor(executor_of(node));
+  if (started.ok()) return;
+  ++counts_["journal refused at a start"];
+  went_down(world, node);
+  const Duration operator_comes = from_seconds(5 + 55 * rng_.uniform());
+  world.at(world.now() + operator_comes, [this, node](World& w) {
+    w.disk(node).repair();
+    if (!is_agent(node)) w.mislead(executor_of(node), nullptr);
+    if (down_.erase(node) > 0) bring_back(w, node);
+  });
+}
+
+/// Its disk has refused a write. The supervisor tries again, and again.
+void ChaosFaults::stopped(World& world, NodeId node) {
+  ++counts_["node stopped by its disk"];
+  went_down(world, node);
+  bring_back_in(world, node, from_seconds(0.2 + 5 * rng_.uniform()));
+}
+
+void ChaosFaults::kill_rack(World& world, Rng& rng, Dose) {
+  const std::uint32_t rack = rng.below(agents_);
+  kill(world, rng, agent_node(AgentId{rack}));
+  for (std::uint32_t i = 0; i < executors_each_; ++i)
+    kill(world, rng, executor_node(rack * executors_each_ + i));
+}
+
+void ChaosFaults::kill_all_agents(World& world, Rng& rng, Dose) {
+  for (std::uint32_t a = 0; a < agents_; ++a) kill(world, rng, agent_node(AgentId{a}));
+}
+
+/// All of them register again at one instant.
+void ChaosFaults::restart_all_executors(World& world, Rng&, Dose) {
+  for (std::uint32_t e = 0; e < world.executors(); ++e) {
+    down_.erase(executor_node(e));
+    bring_back(world, executor_node(e));
+  }
+}
+
+/// Mostly short; minutes now and then, up to an hour if extreme.
+void ChaosFaults::pause(World& world, Rng& rng, Dose dose) {
+  const double longest_s = dose == Dose::mild ? 60 : 3600;
+  const double s = 0.01 * std::pow(longest_s / 0.01, rng.uniform());
+  const NodeId node = any(rng);
+  const bool runs_jobs = !is_agent(node) && node.value < kFirstClient;
+  world.pause(node, runs_jobs ? std::min(from_seconds(s), kLongestAway) : from_seconds(s));
+}
+
+void ChaosFaults::suspend(World& world, Rng& rng, Dose) { world.suspend(any(rng), outage(rng)); }
+
+void ChaosFaults::skew(World& world, Rng& rng, Dose dose) {
+  const double most = dose == Dose::mild ? 0.05 : 0.2;
+  // Silence is counted on both sides: two clocks that differ by more than lost_after() allows may
+  // count a job as lost that still runs.
+  if (dose == Dose::extreme) world.excuse("S3");
+  for (const NodeId node : nodes_) world.set_rate(node, 1 + most * (2 * rng.uniform() - 1));
+}
+
+/// Its processes die with it. A new disk only where no deposed owner is left that could still send
+/// what the old disk knew to be over.
+void ChaosFaults::lose_host(World& world, Rng& rng, Dose) {
+  const std::uint32_t executor = rng.below(world.executors());
+  const bool disk = rng.chance(0.3) && !world.any_deposed(AgentId{executor / executors_each_});
+  if (disk) ++counts_["F20-host: with its disk"];
+  world.lose_host(executor, disk);
+  const NodeId node = executor_node(executor);
+  if (went_down(world, node)) bring_back_in(world, node, outage(rng));
+}
+
+void ChaosFaults::compact(World& world, Rng& rng, Dose) { world.compact(any_server(rng)); }
+
+}  // namespace starling

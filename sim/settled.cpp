@@ -1,0 +1,104 @@
+#include "sim/settled.h"
+
+#include "agents/executor_state.h"
+#include "agents/state.h"
+
+namespace starling {
+namespace {
+
+std::string agent_text(std::uint32_t a) { return "agent " + std::to_string(a); }
+
+std::string left_at(const AgentState& state) {
+  if (state.reconciling()) return " is still reconciling";
+  if (!state.jobs.empty()) {
+    return " still has " + std::to_string(state.jobs.size()) + " jobs, the first " +
+           name_of(state.jobs.begin()->second.stage);
+  }
+  if (!state.ledger.holds().empty())
+    return " still holds " + std::to_string(state.ledger.holds().size()) + " shares";
+  if (state.ledger.quarantined_count() > 0)
+    return " has " + std::to_string(state.ledger.quarantined_count()) + " GPUs quarantined";
+  return {};
+}
+
+std::string disagrees_with(const AgentState& me, const AgentState& peer, const PeerState& view) {
+  if (view.epoch != peer.config.epoch) {
+    return " believes in epoch " + std::to_string(view.epoch.value) + " of partition " +
+           std::to_string(peer.partition.id.value) + ", which is at epoch " +
+           std::to_string(peer.config.epoch.value);
+  }
+  if (!view.digest || view.digest->free != peer.ledger.free_count() ||
+      view.digest->waiting != peer.waiting_jobs) {
+    return " has a digest of partition " + std::to_string(peer.partition.id.value) +
+           (view.digest ? " that says " + std::to_string(view.digest->free) + " GPUs are free"
+                        : " no more") +
+           ", and " + std::to_string(peer.ledger.free_count()) + " are";
+  }
+  if (me.now - view.watch.heard > 4 * me.config.timers.heartbeat)
+    return " has not heard from the owner of partition " +
+           std::to_string(peer.partition.id.value);
+  return {};
+}
+
+}  // namespace
+
+std::string left_over(World& world) {
+  const std::size_t processes = world.hardware().processes().size();
+  if (processes > 0) return std::to_string(processes) + " processes still run";
+  for (std::uint32_t a = 0; a < world.agents(); ++a) {
+    const Agent* agent = world.agent(AgentId{a});
+    if (agent == nullptr) return agent_text(a) + " is down";
+    if (const std::string left = left_at(agent->state()); !left.empty()) return agent_text(a) + left;
+  }
+  for (std::uint32_t e = 0; e < world.executors(); ++e) {
+    const std::string who = "executor " + std::to_string(e);
+    if (world.executor(e) == nullptr) return who + " is down";
+    const auto& runs = world.executor(e)->state().runs;
+    if (!runs.empty()) return who + " still knows of " + std::to_string(runs.size()) + " attempts";
+  }
+  return {};
+}
+
+std::string disagreement(World& world) {
+  for (std::uint32_t a = 0; a < world.agents(); ++a) {
+    const AgentState& me = world.agent(AgentId{a})->state();
+    if (world.any_deposed(AgentId{a})) return agent_text(a) + " has two owners";
+    if (world.epoch(AgentId{a}) != me.config.epoch) return agent_text(a) + " has an old epoch";
+    for (const PeerState& view : me.peers) {
+      if (view.peer.agent == me.config.me) continue;
+      const AgentState& peer = world.agent(view.peer.agent)->state();
+      if (std::string what = disagrees_with(me, peer, view); !what.empty())
+        return agent_text(a) + what;
+    }
+    for (const SeatState& seat : me.seats) {
+      const std::uint32_t e = seat.seat.node.value - kFirstExecutor;
+      const ExecutorState& executor = world.executor(e)->state();
+      if (executor.epoch != me.config.epoch)
+        return "executor " + std::to_string(e) + " obeys another epoch than its owner's";
+      if (me.now - seat.watch.heard > 4 * me.config.timers.heartbeat)
+        return agent_text(a) + " has not heard from executor " + std::to_string(e);
+    }
+  }
+  return {};
+}
+
+std::string unfinished(World& world) {
+  const Client::Counts& counts = world.client().counts();
+  std::string text = std::to_string(counts.jobs - counts.over()) + " of " +
+                     std::to_string(counts.jobs) + " jobs are not over";
+  for (std::uint32_t a = 0; a < world.agents(); ++a) {
+    const Agent* agent = world.agent(AgentId{a});
+    if (agent == nullptr) continue;
+    const AgentState& state = agent->state();
+    text += "; " + agent_text(a) + " of " + std::to_string(state.partition.gpus.size()) +
+            " GPUs, " + std::to_string(state.ledger.free_count()) + " free, " +
+            std::to_string(state.ledger.quarantined_count()) + " quarantined";
+    for (const auto& [id, job] : state.jobs) {
+      text += ", " + to_string(id) + " " + name_of(job.stage) + " for " +
+              std::to_string(job.spec->gpus()) + " GPUs (" + job.trouble + ")";
+    }
+  }
+  return text;
+}
+
+}  // namespace starling

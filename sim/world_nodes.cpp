@@ -1,0 +1,234 @@
+// What can happen to single nodes of the world besides its events.
+#include <algorithm>
+#include <utility>
+
+#include "sim/world_parts.h"
+
+namespace starling {
+
+void World::Parts::in(Duration lasts, std::function<void(World&)> what) {
+  queue.push(later(clock.now(), lasts), EventKind::script,
+             static_cast<std::uint32_t>(scripts.size()));
+  scripts.push_back(std::move(what));
+  ++scripts_left;
+}
+
+void World::at(Instant when, std::function<void(World&)> what) {
+  parts_->queue.push(when, EventKind::script, static_cast<std::uint32_t>(parts_->scripts.size()));
+  parts_->scripts.push_back(std::move(what));
+  ++parts_->scripts_left;
+}
+
+std::size_t World::Parts::index_of(const Seat& seat) const {
+  const auto same = [&](const std::unique_ptr<Seat>& s) { return s.get() == &seat; };
+  const auto at = std::find_if(seats.begin(), seats.end(), same);
+  if (at != seats.end()) return static_cast<std::size_t>(at - seats.begin());
+  const auto old = std::find_if(deposed.begin(), deposed.end(), same);
+  return seats.size() + static_cast<std::size_t>(old - deposed.begin());
+}
+
+/// Writes that take long hold up what the same turn says, and the turns after it.
+void World::Parts::watch_disk(Seat& seat) {
+  seat.journal->on_slow([&seat](Duration lasts) {
+    seat.endpoint.hold();
+    seat.stall += lasts;
+  });
+}
+
+void World::Parts::crash(std::size_t index) {
+  Seat& seat = *seats[index];
+  if (seat.node == nullptr) return;
+  if (checker != nullptr && restarts) {
+    if (Status same = compare_with_journal(index); !same.ok())
+      checker->memory_differs(clock.now(), seat.id, same.error().message);
+  }
+  if (const Agent* agent = agent_core(index)) past.add(agent->status());
+  seat.node.reset();
+  seat.tick_at = kNever;
+  seat.paused_until = Instant{};
+  seat.stall = Duration{0};
+  seat.endpoint.clear();
+}
+
+void World::Parts::depose(std::size_t agent, Duration lasts) {
+  if (seats[agent]->node == nullptr) {
+    seats[agent]->journal = seats[agent]->journal->succeed();
+    watch_disk(*seats[agent]);
+    return;
+  }
+  past.add(agent_core(agent)->status());
+  auto next = std::make_unique<Seat>(seats[agent]->id, network);
+  next->journal = seats[agent]->journal->succeed();
+  watch_disk(*next);
+  const std::size_t index = seats.size() + deposed.size();
+  deposed.push_back(std::exchange(seats[agent], std::move(next)));
+  deposed.back()->tick_at = kNever;
+  reschedule(index);
+  in(lasts, [this, index](World&) { seat_at(index).node.reset(); });
+}
+
+void World::Parts::pause(Seat& seat, Duration lasts) {
+  const Instant until = later(clock.now(), lasts);
+  if (until <= seat.paused_until) return;
+  seat.paused_until = until;
+  in(lasts, [this, &seat](World&) {
+    if (const Status resumed = resume(seat); !resumed.ok()) failed = resumed.error();
+  });
+}
+
+Status World::Parts::resume(Seat& seat) {
+  if (seat.node == nullptr || paused(seat)) return done();
+  seat.endpoint.let_go();
+  const std::size_t index = index_of(seat);
+  if (Status woken = wake(index); !woken.ok()) return woken;
+  if (seat.node != nullptr) reschedule(index);
+  return done();
+}
+
+void World::crash_agent(AgentId agent) { parts_->crash(agent.value); }
+
+Status World::restart_agent(AgentId agent) {
+  parts_->crash(agent.value);
+  ++parts_->agent_configs[agent.value].incarnation.value;
+  return parts_->start_agent(agent.value);
+}
+
+Status World::take_over(AgentId agent, Duration lasts) {
+  parts_->depose(agent.value, lasts);
+  ++parts_->agent_configs[agent.value].incarnation.value;
+  parts_->agent_configs[agent.value].epoch = Epoch{++parts_->authorities[agent.value].epoch.value};
+  return parts_->start_agent(agent.value);
+}
+
+bool World::try_take_over(AgentId agent, Epoch expect, Duration lasts) {
+  return expect == epoch(agent) && take_over(agent, lasts).ok();
+}
+
+Epoch World::epoch(AgentId agent) const { return parts_->authorities[agent.value].epoch; }
+
+bool World::any_deposed(AgentId agent) const {
+  return std::any_of(parts_->deposed.begin(), parts_->deposed.end(), [&](const auto& seat) {
+    return seat->node != nullptr && seat->id == agent_node(agent);
+  });
+}
+
+void World::crash_executor(std::uint32_t executor) {
+  parts_->crash(parts_->executor_seat(executor));
+}
+
+Status World::restart_executor(std::uint32_t executor) {
+  parts_->crash(parts_->executor_seat(executor));
+  ++parts_->executor_configs[executor].incarnation.value;
+  return parts_->start_executor(executor);
+}
+
+void World::lose_host(std::uint32_t executor, bool disk) {
+  crash_executor(executor);
+  parts_->hardware->lose_host(executor);
+  if (!disk) return;
+  parts_->seats[parts_->executor_seat(executor)]->journal->erase();
+  parts_->network.disconnect(executor_node(executor));
+  if (parts_->checker != nullptr) parts_->checker->new_disk(executor_node(executor));
+}
+
+void World::excuse(const std::string& rule) {
+  if (parts_->checker != nullptr) parts_->checker->excuse(rule);
+}
+
+void World::pause(NodeId node, Duration lasts) {
+  Seat& seat = *parts_->seats[parts_->seat_of(node)];
+  if (seat.node != nullptr) parts_->pause(seat, lasts);
+}
+
+void World::suspend(NodeId node, Duration lasts) {
+  Seat& seat = *parts_->seats[parts_->seat_of(node)];
+  if (seat.node == nullptr) return;
+  seat.clock.stop(now(), lasts);
+  parts_->pause(seat, lasts);
+}
+
+void World::set_rate(NodeId node, double rate) {
+  const std::size_t index = parts_->seat_of(node);
+  Seat& seat = *parts_->seats[index];
+  seat.clock.set_rate(now(), rate);
+  seat.tick_at = kNever;
+  if (seat.node != nullptr) parts_->reschedule(index);
+}
+
+void World::wake_all() {
+  for (const auto& seat : parts_->seats) {
+    seat->paused_until = Instant{};
+    if (const Status resumed = parts_->resume(*seat); !resumed.ok())
+      parts_->failed = resumed.error();
+  }
+}
+
+void World::read_slowly(NodeId node, std::size_t frames, Duration every, std::size_t room) {
+  Seat& seat = *parts_->seats[parts_->seat_of(node)];
+  const bool was_slow = seat.reads_every > Duration{0};
+  seat.reads = frames;
+  seat.reads_every = every;
+  seat.endpoint.set_room(every > Duration{0} ? room : SimEndpoint::kAll);
+  seat.endpoint.allow(every > Duration{0} ? 0 : SimEndpoint::kAll);
+  if (was_slow) {
+    if (const Status resumed = parts_->resume(seat); !resumed.ok())
+      parts_->failed = resumed.error();
+  } else if (every > Duration{0}) {
+    parts_->read_some(seat);
+  }
+}
+
+/// One more helping of what waits, again and again while the reader is slow.
+void World::Parts::read_some(Seat& seat) {
+  if (seat.reads_every == Duration{0}) return;
+  seat.endpoint.allow(seat.reads);
+  if (const Status woken = wake(index_of(seat)); !woken.ok()) failed = woken.error();
+  seat.endpoint.allow(0);
+  in(seat.reads_every, [this, &seat](World&) { read_some(seat); });
+}
+
+WatchedJournal& World::disk(NodeId node) {
+  return *parts_->seats[parts_->seat_of(node)]->journal;
+}
+
+void World::compact(NodeId node) {
+  Seat& seat = *parts_->seats[parts_->seat_of(node)];
+  if (seat.node == nullptr || parts_->paused(seat)) return;
+  if (parts_->seat_of(node) < parts_->agent_configs.size()) {
+    (void)static_cast<AgentNode&>(*seat.node).compact();
+  } else {
+    (void)static_cast<ExecutorNode&>(*seat.node).compact();
+  }
+}
+
+void World::on_stopped(std::function<void(World&, NodeId)> call) {
+  parts_->on_stopped = std::move(call);
+}
+
+void World::mislead(std::uint32_t executor, const Topology* topology) {
+  if (topology == nullptr) {
+    parts_->misled.erase(executor);
+  } else {
+    parts_->other_topology = topology;
+    parts_->misled.insert(executor);
+  }
+}
+
+bool World::misled(std::uint32_t executor) const { return parts_->misled.contains(executor); }
+
+void World::submit(JobSpec spec, AgentId home, Duration alone) {
+  JobTruth truth;
+  truth.id = spec.id;
+  truth.duration = alone;
+  truth.gpus = spec.gpus();
+  parts_->hardware->add_job(truth);
+  parts_->client->core().submit(parts_->seats.back()->clock.at(now()), std::move(spec), home);
+  parts_->reschedule(parts_->seats.size() - 1);
+}
+
+void World::cancel(JobId job) {
+  parts_->client->core().cancel(job);
+  parts_->reschedule(parts_->seats.size() - 1);
+}
+
+}  // namespace starling

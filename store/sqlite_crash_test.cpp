@@ -1,0 +1,230 @@
+// A journal after every way in which its disk can let it down: what was acknowledged is there, or
+// recovery says that it is not.
+//
+// STARLING_EVERY=1 tries every byte and every bit; otherwise one in so many, for a test of seconds.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+
+#include "store/batches.h"
+#include "store/crash_vfs.h"
+#include "store/sqlite_journal.h"
+
+using namespace starling;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t kBatches = 12;
+
+/// In memory where there is such a folder: only what SQLite is told counts here, not the real disk.
+struct Folder {
+  fs::path path;
+  Folder() {
+    const fs::path base = fs::exists("/dev/shm") ? "/dev/shm" : fs::temp_directory_path();
+    std::string name = (base / "starling-crash-XXXXXX").string();
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  [[nodiscard]] fs::path journal() const { return path / "journal.sqlite"; }
+  [[nodiscard]] fs::path log() const { return path / "journal.sqlite-wal"; }
+};
+
+std::string read(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+void write(const fs::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary | std::ios::trunc)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+std::size_t stride(std::size_t otherwise) {
+  const char* every = std::getenv("STARLING_EVERY");
+  return every == nullptr ? otherwise : static_cast<std::size_t>(std::atoi(every));
+}
+
+/// The files as a killed writer leaves them: half of the batches in the database, half in the log.
+struct Left {
+  std::string journal, log;
+  std::vector<std::size_t> log_sizes;  ///< after each batch of the log
+};
+
+Left leave() {
+  Folder folder;
+  for (std::uint64_t n = 1; n <= kBatches / 2; ++n) {
+    REQUIRE(SqliteJournal::open(folder.journal()).value()->append(batch(n)).ok());
+  }
+  const auto journal = std::move(SqliteJournal::open(folder.journal()).value());
+  Left left;
+  for (std::uint64_t n = kBatches / 2 + 1; n <= kBatches; ++n) {
+    REQUIRE(journal->append(batch(n)).ok());
+    left.log_sizes.push_back(fs::file_size(folder.log()));
+  }
+  left.journal = read(folder.journal());
+  left.log = read(folder.log());
+  return left;
+}
+
+/// The last batch there; none: an error that says why.
+std::optional<std::uint64_t> recovered(const Folder& folder) {
+  const auto opened = SqliteJournal::open(folder.journal(), {.sync = false});
+  if (!opened.ok()) {
+    CHECK_FALSE(opened.error().message.empty());
+    return std::nullopt;
+  }
+  const auto records = opened.value()->recover();
+  if (!records.ok()) {
+    CHECK_FALSE(records.error().message.empty());
+    return std::nullopt;
+  }
+  return last_batch(records.value());
+}
+
+std::optional<std::uint64_t> recovered(const Folder& folder, const std::string& journal,
+                                       const std::string& log) {
+  for (const auto& entry : fs::directory_iterator(folder.path)) fs::remove(entry.path());
+  write(folder.journal(), journal);
+  if (!log.empty()) write(folder.log(), log);
+  return recovered(folder);
+}
+
+/// Appends, compacts and appends, telling what is durable, on a disk whose power fails.
+[[noreturn]] void write_until_dark(const fs::path& path, int acknowledge, const PowerCut& cut) {
+  install(cut);
+  auto opened = SqliteJournal::open(path);
+  if (!opened.ok() || !opened.value()->recover().ok()) ::_exit(2);
+  Journal& journal = *opened.value();
+  std::vector<Record> all;
+  for (std::uint64_t n = 1; n <= 6; ++n) {
+    const std::vector<Record> next = batch(n);
+    if (!journal.append(next).ok()) ::_exit(3);
+    if (::write(acknowledge, &n, sizeof n) != sizeof n) ::_exit(4);
+    all.insert(all.end(), next.begin(), next.end());
+    if (n == 4 && !journal.compact(all).ok()) ::_exit(5);
+  }
+  opened.value().reset();
+  ::_exit(0);
+}
+
+}  // namespace
+
+TEST_CASE("power is lost at any call of the disk: all that was acknowledged is there") {
+  std::uint64_t cuts = 0;
+  for (std::uint64_t call = 1;; ++call) {
+    bool dark = false;
+    for (std::uint32_t kept = 0; kept < 12; ++kept) {
+      for (const bool torn : {false, true}) {
+        CAPTURE(call);
+        CAPTURE(kept);
+        CAPTURE(torn);
+        Folder folder;
+        int ends[2];
+        REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+        const pid_t child = ::fork();
+        if (child == 0) write_until_dark(folder.journal(), ends[1], {call, kept, torn});
+        ::close(ends[1]);
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        REQUIRE(WIFEXITED(status));
+        dark = WEXITSTATUS(status) == 9;
+        REQUIRE((dark || WEXITSTATUS(status) == 0));
+        std::uint64_t acknowledged = 0;
+        for (std::uint64_t n = 0; ::read(ends[0], &n, sizeof n) == sizeof n;) acknowledged = n;
+        ::close(ends[0]);
+        const auto last = recovered(folder);
+        REQUIRE(last.has_value());
+        CHECK(*last >= acknowledged);
+        CHECK(*last <= acknowledged + 1);
+        ++cuts;
+        if (!dark) break;
+      }
+      if (!dark) break;
+    }
+    if (!dark) break;
+  }
+  MESSAGE(cuts << " power cuts");
+  CHECK(cuts > 200);
+}
+
+TEST_CASE("a log cut off at any byte: whole batches, all that had been synced by then") {
+  const Left left = leave();
+  Folder folder;
+  std::uint64_t tried = 0;
+  for (std::size_t size = 0; size <= left.log.size(); size += stride(97)) {
+    CAPTURE(size);
+    std::uint64_t synced = kBatches / 2;
+    for (const std::size_t end : left.log_sizes) synced += end <= size ? 1 : 0;
+    const auto last = recovered(folder, left.journal, left.log.substr(0, size));
+    REQUIRE(last.has_value());
+    CHECK(*last == synced);
+    ++tried;
+  }
+  MESSAGE(tried << " lengths");
+}
+
+TEST_CASE("a database cut off at any byte: an error") {
+  const Left left = leave();
+  Folder folder;
+  for (std::size_t size = 1; size < left.journal.size(); size += stride(131)) {
+    CAPTURE(size);
+    const auto last = recovered(folder, left.journal.substr(0, size), left.log);
+    CHECK((!last || *last == kBatches));
+  }
+}
+
+TEST_CASE("any bit flipped in the log: an error, or nothing is missing but a last batch") {
+  const Left left = leave();
+  const std::size_t last_begins = left.log_sizes[left.log_sizes.size() - 2];
+  Folder folder;
+  std::uint64_t tried = 0, errors = 0, dropped = 0;
+  for (std::size_t bit = 0; bit < left.log.size() * 8; bit += stride(797)) {
+    CAPTURE(bit);
+    std::string log = left.log;
+    log[bit / 8] = static_cast<char>(log[bit / 8] ^ (1 << (bit % 8)));
+    const auto last = recovered(folder, left.journal, log);
+    ++tried;
+    errors += last ? 0 : 1;
+    if (!last || *last == kBatches) continue;
+    // A last transaction that does not check is what a crash leaves behind.
+    CHECK(bit / 8 >= last_begins);
+    CHECK(*last == kBatches - 1);
+    ++dropped;
+  }
+  MESSAGE(tried << " bits: " << errors << " errors, " << dropped << " in the last batch");
+}
+
+TEST_CASE("any bit flipped in the database: an error, or nothing is missing") {
+  const Left left = leave();
+  Folder folder;
+  std::uint64_t tried = 0, errors = 0;
+  for (const bool with_log : {true, false}) {
+    // Without a log: all batches in the database.
+    std::string journal = left.journal;
+    if (!with_log) {
+      REQUIRE(recovered(folder, left.journal, left.log) == kBatches);
+      journal = read(folder.journal());
+    }
+    for (std::size_t bit = 0; bit < journal.size() * 8; bit += stride(797)) {
+      CAPTURE(bit);
+      std::string damaged = journal;
+      damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
+      const auto last = recovered(folder, damaged, with_log ? left.log : std::string());
+      ++tried;
+      errors += last ? 0 : 1;
+      CHECK((!last || *last == kBatches));
+    }
+  }
+  MESSAGE(tried << " bits: " << errors << " errors");
+}

@@ -1,0 +1,184 @@
+// What of a core decides how it goes on. Instants are left out, but for the order in which a core's
+// own timers run out: with them no two paths would ever meet.
+#include <algorithm>
+#include <tuple>
+
+#include "agents/executor_state.h"
+#include "agents/state.h"
+#include "base/hash.h"
+#include "tests/search/world.h"
+
+namespace starling::search {
+namespace {
+
+constexpr std::uint32_t kRoundsThatMatter = 6;  // as many as change how a gang reserves
+
+struct Hash {
+  TraceHash hash;
+
+  void add(std::uint64_t x) { hash.add(x); }
+  void add(bool x) { hash.add(std::uint64_t{x ? 1U : 0U}); }
+  template <class Tag, class Rep>
+  void add(Id<Tag, Rep> id) {
+    hash.add(static_cast<std::uint64_t>(id.value));
+  }
+  void add(const JobId& id) { hash.add(id.lo); }
+  void add(const AttemptId& id) {
+    add(id.job);
+    add(id.home_epoch);
+    hash.add(id.number);
+  }
+  void add(const Placement& gpus) {
+    hash.add(gpus.size());
+    for (const GpuId gpu : gpus) add(gpu);
+  }
+  void add(const ExitStatus& exit) {
+    hash.add((static_cast<std::uint64_t>(static_cast<std::uint32_t>(exit.code)) << 1U) |
+             (exit.lost ? 1U : 0U));
+  }
+  template <class E>
+  requires std::is_enum_v<E>
+  void add(E e) { hash.add(static_cast<std::uint64_t>(e)); }
+};
+
+enum class Timer : std::uint8_t { job, stage, share, lapse, seat, look };
+
+void add_job(Hash& h, const JobId& id, const Job& job) {
+  h.add(id);
+  h.add(job.stage);
+  h.add(job.attempt.id);
+  for (const Participant& part : job.attempt.parts) {
+    h.add(part.share.partition);
+    h.add(part.share.gpus);
+    h.add(part.agent);
+    h.add(std::uint64_t{(part.reserved ? 1U : 0U) | (part.committed ? 2U : 0U) |
+                        (part.started ? 4U : 0U) | (part.exited ? 8U : 0U) |
+                        (part.released ? 16U : 0U)});
+  }
+  h.add(job.attempt.in_turn);
+  for (const AgentId agent : job.attempt.asked) h.add(agent);
+  h.add(job.attempt.offers.size());
+  h.add(std::uint64_t{std::min(job.failed_rounds, kRoundsThatMatter)});
+  h.add(job.after);
+  h.add(job.exit);
+  h.add(job.placement);
+}
+
+void add_share(Hash& h, const AgentState& s, const AttemptId& id, const OwnedShare& share) {
+  h.add(id);
+  h.add(share.home);
+  h.add(share.home_known);
+  for (const AgentId agent : share.denied) h.add(agent);
+  h.add(share.spec == nullptr);
+  h.add(share.gang.size());
+  h.add(share.told);
+  h.add(share.durable);
+  h.add(share.sure);
+  h.add(share.exit);
+  h.add(share.launched == kNever);
+  for (const Piece& piece : share.pieces) {
+    h.add(std::uint64_t{piece.seat});
+    h.add(piece.state);
+    h.add(share.launched < s.seats[piece.seat].asked);
+  }
+}
+
+void add_timers(Hash& h, const AgentState& s, Instant now) {
+  std::vector<std::tuple<Instant, Timer, std::uint64_t>> timers;
+  for (const auto& [when, id] : s.job_timers) timers.emplace_back(when, Timer::job, id.lo);
+  for (const auto& [id, job] : s.jobs) {
+    if (job.attempt.deadline < kNever) {
+      timers.emplace_back(job.attempt.deadline, Timer::stage, id.lo);
+    }
+  }
+  for (const auto& [when, id] : s.share_timers) timers.emplace_back(when, Timer::share, id.job.lo);
+  for (const auto& [id, hold] : s.ledger.holds()) {
+    if (hold.until < kNever) timers.emplace_back(hold.until, Timer::lapse, id.job.lo);
+  }
+  for (std::size_t i = 0; i < s.seats.size(); ++i) {
+    if (s.seats[i].timer < kNever) timers.emplace_back(s.seats[i].timer, Timer::seat, i);
+  }
+  if (s.look < kNever) timers.emplace_back(s.look, Timer::look, 0);
+  std::sort(timers.begin(), timers.end());
+  for (const auto& [when, kind, id] : timers) {
+    h.add(kind);
+    h.add(id);
+    h.add(when <= now);
+  }
+}
+
+struct RecordHash {
+  Hash& h;
+  void operator()(const LifeBegan& r) const { h.add(r.incarnation), h.add(r.epoch); }
+  void operator()(const JobAccepted& r) const { h.add(r.submit.spec.id); }
+  void operator()(const JobOffered& r) const { h.add(r.job), h.add(r.to); }
+  void operator()(const JobMoved& r) const { h.add(r.job), h.add(r.to); }
+  void operator()(const JobEnded& r) const { h.add(r.job), h.add(r.state.phase); }
+  void operator()(const ShareCommitted& r) const { h.add(r.attempt), h.add(r.home); }
+  void operator()(const EpochSeen& r) const { h.add(r.partition), h.add(r.epoch); }
+  void operator()(const ProcessLaunching& r) const { h.add(r.launch.attempt); }
+  void operator()(const JobPast& r) const { h.add(r.job); }
+  void operator()(const AttemptPlan& r) const { h.add(r.attempt), h.add(r.after), h.add(r.exit); }
+  void operator()(const TombstonesDropped& r) const {
+    for (const AttemptId& attempt : r.attempts) h.add(attempt);
+  }
+  template <class R>
+  void operator()(const R& r) const { h.add(r.attempt); }
+};
+
+}  // namespace
+
+std::uint64_t fingerprint(const AgentState& s, Instant now) {
+  Hash h;
+  h.add(s.config.incarnation);
+  h.add(s.config.epoch);
+  h.add(std::uint64_t{s.attempts_opened});
+  h.add(std::uint64_t{s.questions});
+  h.add(s.dirty);
+  for (const auto& [id, job] : s.jobs) add_job(h, id, job);
+  h.add(s.jobs.size());
+  for (const auto& [id, state] : s.ended) h.add(id), h.add(state.phase);
+  for (const auto& [id, moved] : s.moved) h.add(id), h.add(moved.to);
+  for (const auto& [id, share] : s.shares) add_share(h, s, id, share);
+  for (const auto& [id, hold] : s.ledger.holds()) {
+    h.add(id);
+    h.add(hold.home);
+    h.add(hold.phase);
+    h.add(hold.gpus);
+  }
+  for (const auto& [id, stone] : s.ledger.tombstones().all()) h.add(id), h.add(stone.durable);
+  for (const SeatState& seat : s.seats) {
+    h.add(seat.answered);
+    h.add(seat.heard_out);
+    h.add(seat.asked == kNever);
+  }
+  for (const PeerState& peer : s.peers) h.add(peer.epoch);
+  add_timers(h, s, now);
+  return h.hash.value();
+}
+
+std::uint64_t fingerprint(const ExecutorState& s) {
+  Hash h;
+  h.add(s.config.incarnation);
+  h.add(s.epoch);
+  h.add(s.welcomed);
+  for (const auto& [id, run] : s.runs) {
+    h.add(id);
+    h.add(run.phase);
+    h.add(std::uint64_t{(run.killed ? 1U : 0U) | (run.failed ? 2U : 0U)});
+    h.add(run.exit);
+    for (const RunPart& part : run.parts) h.add(part.ended);
+  }
+  for (const auto& [id, stone] : s.forgotten.all()) h.add(id);
+  for (const auto& [when, id] : s.resends) h.add(id);
+  return h.hash.value();
+}
+
+std::uint64_t fingerprint(const Record& record) {
+  Hash h;
+  h.add(std::uint64_t{record.index()});
+  std::visit(RecordHash{h}, record);
+  return h.hash.value();
+}
+
+}  // namespace starling::search

@@ -1,0 +1,56 @@
+// The smallest data centre in which a gang spans partitions.
+#include <memory>
+
+#include "base/check.h"
+#include "tests/search/world.h"
+#include "topology/generate.h"
+#include "topology/partition.h"
+
+namespace starling::search {
+namespace {
+
+struct EqualSpeed final : SpeedModel {
+  [[nodiscard]] Speed speed(const JobProfile&, const Placement&, const Neighbours&) const override {
+    return {};
+  }
+};
+
+}  // namespace
+
+Setting::Setting(std::uint32_t gangs, Faults most, bool is_canary)
+    : topology([] {
+        GeneratorOptions flat;
+        flat.servers = 2;
+        flat.gpus_per_server = 1;
+        return generate_flat(flat).value();
+      }()),
+      speed(std::make_unique<EqualSpeed>()),
+      faults(most),
+      canary(is_canary) {
+  Timers timers;
+  timers.heartbeat = timers.digest = timers.orphan = Duration::max();
+  std::vector<PeerAgent> flock;
+  const std::vector<Partition> parts = partition(topology, 2).value();
+  for (const Partition& part : parts) {
+    flock.push_back({AgentId{part.id.value}, part});
+  }
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    const IndexRange servers = flock[i].partition.servers;
+    agents[i].me = AgentId{i};
+    agents[i].flock = flock;
+    agents[i].executors = {{executor_node(i), servers}};
+    agents[i].timers = timers;
+    executors[i].me = executor_node(i);
+    executors[i].partition = flock[i].partition.id;
+    executors[i].owner = AgentId{i};
+    executors[i].servers = servers;
+    executors[i].timers = timers;
+    JobSpec job;
+    job.id = JobId{0, i + 1};
+    job.workers = i < gangs ? 2 : 1;
+    job.duration = std::chrono::seconds(1);
+    jobs.push_back(job);
+  }
+}
+
+}  // namespace starling::search
