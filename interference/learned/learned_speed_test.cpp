@@ -92,7 +92,7 @@ TEST_CASE("GPU types differ, and a job that nobody has seen has a wider interval
 }
 
 TEST_CASE("what it cannot answer the analytic model does, and it is counted and named") {
-  const Topology unknown = cluster("GX-9000");
+  const Topology unknown = cluster("A10");
   const auto speed = make_learned_speed(unknown, shipped()).value();
   const auto analytic = make_analytic_speed(unknown);
   const JobProfile job{"ResNet-50 (batch size 64)", 1, 0};
