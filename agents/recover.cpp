@@ -127,7 +127,8 @@ struct Replay {
     if (own == r.commit.gang.end()) return;
     const Job* job = r.home == s.config.me ? job_of(r.attempt) : nullptr;
     // Of a gang that is wholly ours the decision to start stands before the share.
-    const HoldPhase phase = job != nullptr ? HoldPhase::launched : HoldPhase::committed;
+    const bool starting = job != nullptr && r.commit.gang.size() == 1;
+    const HoldPhase phase = starting ? HoldPhase::launched : HoldPhase::committed;
     if (!s.ledger.adopt(r.attempt, r.home, own->gpus, phase)) {
       s.overfull = s.overfull || s.ledger.find(r.attempt) == nullptr;
       return;
@@ -141,8 +142,7 @@ struct Replay {
     for (const Share& part : r.commit.gang) gpus += part.gpus.size();
     share.spec =
         job != nullptr ? sized(job->spec, gpus) : std::make_shared<const JobSpec>(r.commit.spec);
-    share.pieces =
-        s.pieces_of(own->gpus, job != nullptr ? Piece::State::unknown : Piece::State::idle);
+    share.pieces = s.pieces_of(own->gpus, starting ? Piece::State::unknown : Piece::State::idle);
   }
   void operator()(const ShareLaunched& r) {
     const auto known = s.shares.find(r.attempt);

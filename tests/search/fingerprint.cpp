@@ -56,7 +56,9 @@ void add_job(Hash& h, const JobId& id, const Job& job) {
                         (part.released ? 16U : 0U)});
   }
   h.add(job.attempt.in_turn);
+  for (const PartitionId partition : job.attempt.claimed) h.add(partition);
   for (const AgentId agent : job.attempt.asked) h.add(agent);
+  h.add(std::uint64_t{job.turns});
   h.add(job.attempt.offers.size());
   h.add(std::uint64_t{std::min(job.failed_rounds, kRoundsThatMatter)});
   h.add(job.after);
@@ -153,6 +155,7 @@ std::uint64_t fingerprint(const AgentState& s, Instant now) {
     h.add(seat.asked == kNever);
   }
   for (const PeerState& peer : s.peers) h.add(peer.epoch);
+  if (s.claim) h.add(s.claim->attempt), h.add(s.claim->home), h.add(s.claim->until <= now);
   add_timers(h, s, now);
   return h.hash.value();
 }
