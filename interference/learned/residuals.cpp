@@ -123,8 +123,10 @@ bool Residuals::observe(std::span<const Meeting> meetings, double log_ratio) {
     expected += part.times * beliefs.back()->mean;
     variance += part.times * part.times * beliefs.back()->variance;
   }
-  const double off = log_ratio - expected;
-  const double surprise = std::clamp(off / std::sqrt(variance), -kMostSurprise, kMostSurprise);
+  const double deviation = std::sqrt(variance);
+  const double surprise =
+      std::clamp((log_ratio - expected) / deviation, -kMostSurprise, kMostSurprise);
+  const double off = surprise * deviation;  // so that one wild measurement moves little
   bool drift = false;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Belief& b = *beliefs[i];
