@@ -9,6 +9,7 @@
 #include "launch/session.h"
 #include "launch/signals.h"
 #include "launch/text.h"
+#include "sim/run_result.h"
 #include "topology/load.h"
 
 namespace starling {
