@@ -170,7 +170,7 @@ void Step::tick() {
   if (s.beat <= now) {
     heartbeat();
     look_for_turn();
-    settle();
+    settle();  // what was lost with an executor is over for its home before anything is decided
   }
   if (s.claim && s.claim->until <= now) end_claim(s.claim->attempt);
   if (later(s.sweep, kSweep) <= now) sweep();

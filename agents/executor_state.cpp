@@ -17,6 +17,7 @@ ExecutorState::ExecutorState(ExecutorConfig executor_config, const Topology& dat
   gpus.first = topology.server(ServerId{config.servers.first}).gpus.first;
   gpus.last = topology.server(ServerId{config.servers.last - 1}).gpus.last;
   tenants.assign(gpus.size(), 0);
+  pings = config.incarnation.value << 32U;
 }
 
 void ExecutorState::mark(const Placement& placement, bool more) {

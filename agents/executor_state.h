@@ -71,7 +71,7 @@ struct ExecutorState {
   Instant hello = Instant::min();
   Duration hello_backoff{0};
   Instant beat = kNever;
-  std::uint64_t pings = 0;
+  std::uint64_t pings = 0;  ///< above all of earlier lives, whose answers may still be on their way
   Duration lag{0};                ///< how late the last beats were; halves at each
   std::map<GpuId, Instant> sick;  ///< since when they are well again; kNever: they are not
   std::uint64_t health = 0;       ///< versions of that so far in this life

@@ -59,6 +59,16 @@ TEST_CASE("a peer that others hear is cut off, one that nobody hears is lost") {
   }
 }
 
+TEST_CASE("answers to an earlier life cannot be taken for answers to this one") {
+  TestFlock flock({.agents = 2, .servers = 2, .lossy = true});
+  flock.run_for(10s);
+  const std::uint64_t asked = flock.agent(0).pings;
+  flock.crash_agent(0);
+  flock.restart_agent(0);
+  CHECK(flock.agent(0).pings > asked);
+  CHECK(flock.agent(0).pings < 2 * asked);
+}
+
 TEST_CASE("an executor that only others hear is cut off, and its GPUs wait") {
   TestFlock flock({.agents = 3, .servers = 3, .lossy = true});
   flock.run_for(3s);

@@ -158,6 +158,20 @@ void Step::on(NodeId from, const StartAttempt& start) {
 
 namespace {
 
+/// Some parts of it run or have run, and an executor has never heard of another: launched anew that
+/// one would wait for a gang that has gone on without it.
+bool torn(const AgentState& s, const OwnedShare& share) {
+  const auto& pieces = share.pieces;
+  const auto missing = [&](const Piece& piece) {
+    return piece.state == Piece::State::unknown && s.seats[piece.seat].answered;
+  };
+  const auto known = [](const Piece& piece) {
+    return piece.state == Piece::State::running || piece.state == Piece::State::exited;
+  };
+  return std::any_of(pieces.begin(), pieces.end(), missing) &&
+         std::any_of(pieces.begin(), pieces.end(), known);
+}
+
 /// Found running rather than committed, and another executor may still be running its other parts.
 bool adopted_in_part(const AgentState& s, const OwnedShare& share) {
   return share.spec == nullptr && !s.heard_all_out();
@@ -216,6 +230,10 @@ void Step::on(NodeId from, const AttemptAnswer& answer) {
     // An answer that was overtaken by the end of the attempt must not start anything.
     if (!fresh || phase != HoldPhase::launched) return;
     vouch(answer.attempt, share);
+    if (torn(s, share)) {
+      STARLING_MARK("agent: a part of a gang is gone");
+      return fail_share(answer.attempt, share, {0, true, "a part of it is gone"});
+    }
     bool again = false;
     for (Piece& piece : share.pieces) {
       if (piece.state != Piece::State::unknown || !s.seats[piece.seat].answered) continue;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "agents/agent.h"
 #include "agents/step.h"
@@ -126,7 +127,8 @@ struct Replay {
     if (own == r.commit.gang.end()) return;
     const Job* job = r.home == s.config.me ? job_of(r.attempt) : nullptr;
     // Of a gang that is wholly ours the decision to start stands before the share.
-    const HoldPhase phase = job != nullptr ? HoldPhase::launched : HoldPhase::committed;
+    const bool starting = job != nullptr && r.commit.gang.size() == 1;
+    const HoldPhase phase = starting ? HoldPhase::launched : HoldPhase::committed;
     if (!s.ledger.adopt(r.attempt, r.home, own->gpus, phase)) {
       s.overfull = s.overfull || s.ledger.find(r.attempt) == nullptr;
       return;
@@ -140,8 +142,7 @@ struct Replay {
     for (const Share& part : r.commit.gang) gpus += part.gpus.size();
     share.spec =
         job != nullptr ? sized(job->spec, gpus) : std::make_shared<const JobSpec>(r.commit.spec);
-    share.pieces =
-        s.pieces_of(own->gpus, job != nullptr ? Piece::State::unknown : Piece::State::idle);
+    share.pieces = s.pieces_of(own->gpus, starting ? Piece::State::unknown : Piece::State::idle);
   }
   void operator()(const ShareLaunched& r) {
     const auto known = s.shares.find(r.attempt);
@@ -195,7 +196,9 @@ std::vector<Record> Agent::snapshot() const {
   const auto offers = [&](JobId id, const std::vector<AgentId>& offered) {
     for (const AgentId to : offered) records.push_back(JobOffered{id, to});
   };
+  std::set<JobId> written;  // one that came back and left again is remembered twice
   for (const JobId id : s.remembered) {
+    if (!written.insert(id).second) continue;
     if (const auto over = s.ended.find(id); over != s.ended.end()) {
       records.push_back(JobEnded{id, over->second});
     } else if (const auto gone = s.moved.find(id); gone != s.moved.end() && !s.jobs.contains(id)) {

@@ -64,6 +64,7 @@ AgentState::AgentState(AgentConfig agent_config, const Topology& data_center,
       partition(partition_in(config)),
       ledger(topology, partition.servers, config.limits, room) {
   STARLING_CHECK(policy != nullptr);
+  pings = config.incarnation.value << 32U;
   server_gpus = shape_of(ledger.gpus()).server;
   supply.resize(topology.gpu_types().size());
   for (const Server& server : topology.servers()) {

@@ -252,7 +252,8 @@ struct AgentState {
   Instant look = kNever;  ///< decide again, whatever has changed
   Instant digest_look = kNever;
   Instant now;  ///< of the last step
-  std::uint64_t pings = 0, digests = 0;
+  std::uint64_t pings = 0;  ///< above all of earlier lives, whose answers may still be on their way
+  std::uint64_t digests = 0;
   std::vector<Message> loop;  ///< what this agent says to itself
   Counters counters;
   std::array<std::uint64_t, 256> decision_times{};  ///< by quarter octave of nanoseconds

@@ -25,8 +25,9 @@ TraceJob draw_job(std::uint32_t number, std::uint32_t gpus, Rng rng) {
   job.spec.model = kModels[rng.below(3)];
   // Most gangs are small; one in ten may need everything there is.
   job.spec.workers = rng.chance(0.1) ? 1 + rng.below(gpus) : std::min(gpus, 1U << rng.below(5));
-  if (rng.chance(0.02)) job.spec.workers = gpus + 1;  // refused for good
-  if (rng.chance(0.2)) {
+  if (rng.chance(0.02)) {
+    job.spec.workers = gpus + 1;  // refused for good
+  } else if (rng.chance(0.2)) {
     job.spec.min_workers = 1;
     job.spec.max_workers = std::min(gpus, 2 * job.spec.workers);
   }

@@ -1,6 +1,7 @@
 // Takeovers (F3, F23) and what people do (F24).
 #include <algorithm>
 
+#include "agents/executor_state.h"
 #include "sim/chaos_faults.h"
 
 namespace starling {
@@ -63,11 +64,16 @@ void ChaosFaults::cancel(World& world, Rng& rng, Dose) {
   if (!job.over()) world.cancel(job.job);
 }
 
-/// Its servers have other numbers of GPUs there, until somebody sees it.
+/// Its servers have other numbers of GPUs there, until somebody sees it. Only where its journal
+/// tells: nothing else would, as Hello does not say which topology a node has read.
 void ChaosFaults::mislead(World& world, Rng& rng, Dose) {
   const std::uint32_t executor = rng.below(world.executors());
   const Duration lasts = outage(rng);
-  if (down_.contains(executor_node(executor))) return;
+  const Executor* core = world.executor(executor);
+  if (core == nullptr) return;
+  const auto journal = world.disk(executor_node(executor)).recover();
+  if (!journal || fits_journal(core->config(), *wrong_, journal.value()).ok()) return;
+  ++counts_["F24-topology: refused"];
   world.mislead(executor, wrong_);
   bring_back(world, executor_node(executor));
   world.at(world.now() + lasts, [this, executor](World& w) {

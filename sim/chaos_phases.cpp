@@ -66,6 +66,13 @@ ChaosPhases::Wrong ChaosPhases::settle() {
 
 ChaosPhases::Wrong ChaosPhases::be_quiet() {
   const auto never = [] { return false; };
+  const auto one_owner_each = [&] {
+    for (std::uint32_t a = 0; a < world_.agents(); ++a) {
+      if (world_.any_deposed(AgentId{a})) return false;
+    }
+    return true;
+  };
+  if (Wrong wrong = until(world_.now() + 5min, one_owner_each)) return wrong;
   if (Wrong wrong = until(world_.now() + kDigestsAgree, never)) return wrong;
   if (const std::string what = disagreement(world_); !what.empty()) return fail("L2", what);
   const std::uint64_t before = world_.messages();

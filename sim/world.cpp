@@ -120,7 +120,8 @@ Status World::Parts::deliver(std::uint32_t slot) {
                        message.value().header.incarnation);
     }
   }
-  const bool alone = frame.corrupt && seat.endpoint.waiting() == 0 && !paused(seat);
+  const bool alone = frame.corrupt && seat.endpoint.waiting() == 0 && !paused(seat) &&
+                     seat.reads_every == Duration{0};
   const std::uint64_t before = alone ? hash_of(*seat.node) : 0;
   const std::uint64_t refused = refusals(*seat.node);
   if (!seat.endpoint.put(frame.from, std::move(frame.bytes))) return done();

@@ -1,5 +1,7 @@
 #include "store/etcd_client.h"
 
+#include <sys/resource.h>
+
 #include "store/test_etcd.h"
 
 using namespace starling;
@@ -95,4 +97,22 @@ TEST_CASE("leases: kept alive, revoked, gone with their keys") {
   const auto late = client.txn({{}, {EtcdOp::put(key, "me", lease.value().id)}, {}});
   REQUIRE_FALSE(late.ok());
   CHECK(late.error().code == Errc::not_found);
+}
+
+TEST_CASE("a process that may open no more files is told so, and goes on when it may") {
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  rlimit none = before;
+  none.rlim_cur = 3;
+  EtcdAddress nobody;
+  nobody.members.emplace_back("127.0.0.1", "1");
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  EtcdClient client(nobody, {milliseconds(200), milliseconds(100)});
+  const auto refused = client.range("/", "0", 1);
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("Too many open files") != std::string::npos);
+  const auto again = client.range("/", "0", 1);
+  REQUIRE_FALSE(again.ok());
+  CHECK(again.error().message.find("Too many open files") == std::string::npos);
 }

@@ -21,32 +21,42 @@ constexpr std::uint64_t kLargestAnswer = 256ULL << 20U;
 }  // namespace
 
 struct HttpConnection::Stream {
+  /// Takes file descriptors of its own, so there may be none left for it.
+  struct Machinery {
+    asio::io_context io;
+    beast::tcp_stream tcp{io};
+  };
   std::string host, port, name;
-  asio::io_context io;
-  beast::tcp_stream tcp{io};
+  std::unique_ptr<Machinery> machinery;  // from the first connection on
   beast::flat_buffer buffer;
   bool open = false;
 
   /// Runs what was just begun to its end, which the stream's timer bounds.
   void run() {
-    io.restart();
-    io.run();
+    machinery->io.restart();
+    machinery->io.run();
   }
   error_code connect(std::chrono::milliseconds patience) {
     close();
     error_code result;
-    asio::ip::tcp::resolver resolver(io);
-    const auto found = resolver.resolve(host, port, result);
-    if (result) return result;
-    tcp.expires_after(patience);
-    tcp.async_connect(found, [&](error_code e, const asio::ip::tcp::endpoint&) { result = e; });
-    run();
-    if (!result) tcp.socket().set_option(asio::ip::tcp::no_delay(true), result);
+    try {
+      if (!machinery) machinery = std::make_unique<Machinery>();
+      asio::ip::tcp::resolver resolver(machinery->io);
+      const auto found = resolver.resolve(host, port, result);
+      if (result) return result;
+      beast::tcp_stream& tcp = machinery->tcp;
+      tcp.expires_after(patience);
+      tcp.async_connect(found, [&](error_code e, const asio::ip::tcp::endpoint&) { result = e; });
+      run();
+      if (!result) tcp.socket().set_option(asio::ip::tcp::no_delay(true), result);
+    } catch (const boost::system::system_error& refused) {
+      return refused.code();
+    }
     open = !result;
     return result;
   }
   void close() {
-    tcp.close();
+    if (machinery) machinery->tcp.close();
     buffer.clear();
     open = false;
   }
@@ -54,6 +64,7 @@ struct HttpConnection::Stream {
                       http::response_parser<http::string_body>& parser,
                       std::chrono::milliseconds patience) {
     error_code result;
+    beast::tcp_stream& tcp = machinery->tcp;
     tcp.expires_after(patience);
     http::async_write(tcp, request, [&](error_code written, std::size_t) {
       result = written;

@@ -312,6 +312,7 @@ Status LiveFlock::run(Process& p) {
   p.pid = supervisor_.pid_of(p.name);
   p.start_at = p.told_to_end = -1;
   p.killed = false;
+  p.errors_at_start = p.disk.errors;
   reaper_.lives(p.pid);
   if (p.frozen > 0) ::kill(p.pid, SIGSTOP);
   return done();
@@ -394,7 +395,8 @@ std::vector<LiveFlock::Surprise> LiveFlock::look(double now) {
     p.pid = 0;
     const bool killed = p.killed && ended.status == -SIGKILL;
     const bool told = p.told_to_end >= 0 && (ended.status == kDone || p.role == Role::etcd);
-    const bool disk = ended.status == kDiskFailed && now < p.disk_until + 10;
+    const bool disk = ended.status == kDiskFailed &&
+                      (now < p.disk_until + 10 || p.disk.errors > p.errors_at_start);
     if (!killed && !told && !disk) surprises.push_back({p.name, describe(ended, 12)});
     if (p.start_at < 0) p.start_at = now + 1;
   }

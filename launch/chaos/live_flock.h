@@ -43,7 +43,8 @@ class LiveFlock {
     double disk_until = -1;   ///< its disk fails or failed up to now: it may end with that
     double started = 0;
     DiskFaults disk;
-    std::string host;  ///< of its socket
+    long errors_at_start = 0;  ///< of its disk; a later one waits for its next write
+    std::string host;          ///< of its socket
     std::uint16_t port = 0;
   };
   /// What a process did that nobody asked it to do.

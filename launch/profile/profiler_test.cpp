@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include "launch/profile/campaign.h"
 #include "launch/profile/cpu_load.h"
 #include "launch/profile/cpu_topology.h"
+#include "launch/profile/worker.h"
 
 namespace starling {
 namespace {
@@ -17,7 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Folder {
-  fs::path path = fs::temp_directory_path() / ("profiler_test." + std::to_string(::getpid()));
+  inline static int count = 0;
+  fs::path path = fs::temp_directory_path() /
+                  ("profiler_test." + std::to_string(::getpid()) + "." + std::to_string(++count));
   Folder() { fs::create_directories(path); }
   ~Folder() { fs::remove_all(path); }
   void put(const std::string& name, const std::string& text) const {
@@ -93,6 +97,65 @@ TEST_CASE("the load of others is what was neither idle nor ours") {
   CHECK(other_load(one, 1, 0.5) == doctest::Approx(0.1));
   CHECK(other_load(one, 1, 0.9) == 0);  // ticks are coarse: never below nothing
   CHECK(other_load({0.25, 0}, 2, 1.0) == doctest::Approx(0.25));
+}
+
+/// A worker whose program is a shell script.
+struct Script {
+  Folder folder;
+  ProfileWorker worker;
+  explicit Script(const std::string& text)
+      : worker({(put(folder, text), (folder.path / "worker").string()),
+                {"dense", 32},
+                allowed_cpus().front(),
+                false,
+                false,
+                1,
+                nullptr}) {}
+  static void put(const Folder& folder, const std::string& text) {
+    folder.put("worker", "#!/bin/sh\n" + text);
+    fs::permissions(folder.path / "worker", fs::perms::owner_all);
+  }
+};
+
+TEST_CASE("a worker gets its orders on its standard input, and its speed is steps by time") {
+  Script s(
+      "echo chatter; echo profile ready; read order; echo \"profile did 20 2000000000 "
+      "1000000000 500000000\"; read order; echo profile did 0 1 0 0; read forever");
+  REQUIRE(s.worker.start().ok());
+  REQUIRE(s.worker.wait_ready().ok());
+  const auto now = std::chrono::steady_clock::now();
+  const ProfileWorker::Order order{now, now, now, now};
+  REQUIRE(s.worker.order(order).ok());
+  const auto answer = s.worker.answer(order);
+  REQUIRE(answer.ok());
+  CHECK(answer.value().steps_per_s == 10);
+  CHECK(answer.value().cpu == 0.5);
+  CHECK(answer.value().held == 0.25);
+  REQUIRE(s.worker.order(order).ok());
+  CHECK(s.worker.answer(order).error().message.find("did no step") != std::string::npos);
+}
+
+TEST_CASE("a worker that cannot run or ends says why") {
+  Script refuses("echo profile no such GPU; exit 2");
+  REQUIRE(refuses.worker.start().ok());
+  const auto refused = refuses.worker.wait_ready();
+  CHECK(refused.error().code == Errc::unsupported);
+  CHECK(refused.error().message == "workload dense:32: no such GPU");
+  Script ends("echo out of memory >&2; exit 1");
+  REQUIRE(ends.worker.start().ok());
+  CHECK(ends.worker.wait_ready().error().message == "workload dense:32 ended: out of memory");
+  ProfileWorker missing({"/nowhere/worker", {"dense", 32}, 0, false, false, 1, nullptr});
+  REQUIRE(missing.start().ok());
+  CHECK(missing.wait_ready().error().message.find("no such program") != std::string::npos);
+}
+
+TEST_CASE("waiting for a worker ends when it is asked to stop") {
+  const Folder folder;
+  Script::put(folder, "read forever");
+  ProfileWorker worker(
+      {(folder.path / "worker").string(), {"dense", 32}, 0, false, false, 1, [] { return true; }});
+  REQUIRE(worker.start().ok());
+  CHECK(worker.wait_ready().error().code == Errc::busy);
 }
 
 /// A machine on which a pair gets half of its speed, and which others disturb as a test wishes.

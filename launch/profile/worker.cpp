@@ -42,6 +42,7 @@ ProfileWorker::ProfileWorker(Options options) : options_(std::move(options)) {}
 ProfileWorker::~ProfileWorker() {
   if (process_ > 0) {
     ::kill(-process_, SIGKILL);  // it leads a group: the second rank of an exchange too
+    ::kill(process_, SIGKILL);   // or it was started just now, and leads none yet
     while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }

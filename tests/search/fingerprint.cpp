@@ -56,7 +56,9 @@ void add_job(Hash& h, const JobId& id, const Job& job) {
                         (part.released ? 16U : 0U)});
   }
   h.add(job.attempt.in_turn);
+  for (const PartitionId partition : job.attempt.claimed) h.add(partition);
   for (const AgentId agent : job.attempt.asked) h.add(agent);
+  h.add(std::uint64_t{job.turns});
   h.add(job.attempt.offers.size());
   h.add(std::uint64_t{std::min(job.failed_rounds, kRoundsThatMatter)});
   h.add(job.after);
@@ -118,6 +120,7 @@ struct RecordHash {
   void operator()(const EpochSeen& r) const { h.add(r.partition), h.add(r.epoch); }
   void operator()(const ProcessLaunching& r) const { h.add(r.launch.attempt); }
   void operator()(const JobPast& r) const { h.add(r.job); }
+  void operator()(const ServerDrained& r) const { h.add(r.server), h.add(r.drained); }
   void operator()(const AttemptPlan& r) const { h.add(r.attempt), h.add(r.after), h.add(r.exit); }
   void operator()(const TombstonesDropped& r) const {
     for (const AttemptId& attempt : r.attempts) h.add(attempt);
@@ -153,6 +156,7 @@ std::uint64_t fingerprint(const AgentState& s, Instant now) {
     h.add(seat.asked == kNever);
   }
   for (const PeerState& peer : s.peers) h.add(peer.epoch);
+  if (s.claim) h.add(s.claim->attempt), h.add(s.claim->home), h.add(s.claim->until <= now);
   add_timers(h, s, now);
   return h.hash.value();
 }
