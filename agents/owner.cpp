@@ -114,6 +114,30 @@ void Step::on(NodeId from, const Commit& commit) {
   tell(home, Committed{commit.attempt, s.partition.id});
 }
 
+namespace {
+
+/// Other parts of it run or have run, and an executor has never heard of this one: launched anew it
+/// would wait for a gang that has gone on without it. `whole`: the home says that all have started.
+bool torn(const AgentState& s, const OwnedShare& share, bool whole) {
+  const auto& pieces = share.pieces;
+  const auto missing = [&](const Piece& piece) {
+    return piece.state == Piece::State::unknown && s.seats[piece.seat].answered;
+  };
+  const auto known = [](const Piece& piece) {
+    return piece.state == Piece::State::running || piece.state == Piece::State::exited;
+  };
+  if (std::none_of(pieces.begin(), pieces.end(), missing)) return false;
+  const bool elsewhere = share.gang.size() > 1 && (whole || share.ran);
+  return elsewhere || std::any_of(pieces.begin(), pieces.end(), known);
+}
+
+/// Found running rather than committed, and another executor may still be running its other parts.
+bool adopted_in_part(const AgentState& s, const OwnedShare& share) {
+  return share.spec == nullptr && !s.heard_all_out();
+}
+
+}  // namespace
+
 /// A repeat launches what has not been launched and says again how it went. Not committed here: the
 /// home is told that nothing of it is left.
 void Step::on(NodeId from, const StartAttempt& start) {
@@ -141,6 +165,9 @@ void Step::on(NodeId from, const StartAttempt& start) {
     s.ledger.launched(start.attempt);
     return launch(start.attempt, share);
   }
+  if (torn(s, share, false)) {
+    return fail_share(start.attempt, share, {0, true, "a part of it is gone"});
+  }
   // Pieces of an earlier life are launched again only once their executor has answered: its word
   // comes first.
   bool running = true;
@@ -155,29 +182,6 @@ void Step::on(NodeId from, const StartAttempt& start) {
   if (running) return tell(home, Started{start.attempt, s.partition.id});
   send_launches(start.attempt, share, Piece::State::launching);
 }
-
-namespace {
-
-/// Some parts of it run or have run, and an executor has never heard of another: launched anew that
-/// one would wait for a gang that has gone on without it.
-bool torn(const AgentState& s, const OwnedShare& share) {
-  const auto& pieces = share.pieces;
-  const auto missing = [&](const Piece& piece) {
-    return piece.state == Piece::State::unknown && s.seats[piece.seat].answered;
-  };
-  const auto known = [](const Piece& piece) {
-    return piece.state == Piece::State::running || piece.state == Piece::State::exited;
-  };
-  return std::any_of(pieces.begin(), pieces.end(), missing) &&
-         std::any_of(pieces.begin(), pieces.end(), known);
-}
-
-/// Found running rather than committed, and another executor may still be running its other parts.
-bool adopted_in_part(const AgentState& s, const OwnedShare& share) {
-  return share.spec == nullptr && !s.heard_all_out();
-}
-
-}  // namespace
 
 /// Valid in every state, also before the Reserve: a tombstone refuses what comes late. Answered
 /// only once nothing of the attempt runs here.
@@ -230,7 +234,7 @@ void Step::on(NodeId from, const AttemptAnswer& answer) {
     // An answer that was overtaken by the end of the attempt must not start anything.
     if (!fresh || phase != HoldPhase::launched) return;
     vouch(answer.attempt, share);
-    if (torn(s, share)) {
+    if (torn(s, share, answer.whole)) {
       STARLING_MARK("agent: a part of a gang is gone");
       return fail_share(answer.attempt, share, {0, true, "a part of it is gone"});
     }
