@@ -42,6 +42,9 @@ class LocalClock {
     world_ = std::max(world_, now) + lasts;
   }
 
+  /// Ends a stop.
+  void go_on(Instant now) { world_ = std::min(world_, now); }
+
  private:
   Instant world_{}, local_{};
   double rate_ = 1;

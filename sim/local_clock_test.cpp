@@ -23,6 +23,10 @@ TEST_CASE("a clock at rate 1 is world time; others run fast, slow or not at all,
   CHECK(clock.at(Instant(35s)) == Instant(34s));
   clock.set_rate(Instant(35s), 1);
   CHECK(clock.at(Instant(36s)) == Instant(35s));
+  clock.stop(Instant(40s), 1h);
+  clock.go_on(Instant(50s));
+  CHECK(clock.at(Instant(50s)) == Instant(39s));
+  CHECK(clock.at(Instant(51s)) == Instant(40s));
 }
 
 }  // namespace

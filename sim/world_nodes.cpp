@@ -158,6 +158,7 @@ void World::set_rate(NodeId node, double rate) {
 void World::wake_all() {
   for (const auto& seat : parts_->seats) {
     seat->paused_until = Instant{};
+    seat->clock.go_on(now());
     if (const Status resumed = parts_->resume(*seat); !resumed.ok())
       parts_->failed = resumed.error();
   }
