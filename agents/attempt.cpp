@@ -244,15 +244,13 @@ void Step::on(NodeId from, const AttemptQuery& query) {
   (void)participant(from, query.attempt, query.partition);  // a word from there
   const auto known = s.jobs.find(id);
   AttemptLife life = AttemptLife::dead;
-  bool whole = false;
   if (known != s.jobs.end()) {
     const Job& job = known->second;
     if (job.attempt.id == query.attempt && job.stage != Stage::draining) life = AttemptLife::live;
-    whole = life == AttemptLife::live && job.stage == Stage::running;
   } else if (!s.ended.contains(id) && !s.moved.contains(id) && !s.heard_all_out()) {
     life = AttemptLife::not_ready;
   }
-  tell(agent_of(from), AttemptAnswer{query.attempt, life, query.token, Duration{0}, whole});
+  tell(agent_of(from), AttemptAnswer{query.attempt, life, query.token});
 }
 
 void Step::on_home(NodeId from, const Progress& progress) {

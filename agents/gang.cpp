@@ -260,12 +260,13 @@ void Step::start_gang(Job& job) {
 void Step::abort_round(Job& job, const std::string& why) {
   STARLING_MARK("agent: abort_round");
   STARLING_CHECK(phase_of(job.stage) == JobPhase::waiting);
-  job.attempt.claimed.empty() ? send_releases(job) : free_claims(job, true);
-  ++job.failed_rounds;
-  ++s.counters.failed_rounds;
+  // Waiting for a turn is no failure, however long others have theirs.
+  const bool turn = !job.attempt.claimed.empty();
+  turn ? free_claims(job, true) : send_releases(job);
+  if (!turn) ++job.failed_rounds, ++s.counters.failed_rounds;
   job.trouble = why;
   // Longer after every round, with a random part, so that two that collide do not meet again.
-  job.backoff = s.config.timers.retry_min * (1LL << std::min(job.failed_rounds - 1, 10U));
+  job.backoff = s.config.timers.retry_min * (1LL << std::min(std::max(job.failed_rounds, 1U) - 1, 10U));
   wait_again(job, true);
 }
 

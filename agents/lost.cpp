@@ -131,7 +131,7 @@ void Step::vouch(AttemptId attempt, const OwnedShare& share) {
     if (piece.state != Piece::State::launching && piece.state != Piece::State::running) continue;
     if (s.seats[piece.seat].watch.protocol < 2) continue;  // it would not know what to do with it
     send(s.seats[piece.seat].seat.node,
-         AttemptAnswer{attempt, AttemptLife::live, token, now - share.word, false});
+         AttemptAnswer{attempt, AttemptLife::live, token, now - share.word});
   }
 }
 

@@ -141,7 +141,6 @@ enum class AttemptLife : std::uint8_t { unknown = 0, live, dead, not_ready };
 /// From the home; or, said on to an executor, how long ago the home wanted it (then tokens only rise).
 struct AttemptAnswer {
   AttemptId attempt; AttemptLife life = AttemptLife::unknown; std::uint64_t token = 0; Duration age{0};
-  bool whole = false;  ///< from the home: all of the gang has started
 };
 
 // --- Executor (owner <-> executor; Exited travels on to the home) --------------------------------

@@ -116,19 +116,14 @@ void Step::on(NodeId from, const Commit& commit) {
 
 namespace {
 
-/// Other parts of it run or have run, and an executor has never heard of this one: launched anew it
-/// would wait for a gang that has gone on without it. `whole`: the home says that all have started.
-bool torn(const AgentState& s, const OwnedShare& share, bool whole) {
-  const auto& pieces = share.pieces;
-  const auto missing = [&](const Piece& piece) {
-    return piece.state == Piece::State::unknown && s.seats[piece.seat].answered;
-  };
-  const auto known = [](const Piece& piece) {
-    return piece.state == Piece::State::running || piece.state == Piece::State::exited;
-  };
-  if (std::none_of(pieces.begin(), pieces.end(), missing)) return false;
-  const bool elsewhere = share.gang.size() > 1 && (whole || share.ran);
-  return elsewhere || std::any_of(pieces.begin(), pieces.end(), known);
+/// An executor has never heard of a part of it, or has lost it, and it is not the only part:
+/// launched anew it might wait for ever for a gang that has gone on without it. Nobody can tell
+/// after a restart of home and owner, and a Launch that was merely lost costs but another attempt.
+bool torn(const AgentState& s, const OwnedShare& share) {
+  return (share.gang.size() > 1 || share.pieces.size() > 1) &&
+         std::any_of(share.pieces.begin(), share.pieces.end(), [&](const Piece& piece) {
+           return piece.state == Piece::State::unknown && s.seats[piece.seat].answered;
+         });
 }
 
 /// Found running rather than committed, and another executor may still be running its other parts.
@@ -165,7 +160,7 @@ void Step::on(NodeId from, const StartAttempt& start) {
     s.ledger.launched(start.attempt);
     return launch(start.attempt, share);
   }
-  if (torn(s, share, false)) {
+  if (torn(s, share)) {
     return fail_share(start.attempt, share, {0, true, "a part of it is gone"});
   }
   // Pieces of an earlier life are launched again only once their executor has answered: its word
@@ -234,7 +229,7 @@ void Step::on(NodeId from, const AttemptAnswer& answer) {
     // An answer that was overtaken by the end of the attempt must not start anything.
     if (!fresh || phase != HoldPhase::launched) return;
     vouch(answer.attempt, share);
-    if (torn(s, share, answer.whole)) {
+    if (torn(s, share)) {
       STARLING_MARK("agent: a part of a gang is gone");
       return fail_share(answer.attempt, share, {0, true, "a part of it is gone"});
     }

@@ -65,7 +65,6 @@ void Step::on(NodeId from, const LaunchResult& result) {
   const bool all = std::all_of(share.pieces.begin(), share.pieces.end(), [](const Piece& p) {
     return p.state == Piece::State::running || p.state == Piece::State::exited;
   });
-  share.ran = share.ran || all;
   if (!all || share.told) return;
   share.backoff = Duration{0};
   vouch(result.attempt, share);

@@ -122,7 +122,6 @@ struct OwnedShare {
   std::vector<Share> gang;
   Duration served{0};         ///< by earlier attempts
   std::vector<Piece> pieces;  ///< by seat
-  bool ran = false;           ///< all of it did, in this life: the gang may have been whole
   bool told = false;          ///< the home was told Exited and has to answer
   bool durable = false;       ///< its Commit is in the journal
   /// When the home is known to have wanted it: when it was asked what it then answered.

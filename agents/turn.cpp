@@ -112,8 +112,6 @@ void Step::end_turn(Job& job, std::optional<Refusal> why_not) {
     pause = kLook;
   }
   job.turn_after = later(now, pause);
-  // To wait for a turn, or in one, is no failure: it must not end with the job given up.
-  if (job.failed_rounds >= kRoundsBeforeTurn) --job.failed_rounds;
   abort_round(job, why_not ? std::string("its turn was refused: ") + name_of(*why_not)
                            : "its turn was over before enough GPUs were free");
 }

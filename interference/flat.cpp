@@ -19,9 +19,28 @@ class FlatSpeed final : public SpeedModel {
   }
 };
 
+class TrueSpeed final : public SpeedModel {
+ public:
+  explicit TrueSpeed(const Physics& physics) : physics_(physics) {}
+  [[nodiscard]] Speed speed(const JobProfile& job, const Placement& placement,
+                            const Neighbours& beside) const override {
+    return {physics_.rate(job, placement, beside), 0};
+  }
+  [[nodiscard]] double scaling(const JobProfile& job) const override {
+    return physics_.scaling(job);
+  }
+
+ private:
+  const Physics& physics_;
+};
+
 }  // namespace
 
 std::unique_ptr<Physics> make_trace_physics() { return std::make_unique<TracePhysics>(); }
 std::unique_ptr<SpeedModel> make_flat_speed() { return std::make_unique<FlatSpeed>(); }
+
+std::unique_ptr<SpeedModel> make_true_speed(const Physics& physics) {
+  return std::make_unique<TrueSpeed>(physics);
+}
 
 }  // namespace starling

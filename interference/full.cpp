@@ -21,7 +21,9 @@ constexpr double kRestoreMaxS = 20;
 class FullPhysics final : public Physics {
  public:
   FullPhysics(const Topology& topology, const FullPhysicsOptions& options)
-      : form_(topology, kPressure), straggler_sigma_(options.straggler_sigma) {}
+      : crowding_(options.crowding),
+        form_(topology, kPressure, crowding_ ? *crowding_ : fitted_crowding()),
+        straggler_sigma_(options.straggler_sigma) {}
 
   [[nodiscard]] double rate(const JobProfile& job, const Placement& placement,
                             const Neighbours& beside) const override {
@@ -43,6 +45,7 @@ class FullPhysics final : public Physics {
     return 1 + straggler_sigma_ * std::sqrt(-2 * std::log(part));
   }
 
+  std::shared_ptr<const Crowding> crowding_;
   IterationForm form_;
   double straggler_sigma_;
 };

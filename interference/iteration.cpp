@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "interference/memory.h"
-#include "interference/sharing.h"
 #include "interference/sync.h"
 #include "interference/uplink.h"
 
@@ -23,10 +22,6 @@ double need(const JobProfile& job, const ModelProfile& model) {
 double batch_part(const JobProfile& job, std::size_t gpus) {
   if (job.parameter_servers == 0 || job.asked == 0) return 1;
   return job.asked / static_cast<double>(gpus);
-}
-
-double contention(double asked, double cores) {
-  return cores > 0 ? std::max(1.0, asked / cores) : 1.0;
 }
 
 // The part of a placement that lies on a server.
@@ -53,8 +48,8 @@ struct IterationForm::Crowd {
   std::uint32_t gangs = 0;  // of the neighbours that leave the server
 };
 
-IterationForm::IterationForm(const Topology& topology, double pressure)
-    : topology_(topology), pressure_(pressure) {
+IterationForm::IterationForm(const Topology& topology, double pressure, const Crowding& crowding)
+    : topology_(topology), pressure_(pressure), crowding_(&crowding) {
   const std::vector<double> uplinks = uplink_share_gbps(topology_);
   hosts_.reserve(topology_.server_count());
   for (std::uint32_t i = 0; i < topology_.server_count(); ++i) {
@@ -133,19 +128,25 @@ IterationForm::Crowd IterationForm::crowd_on(const Host& host, std::span<const G
   return crowd;
 }
 
+double IterationForm::contention(const ModelProfile& model, double asked, double cores) const {
+  return cores > 0 && asked > cores ? crowding_->on_host(model, asked / cores) : 1.0;
+}
+
 // The most that the neighbours on one of `own` cost it.
 double IterationForm::sharing_on(const Host& host, std::span<const GpuId> own,
-                                 const ModelProfile& model, const Neighbours& beside) {
+                                 const ModelProfile& model, const Neighbours& beside) const {
   double most = 0;
+  thread_local std::vector<const ModelProfile*> others;  // kept, as above
   for (const GpuId gpu : own) {
-    double cost = 0;
+    others.clear();
     double memory_gib = model.memory_gib;
     for (const Neighbour& other : beside) {
       if (!std::binary_search(other.placement.begin(), other.placement.end(), gpu)) continue;
       const ModelProfile& its = model_profile(other.job.model);
-      cost += 1 / sharing_speed(model, its, host.kind) - 1;
+      others.push_back(&its);
       memory_gib += its.memory_gib;
     }
+    double cost = others.empty() ? 0 : crowding_->on_gpu(model, others, host.kind);
     if (memory_gib > host.gpu_memory_gib && cost > 0) cost = std::max(cost, 1 / kThrashing - 1);
     most = std::max(most, cost);
   }
@@ -174,7 +175,7 @@ double IterationForm::iteration_s(const JobProfile& job, const Placement& placem
     const Crowd crowd =
         crowd_on(host, std::span(placement).subspan(i, end - i), cpus_per_gpu, model, beside);
     grad_s = std::max(grad_s, batch * model.iteration_s / speed_on(model, host.kind) *
-                                  contention(crowd.cpus, host.cpus) * (1 + crowd.pressure) *
+                                  contention(model, crowd.cpus, host.cpus) * (1 + crowd.pressure) *
                                   (1 + crowd.sharing));
     path.local = std::min(path.local, host.island);
     if (tier >= Tier::server) path.local = std::min(path.local, host.pcie);
@@ -200,7 +201,7 @@ double IterationForm::kind_s(const Kind& kind, const JobProfile& job, const Mode
   const double pcie = std::min(host.island, host.pcie);
   // With on_one GPUs on each server.
   const auto at = [&](std::uint32_t on_one, double local, double network, Tier tier) {
-    return synced_s(model, alone_s * contention(on_one * cpus_per_gpu, host.cpus), gpus,
+    return synced_s(model, alone_s * contention(model, on_one * cpus_per_gpu, host.cpus), gpus,
                     (gpus + on_one - 1) / on_one, job.parameter_servers, {local, network, tier});
   };
   double best = std::numeric_limits<double>::infinity();

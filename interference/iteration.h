@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "interference/crowding.h"
 #include "interference/speed.h"
 #include "topology/topology.h"
 #include "workload/catalogue.h"
@@ -33,7 +34,9 @@ namespace starling {
 class IterationForm {
  public:
   /// How much of the co-located jobs' pressure on memory and PCIe counts: 0 in the analytic model.
-  IterationForm(const Topology& topology, double pressure);
+  /// `crowding` must outlive the form.
+  IterationForm(const Topology& topology, double pressure,
+                const Crowding& crowding = fitted_crowding());
 
   /// Seconds per iteration of `job` on `placement` beside the others. At least one GPU.
   [[nodiscard]] double iteration_s(const JobProfile& job, const Placement& placement,
@@ -71,14 +74,16 @@ class IterationForm {
 
   [[nodiscard]] Crowd crowd_on(const Host& host, std::span<const GpuId> own, double own_cpus,
                                const ModelProfile& model, const Neighbours& beside) const;
-  [[nodiscard]] static double sharing_on(const Host& host, std::span<const GpuId> own,
-                                         const ModelProfile& model, const Neighbours& beside);
+  [[nodiscard]] double contention(const ModelProfile& model, double asked, double cores) const;
+  [[nodiscard]] double sharing_on(const Host& host, std::span<const GpuId> own,
+                                  const ModelProfile& model, const Neighbours& beside) const;
   [[nodiscard]] double kind_s(const Kind& kind, const JobProfile& job, const ModelProfile& model,
                               std::uint32_t gpus) const;
   void collect_kinds();
 
   Topology topology_;
   double pressure_;
+  const Crowding* crowding_;
   std::vector<Host> hosts_;
   std::vector<Kind> fastest_;
 };

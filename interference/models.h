@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "interference/crowding.h"
 #include "interference/speed.h"
 #include "topology/topology.h"
 
@@ -13,6 +14,9 @@ struct FullPhysicsOptions {
   /// Stragglers: every worker of a job is slowed by 1 + sigma * z, z of a Rayleigh distribution
   /// (mean 1.25), and the gang by its slowest. By JobProfile::luck, so always the same for a job.
   double straggler_sigma = 0;
+  /// How jobs slow one another on a GPU; null: fitted_crowding(). See
+  /// interference/pairs/measured_crowding.h for pairs as they were measured.
+  std::shared_ptr<const Crowding> crowding = {};
 };
 
 /// `--physics full`: Pollux' iteration-time form over four tiers, host contention and shared links;
@@ -23,6 +27,9 @@ struct FullPhysicsOptions {
 /// The analytic speed model: the same form as the full physics, without its noise and hidden
 /// factors.
 [[nodiscard]] std::unique_ptr<SpeedModel> make_analytic_speed(const Topology& topology);
+/// The world's own rates: what a policy would know at best. Only for comparisons; `physics` must
+/// outlive it.
+[[nodiscard]] std::unique_ptr<SpeedModel> make_true_speed(const Physics& physics);
 /// Every placement is as good as every other: what belongs to `--physics trace`.
 [[nodiscard]] std::unique_ptr<SpeedModel> make_flat_speed();
 

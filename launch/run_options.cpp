@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "interference/pairs/measured_crowding.h"
 #include "launch/files.h"
 #include "launch/network_file.h"
 #include "launch/text.h"
@@ -75,7 +76,11 @@ void add_run_options(const Command& command, RunOptions& o) {
   command.option(
       "--physics", o.physics, "trace|full",
       "trace: jobs take as long as the trace says; full: speed depends on placement, with "
-      "full:stragglers=0.1 on each worker's luck too");
+      "full:stragglers=0.1 on each worker's luck too, with full:pairs=FILE on Gavel's pairs as "
+      "measured");
+  command.option("--speed", o.speed, "MODEL",
+                 "what policies ask where physics is full: analytic, learned, learned:FILE or "
+                 "physics, the world's own rates (default analytic)");
   command.option("--durations", o.durations, "exact|none|noisy:SIGMA",
                  "what the policy may know (default exact)");
   command.option("--load", o.load, "X", "submit times are divided by X (default 1)", 0.0);
@@ -136,6 +141,14 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
     return {Errc::invalid, "--trace FILE is missing; 'starling workload generate' makes one"};
   auto physics = parse_physics(options.physics);
   if (!physics) return {Errc::invalid, "--physics: " + physics.error().message};
+  std::shared_ptr<const Crowding> crowding;
+  if (!physics.value().pairs.empty()) {
+    auto pairs = read_measured_crowding(physics.value().pairs);
+    if (!pairs) return {Errc::invalid, "--physics: " + pairs.error().message};
+    crowding = std::move(pairs).value();
+  }
+  auto speed = parse_speed(options.speed);
+  if (!speed) return {Errc::invalid, "--speed: " + speed.error().message};
   if (auto policy = policies.make(options.policy); !policy)
     return {Errc::invalid, "--policy: " + policy.error().message};
   auto durations = parse_durations(options.durations);
@@ -169,12 +182,18 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
               "--out: " + options.out + " cannot be written to; give another folder"};
   }
 
+  if (auto model = make_speed(speed.value(), topology.value(), nullptr);
+      !model && speed.value().kind == SpeedKind::learned)
+    return {Errc::invalid, "--speed: " + model.error().message};
+
   SimOptions sim;
   sim.policy = options.policy;
+  sim.speed = speed.value();
   sim.agents = options.agents;
   sim.seed = options.seed;
   sim.physics = physics.value().kind;
   sim.straggler_sigma = physics.value().straggler_sigma;
+  sim.crowding = std::move(crowding);
   sim.durations = durations.value();
   sim.network = network.value();
   sim.check = options.check;

@@ -17,6 +17,7 @@ struct RunOptions {
   std::string topology, trace, format;
   std::string policy = "fifo";
   std::string physics = "trace";
+  std::string speed = "analytic";
   std::string durations = "exact";
   std::string network;  ///< empty: ideal with physics trace, lan with full
   std::string faults;

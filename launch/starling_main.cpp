@@ -3,6 +3,7 @@
 
 #include "launch/cli.h"
 #include "launch/commands/commands.h"
+#include "launch/commands/learning.h"
 
 int main(int argc, char** argv) {
   using namespace starling;
@@ -33,6 +34,8 @@ int main(int argc, char** argv) {
   add_experiment(root);
   add_report(root);
   add_fit(root);
+  add_train(root);
+  add_interference(root);
   add_profile(root);
   const Command completion =
       root.sub("completion", "a script for the shell: source <(starling completion bash)");

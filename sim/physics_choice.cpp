@@ -1,35 +1,60 @@
 #include "sim/physics_choice.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <string_view>
 
 namespace starling {
+namespace {
+
+constexpr std::string_view kFull = "full:";
+constexpr std::string_view kStragglers = "stragglers=";
+constexpr std::string_view kPairs = "pairs=";
+
+}  // namespace
 
 Result<PhysicsChoice> parse_physics(const std::string& text) {
   if (text == "trace") return PhysicsChoice{};
-  if (text == "full") return PhysicsChoice{PhysicsKind::full, 0};
-  const std::string prefix = "full:stragglers=";
-  if (text.starts_with(prefix)) {
-    PhysicsChoice choice{PhysicsKind::full, 0};
-    const char* const end = text.data() + text.size();
-    const auto [last, error] =
-        std::from_chars(text.data() + prefix.size(), end, choice.straggler_sigma);
-    if (error == std::errc{} && last == end && choice.straggler_sigma >= 0 &&
-        choice.straggler_sigma <= 10) {
-      return choice;
+  const auto wrong = [&]() -> Result<PhysicsChoice> {
+    return {Errc::invalid, "'" + text +
+                               "' is wrong; give trace, full, full:stragglers=SIGMA with SIGMA "
+                               "from 0 to 10, or full:pairs=FILE"};
+  };
+  if (text == "full") return PhysicsChoice{PhysicsKind::full, 0, ""};
+  if (!text.starts_with(kFull) || text.size() == kFull.size()) return wrong();
+  PhysicsChoice choice{PhysicsKind::full, 0, ""};
+  std::string_view rest = std::string_view(text).substr(kFull.size());
+  while (!rest.empty()) {
+    const std::string_view part = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+    if (part.starts_with(kStragglers)) {
+      const std::string_view number = part.substr(kStragglers.size());
+      const char* const end = number.data() + number.size();
+      const auto [last, error] = std::from_chars(number.data(), end, choice.straggler_sigma);
+      if (error != std::errc{} || last != end || choice.straggler_sigma < 0 ||
+          choice.straggler_sigma > 10)
+        return wrong();
+    } else if (part.starts_with(kPairs) && part.size() > kPairs.size()) {
+      choice.pairs = part.substr(kPairs.size());
+    } else {
+      return wrong();
     }
   }
-  return {
-      Errc::invalid,
-      "'" + text + "' is wrong; give trace, full or full:stragglers=SIGMA with SIGMA from 0 to 10"};
+  return choice;
 }
 
 std::string text_of(const PhysicsChoice& choice) {
   if (choice.kind == PhysicsKind::trace) return "trace";
-  if (choice.straggler_sigma == 0) return "full";
-  char number[32];
-  std::snprintf(number, sizeof number, "%g", choice.straggler_sigma);
-  return std::string("full:stragglers=") + number;
+  std::string out = "full";
+  if (choice.straggler_sigma != 0) {
+    char number[32];
+    std::snprintf(number, sizeof number, "%g", choice.straggler_sigma);
+    out += std::string(":") + std::string(kStragglers) + number;
+  }
+  if (!choice.pairs.empty())
+    out += (out == "full" ? ":" : ",") + std::string(kPairs) + choice.pairs;
+  return out;
 }
 
 }  // namespace starling

@@ -10,10 +10,12 @@ namespace starling {
 enum class PhysicsKind : std::uint8_t { trace, full };
 
 /// What decides how fast a simulated job runs, as users write it: `trace`, `full`, or
-/// `full:stragglers=SIGMA` (FullPhysicsOptions::straggler_sigma).
+/// `full:stragglers=SIGMA` (FullPhysicsOptions::straggler_sigma), `full:pairs=FILE`, or both, with
+/// a comma between them.
 struct PhysicsChoice {
   PhysicsKind kind = PhysicsKind::trace;
   double straggler_sigma = 0;
+  std::string pairs = {};  ///< measured pairs that the world runs by (interference/pairs); empty: none
 };
 
 /// `invalid` says what may be written.

@@ -8,6 +8,7 @@
 
 #include "agents/config.h"
 #include "base/result.h"
+#include "interference/speed_choice.h"
 #include "policies/registry.h"
 #include "sim/physics_choice.h"
 #include "sim/run_result.h"
@@ -43,7 +44,9 @@ struct SimOptions {
   std::uint32_t servers_per_executor = 8;
   std::uint64_t seed = 1;
   PhysicsKind physics = PhysicsKind::trace;
-  double straggler_sigma = 0;  ///< of physics full
+  double straggler_sigma = 0;                ///< of physics full
+  std::shared_ptr<const Crowding> crowding;  ///< of physics full; null: the fitted form
+  SpeedChoice speed;                         ///< what policies ask, where physics is full
   DurationKnowledge durations;
   NetworkModel network;
   bool check = false;  ///< S1 to S9 after every event; a violation is an error

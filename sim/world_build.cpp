@@ -37,9 +37,16 @@ Status World::Parts::build() {
   policy_name = options.policy;
 
   physics = options.physics == PhysicsKind::full
-                ? make_full_physics(topology, FullPhysicsOptions{options.straggler_sigma})
+                ? make_full_physics(topology,
+                                    FullPhysicsOptions{options.straggler_sigma, options.crowding})
                 : make_trace_physics();
-  speed = physics->varies() ? make_analytic_speed(topology) : make_flat_speed();
+  if (physics->varies()) {
+    auto made = make_speed(options.speed, topology, physics.get());
+    if (!made) return made.error();
+    speed = std::move(made).value();
+  } else {
+    speed = make_flat_speed();
+  }
   options.limits.jobs_per_gpu = jobs_per_gpu(facts, physics->varies());
   if (Status planned = plan_seats(); !planned.ok()) return planned;
   if (options.check)

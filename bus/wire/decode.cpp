@@ -284,7 +284,7 @@ class Decoder {
     starling::AttemptAnswer m{
         attempt(t.attempt()),
         known<starling::AttemptLife>(t.life(), AttemptLife::MAX, "life: unknown"),
-        two() ? t.token() : 0, two() ? span(t.age_ns()) : Duration{0}, two() && t.whole()};
+        two() ? t.token() : 0, two() ? span(t.age_ns()) : Duration{0}};
     if (m.life == starling::AttemptLife::unknown) fail("life: unknown");
     return m;
   }

@@ -174,7 +174,7 @@ class Encoder {
   auto body(const starling::AttemptAnswer& m) {
     const AttemptId a = id(m.attempt);
     return CreateAttemptAnswer(b_, &a, as<AttemptLife>(m.life), two_ ? m.token : 0,
-                               two_ ? ns(m.age) : 0, two_ && m.whole);
+                               two_ ? ns(m.age) : 0);
   }
   auto body(const starling::Launch& m) {
     const AttemptId a = id(m.attempt);

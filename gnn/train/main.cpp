@@ -1,10 +1,16 @@
-// starling-train: the program that links libtorch, so that no other has to.
+// starling-train: the program that links libtorch, so that no other has to. `starling train` starts
+// it.
+
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <ctime>
 #include <string>
 
-#include "gnn/train/speed_trainer.h"
+#include "interference/train/train_interference.h"
 
 namespace {
 
@@ -16,33 +22,54 @@ int fail(const starling::Error& error, int code) {
   return code;
 }
 
-int speed(starling::SpeedTrainingOptions options, const std::string& file, bool json) {
-  options.progress = [&](std::uint32_t epoch, double loss) {
-    if (epoch % 10 == 0 || epoch == options.epochs) {
-      std::fprintf(stderr, "epoch %u of %u: loss %.6f\n", epoch, options.epochs, loss);
-    }
-  };
-  const auto trained = starling::train_speed(options);
-  if (!trained) return fail(trained.error(), kBadUsage);
-  const starling::SpeedTraining& t = trained.value();
-  if (const auto saved = starling::save_weights(file, t.weights); !saved)
-    return fail(saved.error(), kWorkFailed);
-  const auto hash = static_cast<unsigned long long>(t.weights.hash());
-  if (json) {
-    std::printf(
-        "{\"train_rows\": %u, \"validation_rows\": %u, \"train_mae\": %.6f, \"validation_mae\": "
-        "%.6f, "
-        "\"validation_rmse\": %.6f, \"baseline_mae\": %.6f, \"hash\": \"%016llx\"}\n",
-        t.train_rows, t.validation_rows, t.train_mae, t.validation_mae, t.validation_rmse,
-        t.baseline_mae, hash);
-  } else {
-    std::printf(
-        "rows %u to train, %u to validate\nmean error %.4f in training, %.4f held out (rms %.4f; "
-        "always the mean: %.4f)\nweights %016llx\n",
-        t.train_rows, t.validation_rows, t.train_mae, t.validation_mae, t.validation_rmse,
-        t.baseline_mae, hash);
+// A bar where stderr is a terminal, otherwise a line every ten seconds.
+class Progress {
+ public:
+  explicit Progress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {}
+  ~Progress() {
+    if (drawn_) std::fputc('\n', stderr);
   }
+  void show(double part, const std::string& what) {
+    const auto now = std::chrono::steady_clock::now();
+    if (quiet_ || now - last_ < (terminal_ ? std::chrono::milliseconds(200)
+                                           : std::chrono::milliseconds(10'000)))
+      return;
+    last_ = now;
+    const double s = std::chrono::duration<double>(now - began_).count();
+    if (!terminal_) {
+      std::fprintf(stderr, "%3.0f %%  %.0f s  %s\n", 100 * part, s, what.c_str());
+      return;
+    }
+    drawn_ = true;
+    const auto full = static_cast<std::size_t>(part * 30);
+    std::fprintf(stderr, "\r[%s%s] %3.0f %%  %.0f s  %-44s", std::string(full, '#').c_str(),
+                 std::string(30 - full, ' ').c_str(), 100 * part, s, what.c_str());
+  }
+
+ private:
+  bool quiet_, terminal_, drawn_ = false;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now(), last_{};
+};
+
+int interference(starling::InterferenceTrainOptions options, const std::string& file, bool json,
+                 bool quiet) {
+  Progress progress(quiet);
+  options.progress = [&](double part, const std::string& what) { progress.show(part, what); };
+  const auto trained = starling::train_interference(options);
+  if (!trained) return fail(trained.error(), kBadUsage);
+  if (const auto saved = starling::save_weights(file, trained.value().weights); !saved)
+    return fail(saved.error(), kWorkFailed);
+  const std::string text =
+      json ? starling::to_json(trained.value()) : starling::to_text(trained.value());
+  std::fputs(text.c_str(), stdout);
   return 0;
+}
+
+std::string today() {
+  char text[16] = "";
+  const std::time_t now = std::time(nullptr);
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+  return text;
 }
 
 }  // namespace
@@ -50,23 +77,35 @@ int speed(starling::SpeedTrainingOptions options, const std::string& file, bool 
 int main(int argc, char** argv) {
   CLI::App app{"Trains the networks that Starling's agents run"};
   app.require_subcommand(1);
-  starling::SpeedTrainingOptions options;
-  std::string file;
-  bool json = false;
-  CLI::App* speed_command =
-      app.add_subcommand("speed", "how fast a job runs where it is placed, beside whom");
-  speed_command->add_option("--out", file, "file for the weights")->required();
-  speed_command->add_option("--samples", options.samples, "questions to the analytic model")
+  starling::InterferenceTrainOptions options;
+  std::string file = "interference.weights", data;
+  bool json = false, quick = false, quiet = false;
+  CLI::App* command = app.add_subcommand(
+      "interference", "how much jobs slow one another that share a GPU, a link or a server");
+  command->add_option("--data", data, "the published data folder; default $STARLING_DATA");
+  command->add_option("--out", file, "file for the weights")->capture_default_str();
+  command->add_option("--set", options.set, "open (gavel, deepshare, synergy) or lucid")
       ->capture_default_str();
-  speed_command->add_option("--seed", options.seed, "same seed, same weights")
+  command->add_option("--folds", options.folds, "of the cross-validation")->capture_default_str();
+  command->add_option("--members", options.members, "networks of the ensemble")
       ->capture_default_str();
-  speed_command->add_option("--epochs", options.epochs, "passes over the samples")
-      ->capture_default_str();
-  speed_command->add_flag("--json", json, "print only JSON to stdout");
+  command->add_option("--seed", options.seed, "same seed, same weights")->capture_default_str();
+  command->add_flag("--no-check", quick, "no cross-validation: intervals are then a guess");
+  command->add_flag("--json", json, "print only JSON to stdout");
+  command->add_flag("-q,--quiet", quiet, "no progress on stderr");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kBadUsage;
   }
-  return speed(options, file, json);
+  if (const char* set = std::getenv("STARLING_DATA"); data.empty() && set != nullptr) data = set;
+  if (data.empty()) {
+    return fail({starling::Errc::invalid,
+                 "--data DIR is missing: the published data folder, or $STARLING_DATA"},
+                kBadUsage);
+  }
+  options.data = data;
+  options.check = !quick;
+  options.date = today();
+  return interference(options, file, json, quiet);
 }

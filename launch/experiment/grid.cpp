@@ -70,6 +70,8 @@ std::string id_of(const Experiment& experiment, const RunPoint& point, std::uint
   hash.add(knowledge_text(experiment.policies[point.policy_index].durations));
   hash.add(std::uint64_t{experiment.physics == PhysicsKind::full});
   add(hash, experiment.straggler_sigma);
+  if (!experiment.pairs.empty()) hash.add(experiment.pairs);
+  if (experiment.speed.kind != SpeedKind::analytic) hash.add(text_of(experiment.speed));
   const NetworkModel& network = experiment.faults[point.faults_index].network;
   add(hash, network.delay);
   for (const double x : {network.jitter, network.loss, network.duplication, network.reorder})

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "interference/pairs/measured_crowding.h"
 #include "launch/experiment/read_sources.h"
 #include "launch/experiment/values.h"
 #include "workload/csv.h"
@@ -267,7 +268,7 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
   const YamlMap map(diagnostics, root, "an experiment",
                     {"name", "description", "topologies", "workload_defaults", "workloads",
                      "splits", "split", "loads", "policies", "baseline", "agents", "seeds",
-                     "physics", "durations", "network", "faults", "jobs"});
+                     "physics", "speed", "durations", "network", "faults", "jobs"});
   Experiment experiment;
   if (!root.IsMap()) return experiment;
   const std::filesystem::path folder = file.parent_path();
@@ -296,8 +297,22 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
   if (const auto physics = parse_physics(map.name("physics", "trace"))) {
     experiment.physics = physics.value().kind;
     experiment.straggler_sigma = physics.value().straggler_sigma;
+    experiment.pairs = physics.value().pairs;
+    if (!experiment.pairs.empty()) {
+      auto pairs = read_measured_crowding(experiment.pairs);
+      if (pairs) {
+        experiment.crowding = std::move(pairs).value();
+      } else {
+        diagnostics.add(map.place("physics"), "physics: " + pairs.error().message);
+      }
+    }
   } else {
     diagnostics.add(map.place("physics"), "physics: " + physics.error().message);
+  }
+  if (const auto speed = parse_speed(map.name("speed", "analytic"))) {
+    experiment.speed = speed.value();
+  } else {
+    diagnostics.add(map.place("speed"), "speed: " + speed.error().message);
   }
   experiment.faults =
       read_faults(diagnostics, map, read_network(diagnostics, map, experiment.physics));

@@ -26,6 +26,8 @@ SimOptions sim_options(const Experiment& experiment, const RunPoint& point,
   options.seed = point.seed;
   options.physics = experiment.physics;
   options.straggler_sigma = experiment.straggler_sigma;
+  options.crowding = experiment.crowding;
+  options.speed = experiment.speed;
   options.durations = experiment.policies[point.policy_index].durations;
   options.network = experiment.faults[point.faults_index].network;
   // As `starling sim` does: at most 16 executors, and none of them tiny.
@@ -86,7 +88,7 @@ Manifest manifest_of(const Experiment& experiment, const std::vector<RunPoint>& 
           experiment.description,
           experiment.split,
           experiment.baseline,
-          text_of(PhysicsChoice{experiment.physics, experiment.straggler_sigma}),
+          text_of(PhysicsChoice{experiment.physics, experiment.straggler_sigma, experiment.pairs}),
           points};
 }
 

@@ -39,7 +39,7 @@ fi
 # Where the test may take precedence over what else runs here, its bounds hold on a busy machine too.
 hold=--hold
 echo | "$(dirname "$starling")/starling-profile" --first --workload dense --batch 1 | grep -q ready || hold=
-common=(--workloads dense:64,stream:1 --cores "$first" --seconds 0.1 --again 0 --noisy --patience 0 --quiet $hold)
+common=(--workloads dense:64,stream:1 --cores "$first" --seconds 0.4 --again 0 --noisy --patience 0 --quiet $hold)
 
 echo "-- pairs on one core"
 "$starling" profile "${common[@]}" --repeats 3 --hardware box --campaign test --json --out p.csv >p.json 2>err.txt ||

@@ -163,7 +163,7 @@ class RandomMessage {
   Released of(Released) { return {attempt(), partition(), span()}; }
   AttemptQuery of(AttemptQuery) { return {attempt(), partition(), rng_.next()}; }
   AttemptAnswer of(AttemptAnswer) {
-    return {attempt(), static_cast<AttemptLife>(1 + rng_.below(3)), rng_.next(), span(), rng_.below(2) == 1};
+    return {attempt(), static_cast<AttemptLife>(1 + rng_.below(3)), rng_.next(), span()};
   }
   Launch of(Launch) {
     Launch m{attempt(), fence(), spec(), gang(), gpus(1), span()};

@@ -1,0 +1,30 @@
+#include "interference/crowding.h"
+
+#include <algorithm>
+
+#include "interference/sharing.h"
+
+namespace starling {
+namespace {
+
+class FittedCrowding final : public Crowding {
+ public:
+  [[nodiscard]] double on_gpu(const ModelProfile& own, std::span<const ModelProfile* const> others,
+                              GpuKind kind) const noexcept override {
+    double cost = 0;
+    for (const ModelProfile* other : others) cost += 1 / sharing_speed(own, *other, kind) - 1;
+    return cost;
+  }
+  [[nodiscard]] double on_host(const ModelProfile&, double ratio) const noexcept override {
+    return std::max(1.0, ratio);
+  }
+};
+
+}  // namespace
+
+const Crowding& fitted_crowding() noexcept {
+  static const FittedCrowding law;
+  return law;
+}
+
+}  // namespace starling

@@ -1,0 +1,196 @@
+#include "interference/learned/learned_speed.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "interference/iteration.h"
+#include "interference/learned/check_input.h"
+#include "interference/learned/learned_crowding.h"
+#include "interference/learned/residuals.h"
+#include "interference/models.h"
+
+namespace starling {
+namespace {
+
+// Of the form alone, and of a server's crowd before anything was observed; as in the analytic
+// model.
+constexpr double kFormError = 0.3;
+constexpr double kHostDeviation = 0.06;
+constexpr double kLinkDeviation = 0.2;
+constexpr double kSlowest = 0.01;
+
+class LearnedSpeed final : public LearnedSpeedModel {
+ public:
+  LearnedSpeed(const Topology& topology, InterferenceNet net)
+      : topology_(topology),
+        crowding_(std::move(net)),
+        form_(topology_, 0, crowding_),
+        analytic_(make_analytic_speed(topology_)) {
+    for (const GpuType& type : topology_.gpu_types()) kinds_.push_back(gpu_kind(type.name));
+  }
+
+  [[nodiscard]] Speed speed(const JobProfile& job, const Placement& placement,
+                            const Neighbours& beside) const override {
+    if (placement.empty()) return {};
+    if (const char* wrong = cannot_answer(job, placement, beside)) {
+      ++fallbacks_;
+      trouble_ = wrong;
+      return analytic_->speed(job, placement, beside);
+    }
+    const double predicted = form_.relative(job, placement, beside);
+    if (!std::isfinite(predicted)) {
+      ++fallbacks_;
+      trouble_ = "the prediction is not finite";
+      return analytic_->speed(job, placement, beside);
+    }
+    if (beside.empty()) return {predicted, kFormError * (1 - predicted)};
+    thread_local std::vector<Meeting> meetings;  // kept, so that a question allocates nothing
+    meet(job, placement, beside, meetings);
+    if (meetings.empty()) return {predicted, kFormError * (1 - predicted)};
+    double relative = predicted;
+    double variance = 0;
+    if (residuals_.empty()) {
+      for (const Meeting& m : meetings) variance += m.deviation * m.deviation;
+    } else {
+      variance = residuals_.variance(meetings);
+      if (const double correction = residuals_.correction(meetings); correction != 0) {
+        // Whatever was observed, others never speed a job up.
+        const double alone = form_.relative(job, placement, {});
+        relative = std::clamp(predicted * std::exp(correction), kSlowest, alone);
+      }
+    }
+    return {relative, relative * std::sqrt(variance)};
+  }
+
+  [[nodiscard]] double scaling(const JobProfile& job) const override { return form_.scaling(job); }
+
+  void observe(const JobProfile& job, const Placement& placement, const Neighbours& beside,
+               double measured) override {
+    const bool wrong = !(measured > 0 && measured < 100) || placement.empty() ||
+                       cannot_answer(job, placement, beside) != nullptr;
+    if (wrong) {
+      ++refused_;
+      return;
+    }
+    std::vector<Meeting> meetings;
+    meet(job, placement, beside, meetings);
+    const double predicted = form_.relative(job, placement, beside);
+    if (meetings.empty() || !(predicted > 0)) return;
+    if (residuals_.observe(meetings, std::log(measured / predicted))) {
+      trouble_ = "drift: " + job.model + " beside others on one " +
+                 to_string(residuals_.drifted().relation) + " runs otherwise than it did";
+    }
+  }
+
+  [[nodiscard]] SpeedHealth health() const override {
+    return {fallbacks_, residuals_.observed(), refused_, residuals_.drifts(), trouble_};
+  }
+  [[nodiscard]] std::vector<std::byte> state() const override {
+    return residuals_.empty() ? std::vector<std::byte>() : residuals_.state(crowding_.net().hash());
+  }
+  [[nodiscard]] Status restore(std::span<const std::byte> state) override {
+    return state.empty() ? done() : residuals_.restore(state, crowding_.net().hash());
+  }
+
+ private:
+  [[nodiscard]] const char* cannot_answer(const JobProfile& job, const Placement& placement,
+                                          const Neighbours& beside) const {
+    if (const char* wrong = wrong_with(job)) return wrong;
+    for (const Neighbour& other : beside) {
+      if (const char* wrong = wrong_with(other.job)) return wrong;
+    }
+    for (const GpuId gpu : placement) {
+      if (gpu.value >= topology_.gpu_count()) return "placement: no such GPU";
+      if (kinds_[topology_.type_of(gpu).value] == GpuKind::other)
+        return "gpu: of a type that nobody measured";
+    }
+    return nullptr;
+  }
+
+  // Of each neighbour that the job meets, the closest relation.
+  void meet(const JobProfile& job, const Placement& placement, const Neighbours& beside,
+            std::vector<Meeting>& out) const {
+    out.clear();
+    const ModelProfile& model = model_profile(job.model);
+    const auto victim = static_cast<std::uint16_t>(LearnedCrowding::index(model));
+    const bool leaves = topology_.tier_of(placement) >= Tier::rack;
+    for (const Neighbour& other : beside) {
+      std::optional<Relation> relation;
+      GpuKind kind = kinds_[topology_.type_of(placement.front()).value];
+      for (const GpuId gpu : other.placement) {
+        if (std::binary_search(placement.begin(), placement.end(), gpu)) {
+          relation = Relation::gpu;
+          kind = kinds_[topology_.type_of(gpu).value];
+          break;
+        }
+        if (!relation && std::any_of(placement.begin(), placement.end(), [&](GpuId own) {
+              return topology_.server_of(own) == topology_.server_of(gpu);
+            }))
+          relation = Relation::host;
+      }
+      if (!relation) continue;
+      if (relation == Relation::host && leaves && topology_.tier_of(other.placement) >= Tier::rack)
+        relation = Relation::link;
+      const ModelProfile& its = model_profile(other.job.model);
+      const double deviation = relation == Relation::gpu
+                                   ? static_cast<double>(crowding_.pair(model, its, kind).deviation)
+                               : relation == Relation::link ? kLinkDeviation
+                                                            : kHostDeviation;
+      out.push_back({victim, static_cast<std::uint16_t>(LearnedCrowding::index(its)), *relation,
+                     static_cast<std::uint8_t>(kind), deviation});
+    }
+  }
+
+  Topology topology_;
+  LearnedCrowding crowding_;
+  IterationForm form_;
+  std::unique_ptr<SpeedModel> analytic_;
+  std::vector<GpuKind> kinds_;  // by GPU type
+  Residuals residuals_;
+  std::uint64_t refused_ = 0;
+  mutable std::uint64_t fallbacks_ = 0;
+  mutable std::string trouble_;
+};
+
+class FallbackSpeed final : public LearnedSpeedModel {
+ public:
+  FallbackSpeed(const Topology& topology, std::string reason)
+      : analytic_(make_analytic_speed(topology)), reason_(std::move(reason)) {}
+  [[nodiscard]] Speed speed(const JobProfile& job, const Placement& placement,
+                            const Neighbours& beside) const override {
+    ++asked_;
+    return analytic_->speed(job, placement, beside);
+  }
+  [[nodiscard]] double scaling(const JobProfile& job) const override {
+    return analytic_->scaling(job);
+  }
+  [[nodiscard]] SpeedHealth health() const override { return {asked_, 0, 0, 0, reason_}; }
+  [[nodiscard]] std::vector<std::byte> state() const override { return {}; }
+  [[nodiscard]] Status restore(std::span<const std::byte>) override { return done(); }
+
+ private:
+  std::unique_ptr<SpeedModel> analytic_;
+  std::string reason_;
+  mutable std::uint64_t asked_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LearnedSpeedModel>> make_learned_speed(const Topology& topology,
+                                                              const Weights& weights) {
+  auto net = InterferenceNet::make(weights);
+  if (!net) return net.error();
+  if (!net.value().gpu)
+    return Error{Errc::invalid,
+                 "these weights say nothing of jobs that share a GPU: note gpu.types is missing"};
+  return std::unique_ptr<LearnedSpeedModel>(
+      std::make_unique<LearnedSpeed>(topology, std::move(net).value()));
+}
+
+std::unique_ptr<LearnedSpeedModel> make_fallback_speed(const Topology& topology,
+                                                       const std::string& reason) {
+  return std::make_unique<FallbackSpeed>(topology, reason);
+}
+
+}  // namespace starling

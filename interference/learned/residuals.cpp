@@ -1,0 +1,200 @@
+#include "interference/learned/residuals.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "base/hash.h"
+
+namespace starling {
+namespace {
+
+constexpr double kNoise = 0.05;   // deviation of one measured log speed
+constexpr double kForget = 2e-4;  // variance that a belief gains with each use
+constexpr double kCommon = 0.5;   // of a prior's variance, what all others share
+constexpr double kSlack = 0.5;    // of the cumulative sum, in deviations
+constexpr double kAlarm = 8;
+constexpr std::uint32_t kSettled = 5;  // observations before a surprise can be a drift
+constexpr double kMostSurprise = 5;    // deviations: one wild measurement is no drift
+constexpr std::uint16_t kAny = 0xFFFF;
+
+std::uint64_t key_of(const Meeting& m, std::uint16_t other) {
+  return static_cast<std::uint64_t>(m.victim) << 32U | static_cast<std::uint64_t>(other) << 16U |
+         static_cast<std::uint64_t>(m.kind) << 8U | static_cast<std::uint64_t>(m.relation);
+}
+
+constexpr std::uint64_t kMagic = 0x3153455250535453;  // "STSPRES1"
+constexpr std::size_t kHeaderWords = 6;
+constexpr std::size_t kBeliefWords = 7;
+
+void put(std::vector<std::byte>& out, std::uint64_t value) {
+  for (unsigned i = 0; i < 8; ++i) out.push_back(static_cast<std::byte>(value >> (8 * i)));
+}
+
+std::uint64_t get(std::span<const std::byte> bytes, std::size_t word) {
+  std::uint64_t value = 0;
+  for (unsigned i = 0; i < 8; ++i)
+    value |= static_cast<std::uint64_t>(bytes[8 * word + i]) << (8 * i);
+  return value;
+}
+
+std::uint64_t check_of(std::span<const std::byte> bytes) {
+  std::uint64_t hash = kMagic;
+  for (std::size_t word = 0; word < bytes.size() / 8; ++word) hash = mix64(hash ^ get(bytes, word));
+  return hash;
+}
+
+}  // namespace
+
+const char* to_string(Relation relation) noexcept {
+  switch (relation) {
+    case Relation::gpu:
+      return "GPU";
+    case Relation::link:
+      return "link";
+    case Relation::host:
+      return "server";
+  }
+  return "";
+}
+
+std::vector<Residuals::Part> Residuals::parts_of(std::span<const Meeting> meetings) {
+  std::vector<Part> parts;
+  const auto add = [&](std::uint64_t key, double prior) {
+    for (Part& part : parts) {
+      if (part.key != key) continue;
+      ++part.times;
+      return;
+    }
+    parts.push_back({key, prior, 1});
+  };
+  for (const Meeting& m : meetings) {
+    const double variance = m.deviation * m.deviation;
+    add(key_of(m, kAny), kCommon * variance);
+    add(key_of(m, m.other), (1 - kCommon) * variance);
+  }
+  return parts;
+}
+
+double Residuals::correction(std::span<const Meeting> meetings) const {
+  double sum = 0;
+  for (const Meeting& m : meetings) {
+    for (const std::uint16_t other : {kAny, m.other}) {
+      if (const auto at = beliefs_.find(key_of(m, other)); at != beliefs_.end())
+        sum += at->second.mean;
+    }
+  }
+  return sum;
+}
+
+double Residuals::variance(std::span<const Meeting> meetings) const {
+  double sum = 0;
+  for (const Part& part : parts_of(meetings)) {
+    const auto at = beliefs_.find(part.key);
+    sum += part.times * part.times * (at != beliefs_.end() ? at->second.variance : part.prior);
+  }
+  return sum;
+}
+
+Residuals::Belief& Residuals::belief(const Part& part) {
+  const auto [at, added] = beliefs_.try_emplace(part.key);
+  Belief& b = at->second;
+  b.variance = added ? part.prior : std::min(b.variance + kForget, std::max(part.prior, kForget));
+  b.used = observed_;
+  return b;
+}
+
+void Residuals::make_room() {
+  while (beliefs_.size() > kMost) {
+    beliefs_.erase(std::min_element(
+        beliefs_.begin(), beliefs_.end(),
+        [](const auto& a, const auto& b) { return a.second.used < b.second.used; }));
+  }
+}
+
+bool Residuals::observe(std::span<const Meeting> meetings, double log_ratio) {
+  if (meetings.empty()) return false;
+  ++observed_;
+  const std::vector<Part> parts = parts_of(meetings);
+  std::vector<Belief*> beliefs;
+  double expected = 0, variance = kNoise * kNoise;
+  for (const Part& part : parts) {
+    beliefs.push_back(&belief(part));
+    expected += part.times * beliefs.back()->mean;
+    variance += part.times * part.times * beliefs.back()->variance;
+  }
+  const double deviation = std::sqrt(variance);
+  const double surprise =
+      std::clamp((log_ratio - expected) / deviation, -kMostSurprise, kMostSurprise);
+  const double off = surprise * deviation;  // so that one wild measurement moves little
+  bool drift = false;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    Belief& b = *beliefs[i];
+    const double reach = parts[i].times * b.variance;
+    b.mean += reach / variance * off;
+    b.variance -= reach * reach / variance;
+    ++b.count;
+    b.up = std::max(0.0, b.up + surprise - kSlack);
+    b.down = std::max(0.0, b.down - surprise - kSlack);
+    if (std::max(b.up, b.down) < kAlarm) continue;
+    // Before it has settled a belief is only learning.
+    drift = drift || b.count > kSettled;
+    b.up = b.down = 0;
+    b.count = 0;
+    b.variance = std::max(b.variance, parts[i].prior);
+  }
+  if (drift) {
+    ++drifts_;
+    drifted_ = meetings.front();
+  }
+  make_room();
+  return drift;
+}
+
+std::vector<std::byte> Residuals::state(std::uint64_t weights) const {
+  std::vector<std::byte> out;
+  for (const std::uint64_t word :
+       {kMagic, weights, observed_, drifts_, std::uint64_t{beliefs_.size()},
+        key_of(drifted_, drifted_.other)})
+    put(out, word);
+  for (const auto& [key, b] : beliefs_) {
+    put(out, key);
+    for (const double value : {b.mean, b.variance, b.up, b.down})
+      put(out, std::bit_cast<std::uint64_t>(value));
+    put(out, b.used);
+    put(out, b.count);
+  }
+  put(out, check_of(out));
+  return out;
+}
+
+Status Residuals::restore(std::span<const std::byte> state, std::uint64_t weights) {
+  const auto invalid = [](const std::string& what) {
+    return Error{Errc::invalid, "what the speed model had learned: " + what};
+  };
+  if (state.size() < 8 * (kHeaderWords + 1) || state.size() % 8 != 0 || get(state, 0) != kMagic)
+    return invalid("these bytes are not its state, or cut short");
+  const std::size_t words = state.size() / 8;
+  const std::uint64_t count = get(state, 4);
+  if (count > kMost || words != kHeaderWords + count * kBeliefWords + 1)
+    return invalid("cut short");
+  if (check_of(state.first(8 * (words - 1))) != get(state, words - 1)) return invalid("altered");
+  if (get(state, 1) != weights) return invalid("it belongs to other weights");
+  std::map<std::uint64_t, Belief> beliefs;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t at = kHeaderWords + i * kBeliefWords;
+    const auto number = [&](std::size_t word) { return std::bit_cast<double>(get(state, word)); };
+    const Belief b{number(at + 1),     number(at + 2),
+                   number(at + 3),     number(at + 4),
+                   get(state, at + 5), static_cast<std::uint32_t>(get(state, at + 6))};
+    if (!std::isfinite(b.mean) || !std::isfinite(b.variance) || b.variance < 0)
+      return invalid("a number that is not finite");
+    beliefs.emplace(get(state, at), b);
+  }
+  beliefs_ = std::move(beliefs);
+  observed_ = get(state, 2);
+  drifts_ = get(state, 3);
+  return done();
+}
+
+}  // namespace starling

@@ -1,0 +1,93 @@
+#include "interference/pairs/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace starling {
+namespace {
+
+constexpr double kCovered = 0.9;
+constexpr double kLeastFloor = 0.005;
+
+double quantile(std::vector<double> values, double part) {
+  if (values.empty()) return 0;
+  // Conformal: one more than the rows, so that the next row is covered that often.
+  const auto rank =
+      static_cast<std::size_t>(std::ceil(part * (static_cast<double>(values.size()) + 1)));
+  const std::size_t at = std::min(rank, values.size()) - 1;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
+  return values[at];
+}
+
+}  // namespace
+
+std::vector<PairIntervals::Scale> fit_intervals(const PairData& data,
+                                                const std::vector<PairGuess>& guesses,
+                                                const std::vector<bool>& counts) {
+  std::vector<PairIntervals::Scale> out;
+  const auto of_set = [&](std::int64_t set) {
+    std::vector<double> errors, scores;
+    const auto each = [&](auto&& use) {
+      for (std::size_t i = 0; i < data.rows.size(); ++i) {
+        if (!counts[i] || (set >= 0 && data.rows[i].set != set)) continue;
+        const double answer = as_measured(data, data.rows[i].set, guesses[i].mean);
+        use(std::abs(answer - static_cast<double>(data.rows[i].speed)), guesses[i].spread);
+      }
+    };
+    each([&](double error, double) { errors.push_back(error); });
+    PairIntervals::Scale scale;
+    scale.floor = std::max(quantile(errors, 0.5), kLeastFloor);
+    each([&](double error, double spread) { scores.push_back(error / (scale.floor + spread)); });
+    scale.width = scores.empty() ? 2 : quantile(scores, kCovered);
+    return std::pair(scale, scores.size());
+  };
+  const PairIntervals::Scale all = of_set(-1).first;
+  for (std::size_t s = 0; s < data.sets.size(); ++s) {
+    const auto [scale, rows] = of_set(static_cast<std::int64_t>(s));
+    out.push_back(rows >= 20 ? scale : all);
+  }
+  return out;
+}
+
+double as_measured(const PairData& data, std::uint32_t set, double speed) {
+  const bool clipped =
+      data.source == PairSource::deepshare || data.sets[set].rfind("2020/", 0) == 0;
+  return clipped ? std::min(speed, 1.0) : speed;
+}
+
+void PairErrors::add(double speed, const PairAnswer& answer) {
+  const double off = std::abs(answer.speed - speed);
+  ++rows;
+  mae += off;
+  rmse += off * off;
+  if (off <= answer.half) ++coverage90;
+}
+
+void PairErrors::close() {
+  if (rows == 0) return;
+  const auto n = static_cast<double>(rows);
+  mae /= n;
+  rmse = std::sqrt(rmse / n);
+  mean_mae /= n;
+  coverage90 /= n;
+}
+
+double area_under_curve(const std::vector<std::pair<double, bool>>& scores) {
+  std::vector<std::pair<double, bool>> sorted = scores;
+  std::sort(sorted.begin(), sorted.end());
+  double ranks = 0, ran = 0;
+  for (std::size_t i = 0; i < sorted.size();) {
+    std::size_t end = i;
+    double here = 0;
+    while (end < sorted.size() && sorted[end].first <= sorted[i].first)
+      here += sorted[end++].second ? 1 : 0;
+    ranks += here * (static_cast<double>(i + end) + 1) / 2;  // ties share their mean rank
+    ran += here;
+    i = end;
+  }
+  const double failed = static_cast<double>(sorted.size()) - ran;
+  if (ran <= 0 || failed <= 0) return 1;
+  return (ranks - ran * (ran + 1) / 2) / (ran * failed);
+}
+
+}  // namespace starling

@@ -1,0 +1,77 @@
+#include "interference/pairs/measured_crowding.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "interference/pairs/pair_data.h"
+#include "interference/sharing.h"
+#include "workload/gavel_throughput.h"
+
+namespace starling {
+namespace {
+
+constexpr std::array kKinds = {GpuKind::k80, GpuKind::p100, GpuKind::v100};
+
+class MeasuredCrowding final : public Crowding {
+ public:
+  explicit MeasuredCrowding(const PairData& data)
+      : types_(gavel_job_types().size()), speeds_(kKinds.size() * types_ * types_) {
+    for (const PairRow& row : data.rows) {
+      const std::string& set = data.sets[row.set];
+      if (!set.starts_with("2020/")) continue;
+      const auto kind = std::find(kKinds.begin(), kKinds.end(), gpu_kind(set.substr(5)));
+      const GavelJobType* own = gavel_job_type(data.types[row.victim].name);
+      const GavelJobType* other = gavel_job_type(data.types[row.other].name);
+      if (kind == kKinds.end() || own == nullptr || other == nullptr) continue;
+      speeds_[at(static_cast<std::size_t>(kind - kKinds.begin()), index(own), index(other))] =
+          std::clamp(static_cast<double>(row.speed), 0.01, 1.0);
+    }
+  }
+
+  [[nodiscard]] double on_gpu(const ModelProfile& own, std::span<const ModelProfile* const> others,
+                              GpuKind kind) const noexcept override {
+    double cost = 0;
+    for (const ModelProfile* other : others) cost += 1 / speed(own, *other, kind) - 1;
+    return cost;
+  }
+  [[nodiscard]] double on_host(const ModelProfile& own, double ratio) const noexcept override {
+    return fitted_crowding().on_host(own, ratio);
+  }
+
+ private:
+  static std::size_t index(const GavelJobType* type) {
+    return static_cast<std::size_t>(type - gavel_job_types().data());
+  }
+  [[nodiscard]] std::size_t at(std::size_t kind, std::size_t own, std::size_t other) const {
+    return (kind * types_ + own) * types_ + other;
+  }
+  [[nodiscard]] double speed(const ModelProfile& own, const ModelProfile& other,
+                             GpuKind kind) const noexcept {
+    const auto found = std::find(kKinds.begin(), kKinds.end(), kind);
+    if (found != kKinds.end() && own.gavel_type >= 0 && other.gavel_type >= 0) {
+      const double measured = speeds_[at(static_cast<std::size_t>(found - kKinds.begin()),
+                                         static_cast<std::size_t>(own.gavel_type),
+                                         static_cast<std::size_t>(other.gavel_type))];
+      if (measured > 0) return measured;
+    }
+    return sharing_speed(own, other, kind);
+  }
+
+  std::size_t types_;
+  std::vector<double> speeds_;  // 0: not given
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const Crowding>> read_measured_crowding(const std::filesystem::path& file) {
+  const auto data = read_pairs(file);
+  if (!data) return data.error();
+  if (data.value().source != PairSource::gavel)
+    return Error{Errc::invalid, file.string() +
+                                    ": these are not Gavel's pairs; give "
+                                    "gavel/colocated.csv"};
+  return std::shared_ptr<const Crowding>(std::make_shared<MeasuredCrowding>(data.value()));
+}
+
+}  // namespace starling

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "nets/weights.h"
+
+namespace starling {
+
+struct InterferenceTrainOptions {
+  std::filesystem::path data;  ///< the published data folder
+  std::string set = "open";    ///< open: gavel, deepshare and synergy; lucid: not to be passed on
+  std::uint32_t folds = 5;     ///< 2 to 20
+  std::uint32_t members = 6;   ///< 2 to 16
+  std::uint64_t seed = 1;
+  std::string date;   ///< of the notes
+  bool check = true;  ///< false: no cross-validation; intervals are then a guess
+  /// How far it is, and with what.
+  std::function<void(double part, const std::string& what)> progress;
+};
+
+/// Errors on rows that training did not see. `yardstick`: of always answering the mean of the rows
+/// trained on.
+struct HeldOutError {
+  std::string source, set, split;
+  std::uint64_t rows = 0;
+  double mae = 0, rmse = 0, coverage90 = 0, yardstick = 0;
+};
+
+struct InterferenceTraining {
+  Weights weights;
+  std::vector<HeldOutError> errors;
+  double feasibility_auc = 0;
+};
+
+/// Chooses intervals by cross-validation, then trains on every row. One thread; same options and
+/// data, same weights. `invalid` or `io` names an option or file.
+[[nodiscard]] Result<InterferenceTraining> train_interference(
+    const InterferenceTrainOptions& options);
+
+/// Tables for people, and JSON.
+[[nodiscard]] std::string to_text(const InterferenceTraining& training);
+[[nodiscard]] std::string to_json(const InterferenceTraining& training);
+
+}  // namespace starling

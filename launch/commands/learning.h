@@ -1,0 +1,11 @@
+#pragma once
+
+#include "launch/cli.h"
+
+namespace starling {
+
+// The commands of the trained models; as in launch/commands/commands.h.
+void add_train(const Command& root);
+void add_interference(const Command& root);
+
+}  // namespace starling
