@@ -35,7 +35,10 @@ void Step::give_up(IndexRange gpus, const std::string& why) {
     if (hold.phase == HoldPhase::reserved && touches(hold.gpus, gpus)) reserved.push_back(attempt);
   }
   // Its home hears of it when it wants to commit.
-  for (const AttemptId attempt : reserved) s.ledger.forget(attempt);
+  for (const AttemptId attempt : reserved) {
+    s.ledger.forget(attempt);
+    s.set_lapse(attempt, kNever);
+  }
   if (!reserved.empty()) change(TriggerKind::departure);
   for (auto& [attempt, share] : s.shares) {
     if (touches(s.ledger.find(attempt)->gpus, gpus)) fail_share(attempt, share, {0, true, why});
