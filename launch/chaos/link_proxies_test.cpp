@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <string>
+#include <thread>
 #include <utility>
 
 using namespace starling::chaos_live;
@@ -95,6 +96,9 @@ TEST_CASE("connections are closed, and bits are flipped") {
   SUBCASE("closed") {
     f.proxies.set(0, {.closes_per_s = 100});
     CHECK(f.hear(f.called, 5000) == "gone");
+    // The proxies' thread counts a moment after it has closed.
+    for (int i = 0; i < 100 && f.proxies.counters().closed == 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
     CHECK(f.proxies.counters().closed == 1);
   }
   SUBCASE("flipped") {
