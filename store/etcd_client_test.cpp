@@ -100,6 +100,10 @@ TEST_CASE("leases: kept alive, revoked, gone with their keys") {
 }
 
 TEST_CASE("a process that may open no more files is told so, and goes on when it may") {
+#ifdef __SANITIZE_ADDRESS__
+  MESSAGE("skipped: the sanitizer looks at memory through a pipe, and here there is no descriptor");
+  return;
+#endif
   rlimit before{};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
   rlimit none = before;
