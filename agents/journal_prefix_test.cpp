@@ -7,17 +7,12 @@
 
 #include "agents/executor_state.h"
 #include "agents/testing.h"
+#include "interference/models.h"
 
 namespace starling {
 namespace {
 
 using namespace std::chrono_literals;
-
-struct EqualSpeed final : SpeedModel {
-  [[nodiscard]] Speed speed(const JobProfile&, const Placement&, const Neighbours&) const override {
-    return {};
-  }
-};
 
 /// Two homes, gangs over both, a cancelled and a failed job, a refusal, lost frames, and every node
 /// down once.
@@ -58,14 +53,14 @@ std::vector<std::string> words(const std::vector<Record>& records) {
 TEST_CASE("an agent goes on from every prefix of a journal") {
   const TestFlock flock = busy();
   const PolicyRegistry policies = make_policy_registry();
-  const EqualSpeed speed;
+  const std::unique_ptr<SpeedModel> speed = make_flat_speed();
   std::size_t prefixes = 0;
   for (std::uint32_t a = 0; a < 2; ++a) {
     const std::vector<Record>& journal = flock.journal(a);
     AgentConfig config = flock.agent(a).config;
     ++config.incarnation.value;
     const auto agent_of = [&](std::span<const Record> records) {
-      return Agent(config, flock.topology(), speed, policies.make("fifo:queue=skip").value(),
+      return Agent(config, flock.topology(), *speed, policies.make("fifo:queue=skip").value(),
                    Rng(1), records);
     };
     for (std::size_t n = 0; n <= journal.size(); ++n, ++prefixes) {

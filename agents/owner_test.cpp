@@ -6,6 +6,7 @@
 
 #include "agents/agent.h"
 #include "agents/state.h"
+#include "interference/models.h"
 #include "policies/registry.h"
 #include "topology/generate.h"
 #include "topology/partition.h"
@@ -14,12 +15,6 @@ namespace starling {
 namespace {
 
 using namespace std::chrono_literals;
-
-struct EqualSpeed final : SpeedModel {
-  [[nodiscard]] Speed speed(const JobProfile&, const Placement&, const Neighbours&) const override {
-    return {};
-  }
-};
 
 /// Agent 0 as an owner; the home is agent 1, the executor answers as it is told.
 struct Owner {
@@ -35,7 +30,7 @@ struct Owner {
     config.timers.heartbeat = config.timers.digest = Duration::max();
     config.epoch = Epoch{4};
     config.executors = {{kExecutor, {0, 1}}};
-    agent = std::make_unique<Agent>(config, topology, speed,
+    agent = std::make_unique<Agent>(config, topology, *speed,
                                     make_policy_registry().make("fifo").value(), Rng(1),
                                     std::span<const Record>{});
     agent->step(now, Tick{}, out);
@@ -72,7 +67,7 @@ struct Owner {
     return c;
   }
   Topology topology;
-  EqualSpeed speed;
+  std::unique_ptr<SpeedModel> speed = make_flat_speed();
   std::unique_ptr<Agent> agent;
   Instant now{};
   Output out;

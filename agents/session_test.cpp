@@ -6,6 +6,7 @@
 
 #include "agents/agent.h"
 #include "agents/state.h"
+#include "interference/models.h"
 #include "policies/registry.h"
 #include "topology/generate.h"
 #include "topology/partition.h"
@@ -14,12 +15,6 @@ namespace starling {
 namespace {
 
 using namespace std::chrono_literals;
-
-struct EqualSpeed final : SpeedModel {
-  [[nodiscard]] Speed speed(const JobProfile&, const Placement&, const Neighbours&) const override {
-    return {};
-  }
-};
 
 Topology two_servers() {
   GeneratorOptions flat;
@@ -31,7 +26,7 @@ Topology two_servers() {
 /// Agent 0 of two, at epoch 3, with one executor.
 struct Bench {
   Topology topology = two_servers();
-  EqualSpeed speed;
+  std::unique_ptr<SpeedModel> speed = make_flat_speed();
   AgentConfig config;
   std::unique_ptr<Agent> agent;
   Output out;
@@ -41,7 +36,7 @@ struct Bench {
     for (const Partition& part : parts) config.flock.push_back({AgentId{part.id.value}, part});
     config.epoch = Epoch{3};
     config.executors = {{executor_node(0), parts[0].servers}};
-    agent = std::make_unique<Agent>(config, topology, speed,
+    agent = std::make_unique<Agent>(config, topology, *speed,
                                     make_policy_registry().make("fifo").value(), Rng(1),
                                     std::span<const Record>());
     agent->step(Instant{1s}, Tick{}, out);

@@ -9,17 +9,12 @@
 #include <set>
 
 #include "agents/describe_test.h"
+#include "interference/models.h"
 #include "topology/generate.h"
 #include "topology/partition.h"
 
 namespace starling {
 namespace {
-
-struct EqualSpeed final : SpeedModel {
-  [[nodiscard]] Speed speed(const JobProfile&, const Placement&, const Neighbours&) const override {
-    return {};
-  }
-};
 
 Topology make_topology(const FlockOptions& options) {
   GeneratorOptions flat;
@@ -34,7 +29,7 @@ TestFlock::TestFlock(const FlockOptions& options)
     : options_(options),
       topology_(make_topology(options)),
       policies_(make_policy_registry()),
-      speed_(std::make_unique<EqualSpeed>()),
+      speed_(make_flat_speed()),
       rng_(options.seed, 99) {
   plan();
 }

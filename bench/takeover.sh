@@ -4,19 +4,10 @@
 #   bench/takeover.sh STARLING [REPEATS]     STARLING: the program; REPEATS: 10 by default
 set -euo pipefail
 [ $# -ge 1 ] || { echo "bench/takeover.sh: give the path of the program starling" >&2; exit 2; }
-starling=$(realpath "$1")
+. "$(dirname "${BASH_SOURCE[0]}")/../tests/flock.sh"
 repeats=${2:-10}
-work=$(mktemp -d)
-started=()
-trap 'kill "${started[@]}" 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$work"' EXIT
-cd "$work"
-export TMPDIR=$work STARLING_FLOCK=$work/flock
-port=$((20000 + $$ % 6000 * 2))
-etcd --data-dir etcd --log-level error --listen-client-urls http://127.0.0.1:$port \
-  --advertise-client-urls http://127.0.0.1:$port --listen-peer-urls http://127.0.0.1:$((port + 1)) \
-  --initial-advertise-peer-urls http://127.0.0.1:$((port + 1)) \
-  --initial-cluster default=http://127.0.0.1:$((port + 1)) >etcd.log 2>&1 &
-started+=($!)
+begin "$1"
+start_etcd
 until grep -qs ready up.log; do
   "$starling" topology generate flat --servers 3 --gpus 4 -o three.yaml 2>/dev/null
   "$starling" up --topology three.yaml --agents 3 --launcher emulated --no-restart --state "etcd://127.0.0.1:$port" >up.log 2>&1 &
@@ -25,7 +16,6 @@ until grep -qs ready up.log; do
 done
 started+=("$up")
 
-since() { echo $((($(date +%s%N) - $1) / 1000000)); }
 submit() {  # to agent 1, whose number is what is left of the id by 3
   "$starling" submit --id "$(printf '%016x%016x' $$ $((3 * (RANDOM * 32768 + RANDOM) + 1)))" -- true >/dev/null 2>&1
 }

@@ -61,32 +61,27 @@ class RenewedEndpoint final : public Endpoint {
     mark_ = mark;
     if (leaves_mark_) (void)write_text(mark_file(key_file_), mark + "\n", 0600);
   }
-  /// A file that is half written is read again the next time.
+  /// By its text, not its time: a copy keeps the whole seconds of the original, in which it may
+  /// have changed twice. A file that is half written is read again the next time.
   void look() {
-    std::error_code error;
-    const auto changed = std::filesystem::last_write_time(dir_ / "flock.json", error);
-    if (error || changed == seen_) return;
     const std::string mark = flock_mark(dir_);
+    if (mark.empty() || mark == mark_) return;
     auto members = read_flock(dir_ / "flock.json");
     auto keys = read_key_file(key_file_);
     if (!members || !keys) return;
-    if (mark != mark_) {
-      const Status renewed = endpoint_->renew(std::move(members).value(), keys.value());
-      if (!renewed.ok()) {
-        log_error("flock.json is not taken on: " + renewed.error().message);
-        return;
-      }
-      log_info("flock.json has changed and was taken on");
-      took(mark);
+    const Status renewed = endpoint_->renew(std::move(members).value(), keys.value());
+    if (!renewed.ok()) {
+      log_error("flock.json is not taken on: " + renewed.error().message);
+      return;
     }
-    seen_ = changed;
+    log_info("flock.json has changed and was taken on");
+    took(mark);
   }
 
   std::unique_ptr<ZmqEndpoint> endpoint_;
   std::filesystem::path dir_, key_file_;
   bool leaves_mark_;
   std::string mark_;
-  std::filesystem::file_time_type seen_{};
   Instant next_{};
 };
 
@@ -132,8 +127,7 @@ Result<std::unique_ptr<Endpoint>> open_endpoint(const Deployment& deployment, No
   const char* const faults = std::getenv(chaos_live::kFramesVariable);
   if (faults == nullptr) return std::unique_ptr<Endpoint>(std::move(renewed));
   return std::unique_ptr<Endpoint>(std::make_unique<chaos_live::FaultyEndpoint>(
-      std::move(renewed), faults, Rng(deployment.seed).fork(me.value).fork(seat),
-      machine_clock()));
+      std::move(renewed), faults, Rng(deployment.seed).fork(me.value).fork(seat), machine_clock()));
 }
 
 }  // namespace starling

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "agents/state.h"
 #include "base/check.h"
 
 namespace starling {
@@ -20,6 +21,22 @@ std::string node_text(NodeId node) {
 std::string gpu_text(GpuId gpu) { return "GPU " + std::to_string(gpu.value); }
 
 }  // namespace
+
+LedgerView ledger_view(const AgentState& state) {
+  LedgerView view;
+  view.partition = state.partition.id;
+  view.owner = agent_node(state.config.me);
+  view.gpus = state.partition.gpus;
+  view.reconciling = state.reconciling();
+  view.free = state.ledger.free_count();
+  view.quarantined = state.ledger.quarantined_count();
+  view.sick = state.ledger.sick_count();
+  view.drained = state.ledger.drained_count();
+  for (const auto& [attempt, hold] : state.ledger.holds()) {
+    view.holds.emplace_back(attempt, hold.gpus);
+  }
+  return view;
+}
 
 Checker::Checker(std::span<const PeerAgent> partitions, std::uint32_t jobs_per_gpu)
     : partitions_(partitions.begin(), partitions.end()), jobs_per_gpu_(jobs_per_gpu) {}

@@ -32,6 +32,7 @@ struct LedgerView {
   std::uint32_t sick = 0;                              ///< of `quarantined`: bad
   std::uint32_t drained = 0;                           ///< without a tenant
 };
+[[nodiscard]] LedgerView ledger_view(const AgentState& state);
 /// The whole world at one instant, between two events.
 struct WorldView {
   std::vector<ProcessView> processes;

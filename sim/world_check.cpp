@@ -66,20 +66,7 @@ WorldView World::Parts::view() const {
   for (std::size_t a = 0; a < agent_configs.size(); ++a) {
     const Agent* agent = agent_core(a);
     if (agent == nullptr) continue;
-    const AgentState& state = agent->state();
-    LedgerView ledger;
-    ledger.partition = state.partition.id;
-    ledger.owner = agent_node(state.config.me);
-    ledger.gpus = state.partition.gpus;
-    ledger.reconciling = state.reconciling();
-    ledger.free = state.ledger.free_count();
-    ledger.quarantined = state.ledger.quarantined_count();
-    ledger.sick = state.ledger.sick_count();
-    ledger.drained = state.ledger.drained_count();
-    for (const auto& [attempt, hold] : state.ledger.holds()) {
-      ledger.holds.emplace_back(attempt, hold.gpus);
-    }
-    world.ledgers.push_back(std::move(ledger));
+    world.ledgers.push_back(ledger_view(agent->state()));
   }
   return world;
 }

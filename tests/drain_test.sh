@@ -2,21 +2,9 @@
 # Drained servers and bad GPUs on real processes:
 #   tests/drain_test.sh PATH/TO/starling
 set -u
-starling=$(realpath "$1")
-work=$(mktemp -d)
-started=()
-stop_all() {
-  for pid in "${started[@]}"; do kill "$pid" 2>/dev/null; done
-  wait 2>/dev/null
-}
-trap 'stop_all; rm -rf "$work"' EXIT
-fail() {
-  echo "FAILED: $*" >&2
-  for log in flock/nodes/*/log up.log; do echo "== $log"; tail -8 $log; done >&2
-  exit 1
-}
-cd "$work" || exit 1
-export TMPDIR=$work STARLING_FLOCK=$work/flock
+. "$(dirname "${BASH_SOURCE[0]}")/flock.sh"
+logs=('flock/nodes/*/log' up.log)
+begin "$1"
 "$starling" topology generate flat --servers 4 --gpus 2 -o four.yaml 2>/dev/null || fail "no topology"
 name() { "$starling" topology partition four.yaml --agents 4 | awk -v n=$((${1} + 2)) 'NR == n {print $4}'; }
 "$starling" up --topology four.yaml --agents 2 --servers-per-executor 1 >up.log 2>&1 &

@@ -4,17 +4,9 @@
 # Ends with 77, which ctest calls skipped, where no etcd is installed.
 set -u
 command -v etcd >/dev/null || { echo "skipped: no etcd is installed; 'launch/setup --tests' installs it"; exit 77; }
-starling=$(realpath "$1")
-work=$(mktemp -d)
-started=()
-stop_all() {
-  for pid in "${started[@]}"; do kill -CONT "$pid" 2>/dev/null; kill "$pid" 2>/dev/null; done
-  wait 2>/dev/null
-}
-trap 'stop_all; rm -rf "$work"' EXIT
-fail() { echo "FAILED: $*" >&2; exit 1; }
-cd "$work" || exit 1
-export TMPDIR=$work
+. "$(dirname "${BASH_SOURCE[0]}")/flock.sh"
+logs=()
+begin "$1"
 
 port=$((20000 + $$ % 6000 * 2))
 cluster=m0=http://127.0.0.1:$((port + 10)),m1=http://127.0.0.1:$((port + 11)),m2=http://127.0.0.1:$((port + 12))
@@ -28,22 +20,7 @@ for i in 0 1 2; do
   members+=($!)
   started+=($!)
 done
-export STARLING_FLOCK=$work/flock
 "$starling" topology generate flat --servers 1 --gpus 4 -o one.yaml 2>/dev/null || fail "no topology"
-
-# wait_for SECONDS TEXT FILE
-wait_for() {
-  for _ in $(seq $(($1 * 10))); do grep -q -- "$2" "$3" 2>/dev/null && return 0; sleep 0.1; done
-  fail "'$2' does not appear in $3: $(cat "$3")"
-}
-# wait_finished SECONDS JOB
-wait_finished() {
-  for _ in $(seq $(($1 * 5))); do
-    "$starling" jobs >jobs.txt 2>/dev/null && grep -q "^$2 *finished" jobs.txt && return 0
-    sleep 0.2
-  done
-  fail "job $2 does not finish: $(cat jobs.txt)"
-}
 
 echo "-- a wrong address, and nobody there"
 "$starling" up --flock none --topology one.yaml --state etcd://127.0.0.1 2>err.txt

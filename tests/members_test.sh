@@ -4,55 +4,11 @@
 # Ends with 77, which ctest calls skipped, where no etcd is installed.
 set -u
 command -v etcd >/dev/null || { echo "skipped: no etcd is installed; 'launch/setup --tests' installs it"; exit 77; }
-starling=$(realpath "$1")
-work=$(mktemp -d)
-started=()
-stop_all() {
-  for pid in "${started[@]}"; do kill "$pid" 2>/dev/null; done
-  wait 2>/dev/null
-}
-trap 'stop_all; rm -rf "$work"' EXIT
-fail() {
-  echo "FAILED: $*" >&2
-  for log in flock/nodes/agent-*/log up.log; do echo "== $log"; tail -15 $log; done >&2
-  exit 1
-}
-cd "$work" || exit 1
-export TMPDIR=$work STARLING_FLOCK=$work/flock
-port=$((20000 + ($$ + 1000) % 6000 * 2))
-etcd --data-dir etcd --log-level error --listen-client-urls http://127.0.0.1:$port \
-  --advertise-client-urls http://127.0.0.1:$port --listen-peer-urls http://127.0.0.1:$((port + 1)) \
-  --initial-advertise-peer-urls http://127.0.0.1:$((port + 1)) \
-  --initial-cluster default=http://127.0.0.1:$((port + 1)) >etcd.log 2>&1 &
-started+=($!)
+. "$(dirname "${BASH_SOURCE[0]}")/flock.sh"
+begin "$1"
+start_etcd 1000
 "$starling" topology generate flat --servers 4 --gpus 4 -o four.yaml 2>/dev/null || fail "no topology"
 
-now() { date +%s%N; }
-since() { echo $((($(now) - $1) / 1000000)); }
-agent_pid() { pgrep -f -- "--config $work/flock/nodes/agent-$1/"; }
-wait_for() {
-  for _ in $(seq $(($1 * 20))); do grep -q -- "$2" "$3" 2>/dev/null && return 0; sleep 0.05; done
-  fail "'$2' does not appear in $3"
-}
-wait_finished() {
-  local left=$(($1 * 4)) job missing
-  shift
-  for _ in $(seq $left); do
-    missing=
-    "$starling" jobs >jobs.txt 2>/dev/null || missing=jobs
-    for job in "$@"; do grep -q "^$job *finished" jobs.txt || missing=$job; done
-    [ -z "$missing" ] && return 0
-    sleep 0.25
-  done
-  fail "job $missing does not finish: $(cat jobs.txt)"
-}
-host_of() {
-  for _ in $(seq 40); do
-    "$starling" top 2>/dev/null | grep -q "^agent-$1 *agent-$2 " && return 0
-    sleep 0.25
-  done
-  fail "agent-$1 is not on agent-$2: $("$starling" top)"
-}
 # job NAME SECONDS GPUS AGENT: its number; every start is a line of `runs`
 job() {
   local id

@@ -10,6 +10,7 @@
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
 #include "launch/files.h"
+#include "launch/launchers/cpu_pool.h"
 #include "launch/out_file.h"
 #include "launch/profile/campaign.h"
 #include "launch/profile/cpu_load.h"

@@ -1,13 +1,11 @@
 #include "launch/hosts/hosts_file.h"
 
-#include <arpa/inet.h>
-#include <netdb.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <set>
 
+#include "launch/hosts/ipv4.h"
 #include "topology/partition.h"
 #include "topology/yaml_reader.h"
 #include "workload/text_file.h"
@@ -29,21 +27,6 @@ bool matches(std::string_view pattern, std::string_view text) {
     if (matches(pattern.substr(1), text.substr(skip))) return true;
   }
   return false;
-}
-
-/// The IPv4 address of a name, as this machine sees it.
-std::optional<std::string> numeric(const std::string& name) {
-  addrinfo wanted{};
-  wanted.ai_family = AF_INET;
-  wanted.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (getaddrinfo(name.c_str(), nullptr, &wanted, &found) != 0 || found == nullptr)
-    return std::nullopt;
-  char text[INET_ADDRSTRLEN] = {};
-  inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(found->ai_addr)->sin_addr, text,
-            sizeof text);
-  freeaddrinfo(found);
-  return std::string(text);
 }
 
 /// ~/FILE is in the home of whoever runs this.
@@ -113,7 +96,7 @@ class Reader {
     const std::string address = map.name("address", host.name);
     const Place at = map.has("address") ? map.place("address") : map.place();
     if (!address.empty() && plain) {
-      if (const auto ip = numeric(address)) {
+      if (const auto ip = ipv4_of(address)) {
         host.address = *ip;
       } else {
         diagnostics_.add(at, "host '" + host.name + "': '" + address +

@@ -1,7 +1,5 @@
 #include "launch/hosts/slurm.h"
 
-#include <arpa/inet.h>
-#include <netdb.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <sstream>
 
 #include "launch/hosts/hosts_file.h"
+#include "launch/hosts/ipv4.h"
 #include "launch/hosts/subprocess.h"
 
 namespace starling {
@@ -23,18 +22,7 @@ std::optional<std::string> address_of(const std::string& node) {
   const auto at = shown.out.find(key);
   if (!shown.ok() || at == std::string::npos) return std::nullopt;
   const auto begin = at + key.size();
-  const std::string name = shown.out.substr(begin, shown.out.find_first_of(" \n", begin) - begin);
-  addrinfo wanted{};
-  wanted.ai_family = AF_INET;
-  wanted.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (getaddrinfo(name.c_str(), nullptr, &wanted, &found) != 0 || found == nullptr)
-    return std::nullopt;
-  char text[INET_ADDRSTRLEN] = {};
-  inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(found->ai_addr)->sin_addr, text,
-            sizeof text);
-  freeaddrinfo(found);
-  return std::string(text);
+  return ipv4_of(shown.out.substr(begin, shown.out.find_first_of(" \n", begin) - begin));
 }
 
 }  // namespace

@@ -4,9 +4,8 @@
 #include <utility>
 
 namespace starling {
-namespace {
 
-std::vector<int> own_cpus() {
+std::vector<int> allowed_cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
   std::vector<int> cpus;
@@ -17,9 +16,7 @@ std::vector<int> own_cpus() {
   return cpus;
 }
 
-}  // namespace
-
-CpuPool::CpuPool() : CpuPool(own_cpus()) {}
+CpuPool::CpuPool() : CpuPool(allowed_cpus()) {}
 CpuPool::CpuPool(std::vector<int> cpus) {
   for (const int cpu : cpus) cpus_.push_back({cpu, 0});
 }

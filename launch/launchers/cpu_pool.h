@@ -6,6 +6,9 @@
 
 namespace starling {
 
+/// The CPUs that this process may use, ascending; none if the kernel does not say.
+[[nodiscard]] std::vector<int> allowed_cpus();
+
 /// Shares this machine's CPUs out to workers: each gets the least used ones. Never refuses; when
 /// more are wanted than there are, workers share.
 class CpuPool {

@@ -1,7 +1,5 @@
 #include "launch/profile/cpu_topology.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cctype>
 
@@ -39,17 +37,6 @@ ProfileRelation relation_of(const CpuInfo& a, const CpuInfo& b) {
 }
 
 }  // namespace
-
-std::vector<int> allowed_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cpus;
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(static_cast<std::size_t>(cpu), &set)) cpus.push_back(cpu);
-  }
-  return cpus;
-}
 
 Result<std::vector<int>> parse_cores(std::string_view text) {
   std::vector<int> cores;

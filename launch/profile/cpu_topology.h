@@ -18,8 +18,6 @@ struct CpuInfo {
   std::string socket;  ///< package number
 };
 
-/// The CPUs that this process may use.
-[[nodiscard]] std::vector<int> allowed_cpus();
 /// "0,2,4-6" as numbers in that order; `invalid` says what is no list of cores, or is twice.
 [[nodiscard]] Result<std::vector<int>> parse_cores(std::string_view text);
 

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "interference/profile/profiled_pairs.h"
+#include "launch/launchers/cpu_pool.h"
 #include "launch/profile/campaign.h"
 #include "launch/profile/cpu_load.h"
 #include "launch/profile/cpu_topology.h"

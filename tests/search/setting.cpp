@@ -2,21 +2,12 @@
 #include <memory>
 
 #include "base/check.h"
+#include "interference/models.h"
 #include "tests/search/world.h"
 #include "topology/generate.h"
 #include "topology/partition.h"
 
 namespace starling::search {
-namespace {
-
-struct EqualSpeed final : SpeedModel {
-  [[nodiscard]] Speed speed(const JobProfile&, const Placement&, const Neighbours&) const override {
-    return {};
-  }
-};
-
-}  // namespace
-
 Setting::Setting(std::uint32_t gangs, Faults most, bool is_canary)
     : topology([] {
         GeneratorOptions flat;
@@ -24,7 +15,7 @@ Setting::Setting(std::uint32_t gangs, Faults most, bool is_canary)
         flat.gpus_per_server = 1;
         return generate_flat(flat).value();
       }()),
-      speed(std::make_unique<EqualSpeed>()),
+      speed(make_flat_speed()),
       faults(most),
       canary(is_canary) {
   Timers timers;

@@ -370,18 +370,7 @@ void SmallWorld::look() {
   WorldView view;
   for (const Process& process : processes_) view.processes.push_back({process.attempt, process.gpus});
   for (std::uint32_t a = 0; a < 2; ++a) {
-    const AgentState& state = agents_[a].core->state();
-    LedgerView ledger;
-    ledger.partition = state.partition.id;
-    ledger.owner = agent_node(state.config.me);
-    ledger.gpus = state.partition.gpus;
-    ledger.reconciling = state.reconciling();
-    ledger.free = state.ledger.free_count();
-    ledger.quarantined = state.ledger.quarantined_count();
-    for (const auto& [attempt, hold] : state.ledger.holds()) {
-      ledger.holds.emplace_back(attempt, hold.gpus);
-    }
-    view.ledgers.push_back(std::move(ledger));
+    view.ledgers.push_back(ledger_view(agents_[a].core->state()));
   }
   checker_.look(now_, view);
   const AgentState* const agents[] = {&agents_[0].core->state(), &agents_[1].core->state()};

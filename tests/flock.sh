@@ -1,0 +1,62 @@
+# What tests with a real flock share. To be sourced; then `begin PROGRAM` first.
+logs=('flock/nodes/agent-*/log' up.log)  # what fail() shows, as patterns that are looked up then
+
+stop_all() {
+  for pid in "${started[@]}"; do kill -CONT "$pid" 2>/dev/null || true; kill "$pid" 2>/dev/null || true; done
+  wait 2>/dev/null || true
+}
+# begin PROGRAM: `starling`, and a folder to work in that is gone afterwards, with all processes in `started`
+begin() {
+  starling=$(realpath "$1")
+  work=$(mktemp -d)
+  started=()
+  trap 'stop_all; rm -rf "$work"' EXIT
+  cd "$work" || exit 1
+  export TMPDIR=$work STARLING_FLOCK=$work/flock
+}
+# fail TEXT...
+fail() {
+  local log
+  echo "FAILED: $*" >&2
+  for log in ${logs[@]+${logs[@]}}; do echo "== $log"; tail -15 "$log"; done >&2
+  exit 1
+}
+# start_etcd [N]: one member at `port`; tests that may run at the same time give different N
+start_etcd() {
+  port=$((20000 + ($$ + ${1:-0}) % 6000 * 2))
+  etcd --data-dir etcd --log-level error --listen-client-urls http://127.0.0.1:$port \
+    --advertise-client-urls http://127.0.0.1:$port --listen-peer-urls http://127.0.0.1:$((port + 1)) \
+    --initial-advertise-peer-urls http://127.0.0.1:$((port + 1)) \
+    --initial-cluster default=http://127.0.0.1:$((port + 1)) >etcd.log 2>&1 &
+  started+=($!)
+}
+now() { date +%s%N; }
+# since BEGIN: milliseconds
+since() { echo $((($(now) - $1) / 1000000)); }
+agent_pid() { pgrep -f -- "--config $work/flock/nodes/agent-$1/"; }
+# wait_for SECONDS TEXT FILE
+wait_for() {
+  for _ in $(seq $(($1 * 20))); do grep -q -- "$2" "$3" 2>/dev/null && return 0; sleep 0.05; done
+  fail "'$2' does not appear in $3: $(cat "$3")"
+}
+# wait_finished SECONDS JOB...
+wait_finished() {
+  local left=$(($1 * 4)) job missing
+  shift
+  for _ in $(seq $left); do
+    missing=
+    "$starling" jobs >jobs.txt 2>/dev/null || missing=jobs
+    for job in "$@"; do grep -q "^$job *finished" jobs.txt || missing=$job; done
+    [ -z "$missing" ] && return 0
+    sleep 0.25
+  done
+  fail "job $missing does not finish: $(cat jobs.txt)"
+}
+# host_of AGENT HOST: the host that `top` shows
+host_of() {
+  for _ in $(seq 40); do
+    "$starling" top 2>/dev/null | grep -q "^agent-$1 *agent-$2 " && return 0
+    sleep 0.25
+  done
+  fail "agent-$1 is not on agent-$2: $("$starling" top)"
+}
