@@ -12,6 +12,8 @@ namespace starling {
 namespace {
 
 constexpr Duration kSweep = std::chrono::minutes(1);
+constexpr Duration kFirstLook = std::chrono::milliseconds(500);
+constexpr Duration kLastLook = std::chrono::seconds(60);
 constexpr std::uint32_t kTenantsBefore = 2;  // the most that any policy has let share a GPU
 
 }  // namespace
@@ -136,7 +138,7 @@ void Step::begin() {
   }
   for (const PeerState& peer : s.peers) {
     if (peer.peer.agent == me()) continue;
-    tell(peer.peer.agent, Hello{Role::agent, kOldestProtocol, s.config.protocol, {}});
+    greet(peer);
   }
   if (s.lossy()) {
     s.beat = later(now, s.config.timers.heartbeat);
@@ -180,6 +182,20 @@ void Step::tick() {
   if (s.digest_due || s.digest_look <= now) send_digests();
 }
 
+namespace {
+
+/// After a round that failed policies ask around again when they think fit, and nothing tells when:
+/// so they are asked soon, twice as late each time, until the rare looks of decide() do.
+Instant next_look(AgentState& s, Job& job) {
+  if (!s.lossy() || job.failed_rounds == 0) return kNever;
+  job.backoff = std::max(2 * job.backoff, kFirstLook);
+  if (job.backoff > kLastLook) return kNever;
+  const auto jitter = static_cast<double>(job.backoff.count()) / 2 * s.rng.uniform();
+  return later(s.now, job.backoff / 2 + Duration(static_cast<std::int64_t>(jitter)));
+}
+
+}  // namespace
+
 void Step::on_job_timer(Job& job) {
   STARLING_MARK("agent: on_job_timer");
   switch (job.stage) {
@@ -187,6 +203,7 @@ void Step::on_job_timer(Job& job) {
       if (JobView* view = s.waiting_view(job)) {
         view->blocked = false;
         change(TriggerKind::round);
+        s.set_timer(job.spec->id, job, next_look(s, job));
       }
       break;
     case Stage::offered:

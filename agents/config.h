@@ -69,6 +69,7 @@ struct AgentConfig {
   /// What a calendar says at Instant 0 of this life, so that the next life can tell how long a job has waited. Nothing
   /// but figures depends on it. None: waiting counts from zero in every life.
   std::optional<Duration> calendar = std::nullopt;
+  std::uint64_t topology = 0;  ///< fingerprint_of() what this node has read; 0: it is not compared with others'
 };
 
 struct ExecutorConfig {
@@ -80,6 +81,10 @@ struct ExecutorConfig {
   Limits limits;
   Timers timers;
   std::uint16_t protocol = kNewestProtocol;  ///< as in AgentConfig
+  /// What a clock that goes on over all lives says at Instant 0 of this one, so that time without a word is counted
+  /// over restarts. None: each life counts anew.
+  std::optional<Duration> calendar = std::nullopt;
+  std::uint64_t topology = 0;                ///< as in AgentConfig
 };
 
 }  // namespace starling

@@ -117,6 +117,10 @@ std::string durable_state(const AgentState& s) {
     text << "drained" << server.value;
     text.line();
   }
+  for (const auto& [server, version] : s.drain_words) {
+    text << "drain word" << server.value << version;
+    text.line();
+  }
   add_stones(text, s.ledger.tombstones());
   return text.take();
 }
@@ -127,6 +131,7 @@ std::string durable_state(const ExecutorState& s) {
   text.line();
   for (const auto& [attempt, run] : s.runs) {
     text << "run" << attempt << run.launch.here << run.launch.gang << run.launch.spec;
+    if (run.wanted) text << "wanted" << *run.wanted;
     if (run.phase == Run::Phase::exited) text << "ended" << run.exit << "served" << run.served;
     text.line();
   }
@@ -170,11 +175,12 @@ std::uint64_t state_hash(const AgentState& s) {
   hash.add(s.ledger.sick().size());
   hash.add(s.probes.size());
   for (const SeatState& seat : s.seats) {
-    hash.add((seat.answered ? 1U : 0U) | (seat.heard_out ? 2U : 0U));
+    hash.add((seat.answered ? 1U : 0U) | (seat.heard_out ? 2U : 0U) |
+             (seat.watch.foreign ? 4U : 0U));
     hash.add(number(seat.timer));
   }
   for (const PeerState& peer : s.peers) {
-    hash.add(peer.epoch.value);
+    hash.add(peer.epoch.value * 4 + (peer.answered ? 2 : 0) + (peer.watch.foreign ? 1 : 0));
     hash.add(peer.digest ? peer.digest->version : 0);
   }
   hash.add((s.begun ? 1U : 0U) | (s.dirty ? 2U : 0U) | (s.digest_due ? 4U : 0U));
@@ -201,7 +207,7 @@ std::uint64_t state_hash(const ExecutorState& s) {
   for (const std::uint8_t count : s.tenants) hash.add(count);
   hash.add(s.health * 2 + (s.health_seen ? 1 : 0));
   hash.add(s.forgotten.size());
-  hash.add((s.begun ? 1U : 0U) | (s.welcomed ? 2U : 0U));
+  hash.add((s.begun ? 1U : 0U) | (s.welcomed ? 2U : 0U) | (s.agreed ? 4U : 0U));
   return hash.value();
 }
 

@@ -145,7 +145,8 @@ struct Words {
   std::string operator()(const AgentStatus& m) const {
     return std::to_string(m.free) + " free, " + std::to_string(m.quarantined) + " quarantined, " +
            std::to_string(m.drained) + " drained; " + std::to_string(m.suspected) + " suspected, " +
-           std::to_string(m.cut_off) + " cut off";
+           std::to_string(m.cut_off) + " cut off" +
+           (m.foreign > 0 ? ", " + std::to_string(m.foreign) + " of another topology" : "");
   }
   template <class M>
   requires requires(const M& m) { m.attempt; }
@@ -192,6 +193,10 @@ struct RecordWords {
   }
   std::string operator()(const ServerDrained& r) const {
     return "ServerDrained server " + std::to_string(r.server.value) + (r.drained ? "" : " no more");
+  }
+  std::string operator()(const DrainWord& r) const {
+    return "DrainWord server " + std::to_string(r.server.value) + ", version " +
+           std::to_string(r.version);
   }
   std::string operator()(const JobPast& r) const {
     return "JobPast " + job_text(r.job) + (r.first_start < Duration{0} ? ", new" : ", started");

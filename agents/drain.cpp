@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "agents/step.h"
+#include "base/marks.h"
 
 namespace starling {
 namespace {
@@ -11,11 +12,24 @@ bool touches(const Placement& gpus, IndexRange range) {
 
 }  // namespace
 
-/// From an operator. Durable before it is answered. A repeat changes nothing, but evicts again.
+/// From an operator. Durable before it is answered. A repeat changes nothing, but evicts again; one
+/// that was overtaken by a later word does nothing.
 void Step::on(NodeId from, const SetDrain& drain) {
   if (!s.partition.servers.contains(drain.server.value))
     return send(from, DrainState{drain.server, false, 0, Refusal::invalid});
-  if (s.ledger.is_drained(drain.server) != drain.drained) {
+  const bool changes = s.ledger.is_drained(drain.server) != drain.drained;
+  const auto heard = s.drain_words.find(drain.server);
+  const std::uint64_t newest = heard == s.drain_words.end() ? 0 : heard->second;
+  if (drain.version != 0 && (drain.version < newest || (drain.version == newest && changes))) {
+    STARLING_MARK("agent: a drain comes too late");
+    return send(from,
+                DrainState{drain.server, drain.drained != changes, 0, Refusal::expired, newest});
+  }
+  if (drain.version > newest) {
+    persist(DrainWord{drain.server, drain.version});
+    s.drain_words[drain.server] = drain.version;
+  }
+  if (changes) {
     persist(ServerDrained{drain.server, drain.drained});
     s.ledger.set_drained(drain.server, drain.drained);
     change(drain.drained ? TriggerKind::round : TriggerKind::departure);
@@ -25,7 +39,8 @@ void Step::on(NodeId from, const SetDrain& drain) {
   for (const auto& [attempt, hold] : s.ledger.holds())
     attempts += touches(hold.gpus, gpus) ? 1U : 0U;
   if (drain.drained && drain.evict) give_up(gpus, "an operator evicted it: its server is drained");
-  send(from, DrainState{drain.server, drain.drained, attempts, Refusal::unknown});
+  send(from, DrainState{drain.server, drain.drained, attempts, Refusal::unknown,
+                        std::max(drain.version, newest)});
 }
 
 /// Every attempt with a GPU in `gpus` ends here as lost, so that its home starts it anew elsewhere.

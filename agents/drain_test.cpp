@@ -51,6 +51,51 @@ TEST_CASE("a gang over two partitions is requeued when one of its servers is evi
   CHECK(flock.faults().empty());
 }
 
+TEST_CASE("a drain that its end has overtaken changes nothing, also in a later life") {
+  for (const int restart : {0, 1, 2}) {
+    TestFlock flock({.servers = 2});
+    flock.run_for(1s);
+    flock.ask(0, SetDrain{ServerId{1}, true, false, 1});
+    flock.run_for(1s);
+    CHECK(flock.agent(0).ledger.drained_count() == 4);
+    flock.ask(0, SetDrain{ServerId{1}, false, false, 2});
+    flock.run_for(1s);
+    if (restart > 0) {
+      flock.crash_agent(0);
+      flock.restart_agent(0, restart == 2);
+    }
+    (void)flock.take_transcript();
+    flock.ask(0, SetDrain{ServerId{1}, true, true, 1});
+    flock.ask(0, SetDrain{ServerId{1}, true, true, 2});
+    flock.run_for(1s);
+    CHECK(flock.agent(0).ledger.drained_count() == 0);
+    int late = 0;
+    for (const std::string& line : flock.take_transcript())
+      late += line.find("DrainState server 1: expired") != std::string::npos ? 1 : 0;
+    CHECK(late == 2);
+    flock.ask(0, SetDrain{ServerId{1}, true, false, 3});
+    flock.ask(0, SetDrain{ServerId{1}, true, false, 3});
+    flock.run_for(1s);
+    CHECK(flock.agent(0).ledger.drained_count() == 4);
+  }
+}
+
+TEST_CASE("a gang that needs a drained server leaves the others their turns") {
+  TestFlock flock({.agents = 3, .servers = 3, .policy = "fifo:queue=skip", .delay = 1ms, .lossy = true});
+  flock.run_for(2s);
+  flock.ask(0, SetDrain{ServerId{0}, true, false, 1});
+  flock.submit(1, 12, 10s, 0);  // all there are
+  flock.submit(2, 1, 0s, 0);
+  flock.submit(3, 4, 0s, 1);
+  flock.run_for(20min);
+  int closed = 0;
+  for (int i = 0; i < 30 * 60; ++i) {
+    flock.run_for(1s);
+    closed += flock.agent(2).claim ? 1 : 0;
+  }
+  CHECK(closed < 5 * 60);
+}
+
 TEST_CASE("the server of another partition is not drained") {
   TestFlock flock({.agents = 2, .servers = 2});
   flock.run_for(1s);

@@ -16,6 +16,7 @@ namespace {
 
 constexpr Duration kSweep = std::chrono::minutes(1);
 constexpr Duration kLongest = std::chrono::hours(24 * 365);
+constexpr Duration kWantedEvery = std::chrono::seconds(30);
 constexpr Duration kYoung = std::chrono::minutes(2);  // frames of it may still be on their way
 constexpr std::size_t kPingsKept = 64;
 constexpr int kBeatsToPing = 10;  // though the owner speaks: it may not hear
@@ -55,6 +56,7 @@ struct Step {
   void saw(const SickGpus& now_sick);
   void tell_health();
   [[nodiscard]] bool admit(const Fence& fence);
+  [[nodiscard]] bool agree(std::uint64_t theirs);
   [[nodiscard]] std::string why_not(const Launch& launch) const;
   void stop(Run& run);
   void finish(Run& run);
@@ -62,7 +64,10 @@ struct Step {
   void tell_exited(Run& run);
   void ping();
   void sweep();
+  [[nodiscard]] Instant wanted(const Run& run) const;
   [[nodiscard]] bool orphaned(const Run& run) const;
+  void write_wanted(AttemptId attempt, Run& run);
+  void keep_wanted(AttemptId attempt, Run& run);
 };
 
 /// The fence. Durable before anything that the new epoch commands, because persisting precedes
@@ -93,12 +98,31 @@ void Step::begin() {
   STARLING_MARK("executor: begin");
   if (s.begun) return;
   s.begun = true;
-  s.last_word = s.word_before = s.vouched = s.sweep = now;
+  s.last_word = s.word_before = s.born = s.sweep = now;
+  s.vouched = Instant::min();
+  s.agreed = s.topology_said() == 0;
   s.forgotten.date(now);
-  for (auto& [attempt, run] : s.runs) run.since = now;
   s.hello_backoff = s.config.timers.retry_min;
   out.persist.push_back(LifeBegan{s.config.incarnation, s.epoch});
+  if (s.config.topology != 0) out.persist.push_back(TopologyRead{s.config.topology});
+  for (auto& [attempt, run] : s.runs) {
+    run.since = now;
+    if (!s.config.calendar || run.phase == Run::Phase::exited) continue;
+    if (run.wanted) {
+      run.since = std::min(now, Instant(*run.wanted - *s.config.calendar));
+    } else {
+      write_wanted(attempt, run);
+    }
+  }
   if (beats()) s.beat = later(now, s.config.timers.heartbeat);
+}
+
+/// Whether the owner means the same GPUs by the same numbers.
+bool Step::agree(std::uint64_t theirs) {
+  const std::uint64_t mine = s.topology_said();
+  s.agreed = mine == 0 || theirs == 0 || mine == theirs;
+  if (!s.agreed) ++s.refused_frames;
+  return s.agreed;
 }
 
 std::string Step::why_not(const Launch& launch) const {
@@ -124,6 +148,11 @@ std::string Step::why_not(const Launch& launch) const {
 void Step::on(const Launch& launch) {
   STARLING_MARK("executor: Launch");
   if (!admit(launch.fence)) return;
+  if (!s.agreed) {  // the same numbers may be other GPUs here; the owner repeats it
+    STARLING_MARK("executor: a Launch before both agree on the topology");
+    ++s.refused_frames;
+    return;
+  }
   if (s.forgotten.contains(launch.attempt)) {
     STARLING_MARK("executor: a Launch of what is over");
     return tell(LaunchResult{launch.attempt, false, "the attempt is over"});
@@ -186,7 +215,7 @@ void Step::on(const ExitedAck& ack) {
 
 void Step::on(const InventoryRequest& request) {
   STARLING_MARK("executor: InventoryRequest");
-  if (!admit(request.fence)) return;
+  if (!admit(request.fence) || !agree(request.topology)) return;
   Inventory inventory{request.fence, {}, s.health_version(), s.sick_gpus()};
   std::size_t room = s.config.limits.frame_bytes / 4;  // for last words: the rest has to fit, too
   for (const auto& [attempt, run] : s.runs) {
@@ -201,7 +230,7 @@ void Step::on(const InventoryRequest& request) {
 
 void Step::on(const Welcome& welcome) {
   STARLING_MARK("executor: Welcome");
-  if (!admit(welcome.fence)) return;
+  if (!admit(welcome.fence) || !agree(welcome.topology)) return;
   s.welcomed = true;
   s.hello = kNever;
 }
@@ -233,12 +262,30 @@ void Step::ping() {
   tell(Ping{s.pings});
 }
 
-/// Nobody could be told of its end: not the owner, or the owner not the home.
+/// Somebody could have been told of its end: the owner, and the home by the owner.
+Instant Step::wanted(const Run& run) const {
+  const Instant word = std::max(run.since, s.vouched);
+  return run.token > 0 ? std::min(word, run.word) : word;
+}
+
 bool Step::orphaned(const Run& run) const {
   STARLING_MARK("executor: orphaned");
-  Instant word = std::max(run.since, s.vouched);
-  if (run.token > 0) word = std::min(word, run.word);
-  return later(word, s.config.timers.orphan) <= now;
+  return later(wanted(run), s.config.timers.orphan) <= now;
+}
+
+void Step::write_wanted(AttemptId attempt, Run& run) {
+  run.wanted = *s.config.calendar + wanted(run).time_since_epoch();
+  out.persist.push_back(ProcessWanted{attempt, *run.wanted});
+}
+
+/// So that the next life counts silence on from there: now and then, and once when it begins.
+void Step::keep_wanted(AttemptId attempt, Run& run) {
+  if (!s.config.calendar) return;
+  const Duration at = *s.config.calendar + wanted(run).time_since_epoch();
+  const Duration known =
+      run.wanted ? *run.wanted : *s.config.calendar + run.since.time_since_epoch();
+  const bool silent = later(wanted(run), kWantedEvery) <= now;
+  if (at - known >= kWantedEvery || (silent && at != run.wanted)) write_wanted(attempt, run);
 }
 
 void Step::sweep() {
@@ -362,7 +409,7 @@ void Step::tell_exited(Run& run) {
 void Step::tick() {
   STARLING_MARK("executor: tick");
   if (s.hello <= now) {
-    tell(Hello{Role::executor, kOldestProtocol, s.config.protocol, {}});
+    tell(Hello{Role::executor, kOldestProtocol, s.config.protocol, {}, s.topology_said()});
     s.hello = later(now, s.hello_backoff);
     s.hello_backoff = std::min(s.hello_backoff * 2, s.config.timers.retry_max);
   }
@@ -378,7 +425,8 @@ void Step::beat() {
   const Timers& timers = s.config.timers;
   s.lag = std::max(now - s.beat, s.lag / 2);
   s.beat = later(now, timers.heartbeat);
-  const Instant pinged = s.pinged.empty() ? s.vouched : s.pinged.back().second;
+  const Instant pinged =
+      s.pinged.empty() ? std::max(s.born, s.vouched) : s.pinged.back().second;
   const bool silent = later(s.last_word, timers.heartbeat) <= now;
   if (s.welcomed && (silent || later(pinged, timers.heartbeat * kBeatsToPing) <= now)) ping();
   const auto recovered = [&](const auto& gpu) {
@@ -395,6 +443,7 @@ void Step::beat() {
       run.orphaned = true;
       stop(run);
     }
+    keep_wanted(attempt, run);
     if (std::exchange(run.measured, false)) tell(run.progress);
   }
 }
@@ -457,6 +506,7 @@ std::vector<LaunchSpec> Executor::running() const {
 std::vector<Record> Executor::snapshot() const {
   std::vector<Record> records;
   records.push_back(LifeBegan{state_->config.incarnation, state_->epoch});
+  if (state_->config.topology != 0) records.push_back(TopologyRead{state_->config.topology});
   for (const AttemptId attempt : state_->forgotten.order()) {
     records.push_back(ProcessForgotten{attempt});
     const Duration served = state_->forgotten.find(attempt)->served;
@@ -464,6 +514,7 @@ std::vector<Record> Executor::snapshot() const {
   }
   for (const auto& [attempt, run] : state_->runs) {
     records.push_back(ProcessLaunching{run.launch});
+    if (run.wanted) records.push_back(ProcessWanted{attempt, *run.wanted});
     if (run.phase == Run::Phase::exited) {
       records.push_back(ProcessExited{attempt, run.exit, run.served});
     }

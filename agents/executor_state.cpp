@@ -81,6 +81,9 @@ void ExecutorState::replay(const Record& record) {
     run.served = exited->served;
     run.resend = Instant::min();
     resends.emplace(run.resend, exited->attempt);
+  } else if (const auto* wanted = std::get_if<ProcessWanted>(&record)) {
+    const auto at = runs.find(wanted->attempt);
+    if (at != runs.end()) at->second.wanted = wanted->at;
   } else if (const auto* over = std::get_if<ProcessForgotten>(&record)) {
     const auto at = runs.find(over->attempt);
     forget(over->attempt, at == runs.end() ? Duration{0} : at->second.served, Instant{});
@@ -101,10 +104,15 @@ Status fits_journal(const ExecutorConfig& config, const Topology& topology,
     return gpu.value >= topology.gpu_count() ||
            !config.servers.contains(topology.server_of(gpu).value);
   };
+  std::set<AttemptId> open;
+  std::uint64_t read = 0;
   for (const Record& record : recovered) {
+    if (const auto* over = std::get_if<ProcessForgotten>(&record)) open.erase(over->attempt);
+    if (const auto* topo = std::get_if<TopologyRead>(&record)) read = topo->fingerprint;
     const auto* launching = std::get_if<ProcessLaunching>(&record);
     if (launching == nullptr) continue;
     const Launch& launch = launching->launch;
+    open.insert(launch.attempt);
     bool fits = std::none_of(launch.here.begin(), launch.here.end(), outside);
     for (const Share& share : launch.gang) {
       for (const GpuId gpu : share.gpus) fits = fits && gpu.value < topology.gpu_count();
@@ -113,6 +121,11 @@ Status fits_journal(const ExecutorConfig& config, const Topology& topology,
     return {Errc::invalid, "the journal has attempt " + to_string(launch.attempt) +
                                " on GPUs that this executor does not have in this topology; "
                                "start it with the topology that it ran with"};
+  }
+  if (read != 0 && config.topology != 0 && read != config.topology && !open.empty()) {
+    return {Errc::invalid, "the journal has attempt " + to_string(*open.begin()) +
+                               ", which was started with another topology; start it with that one, "
+                               "and with the new one when nothing runs here"};
   }
   return done();
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -42,6 +43,8 @@ struct Run {
   Instant since;            ///< launched, or found by this life
   Instant word;             ///< when its home wanted it, if the owner says so on: then token > 0
   std::uint64_t token = 0;  ///< of the newest such word
+  /// Durable: as in ProcessWanted. None: nothing has been written yet.
+  std::optional<Duration> wanted;
   bool measured = false;    ///< `progress` has not been sent yet
   Progress progress;
 };
@@ -62,8 +65,10 @@ struct ExecutorState {
   // Of this life.
   bool begun = false;
   bool welcomed = false;
+  bool agreed = false;  ///< the owner has read the same topology, or one of the two does not say
   Instant last_word;    ///< from the owner
   Instant word_before;  ///< the word before that one
+  Instant born;     ///< its first step
   Instant vouched;  ///< when it was pinged for the newest Pong: the owner hears this executor, too
   std::deque<std::pair<std::uint64_t, Instant>> pinged;  ///< without a Pong yet; a few
   Instant sweep;                                         ///< tombstones were last looked through
@@ -90,13 +95,18 @@ struct ExecutorState {
   }
   [[nodiscard]] bool any_full(const Placement& placement) const;
   void forget(AttemptId attempt, Duration served, Instant now);
+  /// What this executor says that it has read. Those of the first protocol say nothing.
+  [[nodiscard]] std::uint64_t topology_said() const {
+    return config.protocol < 2 ? 0 : config.topology;
+  }
   /// Applies one record of an earlier life.
   void replay(const Record& record);
 };
 
 /// Whether a journal of earlier lives can be this executor's: what ran then had whole parts of its
-/// gang on the servers of `config` as `topology` has them. An Executor takes no other. `invalid`:
-/// what does not fit, for somebody who has to find the right file.
+/// gang on the servers of `config` as `topology` has them, and what is not over was started with
+/// that topology. An Executor takes no other. `invalid`: what does not fit, for somebody who has to
+/// find the right file.
 [[nodiscard]] Status fits_journal(const ExecutorConfig& config, const Topology& topology,
                                   std::span<const Record> recovered);
 

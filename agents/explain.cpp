@@ -185,6 +185,7 @@ AgentStatus status_of(const AgentState& s) {
   const auto count = [&](const Watch& watch) {
     if (watch.standing == Standing::lost) ++status.suspected;
     if (watch.standing == Standing::cut_off) ++status.cut_off;
+    if (watch.foreign) ++status.foreign;
   };
   for (const PeerState& peer : s.peers) count(peer.watch);
   for (const SeatState& seat : s.seats) count(seat.watch);

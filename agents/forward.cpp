@@ -65,9 +65,9 @@ void Step::on(NodeId from, const Busy& busy) {
               later(retry_at(job.backoff), std::chrono::milliseconds(busy.retry_ms)));
 }
 
-/// A refusal is final there, so the job can come home.
+/// A refusal is final there, so the job can come home. Only an agent whose checks differ from ours
+/// says so, as one of another version or with another topology.
 void Step::on(NodeId from, const Rejected& rejected) {
-  STARLING_MARK("agent: Rejected");
   const auto known = s.jobs.find(rejected.job);
   if (known == s.jobs.end() || !is_agent(from)) return;
   Job& job = known->second;

@@ -83,6 +83,30 @@ TEST_CASE("two homes of one life never give attempts the same number") {
   CHECK(homes.size() >= 40);
 }
 
+TEST_CASE("a job that the next home refuses for good comes home and runs there") {
+  TestFlock flock({.agents = 2, .servers = 2, .delay = 1ms, .lossy = true});
+  flock.run_for(2s);
+  flock.submit(1, 4, 60s, 0);
+  flock.run_for(2s);
+  flock.cut(agent_node(AgentId{0}), agent_node(AgentId{1}));
+  flock.submit(2, 4, 10s, 0);
+  flock.run_for(2s);
+  REQUIRE(flock.agent(0).jobs.at(JobId{0, 2}).stage == Stage::offered);
+  flock.mislead_agent(1);
+  flock.crash_agent(1);
+  flock.restart_agent(1);
+  flock.run_for(2s);
+  flock.heal();
+  flock.run_for(20s);
+  CHECK(flock.agent(0).jobs.at(JobId{0, 2}).stage == Stage::waiting);
+  flock.mislead_agent(1);
+  flock.crash_agent(1);
+  flock.restart_agent(1);
+  CHECK(flock.settle(5min));
+  CHECK(flock.phase(2) == JobPhase::finished);
+  CHECK(flock.faults().empty());
+}
+
 TEST_CASE("a home does not offer a job twice to the same home") {
   TestFlock flock({.agents = 2, .servers = 2});
   flock.run_for(1s);

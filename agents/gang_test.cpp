@@ -48,6 +48,29 @@ TEST_CASE("each message of the flow may be lost once") {
   }
 }
 
+TEST_CASE("a gang whose round failed is looked at again soon, and not again and again") {
+  for (const char* kind : {"Offer", "Reserve", "Committed"}) {
+    CAPTURE(kind);
+    TestFlock flock({.agents = 2, .servers = 2, .delay = 1ms, .lossy = true});
+    flock.run_for(10s);
+    flock.lose_next(kind, 30);
+    flock.submit(1, 8, 0s, 0);
+    flock.run_for(2s);
+    flock.lose_no_more(kind);
+    REQUIRE(flock.phase(1) != JobPhase::running);
+    flock.run_for(20s);
+    CHECK(flock.phase(1) == JobPhase::running);
+  }
+  TestFlock flock({.agents = 2, .servers = 2, .delay = 1ms, .lossy = true});
+  flock.submit(1, 4, 0s, 1);
+  flock.run_for(10s);
+  flock.submit(2, 8, 20s, 0);  // half of what it needs is busy for ever
+  flock.run_for(10min);
+  const std::uint64_t steps = flock.steps_of(0);
+  flock.run_for(2min);
+  CHECK(flock.steps_of(0) - steps < 5000);
+}
+
 TEST_CASE("each message of the way back may be lost, too") {
   for (const char* kind : {"Release", "Released", "Kill", "Killed", "Cancel", "JobState"}) {
     CAPTURE(kind);

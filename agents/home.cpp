@@ -126,6 +126,8 @@ void Step::on(NodeId from, const Submit& submit) {
     }
     offered = gone->second.offered;
   }
+  if (is_foreign(from))
+    return send(from, Rejected{id, Refusal::invalid, "you have read another topology"});
   if (const Status sane = check_job(submit.spec, s.config.limits); !sane.ok()) {
     return send(from, Rejected{id, Refusal::invalid, sane.error().message});
   }

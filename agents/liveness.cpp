@@ -54,6 +54,7 @@ void Step::heard(NodeId from, std::uint16_t protocol) {
 }
 
 bool Step::reachable(const Watch& watch) const {
+  if (watch.foreign) return false;
   if (!s.lossy()) return true;
   return now - watch.heard <= s.config.timers.heartbeat * kSilentBeats + watch.lag;
 }
@@ -129,6 +130,7 @@ void Step::heartbeat() {
   for (PeerState& peer : s.peers) {
     if (peer.peer.agent == me()) continue;
     if (now - peer.watch.heard >= beat) tell(peer.peer.agent, Ping{++s.pings});
+    if (!peer.answered && now - peer.watch.heard < beat) greet(peer);
     judge(agent_node(peer.peer.agent), peer.watch);
   }
   for (SeatState& seat : s.seats) {

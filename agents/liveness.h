@@ -26,6 +26,7 @@ struct Watch {
   Instant denied = Instant::min();           ///< when another last said that it does not
   Duration lag{0};                           ///< how late its own turns are, by its last Pong
   std::uint16_t protocol = kOldestProtocol;  ///< newest that both speak
+  bool foreign = false;                      ///< has read another topology: not worked with
 };
 
 /// How far an agent may trust its own ears (Lifeguard): the later its turns come, and the more of

@@ -56,6 +56,27 @@ TEST_CASE("an owner that dies for good: its executors stop, its home goes on wit
   CHECK(g.flock.faults().empty());
 }
 
+TEST_CASE("an executor that restarts while nobody hears it goes on counting") {
+  for (const bool long_run : {false, true}) {
+    TestFlock flock({.lossy = true});
+    flock.submit(1, 1, 0s);
+    flock.run_for(long_run ? 100s : 5s);
+    REQUIRE(flock.processes() == 1);
+    flock.crash_agent(0);
+    for (int restarts = 0; restarts < 12; ++restarts) {
+      flock.run_for(20s);
+      flock.restart_executor(0);
+    }
+    CHECK(flock.processes() == 1);  // 240 s of silence
+    flock.run_for(85s);
+    CHECK(flock.processes() == 0);
+    flock.restart_agent(0);
+    flock.run_for(30s);
+    CHECK(flock.processes() == 1);  // the next attempt
+    CHECK(flock.faults().empty());
+  }
+}
+
 TEST_CASE("a draining attempt does not wait for ever either, and a cancelled job is cancelled") {
   Gang g;
   g.flock.crash_agent(g.there);

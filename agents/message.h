@@ -53,9 +53,13 @@ struct ExitStatus {
 
 // --- Session and liveness ---------------------------------------------------------------------
 /// First word of a node to a peer, repeated until Welcome.
-struct Hello { Role role = Role::unknown; std::uint16_t protocol_min = 1, protocol_max = 1; std::string build; };
-struct Welcome { Fence fence; };                     ///< from an agent: what it owns
-struct Goodbye { std::string reason; };              ///< refused: wrong protocol, unknown role
+/// `topology` here and below: fingerprint_of() what the sender has read; 0: it does not say.
+struct Hello {
+  Role role = Role::unknown; std::uint16_t protocol_min = 1, protocol_max = 1; std::string build;
+  std::uint64_t topology = 0;
+};
+struct Welcome { Fence fence; std::uint64_t topology = 0; };  ///< from an agent: what it owns
+struct Goodbye { std::string reason; };              ///< refused: wrong protocol, another topology
 struct Ping { std::uint64_t sequence = 0; };
 struct Pong { std::uint64_t sequence = 0; std::uint32_t loop_lag_us = 0; };  ///< lag: how late its turns are
 /// A hint about the sender's partition; newest version wins, nothing safe depends on it.
@@ -111,6 +115,7 @@ struct AgentStatus {
   std::uint32_t patience = 1;   ///< its own timeouts are so many times longer: 1 (well) to 8
   std::uint32_t drained = 0;    ///< GPUs without a job on drained servers
   std::uint32_t sick = 0;       ///< of `quarantined`: bad GPUs
+  std::uint32_t foreign = 0;    ///< nodes that have read another topology, and are not worked with
   std::vector<ServerId> drained_servers;  ///< ascending, at most kMostListed
   Placement sick_gpus;                    ///< all bad ones, with or without a job, at most kMostListed
   static constexpr std::size_t kMostListed = 1000;
@@ -152,7 +157,7 @@ struct Killed { AttemptId attempt; Duration served{0}; };    ///< confirmed: no 
 struct Exited { AttemptId attempt; PartitionId partition; ExitStatus exit; Duration served{0}; };
 struct ExitedAck { AttemptId attempt; PartitionId partition; };
 struct Progress { AttemptId attempt; Duration served{0}; double rate = 1; };
-struct InventoryRequest { Fence fence; };
+struct InventoryRequest { Fence fence; std::uint64_t topology = 0; };
 struct InventoryItem { AttemptId attempt; Placement gpus; bool exited = false; ExitStatus exit; Duration served{0}; };
 /// `sick` since protocol 2: as in GpuHealth.
 struct Inventory { Fence fence; std::vector<InventoryItem> items; std::uint64_t health = 0; Placement sick = {}; };
@@ -167,9 +172,14 @@ struct ProbeResult { NodeId node; bool reached = false; };
 struct GpuHealth { std::uint64_t version = 0; Placement sick; };
 struct GpuHealthSeen { std::uint64_t version = 0; };
 /// An operator: nothing new is placed on the server from now on, or again. `evict`: what runs there is requeued.
-struct SetDrain { ServerId server; bool drained = false, evict = false; };
-/// Answer, once it is durable. `attempts` still hold GPUs there. `invalid`: the server is of another partition.
-struct DrainState { ServerId server; bool drained = false; std::uint32_t attempts = 0; Refusal why = Refusal::unknown; };
+/// Of two words about one server that with the higher version counts; 0: whoever says it does not count them.
+struct SetDrain { ServerId server; bool drained = false, evict = false; std::uint64_t version = 0; };
+/// Answer, once it is durable. `attempts` still hold GPUs there. `invalid`: the server is of another partition;
+/// `expired`: another word with this version or a higher one has been heard. `version`: the highest heard.
+struct DrainState {
+  ServerId server; bool drained = false; std::uint32_t attempts = 0; Refusal why = Refusal::unknown;
+  std::uint64_t version = 0;
+};
 
 using Message = std::variant<
     Hello, Welcome, Goodbye, Ping, Pong, Digest, Submit, Accepted, Busy, Rejected, Cancel, Query, JobState,

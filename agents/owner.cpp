@@ -12,6 +12,8 @@ void Step::on(NodeId from, const BidRequest& request) {
   STARLING_MARK("agent: BidRequest");
   if (!is_agent(from)) return refuse();
   const AgentId home = agent_of(from);
+  if (is_foreign(from))
+    return tell(home, NoOffer{request.attempt, s.partition.id, "you have read another topology"});
   if (request.claim_ms > 0) {
     if (const auto why = admit_claim(home, request)) {
       return tell(home, ReserveRefused{request.attempt, s.partition.id, *why});
@@ -52,6 +54,8 @@ void Step::on(NodeId from, const Reserve& reserve) {
   STARLING_MARK("agent: Reserve");
   if (!admit(from, reserve.fence)) return;
   const AgentId home = agent_of(from);
+  if (is_foreign(from))
+    return tell(home, ReserveRefused{reserve.attempt, s.partition.id, Refusal::invalid});
   const auto asked = std::chrono::milliseconds(reserve.hold_ms);
   const Instant until = later(now, std::min<Duration>(asked, s.config.timers.hold));
   if (claimed_for_another(reserve.attempt.job) && s.ledger.find(reserve.attempt) == nullptr) {

@@ -12,7 +12,7 @@ void Step::request_inventory(SeatState& seat) {
     seat.asked = now;
     seat.backoff = Duration{0};
   }
-  send(seat.seat.node, InventoryRequest{s.fence()});
+  send(seat.seat.node, InventoryRequest{s.fence(), topology()});
   seat.timer = retry_at(seat.backoff);
 }
 
@@ -24,7 +24,7 @@ void Step::on(NodeId from, const Inventory& inventory) {
   if (known == s.seat_index.end()) return refuse();
   SeatState& seat = s.seats[known->second];
   const bool other = inventory.fence != s.fence() && !planted(Bug::inventory_of_any_epoch);
-  if (seat.answered || other) return;
+  if (seat.answered || other || seat.watch.foreign) return;
   bool rightful = true;
   for (const InventoryItem& item : inventory.items) {
     rightful = reconcile(known->second, item) && rightful;

@@ -45,6 +45,7 @@ struct ShareCommitted { AttemptId attempt; AgentId home; Commit commit; };
 struct ShareLaunched { AttemptId attempt; };
 struct ShareReleased { AttemptId attempt; };                              ///< tombstone of a committed share
 struct ServerDrained { ServerId server; bool drained = false; };          ///< by an operator
+struct DrainWord { ServerId server; std::uint64_t version = 0; };         ///< SetDrain::version of the newest that counted
 // Owner and executor, of tombstones
 struct TombstoneServed { AttemptId attempt; Duration served{0}; };        ///< service received, where there was any
 struct TombstonesDropped { std::vector<AttemptId> attempts; };            ///< nothing of them can still arrive
@@ -53,11 +54,17 @@ struct EpochSeen { PartitionId partition; Epoch epoch; };
 struct ProcessLaunching { Launch launch; };
 struct ProcessExited { AttemptId attempt; ExitStatus exit; Duration served{0}; };
 struct ProcessForgotten { AttemptId attempt; };                           ///< exit acknowledged, or kill confirmed
+/// Somebody could have been told of its end, at that time of a clock that goes on over all lives (ExecutorConfig). Now
+/// and then.
+struct ProcessWanted { AttemptId attempt; Duration at{0}; };
+
+struct TopologyRead { std::uint64_t fingerprint = 0; };                   ///< by this life; fingerprint_of()
 
 using Record = std::variant<LifeBegan, JobAccepted, AttemptStarting, AttemptDraining, AttemptOver, JobMoved,
                             JobEnded, ShareCommitted, ShareLaunched, ShareReleased, EpochSeen,
                             ProcessLaunching, ProcessExited, ProcessForgotten, JobOffered, JobPast, AttemptPlan,
-                            TombstoneServed, TombstonesDropped, ServerDrained>;
+                            TombstoneServed, TombstonesDropped, ServerDrained, DrainWord, ProcessWanted,
+                            TopologyRead>;
 
 /// Append-only truth of one node. A failed append or sync is final: the process must stop (exit code 74).
 class Journal {

@@ -157,6 +157,9 @@ struct Replay {
   void operator()(const ServerDrained& r) {
     if (s.partition.servers.contains(r.server.value)) s.ledger.set_drained(r.server, r.drained);
   }
+  void operator()(const DrainWord& r) {
+    if (s.partition.servers.contains(r.server.value)) s.drain_words[r.server] = r.version;
+  }
   void operator()(const TombstoneServed& r) {
     s.ledger.tombstones().set_served(r.attempt, r.served);
   }
@@ -244,6 +247,7 @@ std::vector<Record> Agent::snapshot() const {
     }
   }
   for (const ServerId server : s.ledger.drained()) records.push_back(ServerDrained{server, true});
+  for (const auto& [server, version] : s.drain_words) records.push_back(DrainWord{server, version});
   for (const AttemptId attempt : s.ledger.tombstones().order()) {
     const Tombstone& stone = *s.ledger.tombstones().find(attempt);
     if (!stone.durable) continue;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <sstream>
 
 #include "agents/step.h"
 #include "base/marks.h"
@@ -9,6 +10,12 @@ namespace {
 
 constexpr int kRefreshDigests = 10;  // times Timers::digest: a lost digest is made good then
 
+std::string hex(std::uint64_t number) {
+  std::ostringstream text;
+  text << std::hex << number;
+  return text.str();
+}
+
 bool same_content(const Digest& a, const Digest& b) {
   return a.fence == b.fence && a.gpus == b.gpus && a.free == b.free &&
          a.largest_free_server == b.largest_free_server &&
@@ -18,7 +25,26 @@ bool same_content(const Digest& a, const Digest& b) {
 
 }  // namespace
 
-/// From an executor: perhaps a new life, so what runs there has to be compared again.
+/// Said again with each heartbeat until it is answered.
+void Step::greet(const PeerState& peer) {
+  tell(peer.peer.agent,
+       Hello{Role::agent, kOldestProtocol, s.config.protocol, {}, topology()});
+}
+
+/// What this agent says that it has read. Those of the first protocol say nothing.
+std::uint64_t Step::topology() const { return s.config.protocol < 2 ? 0 : s.config.topology; }
+
+bool Step::is_other_topology(std::uint64_t theirs) const {
+  return theirs != 0 && topology() != 0 && theirs != topology();
+}
+
+bool Step::is_foreign(NodeId node) {
+  const Watch* watch = watch_of(node);
+  return watch != nullptr && watch->foreign;
+}
+
+/// From an executor: perhaps a new life, so what runs there has to be compared again. One that has
+/// read another topology means other GPUs by the same numbers: its own are quarantined.
 void Step::on(NodeId from, const Hello& hello) {
   STARLING_MARK("agent: Hello");
   const std::uint16_t mine = s.config.protocol;
@@ -29,7 +55,16 @@ void Step::on(NodeId from, const Hello& hello) {
                               ", and you " + std::to_string(hello.protocol_min) + " to " +
                               std::to_string(hello.protocol_max)});
   }
-  send(from, Welcome{s.fence()});
+  const bool other = is_other_topology(hello.topology);
+  if (Watch* watch = watch_of(from)) watch->foreign = other;
+  if (other) {
+    STARLING_MARK("agent: a node has read another topology");
+    send(from, Goodbye{"agent " + std::to_string(me().value) + " has read another topology (" +
+                       hex(topology()) + ") than you (" + hex(hello.topology) +
+                       "); give both the same file and start the wrong one again"});
+  } else {
+    send(from, Welcome{s.fence(), topology()});
+  }
   SeatState* seat = seat_of(from);
   if (seat == nullptr) return;
   if (seat->answered) {
@@ -46,6 +81,16 @@ void Step::on(NodeId from, const Welcome& welcome) {
   PeerState& peer = s.peers[agent_of(from).value];
   if (welcome.fence.partition != peer.peer.partition.id) return refuse();
   peer.epoch = std::max(peer.epoch, welcome.fence.epoch);
+  peer.answered = true;
+  peer.watch.foreign = is_other_topology(welcome.topology);
+}
+
+/// It was perhaps said to an earlier life, so Hello goes on being said until there is a Welcome.
+void Step::on(NodeId from, const Goodbye&) {
+  if (!is_agent(from)) return;
+  PeerState& peer = s.peers[agent_of(from).value];
+  peer.answered = false;
+  peer.watch.foreign = true;
 }
 
 /// An executor that has seen a higher epoch obeys somebody else; an owner says which epoch counts.

@@ -5,7 +5,9 @@
 #include <chrono>
 
 #include "agents/agent.h"
+#include "agents/executor_state.h"
 #include "agents/state.h"
+#include "agents/testing.h"
 #include "interference/models.h"
 #include "policies/registry.h"
 #include "topology/generate.h"
@@ -60,6 +62,86 @@ TEST_CASE("a node of another protocol gets a Goodbye and no Welcome") {
   CHECK(bench.said<Welcome>() == 0);
   bench.hear(executor_node(0), Hello{Role::executor, 1, 9, {}});
   CHECK(bench.said<Welcome>() == 1);
+}
+
+TEST_CASE("an executor that has read another topology is not worked with until it has the right one") {
+  TestFlock flock({.servers = 2, .lossy = true});
+  flock.submit(1, 8, 0s);
+  flock.run_for(10s);
+  REQUIRE(flock.processes() == 2);
+  flock.mislead_executor(1);
+  flock.crash_executor(1);
+  flock.restart_executor(1);
+  // Its owner does not know yet: this Launch is on its way.
+  Launch launch{{JobId{0, 9}, Epoch{1}, 1}, {PartitionId{0}, Epoch{1}}, {}, {}, {GpuId{4}}, {}};
+  launch.gang = {{PartitionId{0}, launch.here}};
+  flock.inject_executor(1, agent_node(AgentId{0}), launch);
+  CHECK_FALSE(flock.executor(1).runs.contains(launch.attempt));
+  flock.run_for(60s);
+  CHECK(flock.agent(0).ledger.free_count() == 4);
+  CHECK(flock.agent(0).ledger.quarantined_count() == 4);
+  CHECK(flock.processes() == 0);
+  CHECK_FALSE(flock.executor(1).welcomed);
+  flock.ask(0, StatusQuery{});
+  bool seen = false, goodbye = false;
+  flock.run_for(1s);
+  for (const std::string& line : flock.take_transcript()) {
+    seen = seen || line.find("1 of another topology") != std::string::npos;
+    goodbye = goodbye || line.find("has read another topology") != std::string::npos;
+  }
+  CHECK(seen);
+  CHECK(goodbye);
+  flock.mislead_executor(1);
+  flock.crash_executor(1);
+  flock.restart_executor(1);
+  flock.run_for(30s);
+  CHECK(flock.processes() == 2);
+  CHECK(flock.faults().empty());
+}
+
+TEST_CASE("agents with different topologies keep to themselves, and find each other again") {
+  for (const char* lost : {"none", "Hello", "Welcome", "Goodbye"}) {
+    CAPTURE(lost);
+    TestFlock flock({.agents = 2, .servers = 2, .delay = 1ms, .lossy = true});
+    flock.run_for(2s);
+    flock.mislead_agent(1);
+    flock.crash_agent(1);
+    flock.lose_next(lost);
+    flock.restart_agent(1);
+    flock.submit(1, 8, 10s, 0);
+    flock.submit(2, 8, 10s, 1);
+    flock.run_for(2min);
+    CHECK(flock.agent(0).peers[1].watch.foreign);
+    CHECK(flock.processes() == 0);
+    CHECK(flock.agent(0).counters.cross_partition_gangs == 0);
+    flock.mislead_agent(1);
+    flock.crash_agent(1);
+    flock.restart_agent(1);
+    CHECK(flock.settle(10min));
+    CHECK(flock.phase(1) == JobPhase::finished);
+    CHECK(flock.phase(2) == JobPhase::finished);
+    CHECK(flock.faults().empty());
+  }
+}
+
+TEST_CASE("a journal of what was started with another topology is refused while it is not over") {
+  const Topology topology = two_servers();
+  ExecutorConfig config;
+  config.me = executor_node(0);
+  config.servers = {0, 1};
+  config.topology = 7;
+  Launch launch{{JobId{0, 9}, Epoch{1}, 1}, {PartitionId{0}, Epoch{1}}, {}, {}, {GpuId{1}}, {}};
+  launch.spec.workers = launch.spec.gpus_per_worker = 1;
+  launch.gang = {{PartitionId{0}, launch.here}};
+  std::vector<Record> journal = {LifeBegan{Incarnation{1}, Epoch{1}}, TopologyRead{7},
+                                 ProcessLaunching{launch}};
+  CHECK(fits_journal(config, topology, journal).ok());
+  config.topology = 8;
+  const Status refused = fits_journal(config, topology, journal);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("started with another topology") != std::string::npos);
+  journal.push_back(ProcessForgotten{launch.attempt});
+  CHECK(fits_journal(config, topology, journal).ok());
 }
 
 TEST_CASE("an overtaken digest changes nothing") {

@@ -161,6 +161,7 @@ struct PeerState {
   PeerAgent peer;
   Epoch epoch{1};  ///< of its partition, the newest heard of
   Watch watch;
+  bool answered = false;  ///< the Hello of this life
   std::optional<Digest> digest;
   Instant digest_at;
 };
@@ -227,6 +228,7 @@ struct AgentState {
   std::set<std::pair<Instant, AttemptId>> lapses;  ///< when to look at reserved holds
   std::map<AttemptId, Instant> lapse_at;           ///< the same, by hold
   std::uint32_t questions = 0;                     ///< put to homes in this life
+  std::map<ServerId, std::uint64_t> drain_words;   ///< versions of what operators have said
   std::optional<Claim> claim;
   Instant turn_look = Instant::min();  ///< for a gang of this home whose turn it is
   Instant sweep = Instant::min();      ///< tombstones were last looked through

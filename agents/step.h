@@ -167,11 +167,15 @@ struct Step {
   void end_claim(AttemptId attempt);
 
   // session.cpp: introductions and hints
+  void greet(const PeerState& peer);
+  [[nodiscard]] std::uint64_t topology() const;
+  [[nodiscard]] bool is_other_topology(std::uint64_t theirs) const;
+  [[nodiscard]] bool is_foreign(NodeId node);
   void on(NodeId from, const Hello& hello);
   void on(NodeId from, const Welcome& welcome);
   void on(NodeId from, const Digest& digest);
   void on(NodeId from, const Fenced& fenced);
-  void on(NodeId, const Goodbye&) {}
+  void on(NodeId from, const Goodbye&);
   void on(NodeId, const JobState&) {}
   void send_digests();
 

@@ -71,7 +71,11 @@ class TestFlock {
   void set_policy(const std::string& policy, std::uint32_t jobs_per_gpu);
   /// The machine: its processes die, too.
   void crash_executor(std::uint32_t executor);
+  /// After crash_executor(), or alone: then its processes live on.
   void restart_executor(std::uint32_t executor);
+  /// Its next life has read another topology, or the right one again.
+  void mislead_agent(std::uint32_t agent) { agents_[agent].config.topology ^= 1; }
+  void mislead_executor(std::uint32_t e) { executors_[e].config.topology ^= 1; }
   /// The agent dies with its `n`th step from now, after writing and, if so, before sending.
   void crash_agent_at(std::uint32_t agent, std::uint64_t n, bool before_sending);
 

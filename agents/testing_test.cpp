@@ -10,6 +10,7 @@
 
 #include "agents/describe_test.h"
 #include "interference/models.h"
+#include "topology/fingerprint.h"
 #include "topology/generate.h"
 #include "topology/partition.h"
 
@@ -49,6 +50,7 @@ void TestFlock::plan() {
     seat.config.limits = options_.limits;
     if (peer.agent == AgentId{0}) seat.config.protocol = options_.protocol;
     seat.config.calendar = Duration{0};
+    seat.config.topology = fingerprint_of(topology_);
     const IndexRange servers = peer.partition.servers;
     for (std::uint32_t first = servers.first; first < servers.last;
          first += options_.servers_per_executor) {
@@ -60,6 +62,8 @@ void TestFlock::plan() {
       state.config.owner = peer.agent;
       state.config.servers = range;
       state.config.timers = timers;
+      state.config.calendar = Duration{0};
+      state.config.topology = fingerprint_of(topology_);
       if (executor == 1) state.config.protocol = options_.protocol;  // counted on above
       state.config.limits = options_.limits;
       executors_.push_back(std::move(state));
@@ -367,6 +371,7 @@ void TestFlock::restart_executor(std::uint32_t e) {
   ++seat.config.incarnation.value;
   seat.core = std::make_unique<Executor>(seat.config, topology_, seat.journal);
   for (const LaunchSpec& part : seat.core->running()) {
+    if (processes_.contains({part.attempt, part.server})) continue;  // only the daemon had died
     step_executor(e, Exit{part.attempt, part.server, {0, true, "the machine died"}, Duration{0}});
   }
 }

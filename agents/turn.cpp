@@ -134,8 +134,9 @@ void Step::free_claims(const Job& job, bool all) {
 
 /// As owner: nothing new starts here but this gang. Null: it is so now.
 std::optional<Refusal> Step::admit_claim(AgentId home, const BidRequest& request) {
-  const std::uint32_t well = s.ledger.gpus().gpus().size() - s.ledger.quarantined_count();
-  if (s.ledger.quarantined_count() > 0 && request.gpus > well) return Refusal::not_ready;
+  const std::uint32_t unused = s.ledger.quarantined_count() + s.ledger.drained_count();
+  if (unused > 0 && request.gpus > s.ledger.gpus().gpus().size() - unused)
+    return Refusal::not_ready;
   if (s.ledger.released(request.attempt) != nullptr) return Refusal::expired;
   Claim claim{request.attempt, home,
               now - std::min(request.waited, Duration(std::chrono::hours(24 * 365))),

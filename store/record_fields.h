@@ -103,6 +103,18 @@ void fields(Io& io, ServerDrained& v) {
   io(v.server), io(v.drained);
 }
 template <class Io>
+void fields(Io& io, DrainWord& v) {
+  io(v.server), io(v.version);
+}
+template <class Io>
+void fields(Io& io, ProcessWanted& v) {
+  io(v.attempt), io(v.at);
+}
+template <class Io>
+void fields(Io& io, TopologyRead& v) {
+  io(v.fingerprint);
+}
+template <class Io>
 void fields(Io& io, EpochSeen& v) {
   io(v.partition), io(v.epoch);
 }

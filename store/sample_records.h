@@ -57,7 +57,10 @@ inline std::vector<Record> sample_records(std::uint64_t n = 0) {
           AttemptPlan{attempt, AfterDrain::fail, {GpuId{6}, GpuId{70000}}, exit},
           TombstoneServed{attempt, Duration(11)},
           TombstonesDropped{{attempt, attempt}},
-          ServerDrained{ServerId{300}, true}};
+          ServerDrained{ServerId{300}, true},
+          DrainWord{ServerId{300}, 1ULL << 40U},
+          ProcessWanted{attempt, Duration(12)},
+          TopologyRead{~0ULL}};
 }
 
 inline bool same_records(const std::vector<Record>& a, const std::vector<Record>& b) {

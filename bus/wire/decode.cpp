@@ -26,7 +26,8 @@ class Decoder {
       case Body::Hello:
         return read(*f.body_as_Hello());
       case Body::Welcome:
-        return starling::Welcome{fence(f.body_as_Welcome()->fence())};
+        return starling::Welcome{fence(f.body_as_Welcome()->fence()),
+                                 f.body_as_Welcome()->topology()};
       case Body::Goodbye:
         return starling::Goodbye{text(f.body_as_Goodbye()->reason())};
       case Body::Ping:
@@ -107,7 +108,8 @@ class Decoder {
       case Body::Progress:
         return read(*f.body_as_Progress());
       case Body::InventoryRequest:
-        return starling::InventoryRequest{fence(f.body_as_InventoryRequest()->fence())};
+        return starling::InventoryRequest{fence(f.body_as_InventoryRequest()->fence()),
+                                          f.body_as_InventoryRequest()->topology()};
       case Body::Inventory:
         return read(*f.body_as_Inventory());
       case Body::Fenced:
@@ -124,11 +126,13 @@ class Decoder {
         return starling::GpuHealthSeen{f.body_as_GpuHealthSeen()->version()};
       case Body::SetDrain:
         return starling::SetDrain{server(f.body_as_SetDrain()->server()),
-                                  f.body_as_SetDrain()->drained(), f.body_as_SetDrain()->evict()};
+                                  f.body_as_SetDrain()->drained(), f.body_as_SetDrain()->evict(),
+                                  f.body_as_SetDrain()->version()};
       case Body::DrainState:
         return starling::DrainState{
             server(f.body_as_DrainState()->server()), f.body_as_DrainState()->drained(),
-            f.body_as_DrainState()->attempts(), why(f.body_as_DrainState()->why())};
+            f.body_as_DrainState()->attempts(), why(f.body_as_DrainState()->why()),
+            f.body_as_DrainState()->version()};
       case Body::NONE:
         break;
     }
@@ -148,6 +152,7 @@ class Decoder {
     if (m.protocol_min == 0 || m.protocol_min > m.protocol_max)
       fail("protocol: not a range from 1");
     m.build = name(t.build());
+    m.topology = t.topology();
     return m;
   }
   starling::Digest read(const Digest& t) {
@@ -237,6 +242,7 @@ class Decoder {
       m.patience = std::max(t.patience(), 1U);
       m.drained = t.drained();
       m.sick = t.sick();
+      m.foreign = t.foreign();
       if (t.drained_servers() != nullptr) {
         if (t.drained_servers()->size() > starling::AgentStatus::kMostListed)
           return fail("drained_servers: too many"), m;

@@ -29,11 +29,12 @@ class Encoder {
       : b_(builder), limits_(limits), two_(protocol >= 2) {}
 
   auto body(const starling::Hello& m) {
-    return CreateHello(b_, as<Role>(m.role), m.protocol_min, m.protocol_max, name(m.build));
+    return CreateHello(b_, as<Role>(m.role), m.protocol_min, m.protocol_max, name(m.build),
+                       m.topology);
   }
   auto body(const starling::Welcome& m) {
     const Fence f = fence(m.fence);
-    return CreateWelcome(b_, &f);
+    return CreateWelcome(b_, &f, m.topology);
   }
   auto body(const starling::Goodbye& m) { return CreateGoodbye(b_, head(m.reason)); }
   auto body(const starling::Ping& m) { return CreatePing(b_, m.sequence); }
@@ -107,7 +108,7 @@ class Encoder {
         m.finished, m.failed, m.forwards, m.cross_partition_gangs, m.preemptions, m.resizes,
         m.decisions, m.refused_frames, m.messages, m.decision_p50_us, m.decision_p99_us,
         static_cast<std::uint16_t>(later(m.protocol)), later(m.suspected), later(m.cut_off),
-        later(m.patience), later(m.drained), later(m.sick), servers, sick);
+        later(m.patience), later(m.drained), later(m.sick), servers, sick, later(m.foreign));
   }
   auto body(const starling::BidRequest& m) {
     const AttemptId a = id(m.attempt);
@@ -210,7 +211,7 @@ class Encoder {
   }
   auto body(const starling::InventoryRequest& m) {
     const Fence f = fence(m.fence);
-    return CreateInventoryRequest(b_, &f);
+    return CreateInventoryRequest(b_, &f, m.topology);
   }
   auto body(const starling::Inventory& m) {
     const Fence f = fence(m.fence);
@@ -238,10 +239,11 @@ class Encoder {
   }
   auto body(const starling::GpuHealthSeen& m) { return CreateGpuHealthSeen(b_, m.version); }
   auto body(const starling::SetDrain& m) {
-    return CreateSetDrain(b_, m.server.value, m.drained, m.evict);
+    return CreateSetDrain(b_, m.server.value, m.drained, m.evict, m.version);
   }
   auto body(const starling::DrainState& m) {
-    return CreateDrainState(b_, m.server.value, m.drained, m.attempts, as<Refusal>(m.why));
+    return CreateDrainState(b_, m.server.value, m.drained, m.attempts, as<Refusal>(m.why),
+                            m.version);
   }
 
  private:

@@ -84,8 +84,8 @@ class RandomMessage {
     return s;
   }
 
-  Hello of(Hello) { return {static_cast<Role>(1 + rng_.below(3)), 1, 3, text(20)}; }
-  Welcome of(Welcome) { return {fence()}; }
+  Hello of(Hello) { return {static_cast<Role>(1 + rng_.below(3)), 1, 3, text(20), u64()}; }
+  Welcome of(Welcome) { return {fence(), u64()}; }
   Goodbye of(Goodbye) { return {text(50)}; }
   Ping of(Ping) { return {u64()}; }
   Pong of(Pong) { return {u64(), some()}; }
@@ -135,7 +135,7 @@ class RandomMessage {
     s.decisions = u64(), s.refused_frames = u64(), s.messages = u64();
     s.decision_p50_us = some(), s.decision_p99_us = some();
     s.protocol = static_cast<std::uint16_t>(1 + rng_.below(3));
-    s.suspected = some(), s.cut_off = some(), s.patience = 1 + rng_.below(8);
+    s.foreign = some(), s.suspected = some(), s.cut_off = some(), s.patience = 1 + rng_.below(8);
     s.drained = rng_.below(s.gpus + 1), s.sick = rng_.below(s.quarantined + 1);
     s.sick_gpus = gpus(0);
     for (std::uint32_t n = rng_.below(4); n > 0; --n) s.drained_servers.push_back(ServerId{n});
@@ -176,7 +176,7 @@ class RandomMessage {
   Exited of(Exited) { return {attempt(), partition(), exit(), span()}; }
   ExitedAck of(ExitedAck) { return {attempt(), partition()}; }
   Progress of(Progress) { return {attempt(), span(), rng_.uniform()}; }
-  InventoryRequest of(InventoryRequest) { return {fence()}; }
+  InventoryRequest of(InventoryRequest) { return {fence(), u64()}; }
   Inventory of(Inventory) {
     Inventory m{fence(), {}, u64(), gpus(0)};
     for (std::uint32_t n = rng_.below(5); n > 0; --n) {
@@ -193,8 +193,10 @@ class RandomMessage {
   ProbeResult of(ProbeResult) { return {watched(), rng_.chance(0.5)}; }
   GpuHealth of(GpuHealth) { return {u64(), gpus(0)}; }
   GpuHealthSeen of(GpuHealthSeen) { return {u64()}; }
-  SetDrain of(SetDrain) { return {ServerId{some()}, rng_.chance(0.5), rng_.chance(0.5)}; }
-  DrainState of(DrainState) { return {ServerId{some()}, rng_.chance(0.5), some(), refusal()}; }
+  SetDrain of(SetDrain) { return {ServerId{some()}, rng_.chance(0.5), rng_.chance(0.5), u64()}; }
+  DrainState of(DrainState) {
+    return {ServerId{some()}, rng_.chance(0.5), some(), refusal(), u64()};
+  }
 
   Rng rng_;
 };
