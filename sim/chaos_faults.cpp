@@ -10,8 +10,8 @@ namespace starling {
 struct ChaosFaults::Kind {
   const char* name;
   const char* what;
-  Fault fault;                ///< null: something else asks for the dose
-  double mild_s, extreme_s;   ///< mean time between two; 0: called once at the start
+  Fault fault;               ///< null: something else asks for the dose
+  double mild_s, extreme_s;  ///< mean time between two; 0: called once at the start
 };
 
 std::span<const ChaosFaults::Kind> ChaosFaults::kinds() {
@@ -46,6 +46,7 @@ std::span<const ChaosFaults::Kind> ChaosFaults::kinds() {
       {"F18-executors", "all executors register again at one instant", &F::restart_all_executors,
        240, 30},
       {"F18-limits", "agents take few jobs and few holds", nullptr, 0, 0},
+      {"F20-gpu", "a GPU goes bad for a while", &F::spoil_gpu, 120, 15},
       {"F20-host", "an executor's machine loses power, sometimes its disk", &F::lose_host, 240, 30},
       {"F21-brain", "policies decide garbage, against everyone, nothing, or slowly", nullptr, 0, 0},
       {"F22-digests", "agents tell wrong or old digests", &F::lie, 0, 0},
@@ -53,10 +54,16 @@ std::span<const ChaosFaults::Kind> ChaosFaults::kinds() {
       {"F23-late", "an owner dies and is replaced after a while", &F::take_over_late, 240, 60},
       {"F23-candidates", "two candidates want one partition", &F::two_candidates, 240, 60},
       {"F24-cancel", "users cancel", &F::cancel, 60, 5},
+      {"F24-drain", "a server is drained for a while, sometimes its jobs evicted", &F::drain, 240,
+       30},
       {"F24-topology", "an executor reads another site's topology", &F::mislead, 240, 60},
       {"F25-rack", "an agent and its executors at once", &F::kill_rack, 240, 30},
       {"F25-agents", "all agents at once", &F::kill_all_agents, 240, 30},
       {"compaction", "a journal is replaced by a snapshot", &F::compact, 60, 10},
+      {"F19-version", "a node is restarted with the previous protocol, or the newest",
+       &F::change_version, 240, 30},
+      {"F1-owner", "the owner of a part of another home's gang stays dead until it counts as lost",
+       &F::lose_owner, 60, 10},
   };
   return all;
 }
@@ -82,7 +89,8 @@ ChaosFaults::ChaosFaults(std::uint32_t agents, std::uint32_t executors_each, Dur
     State state;
     state.rng = rng.fork(1000 + k);
     const bool on = state.rng.chance(share), extreme = state.rng.chance(1.0 / 3);
-    const bool left_out = without.contains(name) || without.contains(name.substr(0, name.find('-')));
+    const bool left_out =
+        without.contains(name) || without.contains(name.substr(0, name.find('-')));
     if (on && !left_out) state.dose = extreme ? Dose::extreme : Dose::mild;
     states_.push_back(state);
   }
@@ -196,6 +204,21 @@ void ChaosFaults::heal(World& world) {
   }
   for (const NodeId node : std::exchange(down_, {})) bring_back(world, node);
   world.wake_all();
+  for (const GpuId gpu : bad_gpus_) world.hardware().set_sick(gpu, false);
+  // Owners of the first protocol cannot be told that a drain is over: they are upgraded first.
+  for (const ServerId server : drained_) {
+    const AgentId owner = world.owner_of(server);
+    const Agent* core = world.agent(owner);
+    world.set_protocol(agent_node(owner), kNewestProtocol);
+    if (core != nullptr && core->config().protocol < kNewestProtocol)
+      bring_back(world, agent_node(owner));
+  }
+  // An owner that has just come back may not hear the first word.
+  for (const double later_s : {1.0, 10.0, 30.0}) {
+    world.at(world.now() + from_seconds(later_s), [this](World& w) {
+      for (const ServerId server : drained_) w.drain(server, false);
+    });
+  }
 }
 
 FaultCounts ChaosFaults::counts(World& world) const {

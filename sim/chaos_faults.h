@@ -32,7 +32,7 @@ class ChaosFaults {
               const std::set<std::string>& without);
 
   // Before the world is made.
-  [[nodiscard]] bool herd();            ///< all jobs come at one instant
+  [[nodiscard]] bool herd();  ///< all jobs come at one instant
   void tighten(Limits& limits);
   [[nodiscard]] std::unique_ptr<Policy> brain(AgentId agent, std::unique_ptr<Policy> good,
                                               std::function<void(Duration)> stall);
@@ -76,6 +76,8 @@ class ChaosFaults {
   void suspend(World& world, Rng& rng, Dose dose);
   void skew(World& world, Rng& rng, Dose dose);
   void lose_host(World& world, Rng& rng, Dose dose);
+  void lose_owner(World& world, Rng& rng, Dose dose);
+  void spoil_gpu(World& world, Rng& rng, Dose dose);
   void compact(World& world, Rng& rng, Dose dose);
   // chaos_network.cpp
   void isolate(World& world, Rng& rng, Dose dose);
@@ -111,6 +113,8 @@ class ChaosFaults {
   void two_candidates(World& world, Rng& rng, Dose dose);
   void cancel(World& world, Rng& rng, Dose dose);
   void mislead(World& world, Rng& rng, Dose dose);
+  void drain(World& world, Rng& rng, Dose dose);
+  void change_version(World& world, Rng& rng, Dose dose);
 
   void heal(World& world);
   [[nodiscard]] static Duration outage(Rng& rng);
@@ -135,6 +139,9 @@ class ChaosFaults {
   std::map<NodeId, std::uint64_t> gone_;  // how often it went down
   std::set<std::pair<NodeId, NodeId>> cuts_;
   std::set<NodeId> liars_;
+  bool owner_lost_ = false;     // once in a run: it takes most of it
+  std::set<GpuId> bad_gpus_;    // ever
+  std::set<ServerId> drained_;  // ever
   double corrupts_ = 0;
   std::vector<std::vector<std::byte>> seen_;  // frames that may come again in the wrong place
   std::vector<std::byte> old_digest_;

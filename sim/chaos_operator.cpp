@@ -3,6 +3,7 @@
 
 #include "agents/executor_state.h"
 #include "sim/chaos_faults.h"
+#include "topology/fingerprint.h"
 
 namespace starling {
 namespace {
@@ -64,16 +65,36 @@ void ChaosFaults::cancel(World& world, Rng& rng, Dose) {
   if (!job.over()) world.cancel(job.job);
 }
 
-/// Its servers have other numbers of GPUs there, until somebody sees it. Only where its journal
-/// tells: nothing else would, as Hello does not say which topology a node has read.
+/// The word may get lost, and so may the one that ends it; the next one counts.
+void ChaosFaults::drain(World& world, Rng& rng, Dose) {
+  const ServerId server{rng.below(world.topology().server_count())};
+  world.drain(server, true, rng.chance(0.5));
+  drained_.insert(server);
+  world.at(world.now() + outage(rng), [this, server](World& w) {
+    if (!healed_) w.drain(server, false);
+  });
+}
+
+/// A rolling restart that stops half way, goes back, and is gone on with.
+void ChaosFaults::change_version(World& world, Rng& rng, Dose) {
+  const NodeId node = any_server(rng);
+  world.set_protocol(node, rng.chance(0.5) ? kOldestProtocol : kNewestProtocol);
+  kill(world, rng, node);
+}
+
+/// Its servers have other numbers of GPUs there. Its journal tells it, or its owner, which works
+/// without it until somebody has put that right.
 void ChaosFaults::mislead(World& world, Rng& rng, Dose) {
   const std::uint32_t executor = rng.below(world.executors());
   const Duration lasts = outage(rng);
   const Executor* core = world.executor(executor);
   if (core == nullptr) return;
   const auto journal = world.disk(executor_node(executor)).recover();
-  if (!journal || fits_journal(core->config(), *wrong_, journal.value()).ok()) return;
-  ++counts_["F24-topology: refused"];
+  if (!journal) return;
+  ExecutorConfig config = core->config();
+  config.topology = fingerprint_of(*wrong_);
+  const bool fits = fits_journal(config, *wrong_, journal.value()).ok();
+  ++counts_[fits ? "F24-topology: held off by its owner" : "F24-topology: refused"];
   world.mislead(executor, wrong_);
   bring_back(world, executor_node(executor));
   world.at(world.now() + lasts, [this, executor](World& w) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "agents/state.h"
 #include "sim/chaos_faults.h"
 
 namespace starling {
@@ -83,6 +84,16 @@ void ChaosFaults::restart_all_executors(World& world, Rng&, Dose) {
   }
 }
 
+/// Off and on, sometimes quickly: whoever watches the hardware says what it sees.
+void ChaosFaults::spoil_gpu(World& world, Rng& rng, Dose) {
+  const GpuId gpu{rng.below(world.topology().gpu_count())};
+  world.hardware().set_sick(gpu, true);
+  bad_gpus_.insert(gpu);
+  world.at(world.now() + outage(rng), [this, gpu](World& w) {
+    if (!healed_) w.hardware().set_sick(gpu, false);
+  });
+}
+
 /// Mostly short; minutes now and then, up to an hour if extreme.
 void ChaosFaults::pause(World& world, Rng& rng, Dose dose) {
   const double longest_s = dose == Dose::mild ? 60 : 3600;
@@ -111,6 +122,26 @@ void ChaosFaults::lose_host(World& world, Rng& rng, Dose) {
   world.lose_host(executor, disk);
   const NodeId node = executor_node(executor);
   if (went_down(world, node)) bring_back_in(world, node, outage(rng));
+}
+
+void ChaosFaults::lose_owner(World& world, Rng& rng, Dose) {
+  if (owner_lost_) return;
+  for (std::uint32_t a = 0; a < agents_; ++a) {
+    const Agent* core = world.agent(AgentId{a});
+    if (core == nullptr) continue;
+    const AgentState& state = core->state();
+    const bool takes_part =
+        std::any_of(state.shares.begin(), state.shares.end(), [&](const auto& known) {
+          const OwnedShare& share = known.second;
+          return share.home_known && share.home != AgentId{a} && share.launched != kNever;
+        });
+    if (!takes_part || !went_down(world, agent_node(AgentId{a}))) continue;
+    owner_lost_ = true;
+    ++counts_["F1-owner: lost"];
+    const Duration away = lost_after(core->config().timers) + from_seconds(30 * rng.uniform());
+    world.crash_agent(AgentId{a});
+    return bring_back_in(world, agent_node(AgentId{a}), away);
+  }
 }
 
 void ChaosFaults::compact(World& world, Rng& rng, Dose) { world.compact(any_server(rng)); }

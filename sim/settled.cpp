@@ -82,6 +82,22 @@ std::string disagreement(World& world) {
   return {};
 }
 
+namespace {
+
+/// What an agent gets wrong about the others.
+std::string beliefs(World& world, const AgentState& me) {
+  std::string text;
+  for (const PeerState& view : me.peers) {
+    const Agent* peer = world.agent(view.peer.agent);
+    if (view.peer.agent == me.config.me || peer == nullptr) continue;
+    const std::string wrong = disagrees_with(me, peer->state(), view);
+    if (!wrong.empty()) text += "," + wrong;
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string unfinished(World& world) {
   const Client::Counts& counts = world.client().counts();
   std::string text = std::to_string(counts.jobs - counts.over()) + " of " +
@@ -92,7 +108,9 @@ std::string unfinished(World& world) {
     const AgentState& state = agent->state();
     text += "; " + agent_text(a) + " of " + std::to_string(state.partition.gpus.size()) +
             " GPUs, " + std::to_string(state.ledger.free_count()) + " free, " +
-            std::to_string(state.ledger.quarantined_count()) + " quarantined";
+            std::to_string(state.ledger.quarantined_count()) + " quarantined, " +
+            std::to_string(state.ledger.drained_count()) + " drained, protocol " +
+            std::to_string(state.config.protocol) + beliefs(world, state);
     for (const auto& [id, job] : state.jobs) {
       text += ", " + to_string(id) + " " + name_of(job.stage) + " for " +
               std::to_string(job.spec->gpus()) + " GPUs (" + job.trouble + ")";

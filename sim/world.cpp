@@ -120,8 +120,16 @@ Status World::Parts::deliver(std::uint32_t slot) {
                        message.value().header.incarnation);
     }
   }
-  const bool alone = frame.corrupt && seat.endpoint.waiting() == 0 && !paused(seat) &&
-                     seat.reads_every == Duration{0};
+  const auto reads_at_once = [&] {
+    return seat.endpoint.waiting() == 0 && !paused(seat) && seat.reads_every == Duration{0};
+  };
+  bool alone = frame.corrupt && reads_at_once();
+  if (alone) {
+    // What the hardware has to say comes first, so that what changes with the frame is its doing.
+    if (Status woken = wake(index); !woken.ok()) return woken;
+    if (seat.node == nullptr) return done();
+    alone = reads_at_once();
+  }
   const std::uint64_t before = alone ? hash_of(*seat.node) : 0;
   const std::uint64_t refused = refusals(*seat.node);
   if (!seat.endpoint.put(frame.from, std::move(frame.bytes))) return done();
@@ -236,14 +244,20 @@ void World::set_protocol(NodeId node, std::uint16_t protocol) {
     parts_->executor_configs.at(index - agents).protocol = protocol;
   }
 }
+
 void World::drain(ServerId server, bool drained, bool evict) {
-  for (const PeerAgent& peer : parts_->agent_configs.front().flock) {
-    if (!peer.partition.servers.contains(server.value)) continue;
-    const auto frame =
-        parts_->spy.encode({kNewestProtocol, Incarnation{1}, 1}, SetDrain{server, drained, evict});
-    parts_->network.send(client_node(1), agent_node(peer.agent), frame);
-  }
+  const auto frame = parts_->spy.encode({kNewestProtocol, Incarnation{1}, 1},
+                                        SetDrain{server, drained, evict, ++parts_->drain_words});
+  parts_->network.send(client_node(1), agent_node(owner_of(server)), frame);
 }
+
+AgentId World::owner_of(ServerId server) const {
+  for (const PeerAgent& peer : parts_->agent_configs.front().flock) {
+    if (peer.partition.servers.contains(server.value)) return peer.agent;
+  }
+  check_failed("every server is somebody's", __FILE__, __LINE__);
+}
+
 NodeCounters World::counters(NodeId node) const {
   const std::size_t index = parts_->seat_of(node);
   const bool up = index < parts_->seats.size() && parts_->seats[index]->node != nullptr;
@@ -251,6 +265,7 @@ NodeCounters World::counters(NodeId node) const {
 }
 
 Instant World::now() const noexcept { return parts_->clock.now(); }
+const Topology& World::topology() const noexcept { return parts_->topology; }
 Network& World::network() noexcept { return parts_->network; }
 Hardware& World::hardware() noexcept { return *parts_->hardware; }
 const Agent* World::agent(AgentId agent) const { return parts_->agent_core(agent.value); }

@@ -95,13 +95,15 @@ class World {
   void cancel(JobId job);
   /// An agent or executor speaks as that version does from its next life on.
   void set_protocol(NodeId node, std::uint16_t protocol);
-  /// An operator's word to the owner of the server. It may get lost; repeating it changes nothing.
+  /// An operator's word to the owner of the server. It may get lost or be late; the last one counts.
   void drain(ServerId server, bool drained, bool evict = false);
 
   /// The checker leaves this rule alone from now on.
   void excuse(const std::string& rule);
 
   [[nodiscard]] Instant now() const noexcept;
+  [[nodiscard]] const Topology& topology() const noexcept;
+  [[nodiscard]] AgentId owner_of(ServerId server) const;
   [[nodiscard]] Network& network() noexcept;
   [[nodiscard]] Hardware& hardware() noexcept;
   [[nodiscard]] const Agent* agent(AgentId agent) const;  ///< null while it is down

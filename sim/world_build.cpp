@@ -5,6 +5,7 @@
 #include "agents/executor_state.h"
 #include "interference/models.h"
 #include "sim/world_parts.h"
+#include "topology/fingerprint.h"
 #include "topology/partition.h"
 
 namespace starling {
@@ -106,6 +107,7 @@ Status World::Parts::plan_seats() {
     const auto other = options.protocols.find(node);
     return other == options.protocols.end() ? kNewestProtocol : other->second;
   };
+  const std::uint64_t fingerprint = fingerprint_of(topology);
   std::vector<PeerAgent> flock;
   for (const Partition& p : cut.value()) flock.push_back({AgentId{p.id.value}, p});
   for (const PeerAgent& peer : flock) {
@@ -116,6 +118,7 @@ Status World::Parts::plan_seats() {
     agent.timers = options.timers;
     agent.protocol = protocol_of(agent_node(agent.me));
     agent.calendar = Duration{0};  // the world's clock goes on over all lives
+    agent.topology = fingerprint;
     const IndexRange all = peer.partition.servers;
     for (std::uint32_t first = all.first; first < all.last; first += options.servers_per_executor) {
       ExecutorConfig executor;
@@ -126,6 +129,8 @@ Status World::Parts::plan_seats() {
       executor.limits = options.limits;
       executor.timers = options.timers;
       executor.protocol = protocol_of(executor.me);
+      executor.calendar = Duration{0};
+      executor.topology = fingerprint;
       agent.executors.push_back({executor.me, executor.servers});
       executor_configs.push_back(std::move(executor));
     }
@@ -196,7 +201,8 @@ Status World::Parts::start_executor(std::size_t executor) {
   seat.journal->start();
   const bool is_misled = misled.contains(static_cast<std::uint32_t>(executor));
   const Topology& believed = is_misled ? *other_topology : topology;
-  const ExecutorConfig& config = executor_configs[executor];
+  ExecutorConfig config = executor_configs[executor];
+  if (is_misled) config.topology = fingerprint_of(believed);
   if (Status fits = fits_journal(config, believed, recovered.value()); !fits.ok()) return fits;
   seat.node = std::make_unique<ExecutorNode>(Executor(config, believed, recovered.value()),
                                              seat.endpoint, *seat.journal, *launchers[executor]);

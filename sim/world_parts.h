@@ -75,6 +75,7 @@ struct World::Parts {
   PolicyFacts facts;
   std::string policy_name;
   std::vector<AgentConfig> agent_configs;  ///< of the next life
+  std::uint64_t drain_words = 0;  // versions of what operators have said so far
   std::vector<ExecutorConfig> executor_configs;
   std::vector<std::unique_ptr<SimLauncher>> launchers;
   std::vector<std::unique_ptr<Seat>> seats;    ///< agents, executors, the client
