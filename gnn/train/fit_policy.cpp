@@ -39,10 +39,10 @@ std::vector<Rows> batches(const SeenDecisions& seen, const Rows& rows, std::uint
   return out;
 }
 
-class Fit {
+class Fitting {
  public:
-  Fit(PolicyModel& model, PolicyModel& before, const SeenDecisions& seen,
-      const FitPolicyOptions& options)
+  Fitting(PolicyModel& model, PolicyModel& before, const SeenDecisions& seen,
+          const FitPolicyOptions& options)
       : model_(model), before_(before), seen_(seen), options_(options) {}
 
   /// Loss, and how many decisions take the best.
@@ -111,7 +111,7 @@ Result<FittedPolicy> fit_policy(const Weights& start, const SeenDecisions& seen,
   for (std::uint32_t i = 0; i < seen.all.size(); ++i) (i % 10 == 9 ? held : train).push_back(i);
   if (held.empty()) return Error{Errc::invalid, "fit: fewer than ten decisions were seen"};
   Rng rng(options.seed, 0xf17);
-  Fit fit(model, before, seen, options);
+  Fitting fit(model, before, seen, options);
   const std::vector<Rows> held_batches = batches(seen, held, options.batch, rng);
   FittedPolicy out;
   out.decisions = seen.all.size();

@@ -27,14 +27,17 @@ SimOptions options_of(const Scenario& scenario, const std::string& policy) {
 
 }  // namespace
 
+std::unique_ptr<Policy> make_net_policy(const PolicyNet& net) {
+  return std::make_unique<Marl>(kFacts, QueueOptions{}, PolicyNet(net));
+}
+
 Result<RunResult> run_scenario(const Scenario& scenario, const Weights& weights,
                                const ChooserOf& choosers) {
   auto net = PolicyNet::make(weights);
   if (!net) return net.error();
   PolicyRegistry registry;
   registry.add(kFacts, [&](const PolicyOptions&) -> Result<std::unique_ptr<Policy>> {
-    return std::unique_ptr<Policy>(
-        std::make_unique<Marl>(kFacts, QueueOptions{}, PolicyNet(net.value())));
+    return make_net_policy(net.value());
   });
   SimOptions options = options_of(scenario, "net");
   options.wrap_policy = [&](AgentId agent, std::unique_ptr<Policy> policy, const auto&) {

@@ -29,6 +29,8 @@ struct Scenario {
 /// A Chooser for each agent of the run; null: the net decides alone.
 using ChooserOf = std::function<Chooser*(AgentId)>;
 
+/// The learned policy with that net.
+[[nodiscard]] std::unique_ptr<Policy> make_net_policy(const PolicyNet& net);
 /// Simulates the scenario under a learned policy with those weights, durations unknown to it. An
 /// error of the weights, or of the simulation.
 [[nodiscard]] Result<RunResult> run_scenario(const Scenario& scenario, const Weights& weights,

@@ -20,8 +20,7 @@ namespace fs = std::filesystem;
 fs::path trainer() {
   std::error_code ignored;
   const fs::path here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  for (const fs::path& file :
-       {here / "starling-train", here.parent_path() / "gnn" / "train" / "starling-train"}) {
+  for (const fs::path& file : {here / "starling-train", here / "train" / "starling-train"}) {
     if (fs::exists(file, ignored)) return file;
   }
   return {};
