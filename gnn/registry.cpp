@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gnn/marl.h"
+#include "gnn/search_policy.h"
 #include "policies/options.h"
 
 namespace starling {
@@ -48,6 +49,9 @@ void add_learned(PolicyRegistry& registry, const PolicyFacts& facts) {
 
 }  // namespace
 
-void add_gnn_policies(PolicyRegistry& registry) { add_learned(registry, kMarl); }
+void add_gnn_policies(PolicyRegistry& registry) {
+  add_learned(registry, kMarl);
+  add_marl_search(registry);
+}
 
 }  // namespace starling

@@ -219,15 +219,25 @@ const std::vector<std::uint32_t>& Rollout::beside(std::uint32_t row) {
 
 double Rollout::rate(std::uint32_t row) {
   const std::vector<std::uint32_t>& others = beside(row);
+  const RolloutStart::Job& given = start_->jobs()[row];
+  const auto scaled = [&given](const Speed& speed) {
+    return std::max(speed.relative * given.scaling, kLeastRate);
+  };
+  if (const SpeedMemo* memo = start_->memo()) {
+    whos_.clear();
+    for (const std::uint32_t other : others) {
+      const RolloutStart::Job& its = start_->jobs()[other];
+      whos_.push_back({&its.profile, its.hash, &jobs_[other].gpus});
+    }
+    return scaled(memo->ask({&given.profile, given.hash, &jobs_[row].gpus}, whos_));
+  }
   while (neighbours_.size() <= others.size()) neighbours_.emplace_back(neighbours_.size());
   Neighbours& neighbours = neighbours_[others.size()];
   for (std::size_t i = 0; i < others.size(); ++i) {
     neighbours[i].job = start_->jobs()[others[i]].profile;
     neighbours[i].placement = jobs_[others[i]].gpus;
   }
-  const RolloutStart::Job& given = start_->jobs()[row];
-  const Speed speed = start_->world().speed(given.profile, jobs_[row].gpus, neighbours);
-  return std::max(speed.relative * given.scaling, kLeastRate);
+  return scaled(start_->world().speed(given.profile, jobs_[row].gpus, neighbours));
 }
 
 void Rollout::rerate(std::uint32_t row) {

@@ -104,7 +104,7 @@ class Rollout {
   std::uint64_t question_ = 0;
   std::vector<std::uint32_t> beside_, touched_;
   std::vector<Neighbours> neighbours_;  // [n]: n of them, kept for their memory
-  std::vector<std::uint32_t> changed_;  // servers, since the speeds were made
+  std::vector<SpeedMemo::Who> whos_;
   Rng rng_{0};
 };
 

@@ -16,10 +16,12 @@ constexpr double kLeastWorkS = 1e-3;
 
 RolloutStart::RolloutStart(const View& view, RolloutFuture future, const RolloutWorld& world)
     : gpus_(view.gpus),
-      world_(world.speed != nullptr ? world.speed : &view.speed),
-      asked_(&view.speed),
+      asked_(world.asked_memo != nullptr ? world.asked_memo : &view.speed),
       now_(view.now),
       me_(view.me) {
+  memo_ =
+      world.speed == nullptr && world.speed_memo == nullptr ? world.asked_memo : world.speed_memo;
+  world_ = memo_ != nullptr ? memo_ : world.speed != nullptr ? world.speed : &view.speed;
   STARLING_CHECK(future.waiting_s.size() == view.waiting.size());
   STARLING_CHECK(future.running_s.size() == view.running.size());
   jobs_.reserve(view.waiting.size() + view.running.size() + future.arrivals.size());
@@ -52,6 +54,7 @@ void RolloutStart::add(const JobView& view, double work_s, const RolloutWorld& w
   const bool runs = !view.placement.empty();
   job.profile = runs ? profile_of(job.spec, static_cast<std::uint32_t>(view.placement.size()))
                      : profile_of(job.spec);
+  job.hash = SpeedMemo::hash_of(job.profile);
   job.order = view.order;
   job.submitted = view.submitted;
   job.served = view.served;

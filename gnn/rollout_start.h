@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "gnn/speed_memo.h"
 #include "policies/policy.h"
 
 namespace starling {
@@ -27,20 +28,25 @@ struct RolloutFuture {
 
 /// How the world of a roll-out runs.
 struct RolloutWorld {
-  const SpeedModel* speed = nullptr;  ///< must outlive the start; null: what policies ask, too
+  /// All must outlive the start. What speeds are; null: what policies ask.
+  const SpeedModel* speed = nullptr;
+  /// In the place of `speed`, and of View::speed for policies: the same, faster.
+  const SpeedMemo* speed_memo = nullptr;
+  const SpeedMemo* asked_memo = nullptr;
   /// Seconds from start to the first iteration. Empty: none.
   std::function<double(const JobProfile&)> startup_s = {};
 };
 
 /// Where roll-outs start: one partition with its jobs, as a View shows it at one instant, and a
 /// future. Made once, then read by any number of roll-outs, also from several threads if the speed
-/// models may. Owns all but the models of speed. Jobs that are blocked stay as they are: waiting
-/// ones are left out. GPUs that are taken by nobody in View::running stay taken.
+/// models may (memos may not). Owns all but the models of speed. Jobs that are blocked stay as they
+/// are: waiting ones are left out. GPUs that are taken by nobody in View::running stay taken.
 class RolloutStart {
  public:
   struct Job {
     JobSpec spec;
     JobProfile profile;
+    std::uint64_t hash = 0;  ///< of the profile, as SpeedMemo has it
     std::uint64_t order = 0;
     Instant submitted;  ///< arrivals: when they come
     Duration served{0};
@@ -61,6 +67,7 @@ class RolloutStart {
   [[nodiscard]] std::uint32_t present() const noexcept { return present_; }
   [[nodiscard]] const Occupancy& gpus() const noexcept { return gpus_; }
   [[nodiscard]] const SpeedModel& world() const noexcept { return *world_; }
+  [[nodiscard]] const SpeedMemo* memo() const noexcept { return memo_; }  ///< null: none
   [[nodiscard]] const SpeedModel& asked() const noexcept { return *asked_; }
   [[nodiscard]] Instant now() const noexcept { return now_; }
   [[nodiscard]] AgentId me() const noexcept { return me_; }
@@ -74,8 +81,9 @@ class RolloutStart {
   void add(const JobView& view, double work_s, const RolloutWorld& world);
 
   Occupancy gpus_;
-  const SpeedModel* world_;
   const SpeedModel* asked_;
+  const SpeedModel* world_ = nullptr;
+  const SpeedMemo* memo_ = nullptr;
   Instant now_;
   AgentId me_;
   std::vector<Job> jobs_;

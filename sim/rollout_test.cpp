@@ -62,9 +62,10 @@ TEST_CASE("a roll-out of a whole trace agrees with the simulator") {
       future.arrivals.back().spec.duration = Duration::zero();
     }
     const View view{topology, empty, {}, {}, {}, *asked, Instant{}, {}};
-    const RolloutStart start(view, std::move(future), {world.get(), [&](const JobProfile& job) {
-                                                         return physics->startup_s(job);
-                                                       }});
+    RolloutWorld with;
+    with.speed = world.get();
+    with.startup_s = [&](const JobProfile& job) { return physics->startup_s(job); };
+    const RolloutStart start(view, future, with);
     Rollout rollout;
     const RolloutResult result = rollout.run(start, {}, *policy);
     CHECK(result.complete);
@@ -72,6 +73,14 @@ TEST_CASE("a roll-out of a whole trace agrees with the simulator") {
     CAPTURE(mean);
     CAPTURE(expected);
     CHECK(std::abs(mean / expected - 1) < least);
+
+    const SpeedMemo world_memo(topology, *world), asked_memo(topology, *asked);
+    with.speed_memo = &world_memo;
+    with.asked_memo = &asked_memo;
+    const auto again = registry.make(name).value();
+    const double remembered =
+        rollout.run(RolloutStart(view, std::move(future), with), {}, *again).cost_s;
+    CHECK(remembered == doctest::Approx(result.cost_s));
   }
 }
 
