@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
 
 namespace starling {
 
@@ -81,16 +83,38 @@ std::optional<Placement> Marl::choose(const View& view, const Wish& wish, const 
   fill_rows(view, wish, job);
   scores_.resize(options_.size());
   net_.score(rows_, scores_);
+  const bool sane = std::ranges::all_of(scores_, [](float x) { return std::isfinite(x); });
+  const Choice choice{view,     wish,  job,    candidates_, encoder_ ? &*encoder_ : nullptr,
+                      options_, rows_, scores_};
   std::size_t best = 0;
-  if (chooser_ != nullptr) {
-    best = chooser_->choose(
-        {view, wish, job, candidates_, encoder_ ? &*encoder_ : nullptr, options_, rows_, scores_});
+  if (!sane) {
+    best = thresholded_choice(choice, Features::kPicky);
+  } else if (chooser_ != nullptr) {
+    best = chooser_->choose(choice);
   } else {
     best = static_cast<std::size_t>(std::max_element(scores_.begin(), scores_.end()) -
                                     scores_.begin());
   }
+  reasons_.note(job.spec->id, view.now, options_, scores_, best);
   if (options_[best] == nullptr) return std::nullopt;
   return options_[best]->placement;
+}
+
+std::size_t thresholded_choice(const Choice& choice, double threshold) {
+  constexpr std::size_t net_gain = Features::kSituation + 3;
+  const bool may_wait = choice.options.back() == nullptr;
+  std::size_t best = choice.options.size() - 1;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t i = 0; i < choice.options.size(); ++i) {
+    const Candidate* option = choice.options[i];
+    if (option == nullptr) continue;
+    const float net = choice.rows[i * Features::kRow + net_gain];
+    if (may_wait && net < static_cast<float>(threshold)) continue;
+    if (option->slowdown >= least) continue;
+    least = option->slowdown;
+    best = i;
+  }
+  return best;
 }
 
 }  // namespace starling

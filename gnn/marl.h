@@ -7,6 +7,7 @@
 #include "gnn/encoder.h"
 #include "gnn/features.h"
 #include "gnn/policy_net.h"
+#include "gnn/reasons.h"
 #include "policies/candidates_policy.h"
 
 namespace starling {
@@ -22,6 +23,10 @@ struct Choice {
   std::span<const float> rows;                ///< [options, Features::kRow]
   std::span<const float> scores;
 };
+
+/// What `lif:threshold=T` does among the same options: the least slowdown among those that add T of
+/// the job's best speed, or waiting. An index of choice.options.
+[[nodiscard]] std::size_t thresholded_choice(const Choice& choice, double threshold);
 
 /// Sees every decision and may make it: for training, and for search.
 class Chooser {
@@ -43,6 +48,9 @@ class Marl final : public PlacementPolicy {
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
   /// It outlives this. Null: the best score wins.
   void set_chooser(Chooser* chooser) noexcept { chooser_ = chooser; }
+  [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
+    return reasons_.explain(job);
+  }
 
  protected:
   void start_here(const View& view, Trial& trial, std::vector<Decision>& out) override;
@@ -61,6 +69,7 @@ class Marl final : public PlacementPolicy {
   std::optional<Encoder> encoder_;
   RemainingTimes remaining_;
   Chooser* chooser_ = nullptr;
+  Reasons reasons_;
   std::vector<const Candidate*> options_;
   std::vector<float> rows_, scores_, others_;
   std::vector<std::uint32_t> by_size_;  // waiting jobs whose gang has fewer than 2^(i+1) GPUs

@@ -141,24 +141,6 @@ class Expert final : public Chooser {
 
 }  // namespace
 
-std::size_t thresholded_choice(const Choice& choice, double threshold) {
-  // Net gain and slowdown as Features have them: option columns 3 and 5.
-  const bool may_wait = choice.options.back() == nullptr;
-  std::size_t best = choice.options.size() - 1;
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  for (std::size_t i = 0; i < choice.options.size(); ++i) {
-    const Candidate* option = choice.options[i];
-    if (option == nullptr) continue;
-    const float net = choice.rows[i * Features::kRow + Features::kSituation + 3];
-    if (may_wait && net < static_cast<float>(threshold)) continue;
-    if (option->slowdown < least) {
-      least = option->slowdown;
-      best = i;
-    }
-  }
-  return best;
-}
-
 Result<SeenDecisions> collect_teacher(const Scenario& scenario, const Weights& weights,
                                       const ImitateOptions& options) {
   std::vector<std::unique_ptr<Teacher>> agents;

@@ -10,10 +10,6 @@
 
 namespace starling {
 
-/// What the rule `lif:threshold=T` does among the same options: the least slowdown among those that
-/// add T of the job's best speed, or waiting. An index of choice.options.
-[[nodiscard]] std::size_t thresholded_choice(const Choice& choice, double threshold);
-
 /// Runs the scenario under the weights, or under the teacher (a part `follow` of the decisions, at
 /// random), and keeps a part of what was decided, with the teacher's choice as target.
 struct ImitateOptions {

@@ -27,7 +27,8 @@ class Training {
     out.weights = PolicyModel(options_.shape, options_.seed).weights();
     if (Status s = measure_yardstick(); !s.ok()) return s.error();
     const std::size_t first = options_.resume ? resume(out) : 0;
-    std::ofstream log(options_.folder / "train.jsonl", first > 0 ? std::ios::app : std::ios::trunc);
+    log_.open(options_.folder / "train.jsonl",
+              first > 0 ? std::ios::app : std::ios::out | std::ios::trunc);
     for (stage_ = first; stage_ < options_.stages.size(); ++stage_) {
       auto made = std::visit([&](const auto& stage) { return take(stage, out.weights); },
                              options_.stages[stage_]);
@@ -38,10 +39,10 @@ class Training {
       const bool better = value.value() < before;
       if (better) out.weights = std::move(made).value();
       out.validation.push_back(std::min(before, value.value()));
-      log << "{\"stage\": " << stage_ << ", \"name\": \"" << name_of(options_.stages[stage_])
-          << "\", \"validation\": " << value.value()
-          << ", \"kept\": " << (better ? "true" : "false") << ", \"seconds\": " << elapsed() << "}"
-          << std::endl;
+      log_ << "{\"stage\": " << stage_ << ", \"name\": \"" << name_of(options_.stages[stage_])
+           << "\", \"validation\": " << value.value()
+           << ", \"kept\": " << (better ? "true" : "false") << ", \"seconds\": " << elapsed() << "}"
+           << std::endl;
       out.weights.notes["hash"] = options_.hash;
       out.weights.notes["validation"] = std::to_string(out.validation.back());
       if (Status s = save_weights(checkpoint(stage_), out.weights); !s.ok()) return s.error();
@@ -153,7 +154,7 @@ class Training {
   }
 
   Result<Weights> fit(const Weights& start, const SeenDecisions& seen, FitPolicyOptions options,
-                      FitPolicyOptions::Target target) const {
+                      FitPolicyOptions::Target target) {
     options.target = target;
     options.seed = options_.seed;
     options.progress = [&](std::uint32_t epoch, double loss) {
@@ -162,13 +163,13 @@ class Training {
     auto fitted = fit_policy(start, seen, options);
     if (!fitted) return fitted.error();
     const FittedPolicy& f = fitted.value();
-    say(1, std::to_string(f.decisions) + " decisions, held out: loss " +
-               std::to_string(f.loss_before) + " to " + std::to_string(f.loss) + ", best taken " +
-               std::to_string(f.right_before) + " to " + std::to_string(f.right));
+    log_ << "{\"stage\": " << stage_ << ", \"decisions\": " << f.decisions << ", \"loss\": ["
+         << f.loss_before << ", " << f.loss << "], \"best taken\": [" << f.right_before << ", "
+         << f.right << "], \"seconds\": " << elapsed() << "}" << std::endl;
     return std::move(fitted).value().weights;
   }
 
-  Result<Weights> take(const ImitateStage& stage, const Weights& start) const {
+  Result<Weights> take(const ImitateStage& stage, const Weights& start) {
     const auto seen = gather(stage.runs, 100 + stage_, [&](const Scenario& s, std::uint64_t seed) {
       ImitateOptions options = stage.collect;
       options.seed = seed;
@@ -178,7 +179,7 @@ class Training {
     return fit(start, seen.value(), stage.fit, FitPolicyOptions::probability);
   }
 
-  Result<Weights> take(const ExpertStage& stage, const Weights& start) const {
+  Result<Weights> take(const ExpertStage& stage, const Weights& start) {
     Weights weights = start;
     SeenDecisions seen;
     for (std::uint32_t round = 0; round < stage.rounds; ++round) {
@@ -208,11 +209,13 @@ class Training {
     return weights;
   }
 
-  Result<Weights> take(const EvolveStage& stage, const Weights& start) const {
+  Result<Weights> take(const EvolveStage& stage, const Weights& start) {
     EvolveOptions options = stage.options;
     options.threads = options_.threads;
     options.seed = options_.seed + stage_;
     options.progress = [&](std::uint32_t generation, double log_jct) {
+      log_ << "{\"stage\": " << stage_ << ", \"generation\": " << generation
+           << ", \"log jct\": " << log_jct << ", \"seconds\": " << elapsed() << "}" << std::endl;
       say(static_cast<double>(generation + 1) / options.generations,
           "generation " + std::to_string(generation + 1) + ", log JCT " + std::to_string(log_jct));
     };
@@ -222,6 +225,7 @@ class Training {
   const std::vector<Scenario>&training_, &validation_;
   const TrainPolicyOptions& options_;
   std::size_t stage_ = 0;
+  std::ofstream log_;
   std::vector<double> train_jct_, valid_jct_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };

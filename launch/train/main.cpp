@@ -94,12 +94,14 @@ int policy(const PolicyOptions& o, const std::string& data, const std::string& d
   }
   starling::TraceHash hash;
   hash.add(starling::read_text(o.config).value());
-  for (const auto* runs : {&training.value(), &some}) {
-    for (const starling::Scenario& scenario : *runs) {
+  const auto add = [&](const std::vector<starling::Scenario>& runs) {
+    for (const starling::Scenario& scenario : runs) {
       hash.add(scenario.name);
       for (const auto& job : scenario.trace.jobs) hash.add(job.spec.name + job.spec.model);
     }
-  }
+  };
+  add(training.value());
+  add(some);
   Progress progress(o.quiet);
   config.train.progress = [&](double part, const std::string& what) { progress.show(part, what); };
   config.train.threads = o.threads;

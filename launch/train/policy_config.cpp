@@ -76,8 +76,8 @@ class Reader {
     }
   }
   void stage(const YAML::Node& node, std::vector<TrainStage>& out) {
-    if (const YAML::Node some = child_of(node, "imitate")) {
-      const YamlMap map(diagnostics_, some, "stage imitate",
+    if (const YAML::Node imitate = child_of(node, "imitate"); imitate.IsMap()) {
+      const YamlMap map(diagnostics_, imitate, "stage imitate",
                         {"runs", "threshold", "keep", "follow", "epochs", "rate", "entropy", "stay",
                          "scale-h", "cut"});
       ImitateStage stage;
@@ -87,8 +87,8 @@ class Reader {
       stage.collect.follow = map.number("follow", 0, 1, stage.collect.follow);
       read_fit(map, stage.fit);
       out.emplace_back(std::move(stage));
-    } else if (const YAML::Node some = child_of(node, "expert")) {
-      const YamlMap map(diagnostics_, some, "stage expert",
+    } else if (const YAML::Node expert = child_of(node, "expert"); expert.IsMap()) {
+      const YamlMap map(diagnostics_, expert, "stage expert",
                         {"rounds", "runs", "policy", "sample", "options", "arrivals", "explore",
                          "limit", "epochs", "rate", "entropy", "stay", "scale-h", "cut"});
       ExpertStage stage;
@@ -102,8 +102,8 @@ class Reader {
       stage.collect.limit = map.whole("limit", 1, 1'000'000, stage.collect.limit);
       read_fit(map, stage.fit);
       out.emplace_back(std::move(stage));
-    } else if (const YAML::Node some = child_of(node, "evolve")) {
-      const YamlMap map(diagnostics_, some, "stage evolve",
+    } else if (const YAML::Node evolve = child_of(node, "evolve"); evolve.IsMap()) {
+      const YamlMap map(diagnostics_, evolve, "stage evolve",
                         {"tensors", "generations", "pairs", "runs", "sigma", "rate"});
       EvolveStage stage;
       EvolveOptions& o = stage.options;
