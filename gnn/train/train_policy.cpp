@@ -153,10 +153,26 @@ class Training {
     return seen;
   }
 
+  /// How far apart the options of a decision are, hours: the tenth, the half, the nine tenths.
+  static std::vector<float> spreads(const SeenDecisions& seen) {
+    std::vector<float> most;
+    for (const SeenDecision& one : seen.all) most.push_back(std::ranges::max(one.target));
+    std::ranges::sort(most);
+    if (most.empty()) return {};
+    return {most[most.size() / 10], most[most.size() / 2], most[most.size() * 9 / 10]};
+  }
+
   Result<Weights> fit(const Weights& start, const SeenDecisions& seen, FitPolicyOptions options,
                       FitPolicyOptions::Target target) {
     options.target = target;
     options.seed = options_.seed;
+    if (target == FitPolicyOptions::cost) {
+      const std::vector<float> spread = spreads(seen);
+      if (!spread.empty()) {
+        log_ << "{\"stage\": " << stage_ << ", \"spread h\": [" << spread[0] << ", " << spread[1]
+             << ", " << spread[2] << "]}" << std::endl;
+      }
+    }
     options.progress = [&](std::uint32_t epoch, double loss) {
       say(0.8 + 0.2 * epoch / options.epochs, "fitting, loss " + std::to_string(loss));
     };
