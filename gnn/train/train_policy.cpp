@@ -33,6 +33,8 @@ class Training {
       auto made = std::visit([&](const auto& stage) { return take(stage, out.weights); },
                              options_.stages[stage_]);
       if (!made) return made.error();
+      if (Status s = save_weights(checkpoint(stage_, "made"), made.value()); !s.ok())
+        return s.error();
       auto value = validate(made.value());
       if (!value) return value.error();
       const double before = out.validation.empty() ? 1e9 : out.validation.back();
@@ -53,8 +55,8 @@ class Training {
   }
 
  private:
-  [[nodiscard]] fs::path checkpoint(std::size_t stage) const {
-    return options_.folder / ("stage-" + std::to_string(stage) + ".weights");
+  [[nodiscard]] fs::path checkpoint(std::size_t stage, const std::string& what = "stage") const {
+    return options_.folder / (what + "-" + std::to_string(stage) + ".weights");
   }
   std::size_t resume(TrainedPolicy& out) const {
     for (std::size_t stage = options_.stages.size(); stage-- > 0;) {
@@ -105,7 +107,7 @@ class Training {
     });
   }
 
-  Result<double> validate(const Weights& weights) const {
+  Result<double> validate(const Weights& weights) {
     std::vector<double> logs(validation_.size());
     const Status ran = all(validation_.size(), [&](std::size_t i) -> Status {
       const auto run = run_scenario(validation_[i], weights);
@@ -115,7 +117,11 @@ class Training {
     });
     if (!ran.ok()) return ran.error();
     double sum = 0;
-    for (const double value : logs) sum += value;
+    for (std::size_t i = 0; i < logs.size(); ++i) {
+      log_ << "{\"stage\": " << stage_ << ", \"validation\": \"" << validation_[i].name
+           << "\", \"log jct\": " << logs[i] << "}\n";
+      sum += logs[i];
+    }
     return sum / static_cast<double>(std::max<std::size_t>(1, logs.size()));
   }
 

@@ -41,7 +41,8 @@ struct TrainPolicyOptions {
   std::string yardstick = "lif:threshold=0.3";
   std::uint64_t seed = 1;
   std::uint32_t threads = 2;
-  /// Checkpoints stage-N.weights and the log train.jsonl; resumed from the last one that is there
+  /// Checkpoints stage-N.weights (made-N: what the stage made, kept or not) and the log
+  /// train.jsonl; resumed from the last one that is there
   /// and has the same `hash`.
   std::filesystem::path folder;
   std::string hash;  ///< of configuration and data

@@ -12,7 +12,6 @@
 
 #include "base/hash.h"
 #include "interference/train/train_interference.h"
-#include "launch/files.h"
 #include "launch/train/policy_config.h"
 #include "nets/weights.h"
 
@@ -93,7 +92,7 @@ int policy(const PolicyOptions& o, const std::string& data, const std::string& d
     some = std::move(fewer);
   }
   starling::TraceHash hash;
-  hash.add(starling::read_text(o.config).value());
+  hash.add(config.text);
   const auto add = [&](const std::vector<starling::Scenario>& runs) {
     for (const starling::Scenario& scenario : runs) {
       hash.add(scenario.name);
@@ -118,7 +117,7 @@ int policy(const PolicyOptions& o, const std::string& data, const std::string& d
   starling::Weights& weights = trained.value().weights;
   weights.notes["name"] = config.name;
   weights.notes["date"] = date;
-  weights.notes["config"] = starling::read_text(o.config).value();
+  weights.notes["config"] = config.text;
   if (const auto saved = starling::save_weights(o.out, weights); !saved)
     return fail(saved.error(), kWorkFailed);
   std::string text = o.json ? "{\"weights\": \"" + o.out + "\", \"validation\": [" : "";

@@ -2,12 +2,11 @@
 
 #include <yaml-cpp/yaml.h>
 
-#include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include "launch/experiment/grid.h"
 #include "launch/experiment/prepare.h"
-#include "launch/files.h"
-#include "launch/wiring.h"
 #include "topology/yaml_reader.h"
 
 namespace starling {
@@ -130,14 +129,17 @@ class Reader {
 }  // namespace
 
 Result<PolicyConfig> load_policy_config(const std::filesystem::path& file) {
-  const auto text = read_text(file);
-  if (!text) return text.error();
-  return Reader(file).read(text.value());
+  std::ifstream in(file);
+  if (!in) return Error{Errc::io, file.string() + ": cannot be read"};
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  auto read = Reader(file).read(text);
+  if (read) read.value().text = std::move(text);
+  return read;
 }
 
 Result<std::vector<Scenario>> scenarios_of(const PolicyConfig& config, const std::string& split,
                                            const Variables& variables) {
-  const auto loaded = load_experiment(config.suite, all_policies(), variables, split);
+  const auto loaded = load_experiment(config.suite, make_policy_registry(), variables, split);
   if (!loaded) return loaded.error();
   const Experiment& experiment = loaded.value();
   const auto inputs = open_inputs(experiment);

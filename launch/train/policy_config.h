@@ -20,6 +20,7 @@ struct PolicyConfig {
   std::vector<std::uint32_t> agents{1};
   std::uint32_t validation_runs = 0;  ///< 0: every pair of the validation split
   TrainPolicyOptions train;
+  std::string text;  ///< of the file
 };
 
 /// `invalid` with a line per mistake: file:line:column, what is wrong, what would be right.
