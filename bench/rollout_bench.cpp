@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 
+#include "gnn/quick_lif.h"
 #include "gnn/rollout.h"
 #include "interference/models.h"
 #include "policies/registry.h"
@@ -114,6 +115,22 @@ void BM_Rollout(benchmark::State& state) {
   state.counters["known"] = static_cast<double>(s.world_memo.size() + s.asked_memo.size());
   state.counters["cost_h"] = result.cost_s / 3600;
 }
+// The same under the quick rule.
+void BM_QuickRollout(benchmark::State& state) {
+  Scene& s = scene();
+  static PairTable pairs(s.topology, s.asked_memo);
+  Rollout rollout;
+  RolloutResult result;
+  for (auto _ : state) {
+    QuickLif policy(pairs);
+    result = rollout.run(*s.start, {}, policy);
+    benchmark::DoNotOptimize(result);
+  }
+  state.counters["events"] = static_cast<double>(result.events);
+  state.counters["cost_h"] = result.cost_s / 3600;
+}
+BENCHMARK(BM_QuickRollout)->Unit(benchmark::kMillisecond);
+
 BENCHMARK(BM_Rollout)
     ->ArgNames({"minutes", "memo"})
     ->ArgsProduct({{0, 240, 60, 15}, {0, 1}})

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "base/check.h"
+#include "base/hash.h"
 
 namespace starling {
 namespace {
@@ -36,11 +38,11 @@ std::size_t PastTotals::above(double attained_s) const {
                                   std::upper_bound(sorted_.begin(), sorted_.end(), attained_s));
 }
 
-double PastTotals::draw_left(double attained_s, Rng& rng) const {
+double PastTotals::left_s(double attained_s, double u) const {
   const std::size_t longer = above(attained_s);
-  STARLING_CHECK(longer > 0);
-  const std::size_t which = rng.below(static_cast<std::uint32_t>(longer));
-  return sorted_[sorted_.size() - 1 - which] - attained_s;
+  STARLING_CHECK(longer > 0 && u >= 0 && u < 1);
+  const auto which = static_cast<std::size_t>(u * static_cast<double>(longer));
+  return sorted_[sorted_.size() - longer + which] - attained_s;
 }
 
 void FutureSampler::observe(const View& view) {
@@ -77,26 +79,32 @@ void FutureSampler::observe(const View& view) {
   }
 }
 
-double FutureSampler::left_s(const JobSpec& spec, Duration served, Rng& rng) const {
+double FutureSampler::left_s(const JobSpec& spec, Duration served, double u) const {
   const double attained = seconds(served);
   if (spec.duration > Duration::zero()) {
     return std::max(seconds(spec.duration) - attained, kOverrun * attained);
   }
   const PastTotals& alike = by_size_[size_of(spec.gpus())];
-  if (alike.above(attained) >= kFew) return alike.draw_left(attained, rng);
-  if (all_.above(attained) >= kFew) return all_.draw_left(attained, rng);
-  return std::max(attained, kLeastS) * rng.exponential();
+  if (alike.above(attained) >= kFew) return alike.left_s(attained, u);
+  if (all_.above(attained) >= kFew) return all_.left_s(attained, u);
+  return std::max(attained, kLeastS) * -std::log1p(-u);
 }
 
 RolloutFuture FutureSampler::draw(const View& view, Duration horizon, std::size_t most,
-                                  Rng& rng) const {
+                                  const Which& which) const {
   RolloutFuture out;
-  for (const JobView& job : view.waiting) {
-    out.waiting_s.push_back(left_s(*job.spec, job.served, rng));
-  }
-  for (const JobView& job : view.running) {
-    out.running_s.push_back(left_s(*job.spec, job.served, rng));
-  }
+  Rng rng = Rng(which.seed).fork(which.sample);
+  const auto left = [&](const JobView& job) {
+    // Jobs go through the parts of their distributions from different ones on, half of them
+    // backwards.
+    const std::uint64_t mixed = mix64(which.seed ^ mix64(job.order));
+    const auto from = static_cast<std::uint32_t>(mixed >> 32U) % which.of;
+    const std::uint32_t step = (mixed & 1U) != 0 ? which.sample : which.of - 1 - which.sample;
+    const double u = ((from + step) % which.of + rng.uniform()) / which.of;
+    return left_s(*job.spec, job.served, u);
+  };
+  for (const JobView& job : view.waiting) out.waiting_s.push_back(left(job));
+  for (const JobView& job : view.running) out.running_s.push_back(left(job));
   add_arrivals(seconds(horizon), most, rng, out);
   return out;
 }
@@ -113,7 +121,7 @@ void FutureSampler::add_arrivals(double horizon_s, std::size_t most, Rng& rng,
     arrival.after = from_seconds(after_s);
     arrival.spec = came.spec;
     arrival.spec.id = {kDrawn, i};
-    arrival.work_s = left_s(came.spec, Duration::zero(), rng);
+    arrival.work_s = left_s(came.spec, Duration::zero(), rng.uniform());
     at = (at + 1) % came_.size();
     after_s += came_[at].gap_s;
   }

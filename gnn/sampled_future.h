@@ -19,8 +19,9 @@ class PastTotals {
   [[nodiscard]] std::size_t size() const noexcept { return sorted_.size(); }
   /// How many had more than that.
   [[nodiscard]] std::size_t above(double attained_s) const;
-  /// What one of those that had more still used from there on, each as likely; there must be one.
-  [[nodiscard]] double draw_left(double attained_s, Rng& rng) const;
+  /// What those that had more still used from there on, at quantile `u` in [0, 1); there must be
+  /// some.
+  [[nodiscard]] double left_s(double attained_s, double u) const;
 
  private:
   std::vector<double> recent_;  // ring, in order of arrival
@@ -42,9 +43,15 @@ class FutureSampler {
   void observe(const View& view);
   /// Enough has been seen to guess.
   [[nodiscard]] bool knows() const noexcept { return all_.size() >= kEnough && came_.size() >= 2; }
-  /// For the jobs of a view, and at most `most` arrivals within `horizon`. Deterministic.
+  /// Number `sample` of `of` futures that belong together: over all of them every job's time left
+  /// takes each part of its distribution once, so that their mean has less noise. For the jobs of a
+  /// view, and at most `most` arrivals within `horizon`. Deterministic.
+  struct Which {
+    std::uint32_t sample = 0, of = 1;
+    std::uint64_t seed = 0;  ///< of all `of`
+  };
   [[nodiscard]] RolloutFuture draw(const View& view, Duration horizon, std::size_t most,
-                                   Rng& rng) const;
+                                   const Which& which) const;
 
  private:
   struct Seen {
@@ -56,7 +63,7 @@ class FutureSampler {
     double gap_s = 0;  // after the one before
     JobSpec spec;
   };
-  [[nodiscard]] double left_s(const JobSpec& spec, Duration served, Rng& rng) const;
+  [[nodiscard]] double left_s(const JobSpec& spec, Duration served, double u) const;
   void add_arrivals(double horizon_s, std::size_t most, Rng& rng, RolloutFuture& out) const;
 
   std::vector<Seen> running_;  // by order

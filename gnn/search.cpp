@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/check.h"
+#include "base/hash.h"
 
 namespace starling {
 namespace {
@@ -15,9 +15,6 @@ constexpr std::uint64_t kSalt = 0x5ea5c4;
 
 }  // namespace
 
-SearchChooser::SearchChooser(SearchOptions options, const PolicyRegistry& registry)
-    : options_(std::move(options)), registry_(registry) {}
-
 void SearchChooser::begin(const View& view) {
   view_ = &view;
   sampler_.observe(view);
@@ -27,10 +24,13 @@ void SearchChooser::begin(const View& view) {
   ++calls_;
   if (asked_ != &view.speed) {
     asked_ = &view.speed;
+    pairs_.reset();
     memo_.emplace(view.topology, view.speed);
+    pairs_.emplace(view.topology, *memo_);
     memo_since_ = view.now;
   } else if (view.now - memo_since_ > kMemo) {
     memo_->forget();
+    pairs_->forget();
     memo_since_ = view.now;
   }
   forget_gone(view);
@@ -129,11 +129,8 @@ double SearchChooser::cost(const Choice& choice, std::size_t index, const Rollou
   const Candidate* where = choice.options[index];
   made_.push_back(
       {choice.job.spec->id, where == nullptr ? std::nullopt : std::optional(where->placement)});
-  const auto policy = registry_.make(options_.policy);
-  STARLING_CHECK(policy.ok());
-  RolloutLimits limits;
-  limits.horizon = options_.horizon;
-  const RolloutResult result = rollout_.run(start, made_, *policy.value(), limits);
+  QuickLif policy(*pairs_);
+  const RolloutResult result = rollout_.run(start, made_, policy);
   made_.pop_back();
   ++counts_.rollouts;
   counts_.events += result.events;
@@ -143,11 +140,12 @@ double SearchChooser::cost(const Choice& choice, std::size_t index, const Rollou
 const RolloutStart& SearchChooser::start_of(std::size_t sample) {
   auto& start = starts_[sample];
   if (!start) {
-    Rng rng = Rng(kSalt, calls_).fork(sample);
+    const FutureSampler::Which which{static_cast<std::uint32_t>(sample), options_.samples,
+                                     mix64(kSalt + calls_)};
     RolloutWorld world;
     world.asked_memo = &*memo_;
     start = std::make_unique<RolloutStart>(
-        *view_, sampler_.draw(*view_, options_.horizon, options_.arrivals, rng), world);
+        *view_, sampler_.draw(*view_, options_.horizon, options_.arrivals, which), world);
   }
   return *start;
 }

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "gnn/marl.h"
+#include "gnn/quick_lif.h"
 #include "gnn/rollout.h"
 #include "gnn/sampled_future.h"
-#include "policies/registry.h"
 
 namespace starling {
 
@@ -19,22 +19,21 @@ struct SearchOptions {
   /// Starts, ends and arrivals that all roll-outs of one decision may take; what is known then
   /// decides. Counted, not timed, so that runs repeat.
   std::uint64_t events = 20'000;
-  Duration horizon = std::chrono::hours(4);
-  std::uint32_t arrivals = 64;  ///< of a future, at most
-  double errors = 1;            ///< standard errors by which a gain must differ from nothing
+  Duration horizon = std::chrono::hours(4);  ///< in which jobs come; then everything is drained
+  std::uint32_t arrivals = 64;               ///< of a future, at most
+  double errors = 1;  ///< standard errors by which a gain must differ from nothing
   /// A job whose best alternative was played out and refused is not searched for again so soon.
   Duration again = std::chrono::minutes(10);
-  std::string policy = "lif:threshold=0.3";  ///< of the roll-outs
 };
 
 /// Makes decisions by playing the best few options forward over several guessed futures, the same
-/// for all options. Leaves the base's choice, which is the option with the best score, only for one
-/// whose mean gain over it exceeds its standard error; an option that falls behind by as much is
-/// dropped early. Where there is nothing to weigh, or no past to guess from, the base decides.
-/// Deterministic. Serves one partition.
+/// for all options, under QuickLif. Leaves the base's choice, which is the option with the best
+/// score, only for one whose mean gain over it exceeds its standard error; an option that falls
+/// behind by as much is dropped early. Where there is nothing to weigh, or no past to guess from,
+/// the base decides. Deterministic. Serves one partition.
 class SearchChooser final : public Chooser {
  public:
-  SearchChooser(SearchOptions options, const PolicyRegistry& registry);
+  explicit SearchChooser(const SearchOptions& options) : options_(options) {}
   void begin(const View& view) override;
   [[nodiscard]] std::size_t choose(const Choice& choice) override;
 
@@ -61,10 +60,10 @@ class SearchChooser final : public Chooser {
   void forget_gone(const View& view);
 
   SearchOptions options_;
-  const PolicyRegistry& registry_;
   FutureSampler sampler_;
   Rollout rollout_;
   std::optional<SpeedMemo> memo_;
+  std::optional<PairTable> pairs_;
   const SpeedModel* asked_ = nullptr;
   Instant memo_since_;
   const View* view_ = nullptr;                         // during decide()

@@ -26,10 +26,8 @@ constexpr double kEventsPerMs = 25;
 template <class Base>
 class SearchPolicy final : public Policy {
  public:
-  SearchPolicy(SearchOptions options, std::unique_ptr<Base> base)
-      : rules_(make_policy_registry()),
-        chooser_(std::move(options), rules_),
-        base_(std::move(base)) {
+  SearchPolicy(const SearchOptions& options, std::unique_ptr<Base> base)
+      : chooser_(options), base_(std::move(base)) {
     base_->set_chooser(&chooser_);
   }
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return base_->facts(); }
@@ -43,7 +41,6 @@ class SearchPolicy final : public Policy {
   }
 
  private:
-  PolicyRegistry rules_;
   SearchChooser chooser_;
   std::unique_ptr<Base> base_;
 };
@@ -82,12 +79,13 @@ Result<std::unique_ptr<Policy>> make(const PolicyOptions& given) {
 }  // namespace
 
 void add_marl_search(PolicyRegistry& registry) {
-  registry.add(kFacts, make,
-               "queue=skip|strict, fit=node|count, base=lif|marl (lif: with threshold 0.3), "
-               "weights=FILE (of base marl), samples=N (futures, 6), candidates=K (options, 3), "
-               "minutes=M (played forward, 240), arrivals=N (of a future, 64), errors=E (standard "
-               "errors that a gain must exceed, 1), events=N (of all roll-outs of a decision, "
-               "20000), budget=MS (the same as time, at 25 events a ms)");
+  registry.add(
+      kFacts, make,
+      "queue=skip|strict, fit=node|count, base=lif|marl (lif: with threshold 0.3), "
+      "weights=FILE (of base marl), samples=N (futures, 6), candidates=K (options, 3), "
+      "minutes=M (in which jobs come, 240), arrivals=N (of a future, 64), errors=E (standard "
+      "errors that a gain must exceed, 1), events=N (of all roll-outs of a decision, "
+      "20000), budget=MS (the same as time, at 25 events a ms)");
 }
 
 }  // namespace starling
