@@ -120,4 +120,15 @@ void situation_features(const View& view, Candidates& candidates, const Remainin
   out[15] = static_cast<float>(queue.smaller);
 }
 
+void crossed_features(std::span<const float> situation, std::span<const float> option,
+                      std::span<float> out) {
+  STARLING_CHECK(out.size() == Features::kCrossed);
+  const float wait = option[0], wanted = situation[5];
+  std::size_t i = 0;
+  for (const std::size_t k : {5U, 7U, 0U, 2U, 15U, 10U}) out[i++] = wait * situation[k];
+  const float shares = option[8 + static_cast<std::size_t>(CandidateKind::beside)] +
+                       option[8 + static_cast<std::size_t>(CandidateKind::server)];
+  for (const float value : {shares, option[3], option[6], option[21]}) out[i++] = value * wanted;
+}
+
 }  // namespace starling

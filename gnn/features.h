@@ -12,7 +12,7 @@ namespace starling {
 
 /// What the actor is told of a decision: the job and the queue once, and every option. All values
 /// are of the order of 1. An option's row is
-///   [situation, option, embedding of the place, of the partition, of the others]
+///   [situation, option, crossed, embedding of the place, of the partition, of the others]
 struct Features {
   /// Gang (log2 / 5), part of the partition; waited and served (log s / 12); jobs and GPUs waiting,
   /// GPUs ahead; free, doubly used and busy part of the GPUs; work left (guess; log s / 12), known
@@ -24,7 +24,11 @@ struct Features {
   /// of those whose GPUs it shares: served, work left, gang, size beside its own; free GPUs left
   /// there, none left; speed of the type.
   static constexpr std::size_t kOption = 23;
-  static constexpr std::size_t kOwn = kSituation + kOption;  ///< without embeddings
+  /// Products that a sum of the others cannot stand for: waiting with the GPUs wanted by the queue,
+  /// the free part, gang, time waited, smaller gangs, work left; sharing, net gain, harm and type
+  /// speed with the GPUs wanted by the queue.
+  static constexpr std::size_t kCrossed = 10;
+  static constexpr std::size_t kOwn = kSituation + kOption + kCrossed;  ///< without embeddings
   static constexpr std::size_t kRow =
       kOwn + EncoderNet::kPlace + EncoderNet::kWidth + EncoderNet::kWidth;
   static constexpr double kPicky = 0.3;
@@ -43,5 +47,9 @@ void option_features(const View& view, Candidates& candidates, const RemainingTi
 void situation_features(const View& view, Candidates& candidates, const RemainingTimes& remaining,
                         const Wish& wish, const JobView& job, const QueueView& queue,
                         std::span<float> out);
+
+/// From the other two.
+void crossed_features(std::span<const float> situation, std::span<const float> option,
+                      std::span<float> out);
 
 }  // namespace starling

@@ -50,7 +50,7 @@ void Marl::find_options(const View& view, const Wish& wish) {
     const auto same = [&](const Candidate* c) { return c->placement == candidate->placement; };
     if (std::none_of(options_.begin(), options_.end(), same)) options_.push_back(candidate);
   }
-  if (!options_.empty() && busy(view)) options_.push_back(nullptr);
+  if (!options_.empty() && net_.waits() && busy(view)) options_.push_back(nullptr);
 }
 
 void Marl::fill_rows(const View& view, const Wish& wish, const JobView& job) {
@@ -66,6 +66,9 @@ void Marl::fill_rows(const View& view, const Wish& wish, const JobView& job) {
     }
     option_features(view, candidates_, remaining_, wish, alone, options_[i],
                     row.subspan(Features::kSituation, Features::kOption));
+    crossed_features(row.first(Features::kSituation),
+                     row.subspan(Features::kSituation, Features::kOption),
+                     row.subspan(Features::kSituation + Features::kOption, Features::kCrossed));
     const std::span<float> embeddings = row.subspan(Features::kOwn);
     std::ranges::fill(embeddings, 0.0F);
     if (!encoder_) continue;

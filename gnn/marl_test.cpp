@@ -47,6 +47,7 @@ TestWorld run(const Topology& topology, const Trace& trace, const SpeedModel& sp
 TEST_CASE("the shipped learned policies hold what every policy must") {
   run_policy_battery(registry(), "marl", true);
   run_policy_battery(registry(), "marl");
+  run_policy_battery(registry(), "harmony", true);
 }
 
 TEST_CASE("a net that answers no numbers leaves the decision to the rule") {

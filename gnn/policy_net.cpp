@@ -7,6 +7,7 @@ namespace starling {
 
 Result<PolicyNet> PolicyNet::make(const Weights& weights) {
   PolicyNet net;
+  net.waits_ = weights.note("waits", "yes") == "yes";
   if (weights.tensors.contains("encoder.gpu.weight")) {
     auto encoder = EncoderNet::make(weights);
     if (!encoder) return encoder.error();

@@ -23,6 +23,8 @@ class PolicyNet {
  public:
   /// `not_found` or `invalid` names the tensor that is missing or does not fit.
   [[nodiscard]] static Result<PolicyNet> make(const Weights& weights);
+  /// Note waits "no": waiting is no option of this policy while there is room.
+  [[nodiscard]] bool waits() const noexcept { return waits_; }
   [[nodiscard]] bool has_encoder() const noexcept { return encoder_.has_value(); }
   [[nodiscard]] const EncoderNet& encoder() const { return *encoder_; }
   /// rows: [scores.size(), Features::kRow]. One thread at a time.
@@ -32,6 +34,7 @@ class PolicyNet {
   std::optional<EncoderNet> encoder_;
   std::optional<Mlp> actor_;
   std::vector<float> skip_;
+  bool waits_ = true;
 };
 
 /// The weights that the program carries: of policy `marl`, or of `harmony`.

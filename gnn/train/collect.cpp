@@ -114,12 +114,14 @@ class Expert final : public Chooser {
     double least = std::numeric_limits<double>::infinity(), most = 0;
     std::vector<FirstDecision> first = before_;
     first.emplace_back();
+    RolloutLimits limits;
+    if (options_.horizon_h > 0) limits.horizon = from_seconds(options_.horizon_h * 3600);
     for (const std::size_t i : order) {
       const Candidate* option = choice.options[i];
       first.back() = {choice.job.spec->id,
                       option == nullptr ? std::nullopt : std::optional(option->placement)};
       const auto policy = options_.policy();
-      costs[i] = rollout_.run(start, first, *policy).cost_s / 3600;
+      costs[i] = rollout_.run(start, first, *policy, limits).cost_s / 3600;
       if (!std::isfinite(costs[i])) continue;
       least = std::min(least, costs[i]);
       most = std::max(most, costs[i]);

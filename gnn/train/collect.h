@@ -31,6 +31,7 @@ struct ExpertOptions {
   double explore = 0.05;  ///< part of the decisions taken at random among the best three
   std::uint64_t seed = 1;
   std::uint32_t limit = 400;  ///< decisions of one run
+  double horizon_h = 0;       ///< of roll-outs, beyond which costs are estimated; 0: to the end
 };
 [[nodiscard]] Result<SeenDecisions> collect_expert(const Scenario& scenario, const Weights& weights,
                                                    const ExpertOptions& options);

@@ -110,7 +110,8 @@ Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios
     for (std::size_t p = 0; p < options.pairs; ++p) {
       double difference = 0;
       for (std::size_t r = 0; r < per; ++r)
-        difference += logs[2 * p * per + r] - logs[(2 * p + 1) * per + r];
+        difference += std::clamp(logs[2 * p * per + r] - logs[(2 * p + 1) * per + r], -options.cut,
+                                 options.cut);
       for (std::size_t k = 0; k < x.size(); ++k)
         gradient[k] += difference * steps[p][k] / static_cast<double>(options.pairs * per);
     }

@@ -19,6 +19,8 @@ struct EvolveOptions {
   std::uint32_t generations = 20, pairs = 12;
   std::uint32_t runs = 4;  ///< scenarios of a generation, drawn anew for each
   double sigma = 0.1, rate = 0.08;
+  double cut =
+      0.15;  ///< log JCT by which two opposite steps differ at most: single runs are chaotic
   std::uint32_t threads = 2;
   std::uint64_t seed = 1;
   std::function<void(std::uint32_t generation, double log_jct)> progress;

@@ -61,7 +61,8 @@ void PolicyModel::add(const std::string& name, std::vector<Index> shape, double 
   tensors_[name] = value;
 }
 
-PolicyModel::PolicyModel(const Shape& shape, std::uint64_t seed) : data_center_(shape.data_center) {
+PolicyModel::PolicyModel(const Shape& shape, std::uint64_t seed)
+    : data_center_(shape.data_center), waits_(shape.waits) {
   Rng rng(seed, 0x6d61726c);
   const auto dense = [&](const std::string& name, Index in, Index out, double gain) {
     add(name + ".weight", {out, in}, gain * std::sqrt(2.0 / static_cast<double>(in)), rng);
@@ -91,6 +92,7 @@ Result<PolicyModel> PolicyModel::from(const Weights& weights) {
   if (auto net = PolicyNet::make(weights); !net) return net.error();
   PolicyModel model;
   model.data_center_ = weights.note("data-center", "yes") == "yes";
+  model.waits_ = weights.note("waits", "yes") == "yes";
   for (const auto& [name, tensor] : weights.tensors) {
     torch::Tensor value = tensor_of(tensor.values, {tensor.shape.begin(), tensor.shape.end()});
     value.set_requires_grad(true);
@@ -108,6 +110,7 @@ Weights PolicyModel::weights() const {
     to.values.assign(values.data_ptr<float>(), values.data_ptr<float>() + values.numel());
   }
   out.notes["data-center"] = data_center_ ? "yes" : "no";
+  out.notes["waits"] = waits_ ? "yes" : "no";
   return out;
 }
 

@@ -22,6 +22,7 @@ class PolicyModel {
     bool encoder = true;
     bool data_center =
         true;  ///< false: embeddings end at the server, nothing is known of its surroundings
+    bool waits = true;  ///< false: the policy places whatever fits, as Harmony does
     std::vector<std::int64_t> hidden{48, 24};
   };
   /// Small random values, the actor's last layer and skip zero.
@@ -58,7 +59,7 @@ class PolicyModel {
   [[nodiscard]] Embeddings embed(const Batch& batch) const;
 
   std::map<std::string, torch::Tensor> tensors_;
-  bool data_center_ = true;
+  bool data_center_ = true, waits_ = true;
 };
 
 }  // namespace starling

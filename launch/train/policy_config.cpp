@@ -49,10 +49,12 @@ class Reader {
       numbers(map, "agents", config.agents);
     }
     if (map.has("net")) {
-      const YamlMap net(diagnostics_, map.get("net"), "net", {"encoder", "data-center", "hidden"});
+      const YamlMap net(diagnostics_, map.get("net"), "net",
+                        {"encoder", "data-center", "waits", "hidden"});
       PolicyModel::Shape& shape = config.train.shape;
       shape.encoder = net.whole("encoder", 0, 1, 1) == 1;
       shape.data_center = net.whole("data-center", 0, 1, 1) == 1;
+      shape.waits = net.whole("waits", 0, 1, 1) == 1;
       if (net.has("hidden")) {
         shape.hidden.clear();
         numbers(net, "hidden", shape.hidden);
@@ -87,9 +89,10 @@ class Reader {
       read_fit(map, stage.fit);
       out.emplace_back(std::move(stage));
     } else if (const YAML::Node expert = child_of(node, "expert"); expert.IsMap()) {
-      const YamlMap map(diagnostics_, expert, "stage expert",
-                        {"rounds", "runs", "policy", "sample", "options", "arrivals", "explore",
-                         "limit", "epochs", "rate", "entropy", "stay", "scale-h", "cut"});
+      const YamlMap map(
+          diagnostics_, expert, "stage expert",
+          {"rounds", "runs", "policy", "sample", "options", "arrivals", "explore", "horizon-h",
+           "limit", "epochs", "rate", "entropy", "stay", "scale-h", "cut"});
       ExpertStage stage;
       stage.rounds = map.whole("rounds", 1, 100, stage.rounds);
       stage.runs = map.whole("runs", 1, 10'000, stage.runs);
@@ -97,13 +100,14 @@ class Reader {
       stage.collect.sample = map.number("sample", 1e-5, 1, stage.collect.sample);
       stage.collect.options = map.whole("options", 2, 64, stage.collect.options);
       stage.collect.arrivals = map.whole("arrivals", 0, 100'000, stage.collect.arrivals);
+      stage.collect.horizon_h = map.number("horizon-h", 0, 1e6, 0);
       stage.collect.explore = map.number("explore", 0, 1, stage.collect.explore);
       stage.collect.limit = map.whole("limit", 1, 1'000'000, stage.collect.limit);
       read_fit(map, stage.fit);
       out.emplace_back(std::move(stage));
     } else if (const YAML::Node evolve = child_of(node, "evolve"); evolve.IsMap()) {
       const YamlMap map(diagnostics_, evolve, "stage evolve",
-                        {"tensors", "generations", "pairs", "runs", "sigma", "rate"});
+                        {"tensors", "generations", "pairs", "runs", "sigma", "rate", "cut"});
       EvolveStage stage;
       EvolveOptions& o = stage.options;
       if (map.has("tensors")) {
@@ -114,6 +118,7 @@ class Reader {
       o.generations = map.whole("generations", 1, 100'000, o.generations);
       o.pairs = map.whole("pairs", 1, 10'000, o.pairs);
       o.runs = map.whole("runs", 1, 10'000, o.runs);
+      o.cut = map.number("cut", 1e-3, 100, o.cut);
       o.sigma = map.number("sigma", 1e-6, 100, o.sigma);
       o.rate = map.number("rate", 1e-6, 100, o.rate);
       out.emplace_back(std::move(stage));
