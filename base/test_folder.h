@@ -1,18 +1,21 @@
 #pragma once
 
-#include <unistd.h>
-
+#include <cstdlib>
 #include <filesystem>
 #include <string>
+
+#include "base/check.h"
 
 namespace starling {
 
 /// For tests: a new folder that goes away with the object.
 struct TestFolder {
-  explicit TestFolder(const std::string& name)
-      : path(std::filesystem::temp_directory_path() /
-             ("starling-" + name + '-' + std::to_string(::getpid()))) {
-    std::filesystem::create_directories(path);
+  /// `name` is part of its own name, for who finds it left behind.
+  explicit TestFolder(const std::string& name, const std::filesystem::path& parent =
+                                                   std::filesystem::temp_directory_path()) {
+    std::string own = (parent / ("starling-" + name + "-XXXXXX")).string();
+    STARLING_CHECK(::mkdtemp(own.data()) != nullptr);
+    path = own;
   }
   ~TestFolder() {
     std::error_code ignored;
