@@ -51,13 +51,28 @@ class Pieces {
   std::string what_;
 };
 
+/// Of the means of several (sum, count), without those that have none.
+double deviation(const std::vector<std::pair<double, double>>& parts) {
+  std::vector<double> means;
+  for (const auto& [sum, count] : parts) {
+    if (count > 0) means.push_back(sum / count);
+  }
+  if (means.size() < 2) return 0;
+  double mean = 0, square = 0;
+  for (const double m : means) mean += m / static_cast<double>(means.size());
+  for (const double m : means) square += (m - mean) * (m - mean);
+  return std::sqrt(square / static_cast<double>(means.size() - 1));
+}
+
 /// Errors by set of what was held out, with intervals that were chosen on the other folds.
 void add_errors(const PairData& data, const HeldOut& held, const std::string& split, bool known,
                 std::vector<HeldOutError>& out) {
   const std::uint32_t folds =
       held.fold.empty() ? 1 : *std::max_element(held.fold.begin(), held.fold.end()) + 1;
   std::vector<PairErrors> errors(data.sets.size());
-  std::vector<double> yardstick(data.sets.size());
+  std::vector<double> mean(data.sets.size()), additive(data.sets.size());
+  std::vector<std::vector<std::pair<double, double>>> by_fold(data.sets.size());  // sum, rows
+  for (auto& some : by_fold) some.resize(folds);
   for (std::uint32_t fold = 0; fold < folds; ++fold) {
     std::vector<bool> counts(data.rows.size());
     for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = held.fold[i] != fold;
@@ -69,15 +84,19 @@ void add_errors(const PairData& data, const HeldOut& held, const std::string& sp
       const auto speed = static_cast<double>(row.speed);
       errors[row.set].add(speed, {as_measured(data, row.set, held.guesses[i].mean),
                                   intervals.half(held.guesses[i], row.set, known)});
-      yardstick[row.set] += std::abs(held.mean[i] - speed);
+      mean[row.set] += std::abs(held.mean[i] - speed);
+      additive[row.set] += std::abs(held.additive[i] - speed);
+      by_fold[row.set][fold].first +=
+          std::abs(as_measured(data, row.set, held.guesses[i].mean) - speed);
+      by_fold[row.set][fold].second += 1;
     }
   }
   for (std::size_t s = 0; s < errors.size(); ++s) {
     PairErrors& e = errors[s];
-    const double mean = e.rows == 0 ? 0 : yardstick[s] / static_cast<double>(e.rows);
+    const double rows = std::max(1.0, static_cast<double>(e.rows));
     e.close();
-    out.push_back(
-        {to_string(data.source), data.sets[s], split, e.rows, e.mae, e.rmse, e.coverage90, mean});
+    out.push_back({to_string(data.source), data.sets[s], split, e.rows, e.mae, e.rmse, e.coverage90,
+                   mean[s] / rows, additive[s] / rows, deviation(by_fold[s])});
   }
 }
 
@@ -184,7 +203,8 @@ Status train_open(const InterferenceTrainOptions& options, Pieces& pieces,
   if (!host) return host.error();
   save_host(host.value(), out.weights);
   out.errors.push_back(
-      {"synergy", "all", "rows", host.value().rows, host.value().mae, 0, 0, host.value().mean_mae});
+      {"synergy", "all", "rows", host.value().rows, host.value().mae, 0, 0, host.value().mean_mae,
+       0, 0});
   train_part(gavel.value(), "gpu.", FoldKind::types, 0.6, options, pieces, out);
   train_part(deepshare.value(), "link.", FoldKind::types, 0.3, options, pieces, out);
   pieces.begin(0.1, "gavel: which pairs fit");
