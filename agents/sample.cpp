@@ -26,11 +26,12 @@ Neighbour runner(const OwnedShare& share) {
 
 }  // namespace
 
-/// Of gangs that are wholly here, for nobody knows what is beside the rest; of one size, for how
-/// speed grows with GPUs is another question; once, though each of a gang's executors tells it.
+/// Of gangs that are wholly here, for nobody knows what is beside the rest; not where sizes change,
+/// for speeds count from the size that was asked for, which only the home knows; once, though each
+/// of a gang's executors tells it.
 void Step::sample(NodeId from, OwnedShare& share, const Progress& progress) {
-  if (!(progress.rate > 0) || share.gang.size() != 1 || !runs(share) || share.spec->elastic())
-    return;
+  if (!(progress.rate > 0) || share.gang.size() != 1 || !runs(share)) return;
+  if (share.spec->elastic() && s.policy->facts().elastic) return;
   if (s.seats[share.pieces.front().seat].seat.node != from) return;
   if (later(share.sampled, kBetweenSamples) > now) return;
   Neighbour self = runner(share);
