@@ -31,6 +31,15 @@ PairTrainOptions options_for(PairSource source, const InterferenceTrainOptions& 
   return out;
 }
 
+/// Some tens of pairs of made-up workloads, of which no profile is known.
+PairTrainOptions few_pairs(PairTrainOptions out) {
+  out.width = 3;
+  out.hidden = 4;
+  out.prior = 0.1;
+  out.own_prior = 0.1;
+  return out;
+}
+
 /// Progress of one of several pieces of work that take about as long as their shares say.
 class Pieces {
  public:
@@ -105,7 +114,8 @@ void train_part(const PairData& data, const std::string& prefix, FoldKind unseen
                 const InterferenceTrainOptions& options, Pieces& pieces,
                 InterferenceTraining& out) {
   const std::string source = to_string(data.source);
-  const PairTrainOptions chosen = options_for(data.source, options);
+  PairTrainOptions chosen = options_for(data.source, options);
+  if (options.set == "profile") chosen = few_pairs(chosen);
   PairIntervals intervals;
   const std::vector<bool> all(data.rows.size(), true);
   if (options.check) {
@@ -224,20 +234,31 @@ Status train_lucid(const InterferenceTrainOptions& options, Pieces& pieces,
   return done();
 }
 
+Status train_profile(const InterferenceTrainOptions& options, Pieces& pieces,
+                     InterferenceTraining& out) {
+  const auto pairs = read_pairs(options.data);
+  if (!pairs) return pairs.error();
+  if (pairs.value().source != PairSource::gavel)
+    return {Errc::invalid, options.data.string() + ": not a table of 'starling profile'"};
+  train_part(pairs.value(), "gpu.", FoldKind::types, 1, options, pieces, out);
+  return done();
+}
+
 }  // namespace
 
 Result<InterferenceTraining> train_interference(const InterferenceTrainOptions& options) {
   const auto invalid = [](const std::string& what) { return Error{Errc::invalid, what}; };
-  if (options.set != "open" && options.set != "lucid")
-    return invalid("--set: '" + options.set + "' is wrong; give open or lucid");
+  if (options.set != "open" && options.set != "lucid" && options.set != "profile")
+    return invalid("--set: '" + options.set + "' is wrong; give open, lucid or profile");
   if (options.folds < 2 || options.folds > 20)
     return invalid("--folds: " + std::to_string(options.folds) + " is wrong; give 2 to 20");
   if (options.members < 2 || options.members > 16)
     return invalid("--members: " + std::to_string(options.members) + " is wrong; give 2 to 16");
   InterferenceTraining out;
   Pieces pieces(options);
-  const Status trained =
-      options.set == "open" ? train_open(options, pieces, out) : train_lucid(options, pieces, out);
+  const Status trained = options.set == "open"    ? train_open(options, pieces, out)
+                         : options.set == "lucid" ? train_lucid(options, pieces, out)
+                                                  : train_profile(options, pieces, out);
   if (!trained) return trained.error();
   auto& notes = out.weights.notes;
   notes["interference"] = InterferenceNet::kVersion;

@@ -12,8 +12,10 @@
 namespace starling {
 
 struct InterferenceTrainOptions {
-  std::filesystem::path data;  ///< the published data folder
-  std::string set = "open";    ///< open: gavel, deepshare and synergy; lucid: not to be passed on
+  std::filesystem::path data;  ///< the published data folder; of `profile`, the table
+  /// open: gavel, deepshare and synergy; lucid: not to be passed on; profile: a table of
+  /// 'starling profile', whose workloads are known by name alone.
+  std::string set = "open";
   std::uint32_t folds = 5;     ///< 2 to 20
   std::uint32_t members = 6;   ///< 2 to 16
   std::uint64_t seed = 1;
