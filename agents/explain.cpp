@@ -199,6 +199,7 @@ AgentStatus status_of(const AgentState& s) {
   };
   list(s.ledger.drained(), status.drained_servers);
   list(s.ledger.sick(), status.sick_gpus);
+  status.speed = s.speed.health();
   return status;
 }
 

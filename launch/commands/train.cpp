@@ -100,13 +100,13 @@ void add_train(const Command& root) {
   const Command command = all.sub(
       "interference", "how much jobs slow one another that share a GPU, a link or a server");
   const auto o = std::make_shared<Options>();
-  command.option("--data", o->data, "DIR",
+  command.option("--data", o->data, "DIR|FILE",
                  "the published data: gavel/, deepshare/, synergy/, or lucid/; default "
                  "$STARLING_DATA");
   command.option("--out", o->out, "FILE", "the weights (default interference.weights)");
-  command.option("--set", o->set, "open|lucid",
-                 "open: what may be passed on; lucid: Lucid's pairs, whose licence forbids that "
-                 "(default open)");
+  command.option("--set", o->set, "open|lucid|profile",
+                 "open: what may be passed on; lucid: Lucid's pairs, whose licence forbids that; "
+                 "profile: --data is a table of 'starling profile' (default open)");
   command.option("--folds", o->folds, "K", "of the cross-validation (default 5)", 2U, 20U);
   command.option("--members", o->members, "N", "networks of the ensemble (default 6)", 2U, 16U);
   command.option("--seed", o->seed, "S", "same seed, same weights (default 1)", std::uint64_t{0},

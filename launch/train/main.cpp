@@ -154,7 +154,7 @@ int main(int argc, char** argv) {
       "interference", "how much jobs slow one another that share a GPU, a link or a server");
   command->add_option("--data", data, "the published data folder; default $STARLING_DATA");
   command->add_option("--out", file, "file for the weights")->capture_default_str();
-  command->add_option("--set", options.set, "open (gavel, deepshare, synergy) or lucid")
+  command->add_option("--set", options.set, "open (gavel, deepshare, synergy), lucid, or profile: --data is a table")
       ->capture_default_str();
   command->add_option("--folds", options.folds, "of the cross-validation")->capture_default_str();
   command->add_option("--members", options.members, "networks of the ensemble")
