@@ -34,6 +34,7 @@ struct Step {
   void begin();
   void tick();
   void beat();
+  void report();
   void receive(const Received& event);
   void exited(const Exit& exit);
 
@@ -115,6 +116,7 @@ void Step::begin() {
     }
   }
   if (beats()) s.beat = later(now, s.config.timers.heartbeat);
+  if (!beats()) s.report = later(now, s.config.timers.report);
 }
 
 /// Whether the owner means the same GPUs by the same numbers.
@@ -418,6 +420,10 @@ void Step::tick() {
   }
   if (later(s.sweep, kSweep) <= now) sweep();
   if (s.beat <= now) beat();
+  if (s.report <= now) {
+    report();
+    s.report = later(now, s.config.timers.report);
+  }
 }
 
 void Step::beat() {
@@ -444,7 +450,14 @@ void Step::beat() {
       stop(run);
     }
     keep_wanted(attempt, run);
-    if (std::exchange(run.measured, false)) tell(run.progress);
+  }
+  report();
+}
+
+/// How far everything has come that was measured since the last time.
+void Step::report() {
+  for (auto& [attempt, run] : s.runs) {
+    if (run.phase != Run::Phase::exited && std::exchange(run.measured, false)) tell(run.progress);
   }
 }
 
@@ -469,7 +482,7 @@ void Executor::step(Instant now, const ExecutorEvent& event, ExecutorOutput& out
     step.exited(*exit);
   } else if (const auto* progress = std::get_if<Progress>(&event)) {
     const auto run = state_->runs.find(progress->attempt);
-    if (run != state_->runs.end() && step.beats()) {
+    if (run != state_->runs.end()) {
       run->second.progress = *progress;
       run->second.measured = true;
     }
@@ -482,7 +495,7 @@ void Executor::step(Instant now, const ExecutorEvent& event, ExecutorOutput& out
 
 Instant Executor::next_deadline() const noexcept {
   const Instant resend = state_->resends.empty() ? kNever : state_->resends.begin()->first;
-  return std::min({state_->hello, state_->beat, resend});
+  return std::min({state_->hello, state_->beat, state_->report, resend});
 }
 
 const ExecutorConfig& Executor::config() const noexcept { return state_->config; }
