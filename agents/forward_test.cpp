@@ -97,7 +97,8 @@ TEST_CASE("a job that the next home refuses for good comes home and runs there")
   flock.restart_agent(1);
   flock.run_for(2s);
   flock.heal();
-  flock.run_for(20s);
+  flock.lose_next("Submit", 2);  // first the two find out that they differ
+  flock.run_for(30s);
   CHECK(flock.agent(0).jobs.at(JobId{0, 2}).stage == Stage::waiting);
   flock.mislead_agent(1);
   flock.crash_agent(1);

@@ -60,9 +60,17 @@ int drain(const Options& o) {
     return work_failed("drain: " + name + " does not answer; is the flock up?");
   if (s.spoken_with(node) < 2)
     return work_failed("drain: " + name + " speaks protocol 1, which knows no drains");
-  const auto answer = s.ask<DrainState>(
-      node, SetDrain{*server, !o.undo, o.evict}, patience,
-      [&](const DrainState& state) { return state.server == *server && state.drained != o.undo; });
+  // Its version has to be above that of every word before; the owner says which was the last.
+  std::optional<DrainState> answer;
+  SetDrain word{*server, !o.undo, o.evict, 1};
+  for (int tries = 0; tries < 5; ++tries) {
+    answer = s.ask<DrainState>(node, word, patience, [&](const DrainState& state) {
+      const bool late = state.why == Refusal::expired && state.version >= word.version;
+      return state.server == *server && (late || state.drained != o.undo);
+    });
+    if (!answer || answer->why != Refusal::expired) break;
+    word.version = answer->version + 1;
+  }
   if (!answer) return work_failed("drain: " + name + " has not confirmed it; try again");
   const std::string& called = topology.value().server(*server).name;
   if (answer->why != Refusal::unknown)

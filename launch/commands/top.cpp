@@ -69,6 +69,11 @@ std::string as_table(const std::vector<AgentStatus>& agents, const Session& s) {
   for (const AgentStatus& a : agents) {
     if (!a.speed.trouble.empty())
       text += "agent-" + std::to_string(a.agent.value) + ": speed model: " + a.speed.trouble + "\n";
+    if (a.foreign > 0) {
+      text += "agent-" + std::to_string(a.agent.value) + " works without " +
+              std::to_string(a.foreign) +
+              " nodes that have read another topology; their logs say so\n";
+    }
   }
   if (agents.size() < expected)
     text += std::to_string(expected - agents.size()) + " of " + std::to_string(expected) +
@@ -104,6 +109,7 @@ std::string as_json(const std::vector<AgentStatus>& agents, const Session& s) {
                     {"patience", a.patience},
                     {"protocol", a.protocol},
                     {"drained", a.drained},
+                    {"other_topology", a.foreign},
                     {"speed",
                      {{"model", a.speed.model},
                       {"observed", a.speed.observed},

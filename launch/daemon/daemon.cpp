@@ -10,6 +10,7 @@
 #include "launch/signals.h"
 #include "launch/transport.h"
 #include "launch/wiring.h"
+#include "topology/fingerprint.h"
 #include "topology/load.h"
 
 namespace starling {
@@ -111,6 +112,7 @@ Result<AgentConfig> agent_config(const Deployment& deployment, const Topology& t
   config.me = me;
   config.limits = limits.value();
   config.timers = stretched(config.timers, deployment.speedup);
+  config.topology = fingerprint_of(topology);
   for (const Partition& part : parts.value())
     config.flock.push_back({AgentId{part.id.value}, part});
   for (const DeployedNode* node : deployment.with_role(Role::executor)) {

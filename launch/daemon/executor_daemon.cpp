@@ -11,6 +11,7 @@
 #include "launch/signals.h"
 #include "launch/transport.h"
 #include "store/sqlite_journal.h"
+#include "topology/fingerprint.h"
 
 namespace starling {
 namespace {
@@ -72,6 +73,9 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
   if (!made) return daemon_failed(made.error());
   ExecutorConfig core = std::move(made).value();
   core.protocol = protocol;
+  core.topology = fingerprint_of(parts.topology);
+  // Of one boot of the machine, as are the processes that it is about.
+  if (clock.speedup() == 1) core.calendar = machine_clock().now() - clock.now();
   const IndexRange gpus{parts.topology.server(ServerId{core.servers.first}).gpus.first,
                         parts.topology.server(ServerId{core.servers.last - 1}).gpus.last};
   WatchedLauncher watched(*m.value().launcher, parts.deployment.node_dir(parts.me.name) / "health",
