@@ -36,6 +36,7 @@ struct Timers {
   Duration kill_grace = std::chrono::seconds(10);
   Duration orphan = std::chrono::seconds(300);       ///< an executor ends what it can report to nobody
   Duration gpu_quiet = std::chrono::seconds(60);     ///< a GPU that was bad must have been well for so long
+  Duration report = Duration::max();                 ///< executors tell speeds so often where no heartbeat does it
   Duration retention = std::chrono::hours(1);        ///< tombstones are kept for so long, or until their limit
 };
 

@@ -33,6 +33,7 @@ struct Step {
   void begin();
   void tick();
   void beat();
+  void report();
   void receive(const Received& event);
   void exited(const Exit& exit);
 
@@ -99,6 +100,7 @@ void Step::begin() {
   s.hello_backoff = s.config.timers.retry_min;
   out.persist.push_back(LifeBegan{s.config.incarnation, s.epoch});
   if (beats()) s.beat = later(now, s.config.timers.heartbeat);
+  if (!beats()) s.report = later(now, s.config.timers.report);
 }
 
 std::string Step::why_not(const Launch& launch) const {
@@ -371,6 +373,10 @@ void Step::tick() {
   }
   if (later(s.sweep, kSweep) <= now) sweep();
   if (s.beat <= now) beat();
+  if (s.report <= now) {
+    report();
+    s.report = later(now, s.config.timers.report);
+  }
 }
 
 void Step::beat() {
@@ -395,7 +401,14 @@ void Step::beat() {
       run.orphaned = true;
       stop(run);
     }
-    if (std::exchange(run.measured, false)) tell(run.progress);
+  }
+  report();
+}
+
+/// How far everything has come that was measured since the last time.
+void Step::report() {
+  for (auto& [attempt, run] : s.runs) {
+    if (run.phase != Run::Phase::exited && std::exchange(run.measured, false)) tell(run.progress);
   }
 }
 
@@ -420,7 +433,7 @@ void Executor::step(Instant now, const ExecutorEvent& event, ExecutorOutput& out
     step.exited(*exit);
   } else if (const auto* progress = std::get_if<Progress>(&event)) {
     const auto run = state_->runs.find(progress->attempt);
-    if (run != state_->runs.end() && step.beats()) {
+    if (run != state_->runs.end()) {
       run->second.progress = *progress;
       run->second.measured = true;
     }
@@ -433,7 +446,7 @@ void Executor::step(Instant now, const ExecutorEvent& event, ExecutorOutput& out
 
 Instant Executor::next_deadline() const noexcept {
   const Instant resend = state_->resends.empty() ? kNever : state_->resends.begin()->first;
-  return std::min({state_->hello, state_->beat, resend});
+  return std::min({state_->hello, state_->beat, state_->report, resend});
 }
 
 const ExecutorConfig& Executor::config() const noexcept { return state_->config; }

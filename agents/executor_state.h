@@ -71,6 +71,7 @@ struct ExecutorState {
   Instant hello = Instant::min();
   Duration hello_backoff{0};
   Instant beat = kNever;
+  Instant report = kNever;  ///< where there are no beats
   std::uint64_t pings = 0;  ///< above all of earlier lives, whose answers may still be on their way
   Duration lag{0};                ///< how late the last beats were; halves at each
   std::map<GpuId, Instant> sick;  ///< since when they are well again; kNever: they are not

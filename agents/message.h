@@ -113,6 +113,7 @@ struct AgentStatus {
   std::uint32_t sick = 0;       ///< of `quarantined`: bad GPUs
   std::vector<ServerId> drained_servers;  ///< ascending, at most kMostListed
   Placement sick_gpus;                    ///< all bad ones, with or without a job, at most kMostListed
+  SpeedHealth speed;                      ///< of the model that it asks how fast jobs run
   static constexpr std::size_t kMostListed = 1000;
 };
 
@@ -151,7 +152,8 @@ struct Killed { AttemptId attempt; Duration served{0}; };    ///< confirmed: no 
 /// Every rank of the attempt on this executor (or, told to the home, in this partition) has ended.
 struct Exited { AttemptId attempt; PartitionId partition; ExitStatus exit; Duration served{0}; };
 struct ExitedAck { AttemptId attempt; PartitionId partition; };
-struct Progress { AttemptId attempt; Duration served{0}; double rate = 1; };
+/// `rate`: measured speed as a part of that alone on the best placement of the size asked for; 0: nobody measured it.
+struct Progress { AttemptId attempt; Duration served{0}; double rate = 0; };
 struct InventoryRequest { Fence fence; };
 struct InventoryItem { AttemptId attempt; Placement gpus; bool exited = false; ExitStatus exit; Duration served{0}; };
 /// `sick` since protocol 2: as in GpuHealth.

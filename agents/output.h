@@ -17,12 +17,13 @@ using Event = std::variant<Tick, Received>;
 
 struct Send { NodeId to; Message message; };
 
-/// What a step wants done, in this order: persist and sync everything, then send. Callers clear and
-/// reuse one Output, so that a step allocates nothing once it has warmed up.
+/// What a step wants done, in this order: persist and sync everything, then send, then teach the speed model. Callers
+/// clear and reuse one Output, so that a step allocates nothing once it has warmed up.
 struct Output {
   std::vector<Record> persist;
   std::vector<Send> send;
-  void clear() { persist.clear(), send.clear(); }
+  std::vector<SpeedSample> teach;  ///< for SpeedModel::observe, which no step may call
+  void clear() { persist.clear(), send.clear(), teach.clear(); }
 };
 
 }  // namespace starling

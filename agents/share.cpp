@@ -124,6 +124,7 @@ void Step::on_executor(NodeId from, const Progress& progress) {
   const auto known = s.shares.find(progress.attempt);
   if (known == s.shares.end() || piece_at(s, known->second, from) == nullptr) return;
   if (known->second.home_known) tell(known->second.home, progress);
+  sample(from, known->second, progress);
 }
 
 /// Lets go of the GPUs once nothing of the attempt is left on them; then says so.

@@ -130,6 +130,7 @@ struct OwnedShare {
   std::vector<std::pair<std::uint64_t, Instant>> asked;  ///< open questions, newest last; a few
   ExitStatus exit;
   Instant launched = kNever;
+  Instant sampled = Instant::min();  ///< its speed was last handed to the speed model
   Instant timer = kNever;
   Duration backoff{0};
 };

@@ -112,6 +112,9 @@ struct Step {
   void piece_exited(AttemptId attempt, OwnedShare& share, Piece& piece, const ExitStatus& exit,
                     Duration served);
 
+  // sample.cpp: measured speeds, for the speed model
+  void sample(NodeId from, OwnedShare& share, const Progress& progress);
+
   // reconcile.cpp: what runs at executors, compared with the ledger
   void request_inventory(SeatState& seat);
   void on(NodeId from, const Inventory& inventory);

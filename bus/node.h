@@ -145,14 +145,25 @@ class AgentNode final : public Node {
   [[nodiscard]] Instant next_deadline() const noexcept override { return agent_.next_deadline(); }
   /// Replaces the journal by the core's snapshot. Between turns only.
   [[nodiscard]] Status compact() { return journal_.compact(agent_.snapshot()); }
+  /// From now on `model`, which must be the one that the core asks, learns from measured speeds
+  /// after each turn, and `memory` keeps what it learned every kKeepEvery of them. Both outlive
+  /// the node.
+  void teach(SpeedModel& model, SpeedMemory& memory) { model_ = &model, memory_ = &memory; }
+  static constexpr std::uint32_t kKeepEvery = 64;
+  /// Keeps what came since the last time. Between turns only.
+  void keep_learned();
 
  private:
   void receive(Instant now, Received received) override;
   void tick_core(Instant now) override;
+  void run_commands() override;
   void refused() override { agent_.note_refused_frame(); }
 
   Agent agent_;
   Journal& journal_;
+  SpeedModel* model_ = nullptr;
+  SpeedMemory* memory_ = nullptr;
+  std::uint32_t unkept_ = 0;  // observations
 };
 
 /// An executor on the bus and the processes that it starts.

@@ -17,6 +17,11 @@ class FlatSpeed final : public SpeedModel {
   [[nodiscard]] Speed speed(const JobProfile&, const Placement&, const Neighbours&) const override {
     return {};
   }
+  [[nodiscard]] SpeedHealth health() const override {
+    SpeedHealth health;
+    health.model = "flat";
+    return health;
+  }
 };
 
 class TrueSpeed final : public SpeedModel {
@@ -28,6 +33,11 @@ class TrueSpeed final : public SpeedModel {
   }
   [[nodiscard]] double scaling(const JobProfile& job) const override {
     return physics_.scaling(job);
+  }
+  [[nodiscard]] SpeedHealth health() const override {
+    SpeedHealth health;
+    health.model = "physics";
+    return health;
   }
 
  private:

@@ -63,12 +63,13 @@ class AnalyticSpeed final : public SpeedModel {
     return {relative, crowd + kFormError * (1 - relative)};
   }
   [[nodiscard]] double scaling(const JobProfile& job) const override { return form_.scaling(job); }
+  [[nodiscard]] SpeedHealth health() const override {
+    SpeedHealth health;
+    health.model = "analytic";
+    return health;
+  }
 
  private:
-  // The form misses Pollux' and Chronus' relative speeds by 0.15 on average, where those were a
-  // half.
-  static constexpr double kFormError = 0.3;
-
   IterationForm form_;
 };
 

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/ids.h"
+#include "base/result.h"
 #include "topology/topology.h"
 
 namespace starling {
@@ -41,8 +44,29 @@ struct Speed {
   return job.asked == 0 ? 1 : static_cast<double>(job.gpus) / job.asked;
 }
 
+/// What a speed model has had to put up with, and what it has learned since it was made.
+struct SpeedHealth {
+  std::string model;            ///< analytic, learned, physics, flat
+  std::uint64_t fallbacks = 0;  ///< questions answered by the analytic model in its place
+  std::uint64_t observed = 0;   ///< measured speeds learned from
+  std::uint64_t refused = 0;    ///< measured speeds that cannot be
+  std::uint64_t drifts = 0;     ///< times that what was learned stopped to hold
+  std::string trouble;          ///< the last fallback's reason, or drift; empty: none
+  friend bool operator==(const SpeedHealth&, const SpeedHealth&) = default;
+};
+
+/// A speed that was measured: what SpeedModel::observe takes.
+struct SpeedSample {
+  JobProfile job;
+  Placement placement;
+  Neighbours beside;
+  double relative = 1;
+};
+
 /// How fast would this job run there, beside those? What a policy may ask; it never sees Physics.
-/// Pure but for observe(). Deterministic: equal questions, equal answers.
+/// `Speed::uncertainty` says how little is known of this placement: who explores asks for that.
+/// Pure but for observe(). Deterministic: equal questions, equal answers as long as version() is
+/// the same.
 class SpeedModel {
  public:
   virtual ~SpeedModel() = default;
@@ -53,6 +77,21 @@ class SpeedModel {
   /// A measured relative speed, to learn from.
   virtual void observe(const JobProfile&, const Placement&, const Neighbours&,
                        double /*measured*/) {}
+  /// Grows when observe() has changed answers enough for those who keep some to ask again.
+  [[nodiscard]] virtual std::uint64_t version() const noexcept { return 0; }
+  [[nodiscard]] virtual SpeedHealth health() const { return {}; }
+  /// What observe() has taught it, to be kept where it outlives the process; empty: nothing.
+  [[nodiscard]] virtual std::vector<std::byte> state() const { return {}; }
+  /// Takes that up again. `invalid` says what is wrong with the bytes; then nothing has changed.
+  [[nodiscard]] virtual Status restore(std::span<const std::byte>) { return done(); }
+};
+
+/// Where what a speed model has learned outlives the process. Nothing safe depends on it: what was
+/// not kept has to be learned again.
+class SpeedMemory {
+ public:
+  virtual ~SpeedMemory() = default;
+  virtual void keep(std::span<const std::byte> state) = 0;
 };
 
 /// How fast it really runs: the world's side of the same question, so each can stand in for the

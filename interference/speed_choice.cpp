@@ -6,24 +6,28 @@
 namespace starling {
 namespace {
 
-constexpr std::string_view kLearnedFrom = "learned:";
+constexpr std::string_view kLearned = "learned", kFrozen = "frozen";
 
 }  // namespace
 
 Result<SpeedChoice> parse_speed(const std::string& text) {
   if (text == "analytic") return SpeedChoice{};
-  if (text == "learned") return SpeedChoice{SpeedKind::learned, ""};
-  if (text == "physics") return SpeedChoice{SpeedKind::physics, ""};
-  if (text.starts_with(kLearnedFrom) && text.size() > kLearnedFrom.size())
-    return SpeedChoice{SpeedKind::learned, text.substr(kLearnedFrom.size())};
+  if (text == "physics") return SpeedChoice{SpeedKind::physics};
+  for (const std::string_view word : {kLearned, kFrozen}) {
+    if (!text.starts_with(word)) continue;
+    const std::string rest = text.substr(word.size());
+    if (rest.empty() || (rest[0] == ':' && rest.size() > 1))
+      return SpeedChoice{SpeedKind::learned, rest.empty() ? rest : rest.substr(1), word == kFrozen};
+  }
   return {Errc::invalid,
-          "'" + text + "' is wrong; give analytic, learned, learned:FILE or physics"};
+          "'" + text + "' is wrong; give analytic, learned, learned:FILE, frozen or physics"};
 }
 
 std::string text_of(const SpeedChoice& choice) {
   if (choice.kind == SpeedKind::analytic) return "analytic";
   if (choice.kind == SpeedKind::physics) return "physics";
-  return choice.file.empty() ? "learned" : std::string(kLearnedFrom) + choice.file;
+  const std::string word(choice.frozen ? kFrozen : kLearned);
+  return choice.file.empty() ? word : word + ":" + choice.file;
 }
 
 Result<std::unique_ptr<SpeedModel>> make_speed(const SpeedChoice& choice, const Topology& topology,

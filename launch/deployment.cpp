@@ -93,6 +93,7 @@ Result<Deployment> read_deployment(const fs::path& dir) {
     d.speedup = j.at("speedup").get<double>();
     d.seed = j.at("seed").get<std::uint64_t>();
     d.state = j.value("state", "");
+    d.speed = j.value("speed", "");
     for (const json& node : j.at("nodes")) d.nodes.push_back(node_from(node));
     return d;
   });
@@ -112,6 +113,7 @@ Status write_deployment(const Deployment& d) {
          {"physics", d.physics}, {"launcher", d.launcher}, {"speedup", d.speedup},
          {"seed", d.seed},       {"nodes", json::array()}};
   if (!d.state.empty()) j["state"] = d.state;
+  if (!d.speed.empty()) j["speed"] = d.speed;
   for (const DeployedNode& node : d.nodes) j["nodes"].push_back(to_json(node));
   return write_text(d.dir / kFile, j.dump(1) + "\n");
 }

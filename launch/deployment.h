@@ -33,6 +33,9 @@ struct Deployment {
   std::string policy = "fifo";
   std::string physics = "trace";      ///< of emulated jobs: trace or full
   std::string launcher = "emulated";  ///< or process
+  /// What agents ask how fast jobs run (interference/speed_choice.h); empty: analytic where speeds
+  /// vary (physics full), else nothing.
+  std::string speed;
   double speedup = 1;                 ///< its clocks run so much faster (scaled_clock.h)
   std::uint64_t seed = 1;
   std::string state;  ///< of agents: empty, in nodes/NAME/state; or etcd://HOST:PORT,.../FLOCK

@@ -177,6 +177,7 @@ Result<Deployment> create_deployment(const DeploymentPlan& plan, const Topology&
   made.dir = plan.dir;
   made.policy = plan.policy;
   made.physics = plan.physics;
+  made.speed = plan.speed;
   made.launcher = plan.launcher;
   made.speedup = plan.speedup;
   made.seed = plan.seed;

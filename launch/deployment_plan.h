@@ -32,6 +32,7 @@ struct DeploymentPlan {
   std::string policy = "fifo";
   std::string physics = "trace";
   std::string launcher = "emulated";
+  std::string speed = {};    ///< as Deployment::speed
   std::uint32_t agents = 1;  ///< and partitions
   std::uint32_t servers_per_executor = 8;
   std::uint32_t clients = 4;  ///< that can talk to it at one time

@@ -79,8 +79,9 @@ void add_run_options(const Command& command, RunOptions& o) {
       "full:stragglers=0.1 on each worker's luck too, with full:pairs=FILE on Gavel's pairs as "
       "measured");
   command.option("--speed", o.speed, "MODEL",
-                 "what policies ask where physics is full: analytic, learned, learned:FILE or "
-                 "physics, the world's own rates (default analytic)");
+                 "what policies ask where physics is full: analytic, learned, learned:FILE, "
+                 "frozen (learned, and takes up nothing measured) or physics, the world's own "
+                 "rates (default analytic)");
   command.option("--durations", o.durations, "exact|none|noisy:SIGMA",
                  "what the policy may know (default exact)");
   command.option("--load", o.load, "X", "submit times are divided by X (default 1)", 0.0);

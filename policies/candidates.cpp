@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "interference/memory.h"
 #include "interference/profile.h"
@@ -29,7 +30,10 @@ void Candidates::sync(const View& view, bool share) {
   const IndexRange before = residents_.servers();
   residents_.sync(view);
   free_.sync(view.gpus);
-  const bool moved = residents_.servers() != before;  // nothing said of the old partition holds
+  // Nothing said of the old partition, or by a model that has learned since, holds.
+  const bool learned = std::exchange(model_, view.speed.version()) != view.speed.version();
+  const bool moved = residents_.servers() != before || learned;
+  if (learned) residents_.forget_speeds(view.now);
   if (moved) {
     pairs_.clear();
     alone_.clear();

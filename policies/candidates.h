@@ -145,6 +145,7 @@ class Candidates {
   std::vector<std::uint32_t> changed_;
   std::uint64_t forgotten_ = 1;
   std::uint64_t forgot_ = 0;  // how often known_ was emptied
+  std::uint64_t model_ = 0;   // version of the speed model that was asked
   Neighbours beside_, theirs_;
   std::vector<std::uint32_t> slots_;        // of beside_
   std::vector<std::vector<double>> alone_;  // by look, by kind; below 0: not asked yet

@@ -247,6 +247,14 @@ void Residents::regroup(std::uint32_t slot) {
   group.members.emplace(job.self.placement.front(), slot);
 }
 
+void Residents::forget_speeds(Instant now) {
+  for (const std::uint32_t slot : running_) {
+    accrue(slots_[slot], now);
+    slots_[slot].speed = 0;
+    if (follow_) stale_.push_back(slot);
+  }
+}
+
 double Residents::speed(const SpeedModel& model, std::uint32_t slot) {
   Resident& job = slots_[slot];
   if (job.speed > 0) return job.speed;

@@ -82,6 +82,8 @@ class Residents {
   [[nodiscard]] std::vector<std::uint32_t> take_changed() { return std::exchange(changed_, {}); }
   /// Predicted speed now, among all that are beside it.
   double speed(const SpeedModel& model, std::uint32_t slot);
+  /// The model has learned: all are asked anew.
+  void forget_speeds(Instant now);
   /// Of the jobs that left at the last sync() after they had run: for how long, in all.
   [[nodiscard]] std::span<const Duration> ended() const noexcept { return ended_; }
 

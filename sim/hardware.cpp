@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/hash.h"
+#include "base/rng.h"
 #include "interference/profile.h"
 
 namespace starling {
@@ -115,9 +117,21 @@ std::vector<Progress> Hardware::measure(std::uint32_t executor) {
     const auto here = [executor](const SimProcess& p) { return p.executor == executor; };
     if (!gang.moving || std::none_of(gang.processes.begin(), gang.processes.end(), here)) continue;
     account(gang);
-    all.push_back({attempt, gang.service, gang.rate});
+    const bool starts = clock_.now() < gang.since;
+    all.push_back({attempt, gang.service, starts ? 0 : measured(gang)});
   }
   return all;
+}
+
+double Hardware::measured(const Gang& gang) const {
+  if (noise_ <= 0) return gang.rate * bias_;
+  const AttemptId& id = gang.attempt;
+  std::uint64_t seed = mix64(noise_seed_ ^ id.job.hi);
+  for (const std::uint64_t word :
+       {id.job.lo, id.number,
+        static_cast<std::uint64_t>(clock_.now().time_since_epoch().count())})
+    seed = mix64(seed ^ word);
+  return gang.rate * bias_ * std::exp(noise_ * Rng(seed).normal());
 }
 
 void Hardware::set_sick(GpuId gpu, bool sick) {

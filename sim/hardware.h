@@ -51,6 +51,11 @@ class Hardware {
   Hardware(const Topology& topology, const Physics& physics, EventQueue& queue,
            const SimClock& clock, std::uint32_t executors, std::vector<JobTruth> jobs,
            std::uint32_t jobs_per_gpu = 1);
+  /// Measured speeds are off by a factor of a log-normal distribution of this sigma, drawn anew for
+  /// each measurement from `seed`, the attempt and the time, so that asking changes nothing.
+  void set_noise(double sigma, std::uint64_t seed) { noise_ = sigma, noise_seed_ = seed; }
+  /// All measured speeds are off by that factor, too: a world that is no longer as it was.
+  void set_bias(double factor) { bias_ = factor; }
 
   // What Launcher asks for. A full GPU refuses another process: `conflict`, counted as an
   // overlap.
@@ -109,6 +114,7 @@ class Hardware {
   Gang& gang_of(const LaunchSpec& spec);
   void begin(std::uint32_t index);
   void account(Gang& gang);
+  [[nodiscard]] double measured(const Gang& gang) const;
   void halt(std::uint32_t index);
   void schedule_end(std::uint32_t index);
   void remove(std::uint32_t index);
@@ -135,6 +141,8 @@ class Hardware {
   std::uint32_t busy_ = 0, moving_ = 0;
   std::uint64_t changes_ = 0;
   std::string overlap_;
+  double noise_ = 0, bias_ = 1;
+  std::uint64_t noise_seed_ = 0;
   std::set<GpuId> sick_;
   std::uint64_t health_ = 0;
 };

@@ -47,6 +47,9 @@ struct SimOptions {
   double straggler_sigma = 0;                ///< of physics full
   std::shared_ptr<const Crowding> crowding;  ///< of physics full; null: the fitted form
   SpeedChoice speed;                         ///< what policies ask, where physics is full
+  /// A learned speed model is told what runs how fast so often; zero: never.
+  Duration observe = std::chrono::minutes(5);
+  double measure_noise = 0.03;  ///< of measured speeds: standard deviation of their logarithm
   DurationKnowledge durations;
   NetworkModel network;
   bool check = false;  ///< S1 to S9 after every event; a violation is an error

@@ -11,7 +11,16 @@ namespace starling {
 namespace {
 
 // One stream of random numbers per purpose.
-enum Salt : std::uint64_t { kNetworkSalt = 1, kClientSalt = 2, kNoiseSalt = 3, kAgentSalt = 1000, kDiskSalt = 1ULL << 40U };
+enum Salt : std::uint64_t { kNetworkSalt = 1, kClientSalt = 2, kNoiseSalt = 3, kMeasureSalt = 4, kAgentSalt = 1000, kDiskSalt = 1ULL << 40U };
+
+class Kept final : public SpeedMemory {
+ public:
+  explicit Kept(std::vector<std::byte>& where) : where_(where) {}
+  void keep(std::span<const std::byte> state) override { where_.assign(state.begin(), state.end()); }
+
+ private:
+  std::vector<std::byte>& where_;
+};
 
 }  // namespace
 
@@ -48,6 +57,7 @@ Status World::Parts::build() {
     speed = make_flat_speed();
   }
   options.limits.jobs_per_gpu = jobs_per_gpu(facts, physics->varies());
+  if (learns()) options.timers.report = options.observe;
   if (Status planned = plan_seats(); !planned.ok()) return planned;
   if (options.check)
     checker = std::make_unique<Checker>(agent_configs.front().flock, options.limits.jobs_per_gpu);
@@ -64,6 +74,7 @@ Status World::Parts::build() {
   const auto executors = static_cast<std::uint32_t>(executor_configs.size());
   hardware = std::make_unique<Hardware>(topology, *physics, queue, clock, executors,
                                         std::move(truths), options.limits.jobs_per_gpu);
+  hardware->set_noise(options.measure_noise, rng.fork(kMeasureSalt).next());
 
   const auto add_seat = [this](NodeId id) {
     seats.push_back(std::make_unique<Seat>(id, network));
@@ -79,6 +90,7 @@ Status World::Parts::build() {
     watch_disk(*seats.back());
   };
   authorities.resize(agent_configs.size());
+  learned.resize(agent_configs.size());
   for (const AgentConfig& config : agent_configs) add_seat(agent_node(config.me));
   for (std::uint32_t e = 0; e < executors; ++e) {
     add_seat(executor_node(e));
@@ -161,6 +173,16 @@ void World::Parts::plan_jobs() {
   reschedule(seats.size() - 1);
 }
 
+/// Each life of an agent that learns has a model of its own, which begins with what is on disk.
+Status World::Parts::give_speed(std::size_t agent) {
+  if (!learns()) return done();
+  auto made = make_speed(options.speed, topology, physics.get());
+  if (!made) return made.error();
+  seats[agent]->speed = std::move(made).value();
+  seats[agent]->memory = std::make_unique<Kept>(learned[agent]);
+  return seats[agent]->speed->restore(learned[agent]);
+}
+
 Status World::Parts::start_agent(std::size_t agent) {
   auto policy = policies.make(options.policy);
   if (!policy) return policy.error();
@@ -180,9 +202,13 @@ Status World::Parts::start_agent(std::size_t agent) {
       seat.stall += stall;
     });
   }
-  seat.node = std::make_unique<AgentNode>(
-      Agent(config, topology, *speed, std::move(brain), agent_rng, recovered.value()),
+  if (Status given = give_speed(agent); !given.ok()) return given;
+  auto made = std::make_unique<AgentNode>(
+      Agent(config, topology, seat.speed ? *seat.speed : *speed, std::move(brain), agent_rng,
+            recovered.value()),
       seat.endpoint, *seat.journal, node);
+  if (seat.speed) made->teach(*seat.speed, *seat.memory);
+  seat.node = std::move(made);
   reschedule(agent);
   return done();
 }

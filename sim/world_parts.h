@@ -27,6 +27,8 @@ struct Seat {
   NodeId id;
   SimEndpoint endpoint;
   std::unique_ptr<WatchedJournal> journal;
+  std::unique_ptr<SpeedModel> speed;   ///< of an agent's life that learns; else the world's is asked
+  std::unique_ptr<SpeedMemory> memory;  ///< of the same
   std::unique_ptr<Node> node;  ///< null while it is down
   Instant tick_at = kNever;    ///< of the one tick event that counts
   Instant last_tick{};
@@ -68,6 +70,7 @@ struct World::Parts {
   Network network;
   std::unique_ptr<Physics> physics;
   std::unique_ptr<SpeedModel> speed;
+  std::vector<std::vector<std::byte>> learned;  ///< on disk, by agent
   std::unique_ptr<Hardware> hardware;
   std::unique_ptr<Checker> checker;  ///< null unless options.check
   std::uint64_t checked = 0;         ///< what the checker last looked at, as a hash
@@ -100,6 +103,11 @@ struct World::Parts {
   Status plan_seats();
   void plan_jobs();
   Status start_agent(std::size_t agent);
+  Status give_speed(std::size_t agent);
+  [[nodiscard]] bool learns() const {
+    return physics->varies() && options.speed.kind == SpeedKind::learned && !options.speed.frozen &&
+           options.observe > Duration{0};
+  }
   Status start_executor(std::size_t executor);
   void crash(std::size_t seat);
   void pause(Seat& seat, Duration lasts);

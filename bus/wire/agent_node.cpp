@@ -26,4 +26,19 @@ void AgentNode::tick_core(Instant now) {
   if (timed) agent_.note_decision_time(stopwatch()->now() - before);
 }
 
+void AgentNode::run_commands() {
+  if (model_ == nullptr) return;
+  for (const SpeedSample& sample : out_.teach) {
+    model_->observe(sample.job, sample.placement, sample.beside, sample.relative);
+    ++unkept_;
+  }
+  if (unkept_ >= kKeepEvery) keep_learned();
+}
+
+void AgentNode::keep_learned() {
+  if (unkept_ == 0) return;
+  unkept_ = 0;
+  memory_->keep(model_->state());
+}
+
 }  // namespace starling

@@ -233,6 +233,10 @@ class Decoder : public PartReader {
         for (const std::uint32_t s : *t.drained_servers()) m.drained_servers.push_back(server(s));
       }
       m.sick_gpus = optional_gpus(t.sick_gpus());
+      if (const SpeedHealth* h = t.speed(); h != nullptr) {
+        m.speed = {text(h->model()), h->fallbacks(), h->observed(),
+                   h->refused(),     h->drifts(),    text(h->trouble())};
+      }
     }
     if (m.gpus > limits().gpus_total) fail("gpus: more than a data centre may have");
     if (m.free > m.gpus) fail("free: more than gpus");

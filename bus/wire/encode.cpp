@@ -101,13 +101,20 @@ class Encoder {
     const Fence f = fence(m.fence);
     const Numbers servers = two_ ? numbers(m.drained_servers) : Numbers{};
     const Numbers sick = two_ ? numbers(m.sick_gpus) : Numbers{};
+    fb::Offset<SpeedHealth> speed;
+    if (two_ && !m.speed.model.empty()) {
+      const auto& h = m.speed;
+      const auto trouble = head(h.trouble);
+      speed = CreateSpeedHealth(b_, name(h.model), h.fallbacks, h.observed, h.refused, h.drifts,
+                                trouble);
+    }
     const auto later = [this](std::uint32_t n) { return two_ ? n : 0; };
     return CreateAgentStatus(
         b_, m.agent.value, &f, m.gpus, m.free, m.quarantined, m.waiting, m.running, m.accepted,
         m.finished, m.failed, m.forwards, m.cross_partition_gangs, m.preemptions, m.resizes,
         m.decisions, m.refused_frames, m.messages, m.decision_p50_us, m.decision_p99_us,
         static_cast<std::uint16_t>(later(m.protocol)), later(m.suspected), later(m.cut_off),
-        later(m.patience), later(m.drained), later(m.sick), servers, sick);
+        later(m.patience), later(m.drained), later(m.sick), servers, sick, speed);
   }
   auto body(const starling::BidRequest& m) {
     const AttemptId a = id(m.attempt);

@@ -3,22 +3,9 @@
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 
-#include <algorithm>
+#include "interference/train/as_torch.h"
 
 namespace starling {
-namespace {
-
-at::Tensor as_torch(std::span<const float> values, std::vector<std::int64_t> shape) {
-  at::Tensor out = at::empty(shape, at::kFloat);
-  std::copy(values.begin(), values.end(), out.data_ptr<float>());
-  return out;
-}
-
-at::Tensor as_torch(const Tensor& tensor) {
-  return as_torch(tensor.values, {tensor.shape.begin(), tensor.shape.end()});
-}
-
-}  // namespace
 
 std::vector<float> reference_forward(const Weights& weights, std::span<const float> in,
                                      std::size_t rows, const std::string& prefix) {

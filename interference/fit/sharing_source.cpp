@@ -1,4 +1,5 @@
-// Pairs of jobs on one GPU: Gavel's, the campaign of the paper, and Lucid's.
+// Pairs of jobs on one GPU: Gavel's, the campaign of the paper. How well the form meets Lucid's is
+// told too, but nothing fitted to those goes on: their licence forbids any use for money.
 #include <algorithm>
 #include <map>
 
@@ -52,14 +53,6 @@ Result<std::size_t> gavel_index(const DataTable& table, std::size_t row, std::st
                                     " is none of Gavel's 26 job types"};
   return static_cast<std::size_t>(type - gavel_job_types().data());
 }
-
-// Models that Lucid ran and Gavel did not. Its VGG trains on CIFAR-10 and is not the catalogue's,
-// its NeuMF was only run beside itself.
-struct LucidName {
-  std::string_view lucid, model;
-};
-constexpr LucidName kLucidNames[] = {
-    {"DCGAN", "dcgan"}, {"MobileNetV2", "mobilenet-v2"}, {"MobileNetV3", "mobilenet-v3"}};
 
 }  // namespace
 
@@ -124,11 +117,6 @@ Status fit_lucid_pairs(const std::filesystem::path& folder, FitReport& report) {
   }
   const auto figures = fit_pairs(samples, index.size(), 0);
   add_errors("lucid", "one type", figures, samples, 0, report);
-  for (const LucidName& name : kLucidNames) {
-    const auto at = index.find(std::string(name.lucid));
-    if (at != index.end())
-      report.sharing.push_back({"", std::string(name.model), figures[at->second]});
-  }
   return done();
 }
 

@@ -13,14 +13,13 @@
 namespace starling {
 namespace {
 
-// Of the form alone, and of a server's crowd before anything was observed; as in the analytic
-// model.
-constexpr double kFormError = 0.3;
+// Of a server's crowd and of a link before anything was observed.
 constexpr double kHostDeviation = 0.06;
 constexpr double kLinkDeviation = 0.2;
 constexpr double kSlowest = 0.01;
+constexpr double kNews = 0.1;  // of log speeds, summed up: those who keep answers ask again
 
-class LearnedSpeed final : public LearnedSpeedModel {
+class LearnedSpeed final : public SpeedModel {
  public:
   LearnedSpeed(const Topology& topology, InterferenceNet net)
       : topology_(topology),
@@ -77,20 +76,30 @@ class LearnedSpeed final : public LearnedSpeedModel {
     meet(job, placement, beside, meetings);
     const double predicted = form_.relative(job, placement, beside);
     if (meetings.empty() || !(predicted > 0)) return;
-    if (residuals_.observe(meetings, std::log(measured / predicted))) {
+    const double before = residuals_.correction(meetings);
+    const bool drift = residuals_.observe(meetings, std::log(measured / predicted));
+    news_ += std::abs(residuals_.correction(meetings) - before);
+    if (news_ > kNews) {
+      news_ = 0;
+      ++version_;
+    }
+    if (drift) {
       trouble_ = "drift: " + job.model + " beside others on one " +
                  to_string(residuals_.drifted().relation) + " runs otherwise than it did";
     }
   }
 
+  [[nodiscard]] std::uint64_t version() const noexcept override { return version_; }
   [[nodiscard]] SpeedHealth health() const override {
-    return {fallbacks_, residuals_.observed(), refused_, residuals_.drifts(), trouble_};
+    return {"learned", fallbacks_, residuals_.observed(), refused_, residuals_.drifts(), trouble_};
   }
   [[nodiscard]] std::vector<std::byte> state() const override {
     return residuals_.empty() ? std::vector<std::byte>() : residuals_.state(crowding_.net().hash());
   }
   [[nodiscard]] Status restore(std::span<const std::byte> state) override {
-    return state.empty() ? done() : residuals_.restore(state, crowding_.net().hash());
+    if (state.empty()) return done();
+    ++version_;
+    return residuals_.restore(state, crowding_.net().hash());
   }
 
  private:
@@ -148,12 +157,14 @@ class LearnedSpeed final : public LearnedSpeedModel {
   std::unique_ptr<SpeedModel> analytic_;
   std::vector<GpuKind> kinds_;  // by GPU type
   Residuals residuals_;
+  double news_ = 0;  // changes of answers since version_ last grew
+  std::uint64_t version_ = 0;
   std::uint64_t refused_ = 0;
   mutable std::uint64_t fallbacks_ = 0;
   mutable std::string trouble_;
 };
 
-class FallbackSpeed final : public LearnedSpeedModel {
+class FallbackSpeed final : public SpeedModel {
  public:
   FallbackSpeed(const Topology& topology, std::string reason)
       : analytic_(make_analytic_speed(topology)), reason_(std::move(reason)) {}
@@ -165,9 +176,9 @@ class FallbackSpeed final : public LearnedSpeedModel {
   [[nodiscard]] double scaling(const JobProfile& job) const override {
     return analytic_->scaling(job);
   }
-  [[nodiscard]] SpeedHealth health() const override { return {asked_, 0, 0, 0, reason_}; }
-  [[nodiscard]] std::vector<std::byte> state() const override { return {}; }
-  [[nodiscard]] Status restore(std::span<const std::byte>) override { return done(); }
+  [[nodiscard]] SpeedHealth health() const override { 
+    return {"analytic", asked_, 0, 0, 0, reason_};
+  }
 
  private:
   std::unique_ptr<SpeedModel> analytic_;
@@ -177,18 +188,18 @@ class FallbackSpeed final : public LearnedSpeedModel {
 
 }  // namespace
 
-Result<std::unique_ptr<LearnedSpeedModel>> make_learned_speed(const Topology& topology,
+Result<std::unique_ptr<SpeedModel>> make_learned_speed(const Topology& topology,
                                                               const Weights& weights) {
   auto net = InterferenceNet::make(weights);
   if (!net) return net.error();
   if (!net.value().gpu)
     return Error{Errc::invalid,
                  "these weights say nothing of jobs that share a GPU: note gpu.types is missing"};
-  return std::unique_ptr<LearnedSpeedModel>(
+  return std::unique_ptr<SpeedModel>(
       std::make_unique<LearnedSpeed>(topology, std::move(net).value()));
 }
 
-std::unique_ptr<LearnedSpeedModel> make_fallback_speed(const Topology& topology,
+std::unique_ptr<SpeedModel> make_fallback_speed(const Topology& topology,
                                                        const std::string& reason) {
   return std::make_unique<FallbackSpeed>(topology, reason);
 }

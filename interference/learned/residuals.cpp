@@ -10,7 +10,7 @@ namespace starling {
 namespace {
 
 constexpr double kNoise = 0.05;   // deviation of one measured log speed
-constexpr double kForget = 2e-4;  // variance that a belief gains with each use
+constexpr double kForget = 2e-4;  // variance of the log speed that a belief's part gains with each use
 constexpr double kCommon = 0.5;   // of a prior's variance, what all others share
 constexpr double kSlack = 0.5;    // of the cumulative sum, in deviations
 constexpr double kAlarm = 8;
@@ -99,7 +99,10 @@ double Residuals::variance(std::span<const Meeting> meetings) const {
 Residuals::Belief& Residuals::belief(const Part& part) {
   const auto [at, added] = beliefs_.try_emplace(part.key);
   Belief& b = at->second;
-  b.variance = added ? part.prior : std::min(b.variance + kForget, std::max(part.prior, kForget));
+  // A belief that counts several times forgets slower: else a crowd would follow every change at
+  // once, and no change would ever be a surprise.
+  const double forget = kForget / (part.times * part.times);
+  b.variance = added ? part.prior : std::min(b.variance + forget, std::max(part.prior, forget));
   b.used = observed_;
   return b;
 }

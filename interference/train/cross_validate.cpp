@@ -41,6 +41,59 @@ std::vector<std::vector<std::uint32_t>> folds_of(const PairData& data, FoldKind 
   return out;
 }
 
+/// Mean of each set, and what each type adds in it as victim and as neighbour: ridge regression, one
+/// unknown after the other.
+class Additive {
+ public:
+  Additive(const PairData& data, const std::vector<bool>& used) : types_(data.types.size()) {
+    const std::size_t cells = data.sets.size() * types_;
+    mean_.resize(data.sets.size());
+    victim_.resize(cells);
+    other_.resize(cells);
+    std::vector<double> rows(data.sets.size(), 1e-9), of_victim(cells, kPrior),
+        of_other(cells, kPrior);
+    const auto each = [&](const auto& call) {
+      for (std::size_t i = 0; i < used.size(); ++i) {
+        if (used[i]) call(data.rows[i], static_cast<double>(data.rows[i].speed));
+      }
+    };
+    each([&](const PairRow& row, double speed) {
+      mean_[row.set] += speed;
+      rows[row.set] += 1;
+      of_victim[at(row.set, row.victim)] += 1;
+      of_other[at(row.set, row.other)] += 1;
+    });
+    for (std::size_t s = 0; s < mean_.size(); ++s) mean_[s] /= rows[s];
+    const auto fit = [&](std::vector<double>& effect, const std::vector<double>& count,
+                         std::uint32_t PairRow::* type) {
+      std::vector<double> sum(cells);
+      each([&](const PairRow& row, double speed) {
+        const std::size_t cell = at(row.set, row.*type);
+        sum[cell] += speed - guess(row) + effect[cell];
+      });
+      for (std::size_t c = 0; c < cells; ++c) effect[c] = sum[c] / count[c];
+    };
+    for (int round = 0; round < kRounds; ++round) {
+      fit(victim_, of_victim, &PairRow::victim);
+      fit(other_, of_other, &PairRow::other);
+    }
+  }
+
+  [[nodiscard]] double mean(const PairRow& row) const { return mean_[row.set]; }
+  [[nodiscard]] double guess(const PairRow& row) const {
+    return mean_[row.set] + victim_[at(row.set, row.victim)] + other_[at(row.set, row.other)];
+  }
+
+ private:
+  static constexpr double kPrior = 0.5;  // rows at no effect
+  static constexpr int kRounds = 50;
+  [[nodiscard]] std::size_t at(std::uint32_t set, std::uint32_t type) const {
+    return set * types_ + type;
+  }
+  std::size_t types_;
+  std::vector<double> mean_, victim_, other_;
+};
+
 }  // namespace
 
 std::vector<std::uint32_t> random_folds(std::uint32_t pairs, std::uint32_t folds,
@@ -58,11 +111,11 @@ HeldOut cross_validate(const PairData& data, FoldKind kind, std::uint32_t folds,
   std::uint32_t count = 0;
   const auto held = folds_of(data, kind, folds, options.seed, count);
   HeldOut out{std::vector<PairGuess>(data.rows.size()),
-              std::vector<std::uint32_t>(data.rows.size()), std::vector<double>(data.rows.size())};
+              std::vector<std::uint32_t>(data.rows.size()), std::vector<double>(data.rows.size()),
+              std::vector<double>(data.rows.size())};
   for (std::uint32_t fold = 0; fold < count; ++fold) {
     std::vector<bool> used(data.rows.size());
     std::set<std::string> types, models;
-    std::vector<double> sum(data.sets.size()), rows(data.sets.size(), 1e-9);
     for (std::size_t i = 0; i < used.size(); ++i) {
       used[i] = std::find(held[i].begin(), held[i].end(), fold) == held[i].end();
       if (!used[i]) continue;
@@ -71,9 +124,8 @@ HeldOut cross_validate(const PairData& data, FoldKind kind, std::uint32_t folds,
         types.insert(data.types[t].name);
         models.insert(data.types[t].model);
       }
-      sum[row.set] += static_cast<double>(row.speed);
-      rows[row.set] += 1;
     }
+    const Additive additive(data, used);
     Weights weights;
     train_pairs(data, used, options, kPrefix, weights);
     const auto model = PairModel::make(weights, kPrefix);
@@ -89,7 +141,8 @@ HeldOut cross_validate(const PairData& data, FoldKind kind, std::uint32_t folds,
       out.guesses[i] = model.value().guess(as_seen(data.types[row.victim]),
                                            as_seen(data.types[row.other]), row.set);
       out.fold[i] = fold;
-      out.mean[i] = sum[row.set] / rows[row.set];
+      out.mean[i] = additive.mean(row);
+      out.additive[i] = additive.guess(row);
     }
     if (step) step(fold + 1, count);
   }

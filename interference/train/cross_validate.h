@@ -19,7 +19,9 @@ enum class FoldKind : std::uint8_t { pairs, types, models };
 struct HeldOut {
   std::vector<PairGuess> guesses;  ///< by row
   std::vector<std::uint32_t> fold;
-  std::vector<double> mean;  ///< of the row's set in what was trained on
+  // Yardsticks: what was trained on has as the mean of the row's set, and as the best sum of that
+  // and of what each type adds as victim and as neighbour.
+  std::vector<double> mean, additive;
 };
 [[nodiscard]] HeldOut cross_validate(const PairData& data, FoldKind kind, std::uint32_t folds,
                                      const PairTrainOptions& options,

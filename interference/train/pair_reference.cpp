@@ -3,16 +3,10 @@
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 
-#include <algorithm>
+#include "interference/train/as_torch.h"
 
 namespace starling {
 namespace {
-
-at::Tensor as_torch(std::span<const float> values, std::vector<std::int64_t> shape) {
-  at::Tensor out = at::empty(shape, at::kFloat);
-  std::copy(values.begin(), values.end(), out.data_ptr<float>());
-  return out;
-}
 
 struct Job {
   at::Tensor x, bias;  // [members, width], [members]
@@ -25,8 +19,7 @@ std::vector<float> reference_log_slowdown(const Weights& weights, const std::str
                                           std::int64_t set) {
   const c10::InferenceMode guard;
   const auto get = [&](const std::string& name) {
-    const Tensor& t = weights.tensors.at(prefix + name);
-    return as_torch(t.values, {t.shape.begin(), t.shape.end()});
+    return as_torch(weights.tensors.at(prefix + name));
   };
   const auto job = [&](const std::string& s, const PairSide& side) {
     const auto p = static_cast<std::int64_t>(side.profile.size());

@@ -31,6 +31,15 @@ PairTrainOptions options_for(PairSource source, const InterferenceTrainOptions& 
   return out;
 }
 
+/// Some tens of pairs of made-up workloads, of which no profile is known.
+PairTrainOptions few_pairs(PairTrainOptions out) {
+  out.width = 3;
+  out.hidden = 4;
+  out.prior = 0.1;
+  out.own_prior = 0.1;
+  return out;
+}
+
 /// Progress of one of several pieces of work that take about as long as their shares say.
 class Pieces {
  public:
@@ -51,13 +60,28 @@ class Pieces {
   std::string what_;
 };
 
+/// Of the means of several (sum, count), without those that have none.
+double deviation(const std::vector<std::pair<double, double>>& parts) {
+  std::vector<double> means;
+  for (const auto& [sum, count] : parts) {
+    if (count > 0) means.push_back(sum / count);
+  }
+  if (means.size() < 2) return 0;
+  double mean = 0, square = 0;
+  for (const double m : means) mean += m / static_cast<double>(means.size());
+  for (const double m : means) square += (m - mean) * (m - mean);
+  return std::sqrt(square / static_cast<double>(means.size() - 1));
+}
+
 /// Errors by set of what was held out, with intervals that were chosen on the other folds.
 void add_errors(const PairData& data, const HeldOut& held, const std::string& split, bool known,
                 std::vector<HeldOutError>& out) {
   const std::uint32_t folds =
       held.fold.empty() ? 1 : *std::max_element(held.fold.begin(), held.fold.end()) + 1;
   std::vector<PairErrors> errors(data.sets.size());
-  std::vector<double> yardstick(data.sets.size());
+  std::vector<double> mean(data.sets.size()), additive(data.sets.size());
+  std::vector<std::vector<std::pair<double, double>>> by_fold(data.sets.size());  // sum, rows
+  for (auto& some : by_fold) some.resize(folds);
   for (std::uint32_t fold = 0; fold < folds; ++fold) {
     std::vector<bool> counts(data.rows.size());
     for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = held.fold[i] != fold;
@@ -69,15 +93,19 @@ void add_errors(const PairData& data, const HeldOut& held, const std::string& sp
       const auto speed = static_cast<double>(row.speed);
       errors[row.set].add(speed, {as_measured(data, row.set, held.guesses[i].mean),
                                   intervals.half(held.guesses[i], row.set, known)});
-      yardstick[row.set] += std::abs(held.mean[i] - speed);
+      mean[row.set] += std::abs(held.mean[i] - speed);
+      additive[row.set] += std::abs(held.additive[i] - speed);
+      by_fold[row.set][fold].first +=
+          std::abs(as_measured(data, row.set, held.guesses[i].mean) - speed);
+      by_fold[row.set][fold].second += 1;
     }
   }
   for (std::size_t s = 0; s < errors.size(); ++s) {
     PairErrors& e = errors[s];
-    const double mean = e.rows == 0 ? 0 : yardstick[s] / static_cast<double>(e.rows);
+    const double rows = std::max(1.0, static_cast<double>(e.rows));
     e.close();
-    out.push_back(
-        {to_string(data.source), data.sets[s], split, e.rows, e.mae, e.rmse, e.coverage90, mean});
+    out.push_back({to_string(data.source), data.sets[s], split, e.rows, e.mae, e.rmse, e.coverage90,
+                   mean[s] / rows, additive[s] / rows, deviation(by_fold[s])});
   }
 }
 
@@ -86,7 +114,8 @@ void train_part(const PairData& data, const std::string& prefix, FoldKind unseen
                 const InterferenceTrainOptions& options, Pieces& pieces,
                 InterferenceTraining& out) {
   const std::string source = to_string(data.source);
-  const PairTrainOptions chosen = options_for(data.source, options);
+  PairTrainOptions chosen = options_for(data.source, options);
+  if (options.set == "profile") chosen = few_pairs(chosen);
   PairIntervals intervals;
   const std::vector<bool> all(data.rows.size(), true);
   if (options.check) {
@@ -184,7 +213,8 @@ Status train_open(const InterferenceTrainOptions& options, Pieces& pieces,
   if (!host) return host.error();
   save_host(host.value(), out.weights);
   out.errors.push_back(
-      {"synergy", "all", "rows", host.value().rows, host.value().mae, 0, 0, host.value().mean_mae});
+      {"synergy", "all", "rows", host.value().rows, host.value().mae, 0, 0, host.value().mean_mae,
+       0, 0});
   train_part(gavel.value(), "gpu.", FoldKind::types, 0.6, options, pieces, out);
   train_part(deepshare.value(), "link.", FoldKind::types, 0.3, options, pieces, out);
   pieces.begin(0.1, "gavel: which pairs fit");
@@ -204,20 +234,31 @@ Status train_lucid(const InterferenceTrainOptions& options, Pieces& pieces,
   return done();
 }
 
+Status train_profile(const InterferenceTrainOptions& options, Pieces& pieces,
+                     InterferenceTraining& out) {
+  const auto pairs = read_pairs(options.data);
+  if (!pairs) return pairs.error();
+  if (pairs.value().source != PairSource::gavel)
+    return {Errc::invalid, options.data.string() + ": not a table of 'starling profile'"};
+  train_part(pairs.value(), "gpu.", FoldKind::types, 1, options, pieces, out);
+  return done();
+}
+
 }  // namespace
 
 Result<InterferenceTraining> train_interference(const InterferenceTrainOptions& options) {
   const auto invalid = [](const std::string& what) { return Error{Errc::invalid, what}; };
-  if (options.set != "open" && options.set != "lucid")
-    return invalid("--set: '" + options.set + "' is wrong; give open or lucid");
+  if (options.set != "open" && options.set != "lucid" && options.set != "profile")
+    return invalid("--set: '" + options.set + "' is wrong; give open, lucid or profile");
   if (options.folds < 2 || options.folds > 20)
     return invalid("--folds: " + std::to_string(options.folds) + " is wrong; give 2 to 20");
   if (options.members < 2 || options.members > 16)
     return invalid("--members: " + std::to_string(options.members) + " is wrong; give 2 to 16");
   InterferenceTraining out;
   Pieces pieces(options);
-  const Status trained =
-      options.set == "open" ? train_open(options, pieces, out) : train_lucid(options, pieces, out);
+  const Status trained = options.set == "open"    ? train_open(options, pieces, out)
+                         : options.set == "lucid" ? train_lucid(options, pieces, out)
+                                                  : train_profile(options, pieces, out);
   if (!trained) return trained.error();
   auto& notes = out.weights.notes;
   notes["interference"] = InterferenceNet::kVersion;

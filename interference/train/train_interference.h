@@ -12,8 +12,10 @@
 namespace starling {
 
 struct InterferenceTrainOptions {
-  std::filesystem::path data;  ///< the published data folder
-  std::string set = "open";    ///< open: gavel, deepshare and synergy; lucid: not to be passed on
+  std::filesystem::path data;  ///< the published data folder; of `profile`, the table
+  /// open: gavel, deepshare and synergy; lucid: not to be passed on; profile: a table of
+  /// 'starling profile', whose workloads are known by name alone.
+  std::string set = "open";
   std::uint32_t folds = 5;     ///< 2 to 20
   std::uint32_t members = 6;   ///< 2 to 16
   std::uint64_t seed = 1;
@@ -23,12 +25,15 @@ struct InterferenceTrainOptions {
   std::function<void(double part, const std::string& what)> progress;
 };
 
-/// Errors on rows that training did not see. `yardstick`: of always answering the mean of the rows
-/// trained on.
+/// Errors on rows that training did not see. Yardsticks are the mean errors of two that know the
+/// same rows: one always answers their mean, one adds to it what each type is worth as victim and
+/// as neighbour.
 struct HeldOutError {
   std::string source, set, split;
   std::uint64_t rows = 0;
-  double mae = 0, rmse = 0, coverage90 = 0, yardstick = 0;
+  double mae = 0, rmse = 0, coverage90 = 0, mean = 0;
+  double additive = 0;
+  double spread = 0;  ///< standard deviation of the mean absolute error over the folds
 };
 
 struct InterferenceTraining {

@@ -7,13 +7,14 @@ namespace starling {
 
 std::string to_text(const InterferenceTraining& training) {
   std::string out;
-  char line[160];
+  char line[200];
   for (const HeldOutError& e : training.errors) {
     std::snprintf(line, sizeof line,
-                  "%-9s %-14s %-8s held out %5llu  MAE %.4f  rmse %.4f  in 90%% %.3f  mean %.4f\n",
+                  "%-9s %-14s %-8s held out %5llu  MAE %.4f (folds +- %.4f)  rmse %.4f  in 90%% "
+                  "%.3f  mean %.4f  additive %.4f\n",
                   e.source.c_str(), e.set.c_str(), e.split.c_str(),
-                  static_cast<unsigned long long>(e.rows), e.mae, e.rmse, e.coverage90,
-                  e.yardstick);
+                  static_cast<unsigned long long>(e.rows), e.mae, e.spread, e.rmse, e.coverage90,
+                  e.mean, e.additive);
     out += line;
   }
   if (training.feasibility_auc > 0) {
@@ -34,7 +35,9 @@ std::string to_json(const InterferenceTraining& training) {
                       {"mae", e.mae},
                       {"rmse", e.rmse},
                       {"coverage90", e.coverage90},
-                      {"mean_mae", e.yardstick}});
+                      {"mae_spread", e.spread},
+                      {"mean_mae", e.mean},
+                      {"additive_mae", e.additive}});
   }
   char hash[20];
   std::snprintf(hash, sizeof hash, "%016llx",

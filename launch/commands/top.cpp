@@ -35,7 +35,8 @@ std::string as_table(const std::vector<AgentStatus>& agents, const Session& s) {
       {"agent",    "host",         "GPUs",      "free",     "quarantined", "bad",
        "drained",  "waiting",      "running",   "accepted", "finished",    "failed",
        "forwards", "gangs across", "decisions", "p50",      "p99",         "bad frames",
-       "suspects", "cut off",      "patience",  "protocol"}};
+       "suspects", "cut off",      "patience",  "protocol", "speeds",   "learned from",
+       "drifts",   "fallbacks"}};
   for (const AgentStatus& a : agents) {
     rows.push_back({"agent-" + std::to_string(a.agent.value),
                     host_name(s, a),
@@ -58,9 +59,17 @@ std::string as_table(const std::vector<AgentStatus>& agents, const Session& s) {
                     with_commas(a.suspected),
                     with_commas(a.cut_off),
                     with_commas(a.patience),
-                    with_commas(a.protocol)});
+                    with_commas(a.protocol),
+                    a.speed.model.empty() ? "-" : a.speed.model,
+                    with_commas(a.speed.observed),
+                    with_commas(a.speed.drifts),
+                    with_commas(a.speed.fallbacks)});
   }
   std::string text = table_text(rows);
+  for (const AgentStatus& a : agents) {
+    if (!a.speed.trouble.empty())
+      text += "agent-" + std::to_string(a.agent.value) + ": speed model: " + a.speed.trouble + "\n";
+  }
   if (agents.size() < expected)
     text += std::to_string(expected - agents.size()) + " of " + std::to_string(expected) +
             " agents do not answer\n";
@@ -95,6 +104,13 @@ std::string as_json(const std::vector<AgentStatus>& agents, const Session& s) {
                     {"patience", a.patience},
                     {"protocol", a.protocol},
                     {"drained", a.drained},
+                    {"speed",
+                     {{"model", a.speed.model},
+                      {"observed", a.speed.observed},
+                      {"refused", a.speed.refused},
+                      {"drifts", a.speed.drifts},
+                      {"fallbacks", a.speed.fallbacks},
+                      {"trouble", a.speed.trouble}}},
                     {"drained_servers", numbers(a.drained_servers)},
                     {"bad_gpus", numbers(a.sick_gpus)}});
   }

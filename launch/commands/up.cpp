@@ -8,6 +8,8 @@
 #include <set>
 #include <thread>
 
+#include "interference/learned/interference_net.h"
+#include "interference/speed_choice.h"
 #include "launch/commands/commands.h"
 #include "launch/deployment_plan.h"
 #include "launch/exit_codes.h"
@@ -27,6 +29,33 @@ namespace {
 /// Each agent has a place for every partition then.
 constexpr std::uint32_t kMostWithFewerAgents = 17;
 
+/// --speed as daemons are to read it, wherever they run. Weights that cannot be used stop no flock:
+/// its agents fall back to the analytic model and say so.
+Result<std::string> usable_speed(const UpOptions& o) {
+  if (o.speed.empty()) return std::string();
+  auto choice = parse_speed(o.speed);
+  if (!choice) return choice.error();
+  SpeedChoice& speed = choice.value();
+  if (speed.kind == SpeedKind::physics && (o.launcher != "emulated" || o.physics != "full")) {
+    return {Errc::invalid,
+            "only emulated jobs have physics that can be known: give --launcher emulated --physics "
+            "full, or learned"};
+  }
+  if (!speed.file.empty()) {
+    speed.file = std::filesystem::absolute(speed.file).lexically_normal();
+    if (!std::filesystem::exists(speed.file))
+      return {Errc::invalid, speed.file + ": no such file"};
+    const auto weights = load_weights(speed.file);
+    const auto net = weights ? InterferenceNet::make(weights.value()) : weights.error();
+    if (!net) {
+      const std::string file = weights ? speed.file + ": " : std::string();
+      std::fprintf(stderr, "starling: %s%s; agents will ask the analytic model\n", file.c_str(),
+                   net.error().message.c_str());
+    }
+  }
+  return text_of(speed);
+}
+
 }  // namespace
 
 Result<UpPlan> up_plan(const UpOptions& o, const std::filesystem::path& dir) {
@@ -41,6 +70,8 @@ Result<UpPlan> up_plan(const UpOptions& o, const std::filesystem::path& dir) {
   if (o.physics != "trace" && o.physics != "full") {
     return {Errc::invalid, "up: --physics: '" + o.physics + "' is wrong; give trace or full"};
   }
+  auto speed = usable_speed(o);
+  if (!speed) return {Errc::invalid, "up: --speed: " + speed.error().message};
   if (o.launcher == "process" && o.speedup != 1) {
     return {Errc::invalid,
             "up: --speedup is for emulated jobs; give --launcher emulated, or no speedup"};
@@ -69,6 +100,7 @@ Result<UpPlan> up_plan(const UpOptions& o, const std::filesystem::path& dir) {
   plan.dir = dir;
   plan.policy = o.policy;
   plan.physics = o.physics;
+  plan.speed = std::move(speed).value();
   plan.launcher = o.launcher;
   plan.agents = partitions;
   plan.servers_per_executor = o.servers_per_executor;
@@ -263,6 +295,9 @@ void add_up(const Command& root) {
   command.option("--launcher", o->launcher, "process|emulated",
                  "jobs are commands, or pretend to run (default process)");
   command.option("--physics", o->physics, "trace|full", "of emulated jobs (default trace)");
+  command.option("--speed", o->speed, "MODEL",
+                 "what agents ask how fast jobs run beside others: analytic, learned, learned:FILE, "
+                 "frozen or physics, that of emulated jobs (default analytic with --physics full)");
   command.option("--speedup", o->speedup, "X", "of emulated jobs (default 1)", 0.0);
   command.option("--state", o->state, "etcd://HOST:PORT[,...]",
                  "the agents' journals are there (default: in the flock's directory)");

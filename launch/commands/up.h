@@ -13,7 +13,7 @@ namespace starling {
 /// The options of `starling up`.
 struct UpOptions {
   std::string flock, topology, policy = "consolidate", launcher = "process", physics = "trace",
-                               state, hosts;
+                               speed, state, hosts;
   std::uint32_t agents = 1, partitions = 0, servers_per_executor = 8, standbys = kUsualStandbys;
   std::uint32_t protocol = kNewestProtocol;
   bool agents_given = false, no_restart = false, json = false;

@@ -2,8 +2,8 @@
 
 #include "agents/check_journal.h"
 #include "bus/flock.h"
-#include "interference/models.h"
 #include "launch/daemon/goodbye_line.h"
+#include "launch/daemon/hosted_speed.h"
 #include "launch/daemon/out_of_reach.h"
 #include "launch/log.h"
 #include "launch/transport.h"
@@ -82,8 +82,8 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
       prefix + "life " + std::to_string(life.value) + ", " +
       std::to_string(partition.recovered.size()) + " records recovered" +
       (deployment.state.empty() ? "" : ", epoch " + std::to_string(partition.mine.epoch.value)));
-  const auto speed =
-      deployment.physics == "full" ? make_analytic_speed(host.topology) : make_flat_speed();
+  HostedSpeed speed(deployment, host.topology,
+                    host.state.path() / ("speed-" + std::to_string(seat.partition.value)), prefix);
   const Rng rng = Rng(deployment.seed).fork(me.value).fork(life.value);
   const ScaledClock clock(deployment.speedup);
   // How long jobs have waited counts over all lives; in stretched time there is no calendar.
@@ -94,9 +94,10 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
   NodeOptions options;
   options.clock = &clock;
   options.stopwatch = &machine_clock();
-  AgentNode node(Agent(std::move(core).value(), host.topology, *speed, std::move(policy).value(),
-                       rng, partition.recovered),
+  AgentNode node(Agent(std::move(core).value(), host.topology, speed.model(),
+                       std::move(policy).value(), rng, partition.recovered),
                  endpoint, *partition.journal, options);
+  if (speed.learns()) node.teach(speed.model(), speed);
   Housekeeping house;
   house.inherited = partition.recovered.size();
   partition.recovered = {};
@@ -105,6 +106,8 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
   const auto pulse = [&] {
     line.say(node.core().status(), node.counters());
     goodbye.say(node);
+    node.keep_learned();
+    speed.say();
   };
   OutOfReach out_of_reach;
   log_info(prefix + "serving with policy " + deployment.policy);
@@ -119,7 +122,7 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
   };
   house.pulse = pulse;
   const Status ended = serve(node, clock, house);
-  pulse();
+  pulse();  // keeps what was learned
   const bool given_up =
       ended.ok() || ended.error().code == Errc::busy || ended.error().code == Errc::expired;
   if (given_up) partition.authority->release(partition.mine);

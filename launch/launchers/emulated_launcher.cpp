@@ -65,7 +65,7 @@ std::vector<Progress> EmulatedLauncher::measure() {
   std::vector<Progress> all;
   for (auto& [attempt, gang] : gangs_) {
     count(gang, clock_.now());
-    all.push_back({attempt, from_seconds(gang.served_s), gang.rate});
+    all.push_back({attempt, from_seconds(gang.served_s), gang.startup_s > 0 ? 0 : gang.rate});
   }
   return all;
 }

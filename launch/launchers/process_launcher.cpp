@@ -184,7 +184,7 @@ std::vector<Progress> ProcessLauncher::measure() {
   const Instant now = clock_.now();
   for (const auto& [key, part] : parts_) {
     if (all.empty() || all.back().attempt != key.first)
-      all.push_back({key.first, now - part.started, 1});
+      all.push_back({key.first, now - part.started, 0});
   }
   return all;
 }

@@ -1,5 +1,5 @@
 // Drawn as SVG by hand: the page needs no chart library.
-const kWide = 420, kTall = 320, kLeft = 46, kBottom = 36, kTop = 10, kRight = 10;
+const kWide = 420, kTall = 320, kLeft = 54, kBottom = 40, kTop = 10, kRight = 18;
 const svgMake = (tag, parent, attributes, text) => {
   const e = document.createElementNS('http://www.w3.org/2000/svg', tag);
   for (const [k, v] of Object.entries(attributes || {})) e.setAttribute(k, v);
@@ -12,15 +12,16 @@ const plane = (id, most, xName, yName) => {
   $(id).replaceChildren();
   const svg = svgMake('svg', $(id), {viewBox: `0 0 ${kWide} ${kTall}`, role: 'img', 'aria-label': `${yName} over ${xName}`});
   const x = (v) => kLeft + v / most * (kWide - kLeft - kRight), y = (v) => kTall - kBottom - v / most * (kTall - kBottom - kTop);
-  for (let i = 0; i <= 5; ++i) {
-    const v = most * i / 5;
+  const steps = most === 100 ? 5 : Math.round(most * 5);  // of 20, or of 0.2
+  for (let i = 0; i <= steps; ++i) {
+    const v = Number((most * i / steps).toFixed(6));
     svgMake('line', svg, {x1: x(v), x2: x(v), y1: y(0), y2: y(most), stroke: grid});
     svgMake('line', svg, {x1: x(0), x2: x(most), y1: y(v), y2: y(v), stroke: grid});
     svgMake('text', svg, {x: x(v), y: kTall - kBottom + 15, 'text-anchor': 'middle'}, tick(v));
     svgMake('text', svg, {x: kLeft - 6, y: y(v) + 4, 'text-anchor': 'end'}, tick(v));
   }
   svgMake('text', svg, {x: (kLeft + kWide) / 2, y: kTall - 5, 'text-anchor': 'middle'}, xName);
-  svgMake('text', svg, {x: 12, y: kTall / 2, 'text-anchor': 'middle', transform: `rotate(-90 12 ${kTall / 2})`}, yName);
+  svgMake('text', svg, {x: 14, y: kTall / 2, 'text-anchor': 'middle', transform: `rotate(-90 14 ${kTall / 2})`}, yName);
   svgMake('line', svg, {x1: x(0), y1: y(0), x2: x(most), y2: y(most), stroke: soft, 'stroke-dasharray': '4 3'});
   return {svg, x, y};
 };
@@ -51,6 +52,12 @@ choose($('set-choice'), sets, (chosen) => {
     const dot = svgMake('circle', s.svg, {cx: s.x(r[3]), cy: s.y(r[4]), r: 2.2, fill: colorOf(r[0]), 'fill-opacity': 0.55});
     svgMake('title', dot, {}, `${data.types[r[1]]} beside ${data.types[r[2]]}: measured ${r[3]}, predicted ${r[4]} ± ${r[5]}`);
   }
+  const shown = data.sets.map((name, i) => [name, i]).filter(([, i]) => rows.some((r) => r[0] === i));
+  shown.forEach(([name, i], line) => {
+    const y = kTop + 12 + 16 * line;
+    svgMake('circle', s.svg, {cx: kLeft + 12, cy: y - 4, r: 4, fill: colorOf(i)});
+    svgMake('text', s.svg, {x: kLeft + 21, y}, name);
+  });
   const c = plane('calibration', 100, 'should hold, %', 'holds, %');
   const points = kLevels.map(([level, times]) => [level, 100 * rows.filter((r) => Math.abs(r[3] - r[4]) <= times * r[5]).length / Math.max(rows.length, 1)]);
   svgMake('polyline', c.svg, {points: points.map(([a, b]) => `${c.x(a)},${c.y(b)}`).join(' '), fill: 'none', stroke: colors[0], 'stroke-width': 2});
