@@ -1,29 +1,16 @@
-// What people write: files of every kind that the program reads.
+// What people write: files of every kind that an agent or a simulation reads.
 #include <string>
+#include <vector>
 
 #include "base/check.h"
-#include "launch/experiment/load_experiment.h"
-#include "policies/registry.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/targets.h"
+#include "tests/fuzz/text.h"
 #include "topology/load.h"
 #include "workload/job_file.h"
 #include "workload/trace.h"
 
 namespace starling::fuzz {
-namespace {
-
-std::string text_of(Bytes bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-/// A refusal says why, or it is worth nothing.
-template <class R>
-void must_explain(const R& result) {
-  if (!result.ok()) STARLING_CHECK(!result.error().message.empty());
-}
-
-}  // namespace
 
 void topology(Bytes bytes) {
   const auto parsed = parse_topology(text_of(bytes), "fuzz.yaml");
@@ -56,11 +43,6 @@ void job(Bytes bytes) {
   must_explain(read);
   if (!read) return;
   for (const JobSpec& spec : read.value()) STARLING_CHECK(spec.gpus() > 0);
-}
-
-void experiment(Bytes bytes) {
-  static const PolicyRegistry policies = make_policy_registry();
-  must_explain(parse_experiment(text_of(bytes), "fuzz.yaml", policies));
 }
 
 }  // namespace starling::fuzz
