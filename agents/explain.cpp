@@ -129,6 +129,7 @@ std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
       explain_shares(job, lines);
   }
   if (!job.trouble.empty()) lines.push_back("last time: " + job.trouble);
+  for (std::string& line : s.policy->explain(id)) lines.push_back(std::move(line));
   return lines;
 }
 

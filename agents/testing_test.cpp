@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <set>
 
 #include "agents/describe_test.h"
 #include "interference/models.h"
@@ -298,79 +297,6 @@ void TestFlock::step_client(const starling::Event& event) {
   for (const Send& send : out.send) post(client_node(0), send);
 }
 
-void TestFlock::run(std::uint32_t e, const RunCommand& command) {
-  const auto end_at = [&](Instant when, const ProcessKey& key, Process& process) {
-    process.version = ++versions_;
-    Event event;
-    event.attempt = key.first;
-    event.server = key.second;
-    event.version = process.version;
-    queue_.emplace(when, std::move(event));
-  };
-  if (const auto* launch = std::get_if<LaunchSpec>(&command)) {
-    const ProcessKey key{launch->attempt, launch->server};
-    if (processes_.contains(key)) return fault("started twice: " + attempt_text(launch->attempt));
-    ++launches_;
-    Process process;
-    process.executor = e;
-    process.gpus = launch->gpus;
-    process.started = now_;
-    const auto code = exit_codes_.find(launch->attempt.job.lo);
-    process.code = code == exit_codes_.end() ? 0 : code->second;
-    const Duration duration = launch->spec.duration;
-    note("hardware: " + attempt_text(launch->attempt) + " starts on GPUs " +
-         gpus_text(launch->gpus));
-    if (duration > Duration{0}) {
-      end_at(later(now_, std::max(duration - launch->served, Duration{0})), key, process);
-    }
-    processes_.emplace(key, process);
-    return;
-  }
-  const StopSpec& stop = std::get<StopSpec>(command);
-  for (auto& [key, process] : processes_) {
-    if (key.first != stop.attempt || process.executor != e) continue;
-    process.code = -15;
-    end_at(now_, key, process);
-  }
-}
-
-void TestFlock::crash_agent(std::uint32_t a) {
-  if (agents_[a].core == nullptr) return;
-  agents_[a].snapshot = agents_[a].core->snapshot();
-  agents_[a].core.reset();
-  note("agent " + std::to_string(a) + " crashes");
-}
-
-void TestFlock::crash_agent_at(std::uint32_t a, std::uint64_t n, bool before_sending) {
-  agents_[a].crash_at = n;
-  agents_[a].crash_before_sending = before_sending;
-}
-
-void TestFlock::restart_agent(std::uint32_t a, bool compacted) {
-  AgentSeat& seat = agents_[a];
-  if (seat.core != nullptr) return;
-  note("agent " + std::to_string(a) + " is back");
-  ++seat.config.incarnation.value;
-  if (compacted) seat.journal = seat.snapshot;
-  start_agent(a, seat.journal);
-}
-
-void TestFlock::crash_executor(std::uint32_t e) {
-  note("executor " + std::to_string(e) + " and its machine die");
-  executors_[e].core.reset();
-  std::erase_if(processes_, [&](const auto& entry) { return entry.second.executor == e; });
-}
-
-void TestFlock::restart_executor(std::uint32_t e) {
-  note("executor " + std::to_string(e) + " is back");
-  ExecutorSeatState& seat = executors_[e];
-  ++seat.config.incarnation.value;
-  seat.core = std::make_unique<Executor>(seat.config, topology_, seat.journal);
-  for (const LaunchSpec& part : seat.core->running()) {
-    step_executor(e, Exit{part.attempt, part.server, {0, true, "the machine died"}, Duration{0}});
-  }
-}
-
 void TestFlock::fault(const std::string& what) {
   faults_.push_back(what);
   note("FAULT: " + what);
@@ -383,66 +309,6 @@ void TestFlock::note(const std::string& line) {
 }
 
 std::vector<std::string> TestFlock::take_transcript() { return std::exchange(transcript_, {}); }
-
-void TestFlock::check_record(std::uint32_t a, const Record& record) {
-  note("  agent " + std::to_string(a) + " writes " + describe(record));
-  if (const auto* over = std::get_if<JobEnded>(&record)) {
-    if (!ended_.emplace(over->job, over->state.phase).second) {
-      fault("job " + std::to_string(over->job.lo) + " ends twice");
-    }
-  } else if (const auto* starting = std::get_if<AttemptStarting>(&record)) {
-    if (ended_.contains(starting->attempt.job)) fault("an attempt starts after the job's end");
-    starting_[starting->attempt] = starting->gang;
-  } else if (const auto* committed = std::get_if<ShareCommitted>(&record)) {
-    committed_[{committed->attempt, PartitionId{a}}] = true;
-  }
-}
-
-void TestFlock::check() {
-  std::set<GpuId> used;
-  std::map<JobId, AttemptId> live;
-  for (const auto& [key, process] : processes_) {
-    const AttemptId attempt = key.first;
-    for (const GpuId gpu : process.gpus) {
-      if (!used.insert(gpu).second)
-        fault("GPU " + std::to_string(gpu.value) + " runs two processes");
-    }
-    if (live.emplace(attempt.job, attempt).first->second != attempt) {
-      fault("two attempts of one job run");
-    }
-    const auto gang = starting_.find(attempt);
-    if (gang == starting_.end()) {
-      fault("runs without a home's decision");
-    } else {
-      for (const Share& share : gang->second) {
-        if (!committed_.contains({attempt, share.partition})) fault("runs without the whole gang");
-      }
-    }
-    const AgentId owner = executors_[process.executor].config.owner;
-    if (agents_[owner.value].core == nullptr || agent(owner.value).reconciling()) continue;
-    const Hold* hold = agent(owner.value).ledger.find(attempt);
-    const bool held = hold != nullptr && std::includes(hold->gpus.begin(), hold->gpus.end(),
-                                                       process.gpus.begin(), process.gpus.end());
-    if (!held) fault("a process runs on GPUs that the ledger does not give it");
-  }
-  for (const AgentSeat& a : agents_) {
-    if (a.core == nullptr) continue;
-    const AgentState& s = a.core->state();
-    std::set<GpuId> held;
-    for (const auto& [attempt, hold] : s.ledger.holds()) {
-      for (const GpuId gpu : hold.gpus) {
-        if (!held.insert(gpu).second) fault("a GPU is held twice");
-        if (s.ledger.gpus().is_free(gpu)) fault("a held GPU is free");
-      }
-    }
-    const Ledger& ledger = s.ledger;
-    const std::size_t out_of_use = ledger.quarantined_count() + ledger.drained_count();
-    if (held.size() + ledger.free_count() + out_of_use != s.partition.gpus.size()) {
-      fault("free, held, quarantined and drained GPUs do not add up");
-    }
-    if (s.waiting_jobs != s.waiting.size()) fault("waiting jobs are miscounted");
-  }
-}
 
 TEST_CASE("equal seeds give equal runs, whatever gets lost") {
   std::vector<std::string> runs[2];

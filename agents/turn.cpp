@@ -49,10 +49,14 @@ void Step::look_for_turn() {
   if (oldest != nullptr) open_turn(s.jobs.at(oldest->spec->id));
 }
 
+/// Owners that speak the first protocol take a claim for a bid, so they are left out: homes that
+/// each claimed their own partition alone would keep one another from everything for ever.
 void Step::open_turn(Job& job) {
+  if (s.config.protocol < 2) return;
   std::vector<const PeerState*> order{&s.peers[me().value]};
   for (const PeerState& peer : s.peers) {
-    if (peer.peer.agent != me() && reachable(peer.watch)) order.push_back(&peer);
+    if (peer.peer.agent == me() || peer.watch.protocol < 2 || !reachable(peer.watch)) continue;
+    order.push_back(&peer);
   }
   std::vector<PartitionId> claimed;
   std::uint64_t room = 0;

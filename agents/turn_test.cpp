@@ -111,6 +111,28 @@ TEST_CASE("a home that dies in its gang's turn leaves no partition closed") {
   CHECK(stream.flock.faults().empty());
 }
 
+TEST_CASE("nobody claims a partition whose owner speaks a protocol without turns") {
+  for (const std::uint32_t home : {0U, 1U}) {
+    TestFlock flock({.agents = 2,
+                     .servers = 2,
+                     .policy = "fifo:queue=skip",
+                     .delay = 1ms,
+                     .lossy = true,
+                     .protocol = 1});
+    for (std::uint64_t n = 1; n <= 2; ++n)
+      flock.submit(n, 4, 15min, static_cast<std::uint32_t>(n - 1));
+    flock.submit(kGang, 8, 10s, home);
+    for (int i = 0; i < 14 * 60; ++i) {
+      flock.run_for(1s);
+      REQUIRE_FALSE(flock.agent(0).claim);
+      REQUIRE_FALSE(flock.agent(1).claim);
+    }
+    CHECK(flock.settle(1h));
+    CHECK(flock.phase(kGang) == JobPhase::finished);
+    CHECK(flock.faults().empty());
+  }
+}
+
 TEST_CASE("where a GPU is out of service nobody waits for all of them") {
   Stream stream("fifo:queue=skip");
   stream.flock.crash_executor(1);

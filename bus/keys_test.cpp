@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/test_folder.h"
 #include "bus/flock.h"
 #include "bus/test_flock.h"
 
@@ -21,7 +22,7 @@ std::string text_of(const fs::path& file) {
 void put(const fs::path& file, const std::string& text) { std::ofstream(file) << text; }
 
 TEST_CASE("keys survive a file that only the owner can read") {
-  const testing::Folder folder;
+  const TestFolder folder("keys");
   const fs::path file = folder.path / "agent.key";
   const KeyPair keys = generate_keys().value();
   CHECK(is_key(keys.public_key));
@@ -43,7 +44,7 @@ TEST_CASE("keys survive a file that only the owner can read") {
 }
 
 TEST_CASE("files that are no keys are refused") {
-  const testing::Folder folder;
+  const TestFolder folder("keys");
   const fs::path file = folder.path / "agent.key";
   CHECK(read_key_file(file).error().code == Errc::io);
   const KeyPair keys = generate_keys().value(), others = generate_keys().value();
@@ -57,7 +58,7 @@ TEST_CASE("files that are no keys are refused") {
 }
 
 TEST_CASE("a flock survives its file") {
-  const testing::Folder folder;
+  const TestFolder folder("keys");
   const fs::path file = folder.path / "flock.json";
   const std::string key = generate_keys().value().public_key;
   Flock flock;
@@ -76,7 +77,7 @@ TEST_CASE("a flock survives its file") {
 }
 
 TEST_CASE("flaws of a flock are named") {
-  const testing::Folder folder;
+  const TestFolder folder("keys");
   const fs::path file = folder.path / "flock.json";
   const auto flaw = [&](const std::string& members) {
     put(file, R"({"flock": 1, "members": [)" + members + "]}");

@@ -8,27 +8,13 @@
 #include <optional>
 #include <string>
 
+#include "base/test_folder.h"
 #include "bus/flock.h"
 #include "bus/keys.h"
 #include "bus/roles.h"
 #include "bus/zmq_endpoint.h"
 
 namespace starling::testing {
-
-/// A fresh folder, gone at the end of the scope.
-struct Folder {
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "starling-XXXXXX").string();
-    path = mkdtemp(name.data());
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::filesystem::path path;
-};
 
 struct SteadyClock : Clock {
   [[nodiscard]] Instant now() const noexcept override {
@@ -58,7 +44,7 @@ class SocketFlock {
     return e.receive(clock.now() + std::chrono::milliseconds(ms));
   }
 
-  Folder folder;
+  TestFolder folder{"bus"};
   SteadyClock clock;
   Flock flock;
   std::map<NodeId, KeyPair> keys;

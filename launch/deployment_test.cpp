@@ -6,20 +6,15 @@
 #include <fstream>
 #include <set>
 
+#include "base/test_folder.h"
 #include "bus/flock.h"
 #include "launch/deployment_plan.h"
-#include "launch/local_flock.h"
 #include "launch/state_dir.h"
 #include "topology/generate.h"
 
 using namespace starling;
 
 namespace {
-
-struct Folder {
-  std::filesystem::path path = temporary_dir().value();
-  ~Folder() { std::filesystem::remove_all(path); }
-};
 
 Topology sixteen_servers() {
   GeneratorOptions shape;
@@ -43,7 +38,7 @@ TEST_CASE("executors cover every server once and never cross a partition") {
 }
 
 TEST_CASE("what is deployed reads back, with secrets for their owner alone") {
-  const Folder folder;
+  const TestFolder folder("deployment");
   DeploymentPlan plan;
   plan.dir = folder.path / "flock";
   plan.agents = 2;
@@ -76,7 +71,7 @@ TEST_CASE("standby seats belong to the next agents in the circle") {
   CHECK(host_of_seat(PartitionId{1}, 1, 3) == AgentId{2});
   CHECK(host_of_seat(PartitionId{1}, 2, 3) == AgentId{0});
   // Nobody stands in for agents whose journals are on their own disks.
-  const Folder folder;
+  const TestFolder folder("deployment");
   DeploymentPlan plan;
   plan.dir = folder.path / "flock";
   plan.agents = 2;
@@ -87,7 +82,7 @@ TEST_CASE("standby seats belong to the next agents in the circle") {
 }
 
 TEST_CASE("a flock is not made for an etcd that is not there, or badly named") {
-  const Folder folder;
+  const TestFolder folder("deployment");
   DeploymentPlan plan;
   plan.dir = folder.path / "flock";
   plan.state = "etcd://nowhere";
@@ -101,7 +96,7 @@ TEST_CASE("a flock is not made for an etcd that is not there, or badly named") {
 }
 
 TEST_CASE("a broken deployment names the file") {
-  const Folder folder;
+  const TestFolder folder("deployment");
   CHECK(read_deployment(folder.path).error().code == Errc::not_found);
   std::ofstream(folder.path / "deployment.json") << "{\"topology\": 3}";
   const auto read = read_deployment(folder.path);
@@ -110,7 +105,7 @@ TEST_CASE("a broken deployment names the file") {
 }
 
 TEST_CASE("a state directory has one user, and no two lives are the same") {
-  const Folder folder;
+  const TestFolder folder("deployment");
   auto first = StateDir::take(folder.path / "state");
   REQUIRE(first.ok());
   CHECK(StateDir::take(folder.path / "state").error().code == Errc::conflict);

@@ -6,16 +6,11 @@
 #include <fstream>
 #include <thread>
 
-#include "launch/local_flock.h"
+#include "base/test_folder.h"
 
 using namespace starling;
 
 namespace {
-
-struct Folder {
-  std::filesystem::path path = temporary_dir().value();
-  ~Folder() { std::filesystem::remove_all(path); }
-};
 
 std::vector<Supervisor::Ended> wait_for_end(Supervisor& supervisor) {
   for (int i = 0; i < 1000; ++i) {
@@ -46,7 +41,7 @@ bool gone(pid_t pid) {
 }  // namespace
 
 TEST_CASE("a child that ends is reported once, with its status and last words") {
-  const Folder folder;
+  const TestFolder folder("supervisor");
   Supervisor supervisor;
   REQUIRE(
       supervisor
@@ -61,7 +56,7 @@ TEST_CASE("a child that ends is reported once, with its status and last words") 
 }
 
 TEST_CASE("a program that is not there is an error at once") {
-  const Folder folder;
+  const TestFolder folder("supervisor");
   Supervisor supervisor;
   const auto started = supervisor.start("child", {"/no/such/program"}, folder.path / "log");
   REQUIRE_FALSE(started.ok());
@@ -69,7 +64,7 @@ TEST_CASE("a program that is not there is an error at once") {
 }
 
 TEST_CASE("stopping reaches grandchildren and those that do not listen") {
-  const Folder folder;
+  const TestFolder folder("supervisor");
   const std::string script = "trap '' TERM; sleep 600 & echo $! > " +
                              (folder.path / "pid").string() + "; while :; do sleep 1; done";
   pid_t grandchild = 0;

@@ -125,6 +125,9 @@ class Policy {
   /// `gpus_per_worker` workers never straddle servers.
   [[nodiscard]] virtual Placement offer(const View& view, std::uint32_t want,
                                         std::uint32_t gpus_per_worker);
+  /// Why it did with the job what it did last, a line each, for people; nothing if it does not keep
+  /// that, or no longer.
+  [[nodiscard]] virtual std::vector<std::string> explain(JobId) const { return {}; }
 };
 
 }  // namespace starling

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_folder.h"
 #include "store/etcd_journal.h"
 #include "store/sample_records.h"
 #include "store/sqlite_journal.h"
@@ -35,14 +36,12 @@ void measure(const std::string& name, Journal& journal, std::size_t size) {
 }  // namespace
 
 TEST_CASE("how fast journals are" * doctest::skip()) {
-  std::string folder = (std::filesystem::temp_directory_path() / "starling-speed-XXXXXX").string();
-  REQUIRE(::mkdtemp(folder.data()) != nullptr);
   {
-    auto sqlite = SqliteJournal::open(std::filesystem::path(folder) / "journal.db");
+    const TestFolder folder("speed");
+    auto sqlite = SqliteJournal::open(folder.path / "journal.db");
     REQUIRE(sqlite.ok());
     for (const std::size_t size : {1, 10, 100}) measure("SQLite", *sqlite.value(), size);
   }
-  std::filesystem::remove_all(folder);
   TestEtcd* const etcd = TestEtcd::get();
   if (etcd == nullptr) return;
   const EtcdAddress flock = etcd->flock("speed");

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include "base/test_folder.h"
 #include "store/batches.h"
 #include "store/crash_vfs.h"
 #include "store/sqlite_journal.h"
@@ -25,18 +26,9 @@ namespace {
 constexpr std::uint64_t kBatches = 12;
 
 /// In memory where there is such a folder: only what SQLite is told counts here, not the real disk.
-struct Folder {
-  fs::path path;
-  Folder() {
-    const fs::path base = fs::exists("/dev/shm") ? "/dev/shm" : fs::temp_directory_path();
-    std::string name = (base / "starling-crash-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
+struct Folder : TestFolder {
+  Folder()
+      : TestFolder("crash", fs::exists("/dev/shm") ? "/dev/shm" : fs::temp_directory_path()) {}
   [[nodiscard]] fs::path journal() const { return path / "journal.sqlite"; }
   [[nodiscard]] fs::path log() const { return path / "journal.sqlite-wal"; }
 };

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/rng.h"
+#include "base/test_folder.h"
 #include "store/batches.h"
 #include "store/journal_battery.h"
 
@@ -19,18 +20,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder that is gone afterwards.
-struct Folder {
-  fs::path path;
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "starling-store-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
+struct Folder : TestFolder {
+  Folder() : TestFolder("store") {}
   [[nodiscard]] fs::path journal() const { return path / "journal.sqlite"; }
 };
 

@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/test_folder.h"
 #include "store/await_epoch.h"
 #include "store/etcd_authority.h"
 #include "store/etcd_client.h"
@@ -46,9 +47,6 @@ class TestEtcd {
   }
 
   TestEtcd() {
-    std::string name = (std::filesystem::temp_directory_path() / "starling-etcd-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    folder_ = name;
     for (std::size_t i = 0; i < kMembers; ++i) {
       peer_ports_[i] = free_port();
       client_ports_[i] = free_port();
@@ -58,8 +56,6 @@ class TestEtcd {
   }
   ~TestEtcd() {
     for (std::size_t i = 0; i < kMembers; ++i) kill(i);
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
   }
   TestEtcd(const TestEtcd&) = delete;
   TestEtcd& operator=(const TestEtcd&) = delete;
@@ -97,7 +93,7 @@ class TestEtcd {
                                       "--name",
                                       name,
                                       "--data-dir",
-                                      (folder_ / name).string(),
+                                      (folder_.path / name).string(),
                                       "--listen-client-urls",
                                       url(client_ports_[i]),
                                       "--advertise-client-urls",
@@ -117,7 +113,7 @@ class TestEtcd {
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
-    const std::string log = (folder_ / (name + ".log")).string();
+    const std::string log = (folder_.path / (name + ".log")).string();
     const pid_t parent = ::getpid();
     pids_[i] = ::fork();
     REQUIRE(pids_[i] >= 0);
@@ -160,7 +156,7 @@ class TestEtcd {
     }
   }
 
-  std::filesystem::path folder_;
+  TestFolder folder_{"etcd"};
   std::array<int, kMembers> peer_ports_{}, client_ports_{};
   std::array<pid_t, kMembers> pids_{};
   std::array<bool, kMembers> paused_{};

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "base/rng.h"
-#include "workload/test_folder.h"
+#include "base/test_folder.h"
 
 using namespace starling;
 

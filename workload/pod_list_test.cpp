@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "base/test_data.h"
-#include "workload/test_folder.h"
+#include "base/test_folder.h"
 
 using namespace starling;
 using namespace std::chrono_literals;

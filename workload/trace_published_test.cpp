@@ -8,7 +8,7 @@
 #include "base/test_data.h"
 #include "workload/check_job.h"
 #include "workload/stats.h"
-#include "workload/test_folder.h"
+#include "base/test_folder.h"
 #include "workload/trace.h"
 
 using namespace starling;

@@ -7,7 +7,7 @@
 
 #include "base/rng.h"
 #include "base/test_data.h"
-#include "workload/test_folder.h"
+#include "base/test_folder.h"
 #include "workload/text_file.h"
 
 using namespace starling;

@@ -1,25 +1,17 @@
 #include <algorithm>
-#include <cmath>
-#include <set>
 #include <utility>
 
 #include "bus/roles.h"
 #include "bus/wire/frame.h"
-#include "wire_generated.h"
+#include "bus/wire/part_reader.h"
 
 namespace starling::wire {
 namespace {
 
-namespace fb = flatbuffers;
-
-/// Translates a verified frame and checks what the verifier cannot: meaning. The first thing that
-/// is wrong is kept; later reads go on with harmless values and the whole is refused at the end.
-class Decoder {
+/// Translates a verified frame, message by message.
+class Decoder : public PartReader {
  public:
-  Decoder(const Limits& limits, std::size_t frame_bytes, std::uint16_t protocol)
-      : limits_(limits), budget_(frame_bytes), protocol_(protocol) {}
-
-  [[nodiscard]] const char* error() const { return error_; }
+  using PartReader::PartReader;
 
   Message message(const Frame& f) {
     switch (f.body_type()) {
@@ -137,8 +129,6 @@ class Decoder {
   }
 
  private:
-  // --- messages -------------------------------------------------------------------------------
-
   starling::Hello read(const Hello& t) {
     starling::Hello m;
     m.role = known<starling::Role>(t.role(), Role::MAX, "role: unknown");
@@ -154,7 +144,7 @@ class Decoder {
     starling::Digest m{
         fence(t.fence()),       t.version(), t.gpus(),        t.free(), t.largest_free_server(),
         t.whole_free_servers(), t.waiting(), t.waiting_gpus()};
-    if (m.gpus > limits_.gpus_total) fail("gpus: more than a data centre may have");
+    if (m.gpus > limits().gpus_total) fail("gpus: more than a data centre may have");
     if (m.free > m.gpus) fail("free: more than gpus");
     if (m.largest_free_server > m.free) fail("largest_free_server: more than free");
     if (m.whole_free_servers > m.free) fail("whole_free_servers: more than free");
@@ -187,7 +177,7 @@ class Decoder {
   }
   starling::Explanation read(const Explanation& t) {
     return {job(t.job()),
-            texts(t.lines(), kLines, text_bytes(limits_), "lines: too many or too long")};
+            texts(t.lines(), kLines, text_bytes(limits()), "lines: too many or too long")};
   }
   starling::ListJobs read(const ListJobs& t) {
     starling::ListJobs m{job(t.after()), t.limit()};
@@ -201,7 +191,7 @@ class Decoder {
     if (t.jobs()->size() > kJobsPerList) return fail("jobs: more than 1000"), m;
     m.jobs.reserve(t.jobs()->size());
     for (const JobState* state : *t.jobs()) {
-      if (error_ != nullptr) break;
+      if (failed()) break;
       m.jobs.push_back(read(*state));
       if (m.jobs.size() > 1 && !(m.jobs[m.jobs.size() - 2].job < m.jobs.back().job)) {
         fail("jobs: not ascending");
@@ -248,7 +238,7 @@ class Decoder {
                    h->refused(),     h->drifts(),    text(h->trouble())};
       }
     }
-    if (m.gpus > limits_.gpus_total) fail("gpus: more than a data centre may have");
+    if (m.gpus > limits().gpus_total) fail("gpus: more than a data centre may have");
     if (m.free > m.gpus) fail("free: more than gpus");
     if (m.quarantined > m.gpus) fail("quarantined: more than gpus");
     if (m.drained > m.gpus) fail("drained: more than gpus");
@@ -256,10 +246,13 @@ class Decoder {
     return m;
   }
   starling::BidRequest read(const BidRequest& t) {
-    starling::BidRequest m{attempt(t.attempt()), t.gpus(), t.gpus_per_worker(),
-                           names(t.gpu_types()), two() ? hold(t.claim_ms()) : 0,
+    starling::BidRequest m{attempt(t.attempt()),
+                           t.gpus(),
+                           t.gpus_per_worker(),
+                           names(t.gpu_types()),
+                           two() ? hold(t.claim_ms()) : 0,
                            two() ? span(t.waited_ns()) : Duration{0}};
-    if (m.gpus == 0 || m.gpus > limits_.gpus_per_job)
+    if (m.gpus == 0 || m.gpus > limits().gpus_per_job)
       fail("gpus: none, or more than a job may have");
     if (m.gpus_per_worker == 0 || m.gpus_per_worker > m.gpus)
       fail("gpus_per_worker: not in 1..gpus");
@@ -317,7 +310,7 @@ class Decoder {
     if (t.items()->size() > kItemsPerInventory) return fail("items: too many"), m;
     m.items.reserve(t.items()->size());
     for (const InventoryItem* item : *t.items()) {
-      if (error_ != nullptr) break;
+      if (failed()) break;
       m.items.push_back({attempt(item->attempt()), gang_gpus(*item->gpus()), item->exited(),
                          item->exit() == nullptr ? starling::ExitStatus{} : exit(*item->exit()),
                          span(item->served_ns())});
@@ -338,192 +331,7 @@ class Decoder {
   To fenced(const From& t) {
     return {attempt(t.attempt()), fence(t.fence())};
   }
-
-  // --- parts ----------------------------------------------------------------------------------
-
-  /// Fields of protocol 2 are there.
-  [[nodiscard]] bool two() const { return protocol_ >= 2; }
-  void fail(const char* what) {
-    if (error_ == nullptr) error_ = what;
-  }
-  /// What is copied out of a frame is never more than the frame: many references to one long text
-  /// would otherwise turn a small frame into gigabytes.
-  bool spend(std::size_t bytes) {
-    if (bytes > budget_) return fail("parts refer to the same bytes"), false;
-    budget_ -= bytes;
-    return true;
-  }
-  template <class To, class From>
-  To known(From value, From most, const char* what) {
-    if (value > most) return fail(what), To::unknown;
-    return static_cast<To>(value);
-  }
-  starling::Refusal why(Refusal r) {
-    return known<starling::Refusal>(r, Refusal::MAX, "why: unknown");
-  }
-
-  static starling::JobId job(const JobId* j) { return {j->hi(), j->lo()}; }
-  static starling::AttemptId attempt(const AttemptId* a) {
-    return {job(&a->job()), Epoch{a->home_epoch()}, a->number()};
-  }
-  PartitionId partition(std::uint32_t p) {
-    if (p >= limits_.peers) fail("partition: out of range");
-    return PartitionId{p};
-  }
-  AgentId agent(std::uint32_t a) {
-    if (a >= limits_.peers) fail("agent: out of range");
-    return AgentId{a};
-  }
-  ServerId server(std::uint32_t s) {
-    if (s >= limits_.gpus_total) fail("server: out of range");
-    return ServerId{s};
-  }
-  NodeId watched(std::uint32_t n) {
-    const starling::Role role = role_of(NodeId{n});
-    if (role != starling::Role::agent && role != starling::Role::executor)
-      fail("node: neither an agent nor an executor");
-    return NodeId{n};
-  }
-  starling::Fence fence(const Fence* f) { return {partition(f->partition()), Epoch{f->epoch()}}; }
-  Duration span(std::int64_t ns) {
-    if (ns < 0 || ns > kLongest.count()) fail("duration: negative, or longer than 73 years");
-    return Duration{ns};
-  }
-  std::uint32_t hold(std::uint32_t ms) {
-    if (ms > kLongestHold_ms) fail("hold: longer than a day");
-    return ms;
-  }
-  double amount(double x, double most, const char* what) {
-    if (!(x >= 0 && x <= most)) return fail(what), 0.0;  // NaN fails too
-    return x;
-  }
-
-  std::string bounded(const fb::String* s, std::size_t most, const char* what) {
-    if (s == nullptr) return {};
-    if (s->size() > most) return fail(what), std::string{};
-    if (!spend(s->size())) return {};
-    return s->str();
-  }
-  std::string name(const fb::String* s) {
-    return bounded(s, limits_.name_bytes, "a name is too long");
-  }
-  std::string text(const fb::String* s) {
-    return bounded(s, text_bytes(limits_), "a text is too long");
-  }
-
-  using Strings = fb::Vector<fb::Offset<fb::String>>;
-  std::vector<std::string> texts(const Strings* list, std::uint32_t count, std::size_t bytes_each,
-                                 const char* what) {
-    std::vector<std::string> out;
-    if (list == nullptr) return out;
-    if (list->size() > count) return fail(what), out;
-    out.reserve(list->size());
-    for (const fb::String* s : *list) {
-      if (error_ != nullptr) break;
-      out.push_back(bounded(s, bytes_each, what));
-    }
-    return out;
-  }
-  std::vector<std::string> names(const Strings* list) {
-    return texts(list, kLines, limits_.name_bytes, "gpu_types: too many or too long");
-  }
-
-  /// Ascending ids below gpus_total.
-  Placement gpus(const fb::Vector<std::uint32_t>& in) {
-    Placement out;
-    if (in.size() > limits_.gpus_per_job) return fail("gpus: more than a job may have"), out;
-    if (!spend(in.size() * sizeof(std::uint32_t))) return out;
-    out.reserve(in.size());
-    for (const std::uint32_t gpu : in) {
-      if (gpu >= limits_.gpus_total) return fail("gpus: id out of range"), out;
-      if (!out.empty() && out.back().value >= gpu) return fail("gpus: not ascending"), out;
-      out.push_back(GpuId{gpu});
-    }
-    return out;
-  }
-  Placement optional_gpus(const fb::Vector<std::uint32_t>* in) {
-    return in == nullptr ? Placement{} : gpus(*in);
-  }
-  Placement gang_gpus(const fb::Vector<std::uint32_t>& in) {
-    if (in.size() == 0) fail("gpus: none");
-    return gpus(in);
-  }
-  starling::Share share(const Share& s) { return {partition(s.partition()), gang_gpus(*s.gpus())}; }
-  std::vector<starling::Share> gang(const fb::Vector<fb::Offset<Share>>& in) {
-    std::vector<starling::Share> out;
-    if (in.size() == 0) return fail("gang: empty"), out;
-    if (in.size() > limits_.participants_per_job) return fail("gang: too many partitions"), out;
-    out.reserve(in.size());
-    std::size_t total = 0;
-    std::set<PartitionId> seen;
-    for (const Share* s : in) {
-      if (error_ != nullptr) break;
-      out.push_back(share(*s));
-      total += out.back().gpus.size();
-      if (in.size() > 1 && !seen.insert(out.back().partition).second)
-        fail("gang: a partition twice");
-    }
-    if (total > limits_.gpus_per_job) fail("gang: more GPUs than a job may have");
-    return out;
-  }
-  starling::ExitStatus exit(const ExitStatus& e) {
-    return {e.code(), e.lost(),
-            bounded(e.log_tail(), limits_.log_tail_bytes, "log_tail: too long")};
-  }
-  starling::JobSpec own_spec(const JobSpec& t, const AttemptId* a) {
-    starling::JobSpec s = spec(t);
-    if (s.id != job(&a->job())) fail("spec: of another job than the attempt");
-    return s;
-  }
-  starling::JobSpec spec(const JobSpec& t) {
-    starling::JobSpec s;
-    s.id = job(t.id());
-    s.name = name(t.name());
-    s.user = name(t.user());
-    s.queue = name(t.queue());
-    s.model = name(t.model());
-    s.workers = t.workers();
-    s.gpus_per_worker = t.gpus_per_worker();
-    s.min_workers = t.min_workers();
-    s.max_workers = t.max_workers();
-    s.cpus_per_worker = amount(t.cpus_per_worker(), 1e6, "cpus_per_worker: not in 0..1e6");
-    s.memory_gib_per_worker =
-        amount(t.memory_gib_per_worker(), 1e9, "memory_gib_per_worker: not in 0..1e9");
-    s.gpu_types = names(t.gpu_types());
-    s.priority = t.priority();
-    s.duration = span(t.duration_ns());
-    s.command =
-        texts(t.command(), kArguments, limits_.command_bytes, "command: too many or too long");
-    s.environment = texts(t.environment(), kArguments, limits_.command_bytes,
-                          "environment: too many or too long");
-    check(s);
-    return s;
-  }
-  void check(const starling::JobSpec& s) {
-    const std::uint64_t most = limits_.gpus_per_job;
-    if (s.workers == 0 || s.gpus_per_worker == 0) fail("spec: no workers or no GPUs");
-    if (std::uint64_t{s.workers} * s.gpus_per_worker > most)
-      fail("spec: more GPUs than a job may have");
-    const bool fixed = s.min_workers == 0 && s.max_workers == 0;
-    const bool elastic = s.min_workers >= 1 && s.min_workers <= s.workers &&
-                         s.workers <= s.max_workers &&
-                         std::uint64_t{s.max_workers} * s.gpus_per_worker <= most;
-    if (!fixed && !elastic) fail("spec: needs min_workers <= workers <= max_workers");
-    std::size_t bytes = 0;
-    for (const std::string& word : s.command) bytes += word.size();
-    for (const std::string& word : s.environment) bytes += word.size();
-    if (bytes > limits_.command_bytes) fail("spec: command and environment too long");
-  }
-
-  const Limits& limits_;
-  std::size_t budget_;
-  std::uint16_t protocol_;  // of the frame: later fields are not read
-  const char* error_ = nullptr;
 };
-
-}  // namespace
-
-namespace {
 
 std::string protocols_text(std::uint16_t oldest, std::uint16_t newest) {
   return oldest == newest ? std::to_string(oldest) + " is"
@@ -535,7 +343,7 @@ std::string protocols_text(std::uint16_t oldest, std::uint16_t newest) {
 Result<starling::Frame> decode_frame(const std::uint8_t* data, std::size_t size,
                                      const Limits& limits, std::uint16_t protocol) {
   if (!FrameBufferHasIdentifier(data)) return {Errc::invalid, "frame: not of this protocol"};
-  fb::Verifier verifier(data, size, kDepth, kTables);
+  flatbuffers::Verifier verifier(data, size, kDepth, kTables);
   if (!VerifyFrameBuffer(verifier)) return {Errc::invalid, "frame: malformed"};
 
   const Frame& frame = *GetFrame(data);

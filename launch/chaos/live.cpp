@@ -9,6 +9,7 @@
 #include <iterator>
 #include <optional>
 
+#include "launch/chaos/expectations.h"
 #include "launch/chaos/fault_kinds.h"
 #include "launch/chaos/live_flock.h"
 #include "launch/job_lookup.h"
@@ -303,78 +304,14 @@ class Run {
     report.link_corrupted = flock_->links().corrupted;
     report.rss_mib = rss_;
     report.began = began_;
-    measure_throughput(report);
-    check_expectations(report, now);
+    measure_throughput(report, audit_->starts());
+    for (const std::string& what : unmet(scenario_.expect, report))
+      audit_->violate(now, "expected", what);
     audit_->read_records();
     report.totals = audit_->totals();
     report.violations = audit_->violations();
     report.jobs = audit_->jobs();
     flock_.reset();
-  }
-
-  /// Jobs started a second in the 15 s before the first takeover's fault, and in the last 15 of the
-  /// 30 s after it was over.
-  void measure_throughput(LiveReport& report) const {
-    const auto first = std::find_if(report.recoveries.begin(), report.recoveries.end(),
-                                    [](const auto& c) { return c.takeover(); });
-    if (first == report.recoveries.end()) return;
-    const auto rate = [&](double from, double until) {
-      const auto& starts = audit_->starts();
-      return static_cast<double>(std::count_if(starts.begin(), starts.end(),
-                                               [&](double t) { return t >= from && t < until; })) /
-             (until - from);
-    };
-    const double over = first->since + std::max(first->accepted, first->reconciled);
-    report.throughput_before = rate(std::max(began_ + 5, first->since - 15), first->since);
-    report.throughput_after = rate(over + 15, over + 30);
-  }
-
-  void check_expectations(const LiveReport& report, double now) {
-    const Expectations& e = scenario_.expect;
-    const auto must = [&](bool good, const std::string& what) {
-      if (!good) audit_->violate(now, "expected", what);
-    };
-    std::size_t faults = 0, kills = 0;
-    for (const FaultRecord& f : report.faults) {
-      faults += !f.skipped;
-      kills += !f.skipped && f.kind == FaultKind::kill;
-    }
-    must(faults >= e.faults, "only " + std::to_string(faults) + " faults happened; expected " +
-                                 std::to_string(e.faults));
-    must(kills >= e.kills,
-         "only " + std::to_string(kills) + " kills happened; expected " + std::to_string(e.kills));
-    must(report.takeovers >= e.takeovers, "only " + std::to_string(report.takeovers) +
-                                              " takeovers happened; expected " +
-                                              std::to_string(e.takeovers));
-    std::vector<double> accepted;
-    for (const auto& c : report.recoveries) {
-      if (c.takeover() && !c.disturbed) accepted.push_back(c.accepted);
-    }
-    std::sort(accepted.begin(), accepted.end());
-    const auto text = [](double s) {
-      char buffer[32];
-      std::snprintf(buffer, sizeof buffer, "%.2f s", s);
-      return std::string(buffer);
-    };
-    if (!accepted.empty() && e.takeover_median > 0)
-      must(accepted[accepted.size() / 2] <= e.takeover_median,
-           "the median takeover took " + text(accepted[accepted.size() / 2]) + "; expected " +
-               text(e.takeover_median) + " at most");
-    if (!accepted.empty() && e.takeover_most > 0)
-      must(accepted.back() <= e.takeover_most,
-           "a takeover took " + text(accepted.back()) + "; expected " + text(e.takeover_most));
-    double slowest = 0;
-    for (const auto& a : report.answers) slowest = a.excused ? slowest : std::max(slowest, a.took);
-    if (e.answered_within > 0) {
-      must(slowest <= e.answered_within, "a submit was answered after " + text(slowest) +
-                                             "; expected " + text(e.answered_within) + " at most");
-    }
-    must(e.rss_mib == 0 || rss_ <= e.rss_mib,
-         "an agent had " + std::to_string(static_cast<int>(rss_)) + " MiB of memory");
-    if (e.throughput > 0)
-      must(report.throughput_after >= e.throughput * report.throughput_before,
-           "jobs started a second: " + std::to_string(report.throughput_before) + " before, " +
-               std::to_string(report.throughput_after) + " after the takeover");
   }
 
   const Scenario& scenario_;

@@ -6,15 +6,12 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <thread>
 
-#include "bus/flock.h"
 #include "launch/chaos/hooks.h"
 #include "launch/deployment_plan.h"
 #include "launch/exit_codes.h"
 #include "launch/files.h"
-#include "store/etcd_client.h"
 #include "topology/generate.h"
 
 namespace starling::chaos_live {
@@ -22,29 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint32_t kEtcdMembers = 3;
 constexpr double kEndsWithin = 40;  // after SIGTERM, on a machine that is busy
-
-fs::path program_in_path(const std::string& name) {
-  const char* path = std::getenv("PATH");
-  std::string rest = path == nullptr ? "/usr/bin:/bin" : path;
-  rest += ":/usr/sbin:/usr/local/bin:";
-  for (std::size_t end = 0; (end = rest.find(':')) != std::string::npos; rest.erase(0, end + 1)) {
-    const fs::path candidate = fs::path(rest.substr(0, end)) / name;
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return {};
-}
-
-/// tcp://HOST:PORT
-std::pair<std::string, std::uint16_t> host_and_port(const std::string& address) {
-  const std::size_t colon = address.rfind(':');
-  return {address.substr(6, colon - 6),
-          static_cast<std::uint16_t>(std::atoi(address.c_str() + colon + 1))};
-}
-std::string tcp(const std::string& host, std::uint16_t port) {
-  return "tcp://" + host + ":" + std::to_string(port);
-}
 
 }  // namespace
 
@@ -127,154 +102,6 @@ Status LiveFlock::make(const Scenario& scenario, const fs::path& dir) {
   return done();
 }
 
-Status LiveFlock::start_etcd() {
-  etcd_program_ = program_in_path("etcd");
-  if (etcd_program_.empty())
-    return {Errc::unsupported, "no etcd is installed; 'launch/setup --tests' installs it"};
-  auto ports = free_ports(std::size_t{2} * kEtcdMembers);
-  if (!ports) return ports.error();
-  etcd_ports_ = std::move(ports).value();
-  for (std::uint32_t i = 0; i < kEtcdMembers; ++i) {
-    Process p;
-    p.role = Role::etcd;
-    p.number = i;
-    p.rack = ~0U;
-    p.name = "etcd-" + std::to_string(i);
-    p.host = here_;
-    p.port = etcd_ports_[i];
-    processes_.push_back(std::move(p));
-  }
-  for (Process& p : processes_) {
-    if (Status s = run(p); !s.ok()) return s;
-  }
-  // It has a leader once it answers.
-  EtcdAddress address;
-  for (std::uint32_t i = 0; i < kEtcdMembers; ++i)
-    address.members.emplace_back(here_, std::to_string(etcd_ports_[i]));
-  EtcdClient client(address, {std::chrono::seconds(60), std::chrono::seconds(2)});
-  const auto answer = client.range("/", "0", 1);
-  return answer ? done() : Status(answer.error());
-}
-
-std::vector<std::string> LiveFlock::etcd_words(std::uint32_t member) const {
-  const auto url = [&](std::uint16_t port) {
-    return "http://" + here_ + ":" + std::to_string(port);
-  };
-  const auto peer_port = [&](std::uint32_t i) { return etcd_ports_[kEtcdMembers + i]; };
-  std::string cluster;
-  for (std::uint32_t i = 0; i < kEtcdMembers; ++i)
-    cluster += (i > 0 ? ",m" : "m") + std::to_string(i) + "=" + url(peer_port(i));
-  const std::string name = "m" + std::to_string(member);
-  return {etcd_program_.string(),
-          "--name",
-          name,
-          "--data-dir",
-          (dir_ / "etcd" / name).string(),
-          "--listen-client-urls",
-          url(etcd_ports_[member]),
-          "--advertise-client-urls",
-          url(etcd_ports_[member]),
-          "--listen-peer-urls",
-          url(peer_port(member)),
-          "--initial-advertise-peer-urls",
-          url(peer_port(member)),
-          "--initial-cluster",
-          cluster,
-          "--heartbeat-interval",
-          "100",
-          "--election-timeout",
-          "1000",
-          "--auto-compaction-retention",
-          "5m",
-          "--log-level",
-          "error"};
-}
-
-const LiveFlock::Process* LiveFlock::host_of(NodeId node, std::uint32_t seat) const {
-  for (const DeployedNode& d : deployment_.nodes) {
-    if (d.id != node) continue;
-    const std::string host =
-        d.role == starling::Role::agent
-            ? "agent-" + std::to_string(host_of_seat(d.partition, seat, deployment_.agents()).value)
-            : d.name;
-    for (const Process& p : processes_) {
-      if (p.name == host) return &p;
-    }
-  }
-  return nullptr;
-}
-
-Status LiveFlock::make_links() {
-  for (const DeployedNode& node : deployment_.nodes) {
-    if (node.role == starling::Role::client) continue;
-    Process p;
-    p.role = node.role == starling::Role::agent ? Role::agent : Role::executor;
-    p.rack = node.partition.value;
-    p.name = node.name;
-    p.number = static_cast<std::uint32_t>(std::atoi(node.name.c_str() + node.name.find('-') + 1));
-    processes_.push_back(std::move(p));
-  }
-  const fs::path file = dir_ / "flock" / "flock.json";
-  auto read = read_flock(file);
-  if (!read) return read.error();
-  Flock real = std::move(read).value();
-  for (auto& [id, member] : real) {
-    if (member.address.empty()) continue;
-    for (std::uint32_t seat = 0; seat < member.seats(); ++seat) {
-      std::string& address = seat == 0 ? member.address : member.standby[seat - 1].address;
-      auto [host, port] = host_and_port(address);
-      Process* at = const_cast<Process*>(host_of(id, seat));
-      if (namespaces_) address = tcp(host = namespaces_->address(at->rack), port);
-      if (seat == 0) at->host = host, at->port = port;
-    }
-  }
-  if (namespaces_) {
-    if (Status s = write_flock(file, real); !s.ok()) return s;
-  }
-  const auto link = [&](const Process& from, const std::string& to, const std::string& host,
-                        std::uint16_t port) -> Result<std::uint16_t> {
-    auto here = proxies_.add(here_, host, port);
-    if (here) ends_.push_back({from.name, to});
-    return here;
-  };
-  for (const Process& from : processes_) {
-    if (from.role == Role::etcd) continue;
-    Flock view = real;
-    for (auto& [id, member] : view) {
-      if (member.address.empty()) continue;
-      for (std::uint32_t seat = 0; seat < member.seats(); ++seat) {
-        const Process& to = *host_of(id, seat);
-        const bool agent = from.role == Role::agent;
-        // Executors speak to their own partition's agent alone; agents without seats elsewhere to
-        // their own executors.
-        const bool speaks =
-            agent ? to.role == Role::agent || to.rack == from.rack || !deployment_.state.empty()
-                  : to.role == Role::agent;
-        if (to.name == from.name || !speaks) continue;
-        std::string& address = seat == 0 ? member.address : member.standby[seat - 1].address;
-        const auto [host, port] = host_and_port(address);
-        auto here = link(from, to.name, host, port);
-        if (!here) return here.error();
-        address = tcp(here_, here.value());
-      }
-    }
-    if (Status s = write_flock(dir_ / "members" / (from.name + ".json"), view); !s.ok()) return s;
-    if (from.role != Role::agent || deployment_.state.empty()) continue;
-    auto address = EtcdAddress::parse(deployment_.state);
-    if (!address) return address.error();
-    for (std::uint32_t i = 0; i < kEtcdMembers; ++i) {
-      auto here = link(from, "etcd-" + std::to_string(i), here_, etcd_ports_[i]);
-      if (!here) return here.error();
-      address.value().members[i] = {here_, std::to_string(here.value())};
-    }
-    state_of_[from.name] = address.value().url();
-  }
-  wanted_.resize(ends_.size());
-  applied_.resize(ends_.size());
-  proxies_.start();
-  return done();
-}
-
 std::vector<std::string> LiveFlock::environment_of(const Process& p) const {
   if (p.role == Role::etcd) return {};
   const std::string faults = (dir_ / "faults" / p.name).string();
@@ -351,21 +178,6 @@ void LiveFlock::set_disk(const Process& p) const {
 void LiveFlock::set_frames(const Process& p, const FrameFaults& faults) const {
   const Status written = write_text(dir_ / "faults" / (p.name + ".frames"), to_text(faults));
   (void)written;
-}
-
-std::vector<std::size_t> LiveFlock::links_of(const Process& from, const Process& to) const {
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < ends_.size(); ++i) {
-    if (ends_[i].from == from.name && ends_[i].to == to.name) found.push_back(i);
-  }
-  return found;
-}
-
-void LiveFlock::apply_links() {
-  for (std::size_t i = 0; i < wanted_.size(); ++i) {
-    if (wanted_[i] == applied_[i]) continue;
-    proxies_.set(i, applied_[i] = wanted_[i]);
-  }
 }
 
 void LiveFlock::limit_files(const Process& p, int spare) const {

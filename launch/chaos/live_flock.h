@@ -30,6 +30,7 @@ struct DiskFaults {
 /// thread.
 class LiveFlock {
  public:
+  static constexpr std::uint32_t kEtcdMembers = 3;
   enum class Role : std::uint8_t { agent, executor, etcd };
   struct Process {
     Role role = Role::agent;

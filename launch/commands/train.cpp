@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "launch/commands/learning.h"
@@ -20,8 +21,7 @@ namespace fs = std::filesystem;
 fs::path trainer() {
   std::error_code ignored;
   const fs::path here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  for (const fs::path& file :
-       {here / "starling-train", here.parent_path() / "gnn" / "train" / "starling-train"}) {
+  for (const fs::path& file : {here / "starling-train", here / "train" / "starling-train"}) {
     if (fs::exists(file, ignored)) return file;
   }
   return {};
@@ -34,29 +34,63 @@ struct Options {
   bool json = false, quiet = false, unchecked = false;
 };
 
-int train_interference(const Options& o) {
+struct PolicyOptions {
+  std::string config, data, out = "marl.weights", folder = "training";
+  std::uint32_t threads = 2;
+  bool resume = false, json = false, quiet = false;
+};
+
+/// Becomes the trainer; comes back only where that fails.
+int become_trainer(std::vector<std::string> words) {
   const fs::path program = trainer();
   if (program.empty())
     return bad_input(
         "train: the program starling-train is not beside this one; it links libtorch and is built "
         "with -DSTARLING_TORCH=ON");
-  if (const auto good = check_out_file(o.out); !good)
-    return bad_input("train interference: --out: " + good.error().message);
-  std::vector<std::string> words{program.string(), "interference",
-                                 "--out",          o.out,
-                                 "--set",          o.set,
-                                 "--folds",        std::to_string(o.folds),
-                                 "--members",      std::to_string(o.members),
-                                 "--seed",         std::to_string(o.seed)};
-  if (!o.data.empty()) words.insert(words.end(), {"--data", o.data});
-  if (o.json) words.emplace_back("--json");
-  if (o.quiet) words.emplace_back("--quiet");
-  if (o.unchecked) words.emplace_back("--no-check");
+  words.insert(words.begin(), program.string());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   execv(program.c_str(), argv.data());
   return work_failed("train: " + program.string() + ": " + std::strerror(errno));
+}
+
+int train_policy(const PolicyOptions& o) {
+  if (o.config.empty())
+    return bad_input(
+        "train policy: --config FILE is missing: the stages of training, such as "
+        "examples/training/marl.yaml");
+  if (const auto good = check_out_file(o.out); !good)
+    return bad_input("train policy: --out: " + good.error().message);
+  std::vector<std::string> words{"policy", "--config",  o.config,
+                                 "--out",  o.out,       "--folder",
+                                 o.folder, "--threads", std::to_string(o.threads)};
+  if (!o.data.empty()) words.insert(words.end(), {"--data", o.data});
+  if (o.resume) words.emplace_back("--resume");
+  if (o.json) words.emplace_back("--json");
+  if (o.quiet) words.emplace_back("--quiet");
+  return become_trainer(std::move(words));
+}
+
+int train_interference(const Options& o) {
+  if (const auto good = check_out_file(o.out); !good)
+    return bad_input("train interference: --out: " + good.error().message);
+  std::vector<std::string> words{"interference",
+                                 "--out",
+                                 o.out,
+                                 "--set",
+                                 o.set,
+                                 "--folds",
+                                 std::to_string(o.folds),
+                                 "--members",
+                                 std::to_string(o.members),
+                                 "--seed",
+                                 std::to_string(o.seed)};
+  if (!o.data.empty()) words.insert(words.end(), {"--data", o.data});
+  if (o.json) words.emplace_back("--json");
+  if (o.quiet) words.emplace_back("--quiet");
+  if (o.unchecked) words.emplace_back("--no-check");
+  return become_trainer(std::move(words));
 }
 
 }  // namespace
@@ -82,6 +116,24 @@ void add_train(const Command& root) {
   command.flag("-q,--quiet", o->quiet, "no progress on stderr");
   command.examples({"starling train interference --data shared/data --out my.weights"});
   command.action([o] { return train_interference(*o); });
+
+  const Command policy = all.sub("policy", "where jobs go, and when they wait");
+  const auto p = std::make_shared<PolicyOptions>();
+  policy.option("--config", p->config, "FILE", "suite and stages, see docs/learning.md");
+  policy.option("--data", p->data, "DIR",
+                "what ${DATA} stands for in the suite; default $STARLING_DATA");
+  policy.option("--out", p->out, "FILE", "the weights (default marl.weights)");
+  policy.option("--folder", p->folder, "DIR", "for checkpoints and train.jsonl (default training)");
+  policy.option("--threads", p->threads, "N", "runs at once (default 2)", 1U, 1024U);
+  policy.flag("--resume", p->resume,
+              "go on from the last checkpoint of the same configuration and data");
+  policy.flag("--json", p->json, "only JSON on stdout");
+  policy.flag("-q,--quiet", p->quiet, "no progress on stderr");
+  policy.examples(
+      {"starling train policy --config examples/training/marl.yaml --data shared/data --out "
+       "my.weights",
+       "starling run --policy marl:weights=my.weights --topology dc.yaml --trace jobs.csv"});
+  policy.action([p] { return train_policy(*p); });
 }
 
 }  // namespace starling

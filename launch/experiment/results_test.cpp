@@ -7,7 +7,7 @@
 
 #include "launch/report/test_browser.h"
 #include "topology/generate.h"
-#include "workload/test_folder.h"
+#include "base/test_folder.h"
 #include "workload/text_file.h"
 
 using namespace starling;

@@ -14,7 +14,7 @@
 
 #include "launch/experiment/load_experiment.h"
 #include "launch/experiment/results.h"
-#include "workload/test_folder.h"
+#include "base/test_folder.h"
 
 using namespace starling;
 

@@ -12,6 +12,7 @@
 #include <map>
 #include <sstream>
 
+#include "base/test_folder.h"
 #include "launch/launchers/launcher_battery.h"
 #include "launch/launchers/log_tail.h"
 #include "launch/launchers/process_tree.h"
@@ -34,19 +35,12 @@ class SteadyClock final : public Clock {
 struct Rig {
   Topology topology;
   SteadyClock clock;
-  fs::path logs;
+  TestFolder folder{"launch"};
+  fs::path logs = folder.path;
   std::unique_ptr<ProcessLauncher> launcher;
 
   Rig() : topology(two_servers()) {
-    std::string name = (fs::temp_directory_path() / "starling-launch-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    logs = name;
     open();
-  }
-  ~Rig() {
-    launcher.reset();
-    std::error_code ignored;
-    fs::remove_all(logs, ignored);
   }
   static Topology two_servers() {
     GeneratorOptions options;

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/test_folder.h"
 #include "interference/profile/profiled_pairs.h"
 #include "launch/launchers/cpu_pool.h"
 #include "launch/profile/campaign.h"
@@ -19,12 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Folder {
-  inline static int count = 0;
-  fs::path path = fs::temp_directory_path() /
-                  ("profiler_test." + std::to_string(::getpid()) + "." + std::to_string(++count));
-  Folder() { fs::create_directories(path); }
-  ~Folder() { fs::remove_all(path); }
+struct Folder : TestFolder {
+  Folder() : TestFolder("profiler") {}
   void put(const std::string& name, const std::string& text) const {
     fs::create_directories((path / name).parent_path());
     std::ofstream(path / name) << text;

@@ -1,10 +1,17 @@
 cmake_minimum_required(VERSION 3.25)
 # cmake -DNAME=run -DPARTS=.. -DOUT=run_page_template.cpp -P embed.cmake
-# One C++ string out of NAME.html, the style that all pages share, and the scripts charts.js and NAME.js.
-file(READ ${PARTS}/${NAME}.html page)
+# One C++ string out of what all pages share, page.html, page.css and charts.js, and of NAME.html and NAME.js. NAME.html
+# has the title and, where the page needs one, a style of its own before <header>.
+file(READ ${PARTS}/page.html page)
+file(READ ${PARTS}/${NAME}.html own)
 file(READ ${PARTS}/page.css css)
 file(READ ${PARTS}/charts.js charts)
 file(READ ${PARTS}/${NAME}.js js)
+string(FIND "${own}" "<header>" body)
+string(SUBSTRING "${own}" 0 ${body} head)
+string(SUBSTRING "${own}" ${body} -1 body)
+string(REPLACE "@@HEAD@@" "${head}" page "${page}")
+string(REPLACE "@@BODY@@" "${body}" page "${page}")
 string(REPLACE "@@CSS@@" "${css}" page "${page}")
 string(REPLACE "@@JS@@" "${charts}${js}" page "${page}")
 string(SUBSTRING ${NAME} 0 1 first)

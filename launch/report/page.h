@@ -8,7 +8,7 @@
 namespace starling {
 
 /// The pages with @@DATA@@ and @@ECHARTS@@ where those go; made at build time from NAME.html,
-/// NAME.js and what they share, page.css and charts.js.
+/// NAME.js and what they share, page.html, page.css and charts.js.
 extern const char* const kRunPage;
 extern const char* const kExperimentPage;
 extern const char* const kWorkloadPage;

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "launch/report/page.h"
-#include "workload/test_folder.h"
+#include "base/test_folder.h"
 #include "workload/text_file.h"
 
 namespace starling {

@@ -10,7 +10,10 @@
 #include <ctime>
 #include <string>
 
+#include "base/hash.h"
 #include "interference/train/train_interference.h"
+#include "launch/train/policy_config.h"
+#include "nets/weights.h"
 
 namespace {
 
@@ -65,6 +68,73 @@ int interference(starling::InterferenceTrainOptions options, const std::string& 
   return 0;
 }
 
+struct PolicyOptions {
+  std::string config, out = "marl.weights", folder = "training";
+  std::uint32_t threads = 2;
+  bool resume = false, json = false, quiet = false;
+};
+
+int policy(const PolicyOptions& o, const std::string& data, const std::string& date) {
+  auto read = starling::load_policy_config(o.config);
+  if (!read) return fail(read.error(), kBadUsage);
+  starling::PolicyConfig config = std::move(read).value();
+  const starling::Variables variables{{"DATA", data}};
+  const auto training = starling::scenarios_of(config, "training", variables);
+  if (!training) return fail(training.error(), kBadUsage);
+  auto validation = starling::scenarios_of(config, "validation", variables);
+  if (!validation) return fail(validation.error(), kBadUsage);
+  std::vector<starling::Scenario> some = std::move(validation).value();
+  if (config.validation_runs > 0 && config.validation_runs < some.size()) {
+    // Spread evenly over topologies, weeks and loads.
+    std::vector<starling::Scenario> fewer;
+    for (std::uint32_t i = 0; i < config.validation_runs; ++i)
+      fewer.push_back(some[i * some.size() / config.validation_runs]);
+    some = std::move(fewer);
+  }
+  starling::TraceHash hash;
+  hash.add(config.text);
+  const auto add = [&](const std::vector<starling::Scenario>& runs) {
+    for (const starling::Scenario& scenario : runs) {
+      hash.add(scenario.name);
+      for (const auto& job : scenario.trace.jobs) hash.add(job.spec.name + job.spec.model);
+    }
+  };
+  add(training.value());
+  add(some);
+  Progress progress(o.quiet);
+  config.train.progress = [&](double part, const std::string& what) { progress.show(part, what); };
+  config.train.threads = o.threads;
+  config.train.folder = o.folder;
+  config.train.resume = o.resume;
+  config.train.hash = std::to_string(hash.value());
+  std::error_code error;
+  std::filesystem::create_directories(o.folder, error);
+  if (error) {
+    return fail({starling::Errc::io, "--folder " + o.folder + ": " + error.message()}, kBadUsage);
+  }
+  auto trained = starling::train_policy(training.value(), some, config.train);
+  if (!trained) return fail(trained.error(), kWorkFailed);
+  starling::Weights& weights = trained.value().weights;
+  weights.notes["name"] = config.name;
+  weights.notes["date"] = date;
+  weights.notes["config"] = config.text;
+  if (const auto saved = starling::save_weights(o.out, weights); !saved)
+    return fail(saved.error(), kWorkFailed);
+  std::string text = o.json ? "{\"weights\": \"" + o.out + "\", \"validation\": [" : "";
+  for (std::size_t i = 0; i < trained.value().validation.size(); ++i) {
+    const double value = trained.value().validation[i];
+    if (o.json) {
+      text += (i > 0 ? ", " : "") + std::to_string(value);
+    } else {
+      text += "after stage " + std::to_string(i) + ": log JCT against the yardstick " +
+              std::to_string(value) + "\n";
+    }
+  }
+  text += o.json ? "]}\n" : o.out + ": written\n";
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
 std::string today() {
   char text[16] = "";
   const std::time_t now = std::time(nullptr);
@@ -93,6 +163,16 @@ int main(int argc, char** argv) {
   command->add_flag("--no-check", quick, "no cross-validation: intervals are then a guess");
   command->add_flag("--json", json, "print only JSON to stdout");
   command->add_flag("-q,--quiet", quiet, "no progress on stderr");
+  PolicyOptions learned;
+  CLI::App* placement = app.add_subcommand("policy", "where jobs go, and when they wait");
+  placement->add_option("--config", learned.config, "stages and suite: a YAML file")->required();
+  placement->add_option("--data", data, "the published data folder; default $STARLING_DATA");
+  placement->add_option("--out", learned.out, "file for the weights")->capture_default_str();
+  placement->add_option("--folder", learned.folder, "checkpoints and log")->capture_default_str();
+  placement->add_option("--threads", learned.threads, "runs at once")->capture_default_str();
+  placement->add_flag("--resume", learned.resume, "go on from the last checkpoint");
+  placement->add_flag("--json", learned.json, "print only JSON to stdout");
+  placement->add_flag("-q,--quiet", learned.quiet, "no progress on stderr");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -104,6 +184,7 @@ int main(int argc, char** argv) {
                  "--data DIR is missing: the published data folder, or $STARLING_DATA"},
                 kBadUsage);
   }
+  if (placement->parsed()) return policy(learned, data, today());
   options.data = data;
   options.check = !quick;
   options.date = today();

@@ -1,0 +1,172 @@
+#include "bus/wire/part_reader.h"
+
+#include <set>
+
+#include "bus/roles.h"
+#include "bus/wire/frame.h"
+
+namespace starling::wire {
+
+bool PartReader::spend(std::size_t bytes) {
+  if (bytes > budget_) return fail("parts refer to the same bytes"), false;
+  budget_ -= bytes;
+  return true;
+}
+
+PartitionId PartReader::partition(std::uint32_t p) {
+  if (p >= limits_.peers) fail("partition: out of range");
+  return PartitionId{p};
+}
+
+AgentId PartReader::agent(std::uint32_t a) {
+  if (a >= limits_.peers) fail("agent: out of range");
+  return AgentId{a};
+}
+
+ServerId PartReader::server(std::uint32_t s) {
+  if (s >= limits_.gpus_total) fail("server: out of range");
+  return ServerId{s};
+}
+
+NodeId PartReader::watched(std::uint32_t n) {
+  const starling::Role role = role_of(NodeId{n});
+  if (role != starling::Role::agent && role != starling::Role::executor)
+    fail("node: neither an agent nor an executor");
+  return NodeId{n};
+}
+
+Duration PartReader::span(std::int64_t ns) {
+  if (ns < 0 || ns > kLongest.count()) fail("duration: negative, or longer than 73 years");
+  return Duration{ns};
+}
+
+std::uint32_t PartReader::hold(std::uint32_t ms) {
+  if (ms > kLongestHold_ms) fail("hold: longer than a day");
+  return ms;
+}
+
+double PartReader::amount(double x, double most, const char* what) {
+  if (!(x >= 0 && x <= most)) return fail(what), 0.0;  // NaN fails too
+  return x;
+}
+
+std::string PartReader::bounded(const flatbuffers::String* s, std::size_t most, const char* what) {
+  if (s == nullptr) return {};
+  if (s->size() > most) return fail(what), std::string{};
+  if (!spend(s->size())) return {};
+  return s->str();
+}
+
+std::string PartReader::name(const flatbuffers::String* s) {
+  return bounded(s, limits_.name_bytes, "a name is too long");
+}
+
+std::string PartReader::text(const flatbuffers::String* s) {
+  return bounded(s, text_bytes(limits_), "a text is too long");
+}
+
+std::vector<std::string> PartReader::texts(const Strings* list, std::uint32_t count,
+                                           std::size_t bytes_each, const char* what) {
+  std::vector<std::string> out;
+  if (list == nullptr) return out;
+  if (list->size() > count) return fail(what), out;
+  out.reserve(list->size());
+  for (const flatbuffers::String* s : *list) {
+    if (error_ != nullptr) break;
+    out.push_back(bounded(s, bytes_each, what));
+  }
+  return out;
+}
+
+std::vector<std::string> PartReader::names(const Strings* list) {
+  return texts(list, kLines, limits_.name_bytes, "gpu_types: too many or too long");
+}
+
+Placement PartReader::gpus(const flatbuffers::Vector<std::uint32_t>& in) {
+  Placement out;
+  if (in.size() > limits_.gpus_per_job) return fail("gpus: more than a job may have"), out;
+  if (!spend(in.size() * sizeof(std::uint32_t))) return out;
+  out.reserve(in.size());
+  for (const std::uint32_t gpu : in) {
+    if (gpu >= limits_.gpus_total) return fail("gpus: id out of range"), out;
+    if (!out.empty() && out.back().value >= gpu) return fail("gpus: not ascending"), out;
+    out.push_back(GpuId{gpu});
+  }
+  return out;
+}
+
+Placement PartReader::gang_gpus(const flatbuffers::Vector<std::uint32_t>& in) {
+  if (in.size() == 0) fail("gpus: none");
+  return gpus(in);
+}
+
+std::vector<starling::Share> PartReader::gang(
+    const flatbuffers::Vector<flatbuffers::Offset<Share>>& in) {
+  std::vector<starling::Share> out;
+  if (in.size() == 0) return fail("gang: empty"), out;
+  if (in.size() > limits_.participants_per_job) return fail("gang: too many partitions"), out;
+  out.reserve(in.size());
+  std::size_t total = 0;
+  std::set<PartitionId> seen;
+  for (const Share* s : in) {
+    if (error_ != nullptr) break;
+    out.push_back(share(*s));
+    total += out.back().gpus.size();
+    if (in.size() > 1 && !seen.insert(out.back().partition).second) fail("gang: a partition twice");
+  }
+  if (total > limits_.gpus_per_job) fail("gang: more GPUs than a job may have");
+  return out;
+}
+
+starling::ExitStatus PartReader::exit(const ExitStatus& e) {
+  return {e.code(), e.lost(), bounded(e.log_tail(), limits_.log_tail_bytes, "log_tail: too long")};
+}
+
+starling::JobSpec PartReader::own_spec(const JobSpec& t, const AttemptId* a) {
+  starling::JobSpec s = spec(t);
+  if (s.id != job(&a->job())) fail("spec: of another job than the attempt");
+  return s;
+}
+
+starling::JobSpec PartReader::spec(const JobSpec& t) {
+  starling::JobSpec s;
+  s.id = job(t.id());
+  s.name = name(t.name());
+  s.user = name(t.user());
+  s.queue = name(t.queue());
+  s.model = name(t.model());
+  s.workers = t.workers();
+  s.gpus_per_worker = t.gpus_per_worker();
+  s.min_workers = t.min_workers();
+  s.max_workers = t.max_workers();
+  s.cpus_per_worker = amount(t.cpus_per_worker(), 1e6, "cpus_per_worker: not in 0..1e6");
+  s.memory_gib_per_worker =
+      amount(t.memory_gib_per_worker(), 1e9, "memory_gib_per_worker: not in 0..1e9");
+  s.gpu_types = names(t.gpu_types());
+  s.priority = t.priority();
+  s.duration = span(t.duration_ns());
+  s.command =
+      texts(t.command(), kArguments, limits_.command_bytes, "command: too many or too long");
+  s.environment = texts(t.environment(), kArguments, limits_.command_bytes,
+                        "environment: too many or too long");
+  check(s);
+  return s;
+}
+
+void PartReader::check(const starling::JobSpec& s) {
+  const std::uint64_t most = limits_.gpus_per_job;
+  if (s.workers == 0 || s.gpus_per_worker == 0) fail("spec: no workers or no GPUs");
+  if (std::uint64_t{s.workers} * s.gpus_per_worker > most)
+    fail("spec: more GPUs than a job may have");
+  const bool fixed = s.min_workers == 0 && s.max_workers == 0;
+  const bool elastic = s.min_workers >= 1 && s.min_workers <= s.workers &&
+                       s.workers <= s.max_workers &&
+                       std::uint64_t{s.max_workers} * s.gpus_per_worker <= most;
+  if (!fixed && !elastic) fail("spec: needs min_workers <= workers <= max_workers");
+  std::size_t bytes = 0;
+  for (const std::string& word : s.command) bytes += word.size();
+  for (const std::string& word : s.environment) bytes += word.size();
+  if (bytes > limits_.command_bytes) fail("spec: command and environment too long");
+}
+
+}  // namespace starling::wire

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "bus/codec.h"
+#include "wire_generated.h"
+
+namespace starling::wire {
+
+/// Reads what messages are made of from a verified frame, and checks what the verifier cannot:
+/// meaning. The first thing that is wrong is kept; later reads go on with harmless values, and the
+/// whole is to be refused at the end.
+class PartReader {
+ public:
+  /// `protocol`: of the frame; later fields are not read. `limits` outlives it.
+  PartReader(const Limits& limits, std::size_t frame_bytes, std::uint16_t protocol)
+      : limits_(limits), budget_(frame_bytes), protocol_(protocol) {}
+
+  /// What was wrong first; null if nothing was.
+  [[nodiscard]] const char* error() const { return error_; }
+
+ protected:
+  [[nodiscard]] const Limits& limits() const { return limits_; }
+  /// Fields of protocol 2 are there.
+  [[nodiscard]] bool two() const { return protocol_ >= 2; }
+  [[nodiscard]] bool failed() const { return error_ != nullptr; }
+  void fail(const char* what) {
+    if (error_ == nullptr) error_ = what;
+  }
+  template <class To, class From>
+  To known(From value, From most, const char* what) {
+    if (value > most) return fail(what), To::unknown;
+    return static_cast<To>(value);
+  }
+  starling::Refusal why(Refusal r) {
+    return known<starling::Refusal>(r, Refusal::MAX, "why: unknown");
+  }
+
+  static starling::JobId job(const JobId* j) { return {j->hi(), j->lo()}; }
+  static starling::AttemptId attempt(const AttemptId* a) {
+    return {job(&a->job()), Epoch{a->home_epoch()}, a->number()};
+  }
+  PartitionId partition(std::uint32_t p);
+  AgentId agent(std::uint32_t a);
+  ServerId server(std::uint32_t s);
+  NodeId watched(std::uint32_t n);  ///< an agent or an executor
+  starling::Fence fence(const Fence* f) { return {partition(f->partition()), Epoch{f->epoch()}}; }
+  Duration span(std::int64_t ns);
+  std::uint32_t hold(std::uint32_t ms);
+  double amount(double x, double most, const char* what);
+
+  using Strings = flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>;
+  std::string name(const flatbuffers::String* s);
+  std::string text(const flatbuffers::String* s);
+  std::vector<std::string> names(const Strings* list);
+  std::vector<std::string> texts(const Strings* list, std::uint32_t count, std::size_t bytes_each,
+                                 const char* what);
+
+  /// Ascending ids below gpus_total.
+  Placement gpus(const flatbuffers::Vector<std::uint32_t>& in);
+  Placement optional_gpus(const flatbuffers::Vector<std::uint32_t>* in) {
+    return in == nullptr ? Placement{} : gpus(*in);
+  }
+  Placement gang_gpus(const flatbuffers::Vector<std::uint32_t>& in);  ///< one at least
+  starling::Share share(const Share& s) { return {partition(s.partition()), gang_gpus(*s.gpus())}; }
+  std::vector<starling::Share> gang(const flatbuffers::Vector<flatbuffers::Offset<Share>>& in);
+  starling::ExitStatus exit(const ExitStatus& e);
+  starling::JobSpec spec(const JobSpec& t);
+  starling::JobSpec own_spec(const JobSpec& t, const AttemptId* a);  ///< of the attempt's job
+
+ private:
+  /// What is copied out of a frame is never more than the frame: many references to one long text
+  /// would otherwise turn a small frame into gigabytes.
+  bool spend(std::size_t bytes);
+  std::string bounded(const flatbuffers::String* s, std::size_t most, const char* what);
+  void check(const starling::JobSpec& s);
+
+  const Limits& limits_;
+  std::size_t budget_;
+  std::uint16_t protocol_;
+  const char* error_ = nullptr;
+};
+
+}  // namespace starling::wire

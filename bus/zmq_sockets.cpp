@@ -1,0 +1,251 @@
+#include "bus/zmq_sockets.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+namespace starling {
+namespace {
+
+// Enforce that a connection without an answer from the ZAP handler fails. Stock libzmq has it, but
+// its stable header keeps the name to itself.
+constexpr int kZapEnforceDomain = 93;
+constexpr int kLongestSleep_ms = 1000;
+// libzmq makes a connection anew when it breaks, but never again after one in which the other end
+// broke the protocol: a bit that flipped, a stranger that had the port for a moment, a key that was
+// not let in yet. So a socket that has taken nothing for so long, which is more than libzmq waits
+// between two tries, gives way to a new one.
+constexpr Duration kStale = std::chrono::seconds(10);
+// What encryption adds to a frame (33 bytes), with room to spare.
+constexpr std::int64_t kEnvelope = 64;
+
+}  // namespace
+
+ZmqEndpoint::Sockets::Sockets(const ZmqOptions& o, Flock f, const Clock& c)
+    : options(o), flock(std::move(f)), clock(c), context(1) {}
+
+ZmqEndpoint::Sockets::~Sockets() {
+  peers.clear();
+  router.close();
+  context.shutdown();  // ends the ZAP thread
+  zap.reset();
+}
+
+void ZmqEndpoint::Sockets::prepare(zmq::socket_t& s) const {
+  const int queue = static_cast<int>(options.limits.outbox_frames);
+  s.set(zmq::sockopt::maxmsgsize,
+        static_cast<std::int64_t>(options.limits.frame_bytes) + kEnvelope);
+  s.set(zmq::sockopt::sndhwm, queue);
+  s.set(zmq::sockopt::rcvhwm, queue);
+  s.set(zmq::sockopt::linger, 0);
+  s.set(zmq::sockopt::immediate, true);  // no queue before there is a connection, none after it
+  s.set(zmq::sockopt::handshake_ivl, 2000);
+  s.set(zmq::sockopt::heartbeat_ivl,
+        2000);  // a host that vanished is noticed, and its queue dropped
+  s.set(zmq::sockopt::heartbeat_timeout, 6000);
+  if (options.keys) {
+    s.set(zmq::sockopt::curve_publickey, options.keys->public_key);
+    s.set(zmq::sockopt::curve_secretkey, options.keys->secret_key);
+  }
+}
+
+Status ZmqEndpoint::Sockets::listen(const std::string& where) {
+  router = zmq::socket_t(context, zmq::socket_type::router);
+  prepare(router);
+  router.set(zmq::sockopt::router_mandatory, true);
+  router.set(zmq::sockopt::backlog, 1024);
+  router.set(zmq::sockopt::ipv6, where.find('[') != std::string::npos);
+  if (options.keys) {
+    router.set(zmq::sockopt::curve_server, true);
+    router.set(zmq::sockopt::zap_domain, std::string(kZapDomain));
+    const int enforce = 1;
+    if (zmq_setsockopt(router.handle(), kZapEnforceDomain, &enforce, sizeof enforce) != 0) {
+      return {Errc::unsupported, "bus: this libzmq cannot enforce authentication (option 93)"};
+    }
+  } else {
+    router.set(zmq::sockopt::router_handover, true);  // a restarted peer takes its name back
+  }
+  // An ipc socket is its owner's alone from the first moment. The mask is the whole process's, so
+  // it is left alone where no file is made.
+  const bool is_file = where.starts_with("ipc://");
+  const mode_t before = is_file ? ::umask(0177) : 0;
+  Status bound = done();
+  try {
+    router.bind(where);
+  } catch (const zmq::error_t& e) {
+    bound = {Errc::io, "bus: cannot listen at " + where + ": " + e.what()};
+  }
+  if (is_file) ::umask(before);
+  if (!bound.ok()) return bound;
+  address = router.get(zmq::sockopt::last_endpoint);
+  return done();
+}
+
+Status ZmqEndpoint::Sockets::test_itself() {
+  const std::uint64_t before = zap->refused();
+  if (!refuses_strangers(context, address, options.keys->public_key)) {
+    return {Errc::unsupported, "bus: " + address +
+                                   " let a stranger's key in, or did not answer; refusing to "
+                                   "serve"};
+  }
+  self_tests += zap->refused() - before;
+  return done();
+}
+
+Status ZmqEndpoint::Sockets::listen_anew() {
+  router.set(zmq::sockopt::linger, 0);
+  router.close();
+  routes.clear();
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  for (;;) {
+    const Status s = listen(address);
+    // The closed socket lets go of the port a moment later.
+    if (s.ok()) return test_itself();
+    if (std::chrono::steady_clock::now() > until) return s;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+zmq::socket_t* ZmqEndpoint::Sockets::dealer(NodeSeat to, const Seat& seat) {
+  if (const auto it = peers.find(to); it != peers.end()) return &it->second;
+  if (seat.address.empty() || peers.size() >= options.limits.peers) return nullptr;
+  zmq::socket_t s(context, zmq::socket_type::dealer);
+  prepare(s);
+  s.set(zmq::sockopt::ipv6, true);
+  s.set(zmq::sockopt::reconnect_ivl, 100);
+  // A caller may have to wait for a seat that nobody has taken yet.
+  s.set(zmq::sockopt::reconnect_ivl_max, router ? 5000 : 500);
+  if (options.keys) {
+    s.set(zmq::sockopt::curve_serverkey, seat.public_key);
+  } else {
+    s.set(zmq::sockopt::routing_id, text_of({options.me, options.seat}));
+  }
+  s.connect(seat.address);
+  return &peers.emplace(to, std::move(s)).first->second;
+}
+
+bool ZmqEndpoint::Sockets::take(zmq::socket_t& s, bool routed, bool& any) {
+  any = false;
+  if (routed) {
+    if (!s.recv(route, zmq::recv_flags::dontwait)) return false;
+    any = true;
+    if (!route.more()) return false;
+    if (!s.recv(payload, zmq::recv_flags::dontwait)) return false;
+  } else {
+    if (!s.recv(payload, zmq::recv_flags::dontwait)) return false;
+    any = true;
+  }
+  if (!payload.more()) return true;
+  zmq::message_t rest;
+  do {
+    if (!s.recv(rest, zmq::recv_flags::dontwait)) break;
+  } while (rest.more());
+  return false;
+}
+
+std::optional<NodeSeat> ZmqEndpoint::Sockets::sender() const {
+  if (options.keys) {
+    // Read from the payload: the route's frame loses the property after a poll. A connection
+    // outlives the key that it was made with; what it says does not.
+    const char* user = zmq_msg_gets(payload.handle(), "User-Id");
+    return user != nullptr ? place_of_user(user, flock) : std::nullopt;
+  }
+  const auto place = place_in({route.data<char>(), route.size()});
+  if (!place) return std::nullopt;
+  const auto member = flock.find(place->node);
+  if (member == flock.end() || place->seat >= member->second.seats()) return std::nullopt;
+  return place;
+}
+
+Delivery ZmqEndpoint::Sockets::delivery(NodeSeat from) {
+  ++counters.frames_in;
+  const auto* data = payload.data<std::byte>();
+  return {from.node, {data, data + payload.size()}, from.seat};
+}
+
+std::optional<Delivery> ZmqEndpoint::Sockets::next() {
+  bool any = true;
+  while (router && any) {
+    if (!take(router, true, any)) {
+      counters.nameless += any ? 1 : 0;
+      continue;
+    }
+    const std::optional<NodeSeat> from = sender();
+    if (!from) {
+      ++counters.nameless;
+      continue;
+    }
+    if (flock.at(from->node).address.empty()) {
+      routes[from->node].assign(route.data<char>(), route.size());
+    }
+    return delivery(*from);
+  }
+  if (router) return std::nullopt;
+  // A caller: answers come back over its own connections, whose far ends have proven their keys.
+  for (auto& [place, socket] : peers) {
+    for (any = true; any;) {
+      if (take(socket, false, any)) return delivery(place);
+      counters.nameless += any ? 1 : 0;
+    }
+  }
+  return std::nullopt;
+}
+
+void ZmqEndpoint::Sockets::sleep(Duration at_most) {
+  items.clear();
+  if (router)
+    items.push_back({router.handle(), 0, ZMQ_POLLIN, 0});
+  else
+    for (auto& [place, socket] : peers) items.push_back({socket.handle(), 0, ZMQ_POLLIN, 0});
+  for (const int fd : watched) items.push_back({nullptr, fd, ZMQ_POLLIN, 0});
+  // Rounded up: waking a moment early would only mean to sleep again.
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(at_most).count();
+  const auto capped = static_cast<long>(std::min<std::int64_t>(ms, kLongestSleep_ms));
+  zmq_poll(items.data(), static_cast<int>(items.size()), capped);
+}
+
+bool ZmqEndpoint::Sockets::send_to(NodeSeat to, const Seat& seat,
+                                   std::span<const std::byte> frame) {
+  zmq::socket_t* const peer = dealer(to, seat);
+  if (peer == nullptr) return false;
+  if (peer->send(zmq::buffer(frame.data(), frame.size()), zmq::send_flags::dontwait)) {
+    refusing.erase(to);
+    return true;
+  }
+  const Instant now = clock.now();
+  const auto since = refusing.emplace(to, now).first;
+  if (now - since->second > kStale) {
+    refusing.erase(since);
+    peers.erase(to);
+  }
+  return false;
+}
+
+bool ZmqEndpoint::Sockets::send_to_member(NodeId to, const Member& member,
+                                          std::span<const std::byte> frame) {
+  if (const auto found = seat_of.find(to); router && found != seat_of.end()) {
+    return send_to({to, found->second}, member.seat(found->second), frame);
+  }
+  bool sent = false;
+  for (std::uint32_t i = 0; i < member.seats(); ++i) {
+    sent = send_to({to, i}, member.seat(i), frame) || sent;
+  }
+  return sent;
+}
+
+bool ZmqEndpoint::Sockets::send_to_caller(NodeId to, std::span<const std::byte> frame) {
+  const auto it = routes.find(to);
+  if (it == routes.end() || !router) return false;
+  try {
+    const auto dontwait = zmq::send_flags::dontwait;
+    if (!router.send(zmq::buffer(it->second), zmq::send_flags::sndmore | dontwait)) return false;
+    return router.send(zmq::buffer(frame.data(), frame.size()), dontwait).has_value();
+  } catch (const zmq::error_t&) {  // the caller has gone
+    routes.erase(it);
+    return false;
+  }
+}
+
+}  // namespace starling

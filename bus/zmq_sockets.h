@@ -1,0 +1,62 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+#include <zmq.hpp>
+
+#include "bus/allow_list.h"
+#include "bus/zap.h"
+#include "bus/zmq_endpoint.h"
+
+namespace starling {
+
+/// The sockets of one endpoint and what is kept about their far ends. They may throw zmq::error_t.
+struct ZmqEndpoint::Sockets {
+  Sockets(const ZmqOptions& o, Flock f, const Clock& c);
+  ~Sockets();
+  /// ROUTER's and DEALERs' common settings.
+  void prepare(zmq::socket_t& s) const;
+  Status listen(const std::string& where);
+  /// A stranger's key must be refused.
+  Status test_itself();
+  /// Listens at the same place with other keys; connections that are there end.
+  Status listen_anew();
+  /// The socket to a peer, made where there is none; null: no address, or too many peers.
+  zmq::socket_t* dealer(NodeSeat to, const Seat& seat);
+  /// Takes one message of any number of parts; true if it was [sender's route][one frame].
+  bool take(zmq::socket_t& s, bool routed, bool& any);
+  /// Who sent `payload`: proven by its key, or without keys merely claimed by its route.
+  std::optional<NodeSeat> sender() const;
+  Delivery delivery(NodeSeat from);
+  std::optional<Delivery> next();
+  /// Until a frame or a watched descriptor is there, a second at most.
+  void sleep(Duration at_most);
+  bool send_to(NodeSeat to, const Seat& seat, std::span<const std::byte> frame);
+  bool send_to_member(NodeId to, const Member& member, std::span<const std::byte> frame);
+  bool send_to_caller(NodeId to, std::span<const std::byte> frame);
+
+  ZmqOptions options;
+  Flock flock;
+  const Clock& clock;
+  zmq::context_t context;
+  std::unique_ptr<ZapHandler> zap;
+  std::uint64_t self_tests = 0;  // refusals that we provoked
+  zmq::socket_t router;
+  std::string address;
+  std::map<NodeSeat, zmq::socket_t> peers;
+  std::map<NodeSeat, Instant> refusing;  // peers' sockets that take no frame, since when
+  std::unordered_map<NodeId, std::uint32_t> seat_of;  // where the newest life of a node was heard
+  std::unordered_map<NodeId, std::string> routes;     // of callers, last seen
+  std::vector<int> watched;
+  std::vector<zmq_pollitem_t> items;
+  zmq::message_t route;
+  zmq::message_t payload;
+  ZmqCounters counters;
+};
+
+}  // namespace starling

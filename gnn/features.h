@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "gnn/encoder_net.h"
+#include "policies/candidates.h"
+#include "policies/smart_greedy_times.h"
+
+namespace starling {
+
+/// What the actor is told of a decision: the job and the queue once, and every option. All values
+/// are of the order of 1. An option's row is
+///   [situation, option, crossed, embedding of the place, of the partition, of the others]
+struct Features {
+  /// Gang (log2 / 5), part of the partition; waited and served (log s / 12); jobs and GPUs waiting,
+  /// GPUs ahead; free, doubly used and busy part of the GPUs; work left (guess; log s / 12), known
+  /// by estimate; how busy the job keeps a GPU, what it sends; types differ; smaller gangs' part of
+  /// the queue.
+  static constexpr std::size_t kSituation = 16;
+  /// Waits; own speed now and once alone, of its best; net gain of GPU speed, what that lacks to
+  /// kPicky; slowdown, harm to others, slowest neighbour; five kinds; servers, more racks than one;
+  /// of those whose GPUs it shares: served, work left, gang, size beside its own; free GPUs left
+  /// there, none left; speed of the type.
+  static constexpr std::size_t kOption = 23;
+  /// Products that a sum of the others cannot stand for: waiting with the GPUs wanted by the queue,
+  /// the free part, gang, time waited, smaller gangs, work left; sharing, net gain, harm and type
+  /// speed with the GPUs wanted by the queue.
+  static constexpr std::size_t kCrossed = 10;
+  static constexpr std::size_t kOwn = kSituation + kOption + kCrossed;  ///< without embeddings
+  static constexpr std::size_t kRow =
+      kOwn + EncoderNet::kPlace + EncoderNet::kWidth + EncoderNet::kWidth;
+  static constexpr double kPicky = 0.3;
+};
+
+/// The queue as a whole, and what lies ahead of one job in it.
+struct QueueView {
+  std::size_t jobs = 0;
+  double gpus = 0, ahead = 0;  ///< GPUs wanted by all; by those who came before the job
+  double smaller = 0;          ///< part of the jobs that want fewer GPUs than it
+};
+
+/// Of one option; null: the job waits. `alone`: Candidates::alone() of the wish.
+void option_features(const View& view, Candidates& candidates, const RemainingTimes& remaining,
+                     const Wish& wish, double alone, const Candidate* option, std::span<float> out);
+void situation_features(const View& view, Candidates& candidates, const RemainingTimes& remaining,
+                        const Wish& wish, const JobView& job, const QueueView& queue,
+                        std::span<float> out);
+
+/// From the other two.
+void crossed_features(std::span<const float> situation, std::span<const float> option,
+                      std::span<float> out);
+
+}  // namespace starling

@@ -1,0 +1,44 @@
+#include "gnn/lif_choices.h"
+
+#include <algorithm>
+
+namespace starling {
+
+void LifChoices::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
+  if (chooser_ != nullptr) chooser_->begin(view);
+  PlacementPolicy::start_here(view, trial, out);
+}
+
+std::optional<Placement> LifChoices::choose(const View& view, const Wish& wish,
+                                            const JobView& job) {
+  options_ = candidates_.exclusive(wish);
+  for (const Candidate* candidate : candidates_.shared(wish)) {
+    const auto same = [&](const Candidate* c) { return c->placement == candidate->placement; };
+    if (std::none_of(options_.begin(), options_.end(), same)) options_.push_back(candidate);
+  }
+  if (options_.empty()) return std::nullopt;
+  const bool picky = threshold_ > 0 && busy(view);
+  const double whole = wish.gpus * candidates_.alone(wish, empty()) * static_cast<double>(kGpu);
+  scores_.clear();
+  for (const Candidate* candidate : options_) {
+    const auto gain = static_cast<double>(candidate->gain);
+    const bool good = !picky || gain >= threshold_ * whole;
+    const double slowdown = static_cast<double>(candidate->slowdown) / static_cast<double>(kGpu);
+    const double score =
+        good ? 1 / (1 + std::max(slowdown, 0.0)) : std::min(gain / std::max(whole, 1.0), 1.0) - 1;
+    scores_.push_back(static_cast<float>(score));
+  }
+  if (busy(view)) {
+    options_.push_back(nullptr);
+    scores_.push_back(0);
+  }
+  const std::size_t best =
+      chooser_ != nullptr
+          ? chooser_->choose({view, wish, job, candidates_, nullptr, options_, {}, scores_})
+          : static_cast<std::size_t>(std::max_element(scores_.begin(), scores_.end()) -
+                                     scores_.begin());
+  if (options_[best] == nullptr) return std::nullopt;
+  return options_[best]->placement;
+}
+
+}  // namespace starling

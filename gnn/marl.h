@@ -1,0 +1,80 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "gnn/encoder.h"
+#include "gnn/features.h"
+#include "gnn/policy_net.h"
+#include "gnn/reasons.h"
+#include "policies/candidates_policy.h"
+
+namespace starling {
+
+/// One decision of a learned policy: a job, and what may be done with it.
+struct Choice {
+  const View& view;
+  const Wish& wish;
+  const JobView& job;
+  Candidates& candidates;
+  const Encoder* encoder;                     ///< null where the net has none
+  std::span<const Candidate* const> options;  ///< null: the job waits; the last one, if it may
+  std::span<const float> rows;                ///< [options, Features::kRow]
+  std::span<const float> scores;
+};
+
+/// What `lif:threshold=T` does among the same options: the least slowdown among those that add T of
+/// the job's best speed, or waiting. An index of choice.options.
+[[nodiscard]] std::size_t thresholded_choice(const Choice& choice, double threshold);
+
+/// Sees every decision and may make it: for training, and for search.
+class Chooser {
+ public:
+  virtual ~Chooser() = default;
+  /// Before the first decision of a call of decide().
+  virtual void begin(const View&) {}
+  /// The index of an option.
+  [[nodiscard]] virtual std::size_t choose(const Choice& choice) = 0;
+};
+
+/// The learned policy. For every waiting job, in the order of arrival, the net scores the places of
+/// Candidates and waiting, and the best score wins; ties go to the first. Where nobody runs there
+/// is no waiting. With neighbours it does as every queue policy (Cooperation); the partition's
+/// embedding is its summary to them.
+class Marl final : public PlacementPolicy {
+ public:
+  Marl(const PolicyFacts& facts, const QueueOptions& options, PolicyNet net);
+  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
+  /// It outlives this. Null: the best score wins.
+  void set_chooser(Chooser* chooser) noexcept { chooser_ = chooser; }
+  [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
+    return reasons_.explain(job);
+  }
+
+ protected:
+  void start_here(const View& view, Trial& trial, std::vector<Decision>& out) override;
+  [[nodiscard]] std::optional<Placement> choose(const View& view, const Wish& wish,
+                                                const JobView& job) override;
+  void passed_over(const QueueEntry& entry) override;
+
+ private:
+  void find_options(const View& view, const Wish& wish);
+  void fill_rows(const View& view, const Wish& wish, const JobView& job);
+  void count_queue();
+  [[nodiscard]] QueueView queue_of(const Wish& wish) const;
+
+  PolicyFacts facts_;
+  PolicyNet net_;
+  std::optional<Encoder> encoder_;
+  RemainingTimes remaining_;
+  Chooser* chooser_ = nullptr;
+  Reasons reasons_;
+  std::vector<const Candidate*> options_;
+  std::vector<float> rows_, scores_, others_;
+  std::vector<std::uint32_t> by_size_;  // waiting jobs whose gang has fewer than 2^(i+1) GPUs
+  double waiting_gpus_ = 0, ahead_gpus_ = 0;
+  std::size_t waiting_jobs_ = 0;
+};
+
+}  // namespace starling

@@ -1,0 +1,108 @@
+#include "gnn/marl.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "gnn/registry.h"
+#include "policies/battery.h"
+
+namespace starling {
+namespace {
+
+PolicyRegistry registry() {
+  PolicyRegistry out = make_policy_registry();
+  add_gnn_policies(out);
+  return out;
+}
+
+constexpr PolicyFacts kFacts{.name = "marl",
+                             .summary = "a net of a test",
+                             .family = Family::placement,
+                             .needs_running = true,
+                             .shares_gpus = true};
+
+/// A net that scores every option by its skip weights alone.
+Weights plain_weights() {
+  Weights out;
+  const auto row = static_cast<std::uint32_t>(Features::kRow);
+  out.tensors["actor.0.weight"] = {{1, row}, std::vector<float>(row)};
+  out.tensors["actor.0.bias"] = {{1}, {0}};
+  out.tensors["skip"] = {{Features::kOwn}, std::vector<float>(Features::kOwn)};
+  return out;
+}
+
+TestWorld run(const Topology& topology, const Trace& trace, const SpeedModel& speed,
+              const Weights& weights) {
+  TestWorld::Options options;
+  options.model = &speed;
+  options.make = [&] {
+    return std::make_unique<Marl>(kFacts, QueueOptions{}, PolicyNet::make(weights).value());
+  };
+  TestWorld world(topology, make_policy_registry(), "fifo", options);
+  world.run(trace);
+  return world;
+}
+
+TEST_CASE("the shipped learned policies hold what every policy must") {
+  run_policy_battery(registry(), "marl", true);
+  run_policy_battery(registry(), "marl");
+  run_policy_battery(registry(), "harmony", true);
+}
+
+TEST_CASE("a net that answers no numbers leaves the decision to the rule") {
+  const Topology topology = generate_flat({.servers = 3, .gpus_per_server = 4}).value();
+  const CrowdedSpeed speed(topology);
+  const Trace trace = battery_trace(Rng(4), 60, topology);
+  Weights broken = plain_weights();
+  broken.tensors.at("skip").values.assign(Features::kOwn, std::numeric_limits<float>::max());
+  Weights rule = plain_weights();
+  const TestWorld world = run(topology, trace, speed, broken);
+  CHECK(world.faults.empty());
+  for (const TestWorld::Job& job : world.jobs) CHECK(job.finished != kNever);
+  // Under the rule nobody shares at a tenth of the speed; the net that is indifferent takes what
+  // comes first.
+  CHECK(world.hash.value() != run(topology, trace, speed, rule).hash.value());
+}
+
+TEST_CASE("the reasons of a decision name the options, best first, and the one taken") {
+  Candidate free, shared;
+  free.placement = {GpuId{4}, GpuId{5}};
+  free.own = 0.9;
+  shared.kind = CandidateKind::beside;
+  shared.placement = {GpuId{0}, GpuId{1}};
+  shared.own = 0.5;
+  shared.losses.push_back({0, 2, 1.0, 0.6, true});
+  const Candidate* const options[] = {&shared, &free, nullptr};
+  const float scores[] = {-1, 2, 0.5F};
+  Reasons reasons;
+  const JobId job{1, 7};
+  CHECK(reasons.explain(job).empty());
+  reasons.note(job, Instant{} + std::chrono::seconds(30), options, scores, 1);
+  const auto lines = reasons.explain(job);
+  REQUIRE(lines.size() == 4);
+  CHECK(lines[0] == "policy: 3 options at 30 s, the best 3 by score:");
+  CHECK(lines[1].find("taken   +2.000  free GPUs, tight, 2 from GPU 4: own speed 0.90") !=
+        std::string::npos);
+  CHECK(lines[2].find("+0.500  wait") != std::string::npos);
+  CHECK(lines[3].find("beside one job") != std::string::npos);
+  CHECK(lines[3].find("others lose 0.80 GPUs, the slowest runs at 0.60") != std::string::npos);
+  for (std::uint32_t other = 0; other < Reasons::kKept; ++other)
+    reasons.note(JobId{2, other + 1}, Instant{}, options, scores, 0);
+  CHECK(reasons.explain(job).empty());
+}
+
+TEST_CASE("weights of something else are refused by name") {
+  const PolicyRegistry all = registry();
+  const auto missing = all.make("marl:weights=/nowhere/x.weights");
+  REQUIRE_FALSE(missing);
+  CHECK(missing.error().message.find("/nowhere/x.weights") != std::string::npos);
+  Weights weights = plain_weights();
+  weights.tensors.erase("skip");
+  const auto net = PolicyNet::make(weights);
+  REQUIRE_FALSE(net);
+  CHECK(net.error().message.find("skip") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,165 @@
+#include "gnn/quick_lif.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/hash.h"
+#include "gnn/speed_memo.h"
+#include "interference/profile.h"
+
+namespace starling {
+namespace {
+
+constexpr PolicyFacts kFacts{.name = "quick-lif",
+                             .summary = "lif with a threshold, for roll-outs",
+                             .family = Family::placement,
+                             .needs_running = true,
+                             .shares_gpus = true};
+constexpr double kForever = 1e30;
+constexpr double kNothing = 1e-9;  // less is rounding
+
+std::uint64_t hash_of(const JobSpec& spec, const JobProfile& profile) {
+  std::uint64_t hash = SpeedMemo::hash_of(profile) + mix64(spec.gpus_per_worker);
+  for (const std::string& type : spec.gpu_types) {
+    TraceHash text;
+    text.add(type);
+    hash = mix64(hash ^ text.value());
+  }
+  return hash;
+}
+
+}  // namespace
+
+const PolicyFacts& QuickLif::facts() const noexcept { return kFacts; }
+
+std::vector<Decision> QuickLif::decide(const View& view, const Trigger&, Rng&) {
+  std::vector<Decision> out;
+  residents_.sync(view);
+  free_.sync(view.gpus);
+  follow_queue(view);
+  for (std::size_t i = 0; i < queue_.size(); ++i) {
+    Look& look = looks_[queue_[i].look];
+    const std::uint64_t version = residents_.version() + free_.version();
+    const JobView& job = view.waiting[i];
+    if (look.refused == version || job.blocked) continue;
+    auto placement = place(view, look);
+    if (!placement) {
+      look.refused = version;
+      continue;
+    }
+    free_.take(*placement);
+    residents_.add(*job.spec, job.order, *placement, view.now);
+    out.emplace_back(Start{job.spec->id, std::move(*placement)});
+  }
+  return out;
+}
+
+// View::waiting with the looks: most were there before.
+void QuickLif::follow_queue(const View& view) {
+  next_.clear();
+  auto known = queue_.begin();
+  for (const JobView& job : view.waiting) {
+    while (known != queue_.end() && known->order < job.order) ++known;
+    const bool same = known != queue_.end() && known->order == job.order;
+    next_.push_back({job.order, same ? known->look : look_of(view, *job.spec)});
+  }
+  queue_.swap(next_);
+}
+
+std::uint32_t QuickLif::look_of(const View& view, const JobSpec& spec) {
+  JobProfile profile = profile_of(spec);
+  profile.luck = 0;
+  const std::uint64_t hash = hash_of(spec, profile);
+  const auto [at, fresh] = look_ids_.emplace(hash, static_cast<std::uint32_t>(looks_.size()));
+  if (!fresh) return at->second;
+  Look& look = looks_.emplace_back();
+  look.gpus = spec.gpus();
+  look.worker = spec.gpus_per_worker;
+  const auto allowed = [&](std::uint32_t kind) {
+    const std::string& name = view.topology.gpu_types()[free_.type(kind).value].name;
+    return spec.gpu_types.empty() ||
+           std::find(spec.gpu_types.begin(), spec.gpu_types.end(), name) != spec.gpu_types.end();
+  };
+  for (std::uint32_t kind = free_.kinds() > 1 ? 1 : 0; kind < free_.kinds(); ++kind) {
+    if (!allowed(kind)) continue;
+    look.kinds.push_back(kind);
+    look.alone = std::max(look.alone, pairs_.alone(profile, free_.type(kind)));
+  }
+  look.profile = std::move(profile);
+  return at->second;
+}
+
+std::optional<Placement> QuickLif::place(const View& view, Look& look) {
+  const bool picky = residents_.count() > 0;
+  const double least = picky ? threshold_ * look.gpus * look.alone : 0;
+  Place best{kForever, {}, Residents::kNone};
+  try_free(view, look, least, best);
+  if (best.slowdown > kNothing) try_beside(look, least, best);
+  if (best.beside != Residents::kNone) return open_gpus(view, look, residents_.at(best.beside));
+  return std::move(best.free);
+}
+
+void QuickLif::try_free(const View& view, const Look& look, double least, Place& best) {
+  const auto on_kind = [&](std::uint32_t kind) {
+    if (free_.free_count(kind) < look.gpus) return;
+    auto placement = free_.tight(kind, look.gpus, look.worker);
+    if (!placement) return;
+    beside_.clear();
+    slots_.clear();
+    std::uint32_t last = ~0U;
+    for (const GpuId gpu : *placement) {
+      const std::uint32_t server = view.topology.server_of(gpu).value - residents_.servers().first;
+      if (server == std::exchange(last, server)) continue;
+      for (const std::uint32_t slot : residents_.on(server)) {
+        if (std::find(slots_.begin(), slots_.end(), slot) != slots_.end()) continue;
+        slots_.push_back(slot);
+        beside_.push_back(residents_.at(slot).self);
+      }
+    }
+    const double own = std::max(view.speed.speed(look.profile, *placement, beside_).relative, 1e-6);
+    const double slowdown = 1 / own - 1;
+    if (look.gpus * own < least || slowdown >= best.slowdown) return;
+    best.slowdown = slowdown;
+    best.free = std::move(placement);
+  };
+  for (const std::uint32_t kind : look.kinds) on_kind(kind);
+  if (!best.free && look.kinds.size() > 1 && look.kinds.size() + 1 == free_.kinds()) on_kind(0);
+}
+
+void QuickLif::try_beside(Look& look, double least, Place& best) {
+  look.pairs.resize(residents_.groups().size(), nullptr);
+  GpuId lowest{~0U};
+  for (const std::uint32_t g : residents_.live_groups()) {
+    const Residents::Group& group = residents_.groups()[g];
+    if (group.open < look.gpus) continue;
+    const PairTable::Pair*& pair = look.pairs[g];
+    if (pair == nullptr)
+      pair = &pairs_.pair(look.profile, residents_.profile(group.profile), group.type);
+    if (!pair->fits || pair->gain < least || pair->slowdown > best.slowdown) continue;
+    const auto& [gpu, slot] = *group.members.begin();
+    if (pair->slowdown == best.slowdown && !(gpu < lowest)) continue;
+    best.slowdown = pair->slowdown;
+    best.beside = slot;
+    lowest = gpu;
+  }
+}
+
+std::optional<Placement> QuickLif::open_gpus(const View& view, const Look& look,
+                                             const Resident& other) const {
+  Placement open;
+  std::size_t first = 0;  // of the present server
+  for (const GpuId gpu : other.self.placement) {
+    if (!residents_.open(view, gpu)) continue;
+    if (!open.empty() && view.topology.server_of(open[first]) != view.topology.server_of(gpu)) {
+      if (open.size() - first >= look.gpus) break;
+      first = open.size();
+    }
+    open.push_back(gpu);
+  }
+  if (open.size() - first < look.gpus) first = 0;
+  if (open.size() - first < look.gpus) return std::nullopt;
+  const auto from = open.begin() + static_cast<std::ptrdiff_t>(first);
+  return Placement(from, from + look.gpus);
+}
+
+}  // namespace starling

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "policies/candidates.h"
+
+namespace starling {
+
+/// Why a policy that scores options did what it did, of its last kKept decisions: what the best
+/// few options were, what was predicted of them, and how they scored. Memory does not grow.
+class Reasons {
+ public:
+  static constexpr std::size_t kKept = 1024, kOptions = 4;
+
+  /// `options`: null is waiting. `taken`: an index of it.
+  void note(JobId job, Instant now, std::span<const Candidate* const> options,
+            std::span<const float> scores, std::size_t taken);
+  /// A line for the decision and one for each option, best score first; nothing: not kept.
+  [[nodiscard]] std::vector<std::string> explain(JobId job) const;
+
+ private:
+  struct Option {
+    bool waits = false, taken = false;
+    CandidateKind kind = CandidateKind::tight;
+    std::uint32_t first_gpu = 0, gpus = 0;
+    float score = 0, own = 0, harm = 0, slowest = 1;
+  };
+  struct Reason {
+    JobId job;
+    Instant at;
+    std::uint32_t options = 0, kept = 0;
+    std::array<Option, kOptions> best;
+  };
+  std::vector<Reason> ring_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace starling

@@ -1,0 +1,77 @@
+#include "gnn/registry.h"
+
+#include <memory>
+#include <utility>
+
+#include "gnn/marl.h"
+#include "gnn/search_policy.h"
+#include "policies/options.h"
+
+namespace starling {
+namespace {
+
+constexpr PolicyFacts kMarl{
+    .name = "marl",
+    .summary =
+        "learned placement: a graph network over servers and data centre scores every place and "
+        "waiting",
+    .family = Family::placement,
+    .needs_running = true,
+    .shares_gpus = true,
+    .needs_model_file = true};
+
+constexpr PolicyFacts kCentral{
+    .name = "marl-central",
+    .summary = "marl with the weights of one agent for everything; run it with one agent",
+    .family = Family::placement,
+    .needs_running = true,
+    .shares_gpus = true,
+    .needs_model_file = true};
+
+constexpr PolicyFacts kHarmony{
+    .name = "harmony",
+    .summary =
+        "learned placement by one agent without a graph network, as Harmony: places whatever fits",
+    .family = Family::placement,
+    .needs_running = true,
+    .shares_gpus = true,
+    .needs_model_file = true};
+
+Result<PolicyNet> read_net(const std::string& file, const std::string& name) {
+  auto weights = file.empty() ? shipped_policy(name) : load_weights(file);
+  if (!weights) return weights.error();
+  auto net = PolicyNet::make(weights.value());
+  if (!net && !file.empty())
+    return Error{Errc::invalid,
+                 file + ": not the weights of a placement policy: " + net.error().message};
+  return net;
+}
+
+/// `shipped`: of shipped_policy().
+void add_learned(PolicyRegistry& registry, const PolicyFacts& facts, const char* shipped) {
+  registry.add(
+      facts,
+      [&facts, shipped](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
+        OptionReader reader(facts.name, given);
+        const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
+        const std::string file = reader.text("weights", "");
+        if (const Status status = reader.status(); !status) return status.error();
+        auto net = read_net(file, shipped);
+        if (!net) return net.error();
+        return std::unique_ptr<Policy>(
+            std::make_unique<Marl>(facts, options, std::move(net).value()));
+      },
+      "queue=skip|strict, fit=node|count, weights=FILE (default: the ones shipped with the "
+      "program)");
+}
+
+}  // namespace
+
+void add_gnn_policies(PolicyRegistry& registry) {
+  add_learned(registry, kMarl, "marl");
+  add_learned(registry, kCentral, "marl");
+  add_learned(registry, kHarmony, "harmony");
+  add_marl_search(registry);
+}
+
+}  // namespace starling

@@ -1,0 +1,153 @@
+#include "gnn/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/hash.h"
+
+namespace starling {
+namespace {
+
+constexpr std::uint32_t kLeastSamples = 3;
+constexpr Duration kMemo = std::chrono::minutes(30);  // a model that learns drifts
+constexpr std::uint64_t kSalt = 0x5ea5c4;
+
+}  // namespace
+
+void SearchChooser::begin(const View& view) {
+  view_ = &view;
+  sampler_.observe(view);
+  starts_.clear();
+  starts_.resize(options_.samples);
+  made_.clear();
+  ++calls_;
+  if (asked_ != &view.speed) {
+    asked_ = &view.speed;
+    pairs_.reset();
+    memo_.emplace(view.topology, view.speed);
+    pairs_.emplace(view.topology, *memo_);
+    memo_since_ = view.now;
+  } else if (view.now - memo_since_ > kMemo) {
+    memo_->forget();
+    pairs_->forget();
+    memo_since_ = view.now;
+  }
+  forget_gone(view);
+}
+
+void SearchChooser::forget_gone(const View& view) {
+  auto waits = view.waiting.begin();
+  std::erase_if(refused_, [&](const auto& entry) {
+    while (waits != view.waiting.end() && waits->order < entry.first) ++waits;
+    return waits == view.waiting.end() || waits->order != entry.first;
+  });
+}
+
+std::size_t SearchChooser::choose(const Choice& choice) {
+  ++counts_.decisions;
+  const auto scores = choice.scores;
+  const auto base =
+      static_cast<std::size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
+  std::size_t best = base;
+  if (worth_it(choice, base)) best = search(choice, base);
+  if (best != base) ++counts_.changed;
+  const Candidate* where = choice.options[best];
+  made_.push_back(
+      {choice.job.spec->id, where == nullptr ? std::nullopt : std::optional(where->placement)});
+  return best;
+}
+
+bool SearchChooser::worth_it(const Choice& choice, std::size_t base) const {
+  if (choice.options.size() < 2 || options_.candidates < 2 || !sampler_.knows()) return false;
+  const Candidate* where = choice.options[base];
+  const bool undisturbed = where != nullptr && !where->shares() && where->slowdown <= 0;
+  return !undisturbed || choice.view.waiting.size() > 1;
+}
+
+void SearchChooser::shortlist(const Choice& choice, std::size_t base) {
+  listed_.clear();
+  for (std::size_t i = 0; i < choice.options.size(); ++i) {
+    if (i != base) listed_.push_back({i});
+  }
+  // Waiting is always among them.
+  std::stable_sort(listed_.begin(), listed_.end(), [&](const Option& a, const Option& b) {
+    const bool waits = choice.options[a.index] == nullptr,
+               other = choice.options[b.index] == nullptr;
+    return waits != other ? waits : choice.scores[a.index] > choice.scores[b.index];
+  });
+  listed_.resize(std::min<std::size_t>(listed_.size(), options_.candidates - 1));
+}
+
+std::size_t SearchChooser::search(const Choice& choice, std::size_t base) {
+  shortlist(choice, base);
+  const Candidate* first = choice.options[listed_.front().index];
+  const Placement rival = first == nullptr ? choice.options[base]->placement : first->placement;
+  const auto refused = refused_.find(choice.job.order);
+  if (choice.options[base] == nullptr && refused != refused_.end() &&
+      refused->second.best == rival && choice.view.now - refused->second.at < options_.again) {
+    return base;
+  }
+  ++counts_.searches;
+  const std::uint64_t budget = counts_.events + options_.events;
+  std::uint32_t samples = 0;
+  std::size_t alive = listed_.size();
+  while (samples < options_.samples && alive > 0 && counts_.events < budget) {
+    const RolloutStart& start = start_of(samples);
+    const double given = cost(choice, base, start);
+    ++samples;
+    alive = 0;
+    for (Option& option : listed_) {
+      if (!option.alive) continue;
+      const double gain = given - cost(choice, option.index, start);
+      option.sum += gain;
+      option.squares += gain * gain;
+      const double mean = option.sum / samples;
+      const double spread = std::max(0.0, option.squares / samples - mean * mean);
+      const double error = std::sqrt(spread / std::max(samples - 1, 1U));
+      if (samples >= kLeastSamples && mean <= -options_.errors * error) option.alive = false;
+      if (option.alive) ++alive;
+    }
+  }
+  std::size_t best = base;
+  double most = 0;
+  for (const Option& option : listed_) {
+    if (!option.alive || samples < kLeastSamples) continue;
+    const double mean = option.sum / samples;
+    const double spread = std::max(0.0, option.squares / samples - mean * mean);
+    const double error = std::sqrt(spread / (samples - 1));
+    if (mean > options_.errors * error && mean > most) {
+      most = mean;
+      best = option.index;
+    }
+  }
+  if (choice.options[best] == nullptr) refused_[choice.job.order] = {rival, choice.view.now};
+  return best;
+}
+
+double SearchChooser::cost(const Choice& choice, std::size_t index, const RolloutStart& start) {
+  const Candidate* where = choice.options[index];
+  made_.push_back(
+      {choice.job.spec->id, where == nullptr ? std::nullopt : std::optional(where->placement)});
+  QuickLif policy(*pairs_);
+  const RolloutResult result = rollout_.run(start, made_, policy);
+  made_.pop_back();
+  ++counts_.rollouts;
+  counts_.events += result.events;
+  return result.cost_s;
+}
+
+const RolloutStart& SearchChooser::start_of(std::size_t sample) {
+  auto& start = starts_[sample];
+  if (!start) {
+    const FutureSampler::Which which{static_cast<std::uint32_t>(sample), options_.samples,
+                                     mix64(kSalt + calls_)};
+    RolloutWorld world;
+    world.asked_memo = &*memo_;
+    start = std::make_unique<RolloutStart>(
+        *view_, sampler_.draw(*view_, options_.horizon, options_.arrivals, which), world);
+  }
+  return *start;
+}
+
+}  // namespace starling

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "gnn/marl.h"
+#include "gnn/quick_lif.h"
+#include "gnn/rollout.h"
+#include "gnn/sampled_future.h"
+
+namespace starling {
+
+struct SearchOptions {
+  std::uint32_t samples = 6;     ///< futures
+  std::uint32_t candidates = 3;  ///< options played out, the base's choice and waiting among them
+  /// Starts, ends and arrivals that all roll-outs of one decision may take; what is known then
+  /// decides. Counted, not timed, so that runs repeat.
+  std::uint64_t events = 20'000;
+  Duration horizon = std::chrono::hours(4);  ///< in which jobs come; then everything is drained
+  std::uint32_t arrivals = 64;               ///< of a future, at most
+  double errors = 1;  ///< standard errors by which a gain must differ from nothing
+  /// A job whose best alternative was played out and refused is not searched for again so soon.
+  Duration again = std::chrono::minutes(10);
+};
+
+/// Makes decisions by playing the best few options forward over several guessed futures, the same
+/// for all options, under QuickLif. Leaves the base's choice, which is the option with the best
+/// score, only for one whose mean gain over it exceeds its standard error; an option that falls
+/// behind by as much is dropped early. Where there is nothing to weigh, or no past to guess from,
+/// the base decides. Deterministic. Serves one partition.
+class SearchChooser final : public Chooser {
+ public:
+  explicit SearchChooser(const SearchOptions& options) : options_(options) {}
+  void begin(const View& view) override;
+  [[nodiscard]] std::size_t choose(const Choice& choice) override;
+
+  struct Counts {
+    std::uint64_t decisions = 0, searches = 0, changed = 0, rollouts = 0, events = 0;
+  };
+  [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
+
+ private:
+  struct Option {
+    std::size_t index = 0;  // of the choice
+    bool alive = true;
+    double sum = 0, squares = 0;  // of gains over the base
+  };
+  struct Refused {
+    Placement best;
+    Instant at;
+  };
+  [[nodiscard]] bool worth_it(const Choice& choice, std::size_t base) const;
+  void shortlist(const Choice& choice, std::size_t base);
+  [[nodiscard]] std::size_t search(const Choice& choice, std::size_t base);
+  [[nodiscard]] double cost(const Choice& choice, std::size_t index, const RolloutStart& start);
+  const RolloutStart& start_of(std::size_t sample);
+  void forget_gone(const View& view);
+
+  SearchOptions options_;
+  FutureSampler sampler_;
+  Rollout rollout_;
+  std::optional<SpeedMemo> memo_;
+  std::optional<PairTable> pairs_;
+  const SpeedModel* asked_ = nullptr;
+  Instant memo_since_;
+  const View* view_ = nullptr;                         // during decide()
+  std::vector<std::unique_ptr<RolloutStart>> starts_;  // of this call, by sample
+  std::vector<FirstDecision> made_;                    // in this call; the last is the one at hand
+  std::vector<Option> listed_;
+  std::map<std::uint64_t, Refused> refused_;  // by order
+  std::uint64_t calls_ = 0;
+  Counts counts_;
+};
+
+}  // namespace starling

@@ -1,0 +1,91 @@
+#include "gnn/search_policy.h"
+
+#include <memory>
+#include <utility>
+
+#include "gnn/lif_choices.h"
+#include "gnn/marl.h"
+#include "gnn/search.h"
+#include "policies/options.h"
+
+namespace starling {
+namespace {
+
+constexpr PolicyFacts kFacts{
+    .name = "marl-search",
+    .summary =
+        "plays the best few places of a base policy forward over guessed futures, and takes "
+        "another than its choice only where that pays",
+    .family = Family::placement,
+    .needs_running = true,
+    .shares_gpus = true};
+
+// What an event of a roll-out costs, for budgets that users give in time: a policy reads no clock.
+constexpr double kEventsPerMs = 25;
+
+template <class Base>
+class SearchPolicy final : public Policy {
+ public:
+  SearchPolicy(const SearchOptions& options, std::unique_ptr<Base> base)
+      : chooser_(options), base_(std::move(base)) {
+    base_->set_chooser(&chooser_);
+  }
+  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return base_->facts(); }
+  [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
+                                             Rng& rng) override {
+    return base_->decide(view, trigger, rng);
+  }
+  [[nodiscard]] Placement offer(const View& view, std::uint32_t want,
+                                std::uint32_t gpus_per_worker) override {
+    return base_->offer(view, want, gpus_per_worker);
+  }
+
+ private:
+  SearchChooser chooser_;
+  std::unique_ptr<Base> base_;
+};
+
+Result<std::unique_ptr<Policy>> make(const PolicyOptions& given) {
+  OptionReader reader(kFacts.name, given);
+  const QueueOptions queue = read_queue_options(reader, QueueDefault::skip);
+  const std::string base = reader.choice("base", {"lif", "marl"});
+  const std::string file = reader.text("weights", "");
+  SearchOptions options;
+  const auto whole = [&](std::string_view key, double otherwise, double low, double high) {
+    return static_cast<std::uint32_t>(reader.number(key, otherwise, low, high));
+  };
+  options.samples = whole("samples", options.samples, 3, 64);
+  options.candidates = whole("candidates", options.candidates, 2, 8);
+  options.horizon = std::chrono::minutes(whole("minutes", 240, 5, 10080));
+  options.arrivals = whole("arrivals", options.arrivals, 0, 1000);
+  options.errors = reader.number("errors", options.errors, 0, 10);
+  const double budget = reader.number("budget", 0, 0, 3.6e6);
+  options.events = whole("events", static_cast<double>(options.events), 100, 1e9);
+  if (budget > 0) options.events = static_cast<std::uint64_t>(budget * kEventsPerMs) + 1;
+  if (const Status status = reader.status(); !status) return status.error();
+  if (base == "lif") {
+    constexpr double kThreshold = 0.3;
+    return std::unique_ptr<Policy>(std::make_unique<SearchPolicy<LifChoices>>(
+        options, std::make_unique<LifChoices>(kFacts, queue, kThreshold)));
+  }
+  auto weights = file.empty() ? shipped_policy("marl") : load_weights(file);
+  if (!weights) return weights.error();
+  auto net = PolicyNet::make(weights.value());
+  if (!net) return net.error();
+  return std::unique_ptr<Policy>(std::make_unique<SearchPolicy<Marl>>(
+      options, std::make_unique<Marl>(kFacts, queue, std::move(net).value())));
+}
+
+}  // namespace
+
+void add_marl_search(PolicyRegistry& registry) {
+  registry.add(
+      kFacts, make,
+      "queue=skip|strict, fit=node|count, base=lif|marl (lif: with threshold 0.3), "
+      "weights=FILE (of base marl), samples=N (futures, 6), candidates=K (options, 3), "
+      "minutes=M (in which jobs come, 240), arrivals=N (of a future, 64), errors=E (standard "
+      "errors that a gain must exceed, 1), events=N (of all roll-outs of a decision, "
+      "20000), budget=MS (the same as time, at 25 events a ms)");
+}
+
+}  // namespace starling

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "policies/registry.h"
+
+namespace starling {
+
+/// Adds `marl-search`: a base policy whose best few options are played out (SearchChooser).
+void add_marl_search(PolicyRegistry& registry);
+
+}  // namespace starling

@@ -1,0 +1,172 @@
+#include "gnn/train/collect.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include "base/rng.h"
+#include "gnn/rollout.h"
+
+namespace starling {
+namespace {
+
+std::size_t best_of(const Choice& choice) {
+  return static_cast<std::size_t>(std::max_element(choice.scores.begin(), choice.scores.end()) -
+                                  choice.scores.begin());
+}
+
+class Teacher final : public Chooser {
+ public:
+  explicit Teacher(const ImitateOptions& options) : options_(options), rng_(options.seed, 0x7ea) {}
+  std::size_t choose(const Choice& choice) override {
+    const std::size_t right = thresholded_choice(choice, options_.threshold);
+    if (choice.options.size() > 1 && rng_.chance(options_.keep)) {
+      SeenDecision& seen = seen_.add(choice);
+      seen.chosen = static_cast<std::uint32_t>(right);
+      seen.target.assign(choice.options.size(), 0);
+      seen.target[right] = 1;
+    }
+    return rng_.chance(options_.follow) ? right : best_of(choice);
+  }
+  SeenDecisions seen_;
+
+ private:
+  ImitateOptions options_;
+  Rng rng_;
+};
+
+/// Asks the roll-out simulator.
+class Expert final : public Chooser {
+ public:
+  Expert(const Scenario& scenario, const ExpertOptions& options)
+      : scenario_(scenario), options_(options), rng_(options.seed, 0xe8) {
+    for (const TraceJob& job : scenario.trace.jobs)
+      work_s_[job.spec.id] = seconds(job.spec.duration);
+  }
+  void begin(const View&) override { before_.clear(); }
+  std::size_t choose(const Choice& choice) override {
+    std::size_t taken = best_of(choice);
+    if (choice.options.size() > 1 && rng_.chance(options_.explore)) taken = any_of_best(choice);
+    if (choice.options.size() > 1 && seen_.all.size() < options_.limit &&
+        rng_.chance(options_.sample))
+      ask(choice);
+    const Candidate* option = choice.options[taken];
+    before_.push_back(
+        {choice.job.spec->id, option == nullptr ? std::nullopt : std::optional(option->placement)});
+    return taken;
+  }
+  SeenDecisions seen_;
+
+ private:
+  std::size_t any_of_best(const Choice& choice) {
+    const std::vector<std::size_t> order = by_score(choice);
+    return order[rng_.below(static_cast<std::uint32_t>(std::min<std::size_t>(3, order.size())))];
+  }
+  static std::vector<std::size_t> by_score(const Choice& choice) {
+    std::vector<std::size_t> order(choice.options.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return choice.scores[a] > choice.scores[b];
+    });
+    return order;
+  }
+  [[nodiscard]] RolloutFuture future(const Choice& choice) const {
+    RolloutFuture out;
+    const View& view = choice.view;
+    std::unordered_map<std::uint64_t, double> done;  // by order
+    for (std::uint32_t s = 0; s < view.gpus.servers().size(); ++s) {
+      for (const std::uint32_t slot : choice.candidates.residents().on(s)) {
+        const Resident& job = choice.candidates.residents().at(slot);
+        done[job.order] = job.work_s + seconds(view.now - job.work_at) *
+                                           choice.candidates.residents().speed(view.speed, slot);
+      }
+    }
+    for (const JobView& job : view.waiting) out.waiting_s.push_back(work_s_.at(job.spec->id));
+    for (const JobView& job : view.running) {
+      const auto known = done.find(job.order);
+      const double sofar = known == done.end() ? 0 : known->second;
+      out.running_s.push_back(std::max(work_s_.at(job.spec->id) - sofar, 60.0));
+    }
+    const auto& jobs = scenario_.trace.jobs;
+    const Duration now = view.now.time_since_epoch();
+    auto next = std::upper_bound(jobs.begin(), jobs.end(), now,
+                                 [](Duration at, const TraceJob& job) { return at < job.submit; });
+    for (; next != jobs.end() && out.arrivals.size() < options_.arrivals; ++next) {
+      RolloutArrival arrival{next->submit - now, next->spec, seconds(next->spec.duration)};
+      arrival.spec.duration = Duration::zero();
+      out.arrivals.push_back(std::move(arrival));
+    }
+    return out;
+  }
+  void ask(const Choice& choice) {
+    const RolloutStart start(choice.view, future(choice));
+    std::vector<std::size_t> order = by_score(choice);
+    // The best few by the net, and waiting in any case.
+    const std::size_t wait = choice.options.size() - 1;
+    if (order.size() > options_.options) {
+      const bool waits = std::find(order.begin(), order.begin() + options_.options, wait) !=
+                         order.begin() + options_.options;
+      order.resize(options_.options);
+      if (!waits && choice.options[wait] == nullptr) order.back() = wait;
+    }
+    std::vector<double> costs(choice.options.size(), std::numeric_limits<double>::infinity());
+    double least = std::numeric_limits<double>::infinity(), most = 0;
+    std::vector<FirstDecision> first = before_;
+    first.emplace_back();
+    RolloutLimits limits;
+    if (options_.horizon_h > 0) limits.horizon = from_seconds(options_.horizon_h * 3600);
+    for (const std::size_t i : order) {
+      const Candidate* option = choice.options[i];
+      first.back() = {choice.job.spec->id,
+                      option == nullptr ? std::nullopt : std::optional(option->placement)};
+      const auto policy = options_.policy();
+      costs[i] = rollout_.run(start, first, *policy, limits).cost_s / 3600;
+      if (!std::isfinite(costs[i])) continue;
+      least = std::min(least, costs[i]);
+      most = std::max(most, costs[i]);
+    }
+    if (!std::isfinite(least)) return;
+    SeenDecision& seen = seen_.add(choice);
+    seen.chosen = static_cast<std::uint32_t>(best_of(choice));
+    for (const double cost : costs)
+      seen.target.push_back(static_cast<float>(std::isfinite(cost) ? cost - least : -1));
+  }
+
+  const Scenario& scenario_;
+  const ExpertOptions& options_;
+  Rng rng_;
+  std::unordered_map<JobId, double> work_s_;
+  std::vector<FirstDecision> before_;
+  Rollout rollout_;
+};
+
+}  // namespace
+
+Result<SeenDecisions> collect_teacher(const Scenario& scenario, const Weights& weights,
+                                      const ImitateOptions& options) {
+  std::vector<std::unique_ptr<Teacher>> agents;
+  for (std::uint32_t i = 0; i < scenario.agents; ++i)
+    agents.push_back(std::make_unique<Teacher>(options));
+  const auto run =
+      run_scenario(scenario, weights, [&](AgentId agent) { return agents[agent.value].get(); });
+  if (!run) return run.error();
+  SeenDecisions all;
+  for (const auto& agent : agents) all.append(std::move(agent->seen_));
+  return all;
+}
+
+Result<SeenDecisions> collect_expert(const Scenario& scenario, const Weights& weights,
+                                     const ExpertOptions& options) {
+  std::vector<std::unique_ptr<Expert>> agents;
+  for (std::uint32_t i = 0; i < scenario.agents; ++i)
+    agents.push_back(std::make_unique<Expert>(scenario, options));
+  const auto run =
+      run_scenario(scenario, weights, [&](AgentId agent) { return agents[agent.value].get(); });
+  if (!run) return run.error();
+  SeenDecisions all;
+  for (const auto& agent : agents) all.append(std::move(agent->seen_));
+  return all;
+}
+
+}  // namespace starling

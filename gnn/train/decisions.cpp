@@ -1,0 +1,47 @@
+#include "gnn/train/decisions.h"
+
+#include <iterator>
+#include <utility>
+
+namespace starling {
+
+SeenDecision& SeenDecisions::add(const Choice& choice) {
+  const IndexRange servers = choice.view.gpus.servers();
+  const auto [known, fresh] = known_.try_emplace({&choice.view.topology.parts(), servers.first},
+                                                 static_cast<std::uint32_t>(shapes.size()));
+  if (fresh)
+    shapes.push_back(std::make_shared<GraphShape>(make_graph_shape(choice.view.topology, servers)));
+  const GraphShape& shape = *shapes[known->second];
+  SeenDecision& seen = all.emplace_back();
+  seen.shape = known->second;
+  if (choice.encoder != nullptr) seen.graph = choice.encoder->state();
+  seen.options = static_cast<std::uint32_t>(choice.options.size());
+  seen.servers.resize(seen.options);
+  seen.groups.resize(seen.options);
+  for (std::size_t i = 0; i < seen.options; ++i) {
+    const auto row = choice.rows.subspan(i * Features::kRow, Features::kOwn);
+    seen.own.insert(seen.own.end(), row.begin(), row.end());
+    if (choice.options[i] == nullptr) continue;
+    for (const GpuId gpu : choice.options[i]->placement) {
+      if (!shape.gpus.contains(gpu.value)) continue;
+      const std::uint32_t server = choice.view.topology.server_of(gpu).value - servers.first;
+      const std::uint32_t group = shape.island_of[gpu.value - shape.gpus.first];
+      if (seen.servers[i].empty() || seen.servers[i].back() != server)
+        seen.servers[i].push_back(server);
+      if (seen.groups[i].empty() || seen.groups[i].back() != group) seen.groups[i].push_back(group);
+    }
+  }
+  seen.at = seconds(choice.view.now.time_since_epoch());
+  return seen;
+}
+
+void SeenDecisions::append(SeenDecisions other) {
+  const auto first = static_cast<std::uint32_t>(shapes.size());
+  std::ranges::copy(other.shapes, std::back_inserter(shapes));
+  for (SeenDecision& seen : other.all) {
+    seen.shape += first;
+    all.push_back(std::move(seen));
+  }
+}
+
+}  // namespace starling

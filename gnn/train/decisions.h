@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "gnn/encoder.h"
+#include "gnn/features.h"
+#include "gnn/marl.h"
+
+namespace starling {
+
+/// One decision as it was seen, for a net to learn from: all that scores depend on, and what became
+/// of it or should have.
+struct SeenDecision {
+  std::uint32_t shape = 0;                                  ///< of SeenDecisions::shapes
+  GraphState graph;                                         ///< empty where the net has no encoder
+  std::vector<float> own;                                   ///< [options, Features::kOwn]
+  std::vector<std::vector<std::uint32_t>> servers, groups;  ///< by option: of its place
+  std::uint32_t options = 0;
+  std::uint32_t chosen = 0;   ///< by the policy that ran
+  std::vector<float> target;  ///< by option: a probability, or a cost; see who fills it
+  float weight = 1;
+  double at = 0;  ///< seconds since the start of the run
+};
+
+/// What was seen in some runs. Shapes are shared by decisions on the same partition.
+struct SeenDecisions {
+  std::vector<std::shared_ptr<const GraphShape>> shapes;
+  std::vector<SeenDecision> all;
+
+  /// Copies the decision; the caller fills in the rest.
+  SeenDecision& add(const Choice& choice);
+  /// Those of another run behind these.
+  void append(SeenDecisions other);
+
+ private:
+  std::map<std::pair<const Topology::Parts*, std::uint32_t>, std::uint32_t> known_;
+};
+
+}  // namespace starling

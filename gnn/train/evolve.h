@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gnn/train/scenario.h"
+
+namespace starling {
+
+/// Evolution strategies (Salimans et al. 2017, arXiv 1703.03864) on whole runs: what counts is the
+/// average job completion time itself, with everything that a decision does to those who come
+/// later. Pairs of opposite steps run on the same jobs, so that the arrivals, the largest source of
+/// variance, cancel.
+struct EvolveOptions {
+  std::vector<std::string> tensors{"skip"};  ///< what changes
+  std::uint32_t generations = 20, pairs = 12;
+  std::uint32_t runs = 4;  ///< scenarios of a generation, drawn anew for each
+  double sigma = 0.1, rate = 0.08;
+  double cut =
+      0.15;  ///< log JCT by which two opposite steps differ at most: single runs are chaotic
+  std::uint32_t threads = 2;
+  std::uint64_t seed = 1;
+  std::function<void(std::uint32_t generation, double log_jct)> progress;
+};
+
+/// `base_jct`: of each scenario, what its JCT is measured against. `invalid`: a tensor that is not
+/// there, or a run that failed. Same seed, same weights, whatever the number of threads.
+[[nodiscard]] Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios,
+                                     std::span<const double> base_jct,
+                                     const EvolveOptions& options);
+
+}  // namespace starling

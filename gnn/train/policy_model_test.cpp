@@ -1,0 +1,106 @@
+#include "gnn/train/policy_model.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "gnn/train/scenario.h"
+#include "topology/generate.h"
+#include "workload/catalogue.h"
+#include "workload/generate.h"
+
+namespace starling {
+namespace {
+
+Scenario scenario() {
+  GeneratorOptions shape;
+  shape.servers = 6;
+  shape.gpus_per_server = 4;
+  Scenario out{.name = "small", .topology = generate("leaf-spine", shape).value(), .trace = {}};
+  TraceGeneratorOptions jobs;
+  jobs.jobs = 120;
+  jobs.cluster_gpus = out.topology.gpu_count();
+  jobs.load = 1.2;
+  out.trace = generate_trace(jobs).value();
+  const auto models = gavel_models();
+  for (std::size_t i = 0; i < out.trace.jobs.size(); ++i) {
+    JobSpec& spec = out.trace.jobs[i].spec;
+    spec.model = models[i % models.size()].name;
+    spec.gpus_per_worker = 1;
+    spec.workers = std::min(spec.workers, 12U);
+  }
+  return out;
+}
+
+/// Random everywhere, also where training begins with zeros.
+Weights random_weights(bool encoder, bool data_center) {
+  PolicyModel::Shape shape;
+  shape.encoder = encoder;
+  shape.data_center = data_center;
+  Weights out = PolicyModel(shape, 5).weights();
+  Rng rng(9);
+  for (auto& [name, tensor] : out.tensors)
+    for (float& value : tensor.values) value += static_cast<float>(rng.normal() * 0.1);
+  return out;
+}
+
+/// Holds every decision of a run to libtorch, and the encoder to a fresh one.
+class Compare final : public Chooser {
+ public:
+  explicit Compare(const Weights& weights)
+      : model_(PolicyModel::from(weights).value()), net_(PolicyNet::make(weights).value()) {}
+  std::size_t choose(const Choice& choice) override {
+    SeenDecisions seen;
+    seen.add(choice);
+    const std::uint32_t rows[] = {0};
+    const torch::Tensor scores = model_.scores(model_.batch(seen, rows)).detach().contiguous();
+    for (std::size_t i = 0; i < choice.scores.size(); ++i) {
+      const float other = scores.data_ptr<float>()[i];
+      worst = std::max(worst, std::abs(choice.scores[i] - other) / std::max(1.0F, std::abs(other)));
+    }
+    if (choice.encoder != nullptr) {
+      Encoder fresh(net_.encoder());
+      fresh.sync(choice.view, choice.candidates);
+      CHECK(std::ranges::equal(fresh.partition(), choice.encoder->partition()));
+      CHECK(fresh.state().gpus == choice.encoder->state().gpus);
+      CHECK(fresh.state().servers == choice.encoder->state().servers);
+      computed = choice.encoder->computed();
+    }
+    ++decisions;
+    return static_cast<std::size_t>(decisions) % choice.options.size();
+  }
+  float worst = 0;
+  std::uint64_t decisions = 0, computed = 0;
+
+ private:
+  PolicyModel model_;
+  PolicyNet net_;
+};
+
+TEST_CASE("the agents' net and libtorch score alike, and following changes is a full pass") {
+  const Scenario runs = scenario();
+  for (const auto& [encoder, data_center] :
+       {std::pair{true, true}, std::pair{true, false}, std::pair{false, true}}) {
+    const Weights weights = random_weights(encoder, data_center);
+    Compare compare(weights);
+    const auto run = run_scenario(runs, weights, [&](AgentId) { return &compare; });
+    REQUIRE(run);
+    CHECK(figures(run.value()).finished == runs.trace.jobs.size());
+    CHECK(compare.decisions > 120);
+    CHECK(compare.worst < 1e-5F);
+    // A decision changes a server or a few, not all of them.
+    if (encoder) CHECK(compare.computed < compare.decisions * 4);
+  }
+}
+
+TEST_CASE("weights of another form make no model") {
+  Weights weights = random_weights(true, true);
+  weights.tensors.at("encoder.server.weight").shape[1] -= 1;
+  weights.tensors.at("encoder.server.weight").values.resize(16 * 21);
+  const auto model = PolicyModel::from(weights);
+  REQUIRE_FALSE(model);
+  CHECK(model.error().message.find("encoder.server.weight") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace starling

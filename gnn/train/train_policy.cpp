@@ -1,0 +1,270 @@
+#include "gnn/train/train_policy.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <mutex>
+#include <optional>
+
+#include "base/rng.h"
+#include "policies/registry.h"
+
+namespace starling {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Training {
+ public:
+  Training(const std::vector<Scenario>& training, const std::vector<Scenario>& validation,
+           const TrainPolicyOptions& options)
+      : training_(training), validation_(validation), options_(options) {}
+
+  Result<TrainedPolicy> run() {
+    TrainedPolicy out;
+    out.weights = PolicyModel(options_.shape, options_.seed).weights();
+    if (Status s = measure_yardstick(); !s.ok()) return s.error();
+    const std::size_t first = options_.resume ? resume(out) : 0;
+    log_.open(options_.folder / "train.jsonl",
+              first > 0 ? std::ios::app : std::ios::out | std::ios::trunc);
+    for (stage_ = first; stage_ < options_.stages.size(); ++stage_) {
+      auto made = std::visit([&](const auto& stage) { return take(stage, out.weights); },
+                             options_.stages[stage_]);
+      if (!made) return made.error();
+      if (Status s = save_weights(checkpoint(stage_, "made"), made.value()); !s.ok())
+        return s.error();
+      auto value = validate(made.value());
+      if (!value) return value.error();
+      const double before = out.validation.empty() ? 1e9 : out.validation.back();
+      const bool better = value.value() < before;
+      if (better) out.weights = std::move(made).value();
+      out.validation.push_back(std::min(before, value.value()));
+      log_ << "{\"stage\": " << stage_ << ", \"name\": \"" << name_of(options_.stages[stage_])
+           << "\", \"validation\": " << value.value()
+           << ", \"kept\": " << (better ? "true" : "false") << ", \"seconds\": " << elapsed() << "}"
+           << std::endl;
+      out.weights.notes["hash"] = options_.hash;
+      out.weights.notes["validation"] = std::to_string(out.validation.back());
+      if (Status s = save_weights(checkpoint(stage_), out.weights); !s.ok()) return s.error();
+      say(1, "validation " + std::to_string(value.value()) + (better ? "" : ", not kept"));
+    }
+    out.seconds = elapsed();
+    return out;
+  }
+
+ private:
+  [[nodiscard]] fs::path checkpoint(std::size_t stage, const std::string& what = "stage") const {
+    return options_.folder / (what + "-" + std::to_string(stage) + ".weights");
+  }
+  std::size_t resume(TrainedPolicy& out) const {
+    for (std::size_t stage = options_.stages.size(); stage-- > 0;) {
+      auto weights = load_weights(checkpoint(stage));
+      if (!weights || weights.value().note("hash") != options_.hash) continue;
+      out.weights = std::move(weights).value();
+      out.validation.assign(stage + 1, std::stod(out.weights.note("validation", "0")));
+      return stage + 1;
+    }
+    return 0;
+  }
+  [[nodiscard]] double elapsed() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+  }
+  void say(double part, const std::string& what) const {
+    if (!options_.progress) return;
+    const auto stages = static_cast<double>(options_.stages.size());
+    options_.progress(
+        (static_cast<double>(stage_) + part) / stages,
+        name_of(options_.stages[std::min(stage_, options_.stages.size() - 1)]) + ": " + what);
+  }
+
+  /// work(i) -> Result for all i, side by side; the first error.
+  template <class Work>
+  Status all(std::size_t count, const Work& work) const {
+    std::mutex mutex;
+    std::optional<Error> failed;
+    for_each_on(options_.threads, count, [&](std::size_t i) {
+      if (Status s = work(i); !s.ok()) {
+        const std::scoped_lock lock(mutex);
+        if (!failed) failed = s.error();
+      }
+    });
+    if (failed) return *failed;
+    return done();
+  }
+
+  Status measure_yardstick() {
+    train_jct_.resize(training_.size());
+    valid_jct_.resize(validation_.size());
+    return all(training_.size() + validation_.size(), [&](std::size_t i) -> Status {
+      const bool trains = i < training_.size();
+      const std::size_t at = trains ? i : i - training_.size();
+      const auto run = run_rule(trains ? training_[at] : validation_[at], options_.yardstick);
+      if (!run) return run.error();
+      (trains ? train_jct_ : valid_jct_)[at] = figures(run.value()).avg_jct_s;
+      return done();
+    });
+  }
+
+  Result<double> validate(const Weights& weights) {
+    std::vector<double> logs(validation_.size());
+    const Status ran = all(validation_.size(), [&](std::size_t i) -> Status {
+      const auto run = run_scenario(validation_[i], weights);
+      if (!run) return run.error();
+      logs[i] = std::log(figures(run.value()).avg_jct_s / valid_jct_[i]);
+      return done();
+    });
+    if (!ran.ok()) return ran.error();
+    double sum = 0;
+    for (std::size_t i = 0; i < logs.size(); ++i) {
+      log_ << "{\"stage\": " << stage_ << ", \"validation\": \"" << validation_[i].name
+           << "\", \"log jct\": " << logs[i] << "}\n";
+      sum += logs[i];
+    }
+    return sum / static_cast<double>(std::max<std::size_t>(1, logs.size()));
+  }
+
+  /// Runs of the stage, drawn so that each scenario comes about equally often.
+  std::vector<std::size_t> draw(std::uint32_t runs, Rng& rng) const {
+    std::vector<std::size_t> out;
+    while (out.size() < runs) {
+      std::vector<std::size_t> some(training_.size());
+      for (std::size_t i = 0; i < some.size(); ++i) some[i] = i;
+      for (std::size_t i = some.size(); i > 1; --i)
+        std::swap(some[i - 1], some[rng.below(static_cast<std::uint32_t>(i))]);
+      out.insert(out.end(), some.begin(), some.end());
+    }
+    out.resize(runs);
+    return out;
+  }
+
+  template <class Collect>
+  Result<SeenDecisions> gather(std::uint32_t runs, std::uint64_t salt,
+                               const Collect& collect) const {
+    Rng rng(options_.seed, salt);
+    const std::vector<std::size_t> which = draw(runs, rng);
+    std::vector<SeenDecisions> parts(which.size());
+    std::atomic<std::size_t> finished{0};
+    const Status ran = all(which.size(), [&](std::size_t i) -> Status {
+      auto some = collect(training_[which[i]], options_.seed + salt * 1000 + i);
+      if (!some) return some.error();
+      parts[i] = std::move(some).value();
+      say(0.8 * static_cast<double>(++finished) / static_cast<double>(which.size()), "collecting");
+      return done();
+    });
+    if (!ran.ok()) return ran.error();
+    SeenDecisions seen;
+    for (SeenDecisions& part : parts) seen.append(std::move(part));
+    return seen;
+  }
+
+  /// How far apart the options of a decision are, hours: the tenth, the half, the nine tenths.
+  static std::vector<float> spreads(const SeenDecisions& seen) {
+    std::vector<float> most;
+    for (const SeenDecision& one : seen.all) most.push_back(std::ranges::max(one.target));
+    std::ranges::sort(most);
+    if (most.empty()) return {};
+    return {most[most.size() / 10], most[most.size() / 2], most[most.size() * 9 / 10]};
+  }
+
+  Result<Weights> fit(const Weights& start, const SeenDecisions& seen, FitPolicyOptions options,
+                      FitPolicyOptions::Target target) {
+    options.target = target;
+    options.seed = options_.seed;
+    if (target == FitPolicyOptions::cost) {
+      const std::vector<float> spread = spreads(seen);
+      if (!spread.empty()) {
+        log_ << "{\"stage\": " << stage_ << ", \"spread h\": [" << spread[0] << ", " << spread[1]
+             << ", " << spread[2] << "]}" << std::endl;
+      }
+    }
+    options.progress = [&](std::uint32_t epoch, double loss) {
+      say(0.8 + 0.2 * epoch / options.epochs, "fitting, loss " + std::to_string(loss));
+    };
+    auto fitted = fit_policy(start, seen, options);
+    if (!fitted) return fitted.error();
+    const FittedPolicy& f = fitted.value();
+    log_ << "{\"stage\": " << stage_ << ", \"decisions\": " << f.decisions << ", \"loss\": ["
+         << f.loss_before << ", " << f.loss << "], \"best taken\": [" << f.right_before << ", "
+         << f.right << "], \"seconds\": " << elapsed() << "}" << std::endl;
+    return std::move(fitted).value().weights;
+  }
+
+  Result<Weights> take(const ImitateStage& stage, const Weights& start) {
+    const auto seen = gather(stage.runs, 100 + stage_, [&](const Scenario& s, std::uint64_t seed) {
+      ImitateOptions options = stage.collect;
+      options.seed = seed;
+      return collect_teacher(s, start, options);
+    });
+    if (!seen) return seen.error();
+    return fit(start, seen.value(), stage.fit, FitPolicyOptions::probability);
+  }
+
+  Result<Weights> take(const ExpertStage& stage, const Weights& start) {
+    Weights weights = start;
+    SeenDecisions seen;
+    for (std::uint32_t round = 0; round < stage.rounds; ++round) {
+      const PolicyRegistry registry = make_policy_registry();
+      auto net = PolicyNet::make(weights);
+      if (!net) return net.error();
+      if (auto known = stage.policy == "net" ? Result<std::unique_ptr<Policy>>(nullptr)
+                                             : registry.make(stage.policy);
+          !known)
+        return known.error();
+      auto fresh =
+          gather(stage.runs, 200 + 10 * stage_ + round, [&](const Scenario& s, std::uint64_t seed) {
+            ExpertOptions options = stage.collect;
+            options.seed = seed;
+            options.policy = [&]() -> std::unique_ptr<Policy> {
+              if (stage.policy == "net") return make_net_policy(net.value());
+              return registry.make(stage.policy).value();
+            };
+            return collect_expert(s, weights, options);
+          });
+      if (!fresh) return fresh.error();
+      seen.append(std::move(fresh).value());
+      auto fitted = fit(weights, seen, stage.fit, FitPolicyOptions::cost);
+      if (!fitted) return fitted.error();
+      weights = std::move(fitted).value();
+    }
+    return weights;
+  }
+
+  Result<Weights> take(const EvolveStage& stage, const Weights& start) {
+    EvolveOptions options = stage.options;
+    options.threads = options_.threads;
+    options.seed = options_.seed + stage_;
+    options.progress = [&](std::uint32_t generation, double log_jct) {
+      log_ << "{\"stage\": " << stage_ << ", \"generation\": " << generation
+           << ", \"log jct\": " << log_jct << ", \"seconds\": " << elapsed() << "}" << std::endl;
+      say(static_cast<double>(generation + 1) / options.generations,
+          "generation " + std::to_string(generation + 1) + ", log JCT " + std::to_string(log_jct));
+    };
+    return evolve(start, training_, train_jct_, options);
+  }
+
+  const std::vector<Scenario>&training_, &validation_;
+  const TrainPolicyOptions& options_;
+  std::size_t stage_ = 0;
+  std::ofstream log_;
+  std::vector<double> train_jct_, valid_jct_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+std::string name_of(const TrainStage& stage) {
+  static constexpr const char* kNames[] = {"imitate", "expert", "evolve"};
+  return kNames[stage.index()];
+}
+
+Result<TrainedPolicy> train_policy(const std::vector<Scenario>& training,
+                                   const std::vector<Scenario>& validation,
+                                   const TrainPolicyOptions& options) {
+  if (training.empty() || validation.empty())
+    return Error{Errc::invalid, "train: there must be training and validation scenarios"};
+  return Training(training, validation, options).run();
+}
+
+}  // namespace starling

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "gnn/train/collect.h"
+#include "gnn/train/evolve.h"
+#include "gnn/train/fit_policy.h"
+#include "gnn/train/policy_model.h"
+#include "gnn/train/scenario.h"
+
+namespace starling {
+
+/// Learn to do what `lif:threshold=T` does, from states that either of them leads to.
+struct ImitateStage {
+  std::uint32_t runs = 12;
+  ImitateOptions collect;
+  FitPolicyOptions fit;
+};
+/// Learn what roll-outs of single decisions say, a few times over.
+struct ExpertStage {
+  std::uint32_t rounds = 2, runs = 24;
+  std::string policy = "lif:threshold=0.3";  ///< of roll-outs; "net": the net as it is then
+  ExpertOptions collect;
+  FitPolicyOptions fit;
+};
+/// Improve whole runs.
+struct EvolveStage {
+  EvolveOptions options;
+};
+using TrainStage = std::variant<ImitateStage, ExpertStage, EvolveStage>;
+[[nodiscard]] std::string name_of(const TrainStage& stage);
+
+struct TrainPolicyOptions {
+  PolicyModel::Shape shape;
+  std::vector<TrainStage> stages;
+  std::string yardstick = "lif:threshold=0.3";
+  std::uint64_t seed = 1;
+  std::uint32_t threads = 2;
+  /// Checkpoints stage-N.weights (made-N: what the stage made, kept or not) and the log
+  /// train.jsonl; resumed from the last one that is there
+  /// and has the same `hash`.
+  std::filesystem::path folder;
+  std::string hash;  ///< of configuration and data
+  bool resume = false;
+  std::function<void(double part, const std::string& what)> progress;
+};
+
+struct TrainedPolicy {
+  Weights weights;
+  /// Mean of log(JCT / JCT of the yardstick) over the validation scenarios, after each stage.
+  std::vector<double> validation;
+  double seconds = 0;
+};
+
+/// Stage after stage; what leaves a stage is the better of what it made and what it began with, by
+/// the validation scenarios. Same arguments, same weights, whatever the number of threads.
+[[nodiscard]] Result<TrainedPolicy> train_policy(const std::vector<Scenario>& training,
+                                                 const std::vector<Scenario>& validation,
+                                                 const TrainPolicyOptions& options);
+
+}  // namespace starling

@@ -1,5 +1,0 @@
-cmake_minimum_required(VERSION 3.25)
-# cmake -DIN=x.weights -DOUT=shipped.cpp -P embed.cmake: the weights as an array of bytes.
-file(READ ${IN} bytes HEX)
-string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
-file(WRITE ${OUT} "#include <cstddef>\n\nnamespace starling {\nextern const unsigned char kShippedInterference[];\nextern const std::size_t kShippedInterferenceBytes;\nconst unsigned char kShippedInterference[] = {${bytes}};\nconst std::size_t kShippedInterferenceBytes = sizeof kShippedInterference;\n}  // namespace starling\n")

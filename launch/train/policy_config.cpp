@@ -1,0 +1,178 @@
+#include "launch/train/policy_config.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "launch/experiment/grid.h"
+#include "launch/experiment/prepare.h"
+#include "topology/yaml_reader.h"
+
+namespace starling {
+namespace {
+
+void read_fit(const YamlMap& map, FitPolicyOptions& fit) {
+  fit.epochs = map.whole("epochs", 1, 1000, fit.epochs);
+  fit.rate = map.number("rate", 1e-6, 1, fit.rate);
+  fit.entropy = map.number("entropy", 0, 10, fit.entropy);
+  fit.stay = map.number("stay", 0, 100, fit.stay);
+  fit.scale_h = map.number("scale-h", 1e-3, 1e6, fit.scale_h);
+  fit.cut = map.number("cut", 1e-3, 1e6, fit.cut);
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& file) : file_(file), diagnostics_(file.string()) {}
+
+  Result<PolicyConfig> read(const std::string& text) {
+    YAML::Node root;
+    try {
+      root = YAML::Load(text);
+    } catch (const YAML::Exception& error) {
+      diagnostics_.add({error.mark.line + 1, error.mark.column + 1}, error.msg);
+      return diagnostics_.error();
+    }
+    PolicyConfig config;
+    const YamlMap map(diagnostics_, root, "the configuration",
+                      {"train", "suite", "loads", "seeds", "agents", "validation-runs", "net",
+                       "stages", "seed", "yardstick"});
+    config.name = map.name("train", config.name);
+    config.suite = file_.parent_path() / map.name("suite", std::nullopt);
+    config.train.seed = map.whole("seed", 0, ~0U, 1);
+    config.train.yardstick = map.name("yardstick", config.train.yardstick);
+    config.validation_runs = map.whole("validation-runs", 0, 100'000, 0);
+    numbers(map, "loads", config.loads);
+    numbers(map, "seeds", config.seeds);
+    if (map.has("agents")) {
+      config.agents.clear();
+      numbers(map, "agents", config.agents);
+    }
+    if (map.has("net")) {
+      const YamlMap net(diagnostics_, map.get("net"), "net",
+                        {"encoder", "data-center", "waits", "hidden"});
+      PolicyModel::Shape& shape = config.train.shape;
+      shape.encoder = net.whole("encoder", 0, 1, 1) == 1;
+      shape.data_center = net.whole("data-center", 0, 1, 1) == 1;
+      shape.waits = net.whole("waits", 0, 1, 1) == 1;
+      if (net.has("hidden")) {
+        shape.hidden.clear();
+        numbers(net, "hidden", shape.hidden);
+      }
+    }
+    for (const YAML::Node& node : map.list("stages", true)) stage(node, config.train.stages);
+    if (diagnostics_.any()) return diagnostics_.error();
+    return config;
+  }
+
+ private:
+  template <class T>
+  void numbers(const YamlMap& map, const char* key, std::vector<T>& out) {
+    for (const YAML::Node& node : map.list(key, false)) {
+      try {
+        out.push_back(node.as<T>());
+      } catch (const YAML::Exception&) {
+        diagnostics_.add(place_of(node), std::string(key) + " takes numbers, such as [1, 2]");
+      }
+    }
+  }
+  void stage(const YAML::Node& node, std::vector<TrainStage>& out) {
+    if (const YAML::Node imitate = child_of(node, "imitate"); imitate.IsMap()) {
+      const YamlMap map(diagnostics_, imitate, "stage imitate",
+                        {"runs", "threshold", "keep", "follow", "epochs", "rate", "entropy", "stay",
+                         "scale-h", "cut"});
+      ImitateStage stage;
+      stage.runs = map.whole("runs", 1, 10'000, stage.runs);
+      stage.collect.threshold = map.number("threshold", 0, 1, stage.collect.threshold);
+      stage.collect.keep = map.number("keep", 1e-4, 1, stage.collect.keep);
+      stage.collect.follow = map.number("follow", 0, 1, stage.collect.follow);
+      read_fit(map, stage.fit);
+      out.emplace_back(std::move(stage));
+    } else if (const YAML::Node expert = child_of(node, "expert"); expert.IsMap()) {
+      const YamlMap map(
+          diagnostics_, expert, "stage expert",
+          {"rounds", "runs", "policy", "sample", "options", "arrivals", "explore", "horizon-h",
+           "limit", "epochs", "rate", "entropy", "stay", "scale-h", "cut"});
+      ExpertStage stage;
+      stage.rounds = map.whole("rounds", 1, 100, stage.rounds);
+      stage.runs = map.whole("runs", 1, 10'000, stage.runs);
+      stage.policy = map.name("policy", stage.policy);
+      stage.collect.sample = map.number("sample", 1e-5, 1, stage.collect.sample);
+      stage.collect.options = map.whole("options", 2, 64, stage.collect.options);
+      stage.collect.arrivals = map.whole("arrivals", 0, 100'000, stage.collect.arrivals);
+      stage.collect.horizon_h = map.number("horizon-h", 0, 1e6, 0);
+      stage.collect.explore = map.number("explore", 0, 1, stage.collect.explore);
+      stage.collect.limit = map.whole("limit", 1, 1'000'000, stage.collect.limit);
+      read_fit(map, stage.fit);
+      out.emplace_back(std::move(stage));
+    } else if (const YAML::Node evolve = child_of(node, "evolve"); evolve.IsMap()) {
+      const YamlMap map(diagnostics_, evolve, "stage evolve",
+                        {"tensors", "generations", "pairs", "runs", "sigma", "rate", "cut"});
+      EvolveStage stage;
+      EvolveOptions& o = stage.options;
+      if (map.has("tensors")) {
+        o.tensors.clear();
+        for (const YAML::Node& tensor : map.list("tensors", true))
+          if (auto name = read_name(diagnostics_, tensor, "a tensor")) o.tensors.push_back(*name);
+      }
+      o.generations = map.whole("generations", 1, 100'000, o.generations);
+      o.pairs = map.whole("pairs", 1, 10'000, o.pairs);
+      o.runs = map.whole("runs", 1, 10'000, o.runs);
+      o.cut = map.number("cut", 1e-3, 100, o.cut);
+      o.sigma = map.number("sigma", 1e-6, 100, o.sigma);
+      o.rate = map.number("rate", 1e-6, 100, o.rate);
+      out.emplace_back(std::move(stage));
+    } else {
+      diagnostics_.add(place_of(node), "a stage is imitate, expert or evolve, with its options");
+    }
+  }
+
+  std::filesystem::path file_;
+  Diagnostics diagnostics_;
+};
+
+}  // namespace
+
+Result<PolicyConfig> load_policy_config(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  if (!in) return Error{Errc::io, file.string() + ": cannot be read"};
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  auto read = Reader(file).read(text);
+  if (read) read.value().text = std::move(text);
+  return read;
+}
+
+Result<std::vector<Scenario>> scenarios_of(const PolicyConfig& config, const std::string& split,
+                                           const Variables& variables) {
+  const auto loaded = load_experiment(config.suite, make_policy_registry(), variables, split);
+  if (!loaded) return loaded.error();
+  const Experiment& experiment = loaded.value();
+  const auto inputs = open_inputs(experiment);
+  if (!inputs) return inputs.error();
+  const auto& loads = config.loads.empty() ? experiment.loads : config.loads;
+  const auto& seeds = config.seeds.empty() ? experiment.seeds : config.seeds;
+  std::vector<Scenario> out;
+  for (std::size_t t = 0; t < experiment.topologies.size(); ++t) {
+    if (experiment.topologies[t].split != split) continue;
+    const Topology& topology = inputs.value().topologies[t].front();
+    for (std::size_t w = 0; w < experiment.workloads.size(); ++w) {
+      if (experiment.workloads[w].split != split) continue;
+      for (const double load : loads) {
+        for (const std::uint64_t seed : seeds) {
+          auto jobs =
+              prepare_jobs(inputs.value().workloads[w], experiment.workloads[w],
+                           experiment.topologies[t], topology, load, seed, experiment.physics);
+          if (!jobs) return jobs.error();
+          for (const std::uint32_t agents : config.agents) {
+            out.push_back({experiment.topologies[t].name + " " + experiment.workloads[w].name +
+                               " load " + std::to_string(load),
+                           topology, jobs.value(), agents, seed, experiment.speed});
+          }
+        }
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace starling

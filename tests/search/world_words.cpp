@@ -1,0 +1,103 @@
+// What a world says of itself: to people, and as a hash to the search.
+#include <algorithm>
+
+#include "agents/executor_state.h"
+#include "agents/state.h"
+#include "agents/testing.h"
+#include "base/hash.h"
+#include "tests/search/world_frame.h"
+
+namespace starling::search {
+
+bool SmallWorld::settled() const { return leftovers().empty(); }
+
+std::string SmallWorld::leftovers() const {
+  if (!processes_.empty()) return std::to_string(processes_.size()) + " processes run";
+  for (const JobId id : accepted_) {
+    const bool over = std::any_of(agents_.begin(), agents_.end(), [&](const AgentSeat& seat) {
+      return seat.core->state().ended.contains(id);
+    });
+    if (!over) return "job " + std::to_string(id.lo) + " was accepted and has not ended";
+  }
+  for (std::uint32_t a = 0; a < 2; ++a) {
+    const AgentState& state = agents_[a].core->state();
+    const std::string who = "agent " + std::to_string(a);
+    if (!state.jobs.empty()) return who + " has open jobs";
+    if (!state.ledger.holds().empty())
+      return who + " holds GPUs for " + to_string(state.ledger.holds().begin()->first);
+    if (state.reconciling()) return who + " is still reconciling";
+    if (state.ledger.free_count() != state.partition.gpus.size()) return who + " lacks free GPUs";
+  }
+  return {};
+}
+
+std::string SmallWorld::describe(const Action& action) const {
+  using Kind = Action::Kind;
+  const auto node = [&](std::uint32_t n) {
+    if (n < 2) return "agent " + std::to_string(n);
+    return n < kDeposed ? "executor " + std::to_string(n - 2)
+                        : "deposed agent " + std::to_string(deposed_agent_);
+  };
+  const auto frame_text = [&] {
+    const Frame& f = frame(action.what);
+    const std::string from = f.from.value >= kFirstClient ? "client" : node(seat_of(f.from));
+    return from + " -> " + node(seat_of(f.to)) + ": " + starling::describe(f.message);
+  };
+  switch (action.kind) {
+    case Kind::deliver:
+      return frame_text();
+    case Kind::repeat:
+      return frame_text() + " (and once more later)";
+    case Kind::stray:
+      return frame_text() + " (at the deposed owner only)";
+    case Kind::timeout:
+      return "clock of " + node(action.node);
+    case Kind::end:
+    case Kind::fail: {
+      const Process& p = processes_[action.what];
+      return std::string(action.kind == Kind::fail ? "process fails: " : "process ends: ") +
+             to_string(p.attempt) + " on executor " + std::to_string(p.executor);
+    }
+    case Kind::crash_agent:
+      return node(action.node) + " crashes and is back";
+    case Kind::take_over:
+      return "partition of " + node(action.node) + " is taken over";
+    case Kind::crash_executor:
+      return node(action.node) + " crashes and is back, its processes live on";
+    case Kind::crash_machine:
+      return node(action.node) + " and its processes die; it is back";
+  }
+  return {};
+}
+
+std::uint64_t SmallWorld::fingerprint() const {
+  TraceHash hash;
+  const auto seen = [&](const std::array<Incarnation, 4>& all) {
+    for (const Incarnation i : all) hash.add(i.value);
+  };
+  const auto agent = [&](const AgentSeat& seat) {
+    hash.add(seat.core ? search::fingerprint(seat.core->state(), now_) : 0);
+    hash.add(seat.journal_hash);
+    seen(seat.seen);
+  };
+  for (const AgentSeat& seat : agents_) agent(seat);
+  hash.add(deposed_ ? deposed_agent_ + 1 : 0);
+  if (deposed_) agent(*deposed_);
+  for (const ExecutorSeat& seat : executors_) {
+    hash.add(search::fingerprint(seat.core->state()));
+    hash.add(seat.journal_hash);
+    seen(seat.seen);
+  }
+  for (const auto& f : frames_) hash.add(f->hash);
+  for (const Process& p : processes_) {
+    hash.add(p.attempt.job.lo);
+    hash.add(p.attempt.home_epoch.value);
+    hash.add(p.attempt.number);
+    hash.add(p.server.value * 8 + (p.stopping ? 1 : 0) + (p.whole ? 2 : 0) + (p.reported ? 4 : 0));
+  }
+  hash.add((std::uint64_t{faults_left_} << 32U) | timeouts_left_);
+  hash.add(used_);
+  return hash.value();
+}
+
+}  // namespace starling::search
