@@ -4,33 +4,10 @@
 
 #include <cmath>
 
-#include "gnn/train/scenario.h"
-#include "topology/generate.h"
-#include "workload/catalogue.h"
-#include "workload/generate.h"
+#include "gnn/train/test_scenario.h"
 
 namespace starling {
 namespace {
-
-Scenario scenario() {
-  GeneratorOptions shape;
-  shape.servers = 6;
-  shape.gpus_per_server = 4;
-  Scenario out{.name = "small", .topology = generate("leaf-spine", shape).value(), .trace = {}};
-  TraceGeneratorOptions jobs;
-  jobs.jobs = 120;
-  jobs.cluster_gpus = out.topology.gpu_count();
-  jobs.load = 1.2;
-  out.trace = generate_trace(jobs).value();
-  const auto models = gavel_models();
-  for (std::size_t i = 0; i < out.trace.jobs.size(); ++i) {
-    JobSpec& spec = out.trace.jobs[i].spec;
-    spec.model = models[i % models.size()].name;
-    spec.gpus_per_worker = 1;
-    spec.workers = std::min(spec.workers, 12U);
-  }
-  return out;
-}
 
 /// Random everywhere, also where training begins with zeros.
 Weights random_weights(bool encoder, bool data_center) {
@@ -78,7 +55,7 @@ class Compare final : public Chooser {
 };
 
 TEST_CASE("the agents' net and libtorch score alike, and following changes is a full pass") {
-  const Scenario runs = scenario();
+  const Scenario runs = small_scenario(1);
   for (const auto& [encoder, data_center] :
        {std::pair{true, true}, std::pair{true, false}, std::pair{false, true}}) {
     const Weights weights = random_weights(encoder, data_center);

@@ -24,8 +24,14 @@ class Training {
 
   Result<TrainedPolicy> run() {
     TrainedPolicy out;
-    out.weights = PolicyModel(options_.shape, options_.seed).weights();
     if (Status s = measure_yardstick(); !s.ok()) return s.error();
+    out.weights =
+        options_.start ? *options_.start : PolicyModel(options_.shape, options_.seed).weights();
+    if (options_.start) {
+      auto value = validate(out.weights);
+      if (!value) return value.error();
+      started_ = value.value();
+    }
     const std::size_t first = options_.resume ? resume(out) : 0;
     log_.open(options_.folder / "train.jsonl",
               first > 0 ? std::ios::app : std::ios::out | std::ios::trunc);
@@ -37,7 +43,7 @@ class Training {
         return s.error();
       auto value = validate(made.value());
       if (!value) return value.error();
-      const double before = out.validation.empty() ? 1e9 : out.validation.back();
+      const double before = out.validation.empty() ? started_ : out.validation.back();
       const bool better = value.value() < before;
       if (better) out.weights = std::move(made).value();
       out.validation.push_back(std::min(before, value.value()));
@@ -247,6 +253,7 @@ class Training {
   const std::vector<Scenario>&training_, &validation_;
   const TrainPolicyOptions& options_;
   std::size_t stage_ = 0;
+  double started_ = 1e9;  // validation of what training began with
   std::ofstream log_;
   std::vector<double> train_jct_, valid_jct_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();

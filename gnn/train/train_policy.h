@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -37,6 +38,7 @@ using TrainStage = std::variant<ImitateStage, ExpertStage, EvolveStage>;
 
 struct TrainPolicyOptions {
   PolicyModel::Shape shape;
+  std::optional<Weights> start;  ///< to go on from; else small random values of that shape
   std::vector<TrainStage> stages;
   std::string yardstick = "lif:threshold=0.3";
   std::uint64_t seed = 1;

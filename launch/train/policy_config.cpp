@@ -36,11 +36,19 @@ class Reader {
     PolicyConfig config;
     const YamlMap map(diagnostics_, root, "the configuration",
                       {"train", "suite", "loads", "seeds", "agents", "validation-runs", "net",
-                       "stages", "seed", "yardstick"});
+                       "stages", "seed", "start", "yardstick"});
     config.name = map.name("train", config.name);
     config.suite = file_.parent_path() / map.name("suite", std::nullopt);
     config.train.seed = map.whole("seed", 0, ~0U, 1);
     config.train.yardstick = map.name("yardstick", config.train.yardstick);
+    if (map.has("start")) {
+      auto start = load_weights(file_.parent_path() / map.name("start", std::nullopt));
+      if (start) {
+        config.train.start = std::move(start).value();
+      } else {
+        diagnostics_.add(map.place("start"), start.error().message);
+      }
+    }
     config.validation_runs = map.whole("validation-runs", 0, 100'000, 0);
     numbers(map, "loads", config.loads);
     numbers(map, "seeds", config.seeds);
