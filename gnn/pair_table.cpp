@@ -52,6 +52,9 @@ const PairTable::Pair& PairTable::pair(const JobProfile& newcomer, const JobProf
   };
   const double own = speed(self, {it});
   const double before = speed(it, {}), after = speed(it, {self});
+  pair.own = static_cast<float>(own);
+  pair.loss = static_cast<float>(other.gpus * (before - after));
+  pair.slower = static_cast<float>(1 / after - 1 / before);
   pair.gain = static_cast<float>(newcomer.gpus * own - other.gpus * (before - after));
   pair.slowdown = static_cast<float>(1 / own - 1 + 1 / after - 1 / before);
   return pair;

@@ -16,6 +16,7 @@ constexpr PolicyFacts kFacts{.name = "quick-lif",
                              .needs_running = true,
                              .shares_gpus = true};
 constexpr double kForever = 1e30;
+constexpr std::uint32_t kServersTried = 32;
 constexpr double kNothing = 1e-9;  // less is rounding
 
 std::uint64_t hash_of(const JobSpec& spec, const JobProfile& profile) {
@@ -94,9 +95,13 @@ std::optional<Placement> QuickLif::place(const View& view, Look& look) {
   const double least = picky ? threshold_ * look.gpus * look.alone : 0;
   Place best{kForever, {}, Residents::kNone};
   try_free(view, look, least, best);
-  if (best.slowdown > kNothing) try_beside(look, least, best);
+  if (best.slowdown > kNothing) {
+    look.pairs.resize(residents_.groups().size(), nullptr);
+    try_beside(look, least, best);
+    if (look.gpus > 1) try_servers(view, look, least, best);
+  }
   if (best.beside != Residents::kNone) return open_gpus(view, look, residents_.at(best.beside));
-  return std::move(best.free);
+  return std::move(best.where);
 }
 
 void QuickLif::try_free(const View& view, const Look& look, double least, Place& best) {
@@ -120,28 +125,91 @@ void QuickLif::try_free(const View& view, const Look& look, double least, Place&
     const double slowdown = 1 / own - 1;
     if (look.gpus * own < least || slowdown >= best.slowdown) return;
     best.slowdown = slowdown;
-    best.free = std::move(placement);
+    best.where = std::move(placement);
   };
   for (const std::uint32_t kind : look.kinds) on_kind(kind);
-  if (!best.free && look.kinds.size() > 1 && look.kinds.size() + 1 == free_.kinds()) on_kind(0);
+  if (!best.where && look.kinds.size() > 1 && look.kinds.size() + 1 == free_.kinds()) on_kind(0);
+}
+
+const PairTable::Pair& QuickLif::pair_of(Look& look, std::uint32_t group) {
+  const PairTable::Pair*& pair = look.pairs[group];
+  if (pair == nullptr) {
+    const Residents::Group& other = residents_.groups()[group];
+    pair = &pairs_.pair(look.profile, residents_.profile(other.profile), other.type);
+  }
+  return *pair;
 }
 
 void QuickLif::try_beside(Look& look, double least, Place& best) {
-  look.pairs.resize(residents_.groups().size(), nullptr);
   GpuId lowest{~0U};
   for (const std::uint32_t g : residents_.live_groups()) {
     const Residents::Group& group = residents_.groups()[g];
     if (group.open < look.gpus) continue;
-    const PairTable::Pair*& pair = look.pairs[g];
-    if (pair == nullptr)
-      pair = &pairs_.pair(look.profile, residents_.profile(group.profile), group.type);
-    if (!pair->fits || pair->gain < least || pair->slowdown > best.slowdown) continue;
+    const PairTable::Pair& pair = pair_of(look, g);
+    if (!pair.fits || pair.gain < least || pair.slowdown > best.slowdown) continue;
     const auto& [gpu, slot] = *group.members.begin();
-    if (pair->slowdown == best.slowdown && !(gpu < lowest)) continue;
-    best.slowdown = pair->slowdown;
+    if (pair.slowdown == best.slowdown && !(gpu < lowest)) continue;
+    best.slowdown = pair.slowdown;
     best.beside = slot;
     lowest = gpu;
   }
+}
+
+// As Candidates: of the servers with the most free GPUs the one where the others lose least.
+void QuickLif::try_servers(const View& view, Look& look, double least, Place& best) {
+  for (const std::uint32_t kind : look.kinds) {
+    if (look.gpus > free_.largest_server(kind)) continue;
+    std::uint32_t tried = 0;
+    bool found = false;
+    for (std::uint32_t free = look.gpus; free-- > 0 && !found;) {
+      const BitmapTree& servers = free_.servers_with(kind, free);
+      for (std::uint32_t s = servers.next(0); s < servers.size() && tried < kServersTried;
+           s = servers.next(s + 1)) {
+        if (free + residents_.open_on(s) < look.gpus) continue;
+        ++tried;
+        found = join(view, look, s, least, best) || found;
+      }
+    }
+  }
+}
+
+bool QuickLif::join(const View& view, Look& look, std::uint32_t server, double least, Place& best) {
+  const ServerId id{residents_.servers().first + server};
+  const IndexRange range = view.topology.server(id).gpus;
+  joins_.clear();
+  for (std::uint32_t i = range.first; i < range.last; ++i) {
+    const GpuId gpu{i};
+    if (free_.is_free(gpu)) {
+      joins_.push_back({-1, gpu});
+    } else if (residents_.open(view, gpu)) {
+      const std::uint32_t slot = residents_.tenant(gpu);
+      const PairTable::Pair& pair = pair_of(look, residents_.at(slot).group);
+      if (pair.fits) joins_.push_back({pair.slowdown, gpu, slot, &pair});
+    }
+  }
+  if (joins_.size() < look.gpus) return false;
+  std::sort(joins_.begin(), joins_.end(), [](const Join& a, const Join& b) {
+    return a.slower != b.slower ? a.slower < b.slower : a.gpu < b.gpu;
+  });
+  joins_.resize(look.gpus);
+  double own = 1, loss = 0, slower = 0;
+  slots_.clear();
+  for (const Join& one : joins_) {
+    if (one.pair == nullptr || std::find(slots_.begin(), slots_.end(), one.slot) != slots_.end())
+      continue;
+    slots_.push_back(one.slot);
+    own = std::min<double>(own, one.pair->own);
+    loss += one.pair->loss;
+    slower += one.pair->slower;
+  }
+  const double slowdown = 1 / own - 1 + slower;
+  if (look.gpus * own - loss < least || slowdown >= best.slowdown) return true;
+  best.slowdown = slowdown;
+  best.beside = Residents::kNone;
+  best.where.emplace();
+  for (const Join& one : joins_) best.where->push_back(one.gpu);
+  std::sort(best.where->begin(), best.where->end());
+  return true;
 }
 
 std::optional<Placement> QuickLif::open_gpus(const View& view, const Look& look,

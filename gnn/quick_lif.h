@@ -17,8 +17,11 @@ class PairTable {
  public:
   struct Pair {
     bool fits = false;   ///< the memory of the GPU holds both
-    float gain = 0;      ///< GPU speeds that the newcomer adds, net of what the other loses
-    float slowdown = 0;  ///< as Candidate::slowdown, as a number
+    float own = 1;       ///< speed of the newcomer
+    float loss = 0;      ///< GPU speeds that the other loses
+    float slower = 0;    ///< of the other: 1 / after - 1 / before
+    float gain = 0;      ///< GPU speeds that the newcomer adds, net of the loss
+    float slowdown = 0;  ///< of both, as Candidate::slowdown, as a number
   };
   /// Both must outlive this.
   PairTable(const Topology& topology, const SpeedModel& speed);
@@ -41,9 +44,10 @@ class PairTable {
 };
 
 /// About what `lif` with a threshold does, several times as fast, for roll-outs: a job goes to the
-/// tightest free GPUs or onto the GPUs of one other job, whichever slows down least, if that adds
-/// the threshold's part of its best speed. What jobs on a server take of each other's host counts
-/// only for itself on free GPUs. One partition, one run; knows no neighbours.
+/// tightest free GPUs, onto the GPUs of one other job, or, a gang, beside several on one server,
+/// whichever slows down least, if that adds the threshold's part of its best speed. What jobs on a
+/// server take of each other's host counts only for itself on free GPUs. One partition, one run;
+/// knows no neighbours.
 class QuickLif final : public Policy {
  public:
   explicit QuickLif(PairTable& pairs, double threshold = 0.3)
@@ -68,14 +72,18 @@ class QuickLif final : public Policy {
   };
   struct Place {
     double slowdown = 0;
-    std::optional<Placement> free;
-    std::uint32_t beside = Residents::kNone;  // slot
+    std::optional<Placement> where;
+    std::uint32_t beside = Residents::kNone;  // slot; in the place of `where`
   };
   void follow_queue(const View& view);
   [[nodiscard]] std::uint32_t look_of(const View& view, const JobSpec& spec);
   [[nodiscard]] std::optional<Placement> place(const View& view, Look& look);
   void try_free(const View& view, const Look& look, double least, Place& best);
   void try_beside(Look& look, double least, Place& best);
+  void try_servers(const View& view, Look& look, double least, Place& best);
+  [[nodiscard]] bool join(const View& view, Look& look, std::uint32_t server, double least,
+                          Place& best);
+  [[nodiscard]] const PairTable::Pair& pair_of(Look& look, std::uint32_t group);
   [[nodiscard]] std::optional<Placement> open_gpus(const View& view, const Look& look,
                                                    const Resident& other) const;
 
@@ -88,6 +96,13 @@ class QuickLif final : public Policy {
   std::vector<Waiting> queue_, next_;  // by order
   Neighbours beside_;
   std::vector<std::uint32_t> slots_;  // of beside_
+  struct Join {
+    float slower = 0;  // below 0: free
+    GpuId gpu;
+    std::uint32_t slot = Residents::kNone;
+    const PairTable::Pair* pair = nullptr;
+  };
+  std::vector<Join> joins_;
 };
 
 }  // namespace starling

@@ -14,23 +14,23 @@
 namespace starling {
 
 struct SearchOptions {
-  std::uint32_t samples = 6;     ///< futures
+  std::uint32_t samples = 12;    ///< futures
   std::uint32_t candidates = 3;  ///< options played out, the base's choice and waiting among them
   /// Starts, ends and arrivals that all roll-outs of one decision may take; what is known then
   /// decides. Counted, not timed, so that runs repeat.
-  std::uint64_t events = 20'000;
+  std::uint64_t events = 40'000;
   Duration horizon = std::chrono::hours(4);  ///< in which jobs come; then everything is drained
   std::uint32_t arrivals = 64;               ///< of a future, at most
-  double errors = 1;  ///< standard errors by which a gain must differ from nothing
+  double errors = 2;  ///< standard errors by which a gain must differ from nothing
   /// A job whose best alternative was played out and refused is not searched for again so soon.
   Duration again = std::chrono::minutes(10);
 };
 
 /// Makes decisions by playing the best few options forward over several guessed futures, the same
 /// for all options, under QuickLif. Leaves the base's choice, which is the option with the best
-/// score, only for one whose mean gain over it exceeds its standard error; an option that falls
-/// behind by as much is dropped early. Where there is nothing to weigh, or no past to guess from,
-/// the base decides. Deterministic. Serves one partition.
+/// score, only for one whose mean gain over it exceeds `errors` standard errors; an option that
+/// falls behind by as much is dropped early. Where there is nothing to weigh, or no past to guess
+/// from, the base decides. Deterministic. Serves one partition.
 class SearchChooser final : public Chooser {
  public:
   explicit SearchChooser(const SearchOptions& options) : options_(options) {}

@@ -82,10 +82,10 @@ void add_marl_search(PolicyRegistry& registry) {
   registry.add(
       kFacts, make,
       "queue=skip|strict, fit=node|count, base=lif|marl (lif: with threshold 0.3), "
-      "weights=FILE (of base marl), samples=N (futures, 6), candidates=K (options, 3), "
+      "weights=FILE (of base marl), samples=N (futures, 12), candidates=K (options, 3), "
       "minutes=M (in which jobs come, 240), arrivals=N (of a future, 64), errors=E (standard "
-      "errors that a gain must exceed, 1), events=N (of all roll-outs of a decision, "
-      "20000), budget=MS (the same as time, at 25 events a ms)");
+      "errors that a gain must exceed, 2), events=N (of all roll-outs of a decision, "
+      "40000), budget=MS (the same as time, at 25 events a ms)");
 }
 
 }  // namespace starling

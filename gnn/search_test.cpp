@@ -1,0 +1,134 @@
+#include "gnn/search.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "gnn/lif_choices.h"
+#include "gnn/registry.h"
+#include "interference/models.h"
+#include "topology/generate.h"
+#include "workload/catalogue.h"
+
+namespace starling {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr PolicyFacts kFacts{.name = "test",
+                             .summary = "",
+                             .family = Family::placement,
+                             .needs_running = true,
+                             .shares_gpus = true};
+
+// Two on a GPU run at two thirds each.
+struct TwoThirds final : SpeedModel {
+  [[nodiscard]] Speed speed(const JobProfile&, const Placement& placement,
+                            const Neighbours& beside) const override {
+    for (const Neighbour& other : beside) {
+      if (std::binary_search(other.placement.begin(), other.placement.end(), placement.front()))
+        return {2.0 / 3, 0};
+    }
+    return {1, 0};
+  }
+};
+
+RolloutArrival arrival(std::uint64_t id, double after_s, double work_s, std::uint32_t workers = 1) {
+  RolloutArrival job;
+  job.after = from_seconds(after_s);
+  job.spec.id = {1, id};
+  job.spec.workers = workers;
+  job.spec.duration = from_seconds(work_s);
+  job.work_s = work_s;
+  return job;
+}
+
+double play(const Topology& topology, const SpeedModel& speed, const RolloutFuture& future,
+            Policy& policy) {
+  const Occupancy empty(topology, {0, topology.server_count()}, 2);
+  const View view{topology, empty, {}, {}, {}, speed, Instant{}, {}};
+  Rollout rollout;
+  const RolloutResult result = rollout.run(RolloutStart(view, future), {}, policy);
+  CHECK(result.complete);
+  return result.cost_s;
+}
+
+// Again and again a job comes a moment before one of two GPUs gets free.
+RolloutFuture moments() {
+  RolloutFuture future;
+  std::uint64_t id = 0;
+  for (int i = 0; i < 60; ++i) {
+    const double at = 10000.0 * i;
+    future.arrivals.push_back(arrival(++id, at, 5000));
+    future.arrivals.push_back(arrival(++id, at + 1, 2000));
+    future.arrivals.push_back(arrival(++id, at + 1990, 1500));
+  }
+  return future;
+}
+
+TEST_CASE("search waits where the rule would share, if that is shorter, and only then") {
+  const Topology topology = generate_flat({.servers = 1, .gpus_per_server = 2}).value();
+  const TwoThirds speed;
+  LifChoices rule(kFacts, {}, 0.3);
+  const double without = play(topology, speed, moments(), rule);
+  SearchChooser chooser({.samples = 3, .arrivals = 0});
+  LifChoices searching(kFacts, {}, 0.3);
+  searching.set_chooser(&chooser);
+  const double with = play(topology, speed, moments(), searching);
+  CHECK(with < without - 40 * 100);
+  CHECK(chooser.counts().changed >= 40);
+  CHECK(chooser.counts().searches <= 2 * chooser.counts().changed);
+  CHECK(chooser.counts().rollouts > 0);
+
+  SearchChooser again({.samples = 3, .arrivals = 0});
+  LifChoices repeated(kFacts, {}, 0.3);
+  repeated.set_chooser(&again);
+  CHECK(play(topology, speed, moments(), repeated) == with);
+  CHECK(again.counts().events == chooser.counts().events);
+}
+
+TEST_CASE("without a chooser the choices are those of lif; the quick rule comes close") {
+  const Topology topology =
+      generate_leaf_spine(
+          {.groups = {{4, "V100"}, {4, "K80"}}, .gpus_per_server = 4, .servers_per_rack = 4})
+          .value();
+  const auto speed = make_analytic_speed(topology);
+  const auto models = gavel_models();
+  Rng rng(3);
+  RolloutFuture future;
+  double at = 0;
+  for (std::uint64_t id = 1; id <= 400; ++id) {
+    at += 150 * rng.exponential();
+    const std::uint32_t size = 1U << rng.below(4);
+    future.arrivals.push_back(arrival(id, at, 100 + 3000 * rng.exponential(), size));
+    future.arrivals.back().spec.model =
+        models[rng.below(static_cast<std::uint32_t>(models.size()))].name;
+  }
+  PolicyRegistry registry = make_policy_registry();
+  const auto lif = registry.make("lif:threshold=0.3").value();
+  const double expected = play(topology, *speed, future, *lif);
+  LifChoices choices(kFacts, {}, 0.3);
+  CHECK(play(topology, *speed, future, choices) == doctest::Approx(expected));
+  PairTable pairs(topology, *speed);
+  QuickLif quick(pairs);
+  const double close = play(topology, *speed, future, quick);
+  CAPTURE(close / expected);
+  CHECK(close < 1.15 * expected);
+  CHECK(close > 0.85 * expected);
+  QuickLif second(pairs);
+  CHECK(play(topology, *speed, future, second) == close);
+}
+
+TEST_CASE("options of marl-search are checked") {
+  PolicyRegistry registry = make_policy_registry();
+  add_gnn_policies(registry);
+  CHECK(registry.make("marl-search").ok());
+  CHECK(registry.make("marl-search:base=lif,samples=8,candidates=4,errors=2,budget=50").ok());
+  CHECK_FALSE(registry.make("marl-search:samples=1").ok());
+  CHECK_FALSE(registry.make("marl-search:base=none").ok());
+  CHECK_FALSE(registry.make("marl-search:speed=1").ok());
+}
+
+}  // namespace
+}  // namespace starling
