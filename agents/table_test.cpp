@@ -38,7 +38,7 @@ struct Set {
     flock.submit(1, 8, 20s, 0);
     const bool early = !scene.cancelled;
     for (const std::string& kind : scene.lost) flock.lose_next(kind, early ? 1000 : 0);
-    flock.run_for(early ? 1500ms : 4s);
+    flock.run_for(early ? 700ms : 4s);
     if (scene.cancelled) {
       for (const std::string& kind : scene.lost) flock.lose_next(kind, 1000);
       flock.cancel(1);
@@ -67,8 +67,7 @@ std::vector<Message> about(AttemptId a, PartitionId from, PartitionId to, Epoch 
   state.job = a.job;
   state.phase = JobPhase::failed;
   const ExitStatus bad{3, false, "x"}, lost{0, true, "y"};
-  return {Goodbye{"no"},
-          Pong{7, 0},
+  return {Pong{7, 0},
           Accepted{a.job, AgentId{from.value}},
           Busy{a.job, 10},
           Rejected{a.job, Refusal::invalid, "no"},
