@@ -12,7 +12,7 @@ command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 bring_up() {
   local speed=$1
   shift
-  rm -rf flock
+  rm -rf flock up.log
   "$starling" up --topology v100.yaml --launcher emulated --physics full --speedup 600 --policy lif:threshold=0.1 \
     --speed "$speed" "$@" >up.log 2>&1 &
   up=$!

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/test_data.h"
+#include "gnn/registry.h"
 #include "launch/experiment/grid.h"
 #include "launch/experiment/load_experiment.h"
 #include "launch/experiment/prepare.h"
@@ -24,7 +25,9 @@ std::optional<std::filesystem::path> examples() {
 }
 
 Result<Experiment> load(const std::filesystem::path& file, const std::string& data = "/data") {
-  return load_experiment(file, make_policy_registry(), {{"DATA", data}});
+  PolicyRegistry policies = make_policy_registry();
+  add_gnn_policies(policies);
+  return load_experiment(file, policies, {{"DATA", data}});
 }
 
 }  // namespace
@@ -32,7 +35,7 @@ Result<Experiment> load(const std::filesystem::path& file, const std::string& da
 TEST_CASE("every example experiment loads") {
   const auto folder = examples();
   if (!folder) return;
-  for (const char* name : {"quick", "philly-week", "load-sweep"}) {
+  for (const char* name : {"quick", "philly-week", "load-sweep", "learned-elsewhere"}) {
     const auto read = load(*folder / "experiments" / (std::string(name) + ".yaml"));
     REQUIRE_MESSAGE(read.ok(), read.error().message);
     CHECK(read.value().name == name);

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "gnn/registry.h"
 #include "launch/experiment/grid.h"
 #include "launch/experiment/prepare.h"
 #include "topology/yaml_reader.h"
@@ -152,7 +153,9 @@ Result<PolicyConfig> load_policy_config(const std::filesystem::path& file) {
 
 Result<std::vector<Scenario>> scenarios_of(const PolicyConfig& config, const std::string& split,
                                            const Variables& variables) {
-  const auto loaded = load_experiment(config.suite, make_policy_registry(), variables, split);
+  PolicyRegistry policies = make_policy_registry();
+  add_gnn_policies(policies);
+  const auto loaded = load_experiment(config.suite, policies, variables, split);
   if (!loaded) return loaded.error();
   const Experiment& experiment = loaded.value();
   const auto inputs = open_inputs(experiment);
