@@ -11,11 +11,7 @@ void LifChoices::start_here(const View& view, Trial& trial, std::vector<Decision
 
 std::optional<Placement> LifChoices::choose(const View& view, const Wish& wish,
                                             const JobView& job) {
-  options_ = candidates_.exclusive(wish);
-  for (const Candidate* candidate : candidates_.shared(wish)) {
-    const auto same = [&](const Candidate* c) { return c->placement == candidate->placement; };
-    if (std::none_of(options_.begin(), options_.end(), same)) options_.push_back(candidate);
-  }
+  find_places(candidates_, wish, options_);
   if (options_.empty()) return std::nullopt;
   const bool picky = threshold_ > 0 && busy(view);
   const double whole = wish.gpus * candidates_.alone(wish, empty()) * static_cast<double>(kGpu);
@@ -35,8 +31,7 @@ std::optional<Placement> LifChoices::choose(const View& view, const Wish& wish,
   const std::size_t best =
       chooser_ != nullptr
           ? chooser_->choose({view, wish, job, candidates_, nullptr, options_, {}, scores_})
-          : static_cast<std::size_t>(std::max_element(scores_.begin(), scores_.end()) -
-                                     scores_.begin());
+          : best_of(scores_);
   if (options_[best] == nullptr) return std::nullopt;
   return options_[best]->placement;
 }

@@ -44,12 +44,7 @@ QueueView Marl::queue_of(const Wish& wish) const {
 void Marl::passed_over(const QueueEntry& entry) { ahead_gpus_ += entry.gpus; }
 
 void Marl::find_options(const View& view, const Wish& wish) {
-  options_ = candidates_.exclusive(wish);
-  const Candidates::Found shared = candidates_.shared(wish);
-  for (const Candidate* candidate : shared) {
-    const auto same = [&](const Candidate* c) { return c->placement == candidate->placement; };
-    if (std::none_of(options_.begin(), options_.end(), same)) options_.push_back(candidate);
-  }
+  find_places(candidates_, wish, options_);
   if (!options_.empty() && net_.waits() && busy(view)) options_.push_back(nullptr);
 }
 
@@ -95,12 +90,23 @@ std::optional<Placement> Marl::choose(const View& view, const Wish& wish, const 
   } else if (chooser_ != nullptr) {
     best = chooser_->choose(choice);
   } else {
-    best = static_cast<std::size_t>(std::max_element(scores_.begin(), scores_.end()) -
-                                    scores_.begin());
+    best = best_of(scores_);
   }
   reasons_.note(job.spec->id, view.now, options_, scores_, best);
   if (options_[best] == nullptr) return std::nullopt;
   return options_[best]->placement;
+}
+
+void find_places(Candidates& candidates, const Wish& wish, std::vector<const Candidate*>& places) {
+  places = candidates.exclusive(wish);
+  for (const Candidate* candidate : candidates.shared(wish)) {
+    const auto same = [&](const Candidate* c) { return c->placement == candidate->placement; };
+    if (std::none_of(places.begin(), places.end(), same)) places.push_back(candidate);
+  }
+}
+
+std::size_t best_of(std::span<const float> scores) {
+  return static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin());
 }
 
 std::size_t thresholded_choice(const Choice& choice, double threshold) {

@@ -24,6 +24,10 @@ struct Choice {
   std::span<const float> scores;
 };
 
+/// Every place that Candidates has for the job, those on free GPUs first, each once.
+void find_places(Candidates& candidates, const Wish& wish, std::vector<const Candidate*>& places);
+/// The index of the largest, the first of equals.
+[[nodiscard]] std::size_t best_of(std::span<const float> scores);
 /// What `lif:threshold=T` does among the same options: the least slowdown among those that add T of
 /// the job's best speed, or waiting. An index of choice.options.
 [[nodiscard]] std::size_t thresholded_choice(const Choice& choice, double threshold);

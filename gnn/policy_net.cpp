@@ -38,4 +38,14 @@ void PolicyNet::score(std::span<const float> rows, std::span<float> scores) {
   }
 }
 
+Result<PolicyNet> read_policy_net(const std::string& file, const std::string& name) {
+  auto weights = file.empty() ? shipped_policy(name) : load_weights(file);
+  if (!weights) return weights.error();
+  auto net = PolicyNet::make(weights.value());
+  if (!net && !file.empty())
+    return Error{Errc::invalid,
+                 file + ": not the weights of a placement policy: " + net.error().message};
+  return net;
+}
+
 }  // namespace starling

@@ -39,5 +39,7 @@ class PolicyNet {
 
 /// The weights that the program carries: of policy `marl`, or of `harmony`.
 [[nodiscard]] Result<Weights> shipped_policy(const std::string& name);
+/// From a weights file, whose name is then in every error; empty: those shipped for `name`.
+[[nodiscard]] Result<PolicyNet> read_policy_net(const std::string& file, const std::string& name);
 
 }  // namespace starling

@@ -37,16 +37,6 @@ constexpr PolicyFacts kHarmony{
     .shares_gpus = true,
     .needs_model_file = true};
 
-Result<PolicyNet> read_net(const std::string& file, const std::string& name) {
-  auto weights = file.empty() ? shipped_policy(name) : load_weights(file);
-  if (!weights) return weights.error();
-  auto net = PolicyNet::make(weights.value());
-  if (!net && !file.empty())
-    return Error{Errc::invalid,
-                 file + ": not the weights of a placement policy: " + net.error().message};
-  return net;
-}
-
 /// `shipped`: of shipped_policy().
 void add_learned(PolicyRegistry& registry, const PolicyFacts& facts, const char* shipped) {
   registry.add(
@@ -56,7 +46,7 @@ void add_learned(PolicyRegistry& registry, const PolicyFacts& facts, const char*
         const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
         const std::string file = reader.text("weights", "");
         if (const Status status = reader.status(); !status) return status.error();
-        auto net = read_net(file, shipped);
+        auto net = read_policy_net(file, shipped);
         if (!net) return net.error();
         return std::unique_ptr<Policy>(
             std::make_unique<Marl>(facts, options, std::move(net).value()));

@@ -68,9 +68,7 @@ Result<std::unique_ptr<Policy>> make(const PolicyOptions& given) {
     return std::unique_ptr<Policy>(std::make_unique<SearchPolicy<LifChoices>>(
         options, std::make_unique<LifChoices>(kFacts, queue, kThreshold)));
   }
-  auto weights = file.empty() ? shipped_policy("marl") : load_weights(file);
-  if (!weights) return weights.error();
-  auto net = PolicyNet::make(weights.value());
+  auto net = read_policy_net(file, "marl");
   if (!net) return net.error();
   return std::unique_ptr<Policy>(std::make_unique<SearchPolicy<Marl>>(
       options, std::make_unique<Marl>(kFacts, queue, std::move(net).value())));

@@ -11,11 +11,6 @@
 namespace starling {
 namespace {
 
-std::size_t best_of(const Choice& choice) {
-  return static_cast<std::size_t>(std::max_element(choice.scores.begin(), choice.scores.end()) -
-                                  choice.scores.begin());
-}
-
 class Teacher final : public Chooser {
  public:
   explicit Teacher(const ImitateOptions& options) : options_(options), rng_(options.seed, 0x7ea) {}
@@ -27,7 +22,7 @@ class Teacher final : public Chooser {
       seen.target.assign(choice.options.size(), 0);
       seen.target[right] = 1;
     }
-    return rng_.chance(options_.follow) ? right : best_of(choice);
+    return rng_.chance(options_.follow) ? right : best_of(choice.scores);
   }
   SeenDecisions seen_;
 
@@ -46,7 +41,7 @@ class Expert final : public Chooser {
   }
   void begin(const View&) override { before_.clear(); }
   std::size_t choose(const Choice& choice) override {
-    std::size_t taken = best_of(choice);
+    std::size_t taken = best_of(choice.scores);
     if (choice.options.size() > 1 && rng_.chance(options_.explore)) taken = any_of_best(choice);
     if (choice.options.size() > 1 && seen_.all.size() < options_.limit &&
         rng_.chance(options_.sample))
@@ -128,7 +123,7 @@ class Expert final : public Chooser {
     }
     if (!std::isfinite(least)) return;
     SeenDecision& seen = seen_.add(choice);
-    seen.chosen = static_cast<std::uint32_t>(best_of(choice));
+    seen.chosen = static_cast<std::uint32_t>(best_of(choice.scores));
     for (const double cost : costs)
       seen.target.push_back(static_cast<float>(std::isfinite(cost) ? cost - least : -1));
   }
@@ -141,13 +136,13 @@ class Expert final : public Chooser {
   Rollout rollout_;
 };
 
-}  // namespace
-
-Result<SeenDecisions> collect_teacher(const Scenario& scenario, const Weights& weights,
-                                      const ImitateOptions& options) {
-  std::vector<std::unique_ptr<Teacher>> agents;
+/// What the agents of one run saw, each through a Watcher of its own.
+template <class Watcher, class... Arguments>
+Result<SeenDecisions> watch(const Scenario& scenario, const Weights& weights,
+                            const Arguments&... arguments) {
+  std::vector<std::unique_ptr<Watcher>> agents;
   for (std::uint32_t i = 0; i < scenario.agents; ++i)
-    agents.push_back(std::make_unique<Teacher>(options));
+    agents.push_back(std::make_unique<Watcher>(arguments...));
   const auto run =
       run_scenario(scenario, weights, [&](AgentId agent) { return agents[agent.value].get(); });
   if (!run) return run.error();
@@ -156,17 +151,16 @@ Result<SeenDecisions> collect_teacher(const Scenario& scenario, const Weights& w
   return all;
 }
 
+}  // namespace
+
+Result<SeenDecisions> collect_teacher(const Scenario& scenario, const Weights& weights,
+                                      const ImitateOptions& options) {
+  return watch<Teacher>(scenario, weights, options);
+}
+
 Result<SeenDecisions> collect_expert(const Scenario& scenario, const Weights& weights,
                                      const ExpertOptions& options) {
-  std::vector<std::unique_ptr<Expert>> agents;
-  for (std::uint32_t i = 0; i < scenario.agents; ++i)
-    agents.push_back(std::make_unique<Expert>(scenario, options));
-  const auto run =
-      run_scenario(scenario, weights, [&](AgentId agent) { return agents[agent.value].get(); });
-  if (!run) return run.error();
-  SeenDecisions all;
-  for (const auto& agent : agents) all.append(std::move(agent->seen_));
-  return all;
+  return watch<Expert>(scenario, weights, scenario, options);
 }
 
 }  // namespace starling

@@ -31,7 +31,6 @@ SeenDecision& SeenDecisions::add(const Choice& choice) {
       if (seen.groups[i].empty() || seen.groups[i].back() != group) seen.groups[i].push_back(group);
     }
   }
-  seen.at = seconds(choice.view.now.time_since_epoch());
   return seen;
 }
 

@@ -22,8 +22,6 @@ struct SeenDecision {
   std::uint32_t options = 0;
   std::uint32_t chosen = 0;   ///< by the policy that ran
   std::vector<float> target;  ///< by option: a probability, or a cost; see who fills it
-  float weight = 1;
-  double at = 0;  ///< seconds since the start of the run
 };
 
 /// What was seen in some runs. Shapes are shared by decisions on the same partition.

@@ -213,8 +213,6 @@ PolicyModel::Embeddings PolicyModel::embed(const Batch& b) const {
   return {place, group, partition};
 }
 
-torch::Tensor PolicyModel::partition(const Batch& b) { return embed(b).whole; }
-
 torch::Tensor PolicyModel::scores(const Batch& b) {
   torch::Tensor place = torch::zeros({b.decisions * b.options, W});
   torch::Tensor group = torch::zeros({b.decisions * b.options, W});

@@ -43,8 +43,6 @@ class PolicyModel {
   [[nodiscard]] Batch batch(const SeenDecisions& seen, std::span<const std::uint32_t> which) const;
   /// [B, O]; very low where there is no option.
   [[nodiscard]] torch::Tensor scores(const Batch& batch);
-  /// Of the partition, [B, kWidth]; needs an encoder.
-  [[nodiscard]] torch::Tensor partition(const Batch& batch);
 
   [[nodiscard]] std::vector<torch::Tensor> parameters() const;
   [[nodiscard]] bool has_encoder() const { return tensors_.contains("encoder.gpu.weight"); }
