@@ -85,7 +85,7 @@ TEST_CASE("a planted bug is found, with its rule and its time") {
 TEST_CASE("a failing seed is made as small as its failure allows") {
   ChaosOptions options;
   options.plant = plant_a_process;
-  const ChaosRun failing = run_chaos_seed(3, registry(), options).value();
+  const ChaosRun failing = run_chaos_seed(2, registry(), options).value();
   REQUIRE(failing.failure);
   const auto trial = [](const ChaosOptions& o) {
     return run_chaos_seed(o.first_seed, registry(), o).value();
@@ -95,11 +95,11 @@ TEST_CASE("a failing seed is made as small as its failure allows") {
   CHECK(trial(small.options).active.size() < failing.active.size());
   CHECK(small.options.agents <= 2);
   CHECK(small.options.jobs <= 2);
-  CHECK(small.options.faults_last <= std::chrono::minutes(2));
-  const auto read = parse_chaos_arguments(chaos_arguments(3, small.options));
+  CHECK(small.options.faults_last == std::chrono::minutes(1));
+  const auto read = parse_chaos_arguments(chaos_arguments(2, small.options));
   REQUIRE(read.ok());
   CHECK(chaos_arguments(read.value().first_seed, read.value()) ==
-        chaos_arguments(3, small.options));
+        chaos_arguments(2, small.options));
 }
 
 TEST_CASE("the line of a seed is read back, and a wrong one is refused") {
