@@ -1,6 +1,8 @@
 #include "bus/flock.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -107,7 +109,7 @@ Status check_flock(const Flock& flock) {
 
 Result<Flock> read_flock(const std::filesystem::path& file) {
   std::ifstream in(file);
-  if (!in) return {Errc::io, file.string() + ": cannot be read"};
+  if (!in) return {Errc::io, file.string() + ": cannot be read: " + std::strerror(errno)};
   const auto wrong = [&](const std::string& what) {
     return Error{Errc::invalid, file.string() + ": " + what};
   };
