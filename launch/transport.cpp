@@ -9,6 +9,7 @@
 #include "bus/flock.h"
 #include "bus/keys.h"
 #include "bus/roles.h"
+#include "bus/spare_files.h"
 #include "bus/zmq_endpoint.h"
 #include "launch/chaos/faulty_endpoint.h"
 #include "launch/chaos/hooks.h"
@@ -64,6 +65,7 @@ class RenewedEndpoint final : public Endpoint {
   /// By its text, not its time: a copy keeps the whole seconds of the original, in which it may
   /// have changed twice. A file that is half written is read again the next time.
   void look() {
+    look_at_files();
     const std::string mark = flock_mark(dir_);
     if (mark.empty() || mark == mark_) return;
     auto members = read_flock(dir_ / "flock.json");
@@ -71,17 +73,34 @@ class RenewedEndpoint final : public Endpoint {
     if (!members || !keys) return;
     const Status renewed = endpoint_->renew(std::move(members).value(), keys.value());
     if (!renewed.ok()) {
-      log_error("flock.json is not taken on: " + renewed.error().message);
+      if (trouble_ != renewed.error().message)
+        log_error("flock.json is not taken on: " + renewed.error().message);
+      trouble_ = renewed.error().message;
       return;
     }
+    trouble_.clear();
     log_info("flock.json has changed and was taken on");
     took(mark);
   }
 
+  /// One line when it begins that peers cannot be connected to, one when it is over.
+  void look_at_files() {
+    const std::uint64_t count = endpoint_->counters().short_of_files;
+    if (std::exchange(short_of_files_, count) != count && !short_) {
+      const Status room = need_files(kFilesToConnect, "a connection to a peer");
+      log_error(room.ok() ? "file descriptors ran out for a moment" : room.error().message);
+      short_ = true;
+    } else if (short_ && need_files(kFilesToConnect, "").ok()) {
+      log_info("there are file descriptors for connections again");
+      short_ = false;
+    }
+  }
+
   std::unique_ptr<ZmqEndpoint> endpoint_;
   std::filesystem::path dir_, key_file_;
-  bool leaves_mark_;
-  std::string mark_;
+  bool leaves_mark_, short_ = false;
+  std::uint64_t short_of_files_ = 0;
+  std::string mark_, trouble_;
   Instant next_{};
 };
 
@@ -108,6 +127,11 @@ const Clock& machine_clock() {
 Result<std::unique_ptr<Endpoint>> open_endpoint(const Deployment& deployment, NodeId me,
                                                 const std::filesystem::path& key_file,
                                                 const Limits& limits, std::uint32_t seat) {
+  const bool called = role_of(me) != Role::client;
+  // Also what is read below needs some.
+  if (Status room = need_files(called ? kFilesToListen : kFilesToCall, "a place on the bus");
+      !room.ok())
+    return room.error();
   const char* const members_file = std::getenv(chaos_live::kMembersVariable);
   auto members = read_flock(members_file != nullptr ? std::filesystem::path(members_file)
                                                     : deployment.dir / "flock.json");
@@ -121,7 +145,6 @@ Result<std::unique_ptr<Endpoint>> open_endpoint(const Deployment& deployment, No
   options.limits = limits;
   auto endpoint = ZmqEndpoint::open(options, std::move(members).value(), machine_clock());
   if (!endpoint) return endpoint.error();
-  const bool called = role_of(me) != Role::client;
   auto renewed = std::make_unique<RenewedEndpoint>(std::move(endpoint).value(), deployment.dir,
                                                    key_file, called);
   const char* const faults = std::getenv(chaos_live::kFramesVariable);

@@ -14,7 +14,8 @@ namespace starling {
 
 /// Opens the encrypted endpoint of `me` at one of its seats (bus/flock.h) and lets in exactly the
 /// members of the flock: those of flock.json as it is now, twice a second. What it goes by stands
-/// in a file beside the keys (transport.h, taken_flock). `io` if the port is taken.
+/// in a file beside the keys (transport.h, taken_flock). `io` if the port is taken or too few file
+/// descriptors are left, both of which may pass.
 [[nodiscard]] Result<std::unique_ptr<Endpoint>> open_endpoint(const Deployment& flock, NodeId me,
                                                               const std::filesystem::path& key_file,
                                                               const Limits& limits,
