@@ -7,7 +7,7 @@ command -v prlimit >/dev/null || { echo "skipped: no prlimit (util-linux), which
 command -v etcd >/dev/null || { echo "skipped: no etcd is installed; 'launch/setup --tests' installs it"; exit 77; }
 . "$(dirname "${BASH_SOURCE[0]}")/flock.sh"
 begin "$1"
-start_etcd 2000
+start_etcd
 "$starling" topology generate flat --servers 2 --gpus 2 -o two.yaml 2>/dev/null || fail "no topology"
 for _ in $(seq 10); do
   "$starling" up --topology two.yaml --agents 2 --servers-per-executor 1 --no-restart --state "etcd://127.0.0.1:$port" >up.log 2>&1 &
