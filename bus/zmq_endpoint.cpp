@@ -63,8 +63,10 @@ Status ZmqEndpoint::renew(Flock flock, const std::optional<KeyPair>& keys) {
     std::erase_if(s.peers, [&](const auto& peer) {
       const auto [node, seat] = peer.first;
       const auto was = s.flock.find(node), is = flock.find(node);
-      return mine_changed || was == s.flock.end() || is == flock.end() ||
-             seat >= is->second.seats() || was->second.seat(seat) != is->second.seat(seat);
+      if (mine_changed || was == s.flock.end() || is == flock.end() || seat >= is->second.seats())
+        return true;
+      const Seat before = was->second.seat(seat), now = is->second.seat(seat);
+      return before.address != now.address || before.public_key != now.public_key;
     });
     s.options.keys = keys;
     s.flock = std::move(flock);

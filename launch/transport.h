@@ -23,8 +23,11 @@ namespace starling {
 
 /// A text that differs for different contents of `dir`/flock.json; empty without one.
 [[nodiscard]] std::string flock_mark(const std::filesystem::path& dir);
-/// The flock_mark that the daemon with these keys goes by, or did last.
+/// The flock_mark that the daemon with these keys goes by, or did last. For a standby seat that is
+/// not served it is empty, unless its process was killed.
 [[nodiscard]] std::string taken_flock(const std::filesystem::path& key_file);
+/// Nobody goes by anything with these keys.
+void forget_taken_flock(const std::filesystem::path& key_file);
 
 /// The machine's monotonic clock, which also the endpoint's deadlines are read against.
 [[nodiscard]] const Clock& machine_clock();
