@@ -31,7 +31,7 @@ struct SeenDecisions {
 
   /// Copies the decision; the caller fills in the rest.
   SeenDecision& add(const Choice& choice);
-  /// Those of another run behind these.
+  /// Those of another run behind these; the topologies of both are still there.
   void append(SeenDecisions other);
 
  private:

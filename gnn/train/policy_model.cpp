@@ -213,7 +213,7 @@ PolicyModel::Embeddings PolicyModel::embed(const Batch& b) const {
   return {place, group, partition};
 }
 
-torch::Tensor PolicyModel::scores(const Batch& b) {
+torch::Tensor PolicyModel::scores(const Batch& b) const {
   torch::Tensor place = torch::zeros({b.decisions * b.options, W});
   torch::Tensor group = torch::zeros({b.decisions * b.options, W});
   torch::Tensor whole = torch::zeros({b.decisions, W});

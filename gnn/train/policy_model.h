@@ -42,7 +42,7 @@ class PolicyModel {
   };
   [[nodiscard]] Batch batch(const SeenDecisions& seen, std::span<const std::uint32_t> which) const;
   /// [B, O]; very low where there is no option.
-  [[nodiscard]] torch::Tensor scores(const Batch& batch);
+  [[nodiscard]] torch::Tensor scores(const Batch& batch) const;
 
   [[nodiscard]] std::vector<torch::Tensor> parameters() const;
   [[nodiscard]] bool has_encoder() const { return tensors_.contains("encoder.gpu.weight"); }
