@@ -208,10 +208,13 @@ class Loop {
     return sums;
   }
 
+  static void add(Row& sum, const Row& more) {
+    sum.resize(more.size(), 0.0);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
+  }
   static Row total(const std::vector<Row>& lanes) {
-    Row sum = lanes.front();
-    for (std::size_t l = 1; l < lanes.size(); ++l)
-      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += lanes[l][i];
+    Row sum;
+    for (const Row& lane : lanes) add(sum, lane);
     return sum;
   }
 
@@ -254,7 +257,7 @@ class Loop {
                                options_.episode.temperature};
     const auto steps =
         static_cast<std::size_t>(std::max(1.0, std::round(decisions / options_.batch)));
-    Row sums(Learner::kSums, 0.0);
+    Row sums(Learner::kSums, 0.0), half[2];
     bool far = false;
     for (std::uint32_t epoch = 0; epoch < options_.epochs && !far; ++epoch) {
       std::vector<std::vector<std::uint32_t>> order(lanes.size());
@@ -274,6 +277,8 @@ class Loop {
             });
         if (!rows) return rows.error();
         const Row step = total(rows.value());
+        for (std::size_t l = 0; epoch == 0 && l < lanes.size(); ++l)
+          add(half[l % 2], rows.value()[l]);
         for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += step[i];
         far = step[Learner::divergence] > options_.divergence * step[Learner::decisions];
         if (far) break;
@@ -281,6 +286,7 @@ class Loop {
                       options_.gradient_cut);
       }
     }
+    if (lanes.size() > 1) report.agreement = learner_.agreement(half[0], half[1]);
     const double seen = std::max(sums[Learner::decisions], 1.0);
     report.entropy = sums[Learner::entropy] / seen;
     report.critic_error = sums[Learner::critic_error] / seen;

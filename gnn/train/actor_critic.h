@@ -45,6 +45,8 @@ struct ActorCriticOptions {
   struct Report {
     std::uint32_t iteration = 0;
     double log_jct = 0;  ///< log(JCT / JCT of the yardstick), with drawing
+    /// Cosine between the gradients of the two halves of the runs: how much of it is not chance.
+    double agreement = 0;
     double entropy = 0, critic_error = 0, explained = 0, divergence = 0, clipped = 0;
     std::uint64_t decisions = 0;
     std::size_t scenarios = 0;  ///< of the curriculum

@@ -159,6 +159,16 @@ Row Learner::gradient(const Experience& experience, std::span<const std::uint32_
   return out;
 }
 
+double Learner::agreement(const Row& one, const Row& other) const {
+  double product = 0, first = 0, second = 0;
+  for (std::size_t i = kSums; i < kSums + actor_size_; ++i) {
+    product += one[i] * other[i];
+    first += one[i] * one[i];
+    second += other[i] * other[i];
+  }
+  return first > 0 && second > 0 ? product / std::sqrt(first * second) : 0;
+}
+
 void Learner::step(const Row& sums, double rate, double critic_rate, double cut) {
   STARLING_CHECK(sums.size() == kSums + mean_.size());
   const double count = std::max(sums[decisions], 1.0);

@@ -44,6 +44,8 @@ class Learner {
   /// Of some decisions of the experience. May run on several threads at once, for one learner.
   [[nodiscard]] Row gradient(const Experience& experience, std::span<const std::uint32_t> rows,
                              const ActorCriticLoss& loss) const;
+  /// Cosine between the policy's parts of two such sums: near 0 where chance made both.
+  [[nodiscard]] double agreement(const Row& one, const Row& other) const;
   /// A step of Adam down the mean gradient; the policy's and the critic's are cut to norm `cut`.
   void step(const Row& sums, double rate, double critic_rate, double cut);
 

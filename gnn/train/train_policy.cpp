@@ -300,11 +300,12 @@ class Training {
     options.resume = options_.resume;
     options.report = [&](const ActorCriticOptions::Report& r) {
       log_ << "{\"stage\": " << stage_ << ", \"iteration\": " << r.iteration
-           << ", \"log jct\": " << r.log_jct << ", \"entropy\": " << r.entropy
-           << ", \"critic error\": " << r.critic_error << ", \"explained\": " << r.explained
-           << ", \"divergence\": " << r.divergence << ", \"clipped\": " << r.clipped
-           << ", \"decisions\": " << r.decisions << ", \"scenarios\": " << r.scenarios
-           << ", \"seconds\": " << elapsed() << "}" << std::endl;
+           << ", \"log jct\": " << r.log_jct << ", \"agreement\": " << r.agreement
+           << ", \"entropy\": " << r.entropy << ", \"critic error\": " << r.critic_error
+           << ", \"explained\": " << r.explained << ", \"divergence\": " << r.divergence
+           << ", \"clipped\": " << r.clipped << ", \"decisions\": " << r.decisions
+           << ", \"scenarios\": " << r.scenarios << ", \"seconds\": " << elapsed() << "}"
+           << std::endl;
       say(static_cast<double>(r.iteration + 1) / options.iterations,
           "iteration " + std::to_string(r.iteration + 1) + ", log JCT " +
               std::to_string(r.log_jct));

@@ -51,6 +51,7 @@ finish(() => {
     const small = (x) => x.toPrecision(3);
     draw('entropy', lines(s, [{name: 'entropy', data: of(s, 'entropy')}], small));
     draw('critic', lines(s, [{name: 'error', data: of(s, 'critic error')}, {name: 'explained', right: true, data: of(s, 'explained')}], small));
+    draw('agreement', lines(s, [{name: 'cosine', data: of(s, 'agreement')}], small));
     draw('steps', lines(s, [{name: 'divergence', data: of(s, 'divergence')}, {name: 'clipped', right: true, data: of(s, 'clipped')}], small));
   });
 });

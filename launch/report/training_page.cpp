@@ -63,7 +63,7 @@ Result<std::string> training_json(const std::string& log) {
   std::istringstream in(log);
   std::string line;
   for (std::size_t number = 1; std::getline(in, line); ++number) {
-    if (line.empty()) continue;
+    if (line.empty() || in.eof()) continue;  // a line that is still being written
     try {
       read_record(Json::parse(line), stages);
     } catch (const Json::exception& error) {

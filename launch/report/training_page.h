@@ -7,7 +7,8 @@
 namespace starling {
 
 /// What `starling train policy` wrote into train.jsonl, by stage, as JSON text: the data of the
-/// page. `invalid` names the line that is no record of training.
+/// page. `invalid` names the line that is no record of training; a last one without its end is left
+/// out.
 [[nodiscard]] Result<std::string> training_json(const std::string& log);
 /// The same for people: a line for each stage.
 [[nodiscard]] std::string training_text(const std::string& json);

@@ -15,9 +15,9 @@ const std::string kLog =
     R"({"stage": 0, "decisions": 900, "loss": [1.2, 0.8], "best taken": [0.4, 0.9], "seconds": 3}
 {"stage": 0, "validation": "small </script> load 0.9", "log jct": 0.01}
 {"stage": 0, "name": "imitate", "validation": 0.01, "kept": true, "seconds": 4}
-{"stage": 1, "iteration": 0, "log jct": 0.1, "entropy": 0.5, "critic error": 2, "explained": 0.1, "divergence": 0.01, "clipped": 0.02, "decisions": 70, "scenarios": 2, "seconds": 5}
-{"stage": 1, "iteration": 1, "log jct": 0.2, "entropy": 0.4, "critic error": 1, "explained": 0.2, "divergence": 0.01, "clipped": 0.02, "decisions": 70, "scenarios": 2, "seconds": 6}
-{"stage": 1, "iteration": 1, "log jct": -0.05, "entropy": 0.4, "critic error": 1, "explained": 0.2, "divergence": 0.01, "clipped": 0.02, "decisions": 70, "scenarios": 2, "seconds": 7}
+{"stage": 1, "iteration": 0, "log jct": 0.1, "agreement": 0.1, "entropy": 0.5, "critic error": 2, "explained": 0.1, "divergence": 0.01, "clipped": 0.02, "decisions": 70, "scenarios": 2, "seconds": 5}
+{"stage": 1, "iteration": 1, "log jct": 0.2, "agreement": 0.1, "entropy": 0.4, "critic error": 1, "explained": 0.2, "divergence": 0.01, "clipped": 0.02, "decisions": 70, "scenarios": 2, "seconds": 6}
+{"stage": 1, "iteration": 1, "log jct": -0.05, "agreement": 0.1, "entropy": 0.4, "critic error": 1, "explained": 0.2, "divergence": 0.01, "clipped": 0.02, "decisions": 70, "scenarios": 2, "seconds": 7}
 {"stage": 2, "generation": 0, "log jct": -0.1, "seconds": 9}
 )";
 
@@ -42,11 +42,12 @@ TEST_CASE("the log becomes stages; an iteration that was done twice counts once"
 
 TEST_CASE("what is no log of training is refused with its line") {
   CHECK_FALSE(training_json("").ok());
+  CHECK(training_json(kLog + "{\"stage\": 0, \"it").ok());  // still being written
   for (const char* bad :
        {"{}", "nonsense", R"({"stage": 0, "iteration": 1})", R"({"stage": 0, "name": "imitate"})",
         R"({"stage": -1, "iteration": "x", "log jct": 0})"}) {
     CAPTURE(bad);
-    const auto json = training_json(kLog + bad);
+    const auto json = training_json(kLog + bad + "\n");
     REQUIRE_FALSE(json.ok());
     CHECK(json.error().message.rfind("line 8", 0) == 0);
   }
