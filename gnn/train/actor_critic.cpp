@@ -156,10 +156,14 @@ class Loop {
     }
     const Returns returns = advantages(at_h, reward, learner_.values(states),
                                        std::exp(-1 / options_.horizon_h), options_.lambda);
+    // The luck of a whole run is no decision's: advantages are told from the run's mean.
+    double mean = 0;
+    for (const std::uint32_t k : episode.moment) mean += returns.advantage[k];
+    mean /= static_cast<double>(std::max<std::size_t>(1, episode.moment.size()));
     for (std::size_t i = 0; i < episode.seen.all.size(); ++i) {
       const std::uint32_t k = episode.moment[i];
       out.log_chance.push_back(episode.log_chance[i]);
-      out.advantage.push_back(static_cast<float>(returns.advantage[k]));
+      out.advantage.push_back(static_cast<float>(returns.advantage[k] - mean));
       out.target.push_back(static_cast<float>(returns.target[k]));
       out.state.push_back(states[k]);
     }

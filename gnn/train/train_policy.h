@@ -51,7 +51,7 @@ struct TrainPolicyOptions {
   Peers* peers = nullptr;  ///< null: alone; else the first one writes into the folder
   /// Checkpoints stage-N.weights (made-N: what the stage made, kept or not) and the log
   /// train.jsonl; resumed from the last one that is there
-  /// and has the same `hash`; an actor-critic goes on within its stage, from stage-N.progress.
+  /// and has the same `hash`; an actor-critic goes on within its stage, from progress-N.weights.
   std::filesystem::path folder;
   std::string hash;  ///< of configuration and data
   bool resume = false;
