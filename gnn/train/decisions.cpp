@@ -21,6 +21,11 @@ SeenDecision& SeenDecisions::add(const Choice& choice) {
   for (std::size_t i = 0; i < seen.options; ++i) {
     const auto row = choice.rows.subspan(i * Features::kRow, Features::kOwn);
     seen.own.insert(seen.own.end(), row.begin(), row.end());
+    if (choice.encoder != nullptr) {
+      const auto others =
+          choice.rows.subspan((i + 1) * Features::kRow - EncoderNet::kWidth, EncoderNet::kWidth);
+      seen.others.insert(seen.others.end(), others.begin(), others.end());
+    }
     if (choice.options[i] == nullptr) continue;
     for (const GpuId gpu : choice.options[i]->placement) {
       if (!shape.gpus.contains(gpu.value)) continue;

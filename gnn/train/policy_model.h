@@ -35,6 +35,7 @@ class PolicyModel {
   struct Batch {
     torch::Tensor gpus, servers;  // [B, G, kGpu], [B, S, kServer]
     torch::Tensor own, mask;      // [B, O, kOwn], [B, O]: 1 where there is an option
+    torch::Tensor others;         // [B, O, W]
     torch::Tensor server_of, server_row, server_part;  // of each pair (option, server)
     torch::Tensor group_of, group_row, group_part;     // the same of GPU groups
     const GraphShape* shape = nullptr;
