@@ -201,5 +201,8 @@ using Message = std::variant<
   static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfTwo, Message>, ProbeFor>);
   return kind < kFirstOfTwo ? 1 : 2;
 }
+/// The oldest version that says all there is in a message of that kind. What a client says is the same in every
+/// version, so an agent that came back with an older one, and cannot tell clients, still understands them.
+[[nodiscard]] std::uint16_t wholly_said_in(const Message& message) noexcept;
 
 }  // namespace starling

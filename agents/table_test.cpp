@@ -141,6 +141,23 @@ TEST_CASE("what a stranger says of an attempt changes nothing, in any stage") {
   }
 }
 
+TEST_CASE("a Goodbye counts from agents of the flock alone") {
+  for (const Scene& scene : kScenes) {
+    Set set(scene);
+    const Message goodbye = Goodbye{"agent 9 speaks protocols 7 to 8, and you 1 to 2"};
+    const std::uint64_t before = state_hash(set.flock.agent(0));
+    for (const NodeId stranger : {NodeId{0}, agent_node(AgentId{3}), agent_node(AgentId{9}),
+                                  executor_node(0), executor_node(9), client_node(1)}) {
+      set.flock.inject(0, stranger, goodbye);
+      CAPTURE(scene.name);
+      CAPTURE(stranger.value);
+      CHECK(before == state_hash(set.flock.agent(0)));
+    }
+    set.flock.inject(0, kOwner, goodbye);
+    CHECK(before != state_hash(set.flock.agent(0)));
+  }
+}
+
 TEST_CASE("what is said at an old epoch, or of an attempt that never was, changes nothing") {
   for (const Scene& scene : kScenes) {
     Set set(scene);

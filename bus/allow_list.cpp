@@ -19,9 +19,10 @@ bool same_host(const std::string& address) {
 /// Whom the allow-list knows a key as: "12#KEY".
 std::string user_of(NodeSeat place, const std::string& key) { return text_of(place) + "#" + key; }
 
-bool has_key(const Member& member, std::uint32_t seat, std::string_view key) {
-  if (member.seat(seat).public_key == key) return true;
-  return seat == 0 && std::find(member.also.begin(), member.also.end(), key) != member.also.end();
+bool has_key(const Member& member, std::uint32_t number, std::string_view key) {
+  const Seat seat = member.seat(number);
+  return seat.public_key == key ||
+         std::find(seat.also.begin(), seat.also.end(), key) != seat.also.end();
 }
 
 }  // namespace
@@ -52,8 +53,11 @@ std::map<std::string, std::string> allow_list(const Flock& flock) {
     allowed.emplace(std::move(raw), user_of(place, key));
   };
   for (const auto& [node, member] : flock) {
-    for (std::uint32_t i = 0; i < member.seats(); ++i) add(member.seat(i).public_key, {node, i});
-    for (const std::string& key : member.also) add(key, {node, 0});
+    for (std::uint32_t i = 0; i < member.seats(); ++i) {
+      const Seat seat = member.seat(i);
+      add(seat.public_key, {node, i});
+      for (const std::string& key : seat.also) add(key, {node, i});
+    }
   }
   return allowed;
 }

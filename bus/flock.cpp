@@ -1,6 +1,8 @@
 #include "bus/flock.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -19,15 +21,24 @@ std::string text_of(const Json& json, const char* field) {
   return it != json.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
+bool is_list_of_keys(const Json& json) {
+  return json.is_array() &&
+         std::all_of(json.begin(), json.end(), [](const Json& k) { return k.is_string(); });
+}
+
 Result<std::vector<Seat>> seats_from(const Json& json) {
   if (!json.is_array()) return {Errc::invalid, "\"standby\" is not a list of seats"};
   std::vector<Seat> seats;
   for (const Json& seat : json) {
-    if (!seat.is_object() || text_of(seat, "address").empty() ||
-        seat.size() != (seat.contains("key") ? 2U : 1U)) {
-      return {Errc::invalid, "a standby seat has \"address\" and \"key\" and nothing else"};
+    const std::size_t known =
+        1U + (seat.contains("key") ? 1U : 0U) + (seat.contains("also") ? 1U : 0U);
+    if (!seat.is_object() || text_of(seat, "address").empty() || seat.size() != known ||
+        !is_list_of_keys(seat.value("also", Json::array()))) {
+      return {Errc::invalid,
+              "a standby seat has \"address\", \"key\", perhaps \"also\", and nothing else"};
     }
-    seats.push_back({text_of(seat, "address"), text_of(seat, "key")});
+    seats.push_back({text_of(seat, "address"), text_of(seat, "key"),
+                     seat.value("also", std::vector<std::string>())});
   }
   return seats;
 }
@@ -43,9 +54,7 @@ Result<Member> member_from(const Json& json) {
     } else if (key == "role" || key == "address" || key == "key") {
       if (!value.is_string()) return {Errc::invalid, "\"" + key + "\" is not a text"};
     } else if (key == "also") {
-      if (!value.is_array() ||
-          !std::all_of(value.begin(), value.end(), [](const Json& k) { return k.is_string(); }))
-        return {Errc::invalid, "\"also\" is not a list of keys"};
+      if (!is_list_of_keys(value)) return {Errc::invalid, "\"also\" is not a list of keys"};
     } else if (key != "standby") {
       return {Errc::invalid,
               "unknown field \"" + key + "\"; there are node, role, address, key, standby, also"};
@@ -91,15 +100,15 @@ Status check_flock(const Flock& flock) {
       }
       if (seat.public_key.empty() != m.public_key.empty())
         return {Errc::invalid, who + "some of its seats have a key and some have none"};
+      for (const std::string& key : seat.also) {
+        if (m.public_key.empty() || !is_key(key) || !keys.insert(key).second)
+          return {Errc::invalid, who + "\"also\" has what is no key, or is already another's"};
+      }
       if (seat.public_key.empty()) continue;
       if (!is_key(seat.public_key))
         return {Errc::invalid, who + "\"key\" is not a public key of 40 characters"};
       if (!keys.insert(seat.public_key).second)
         return {Errc::invalid, who + "its key is already another's"};
-    }
-    for (const std::string& key : m.also) {
-      if (m.public_key.empty() || !is_key(key) || !keys.insert(key).second)
-        return {Errc::invalid, who + "\"also\" has what is no key, or is already another's"};
     }
   }
   return done();
@@ -107,7 +116,7 @@ Status check_flock(const Flock& flock) {
 
 Result<Flock> read_flock(const std::filesystem::path& file) {
   std::ifstream in(file);
-  if (!in) return {Errc::io, file.string() + ": cannot be read"};
+  if (!in) return {Errc::io, file.string() + ": cannot be read: " + std::strerror(errno)};
   const auto wrong = [&](const std::string& what) {
     return Error{Errc::invalid, file.string() + ": " + what};
   };
@@ -144,6 +153,7 @@ Status write_flock(const std::filesystem::path& file, const Flock& flock) {
     for (const Seat& seat : m.standby) {
       Json place{{"address", seat.address}};
       if (!seat.public_key.empty()) place["key"] = seat.public_key;
+      if (!seat.also.empty()) place["also"] = seat.also;
       json["standby"].push_back(std::move(place));
     }
     if (!m.also.empty()) json["also"] = m.also;

@@ -14,6 +14,9 @@ namespace starling {
 /// Where a node may be, and how it proves that it is it.
 struct Seat {
   std::string address, public_key;  ///< as in Member
+  /// Further keys that are its own while its key is exchanged (docs/security.md): who has one is
+  /// let in as this seat. It is not expected to have one where it is called.
+  std::vector<std::string> also = {};
   friend bool operator==(const Seat&, const Seat&) = default;
 };
 
@@ -29,16 +32,14 @@ struct Member {
   /// is the same node there. Seat 0 is the one above, seat i the (i-1)th of these. Empty for
   /// clients.
   std::vector<Seat> standby = {};
-  /// Further keys that are its own while its key is exchanged (docs/security.md): who has one is
-  /// let in as this member. It is not expected to have one where it is called.
-  std::vector<std::string> also = {};
+  std::vector<std::string> also = {};  ///< of seat 0, as in Seat
   friend bool operator==(const Member&, const Member&) = default;
 
   [[nodiscard]] std::uint32_t seats() const {
     return static_cast<std::uint32_t>(standby.size()) + 1;
   }
   [[nodiscard]] Seat seat(std::uint32_t i) const {
-    return i == 0 ? Seat{address, public_key} : standby.at(i - 1);
+    return i == 0 ? Seat{address, public_key, also} : standby.at(i - 1);
   }
 };
 
@@ -47,8 +48,8 @@ struct Member {
 using Flock = std::map<NodeId, Member>;
 
 /// `flock.json`: {"flock": 1, "members": [{"node": 1, "role": "agent", "address": ..., "key": ...,
-/// "standby": [{"address": ..., "key": ...}], "also": [KEY, ...]}, ...]}. Errors name the file, the
-/// member and what would be right.
+/// "standby": [{"address": ..., "key": ..., "also": ...}], "also": [KEY, ...]}, ...]}. Errors name
+/// the file, the member and what would be right.
 [[nodiscard]] Result<Flock> read_flock(const std::filesystem::path& file);
 /// Replaces the file as a whole.
 [[nodiscard]] Status write_flock(const std::filesystem::path& file, const Flock& flock);

@@ -70,6 +70,7 @@ Result<KeyPair> read_key_file(const std::filesystem::path& file) {
     return {Errc::invalid, file.string() + ": others may read this secret; run chmod 600 on it"};
   }
   std::ifstream in(file);
+  if (!in) return system_error(file, "cannot be read");
   const nlohmann::json json = nlohmann::json::parse(in, nullptr, false);
   const auto field = [&](const char* name) -> std::string {
     if (!json.is_object() || !json.contains(name) || !json[name].is_string()) return {};

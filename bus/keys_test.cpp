@@ -101,7 +101,7 @@ TEST_CASE("flaws of a flock are named") {
   CHECK(flaw(one + R"(,{"node": 2, "role": "agent", "address": "tcp://a:1"})") ==
         "node 2: address tcp://a:1 is already another's");
   CHECK(flaw(R"({"node": 1, "role": "agent", "address": "tcp://a:1", "standby": [{"port": 1}]})") ==
-        "members[0] a standby seat has \"address\" and \"key\" and nothing else");
+        "members[0] a standby seat has \"address\", \"key\", perhaps \"also\", and nothing else");
   put(file, "{\n\"flock\" 1}");
   CHECK(read_flock(file).error().message.find("line 2") != std::string::npos);
   put(file, "[]");

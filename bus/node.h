@@ -44,8 +44,9 @@ struct NodeCounters {
 /// Simulator and daemons use the same object; only endpoint, journal, launcher and clock differ.
 /// One thread.
 ///
-/// A peer is spoken to in the newest protocol that both sides know; what that does not know is
-/// withheld. Hello and Goodbye are said in the oldest, so that everybody understands them.
+/// A message is said in the oldest protocol that says all of it, at most in the newest that both
+/// sides know; what that does not know is withheld. So Hello, Goodbye and what clients say are
+/// understood by everybody, also by a peer that came back with an older version.
 ///
 /// Guarantee: no message leaves before every record of the same turn is durable. A journal that
 /// refuses ends the node: that turn sends nothing, and this and every later call returns the error.

@@ -68,6 +68,32 @@ TEST_CASE("a node gets a new key in three steps, and is heard and reached in bet
   CHECK(passes(world, *b, *a, kA));
 }
 
+TEST_CASE("a standby seat gets a new key as a node does, while it is the one that serves") {
+  SocketFlock world(true);
+  world.add(kA), world.add(kB);
+  const KeyPair old = generate_keys().value(), fresh = generate_keys().value();
+  world.flock[kA].standby = {{"ipc://" + (world.folder.path / "spare").string(), old.public_key}};
+  Flock flock = world.flock;
+  const auto b = world.open(kB);
+  ZmqOptions options{kA, "", old, {}, 1};
+  const auto a = ZmqEndpoint::open(options, flock, world.clock).value();
+  b->found_at(kA, 1);
+  Seat& seat = flock[kA].standby[0];
+  const auto both = [&](const KeyPair& mine) {
+    return a->renew(flock, mine).ok() && b->renew(flock, world.keys[kB]).ok() &&
+           passes(world, *a, *b, kB) && passes(world, *b, *a, kA);
+  };
+  CHECK(both(old));
+  seat.also = {fresh.public_key};
+  CHECK(both(old));
+  seat.public_key = fresh.public_key;
+  seat.also = {old.public_key};
+  CHECK(both(fresh));
+  seat.also.clear();
+  CHECK(both(fresh));
+  CHECK_FALSE(a->renew(flock, old).ok());
+}
+
 TEST_CASE("who leaves the flock is heard no more, who joins is") {
   SocketFlock world(true);
   world.add(kA), world.add(kB);
@@ -104,10 +130,12 @@ TEST_CASE("what is unfit is not taken on, and all stays as it was") {
 TEST_CASE("users of the allow-list name a place and a key, and both must still hold") {
   SocketFlock world(true);
   world.add(kA);
-  world.flock[kA].standby = {{"ipc:///s", generate_keys().value().public_key}};
+  const std::string further = generate_keys().value().public_key;
+  world.flock[kA].standby = {{"ipc:///s", generate_keys().value().public_key, {further}}};
   world.flock[kA].also = {generate_keys().value().public_key};
   const auto list = allow_list(world.flock);
-  CHECK(list.size() == 3);
+  CHECK(list.size() == 4);
+  CHECK(place_of_user("1/1#" + further, world.flock)->seat == 1);
   for (const auto& [raw, user] : list) {
     CHECK(raw.size() == 32);
     CHECK(place_of_user(user, world.flock)->node == kA);
@@ -124,6 +152,8 @@ TEST_CASE("further keys survive the flock's file") {
   SocketFlock world(true);
   world.add(kA);
   world.flock[kA].also = {generate_keys().value().public_key};
+  world.flock[kA].standby = {
+      {"ipc:///s", generate_keys().value().public_key, {generate_keys().value().public_key}}};
   const auto file = world.folder.path / "flock.json";
   REQUIRE(write_flock(file, world.flock).ok());
   CHECK(read_flock(file).value() == world.flock);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "bus/allow_list.h"
+#include "bus/spare_files.h"
 #include "bus/zmq_sockets.h"
 
 namespace starling {
@@ -20,6 +21,9 @@ Result<std::unique_ptr<ZmqEndpoint>> ZmqEndpoint::open(const ZmqOptions& options
     return {Errc::unsupported, "bus: this libzmq was built without CURVE"};
   const std::string mine = flock.at(options.me).seat(options.seat).address;
   const std::string where = options.bind.empty() ? mine : options.bind;
+  if (Status s = need_files(where.empty() ? kFilesToCall : kFilesToListen, "bus: an endpoint");
+      !s.ok())
+    return s.error();
 
   try {
     auto sockets = std::make_unique<Sockets>(options, std::move(flock), clock);
@@ -51,12 +55,18 @@ Status ZmqEndpoint::renew(Flock flock, const std::optional<KeyPair>& keys) {
   if (keys.has_value() != s.options.keys.has_value())
     return {Errc::invalid, "bus: keys cannot come or go while a node runs; restart it"};
   const bool mine_changed = keys && keys->public_key != s.options.keys->public_key;
+  if (mine_changed && s.router) {
+    if (Status room = need_files(kFilesToListen, "bus: an endpoint that listens anew"); !room.ok())
+      return room;
+  }
   try {
     std::erase_if(s.peers, [&](const auto& peer) {
       const auto [node, seat] = peer.first;
       const auto was = s.flock.find(node), is = flock.find(node);
-      return mine_changed || was == s.flock.end() || is == flock.end() ||
-             seat >= is->second.seats() || was->second.seat(seat) != is->second.seat(seat);
+      if (mine_changed || was == s.flock.end() || is == flock.end() || seat >= is->second.seats())
+        return true;
+      const Seat before = was->second.seat(seat), now = is->second.seat(seat);
+      return before.address != now.address || before.public_key != now.public_key;
     });
     s.options.keys = keys;
     s.flock = std::move(flock);

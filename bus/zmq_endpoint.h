@@ -29,8 +29,9 @@ struct ZmqCounters {
   std::uint64_t frames_out = 0;
   std::uint64_t dropped = 0;   ///< not sent: unknown peer, not connected, queue full, too large
   std::uint64_t nameless = 0;  ///< received from nobody we know, or in more than one part
-  std::uint64_t keys_accepted = 0;  ///< connections that the allow-list let in
-  std::uint64_t keys_refused = 0;   ///< and kept out
+  std::uint64_t keys_accepted = 0;   ///< connections that the allow-list let in
+  std::uint64_t keys_refused = 0;    ///< and kept out
+  std::uint64_t short_of_files = 0;  ///< of dropped: no file descriptor to connect with
 };
 
 /// The bus of real processes: one socket to receive, one per peer to send, so each direction fails
@@ -40,8 +41,8 @@ struct ZmqCounters {
 class ZmqEndpoint final : public Endpoint {
  public:
   /// Listens when it returns. With keys it has also connected to itself as a stranger and been
-  /// refused. `invalid`: flock, address or keys are unfit; `io`: the address cannot be bound;
-  /// `unsupported`: libzmq lacks CURVE.
+  /// refused. `invalid`: flock, address or keys are unfit; `io`: the address cannot be bound, or
+  /// too few file descriptors are left, which may pass; `unsupported`: libzmq lacks CURVE.
   [[nodiscard]] static Result<std::unique_ptr<ZmqEndpoint>> open(const ZmqOptions& options,
                                                                  Flock flock, const Clock& clock);
   ~ZmqEndpoint() override;
@@ -63,7 +64,8 @@ class ZmqEndpoint final : public Endpoint {
   /// From here on the flock is this one, and these are this node's keys: who is no longer in it is
   /// heard no more, also over connections that are there; what has another key or address is
   /// connected to anew; with other keys of its own it listens anew. What is on its way meanwhile
-  /// may be lost. On an error it stays as it was, but for `io`: it listens nowhere.
+  /// may be lost. On an error it stays as it was, unless its address is taken: then it listens
+  /// nowhere.
   [[nodiscard]] Status renew(Flock flock, const std::optional<KeyPair>& keys);
   /// Closes the connections to `node` and forgets what waits for it; the next send opens a new one.
   void drop(NodeId node);

@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "bus/spare_files.h"
+
 namespace starling {
 namespace {
 
@@ -18,6 +20,8 @@ constexpr int kLongestSleep_ms = 1000;
 // not let in yet. So a socket that has taken nothing for so long, which is more than libzmq waits
 // between two tries, gives way to a new one.
 constexpr Duration kStale = std::chrono::seconds(10);
+// Where there was no file descriptor for a peer, the next look is so much later.
+constexpr Duration kShortPause = std::chrono::milliseconds(100);
 // What encryption adds to a frame (33 bytes), with room to spare.
 constexpr std::int64_t kEnvelope = 64;
 
@@ -111,6 +115,13 @@ Status ZmqEndpoint::Sockets::listen_anew() {
 zmq::socket_t* ZmqEndpoint::Sockets::dealer(NodeSeat to, const Seat& seat) {
   if (const auto it = peers.find(to); it != peers.end()) return &it->second;
   if (seat.address.empty() || peers.size() >= options.limits.peers) return nullptr;
+  const Instant now = clock.now();
+  const bool looked = short_since && now - *short_since < kShortPause;
+  if (looked || spare_files() < kFilesToConnect) {
+    if (!looked) short_since = now;
+    ++counters.short_of_files;
+    return nullptr;
+  }
   zmq::socket_t s(context, zmq::socket_type::dealer);
   prepare(s);
   s.set(zmq::sockopt::ipv6, true);

@@ -26,7 +26,8 @@ struct ZmqEndpoint::Sockets {
   Status test_itself();
   /// Listens at the same place with other keys; connections that are there end.
   Status listen_anew();
-  /// The socket to a peer, made where there is none; null: no address, or too many peers.
+  /// The socket to a peer, made where there is none; null: no address, too many peers, or no file
+  /// descriptors.
   zmq::socket_t* dealer(NodeSeat to, const Seat& seat);
   /// Takes one message of any number of parts; true if it was [sender's route][one frame].
   bool take(zmq::socket_t& s, bool routed, bool& any);
@@ -50,6 +51,7 @@ struct ZmqEndpoint::Sockets {
   std::string address;
   std::map<NodeSeat, zmq::socket_t> peers;
   std::map<NodeSeat, Instant> refusing;  // peers' sockets that take no frame, since when
+  std::optional<Instant> short_since;    // of file descriptors, when it was last looked
   std::unordered_map<NodeId, std::uint32_t> seat_of;  // where the newest life of a node was heard
   std::unordered_map<NodeId, std::string> routes;     // of callers, last seen
   std::vector<int> watched;

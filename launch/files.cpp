@@ -15,10 +15,12 @@ namespace fs = std::filesystem;
 Result<std::string> read_text(const fs::path& file) {
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return {Errc::not_found, file.string() + ": no such file"};
+  if (fs::is_directory(file, ignored)) return {Errc::io, file.string() + ": is a folder"};
   std::ifstream in(file, std::ios::binary);
+  if (!in) return {Errc::io, file.string() + ": cannot be read: " + std::strerror(errno)};
   std::ostringstream text;
-  text << in.rdbuf();
-  if (!in || fs::is_directory(file, ignored)) return {Errc::io, file.string() + ": cannot be read"};
+  if (in.peek() != std::ifstream::traits_type::eof()) text << in.rdbuf();
+  if (in.bad() || !text) return {Errc::io, file.string() + ": cannot be read"};
   return text.str();
 }
 

@@ -13,7 +13,7 @@ Status start_node(Supervisor& supervisor, const Deployment& flock, const Deploye
   return supervisor.start(node.name,
                           {own_program(), command, "--config", (dir / "config.json").string(),
                            "--protocol", std::to_string(protocol)},
-                          dir / "log");
+                          dir / "log", {}, Supervisor::EarlyStop::waits);
 }
 
 Status start_flock(Supervisor& supervisor, const Deployment& flock, const FlockMembers& members,

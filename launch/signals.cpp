@@ -24,6 +24,11 @@ void catch_stop_signals() {
   sigaction(SIGINT, &action, nullptr);  // without SA_RESTART, so that waits end early
   sigaction(SIGTERM, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  sigset_t held;  // by who started this process, so that none came too early (supervisor.h)
+  sigemptyset(&held);
+  sigaddset(&held, SIGINT);
+  sigaddset(&held, SIGTERM);
+  sigprocmask(SIG_UNBLOCK, &held, nullptr);
 }
 
 void request_stop() noexcept { ++requests; }

@@ -17,7 +17,8 @@ namespace starling {
 namespace {
 
 /// Between fork and exec: only what is safe there.
-[[noreturn]] void become(char* const* argv, char* const* envp, int log, int report, pid_t parent) {
+[[noreturn]] void become(char* const* argv, char* const* envp, int log, int report, pid_t parent,
+                         const sigset_t& blocked) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);  // the parent died before the line above took hold
@@ -26,6 +27,7 @@ namespace {
   dup2(log, STDOUT_FILENO);
   dup2(log, STDERR_FILENO);
   for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) std::signal(signal, SIG_DFL);
+  sigprocmask(SIG_SETMASK, &blocked, nullptr);
   execve(argv[0], argv, envp);
   const int why = errno;
   const auto ignored = write(report, &why, sizeof why);
@@ -39,7 +41,7 @@ Supervisor::~Supervisor() { stop_all(); }
 
 Status Supervisor::start(const std::string& name, const std::vector<std::string>& argv,
                          const std::filesystem::path& log,
-                         const std::vector<std::string>& environment) {
+                         const std::vector<std::string>& environment, EarlyStop early) {
   std::vector<char*> words, names;
   for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -56,9 +58,18 @@ Status Supervisor::start(const std::string& name, const std::vector<std::string>
     return {Errc::io, std::string("pipe: ") + std::strerror(errno)};
   }
   const pid_t parent = getpid();
+  // Nor is one lost that comes before the child has the mask that it is to have.
+  sigset_t stops, before;
+  sigemptyset(&stops);
+  for (const int signal : {SIGINT, SIGTERM}) sigaddset(&stops, signal);
+  pthread_sigmask(SIG_BLOCK, &stops, &before);
+  sigset_t blocked = before;
+  for (const int signal : {SIGINT, SIGTERM})
+    early == EarlyStop::waits ? sigaddset(&blocked, signal) : sigdelset(&blocked, signal);
   const pid_t pid = fork();
-  if (pid == 0) become(words.data(), names.data(), out, report[1], parent);
+  if (pid == 0) become(words.data(), names.data(), out, report[1], parent, blocked);
   const int fork_error = errno;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   close(out);
   close(report[1]);
   int why = 0;

@@ -30,10 +30,15 @@ class Supervisor {
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
+  /// What a child does with a request to stop that comes before it listens for one: it dies of it,
+  /// or finds it waiting once it has called catch_stop_signals() (signals.h).
+  enum class EarlyStop { kills, waits };
+
   /// `argv[0]` is a path. stdout and stderr go to `log`, stdin is empty. `environment`: NAME=value,
   /// beside this process's own. `io` if it could not be started.
   Status start(const std::string& name, const std::vector<std::string>& argv,
-               const std::filesystem::path& log, const std::vector<std::string>& environment = {});
+               const std::filesystem::path& log, const std::vector<std::string>& environment = {},
+               EarlyStop early = EarlyStop::kills);
   /// Those that ended since the last call, by themselves or killed. Never waits.
   [[nodiscard]] std::vector<Ended> poll();
   [[nodiscard]] std::size_t running() const noexcept { return children_.size(); }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/test_folder.h"
+#include "launch/signals.h"
 
 using namespace starling;
 
@@ -61,6 +62,45 @@ TEST_CASE("a program that is not there is an error at once") {
   const auto started = supervisor.start("child", {"/no/such/program"}, folder.path / "log");
   REQUIRE_FALSE(started.ok());
   CHECK(started.error().message.find("/no/such/program") != std::string::npos);
+}
+
+TEST_CASE("a child: ends well once it is asked to stop" * doctest::skip()) {
+  catch_stop_signals();
+  for (int i = 0; i < 4000 && !stop_requested(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  CHECK(stop_requested());
+}
+
+TEST_CASE("a child that is asked to stop before it listens ends well") {
+  const TestFolder folder("supervisor");
+  const std::vector<std::string> words{own_program(), "--no-skip",
+                                       "-tc=a child: ends well once it is asked to stop"};
+  for (int i = 0; i < 20; ++i) {
+    Supervisor supervisor;
+    REQUIRE(supervisor.start("child", words, folder.path / "log", {}, Supervisor::EarlyStop::waits)
+                .ok());
+    std::this_thread::sleep_for(std::chrono::microseconds(300 * i));
+    kill(supervisor.pid_of("child"), SIGTERM);
+    const auto ended = wait_for_end(supervisor);
+    REQUIRE(ended.size() == 1);
+    CAPTURE(describe(ended[0]));
+    CHECK(ended[0].status == 0);
+  }
+}
+
+TEST_CASE("any other program dies of a request to stop, whoever starts it") {
+  const TestFolder folder("supervisor");
+  sigset_t stop, before;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &stop, &before);
+  Supervisor supervisor;
+  REQUIRE(supervisor.start("child", {"/bin/sleep", "20"}, folder.path / "log").ok());
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  kill(supervisor.pid_of("child"), SIGTERM);
+  const auto ended = wait_for_end(supervisor);
+  REQUIRE(ended.size() == 1);
+  CHECK(ended[0].status == -SIGTERM);
 }
 
 TEST_CASE("stopping reaches grandchildren and those that do not listen") {

@@ -14,7 +14,8 @@ namespace starling {
 
 /// Opens the encrypted endpoint of `me` at one of its seats (bus/flock.h) and lets in exactly the
 /// members of the flock: those of flock.json as it is now, twice a second. What it goes by stands
-/// in a file beside the keys (transport.h, taken_flock). `io` if the port is taken.
+/// in a file beside the keys (transport.h, taken_flock). `io` if the port is taken or too few file
+/// descriptors are left, both of which may pass.
 [[nodiscard]] Result<std::unique_ptr<Endpoint>> open_endpoint(const Deployment& flock, NodeId me,
                                                               const std::filesystem::path& key_file,
                                                               const Limits& limits,
@@ -22,8 +23,11 @@ namespace starling {
 
 /// A text that differs for different contents of `dir`/flock.json; empty without one.
 [[nodiscard]] std::string flock_mark(const std::filesystem::path& dir);
-/// The flock_mark that the daemon with these keys goes by, or did last.
+/// The flock_mark that the daemon with these keys goes by, or did last. For a standby seat that is
+/// not served it is empty, unless its process was killed.
 [[nodiscard]] std::string taken_flock(const std::filesystem::path& key_file);
+/// Nobody goes by anything with these keys.
+void forget_taken_flock(const std::filesystem::path& key_file);
 
 /// The machine's monotonic clock, which also the endpoint's deadlines are read against.
 [[nodiscard]] const Clock& machine_clock();

@@ -8,7 +8,7 @@ command -v etcd >/dev/null || { echo "skipped: no etcd is installed; 'launch/set
 logs=()
 begin "$1"
 
-port=$((20000 + $$ % 6000 * 2))
+port=$(free_ports 13)
 cluster=m0=http://127.0.0.1:$((port + 10)),m1=http://127.0.0.1:$((port + 11)),m2=http://127.0.0.1:$((port + 12))
 state=etcd://127.0.0.1:$port,127.0.0.1:$((port + 1)),127.0.0.1:$((port + 2))
 members=()

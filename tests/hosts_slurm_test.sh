@@ -11,20 +11,46 @@ done
 PATH=$PATH:/usr/sbin
 starling=$(realpath "$1")
 work=$(mktemp -d /tmp/sl-XXXXXX)
-port=$((32000 + $$ % 500 * 10))
-pids=()
+pids=() alloc=
+# what runs of this flock
+left() { pgrep -f -- "(--dir|--config) /tmp/starling-0-[0-9]+/sltest-$$/"; }
+# what runs with this Slurm's configuration: also its step daemons, which do not say so in their words
+users() { grep -lzsx -- "SLURM_CONF=$work/slurm.conf" /proc/[0-9]*/environ | cut -d/ -f3 | grep -vx "$$"; }
+stop_slurm() {  # and all that it has started
+  local pid
+  [ -n "${SLURM_CONF:-}" ] && timeout 5 scancel -u root 2>/dev/null && sleep 1
+  for pid in $alloc "${pids[@]}"; do kill "$pid" 2>/dev/null; done
+  for _ in $(seq 50); do kill -0 $alloc "${pids[@]}" 2>/dev/null || break; sleep 0.1; done
+  for pid in $alloc "${pids[@]}" $(left) $(users); do kill -9 "$pid" 2>/dev/null; done
+  pids=() alloc=
+}
 cleanup() {
-  [ -n "${SLURM_CONF:-}" ] && scancel -u root 2>/dev/null && sleep 1
-  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null; done
-  sleep 0.5
-  for pid in "${pids[@]}"; do kill -9 "$pid" 2>/dev/null; done
+  stop_slurm 2>/dev/null
+  wait 2>/dev/null
   rm -rf "$work" /tmp/starling-0-[0-9]*/sltest-$$
+  rmdir /tmp/starling-0-[0-9]* 2>/dev/null
 }
 trap cleanup EXIT
+trap 'exit 1' INT TERM
 fail() {
   echo "FAILED: $*" >&2
-  for log in up.log ctld.log n*.log batch.out; do [ -f "$log" ] && { echo "== $log"; tail -8 "$log"; }; done >&2
+  for log in up.log ctld.out ctld.log node*.log slurmd*.out batch.out alloc.out; do
+    [ -f "$log" ] && { echo "== $log"; tail -8 "$log"; }
+  done >&2
   exit 1
+}
+# dead: which daemons of Slurm have ended
+dead() { for pid in "${pids[@]}"; do kill -0 "$pid" 2>/dev/null || echo "$pid"; done; }
+# within SECONDS COMMAND...: until it succeeds, and no longer than Slurm lives
+within() {
+  local until=$((SECONDS + $1)) gone
+  shift
+  until "$@"; do
+    gone=$(dead)
+    [ -z "$gone" ] || { echo "a daemon of Slurm has ended (process $gone)" >&2; return 1; }
+    [ $SECONDS -lt $until ] || return 1
+    sleep 0.1
+  done
 }
 cd "$work" || exit 1
 chmod 755 "$work"
@@ -38,6 +64,8 @@ munged -F --key-file="$work/munge/key" --socket="$work/munge/s" --pid-file="$wor
 pids+=($!)
 host=$(hostname -s)
 for i in 1 2 3 4 5 6; do mknod gpu$i c 1 3 || skip "no device nodes can be made here"; done
+# conf PORT...: of slurmctld and three slurmd
+conf() {
 cat >slurm.conf <<EOF
 ClusterName=test
 SlurmctldHost=$host(127.0.0.1)
@@ -46,7 +74,7 @@ SlurmdUser=root
 AuthType=auth/munge
 AuthInfo=socket=$work/munge/s
 CryptoType=crypto/munge
-SlurmctldPort=$port
+SlurmctldPort=$1
 SlurmctldPidFile=$work/ctld.pid
 SlurmctldLogFile=$work/ctld.log
 SlurmdPidFile=$work/%n.pid
@@ -70,29 +98,37 @@ InactiveLimit=0
 SlurmctldTimeout=60
 SlurmdTimeout=60
 EOF
+: >gres.conf
 for i in 1 2 3; do
-  echo "NodeName=node$i NodeHostname=$host NodeAddr=127.0.0.1 Port=$((port + i)) CPUs=4 RealMemory=2000 Gres=gpu:2 State=UNKNOWN" >>slurm.conf
+  shift
+  echo "NodeName=node$i NodeHostname=$host NodeAddr=127.0.0.1 Port=$1 CPUs=4 RealMemory=2000 Gres=gpu:2 State=UNKNOWN" >>slurm.conf
   echo "NodeName=node$i Name=gpu File=$work/gpu$((2 * i - 1)),$work/gpu$((2 * i))" >>gres.conf
 done
 echo "PartitionName=all Nodes=node[1-3] Default=YES MaxTime=INFINITE State=UP" >>slurm.conf
+}
 export SLURM_CONF=$work/slurm.conf
-for _ in $(seq 50); do [ -S munge/s ] && break; sleep 0.1; done
-slurmctld -D -f slurm.conf >ctld.out 2>&1 &
-pids+=($!)
-for i in 1 2 3; do
-  mkdir -p spool/node$i
-  slurmd -D -N node$i -f "$work/slurm.conf" >slurmd$i.out 2>&1 &
+is_idle() { [ "$(timeout 5 sinfo -h -o %T 2>/dev/null | sort -u)" = idle ]; }
+[ -S munge/s ] || within 10 test -S munge/s || fail "munged does not start: $(cat munged.out)"
+# Somebody may take a port between the question and the start: then with others.
+for try in 1 2 3; do
+  # shellcheck disable=SC2046
+  conf $("$starling" node probe --count 4 | sed 's/.*"ports":\[\([0-9,]*\)\].*/\1/; s/,/ /g')
+  first=${#pids[@]}
+  slurmctld -D -f slurm.conf >ctld.out 2>&1 &
   pids+=($!)
+  for i in 1 2 3; do
+    mkdir -p spool/node$i
+    slurmd -D -N node$i -f "$work/slurm.conf" >slurmd$i.out 2>&1 &
+    pids+=($!)
+  done
+  within 40 is_idle && break
+  [ $try -lt 3 ] && grep -qsi "address already in use" ctld.out ctld.log slurmd*.out node*.log || fail "Slurm is not ready: $(timeout 5 sinfo 2>&1)"
+  for pid in "${pids[@]:first}"; do kill -9 "$pid" 2>/dev/null; done
+  pids=("${pids[@]:0:first}")
+  rm -rf state/* ctld.* slurmd*.out node*.log
 done
-for _ in $(seq 150); do [ "$(sinfo -h -o %T 2>/dev/null | sort -u)" = idle ] && break; sleep 0.1; done
-[ "$(sinfo -h -o %T 2>&1 | sort -u)" = idle ] || fail "Slurm is not ready: $(sinfo 2>&1) $(cat ctld.out)"
 
-sed 's/^ *//' >three.yaml <<'EOF'
-EOF
 "$starling" topology generate flat --servers 3 --gpus 2 -o three.yaml 2>/dev/null || fail "no topology"
-# what runs of this flock
-left() { pgrep -f -- "--dir /tmp/starling-0-[0-9]*/sltest-$$/|--config /tmp/starling-0-[0-9]*/sltest-$$/"; }
-
 echo "-- outside an allocation"
 "$starling" up --flock sltest-$$ --topology three.yaml --hosts slurm 2>err.txt
 [ $? -eq 2 ] && grep -q "SLURM_JOB_NODELIST is not set" err.txt || fail "not refused: $(cat err.txt)"
@@ -102,18 +138,23 @@ echo "-- salloc: jobs run on the nodes of the allocation"
 cat >inside.sh <<EOF
 "$starling" up --flock $work/sltest-$$ --topology $work/three.yaml --hosts slurm >$work/up.log 2>&1 &
 up=\$!
-for _ in \$(seq 300); do grep -q ^ready $work/up.log && break; kill -0 \$up || exit 5; sleep 0.1; done
+for _ in \$(seq 400); do grep -q ^ready $work/up.log && break; kill -0 \$up || exit 5; sleep 0.1; done
 grep -q "^ready: 3 agents, 3 executors on 3 hosts" $work/up.log || exit 6
 export STARLING_FLOCK=$work/sltest-$$
-"$starling" submit --gpus 2 --wait -- sh -c 'echo on \$SLURMD_NODENAME' 2>/dev/null || exit 7
+timeout 30 "$starling" submit --gpus 2 --wait -- sh -c 'echo on \$SLURMD_NODENAME' 2>/dev/null || exit 7
 gang=\$("$starling" submit --gpus 2 --workers 3 -- sh -c 'echo gang \$SLURMD_NODENAME; sleep 1') || exit 8
-for _ in \$(seq 800); do "$starling" jobs | grep -q "^\$gang *finished" && break; sleep 0.1; done
+for _ in \$(seq 300); do "$starling" jobs | grep -q "^\$gang *finished" && break; sleep 0.1; done
 "$starling" jobs | grep -q "^\$gang *finished" || exit 9
 kill -INT \$up
 wait \$up || exit 10
 EOF
-salloc -N3 --gres=gpu:2 bash inside.sh >alloc.out 2>&1
+salloc -N3 --gres=gpu:2 bash inside.sh >alloc.out 2>&1 &
+alloc=$!
+ended() { ! kill -0 $alloc 2>/dev/null; }
+within 60 ended || fail "the allocation does not end"
+wait $alloc
 code=$?
+alloc=
 [ $code -eq 0 ] || fail "inside the allocation: $code: $(tail -5 alloc.out)"
 [ "$(grep -rhs '^gang' /tmp/starling-0-*/sltest-$$/*/nodes/*/jobs | sort -u | wc -l)" -eq 3 ] || fail "the gang was not on three nodes: $(grep -rhs '^gang' /tmp/starling-0-*/sltest-$$/)"
 [ -z "$(left)" ] || fail "processes are left: $(ps -o args= -p $(left))"
@@ -125,10 +166,10 @@ cat >batch.sh <<EOF
 exec "$starling" up --flock $work/sltest-$$ --topology $work/three.yaml --hosts slurm
 EOF
 sbatch -N3 --gres=gpu:2 -o batch.out batch.sh >sbatch.out 2>&1 || fail "sbatch: $(cat sbatch.out)"
-for _ in $(seq 300); do grep -qs ^ready batch.out && break; sleep 0.1; done
-grep -q ^ready batch.out || fail "not ready in a batch job"
+within 60 grep -qs ^ready batch.out || fail "not ready in a batch job"
 STARLING_FLOCK=$work/sltest-$$ "$starling" submit --gpus 2 -- sleep 100 >/dev/null || fail "submit from outside"
 scancel "$(awk '{print $4}' sbatch.out)"
-for _ in $(seq 200); do [ -z "$(left)$(squeue -h)" ] && break; sleep 0.1; done
+over() { [ -z "$(left)$(timeout 5 squeue -h)" ]; }
+within 30 over
 [ -z "$(left)" ] || fail "processes outlive the allocation: $(ps -o args= -p $(left))"
 echo "all right"

@@ -2,7 +2,7 @@
 # Keys of a flock that runs are exchanged, one node after the other:
 #   tests/keys_test.sh PATH/TO/starling
 set -u
-starling=$(realpath "$1")
+starling=$(realpath "$1") self=$(realpath "${BASH_SOURCE[0]}")
 work=$(mktemp -d)
 up=
 trap '[ -n "$up" ] && kill $up 2>/dev/null; wait 2>/dev/null; rm -rf "$work"' EXIT
@@ -55,6 +55,45 @@ grep -q "is not the one that the flock knows" err.txt || fail "the old key: $(ca
 # With a flock.json that knows it, the command believes in it, and the agents do not.
 sed -i "s#$(key client-0 | sed 's/[&#\\]/\\&/g')#$(sed -n 's/.*"public": "\(.*\)",.*/\1/p' old-client-0.json | sed 's/[&#\\]/\\&/g')#" stolen/flock.json 2>/dev/null
 timeout 20 "$starling" top --flock stolen >out.txt 2>err.txt && fail "the old key of client-0 works: $(cat out.txt)"
+kill -INT $up && wait $up || fail "up must stop cleanly"
+up=
+
+echo "-- an agent's keys for the seats of others change with its own, before and while it sits there"
+if ! command -v etcd >/dev/null; then
+  echo "skipped: no etcd is installed; 'launch/setup --tests' installs it"
+  echo "all right"
+  exit 0
+fi
+started=()
+. "$(dirname "$self")/flock.sh"
+trap '[ -n "$up" ] && kill $up 2>/dev/null; stop_all; rm -rf "$work"' EXIT
+export STARLING_FLOCK=$work/seats
+start_etcd
+for _ in $(seq 10); do
+  "$starling" up --topology two.yaml --agents 2 --servers-per-executor 1 --no-restart --state "etcd://127.0.0.1:$port" >up.log 2>&1 &
+  up=$!
+  while kill -0 $up 2>/dev/null && ! grep -qs ready up.log; do sleep 0.1; done  # etcd itself may still be starting
+  grep -q ready up.log && break
+done
+wait_for 1 ready up.log
+sleep 6  # until then the agents leave free partitions to their owners
+keys_of() { "$starling" keys show | awk '$1 ~ /agent-1$/ {print $2}' | sort; }
+turn() {
+  keys_of >before.txt
+  "$starling" keys rotate agent-1 >/dev/null || fail "rotate agent-1: $("$starling" keys show)"
+  keys_of >after.txt
+  [ "$(cat before.txt after.txt | sort -u | wc -l)" -eq 4 ] || fail "not both keys changed: $(cat before.txt after.txt)"
+  grep -q '"also"' seats/flock.json && fail "old keys are still let in"
+}
+turn
+kill -9 "$(pgrep -f -- "--config $work/seats/nodes/agent-0/")"
+wait_for 12 "partition 0: taken over from agent 0" seats/nodes/agent-1/log
+turn
+for n in 0 1; do  # the job's number makes it the home's of partition n
+  timeout 30 "$starling" submit --id "$(printf '%032x' $((2 + n)))" --gpus 2 --wait -- true >/dev/null 2>err.txt || fail "partition $n: $(cat err.txt)"
+done
+kill -0 "$(pgrep -f -- "--config $work/seats/nodes/agent-1/")" || fail "agent-1 has ended"
+[ "$(grep -c "flock.json has changed and was taken on" seats/nodes/agent-1/log)" -ge 6 ] || fail "the seat did not take the steps on: $(cat seats/nodes/agent-1/log)"
 kill -INT $up && wait $up || fail "up must stop cleanly"
 up=
 echo "all right"

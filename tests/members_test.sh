@@ -6,7 +6,7 @@ set -u
 command -v etcd >/dev/null || { echo "skipped: no etcd is installed; 'launch/setup --tests' installs it"; exit 77; }
 . "$(dirname "${BASH_SOURCE[0]}")/flock.sh"
 begin "$1"
-start_etcd 1000
+start_etcd
 "$starling" topology generate flat --servers 4 --gpus 4 -o four.yaml 2>/dev/null || fail "no topology"
 
 # job NAME SECONDS GPUS AGENT: its number; every start is a line of `runs`

@@ -254,6 +254,27 @@ TEST_CASE("an earlier version is left alone with what it does not know") {
   }
 }
 
+TEST_CASE("the oldest protocol that is said to say a message wholly does") {
+  Codec codec;
+  testing::RandomMessage random{Rng(6)};
+  for (std::size_t kind = 0; kind < testing::RandomMessage::kinds; ++kind) {
+    CAPTURE(kind_name(kind));
+    bool same_in_the_first = true;
+    for (int i = 0; i < 50; ++i) {
+      const Message message = random.make(kind);
+      const auto said_in = [&](std::uint16_t protocol) {
+        const Bytes bytes = copy(codec.encode({protocol, Incarnation{7}, 9}, message));
+        return frame_of(codec, codec.decode(bytes).value().message);
+      };
+      const Bytes whole = said_in(kNewestProtocol);
+      REQUIRE(said_in(wholly_said_in(message)) == whole);
+      if (protocol_of(kind) == 1 && said_in(1) != whole) same_in_the_first = false;
+    }
+    if (protocol_of(kind) == 1)
+      CHECK(same_in_the_first == (wholly_said_in(random.make(kind)) == 1));
+  }
+}
+
 TEST_CASE("a kind must not come in a frame of an older protocol") {
   Codec codec, next({}, 3);
   Bytes bytes = copy(codec.encode({2, Incarnation{1}, 1}, ProbeFor{agent_node(AgentId{1})}));

@@ -147,13 +147,12 @@ std::uint16_t Node::spoken_with(NodeId peer) const {
 
 void Node::send_all() {
   for (const Send& send : out_.send) {
-    const bool greets = std::holds_alternative<Hello>(send.message) ||
-                        std::holds_alternative<Goodbye>(send.message);
-    const std::uint16_t spoken = greets ? kOldestProtocol : spoken_with(send.to);
-    if (protocol_of(send.message.index()) > spoken) {
+    const std::uint16_t known = spoken_with(send.to);
+    if (protocol_of(send.message.index()) > known) {
       ++counters_.withheld;
       continue;
     }
+    const std::uint16_t spoken = std::min(known, wholly_said_in(send.message));
     const auto bytes = codec_.encode({spoken, incarnation_, ++sequence_}, send.message);
     if (!bytes.empty() && endpoint_.send(send.to, bytes)) {
       ++counters_.frames_out;

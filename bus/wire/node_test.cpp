@@ -262,6 +262,18 @@ TEST_CASE_FIXTURE(Fixture, "a peer is spoken to in the newest protocol that both
   CHECK(codec.decode(endpoint.sent.front().frame).value().header.protocol == 1);
 }
 
+TEST_CASE_FIXTURE(Fixture, "who came back with an older version understands what clients say") {
+  EchoNode node(endpoint, journal);
+  endpoint.arrive(kPeer, Ping{1});
+  REQUIRE(node.absorb(Instant{}).ok());  // it speaks the newest
+  endpoint.sent.clear();
+  node.words = {Query{JobId{1, 2}}};
+  REQUIRE(node.tick(Instant{}).ok());
+  REQUIRE(endpoint.sent.size() == 1);
+  Codec older({}, 1);
+  CHECK(older.decode(endpoint.sent.front().frame).ok());
+}
+
 TEST_CASE_FIXTURE(Fixture, "why a peer refuses is kept for the log") {
   EchoNode node(endpoint, journal);
   CHECK(node.goodbye().empty());

@@ -72,6 +72,35 @@ void PairErrors::close() {
   coverage90 /= n;
 }
 
+std::vector<ShareWorth> worth_sharing(const PairData& data, const std::vector<double>& ours) {
+  struct Total {
+    double measured = 0, ours = 0;
+    int directions = 0;
+    bool twice = false;  // of one type: one direction is both
+  };
+  std::vector<Total> totals(data.pairs);
+  for (std::size_t i = 0; i < data.rows.size(); ++i) {
+    const PairRow& row = data.rows[i];
+    Total& total = totals[row.pair];
+    total.measured += static_cast<double>(row.speed);
+    total.ours += ours[i];
+    ++total.directions;
+    total.twice = row.victim == row.other;
+  }
+  std::vector<ShareWorth> out;
+  for (const double gain : {0.0, 0.3}) {
+    ShareWorth worth{gain, 0, 0};
+    for (const Total& total : totals) {
+      if (total.directions != 2 && !(total.directions == 1 && total.twice)) continue;
+      const double times = total.twice && total.directions == 1 ? 2 : 1;
+      ++worth.pairs;
+      if ((times * total.measured > 1 + gain) != (times * total.ours > 1 + gain)) ++worth.wrong;
+    }
+    if (worth.pairs > 0) out.push_back(worth);
+  }
+  return out;
+}
+
 double area_under_curve(const std::vector<std::pair<double, bool>>& scores) {
   std::vector<std::pair<double, bool>> sorted = scores;
   std::sort(sorted.begin(), sorted.end());

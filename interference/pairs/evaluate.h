@@ -33,6 +33,16 @@ struct PairErrors {
   void close();
 };
 
+/// "Is this share worth it": both speeds of a pair together above 1 + gain or not, told wrongly.
+struct ShareWorth {
+  double gain = 0;
+  std::uint64_t pairs = 0, wrong = 0;
+};
+/// For gains of 0 and 0.3, of the pairs of which both directions were measured; `ours`: a speed for
+/// each row. Empty if there is no such pair.
+[[nodiscard]] std::vector<ShareWorth> worth_sharing(const PairData& data,
+                                                    const std::vector<double>& ours);
+
 /// Area under the curve of `score` for telling `ran` (higher) from not; 0.5 is a coin's. 1 where
 /// all are alike.
 [[nodiscard]] double area_under_curve(const std::vector<std::pair<double, bool>>& scores);

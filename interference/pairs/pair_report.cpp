@@ -56,33 +56,6 @@ Result<Asked> ask(const InterferenceNet& net, const PairData& data) {
   return out;
 }
 
-void add_worth(const PairData& data, const std::vector<PairReport::Row>& rows, PairReport& report) {
-  struct Total {
-    double measured = 0, ours = 0;
-    int directions = 0;
-    bool twice = false;  // of one type: one direction is both
-  };
-  std::vector<Total> totals(data.pairs);
-  for (const PairReport::Row& row : rows) {
-    const PairRow& r = data.rows[row.row];
-    Total& total = totals[r.pair];
-    total.measured += static_cast<double>(r.speed);
-    total.ours += row.answer.speed;
-    ++total.directions;
-    total.twice = r.victim == r.other;
-  }
-  for (const double gain : {0.0, 0.3}) {
-    PairReport::Worth worth{gain, 0, 0};
-    for (const Total& total : totals) {
-      if (total.directions != 2 && !(total.directions == 1 && total.twice)) continue;
-      const double times = total.twice && total.directions == 1 ? 2 : 1;
-      ++worth.pairs;
-      if ((times * total.measured > 1 + gain) != (times * total.ours > 1 + gain)) ++worth.wrong;
-    }
-    if (worth.pairs > 0) report.worth.push_back(worth);
-  }
-}
-
 void add_feasibility(const InterferenceNet& net, const PairData& data, PairReport& report) {
   std::vector<std::pair<double, bool>> scores;
   bool failed = false;
@@ -135,7 +108,11 @@ Result<PairReport> report_pairs(const InterferenceNet& net, const PairData& data
   }
   report.all.close();
   for (auto& [set, errors] : report.groups) errors.close();
-  if (data.source != PairSource::deepshare) add_worth(data, report.rows, report);
+  if (data.source != PairSource::deepshare) {
+    std::vector<double> ours;
+    for (const PairReport::Row& row : report.rows) ours.push_back(row.answer.speed);
+    report.worth = worth_sharing(data, ours);
+  }
   add_feasibility(net, data, report);
   return report;
 }
@@ -146,7 +123,7 @@ std::string to_json(const PairReport& report) {
   for (const auto& [set, errors] : report.groups) groups[set] = json_of(errors);
   out["groups"] = groups;
   nlohmann::ordered_json worth = nlohmann::ordered_json::array();
-  for (const PairReport::Worth& w : report.worth)
+  for (const ShareWorth& w : report.worth)
     worth.push_back({{"gain", w.gain}, {"pairs", w.pairs}, {"wrong", w.wrong}});
   out["worth_sharing"] = worth;
   if (report.feasibility_auc) {
@@ -169,7 +146,7 @@ std::string to_text(const PairReport& report) {
   };
   for (const auto& [set, errors] : report.groups) add(set, errors);
   if (report.groups.size() > 1) add("together", report.all);
-  for (const PairReport::Worth& w : report.worth) {
+  for (const ShareWorth& w : report.worth) {
     std::snprintf(line, sizeof line,
                   "worth sharing (together more than %.1f): %llu of %llu pairs told wrongly\n",
                   1 + w.gain, static_cast<unsigned long long>(w.wrong),

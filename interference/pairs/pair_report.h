@@ -20,12 +20,7 @@ struct PairReport {
   PairErrors all;
   std::map<std::string, PairErrors> groups;  ///< by set
   std::vector<Row> rows;
-  /// "Is this share worth it": both speeds of a pair together above 1 + gain or not, told wrongly.
-  struct Worth {
-    double gain = 0;
-    std::uint64_t pairs = 0, wrong = 0;
-  };
-  std::vector<Worth> worth;
+  std::vector<ShareWorth> worth;          ///< none of a network
   std::optional<double> feasibility_auc;  ///< where the file has pairs that did not run
   std::string note;                       ///< what a reader should know; empty: nothing
 };

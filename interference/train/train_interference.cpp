@@ -109,6 +109,19 @@ void add_errors(const PairData& data, const HeldOut& held, const std::string& sp
   }
 }
 
+void add_worth(const PairData& data, const HeldOut& held, const std::string& split,
+               std::vector<HeldOutWorth>& out) {
+  std::vector<double> ours;
+  for (std::size_t i = 0; i < data.rows.size(); ++i)
+    ours.push_back(as_measured(data, data.rows[i].set, held.guesses[i].mean));
+  const auto network = worth_sharing(data, ours), mean = worth_sharing(data, held.mean),
+             additive = worth_sharing(data, held.additive);
+  for (std::size_t i = 0; i < network.size(); ++i) {
+    out.push_back({split, network[i].gain, network[i].pairs, network[i].wrong, mean[i].wrong,
+                   additive[i].wrong});
+  }
+}
+
 /// One relation: cross-validation, intervals, and the network of all rows.
 void train_part(const PairData& data, const std::string& prefix, FoldKind unseen, double share,
                 const InterferenceTrainOptions& options, Pieces& pieces,
@@ -125,13 +138,17 @@ void train_part(const PairData& data, const std::string& prefix, FoldKind unseen
     pieces.begin(0.45 * share, source + ": pairs held out");
     const HeldOut pairs = cross_validate(data, FoldKind::pairs, options.folds, chosen, step);
     add_errors(data, pairs, "pairs", true, out.errors);
+    const bool gpus = data.source != PairSource::deepshare;
+    if (gpus) add_worth(data, pairs, "pairs", out.worth);
     intervals.known = fit_intervals(data, pairs.guesses, all);
     pieces.begin(0.45 * share, source + ": what was never seen held out");
     PairTrainOptions quick = chosen;
     quick.members = std::min(quick.members, kTypeFoldMembers);
     quick.epochs = std::min(quick.epochs, kTypeFoldEpochs);
     const HeldOut types = cross_validate(data, unseen, options.folds, quick, step);
-    add_errors(data, types, unseen == FoldKind::types ? "job type" : "model", false, out.errors);
+    const std::string split = unseen == FoldKind::types ? "job type" : "model";
+    add_errors(data, types, split, false, out.errors);
+    if (gpus) add_worth(data, types, split, out.worth);
     intervals.unknown = fit_intervals(data, types.guesses, all);
   } else {
     intervals.known.resize(data.sets.size());
@@ -212,9 +229,8 @@ Status train_open(const InterferenceTrainOptions& options, Pieces& pieces,
   const auto host = fit_host(options.data / "synergy" / "cpu_mem_sensitivity.csv", options.seed);
   if (!host) return host.error();
   save_host(host.value(), out.weights);
-  out.errors.push_back(
-      {"synergy", "all", "rows", host.value().rows, host.value().mae, 0, 0, host.value().mean_mae,
-       0, 0});
+  out.errors.push_back({"synergy", "all", "rows", host.value().rows, host.value().mae, 0, 0,
+                        host.value().mean_mae, 0, 0});
   train_part(gavel.value(), "gpu.", FoldKind::types, 0.6, options, pieces, out);
   train_part(deepshare.value(), "link.", FoldKind::types, 0.3, options, pieces, out);
   pieces.begin(0.1, "gavel: which pairs fit");

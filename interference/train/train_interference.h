@@ -16,8 +16,8 @@ struct InterferenceTrainOptions {
   /// open: gavel, deepshare and synergy; lucid: not to be passed on; profile: a table of
   /// 'starling profile', whose workloads are known by name alone.
   std::string set = "open";
-  std::uint32_t folds = 5;     ///< 2 to 20
-  std::uint32_t members = 6;   ///< 2 to 16
+  std::uint32_t folds = 5;    ///< 2 to 20
+  std::uint32_t members = 6;  ///< 2 to 16
   std::uint64_t seed = 1;
   std::string date;   ///< of the notes
   bool check = true;  ///< false: no cross-validation; intervals are then a guess
@@ -36,9 +36,18 @@ struct HeldOutError {
   double spread = 0;  ///< standard deviation of the mean absolute error over the folds
 };
 
+/// Wrong answers to "is this share worth it" for pairs that training did not see, by the network
+/// and by the two yardsticks.
+struct HeldOutWorth {
+  std::string split;
+  double gain = 0;  ///< worth it: both speeds together are above 1 + gain
+  std::uint64_t pairs = 0, wrong = 0, mean_wrong = 0, additive_wrong = 0;
+};
+
 struct InterferenceTraining {
   Weights weights;
   std::vector<HeldOutError> errors;
+  std::vector<HeldOutWorth> worth;  ///< of shared GPUs
   double feasibility_auc = 0;
 };
 

@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 
 #include "base/rng.h"
 #include "interference/learned/pair_model.h"
@@ -117,6 +119,22 @@ TEST_CASE("training finds the structure, also for types it has not seen, and rep
   train_pairs(data, {}, options, "", other);
   CHECK(once.hash() == twice.hash());
   CHECK(once.hash() != other.hash());
+}
+
+TEST_CASE("the pairs of a profile train, and say how often they tell a share's worth wrongly") {
+  InterferenceTrainOptions options;
+  options.set = "profile";
+  const char* source = std::getenv("STARLING_SOURCE");
+  options.data =
+      std::filesystem::path(source != nullptr ? source : ".") / "examples/profiles/cpu-2core.csv";
+  options.folds = options.members = 2;
+  const InterferenceTraining trained = train_interference(options).value();
+  REQUIRE(trained.errors.size() == 4);
+  for (const HeldOutError& e : trained.errors) CHECK(e.rows == 100);
+  CHECK(trained.errors[0].mae < 0.5 * trained.errors[0].mean);  // two on a core halve each other
+  REQUIRE(trained.worth.size() >= 2);
+  CHECK(trained.worth[0].pairs == 110);
+  CHECK(trained.worth[0].wrong <= trained.worth[0].mean_wrong);
 }
 
 TEST_CASE("options out of range and absent data are refused by name") {

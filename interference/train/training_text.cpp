@@ -17,6 +17,16 @@ std::string to_text(const InterferenceTraining& training) {
                   e.mean, e.additive);
     out += line;
   }
+  for (const HeldOutWorth& w : training.worth) {
+    std::snprintf(
+        line, sizeof line,
+        "worth sharing (together more than %.1f), %s held out: %llu of %llu told wrongly; "
+        "mean %llu, additive %llu\n",
+        1 + w.gain, w.split.c_str(), static_cast<unsigned long long>(w.wrong),
+        static_cast<unsigned long long>(w.pairs), static_cast<unsigned long long>(w.mean_wrong),
+        static_cast<unsigned long long>(w.additive_wrong));
+    out += line;
+  }
   if (training.feasibility_auc > 0) {
     std::snprintf(line, sizeof line, "gavel     feasible       pairs    held out        AUC %.4f\n",
                   training.feasibility_auc);
@@ -39,11 +49,22 @@ std::string to_json(const InterferenceTraining& training) {
                       {"mean_mae", e.mean},
                       {"additive_mae", e.additive}});
   }
+  nlohmann::ordered_json worth = nlohmann::ordered_json::array();
+  for (const HeldOutWorth& w : training.worth) {
+    worth.push_back({{"split", w.split},
+                     {"gain", w.gain},
+                     {"pairs", w.pairs},
+                     {"wrong", w.wrong},
+                     {"mean_wrong", w.mean_wrong},
+                     {"additive_wrong", w.additive_wrong}});
+  }
   char hash[20];
   std::snprintf(hash, sizeof hash, "%016llx",
                 static_cast<unsigned long long>(training.weights.hash()));
-  const nlohmann::ordered_json whole{
-      {"hash", hash}, {"feasibility_auc", training.feasibility_auc}, {"held_out", errors}};
+  const nlohmann::ordered_json whole{{"hash", hash},
+                                     {"feasibility_auc", training.feasibility_auc},
+                                     {"held_out", errors},
+                                     {"worth_sharing", worth}};
   return whole.dump(1) + "\n";
 }
 

@@ -135,7 +135,10 @@ Status LiveFlock::run(Process& p) {
           std::string("--config"), (deployment_.node_dir(p.name) / "config.json").string()})
       words.push_back(word);
   }
-  if (Status s = supervisor_.start(p.name, words, log_of(p), environment_of(p)); !s.ok()) return s;
+  const auto early =
+      p.role == Role::etcd ? Supervisor::EarlyStop::kills : Supervisor::EarlyStop::waits;
+  if (Status s = supervisor_.start(p.name, words, log_of(p), environment_of(p), early); !s.ok())
+    return s;
   p.pid = supervisor_.pid_of(p.name);
   p.start_at = p.told_to_end = -1;
   p.killed = false;

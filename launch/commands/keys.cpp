@@ -34,8 +34,13 @@ int show_keys(const std::string& option) {
   if (!members) return bad_input(members.error().message);
   for (const DeployedNode& node : deployment.value().nodes) {
     const auto member = members.value().find(node.id);
-    if (member != members.value().end())
-      std::printf("%-14s %s\n", node.name.c_str(), member->second.public_key.c_str());
+    if (member == members.value().end()) continue;
+    std::printf("%-16s %s\n", node.name.c_str(), member->second.public_key.c_str());
+    for (std::uint32_t i = 1; i < member->second.seats(); ++i) {
+      const AgentId host = host_of_seat(node.partition, i, deployment.value().agents());
+      const std::string place = node.name + "@agent-" + std::to_string(host.value);
+      std::printf("%-16s %s\n", place.c_str(), member->second.seat(i).public_key.c_str());
+    }
   }
   return kDone;
 }
@@ -65,13 +70,14 @@ void add_keys(const Command& root) {
   make.examples({"starling keys new agent-9.json"});
   make.action([file] { return make_keys(*file); });
   const auto flock = std::make_shared<std::string>();
-  const Command show = command.sub("show", "the public keys that a flock lets in");
+  const Command show = command.sub(
+      "show", "the public keys that a flock lets in; agent-0@agent-1: agent 1 in the place of 0");
   show.option("--flock", *flock, "DIR", "directory of the flock; default $STARLING_FLOCK");
   show.examples({"starling keys show --flock ~/flock"});
   show.action([flock] { return show_keys(*flock); });
   const auto node = std::make_shared<std::string>();
   const Command turn =
-      command.sub("rotate", "a new key for a node of a flock, which may be running meanwhile");
+      command.sub("rotate", "new keys for a node of a flock, which may be running meanwhile");
   turn.option("--flock", *flock, "DIR", "directory of the flock; default $STARLING_FLOCK");
   turn.positional("NODE", *node, "as 'keys show' names it: agent-0, executor-3");
   turn.examples({"starling keys rotate agent-0 --flock ~/flock"});

@@ -6,6 +6,7 @@
 #include "launch/exit_codes.h"
 #include "launch/log.h"
 #include "launch/signals.h"
+#include "launch/transport.h"
 
 namespace starling {
 namespace {
@@ -34,6 +35,9 @@ int run_agent(const std::filesystem::path& config, std::uint16_t protocol) {
   const DaemonParts& host = opened.value();
   auto seats = seats_of(host);
   if (!seats) return daemon_failed(seats.error());
+  for (const HostedSeat& seat : seats.value()) {
+    if (seat.seat != 0) forget_taken_flock(seat.keys);  // an earlier life may have left it
+  }
   if (host.deployment.state.empty()) return serve_local(host, seats.value().front());
   return Hosting(host, std::move(seats).value()).run();
 }

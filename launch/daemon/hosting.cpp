@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bus/spare_files.h"
 #include "launch/exit_codes.h"
 #include "launch/log.h"
 #include "launch/signals.h"
@@ -18,6 +19,10 @@ constexpr milliseconds kSettle{6000};
 constexpr milliseconds kRank{400};
 /// After a try that came to nothing.
 constexpr milliseconds kRest{3000};
+/// After an own seat at which nobody could be heard; doubles from kRest.
+constexpr milliseconds kLongestUnheardRest{60'000};
+/// Of one more partition: its place on the bus, the first connections, the ways to etcd.
+constexpr std::size_t kFilesOfALife = kFilesToListen + 16;
 /// After a partition whose executors could not be reached; doubles, up to the second figure.
 constexpr milliseconds kOutOfReachRest{60'000}, kLongestRest{960'000};
 
@@ -115,6 +120,7 @@ void Hosting::look(Post& post, const PartitionStanding& standing, const FlockMem
     return post.wish.reset();
   }
   if (mine) {
+    if (!room_to_serve(post)) return post.wish.reset();
     if (held) return ask_for(post, standing);
     return begin(post, standing);
   }
@@ -123,7 +129,7 @@ void Hosting::look(Post& post, const PartitionStanding& standing, const FlockMem
   const bool free = standing.current.epoch.value > 0 && !standing.wanted && !held;
   if (!free) return post.due.reset();
   if (!post.due) post.due = now + kRank * (post.seat.seat == 0 ? 0 : post.seat.seat - 1);
-  if (now >= *post.due) begin(post, standing);
+  if (now >= *post.due && room_to_serve(post)) begin(post, standing);
 }
 
 void Hosting::ask_for(Post& post, const PartitionStanding& standing) {
@@ -136,6 +142,16 @@ void Hosting::ask_for(Post& post, const PartitionStanding& standing) {
   if (post.wish == nullptr)
     post.wish = std::make_unique<PartitionWish>(flock_, post.seat.partition, me_, kEpochCalls);
   post.wish->keep();
+}
+
+/// Without, the partition is left to others rather than taken and let go of again.
+bool Hosting::room_to_serve(Post& post) {
+  const std::string name = name_of(post.seat.partition);
+  const Status room = need_files(kFilesOfALife, "to serve " + name);
+  if (!room.ok() && !post.short_of_files) log_error("waiting: " + room.error().message);
+  if (room.ok() && post.short_of_files) log_info(name + ": there are file descriptors again");
+  post.short_of_files = !room.ok();
+  return room.ok();
 }
 
 void Hosting::begin(Post& post, const PartitionStanding& standing) {
@@ -189,7 +205,13 @@ void Hosting::ended(Post& post, const Ownership& mine, const Status& why) {
   }
   if (post.seat.seat != 0) return;
   if (code == Errc::invalid) return give_up(kBadInput, why.error().message);
-  if (code == Errc::not_ready) return give_up(kDiskFailed, why.error().message);
+  if (code == Errc::not_ready) {
+    post.unheard_rest_ms = std::clamp<std::int64_t>(2 * post.unheard_rest_ms, kRest.count(),
+                                                    kLongestUnheardRest.count());
+    post.rest_ms = post.unheard_rest_ms;
+    return;
+  }
+  post.unheard_rest_ms = 0;
   post.rest_ms = 0;  // it waits as after a start
 }
 

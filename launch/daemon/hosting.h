@@ -23,8 +23,8 @@ class Hosting {
   /// `host` outlives it.
   Hosting(const DaemonParts& host, std::vector<HostedSeat> seats);
 
-  /// Until a stop is requested, this process is no longer a member and serves nothing, or its own
-  /// seat cannot be served at all. The exit status.
+  /// Until a stop is requested, this process is no longer a member and serves nothing, or its
+  /// configuration is wrong. The exit status.
   int run();
 
  private:
@@ -36,12 +36,13 @@ class Hosting {
     std::optional<Time> due;  ///< when to take over what is free now
     Time not_before{};        ///< after a try that came to nothing
     std::unique_ptr<PartitionWish> wish;
-    std::string waits_for;  ///< what the log was told last
+    std::string waits_for;        ///< what the log was told last
+    bool short_of_files = false;  ///< so it was told
     // Shared with the thread.
     std::atomic<bool> serving{false}, held{false}, wanted{false};
     std::atomic<std::uint32_t> wanted_by{0};
     std::atomic<std::int64_t> rest_ms{0};  ///< after its end
-    std::int64_t out_of_reach_rest_ms = 0;
+    std::int64_t out_of_reach_rest_ms = 0, unheard_rest_ms = 0;
     std::thread thread;
   };
 
@@ -51,6 +52,7 @@ class Hosting {
   void serve(Post& post, const Ownership& seen);
   void ended(Post& post, const Ownership& mine, const Status& why);
   void give_up(int status, const std::string& why);
+  bool room_to_serve(Post& post);
   void wait_line(std::string& last, const std::string& why) const;
 
   const DaemonParts& host_;

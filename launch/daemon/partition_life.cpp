@@ -76,7 +76,8 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
   auto bus = open_endpoint(deployment, agent_node(me), seat.keys, Limits{}, seat.seat);
   if (!bus) {
     partition.authority->release(partition.mine);
-    return {Errc::not_ready, bus.error().message};
+    const bool may_pass = bus.error().code == Errc::io;
+    return {may_pass ? Errc::not_ready : Errc::invalid, bus.error().message};
   }
   log_info(
       prefix + "life " + std::to_string(life.value) + ", " +

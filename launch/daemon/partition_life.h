@@ -20,8 +20,8 @@ struct HostedSeat {
 /// Serves `partition` from its recovered journal until a stop is requested, and releases it.
 /// Errors, after which nothing of this life has any effect: `fenced`, somebody else owns it; `io`,
 /// its journal; `busy`, `wanted` was set; `expired`, its executors are out of reach from here
-/// alone; `not_ready`, nobody can be heard at this seat; `invalid`, the configuration. After
-/// `busy`, `expired` and `not_ready` it is released. Shares with other threads only what nobody
+/// alone; `not_ready`, nobody can be heard at this seat for now; `invalid`, the configuration.
+/// After these but the first two it is released. Shares with other threads only what nobody
 /// changes.
 [[nodiscard]] Status live(const DaemonParts& host, const HostedSeat& seat,
                           PartitionState& partition, const std::atomic<bool>& wanted);

@@ -49,12 +49,12 @@ class Spread {
   }
 
   /// flock.json to all, and what else is new to one host.
-  Status send(const std::string& also_to, const std::string& file) const {
+  Status send(const std::string& also_to, const std::vector<std::string>& secrets) const {
     std::vector<std::string> wrong(hosts_.hosts.size());
     for_each_at_once(hosts_.hosts.size(), [&](std::size_t i) {
       const Host& host = hosts_.hosts[i];
       std::vector<std::string> files;
-      if (host.name == also_to) files.push_back(file);
+      if (host.name == also_to) files = secrets;
       files.push_back("flock.json");  // last: it says that the rest is there
       if (Status s = copy_files(hosts_, *remote_, host, files); !s.ok())
         wrong[i] = s.error().message;
@@ -93,9 +93,10 @@ class Spread {
 
 /// Writes the flock, sends it, and waits until all that run go by it.
 Status step(const Deployment& deployment, const Spread& spread, const Flock& flock,
-            const std::string& host, const std::string& file, std::chrono::seconds patience) {
+            const std::string& host, const std::vector<std::string>& secrets,
+            std::chrono::seconds patience) {
   if (Status s = write_flock(deployment.dir / "flock.json", flock); !s.ok()) return s;
-  if (Status s = spread.send(host, file); !s.ok()) return s;
+  if (Status s = spread.send(host, secrets); !s.ok()) return s;
   const std::string mark = flock_mark(deployment.dir);
   const auto until = std::chrono::steady_clock::now() + patience;
   for (;;) {
@@ -111,6 +112,34 @@ Status step(const Deployment& deployment, const Spread& spread, const Flock& flo
   }
 }
 
+/// One key of a node that is to be exchanged, in the flock and in its file.
+struct Exchange {
+  std::string file;  // in the flock's directory
+  std::string* key;
+  std::vector<std::string>* also;
+  KeyPair fresh = {};
+  std::string old = {};
+};
+
+/// Its own key, and those with which its process may sit in the seats of other agents.
+std::vector<Exchange> exchanges_of(const Deployment& deployment, const DeployedNode& node,
+                                   Flock& flock) {
+  const std::string folder = "nodes/" + node.name;
+  Member& own = flock.at(node.id);
+  std::vector<Exchange> all{{folder + "/keys.json", &own.public_key, &own.also}};
+  if (node.role != Role::agent) return all;
+  for (const DeployedNode* other : deployment.with_role(Role::agent)) {
+    Member& member = flock.at(other->id);
+    for (std::uint32_t i = 1; i < member.seats(); ++i) {
+      const AgentId host = host_of_seat(other->partition, i, deployment.agents());
+      if (host.value != node.partition.value) continue;
+      Seat& seat = member.standby[i - 1];
+      all.push_back({folder + "/seats/" + other->name + ".json", &seat.public_key, &seat.also});
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<TakenFlock> taken_flocks(const Deployment& deployment) {
@@ -119,14 +148,16 @@ std::vector<TakenFlock> taken_flocks(const Deployment& deployment) {
     const fs::path dir = deployment.node_dir(node.name), keys = dir / "keys.json";
     std::error_code ignored;
     if (node.role == Role::client || !fs::exists(keys, ignored)) continue;
-    all.push_back({node.name, runs(node.name, dir), taken_flock(keys)});
+    const bool running = runs(node.name, dir);
+    all.push_back({node.name, running, taken_flock(keys)});
     if (!fs::exists(dir / "seats", ignored)) continue;
-    // Seats that are not served just now have no endpoint, and read the file when they get one.
+    // Seats that are not served just now have no endpoint and no mark, and read the file when they
+    // get one.
     for (const auto& seat : fs::directory_iterator(dir / "seats", ignored)) {
       if (seat.path().extension() != ".json") continue;
       const std::string mark = taken_flock(seat.path());
       if (!mark.empty())
-        all.push_back({node.name + "/" + seat.path().stem().string(), false, mark});
+        all.push_back({node.name + "/" + seat.path().stem().string(), running, mark});
     }
   }
   return all;
@@ -145,30 +176,33 @@ Result<std::string> rotate_key(const Deployment& deployment, const std::string& 
   auto opened = Spread::of(deployment);
   if (!opened) return opened.error();
   const Spread& spread = *opened.value();
-  auto keys = generate_keys();
-  if (!keys) return keys.error();
-  const std::string fresh = keys.value().public_key;
-  const fs::path file = deployment.node_dir(name) / "keys.json";
-  const std::string relative = "nodes/" + name + "/keys.json";
-
-  Member& member = flock.at(node->id);
-  const std::string old = member.public_key;
-  member.also.push_back(fresh);
-  if (Status s = step(deployment, spread, flock, "", "", patience); !s.ok()) return s.error();
-
-  member.public_key = fresh;
-  member.also.back() = old;
-  if (Status s = replace_key_file(file, keys.value()); !s.ok()) return s.error();
-  Status second = step(deployment, spread, flock, node->host, relative, patience);
-  if (!node->host.empty() && second.ok()) {
-    std::error_code ignored;
-    fs::remove(file, ignored);  // it is on its host now, and nowhere else
+  std::vector<Exchange> all = exchanges_of(deployment, *node, flock);
+  std::vector<std::string> secrets;
+  for (Exchange& e : all) {
+    auto keys = generate_keys();
+    if (!keys) return keys.error();
+    e.fresh = std::move(keys).value();
+    e.old = *e.key;
+    e.also->push_back(e.fresh.public_key);
+    secrets.push_back(e.file);
   }
-  if (!second.ok()) return second.error();
+  if (Status s = step(deployment, spread, flock, "", {}, patience); !s.ok()) return s.error();
 
-  member.also.clear();
-  if (Status s = step(deployment, spread, flock, "", "", patience); !s.ok()) return s.error();
-  return fresh;
+  for (const Exchange& e : all) {
+    *e.key = e.fresh.public_key;
+    e.also->back() = e.old;
+    const fs::path file = deployment.dir / e.file;
+    if (Status s = make_folder(file.parent_path(), 0700); !s.ok()) return s.error();
+    if (Status s = replace_key_file(file, e.fresh); !s.ok()) return s.error();
+  }
+  const Status second = step(deployment, spread, flock, node->host, secrets, patience);
+  if (!second.ok()) return second.error();
+  // They are on their host now, and nowhere else.
+  if (!node->host.empty()) forget_secrets(deployment);
+
+  for (const Exchange& e : all) e.also->clear();
+  if (Status s = step(deployment, spread, flock, "", {}, patience); !s.ok()) return s.error();
+  return all.front().fresh.public_key;
 }
 
 }  // namespace starling
