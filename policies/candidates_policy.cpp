@@ -13,6 +13,7 @@ std::vector<Decision> PlacementPolicy::decide(const View& view, const Trigger& t
 
 void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
   refused_.resize(index_.looks(), 0);
+  refused_here_.resize(index_.looks(), 0);
   const bool together = elsewhere_.any();
   waiting_gpus_ = static_cast<double>(index_.total_gpus());
   const auto queue = index_.queue();
@@ -36,9 +37,18 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
       later_ = false;
       destinations_.clear();
       if (together && given_ < Cooperation::kForwardsPerCall) {
+        tries_ = candidates_.sharing() && elsewhere_.may_try(*job);
         queue_ = waiting_gpus_ / std::max(1U, view.gpus.gpus().size());
         const JobProfile& profile = candidates_.residents().profile(wish.profile);
         later_ = elsewhere_.find(view, entry, *job, wish, profile, *pickiness(), destinations_);
+      }
+      // The places here are those that it has refused, so only another agent can be news.
+      const bool leaves = later_ || !destinations_.empty();
+      const std::uint64_t here = candidates_.version() * 2 + (leaves ? 1 : 0);
+      if (together && refused_here_[entry.look] == here && alike(*job) &&
+          better_elsewhere(wish, std::nullopt) == nullptr) {
+        passed_over(entry);
+        continue;
       }
       Answer answer = choose(view, wish, *job);
       if (answer.here) {
@@ -55,6 +65,7 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
         continue;
       }
       if (alike(*job) && !later_) refused_[entry.look] = state;
+      refused_here_[entry.look] = here;
     }
     passed_over(entry);
     // A gang that no data centre of this size can hold must not stop everyone for good.
@@ -86,7 +97,7 @@ const Destination* PlacementPolicy::better_elsewhere(const Wish& wish,
   if (slowdown) return nullptr;
   const double here = candidates_.alone(wish, empty());
   const bool enough = here > 0 && here >= pickiness().value_or(0) * best_alone(wish);
-  return Elsewhere::better_queue(destinations_, enough ? here : 0, queue_);
+  return Elsewhere::better_queue(destinations_, enough ? here : 0, queue_, tries_);
 }
 
 void PlacementPolicy::cooperate(const View& view, Trial& trial, std::vector<Decision>& out) {

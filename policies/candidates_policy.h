@@ -74,9 +74,11 @@ class PlacementPolicy : public QueuePolicy {
   [[nodiscard]] bool spread(const View& view, const QueueEntry& entry, const JobView& job,
                             Trial& trial, std::vector<Decision>& out);
 
-  std::vector<std::uint64_t> refused_;  // by look: when nothing was found, see start_here()
-  std::uint32_t given_ = 0;             // in this call
-  double waiting_gpus_ = 0;             // those that wait here and were not given away
+  std::vector<std::uint64_t> refused_;       // by look: when nothing was found, see start_here()
+  std::vector<std::uint64_t> refused_here_;  // of that, no place here
+  bool tries_ = false;                       // that job may go to see who is there to share with
+  std::uint32_t given_ = 0;                  // in this call
+  double waiting_gpus_ = 0;                  // those that wait here and were not given away
   struct Tried {
     std::uint64_t order;
     Instant again;

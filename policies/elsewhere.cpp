@@ -6,6 +6,11 @@
 #include "base/hash.h"
 
 namespace starling {
+namespace {
+
+constexpr double kAsGood = 0.8;  // part of the speed that it could have here
+
+}  // namespace
 
 const Elsewhere::Known& Elsewhere::known(const View& view, AgentId agent, IndexRange servers) {
   const auto at = std::lower_bound(known_.begin(), known_.end(), agent,
@@ -111,8 +116,16 @@ bool Elsewhere::find(const View& view, const QueueEntry& entry, const JobView& j
       const bool starts = part.free >= wish.gpus;
       if (std::tuple(starts, speed) <= std::tuple(d.starts, d.speed)) continue;
       const double all = part.gpus;
-      d = {room.agent,      part.type,       speed, starts,      part.largest >= wish.gpus,
-           part.free / all, part.open / all, 0,     room.summary};
+      d = {};
+      d.to = room.agent;
+      d.type = part.type;
+      d.speed = speed;
+      d.starts = starts;
+      d.one_server = part.largest >= wish.gpus;
+      d.free = part.free / all;
+      d.joins = part.open >= wish.gpus;
+      d.open = part.open / all;
+      d.summary = room.summary;
     }
     if (d.speed <= 0) continue;
     d.queue = static_cast<double>(room.waiting_gpus) / room.gpus;
@@ -134,14 +147,20 @@ const Destination* Elsewhere::faster(std::span<const Destination> found, double 
 }
 
 const Destination* Elsewhere::better_queue(std::span<const Destination> found, double here,
-                                           double queue) {
+                                           double queue, bool tries) {
   const Destination* best = nullptr;
   const auto cost = [](double speed, double q) { return (1 + q) / speed; };
   for (const Destination& d : found) {
     if (best == nullptr || cost(d.speed, d.queue) < cost(best->speed, best->queue)) best = &d;
   }
   if (best == nullptr || here <= 0) return best;
-  return cost(best->speed, best->queue + kCalmer) < cost(here, queue) ? best : nullptr;
+  if (cost(best->speed, best->queue + kCalmer) < cost(here, queue)) return best;
+  if (!tries) return nullptr;
+  best = nullptr;
+  for (const Destination& d : found) {
+    if (d.joins && d.speed >= here * kAsGood && (best == nullptr || d.open > best->open)) best = &d;
+  }
+  return best;
 }
 
 void Elsewhere::give(const View& view, const Destination& to, std::uint32_t gpus) {

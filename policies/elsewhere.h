@@ -19,6 +19,7 @@ struct Destination {
   bool starts = false;      ///< free GPUs enough now, by the digest
   bool one_server = false;  ///< and on one server
   double free = 0;          ///< free part of the GPUs of the type
+  bool joins = false;       ///< GPUs enough there that a second job may join
   double open = 0;          ///< part of them that a second job may join
   double queue = 0;         ///< GPUs wanted there by those who wait, for each GPU
   std::span<const float> summary;
@@ -57,9 +58,12 @@ class Elsewhere {
                                                  double slowdown);
   /// Where a job that cannot start here should wait: null: here. `here`: speed alone of the best
   /// type that this partition has, if that is enough for the job, else 0. `queue`: as
-  /// Destination's.
+  /// Destination's. `tries`: it may go and see whether somebody there will do to share with, which
+  /// no digest says.
   [[nodiscard]] static const Destination* better_queue(std::span<const Destination> found,
-                                                       double here, double queue);
+                                                       double here, double queue, bool tries);
+  /// The job may still do that: it has seen fewer partitions than there are.
+  [[nodiscard]] bool may_try(const JobView& job) const { return job.forwards < rooms_.size(); }
   void give(const View& view, const Destination& to, std::uint32_t gpus);
 
   /// GPUs of the type that are free elsewhere.

@@ -115,10 +115,10 @@ TEST_CASE("what starts elsewhere must be worth the way, and queues must differ")
   world.find();
   // A job that this partition is too slow for goes to the shorter queue; another one only if that
   // is shorter by more than little.
-  CHECK(Elsewhere::better_queue(found, 0, 0)->to == AgentId{1});
-  CHECK(Elsewhere::better_queue(found, 1, 0.3) == nullptr);
-  CHECK(Elsewhere::better_queue(found, 1, 1)->to == AgentId{1});
-  CHECK(Elsewhere::better_queue(found, 0.5, 0.3)->to == AgentId{1});
+  CHECK(Elsewhere::better_queue(found, 0, 0, false)->to == AgentId{1});
+  CHECK(Elsewhere::better_queue(found, 1, 0.3, false) == nullptr);
+  CHECK(Elsewhere::better_queue(found, 1, 1, false)->to == AgentId{1});
+  CHECK(Elsewhere::better_queue(found, 0.5, 0.3, false)->to == AgentId{1});
 }
 
 TEST_CASE("room that was given away is remembered until the target says something new") {
