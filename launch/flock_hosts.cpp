@@ -1,5 +1,6 @@
 #include "launch/flock_hosts.h"
 
+#include <chrono>
 #include <utility>
 
 #include "launch/partition_state.h"
@@ -59,6 +60,52 @@ Result<FlockMembers> FlockHosts::with(const FlockMembers& now, std::set<AgentId>
                                "a flock made with more --standbys has more"};
   }
   return next;
+}
+
+Status choose_members(const Deployment& flock, std::uint32_t agents) {
+  auto hosts = FlockHosts::open(flock);
+  if (!hosts) return hosts.error();
+  std::set<AgentId> members;
+  for (std::uint32_t a = 0; a < agents; ++a) members.insert(AgentId{a});
+  const auto chosen = hosts.value().with({}, std::move(members));
+  return chosen ? hosts.value().write(chosen.value()) : Status(chosen.error());
+}
+
+MemberWatch::MemberWatch(const Deployment& flock) {
+  if (flock.state.empty()) return;
+  auto hosts = FlockHosts::open(flock);
+  if (!hosts) {
+    first_ = hosts.error();
+    return;
+  }
+  const auto look = [this](FlockHosts& from) -> Status {
+    auto read = from.read();
+    if (!read) return read.error();
+    const std::lock_guard lock(mutex_);
+    members_ = std::move(read).value();
+    return done();
+  };
+  first_ = look(hosts.value());
+  thread_ = std::thread([this, look, from = std::move(hosts).value()]() mutable {
+    for (int beat = 1; !over_; ++beat) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      if (beat % 10 == 0) (void)look(from);
+    }
+  });
+}
+
+MemberWatch::~MemberWatch() {
+  over_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+FlockMembers MemberWatch::now() const {
+  const std::lock_guard lock(mutex_);
+  return members_;
+}
+
+bool belongs(const DeployedNode& node, const FlockMembers& members) {
+  return node.role != Role::agent || members.is_host(AgentId{node.partition.value});
 }
 
 std::optional<AgentId> agent_named(const Deployment& flock, const std::string& text) {

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <atomic>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 
 #include "base/result.h"
 #include "bus/flock.h"
@@ -34,6 +37,33 @@ class FlockHosts {
   Flock seats_;
   std::uint32_t agents_;
 };
+
+/// The first `agents` agents are members, and share all partitions.
+[[nodiscard]] Status choose_members(const Deployment& flock, std::uint32_t agents);
+
+/// The members of a flock, asked for every second by a thread of its own. Where etcd does not
+/// answer the last ones stand; all agents, before it ever did and where the state is not in etcd.
+class MemberWatch {
+ public:
+  /// Asks once before it returns. `flock` outlives it.
+  explicit MemberWatch(const Deployment& flock);
+  ~MemberWatch();
+  MemberWatch(const MemberWatch&) = delete;
+  MemberWatch& operator=(const MemberWatch&) = delete;
+
+  /// How the first question went.
+  [[nodiscard]] const Status& first() const noexcept { return first_; }
+  [[nodiscard]] FlockMembers now() const;
+
+ private:
+  Status first_ = done();
+  mutable std::mutex mutex_;
+  FlockMembers members_;
+  std::atomic<bool> over_{false};
+  std::thread thread_;
+};
+/// Executors always do.
+[[nodiscard]] bool belongs(const DeployedNode& node, const FlockMembers& members);
 
 /// agent-3, or 3; nothing if `text` names no agent of the flock.
 [[nodiscard]] std::optional<AgentId> agent_named(const Deployment& flock, const std::string& text);

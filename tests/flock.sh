@@ -21,28 +21,29 @@ fail() {
   for log in ${logs[@]+${logs[@]}}; do echo "== $log"; tail -15 "$log"; done >&2
   exit 1
 }
-# free_ports N: the first of N free ones in a row
+# free_ports N: the first of N free ones in a row, on `etcd_host`
 free_ports() {
   local ports
-  ports=" $("$starling" node probe --count $((3 * $1 + 5)) | sed 's/.*"ports":\[\([0-9,]*\)\].*/\1/; s/,/ /g') "
+  ports=" $("$starling" node probe --address "$etcd_host" --count $((3 * $1 + 5)) | sed 's/.*"ports":\[\([0-9,]*\)\].*/\1/; s/,/ /g') "
   for p in $ports; do
     for i in $(seq $(($1 - 1))); do [[ $ports == *" $((p + i)) "* ]] || continue 2; done
     echo "$p"
   done | shuf -n 1
 }
-# start_etcd: one member at `port`, for clients; port + 1 and port + 2 were free, too, and it has the first
+# start_etcd: one member at `port` of `etcd_host`, for clients; port + 1 and port + 2 were free, too, and it has the first
+etcd_host=127.0.0.1
 start_etcd() {
-  local pid
+  local pid url
   # Others may ask for free ports at the same time: whoever comes second tries again.
   for _ in 1 2 3; do
     port=$(free_ports 3)
-    etcd --data-dir etcd --log-level error --listen-client-urls "http://127.0.0.1:$port" \
-      --advertise-client-urls "http://127.0.0.1:$port" --listen-peer-urls "http://127.0.0.1:$((port + 1))" \
-      --initial-advertise-peer-urls "http://127.0.0.1:$((port + 1))" \
-      --initial-cluster "default=http://127.0.0.1:$((port + 1))" >etcd.log 2>&1 &
+    url=http://$etcd_host
+    etcd --data-dir etcd --log-level error --listen-client-urls "$url:$port" --advertise-client-urls "$url:$port" \
+      --listen-peer-urls "$url:$((port + 1))" --initial-advertise-peer-urls "$url:$((port + 1))" \
+      --initial-cluster "default=$url:$((port + 1))" >etcd.log 2>&1 &
     pid=$!
     for _ in $(seq 50); do
-      (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && sleep 0.2 && kill -0 $pid 2>/dev/null && started+=($pid) && return
+      (: <>"/dev/tcp/$etcd_host/$port") 2>/dev/null && sleep 0.2 && kill -0 $pid 2>/dev/null && started+=($pid) && return
       kill -0 $pid 2>/dev/null || break
       sleep 0.1
     done

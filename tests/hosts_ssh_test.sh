@@ -70,9 +70,9 @@ refused 1 "h2: ssh to .*Permission denied" --hosts bad.yaml
 printf '#!/bin/sh\necho $(($(/bin/date +%%s) - 3600)).0\n' >"$net/fake2/date" && chmod +x "$net/fake2/date"
 refused 1 "h2: its clock is 3[56][0-9][0-9].* behind this machine's" --hosts hosts.yaml
 rm "$net/fake2/date"
-printf '#!/bin/sh\ncase "$1" in --version) echo starling 0.0.1;; *) echo "{\\"version\\":\\"0.0.1\\",\\"protocol\\":1,\\"build\\":\\"0\\",\\"ports\\":[]}";; esac\n' >old && chmod +x old
+printf '#!/bin/sh\ncase "$1" in --version) echo starling 0.0.1;; *) echo "{\\"version\\":\\"0.0.1\\",\\"protocol\\":0,\\"build\\":\\"0\\",\\"ports\\":[]}";; esac\n' >old && chmod +x old
 sed "s#directory: $work/h3#directory: $work/h3, program: $work/old#" hosts.yaml >bad.yaml
-refused 1 "h3: the program there is version 0.0.1" --hosts bad.yaml
+refused 1 "h3: the program there is version 0.0.1, protocol 0, .* none in common" --hosts bad.yaml
 on 2 ip route add blackhole "$(addr 3)/32"
 refused 1 "h2: cannot reach $(addr 3):" --hosts hosts.yaml
 on 2 ip route del blackhole "$(addr 3)/32"

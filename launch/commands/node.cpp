@@ -34,7 +34,7 @@ using std::chrono::steady_clock;
 
 struct Options {
   std::string dir, host, address = "127.0.0.1";
-  std::uint32_t count = 0;
+  std::uint32_t count = 0, protocol = kNewestProtocol;
   bool stream = false;
   std::vector<std::string> places;
 };
@@ -45,6 +45,7 @@ int probe(const Options& o) {
   const BuildId id = own_build();
   const nlohmann::json json{{"version", id.version},
                             {"protocol", id.protocol},
+                            {"oldest", id.oldest},
                             {"build", id.build},
                             {"ports", ports.value()}};
   std::printf("%s\n", json.dump().c_str());
@@ -62,9 +63,10 @@ int probe(const Options& o) {
   dup2(log, STDERR_FILENO);
   const int most = static_cast<int>(sysconf(_SC_OPEN_MAX));
   for (int fd = 3; fd < std::min(most, 1024); ++fd) close(fd);
-  const std::string self = own_program();
-  const char* const argv[] = {self.c_str(),  "node",   "run",          "--dir",
-                              o.dir.c_str(), "--host", o.host.c_str(), nullptr};
+  const std::string self = own_program(), spoken = std::to_string(o.protocol);
+  const char* const argv[] = {self.c_str(),   "node",   "run",          "--dir",
+                              o.dir.c_str(),  "--host", o.host.c_str(), "--protocol",
+                              spoken.c_str(), nullptr};
   execv(self.c_str(), const_cast<char* const*>(argv));
   _exit(127);
 }
@@ -142,6 +144,10 @@ void add_node(const Command& root) {
   const auto with_dir = [o](const Command& c) {
     c.option("--dir", o->dir, "DIR", "the flock's directory on this host");
   };
+  const auto with_protocol = [o](const Command& c) {
+    c.option("--protocol", o->protocol, "N", "newest version of the protocol that daemons speak",
+             kOldestProtocol, kNewestProtocol);
+  };
   const auto needs = [o](bool host, auto run) {
     return [o, host, run] {
       if (o->dir.empty()) return bad_input("node: --dir DIR is missing");
@@ -152,13 +158,16 @@ void add_node(const Command& root) {
   const Command run = command.sub("run", "keeps the host's daemons until SIGTERM");
   with_dir(run);
   run.option("--host", o->host, "NAME", "as the flock calls this host");
+  with_protocol(run);
   run.flag("--stream", o->stream, "status lines on stdout; ends with standard input");
   run.action(needs(true, [](const Options& options) {
-    return keep_host(options.dir, options.host, options.stream);
+    return keep_host(options.dir, options.host, options.stream,
+                     static_cast<std::uint16_t>(options.protocol));
   }));
   const Command begin = command.sub("start", "the same in the background");
   with_dir(begin);
   begin.option("--host", o->host, "NAME", "as the flock calls this host");
+  with_protocol(begin);
   begin.action(needs(true, start));
   const Command look =
       command.sub("watch", "a status line twice a second, until standard input ends");

@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "interference/learned/interference_net.h"
 #include "interference/speed_choice.h"
@@ -43,8 +44,7 @@ Result<std::string> usable_speed(const UpOptions& o) {
   }
   if (!speed.file.empty()) {
     speed.file = std::filesystem::absolute(speed.file).lexically_normal();
-    if (!std::filesystem::exists(speed.file))
-      return {Errc::invalid, speed.file + ": no such file"};
+    if (!std::filesystem::exists(speed.file)) return {Errc::invalid, speed.file + ": no such file"};
     const auto weights = load_weights(speed.file);
     const auto net = weights ? InterferenceNet::make(weights.value()) : weights.error();
     if (!net) {
@@ -116,64 +116,25 @@ namespace {
 
 using Wall = std::chrono::steady_clock;
 
-/// The first `agents` agents are members, and share all partitions.
-Status choose_members(const Deployment& flock, std::uint32_t agents) {
-  auto hosts = FlockHosts::open(flock);
-  if (!hosts) return hosts.error();
-  std::set<AgentId> members;
-  for (std::uint32_t a = 0; a < agents; ++a) members.insert(AgentId{a});
-  const auto chosen = hosts.value().with({}, std::move(members));
-  return chosen ? hosts.value().write(chosen.value()) : Status(chosen.error());
-}
-
-/// The members of a flock, who come and go where the state is in etcd.
-class Members {
- public:
-  static Result<Members> open(const Deployment& flock) {
-    Members members;
-    if (flock.state.empty()) return members;
-    auto hosts = FlockHosts::open(flock);
-    if (!hosts) return hosts.error();
-    members.hosts_ = std::make_unique<FlockHosts>(std::move(hosts).value());
-    auto read = members.hosts_->read();
-    if (!read) return read.error();
-    members.now_ = std::move(read).value();
-    return members;
-  }
-  [[nodiscard]] const FlockMembers& now() const { return now_; }
-  [[nodiscard]] bool may_change() const { return hosts_ != nullptr; }
-  /// Every second; the last ones stand where etcd does not answer.
-  void look() {
-    if (hosts_ == nullptr || Wall::now() < next_) return;
-    if (auto read = hosts_->read()) now_ = std::move(read).value();
-    next_ = Wall::now() + std::chrono::seconds(1);
-  }
-
- private:
-  std::unique_ptr<FlockHosts> hosts_;
-  FlockMembers now_;
-  Wall::time_point next_{};
-};
-
 /// Starts a daemon again that ended by itself, unless it cannot go on or keeps ending, or is no
 /// member any more; and an agent that has become one.
 class Restarter {
  public:
-  Restarter(Supervisor& supervisor, const Deployment& flock, Members& members, bool restart,
-            std::uint16_t protocol)
+  Restarter(Supervisor& supervisor, const Deployment& flock, const MemberWatch& members,
+            bool restart, std::uint16_t protocol)
       : supervisor_(supervisor),
         flock_(flock),
         members_(members),
+        known_(members.now()),
         restart_(restart),
         protocol_(protocol) {}
 
   /// Nothing, or why the flock has to stop.
   std::optional<std::string> look() {
-    const FlockMembers before = members_.now();
-    members_.look();
+    const FlockMembers before = std::exchange(known_, members_.now());
     for (const Supervisor::Ended& ended : supervisor_.poll()) {
       const DeployedNode& node = *flock_.find(ended.name);
-      if (ended.status == kDone && !belongs(node, members_.now())) {
+      if (ended.status == kDone && !belongs(node, known_)) {
         std::fprintf(stderr, "starling: %s is no member any more and has ended\n",
                      ended.name.c_str());
         continue;
@@ -194,9 +155,8 @@ class Restarter {
       if (auto started = start_node(supervisor_, flock_, node, protocol_); !started.ok())
         return started.error().message;
     }
-    if (!members_.may_change()) return std::nullopt;
     for (const DeployedNode* node : flock_.with_role(Role::agent)) {
-      const bool joins = !belongs(*node, before) && belongs(*node, members_.now());
+      const bool joins = !belongs(*node, before) && belongs(*node, known_);
       if (!joins || supervisor_.pid_of(node->name) != 0) continue;
       std::fprintf(stderr, "starling: %s is a member now, starting it\n", node->name.c_str());
       if (auto started = start_node(supervisor_, flock_, *node, protocol_); !started.ok())
@@ -206,13 +166,10 @@ class Restarter {
   }
 
  private:
-  static bool belongs(const DeployedNode& node, const FlockMembers& members) {
-    return node.role != Role::agent || members.is_host(AgentId{node.partition.value});
-  }
-
   Supervisor& supervisor_;
   const Deployment& flock_;
-  Members& members_;
+  const MemberWatch& members_;
+  FlockMembers known_;
   bool restart_;
   std::uint16_t protocol_;
   std::map<std::string, Wall::time_point> last_;
@@ -241,11 +198,10 @@ int up(const UpOptions& o) {
 
   catch_stop_signals();
   Supervisor supervisor;
-  auto members = Members::open(flock.value());
-  if (!members) return failed(members.error());
+  const MemberWatch members(flock.value());
+  if (!members.first().ok()) return failed(members.first().error());
   const auto protocol = static_cast<std::uint16_t>(o.protocol);
-  if (auto started = start_flock(supervisor, flock.value(), members.value().now(), protocol);
-      !started.ok())
+  if (auto started = start_flock(supervisor, flock.value(), members.now(), protocol); !started.ok())
     return failed(started.error());
   {
     auto session = Session::open(flock.value());
@@ -262,7 +218,7 @@ int up(const UpOptions& o) {
               flock.value().agents(), flock.value().with_role(Role::executor).size(),
               std::filesystem::absolute(dir.value()).c_str());
   std::fflush(stdout);
-  Restarter restarter(supervisor, flock.value(), members.value(), !o.no_restart, protocol);
+  Restarter restarter(supervisor, flock.value(), members, !o.no_restart, protocol);
   while (!stop_requested()) {
     if (const auto broken = restarter.look()) return work_failed(*broken);
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -295,9 +251,10 @@ void add_up(const Command& root) {
   command.option("--launcher", o->launcher, "process|emulated",
                  "jobs are commands, or pretend to run (default process)");
   command.option("--physics", o->physics, "trace|full", "of emulated jobs (default trace)");
-  command.option("--speed", o->speed, "MODEL",
-                 "what agents ask how fast jobs run beside others: analytic, learned, learned:FILE, "
-                 "frozen or physics, that of emulated jobs (default analytic with --physics full)");
+  command.option(
+      "--speed", o->speed, "MODEL",
+      "what agents ask how fast jobs run beside others: analytic, learned, learned:FILE, "
+      "frozen or physics, that of emulated jobs (default analytic with --physics full)");
   command.option("--speedup", o->speedup, "X", "of emulated jobs (default 1)", 0.0);
   command.option("--state", o->state, "etcd://HOST:PORT[,...]",
                  "the agents' journals are there (default: in the flock's directory)");

@@ -28,6 +28,9 @@ struct UpPlan {
 };
 [[nodiscard]] Result<UpPlan> up_plan(const UpOptions& o, const std::filesystem::path& dir);
 
+/// Held in the flock's directory by who restarts it host by host.
+inline constexpr const char* kRestartLock = "restart";
+
 /// `up` with --hosts, or for a directory whose flock is on hosts. The exit status.
 int up_on_hosts(const UpOptions& o, const std::filesystem::path& dir);
 

@@ -1,17 +1,20 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <thread>
 
 #include "launch/commands/up.h"
 #include "launch/exit_codes.h"
+#include "launch/flock_hosts.h"
 #include "launch/hosts/host_board.h"
 #include "launch/hosts/hosts_file.h"
 #include "launch/hosts/preflight.h"
 #include "launch/hosts/slurm.h"
 #include "launch/session.h"
 #include "launch/signals.h"
+#include "launch/state_dir.h"
 #include "store/etcd_authority.h"
 
 namespace starling {
@@ -36,14 +39,21 @@ Result<HostFlock> make(const UpOptions& o, const std::filesystem::path& dir, con
                        const HostSet& set, Remote& remote) {
   DeploymentPlan plan = up.plan;
   const std::uint32_t agents = o.agents_given ? o.agents : default_agents(set, up.topology);
-  plan.agents = agents;
+  const std::uint32_t partitions = o.partitions == 0 ? agents : o.partitions;
+  if (partitions < agents) {
+    return {Errc::invalid, "up: " + std::to_string(agents) + " agents, but --partitions " +
+                               std::to_string(partitions) + "; there is one at least for each"};
+  }
+  plan.agents = partitions;
   plan.clients = 8;
-  const auto agent_hosts = place_agents(set, up.topology, agents);
+  // Every agent there is must be able to serve what those that are not there would.
+  if (partitions > agents) plan.standbys = std::max(plan.standbys, partitions - 1);
+  const auto agent_hosts = place_agents(set, up.topology, partitions);
   if (!agent_hosts) return agent_hosts.error();
   for (const std::uint32_t h : agent_hosts.value()) plan.agent_hosts.push_back(set.hosts[h].name);
   for (const std::uint32_t h : set.server_host) plan.server_hosts.push_back(set.hosts[h].name);
 
-  HostFlock flock{dir, new_holder(), set.way, set.hosts};
+  HostFlock flock{dir, new_holder(), set.way, set.hosts, static_cast<std::uint16_t>(o.protocol)};
   Preflight preflight(flock, remote);
   HostNeeds needs;
   needs.most_skew_s = o.most_skew_s;
@@ -59,6 +69,9 @@ Result<HostFlock> make(const UpOptions& o, const std::filesystem::path& dir, con
     plan.addresses = [&](const auto& wanted) { return preflight.addresses(wanted); };
     const auto made = create_deployment(plan, up.topology);
     if (!made) return made.error();
+    for (const HostLook& look : preflight.looks()) {
+      if (!look.other_program.empty()) say(look.other_program);
+    }
     if (Status s = write_host_flock(flock); !s.ok()) return s;
     if (Status s = unless_stopped([&] { return preflight.reach(made.value()); }); !s.ok()) return s;
     std::vector<std::string> wrong(flock.hosts.size());
@@ -69,23 +82,14 @@ Result<HostFlock> make(const UpOptions& o, const std::filesystem::path& dir, con
     });
     if (Status s = together(wrong); !s.ok()) return s;
     forget_secrets(made.value());
-    return unless_stopped(done);
+    return unless_stopped([&]() -> Status {
+      return partitions > agents ? choose_members(made.value(), agents) : done();
+    });
   };
   const Status worked = work();
   if (worked.ok()) return flock;
   preflight.undo();
   return worked.error();
-}
-
-/// A host on which nothing runs gets this program, if it has another one.
-Status bring_up_to_date(const Remote& remote, const Host& host) {
-  if (!host.program.empty()) return done();
-  const Finished seen = remote.run(host, HostFlock::node_command(host, "watch"));
-  const auto status = host_status_from(seen.out);
-  if (seen.ok() && status && !status.value().stopped) return done();
-  const auto sum = remote.ask(host, "sha256sum " + shell_word(HostFlock::program(host)));
-  return send_program_to(remote, host,
-                         sum ? sum.value().substr(0, sum.value().find(' ')) : std::string());
 }
 
 /// Starts the keepers that do not run. Says how many did.
@@ -99,8 +103,7 @@ Status start_keepers(const HostFlock& flock, const Remote& remote) {
       wrong[i] = fresh.error().message;
       return;
     }
-    const auto answer =
-        remote.ask(host, HostFlock::node_command(host, "start --host " + shell_word(host.name)));
+    const auto answer = remote.ask(host, flock.keeper_command(host, "start"));
     if (!answer) wrong[i] = answer.error().message;
     ran[i] = answer && answer.value().starts_with("running") ? 1 : 0;
   });
@@ -195,7 +198,8 @@ Result<bool> watch(const HostFlock& flock, const Deployment& deployment, const R
   while (!stop_requested()) {
     const auto seen = board.look();
     display.show(seen);
-    if (all_stopped(seen)) return false;
+    // But for one that is restarted.
+    if (all_stopped(seen) && StateDir::take(flock.dir / kRestartLock).ok()) return false;
     std::this_thread::sleep_for(milliseconds(250));
   }
   if (!o.json) say("stopping");
@@ -257,6 +261,7 @@ int up_on_hosts(const UpOptions& o, const std::filesystem::path& dir) {
   }
   auto known = again ? read_host_flock(dir) : Result<HostFlock>(HostFlock{});
   if (!known) return failed(known.error());
+  known.value().protocol = static_cast<std::uint16_t>(o.protocol);
   Remote remote(again ? known.value().way : set->way);
   int status = kDone;
   bool came_up = again;

@@ -86,7 +86,9 @@ std::vector<std::string> board_news(const HostFlock& flock, const std::vector<Se
     if (was.linked && !is.linked && !is.stopped)
       news.push_back(who + "connection lost (" + is.trouble + "); its daemons go on");
     if (!was.linked && is.linked)
-      news.push_back(who + (was.status ? "connected again" : "connected"));
+      news.push_back(who + (was.stopped  ? "started again"
+                            : was.status ? "connected again"
+                                         : "connected"));
     if (is.keepers > was.keepers) news.push_back(who + "its keeper was gone; starting it again");
     const auto earlier = daemons_of(was);
     for (const auto& [name, d] : daemons_of(is)) {

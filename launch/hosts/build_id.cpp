@@ -1,5 +1,6 @@
 #include "launch/hosts/build_id.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <fstream>
@@ -22,15 +23,20 @@ BuildId own_build() {
   return id;
 }
 
-Status fits(const std::string& name, const BuildId& there, const BuildId& here) {
-  if (there.version == here.version && there.protocol == here.protocol) return done();
+Result<std::string> fits(const std::string& name, const BuildId& there, const BuildId& here) {
+  if (there.version == here.version && there.protocol == here.protocol) return std::string();
   const auto say = [](const BuildId& b) {
     return "version " + b.version + ", protocol " + std::to_string(b.protocol);
   };
-  return {Errc::unsupported, name + ": the program there is " + say(there) + ", here it is " +
-                                 say(here) +
-                                 "; install the same there, or leave 'program' out of the hosts "
-                                 "file so that this one is copied"};
+  const std::string both =
+      name + ": the program there is " + say(there) + ", here it is " + say(here);
+  const std::uint32_t spoken = std::min(there.protocol, here.protocol);
+  if (spoken >= there.oldest && spoken >= here.oldest)
+    return both + "; they speak protocol " + std::to_string(spoken) + " with one another";
+  return {Errc::unsupported,
+          both +
+              ", and they speak none in common; install the same there, or leave "
+              "'program' out of the hosts file so that this one is copied"};
 }
 
 }  // namespace starling

@@ -31,6 +31,7 @@ void HostBoard::heard(std::size_t host, const std::string& line) {
   Seen& seen = seen_[host];
   seen.heard = steady_clock::now();
   seen.linked = !status.value().stopped;
+  if (seen.linked) seen.stopped = false;
   seen.trouble.clear();
   seen.status = std::move(status).value();
 }
@@ -44,8 +45,7 @@ void HostBoard::watch(std::size_t i) {
   const Host& host = flock_.hosts[i];
   const bool step = flock_.way == Way::slurm;
   const std::string command =
-      step ? HostFlock::node_command(host, "run --stream --host " + shell_word(host.name))
-           : HostFlock::node_command(host, "watch");
+      step ? flock_.keeper_command(host, "run --stream") : HostFlock::node_command(host, "watch");
   milliseconds pause = kFirstRest;
   while (!over_) {
     const auto began = steady_clock::now();
@@ -53,21 +53,25 @@ void HostBoard::watch(std::size_t i) {
         remote_.argv(host, command, false), [&](const std::string& line) { heard(i, line); },
         [this] { return !over_; }, step ? kStopping : milliseconds(1000));
     if (over_) return;
-    bool start = false;
+    bool start = false, stopped = false;
     {
       const std::lock_guard lock(mutex_);
       Seen& seen = seen_[i];
       if (seen.linked) ++seen.losses;
       seen.linked = false;
       seen.trouble = complaint(host, flock_.way, ended);
-      seen.stopped = seen.status && seen.status->stopped && ended.status == 0;
-      if (seen.stopped) return;
-      start = !step && ended.status == kKeeperGone;
+      seen.stopped = seen.stopped || (seen.status && seen.status->stopped && ended.status == 0);
+      if (seen.stopped && step) return;
+      start = !step && !seen.stopped && ended.status == kKeeperGone;
+      stopped = seen.stopped;
       if (start) ++seen.keepers;
     }
+    if (stopped) {  // somebody may start it again
+      rest(kFirstRest);
+      continue;
+    }
     if (start) {
-      const auto started =
-          remote_.ask(host, HostFlock::node_command(host, "start --host " + shell_word(host.name)));
+      const auto started = remote_.ask(host, flock_.keeper_command(host, "start"));
       if (started) continue;
       const std::lock_guard lock(mutex_);
       seen_[i].trouble = started.error().message;

@@ -16,13 +16,13 @@ namespace starling {
 
 /// Watches the keepers of all hosts, one thread and one connection each. A connection that is lost
 /// is made again, every 1 to 5 s; the daemons go on meanwhile. A keeper that is gone without having
-/// been asked to is started again. In an allocation of Slurm the keepers are steps, and end with
-/// the board.
+/// been asked to is started again; one that was asked to stop may be started again by others. In an
+/// allocation of Slurm the keepers are steps, and end with the board.
 class HostBoard {
  public:
   struct Seen {
     bool linked = false;        ///< its keeper was heard in the last 3 s
-    bool stopped = false;       ///< its keeper ended on request
+    bool stopped = false;       ///< its keeper ended on request, and none has begun since
     std::uint32_t losses = 0;   ///< of the connection
     std::uint32_t keepers = 0;  ///< started again
     std::string trouble;        ///< why it is not linked

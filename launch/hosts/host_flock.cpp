@@ -72,6 +72,12 @@ std::string HostFlock::node_command(const Host& host, const std::string& words) 
   return shell_word(program(host)) + " node " + words + " --dir " + shell_word(host.directory);
 }
 
+std::string HostFlock::keeper_command(const Host& host, const std::string& words) const {
+  const std::string spoken =  // a program of that version may know no such option
+      protocol == kNewestProtocol ? "" : " --protocol " + std::to_string(protocol);
+  return node_command(host, words + " --host " + shell_word(host.name) + spoken);
+}
+
 bool is_host_flock(const fs::path& dir) {
   std::error_code ignored;
   return fs::exists(dir / kFile, ignored);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/message.h"
 #include "base/result.h"
 #include "launch/deployment.h"
 #include "launch/hosts/host.h"
@@ -19,13 +20,16 @@ struct HostFlock {
   std::filesystem::path dir;  ///< not stored
   std::string id;             ///< `flock-id` of every directory
   Way way = Way::ssh;
-  std::vector<Host> hosts;  ///< directories are absolute
+  std::vector<Host> hosts;                   ///< directories are absolute
+  std::uint16_t protocol = kNewestProtocol;  ///< of daemons that are started; not stored
 
   [[nodiscard]] const Host* find(const std::string& name) const;
   /// The program on that host.
   [[nodiscard]] static std::string program(const Host& host);
   /// A shell command that runs it there: "PROGRAM node WORDS --dir DIR".
   [[nodiscard]] static std::string node_command(const Host& host, const std::string& words);
+  /// The same for `words`, "start" or "run", which keep that host's daemons.
+  [[nodiscard]] std::string keeper_command(const Host& host, const std::string& words) const;
 };
 
 /// True if `dir` has a flock on hosts.

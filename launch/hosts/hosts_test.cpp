@@ -62,16 +62,22 @@ TEST_CASE("a host's status survives its line") {
   CHECK(host_status_from("{}").error().code == Errc::invalid);
 }
 
-TEST_CASE("programs of another version or protocol do not fit, other builds do") {
+TEST_CASE("programs fit that speak one protocol, and what differs is said") {
   const BuildId here = own_build();
   CHECK(here.build.size() == 16);
   BuildId there = here;
   there.build = "0";
-  CHECK(fits("h", there, here).ok());
-  there.protocol = kNewestProtocol + 1;
-  CHECK(fits("h", there, here).error().message.find("protocol 3, here it is") != std::string::npos);
-  there = here;
+  CHECK(fits("h", there, here).value().empty());
   there.version = "0.0.1";
+  CHECK(fits("h", there, here).value().starts_with("h: the program there is version 0.0.1, "));
+  there.protocol = kNewestProtocol - 1;  // the previous one
+  CHECK(fits("h", there, here).value().ends_with("; they speak protocol 1 with one another"));
+  there.protocol = there.oldest = kNewestProtocol + 1;
+  CHECK(fits("h", there, here).error().message.find("protocol 3, here it is") != std::string::npos);
+  CHECK(fits("h", there, here).error().code == Errc::unsupported);
+  there.oldest = kNewestProtocol;  // the next one
+  CHECK(fits("h", there, here).value().ends_with("; they speak protocol 2 with one another"));
+  there.protocol = 0;
   CHECK(fits("h", there, here).error().code == Errc::unsupported);
 }
 

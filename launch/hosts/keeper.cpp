@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <thread>
+#include <utility>
 
 #include "launch/exit_codes.h"
 #include "launch/files.h"
@@ -51,7 +52,8 @@ std::string flock_id(const std::filesystem::path& dir) {
 
 }  // namespace
 
-Keeper::Keeper(const Deployment& flock, std::string host) : flock_(flock), host_(std::move(host)) {
+Keeper::Keeper(const Deployment& flock, std::string host, std::uint16_t protocol)
+    : flock_(flock), host_(std::move(host)), protocol_(protocol), members_(flock) {
   for (const DeployedNode& node : flock_.nodes) {
     if (node.host != host_ || node.role == Role::client) continue;
     Kept kept;
@@ -69,6 +71,11 @@ Keeper::Kept* Keeper::find(const std::string& name) {
 
 void Keeper::ended(Kept& kept, const Supervisor::Ended& end, Time now) {
   kept.state.up = false;
+  if (!kept.member && end.status == kDone) {
+    kept.state.note = kept.state.name + " is no member any more and has ended";
+    log_info(kept.state.note);
+    return;
+  }
   const std::string how = describe(end, 1);
   kept.state.note = how.substr(0, how.find("; it"));  // its last lines are in the log
   log_error(describe(end));
@@ -87,14 +94,20 @@ void Keeper::ended(Kept& kept, const Supervisor::Ended& end, Time now) {
 
 void Keeper::look() {
   const Time now = std::chrono::steady_clock::now();
+  const FlockMembers members = members_.now();
+  for (Kept& kept : kept_) {
+    const bool was = std::exchange(kept.member, belongs(*kept.node, members));
+    if (kept.member && !was) kept.due = now;
+  }
   for (const Supervisor::Ended& end : supervisor_.poll()) {
     if (Kept* kept = find(end.name)) ended(*kept, end, now);
   }
   for (Kept& kept : kept_) {
-    if (kept.state.up || kept.hopeless || now < kept.due) continue;
+    if (kept.state.up || kept.hopeless || !kept.member || now < kept.due) continue;
     const bool again = kept.started != Time{};
     kept.started = now;
-    if (const Status started = start_node(supervisor_, flock_, *kept.node); !started.ok()) {
+    if (const Status started = start_node(supervisor_, flock_, *kept.node, protocol_);
+        !started.ok()) {
       kept.state.note = started.error().message;
       kept.due = now + kLongestPause;
       log_error(started.error().message);
@@ -121,14 +134,15 @@ void Keeper::stop() {
   for (Kept& kept : kept_) kept.state.up = false;
 }
 
-int keep_host(const std::filesystem::path& dir, const std::string& host, bool stream) {
+int keep_host(const std::filesystem::path& dir, const std::string& host, bool stream,
+              std::uint16_t protocol) {
   catch_stop_signals();
   log_as("node " + host);
   auto flock = read_deployment(dir);
   if (!flock) return failed(flock.error());
   auto place = StateDir::take(dir / "keeper");
   if (!place) return bad_input("node: " + place.error().message);
-  Keeper keeper(flock.value(), host);
+  Keeper keeper(flock.value(), host, protocol);
   if (keeper.status().daemons.empty())
     return bad_input("node: no agent or executor of the flock in " + dir.string() +
                      " lives on a host '" + host + "'");

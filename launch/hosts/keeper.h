@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "launch/deployment.h"
+#include "launch/flock_hosts.h"
 #include "launch/supervisor.h"
 
 namespace starling {
@@ -36,10 +37,12 @@ struct HostStatus {
 
 /// Keeps the daemons of one host: starts those that live there, and each again that ends, after a
 /// pause that doubles from 0.2 to 30 s while it does not stay up. One that ends for a wrong
-/// configuration five times in a row is left alone. One thread.
+/// configuration five times in a row is left alone. Agents that are no members are not started
+/// (launch/flock_hosts.h), and left alone when they end. One thread.
 class Keeper {
  public:
-  Keeper(const Deployment& flock, std::string host);
+  /// `flock` outlives it. `protocol`: the newest that daemons speak.
+  Keeper(const Deployment& flock, std::string host, std::uint16_t protocol = kNewestProtocol);
   /// Starts what is due, notices what has ended.
   void look();
   [[nodiscard]] HostStatus status() const;
@@ -54,13 +57,15 @@ class Keeper {
     Time started{}, due{};
     std::chrono::milliseconds pause{0};
     std::uint32_t refusals = 0;  // one after the other
-    bool hopeless = false;
+    bool hopeless = false, member = true;
   };
   Kept* find(const std::string& name);
   void ended(Kept& kept, const Supervisor::Ended& end, Time now);
 
   const Deployment& flock_;
   std::string host_;
+  std::uint16_t protocol_;
+  MemberWatch members_;
   std::vector<Kept> kept_;
   Supervisor supervisor_;
 };
@@ -68,7 +73,8 @@ class Keeper {
 /// What `starling node run` does: keeps the daemons of `host` in the flock's directory `dir` until
 /// a stop is requested or, with `stream`, its standard input ends; with `stream` each status goes
 /// to stdout too. The exit status.
-int keep_host(const std::filesystem::path& dir, const std::string& host, bool stream);
+int keep_host(const std::filesystem::path& dir, const std::string& host, bool stream,
+              std::uint16_t protocol = kNewestProtocol);
 
 /// The status of a directory and whether its keeper lives.
 struct FoundKeeper {

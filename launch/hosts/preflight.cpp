@@ -1,5 +1,6 @@
 #include "launch/hosts/preflight.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -7,6 +8,7 @@
 #include <sstream>
 
 #include "launch/hosts/build_id.h"
+#include "launch/hosts/keeper.h"
 #include "launch/supervisor.h"
 #include "launch/text.h"
 
@@ -92,9 +94,13 @@ struct Probed {
 Result<Probed> probed_from(const std::string& text) {
   try {
     const auto j = nlohmann::json::parse(text);
-    return Probed{{j.at("version").get<std::string>(), j.at("protocol").get<std::uint32_t>(),
-                   j.at("build").get<std::string>()},
-                  j.at("ports").get<std::vector<std::uint32_t>>()};
+    BuildId build;
+    build.version = j.at("version").get<std::string>();
+    build.protocol = j.at("protocol").get<std::uint32_t>();
+    // Who does not say it speaks the previous one, too.
+    build.oldest = j.value("oldest", std::max(build.protocol, kOldestProtocol + 1U) - 1);
+    build.build = j.at("build").get<std::string>();
+    return Probed{build, j.at("ports").get<std::vector<std::uint32_t>>()};
   } catch (const nlohmann::json::exception&) {
     return {Errc::invalid, "no answer of starling"};
   }
@@ -129,6 +135,16 @@ Status send_program_to(const Remote& remote, const Host& host, const std::string
                              " && mv " + fresh + " " + program,
                          options);
   return sent ? done() : Status(sent.error());
+}
+
+Status bring_up_to_date(const Remote& remote, const Host& host) {
+  if (!host.program.empty()) return done();
+  const Finished seen = remote.run(host, HostFlock::node_command(host, "watch"));
+  const auto status = host_status_from(seen.out);
+  if (seen.ok() && status && !status.value().stopped) return done();
+  const auto sum = remote.ask(host, "sha256sum " + shell_word(HostFlock::program(host)));
+  return send_program_to(remote, host,
+                         sum ? sum.value().substr(0, sum.value().find(' ')) : std::string());
 }
 
 Status Preflight::look(const HostNeeds& needs) {
@@ -202,8 +218,14 @@ Result<AddressBook> Preflight::addresses(const std::map<std::string, std::size_t
     const auto answer = probed_from(ran.out);
     if (ran.ok() && answer) {
       probed[i] = answer.value();
-      if (const Status s = fits(host.name, probed[i].build, here); !s.ok())
-        wrong[i] = s.error().message;
+      const auto fit = fits(host.name, probed[i].build, here);
+      if (!fit) {
+        wrong[i] = fit.error().message;
+      } else if (probed[i].ports.size() < count) {
+        wrong[i] = host.name + ": the program there finds too few free ports";
+      } else {
+        looks_[i].other_program = fit.value();
+      }
     } else if (ran.err.find("shared libraries") != std::string::npos) {
       wrong[i] = complaint(host, flock_.way, ran) + "; run launch/setup there";
     } else if (ran.err.find("node") == std::string::npos && ran.status == 2) {

@@ -19,11 +19,12 @@ struct HostNeeds {
 
 /// What a first look at a host found.
 struct HostLook {
-  std::string directory;    ///< absolute
-  std::string ground;       ///< the nearest folder above it that was there
-  bool existed = false;     ///< the directory
-  double skew_s = 0;        ///< its clock less ours
-  std::string program_sum;  ///< of the program in the directory; empty without one
+  std::string directory;      ///< absolute
+  std::string ground;         ///< the nearest folder above it that was there
+  bool existed = false;       ///< the directory
+  double skew_s = 0;          ///< its clock less ours
+  std::string program_sum;    ///< of the program in the directory; empty without one
+  std::string other_program;  ///< how the program there differs from ours, if it does
 };
 
 /// Prepares the hosts of a flock that is to be made, step by step; each step looks at all hosts at
@@ -53,6 +54,9 @@ class Preflight {
   std::vector<HostLook> looks_;
   bool touched_ = false;
 };
+
+/// A host on which nothing runs gets this program, if it has another one and none of its own.
+[[nodiscard]] Status bring_up_to_date(const Remote& remote, const Host& host);
 
 /// All messages that are not empty, one a line; done() if there is none.
 [[nodiscard]] Status together(const std::vector<std::string>& messages);
