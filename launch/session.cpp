@@ -44,7 +44,9 @@ Instant Session::now() { return machine_clock().now(); }
 bool Session::stopped() noexcept { return stop_requested(); }
 
 void Session::send(NodeId to, const Message& message) {
-  const FrameHeader header{spoken_with(to), incarnation_, ++sequence_};
+  // An agent that came back with an older version cannot tell clients that it did.
+  const FrameHeader header{std::min(spoken_with(to), wholly_said_in(message)), incarnation_,
+                           ++sequence_};
   const auto frame = codec_.encode(header, message);
   if (!frame.empty()) endpoint_->send(to, frame);
 }
