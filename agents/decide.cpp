@@ -23,7 +23,8 @@ View Step::view() {
     const Instant at = s.lossy() ? peer.digest_at : now;
     s.others.push_back({peer.peer.agent, peer.peer.partition.id, digest.gpus, digest.free,
                         digest.largest_free_server, digest.whole_free_servers, digest.waiting,
-                        digest.waiting_gpus, at});
+                        digest.waiting_gpus, at, peer.peer.partition.servers, digest.types,
+                        digest.summary});
   }
   return {s.topology,
           s.ledger.gpus(),
@@ -138,7 +139,7 @@ bool Step::apply(const Spread& decision) {
   if (job == nullptr || !good_placement(*job->spec, decision.local)) return false;
   if (decision.local.size() == job->spec->gpus()) return start_here(*job, decision.local);
   if (decision.local.size() > job->spec->gpus() || s.peers.size() < 2) return false;
-  return open_round(*job, decision.local);
+  return open_round(*job, decision.local, decision.type);
 }
 
 }  // namespace starling

@@ -23,7 +23,7 @@ std::string partition_text(PartitionId partition) {
 }  // namespace
 
 /// Holds `local` and asks all other partitions for the rest. A bid promises nothing.
-bool Step::open_round(Job& job, const Placement& local) {
+bool Step::open_round(Job& job, const Placement& local, std::optional<GpuTypeId> type) {
   STARLING_MARK("agent: open_round");
   if (claimed_for_another(job.spec->id)) return false;
   const AttemptId id = open_attempt(job);
@@ -45,10 +45,13 @@ bool Step::open_round(Job& job, const Placement& local) {
   job.backoff = Duration{0};
   if (JobView* view = s.waiting_view(job)) view->blocked = true;
   const auto need = job.spec->gpus() - static_cast<std::uint32_t>(local.size());
+  std::vector<std::string> types = job.spec->gpu_types;
+  if (type && type->value < s.topology.gpu_types().size())
+    types = {s.topology.gpu_types()[type->value].name};
   for (const PeerState& peer : s.peers) {
     if (peer.peer.agent == me() || !reachable(peer.watch)) continue;
     job.attempt.asked.push_back(peer.peer.agent);
-    tell(peer.peer.agent, BidRequest{id, need, job.spec->gpus_per_worker, job.spec->gpu_types});
+    tell(peer.peer.agent, BidRequest{id, need, job.spec->gpus_per_worker, types});
   }
   // Longer after every round, for networks that are slower than the timer expects.
   const Duration bid = s.config.timers.bid * (1LL << std::min(job.failed_rounds, 10U));
@@ -266,7 +269,8 @@ void Step::abort_round(Job& job, const std::string& why) {
   if (!turn) ++job.failed_rounds, ++s.counters.failed_rounds;
   job.trouble = why;
   // Longer after every round, with a random part, so that two that collide do not meet again.
-  job.backoff = s.config.timers.retry_min * (1LL << std::min(std::max(job.failed_rounds, 1U) - 1, 10U));
+  job.backoff =
+      s.config.timers.retry_min * (1LL << std::min(std::max(job.failed_rounds, 1U) - 1, 10U));
   wait_again(job, true);
 }
 

@@ -74,7 +74,8 @@ const char* name_of(const Message& message) noexcept {
 
 std::uint16_t wholly_said_in(const Message& message) noexcept {
   const bool grown =
-      std::holds_alternative<AgentStatus>(message) || std::holds_alternative<BidRequest>(message) ||
+      std::holds_alternative<Digest>(message) || std::holds_alternative<AgentStatus>(message) ||
+      std::holds_alternative<BidRequest>(message) ||
       std::holds_alternative<AttemptQuery>(message) ||
       std::holds_alternative<AttemptAnswer>(message) || std::holds_alternative<Inventory>(message);
   return grown ? kNewestProtocol : protocol_of(message.index());

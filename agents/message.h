@@ -9,6 +9,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "interference/speed.h"
+#include "policies/type_room.h"
 #include "workload/job.h"
 
 namespace starling {
@@ -67,6 +68,8 @@ struct Digest {
   Fence fence; std::uint64_t version = 0;
   std::uint32_t gpus = 0, free = 0, largest_free_server = 0, whole_free_servers = 0;
   std::uint32_t waiting = 0; std::uint64_t waiting_gpus = 0;
+  std::vector<TypeRoom> types = {};  ///< ascending by type, at most kMostTypeRooms; empty: not said
+  std::vector<float> summary = {};   ///< of the policy, at most kMostSummary numbers; no reason to say it anew
 };
 
 // --- Client -----------------------------------------------------------------------------------

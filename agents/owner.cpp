@@ -21,7 +21,10 @@ void Step::on(NodeId from, const BidRequest& request) {
   } else if (claimed_for_another(request.attempt.job)) {
     return tell(home, NoOffer{request.attempt, s.partition.id, "another gang has its turn"});
   }
-  Placement gpus = s.policy->offer(view(), request.gpus, request.gpus_per_worker);
+  // A policy offers GPUs of any type, so where only some will do it is asked for more.
+  const std::uint32_t all = s.ledger.gpus().gpus().size();
+  const std::uint32_t want = request.gpu_types.empty() ? request.gpus : all;
+  Placement gpus = s.policy->offer(view(), want, request.gpus_per_worker);
   JobSpec shape;
   shape.gpu_types = request.gpu_types;
   std::erase_if(gpus, [&](GpuId gpu) {

@@ -16,19 +16,22 @@ std::string hex(std::uint64_t number) {
   return text.str();
 }
 
+/// Who shares a GPU, and the policy's summary, go along with the rest and are no news alone.
 bool same_content(const Digest& a, const Digest& b) {
   return a.fence == b.fence && a.gpus == b.gpus && a.free == b.free &&
          a.largest_free_server == b.largest_free_server &&
          a.whole_free_servers == b.whole_free_servers && a.waiting == b.waiting &&
-         a.waiting_gpus == b.waiting_gpus;
+         a.waiting_gpus == b.waiting_gpus &&
+         std::ranges::equal(a.types, b.types, [](const TypeRoom& x, const TypeRoom& y) {
+           return x.type == y.type && x.free == y.free && x.largest == y.largest;
+         });
 }
 
 }  // namespace
 
 /// Said again with each heartbeat until it is answered.
 void Step::greet(const PeerState& peer) {
-  tell(peer.peer.agent,
-       Hello{Role::agent, kOldestProtocol, s.config.protocol, {}, topology()});
+  tell(peer.peer.agent, Hello{Role::agent, kOldestProtocol, s.config.protocol, {}, topology()});
 }
 
 /// What this agent says that it has read. Those of the first protocol say nothing.
@@ -128,14 +131,19 @@ void Step::send_digests() {
   if (s.peers.size() < 2) return;
   const Timers& timers = s.config.timers;
   const Occupancy& gpus = s.ledger.gpus();
-  Digest digest;
+  Digest& digest = s.news;
   digest.fence = s.fence();
   digest.gpus = gpus.gpus().size();
   digest.free = gpus.free_count();
   digest.largest_free_server = gpus.largest_free_server();
-  if (s.server_gpus > 0) digest.whole_free_servers = gpus.whole_free_count(s.server_gpus);
+  digest.whole_free_servers = s.server_gpus > 0 ? gpus.whole_free_count(s.server_gpus) : 0;
   digest.waiting = s.waiting_jobs;
   digest.waiting_gpus = s.waiting_gpus;
+  s.free_now.sync(gpus);
+  s.free_now.rooms(digest.types);
+  const auto summary = s.policy->summary();
+  digest.summary.assign(summary.begin(), summary.begin() + std::min<std::ptrdiff_t>(
+                                                               std::ssize(summary), kMostSummary));
 
   const bool periodic = timers.digest < Duration::max();
   const Duration refresh = periodic ? timers.digest * kRefreshDigests : Duration::max();

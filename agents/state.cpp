@@ -126,6 +126,7 @@ void AgentState::enter_waiting(const Job& job, bool blocked) {
   view.failed_rounds = job.failed_rounds;
   view.blocked = blocked;
   view.forwards = job.forwards;
+  view.offered = job.offered;
   ++waiting_jobs;
   waiting_gpus += job.spec->gpus();
   waiting.add(std::move(view));

@@ -18,6 +18,7 @@
 #include "agents/output.h"
 #include "agents/waiting_list.h"
 #include "base/rng.h"
+#include "policies/candidates_free.h"
 #include "policies/policy.h"
 #include "policies/running_index.h"
 
@@ -183,8 +184,8 @@ struct AgentState {
   const Topology& topology;
   const SpeedModel& speed;
   std::shared_ptr<Policy> policy;  ///< shared by clones
-  Rng rng;         ///< jitter
-  Rng policy_rng;  ///< handed to the policy
+  Rng rng;                         ///< jitter
+  Rng policy_rng;                  ///< handed to the policy
   Partition partition;
   std::uint32_t server_gpus = 0;  ///< of the partition's commonest server
   struct Supply {
@@ -237,6 +238,8 @@ struct AgentState {
   // Flock.
   std::vector<PeerState> peers;  ///< by AgentId; this agent too, unused
   std::optional<Digest> told;    ///< the last one sent
+  Digest news;                   ///< scratch of send_digests()
+  FreeServers free_now;          ///< follows the ledger where there are others to tell
   Instant told_at = Instant::min();
   std::vector<RemoteDigest> others;  ///< scratch of decide()
   LocalHealth health;
@@ -254,7 +257,7 @@ struct AgentState {
   Instant beat = kNever;
   Instant look = kNever;  ///< decide again, whatever has changed
   Instant digest_look = kNever;
-  Instant now;  ///< of the last step
+  Instant now;              ///< of the last step
   std::uint64_t pings = 0;  ///< above all of earlier lives, whose answers may still be on their way
   std::uint64_t digests = 0;
   std::vector<Message> loop;  ///< what this agent says to itself

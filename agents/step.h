@@ -73,7 +73,7 @@ struct Step {
   void on_home(NodeId from, const Progress& progress);
 
   // gang.cpp: rounds over several partitions, up to starting
-  bool open_round(Job& job, const Placement& local);
+  bool open_round(Job& job, const Placement& local, std::optional<GpuTypeId> type);
   void choose(Job& job);
   void send_reserves(Job& job);
   void send_commits(Job& job);

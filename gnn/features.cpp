@@ -120,6 +120,21 @@ void situation_features(const View& view, Candidates& candidates, const Remainin
   out[15] = static_cast<float>(queue.smaller);
 }
 
+void forward_features(const JobView& job, const Destination& to, double best, double queue,
+                      std::span<float> out) {
+  STARLING_CHECK(out.size() == Features::kForward);
+  out[0] = 1;
+  out[1] = part(to.speed, best);
+  out[2] = to.starts ? 1.0F : 0.0F;
+  out[3] = to.one_server ? 1.0F : 0.0F;
+  out[4] = static_cast<float>(to.free);
+  out[5] = static_cast<float>(to.open);
+  out[6] = static_cast<float>(std::log1p(to.queue));
+  out[7] = static_cast<float>(std::log1p(to.queue) - std::log1p(queue));
+  out[8] = log2_5(1.0 + job.forwards);
+  out[Features::kRuleFaster] = out[Features::kRuleWaits] = 0;
+}
+
 void crossed_features(std::span<const float> situation, std::span<const float> option,
                       std::span<float> out) {
   STARLING_CHECK(out.size() == Features::kCrossed);

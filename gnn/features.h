@@ -6,13 +6,16 @@
 
 #include "gnn/encoder_net.h"
 #include "policies/candidates.h"
+#include "policies/elsewhere.h"
 #include "policies/smart_greedy_times.h"
 
 namespace starling {
 
 /// What the actor is told of a decision: the job and the queue once, and every option. All values
 /// are of the order of 1. An option's row is
-///   [situation, option, crossed, embedding of the place, of the partition, of the others]
+///   [situation, option, crossed, forward, embedding of the place, of the partition, of the others]
+/// For going to another agent the option is waiting, as it may wait there, and `others` is what
+/// that agent said of its partition; in all other rows it is the mean of all of them.
 struct Features {
   /// Gang (log2 / 5), part of the partition; waited and served (log s / 12); jobs and GPUs waiting,
   /// GPUs ahead; free, doubly used and busy part of the GPUs; work left (guess; log s / 12), known
@@ -28,7 +31,14 @@ struct Features {
   /// the free part, gang, time waited, smaller gangs, work left; sharing, net gain, harm and type
   /// speed with the GPUs wanted by the queue.
   static constexpr std::size_t kCrossed = 10;
-  static constexpr std::size_t kOwn = kSituation + kOption + kCrossed;  ///< without embeddings
+  /// Of going to another agent, zero for all other options: goes; speed alone of the type there, of
+  /// the best; free GPUs enough, and on one server; free part of the type, part that may be joined;
+  /// GPUs wanted there, and less those wanted here, for each GPU; times forwarded; the rule goes
+  /// there although the job could start here; it goes there if the job would wait here.
+  static constexpr std::size_t kForward = 11;
+  static constexpr std::size_t kRuleFaster = 9, kRuleWaits = 10;  ///< of these
+  static constexpr std::size_t kForwardAt = kSituation + kOption + kCrossed;
+  static constexpr std::size_t kOwn = kForwardAt + kForward;  ///< without embeddings
   static constexpr std::size_t kRow =
       kOwn + EncoderNet::kPlace + EncoderNet::kWidth + EncoderNet::kWidth;
   static constexpr double kPicky = 0.3;
@@ -48,7 +58,11 @@ void situation_features(const View& view, Candidates& candidates, const Remainin
                         const Wish& wish, const JobView& job, const QueueView& queue,
                         std::span<float> out);
 
-/// From the other two.
+/// `best`: the job's best speed anywhere; `queue`: GPUs wanted here for each GPU. The rule's two
+/// are left at 0.
+void forward_features(const JobView& job, const Destination& to, double best, double queue,
+                      std::span<float> out);
+/// From situation and option.
 void crossed_features(std::span<const float> situation, std::span<const float> option,
                       std::span<float> out);
 

@@ -9,8 +9,7 @@ void LifChoices::start_here(const View& view, Trial& trial, std::vector<Decision
   PlacementPolicy::start_here(view, trial, out);
 }
 
-std::optional<Placement> LifChoices::choose(const View& view, const Wish& wish,
-                                            const JobView& job) {
+PlacementPolicy::Answer LifChoices::choose(const View& view, const Wish& wish, const JobView& job) {
   find_places(candidates_, wish, options_);
   if (options_.empty()) return std::nullopt;
   const bool picky = threshold_ > 0 && busy(view);

@@ -20,8 +20,7 @@ class LifChoices final : public PlacementPolicy {
 
  protected:
   void start_here(const View& view, Trial& trial, std::vector<Decision>& out) override;
-  [[nodiscard]] std::optional<Placement> choose(const View& view, const Wish& wish,
-                                                const JobView& job) override;
+  [[nodiscard]] Answer choose(const View& view, const Wish& wish, const JobView& job) override;
 
  private:
   PolicyFacts facts_;

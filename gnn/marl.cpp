@@ -15,9 +15,23 @@ Marl::Marl(const PolicyFacts& facts, const QueueOptions& options, PolicyNet net)
   if (net_.has_encoder()) encoder_.emplace(net_.encoder());
 }
 
+std::vector<Decision> Marl::decide(const View& view, const Trigger& trigger, Rng& rng) {
+  std::vector<Decision> out = PlacementPolicy::decide(view, trigger, rng);
+  if (encoder_ && !view.others.empty()) {  // what they are told is what has been decided
+    encoder_->sync(view, candidates_);
+    synced_ = true;
+  }
+  return out;
+}
+
+std::span<const float> Marl::summary() const {
+  return synced_ ? encoder_->partition() : std::span<const float>{};
+}
+
 void Marl::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
   remaining_.learn(candidates_.residents().ended());
   count_queue();
+  read_others(view);
   if (chooser_ != nullptr) chooser_->begin(view);
   PlacementPolicy::start_here(view, trial, out);
 }
@@ -43,14 +57,38 @@ QueueView Marl::queue_of(const Wish& wish) const {
 
 void Marl::passed_over(const QueueEntry& entry) { ahead_gpus_ += entry.gpus; }
 
+namespace {
+
+/// What another agent said, if it is an embedding of ours: nothing that it sends breaks a score.
+void add_summary(std::span<const float> summary, float part, std::span<float> out) {
+  constexpr float kMost = 100;
+  if (summary.size() != EncoderNet::kWidth) return;
+  for (std::size_t i = 0; i < summary.size(); ++i)
+    out[i] += part * (std::isfinite(summary[i]) ? std::clamp(summary[i], -kMost, kMost) : 0.0F);
+}
+
+}  // namespace
+
+void Marl::read_others(const View& view) {
+  std::ranges::fill(others_, 0.0F);
+  const auto said = std::ranges::count_if(
+      view.others, [](const RemoteDigest& d) { return d.summary.size() == EncoderNet::kWidth; });
+  if (!encoder_ || said == 0) return;
+  for (const RemoteDigest& d : view.others)
+    add_summary(d.summary, 1.0F / static_cast<float>(said), others_);
+}
+
 void Marl::find_options(const View& view, const Wish& wish) {
   find_places(candidates_, wish, options_);
-  if (!options_.empty() && net_.waits() && busy(view)) options_.push_back(nullptr);
+  places_ = options_.size();
+  options_.resize(places_ + destinations_.size(), nullptr);
+  const bool may_wait = net_.waits() && (busy(view) || later_);
+  if (!options_.empty() && (may_wait || places_ == 0)) options_.push_back(nullptr);
 }
 
 void Marl::fill_rows(const View& view, const Wish& wish, const JobView& job) {
   rows_.resize(options_.size() * Features::kRow);
-  const double alone = candidates_.alone(wish, empty());
+  const double alone = best_alone(wish);
   for (std::size_t i = 0; i < options_.size(); ++i) {
     const std::span<float> row = std::span(rows_).subspan(i * Features::kRow, Features::kRow);
     if (i == 0) {
@@ -64,26 +102,56 @@ void Marl::fill_rows(const View& view, const Wish& wish, const JobView& job) {
     crossed_features(row.first(Features::kSituation),
                      row.subspan(Features::kSituation, Features::kOption),
                      row.subspan(Features::kSituation + Features::kOption, Features::kCrossed));
+    std::ranges::fill(row.subspan(Features::kForwardAt, Features::kForward), 0.0F);
     const std::span<float> embeddings = row.subspan(Features::kOwn);
     std::ranges::fill(embeddings, 0.0F);
     if (!encoder_) continue;
     if (options_[i] != nullptr)
       encoder_->place(view.topology, options_[i]->placement, embeddings.first(EncoderNet::kPlace));
     std::ranges::copy(encoder_->partition(), embeddings.begin() + EncoderNet::kPlace);
-    std::ranges::copy(others_, embeddings.begin() + EncoderNet::kPlace + EncoderNet::kWidth);
+    const auto others = embeddings.subspan(EncoderNet::kPlace + EncoderNet::kWidth);
+    if (i < places_ || i >= places_ + destinations_.size()) {
+      std::ranges::copy(others_, others.begin());
+    } else {
+      add_summary(destinations_[i - places_].summary, 1, others);
+    }
   }
+  fill_forwards(wish, job, alone);
 }
 
-std::optional<Placement> Marl::choose(const View& view, const Wish& wish, const JobView& job) {
+void Marl::fill_forwards(const Wish& wish, const JobView& job, double best) {
+  if (destinations_.empty()) return;
+  const auto row = [&](std::size_t i) {
+    return std::span(rows_).subspan(i * Features::kRow + Features::kForwardAt, Features::kForward);
+  };
+  for (std::size_t i = 0; i < destinations_.size(); ++i)
+    forward_features(job, destinations_[i], best, queue_, row(places_ + i));
+  const auto mark = [&](const Destination* to, std::size_t feature) {
+    if (to != nullptr)
+      row(places_ + static_cast<std::size_t>(to - destinations_.data()))[feature] = 1;
+  };
+  std::optional<std::int64_t> least;
+  const double enough = Features::kPicky * wish.gpus * best * static_cast<double>(kGpu);
+  for (std::size_t i = 0; i < places_; ++i) {
+    const Candidate& place = *options_[i];
+    if (static_cast<double>(place.gain) >= enough && (!least || place.slowdown < *least))
+      least = place.slowdown;
+  }
+  if (least) mark(better_elsewhere(wish, least), Features::kRuleFaster);
+  mark(better_elsewhere(wish, std::nullopt), Features::kRuleWaits);
+}
+
+PlacementPolicy::Answer Marl::choose(const View& view, const Wish& wish, const JobView& job) {
   find_options(view, wish);
   if (options_.empty()) return std::nullopt;
   if (encoder_) encoder_->sync(view, candidates_);
+  synced_ = encoder_.has_value();
   fill_rows(view, wish, job);
   scores_.resize(options_.size());
   net_.score(rows_, scores_);
   const bool sane = std::ranges::all_of(scores_, [](float x) { return std::isfinite(x); });
-  const Choice choice{view,     wish,  job,    candidates_, encoder_ ? &*encoder_ : nullptr,
-                      options_, rows_, scores_};
+  const Choice choice{view,     wish,  job,     candidates_,  encoder_ ? &*encoder_ : nullptr,
+                      options_, rows_, scores_, destinations_};
   std::size_t best = 0;
   if (!sane) {
     best = thresholded_choice(choice, Features::kPicky);
@@ -92,7 +160,8 @@ std::optional<Placement> Marl::choose(const View& view, const Wish& wish, const 
   } else {
     best = best_of(scores_);
   }
-  reasons_.note(job.spec->id, view.now, options_, scores_, best);
+  reasons_.note(job.spec->id, view.now, options_, destinations_, scores_, best);
+  if (const Destination* there = choice.destination(best)) return Answer(there);
   if (options_[best] == nullptr) return std::nullopt;
   return options_[best]->placement;
 }
@@ -105,13 +174,31 @@ void find_places(Candidates& candidates, const Wish& wish, std::vector<const Can
   }
 }
 
+std::size_t Choice::places() const {
+  const auto none = std::ranges::find(options, nullptr);
+  return static_cast<std::size_t>(none - options.begin());
+}
+
+const Destination* Choice::destination(std::size_t option) const {
+  const std::size_t first = places();
+  return option >= first && option - first < destinations.size() ? &destinations[option - first]
+                                                                 : nullptr;
+}
+
 std::size_t best_of(std::span<const float> scores) {
   return static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin());
 }
 
 std::size_t thresholded_choice(const Choice& choice, double threshold) {
   constexpr std::size_t net_gain = Features::kSituation + 3;
-  const bool may_wait = choice.options.back() == nullptr;
+  const bool may_wait = choice.may_wait();
+  const auto ruled = [&](std::size_t feature) -> std::optional<std::size_t> {
+    for (std::size_t i = choice.places(); i < choice.places() + choice.destinations.size(); ++i) {
+      if (choice.rows[i * Features::kRow + Features::kForwardAt + feature] > 0) return i;
+    }
+    return std::nullopt;
+  };
+  if (const auto faster = ruled(Features::kRuleFaster)) return *faster;
   std::size_t best = choice.options.size() - 1;
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < choice.options.size(); ++i) {
@@ -123,6 +210,7 @@ std::size_t thresholded_choice(const Choice& choice, double threshold) {
     least = option->slowdown;
     best = i;
   }
+  if (best >= choice.places()) return ruled(Features::kRuleWaits).value_or(best);
   return best;
 }
 

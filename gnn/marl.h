@@ -18,10 +18,18 @@ struct Choice {
   const Wish& wish;
   const JobView& job;
   Candidates& candidates;
-  const Encoder* encoder;                     ///< null where the net has none
-  std::span<const Candidate* const> options;  ///< null: the job waits; the last one, if it may
-  std::span<const float> rows;                ///< [options, Features::kRow]
+  const Encoder* encoder;  ///< null where the net has none
+  /// Null: the job goes to one of `destinations`, in their order behind the places, or waits; that
+  /// is the last one, if it may.
+  std::span<const Candidate* const> options;
+  std::span<const float> rows;  ///< [options, Features::kRow]
   std::span<const float> scores;
+  std::span<const Destination> destinations = {};
+
+  [[nodiscard]] std::size_t places() const;
+  [[nodiscard]] bool may_wait() const { return options.size() > places() + destinations.size(); }
+  /// Null: that option is none of going elsewhere.
+  [[nodiscard]] const Destination* destination(std::size_t option) const;
 };
 
 /// Every place that Candidates has for the job, those on free GPUs first, each once.
@@ -29,7 +37,7 @@ void find_places(Candidates& candidates, const Wish& wish, std::vector<const Can
 /// The index of the largest, the first of equals.
 [[nodiscard]] std::size_t best_of(std::span<const float> scores);
 /// What `lif:threshold=T` does among the same options: the least slowdown among those that add T of
-/// the job's best speed, or waiting. An index of choice.options.
+/// the job's best speed, another agent, or waiting. An index of choice.options.
 [[nodiscard]] std::size_t thresholded_choice(const Choice& choice, double threshold);
 
 /// Sees every decision and may make it: for training, and for search.
@@ -44,27 +52,34 @@ class Chooser {
 
 /// The learned policy. For every waiting job, in the order of arrival, the net scores the places of
 /// Candidates and waiting, and the best score wins; ties go to the first. Where nobody runs there
-/// is no waiting. With neighbours it does as every queue policy (Cooperation); the partition's
-/// embedding is its summary to them.
+/// is no waiting. With neighbours each of Elsewhere's destinations is an option too; the
+/// partition's embedding is its summary to them.
 class Marl final : public PlacementPolicy {
  public:
   Marl(const PolicyFacts& facts, const QueueOptions& options, PolicyNet net);
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
   /// It outlives this. Null: the best score wins.
   void set_chooser(Chooser* chooser) noexcept { chooser_ = chooser; }
+  [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
+                                             Rng& rng) override;
+  [[nodiscard]] std::span<const float> summary() const override;
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
     return reasons_.explain(job);
   }
 
  protected:
   void start_here(const View& view, Trial& trial, std::vector<Decision>& out) override;
-  [[nodiscard]] std::optional<Placement> choose(const View& view, const Wish& wish,
-                                                const JobView& job) override;
+  [[nodiscard]] Answer choose(const View& view, const Wish& wish, const JobView& job) override;
   void passed_over(const QueueEntry& entry) override;
+  [[nodiscard]] std::optional<double> pickiness() const override {
+    return net_.waits() ? std::optional(Features::kPicky) : std::nullopt;
+  }
 
  private:
   void find_options(const View& view, const Wish& wish);
   void fill_rows(const View& view, const Wish& wish, const JobView& job);
+  void fill_forwards(const Wish& wish, const JobView& job, double best);
+  void read_others(const View& view);
   void count_queue();
   [[nodiscard]] QueueView queue_of(const Wish& wish) const;
 
@@ -79,6 +94,8 @@ class Marl final : public PlacementPolicy {
   std::vector<std::uint32_t> by_size_;  // waiting jobs whose gang has fewer than 2^(i+1) GPUs
   double waiting_gpus_ = 0, ahead_gpus_ = 0;
   std::size_t waiting_jobs_ = 0;
+  std::size_t places_ = 0;  // of options_, the first ones
+  bool synced_ = false;     // the encoder has seen the partition
 };
 
 }  // namespace starling

@@ -65,6 +65,74 @@ TEST_CASE("a net that answers no numbers leaves the decision to the rule") {
   CHECK(world.hash.value() != run(topology, trace, speed, rule).hash.value());
 }
 
+/// Two agents whose digests carry `summary`; what the first decides.
+std::uint64_t decisions_under(std::vector<float> summary, float weight) {
+  GeneratorOptions generate;
+  generate.groups = {{2, "P100"}, {2, "V100"}};
+  generate.gpus_per_server = 4;
+  const Topology topology = generate_leaf_spine(generate).value();
+  const CrowdedSpeed speed(topology);
+  Weights weights = plain_weights();
+  auto& first = weights.tensors.at("actor.0.weight").values;
+  for (std::size_t i = first.size() - EncoderNet::kWidth; i < first.size(); ++i) first[i] = weight;
+  Rng random(8);
+  for (const auto& [name, in] :
+       {std::pair{"gpu", EncoderNet::kGpu}, std::pair{"island", 18U}, std::pair{"socket", 16U},
+        std::pair{"server", 22U}, std::pair{"tree", 20U}, std::pair{"inside", 32U},
+        std::pair{"place", 32U}, std::pair{"group", 48U}}) {
+    Tensor layer{{EncoderNet::kWidth, in}, std::vector<float>(EncoderNet::kWidth * in)};
+    for (float& value : layer.values) value = static_cast<float>(random.normal() * 0.1);
+    weights.tensors["encoder." + std::string(name) + ".weight"] = layer;
+    weights.tensors["encoder." + std::string(name) + ".bias"] = {
+        {EncoderNet::kWidth}, std::vector<float>(EncoderNet::kWidth)};
+  }
+  Marl marl(kFacts, QueueOptions{}, PolicyNet::make(weights).value());
+  CHECK(marl.summary().empty());
+  Occupancy gpus(topology, {0, 2}, 2);
+  gpus.take(Placement{GpuId{0}});
+  const Trace trace = battery_trace(Rng(4), 6, topology);
+  std::vector<JobView> waiting(1), running(1);
+  JobSpec small = trace.jobs[0].spec, other = trace.jobs[1].spec;
+  small.workers = other.workers = small.gpus_per_worker = other.gpus_per_worker = 1;
+  small.gpu_types = other.gpu_types = {};
+  waiting[0].spec = &small;
+  running[0].spec = &other;
+  running[0].placement = {GpuId{0}};
+  running[0].order = 1;
+  waiting[0].order = 2;
+  const GpuTypeId v100 = topology.server(ServerId{2}).gpu_type;
+  const TypeRoom room{v100, 8, 4, 0};
+  // The second one has nothing to go to, and says zeros.
+  const std::vector<float> zeros(EncoderNet::kWidth);
+  std::vector<RemoteDigest> others(2);
+  others[0] = {AgentId{1}, PartitionId{1}, 8, 8, 4, 2, 0, 0, Instant{}, {2, 4}};
+  others[0].types = std::span(&room, 1);
+  others[0].summary = summary;
+  others[1].agent = AgentId{2};
+  others[1].summary = zeros;
+  const View view{topology, gpus, waiting, running, others, speed, Instant{}, AgentId{0}};
+  Rng rng(1);
+  const auto decisions = marl.decide(view, {}, rng);
+  CHECK(marl.summary().size() == EncoderNet::kWidth);
+  REQUIRE(decisions.size() == 1);
+  return decisions.front().index();
+}
+
+TEST_CASE("what another agent says of its partition counts only if it is an embedding") {
+  constexpr std::size_t kStart = 0, kForward = 3;
+  const std::vector<float> good(EncoderNet::kWidth, 1.0F);
+  // The row of going there sees that agent's words, all others the mean of both.
+  CHECK(decisions_under(good, 10) == kForward);
+  CHECK(decisions_under(good, -10) == kStart);
+  std::vector<float> bad = good;
+  CHECK(decisions_under(std::vector<float>(EncoderNet::kWidth + 1, 1.0F), 10) == kStart);
+  CHECK(decisions_under({}, 10) == kStart);
+  std::ranges::fill(bad, std::numeric_limits<float>::quiet_NaN());
+  CHECK(decisions_under(bad, 10) == kStart);
+  std::ranges::fill(bad, std::numeric_limits<float>::max());
+  CHECK(decisions_under(bad, 10) == kForward);
+}
+
 TEST_CASE("the reasons of a decision name the options, best first, and the one taken") {
   Candidate free, shared;
   free.placement = {GpuId{4}, GpuId{5}};
@@ -78,7 +146,7 @@ TEST_CASE("the reasons of a decision name the options, best first, and the one t
   Reasons reasons;
   const JobId job{1, 7};
   CHECK(reasons.explain(job).empty());
-  reasons.note(job, Instant{} + std::chrono::seconds(30), options, scores, 1);
+  reasons.note(job, Instant{} + std::chrono::seconds(30), options, {}, scores, 1);
   const auto lines = reasons.explain(job);
   REQUIRE(lines.size() == 4);
   CHECK(lines[0] == "policy: 3 options at 30 s, the best 3 by score:");
@@ -88,7 +156,7 @@ TEST_CASE("the reasons of a decision name the options, best first, and the one t
   CHECK(lines[3].find("beside one job") != std::string::npos);
   CHECK(lines[3].find("others lose 0.80 GPUs, the slowest runs at 0.60") != std::string::npos);
   for (std::uint32_t other = 0; other < Reasons::kKept; ++other)
-    reasons.note(JobId{2, other + 1}, Instant{}, options, scores, 0);
+    reasons.note(JobId{2, other + 1}, Instant{}, options, {}, scores, 0);
   CHECK(reasons.explain(job).empty());
 }
 

@@ -25,7 +25,8 @@ const char* name_of(CandidateKind kind) {
 }  // namespace
 
 void Reasons::note(JobId job, Instant now, std::span<const Candidate* const> options,
-                   std::span<const float> scores, std::size_t taken) {
+                   std::span<const Destination> destinations, std::span<const float> scores,
+                   std::size_t taken) {
   if (ring_.empty()) ring_.resize(kKept);
   // The same job that waits on and on is one reason.
   const std::size_t last = (next_ + kKept - 1) % kKept;
@@ -35,6 +36,7 @@ void Reasons::note(JobId job, Instant now, std::span<const Candidate* const> opt
   reason.at = now;
   reason.options = static_cast<std::uint32_t>(options.size());
   reason.kept = 0;
+  std::size_t next = 0;  // of destinations
   for (std::size_t i = 0; i < options.size(); ++i) {
     Option option;
     option.score = scores[i];
@@ -47,6 +49,12 @@ void Reasons::note(JobId job, Instant now, std::span<const Candidate* const> opt
       option.harm = static_cast<float>(static_cast<double>(c->harm()) / static_cast<double>(kGpu));
       for (const Candidate::Loss& loss : c->losses)
         option.slowest = std::min(option.slowest, static_cast<float>(loss.after));
+    } else if (next < destinations.size()) {
+      option.leaves = true;
+      option.starts = destinations[next].starts;
+      option.first_gpu = destinations[next].to.value;
+      option.own = static_cast<float>(destinations[next].speed);
+      ++next;
     } else {
       option.waits = true;
     }
@@ -78,6 +86,10 @@ std::vector<std::string> Reasons::explain(JobId job) const {
     const char* const mark = o.taken ? "taken" : "     ";
     if (o.waits) {
       std::snprintf(text, sizeof text, "  %s %+8.3f  wait", mark, static_cast<double>(o.score));
+    } else if (o.leaves) {
+      std::snprintf(text, sizeof text, "  %s %+8.3f  go to agent %u, which %s: speed alone %.2f",
+                    mark, static_cast<double>(o.score), o.first_gpu,
+                    o.starts ? "has room" : "has no room", static_cast<double>(o.own));
     } else {
       std::snprintf(text, sizeof text,
                     "  %s %+8.3f  %s, %u from GPU %u: own speed %.2f, others lose %.2f GPUs, the "

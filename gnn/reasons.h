@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "policies/candidates.h"
+#include "policies/elsewhere.h"
 
 namespace starling {
 
@@ -17,15 +17,16 @@ class Reasons {
  public:
   static constexpr std::size_t kKept = 1024, kOptions = 4;
 
-  /// `options`: null is waiting. `taken`: an index of it.
+  /// As in Choice. `taken`: an index of `options`.
   void note(JobId job, Instant now, std::span<const Candidate* const> options,
-            std::span<const float> scores, std::size_t taken);
+            std::span<const Destination> destinations, std::span<const float> scores,
+            std::size_t taken);
   /// A line for the decision and one for each option, best score first; nothing: not kept.
   [[nodiscard]] std::vector<std::string> explain(JobId job) const;
 
  private:
   struct Option {
-    bool waits = false, taken = false;
+    bool waits = false, leaves = false, starts = false, taken = false;
     CandidateKind kind = CandidateKind::tight;
     std::uint32_t first_gpu = 0, gpus = 0;
     float score = 0, own = 0, harm = 0, slowest = 1;

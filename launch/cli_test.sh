@@ -155,7 +155,7 @@ expect 2 "no folder nodir; make it" topology draw t.yaml -o nodir/t.svg
 expect 2 "no folder nodir; make it" workload show w.csv --plot nodir/w.html
 expect 2 "must end in .html" workload show w.csv --plot w.png
 expect 2 "give a trace in CSV" workload show nosuch.csv
-expect 2 "no experiment and no run lies there" report .
+expect 2 "no experiment, no run and no training lies there" report .
 expect 2 "exclude each other" fit --data . --json --constants
 [ ! -e no.yaml ] && [ ! -e no.csv ] || fail "wrong input left a file"
 expect 2 "--nodes FILE is missing" pack --pods pods.csv
@@ -199,6 +199,12 @@ for file in summary.json jobs.csv report.html; do [ -s "sim.out/$file" ] || fail
 cp sim.out/report.html report.before
 expect 0 "wrote sim.out/report.html" report sim.out
 cmp -s report.before sim.out/report.html || fail "report: the page of a run is another one made anew"
+mkdir trained
+echo '{"stage": 0, "name": "imitate", "validation": 0.01, "kept": true, "seconds": 4}' >trained/train.jsonl
+expect 0 "+1.0 %" report trained
+[ -s trained/report.html ] || fail "report: no page of a training"
+echo '{"stage": 0, "iteration"' >>trained/train.jsonl
+expect 2 "trained/train.jsonl: line 2 is no record of training" report trained
 [ "$(wc -l <sim.out/jobs.csv)" -eq 101 ] || fail "jobs.csv does not have 100 jobs"
 "$starling" sim --topology t.yaml --trace w.csv --agents 2 --json >a.json 2>a.err || fail "sim --json: $(cat a.err)"
 "$starling" sim --topology t.yaml --trace w.csv --agents 2 --json >b.json 2>/dev/null

@@ -72,7 +72,7 @@ void FreeServers::read(std::uint32_t server) {
     joinable += gpus_->tenants(gpu) == 1 && gpus_->has_room(gpu) ? 1U : 0U;
   }
   if (joinable == joinable_[s]) return;
-  joinable_[s] = joinable;
+  set_open(s, joinable);
   note(s);
 }
 
@@ -86,7 +86,7 @@ void FreeServers::take(const Placement& placement) {
     planned_list_.push_back(gpu);
     if (free) move(s, free_[s] - 1);
     if (!shared) continue;
-    free ? ++joinable_[s] : --joinable_[s];
+    set_open(s, free ? joinable_[s] + 1 : joinable_[s] - 1);
     if (!free) note(s);
   }
 }
@@ -104,6 +104,25 @@ void FreeServers::move(std::uint32_t server, std::uint32_t to) {
   if (kind_of_[server] != 0) in(kinds_[kind_of_[server]]);
   free_[server] = to;
   note(server);
+}
+
+void FreeServers::set_open(std::uint32_t server, std::uint32_t to) {
+  Kind& kind = kinds_[kind_of_[server]];
+  kind.open = kind.open + to - joinable_[server];
+  joinable_[server] = to;
+}
+
+void FreeServers::rooms(std::vector<TypeRoom>& out) const {
+  out.clear();
+  for (std::uint32_t k = kinds() > 1 ? 1 : 0; k < kinds() && out.size() < kMostTypeRooms; ++k) {
+    const Kind& kind = kinds_[k];
+    std::uint32_t largest = kind.free == 0 ? 0 : largest_server(k);
+    for (; largest > 0; --largest) {
+      const BitmapTree& servers = kind.by_free[largest];
+      if (servers.next(0) < servers.size()) break;
+    }
+    out.push_back({kind.type, kind.free, largest, kind.open});
+  }
 }
 
 void FreeServers::note(std::uint32_t server) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "interference/speed.h"
+#include "policies/type_room.h"
 #include "topology/bitmap_tree.h"
 #include "topology/occupancy.h"
 
@@ -31,6 +32,8 @@ class FreeServers {
   [[nodiscard]] GpuTypeId type(std::uint32_t kind) const { return kinds_[kind].type; }
   [[nodiscard]] std::uint32_t free_count(std::uint32_t kind) const { return kinds_[kind].free; }
   [[nodiscard]] std::uint32_t free_on(std::uint32_t server) const { return free_[server]; }
+  /// What there is of every type, ascending by type.
+  void rooms(std::vector<TypeRoom>& out) const;
   /// Grows whenever the number of free GPUs of a server changes, or of those that one job has and
   /// another may join.
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
@@ -74,7 +77,7 @@ class FreeServers {
     std::vector<BitmapTree> by_free;        // by_free[k]: servers with exactly k free
     std::vector<std::uint32_t> servers_of;  // servers_of[k]: servers of k GPUs
     std::map<std::uint32_t, std::uint32_t> rack_free;
-    std::uint32_t free = 0;
+    std::uint32_t free = 0, open = 0;
   };
   struct Part {
     std::uint32_t server, gpus;
@@ -84,6 +87,7 @@ class FreeServers {
   void read(std::uint32_t server);
   void note(std::uint32_t server);
   void move(std::uint32_t server, std::uint32_t to);
+  void set_open(std::uint32_t server, std::uint32_t to);
   [[nodiscard]] static std::uint32_t whole(std::uint32_t gpus, std::uint32_t worker) {
     return worker <= 1 ? gpus : gpus / worker * worker;
   }

@@ -1,41 +1,157 @@
 #include "policies/candidates_policy.h"
 
+#include <algorithm>
+
 namespace starling {
 
 std::vector<Decision> PlacementPolicy::decide(const View& view, const Trigger& trigger, Rng& rng) {
   candidates_.sync(view, facts().shares_gpus);
+  if (pickiness()) elsewhere_.begin(view);
+  given_ = 0;
   return QueuePolicy::decide(view, trigger, rng);
 }
 
 void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
   refused_.resize(index_.looks(), 0);
+  refused_here_.resize(index_.looks(), 0);
+  const bool together = elsewhere_.any();
+  waiting_gpus_ = static_cast<double>(index_.total_gpus());
   const auto queue = index_.queue();
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const QueueEntry& entry = queue[i];
     if (taken_[i]) continue;
-    const std::uint64_t version = candidates_.version();
-    const bool hope = !entry.homeless && refused_[entry.look] != version;
+    // Those that have moved as often have as many ways left, but for who exactly refused them.
+    const std::uint64_t version = candidates_.version() + elsewhere_.version();
+    const JobView* job = nullptr;
+    if (together) job = &index_.job(entry);
+    const std::uint64_t state = together ? version * 64 + std::min(job->forwards, 63U) : version;
+    const bool hope = (!entry.homeless || together) && refused_[entry.look] != state;
     if (!hope && !options().strict) {
       passed_over(entry);
       continue;
     }
-    const JobView& job = index_.job(entry);
-    if (job.blocked) continue;
+    if (job == nullptr) job = &index_.job(entry);
+    if (job->blocked) continue;
     if (hope) {
-      const Wish wish = candidates_.wish(*job.spec, entry.look);
-      if (auto placement = choose(view, wish, job)) {
-        trial.take(*placement);
-        candidates_.start(job, *placement);
-        out.emplace_back(Start{job.spec->id, std::move(*placement)});
+      const Wish wish = candidates_.wish(*job->spec, entry.look);
+      later_ = false;
+      destinations_.clear();
+      if (together && given_ < Cooperation::kForwardsPerCall) {
+        tries_ = candidates_.sharing() && elsewhere_.may_try(*job);
+        queue_ = waiting_gpus_ / std::max(1U, view.gpus.gpus().size());
+        const JobProfile& profile = candidates_.residents().profile(wish.profile);
+        later_ = elsewhere_.find(view, entry, *job, wish, profile, *pickiness(), destinations_);
+      }
+      // The places here are those that it has refused, so only another agent can be news.
+      const bool leaves = later_ || !destinations_.empty();
+      const std::uint64_t here = candidates_.version() * 2 + (leaves ? 1 : 0);
+      if (together && refused_here_[entry.look] == here && alike(*job) &&
+          better_elsewhere(wish, std::nullopt) == nullptr) {
+        passed_over(entry);
+        continue;
+      }
+      Answer answer = choose(view, wish, *job);
+      if (answer.here) {
+        trial.take(*answer.here);
+        candidates_.start(*job, *answer.here);
+        out.emplace_back(Start{job->spec->id, std::move(*answer.here)});
+        taken_[i] = true;
+        waiting_gpus_ -= entry.gpus;
+        continue;
+      }
+      if (answer.there != nullptr) {
+        give_away(view, entry, *job, *answer.there, out);
         taken_[i] = true;
         continue;
       }
-      if (alike(job)) refused_[entry.look] = version;
+      if (alike(*job) && !later_) refused_[entry.look] = state;
+      refused_here_[entry.look] = here;
     }
     passed_over(entry);
     // A gang that no data centre of this size can hold must not stop everyone for good.
     if (options().strict && entry.gpus <= view.topology.gpu_count()) return;
   }
+}
+
+void PlacementPolicy::give_away(const View& view, const QueueEntry& entry, const JobView& job,
+                                const Destination& to, std::vector<Decision>& out) {
+  out.emplace_back(Forward{job.spec->id, to.to});
+  elsewhere_.give(view, to, entry.gpus);
+  waiting_gpus_ -= entry.gpus;
+  ++given_;
+}
+
+double PlacementPolicy::best_alone(const Wish& wish) {
+  const double here = candidates_.alone(wish, empty());
+  if (!later_ && destinations_.empty()) return here;
+  return std::max(here, elsewhere_.best(wish, candidates_.residents().profile(wish.profile)));
+}
+
+const Destination* PlacementPolicy::better_elsewhere(const Wish& wish,
+                                                     std::optional<std::int64_t> slowdown) {
+  if (destinations_.empty()) return nullptr;
+  constexpr double kForever = std::numeric_limits<double>::infinity();
+  const double here_now =
+      slowdown ? static_cast<double>(*slowdown) / static_cast<double>(kGpu) : kForever;
+  if (const Destination* faster = Elsewhere::faster(destinations_, here_now)) return faster;
+  if (slowdown) return nullptr;
+  const double here = candidates_.alone(wish, empty());
+  const bool enough = here > 0 && here >= pickiness().value_or(0) * best_alone(wish);
+  return Elsewhere::better_queue(destinations_, enough ? here : 0, queue_, tries_);
+}
+
+void PlacementPolicy::cooperate(const View& view, Trial& trial, std::vector<Decision>& out) {
+  if (!elsewhere_.any()) return QueuePolicy::cooperate(view, trial, out);
+  std::erase_if(spreads_, [&](const Tried& tried) { return tried.again <= view.now; });
+  const auto queue = index_.queue();
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const QueueEntry& entry = queue[i];
+    if (taken_[i] || entry.gpus == 1) continue;
+    if (!entry.homeless && view.now - entry.submitted < Cooperation::kPatience) continue;
+    const JobView& job = index_.job(entry);
+    if (job.blocked || !spread(view, entry, job, trial, out)) continue;
+    taken_[i] = true;
+    return;
+  }
+}
+
+/// Asks the flock for GPUs of the fastest type of which it has enough in all.
+bool PlacementPolicy::spread(const View& view, const QueueEntry& entry, const JobView& job,
+                             Trial& trial, std::vector<Decision>& out) {
+  const auto tried = [&](const Tried& t) { return t.order == entry.order; };
+  if (std::any_of(spreads_.begin(), spreads_.end(), tried)) return false;
+  const Wish wish = candidates_.wish(*job.spec, entry.look);
+  const JobProfile& profile = candidates_.residents().profile(wish.profile);
+  const double least = std::max(*pickiness() * elsewhere_.best(wish, profile), 1e-9);
+  const FreeServers& free = candidates_.free();
+  double best = 0;
+  GpuTypeId type;
+  std::uint32_t kind = free.kinds();
+  for (const GpuTypeId t : elsewhere_.types()) {
+    const double speed = elsewhere_.speeds().alone(wish, profile, t);
+    if (speed < least || speed <= best) continue;
+    std::uint32_t k = free.kinds() > 1 ? 1 : 0;
+    while (k < free.kinds() && free.type(k) != t) ++k;
+    const std::uint64_t here = k < free.kinds() ? free.free_count(k) : 0;
+    if (here + elsewhere_.free_of(t) < entry.gpus) continue;
+    best = speed;
+    type = t;
+    kind = k;
+  }
+  if (best <= 0) return false;
+  // Refusals count against the job's limit of failed rounds, so asking around slows down.
+  spreads_.push_back(
+      {entry.order, later(view.now, until_next_round(job.spec->id, job.failed_rounds))});
+  Placement share;
+  if (kind < free.kinds()) {
+    const std::uint32_t worker = std::max(wish.worker, 1U);
+    std::uint32_t some = std::min(free.free_count(kind), entry.gpus) / worker * worker;
+    for (; some > 0 && share.empty(); some -= worker)
+      share = free.tight(kind, some, worker).value_or(Placement{});
+  }
+  if (!share.empty()) trial.take(share);
+  out.emplace_back(Spread{job.spec->id, std::move(share), type});
+  return true;
 }
 
 }  // namespace starling

@@ -2,16 +2,19 @@
 
 #include <memory>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "policies/candidates.h"
+#include "policies/elsewhere.h"
 #include "policies/queue_policy.h"
 
 namespace starling {
 
-/// A policy of family A: in the order of arrival every waiting job gets a place or is passed over.
-/// What it does is choose(). A look that got no place is not asked about again until something
-/// changes.
+/// A policy of family A: in the order of arrival every waiting job gets a place, goes to another
+/// partition, or is passed over. What it does is choose(). A look that got nothing is not asked
+/// about again until something changes, here or in a digest.
 class PlacementPolicy : public QueuePolicy {
  public:
   explicit PlacementPolicy(const QueueOptions& options, bool follow = false)
@@ -20,18 +23,30 @@ class PlacementPolicy : public QueuePolicy {
                                              Rng& rng) override;
 
  protected:
+  /// What to do with a job: start it there, give it to that agent, or, empty, let it wait.
+  struct Answer {
+    Answer(std::nullopt_t) {}
+    Answer(Placement placement) : here(std::move(placement)) {}
+    Answer(std::optional<Placement> placement) : here(std::move(placement)) {}
+    explicit Answer(const Destination* destination) : there(destination) {}
+    std::optional<Placement> here;
+    const Destination* there = nullptr;
+  };
+
   [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
   [[nodiscard]] bool idle(const View& view) const override {
-    return view.gpus.free_count() == 0 && !candidates_.room_to_share();
+    return view.gpus.free_count() == 0 && !candidates_.room_to_share() && !elsewhere_.any();
   }
   [[nodiscard]] bool fits_empty(const JobSpec& job) const override {
     return candidates_.fits(job, empty());
   }
   void start_here(const View& view, Trial& trial, std::vector<Decision>& out) override;
+  void cooperate(const View& view, Trial& trial, std::vector<Decision>& out) override;
 
-  /// Where the job starts now; nothing: it waits.
-  [[nodiscard]] virtual std::optional<Placement> choose(const View& view, const Wish& wish,
-                                                        const JobView& job) = 0;
+  [[nodiscard]] virtual Answer choose(const View& view, const Wish& wish, const JobView& job) = 0;
+  /// The least part of a job's best speed that a place must add, for policies that know speeds:
+  /// their jobs go where they are fastest. None: Cooperation moves them, by free GPUs.
+  [[nodiscard]] virtual std::optional<double> pickiness() const { return std::nullopt; }
   /// Whether a refusal stands for all that look like the job, until something changes.
   [[nodiscard]] virtual bool alike(const JobView&) const { return true; }
   /// Called of every job that waits on, in the order of the queue.
@@ -39,10 +54,36 @@ class PlacementPolicy : public QueuePolicy {
   /// Somebody runs here, so a job that waits will see a change.
   [[nodiscard]] static bool busy(const View& view) { return view.gpus.busy_count() > 0; }
 
+  /// Speed of the job alone on the best GPUs that it could have, here or, for those that know
+  /// speeds, elsewhere while it may still go there.
+  [[nodiscard]] double best_alone(const Wish& wish);
+  /// What a policy that knows speeds does beyond its own partition: `slowdown` is that of the place
+  /// that the job would start in here (in millionths), none: it would wait.
+  [[nodiscard]] const Destination* better_elsewhere(const Wish& wish,
+                                                    std::optional<std::int64_t> slowdown);
+
   Candidates candidates_;
+  Elsewhere elsewhere_;
+  std::vector<Destination> destinations_;  ///< of the job in choose()
+  bool later_ = false;  ///< that job may go elsewhere once its time here has come
+  double queue_ = 0;    ///< GPUs wanted by those that wait here, for each GPU
 
  private:
-  std::vector<std::uint64_t> refused_;  // by look: the version of candidates_ at that time
+  void give_away(const View& view, const QueueEntry& entry, const JobView& job,
+                 const Destination& to, std::vector<Decision>& out);
+  [[nodiscard]] bool spread(const View& view, const QueueEntry& entry, const JobView& job,
+                            Trial& trial, std::vector<Decision>& out);
+
+  std::vector<std::uint64_t> refused_;       // by look: when nothing was found, see start_here()
+  std::vector<std::uint64_t> refused_here_;  // of that, no place here
+  bool tries_ = false;                       // that job may go to see who is there to share with
+  std::uint32_t given_ = 0;                  // in this call
+  double waiting_gpus_ = 0;                  // those that wait here and were not given away
+  struct Tried {
+    std::uint64_t order;
+    Instant again;
+  };
+  std::vector<Tried> spreads_;  // gangs that asked around lately
 };
 
 }  // namespace starling

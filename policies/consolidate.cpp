@@ -68,8 +68,7 @@ class Consolidating final : public PlacementPolicy {
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
 
  protected:
-  [[nodiscard]] std::optional<Placement> choose(const View&, const Wish& wish,
-                                                const JobView&) override {
+  [[nodiscard]] Answer choose(const View&, const Wish& wish, const JobView&) override {
     const FreeServers& free = candidates_.free();
     std::vector<std::uint32_t> kinds = candidates_.kinds(*wish.spec);
     if (wish.spec->gpu_types.empty()) kinds = {0};

@@ -14,18 +14,18 @@ Duration backoff(std::uint32_t n, Duration most) {
   return std::min<Duration>(std::chrono::seconds(1LL << std::min(n - 1, 20U)), most);
 }
 
-/// When to ask around again after `failed` rounds. Never in step with another gang: two that both
-/// need the whole flock would be in each other's way every time, for ever.
-Duration until_next_round(JobId job, std::uint32_t failed) {
-  const Duration wait = backoff(failed + 1, std::chrono::minutes(30));
-  return wait + wait / 1024 * static_cast<std::int64_t>(mix64(job.lo ^ mix64(failed)) & 1023U);
-}
-
 std::uint64_t per_mille(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : part * 1000 / whole;
 }
 
 }  // namespace
+
+Duration forward_backoff(std::uint32_t n) { return backoff(n, std::chrono::minutes(10)); }
+
+Duration until_next_round(JobId job, std::uint32_t failed) {
+  const Duration wait = backoff(failed + 1, std::chrono::minutes(30));
+  return wait + wait / 1024 * static_cast<std::int64_t>(mix64(job.lo ^ mix64(failed)) & 1023U);
+}
 
 bool Cooperation::begin(const View& view, const Shape& shape) {
   rooms_.clear();
@@ -125,7 +125,7 @@ Cooperation::Room* Cooperation::home_for(const View& view, const QueueEntry& ent
 }
 
 bool Cooperation::may_move(const View& view, const QueueEntry& entry, const JobView& job) const {
-  return view.now - entry.since >= backoff(job.forwards, std::chrono::minutes(10));
+  return view.now - entry.since >= forward_backoff(job.forwards);
 }
 
 void Cooperation::forward(const View& view, Room& room, const QueueEntry& entry, const JobView& job,

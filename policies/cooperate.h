@@ -8,6 +8,13 @@
 
 namespace starling {
 
+/// How long a job that was forwarded n times stays before the next time: 2^(n-1) s, at most ten
+/// minutes.
+[[nodiscard]] Duration forward_backoff(std::uint32_t n);
+/// When a gang may ask around again after `failed` rounds. Never in step with another gang: two
+/// that both need the whole flock would be in each other's way every time, for ever.
+[[nodiscard]] Duration until_next_round(JobId job, std::uint32_t failed);
+
 /// What a queue policy with neighbours does with the jobs that cannot start here.
 ///
 /// * A job that another partition can start now, by its digest, is forwarded there.

@@ -25,10 +25,21 @@ class Lif final : public PlacementPolicy {
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
 
  protected:
-  [[nodiscard]] std::optional<Placement> choose(const View& view, const Wish& wish,
-                                                const JobView&) override {
-    const bool picky = threshold_ > 0 && busy(view);
-    const double least = picky ? threshold_ * wish.gpus * candidates_.alone(wish, empty()) : 0;
+  [[nodiscard]] Answer choose(const View& view, const Wish& wish, const JobView&) override {
+    const bool leaves = later_ || !destinations_.empty();
+    const Candidate* best = find_best(wish, threshold_ > 0 && (busy(view) || leaves));
+    const auto slowdown = best == nullptr ? std::nullopt : std::optional(best->slowdown);
+    if (const Destination* there = better_elsewhere(wish, slowdown)) return Answer(there);
+    if (best == nullptr && !busy(view) && !later_) best = find_best(wish, false);
+    if (best == nullptr) return std::nullopt;
+    return best->placement;
+  }
+
+  [[nodiscard]] std::optional<double> pickiness() const override { return threshold_; }
+
+ private:
+  [[nodiscard]] const Candidate* find_best(const Wish& wish, bool picky) {
+    const double least = picky ? threshold_ * wish.gpus * best_alone(wish) : 0;
     const auto good = [&](const Candidate& c) {
       return !picky || static_cast<double>(c.gain) >= least * static_cast<double>(kGpu);
     };
@@ -40,11 +51,9 @@ class Lif final : public PlacementPolicy {
     };
     look_at(candidates_.exclusive(wish));
     if (best == nullptr || best->slowdown > 0) look_at(candidates_.shared(wish));
-    if (best == nullptr) return std::nullopt;
-    return best->placement;
+    return best;
   }
 
- private:
   PolicyFacts facts_;
   double threshold_;
 };

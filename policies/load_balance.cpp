@@ -29,8 +29,7 @@ class LoadBalance final : public PlacementPolicy {
     cooperation_.forward_to_emptier(view, index_, taken_, out);
   }
 
-  [[nodiscard]] std::optional<Placement> choose(const View& view, const Wish& wish,
-                                                const JobView&) override {
+  [[nodiscard]] Answer choose(const View& view, const Wish& wish, const JobView&) override {
     const FreeServers& free = candidates_.free();
     std::vector<std::uint32_t> kinds = candidates_.kinds(*wish.spec);
     if (wish.spec->gpu_types.empty()) kinds = {0};

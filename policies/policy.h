@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "base/time.h"
 #include "interference/speed.h"
+#include "policies/type_room.h"
 #include "topology/occupancy.h"
 #include "topology/topology.h"
 #include "workload/job.h"
@@ -29,6 +30,8 @@ struct JobView {
   Placement placement;              ///< running jobs only: its GPUs, also those of other partitions
   bool blocked = false;             ///< an attempt or a forward is under way: leave it alone
   std::uint32_t forwards = 0;       ///< homes that it has left so far
+  std::span<const AgentId> offered =
+      {};  ///< homes that this one has offered it to; none is tried twice
 };
 
 /// What another partition said of itself. A hint: nothing safe may depend on it.
@@ -42,6 +45,9 @@ struct RemoteDigest {
   std::uint32_t waiting = 0;             ///< jobs homed there that wait
   std::uint64_t waiting_gpus = 0;        ///< GPUs that those want
   Instant at;                            ///< when it arrived here
+  IndexRange servers = {};               ///< of the partition; empty: not known
+  std::span<const TypeRoom> types = {};  ///< ascending by type; empty: it does not say
+  std::span<const float> summary = {};   ///< of its policy (Policy::summary); empty: none
 };
 
 class RunningIndex;
@@ -77,10 +83,12 @@ struct Forward {
   AgentId to;
 };  ///< give the job a new home
 /// Ask other partitions for a share: `local` GPUs here, the rest from bids. The core runs the
-/// two-phase flow; the job stays waiting if anybody refuses.
+/// two-phase flow; the job stays waiting if anybody refuses. `type`: bids are asked for GPUs of
+/// that type alone.
 struct Spread {
   JobId job;
   Placement local;
+  std::optional<GpuTypeId> type = std::nullopt;
 };
 using Decision = std::variant<Start, Resize, Preempt, Forward, Spread>;
 
@@ -118,13 +126,17 @@ class Policy {
  public:
   virtual ~Policy() = default;
   [[nodiscard]] virtual const PolicyFacts& facts() const noexcept = 0;
-  /// Decisions in the order in which they are to be tried. Start decisions must leave room for each other.
+  /// Decisions in the order in which they are to be tried. Start decisions must leave room for each
+  /// other.
   [[nodiscard]] virtual std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                                      Rng& rng) = 0;
   /// GPUs to offer a gang of `want` that spans partitions, ascending, possibly fewer; empty: none.
   /// `gpus_per_worker` workers never straddle servers.
   [[nodiscard]] virtual Placement offer(const View& view, std::uint32_t want,
                                         std::uint32_t gpus_per_worker);
+  /// A few numbers that sum up the partition for the same policy elsewhere (RemoteDigest::summary),
+  /// at most kMostSummary; as of the last decide().
+  [[nodiscard]] virtual std::span<const float> summary() const { return {}; }
   /// Why it did with the job what it did last, a line each, for people; nothing if it does not keep
   /// that, or no longer.
   [[nodiscard]] virtual std::vector<std::string> explain(JobId) const { return {}; }

@@ -49,8 +49,12 @@ std::vector<Decision> QueuePolicy::decide(const View& view, const Trigger&, Rng&
   if (together) before_starts(view, out);
   Trial trial(planned_, view.gpus);
   if (!idle(view)) start_here(view, trial, out);
-  if (together) cooperation_.decide(view, *shape_, index_, taken_, trial, out);
+  if (together) cooperate(view, trial, out);
   return out;
+}
+
+void QueuePolicy::cooperate(const View& view, Trial& trial, std::vector<Decision>& out) {
+  cooperation_.decide(view, *shape_, index_, taken_, trial, out);
 }
 
 bool QueuePolicy::lies_here(const View& view, const Placement& placement) {

@@ -44,6 +44,8 @@ class QueuePolicy : public Policy {
   /// Before anything starts; marks what it deals with in `taken`.
   virtual void before_starts(const View&, std::vector<Decision>&) {}
   virtual void start_here(const View& view, Trial& trial, std::vector<Decision>& out);
+  /// After the starts, where there are others: what becomes of those that are not `taken_`.
+  virtual void cooperate(const View& view, Trial& trial, std::vector<Decision>& out);
 
   /// Must come before shape() and index_.sync() in a decide() of one's own.
   void learn_partition(const Occupancy& gpus);

@@ -36,20 +36,22 @@ class SmartGreedy final : public PlacementPolicy {
     PlacementPolicy::start_here(view, trial, out);
   }
 
-  [[nodiscard]] std::optional<Placement> choose(const View& view, const Wish& wish,
-                                                const JobView& job) override {
-    const bool picky = busy(view);
+  [[nodiscard]] Answer choose(const View& view, const Wish& wish, const JobView& job) override {
+    const bool picky = busy(view) || later_;
     const double work = remaining_.left(job);
-    const double least =
-        picky && threshold_ > 0
-            ? threshold_ * wish.gpus * candidates_.alone(wish, empty()) * static_cast<double>(kGpu)
-            : -kForever;
+    const double least = picky && threshold_ > 0
+                             ? threshold_ * wish.gpus * best_alone(wish) * static_cast<double>(kGpu)
+                             : -kForever;
     Cost start{kForever, nullptr};
     for (const Candidate* c : look(wish)) {
       if (static_cast<double>(c->gain) < least) continue;
       const double cost = time_of(view, *c, work);
       if (cost < start.seconds) start = {cost, c};
     }
+    const auto slowdown = [](const Candidate* c) {
+      return c == nullptr ? std::nullopt : std::optional(c->slowdown);
+    };
+    if (const Destination* d = better_elsewhere(wish, slowdown(start.where))) return Answer(d);
     if (start.where != nullptr && (!picky || !may_wait_)) return start.where->placement;
     double wait = kForever;
     std::uint32_t kind = kNowhere;
@@ -72,6 +74,7 @@ class SmartGreedy final : public PlacementPolicy {
   [[nodiscard]] bool alike(const JobView& job) const override {
     return job.spec->duration <= Duration::zero();
   }
+  [[nodiscard]] std::optional<double> pickiness() const override { return threshold_; }
   void passed_over(const QueueEntry& entry) override {
     if (const std::uint32_t kind = waits_for_[entry.look]; kind != kNowhere) {
       times_.promise(kind, entry.gpus);

@@ -12,6 +12,7 @@
 
 #include "base/hash.h"
 #include "interference/profile.h"
+#include "policies/candidates_free.h"
 #include "policies/packing.h"
 #include "policies/registry.h"
 #include "topology/partition.h"
@@ -67,8 +68,12 @@ class TestWorld {
       auto made = options.make ? options.make() : registry.make(policy).value();
       const std::uint32_t tenants = jobs_per_gpu(made->facts(), options.model != nullptr);
       sharing_ = tenants > 1;
-      Home home{p,  Occupancy(topology, p.servers, tenants), {},
-                {}, std::move(made), Rng(options.seed, p.id.value)};
+      Home home{p,
+                Occupancy(topology, p.servers, tenants),
+                {},
+                {},
+                std::move(made),
+                Rng(options.seed, p.id.value)};
       homes_.push_back(std::move(home));
     }
   }
@@ -226,9 +231,8 @@ class TestWorld {
 
   [[nodiscard]] bool beside(const Placement& a, const Placement& b) const {
     return std::any_of(a.begin(), a.end(), [&](GpuId x) {
-      return std::any_of(b.begin(), b.end(), [&](GpuId y) {
-        return topology_.server_of(x) == topology_.server_of(y);
-      });
+      return std::any_of(b.begin(), b.end(),
+                         [&](GpuId y) { return topology_.server_of(x) == topology_.server_of(y); });
     });
   }
 
@@ -254,8 +258,10 @@ class TestWorld {
     return speed().scaling(profile) * speed().speed(profile, job.placement, neighbours).relative;
   }
 
-  [[nodiscard]] std::vector<RemoteDigest> digests(std::uint32_t me) const {
+  [[nodiscard]] std::vector<RemoteDigest> digests(std::uint32_t me,
+                                                  std::vector<std::vector<TypeRoom>>& rooms) const {
     std::vector<RemoteDigest> out;
+    rooms.resize(homes_.size());
     for (std::uint32_t h = 0; h < homes_.size(); ++h) {
       if (h == me) continue;
       const Home& home = homes_[h];
@@ -271,6 +277,11 @@ class TestWorld {
       d.waiting = static_cast<std::uint32_t>(home.waiting.size());
       for (const auto& [order, j] : home.waiting) d.waiting_gpus += jobs[j].spec.gpus();
       d.at = now_;
+      d.servers = home.partition.servers;
+      FreeServers free;
+      free.sync(home.gpus);
+      free.rooms(rooms[h]);
+      d.types = rooms[h];
       out.push_back(d);
     }
     return out;
@@ -301,6 +312,7 @@ class TestWorld {
 
   struct Views {
     std::vector<JobView> waiting, running;
+    std::vector<std::vector<TypeRoom>> rooms;
     std::vector<RemoteDigest> others;
   };
   Views views(std::uint32_t h) {
@@ -310,7 +322,7 @@ class TestWorld {
     if (facts.preemptive || facts.elastic || facts.needs_running) {
       for (const std::size_t j : homes_[h].running) v.running.push_back(view_of(j));
     }
-    v.others = digests(h);
+    v.others = digests(h, v.rooms);
     return v;
   }
 

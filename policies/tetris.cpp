@@ -33,8 +33,7 @@ class Tetris final : public PlacementPolicy {
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return kFacts; }
 
  protected:
-  [[nodiscard]] std::optional<Placement> choose(const View& view, const Wish& wish,
-                                                const JobView&) override {
+  [[nodiscard]] Answer choose(const View& view, const Wish& wish, const JobView&) override {
     follow(view);
     const Need need{wish.gpus, pressure(view, wish.spec->model)};
     std::vector<std::uint32_t> refused;

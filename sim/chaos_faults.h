@@ -115,6 +115,7 @@ class ChaosFaults {
   void mislead(World& world, Rng& rng, Dose dose);
   void drain(World& world, Rng& rng, Dose dose);
   void change_version(World& world, Rng& rng, Dose dose);
+  [[nodiscard]] bool near_misled(const World& world, NodeId node) const;
 
   void heal(World& world);
   [[nodiscard]] static Duration outage(Rng& rng);

@@ -78,8 +78,18 @@ void ChaosFaults::drain(World& world, Rng& rng, Dose) {
 /// A rolling restart that stops half way, goes back, and is gone on with.
 void ChaosFaults::change_version(World& world, Rng& rng, Dose) {
   const NodeId node = any_server(rng);
-  world.set_protocol(node, rng.chance(0.5) ? kOldestProtocol : kNewestProtocol);
+  const std::uint16_t protocol = rng.chance(0.5) ? kOldestProtocol : kNewestProtocol;
+  if (!near_misled(world, node)) world.set_protocol(node, protocol);
   kill(world, rng, node);
+}
+
+/// The previous protocol does not say which topology a node has read, so nothing would tell.
+bool ChaosFaults::near_misled(const World& world, NodeId node) const {
+  for (std::uint32_t e = 0; e < world.executors(); ++e) {
+    if (!world.misled(e)) continue;
+    if (node == executor_node(e) || node == agent_node(AgentId{e / executors_each_})) return true;
+  }
+  return false;
 }
 
 /// Its servers have other numbers of GPUs there. Its journal tells it, or its owner, which works
@@ -88,7 +98,14 @@ void ChaosFaults::mislead(World& world, Rng& rng, Dose) {
   const std::uint32_t executor = rng.below(world.executors());
   const Duration lasts = outage(rng);
   const Executor* core = world.executor(executor);
-  if (core == nullptr) return;
+  const AgentId owner{executor / executors_each_};
+  const Agent* theirs = world.agent(owner);
+  const auto present = [&](NodeId node, std::uint16_t now) {
+    return std::min(world.protocol(node), now) >= kNewestProtocol;
+  };
+  if (core == nullptr || !present(executor_node(executor), core->config().protocol) ||
+      !present(agent_node(owner), theirs == nullptr ? kNewestProtocol : theirs->config().protocol))
+    return;
   const auto journal = world.disk(executor_node(executor)).recover();
   if (!journal) return;
   ExecutorConfig config = core->config();

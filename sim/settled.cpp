@@ -35,8 +35,7 @@ std::string disagrees_with(const AgentState& me, const AgentState& peer, const P
            ", and " + std::to_string(peer.ledger.free_count()) + " are";
   }
   if (me.now - view.watch.heard > 4 * me.config.timers.heartbeat)
-    return " has not heard from the owner of partition " +
-           std::to_string(peer.partition.id.value);
+    return " has not heard from the owner of partition " + std::to_string(peer.partition.id.value);
   return {};
 }
 
@@ -48,7 +47,8 @@ std::string left_over(World& world) {
   for (std::uint32_t a = 0; a < world.agents(); ++a) {
     const Agent* agent = world.agent(AgentId{a});
     if (agent == nullptr) return agent_text(a) + " is down";
-    if (const std::string left = left_at(agent->state()); !left.empty()) return agent_text(a) + left;
+    if (const std::string left = left_at(agent->state()); !left.empty())
+      return agent_text(a) + left;
   }
   for (std::uint32_t e = 0; e < world.executors(); ++e) {
     const std::string who = "executor " + std::to_string(e);
@@ -96,6 +96,23 @@ std::string beliefs(World& world, const AgentState& me) {
   return text;
 }
 
+/// Executors whose GPUs it does not give out, and what stands between them.
+std::string untrusted(World& world, const AgentState& me) {
+  std::string text;
+  for (const SeatState& seat : me.seats) {
+    if (seat.answered && !seat.watch.foreign) continue;
+    const std::uint32_t e = seat.seat.node.value - kFirstExecutor;
+    text += ", executor " + std::to_string(e) + " has not answered";
+    if (seat.watch.foreign) text += ", has read another topology";
+    text += ", was heard " + std::to_string(seconds(me.now - seat.watch.heard)) + " s ago";
+    const Executor* executor = world.executor(e);
+    text += executor == nullptr
+                ? " and is down"
+                : " and speaks protocol " + std::to_string(executor->config().protocol);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string unfinished(World& world) {
@@ -110,7 +127,7 @@ std::string unfinished(World& world) {
             " GPUs, " + std::to_string(state.ledger.free_count()) + " free, " +
             std::to_string(state.ledger.quarantined_count()) + " quarantined, " +
             std::to_string(state.ledger.drained_count()) + " drained, protocol " +
-            std::to_string(state.config.protocol) + beliefs(world, state);
+            std::to_string(state.config.protocol) + beliefs(world, state) + untrusted(world, state);
     for (const auto& [id, job] : state.jobs) {
       text += ", " + to_string(id) + " " + name_of(job.stage) + " for " +
               std::to_string(job.spec->gpus()) + " GPUs (" + job.trouble + ")";

@@ -245,6 +245,13 @@ void World::set_protocol(NodeId node, std::uint16_t protocol) {
   }
 }
 
+std::uint16_t World::protocol(NodeId node) const {
+  const std::size_t index = parts_->seat_of(node);
+  const std::size_t agents = parts_->agent_configs.size();
+  return index < agents ? parts_->agent_configs[index].protocol
+                        : parts_->executor_configs.at(index - agents).protocol;
+}
+
 void World::drain(ServerId server, bool drained, bool evict) {
   const auto frame = parts_->spy.encode({kNewestProtocol, Incarnation{1}, 1},
                                         SetDrain{server, drained, evict, ++parts_->drain_words});

@@ -95,7 +95,9 @@ class World {
   void cancel(JobId job);
   /// An agent or executor speaks as that version does from its next life on.
   void set_protocol(NodeId node, std::uint16_t protocol);
-  /// An operator's word to the owner of the server. It may get lost or be late; the last one counts.
+  [[nodiscard]] std::uint16_t protocol(NodeId node) const;  ///< of its next life
+  /// An operator's word to the owner of the server. It may get lost or be late; the last one
+  /// counts.
   void drain(ServerId server, bool drained, bool evict = false);
 
   /// The checker leaves this rule alone from now on.

@@ -118,6 +118,19 @@ TEST_CASE("what makes no sense is refused, with the reason") {
   CHECK(reason(Digest{f, 1, 8, 4, 5, 0, 0, 0}) == "Digest: largest_free_server: more than free");
   CHECK(reason(Digest{f, 1, 1U << 30U, 4, 1, 0, 0, 0}) ==
         "Digest: gpus: more than a data centre may have");
+  const auto digest = [&](std::vector<TypeRoom> types, std::vector<float> summary) {
+    return reason(Digest{f, 1, 8, 4, 4, 0, 0, 0, std::move(types), std::move(summary)});
+  };
+  const GpuTypeId v100{0}, p100{1};
+  CHECK(digest({{v100, 3, 2, 8}, {p100, 1, 1, 0}}, {1.5F, -2}).empty());
+  CHECK(digest({{p100, 3, 2, 0}, {v100, 1, 1, 0}}, {}) == "Digest: types: not ascending");
+  CHECK(digest({{v100, 5, 2, 0}}, {}) == "Digest: types: more than is free");
+  CHECK(digest({{v100, 1, 2, 0}}, {}) == "Digest: types: more than is free");
+  CHECK(digest({{v100, 1, 1, 9}}, {}) == "Digest: types: more than gpus");
+  CHECK(digest({}, {1, std::numeric_limits<float>::quiet_NaN()}) == "Digest: summary: not numbers");
+  CHECK(digest({}, {std::numeric_limits<float>::infinity()}) == "Digest: summary: not numbers");
+  CHECK(digest({}, std::vector<float>(kMostSummary + 1)) == "Digest: summary: too many");
+  CHECK(digest(std::vector<TypeRoom>(kMostTypeRooms + 1), {}) == "Digest: types: too many");
   CHECK(reason(Welcome{{PartitionId{4096}, Epoch{1}}}) == "Welcome: partition: out of range");
   CHECK(reason(Accepted{a.job, AgentId{99'999}}) == "Accepted: agent: out of range");
   CHECK(reason(Rejected{a.job, static_cast<Refusal>(200), ""}) == "Rejected: why: unknown");

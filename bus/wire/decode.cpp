@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "bus/roles.h"
@@ -153,6 +154,23 @@ class Decoder : public PartReader {
     if (m.free > m.gpus) fail("free: more than gpus");
     if (m.largest_free_server > m.free) fail("largest_free_server: more than free");
     if (m.whole_free_servers > m.free) fail("whole_free_servers: more than free");
+    if (t.types() != nullptr) {
+      if (t.types()->size() > kMostTypeRooms) return fail("types: too many"), m;
+      for (const TypeRoom* room : *t.types()) {
+        const starling::TypeRoom one{GpuTypeId{room->type()}, room->free(), room->largest(),
+                                     room->open()};
+        if (!m.types.empty() && !(m.types.back().type < one.type)) fail("types: not ascending");
+        if (one.free > m.free || one.largest > one.free) fail("types: more than is free");
+        if (one.open > m.gpus) fail("types: more than gpus");
+        m.types.push_back(one);
+      }
+    }
+    if (t.summary() != nullptr) {
+      if (t.summary()->size() > kMostSummary) return fail("summary: too many"), m;
+      m.summary.assign(t.summary()->begin(), t.summary()->end());
+      if (!std::ranges::all_of(m.summary, [](float x) { return std::isfinite(x); }))
+        fail("summary: not numbers");
+    }
     return m;
   }
   starling::Submit read(const Submit& t) {

@@ -41,8 +41,17 @@ class Encoder {
   auto body(const starling::Pong& m) { return CreatePong(b_, m.sequence, m.loop_lag_us); }
   auto body(const starling::Digest& m) {
     const Fence f = fence(m.fence);
+    fb::Offset<fb::Vector<const TypeRoom*>> types;
+    if (two_ && !m.types.empty()) {
+      TypeRoom* out = nullptr;
+      types = b_.CreateUninitializedVectorOfStructs(m.types.size(), &out);
+      for (const starling::TypeRoom& room : m.types)
+        *out++ = {room.type.value, room.free, room.largest, room.open};
+    }
+    fb::Offset<fb::Vector<float>> summary;
+    if (two_ && !m.summary.empty()) summary = b_.CreateVector(m.summary);
     return CreateDigest(b_, &f, m.version, m.gpus, m.free, m.largest_free_server,
-                        m.whole_free_servers, m.waiting, m.waiting_gpus);
+                        m.whole_free_servers, m.waiting, m.waiting_gpus, types, summary);
   }
   auto body(const starling::Submit& m) {
     return CreateSubmit(b_, spec(m.spec), m.client.value, ns(m.waited), ns(m.served), m.forwards);
@@ -115,8 +124,7 @@ class Encoder {
         m.finished, m.failed, m.forwards, m.cross_partition_gangs, m.preemptions, m.resizes,
         m.decisions, m.refused_frames, m.messages, m.decision_p50_us, m.decision_p99_us,
         static_cast<std::uint16_t>(later(m.protocol)), later(m.suspected), later(m.cut_off),
-        later(m.patience), later(m.drained), later(m.sick), servers, sick, speed,
-        later(m.foreign));
+        later(m.patience), later(m.drained), later(m.sick), servers, sick, speed, later(m.foreign));
   }
   auto body(const starling::BidRequest& m) {
     const AttemptId a = id(m.attempt);

@@ -103,7 +103,7 @@ class Expert final : public Chooser {
       const bool waits = std::find(order.begin(), order.begin() + options_.options, wait) !=
                          order.begin() + options_.options;
       order.resize(options_.options);
-      if (!waits && choice.options[wait] == nullptr) order.back() = wait;
+      if (!waits && choice.may_wait()) order.back() = wait;
     }
     std::vector<double> costs(choice.options.size(), std::numeric_limits<double>::infinity());
     double least = std::numeric_limits<double>::infinity(), most = 0;

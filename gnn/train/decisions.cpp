@@ -1,6 +1,5 @@
 #include "gnn/train/decisions.h"
 
-#include <iterator>
 #include <utility>
 
 namespace starling {
@@ -21,6 +20,11 @@ SeenDecision& SeenDecisions::add(const Choice& choice) {
   for (std::size_t i = 0; i < seen.options; ++i) {
     const auto row = choice.rows.subspan(i * Features::kRow, Features::kOwn);
     seen.own.insert(seen.own.end(), row.begin(), row.end());
+    if (choice.encoder != nullptr) {
+      const auto others =
+          choice.rows.subspan((i + 1) * Features::kRow - EncoderNet::kWidth, EncoderNet::kWidth);
+      seen.others.insert(seen.others.end(), others.begin(), others.end());
+    }
     if (choice.options[i] == nullptr) continue;
     for (const GpuId gpu : choice.options[i]->placement) {
       if (!shape.gpus.contains(gpu.value)) continue;
@@ -35,10 +39,14 @@ SeenDecision& SeenDecisions::add(const Choice& choice) {
 }
 
 void SeenDecisions::append(SeenDecisions other) {
-  const auto first = static_cast<std::uint32_t>(shapes.size());
-  std::ranges::copy(other.shapes, std::back_inserter(shapes));
+  std::vector<std::uint32_t> here(other.shapes.size());
+  for (const auto& [key, index] : other.known_) {
+    const auto [known, fresh] = known_.try_emplace(key, static_cast<std::uint32_t>(shapes.size()));
+    if (fresh) shapes.push_back(other.shapes[index]);
+    here[index] = known->second;
+  }
   for (SeenDecision& seen : other.all) {
-    seen.shape += first;
+    seen.shape = here[seen.shape];
     all.push_back(std::move(seen));
   }
 }

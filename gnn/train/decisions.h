@@ -15,9 +15,10 @@ namespace starling {
 /// One decision as it was seen, for a net to learn from: all that scores depend on, and what became
 /// of it or should have.
 struct SeenDecision {
-  std::uint32_t shape = 0;                                  ///< of SeenDecisions::shapes
-  GraphState graph;                                         ///< empty where the net has no encoder
-  std::vector<float> own;                                   ///< [options, Features::kOwn]
+  std::uint32_t shape = 0;    ///< of SeenDecisions::shapes
+  GraphState graph;           ///< empty where the net has no encoder
+  std::vector<float> own;     ///< [options, Features::kOwn]
+  std::vector<float> others;  ///< [options, EncoderNet::kWidth]; empty where the net has no encoder
   std::vector<std::vector<std::uint32_t>> servers, groups;  ///< by option: of its place
   std::uint32_t options = 0;
   std::uint32_t chosen = 0;   ///< by the policy that ran
@@ -31,7 +32,7 @@ struct SeenDecisions {
 
   /// Copies the decision; the caller fills in the rest.
   SeenDecision& add(const Choice& choice);
-  /// Those of another run behind these.
+  /// Those of another run behind these; the topologies of both are still there.
   void append(SeenDecisions other);
 
  private:

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <numeric>
-#include <optional>
 
 #include "base/rng.h"
 
@@ -77,6 +75,8 @@ Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios
   if (!genes) return genes.error();
   Vector x = genes.value().read(start);
   Adam adam(x.size());
+  Peers alone;
+  Peers& peers = options.peers == nullptr ? alone : *options.peers;
   Rng rng(options.seed, 0xe5);
   for (std::uint32_t g = 0; g < options.generations; ++g) {
     std::vector<std::size_t> which(scenarios.size());
@@ -90,22 +90,18 @@ Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios
 
     const std::size_t per = which.size();
     std::vector<double> logs(std::size_t{2} * options.pairs * per);
-    std::optional<Error> failed;
-    std::mutex mutex;
-    for_each_on(options.threads, logs.size(), [&](std::size_t i) {
-      const std::size_t scenario = which[i % per], side = i / per;
-      Vector at = x;
-      for (std::size_t k = 0; k < at.size(); ++k)
-        at[k] += (side % 2 == 0 ? 1 : -1) * steps[side / 2][k];
-      const auto run = run_scenario(scenarios[scenario], genes.value().with(start, at));
-      if (!run) {
-        const std::scoped_lock lock(mutex);
-        failed = run.error();
-        return;
-      }
-      logs[i] = std::log(figures(run.value()).avg_jct_s / base_jct[scenario]);
-    });
-    if (failed) return *failed;
+    const auto ran =
+        for_all(peers, options.threads, logs.size(), [&](std::size_t i) -> Result<Row> {
+          const std::size_t scenario = which[i % per], side = i / per;
+          Vector at = x;
+          for (std::size_t k = 0; k < at.size(); ++k)
+            at[k] += (side % 2 == 0 ? 1 : -1) * steps[side / 2][k];
+          const auto run = run_scenario(scenarios[scenario], genes.value().with(start, at));
+          if (!run) return run.error();
+          return Row{std::log(figures(run.value()).avg_jct_s / base_jct[scenario])};
+        });
+    if (!ran) return ran.error();
+    for (std::size_t i = 0; i < logs.size(); ++i) logs[i] = ran.value()[i].front();
     Vector gradient(x.size());
     for (std::size_t p = 0; p < options.pairs; ++p) {
       double difference = 0;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gnn/train/peers.h"
 #include "gnn/train/scenario.h"
 
 namespace starling {
@@ -23,11 +24,13 @@ struct EvolveOptions {
       0.15;  ///< log JCT by which two opposite steps differ at most: single runs are chaotic
   std::uint32_t threads = 2;
   std::uint64_t seed = 1;
+  Peers* peers = nullptr;  ///< null: alone
   std::function<void(std::uint32_t generation, double log_jct)> progress;
 };
 
 /// `base_jct`: of each scenario, what its JCT is measured against. `invalid`: a tensor that is not
-/// there, or a run that failed. Same seed, same weights, whatever the number of threads.
+/// there, or a run that failed. Same seed, same weights, whatever the number of threads
+/// and processes.
 [[nodiscard]] Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios,
                                      std::span<const double> base_jct,
                                      const EvolveOptions& options);

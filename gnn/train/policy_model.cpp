@@ -86,6 +86,14 @@ PolicyModel::PolicyModel(const Shape& shape, std::uint64_t seed)
   }
   dense("actor." + std::to_string(layer), in, 1, 0);
   add("skip", {static_cast<Index>(Features::kOwn)}, 0, rng);
+  // An untrained net leaves a job where it is unless the rule would not.
+  {
+    const torch::NoGradGuard values;
+    float* const forward = tensors_.at("skip").data_ptr<float>() + Features::kForwardAt;
+    forward[0] = -20;
+    forward[Features::kRuleFaster] = 60;
+    forward[Features::kRuleWaits] = 20.05F;
+  }
 }
 
 Result<PolicyModel> PolicyModel::from(const Weights& weights) {
@@ -131,12 +139,14 @@ PolicyModel::Batch PolicyModel::batch(const SeenDecisions& seen,
   constexpr auto own = static_cast<Index>(Features::kOwn);
   b.own = torch::zeros({b.decisions, b.options, own});
   b.mask = torch::zeros({b.decisions, b.options});
+  b.others = torch::zeros({b.decisions, b.options, W});
   std::vector<float> gpus, servers, server_part, group_part;
   std::vector<Index> server_of, server_row, group_of, group_row;
   const Index all_servers = b.shape->hosts.size(), all_groups = b.shape->islands.size();
   for (Index d = 0; d < b.decisions; ++d) {
     const SeenDecision& one = seen.all[which[static_cast<std::size_t>(d)]];
     std::copy(one.own.begin(), one.own.end(), b.own.data_ptr<float>() + d * b.options * own);
+    std::copy(one.others.begin(), one.others.end(), b.others.data_ptr<float>() + d * b.options * W);
     for (Index o = 0; o < one.options; ++o) {
       b.mask.data_ptr<float>()[d * b.options + o] = 1;
       const auto pairs = [&](const std::vector<std::uint32_t>& part, Index all,
@@ -213,7 +223,7 @@ PolicyModel::Embeddings PolicyModel::embed(const Batch& b) const {
   return {place, group, partition};
 }
 
-torch::Tensor PolicyModel::scores(const Batch& b) {
+torch::Tensor PolicyModel::scores(const Batch& b) const {
   torch::Tensor place = torch::zeros({b.decisions * b.options, W});
   torch::Tensor group = torch::zeros({b.decisions * b.options, W});
   torch::Tensor whole = torch::zeros({b.decisions, W});
@@ -226,10 +236,9 @@ torch::Tensor PolicyModel::scores(const Batch& b) {
     whole = e.whole;
   }
   const torch::Tensor each = whole.unsqueeze(1).expand({b.decisions, b.options, W});
-  torch::Tensor x = torch::cat(
-      {b.own, place.view({b.decisions, b.options, W}), group.view({b.decisions, b.options, W}),
-       each, torch::zeros({b.decisions, b.options, W})},
-      2);
+  torch::Tensor x = torch::cat({b.own, place.view({b.decisions, b.options, W}),
+                                group.view({b.decisions, b.options, W}), each, b.others},
+                               2);
   for (std::size_t i = 0;; ++i) {
     const std::string name = "actor." + std::to_string(i);
     x = torch::linear(x, tensors_.at(name + ".weight"), tensors_.at(name + ".bias"));

@@ -35,6 +35,7 @@ class PolicyModel {
   struct Batch {
     torch::Tensor gpus, servers;  // [B, G, kGpu], [B, S, kServer]
     torch::Tensor own, mask;      // [B, O, kOwn], [B, O]: 1 where there is an option
+    torch::Tensor others;         // [B, O, W]
     torch::Tensor server_of, server_row, server_part;  // of each pair (option, server)
     torch::Tensor group_of, group_row, group_part;     // the same of GPU groups
     const GraphShape* shape = nullptr;
@@ -42,7 +43,7 @@ class PolicyModel {
   };
   [[nodiscard]] Batch batch(const SeenDecisions& seen, std::span<const std::uint32_t> which) const;
   /// [B, O]; very low where there is no option.
-  [[nodiscard]] torch::Tensor scores(const Batch& batch);
+  [[nodiscard]] torch::Tensor scores(const Batch& batch) const;
 
   [[nodiscard]] std::vector<torch::Tensor> parameters() const;
   [[nodiscard]] bool has_encoder() const { return tensors_.contains("encoder.gpu.weight"); }

@@ -24,6 +24,7 @@ struct Scenario {
   std::uint32_t agents = 1;
   std::uint64_t seed = 1;
   SpeedChoice speed = {};  ///< what agents ask; the world has physics of its own
+  double load = 0;         ///< offered; for the order of a curriculum
 };
 
 /// A Chooser for each agent of the run; null: the net decides alone.

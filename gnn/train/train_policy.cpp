@@ -20,7 +20,10 @@ class Training {
  public:
   Training(const std::vector<Scenario>& training, const std::vector<Scenario>& validation,
            const TrainPolicyOptions& options)
-      : training_(training), validation_(validation), options_(options) {}
+      : training_(training),
+        validation_(validation),
+        options_(options),
+        peers_(options.peers == nullptr ? alone_ : *options.peers) {}
 
   Result<TrainedPolicy> run() {
     TrainedPolicy out;
@@ -32,15 +35,19 @@ class Training {
       if (!value) return value.error();
       started_ = value.value();
     }
-    const std::size_t first = options_.resume ? resume(out) : 0;
-    log_.open(options_.folder / "train.jsonl",
-              first > 0 ? std::ios::app : std::ios::out | std::ios::trunc);
+    const auto resumed = resume(out);
+    if (!resumed) return resumed.error();
+    const std::size_t first = resumed.value();
+    const auto going_on = first > 0 || (options_.resume && fs::exists(checkpoint(0, "progress")));
+    if (peers_.first()) {
+      log_.open(options_.folder / "train.jsonl",
+                going_on ? std::ios::app : std::ios::out | std::ios::trunc);
+    }
     for (stage_ = first; stage_ < options_.stages.size(); ++stage_) {
       auto made = std::visit([&](const auto& stage) { return take(stage, out.weights); },
                              options_.stages[stage_]);
       if (!made) return made.error();
-      if (Status s = save_weights(checkpoint(stage_, "made"), made.value()); !s.ok())
-        return s.error();
+      if (Status s = save(checkpoint(stage_, "made"), made.value()); !s.ok()) return s.error();
       auto value = validate(made.value());
       if (!value) return value.error();
       const double before = out.validation.empty() ? started_ : out.validation.back();
@@ -53,7 +60,7 @@ class Training {
            << std::endl;
       out.weights.notes["hash"] = options_.hash;
       out.weights.notes["validation"] = std::to_string(out.validation.back());
-      if (Status s = save_weights(checkpoint(stage_), out.weights); !s.ok()) return s.error();
+      if (Status s = save(checkpoint(stage_), out.weights); !s.ok()) return s.error();
       say(1, "validation " + std::to_string(value.value()) + (better ? "" : ", not kept"));
     }
     out.seconds = elapsed();
@@ -64,15 +71,32 @@ class Training {
   [[nodiscard]] fs::path checkpoint(std::size_t stage, const std::string& what = "stage") const {
     return options_.folder / (what + "-" + std::to_string(stage) + ".weights");
   }
-  std::size_t resume(TrainedPolicy& out) const {
-    for (std::size_t stage = options_.stages.size(); stage-- > 0;) {
-      auto weights = load_weights(checkpoint(stage));
+  Status save(const fs::path& file, const Weights& weights) const {
+    return peers_.first() ? save_weights(file, weights) : done();
+  }
+  /// The stage to begin with. The first process knows; the others hear its weights.
+  Result<std::size_t> resume(TrainedPolicy& out) const {
+    std::string mine;
+    for (std::size_t s = options_.stages.size(); options_.resume && peers_.first() && s-- > 0;) {
+      auto weights = load_weights(checkpoint(s));
       if (!weights || weights.value().note("hash") != options_.hash) continue;
-      out.weights = std::move(weights).value();
-      out.validation.assign(stage + 1, std::stod(out.weights.note("validation", "0")));
-      return stage + 1;
+      weights.value().notes["stages"] = std::to_string(s + 1);
+      const auto bytes = weights_bytes(weights.value());
+      if (!bytes) return bytes.error();
+      mine.assign(reinterpret_cast<const char*>(bytes.value().data()), bytes.value().size());
+      break;
     }
-    return 0;
+    const auto all = peers_.gather(mine);
+    if (!all) return all.error();
+    const std::string& text = all.value().front();
+    if (text.empty()) return 0;
+    auto weights = parse_weights(std::as_bytes(std::span(text)));
+    if (!weights) return weights.error();
+    out.weights = std::move(weights).value();
+    const std::size_t stages = std::stoul(out.weights.note("stages", "0"));
+    out.weights.notes.erase("stages");
+    out.validation.assign(stages, std::stod(out.weights.note("validation", "0")));
+    return stages;
   }
   [[nodiscard]] double elapsed() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
@@ -101,34 +125,49 @@ class Training {
   }
 
   Status measure_yardstick() {
-    train_jct_.resize(training_.size());
-    valid_jct_.resize(validation_.size());
-    return all(training_.size() + validation_.size(), [&](std::size_t i) -> Status {
-      const bool trains = i < training_.size();
-      const std::size_t at = trains ? i : i - training_.size();
-      const auto run = run_rule(trains ? training_[at] : validation_[at], options_.yardstick);
-      if (!run) return run.error();
-      (trains ? train_jct_ : valid_jct_)[at] = figures(run.value()).avg_jct_s;
-      return done();
-    });
+    const std::size_t trains = training_.size();
+    const auto rows = for_all(
+        peers_, options_.threads, trains + validation_.size(), [&](std::size_t i) -> Result<Row> {
+          const auto run =
+              run_rule(i < trains ? training_[i] : validation_[i - trains], options_.yardstick);
+          if (!run) return run.error();
+          Row row{figures(run.value()).avg_jct_s};
+          if (i >= trains) return row;
+          for (const JobRow& job : run.value().jobs) {
+            if (job.finish_s < 0) continue;
+            row.push_back(job.submit_s);
+            row.push_back(job.finish_s);
+          }
+          return row;
+        });
+    if (!rows) return rows.error();
+    for (std::size_t i = 0; i < rows.value().size(); ++i) {
+      const Row& row = rows.value()[i];
+      (i < trains ? train_jct_ : valid_jct_).push_back(row.front());
+      if (i >= trains) continue;
+      std::vector<std::pair<double, double>> jobs;
+      for (std::size_t k = 1; k + 1 < row.size(); k += 2) jobs.emplace_back(row[k], row[k + 1]);
+      yardsticks_.push_back({row.front(), JobsOverTime(jobs)});
+    }
+    return done();
   }
 
   Result<double> validate(const Weights& weights) {
-    std::vector<double> logs(validation_.size());
-    const Status ran = all(validation_.size(), [&](std::size_t i) -> Status {
-      const auto run = run_scenario(validation_[i], weights);
-      if (!run) return run.error();
-      logs[i] = std::log(figures(run.value()).avg_jct_s / valid_jct_[i]);
-      return done();
-    });
-    if (!ran.ok()) return ran.error();
+    const auto rows =
+        for_all(peers_, options_.threads, validation_.size(), [&](std::size_t i) -> Result<Row> {
+          const auto run = run_scenario(validation_[i], weights);
+          if (!run) return run.error();
+          return Row{std::log(figures(run.value()).avg_jct_s / valid_jct_[i])};
+        });
+    if (!rows) return rows.error();
     double sum = 0;
-    for (std::size_t i = 0; i < logs.size(); ++i) {
+    for (std::size_t i = 0; i < validation_.size(); ++i) {
+      const double log_jct = rows.value()[i].front();
       log_ << "{\"stage\": " << stage_ << ", \"validation\": \"" << validation_[i].name
-           << "\", \"log jct\": " << logs[i] << "}\n";
-      sum += logs[i];
+           << "\", \"log jct\": " << log_jct << "}\n";
+      sum += log_jct;
     }
-    return sum / static_cast<double>(std::max<std::size_t>(1, logs.size()));
+    return sum / static_cast<double>(std::max<std::size_t>(1, validation_.size()));
   }
 
   /// Runs of the stage, drawn so that each scenario comes about equally often.
@@ -241,6 +280,7 @@ class Training {
     EvolveOptions options = stage.options;
     options.threads = options_.threads;
     options.seed = options_.seed + stage_;
+    options.peers = &peers_;
     options.progress = [&](std::uint32_t generation, double log_jct) {
       log_ << "{\"stage\": " << stage_ << ", \"generation\": " << generation
            << ", \"log jct\": " << log_jct << ", \"seconds\": " << elapsed() << "}" << std::endl;
@@ -250,19 +290,45 @@ class Training {
     return evolve(start, training_, train_jct_, options);
   }
 
+  Result<Weights> take(const ActorCriticStage& stage, const Weights& start) {
+    ActorCriticOptions options = stage.options;
+    options.threads = options_.threads;
+    options.seed = options_.seed + stage_;
+    options.peers = &peers_;
+    options.progress = checkpoint(stage_, "progress");
+    options.hash = options_.hash;
+    options.resume = options_.resume;
+    options.report = [&](const ActorCriticOptions::Report& r) {
+      log_ << "{\"stage\": " << stage_ << ", \"iteration\": " << r.iteration
+           << ", \"log jct\": " << r.log_jct << ", \"agreement\": " << r.agreement
+           << ", \"entropy\": " << r.entropy << ", \"critic error\": " << r.critic_error
+           << ", \"explained\": " << r.explained << ", \"divergence\": " << r.divergence
+           << ", \"clipped\": " << r.clipped << ", \"decisions\": " << r.decisions
+           << ", \"scenarios\": " << r.scenarios << ", \"seconds\": " << elapsed() << "}"
+           << std::endl;
+      say(static_cast<double>(r.iteration + 1) / options.iterations,
+          "iteration " + std::to_string(r.iteration + 1) + ", log JCT " +
+              std::to_string(r.log_jct));
+    };
+    return actor_critic(start, training_, yardsticks_, options);
+  }
+
   const std::vector<Scenario>&training_, &validation_;
   const TrainPolicyOptions& options_;
   std::size_t stage_ = 0;
   double started_ = 1e9;  // validation of what training began with
   std::ofstream log_;
+  Peers alone_;
+  Peers& peers_;
   std::vector<double> train_jct_, valid_jct_;
+  std::vector<Yardstick> yardsticks_;  // of the training scenarios
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace
 
 std::string name_of(const TrainStage& stage) {
-  static constexpr const char* kNames[] = {"imitate", "expert", "evolve"};
+  static constexpr const char* kNames[] = {"imitate", "expert", "evolve", "actor-critic"};
   return kNames[stage.index()];
 }
 

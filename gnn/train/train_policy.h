@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "gnn/train/actor_critic.h"
 #include "gnn/train/collect.h"
 #include "gnn/train/evolve.h"
 #include "gnn/train/fit_policy.h"
@@ -33,7 +34,11 @@ struct ExpertStage {
 struct EvolveStage {
   EvolveOptions options;
 };
-using TrainStage = std::variant<ImitateStage, ExpertStage, EvolveStage>;
+/// Learn from whole runs by what each decision led to.
+struct ActorCriticStage {
+  ActorCriticOptions options;
+};
+using TrainStage = std::variant<ImitateStage, ExpertStage, EvolveStage, ActorCriticStage>;
 [[nodiscard]] std::string name_of(const TrainStage& stage);
 
 struct TrainPolicyOptions {
@@ -43,9 +48,10 @@ struct TrainPolicyOptions {
   std::string yardstick = "lif:threshold=0.3";
   std::uint64_t seed = 1;
   std::uint32_t threads = 2;
+  Peers* peers = nullptr;  ///< null: alone; else the first one writes into the folder
   /// Checkpoints stage-N.weights (made-N: what the stage made, kept or not) and the log
   /// train.jsonl; resumed from the last one that is there
-  /// and has the same `hash`.
+  /// and has the same `hash`; an actor-critic goes on within its stage, from progress-N.weights.
   std::filesystem::path folder;
   std::string hash;  ///< of configuration and data
   bool resume = false;
@@ -60,7 +66,8 @@ struct TrainedPolicy {
 };
 
 /// Stage after stage; what leaves a stage is the better of what it made and what it began with, by
-/// the validation scenarios. Same arguments, same weights, whatever the number of threads.
+/// the validation scenarios. Same arguments, same weights, whatever the number of threads and of
+/// processes. These divide whole runs; stages imitate and expert each does alone.
 [[nodiscard]] Result<TrainedPolicy> train_policy(const std::vector<Scenario>& training,
                                                  const std::vector<Scenario>& validation,
                                                  const TrainPolicyOptions& options);

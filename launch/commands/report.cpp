@@ -7,6 +7,7 @@
 #include "launch/experiment/results.h"
 #include "launch/files.h"
 #include "launch/report/page.h"
+#include "launch/report/training_page.h"
 #include "launch/text.h"
 
 namespace starling {
@@ -30,9 +31,10 @@ int show_run(const Options& options) {
   const auto old = read_text(dir / "report.html");
   const auto data = old.ok() ? page_data(old.value()) : Result<std::string>(old.error());
   if (!data || data.value().rfind("{\"page\":\"run\"", 0) != 0) {
-    return bad_input("report: " + options.dir +
-                     ": no experiment and no run lies there; give a folder that 'starling "
-                     "experiment', or 'sim' or 'run' with --out, wrote");
+    return bad_input(
+        "report: " + options.dir +
+        ": no experiment, no run and no training lies there; give a folder that "
+        "'starling experiment' or 'train policy', or 'sim' or 'run' with --out, wrote");
   }
   const auto echarts = chart_library();
   if (!echarts) return failed(echarts.error());
@@ -49,10 +51,29 @@ int show_run(const Options& options) {
   return kDone;
 }
 
+/// Of the log that `train policy` wrote, also while it still trains.
+int show_training(const Options& options) {
+  const fs::path dir = options.dir, file = dir / "train.jsonl";
+  const auto log = read_text(file);
+  if (!log) return failed(log.error());
+  const auto json = training_json(log.value());
+  if (!json) return bad_input("report: " + file.string() + ": " + json.error().message);
+  const auto echarts = chart_library();
+  if (!echarts) return failed(echarts.error());
+  if (auto written = write_text(dir / "report.html", training_page(json.value(), echarts.value()));
+      !written.ok())
+    return failed(written.error());
+  const std::string text = options.json ? json.value() + "\n" : training_text(json.value());
+  std::fputs(text.c_str(), stdout);
+  if (!options.quiet) tell_written(dir, !echarts.value().empty());
+  return kDone;
+}
+
 int report(const Options& options) {
   std::error_code ignored;
   if (fs::exists(fs::path(options.dir) / "experiment.json", ignored))
     return show_experiment(options.dir, options.json, options.quiet);
+  if (fs::exists(fs::path(options.dir) / "train.jsonl", ignored)) return show_training(options);
   return show_run(options);
 }
 
@@ -81,13 +102,14 @@ int show_experiment(const fs::path& dir, bool json, bool quiet) {
 
 void add_report(const Command& root) {
   const auto options = std::make_shared<Options>();
-  const Command command =
-      root.sub("report", "make the page of a run, or page and tables of an experiment, anew");
+  const Command command = root.sub(
+      "report", "make the page of a run, of an experiment with its tables, or of a training, anew");
   command.positional("DIR", options->dir,
-                     "what 'starling experiment', or 'sim' or 'run' with --out, wrote");
+                     "what 'starling experiment' or 'train policy', or 'sim' or 'run' with --out, "
+                     "wrote");
   command.flag("--json", options->json, "only JSON on stdout");
   command.flag("-q,--quiet", options->quiet, "nothing on stderr");
-  command.examples({"starling report results/quick"});
+  command.examples({"starling report results/quick", "starling report training"});
   command.action([options] { return report(*options); });
 }
 

@@ -12,6 +12,8 @@
 #include <system_error>
 #include <utility>
 
+#include "agents/gang_layout.h"
+#include "base/hash.h"
 #include "launch/launchers/log_tail.h"
 #include "launch/launchers/process_tree.h"
 #include "launch/launchers/spawn.h"
@@ -20,7 +22,10 @@
 namespace starling {
 namespace {
 
-void signal_group(pid_t group, int number) { ::kill(-group, number); }
+/// A worker that was just forked is not yet the leader of its group.
+void signal_group(pid_t group, int number) {
+  if (::kill(-group, number) != 0 && errno == ESRCH) ::kill(group, number);
+}
 
 }  // namespace
 
@@ -83,10 +88,16 @@ Status ProcessLauncher::start(const LaunchSpec& spec) {
   Part part;
   part.mark = mark(key);
   part.started = clock_.now();
+  if (spec.first_rank == 0) {
+    part.steps = std::filesystem::path(file).replace_extension(".steps");
+    part.whole = gang_layout(spec.gang, spec.spec.gpus_per_worker, topology_).size() <= 1;
+    std::error_code ignored;
+    std::filesystem::remove(part.steps, ignored);
+  }
   Status outcome = done();
   const double cpus = std::ceil(std::max(spec.spec.cpus_per_worker, 0.0));
-  for (auto& environment :
-       worker_environments(spec, topology_, EnvironmentOptions{part.mark, options_.address})) {
+  const EnvironmentOptions told{part.mark, part.steps.string(), options_.address};
+  for (auto& environment : worker_environments(spec, topology_, told)) {
     process.environment = std::move(environment);
     process.cpus = cpus_.take(static_cast<std::size_t>(std::min(cpus, 4096.0)));
     Result<pid_t> pid = spawn(process);
@@ -174,17 +185,32 @@ std::vector<Exit> ProcessLauncher::reap() {
     if (exit.log_tail.empty()) exit.log_tail = std::move(tail);
     ended.push_back({key.first, key.second, std::move(exit), now - part.started});
     for (const Worker& worker : part.workers) cpus_.release(worker.cpus);
+    std::error_code ignored;
+    if (!part.steps.empty()) std::filesystem::remove(part.steps, ignored);
     at = parts_.erase(at);
   }
   return ended;
 }
 
+/// Changes when others on its server do; 0: nobody else is there, and all of the gang is.
+std::uint64_t ProcessLauncher::neighbours_of(const Key& key) const {
+  std::uint64_t sum = parts_.at(key).whole ? 0 : 1;
+  for (const auto& [other, part] : parts_) {
+    if (other.second != key.second || other.first == key.first) continue;
+    sum += mix64(other.first.job.hi ^ mix64(other.first.job.lo ^ other.first.number)) | 1U;
+  }
+  return sum;
+}
+
 std::vector<Progress> ProcessLauncher::measure() {
   std::vector<Progress> all;
   const Instant now = clock_.now();
-  for (const auto& [key, part] : parts_) {
+  for (auto& [key, part] : parts_) {
     if (all.empty() || all.back().attempt != key.first)
       all.push_back({key.first, now - part.started, 0});
+    if (part.steps.empty()) continue;
+    if (const auto report = read_steps(part.steps))
+      all.back().rate = part.meter.look(now, *report, neighbours_of(key));
   }
   return all;
 }

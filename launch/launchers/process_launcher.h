@@ -13,6 +13,7 @@
 #include "agents/executor.h"
 #include "base/time.h"
 #include "launch/launchers/cpu_pool.h"
+#include "launch/launchers/step_meter.h"
 #include "topology/topology.h"
 
 namespace starling {
@@ -28,7 +29,8 @@ struct ProcessOptions {
 /// Real processes: one per worker, each in its own session and group, told its part as
 /// worker_environment.h says. Output of all workers of a part goes to
 /// logs/<job>.<attempt>.<server>.log. A part ends when all its workers and all that they started
-/// are gone; the first worker that fails ends the others and gives the exit code.
+/// are gone; the first worker that fails ends the others and gives the exit code. A command that
+/// counts its steps (STARLING_STEPS) is measured.
 ///
 /// Nothing outlives this executor: workers die with the thread that started them, and what escaped
 /// that is killed by the next ProcessLauncher on the same `logs`. One such object per process.
@@ -69,12 +71,16 @@ class ProcessLauncher final : public Launcher {
     bool failed = false;
     ExitStatus exit;
     std::string mark;
+    std::filesystem::path steps;  // empty: rank 0 is elsewhere
+    bool whole = true;            // the gang is on this server alone
+    StepMeter meter;
   };
   using Key = std::pair<AttemptId, ServerId>;
 
   ProcessLauncher(ProcessOptions options, const Topology& topology, const Clock& clock);
   void stop(Part& part, Instant force);
   bool look(Part& part, Instant now);
+  [[nodiscard]] std::uint64_t neighbours_of(const Key& key) const;
   [[nodiscard]] std::string mark(const Key& key) const;
 
   ProcessOptions options_;

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -28,8 +29,9 @@ namespace {
 class SteadyClock final : public Clock {
  public:
   [[nodiscard]] Instant now() const noexcept override {
-    return Instant(std::chrono::steady_clock::now().time_since_epoch());
+    return Instant(std::chrono::steady_clock::now().time_since_epoch()) + ahead;
   }
+  Duration ahead{0};
 };
 
 struct Rig {
@@ -39,9 +41,7 @@ struct Rig {
   fs::path logs = folder.path;
   std::unique_ptr<ProcessLauncher> launcher;
 
-  Rig() : topology(two_servers()) {
-    open();
-  }
+  Rig() : topology(two_servers()) { open(); }
   static Topology two_servers() {
     GeneratorOptions options;
     options.servers = 2;
@@ -119,6 +119,21 @@ TEST_CASE("exit codes, signals and last words come back") {
   CHECK(r.run(shell(5, "i=0; while [ $i -lt 3000 ]; do echo 0123456789; i=$((i+1)); done"))
             .exit.log_tail.size() == 4096);
   CHECK(r.launcher->start(spec(6, 0, {})).error().code == Errc::invalid);
+}
+
+TEST_CASE("a stop right after the start is not lost, whatever this process does about signals") {
+  Rig r;
+  const auto before = ::signal(SIGTERM, [](int) {});
+  for (std::uint64_t job = 1; job <= 200; ++job) {
+    const LaunchSpec endless = spec(job, 0, {"/bin/sleep", "1000"});
+    REQUIRE(r.launcher->start(endless).ok());
+    r.launcher->stop(endless.attempt, 1h);
+    LauncherRig rig = r.rig();
+    const auto ended = exits_of(rig, 1);
+    REQUIRE(ended.size() == 1);
+    REQUIRE(ended[0].exit.code == -SIGTERM);
+  }
+  ::signal(SIGTERM, before);
 }
 
 TEST_CASE("a job that ignores SIGTERM is killed after its grace, children too") {
@@ -216,7 +231,8 @@ TEST_CASE("every worker is told its place as torchrun would") {
   job.served = 1500ms;
   job.spec.environment = {"MINE=1", "RANK=99"};
   const auto workers = worker_environments(
-      job, topology, {"mark", [](ServerId s) { return "host" + std::to_string(s.value); }});
+      job, topology,
+      {"mark", "steps", [](ServerId s) { return "host" + std::to_string(s.value); }});
   REQUIRE(workers.size() == 3);
   std::map<std::string, std::string> names;
   for (const std::string& entry : workers[2])
@@ -242,6 +258,33 @@ TEST_CASE("every worker is told its place as torchrun would") {
     CAPTURE(name);
     CHECK(names[name] == value);
   }
+  CHECK(!names.contains("STARLING_STEPS"));  // rank 0 alone counts
+  job.first_rank = 0;
+  const auto first = worker_environments(job, topology, {"mark", "steps", {}}).front();
+  CHECK(std::ranges::count(first, "STARLING_STEPS=steps") == 1);
+}
+
+TEST_CASE("a command that counts its steps is measured, alone and beside others") {
+  Rig r;
+  const LaunchSpec job = shell(1, "echo 100 > $STARLING_STEPS; echo on; sleep 1000");
+  REQUIRE(r.launcher->start(job).ok());
+  REQUIRE(r.hear(job) == "on\n");
+  const fs::path steps = r.launcher->log_file(job.attempt, job.server).replace_extension(".steps");
+  REQUIRE(fs::exists(steps));
+  const auto after = [&](double done) {  // twenty seconds later
+    r.clock.ahead += 20s;
+    std::ofstream(steps) << done << "\n";
+    return r.launcher->measure().front().rate;
+  };
+  CHECK(r.launcher->measure().front().rate == 0);
+  CHECK(after(300) == doctest::Approx(1));
+  REQUIRE(r.launcher->start(shell(2, "sleep 1000")).ok());
+  CHECK(after(400) == 0);  // from here on somebody is beside it
+  CHECK(after(500) == doctest::Approx(0.5).epsilon(0.02));
+  LauncherRig rig = r.rig();
+  r.launcher->stop(job.attempt, 0s);
+  CHECK(exits_of(rig, 1).size() == 1);
+  CHECK(!fs::exists(steps));
 }
 
 TEST_CASE("CPUs are shared out evenly and come back") {

@@ -68,12 +68,17 @@ Result<pid_t> spawn(const SpawnSpec& spec) {
   for (const int cpu : spec.cpus) CPU_SET(static_cast<std::size_t>(cpu), &cpus);
   const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   const pid_t parent = ::getpid();
+  // A signal to the child that comes before its handlers are reset would run ours, and be lost.
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t child = null < 0 ? -1 : ::fork();
   if (child == 0) {
     become(argv.data(), envp.data(), spec.cpus.empty() ? nullptr : &cpus,
            spec.input >= 0 ? spec.input : null, spec.output, parent);
   }
   const int error = errno;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (null >= 0) ::close(null);
   if (child > 0) return child;
   return {Errc::io, "cannot start '" + spec.command.front() + "': " + std::strerror(error)};

@@ -75,6 +75,8 @@ std::vector<std::vector<std::string>> worker_environments(const LaunchSpec& spec
   const auto gpus = static_cast<std::uint32_t>(spec.gpus.size());
   for (std::uint32_t i = 0; i < spec.local_workers; ++i) {
     names["RANK"] = std::to_string(spec.first_rank + i);
+    names.erase("STARLING_STEPS");
+    if (spec.first_rank + i == 0) names["STARLING_STEPS"] = options.steps_file;
     names["LOCAL_RANK"] = std::to_string(i);
     names["STARLING_WORKER_GPUS"] =
         list(std::min(i * per_worker, gpus), std::min((i + 1) * per_worker, gpus));

@@ -17,10 +17,11 @@ namespace starling {
 /// order) for all its workers here, so that `set_device(LOCAL_RANK)` is right; worker i uses the
 /// gpus_per_worker ones from i * gpus_per_worker on, also named in STARLING_WORKER_GPUS (as indices
 /// into the visible ones). STARLING_JOB, STARLING_ATTEMPT, STARLING_SERVED_S (where to resume),
-/// STARLING_RUN
-/// (`run_mark`).
+/// STARLING_RUN (`run_mark`). Rank 0 alone gets STARLING_STEPS (`steps_file`): if it keeps the
+/// number of its steps there, its speed is measured (step_meter.h).
 struct EnvironmentOptions {
   std::string run_mark;
+  std::string steps_file;
   std::function<std::string(ServerId)> address;  ///< of the server of rank 0; unset: 127.0.0.1
 };
 

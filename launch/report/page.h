@@ -13,6 +13,7 @@ extern const char* const kRunPage;
 extern const char* const kExperimentPage;
 extern const char* const kWorkloadPage;
 extern const char* const kChaosPage;
+extern const char* const kTrainingPage;
 
 /// The page as one self-contained file: `data` is JSON text, `echarts` the text of the chart
 /// library, or empty: then the page shows its tables and says how to get the charts. Nothing in

@@ -75,6 +75,8 @@ struct PolicyOptions {
 };
 
 int policy(const PolicyOptions& o, const std::string& data, const std::string& date) {
+  const auto at = starling::peers_from_environment();
+  if (!at) return fail(at.error(), kBadUsage);
   auto read = starling::load_policy_config(o.config);
   if (!read) return fail(read.error(), kBadUsage);
   starling::PolicyConfig config = std::move(read).value();
@@ -101,12 +103,15 @@ int policy(const PolicyOptions& o, const std::string& data, const std::string& d
   };
   add(training.value());
   add(some);
-  Progress progress(o.quiet);
+  Progress progress(o.quiet || at.value().rank > 0);
   config.train.progress = [&](double part, const std::string& what) { progress.show(part, what); };
   config.train.threads = o.threads;
   config.train.folder = o.folder;
   config.train.resume = o.resume;
   config.train.hash = std::to_string(hash.value());
+  const auto peers = starling::meet(at.value());
+  if (!peers) return fail(peers.error(), kWorkFailed);
+  config.train.peers = peers.value().get();
   std::error_code error;
   std::filesystem::create_directories(o.folder, error);
   if (error) {
@@ -114,6 +119,7 @@ int policy(const PolicyOptions& o, const std::string& data, const std::string& d
   }
   auto trained = starling::train_policy(training.value(), some, config.train);
   if (!trained) return fail(trained.error(), kWorkFailed);
+  if (!peers.value()->first()) return 0;  // the first process tells and writes
   starling::Weights& weights = trained.value().weights;
   weights.notes["name"] = config.name;
   weights.notes["date"] = date;

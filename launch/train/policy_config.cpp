@@ -131,9 +131,43 @@ class Reader {
       o.sigma = map.number("sigma", 1e-6, 100, o.sigma);
       o.rate = map.number("rate", 1e-6, 100, o.rate);
       out.emplace_back(std::move(stage));
+    } else if (const YAML::Node critic = child_of(node, "actor-critic"); critic.IsMap()) {
+      out.emplace_back(actor_critic(critic));
     } else {
-      diagnostics_.add(place_of(node), "a stage is imitate, expert or evolve, with its options");
+      diagnostics_.add(place_of(node),
+                       "a stage is imitate, expert, evolve or actor-critic, with its options");
     }
+  }
+
+  ActorCriticStage actor_critic(const YAML::Node& node) {
+    const YamlMap map(
+        diagnostics_, node, "stage actor-critic",
+        {"iterations",   "runs",    "copies",      "lanes",      "epochs", "batch",       "explore",
+         "temperature",  "limit",   "horizon-h",   "lambda",     "rate",   "critic-rate", "clip",
+         "gradient-cut", "entropy", "entropy-end", "divergence", "easy",   "ramp"});
+    ActorCriticStage stage;
+    ActorCriticOptions& o = stage.options;
+    o.iterations = map.whole("iterations", 1, 100'000, o.iterations);
+    o.runs = map.whole("runs", 1, 10'000, o.runs);
+    o.copies = map.whole("copies", 1, 1'000, o.copies);
+    o.lanes = map.whole("lanes", 1, 1'024, o.lanes);
+    o.epochs = map.whole("epochs", 1, 1'000, o.epochs);
+    o.batch = map.whole("batch", 1, 1'000'000, o.batch);
+    o.episode.explore = map.number("explore", 1e-4, 1, o.episode.explore);
+    o.episode.temperature = map.number("temperature", 1e-3, 1e3, o.episode.temperature);
+    o.episode.limit = map.whole("limit", 1, 1'000'000, o.episode.limit);
+    o.horizon_h = map.number("horizon-h", 1e-3, 1e6, o.horizon_h);
+    o.lambda = map.number("lambda", 0, 1, o.lambda);
+    o.rate = map.number("rate", 1e-8, 1, o.rate);
+    o.critic_rate = map.number("critic-rate", 1e-8, 1, o.critic_rate);
+    o.clip = map.number("clip", 1e-3, 10, o.clip);
+    o.gradient_cut = map.number("gradient-cut", 1e-6, 1e6, o.gradient_cut);
+    o.entropy = map.number("entropy", 0, 10, o.entropy);
+    o.entropy_end = map.number("entropy-end", 0, 10, o.entropy_end);
+    o.divergence = map.number("divergence", 1e-6, 100, o.divergence);
+    o.easy = map.number("easy", 0, 1, o.easy);
+    o.ramp = map.number("ramp", 0, 1, o.ramp);
+    return stage;
   }
 
   std::filesystem::path file_;
@@ -177,7 +211,7 @@ Result<std::vector<Scenario>> scenarios_of(const PolicyConfig& config, const std
           for (const std::uint32_t agents : config.agents) {
             out.push_back({experiment.topologies[t].name + " " + experiment.workloads[w].name +
                                " load " + std::to_string(load),
-                           topology, jobs.value(), agents, seed, experiment.speed});
+                           topology, jobs.value(), agents, seed, experiment.speed, load});
           }
         }
       }

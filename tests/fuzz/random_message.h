@@ -91,7 +91,15 @@ class RandomMessage {
   Pong of(Pong) { return {u64(), some()}; }
   Digest of(Digest) {
     const std::uint32_t gpus = 1 + rng_.below(1000), free = rng_.below(gpus + 1);
-    return {fence(), u64(), gpus, free, rng_.below(free + 1), rng_.below(free + 1), some(), u64()};
+    Digest out{fence(), u64(), gpus, free, rng_.below(free + 1), rng_.below(free + 1),
+               some(),  u64()};
+    for (std::uint16_t type = 0; type < rng_.below(4); ++type) {
+      const std::uint32_t one = rng_.below(free + 1);
+      out.types.push_back({GpuTypeId{type}, one, rng_.below(one + 1), rng_.below(gpus + 1)});
+    }
+    for (std::uint32_t n = rng_.below(3) * 8; n > 0; --n)
+      out.summary.push_back(static_cast<float>(rng_.normal()));
+    return out;
   }
   Submit of(Submit) {
     return {spec(), rng_.chance(0.5) ? NodeId{} : client_node(rng_.below(9)), span(), span(),

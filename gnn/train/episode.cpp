@@ -1,0 +1,126 @@
+#include "gnn/train/episode.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "base/rng.h"
+
+namespace starling {
+namespace {
+
+/// What all agents of one run share; the simulator runs them one after the other.
+class Recorder {
+ public:
+  Recorder(const EpisodeOptions& options, std::uint32_t agents)
+      : options_(options), rng_(options.seed, 0xac), last_(agents) {}
+
+  std::size_t decide(std::size_t agent, const Choice& choice) {
+    const std::size_t best = best_of(choice.scores);
+    if (choice.options.size() < 2) return best;
+    note_moment(agent, choice);
+    if (!rng_.chance(options_.explore)) return best;
+    const std::size_t taken = draw(choice);
+    keep(choice, taken);
+    return taken;
+  }
+  Episode out_;
+
+ private:
+  void note_moment(std::size_t agent, const Choice& choice) {
+    std::vector<float>& mine = last_[agent];
+    mine.assign(Episode::kKnown, 0.0F);
+    std::copy_n(choice.rows.begin(), Features::kSituation, mine.begin());
+    std::copy_n(choice.rows.begin() + Features::kOwn + EncoderNet::kPlace, EncoderNet::kWidth,
+                mine.begin() + Features::kSituation);
+    const double now = seconds(choice.view.now.time_since_epoch());
+    if (!out_.moments_s.empty() && out_.moments_s.back() == now) return;
+    out_.moments_s.push_back(now);
+    std::vector<float>& mean = out_.known.emplace_back(Episode::kKnown, 0.0F);
+    float agents = 0;
+    for (const std::vector<float>& one : last_) {
+      if (one.empty()) continue;
+      ++agents;
+      for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += one[k];
+    }
+    for (float& value : mean) value /= agents;
+  }
+
+  std::size_t draw(const Choice& choice) {
+    const double most = choice.scores[best_of(choice.scores)];
+    chances_.clear();
+    double sum = 0;
+    for (const float score : choice.scores) {
+      chances_.push_back(std::exp((score - most) / options_.temperature));
+      sum += chances_.back();
+    }
+    double left = rng_.uniform() * sum;
+    std::size_t taken = 0;
+    while (taken + 1 < chances_.size() && left >= chances_[taken]) left -= chances_[taken++];
+    log_chance_ = static_cast<float>(std::log(std::max(chances_[taken] / sum, 1e-12)));
+    return taken;
+  }
+
+  void keep(const Choice& choice, std::size_t taken) {
+    ++drawn_;
+    std::size_t slot = out_.seen.all.size();
+    if (slot == options_.limit) {
+      slot = rng_.below(drawn_);
+      if (slot >= options_.limit) return;
+    }
+    out_.seen.add(choice).chosen = static_cast<std::uint32_t>(taken);
+    const auto moment = static_cast<std::uint32_t>(out_.moments_s.size() - 1);
+    if (slot + 1 == out_.seen.all.size()) {
+      out_.log_chance.push_back(log_chance_);
+      out_.moment.push_back(moment);
+      return;
+    }
+    out_.seen.all[slot] = std::move(out_.seen.all.back());
+    out_.seen.all.pop_back();
+    out_.log_chance[slot] = log_chance_;
+    out_.moment[slot] = moment;
+  }
+
+  const EpisodeOptions& options_;
+  Rng rng_;
+  std::vector<std::vector<float>> last_;  // by agent; empty: it had no choice yet
+  std::vector<double> chances_;
+  float log_chance_ = 0;
+  std::uint32_t drawn_ = 0;
+};
+
+class Sampler final : public Chooser {
+ public:
+  Sampler(Recorder& recorder, std::size_t agent) : recorder_(recorder), agent_(agent) {}
+  std::size_t choose(const Choice& choice) override { return recorder_.decide(agent_, choice); }
+
+ private:
+  Recorder& recorder_;
+  std::size_t agent_;
+};
+
+}  // namespace
+
+JobsOverTime jobs_over_time(const RunResult& run) {
+  std::vector<std::pair<double, double>> jobs;
+  for (const JobRow& job : run.jobs)
+    if (job.finish_s >= 0) jobs.emplace_back(job.submit_s, job.finish_s);
+  return JobsOverTime(jobs);
+}
+
+Result<Episode> play(const Scenario& scenario, const Weights& weights,
+                     const EpisodeOptions& options) {
+  Recorder recorder(options, scenario.agents);
+  std::vector<std::unique_ptr<Sampler>> agents;
+  for (std::uint32_t i = 0; i < scenario.agents; ++i)
+    agents.push_back(std::make_unique<Sampler>(recorder, i));
+  const auto run =
+      run_scenario(scenario, weights, [&](AgentId agent) { return agents[agent.value].get(); });
+  if (!run) return run.error();
+  Episode out = std::move(recorder.out_);
+  out.jobs = jobs_over_time(run.value());
+  out.jct_s = figures(run.value()).avg_jct_s;
+  return out;
+}
+
+}  // namespace starling

@@ -1,0 +1,147 @@
+#include "gnn/train/peers.h"
+
+#include <doctest/doctest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/test_folder.h"
+#include "gnn/train/actor_critic.h"
+#include "gnn/train/evolve.h"
+#include "gnn/train/test_scenario.h"
+#include "gnn/train/train_policy.h"
+
+namespace starling {
+namespace {
+
+std::uint16_t free_port() {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  REQUIRE(bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0);
+  REQUIRE(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+  close(fd);
+  return ntohs(address.sin_port);
+}
+
+/// Runs `work` in this process as the first and in another as the second.
+template <class Work>
+void as_two(const Work& work) {
+  PeersAt at{.rank = 0, .size = 2, .port = free_port()};
+  const pid_t child = fork();
+  if (child == 0) {
+    at.rank = 1;
+    bool good = false;
+    if (const auto peers = meet(at); peers) good = work(*peers.value());
+    _exit(good ? 0 : 1);
+  }
+  {
+    const auto peers = meet(at);
+    REQUIRE(peers);
+    CHECK(work(*peers.value()));
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+Weights random_weights() {
+  PolicyModel::Shape shape;
+  shape.hidden = {8};
+  return PolicyModel(shape, 7).weights();
+}
+
+TEST_CASE("two processes train to the same weights as one") {
+  const std::vector<Scenario> training{small_scenario(1), small_scenario(2)};
+  const std::vector<Scenario> validation{small_scenario(3)};
+  TrainPolicyOptions options;
+  options.start = random_weights();
+  options.threads = 1;
+  EvolveStage evolve;
+  evolve.options.generations = 1;
+  evolve.options.pairs = 1;
+  evolve.options.runs = 2;
+  ActorCriticStage critic;
+  critic.options.iterations = 2;
+  critic.options.runs = 3;
+  critic.options.batch = 100;
+  critic.options.episode.limit = 60;
+  critic.options.rate = 1e-2;
+  options.stages = {evolve, critic};
+  const TestFolder alone("alone"), together("together");
+  options.folder = alone.path;
+  const TrainedPolicy one = train_policy(training, validation, options).value();
+  const std::uint64_t made = load_weights(alone.path / "made-1.weights").value().hash();
+  CHECK(made != load_weights(alone.path / "made-0.weights").value().hash());
+  options.folder = together.path;
+  as_two([&](Peers& peers) {
+    TrainPolicyOptions mine = options;
+    mine.peers = &peers;
+    const auto two = train_policy(training, validation, mine);
+    return two && two.value().weights.hash() == one.weights.hash() &&
+           two.value().validation == one.validation;
+  });
+  CHECK(load_weights(together.path / "made-1.weights").value().hash() == made);
+}
+
+TEST_CASE("an error of one process reaches both") {
+  as_two([](Peers& peers) {
+    const auto good = for_all(
+        peers, 1, 3, [](std::size_t i) -> Result<Row> { return Row(i, static_cast<double>(i)); });
+    const auto bad = for_all(peers, 1, 3, [](std::size_t i) -> Result<Row> {
+      if (i == 1) return Error{Errc::invalid, "planted"};
+      return Row{0};
+    });
+    return good && good.value()[2] == Row{2, 2} && good.value()[0].empty() && !bad &&
+           bad.error().message == "planted";
+  });
+}
+
+TEST_CASE("more than a piece of the store's size arrives whole") {
+  as_two([](Peers& peers) {
+    const std::string mine(3'000'000 + peers.rank(), static_cast<char>('a' + peers.rank()));
+    const auto all = peers.gather(mine);
+    return all && all.value()[0] == std::string(3'000'000, 'a') &&
+           all.value()[1] == std::string(3'000'001, 'b');
+  });
+}
+
+TEST_CASE("more processes than lanes are refused") {
+  class Many final : public Peers {
+    [[nodiscard]] std::uint32_t size() const override { return 8; }
+  } many;
+  ActorCriticOptions options;
+  options.peers = &many;
+  const auto made = actor_critic(random_weights(), {}, {}, options);
+  REQUIRE_FALSE(made);
+  CHECK(made.error().message.find("lanes") != std::string::npos);
+}
+
+TEST_CASE("the environment says where processes meet, and what is wrong with it") {
+  setenv("WORLD_SIZE", "4", 1);
+  setenv("RANK", "4", 1);
+  setenv("MASTER_ADDR", "10.0.0.1", 1);
+  setenv("MASTER_PORT", "29501", 1);
+  auto read = peers_from_environment();
+  REQUIRE_FALSE(read);
+  CHECK(read.error().message.find("RANK=4") != std::string::npos);
+  setenv("RANK", "3", 1);
+  read = peers_from_environment();
+  REQUIRE(read);
+  CHECK(read.value().rank == 3);
+  CHECK(read.value().host == "10.0.0.1");
+  CHECK(read.value().port == 29501);
+  unsetenv("MASTER_PORT");
+  CHECK_FALSE(peers_from_environment());
+  unsetenv("WORLD_SIZE");
+  CHECK(peers_from_environment().value().size == 1);
+}
+
+}  // namespace
+}  // namespace starling

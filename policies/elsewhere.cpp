@@ -1,0 +1,193 @@
+#include "policies/elsewhere.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/hash.h"
+
+namespace starling {
+namespace {
+
+constexpr double kAsGood = 0.8;  // part of the speed that it could have here
+
+}  // namespace
+
+const Elsewhere::Known& Elsewhere::known(const View& view, AgentId agent, IndexRange servers) {
+  const auto at = std::lower_bound(known_.begin(), known_.end(), agent,
+                                   [](const Known& k, AgentId a) { return k.agent < a; });
+  if (at != known_.end() && at->agent == agent && at->servers == servers) return *at;
+  Known fresh{agent, servers, {}};
+  const auto all = static_cast<std::uint32_t>(view.topology.servers().size());
+  for (std::uint32_t s = servers.first; s < std::min(servers.last, all); ++s) {
+    const Server& server = view.topology.server(ServerId{s});
+    if (server.gpus.size() == 0) continue;
+    const auto same = [&](const Part& part) { return part.type == server.gpu_type; };
+    auto part = std::find_if(fresh.parts.begin(), fresh.parts.end(), same);
+    if (part == fresh.parts.end()) part = fresh.parts.insert(part, Part{server.gpu_type});
+    part->gpus += server.gpus.size();
+  }
+  std::ranges::sort(fresh.parts, {}, &Part::type);
+  if (at != known_.end() && at->agent == agent) return *at = std::move(fresh);
+  return *known_.insert(at, std::move(fresh));
+}
+
+std::uint64_t Elsewhere::hash_of(const RemoteDigest& digest) {
+  std::uint64_t hash = mix64(digest.agent.value * 0x9e3779b9ULL + digest.waiting);
+  hash = mix64(hash ^ digest.waiting_gpus ^ (std::uint64_t{digest.free} << 32U));
+  for (const TypeRoom& room : digest.types)
+    hash = mix64(hash ^ room.free ^ (std::uint64_t{room.largest} << 20U) ^
+                 (std::uint64_t{room.open} << 40U));
+  return hash;
+}
+
+bool Elsewhere::begin(const View& view) {
+  rooms_.clear();
+  parts_.clear();
+  types_.clear();
+  if (view.others.empty()) return false;
+  speeds_.sync(view);
+  std::uint32_t flock = view.me.value + 1;
+  for (const RemoteDigest& d : view.others) flock = std::max(flock, d.agent.value + 1);
+  std::uint64_t seen = view.others.size();
+  for (const RemoteDigest& d : view.others) {
+    if (d.agent == view.me || d.gpus == 0 || view.now - d.at > Cooperation::kDigestFresh) continue;
+    const std::uint64_t hash = hash_of(d);
+    seen = mix64(seen ^ hash);
+    Room room{d.agent,
+              d.gpus,
+              d.waiting_gpus,
+              (d.agent.value + flock - view.me.value) % flock,
+              static_cast<std::uint32_t>(parts_.size()),
+              0,
+              d.summary};
+    for (Part part : known(view, d.agent, d.servers).parts) {
+      const auto said = std::ranges::find(d.types, part.type, &TypeRoom::type);
+      if (said != d.types.end()) {
+        part.free = std::min(said->free, part.gpus);
+        part.largest = std::min(said->largest, part.free);
+        part.open = std::min(said->open, part.gpus);
+      } else if (part.gpus == d.gpus) {  // of one type, so the totals say it
+        part.free = d.free;
+        part.largest = d.largest_free_server;
+      }
+      parts_.push_back(part);
+      types_.push_back(part.type);
+    }
+    room.last = static_cast<std::uint32_t>(parts_.size());
+    rooms_.push_back(room);
+    std::erase_if(pledges_,
+                  [&](const Pledge& p) { return p.agent == d.agent && p.digest != hash; });
+  }
+  std::erase_if(pledges_, [&](const Pledge& p) { return view.now - p.at > Cooperation::kPledge; });
+  for (const Pledge& pledge : pledges_) use(pledge.agent, pledge.type, pledge.gpus);
+  std::ranges::sort(rooms_, {}, &Room::turn);
+  if (seen != seen_) ++version_;
+  seen_ = seen;
+  for (const Part& part : known(view, view.me, view.gpus.servers()).parts)
+    types_.push_back(part.type);
+  std::ranges::sort(types_);
+  types_.erase(std::unique(types_.begin(), types_.end()), types_.end());
+  return any();
+}
+
+double Elsewhere::best(const Wish& wish, const JobProfile& profile) {
+  double best = 0;
+  for (const GpuTypeId type : types_) best = std::max(best, speeds_.alone(wish, profile, type));
+  return best;
+}
+
+bool Elsewhere::find(const View& view, const QueueEntry& entry, const JobView& job,
+                     const Wish& wish, const JobProfile& profile, double threshold,
+                     std::vector<Destination>& out) {
+  out.clear();
+  const auto most = static_cast<std::uint32_t>(2 * rooms_.size() + 4);
+  if (job.forwards >= most) return false;
+  if (view.now - entry.since < forward_backoff(job.forwards)) return true;
+  const double least = std::max(threshold * best(wish, profile), 1e-9);
+  for (const Room& room : rooms_) {
+    const auto& offered = job.offered;
+    if (std::find(offered.begin(), offered.end(), room.agent) != offered.end()) continue;
+    Destination d;
+    for (std::uint32_t i = room.first; i < room.last; ++i) {
+      const Part& part = parts_[i];
+      if (part.gpus < wish.gpus) continue;
+      const double speed = speeds_.alone(wish, profile, part.type);
+      if (speed < least) continue;
+      const bool starts = part.free >= wish.gpus;
+      if (std::tuple(starts, speed) <= std::tuple(d.starts, d.speed)) continue;
+      const double all = part.gpus;
+      d = {};
+      d.to = room.agent;
+      d.type = part.type;
+      d.speed = speed;
+      d.starts = starts;
+      d.one_server = part.largest >= wish.gpus;
+      d.free = part.free / all;
+      d.joins = part.open >= wish.gpus;
+      d.open = part.open / all;
+      d.summary = room.summary;
+    }
+    if (d.speed <= 0) continue;
+    d.queue = static_cast<double>(room.waiting_gpus) / room.gpus;
+    const auto before = [&](const Destination& a) {
+      return std::tuple(!a.starts, -a.speed, a.queue) <= std::tuple(!d.starts, -d.speed, d.queue);
+    };
+    // Ties go to the next agent after this one.
+    const auto at = std::find_if_not(out.begin(), out.end(), before);
+    if (at != out.end() || out.size() < kOptions) out.insert(at, d);
+    if (out.size() > kOptions) out.pop_back();
+  }
+  return false;
+}
+
+const Destination* Elsewhere::faster(std::span<const Destination> found, double slowdown) {
+  if (found.empty() || !found.front().starts) return nullptr;
+  const Destination& first = found.front();
+  return 1 / first.speed - 1 + kWorthIt < slowdown ? &first : nullptr;
+}
+
+const Destination* Elsewhere::better_queue(std::span<const Destination> found, double here,
+                                           double queue, bool tries) {
+  const Destination* best = nullptr;
+  const auto cost = [](double speed, double q) { return (1 + q) / speed; };
+  for (const Destination& d : found) {
+    if (best == nullptr || cost(d.speed, d.queue) < cost(best->speed, best->queue)) best = &d;
+  }
+  if (best == nullptr || here <= 0) return best;
+  if (cost(best->speed, best->queue + kCalmer) < cost(here, queue)) return best;
+  if (!tries) return nullptr;
+  best = nullptr;
+  for (const Destination& d : found) {
+    if (d.joins && d.speed >= here * kAsGood && (best == nullptr || d.open > best->open)) best = &d;
+  }
+  return best;
+}
+
+void Elsewhere::give(const View& view, const Destination& to, std::uint32_t gpus) {
+  ++version_;
+  for (const RemoteDigest& d : view.others) {
+    if (d.agent == to.to) pledges_.push_back({to.to, to.type, gpus, hash_of(d), view.now});
+  }
+  use(to.to, to.type, gpus);
+}
+
+void Elsewhere::use(AgentId agent, GpuTypeId type, std::uint32_t gpus) {
+  for (Room& room : rooms_) {
+    if (room.agent != agent) continue;
+    room.waiting_gpus += gpus;
+    for (std::uint32_t i = room.first; i < room.last; ++i) {
+      Part& part = parts_[i];
+      if (part.type != type) continue;
+      part.free -= std::min(part.free, gpus);
+      part.largest = std::min(part.largest, part.free);
+    }
+  }
+}
+
+std::uint64_t Elsewhere::free_of(GpuTypeId type) const {
+  std::uint64_t free = 0;
+  for (const Part& part : parts_) free += part.type == type ? part.free : 0;
+  return free;
+}
+
+}  // namespace starling
