@@ -12,7 +12,7 @@ net_missing() {
 }
 make_hosts() {
   net=$1/net net_hosts=$2 net_id=$(($$ % 10000)) net_block=$(($$ % 250 + 1))
-  mkdir -p "$net/fake" /run/sshd
+  mkdir -p "$net/fake" "$net/home" /run/sshd
   chmod 755 "$1" "$net"
   ip link add "sb$net_id" type bridge && ip addr add "10.77.$net_block.254/24" dev "sb$net_id" && ip link set "sb$net_id" up || return 1
   ssh-keygen -q -t ed25519 -N '' -f "$net/id" && cp "$net/id.pub" "$net/authorized" && chmod 600 "$net/authorized"
@@ -37,7 +37,8 @@ UsePAM no
 MaxStartups 100
 MaxSessions 100
 PermitRootLogin prohibit-password
-SetEnv PATH=$net/fake$i:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+# A home of their own: what the user's profile does is not to be waited for, nor to be killed half done.
+SetEnv HOME=$net/home PATH=$net/fake$i:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 EOF
     ip netns exec "st$net_id-$i" /usr/sbin/sshd -f "$net/sshd$i.conf" -E "$net/sshd$i.log" || return 1
   done
