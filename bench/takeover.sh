@@ -8,13 +8,8 @@ set -euo pipefail
 repeats=${2:-10}
 begin "$1"
 start_etcd
-until grep -qs ready up.log; do
-  "$starling" topology generate flat --servers 3 --gpus 4 -o three.yaml 2>/dev/null
-  "$starling" up --topology three.yaml --agents 3 --launcher emulated --no-restart --state "etcd://127.0.0.1:$port" >up.log 2>&1 &
-  up=$!
-  while kill -0 $up 2>/dev/null && ! grep -qs ready up.log; do sleep 0.1; done
-done
-started+=("$up")
+"$starling" topology generate flat --servers 3 --gpus 4 -o three.yaml 2>/dev/null
+up_ready --topology three.yaml --agents 3 --launcher emulated --no-restart --state "etcd://127.0.0.1:$port"
 
 submit() {  # to agent 1, whose number is what is left of the id by 3
   "$starling" submit --id "$(printf '%016x%016x' $$ $((3 * (RANDOM * 32768 + RANDOM) + 1)))" -- true >/dev/null 2>&1

@@ -30,15 +30,7 @@ echo "-- a wrong address, and nobody there"
 [ ! -e none/deployment.json ] || fail "a flock was made for an etcd that is not there"
 
 echo "-- up, and an agent that is killed where it is"
-for _ in $(seq 10); do
-  "$starling" up --topology one.yaml --state "$state" >up.log 2>&1 &
-  up=$!
-  started+=($up)
-  # etcd itself may still be starting: then up ends.
-  while kill -0 $up 2>/dev/null && ! grep -qs ready up.log; do sleep 0.1; done
-  grep -q ready up.log && break
-done
-wait_for 1 ready up.log
+up_ready --topology one.yaml --state "$state"
 job=$("$starling" submit --gpus 4 -- sh -c "echo first >>$work/runs; sleep 2") || fail "submit"
 next=$("$starling" submit --gpus 4 -- sh -c "echo second >>$work/runs") || fail "submit"
 kill -9 "$(pgrep -f -- "--config $work/flock/nodes/agent-0/")"

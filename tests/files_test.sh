@@ -9,14 +9,7 @@ command -v etcd >/dev/null || { echo "skipped: no etcd is installed; 'launch/set
 begin "$1"
 start_etcd
 "$starling" topology generate flat --servers 2 --gpus 2 -o two.yaml 2>/dev/null || fail "no topology"
-for _ in $(seq 10); do
-  "$starling" up --topology two.yaml --agents 2 --servers-per-executor 1 --no-restart --state "etcd://127.0.0.1:$port" >up.log 2>&1 &
-  up=$!
-  started+=($up)
-  while kill -0 $up 2>/dev/null && ! grep -qs ready up.log; do sleep 0.1; done  # etcd itself may still be starting
-  grep -q ready up.log && break
-done
-wait_for 1 ready up.log
+up_ready --topology two.yaml --agents 2 --servers-per-executor 1 --no-restart --state "etcd://127.0.0.1:$port"
 for a in 0 1; do host_of $a $a; done
 first=$(agent_pid 0) second=$(agent_pid 1)
 # files PID N: it may have so many open

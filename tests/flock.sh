@@ -52,6 +52,17 @@ start_etcd() {
   done
   fail "etcd does not start: $(tail -3 etcd.log)"
 }
+# up_ready OPTIONS...: `up` is a flock that is ready, with up.log. An etcd that is still starting ends `starling up`, so that is tried again.
+up_ready() {
+  for _ in $(seq 10); do
+    "$starling" up "$@" >up.log 2>&1 &
+    up=$!
+    started+=($up)
+    while kill -0 $up 2>/dev/null && ! grep -qs ready up.log; do sleep 0.1; done
+    grep -q ready up.log && return
+  done
+  fail "the flock is not ready"
+}
 now() { date +%s%N; }
 # since BEGIN: milliseconds
 since() { echo $((($(now) - $1) / 1000000)); }

@@ -69,13 +69,7 @@ started=()
 trap '[ -n "$up" ] && kill $up 2>/dev/null; stop_all; rm -rf "$work"' EXIT
 export STARLING_FLOCK=$work/seats
 start_etcd
-for _ in $(seq 10); do
-  "$starling" up --topology two.yaml --agents 2 --servers-per-executor 1 --no-restart --state "etcd://127.0.0.1:$port" >up.log 2>&1 &
-  up=$!
-  while kill -0 $up 2>/dev/null && ! grep -qs ready up.log; do sleep 0.1; done  # etcd itself may still be starting
-  grep -q ready up.log && break
-done
-wait_for 1 ready up.log
+up_ready --topology two.yaml --agents 2 --servers-per-executor 1 --no-restart --state "etcd://127.0.0.1:$port"
 sleep 6  # until then the agents leave free partitions to their owners
 keys_of() { "$starling" keys show | awk '$1 ~ /agent-1$/ {print $2}' | sort; }
 turn() {

@@ -24,15 +24,7 @@ once() {
 echo "-- three agents, four partitions"
 "$starling" up --topology four.yaml --agents 3 --partitions 4 2>err.txt
 [ $? -eq 2 ] && grep -q 'need --state etcd' err.txt || fail "without etcd: $(cat err.txt)"
-for _ in $(seq 10); do
-  "$starling" up --topology four.yaml --agents 3 --partitions 4 --servers-per-executor 1 \
-    --state "etcd://127.0.0.1:$port" >up.log 2>&1 &
-  up=$!
-  started+=($up)
-  while kill -0 $up 2>/dev/null && ! grep -qs ready up.log; do sleep 0.1; done  # etcd itself may still be starting
-  grep -q ready up.log && break
-done
-wait_for 1 ready up.log
+up_ready --topology four.yaml --agents 3 --partitions 4 --servers-per-executor 1 --state "etcd://127.0.0.1:$port"
 host_of 3 0
 [ -z "$(agent_pid 3)" ] || fail "agent-3 runs though it is no member"
 "$starling" members list >list.txt || fail "members list"

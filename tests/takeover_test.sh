@@ -27,14 +27,7 @@ runs() {
 }
 
 echo "-- up"
-for _ in $(seq 10); do
-  "$starling" up --topology three.yaml --agents 3 --no-restart --state "etcd://127.0.0.1:$port" >up.log 2>&1 &
-  up=$!
-  started+=($up)
-  while kill -0 $up 2>/dev/null && ! grep -qs ready up.log; do sleep 0.1; done  # etcd itself may still be starting
-  grep -q ready up.log && break
-done
-wait_for 1 ready up.log
+up_ready --topology three.yaml --agents 3 --no-restart --state "etcd://127.0.0.1:$port"
 sleep 5  # until then the agents leave free partitions to their owners
 for a in 0 1 2; do host_of $a $a; done
 
