@@ -11,6 +11,9 @@ namespace starling {
 namespace {
 
 constexpr std::size_t kState = Episode::kKnown + 3;
+/// Single-threaded OpenBLAS (0.3.21) gives wrong products when two threads of a process call it at
+/// once: only episodes run on several.
+constexpr std::uint32_t kTorchThreads = 1;
 
 struct Run {
   std::size_t scenario = 0;
@@ -228,7 +231,7 @@ class Loop {
     std::vector<std::optional<Result<Episode>>> episodes;
     if (Status s = play_mine(runs, episodes); !s.ok()) return s;
     std::vector<Experience> lanes(options_.lanes);
-    const auto filled = for_all(peers_, options_.threads, lanes.size(), [&](std::size_t lane) {
+    const auto filled = for_all(peers_, kTorchThreads, lanes.size(), [&](std::size_t lane) {
       return fill_lane(lane, runs, episodes, lanes[lane]);
     });
     if (!filled) return filled.error();
@@ -274,7 +277,7 @@ class Loop {
       }
       for (std::size_t s = 0; s < steps && !far; ++s) {
         const auto rows =
-            for_all(peers_, options_.threads, lanes.size(), [&](std::size_t l) -> Result<Row> {
+            for_all(peers_, kTorchThreads, lanes.size(), [&](std::size_t l) -> Result<Row> {
               const std::size_t n = order[l].size(), from = s * n / steps, to = (s + 1) * n / steps;
               return learner_.gradient(lanes[l], std::span(order[l]).subspan(from, to - from),
                                        loss);

@@ -22,7 +22,7 @@ struct ActorCriticOptions {
   std::uint32_t runs = 8;    ///< of an iteration
   std::uint32_t copies = 1;  ///< runs of the same jobs, each held against the mean of the others;
                              ///< 1: against the yardstick
-  std::uint32_t lanes = 4;   ///< parts of an iteration that processes and threads may divide
+  std::uint32_t lanes = 4;   ///< parts of an iteration that processes may divide
   std::uint32_t epochs = 3, batch = 1024;
   EpisodeOptions episode;
   double horizon_h = 10;  ///< what comes so much later counts the e-th part
@@ -34,7 +34,7 @@ struct ActorCriticOptions {
   /// Curriculum: at first the part `easy` of the scenarios, the easiest; all after the part `ramp`
   /// of the iterations.
   double easy = 1, ramp = 0.5;
-  std::uint32_t threads = 2;
+  std::uint32_t threads = 2;  ///< for the runs; gradients are for one, and for processes
   std::uint64_t seed = 1;
   Peers* peers = nullptr;          ///< null: alone
   std::filesystem::path progress;  ///< state after each iteration, to go on from; empty: none

@@ -41,7 +41,8 @@ class Learner {
 
   /// Sums over decisions, in this order in front of the gradient's sums.
   enum Sum : std::uint8_t { decisions, critic_error, entropy, divergence, clipped, kSums };
-  /// Of some decisions of the experience. May run on several threads at once, for one learner.
+  /// Of some decisions of the experience. Not on two threads of a process at once: BLAS may not be
+  /// fit for that.
   [[nodiscard]] Row gradient(const Experience& experience, std::span<const std::uint32_t> rows,
                              const ActorCriticLoss& loss) const;
   /// Cosine between the policy's parts of two such sums: near 0 where chance made both.
