@@ -52,8 +52,8 @@ std::optional<std::string> over_limits(const AgentState& s) {
   const std::size_t gpus = s.partition.gpus.size();
   const std::size_t tenants = gpus * s.ledger.gpus().jobs_per_gpu();
   Bounds bounds;
-  // A job that its next home gave back is let in beyond the limit: it was accepted before.
-  bounds.check("jobs", s.jobs.size(), limits.jobs_waiting);
+  // Another home's jobs are taken in beyond the limit while own ones are on offer (see on(Submit)).
+  bounds.check("jobs", s.jobs.size(), 2 * std::size_t{limits.jobs_waiting});
   bounds.check("jobs remembered", s.remembered.size(), limits.jobs_remembered);
   bounds.check("ended jobs", s.ended.size(), limits.jobs_remembered);
   bounds.check("moved jobs", s.moved.size(), limits.jobs_remembered);
@@ -63,7 +63,8 @@ std::optional<std::string> over_limits(const AgentState& s) {
   bounds.check("job timers", s.job_timers.size(), s.jobs.size());
   // What an executor is found to run is taken in beyond the limit: it holds its GPUs anyway.
   const auto given = std::ranges::count_if(s.ledger.holds(), [](const auto& entry) {
-    return entry.second.phase != HoldPhase::launched && entry.second.phase != HoldPhase::releasing;
+    const HoldPhase phase = entry.second.phase;
+    return entry.second.given || phase == HoldPhase::reserved || phase == HoldPhase::committed;
   });
   bounds.check("holds", s.ledger.holds().size(), tenants);
   bounds.check("holds given", static_cast<std::size_t>(given), limits.holds);

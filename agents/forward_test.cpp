@@ -70,8 +70,7 @@ TEST_CASE("a lost Accepted, and a crash before or after it, keep the job in one 
 
 TEST_CASE("two homes of one life never give attempts the same number") {
   TestFlock flock({.agents = 4, .servers = 4});
-  for (std::uint64_t n = 1; n <= 40; ++n)
-    flock.submit(n, 1, 5s, static_cast<std::uint32_t>(n % 4));
+  for (std::uint64_t n = 1; n <= 40; ++n) flock.submit(n, 1, 5s, static_cast<std::uint32_t>(n % 4));
   CHECK(flock.settle(1h));
   std::map<std::uint64_t, std::uint32_t> homes;
   for (std::uint32_t a = 0; a < 4; ++a) {
@@ -105,6 +104,29 @@ TEST_CASE("a job that the next home refuses for good comes home and runs there")
   flock.restart_agent(1);
   CHECK(flock.settle(5min));
   CHECK(flock.phase(2) == JobPhase::finished);
+  CHECK(flock.faults().empty());
+}
+
+TEST_CASE("two full homes that have offered all their jobs to each other take them") {
+  FlockOptions options{.agents = 2, .servers = 2, .lossy = true};
+  options.limits.jobs_waiting = 2;
+  TestFlock flock(options);
+  flock.run_for(2s);
+  flock.cut_off(agent_node(AgentId{0}), agent_node(AgentId{1}));
+  // Each has no good GPU itself, and last heard that the other has four.
+  for (std::uint32_t a : {0U, 1U})
+    flock.set_sick(a, {GpuId{4 * a}, GpuId{4 * a + 1}, GpuId{4 * a + 2}, GpuId{4 * a + 3}});
+  flock.run_for(100ms);
+  for (std::uint64_t n = 1; n <= 4; ++n) flock.submit(n, 2, 10s, n % 2);
+  flock.run_for(1s);
+  for (std::uint32_t a : {0U, 1U}) {
+    flock.set_sick(a, {});
+    REQUIRE(flock.agent(a).jobs.size() == 2);
+    for (const auto& [id, job] : flock.agent(a).jobs) REQUIRE(job.stage == Stage::offered);
+  }
+  flock.heal();
+  CHECK(flock.settle(5min));
+  CHECK(flock.client().counts().finished == 4);
   CHECK(flock.faults().empty());
 }
 

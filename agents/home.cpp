@@ -135,9 +135,18 @@ void Step::on(NodeId from, const Submit& submit) {
     STARLING_MARK("agent: a Submit that never fits");
     return send(from, Rejected{id, Refusal::never_fits, std::move(reason)});
   }
-  if (s.jobs.size() >= s.config.limits.jobs_waiting) return send(from, Busy{id, kBusyRetryMs});
+  if (is_full(forwarded)) return send(from, Busy{id, kBusyRetryMs});
   accept(forwarded ? submit.client : from, submit, std::move(offered));
   send(from, Accepted{id, me()});
+}
+
+/// Two full homes that have offered each other jobs would wait for one another, so what is on offer
+/// does not keep another home's jobs out, up to twice the limit.
+bool Step::is_full(bool forwarded) const {
+  const std::size_t most = s.config.limits.jobs_waiting, all = s.jobs.size();
+  if (!forwarded || all >= 2 * most) return all >= most;
+  const std::size_t not_on_offer = std::size_t{s.waiting_jobs} + s.running_jobs;
+  return not_on_offer >= most;
 }
 
 void Step::accept(NodeId client, const Submit& submit, std::vector<AgentId> offered) {

@@ -62,7 +62,9 @@ std::optional<Refusal> Ledger::reserve(AttemptId attempt, AgentId home, const Pl
   }
   if (const auto refusal = why_not(attempt, gpus, 1)) return refusal;
   STARLING_CHECK(adopt(attempt, home, gpus, HoldPhase::reserved));
-  holds_.at(attempt).until = until;
+  Hold& hold = holds_.at(attempt);
+  hold.until = until;
+  hold.given = true;
   return std::nullopt;
 }
 
@@ -81,6 +83,7 @@ std::optional<Refusal> Ledger::claim(AttemptId attempt, AgentId home, const Plac
   if (holds_.contains(attempt)) return Refusal::conflict;
   if (const auto refusal = why_not(attempt, gpus, limits_.jobs_per_gpu)) return refusal;
   STARLING_CHECK(adopt(attempt, home, gpus, HoldPhase::launched));
+  holds_.at(attempt).given = true;
   return std::nullopt;
 }
 

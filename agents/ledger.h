@@ -31,6 +31,7 @@ struct Hold {
   Placement gpus;  ///< ascending
   HoldPhase phase = HoldPhase::reserved;
   Instant until = kNever;  ///< of reserved ones
+  bool given = false;      ///< by this life: not from a journal, not found
 };
 
 /// Who may use which GPU of one partition. The partition's owner keeps exactly one ledger.

@@ -43,6 +43,8 @@ struct Step {
   void on(NodeId from, const Cancel& cancel);
   void on(NodeId from, const Query& query);
   void on(NodeId from, const ListJobs& list);
+  /// Of clients' jobs, or of those that other homes hand over.
+  [[nodiscard]] bool is_full(bool forwarded) const;
   void accept(NodeId client, const Submit& submit, std::vector<AgentId> offered);
   [[nodiscard]] std::string never_fits(const JobSpec& spec) const;
   void end(Job& job, JobPhase phase);
