@@ -133,4 +133,25 @@ Status forget_flock_state(const std::string& state) {
   return erased ? done() : Status(erased.error());
 }
 
+Status forget_stopped_flock(const Deployment& deployment) {
+  if (deployment.state.empty()) return done();
+  const auto flock = EtcdAddress::parse(deployment.state);
+  if (!flock) return flock.error();
+  EtcdClient client(flock.value());
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  for (const DeployedNode* agent : deployment.with_role(Role::agent)) {
+    const std::string alive = EtcdKeys(flock.value(), agent->partition).alive;
+    for (;; std::this_thread::sleep_for(std::chrono::milliseconds(200))) {
+      const auto found = client.range(alive, behind(alive), 1);
+      if (!found) return found.error();
+      if (found.value().entries.empty()) break;
+      if (std::chrono::steady_clock::now() > give_up) {
+        return {Errc::busy, "partition " + std::to_string(agent->partition.value) + " in " +
+                                deployment.state + " is still served; stop its agent first"};
+      }
+    }
+  }
+  return forget_flock_state(deployment.state);
+}
+
 }  // namespace starling

@@ -49,5 +49,8 @@ inline constexpr EtcdOptions kEpochCalls{std::chrono::milliseconds(2000),
 [[nodiscard]] Result<std::string> new_flock_state(const std::string& state);
 /// Removes what a flock that is over has left in etcd.
 [[nodiscard]] Status forget_flock_state(const std::string& state);
+/// The same, once no agent of `deployment` holds a lease: one that was killed holds it for seconds.
+/// `busy` names the partition that is still served after ten of them; then nothing is removed.
+[[nodiscard]] Status forget_stopped_flock(const Deployment& deployment);
 
 }  // namespace starling

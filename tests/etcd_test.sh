@@ -90,4 +90,26 @@ echo "-- a run leaves nothing there"
 "$starling" workload generate --jobs 20 --gpus 4 --load 1 --max-duration 60 -o w.csv 2>/dev/null || fail "no trace"
 "$starling" run --topology one.yaml --trace w.csv --target-seconds 1 --state "$state" --quiet >run.txt 2>&1 || fail "run: $(cat run.txt)"
 ! grep -q "left behind" run.txt || fail "run: $(cat run.txt)"
+
+echo "-- down --remove leaves nothing there either, and removes nothing while an agent serves elsewhere"
+# How many keys of flocks there are, from the member that is left.
+keys() {
+  local ask count
+  ask='{"key":"'$(printf /starling/ | base64)'","range_end":"'$(printf /starling0 | base64)'","count_only":true}'
+  exec 9<>"/dev/tcp/127.0.0.1/$((port + 1))"
+  printf 'POST /v3/kv/range HTTP/1.0\r\nContent-Length: %s\r\n\r\n%s' ${#ask} "$ask" >&9
+  count=$(cat <&9)
+  exec 9>&-
+  grep -q '"revision"' <<<"$count" || fail "etcd does not answer: $count"
+  sed -n 's/.*"count":"\([0-9]*\)".*/\1/p' <<<"$count" | grep . || echo 0
+}
+[ "$(keys)" -gt 0 ] || fail "no key of the flock is in etcd"
+"$starling" down --remove 2>err.txt && fail "the state of a flock that serves was removed"
+grep -q "partition 0 in etcd://.* is still served" err.txt || fail "down --remove, an agent serves: $(cat err.txt)"
+[ -e flock/deployment.json ] || fail "the directory was removed"
+kill -9 $there
+wait $there 2>/dev/null
+"$starling" down --remove || fail "down --remove"
+[ "$(keys)" -eq 0 ] || fail "down --remove leaves $(keys) keys in etcd"
+[ ! -e flock ] || fail "down --remove leaves its directory"
 echo "all right"

@@ -10,6 +10,7 @@
 #include "launch/files.h"
 #include "launch/hosts/host_flock.h"
 #include "launch/hosts/preflight.h"
+#include "launch/partition_state.h"
 #include "launch/signals.h"
 #include "launch/state_dir.h"
 #include "launch/text.h"
@@ -33,6 +34,14 @@ bool end_up(const std::filesystem::path& dir) {
   return false;
 }
 
+/// What its agents wrote in etcd.
+int forget_state(const std::filesystem::path& dir) {
+  const auto deployment = read_deployment(dir);
+  if (!deployment) return failed(deployment.error());
+  const Status gone = forget_stopped_flock(deployment.value());
+  return gone.ok() ? kDone : work_failed("down: nothing is removed: " + gone.error().message);
+}
+
 int down(const std::string& option, bool remove) {
   const auto dir = flock_dir(option);
   if (!dir) return failed(dir.error());
@@ -43,9 +52,15 @@ int down(const std::string& option, bool remove) {
     const auto flock = read_host_flock(dir.value());
     if (!flock) return failed(flock.error());
     const Remote remote(flock.value().way);
-    Status s = together(stop_hosts(flock.value(), remote));
-    if (s.ok() && remove) s = together(remove_hosts(flock.value(), remote));
-    if (!s.ok()) return failed(s.error());
+    if (const Status s = together(stop_hosts(flock.value(), remote)); !s.ok())
+      return failed(s.error());
+    if (!remove) return kDone;
+    // First what is least sure to answer: whoever tries again finds the rest still there.
+    if (const int code = forget_state(dir.value()); code != kDone) return code;
+    if (const Status s = together(remove_hosts(flock.value(), remote)); !s.ok())
+      return failed(s.error());
+  } else if (remove) {
+    if (const int code = forget_state(dir.value()); code != kDone) return code;
   }
   std::error_code error;
   if (remove) std::filesystem::remove_all(dir.value(), error);
@@ -63,7 +78,8 @@ void add_down(const Command& root) {
   const auto o = std::make_shared<Options>();
   const Command command = root.sub("down", "stop a flock, here or on its hosts");
   command.option("--flock", o->flock, "DIR", "its directory; default $STARLING_FLOCK");
-  command.flag("--remove", o->remove, "and remove its directories, with all its jobs");
+  command.flag("--remove", o->remove,
+               "and remove its directories and its state in etcd, with all its jobs");
   command.examples({"starling down --flock ~/flock"});
   command.action([o] { return down(o->flock, o->remove); });
 }
