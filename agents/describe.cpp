@@ -113,6 +113,11 @@ std::string durable_state(const AgentState& s) {
          << (launched ? "launched" : "committed") << "served" << share.served << share.gang;
     text.line();
   }
+  for (const PeerState& peer : s.peers) {
+    if (peer.epoch == Epoch{1}) continue;
+    text << "epoch of partition" << peer.peer.partition.id.value << peer.epoch.value;
+    text.line();
+  }
   for (const ServerId server : s.ledger.drained()) {
     text << "drained" << server.value;
     text.line();

@@ -50,7 +50,7 @@ struct DrainWord { ServerId server; std::uint64_t version = 0; };         ///< S
 struct TombstoneServed { AttemptId attempt; Duration served{0}; };        ///< service received, where there was any
 struct TombstonesDropped { std::vector<AttemptId> attempts; };            ///< nothing of them can still arrive
 // Executor
-struct EpochSeen { PartitionId partition; Epoch epoch; };
+struct EpochSeen { PartitionId partition; Epoch epoch; };                 ///< also a home's, of the others' partitions
 struct ProcessLaunching { Launch launch; };
 struct ProcessExited { AttemptId attempt; ExitStatus exit; Duration served{0}; };
 struct ProcessForgotten { AttemptId attempt; };                           ///< exit acknowledged, or kill confirmed

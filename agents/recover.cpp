@@ -164,6 +164,12 @@ struct Replay {
     s.ledger.tombstones().set_served(r.attempt, r.served);
   }
   void operator()(const TombstonesDropped& r) { s.ledger.tombstones().drop(r.attempts); }
+  void operator()(const EpochSeen& r) {
+    const PeerState* owner = s.owner_of(r.partition);
+    if (owner == nullptr) return;
+    Epoch& known = s.peers[owner->peer.agent.value].epoch;
+    known = std::max(known, r.epoch);
+  }
   template <class OfExecutors>
   void operator()(const OfExecutors&) {}
 };
@@ -196,6 +202,8 @@ std::vector<Record> Agent::snapshot() const {
   const AgentState& s = *state_;
   std::vector<Record> records;
   records.push_back(LifeBegan{s.config.incarnation, s.config.epoch});
+  for (const PeerState& peer : s.peers)
+    if (peer.epoch > Epoch{1}) records.push_back(EpochSeen{peer.peer.partition.id, peer.epoch});
   const auto offers = [&](JobId id, const std::vector<AgentId>& offered) {
     for (const AgentId to : offered) records.push_back(JobOffered{id, to});
   };

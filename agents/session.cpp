@@ -78,12 +78,20 @@ void Step::on(NodeId from, const Hello& hello) {
   if (seat->asked != now) request_inventory(*seat);
 }
 
+/// Written down, because an owner that was deposed and does not know it yet must not be believed by
+/// this home's next life: it would say that an attempt which it never heard of is over.
+void Step::heard_epoch(PeerState& peer, Epoch epoch) {
+  if (epoch <= peer.epoch) return;
+  peer.epoch = epoch;
+  persist(EpochSeen{peer.peer.partition.id, epoch});
+}
+
 void Step::on(NodeId from, const Welcome& welcome) {
   STARLING_MARK("agent: Welcome");
   if (!is_agent(from)) return refuse();
   PeerState& peer = s.peers[agent_of(from).value];
   if (welcome.fence.partition != peer.peer.partition.id) return refuse();
-  peer.epoch = std::max(peer.epoch, welcome.fence.epoch);
+  heard_epoch(peer, welcome.fence.epoch);
   peer.answered = true;
   peer.watch.foreign = is_other_topology(welcome.topology);
 }
@@ -101,8 +109,7 @@ void Step::on(NodeId from, const Fenced& fenced) {
   STARLING_MARK("agent: Fenced");
   const PeerState* owner = s.owner_of(fenced.partition);
   if (!is_agent(from) || owner == nullptr || agent_node(owner->peer.agent) != from) return refuse();
-  PeerState& peer = s.peers[owner->peer.agent.value];
-  peer.epoch = std::max(peer.epoch, fenced.epoch);
+  heard_epoch(s.peers[owner->peer.agent.value], fenced.epoch);
 }
 
 /// Versions only rise; a repeat or an overtaken one is dropped.
@@ -113,7 +120,7 @@ void Step::on(NodeId from, const Digest& digest) {
   if (digest.fence.partition != peer.peer.partition.id) return refuse();
   const bool overtaken = peer.digest && digest.version <= peer.digest->version;
   if (overtaken && !planted(Bug::stale_digest_taken)) return;
-  peer.epoch = std::max(peer.epoch, digest.fence.epoch);
+  heard_epoch(peer, digest.fence.epoch);
   const bool news = !peer.digest || !same_content(*peer.digest, digest);
   peer.digest = digest;
   peer.digest_at = now;

@@ -38,9 +38,11 @@ struct Bench {
     for (const Partition& part : parts) config.flock.push_back({AgentId{part.id.value}, part});
     config.epoch = Epoch{3};
     config.executors = {{executor_node(0), parts[0].servers}};
+    restart({});
+  }
+  void restart(const std::vector<Record>& journal) {
     agent = std::make_unique<Agent>(config, topology, *speed,
-                                    make_policy_registry().make("fifo").value(), Rng(1),
-                                    std::span<const Record>());
+                                    make_policy_registry().make("fifo").value(), Rng(1), journal);
     agent->step(Instant{1s}, Tick{}, out);
   }
   void hear(NodeId from, const Message& message) {
@@ -49,9 +51,8 @@ struct Bench {
   }
   template <class M>
   [[nodiscard]] std::ptrdiff_t said() const {
-    return std::count_if(out.send.begin(), out.send.end(), [](const Send& send) {
-      return std::holds_alternative<M>(send.message);
-    });
+    return std::count_if(out.send.begin(), out.send.end(),
+                         [](const Send& send) { return std::holds_alternative<M>(send.message); });
   }
 };
 
@@ -64,7 +65,8 @@ TEST_CASE("a node of another protocol gets a Goodbye and no Welcome") {
   CHECK(bench.said<Welcome>() == 1);
 }
 
-TEST_CASE("an executor that has read another topology is not worked with until it has the right one") {
+TEST_CASE(
+    "an executor that has read another topology is not worked with until it has the right one") {
   TestFlock flock({.servers = 2, .lossy = true});
   flock.submit(1, 8, 0s);
   flock.run_for(10s);
@@ -142,6 +144,25 @@ TEST_CASE("a journal of what was started with another topology is refused while 
   CHECK(refused.error().message.find("started with another topology") != std::string::npos);
   journal.push_back(ProcessForgotten{launch.attempt});
   CHECK(fits_journal(config, topology, journal).ok());
+}
+
+TEST_CASE("a home's next life knows which owner was deposed") {
+  Bench bench;
+  std::vector<Record> journal = {LifeBegan{Incarnation{1}, Epoch{3}}};
+  const auto hear_of = [&](std::uint64_t epoch) {
+    bench.hear(agent_node(AgentId{1}), Welcome{{PartitionId{1}, Epoch{epoch}}});
+    journal.insert(journal.end(), bench.out.persist.begin(), bench.out.persist.end());
+    return bench.out.persist.size();
+  };
+  CHECK(hear_of(1) == 0);
+  CHECK(hear_of(5) == 1);
+  CHECK(hear_of(5) == 0);
+  CHECK(hear_of(4) == 0);
+  for (const std::vector<Record>& kept : {journal, bench.agent->snapshot()}) {
+    bench.restart(kept);
+    bench.hear(agent_node(AgentId{1}), Welcome{{PartitionId{1}, Epoch{4}}});
+    CHECK(bench.agent->state().peers[1].epoch == Epoch{5});
+  }
 }
 
 TEST_CASE("an overtaken digest changes nothing") {

@@ -161,7 +161,7 @@ struct SeatState {
 /// Another agent of the flock.
 struct PeerState {
   PeerAgent peer;
-  Epoch epoch{1};  ///< of its partition, the newest heard of
+  Epoch epoch{1};  ///< of its partition, the newest heard of; durable
   Watch watch;
   bool answered = false;  ///< the Hello of this life
   std::optional<Digest> digest;

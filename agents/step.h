@@ -178,6 +178,7 @@ struct Step {
   [[nodiscard]] bool is_foreign(NodeId node);
   void on(NodeId from, const Hello& hello);
   void on(NodeId from, const Welcome& welcome);
+  void heard_epoch(PeerState& peer, Epoch epoch);
   void on(NodeId from, const Digest& digest);
   void on(NodeId from, const Fenced& fenced);
   void on(NodeId from, const Goodbye&);

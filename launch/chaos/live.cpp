@@ -170,7 +170,9 @@ class Run {
       if (from == agent_node(status->agent))
         meter_.told(*status, session_->host_of(status->agent).value, now);
     } else if (const auto* accepted = std::get_if<Accepted>(&message)) {
-      meter_.told(*accepted, now);
+      meter_.accepted(accepted->job, now);
+    } else if (const auto* state = std::get_if<JobState>(&message)) {
+      if (state->phase != JobPhase::unknown) meter_.accepted(state->job, now);
     }
   }
 

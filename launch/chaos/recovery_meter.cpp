@@ -48,9 +48,9 @@ void RecoveryMeter::told(const AgentStatus& status, std::uint32_t host, double n
   }
 }
 
-void RecoveryMeter::told(const Accepted& accepted, double now) {
+void RecoveryMeter::accepted(JobId probe, double now) {
   for (Case& c : open_) {
-    if (c.probe == accepted.job && c.accepted < 0) c.accepted = now - c.since;
+    if (c.probe == probe && c.accepted < 0) c.accepted = now - c.since;
   }
   close_finished();
 }

@@ -35,7 +35,8 @@ class RecoveryMeter {
   /// Anything else that may keep a partition from coming back.
   void disturb();
   void told(const AgentStatus& status, std::uint32_t host, double now);
-  void told(const Accepted& accepted, double now);
+  /// Accepted, or what became of it: that can be all that is heard of a probe.
+  void accepted(JobId probe, double now);
 
   /// Cases that are not over yet.
   [[nodiscard]] const std::vector<Case>& open() const noexcept { return open_; }

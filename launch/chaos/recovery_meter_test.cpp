@@ -25,7 +25,7 @@ TEST_CASE("a takeover is measured to its answer, its first job, and its last GPU
   meter.told(status(1, 5), 1, 20.05);  // was on its way
   CHECK(meter.open().front().answered < 0);
   meter.told(status(1, 6, 4), 0, 25.5);
-  meter.told(Accepted{kProbe, AgentId{1}}, 25.6);
+  meter.accepted(kProbe, 25.6);
   CHECK(meter.cases().empty());
   meter.told(status(1, 6), 0, 26);
   REQUIRE(meter.cases().size() == 1);
@@ -51,7 +51,7 @@ TEST_CASE("what happens meanwhile is told apart") {
   meter.hit(0, FaultKind::kill, 20, kProbe);
   meter.disturb();
   meter.told(status(0, 1), 0, 21);
-  meter.told(Accepted{kProbe, AgentId{0}}, 21);
+  meter.accepted(kProbe, 21);
   REQUIRE(meter.cases().size() == 1);
   CHECK(meter.cases().front().disturbed);
   CHECK(!meter.cases().front().takeover());
