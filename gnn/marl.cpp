@@ -7,15 +7,18 @@
 
 namespace starling {
 
-Marl::Marl(const PolicyFacts& facts, const QueueOptions& options, PolicyNet net)
+Marl::Marl(const PolicyFacts& facts, const QueueOptions& options, PolicyNet net,
+           const Blinkers& blinkers)
     : PlacementPolicy(options, true),
       facts_(facts),
       net_(std::move(net)),
+      blinkers_(blinkers),
       others_(EncoderNet::kWidth, 0.0F) {
   if (net_.has_encoder()) encoder_.emplace(net_.encoder());
 }
 
-std::vector<Decision> Marl::decide(const View& view, const Trigger& trigger, Rng& rng) {
+std::vector<Decision> Marl::decide(const View& given, const Trigger& trigger, Rng& rng) {
+  const View view = lonely_.seen_with(blinkers_, given);
   std::vector<Decision> out = PlacementPolicy::decide(view, trigger, rng);
   if (encoder_ && !view.others.empty()) {  // what they are told is what has been decided
     encoder_->sync(view, candidates_);

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "gnn/blinkers.h"
 #include "gnn/encoder.h"
 #include "gnn/features.h"
 #include "gnn/policy_net.h"
@@ -56,11 +57,12 @@ class Chooser {
 /// partition's embedding is its summary to them.
 class Marl final : public PlacementPolicy {
  public:
-  Marl(const PolicyFacts& facts, const QueueOptions& options, PolicyNet net);
+  Marl(const PolicyFacts& facts, const QueueOptions& options, PolicyNet net,
+       const Blinkers& blinkers = {});
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
   /// It outlives this. Null: the best score wins.
   void set_chooser(Chooser* chooser) noexcept { chooser_ = chooser; }
-  [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
+  [[nodiscard]] std::vector<Decision> decide(const View& given, const Trigger& trigger,
                                              Rng& rng) override;
   [[nodiscard]] std::span<const float> summary() const override;
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
@@ -85,6 +87,8 @@ class Marl final : public PlacementPolicy {
 
   PolicyFacts facts_;
   PolicyNet net_;
+  Blinkers blinkers_;
+  LonelySpeed lonely_;
   std::optional<Encoder> encoder_;
   RemainingTimes remaining_;
   Chooser* chooser_ = nullptr;

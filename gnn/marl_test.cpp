@@ -66,7 +66,7 @@ TEST_CASE("a net that answers no numbers leaves the decision to the rule") {
 }
 
 /// Two agents whose digests carry `summary`; what the first decides.
-std::uint64_t decisions_under(std::vector<float> summary, float weight) {
+std::uint64_t decisions_under(std::vector<float> summary, float weight, Blinkers blinkers = {}) {
   GeneratorOptions generate;
   generate.groups = {{2, "P100"}, {2, "V100"}};
   generate.gpus_per_server = 4;
@@ -86,7 +86,7 @@ std::uint64_t decisions_under(std::vector<float> summary, float weight) {
     weights.tensors["encoder." + std::string(name) + ".bias"] = {
         {EncoderNet::kWidth}, std::vector<float>(EncoderNet::kWidth)};
   }
-  Marl marl(kFacts, QueueOptions{}, PolicyNet::make(weights).value());
+  Marl marl(kFacts, QueueOptions{}, PolicyNet::make(weights).value(), blinkers);
   CHECK(marl.summary().empty());
   Occupancy gpus(topology, {0, 2}, 2);
   gpus.take(Placement{GpuId{0}});
@@ -124,6 +124,7 @@ TEST_CASE("what another agent says of its partition counts only if it is an embe
   // The row of going there sees that agent's words, all others the mean of both.
   CHECK(decisions_under(good, 10) == kForward);
   CHECK(decisions_under(good, -10) == kStart);
+  CHECK(decisions_under(good, 10, {.digests = true}) == kStart);
   std::vector<float> bad = good;
   CHECK(decisions_under(std::vector<float>(EncoderNet::kWidth + 1, 1.0F), 10) == kStart);
   CHECK(decisions_under({}, 10) == kStart);
@@ -131,6 +132,22 @@ TEST_CASE("what another agent says of its partition counts only if it is an embe
   CHECK(decisions_under(bad, 10) == kStart);
   std::ranges::fill(bad, std::numeric_limits<float>::max());
   CHECK(decisions_under(bad, 10) == kForward);
+}
+
+TEST_CASE("behind blinkers a job among others is as fast as alone") {
+  const Topology topology = generate_flat({.servers = 2, .gpus_per_server = 4}).value();
+  const CrowdedSpeed speed(topology);
+  const Occupancy gpus(topology, {0, 2}, 2);
+  const View view{topology, gpus, {}, {}, {}, speed, Instant{}, AgentId{0}};
+  LonelySpeed lonely;
+  const JobProfile job{.model = "ResNet-50"};
+  const Placement there{GpuId{1}};
+  const Neighbours beside{{job, there}};
+  const auto among = [&](const Blinkers& blinkers) {
+    return lonely.seen_with(blinkers, view).speed.speed(job, there, beside).relative;
+  };
+  CHECK(among({}) < 1);
+  CHECK(among({.interference = true}) == speed.speed(job, there, {}).relative);
 }
 
 TEST_CASE("the reasons of a decision name the options, best first, and the one taken") {

@@ -45,14 +45,18 @@ void add_learned(PolicyRegistry& registry, const PolicyFacts& facts, const char*
         OptionReader reader(facts.name, given);
         const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
         const std::string file = reader.text("weights", "");
+        Blinkers blinkers;
+        blinkers.digests = reader.choice("digests", {"yes", "no"}) == "no";
+        blinkers.interference = reader.choice("interference", {"yes", "no"}) == "no";
         if (const Status status = reader.status(); !status) return status.error();
         auto net = read_policy_net(file, shipped);
         if (!net) return net.error();
         return std::unique_ptr<Policy>(
-            std::make_unique<Marl>(facts, options, std::move(net).value()));
+            std::make_unique<Marl>(facts, options, std::move(net).value(), blinkers));
       },
       "queue=skip|strict, fit=node|count, weights=FILE (default: the ones shipped with the "
-      "program)");
+      "program), digests=yes|no and interference=yes|no (no: as if agents said nothing, as if jobs "
+      "did not slow one another; for ablations)");
 }
 
 }  // namespace

@@ -5,67 +5,131 @@
 #include <numeric>
 
 #include "base/rng.h"
+#include "gnn/features.h"
 
 namespace starling {
 namespace {
 
 using Vector = std::vector<double>;
 
+/// Parts of the weights as one vector.
 class Genes {
  public:
   static Result<Genes> of(const Weights& weights, const std::vector<std::string>& names) {
     Genes genes;
     for (const std::string& name : names) {
-      const auto tensor = weights.tensors.find(name);
+      const bool forward = name == "skip.forward";
+      const auto tensor = weights.tensors.find(forward ? "skip" : name);
       if (tensor == weights.tensors.end())
         return Error{Errc::invalid, "evolve: the weights have no tensor '" + name + "'"};
-      genes.names_.push_back(name);
-      genes.size_ += tensor->second.values.size();
+      const std::size_t size = tensor->second.values.size();
+      if (forward && size != Features::kOwn)
+        return Error{Errc::invalid, "evolve: skip has " + std::to_string(size) + " values, not " +
+                                        std::to_string(Features::kOwn)};
+      genes.parts_.push_back(
+          {tensor->first, forward ? Features::kForwardAt : 0, forward ? Features::kForward : size});
     }
     return genes;
   }
-  [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] Vector read(const Weights& weights) const {
     Vector out;
-    for (const std::string& name : names_) {
-      const auto& values = weights.tensors.at(name).values;
-      out.insert(out.end(), values.begin(), values.end());
+    for (const Part& part : parts_) {
+      const auto values = std::span(weights.tensors.at(part.tensor).values);
+      for (const float value : values.subspan(part.first, part.size)) out.push_back(value);
     }
     return out;
   }
   [[nodiscard]] Weights with(const Weights& weights, const Vector& genes) const {
     Weights out = weights;
     std::size_t i = 0;
-    for (const std::string& name : names_) {
-      for (float& value : out.tensors.at(name).values) value = static_cast<float>(genes[i++]);
+    for (const Part& part : parts_) {
+      const auto values = std::span(out.tensors.at(part.tensor).values);
+      for (float& value : values.subspan(part.first, part.size))
+        value = static_cast<float>(genes[i++]);
     }
     return out;
   }
 
  private:
-  std::vector<std::string> names_;
-  std::size_t size_ = 0;
+  struct Part {
+    std::string tensor;
+    std::size_t first = 0, size = 0;
+  };
+  std::vector<Part> parts_;
 };
 
-/// Adam (Kingma and Ba 2015) on a plain vector.
-class Adam {
+/// Where the search is, and Adam (Kingma and Ba 2015) on a plain vector. Every number is rounded to
+/// what a weights file holds, so a search that went on from a file is the one that never stopped.
+class Search {
  public:
-  explicit Adam(std::size_t size) : mean_(size), square_(size) {}
-  void step(Vector& x, const Vector& gradient, double rate) {
-    ++t_;
-    for (std::size_t i = 0; i < x.size(); ++i) {
+  explicit Search(Vector start) : x_(std::move(start)), mean_(x_.size()), square_(x_.size()) {}
+  [[nodiscard]] const Vector& x() const { return x_; }
+  [[nodiscard]] std::uint32_t generation() const { return generation_; }
+  void step(const Vector& gradient, double rate) {
+    ++generation_;
+    const double t = generation_;
+    for (std::size_t i = 0; i < x_.size(); ++i) {
       mean_[i] = 0.8 * mean_[i] + 0.2 * gradient[i];
       square_[i] = 0.98 * square_[i] + 0.02 * gradient[i] * gradient[i];
-      const double m = mean_[i] / (1 - std::pow(0.8, t_));
-      const double v = square_[i] / (1 - std::pow(0.98, t_));
-      x[i] -= rate * m / (std::sqrt(v) + 1e-8);
+      const double m = mean_[i] / (1 - std::pow(0.8, t));
+      const double v = square_[i] / (1 - std::pow(0.98, t));
+      x_[i] -= rate * m / (std::sqrt(v) + 1e-8);
     }
+    for (Vector* const vector : {&x_, &mean_, &square_})
+      for (double& value : *vector) value = static_cast<float>(value);
+  }
+  [[nodiscard]] Weights state() const {
+    Weights out;
+    const auto put = [&](const char* name, const Vector& values) {
+      Tensor& tensor = out.tensors[name];
+      tensor.shape = {static_cast<std::uint32_t>(values.size())};
+      for (const double value : values) tensor.values.push_back(static_cast<float>(value));
+    };
+    put("x", x_);
+    put("mean", mean_);
+    put("square", square_);
+    out.notes["generations"] = std::to_string(generation_);
+    return out;
+  }
+  Status restore(const Weights& state) {
+    const auto size = static_cast<std::uint32_t>(x_.size());
+    const auto get = [&](const char* name, Vector& values) -> Status {
+      const auto tensor = state.tensor(name, std::span(&size, 1));
+      if (!tensor) return tensor.error();
+      values.assign(tensor.value()->values.begin(), tensor.value()->values.end());
+      return done();
+    };
+    if (Status s = get("x", x_); !s.ok()) return s;
+    if (Status s = get("mean", mean_); !s.ok()) return s;
+    if (Status s = get("square", square_); !s.ok()) return s;
+    generation_ = static_cast<std::uint32_t>(std::stoul(state.note("generations", "0")));
+    return done();
   }
 
  private:
-  Vector mean_, square_;
-  double t_ = 0;
+  Vector x_, mean_, square_;
+  std::uint32_t generation_ = 0;
 };
+
+/// Goes on from the file, if the first process has one of the same training.
+Status resume(Search& search, const EvolveOptions& options, Peers& peers) {
+  std::string mine;
+  if (options.resume && peers.first()) {
+    const auto state = load_weights(options.progress);
+    if (state && state.value().note("hash") == options.hash) {
+      const auto bytes = weights_bytes(state.value());
+      if (!bytes) return bytes.error();
+      mine.assign(reinterpret_cast<const char*>(bytes.value().data()), bytes.value().size());
+    }
+  }
+  const auto all = peers.gather(mine);
+  if (!all) return all.error();
+  const std::string& text = all.value().front();
+  if (text.empty()) return done();
+  const auto state = parse_weights(std::as_bytes(std::span(text)));
+  if (!state) return state.error();
+  return search.restore(state.value());
+}
 
 }  // namespace
 
@@ -73,10 +137,11 @@ Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios
                        std::span<const double> base_jct, const EvolveOptions& options) {
   const auto genes = Genes::of(start, options.tensors);
   if (!genes) return genes.error();
-  Vector x = genes.value().read(start);
-  Adam adam(x.size());
+  Search search(genes.value().read(start));
+  const std::size_t size = search.x().size();
   Peers alone;
   Peers& peers = options.peers == nullptr ? alone : *options.peers;
+  if (Status s = resume(search, options, peers); !s.ok()) return s.error();
   Rng rng(options.seed, 0xe5);
   for (std::uint32_t g = 0; g < options.generations; ++g) {
     std::vector<std::size_t> which(scenarios.size());
@@ -84,16 +149,17 @@ Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios
     for (std::size_t i = which.size(); i > 1; --i)
       std::swap(which[i - 1], which[rng.below(static_cast<std::uint32_t>(i))]);
     which.resize(std::min<std::size_t>(options.runs, which.size()));
-    std::vector<Vector> steps(options.pairs, Vector(x.size()));
+    std::vector<Vector> steps(options.pairs, Vector(size));
     for (Vector& step : steps)
       for (double& value : step) value = rng.normal() * options.sigma;
+    if (g < search.generation()) continue;
 
     const std::size_t per = which.size();
     std::vector<double> logs(std::size_t{2} * options.pairs * per);
     const auto ran =
         for_all(peers, options.threads, logs.size(), [&](std::size_t i) -> Result<Row> {
           const std::size_t scenario = which[i % per], side = i / per;
-          Vector at = x;
+          Vector at = search.x();
           for (std::size_t k = 0; k < at.size(); ++k)
             at[k] += (side % 2 == 0 ? 1 : -1) * steps[side / 2][k];
           const auto run = run_scenario(scenarios[scenario], genes.value().with(start, at));
@@ -102,22 +168,27 @@ Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios
         });
     if (!ran) return ran.error();
     for (std::size_t i = 0; i < logs.size(); ++i) logs[i] = ran.value()[i].front();
-    Vector gradient(x.size());
+    Vector gradient(size);
     for (std::size_t p = 0; p < options.pairs; ++p) {
       double difference = 0;
       for (std::size_t r = 0; r < per; ++r)
         difference += std::clamp(logs[2 * p * per + r] - logs[(2 * p + 1) * per + r], -options.cut,
                                  options.cut);
-      for (std::size_t k = 0; k < x.size(); ++k)
+      for (std::size_t k = 0; k < size; ++k)
         gradient[k] += difference * steps[p][k] / static_cast<double>(options.pairs * per);
     }
     const double part = static_cast<double>(g) / options.generations;
-    adam.step(x, gradient, options.rate * (1 - 0.7 * part));
+    search.step(gradient, options.rate * (1 - 0.7 * part));
     const double mean =
         std::accumulate(logs.begin(), logs.end(), 0.0) / static_cast<double>(logs.size());
-    if (options.progress) options.progress(g, mean);
+    if (!options.progress.empty() && peers.first()) {
+      Weights state = search.state();
+      state.notes["hash"] = options.hash;
+      if (Status s = save_weights(options.progress, state); !s.ok()) return s.error();
+    }
+    if (options.report) options.report(g, mean);
   }
-  return genes.value().with(start, x);
+  return genes.value().with(start, search.x());
 }
 
 }  // namespace starling

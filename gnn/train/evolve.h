@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
@@ -16,7 +17,8 @@ namespace starling {
 /// later. Pairs of opposite steps run on the same jobs, so that the arrivals, the largest source of
 /// variance, cancel.
 struct EvolveOptions {
-  std::vector<std::string> tensors{"skip"};  ///< what changes
+  /// What changes; skip.forward: of skip, what is told of going to other agents.
+  std::vector<std::string> tensors{"skip"};
   std::uint32_t generations = 20, pairs = 12;
   std::uint32_t runs = 4;  ///< scenarios of a generation, drawn anew for each
   double sigma = 0.1, rate = 0.08;
@@ -24,8 +26,11 @@ struct EvolveOptions {
       0.15;  ///< log JCT by which two opposite steps differ at most: single runs are chaotic
   std::uint32_t threads = 2;
   std::uint64_t seed = 1;
-  Peers* peers = nullptr;  ///< null: alone
-  std::function<void(std::uint32_t generation, double log_jct)> progress;
+  Peers* peers = nullptr;          ///< null: alone
+  std::filesystem::path progress;  ///< state after each generation, to go on from; empty: none
+  std::string hash;                ///< of what a state must come from
+  bool resume = false;
+  std::function<void(std::uint32_t generation, double log_jct)> report;
 };
 
 /// `base_jct`: of each scenario, what its JCT is measured against. `invalid`: a tensor that is not

@@ -27,8 +27,8 @@ SimOptions options_of(const Scenario& scenario, const std::string& policy) {
 
 }  // namespace
 
-std::unique_ptr<Policy> make_net_policy(const PolicyNet& net) {
-  return std::make_unique<Marl>(kFacts, QueueOptions{}, PolicyNet(net));
+std::unique_ptr<Policy> make_net_policy(const PolicyNet& net, const Blinkers& blinkers) {
+  return std::make_unique<Marl>(kFacts, QueueOptions{}, PolicyNet(net), blinkers);
 }
 
 Result<RunResult> run_scenario(const Scenario& scenario, const Weights& weights,
@@ -37,7 +37,7 @@ Result<RunResult> run_scenario(const Scenario& scenario, const Weights& weights,
   if (!net) return net.error();
   PolicyRegistry registry;
   registry.add(kFacts, [&](const PolicyOptions&) -> Result<std::unique_ptr<Policy>> {
-    return make_net_policy(net.value());
+    return make_net_policy(net.value(), scenario.blinkers);
   });
   SimOptions options = options_of(scenario, "net");
   options.wrap_policy = [&](AgentId agent, std::unique_ptr<Policy> policy, const auto&) {

@@ -281,7 +281,10 @@ class Training {
     options.threads = options_.threads;
     options.seed = options_.seed + stage_;
     options.peers = &peers_;
-    options.progress = [&](std::uint32_t generation, double log_jct) {
+    options.progress = checkpoint(stage_, "progress");
+    options.hash = options_.hash;
+    options.resume = options_.resume;
+    options.report = [&](std::uint32_t generation, double log_jct) {
       log_ << "{\"stage\": " << stage_ << ", \"generation\": " << generation
            << ", \"log jct\": " << log_jct << ", \"seconds\": " << elapsed() << "}" << std::endl;
       say(static_cast<double>(generation + 1) / options.generations,

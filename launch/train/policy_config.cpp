@@ -2,9 +2,11 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
+#include "gnn/features.h"
 #include "gnn/registry.h"
 #include "launch/experiment/grid.h"
 #include "launch/experiment/prepare.h"
@@ -37,7 +39,7 @@ class Reader {
     PolicyConfig config;
     const YamlMap map(diagnostics_, root, "the configuration",
                       {"train", "suite", "loads", "seeds", "agents", "validation-runs", "net",
-                       "stages", "seed", "start", "yardstick"});
+                       "stages", "seed", "start", "yardstick", "interference", "forward"});
     config.name = map.name("train", config.name);
     config.suite = file_.parent_path() / map.name("suite", std::nullopt);
     config.train.seed = map.whole("seed", 0, ~0U, 1);
@@ -50,6 +52,8 @@ class Reader {
         diagnostics_.add(map.place("start"), start.error().message);
       }
     }
+    if (map.has("forward")) forward(map, config.train.start);
+    config.blinkers.interference = map.whole("interference", 0, 1, 1) == 0;
     config.validation_runs = map.whole("validation-runs", 0, 100'000, 0);
     numbers(map, "loads", config.loads);
     numbers(map, "seeds", config.seeds);
@@ -83,6 +87,21 @@ class Reader {
       } catch (const YAML::Exception&) {
         diagnostics_.add(place_of(node), std::string(key) + " takes numbers, such as [1, 2]");
       }
+    }
+  }
+  /// What the weights to start from say of going to other agents.
+  void forward(const YamlMap& map, std::optional<Weights>& start) {
+    std::vector<float> values;
+    numbers(map, "forward", values);
+    if (values.size() != Features::kForward) {
+      diagnostics_.add(map.place("forward"),
+                       "forward takes " + std::to_string(Features::kForward) +
+                           " numbers, the features of going to another agent in their order");
+    } else if (!start || !start->tensors.contains("skip") ||
+               start->tensors.at("skip").values.size() != Features::kOwn) {
+      diagnostics_.add(map.place("forward"), "forward needs a policy's weights in start");
+    } else {
+      std::ranges::copy(values, start->tensors.at("skip").values.begin() + Features::kForwardAt);
     }
   }
   void stage(const YAML::Node& node, std::vector<TrainStage>& out) {
@@ -211,7 +230,8 @@ Result<std::vector<Scenario>> scenarios_of(const PolicyConfig& config, const std
           for (const std::uint32_t agents : config.agents) {
             out.push_back({experiment.topologies[t].name + " " + experiment.workloads[w].name +
                                " load " + std::to_string(load),
-                           topology, jobs.value(), agents, seed, experiment.speed, load});
+                           topology, jobs.value(), agents, seed, experiment.speed, load,
+                           config.blinkers});
           }
         }
       }

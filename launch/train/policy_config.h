@@ -18,6 +18,7 @@ struct PolicyConfig {
   std::vector<double> loads;         ///< empty: the suite's
   std::vector<std::uint64_t> seeds;  ///< draws of the jobs' models; empty: the suite's
   std::vector<std::uint32_t> agents{1};
+  Blinkers blinkers;                  ///< of agents in training
   std::uint32_t validation_runs = 0;  ///< 0: every pair of the validation split
   TrainPolicyOptions train;
   std::string text;  ///< of the file

@@ -1,0 +1,77 @@
+#include "gnn/train/evolve.h"
+
+#include <doctest/doctest.h>
+
+#include "base/test_folder.h"
+#include "gnn/features.h"
+#include "gnn/train/policy_model.h"
+#include "gnn/train/test_scenario.h"
+
+namespace starling {
+namespace {
+
+Weights start() { return PolicyModel({.encoder = false, .hidden = {4}}, 1).weights(); }
+
+EvolveOptions small() {
+  EvolveOptions options;
+  options.generations = 3;
+  options.pairs = 2;
+  options.runs = 1;
+  options.sigma = 0.5;
+  return options;
+}
+
+TEST_CASE("an evolution that went on from its file is the one that never stopped") {
+  const std::vector<Scenario> scenarios{small_scenario(1), small_scenario(2)};
+  const std::vector<double> base{1000, 1000};
+  const TestFolder folder("evolve");
+  EvolveOptions options = small();
+  options.progress = folder.path / "progress.weights";
+  options.hash = "a";
+  const std::uint64_t whole = evolve(start(), scenarios, base, options).value().hash();
+  CHECK(whole != start().hash());
+
+  options.resume = true;
+  std::uint32_t generations = 0;
+  options.report = [&](std::uint32_t, double) { ++generations; };
+  // It stops after the second generation, as the run does that is cut off there.
+  {
+    EvolveOptions cut = options;
+    cut.resume = false;
+    cut.report = {};
+    std::filesystem::path kept = folder.path / "kept.weights";
+    cut.report = [&](std::uint32_t generation, double) {
+      if (generation == 1) std::filesystem::copy_file(options.progress, kept);
+    };
+    CHECK(evolve(start(), scenarios, base, cut).value().hash() == whole);
+    std::filesystem::rename(kept, options.progress);
+  }
+  CHECK(evolve(start(), scenarios, base, options).value().hash() == whole);
+  CHECK(generations == 1);
+
+  options.hash = "b";  // another training's
+  CHECK(evolve(start(), scenarios, base, options).value().hash() == whole);
+  CHECK(generations == 4);
+}
+
+TEST_CASE("skip.forward changes what is told of going to other agents, and nothing else") {
+  Scenario scenario = small_scenario(1);
+  scenario.agents = 3;
+  EvolveOptions options = small();
+  options.tensors = {"skip.forward"};
+  const Weights before = start();
+  const Weights after = evolve(before, {&scenario, 1}, std::vector<double>{1000}, options).value();
+  Weights back = after;
+  auto& skip = back.tensors.at("skip").values;
+  std::size_t changed = 0;
+  for (std::size_t i = 0; i < Features::kForward; ++i) {
+    const std::size_t k = Features::kForwardAt + i;
+    if (skip[k] != before.tensors.at("skip").values[k]) ++changed;
+    skip[k] = before.tensors.at("skip").values[k];
+  }
+  CHECK(changed == Features::kForward);
+  CHECK(back.hash() == before.hash());
+}
+
+}  // namespace
+}  // namespace starling
