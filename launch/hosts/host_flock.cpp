@@ -110,7 +110,8 @@ Status write_host_flock(const HostFlock& flock) {
 
 Status copy_files(const HostFlock& flock, const Remote& remote, const Host& host,
                   const std::vector<std::string>& paths) {
-  const fs::path folder = flock.dir / "copies";  // for its owner alone: there are secrets in it
+  // For its owner alone: there are secrets in it. Of this host alone: others are copied meanwhile.
+  const fs::path folder = flock.dir / ("copy-" + host.name);
   if (auto s = make_folder(folder, 0700); !s.ok()) return s;
   const fs::path archive = folder / (host.name + ".tar");
   std::vector<std::string> tar{"tar", "-C", flock.dir.string(), "-cf", archive.string()};
@@ -129,7 +130,7 @@ Status copy_files(const HostFlock& flock, const Remote& remote, const Host& host
   }
   std::error_code ignored;
   fs::remove(archive, ignored);
-  fs::remove(folder, ignored);  // by whoever is the last one in it
+  fs::remove(folder, ignored);
   return status;
 }
 

@@ -1,6 +1,16 @@
 #include <doctest/doctest.h>
+#include <stdlib.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "base/test_folder.h"
 #include "launch/hosts/build_id.h"
+#include "launch/hosts/host_flock.h"
 #include "launch/hosts/keeper.h"
 #include "launch/hosts/reach.h"
 #include "launch/hosts/remote.h"
@@ -52,6 +62,42 @@ TEST_CASE("ssh asks for nothing and takes what the hosts file says") {
                            "ControlPath=none", "front -- true "}) {
     CHECK_MESSAGE(all.find(part) != std::string::npos, all);
   }
+}
+
+TEST_CASE("files are copied to hosts at once, one of them slowly, and nothing is left") {
+  TestFolder folder("copies");
+  const std::filesystem::path dir = folder.path, bin = dir / "bin";
+  std::filesystem::create_directories(bin);
+  // An ssh that runs its command here, and a tar that takes its time for one host.
+  std::ofstream(bin / "ssh") << "#!/bin/sh\nfor word; do :; done\nexec sh -c \"$word\"\n";
+  std::ofstream(bin / "tar") << "#!/bin/sh\ncase \"$*\" in */slow.tar*) sleep 1 ;; esac\n"
+                                "PATH=${PATH#*:}\nexec tar \"$@\"\n";
+  for (const char* program : {"ssh", "tar"})
+    std::filesystem::permissions(bin / program, std::filesystem::perms::owner_all);
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", (bin.string() + ":" + path).c_str(), 1);
+  HostFlock flock;
+  flock.dir = dir / "flock";
+  std::filesystem::create_directories(flock.dir);
+  std::ofstream(flock.dir / "file") << "text\n";
+  for (const char* name : {"slow", "quick"}) {
+    Host host;
+    host.name = host.ssh = name;
+    host.directory = (dir / name).string();
+    std::filesystem::create_directories(host.directory);
+    flock.hosts.push_back(host);
+  }
+  std::vector<Status> copied(flock.hosts.size(), done());
+  const Remote remote(Way::ssh);
+  for_each_at_once(flock.hosts.size(), [&](std::size_t i) {
+    copied[i] = copy_files(flock, remote, flock.hosts[i], {"file"});
+  });
+  setenv("PATH", path.c_str(), 1);
+  for (std::size_t i = 0; i < copied.size(); ++i) {
+    CHECK_MESSAGE(copied[i].ok(), (copied[i].ok() ? "" : copied[i].error().message));
+    CHECK(std::filesystem::exists(std::filesystem::path(flock.hosts[i].directory) / "file"));
+  }
+  CHECK(std::distance(std::filesystem::directory_iterator(flock.dir), {}) == 1);
 }
 
 TEST_CASE("a host's status survives its line") {
