@@ -101,7 +101,6 @@ void Step::begin() {
   s.begun = true;
   s.last_word = s.word_before = s.born = s.sweep = now;
   s.vouched = Instant::min();
-  s.agreed = s.topology_said() == 0;
   s.forgotten.date(now);
   s.hello_backoff = s.config.timers.retry_min;
   out.persist.push_back(LifeBegan{s.config.incarnation, s.epoch});
@@ -150,7 +149,9 @@ std::string Step::why_not(const Launch& launch) const {
 void Step::on(const Launch& launch) {
   STARLING_MARK("executor: Launch");
   if (!admit(launch.fence)) return;
-  if (!s.agreed) {  // the same numbers may be other GPUs here; the owner repeats it
+  // The same numbers may be other GPUs here. Or it was meant for an earlier life whose disk is
+  // lost, and the attempt is over. The owner repeats what it still wants.
+  if (!s.agreed) {
     STARLING_MARK("executor: a Launch before both agree on the topology");
     ++s.refused_frames;
     return;
@@ -431,8 +432,7 @@ void Step::beat() {
   const Timers& timers = s.config.timers;
   s.lag = std::max(now - s.beat, s.lag / 2);
   s.beat = later(now, timers.heartbeat);
-  const Instant pinged =
-      s.pinged.empty() ? std::max(s.born, s.vouched) : s.pinged.back().second;
+  const Instant pinged = s.pinged.empty() ? std::max(s.born, s.vouched) : s.pinged.back().second;
   const bool silent = later(s.last_word, timers.heartbeat) <= now;
   if (s.welcomed && (silent || later(pinged, timers.heartbeat * kBeatsToPing) <= now)) ping();
   const auto recovered = [&](const auto& gpu) {

@@ -65,7 +65,7 @@ struct ExecutorState {
   // Of this life.
   bool begun = false;
   bool welcomed = false;
-  bool agreed = false;  ///< the owner has read the same topology, or one of the two does not say
+  bool agreed = false;  ///< the owner knows of this life, and the same topology if both say theirs
   Instant last_word;    ///< from the owner
   Instant word_before;  ///< the word before that one
   Instant born;     ///< its first step

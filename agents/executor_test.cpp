@@ -286,6 +286,20 @@ TEST_CASE("progress leaves at most once per heartbeat") {
   CHECK(f.said<Progress>()->served == 2s);
 }
 
+TEST_CASE("what the owner commanded before it knew of this life starts nothing") {
+  const Topology topology = Fixture::make_topology();
+  Executor executor(Fixture::config(Duration::max()), topology, {});
+  ExecutorOutput out;
+  executor.step(at(0s), Tick{}, out);
+  out.clear();
+  executor.step(at(0s), Received{kOwner, launch(1, {0})}, out);
+  CHECK(executor.state().runs.empty());
+  CHECK(out.run.empty());
+  executor.step(at(0s), Received{kOwner, InventoryRequest{{PartitionId{0}, Epoch{5}}}}, out);
+  executor.step(at(0s), Received{kOwner, launch(1, {0})}, out);
+  CHECK(executor.state().runs.size() == 1);
+}
+
 TEST_CASE("hello is repeated until the owner answers") {
   const Topology topology = Fixture::make_topology();
   Executor executor(Fixture::config(Duration::max()), topology, {});

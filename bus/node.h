@@ -107,6 +107,7 @@ class Node {
     Incarnation incarnation;
     std::uint64_t digest = 0;
     std::uint64_t pong = 0;
+    std::uint64_t greeting = 0;                ///< Welcome or InventoryRequest: newest sequence
     std::uint16_t protocol = kOldestProtocol;  ///< newest that both speak
   };
 

@@ -137,7 +137,11 @@ bool Node::fresh(const Delivery& delivery, const Frame& frame) {
   }
   if (const auto* pong = std::get_if<Pong>(&frame.message))
     return advance(seen.pong, pong->sequence);
-  return true;
+  // A Launch from before the owner heard of this life may be of an attempt that is over.
+  if (std::holds_alternative<Welcome>(frame.message) ||
+      std::holds_alternative<InventoryRequest>(frame.message))
+    seen.greeting = std::max(seen.greeting, frame.header.sequence);
+  return !std::holds_alternative<Launch>(frame.message) || frame.header.sequence > seen.greeting;
 }
 
 std::uint16_t Node::spoken_with(NodeId peer) const {

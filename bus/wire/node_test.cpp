@@ -35,8 +35,9 @@ struct FakeEndpoint : Endpoint {
     waiting.pop_front();
     return d;
   }
-  void arrive(NodeId from, const Message& m, std::uint64_t incarnation = 1) {
-    const auto bytes = codec.encode({1, Incarnation{incarnation}, 1}, m);
+  void arrive(NodeId from, const Message& m, std::uint64_t incarnation = 1,
+              std::uint64_t sequence = 1) {
+    const auto bytes = codec.encode({1, Incarnation{incarnation}, sequence}, m);
     waiting.push_back({from, {bytes.begin(), bytes.end()}});
   }
 
@@ -71,8 +72,8 @@ struct FakeClock : Clock {
 /// request.
 class EchoNode : public Node {
  public:
-  EchoNode(Endpoint& endpoint, Journal& journal, NodeOptions options = {})
-      : Node(kMe, Incarnation{5}, Limits{}, endpoint, &journal, options) {}
+  EchoNode(Endpoint& endpoint, Journal& journal, NodeOptions options = {}, NodeId me = kMe)
+      : Node(me, Incarnation{5}, Limits{}, endpoint, &journal, options) {}
   [[nodiscard]] Instant next_deadline() const noexcept override { return deadline; }
 
   std::vector<Message> got;
@@ -203,6 +204,21 @@ TEST_CASE_FIXTURE(Fixture, "earlier lives and overtaken hints are dropped") {
   REQUIRE(node.pump(Instant{}).ok());
   CHECK(node.counters().stale == 4);
   CHECK(node.got.size() == 5);
+}
+
+TEST_CASE_FIXTURE(Fixture, "an executor runs nothing that was sent before its owner greeted it") {
+  EchoNode node(endpoint, journal, {}, executor_node(0));
+  Launch launch;
+  launch.spec.workers = launch.spec.gpus_per_worker = 1;
+  launch.here = {GpuId{0}};
+  launch.gang = {{PartitionId{0}, launch.here}};
+  endpoint.arrive(kPeer, InventoryRequest{{PartitionId{0}, Epoch{1}}}, 1, 8);
+  endpoint.arrive(kPeer, launch, 1, 7);  // overtaken, or sent twice
+  endpoint.arrive(kPeer, launch, 1, 9);
+  endpoint.arrive(kPeer, launch, 2, 3);  // the owner's next life
+  REQUIRE(node.pump(Instant{}).ok());
+  CHECK(node.got.size() == 3);
+  CHECK(node.counters().stale == 1);
 }
 
 TEST_CASE_FIXTURE(Fixture, "what the endpoint does not take is dropped and counted") {
