@@ -27,7 +27,7 @@ struct QueueEndpoint : Endpoint {
     return d;
   }
   void arrive(const Message& m) {
-    const auto bytes = codec.encode({1, Incarnation{1}, 1}, m);
+    const auto bytes = codec.encode({1, Incarnation{1}, ++sequence}, m);
     waiting.push_back({kOwner, {bytes.begin(), bytes.end()}});
   }
   template <class M>
@@ -38,6 +38,7 @@ struct QueueEndpoint : Endpoint {
     return nullptr;
   }
 
+  std::uint64_t sequence = 0;
   Codec codec;
   std::deque<Delivery> waiting;
   std::vector<Send> sent;
