@@ -59,11 +59,9 @@ class Loop {
     if (!first) return first.error();
     for (iteration_ = first.value(); iteration_ < options_.iterations; ++iteration_) {
       if (Status s = iterate(); !s.ok()) return s.error();
-      if (options_.progress.empty() || !peers_.first()) continue;
       Weights state = learner_.checkpoint();
-      state.notes["hash"] = options_.hash;
       state.notes["iterations"] = std::to_string(iteration_ + 1);
-      if (Status s = save_weights(options_.progress, state); !s.ok()) return s.error();
+      if (Status s = options_.progress.write(peers_, std::move(state)); !s.ok()) return s.error();
     }
     return learner_.weights();
   }
@@ -71,23 +69,11 @@ class Loop {
  private:
   /// How many iterations are behind; the first process says it.
   Result<std::uint32_t> resumed() {
-    std::string mine;
-    if (options_.resume && peers_.first()) {
-      auto state = load_weights(options_.progress);
-      if (state && state.value().note("hash") == options_.hash) {
-        const auto bytes = weights_bytes(state.value());
-        if (!bytes) return bytes.error();
-        mine.assign(reinterpret_cast<const char*>(bytes.value().data()), bytes.value().size());
-      }
-    }
-    const auto all = peers_.gather(mine);
-    if (!all) return all.error();
-    const std::string& text = all.value().front();
-    if (text.empty()) return 0;
-    const auto state = parse_weights(std::as_bytes(std::span(text)));
+    const auto state = options_.progress.read(peers_);
     if (!state) return state.error();
-    if (Status s = learner_.restore(state.value()); !s.ok()) return s.error();
-    return static_cast<std::uint32_t>(std::stoul(state.value().note("iterations", "0")));
+    if (!state.value()) return 0;
+    if (Status s = learner_.restore(*state.value()); !s.ok()) return s.error();
+    return static_cast<std::uint32_t>(std::stoul(state.value()->note("iterations", "0")));
   }
 
   [[nodiscard]] std::size_t allowed() const {

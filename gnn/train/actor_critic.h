@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
@@ -9,7 +8,7 @@
 
 #include "gnn/train/episode.h"
 #include "gnn/train/learner.h"
-#include "gnn/train/peers.h"
+#include "gnn/train/progress.h"
 #include "gnn/train/scenario.h"
 
 namespace starling {
@@ -36,10 +35,8 @@ struct ActorCriticOptions {
   double easy = 1, ramp = 0.5;
   std::uint32_t threads = 2;  ///< for the runs; gradients are for one, and for processes
   std::uint64_t seed = 1;
-  Peers* peers = nullptr;          ///< null: alone
-  std::filesystem::path progress;  ///< state after each iteration, to go on from; empty: none
-  std::string hash;                ///< of what a state must come from
-  bool resume = false;
+  Peers* peers = nullptr;  ///< null: alone
+  StageProgress progress;  ///< after each iteration
 
   /// Means over the runs, or over the decisions, of an iteration.
   struct Report {

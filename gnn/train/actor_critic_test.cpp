@@ -129,31 +129,31 @@ TEST_CASE("the same seed gives the same weights, however many threads, and also 
   const TestFolder folder("actor-critic");
   ActorCriticOptions options = brief();
   options.threads = 1;
-  options.progress = folder.path / "progress";
-  options.hash = "1";
+  options.progress.file = folder.path / "progress";
+  options.progress.hash = "1";
   std::vector<std::size_t> open;
   options.report = [&](const ActorCriticOptions::Report& report) {
     open.push_back(report.scenarios);
     CHECK(report.decisions > 0);
     CHECK(report.entropy > 0);
     if (report.iteration == 2)
-      std::filesystem::copy_file(options.progress, folder.path / "two-done");
+      std::filesystem::copy_file(options.progress.file, folder.path / "two-done");
   };
   const Weights one = actor_critic(random_weights(), some, usual, options).value();
   CHECK(open == std::vector<std::size_t>{1, 3, 3});  // the curriculum
   CHECK(one.hash() != random_weights().hash());
   options.report = nullptr;
-  options.progress.clear();
+  options.progress.file.clear();
   options.threads = 3;
   CHECK(actor_critic(random_weights(), some, usual, options).value().hash() == one.hash());
-  options.progress = folder.path / "two-done";
-  options.resume = true;
+  options.progress.file = folder.path / "two-done";
+  options.progress.resume = true;
   std::size_t ran = 0;
   options.report = [&](const auto&) { ++ran; };
   CHECK(actor_critic(random_weights(), some, usual, options).value().hash() == one.hash());
   CHECK(ran == 1);
   // Of another configuration: from the beginning.
-  options.hash = "2";
+  options.progress.hash = "2";
   CHECK(actor_critic(random_weights(), some, usual, options).value().hash() == one.hash());
   CHECK(ran == 4);
 }

@@ -111,26 +111,6 @@ class Search {
   std::uint32_t generation_ = 0;
 };
 
-/// Goes on from the file, if the first process has one of the same training.
-Status resume(Search& search, const EvolveOptions& options, Peers& peers) {
-  std::string mine;
-  if (options.resume && peers.first()) {
-    const auto state = load_weights(options.progress);
-    if (state && state.value().note("hash") == options.hash) {
-      const auto bytes = weights_bytes(state.value());
-      if (!bytes) return bytes.error();
-      mine.assign(reinterpret_cast<const char*>(bytes.value().data()), bytes.value().size());
-    }
-  }
-  const auto all = peers.gather(mine);
-  if (!all) return all.error();
-  const std::string& text = all.value().front();
-  if (text.empty()) return done();
-  const auto state = parse_weights(std::as_bytes(std::span(text)));
-  if (!state) return state.error();
-  return search.restore(state.value());
-}
-
 }  // namespace
 
 Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios,
@@ -141,7 +121,11 @@ Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios
   const std::size_t size = search.x().size();
   Peers alone;
   Peers& peers = options.peers == nullptr ? alone : *options.peers;
-  if (Status s = resume(search, options, peers); !s.ok()) return s.error();
+  const auto left_off = options.progress.read(peers);
+  if (!left_off) return left_off.error();
+  if (left_off.value()) {
+    if (Status s = search.restore(*left_off.value()); !s.ok()) return s.error();
+  }
   Rng rng(options.seed, 0xe5);
   for (std::uint32_t g = 0; g < options.generations; ++g) {
     std::vector<std::size_t> which(scenarios.size());
@@ -181,11 +165,7 @@ Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios
     search.step(gradient, options.rate * (1 - 0.7 * part));
     const double mean =
         std::accumulate(logs.begin(), logs.end(), 0.0) / static_cast<double>(logs.size());
-    if (!options.progress.empty() && peers.first()) {
-      Weights state = search.state();
-      state.notes["hash"] = options.hash;
-      if (Status s = save_weights(options.progress, state); !s.ok()) return s.error();
-    }
+    if (Status s = options.progress.write(peers, search.state()); !s.ok()) return s.error();
     if (options.report) options.report(g, mean);
   }
   return genes.value().with(start, search.x());

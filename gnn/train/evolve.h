@@ -1,13 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "gnn/train/peers.h"
+#include "gnn/train/progress.h"
 #include "gnn/train/scenario.h"
 
 namespace starling {
@@ -26,10 +25,8 @@ struct EvolveOptions {
       0.15;  ///< log JCT by which two opposite steps differ at most: single runs are chaotic
   std::uint32_t threads = 2;
   std::uint64_t seed = 1;
-  Peers* peers = nullptr;          ///< null: alone
-  std::filesystem::path progress;  ///< state after each generation, to go on from; empty: none
-  std::string hash;                ///< of what a state must come from
-  bool resume = false;
+  Peers* peers = nullptr;  ///< null: alone
+  StageProgress progress;  ///< after each generation
   std::function<void(std::uint32_t generation, double log_jct)> report;
 };
 

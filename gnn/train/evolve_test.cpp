@@ -26,30 +26,29 @@ TEST_CASE("an evolution that went on from its file is the one that never stopped
   const std::vector<double> base{1000, 1000};
   const TestFolder folder("evolve");
   EvolveOptions options = small();
-  options.progress = folder.path / "progress.weights";
-  options.hash = "a";
+  options.progress.file = folder.path / "progress.weights";
+  options.progress.hash = "a";
   const std::uint64_t whole = evolve(start(), scenarios, base, options).value().hash();
   CHECK(whole != start().hash());
 
-  options.resume = true;
+  options.progress.resume = true;
   std::uint32_t generations = 0;
   options.report = [&](std::uint32_t, double) { ++generations; };
   // It stops after the second generation, as the run does that is cut off there.
   {
     EvolveOptions cut = options;
-    cut.resume = false;
-    cut.report = {};
+    cut.progress.resume = false;
     std::filesystem::path kept = folder.path / "kept.weights";
     cut.report = [&](std::uint32_t generation, double) {
-      if (generation == 1) std::filesystem::copy_file(options.progress, kept);
+      if (generation == 1) std::filesystem::copy_file(options.progress.file, kept);
     };
     CHECK(evolve(start(), scenarios, base, cut).value().hash() == whole);
-    std::filesystem::rename(kept, options.progress);
+    std::filesystem::rename(kept, options.progress.file);
   }
   CHECK(evolve(start(), scenarios, base, options).value().hash() == whole);
   CHECK(generations == 1);
 
-  options.hash = "b";  // another training's
+  options.progress.hash = "b";  // another training's
   CHECK(evolve(start(), scenarios, base, options).value().hash() == whole);
   CHECK(generations == 4);
 }

@@ -281,9 +281,7 @@ class Training {
     options.threads = options_.threads;
     options.seed = options_.seed + stage_;
     options.peers = &peers_;
-    options.progress = checkpoint(stage_, "progress");
-    options.hash = options_.hash;
-    options.resume = options_.resume;
+    options.progress = {checkpoint(stage_, "progress"), options_.hash, options_.resume};
     options.report = [&](std::uint32_t generation, double log_jct) {
       log_ << "{\"stage\": " << stage_ << ", \"generation\": " << generation
            << ", \"log jct\": " << log_jct << ", \"seconds\": " << elapsed() << "}" << std::endl;
@@ -298,9 +296,7 @@ class Training {
     options.threads = options_.threads;
     options.seed = options_.seed + stage_;
     options.peers = &peers_;
-    options.progress = checkpoint(stage_, "progress");
-    options.hash = options_.hash;
-    options.resume = options_.resume;
+    options.progress = {checkpoint(stage_, "progress"), options_.hash, options_.resume};
     options.report = [&](const ActorCriticOptions::Report& r) {
       log_ << "{\"stage\": " << stage_ << ", \"iteration\": " << r.iteration
            << ", \"log jct\": " << r.log_jct << ", \"agreement\": " << r.agreement
