@@ -119,6 +119,8 @@ class Node {
   [[nodiscard]] Status flush();
   /// What is spoken with `peer`; the oldest until something was heard of its present life.
   [[nodiscard]] std::uint16_t spoken_with(NodeId peer) const;
+  /// The life of `peer` that this node last heard, where the message is for no other.
+  [[nodiscard]] Incarnation meant_for(NodeId peer, const Message& message) const;
 
   NodeId me_;
   Incarnation incarnation_;

@@ -52,9 +52,10 @@ void ChaosFaults::bring_back(World& world, NodeId node) {
   went_down(world, node);
   const Duration operator_comes = from_seconds(5 + 55 * rng_.uniform());
   world.at(world.now() + operator_comes, [this, node](World& w) {
+    if (down_.erase(node) == 0) return;  // up again meanwhile, perhaps with the wrong topology
     w.disk(node).repair();
     if (!is_agent(node)) w.mislead(executor_of(node), nullptr);
-    if (down_.erase(node) > 0) bring_back(w, node);
+    bring_back(w, node);
   });
 }
 

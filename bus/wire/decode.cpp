@@ -381,7 +381,7 @@ Result<starling::Frame> decode_frame(const std::uint8_t* data, std::size_t size,
     return {Errc::invalid, "unknown: unknown kind of message"};
   Decoder decoder(limits, size, known);
   starling::Frame out{{frame.protocol(), Incarnation{frame.incarnation()}, frame.sequence(),
-                       std::max(frame.speaks(), frame.protocol())},
+                       std::max(frame.speaks(), frame.protocol()), Incarnation{frame.meant_for()}},
                       decoder.message(frame)};
   if (decoder.error() != nullptr) {
     const auto type = static_cast<std::size_t>(frame.body_type());

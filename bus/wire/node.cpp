@@ -137,11 +137,20 @@ bool Node::fresh(const Delivery& delivery, const Frame& frame) {
   }
   if (const auto* pong = std::get_if<Pong>(&frame.message))
     return advance(seen.pong, pong->sequence);
-  // A Launch from before the owner heard of this life may be of an attempt that is over.
+  // A Launch from before the owner heard of this life may be of an attempt that is over. One that
+  // does not say which life is meant has to come after the owner's first word to it.
   if (std::holds_alternative<Welcome>(frame.message) ||
       std::holds_alternative<InventoryRequest>(frame.message))
     seen.greeting = std::max(seen.greeting, frame.header.sequence);
-  return !std::holds_alternative<Launch>(frame.message) || frame.header.sequence > seen.greeting;
+  if (!std::holds_alternative<Launch>(frame.message)) return true;
+  if (frame.header.meant_for != Incarnation{}) return frame.header.meant_for == incarnation_;
+  return frame.header.sequence > seen.greeting;
+}
+
+Incarnation Node::meant_for(NodeId peer, const Message& message) const {
+  if (!std::holds_alternative<Launch>(message)) return {};
+  const auto seen = seen_.find(peer);
+  return seen == seen_.end() ? Incarnation{} : seen->second.incarnation;
 }
 
 std::uint16_t Node::spoken_with(NodeId peer) const {
@@ -157,7 +166,9 @@ void Node::send_all() {
       continue;
     }
     const std::uint16_t spoken = std::min(known, wholly_said_in(send.message));
-    const auto bytes = codec_.encode({spoken, incarnation_, ++sequence_}, send.message);
+    FrameHeader header{spoken, incarnation_, ++sequence_};
+    header.meant_for = meant_for(send.to, send.message);
+    const auto bytes = codec_.encode(header, send.message);
     if (!bytes.empty() && endpoint_.send(send.to, bytes)) {
       ++counters_.frames_out;
     } else {

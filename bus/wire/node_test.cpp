@@ -36,8 +36,10 @@ struct FakeEndpoint : Endpoint {
     return d;
   }
   void arrive(NodeId from, const Message& m, std::uint64_t incarnation = 1,
-              std::uint64_t sequence = 1) {
-    const auto bytes = codec.encode({1, Incarnation{incarnation}, sequence}, m);
+              std::uint64_t sequence = 1, std::uint64_t meant_for = 0) {
+    FrameHeader header{1, Incarnation{incarnation}, sequence};
+    header.meant_for = Incarnation{meant_for};
+    const auto bytes = codec.encode(header, m);
     waiting.push_back({from, {bytes.begin(), bytes.end()}});
   }
 
@@ -81,6 +83,7 @@ class EchoNode : public Node {
   Instant deadline = kNever;
   bool speak = false;
   std::vector<Message> words;
+  NodeId to = kPeer;  // of the words
 
  private:
   void receive(Instant, Received r) override {
@@ -90,7 +93,7 @@ class EchoNode : public Node {
   }
   void tick_core(Instant) override {
     if (speak) out_.send.push_back({kPeer, Ping{99}});
-    for (Message& m : words) out_.send.push_back({kPeer, std::move(m)});
+    for (Message& m : words) out_.send.push_back({to, std::move(m)});
     words.clear();
   }
   void refused() override { ++refusals; }
@@ -206,12 +209,42 @@ TEST_CASE_FIXTURE(Fixture, "earlier lives and overtaken hints are dropped") {
   CHECK(node.got.size() == 5);
 }
 
-TEST_CASE_FIXTURE(Fixture, "an executor runs nothing that was sent before its owner greeted it") {
-  EchoNode node(endpoint, journal, {}, executor_node(0));
+Launch some_launch() {
   Launch launch;
   launch.spec.workers = launch.spec.gpus_per_worker = 1;
   launch.here = {GpuId{0}};
   launch.gang = {{PartitionId{0}, launch.here}};
+  return launch;
+}
+
+TEST_CASE_FIXTURE(Fixture, "a Launch is for the life of the executor that its owner has heard") {
+  EchoNode owner(endpoint, journal);
+  const NodeId executor = executor_node(0);
+  endpoint.arrive(executor, Hello{Role::executor, 1, 1, ""}, 7);
+  REQUIRE(owner.pump(Instant{}).ok());
+  endpoint.sent.clear();
+  owner.words = {some_launch(), Kill{}};
+  owner.to = executor;
+  REQUIRE(owner.tick(Instant{}).ok());
+  REQUIRE(endpoint.sent.size() == 2);
+  CHECK(endpoint.codec.decode(endpoint.sent[0].frame).value().header.meant_for == Incarnation{7});
+  CHECK(endpoint.codec.decode(endpoint.sent[1].frame).value().header.meant_for == Incarnation{});
+
+  // What an executor of life 5 makes of it, whatever it was greeted with and when.
+  EchoNode node(endpoint, journal, {}, executor);
+  endpoint.arrive(kPeer, Welcome{{PartitionId{0}, Epoch{1}}}, 1, 2);
+  endpoint.arrive(kPeer, some_launch(), 1, 4, 4);  // an earlier life, after an old greeting
+  endpoint.arrive(kPeer, some_launch(), 1, 9, 5);
+  endpoint.arrive(kPeer, InventoryRequest{{PartitionId{0}, Epoch{1}}}, 1, 12);
+  endpoint.arrive(kPeer, some_launch(), 1, 10, 5);  // overtaken by a greeting: still for this life
+  REQUIRE(node.pump(Instant{}).ok());
+  CHECK(node.got.size() == 4);
+  CHECK(node.counters().stale == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "an executor runs nothing that was sent before its owner greeted it") {
+  EchoNode node(endpoint, journal, {}, executor_node(0));
+  const Launch launch = some_launch();
   endpoint.arrive(kPeer, InventoryRequest{{PartitionId{0}, Epoch{1}}}, 1, 8);
   endpoint.arrive(kPeer, launch, 1, 7);  // overtaken, or sent twice
   endpoint.arrive(kPeer, launch, 1, 9);
