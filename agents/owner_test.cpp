@@ -227,6 +227,38 @@ TEST_CASE("an executor that runs what is over is not trusted before that is gone
   CHECK(owner.ledger().free_count() == 4);
 }
 
+TEST_CASE("an executor's word of an attempt that its home, which is here, has done with is old") {
+  const auto run = [](bool cancelled) {
+    CAPTURE(cancelled);
+    Owner owner;
+    const NodeId client = client_node(0);
+    Submit submit{{}, client};
+    submit.spec.id = JobId{0, 9};
+    owner.hear(client, submit);
+    REQUIRE(owner.said<Launch>() != nullptr);
+    InventoryItem item;
+    item.attempt = owner.said<Launch>()->attempt;
+    item.gpus = owner.said<Launch>()->here;
+    owner.hear(Owner::kExecutor, LaunchResult{item.attempt, true, ""});
+    if (cancelled) {
+      owner.hear(client, Cancel{JobId{0, 9}});
+      owner.hear(Owner::kExecutor, Killed{item.attempt, 1s});
+    } else {
+      owner.hear(Owner::kExecutor,
+                 Exited{item.attempt, PartitionId{0}, {.lost = true, .log_tail = ""}, 1s});
+    }
+    REQUIRE(owner.ledger().held_count() == 0);
+    CHECK(owner.agent->state().jobs.contains(JobId{0, 9}) != cancelled);
+    owner.hear(Owner::kExecutor, Hello{Role::executor, 1, 1, {}});
+    owner.hear(Owner::kExecutor, Inventory{Owner::kFence, {item}});  // overtaken by its own end
+    CHECK(owner.said<Kill>() != nullptr);
+    CHECK(owner.said<AttemptQuery>() == nullptr);
+    CHECK(owner.ledger().held_count() == 0);
+  };
+  run(true);
+  run(false);
+}
+
 TEST_CASE("what was adopted and is lost cannot be launched again: its home is told") {
   Owner owner;
   owner.hear(Owner::kExecutor, Hello{Role::executor, 1, 1, {}});

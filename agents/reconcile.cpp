@@ -63,13 +63,19 @@ void Step::on(NodeId from, const Inventory& inventory) {
   change(TriggerKind::departure);
 }
 
+bool Step::is_over_here(AttemptId attempt) const {
+  const auto job = s.jobs.find(attempt.job);
+  return job == s.jobs.end() ? s.ended.contains(attempt.job) : job->second.attempt.id != attempt;
+}
+
 bool Step::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
   STARLING_MARK("agent: reconcile");
   const NodeId executor = s.seats[seat_index].seat.node;
   const auto known = s.shares.find(item.attempt);
   if (known == s.shares.end()) {
     if (item.exited) return send(executor, ExitedAck{item.attempt, s.partition.id}), true;
-    const bool ours = s.ledger.released(item.attempt) == nullptr &&
+    // A gang that was wholly ours leaves no tombstone: its home's word, which is here, says it.
+    const bool ours = !is_over_here(item.attempt) && s.ledger.released(item.attempt) == nullptr &&
                       s.ledger.adopt(item.attempt, me(), item.gpus, HoldPhase::launched);
     if (!ours) STARLING_MARK("agent: an executor runs what was released");
     if (!ours) return send(executor, Kill{item.attempt, s.fence()}), false;

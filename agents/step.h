@@ -122,6 +122,8 @@ struct Step {
   void on(NodeId from, const Inventory& inventory);
   /// False: it runs there without a right to, and is being stopped.
   [[nodiscard]] bool reconcile(std::uint32_t seat_index, const InventoryItem& item);
+  /// This home has the job, or had it to its end, and goes on without that attempt.
+  [[nodiscard]] bool is_over_here(AttemptId attempt) const;
   void ask_home(AttemptId attempt, OwnedShare& share);
 
   // liveness.cpp: who can be heard
