@@ -73,7 +73,8 @@ void Rollout::begin(const RolloutStart& start) {
     Running& job = jobs_[row];
     job.left_s = given.work_s;
     job.rate = 0;
-    job.since = job.started = now_;
+    job.started = now_;
+    job.since = later(now_, from_seconds(given.startup_s));
     job.served = given.served;
     job.gpus = given.placement;
     job.servers = given.servers;

@@ -24,6 +24,7 @@ RolloutStart::RolloutStart(const View& view, RolloutFuture future, const Rollout
   world_ = memo_ != nullptr ? memo_ : world.speed != nullptr ? world.speed : &view.speed;
   STARLING_CHECK(future.waiting_s.size() == view.waiting.size());
   STARLING_CHECK(future.running_s.size() == view.running.size());
+  STARLING_CHECK(future.starting_s.empty() || future.starting_s.size() == view.running.size());
   jobs_.reserve(view.waiting.size() + view.running.size() + future.arrivals.size());
   std::uint64_t order = 0;
   for (std::size_t i = 0; i < view.waiting.size(); ++i) {
@@ -34,6 +35,7 @@ RolloutStart::RolloutStart(const View& view, RolloutFuture future, const Rollout
   for (std::size_t i = 0; i < view.running.size(); ++i) {
     order = std::max(order, view.running[i].order);
     add(view.running[i], future.running_s[i], world);
+    if (!future.starting_s.empty()) jobs_.back().startup_s = future.starting_s[i];
   }
   present_ = static_cast<std::uint32_t>(jobs_.size());
   Duration last{0};

@@ -23,6 +23,7 @@ struct RolloutArrival {
 struct RolloutFuture {
   /// Seconds of work left at speed 1, of the jobs of View::waiting and View::running in turn.
   std::vector<double> waiting_s, running_s;
+  std::vector<double> starting_s = {};   ///< until running ones work, in turn; empty: they do
   std::vector<RolloutArrival> arrivals;  ///< by time
 };
 
@@ -50,8 +51,8 @@ class RolloutStart {
     std::uint64_t order = 0;
     Instant submitted;  ///< arrivals: when they come
     Duration served{0};
-    double work_s = 0;  ///< that is left
-    double startup_s = 0;
+    double work_s = 0;     ///< that is left
+    double startup_s = 0;  ///< of running ones: what is left of it
     double scaling = 1;
     Placement placement;                 ///< running ones only
     std::vector<std::uint32_t> servers;  ///< of the partition, counted from its first

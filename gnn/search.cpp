@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "interference/models.h"
 
 namespace starling {
 namespace {
@@ -15,11 +16,19 @@ constexpr std::uint64_t kSalt = 0x5ea5c4;
 
 }  // namespace
 
+void SearchChooser::foresee(const Oracle& oracle, std::function<std::unique_ptr<Policy>()> play) {
+  oracle_ = &oracle;
+  known_.emplace(oracle);
+  play_ = std::move(play);
+  true_speed_ = make_true_speed(oracle.physics());
+  true_memo_.reset();
+}
+
 void SearchChooser::begin(const View& view) {
   view_ = &view;
-  sampler_.observe(view);
+  if (!known_) sampler_.observe(view);
   starts_.clear();
-  starts_.resize(options_.samples);
+  starts_.resize(known_ ? 1 : options_.samples);
   made_.clear();
   ++calls_;
   if (asked_ != &view.speed) {
@@ -27,6 +36,7 @@ void SearchChooser::begin(const View& view) {
     pairs_.reset();
     memo_.emplace(view.topology, view.speed);
     pairs_.emplace(view.topology, *memo_);
+    if (known_) true_memo_.emplace(view.topology, *true_speed_);
     memo_since_ = view.now;
   } else if (view.now - memo_since_ > kMemo) {
     memo_->forget();
@@ -59,7 +69,8 @@ std::size_t SearchChooser::choose(const Choice& choice) {
 }
 
 bool SearchChooser::worth_it(const Choice& choice, std::size_t base) const {
-  if (choice.options.size() < 2 || options_.candidates < 2 || !sampler_.knows()) return false;
+  if (choice.options.size() < 2 || options_.candidates < 2) return false;
+  if (!known_ && !sampler_.knows()) return false;
   const Candidate* where = choice.options[base];
   const bool undisturbed = where != nullptr && !where->shares() && where->slowdown <= 0;
   return !undisturbed || choice.view.waiting.size() > 1;
@@ -90,10 +101,11 @@ std::size_t SearchChooser::search(const Choice& choice, std::size_t base) {
   }
   ++counts_.searches;
   const std::uint64_t budget = counts_.events + options_.events;
+  const std::uint32_t least = known_ ? 1 : kLeastSamples;
   std::uint32_t samples = 0;
   std::size_t alive = listed_.size();
-  while (samples < options_.samples && alive > 0 && counts_.events < budget) {
-    const RolloutStart& start = start_of(samples);
+  while (samples < starts_.size() && alive > 0 && counts_.events < budget) {
+    const RolloutStart& start = start_of(choice, samples);
     const double given = cost(choice, base, start);
     ++samples;
     alive = 0;
@@ -105,17 +117,17 @@ std::size_t SearchChooser::search(const Choice& choice, std::size_t base) {
       const double mean = option.sum / samples;
       const double spread = std::max(0.0, option.squares / samples - mean * mean);
       const double error = std::sqrt(spread / std::max(samples - 1, 1U));
-      if (samples >= kLeastSamples && mean <= -options_.errors * error) option.alive = false;
+      if (samples >= least && mean <= -options_.errors * error) option.alive = false;
       if (option.alive) ++alive;
     }
   }
   std::size_t best = base;
   double most = 0;
   for (const Option& option : listed_) {
-    if (!option.alive || samples < kLeastSamples) continue;
+    if (!option.alive || samples < least) continue;
     const double mean = option.sum / samples;
     const double spread = std::max(0.0, option.squares / samples - mean * mean);
-    const double error = std::sqrt(spread / (samples - 1));
+    const double error = std::sqrt(spread / std::max(samples - 1, 1U));
     if (mean > options_.errors * error && mean > most) {
       most = mean;
       best = option.index;
@@ -129,24 +141,35 @@ double SearchChooser::cost(const Choice& choice, std::size_t index, const Rollou
   const Candidate* where = choice.options[index];
   made_.push_back(
       {choice.job.spec->id, where == nullptr ? std::nullopt : std::optional(where->placement)});
-  QuickLif policy(*pairs_);
-  const RolloutResult result = rollout_.run(start, made_, policy);
+  RolloutResult result;
+  if (play_) {
+    result = rollout_.run(start, made_, *play_());
+  } else {
+    QuickLif policy(*pairs_);
+    result = rollout_.run(start, made_, policy);
+  }
   made_.pop_back();
   ++counts_.rollouts;
   counts_.events += result.events;
   return result.cost_s;
 }
 
-const RolloutStart& SearchChooser::start_of(std::size_t sample) {
+const RolloutStart& SearchChooser::start_of(const Choice& choice, std::size_t sample) {
   auto& start = starts_[sample];
-  if (!start) {
+  if (start) return *start;
+  RolloutWorld world;
+  world.asked_memo = &*memo_;
+  if (oracle_ != nullptr) {
+    world.speed_memo = &*true_memo_;
+    world.startup_s = [this](const JobProfile& job) { return oracle_->physics().startup_s(job); };
+  }
+  const auto guess = [&] {
     const FutureSampler::Which which{static_cast<std::uint32_t>(sample), options_.samples,
                                      mix64(kSalt + calls_)};
-    RolloutWorld world;
-    world.asked_memo = &*memo_;
-    start = std::make_unique<RolloutStart>(
-        *view_, sampler_.draw(*view_, options_.horizon, options_.arrivals, which), world);
-  }
+    return sampler_.draw(*view_, options_.horizon, options_.arrivals, which);
+  };
+  start = std::make_unique<RolloutStart>(
+      *view_, known_ ? known_->at(choice, options_.arrivals) : guess(), world);
   return *start;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "gnn/quick_lif.h"
 #include "gnn/rollout.h"
 #include "gnn/sampled_future.h"
+#include "gnn/true_future.h"
 
 namespace starling {
 
@@ -34,6 +36,9 @@ struct SearchOptions {
 class SearchChooser final : public Chooser {
  public:
   explicit SearchChooser(const SearchOptions& options) : options_(options) {}
+  /// From now on the future is no guess: one roll-out of each option at the world's own speeds,
+  /// under what `play` makes, and the cheapest is taken. The oracle outlives this.
+  void foresee(const Oracle& oracle, std::function<std::unique_ptr<Policy>()> play);
   void begin(const View& view) override;
   [[nodiscard]] std::size_t choose(const Choice& choice) override;
 
@@ -56,11 +61,16 @@ class SearchChooser final : public Chooser {
   void shortlist(const Choice& choice, std::size_t base);
   [[nodiscard]] std::size_t search(const Choice& choice, std::size_t base);
   [[nodiscard]] double cost(const Choice& choice, std::size_t index, const RolloutStart& start);
-  const RolloutStart& start_of(std::size_t sample);
+  const RolloutStart& start_of(const Choice& choice, std::size_t sample);
   void forget_gone(const View& view);
 
   SearchOptions options_;
   FutureSampler sampler_;
+  const Oracle* oracle_ = nullptr;  // null: the future is guessed
+  std::optional<TrueFuture> known_;
+  std::function<std::unique_ptr<Policy>()> play_;
+  std::unique_ptr<SpeedModel> true_speed_;
+  std::optional<SpeedMemo> true_memo_;
   Rollout rollout_;
   std::optional<SpeedMemo> memo_;
   std::optional<PairTable> pairs_;

@@ -6,6 +6,7 @@
 #include "gnn/lif_choices.h"
 #include "gnn/marl.h"
 #include "gnn/search.h"
+#include "policies/foresight.h"
 #include "policies/options.h"
 
 namespace starling {
@@ -20,11 +21,20 @@ constexpr PolicyFacts kFacts{
     .needs_running = true,
     .shares_gpus = true};
 
+constexpr PolicyFacts kClairvoyant{
+    .name = "clairvoyant",
+    .summary =
+        "upper bound: knows every job before it comes and how long it takes, and plays its "
+        "best few places forward; for simulations with one agent",
+    .family = Family::placement,
+    .needs_running = true,
+    .shares_gpus = true};
+
 // What an event of a roll-out costs, for budgets that users give in time: a policy reads no clock.
 constexpr double kEventsPerMs = 25;
 
 template <class Base>
-class SearchPolicy final : public Policy {
+class SearchPolicy : public Policy {
  public:
   SearchPolicy(const SearchOptions& options, std::unique_ptr<Base> base)
       : chooser_(options), base_(std::move(base)) {
@@ -40,10 +50,26 @@ class SearchPolicy final : public Policy {
     return base_->offer(view, want, gpus_per_worker);
   }
 
- private:
+ protected:
   SearchChooser chooser_;
+
+ private:
   std::unique_ptr<Base> base_;
 };
+
+/// Plays forward under the base itself.
+template <class Base>
+class ClairvoyantPolicy final : public SearchPolicy<Base>, public Foresight {
+ public:
+  ClairvoyantPolicy(const SearchOptions& options, std::function<std::unique_ptr<Base>()> make)
+      : SearchPolicy<Base>(options, make()), make_(std::move(make)) {}
+  void foresee(const Oracle& oracle) override { this->chooser_.foresee(oracle, make_); }
+
+ private:
+  std::function<std::unique_ptr<Base>()> make_;
+};
+
+constexpr double kThreshold = 0.3;
 
 Result<std::unique_ptr<Policy>> make(const PolicyOptions& given) {
   OptionReader reader(kFacts.name, given);
@@ -64,7 +90,6 @@ Result<std::unique_ptr<Policy>> make(const PolicyOptions& given) {
   if (budget > 0) options.events = static_cast<std::uint64_t>(budget * kEventsPerMs) + 1;
   if (const Status status = reader.status(); !status) return status.error();
   if (base == "lif") {
-    constexpr double kThreshold = 0.3;
     return std::unique_ptr<Policy>(std::make_unique<SearchPolicy<LifChoices>>(
         options, std::make_unique<LifChoices>(kFacts, queue, kThreshold)));
   }
@@ -72,6 +97,30 @@ Result<std::unique_ptr<Policy>> make(const PolicyOptions& given) {
   if (!net) return net.error();
   return std::unique_ptr<Policy>(std::make_unique<SearchPolicy<Marl>>(
       options, std::make_unique<Marl>(kFacts, queue, std::move(net).value())));
+}
+
+Result<std::unique_ptr<Policy>> make_clairvoyant(const PolicyOptions& given) {
+  OptionReader reader(kClairvoyant.name, given);
+  const QueueOptions queue = read_queue_options(reader, QueueDefault::skip);
+  const std::string base = reader.choice("base", {"lif", "marl"});
+  const std::string file = reader.text("weights", "");
+  SearchOptions options;
+  options.candidates = static_cast<std::uint32_t>(reader.number("candidates", 6, 2, 64));
+  options.arrivals = static_cast<std::uint32_t>(reader.number("arrivals", 60, 0, 100'000));
+  options.again = std::chrono::minutes(static_cast<int>(reader.number("again", 10, 0, 10'080)));
+  options.events = ~0ULL >> 1U;
+  if (const Status status = reader.status(); !status) return status.error();
+  if (base == "lif") {
+    return std::unique_ptr<Policy>(std::make_unique<ClairvoyantPolicy<LifChoices>>(
+        options,
+        [queue] { return std::make_unique<LifChoices>(kClairvoyant, queue, kThreshold); }));
+  }
+  auto net = read_policy_net(file, "marl");
+  if (!net) return net.error();
+  return std::unique_ptr<Policy>(
+      std::make_unique<ClairvoyantPolicy<Marl>>(options, [queue, net = std::move(net).value()] {
+        return std::make_unique<Marl>(kClairvoyant, queue, PolicyNet(net));
+      }));
 }
 
 }  // namespace
@@ -84,6 +133,14 @@ void add_marl_search(PolicyRegistry& registry) {
       "minutes=M (in which jobs come, 240), arrivals=N (of a future, 64), errors=E (standard "
       "errors that a gain must exceed, 2), events=N (of all roll-outs of a decision, "
       "40000), budget=MS (the same as time, at 25 events a ms)");
+}
+
+void add_clairvoyant(PolicyRegistry& registry) {
+  registry.add(kClairvoyant, make_clairvoyant,
+               "queue=skip|strict, fit=node|count, base=lif|marl (lif: with threshold 0.3), "
+               "weights=FILE (of base marl), candidates=K (options, waiting among them, 6), "
+               "arrivals=N (jobs to come that a roll-out plays, 60), again=MINUTES (that a refused "
+               "job is not searched for again, 10)");
 }
 
 }  // namespace starling

@@ -6,5 +6,7 @@ namespace starling {
 
 /// Adds `marl-search`: a base policy whose best few options are played out (SearchChooser).
 void add_marl_search(PolicyRegistry& registry);
+/// Adds `clairvoyant`: the same over the true future (Foresight).
+void add_clairvoyant(PolicyRegistry& registry);
 
 }  // namespace starling

@@ -120,6 +120,67 @@ TEST_CASE("without a chooser the choices are those of lif; the quick rule comes 
   CHECK(play(topology, *speed, future, second) == close);
 }
 
+// Nothing runs yet when it is asked.
+struct Told final : Oracle {
+  struct World final : Physics {
+    [[nodiscard]] double rate(const JobProfile& job, const Placement& placement,
+                              const Neighbours& beside) const override {
+      return speed.speed(job, placement, beside).relative;
+    }
+    [[nodiscard]] bool varies() const noexcept override { return true; }
+    [[nodiscard]] double startup_s(const JobProfile&) const override { return 0; }
+    TwoThirds speed;
+  };
+  [[nodiscard]] const Trace& trace() const override { return jobs; }
+  [[nodiscard]] const Physics& physics() const override { return world; }
+  [[nodiscard]] Left left(JobId) const override { return {5, 3}; }
+  Trace jobs;
+  World world;
+};
+
+TEST_CASE("the true future: what is left of each job, then who comes, without a duration") {
+  const Topology topology = generate_flat({.servers = 1, .gpus_per_server = 2}).value();
+  const TwoThirds speed;
+  Trace trace;
+  for (const RolloutArrival& job :
+       {arrival(1, 0, 1000), arrival(2, 0, 600), arrival(3, 100, 50), arrival(4, 300, 70)}) {
+    trace.jobs.push_back({job.after, job.spec});
+  }
+  const TrueFuture future(trace);
+  struct Asks final : Chooser {
+    explicit Asks(const TrueFuture& f) : future(f) {}
+    std::size_t choose(const Choice& choice) override {
+      if (choice.job.spec->id == JobId{1, 3}) seen = future.at(choice, 1);
+      return best_of(choice.scores);
+    }
+    const TrueFuture& future;
+    RolloutFuture seen;
+  } asks(future);
+  LifChoices rule(kFacts, {}, 0);
+  rule.set_chooser(&asks);
+  RolloutFuture jobs;
+  for (const TraceJob& job : trace.jobs)
+    jobs.arrivals.push_back({job.submit, job.spec, starling::seconds(job.spec.duration)});
+  (void)play(topology, speed, jobs, rule);
+  CHECK(asks.seen.waiting_s == std::vector<double>{50});
+  REQUIRE(asks.seen.running_s.size() == 2);
+  CHECK(asks.seen.running_s[0] == doctest::Approx(900));
+  CHECK(asks.seen.running_s[1] == doctest::Approx(500));
+  REQUIRE(asks.seen.arrivals.size() == 1);
+  CHECK(asks.seen.arrivals[0].after == std::chrono::seconds(200));
+  CHECK(asks.seen.arrivals[0].work_s == 70);
+  CHECK(asks.seen.arrivals[0].spec.duration == Duration::zero());
+
+  Told told;
+  told.jobs = trace;
+  const TrueFuture better(told);
+  Asks knows(better);
+  rule.set_chooser(&knows);
+  (void)play(topology, speed, jobs, rule);
+  CHECK(knows.seen.running_s == std::vector<double>{5, 5});
+  CHECK(knows.seen.starting_s == std::vector<double>{3, 3});
+}
+
 TEST_CASE("options of marl-search are checked") {
   PolicyRegistry registry = make_policy_registry();
   add_gnn_policies(registry);

@@ -1,12 +1,19 @@
 #include "launch/wiring.h"
 
 #include "gnn/registry.h"
+#include "gnn/search_policy.h"
 
 namespace starling {
 
 PolicyRegistry all_policies() {
   PolicyRegistry registry = make_policy_registry();
   add_gnn_policies(registry);
+  return registry;
+}
+
+PolicyRegistry simulated_policies() {
+  PolicyRegistry registry = all_policies();
+  add_clairvoyant(registry);
   return registry;
 }
 

@@ -128,8 +128,7 @@ double Hardware::measured(const Gang& gang) const {
   const AttemptId& id = gang.attempt;
   std::uint64_t seed = mix64(noise_seed_ ^ id.job.hi);
   for (const std::uint64_t word :
-       {id.job.lo, id.number,
-        static_cast<std::uint64_t>(clock_.now().time_since_epoch().count())})
+       {id.job.lo, id.number, static_cast<std::uint64_t>(clock_.now().time_since_epoch().count())})
     seed = mix64(seed ^ word);
   return gang.rate * bias_ * std::exp(noise_ * Rng(seed).normal());
 }
@@ -163,6 +162,20 @@ std::uint32_t Hardware::row_of(JobId job) const {
   const auto found = rows_.find(job);
   STARLING_CHECK(found != rows_.end());
   return found->second;
+}
+
+Hardware::Left Hardware::left(JobId job) const {
+  const std::uint32_t row = row_of(job);
+  for (auto at = by_attempt_.lower_bound({job, Epoch{}, 0});
+       at != by_attempt_.end() && at->first.job == job; ++at) {
+    const Gang& gang = gangs_[at->second];
+    if (!gang.moving) continue;
+    if (clock_.now() <= gang.since) return {gang.remaining, gang.since};
+    const auto passed = static_cast<double>((clock_.now() - gang.since).count()) * gang.rate;
+    const Duration served(static_cast<std::int64_t>(passed));
+    return {std::max(gang.remaining - served, Duration{0}), clock_.now()};
+  }
+  return {std::max(jobs_[row].duration - jobs_[row].service, Duration{0}), clock_.now()};
 }
 
 std::vector<SimProcess> Hardware::processes() const {

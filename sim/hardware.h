@@ -82,6 +82,13 @@ class Hardware {
   [[nodiscard]] const std::vector<JobTruth>& jobs() const noexcept { return jobs_; }
   /// The row of a job in jobs(). Unknown jobs are broken invariants.
   [[nodiscard]] std::uint32_t row_of(JobId job) const;
+  /// Of a job that has not completed: work that is left at speed 1, and when its gang works, which
+  /// lies ahead while that starts.
+  struct Left {
+    Duration work{0};
+    Instant from;
+  };
+  [[nodiscard]] Left left(JobId job) const;
   /// GPUs that run a process.
   [[nodiscard]] std::uint32_t busy_gpus() const noexcept { return busy_; }
   [[nodiscard]] std::uint32_t moving_gangs() const noexcept { return moving_; }

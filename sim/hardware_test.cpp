@@ -201,6 +201,12 @@ TEST_CASE("a spread gang is slower, and nothing moves before its start is over")
   Bench b(true, 5);
   REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(3, 1), Bench::gpus(3, 2)).ok());
   REQUIRE(b.start(1, Bench::attempt(1), Bench::gpus(4, 1), Bench::gpus(3, 2)).ok());
+  CHECK(b.hardware->left(JobId{0, 1}).work == 100s);
+  CHECK(b.hardware->left(JobId{0, 1}).from == at(5s));
+  b.run_until(at(105s));  // half as fast
+  CHECK(b.hardware->left(JobId{0, 1}).work == 50s);
+  CHECK(b.hardware->left(JobId{0, 1}).from == at(105s));
+  CHECK(b.hardware->left(JobId{0, 2}).work == 100s);
   b.run_until(at(205s) - 1us);
   CHECK(b.hardware->moving_gangs() == 1);
   b.run_until(at(205s) + 1us);

@@ -4,6 +4,7 @@
 
 #include "agents/executor_state.h"
 #include "interference/models.h"
+#include "policies/foresight.h"
 #include "sim/world_parts.h"
 #include "topology/fingerprint.h"
 #include "topology/partition.h"
@@ -12,12 +13,21 @@ namespace starling {
 namespace {
 
 // One stream of random numbers per purpose.
-enum Salt : std::uint64_t { kNetworkSalt = 1, kClientSalt = 2, kNoiseSalt = 3, kMeasureSalt = 4, kAgentSalt = 1000, kDiskSalt = 1ULL << 40U };
+enum Salt : std::uint64_t {
+  kNetworkSalt = 1,
+  kClientSalt = 2,
+  kNoiseSalt = 3,
+  kMeasureSalt = 4,
+  kAgentSalt = 1000,
+  kDiskSalt = 1ULL << 40U
+};
 
 class Kept final : public SpeedMemory {
  public:
   explicit Kept(std::vector<std::byte>& where) : where_(where) {}
-  void keep(std::span<const std::byte> state) override { where_.assign(state.begin(), state.end()); }
+  void keep(std::span<const std::byte> state) override {
+    where_.assign(state.begin(), state.end());
+  }
 
  private:
   std::vector<std::byte>& where_;
@@ -75,6 +85,7 @@ Status World::Parts::build() {
   const auto executors = static_cast<std::uint32_t>(executor_configs.size());
   hardware = std::make_unique<Hardware>(topology, *physics, queue, clock, executors,
                                         std::move(truths), options.limits.jobs_per_gpu);
+  oracle = std::make_unique<SimOracle>(trace, *physics, *hardware, clock);
   hardware->set_noise(options.measure_noise, rng.fork(kMeasureSalt).next());
 
   const auto add_seat = [this](NodeId id) {
@@ -201,6 +212,13 @@ Status World::Parts::start_agent(std::size_t agent) {
   seat.endpoint.clear();
   seat.journal->start();
   std::unique_ptr<Policy> brain = std::move(policy).value();
+  if (auto* seer = dynamic_cast<Foresight*>(brain.get())) {
+    if (options.agents > 1) {
+      return {Errc::invalid, options.policy + " is an upper bound for one agent, not for " +
+                                 std::to_string(options.agents)};
+    }
+    seer->foresee(*oracle);
+  }
   if (options.wrap_policy) {
     brain = options.wrap_policy(config.me, std::move(brain), [&seat](Duration stall) {
       seat.endpoint.hold();
@@ -208,10 +226,9 @@ Status World::Parts::start_agent(std::size_t agent) {
     });
   }
   if (Status given = give_speed(agent); !given.ok()) return given;
-  auto made = std::make_unique<AgentNode>(
-      Agent(config, topology, seat.speed ? *seat.speed : *speed, std::move(brain), agent_rng,
-            recovered.value()),
-      seat.endpoint, *seat.journal, node);
+  auto made = std::make_unique<AgentNode>(Agent(config, topology, seat.speed ? *seat.speed : *speed,
+                                                std::move(brain), agent_rng, recovered.value()),
+                                          seat.endpoint, *seat.journal, node);
   if (seat.speed) made->teach(*seat.speed, *seat.memory);
   seat.node = std::move(made);
   reschedule(agent);

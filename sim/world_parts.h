@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/local_clock.h"
+#include "sim/oracle.h"
 #include "sim/world.h"
 
 namespace starling {
@@ -72,6 +73,7 @@ struct World::Parts {
   std::unique_ptr<SpeedModel> speed;
   std::vector<std::vector<std::byte>> learned;  ///< on disk, by agent
   std::unique_ptr<Hardware> hardware;
+  std::unique_ptr<SimOracle> oracle;  ///< for policies that are upper bounds
   std::unique_ptr<Checker> checker;  ///< null unless options.check
   std::uint64_t checked = 0;         ///< what the checker last looked at, as a hash
   Codec spy;                         ///< for the checker

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <unordered_map>
 
 #include "base/rng.h"
 #include "gnn/rollout.h"
+#include "gnn/true_future.h"
 
 namespace starling {
 namespace {
@@ -35,10 +35,7 @@ class Teacher final : public Chooser {
 class Expert final : public Chooser {
  public:
   Expert(const Scenario& scenario, const ExpertOptions& options)
-      : scenario_(scenario), options_(options), rng_(options.seed, 0xe8) {
-    for (const TraceJob& job : scenario.trace.jobs)
-      work_s_[job.spec.id] = seconds(job.spec.duration);
-  }
+      : future_(scenario.trace), options_(options), rng_(options.seed, 0xe8) {}
   void begin(const View&) override { before_.clear(); }
   std::size_t choose(const Choice& choice) override {
     std::size_t taken = best_of(choice.scores);
@@ -66,36 +63,8 @@ class Expert final : public Chooser {
     });
     return order;
   }
-  [[nodiscard]] RolloutFuture future(const Choice& choice) const {
-    RolloutFuture out;
-    const View& view = choice.view;
-    std::unordered_map<std::uint64_t, double> done;  // by order
-    for (std::uint32_t s = 0; s < view.gpus.servers().size(); ++s) {
-      for (const std::uint32_t slot : choice.candidates.residents().on(s)) {
-        const Resident& job = choice.candidates.residents().at(slot);
-        done[job.order] = job.work_s + seconds(view.now - job.work_at) *
-                                           choice.candidates.residents().speed(view.speed, slot);
-      }
-    }
-    for (const JobView& job : view.waiting) out.waiting_s.push_back(work_s_.at(job.spec->id));
-    for (const JobView& job : view.running) {
-      const auto known = done.find(job.order);
-      const double sofar = known == done.end() ? 0 : known->second;
-      out.running_s.push_back(std::max(work_s_.at(job.spec->id) - sofar, 60.0));
-    }
-    const auto& jobs = scenario_.trace.jobs;
-    const Duration now = view.now.time_since_epoch();
-    auto next = std::upper_bound(jobs.begin(), jobs.end(), now,
-                                 [](Duration at, const TraceJob& job) { return at < job.submit; });
-    for (; next != jobs.end() && out.arrivals.size() < options_.arrivals; ++next) {
-      RolloutArrival arrival{next->submit - now, next->spec, seconds(next->spec.duration)};
-      arrival.spec.duration = Duration::zero();
-      out.arrivals.push_back(std::move(arrival));
-    }
-    return out;
-  }
   void ask(const Choice& choice) {
-    const RolloutStart start(choice.view, future(choice));
+    const RolloutStart start(choice.view, future_.at(choice, options_.arrivals));
     std::vector<std::size_t> order = by_score(choice);
     // The best few by the net, and waiting in any case.
     const std::size_t wait = choice.options.size() - 1;
@@ -128,10 +97,9 @@ class Expert final : public Chooser {
       seen.target.push_back(static_cast<float>(std::isfinite(cost) ? cost - least : -1));
   }
 
-  const Scenario& scenario_;
+  TrueFuture future_;
   const ExpertOptions& options_;
   Rng rng_;
-  std::unordered_map<JobId, double> work_s_;
   std::vector<FirstDecision> before_;
   Rollout rollout_;
 };

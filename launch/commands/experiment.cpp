@@ -47,7 +47,7 @@ std::string load_text(double load) {
 }
 
 int run_experiment(const ExperimentOptions& options) {
-  const PolicyRegistry policies = all_policies();
+  const PolicyRegistry policies = simulated_policies();
   const auto variables = read_variables(options.set);
   if (!variables) return failed(variables.error());
   const auto experiment = load_experiment(options.file, policies, variables.value(), options.split);

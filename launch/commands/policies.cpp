@@ -10,7 +10,7 @@ namespace starling {
 namespace {
 
 int list_policies(bool as_json) {
-  const PolicyRegistry policies = all_policies();
+  const PolicyRegistry policies = simulated_policies();
   if (as_json) {
     nlohmann::json list = nlohmann::json::array();
     for (const auto& [name, entry] : policies.entries()) {

@@ -13,7 +13,7 @@ namespace starling {
 namespace {
 
 int run_sim(const RunOptions& options) {
-  const PolicyRegistry policies = all_policies();
+  const PolicyRegistry policies = simulated_policies();
   auto input = read_run_input(options, policies);
   if (!input) return failed(input.error());
   RunInput& in = input.value();

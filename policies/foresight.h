@@ -1,0 +1,32 @@
+#pragma once
+
+#include "interference/speed.h"
+#include "workload/job.h"
+
+namespace starling {
+
+/// What a simulated world knows and nobody in it does.
+class Oracle {
+ public:
+  virtual ~Oracle() = default;
+  /// All jobs of the run, with their true durations.
+  [[nodiscard]] virtual const Trace& trace() const = 0;
+  [[nodiscard]] virtual const Physics& physics() const = 0;
+  /// Of a job that has not ended: seconds of work that are left, at speed 1; and until its
+  /// processes work, if they only start.
+  struct Left {
+    double work_s = 0, starting_s = 0;
+  };
+  [[nodiscard]] virtual Left left(JobId job) const = 0;
+};
+
+/// A policy that must know what is to come, for upper bounds. Only a simulation can tell it, and
+/// only where one agent owns everything.
+class Foresight {
+ public:
+  virtual ~Foresight() = default;
+  /// Before the first decision. The oracle outlives the policy.
+  virtual void foresee(const Oracle& oracle) = 0;
+};
+
+}  // namespace starling
