@@ -37,7 +37,8 @@ class SearchChooser final : public Chooser {
  public:
   explicit SearchChooser(const SearchOptions& options) : options_(options) {}
   /// From now on the future is no guess: one roll-out of each option at the world's own speeds,
-  /// under what `play` makes, and the cheapest is taken. The oracle outlives this.
+  /// under what `play` makes (empty: QuickLif), and the cheapest is taken. The oracle outlives
+  /// this.
   void foresee(const Oracle& oracle, std::function<std::unique_ptr<Policy>()> play);
   void begin(const View& view) override;
   [[nodiscard]] std::size_t choose(const Choice& choice) override;
