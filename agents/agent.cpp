@@ -202,7 +202,7 @@ void Step::on_job_timer(Job& job) {
     case Stage::waiting:
       if (JobView* view = s.waiting_view(job)) {
         view->blocked = false;
-        change(TriggerKind::round);
+        change(TriggerKind::arrival);
         s.set_timer(job.spec->id, job, next_look(s, job));
       }
       break;

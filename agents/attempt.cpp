@@ -127,7 +127,7 @@ void Step::on(NodeId from, const Started& started) {
   job->backoff = Duration{0};
   watch_participants(*job);
   s.started_running(*job);
-  if (s.wants_running()) change(TriggerKind::round);
+  if (s.wants_running()) change(TriggerKind::arrival);
   tell_client(*job);
 }
 

@@ -158,7 +158,7 @@ bool Step::claimed_for_another(JobId job) const {
 void Step::end_claim(AttemptId attempt) {
   if (!s.claim || s.claim->attempt != attempt) return;
   s.claim.reset();
-  change(TriggerKind::round);
+  change(TriggerKind::departure);
 }
 
 }  // namespace starling
