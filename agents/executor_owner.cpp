@@ -48,6 +48,16 @@ void ExecutorStep::on(const Welcome& welcome) {
   s.hello = kNever;
 }
 
+/// The owner does not work with what it knows of this node, which may be an earlier life: it is
+/// greeted until it does.
+void ExecutorStep::on(const Goodbye&) {
+  STARLING_MARK("executor: Goodbye");
+  s.welcomed = false;
+  if (s.hello != kNever) return;
+  s.hello_backoff = s.config.timers.retry_min;
+  s.hello = later(now, s.hello_backoff);
+}
+
 /// How old the home's word is. One that was overtaken by a newer one is dropped.
 void ExecutorStep::on(const AttemptAnswer& answer) {
   STARLING_MARK("executor: AttemptAnswer");

@@ -36,6 +36,7 @@ struct ExecutorStep {
   void tick();
   void receive(const Received& event);
   void on(const Welcome& welcome);
+  void on(const Goodbye& goodbye);
   void on(const AttemptAnswer& answer);
   void on(const Ping& ping) { tell(pong(ping)); }
   void on(const Pong& pong);

@@ -99,6 +99,21 @@ TEST_CASE("a journal of another topology is refused before it is believed") {
   CHECK(fits.error().message.find("topology") != std::string::npos);
 }
 
+TEST_CASE("an owner that does not work with an executor is greeted until it does") {
+  Fixture f;
+  CHECK(f.executor.state().hello == kNever);
+  f.hear(Goodbye{"agent 0 has read another topology"});
+  CHECK_FALSE(f.executor.state().welcomed);
+  const Instant next = f.executor.state().hello;
+  REQUIRE(next < at(1min));
+  f.hear(Goodbye{"again"}, 1001ms);
+  CHECK(f.executor.state().hello == next);
+  f.step(next, Tick{});
+  CHECK(f.said<Hello>() != nullptr);
+  f.hear(Welcome{{PartitionId{0}, Epoch{5}}}, 2s);
+  CHECK(f.executor.state().hello == kNever);
+}
+
 TEST_CASE("a launch is durable, then runs one part per server with contiguous ranks") {
   Fixture f;
   Launch gang = launch(1, {2, 3, 4, 5, 6});

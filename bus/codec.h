@@ -17,7 +17,7 @@ struct FrameHeader {
   Incarnation incarnation;
   std::uint64_t sequence = 0;
   std::uint16_t speaks = kOldestProtocol;  ///< newest of the sender; encode() says its codec's
-  Incarnation meant_for{};  ///< life of the receiver, of a Launch; 0: any
+  Incarnation meant_for{};                 ///< life of the receiver that it is for alone; 0: any
 };
 struct Frame {
   FrameHeader header;

@@ -35,6 +35,12 @@ TraceJob draw_job(std::uint32_t number, std::uint32_t gpus, Rng rng) {
   return job;
 }
 
+/// A policy that is made to decide wrongly may leave an elastic job at its least size.
+Duration longest(const JobSpec& job) {
+  if (job.min_workers == 0) return job.duration;
+  return from_seconds(seconds(job.duration) * job.workers / std::min(job.workers, job.min_workers));
+}
+
 /// Each job has random numbers of its own, so that with fewer of them the rest stays.
 Trace draw_jobs(std::uint32_t gpus, const ChaosOptions& options, bool herd, Rng& rng) {
   Trace trace;
@@ -93,7 +99,7 @@ Result<ChaosInput> draw_chaos_input(
   if (!wrong) return wrong.error();
   Trace trace = draw_jobs(topology.value().gpu_count(), options, faults.herd(), rng);
   Duration in_turn{0};
-  for (const TraceJob& job : trace.jobs) in_turn += job.spec.duration;
+  for (const TraceJob& job : trace.jobs) in_turn += longest(job.spec);
   return ChaosInput{std::move(topology).value(),
                     std::move(wrong).value(),
                     std::move(trace),

@@ -58,11 +58,7 @@ ChaosPhases::Wrong ChaosPhases::to_the_end() {
 }
 
 ChaosPhases::Wrong ChaosPhases::settle() {
-  const Instant latest = world_.now() + kSettled;
-  std::string left;
-  Wrong wrong = until(latest, [&] { return (left = left_over(world_)).empty(); });
-  if (!wrong && !left.empty()) wrong = fail("L3", left);
-  return wrong;
+  return until_nothing("L3", world_.now() + kSettled, left_over);
 }
 
 ChaosPhases::Wrong ChaosPhases::be_quiet() {
@@ -76,10 +72,7 @@ ChaosPhases::Wrong ChaosPhases::be_quiet() {
   if (Wrong wrong = until(world_.now() + 5min, one_owner_each)) return wrong;
   if (Wrong wrong = until(world_.now() + kDigestsAgree, never)) return wrong;
   // A frame that was repeated long ago may still arrive and be news for a moment.
-  std::string what;
-  const auto agreed = [&] { return (what = disagreement(world_)).empty(); };
-  if (Wrong wrong = until(world_.now() + kNews, agreed)) return wrong;
-  if (!what.empty()) return fail("L2", what);
+  if (Wrong wrong = until_nothing("L2", world_.now() + kNews, disagreement)) return wrong;
   const std::uint64_t before = world_.messages();
   if (Wrong wrong = until(world_.now() + kListen, never)) return wrong;
   const std::uint64_t heard = world_.messages() - before;
@@ -125,6 +118,14 @@ ChaosPhases::Wrong ChaosPhases::probe() {
   if (Wrong wrong = wait(cancelled + 5min, [&] { return outcome()->over(); })) return wrong;
   const double grace = seconds(input_.sim.timers.kill_grace);
   return timed("cancel to drained", "G2", cancelled, 30 + grace, is);
+}
+
+ChaosPhases::Wrong ChaosPhases::until_nothing(const char* rule, Instant latest,
+                                              std::string (*what)(World&)) {
+  std::string said;
+  Wrong wrong = until(latest, [&] { return (said = what(world_)).empty(); });
+  if (!wrong && !said.empty()) wrong = fail(rule, said);
+  return wrong;
 }
 
 ChaosPhases::Wrong ChaosPhases::timed(const char* what, const char* rule, Instant since,

@@ -30,6 +30,8 @@ class ChaosPhases {
   /// Steps until `is` or `latest`; a check that has no event of its own costs one a tenth of a
   /// second.
   Wrong until(Instant latest, const std::function<bool()>& is);
+  /// Steps until `what` says nothing; what it still says at `latest` breaks the rule.
+  Wrong until_nothing(const char* rule, Instant latest, std::string (*what)(World&));
   Wrong timed(const char* what, const char* rule, Instant since, double most_s, bool happened);
   [[nodiscard]] Wrong fail(const std::string& rule, const std::string& message) const;
 

@@ -169,11 +169,7 @@ Hardware::Left Hardware::left(JobId job) const {
   for (auto at = by_attempt_.lower_bound({job, Epoch{}, 0});
        at != by_attempt_.end() && at->first.job == job; ++at) {
     const Gang& gang = gangs_[at->second];
-    if (!gang.moving) continue;
-    if (clock_.now() <= gang.since) return {gang.remaining, gang.since};
-    const auto passed = static_cast<double>((clock_.now() - gang.since).count()) * gang.rate;
-    const Duration served(static_cast<std::int64_t>(passed));
-    return {std::max(gang.remaining - served, Duration{0}), clock_.now()};
+    if (gang.moving) return {gang.remaining - uncounted(gang), std::max(gang.since, clock_.now())};
   }
   return {std::max(jobs_[row].duration - jobs_[row].service, Duration{0}), clock_.now()};
 }
@@ -238,14 +234,19 @@ void Hardware::begin(std::uint32_t index) {
   schedule_end(index);
 }
 
-void Hardware::account(Gang& gang) {
-  if (!gang.moving || clock_.now() <= gang.since) return;
+Duration Hardware::uncounted(const Gang& gang) const {
+  if (!gang.moving || clock_.now() <= gang.since) return Duration{0};
   const Duration passed = clock_.now() - gang.since;
   Duration served = passed;
   if (gang.rate != 1) {
     served = Duration(static_cast<std::int64_t>(static_cast<double>(passed.count()) * gang.rate));
   }
-  served = std::min(served, gang.remaining);
+  return std::min(served, gang.remaining);
+}
+
+void Hardware::account(Gang& gang) {
+  if (!gang.moving || clock_.now() <= gang.since) return;
+  const Duration served = uncounted(gang);
   gang.service += served;
   gang.remaining -= served;
   jobs_[gang.row].service += served;

@@ -121,6 +121,8 @@ class Hardware {
   Gang& gang_of(const LaunchSpec& spec);
   void begin(std::uint32_t index);
   void account(Gang& gang);
+  /// Work done since it was last counted.
+  [[nodiscard]] Duration uncounted(const Gang& gang) const;
   [[nodiscard]] double measured(const Gang& gang) const;
   void halt(std::uint32_t index);
   void schedule_end(std::uint32_t index);

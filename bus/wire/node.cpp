@@ -8,6 +8,15 @@
 #include "bus/roles.h"
 
 namespace starling {
+namespace {
+
+/// What answers one life of a node, or orders something of it, and means nothing to another.
+bool for_one_life(const Message& message) {
+  return std::holds_alternative<Launch>(message) || std::holds_alternative<Welcome>(message) ||
+         std::holds_alternative<Goodbye>(message);
+}
+
+}  // namespace
 
 Node::Node(NodeId me, Incarnation incarnation, const Limits& limits, Endpoint& endpoint,
            Journal* journal, NodeOptions options, std::uint16_t protocol)
@@ -123,7 +132,12 @@ bool Node::fresh(const Delivery& delivery, const Frame& frame) {
   if (frame.header.incarnation > seen.incarnation) {
     seen = Seen{frame.header.incarnation};
     endpoint_.found_at(from, delivery.seat);
+    std::erase_if(out_.send, [from](const Send& send) {
+      return send.to == from && for_one_life(send.message);  // decided on the word of the last one
+    });
   }
+  if (frame.header.meant_for != Incarnation{} && frame.header.meant_for != incarnation_)
+    return false;
   seen.protocol = std::min(protocol_, frame.header.speaks);
 
   // Hints only ever move forward: a repeated or overtaken one says nothing new.
@@ -143,12 +157,11 @@ bool Node::fresh(const Delivery& delivery, const Frame& frame) {
       std::holds_alternative<InventoryRequest>(frame.message))
     seen.greeting = std::max(seen.greeting, frame.header.sequence);
   if (!std::holds_alternative<Launch>(frame.message)) return true;
-  if (frame.header.meant_for != Incarnation{}) return frame.header.meant_for == incarnation_;
-  return frame.header.sequence > seen.greeting;
+  return frame.header.meant_for != Incarnation{} || frame.header.sequence > seen.greeting;
 }
 
 Incarnation Node::meant_for(NodeId peer, const Message& message) const {
-  if (!std::holds_alternative<Launch>(message)) return {};
+  if (!for_one_life(message)) return {};
   const auto seen = seen_.find(peer);
   return seen == seen_.end() ? Incarnation{} : seen->second.incarnation;
 }

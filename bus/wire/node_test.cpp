@@ -83,13 +83,14 @@ class EchoNode : public Node {
   Instant deadline = kNever;
   bool speak = false;
   std::vector<Message> words;
-  NodeId to = kPeer;  // of the words
+  std::optional<Message> answer;  // instead of the Ping
+  NodeId to = kPeer;              // of the words
 
  private:
   void receive(Instant, Received r) override {
     got.push_back(std::move(r.message));
     out_.persist.emplace_back(ShareLaunched{});
-    out_.send.push_back({r.from, Ping{got.size()}});
+    out_.send.push_back({r.from, answer ? *answer : Ping{got.size()}});
   }
   void tick_core(Instant) override {
     if (speak) out_.send.push_back({kPeer, Ping{99}});
@@ -240,6 +241,31 @@ TEST_CASE_FIXTURE(Fixture, "a Launch is for the life of the executor that its ow
   REQUIRE(node.pump(Instant{}).ok());
   CHECK(node.got.size() == 4);
   CHECK(node.counters().stale == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "what answers one life of a node is not taken by another for its own") {
+  const NodeId executor = executor_node(0);
+  const Welcome welcome{{PartitionId{0}, Epoch{1}}};
+  const Goodbye goodbye{"agent 0 has read another topology"};
+  EchoNode node(endpoint, journal, {}, executor);  // of life 5
+  endpoint.arrive(kPeer, welcome, 1, 1, 4);
+  endpoint.arrive(kPeer, goodbye, 1, 2, 4);
+  endpoint.arrive(kPeer, welcome, 1, 3, 5);
+  endpoint.arrive(kPeer, goodbye, 1, 4);  // of somebody who does not say which life is meant
+  REQUIRE(node.pump(Instant{}).ok());
+  CHECK(node.got.size() == 2);
+  CHECK(node.counters().stale == 2);
+  CHECK(node.goodbye() == goodbye.reason);
+
+  // Nor is it sent to another, where both were heard before anything left.
+  EchoNode owner(endpoint, journal);
+  endpoint.sent.clear();
+  owner.answer = welcome;
+  endpoint.arrive(executor, Hello{Role::executor, 1, 1, ""}, 7);
+  endpoint.arrive(executor, Ping{1}, 8);
+  REQUIRE(owner.pump(Instant{}).ok());
+  REQUIRE(endpoint.sent.size() == 1);
+  CHECK(endpoint.codec.decode(endpoint.sent[0].frame).value().header.meant_for == Incarnation{8});
 }
 
 TEST_CASE_FIXTURE(Fixture, "an executor runs nothing that was sent before its owner greeted it") {
