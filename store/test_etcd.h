@@ -81,7 +81,15 @@ class TestEtcd {
     ::waitpid(pids_[i], nullptr, 0);
     pids_[i] = 0;
   }
-  void pause(std::size_t i) { ::kill(pids_[i], SIGSTOP), paused_[i] = true; }
+  /// Returns when the member stands still: `kill` alone only asks for it, and on a busy machine the
+  /// member answers some requests more.
+  void pause(std::size_t i) {
+    ::kill(pids_[i], SIGSTOP);
+    paused_[i] = true;
+    int status = 0;
+    REQUIRE(::waitpid(pids_[i], &status, WUNTRACED) == pids_[i]);
+    REQUIRE(WIFSTOPPED(status));
+  }
   void resume(std::size_t i) { ::kill(pids_[i], SIGCONT), paused_[i] = false; }
   void start(std::size_t i) {
     const auto url = [](int port) { return "http://127.0.0.1:" + std::to_string(port); };
