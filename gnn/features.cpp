@@ -112,7 +112,7 @@ void situation_features(const View& view, Candidates& candidates, const Remainin
   out[7] = part(free, gpus);
   out[8] = part(static_cast<double>(candidates.residents().count()), gpus);
   out[9] = part(view.gpus.busy_count(), gpus);
-  out[10] = log_s(remaining.left(job));
+  out[10] = log_s(remaining.left(job, view.now));
   out[11] = job.spec->duration > Duration::zero() ? 1.0F : 0.0F;
   out[12] = static_cast<float>(model.gpu_utilization);
   out[13] = static_cast<float>(std::log10(1 + model.gradient_mib / model.iteration_s) / 4);
@@ -138,12 +138,14 @@ void forward_features(const JobView& job, const Destination& to, double best, do
 void crossed_features(std::span<const float> situation, std::span<const float> option,
                       std::span<float> out) {
   STARLING_CHECK(out.size() == Features::kCrossed);
-  const float wait = option[0], wanted = situation[5];
+  const float wait = option[0], wanted = situation[5], left = situation[10];
   std::size_t i = 0;
   for (const std::size_t k : {5U, 7U, 0U, 2U, 15U, 10U}) out[i++] = wait * situation[k];
   const float shares = option[8 + static_cast<std::size_t>(CandidateKind::beside)] +
                        option[8 + static_cast<std::size_t>(CandidateKind::server)];
-  for (const float value : {shares, option[3], option[6], option[21]}) out[i++] = value * wanted;
+  for (const float with : {wanted, left}) {
+    for (const float value : {shares, option[3], option[6], option[21]}) out[i++] = value * with;
+  }
 }
 
 }  // namespace starling

@@ -7,7 +7,7 @@
 #include "gnn/encoder_net.h"
 #include "policies/candidates.h"
 #include "policies/elsewhere.h"
-#include "policies/smart_greedy_times.h"
+#include "policies/remaining_times.h"
 
 namespace starling {
 
@@ -29,8 +29,8 @@ struct Features {
   static constexpr std::size_t kOption = 23;
   /// Products that a sum of the others cannot stand for: waiting with the GPUs wanted by the queue,
   /// the free part, gang, time waited, smaller gangs, work left; sharing, net gain, harm and type
-  /// speed with the GPUs wanted by the queue.
-  static constexpr std::size_t kCrossed = 10;
+  /// speed with the GPUs wanted by the queue, and with the work left.
+  static constexpr std::size_t kCrossed = 14;
   /// Of going to another agent, zero for all other options: goes; speed alone of the type there, of
   /// the best; free GPUs enough, and on one server; free part of the type, part that may be joined;
   /// GPUs wanted there, and less those wanted here, for each GPU; times forwarded; the rule goes

@@ -8,8 +8,8 @@
 namespace starling {
 
 Marl::Marl(const PolicyFacts& facts, const QueueOptions& options, PolicyNet net,
-           const Blinkers& blinkers)
-    : PlacementPolicy(options, true),
+           const Blinkers& blinkers, PlacementOrder order)
+    : PlacementPolicy(options, true, order),
       facts_(facts),
       net_(std::move(net)),
       blinkers_(blinkers),
@@ -32,7 +32,6 @@ std::span<const float> Marl::summary() const {
 }
 
 void Marl::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
-  remaining_.learn(candidates_.residents().ended());
   count_queue();
   read_others(view);
   if (chooser_ != nullptr) chooser_->begin(view);
@@ -163,7 +162,8 @@ PlacementPolicy::Answer Marl::choose(const View& view, const Wish& wish, const J
   } else {
     best = best_of(scores_);
   }
-  reasons_.note(job.spec->id, view.now, options_, destinations_, scores_, best);
+  reasons_.note(job.spec->id, view.now, remaining_.left(job, view.now), options_, destinations_,
+                scores_, best);
   if (const Destination* there = choice.destination(best)) return Answer(there);
   if (options_[best] == nullptr) return std::nullopt;
   return options_[best]->placement;

@@ -51,14 +51,19 @@ class Chooser {
   [[nodiscard]] virtual std::size_t choose(const Choice& choice) = 0;
 };
 
-/// The learned policy. For every waiting job, in the order of arrival, the net scores the places of
-/// Candidates and waiting, and the best score wins; ties go to the first. Where nobody runs there
-/// is no waiting. With neighbours each of Elsewhere's destinations is an option too; the
-/// partition's embedding is its summary to them.
+/// In which order a net was trained to be asked: one that never waits by arrival, as Harmony.
+[[nodiscard]] inline PlacementOrder order_of(const PolicyNet& net) {
+  return net.waits() ? PlacementOrder::forecast : PlacementOrder::arrival;
+}
+
+/// The learned policy. For every waiting job, those that are expected to take the least first, the
+/// net scores the places of Candidates and waiting, and the best score wins; ties go to the first.
+/// Where nobody runs there is no waiting. With neighbours each of Elsewhere's destinations is an
+/// option too; the partition's embedding is its summary to them.
 class Marl final : public PlacementPolicy {
  public:
   Marl(const PolicyFacts& facts, const QueueOptions& options, PolicyNet net,
-       const Blinkers& blinkers = {});
+       const Blinkers& blinkers = {}, PlacementOrder order = PlacementOrder::forecast);
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
   /// It outlives this. Null: the best score wins.
   void set_chooser(Chooser* chooser) noexcept { chooser_ = chooser; }
@@ -90,7 +95,6 @@ class Marl final : public PlacementPolicy {
   Blinkers blinkers_;
   LonelySpeed lonely_;
   std::optional<Encoder> encoder_;
-  RemainingTimes remaining_;
   Chooser* chooser_ = nullptr;
   Reasons reasons_;
   std::vector<const Candidate*> options_;

@@ -163,17 +163,17 @@ TEST_CASE("the reasons of a decision name the options, best first, and the one t
   Reasons reasons;
   const JobId job{1, 7};
   CHECK(reasons.explain(job).empty());
-  reasons.note(job, Instant{} + std::chrono::seconds(30), options, {}, scores, 1);
+  reasons.note(job, Instant{} + std::chrono::seconds(30), 120, options, {}, scores, 1);
   const auto lines = reasons.explain(job);
   REQUIRE(lines.size() == 4);
-  CHECK(lines[0] == "policy: 3 options at 30 s, the best 3 by score:");
+  CHECK(lines[0] == "policy: 3 options at 30 s, the best 3 by score; expected to take 120 s:");
   CHECK(lines[1].find("taken   +2.000  free GPUs, tight, 2 from GPU 4: own speed 0.90") !=
         std::string::npos);
   CHECK(lines[2].find("+0.500  wait") != std::string::npos);
   CHECK(lines[3].find("beside one job") != std::string::npos);
   CHECK(lines[3].find("others lose 0.80 GPUs, the slowest runs at 0.60") != std::string::npos);
   for (std::uint32_t other = 0; other < Reasons::kKept; ++other)
-    reasons.note(JobId{2, other + 1}, Instant{}, options, {}, scores, 0);
+    reasons.note(JobId{2, other + 1}, Instant{}, 0, options, {}, scores, 0);
   CHECK(reasons.explain(job).empty());
 }
 

@@ -49,7 +49,7 @@ std::vector<Decision> QuickLif::decide(const View& view, const Trigger&, Rng&) {
       continue;
     }
     free_.take(*placement);
-    residents_.add(*job.spec, job.order, *placement, view.now);
+    residents_.add(job, *placement, view.now);
     out.emplace_back(Start{job.spec->id, std::move(*placement)});
   }
   return out;

@@ -24,7 +24,7 @@ const char* name_of(CandidateKind kind) {
 
 }  // namespace
 
-void Reasons::note(JobId job, Instant now, std::span<const Candidate* const> options,
+void Reasons::note(JobId job, Instant now, double work_s, std::span<const Candidate* const> options,
                    std::span<const Destination> destinations, std::span<const float> scores,
                    std::size_t taken) {
   if (ring_.empty()) ring_.resize(kKept);
@@ -34,6 +34,7 @@ void Reasons::note(JobId job, Instant now, std::span<const Candidate* const> opt
   if (&reason == &ring_[next_]) next_ = (next_ + 1) % kKept;
   reason.job = job;
   reason.at = now;
+  reason.work_s = work_s;
   reason.options = static_cast<std::uint32_t>(options.size());
   reason.kept = 0;
   std::size_t next = 0;  // of destinations
@@ -78,8 +79,8 @@ std::vector<std::string> Reasons::explain(JobId job) const {
   if (found == nullptr) return lines;
   char text[200];
   std::snprintf(text, sizeof text,
-                "policy: %u options at %.0f s, the best %u by score:", found->options,
-                seconds(found->at.time_since_epoch()), found->kept);
+                "policy: %u options at %.0f s, the best %u by score; expected to take %.0f s:",
+                found->options, seconds(found->at.time_since_epoch()), found->kept, found->work_s);
   lines.emplace_back(text);
   for (std::uint32_t i = 0; i < found->kept; ++i) {
     const Option& o = found->best[i];

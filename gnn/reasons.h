@@ -17,8 +17,9 @@ class Reasons {
  public:
   static constexpr std::size_t kKept = 1024, kOptions = 4;
 
-  /// As in Choice. `taken`: an index of `options`.
-  void note(JobId job, Instant now, std::span<const Candidate* const> options,
+  /// As in Choice. `work_s`: what the job is expected to take still, at its best speed; `taken`: an
+  /// index of `options`.
+  void note(JobId job, Instant now, double work_s, std::span<const Candidate* const> options,
             std::span<const Destination> destinations, std::span<const float> scores,
             std::size_t taken);
   /// A line for the decision and one for each option, best score first; nothing: not kept.
@@ -34,6 +35,7 @@ class Reasons {
   struct Reason {
     JobId job;
     Instant at;
+    double work_s = 0;
     std::uint32_t options = 0, kept = 0;
     std::array<Option, kOptions> best;
   };

@@ -38,33 +38,36 @@ constexpr PolicyFacts kHarmony{
     .needs_model_file = true};
 
 /// `shipped`: of shipped_policy().
-void add_learned(PolicyRegistry& registry, const PolicyFacts& facts, const char* shipped) {
+void add_learned(PolicyRegistry& registry, const PolicyFacts& facts, const char* shipped,
+                 PlacementOrder otherwise) {
   registry.add(
       facts,
-      [&facts, shipped](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
+      [&facts, shipped, otherwise](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
         OptionReader reader(facts.name, given);
         const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
         const std::string file = reader.text("weights", "");
         Blinkers blinkers;
         blinkers.digests = reader.choice("digests", {"yes", "no"}) == "no";
         blinkers.interference = reader.choice("interference", {"yes", "no"}) == "no";
+        const PlacementOrder order = read_placement_order(reader, otherwise);
         if (const Status status = reader.status(); !status) return status.error();
         auto net = read_policy_net(file, shipped);
         if (!net) return net.error();
         return std::unique_ptr<Policy>(
-            std::make_unique<Marl>(facts, options, std::move(net).value(), blinkers));
+            std::make_unique<Marl>(facts, options, std::move(net).value(), blinkers, order));
       },
       "queue=skip|strict, fit=node|count, weights=FILE (default: the ones shipped with the "
-      "program), digests=yes|no and interference=yes|no (no: as if agents said nothing, as if jobs "
-      "did not slow one another; for ablations)");
+      "program), order=forecast|arrival (harmony: arrival; who is asked about first), "
+      "digests=yes|no and interference=yes|no (no: as if agents said nothing, as if jobs did not "
+      "slow one another; for ablations)");
 }
 
 }  // namespace
 
 void add_gnn_policies(PolicyRegistry& registry) {
-  add_learned(registry, kMarl, "marl");
-  add_learned(registry, kCentral, "marl");
-  add_learned(registry, kHarmony, "harmony");
+  add_learned(registry, kMarl, "marl", PlacementOrder::forecast);
+  add_learned(registry, kCentral, "marl", PlacementOrder::forecast);
+  add_learned(registry, kHarmony, "harmony", PlacementOrder::arrival);
   add_marl_search(registry);
 }
 

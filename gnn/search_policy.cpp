@@ -1,6 +1,8 @@
 #include "gnn/search_policy.h"
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "gnn/lif_choices.h"
@@ -36,8 +38,8 @@ constexpr double kEventsPerMs = 25;
 template <class Base>
 class SearchPolicy : public Policy {
  public:
-  SearchPolicy(const SearchOptions& options, std::unique_ptr<Base> base)
-      : chooser_(options), base_(std::move(base)) {
+  using Make = std::function<std::unique_ptr<Base>()>;
+  SearchPolicy(const SearchOptions& options, const Make& make) : chooser_(options), base_(make()) {
     base_->set_chooser(&chooser_);
   }
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return base_->facts(); }
@@ -61,9 +63,9 @@ class SearchPolicy : public Policy {
 template <class Base>
 class ClairvoyantPolicy final : public SearchPolicy<Base>, public Foresight {
  public:
-  using Make = std::function<std::unique_ptr<Base>()>;
+  using Make = typename SearchPolicy<Base>::Make;
   ClairvoyantPolicy(const SearchOptions& options, const Make& make, bool quick)
-      : SearchPolicy<Base>(options, make()) {
+      : SearchPolicy<Base>(options, make) {
     if (!quick) play_ = make;
   }
   void foresee(const Oracle& oracle) override { this->chooser_.foresee(oracle, play_); }
@@ -72,13 +74,44 @@ class ClairvoyantPolicy final : public SearchPolicy<Base>, public Foresight {
   std::function<std::unique_ptr<Policy>()> play_;
 };
 
-constexpr double kThreshold = 0.3;
+constexpr double kThreshold = 0.3;  // of base lif
+
+/// What every search is told of its base.
+struct BaseOptions {
+  explicit BaseOptions(OptionReader& reader)
+      : queue(read_queue_options(reader, QueueDefault::skip)),
+        name(reader.choice("base", {"lif", "marl"})),
+        weights(reader.text("weights", "")) {}
+  QueueOptions queue;
+  std::string name, weights;
+};
+constexpr const char* kBaseHelp =
+    "queue=skip|strict, fit=node|count, base=lif|marl (lif: with threshold 0.3), weights=FILE (of "
+    "base marl), ";
+
+/// Search<Base>(options, what makes the base, more...), over the base that is asked for.
+template <template <class> class Search, class... More>
+Result<std::unique_ptr<Policy>> over(const PolicyFacts& facts, const BaseOptions& base,
+                                     const SearchOptions& options, const More&... more) {
+  const QueueOptions queue = base.queue;
+  if (base.name == "lif") {
+    return std::unique_ptr<Policy>(std::make_unique<Search<LifChoices>>(
+        options, [&facts, queue] { return std::make_unique<LifChoices>(facts, queue, kThreshold); },
+        more...));
+  }
+  auto net = read_policy_net(base.weights, "marl");
+  if (!net) return net.error();
+  return std::unique_ptr<Policy>(std::make_unique<Search<Marl>>(
+      options,
+      [&facts, queue, net = std::move(net).value()] {
+        return std::make_unique<Marl>(facts, queue, PolicyNet(net));
+      },
+      more...));
+}
 
 Result<std::unique_ptr<Policy>> make(const PolicyOptions& given) {
   OptionReader reader(kFacts.name, given);
-  const QueueOptions queue = read_queue_options(reader, QueueDefault::skip);
-  const std::string base = reader.choice("base", {"lif", "marl"});
-  const std::string file = reader.text("weights", "");
+  const BaseOptions base(reader);
   SearchOptions options;
   const auto whole = [&](std::string_view key, double otherwise, double low, double high) {
     return static_cast<std::uint32_t>(reader.number(key, otherwise, low, high));
@@ -92,21 +125,12 @@ Result<std::unique_ptr<Policy>> make(const PolicyOptions& given) {
   options.events = whole("events", static_cast<double>(options.events), 100, 1e9);
   if (budget > 0) options.events = static_cast<std::uint64_t>(budget * kEventsPerMs) + 1;
   if (const Status status = reader.status(); !status) return status.error();
-  if (base == "lif") {
-    return std::unique_ptr<Policy>(std::make_unique<SearchPolicy<LifChoices>>(
-        options, std::make_unique<LifChoices>(kFacts, queue, kThreshold)));
-  }
-  auto net = read_policy_net(file, "marl");
-  if (!net) return net.error();
-  return std::unique_ptr<Policy>(std::make_unique<SearchPolicy<Marl>>(
-      options, std::make_unique<Marl>(kFacts, queue, std::move(net).value())));
+  return over<SearchPolicy>(kFacts, base, options);
 }
 
 Result<std::unique_ptr<Policy>> make_clairvoyant(const PolicyOptions& given) {
   OptionReader reader(kClairvoyant.name, given);
-  const QueueOptions queue = read_queue_options(reader, QueueDefault::skip);
-  const std::string base = reader.choice("base", {"lif", "marl"});
-  const std::string file = reader.text("weights", "");
+  const BaseOptions base(reader);
   SearchOptions options;
   options.candidates = static_cast<std::uint32_t>(reader.number("candidates", 6, 2, 64));
   options.arrivals = static_cast<std::uint32_t>(reader.number("arrivals", 60, 0, 100'000));
@@ -114,19 +138,7 @@ Result<std::unique_ptr<Policy>> make_clairvoyant(const PolicyOptions& given) {
   options.events = ~0ULL >> 1U;
   const bool quick = reader.choice("rollouts", {"quick", "base"}) == "quick";
   if (const Status status = reader.status(); !status) return status.error();
-  if (base == "lif") {
-    return std::unique_ptr<Policy>(std::make_unique<ClairvoyantPolicy<LifChoices>>(
-        options, [queue] { return std::make_unique<LifChoices>(kClairvoyant, queue, kThreshold); },
-        quick));
-  }
-  auto net = read_policy_net(file, "marl");
-  if (!net) return net.error();
-  return std::unique_ptr<Policy>(std::make_unique<ClairvoyantPolicy<Marl>>(
-      options,
-      [queue, net = std::move(net).value()] {
-        return std::make_unique<Marl>(kClairvoyant, queue, PolicyNet(net));
-      },
-      quick));
+  return over<ClairvoyantPolicy>(kClairvoyant, base, options, quick);
 }
 
 }  // namespace
@@ -134,20 +146,24 @@ Result<std::unique_ptr<Policy>> make_clairvoyant(const PolicyOptions& given) {
 void add_marl_search(PolicyRegistry& registry) {
   registry.add(
       kFacts, make,
-      "queue=skip|strict, fit=node|count, base=lif|marl (lif: with threshold 0.3), "
-      "weights=FILE (of base marl), samples=N (futures, 12), candidates=K (options, 3), "
-      "minutes=M (in which jobs come, 240), arrivals=N (of a future, 64), errors=E (standard "
-      "errors that a gain must exceed, 2), events=N (of all roll-outs of a decision, "
-      "40000), budget=MS (the same as time, at 25 events a ms)");
+      kBaseHelp +
+          std::string(
+              "samples=N (futures, 12), candidates=K (options, 3), "
+              "minutes=M (in which jobs come, 240), arrivals=N (of a future, 64), errors=E "
+              "(standard "
+              "errors that a gain must exceed, 2), events=N (of all roll-outs of a decision, "
+              "40000), budget=MS (the same as time, at 25 events a ms)"));
 }
 
 void add_clairvoyant(PolicyRegistry& registry) {
-  registry.add(kClairvoyant, make_clairvoyant,
-               "queue=skip|strict, fit=node|count, base=lif|marl (lif: with threshold 0.3), "
-               "weights=FILE (of base marl), candidates=K (options, waiting among them, 6), "
-               "arrivals=N (jobs to come that a roll-out plays, 60), again=MINUTES (that a refused "
-               "job is not searched for again, 10), rollouts=quick|base (quick: a simpler lif, "
-               "several times as fast)");
+  registry.add(
+      kClairvoyant, make_clairvoyant,
+      kBaseHelp +
+          std::string(
+              "candidates=K (options, waiting among them, 6), "
+              "arrivals=N (jobs to come that a roll-out plays, 60), again=MINUTES (that a refused "
+              "job is not searched for again, 10), rollouts=quick|base (quick: a simpler lif, "
+              "several times as fast)"));
 }
 
 }  // namespace starling

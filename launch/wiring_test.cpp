@@ -4,28 +4,10 @@
 
 #include "sim/simulate.h"
 #include "topology/generate.h"
-#include "workload/catalogue.h"
+#include "workload/test_trace.h"
 
 namespace starling {
 namespace {
-
-Trace busy_trace() {
-  const auto models = gavel_models();
-  Trace trace;
-  Rng rng(5);
-  Duration at{0};
-  for (std::uint64_t i = 0; i < 200; ++i) {
-    at += from_seconds(60 * rng.exponential());
-    TraceJob job;
-    job.submit = at;
-    job.spec.id = {7, i};
-    job.spec.workers = 1U << rng.below(3);
-    job.spec.duration = from_seconds(100 + 2000 * rng.exponential());
-    job.spec.model = models[rng.below(static_cast<std::uint32_t>(models.size()))].name;
-    trace.jobs.push_back(std::move(job));
-  }
-  return trace;
-}
 
 TEST_CASE("only simulations offer upper bounds") {
   CHECK_FALSE(all_policies().make("clairvoyant").ok());
@@ -38,7 +20,8 @@ TEST_CASE("only simulations offer upper bounds") {
 
 TEST_CASE("who knows the future does better than the rule it starts from, and serves one agent") {
   const Topology topology = generate_flat({.servers = 4, .gpus_per_server = 4}).value();
-  const Trace trace = busy_trace();
+  const Trace trace =
+      test_trace({.jobs = 200, .seed = 5, .gap_s = 60, .least_s = 100, .more_s = 2000});
   SimOptions options;
   options.physics = PhysicsKind::full;
   options.durations.kind = DurationKnowledge::none;

@@ -63,7 +63,7 @@ std::optional<std::span<const std::uint32_t>> Candidates::changed_since(
 
 void Candidates::start(const JobView& job, const Placement& placement) {
   free_.take(placement);
-  residents_.add(*job.spec, job.order, placement, view_->now);
+  residents_.add(job, placement, view_->now);
   note_changes();
 }
 

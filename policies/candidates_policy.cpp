@@ -1,14 +1,36 @@
 #include "policies/candidates_policy.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace starling {
 
 std::vector<Decision> PlacementPolicy::decide(const View& view, const Trigger& trigger, Rng& rng) {
   candidates_.sync(view, facts().shares_gpus);
+  if (follow_) remaining_.follow(candidates_.residents());
   if (pickiness()) elsewhere_.begin(view);
   given_ = 0;
   return QueuePolicy::decide(view, trigger, rng);
+}
+
+PlacementOrder read_placement_order(OptionReader& reader, PlacementOrder otherwise) {
+  const std::string order = otherwise == PlacementOrder::arrival
+                                ? reader.choice("order", {"arrival", "forecast"})
+                                : reader.choice("order", {"forecast", "arrival"});
+  return order == "arrival" ? PlacementOrder::arrival : PlacementOrder::forecast;
+}
+
+/// Positions in the queue.
+std::span<const std::size_t> PlacementPolicy::turns(Instant now) {
+  const auto queue = index_.queue();
+  turns_.resize(queue.size());
+  std::iota(turns_.begin(), turns_.end(), 0U);
+  if (order_ == PlacementOrder::arrival) return turns_;
+  areas_.resize(queue.size());
+  for (std::size_t i = 0; i < queue.size(); ++i)
+    areas_[i] = queue[i].gpus * remaining_.left(index_.job(queue[i]), now);
+  std::ranges::stable_sort(turns_, {}, [&](std::size_t i) { return areas_[i]; });
+  return turns_;
 }
 
 void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
@@ -17,7 +39,7 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
   const bool together = elsewhere_.any();
   waiting_gpus_ = static_cast<double>(index_.total_gpus());
   const auto queue = index_.queue();
-  for (std::size_t i = 0; i < queue.size(); ++i) {
+  for (const std::size_t i : turns(view.now)) {
     const QueueEntry& entry = queue[i];
     if (taken_[i]) continue;
     // Those that have moved as often have as many ways left, but for who exactly refused them.

@@ -9,16 +9,36 @@
 #include "policies/candidates.h"
 #include "policies/elsewhere.h"
 #include "policies/queue_policy.h"
+#include "policies/remaining_times.h"
 
 namespace starling {
 
-/// A policy of family A: in the order of arrival every waiting job gets a place, goes to another
+/// Who is asked about first, and what is known of how long jobs take.
+enum class PlacementOrder : std::uint8_t {
+  arrival,
+  /// The least GPU time that it may still take (RemainingTimes, by kin), then by arrival.
+  forecast
+};
+/// Of order=, for rules that go by arrival unless told otherwise.
+inline constexpr const char* kOrderHelp =
+    "order=arrival|forecast (by the GPU time that others of the same user, queue and gang size "
+    "took)";
+/// Reads order=.
+[[nodiscard]] PlacementOrder read_placement_order(OptionReader& reader, PlacementOrder otherwise);
+
+/// A policy of family A: one after the other every waiting job gets a place, goes to another
 /// partition, or is passed over. What it does is choose(). A look that got nothing is not asked
 /// about again until something changes, here or in a digest.
 class PlacementPolicy : public QueuePolicy {
  public:
-  explicit PlacementPolicy(const QueueOptions& options, bool follow = false)
-      : QueuePolicy(options), candidates_(follow) {}
+  /// `follow`: remaining_ is asked.
+  explicit PlacementPolicy(const QueueOptions& options, bool follow = false,
+                           PlacementOrder order = PlacementOrder::arrival)
+      : QueuePolicy(options),
+        candidates_(follow || order == PlacementOrder::forecast),
+        remaining_(order == PlacementOrder::forecast),
+        follow_(follow || order == PlacementOrder::forecast),
+        order_(order) {}
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                              Rng& rng) override;
 
@@ -63,17 +83,23 @@ class PlacementPolicy : public QueuePolicy {
                                                     std::optional<std::int64_t> slowdown);
 
   Candidates candidates_;
+  RemainingTimes remaining_;
   Elsewhere elsewhere_;
   std::vector<Destination> destinations_;  ///< of the job in choose()
   bool later_ = false;  ///< that job may go elsewhere once its time here has come
   double queue_ = 0;    ///< GPUs wanted by those that wait here, for each GPU
 
  private:
+  [[nodiscard]] std::span<const std::size_t> turns(Instant now);
   void give_away(const View& view, const QueueEntry& entry, const JobView& job,
                  const Destination& to, std::vector<Decision>& out);
   [[nodiscard]] bool spread(const View& view, const QueueEntry& entry, const JobView& job,
                             Trial& trial, std::vector<Decision>& out);
 
+  bool follow_;
+  PlacementOrder order_;
+  std::vector<std::size_t> turns_;           // positions in index_.queue()
+  std::vector<double> areas_;                // by those
   std::vector<std::uint64_t> refused_;       // by look: when nothing was found, see start_here()
   std::vector<std::uint64_t> refused_here_;  // of that, no place here
   bool tries_ = false;                       // that job may go to see who is there to share with

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/hash.h"
 #include "interference/profile.h"
 
 namespace starling {
@@ -13,7 +14,19 @@ constexpr Duration kRan = std::chrono::seconds(1);  // less is a start that was 
 
 }  // namespace
 
+std::uint64_t kin_of(const JobSpec& spec) {
+  TraceHash hash;
+  hash.add(spec.user);
+  hash.add(spec.queue);
+  hash.add(spec.gpus());
+  return hash.value();
+}
+
 void Residents::reset(const Occupancy& gpus) {
+  for (const std::uint32_t slot : running_) {
+    const Resident& job = slots_[slot];
+    if (follow_) moves_.push_back({true, false, job.order, job.kin, job.submitted, {}, 0});
+  }
   servers_ = gpus.servers();
   gpus_ = gpus.gpus();
   slots_.clear();
@@ -73,7 +86,6 @@ std::size_t Residents::first_change(std::span<const JobView> running) const {
 
 void Residents::sync(const View& view) {
   topology_ = &view.topology;
-  ended_.clear();
   if (on_server_.empty() || servers_ != view.gpus.servers()) reset(view.gpus);
   if (follow_) {
     // Until now they ran beside those who were there at the last call.
@@ -92,8 +104,6 @@ void Residents::sync(const View& view) {
       running_[out++] = slot;
       ++in;
     } else {
-      const Duration ran = slots_[slot].served + (view.now - slots_[slot].seen);
-      if (ran >= kRan) ended_.push_back(ran);
       remove(slot, view.now);
     }
   }
@@ -101,11 +111,7 @@ void Residents::sync(const View& view) {
   for (; in < now_running.size(); ++in) running_.push_back(admit(now_running[in], view.now));
 }
 
-void Residents::add(const JobSpec& spec, std::uint64_t order, const Placement& placement,
-                    Instant now) {
-  JobView job;
-  job.spec = &spec;
-  job.order = order;
+void Residents::add(JobView job, const Placement& placement, Instant now) {
   job.placement = placement;
   running_.push_back(admit(job, now));
 }
@@ -148,6 +154,11 @@ std::uint32_t Residents::admit(const JobView& job, Instant now) {
     fresh.seen = now;
     fresh.work_s = seconds(job.served);
     fresh.work_at = now;
+    fresh.kin = kin_of(*job.spec);
+    fresh.submitted = job.submitted;
+    if (follow_) {
+      moves_.push_back({false, false, job.order, fresh.kin, job.submitted, now - job.served});
+    }
     slots_[slot] = std::move(fresh);
   }
   Resident& own = slots_[slot];
@@ -179,6 +190,7 @@ std::uint32_t Residents::admit(const JobView& job, Instant now) {
 
 void Residents::remove(std::uint32_t slot, Instant now) {
   Resident& own = slots_[slot];
+  accrue(own, now);
   leave_group(slot);
   for (const GpuId gpu : own.self.placement) {
     if (!gpus_.contains(gpu.value)) continue;
@@ -198,6 +210,10 @@ void Residents::remove(std::uint32_t slot, Instant now) {
   for (const std::uint32_t server : own.servers) {
     std::erase(on_server_[server], slot);
     touch(server, now);
+  }
+  if (follow_) {
+    const bool worked = own.served + (now - own.seen) >= kRan;
+    moves_.push_back({true, worked, own.order, own.kin, own.submitted, {}, own.work_s});
   }
   own.order = kGone;
   own.speed = 0;

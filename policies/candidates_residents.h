@@ -21,13 +21,18 @@ struct Resident {
   std::vector<std::uint32_t> servers;  ///< of this partition, ascending
   std::uint32_t open = 0;              ///< of its GPUs here, those where nobody else is known
   std::uint32_t group = ~0U;           ///< see Residents::Group; ~0: nothing open
-  double speed = 0;      ///< predicted now; 0: not asked since somebody beside it came or went
-  Duration estimate{0};  ///< spec.duration
-  Duration served{0};    ///< at `seen`
+  double speed = 0;       ///< predicted now; 0: not asked since somebody beside it came or went
+  Duration estimate{0};   ///< spec.duration
+  std::uint64_t kin = 0;  ///< kin_of() its spec
+  Instant submitted;
+  Duration served{0};  ///< at `seen`
   Instant seen;
   double work_s = 0;  ///< done at speed 1 by `work_at`; only where progress is followed
   Instant work_at;
 };
+
+/// Equal for jobs of one user, queue and gang size (and hardly ever for others).
+[[nodiscard]] std::uint64_t kin_of(const JobSpec& spec);
 
 /// Who runs in one partition, as far as its home knows, followed from call to call: what did not
 /// change costs nothing but a few comparisons. Relies on what View::running promises: jobs leave
@@ -46,12 +51,22 @@ class Residents {
     std::set<std::pair<GpuId, std::uint32_t>> members;  ///< first GPU, slot
   };
 
-  /// `follow`: also integrate the predicted speeds into work_s.
+  /// A job came here or left.
+  struct Move {
+    bool ended = false;
+    bool worked = false;  ///< at least a second; less is a start that was refused
+    std::uint64_t order = 0, kin = 0;
+    Instant submitted;
+    Instant since;      ///< of one that came: had it run without a break
+    double work_s = 0;  ///< of one that ended: what it took at speed 1
+  };
+
+  /// `follow`: also integrate the predicted speeds into work_s, and keep Moves.
   explicit Residents(bool follow) : follow_(follow) {}
 
   void sync(const View& view);
   /// A job that the policy starts now. If it does not come to be, the next sync() forgets it.
-  void add(const JobSpec& spec, std::uint64_t order, const Placement& placement, Instant now);
+  void add(JobView job, const Placement& placement, Instant now);
 
   [[nodiscard]] const Resident& at(std::uint32_t slot) const { return slots_[slot]; }
   /// Slots by server of the partition, counted from its first.
@@ -84,8 +99,8 @@ class Residents {
   double speed(const SpeedModel& model, std::uint32_t slot);
   /// The model has learned: all are asked anew.
   void forget_speeds(Instant now);
-  /// Of the jobs that left at the last sync() after they had run: for how long, in all.
-  [[nodiscard]] std::span<const Duration> ended() const noexcept { return ended_; }
+  /// Since this was last asked, in their order; whoever follows has to ask.
+  [[nodiscard]] std::vector<Move> take_moves() { return std::exchange(moves_, {}); }
 
  private:
   using ProfileKey = std::tuple<std::string, std::uint32_t, double, std::uint32_t>;
@@ -118,7 +133,7 @@ class Residents {
   std::map<GroupKey, std::uint32_t> group_ids_;
   std::vector<Group> groups_;
   std::vector<std::uint32_t> live_, live_at_;
-  std::vector<Duration> ended_;
+  std::vector<Move> moves_;
   std::vector<std::uint32_t> changed_;
   Neighbours beside_;
   std::uint64_t version_ = 1;

@@ -229,7 +229,7 @@ TEST_CASE("who runs where is followed from call to call") {
     // Half of what starts is told at once, some of it in vain.
     if (running.empty() || !rng.chance(0.5)) continue;
     const JobView& last = running.back();
-    if (last.order + 1 == order) followed.add(*last.spec, last.order, last.placement, view.now);
+    if (last.order + 1 == order) followed.add(last, last.placement, view.now);
     if (!rng.chance(0.3)) continue;
     gpus.give_back(running.back().placement);
     running.pop_back();

@@ -18,8 +18,8 @@ constexpr PolicyFacts kFacts{
 /// others lose, weighted by GPUs; if none does, the job waits for as long as anything runs here.
 class Lif final : public PlacementPolicy {
  public:
-  Lif(const QueueOptions& options, double threshold, bool share)
-      : PlacementPolicy(options), facts_(kFacts), threshold_(threshold) {
+  Lif(const QueueOptions& options, double threshold, bool share, PlacementOrder order)
+      : PlacementPolicy(options, false, order), facts_(kFacts), threshold_(threshold) {
     facts_.shares_gpus = share;
   }
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
@@ -68,11 +68,14 @@ void add_lif(PolicyRegistry& registry) {
         const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
         const double threshold = reader.number("threshold", 0, 0, 1);
         const bool share = reader.choice("share", {"yes", "no"}) == "yes";
+        const PlacementOrder order = read_placement_order(reader, PlacementOrder::arrival);
         if (const Status status = reader.status(); !status) return status.error();
-        return std::unique_ptr<Policy>(std::make_unique<Lif>(options, threshold, share));
+        return std::unique_ptr<Policy>(std::make_unique<Lif>(options, threshold, share, order));
       },
-      "queue=skip|strict, fit=node|count, threshold=T (0: a job waits while no place adds T of its "
-      "best speed, net of what others lose), share=yes|no (no: one job per GPU)");
+      std::string("queue=skip|strict, fit=node|count, threshold=T (0: a job waits while no place "
+                  "adds T of its best speed, net of what others lose), share=yes|no (no: one job "
+                  "per GPU), ") +
+          kOrderHelp);
 }
 
 }  // namespace starling

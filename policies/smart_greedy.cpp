@@ -24,13 +24,12 @@ constexpr PolicyFacts kFacts{
 /// best kind, behind those ahead in the queue, and the time on them come to less, it waits.
 class SmartGreedy final : public PlacementPolicy {
  public:
-  SmartGreedy(const QueueOptions& options, bool may_wait, double threshold)
-      : PlacementPolicy(options, true), may_wait_(may_wait), threshold_(threshold) {}
+  SmartGreedy(const QueueOptions& options, bool may_wait, double threshold, PlacementOrder order)
+      : PlacementPolicy(options, true, order), may_wait_(may_wait), threshold_(threshold) {}
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return kFacts; }
 
  protected:
   void start_here(const View& view, Trial& trial, std::vector<Decision>& out) override {
-    remaining_.learn(candidates_.residents().ended());
     times_.begin(view, candidates_, remaining_);
     waits_for_.assign(index_.looks(), kNowhere);
     PlacementPolicy::start_here(view, trial, out);
@@ -38,7 +37,7 @@ class SmartGreedy final : public PlacementPolicy {
 
   [[nodiscard]] Answer choose(const View& view, const Wish& wish, const JobView& job) override {
     const bool picky = busy(view) || later_;
-    const double work = remaining_.left(job);
+    const double work = remaining_.left(job, view.now);
     const double least = picky && threshold_ > 0
                              ? threshold_ * wish.gpus * best_alone(wish) * static_cast<double>(kGpu)
                              : -kForever;
@@ -123,7 +122,6 @@ class SmartGreedy final : public PlacementPolicy {
 
   bool may_wait_;
   double threshold_;
-  RemainingTimes remaining_;
   FreeTimes times_;
   struct Look {
     std::uint64_t version = 0;
@@ -143,11 +141,14 @@ void add_smart_greedy(PolicyRegistry& registry) {
         const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
         const bool wait = reader.choice("wait", {"yes", "no"}) == "yes";
         const double threshold = reader.number("threshold", 0, 0, 1);
+        const PlacementOrder order = read_placement_order(reader, PlacementOrder::arrival);
         if (const Status status = reader.status(); !status) return status.error();
-        return std::unique_ptr<Policy>(std::make_unique<SmartGreedy>(options, wait, threshold));
+        return std::unique_ptr<Policy>(
+            std::make_unique<SmartGreedy>(options, wait, threshold, order));
       },
-      "queue=skip|strict, fit=node|count, wait=yes|no, threshold=T (0: a job waits while no place "
-      "adds T of its best speed, net of what others lose)");
+      std::string("queue=skip|strict, fit=node|count, wait=yes|no, threshold=T (0: a job waits "
+                  "while no place adds T of its best speed, net of what others lose), ") +
+          kOrderHelp);
 }
 
 }  // namespace starling

@@ -7,36 +7,8 @@ namespace starling {
 namespace {
 
 constexpr double kNever_s = std::numeric_limits<double>::infinity();
-constexpr double kLeastS = 300;    // of a job of which nothing is known
-constexpr double kOverrun = 0.05;  // of its work so far, for a job beyond its estimate
 
 }  // namespace
-
-void RemainingTimes::learn(std::span<const Duration> ended) {
-  for (const Duration ran : ended) history_.add(seconds(ran));
-}
-
-double RemainingTimes::unknown(double attained) const {
-  const double left = history_.knows() ? history_.median_left(attained) : 0;
-  return left > 0 ? left : std::max(attained, kLeastS);
-}
-
-double RemainingTimes::left(const Resident& job, Instant now) const {
-  if (job.estimate <= Duration::zero()) {
-    return unknown(seconds(job.served + (now - job.seen)));
-  }
-  const double work = job.work_s + seconds(now - job.work_at) * (job.speed > 0 ? job.speed : 1);
-  return std::max(seconds(job.estimate) - work, kOverrun * work);
-}
-
-double RemainingTimes::left(const JobView& job) const {
-  const double served = seconds(job.served);
-  if (job.spec->duration > Duration::zero()) {
-    return std::max(seconds(job.spec->duration) - served, kOverrun * served);
-  }
-  if (served <= 0 && !history_.knows()) return kUnknownS;
-  return unknown(served);
-}
 
 void FreeTimes::begin(const View& view, Candidates& candidates, const RemainingTimes& remaining) {
   view_ = &view;

@@ -5,28 +5,9 @@
 #include <vector>
 
 #include "policies/candidates.h"
-#include "policies/gittins.h"
+#include "policies/remaining_times.h"
 
 namespace starling {
-
-/// What a home can guess of when its jobs end: from the users' estimates, less what the predicted
-/// speeds have done so far; where there are none, the median of what those past jobs still took
-/// that had run as long.
-class RemainingTimes {
- public:
-  /// Of a job that is not known at all: until enough have ended here.
-  static constexpr double kUnknownS = 900;
-
-  void learn(std::span<const Duration> ended);
-  /// Seconds at speed 1 that the job still takes.
-  [[nodiscard]] double left(const Resident& job, Instant now) const;
-  /// The same of a waiting job.
-  [[nodiscard]] double left(const JobView& job) const;
-
- private:
-  [[nodiscard]] double unknown(double attained) const;
-  ServiceHistory history_;
-};
 
 /// When GPUs of one kind (see FreeServers) come free together, by those guesses; newcomers are
 /// ignored, those who wait already are not. One call of decide() at a time.

@@ -3,30 +3,10 @@
 
 #include "sim/simulate.h"
 #include "topology/generate.h"
-#include "workload/catalogue.h"
+#include "workload/test_trace.h"
 
 namespace starling {
 namespace {
-
-Trace elastic_jobs() {
-  const auto models = gavel_models();
-  Trace trace;
-  Rng rng(11);
-  Duration at{0};
-  for (std::uint64_t i = 0; i < 60; ++i) {
-    at += from_seconds(200 * rng.exponential());
-    TraceJob job;
-    job.submit = at;
-    job.spec.id = {3, i};
-    job.spec.workers = 1U << rng.below(3);
-    job.spec.min_workers = 1;
-    job.spec.max_workers = 8;
-    job.spec.duration = from_seconds(200 + 3000 * rng.exponential());
-    job.spec.model = models[rng.below(static_cast<std::uint32_t>(models.size()))].name;
-    trace.jobs.push_back(std::move(job));
-  }
-  return trace;
-}
 
 /// Hands everything on and counts.
 struct Counting final : Policy {
@@ -47,7 +27,11 @@ struct Counting final : Policy {
 
 TEST_CASE("that a job has started, or may try again, begins no round") {
   const Topology topology = generate_flat({.servers = 4, .gpus_per_server = 4}).value();
-  const Trace trace = elastic_jobs();
+  Trace trace = test_trace({.jobs = 60, .seed = 11, .gap_s = 200, .least_s = 200, .more_s = 3000});
+  for (TraceJob& job : trace.jobs) {
+    job.spec.min_workers = 1;
+    job.spec.max_workers = 8;
+  }
   SimOptions options;
   options.policy = "optimus";
   options.physics = PhysicsKind::full;

@@ -50,6 +50,18 @@ class Genes {
     return out;
   }
 
+  /// Zero for what is told of other agents.
+  void stay_here(Vector& step) const {
+    std::size_t i = 0;
+    for (const Part& part : parts_) {
+      for (std::size_t k = part.first; k < part.first + part.size; ++k, ++i) {
+        const bool forward =
+            k >= Features::kForwardAt && k < Features::kForwardAt + Features::kForward;
+        if (forward && part.tensor == "skip") step[i] = 0;
+      }
+    }
+  }
+
  private:
   struct Part {
     std::string tensor;
@@ -126,6 +138,8 @@ Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios
   if (left_off.value()) {
     if (Status s = search.restore(*left_off.value()); !s.ok()) return s.error();
   }
+  const bool together =
+      std::ranges::any_of(scenarios, [](const Scenario& s) { return s.agents > 1; });
   Rng rng(options.seed, 0xe5);
   for (std::uint32_t g = 0; g < options.generations; ++g) {
     std::vector<std::size_t> which(scenarios.size());
@@ -136,6 +150,8 @@ Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios
     std::vector<Vector> steps(options.pairs, Vector(size));
     for (Vector& step : steps)
       for (double& value : step) value = rng.normal() * options.sigma;
+    // Runs of one agent say nothing of what a step there does.
+    if (!together) std::ranges::for_each(steps, [&](Vector& s) { genes.value().stay_here(s); });
     if (g < search.generation()) continue;
 
     const std::size_t per = which.size();

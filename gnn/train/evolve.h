@@ -16,7 +16,8 @@ namespace starling {
 /// later. Pairs of opposite steps run on the same jobs, so that the arrivals, the largest source of
 /// variance, cancel.
 struct EvolveOptions {
-  /// What changes; skip.forward: of skip, what is told of going to other agents.
+  /// What changes; skip.forward: of skip, what is told of going to other agents, which only
+  /// scenarios of several agents change.
   std::vector<std::string> tensors{"skip"};
   std::uint32_t generations = 20, pairs = 12;
   std::uint32_t runs = 4;  ///< scenarios of a generation, drawn anew for each

@@ -72,5 +72,17 @@ TEST_CASE("skip.forward changes what is told of going to other agents, and nothi
   CHECK(back.hash() == before.hash());
 }
 
+TEST_CASE("runs of one agent change nothing of what is told of others") {
+  const Scenario scenario = small_scenario(1);
+  const auto values = [](const Weights& weights) { return weights.tensors.at("skip").values; };
+  const auto before = values(start());
+  const auto after =
+      values(evolve(start(), {&scenario, 1}, std::vector<double>{1000}, small()).value());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const bool forward = i >= Features::kForwardAt && i < Features::kForwardAt + Features::kForward;
+    CHECK((before[i] == after[i]) == forward);
+  }
+}
+
 }  // namespace
 }  // namespace starling

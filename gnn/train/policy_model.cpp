@@ -86,9 +86,13 @@ PolicyModel::PolicyModel(const Shape& shape, std::uint64_t seed)
   }
   dense("actor." + std::to_string(layer), in, 1, 0);
   add("skip", {static_cast<Index>(Features::kOwn)}, 0, rng);
-  // An untrained net leaves a job where it is unless the rule would not.
+  // An untrained net leaves a job where it is unless the rule would not, and stays so where it
+  // learns from one agent alone.
   {
     const torch::NoGradGuard values;
+    const torch::Tensor first = tensors_.at("actor.0.weight");
+    first.narrow(1, Features::kForwardAt, Features::kForward).zero_();
+    first.narrow(1, Features::kRow - EncoderNet::kWidth, EncoderNet::kWidth).zero_();  // others
     float* const forward = tensors_.at("skip").data_ptr<float>() + Features::kForwardAt;
     forward[0] = -20;
     forward[Features::kRuleFaster] = 60;

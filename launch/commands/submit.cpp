@@ -7,6 +7,7 @@
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
 #include "launch/job_lookup.h"
+#include "launch/login_name.h"
 #include "launch/run_options.h"
 #include "launch/signals.h"
 #include "topology/load.h"
@@ -70,6 +71,9 @@ Result<std::vector<JobSpec>> jobs_of(const Options& o) {
     jobs.front().id = id.value();
   } else {
     for (JobSpec& job : jobs) job.id = new_job_id();
+  }
+  for (JobSpec& job : jobs) {
+    if (job.user.empty()) job.user = login_name();
   }
   return jobs;
 }

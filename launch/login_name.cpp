@@ -1,0 +1,20 @@
+#include "launch/login_name.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <vector>
+
+namespace starling {
+
+std::string login_name() {
+  const uid_t uid = geteuid();
+  std::vector<char> text(16'384);
+  passwd entry{};
+  passwd* found = nullptr;
+  if (getpwuid_r(uid, &entry, text.data(), text.size(), &found) == 0 && found != nullptr)
+    return found->pw_name;
+  return "uid-" + std::to_string(uid);
+}
+
+}  // namespace starling

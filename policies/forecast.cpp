@@ -1,0 +1,66 @@
+#include "policies/forecast.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace starling {
+
+void Forecast::follow(std::span<const Residents::Move> moves) {
+  for (const Residents::Move& move : moves) {
+    const bool ran = move.ended && move.worked;
+    if (ran) all_.add(move.work_s);
+    if (!by_kin_) continue;
+    Kin& kin = kins_[move.kin];
+    kin.touched = ++moves_;
+    if (!move.ended) {
+      if (kin.running.size() < kKept) kin.running[move.order] = {move.submitted, move.since};
+      continue;
+    }
+    kin.running.erase(move.order);
+    if (!ran) continue;
+    if (kin.ended.size() < kKept) {
+      kin.ended.push_back({move.submitted, move.work_s});
+    } else {
+      kin.ended[kin.next] = {move.submitted, move.work_s};
+      kin.next = (kin.next + 1) % kKept;
+    }
+  }
+  if (kins_.size() > kKins) forget_some();
+}
+
+void Forecast::forget_some() {
+  std::vector<std::uint64_t> touched;
+  for (const auto& [id, kin] : kins_) touched.push_back(kin.touched);
+  const auto middle = touched.begin() + static_cast<std::ptrdiff_t>(touched.size() / 2);
+  std::nth_element(touched.begin(), middle, touched.end());
+  std::erase_if(kins_, [&](const auto& known) { return known.second.touched < *middle; });
+}
+
+double Forecast::of_all(double attained) const {
+  if (attained <= 0 && !all_.knows()) return kUnknown_s;
+  const double left = all_.knows() ? all_.median_left(attained) : 0;
+  return left > 0 ? left : std::max(attained, kLeast_s);
+}
+
+double Forecast::left(std::uint64_t kin, Instant submitted, double attained, Instant now) const {
+  const double prior = of_all(attained);
+  const auto at = kins_.find(kin);
+  if (at == kins_.end()) return prior;
+  double weight = kPrior, sum = kPrior * std::log(prior);
+  const auto count = [&](Instant theirs, double left) {
+    const double apart = seconds(theirs - submitted) / kNear_s;
+    const double w = 1 / (1 + apart * apart) + kFar;
+    weight += w;
+    sum += w * std::log(left);
+  };
+  for (const Ended& ended : at->second.ended) {
+    if (ended.work_s > attained) count(ended.submitted, std::max(1.0, ended.work_s - attained));
+  }
+  for (const auto& [order, running] : at->second.running) {
+    const double least = std::max(1.0, 2 * seconds(now - running.since) - attained);
+    if (std::log(least) * weight > sum) count(running.submitted, least);
+  }
+  return std::exp(sum / weight);
+}
+
+}  // namespace starling

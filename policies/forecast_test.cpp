@@ -1,0 +1,183 @@
+#include "policies/forecast.h"
+
+#include <doctest/doctest.h>
+
+#include "policies/registry.h"
+#include "policies/remaining_times.h"
+#include "topology/generate.h"
+#include "topology/occupancy.h"
+
+namespace starling {
+namespace {
+
+const Placement kFirst{GpuId{0}}, kSecond{GpuId{1}};
+
+Instant at(double s) { return Instant(from_seconds(s)); }
+
+struct Past {
+  Forecast forecast{true};
+  std::uint64_t order = 0;
+
+  Residents::Move came(std::uint64_t kin, double submitted) {
+    Residents::Move move;
+    move.order = ++order;
+    move.kin = kin;
+    move.submitted = move.since = at(submitted);
+    forecast.follow({&move, 1});
+    return move;
+  }
+  void left(Residents::Move move, double work_s, bool worked = true) {
+    move.ended = true;
+    move.worked = worked;
+    move.work_s = work_s;
+    forecast.follow({&move, 1});
+  }
+  void ran(std::uint64_t kin, double submitted, double work_s) {
+    left(came(kin, submitted), work_s);
+  }
+};
+
+TEST_CASE("of a job without kin the median of all is expected, once enough are known") {
+  Past past;
+  CHECK(past.forecast.left(7, at(0), 0, at(0)) == Forecast::kUnknown_s);
+  for (std::size_t i = 0; i < ServiceHistory::kEnough; ++i) past.ran(100 + i, 0, 60);
+  CHECK(past.forecast.left(7, at(0), 0, at(0)) == doctest::Approx(60));
+  CHECK(past.forecast.left(7, at(0), 500, at(0)) == 500);
+  CHECK(past.forecast.left(7, at(0), 61, at(0)) == Forecast::kLeast_s);
+}
+
+TEST_CASE("a job is expected to take what its kin took, those submitted with it above all") {
+  Past past;
+  for (int i = 0; i < 8; ++i) past.ran(1, 0, 36'000);
+  for (int i = 0; i < 8; ++i) past.ran(2, 0, 60);
+  CHECK(past.forecast.left(1, at(10), 0, at(10)) > 30'000);
+  CHECK(past.forecast.left(2, at(10), 0, at(10)) < 70);
+  CHECK(past.forecast.left(3, at(10), 0, at(10)) == Forecast::kUnknown_s);
+  // A day later the same people submit something else.
+  const double day = 86'400;
+  for (int i = 0; i < 8; ++i) past.ran(1, day, 60);
+  CHECK(past.forecast.left(1, at(day), 0, at(day)) < 150);
+  CHECK(past.forecast.left(1, at(10), 0, at(day)) > 15'000);
+  // What has run for longer than that is like those that took longer.
+  CHECK(past.forecast.left(1, at(day), 100, at(day)) > 15'000);
+}
+
+TEST_CASE("without kin all jobs are expected to be alike") {
+  Past past;
+  past.forecast = Forecast(false);
+  for (int i = 0; i < 40; ++i) past.ran(1, 0, 36'000);
+  for (int i = 0; i < 41; ++i) past.ran(2, 0, 60);
+  CHECK(past.forecast.left(1, at(10), 0, at(10)) == doctest::Approx(60));
+}
+
+TEST_CASE("kin that still run count once they have run for longer than was expected") {
+  Past past;
+  past.ran(1, 0, 60);
+  const double before = past.forecast.left(1, at(0), 0, at(0));
+  const Residents::Move running = past.came(1, 0);
+  CHECK(past.forecast.left(1, at(0), 0, at(20)) == before);
+  CHECK(past.forecast.left(1, at(0), 0, at(36'000)) > 1'000);
+  past.left(running, 0.1, false);  // it never started
+  CHECK(past.forecast.left(1, at(0), 0, at(36'000)) == before);
+}
+
+TEST_CASE("jobs of less than a second are forecast, too") {
+  Past past;
+  for (std::size_t i = 0; i < ServiceHistory::kEnough; ++i) past.ran(100 + i, 0, 0.5);
+  (void)past.came(1, 0);
+  const double left = past.forecast.left(1, at(0), 0.1, at(0));
+  CHECK(left > 0);
+  CHECK(left <= 1);
+}
+
+TEST_CASE("what is remembered is bounded") {
+  Past past;
+  for (std::uint64_t kin = 1; kin <= 3 * Forecast::kKins; ++kin) past.ran(kin, 0, 60);
+  CHECK(past.forecast.kins() <= Forecast::kKins);
+  CHECK(past.forecast.left(3 * Forecast::kKins, at(0), 0, at(0)) == doctest::Approx(60));
+  for (int i = 0; i < 1'000; ++i) past.ran(1, 0, 600);
+  for (std::size_t i = 0; i < Forecast::kKept; ++i) past.ran(1, 0, 6'000);
+  CHECK(past.forecast.left(1, at(0), 0, at(0)) > 4'000);
+}
+
+/// One server of two GPUs, and jobs of two users, one after the other.
+struct Lives {
+  Topology topology = make();
+  Occupancy gpus{topology, {0, 1}};
+  std::vector<JobSpec> specs = make_specs();
+  std::vector<JobView> waiting, running;
+
+  static Topology make() { return generate_flat({.servers = 1, .gpus_per_server = 2}).value(); }
+  struct Even final : SpeedModel {
+    [[nodiscard]] Speed speed(const JobProfile&, const Placement&,
+                              const Neighbours&) const override {
+      return {1, 0};
+    }
+  };
+  Even speed;
+  static std::vector<JobSpec> make_specs() {
+    std::vector<JobSpec> all(100);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].id = JobId{1, i + 1};
+      all[i].user = i % 2 == 0 ? "slow" : "quick";
+    }
+    return all;
+  }
+  [[nodiscard]] JobView job(std::size_t i, double submitted) const {
+    JobView view;
+    view.spec = &specs[i];
+    view.order = i + 1;
+    view.submitted = at(submitted);
+    return view;
+  }
+  std::vector<Decision> decide(Policy& policy, double now) const {
+    const View view{topology, gpus, waiting, running, {}, speed, at(now), AgentId{0}};
+    Rng rng(1);
+    return policy.decide(view, {}, rng);
+  }
+};
+
+TEST_CASE("who takes least by what his kin took is asked about first, if that is wanted") {
+  for (const std::string rule : {"lif:order=forecast", "smart-greedy:order=forecast", "lif"}) {
+    CAPTURE(rule);
+    const auto policy = make_policy_registry().make(rule);
+    REQUIRE(policy.ok());
+    Lives lives;
+    // On one GPU the slow one's job, for an hour, on the other the quick one's, a minute each.
+    double now = 0;
+    lives.gpus.take(kFirst);
+    lives.running = {lives.job(0, 0)};
+    lives.running[0].placement = kFirst;
+    (void)lives.decide(*policy.value(), now);
+    for (std::size_t i = 1; i < 20; i += 2, now += 60) {
+      lives.gpus.take(kSecond);
+      lives.running.push_back(lives.job(i, now));
+      lives.running.back().placement = kSecond;
+      (void)lives.decide(*policy.value(), now);
+      lives.gpus.give_back(kSecond);
+      lives.running.pop_back();
+      (void)lives.decide(*policy.value(), now + 60);
+    }
+    lives.waiting = {lives.job(30, now), lives.job(31, now)};
+    const auto decisions = lives.decide(*policy.value(), now + 3'600);
+    REQUIRE(decisions.size() == 1);
+    const JobId first = std::get<Start>(decisions[0]).job;
+    CHECK(first == lives.specs[rule == "lif" ? 30 : 31].id);
+  }
+}
+
+TEST_CASE("estimates count before forecasts") {
+  RemainingTimes remaining(true);
+  JobSpec spec;
+  spec.duration = std::chrono::seconds(100);
+  JobView job;
+  job.spec = &spec;
+  CHECK(remaining.left(job, at(0)) == 100);
+  job.served = std::chrono::seconds(40);
+  CHECK(remaining.left(job, at(0)) == 60);
+  job.served = std::chrono::seconds(200);
+  CHECK(remaining.left(job, at(0)) == doctest::Approx(10));
+}
+
+}  // namespace
+}  // namespace starling
