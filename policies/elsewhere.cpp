@@ -10,6 +10,10 @@ namespace {
 
 constexpr double kAsGood = 0.8;  // part of the speed that it could have here
 
+/// Moves that a job may make in the hope of something: to all others, and to those that are calmer.
+std::size_t looks_around(std::size_t others) { return 2 * others + 4; }
+constexpr std::size_t kMoves = 3;  // of that, in all
+
 }  // namespace
 
 const Elsewhere::Known& Elsewhere::known(const View& view, AgentId agent, IndexRange servers) {
@@ -100,8 +104,8 @@ bool Elsewhere::find(const View& view, const QueueEntry& entry, const JobView& j
                      const Wish& wish, const JobProfile& profile, double threshold,
                      std::vector<Destination>& out) {
   out.clear();
-  const auto most = static_cast<std::uint32_t>(2 * rooms_.size() + 4);
-  if (job.forwards >= most) return false;
+  const std::size_t looks = looks_around(rooms_.size());
+  if (job.forwards >= kMoves * looks) return false;
   if (view.now - entry.since < forward_backoff(job.forwards)) return true;
   const double least = std::max(threshold * best(wish, profile), 1e-9);
   for (const Room& room : rooms_) {
@@ -114,6 +118,7 @@ bool Elsewhere::find(const View& view, const QueueEntry& entry, const JobView& j
       const double speed = speeds_.alone(wish, profile, part.type);
       if (speed < least) continue;
       const bool starts = part.free >= wish.gpus;
+      if (!starts && job.forwards >= looks) continue;
       if (std::tuple(starts, speed) <= std::tuple(d.starts, d.speed)) continue;
       const double all = part.gpus;
       d = {};
