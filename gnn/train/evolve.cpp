@@ -74,9 +74,21 @@ class Genes {
 /// what a weights file holds, so a search that went on from a file is the one that never stopped.
 class Search {
  public:
-  explicit Search(Vector start) : x_(std::move(start)), mean_(x_.size()), square_(x_.size()) {}
+  /// Generations from `averaged` on count for result().
+  Search(Vector start, std::uint32_t averaged)
+      : x_(std::move(start)),
+        mean_(x_.size()),
+        square_(x_.size()),
+        sum_(x_.size()),
+        averaged_(averaged) {}
   [[nodiscard]] const Vector& x() const { return x_; }
   [[nodiscard]] std::uint32_t generation() const { return generation_; }
+  [[nodiscard]] Vector result() const {
+    if (generation_ <= averaged_) return x_;
+    Vector out = sum_;
+    for (double& value : out) value /= generation_ - averaged_;
+    return out;
+  }
   void step(const Vector& gradient, double rate) {
     ++generation_;
     const double t = generation_;
@@ -87,7 +99,9 @@ class Search {
       const double v = square_[i] / (1 - std::pow(0.98, t));
       x_[i] -= rate * m / (std::sqrt(v) + 1e-8);
     }
-    for (Vector* const vector : {&x_, &mean_, &square_})
+    if (generation_ > averaged_)
+      for (std::size_t i = 0; i < x_.size(); ++i) sum_[i] += static_cast<float>(x_[i]);
+    for (Vector* const vector : {&x_, &mean_, &square_, &sum_})
       for (double& value : *vector) value = static_cast<float>(value);
   }
   [[nodiscard]] Weights state() const {
@@ -100,6 +114,7 @@ class Search {
     put("x", x_);
     put("mean", mean_);
     put("square", square_);
+    put("sum", sum_);
     out.notes["generations"] = std::to_string(generation_);
     return out;
   }
@@ -114,13 +129,14 @@ class Search {
     if (Status s = get("x", x_); !s.ok()) return s;
     if (Status s = get("mean", mean_); !s.ok()) return s;
     if (Status s = get("square", square_); !s.ok()) return s;
+    if (Status s = get("sum", sum_); !s.ok()) return s;
     generation_ = static_cast<std::uint32_t>(std::stoul(state.note("generations", "0")));
     return done();
   }
 
  private:
-  Vector x_, mean_, square_;
-  std::uint32_t generation_ = 0;
+  Vector x_, mean_, square_, sum_;
+  std::uint32_t generation_ = 0, averaged_;
 };
 
 }  // namespace
@@ -129,7 +145,9 @@ Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios
                        std::span<const double> base_jct, const EvolveOptions& options) {
   const auto genes = Genes::of(start, options.tensors);
   if (!genes) return genes.error();
-  Search search(genes.value().read(start));
+  const auto averaged = static_cast<std::uint32_t>(
+      std::lround((1 - std::clamp(options.average, 0.0, 1.0)) * options.generations));
+  Search search(genes.value().read(start), averaged);
   const std::size_t size = search.x().size();
   Peers alone;
   Peers& peers = options.peers == nullptr ? alone : *options.peers;
@@ -184,7 +202,7 @@ Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios
     if (Status s = options.progress.write(peers, search.state()); !s.ok()) return s.error();
     if (options.report) options.report(g, mean);
   }
-  return genes.value().with(start, search.x());
+  return genes.value().with(start, search.result());
 }
 
 }  // namespace starling

@@ -22,6 +22,9 @@ struct EvolveOptions {
   std::uint32_t generations = 20, pairs = 12;
   std::uint32_t runs = 4;  ///< scenarios of a generation, drawn anew for each
   double sigma = 0.1, rate = 0.08;
+  /// Of the generations, the last ones whose mean is the result (Polyak and Juditsky 1992): each is
+  /// where chance has led, their middle is not. 0: the last one alone.
+  double average = 0;
   double cut =
       0.15;  ///< log JCT by which two opposite steps differ at most: single runs are chaotic
   std::uint32_t threads = 2;

@@ -26,6 +26,7 @@ TEST_CASE("an evolution that went on from its file is the one that never stopped
   const std::vector<double> base{1000, 1000};
   const TestFolder folder("evolve");
   EvolveOptions options = small();
+  options.average = 1;
   options.progress.file = folder.path / "progress.weights";
   options.progress.hash = "a";
   const std::uint64_t whole = evolve(start(), scenarios, base, options).value().hash();
@@ -51,6 +52,29 @@ TEST_CASE("an evolution that went on from its file is the one that never stopped
   options.progress.hash = "b";  // another training's
   CHECK(evolve(start(), scenarios, base, options).value().hash() == whole);
   CHECK(generations == 4);
+}
+
+TEST_CASE("the mean of the last generations, where it is asked for") {
+  const std::vector<Scenario> scenarios{small_scenario(1), small_scenario(2)};
+  const std::vector<double> base{1000, 1000};
+  const TestFolder folder("evolve");
+  EvolveOptions options = small();
+  options.progress.file = folder.path / "progress.weights";
+  std::vector<std::vector<float>> at;
+  options.report = [&](std::uint32_t, double) {
+    at.push_back(load_weights(options.progress.file).value().tensors.at("x").values);
+  };
+  options.average = 0.67;  // two of three
+  const Weights mean = evolve(start(), scenarios, base, options).value();
+  REQUIRE(at.size() == 3);
+  const auto& values = mean.tensors.at("skip").values;
+  REQUIRE(values.size() == at[0].size());
+  std::size_t differ = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    CHECK(values[i] == doctest::Approx((at[1][i] + at[2][i]) / 2));
+    if (values[i] != at[2][i]) ++differ;
+  }
+  CHECK(differ > 0);
 }
 
 TEST_CASE("skip.forward changes what is told of going to other agents, and nothing else") {

@@ -134,8 +134,9 @@ class Reader {
       read_fit(map, stage.fit);
       out.emplace_back(std::move(stage));
     } else if (const YAML::Node evolve = child_of(node, "evolve"); evolve.IsMap()) {
-      const YamlMap map(diagnostics_, evolve, "stage evolve",
-                        {"tensors", "generations", "pairs", "runs", "sigma", "rate", "cut"});
+      const YamlMap map(
+          diagnostics_, evolve, "stage evolve",
+          {"tensors", "generations", "pairs", "runs", "sigma", "rate", "cut", "average"});
       EvolveStage stage;
       EvolveOptions& o = stage.options;
       if (map.has("tensors")) {
@@ -149,6 +150,7 @@ class Reader {
       o.cut = map.number("cut", 1e-3, 100, o.cut);
       o.sigma = map.number("sigma", 1e-6, 100, o.sigma);
       o.rate = map.number("rate", 1e-6, 100, o.rate);
+      o.average = map.number("average", 0, 1, o.average);
       out.emplace_back(std::move(stage));
     } else if (const YAML::Node critic = child_of(node, "actor-critic"); critic.IsMap()) {
       out.emplace_back(actor_critic(critic));
