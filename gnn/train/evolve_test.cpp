@@ -1,10 +1,9 @@
 #include "gnn/train/evolve.h"
 
-#include <doctest/doctest.h>
-
 #include "base/test_folder.h"
 #include "gnn/features.h"
 #include "gnn/train/policy_model.h"
+#include "gnn/train/test_checks.h"
 #include "gnn/train/test_scenario.h"
 
 namespace starling {

@@ -1,6 +1,5 @@
 #include "gnn/train/peers.h"
 
-#include <doctest/doctest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -11,6 +10,7 @@
 #include "base/test_folder.h"
 #include "gnn/train/actor_critic.h"
 #include "gnn/train/evolve.h"
+#include "gnn/train/test_checks.h"
 #include "gnn/train/test_scenario.h"
 #include "gnn/train/train_policy.h"
 

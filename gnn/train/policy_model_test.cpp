@@ -1,9 +1,8 @@
 #include "gnn/train/policy_model.h"
 
-#include <doctest/doctest.h>
-
 #include <cmath>
 
+#include "gnn/train/test_checks.h"
 #include "gnn/train/test_scenario.h"
 
 namespace starling {

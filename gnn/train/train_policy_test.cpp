@@ -1,11 +1,10 @@
 #include "gnn/train/train_policy.h"
 
-#include <doctest/doctest.h>
-
 #include <cmath>
 #include <filesystem>
 
 #include "base/test_folder.h"
+#include "gnn/train/test_checks.h"
 #include "gnn/train/test_scenario.h"
 
 namespace starling {
