@@ -31,7 +31,8 @@ struct NodeCounters {
   std::uint64_t frames_out = 0;    ///< handed to the endpoint and taken
   std::uint64_t bad_frames = 0;    ///< refused by the codec
   std::uint64_t unauthorised = 0;  ///< a kind that this sender may not say to this node
-  std::uint64_t stale = 0;     ///< of an earlier life of the sender, or an overtaken Digest or Pong
+  /// Of an earlier life of the sender, for an earlier one of this node, or overtaken.
+  std::uint64_t stale = 0;
   std::uint64_t dropped = 0;   ///< not taken by the endpoint, or too large to send
   std::uint64_t withheld = 0;  ///< not sent, because the peer's protocol does not know it
   std::uint64_t records = 0;   ///< written to the journal

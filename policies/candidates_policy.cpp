@@ -1,6 +1,7 @@
 #include "policies/candidates_policy.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace starling {
@@ -33,9 +34,15 @@ std::span<const std::size_t> PlacementPolicy::turns(Instant now) {
   return turns_;
 }
 
+std::uint64_t PlacementPolicy::length_of(std::size_t turn) const {
+  if (order_ == PlacementOrder::arrival) return 1;
+  const double left = areas_[turn] / index_.queue()[turn].gpus;
+  return std::uint64_t{1} << static_cast<unsigned>(std::clamp(std::ilogb(left) / 2, 0, 63));
+}
+
 void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
-  refused_.resize(index_.looks(), 0);
-  refused_here_.resize(index_.looks(), 0);
+  refused_.resize(index_.looks());
+  refused_here_.resize(index_.looks());
   const bool together = elsewhere_.any();
   waiting_gpus_ = static_cast<double>(index_.total_gpus());
   const auto queue = index_.queue();
@@ -46,8 +53,10 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
     const std::uint64_t version = candidates_.version() + elsewhere_.version();
     const JobView* job = nullptr;
     if (together) job = &index_.job(entry);
-    const std::uint64_t state = together ? version * 64 + std::min(job->forwards, 63U) : version;
-    const bool hope = (!entry.homeless || together) && refused_[entry.look] != state;
+    const std::uint64_t state =
+        together ? (version << 12U) + std::min(job->forwards, 4095U) : version;
+    const std::uint64_t length = length_of(i);
+    const bool hope = (!entry.homeless || together) && !refused_[entry.look].stands(state, length);
     if (!hope && !options().strict) {
       passed_over(entry);
       continue;
@@ -67,7 +76,7 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
       // The places here are those that it has refused, so only another agent can be news.
       const bool leaves = later_ || !destinations_.empty();
       const std::uint64_t here = candidates_.version() * 2 + (leaves ? 1 : 0);
-      if (together && refused_here_[entry.look] == here && alike(*job) &&
+      if (together && refused_here_[entry.look].stands(here, length) && alike(*job) &&
           better_elsewhere(wish, std::nullopt) == nullptr) {
         passed_over(entry);
         continue;
@@ -86,8 +95,8 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
         taken_[i] = true;
         continue;
       }
-      if (alike(*job) && !later_) refused_[entry.look] = state;
-      refused_here_[entry.look] = here;
+      if (alike(*job) && !later_) refused_[entry.look].add(state, length);
+      refused_here_[entry.look].add(here, length);
     }
     passed_over(entry);
     // A gang that no data centre of this size can hold must not stop everyone for good.

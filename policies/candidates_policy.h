@@ -28,7 +28,8 @@ inline constexpr const char* kOrderHelp =
 
 /// A policy of family A: one after the other every waiting job gets a place, goes to another
 /// partition, or is passed over. What it does is choose(). A look that got nothing is not asked
-/// about again until something changes, here or in a digest.
+/// about again until something changes, here or in a digest; nor are others of that look that are
+/// expected to take about as long.
 class PlacementPolicy : public QueuePolicy {
  public:
   /// `follow`: remaining_ is asked.
@@ -69,7 +70,7 @@ class PlacementPolicy : public QueuePolicy {
   [[nodiscard]] virtual std::optional<double> pickiness() const { return std::nullopt; }
   /// Whether a refusal stands for all that look like the job, until something changes.
   [[nodiscard]] virtual bool alike(const JobView&) const { return true; }
-  /// Called of every job that waits on, in the order of the queue.
+  /// Called of every job that waits on, in the order in which they are asked about.
   virtual void passed_over(const QueueEntry&) {}
   /// Somebody runs here, so a job that waits will see a change.
   [[nodiscard]] static bool busy(const View& view) { return view.gpus.busy_count() > 0; }
@@ -98,13 +99,27 @@ class PlacementPolicy : public QueuePolicy {
 
   bool follow_;
   PlacementOrder order_;
-  std::vector<std::size_t> turns_;           // positions in index_.queue()
-  std::vector<double> areas_;                // by those
-  std::vector<std::uint64_t> refused_;       // by look: when nothing was found, see start_here()
-  std::vector<std::uint64_t> refused_here_;  // of that, no place here
-  bool tries_ = false;                       // that job may go to see who is there to share with
-  std::uint32_t given_ = 0;                  // in this call
-  double waiting_gpus_ = 0;                  // those that wait here and were not given away
+  std::vector<std::size_t> turns_;  // positions in index_.queue()
+  std::vector<double> areas_;       // by those
+  /// For which lengths nothing was found, and when.
+  struct Refusal {
+    std::uint64_t state = 0;  // see start_here()
+    std::uint64_t lengths = 0;
+    [[nodiscard]] bool stands(std::uint64_t now, std::uint64_t length) const {
+      return state == now && (lengths & length) != 0;
+    }
+    void add(std::uint64_t now, std::uint64_t length) {
+      if (state != now) *this = {now, 0};
+      lengths |= length;
+    }
+  };
+  /// One bit for lengths that differ by less than a factor of four, all one where none is forecast.
+  [[nodiscard]] std::uint64_t length_of(std::size_t turn) const;
+  std::vector<Refusal> refused_;       // by look
+  std::vector<Refusal> refused_here_;  // of that, no place here
+  bool tries_ = false;                 // that job may go to see who is there to share with
+  std::uint32_t given_ = 0;            // in this call
+  double waiting_gpus_ = 0;            // those that wait here and were not given away
   struct Tried {
     std::uint64_t order;
     Instant again;

@@ -212,7 +212,7 @@ void Residents::remove(std::uint32_t slot, Instant now) {
     touch(server, now);
   }
   if (follow_) {
-    const bool worked = own.served + (now - own.seen) >= kRan;
+    const bool worked = now - own.seen >= kRan;
     moves_.push_back({true, worked, own.order, own.kin, own.submitted, {}, own.work_s});
   }
   own.order = kGone;

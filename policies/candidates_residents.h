@@ -54,7 +54,7 @@ class Residents {
   /// A job came here or left.
   struct Move {
     bool ended = false;
-    bool worked = false;  ///< at least a second; less is a start that was refused
+    bool worked = false;  ///< a second since it was seen first; less is a start that was refused
     std::uint64_t order = 0, kin = 0;
     Instant submitted;
     Instant since;      ///< of one that came: had it run without a break

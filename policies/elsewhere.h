@@ -30,9 +30,9 @@ struct Destination {
 /// A partition counts by the GPU type on which the job would be fastest there: one with free GPUs
 /// enough if there is one, else any that has as many GPUs. Room that was given away is remembered
 /// until the target's digest changes. A job goes to no agent that it was offered to from here, and
-/// after n forwards stays 2^(n-1) s, at most ten minutes, so nothing bounces. Having moved twice as
-/// often as there are others it goes only where it would start, or it would stay where chance left
-/// it while GPUs are free elsewhere; after three times as many moves it goes nowhere.
+/// after n forwards stays 2^(n-1) s, at most ten minutes, so nothing bounces. After
+/// 2 n + 4 moves, n others being heard of, it goes only where it would start, or it would stay
+/// where chance left it while GPUs are free elsewhere; after three times as many it goes nowhere.
 class Elsewhere {
  public:
   static constexpr std::size_t kOptions = 4;

@@ -13,17 +13,16 @@ void Forecast::follow(std::span<const Residents::Move> moves) {
     Kin& kin = kins_[move.kin];
     kin.touched = ++moves_;
     if (!move.ended) {
+      // It had not ended but lost its place, and what it did till then is no length of a job.
+      std::erase_if(kin.ended, [&](const Ended& e) { return e.order == move.order; });
       if (kin.running.size() < kKept) kin.running[move.order] = {move.submitted, move.since};
       continue;
     }
     kin.running.erase(move.order);
     if (!ran) continue;
-    if (kin.ended.size() < kKept) {
-      kin.ended.push_back({move.submitted, move.work_s});
-    } else {
-      kin.ended[kin.next] = {move.submitted, move.work_s};
-      kin.next = (kin.next + 1) % kKept;
-    }
+    if (kin.ended.size() == kKept) kin.ended.erase(kin.ended.begin());
+    const double log_work = std::log(std::max(1.0, move.work_s));
+    kin.ended.push_back({move.order, move.submitted, move.work_s, log_work});
   }
   if (kins_.size() > kKins) forget_some();
 }
@@ -42,23 +41,27 @@ double Forecast::of_all(double attained) const {
   return left > 0 ? left : std::max(attained, kLeast_s);
 }
 
-double Forecast::left(std::uint64_t kin, Instant submitted, double attained, Instant now) const {
+double Forecast::left(std::uint64_t kin, Instant submitted, double attained, Instant now,
+                      std::uint64_t order) const {
   const double prior = of_all(attained);
   const auto at = kins_.find(kin);
   if (at == kins_.end()) return prior;
   double weight = kPrior, sum = kPrior * std::log(prior);
-  const auto count = [&](Instant theirs, double left) {
+  const auto count = [&](Instant theirs, double log_left) {
     const double apart = seconds(theirs - submitted) / kNear_s;
     const double w = 1 / (1 + apart * apart) + kFar;
     weight += w;
-    sum += w * std::log(left);
+    sum += w * log_left;
   };
   for (const Ended& ended : at->second.ended) {
-    if (ended.work_s > attained) count(ended.submitted, std::max(1.0, ended.work_s - attained));
+    if (ended.work_s <= attained) continue;
+    const double more = ended.work_s - attained;
+    count(ended.submitted, attained > 0 ? std::log(std::max(1.0, more)) : ended.log_work);
   }
-  for (const auto& [order, running] : at->second.running) {
-    const double least = std::max(1.0, 2 * seconds(now - running.since) - attained);
-    if (std::log(least) * weight > sum) count(running.submitted, least);
+  for (const auto& [who, running] : at->second.running) {
+    if (who == order) continue;
+    const double least = std::log(std::max(1.0, 2 * seconds(now - running.since) - attained));
+    if (least * weight > sum) count(running.submitted, least);
   }
   return std::exp(sum / weight);
 }

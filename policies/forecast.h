@@ -25,30 +25,32 @@ class Forecast {
   static constexpr double kNear_s = 7'200;     ///< submitted this far apart counts half
   static constexpr double kFar = 0.1;          ///< what any kin counts at least
   static constexpr double kPrior = 0.05;       ///< what the median of all counts
-  static constexpr double kUnknown_s = 900;    ///< until enough have ended here
+  static constexpr double kUnknown_s = 900;    ///< of who has not run, until enough have ended here
   static constexpr double kLeast_s = 300;      ///< of those that have outlived all others
 
   /// `by_kin`: otherwise the median of all is all that counts.
   explicit Forecast(bool by_kin) : by_kin_(by_kin) {}
 
   void follow(std::span<const Residents::Move> moves);
-  /// Seconds at speed 1 that a job still takes after `attained` of them.
-  [[nodiscard]] double left(std::uint64_t kin, Instant submitted, double attained,
-                            Instant now) const;
+  /// Seconds at speed 1 that a job still takes after `attained` of them. `order`: its own, if it
+  /// runs, for nobody is kin of himself.
+  [[nodiscard]] double left(std::uint64_t kin, Instant submitted, double attained, Instant now,
+                            std::uint64_t order = ~0ULL) const;
   [[nodiscard]] std::size_t kins() const noexcept { return kins_.size(); }
 
  private:
   struct Ended {
+    std::uint64_t order = 0;
     Instant submitted;
     double work_s = 0;
+    double log_work = 0;  ///< of at least a second
   };
   struct Running {
     Instant submitted;
     Instant since;  ///< had it run without a break
   };
   struct Kin {
-    std::vector<Ended> ended;  ///< the last kKept, a ring
-    std::size_t next = 0;
+    std::vector<Ended> ended;                  ///< the last kKept, oldest first
     std::map<std::uint64_t, Running> running;  ///< by order
     std::uint64_t touched = 0;
   };

@@ -81,6 +81,26 @@ TEST_CASE("kin that still run count once they have run for longer than was expec
   CHECK(past.forecast.left(1, at(0), 0, at(36'000)) == before);
 }
 
+TEST_CASE("nobody is kin of himself") {
+  Past past;
+  past.ran(1, 0, 3'600);
+  const Residents::Move running = past.came(1, 0);
+  CHECK(past.forecast.left(1, at(0), 3'000, at(3'000), running.order) ==
+        doctest::Approx(600).epsilon(0.2));
+  CHECK(past.forecast.left(1, at(0), 3'000, at(3'000)) > 1'000);
+}
+
+TEST_CASE("what a job did before it lost its place is not its length") {
+  Past past;
+  for (int i = 0; i < 8; ++i) past.ran(1, 0, 36'000);
+  std::vector<Residents::Move> lost;
+  for (int i = 0; i < 8; ++i) lost.push_back(past.came(1, 0));
+  for (const Residents::Move& move : lost) past.left(move, 60);
+  CHECK(past.forecast.left(1, at(0), 0, at(60)) < 2'000);
+  for (const Residents::Move& move : lost) past.forecast.follow({&move, 1});  // they start again
+  CHECK(past.forecast.left(1, at(0), 0, at(60)) > 30'000);
+}
+
 TEST_CASE("jobs of less than a second are forecast, too") {
   Past past;
   for (std::size_t i = 0; i < ServiceHistory::kEnough; ++i) past.ran(100 + i, 0, 0.5);
@@ -92,9 +112,11 @@ TEST_CASE("jobs of less than a second are forecast, too") {
 
 TEST_CASE("what is remembered is bounded") {
   Past past;
-  for (std::uint64_t kin = 1; kin <= 3 * Forecast::kKins; ++kin) past.ran(kin, 0, 60);
+  for (std::uint64_t kin = 1; kin <= 3 * Forecast::kKins; ++kin)
+    past.ran(kin, 0, kin == 1 || kin == 3 * Forecast::kKins ? 6'000 : 60);
   CHECK(past.forecast.kins() <= Forecast::kKins);
-  CHECK(past.forecast.left(3 * Forecast::kKins, at(0), 0, at(0)) == doctest::Approx(60));
+  CHECK(past.forecast.left(3 * Forecast::kKins, at(0), 0, at(0)) > 4'000);
+  CHECK(past.forecast.left(1, at(0), 0, at(0)) == doctest::Approx(60));  // not heard of for longest
   for (int i = 0; i < 1'000; ++i) past.ran(1, 0, 600);
   for (std::size_t i = 0; i < Forecast::kKept; ++i) past.ran(1, 0, 6'000);
   CHECK(past.forecast.left(1, at(0), 0, at(0)) > 4'000);

@@ -11,7 +11,7 @@ constexpr double kOverrun = 0.05;  // of its work so far, for a job beyond its e
 
 double RemainingTimes::left(const Resident& job, Instant now) const {
   const double work = job.work_s + seconds(now - job.work_at) * (job.speed > 0 ? job.speed : 1);
-  if (job.estimate <= Duration::zero()) return forecast_.left(job.kin, job.submitted, work, now);
+  if (job.estimate <= Duration::zero()) return forecast_.left(job.kin, job.submitted, work, now, job.order);
   return std::max(seconds(job.estimate) - work, kOverrun * work);
 }
 

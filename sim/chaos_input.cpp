@@ -35,9 +35,9 @@ TraceJob draw_job(std::uint32_t number, std::uint32_t gpus, Rng rng) {
   return job;
 }
 
-/// A policy that is made to decide wrongly may leave an elastic job at its least size.
-Duration longest(const JobSpec& job) {
-  if (job.min_workers == 0) return job.duration;
+/// A policy that changes sizes, made to decide wrongly, may leave a job at its least one.
+Duration longest(const JobSpec& job, bool elastic) {
+  if (!elastic || job.min_workers == 0) return job.duration;
   return from_seconds(seconds(job.duration) * job.workers / std::min(job.workers, job.min_workers));
 }
 
@@ -99,7 +99,10 @@ Result<ChaosInput> draw_chaos_input(
   if (!wrong) return wrong.error();
   Trace trace = draw_jobs(topology.value().gpu_count(), options, faults.herd(), rng);
   Duration in_turn{0};
-  for (const TraceJob& job : trace.jobs) in_turn += longest(job.spec);
+  const auto policy = policies.make(sim.policy);
+  if (!policy) return policy.error();
+  const bool elastic = policy.value()->facts().elastic;
+  for (const TraceJob& job : trace.jobs) in_turn += longest(job.spec, elastic);
   return ChaosInput{std::move(topology).value(),
                     std::move(wrong).value(),
                     std::move(trace),
