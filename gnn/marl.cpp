@@ -8,7 +8,7 @@
 namespace starling {
 
 Marl::Marl(const PolicyFacts& facts, const QueueOptions& options, PolicyNet net,
-           const Blinkers& blinkers, PlacementOrder order)
+           PlacementOrder order, const Blinkers& blinkers)
     : PlacementPolicy(options, true, order),
       facts_(facts),
       net_(std::move(net)),

@@ -62,8 +62,8 @@ class Chooser {
 /// option too; the partition's embedding is its summary to them.
 class Marl final : public PlacementPolicy {
  public:
-  Marl(const PolicyFacts& facts, const QueueOptions& options, PolicyNet net,
-       const Blinkers& blinkers = {}, PlacementOrder order = PlacementOrder::forecast);
+  Marl(const PolicyFacts& facts, const QueueOptions& options, PolicyNet net, PlacementOrder order,
+       const Blinkers& blinkers = {});
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
   /// It outlives this. Null: the best score wins.
   void set_chooser(Chooser* chooser) noexcept { chooser_ = chooser; }

@@ -37,7 +37,8 @@ TestWorld run(const Topology& topology, const Trace& trace, const SpeedModel& sp
   TestWorld::Options options;
   options.model = &speed;
   options.make = [&] {
-    return std::make_unique<Marl>(kFacts, QueueOptions{}, PolicyNet::make(weights).value());
+    return std::make_unique<Marl>(kFacts, QueueOptions{}, PolicyNet::make(weights).value(),
+                                  PlacementOrder::forecast);
   };
   TestWorld world(topology, make_policy_registry(), "fifo", options);
   world.run(trace);
@@ -86,7 +87,8 @@ std::uint64_t decisions_under(std::vector<float> summary, float weight, Blinkers
     weights.tensors["encoder." + std::string(name) + ".bias"] = {
         {EncoderNet::kWidth}, std::vector<float>(EncoderNet::kWidth)};
   }
-  Marl marl(kFacts, QueueOptions{}, PolicyNet::make(weights).value(), blinkers);
+  Marl marl(kFacts, QueueOptions{}, PolicyNet::make(weights).value(), PlacementOrder::forecast,
+            blinkers);
   CHECK(marl.summary().empty());
   Occupancy gpus(topology, {0, 2}, 2);
   gpus.take(Placement{GpuId{0}});
@@ -187,6 +189,19 @@ TEST_CASE("weights of something else are refused by name") {
   const auto net = PolicyNet::make(weights);
   REQUIRE_FALSE(net);
   CHECK(net.error().message.find("skip") != std::string::npos);
+}
+
+TEST_CASE("weights that are named but empty are not the shipped ones") {
+  const PolicyRegistry all = registry();
+  for (const char* text : {"marl:weights=", "harmony:weights=,order=arrival",
+                           "marl-search:weights=", "marl-search:base=marl,weights="}) {
+    CAPTURE(text);
+    const auto made = all.make(text);
+    REQUIRE_FALSE(made);
+    CHECK(made.error().code == Errc::invalid);
+    CHECK(made.error().message.find("option weights is empty; give a file, or leave it out") !=
+          std::string::npos);
+  }
 }
 
 }  // namespace
