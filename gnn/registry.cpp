@@ -38,26 +38,29 @@ constexpr PolicyFacts kHarmony{
     .needs_model_file = true};
 
 /// `shipped`: of shipped_policy().
-void add_learned(PolicyRegistry& registry, const PolicyFacts& facts, const char* shipped,
-                 PlacementOrder otherwise) {
+void add_learned(PolicyRegistry& registry, const PolicyFacts& facts, const char* shipped) {
   registry.add(
       facts,
-      [&facts, shipped, otherwise](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
+      [&facts, shipped](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
         OptionReader reader(facts.name, given);
         const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
-        const std::string file = reader.text("weights", "");
+        const std::string file = reader.file("weights");
         Blinkers blinkers;
         blinkers.digests = reader.choice("digests", {"yes", "no"}) == "no";
         blinkers.interference = reader.choice("interference", {"yes", "no"}) == "no";
-        const PlacementOrder order = read_placement_order(reader, otherwise);
+        const std::string order = reader.choice("order", {"trained", "forecast", "arrival"});
         if (const Status status = reader.status(); !status) return status.error();
         auto net = read_policy_net(file, shipped);
         if (!net) return net.error();
+        PlacementOrder asked = order_of(net.value());
+        if (order == "forecast") asked = PlacementOrder::forecast;
+        if (order == "arrival") asked = PlacementOrder::arrival;
         return std::unique_ptr<Policy>(
-            std::make_unique<Marl>(facts, options, std::move(net).value(), blinkers, order));
+            std::make_unique<Marl>(facts, options, std::move(net).value(), asked, blinkers));
       },
       "queue=skip|strict, fit=node|count, weights=FILE (default: the ones shipped with the "
-      "program), order=forecast|arrival (harmony: arrival; who is asked about first), "
+      "program), order=trained|forecast|arrival (who is asked about first; trained: as the weights "
+      "were, by forecast, or by arrival where they never wait), "
       "digests=yes|no and interference=yes|no (no: as if agents said nothing, as if jobs did not "
       "slow one another; for ablations)");
 }
@@ -65,9 +68,9 @@ void add_learned(PolicyRegistry& registry, const PolicyFacts& facts, const char*
 }  // namespace
 
 void add_gnn_policies(PolicyRegistry& registry) {
-  add_learned(registry, kMarl, "marl", PlacementOrder::forecast);
-  add_learned(registry, kCentral, "marl", PlacementOrder::forecast);
-  add_learned(registry, kHarmony, "harmony", PlacementOrder::arrival);
+  add_learned(registry, kMarl, "marl");
+  add_learned(registry, kCentral, "marl");
+  add_learned(registry, kHarmony, "harmony");
   add_marl_search(registry);
 }
 

@@ -81,7 +81,7 @@ struct BaseOptions {
   explicit BaseOptions(OptionReader& reader)
       : queue(read_queue_options(reader, QueueDefault::skip)),
         name(reader.choice("base", {"lif", "marl"})),
-        weights(reader.text("weights", "")) {}
+        weights(reader.file("weights")) {}
   QueueOptions queue;
   std::string name, weights;
 };
@@ -95,6 +95,11 @@ Result<std::unique_ptr<Policy>> over(const PolicyFacts& facts, const BaseOptions
                                      const SearchOptions& options, const More&... more) {
   const QueueOptions queue = base.queue;
   if (base.name == "lif") {
+    if (!base.weights.empty()) {
+      return Error{Errc::invalid, "policy '" + std::string(facts.name) +
+                                      "': option weights is of base=marl; give that too, or leave "
+                                      "it out"};
+    }
     return std::unique_ptr<Policy>(std::make_unique<Search<LifChoices>>(
         options, [&facts, queue] { return std::make_unique<LifChoices>(facts, queue, kThreshold); },
         more...));
@@ -104,7 +109,7 @@ Result<std::unique_ptr<Policy>> over(const PolicyFacts& facts, const BaseOptions
   return std::unique_ptr<Policy>(std::make_unique<Search<Marl>>(
       options,
       [&facts, queue, net = std::move(net).value()] {
-        return std::make_unique<Marl>(facts, queue, PolicyNet(net));
+        return std::make_unique<Marl>(facts, queue, PolicyNet(net), order_of(net));
       },
       more...));
 }

@@ -189,6 +189,12 @@ TEST_CASE("options of marl-search are checked") {
   CHECK_FALSE(registry.make("marl-search:samples=1").ok());
   CHECK_FALSE(registry.make("marl-search:base=none").ok());
   CHECK_FALSE(registry.make("marl-search:speed=1").ok());
+  for (const char* text : {"marl-search:base=lif,weights=x", "marl-search:weights=x"}) {
+    const auto made = registry.make(text);
+    REQUIRE_FALSE(made.ok());
+    CHECK(made.error().message ==
+          "policy 'marl-search': option weights is of base=marl; give that too, or leave it out");
+  }
 }
 
 }  // namespace

@@ -74,7 +74,8 @@ std::string explain(const CLI::App& root, const CLI::ParseError& error) {
   const CLI::App& app = chosen(root);
   const std::string where = spaced(full_name(app)) + ": ";
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    const auto extras = app.remaining(true);
+    auto extras = app.remaining(true);
+    if (extras.empty()) extras = root.remaining(true);  // where CLI11 leaves what a late "--" ends
     const std::string word = extras.empty() ? "" : extras.front();
     if (!word.empty() && word[0] == '-') {
       const std::string meant = guess(word.substr(0, word.find('=')), option_names(app));
@@ -194,9 +195,16 @@ void Command::positional(const std::string& name, std::string& target, const std
 }
 
 void Command::rest(const std::string& name, std::vector<std::string>& target,
-                   const std::string& help) const {
-  app_->add_option(name, target, help)->type_name("");
+                   const std::string& help, std::function<bool(const std::string&)> goes_on) const {
+  CLI::Option* words = app_->add_option(name, target, help)->type_name("");
   app_->positionals_at_end();
+  if (!goes_on) return;
+  // CLI11 asks a check about each word before it takes it, and only then whether options are over.
+  app_->validate_positionals();
+  words->check([app = app_, words, goes_on = std::move(goes_on)](const std::string& word) {
+    if (words->count() == 0 && goes_on(word)) app->positionals_at_end(false);
+    return std::string();
+  });
 }
 
 void Command::examples(const std::vector<std::string>& lines) const {

@@ -40,9 +40,10 @@ class Command {
   void flag(const std::string& flags, bool& target, const std::string& help) const;
   void positional(const std::string& name, std::string& target, const std::string& help,
                   bool required = true) const;
-  /// Everything after the options (or after "--").
-  void rest(const std::string& name, std::vector<std::string>& target,
-            const std::string& help) const;
+  /// Everything after the options (or after "--"). Where the first word is one that `goes_on`
+  /// knows, options may follow it.
+  void rest(const std::string& name, std::vector<std::string>& target, const std::string& help,
+            std::function<bool(const std::string&)> goes_on = nullptr) const;
   /// Whole command lines that the help ends with.
   void examples(const std::vector<std::string>& lines) const;
   /// Does the option stand on the command line? To be asked in the action.

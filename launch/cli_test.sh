@@ -149,6 +149,15 @@ expect 2 "need each other" workload generate --kind gavel-continuous --target-lo
 expect 2 "nosuch: no such folder; give the published data folder" fit --data nosuch
 expect 2 "give an experiment in YAML" experiment nosuch.yaml
 expect 2 "give a job file" submit nosuch.yaml
+printf 'name: jw\ncommand: echo one\n' >jw.yaml
+expect 2 "'b.yaml' is not expected after the job file jw.yaml; give one file" submit jw.yaml b.yaml
+expect 2 "'--wait' is not expected after the job file jw.yaml" submit -- jw.yaml --wait
+expect 2 "did you mean '--wait'" submit jw.yaml --wiat
+expect 2 "'b.yaml' was not expected" submit jw.yaml -- b.yaml
+for option in --gpus --workers --gpu-type --name; do
+  expect 2 "$option is of a command; jw.yaml says that itself" submit $option 4 jw.yaml
+  expect 2 "$option is of a command; jw.yaml says that itself" submit jw.yaml $option 4
+done
 expect 2 "no folder nodir; make it" workload generate -o nodir/x.csv
 expect 2 "no folder nodir; make it" topology generate flat -o nodir/t.yaml
 expect 2 "no folder nodir; make it" topology draw t.yaml -o nodir/t.svg
@@ -297,6 +306,9 @@ for _ in $(seq 200); do grep -q '^ready' up.txt && break; sleep 0.05; done
 grep -q '^ready' up.txt || fail "up is not ready: $(cat up.err)"
 expect 0 "agent-0" top
 expect 0 "finished, exit code 0" submit --wait --gpus 2 -- sh -c 'echo $CUDA_VISIBLE_DEVICES > seen.txt'
+expect 0 "finished, exit code 0" submit jw.yaml --wait
+expect 0 "finished, exit code 0" submit --wait jw.yaml
+expect 0 "finished, exit code 0" submit --wait test --wait = --wait
 expect 1 "failed, exit code 3" submit --wait -- sh -c 'echo why; exit 3'
 expect 2 "the data centre has 4" submit --gpus 5 -- true
 expect 0 "finished" jobs

@@ -86,9 +86,13 @@ double OptionReader::number(std::string_view key, double otherwise, double low, 
   return otherwise;
 }
 
-std::string OptionReader::text(std::string_view key, std::string_view otherwise) {
+std::string OptionReader::file(std::string_view key) {
   const std::string* given = find(key);
-  return given == nullptr ? std::string(otherwise) : *given;
+  if (given == nullptr) return "";
+  // As a shell variable that is not set leaves it: the default is not what was meant.
+  if (given->empty())
+    fail("option " + std::string(key) + " is empty; give a file, or leave it out");
+  return *given;
 }
 
 Status OptionReader::status() const {

@@ -23,8 +23,8 @@ class OptionReader {
                                    std::initializer_list<std::string_view> values);
   /// In [low, high]; `otherwise` unless given.
   [[nodiscard]] double number(std::string_view key, double otherwise, double low, double high);
-  /// Any text; `otherwise` unless given.
-  [[nodiscard]] std::string text(std::string_view key, std::string_view otherwise);
+  /// The name of a file; empty unless given.
+  [[nodiscard]] std::string file(std::string_view key);
   [[nodiscard]] Status status() const;
 
  private:

@@ -27,14 +27,16 @@ std::size_t edits(std::string_view a, std::string_view b) {
 }  // namespace
 
 void Diagnostics::add(Place place, const std::string& message) {
-  ++found_;
-  if (lines_.size() >= kLinesMax) return;
   std::string line = file_ + ":";
   if (place.line > 0) {
     line += std::to_string(place.line) + ":";
     if (place.column > 0) line += std::to_string(place.column) + ":";
   }
-  lines_.push_back(line + " " + message);
+  line += " " + message;
+  // One place can be read many times, as defaults are that many entries share.
+  if (std::find(lines_.begin(), lines_.end(), line) != lines_.end()) return;
+  ++found_;
+  if (lines_.size() < kLinesMax) lines_.push_back(std::move(line));
 }
 
 Error Diagnostics::error() const {

@@ -21,6 +21,7 @@ class Diagnostics {
  public:
   explicit Diagnostics(std::string file) : file_(std::move(file)) {}
 
+  /// What is told already, in the same place, is not told again.
   void add(Place place, const std::string& message);
   [[nodiscard]] bool any() const noexcept { return found_ > 0; }
   /// One line each; past 20 only their number is said.

@@ -31,17 +31,36 @@ JobId new_job_id() {
   return id;
 }
 
-/// One word that names a YAML file is a job file; everything else is a command.
-bool is_job_file(const std::vector<std::string>& words) {
-  const auto extension = std::filesystem::path(words.front()).extension();
-  return words.size() == 1 && (extension == ".yaml" || extension == ".yml");
+/// A first word that names a YAML file is a job file; everything else is a command.
+bool is_job_file(const std::string& first) {
+  const auto extension = std::filesystem::path(first).extension();
+  return extension == ".yaml" || extension == ".yml";
 }
 
-Result<std::vector<JobSpec>> jobs_of(const Options& o) {
+/// Nothing may stand beside a job file that only a command takes: it would have no effect.
+Status check_alone(const Command& command, const std::vector<std::string>& words) {
+  const std::string& file = words.front();
+  if (words.size() > 1) {
+    return {Errc::invalid, "submit: '" + words[1] + "' is not expected after the job file " + file +
+                               "; give one file, which may hold many jobs, and no '--'"};
+  }
+  for (const auto& [option, key] : {std::pair{"--gpus", "gpus_per_worker"},
+                                    {"--workers", "workers"},
+                                    {"--gpu-type", "gpu_types"},
+                                    {"--name", "name"}}) {
+    if (!command.given(option)) continue;
+    return {Errc::invalid, std::string("submit: ") + option + " is of a command; " + file +
+                               " says that itself: write '" + key + ":' there"};
+  }
+  return done();
+}
+
+Result<std::vector<JobSpec>> jobs_of(const Command& command, const Options& o) {
   if (o.words.empty())
     return {Errc::invalid, "submit: give a job file (.yaml), or a command after '--'"};
   std::vector<JobSpec> jobs;
-  if (is_job_file(o.words)) {
+  if (is_job_file(o.words.front())) {
+    if (Status alone = check_alone(command, o.words); !alone) return alone.error();
     auto read = read_job_file(o.words.front());
     if (!read) {
       const bool missing = !std::filesystem::exists(o.words.front());
@@ -134,8 +153,8 @@ int wait_for(Session& session, const std::vector<JobSpec>& jobs) {
   return status;
 }
 
-int submit(const Options& o) {
-  auto jobs = jobs_of(o);
+int submit(const Command& command, const Options& o) {
+  auto jobs = jobs_of(command, o);
   if (!jobs) return failed(jobs.error());
   auto dir = flock_dir(o.flock);
   if (!dir) return failed(dir.error());
@@ -174,10 +193,10 @@ void add_submit(const Command& root) {
   command.option("--id", o->id, "HEX", "choose the id: submitting it twice is submitting it once");
   command.flag("--wait", o->wait, "until it has ended; exit status 1 if it failed");
   command.flag("--json", o->json, "only JSON on stdout");
-  command.rest("JOB", o->words, "a .yaml file, or a command");
+  command.rest("JOB", o->words, "a .yaml file, or a command", is_job_file);
   command.examples(
-      {"starling submit --gpus 2 --wait -- python train.py", "starling submit job.yaml"});
-  command.action([o] { return submit(*o); });
+      {"starling submit --gpus 2 --wait -- python train.py", "starling submit job.yaml --wait"});
+  command.action([command, o] { return submit(command, *o); });
 }
 
 }  // namespace starling

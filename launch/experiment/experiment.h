@@ -43,6 +43,7 @@ struct PolicyChoice {
   std::string label;  ///< unique in the experiment
   std::string text;   ///< NAME or NAME:key=value,...
   Family family = Family::order;
+  bool foresees = false;  ///< must know what is to come: an upper bound for one agent
   DurationKnowledge durations;
 };
 

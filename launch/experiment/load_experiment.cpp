@@ -6,6 +6,7 @@
 #include "interference/pairs/measured_crowding.h"
 #include "launch/experiment/read_sources.h"
 #include "launch/experiment/values.h"
+#include "policies/foresight.h"
 #include "workload/csv.h"
 #include "workload/text_file.h"
 #include "workload/yaml_documents.h"
@@ -71,6 +72,7 @@ PolicyChoice read_policy(Diagnostics& diagnostics, const YAML::Node& node,
   const auto made = policies.make(choice.text);
   if (made) {
     choice.family = made.value()->facts().family;
+    choice.foresees = dynamic_cast<const Foresight*>(made.value().get()) != nullptr;
   } else if (!choice.text.empty()) {
     diagnostics.add(place_of(text), made.error().message);
   }
@@ -205,11 +207,50 @@ void read_items(Diagnostics& diagnostics, const YamlMap& map, const char* key, c
   }
 }
 
+/// Is the entry no policy but an option, as order=forecast in [lif:threshold=0.3, order=forecast]?
+bool is_option(const YAML::Node& entry) {
+  return entry.IsScalar() && entry.Scalar().find('=') < entry.Scalar().find(':');
+}
+
+/// The entries but the options among them, which are reported with the policy before as what they
+/// were before YAML split them.
+std::vector<YAML::Node> without_stray_options(Diagnostics& diagnostics,
+                                              const std::vector<YAML::Node>& entries) {
+  std::vector<YAML::Node> policies;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    policies.push_back(entries[i]);
+    if (!entries[i].IsScalar() || is_option(entries[i])) continue;
+    std::string meant = entries[i].Scalar();
+    const char* mark = meant.find(':') == std::string::npos ? ":" : ",";
+    const std::size_t first = i + 1;
+    for (; i + 1 < entries.size() && is_option(entries[i + 1]); ++i) {
+      meant += mark + entries[i + 1].Scalar();
+      mark = ",";
+    }
+    if (i + 1 == first) continue;
+    diagnostics.add(place_of(entries[first]), "no policy '" +
+                                                  entries[first].Scalar().substr(0, 60) +
+                                                  "'; commas separate list entries; quote it: \"" +
+                                                  meant.substr(0, 240) + "\"");
+  }
+  return policies;
+}
+
+/// To be called when `experiment` has its numbers of agents.
 void read_policies(Diagnostics& diagnostics, const YamlMap& map, const PolicyRegistry& policies,
                    const DurationKnowledge& durations, Experiment& experiment) {
   std::vector<std::string> labels;
-  for (const YAML::Node& node : map.list("policies", true)) {
+  const std::uint32_t most_agents =
+      experiment.agents.empty()
+          ? 1
+          : *std::max_element(experiment.agents.begin(), experiment.agents.end());
+  for (const YAML::Node& node : without_stray_options(diagnostics, map.list("policies", true))) {
     PolicyChoice choice = read_policy(diagnostics, node, policies, durations);
+    if (choice.foresees && most_agents > 1) {
+      diagnostics.add(place_of(node), choice.label + " is an upper bound for one agent, not for " +
+                                          std::to_string(most_agents) +
+                                          "; give it an experiment with agents: 1");
+    }
     if (std::find(labels.begin(), labels.end(), choice.label) != labels.end()) {
       diagnostics.add(place_of(node), "two policies are called '" + choice.label +
                                           "'; give each a label: of its own");
@@ -316,9 +357,9 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
   }
   experiment.faults =
       read_faults(diagnostics, map, read_network(diagnostics, map, experiment.physics));
+  experiment.agents = read_whole_list<std::uint32_t>(diagnostics, map, "agents", 1, 4096, false);
   read_policies(diagnostics, map, policies,
                 read_durations(diagnostics, map.get("durations"), DurationKnowledge{}), experiment);
-  experiment.agents = read_whole_list<std::uint32_t>(diagnostics, map, "agents", 1, 4096, false);
   experiment.seeds = read_whole_list<std::uint64_t>(diagnostics, map, "seeds", 1, 1'000'000, true);
   const std::string jobs = map.name("jobs", "yes");
   experiment.jobs_csv = jobs == "yes" || jobs == "true";

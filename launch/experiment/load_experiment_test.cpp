@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/rng.h"
+#include "gnn/search_policy.h"
 #include "launch/experiment/prepare.h"
 #include "launch/experiment/values.h"
 
@@ -144,6 +145,51 @@ TEST_CASE("a policy's parameters are a mapping, or stand in its name") {
   CHECK(has(with("{policy: fifo, parameters: {quue: skip}, label: x}").error().message, "quue"));
   CHECK(
       has(with("{policy: fifo, parameters: skip, label: x}").error().message, "must be a mapping"));
+}
+
+TEST_CASE("a policy that was split at its commas is told how to be written") {
+  const auto with = [](const std::string& policies) {
+    const auto read = parse(replaced(kGood, "policies: [fifo, ", "policies: [" + policies + ", "));
+    return read ? "none" : read.error().message;
+  };
+  CHECK(with("fifo:queue=skip,fit=node") ==
+        "dir/x.yaml:12:28: no policy 'fit=node'; commas separate list entries; quote it: "
+        "\"fifo:queue=skip,fit=node\"");
+  CHECK(has(with("fifo, lif:threshold=0.3,order=forecast, share=no"),
+            "quote it: \"lif:threshold=0.3,order=forecast,share=no\""));
+  CHECK(has(with("fifo, queue=skip"), "quote it: \"fifo:queue=skip\""));
+  CHECK(has(with("queue=skip"), "no policy 'queue=skip'; there are: "));
+  CHECK(with("\"fifo:queue=skip,fit=node\"") == "none");
+}
+
+TEST_CASE("an upper bound for one agent is refused where there are more") {
+  PolicyRegistry policies = make_policy_registry();
+  add_clairvoyant(policies);
+  const auto with = [&](const std::string& agents) {
+    return parse_experiment(
+        "topologies: [{generate: flat}]\nworkloads: [{generate: gavel}]\n"
+        "policies: [fifo, clairvoyant]\nagents: " +
+            agents,
+        "x.yaml", policies);
+  };
+  CHECK(with("1").ok());
+  for (const char* agents : {"2", "[1, 2]"}) {
+    const auto read = with(agents);
+    REQUIRE_FALSE(read.ok());
+    CHECK(read.error().message ==
+          "x.yaml:3:18: clairvoyant is an upper bound for one agent, not for 2; give it an "
+          "experiment with agents: 1");
+  }
+}
+
+TEST_CASE("one mistake that many entries share is told once") {
+  const std::string message =
+      mistake("workloads:\n",
+              "workload_defaults: {length: 7x, jubs: 1}\nworkloads:\n  - {file: a}\n"
+              "  - {file: b}\n  - {file: c}\n");
+  CHECK(has(message, "dir/x.yaml:5:29: length is "));
+  CHECK(message.find("5:29: ") == message.rfind("5:29: "));
+  CHECK(message.find("'jubs'") == message.rfind("'jubs'"));
 }
 
 TEST_CASE("the sizes of every generator can be given, and only its own") {
