@@ -42,7 +42,7 @@ TEST_CASE("a roll-out of a whole trace agrees with the simulator") {
   // Smart greedy is told how long jobs take. Else it guesses from what its jobs have been seen to
   // do, which the light one rounds, and one guess that falls out otherwise leads to another
   // schedule.
-  const std::pair<std::string, DurationKnowledge> policies[] = {
+  const std::pair<std::string, DurationKnowledge::Kind> policies[] = {
       {"fifo", DurationKnowledge::none},
       {"fifo:queue=skip", DurationKnowledge::none},
       {"lif:threshold=0.3", DurationKnowledge::none},
