@@ -18,10 +18,9 @@ class Genes {
   static Result<Genes> of(const Weights& weights, const std::vector<std::string>& names) {
     Genes genes;
     for (const std::string& name : names) {
+      if (Status s = check_tensor(weights, name); !s.ok()) return s.error();
       const bool forward = name == "skip.forward";
       const auto tensor = weights.tensors.find(forward ? "skip" : name);
-      if (tensor == weights.tensors.end())
-        return Error{Errc::invalid, "evolve: the weights have no tensor '" + name + "'"};
       const std::size_t size = tensor->second.values.size();
       if (forward && size != Features::kOwn)
         return Error{Errc::invalid, "evolve: skip has " + std::to_string(size) + " values, not " +
@@ -50,16 +49,16 @@ class Genes {
     return out;
   }
 
-  /// Zero for what is told of other agents.
-  void stay_here(Vector& step) const {
-    std::size_t i = 0;
+  /// Which are told of other agents.
+  [[nodiscard]] std::vector<bool> forward() const {
+    std::vector<bool> out;
     for (const Part& part : parts_) {
-      for (std::size_t k = part.first; k < part.first + part.size; ++k, ++i) {
-        const bool forward =
-            k >= Features::kForwardAt && k < Features::kForwardAt + Features::kForward;
-        if (forward && part.tensor == "skip") step[i] = 0;
+      for (std::size_t k = part.first; k < part.first + part.size; ++k) {
+        out.push_back(part.tensor == "skip" && k >= Features::kForwardAt &&
+                      k < Features::kForwardAt + Features::kForward);
       }
     }
+    return out;
   }
 
  private:
@@ -141,6 +140,17 @@ class Search {
 
 }  // namespace
 
+Status check_tensor(const Weights& weights, const std::string& name) {
+  std::string all;
+  for (const auto& [tensor, values] : weights.tensors) {
+    const bool skip = tensor == "skip";
+    if (name == tensor || (skip && name == "skip.forward")) return done();
+    all += (all.empty() ? "" : ", ") + tensor + (skip ? ", skip.forward" : "");
+  }
+  return Error{Errc::invalid,
+               "evolve: the weights have no tensor '" + name + "'; there are " + all};
+}
+
 Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios,
                        std::span<const double> base_jct, const EvolveOptions& options) {
   const auto genes = Genes::of(start, options.tensors);
@@ -156,8 +166,13 @@ Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios
   if (left_off.value()) {
     if (Status s = search.restore(*left_off.value()); !s.ok()) return s.error();
   }
-  const bool together =
-      std::ranges::any_of(scenarios, [](const Scenario& s) { return s.agents > 1; });
+  // Runs of one agent say nothing of what a step there does.
+  std::vector<bool> still(size, false);
+  if (std::ranges::none_of(scenarios, [](const Scenario& s) { return s.agents > 1; }))
+    still = genes.value().forward();
+  if (std::ranges::all_of(still, [](bool b) { return b; }))
+    return Error{Errc::invalid,
+                 "evolve: only what is told of other agents would change, and no run has several"};
   Rng rng(options.seed, 0xe5);
   for (std::uint32_t g = 0; g < options.generations; ++g) {
     std::vector<std::size_t> which(scenarios.size());
@@ -166,10 +181,12 @@ Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios
       std::swap(which[i - 1], which[rng.below(static_cast<std::uint32_t>(i))]);
     which.resize(std::min<std::size_t>(options.runs, which.size()));
     std::vector<Vector> steps(options.pairs, Vector(size));
-    for (Vector& step : steps)
-      for (double& value : step) value = rng.normal() * options.sigma;
-    // Runs of one agent say nothing of what a step there does.
-    if (!together) std::ranges::for_each(steps, [&](Vector& s) { genes.value().stay_here(s); });
+    for (Vector& step : steps) {
+      for (std::size_t i = 0; i < size; ++i) {
+        const double value = rng.normal() * options.sigma;
+        if (!still[i]) step[i] = value;
+      }
+    }
     if (g < search.generation()) continue;
 
     const std::size_t per = which.size();

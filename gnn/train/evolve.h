@@ -34,6 +34,9 @@ struct EvolveOptions {
   std::function<void(std::uint32_t generation, double log_jct)> report;
 };
 
+/// `invalid`, with all the names that there are, if EvolveOptions::tensors may not have this one.
+[[nodiscard]] Status check_tensor(const Weights& weights, const std::string& name);
+
 /// `base_jct`: of each scenario, what its JCT is measured against. `invalid`: a tensor that is not
 /// there, or a run that failed. Same seed, same weights, whatever the number of threads
 /// and processes.

@@ -97,6 +97,11 @@ TEST_CASE("skip.forward changes what is told of going to other agents, and nothi
 
 TEST_CASE("runs of one agent change nothing of what is told of others") {
   const Scenario scenario = small_scenario(1);
+  EvolveOptions nothing = small();
+  nothing.tensors = {"skip.forward"};
+  const auto refused = evolve(start(), {&scenario, 1}, std::vector<double>{1000}, nothing);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("no run has several") != std::string::npos);
   const auto values = [](const Weights& weights) { return weights.tensors.at("skip").values; };
   const auto before = values(start());
   const auto after =

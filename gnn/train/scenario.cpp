@@ -28,7 +28,7 @@ SimOptions options_of(const Scenario& scenario, const std::string& policy) {
 }  // namespace
 
 std::unique_ptr<Policy> make_net_policy(const PolicyNet& net, const Blinkers& blinkers) {
-  return std::make_unique<Marl>(kFacts, QueueOptions{}, PolicyNet(net), blinkers, order_of(net));
+  return std::make_unique<Marl>(kFacts, QueueOptions{}, PolicyNet(net), order_of(net), blinkers);
 }
 
 Result<RunResult> run_scenario(const Scenario& scenario, const Weights& weights,

@@ -27,9 +27,11 @@ class Training {
 
   Result<TrainedPolicy> run() {
     TrainedPolicy out;
-    if (Status s = measure_yardstick(); !s.ok()) return s.error();
     out.weights =
         options_.start ? *options_.start : PolicyModel(options_.shape, options_.seed).weights();
+    if (Status s = check_stages(out.weights); !s.ok()) return s.error();
+    if (Status s = check_folder(); !s.ok()) return s.error();
+    if (Status s = measure_yardstick(); !s.ok()) return s.error();
     if (options_.start) {
       auto value = validate(out.weights);
       if (!value) return value.error();
@@ -73,6 +75,44 @@ class Training {
   }
   Status save(const fs::path& file, const Weights& weights) const {
     return peers_.first() ? save_weights(file, weights) : done();
+  }
+  [[nodiscard]] Status check_stages(const Weights& start) const {
+    for (const TrainStage& stage : options_.stages) {
+      const auto* const evolve = std::get_if<EvolveStage>(&stage);
+      if (evolve == nullptr) continue;
+      for (const std::string& tensor : evolve->options.tensors)
+        if (Status s = check_tensor(start, tensor); !s.ok()) return s;
+    }
+    return done();
+  }
+  /// Why nothing may be written into the folder; empty: it may.
+  [[nodiscard]] std::string refusal() const {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(options_.folder, ignored)) {
+      const std::string name = entry.path().filename().string();
+      const bool weights = entry.path().extension() == ".weights";
+      const bool state = weights && (name.starts_with("stage-") || name.starts_with("progress-"));
+      if (!options_.resume) {
+        if (!state && !(weights && name.starts_with("made-")) && name != "train.jsonl") continue;
+        return options_.folder.string() +
+               " holds a training already; give --resume to go on with it, or another --folder";
+      }
+      // What the stages made has no hash of its own.
+      if (!state) continue;
+      const auto saved = load_weights(entry.path());
+      if (saved && saved.value().note("hash") != options_.hash) {
+        return "the checkpoints in " + options_.folder.string() +
+               " are of another configuration or of other data; give another --folder";
+      }
+    }
+    return {};
+  }
+  /// The first process looks; the others hear what it found.
+  [[nodiscard]] Status check_folder() const {
+    const auto all = peers_.gather(peers_.first() ? refusal() : "");
+    if (!all) return all.error();
+    if (!all.value().front().empty()) return Error{Errc::conflict, all.value().front()};
+    return done();
   }
   /// The stage to begin with. The first process knows; the others hear its weights.
   Result<std::size_t> resume(TrainedPolicy& out) const {

@@ -68,6 +68,9 @@ struct TrainedPolicy {
 /// Stage after stage; what leaves a stage is the better of what it made and what it began with, by
 /// the validation scenarios. Same arguments, same weights, whatever the number of threads and of
 /// processes. These divide whole runs; stages imitate and expert each does alone.
+/// `conflict`, with nothing written: the folder holds a training and `resume` is not set, or one
+/// with another `hash`. `invalid`, before the first stage: one that names a tensor that is not
+/// there.
 [[nodiscard]] Result<TrainedPolicy> train_policy(const std::vector<Scenario>& training,
                                                  const std::vector<Scenario>& validation,
                                                  const TrainPolicyOptions& options);

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "base/test_folder.h"
 #include "gnn/train/test_checks.h"
@@ -30,6 +32,28 @@ TrainPolicyOptions every_stage(const std::filesystem::path& folder) {
   return options;
 }
 
+/// A training of a few seconds at most.
+TrainPolicyOptions one_stage(const std::filesystem::path& folder) {
+  TrainPolicyOptions options;
+  options.folder = folder;
+  options.hash = "1";
+  EvolveStage evolve;
+  evolve.options.generations = 1;
+  evolve.options.pairs = 1;
+  evolve.options.runs = 1;
+  options.stages = {evolve};
+  return options;
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 TEST_CASE("the same seed gives the same weights, however many threads, and also when resumed") {
   const std::vector<Scenario> training{small_scenario(1), small_scenario(2)};
   const std::vector<Scenario> validation{small_scenario(3)};
@@ -38,6 +62,8 @@ TEST_CASE("the same seed gives the same weights, however many threads, and also 
   options.threads = 1;
   const TrainedPolicy one = train_policy(training, validation, options).value();
   options.threads = 3;
+  const TestFolder other("train");
+  options.folder = other.path;
   const TrainedPolicy three = train_policy(training, validation, options).value();
   CHECK(one.weights.hash() == three.weights.hash());
   CHECK(one.validation == three.validation);
@@ -45,11 +71,49 @@ TEST_CASE("the same seed gives the same weights, however many threads, and also 
   for (std::size_t i = 1; i < one.validation.size(); ++i)
     CHECK(one.validation[i] <= one.validation[i - 1]);
 
-  std::filesystem::remove(folder.path / "stage-2.weights");
+  std::filesystem::remove(other.path / "stage-2.weights");
   options.resume = true;
   const TrainedPolicy resumed = train_policy(training, validation, options).value();
   CHECK(resumed.weights.hash() == one.weights.hash());
-  CHECK(std::filesystem::file_size(folder.path / "train.jsonl") > 0);
+  CHECK(std::filesystem::file_size(other.path / "train.jsonl") > 0);
+}
+
+TEST_CASE("a folder that holds a training is only written into to go on with it") {
+  const std::vector<Scenario> training{small_scenario(1)}, validation{small_scenario(3)};
+  const TestFolder folder("train");
+  TrainPolicyOptions options = one_stage(folder.path);
+  options.resume = true;  // with nothing to go on from: from the beginning
+  const TrainedPolicy first = train_policy(training, validation, options).value();
+  const std::string log = text_of(folder.path / "train.jsonl");
+  const std::string checkpoint = text_of(folder.path / "stage-0.weights");
+  REQUIRE_FALSE(checkpoint.empty());
+  const auto refusal = [&] {
+    const auto again = train_policy(training, validation, options);
+    REQUIRE_FALSE(again.ok());
+    CHECK(again.error().code == Errc::conflict);
+    CHECK(text_of(folder.path / "train.jsonl") == log);
+    CHECK(text_of(folder.path / "stage-0.weights") == checkpoint);
+    return again.error().message;
+  };
+
+  options.resume = false;
+  CHECK(refusal() ==
+        folder.path.string() +
+            " holds a training already; give --resume to go on with it, or another --folder");
+  options.resume = true;
+  options.hash = "2";
+  const std::string other = "the checkpoints in " + folder.path.string() +
+                            " are of another configuration or of other data; give another --folder";
+  CHECK(refusal() == other);
+  options.hash = "1";
+  CHECK(train_policy(training, validation, options).value().weights.hash() == first.weights.hash());
+
+  // The same where no stage had ended yet.
+  std::filesystem::rename(folder.path / "stage-0.weights", folder.path / "kept");
+  options.hash = "2";
+  const auto unfinished = train_policy(training, validation, options);
+  REQUIRE_FALSE(unfinished.ok());
+  CHECK(unfinished.error().message == other);
 }
 
 TEST_CASE("imitation comes close to the rule that it imitates") {
@@ -72,10 +136,12 @@ TEST_CASE("what cannot be trained says why") {
   const TestFolder folder("train");
   TrainPolicyOptions options = every_stage(folder.path);
   CHECK_FALSE(train_policy({}, {small_scenario(1)}, options));
-  std::get<EvolveStage>(options.stages[2]).options.tensors = {"skipp"};
+  std::get<EvolveStage>(options.stages[2]).options.tensors = {"skip", "skipp"};
   const auto failed = train_policy({small_scenario(1)}, {small_scenario(2)}, options);
   REQUIRE_FALSE(failed);
-  CHECK(failed.error().message.find("skipp") != std::string::npos);
+  CHECK(has(failed.error().message, "no tensor 'skipp'; there are actor.0.bias, "));
+  CHECK(has(failed.error().message, ", skip, skip.forward"));
+  CHECK(std::filesystem::is_empty(folder.path));  // no stage has run
 }
 
 }  // namespace

@@ -80,7 +80,14 @@ int policy(const PolicyOptions& o, const std::string& data, const std::string& d
   auto read = starling::load_policy_config(o.config);
   if (!read) return fail(read.error(), kBadUsage);
   starling::PolicyConfig config = std::move(read).value();
-  const starling::Variables variables{{"DATA", data}};
+  starling::Variables variables;
+  if (!data.empty()) {
+    variables["DATA"] = data;
+  } else if (const std::string place = starling::place_of_data(config.suite); !place.empty()) {
+    return fail({starling::Errc::invalid,
+                 place + ": ${DATA} has no value; give --data DIR, or export STARLING_DATA=DIR"},
+                kBadUsage);
+  }
   const auto training = starling::scenarios_of(config, "training", variables);
   if (!training) return fail(training.error(), kBadUsage);
   auto validation = starling::scenarios_of(config, "validation", variables);
@@ -118,7 +125,10 @@ int policy(const PolicyOptions& o, const std::string& data, const std::string& d
     return fail({starling::Errc::io, "--folder " + o.folder + ": " + error.message()}, kBadUsage);
   }
   auto trained = starling::train_policy(training.value(), some, config.train);
-  if (!trained) return fail(trained.error(), kWorkFailed);
+  if (!trained) {
+    const bool folder = trained.error().code == starling::Errc::conflict;
+    return fail(trained.error(), folder ? kBadUsage : kWorkFailed);
+  }
   if (!peers.value()->first()) return 0;  // the first process tells and writes
   starling::Weights& weights = trained.value().weights;
   weights.notes["name"] = config.name;
@@ -185,12 +195,12 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : kBadUsage;
   }
   if (const char* set = std::getenv("STARLING_DATA"); data.empty() && set != nullptr) data = set;
+  if (placement->parsed()) return policy(learned, data, today());
   if (data.empty()) {
     return fail({starling::Errc::invalid,
                  "--data DIR is missing: the published data folder, or $STARLING_DATA"},
                 kBadUsage);
   }
-  if (placement->parsed()) return policy(learned, data, today());
   options.data = data;
   options.check = !quick;
   options.date = today();

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <limits>
+#include <type_traits>
 
 #include "gnn/features.h"
 #include "gnn/registry.h"
 #include "launch/experiment/grid.h"
 #include "launch/experiment/prepare.h"
 #include "topology/yaml_reader.h"
+#include "workload/csv.h"
 
 namespace starling {
 namespace {
@@ -22,6 +25,18 @@ void read_fit(const YamlMap& map, FitPolicyOptions& fit) {
   fit.stay = map.number("stay", 0, 100, fit.stay);
   fit.scale_h = map.number("scale-h", 1e-3, 1e6, fit.scale_h);
   fit.cut = map.number("cut", 1e-3, 1e6, fit.cut);
+}
+
+/// The first scalar at or below `node` that has `text`; `depth`: below which none is looked at,
+/// because an alias may lead back to what it is in.
+YAML::Node scalar_with(const YAML::Node& node, const std::string& text, int depth = 16) {
+  if (node.IsScalar() && node.Scalar().find(text) != std::string::npos) return node;
+  if (depth == 0 || (!node.IsSequence() && !node.IsMap())) return {};
+  for (const auto& entry : node) {
+    const YAML::Node& below = node.IsMap() ? entry.second : entry;
+    if (YAML::Node found = scalar_with(below, text, depth - 1); found.IsScalar()) return found;
+  }
+  return {};
 }
 
 class Reader {
@@ -41,6 +56,11 @@ class Reader {
                       {"train", "suite", "loads", "seeds", "agents", "validation-runs", "net",
                        "stages", "seed", "start", "yardstick", "interference", "forward"});
     config.name = map.name("train", config.name);
+    const std::vector<std::string> trained{"marl", "harmony"};
+    if (!config.name.empty() && std::ranges::find(trained, config.name) == trained.end()) {
+      diagnostics_.add(map.place("train"), "train policy trains no '" + config.name + "'" +
+                                               suggestion(config.name, trained));
+    }
     config.suite = file_.parent_path() / map.name("suite", std::nullopt);
     config.train.seed = map.whole("seed", 0, ~0U, 1);
     config.train.yardstick = map.name("yardstick", config.train.yardstick);
@@ -55,11 +75,12 @@ class Reader {
     if (map.has("forward")) forward(map, config.train.start);
     config.blinkers.interference = map.whole("interference", 0, 1, 1) == 0;
     config.validation_runs = map.whole("validation-runs", 0, 100'000, 0);
-    numbers(map, "loads", config.loads);
-    numbers(map, "seeds", config.seeds);
+    numbers(map, "loads", std::numeric_limits<double>::min(), 100.0,
+            "offered loads above 0, as 0.9", config.loads);
+    numbers(map, "seeds", 1, 1'000'000, "whole numbers from 1 to 1000000", config.seeds);
     if (map.has("agents")) {
       config.agents.clear();
-      numbers(map, "agents", config.agents);
+      numbers(map, "agents", 1, 4096, "whole numbers from 1 to 4096", config.agents);
     }
     if (map.has("net")) {
       const YamlMap net(diagnostics_, map.get("net"), "net",
@@ -70,8 +91,13 @@ class Reader {
       shape.waits = net.whole("waits", 0, 1, 1) == 1;
       if (net.has("hidden")) {
         shape.hidden.clear();
-        numbers(net, "hidden", shape.hidden);
+        numbers(net, "hidden", 1, 4096, "whole numbers from 1 to 4096", shape.hidden);
       }
+    }
+    // What is wrong so far may be why a tensor is not there.
+    if (!diagnostics_.any()) {
+      begin_ =
+          config.train.start ? *config.train.start : PolicyModel(config.train.shape, 1).weights();
     }
     for (const YAML::Node& node : map.list("stages", true)) stage(node, config.train.stages);
     if (diagnostics_.any()) return diagnostics_.error();
@@ -80,19 +106,27 @@ class Reader {
 
  private:
   template <class T>
-  void numbers(const YamlMap& map, const char* key, std::vector<T>& out) {
+  using Parsed = std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>;
+
+  template <class T>
+  void numbers(const YamlMap& map, const char* key, Parsed<T> least, Parsed<T> most,
+               const std::string& wanted, std::vector<T>& out) {
     for (const YAML::Node& node : map.list(key, false)) {
-      try {
-        out.push_back(node.as<T>());
-      } catch (const YAML::Exception&) {
-        diagnostics_.add(place_of(node), std::string(key) + " takes numbers, such as [1, 2]");
+      Parsed<T> value{};
+      if (node.IsScalar() && parse_number(node.Scalar(), value) && value >= least &&
+          value <= most) {
+        out.push_back(static_cast<T>(value));
+        continue;
       }
+      const std::string text = node.IsScalar() ? node.Scalar() : "a list";
+      diagnostics_.add(place_of(node),
+                       std::string(key) + " has '" + text.substr(0, 60) + "'; write " + wanted);
     }
   }
   /// What the weights to start from say of going to other agents.
   void forward(const YamlMap& map, std::optional<Weights>& start) {
     std::vector<float> values;
-    numbers(map, "forward", values);
+    numbers(map, "forward", -1e6, 1e6, "numbers from -1000000 to 1000000", values);
     if (values.size() != Features::kForward) {
       diagnostics_.add(map.place("forward"),
                        "forward takes " + std::to_string(Features::kForward) +
@@ -141,8 +175,14 @@ class Reader {
       EvolveOptions& o = stage.options;
       if (map.has("tensors")) {
         o.tensors.clear();
-        for (const YAML::Node& tensor : map.list("tensors", true))
-          if (auto name = read_name(diagnostics_, tensor, "a tensor")) o.tensors.push_back(*name);
+        for (const YAML::Node& tensor : map.list("tensors", true)) {
+          const auto name = read_name(diagnostics_, tensor, "a tensor");
+          if (!name) continue;
+          o.tensors.push_back(*name);
+          if (!begin_) continue;
+          if (const Status known = check_tensor(*begin_, *name); !known.ok())
+            diagnostics_.add(place_of(tensor), known.error().message);
+        }
       }
       o.generations = map.whole("generations", 1, 100'000, o.generations);
       o.pairs = map.whole("pairs", 1, 10'000, o.pairs);
@@ -193,6 +233,7 @@ class Reader {
 
   std::filesystem::path file_;
   Diagnostics diagnostics_;
+  std::optional<Weights> begin_;  // what the first stage begins with
 };
 
 }  // namespace
@@ -204,6 +245,17 @@ Result<PolicyConfig> load_policy_config(const std::filesystem::path& file) {
   auto read = Reader(file).read(text);
   if (read) read.value().text = std::move(text);
   return read;
+}
+
+std::string place_of_data(const std::filesystem::path& suite) {
+  try {
+    const YAML::Node found = scalar_with(YAML::LoadFile(suite.string()), "${DATA}");
+    if (!found.IsScalar()) return {};
+    const Place place = place_of(found);
+    return suite.string() + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
+  } catch (const YAML::Exception&) {
+    return {};  // load_experiment says better what is wrong
+  }
 }
 
 Result<std::vector<Scenario>> scenarios_of(const PolicyConfig& config, const std::string& split,

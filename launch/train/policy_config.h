@@ -27,6 +27,9 @@ struct PolicyConfig {
 /// `invalid` with a line per mistake: file:line:column, what is wrong, what would be right.
 [[nodiscard]] Result<PolicyConfig> load_policy_config(const std::filesystem::path& file);
 
+/// Where the suite first says ${DATA}, as file:line:column; empty: nowhere.
+[[nodiscard]] std::string place_of_data(const std::filesystem::path& suite);
+
 /// One scenario for each topology, workload, load, seed and number of agents of a split.
 [[nodiscard]] Result<std::vector<Scenario>> scenarios_of(const PolicyConfig& config,
                                                          const std::string& split,

@@ -1,0 +1,85 @@
+#include "launch/train/policy_config.h"
+
+#include <fstream>
+
+#include "base/test_folder.h"
+#include "gnn/train/test_checks.h"
+
+namespace starling {
+namespace {
+
+const std::string kStages = "stages: [{imitate: {runs: 1}}]\n";
+
+/// What is wrong with the configuration, without its folder; empty: nothing.
+std::string mistake(const std::string& text) {
+  const TestFolder folder("config");
+  const std::filesystem::path file = folder.path / "x.yaml";
+  std::ofstream(file) << "suite: s.yaml\n" << text;
+  const auto read = load_policy_config(file);
+  return read ? "" : read.error().message.substr(folder.path.string().size() + 1);
+}
+
+bool has(const std::string& text, const std::string& part) {
+  INFO(text);
+  const bool found = text.find(part) != std::string::npos;
+  CHECK(found);
+  return found;
+}
+
+TEST_CASE("train names a policy that is trained so") {
+  CHECK(mistake(kStages).empty());
+  CHECK(mistake("train: marl\n" + kStages).empty());
+  CHECK(mistake("train: harmony\n" + kStages).empty());
+  CHECK(mistake("train: interference\n" + kStages) ==
+        "x.yaml:2:8: train policy trains no 'interference'; there is marl and harmony");
+  CHECK(has(mistake("train: marrl\n" + kStages), "x.yaml:2:8: "));
+  CHECK(has(mistake("train: marrl\n" + kStages), "did you mean 'marl'?"));
+}
+
+TEST_CASE("loads, seeds and agents are in their ranges") {
+  CHECK(mistake("loads: [0.7, 1.1]\nseeds: [1, 12]\nagents: [1, 8]\n" + kStages).empty());
+  CHECK(mistake("loads: [0.9, 0]\n" + kStages) ==
+        "x.yaml:2:14: loads has '0'; write offered loads above 0, as 0.9");
+  CHECK(has(mistake("loads: [-1]\n" + kStages), "loads has '-1'"));
+  CHECK(has(mistake("loads: [nan]\n" + kStages), "loads has 'nan'"));
+  CHECK(mistake("seeds: [0]\n" + kStages) ==
+        "x.yaml:2:9: seeds has '0'; write whole numbers from 1 to 1000000");
+  CHECK(mistake("agents: [1, 0]\n" + kStages) ==
+        "x.yaml:2:13: agents has '0'; write whole numbers from 1 to 4096");
+  CHECK(has(mistake("agents: [-1]\n" + kStages), "agents has '-1'"));
+  CHECK(has(mistake("agents: [[1]]\n" + kStages), "agents has 'a list'"));
+  CHECK(has(mistake("net: {hidden: [-1]}\n" + kStages), "hidden has '-1'"));
+}
+
+TEST_CASE("a tensor that the net of this shape does not have is found when the file is read") {
+  const auto of = [](const std::string& tensor) {
+    return "stages:\n  - imitate: {runs: 1}\n  - evolve: {tensors: [skip, " + tensor + "]}\n";
+  };
+  CHECK(mistake(of("actor.2.weight")).empty());
+  CHECK(mistake(of("skip.forward")).empty());
+  CHECK(has(mistake(of("skp")), "x.yaml:4:30: "));
+  CHECK(has(mistake(of("skp")), "no tensor 'skp'; there are actor.0.bias, actor.0.weight, "));
+  CHECK(has(mistake(of("skp")), ", skip, skip.forward"));
+  CHECK(mistake(of("encoder.gpu.bias")).empty());
+  CHECK(has(mistake("net: {encoder: 0}\n" + of("encoder.gpu.bias")), "encoder.gpu.bias"));
+}
+
+TEST_CASE("whether a suite needs the data folder, and where it says so") {
+  const TestFolder folder("config");
+  const std::filesystem::path suite = folder.path / "s.yaml";
+  const auto place = [&](const std::string& text) {
+    std::ofstream(suite) << text;
+    const std::string found = place_of_data(suite);
+    return found.empty() ? found : found.substr(folder.path.string().size() + 1);
+  };
+  CHECK(place("# ${DATA}: here\nworkloads:\n  - {name: w, file: jobs.csv}\n").empty());
+  CHECK(place("workloads:\n  - {name: w, file: \"${DATA}/jobs.csv\"}\n") == "s.yaml:2:21");
+  CHECK(place("defaults: {file: \"${DATA}/j\"}\n") == "s.yaml:1:18");
+  CHECK(place("a: [\n").empty());
+  CHECK(place("&a [*a]\n").empty());
+  std::filesystem::remove(suite);
+  CHECK(place_of_data(suite).empty());
+}
+
+}  // namespace
+}  // namespace starling
