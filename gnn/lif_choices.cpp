@@ -29,7 +29,8 @@ PlacementPolicy::Answer LifChoices::choose(const View& view, const Wish& wish, c
   }
   const std::size_t best =
       chooser_ != nullptr
-          ? chooser_->choose({view, wish, job, candidates_, nullptr, options_, {}, scores_})
+          ? chooser_->choose(
+                {view, wish, job, candidates_, remaining_, nullptr, options_, {}, scores_})
           : best_of(scores_);
   if (options_[best] == nullptr) return std::nullopt;
   return options_[best]->placement;

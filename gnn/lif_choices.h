@@ -12,8 +12,9 @@ namespace starling {
 /// above waiting, the least slowdown first; all others below it, the largest gain first.
 class LifChoices final : public PlacementPolicy {
  public:
-  LifChoices(const PolicyFacts& facts, const QueueOptions& options, double threshold)
-      : PlacementPolicy(options), facts_(facts), threshold_(threshold) {}
+  LifChoices(const PolicyFacts& facts, const QueueOptions& options, double threshold,
+             PlacementOrder order = PlacementOrder::arrival)
+      : PlacementPolicy(options, true, order), facts_(facts), threshold_(threshold) {}
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
   /// It outlives this. Null: as lif.
   void set_chooser(Chooser* chooser) noexcept { chooser_ = chooser; }

@@ -152,8 +152,9 @@ PlacementPolicy::Answer Marl::choose(const View& view, const Wish& wish, const J
   scores_.resize(options_.size());
   net_.score(rows_, scores_);
   const bool sane = std::ranges::all_of(scores_, [](float x) { return std::isfinite(x); });
-  const Choice choice{view,     wish,  job,     candidates_,  encoder_ ? &*encoder_ : nullptr,
-                      options_, rows_, scores_, destinations_};
+  const Choice choice{
+      view,     wish,  job,     candidates_,  remaining_, encoder_ ? &*encoder_ : nullptr,
+      options_, rows_, scores_, destinations_};
   std::size_t best = 0;
   if (!sane) {
     best = thresholded_choice(choice, Features::kPicky);

@@ -19,6 +19,7 @@ struct Choice {
   const Wish& wish;
   const JobView& job;
   Candidates& candidates;
+  const RemainingTimes& remaining;
   const Encoder* encoder;  ///< null where the net has none
   /// Null: the job goes to one of `destinations`, in their order behind the places, or waits; that
   /// is the last one, if it may.

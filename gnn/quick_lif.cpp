@@ -1,6 +1,7 @@
 #include "gnn/quick_lif.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/hash.h"
@@ -38,7 +39,8 @@ std::vector<Decision> QuickLif::decide(const View& view, const Trigger&, Rng&) {
   residents_.sync(view);
   free_.sync(view.gpus);
   follow_queue(view);
-  for (std::size_t i = 0; i < queue_.size(); ++i) {
+  take_turns();
+  for (const std::uint32_t i : turns_) {
     Look& look = looks_[queue_[i].look];
     const std::uint64_t version = residents_.version() + free_.version();
     const JobView& job = view.waiting[i];
@@ -61,10 +63,21 @@ void QuickLif::follow_queue(const View& view) {
   auto known = queue_.begin();
   for (const JobView& job : view.waiting) {
     while (known != queue_.end() && known->order < job.order) ++known;
-    const bool same = known != queue_.end() && known->order == job.order;
-    next_.push_back({job.order, same ? known->look : look_of(view, *job.spec)});
+    if (known != queue_.end() && known->order == job.order) {
+      next_.push_back(*known);
+    } else {
+      next_.push_back(
+          {job.order, look_of(view, *job.spec), seconds(job.spec->duration) * job.spec->gpus()});
+    }
   }
   queue_.swap(next_);
+}
+
+void QuickLif::take_turns() {
+  turns_.resize(queue_.size());
+  std::iota(turns_.begin(), turns_.end(), 0U);
+  if (order_ == PlacementOrder::arrival) return;
+  std::ranges::sort(turns_, {}, [this](std::uint32_t i) { return std::pair(queue_[i].area, i); });
 }
 
 std::uint32_t QuickLif::look_of(const View& view, const JobSpec& spec) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "policies/candidates_free.h"
+#include "policies/candidates_policy.h"
 #include "policies/candidates_residents.h"
 #include "policies/policy.h"
 
@@ -43,15 +44,16 @@ class PairTable {
   std::unordered_map<std::uint64_t, double> alone_;
 };
 
-/// About what `lif` with a threshold does, several times as fast, for roll-outs: a job goes to the
-/// tightest free GPUs, onto the GPUs of one other job, or, a gang, beside several on one server,
-/// whichever slows down least, if that adds the threshold's part of its best speed. What jobs on a
-/// server take of each other's host counts only for itself on free GPUs. One partition, one run;
-/// knows no neighbours.
+/// About what `lif` with a threshold does, several times as fast, for roll-outs, by arrival or by
+/// the GPU time that JobSpec::duration makes of each job: a job goes to the tightest free GPUs,
+/// onto the GPUs of one other job, or, a gang, beside several on one server, whichever slows down
+/// least, if that adds the threshold's part of its best speed. What jobs on a server take of each
+/// other's host counts only for itself on free GPUs. One partition, one run; knows no neighbours.
 class QuickLif final : public Policy {
  public:
-  explicit QuickLif(PairTable& pairs, double threshold = 0.3)
-      : pairs_(pairs), threshold_(threshold), residents_(false) {}
+  explicit QuickLif(PairTable& pairs, PlacementOrder order = PlacementOrder::arrival,
+                    double threshold = 0.3)
+      : pairs_(pairs), order_(order), threshold_(threshold), residents_(false) {}
   [[nodiscard]] const PolicyFacts& facts() const noexcept override;
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                              Rng& rng) override;
@@ -69,6 +71,7 @@ class QuickLif final : public Policy {
   struct Waiting {
     std::uint64_t order = 0;
     std::uint32_t look = 0;
+    double area = 0;  // expected GPU seconds
   };
   struct Place {
     double slowdown = 0;
@@ -76,6 +79,7 @@ class QuickLif final : public Policy {
     std::uint32_t beside = Residents::kNone;  // slot; in the place of `where`
   };
   void follow_queue(const View& view);
+  void take_turns();
   [[nodiscard]] std::uint32_t look_of(const View& view, const JobSpec& spec);
   [[nodiscard]] std::optional<Placement> place(const View& view, Look& look);
   void try_free(const View& view, const Look& look, double least, Place& best);
@@ -88,12 +92,14 @@ class QuickLif final : public Policy {
                                                    const Resident& other) const;
 
   PairTable& pairs_;
+  PlacementOrder order_;
   double threshold_;
   Residents residents_;
   FreeServers free_;
   std::vector<Look> looks_;
   std::unordered_map<std::uint64_t, std::uint32_t> look_ids_;
   std::vector<Waiting> queue_, next_;  // by order
+  std::vector<std::uint32_t> turns_;   // positions in queue_
   Neighbours beside_;
   std::vector<std::uint32_t> slots_;  // of beside_
   struct Join {

@@ -24,12 +24,15 @@ RolloutStart::RolloutStart(const View& view, RolloutFuture future, const Rollout
   world_ = memo_ != nullptr ? memo_ : world.speed != nullptr ? world.speed : &view.speed;
   STARLING_CHECK(future.waiting_s.size() == view.waiting.size());
   STARLING_CHECK(future.running_s.size() == view.running.size());
+  STARLING_CHECK(future.expected_s.empty() || future.expected_s.size() == view.waiting.size());
   STARLING_CHECK(future.starting_s.empty() || future.starting_s.size() == view.running.size());
   jobs_.reserve(view.waiting.size() + view.running.size() + future.arrivals.size());
   std::uint64_t order = 0;
   for (std::size_t i = 0; i < view.waiting.size(); ++i) {
     order = std::max(order, view.waiting[i].order);
-    if (!view.waiting[i].blocked) add(view.waiting[i], future.waiting_s[i], world);
+    if (view.waiting[i].blocked) continue;
+    add(view.waiting[i], future.waiting_s[i], world);
+    if (!future.expected_s.empty()) jobs_.back().spec.duration = from_seconds(future.expected_s[i]);
   }
   waiting_ = static_cast<std::uint32_t>(jobs_.size());
   for (std::size_t i = 0; i < view.running.size(); ++i) {

@@ -23,7 +23,9 @@ struct RolloutArrival {
 struct RolloutFuture {
   /// Seconds of work left at speed 1, of the jobs of View::waiting and View::running in turn.
   std::vector<double> waiting_s, running_s;
-  std::vector<double> starting_s = {};   ///< until running ones work, in turn; empty: they do
+  std::vector<double> starting_s = {};  ///< until running ones work, in turn; empty: they do
+  /// What policies are told that waiting jobs still take, in turn; empty: what users say.
+  std::vector<double> expected_s = {};
   std::vector<RolloutArrival> arrivals;  ///< by time
 };
 

@@ -3,8 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <memory>
+#include <string>
 
+#include "gnn/lif_choices.h"
+#include "gnn/rollout.h"
 #include "interference/models.h"
 #include "topology/generate.h"
 
@@ -14,72 +16,80 @@ namespace {
 using std::chrono::hours;
 using std::chrono::seconds;
 
-TEST_CASE("what is left comes from those that had more, and the oldest are forgotten") {
-  PastTotals totals;
-  for (int i = 10; i >= 1; --i) totals.add(i);
-  CHECK(totals.above(5) == 5);
-  CHECK(totals.left_s(5, 0) == 1);
-  CHECK(totals.left_s(5, 0.99) == 5);
-  CHECK(totals.left_s(0, 0.5) == 6);
-  for (std::size_t i = 0; i < PastTotals::kWindow; ++i) totals.add(20);
-  CHECK(totals.size() == PastTotals::kWindow);
-  CHECK(totals.above(19) == PastTotals::kWindow);
-}
+constexpr PolicyFacts kFacts{.name = "test",
+                             .summary = "",
+                             .family = Family::placement,
+                             .needs_running = true,
+                             .shares_gpus = true};
+constexpr std::uint32_t kFutures = 8;
 
-// Shows a sampler what a home sees.
-struct Home {
-  Topology topology = generate_flat({.servers = 8}).value();
-  std::unique_ptr<SpeedModel> speed = make_flat_speed();
-  Occupancy gpus{topology, {0, 8}};
-  std::vector<std::unique_ptr<JobSpec>> specs;
-  std::vector<JobView> waiting, running;
-  Instant now{hours(1)};
-  std::uint64_t jobs = 0;
+/// Draws futures, each twice, when it is asked about one job.
+struct Draws final : Chooser {
+  explicit Draws(JobId job) : about(job) {}
+  void begin(const View& view) override { sampler.observe(view); }
+  std::size_t choose(const Choice& choice) override {
+    if (choice.job.spec->id == about && drawn.empty()) {
+      knows = sampler.knows() && choice.remaining.draws();
+      for (std::uint32_t i = 0; i < kFutures; ++i) {
+        const FutureSampler::Which which{i, kFutures, 5};
+        drawn.push_back(sampler.draw(choice, hours(2), 10, which));
+        again.push_back(sampler.draw(choice, hours(2), 10, which));
+      }
+    }
+    return best_of(choice.scores);
+  }
+  JobId about;
+  bool knows = false;
   FutureSampler sampler;
+  std::vector<RolloutFuture> drawn, again;
+};
 
-  JobView job(std::uint32_t workers, Duration estimate = {}) {
-    specs.push_back(std::make_unique<JobSpec>());
-    specs.back()->id = {1, ++jobs};
-    specs.back()->workers = workers;
-    specs.back()->duration = estimate;
-    JobView view;
-    view.spec = specs.back().get();
-    view.order = jobs;
-    view.submitted = now;
-    return view;
+/// Plays jobs on eight GPUs under a rule that shows its choices.
+struct Home {
+  RolloutFuture jobs;
+  double at_s = 0;
+
+  JobId came(const std::string& user, double work_s, Duration estimate = {}) {
+    RolloutArrival& job = jobs.arrivals.emplace_back();
+    job.after = from_seconds(at_s);
+    job.spec.id = {1, jobs.arrivals.size()};
+    job.spec.user = user;
+    job.spec.duration = estimate;
+    job.work_s = work_s;
+    return job.spec.id;
   }
-  [[nodiscard]] View view() const {
-    return {topology, gpus, waiting, running, {}, *speed, now, {}};
+  void ran(const std::string& user, double work_s) {
+    came(user, work_s);
+    at_s += 600;
   }
-  void look() { sampler.observe(view()); }
-  // Runs for so long and ends.
-  void ran(std::uint32_t workers, Duration time) {
-    waiting = {job(workers)};
-    look();
-    running = {waiting[0]};
-    running[0].placement.resize(workers);
-    waiting.clear();
-    look();
-    now += time;
-    running.clear();
-    look();
+  Draws play(JobId about) const {
+    const Topology topology = generate_flat({.servers = 8, .gpus_per_server = 1}).value();
+    const auto speed = make_flat_speed();
+    const Occupancy empty(topology, {0, 8}, 2);
+    const View view{topology, empty, {}, {}, {}, *speed, Instant{}, {}};
+    Draws draws(about);
+    LifChoices rule(kFacts, {}, 0.3, PlacementOrder::forecast);
+    rule.set_chooser(&draws);
+    Rollout rollout;
+    CHECK(rollout.run(RolloutStart(view, jobs), {}, rule).complete);
+    REQUIRE(draws.drawn.size() == kFutures);
+    return draws;
   }
 };
 
 TEST_CASE("futures are drawn from how long jobs ran and from who came") {
   Home home;
-  CHECK_FALSE(home.sampler.knows());
-  for (int i = 1; i <= 32; ++i) home.ran(1, seconds(100 * i));
-  CHECK(home.sampler.knows());
-  home.waiting = {home.job(1), home.job(1, seconds(77))};
-  home.running = {home.job(1)};
-  home.running[0].served = seconds(1650);
-  home.running[0].placement.resize(1);
-
+  for (int i = 0; i < 96; ++i) home.ran(std::to_string(i), 100 * (i % 32 + 1));
+  home.at_s += 4000;
+  home.came("running", 3000);
+  home.at_s += 1650;
+  const JobId waiting = home.came("waiting", 1);
+  home.came("estimated", 77, seconds(77));
+  const Draws draws = home.play(waiting);
+  CHECK(draws.knows);
   std::vector<double> whole, rest;
-  for (std::uint32_t sample = 0; sample < 8; ++sample) {
-    const FutureSampler::Which which{sample, 8, 5};
-    const RolloutFuture future = home.sampler.draw(home.view(), hours(2), 10, which);
+  for (std::size_t i = 0; i < kFutures; ++i) {
+    const RolloutFuture& future = draws.drawn[i];
     REQUIRE(future.waiting_s.size() == 2);
     REQUIRE(future.running_s.size() == 1);
     CHECK(future.waiting_s[1] == 77);
@@ -92,34 +102,49 @@ TEST_CASE("futures are drawn from how long jobs ran and from who came") {
       CHECK(arrival.after >= last);
       CHECK(arrival.after <= hours(2));
       CHECK(arrival.spec.workers == 1);
-      CHECK(arrival.work_s >= 100);
-      CHECK(arrival.work_s <= 3200);
+      CHECK(arrival.work_s > 0);
+      CHECK(arrival.work_s < 10'000);
       last = arrival.after;
     }
-    const RolloutFuture again = home.sampler.draw(home.view(), hours(2), 10, which);
-    CHECK(again.waiting_s == future.waiting_s);
-    CHECK(again.arrivals.size() == future.arrivals.size());
+    CHECK(draws.again[i].waiting_s == future.waiting_s);
+    CHECK(draws.again[i].running_s == future.running_s);
+    CHECK(draws.again[i].arrivals.size() == future.arrivals.size());
   }
-  // One of each eighth of the past.
+  // One of each eighth of the past, which went from 100 to 3200.
   std::sort(whole.begin(), whole.end());
   std::sort(rest.begin(), rest.end());
-  for (int i = 0; i < 8; ++i) {
-    CHECK(whole[static_cast<std::size_t>(i)] > 400 * i);
-    CHECK(whole[static_cast<std::size_t>(i)] <= 400 * (i + 1));
-    CHECK(rest[static_cast<std::size_t>(i)] > 200 * i - 1);
-    CHECK(rest[static_cast<std::size_t>(i)] <= 200 * (i + 1));
+  CHECK(whole.front() < 600);
+  CHECK(whole[3] > 900);
+  CHECK(whole[3] < 2400);
+  CHECK(whole.back() > 2400);
+  CHECK(rest.front() < 600);
+  CHECK(rest.back() > 900);
+}
+
+TEST_CASE("what the same people ran before says more than others do") {
+  Home home;
+  home.came("base", 1e8);  // somebody always runs, so that every end is seen
+  for (int i = 0; i < 80; ++i) {
+    home.ran("short", 10);
+    home.at_s += 5'000;
+    home.ran("long", 5'000);
+    home.at_s += 5'000;
+  }
+  const JobId first = home.came("short", 1);
+  home.came("long", 1);
+  const Draws draws = home.play(first);
+  for (const RolloutFuture& future : draws.drawn) {
+    REQUIRE(future.waiting_s.size() == 2);
+    CHECK(future.waiting_s[0] < 50);
+    CHECK(future.waiting_s[1] > 1'000);
   }
 }
 
-TEST_CASE("jobs of about the same size say more than others do") {
+TEST_CASE("without a past nothing is known") {
   Home home;
-  for (int i = 0; i < 40; ++i) home.ran(i % 2 == 0 ? 1 : 8, seconds(i % 2 == 0 ? 10 : 5000));
-  home.waiting = {home.job(1), home.job(8), home.job(32)};
-  const RolloutFuture future = home.sampler.draw(home.view(), hours(0), 0, {});
-  CHECK(future.waiting_s[0] == 10);
-  CHECK(future.waiting_s[1] == 5000);
-  CHECK((future.waiting_s[2] == 10 || future.waiting_s[2] == 5000));
-  CHECK(future.arrivals.empty());
+  const JobId first = home.came("a", 1);
+  home.came("b", 1);
+  CHECK_FALSE(home.play(first).knows);
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ std::size_t SearchChooser::choose(const Choice& choice) {
 
 bool SearchChooser::worth_it(const Choice& choice, std::size_t base) const {
   if (choice.options.size() < 2 || options_.candidates < 2) return false;
-  if (!known_ && !sampler_.knows()) return false;
+  if (!known_ && !(sampler_.knows() && choice.remaining.draws())) return false;
   const Candidate* where = choice.options[base];
   const bool undisturbed = where != nullptr && !where->shares() && where->slowdown <= 0;
   return !undisturbed || choice.view.waiting.size() > 1;
@@ -79,9 +79,10 @@ bool SearchChooser::worth_it(const Choice& choice, std::size_t base) const {
 void SearchChooser::shortlist(const Choice& choice, std::size_t base) {
   listed_.clear();
   for (std::size_t i = 0; i < choice.options.size(); ++i) {
-    if (i != base) listed_.push_back({i});
+    const double behind = double{choice.scores[base]} - double{choice.scores[i]};
+    if (i != base && behind <= options_.margin) listed_.push_back({i});
   }
-  // Waiting is always among them.
+  // Waiting comes first.
   std::stable_sort(listed_.begin(), listed_.end(), [&](const Option& a, const Option& b) {
     const bool waits = choice.options[a.index] == nullptr,
                other = choice.options[b.index] == nullptr;
@@ -92,6 +93,7 @@ void SearchChooser::shortlist(const Choice& choice, std::size_t base) {
 
 std::size_t SearchChooser::search(const Choice& choice, std::size_t base) {
   shortlist(choice, base);
+  if (listed_.empty()) return base;
   const Candidate* first = choice.options[listed_.front().index];
   const Placement rival = first == nullptr ? choice.options[base]->placement : first->placement;
   const auto refused = refused_.find(choice.job.order);
@@ -145,7 +147,7 @@ double SearchChooser::cost(const Choice& choice, std::size_t index, const Rollou
   if (play_) {
     result = rollout_.run(start, made_, *play_());
   } else {
-    QuickLif policy(*pairs_);
+    QuickLif policy(*pairs_, options_.order);
     result = rollout_.run(start, made_, policy);
   }
   made_.pop_back();
@@ -166,11 +168,24 @@ const RolloutStart& SearchChooser::start_of(const Choice& choice, std::size_t sa
   const auto guess = [&] {
     const FutureSampler::Which which{static_cast<std::uint32_t>(sample), options_.samples,
                                      mix64(kSalt + calls_)};
-    return sampler_.draw(*view_, options_.horizon, options_.arrivals, which);
+    return sampler_.draw(choice, options_.horizon, options_.arrivals, which);
   };
-  start = std::make_unique<RolloutStart>(
-      *view_, known_ ? known_->at(choice, options_.arrivals) : guess(), world);
+  RolloutFuture future = known_ ? known_->at(choice, options_.arrivals) : guess();
+  if (!play_ && options_.order == PlacementOrder::forecast) expect(choice, future);
+  start = std::make_unique<RolloutStart>(*view_, std::move(future), world);
   return *start;
+}
+
+void SearchChooser::expect(const Choice& choice, RolloutFuture& future) {
+  const Instant now = choice.view.now;
+  for (const JobView& job : choice.view.waiting)
+    future.expected_s.push_back(choice.remaining.left(job, now));
+  for (RolloutArrival& arrival : future.arrivals) {
+    JobView job;
+    job.spec = &arrival.spec;
+    job.submitted = now;
+    arrival.spec.duration = from_seconds(choice.remaining.left(job, now));
+  }
 }
 
 }  // namespace starling

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,9 +24,12 @@ struct SearchOptions {
   std::uint64_t events = 40'000;
   Duration horizon = std::chrono::hours(4);  ///< in which jobs come; then everything is drained
   std::uint32_t arrivals = 64;               ///< of a future, at most
-  double errors = 2;  ///< standard errors by which a gain must differ from nothing
+  PlacementOrder order = PlacementOrder::arrival;  ///< of the base, and so of roll-outs
+  /// Options whose scores are further below the base's are not played: the base is sure of itself.
+  double margin = std::numeric_limits<double>::infinity();
+  double errors = 1;  ///< standard errors by which a gain must differ from nothing
   /// A job whose best alternative was played out and refused is not searched for again so soon.
-  Duration again = std::chrono::minutes(10);
+  Duration again = std::chrono::hours(1);
 };
 
 /// Makes decisions by playing the best few options forward over several guessed futures, the same
@@ -62,6 +66,8 @@ class SearchChooser final : public Chooser {
   void shortlist(const Choice& choice, std::size_t base);
   [[nodiscard]] std::size_t search(const Choice& choice, std::size_t base);
   [[nodiscard]] double cost(const Choice& choice, std::size_t index, const RolloutStart& start);
+  /// Tells roll-outs what the base expects of how long jobs take.
+  static void expect(const Choice& choice, RolloutFuture& future);
   const RolloutStart& start_of(const Choice& choice, std::size_t sample);
   void forget_gone(const View& view);
 

@@ -1,6 +1,7 @@
 #include "gnn/search_policy.h"
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -80,38 +81,48 @@ constexpr double kThreshold = 0.3;  // of base lif
 struct BaseOptions {
   explicit BaseOptions(OptionReader& reader)
       : queue(read_queue_options(reader, QueueDefault::skip)),
-        name(reader.choice("base", {"lif", "marl"})),
-        weights(reader.file("weights")) {}
+        name(reader.choice("base", {"marl", "lif"})),
+        weights(reader.file("weights")),
+        order(read_placement_order(reader, PlacementOrder::forecast)) {}
   QueueOptions queue;
   std::string name, weights;
+  PlacementOrder order;
 };
 constexpr const char* kBaseHelp =
-    "queue=skip|strict, fit=node|count, base=lif|marl (lif: with threshold 0.3), weights=FILE (of "
-    "base marl), ";
+    "queue=skip|strict, fit=node|count, base=marl|lif (lif: with threshold 0.3), weights=FILE (of "
+    "base marl), order=forecast|arrival (who is asked about first), ";
 
 /// Search<Base>(options, what makes the base, more...), over the base that is asked for.
 template <template <class> class Search, class... More>
 Result<std::unique_ptr<Policy>> over(const PolicyFacts& facts, const BaseOptions& base,
-                                     const SearchOptions& options, const More&... more) {
+                                     SearchOptions options, const More&... more) {
   const QueueOptions queue = base.queue;
+  const PlacementOrder order = options.order = base.order;
   if (base.name == "lif") {
     if (!base.weights.empty()) {
-      return Error{Errc::invalid, "policy '" + std::string(facts.name) +
-                                      "': option weights is of base=marl; give that too, or leave "
-                                      "it out"};
+      return Error{Errc::invalid,
+                   "policy '" + std::string(facts.name) +
+                       "': option weights is of base=marl; leave it out, or the base"};
     }
     return std::unique_ptr<Policy>(std::make_unique<Search<LifChoices>>(
-        options, [&facts, queue] { return std::make_unique<LifChoices>(facts, queue, kThreshold); },
+        options,
+        [&facts, queue, order] {
+          return std::make_unique<LifChoices>(facts, queue, kThreshold, order);
+        },
         more...));
   }
   auto net = read_policy_net(base.weights, "marl");
   if (!net) return net.error();
   return std::unique_ptr<Policy>(std::make_unique<Search<Marl>>(
       options,
-      [&facts, queue, net = std::move(net).value()] {
-        return std::make_unique<Marl>(facts, queue, PolicyNet(net), order_of(net));
+      [&facts, queue, order, net = std::move(net).value()] {
+        return std::make_unique<Marl>(facts, queue, PolicyNet(net), order);
       },
       more...));
+}
+
+Duration read_again(OptionReader& reader) {
+  return std::chrono::minutes(static_cast<int>(reader.number("again", 60, 0, 10'080)));
 }
 
 Result<std::unique_ptr<Policy>> make(const PolicyOptions& given) {
@@ -126,6 +137,9 @@ Result<std::unique_ptr<Policy>> make(const PolicyOptions& given) {
   options.horizon = std::chrono::minutes(whole("minutes", 240, 5, 10080));
   options.arrivals = whole("arrivals", options.arrivals, 0, 1000);
   options.errors = reader.number("errors", options.errors, 0, 10);
+  constexpr double kAnything = std::numeric_limits<double>::infinity();
+  options.margin = reader.number("margin", base.name == "marl" ? 0.5 : kAnything, 0, kAnything);
+  options.again = read_again(reader);
   const double budget = reader.number("budget", 0, 0, 3.6e6);
   options.events = whole("events", static_cast<double>(options.events), 100, 1e9);
   if (budget > 0) options.events = static_cast<std::uint64_t>(budget * kEventsPerMs) + 1;
@@ -139,7 +153,7 @@ Result<std::unique_ptr<Policy>> make_clairvoyant(const PolicyOptions& given) {
   SearchOptions options;
   options.candidates = static_cast<std::uint32_t>(reader.number("candidates", 6, 2, 64));
   options.arrivals = static_cast<std::uint32_t>(reader.number("arrivals", 60, 0, 100'000));
-  options.again = std::chrono::minutes(static_cast<int>(reader.number("again", 10, 0, 10'080)));
+  options.again = read_again(reader);
   options.events = ~0ULL >> 1U;
   const bool quick = reader.choice("rollouts", {"quick", "base"}) == "quick";
   if (const Status status = reader.status(); !status) return status.error();
@@ -153,11 +167,13 @@ void add_marl_search(PolicyRegistry& registry) {
       kFacts, make,
       kBaseHelp +
           std::string(
-              "samples=N (futures, 12), candidates=K (options, 3), "
-              "minutes=M (in which jobs come, 240), arrivals=N (of a future, 64), errors=E "
-              "(standard "
-              "errors that a gain must exceed, 2), events=N (of all roll-outs of a decision, "
-              "40000), budget=MS (the same as time, at 25 events a ms)"));
+              "samples=N (futures, 12), candidates=K (options, 3), margin=S (by which the score of "
+              "an option may be below the base's; 0.5 of base marl), minutes=M (in which jobs "
+              "come, "
+              "240), arrivals=N (of a future, 64), errors=E (standard errors that a gain must "
+              "exceed, 1), again=MINUTES (that a refused job is not searched for again, 60), "
+              "events=N (of all roll-outs of a decision, 40000), budget=MS (the same as time, at "
+              "25 events a ms)"));
 }
 
 void add_clairvoyant(PolicyRegistry& registry) {
@@ -167,7 +183,7 @@ void add_clairvoyant(PolicyRegistry& registry) {
           std::string(
               "candidates=K (options, waiting among them, 6), "
               "arrivals=N (jobs to come that a roll-out plays, 60), again=MINUTES (that a refused "
-              "job is not searched for again, 10), rollouts=quick|base (quick: a simpler lif, "
+              "job is not searched for again, 60), rollouts=quick|base (quick: a simpler lif, "
               "several times as fast)"));
 }
 

@@ -81,6 +81,12 @@ TEST_CASE("search waits where the rule would share, if that is shorter, and only
   CHECK(chooser.counts().searches <= 2 * chooser.counts().changed);
   CHECK(chooser.counts().rollouts > 0);
 
+  SearchChooser sure({.samples = 3, .arrivals = 0, .margin = 0});
+  LifChoices settled(kFacts, {}, 0.3);
+  settled.set_chooser(&sure);
+  CHECK(play(topology, speed, moments(), settled) == without);
+  CHECK(sure.counts().rollouts == 0);
+
   SearchChooser again({.samples = 3, .arrivals = 0});
   LifChoices repeated(kFacts, {}, 0.3);
   repeated.set_chooser(&again);
@@ -118,6 +124,24 @@ TEST_CASE("without a chooser the choices are those of lif; the quick rule comes 
   CHECK(close > 0.85 * expected);
   QuickLif second(pairs);
   CHECK(play(topology, *speed, future, second) == close);
+}
+
+TEST_CASE("the quick rule asks by expected GPU time if it is told to") {
+  const Topology topology = generate_flat({.servers = 1, .gpus_per_server = 1}).value();
+  const auto speed = make_flat_speed();
+  const Occupancy empty(topology, {0, 1}, 1);
+  RolloutFuture future;
+  for (const double work_s : {100, 3000, 50, 1000}) {
+    future.arrivals.push_back(arrival(future.arrivals.size() + 1, 0, work_s));
+  }
+  const auto cost = [&](PlacementOrder order) {
+    PairTable pairs(topology, *speed);
+    QuickLif quick(pairs, order);
+    const View view{topology, empty, {}, {}, {}, *speed, Instant{}, {}};
+    return Rollout().run(RolloutStart(view, future), {}, quick).cost_s;
+  };
+  CHECK(cost(PlacementOrder::arrival) == doctest::Approx(100 + 3100 + 3150 + 4150));
+  CHECK(cost(PlacementOrder::forecast) == doctest::Approx(50 + 150 + 1150 + 4150));
 }
 
 // Nothing runs yet when it is asked.
@@ -185,16 +209,16 @@ TEST_CASE("options of marl-search are checked") {
   PolicyRegistry registry = make_policy_registry();
   add_gnn_policies(registry);
   CHECK(registry.make("marl-search").ok());
-  CHECK(registry.make("marl-search:base=lif,samples=8,candidates=4,errors=2,budget=50").ok());
+  CHECK(registry
+            .make("marl-search:base=lif,samples=8,candidates=4,errors=2,margin=1,again=5,budget=50")
+            .ok());
   CHECK_FALSE(registry.make("marl-search:samples=1").ok());
   CHECK_FALSE(registry.make("marl-search:base=none").ok());
   CHECK_FALSE(registry.make("marl-search:speed=1").ok());
-  for (const char* text : {"marl-search:base=lif,weights=x", "marl-search:weights=x"}) {
-    const auto made = registry.make(text);
-    REQUIRE_FALSE(made.ok());
-    CHECK(made.error().message ==
-          "policy 'marl-search': option weights is of base=marl; give that too, or leave it out");
-  }
+  const auto made = registry.make("marl-search:base=lif,weights=x");
+  REQUIRE_FALSE(made.ok());
+  CHECK(made.error().message ==
+        "policy 'marl-search': option weights is of base=marl; leave it out, or the base");
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace starling {
 
 std::vector<Decision> PlacementPolicy::decide(const View& view, const Trigger& trigger, Rng& rng) {
   candidates_.sync(view, facts().shares_gpus);
-  if (follow_) remaining_.follow(candidates_.residents());
+  if (follow_) remaining_.follow(candidates_.residents(), view.now);
   if (pickiness()) elsewhere_.begin(view);
   given_ = 0;
   return QueuePolicy::decide(view, trigger, rng);

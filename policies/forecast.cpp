@@ -4,11 +4,20 @@
 #include <cmath>
 
 namespace starling {
+namespace {
 
-void Forecast::follow(std::span<const Residents::Move> moves) {
+constexpr std::size_t kFew = 8;  // too few to stand for a job that has outlived most
+
+}  // namespace
+
+void Forecast::follow(std::span<const Residents::Move> moves, Instant now) {
   for (const Residents::Move& move : moves) {
     const bool ran = move.ended && move.worked;
-    if (ran) all_.add(move.work_s);
+    if (ran) {
+      const double expected = left(move.kin, move.submitted, 0, now, move.order);
+      misses_[has_kin(move.kin) ? 1 : 0].add(move.work_s / expected);
+      all_.add(move.work_s);
+    }
     if (!by_kin_) continue;
     Kin& kin = kins_[move.kin];
     kin.touched = ++moves_;
@@ -39,6 +48,23 @@ double Forecast::of_all(double attained) const {
   if (attained <= 0 && !all_.knows()) return kUnknown_s;
   const double left = all_.knows() ? all_.median_left(attained) : 0;
   return left > 0 ? left : std::max(attained, kLeast_s);
+}
+
+bool Forecast::has_kin(std::uint64_t kin) const {
+  const auto at = kins_.find(kin);
+  return at != kins_.end() && !at->second.ended.empty();
+}
+
+double Forecast::draw(std::uint64_t kin, Instant submitted, double attained, Instant now, double u,
+                      std::uint64_t order) const {
+  const double expected = left(kin, submitted, 0, now, order);
+  const std::size_t like = has_kin(kin) ? 1 : 0;
+  for (const std::size_t which : {like, 1 - like}) {
+    const ServiceHistory& misses = misses_[which];
+    if (misses.above(attained / expected) >= kFew)
+      return expected * misses.left(attained / expected, u);
+  }
+  return std::max(attained, kLeast_s) * -std::log1p(-u);
 }
 
 double Forecast::left(std::uint64_t kin, Instant submitted, double attained, Instant now,

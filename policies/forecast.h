@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -31,11 +32,17 @@ class Forecast {
   /// `by_kin`: otherwise the median of all is all that counts.
   explicit Forecast(bool by_kin) : by_kin_(by_kin) {}
 
-  void follow(std::span<const Residents::Move> moves);
+  void follow(std::span<const Residents::Move> moves, Instant now);
   /// Seconds at speed 1 that a job still takes after `attained` of them. `order`: its own, if it
   /// runs, for nobody is kin of himself.
   [[nodiscard]] double left(std::uint64_t kin, Instant submitted, double attained, Instant now,
                             std::uint64_t order = ~0ULL) const;
+  /// Quantile `u`, in [0, 1), of what left() is one figure of: what was expected of the whole job,
+  /// times how wrong that was of others that took longer than it has so far.
+  [[nodiscard]] double draw(std::uint64_t kin, Instant submitted, double attained, Instant now,
+                            double u, std::uint64_t order = ~0ULL) const;
+  /// Enough jobs have ended to draw from.
+  [[nodiscard]] bool draws() const noexcept { return all_.knows(); }
   [[nodiscard]] std::size_t kins() const noexcept { return kins_.size(); }
 
  private:
@@ -54,11 +61,13 @@ class Forecast {
     std::map<std::uint64_t, Running> running;  ///< by order
     std::uint64_t touched = 0;
   };
+  [[nodiscard]] bool has_kin(std::uint64_t kin) const;
   void forget_some();
   [[nodiscard]] double of_all(double attained) const;
 
   bool by_kin_;
   ServiceHistory all_;
+  std::array<ServiceHistory, 2> misses_;  ///< total / expected, of jobs without and with kin
   std::unordered_map<std::uint64_t, Kin> kins_;
   std::uint64_t moves_ = 0;
 };

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <vector>
+
 #include "policies/registry.h"
 #include "policies/remaining_times.h"
 #include "topology/generate.h"
@@ -23,14 +26,14 @@ struct Past {
     move.order = ++order;
     move.kin = kin;
     move.submitted = move.since = at(submitted);
-    forecast.follow({&move, 1});
+    forecast.follow({&move, 1}, at(0));
     return move;
   }
   void left(Residents::Move move, double work_s, bool worked = true) {
     move.ended = true;
     move.worked = worked;
     move.work_s = work_s;
-    forecast.follow({&move, 1});
+    forecast.follow({&move, 1}, at(0));
   }
   void ran(std::uint64_t kin, double submitted, double work_s) {
     left(came(kin, submitted), work_s);
@@ -97,8 +100,41 @@ TEST_CASE("what a job did before it lost its place is not its length") {
   for (int i = 0; i < 8; ++i) lost.push_back(past.came(1, 0));
   for (const Residents::Move& move : lost) past.left(move, 60);
   CHECK(past.forecast.left(1, at(0), 0, at(60)) < 2'000);
-  for (const Residents::Move& move : lost) past.forecast.follow({&move, 1});  // they start again
+  for (const Residents::Move& move : lost)
+    past.forecast.follow({&move, 1}, at(60));  // they start again
   CHECK(past.forecast.left(1, at(0), 0, at(60)) > 30'000);
+}
+
+TEST_CASE("what a job may take is drawn from what is expected and how wrong that was") {
+  Past past;
+  CHECK_FALSE(past.forecast.draws());
+  // Half of each user's jobs take 1.5 times what the other half takes.
+  for (int i = 0; i < 40; ++i) past.ran(1, 0, i % 2 == 0 ? 1'000 : 1'500);
+  for (int i = 0; i < 40; ++i) past.ran(2, 0, i % 2 == 0 ? 10 : 15);
+  CHECK(past.forecast.draws());
+  const auto draw = [&](std::uint64_t kin, double attained, double u) {
+    return past.forecast.draw(kin, at(0), attained, at(0), u);
+  };
+  CHECK(draw(1, 0, 0.3) == doctest::Approx(1'000).epsilon(0.1));
+  CHECK(draw(1, 0, 0.7) == doctest::Approx(1'500).epsilon(0.1));
+  CHECK(draw(2, 0, 0.3) == doctest::Approx(10).epsilon(0.1));
+  CHECK(draw(2, 0, 0.7) == doctest::Approx(15).epsilon(0.1));
+  // Who has run for longer than half of them is one of the others.
+  CHECK(draw(1, 1'200, 0.3) == doctest::Approx(300).epsilon(0.2));
+  CHECK(draw(2, 12, 0.7) == doctest::Approx(3).epsilon(0.2));
+  // Beyond all of them: as long again, more or less.
+  CHECK(draw(2, 1e6, 0.5) == doctest::Approx(1e6 * std::log(2)));
+}
+
+TEST_CASE("of jobs without kin it is drawn from how wrong that was of such") {
+  Past past;
+  for (std::uint64_t i = 0; i < 100; ++i) past.ran(1'000 + i, 0, i % 2 == 0 ? 60 : 6'000);
+  for (int i = 0; i < 100; ++i) past.ran(1, 0, 600);
+  std::vector<double> drawn;
+  for (const double u : {0.2, 0.8}) drawn.push_back(past.forecast.draw(7, at(0), 0, at(0), u));
+  CHECK(drawn[1] > 20 * drawn[0]);
+  CHECK(past.forecast.draw(1, at(0), 0, at(0), 0.8) <
+        3 * past.forecast.draw(1, at(0), 0, at(0), 0.2));
 }
 
 TEST_CASE("jobs of less than a second are forecast, too") {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/check.h"
+
 namespace starling {
 
 void ServiceHistory::add(double total) {
@@ -33,6 +35,18 @@ double ServiceHistory::index(double attained, double d) const {
   const double use = (sums_[over] - sums_[alive]) - finish * attained +
                      (over < sorted_.size() ? static_cast<double>(sorted_.size() - over) * d : 0);
   return use > 0 ? finish / use : 0;
+}
+
+std::size_t ServiceHistory::above(double attained) const {
+  return static_cast<std::size_t>(sorted_.end() -
+                                  std::upper_bound(sorted_.begin(), sorted_.end(), attained));
+}
+
+double ServiceHistory::left(double attained, double u) const {
+  const std::size_t longer = above(attained);
+  STARLING_CHECK(longer > 0 && u >= 0 && u < 1);
+  const auto which = static_cast<std::size_t>(u * static_cast<double>(longer));
+  return sorted_[sorted_.size() - longer + which] - attained;
 }
 
 double ServiceHistory::median_left(double attained) const {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 namespace starling {
@@ -20,8 +19,12 @@ class ServiceHistory {
   /// P(S - a <= d | S > a) / E[min(S - a, d) | S > a]: chance per GPU-second to finish if it may
   /// use `d` more (Tiresias, NSDI'19). 0 where no past job had more than `attained`.
   [[nodiscard]] double index(double attained, double d) const;
-  /// What half of those past jobs that had more than `attained` still used from there on; 0 where
-  /// there are none.
+  /// How many past jobs had more than that.
+  [[nodiscard]] std::size_t above(double attained) const;
+  /// What those that had more still used from there on, at quantile `u` in [0, 1); there must be
+  /// some.
+  [[nodiscard]] double left(double attained, double u) const;
+  /// What half of them still used; 0 where there are none.
   [[nodiscard]] double median_left(double attained) const;
 
  private:

@@ -25,6 +25,17 @@ TEST_CASE("half the jobs are short: the index falls once a job has outlived them
   CHECK(history.index(1000, 1e9) == 0);
 }
 
+TEST_CASE("what is left is that of those that had more") {
+  ServiceHistory history;
+  for (int i = 10; i >= 1; --i) history.add(i);
+  CHECK(history.above(5) == 5);
+  CHECK(history.left(5, 0) == 1);
+  CHECK(history.left(5, 0.99) == 5);
+  CHECK(history.left(0, 0.5) == 6);
+  CHECK(history.median_left(5) == 3);
+  CHECK(history.median_left(10) == 0);
+}
+
 TEST_CASE("old totals are forgotten") {
   ServiceHistory history;
   for (std::size_t i = 0; i < ServiceHistory::kWindow; ++i) history.add(10);

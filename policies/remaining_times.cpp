@@ -7,20 +7,38 @@ namespace {
 
 constexpr double kOverrun = 0.05;  // of its work so far, for a job beyond its estimate
 
+double of_estimate(Duration estimate, double done) {
+  return std::max(seconds(estimate) - done, kOverrun * done);
+}
+
+double done_by(const Resident& job, Instant now) {
+  return job.work_s + seconds(now - job.work_at) * (job.speed > 0 ? job.speed : 1);
+}
+
 }  // namespace
 
 double RemainingTimes::left(const Resident& job, Instant now) const {
-  const double work = job.work_s + seconds(now - job.work_at) * (job.speed > 0 ? job.speed : 1);
-  if (job.estimate <= Duration::zero()) return forecast_.left(job.kin, job.submitted, work, now, job.order);
-  return std::max(seconds(job.estimate) - work, kOverrun * work);
+  const double done = done_by(job, now);
+  if (job.estimate > Duration::zero()) return of_estimate(job.estimate, done);
+  return forecast_.left(job.kin, job.submitted, done, now, job.order);
 }
 
 double RemainingTimes::left(const JobView& job, Instant now) const {
-  const double served = seconds(job.served);
-  if (job.spec->duration > Duration::zero()) {
-    return std::max(seconds(job.spec->duration) - served, kOverrun * served);
-  }
-  return forecast_.left(kin_of(*job.spec), job.submitted, served, now);
+  const double done = seconds(job.served);
+  if (job.spec->duration > Duration::zero()) return of_estimate(job.spec->duration, done);
+  return forecast_.left(kin_of(*job.spec), job.submitted, done, now);
+}
+
+double RemainingTimes::draw(const Resident& job, Instant now, double u) const {
+  const double done = done_by(job, now);
+  if (job.estimate > Duration::zero()) return of_estimate(job.estimate, done);
+  return forecast_.draw(job.kin, job.submitted, done, now, u, job.order);
+}
+
+double RemainingTimes::draw(const JobView& job, Instant now, double u) const {
+  const double done = seconds(job.served);
+  if (job.spec->duration > Duration::zero()) return of_estimate(job.spec->duration, done);
+  return forecast_.draw(kin_of(*job.spec), job.submitted, done, now, u);
 }
 
 }  // namespace starling

@@ -11,11 +11,17 @@ class RemainingTimes {
   explicit RemainingTimes(bool by_kin) : forecast_(by_kin) {}
 
   /// In every decide(), before left().
-  void follow(Residents& residents) { forecast_.follow(residents.take_moves()); }
+  void follow(Residents& residents, Instant now) { forecast_.follow(residents.take_moves(), now); }
   /// Seconds at speed 1 that the job still takes.
   [[nodiscard]] double left(const Resident& job, Instant now) const;
   /// The same of a waiting job.
   [[nodiscard]] double left(const JobView& job, Instant now) const;
+  /// Quantile `u`, in [0, 1), of what left() is one figure of; users' estimates are taken at their
+  /// word.
+  [[nodiscard]] double draw(const Resident& job, Instant now, double u) const;
+  [[nodiscard]] double draw(const JobView& job, Instant now, double u) const;
+  /// Enough is known to draw from.
+  [[nodiscard]] bool draws() const noexcept { return forecast_.draws(); }
 
  private:
   Forecast forecast_;
