@@ -1,7 +1,6 @@
 #include "gnn/quick_lif.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "base/hash.h"
@@ -16,6 +15,7 @@ constexpr PolicyFacts kFacts{.name = "quick-lif",
                              .family = Family::placement,
                              .needs_running = true,
                              .shares_gpus = true};
+constexpr double kThreshold = 0.3;
 constexpr double kForever = 1e30;
 constexpr std::uint32_t kServersTried = 32;
 constexpr double kNothing = 1e-9;  // less is rounding
@@ -38,46 +38,42 @@ std::vector<Decision> QuickLif::decide(const View& view, const Trigger&, Rng&) {
   std::vector<Decision> out;
   residents_.sync(view);
   free_.sync(view.gpus);
-  follow_queue(view);
-  take_turns();
-  for (const std::uint32_t i : turns_) {
-    Look& look = looks_[queue_[i].look];
+  line_up(view);
+  for (Waiting& turn : queue_) {
+    Look& look = looks_[turn.look];
     const std::uint64_t version = residents_.version() + free_.version();
-    const JobView& job = view.waiting[i];
-    if (look.refused == version || job.blocked) continue;
+    if (look.refused == version) continue;
+    const auto job = std::ranges::lower_bound(view.waiting, turn.order, {}, &JobView::order);
+    turn.gone = job == view.waiting.end() || job->order != turn.order;  // it has started
+    if (turn.gone || job->blocked) continue;
     auto placement = place(view, look);
     if (!placement) {
       look.refused = version;
       continue;
     }
     free_.take(*placement);
-    residents_.add(job, *placement, view.now);
-    out.emplace_back(Start{job.spec->id, std::move(*placement)});
+    residents_.add(*job, *placement, view.now);
+    out.emplace_back(Start{job->spec->id, std::move(*placement)});
   }
+  std::erase_if(queue_, [](const Waiting& turn) { return turn.gone; });
   return out;
 }
 
-// View::waiting with the looks: most were there before.
-void QuickLif::follow_queue(const View& view) {
-  next_.clear();
-  auto known = queue_.begin();
-  for (const JobView& job : view.waiting) {
-    while (known != queue_.end() && known->order < job.order) ++known;
-    if (known != queue_.end() && known->order == job.order) {
-      next_.push_back(*known);
-    } else {
-      next_.push_back(
-          {job.order, look_of(view, *job.spec), seconds(job.spec->duration) * job.spec->gpus()});
-    }
+// Those of View::waiting that are new: they come at its end.
+void QuickLif::line_up(const View& view) {
+  const std::uint64_t from = next_;
+  for (auto job = view.waiting.rbegin(); job != view.waiting.rend() && job->order >= from; ++job) {
+    next_ = std::max(next_, job->order + 1);
+    Waiting turn;
+    if (order_ == PlacementOrder::forecast)
+      turn.area = std::max(0.0, seconds(job->spec->duration - job->served)) * job->spec->gpus();
+    turn.order = job->order;
+    turn.look = look_of(view, *job->spec);
+    const auto before = [](const Waiting& a, const Waiting& b) {
+      return std::pair(a.area, a.order) < std::pair(b.area, b.order);
+    };
+    queue_.insert(std::ranges::upper_bound(queue_, turn, before), turn);
   }
-  queue_.swap(next_);
-}
-
-void QuickLif::take_turns() {
-  turns_.resize(queue_.size());
-  std::iota(turns_.begin(), turns_.end(), 0U);
-  if (order_ == PlacementOrder::arrival) return;
-  std::ranges::sort(turns_, {}, [this](std::uint32_t i) { return std::pair(queue_[i].area, i); });
 }
 
 std::uint32_t QuickLif::look_of(const View& view, const JobSpec& spec) {
@@ -105,7 +101,7 @@ std::uint32_t QuickLif::look_of(const View& view, const JobSpec& spec) {
 
 std::optional<Placement> QuickLif::place(const View& view, Look& look) {
   const bool picky = residents_.count() > 0;
-  const double least = picky ? threshold_ * look.gpus * look.alone : 0;
+  const double least = picky ? kThreshold * look.gpus * look.alone : 0;
   Place best{kForever, {}, Residents::kNone};
   try_free(view, look, least, best);
   if (best.slowdown > kNothing) {

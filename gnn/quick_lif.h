@@ -51,9 +51,8 @@ class PairTable {
 /// other's host counts only for itself on free GPUs. One partition, one run; knows no neighbours.
 class QuickLif final : public Policy {
  public:
-  explicit QuickLif(PairTable& pairs, PlacementOrder order = PlacementOrder::arrival,
-                    double threshold = 0.3)
-      : pairs_(pairs), order_(order), threshold_(threshold), residents_(false) {}
+  explicit QuickLif(PairTable& pairs, PlacementOrder order = PlacementOrder::arrival)
+      : pairs_(pairs), order_(order), residents_(false) {}
   [[nodiscard]] const PolicyFacts& facts() const noexcept override;
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                              Rng& rng) override;
@@ -69,17 +68,17 @@ class QuickLif final : public Policy {
     std::uint64_t refused = ~0ULL;              // version at which it had no place
   };
   struct Waiting {
+    double area = 0;  // expected GPU seconds; by arrival: 0
     std::uint64_t order = 0;
     std::uint32_t look = 0;
-    double area = 0;  // expected GPU seconds
+    bool gone = false;
   };
   struct Place {
     double slowdown = 0;
     std::optional<Placement> where;
     std::uint32_t beside = Residents::kNone;  // slot; in the place of `where`
   };
-  void follow_queue(const View& view);
-  void take_turns();
+  void line_up(const View& view);
   [[nodiscard]] std::uint32_t look_of(const View& view, const JobSpec& spec);
   [[nodiscard]] std::optional<Placement> place(const View& view, Look& look);
   void try_free(const View& view, const Look& look, double least, Place& best);
@@ -93,13 +92,12 @@ class QuickLif final : public Policy {
 
   PairTable& pairs_;
   PlacementOrder order_;
-  double threshold_;
   Residents residents_;
   FreeServers free_;
   std::vector<Look> looks_;
   std::unordered_map<std::uint64_t, std::uint32_t> look_ids_;
-  std::vector<Waiting> queue_, next_;  // by order
-  std::vector<std::uint32_t> turns_;   // positions in queue_
+  std::vector<Waiting> queue_;  // by area, then by order
+  std::uint64_t next_ = 0;      // orders from here on have not been seen
   Neighbours beside_;
   std::vector<std::uint32_t> slots_;  // of beside_
   struct Join {

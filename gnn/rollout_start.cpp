@@ -32,7 +32,8 @@ RolloutStart::RolloutStart(const View& view, RolloutFuture future, const Rollout
     order = std::max(order, view.waiting[i].order);
     if (view.waiting[i].blocked) continue;
     add(view.waiting[i], future.waiting_s[i], world);
-    if (!future.expected_s.empty()) jobs_.back().spec.duration = from_seconds(future.expected_s[i]);
+    if (future.expected_s.empty()) continue;
+    jobs_.back().spec.duration = from_seconds(future.expected_s[i] + seconds(jobs_.back().served));
   }
   waiting_ = static_cast<std::uint32_t>(jobs_.size());
   for (std::size_t i = 0; i < view.running.size(); ++i) {

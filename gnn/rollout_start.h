@@ -24,7 +24,8 @@ struct RolloutFuture {
   /// Seconds of work left at speed 1, of the jobs of View::waiting and View::running in turn.
   std::vector<double> waiting_s, running_s;
   std::vector<double> starting_s = {};  ///< until running ones work, in turn; empty: they do
-  /// What policies are told that waiting jobs still take, in turn; empty: what users say.
+  /// That policies are told waiting jobs still take, in turn, as if users had said so; empty: what
+  /// they said.
   std::vector<double> expected_s = {};
   std::vector<RolloutArrival> arrivals;  ///< by time
 };

@@ -1,6 +1,7 @@
 #include "gnn/sampled_future.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/check.h"
 #include "base/hash.h"
@@ -38,7 +39,8 @@ RolloutFuture FutureSampler::draw(const Choice& choice, Duration horizon, std::s
     const std::uint64_t mixed = mix64(which.seed ^ mix64(order));
     const auto from = static_cast<std::uint32_t>(mixed >> 32U) % which.of;
     const std::uint32_t step = (mixed & 1U) != 0 ? which.sample : which.of - 1 - which.sample;
-    return ((from + step) % which.of + rng.uniform()) / which.of;
+    const double u = ((from + step) % which.of + rng.uniform()) / which.of;
+    return std::min(u, std::nextafter(1.0, 0.0));  // rounding
   };
   const View& view = choice.view;
   for (const JobView& job : view.waiting)
@@ -66,10 +68,9 @@ void FutureSampler::add_arrivals(const Choice& choice, double horizon_s, std::si
     arrival.after = from_seconds(after_s);
     arrival.spec = came.spec;
     arrival.spec.id = {kDrawn, i};
-    JobView job;
-    job.spec = &came.spec;
-    job.submitted = choice.view.now;
-    arrival.work_s = choice.remaining.draw(job, choice.view.now, rng.uniform());
+    const Instant now = choice.view.now;
+    arrival.work_s =
+        choice.remaining.draw(came.spec, later(now, arrival.after), now, rng.uniform());
     at = (at + 1) % came_.size();
     after_s += came_[at].gap_s;
   }

@@ -81,7 +81,11 @@ TEST_CASE("futures are drawn from how long jobs ran and from who came") {
   Home home;
   for (int i = 0; i < 96; ++i) home.ran(std::to_string(i), 100 * (i % 32 + 1));
   home.at_s += 4000;
-  home.came("running", 3000);
+  home.came("ends first", 100);
+  home.at_s += 1;
+  home.came("running", 3000, seconds(3000));
+  home.at_s += 1;
+  home.came("runs", 3000);
   home.at_s += 1650;
   const JobId waiting = home.came("waiting", 1);
   home.came("estimated", 77, seconds(77));
@@ -91,10 +95,11 @@ TEST_CASE("futures are drawn from how long jobs ran and from who came") {
   for (std::size_t i = 0; i < kFutures; ++i) {
     const RolloutFuture& future = draws.drawn[i];
     REQUIRE(future.waiting_s.size() == 2);
-    REQUIRE(future.running_s.size() == 1);
+    REQUIRE(future.running_s.size() == 2);
     CHECK(future.waiting_s[1] == 77);
+    CHECK(future.running_s[0] == doctest::Approx(3000 - 1651));
     whole.push_back(future.waiting_s[0]);
-    rest.push_back(future.running_s[0]);
+    rest.push_back(future.running_s[1]);
     CHECK(future.arrivals.size() <= 10);
     CHECK_FALSE(future.arrivals.empty());
     Duration last{0};
@@ -108,7 +113,11 @@ TEST_CASE("futures are drawn from how long jobs ran and from who came") {
     }
     CHECK(draws.again[i].waiting_s == future.waiting_s);
     CHECK(draws.again[i].running_s == future.running_s);
-    CHECK(draws.again[i].arrivals.size() == future.arrivals.size());
+    REQUIRE(draws.again[i].arrivals.size() == future.arrivals.size());
+    for (std::size_t k = 0; k < future.arrivals.size(); ++k) {
+      CHECK(draws.again[i].arrivals[k].after == future.arrivals[k].after);
+      CHECK(draws.again[i].arrivals[k].work_s == future.arrivals[k].work_s);
+    }
   }
   // One of each eighth of the past, which went from 100 to 3200.
   std::sort(whole.begin(), whole.end());
@@ -119,6 +128,7 @@ TEST_CASE("futures are drawn from how long jobs ran and from who came") {
   CHECK(whole.back() > 2400);
   CHECK(rest.front() < 600);
   CHECK(rest.back() > 900);
+  CHECK(rest.back() < whole.back());
 }
 
 TEST_CASE("what the same people ran before says more than others do") {

@@ -16,10 +16,9 @@ constexpr std::uint64_t kSalt = 0x5ea5c4;
 
 }  // namespace
 
-void SearchChooser::foresee(const Oracle& oracle, std::function<std::unique_ptr<Policy>()> play) {
+void SearchChooser::foresee(const Oracle& oracle) {
   oracle_ = &oracle;
   known_.emplace(oracle);
-  play_ = std::move(play);
   true_speed_ = make_true_speed(oracle.physics());
   true_memo_.reset();
 }
@@ -30,6 +29,7 @@ void SearchChooser::begin(const View& view) {
   starts_.clear();
   starts_.resize(known_ ? 1 : options_.samples);
   made_.clear();
+  expected_s_.clear();
   ++calls_;
   if (asked_ != &view.speed) {
     asked_ = &view.speed;
@@ -71,6 +71,7 @@ std::size_t SearchChooser::choose(const Choice& choice) {
 bool SearchChooser::worth_it(const Choice& choice, std::size_t base) const {
   if (choice.options.size() < 2 || options_.candidates < 2) return false;
   if (!known_ && !(sampler_.knows() && choice.remaining.draws())) return false;
+  if (choice.destination(base) != nullptr) return false;  // roll-outs know one partition
   const Candidate* where = choice.options[base];
   const bool undisturbed = where != nullptr && !where->shares() && where->slowdown <= 0;
   return !undisturbed || choice.view.waiting.size() > 1;
@@ -80,7 +81,8 @@ void SearchChooser::shortlist(const Choice& choice, std::size_t base) {
   listed_.clear();
   for (std::size_t i = 0; i < choice.options.size(); ++i) {
     const double behind = double{choice.scores[base]} - double{choice.scores[i]};
-    if (i != base && behind <= options_.margin) listed_.push_back({i});
+    if (i == base || behind > options_.margin || choice.destination(i) != nullptr) continue;
+    listed_.push_back({i});
   }
   // Waiting comes first.
   std::stable_sort(listed_.begin(), listed_.end(), [&](const Option& a, const Option& b) {
@@ -143,13 +145,8 @@ double SearchChooser::cost(const Choice& choice, std::size_t index, const Rollou
   const Candidate* where = choice.options[index];
   made_.push_back(
       {choice.job.spec->id, where == nullptr ? std::nullopt : std::optional(where->placement)});
-  RolloutResult result;
-  if (play_) {
-    result = rollout_.run(start, made_, *play_());
-  } else {
-    QuickLif policy(*pairs_, options_.order);
-    result = rollout_.run(start, made_, policy);
-  }
+  QuickLif policy(*pairs_, options_.order);
+  const RolloutResult result = rollout_.run(start, made_, policy);
   made_.pop_back();
   ++counts_.rollouts;
   counts_.events += result.events;
@@ -171,20 +168,21 @@ const RolloutStart& SearchChooser::start_of(const Choice& choice, std::size_t sa
     return sampler_.draw(choice, options_.horizon, options_.arrivals, which);
   };
   RolloutFuture future = known_ ? known_->at(choice, options_.arrivals) : guess();
-  if (!play_ && options_.order == PlacementOrder::forecast) expect(choice, future);
+  if (options_.order == PlacementOrder::forecast) expect(choice, future);
   start = std::make_unique<RolloutStart>(*view_, std::move(future), world);
   return *start;
 }
 
 void SearchChooser::expect(const Choice& choice, RolloutFuture& future) {
   const Instant now = choice.view.now;
-  for (const JobView& job : choice.view.waiting)
-    future.expected_s.push_back(choice.remaining.left(job, now));
+  if (expected_s_.empty()) {
+    for (const JobView& job : choice.view.waiting)
+      expected_s_.push_back(choice.remaining.left(job, now));
+  }
+  future.expected_s = expected_s_;
   for (RolloutArrival& arrival : future.arrivals) {
-    JobView job;
-    job.spec = &arrival.spec;
-    job.submitted = now;
-    arrival.spec.duration = from_seconds(choice.remaining.left(job, now));
+    JobSpec& job = arrival.spec;
+    job.duration = from_seconds(choice.remaining.left(job, later(now, arrival.after), now));
   }
 }
 

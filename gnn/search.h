@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -17,8 +16,10 @@
 namespace starling {
 
 struct SearchOptions {
-  std::uint32_t samples = 12;    ///< futures
-  std::uint32_t candidates = 3;  ///< options played out, the base's choice and waiting among them
+  std::uint32_t samples = 12;  ///< futures
+  /// Options played out: the base's choice, then waiting, then the best others, of those within
+  /// `margin`.
+  std::uint32_t candidates = 3;
   /// Starts, ends and arrivals that all roll-outs of one decision may take; what is known then
   /// decides. Counted, not timed, so that runs repeat.
   std::uint64_t events = 40'000;
@@ -36,14 +37,14 @@ struct SearchOptions {
 /// for all options, under QuickLif. Leaves the base's choice, which is the option with the best
 /// score, only for one whose mean gain over it exceeds `errors` standard errors; an option that
 /// falls behind by as much is dropped early. Where there is nothing to weigh, or no past to guess
-/// from, the base decides. Deterministic. Serves one partition.
+/// from, the base decides; so it does where it gives a job to another partition: the search gives
+/// none away, and keeps none. Deterministic. Serves one partition.
 class SearchChooser final : public Chooser {
  public:
   explicit SearchChooser(const SearchOptions& options) : options_(options) {}
   /// From now on the future is no guess: one roll-out of each option at the world's own speeds,
-  /// under what `play` makes (empty: QuickLif), and the cheapest is taken. The oracle outlives
-  /// this.
-  void foresee(const Oracle& oracle, std::function<std::unique_ptr<Policy>()> play);
+  /// and the cheapest is taken. The oracle outlives this.
+  void foresee(const Oracle& oracle);
   void begin(const View& view) override;
   [[nodiscard]] std::size_t choose(const Choice& choice) override;
 
@@ -67,7 +68,7 @@ class SearchChooser final : public Chooser {
   [[nodiscard]] std::size_t search(const Choice& choice, std::size_t base);
   [[nodiscard]] double cost(const Choice& choice, std::size_t index, const RolloutStart& start);
   /// Tells roll-outs what the base expects of how long jobs take.
-  static void expect(const Choice& choice, RolloutFuture& future);
+  void expect(const Choice& choice, RolloutFuture& future);
   const RolloutStart& start_of(const Choice& choice, std::size_t sample);
   void forget_gone(const View& view);
 
@@ -75,7 +76,6 @@ class SearchChooser final : public Chooser {
   FutureSampler sampler_;
   const Oracle* oracle_ = nullptr;  // null: the future is guessed
   std::optional<TrueFuture> known_;
-  std::function<std::unique_ptr<Policy>()> play_;
   std::unique_ptr<SpeedModel> true_speed_;
   std::optional<SpeedMemo> true_memo_;
   Rollout rollout_;
@@ -85,6 +85,7 @@ class SearchChooser final : public Chooser {
   Instant memo_since_;
   const View* view_ = nullptr;                         // during decide()
   std::vector<std::unique_ptr<RolloutStart>> starts_;  // of this call, by sample
+  std::vector<double> expected_s_;                     // of view_->waiting; empty: not asked yet
   std::vector<FirstDecision> made_;                    // in this call; the last is the one at hand
   std::vector<Option> listed_;
   std::map<std::uint64_t, Refused> refused_;  // by order

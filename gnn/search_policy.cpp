@@ -1,10 +1,11 @@
 #include "gnn/search_policy.h"
 
-#include <functional>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "gnn/lif_choices.h"
 #include "gnn/marl.h"
@@ -39,8 +40,8 @@ constexpr double kEventsPerMs = 25;
 template <class Base>
 class SearchPolicy : public Policy {
  public:
-  using Make = std::function<std::unique_ptr<Base>()>;
-  SearchPolicy(const SearchOptions& options, const Make& make) : chooser_(options), base_(make()) {
+  SearchPolicy(const SearchOptions& options, std::unique_ptr<Base> base)
+      : chooser_(options), base_(std::move(base)) {
     base_->set_chooser(&chooser_);
   }
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return base_->facts(); }
@@ -52,6 +53,10 @@ class SearchPolicy : public Policy {
                                 std::uint32_t gpus_per_worker) override {
     return base_->offer(view, want, gpus_per_worker);
   }
+  [[nodiscard]] std::span<const float> summary() const override { return base_->summary(); }
+  [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
+    return base_->explain(job);
+  }
 
  protected:
   SearchChooser chooser_;
@@ -60,19 +65,11 @@ class SearchPolicy : public Policy {
   std::unique_ptr<Base> base_;
 };
 
-/// Plays forward under the base itself, or, several times as fast, under QuickLif.
 template <class Base>
 class ClairvoyantPolicy final : public SearchPolicy<Base>, public Foresight {
  public:
-  using Make = typename SearchPolicy<Base>::Make;
-  ClairvoyantPolicy(const SearchOptions& options, const Make& make, bool quick)
-      : SearchPolicy<Base>(options, make) {
-    if (!quick) play_ = make;
-  }
-  void foresee(const Oracle& oracle) override { this->chooser_.foresee(oracle, play_); }
-
- private:
-  std::function<std::unique_ptr<Policy>()> play_;
+  using SearchPolicy<Base>::SearchPolicy;
+  void foresee(const Oracle& oracle) override { this->chooser_.foresee(oracle); }
 };
 
 constexpr double kThreshold = 0.3;  // of base lif
@@ -83,42 +80,40 @@ struct BaseOptions {
       : queue(read_queue_options(reader, QueueDefault::skip)),
         name(reader.choice("base", {"marl", "lif"})),
         weights(reader.file("weights")),
-        order(read_placement_order(reader, PlacementOrder::forecast)) {}
+        order(reader.choice("order", {"trained", "forecast", "arrival"})) {}
   QueueOptions queue;
-  std::string name, weights;
-  PlacementOrder order;
+  std::string name, weights, order;
+  [[nodiscard]] PlacementOrder order_or(PlacementOrder trained) const {
+    if (order == "trained") return trained;
+    return order == "forecast" ? PlacementOrder::forecast : PlacementOrder::arrival;
+  }
 };
 constexpr const char* kBaseHelp =
     "queue=skip|strict, fit=node|count, base=marl|lif (lif: with threshold 0.3), weights=FILE (of "
-    "base marl), order=forecast|arrival (who is asked about first), ";
+    "base marl), order=trained|forecast|arrival (who is asked about first, and whether lengths are "
+    "forecast from "
+    "kin; trained: as the weights were, lif by forecast), ";
 
-/// Search<Base>(options, what makes the base, more...), over the base that is asked for.
-template <template <class> class Search, class... More>
-Result<std::unique_ptr<Policy>> over(const PolicyFacts& facts, const BaseOptions& base,
-                                     SearchOptions options, const More&... more) {
-  const QueueOptions queue = base.queue;
-  const PlacementOrder order = options.order = base.order;
-  if (base.name == "lif") {
-    if (!base.weights.empty()) {
+/// Search<Base>(options, base), over the base that is asked for.
+template <template <class> class Search>
+Result<std::unique_ptr<Policy>> over(const PolicyFacts& facts, const BaseOptions& given,
+                                     SearchOptions options) {
+  const auto search = [&]<class Base>(std::unique_ptr<Base> base) {
+    return std::unique_ptr<Policy>(std::make_unique<Search<Base>>(options, std::move(base)));
+  };
+  if (given.name == "lif") {
+    if (!given.weights.empty()) {
       return Error{Errc::invalid,
                    "policy '" + std::string(facts.name) +
                        "': option weights is of base=marl; leave it out, or the base"};
     }
-    return std::unique_ptr<Policy>(std::make_unique<Search<LifChoices>>(
-        options,
-        [&facts, queue, order] {
-          return std::make_unique<LifChoices>(facts, queue, kThreshold, order);
-        },
-        more...));
+    options.order = given.order_or(PlacementOrder::forecast);
+    return search(std::make_unique<LifChoices>(facts, given.queue, kThreshold, options.order));
   }
-  auto net = read_policy_net(base.weights, "marl");
+  auto net = read_policy_net(given.weights, "marl");
   if (!net) return net.error();
-  return std::unique_ptr<Policy>(std::make_unique<Search<Marl>>(
-      options,
-      [&facts, queue, order, net = std::move(net).value()] {
-        return std::make_unique<Marl>(facts, queue, PolicyNet(net), order);
-      },
-      more...));
+  options.order = given.order_or(order_of(net.value()));
+  return search(std::make_unique<Marl>(facts, given.queue, std::move(net).value(), options.order));
 }
 
 Duration read_again(OptionReader& reader) {
@@ -155,9 +150,8 @@ Result<std::unique_ptr<Policy>> make_clairvoyant(const PolicyOptions& given) {
   options.arrivals = static_cast<std::uint32_t>(reader.number("arrivals", 60, 0, 100'000));
   options.again = read_again(reader);
   options.events = ~0ULL >> 1U;
-  const bool quick = reader.choice("rollouts", {"quick", "base"}) == "quick";
   if (const Status status = reader.status(); !status) return status.error();
-  return over<ClairvoyantPolicy>(kClairvoyant, base, options, quick);
+  return over<ClairvoyantPolicy>(kClairvoyant, base, options);
 }
 
 }  // namespace
@@ -168,7 +162,8 @@ void add_marl_search(PolicyRegistry& registry) {
       kBaseHelp +
           std::string(
               "samples=N (futures, 12), candidates=K (options, 3), margin=S (by which the score of "
-              "an option may be below the base's; 0.5 of base marl), minutes=M (in which jobs "
+              "an option may be below the base's; 0.5 of base marl, else any), minutes=M (in which "
+              "jobs "
               "come, "
               "240), arrivals=N (of a future, 64), errors=E (standard errors that a gain must "
               "exceed, 1), again=MINUTES (that a refused job is not searched for again, 60), "
@@ -183,8 +178,7 @@ void add_clairvoyant(PolicyRegistry& registry) {
           std::string(
               "candidates=K (options, waiting among them, 6), "
               "arrivals=N (jobs to come that a roll-out plays, 60), again=MINUTES (that a refused "
-              "job is not searched for again, 60), rollouts=quick|base (quick: a simpler lif, "
-              "several times as fast)"));
+              "job is not searched for again, 60)"));
 }
 
 }  // namespace starling

@@ -144,6 +144,80 @@ TEST_CASE("the quick rule asks by expected GPU time if it is told to") {
   CHECK(cost(PlacementOrder::forecast) == doctest::Approx(50 + 150 + 1150 + 4150));
 }
 
+TEST_CASE("what waiting jobs are expected to take is told to policies, whatever they take") {
+  const Topology topology = generate_flat({.servers = 1, .gpus_per_server = 1}).value();
+  const auto speed = make_flat_speed();
+  const Occupancy empty(topology, {0, 1}, 1);
+  std::vector<JobSpec> specs(2);
+  std::vector<JobView> waiting(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    specs[i].id = {1, i + 1};
+    waiting[i].spec = &specs[i];
+    waiting[i].order = i;
+    waiting[i].served = seconds(i == 0 ? 500 : 0);  // it has run before
+  }
+  const View view{topology, empty, waiting, {}, {}, *speed, Instant{}, {}};
+  const auto cost = [&](std::vector<double> expected_s) {
+    RolloutFuture future;
+    future.waiting_s = {100, 1000};
+    future.expected_s = std::move(expected_s);
+    PairTable pairs(topology, *speed);
+    QuickLif quick(pairs, PlacementOrder::forecast);
+    return Rollout().run(RolloutStart(view, std::move(future)), {}, quick).cost_s;
+  };
+  CHECK(cost({}) == doctest::Approx(100 + 1100));
+  CHECK(cost({60, 70}) == doctest::Approx(100 + 1100));
+  CHECK(cost({70, 60}) == doctest::Approx(1000 + 1100));
+}
+
+TEST_CASE("two partitions search, too, each its own, and say why") {
+  const Topology topology = generate_flat({.servers = 2, .gpus_per_server = 2}).value();
+  const TwoThirds speed;
+  PolicyRegistry registry = make_policy_registry();
+  add_gnn_policies(registry);
+  const auto policy = registry.make("marl-search:samples=3,margin=9,errors=0").value();
+  const TypeRoom room{GpuTypeId{0}, 2, 2, 0};
+  RemoteDigest other;
+  other.agent = AgentId{1};
+  other.partition = PartitionId{1};
+  other.gpus = other.free = other.largest_free_server = 2;
+  other.servers = {1, 2};
+  other.types = {&room, 1};
+  Occupancy gpus(topology, {0, 1}, 2);
+  std::vector<std::unique_ptr<JobSpec>> specs;
+  std::vector<JobView> running;
+  Rng rng(1);
+  std::size_t given = 0, explained = 0;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    const Instant now(seconds(100 * static_cast<int>(i)));
+    specs.push_back(std::make_unique<JobSpec>());
+    specs.back()->id = {1, i + 1};
+    JobView job;
+    job.spec = specs.back().get();
+    job.order = i;
+    job.submitted = now;
+    for (JobView& runs : running) runs.served += seconds(100);
+    if (running.size() >= 3) {
+      gpus.give_back(running.front().placement);
+      running.erase(running.begin());
+    }
+    other.at = now;
+    const View view{topology, gpus, {&job, 1}, running, {&other, 1}, speed, now, AgentId{0}};
+    for (const Decision& decision : policy->decide(view, {TriggerKind::arrival}, rng)) {
+      if (std::holds_alternative<Forward>(decision)) ++given;
+      if (const auto* start = std::get_if<Start>(&decision)) {
+        job.placement = start->placement;
+        gpus.take(start->placement);
+        running.push_back(job);
+      }
+    }
+    if (!policy->explain(job.spec->id).empty()) ++explained;
+    CHECK(policy->summary().size() == EncoderNet::kWidth);
+  }
+  CHECK(given > 0);
+  CHECK(explained == 200);
+}
+
 // Nothing runs yet when it is asked.
 struct Told final : Oracle {
   struct World final : Physics {
@@ -209,9 +283,10 @@ TEST_CASE("options of marl-search are checked") {
   PolicyRegistry registry = make_policy_registry();
   add_gnn_policies(registry);
   CHECK(registry.make("marl-search").ok());
-  CHECK(registry
-            .make("marl-search:base=lif,samples=8,candidates=4,errors=2,margin=1,again=5,budget=50")
-            .ok());
+  CHECK(registry.make("marl-search:base=lif,samples=8,candidates=4,errors=2,budget=50").ok());
+  CHECK(registry.make("marl-search:order=trained,margin=1,again=5").ok());
+  CHECK_FALSE(registry.make("marl-search:margin=-1").ok());
+  CHECK_FALSE(registry.make("marl-search:order=none").ok());
   CHECK_FALSE(registry.make("marl-search:samples=1").ok());
   CHECK_FALSE(registry.make("marl-search:base=none").ok());
   CHECK_FALSE(registry.make("marl-search:speed=1").ok());

@@ -13,21 +13,6 @@ TrueFuture::TrueFuture(const Trace& trace) : trace_(trace) {
   for (const TraceJob& job : trace.jobs) work_s_[job.spec.id] = seconds(job.spec.duration);
 }
 
-/// Seconds of work, by order of arrival.
-std::unordered_map<std::uint64_t, double> TrueFuture::done(const Choice& choice) const {
-  std::unordered_map<std::uint64_t, double> out;
-  const View& view = choice.view;
-  Residents& residents = choice.candidates.residents();
-  for (std::uint32_t s = 0; s < view.gpus.servers().size(); ++s) {
-    for (const std::uint32_t slot : residents.on(s)) {
-      const Resident& job = residents.at(slot);
-      out[job.order] =
-          job.work_s + seconds(view.now - job.work_at) * residents.speed(view.speed, slot);
-    }
-  }
-  return out;
-}
-
 RolloutFuture TrueFuture::at(const Choice& choice, std::size_t arrivals) const {
   RolloutFuture out;
   const View& view = choice.view;
@@ -39,11 +24,13 @@ RolloutFuture TrueFuture::at(const Choice& choice, std::size_t arrivals) const {
       out.starting_s.push_back(left.starting_s);
     }
   } else {
-    const auto so_far = done(choice);
-    for (const JobView& job : view.running) {
-      const auto known = so_far.find(job.order);
-      const double work = known == so_far.end() ? 0 : known->second;
-      out.running_s.push_back(std::max(work_s_.at(job.spec->id) - work, kLeastLeft_s));
+    Residents& residents = choice.candidates.residents();
+    for (std::size_t i = 0; i < view.running.size(); ++i) {
+      const std::uint32_t slot = residents.running()[i];
+      const Resident& job = residents.at(slot);
+      const double done =
+          job.work_s + seconds(view.now - job.work_at) * residents.speed(view.speed, slot);
+      out.running_s.push_back(std::max(work_s_.at(view.running[i].spec->id) - done, kLeastLeft_s));
     }
   }
   const Duration now = view.now.time_since_epoch();

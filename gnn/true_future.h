@@ -24,8 +24,6 @@ class TrueFuture {
   [[nodiscard]] RolloutFuture at(const Choice& choice, std::size_t arrivals) const;
 
  private:
-  [[nodiscard]] std::unordered_map<std::uint64_t, double> done(const Choice& choice) const;
-
   const Trace& trace_;
   std::unordered_map<JobId, double> work_s_;
   const Oracle* oracle_ = nullptr;

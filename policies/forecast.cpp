@@ -13,21 +13,23 @@ constexpr std::size_t kFew = 8;  // too few to stand for a job that has outlived
 void Forecast::follow(std::span<const Residents::Move> moves, Instant now) {
   for (const Residents::Move& move : moves) {
     const bool ran = move.ended && move.worked;
-    if (ran) {
-      const double expected = left(move.kin, move.submitted, 0, now, move.order);
-      misses_[has_kin(move.kin) ? 1 : 0].add(move.work_s / expected);
-      all_.add(move.work_s);
-    }
+    const Running job{move.submitted, move.since,
+                      left(move.kin, move.submitted, 0, now, move.order), has_kin(move.kin)};
+    if (ran && !by_kin_) misses_[0].add(move.work_s / job.expected);
+    if (ran) all_.add(move.work_s);
     if (!by_kin_) continue;
     Kin& kin = kins_[move.kin];
     kin.touched = ++moves_;
     if (!move.ended) {
       // It had not ended but lost its place, and what it did till then is no length of a job.
       std::erase_if(kin.ended, [&](const Ended& e) { return e.order == move.order; });
-      if (kin.running.size() < kKept) kin.running[move.order] = {move.submitted, move.since};
+      if (kin.running.size() < kKept) kin.running[move.order] = job;
       continue;
     }
-    kin.running.erase(move.order);
+    const auto started = kin.running.find(move.order);
+    const Running& then = started == kin.running.end() ? job : started->second;
+    if (ran) misses_[then.had_kin ? 1 : 0].add(move.work_s / then.expected);
+    if (started != kin.running.end()) kin.running.erase(started);
     if (!ran) continue;
     if (kin.ended.size() == kKept) kin.ended.erase(kin.ended.begin());
     const double log_work = std::log(std::max(1.0, move.work_s));

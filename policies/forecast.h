@@ -32,13 +32,14 @@ class Forecast {
   /// `by_kin`: otherwise the median of all is all that counts.
   explicit Forecast(bool by_kin) : by_kin_(by_kin) {}
 
+  /// `now`: of the decide() that saw the moves.
   void follow(std::span<const Residents::Move> moves, Instant now);
   /// Seconds at speed 1 that a job still takes after `attained` of them. `order`: its own, if it
   /// runs, for nobody is kin of himself.
   [[nodiscard]] double left(std::uint64_t kin, Instant submitted, double attained, Instant now,
                             std::uint64_t order = ~0ULL) const;
-  /// Quantile `u`, in [0, 1), of what left() is one figure of: what was expected of the whole job,
-  /// times how wrong that was of others that took longer than it has so far.
+  /// Quantile `u`, in [0, 1), of what left() is one figure of: what is expected of the whole job,
+  /// times how wrong that was, when they started, of others that took longer than it has so far.
   [[nodiscard]] double draw(std::uint64_t kin, Instant submitted, double attained, Instant now,
                             double u, std::uint64_t order = ~0ULL) const;
   /// Enough jobs have ended to draw from.
@@ -54,7 +55,9 @@ class Forecast {
   };
   struct Running {
     Instant submitted;
-    Instant since;  ///< had it run without a break
+    Instant since;         ///< had it run without a break
+    double expected = 0;   ///< of the whole job, when it started
+    bool had_kin = false;  ///< that had ended by then
   };
   struct Kin {
     std::vector<Ended> ended;                  ///< the last kKept, oldest first
@@ -67,7 +70,8 @@ class Forecast {
 
   bool by_kin_;
   ServiceHistory all_;
-  std::array<ServiceHistory, 2> misses_;  ///< total / expected, of jobs without and with kin
+  /// Total / expected when it started, of jobs of which no kin had ended and of others.
+  std::array<ServiceHistory, 2> misses_;
   std::unordered_map<std::uint64_t, Kin> kins_;
   std::uint64_t moves_ = 0;
 };

@@ -20,20 +20,21 @@ Instant at(double s) { return Instant(from_seconds(s)); }
 struct Past {
   Forecast forecast{true};
   std::uint64_t order = 0;
+  double now = 0;
 
   Residents::Move came(std::uint64_t kin, double submitted) {
     Residents::Move move;
     move.order = ++order;
     move.kin = kin;
     move.submitted = move.since = at(submitted);
-    forecast.follow({&move, 1}, at(0));
+    forecast.follow({&move, 1}, at(now));
     return move;
   }
   void left(Residents::Move move, double work_s, bool worked = true) {
     move.ended = true;
     move.worked = worked;
     move.work_s = work_s;
-    forecast.follow({&move, 1}, at(0));
+    forecast.follow({&move, 1}, at(now));
   }
   void ran(std::uint64_t kin, double submitted, double work_s) {
     left(came(kin, submitted), work_s);
@@ -124,6 +125,24 @@ TEST_CASE("what a job may take is drawn from what is expected and how wrong that
   CHECK(draw(2, 12, 0.7) == doctest::Approx(3).epsilon(0.2));
   // Beyond all of them: as long again, more or less.
   CHECK(draw(2, 1e6, 0.5) == doctest::Approx(1e6 * std::log(2)));
+}
+
+TEST_CASE("how wrong it was is told by what was expected when a job started") {
+  Past past;
+  for (std::uint64_t i = 0; i < 100; ++i) past.ran(1'000 + i, 0, 60);
+  // Sweeps of people who are new: ten that run for ten hours, side by side.
+  for (std::uint64_t user = 1; user <= 20; ++user) {
+    std::vector<Residents::Move> sweep;
+    for (int i = 0; i < 10; ++i) sweep.push_back(past.came(user, past.now));
+    past.now += 36'000;
+    for (const Residents::Move& job : sweep) past.left(job, 36'000);
+  }
+  past.forecast.follow({}, at(past.now));
+  std::vector<double> drawn;
+  for (int i = 0; i < 10; ++i)
+    drawn.push_back(past.forecast.draw(99, at(past.now), 0, at(past.now), i / 10.0));
+  CHECK(drawn.front() > 0);
+  CHECK(drawn.back() >= 20 * drawn.front());
 }
 
 TEST_CASE("of jobs without kin it is drawn from how wrong that was of such") {

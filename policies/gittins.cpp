@@ -50,9 +50,9 @@ double ServiceHistory::left(double attained, double u) const {
 }
 
 double ServiceHistory::median_left(double attained) const {
-  const auto above = std::upper_bound(sorted_.begin(), sorted_.end(), attained);
-  if (above == sorted_.end()) return 0;
-  return *(above + (sorted_.end() - above - 1) / 2) - attained;
+  const std::size_t longer = above(attained);
+  if (longer == 0) return 0;
+  return sorted_[sorted_.size() - longer + (longer - 1) / 2] - attained;
 }
 
 }  // namespace starling

@@ -12,7 +12,8 @@ class ServiceHistory {
   static constexpr std::size_t kWindow = 2048;
   static constexpr std::size_t kEnough = 32;
 
-  /// GPU-seconds that one finished job used in all. Older totals beyond the window are forgotten.
+  /// What one finished job used in all, in any unit: GPU-seconds for index(). Older totals beyond
+  /// the window are forgotten.
   void add(double total);
   [[nodiscard]] bool knows() const noexcept { return sorted_.size() >= kEnough; }
 

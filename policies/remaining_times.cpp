@@ -41,4 +41,14 @@ double RemainingTimes::draw(const JobView& job, Instant now, double u) const {
   return forecast_.draw(kin_of(*job.spec), job.submitted, done, now, u);
 }
 
+double RemainingTimes::left(const JobSpec& job, Instant submitted, Instant now) const {
+  if (job.duration > Duration::zero()) return seconds(job.duration);
+  return forecast_.left(kin_of(job), submitted, 0, now);
+}
+
+double RemainingTimes::draw(const JobSpec& job, Instant submitted, Instant now, double u) const {
+  if (job.duration > Duration::zero()) return seconds(job.duration);
+  return forecast_.draw(kin_of(job), submitted, 0, now, u);
+}
+
 }  // namespace starling

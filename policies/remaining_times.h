@@ -20,6 +20,9 @@ class RemainingTimes {
   /// word.
   [[nodiscard]] double draw(const Resident& job, Instant now, double u) const;
   [[nodiscard]] double draw(const JobView& job, Instant now, double u) const;
+  /// The same of jobs that have not run.
+  [[nodiscard]] double left(const JobSpec& job, Instant submitted, Instant now) const;
+  [[nodiscard]] double draw(const JobSpec& job, Instant submitted, Instant now, double u) const;
   /// Enough is known to draw from.
   [[nodiscard]] bool draws() const noexcept { return forecast_.draws(); }
 
