@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "gnn/blinkers.h"
@@ -55,6 +56,12 @@ class Chooser {
 /// In which order a net was trained to be asked: one that never waits by arrival, as Harmony.
 [[nodiscard]] inline PlacementOrder order_of(const PolicyNet& net) {
   return net.waits() ? PlacementOrder::forecast : PlacementOrder::arrival;
+}
+
+/// What order=trained|forecast|arrival asks for.
+[[nodiscard]] inline PlacementOrder order_asked(std::string_view order, PlacementOrder trained) {
+  if (order == "trained") return trained;
+  return order == "forecast" ? PlacementOrder::forecast : PlacementOrder::arrival;
 }
 
 /// The learned policy. For every waiting job, those that are expected to take the least first, the

@@ -52,9 +52,7 @@ void add_learned(PolicyRegistry& registry, const PolicyFacts& facts, const char*
         if (const Status status = reader.status(); !status) return status.error();
         auto net = read_policy_net(file, shipped);
         if (!net) return net.error();
-        PlacementOrder asked = order_of(net.value());
-        if (order == "forecast") asked = PlacementOrder::forecast;
-        if (order == "arrival") asked = PlacementOrder::arrival;
+        const PlacementOrder asked = order_asked(order, order_of(net.value()));
         return std::unique_ptr<Policy>(
             std::make_unique<Marl>(facts, options, std::move(net).value(), asked, blinkers));
       },

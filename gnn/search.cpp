@@ -118,9 +118,7 @@ std::size_t SearchChooser::search(const Choice& choice, std::size_t base) {
       const double gain = given - cost(choice, option.index, start);
       option.sum += gain;
       option.squares += gain * gain;
-      const double mean = option.sum / samples;
-      const double spread = std::max(0.0, option.squares / samples - mean * mean);
-      const double error = std::sqrt(spread / std::max(samples - 1, 1U));
+      const auto [mean, error] = option.gain(samples);
       if (samples >= least && mean <= -options_.errors * error) option.alive = false;
       if (option.alive) ++alive;
     }
@@ -129,9 +127,7 @@ std::size_t SearchChooser::search(const Choice& choice, std::size_t base) {
   double most = 0;
   for (const Option& option : listed_) {
     if (!option.alive || samples < least) continue;
-    const double mean = option.sum / samples;
-    const double spread = std::max(0.0, option.squares / samples - mean * mean);
-    const double error = std::sqrt(spread / std::max(samples - 1, 1U));
+    const auto [mean, error] = option.gain(samples);
     if (mean > options_.errors * error && mean > most) {
       most = mean;
       best = option.index;
@@ -139,6 +135,12 @@ std::size_t SearchChooser::search(const Choice& choice, std::size_t base) {
   }
   if (choice.options[best] == nullptr) refused_[choice.job.order] = {rival, choice.view.now};
   return best;
+}
+
+SearchChooser::Gain SearchChooser::Option::gain(std::uint32_t samples) const {
+  const double mean = sum / samples;
+  const double spread = std::max(0.0, squares / samples - mean * mean);
+  return {mean, std::sqrt(spread / std::max(samples - 1, 1U))};
 }
 
 double SearchChooser::cost(const Choice& choice, std::size_t index, const RolloutStart& start) {

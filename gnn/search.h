@@ -54,10 +54,14 @@ class SearchChooser final : public Chooser {
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
 
  private:
+  struct Gain {
+    double mean = 0, error = 0;  // standard
+  };
   struct Option {
     std::size_t index = 0;  // of the choice
     bool alive = true;
     double sum = 0, squares = 0;  // of gains over the base
+    [[nodiscard]] Gain gain(std::uint32_t samples) const;
   };
   struct Refused {
     Placement best;

@@ -83,10 +83,6 @@ struct BaseOptions {
         order(reader.choice("order", {"trained", "forecast", "arrival"})) {}
   QueueOptions queue;
   std::string name, weights, order;
-  [[nodiscard]] PlacementOrder order_or(PlacementOrder trained) const {
-    if (order == "trained") return trained;
-    return order == "forecast" ? PlacementOrder::forecast : PlacementOrder::arrival;
-  }
 };
 constexpr const char* kBaseHelp =
     "queue=skip|strict, fit=node|count, base=marl|lif (lif: with threshold 0.3), weights=FILE (of "
@@ -107,12 +103,12 @@ Result<std::unique_ptr<Policy>> over(const PolicyFacts& facts, const BaseOptions
                    "policy '" + std::string(facts.name) +
                        "': option weights is of base=marl; leave it out, or the base"};
     }
-    options.order = given.order_or(PlacementOrder::forecast);
+    options.order = order_asked(given.order, PlacementOrder::forecast);
     return search(std::make_unique<LifChoices>(facts, given.queue, kThreshold, options.order));
   }
   auto net = read_policy_net(given.weights, "marl");
   if (!net) return net.error();
-  options.order = given.order_or(order_of(net.value()));
+  options.order = order_asked(given.order, order_of(net.value()));
   return search(std::make_unique<Marl>(facts, given.queue, std::move(net).value(), options.order));
 }
 

@@ -11,31 +11,47 @@ constexpr std::size_t kFew = 8;  // too few to stand for a job that has outlived
 }  // namespace
 
 void Forecast::follow(std::span<const Residents::Move> moves, Instant now) {
-  for (const Residents::Move& move : moves) {
-    const bool ran = move.ended && move.worked;
-    const Running job{move.submitted, move.since,
-                      left(move.kin, move.submitted, 0, now, move.order), has_kin(move.kin)};
-    if (ran && !by_kin_) misses_[0].add(move.work_s / job.expected);
-    if (ran) all_.add(move.work_s);
-    if (!by_kin_) continue;
-    Kin& kin = kins_[move.kin];
-    kin.touched = ++moves_;
-    if (!move.ended) {
-      // It had not ended but lost its place, and what it did till then is no length of a job.
-      std::erase_if(kin.ended, [&](const Ended& e) { return e.order == move.order; });
-      if (kin.running.size() < kKept) kin.running[move.order] = job;
-      continue;
-    }
-    const auto started = kin.running.find(move.order);
-    const Running& then = started == kin.running.end() ? job : started->second;
-    if (ran) misses_[then.had_kin ? 1 : 0].add(move.work_s / then.expected);
-    if (started != kin.running.end()) kin.running.erase(started);
-    if (!ran) continue;
-    if (kin.ended.size() == kKept) kin.ended.erase(kin.ended.begin());
-    const double log_work = std::log(std::max(1.0, move.work_s));
-    kin.ended.push_back({move.order, move.submitted, move.work_s, log_work});
-  }
+  for (const Residents::Move& move : moves) move.ended ? ended(move, now) : came(move, now);
   if (kins_.size() > kKins) forget_some();
+}
+
+Forecast::Running Forecast::started(const Residents::Move& move, Instant now) const {
+  return {move.submitted, move.since, left(move.kin, move.submitted, 0, now, move.order),
+          has_kin(move.kin)};
+}
+
+void Forecast::came(const Residents::Move& move, Instant now) {
+  if (!by_kin_) return;
+  const Running job = started(move, now);
+  Kin& kin = kins_[move.kin];
+  kin.touched = ++moves_;
+  // It had not ended but lost its place, and what it did till then is no length of a job.
+  std::erase_if(kin.ended, [&](const Ended& e) { return e.order == move.order; });
+  if (kin.running.size() < kKept) kin.running[move.order] = job;
+}
+
+void Forecast::ended(const Residents::Move& move, Instant now) {
+  if (move.worked) {
+    const Running* kept = running(move.kin, move.order);
+    const Running job = kept != nullptr ? *kept : started(move, now);
+    misses_[job.had_kin ? 1 : 0].add(move.work_s / job.expected);
+    all_.add(move.work_s);
+  }
+  if (!by_kin_) return;
+  Kin& kin = kins_[move.kin];
+  kin.touched = ++moves_;
+  kin.running.erase(move.order);
+  if (!move.worked) return;
+  if (kin.ended.size() == kKept) kin.ended.erase(kin.ended.begin());
+  const double log_work = std::log(std::max(1.0, move.work_s));
+  kin.ended.push_back({move.order, move.submitted, move.work_s, log_work});
+}
+
+const Forecast::Running* Forecast::running(std::uint64_t kin, std::uint64_t order) const {
+  const auto at = kins_.find(kin);
+  if (at == kins_.end()) return nullptr;
+  const auto job = at->second.running.find(order);
+  return job == at->second.running.end() ? nullptr : &job->second;
 }
 
 void Forecast::forget_some() {

@@ -64,6 +64,12 @@ class Forecast {
     std::map<std::uint64_t, Running> running;  ///< by order
     std::uint64_t touched = 0;
   };
+  void came(const Residents::Move& move, Instant now);
+  void ended(const Residents::Move& move, Instant now);
+  /// What is known of a job that starts now.
+  [[nodiscard]] Running started(const Residents::Move& move, Instant now) const;
+  /// Null: it is not kept.
+  [[nodiscard]] const Running* running(std::uint64_t kin, std::uint64_t order) const;
   [[nodiscard]] bool has_kin(std::uint64_t kin) const;
   void forget_some();
   [[nodiscard]] double of_all(double attained) const;

@@ -15,6 +15,13 @@ double done_by(const Resident& job, Instant now) {
   return job.work_s + seconds(now - job.work_at) * (job.speed > 0 ? job.speed : 1);
 }
 
+JobView fresh(const JobSpec& job, Instant submitted) {
+  JobView view;
+  view.spec = &job;
+  view.submitted = submitted;
+  return view;
+}
+
 }  // namespace
 
 double RemainingTimes::left(const Resident& job, Instant now) const {
@@ -42,13 +49,11 @@ double RemainingTimes::draw(const JobView& job, Instant now, double u) const {
 }
 
 double RemainingTimes::left(const JobSpec& job, Instant submitted, Instant now) const {
-  if (job.duration > Duration::zero()) return seconds(job.duration);
-  return forecast_.left(kin_of(job), submitted, 0, now);
+  return left(fresh(job, submitted), now);
 }
 
 double RemainingTimes::draw(const JobSpec& job, Instant submitted, Instant now, double u) const {
-  if (job.duration > Duration::zero()) return seconds(job.duration);
-  return forecast_.draw(kin_of(job), submitted, 0, now, u);
+  return draw(fresh(job, submitted), now, u);
 }
 
 }  // namespace starling
