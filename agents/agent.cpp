@@ -88,10 +88,32 @@ void Step::on(NodeId from, const Progress& progress) {
   }
 }
 
+namespace {
+
+/// A calendar behind a date of the journal has gone back: it says that date at least. Otherwise
+/// jobs would have waited for less than they have, and lose their turn to others.
+void put_calendar_right(AgentState& s, Instant now) {
+  Duration behind{0};
+  for (const auto& [id, job] : s.jobs) {
+    if (job.dated) behind = std::max(behind, job.submitted - now);
+    if (job.first_start != kNever) behind = std::max(behind, job.first_start - now);
+  }
+  if (behind == Duration{0} || !s.config.calendar) return;
+  STARLING_MARK("agent: a calendar has gone back");
+  *s.config.calendar += behind;
+  for (auto& [id, job] : s.jobs) {
+    if (job.dated) job.submitted -= behind;
+    if (job.first_start != kNever) job.first_start -= behind;
+  }
+}
+
+}  // namespace
+
 /// The first step of a life: what the journal left open goes on.
 void Step::begin() {
   STARLING_MARK("agent: begin");
   s.begun = true;
+  put_calendar_right(s, now);
   persist(LifeBegan{s.config.incarnation, s.config.epoch});
   std::vector<const Job*> waiting;
   for (auto& [id, job] : s.jobs) {
@@ -112,6 +134,8 @@ void Step::begin() {
         send_starts(job);
         break;
       case Stage::draining:
+        // Decided in an earlier life, and told by no record before the attempt is over.
+        if (job.after == AfterDrain::wait) ++job.preemptions;
         STARLING_MARK("agent: a life begins with a job that drains");
         s.enter_running(job);
         send_releases(job);
@@ -146,6 +170,20 @@ void Step::begin() {
     for (PeerState& peer : s.peers) peer.watch.heard = now;
   }
   change(TriggerKind::round);
+  if (s.config.roll_call > Duration{0}) s.look = s.roll_call = later(now, s.config.roll_call);
+}
+
+/// Somebody who may know that this state is an old copy has not answered yet.
+bool Step::calling_roll() {
+  if (s.roll_call <= now) return false;
+  const bool all =
+      std::all_of(s.seats.begin(), s.seats.end(),
+                  [](const SeatState& seat) { return seat.heard_out; }) &&
+      std::all_of(s.peers.begin(), s.peers.end(), [&](const PeerState& peer) {
+        return peer.answered || peer.peer.agent == me();
+      });
+  if (all) s.roll_call = now;
+  return !all;
 }
 
 void Step::tick() {
@@ -169,6 +207,7 @@ void Step::tick() {
   for (SeatState& seat : s.seats) {
     if (seat.timer <= now) request_inventory(seat);
   }
+  look_at_rests();
   if (s.beat <= now) {
     heartbeat();
     look_for_turn();
@@ -177,8 +216,9 @@ void Step::tick() {
   if (s.claim && s.claim->until <= now) end_claim(s.claim->attempt);
   if (later(s.sweep, kSweep) <= now) sweep();
   if (s.look <= now) change(TriggerKind::round);
-  if (s.dirty) decide();
+  if (s.dirty && !calling_roll()) decide();
   settle();
+  put_away();
   if (s.digest_due || s.digest_look <= now) send_digests();
 }
 
@@ -322,13 +362,13 @@ void Agent::step(Instant now, const Event& event, Output& out) {
 
 Instant Agent::next_deadline() const noexcept {
   const AgentState& s = *state_;
-  if (!s.begun || s.dirty || (s.digest_due && s.peers.size() > 1)) return Instant::min();
+  if (!s.begun || s.dirty || s.archive_full() || (s.digest_due && s.peers.size() > 1)) return Instant::min();
   Instant next = std::min({s.beat, s.look, s.digest_look});
   if (!s.job_timers.empty()) next = std::min(next, s.job_timers.begin()->first);
   if (!s.share_timers.empty()) next = std::min(next, s.share_timers.begin()->first);
   if (!s.lapses.empty()) next = std::min(next, s.lapses.begin()->first);
   if (s.claim) next = std::min(next, s.claim->until);
-  for (const SeatState& seat : s.seats) next = std::min(next, seat.timer);
+  for (const SeatState& seat : s.seats) next = std::min({next, seat.timer, seat.starts.next()});
   return next;
 }
 

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "agents/config.h"
 #include "agents/output.h"
@@ -12,6 +14,9 @@
 namespace starling {
 
 struct AgentState;  // agents/state.h: what the checker and the stories look at
+
+/// How a job ended, for people: what an Explanation of it says.
+[[nodiscard]] std::vector<std::string> explain_ended(const JobState& over);
 
 /// One scheduler: home of the jobs submitted to it and owner of one partition's GPUs. A pure
 /// function of (state, now, event): no socket, thread, clock or file. Same calls, same outputs.

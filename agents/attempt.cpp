@@ -247,7 +247,7 @@ void Step::on(NodeId from, const AttemptQuery& query) {
   if (known != s.jobs.end()) {
     const Job& job = known->second;
     if (job.attempt.id == query.attempt && job.stage != Stage::draining) life = AttemptLife::live;
-  } else if (!s.ended.contains(id) && !s.moved.contains(id) && !s.heard_all_out()) {
+  } else if (!s.is_over(id) && !s.moved.contains(id) && !s.heard_all_out()) {
     life = AttemptLife::not_ready;
   }
   tell(agent_of(from), AttemptAnswer{query.attempt, life, query.token});

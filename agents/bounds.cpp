@@ -54,7 +54,11 @@ std::optional<std::string> over_limits(const AgentState& s) {
   Bounds bounds;
   // Another home's jobs are taken in beyond the limit while own ones are on offer (see on(Submit)).
   bounds.check("jobs", s.jobs.size(), 2 * std::size_t{limits.jobs_waiting});
-  bounds.check("jobs remembered", s.remembered.size(), limits.jobs_remembered);
+  bounds.check("young jobs", s.young.size(), s.ended.size());
+  bounds.check("jobs gone", s.gone.size(), limits.jobs_remembered);
+  bounds.check("archived jobs", s.archive.jobs().size(), limits.jobs_remembered);
+  bounds.check("archived bytes", s.archive.bytes(), limits.archive_bytes);
+  bounds.check("homes asked about offers", s.settling.size(), s.archive.owed().size());
   bounds.check("ended jobs", s.ended.size(), limits.jobs_remembered);
   bounds.check("moved jobs", s.moved.size(), limits.jobs_remembered);
   bounds.check("waiting list", s.waiting.size(), s.jobs.size());

@@ -14,12 +14,34 @@ Error misfit(AttemptId attempt, const std::string& what) {
                              "written with until its jobs are over, or in an empty directory"};
 }
 
+/// An Agent stands on these: its own place in the flock, and executors that serve its partition.
+Status check_places(const AgentConfig& config) {
+  if (config.me.value >= config.flock.size() || config.flock[config.me.value].agent != config.me) {
+    return {Errc::invalid, "agent " + std::to_string(config.me.value) + " is none of the " +
+                               std::to_string(config.flock.size()) + " agents of this flock"};
+  }
+  const Partition& own = config.flock[config.me.value].partition;
+  std::uint32_t next = own.servers.first;
+  for (const ExecutorSeat& seat : config.executors) {
+    if (seat.servers.first != next || seat.servers.last <= next) break;
+    next = seat.servers.last;
+  }
+  if (next == own.servers.last && own.servers.size() > 0) return done();
+  return {Errc::invalid,
+          "the executors of partition " + std::to_string(own.id.value) + " do not serve its " +
+              "servers " + std::to_string(own.servers.first) + " to " +
+              std::to_string(std::max(own.servers.last, 1U) - 1) + ", each once and in order; " +
+              "start with the topology that the flock was made with"};
+}
+
 std::string gpu_text(GpuId gpu) { return "GPU " + std::to_string(gpu.value); }
 
 }  // namespace
 
 Status check_journal(const AgentConfig& config, std::span<const Record> records) {
+  if (Status places = check_places(config); !places.ok()) return places;
   const Partition& own = config.flock[config.me.value].partition;
+  std::map<JobId, AgentId> offered;              // to others, without an answer yet
   std::map<AttemptId, std::vector<Share>> open;  // starting, running or held here
   for (const Record& record : records) {
     if (const auto* r = std::get_if<AttemptStarting>(&record)) {
@@ -30,9 +52,21 @@ Status check_journal(const AgentConfig& config, std::span<const Record> records)
       open.erase(o->attempt);
     } else if (const auto* e = std::get_if<JobEnded>(&record)) {
       std::erase_if(open, [&](const auto& entry) { return entry.first.job == e->job; });
+      offered.erase(e->job);
+    } else if (const auto* f = std::get_if<JobOffered>(&record)) {
+      offered[f->job] = f->to;
+    } else if (const auto* m = std::get_if<JobMoved>(&record)) {
+      offered.erase(m->job);
     } else if (const auto* l = std::get_if<ShareReleased>(&record)) {
       open.erase(l->attempt);
     }
+  }
+  for (const auto& [job, to] : offered) {
+    if (to.value < config.flock.size()) continue;
+    return {Errc::invalid, "the journal was written for another flock: job " + to_string(job) +
+                               " is offered to agent " + std::to_string(to.value) + ", and there " +
+                               "are " + std::to_string(config.flock.size()) +
+                               "; start with as many agents as it was written with"};
   }
   for (const auto& [attempt, gang] : open) {
     for (const Share& share : gang) {

@@ -25,6 +25,7 @@ TEST_CASE("an agent's journal of another cut into partitions: an error with the 
   for (const Partition& part : parts) {
     config.flock.push_back({AgentId{part.id.value}, part});
   }
+  config.executors = {{executor_node(0), parts[0].servers}};
   const auto starting = [](std::uint32_t in, std::uint32_t gpu) {
     return Record{AttemptStarting{kAttempt, {{PartitionId{in}, {GpuId{gpu}}}}}};
   };
@@ -32,6 +33,50 @@ TEST_CASE("an agent's journal of another cut into partitions: an error with the 
   CHECK_FALSE(check_journal(config, std::vector<Record>{starting(0, 8)}).ok());
   CHECK_FALSE(check_journal(config, std::vector<Record>{starting(3, 1)}).ok());
   CHECK(check_journal(config, std::vector<Record>{starting(3, 1), AttemptOver{kAttempt, {}}}).ok());
+}
+
+/// Agent `me` of `agents` on a data centre of `servers`, whose executors serve `served` each.
+AgentConfig config_on(std::uint32_t servers, std::uint32_t agents, std::uint32_t me,
+                      const std::vector<IndexRange>& served) {
+  AgentConfig config;
+  config.me = AgentId{me};
+  const Topology topology = make(servers);
+  const std::vector<Partition> parts = partition(topology, agents).value();
+  for (const Partition& part : parts) config.flock.push_back({AgentId{part.id.value}, part});
+  for (std::uint32_t i = 0; i < served.size(); ++i)
+    config.executors.push_back({executor_node(i), served[i]});
+  return config;
+}
+
+TEST_CASE("a data centre with fewer or more servers than executors serve: an error, no abort") {
+  const std::vector<IndexRange> four = {{0, 1}, {1, 2}, {2, 3}, {3, 4}};
+  CHECK(check_journal(config_on(4, 1, 0, four), {}).ok());
+  for (std::uint32_t servers = 1; servers <= 8; ++servers) {
+    CAPTURE(servers);
+    const Status found = check_journal(config_on(servers, 1, 0, four), {});
+    CHECK(found.ok() == (servers == 4));
+    if (!found.ok()) CHECK(found.error().message.find("topology") != std::string::npos);
+  }
+  // Two agents: the border between them moves.
+  CHECK(check_journal(config_on(4, 2, 1, {{2, 3}, {3, 4}}), {}).ok());
+  CHECK_FALSE(check_journal(config_on(3, 2, 1, {{2, 3}, {3, 4}}), {}).ok());
+  CHECK_FALSE(check_journal(config_on(6, 2, 1, {{2, 3}, {3, 4}}), {}).ok());
+}
+
+TEST_CASE("executors that cannot be, and an agent that is not there: an error, no abort") {
+  for (const std::vector<IndexRange>& served : std::vector<std::vector<IndexRange>>{
+           {}, {{0, 0}, {0, 4}}, {{0, 2}}, {{0, 2}, {1, 4}}, {{2, 4}, {0, 2}}, {{0, 5}}, {{4, 0}}})
+    CHECK_FALSE(check_journal(config_on(4, 1, 0, served), {}).ok());
+  CHECK_FALSE(check_journal(config_on(4, 2, 7, {{0, 4}}), {}).ok());
+}
+
+TEST_CASE("a job that is offered to an agent that is not there: an error, until it is over") {
+  const AgentConfig config = config_on(4, 2, 0, {{0, 2}});
+  const JobId job{0, 1};
+  CHECK(check_journal(config, std::vector<Record>{JobOffered{job, AgentId{1}}}).ok());
+  CHECK_FALSE(check_journal(config, std::vector<Record>{JobOffered{job, AgentId{2}}}).ok());
+  CHECK(check_journal(config, std::vector<Record>{JobOffered{job, AgentId{2}}, JobEnded{job, {}}})
+            .ok());
 }
 
 }  // namespace

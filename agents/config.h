@@ -35,17 +35,18 @@ struct Timers {
   Duration retry_max = std::chrono::seconds(5);
   Duration kill_grace = std::chrono::seconds(10);
   Duration orphan = std::chrono::seconds(300);       ///< an executor ends what it can report to nobody
+  Duration late = std::chrono::seconds(30);          ///< so late a frame, or a note of when one came, may be
   Duration gpu_quiet = std::chrono::seconds(60);     ///< a GPU that was bad must have been well for so long
   Duration report = Duration::max();                 ///< executors tell speeds so often where no heartbeat does it
   Duration retention = std::chrono::hours(1);        ///< tombstones are kept for so long, or until their limit
 };
 
 /// Who has been silent for so long runs nothing any more, wherever the silence comes from: it ended what it ran after
-/// `orphan` and the time to kill. Its clock may be 5 % slow and ours 5 % fast, and frames may be half a minute late.
+/// `orphan` and the time to kill. Its clock may be 5 % slow and ours 5 % fast, and frames may be `late`.
 /// 376 s by default.
 [[nodiscard]] constexpr Duration lost_after(const Timers& t) {
   if (t.orphan == Duration::max()) return Duration::max();
-  return (t.orphan + t.kill_grace + std::chrono::seconds(30)) / 95 * 105;
+  return (t.orphan + t.kill_grace + t.late) / 95 * 105;
 }
 
 struct PeerAgent {
@@ -67,10 +68,13 @@ struct AgentConfig {
   Limits limits;
   Timers timers;
   std::uint16_t protocol = kNewestProtocol;  ///< newest to be spoken; lower: as an earlier version
-  /// What a calendar says at Instant 0 of this life, so that the next life can tell how long a job has waited. Nothing
-  /// but figures depends on it. None: waiting counts from zero in every life.
+  /// What a calendar says at Instant 0 of this life, so that the next one can tell how long a job has waited: figures
+  /// and seniority rest on it. Behind the journal's dates it is put right. None: waiting begins anew in every life.
   std::optional<Duration> calendar = std::nullopt;
   std::uint64_t topology = 0;  ///< fingerprint_of() what this node has read; 0: it is not compared with others'
+  /// A new life starts no job before all its executors and peers have answered it, or this has passed: one of them may
+  /// know that its state is an old copy, in which jobs wait that have run.
+  Duration roll_call{0};
 };
 
 struct ExecutorConfig {

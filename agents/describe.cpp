@@ -99,9 +99,17 @@ std::string durable_state(const AgentState& s) {
   for (const auto& [id, job] : s.jobs) add_job(text, id, job);
   for (const auto& [id, over] : s.ended) add_ended(text, id, over);
   for (const auto& [id, gone] : s.moved) {
-    if (s.jobs.contains(id) || s.ended.contains(id)) continue;  // it came back
+    if (s.jobs.contains(id) || s.is_over(id)) continue;  // it came back
     text << "moved" << id << "to" << gone.to.value << "forwards" << gone.forwards << "offered"
          << gone.offered;
+    text.line();
+  }
+  for (const auto& [id, chunk] : s.archive.jobs()) {
+    text << "archived" << id << "chunk" << chunk;
+    text.line();
+  }
+  for (const JobId& id : s.archive.owed()) {
+    text << "owed" << id;
     text.line();
   }
   for (const auto& [attempt, share] : s.shares) {
@@ -183,6 +191,8 @@ std::uint64_t state_hash(const AgentState& s) {
     hash.add((seat.answered ? 1U : 0U) | (seat.heard_out ? 2U : 0U) |
              (seat.watch.foreign ? 4U : 0U));
     hash.add(number(seat.timer));
+    hash.add(seat.starts.failures());
+    hash.add(number(seat.starts.next()));
   }
   for (const PeerState& peer : s.peers) {
     hash.add(peer.epoch.value * 4 + (peer.answered ? 2 : 0) + (peer.watch.foreign ? 1 : 0));

@@ -23,6 +23,8 @@ struct LaunchSpec {
   JobSpec spec;
   std::vector<Share> gang;   ///< the whole gang, for world size and rates
   Duration served{0};        ///< by earlier attempts: where to resume
+  Instant until = kNever;    ///< it may live so long, unless renew() says more
+  Duration grace{0};         ///< between its polite end then and the forceful one
 };
 /// How a started process ended, or that it could not start (code 127).
 struct Exit {
@@ -32,8 +34,11 @@ struct Exit {
   Duration served{0};        ///< service received in this attempt
 };
 
-/// Starts and stops processes on this executor's servers. Real: fork and process group. Emulated: a timer. Simulated:
-/// the world's event queue. Not thread-safe; every call returns at once.
+/// Starts and stops processes on this executor's servers. Real: a guardian process for each part. Emulated: a timer.
+/// Simulated: the world's event queue. Not thread-safe; every call returns at once.
+///
+/// A dead man's switch: what is not renewed ends at its deadline, on a clock of the machine that counts suspended time,
+/// whatever the executor does meanwhile (it hangs, is stopped, is dead), and comes out of reap() as lost.
 class Launcher {
  public:
   virtual ~Launcher() = default;
@@ -41,8 +46,12 @@ class Launcher {
   virtual Status start(const LaunchSpec& spec) = 0;
   /// Ends all processes of the attempt: politely, after `grace` by force; children too. Ends show up in reap().
   virtual void stop(AttemptId attempt, Duration grace) = 0;
-  /// What ran under an earlier life of the executor, told once before anything else. What this launcher has not kept
-  /// alive comes out of reap() as lost. Default: all of it was kept.
+  /// All parts of the attempt may live until `until`, earlier or later than what was said before. Cheap; what is not
+  /// known or is being stopped is left alone.
+  virtual void renew(AttemptId attempt, Instant until) = 0;
+  /// What ran under an earlier life of the executor, told once before anything else. What still runs goes on, with the
+  /// deadline that it had; what has ended meanwhile, or was not kept alive, comes out of reap(). Default: all of it was
+  /// kept.
   virtual void adopt(std::span<const LaunchSpec>) {}
   /// Everything that ended since the last call.
   virtual std::vector<Exit> reap() = 0;
@@ -57,7 +66,8 @@ class Launcher {
 };
 
 struct StopSpec { AttemptId attempt; Duration grace{0}; };
-using RunCommand = std::variant<LaunchSpec, StopSpec>;
+struct RenewSpec { AttemptId attempt; Instant until; };
+using RunCommand = std::variant<LaunchSpec, StopSpec, RenewSpec>;
 struct SickGpus { Placement gpus; };  ///< what the Launcher says of health
 using ExecutorEvent = std::variant<Tick, Received, Exit, Progress, SickGpus>;  ///< Progress: what the Launcher measured
 struct ExecutorOutput : Output {

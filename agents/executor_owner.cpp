@@ -6,13 +6,13 @@
 
 #include "agents/executor_step.h"
 #include "base/marks.h"
+#include "base/planted.h"
 
 namespace starling {
 namespace {
 
 constexpr Duration kSweep = std::chrono::minutes(1);
 constexpr Duration kLongest = std::chrono::hours(24 * 365);
-constexpr Duration kWantedEvery = std::chrono::seconds(30);
 constexpr std::size_t kPingsKept = 64;
 constexpr int kBeatsToPing = 10;  // though the owner speaks: it may not hear
 
@@ -58,7 +58,8 @@ void ExecutorStep::on(const Goodbye&) {
   s.hello = later(now, s.hello_backoff);
 }
 
-/// How old the home's word is. One that was overtaken by a newer one is dropped.
+/// How old the home's word is. One that was overtaken by a newer one is dropped. It left the owner after
+/// the last Pong, and maybe long before it arrived here, so it counts from that Pong's Ping.
 void ExecutorStep::on(const AttemptAnswer& answer) {
   STARLING_MARK("executor: AttemptAnswer");
   const auto at = s.runs.find(answer.attempt);
@@ -66,7 +67,7 @@ void ExecutorStep::on(const AttemptAnswer& answer) {
   Run& run = at->second;
   if (answer.life != AttemptLife::live || answer.token <= run.token) return;
   run.token = answer.token;
-  run.word = now - std::min(answer.age, s.config.timers.orphan);
+  run.word = std::max(run.since, s.vouched) - std::min(answer.age, s.config.timers.orphan);
 }
 
 /// The owner hears us: that counts from the Ping, so a late Pong lengthens nothing.
@@ -91,9 +92,11 @@ Instant ExecutorStep::wanted(const Run& run) const {
   return run.token > 0 ? std::min(word, run.word) : word;
 }
 
-bool ExecutorStep::orphaned(const Run& run) const {
-  STARLING_MARK("executor: orphaned");
-  return later(wanted(run), s.config.timers.orphan) <= now;
+/// It may live so long without another word. The launcher is told, and sees to it that this holds
+/// also if this executor takes no turn any more. Where nothing beats, silence means nothing.
+Instant ExecutorStep::until(const Run& run) const {
+  if (planted(Bug::never_lapses)) return kNever;
+  return beats() ? later(wanted(run), s.config.timers.orphan) : kNever;
 }
 
 void ExecutorStep::write_wanted(AttemptId attempt, Run& run) {
@@ -107,8 +110,9 @@ void ExecutorStep::keep_wanted(AttemptId attempt, Run& run) {
   const Duration at = *s.config.calendar + wanted(run).time_since_epoch();
   const Duration known =
       run.wanted ? *run.wanted : *s.config.calendar + run.since.time_since_epoch();
-  const bool silent = later(wanted(run), kWantedEvery) <= now;
-  if (at - known >= kWantedEvery || (silent && at != run.wanted)) write_wanted(attempt, run);
+  const Duration every = s.config.timers.late;
+  const bool silent = later(wanted(run), every) <= now;
+  if (at - known >= every || (silent && at != run.wanted)) write_wanted(attempt, run);
 }
 
 void ExecutorStep::sweep() {
@@ -201,9 +205,16 @@ void ExecutorStep::beat() {
   }
   for (auto& [attempt, run] : s.runs) {
     if (run.phase == Run::Phase::exited) continue;
-    if (run.phase == Run::Phase::running && orphaned(run)) {
-      run.orphaned = true;
-      stop(run);
+    if (run.phase == Run::Phase::running) {
+      const Instant ends = until(run);
+      if (ends <= now) {
+        STARLING_MARK("executor: orphaned");
+        run.orphaned = true;
+        stop(run);
+      } else if (ends != run.until) {
+        run.until = ends;
+        out.run.push_back(RenewSpec{attempt, ends});
+      }
     }
     keep_wanted(attempt, run);
   }

@@ -102,10 +102,13 @@ void ExecutorStep::on(const Launch& launch) {
   Run run;
   run.launch = launch;
   run.since = now;
+  run.until = until(run);
   out.persist.push_back(ProcessLaunching{launch});
   s.mark(launch.here, true);
   for (LaunchSpec& part : parts) {
     run.parts.push_back({part.server});
+    part.until = run.until;
+    part.grace = s.config.timers.kill_grace;
     out.run.push_back(std::move(part));
   }
   s.runs.emplace(launch.attempt, std::move(run));

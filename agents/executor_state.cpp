@@ -96,9 +96,11 @@ void ExecutorState::replay(const Record& record) {
 
 Status fits_journal(const ExecutorConfig& config, const Topology& topology,
                     std::span<const Record> recovered) {
+  if (config.servers.first >= config.servers.last) return {Errc::invalid, "it serves no server"};
   if (config.servers.last > topology.server_count()) {
-    return {Errc::invalid, "this executor serves server " + std::to_string(config.servers.last - 1) +
-                               "; the topology has " + std::to_string(topology.server_count())};
+    return {Errc::invalid, "it serves server " + std::to_string(config.servers.last - 1) +
+                               ", and the topology has " + std::to_string(topology.server_count()) +
+                               ", from 0 on; start it with the topology that it ran with"};
   }
   const auto outside = [&](GpuId gpu) {
     return gpu.value >= topology.gpu_count() ||

@@ -43,6 +43,7 @@ struct Run {
   Instant since;            ///< launched, or found by this life
   Instant word;             ///< when its home wanted it, if the owner says so on: then token > 0
   std::uint64_t token = 0;  ///< of the newest such word
+  Instant until = kNever;   ///< what the launcher was told last, in this life
   /// Durable: as in ProcessWanted. None: nothing has been written yet.
   std::optional<Duration> wanted;
   bool measured = false;    ///< `progress` has not been sent yet

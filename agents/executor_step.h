@@ -53,7 +53,7 @@ struct ExecutorStep {
   void tell_health();
   void sweep();
   [[nodiscard]] Instant wanted(const Run& run) const;
-  [[nodiscard]] bool orphaned(const Run& run) const;
+  [[nodiscard]] Instant until(const Run& run) const;
   void write_wanted(AttemptId attempt, Run& run);
   void keep_wanted(AttemptId attempt, Run& run);
 };

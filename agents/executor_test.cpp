@@ -99,6 +99,20 @@ TEST_CASE("a journal of another topology is refused before it is believed") {
   CHECK(fits.error().message.find("topology") != std::string::npos);
 }
 
+TEST_CASE("a topology with fewer servers than an executor serves is refused, whatever it ran") {
+  Fixture f;
+  for (std::uint32_t servers = 1; servers <= 6; ++servers) {
+    GeneratorOptions shape;
+    shape.servers = servers;
+    shape.gpus_per_server = 1;
+    const Status fits = fits_journal(f.config(1s), generate_flat(shape).value(), {});
+    CHECK(fits.ok() == (servers >= f.config(1s).servers.last));
+  }
+  ExecutorConfig nothing = f.config(1s);
+  nothing.servers = {2, 2};
+  CHECK_FALSE(fits_journal(nothing, f.topology, {}).ok());
+}
+
 TEST_CASE("an owner that does not work with an executor is greeted until it does") {
   Fixture f;
   CHECK(f.executor.state().hello == kNever);
@@ -285,6 +299,33 @@ TEST_CASE("with heartbeats, a silent owner loses its jobs; without, silence mean
   ideal.hear(launch(1, {0}));
   CHECK(ideal.executor.next_deadline() == kNever);
   CHECK(ideal.step(at(9000s), Tick{}).run.empty());
+}
+
+TEST_CASE("the launcher is told until when a part may live, whatever becomes of the executor") {
+  Fixture f(500ms);
+  f.hear(launch(1, {0}), 2s);
+  const auto& start = std::get<LaunchSpec>(f.out.run.at(0));
+  CHECK(start.until == at(302s));
+  CHECK(start.grace == Timers{}.kill_grace);
+  CHECK(f.step(at(2500ms), Tick{}).run.empty());  // nothing new
+  f.step(at(60s), Tick{});                        // the owner is silent: it is pinged
+  const Ping* ping = f.said<Ping>();
+  REQUIRE(ping != nullptr);
+  const auto renewed = f.hear(Pong{ping->sequence}, 90s).run;
+  REQUIRE(renewed.size() == 1);
+  CHECK(std::get<RenewSpec>(renewed[0]).until == at(360s));  // from the ping, not from the answer
+  SUBCASE("a stop is not renewed") {
+    f.hear(kill(1), 92s);
+    CHECK(f.step(at(400s), Tick{}).run.empty());
+  }
+  SUBCASE("the next life says it again") {
+    Fixture next(500ms, f.journal);
+    next.step(at(1s), Tick{});
+    CHECK(std::get<RenewSpec>(next.out.run.at(0)).attempt == attempt(1));
+  }
+  Fixture ideal;
+  ideal.hear(launch(1, {0}));
+  CHECK(std::get<LaunchSpec>(ideal.out.run.at(0)).until == kNever);
 }
 
 TEST_CASE("progress leaves at most once per heartbeat") {

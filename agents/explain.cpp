@@ -38,6 +38,7 @@ void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& li
   if (const std::uint32_t drained = s.ledger.drained_count(); drained > 0)
     here += ", " + std::to_string(drained) + " drained";
   lines.push_back(std::move(here));
+  for (std::string& line : resting_executors(s)) lines.push_back(std::move(line));
   for (const PeerState& peer : s.peers) {
     if (peer.peer.agent == s.config.me || !peer.digest) continue;
     const Digest& digest = *peer.digest;
@@ -79,15 +80,16 @@ void explain_shares(const Job& job, std::vector<std::string>& lines) {
 
 }  // namespace
 
+std::vector<std::string> explain_ended(const JobState& over) {
+  const bool cancelled = over.phase == JobPhase::cancelled;
+  return {std::string(name_of(over.phase)) + " after " + seconds_text(over.elapsed) +
+          (cancelled ? "" : ", exit code " + std::to_string(over.exit.code))};
+}
+
 std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
   std::vector<std::string> lines;
-  if (const auto over = s.ended.find(id); over != s.ended.end()) {
-    const bool cancelled = over->second.phase == JobPhase::cancelled;
-    lines.push_back(std::string(name_of(over->second.phase)) + " after " +
-                    seconds_text(over->second.elapsed) +
-                    (cancelled ? "" : ", exit code " + std::to_string(over->second.exit.code)));
-    return lines;
-  }
+  if (const auto over = s.ended.find(id); over != s.ended.end())
+    return explain_ended(over->second);
   if (const auto gone = s.moved.find(id); gone != s.moved.end() && !s.jobs.contains(id)) {
     lines.push_back("moved to agent " + std::to_string(gone->second.to.value));
     return lines;
@@ -134,7 +136,10 @@ std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
 }
 
 void Step::on(NodeId from, const Explain& question) {
-  send(from, Explanation{question.job, explain(s, question.job, now)});
+  const auto chunk = s.archive.find(question.job);
+  if (!chunk) return send(from, Explanation{question.job, explain(s, question.job, now)});
+  out.recall.push_back({question.job, *chunk});
+  send(from, Explanation{question.job, {}});
 }
 
 void Step::on(NodeId from, const StatusQuery&) { send(from, status_of(s)); }
@@ -193,6 +198,8 @@ AgentStatus status_of(const AgentState& s) {
   status.patience = static_cast<std::uint32_t>(s.health.factor());
   status.drained = s.ledger.drained_count();
   status.sick = s.ledger.sick_count();
+  status.resting = s.ledger.resting_count();
+  status.troubles = resting_executors(s);
   const auto list = [](const auto& from, auto& to) {
     for (const auto& id : from) {
       if (to.size() < AgentStatus::kMostListed) to.push_back(id);

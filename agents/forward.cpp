@@ -38,7 +38,7 @@ void Step::moved_on(Job& job) {
   s.set_timer(id, job, kNever);
   s.moved[id] = Moved{to, job.forwards + 1, std::move(job.offered)};
   s.jobs.erase(id);
-  s.remember(id);
+  s.remember_moved(id);
 }
 
 void Step::on(NodeId from, const Accepted& accepted) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "agents/step.h"
 #include "base/marks.h"
@@ -10,6 +11,7 @@ namespace {
 
 constexpr std::uint32_t kBusyRetryMs = 1000;
 constexpr std::uint32_t kListMost = 1000;
+constexpr std::size_t kListedChunks = 8;
 
 /// More than a job takes in a frame.
 std::size_t bytes_in_frame(const JobState& state) {
@@ -101,6 +103,7 @@ void Step::on(NodeId from, const Submit& submit) {
     return on(from, Submit{submit.spec, from});
   }
   if (planted(Bug::submit_accepted_twice)) s.ended.erase(id);
+  if (planted(Bug::submit_accepted_twice)) std::erase(s.young, id);
   if (const auto known = s.jobs.find(id); known != s.jobs.end()) {
     Job& job = known->second;
     if (job.stage != Stage::offered || submit.forwards <= job.forwards + 1) {
@@ -113,6 +116,15 @@ void Step::on(NodeId from, const Submit& submit) {
     STARLING_MARK("agent: a Submit of what is over");
     if (forwarded) return send(from, Accepted{id, me()});
     return send(from, over->second);
+  }
+  if (const auto chunk = s.archive.find(id)) {
+    STARLING_MARK("agent: a Submit of what is in the archive");
+    if (forwarded) return send(from, Accepted{id, me()});
+    return send_archived(from, id, *chunk);
+  }
+  if (forwarded && s.archive.owed().contains(id)) {
+    STARLING_MARK("agent: an offer of what is over and forgotten");
+    return send(from, Accepted{id, me()});
   }
   std::vector<AgentId> offered;
   if (const auto gone = s.moved.find(id); gone != s.moved.end()) {
@@ -144,6 +156,7 @@ void Step::on(NodeId from, const Submit& submit) {
 /// does not keep another home's jobs out, up to twice the limit.
 bool Step::is_full(bool forwarded) const {
   const std::size_t most = s.config.limits.jobs_waiting, all = s.jobs.size();
+  if (forwarded && s.archive.owed().size() >= s.config.limits.jobs_remembered) return true;
   if (!forwarded || all >= 2 * most) return all >= most;
   const std::size_t not_on_offer = std::size_t{s.waiting_jobs} + s.running_jobs;
   return not_on_offer >= most;
@@ -212,6 +225,7 @@ void Step::on(NodeId from, const Query& query) {
   if (const auto over = s.ended.find(query.job); over != s.ended.end()) {
     return send(from, over->second);
   }
+  if (const auto chunk = s.archive.find(query.job)) return send_archived(from, query.job, *chunk);
   JobState state;
   state.job = query.job;
   state.home = me();
@@ -222,24 +236,47 @@ void Step::on(NodeId from, const Query& query) {
   send(from, std::move(state));
 }
 
+/// The driver adds what the archive has of it.
+void Step::send_archived(NodeId to, const JobId& job, std::uint64_t chunk) {
+  JobState state;
+  state.job = job;
+  out.recall.push_back({job, chunk});
+  send(to, std::move(state));
+}
+
 void Step::on(NodeId from, const ListJobs& list) {
   JobList answer;
   auto job = s.jobs.upper_bound(list.after);
   auto over = s.ended.upper_bound(list.after);
+  auto old = s.archive.jobs().upper_bound(list.after);
   const std::uint32_t limit = std::min(list.limit, kListMost);
-  std::size_t bytes = 0;  // a page has to fit into a frame
-  while (job != s.jobs.end() || over != s.ended.end()) {
-    if (answer.jobs.size() >= limit || bytes > s.config.limits.frame_bytes / 2) {
-      answer.more = true;
-      break;
-    }
-    const bool open = over == s.ended.end() || (job != s.jobs.end() && job->first < over->first);
-    if (open) {
+  std::size_t bytes = 0;           // a page has to fit into a frame
+  std::set<std::uint64_t> chunks;  // and asks for few chunks, for each takes a while
+  for (;;) {
+    const JobId* next = nullptr;
+    const auto consider = [&](const auto& at, const auto& end) {
+      if (at != end && (next == nullptr || at->first < *next)) next = &at->first;
+    };
+    consider(job, s.jobs.end());
+    consider(over, s.ended.end());
+    consider(old, s.archive.jobs().end());
+    if (next == nullptr) break;
+    answer.more = answer.jobs.size() >= limit || bytes > s.config.limits.frame_bytes / 2;
+    if (answer.more) break;
+    if (job != s.jobs.end() && next == &job->first) {
       answer.jobs.push_back(state_of(s, job->second, now));
       ++job;
-    } else {
+    } else if (over != s.ended.end() && next == &over->first) {
       answer.jobs.push_back(over->second);
       ++over;
+    } else {
+      answer.more = chunks.size() >= kListedChunks && !chunks.contains(old->second);
+      if (answer.more) break;
+      if (chunks.insert(old->second).second)
+        bytes += s.archive.chunks().at(old->second).bytes;
+      out.recall.push_back({old->first, old->second});
+      answer.jobs.emplace_back().job = old->first;
+      ++old;
     }
     bytes += bytes_in_frame(answer.jobs.back());
   }
@@ -270,8 +307,7 @@ void Step::end(Job& job, JobPhase phase) {
   }
   s.set_timer(id, job, kNever);
   s.jobs.erase(id);
-  s.ended.emplace(id, std::move(state));
-  s.remember(id);
+  s.remember_ended(std::move(state));
   change(TriggerKind::departure);
 }
 

@@ -134,7 +134,7 @@ bool Ledger::is_trusted(ServerId server) const {
 
 void Ledger::block_again(ServerId server) {
   const IndexRange alone{server.value, server.value + 1};
-  const bool out = !is_trusted(server) || drained_.contains(server);
+  const bool out = !is_trusted(server) || drained_.contains(server) || resting_.contains(server);
   bool changed = out ? gpus_.block(alone) : gpus_.unblock(alone);
   if (!out) {
     const IndexRange here = gpus_.topology().server(server).gpus;
@@ -170,6 +170,27 @@ void Ledger::set_drained(ServerId server, bool drained) {
   STARLING_CHECK(gpus_.servers().contains(server.value));
   const bool news = drained ? drained_.insert(server).second : drained_.erase(server) > 0;
   if (news) block_again(server);
+}
+
+void Ledger::set_resting(IndexRange servers, bool resting) {
+  for (std::uint32_t i = servers.first; i < servers.last; ++i) {
+    STARLING_CHECK(gpus_.servers().contains(i));
+    const ServerId server{i};
+    const bool news = resting ? resting_.insert(server).second : resting_.erase(server) > 0;
+    if (news) block_again(server);
+  }
+}
+
+std::uint32_t Ledger::resting_count() const {
+  std::uint32_t count = 0;
+  for (const ServerId server : resting_) {
+    if (!is_trusted(server) || drained_.contains(server)) continue;
+    const IndexRange here = gpus_.topology().server(server).gpus;
+    for (std::uint32_t g = here.first; g < here.last; ++g) {
+      if (gpus_.tenants(GpuId{g}) == 0 && !sick_.contains(GpuId{g})) ++count;
+    }
+  }
+  return count;
 }
 
 std::uint32_t Ledger::sick_count() const {

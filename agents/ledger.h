@@ -37,10 +37,10 @@ struct Hold {
 /// Who may use which GPU of one partition. The partition's owner keeps exactly one ledger.
 ///
 /// A GPU is free, held by up to Limits::jobs_per_gpu attempts, quarantined (of an executor that has
-/// not said what runs there, or bad), or drained. Nothing is free until trust(). A hold is all or
-/// nothing. Pure: no clock, no I/O, no randomness. Every call is idempotent; one that answers a
-/// Refusal has changed nothing. What was released is remembered (Limits::tombstones), so that a
-/// late Reserve cannot bring it back.
+/// not said what runs there, or bad, or at rest), or drained. Nothing is free until trust(). A hold
+/// is all or nothing. Pure: no clock, no I/O, no randomness. Every call is idempotent; one that
+/// answers a Refusal has changed nothing. What was released is remembered (Limits::tombstones), so
+/// that a late Reserve cannot bring it back.
 class Ledger {
  public:
   /// `topology` outlives it. adopt() takes up to `room` tenants on a GPU, if that is more than the
@@ -80,6 +80,9 @@ class Ledger {
   /// Both must be of this partition. Repeats change nothing.
   void set_sick(GpuId gpu, bool sick);
   void set_drained(ServerId server, bool drained);
+  /// Servers of an executor whose starts fail take nobody for a while.
+  void set_resting(IndexRange servers, bool resting);
+  [[nodiscard]] bool is_resting(ServerId server) const { return resting_.contains(server); }
   [[nodiscard]] bool is_drained(ServerId server) const { return drained_.contains(server); }
   [[nodiscard]] const std::set<GpuId>& sick() const noexcept { return sick_; }
   [[nodiscard]] const std::set<ServerId>& drained() const noexcept { return drained_; }
@@ -101,6 +104,8 @@ class Ledger {
   }
   /// Of those: bad, whatever its executor has said.
   [[nodiscard]] std::uint32_t sick_count() const;
+  /// Of those: at rest, and for nothing else out of use.
+  [[nodiscard]] std::uint32_t resting_count() const;
   /// Without a tenant, out of use for the drain of their server alone.
   [[nodiscard]] std::uint32_t drained_count() const;
   /// Grows with every change of what is free.
@@ -121,7 +126,7 @@ class Ledger {
   std::map<AttemptId, Hold> holds_;
   std::vector<std::uint8_t> trusted_;  // by server of the partition
   std::set<GpuId> sick_;
-  std::set<ServerId> drained_;
+  std::set<ServerId> drained_, resting_;
   Tombstones graves_;
   std::uint64_t version_ = 0;
 };

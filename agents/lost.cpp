@@ -144,6 +144,8 @@ void Step::sweep() {
   std::vector<AttemptId> dropped = s.ledger.tombstones().sweep(
       before, [&](AttemptId attempt) { return s.jobs.contains(attempt.job); });
   if (!dropped.empty()) persist(TombstonesDropped{std::move(dropped)});
+  s.settling.clear();
+  ask_offerers();
 }
 
 }  // namespace starling

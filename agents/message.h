@@ -60,7 +60,11 @@ struct Hello {
   std::uint64_t topology = 0;
 };
 struct Welcome { Fence fence; std::uint64_t topology = 0; };  ///< from an agent: what it owns
-struct Goodbye { std::string reason; };              ///< refused: wrong protocol, another topology
+/// Refused: wrong protocol, another topology. Or, where `life` is set, told to one life of a node, `of_life` and
+/// `of_born`, that its state is an old copy: the sender knows life `life` of it, whose journal had `written` records.
+struct Goodbye {
+  std::string reason; Incarnation life{}; std::uint64_t written = 0; Incarnation of_life{}; std::uint64_t of_born = 0;
+};
 struct Ping { std::uint64_t sequence = 0; };
 struct Pong { std::uint64_t sequence = 0; std::uint32_t loop_lag_us = 0; };  ///< lag: how late its turns are
 /// A hint about the sender's partition; newest version wins, nothing safe depends on it.
@@ -122,7 +126,9 @@ struct AgentStatus {
   std::vector<ServerId> drained_servers;  ///< ascending, at most kMostListed
   Placement sick_gpus;                    ///< all bad ones, with or without a job, at most kMostListed
   SpeedHealth speed;                      ///< of the model that it asks how fast jobs run
-  static constexpr std::size_t kMostListed = 1000;
+  std::uint32_t resting = 0;              ///< of `quarantined`: at executors whose starts fail
+  std::vector<std::string> troubles;      ///< such executors, a line each, at most kMostTroubles
+  static constexpr std::size_t kMostListed = 1000, kMostTroubles = 16;
 };
 
 // --- Bidding and placement (home <-> owner) -----------------------------------------------------

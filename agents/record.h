@@ -58,13 +58,26 @@ struct ProcessForgotten { AttemptId attempt; };                           ///< e
 /// and then.
 struct ProcessWanted { AttemptId attempt; Duration at{0}; };
 
+/// The latest life of another agent that this node heard, and how far its journal had come: a later life whose journal
+/// is shorter has lost records. `born` tells two lives of one number apart.
+struct PeerKnown { NodeId node; Incarnation life; std::uint64_t born = 0, written = 0; };
+
 struct TopologyRead { std::uint64_t fingerprint = 0; };                   ///< by this life; fingerprint_of()
+
+// A home's, of what is over. The states of archived jobs are in the archive (Journal::archive), in a chunk that stays as
+// it is until it is dropped.
+/// `bytes`: what the chunk counts for; `at`: a calendar's, below zero where there is none; `came`: those of `jobs` that
+/// another home had given away, and so may offer again until it has heard the answer.
+struct JobsArchived { std::uint64_t chunk = 0, bytes = 0; Duration at{-1}; std::vector<JobId> jobs, came; };
+struct ArchiveDropped { std::uint64_t chunk = 0; };       ///< its jobs are forgotten, but for who is owed an answer
+struct OffersOwed { std::vector<JobId> jobs; };           ///< over and forgotten, and perhaps still on offer somewhere
+struct OffersSettled { std::vector<JobId> jobs; };        ///< of those; nobody offers them any more
 
 using Record = std::variant<LifeBegan, JobAccepted, AttemptStarting, AttemptDraining, AttemptOver, JobMoved,
                             JobEnded, ShareCommitted, ShareLaunched, ShareReleased, EpochSeen,
                             ProcessLaunching, ProcessExited, ProcessForgotten, JobOffered, JobPast, AttemptPlan,
                             TombstoneServed, TombstonesDropped, ServerDrained, DrainWord, ProcessWanted,
-                            TopologyRead>;
+                            TopologyRead, PeerKnown, JobsArchived, ArchiveDropped, OffersOwed, OffersSettled>;
 
 /// Append-only truth of one node. A failed append or sync is final: the process must stop (exit code 74).
 class Journal {
@@ -76,6 +89,29 @@ class Journal {
   virtual Result<std::vector<Record>> recover() = 0;
   /// Replaces the whole journal by `records` (same replayed state, fewer records), atomically.
   virtual Status compact(std::span<const Record> records) = 0;
+  /// The number of the last record that is durable. It grows with each that is written, in all lives, and with each
+  /// compaction by more. 0: they have none.
+  [[nodiscard]] virtual std::uint64_t position() const { return 0; }
+
+  /// The same in steps, between which appends go on: until the last step what was there before counts, and a life that
+  /// ends in between finds it whole, with all appends. One compaction at a time.
+  virtual Status begin_compaction(std::vector<Record> records) { return compact(records); }
+  /// Some hundred KiB of it. False: it is over.
+  virtual Result<bool> step_compaction() { return false; }
+  /// About how many bytes are to be read by a takeover now.
+  [[nodiscard]] virtual std::uint64_t bytes() const { return 0; }
+
+  // The archive beside the journal: what no takeover has to read. Durable when archive() returns.
+  /// Writes a chunk, or replaces one that no record names: of a life that ended between the two.
+  virtual Status archive(std::uint64_t /*chunk*/, std::span<const Record> /*records*/) {
+    return {Errc::invalid, "this journal has no archive"};
+  }
+  /// `not_found`: there is no such chunk.
+  virtual Result<std::vector<Record>> archived(std::uint64_t /*chunk*/) {
+    return Error{Errc::not_found, "this journal has no archive"};
+  }
+  /// Removes that chunk and all with a lower number, where there are any.
+  virtual Status forget(std::uint64_t /*chunk*/) { return done(); }
 };
 
 }  // namespace starling

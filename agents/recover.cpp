@@ -112,14 +112,22 @@ struct Replay {
     if (known == s.jobs.end()) return;
     s.moved[r.job] = Moved{r.to, known->second.forwards + 1, std::move(known->second.offered)};
     s.jobs.erase(known);
-    s.remember(r.job);
+    s.remember_moved(r.job);
   }
   void operator()(const JobEnded& r) {
     if (const auto known = s.jobs.find(r.job); known != s.jobs.end()) {
       drop_own_share(known->second.attempt.id);
       s.jobs.erase(known);
     }
-    if (s.ended.emplace(r.job, r.state).second) s.remember(r.job);
+    s.remember_ended(r.state);
+  }
+  void operator()(const JobsArchived& r) { s.put_away(r); }
+  void operator()(const ArchiveDropped& r) { s.archive.drop(r.chunk); }
+  void operator()(const OffersOwed& r) {
+    for (const JobId& job : r.jobs) s.archive.owe(job);
+  }
+  void operator()(const OffersSettled& r) {
+    for (const JobId& job : r.jobs) s.archive.settle(job);
   }
   void operator()(const ShareCommitted& r) {
     const auto own = std::find_if(r.commit.gang.begin(), r.commit.gang.end(),
@@ -207,20 +215,23 @@ std::vector<Record> Agent::snapshot() const {
   const auto offers = [&](JobId id, const std::vector<AgentId>& offered) {
     for (const AgentId to : offered) records.push_back(JobOffered{id, to});
   };
+  for (const auto& [number, chunk] : s.archive.chunks())
+    records.push_back(JobsArchived{number, chunk.bytes, chunk.at, chunk.jobs, chunk.came});
+  for (const JobId& id : s.young) records.push_back(JobEnded{id, s.ended.at(id)});
   std::set<JobId> written;  // one that came back and left again is remembered twice
-  for (const JobId id : s.remembered) {
+  for (const JobId& id : s.gone) {
+    const auto gone = s.moved.find(id);
+    if (gone == s.moved.end() || s.jobs.contains(id) || s.is_over(id)) continue;
     if (!written.insert(id).second) continue;
-    if (const auto over = s.ended.find(id); over != s.ended.end()) {
-      records.push_back(JobEnded{id, over->second});
-    } else if (const auto gone = s.moved.find(id); gone != s.moved.end() && !s.jobs.contains(id)) {
-      Submit submit;
-      submit.spec.id = id;
-      submit.forwards = gone->second.forwards - 1;
-      records.push_back(JobAccepted{std::move(submit), 0});
-      offers(id, gone->second.offered);
-      records.push_back(JobMoved{id, gone->second.to});
-    }
+    Submit submit;
+    submit.spec.id = id;
+    submit.forwards = gone->second.forwards - 1;
+    records.push_back(JobAccepted{std::move(submit), 0});
+    offers(id, gone->second.offered);
+    records.push_back(JobMoved{id, gone->second.to});
   }
+  if (const auto& owed = s.archive.owed(); !owed.empty())
+    records.push_back(OffersOwed{{owed.begin(), owed.end()}});
   for (const auto& [id, job] : s.jobs) {
     const Duration waited = s.begun ? s.now - job.submitted : job.waited;
     records.push_back(

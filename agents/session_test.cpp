@@ -146,6 +146,47 @@ TEST_CASE("a journal of what was started with another topology is refused while 
   CHECK(fits_journal(config, topology, journal).ok());
 }
 
+TEST_CASE("roll_call: nothing is decided before everybody has answered, or had the time to") {
+  Bench bench;
+  bench.config.roll_call = 2s;
+  const auto submit = [&](Instant at) {
+    Submit job;
+    job.spec.id = {0, 1};
+    job.spec.workers = job.spec.gpus_per_worker = 1;
+    bench.out.clear();
+    bench.agent->step(at, Received{client_node(0), job}, bench.out);
+  };
+  const auto at = [&](Instant now, NodeId from, const Message& message) {
+    bench.out.clear();
+    bench.agent->step(now, Received{from, message}, bench.out);
+    bench.agent->step(now, Tick{}, bench.out);
+    return bench.said<Launch>() == 1;
+  };
+  const Inventory nothing{{PartitionId{0}, Epoch{3}}, {}};
+  const Welcome welcome{{PartitionId{1}, Epoch{1}}};
+  const Instant born{1s};
+  bench.restart({});
+  submit(born + 1ms);
+  CHECK(bench.said<Accepted>() == 1);
+  SUBCASE("everybody") {
+    CHECK_FALSE(at(born + 2ms, executor_node(0), nothing));
+    CHECK(at(born + 3ms, agent_node(AgentId{1}), welcome));
+  }
+  SUBCASE("the executor last") {
+    CHECK_FALSE(at(born + 2ms, agent_node(AgentId{1}), welcome));
+    CHECK(at(born + 3ms, executor_node(0), nothing));
+  }
+  SUBCASE("time is up") {
+    CHECK_FALSE(at(born + 2ms, executor_node(0), nothing));
+    CHECK(bench.agent->next_deadline() <= born + 2s);
+    bench.out.clear();
+    bench.agent->step(born + 1999ms, Tick{}, bench.out);
+    CHECK(bench.said<Launch>() == 0);
+    bench.agent->step(born + 2s, Tick{}, bench.out);
+    CHECK(bench.said<Launch>() == 1);
+  }
+}
+
 TEST_CASE("a home's next life knows which owner was deposed") {
   Bench bench;
   std::vector<Record> journal = {LifeBegan{Incarnation{1}, Epoch{3}}};

@@ -24,7 +24,10 @@ bool all_in(const OwnedShare& share, Piece::State state) {
 
 void Step::launch(AttemptId attempt, OwnedShare& share) {
   STARLING_MARK("agent: launch");
-  for (Piece& piece : share.pieces) piece.state = Piece::State::launching;
+  for (Piece& piece : share.pieces) {
+    piece.state = Piece::State::launching;
+    start_began(piece);
+  }
   share.launched = now;
   share.backoff = Duration{0};
   send_launches(attempt, share, Piece::State::launching);
@@ -113,6 +116,7 @@ void Step::piece_exited(AttemptId attempt, OwnedShare& share, Piece& piece, cons
   if (piece.state == Piece::State::exited) return;
   piece.served = served;
   if (piece.state == Piece::State::killing) return;  // the Kill is answered with Killed
+  judge_start(share, piece, exit, served);
   piece.state = Piece::State::exited;
   if (exit.lost || exit.code != 0) return fail_share(attempt, share, exit);
   if (share.exit.log_tail.empty()) share.exit = exit;
@@ -183,7 +187,7 @@ void Step::check_released(AttemptId attempt) {
   // Of a gang that is wholly ours the home's own record of this step says as much.
   const auto job = s.jobs.find(attempt.job);
   const bool follows =
-      job != s.jobs.end() ? job->second.attempt.id == attempt : s.ended.contains(attempt.job);
+      job != s.jobs.end() ? job->second.attempt.id == attempt : s.is_over(attempt.job);
   if (home == me() && share.gang.size() == 1 && follows) {
     s.ledger.forget(attempt);
   } else {

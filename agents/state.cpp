@@ -203,14 +203,6 @@ std::span<const JobView> AgentState::running_views(Instant when) {
   return running;
 }
 
-void AgentState::remember(JobId job) {
-  remembered.push_back(job);
-  if (remembered.size() <= config.limits.jobs_remembered) return;
-  ended.erase(remembered.front());
-  moved.erase(remembered.front());
-  remembered.pop_front();
-}
-
 void AgentState::set_timer(const JobId& id, Job& job, Instant when) {
   if (job.timer == when) return;
   if (job.timer != kNever) job_timers.erase({job.timer, id});

@@ -12,10 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "agents/archive.h"
 #include "agents/config.h"
 #include "agents/ledger.h"
 #include "agents/liveness.h"
 #include "agents/output.h"
+#include "agents/start_record.h"
 #include "agents/waiting_list.h"
 #include "base/rng.h"
 #include "policies/candidates_free.h"
@@ -152,6 +154,7 @@ struct SeatState {
   Watch watch;
   std::uint64_t health = 0;       ///< version of what it last said of its GPUs
   Instant told = Instant::min();  ///< the last Launch that it was sent
+  StartRecord starts;             ///< while it rests, so do its servers in the ledger
   bool lost = false;              ///< silent for lost_after(): nothing runs there any more
   Instant asked = kNever;         ///< first InventoryRequest since it was last answered
   Instant timer = kNever;         ///< of the next InventoryRequest
@@ -194,12 +197,18 @@ struct AgentState {
   };
   std::vector<Supply> supply;  ///< of the whole data centre, by GpuTypeId
 
-  // Home. Jobs that are not over are in `jobs`, terminal ones in `ended`, given-away ones in
-  // `moved`.
+  // Home. Jobs that are not over are in `jobs`, those that ended lately in `ended`, earlier ones in
+  // `archive`, given-away ones in `moved`.
   std::map<JobId, Job> jobs;
   std::map<JobId, JobState> ended;
   std::map<JobId, Moved> moved;
-  std::deque<JobId> remembered;  ///< ended and moved, oldest first; at most Limits::jobs_remembered
+  Archive archive;
+  std::deque<JobId> young;        ///< `ended`, oldest first
+  std::deque<JobId> gone;         ///< `moved`, oldest first
+  std::size_t young_bytes = 0;    ///< of `ended`
+  /// Jobs that the archive is owed an answer about, and the homes that have not given it.
+  std::map<JobId, std::set<AgentId>> settling;
+  JobId asked_last;  ///< of those, in their order
   std::uint64_t orders = 0;      ///< arrivals so far, all lives
   std::uint32_t attempts_opened = 0;  ///< in this life
   std::uint32_t running_jobs = 0;     ///< starting, running or draining
@@ -256,6 +265,7 @@ struct AgentState {
   bool digest_due = false;  ///< something changed since the last digest was looked at
   Instant beat = kNever;
   Instant look = kNever;  ///< decide again, whatever has changed
+  Instant roll_call = Instant::min();  ///< until then not before everybody has answered (AgentConfig)
   Instant digest_look = kNever;
   Instant now;              ///< of the last step
   std::uint64_t pings = 0;  ///< above all of earlier lives, whose answers may still be on their way
@@ -287,7 +297,14 @@ struct AgentState {
   }
   /// Up to date at `when`; valid until the next change.
   [[nodiscard]] std::span<const JobView> running_views(Instant when);
-  void remember(JobId job);
+  [[nodiscard]] bool is_over(const JobId& job) const;
+  void remember_ended(JobState over);
+  void remember_moved(JobId job);
+  [[nodiscard]] JobState take_young();
+  void put_away(const JobsArchived& record);
+  [[nodiscard]] bool archive_full() const noexcept {
+    return young_bytes >= config.limits.archive_chunk_bytes && !young.empty();
+  }
   void set_timer(const JobId& id, Job& job, Instant when);
   void set_timer(AttemptId attempt, OwnedShare& share, Instant when);
   void drop_share(AttemptId attempt);

@@ -50,6 +50,7 @@ struct Step {
   void end(Job& job, JobPhase phase);
   void wait_again(Job& job, bool after_backoff);
   void tell_client(const Job& job);
+  void send_archived(NodeId to, const JobId& job, std::uint64_t chunk);
 
   // forward.cpp: jobs that change their home
   bool offer_job(Job& job, AgentId to);
@@ -58,6 +59,11 @@ struct Step {
   void on(NodeId from, const Busy& busy);
   void on(NodeId from, const Rejected& rejected);
   void moved_on(Job& job);
+
+  // archive.cpp: jobs that are over
+  void put_away();
+  void ask_offerers();
+  void on(NodeId from, const JobState& state);
 
   // attempt.cpp: from starting to the end
   [[nodiscard]] AttemptId open_attempt(const Job& job);
@@ -148,6 +154,13 @@ struct Step {
   void give_up(IndexRange gpus, const std::string& why);
   void take_health(SeatState& seat, std::uint64_t version, const Placement& sick);
 
+  // unfit.cpp: executors whose starts fail
+  void rest(SeatState& seat);
+  void start_began(const Piece& piece);
+  void judge_start(const OwnedShare& share, const Piece& piece, const ExitStatus& exit,
+                   Duration served);
+  void look_at_rests();
+
   // lost.cpp: what follows from long silence
   [[nodiscard]] bool lost(Instant heard) const;
   [[nodiscard]] bool lost(const Participant& part) const;
@@ -184,11 +197,11 @@ struct Step {
   void on(NodeId from, const Digest& digest);
   void on(NodeId from, const Fenced& fenced);
   void on(NodeId from, const Goodbye&);
-  void on(NodeId, const JobState&) {}
   void send_digests();
 
   // decide.cpp
   void decide();
+  [[nodiscard]] bool calling_roll();
   [[nodiscard]] View view();
   [[nodiscard]] bool apply(const Start& decision);
   [[nodiscard]] bool apply(const Resize& decision);
@@ -220,6 +233,8 @@ struct Step {
 [[nodiscard]] std::vector<Share> gang_of(const Attempt& attempt);
 [[nodiscard]] JobState state_of(const AgentState& s, const Job& job, Instant now);
 [[nodiscard]] AgentStatus status_of(const AgentState& s);
+/// A line for each executor whose starts fail.
+[[nodiscard]] std::vector<std::string> resting_executors(const AgentState& s);
 /// Why the job stands where it stands, for people.
 [[nodiscard]] std::vector<std::string> explain(AgentState& s, JobId job, Instant now);
 

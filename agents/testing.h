@@ -68,6 +68,10 @@ class TestFlock {
   void restart_agent(std::uint32_t agent, bool compacted = false);
   /// The next life of a dead agent knows nothing.
   void lose_journal(std::uint32_t agent) { agents_[agent].journal.clear(); }
+  /// The next life of a dead agent begins from that.
+  void put_back(std::uint32_t agent, std::vector<Record> journal) {
+    agents_[agent].journal = std::move(journal);
+  }
   void set_policy(const std::string& policy, std::uint32_t jobs_per_gpu);
   /// The machine: its processes die, too.
   void crash_executor(std::uint32_t executor);
@@ -89,6 +93,10 @@ class TestFlock {
   /// What the machine says of the executor's GPUs from now on.
   void set_sick(std::uint32_t executor, Placement gpus) {
     step_executor(executor, SickGpus{std::move(gpus)});
+  }
+  /// Nothing can be started there: at once lost.
+  void set_starts_fail(std::uint32_t executor, bool fail) {
+    fail ? (void)starts_fail_.insert(executor) : (void)starts_fail_.erase(executor);
   }
   void set_exit_code(std::uint64_t job, int code) { exit_codes_[job] = code; }
   void heal() {
@@ -133,6 +141,7 @@ class TestFlock {
     AgentConfig config;
     std::unique_ptr<Agent> core;
     std::vector<Record> journal, snapshot;
+    std::map<std::uint64_t, std::map<JobId, JobState>> archive;
     std::uint64_t steps = 0;
     Instant frozen_until = Instant::min();
     std::uint64_t crash_at = 0;  // counts down; 0: never
@@ -156,6 +165,7 @@ class TestFlock {
     Instant started;
     std::uint64_t version = 0;
     int code = 0;
+    bool lost = false;
   };
   using ProcessKey = std::pair<AttemptId, ServerId>;
 
@@ -189,6 +199,7 @@ class TestFlock {
   std::uint32_t refuse_launches_ = 0;
   std::set<std::pair<NodeId, NodeId>> cuts_;
   std::map<std::uint64_t, int> exit_codes_;
+  std::set<std::uint32_t> starts_fail_;
   std::map<JobId, JobPhase> ended_;
   std::map<AttemptId, std::vector<Share>> starting_;
   std::map<std::pair<AttemptId, PartitionId>, bool> committed_;

@@ -25,15 +25,19 @@ void TestFlock::run(std::uint32_t e, const RunCommand& command) {
     process.started = now_;
     const auto code = exit_codes_.find(launch->attempt.job.lo);
     process.code = code == exit_codes_.end() ? 0 : code->second;
+    process.lost = starts_fail_.contains(e);
     const Duration duration = launch->spec.duration;
     note("hardware: " + attempt_text(launch->attempt) + " starts on GPUs " +
          gpus_text(launch->gpus));
-    if (duration > Duration{0}) {
+    if (process.lost) {
+      end_at(now_, key, process);
+    } else if (duration > Duration{0}) {
       end_at(later(now_, std::max(duration - launch->served, Duration{0})), key, process);
     }
     processes_.emplace(key, process);
     return;
   }
+  if (std::holds_alternative<RenewSpec>(command)) return;
   const StopSpec& stop = std::get<StopSpec>(command);
   for (auto& [key, process] : processes_) {
     if (key.first != stop.attempt || process.executor != e) continue;

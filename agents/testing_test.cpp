@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "agents/describe_test.h"
+#include "agents/recall.h"
 #include "interference/models.h"
 #include "topology/fingerprint.h"
 #include "topology/generate.h"
@@ -239,7 +240,7 @@ void TestFlock::handle(const Event& event) {
     processes_.erase(at);
     note("hardware: " + attempt_text(event.attempt) + " ends on server " +
          std::to_string(event.server.value) + " with code " + std::to_string(process.code));
-    const ExitStatus status{process.code, false, {}};
+    const ExitStatus status{process.code, process.lost, process.lost ? "no space left" : ""};
     step_executor(process.executor,
                   Exit{event.attempt, event.server, status, now_ - process.started});
     return;
@@ -276,8 +277,15 @@ void TestFlock::step_agent(std::uint32_t a, const starling::Event& event) {
   Output out;
   seat.core->step(now_, event, out);
   ++seat.steps;
+  for (const ArchiveChunk& chunk : out.archive) seat.archive[chunk.number] = jobs_in(chunk.records);
   for (const Record& record : out.persist) check_record(a, record);
   seat.journal.insert(seat.journal.end(), out.persist.begin(), out.persist.end());
+  fill_in(out, [&](std::uint64_t chunk) {
+    const auto at = seat.archive.find(chunk);
+    return at == seat.archive.end() ? nullptr : &at->second;
+  });
+  for (const std::uint64_t chunk : out.forget)
+    seat.archive.erase(seat.archive.begin(), seat.archive.upper_bound(chunk));
   const bool dies = seat.crash_at > 0 && --seat.crash_at == 0;
   if (!dies || !seat.crash_before_sending) {
     for (const Send& send : out.send) post(agent_node(AgentId{a}), send);

@@ -17,7 +17,10 @@ struct Limits {
   std::uint32_t jobs_waiting = 100'000;         ///< accepted and not yet terminal, per home: then Busy
   std::uint32_t holds = 262'144;                ///< reserved attempts per owner: then refused
   std::uint32_t tombstones = 65'536;            ///< released attempts remembered per owner
-  std::uint32_t jobs_remembered = 1'000'000;    ///< terminal jobs that still answer a Query
+  std::uint32_t jobs_remembered = 1'000'000;    ///< terminal jobs that still answer a Query: then the oldest go
+  std::uint32_t days_remembered = 90;           ///< and those that went to the archive so long ago
+  std::uint64_t archive_bytes = 256ULL << 20U;  ///< of terminal jobs in a home's archive: then the oldest go
+  std::uint32_t archive_chunk_bytes = 64 * 1024;  ///< of terminal jobs outside it: then the oldest go there
   std::uint32_t attempts_per_job = 1'000;       ///< failed rounds before a job is failed for good
   std::uint32_t name_bytes = 256;               ///< job, user, model and host names
   std::uint32_t command_bytes = 64 * 1024;      ///< command line with its environment

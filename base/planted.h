@@ -42,10 +42,12 @@ enum class Bug : std::uint8_t {
   full_disk_ignored,            ///< a failed write counts as done
   checksum_ignored,             ///< a damaged row is read
   log_damage_ignored,           ///< SQLite's log may lose transactions in silence
-  fenced_append_done            ///< a write that another owner refused counts as done
+  fenced_append_done,           ///< a write that another owner refused counts as done
+  speaks_after_lease,           ///< an owner goes on when its lease has ended
+  never_lapses                  ///< the launcher is not told until when a part may live
 };
 
-inline constexpr std::array<std::string_view, 33> kBugNames = {"executor_ignores_epochs",
+inline constexpr std::array<std::string_view, 35> kBugNames = {"executor_ignores_epochs",
                                                                "epoch_compared_wrongly",
                                                                "epoch_not_durable",
                                                                "allocates_before_inventory",
@@ -77,7 +79,9 @@ inline constexpr std::array<std::string_view, 33> kBugNames = {"executor_ignores
                                                                "full_disk_ignored",
                                                                "checksum_ignored",
                                                                "log_damage_ignored",
-                                                               "fenced_append_done"};
+                                                               "fenced_append_done",
+                                                               "speaks_after_lease",
+                                                               "never_lapses"};
 
 #ifdef STARLING_PLANT
 /// Aborts if STARLING_BUG names none of them.

@@ -18,6 +18,8 @@ struct FrameHeader {
   std::uint64_t sequence = 0;
   std::uint16_t speaks = kOldestProtocol;  ///< newest of the sender; encode() says its codec's
   Incarnation meant_for{};                 ///< life of the receiver that it is for alone; 0: any
+  std::uint64_t born = 0;     ///< drawn anew by each life of the sender; 0: it does not say
+  std::uint64_t written = 0;  ///< records of its journal that were durable; 0: it does not say
 };
 struct Frame {
   FrameHeader header;

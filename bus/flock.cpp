@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -10,6 +11,7 @@
 
 #include "bus/keys.h"
 #include "bus/roles.h"
+#include "bus/sessions.h"
 
 namespace starling {
 namespace {
@@ -24,6 +26,17 @@ std::string text_of(const Json& json, const char* field) {
 bool is_list_of_keys(const Json& json) {
   return json.is_array() &&
          std::all_of(json.begin(), json.end(), [](const Json& k) { return k.is_string(); });
+}
+
+/// tcp://HOST:PORT or ipc://PATH, as far as a text can tell.
+bool is_address(const std::string& address) {
+  if (address.starts_with("ipc://")) return address.size() > 6;
+  const auto colon = address.rfind(':');
+  if (!address.starts_with("tcp://") || colon <= 6) return false;
+  std::uint32_t port = 0;
+  const char* const end = address.data() + address.size();
+  const auto [read, error] = std::from_chars(address.data() + colon + 1, end, port);
+  return error == std::errc() && read == end && port > 0 && port < 65'536;
 }
 
 Result<std::vector<Seat>> seats_from(const Json& json) {
@@ -89,6 +102,9 @@ Status check_flock(const Flock& flock) {
                                  std::to_string(kFirstExecutor) + ", clients from " +
                                  std::to_string(kFirstClient)};
     }
+    if (place_of(node) != node)
+      return {Errc::invalid, who + "beyond the last client's number, " +
+                                 std::to_string(kFirstClient + kPlaces - 1)};
     if (m.address.empty() && m.role != Role::client)
       return {Errc::invalid, who + "only clients may have no address"};
     if (m.role != Role::agent && !m.standby.empty())
@@ -115,6 +131,9 @@ Status check_flock(const Flock& flock) {
 }
 
 Result<Flock> read_flock(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored))
+    return {Errc::invalid, file.string() + ": is no file"};
   std::ifstream in(file);
   if (!in) return {Errc::io, file.string() + ": cannot be read: " + std::strerror(errno)};
   const auto wrong = [&](const std::string& what) {
@@ -123,7 +142,7 @@ Result<Flock> read_flock(const std::filesystem::path& file) {
   Json json;
   try {
     json = Json::parse(in);
-  } catch (const Json::parse_error& e) {
+  } catch (const Json::exception& e) {
     return wrong(e.what());
   }
   if (!json.is_object() || json.value("flock", Json()) != 1 || !json.contains("members") ||
@@ -140,6 +159,14 @@ Result<Flock> read_flock(const std::filesystem::path& file) {
     }
   }
   if (Status s = check_flock(flock); !s.ok()) return wrong(s.error().message);
+  for (const auto& [node, m] : flock) {
+    for (std::uint32_t i = 0; i < m.seats(); ++i) {
+      const std::string address = m.seat(i).address;
+      if (address.empty() || is_address(address)) continue;
+      return wrong("node " + std::to_string(node.value) + ": address '" + address +
+                   "' is neither tcp://HOST:PORT nor ipc://PATH");
+    }
+  }
   return flock;
 }
 

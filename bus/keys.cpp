@@ -65,7 +65,14 @@ Status replace_key_file(const std::filesystem::path& file, const KeyPair& keys) 
 
 Result<KeyPair> read_key_file(const std::filesystem::path& file) {
   struct stat info {};
-  if (::stat(file.c_str(), &info) != 0) return system_error(file, "cannot be read");
+  if (::stat(file.c_str(), &info) != 0) {
+    const bool path = errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP ||
+                      errno == ENAMETOOLONG;
+    Error error = system_error(file, "cannot be read");
+    if (path) error.code = Errc::invalid;  // that no waiting mends
+    return error;
+  }
+  if (!S_ISREG(info.st_mode)) return {Errc::invalid, file.string() + ": is no file"};
   if ((info.st_mode & 077U) != 0) {
     return {Errc::invalid, file.string() + ": others may read this secret; run chmod 600 on it"};
   }

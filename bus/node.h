@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -17,12 +19,25 @@
 
 namespace starling {
 
+/// What a peer said about a node whose state is an old copy.
+struct Outlived {
+  NodeId by;
+  Incarnation life;           ///< of this node, that the peer knows
+  std::uint64_t written = 0;  ///< records of that life's journal
+};
+
 struct NodeOptions {
   std::uint32_t batch = 256;  ///< frames taken in before anything is written or sent
   const Clock* clock =
       nullptr;  ///< for run_until() and decision times; without one neither happens
   const Clock* stopwatch =
       nullptr;  ///< for decision times alone, where `clock` does not run at one second per second
+  /// Drawn anew for each life. 0: this node does not say it, and tells no earlier life of a peer
+  /// what it knows.
+  std::uint64_t born = 0;
+  /// Its journal is the only one of this node, so a later life or a longer journal that a peer
+  /// knows means that the state is an old copy: the node ends.
+  bool sole = false;
 };
 
 /// What passed through one node, and what was refused and why.
@@ -33,8 +48,10 @@ struct NodeCounters {
   std::uint64_t unauthorised = 0;  ///< a kind that this sender may not say to this node
   /// Of an earlier life of the sender, for an earlier one of this node, or overtaken.
   std::uint64_t stale = 0;
+  std::uint64_t old_copies = 0;  ///< of `stale`: answered with what is known of that node
   std::uint64_t dropped = 0;   ///< not taken by the endpoint, or too large to send
   std::uint64_t withheld = 0;  ///< not sent, because the peer's protocol does not know it
+  std::uint64_t unsaid = 0;    ///< not sent, because the right to speak ended within the turn
   std::uint64_t records = 0;   ///< written to the journal
   std::uint64_t appends = 0;   ///< journal writes, each durable on its own
   std::uint64_t ticks = 0;
@@ -51,6 +68,11 @@ struct NodeCounters {
 ///
 /// Guarantee: no message leaves before every record of the same turn is durable. A journal that
 /// refuses ends the node: that turn sends nothing, and this and every later call returns the error.
+///
+/// Old state: a frame says which life it is of and how far its journal has come. A node remembers
+/// that of its peers, and of agents durably, with whatever it writes next. So it obeys no life that
+/// begins with less than an earlier one had, and tells it so; who is told ends (`sole`) with
+/// `fenced`, before it has done anything on the word of others.
 class Node {
  public:
   struct Turn {
@@ -72,16 +94,28 @@ class Node {
   /// When pump() or tick() is due at the latest, if no frame comes before.
   [[nodiscard]] virtual Instant next_deadline() const noexcept = 0;
 
-  /// Turns until `deadline` or request_stop(), asleep in the endpoint in between. True: stopped on
-  /// request. Needs options.clock.
+  /// Turns until `deadline`, request_stop() or the instant of may_speak_until(), asleep in the
+  /// endpoint in between. True: stopped on request. Needs options.clock.
   [[nodiscard]] Result<bool> run_until(Instant deadline);
   /// For signal handlers: run_until() returns after at most one more turn.
   void request_stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
+
+  /// From `until` on this node takes no turn: it hears nothing, decides nothing, says nothing, and
+  /// what arrives waits. So does whoever may have been succeeded: its lease, as far as it knows,
+  /// ends then. The next call says how it goes on. A turn that is under way at `until` is written to
+  /// the journal, whose epoch decides; what it would have said is dropped (with options.clock).
+  void may_speak_until(Instant until) noexcept { speaks_until_ = until; }
+  [[nodiscard]] bool may_speak(Instant now) const noexcept { return now < speaks_until_; }
 
   [[nodiscard]] NodeId id() const noexcept { return me_; }
   [[nodiscard]] const NodeCounters& counters() const noexcept { return counters_; }
   /// Why a peer last refused to talk to this node; empty: none has.
   [[nodiscard]] const std::string& goodbye() const noexcept { return goodbye_; }
+
+  /// That a peer knows more of this node than its journal does; none: nobody has said so.
+  [[nodiscard]] const std::optional<Outlived>& outlived() const noexcept { return outlived_; }
+  /// What earlier lives knew of the peers' lives. Before the first turn.
+  void recall(std::span<const Record> recovered);
 
   /// Partition `p` is owned by `owner` from now on: others that speak for it are refused.
   void set_owner(PartitionId p, NodeId owner) { owners_[p] = owner; }
@@ -93,8 +127,23 @@ class Node {
   virtual void receive(Instant now, Received received) = 0;  ///< steps the core, appends to out_
   virtual void tick_core(Instant now) = 0;
   virtual void collect(Instant) {}  ///< ended processes into the core
+  virtual void fill_in() {}         ///< what out_.recall names, before anything is sent
   virtual void run_commands() {}    ///< after everything is sent
   virtual void refused() {}         ///< a frame was refused
+
+  /// Replaces the journal by `records` and what is known of the peers' lives.
+  [[nodiscard]] Status compact_to(std::vector<Record> records);
+  /// One step of the same with `core`'s snapshot; false once it is over.
+  template <class Core>
+  [[nodiscard]] Result<bool> compact_by_steps(const Core& core) {
+    if (!compacting_) {
+      const Status begun = journal_->begin_compaction(with_known(core.snapshot()));
+      if (!begun.ok()) return begun.error();
+    }
+    const Result<bool> more = journal_->step_compaction();
+    compacting_ = more && more.value();
+    return more;
+  }
 
   [[nodiscard]] const Clock* clock() const noexcept { return options_.clock; }
   [[nodiscard]] const Clock* stopwatch() const noexcept {
@@ -106,16 +155,30 @@ class Node {
  private:
   struct Seen {
     Incarnation incarnation;
+    std::uint64_t born = 0, written = 0;  // as its frames say
     std::uint64_t digest = 0;
     std::uint64_t pong = 0;
     std::uint64_t greeting = 0;                ///< Welcome or InventoryRequest: newest sequence
     std::uint16_t protocol = kOldestProtocol;  ///< newest that both speak
+    Instant told = Instant::min();             ///< an earlier life of it, last
+    bool found = false;                        ///< the endpoint knows where this life is
   };
 
   void take(Instant now, const Delivery& delivery);
-  [[nodiscard]] bool fresh(const Delivery& delivery, const Frame& frame);
+  [[nodiscard]] bool fresh(Instant now, const Delivery& delivery, const Frame& frame);
+  /// The frame is of a life that lacks what is known of an earlier one, or was outlived itself.
+  [[nodiscard]] static bool old_copy(const FrameHeader& header, const Seen& seen);
+  void tell_old_copy(Instant now, NodeId peer, const FrameHeader& header, Seen& seen);
+  /// True: it was for this life, and is nothing for the core.
+  bool hear_outlived(NodeId from, const Goodbye& goodbye);
+  void learn(NodeId peer, const FrameHeader& header, Seen& seen);
+  void keep_known();
   [[nodiscard]] bool authorised(NodeId from, const Message& message) const;
   [[nodiscard]] Turn drain(Instant now, std::uint32_t taken);
+  [[nodiscard]] std::vector<Record> with_known(std::vector<Record> records) const;
+  [[nodiscard]] std::optional<Delivery> next_frame(Instant deadline);
+  /// The right to speak has ended since the turn began.
+  [[nodiscard]] bool silenced() const noexcept;
   void send_all();
   [[nodiscard]] Status flush();
   /// What is spoken with `peer`; the oldest until something was heard of its present life.
@@ -132,11 +195,17 @@ class Node {
   Codec codec_;
   std::uint16_t protocol_;
   std::string goodbye_;
+  std::optional<Outlived> outlived_;
   NodeCounters counters_;
   std::uint64_t sequence_ = 0;
   std::unordered_map<NodeId, Seen> seen_;
+  std::map<NodeId, PeerKnown> known_;  // agents' lives, as far as they are durable here
+  std::set<NodeId> news_;              // agents of which more is known than that
   std::map<PartitionId, NodeId> owners_;
   std::optional<Error> failed_;
+  bool compacting_ = false;
+  Instant speaks_until_ = kNever;
+  std::optional<Delivery> waiting_;  // came when no turn could be taken
   std::atomic<bool> stop_{false};
 };
 
@@ -149,7 +218,9 @@ class AgentNode final : public Node {
   [[nodiscard]] const Agent& core() const noexcept { return agent_; }
   [[nodiscard]] Instant next_deadline() const noexcept override { return agent_.next_deadline(); }
   /// Replaces the journal by the core's snapshot. Between turns only.
-  [[nodiscard]] Status compact() { return journal_.compact(agent_.snapshot()); }
+  [[nodiscard]] Status compact() { return compact_to(agent_.snapshot()); }
+  /// The same by steps, of which each takes little: false once it is over.
+  [[nodiscard]] Result<bool> compact_some() { return compact_by_steps(agent_); }
   /// From now on `model`, which must be the one that the core asks, learns from measured speeds
   /// after each turn, and `memory` keeps what it learned every kKeepEvery of them. Both outlive
   /// the node.
@@ -161,11 +232,14 @@ class AgentNode final : public Node {
  private:
   void receive(Instant now, Received received) override;
   void tick_core(Instant now) override;
+  void fill_in() override;
   void run_commands() override;
   void refused() override { agent_.note_refused_frame(); }
 
   Agent agent_;
   Journal& journal_;
+  std::uint64_t recalled_chunk_ = 0;  // the last one that was read
+  std::map<JobId, JobState> recalled_;
   SpeedModel* model_ = nullptr;
   SpeedMemory* memory_ = nullptr;
   std::uint32_t unkept_ = 0;  // observations
@@ -179,7 +253,8 @@ class ExecutorNode final : public Node {
 
   [[nodiscard]] const Executor& core() const noexcept { return executor_; }
   [[nodiscard]] Instant next_deadline() const noexcept override;
-  [[nodiscard]] Status compact() { return journal_.compact(executor_.snapshot()); }
+  [[nodiscard]] Status compact() { return compact_to(executor_.snapshot()); }
+  [[nodiscard]] Result<bool> compact_some() { return compact_by_steps(executor_); }
 
  private:
   void receive(Instant now, Received received) override;

@@ -12,6 +12,7 @@
 #include "bus/flock.h"
 #include "bus/keys.h"
 #include "bus/roles.h"
+#include "bus/sessions.h"
 #include "bus/zmq_endpoint.h"
 
 namespace starling::testing {
@@ -36,7 +37,7 @@ class SocketFlock {
   }
   [[nodiscard]] std::unique_ptr<ZmqEndpoint> open(NodeId node, const Limits& limits = {}) {
     ZmqOptions options{node, "", std::nullopt, limits};
-    if (with_keys_) options.keys = keys.at(node);
+    if (with_keys_) options.keys = keys.at(place_of(node));
     return ZmqEndpoint::open(options, flock, clock).value();
   }
   /// The next frame within `ms`.

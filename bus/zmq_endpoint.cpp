@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "bus/allow_list.h"
+#include "bus/sessions.h"
 #include "bus/spare_files.h"
 #include "bus/zmq_sockets.h"
 
@@ -14,12 +15,12 @@ ZmqEndpoint::~ZmqEndpoint() = default;
 
 Result<std::unique_ptr<ZmqEndpoint>> ZmqEndpoint::open(const ZmqOptions& options, Flock flock,
                                                        const Clock& clock) {
-  if (Status s = check_place({options.me, options.seat}, options.keys, options.bind, flock);
-      !s.ok())
+  const NodeId place = place_of(options.me);
+  if (Status s = check_place({place, options.seat}, options.keys, options.bind, flock); !s.ok())
     return s.error();
   if (options.keys && zmq_has("curve") == 0)
     return {Errc::unsupported, "bus: this libzmq was built without CURVE"};
-  const std::string mine = flock.at(options.me).seat(options.seat).address;
+  const std::string mine = flock.at(place).seat(options.seat).address;
   const std::string where = options.bind.empty() ? mine : options.bind;
   if (Status s = need_files(where.empty() ? kFilesToCall : kFilesToListen, "bus: an endpoint");
       !s.ok())
@@ -49,7 +50,8 @@ Status ZmqEndpoint::renew(Flock flock, const std::optional<KeyPair>& keys) {
   Sockets& s = *sockets_;
   ZmqOptions options = s.options;
   options.keys = keys;
-  if (Status fit = check_place({options.me, options.seat}, options.keys, options.bind, flock);
+  if (Status fit =
+          check_place({place_of(options.me), options.seat}, options.keys, options.bind, flock);
       !fit.ok())
     return fit;
   if (keys.has_value() != s.options.keys.has_value())
@@ -82,7 +84,7 @@ bool ZmqEndpoint::send(NodeId to, std::span<const std::byte> frame) {
   bool sent = false;
   if (frame.size() <= s.options.limits.frame_bytes) {
     try {
-      const auto member = s.flock.find(to);
+      const auto member = member_for(s.flock, to);
       if (member == s.flock.end()) {
         sent = false;
       } else if (member->second.address.empty()) {
@@ -131,7 +133,7 @@ void ZmqEndpoint::found_at(NodeId node, std::uint32_t seat) {
 
 void ZmqEndpoint::drop(NodeId node) {
   std::erase_if(sockets_->peers, [node](const auto& peer) { return peer.first.node == node; });
-  sockets_->routes.erase(node);
+  sockets_->callers.erase(node);
   sockets_->seat_of.erase(node);
 }
 

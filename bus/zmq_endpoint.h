@@ -15,7 +15,7 @@
 namespace starling {
 
 struct ZmqOptions {
-  NodeId me;  ///< a member of the flock
+  NodeId me;  ///< a member of the flock, or a session of one that calls (bus/sessions.h)
   std::string
       bind;  ///< where to listen; empty: the seat's own address. Port * lets the system choose.
   std::optional<KeyPair>
@@ -27,7 +27,9 @@ struct ZmqOptions {
 struct ZmqCounters {
   std::uint64_t frames_in = 0;
   std::uint64_t frames_out = 0;
-  std::uint64_t dropped = 0;   ///< not sent: unknown peer, not connected, queue full, too large
+  std::uint64_t dropped = 0;   ///< not sent: unknown peer, not connected, queue full (in frames or
+                               ///< bytes, bus/outbox.h), too large
+  std::uint64_t unheard = 0;   ///< of callers that have answers waiting and do not read them
   std::uint64_t nameless = 0;  ///< received from nobody we know, or in more than one part
   std::uint64_t keys_accepted = 0;   ///< connections that the allow-list let in
   std::uint64_t keys_refused = 0;    ///< and kept out
@@ -37,7 +39,8 @@ struct ZmqCounters {
 /// The bus of real processes: one socket to receive, one per peer to send, so each direction fails
 /// alone. With keys every connection is encrypted and both ends are proven to be members of the
 /// flock. A frame for a peer that is not connected is dropped, never kept: peers that return get no
-/// stale news. One thread.
+/// stale news. A caller that does not read what waits for it is not heard either, until it does.
+/// One thread.
 class ZmqEndpoint final : public Endpoint {
  public:
   /// Listens when it returns. With keys it has also connected to itself as a stranger and been

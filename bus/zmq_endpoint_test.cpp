@@ -6,10 +6,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
 #include <zmq.hpp>
 
 #include "base/rng.h"
 #include "bus/endpoint_battery.h"
+#include "bus/sessions.h"
 #include "bus/test_flock.h"
 
 namespace starling {
@@ -61,6 +66,93 @@ TEST_CASE("a caller needs no address: answers come back over its own connection"
     REQUIRE(answered);
     CHECK(answered->from == kA);
   }
+}
+
+TEST_CASE("one place's key has room for many sessions, each of which gets its own answers") {
+  for (const bool with_keys : {false, true}) {
+    SocketFlock world(with_keys);
+    world.add(kA), world.add(kCaller);
+    const auto agent = world.open(kA);
+    std::vector<std::unique_ptr<ZmqEndpoint>> callers;
+    for (std::uint32_t i = 0; i < 20; ++i) callers.push_back(world.open(session_node(kCaller, i)));
+    for (std::uint32_t i = 0; i < 20; ++i) {
+      const auto asked = pass(world, *callers[i], *agent, kA);
+      REQUIRE(asked);
+      CHECK(asked->from == session_node(kCaller, i));
+    }
+    while (world.await(*agent)) {
+    }
+    for (std::uint32_t i = 0; i < 20; ++i)
+      REQUIRE(agent->send(session_node(kCaller, i), Bytes(i + 1)));
+    for (std::uint32_t i = 0; i < 20; ++i) {
+      const auto answered = world.await(*callers[i], 2000);
+      REQUIRE(answered);
+      CHECK(answered->frame.size() == i + 1);
+      CHECK_FALSE(world.await(*callers[i], 1));
+    }
+    CHECK_FALSE(agent->send(session_node(kCaller, 21), kFrame));
+    CHECK_FALSE(agent->send(session_node(kCaller, kSessions), kFrame));
+  }
+}
+
+TEST_CASE("a session is one of its own key's place, whatever it calls itself") {
+  SocketFlock world(true);
+  const NodeId other = client_node(1);
+  world.add(kA), world.add(kCaller), world.add(other);
+  const auto agent = world.open(kA);
+  const auto sends_as = [&](NodeId who, const std::string& name) -> std::optional<NodeId> {
+    zmq::context_t context;
+    zmq::socket_t socket(context, zmq::socket_type::dealer);
+    socket.set(zmq::sockopt::linger, 0);
+    socket.set(zmq::sockopt::curve_serverkey, world.keys.at(kA).public_key);
+    socket.set(zmq::sockopt::curve_publickey, world.keys.at(who).public_key);
+    socket.set(zmq::sockopt::curve_secretkey, world.keys.at(who).secret_key);
+    socket.set(zmq::sockopt::routing_id, name);
+    socket.connect(world.flock.at(kA).address);
+    socket.send(zmq::buffer(kFrame.data(), kFrame.size()), zmq::send_flags::none);
+    const auto heard = world.await(*agent, 2000);
+    return heard ? std::optional(heard->from) : std::nullopt;
+  };
+  CHECK(sends_as(other, "session/7/x") == session_node(other, 7));
+  CHECK(sends_as(other, std::to_string(kCaller.value)) == other);
+  CHECK(sends_as(other, "1") == other);
+  CHECK(sends_as(other, "session/4096/x") == other);
+  CHECK(sends_as(other, "session/99999999999/x") == other);
+  CHECK(sends_as(other, "session/7") == other);
+  CHECK(sends_as(other, "session/-1/x") == other);
+}
+
+TEST_CASE("who does not read has bounded bytes waiting, is not heard, and costs others nothing") {
+  SocketFlock world(true);
+  world.add(kA), world.add(kCaller);
+  const auto agent = world.open(kA);
+  Limits narrow;
+  narrow.outbox_frames = 8;  // which its own queue takes in
+  const auto deaf = world.open(session_node(kCaller, 1), narrow), other = world.open(kCaller);
+  REQUIRE(pass(world, *deaf, *agent, kA));
+  REQUIRE(pass(world, *other, *agent, kA));
+  while (world.await(*agent)) {
+  }
+  // More than the sockets' buffers hold besides what is counted.
+  const Bytes large(256'000);
+  std::size_t taken = 0;
+  for (int i = 0; i < 400; ++i) taken += agent->send(session_node(kCaller, 1), large) ? 1 : 0;
+  for (int i = 0; i < 50 && taken < 400; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    taken += agent->send(session_node(kCaller, 1), large) ? 1 : 0;
+  }
+  CHECK(taken < 100);
+  while (agent->send(session_node(kCaller, 1), Bytes(100))) {
+  }
+  CHECK_FALSE(pass(world, *deaf, *agent, kA, 10));
+  CHECK(agent->counters().unheard > 0);
+  REQUIRE(pass(world, *other, *agent, kA));
+  REQUIRE(agent->send(kCaller, kFrame));
+  CHECK(world.await(*other, 2000));
+  // It reads again, and is heard again.
+  while (world.await(*deaf, 200)) {
+  }
+  CHECK(pass(world, *deaf, *agent, kA));
 }
 
 TEST_CASE("over TCP, at a port that the system chose") {

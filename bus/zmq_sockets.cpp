@@ -3,9 +3,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
 #include <thread>
 #include <utility>
 
+#include "bus/keys.h"
+#include "bus/sessions.h"
 #include "bus/spare_files.h"
 
 namespace starling {
@@ -20,10 +24,34 @@ constexpr int kLongestSleep_ms = 1000;
 // not let in yet. So a socket that has taken nothing for so long, which is more than libzmq waits
 // between two tries, gives way to a new one.
 constexpr Duration kStale = std::chrono::seconds(10);
+// A session that was cut off comes back under the name of its old connection, which an agent does
+// not take before it has missed its heartbeats. Who is not heard for longer calls by a new name.
+constexpr Duration kUnanswered = std::chrono::seconds(8);
+// Frames that wait to be read, of one connection; whoever sends more waits.
+constexpr int kInbox = 1024;
+// Begins what a session's connection is called; libzmq's own names begin with 0.
+constexpr std::string_view kSessionName = "session/";
 // Where there was no file descriptor for a peer, the next look is so much later.
 constexpr Duration kShortPause = std::chrono::milliseconds(100);
 // What encryption adds to a frame (33 bytes), with room to spare.
 constexpr std::int64_t kEnvelope = 64;
+
+/// "session/7/..." of a fresh key nobody can guess.
+std::string session_name(std::uint32_t session) {
+  const Result<KeyPair> random = generate_keys();
+  return std::string(kSessionName) + std::to_string(session) + "/" +
+         (random ? random.value().public_key : "");
+}
+
+/// Which session a connection of that name is; 0 for all that do not say.
+std::uint32_t session_named(std::string_view name) {
+  if (!name.starts_with(kSessionName)) return 0;
+  name.remove_prefix(kSessionName.size());
+  std::uint32_t session = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), session);
+  if (error != std::errc{} || end == name.data() + name.size() || *end != '/') return 0;
+  return session < kSessions ? session : 0;
+}
 
 }  // namespace
 
@@ -58,6 +86,7 @@ void ZmqEndpoint::Sockets::prepare(zmq::socket_t& s) const {
 Status ZmqEndpoint::Sockets::listen(const std::string& where) {
   router = zmq::socket_t(context, zmq::socket_type::router);
   prepare(router);
+  router.set(zmq::sockopt::rcvhwm, kInbox);
   router.set(zmq::sockopt::router_mandatory, true);
   router.set(zmq::sockopt::backlog, 1024);
   router.set(zmq::sockopt::ipv6, where.find('[') != std::string::npos);
@@ -101,7 +130,7 @@ Status ZmqEndpoint::Sockets::test_itself() {
 Status ZmqEndpoint::Sockets::listen_anew() {
   router.set(zmq::sockopt::linger, 0);
   router.close();
-  routes.clear();
+  callers.clear();
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   for (;;) {
     const Status s = listen(address);
@@ -112,7 +141,7 @@ Status ZmqEndpoint::Sockets::listen_anew() {
   }
 }
 
-zmq::socket_t* ZmqEndpoint::Sockets::dealer(NodeSeat to, const Seat& seat) {
+ZmqEndpoint::Sockets::Peer* ZmqEndpoint::Sockets::dealer(NodeSeat to, const Seat& seat) {
   if (const auto it = peers.find(to); it != peers.end()) return &it->second;
   if (seat.address.empty() || peers.size() >= options.limits.peers) return nullptr;
   const Instant now = clock.now();
@@ -130,11 +159,13 @@ zmq::socket_t* ZmqEndpoint::Sockets::dealer(NodeSeat to, const Seat& seat) {
   s.set(zmq::sockopt::reconnect_ivl_max, router ? 5000 : 500);
   if (options.keys) {
     s.set(zmq::sockopt::curve_serverkey, seat.public_key);
+    if (session_of(options.me) > 0)
+      s.set(zmq::sockopt::routing_id, session_name(session_of(options.me)));
   } else {
     s.set(zmq::sockopt::routing_id, text_of({options.me, options.seat}));
   }
   s.connect(seat.address);
-  return &peers.emplace(to, std::move(s)).first->second;
+  return &peers.emplace(to, Peer{std::move(s), Outbox(kMembersOutbox, to_members)}).first->second;
 }
 
 bool ZmqEndpoint::Sockets::take(zmq::socket_t& s, bool routed, bool& any) {
@@ -161,13 +192,22 @@ std::optional<NodeSeat> ZmqEndpoint::Sockets::sender() const {
     // Read from the payload: the route's frame loses the property after a poll. A connection
     // outlives the key that it was made with; what it says does not.
     const char* user = zmq_msg_gets(payload.handle(), "User-Id");
-    return user != nullptr ? place_of_user(user, flock) : std::nullopt;
+    auto place = user != nullptr ? place_of_user(user, flock) : std::nullopt;
+    if (place && flock.at(place->node).address.empty())
+      place->node = session_node(place->node, session_named({route.data<char>(), route.size()}));
+    return place;
   }
   const auto place = place_in({route.data<char>(), route.size()});
   if (!place) return std::nullopt;
-  const auto member = flock.find(place->node);
+  const auto member = member_for(flock, place->node);
   if (member == flock.end() || place->seat >= member->second.seats()) return std::nullopt;
   return place;
+}
+
+ZmqEndpoint::Sockets::Caller& ZmqEndpoint::Sockets::caller(NodeId node) {
+  const auto at = callers.find(node);
+  if (at != callers.end()) return at->second;
+  return callers.emplace(node, Caller{"", Outbox(kCallersOutbox, to_callers)}).first->second;
 }
 
 Delivery ZmqEndpoint::Sockets::delivery(NodeSeat from) {
@@ -188,16 +228,23 @@ std::optional<Delivery> ZmqEndpoint::Sockets::next() {
       ++counters.nameless;
       continue;
     }
-    if (flock.at(from->node).address.empty()) {
-      routes[from->node].assign(route.data<char>(), route.size());
+    if (member_for(flock, from->node)->second.address.empty()) {
+      Caller& by = caller(from->node);
+      by.route.assign(route.data<char>(), route.size());
+      if (by.outbox.backed_up()) {
+        ++counters.unheard;
+        continue;
+      }
     }
     return delivery(*from);
   }
   if (router) return std::nullopt;
   // A caller: answers come back over its own connections, whose far ends have proven their keys.
-  for (auto& [place, socket] : peers) {
+  for (auto& [place, peer] : peers) {
     for (any = true; any;) {
-      if (take(socket, false, any)) return delivery(place);
+      const bool taken = take(peer.socket, false, any);
+      if (any) peer.unanswered.reset();
+      if (taken) return delivery(place);
       counters.nameless += any ? 1 : 0;
     }
   }
@@ -209,7 +256,7 @@ void ZmqEndpoint::Sockets::sleep(Duration at_most) {
   if (router)
     items.push_back({router.handle(), 0, ZMQ_POLLIN, 0});
   else
-    for (auto& [place, socket] : peers) items.push_back({socket.handle(), 0, ZMQ_POLLIN, 0});
+    for (auto& [place, peer] : peers) items.push_back({peer.socket.handle(), 0, ZMQ_POLLIN, 0});
   for (const int fd : watched) items.push_back({nullptr, fd, ZMQ_POLLIN, 0});
   // Rounded up: waking a moment early would only mean to sleep again.
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(at_most).count();
@@ -219,13 +266,16 @@ void ZmqEndpoint::Sockets::sleep(Duration at_most) {
 
 bool ZmqEndpoint::Sockets::send_to(NodeSeat to, const Seat& seat,
                                    std::span<const std::byte> frame) {
-  zmq::socket_t* const peer = dealer(to, seat);
+  Peer* const peer = dealer(to, seat);
   if (peer == nullptr) return false;
-  if (peer->send(zmq::buffer(frame.data(), frame.size()), zmq::send_flags::dontwait)) {
+  const Instant now = clock.now();
+  const bool room = peer->outbox.has_room(frame.size());
+  if (room && peer->socket.send(peer->outbox.message(frame), zmq::send_flags::dontwait)) {
     refusing.erase(to);
+    if (!peer->unanswered) peer->unanswered = now;
+    if (!router && now - *peer->unanswered > kUnanswered) peers.erase(to);
     return true;
   }
-  const Instant now = clock.now();
   const auto since = refusing.emplace(to, now).first;
   if (now - since->second > kStale) {
     refusing.erase(since);
@@ -247,14 +297,16 @@ bool ZmqEndpoint::Sockets::send_to_member(NodeId to, const Member& member,
 }
 
 bool ZmqEndpoint::Sockets::send_to_caller(NodeId to, std::span<const std::byte> frame) {
-  const auto it = routes.find(to);
-  if (it == routes.end() || !router) return false;
+  const auto it = callers.find(to);
+  if (it == callers.end() || !router) return false;
+  Caller& by = it->second;
+  if (!by.outbox.has_room(frame.size())) return false;
   try {
     const auto dontwait = zmq::send_flags::dontwait;
-    if (!router.send(zmq::buffer(it->second), zmq::send_flags::sndmore | dontwait)) return false;
-    return router.send(zmq::buffer(frame.data(), frame.size()), dontwait).has_value();
+    if (!router.send(zmq::buffer(by.route), zmq::send_flags::sndmore | dontwait)) return false;
+    return router.send(by.outbox.message(frame), dontwait).has_value();
   } catch (const zmq::error_t&) {  // the caller has gone
-    routes.erase(it);
+    callers.erase(it);
     return false;
   }
 }

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "bus/roles.h"
+#include "launch/deployment_check.h"
 #include "launch/files.h"
+#include "launch/json_fields.h"
+#include "launch/scaled_clock.h"
 
 namespace starling {
 namespace {
@@ -24,29 +28,26 @@ json to_json(const DeployedNode& node) {
   return j;
 }
 
-DeployedNode node_from(const json& j) {
-  DeployedNode node;
-  node.id = NodeId{j.at("id").get<std::uint32_t>()};
-  node.name = j.at("name").get<std::string>();
-  node.role = role_named(j.at("role").get<std::string>());
-  node.partition = PartitionId{j.value("partition", 0U)};
-  node.host = j.value("host", "");
-  if (const auto servers = j.find("servers"); servers != j.end()) {
-    node.servers = {servers->at(0).get<std::uint32_t>(), servers->at(1).get<std::uint32_t>()};
-  }
-  return node;
-}
+constexpr std::uint64_t kMost32 = std::numeric_limits<std::uint32_t>::max();
 
-/// Reads and parses; `read` may throw nlohmann's exceptions, whose messages name the key.
-template <class T, class Read>
-Result<T> from_json_file(const fs::path& file, Read read) {
-  auto text = read_text(file);
-  if (!text) return {Errc::invalid, text.error().message};
-  try {
-    return read(json::parse(text.value()));
-  } catch (const json::exception& error) {
-    return {Errc::invalid, file.string() + ": " + error.what()};
-  }
+DeployedNode node_from(const JsonFields& j) {
+  DeployedNode node;
+  node.id = NodeId{static_cast<std::uint32_t>(j.whole("id", kMost32))};
+  node.name = j.text("name");
+  node.role = role_named(j.text("role"));
+  node.host = j.text("host", "");
+  if (node.role == Role::unknown) j.wrong("role", "must be agent, executor or client");
+  if (node.role == Role::client) return node;
+  node.partition = PartitionId{static_cast<std::uint32_t>(j.whole("partition", kMost32))};
+  if (node.role == Role::agent) return node;
+  const json& servers = j.list("servers");
+  const auto whole = [](const json& n) {
+    return n.is_number_unsigned() && n.get<std::uint64_t>() <= kMost32;
+  };
+  if (servers.size() != 2 || !whole(servers[0]) || !whole(servers[1]))
+    j.wrong("servers", "is not [FIRST, LAST + 1]");
+  node.servers = {servers[0].get<std::uint32_t>(), servers[1].get<std::uint32_t>()};
+  return node;
 }
 
 }  // namespace
@@ -84,27 +85,27 @@ Result<Deployment> read_deployment(const fs::path& dir) {
     return {Errc::not_found, dir.string() + ": no flock lives there; 'starling up --flock " +
                                  dir.string() + " --topology FILE' makes one"};
   }
-  auto read = from_json_file<Deployment>(file, [](const json& j) {
+  auto read = read_json_file<Deployment>(file, [](const json& file_json) {
+    const JsonFields j(file_json);
     Deployment d;
-    d.topology = j.at("topology").get<std::string>();
-    d.policy = j.at("policy").get<std::string>();
-    d.physics = j.at("physics").get<std::string>();
-    d.launcher = j.at("launcher").get<std::string>();
-    d.speedup = j.at("speedup").get<double>();
-    d.seed = j.at("seed").get<std::uint64_t>();
-    d.state = j.value("state", "");
-    d.speed = j.value("speed", "");
-    for (const json& node : j.at("nodes")) d.nodes.push_back(node_from(node));
+    if (j.has("schema")) (void)j.whole("schema", kSchema);
+    d.topology = j.text("topology");
+    d.policy = j.text("policy");
+    d.physics = j.text("physics");
+    d.launcher = j.text("launcher");
+    d.speedup = j.number("speedup", kLeastSpeedup, kMostSpeedup);
+    d.seed = j.whole("seed", std::numeric_limits<std::uint64_t>::max());
+    d.state = j.text("state", "");
+    d.speed = j.text("speed", "");
+    const json& nodes = j.list("nodes");
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      d.nodes.push_back(node_from(JsonFields(nodes[i], "nodes[" + std::to_string(i) + "].")));
     return d;
   });
   if (!read) return read;
   read.value().dir = dir;
-  for (const DeployedNode& node : read.value().nodes) {
-    if (node.role == Role::unknown) {
-      return {Errc::invalid,
-              file.string() + ": node '" + node.name + "': role must be agent, executor or client"};
-    }
-  }
+  if (const Status good = check_deployment(read.value()); !good.ok())
+    return {Errc::invalid, file.string() + ": " + good.error().message};
   return read;
 }
 
@@ -119,14 +120,34 @@ Status write_deployment(const Deployment& d) {
 }
 
 Result<NodeFile> read_node_file(const fs::path& file) {
-  auto node = from_json_file<NodeFile>(file, [](const json& j) {
-    return NodeFile{j.at("flock").get<std::string>(), j.at("node").get<std::string>(),
-                    j.at("state").get<std::string>(), j.at("keys").get<std::string>()};
+  auto node = read_json_file<NodeFile>(file, [](const json& file_json) {
+    const JsonFields j(file_json);
+    for (const char* name : {"flock", "node", "state", "keys"}) {
+      if (j.text(name).empty()) j.wrong(name, "is empty");
+    }
+    return NodeFile{j.text("flock"), j.text("node"), j.text("state"), j.text("keys")};
   });
   if (!node) return node;
   const fs::path base = fs::absolute(file).parent_path();
   for (fs::path* path : {&node.value().flock, &node.value().state, &node.value().keys}) {
     *path = (base / *path).lexically_normal();
+  }
+  std::error_code ignored;
+  if (!fs::is_directory(node.value().flock, ignored)) {
+    return {Errc::invalid,
+            file.string() + ": flock: " + node.value().flock.string() + " is no folder"};
+  }
+  if (fs::exists(node.value().state, ignored) && !fs::is_directory(node.value().state, ignored)) {
+    return {Errc::invalid,
+            file.string() + ": state: " + node.value().state.string() + " is no folder"};
+  }
+  const fs::path from_state = node.value().flock.lexically_relative(node.value().state);
+  if (!from_state.empty() && *from_state.begin() != "..") {
+    return {Errc::invalid, file.string() + ": state: the flock is in " +
+                               node.value().state.string() + "; it has to be a folder of its own"};
+  }
+  if (!fs::is_regular_file(node.value().keys, ignored)) {
+    return {Errc::invalid, file.string() + ": keys: " + node.value().keys.string() + " is no file"};
   }
   return node;
 }

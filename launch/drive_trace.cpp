@@ -1,6 +1,7 @@
 #include <cstdio>
 
 #include "agents/client.h"
+#include "base/visible.h"
 #include "launch/live_run.h"
 #include "launch/progress_bar.h"
 #include "launch/run_timeline.h"
@@ -63,7 +64,7 @@ void say_refused(const Client& client) {
     if (!job.rejected) continue;
     std::fprintf(stderr, "starling: %llu jobs were refused; the first, %s: %s\n",
                  static_cast<unsigned long long>(client.counts().rejected),
-                 to_string(job.job).c_str(), job.reason.c_str());
+                 to_string(job.job).c_str(), visible_line(job.reason).c_str());
     return;
   }
 }

@@ -2,10 +2,12 @@
 
 #include <cstdio>
 
+#include "base/visible.h"
+
 namespace starling {
 namespace {
 int say(const std::string& message, int code) {
-  std::fprintf(stderr, "starling: %s\n", message.c_str());
+  std::fprintf(stderr, "starling: %s\n", visible(message).c_str());
   return code;
 }
 }  // namespace

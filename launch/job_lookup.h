@@ -8,14 +8,23 @@
 
 namespace starling {
 
-/// Where a job lives and how it is, whichever agent knows. `not_found` if no agent does,
-/// `not_ready` if one that might know does not answer.
+/// Where a job lives and how it is, whichever agent knows; all are asked at once. `not_found` if no
+/// agent does, `not_ready` if none of those that answer does and one is silent for three seconds
+/// more, or all are for ten.
 [[nodiscard]] Result<JobState> find_job(Session& session, JobId job);
 /// The same for what a user typed: an id with or without its leading zeros, or the beginning of one
-/// job's id. `invalid` if it is no id, or the beginning of several.
+/// job's id. `invalid` if it is no id, or the beginning of several. Whether it is the beginning of
+/// one job's alone can only be said if all agents answer: else `not_ready`.
 [[nodiscard]] Result<JobState> find_job(Session& session, const std::string& text);
-/// Every job of every agent, by id. `not_ready` if an agent does not answer.
-[[nodiscard]] Result<std::vector<JobState>> all_jobs(Session& session);
+
+/// The jobs of all agents that answer.
+struct JobsFound {
+  std::vector<JobState> jobs;   ///< by id
+  std::vector<AgentId> silent;  ///< who does not answer: what only they know is missing
+};
+[[nodiscard]] JobsFound all_jobs(Session& session);
+/// "agent-1 does not answer", "agent-1, agent-2 do not answer"; empty for nobody.
+[[nodiscard]] std::string silence_text(const std::vector<AgentId>& silent);
 
 /// One row of the table of `starling jobs`, and its heading.
 [[nodiscard]] std::vector<std::string> job_heading();

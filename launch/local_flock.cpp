@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "launch/launchers/part_folders.h"
+
 namespace starling {
 
 Status start_node(Supervisor& supervisor, const Deployment& flock, const DeployedNode& node,
@@ -24,6 +26,12 @@ Status start_flock(Supervisor& supervisor, const Deployment& flock, const FlockM
     if (auto started = start_node(supervisor, flock, node, protocol); !started.ok()) return started;
   }
   return done();
+}
+
+void end_jobs(const Deployment& flock, const std::string& host) {
+  for (const DeployedNode* node : flock.with_role(Role::executor)) {
+    if (node->host == host) (void)end_parts(flock.node_dir(node->name) / "parts", kEndGrace);
+  }
 }
 
 Result<std::filesystem::path> temporary_dir() {

@@ -19,6 +19,10 @@ namespace starling {
                                  const FlockMembers& members = {},
                                  std::uint16_t protocol = kNewestProtocol);
 
+/// Ends what executors of the flock, or of one of its hosts, have started and left behind: those
+/// that are not there any more to end it themselves. Waits for it, a few seconds at most.
+void end_jobs(const Deployment& flock, const std::string& host = {});
+
 /// A new directory under $TMPDIR for a run that leaves nothing behind.
 [[nodiscard]] Result<std::filesystem::path> temporary_dir();
 

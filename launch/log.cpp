@@ -3,6 +3,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "base/visible.h"
+
 namespace starling {
 
 void log_as(const std::string& name) {
@@ -13,7 +15,7 @@ void log_as(const std::string& name) {
   spdlog::set_default_logger(std::move(logger));
 }
 
-void log_info(const std::string& line) { spdlog::info("{}", line); }
-void log_error(const std::string& line) { spdlog::error("{}", line); }
+void log_info(const std::string& line) { spdlog::info("{}", visible_line(line)); }
+void log_error(const std::string& line) { spdlog::error("{}", visible_line(line)); }
 
 }  // namespace starling

@@ -1,15 +1,16 @@
 #include "launch/partition_state.h"
 
 #include <chrono>
+#include <functional>
 #include <thread>
 #include <utility>
 
 #include "launch/log.h"
+#include "launch/old_state.h"
 #include "launch/signals.h"
 #include "store/await_epoch.h"
 #include "store/etcd_authority.h"
 #include "store/etcd_journal.h"
-#include "store/sqlite_journal.h"
 #include "store/static_authority.h"
 
 namespace starling {
@@ -24,23 +25,23 @@ Result<std::unique_ptr<EtcdAuthority>> authority_of(const EtcdAddress& flock, co
   return std::make_unique<EtcdAuthority>(flock, options);
 }
 
+/// Renews the lease while a journal is read: not more often than a heartbeat, and never by itself,
+/// so that whoever is stuck loses it.
+std::function<void()> renewer(EpochAuthority& authority, const Ownership& mine) {
+  using Clock = std::chrono::steady_clock;
+  return [&authority, mine, last = Clock::now()]() mutable {
+    if (Clock::now() - last < std::chrono::milliseconds(500)) return;
+    last = Clock::now();
+    authority.renew(mine);
+  };
+}
+
 /// The answer to what was asked: there always is one.
 std::vector<EpochEvent> next_events(EpochAuthority& authority) {
   for (;;) {
     if (auto events = authority.poll(); !events.empty()) return events;
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-}
-
-/// The answer to a renewal, of a lease that has lapsed as far as is known here.
-std::vector<EpochEvent> ask_again(EpochAuthority& authority) {
-  const auto until = std::chrono::steady_clock::now() + kEpochCalls.call;
-  std::vector<EpochEvent> events;
-  while (events.empty() && !stop_requested() && std::chrono::steady_clock::now() < until) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    events = authority.poll();
-  }
-  return events;
 }
 
 }  // namespace
@@ -54,14 +55,16 @@ Status use_journal(PartitionState& state, Result<std::unique_ptr<Journal>> journ
   return done();
 }
 
-Result<PartitionState> open_local_partition(const DeployedNode& me, const StateDir& dir) {
+Result<PartitionState> open_local_partition(const DeployedNode& me,
+                                            const std::filesystem::path& flock,
+                                            const StateDir& dir) {
   PartitionState state;
   state.authority = std::make_unique<StaticAuthority>();
   const auto mine = await_epoch(*state.authority, me.partition, AgentId{me.partition.value},
                                 [](const EpochRefused&) { return false; });
   if (!mine) return mine.error();
   state.mine = mine.value();
-  const Status used = use_journal(state, SqliteJournal::open(dir.path() / "journal.db"));
+  const Status used = use_journal(state, open_own_journal(me, flock, dir));
   if (!used.ok()) return used.error();
   return state;
 }
@@ -80,8 +83,11 @@ Result<PartitionState> take_over(const Deployment& deployment, const Ownership& 
   const auto* granted = std::get_if<EpochGranted>(&answer.front());
   if (granted == nullptr) return {Errc::expired, "the lease was over before it began"};
   state.mine = granted->mine;
-  if (const Status opened = use_journal(state, EtcdJournal::open(flock.value(), state.mine));
-      !opened.ok()) {
+  const Status opened =
+      use_journal(state, EtcdJournal::open(flock.value(), state.mine, {},
+                                           renewer(*state.authority, state.mine)));
+  state.authority->renew(state.mine);
+  if (!opened.ok()) {
     state.authority->release(state.mine);
     return opened.error();
   }
@@ -90,19 +96,12 @@ Result<PartitionState> take_over(const Deployment& deployment, const Ownership& 
 
 Status keep_partition(PartitionState& partition) {
   partition.authority->renew(partition.mine);
-  std::vector<EpochEvent> events = partition.authority->poll();
-  const auto only_lapsed = [&](const EpochEvent& event) {
+  for (const EpochEvent& event : partition.authority->poll()) {
     const auto* lost = std::get_if<EpochLost>(&event);
-    return lost != nullptr && lost->current.epoch == partition.mine.epoch;
-  };
-  if (!events.empty() && only_lapsed(events.back())) {
-    const auto more = ask_again(*partition.authority);
-    events.insert(events.end(), more.begin(), more.end());
-  }
-  for (const EpochEvent& event : events) {
-    if (only_lapsed(event)) {
-      log_info("the lease has lapsed: etcd has not confirmed it, and another may take over");
-    } else if (const auto* lost = std::get_if<EpochLost>(&event)) {
+    if (lost != nullptr && lost->current.epoch == partition.mine.epoch) {
+      log_info("the lease has lapsed: etcd has not confirmed it, another may take over, and nothing "
+               "is said until it has");
+    } else if (lost != nullptr) {
       return {Errc::fenced, "partition " + std::to_string(partition.mine.partition.value) +
                                 " is at epoch " + std::to_string(lost->current.epoch.value) +
                                 " with another process, epoch " +
@@ -112,6 +111,12 @@ Status keep_partition(PartitionState& partition) {
     }
   }
   return done();
+}
+
+Instant may_speak_until(const PartitionState& partition, const ScaledClock& clock) {
+  const Instant now = clock.now();  // first: what comes in between makes it earlier
+  const Duration left = partition.authority->holds_for(partition.mine);
+  return left == Duration::max() ? kNever : later(now, clock.stretched(left));
 }
 
 Result<std::string> new_flock_state(const std::string& state) {

@@ -7,6 +7,7 @@
 #include "agents/epoch_authority.h"
 #include "agents/record.h"
 #include "launch/deployment.h"
+#include "launch/scaled_clock.h"
 #include "launch/state_dir.h"
 #include "store/etcd_client.h"
 
@@ -24,8 +25,9 @@ struct PartitionState {
 /// opening and of recover().
 [[nodiscard]] Status use_journal(PartitionState& state, Result<std::unique_ptr<Journal>> journal);
 
-/// Opens the partition of agent `me`, whose journal is in `dir`.
+/// Opens the partition of agent `me` of the flock in `flock`, whose journal is in `dir`.
 [[nodiscard]] Result<PartitionState> open_local_partition(const DeployedNode& me,
+                                                          const std::filesystem::path& flock,
                                                           const StateDir& dir);
 
 /// Takes a partition in etcd that was at `seen` and whose lease has lapsed, or that nobody ever
@@ -38,11 +40,12 @@ struct PartitionState {
 inline constexpr EtcdOptions kEpochCalls{std::chrono::milliseconds(2000),
                                          std::chrono::milliseconds(700)};
 
-/// Every heartbeat: renews the lease. `fenced` once another process owns the partition. A lease
-/// that has only lapsed, as that of a process that was frozen, is asked for again before this
-/// returns; if etcd does not answer for 2 s it goes into the log: the epoch, not the lease, decides
-/// what may be written.
+/// Every heartbeat, and again and again while the lease has lapsed: renews it. `fenced` once another
+/// process owns the partition. A lease that has only lapsed goes into the log: then nothing is said
+/// (may_speak_until) until etcd has confirmed it again.
 [[nodiscard]] Status keep_partition(PartitionState& partition);
+/// The end of the lease by `clock`, as far as is known now; kNever where there is none.
+[[nodiscard]] Instant may_speak_until(const PartitionState& partition, const ScaledClock& clock);
 
 /// `state` with a name of its own for a new flock, where it has none: what etcd:// says, or empty.
 /// `invalid` for a wrong address, `io` if etcd does not answer.

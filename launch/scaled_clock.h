@@ -48,7 +48,7 @@ class ScaledEndpoint final : public Endpoint {
 /// never longer than the wire allows.
 [[nodiscard]] Timers stretched(Timers timers, double speedup);
 
-/// Above it, holds and periods no longer fit their fields.
-constexpr double kMostSpeedup = 200'000;
+/// Above it, holds and periods no longer fit their fields; below the least, timers are too short.
+constexpr double kLeastSpeedup = 1e-6, kMostSpeedup = 200'000;
 
 }  // namespace starling

@@ -93,10 +93,12 @@ struct World {
 /// A connection of its own with a member's keys, below everything that checks what is sent.
 class Peer {
  public:
-  Peer(const World& world, const std::string& name) : socket_(context_, zmq::socket_type::dealer) {
+  Peer(const World& world, const std::string& name, int rcvhwm = 1000)
+      : socket_(context_, zmq::socket_type::dealer) {
     const KeyPair mine = world.keys(name);
     socket_.set(zmq::sockopt::linger, 0);
     socket_.set(zmq::sockopt::sndtimeo, 3000);
+    socket_.set(zmq::sockopt::rcvhwm, rcvhwm);
     socket_.set(zmq::sockopt::immediate, true);
     socket_.set(zmq::sockopt::curve_serverkey, world.keys("agent-0").public_key);
     socket_.set(zmq::sockopt::curve_publickey, mine.public_key);
@@ -257,4 +259,40 @@ TEST_CASE(
   REQUIRE(answer);
   CHECK(same_state(before, *answer));
   CHECK(world.memory_kib() < memory + 32 * 1024);
+}
+
+TEST_CASE("who asks for 12,000 lists and reads none costs an agent neither memory nor answers") {
+  World world;
+  Peer client(world, "client-3");
+  for (std::uint64_t i = 0; i < 1500; ++i) {
+    JobSpec spec = short_job();
+    spec.id = JobId{9, i + 1};
+    spec.gpus_per_worker = 4;
+    spec.command = {"sleep", "300"};
+    REQUIRE(client.say(Submit{spec, client_node(3), {}, {}, 0}));
+  }
+  for (int i = 0; i < 200 && world.status()->accepted < 1500; ++i) std::this_thread::sleep_for(50ms);
+  REQUIRE(world.status()->accepted == 1500);
+  const std::size_t memory = world.memory_kib();
+  std::size_t most = 0;
+  Duration longest{0};
+  const auto look = [&] {
+    const Instant asked = Session::now();
+    REQUIRE(world.status());
+    longest = std::max(longest, Session::now() - asked);
+    most = std::max(most, world.memory_kib());
+  };
+  Peer deaf(world, "client-2", 1);
+  for (int i = 0; i < 12'000; ++i) {
+    REQUIRE(deaf.say(ListJobs{JobId{}, 1000}));
+    if (i % 200 == 0) look();
+  }
+  for (int i = 0; i < 20; ++i) {
+    std::this_thread::sleep_for(50ms);
+    look();
+  }
+  MESSAGE("grown by " << (most - memory) / 1024 << " MiB, longest answer "
+                      << std::chrono::duration<double, std::milli>(longest).count() << " ms");
+  CHECK(most < memory + 64 * 1024);
+  CHECK(longest < 1s);
 }

@@ -1,5 +1,6 @@
 #include "launch/session.h"
 
+#include "bus/sessions.h"
 #include "launch/signals.h"
 #include "launch/transport.h"
 
@@ -19,24 +20,40 @@ Session::Session(StateDir place, NodeId me, std::uint32_t agents, Incarnation in
       incarnation_(incarnation),
       endpoint_(std::move(endpoint)) {}
 
+Result<std::unique_ptr<Session>> Session::take(const Deployment& flock, const DeployedNode& node,
+                                               std::uint32_t session) {
+  const auto dir = flock.node_dir(node.name);
+  auto place = StateDir::take(session == 0 ? dir / "state"
+                                           : dir / "sessions" / std::to_string(session));
+  if (!place) return place.error();
+  auto incarnation = place.value().next_incarnation();
+  if (!incarnation) return incarnation.error();
+  const NodeId me = session_node(node.id, session);
+  auto endpoint = open_endpoint(flock, me, dir / "keys.json", Limits{});
+  if (!endpoint) return endpoint.error();
+  return std::unique_ptr<Session>(new Session(std::move(place).value(), me, flock.agents(),
+                                              incarnation.value(), std::move(endpoint).value()));
+}
+
 Result<std::unique_ptr<Session>> Session::open(const Deployment& flock) {
+  std::vector<const DeployedNode*> places;
   for (const DeployedNode* node : flock.with_role(Role::client)) {
     // A copy of the directory for another machine has the keys of some places only.
     std::error_code ignored;
-    if (!std::filesystem::exists(flock.node_dir(node->name) / "keys.json", ignored)) continue;
-    auto place = StateDir::take(flock.node_dir(node->name) / "state");
-    if (!place && place.error().code == Errc::conflict) continue;
-    if (!place) return place.error();
-    auto incarnation = place.value().next_incarnation();
-    if (!incarnation) return incarnation.error();
-    auto endpoint =
-        open_endpoint(flock, node->id, flock.node_dir(node->name) / "keys.json", Limits{});
-    if (!endpoint) return endpoint.error();
-    return std::unique_ptr<Session>(new Session(std::move(place).value(), node->id, flock.agents(),
-                                                incarnation.value(), std::move(endpoint).value()));
+    if (std::filesystem::exists(flock.node_dir(node->name) / "keys.json", ignored))
+      places.push_back(node);
   }
-  return {Errc::busy,
-          "all client places of this flock are in use; try again when another command has ended"};
+  if (places.empty())
+    return {Errc::not_found, "there is no key of a client in " + (flock.dir / "nodes").string()};
+  for (std::uint32_t session = 0; session < kSessions; ++session) {
+    for (const DeployedNode* node : places) {
+      auto taken = take(flock, *node, session);
+      if (taken || taken.error().code != Errc::conflict) return taken;
+    }
+  }
+  return {Errc::busy, "all " + std::to_string(places.size() * kSessions) +
+                          " sessions of this flock's clients are in use; try again when another "
+                          "command has ended"};
 }
 
 Instant Session::now() { return machine_clock().now(); }
@@ -105,7 +122,18 @@ std::vector<AgentStatus> Session::status(Duration patience) {
 }
 
 Status Session::wait_ready(Duration patience,
-                           const std::function<std::optional<std::string>()>& broken) {
+                           const std::function<std::optional<std::string>()>& broken,
+                           const Enough& enough) {
+  const auto all_there = [&](const std::vector<AgentStatus>& all) -> std::optional<std::string> {
+    std::uint32_t quarantined = 0;
+    for (const AgentStatus& status : all) {
+      quarantined +=
+          status.quarantined - std::min(status.quarantined, status.sick + status.resting);
+    }
+    if (all.size() == agents_ && quarantined == 0) return std::nullopt;
+    return std::to_string(all.size()) + " of " + std::to_string(agents_) + " agents answer, " +
+           std::to_string(quarantined) + " GPUs wait for their executor";
+  };
   const Instant until = now() + patience;
   std::string missing;
   while (now() < until) {
@@ -114,11 +142,9 @@ Status Session::wait_ready(Duration patience,
     }
     if (stop_requested()) return {Errc::io, "interrupted"};
     const auto all = status(std::chrono::milliseconds(250));
-    std::uint32_t quarantined = 0;
-    for (const AgentStatus& status : all) quarantined += status.quarantined - status.sick;
-    if (all.size() == agents_ && quarantined == 0) return done();
-    missing = std::to_string(all.size()) + " of " + std::to_string(agents_) + " agents answer, " +
-              std::to_string(quarantined) + " GPUs wait for their executor";
+    const auto lacks = enough ? enough(all) : all_there(all);
+    if (!lacks) return done();
+    missing = *lacks;
     receive(std::min(until, now() + std::chrono::milliseconds(20)));
   }
   return {Errc::not_ready, "the flock is not ready after " +

@@ -23,7 +23,8 @@ namespace starling {
 /// This process on the bus of a flock, as one of its clients. One thread.
 class Session {
  public:
-  /// Takes the first client place of the flock that no other process uses. `busy` if all are taken.
+  /// Takes the first client place of the flock that no other process uses, or else becomes one more
+  /// session of a place (bus/sessions.h). `busy` if there are thousands already.
   static Result<std::unique_ptr<Session>> open(const Deployment& flock);
 
   [[nodiscard]] NodeId me() const noexcept { return me_; }
@@ -59,14 +60,20 @@ class Session {
 
   /// The status of every agent that answers in time, by agent.
   std::vector<AgentStatus> status(Duration patience);
-  /// Waits until every agent answers and each GPU's executor has reported. `not_ready` says who is
-  /// missing.
+  /// What is missing, if these statuses are not enough.
+  using Enough = std::function<std::optional<std::string>(const std::vector<AgentStatus>&)>;
+  /// Waits until `enough`: by default until every agent answers and each GPU's executor has
+  /// reported. `not_ready` says what is missing, `io` what `broken` said.
   Status wait_ready(Duration patience,
-                    const std::function<std::optional<std::string>()>& broken = {});
+                    const std::function<std::optional<std::string>()>& broken = {},
+                    const Enough& enough = {});
 
  private:
   Session(StateDir place, NodeId me, std::uint32_t agents, Incarnation incarnation,
           std::unique_ptr<Endpoint> endpoint);
+  /// `conflict` if another process is that session.
+  static Result<std::unique_ptr<Session>> take(const Deployment& flock, const DeployedNode& place,
+                                               std::uint32_t session);
   [[nodiscard]] static bool stopped() noexcept;
 
   StateDir place_;

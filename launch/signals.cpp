@@ -8,10 +8,11 @@
 namespace starling {
 namespace {
 
-std::atomic<int> requests{0};  // lock-free, so a handler may change it
+std::atomic<int> requests{0}, to_keep{0};  // lock-free, so a handler may change them
 static_assert(std::atomic<int>::is_always_lock_free);
 
-void on_stop(int) {
+void on_stop(int number) {
+  if (number == SIGUSR1) ++to_keep;
   if (++requests >= 3) _exit(130);
 }
 
@@ -23,6 +24,7 @@ void catch_stop_signals() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);  // without SA_RESTART, so that waits end early
   sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGUSR1, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   sigset_t held;  // by who started this process, so that none came too early (supervisor.h)
   sigemptyset(&held);
@@ -34,5 +36,7 @@ void catch_stop_signals() {
 void request_stop() noexcept { ++requests; }
 
 bool stop_requested() noexcept { return requests > 0; }
+
+bool jobs_are_kept() noexcept { return to_keep > 0 && to_keep == requests; }
 
 }  // namespace starling

@@ -22,6 +22,9 @@ int main(int argc, char** argv) {
   add_top(root);
   add_drain(root);
   add_members(root);
+  add_backup(root);
+  add_restore(root);
+  add_accept_loss(root);
   add_topology(root);
   add_workload(root);
   add_policies(root);

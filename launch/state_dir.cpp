@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "launch/files.h"
 #include "launch/text.h"
@@ -13,6 +14,8 @@
 
 namespace starling {
 namespace {
+
+constexpr const char* kBegun = "journal\n";
 
 Error refused(const std::filesystem::path& what) {
   return {Errc::io, what.string() + ": " + std::strerror(errno)};
@@ -27,29 +30,64 @@ Result<StateDir> StateDir::take(const std::filesystem::path& dir) {
   return StateDir(dir, std::move(lock).value());
 }
 
-Result<Incarnation> StateDir::next_incarnation() const {
+Result<StateDir::Lives> StateDir::read_lives() const {
   const auto file = dir_ / "incarnation";
-  std::uint64_t last = 0;
-  if (const auto text = read_text(file); text.ok()) {
-    const auto number = parse_whole(text.value().substr(0, text.value().find('\n')));
-    if (!number)
-      return {
-          Errc::invalid,
-          file.string() +
-              ": not a number; remove the state directory, or write a number larger than any used"};
-    last = *number;
-  } else if (text.error().code != Errc::not_found) {
-    return text.error();
-  }
-  if (auto written = write_text(file, std::to_string(last + 1) + "\n", 0600); !written.ok())
-    return written.error();
+  const auto text = read_text(file);
+  if (!text && text.error().code == Errc::not_found) return Lives{};
+  if (!text) return text.error();
+  const auto end = text.value().find('\n');
+  const auto number = parse_whole(text.value().substr(0, end));
+  if (!number)
+    return {Errc::invalid,
+            file.string() +
+                ": not a number; write one larger than that of any life in the node's log"};
+  const bool begun = text.value().find(kBegun) != std::string::npos;
+  return Lives{*number, begun};
+}
+
+Status StateDir::write_lives(const Lives& lives) const {
+  const auto file = dir_ / "incarnation";
+  const std::string text = std::to_string(lives.last) + "\n" + (lives.begun ? kBegun : "");
+  if (auto written = write_text(file, text, 0600); !written.ok()) return written;
   for (const auto& path : {file, dir_}) {
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     const bool synced = fd >= 0 && fsync(fd) == 0;
     if (fd >= 0) close(fd);
     if (!synced) return refused(path);
   }
-  return Incarnation{last + 1};
+  return done();
+}
+
+Result<Incarnation> StateDir::next_incarnation() const {
+  auto lives = read_lives();
+  if (!lives) return lives.error();
+  ++lives.value().last;
+  if (auto written = write_lives(lives.value()); !written.ok()) return written.error();
+  return Incarnation{lives.value().last};
+}
+
+std::uint64_t StateDir::lives() const {
+  const auto lives = read_lives();
+  return lives ? lives.value().last : 0;
+}
+
+Status StateDir::skip_lives(Incarnation life) const {
+  auto lives = read_lives();
+  if (!lives) return lives.error();
+  lives.value().last = std::max(lives.value().last, life.value);
+  return write_lives(lives.value());
+}
+
+bool StateDir::begun() const {
+  const auto lives = read_lives();
+  return lives && lives.value().begun;
+}
+
+Status StateDir::note_begun() const {
+  auto lives = read_lives();
+  if (!lives) return lives.error();
+  if (std::exchange(lives.value().begun, true)) return done();
+  return write_lives(lives.value());
 }
 
 Result<std::string> StateDir::name() const {

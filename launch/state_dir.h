@@ -21,6 +21,13 @@ class StateDir {
 
   /// One more than at the last call, durable before it returns: no two lives have the same.
   [[nodiscard]] Result<Incarnation> next_incarnation() const;
+  /// The number of the last life that began here, 0: none has.
+  [[nodiscard]] std::uint64_t lives() const;
+  /// The next life's number is above `life`, durably.
+  [[nodiscard]] Status skip_lives(Incarnation life) const;
+  /// A journal has been written here, by this or an earlier life; durable with note_begun().
+  [[nodiscard]] bool begun() const;
+  [[nodiscard]] Status note_begun() const;
   /// Names this directory, and no other, from its first use on; not to be guessed.
   [[nodiscard]] Result<std::string> name() const;
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return dir_; }
@@ -28,6 +35,14 @@ class StateDir {
  private:
   StateDir(std::filesystem::path dir, LockFile lock)
       : dir_(std::move(dir)), lock_(std::move(lock)) {}
+  /// The file `incarnation`: the number of the last life, and whether there is a journal.
+  struct Lives {
+    std::uint64_t last = 0;
+    bool begun = false;
+  };
+  [[nodiscard]] Result<Lives> read_lives() const;
+  [[nodiscard]] Status write_lives(const Lives& lives) const;
+
   std::filesystem::path dir_;
   LockFile lock_;
 };

@@ -13,6 +13,8 @@
 #include <fstream>
 #include <thread>
 
+#include "base/visible.h"
+
 namespace starling {
 namespace {
 
@@ -108,8 +110,8 @@ pid_t Supervisor::pid_of(const std::string& name) const {
   return 0;
 }
 
-void Supervisor::stop_all(std::chrono::milliseconds grace) {
-  for (const auto& [pid, child] : children_) kill(-pid, SIGTERM);
+void Supervisor::stop_all(std::chrono::milliseconds grace, bool keep_jobs) {
+  for (const auto& [pid, child] : children_) kill(-pid, keep_jobs ? SIGUSR1 : SIGTERM);
   const auto until = std::chrono::steady_clock::now() + grace;
   while (!children_.empty() && std::chrono::steady_clock::now() < until) {
     if (poll().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -121,21 +123,30 @@ void Supervisor::stop_all(std::chrono::milliseconds grace) {
   children_.clear();
 }
 
+std::string how_ended(const Supervisor::Ended& ended) {
+  if (ended.status >= 0) return "ended with exit code " + std::to_string(ended.status);
+  return "was killed by signal " + std::to_string(-ended.status) + " (" + strsignal(-ended.status) +
+         ")";
+}
+
 std::string describe(const Supervisor::Ended& ended, std::size_t lines) {
-  const std::string how = ended.status >= 0 ? "ended with exit code " + std::to_string(ended.status)
-                                            : std::string("was killed by signal ") +
-                                                  std::to_string(-ended.status) + " (" +
-                                                  strsignal(-ended.status) + ")";
   const std::string tail = last_lines(ended.log, lines);
-  return ended.name + " " + how +
+  return ended.name + " " + how_ended(ended) +
          (tail.empty() ? "; it wrote nothing" : "; its last lines:\n" + tail);
 }
 
 std::string last_lines(const std::filesystem::path& file, std::size_t lines) {
-  std::ifstream in(file);
+  constexpr std::streamoff kTail = 64 * 1024;
+  std::ifstream in(file, std::ios::binary | std::ios::ate);
+  if (const std::streamoff size = in.tellg(); size > kTail) {
+    in.seekg(size - kTail);
+    in.ignore(kTail, '\n');  // the rest of a line
+  } else {
+    in.seekg(0);
+  }
   std::deque<std::string> kept;
   for (std::string line; std::getline(in, line);) {
-    kept.push_back("  " + line);
+    kept.push_back("  " + visible_line(line));
     if (kept.size() > lines) kept.pop_front();
   }
   std::string text;

@@ -45,8 +45,9 @@ class Supervisor {
   /// Of a child that poll() has not reported yet; 0 if there is none of that name.
   [[nodiscard]] pid_t pid_of(const std::string& name) const;
   /// SIGTERM to all groups, SIGKILL to those that are still there after `grace`; returns when all
-  /// are gone.
-  void stop_all(std::chrono::milliseconds grace = std::chrono::seconds(5));
+  /// are gone. `keep_jobs`: SIGUSR1 instead, so that executors leave their jobs to their next lives
+  /// (signals.h).
+  void stop_all(std::chrono::milliseconds grace = std::chrono::seconds(5), bool keep_jobs = false);
 
  private:
   struct Child {
@@ -56,9 +57,11 @@ class Supervisor {
   std::map<pid_t, Child> children_;
 };
 
+/// "ended with exit code 74", "was killed by signal 9 (Killed)".
+[[nodiscard]] std::string how_ended(const Supervisor::Ended& ended);
 /// "agent-0 ended with exit code 74; its last lines: ..." for one message to the user.
 [[nodiscard]] std::string describe(const Supervisor::Ended& ended, std::size_t lines = 8);
-/// The last `lines` lines of a file; empty if it cannot be read.
+/// The last `lines` lines of a file, of its last 64 KiB; empty if it cannot be read.
 [[nodiscard]] std::string last_lines(const std::filesystem::path& file, std::size_t lines);
 /// The path of the program that runs now, to start more of it.
 [[nodiscard]] std::string own_program();

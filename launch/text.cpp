@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/visible.h"
+
 namespace starling {
 namespace {
 
@@ -84,8 +86,11 @@ std::optional<std::string> nearest(std::string_view word,
   return best;
 }
 
-std::string table_text(const std::vector<std::vector<std::string>>& rows) {
+std::string table_text(std::vector<std::vector<std::string>> rows) {
   if (rows.empty()) return {};
+  for (auto& row : rows) {
+    for (std::string& cell : row) cell = visible_line(cell);
+  }
   std::vector<std::size_t> widths(rows.front().size(), 0);
   for (const auto& row : rows) {
     for (std::size_t c = 0; c < row.size() && c < widths.size(); ++c) {

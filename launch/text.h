@@ -27,7 +27,8 @@ namespace starling {
                                                  const std::vector<std::string>& candidates);
 
 /// Columns padded to their widest cell: the first to the left, the others to the right. The first
-/// row is the heading and is underlined. Rows may be shorter than the first.
-[[nodiscard]] std::string table_text(const std::vector<std::vector<std::string>>& rows);
+/// row is the heading and is underlined. Rows may be shorter than the first. What could fool a
+/// terminal reads '?' (base/visible.h).
+[[nodiscard]] std::string table_text(std::vector<std::vector<std::string>> rows);
 
 }  // namespace starling

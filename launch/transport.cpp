@@ -25,7 +25,7 @@ class MachineClock final : public Clock {
  public:
   [[nodiscard]] Instant now() const noexcept override {
     timespec t{};
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_BOOTTIME, &t);
     return Instant(Duration(t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec));
   }
 };

@@ -29,7 +29,8 @@ namespace starling {
 /// Nobody goes by anything with these keys.
 void forget_taken_flock(const std::filesystem::path& key_file);
 
-/// The machine's monotonic clock, which also the endpoint's deadlines are read against.
+/// The machine's monotonic clock, which goes on while it sleeps: whoever wakes up sees how long he
+/// was away. Also the endpoint's deadlines are read against it.
 [[nodiscard]] const Clock& machine_clock();
 
 }  // namespace starling

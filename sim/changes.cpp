@@ -1,6 +1,6 @@
 #include "sim/changes.h"
 
-#include "agents/describe.h"
+#include <algorithm>
 
 namespace starling {
 
@@ -19,28 +19,37 @@ std::string Changes::compare(const Last& last, const AgentState& now) {
   return {};
 }
 
-std::string Changes::look(std::span<const AgentState* const> agents) {
-  last_.resize(agents.size());
-  for (std::size_t a = 0; a < agents.size(); ++a) {
-    if (agents[a] == nullptr) continue;
-    const AgentState& now = *agents[a];
-    Last& last = last_[a];
-    const auto who = [&](const std::string& what) {
-      return what + " (agent " + std::to_string(a) + ")";
-    };
-    if (now.config.incarnation == last.incarnation) {
-      if (std::string wrong = compare(last, now); !wrong.empty()) return who(wrong);
-    }
-    if (const auto over = over_limits(now)) return who("S11 " + *over);
-    last.incarnation = now.config.incarnation;
-    last.version = now.ledger.version();
-    last.epochs.clear();
-    for (const PeerState& peer : now.peers) last.epochs.push_back(peer.epoch);
+std::string Changes::look(NodeId node, const AgentState& now) {
+  Last& last = last_[node];
+  std::string wrong;
+  if (now.config.incarnation == last.incarnation) {
+    wrong = compare(last, now);
+  } else {
+    last = Last{};
+  }
+  last.incarnation = now.config.incarnation;
+  last.epochs.clear();
+  for (const PeerState& peer : now.peers) last.epochs.push_back(peer.epoch);
+  // Most turns change no hold: then the old map is right.
+  const auto& holds = now.ledger.holds();
+  const bool same = std::equal(last.holds.begin(), last.holds.end(), holds.begin(), holds.end(),
+                               [](const auto& was, const auto& is) {
+                                 return was.first == is.first && was.second == is.second.phase;
+                               });
+  if (!same) {
     last.holds.clear();
-    for (const auto& [attempt, hold] : now.ledger.holds())
+    for (const auto& [attempt, hold] : holds)
       last.holds.emplace_hint(last.holds.end(), attempt, hold.phase);
   }
-  return {};
+  last.version = now.ledger.version();
+  return wrong;
+}
+
+std::string Changes::look(NodeId node, const ExecutorState& now) {
+  LastExecutor& last = executors_[node];
+  const bool fell = now.config.incarnation == last.incarnation && now.epoch < last.epoch;
+  last = {now.config.incarnation, now.epoch};
+  return fell ? "the epoch that it obeys has fallen" : std::string{};
 }
 
 }  // namespace starling

@@ -1,22 +1,22 @@
 #pragma once
 
 #include <map>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "agents/executor_state.h"
 #include "agents/state.h"
 
 namespace starling {
 
-/// Holds what agents are now against what they were: version numbers only rise, holds only move
-/// along allowed edges, and everything that can grow stays within its limit (S11).
+/// Holds what a core is now against what it was before its last turn: version numbers and epochs
+/// only rise, holds only move along allowed edges.
 class Changes {
  public:
-  /// The first thing that is wrong, as "RULE what"; empty: nothing. `agents` by AgentId, null while
-  /// down.
-  [[nodiscard]] std::string look(std::span<const AgentState* const> agents);
+  /// The first thing that is wrong, as "RULE what"; empty: nothing.
+  [[nodiscard]] std::string look(NodeId node, const AgentState& now);
+  /// The same, in words alone: it is about epochs.
+  [[nodiscard]] std::string look(NodeId node, const ExecutorState& now);
 
  private:
   struct Last {
@@ -25,9 +25,14 @@ class Changes {
     std::vector<Epoch> epochs;  // of the peers
     std::map<AttemptId, HoldPhase> holds;
   };
+  struct LastExecutor {
+    Incarnation incarnation;
+    Epoch epoch;
+  };
   [[nodiscard]] static std::string compare(const Last& last, const AgentState& now);
 
-  std::vector<Last> last_;
+  std::map<NodeId, Last> last_;
+  std::map<NodeId, LastExecutor> executors_;
 };
 
 }  // namespace starling

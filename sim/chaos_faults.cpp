@@ -12,6 +12,7 @@ struct ChaosFaults::Kind {
   const char* what;
   Fault fault;               ///< null: something else asks for the dose
   double mild_s, extreme_s;  ///< mean time between two; 0: called once at the start
+  double share = 0;          ///< of seeds that have it; 0: as drawn for the seed
 };
 
 std::span<const ChaosFaults::Kind> ChaosFaults::kinds() {
@@ -64,6 +65,21 @@ std::span<const ChaosFaults::Kind> ChaosFaults::kinds() {
        &F::change_version, 240, 30},
       {"F1-owner", "the owner of a part of another home's gang stays dead until it counts as lost",
        &F::lose_owner, 60, 10},
+      {"F4-rack", "an agent and its executors are cut off from all others and from the authority",
+       &F::cut_rack, 240, 60},
+      {"F20-gone", "an executor's machine and disk are lost for good", &F::retire, 600, 240},
+      {"F12-calendar", "wall clocks jump, by seconds to fifty years", &F::set_calendar, 120, 30},
+      {"F28-starts", "processes take up to 20 s to start, and some never do", &F::slow_starts, 0,
+       0},
+      {"F28-stops", "processes end late, by force, or leave something that holds their GPUs",
+       &F::slow_stops, 0, 0},
+      {"F28-fails", "jobs fail by themselves, one process of a gang", &F::failing_jobs, 0, 0},
+      {"F28-guardian", "a guardian is killed, and what it guards with it", &F::kill_guardian, 120,
+       20},
+      {"F27-timers", "timers are a third to three times as long; if extreme a tenth to ten times",
+       nullptr, 0, 0, 0.4},
+      {"F27-jobs", "jobs are, too", nullptr, 0, 0, 0.4},
+      {"F27-faults", "faults are, too, and there are faults for longer", nullptr, 0, 0, 0.4},
   };
   return all;
 }
@@ -76,7 +92,8 @@ std::vector<FaultKind> fault_kinds() {
 
 ChaosFaults::ChaosFaults(std::uint32_t agents, std::uint32_t executors_each, Duration last, Rng rng,
                          const std::set<std::string>& without)
-    : agents_(agents), executors_each_(executors_each), end_(last), rng_(rng.fork(1)) {
+    : agents_(agents), executors_each_(executors_each), end_(last), rng_(rng.fork(1)),
+      leases_(rng.fork(2)) {
   for (std::uint32_t a = 0; a < agents; ++a) nodes_.push_back(agent_node(AgentId{a}));
   for (std::uint32_t e = 0; e < agents * executors_each; ++e) nodes_.push_back(executor_node(e));
   nodes_.push_back(client_node(0));
@@ -88,12 +105,29 @@ ChaosFaults::ChaosFaults(std::uint32_t agents, std::uint32_t executors_each, Dur
     const std::string name = kinds()[k].name;
     State state;
     state.rng = rng.fork(1000 + k);
-    const bool on = state.rng.chance(share), extreme = state.rng.chance(1.0 / 3);
+    const bool on = state.rng.chance(kinds()[k].share > 0 ? kinds()[k].share : share);
+    const bool extreme = state.rng.chance(1.0 / 3);
     const bool left_out =
         without.contains(name) || without.contains(name.substr(0, name.find('-')));
     if (on && !left_out) state.dose = extreme ? Dose::extreme : Dose::mild;
     states_.push_back(state);
   }
+  turn_knobs();
+}
+
+void ChaosFaults::turn_knobs() {
+  const auto turned = [this](const char* name, const std::function<void(Rng&, double)>& turn) {
+    State& knob = state(name);
+    if (knob.dose == Dose::off) return;
+    counts_[name] = 1;
+    turn(knob.rng, knob.dose == Dose::extreme ? 10 : 3);
+  };
+  turned("F27-timers", [this](Rng& rng, double most) { draw_timers(knobs_, rng, most); });
+  turned("F27-jobs", [this](Rng& rng, double most) { knobs_.jobs = draw_factor(rng, most); });
+  turned("F27-faults", [this](Rng& rng, double most) {
+    knobs_.faults = draw_factor(rng, most);
+    end_ = Instant(from_seconds(seconds(last()) * std::max(1.0, knobs_.faults)));
+  });
 }
 
 ChaosFaults::State& ChaosFaults::state(const char* name) {
@@ -179,8 +213,9 @@ void ChaosFaults::between_events(World& world) {
   maybe("F1-executor", until_executor_dies_, agents_, agents_ * executors_each_);
 }
 
-Duration ChaosFaults::outage(Rng& rng) {
-  return from_seconds(rng.chance(0.5) ? 3 * rng.uniform() : 120 * rng.uniform());
+Duration ChaosFaults::outage(Rng& rng) const {
+  const double s = rng.chance(0.5) ? 3 * rng.uniform() : 120 * rng.uniform();
+  return from_seconds(knobs_.faults * s);
 }
 
 void ChaosFaults::heal(World& world) {
@@ -191,6 +226,10 @@ void ChaosFaults::heal(World& world) {
   network.set_queue(SIZE_MAX);
   for (const auto& [from, to] : cuts_) network.cut(from, to, false);
   cuts_.clear();
+  for (const auto& [region, places] : std::exchange(racks_cut_, {})) {
+    for (const Place place : places) network.move(place, 0);
+  }
+  for (std::uint32_t a = 0; a < agents_; ++a) world.lapse(AgentId{a}, Duration::max());
   for (const NodeId node : nodes_) {
     world.set_rate(node, 1);
     world.read_slowly(node, 0, Duration{0}, 0);
@@ -204,6 +243,11 @@ void ChaosFaults::heal(World& world) {
   }
   for (const NodeId node : std::exchange(down_, {})) bring_back(world, node);
   world.wake_all();
+  world.refuse_deposed();
+  Manners kind;  // jobs that fail fail
+  kind.seed = manners_.seed;
+  kind.fails = manners_.fails;
+  world.hardware().set_manners(kind);
   for (const GpuId gpu : bad_gpus_) world.hardware().set_sick(gpu, false);
   // Owners of the first protocol cannot be told that a drain is over: they are upgraded first.
   for (const ServerId server : drained_) {

@@ -10,6 +10,7 @@
 
 #include "bus/codec.h"
 #include "sim/chaos.h"
+#include "sim/chaos_knobs.h"
 
 namespace starling {
 
@@ -33,6 +34,9 @@ class ChaosFaults {
 
   // Before the world is made.
   [[nodiscard]] bool herd();  ///< all jobs come at one instant
+  [[nodiscard]] const ChaosKnobs& knobs() const noexcept { return knobs_; }
+  /// How long there are faults; then all is healed.
+  [[nodiscard]] Duration last() const noexcept { return end_.time_since_epoch(); }
   void tighten(Limits& limits);
   [[nodiscard]] std::unique_ptr<Policy> brain(AgentId agent, std::unique_ptr<Policy> good,
                                               std::function<void(Duration)> stall);
@@ -44,6 +48,8 @@ class ChaosFaults {
   /// and not only idle time.
   void between_events(World& world);
   [[nodiscard]] bool healed() const noexcept { return healed_; }
+  /// GPUs of machines that never come back.
+  [[nodiscard]] std::uint32_t gpus_gone() const noexcept { return gpus_gone_; }
   [[nodiscard]] FaultCounts counts(World& world) const;
   /// Kinds that are on in this seed, in their order.
   [[nodiscard]] std::vector<std::string> active() const;
@@ -68,7 +74,7 @@ class ChaosFaults {
   void bring_back(World& world, NodeId node);
   void bring_back_in(World& world, NodeId node, Duration wait);
   void stopped(World& world, NodeId node);
-  bool went_down(World& world, NodeId node);
+  bool went_down(NodeId node);
   void kill_rack(World& world, Rng& rng, Dose dose);
   void kill_all_agents(World& world, Rng& rng, Dose dose);
   void restart_all_executors(World& world, Rng& rng, Dose dose);
@@ -77,6 +83,13 @@ class ChaosFaults {
   void skew(World& world, Rng& rng, Dose dose);
   void lose_host(World& world, Rng& rng, Dose dose);
   void lose_owner(World& world, Rng& rng, Dose dose);
+  void retire(World& world, Rng& rng, Dose dose);
+  void set_calendar(World& world, Rng& rng, Dose dose);
+  // chaos_machine.cpp
+  void slow_starts(World& world, Rng& rng, Dose dose);
+  void slow_stops(World& world, Rng& rng, Dose dose);
+  void failing_jobs(World& world, Rng& rng, Dose dose);
+  void kill_guardian(World& world, Rng& rng, Dose dose);
   void spoil_gpu(World& world, Rng& rng, Dose dose);
   void compact(World& world, Rng& rng, Dose dose);
   // chaos_network.cpp
@@ -92,7 +105,10 @@ class ChaosFaults {
   void corrupt(World& world, Rng& rng, Dose dose);
   void short_queues(World& world, Rng& rng, Dose dose);
   void read_slowly(World& world, Rng& rng, Dose dose);
+  void cut_rack(World& world, Rng& rng, Dose dose);
+  Status depose(World& world, AgentId agent, Duration lasts);
   void cut(World& world, NodeId from, NodeId to, Duration lasts);
+  [[nodiscard]] bool cut_off(World& world, NodeId node) const;
   [[nodiscard]] Network::Tampered tamper(NodeId from, NodeId to, std::vector<std::byte>& frame);
   [[nodiscard]] Network::Tampered garble(Rng& rng, NodeId from, NodeId to,
                                          std::vector<std::byte>& frame);
@@ -118,7 +134,8 @@ class ChaosFaults {
   [[nodiscard]] bool near_misled(const World& world, NodeId node) const;
 
   void heal(World& world);
-  [[nodiscard]] static Duration outage(Rng& rng);
+  void turn_knobs();
+  [[nodiscard]] Duration outage(Rng& rng) const;
   [[nodiscard]] NodeId any(Rng& rng) const { return pick(rng, nodes_.size()); }
   [[nodiscard]] NodeId any_server(Rng& rng) const { return pick(rng, nodes_.size() - 1); }
   [[nodiscard]] NodeId pick(Rng& rng, std::size_t most) const {
@@ -131,16 +148,20 @@ class ChaosFaults {
 
   std::uint32_t agents_, executors_each_;
   Instant end_;
-  Rng rng_;
+  Rng rng_, leases_;
   std::vector<State> states_;
   std::vector<NodeId> nodes_;  // agents, executors, the client
+  ChaosKnobs knobs_;
+  Manners manners_;
   NetworkModel network_;
   std::uint32_t until_agent_dies_ = 0, until_executor_dies_ = 0;  // events
   std::set<NodeId> down_;
-  std::map<NodeId, std::uint64_t> gone_;  // how often it went down
-  std::set<std::pair<NodeId, NodeId>> cuts_;
+  std::set<std::pair<Place, Place>> cuts_;
+  std::map<std::uint32_t, std::vector<Place>> racks_cut_;  // by region
+  std::uint32_t regions_ = 0;                              // that there have been
   std::set<NodeId> liars_;
   bool owner_lost_ = false;     // once in a run: it takes most of it
+  std::uint32_t gpus_gone_ = 0;
   std::set<GpuId> bad_gpus_;    // ever
   std::set<ServerId> drained_;  // ever
   double corrupts_ = 0;

@@ -42,16 +42,20 @@ Duration longest(const JobSpec& job, bool elastic) {
 }
 
 /// Each job has random numbers of its own, so that with fewer of them the rest stays.
-Trace draw_jobs(std::uint32_t gpus, const ChaosOptions& options, bool herd, Rng& rng) {
+Trace draw_jobs(std::uint32_t gpus, const ChaosOptions& options, ChaosFaults& faults, Rng& rng) {
   Trace trace;
   trace.name = "chaos";
   const std::uint32_t drawn = 30 + rng.below(121);
-  const std::uint32_t jobs = options.jobs > 0 ? options.jobs : drawn;
-  const double span_s = herd ? 0 : 0.8 * seconds(options.faults_last);
+  const double longer = faults.knobs().jobs;
+  // Fewer long ones, or the seed takes as many times longer.
+  const auto fewer = static_cast<std::uint32_t>(drawn / std::max(1.0, longer));
+  const std::uint32_t jobs = options.jobs > 0 ? options.jobs : std::max(20U, fewer);
+  const double span_s = faults.herd() ? 0 : 0.8 * seconds(faults.last());
   for (std::uint32_t i = 0; i < jobs; ++i) {
     Rng own = rng.fork(i);
     TraceJob job = draw_job(i, gpus, own.fork(1));
     job.submit = from_seconds(span_s * own.uniform());
+    if (longer != 1) job.spec.duration = from_seconds(longer * seconds(job.spec.duration));
     trace.jobs.push_back(std::move(job));
   }
   std::sort(trace.jobs.begin(), trace.jobs.end(),
@@ -82,6 +86,7 @@ Result<ChaosInput> draw_chaos_input(
 
   ChaosFaults& faults = draw_faults(sim.agents, executors_each);
   faults.tighten(sim.limits);
+  sim.timers = faults.knobs().timers;
   sim.wrap_policy = [&faults](AgentId agent, std::unique_ptr<Policy> good, auto stall) {
     return faults.brain(agent, std::move(good), std::move(stall));
   };
@@ -97,7 +102,7 @@ Result<ChaosInput> draw_chaos_input(
   if (!topology) return topology.error();
   auto wrong = site(rng.chance(0.5) ? 2 * gpus : gpus / 2);
   if (!wrong) return wrong.error();
-  Trace trace = draw_jobs(topology.value().gpu_count(), options, faults.herd(), rng);
+  Trace trace = draw_jobs(topology.value().gpu_count(), options, faults, rng);
   Duration in_turn{0};
   const auto policy = policies.make(sim.policy);
   if (!policy) return policy.error();

@@ -8,11 +8,57 @@
 namespace starling {
 
 void ChaosFaults::cut(World& world, NodeId from, NodeId to, Duration lasts) {
-  world.network().cut(from, to, true);
-  cuts_.insert({from, to});
+  const Place a = world.place_of(from), b = world.place_of(to);
+  world.network().cut(a, b, true);
+  cuts_.insert({a, b});
   // Where two cuts of a link overlap the first to end heals it.
-  world.at(world.now() + lasts, [this, from, to](World& w) {
-    if (cuts_.erase({from, to}) > 0) w.network().cut(from, to, false);
+  world.at(world.now() + lasts, [this, a, b](World& w) {
+    if (cuts_.erase({a, b}) > 0) w.network().cut(a, b, false);
+  });
+}
+
+bool ChaosFaults::cut_off(World& world, NodeId node) const {
+  return world.network().region_of(world.place_of(node)) != 0;
+}
+
+/// Old owner and executors here; the authority, the others and soon another owner there. The lease
+/// was renewed some time before the cut, and its holder stops when nine tenths of it are over; the
+/// authority gives the partition to another host when all of it is. What runs in the rack has to
+/// end before the others start it again.
+void ChaosFaults::cut_rack(World& world, Rng& rng, Dose) {
+  const AgentId agent{rng.below(agents_)};
+  // Half of the cuts outlast the silence after which the others start its jobs again.
+  const double longest_s = seconds(lost_after(knobs_.timers)) * (1 + rng.uniform());
+  const Duration lasts = rng.chance(0.5) ? from_seconds(longest_s) : outage(rng);
+  const double lease_s = seconds(knobs_.lease), renewed_s = lease_s / 3 * rng.uniform();
+  const Duration comes = from_seconds(lease_s - renewed_s + 2 * rng.uniform());
+  std::vector<NodeId> nodes = {agent_node(agent)};
+  for (std::uint32_t e = 0; e < executors_each_; ++e)
+    nodes.push_back(executor_node(agent.value * executors_each_ + e));
+  for (const NodeId node : nodes) {
+    if (cut_off(world, node)) return;
+  }
+  const std::uint32_t region = ++regions_;
+  for (const NodeId node : nodes) {
+    const Place place = world.place_of(node);
+    world.network().move(place, region);
+    racks_cut_[region].push_back(place);
+  }
+  world.lapse(agent, from_seconds(0.9 * lease_s - renewed_s));
+  if (comes < lasts) {
+    world.at(world.now() + comes, [this, agent, region, left = lasts - comes](World& w) {
+      const NodeId node = agent_node(agent);
+      if (!racks_cut_.contains(region) || !cut_off(w, node)) return;
+      down_.erase(node);
+      ++counts_["F4-rack: taken over meanwhile"];
+      if (!w.take_over(agent, left).ok()) stopped(w, node);
+    });
+  }
+  world.at(world.now() + lasts, [this, agent, region](World& w) {
+    const auto cut = racks_cut_.extract(region);
+    if (cut.empty()) return;
+    for (const Place place : cut.mapped()) w.network().move(place, 0);
+    w.lapse(agent, Duration::max());
   });
 }
 

@@ -6,24 +6,25 @@
 #include "topology/fingerprint.h"
 
 namespace starling {
-namespace {
-
-constexpr double kLease_s = 5;
-
-}  // namespace
+/// Half of the old owners know when their leases end, and say nothing from then on. The other half
+/// does not, so that epochs have something to fence, too.
+Status ChaosFaults::depose(World& world, AgentId agent, Duration lasts) {
+  if (leases_.chance(0.5)) world.lapse(agent, Duration{0});
+  return world.take_over(agent, lasts);
+}
 
 /// Stands still, loses its partition when its lease has lapsed, and goes on with all that has
 /// arrived meanwhile.
 void ChaosFaults::zombie(World& world, Rng& rng, Dose) {
   const AgentId agent{rng.below(agents_)};
-  const Duration sleeps = from_seconds(kLease_s) + outage(rng);
-  const Duration lives_on = from_seconds(30 * rng.uniform());
+  const Duration sleeps = knobs_.lease + outage(rng);
+  const Duration lives_on = from_seconds(30 * knobs_.faults * rng.uniform());
   if (down_.contains(agent_node(agent))) return;
   world.pause(agent_node(agent), sleeps);
-  const Duration left = sleeps - from_seconds(kLease_s) + lives_on;
-  world.at(world.now() + from_seconds(kLease_s), [this, agent, left](World& w) {
+  const Duration left = sleeps - knobs_.lease + lives_on;
+  world.at(world.now() + knobs_.lease, [this, agent, left](World& w) {
     if (healed_ || down_.contains(agent_node(agent))) return;
-    if (!w.take_over(agent, left).ok()) stopped(w, agent_node(agent));
+    if (!depose(w, agent, left).ok()) stopped(w, agent_node(agent));
   });
 }
 
@@ -31,7 +32,7 @@ void ChaosFaults::zombie(World& world, Rng& rng, Dose) {
 void ChaosFaults::take_over(World& world, Rng& rng, Dose) {
   const AgentId agent{rng.below(agents_)};
   down_.erase(agent_node(agent));
-  if (!world.take_over(agent, outage(rng)).ok()) stopped(world, agent_node(agent));
+  if (!depose(world, agent, outage(rng)).ok()) stopped(world, agent_node(agent));
 }
 
 void ChaosFaults::take_over_late(World& world, Rng& rng, Dose) {
@@ -39,7 +40,7 @@ void ChaosFaults::take_over_late(World& world, Rng& rng, Dose) {
   const NodeId node = agent_node(agent);
   if (!down_.insert(node).second) return;
   world.crash_agent(agent);
-  const Duration late = from_seconds(kLease_s + 60 * rng.uniform());
+  const Duration late = from_seconds(seconds(knobs_.lease) + 60 * knobs_.faults * rng.uniform());
   world.at(world.now() + late, [this, agent, node](World& w) {
     if (down_.erase(node) == 0) return;
     if (!w.take_over(agent, Duration{0}).ok()) stopped(w, node);

@@ -8,7 +8,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A seed of ten minutes takes some hundred thousand; far more is a storm that does not end.
+/// A seed of ten minutes takes some hundred thousand; far more is a storm that does not end. Where
+/// it lasts for hours, so many an hour.
 constexpr std::uint64_t kMostEvents = 5'000'000;
 /// For all that is left when the last job has ended: holds that nobody asks for, orphans, lists.
 constexpr Duration kSettled = 15min;
@@ -16,9 +17,15 @@ constexpr Duration kSettled = 15min;
 constexpr Duration kDigestsAgree = 25s;
 constexpr Duration kNews = 5s;
 constexpr Duration kListen = 20s;
-constexpr Duration kLease = 5s;
+/// What a takeover needs besides the lease, in heartbeats: to the first accept, and until all GPUs
+/// are known.
+constexpr int kAcceptBeats = 4, kKnownBeats = 10;
 
 }  // namespace
+
+Duration ChaosPhases::times(Duration usual) const {
+  return from_seconds(seconds(usual) * faults_.knobs().slowest);
+}
 
 ChaosPhases::Wrong ChaosPhases::run() {
   for (const auto phase :
@@ -44,12 +51,22 @@ ChaosPhases::Wrong ChaosPhases::with_faults() {
       some_waited_ = true;
     }
   }
+  // What needs more than there is left waits for ever, and its user gives it up.
+  const std::uint32_t left = input_.topology.gpu_count() - faults_.gpus_gone();
+  std::vector<JobId> hopeless;
+  for (const JobOutcome& job : world_.client().jobs()) {
+    const auto same = [&](const TraceJob& row) { return row.spec.id == job.job; };
+    const auto row = std::find_if(input_.trace.jobs.begin(), input_.trace.jobs.end(), same);
+    if (faults_.gpus_gone() > 0 && row != input_.trace.jobs.end() && row->spec.gpus() > left)
+      hopeless.push_back(job.job);
+  }
+  for (const JobId job : hopeless) world_.cancel(job);
   return std::nullopt;
 }
 
 ChaosPhases::Wrong ChaosPhases::to_the_end() {
   // Full physics and rounds of preemption make jobs longer than one after the other.
-  const Instant budget = world_.now() + 1h + 4 * input_.in_turn;
+  const Instant budget = world_.now() + times(1h) + 4 * input_.in_turn;
   while (!world_.client().all_over()) {
     if (Wrong wrong = step(budget)) return wrong;
     if (out_of_events_) return fail("L1", unfinished(world_));
@@ -58,28 +75,32 @@ ChaosPhases::Wrong ChaosPhases::to_the_end() {
 }
 
 ChaosPhases::Wrong ChaosPhases::settle() {
-  return until_nothing("L3", world_.now() + kSettled, left_over);
+  return until_nothing("L3", world_.now() + times(kSettled), left_over);
 }
 
 ChaosPhases::Wrong ChaosPhases::be_quiet() {
   const auto never = [] { return false; };
+  const Duration old_owners_end = 2 * input_.sim.timers.heartbeat;
   const auto one_owner_each = [&] {
     for (std::uint32_t a = 0; a < world_.agents(); ++a) {
       if (world_.any_deposed(AgentId{a})) return false;
     }
     return true;
   };
-  if (Wrong wrong = until(world_.now() + 5min, one_owner_each)) return wrong;
-  if (Wrong wrong = until(world_.now() + kDigestsAgree, never)) return wrong;
+  if (Wrong wrong = until(world_.now() + old_owners_end, one_owner_each)) return wrong;
+  if (Wrong wrong = until(world_.now() + times(kDigestsAgree), never)) return wrong;
   // A frame that was repeated long ago may still arrive and be news for a moment.
-  if (Wrong wrong = until_nothing("L2", world_.now() + kNews, disagreement)) return wrong;
+  if (Wrong wrong = until_nothing("L2", world_.now() + times(kNews), disagreement))
+    return wrong;
   const std::uint64_t before = world_.messages();
   if (Wrong wrong = until(world_.now() + kListen, never)) return wrong;
   const std::uint64_t heard = world_.messages() - before;
   // A ping and its answer both ways on every link each heartbeat, and a digest now and then.
   const std::uint64_t links =
       std::uint64_t{world_.agents()} * (world_.agents() - 1) + 2ULL * world_.executors();
-  const auto beats = static_cast<std::uint64_t>(kListen / input_.sim.timers.heartbeat);
+  const Timers& timers = input_.sim.timers;
+  const Duration beat = std::min(timers.heartbeat, timers.digest);
+  const auto beats = static_cast<std::uint64_t>(kListen / beat);
   const std::uint64_t most = 2 * links * (beats + 4);
   if (heard <= most) return std::nullopt;
   return fail("L7", std::to_string(heard) + " messages in " + std::to_string(seconds(kListen)) +
@@ -88,11 +109,22 @@ ChaosPhases::Wrong ChaosPhases::be_quiet() {
 
 /// A clean takeover and a clean drain: no fault excuses their times.
 ChaosPhases::Wrong ChaosPhases::probe() {
-  const AgentId agent{static_cast<std::uint32_t>(seed_ % world_.agents())};
-  const Duration beat = input_.sim.timers.heartbeat;
+  // Where nobody's machines are gone: their owner waits for them.
+  const auto lacks = [&](std::uint32_t a) {
+    for (std::uint32_t e = 0; e < input_.executors_each; ++e) {
+      if (world_.retired(a * input_.executors_each + e)) return true;
+    }
+    return false;
+  };
+  auto whole = static_cast<std::uint32_t>(seed_ % world_.agents());
+  for (std::uint32_t i = 0; i < world_.agents() && lacks(whole); ++i)
+    whole = (whole + 1) % world_.agents();
+  if (lacks(whole)) return std::nullopt;
+  const AgentId agent{whole};
+  const Duration beat = input_.sim.timers.heartbeat, lease = faults_.knobs().lease;
   const Instant died = world_.now();
   world_.crash_agent(agent);
-  if (Wrong wrong = until(died + kLease, [] { return false; })) return wrong;
+  if (Wrong wrong = until(died + lease, [] { return false; })) return wrong;
   if (!world_.take_over(agent, Duration{0}).ok()) return fail("G7", "nobody can take over");
   JobSpec spec;
   spec.id = trace_job_id(1'000'000);
@@ -103,21 +135,21 @@ ChaosPhases::Wrong ChaosPhases::probe() {
   const auto wait = [&](Instant latest, auto what) {
     return until(latest, [&, what] { return is = what(); });
   };
-  if (Wrong wrong = wait(died + 1min, [&] { return outcome()->accepted; })) return wrong;
-  if (Wrong wrong = timed("takeover to the first accept", "G7", died, seconds(14 * beat), is))
-    return wrong;
-  if (Wrong wrong = wait(died + 1min, [&] { return !world_.agent(agent)->state().reconciling(); }))
-    return wrong;
-  if (Wrong wrong = timed("takeover to all GPUs known", "G7", died, seconds(20 * beat), is))
-    return wrong;
-  if (Wrong wrong = wait(world_.now() + 2h, [&] { return outcome()->started != kNever; }))
+  if (Wrong wrong = wait(died + times(1min), [&] { return outcome()->accepted; })) return wrong;
+  const double accepted = seconds(lease + kAcceptBeats * beat);
+  if (Wrong wrong = timed("takeover to the first accept", "G7", died, accepted, is)) return wrong;
+  const auto known = [&] { return !world_.agent(agent)->state().reconciling(); };
+  if (Wrong wrong = wait(died + times(1min), known)) return wrong;
+  const double all_known = seconds(lease + kKnownBeats * beat);
+  if (Wrong wrong = timed("takeover to all GPUs known", "G7", died, all_known, is)) return wrong;
+  if (Wrong wrong = wait(world_.now() + times(2h), [&] { return outcome()->started != kNever; }))
     return wrong;
   if (!is) return fail("L1", "a job of one GPU does not start; " + unfinished(world_));
   const Instant cancelled = world_.now();
   world_.cancel(spec.id);
-  if (Wrong wrong = wait(cancelled + 5min, [&] { return outcome()->over(); })) return wrong;
-  const double grace = seconds(input_.sim.timers.kill_grace);
-  return timed("cancel to drained", "G2", cancelled, 30 + grace, is);
+  if (Wrong wrong = wait(cancelled + times(5min), [&] { return outcome()->over(); })) return wrong;
+  const Timers& timers = input_.sim.timers;
+  return timed("cancel to drained", "G2", cancelled, seconds(times(30s) + timers.kill_grace), is);
 }
 
 ChaosPhases::Wrong ChaosPhases::until_nothing(const char* rule, Instant latest,
@@ -149,6 +181,8 @@ ChaosPhases::Wrong ChaosPhases::untrue() {
   if (!some_waited_) return std::nullopt;
   const JobOutcome* largest = world_.client().find(largest_waiting_);
   if (largest->state.phase == JobPhase::finished || largest->cancelled) return std::nullopt;
+  if (world_.hardware().jobs()[world_.hardware().row_of(largest_waiting_)].failed)
+    return std::nullopt;
   return fail("L6", "the largest gang that waited was not placed: " + to_string(largest_waiting_) +
                         " ended as " + name_of(largest->state.phase) + ", " +
                         largest->state.exit.log_tail);
@@ -174,9 +208,10 @@ ChaosPhases::Wrong ChaosPhases::step(Instant until) {
     return fail(is_rule ? text.substr(0, space) : "stopped", text);
   }
   out_of_events_ = !more.value();
-  if (++events_ > kMostEvents) {
-    return fail("L7",
-                "more than " + std::to_string(kMostEvents) + " events; " + unfinished(world_));
+  const auto hours = static_cast<std::uint64_t>(seconds(world_.now().time_since_epoch()) / 3600);
+  const std::uint64_t most = kMostEvents * (1 + hours);
+  if (++events_ > most) {
+    return fail("L7", "more than " + std::to_string(most) + " events; " + unfinished(world_));
   }
   return std::nullopt;
 }

@@ -27,6 +27,8 @@ class ChaosPhases {
   Wrong probe();       ///< G7, G2
   Wrong untrue();      ///< L5, L6
   Wrong step(Instant until);
+  /// So many times longer as the slowest timer.
+  [[nodiscard]] Duration times(Duration usual) const;
   /// Steps until `is` or `latest`; a check that has no event of its own costs one a tenth of a
   /// second.
   Wrong until(Instant latest, const std::function<bool()>& is);

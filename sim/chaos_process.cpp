@@ -7,33 +7,16 @@
 
 namespace starling {
 
-namespace {
-
-/// Well within Timers::orphan: nobody would stop the processes of an executor that is away for
-/// longer, and after lost_after() its owner counts them as gone.
-constexpr Duration kLongestAway = std::chrono::seconds(240);
-
-}  // namespace
-
-/// False if it is down already. An executor that stays away loses its machine: somebody switches
-/// that off, or its supervisor would have brought it back.
-bool ChaosFaults::went_down(World& world, NodeId node) {
-  if (!down_.insert(node).second) return false;
-  if (is_agent(node)) return true;
-  const std::uint64_t time = ++gone_[node];
-  world.at(world.now() + kLongestAway, [this, node, time](World& w) {
-    if (down_.contains(node) && gone_[node] == time) w.lose_host(executor_of(node), false);
-  });
-  return true;
-}
+/// False if it is down already.
+bool ChaosFaults::went_down(NodeId node) { return down_.insert(node).second; }
 
 /// Comes back within a minute, or, one time in ten, when all is healed.
 void ChaosFaults::kill(World& world, Rng& rng, NodeId node) {
-  if (!went_down(world, node)) return;
+  if (!went_down(node)) return;
   is_agent(node) ? world.crash_agent(AgentId{node.value - 1})
                  : world.crash_executor(executor_of(node));
   if (rng.chance(0.1)) return;
-  const double most_s = rng.chance(0.5) ? 2 : 60;
+  const double most_s = knobs_.faults * (rng.chance(0.5) ? 2 : 60);
   bring_back_in(world, node, from_seconds(most_s * rng.uniform()));
 }
 
@@ -43,13 +26,19 @@ void ChaosFaults::bring_back_in(World& world, NodeId node, Duration wait) {
   });
 }
 
-/// As a supervisor does. A damaged journal keeps a node down until somebody has restored it.
+/// As a supervisor does. A damaged journal keeps a node down until somebody has restored it, and an
+/// owner needs the authority.
 void ChaosFaults::bring_back(World& world, NodeId node) {
+  if (!is_agent(node) && world.retired(executor_of(node))) return;
+  if (is_agent(node) && cut_off(world, node)) {
+    went_down(node);
+    return bring_back_in(world, node, std::chrono::seconds(1));
+  }
   const Status started = is_agent(node) ? world.restart_agent(AgentId{node.value - 1})
                                         : world.restart_executor(executor_of(node));
   if (started.ok()) return;
   ++counts_["journal refused at a start"];
-  went_down(world, node);
+  went_down(node);
   const Duration operator_comes = from_seconds(5 + 55 * rng_.uniform());
   world.at(world.now() + operator_comes, [this, node](World& w) {
     if (down_.erase(node) == 0) return;  // up again meanwhile, perhaps with the wrong topology
@@ -62,7 +51,7 @@ void ChaosFaults::bring_back(World& world, NodeId node) {
 /// Its disk has refused a write. The supervisor tries again, and again.
 void ChaosFaults::stopped(World& world, NodeId node) {
   ++counts_["node stopped by its disk"];
-  went_down(world, node);
+  went_down(node);
   bring_back_in(world, node, from_seconds(0.2 + 5 * rng_.uniform()));
 }
 
@@ -97,11 +86,9 @@ void ChaosFaults::spoil_gpu(World& world, Rng& rng, Dose) {
 
 /// Mostly short; minutes now and then, up to an hour if extreme.
 void ChaosFaults::pause(World& world, Rng& rng, Dose dose) {
-  const double longest_s = dose == Dose::mild ? 60 : 3600;
+  const double longest_s = dose == Dose::mild ? 60 * knobs_.faults : 3600;
   const double s = 0.01 * std::pow(longest_s / 0.01, rng.uniform());
-  const NodeId node = any(rng);
-  const bool runs_jobs = !is_agent(node) && node.value < kFirstClient;
-  world.pause(node, runs_jobs ? std::min(from_seconds(s), kLongestAway) : from_seconds(s));
+  world.pause(any(rng), from_seconds(s));
 }
 
 void ChaosFaults::suspend(World& world, Rng& rng, Dose) { world.suspend(any(rng), outage(rng)); }
@@ -110,19 +97,51 @@ void ChaosFaults::skew(World& world, Rng& rng, Dose dose) {
   const double most = dose == Dose::mild ? 0.05 : 0.2;
   // Silence is counted on both sides: two clocks that differ by more than lost_after() allows may
   // count a job as lost that still runs.
-  if (dose == Dose::extreme) world.excuse("S3");
+  if (dose == Dose::extreme) {
+    world.excuse("S3");
+    world.excuse("S2");
+  }
   for (const NodeId node : nodes_) world.set_rate(node, 1 + most * (2 * rng.uniform() - 1));
 }
 
 /// Its processes die with it. A new disk only where no deposed owner is left that could still send
-/// what the old disk knew to be over.
+/// what the old disk knew to be over: leases see to that.
 void ChaosFaults::lose_host(World& world, Rng& rng, Dose) {
   const std::uint32_t executor = rng.below(world.executors());
-  const bool disk = rng.chance(0.3) && !world.any_deposed(AgentId{executor / executors_each_});
+  const AgentId owner{executor / executors_each_};
+  const bool disk = rng.chance(0.3) && !world.any_deposed_speaks(owner);
   if (disk) ++counts_["F20-host: with its disk"];
   world.lose_host(executor, disk);
   const NodeId node = executor_node(executor);
-  if (went_down(world, node)) bring_back_in(world, node, outage(rng));
+  if (went_down(node)) bring_back_in(world, node, outage(rng));
+}
+
+/// At most a third of all: the rest has to go on, and what ran there to end elsewhere.
+void ChaosFaults::retire(World& world, Rng& rng, Dose) {
+  const std::uint32_t executor = rng.below(world.executors());
+  std::uint32_t gone = 1;
+  for (std::uint32_t e = 0; e < world.executors(); ++e) gone += world.retired(e) ? 1 : 0;
+  if (world.retired(executor) || 3 * gone > world.executors()) return;
+  if (world.any_deposed_speaks(AgentId{executor / executors_each_})) return;
+  ++counts_["F20-gone: for good"];
+  const NodeId node = executor_node(executor);
+  const Executor* core = world.executor(executor);
+  const IndexRange servers = core == nullptr ? IndexRange{} : core->config().servers;
+  if (core == nullptr) return;
+  for (std::uint32_t s = servers.first; s < servers.last; ++s)
+    gpus_gone_ += world.topology().server(ServerId{s}).gpus.size();
+  world.retire(executor);
+  down_.erase(node);
+}
+
+/// Of a host: what the next life of an owner reads there. A dead battery says 1970.
+void ChaosFaults::set_calendar(World& world, Rng& rng, Dose dose) {
+  static constexpr double kMild_s = 3600, kDay_s = 86'400;
+  const AgentId agent{rng.below(agents_)};
+  double s = (dose == Dose::mild ? kMild_s : kDay_s) * (2 * rng.uniform() - 1);
+  if (dose == Dose::extreme && rng.chance(0.2)) s = -50 * 365 * kDay_s;
+  if (rng.chance(0.3)) s = 0;  // somebody has put it right
+  world.set_calendar(agent, from_seconds(s));
 }
 
 void ChaosFaults::lose_owner(World& world, Rng& rng, Dose) {
@@ -136,7 +155,7 @@ void ChaosFaults::lose_owner(World& world, Rng& rng, Dose) {
           const OwnedShare& share = known.second;
           return share.home_known && share.home != AgentId{a} && share.launched != kNever;
         });
-    if (!takes_part || !went_down(world, agent_node(AgentId{a}))) continue;
+    if (!takes_part || !went_down(agent_node(AgentId{a}))) continue;
     owner_lost_ = true;
     ++counts_["F1-owner: lost"];
     const Duration away = lost_after(core->config().timers) + from_seconds(30 * rng.uniform());

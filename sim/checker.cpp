@@ -4,8 +4,10 @@
 #include <array>
 #include <cstdio>
 
+#include "agents/executor_state.h"
 #include "agents/state.h"
 #include "base/check.h"
+#include "sim/growth.h"
 
 namespace starling {
 namespace {
@@ -22,22 +24,6 @@ std::string gpu_text(GpuId gpu) { return "GPU " + std::to_string(gpu.value); }
 
 }  // namespace
 
-LedgerView ledger_view(const AgentState& state) {
-  LedgerView view;
-  view.partition = state.partition.id;
-  view.owner = agent_node(state.config.me);
-  view.gpus = state.partition.gpus;
-  view.reconciling = state.reconciling();
-  view.free = state.ledger.free_count();
-  view.quarantined = state.ledger.quarantined_count();
-  view.sick = state.ledger.sick_count();
-  view.drained = state.ledger.drained_count();
-  for (const auto& [attempt, hold] : state.ledger.holds()) {
-    view.holds.emplace_back(attempt, hold.gpus);
-  }
-  return view;
-}
-
 Checker::Checker(std::span<const PeerAgent> partitions, std::uint32_t jobs_per_gpu)
     : partitions_(partitions.begin(), partitions.end()), jobs_per_gpu_(jobs_per_gpu) {}
 
@@ -49,13 +35,74 @@ void Checker::fail(const char* rule, Instant now, NodeId node, const std::string
                ": " + what;
 }
 
+Durable& Checker::journal(NodeId node) {
+  const auto at = journals_.find(node);
+  if (at != journals_.end()) return at->second;
+  std::optional<AgentId> agent;
+  if (own_partition(node)) agent = AgentId{node.value - 1};
+  return journals_.emplace(node, Durable(agent)).first->second;
+}
+
 void Checker::wrote(Instant now, NodeId node, std::span<const Record> records) {
-  for (const Record& record : records) wrote_one(now, node, record);
+  for (const Record& record : records) {
+    wrote_one(now, node, record);
+    if (const std::string wrong = journal(node).apply(record); !wrong.empty())
+      fail("S15", now, node, wrong);
+    clients_.wrote(node, journal(node).life(), record);
+  }
+}
+
+void Checker::compacted(Instant now, NodeId node, std::span<const Record> records) {
+  if (const std::string wrong = journal(node).compacted(records); !wrong.empty())
+    fail("S15", now, node, wrong);
+}
+
+void Checker::shows(Instant now, NodeId client, std::span<const JobOutcome> jobs) {
+  if (const std::string wrong = clients_.shows(client, jobs); !wrong.empty())
+    fail("S13", now, client, wrong);
+}
+
+void Checker::process_ended(AttemptId attempt, std::size_t gpus, std::int32_t code, bool stopped) {
+  if (!stopped) ends_[attempt][code] += gpus;
+}
+
+/// Of the attempt that was open when its home wrote this.
+void Checker::check_end(Instant now, NodeId node, const JobEnded& ended) {
+  const JobState& state = ended.state;
+  const Durable::Job* job = journal(node).open(ended.job);
+  const AttemptId last = job == nullptr ? AttemptId{} : job->attempt;
+  const auto found = ends_.find(last);
+  const auto ends = found == ends_.end() ? std::map<std::int32_t, std::size_t>{} : found->second;
+  const auto with = [&](std::int32_t code) {
+    const auto at = ends.find(code);
+    return at == ends.end() ? std::size_t{0} : at->second;
+  };
+  if (state.phase == JobPhase::finished) {
+    std::size_t gpus = 0;
+    if (job != nullptr)
+      for (const Share& share : job->gang) gpus += share.gpus.size();
+    // More: an executor whose disk was lost was told to launch it again, and it ended at once.
+    if (gpus > 0 && with(0) >= gpus) return;
+    fail("S16", now, node,
+         "job " + to_string(ended.job) + " has finished, and " + std::to_string(with(0)) + " of " +
+             std::to_string(gpus) + " GPUs of " + to_string(last) + " had a process that did");
+  } else if (state.phase == JobPhase::failed) {
+    // Given up, and not because of a process: its last attempt is over.
+    const bool given_up = state.exit.code == 0 && last == AttemptId{};
+    if (given_up || (!state.exit.lost && state.exit.code != 0 && with(state.exit.code) > 0)) return;
+    fail("S16", now, node,
+         "job " + to_string(ended.job) + " has failed with " + std::to_string(state.exit.code) +
+             (state.exit.lost ? " (lost)" : "") + ", and no process of " + to_string(last) +
+             " ended so by itself");
+  }
 }
 
 void Checker::wrote_one(Instant now, NodeId node, const Record& record) {
   if (const auto* r = std::get_if<LifeBegan>(&record)) return began(now, node, *r);
-  if (const auto* r = std::get_if<JobEnded>(&record)) return ended(now, node, *r);
+  if (const auto* r = std::get_if<JobEnded>(&record)) {
+    check_end(now, node, *r);
+    return ended(now, node, *r);
+  }
   if (const auto* r = std::get_if<AttemptStarting>(&record)) return starting(now, node, *r);
   if (const auto* r = std::get_if<JobAccepted>(&record)) {
     durable_.insert(r->submit.spec.id);
@@ -112,6 +159,13 @@ void Checker::ended(Instant now, NodeId node, const JobEnded& ended) {
 
 void Checker::starting(Instant now, NodeId node, const AttemptStarting& starting) {
   gangs_[starting.attempt] = starting.gang;
+  if (const Durable::Job* job = journal(node).open(starting.attempt.job);
+      job != nullptr && (job->stage == Durable::Stage::starting ||
+                         job->stage == Durable::Stage::draining)) {
+    fail("S3", now, node,
+         "attempt " + to_string(starting.attempt) + " starts, and " + to_string(job->attempt) +
+             " is not over");
+  }
   // A gang of the home's own partition alone: this one record stands for reserve, commit and start.
   if (starting.gang.size() == 1) {
     const PartitionId partition = starting.gang.front().partition;
@@ -123,24 +177,33 @@ void Checker::starting(Instant now, NodeId node, const AttemptStarting& starting
   }
 }
 
-void Checker::new_disk(NodeId node) {
+void Checker::new_disk(NodeId node, std::span<const Record> records) {
+  journals_.erase(node);
+  for (const Record& record : records) (void)journal(node).apply(record);
   if (const auto life = lives_.find(node); life != lives_.end()) life->second.epoch = Epoch{};
   std::erase_if(epochs_seen_, [&](const auto& seen) { return seen.first.first == node; });
 }
 
-void Checker::look_at_changes(Instant now, std::span<const AgentState* const> agents) {
-  const std::string wrong = changes_.look(agents);
+void Checker::look_at(Instant now, NodeId node, const AgentState& agent) {
+  if (const std::string wrong = outgrown(agent); !wrong.empty()) fail("S11", now, node, wrong);
+  const std::string wrong = changes_.look(node, agent);
   if (wrong.empty()) return;
   const auto space = wrong.find(' ');
-  fail(wrong.substr(0, space).c_str(), now, NodeId{}, wrong.substr(space + 1));
+  fail(wrong.substr(0, space).c_str(), now, node, wrong.substr(space + 1));
+}
+
+void Checker::look_at(Instant now, NodeId node, const ExecutorState& executor) {
+  if (const std::string wrong = outgrown(executor); !wrong.empty()) fail("S11", now, node, wrong);
+  const std::string wrong = changes_.look(node, executor);
+  if (!wrong.empty()) fail("S7", now, node, wrong);
 }
 
 void Checker::arrived(Instant now, NodeId from, NodeId to, const Message& message,
-                      Incarnation life) {
+                      Incarnation life, std::uint64_t sequence) {
   if (from.value >= kFirstClient) {
     clients_.said(message);
   } else if (to.value >= kFirstClient) {
-    if (const std::string wrong = clients_.told(from, life, message); !wrong.empty())
+    if (const std::string wrong = clients_.told(from, life, sequence, message); !wrong.empty())
       fail("S13", now, to, wrong);
   }
   if (const auto* accepted = std::get_if<Accepted>(&message)) {
@@ -148,9 +211,20 @@ void Checker::arrived(Instant now, NodeId from, NodeId to, const Message& messag
       fail("S6", now, from,
            "acknowledged job " + to_string(accepted->job) + ", which is in no journal");
     }
+  } else if (const auto* inventory = std::get_if<Inventory>(&message)) {
+    if (const auto partition = own_partition(to);
+        partition == inventory->fence.partition && inventory->fence.epoch == journal(to).epoch())
+      inventories_[{to, from}] = journal(to).life();
   } else if (const auto* launch = std::get_if<Launch>(&message)) {
     own(now, launch->fence.partition, launch->fence.epoch, from);
   } else if (const auto* state = std::get_if<JobState>(&message)) {
+    if (const JobState* end = journal(from).ended(state->job);
+        end != nullptr && terminal(state->phase) &&
+        (end->phase != state->phase || end->exit != state->exit || end->served != state->served)) {
+      fail("S6", now, from,
+           "told " + node_text(to) + " of another end of job " + to_string(state->job) +
+               " than it has in its journal");
+    }
     if (terminal(state->phase) && !ended_.contains(state->job) && durable_.contains(state->job)) {
       fail("S6", now, from,
            "told " + node_text(to) + " that job " + to_string(state->job) + " is " +
@@ -200,48 +274,54 @@ void Checker::check_process(Instant now, const ProcessView& process, const World
   }
   if (process.gpus.empty()) return;
   const PartitionId partition = partition_of(process.gpus.front());
+  const auto owner = std::find_if(partitions_.begin(), partitions_.end(),
+                                  [&](const auto& peer) { return peer.partition.id == partition; });
+  // By the journal, whoever owns the partition now, and whatever it has heard so far.
+  const Durable::Held* held = journal(agent_node(owner->agent)).held(process.attempt);
+  const auto gives = [&](const Placement& gpus) {
+    return std::includes(gpus.begin(), gpus.end(), process.gpus.begin(), process.gpus.end());
+  };
+  const bool durable = held != nullptr && std::any_of(held->gang.begin(), held->gang.end(),
+                                                      [&](const Share& share) {
+                                                        return share.partition == partition &&
+                                                               gives(share.gpus);
+                                                      });
+  if (!durable) {
+    fail("S2", now, agent_node(owner->agent),
+         "attempt " + to_string(process.attempt) + " runs on " + gpu_text(process.gpus.front()) +
+             ", which the journal of its partition does not give it");
+  }
   for (const LedgerView& ledger : world.ledgers) {
-    if (ledger.partition != partition || ledger.reconciling) continue;
+    if (ledger.partition != partition) continue;
     const auto hold = std::find_if(ledger.holds.begin(), ledger.holds.end(),
                                    [&](const auto& h) { return h.first == process.attempt; });
-    for (const GpuId gpu : process.gpus) {
-      if (hold == ledger.holds.end() ||
-          std::find(hold->second.begin(), hold->second.end(), gpu) == hold->second.end()) {
-        fail("S2", now, ledger.owner,
-             "attempt " + to_string(process.attempt) + " runs on " + gpu_text(gpu) +
-                 ", which the ledger does not give it");
-      }
+    if (hold == ledger.holds.end() || !gives(hold->second)) {
+      fail("S2", now, ledger.owner,
+           "attempt " + to_string(process.attempt) + " runs on " + gpu_text(process.gpus.front()) +
+               ", which the ledger does not give it");
     }
   }
 }
 
 void Checker::check_ledger(Instant now, const LedgerView& ledger) {
-  std::map<GpuId, std::uint32_t> held;
-  for (const auto& [attempt, gpus] : ledger.holds) {
-    for (const GpuId gpu : gpus) {
-      if (!ledger.gpus.contains(gpu.value)) {
-        fail(
-            "S9", now, ledger.owner,
-            gpu_text(gpu) + " is held for " + to_string(attempt) + " but is not of this partition");
-      }
-      if (++held[gpu] > jobs_per_gpu_) {
-        fail("S9", now, ledger.owner,
-             gpu_text(gpu) + " is held too often, the last time for " + to_string(attempt));
-      }
-    }
-  }
-  if (!ledger.reconciling && ledger.quarantined > ledger.sick) {
+  std::string wrong;
+  const LedgerView::Figures own = recount(ledger, jobs_per_gpu_, wrong);
+  if (!wrong.empty()) fail("S9", now, ledger.owner, wrong);
+  for (const LedgerView::Seat& seat : ledger.seats) {
+    if (!seat.answered) continue;
+    const auto told = inventories_.find({ledger.owner, seat.executor});
+    if (told != inventories_.end() && told->second == journal(ledger.owner).life()) continue;
     fail("S9", now, ledger.owner,
-         std::to_string(ledger.quarantined) +
-             " GPUs are quarantined although every executor has answered");
+         "trusts the GPUs of " + node_text(seat.executor) +
+             ", which has not said in this life what runs there");
   }
-  const std::size_t sum = held.size() + ledger.free + ledger.quarantined + ledger.drained;
-  if (sum != ledger.gpus.size()) {
-    fail("S9", now, ledger.owner,
-         std::to_string(ledger.free) + " free, " + std::to_string(held.size()) + " held, " +
-             std::to_string(ledger.drained) + " drained and " + std::to_string(ledger.quarantined) +
-             " quarantined GPUs are " + std::to_string(sum) + " of " +
-             std::to_string(ledger.gpus.size()));
+  const auto text = [](const LedgerView::Figures& f) {
+    return std::to_string(f.free) + " free, " + std::to_string(f.quarantined) + " quarantined (" +
+           std::to_string(f.sick) + " bad), " + std::to_string(f.drained) + " drained";
+  };
+  for (const LedgerView::Figures& figures : {ledger.counted, ledger.told}) {
+    if (figures != own)
+      fail("S9", now, ledger.owner, "says " + text(figures) + ", and it is " + text(own));
   }
 }
 

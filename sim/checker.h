@@ -13,6 +13,8 @@
 #include "agents/record.h"
 #include "sim/changes.h"
 #include "sim/client_history.h"
+#include "sim/durable.h"
+#include "sim/ledger_view.h"
 
 namespace starling {
 
@@ -21,18 +23,6 @@ struct ProcessView {
   AttemptId attempt;
   Placement gpus;
 };
-/// What one owner's ledger says. Down or reconciling owners have no say.
-struct LedgerView {
-  PartitionId partition;
-  NodeId owner;
-  IndexRange gpus;
-  bool reconciling = false;
-  std::uint32_t free = 0, quarantined = 0;
-  std::vector<std::pair<AttemptId, Placement>> holds;  ///< reserved, committed or running
-  std::uint32_t sick = 0;                              ///< of `quarantined`: bad
-  std::uint32_t drained = 0;                           ///< without a tenant
-};
-[[nodiscard]] LedgerView ledger_view(const AgentState& state);
 /// The whole world at one instant, between two events.
 struct WorldView {
   std::vector<ProcessView> processes;
@@ -40,18 +30,28 @@ struct WorldView {
 };
 
 /// The omniscient observer: holds what nodes wrote, said and do against the safety rules. It sees
-/// every record as it becomes durable, every frame as it arrives and the state after every event;
-/// it changes nothing.
+/// every record as it becomes durable, every frame as it arrives, every process as it ends and the
+/// state after every turn; it changes nothing. It counts for itself: what it knows of journals is
+/// its own reading of the records (sim/durable.h), and figures of a core are only held against its
+/// own.
 ///
-///   S1 no GPU runs more processes than it may, nor two of one attempt
-///   S2 a process is in its owner's ledger
-///   S3 a job has at most one live attempt      S4 a process's attempt is committed by every
-///   participant S5 a terminal state is the last and only one   S6 an acknowledged job is durable
-///   S7 epochs and incarnations never fall      S8 an epoch of a partition has one owner
-///   S9 free, held, quarantined and drained GPUs add up, and no GPU is held too often
-///   S10 a frame that is refused changes nothing   S11 what can grow is within its limit
-///   S13 what clients are told is one story   S14 who could not write says nothing more
-///   S15 the journal gives back what memory held   and versions and holds only move forward
+///   S1  no GPU runs more processes than it may, nor two of one attempt
+///   S2  a process has its GPUs by its partition's journal, and by its owner's ledger in every life
+///   S3  a job has at most one live attempt, and no journal opens one beside another
+///   S4  a process's attempt is committed by every participant
+///   S5  a terminal state is the last and only one
+///   S6  an acknowledged job is durable, and so is an end that is told
+///   S7  epochs and incarnations never fall
+///   S8  an epoch of a partition has one owner
+///   S9  free, held, quarantined and drained GPUs add up, no GPU is held too often or trusted too
+///       early, and the figures that are told are those
+///   S10 a frame that is refused changes nothing
+///   S11 what can grow is within its limit
+///   S13 what clients are told, and show, is one story that only goes on
+///   S14 who could not write says nothing more
+///   S15 memory holds what the journal says; versions and holds only move forward
+///   S16 how a job is said to end is how its processes ended, and no attempt is started as one of a
+///       job that has done more than was saved of it
 class Checker {
  public:
   /// `partitions`: by PartitionId; partition p starts with agent p.
@@ -59,17 +59,33 @@ class Checker {
   explicit Checker(std::span<const PeerAgent> partitions, std::uint32_t jobs_per_gpu = 1);
 
   void wrote(Instant now, NodeId node, std::span<const Record> records);
-  /// `life`: of the sender.
+  /// `life`: of the sender, whose frame number `sequence` it is.
   void arrived(Instant now, NodeId from, NodeId to, const Message& message,
-               Incarnation life = Incarnation{1});
+               Incarnation life = Incarnation{1}, std::uint64_t sequence = 0);
   void look(Instant now, const WorldView& world);
+  /// A process with so many GPUs has ended: by itself, or because it was stopped.
+  void process_ended(AttemptId attempt, std::size_t gpus, std::int32_t code, bool stopped);
+  /// A snapshot has taken the journal's place.
+  void compacted(Instant now, NodeId node, std::span<const Record> records);
+  /// After a turn in which the node wrote something.
+  template <class State>
+  void remembers(Instant now, NodeId node, const State& memory) {
+    if (const std::string what = journal(node).differs(memory); !what.empty())
+      fail("S15", now, node, what);
+  }
+  /// What a client shows of its jobs.
+  void shows(Instant now, NodeId client, std::span<const JobOutcome> jobs);
   /// The hardware refused a process on a full GPU.
   void overlap(Instant now, const std::string& what) { fail("S1", now, NodeId{}, what); }
+  /// The hardware was told of service that it never gave.
+  void overclaimed(Instant now, const std::string& what) { fail("S16", now, NodeId{}, what); }
 
-  /// By AgentId; null while down.
-  void look_at_changes(Instant now, std::span<const AgentState* const> agents);
-  /// The node's disk was replaced: what it knew of epochs is gone, rightly.
-  void new_disk(NodeId node);
+  /// After a turn of this node.
+  void look_at(Instant now, NodeId node, const AgentState& agent);
+  void look_at(Instant now, NodeId node, const ExecutorState& executor);
+  /// The node's disk was replaced by another one, with these records on it: what it knew beyond
+  /// them is gone, rightly.
+  void new_disk(NodeId node, std::span<const Record> records = {});
   /// Rules that are not looked at: the world breaks what they rest on.
   void excuse(const std::string& rule) { excused_.insert(rule); }
   /// A frame that had to be refused was taken, or left a trace.
@@ -100,6 +116,8 @@ class Checker {
   void starting(Instant now, NodeId node, const AttemptStarting& starting);
   void check_process(Instant now, const ProcessView& process, const WorldView& world);
   void check_ledger(Instant now, const LedgerView& ledger);
+  void check_end(Instant now, NodeId node, const JobEnded& ended);
+  [[nodiscard]] Durable& journal(NodeId node);
   [[nodiscard]] std::optional<PartitionId> own_partition(NodeId node) const;
   [[nodiscard]] PartitionId partition_of(GpuId gpu) const;
 
@@ -112,6 +130,11 @@ class Checker {
   std::map<JobId, JobPhase> ended_;
   std::map<AttemptId, std::vector<Share>> gangs_;  // of AttemptStarting
   std::set<std::pair<AttemptId, PartitionId>> committed_;
+  /// How the processes of an attempt have ended by themselves: GPUs by exit code.
+  std::map<AttemptId, std::map<std::int32_t, std::size_t>> ends_;
+  std::map<NodeId, Durable> journals_;
+  /// Life of the owner in which it was told what runs there; by owner and executor.
+  std::map<std::pair<NodeId, NodeId>, Incarnation> inventories_;
   std::set<std::string> excused_;
   Changes changes_;
   ClientHistory clients_;

@@ -10,7 +10,8 @@
 
 namespace starling {
 namespace {
-constexpr std::int32_t kTerminated = -15;  // SIGTERM
+constexpr std::int32_t kTerminated = -15, kKilled = -9;  // SIGTERM, SIGKILL
+enum Fate : std::uint64_t { kStarts = 1, kStops, kStays, kFails, kWhoFails };
 }
 
 Hardware::Hardware(const Topology& topology, const Physics& physics, EventQueue& queue,
@@ -24,7 +25,9 @@ Hardware::Hardware(const Topology& topology, const Physics& physics, EventQueue&
       jobs_per_gpu_(jobs_per_gpu),
       on_gpu_(topology.gpu_count(), 0),
       on_server_(topology.server_count()),
-      exits_(executors) {
+      exits_(executors),
+      clocks_(executors, nullptr),
+      lapse_at_(executors, kNever) {
   rows_.reserve(jobs_.size());
   for (std::uint32_t row = 0; row < jobs_.size(); ++row) rows_.emplace(jobs_[row].id, row);
 }
@@ -47,13 +50,89 @@ Status Hardware::start(std::uint32_t executor, const LaunchSpec& spec) {
     if (on_gpu_[gpu.value]++ == 0) ++busy_;
   }
   ++changes_;
-  gang.processes.push_back({spec.attempt, spec.server, executor, spec.gpus});
-  gang.started_gpus += static_cast<std::uint32_t>(spec.gpus.size());
-  if (gang.started_gpus == gang.gpus.size() && !gang.stalled) begin(by_attempt_.at(spec.attempt));
+  gang.processes.push_back(
+      {spec.attempt, spec.server, executor, spec.gpus, spec.until, spec.grace});
+  if (spec.until != kNever) watch(executor);
+  SimProcess& process = gang.processes.back();
+  if (manners_.start == Duration{0}) {
+    work(by_attempt_.at(spec.attempt), process);
+    return done();
+  }
+  Rng fate = fate_of(spec.attempt, spec.server, kStarts);
+  process.phase = SimProcess::Phase::starts;
+  process.lost = fate.chance(manners_.lost);
+  process.next = later(clock_.now(), from_seconds(seconds(manners_.start) * fate.uniform()));
+  queue_.push(process.next, EventKind::process, executor);
   return done();
 }
 
-void Hardware::stop(std::uint32_t executor, AttemptId attempt) {
+Rng Hardware::fate_of(AttemptId attempt, ServerId server, std::uint64_t of) const {
+  std::uint64_t seed = mix64(manners_.seed ^ attempt.job.hi);
+  for (const std::uint64_t word :
+       {attempt.job.lo, attempt.home_epoch.value, attempt.number, server.value + (of << 32U)})
+    seed = mix64(seed ^ word);
+  return Rng(seed);
+}
+
+void Hardware::work(std::uint32_t index, SimProcess& process) {
+  Gang& gang = gangs_[index];
+  process.phase = SimProcess::Phase::works;
+  process.next = kNever;
+  gang.started_gpus += static_cast<std::uint32_t>(process.gpus.size());
+  if (gang.started_gpus == gang.gpus.size() && !gang.stalled) begin(index);
+  if (asleep(gang)) halt(index);
+}
+
+Duration Hardware::dying(const SimProcess& process, Duration grace) const {
+  Rng stops = fate_of(process.attempt, process.server, kStops);
+  Rng stays = fate_of(process.attempt, process.server, kStays);
+  const bool deaf = stops.chance(manners_.deaf);
+  const Duration heeds = from_seconds(seconds(manners_.stop) * stops.uniform());
+  Duration all = deaf ? grace : std::min(heeds, grace);
+  if (stays.chance(manners_.stays)) all += from_seconds(seconds(manners_.stay) * stays.uniform());
+  return all;
+}
+
+void Hardware::end_in(SimProcess& process, Duration wait) {
+  process.phase = SimProcess::Phase::ends;
+  process.until = kNever;
+  process.next = later(clock_.now(), wait);
+  queue_.push(process.next, EventKind::process, process.executor);
+}
+
+bool Hardware::advance(std::uint32_t executor) {
+  if (sleeping_.contains(executor)) return false;
+  bool news = false;
+  for (const std::uint32_t index : gangs_on(executor)) {
+    Gang& gang = gangs_[index];
+    const auto over = [&](const SimProcess& p) {
+      return p.executor == executor && p.next <= clock_.now();
+    };
+    for (std::size_t i = 0; i < gang.processes.size(); ++i) {
+      SimProcess& p = gang.processes[i];
+      if (!over(p)) continue;
+      if (p.phase == SimProcess::Phase::starts && !p.lost) {
+        work(index, p);
+        continue;
+      }
+      if (p.phase == SimProcess::Phase::starts) p.by_force = gang.stalled = true;
+      finish_process(p, gang, p.code, p.by_force, p.lost);
+      news = true;
+    }
+    std::erase_if(gang.processes, over);
+    if (gang.processes.empty()) remove(index);
+  }
+  return news;
+}
+
+void Hardware::kill_guardian(std::uint32_t executor, std::uint32_t which) {
+  const std::vector<std::uint32_t> here = gangs_on(executor);
+  if (here.empty() || sleeping_.contains(executor)) return;
+  stop(executor, gangs_[here[which % here.size()]].attempt, Duration{0}, true);
+}
+
+void Hardware::stop(std::uint32_t executor, AttemptId attempt, Duration grace, bool lost,
+                    Duration late) {
   const auto found = by_attempt_.find(attempt);
   if (found == by_attempt_.end()) return;
   Gang& gang = gangs_[found->second];
@@ -61,24 +140,117 @@ void Hardware::stop(std::uint32_t executor, AttemptId attempt) {
   if (std::none_of(gang.processes.begin(), gang.processes.end(), here)) return;
   halt(found->second);
   gang.stalled = true;
-  for (const SimProcess& p : gang.processes) {
-    if (here(p)) finish_process(p, gang, kTerminated);
+  for (SimProcess& p : gang.processes) {
+    if (!here(p)) continue;
+    if (!gang.powerless && p.phase == SimProcess::Phase::ends) continue;
+    const Duration takes = gang.powerless ? Duration{0} : dying(p, grace);
+    const Duration wait = std::max(Duration{0}, takes - late);
+    p.code = wait < grace || grace == Duration{0} ? kTerminated : kKilled;
+    p.by_force = true;
+    p.lost = lost;
+    p.phase = SimProcess::Phase::ends;
+    p.next = clock_.now();
+    if (wait > Duration{0}) {
+      end_in(p, wait);
+    } else {
+      finish_process(p, gang, p.code, true, lost);
+    }
   }
-  std::erase_if(gang.processes, here);
+  std::erase_if(gang.processes, [&](const SimProcess& p) {
+    return here(p) && p.phase == SimProcess::Phase::ends && p.next <= clock_.now();
+  });
   queue_.push(clock_.now(), EventKind::exit_notice, executor);
   if (gang.processes.empty()) remove(found->second);
 }
 
-void Hardware::lose_host(std::uint32_t executor) {
-  std::vector<AttemptId> here;
+void Hardware::renew(std::uint32_t executor, AttemptId attempt, Instant until) {
+  const auto found = by_attempt_.find(attempt);
+  if (found == by_attempt_.end()) return;
+  bool earlier = false;
+  for (SimProcess& p : gangs_[found->second].processes) {
+    if (p.executor != executor) continue;
+    earlier = earlier || until < p.until;
+    p.until = until;
+  }
+  if (earlier) watch(executor);
+}
+
+/// The next lapse event is when the first deadline comes; one that was moved back is found when
+/// that comes.
+void Hardware::watch(std::uint32_t executor) {
+  if (clocks_[executor] == nullptr) return;
+  Instant first = kNever;
+  for (const auto& [attempt, index] : by_attempt_) {
+    for (const SimProcess& p : gangs_[index].processes) {
+      if (p.executor == executor) first = std::min(first, p.until);
+    }
+  }
+  const Instant when = std::max(clocks_[executor]->when(first), clock_.now());
+  if (when == lapse_at_[executor]) return;
+  lapse_at_[executor] = when;
+  if (when != kNever) queue_.push(when, EventKind::lapse, executor);
+}
+
+void Hardware::lapse(std::uint32_t executor) {
+  if (lapse_at_[executor] != clock_.now() || sleeping_.contains(executor)) return;
+  lapse_at_[executor] = kNever;
+  const Instant local = clocks_[executor]->at(clock_.now());
+  std::vector<SimProcess> over;
+  for (const auto& [attempt, index] : by_attempt_) {
+    const auto& processes = gangs_[index].processes;
+    const auto at = std::find_if(processes.begin(), processes.end(), [&](const SimProcess& p) {
+      return p.executor == executor && p.until <= local;
+    });
+    if (at != processes.end()) over.push_back(*at);
+  }
+  for (const SimProcess& p : over) stop(executor, p.attempt, p.grace, true, local - p.until);
+  watch(executor);
+}
+
+std::vector<std::uint32_t> Hardware::gangs_on(std::uint32_t executor) const {
+  std::vector<std::uint32_t> here;
   for (const auto& [attempt, index] : by_attempt_) {
     const auto& processes = gangs_[index].processes;
     if (std::any_of(processes.begin(), processes.end(),
                     [&](const SimProcess& p) { return p.executor == executor; })) {
-      here.push_back(attempt);
+      here.push_back(index);
     }
   }
-  for (const AttemptId attempt : here) stop(executor, attempt);
+  return here;
+}
+
+bool Hardware::asleep(const Gang& gang) const {
+  return !sleeping_.empty() &&
+         std::any_of(gang.processes.begin(), gang.processes.end(),
+                     [&](const SimProcess& p) { return sleeping_.contains(p.executor); });
+}
+
+void Hardware::sleep(std::uint32_t executor) {
+  if (!sleeping_.insert(executor).second) return;
+  ++changes_;
+  for (const std::uint32_t index : gangs_on(executor)) halt(index);
+}
+
+void Hardware::wake(std::uint32_t executor) {
+  if (sleeping_.erase(executor) == 0) return;
+  ++changes_;
+  lapse_at_[executor] = clock_.now();
+  lapse(executor);
+  if (advance(executor)) queue_.push(clock_.now(), EventKind::exit_notice, executor);
+  for (const std::uint32_t index : gangs_on(executor)) {
+    const Gang& gang = gangs_[index];
+    if (gang.begun && !gang.moving && !gang.stalled && !asleep(gang)) go_on(index);
+  }
+}
+
+void Hardware::lose_host(std::uint32_t executor) {
+  wake(executor);
+  std::vector<AttemptId> here;
+  for (const std::uint32_t index : gangs_on(executor)) here.push_back(gangs_[index].attempt);
+  for (const AttemptId attempt : here) {
+    gangs_[by_attempt_.at(attempt)].powerless = true;
+    stop(executor, attempt);
+  }
   exits_[executor].clear();
 }
 
@@ -145,14 +317,29 @@ std::span<const std::uint32_t> Hardware::end(std::uint32_t index, std::uint32_t 
   jobs_[gang.row].service += gang.remaining;
   gang.remaining = Duration::zero();
   gang.since = clock_.now();
-  jobs_[gang.row].completed = clock_.now();
+  JobTruth& job = jobs_[gang.row];
   halt(index);
-  for (const SimProcess& p : gang.processes) {
-    finish_process(p, gang, 0);
+  gang.stalled = true;
+  const bool fails = until_end(gang.row) < job.duration;
+  Rng who = fate_of({job.id, Epoch{}, 0}, ServerId{}, kWhoFails);
+  const std::size_t failing = who.below(static_cast<std::uint32_t>(gang.processes.size()));
+  if (fails) {
+    job.failed = true;
+  } else {
+    job.completed = clock_.now();
+  }
+  for (std::size_t i = 0; i < gang.processes.size(); ++i) {
+    SimProcess& p = gang.processes[i];
+    if (fails && i != failing) continue;  // waits for the one that failed
+    if (fails) p.code = who.chance(0.2) ? kKilled : 1 + static_cast<std::int32_t>(who.below(100));
+    const Duration wait = dying(p, Duration{0});
+    end_in(p, wait);
+    if (wait > Duration{0}) continue;
+    finish_process(p, gang, p.code, false);
     woken_.push_back(p.executor);
   }
-  gang.processes.clear();
-  remove(index);
+  std::erase_if(gang.processes, [&](const SimProcess& p) { return p.next <= clock_.now(); });
+  if (gang.processes.empty()) remove(index);
   std::sort(woken_.begin(), woken_.end());
   woken_.erase(std::unique(woken_.begin(), woken_.end()), woken_.end());
   return woken_;
@@ -171,14 +358,15 @@ Hardware::Left Hardware::left(JobId job) const {
     const Gang& gang = gangs_[at->second];
     if (gang.moving) return {gang.remaining - uncounted(gang), std::max(gang.since, clock_.now())};
   }
-  return {std::max(jobs_[row].duration - jobs_[row].service, Duration{0}), clock_.now()};
+  return {std::max(jobs_[row].duration - jobs_[row].saved, Duration{0}), clock_.now()};
 }
 
 std::vector<SimProcess> Hardware::processes() const {
   std::vector<SimProcess> all;
   for (const auto& [attempt, index] : by_attempt_) {
-    const auto& some = gangs_[index].processes;
-    all.insert(all.end(), some.begin(), some.end());
+    for (const SimProcess& p : gangs_[index].processes) {
+      if (!sleeping_.contains(p.executor)) all.push_back(p);
+    }
   }
   return all;
 }
@@ -199,7 +387,13 @@ Hardware::Gang& Hardware::gang_of(const LaunchSpec& spec) {
   gang.live = true;
   gang.attempt = spec.attempt;
   gang.row = row_of(spec.attempt.job);
-  gang.remaining = std::max(Duration::zero(), jobs_[gang.row].duration - spec.served);
+  gang.before = jobs_[gang.row].saved;
+  gang.remaining = std::max(Duration::zero(), until_end(gang.row) - gang.before);
+  if (spec.served > gang.before && overclaimed_.empty()) {
+    overclaimed_ = "attempt " + to_string(spec.attempt) + " was started as one of a job that has " +
+                   std::to_string(seconds(spec.served)) + " s behind it; " +
+                   std::to_string(seconds(gang.before)) + " s were ever saved";
+  }
   for (const Share& share : spec.gang) {
     gang.gpus.insert(gang.gpus.end(), share.gpus.begin(), share.gpus.end());
   }
@@ -215,11 +409,19 @@ Hardware::Gang& Hardware::gang_of(const LaunchSpec& spec) {
   return gang;
 }
 
+Duration Hardware::until_end(std::uint32_t row) const {
+  const JobTruth& job = jobs_[row];
+  Rng fate = fate_of({job.id, Epoch{}, 0}, ServerId{}, kFails);
+  if (!fate.chance(manners_.fails)) return job.duration;
+  return from_seconds(seconds(job.duration) * fate.uniform());
+}
+
 void Hardware::begin(std::uint32_t index) {
   Gang& gang = gangs_[index];
   JobTruth& job = jobs_[gang.row];
   if (job.attempts++ == 0) job.first_start = clock_.now();
   job.placement = gang.gpus;
+  gang.begun = true;
   gang.moving = true;
   gang.since = clock_.now();
   ++moving_;
@@ -232,6 +434,16 @@ void Hardware::begin(std::uint32_t index) {
   const auto have = static_cast<double>(gang.gpus.size());
   if (job.gpus > 0 && gang.gpus.size() != job.gpus) gang.rate = have / job.gpus;
   schedule_end(index);
+}
+
+/// After a halt that was not its end.
+void Hardware::go_on(std::uint32_t index) {
+  Gang& gang = gangs_[index];
+  gang.moving = true;
+  gang.scheduled = false;
+  gang.since = std::max(gang.since, clock_.now());
+  ++moving_;
+  physics_.varies() ? settle(index, true) : schedule_end(index);
 }
 
 Duration Hardware::uncounted(const Gang& gang) const {
@@ -257,6 +469,10 @@ void Hardware::halt(std::uint32_t index) {
   Gang& gang = gangs_[index];
   if (!gang.moving) return;
   account(gang);
+  if (!gang.powerless) {
+    Duration& saved = jobs_[gang.row].saved;
+    saved = std::max(saved, gang.before + gang.service);
+  }
   gang.moving = false;
   ++gang.version;
   --moving_;
@@ -317,13 +533,15 @@ void Hardware::rerate(std::uint32_t index) {
   schedule_end(index);
 }
 
-void Hardware::finish_process(const SimProcess& process, const Gang& gang, std::int32_t code) {
+void Hardware::finish_process(const SimProcess& process, const Gang& gang, std::int32_t code,
+                              bool stopped, bool lost) {
   for (const GpuId gpu : process.gpus) {
     if (--on_gpu_[gpu.value] == 0) --busy_;
   }
   ++changes_;
+  if (on_end_) on_end_(process, code, stopped);
   exits_[process.executor].push_back(
-      {gang.attempt, process.server, {code, false, ""}, gang.service});
+      {gang.attempt, process.server, {code, lost, ""}, gang.service});
 }
 
 }  // namespace starling

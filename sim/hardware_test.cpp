@@ -65,13 +65,14 @@ struct Bench {
   }
   /// Starts the part on `server`, which is executor `server` too.
   Status start(std::uint32_t server, AttemptId a, Placement here, Placement all,
-               Duration served = {}) {
+               Duration served = {}, Instant until = kNever) {
     LaunchSpec spec;
     spec.attempt = a;
     spec.server = ServerId{server};
     spec.gpus = std::move(here);
     spec.gang = {{PartitionId{0}, std::move(all)}};
     spec.served = served;
+    spec.until = until;
     spec.spec.workers = 2;
     return hardware->start(server, spec);
   }
@@ -80,6 +81,8 @@ struct Bench {
       const SimEvent e = queue.pop();
       clock.set(e.at);
       if (e.kind() == EventKind::gang_end) (void)hardware->end(e.target, e.token);
+      if (e.kind() == EventKind::lapse) hardware->lapse(e.target);
+      if (e.kind() == EventKind::process) (void)hardware->advance(e.target);
     }
     clock.set(limit);
   }
@@ -127,6 +130,50 @@ TEST_CASE("stopping keeps what was served, and the next attempt goes on there") 
   CHECK(b.hardware->jobs()[0].attempts == 2);
 }
 
+TEST_CASE("work goes on from what was saved, whatever a scheduler says") {
+  Bench b(false);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2)).ok());
+  b.run_until(at(30s));
+  const auto again = [&](Duration claimed) {
+    (void)b.hardware->reap(0);
+    REQUIRE(b.start(0, Bench::attempt(1, 2), Bench::gpus(0, 2), Bench::gpus(0, 2), claimed).ok());
+    b.run_until(at(1000s));
+  };
+  SUBCASE("that it has done less") {
+    b.hardware->stop(0, Bench::attempt(1));
+    again(10s);
+    CHECK(b.hardware->overclaimed().empty());
+    CHECK(b.hardware->jobs()[0].completed == at(100s));
+  }
+  SUBCASE("that it has done more") {
+    b.hardware->stop(0, Bench::attempt(1));
+    again(31s);
+    CHECK(b.hardware->overclaimed().find("31.0") != std::string::npos);
+    CHECK(b.hardware->jobs()[0].completed == at(100s));
+  }
+  SUBCASE("that it has done what a loss of power undid") {
+    b.hardware->lose_host(0);
+    again(30s);
+    CHECK_FALSE(b.hardware->overclaimed().empty());
+    CHECK(b.hardware->jobs()[0].completed == at(130s));
+  }
+}
+
+TEST_CASE("an observer sees every end, and whether it was wanted") {
+  Bench b(false);
+  std::vector<std::pair<std::int32_t, bool>> ends;
+  b.hardware->on_end([&](const SimProcess& process, std::int32_t code, bool stopped) {
+    CHECK(process.gpus.size() == 2);
+    ends.emplace_back(code, stopped);
+  });
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2)).ok());
+  REQUIRE(b.start(0, Bench::attempt(2), Bench::gpus(2, 2), Bench::gpus(2, 2)).ok());
+  b.run_until(at(30s));
+  b.hardware->stop(0, Bench::attempt(2));
+  b.run_until(at(100s));
+  CHECK(ends == std::vector<std::pair<std::int32_t, bool>>{{-15, true}, {0, false}});
+}
+
 TEST_CASE("a gang that lost a process stands still") {
   Bench b(false);
   REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(3, 1), Bench::gpus(3, 2)).ok());
@@ -140,6 +187,117 @@ TEST_CASE("a gang that lost a process stands still") {
   REQUIRE(ended.size() == 1);
   CHECK(ended[0].served == 10s);
   CHECK(b.hardware->processes().empty());
+}
+
+TEST_CASE("what nobody renews ends at its deadline on its machine's clock, and GPUs are free") {
+  Bench b(false);
+  LocalClock slow, right;
+  slow.set_rate(at(0s), 0.5);
+  b.hardware->set_clock(0, slow);
+  b.hardware->set_clock(1, right);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2), {}, at(10s)).ok());
+  REQUIRE(b.start(1, Bench::attempt(2), Bench::gpus(4, 2), Bench::gpus(4, 2), {}, at(10s)).ok());
+  b.run_until(at(5s));
+  b.hardware->renew(1, Bench::attempt(2), at(30s));
+  b.hardware->renew(0, Bench::attempt(2), at(1s));  // not its own
+  b.run_until(at(20s) - 1ns);
+  CHECK(b.hardware->busy_gpus() == 4);
+  b.run_until(at(20s));
+  CHECK(b.hardware->busy_gpus() == 2);
+  const std::vector<Exit> ended = b.hardware->reap(0);
+  REQUIRE(ended.size() == 1);
+  CHECK(ended[0].exit.lost);
+  CHECK(ended[0].served == 20s);
+  b.hardware->renew(1, Bench::attempt(2), at(25s));
+  b.run_until(at(25s));
+  CHECK(b.hardware->busy_gpus() == 0);
+  CHECK(b.queue.empty() == false);  // deadlines that were moved
+  b.run_until(at(200s));
+  CHECK(b.hardware->reap(1).size() == 1);
+}
+
+TEST_CASE("starts and ends take their time, and a GPU is free when nothing is left that holds it") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    Bench b(false);
+    Manners manners;
+    manners.seed = seed;
+    manners.start = manners.stay = 10s;
+    manners.stop = 4s;
+    manners.deaf = manners.stays = 0.5;
+    b.hardware->set_manners(manners);
+    REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2)).ok());
+    CHECK(b.hardware->busy_gpus() == 2);
+    CHECK(b.hardware->moving_gangs() == 0);
+    b.run_until(at(10s));
+    CHECK(b.hardware->moving_gangs() == 1);
+    b.hardware->stop(0, Bench::attempt(1), 6s);
+    b.hardware->stop(0, Bench::attempt(1), 6s);
+    CHECK(b.hardware->busy_gpus() == 2);
+    CHECK(b.hardware->moving_gangs() == 0);
+    b.run_until(at(10s) + 6s + 10s);
+    CHECK(b.hardware->busy_gpus() == 0);
+    const std::vector<Exit> ended = b.hardware->reap(0);
+    REQUIRE(ended.size() == 1);
+    CHECK(ended[0].exit.code < 0);
+    CHECK_FALSE(ended[0].exit.lost);
+    CHECK(b.hardware->overlap().empty());
+  }
+}
+
+TEST_CASE("a start that comes to nothing is told as lost") {
+  Bench b(false);
+  Manners manners;
+  manners.start = 10s;
+  manners.lost = 1;
+  b.hardware->set_manners(manners);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2)).ok());
+  b.run_until(at(10s));
+  CHECK(b.hardware->busy_gpus() == 0);
+  const std::vector<Exit> ended = b.hardware->reap(0);
+  REQUIRE(ended.size() == 1);
+  CHECK(ended[0].exit.lost);
+}
+
+TEST_CASE("a job that fails by itself: one process says so, the others wait until they are stopped") {
+  Bench b(false);
+  Manners manners;
+  manners.fails = 1;
+  b.hardware->set_manners(manners);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 1), {GpuId{0}, GpuId{4}}).ok());
+  REQUIRE(b.start(1, Bench::attempt(1), Bench::gpus(4, 1), {GpuId{0}, GpuId{4}}).ok());
+  b.run_until(at(150s));
+  std::vector<Exit> ended = b.hardware->reap(0);
+  for (Exit& exit : b.hardware->reap(1)) ended.push_back(std::move(exit));
+  REQUIRE(ended.size() == 1);
+  CHECK(ended[0].exit.code != 0);
+  CHECK(b.hardware->jobs()[0].failed);
+  CHECK(b.hardware->jobs()[0].completed == kNever);
+  CHECK(b.hardware->busy_gpus() == 1);
+  b.hardware->stop(0, Bench::attempt(1));
+  b.hardware->stop(1, Bench::attempt(1));
+  CHECK(b.hardware->busy_gpus() == 0);
+}
+
+TEST_CASE("a machine that sleeps: its processes stand still, and the overdue end when it wakes") {
+  Bench b(false);
+  const LocalClock clock;
+  b.hardware->set_clock(0, clock);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2), {}, at(50s)).ok());
+  REQUIRE(b.start(0, Bench::attempt(2), Bench::gpus(2, 2), Bench::gpus(2, 2)).ok());
+  b.run_until(at(10s));
+  b.hardware->sleep(0);
+  b.run_until(at(500s));
+  CHECK(b.hardware->processes().empty());
+  CHECK(b.hardware->busy_gpus() == 4);
+  b.hardware->wake(0);
+  CHECK(b.hardware->busy_gpus() == 2);
+  REQUIRE(b.hardware->processes().size() == 1);
+  CHECK(b.hardware->reap(0).front().exit.lost);
+  b.run_until(at(590s) - 1ns);
+  CHECK(b.hardware->busy_gpus() == 2);
+  b.run_until(at(590s));
+  CHECK(b.hardware->busy_gpus() == 0);
 }
 
 TEST_CASE("a GPU in use refuses a second process, and that is remembered") {

@@ -10,6 +10,7 @@ std::unique_ptr<WatchedJournal> WatchedJournal::succeed() {
   std::swap(next->disk_, disk_);
   std::swap(next->damaged_, damaged_);
   next->faults_ = faults_;
+  next->on_compact_ = on_compact_;
   return next;
 }
 
@@ -51,7 +52,32 @@ Result<std::vector<Record>> WatchedJournal::recover() {
 
 Status WatchedJournal::compact(std::span<const Record> records) {
   if (Status taken = write(records.size()); !taken.ok()) return taken;
-  return disk_.compact(records);
+  Status written = disk_.compact(records);
+  if (written.ok() && on_compact_) on_compact_(records);
+  return written;
+}
+
+Status WatchedJournal::begin_compaction(std::vector<Record> records) {
+  if (Status taken = write(0); !taken.ok()) return taken;
+  return disk_.begin_compaction(std::move(records));
+}
+
+Result<bool> WatchedJournal::step_compaction() {
+  if (Status taken = write(1); !taken.ok()) return taken.error();
+  const Result<bool> more = disk_.step_compaction();
+  if (!more) return refuse(more.error()).error();
+  if (!more.value() && on_compact_) on_compact_(disk_.recover().value());
+  return more;
+}
+
+Status WatchedJournal::archive(std::uint64_t chunk, std::span<const Record> records) {
+  if (Status taken = write(records.size()); !taken.ok()) return taken;
+  return disk_.archive(chunk, records);
+}
+
+Status WatchedJournal::forget(std::uint64_t chunk) {
+  if (Status taken = write(0); !taken.ok()) return taken;
+  return disk_.forget(chunk);
 }
 
 bool WatchedJournal::damage(std::uint32_t which) {

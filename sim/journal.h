@@ -38,6 +38,8 @@ class WatchedJournal final : public Journal {
 
   /// The same disk for the next owner; this one is fenced from now on: it refuses every write.
   [[nodiscard]] std::unique_ptr<WatchedJournal> succeed();
+  /// Called with the records of a snapshot that has taken the journal's place.
+  void on_compact(Observer call) { on_compact_ = std::move(call); }
   /// Called during a write that takes long, with how long.
   void on_slow(OnSlow call) { on_slow_ = std::move(call); }
 
@@ -45,6 +47,13 @@ class WatchedJournal final : public Journal {
   /// `invalid` if a record is damaged.
   Result<std::vector<Record>> recover() override;
   Status compact(std::span<const Record> records) override;
+  Status begin_compaction(std::vector<Record> records) override;
+  Result<bool> step_compaction() override;
+  Status archive(std::uint64_t chunk, std::span<const Record> records) override;
+  Result<std::vector<Record>> archived(std::uint64_t chunk) override {
+    return disk_.archived(chunk);
+  }
+  Status forget(std::uint64_t chunk) override;
 
   [[nodiscard]] DiskFaults& faults() noexcept { return faults_; }
   /// A bit of one record is not what was written; recover() finds it. False: nothing is there yet.
@@ -73,7 +82,7 @@ class WatchedJournal final : public Journal {
 
   MemoryJournal::Keep keep_;
   MemoryJournal disk_;
-  Observer observer_;
+  Observer observer_, on_compact_;
   OnSlow on_slow_;
   Rng rng_;
   DiskFaults faults_;

@@ -36,14 +36,6 @@ class LocalClock {
     world_ = std::max(world_, now);
     rate_ = rate;
   }
-  /// Shows the same until `now` + `lasts`, as a clock does that does not count suspended time.
-  void stop(Instant now, Duration lasts) {
-    local_ = at(now);
-    world_ = std::max(world_, now) + lasts;
-  }
-
-  /// Ends a stop.
-  void go_on(Instant now) { world_ = std::min(world_, now); }
 
  private:
   Instant world_{}, local_{};

@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST_CASE("a clock at rate 1 is world time; others run fast, slow or not at all, and never back") {
+TEST_CASE("a clock at rate 1 is world time; others run fast or slow, and never back") {
   LocalClock clock;
   CHECK(clock.at(Instant(7s)) == Instant(7s));
   CHECK(clock.when(Instant(7s)) == Instant(7s));
@@ -18,15 +18,8 @@ TEST_CASE("a clock at rate 1 is world time; others run fast, slow or not at all,
   const Instant due(33'333'333'333ns);
   CHECK(clock.at(clock.when(due)) >= due);
   CHECK(clock.at(clock.when(due) - 2ns) < due);
-  clock.stop(Instant(20s), 5s);
-  CHECK(clock.at(Instant(24s)) == Instant(22s));
-  CHECK(clock.at(Instant(35s)) == Instant(34s));
   clock.set_rate(Instant(35s), 1);
-  CHECK(clock.at(Instant(36s)) == Instant(35s));
-  clock.stop(Instant(40s), 1h);
-  clock.go_on(Instant(50s));
-  CHECK(clock.at(Instant(50s)) == Instant(39s));
-  CHECK(clock.at(Instant(51s)) == Instant(40s));
+  CHECK(clock.at(Instant(36s)) == Instant(41s));
 }
 
 }  // namespace

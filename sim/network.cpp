@@ -26,25 +26,26 @@ void Network::note(FrameFates::ByKind& fate, std::span<const std::byte> frame) {
   if (auto decoded = spy_.decode(frame)) ++fate[decoded.value().message.index()];
 }
 
-bool Network::send(NodeId from, NodeId to, std::span<const std::byte> frame) {
+bool Network::send(NodeId from, Place at, NodeId to, std::span<const std::byte> frame) {
   if (frame.size() > frame_bytes_max_) return false;
   ++sent_;
-  if (!tamper_) return pass(from, to, frame, false);
+  if (!tamper_) return pass(from, at, to, frame, false);
   altered_.assign(frame.begin(), frame.end());
   const Tampered tampered = tamper_(from, to, altered_);
-  if (tampered == Tampered::no) return pass(from, to, frame, false);
+  if (tampered == Tampered::no) return pass(from, at, to, frame, false);
   if (tampered == Tampered::lie) {
     ++lies_;
-    return pass(from, to, altered_, false);
+    return pass(from, at, to, altered_, false);
   }
   ++corrupted_;
   note(fates_.corrupted, frame);
-  return tampered == Tampered::discarded || pass(from, to, altered_, true);
+  return tampered == Tampered::discarded || pass(from, at, to, altered_, true);
 }
 
 /// True: it is on its way, or lost like one that is.
-bool Network::pass(NodeId from, NodeId to, std::span<const std::byte> frame, bool corrupt) {
-  if (!cut_.empty() && cut_.contains({from, to})) {
+bool Network::pass(NodeId from, Place place, NodeId to, std::span<const std::byte> frame,
+                   bool corrupt) {
+  if (all_cut(place, to)) {
     ++lost_;
     note(fates_.lost, frame);
     return true;
@@ -102,12 +103,29 @@ void Network::disconnect(NodeId node) {
   }
 }
 
-void Network::cut(NodeId from, NodeId to, bool is_cut) {
-  if (is_cut) {
-    cut_[{from, to}] = true;
-  } else {
-    cut_.erase({from, to});
+bool Network::all_cut(Place from, NodeId to) {
+  barred_.clear();
+  if (cut_.empty() && regions_.empty()) return false;
+  there_.clear();
+  places_ ? places_(to, there_) : there_.push_back(home_of(to));
+  for (const Place place : there_) {
+    if (cut_.contains({from, place}) || region_of(from) != region_of(place))
+      barred_.push_back(place);
   }
+  return !there_.empty() && barred_.size() == there_.size();
+}
+
+void Network::cut(Place from, Place to, bool is_cut) {
+  is_cut ? (void)cut_.insert({from, to}) : (void)cut_.erase({from, to});
+}
+
+void Network::move(Place place, std::uint32_t region) {
+  region == 0 ? (void)regions_.erase(place) : (void)(regions_[place] = region);
+}
+
+std::uint32_t Network::region_of(Place place) const {
+  const auto at = regions_.find(place);
+  return at == regions_.end() ? 0 : at->second;
 }
 
 void Network::carry(NodeId from, NodeId to, std::span<const std::byte> frame, Instant at,
@@ -119,7 +137,7 @@ void Network::carry(NodeId from, NodeId to, std::span<const std::byte> frame, In
   }
   const std::uint32_t slot = free_slots_.back();
   free_slots_.pop_back();
-  slots_[slot] = {from, to, {frame.begin(), frame.end()}, corrupt};
+  slots_[slot] = {from, to, {frame.begin(), frame.end()}, corrupt, barred_};
   queue_.push(at, EventKind::delivery, to.value, slot);
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -16,6 +18,15 @@
 #include "sim/simulate.h"
 
 namespace starling {
+
+/// A machine of the simulated world. Links are cut between places, not between nodes: two owners of
+/// one partition have one NodeId, and each is somewhere.
+struct Place {
+  std::uint32_t value = 0;
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+/// Where a node is that has never moved.
+[[nodiscard]] constexpr Place home_of(NodeId node) { return Place{node.value}; }
 
 /// How often frames of each kind met each fate, by index into Message.
 struct FrameFates {
@@ -34,6 +45,10 @@ class Network {
     NodeId to;
     std::vector<std::byte> bytes;
     bool corrupt = false;  ///< the receiver has to refuse it
+    std::vector<Place> barred;  ///< where it does not arrive: the way there was cut when it left
+    [[nodiscard]] bool reaches(Place place) const noexcept {
+      return std::find(barred.begin(), barred.end(), place) == barred.end();
+    }
   };
   /// What becomes of a frame that is being sent.
   enum class Tampered : std::uint8_t {
@@ -49,7 +64,10 @@ class Network {
           const SimClock& clock);
 
   /// False: larger than a frame may be. A lost frame is a sent one.
-  bool send(NodeId from, NodeId to, std::span<const std::byte> frame);
+  bool send(NodeId from, Place at, NodeId to, std::span<const std::byte> frame);
+  bool send(NodeId from, NodeId to, std::span<const std::byte> frame) {
+    return send(from, home_of(from), to, frame);
+  }
   /// Takes the frame of a delivery event off the network.
   [[nodiscard]] InFlight arrive(std::uint32_t token);
 
@@ -59,7 +77,16 @@ class Network {
     ideal_ = model.is_ideal();
   }
   /// Frames from `from` to `to` are lost from now on, or no longer.
-  void cut(NodeId from, NodeId to, bool is_cut);
+  void cut(Place from, Place to, bool is_cut);
+  void cut(NodeId from, NodeId to, bool is_cut) { cut(home_of(from), home_of(to), is_cut); }
+  /// Places of different regions hear nothing of each other. Every place begins in region 0, also
+  /// those that come later.
+  void move(Place place, std::uint32_t region);
+  [[nodiscard]] std::uint32_t region_of(Place place) const;
+  /// All places at which a node of that name is, those of owners that were deposed among them.
+  /// Without: its home.
+  using Places = std::function<void(NodeId, std::vector<Place>&)>;
+  void set_places(Places places) { places_ = std::move(places); }
   /// Looks at every frame as it is sent; none: nobody does.
   void set_tamper(Tamper tamper) { tamper_ = std::move(tamper); }
   /// At most so many frames are on their way on one link; more are lost.
@@ -82,8 +109,10 @@ class Network {
   using Link = std::pair<NodeId, NodeId>;
 
   void carry(NodeId from, NodeId to, std::span<const std::byte> frame, Instant at, bool corrupt);
+  /// Fills barred_; true: no place of `to` can be reached.
+  [[nodiscard]] bool all_cut(Place from, NodeId to);
   void note(FrameFates::ByKind& fate, std::span<const std::byte> frame);
-  bool pass(NodeId from, NodeId to, std::span<const std::byte> frame, bool corrupt);
+  bool pass(NodeId from, Place at, NodeId to, std::span<const std::byte> frame, bool corrupt);
   [[nodiscard]] Duration way();
 
   NetworkModel model_;
@@ -95,7 +124,10 @@ class Network {
   std::vector<InFlight> slots_;
   std::vector<std::uint32_t> free_slots_;
   std::map<Link, Instant> last_arrival_;  // so that later frames do not overtake
-  std::map<Link, bool> cut_;
+  std::set<std::pair<Place, Place>> cut_;
+  std::map<Place, std::uint32_t> regions_;  // but region 0
+  Places places_;
+  std::vector<Place> there_, barred_;  // of the frame that is being sent
   Tamper tamper_;
   std::vector<std::byte> altered_;
   std::size_t queue_frames_ = SIZE_MAX;
@@ -110,11 +142,14 @@ class Network {
 /// One node's plug in the network. The world puts frames in as they arrive; receive() never waits.
 class SimEndpoint final : public Endpoint {
  public:
-  SimEndpoint(NodeId me, Network& network) : me_(me), network_(network) {}
+  SimEndpoint(NodeId me, Network& network) : me_(me), place_(home_of(me)), network_(network) {}
+  /// Where this node is from now on.
+  void move(Place place) { place_ = place; }
+  [[nodiscard]] Place place() const noexcept { return place_; }
 
   bool send(NodeId to, std::span<const std::byte> frame) override {
     ++sent_;
-    if (!held_) return network_.send(me_, to, frame);
+    if (!held_) return network_.send(me_, place_, to, frame);
     outbox_.push_back({to, {frame.begin(), frame.end()}});
     return true;
   }
@@ -147,7 +182,7 @@ class SimEndpoint final : public Endpoint {
   void hold() { held_ = true; }
   void let_go() {
     held_ = false;
-    for (const auto& [to, frame] : outbox_) network_.send(me_, to, frame);
+    for (const auto& [to, frame] : outbox_) network_.send(me_, place_, to, frame);
     outbox_.clear();
   }
   static constexpr std::size_t kAll = SIZE_MAX;
@@ -158,6 +193,7 @@ class SimEndpoint final : public Endpoint {
 
  private:
   NodeId me_;
+  Place place_;
   Network& network_;
   std::vector<Delivery> inbox_;
   std::size_t next_ = 0;

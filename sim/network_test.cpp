@@ -95,6 +95,41 @@ TEST_CASE("loss and duplication come about as often as asked, and a cut link car
   CHECK_FALSE(wire.arrivals().empty());
 }
 
+TEST_CASE("two owners of one partition have one name and two places, and places are parted") {
+  constexpr Place kOld{2}, kNew{77};
+  Wire wire(NetworkModel::lan());
+  wire.network.set_places([&](NodeId node, std::vector<Place>& there) {
+    there.push_back(home_of(node));
+    if (node == NodeId{2}) there.push_back(kNew);
+  });
+  const auto arrival = [&] {
+    const SimEvent e = wire.queue.pop();
+    wire.clock.set(e.at);
+    return wire.network.arrive(e.token);
+  };
+  wire.network.cut(Place{1}, kOld, true);
+  wire.send(0);
+  Network::InFlight frame = arrival();
+  CHECK_FALSE(frame.reaches(kOld));
+  CHECK(frame.reaches(kNew));
+  wire.network.cut(Place{1}, kOld, false);
+
+  wire.network.move(Place{1}, 1);
+  wire.send(0);
+  CHECK(wire.queue.empty());
+  wire.network.move(kOld, 1);
+  wire.send(0);
+  frame = arrival();
+  CHECK(frame.reaches(kOld));
+  CHECK_FALSE(frame.reaches(kNew));
+  wire.network.move(Place{1}, 0);
+  wire.network.move(kOld, 0);
+  wire.send(0);
+  frame = arrival();
+  CHECK(frame.reaches(kOld));
+  CHECK(frame.reaches(kNew));
+}
+
 TEST_CASE("a frame larger than frames may be is refused") {
   Wire wire(NetworkModel::ideal());
   const std::vector<std::byte> large(Limits{}.frame_bytes + 1);

@@ -11,7 +11,16 @@ namespace starling {
 
 /// What can happen in the simulated world, in the order in which it happens at one instant:
 /// scripted faults, departures, messages, arrivals, decisions.
-enum class EventKind : std::uint8_t { script, gang_end, exit_notice, delivery, submission, tick };
+enum class EventKind : std::uint8_t {
+  script,
+  gang_end,
+  lapse,
+  process,
+  exit_notice,
+  delivery,
+  submission,
+  tick
+};
 
 /// What happens is told by `kind`; `target` and `token` mean what their kind says.
 struct SimEvent {

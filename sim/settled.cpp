@@ -7,16 +7,25 @@ namespace starling {
 namespace {
 
 std::string agent_text(std::uint32_t a) { return "agent " + std::to_string(a); }
+std::uint32_t executor_of(const SeatState& seat) { return seat.seat.node.value - kFirstExecutor; }
 
-std::string left_at(const AgentState& state) {
-  if (state.reconciling()) return " is still reconciling";
+std::string left_at(const World& world, const AgentState& state) {
+  for (const SeatState& seat : state.seats) {
+    if (!seat.answered && !world.retired(executor_of(seat))) return " is still reconciling";
+  }
   if (!state.jobs.empty()) {
     return " still has " + std::to_string(state.jobs.size()) + " jobs, the first " +
            name_of(state.jobs.begin()->second.stage);
   }
   if (!state.ledger.holds().empty())
     return " still holds " + std::to_string(state.ledger.holds().size()) + " shares";
-  if (state.ledger.quarantined_count() > 0)
+  std::uint32_t lost = 0;
+  for (const SeatState& seat : state.seats) {
+    if (!world.retired(executor_of(seat))) continue;
+    for (std::uint32_t s = seat.seat.servers.first; s < seat.seat.servers.last; ++s)
+      lost += world.topology().server(ServerId{s}).gpus.size();
+  }
+  if (state.ledger.quarantined_count() > lost)
     return " has " + std::to_string(state.ledger.quarantined_count()) + " GPUs quarantined";
   return {};
 }
@@ -47,11 +56,12 @@ std::string left_over(World& world) {
   for (std::uint32_t a = 0; a < world.agents(); ++a) {
     const Agent* agent = world.agent(AgentId{a});
     if (agent == nullptr) return agent_text(a) + " is down";
-    if (const std::string left = left_at(agent->state()); !left.empty())
+    if (const std::string left = left_at(world, agent->state()); !left.empty())
       return agent_text(a) + left;
   }
   for (std::uint32_t e = 0; e < world.executors(); ++e) {
     const std::string who = "executor " + std::to_string(e);
+    if (world.retired(e)) continue;
     if (world.executor(e) == nullptr) return who + " is down";
     const auto& runs = world.executor(e)->state().runs;
     if (!runs.empty()) return who + " still knows of " + std::to_string(runs.size()) + " attempts";
@@ -71,7 +81,8 @@ std::string disagreement(World& world) {
         return agent_text(a) + what;
     }
     for (const SeatState& seat : me.seats) {
-      const std::uint32_t e = seat.seat.node.value - kFirstExecutor;
+      const std::uint32_t e = executor_of(seat);
+      if (world.retired(e)) continue;
       const ExecutorState& executor = world.executor(e)->state();
       if (executor.epoch != me.config.epoch)
         return "executor " + std::to_string(e) + " obeys another epoch than its owner's";
@@ -101,7 +112,7 @@ std::string untrusted(World& world, const AgentState& me) {
   std::string text;
   for (const SeatState& seat : me.seats) {
     if (seat.answered && !seat.watch.foreign) continue;
-    const std::uint32_t e = seat.seat.node.value - kFirstExecutor;
+    const std::uint32_t e = executor_of(seat);
     text += ", executor " + std::to_string(e) + " has not answered";
     if (seat.watch.foreign) text += ", has read another topology";
     text += ", was heard " + std::to_string(seconds(me.now - seat.watch.heard)) + " s ago";

@@ -81,12 +81,18 @@ Status World::Parts::act(World& world, const SimEvent& event) {
   switch (event.kind()) {
     case EventKind::script:
       --scripts_left;
-      scripts[event.target](world);
+      // Taken out first: it may add scripts, which moves those that are kept.
+      std::exchange(scripts[event.target], nullptr)(world);
       return done();
     case EventKind::gang_end:
       for (const std::uint32_t executor : hardware->end(event.target, event.token)) {
         if (Status woken = wake(executor_seat(executor)); !woken.ok()) return woken;
       }
+      return done();
+    case EventKind::process:
+      return hardware->advance(event.target) ? wake(executor_seat(event.target)) : done();
+    case EventKind::lapse:
+      hardware->lapse(event.target);
       return done();
     case EventKind::exit_notice:
       return wake(executor_seat(event.target));
@@ -105,11 +111,12 @@ Status World::Parts::deliver(std::uint32_t slot) {
   if (index >= seats.size()) return done();
   for (std::size_t d = 0; d < deposed.size(); ++d) {
     if (deposed[d]->node == nullptr || deposed[d]->id != frame.to) continue;
+    if (!frame.reaches(deposed[d]->endpoint.place())) continue;
     if (!deposed[d]->endpoint.put(frame.from, frame.bytes)) continue;
     if (Status woken = wake(seats.size() + d); !woken.ok()) return woken;
   }
   Seat& seat = *seats[index];
-  if (seat.node == nullptr) return done();
+  if (seat.node == nullptr || !frame.reaches(seat.endpoint.place())) return done();
   ++messages;
   hash.add(static_cast<std::uint64_t>(clock.now().time_since_epoch().count()));
   hash.add((std::uint64_t{frame.from.value} << 32U) | frame.to.value);
@@ -117,7 +124,7 @@ Status World::Parts::deliver(std::uint32_t slot) {
   if (checker != nullptr && !frame.corrupt) {
     if (auto message = spy.decode(frame.bytes)) {
       checker->arrived(clock.now(), frame.from, frame.to, message.value().message,
-                       message.value().header.incarnation);
+                       message.value().header.incarnation, message.value().header.sequence);
     }
   }
   const auto reads_at_once = [&] {
@@ -130,7 +137,7 @@ Status World::Parts::deliver(std::uint32_t slot) {
     if (seat.node == nullptr) return done();
     alone = reads_at_once();
   }
-  const std::uint64_t before = alone ? hash_of(*seat.node) : 0;
+  const Footprint before = alone ? footprint_of(seat) : Footprint{};
   const std::uint64_t refused = refusals(*seat.node);
   if (!seat.endpoint.put(frame.from, std::move(frame.bytes))) return done();
   if (Status woken = wake(index); !woken.ok()) return woken;
@@ -140,6 +147,7 @@ Status World::Parts::deliver(std::uint32_t slot) {
 Status World::Parts::took(std::size_t index, const Result<Node::Turn>& turn) {
   Seat& seat = seat_at(index);
   if (turn.ok()) {
+    if (checker != nullptr && index < seats.size()) turned.push_back(index);
     if (seat.stall > Duration{0}) pause(seat, std::exchange(seat.stall, Duration{0}));
     reschedule(index);
     return done();
@@ -191,7 +199,7 @@ Status World::Parts::tick(std::size_t index) {
 
 void World::Parts::reschedule(std::size_t index) {
   Seat& seat = seat_at(index);
-  if (paused(seat)) return;  // resume() looks again
+  if (paused(seat) || silent(seat)) return;  // resume() looks again
   const Instant when = std::max(seat.clock.when(seat.node->next_deadline()), clock.now());
   if (when >= seat.tick_at) return;
   seat.tick_at = when;

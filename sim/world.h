@@ -64,15 +64,29 @@ class World {
   [[nodiscard]] bool try_take_over(AgentId agent, Epoch expect, Duration lasts);
   [[nodiscard]] Epoch epoch(AgentId agent) const;  ///< by the authority
   [[nodiscard]] bool any_deposed(AgentId agent) const;
+  [[nodiscard]] bool any_deposed_speaks(AgentId agent) const;  ///< whose lease has not ended
+  /// Deposed owners reach the authority from now on: each ends a heartbeat from now on its own
+  /// clock, when it is refused the next renewal of its lease.
+  void refuse_deposed();
+  /// The present owner says nothing more in `lasts` from now, on its own clock: its lease ends.
+  /// Duration::max(): it was renewed.
+  void lapse(AgentId agent, Duration lasts);
   void crash_executor(std::uint32_t executor);
   Status restart_executor(std::uint32_t executor);
   /// The executor's machine loses power: it and all processes there are gone. With `disk` its
   /// journal too; what was on its way to it is lost then.
   void lose_host(std::uint32_t executor, bool disk);
+  /// It has lost its machine and its disk, and nobody replaces them.
+  void retire(std::uint32_t executor);
+  [[nodiscard]] bool retired(std::uint32_t executor) const;
+  /// What the agent's next life takes for the time of day is `off` from the right one.
+  void set_calendar(AgentId agent, Duration off);
 
+  /// Where it is now. A host that takes a partition over is at a place of its own.
+  [[nodiscard]] Place place_of(NodeId node) const;
   /// The node takes no turn for so long; what arrives meanwhile waits.
   void pause(NodeId node, Duration lasts);
-  /// The same, and the node's clock does not count the time.
+  /// Its machine sleeps: the same, and what runs there stands still. Clocks count the time.
   void suspend(NodeId node, Duration lasts);
   /// Of the node's clock: seconds per second.
   void set_rate(NodeId node, double rate);

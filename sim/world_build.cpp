@@ -88,24 +88,44 @@ Status World::Parts::build() {
   oracle = std::make_unique<SimOracle>(trace, *physics, *hardware, clock);
   hardware->set_noise(options.measure_noise, rng.fork(kMeasureSalt).next());
 
+  if (checker != nullptr) {
+    hardware->on_end([this](const SimProcess& process, std::int32_t code, bool by_force) {
+      checker->process_ended(process.attempt, process.gpus.size(), code, by_force);
+    });
+  }
+
   const auto add_seat = [this](NodeId id) {
     seats.push_back(std::make_unique<Seat>(id, network));
     WatchedJournal::Observer observer;
     if (checker != nullptr) {
-      observer = [this, id](std::span<const Record> records) {
+      observer = [this, id, seat = seats.size() - 1](std::span<const Record> records) {
+        wrote.insert(seat);
         checker->wrote(clock.now(), id, records);
       };
     }
     seats.back()->journal = std::make_unique<WatchedJournal>(
         restarts ? MemoryJournal::Keep::bytes : MemoryJournal::Keep::counts, std::move(observer),
         rng.fork(kDiskSalt + id.value));
+    if (checker != nullptr && restarts) {
+      seats.back()->journal->on_compact([this, id](std::span<const Record> records) {
+        checker->compacted(clock.now(), id, records);
+      });
+    }
     watch_disk(*seats.back());
   };
+  network.set_places([this](NodeId node, std::vector<Place>& there) {
+    const std::size_t at = seat_of(node);
+    if (at < seats.size()) there.push_back(seats[at]->endpoint.place());
+    for (const auto& old : deposed) {
+      if (old->node != nullptr && old->id == node) there.push_back(old->endpoint.place());
+    }
+  });
   authorities.resize(agent_configs.size());
   learned.resize(agent_configs.size());
   for (const AgentConfig& config : agent_configs) add_seat(agent_node(config.me));
   for (std::uint32_t e = 0; e < executors; ++e) {
     add_seat(executor_node(e));
+    hardware->set_clock(e, seats.back()->clock);
     launchers.push_back(std::make_unique<SimLauncher>(e, *hardware));
   }
   add_seat(client_node(0));
@@ -140,7 +160,7 @@ Status World::Parts::plan_seats() {
     agent.limits = options.limits;
     agent.timers = options.timers;
     agent.protocol = protocol_of(agent_node(agent.me));
-    agent.calendar = Duration{0};  // the world's clock goes on over all lives
+    agent.calendar = kRightCalendar;  // the world's clock goes on over all lives
     agent.topology = fingerprint;
     const IndexRange all = peer.partition.servers;
     for (std::uint32_t first = all.first; first < all.last; first += options.servers_per_executor) {
@@ -208,7 +228,8 @@ Status World::Parts::start_agent(std::size_t agent) {
   const AgentConfig& config = agent_configs[agent];
   const Rng agent_rng = rng.fork(kAgentSalt + agent).fork(config.incarnation.value);
   NodeOptions node;
-  node.clock = &wall;
+  // Of decisions, for figures. Where rules are checked nothing is left to the machine's clock.
+  if (!options.check) node.clock = &wall;
   seat.endpoint.clear();
   seat.journal->start();
   std::unique_ptr<Policy> brain = std::move(policy).value();

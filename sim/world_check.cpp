@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <sstream>
 
 #include "agents/describe.h"
 #include "agents/executor_state.h"
 #include "agents/state.h"
+#include "bus/roles.h"
+#include "sim/ledger_view.h"
 #include "sim/node_hash.h"
 #include "sim/world_parts.h"
 
@@ -23,37 +26,56 @@ std::string first_difference(const std::string& memory, const std::string& journ
   return "memory says: " + in_memory + "; the journal: " + in_journal;
 }
 
-/// Moves whenever something that the checker looks at may have moved.
-std::uint64_t signature(const Hardware& hardware, const std::vector<const Agent*>& agents) {
-  TraceHash hash;
-  hash.add(hardware.changes());
-  for (const Agent* agent : agents) {
-    if (agent == nullptr) {
-      hash.add(std::uint64_t{0});
-      continue;
+}  // namespace
+
+/// Every node whose turn it was: its limits, what only grows, and what it has just written.
+void World::Parts::look_at_turns() {
+  std::sort(turned.begin(), turned.end());
+  turned.erase(std::unique(turned.begin(), turned.end()), turned.end());
+  for (const std::size_t index : turned) {
+    const Seat& seat = *seats[index];
+    if (seat.node == nullptr) continue;
+    const bool has_written = wrote.contains(index) && !seat.journal->refused();
+    const auto look = [&](const auto& state) {
+      checker->look_at(clock.now(), seat.id, state);
+      if (has_written && restarts) checker->remembers(clock.now(), seat.id, state);
+    };
+    if (const Agent* agent = agent_core(index)) {
+      look(agent->state());
+    } else if (role_of(seat.id) == Role::executor) {
+      look(static_cast<const ExecutorNode&>(*seat.node).core().state());
+    } else {
+      checker->shows(clock.now(), seat.id, static_cast<ClientNode&>(*seat.node).core().jobs());
     }
-    const AgentState& state = agent->state();
-    hash.add(state.ledger.version() * 2 + (state.reconciling() ? 1 : 0) + 1);
-    hash.add(state.ledger.holds().size());
-    hash.add(state.config.incarnation.value);
   }
-  return hash.value();
+  wrote.clear();
 }
 
-}  // namespace
+/// Whether any ledger is not as the checker last saw it.
+bool World::Parts::ledgers_moved() {
+  sights.resize(agent_configs.size());
+  bool moved = false;
+  for (std::size_t a = 0; a < agent_configs.size(); ++a) {
+    const Agent* agent = agent_core(a);
+    const Incarnation life = agent == nullptr ? Incarnation{0} : agent->config().incarnation;
+    Sight& sight = sights[a];
+    const bool other = life != sight.life;
+    if (!other && !std::binary_search(turned.begin(), turned.end(), a)) continue;
+    const std::uint64_t ledger = agent == nullptr ? 0 : ledger_signature(*agent);
+    moved = moved || other || ledger != sight.ledger;
+    sight = {ledger, life};
+  }
+  return moved;
+}
 
 Status World::Parts::check() {
   if (!hardware->overlap().empty()) checker->overlap(clock.now(), hardware->overlap());
-  std::vector<const Agent*> agents;
-  for (std::size_t a = 0; a < agent_configs.size(); ++a) agents.push_back(agent_core(a));
-  const std::uint64_t now_seen = signature(*hardware, agents);
-  if (now_seen != checked) {
-    checker->look(clock.now(), view());
-    std::vector<const AgentState*> states;
-    for (const Agent* agent : agents) states.push_back(agent ? &agent->state() : nullptr);
-    checker->look_at_changes(clock.now(), states);
-  }
-  checked = now_seen;
+  if (!hardware->overclaimed().empty()) checker->overclaimed(clock.now(), hardware->overclaimed());
+  look_at_turns();
+  const bool moved = ledgers_moved();
+  turned.clear();
+  if (moved || hardware->changes() != checked) checker->look(clock.now(), view());
+  checked = hardware->changes();
   if (const auto& violation = checker->violation()) return {Errc::conflict, *violation};
   return done();
 }
@@ -66,7 +88,7 @@ WorldView World::Parts::view() const {
   for (std::size_t a = 0; a < agent_configs.size(); ++a) {
     const Agent* agent = agent_core(a);
     if (agent == nullptr) continue;
-    world.ledgers.push_back(ledger_view(agent->state()));
+    world.ledgers.push_back(ledger_view(*agent));
   }
   return world;
 }
@@ -85,22 +107,32 @@ Status World::Parts::compare_with_journal(std::size_t index) {
     const Agent again(agent->config(), topology, *speed, std::move(policy).value(), Rng(0),
                       recovered.value());
     wrong = first_difference(durable_state(agent->state()), durable_state(again.state()));
+    checker->remembers(clock.now(), seat.id, again.state());
   } else {
     const Executor& core = static_cast<const ExecutorNode&>(*seat.node).core();
     const Executor again(core.config(), core.state().topology, recovered.value());
     wrong = first_difference(durable_state(core.state()), durable_state(again.state()));
+    checker->remembers(clock.now(), seat.id, again.state());
   }
   return wrong.empty() ? done() : Status(Errc::conflict, wrong);
 }
 
+World::Parts::Footprint World::Parts::footprint_of(const Seat& seat) const {
+  const NodeCounters& counters = seat.node->counters();
+  Footprint print{hash_of(*seat.node), 0, counters.records, counters.frames_out, hardware->changes(),
+              seat.node->next_deadline()};
+  if (const Agent* agent = agent_core(seat_of(seat.id))) print.ledger = ledger_signature(*agent);
+  return print;
+}
+
 /// A corrupt frame has just been handed to this node, and nothing else.
-Status World::Parts::refused_well(std::size_t index, std::uint64_t before,
+Status World::Parts::refused_well(std::size_t index, const Footprint& before,
                                   std::uint64_t refused) const {
   const Seat& seat = *seats[index];
   if (checker == nullptr || seat.node == nullptr) return done();
   if (refusals(*seat.node) == refused) {
     checker->took_refused(clock.now(), seat.id, "took a corrupt frame for a good one");
-  } else if (hash_of(*seat.node) != before) {
+  } else if (footprint_of(seat) != before) {
     checker->took_refused(clock.now(), seat.id, "a frame that it refused changed its state");
   }
   return done();

@@ -53,11 +53,13 @@ void World::Parts::crash(std::size_t index) {
 void World::Parts::depose(std::size_t agent, Duration lasts) {
   if (seats[agent]->node == nullptr) {
     seats[agent]->journal = seats[agent]->journal->succeed();
+    seats[agent]->endpoint.move(new_place());
     watch_disk(*seats[agent]);
     return;
   }
   past.add(agent_core(agent)->status());
   auto next = std::make_unique<Seat>(seats[agent]->id, network);
+  next->endpoint.move(new_place());
   next->journal = seats[agent]->journal->succeed();
   watch_disk(*next);
   const std::size_t index = seats.size() + deposed.size();
@@ -65,6 +67,12 @@ void World::Parts::depose(std::size_t agent, Duration lasts) {
   deposed.back()->tick_at = kNever;
   reschedule(index);
   in(lasts, [this, index](World&) { seat_at(index).node.reset(); });
+}
+
+std::optional<std::uint32_t> World::Parts::executor_of(const Seat& seat) const {
+  const std::uint32_t number = seat.id.value - kFirstExecutor;
+  if (seat.id.value < kFirstExecutor || number >= executor_configs.size()) return std::nullopt;
+  return number;
 }
 
 void World::Parts::pause(Seat& seat, Duration lasts) {
@@ -112,12 +120,41 @@ bool World::any_deposed(AgentId agent) const {
   });
 }
 
+void World::refuse_deposed() {
+  Parts& p = *parts_;
+  for (const auto& seat : p.deposed) {
+    if (seat->node == nullptr) continue;
+    const Instant renews =
+        seat->clock.when(later(seat->clock.at(now()), p.options.timers.heartbeat));
+    if (renews != kNever) at(renews, [old = seat.get()](World&) { old->node.reset(); });
+  }
+}
+
+void World::lapse(AgentId agent, Duration lasts) {
+  Parts& p = *parts_;
+  Seat& seat = *p.seats[agent.value];
+  if (seat.node == nullptr) return;
+  seat.node->may_speak_until(lasts == Duration::max() ? kNever : seat.clock.at(now()) + lasts);
+  if (const Status resumed = p.resume(seat); !resumed.ok()) p.failed = resumed.error();
+}
+
+Place World::place_of(NodeId node) const {
+  return parts_->seats[parts_->seat_of(node)]->endpoint.place();
+}
+
+bool World::any_deposed_speaks(AgentId agent) const {
+  return std::any_of(parts_->deposed.begin(), parts_->deposed.end(), [&](const auto& seat) {
+    return seat->node != nullptr && seat->id == agent_node(agent) && !parts_->silent(*seat);
+  });
+}
+
 void World::crash_executor(std::uint32_t executor) {
   parts_->crash(parts_->executor_seat(executor));
 }
 
 Status World::restart_executor(std::uint32_t executor) {
   parts_->crash(parts_->executor_seat(executor));
+  parts_->hardware->wake(executor);  // somebody has pressed a key
   ++parts_->executor_configs[executor].incarnation.value;
   return parts_->start_executor(executor);
 }
@@ -129,6 +166,18 @@ void World::lose_host(std::uint32_t executor, bool disk) {
   parts_->seats[parts_->executor_seat(executor)]->journal->erase();
   parts_->network.disconnect(executor_node(executor));
   if (parts_->checker != nullptr) parts_->checker->new_disk(executor_node(executor));
+}
+
+void World::retire(std::uint32_t executor) {
+  lose_host(executor, true);
+  parts_->retired.insert(executor);
+}
+
+bool World::retired(std::uint32_t executor) const { return parts_->retired.contains(executor); }
+
+void World::set_calendar(AgentId agent, Duration off) {
+  // The world's clock goes on over all lives.
+  parts_->agent_configs[agent.value].calendar = kRightCalendar + off;
 }
 
 void World::excuse(const std::string& rule) {
@@ -143,7 +192,10 @@ void World::pause(NodeId node, Duration lasts) {
 void World::suspend(NodeId node, Duration lasts) {
   Seat& seat = *parts_->seats[parts_->seat_of(node)];
   if (seat.node == nullptr) return;
-  seat.clock.stop(now(), lasts);
+  if (const auto executor = parts_->executor_of(seat); executor && !parts_->paused(seat)) {
+    parts_->hardware->sleep(*executor);
+    parts_->in(lasts, [this, e = *executor](World&) { parts_->hardware->wake(e); });
+  }
   parts_->pause(seat, lasts);
 }
 
@@ -151,14 +203,20 @@ void World::set_rate(NodeId node, double rate) {
   const std::size_t index = parts_->seat_of(node);
   Seat& seat = *parts_->seats[index];
   seat.clock.set_rate(now(), rate);
+  if (const auto executor = parts_->executor_of(seat)) parts_->hardware->clock_changed(*executor);
   seat.tick_at = kNever;
   if (seat.node != nullptr) parts_->reschedule(index);
 }
 
 void World::wake_all() {
+  for (const auto& seat : parts_->deposed) {
+    seat->paused_until = Instant{};
+    if (const Status resumed = parts_->resume(*seat); !resumed.ok())
+      parts_->failed = resumed.error();
+  }
   for (const auto& seat : parts_->seats) {
     seat->paused_until = Instant{};
-    seat->clock.go_on(now());
+    if (const auto executor = parts_->executor_of(*seat)) parts_->hardware->wake(*executor);
     if (const Status resumed = parts_->resume(*seat); !resumed.ok())
       parts_->failed = resumed.error();
   }

@@ -12,6 +12,13 @@
 
 namespace starling {
 
+/// Of places; below are those of nodes that have never moved.
+constexpr std::uint32_t kFirstSpare = 0x0400'0000;
+
+/// What a right calendar says when the world begins: some fifty years, so that a wrong one can be
+/// that much less.
+constexpr Duration kRightCalendar = std::chrono::hours(24 * 365 * 50);
+
 /// Reads the machine's clock, for how long decisions took: a figure of the report that nothing
 /// depends on.
 class WallClock final : public Clock {
@@ -75,7 +82,15 @@ struct World::Parts {
   std::unique_ptr<Hardware> hardware;
   std::unique_ptr<SimOracle> oracle;  ///< for policies that are upper bounds
   std::unique_ptr<Checker> checker;  ///< null unless options.check
-  std::uint64_t checked = 0;         ///< what the checker last looked at, as a hash
+  std::uint64_t checked = 0;         ///< changes of the hardware that the checker has looked at
+  /// What the checker last saw of each agent, and what has happened since.
+  struct Sight {
+    std::uint64_t ledger = 0;
+    Incarnation life;  ///< zero: it was down
+  };
+  std::vector<Sight> sights;         ///< by agent
+  std::vector<std::size_t> turned;   ///< seats that have taken a turn in the present event
+  std::set<std::size_t> wrote;       ///< seats that have written in it
   Codec spy;                         ///< for the checker
   PolicyFacts facts;
   std::string policy_name;
@@ -84,6 +99,7 @@ struct World::Parts {
   std::vector<ExecutorConfig> executor_configs;
   std::vector<std::unique_ptr<SimLauncher>> launchers;
   std::vector<std::unique_ptr<Seat>> seats;    ///< agents, executors, the client
+  std::uint32_t places = 0;  ///< that hosts have come to
   std::vector<std::unique_ptr<Seat>> deposed;  ///< agents that do not know it yet; behind `seats`
   ClientNode* client = nullptr;
   bool restarts = true;  ///< nodes may live again, so journals are kept
@@ -92,6 +108,7 @@ struct World::Parts {
   std::vector<NodeId> stopped;  ///< of the present event, because their disks failed
   std::optional<Error> failed;  ///< in a script
   const Topology* other_topology = nullptr;
+  std::set<std::uint32_t> retired;  ///< executors that never come back
   std::set<std::uint32_t> misled;  ///< executors that start with other_topology
   std::vector<std::function<void(World&)>> scripts;
   std::size_t scripts_left = 0;
@@ -113,6 +130,8 @@ struct World::Parts {
   }
   Status start_executor(std::size_t executor);
   void crash(std::size_t seat);
+  /// None: an agent's or the client's.
+  [[nodiscard]] std::optional<std::uint32_t> executor_of(const Seat& seat) const;
   void pause(Seat& seat, Duration lasts);
   Status resume(Seat& seat);
   /// Runs `what` in lasts from now, before anything else of that instant.
@@ -123,9 +142,21 @@ struct World::Parts {
   [[nodiscard]] bool paused(const Seat& seat) const noexcept {
     return seat.paused_until > clock.now();
   }
+  [[nodiscard]] bool silent(const Seat& seat) const {
+    return !seat.node->may_speak(seat.clock.at(clock.now()));
+  }
+  /// A place that nobody has been at.
+  [[nodiscard]] Place new_place() { return Place{kFirstSpare + places++}; }
   /// Error: what the journal gives back is not what memory holds.
   Status compare_with_journal(std::size_t seat);
-  Status refused_well(std::size_t seat, std::uint64_t before, std::uint64_t refused) const;
+  /// All that a frame may change, in one node and around it.
+  struct Footprint {
+    std::uint64_t core = 0, ledger = 0, records = 0, frames = 0, hardware = 0;
+    Instant deadline;
+    friend bool operator==(const Footprint&, const Footprint&) = default;
+  };
+  [[nodiscard]] Footprint footprint_of(const Seat& seat) const;
+  Status refused_well(std::size_t seat, const Footprint& before, std::uint64_t refused) const;
   void depose(std::size_t agent, Duration lasts);
   [[nodiscard]] Seat& seat_at(std::size_t index) {
     return index < seats.size() ? *seats[index] : *deposed[index - seats.size()];
@@ -147,6 +178,8 @@ struct World::Parts {
   void note_change();
   [[nodiscard]] bool stalled() const;
   Status check();
+  void look_at_turns();
+  [[nodiscard]] bool ledgers_moved();
   [[nodiscard]] WorldView view() const;
   [[nodiscard]] AgentTotals totals() const;
 };

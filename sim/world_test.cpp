@@ -307,5 +307,38 @@ TEST_CASE("a partition taken over from a living owner: the old one can do nothin
   }
 }
 
+TEST_CASE("an old owner that reaches the authority ends at its next renewal") {
+  const Topology t = cluster(8);
+  const Trace trace = crowd(20, 16);
+  SimOptions options;
+  options.policy = "srtf";
+  options.agents = 4;
+  options.network = rough();
+  options.check = true;
+  const Duration beat = options.timers.heartbeat;
+  const auto until = [](World& world, Instant when) {
+    for (bool more = true; more;) {
+      const Result<bool> step = world.step_until(when);
+      REQUIRE_MESSAGE(step.ok(), (step.ok() ? "" : step.error().message));
+      more = step.value();
+    }
+  };
+  for (const double rate : {1.0, 0.5}) {
+    auto world = World::make(t, trace, registry(), options).value();
+    const AgentId agent{1};
+    world->set_rate(agent_node(agent), rate);
+    world->at(Instant(60s), [&](World& w) {
+      w.lapse(agent, 0s);  // it says nothing, so it writes nothing that could be refused
+      REQUIRE(w.take_over(agent, 24h).ok());
+    });
+    world->at(Instant(1h), [](World& w) { w.refuse_deposed(); });
+    until(*world, Instant(1h + from_seconds(0.9 * seconds(beat) / rate)));
+    CHECK(world->any_deposed(agent));
+    until(*world, Instant(1h + from_seconds(1.1 * seconds(beat) / rate)));
+    CHECK_FALSE(world->any_deposed(agent));
+    CHECK(world->agent(agent)->state().config.epoch == Epoch{2});
+  }
+}
+
 }  // namespace
 }  // namespace starling

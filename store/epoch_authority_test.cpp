@@ -2,7 +2,9 @@
 #include "store/static_authority.h"
 #include "store/test_etcd.h"
 
-using namespace starling;
+namespace starling {
+namespace {
+
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
@@ -42,9 +44,12 @@ TEST_CASE(
   const auto lapse = expect_event<EpochLost>(first);
   CHECK(lapse.mine == old);
   CHECK(lapse.current == old);
+  CHECK(first.holds_for(old) <= Duration{0});
   std::this_thread::sleep_for(seconds(1));
   first.renew(old);
   CHECK(expect_event<EpochGranted>(first).mine == old);
+  CHECK(first.holds_for(old) > seconds(1));
+  CHECK(first.holds_for(old) < milliseconds(1800));
 
   INFO("not renewed again: another takes over, at a higher epoch");
   const auto taken = await_epoch(second, p, AgentId{1}, [](const EpochRefused&) { return true; });
@@ -56,6 +61,7 @@ TEST_CASE(
   const auto lost = expect_event<EpochLost>(first);
   CHECK(lost.mine == old);
   CHECK(lost.current == taken.value());
+  CHECK(first.holds_for(old) <= Duration{0});
 }
 
 TEST_CASE("many want a partition at once: one gets each epoch") {
@@ -106,3 +112,6 @@ TEST_CASE("no etcd: the refusal says so") {
   CHECK(refused.why.code == Errc::io);
   CHECK(refused.why.message.find("127.0.0.1:1") != std::string::npos);
 }
+
+}  // namespace
+}  // namespace starling

@@ -52,6 +52,10 @@ inline void epoch_battery(const std::function<std::unique_ptr<EpochAuthority>()>
   CHECK(first.owner == me);
   CHECK(first.epoch > Epoch{});
 
+  INFO("it holds for a while, for its owner alone");
+  CHECK(authority->holds_for(first) > Duration{0});
+  CHECK(authority->holds_for({p, Epoch{first.epoch.value + 1}, me}) <= Duration{0});
+
   INFO("renewing is silent");
   authority->renew(first);
   CHECK(events_within(*authority, std::chrono::milliseconds(100)).empty());

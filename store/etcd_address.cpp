@@ -68,6 +68,7 @@ EtcdKeys::EtcdKeys(const EtcdAddress& flock, PartitionId partition) {
   wish = root + "wish";
   head = root + "head";
   journal = root + "journal/";
+  archive = root + "archive/";
 }
 
 std::string etcd_root(const EtcdAddress& flock) { return "/starling/" + flock.name + "/"; }

@@ -31,6 +31,7 @@ struct EtcdKeys {
   std::string wish;     ///< there while its own host asks for it back
   std::string head;     ///< which generation of the journal counts
   std::string journal;  ///< ends in '/', before generation and number
+  std::string archive;  ///< ends in '/', before the number of a chunk
 };
 [[nodiscard]] std::string etcd_root(const EtcdAddress& flock);  ///< /starling/NAME/
 /// The key behind all keys that begin with `prefix`.

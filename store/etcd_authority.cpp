@@ -288,6 +288,13 @@ void EtcdAuthority::acquire(PartitionId partition, Epoch expect, AgentId me) {
 void EtcdAuthority::renew(const Ownership& mine) { worker_->ask({Request::Kind::renew, mine}); }
 void EtcdAuthority::release(const Ownership& mine) { worker_->ask({Request::Kind::release, mine}); }
 
+Duration EtcdAuthority::holds_for(const Ownership& mine) {
+  const std::lock_guard lock(worker_->mutex);
+  const auto grip = worker_->grips.find(mine.partition);
+  if (grip == worker_->grips.end() || grip->second.mine != mine) return Duration{0};
+  return grip->second.valid_until - boot_time();
+}
+
 std::vector<EpochEvent> EtcdAuthority::poll() {
   const std::lock_guard lock(worker_->mutex);
   worker_->watch_leases();

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/planted.h"
+#include "store/record_batch.h"
 #include "store/record_codec.h"
 
 namespace starling {
@@ -15,7 +16,11 @@ namespace {
 
 /// Far below the 1.5 MiB of a request that etcd takes, and a page of them is no burden to read.
 constexpr std::size_t kEntryBytes = 128 * 1024;
-constexpr std::int64_t kPage = 512;  // entries read at a time
+constexpr std::int64_t kPage = 512;                      // entries read at a time, at most
+constexpr std::int64_t kFirstPage = 16;                  // and at first, for they may be large
+constexpr std::size_t kPageBytes = std::size_t{2} << 20U;  // wanted
+constexpr std::uint64_t kRemoved = 256;                  // old entries, in one step of a compaction
+constexpr std::uint64_t kArchive = ~std::uint64_t{0};    // in the place of a generation
 
 constexpr char kLast = 'L';  // the batch ends with this entry
 constexpr char kMore = 'M';
@@ -27,18 +32,6 @@ std::string hex16(std::uint64_t x) {
   return text;
 }
 
-template <class Int>
-void put_whole(Int x, std::string& out) {
-  for (std::size_t i = 0; i < sizeof x; ++i) out += static_cast<char>(x >> (8 * i) & 0xffU);
-}
-template <class Int>
-Int get_whole(std::string_view bytes) {
-  Int x = 0;
-  for (std::size_t i = 0; i < sizeof x; ++i)
-    x |= static_cast<Int>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-  return x;
-}
-
 /// Covers the entry's place, so that one in the wrong place is noticed as well as a damaged one.
 std::uint64_t checksum(std::uint64_t generation, std::uint64_t seq, std::string_view rest) {
   TraceHash hash;
@@ -46,34 +39,6 @@ std::uint64_t checksum(std::uint64_t generation, std::uint64_t seq, std::string_
   hash.add(seq);
   hash.add(rest);
   return hash.value();
-}
-
-/// A batch as one string: each record behind its length.
-std::string pack(std::span<const Record> records) {
-  std::string batch;
-  std::vector<std::byte> bytes;
-  for (const Record& record : records) {
-    bytes.clear();
-    encode_record(record, bytes);
-    put_whole(static_cast<std::uint32_t>(bytes.size()), batch);
-    batch.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  }
-  return batch;
-}
-
-Status unpack(std::string_view batch, std::vector<Record>& out) {
-  while (!batch.empty()) {
-    if (batch.size() < 4) return {Errc::invalid, "cut off"};
-    const auto size = get_whole<std::uint32_t>(batch);
-    batch.remove_prefix(4);
-    if (size > batch.size()) return {Errc::invalid, "cut off"};
-    const auto* data = reinterpret_cast<const std::byte*>(batch.data());
-    Result<Record> record = decode_record(std::span(data, size));
-    if (!record) return record.error();
-    out.push_back(std::move(record).value());
-    batch.remove_prefix(size);
-  }
-  return done();
 }
 
 std::string head_text(std::uint64_t generation) {
@@ -93,7 +58,20 @@ struct EtcdJournal::State {
   std::uint64_t next_seq = 0;
   std::int64_t head_revision = 0;
   bool recovered = false;
+  std::uint64_t bytes = 0;  // of batches of this generation
+  std::function<void()> progress;
   std::optional<Error> failed;
+
+  /// The next generation, until it counts; then what is left of the old one.
+  struct Compaction {
+    std::vector<Record> records;
+    std::size_t written = 0;  // of `records`
+    std::string tail;         // what was appended since
+    std::uint64_t seq = 0, bytes = 0;
+    bool counts = false;
+    std::uint64_t old_end = 0, removed = 0;  // entries of the old generation
+  };
+  std::optional<Compaction> compaction;
 
   [[nodiscard]] Error error(Errc code, const std::string& what) const {
     return {code, "journal of partition " + std::to_string(mine.partition.value) + ": " + what};
@@ -122,6 +100,9 @@ struct EtcdJournal::State {
   /// Adds the records of whole batches; leaves next_seq behind the last of them.
   Status read_entries(std::vector<Record>& records);
   Status remove_leftovers();
+  Status write_next();
+  Status turn_head();
+  Status remove_old();
   Status final(Status status) {
     if (!status.ok()) failed = status.error();
     return status;
@@ -203,16 +184,22 @@ Status EtcdJournal::State::read_entries(std::vector<Record>& records) {
   const std::string prefix = generation_prefix(generation);
   const std::string end = behind(prefix);
   std::string from = prefix, batch;
-  std::int64_t revision = 0;
+  std::int64_t revision = 0, limit = kFirstPage;
   std::uint64_t seq = 0;
   const auto damaged = [&](const std::string& what) {
     return error(Errc::invalid, "entry '" + entry_key(generation, seq) + "' " + what +
                                     ": restore etcd from a copy");
   };
   next_seq = 0;
+  bytes = 0;
   for (bool more = true; more;) {
-    const auto page = client.range(from, end, kPage, revision);
+    const auto page = client.range(from, end, limit, revision);
     if (!page) return passed_on(page.error());
+    if (progress) progress();
+    std::size_t size = 1;
+    for (const EtcdEntry& entry : page.value().entries) size += entry.value.size();
+    const auto fitting = static_cast<std::int64_t>(kPageBytes * page.value().entries.size() / size);
+    limit = std::clamp<std::int64_t>(fitting, 1, std::min(kPage, 2 * limit));
     revision = page.value().revision;
     more = page.value().more && !page.value().entries.empty();
     for (const EtcdEntry& entry : page.value().entries) {
@@ -223,8 +210,9 @@ Status EtcdJournal::State::read_entries(std::vector<Record>& records) {
         return damaged("does not match its checksum");
       batch += value.substr(kHeader);
       if (value[8] == kLast) {
-        if (const Status read = unpack(batch, records); !read.ok())
+        if (const Status read = unpack_records(batch, records); !read.ok())
           return damaged("is " + read.error().message);
+        bytes += batch.size();
         batch.clear();
         next_seq = seq + 1;
       }
@@ -251,8 +239,10 @@ EtcdJournal::EtcdJournal(std::unique_ptr<State> state) : state_(std::move(state)
 EtcdJournal::~EtcdJournal() = default;
 
 Result<std::unique_ptr<Journal>> EtcdJournal::open(const EtcdAddress& flock, const Ownership& mine,
-                                                   const EtcdOptions& options) {
+                                                   const EtcdOptions& options,
+                                                   std::function<void()> progress) {
   auto state = std::make_unique<State>(flock, mine, options);
+  state->progress = std::move(progress);
   if (const Status read = state->read_head(); !read.ok()) return read.error();
   return std::unique_ptr<Journal>(new EtcdJournal(std::move(state)));
 }
@@ -271,27 +261,111 @@ Status EtcdJournal::append(std::span<const Record> records) {
   State& s = *state_;
   STARLING_CHECK(s.recovered);
   if (s.failed) return *s.failed;
-  return s.final(s.write(s.generation, s.next_seq, pack(records)));
+  const std::string batch = pack_records(records);
+  const Status written = s.write(s.generation, s.next_seq, batch);
+  s.bytes += batch.size();
+  if (written.ok() && s.compaction && !s.compaction->counts) s.compaction->tail += batch;
+  return s.final(written);
 }
 
 Status EtcdJournal::compact(std::span<const Record> records) {
-  State& s = *state_;
-  STARLING_CHECK(s.recovered);
-  if (s.failed) return *s.failed;
-  const std::uint64_t next = s.generation + 1;
-  std::uint64_t seq = 0;
-  Status status = s.write(next, seq, pack(records));
-  if (status.ok()) {
-    const std::string head = head_text(next);
-    const std::string old = s.generation_prefix(s.generation);
-    status = s.commit(EtcdCompare::value_is(s.keys.head, head_text(s.generation)),
-                      {EtcdOp::put(s.keys.head, head), EtcdOp::erase_range(old, behind(old))},
-                      s.keys.head, head);
+  if (Status begun = begin_compaction({records.begin(), records.end()}); !begun.ok()) return begun;
+  for (;;) {
+    const Result<bool> more = step_compaction();
+    if (!more) return more.error();
+    if (!more.value()) return done();
   }
-  if (!status.ok()) return s.final(status);
-  s.generation = next;
-  s.next_seq = seq;
+}
+
+Status EtcdJournal::begin_compaction(std::vector<Record> records) {
+  State& s = *state_;
+  STARLING_CHECK(s.recovered && !s.compaction);
+  if (s.failed) return *s.failed;
+  s.compaction.emplace().records = std::move(records);
   return done();
+}
+
+Result<bool> EtcdJournal::step_compaction() {
+  State& s = *state_;
+  if (s.failed) return *s.failed;
+  if (!s.compaction) return false;
+  const Status step = s.compaction->counts ? s.remove_old() : s.write_next();
+  if (!step.ok()) return s.final(step).error();
+  if (s.compaction->counts && s.compaction->removed >= s.compaction->old_end) s.compaction.reset();
+  return s.compaction.has_value();
+}
+
+/// About one entry. What was appended meanwhile comes when all else is written, and then the turn.
+Status EtcdJournal::State::write_next() {
+  Compaction& c = *compaction;
+  std::string batch;
+  while (c.written < c.records.size() && batch.size() < kEntryBytes) {
+    add_to_batch(c.records[c.written], batch);
+    c.records[c.written++] = Record{};
+  }
+  if (c.written == c.records.size()) batch += std::exchange(c.tail, {});
+  c.bytes += batch.size();
+  const Status written = write(generation + 1, c.seq, batch);
+  return written.ok() && c.written == c.records.size() ? turn_head() : written;
+}
+
+Status EtcdJournal::State::turn_head() {
+  const std::string head = head_text(generation + 1);
+  const Status turned = commit(EtcdCompare::value_is(keys.head, head_text(generation)),
+                               {EtcdOp::put(keys.head, head)}, keys.head, head);
+  if (!turned.ok()) return turned;
+  compaction->counts = true;
+  compaction->old_end = std::exchange(next_seq, compaction->seq);
+  bytes = compaction->bytes;
+  ++generation;
+  return done();
+}
+
+Status EtcdJournal::State::remove_old() {
+  Compaction& c = *compaction;
+  const std::uint64_t end = std::min(c.removed + kRemoved, c.old_end);
+  const Status gone = commit(
+      std::nullopt,
+      {EtcdOp::erase_range(entry_key(generation - 1, c.removed), entry_key(generation - 1, end))},
+      keys.head, head_text(generation));
+  c.removed = end;
+  return gone;
+}
+
+std::uint64_t EtcdJournal::bytes() const { return state_->bytes; }
+
+Status EtcdJournal::archive(std::uint64_t chunk, std::span<const Record> records) {
+  State& s = *state_;
+  if (s.failed) return *s.failed;
+  const std::string batch = pack_records(records), key = s.keys.archive + hex16(chunk);
+  std::string value;
+  put_whole(checksum(kArchive, chunk, batch), value);
+  value += batch;
+  return s.final(s.commit(std::nullopt, {EtcdOp::put(key, value)}, key, value));
+}
+
+Result<std::vector<Record>> EtcdJournal::archived(std::uint64_t chunk) {
+  State& s = *state_;
+  const std::string key = s.keys.archive + hex16(chunk);
+  const auto page = s.client.range(key, key + '\0', 1);
+  if (!page) return s.passed_on(page.error());
+  if (page.value().entries.empty())
+    return s.error(Errc::not_found, "there is no chunk '" + key + "'");
+  const std::string_view value = page.value().entries.front().value;
+  std::vector<Record> records;
+  if (value.size() < 8 || get_whole<std::uint64_t>(value) != checksum(kArchive, chunk, value.substr(8)))
+    return s.error(Errc::invalid, "'" + key + "' does not match its checksum");
+  if (const Status read = unpack_records(value.substr(8), records); !read.ok())
+    return s.error(Errc::invalid, "'" + key + "' is " + read.error().message);
+  return records;
+}
+
+Status EtcdJournal::forget(std::uint64_t chunk) {
+  State& s = *state_;
+  if (s.failed) return *s.failed;
+  const std::string last = s.keys.archive + hex16(chunk);
+  return s.final(s.commit(std::nullopt, {EtcdOp::erase_range(s.keys.archive, last + '\0')},
+                          s.keys.head, head_text(s.generation)));
 }
 
 }  // namespace starling

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "agents/epoch_authority.h"
@@ -14,22 +15,31 @@ namespace starling {
 ///
 /// Every append is one transaction that names the epoch and the number of the entry, which must be
 /// new; all its records are in one entry. What would be too large for one is written as several, of
-/// which the last makes them count. compact() writes a new generation beside the old one, then
-/// turns the pointer and removes the old one in one transaction. Both wait at most
-/// EtcdOptions::call for each transaction. recover() must be called before the first of either.
+/// which the last makes them count. A compaction writes a new generation beside the old one, one
+/// entry in a step, then turns the pointer, then removes the old one, some entries in a step. Each
+/// transaction is waited for at most EtcdOptions::call. recover() must be called before the first
+/// of either. A chunk of the archive is one key.
 ///
 /// Errors: `fenced`, another life owns the partition; `io`, etcd did not answer, and what was to be
 /// written is there or not; `invalid`, damage. Each is final: from then on every write is refused.
 class EtcdJournal final : public Journal {
  public:
-  /// `invalid` for a journal of another format. Makes the pointer of a new one.
+  /// `invalid` for a journal of another format. Makes the pointer of a new one. `progress` is called
+  /// again and again while recover() reads, so that who reads long can say that he is there.
   static Result<std::unique_ptr<Journal>> open(const EtcdAddress& flock, const Ownership& mine,
-                                               const EtcdOptions& options = {});
+                                               const EtcdOptions& options = {},
+                                               std::function<void()> progress = {});
   ~EtcdJournal() override;
 
   Status append(std::span<const Record> records) override;
   Result<std::vector<Record>> recover() override;
   Status compact(std::span<const Record> records) override;
+  Status begin_compaction(std::vector<Record> records) override;
+  Result<bool> step_compaction() override;
+  [[nodiscard]] std::uint64_t bytes() const override;
+  Status archive(std::uint64_t chunk, std::span<const Record> records) override;
+  Result<std::vector<Record>> archived(std::uint64_t chunk) override;
+  Status forget(std::uint64_t chunk) override;
 
  private:
   struct State;

@@ -1,5 +1,10 @@
 #include "store/etcd_journal.h"
 
+#include <algorithm>
+#include <optional>
+#include <thread>
+
+#include "store/epoch_battery.h"
 #include "store/journal_battery.h"
 #include "store/test_etcd.h"
 
@@ -48,6 +53,72 @@ TEST_CASE("a journal in etcd passes the battery") {
     old.reset();
     return open_or_fail(flock, next_epoch(flock));
   });
+}
+
+TEST_CASE("a journal in etcd compacts in steps and has an archive") {
+  TestEtcd* const etcd = TestEtcd::get();
+  if (etcd == nullptr) return;
+  const EtcdAddress flock = etcd->flock("journal-steps");
+  steps_battery([&](std::unique_ptr<Journal> old) {
+    old.reset();
+    return open_or_fail(flock, next_epoch(flock));
+  });
+  EtcdClient client(flock);
+  const EtcdKeys keys(flock, PartitionId{0});
+  const auto entries = client.range(keys.journal, behind(keys.journal), 1000).value().entries;
+  const auto here = [&](const EtcdEntry& entry) {
+    return entry.key.substr(0, keys.journal.size() + 17) ==
+           entries.front().key.substr(0, keys.journal.size() + 17);
+  };
+  CHECK(std::all_of(entries.begin(), entries.end(), here));
+}
+
+TEST_CASE("a journal in etcd that is long to read: its owner shows that he is there") {
+  TestEtcd* const etcd = TestEtcd::get();
+  if (etcd == nullptr) return;
+  const EtcdAddress flock = etcd->flock("long-to-read");
+  EtcdAuthorityOptions options;
+  options.ttl = std::chrono::seconds(2);
+  EtcdAuthority first(flock, options), second(flock, options);
+  const auto taken = [&](EtcdAuthority& by, Epoch seen, AgentId me) {
+    by.acquire(PartitionId{0}, seen, me);
+    return expect_event<EpochGranted>(by).mine;
+  };
+  const Ownership mine = taken(first, Epoch{}, AgentId{0});
+  {
+    const auto journal = open_or_fail(flock, mine);
+    CHECK(journal->recover().value().empty());
+    for (std::uint64_t n = 0; n < 200; ++n)
+      REQUIRE(journal->append(ended_jobs(n * 100, 100, 600)).ok());
+  }
+  INFO("it takes longer than the lease, and the rival does not get it");
+  std::size_t pages = 0, refused = 0;
+  const auto journal = EtcdJournal::open(flock, mine, {}, [&] {
+    ++pages;
+    first.renew(mine);
+    second.acquire(PartitionId{0}, mine.epoch, AgentId{1});
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    for (const EpochEvent& event : second.poll()) {
+      CHECK(std::holds_alternative<EpochRefused>(event));
+      ++refused;
+    }
+  });
+  REQUIRE(journal.ok());
+  CHECK(journal.value()->recover().value().size() == 20'000);
+  CHECK(pages > 5);
+  CHECK(refused > 4);
+  CHECK(first.holds_for(mine) > Duration{0});
+
+  INFO("one that is stuck loses it");
+  std::optional<Ownership> rival;
+  const auto stuck = EtcdJournal::open(flock, mine, {}, [&] {
+    if (rival) return;
+    std::this_thread::sleep_for(std::chrono::seconds(3));
+    rival = taken(second, mine.epoch, AgentId{1});
+  });
+  REQUIRE(stuck.ok());
+  CHECK(stuck.value()->recover().error().code == Errc::fenced);
+  CHECK(first.holds_for(mine) <= Duration{0});
 }
 
 TEST_CASE("a fenced writer is refused for good, and has changed nothing") {
@@ -99,7 +170,8 @@ TEST_CASE("a batch larger than an entry counts whole or not at all") {
     const auto journal = open_or_fail(flock, next_epoch(flock));
     CHECK(same_records(journal->recover().value(), all));
     REQUIRE(journal->compact(all).ok());
-    REQUIRE(journal->compact(all).ok());
+    REQUIRE(journal->compact(life(1)).ok());
+    REQUIRE(journal->append(batch).ok());
   }
   REQUIRE(open_or_fail(flock, next_epoch(flock))->recover().value().size() == 10);
 
@@ -112,10 +184,10 @@ TEST_CASE("a batch larger than an entry counts whole or not at all") {
   REQUIRE(entries.size() > 3);
   REQUIRE(client.txn({{}, {EtcdOp::erase(entries.back().key)}, {}}).ok());
   const auto journal = open_or_fail(flock, next_epoch(flock));
-  CHECK(journal->recover().value().empty());
+  CHECK(numbers(*journal) == std::vector<std::uint64_t>{1});
   REQUIRE(journal->append(life(3)).ok());
-  CHECK(numbers(*open_or_fail(flock, next_epoch(flock))) == std::vector<std::uint64_t>{3});
-  CHECK(client.range(generation, behind(generation), 100).value().entries.size() == 1);
+  CHECK(numbers(*open_or_fail(flock, next_epoch(flock))) == std::vector<std::uint64_t>{1, 3});
+  CHECK(client.range(generation, behind(generation), 100).value().entries.size() == 2);
 }
 
 TEST_CASE("a compaction that was broken off leaves nothing behind") {

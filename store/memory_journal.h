@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "agents/record.h"
@@ -22,6 +24,12 @@ class MemoryJournal final : public Journal {
   Status append(std::span<const Record> records) override;
   Result<std::vector<Record>> recover() override;
   Status compact(std::span<const Record> records) override;
+  Status begin_compaction(std::vector<Record> records) override;
+  /// A hundred records each.
+  Result<bool> step_compaction() override;
+  Status archive(std::uint64_t chunk, std::span<const Record> records) override;
+  Result<std::vector<Record>> archived(std::uint64_t chunk) override;
+  Status forget(std::uint64_t chunk) override;
 
   /// After that many further appends every append and compaction is `io` and changes nothing; no
   /// value: never.
@@ -38,6 +46,10 @@ class MemoryJournal final : public Journal {
   Keep keep_;
   std::vector<Record> kept_;
   std::vector<std::vector<std::byte>> encoded_;
+  std::map<std::uint64_t, std::string> archive_;  // packed: worlds without restarts have large ones
+  /// What a compaction will leave, and how much of it is written.
+  std::optional<std::vector<Record>> next_;
+  std::size_t next_written_ = 0;
   std::uint64_t appends_ = 0;
   std::uint64_t records_ = 0;
   std::optional<std::uint64_t> until_failure_;

@@ -4,6 +4,14 @@
 
 using namespace starling;
 
+TEST_CASE("a journal in memory compacts in steps and has an archive") {
+  for (const auto keep : {MemoryJournal::Keep::records, MemoryJournal::Keep::bytes}) {
+    steps_battery([&](std::unique_ptr<Journal> old) {
+      return old ? std::move(old) : std::make_unique<MemoryJournal>(keep);
+    });
+  }
+}
+
 TEST_CASE("a journal in memory passes the battery, copied and encoded") {
   for (const auto keep : {MemoryJournal::Keep::records, MemoryJournal::Keep::bytes}) {
     journal_battery([&](std::unique_ptr<Journal> old) {

@@ -4,7 +4,6 @@
 #include "store/test_etcd.h"
 
 using namespace starling;
-using std::chrono::seconds;
 
 TEST_CASE("who may take over sees owner, lease and wish of several partitions") {
   TestEtcd* const etcd = TestEtcd::get();
@@ -45,7 +44,7 @@ TEST_CASE("who may take over sees owner, lease and wish of several partitions") 
 
   INFO("released: the epoch stays, the lease is gone");
   authority.release(mine);
-  const auto until = std::chrono::steady_clock::now() + seconds(5);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   do seen = look();
   while (!seen[1].holder.empty() && std::chrono::steady_clock::now() < until);
   CHECK(seen[1].holder.empty());

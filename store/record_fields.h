@@ -115,6 +115,26 @@ void fields(Io& io, TopologyRead& v) {
   io(v.fingerprint);
 }
 template <class Io>
+void fields(Io& io, PeerKnown& v) {
+  io(v.node), io(v.life), io(v.born), io(v.written);
+}
+template <class Io>
+void fields(Io& io, JobsArchived& v) {
+  io(v.chunk), io(v.bytes), io(v.at), io(v.jobs), io(v.came);
+}
+template <class Io>
+void fields(Io& io, ArchiveDropped& v) {
+  io(v.chunk);
+}
+template <class Io>
+void fields(Io& io, OffersOwed& v) {
+  io(v.jobs);
+}
+template <class Io>
+void fields(Io& io, OffersSettled& v) {
+  io(v.jobs);
+}
+template <class Io>
 void fields(Io& io, EpochSeen& v) {
   io(v.partition), io(v.epoch);
 }

@@ -16,6 +16,7 @@
 #include "base/test_folder.h"
 #include "store/batches.h"
 #include "store/crash_vfs.h"
+#include "store/journal_head.h"
 #include "store/sqlite_journal.h"
 
 using namespace starling;
@@ -84,18 +85,24 @@ std::optional<std::uint64_t> recovered(const Folder& folder) {
   return last_batch(records.value());
 }
 
+/// The same of these files, and a head that says that `durable` batches were written.
 std::optional<std::uint64_t> recovered(const Folder& folder, const std::string& journal,
-                                       const std::string& log) {
+                                       const std::string& log, std::uint64_t durable = kBatches) {
   for (const auto& entry : fs::directory_iterator(folder.path)) fs::remove(entry.path());
+  std::uint64_t records = 0;
+  for (std::uint64_t n = 1; n <= durable; ++n) records += batch(n).size();
+  REQUIRE(JournalHead::open(folder.journal(), records).ok());
   write(folder.journal(), journal);
   if (!log.empty()) write(folder.log(), log);
   return recovered(folder);
 }
 
-/// Appends, compacts and appends, telling what is durable, on a disk whose power fails.
+/// Appends, also between the steps of a compaction, telling what is durable, on a disk whose power fails.
 [[noreturn]] void write_until_dark(const fs::path& path, int acknowledge, const PowerCut& cut) {
   install(cut);
-  auto opened = SqliteJournal::open(path);
+  StoreOptions options;
+  options.step_bytes = 1;
+  auto opened = SqliteJournal::open(path, options);
   if (!opened.ok() || !opened.value()->recover().ok()) ::_exit(2);
   Journal& journal = *opened.value();
   std::vector<Record> all;
@@ -104,7 +111,12 @@ std::optional<std::uint64_t> recovered(const Folder& folder, const std::string& 
     if (!journal.append(next).ok()) ::_exit(3);
     if (::write(acknowledge, &n, sizeof n) != sizeof n) ::_exit(4);
     all.insert(all.end(), next.begin(), next.end());
-    if (n == 4 && !journal.compact(all).ok()) ::_exit(5);
+    if (n == 3 && !journal.begin_compaction(all).ok()) ::_exit(5);
+    if (n > 3 && !journal.step_compaction().ok()) ::_exit(6);
+  }
+  for (Result<bool> more = true; more.value();) {
+    more = journal.step_compaction();
+    if (!more.ok()) ::_exit(7);
   }
   opened.value().reset();
   ::_exit(0);
@@ -150,20 +162,25 @@ TEST_CASE("power is lost at any call of the disk: all that was acknowledged is t
   CHECK(cuts > 200);
 }
 
-TEST_CASE("a log cut off at any byte: whole batches, all that had been synced by then") {
+TEST_CASE("a log cut off at any byte: all that had been synced by then, or an error") {
   const Left left = leave();
   Folder folder;
-  std::uint64_t tried = 0;
+  std::uint64_t tried = 0, told = 0;
   for (std::size_t size = 0; size <= left.log.size(); size += stride(97)) {
     CAPTURE(size);
     std::uint64_t synced = kBatches / 2;
     for (const std::size_t end : left.log_sizes) synced += end <= size ? 1 : 0;
-    const auto last = recovered(folder, left.journal, left.log.substr(0, size));
+    // Power was cut before more was durable: then nobody was told of more, nor was the head.
+    const auto last = recovered(folder, left.journal, left.log.substr(0, size), synced);
     REQUIRE(last.has_value());
     CHECK(*last == synced);
+    // Or it was durable, and somebody cut it.
+    const auto cut = recovered(folder, left.journal, left.log.substr(0, size));
+    CHECK(cut.has_value() == (synced == kBatches));
+    told += cut ? 0 : 1;
     ++tried;
   }
-  MESSAGE(tried << " lengths");
+  MESSAGE(tried << " lengths, " << told << " of them told");
 }
 
 TEST_CASE("a database cut off at any byte: an error") {
@@ -176,11 +193,10 @@ TEST_CASE("a database cut off at any byte: an error") {
   }
 }
 
-TEST_CASE("any bit flipped in the log: an error, or nothing is missing but a last batch") {
+TEST_CASE("any bit flipped in the log: an error, or nothing is missing") {
   const Left left = leave();
-  const std::size_t last_begins = left.log_sizes[left.log_sizes.size() - 2];
   Folder folder;
-  std::uint64_t tried = 0, errors = 0, dropped = 0;
+  std::uint64_t tried = 0, errors = 0;
   for (std::size_t bit = 0; bit < left.log.size() * 8; bit += stride(797)) {
     CAPTURE(bit);
     std::string log = left.log;
@@ -188,13 +204,9 @@ TEST_CASE("any bit flipped in the log: an error, or nothing is missing but a las
     const auto last = recovered(folder, left.journal, log);
     ++tried;
     errors += last ? 0 : 1;
-    if (!last || *last == kBatches) continue;
-    // A last transaction that does not check is what a crash leaves behind.
-    CHECK(bit / 8 >= last_begins);
-    CHECK(*last == kBatches - 1);
-    ++dropped;
+    CHECK((!last || *last == kBatches));
   }
-  MESSAGE(tried << " bits: " << errors << " errors, " << dropped << " in the last batch");
+  MESSAGE(tried << " bits: " << errors << " errors");
 }
 
 TEST_CASE("any bit flipped in the database: an error, or nothing is missing") {
@@ -219,4 +231,58 @@ TEST_CASE("any bit flipped in the database: an error, or nothing is missing") {
     }
   }
   MESSAGE(tried << " bits: " << errors << " errors");
+}
+
+TEST_CASE("what is gone as a whole is told") {
+  const Left left = leave();
+  Folder folder;
+  const auto refusal = [&](const StoreOptions& options = {}) -> std::string {
+    auto opened = SqliteJournal::open(folder.journal(), options);
+    if (!opened) return opened.error().message;
+    const auto records = opened.value()->recover();
+    return records ? "" : records.error().message;
+  };
+  REQUIRE(recovered(folder, left.journal, left.log) == kBatches);
+  SUBCASE("the log") {
+    write(folder.journal(), left.journal);
+    CHECK(refusal().find("records are missing: it ends with record") != std::string::npos);
+  }
+  SUBCASE("the database and its log") {
+    fs::remove(folder.journal());
+    CHECK(refusal().find("records are missing: it ends with record 0,") != std::string::npos);
+  }
+  SUBCASE("the database and its log, emptied") {
+    write(folder.journal(), "");
+    CHECK(refusal().find("it ends with record 0,") != std::string::npos);
+  }
+  SUBCASE("the head") {
+    fs::remove(JournalHead::beside(folder.journal()));
+    CHECK(refusal().find("nobody can say whether records are missing") != std::string::npos);
+  }
+  SUBCASE("everything, and an earlier life had begun it") {
+    fs::remove(folder.journal());
+    fs::remove(JournalHead::beside(folder.journal()));
+    CHECK(refusal({.begun = true}).find("an earlier life of this node wrote to it") !=
+          std::string::npos);
+    CHECK(refusal().empty());
+  }
+  SUBCASE("the head is damaged") {
+    write(JournalHead::beside(folder.journal()), "starling journal head, last 12");
+    CHECK(refusal().find("is damaged") != std::string::npos);
+  }
+}
+
+TEST_CASE("a journal of an earlier version, which has no head, gets one") {
+  Folder folder;
+  REQUIRE(std::move(SqliteJournal::open(folder.journal()).value())->append(batch(1)).ok());
+  fs::remove(JournalHead::beside(folder.journal()));
+  sqlite3* db = nullptr;
+  REQUIRE(sqlite3_open(folder.journal().c_str(), &db) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(db, "DELETE FROM meta WHERE name='head'", nullptr, nullptr, nullptr) ==
+          SQLITE_OK);
+  sqlite3_close(db);
+  CHECK(recovered(folder) == 1);
+  CHECK(JournalHead::read(folder.journal()).value() == batch(1).size());
+  fs::remove(JournalHead::beside(folder.journal()));
+  CHECK_FALSE(recovered(folder).has_value());
 }

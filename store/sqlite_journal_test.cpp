@@ -64,6 +64,14 @@ std::uint64_t last_acknowledged(int fd, std::uint64_t before) {
 
 }  // namespace
 
+TEST_CASE("a journal in SQLite compacts in steps and has an archive") {
+  Folder folder;
+  steps_battery([&](std::unique_ptr<Journal> old) {
+    old.reset();
+    return open_or_fail(folder.journal());
+  });
+}
+
 TEST_CASE("a journal in SQLite passes the battery") {
   Folder folder;
   journal_battery([&](std::unique_ptr<Journal> old) {

@@ -30,6 +30,10 @@ void StaticAuthority::renew(const Ownership& mine) {
 
 void StaticAuthority::release(const Ownership&) {}
 
+Duration StaticAuthority::holds_for(const Ownership& mine) {
+  return current(mine.partition) == mine ? Duration::max() : Duration{0};
+}
+
 std::vector<EpochEvent> StaticAuthority::poll() { return std::exchange(events_, {}); }
 
 }  // namespace starling

@@ -14,6 +14,7 @@ class StaticAuthority final : public EpochAuthority {
   void acquire(PartitionId partition, Epoch expect, AgentId me) override;
   void renew(const Ownership& mine) override;
   void release(const Ownership& mine) override;
+  [[nodiscard]] Duration holds_for(const Ownership& mine) override;
   [[nodiscard]] std::vector<EpochEvent> poll() override;
 
  private:

@@ -8,7 +8,9 @@
 #include <span>
 #include <string>
 #include <vector>
+
 #include "base/planted.h"
+#include "store/loss.h"
 
 namespace starling {
 namespace {
@@ -47,9 +49,7 @@ struct Sum {
 };
 
 Error damaged(const std::filesystem::path& log, const std::string& what) {
-  return {Errc::invalid, "journal log '" + log.string() + "': " + what +
-                             ": restore it and the journal from a copy, or move both away to start "
-                             "empty"};
+  return {Errc::invalid, "journal log '" + log.string() + "': " + what + kAfterLoss};
 }
 
 }  // namespace

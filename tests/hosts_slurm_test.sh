@@ -13,7 +13,7 @@ starling=$(realpath "$1")
 work=$(mktemp -d /tmp/sl-XXXXXX)
 pids=() alloc=
 # what runs of this flock
-left() { pgrep -f -- "(--dir|--config) /tmp/starling-0-[0-9]+/sltest-$$/"; }
+left() { pgrep -f -- "(--dir|--config) /tmp/starling-0-[0-9a-f-]+/sltest-$$/"; }
 # what runs with this Slurm's configuration: also its step daemons, which do not say so in their words
 users() { grep -lzsx -- "SLURM_CONF=$work/slurm.conf" /proc/[0-9]*/environ | cut -d/ -f3 | grep -vx "$$"; }
 stop_slurm() {  # and all that it has started

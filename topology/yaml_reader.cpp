@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/limits.h"
+#include "base/visible.h"
 
 namespace starling {
 namespace {
@@ -49,10 +50,7 @@ std::optional<std::string> read_name(Diagnostics& diagnostics, const YAML::Node&
     return std::nullopt;
   }
   const std::string& text = node.Scalar();
-  const bool printable = std::none_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-  });
-  if (text.empty() || text.size() > Limits{}.name_bytes || !printable) {
+  if (text.empty() || text.size() > Limits{}.name_bytes || !is_visible_line(text)) {
     diagnostics.add(place_of(node), what + " is empty, too long or not printable" + wanted);
     return std::nullopt;
   }

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "base/visible.h"
+
 namespace starling {
 namespace {
 
@@ -13,19 +15,12 @@ Error wrong(const std::string& field, const std::string& what) {
   return {Errc::invalid, field + ' ' + what};
 }
 
-bool printable(std::string_view text) {
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
-  }
-  return true;
-}
-
 Status check_name(const std::string& field, const std::string& name, const Limits& limits) {
   if (name.size() > limits.name_bytes) {
     return wrong(field, "has " + std::to_string(name.size()) + " bytes; at most " +
                             std::to_string(limits.name_bytes) + " are allowed");
   }
-  if (!printable(name)) return wrong(field, "has control characters; use printable ones");
+  if (!is_visible_line(name)) return wrong(field, "has control characters; use printable ones");
   return done();
 }
 
@@ -75,7 +70,7 @@ Status check_program(const JobSpec& spec, const Limits& limits) {
       return wrong("environment",
                    "has the entry '" + entry.substr(0, 64) + "'; NAME=value is right");
     }
-    if (!printable(std::string_view(entry).substr(0, equals))) {
+    if (!is_visible_line(std::string_view(entry).substr(0, equals))) {
       return wrong("environment", "has a name with control characters; use printable ones");
     }
   }

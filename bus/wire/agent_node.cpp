@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "agents/recall.h"
 #include "bus/node.h"
 
 namespace starling {
@@ -24,6 +25,19 @@ void AgentNode::tick_core(Instant now) {
   const Instant before = timed ? stopwatch()->now() : Instant{};
   agent_.step(now, Tick{}, out_);
   if (timed) agent_.note_decision_time(stopwatch()->now() - before);
+}
+
+void AgentNode::fill_in() {
+  starling::fill_in(out_, [this](std::uint64_t chunk) -> const std::map<JobId, JobState>* {
+    if (recalled_chunk_ != chunk) {
+      recalled_chunk_ = 0;
+      const auto records = journal_.archived(chunk);
+      if (!records) return nullptr;
+      recalled_ = jobs_in(records.value());
+      recalled_chunk_ = chunk;
+    }
+    return &recalled_;
+  });
 }
 
 void AgentNode::run_commands() {

@@ -63,6 +63,7 @@ struct FakeLauncher : Launcher {
     return broken ? Status(Errc::io, "no such program") : done();
   }
   void stop(AttemptId attempt, Duration) override { stopped.push_back(attempt); }
+  void renew(AttemptId, Instant) override {}
   std::vector<Exit> reap() override { return std::exchange(ended, {}); }
 
   bool broken = false;

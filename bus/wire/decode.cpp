@@ -22,7 +22,7 @@ class Decoder : public PartReader {
         return starling::Welcome{fence(f.body_as_Welcome()->fence()),
                                  f.body_as_Welcome()->topology()};
       case Body::Goodbye:
-        return starling::Goodbye{text(f.body_as_Goodbye()->reason())};
+        return read(*f.body_as_Goodbye());
       case Body::Ping:
         return starling::Ping{f.body_as_Ping()->sequence()};
       case Body::Pong:
@@ -134,6 +134,10 @@ class Decoder : public PartReader {
   }
 
  private:
+  starling::Goodbye read(const Goodbye& m) {
+    return {text(m.reason()), Incarnation{m.life()}, m.written(), Incarnation{m.of_life()},
+            m.of_born()};
+  }
   starling::Hello read(const Hello& t) {
     starling::Hello m;
     m.role = known<starling::Role>(t.role(), Role::MAX, "role: unknown");
@@ -251,6 +255,11 @@ class Decoder : public PartReader {
       m.drained = t.drained();
       m.sick = t.sick();
       m.foreign = t.foreign();
+      m.resting = t.resting();
+      if (t.troubles() != nullptr) {
+        m.troubles = texts(t.troubles(), starling::AgentStatus::kMostTroubles,
+                           text_bytes(limits()), "troubles: too many or too long");
+      }
       if (t.drained_servers() != nullptr) {
         if (t.drained_servers()->size() > starling::AgentStatus::kMostListed)
           return fail("drained_servers: too many"), m;
@@ -266,6 +275,7 @@ class Decoder : public PartReader {
     if (m.free > m.gpus) fail("free: more than gpus");
     if (m.quarantined > m.gpus) fail("quarantined: more than gpus");
     if (m.drained > m.gpus) fail("drained: more than gpus");
+    if (m.resting > m.quarantined) fail("resting: more than quarantined");
     if (m.sick > m.quarantined) fail("sick: more than quarantined");
     return m;
   }
@@ -381,7 +391,8 @@ Result<starling::Frame> decode_frame(const std::uint8_t* data, std::size_t size,
     return {Errc::invalid, "unknown: unknown kind of message"};
   Decoder decoder(limits, size, known);
   starling::Frame out{{frame.protocol(), Incarnation{frame.incarnation()}, frame.sequence(),
-                       std::max(frame.speaks(), frame.protocol()), Incarnation{frame.meant_for()}},
+                       std::max(frame.speaks(), frame.protocol()), Incarnation{frame.meant_for()},
+                       frame.born(), frame.written()},
                       decoder.message(frame)};
   if (decoder.error() != nullptr) {
     const auto type = static_cast<std::size_t>(frame.body_type());

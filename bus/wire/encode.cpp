@@ -36,7 +36,9 @@ class Encoder {
     const Fence f = fence(m.fence);
     return CreateWelcome(b_, &f, m.topology);
   }
-  auto body(const starling::Goodbye& m) { return CreateGoodbye(b_, head(m.reason)); }
+  auto body(const starling::Goodbye& m) {
+    return CreateGoodbye(b_, head(m.reason), m.life.value, m.written, m.of_life.value, m.of_born);
+  }
   auto body(const starling::Ping& m) { return CreatePing(b_, m.sequence); }
   auto body(const starling::Pong& m) { return CreatePong(b_, m.sequence, m.loop_lag_us); }
   auto body(const starling::Digest& m) {
@@ -118,13 +120,20 @@ class Encoder {
       speed = CreateSpeedHealth(b_, name(h.model), h.fallbacks, h.observed, h.refused, h.drifts,
                                 trouble);
     }
+    std::vector<Text> lines;
+    for (const std::string& line : m.troubles) {
+      if (!two_ || lines.size() == starling::AgentStatus::kMostTroubles) break;
+      lines.push_back(text(std::string_view(line).substr(0, text_bytes(limits_))));
+    }
+    const auto troubles = lines.empty() ? Texts{} : b_.CreateVector(lines);
     const auto later = [this](std::uint32_t n) { return two_ ? n : 0; };
     return CreateAgentStatus(
         b_, m.agent.value, &f, m.gpus, m.free, m.quarantined, m.waiting, m.running, m.accepted,
         m.finished, m.failed, m.forwards, m.cross_partition_gangs, m.preemptions, m.resizes,
         m.decisions, m.refused_frames, m.messages, m.decision_p50_us, m.decision_p99_us,
         static_cast<std::uint16_t>(later(m.protocol)), later(m.suspected), later(m.cut_off),
-        later(m.patience), later(m.drained), later(m.sick), servers, sick, speed, later(m.foreign));
+        later(m.patience), later(m.drained), later(m.sick), servers, sick, speed, later(m.foreign),
+        later(m.resting), troubles);
   }
   auto body(const starling::BidRequest& m) {
     const AttemptId a = id(m.attempt);
@@ -346,7 +355,7 @@ void encode_frame(fb::FlatBufferBuilder& builder, const Limits& limits, const Fr
   const std::uint16_t speaks = header.speaks > 1 ? header.speaks : std::uint16_t{0};
   FinishFrameBuffer(builder,
                     CreateFrame(builder, header.protocol, header.incarnation.value, header.sequence,
-                                type, body, speaks, header.meant_for.value));
+                                type, body, speaks, header.meant_for.value, header.born, header.written));
 }
 
 }  // namespace starling::wire

@@ -49,10 +49,16 @@ void ExecutorNode::run_commands() {
       launcher_.stop(stop->attempt, stop->grace);
       continue;
     }
+    if (const auto* renew = std::get_if<RenewSpec>(&command)) {
+      launcher_.renew(renew->attempt, renew->until);
+      continue;
+    }
     const auto& start = std::get<LaunchSpec>(command);
     if (Status started = launcher_.start(start); !started.ok()) {
+      // What a machine has no room for now says nothing of the job.
+      const bool lost = started.error().code != Errc::invalid;
       failed_starts_.push_back(
-          {start.attempt, start.server, {127, false, started.error().message}, {}});
+          {start.attempt, start.server, {127, lost, started.error().message}, {}});
     }
   }
 }

@@ -16,6 +16,12 @@ bool for_one_life(const Message& message) {
          std::holds_alternative<Goodbye>(message);
 }
 
+/// A page of a list is as large as a frame may be. One ends the batch, so that what a turn holds
+/// does not grow with the number of questions, and what is sent is counted before the next.
+bool ends_with_page(const Output& out) {
+  return !out.send.empty() && std::holds_alternative<JobList>(out.send.back().message);
+}
+
 }  // namespace
 
 Node::Node(NodeId me, Incarnation incarnation, const Limits& limits, Endpoint& endpoint,
@@ -33,6 +39,7 @@ Node::Node(NodeId me, Incarnation incarnation, const Limits& limits, Endpoint& e
 
 Result<Node::Turn> Node::pump(Instant now) {
   if (failed_) return *failed_;
+  if (!may_speak(now) && !planted(Bug::speaks_after_lease)) return Turn{};
   collect(now);
   const Turn turn = drain(now, 0);
   tick_core(now);
@@ -43,6 +50,7 @@ Result<Node::Turn> Node::pump(Instant now) {
 
 Result<Node::Turn> Node::absorb(Instant now) {
   if (failed_) return *failed_;
+  if (!may_speak(now) && !planted(Bug::speaks_after_lease)) return Turn{};
   collect(now);
   const Turn turn = drain(now, 0);
   if (Status s = flush(); !s.ok()) return s.error();
@@ -51,6 +59,7 @@ Result<Node::Turn> Node::absorb(Instant now) {
 
 Status Node::tick(Instant now) {
   if (failed_) return *failed_;
+  if (!may_speak(now)) return done();
   tick_core(now);
   ++counters_.ticks;
   return flush();
@@ -63,11 +72,15 @@ Result<bool> Node::run_until(Instant deadline) {
     if (failed_) return *failed_;
     if (stop_.load(std::memory_order_relaxed)) return true;
     Instant now = clock()->now();
-    if (now >= deadline) return false;
+    if (now >= deadline || !may_speak(now)) return false;
 
-    const Instant wake = more ? now : std::min(next_deadline(), deadline);
-    std::optional<Delivery> first = endpoint_.receive(wake);
+    const Instant wake = more ? now : std::min({next_deadline(), deadline, speaks_until_});
+    std::optional<Delivery> first = next_frame(wake);
     now = clock()->now();
+    if (!may_speak(now)) {  // as after a sleep in which the process was stopped
+      waiting_ = std::move(first);
+      return false;
+    }
     collect(now);
     if (first) take(now, *first);
     more = drain(now, first ? 1 : 0).more;
@@ -77,9 +90,18 @@ Result<bool> Node::run_until(Instant deadline) {
   }
 }
 
+std::optional<Delivery> Node::next_frame(Instant deadline) {
+  if (waiting_) return std::exchange(waiting_, std::nullopt);
+  return endpoint_.receive(deadline);
+}
+
+bool Node::silenced() const noexcept {
+  return speaks_until_ != kNever && clock() != nullptr && !may_speak(clock()->now());
+}
+
 Node::Turn Node::drain(Instant now, std::uint32_t taken) {
-  while (taken < options_.batch) {
-    const std::optional<Delivery> delivery = endpoint_.receive(now);
+  while (taken < options_.batch && !ends_with_page(out_)) {
+    const std::optional<Delivery> delivery = next_frame(now);
     if (!delivery) return {taken, false};
     take(now, *delivery);
     ++taken;
@@ -98,12 +120,14 @@ void Node::take(Instant now, const Delivery& delivery) {
     ++counters_.unauthorised;
     return refused();
   }
-  if (!fresh(delivery, frame.value())) {
+  if (!fresh(now, delivery, frame.value())) {
     ++counters_.stale;
     return;
   }
-  if (const auto* goodbye = std::get_if<Goodbye>(&frame.value().message))
+  if (const auto* goodbye = std::get_if<Goodbye>(&frame.value().message)) {
+    if (hear_outlived(delivery.from, *goodbye)) return;
     goodbye_ = goodbye->reason;
+  }
   const std::uint16_t spoken = spoken_with(delivery.from);
   receive(now, Received{delivery.from, std::move(frame.value().message), spoken});
 }
@@ -118,24 +142,34 @@ bool Node::authorised(NodeId from, const Message& message) const {
   return owner != owners_.end() && owner->second == from;
 }
 
-bool Node::fresh(const Delivery& delivery, const Frame& frame) {
+bool Node::fresh(Instant now, const Delivery& delivery, const Frame& frame) {
   const NodeId from = delivery.from;
   auto it = seen_.find(from);
   if (it == seen_.end()) {
-    if (seen_.size() >= limits_.peers) return false;
-    it = seen_.emplace(from, Seen{frame.header.incarnation}).first;
-    endpoint_.found_at(from, delivery.seat);
+    if (seen_.size() >= limits_.peers) {
+      // Callers come and go; what is known of one is only which protocol it speaks.
+      std::erase_if(seen_, [](const auto& peer) { return role_of(peer.first) == Role::client; });
+      if (seen_.size() >= limits_.peers) return false;
+    }
+    Seen first{frame.header.incarnation};
+    if (const auto known = known_.find(from); known != known_.end())
+      first = {known->second.life, known->second.born, known->second.written};
+    it = seen_.emplace(from, first).first;
   }
   Seen& seen = it->second;
-  const bool earlier = frame.header.incarnation < seen.incarnation;
-  if (earlier && !planted(Bug::earlier_life_heard)) return false;
+  if (old_copy(frame.header, seen) && !planted(Bug::earlier_life_heard)) {
+    tell_old_copy(now, from, frame.header, seen);
+    return false;
+  }
   if (frame.header.incarnation > seen.incarnation) {
     seen = Seen{frame.header.incarnation};
-    endpoint_.found_at(from, delivery.seat);
     std::erase_if(out_.send, [from](const Send& send) {
       return send.to == from && for_one_life(send.message);  // decided on the word of the last one
     });
   }
+  if (!seen.found) endpoint_.found_at(from, delivery.seat);
+  seen.found = true;
+  learn(from, frame.header, seen);
   if (frame.header.meant_for != Incarnation{} && frame.header.meant_for != incarnation_)
     return false;
   seen.protocol = std::min(protocol_, frame.header.speaks);
@@ -162,6 +196,8 @@ bool Node::fresh(const Delivery& delivery, const Frame& frame) {
 
 Incarnation Node::meant_for(NodeId peer, const Message& message) const {
   if (!for_one_life(message)) return {};
+  const auto* goodbye = std::get_if<Goodbye>(&message);
+  if (goodbye != nullptr && goodbye->of_life != Incarnation{}) return goodbye->of_life;
   const auto seen = seen_.find(peer);
   return seen == seen_.end() ? Incarnation{} : seen->second.incarnation;
 }
@@ -173,6 +209,10 @@ std::uint16_t Node::spoken_with(NodeId peer) const {
 
 void Node::send_all() {
   for (const Send& send : out_.send) {
+    if (silenced()) {
+      ++counters_.unsaid;
+      continue;
+    }
     const std::uint16_t known = spoken_with(send.to);
     if (protocol_of(send.message.index()) > known) {
       ++counters_.withheld;
@@ -181,6 +221,8 @@ void Node::send_all() {
     const std::uint16_t spoken = std::min(known, wholly_said_in(send.message));
     FrameHeader header{spoken, incarnation_, ++sequence_};
     header.meant_for = meant_for(send.to, send.message);
+    header.born = options_.born;
+    header.written = journal_ == nullptr || options_.born == 0 ? 0 : journal_->position();
     const auto bytes = codec_.encode(header, send.message);
     if (!bytes.empty() && endpoint_.send(send.to, bytes)) {
       ++counters_.frames_out;
@@ -192,9 +234,18 @@ void Node::send_all() {
 }
 
 Status Node::flush() {
+  if (failed_) return out_.clear(), Status(*failed_);
   if (planted(Bug::sends_before_sync)) send_all();
+  for (const ArchiveChunk& chunk : out_.archive) {
+    STARLING_CHECK(journal_ != nullptr);
+    if (Status written = journal_->archive(chunk.number, chunk.records); !written.ok()) {
+      failed_ = written.error();
+      return *failed_;
+    }
+  }
   if (!out_.persist.empty()) {
     STARLING_CHECK(journal_ != nullptr);
+    keep_known();
     if (Status written = journal_->append(out_.persist); !written.ok()) {
       failed_ = written.error();
       return *failed_;
@@ -202,7 +253,14 @@ Status Node::flush() {
     ++counters_.appends;
     counters_.records += out_.persist.size();
   }
+  if (!out_.recall.empty()) fill_in();
   send_all();
+  if (!out_.forget.empty()) {
+    if (Status gone = journal_->forget(out_.forget.back()); !gone.ok()) {
+      failed_ = gone.error();
+      return *failed_;
+    }
+  }
   run_commands();
   out_.clear();
   return done();

@@ -357,5 +357,65 @@ TEST_CASE_FIXTURE(Fixture, "why a peer refuses is kept for the log") {
   CHECK(node.goodbye() == "agent 1 speaks protocols 1 to 2, and you 3 to 3");
 }
 
+TEST_CASE_FIXTURE(Fixture, "who may not speak takes no turn, and hears later what came meanwhile") {
+  EchoNode node(endpoint, journal);
+  node.may_speak_until(Instant{} + seconds(4));
+  node.speak = true;
+  endpoint.arrive(kPeer, Ping{1});
+  CHECK(node.may_speak(Instant{} + milliseconds(3999)));
+  for (const seconds at : {seconds(4), seconds(300)}) {
+    CHECK(node.pump(Instant{} + at).value().frames == 0);
+    CHECK(node.absorb(Instant{} + at).value().frames == 0);
+    CHECK(node.tick(Instant{} + at).ok());
+  }
+  CHECK(story.empty());
+  CHECK(node.got.empty());
+  CHECK(node.counters().ticks == 0);
+
+  node.may_speak_until(Instant{} + seconds(305));
+  REQUIRE(node.pump(Instant{} + seconds(301)).ok());
+  CHECK(story == Story{"append 1", "send", "send"});
+}
+
+/// Stands still, as a stopped process, when it is read for the nth time.
+struct StoppedClock : Clock {
+  Instant now() const noexcept override {
+    if (++reads == stops_at) at += seconds(300);
+    return at += milliseconds(1);
+  }
+  int stops_at = 0;
+  mutable int reads = 0;
+  mutable Instant at{};
+};
+
+TEST_CASE_FIXTURE(Fixture, "whoever wakes up after his lease says nothing, wherever he stood still") {
+  std::size_t said = 0, heard = 0;
+  for (int stop = 1; stop <= 9; ++stop) {
+    CAPTURE(stop);
+    story.clear();
+    endpoint.sent.clear();
+    endpoint.waiting.clear();
+    StoppedClock clock;
+    clock.stops_at = stop;
+    NodeOptions options;
+    options.clock = &clock;
+    EchoNode node(endpoint, journal, options);
+    node.may_speak_until(Instant{} + seconds(5));
+    for (std::uint64_t i = 0; i < 3; ++i) endpoint.arrive(kPeer, Ping{i});
+    REQUIRE(node.run_until(Instant{} + seconds(600)).ok());
+    CHECK_FALSE(node.may_speak(clock.now()));
+    CHECK(endpoint.sent.size() + node.counters().unsaid == node.got.size());
+    said = std::max(said, endpoint.sent.size());
+    heard += node.got.size();
+
+    INFO("what came is not lost: it is heard once the lease runs again");
+    node.may_speak_until(kNever);
+    REQUIRE(node.pump(clock.now()).ok());
+    CHECK(node.got.size() == 3);
+  }
+  CHECK(said == 3);
+  CHECK(heard < 27);
+}
+
 }  // namespace
 }  // namespace starling

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "agents/config.h"
+#include "launch/chaos/job.h"
 
 namespace starling::chaos_live {
 namespace {
@@ -43,14 +44,40 @@ void Audit::violate(double at, std::string rule, std::string message) {
     violations_.push_back({at - began_, std::move(rule), std::move(message)});
 }
 
-void Audit::submitted(double now, JobId id, bool may_be_cancelled) {
+void Audit::submitted(double now, JobId id, bool may_be_cancelled, bool fails) {
   if (!index_.emplace(id, jobs_.size()).second) return;
   Job job;
   job.id = id;
   job.submitted = now;
   job.may_be_cancelled = may_be_cancelled;
+  job.fails = fails;
   jobs_.push_back(std::move(job));
   note(now, "submit", id, "");
+}
+
+void Audit::submitted_elsewhere(double now, JobId id, bool fails) {
+  submitted(now, id, false, fails);
+  find(id)->elsewhere = true;
+}
+
+void Audit::accepted_elsewhere(double now, JobId id) {
+  Job* job = find(id);
+  if (job == nullptr || job->accepted >= 0) return;
+  job->accepted = now;
+  note(now, "accepted", id, "from a command");
+}
+
+void Audit::look_for_its_processes(double now, const Job& job) {
+  if (file_.empty()) return;
+  read_records();  // how many workers it has
+  for (std::uint32_t rank = 0; rank < job.world; ++rank) {
+    const std::string holder = holder_of(rank_lock(file_.parent_path(), to_string(job.id), rank));
+    if (!holder.empty())
+      violate(now, "free",
+              "job " + to_string(job.id) + " has " + name_of(job.end) +
+                  ", but its GPUs are in use by rank " + std::to_string(rank) + " of [" + holder +
+                  "]");
+  }
 }
 
 void Audit::ended(double now, Job& job, JobPhase phase) {
@@ -64,8 +91,12 @@ void Audit::ended(double now, Job& job, JobPhase phase) {
   }
   job.end = phase;
   job.ended = now;
-  --open_;
-  if (phase == JobPhase::failed || (phase == JobPhase::cancelled && !job.may_be_cancelled))
+  if (!job.elsewhere) --open_;
+  look_for_its_processes(now, job);
+  if (phase == JobPhase::finished && job.fails)
+    violate(now, "ended", name + " finished, though its command fails");
+  if ((phase == JobPhase::failed && !job.fails) ||
+      (phase == JobPhase::cancelled && !job.may_be_cancelled))
     violate(now, "ended",
             name + " " + name_of(phase) + ", though its command ends well and nobody cancelled it");
 }
@@ -77,7 +108,7 @@ void Audit::told(double now, NodeId from, const Message& message) {
       violate(now, "refused", "job " + to_string(job.id) + " is accepted after it was refused");
     if (job.accepted >= 0) return;
     job.accepted = now;
-    ++open_;
+    if (!job.elsewhere) ++open_;
   };
   if (const auto* accepted = std::get_if<Accepted>(&message)) {
     Job* job = find(accepted->job);
@@ -187,7 +218,7 @@ void Audit::settle(double now, const std::vector<JobState>& known) {
   }
   for (Job& job : jobs_) {
     const std::string name = "job " + to_string(job.id);
-    if (job.accepted < 0) continue;  // nobody promised anything
+    if (job.accepted < 0 && job.started < 0) continue;  // nobody promised anything
     if (!listed.contains(job.id))
       violate(now, "forgot", name + " was accepted; nobody knows it now");
     if (job.end == JobPhase::unknown)

@@ -27,6 +27,7 @@ struct Violation {
 ///   refused  an accepted job was refused later
 ///   forgot   an accepted job is not known any more
 ///   lost     an accepted job has no end
+///   free     a job has ended, and a process of it still has its GPUs
 ///   work     a job that has finished did not do its work, or did some after its end was known
 class Audit {
  public:
@@ -43,7 +44,11 @@ class Audit {
   /// for states the phase; empty: nowhere.
   Audit(std::filesystem::path records, const std::filesystem::path& history, double began);
 
-  void submitted(double now, JobId job, bool may_be_cancelled);
+  /// `fails`: its command does not end well.
+  void submitted(double now, JobId job, bool may_be_cancelled, bool fails = false);
+  /// By a client of its own, of which only its end is heard; `accepted` once it has been told so.
+  void submitted_elsewhere(double now, JobId job, bool fails);
+  void accepted_elsewhere(double now, JobId job);
   /// Something else was asked of an agent: again, cancel, query.
   void asked(double now, const char* what, JobId job, std::uint32_t agent);
   void told(double now, NodeId from, const Message& message);
@@ -65,7 +70,8 @@ class Audit {
     JobId id;
     double submitted = -1, accepted = -1, started = -1, ended = -1;
     JobPhase end = JobPhase::unknown;
-    bool may_be_cancelled = false, refused = false;
+    bool may_be_cancelled = false, fails = false, refused = false;
+    bool elsewhere = false;  ///< another client waits for it
     std::uint32_t world = 0;
     struct Attempt {
       std::string name;
@@ -81,6 +87,7 @@ class Audit {
   Job* find(JobId job);
   void read(const std::string& line);
   void ended(double now, Job& job, JobPhase phase);
+  void look_for_its_processes(double now, const Job& job);
   [[nodiscard]] static bool whole(const Job::Attempt& attempt, std::uint32_t world);
 
   void note(double now, const char* what, JobId job, const std::string& rest);

@@ -1,10 +1,13 @@
 #include "launch/chaos/audit.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <optional>
+
+#include "launch/chaos/job.h"
 
 using namespace starling;
 using namespace starling::chaos_live;
@@ -142,4 +145,52 @@ TEST_CASE("a process that starts after the job's end was known is found") {
   f.line("start", 105, kSecond, 0);
   f.audit->read_records();
   CHECK(f.first_rule() == "work");
+}
+
+TEST_CASE("a job whose command fails has to fail") {
+  for (const JobPhase phase : {JobPhase::failed, JobPhase::finished}) {
+    Fixture f;
+    const JobId job{1, 8};
+    f.audit->submitted(100, job, false, true);
+    JobState state = Fixture::state(phase);
+    state.job = job;
+    f.audit->told(104, NodeId{1}, state);
+    CHECK(f.first_rule() == (phase == JobPhase::failed ? "" : "ended"));
+  }
+}
+
+TEST_CASE("a job that has ended while a process of it has its lock is found") {
+  const auto dir = std::filesystem::temp_directory_path() / ("audit-" + std::to_string(getpid()));
+  std::filesystem::create_directories(dir / "ranks");
+  Audit audit(dir / "records", {}, 100.0);
+  audit.submitted(100, kJob, false);
+  const auto end = [&](std::uint32_t rank) {
+    std::ofstream(dir / "records", std::ios::app)
+        << "start 101 " << kName << ' ' << kFirst << ' ' << rank << " 2 3 0 4711\n"
+        << "end 102 " << kName << ' ' << kFirst << ' ' << rank << " 2 3 0 4711\n";
+  };
+  end(0), end(1);
+  const int fd = ::open(rank_lock(dir, kName, 1).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  struct flock mine = {};
+  mine.l_type = F_WRLCK;
+  REQUIRE(::fcntl(fd, F_OFD_SETLK, &mine) == 0);
+  audit.told(103, NodeId{1}, Fixture::state(JobPhase::finished));
+  ::close(fd);
+  REQUIRE(audit.violations().size() == 1);
+  CHECK(audit.violations().front().rule == "free");
+  std::filesystem::remove_all(dir);
+}
+
+TEST_CASE("a job of another client is owed once that was told so, or once it ran") {
+  for (const bool accepted : {false, true}) {
+    Fixture f;
+    f.settle();
+    const std::size_t before = f.audit->violations().size();
+    const JobId job{1, 8};
+    f.audit->submitted_elsewhere(105, job, false);
+    if (accepted) f.audit->accepted_elsewhere(106, job);
+    CHECK(f.audit->open() == 0);
+    f.settle();
+    CHECK(f.audit->violations().size() == before + (accepted ? 2 : 0));  // forgotten and lost
+  }
 }

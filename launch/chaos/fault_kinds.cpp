@@ -24,6 +24,11 @@ const std::vector<K>& daemons() {
   return all;
 }
 
+const std::vector<K>& executors() {
+  static const std::vector<K> all{K::executor, K::busy_executor};
+  return all;
+}
+
 struct Word {
   K kind;
   const char* one;
@@ -209,6 +214,69 @@ std::span<const FaultFacts> fault_kinds() {
        false,
        {3, 10},
        {{"loss", 0, 1, 0.1}}},
+      {FaultKind::drain,
+       "drain",
+       "the executor's server is drained, with `evict: 1` what runs there is requeued; then undone",
+       executors(),
+       1,
+       true,
+       false,
+       {2, 15},
+       {{"evict", 0, 1, 0}}},
+      {FaultKind::bad_gpu,
+       "bad-gpu",
+       "the executor's health file names `gpus` of its GPUs; they are used again 60 s later",
+       executors(),
+       1,
+       true,
+       false,
+       {1, 15},
+       {{"gpus", 1, 16, 1}}},
+      {FaultKind::version,
+       "version",
+       "told to end and started again with protocol 1, and so with the newest when it is over",
+       daemons(),
+       1,
+       true,
+       false,
+       {3, 20},
+       {}},
+      {FaultKind::clock,
+       "clock",
+       "the daemon's wall clock jumps by `jump_s`, back or forth, and runs `rate` times as fast",
+       daemons(),
+       1,
+       true,
+       false,
+       {2, 20},
+       {{"jump_s", 0, 1e9, 86'400}, {"rate", 0.1, 10, 1}}},
+      {FaultKind::fill_disk,
+       "fill-disk",
+       "nothing is left of the executor's file system (flock: {disk_mib: N})",
+       executors(),
+       1,
+       true,
+       false,
+       {1, 6},
+       {}},
+      {FaultKind::memory_limit,
+       "memory-limit",
+       "the daemon may have only `spare_mib` of memory more; it may end of that",
+       daemons(),
+       1,
+       true,
+       false,
+       {2, 8},
+       {{"spare_mib", 0, 1e6, 4}}},
+      {FaultKind::lose,
+       "lose",
+       "the executor's machine dies with all its processes and never comes back",
+       executors(),
+       1,
+       false,
+       false,
+       {},
+       {}},
   };
   return all;
 }

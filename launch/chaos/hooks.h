@@ -10,10 +10,15 @@ namespace starling::chaos_live {
 inline constexpr const char* kMembersVariable = "STARLING_MEMBERS";
 /// Where the daemon finds etcd, instead of the deployment's `state`.
 inline constexpr const char* kStateVariable = "STARLING_STATE";
+/// Shorter timers, the same for every daemon of the flock: `NAME SECONDS`, again and again, of
+/// orphan, kill_grace, late.
+inline constexpr const char* kTimersVariable = "STARLING_TIMERS";
 /// A file that says which faults befall frames that the daemon sends (faulty_endpoint.h).
 inline constexpr const char* kFramesVariable = "STARLING_FRAME_FAULTS";
 /// A file that says which faults befall writes (shim/disk_faults.cpp), and where they do.
 inline constexpr const char* kDiskVariable = "STARLING_DISK_FAULTS";
 inline constexpr const char* kDiskFolderVariable = "STARLING_DISK_FOLDER";
+/// A file that says how wrong the daemon's wall clock is (shim/clock_faults.cpp).
+inline constexpr const char* kClockVariable = "STARLING_CLOCK_FAULTS";
 
 }  // namespace starling::chaos_live

@@ -21,7 +21,8 @@ std::string names_of(const std::vector<LiveFlock::Process*>& processes) {
 
 bool needs_it_up(FaultKind kind) {
   return kind == FaultKind::kill || kind == FaultKind::stop || kind == FaultKind::restart ||
-         kind == FaultKind::fd_limit;
+         kind == FaultKind::fd_limit || kind == FaultKind::version ||
+         kind == FaultKind::memory_limit;
 }
 
 }  // namespace
@@ -44,6 +45,9 @@ std::string Injector::cannot(FaultKind kind) const {
       kind == FaultKind::disk_full || kind == FaultKind::disk_error || kind == FaultKind::slow_disk;
   if (disk && !flock_.has_disk_shim())
     return "libstarling_disk_faults.so is not beside the program (builds with sanitizers have "
+           "none)";
+  if (kind == FaultKind::clock && !flock_.has_clock_shim())
+    return "libstarling_clock_faults.so is not beside the program (builds with sanitizers have "
            "none)";
   const bool kernel = kind == FaultKind::link_down || kind == FaultKind::packet_loss;
   if (kernel && flock_.namespaces() == nullptr) return "hosts are not in network namespaces";
@@ -73,7 +77,7 @@ Injector::Processes Injector::resolve(const Target& target, bool up, Rng& rng) {
   if (target.kind == K::home) number = hooks_.home_of_a_job();
   if (target.kind == K::busy_executor) number = hooks_.busy_executor();
   for (Process& p : flock_.processes()) {
-    if (!fits(p) || (number && p.number != *number)) continue;
+    if (!fits(p) || p.lost || (number && p.number != *number)) continue;
     if (up && (p.pid == 0 || p.frozen > 0 || p.told_to_end >= 0)) continue;
     there.push_back(&p);
   }
@@ -86,7 +90,7 @@ Injector::Processes Injector::resolve(const Target& target, bool up, Rng& rng) {
     const Processes agents = there;
     for (const Process* agent : agents) {
       for (Process& p : flock_.processes()) {
-        if (p.role != Role::executor || p.rack != agent->number) continue;
+        if (p.role != Role::executor || p.rack != agent->number || p.lost) continue;
         if (!up || (p.pid != 0 && p.frozen == 0 && p.told_to_end < 0)) there.push_back(&p);
       }
     }
@@ -186,6 +190,15 @@ bool Injector::apply(const FaultSpec& spec, const PlannedFault& planned, const P
         garbage_.erase(garbage_.begin(), garbage_.begin() + static_cast<std::ptrdiff_t>(
                                                                 std::min(n, garbage_.size())));
       });
+      return true;
+    case FaultKind::drain:
+    case FaultKind::bad_gpu:
+    case FaultKind::version:
+    case FaultKind::clock:
+    case FaultKind::fill_disk:
+    case FaultKind::memory_limit:
+    case FaultKind::lose:
+      for (Process* p : first) machine(*p, spec, now, until, rng);
       return true;
     case FaultKind::storm:
       storm_ = spec.value("times", 20);

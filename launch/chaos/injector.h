@@ -26,6 +26,8 @@ class Injector {
     std::function<std::uint32_t()> home_of_a_job, busy_executor;
     /// An agent's process was killed, frozen or told to end.
     std::function<void(std::uint32_t agent, FaultKind kind)> agent_hit;
+    /// An executor's server is to be drained, or in use again.
+    std::function<void(std::uint32_t executor, bool drained, bool evict)> drain;
   };
 
   /// `scenario` and `flock` outlive it. Times are seconds; `began` is the start of the run.
@@ -68,6 +70,8 @@ class Injector {
              const Processes& second, bool paired, double now);
   void swizzle(const Process& whom, double lasts, double now, Rng& rng);
   void disk(Process& p, const FaultSpec& spec, double until);
+  /// What befalls one machine: memory, clock, GPUs, version, drains, its file system, all of it.
+  void machine(Process& p, const FaultSpec& spec, double now, double until, Rng& rng);
   void throw_garbage(double now);
   void later(double until, FaultKind kind, std::function<void(double)> undo);
   [[nodiscard]] std::string cannot(FaultKind kind) const;

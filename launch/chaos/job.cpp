@@ -1,8 +1,8 @@
 #include "launch/chaos/job.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,12 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "launch/chaos/misbehave.h"
 #include "launch/text.h"
 
 namespace starling::chaos_live {
 namespace {
 
-constexpr int kLockTaken = 3;
+constexpr int kLockTaken = 3, kFails = 7, kOneFails = 9;
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -75,18 +76,6 @@ void write_content(int fd, const std::string& text) {
   if (::ftruncate(fd, 0) != 0 || ::pwrite(fd, text.data(), text.size(), 0) < 0) std::perror("lock");
 }
 
-/// Held until the process is gone.
-bool lock_gpu(const Worker& w, const std::string& gpu) {
-  const auto file = w.dir / "gpus" / ("server-" + w.server + ".gpu-" + gpu);
-  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (fd < 0 || ::flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    w.record("taken", fd < 0 ? "?" : content(fd));
-    return false;
-  }
-  write_content(fd, w.me());
-  return true;
-}
-
 struct flock whole(short type) {
   struct flock all = {};
   all.l_type = type;
@@ -94,40 +83,86 @@ struct flock whole(short type) {
   return all;
 }
 
-bool lock_rank(const Worker& w) {
-  const auto file_of = [&](unsigned rank) {
-    return w.dir / "ranks" / (w.job + "." + std::to_string(rank));
-  };
-  const int fd = ::open(file_of(w.rank).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+/// Of the open file, so whoever inherits that has it, too: held until all of them are gone.
+bool lock(int fd) {
   struct flock mine = whole(F_WRLCK);
-  if (fd < 0 || ::fcntl(fd, F_OFD_SETLK, &mine) != 0) {
+  return ::fcntl(fd, F_OFD_SETLK, &mine) == 0;
+}
+
+bool lock_gpu(const Worker& w, const std::string& gpu) {
+  const auto file = w.dir / "gpus" / ("server-" + w.server + ".gpu-" + gpu);
+  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (fd < 0 || !lock(fd)) {
+    w.record("taken", fd < 0 ? "?" : content(fd));
+    return false;
+  }
+  write_content(fd, w.me());
+  return true;
+}
+
+bool lock_rank(const Worker& w) {
+  const int fd =
+      ::open(rank_lock(w.dir, w.job, w.rank).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (fd < 0 || !lock(fd)) {
     w.record("twice", fd < 0 ? "?" : content(fd));
     return false;
   }
   write_content(fd, w.me());
   for (unsigned other = 0; other < w.world; ++other) {
-    const int peer = other == w.rank ? -1 : ::open(file_of(other).c_str(), O_RDWR | O_CLOEXEC);
-    if (peer < 0) continue;
+    if (other == w.rank) continue;
     // Between its lock and its line a worker's file tells of the attempt before.
     for (int look = 0;; ++look) {
-      struct flock theirs = whole(F_WRLCK);
-      const bool lives = ::fcntl(peer, F_OFD_GETLK, &theirs) == 0 && theirs.l_type != F_UNLCK;
-      const std::string holder = lives ? content(peer) : "";
-      if (!lives || holder.find(" " + w.attempt + " ") != std::string::npos) break;
+      const std::string holder = holder_of(rank_lock(w.dir, w.job, other));
+      if (holder.empty() || holder.find(" " + w.attempt + " ") != std::string::npos) break;
       if (look == 25) {
         w.record("twice", holder);
         return false;
       }
       ::usleep(20'000);
     }
-    ::close(peer);
   }
   return true;
 }
 
+void sleep_for(double seconds) {
+  const auto whole_s = static_cast<time_t>(seconds);
+  const timespec t{whole_s, static_cast<long>((seconds - static_cast<double>(whole_s)) * 1e9)};
+  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &t, nullptr);
+}
+
+int work(const Worker& w, const std::vector<std::string>& gpus, double seconds, Manner manner) {
+  for (const std::string& gpu : gpus) {
+    if (!lock_gpu(w, gpu)) return kLockTaken;
+  }
+  if (!lock_rank(w)) return kLockTaken;
+  w.record("start");
+  misbehave(manner);
+  const bool fails = manner == Manner::fail_one && (w.world == 1 || w.rank == 1);
+  sleep_for(fails ? seconds / 2 : seconds);
+  if (fails) return kOneFails;
+  if (manner == Manner::fail) return kFails;
+  w.record("end");
+  return 0;
+}
+
 }  // namespace
 
-int run_chaos_job(const std::filesystem::path& dir, double seconds) {
+std::filesystem::path rank_lock(const std::filesystem::path& dir, const std::string& job,
+                                unsigned rank) {
+  return dir / "ranks" / (job + "." + std::to_string(rank));
+}
+
+std::string holder_of(const std::filesystem::path& file) {
+  const int fd = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return {};
+  struct flock theirs = whole(F_WRLCK);
+  const bool held = ::fcntl(fd, F_OFD_GETLK, &theirs) == 0 && theirs.l_type != F_UNLCK;
+  const std::string who = held ? content(fd) : "";
+  ::close(fd);
+  return who;
+}
+
+int run_chaos_job(const std::filesystem::path& dir, double seconds, Manner manner) {
   Worker w;
   w.dir = dir;
   const std::string mark = variable("STARLING_RUN");
@@ -140,17 +175,14 @@ int run_chaos_job(const std::filesystem::path& dir, double seconds) {
   }
   for (const std::string& gpu : mine) w.gpus += (w.gpus.empty() ? "" : ",") + gpu;
   if (w.gpus.empty()) w.gpus = "-";
-  for (const std::string& gpu : mine) {
-    if (!lock_gpu(w, gpu)) return kLockTaken;
+  if (manner != Manner::wait) return work(w, mine, seconds, manner);
+  const pid_t child = ::fork();
+  if (child < 0) return kFails;
+  if (child == 0) ::_exit(work(w, mine, seconds, manner));
+  int status = 0;
+  while (::waitpid(child, &status, 0) != child) {
   }
-  if (!lock_rank(w)) return kLockTaken;
-  w.record("start");
-  const timespec t{
-      static_cast<time_t>(seconds),
-      static_cast<long>((seconds - static_cast<double>(static_cast<time_t>(seconds))) * 1e9)};
-  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &t, nullptr);
-  w.record("end");
-  return 0;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 }  // namespace starling::chaos_live

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+
+#include "launch/chaos/manners.h"
 
 namespace starling::chaos_live {
 
@@ -9,7 +12,13 @@ namespace starling::chaos_live {
 /// ends, and sleeps in between. A lock that is taken is written down with who has it; then the exit
 /// status is 3. Lines go to `dir`/records:
 ///   WHAT SECONDS JOB ATTEMPT RANK WORLD SERVER GPUS PID [OTHER JOB, ATTEMPT AND PID]
-/// where WHAT is start, end, taken (a GPU) or twice (another attempt of the job lives).
-int run_chaos_job(const std::filesystem::path& dir, double seconds);
+/// where WHAT is start, end, taken (a GPU) or twice (another attempt of the job lives). What it
+/// leaves behind by its manner has the locks, too.
+int run_chaos_job(const std::filesystem::path& dir, double seconds, Manner manner);
+
+/// Who holds the lock of a rank or GPU now, as the file says; empty: nobody.
+[[nodiscard]] std::string holder_of(const std::filesystem::path& lock);
+[[nodiscard]] std::filesystem::path rank_lock(const std::filesystem::path& dir,
+                                              const std::string& job, unsigned rank);
 
 }  // namespace starling::chaos_live

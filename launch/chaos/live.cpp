@@ -9,9 +9,12 @@
 #include <iterator>
 #include <optional>
 
+#include "launch/chaos/drains.h"
 #include "launch/chaos/expectations.h"
 #include "launch/chaos/fault_kinds.h"
+#include "launch/chaos/job.h"
 #include "launch/chaos/live_flock.h"
+#include "launch/chaos/submit_commands.h"
 #include "launch/job_lookup.h"
 #include "launch/progress_bar.h"
 #include "launch/signals.h"
@@ -52,6 +55,15 @@ std::vector<std::string> left_behind(const std::filesystem::path& dir) {
     if (job || daemon) found.push_back("pid " + pid + ": " + command);
   }
   ::closedir(proc);
+  // What wears no mark any more still has its locks.
+  for (const char* locks : {"gpus", "ranks"}) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(dir / "work" / locks, error), end;
+         !error && at != end; at.increment(error)) {
+      if (const std::string who = holder_of(at->path()); !who.empty())
+        found.push_back("who holds " + at->path().filename().string() + " [" + who + "]");
+    }
+  }
   return found;
 }
 
@@ -80,10 +92,15 @@ class Run {
     audit_ = &audit;
     Load load(scenario_, std::filesystem::absolute(options_.dir) / "work", *session_, audit);
     load_ = &load;
+    SubmitCommands commands(scenario_, std::filesystem::absolute(options_.dir), audit);
+    commands_ = &commands;
     Injector injector(scenario_, *flock_, began_,
                       {[this] { return home_of_a_job(); }, [this] { return busy_executor(); },
                        [this](std::uint32_t agent, FaultKind kind) {
                          meter_.hit(agent, kind, now_seconds(), load_->probe(agent));
+                       },
+                       [this](std::uint32_t executor, bool drained, bool evict) {
+                         drain(executor, drained, evict);
                        }});
     injector_ = &injector;
     const double end = began_ + scenario_.length;
@@ -130,6 +147,20 @@ class Run {
            });
   }
 
+  void drain(std::uint32_t executor, bool drained, bool evict) {
+    for (const DeployedNode* node : flock_->deployment().with_role(Role::executor)) {
+      if (node->id != executor_node(executor)) continue;
+      for (std::uint32_t s = node->servers.first; s < node->servers.last; ++s)
+        drains_.want(ServerId{s}, AgentId{node->partition.value}, drained, evict);
+    }
+  }
+
+  /// GPUs that no executor answers for, and that are to come back.
+  [[nodiscard]] std::uint32_t away(const AgentStatus& status) const {
+    const std::uint32_t lost = flock_->lost_gpus(status.agent.value);
+    return status.quarantined - std::min(status.quarantined, lost);
+  }
+
   void turn(bool faults) {
     const double now = now_seconds();
     if (faults) {
@@ -143,11 +174,14 @@ class Run {
       }
       load_->step(now, injector_->load_factor());
     }
+    commands_->step(now, faults);
     surprises(flock_->look(now));
     if (now >= next_status_) {
       next_status_ = now + kStatusEvery;
       for (std::uint32_t a = 0; a < session_->agents(); ++a)
         session_->send(agent_node(AgentId{a}), StatusQuery{});
+      drains_.say([this](AgentId a) { return session_->spoken_with(agent_node(a)) >= 2; },
+                  [this](AgentId a, const SetDrain& word) { session_->send(agent_node(a), word); });
       audit_->read_records();
     }
     if (now >= next_knock_) {
@@ -167,8 +201,12 @@ class Run {
   void hear(NodeId from, const Message& message) {
     const double now = now_seconds();
     if (const auto* status = std::get_if<AgentStatus>(&message)) {
-      if (from == agent_node(status->agent))
-        meter_.told(*status, session_->host_of(status->agent).value, now);
+      if (from != agent_node(status->agent)) return;
+      AgentStatus known = *status;  // bad GPUs are known, too
+      known.quarantined = away(*status) - std::min(away(*status), status->sick);
+      meter_.told(known, session_->host_of(status->agent).value, now);
+    } else if (const auto* drained = std::get_if<DrainState>(&message)) {
+      drains_.hear(*drained);
     } else if (const auto* accepted = std::get_if<Accepted>(&message)) {
       meter_.accepted(accepted->job, now);
     } else if (const auto* state = std::get_if<JobState>(&message)) {
@@ -250,9 +288,11 @@ class Run {
     if (now < next_idle_) return false;
     next_idle_ = now + 0.5;
     last_status_ = session_->status(std::chrono::seconds(1));
-    return last_status_.size() == session_->agents() &&
-           std::all_of(last_status_.begin(), last_status_.end(), [](const AgentStatus& a) {
-             return a.free == a.gpus && a.quarantined == 0 && a.running == 0 && a.waiting == 0;
+    return last_status_.size() == session_->agents() && commands_->running() == 0 &&
+           drains_.confirmed() &&
+           std::all_of(last_status_.begin(), last_status_.end(), [this](const AgentStatus& a) {
+             return a.free + flock_->lost_gpus(a.agent.value) == a.gpus && away(a) == 0 &&
+                    a.running == 0 && a.waiting == 0;
            });
   }
 
@@ -278,11 +318,12 @@ class Run {
   void finish(LiveReport& report) {
     progress_.finish();
     const double now = now_seconds();
-    const auto listed = all_jobs(*session_);
-    if (listed) {
-      audit_->settle(now, listed.value());
+    const JobsFound listed = all_jobs(*session_);
+    if (listed.silent.empty()) {
+      audit_->settle(now, listed.jobs);
     } else {
-      audit_->violate(now, "stuck", "the agents cannot list their jobs: " + listed.error().message);
+      audit_->violate(now, "stuck",
+                      "the agents cannot list their jobs: " + silence_text(listed.silent));
     }
     for (const auto& p : flock_->processes()) {
       if (p.role != LiveFlock::Role::agent) continue;
@@ -324,7 +365,9 @@ class Run {
   std::unique_ptr<Session> session_;
   Audit* audit_ = nullptr;
   Load* load_ = nullptr;
+  SubmitCommands* commands_ = nullptr;
   Injector* injector_ = nullptr;
+  Drains drains_;
   double began_ = 0, next_status_ = 0, next_knock_ = 0, next_rss_ = 0, next_idle_ = 0, rss_ = 0;
   bool healing_ = false;
   std::size_t told_ = 0;  // of the violations

@@ -23,12 +23,11 @@ constexpr double kEndsWithin = 40;  // after SIGTERM, on a machine that is busy
 
 }  // namespace
 
-fs::path disk_shim() {
+fs::path shim(const std::string& name) {
   const fs::path folder = fs::path(own_program()).parent_path();
-  for (const fs::path& file :
-       {folder / "libstarling_disk_faults.so",
-        folder / "../lib/starling/libstarling_disk_faults.so",
-        folder / "../lib/x86_64-linux-gnu/starling/libstarling_disk_faults.so"}) {
+  const std::string library = "libstarling_" + name + "_faults.so";
+  for (const fs::path& file : {folder / library, folder / "../lib/starling" / library,
+                               folder / "../lib/x86_64-linux-gnu/starling" / library}) {
     std::error_code ignored;
     if (fs::exists(file, ignored)) return fs::canonical(file, ignored);
   }
@@ -58,7 +57,15 @@ LiveFlock::~LiveFlock() {
 Status LiveFlock::make(const Scenario& scenario, const fs::path& dir) {
   const FlockShape& shape = scenario.flock;
   dir_ = fs::absolute(dir);
-  shim_ = disk_shim();
+  disk_shim_ = shim("disk");
+  clock_shim_ = shim("clock");
+  if (shape.orphan > 0) {
+    const double share =
+        shape.orphan / 3;  // as 10 s and 30 s are to 300 s, but not less than works
+    timers_ = "orphan " + std::to_string(shape.orphan) + " kill_grace " +
+              std::to_string(std::min(10.0, share)) + " late " +
+              std::to_string(std::min(30.0, share));
+  }
   for (const char* folder : {"work/gpus", "work/ranks", "members", "faults", "etcd"}) {
     if (Status s = make_folder(dir_ / folder); !s.ok()) return s;
   }
@@ -92,11 +99,20 @@ Status LiveFlock::make(const Scenario& scenario, const fs::path& dir) {
   auto made = create_deployment(plan, *topology_);
   if (!made) return made.error();
   deployment_ = std::move(made).value();
+  if (shape.disk_mib > 0) {
+    std::vector<fs::path> folders;
+    for (const DeployedNode* node : deployment_.with_role(starling::Role::executor))
+      folders.push_back(deployment_.node_dir(node->name));
+    auto disks = SmallDisks::make(folders, shape.disk_mib, reaper_);
+    if (!disks) return disks.error();
+    disks_ = std::move(disks).value();
+  }
   if (Status s = make_links(); !s.ok()) return s;
   for (Process& p : processes_) {
     if (p.role == Role::etcd) continue;
     set_frames(p, {});
     set_disk(p);
+    set_clock(p);
     if (Status s = run(p); !s.ok()) return s;
   }
   return done();
@@ -110,8 +126,12 @@ std::vector<std::string> LiveFlock::environment_of(const Process& p) const {
       std::string(kFramesVariable) + "=" + faults + ".frames"};
   if (const auto state = state_of_.find(p.name); state != state_of_.end())
     names.push_back(std::string(kStateVariable) + "=" + state->second);
-  if (!shim_.empty()) {
-    names.push_back("LD_PRELOAD=" + shim_.string());
+  if (!timers_.empty()) names.push_back(std::string(kTimersVariable) + "=" + timers_);
+  const std::string both =
+      disk_shim_.string() + (clock_shim_.empty() ? "" : ":") + clock_shim_.string();
+  if (!disk_shim_.empty() || !clock_shim_.empty()) names.push_back("LD_PRELOAD=" + both);
+  if (!clock_shim_.empty()) names.push_back(std::string(kClockVariable) + "=" + faults + ".clock");
+  if (!disk_shim_.empty()) {
     names.push_back(std::string(kDiskVariable) + "=" + faults + ".disk");
     names.push_back(std::string(kDiskFolderVariable) + "=" +
                     (deployment_.node_dir(p.name) / "state").string());
@@ -134,6 +154,8 @@ Status LiveFlock::run(Process& p) {
          {own_program(), std::string(p.role == Role::agent ? "agent" : "executor"),
           std::string("--config"), (deployment_.node_dir(p.name) / "config.json").string()})
       words.push_back(word);
+    if (p.protocol != kNewestProtocol)
+      words.insert(words.end(), {"--protocol", std::to_string(p.protocol)});
   }
   const auto early =
       p.role == Role::etcd ? Supervisor::EarlyStop::kills : Supervisor::EarlyStop::waits;
@@ -212,8 +234,9 @@ std::vector<LiveFlock::Surprise> LiveFlock::look(double now) {
     const bool told = p.told_to_end >= 0 && (ended.status == kDone || p.role == Role::etcd);
     const bool disk = ended.status == kDiskFailed &&
                       (now < p.disk_until + 10 || p.disk.errors > p.errors_at_start);
-    if (!killed && !told && !disk) surprises.push_back({p.name, describe(ended, 12)});
-    if (p.start_at < 0) p.start_at = now + 1;
+    const bool memory = now < p.memory_until + 10;
+    if (!killed && !told && !disk && !memory) surprises.push_back({p.name, describe(ended, 12)});
+    if (p.start_at < 0 && !p.lost) p.start_at = now + 1;
   }
   for (Process& p : processes_) {
     if (p.pid != 0 && p.told_to_end >= 0 && p.frozen == 0 && now > p.told_to_end + kEndsWithin) {
@@ -240,6 +263,7 @@ void LiveFlock::heal(double now) {
     p.disk.full = p.disk.error = 0;
     p.disk.sync_ms = 0;
     if (p.role != Role::etcd) set_disk(p), set_frames(p, {}), limit_files(p, -1);
+    if (p.lost) continue;
     if (std::exchange(p.frozen, 0) > 0 && p.pid != 0) ::kill(p.pid, SIGCONT);
     if (p.pid == 0) p.start_at = std::min(p.start_at < 0 ? now : p.start_at, now);
     if (namespaces_ && p.role == Role::agent)

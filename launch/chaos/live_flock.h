@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "agents/message.h"
 #include "base/result.h"
 #include "launch/chaos/faulty_endpoint.h"
 #include "launch/chaos/link_proxies.h"
 #include "launch/chaos/namespaces.h"
 #include "launch/chaos/reaper.h"
 #include "launch/chaos/scenario.h"
+#include "launch/chaos/small_disks.h"
 #include "launch/deployment.h"
 #include "launch/supervisor.h"
 #include "topology/topology.h"
@@ -45,7 +47,12 @@ class LiveFlock {
     double started = 0;
     DiskFaults disk;
     long errors_at_start = 0;  ///< of its disk; a later one waits for its next write
-    std::string host;          ///< of its socket
+    double memory_until = -1;  ///< it may lack memory up to now, and end of that
+    std::uint16_t protocol = kNewestProtocol;
+    bool lost = false;                ///< its machine is gone for good
+    std::vector<std::uint32_t> sick;  ///< bad GPUs, once for each fault that says so
+    double clock_jump_s = 0, clock_rate = 1;
+    std::string host;  ///< of its socket
     std::uint16_t port = 0;
   };
   /// What a process did that nobody asked it to do.
@@ -65,7 +72,10 @@ class LiveFlock {
   [[nodiscard]] const Topology& topology() const noexcept { return *topology_; }
   [[nodiscard]] std::vector<Process>& processes() noexcept { return processes_; }
   [[nodiscard]] const LinkCounters& links() const noexcept { return proxies_.counters(); }
-  [[nodiscard]] bool has_disk_shim() const noexcept { return !shim_.empty(); }
+  [[nodiscard]] bool has_disk_shim() const noexcept { return !disk_shim_.empty(); }
+  [[nodiscard]] bool has_clock_shim() const noexcept { return !clock_shim_.empty(); }
+  /// GPUs of machines that are gone for good, of one partition.
+  [[nodiscard]] std::uint32_t lost_gpus(std::uint32_t partition) const;
   [[nodiscard]] const Namespaces* namespaces() const noexcept { return namespaces_.get(); }
   [[nodiscard]] std::filesystem::path log_of(const Process& process) const;
 
@@ -82,6 +92,16 @@ class LiveFlock {
   void apply_links();
   /// So many files more may `process` open; below 0: as at first.
   void limit_files(const Process& process, int spare) const;
+
+  /// So much memory more may `process` have; below 0: as at first.
+  void limit_memory(const Process& process, double spare_mib) const;
+  /// Writes what its wall clock and its GPUs' health are to be.
+  void set_clock(const Process& process) const;
+  void set_health(const Process& process) const;
+  /// Takes what is left of an executor's own file system, or gives it back.
+  void fill_disk(const Process& process, bool full) const;
+  /// Kills everything of an executor's machine; it is not started again.
+  void lose(Process& process);
 
   /// Starts what is due and collects what has ended.
   [[nodiscard]] std::vector<Surprise> look(double now);
@@ -105,10 +125,12 @@ class LiveFlock {
   };
 
   const Reaper& reaper_;
-  std::filesystem::path dir_, shim_, etcd_program_;
+  std::filesystem::path dir_, disk_shim_, clock_shim_, etcd_program_;
+  std::string timers_;  // as kTimersVariable says them
   Deployment deployment_;
   std::optional<Topology> topology_;
   std::unique_ptr<Namespaces> namespaces_;
+  std::unique_ptr<SmallDisks> disks_;
   std::string here_ = "127.0.0.1", etcd_name_;
   std::vector<std::uint16_t> etcd_ports_;        ///< the members' for clients, then those for peers
   std::map<std::string, std::string> state_of_;  // an agent's own way to etcd
@@ -119,7 +141,8 @@ class LiveFlock {
   Supervisor supervisor_;
 };
 
-/// Where the library for failing disks is; empty if it was not built or is nowhere near.
-[[nodiscard]] std::filesystem::path disk_shim();
+/// Where a library that is loaded before libc is, "disk" or "clock"; empty if it was not built or
+/// is nowhere near.
+[[nodiscard]] std::filesystem::path shim(const std::string& name);
 
 }  // namespace starling::chaos_live

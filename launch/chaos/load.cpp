@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "launch/chaos/plan.h"
 #include "launch/supervisor.h"
 
 namespace starling::chaos_live {
@@ -19,6 +20,16 @@ ClientConfig config_of(const Session& session) {
   return config;
 }
 
+std::uint32_t executors_that_stay(const Scenario& scenario) {
+  std::uint32_t lost = 0;
+  for (const PlannedFault& fault : plan_of(scenario)) {
+    const FaultSpec& spec = scenario.faults[fault.spec];
+    if (spec.kind != FaultKind::lose) continue;
+    lost += spec.who[0].all ? scenario.flock.executors : spec.who[0].count;
+  }
+  return lost < scenario.flock.executors ? scenario.flock.executors - lost : 1;
+}
+
 }  // namespace
 
 double now_seconds() { return seconds(Session::now().time_since_epoch()); }
@@ -29,9 +40,15 @@ Load::Load(const Scenario& scenario, std::filesystem::path work, Session& sessio
       session_(session),
       audit_(audit),
       client_(config_of(session), Rng(scenario.seed).fork(0xc11e)),
-      rng_(Rng(scenario.seed).fork(0x10ad)) {}
+      rng_(Rng(scenario.seed).fork(0x10ad)),
+      executors_(executors_that_stay(scenario)) {}
 
-JobSpec Load::spec(double seconds, std::uint32_t workers, std::uint32_t gpus) {
+Manner Load::manner() {
+  const std::vector<Manner>& all = scenario_.load.manners;
+  return all[rng_.below(static_cast<std::uint32_t>(all.size()))];
+}
+
+JobSpec Load::spec(double seconds, std::uint32_t workers, std::uint32_t gpus, Manner manner) {
   JobSpec job;
   job.id = {scenario_.seed + 1, ++next_};
   job.name = "chaos-" + std::to_string(next_);
@@ -42,16 +59,18 @@ JobSpec Load::spec(double seconds, std::uint32_t workers, std::uint32_t gpus) {
   if (scenario_.flock.launcher == "process") {
     char text[32];
     std::snprintf(text, sizeof text, "%.3f", seconds);
-    job.command = {own_program(), "chaos", "job", "--dir", work_.string(), "--seconds", text};
+    job.command = {own_program(), "chaos",        "job",
+                   "--dir",       work_.string(), "--seconds",
+                   text,          "--manner",     std::string(facts_of(manner).name)};
   }
   return job;
 }
 
-void Load::submit(double now, JobSpec job, std::uint32_t home) {
+void Load::submit(double now, JobSpec job, std::uint32_t home, bool fails) {
   const LoadSpec& load = scenario_.load;
   const bool cancel = rng_.chance(load.cancel), again = rng_.chance(load.resubmit),
              ask = rng_.chance(load.query);
-  audit_.submitted(now, job.id, cancel);
+  audit_.submitted(now, job.id, cancel, fails);
   waiting_[job.id] = now;
   if (again)
     again_[job.id] = job, errands_.push_back({now + 2 * rng_.exponential(), 0, job.id, home});
@@ -72,9 +91,11 @@ void Load::step(double now, double factor) {
     due_ += rng_.exponential() / rate;
     const std::uint32_t gpus = load.gpus[rng_.below(static_cast<std::uint32_t>(load.gpus.size()))];
     std::uint32_t workers = 1;
-    const std::uint32_t room = scenario_.flock.executors * (scenario_.flock.gpus / gpus);
+    const std::uint32_t room = executors_ * (scenario_.flock.gpus / gpus);
     if (rng_.chance(load.gangs)) workers = std::min(2 + rng_.below(kMostWorkers - 1), room);
-    submit(now, spec(load.seconds.draw(rng_), workers, gpus), rng_.below(session_.agents()));
+    const Manner how = manner();
+    submit(now, spec(load.seconds.draw(rng_), workers, gpus, how), rng_.below(session_.agents()),
+           facts_of(how).fails);
   }
   run_errands(now);
 }

@@ -50,8 +50,10 @@ class Load {
     JobId job;
     std::uint32_t home = 0;
   };
-  JobSpec spec(double seconds, std::uint32_t workers, std::uint32_t gpus);
-  void submit(double now, JobSpec spec, std::uint32_t home);
+  JobSpec spec(double seconds, std::uint32_t workers, std::uint32_t gpus,
+               Manner manner = Manner::plain);
+  [[nodiscard]] Manner manner();
+  void submit(double now, JobSpec spec, std::uint32_t home, bool fails);
   void run_errands(double now);
   void answered(JobId job, double now, bool excused);
 
@@ -63,6 +65,7 @@ class Load {
   Rng rng_;
   Output out_;
   std::uint64_t next_ = 0;
+  std::uint32_t executors_;  // that stay
   double due_ = -1;
   std::vector<Errand> errands_;
   std::map<JobId, JobSpec> again_;   // specs of jobs that are to be submitted again

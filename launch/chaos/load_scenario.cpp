@@ -84,9 +84,9 @@ class Reader {
   }
 
   FlockShape flock(const YAML::Node& node) {
-    const YamlMap map(
-        diagnostics_, node, "flock",
-        {"agents", "executors", "gpus", "state", "standbys", "hosts", "launcher", "policy"});
+    const YamlMap map(diagnostics_, node, "flock",
+                      {"agents", "executors", "gpus", "state", "standbys", "hosts", "launcher",
+                       "policy", "orphan", "disk_mib"});
     FlockShape f;
     f.agents = map.whole("agents", 1, 64, f.agents);
     f.executors = map.whole("executors", 1, 256, std::max(f.executors, f.agents));
@@ -99,15 +99,23 @@ class Reader {
     f.hosts = choice(map, "hosts", {"loopback", "namespaces"}, f.hosts);
     f.launcher = choice(map, "launcher", {"process", "emulated"}, f.launcher);
     f.policy = map.name("policy", f.policy);
+    f.orphan = length(map, "orphan", 0);
+    if (map.has("orphan") && (f.orphan < 3 || f.orphan > 300))
+      diagnostics_.add(map.place("orphan"),
+                       "orphan is not within 3s and 300s, which is the product's");
+    f.disk_mib = map.whole("disk_mib", 0, 65'536, f.disk_mib);
+    if (map.has("disk_mib") && f.disk_mib < 16)
+      diagnostics_.add(map.place("disk_mib"),
+                       "disk_mib is less than 16; an executor's journal has to fit");
     if (const auto policy = all_policies().make(f.policy); !policy)
       diagnostics_.add(map.place("policy"), policy.error().message);
     return f;
   }
 
   LoadSpec load(const YAML::Node& node, const FlockShape& flock) {
-    const YamlMap map(
-        diagnostics_, node, "load",
-        {"jobs_per_s", "outstanding", "seconds", "gpus", "gangs", "cancel", "resubmit", "query"});
+    const YamlMap map(diagnostics_, node, "load",
+                      {"jobs_per_s", "outstanding", "seconds", "gpus", "gangs", "cancel",
+                       "resubmit", "query", "manners", "submits_per_s", "submit_kills"});
     LoadSpec l;
     l.jobs_per_s = map.number("jobs_per_s", 0, 10'000, l.jobs_per_s);
     l.outstanding = map.whole("outstanding", 0, 100'000, l.outstanding);
@@ -132,7 +140,29 @@ class Reader {
       l.gpus.push_back(static_cast<std::uint32_t>(n));
     }
     if (l.gpus.empty()) l.gpus = {1};
+    l.submits_per_s = map.number("submits_per_s", 0, 100, l.submits_per_s);
+    l.submit_kills = map.number("submit_kills", 0, 1, l.submit_kills);
+    if (map.has("manners")) read_manners(map, flock, l);
     return l;
+  }
+
+  void read_manners(const YamlMap& map, const FlockShape& flock, LoadSpec& l) {
+    std::vector<std::string> names;
+    for (const MannerFacts& m : manners()) names.emplace_back(m.name);
+    l.manners.clear();
+    for (const YAML::Node& entry : map.list("manners", false)) {
+      const std::string name = entry.IsScalar() ? entry.Scalar() : "";
+      if (const auto manner = manner_named(name)) {
+        l.manners.push_back(*manner);
+      } else {
+        diagnostics_.add(place_of(entry), "no job has the manner '" + name.substr(0, 60) + "'" +
+                                              suggestion(name, names));
+      }
+    }
+    if (l.manners.empty()) l.manners = {Manner::plain};
+    if (flock.launcher != "process")
+      diagnostics_.add(map.place("manners"),
+                       "manners are of processes; leave launcher: emulated out");
   }
 
   Expectations expect(const YAML::Node& node, const FlockShape& flock) {
@@ -271,6 +301,9 @@ class Reader {
       diagnostics_.add(
           place_of(kind),
           std::string(facts->name) + " needs hosts of their own; add flock: {hosts: namespaces}");
+    if (f.kind == FaultKind::fill_disk && s.flock.disk_mib == 0)
+      diagnostics_.add(place_of(kind),
+                       "fill-disk needs file systems of their own; add flock: {disk_mib: 64}");
     return f;
   }
 

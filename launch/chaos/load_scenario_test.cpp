@@ -82,6 +82,36 @@ TEST_CASE("every mistake is named with its line and what would be right") {
   CHECK(has(mistake("fault: storm", "fault: link-down, who: rack 0"), "needs hosts of their own"));
   CHECK(has(mistake("name: mine", "title: mine"), "lacks 'name'"));
   CHECK(has(mistake("who: any agent,", ""), "kill lacks 'who'"));
+  CHECK(has(mistake("gangs: 0.5", "gangs: 0.5, manners: [plain, sesion]"),
+            "no job has the manner 'sesion'; did you mean 'session'?"));
+  CHECK(has(mistake("state: etcd", "state: etcd, orphan: 1s"), "orphan is not within 3s and 300s"));
+  CHECK(has(mistake("state: etcd", "state: etcd, disk_mib: 4"), "disk_mib is less than 16"));
+  CHECK(has(mistake("fault: storm", "fault: fill-disk, who: any executor"),
+            "fill-disk needs file systems of their own; add flock: {disk_mib: 64}"));
+  CHECK(has(mistake("kill, who: any agent", "drain, who: any agent"),
+            "drain cannot hit 'any agent'"));
+}
+
+TEST_CASE("what befalls machines and how jobs behave is read as it is written") {
+  const auto read = parse_scenario(R"(name: machines
+flock: {orphan: 6s, disk_mib: 64}
+load: {manners: [plain, fail-one, escape], submits_per_s: 0.5, submit_kills: 0.4}
+faults:
+  - {fault: drain, who: any executor, every: 20s, for: 5s, evict: 1}
+  - {fault: clock, who: any node, every: 20s, for: 5s, rate: 2}
+  - {fault: fill-disk, who: busy executor, every: 20s}
+  - {fault: lose, who: executor 7, at: 10s}
+)",
+                                   "x.yaml");
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  const Scenario& s = read.value();
+  CHECK(s.flock.orphan == 6);
+  CHECK(s.flock.disk_mib == 64);
+  CHECK(s.load.manners == std::vector{Manner::plain, Manner::fail_one, Manner::escape});
+  CHECK(s.load.submit_kills == 0.4);
+  CHECK(s.faults[0].value("evict", 0) == 1);
+  CHECK(s.faults[1].value("jump_s", 0) == 86'400);
+  CHECK(s.faults[1].value("rate", 1) == 2);
 }
 
 TEST_CASE("the scenarios that the program carries are right, and named after their files") {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "launch/chaos/manners.h"
 
 namespace starling::chaos_live {
 
@@ -17,24 +18,31 @@ struct Span {
 };
 
 enum class FaultKind : std::uint8_t {
-  kill,        ///< SIGKILL; started again after `down`
-  stop,        ///< SIGSTOP, and SIGCONT when it is over
-  restart,     ///< SIGTERM; started again after `down`
-  cut,         ///< links pass nothing
-  swizzle,     ///< links of one node cut one after the other, healed in another order
-  delay,       ///< links pass everything later
-  throttle,    ///< links pass so many bytes a second
-  close,       ///< connections are closed again and again
-  corrupt,     ///< bits of the encrypted stream are flipped
-  frames,      ///< frames are lost, repeated, overtaken
-  disk_full,   ///< ENOSPC
-  disk_error,  ///< EIO
-  slow_disk,   ///< every sync takes longer
-  fd_limit,    ///< RLIMIT_NOFILE
-  garbage,     ///< strangers write random bytes to the sockets
-  storm,       ///< many times the load
-  link_down,   ///< a host's network interface is down; with hosts: namespaces
-  packet_loss  ///< the kernel drops packets of a host; with hosts: namespaces
+  kill,          ///< SIGKILL; started again after `down`
+  stop,          ///< SIGSTOP, and SIGCONT when it is over
+  restart,       ///< SIGTERM; started again after `down`
+  cut,           ///< links pass nothing
+  swizzle,       ///< links of one node cut one after the other, healed in another order
+  delay,         ///< links pass everything later
+  throttle,      ///< links pass so many bytes a second
+  close,         ///< connections are closed again and again
+  corrupt,       ///< bits of the encrypted stream are flipped
+  frames,        ///< frames are lost, repeated, overtaken
+  disk_full,     ///< ENOSPC
+  disk_error,    ///< EIO
+  slow_disk,     ///< every sync takes longer
+  fd_limit,      ///< RLIMIT_NOFILE
+  garbage,       ///< strangers write random bytes to the sockets
+  storm,         ///< many times the load
+  link_down,     ///< a host's network interface is down; with hosts: namespaces
+  packet_loss,   ///< the kernel drops packets of a host; with hosts: namespaces
+  drain,         ///< a server is drained, and in use again when it is over
+  bad_gpu,       ///< the health file names GPUs of a server
+  version,       ///< started again with the previous protocol, then with the newest
+  clock,         ///< the wall clock of a daemon jumps and runs at another rate
+  fill_disk,     ///< nothing is left of an executor's disk; with disk_mib
+  memory_limit,  ///< RLIMIT_AS
+  lose           ///< an executor's machine dies with all its processes, for good
 };
 
 /// Whom a fault is to hit: "agent 1", "any agent", "2 agents", "all agents", "home of a job".
@@ -73,6 +81,8 @@ struct FlockShape {
   std::string hosts = "loopback";    ///< or namespaces
   std::string launcher = "process";  ///< or emulated: then jobs cannot be audited on their GPUs
   std::string policy = "consolidate";
+  double orphan = 0;  ///< seconds, as Timers::orphan, the others in proportion; 0: as it is
+  std::uint32_t disk_mib = 0;  ///< the size of an executor's file system; 0: that of this machine
 };
 
 struct LoadSpec {
@@ -82,6 +92,9 @@ struct LoadSpec {
   std::vector<std::uint32_t> gpus{1, 1, 2, 4};         ///< of a worker, drawn evenly
   double gangs = 0.2;                                  ///< share of jobs with several workers
   double cancel = 0.02, resubmit = 0.05, query = 0.1;  ///< shares of jobs
+  std::vector<Manner> manners{Manner::plain};          ///< of a job, drawn evenly
+  double submits_per_s = 0;  ///< by commands of their own, beside jobs_per_s
+  double submit_kills = 0;   ///< share of these commands that are killed before they end
 };
 
 /// What makes the run fail beside what always does; 0: nothing is expected.

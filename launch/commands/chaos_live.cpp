@@ -44,6 +44,10 @@ int list_all() {
     const std::string name = facts.name;
     text += name + std::string(name.size() < 20 ? 20 - name.size() : 1, ' ') + facts.what + "\n";
   }
+  text += "\nmanner of jobs      what they do\n";
+  for (const auto& m : chaos_live::manners()) {
+    text += std::string(m.name) + std::string(20 - m.name.size(), ' ') + std::string(m.what) + "\n";
+  }
   std::fputs(text.c_str(), stdout);
   return kDone;
 }
@@ -142,14 +146,19 @@ void add_job(const Command& chaos) {
   struct JobOptions {
     std::string dir;
     double seconds = 1;
+    std::string manner = "plain";
   };
   const auto o = std::make_shared<JobOptions>();
   const Command job = chaos.sub("job", "what 'chaos live' runs as jobs: locks its GPUs and sleeps");
   job.option("--dir", o->dir, "DIR", "where locks and records are");
   job.option("--seconds", o->seconds, "S", "how long it sleeps (default 1)", 0.0, true);
+  job.option("--manner", o->manner, "NAME", "how it behaves (default plain)");
   job.action([o] {
     if (o->dir.empty()) return bad_input("chaos job: --dir DIR is missing; 'chaos live' gives it");
-    return chaos_live::run_chaos_job(o->dir, o->seconds);
+    const auto manner = chaos_live::manner_named(o->manner);
+    if (!manner)
+      return bad_input("chaos job: --manner: '" + o->manner + "' is none; see chaos live --list");
+    return chaos_live::run_chaos_job(o->dir, o->seconds, *manner);
   });
 }
 

@@ -2,12 +2,15 @@
 
 #include <cstdio>
 #include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "launch/commands/commands.h"
 #include "launch/deployment.h"
 #include "launch/exit_codes.h"
 #include "launch/files.h"
+#include "launch/flock_folder.h"
 #include "launch/hosts/host_flock.h"
 #include "launch/hosts/preflight.h"
 #include "launch/partition_state.h"
@@ -42,6 +45,23 @@ int forget_state(const std::filesystem::path& dir) {
   return gone.ok() ? kDone : work_failed("down: nothing is removed: " + gone.error().message);
 }
 
+/// What Starling made in its directory, and nothing else.
+int remove_here(const std::filesystem::path& dir) {
+  const auto deployment = read_deployment(dir);
+  if (!deployment) return failed(deployment.error());
+  std::vector<std::string> nodes;
+  for (const DeployedNode& node : deployment.value().nodes) nodes.push_back(node.name);
+  const auto left = remove_flock_files(dir, nodes);
+  if (!left) return work_failed("down: " + left.error().message);
+  std::string names;
+  for (const std::string& name : left.value()) names += (names.empty() ? "" : ", ") + name;
+  if (!names.empty()) {
+    std::fprintf(stderr, "starling: left in %s, because it is not Starling's: %s\n", dir.c_str(),
+                 names.c_str());
+  }
+  return kDone;
+}
+
 int down(const std::string& option, bool remove) {
   const auto dir = flock_dir(option);
   if (!dir) return failed(dir.error());
@@ -57,15 +77,14 @@ int down(const std::string& option, bool remove) {
     if (!remove) return kDone;
     // First what is least sure to answer: whoever tries again finds the rest still there.
     if (const int code = forget_state(dir.value()); code != kDone) return code;
-    if (const Status s = together(remove_hosts(flock.value(), remote)); !s.ok())
-      return failed(s.error());
+    std::vector<std::string> left;
+    const Status removed = together(remove_hosts(flock.value(), remote, left));
+    for (const std::string& line : left) std::fprintf(stderr, "starling: %s\n", line.c_str());
+    if (!removed.ok()) return failed(removed.error());
   } else if (remove) {
     if (const int code = forget_state(dir.value()); code != kDone) return code;
   }
-  std::error_code error;
-  if (remove) std::filesystem::remove_all(dir.value(), error);
-  if (error) return work_failed("down: " + dir.value().string() + ": " + error.message());
-  return kDone;
+  return remove ? remove_here(dir.value()) : kDone;
 }
 
 }  // namespace
@@ -79,7 +98,8 @@ void add_down(const Command& root) {
   const Command command = root.sub("down", "stop a flock, here or on its hosts");
   command.option("--flock", o->flock, "DIR", "its directory; default $STARLING_FLOCK");
   command.flag("--remove", o->remove,
-               "and remove its directories and its state in etcd, with all its jobs");
+               "and remove what Starling made in its directories and its state in etcd, with all "
+               "its jobs");
   command.examples({"starling down --flock ~/flock"});
   command.action([o] { return down(o->flock, o->remove); });
 }

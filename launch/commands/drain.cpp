@@ -56,7 +56,7 @@ int drain(const Options& o) {
   const std::string name = "agent-" + std::to_string(owner.value);
   const Duration patience = std::chrono::seconds(10);
   const auto any = [](const AgentStatus&) { return true; };
-  if (!s.ask<AgentStatus>(node, StatusQuery{}, patience, any))
+  if (!s.ask<AgentStatus>(node, StatusQuery{}, std::chrono::seconds(3), any))
     return work_failed("drain: " + name + " does not answer; is the flock up?");
   if (s.spoken_with(node) < 2)
     return work_failed("drain: " + name + " speaks protocol 1, which knows no drains");

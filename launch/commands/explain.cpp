@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/visible.h"
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
 #include "launch/job_lookup.h"
@@ -26,10 +27,10 @@ int explain(const Options& options) {
       [&](const Explanation& e) { return e.job == state.job; });
   if (!why)
     return work_failed("explain: agent-" + std::to_string(state.home.value) + " does not answer");
-  for (const std::string& line : why->lines) std::printf("%s\n", line.c_str());
-  if (terminal(state.phase) && !state.exit.log_tail.empty())
-    std::printf("last output:\n%s%s", state.exit.log_tail.c_str(),
-                state.exit.log_tail.back() == '\n' ? "" : "\n");
+  for (const std::string& line : why->lines) std::printf("%s\n", visible_line(line).c_str());
+  // An executor of an earlier version lets more through.
+  if (const std::string tail = visible(state.exit.log_tail); terminal(state.phase) && !tail.empty())
+    std::printf("last output:\n%s%s", tail.c_str(), tail.back() == '\n' ? "" : "\n");
   return kDone;
 }
 

@@ -1,8 +1,10 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/visible.h"
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
+#include "launch/hosts/keeper.h"
 #include "launch/job_lookup.h"
 #include "launch/text.h"
 
@@ -15,23 +17,33 @@ struct Options {
 };
 
 int list(const Options& options) {
+  const auto dir = flock_dir(options.flock);
+  if (!dir) return failed(dir.error());
   auto session = open_session(options.flock);
   if (!session) return failed(session.error());
-  auto jobs = all_jobs(*session.value());
-  if (!jobs) return failed(jobs.error());
+  for (const std::string& line : daemon_troubles(dir.value()))
+    std::fprintf(stderr, "starling: %s\n", visible_line(line).c_str());
+  const JobsFound found = all_jobs(*session.value());
+  if (found.silent.size() == session.value()->agents())
+    return work_failed("jobs: " + silence_text(found.silent) + "; is the flock up?");
   std::string json;
   std::vector<std::vector<std::string>> rows{job_heading()};
-  for (const JobState& job : jobs.value()) {
+  for (const JobState& job : found.jobs) {
     if (options.waiting && job.phase != JobPhase::waiting) continue;
     json += (json.empty() ? "\n " : ",\n ") + job_json(job, session.value()->host_of(job.home));
     rows.push_back(job_cells(job, session.value()->host_of(job.home)));
   }
   if (options.json) {
-    std::printf("{\"schema\": 1, \"jobs\": [%s]}\n", json.c_str());
+    std::string silent;
+    for (const AgentId agent : found.silent)
+      silent += (silent.empty() ? "" : ", ") + std::to_string(agent.value);
+    std::printf("{\"schema\": 1, \"silent\": [%s], \"jobs\": [%s]}\n", silent.c_str(),
+                json.c_str());
   } else {
     std::fputs(table_text(rows).c_str(), stdout);
   }
-  return kDone;
+  if (found.silent.empty()) return kDone;
+  return work_failed("jobs: " + silence_text(found.silent) + "; what lives there is missing here");
 }
 
 }  // namespace

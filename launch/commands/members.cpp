@@ -6,6 +6,7 @@
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
 #include "launch/flock_hosts.h"
+#include "launch/hosts/keeper.h"
 #include "launch/session.h"
 #include "launch/signals.h"
 #include "launch/text.h"
@@ -84,6 +85,8 @@ int list(const Options& o) {
   } else {
     std::fputs(table_text(rows).c_str(), stdout);
   }
+  for (const std::string& line : daemon_troubles(f.flock.dir))
+    std::fprintf(stderr, "starling: %s\n", line.c_str());
   return kDone;
 }
 

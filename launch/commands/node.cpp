@@ -35,7 +35,7 @@ using std::chrono::steady_clock;
 struct Options {
   std::string dir, host, address = "127.0.0.1";
   std::uint32_t count = 0, protocol = kNewestProtocol;
-  bool stream = false;
+  bool stream = false, keep_jobs = false;
   std::vector<std::string> places;
 };
 
@@ -116,7 +116,7 @@ int stop(const Options& o) {
   const auto found = find_keeper(o.dir);
   if (!found || keeper_is_gone(o)) return kDone;
   const auto pid = static_cast<pid_t>(found.value().status.pid);
-  kill(pid, SIGTERM);
+  kill(pid, o.keep_jobs ? SIGUSR1 : SIGTERM);
   const auto until = steady_clock::now() + seconds(15);
   while (steady_clock::now() < until) {
     if (keeper_is_gone(o)) return kDone;
@@ -175,6 +175,7 @@ void add_node(const Command& root) {
   look.action(needs(false, watch));
   const Command end = command.sub("stop", "stops what 'start' started");
   with_dir(end);
+  end.flag("--keep-jobs", o->keep_jobs, "jobs go on, because the daemons are started again soon");
   end.action(needs(false, stop));
   const Command known = command.sub("taken", "which flock.json each daemon here goes by");
   with_dir(known);

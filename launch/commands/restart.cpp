@@ -30,8 +30,13 @@ Status ready(const Deployment& deployment) {
   return session.value()->wait_ready(std::chrono::seconds(60), broken);
 }
 
+/// Jobs go on meanwhile; the next executor takes them up again.
 Status restart_host(const HostFlock& flock, const Remote& remote, const Host& host) {
-  if (const auto s = remote.ask(host, HostFlock::node_command(host, "stop")); !s) return s.error();
+  // A program that was there before this could be said stops all the same.
+  if (!remote.ask(host, HostFlock::node_command(host, "stop --keep-jobs"))) {
+    if (const auto s = remote.ask(host, HostFlock::node_command(host, "stop")); !s)
+      return s.error();
+  }
   if (Status s = bring_up_to_date(remote, host); !s.ok()) return s;
   const auto started = remote.ask(host, flock.keeper_command(host, "start"));
   return started ? done() : Status(started.error());

@@ -1,7 +1,10 @@
 #include <sys/random.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
+#include <limits>
 #include <memory>
 
 #include "launch/commands/commands.h"
@@ -24,12 +27,66 @@ struct Options {
   bool wait = false, json = false;
 };
 
-JobId new_job_id() {
-  JobId id;
-  std::uint64_t random[2];
-  if (getrandom(random, sizeof random, 0) == sizeof random) id = {random[0], random[1]};
-  return id;
+/// The agent that a job of this id is offered to, always: so an id that is submitted again goes
+/// where it went before, and no two agents are ever offered the same job.
+AgentId first_home(const Session& session, JobId id) {
+  return AgentId{static_cast<std::uint32_t>(id.lo % session.agents())};
 }
+
+/// A fresh id; of the homes that it could have, one of those that answer.
+class FreshIds {
+ public:
+  explicit FreshIds(Session& session) : session_(session), answered_(session.agents(), 0) {}
+
+  /// Asks all agents for a sign of life; a home is drawn, and given up for another that answers
+  /// after a second. `not_ready` if none does within ten: on a crowded machine the first connection
+  /// alone may take seconds.
+  [[nodiscard]] Result<JobId> next() {
+    std::uint64_t random[2];
+    if (getrandom(random, sizeof random, 0) != sizeof random)
+      return {Errc::io, "submit: the system has no random numbers"};
+    JobId id{random[0], random[1]};
+    const std::uint32_t drawn = first_home(session_, id).value;
+    const Instant begun = Session::now();
+    while (answered_[drawn] == 0 && !stop_requested()) {
+      const bool any = std::count(answered_.begin(), answered_.end(), 0) < agents();
+      if (any && (others_will_do_ || Session::now() - begun > std::chrono::seconds(1))) break;
+      if (Session::now() - begun > std::chrono::seconds(10)) break;
+      ask();
+    }
+    if (answered_[drawn] != 0) return id;
+    others_will_do_ = true;  // the next job does not wait for it again
+    std::vector<std::uint64_t> homes;
+    for (std::size_t a = 0; a < answered_.size(); ++a) {
+      if (answered_[a] != 0) homes.push_back(a);
+    }
+    if (homes.empty()) return {Errc::not_ready, "submit: no agent answers; is the flock up?"};
+    const auto n = static_cast<std::uint64_t>(agents());
+    id.lo -= id.lo % n;
+    if (id.lo > std::numeric_limits<std::uint64_t>::max() - n) id.lo -= n;
+    id.lo += homes[id.hi % homes.size()];
+    return id;
+  }
+
+ private:
+  [[nodiscard]] std::ptrdiff_t agents() const { return std::ssize(answered_); }
+  void ask() {
+    for (std::uint32_t a = 0; a < answered_.size(); ++a) {
+      if (answered_[a] == 0) session_.send(agent_node(AgentId{a}), StatusQuery{});
+    }
+    const Instant again = Session::now() + std::chrono::milliseconds(100);
+    while (const auto received = session_.receive(again)) {
+      const std::uint32_t from = received->from.value;
+      if (from == 0 || from > answered_.size()) continue;
+      answered_[from - 1] = 1;
+      break;
+    }
+  }
+
+  Session& session_;
+  std::vector<char> answered_;
+  bool others_will_do_ = false;
+};
 
 /// A first word that names a YAML file is a job file; everything else is a command.
 bool is_job_file(const std::string& first) {
@@ -88,8 +145,6 @@ Result<std::vector<JobSpec>> jobs_of(const Command& command, const Options& o) {
     auto id = parse_job_id(o.id);
     if (!id) return {Errc::invalid, "submit: --id: " + id.error().message};
     jobs.front().id = id.value();
-  } else {
-    for (JobSpec& job : jobs) job.id = new_job_id();
   }
   for (JobSpec& job : jobs) {
     if (job.user.empty()) job.user = login_name();
@@ -100,8 +155,7 @@ Result<std::vector<JobSpec>> jobs_of(const Command& command, const Options& o) {
 /// Offers the job until its home has answered. Refused: exit status 2, because the request is
 /// wrong.
 int submit_one(Session& session, const JobSpec& spec) {
-  const NodeId home =
-      agent_node(AgentId{static_cast<std::uint32_t>(spec.id.lo % session.agents())});
+  const NodeId home = agent_node(first_home(session, spec.id));
   const Instant until = Session::now() + std::chrono::seconds(10);
   Instant again = Session::now();
   while (Session::now() < until && !stop_requested()) {
@@ -170,7 +224,13 @@ int submit(const Command& command, const Options& o) {
   catch_stop_signals();
   auto session = Session::open(deployment.value());
   if (!session) return failed(session.error());
-  for (const JobSpec& job : jobs.value()) {
+  FreshIds ids(*session.value());
+  for (JobSpec& job : jobs.value()) {
+    if (o.id.empty()) {
+      const auto id = ids.next();
+      if (!id) return failed(id.error());
+      job.id = id.value();
+    }
     if (const int status = submit_one(*session.value(), job); status != kDone) return status;
     std::printf(o.json ? "{\"job\": \"%s\"}\n" : "%s\n", to_string(job.id).c_str());
   }

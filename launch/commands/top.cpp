@@ -4,8 +4,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/visible.h"
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
+#include "launch/hosts/keeper.h"
 #include "launch/session.h"
 #include "launch/signals.h"
 #include "launch/text.h"
@@ -29,7 +31,8 @@ nlohmann::json numbers(const std::vector<Id>& ids) {
   return list;
 }
 
-std::string as_table(const std::vector<AgentStatus>& agents, const Session& s) {
+std::string as_table(const std::vector<AgentStatus>& agents, const Session& s,
+                     const std::vector<std::string>& troubles) {
   const std::uint32_t expected = s.agents();
   std::vector<std::vector<std::string>> rows{
       {"agent",    "host",         "GPUs",      "free",     "quarantined", "bad",
@@ -68,7 +71,10 @@ std::string as_table(const std::vector<AgentStatus>& agents, const Session& s) {
   std::string text = table_text(rows);
   for (const AgentStatus& a : agents) {
     if (!a.speed.trouble.empty())
-      text += "agent-" + std::to_string(a.agent.value) + ": speed model: " + a.speed.trouble + "\n";
+      text += "agent-" + std::to_string(a.agent.value) +
+              ": speed model: " + visible_line(a.speed.trouble) + "\n";
+    for (const std::string& line : a.troubles)
+      text += "agent-" + std::to_string(a.agent.value) + ": " + visible_line(line) + "\n";
     if (a.foreign > 0) {
       text += "agent-" + std::to_string(a.agent.value) + " works without " +
               std::to_string(a.foreign) +
@@ -78,10 +84,12 @@ std::string as_table(const std::vector<AgentStatus>& agents, const Session& s) {
   if (agents.size() < expected)
     text += std::to_string(expected - agents.size()) + " of " + std::to_string(expected) +
             " agents do not answer\n";
+  for (const std::string& line : troubles) text += visible_line(line) + "\n";
   return text;
 }
 
-std::string as_json(const std::vector<AgentStatus>& agents, const Session& s) {
+std::string as_json(const std::vector<AgentStatus>& agents, const Session& s,
+                    const std::vector<std::string>& troubles) {
   nlohmann::json list = nlohmann::json::array();
   for (const AgentStatus& a : agents) {
     list.push_back({{"agent", a.agent.value},
@@ -110,6 +118,8 @@ std::string as_json(const std::vector<AgentStatus>& agents, const Session& s) {
                     {"protocol", a.protocol},
                     {"drained", a.drained},
                     {"other_topology", a.foreign},
+                    {"resting", a.resting},
+                    {"avoided", a.troubles},
                     {"speed",
                      {{"model", a.speed.model},
                       {"observed", a.speed.observed},
@@ -120,17 +130,23 @@ std::string as_json(const std::vector<AgentStatus>& agents, const Session& s) {
                     {"drained_servers", numbers(a.drained_servers)},
                     {"bad_gpus", numbers(a.sick_gpus)}});
   }
-  return nlohmann::json{{"schema", 1}, {"agents", list}}.dump(1) + "\n";
+  return nlohmann::json{{"schema", 1}, {"agents", list}, {"troubles", troubles}}.dump(
+             1, ' ', true, nlohmann::json::error_handler_t::replace) +
+         "\n";
 }
 
 int top(const Options& options) {
   catch_stop_signals();
+  const auto dir = flock_dir(options.flock);
+  if (!dir) return failed(dir.error());
   auto session = open_session(options.flock);
   if (!session) return failed(session.error());
   Session& s = *session.value();
   for (;;) {
     const auto agents = s.status(std::chrono::seconds(2));
-    const std::string text = options.json ? as_json(agents, s) : as_table(agents, s);
+    const auto troubles = daemon_troubles(dir.value());
+    const std::string text =
+        options.json ? as_json(agents, s, troubles) : as_table(agents, s, troubles);
     if (options.watch && isatty(STDOUT_FILENO) == 1) std::fputs("\033[H\033[2J", stdout);
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);

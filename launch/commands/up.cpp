@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <set>
 #include <thread>
@@ -12,11 +11,15 @@
 #include "interference/learned/interference_net.h"
 #include "interference/speed_choice.h"
 #include "launch/commands/commands.h"
+#include "launch/deployment_check.h"
 #include "launch/deployment_plan.h"
 #include "launch/exit_codes.h"
+#include "launch/flock_folder.h"
 #include "launch/flock_hosts.h"
 #include "launch/hosts/host_flock.h"
-#include "launch/local_flock.h"
+#include "launch/hosts/keeper.h"
+#include "launch/readiness.h"
+#include "launch/safe_folder.h"
 #include "launch/scaled_clock.h"
 #include "launch/session.h"
 #include "launch/signals.h"
@@ -76,7 +79,8 @@ Result<UpPlan> up_plan(const UpOptions& o, const std::filesystem::path& dir) {
     return {Errc::invalid,
             "up: --speedup is for emulated jobs; give --launcher emulated, or no speedup"};
   }
-  if (o.speedup > kMostSpeedup) return {Errc::invalid, "up: --speedup is at most 200,000"};
+  if (o.speedup > kMostSpeedup || o.speedup < kLeastSpeedup)
+    return {Errc::invalid, "up: --speedup is from 0.000001 to 200,000"};
   if (auto policy = all_policies().make(o.policy); !policy)
     return {Errc::invalid, "up: --policy: " + policy.error().message};
   auto topology = load_topology(o.topology);
@@ -114,70 +118,130 @@ Result<UpPlan> up_plan(const UpOptions& o, const std::filesystem::path& dir) {
 
 namespace {
 
-using Wall = std::chrono::steady_clock;
+/// For agents to answer and executors to report, at the start.
+constexpr Duration kPatience = std::chrono::seconds(60);
 
-/// Starts a daemon again that ended by itself, unless it cannot go on or keeps ending, or is no
-/// member any more; and an agent that has become one.
-class Restarter {
+/// What `up` on one machine does with a flock that is there: keeps its daemons, and says when all
+/// is there that can be.
+class Up {
  public:
-  Restarter(Supervisor& supervisor, const Deployment& flock, const MemberWatch& members,
-            bool restart, std::uint16_t protocol)
-      : supervisor_(supervisor),
-        flock_(flock),
-        members_(members),
-        known_(members.now()),
-        restart_(restart),
-        protocol_(protocol) {}
+  Up(const Deployment& flock, const Topology& topology, const UpOptions& o, SupervisionRules rules)
+      : flock_(flock),
+        topology_(topology),
+        restart_(rules.restart),
+        keeper_(flock, "", static_cast<std::uint16_t>(o.protocol), rules) {}
 
-  /// Nothing, or why the flock has to stop.
-  std::optional<std::string> look() {
-    const FlockMembers before = std::exchange(known_, members_.now());
-    for (const Supervisor::Ended& ended : supervisor_.poll()) {
-      const DeployedNode& node = *flock_.find(ended.name);
-      if (ended.status == kDone && !belongs(node, known_)) {
-        std::fprintf(stderr, "starling: %s is no member any more and has ended\n",
-                     ended.name.c_str());
-        continue;
+  /// Until a stop is requested, or there is nothing that could ever serve. The exit status.
+  int run() {
+    if (!keeper_.members_known().ok()) return failed(keeper_.members_known().error());
+    if (const Status ready = wait_ready(); !ready.ok()) {
+      if (stop_requested()) return work_failed("interrupted");
+      const bool serves = ready.error().code == Errc::not_ready && found_.agents > 0;
+      if (!serves) {
+        for (const std::string& line : troubles()) say(line);
+        return refused_ ? bad_input(ready.error().message) : work_failed(ready.error().message);
       }
-      const std::string what = describe(ended);
-      if (!restart_) {
-        std::fprintf(stderr, "starling: %s\nstarling: not starting it again\n", what.c_str());
-        if (supervisor_.running() == 0) return "no daemon is left";
-        continue;
+      say(ready.error().message + "; going on with what is there");
+    }
+    tell_ready();
+    while (!stop_requested()) {
+      look();
+      if (!restart_ && keeper_.running() == 0) {
+        keeper_.stop();
+        return work_failed("no daemon is left");
       }
-      const bool hopeless = ended.status == kDiskFailed || ended.status == kBadInput;
-      Wall::time_point& last = last_[ended.name];
-      const bool again = Wall::now() - last < std::chrono::seconds(10);
-      if (hopeless || again) return what;
-      last = Wall::now();
-      std::fprintf(stderr, "starling: %s\nstarling: starting %s again\n", what.c_str(),
-                   ended.name.c_str());
-      if (auto started = start_node(supervisor_, flock_, node, protocol_); !started.ok())
-        return started.error().message;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
-    for (const DeployedNode* node : flock_.with_role(Role::agent)) {
-      const bool joins = !belongs(*node, before) && belongs(*node, known_);
-      if (!joins || supervisor_.pid_of(node->name) != 0) continue;
-      std::fprintf(stderr, "starling: %s is a member now, starting it\n", node->name.c_str());
-      if (auto started = start_node(supervisor_, flock_, *node, protocol_); !started.ok())
-        return started.error().message;
-    }
-    return std::nullopt;
+    say("stopping");
+    keeper_.stop();
+    return kDone;
   }
 
  private:
-  Supervisor& supervisor_;
+  static void say(const std::string& line) { std::fprintf(stderr, "starling: %s\n", line.c_str()); }
+  void look() {
+    for (const std::string& line : keeper_.look()) say(line);
+  }
+  std::set<std::string> away() const {
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < keeper_.daemons().daemons().size(); ++i) {
+      if (keeper_.daemons().away(i)) names.insert(keeper_.daemons().daemons()[i].name);
+    }
+    return names;
+  }
+  std::vector<std::string> troubles() const {
+    std::vector<std::string> lines;
+    for (const KeptDaemon& d : keeper_.status().daemons) {
+      if (!d.trouble.empty()) lines.push_back(d.name + " is down: " + d.trouble);
+    }
+    return lines;
+  }
+  /// Why no agent will ever answer, if that is so.
+  std::optional<std::string> nobody_can_serve() {
+    if (!restart_ && keeper_.running() == 0) return "no daemon is left";
+    const Supervision& core = keeper_.daemons();
+    refused_ = true;
+    for (std::size_t i = 0; i < core.daemons().size(); ++i) {
+      const Supervised& d = core.daemons()[i];
+      if (flock_.find(d.name)->role == Role::agent && d.wanted && !core.refused(i))
+        refused_ = false;
+    }
+    if (refused_) return "no agent can start with what it reads";
+    return std::nullopt;
+  }
+  Status wait_ready() {
+    const Instant until = later(Session::now(), kPatience);
+    const auto broken = [&] {
+      look();
+      return nobody_can_serve();
+    };
+    for (;;) {
+      auto session = Session::open(flock_);
+      if (session) {
+        return session.value()->wait_ready(
+            std::max(until - Session::now(), Duration(std::chrono::seconds(1))), broken,
+            [&](const std::vector<AgentStatus>& all) -> std::optional<std::string> {
+              found_ = readiness(flock_, topology_, all, away());
+              return found_.ready ? std::nullopt : std::optional(found_.missing);
+            });
+      }
+      // Places of clients are free again when other commands have ended.
+      if (session.error().code != Errc::busy || Session::now() > until || stop_requested())
+        return session.error();
+      if (auto why = broken()) return {Errc::io, *why};
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  }
+  void tell_ready() const {
+    const std::size_t executors = flock_.with_role(Role::executor).size();
+    std::size_t gone = 0;
+    for (const std::string& name : away()) gone += name.starts_with("executor") ? 1U : 0U;
+    for (const std::string& line : troubles()) say(line);
+    const auto of = [](std::size_t there, std::size_t all) {
+      return there == all ? std::to_string(all)
+                          : std::to_string(there) + " of " + std::to_string(all);
+    };
+    std::printf("ready: %s agents, %s executors; use it with\n  export STARLING_FLOCK=%s\n",
+                of(found_.agents, flock_.agents()).c_str(), of(executors - gone, executors).c_str(),
+                std::filesystem::absolute(flock_.dir).c_str());
+    std::fflush(stdout);
+  }
+
   const Deployment& flock_;
-  const MemberWatch& members_;
-  FlockMembers known_;
+  const Topology& topology_;
   bool restart_;
-  std::uint16_t protocol_;
-  std::map<std::string, Wall::time_point> last_;
+  bool refused_ = false;  ///< every agent that is to run, because of what it reads
+  Readiness found_;
+  Keeper keeper_;
 };
 
 Result<Deployment> make_flock(const UpOptions& o, const std::filesystem::path& dir) {
+  if (const Status free = can_take_folder(dir); !free.ok())
+    return {Errc::invalid, "up: " + free.error().message};
   const auto made = up_plan(o, dir);
   if (!made) return made.error();
+  if (const Status safe = make_safe_folder(dir); !safe.ok())
+    return {Errc::invalid, "up: " + safe.error().message};
   auto flock = create_deployment(made.value().plan, made.value().topology);
   if (flock && made.value().plan.agents > o.agents) {
     if (const Status written = choose_members(flock.value(), o.agents); !written.ok())
@@ -190,42 +254,22 @@ int up(const UpOptions& o) {
   auto dir = flock_dir(o.flock);
   if (!dir) return failed(dir.error());
   if (!o.hosts.empty() || is_host_flock(dir.value())) return up_on_hosts(o, dir.value());
+  if (const Status safe = is_safe_folder(dir.value()); !safe.ok())
+    return bad_input("up: " + safe.error().message);
   auto flock =
       is_deployment(dir.value()) ? read_deployment(dir.value()) : make_flock(o, dir.value());
   if (!flock) return failed(flock.error());
   auto place = StateDir::take(dir.value() / "supervisor");
   if (!place) return bad_input("up: " + place.error().message);
 
+  auto topology = load_topology((dir.value() / flock.value().topology).string());
+  if (!topology) return bad_input("up: " + topology.error().message);
+  if (const Status fits = fits_topology(flock.value(), topology.value()); !fits.ok())
+    return bad_input("up: " + fits.error().message);
   catch_stop_signals();
-  Supervisor supervisor;
-  const MemberWatch members(flock.value());
-  if (!members.first().ok()) return failed(members.first().error());
-  const auto protocol = static_cast<std::uint16_t>(o.protocol);
-  if (auto started = start_flock(supervisor, flock.value(), members.now(), protocol); !started.ok())
-    return failed(started.error());
-  {
-    auto session = Session::open(flock.value());
-    if (!session) return failed(session.error());
-    const auto broken = [&]() -> std::optional<std::string> {
-      if (stop_requested()) return "interrupted";
-      const auto ended = supervisor.poll();
-      return ended.empty() ? std::nullopt : std::optional(describe(ended.front()));
-    };
-    if (auto ready = session.value()->wait_ready(std::chrono::seconds(60), broken); !ready.ok())
-      return failed(ready.error());
-  }
-  std::printf("ready: %u agents, %zu executors; use it with\n  export STARLING_FLOCK=%s\n",
-              flock.value().agents(), flock.value().with_role(Role::executor).size(),
-              std::filesystem::absolute(dir.value()).c_str());
-  std::fflush(stdout);
-  Restarter restarter(supervisor, flock.value(), members, !o.no_restart, protocol);
-  while (!stop_requested()) {
-    if (const auto broken = restarter.look()) return work_failed(*broken);
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-  std::fprintf(stderr, "starling: stopping\n");
-  supervisor.stop_all();
-  return kDone;
+  SupervisionRules rules;
+  rules.restart = !o.no_restart;
+  return Up(flock.value(), topology.value(), o, rules).run();
 }
 
 }  // namespace

@@ -3,19 +3,26 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
+#include <set>
 #include <thread>
 
+#include "base/visible.h"
 #include "launch/commands/up.h"
 #include "launch/exit_codes.h"
+#include "launch/flock_folder.h"
 #include "launch/flock_hosts.h"
 #include "launch/hosts/host_board.h"
 #include "launch/hosts/hosts_file.h"
 #include "launch/hosts/preflight.h"
 #include "launch/hosts/slurm.h"
+#include "launch/readiness.h"
+#include "launch/safe_folder.h"
 #include "launch/session.h"
 #include "launch/signals.h"
 #include "launch/state_dir.h"
 #include "store/etcd_authority.h"
+#include "topology/load.h"
 
 namespace starling {
 namespace {
@@ -24,7 +31,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
-void say(const std::string& line) { std::fprintf(stderr, "starling: %s\n", line.c_str()); }
+void say(const std::string& line) { std::fprintf(stderr, "starling: %s\n", visible(line).c_str()); }
 
 /// Runs `step` unless a stop was requested before.
 template <class Step>
@@ -151,16 +158,17 @@ class Display {
   std::string table_;
 };
 
-/// A daemon that was left alone because it cannot start; that is no flock.
-std::optional<std::string> hopeless(const HostFlock& flock,
-                                    const std::vector<HostBoard::Seen>& seen) {
+/// The daemons that nobody should wait for, and what is wrong with each.
+std::map<std::string, std::string> away_on(const HostFlock& flock,
+                                           const std::vector<HostBoard::Seen>& seen) {
+  std::map<std::string, std::string> away;
   for (std::size_t i = 0; i < seen.size(); ++i) {
     if (!seen[i].status) continue;
     for (const KeptDaemon& d : seen[i].status->daemons) {
-      if (!d.up && d.restarts >= 4) return flock.hosts[i].name + ": " + d.note;
+      if (d.away) away[d.name] = flock.hosts[i].name + ": " + d.name + " is down: " + d.trouble;
     }
   }
-  return std::nullopt;
+  return away;
 }
 
 bool all_stopped(const std::vector<HostBoard::Seen>& seen) {
@@ -173,17 +181,34 @@ bool all_stopped(const std::vector<HostBoard::Seen>& seen) {
 /// Watches until a stop is requested (true), or all hosts were stopped from elsewhere (false).
 Result<bool> watch(const HostFlock& flock, const Deployment& deployment, const Remote& remote,
                    const UpOptions& o, bool& came_up) {
+  const auto topology = load_topology((flock.dir / deployment.topology).string());
+  if (!topology) return {Errc::invalid, topology.error().message};
   HostBoard board(flock, remote);
   Display display(flock, o.json);
   {
     auto session = Session::open(deployment);
     if (!session) return session.error();
+    std::map<std::string, std::string> away;
+    Readiness found;
     const auto broken = [&]() -> std::optional<std::string> {
       display.show(board.look());
-      return hopeless(flock, board.look());
+      away = away_on(flock, board.look());
+      // A flock that never was has to be whole; one that was goes on with what it has.
+      if (came_up || away.empty()) return std::nullopt;
+      return away.begin()->second;
     };
-    if (auto ready = session.value()->wait_ready(seconds(60), broken); !ready.ok())
-      return ready.error();
+    const auto enough = [&](const std::vector<AgentStatus>& all) -> std::optional<std::string> {
+      std::set<std::string> names;
+      for (const auto& [name, trouble] : away) names.insert(name);
+      found = readiness(deployment, topology.value(), all, names);
+      return found.ready ? std::nullopt : std::optional(found.missing);
+    };
+    if (auto ready = session.value()->wait_ready(seconds(60), broken, enough); !ready.ok()) {
+      if (!came_up || found.agents == 0 || ready.error().code != Errc::not_ready)
+        return ready.error();
+      say(ready.error().message + "; going on with what is there");
+    }
+    for (const auto& [name, trouble] : away) say(trouble);
   }
   came_up = true;
   display.show(board.look(), "ready");
@@ -226,7 +251,9 @@ int serve(const HostFlock& flock, const Remote& remote, const UpOptions& o, bool
   for (const std::string& line : left) say("not stopped: " + line);
   if (!watched) {
     if (!came_up) {
-      for (const std::string& line : remove_hosts(flock, remote)) say("not removed: " + line);
+      std::vector<std::string> kept;
+      for (const std::string& line : remove_hosts(flock, remote, kept)) say("not removed: " + line);
+      for (const std::string& line : kept) say(line);
     }
     return failed(watched.error());
   }
@@ -247,6 +274,8 @@ int up_on_hosts(const UpOptions& o, const std::filesystem::path& dir) {
   std::optional<UpPlan> up;
   std::optional<HostSet> set;
   if (!again) {
+    if (const Status free = can_take_folder(dir); !free.ok())
+      return bad_input("up: " + free.error().message);
     auto planned = up_plan(o, dir);
     if (!planned) return failed(planned.error());
     auto hosts = hosts_of(o, planned.value(), dir);
@@ -254,6 +283,8 @@ int up_on_hosts(const UpOptions& o, const std::filesystem::path& dir) {
     up = std::move(planned).value();
     set = std::move(hosts).value();
   }
+  const Status safe = again ? is_safe_folder(dir) : make_safe_folder(dir);
+  if (!safe.ok()) return bad_input("up: " + safe.error().message);
   auto place = StateDir::take(dir / "supervisor");
   if (!place) {
     return bad_input("up: the flock in " + dir.string() + " is up already (" +
@@ -269,13 +300,10 @@ int up_on_hosts(const UpOptions& o, const std::filesystem::path& dir) {
     auto flock = again ? std::move(known) : make(o, dir, *up, *set, remote);
     status = flock ? serve(flock.value(), remote, o, came_up) : failed(flock.error());
   }
-  if (!came_up) {  // nothing is left here either
-    if (existed) {
-      for (const auto& entry : std::filesystem::directory_iterator(dir, ignored))
-        std::filesystem::remove_all(entry.path(), ignored);
-    } else {
-      std::filesystem::remove_all(dir, ignored);
-    }
+  if (!came_up) {  // nothing is left here either: it was empty (can_take_folder)
+    for (const auto& entry : std::filesystem::directory_iterator(dir, ignored))
+      std::filesystem::remove_all(entry.path(), ignored);
+    if (!existed) std::filesystem::remove(dir, ignored);
   }
   return status;
 }

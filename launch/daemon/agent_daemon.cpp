@@ -13,7 +13,7 @@ namespace {
 
 /// The one life of a partition whose state is in this process's directory.
 int serve_local(const DaemonParts& host, const HostedSeat& own) {
-  auto opened = open_local_partition(host.me, host.state);
+  auto opened = open_local_partition(host.me, host.deployment.dir, host.state);
   if (!opened) return daemon_failed(opened.error());
   const std::atomic<bool> wanted{false};
   const Status ended = live(host, own, opened.value(), wanted);

@@ -2,11 +2,17 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <random>
+#include <sstream>
+#include <thread>
 
 #include "launch/chaos/hooks.h"
+#include "launch/deployment_check.h"
 #include "launch/exit_codes.h"
 #include "launch/log.h"
+#include "launch/old_state.h"
 #include "launch/signals.h"
 #include "launch/transport.h"
 #include "launch/wiring.h"
@@ -16,10 +22,15 @@
 namespace starling {
 namespace {
 
-/// A journal with this many records since it was last replaced is replaced by a snapshot.
-constexpr std::uint64_t kCompactAfter = 200'000;
+/// A journal that has grown by so many records, or by so many bytes and to twice what it was, since
+/// it was last replaced is replaced by a snapshot.
+constexpr std::uint64_t kCompactAfter = 200'000, kCompactBytes = 16ULL << 20U;
+/// Of turns between two steps of that.
+constexpr Duration kStepSlice = std::chrono::milliseconds(10);
 constexpr Duration kPulse = std::chrono::seconds(10);
 constexpr Duration kSlice = std::chrono::milliseconds(500);
+/// How often whoever may say nothing asks whether he may again.
+constexpr std::chrono::milliseconds kSilentPause{20};
 
 }  // namespace
 
@@ -39,6 +50,8 @@ Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role,
   }
   auto topology = load_topology((file.value().flock / deployment.value().topology).string());
   if (!topology) return {Errc::invalid, topology.error().message};
+  if (const Status fits = fits_topology(deployment.value(), topology.value()); !fits.ok())
+    return fits.error();
   auto state = StateDir::take(file.value().state);
   if (!state) return state.error();
   auto incarnation = state.value().next_incarnation();
@@ -50,6 +63,26 @@ Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role,
                      incarnation.value(),
                      file.value().keys,
                      protocol};
+}
+
+NodeOptions node_options(const ScaledClock& clock, bool sole) {
+  NodeOptions options;
+  options.clock = &clock;
+  std::random_device random;
+  options.born = (std::uint64_t{random()} << 32U | random()) | 1U;
+  options.sole = sole;
+  return options;
+}
+
+Status note_outlived(const DaemonParts& host, const Node& node, Incarnation life,
+                     std::uint64_t written) {
+  STARLING_CHECK(node.outlived().has_value());
+  const Outlived& outlived = *node.outlived();
+  Told told{outlived.life, outlived.written, "node " + std::to_string(outlived.by.value)};
+  for (const DeployedNode& peer : host.deployment.nodes)
+    if (peer.id == outlived.by) told.by = peer.name;
+  if (const Status noted = write_told(host.state, told); !noted.ok()) return noted;
+  return {Errc::invalid, old_copy_text(host.me, host.deployment.dir, life, written, told)};
 }
 
 int daemon_failed(const Error& error) {
@@ -66,18 +99,29 @@ Status serve(Node& node, const ScaledClock& clock, Housekeeping house) {
   const Clock& machine = machine_clock();
   Instant next_pulse = later(machine.now(), kPulse);
   Instant next_keep = machine.now();
-  std::uint64_t compacted = 0;
+  std::uint64_t compacted = 0, replaced_at = kCompactBytes;
+  bool compacting = false;
   while (!stop_requested()) {
-    const auto turned = node.run_until(later(clock.now(), clock.stretched(kSlice)));
+    if (house.may_speak_until) node.may_speak_until(house.may_speak_until());
+    const auto turned = node.run_until(later(clock.now(), clock.stretched(compacting ? kStepSlice : kSlice)));
     Status kept = turned ? done() : Status(turned.error());
-    if (kept.ok() && house.inherited + node.counters().records > compacted + kCompactAfter) {
-      kept = house.compact();
-      house.inherited = 0;
-      compacted = node.counters().records;
+    const bool grown = house.inherited + node.counters().records > compacted + kCompactAfter ||
+                       house.bytes() > replaced_at;
+    if (kept.ok() && (grown || compacting)) {
+      const Result<bool> more = house.compact();
+      if (!more) kept = more.error();
+      if (compacting = more && more.value(); !compacting) {
+        house.inherited = 0;
+        compacted = node.counters().records;
+        replaced_at = house.bytes() + std::max(house.bytes(), kCompactBytes);
+      }
     }
+    if (!kept.ok() && node.outlived() && kept.error().code == Errc::fenced) return kept;
     if (!kept.ok())
       return {kept.error().code, "the journal cannot be written: " + kept.error().message};
-    if (machine.now() >= next_keep) {
+    const bool silent = !node.may_speak(clock.now());
+    if (silent) std::this_thread::sleep_for(kSilentPause);
+    if (silent || machine.now() >= next_keep) {
       if (const Status mine = house.keep(); !mine.ok()) return mine;
       next_keep = later(machine.now(), kSlice);
     }
@@ -90,6 +134,21 @@ Status serve(Node& node, const ScaledClock& clock, Housekeeping house) {
 }
 
 namespace {
+
+Timers timers_of(const Deployment& deployment) {
+  Timers timers = stretched({}, deployment.speedup);
+  const char* const shorter = std::getenv(chaos_live::kTimersVariable);
+  std::istringstream in(shorter == nullptr ? "" : shorter);
+  std::string name;
+  for (double length = 0; in >> name >> length;) {
+    const Duration said = from_seconds(length);
+    if (said <= Duration::zero()) continue;
+    if (name == "orphan") timers.orphan = std::min(said, timers.orphan);
+    if (name == "kill_grace") timers.kill_grace = std::min(said, timers.kill_grace);
+    if (name == "late") timers.late = std::min(said, timers.late);
+  }
+  return timers;
+}
 
 /// What the owner's ledger and the executors must agree on.
 Result<Limits> limits_of(const Deployment& deployment) {
@@ -111,13 +170,15 @@ Result<AgentConfig> agent_config(const Deployment& deployment, const Topology& t
   AgentConfig config;
   config.me = me;
   config.limits = limits.value();
-  config.timers = stretched(config.timers, deployment.speedup);
+  config.timers = timers_of(deployment);
   config.topology = fingerprint_of(topology);
   for (const Partition& part : parts.value())
     config.flock.push_back({AgentId{part.id.value}, part});
   for (const DeployedNode* node : deployment.with_role(Role::executor)) {
     if (node->partition.value == me.value) config.executors.push_back({node->id, node->servers});
   }
+  std::sort(config.executors.begin(), config.executors.end(),
+            [](const auto& a, const auto& b) { return a.servers.first < b.servers.first; });
   return config;
 }
 
@@ -126,7 +187,7 @@ Result<ExecutorConfig> executor_config(const Deployment& deployment, const Deplo
   if (!limits) return limits.error();
   ExecutorConfig config;
   config.limits = limits.value();
-  config.timers = stretched(config.timers, deployment.speedup);
+  config.timers = timers_of(deployment);
   config.me = me.id;
   config.partition = me.partition;
   config.owner = AgentId{me.partition.value};

@@ -40,15 +40,26 @@ struct DaemonParts {
 /// Logs as the node's name from here on. `io` comes from the disk or from the network's side of it.
 [[nodiscard]] Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role,
                                               std::uint16_t protocol);
+/// What its node says of itself on the bus. `sole`: the journal in the state directory is its only
+/// one.
+[[nodiscard]] NodeOptions node_options(const ScaledClock& clock, bool sole);
+/// A peer has told `node` that its state is an old copy: notes it for the lives to come. `invalid`,
+/// with the sentence about it.
+[[nodiscard]] Status note_outlived(const DaemonParts& host, const Node& node, Incarnation life,
+                                   std::uint64_t written);
 /// Says why it could not be opened; the exit status.
 int daemon_failed(const Error& error);
 
 /// What is done between turns.
 struct Housekeeping {
   std::uint64_t inherited = 0;      ///< records that earlier lives left in the journal
-  std::function<Status()> compact;  ///< when the journal has grown much
-  std::function<Status()> keep;     ///< every heartbeat; an error ends it
+  /// One step of replacing a journal that has grown much; false once that is done.
+  std::function<Result<bool>()> compact;
+  std::function<std::uint64_t()> bytes;  ///< in the journal
+  std::function<Status()> keep;     ///< every heartbeat, and while nothing may be said; an error ends it
   std::function<void()> pulse;      ///< every few seconds
+  /// When the right to speak ends (Node::may_speak_until); asked before every turn. Not set: never.
+  std::function<Instant()> may_speak_until;
 };
 /// Turns of `node` until a stop is requested. Else why not: the journal, or what `keep` said.
 [[nodiscard]] Status serve(Node& node, const ScaledClock& clock, Housekeeping house);

@@ -6,11 +6,12 @@
 #include "launch/exit_codes.h"
 #include "launch/hosts/server_addresses.h"
 #include "launch/launchers/emulated_launcher.h"
+#include "launch/launchers/part_folders.h"
 #include "launch/launchers/process_launcher.h"
 #include "launch/log.h"
+#include "launch/old_state.h"
 #include "launch/signals.h"
 #include "launch/transport.h"
-#include "store/sqlite_journal.h"
 #include "topology/fingerprint.h"
 
 namespace starling {
@@ -22,12 +23,18 @@ struct Machinery {
   std::unique_ptr<Launcher> launcher;
 };
 
-Result<Machinery> machinery(const DaemonParts& parts, const std::string& kind,
-                            const ScaledClock& clock) {
+Result<Machinery> machinery(const DaemonParts& parts, const std::string& kind, IndexRange gpus,
+                            std::uint32_t jobs_per_gpu, const ScaledClock& clock) {
   Machinery m;
   if (kind == "process") {
     ProcessOptions options;
-    options.logs = parts.deployment.node_dir(parts.me.name) / "jobs";
+    const std::filesystem::path dir = parts.deployment.node_dir(parts.me.name);
+    options.logs = dir / "jobs";
+    options.parts = dir / "parts";
+    options.gpu_locks = dir / "gpu-locks";
+    options.gpus = gpus;
+    options.jobs_per_gpu = jobs_per_gpu;
+    options.speedup = clock.speedup();
     auto addresses = server_addresses(parts.deployment);
     if (!addresses) return addresses.error();
     options.address = std::move(addresses).value();
@@ -43,9 +50,10 @@ Result<Machinery> machinery(const DaemonParts& parts, const std::string& kind,
 }
 
 /// What an executor must not forget is about processes of this machine, so it stays here.
-Result<PartitionState> open_journal(const StateDir& dir) {
+Result<PartitionState> open_journal(const DaemonParts& parts) {
   PartitionState state;
-  const Status used = use_journal(state, SqliteJournal::open(dir.path() / "journal.db"));
+  const Status used =
+      use_journal(state, open_own_journal(parts.me, parts.deployment.dir, parts.state));
   if (!used.ok()) return used.error();
   return state;
 }
@@ -56,19 +64,21 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
                  std::uint16_t protocol) {
   catch_stop_signals();
   raise_file_limit();
+  // Before anything else, because nothing else may work: what nobody guards any more.
+  const std::filesystem::path left = config.parent_path() / "parts";
+  if (const std::size_t some = clear_unguarded(left); some > 0)
+    log_error(std::to_string(some) + " parts without guardian do not die");
   auto opened = open_daemon(config, Role::executor, protocol);
   if (!opened) return daemon_failed(opened.error());
   DaemonParts& parts = opened.value();
   const std::string kind = launcher.empty() ? parts.deployment.launcher : launcher;
   const ScaledClock clock(parts.deployment.speedup);
-  auto opened_journal = open_journal(parts.state);
+  auto opened_journal = open_journal(parts);
   if (!opened_journal) return daemon_failed(opened_journal.error());
   PartitionState& state = opened_journal.value();
   auto bus = open_endpoint(parts.deployment, parts.me.id, parts.keys, Limits{});
   if (!bus) return daemon_failed(bus.error());
   ScaledEndpoint endpoint(*bus.value(), clock);
-  auto m = machinery(parts, kind, clock);
-  if (!m) return daemon_failed(m.error());
   auto made = executor_config(parts.deployment, parts.me);
   if (!made) return daemon_failed(made.error());
   ExecutorConfig core = std::move(made).value();
@@ -76,32 +86,42 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
   core.topology = fingerprint_of(parts.topology);
   // Of one boot of the machine, as are the processes that it is about.
   if (clock.speedup() == 1) core.calendar = machine_clock().now() - clock.now();
-  const IndexRange gpus{parts.topology.server(ServerId{core.servers.first}).gpus.first,
-                        parts.topology.server(ServerId{core.servers.last - 1}).gpus.last};
-  WatchedLauncher watched(*m.value().launcher, parts.deployment.node_dir(parts.me.name) / "health",
-                          gpus, machine_clock());
   core.incarnation = after_last_life(parts.incarnation, state.recovered);
   log_info("life " + std::to_string(core.incarnation.value) + ", " +
            std::to_string(state.recovered.size()) + " records recovered");
   if (Status fits = fits_journal(core, parts.topology, state.recovered); !fits.ok())
     return daemon_failed(fits.error());
-  NodeOptions options;
-  options.clock = &clock;
+  const IndexRange gpus{parts.topology.server(ServerId{core.servers.first}).gpus.first,
+                        parts.topology.server(ServerId{core.servers.last - 1}).gpus.last};
+  auto m = machinery(parts, kind, gpus, core.limits.jobs_per_gpu, clock);
+  if (!m) return daemon_failed(m.error());
+  WatchedLauncher watched(*m.value().launcher, parts.deployment.node_dir(parts.me.name) / "health",
+                          gpus, machine_clock());
   ExecutorNode node(Executor(core, parts.topology, state.recovered), endpoint, *state.journal,
-                    watched, options);
+                    watched, node_options(clock, true));
+  node.recall(state.recovered);
   Housekeeping house;
   house.inherited = state.recovered.size();
-  house.compact = [&] { return node.compact(); };
+  house.compact = [&] { return node.compact_some(); };
+  house.bytes = [&] { return state.journal->bytes(); };
   house.keep = [] { return done(); };
   GoodbyeLine goodbye;
   house.pulse = [&] { goodbye.say(node); };
   state.recovered = {};
   log_info("serving servers " + std::to_string(core.servers.first) + " to " +
            std::to_string(core.servers.last - 1) + " with the " + kind + " launcher");
-  if (const Status ended = serve(node, clock, house); !ended.ok()) {
+  Status ended = serve(node, clock, house);
+  if (!ended.ok() && node.outlived())
+    ended = note_outlived(parts, node, core.incarnation, state.journal->position());
+  if (!ended.ok()) {
     log_error("stopping: " + ended.error().message);
-    return kDiskFailed;
+    return ended.error().code == Errc::invalid ? kBadInput : kDiskFailed;
   }
+  if (jobs_are_kept()) {
+    log_info("stopped on request; jobs go on");
+    return kDone;
+  }
+  if (!end_parts(left, kEndGrace)) log_error("some jobs do not die; their guardians stay");
   log_info("stopped on request");
   return kDone;
 }

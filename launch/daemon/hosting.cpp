@@ -6,25 +6,14 @@
 #include "launch/exit_codes.h"
 #include "launch/log.h"
 #include "launch/signals.h"
+#include "launch/transport.h"
 
 namespace starling {
 namespace {
 
-using std::chrono::milliseconds;
-
-constexpr milliseconds kLook{200};
-/// Agents that start together get to their own partitions before anybody else does.
-constexpr milliseconds kSettle{6000};
-/// The next in the circle comes first, so that they do not all run for it.
-constexpr milliseconds kRank{400};
-/// After a try that came to nothing.
-constexpr milliseconds kRest{3000};
-/// After an own seat at which nobody could be heard; doubles from kRest.
-constexpr milliseconds kLongestUnheardRest{60'000};
+constexpr std::chrono::milliseconds kLook{200};
 /// Of one more partition: its place on the bus, the first connections, the ways to etcd.
 constexpr std::size_t kFilesOfALife = kFilesToListen + 16;
-/// After a partition whose executors could not be reached; doubles, up to the second figure.
-constexpr milliseconds kOutOfReachRest{60'000}, kLongestRest{960'000};
 
 std::string name_of(PartitionId p) { return "partition " + std::to_string(p.value); }
 std::string epoch_text(Epoch epoch) { return "epoch " + std::to_string(epoch.value); }
@@ -33,13 +22,9 @@ std::string epoch_text(Epoch epoch) { return "epoch " + std::to_string(epoch.val
 
 Hosting::Hosting(const DaemonParts& host, std::vector<HostedSeat> seats)
     : host_(host), me_(host.me.partition.value) {
-  const auto earliest = std::chrono::steady_clock::now() + kSettle;
   for (HostedSeat& seat : seats) {
     auto post = std::make_unique<Post>();
-    if (seat.seat != 0) {
-      post->prefix = name_of(seat.partition) + ": ";
-      post->not_before = earliest;
-    }
+    if (seat.seat != 0) post->prefix = name_of(seat.partition) + ": ";
     post->seat = std::move(seat);
     posts_.push_back(std::move(post));
   }
@@ -56,7 +41,10 @@ int Hosting::run() {
   auto holder = host_.state.name();
   if (!holder) return daemon_failed(holder.error());
   flock_ = std::move(flock).value();
-  holder_ = std::move(holder).value();
+  for (const auto& post : posts_) {
+    const HostedSeat& seat = post->seat;
+    post->plan.emplace(me_, holder.value(), seat.partition, seat.seat, machine_clock().now());
+  }
   EtcdClient client(flock_, kEpochCalls);
   std::vector<PartitionId> partitions;
   for (const auto& post : posts_) partitions.push_back(post->seat.partition);
@@ -65,11 +53,11 @@ int Hosting::run() {
     if (const auto seen = look_at_partitions(client, flock_, partitions)) {
       waits_for.clear();
       const FlockMembers& members = seen.value().members;
-      const auto now = std::chrono::steady_clock::now();
+      const Instant now = machine_clock().now();
       for (std::size_t i = 0; i < posts_.size(); ++i)
         look(*posts_[i], seen.value().partitions[i], members, now);
       const bool idle = std::none_of(posts_.begin(), posts_.end(),
-                                     [](const auto& post) { return post->serving.load(); });
+                                     [](const auto& post) { return post->plan->serving(); });
       if (idle && !members.is_host(me_)) {
         log_info("agent-" + std::to_string(me_.value) +
                  " is not a member of the flock and serves nothing; 'starling members add' makes "
@@ -96,40 +84,27 @@ void Hosting::give_up(int status, const std::string& why) {
 }
 
 void Hosting::look(Post& post, const PartitionStanding& standing, const FlockMembers& members,
-                   Time now) {
-  const bool mine = members.is_host(me_) && members.host_of(post.seat.partition) == me_;
-  if (post.serving) {
-    if (post.held) post.wish.reset();
-    if (standing.wanted && *standing.wanted != me_ && !mine) {
-      post.wanted_by = standing.wanted->value;
-      post.wanted = true;
-    }
-    return;
-  }
-  if (post.thread.joinable()) {
+                   Instant now) {
+  if (post.over) {
     post.thread.join();
-    post.not_before = now + milliseconds(post.rest_ms);
+    post.over = false;
+    post.plan->ended(now, post.end);
   }
-  if (!members.is_host(me_)) return post.wish.reset();
-  // A lease of this process that it does not serve is that of an earlier life.
-  const bool held = !standing.holder.empty() && standing.holder != holder_;
-  // Its own preferred host has nothing to settle with anybody.
-  const bool first = mine && post.rest_ms == 0;
-  if (now < post.not_before && !first) {
-    post.due.reset();
-    return post.wish.reset();
+  if (post.plan->serving() && post.held) post.plan->took();
+  const HostingPlan::Step step = post.plan->look(now, standing, members);
+  if (!step.keeps_wish) post.wish.reset();
+  switch (step.act) {
+    case HostingPlan::Act::nothing:
+      return;
+    case HostingPlan::Act::give_back:
+      post.wanted_by = step.to.value;
+      post.wanted = true;
+      return;
+    case HostingPlan::Act::ask:
+      return room_to_serve(post) ? ask_for(post, standing) : post.wish.reset();
+    case HostingPlan::Act::begin:
+      return room_to_serve(post) ? begin(post, standing) : post.wish.reset();
   }
-  if (mine) {
-    if (!room_to_serve(post)) return post.wish.reset();
-    if (held) return ask_for(post, standing);
-    return begin(post, standing);
-  }
-  post.wish.reset();
-  // What has never been served waits for its preferred host.
-  const bool free = standing.current.epoch.value > 0 && !standing.wanted && !held;
-  if (!free) return post.due.reset();
-  if (!post.due) post.due = now + kRank * (post.seat.seat == 0 ? 0 : post.seat.seat - 1);
-  if (now >= *post.due && room_to_serve(post)) begin(post, standing);
 }
 
 void Hosting::ask_for(Post& post, const PartitionStanding& standing) {
@@ -155,28 +130,29 @@ bool Hosting::room_to_serve(Post& post) {
 }
 
 void Hosting::begin(Post& post, const PartitionStanding& standing) {
-  post.due.reset();
   post.waits_for.clear();
   post.wanted = false;
   post.held = false;
-  post.serving = true;
+  post.plan->began();
   post.thread = std::thread([this, &post, seen = standing.current] {
-    serve(post, seen);
-    post.serving = false;
+    post.end = serve(post, seen);
+    post.over = true;
   });
 }
 
-void Hosting::serve(Post& post, const Ownership& seen) {
+HostingPlan::End Hosting::serve(Post& post, const Ownership& seen) {
   const std::string name = name_of(post.seat.partition);
-  post.rest_ms = kRest.count();
   auto taken = take_over(host_.deployment, seen, me_, host_.state);
   if (!taken) {
     const Errc why = taken.error().code;
     const bool may_pass =
         why == Errc::io || why == Errc::fenced || why == Errc::conflict || why == Errc::expired;
-    if (post.seat.seat == 0 && !may_pass) return give_up(kBadInput, taken.error().message);
-    if (post.seat.seat == 0) post.rest_ms = 0;
-    return log_info(name + ": not taken over: " + taken.error().message);
+    if (post.seat.seat == 0 && !may_pass) {
+      give_up(kBadInput, taken.error().message);
+    } else {
+      log_info(name + ": not taken over: " + taken.error().message);
+    }
+    return HostingPlan::End::not_taken;
   }
   PartitionState& partition = taken.value();
   post.held = true;
@@ -185,34 +161,25 @@ void Hosting::serve(Post& post, const Ownership& seen) {
              epoch_text(seen.epoch) + " is over, " + epoch_text(partition.mine.epoch) + " begins");
   }
   const Status why = live(host_, post.seat, partition, post.wanted);
-  ended(post, partition.mine, why);
+  return ended(post, partition.mine, why);
 }
 
-void Hosting::ended(Post& post, const Ownership& mine, const Status& why) {
+HostingPlan::End Hosting::ended(Post& post, const Ownership& mine, const Status& why) {
+  using End = HostingPlan::End;
   const std::string name = name_of(mine.partition), epoch = epoch_text(mine.epoch);
-  if (why.ok()) return log_info(name + ": released at " + epoch + ", stopped on request");
+  if (why.ok()) {
+    log_info(name + ": released at " + epoch + ", stopped on request");
+    return End::stopped;
+  }
   const Errc code = why.error().code;
   if (code == Errc::busy) {
-    return log_info(name + ": given back to agent " + std::to_string(post.wanted_by) + " at " +
-                    epoch);
+    log_info(name + ": given back to agent " + std::to_string(post.wanted_by) + " at " + epoch);
+    return End::given_back;
   }
   log_error(name + ": no longer served at " + epoch + ": " + why.error().message);
-  if (code == Errc::expired) {
-    post.out_of_reach_rest_ms = std::clamp<std::int64_t>(
-        2 * post.out_of_reach_rest_ms, kOutOfReachRest.count(), kLongestRest.count());
-    post.rest_ms = post.out_of_reach_rest_ms;
-    return;
-  }
-  if (post.seat.seat != 0) return;
-  if (code == Errc::invalid) return give_up(kBadInput, why.error().message);
-  if (code == Errc::not_ready) {
-    post.unheard_rest_ms = std::clamp<std::int64_t>(2 * post.unheard_rest_ms, kRest.count(),
-                                                    kLongestUnheardRest.count());
-    post.rest_ms = post.unheard_rest_ms;
-    return;
-  }
-  post.unheard_rest_ms = 0;
-  post.rest_ms = 0;  // it waits as after a start
+  if (code == Errc::expired) return End::out_of_reach;
+  if (code == Errc::invalid && post.seat.seat == 0) give_up(kBadInput, why.error().message);
+  return code == Errc::not_ready ? End::unheard : End::failed;
 }
 
 }  // namespace starling

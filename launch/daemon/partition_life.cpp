@@ -12,6 +12,8 @@
 namespace starling {
 namespace {
 
+constexpr int kRollCallBeats = 4;
+
 /// Says how things stand, when they have changed.
 class StatusLine {
  public:
@@ -69,6 +71,9 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
   core.value().incarnation = life;
   core.value().epoch = partition.mine.epoch;
   core.value().protocol = host.protocol;
+  // An epoch in etcd is proof that this is the newest state; elsewhere everybody is asked first.
+  if (deployment.state.empty())
+    core.value().roll_call = core.value().timers.heartbeat * kRollCallBeats;
   if (Status fits = check_journal(core.value(), partition.recovered); !fits.ok()) {
     partition.authority->release(partition.mine);
     return fits;
@@ -92,12 +97,13 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
     core.value().calendar = std::chrono::system_clock::now().time_since_epoch();
   }
   ScaledEndpoint endpoint(*bus.value(), clock);
-  NodeOptions options;
-  options.clock = &clock;
+  const bool local = deployment.state.empty();
+  NodeOptions options = node_options(clock, local);
   options.stopwatch = &machine_clock();
   AgentNode node(Agent(std::move(core).value(), host.topology, speed.model(),
                        std::move(policy).value(), rng, partition.recovered),
                  endpoint, *partition.journal, options);
+  node.recall(partition.recovered);
   if (speed.learns()) node.teach(speed.model(), speed);
   Housekeeping house;
   house.inherited = partition.recovered.size();
@@ -112,7 +118,8 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
   };
   OutOfReach out_of_reach;
   log_info(prefix + "serving with policy " + deployment.policy);
-  house.compact = [&] { return node.compact(); };
+  house.compact = [&] { return node.compact_some(); };
+  house.bytes = [&] { return partition.journal->bytes(); };
   house.keep = [&]() -> Status {
     if (wanted) return {Errc::busy, "the host that should serve it asks for it"};
     if (!deployment.state.empty() &&
@@ -121,12 +128,15 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
     }
     return keep_partition(partition);
   };
+  house.may_speak_until = [&] { return may_speak_until(partition, clock); };
   house.pulse = pulse;
   const Status ended = serve(node, clock, house);
   pulse();  // keeps what was learned
   const bool given_up =
       ended.ok() || ended.error().code == Errc::busy || ended.error().code == Errc::expired;
   if (given_up) partition.authority->release(partition.mine);
+  if (!ended.ok() && local && node.outlived())
+    return note_outlived(host, node, life, partition.journal->position());
   return ended;
 }
 

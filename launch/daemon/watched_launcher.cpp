@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <sstream>
 
 #include "launch/files.h"
@@ -39,27 +40,41 @@ Result<Placement> parse_health(const std::string& text, IndexRange gpus) {
 }
 
 std::optional<Placement> WatchedLauncher::health_news() {
+  const auto own = inner_.health_news();
+  const bool file = look_at_file();
+  if (own && *own != inner_sick_) {
+    log_info(std::to_string(own->size()) + " GPUs are bad, says what starts jobs");
+    inner_sick_ = *own;
+  }
+  if (!own && !file) return std::nullopt;
+  Placement all;
+  std::set_union(sick_.begin(), sick_.end(), inner_sick_.begin(), inner_sick_.end(),
+                 std::back_inserter(all));
+  return all;
+}
+
+bool WatchedLauncher::look_at_file() {
   const Instant now = clock_.now();
-  if (now < next_) return std::nullopt;
+  if (now < next_) return false;
   next_ = later(now, kPause);
   std::error_code ignored;
   std::string text;
   if (std::filesystem::exists(file_, ignored)) {
     auto read = read_text(file_);
-    if (!read) return std::nullopt;  // it is being replaced
+    if (!read) return false;  // it is being replaced
     text = std::move(read).value();
   }
-  if (text == last_) return std::nullopt;
+  if (text == last_) return false;
   last_ = text;
   auto sick = parse_health(text, gpus_);
   if (!sick) {
     log_error(file_.string() + ": " + sick.error().message);
-    return std::nullopt;
+    return false;
   }
-  if (sick.value() == sick_) return std::nullopt;
+  if (sick.value() == sick_) return false;
   sick_ = std::move(sick).value();
   log_info(std::to_string(sick_.size()) + " GPUs are bad, says " + file_.string());
-  return sick_;
+  return true;
 }
 
 }  // namespace starling

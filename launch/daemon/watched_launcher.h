@@ -10,7 +10,8 @@
 
 namespace starling {
 
-/// Any launcher, and a file that says which of its executor's GPUs are bad: numbers as in the
+/// Any launcher, and beside what that says of health a file that says which of its executor's GPUs
+/// are bad: numbers as in the
 /// topology, one or more a line, `#` begins a comment. No file: none is. Whoever watches the
 /// hardware writes it, best by renaming a new one over it. A file that makes no sense goes into the
 /// log and changes nothing.
@@ -22,6 +23,7 @@ class WatchedLauncher final : public Launcher {
 
   Status start(const LaunchSpec& spec) override { return inner_.start(spec); }
   void stop(AttemptId attempt, Duration grace) override { inner_.stop(attempt, grace); }
+  void renew(AttemptId attempt, Instant until) override { inner_.renew(attempt, until); }
   void adopt(std::span<const LaunchSpec> ran) override { inner_.adopt(ran); }
   std::vector<Exit> reap() override { return inner_.reap(); }
   std::vector<Progress> measure() override { return inner_.measure(); }
@@ -29,13 +31,14 @@ class WatchedLauncher final : public Launcher {
   std::optional<Placement> health_news() override;
 
  private:
+  bool look_at_file();  ///< true: what it says has changed
   Launcher& inner_;
   std::filesystem::path file_;
   IndexRange gpus_;
   const Clock& clock_;
   Instant next_ = Instant::min();
   std::string last_;  // what the file said
-  Placement sick_;
+  Placement sick_, inner_sick_;
 };
 
 /// The GPUs that such a file names, ascending. `invalid` names the line.

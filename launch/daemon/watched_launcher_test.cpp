@@ -12,6 +12,7 @@ namespace {
 struct Nothing final : Launcher {
   Status start(const LaunchSpec&) override { return done(); }
   void stop(AttemptId, Duration) override {}
+  void renew(AttemptId, Instant) override {}
   std::vector<Exit> reap() override { return {}; }
 };
 struct HandClock final : Clock {

@@ -16,7 +16,8 @@ struct Host {
   std::uint32_t port = 0;
   std::string identity;                 ///< file of the secret key
   std::string known_hosts;              ///< file of the hosts' keys
-  std::string directory;                ///< there, of this flock; relative to the user's home
+  std::string directory;                ///< there, of this flock; relative to the user's home, in
+                                        ///< Slurm to the node's temporary folder
   std::string program;                  ///< starling there; empty: this program is copied to it
   std::optional<std::uint32_t> agents;  ///< how many; else its share of the rest
   friend bool operator==(const Host&, const Host&) = default;

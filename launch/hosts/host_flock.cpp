@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "launch/files.h"
+#include "launch/flock_folder.h"
+#include "launch/safe_folder.h"
 
 namespace starling {
 namespace {
@@ -42,15 +44,19 @@ Host host_from(const json& j) {
   return h;
 }
 
-/// One line for each host where `command` did not succeed.
+/// One line for each host where `command` did not succeed; `answers`: what it said, by host.
 std::vector<std::string> everywhere(const HostFlock& flock, const Remote& remote,
-                                    const std::function<std::string(const Host&)>& command) {
+                                    const std::function<std::string(const Host&)>& command,
+                                    std::vector<std::string>* answers = nullptr) {
   std::vector<std::string> failed(flock.hosts.size());
+  if (answers != nullptr) answers->assign(flock.hosts.size(), "");
   for_each_at_once(flock.hosts.size(), [&](std::size_t i) {
     ProgramOptions options;
     options.stop_ends_it = false;
     const auto answer = remote.ask(flock.hosts[i], command(flock.hosts[i]), options);
     if (!answer) failed[i] = answer.error().message;
+    if (answer && answers != nullptr)
+      (*answers)[i] = answer.value().substr(0, answer.value().find('\n'));
   });
   std::erase(failed, "");
   return failed;
@@ -69,7 +75,8 @@ std::string HostFlock::program(const Host& host) {
 }
 
 std::string HostFlock::node_command(const Host& host, const std::string& words) {
-  return shell_word(program(host)) + " node " + words + " --dir " + shell_word(host.directory);
+  return where_safe(host.directory, "exec " + shell_word(program(host)) + " node " + words + " --dir " +
+                                        shell_word(host.directory));
 }
 
 std::string HostFlock::keeper_command(const Host& host, const std::string& words) const {
@@ -125,7 +132,10 @@ Status copy_files(const HostFlock& flock, const Remote& remote, const Host& host
     options.input = archive;
     options.timeout = std::chrono::seconds(120);
     const auto copied =
-        remote.ask(host, "tar -C " + shell_word(host.directory) + " -xpf -", options);
+        remote.ask(host,
+                   where_safe(host.directory,
+                              "tar -C " + shell_word(host.directory) + " -xpf -"),
+                   options);
     if (!copied) status = copied.error();
   }
   std::error_code ignored;
@@ -157,13 +167,29 @@ std::vector<std::string> stop_hosts(const HostFlock& flock, const Remote& remote
                     [](const Host& host) { return HostFlock::node_command(host, "stop"); });
 }
 
-std::vector<std::string> remove_hosts(const HostFlock& flock, const Remote& remote) {
-  return everywhere(flock, remote, [&](const Host& host) {
-    const std::string dir = shell_word(host.directory);
-    // Only what is this flock's.
-    return "[ ! -e " + dir + " ] || { [ \"$(cat " + dir + "/flock-id)\" = " + shell_word(flock.id) +
-           " ] && rm -rf -- " + dir + "; }";
-  });
+std::vector<std::string> remove_hosts(const HostFlock& flock, const Remote& remote,
+                                      std::vector<std::string>& left) {
+  std::string names = "nodes bin keeper node.log";
+  for (const std::string& name : flock_file_names()) names += " " + name + ".new " + name;
+  std::vector<std::string> answers;
+  const auto failed = everywhere(
+      flock, remote,
+      [&](const Host& host) {
+        const std::string dir = shell_word(host.directory);
+        // Only what is this flock's.
+        return "[ ! -e " + dir + " ] && exit 0; " +
+               where_safe(host.directory,
+                          "[ \"$(cat " + dir + "/flock-id)\" = " + shell_word(flock.id) +
+                              " ] && cd " + dir + " && rm -rf -- " + names +
+                              " && cd / && if [ -z \"$(ls -A " + dir + ")\" ]; then rmdir " + dir +
+                              "; else echo left in " + dir +
+                              ", because it is not Starling\\'s: $(ls -A " + dir + "); fi");
+      },
+      &answers);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (!answers[i].empty()) left.push_back(flock.hosts[i].name + ": " + answers[i]);
+  }
+  return failed;
 }
 
 }  // namespace starling

@@ -26,7 +26,8 @@ struct HostFlock {
   [[nodiscard]] const Host* find(const std::string& name) const;
   /// The program on that host.
   [[nodiscard]] static std::string program(const Host& host);
-  /// A shell command that runs it there: "PROGRAM node WORDS --dir DIR".
+  /// A shell command that runs it there, "PROGRAM node WORDS --dir DIR", if the directory is safe
+  /// (safe_folder.h).
   [[nodiscard]] static std::string node_command(const Host& host, const std::string& words);
   /// The same for `words`, "start" or "run", which keep that host's daemons.
   [[nodiscard]] std::string keeper_command(const Host& host, const std::string& words) const;
@@ -48,7 +49,9 @@ void forget_secrets(const Deployment& deployment);
 
 /// Stops the daemons of all hosts. One line per host that could not be asked.
 [[nodiscard]] std::vector<std::string> stop_hosts(const HostFlock& flock, const Remote& remote);
-/// Removes the directories of all hosts. One line per host where that did not succeed.
-[[nodiscard]] std::vector<std::string> remove_hosts(const HostFlock& flock, const Remote& remote);
+/// Removes the directories of all hosts, but for what is not Starling's: `left` has a line for each
+/// host where something is. One line per host where it did not succeed.
+[[nodiscard]] std::vector<std::string> remove_hosts(const HostFlock& flock, const Remote& remote,
+                                                    std::vector<std::string>& left);
 
 }  // namespace starling

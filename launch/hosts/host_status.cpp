@@ -9,6 +9,8 @@ std::string to_json_line(const HostStatus& s) {
   for (const KeptDaemon& d : s.daemons) {
     daemons.push_back({{"name", d.name}, {"up", d.up}, {"restarts", d.restarts}});
     if (!d.note.empty()) daemons.back()["note"] = d.note;
+    if (d.away) daemons.back()["away"] = true;
+    if (!d.trouble.empty()) daemons.back()["trouble"] = d.trouble;
   }
   return nlohmann::json{{"host", s.host},     {"flock", s.flock},     {"pid", s.pid},
                         {"beat_s", s.beat_s}, {"stopped", s.stopped}, {"daemons", daemons}}
@@ -26,7 +28,8 @@ Result<HostStatus> host_status_from(const std::string& text) {
     s.stopped = json.at("stopped").get<bool>();
     for (const auto& d : json.at("daemons")) {
       s.daemons.push_back({d.at("name").get<std::string>(), d.at("up").get<bool>(),
-                           d.at("restarts").get<std::uint32_t>(), d.value("note", "")});
+                           d.at("restarts").get<std::uint32_t>(), d.value("note", ""),
+                           d.value("away", false), d.value("trouble", "")});
     }
     return s;
   } catch (const nlohmann::json::exception& error) {

@@ -102,6 +102,7 @@ TEST_CASE("files are copied to hosts at once, one of them slowly, and nothing is
 
 TEST_CASE("a host's status survives its line") {
   HostStatus status{"h1", "f", 12, 3.5, true, {{"agent-0", true, 2, "was \"killed\"\n"}}};
+  status.daemons.push_back({"executor-1", false, 7, "ended", true, "ended; tried again"});
   const std::string line = to_json_line(status);
   CHECK(line.find('\n') == std::string::npos);
   CHECK(host_status_from(line).value() == status);

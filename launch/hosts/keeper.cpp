@@ -1,32 +1,34 @@
 #include "launch/hosts/keeper.h"
 
 #include <poll.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <thread>
 #include <utility>
 
+#include "base/visible.h"
 #include "launch/exit_codes.h"
 #include "launch/files.h"
 #include "launch/local_flock.h"
 #include "launch/log.h"
 #include "launch/signals.h"
 #include "launch/state_dir.h"
+#include "launch/transport.h"
 
 namespace starling {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kFirstPause{200}, kLongestPause{30'000};
-/// Who has been up for so long is as good as new.
-constexpr std::chrono::seconds kSettled{20};
-constexpr std::uint32_t kRefusals = 5;
-constexpr milliseconds kBeat{500}, kTurn{100};
+constexpr milliseconds kBeat{500}, kTurn{100}, kStamps{1000};
+/// A longer last line of a daemon's log is cut.
+constexpr std::size_t kMostSaid = 400;
 /// A keeper that has not written for so long is gone, or as good as gone.
 constexpr double kDead_s = 5;
 
@@ -50,73 +52,111 @@ std::string flock_id(const std::filesystem::path& dir) {
   return text ? text.value().substr(0, text.value().find('\n')) : "";
 }
 
+DaemonEnd kind_of(int status) {
+  switch (status) {
+    case kDone: return DaemonEnd::well;
+    case kBadInput: return DaemonEnd::refused;
+    case kDiskFailed: return DaemonEnd::disk;
+    default: return DaemonEnd::broken;
+  }
+}
+
+/// How it ended, and where it says so itself, why.
+std::string reason_of(const Supervisor::Ended& end) {
+  const std::string how = how_ended(end);
+  if (kind_of(end.status) == DaemonEnd::well || end.status < 0) return how;
+  std::string why = last_lines(end.log, 1);
+  why.erase(0, why.find_first_not_of(' '));
+  if (why.starts_with("starling: ")) why.erase(0, 10);
+  if (why.size() > kMostSaid) why = why.substr(0, kMostSaid) + "...";
+  return why.empty() ? how : how + ": " + visible_line(why);
+}
+
+/// Differs for other contents of what a daemon reads when it starts.
+std::string file_stamp(const Deployment& flock, const DeployedNode& node) {
+  const auto own = flock.node_dir(node.name);
+  std::string stamp;
+  for (const std::filesystem::path& file :
+       {flock.dir / "deployment.json", flock.dir / "flock.json", flock.dir / flock.topology,
+        own / "config.json", own / "keys.json", own / "state" / "journal.db",
+        own / "state" / "journal.db-wal", own / "state" / "incarnation"}) {
+    struct stat s {};
+    if (stat(file.c_str(), &s) != 0) s = {};
+    stamp += std::to_string(s.st_ino) + "." + std::to_string(s.st_size) + "." +
+             std::to_string(s.st_mtim.tv_sec) + "." + std::to_string(s.st_mtim.tv_nsec) + " ";
+  }
+  return stamp;
+}
+
+std::vector<const DeployedNode*> nodes_on(const Deployment& flock, const std::string& host) {
+  std::vector<const DeployedNode*> nodes;
+  for (const DeployedNode& node : flock.nodes) {
+    if (node.host == host && node.role != Role::client) nodes.push_back(&node);
+  }
+  return nodes;
+}
+
+std::vector<std::string> names_of(const std::vector<const DeployedNode*>& nodes) {
+  std::vector<std::string> names;
+  for (const DeployedNode* node : nodes) names.push_back(node->name);
+  return names;
+}
+
 }  // namespace
 
-Keeper::Keeper(const Deployment& flock, std::string host, std::uint16_t protocol)
-    : flock_(flock), host_(std::move(host)), protocol_(protocol), members_(flock) {
-  for (const DeployedNode& node : flock_.nodes) {
-    if (node.host != host_ || node.role == Role::client) continue;
-    Kept kept;
-    kept.node = &node;
-    kept.state.name = node.name;
-    kept_.push_back(std::move(kept));
+Keeper::Keeper(const Deployment& flock, std::string host, std::uint16_t protocol,
+               SupervisionRules rules)
+    : flock_(flock),
+      host_(std::move(host)),
+      protocol_(protocol),
+      members_(flock),
+      nodes_(nodes_on(flock, host_)),
+      core_(rules, names_of(nodes_)),
+      stamps_(nodes_.size()) {}
+
+void Keeper::start(std::size_t who, Instant now, SupervisionOutput& out) {
+  if (const Status started = start_node(supervisor_, flock_, *nodes_[who], protocol_);
+      !started.ok()) {
+    stamps_[who].clear();
+    core_.step(now, DaemonEnded{who, DaemonEnd::broken, started.error().message}, out);
   }
 }
 
-Keeper::Kept* Keeper::find(const std::string& name) {
-  const auto it =
-      std::find_if(kept_.begin(), kept_.end(), [&](const Kept& k) { return k.state.name == name; });
-  return it == kept_.end() ? nullptr : &*it;
-}
-
-void Keeper::ended(Kept& kept, const Supervisor::Ended& end, Time now) {
-  kept.state.up = false;
-  if (!kept.member && end.status == kDone) {
-    kept.state.note = kept.state.name + " is no member any more and has ended";
-    log_info(kept.state.note);
-    return;
-  }
-  const std::string how = describe(end, 1);
-  kept.state.note = how.substr(0, how.find("; it"));  // its last lines are in the log
-  log_error(describe(end));
-  const bool settled = now - kept.started > kSettled;
-  // Also a state directory that an ending process still has is bad input, for a moment.
-  kept.refusals = end.status == kBadInput && !settled ? kept.refusals + 1 : 0;
-  kept.hopeless = kept.refusals == kRefusals;
-  if (kept.hopeless) {
-    log_error("not starting " + kept.state.name + " again: its configuration is wrong");
-    return;
-  }
-  kept.pause =
-      settled || kept.pause.count() == 0 ? kFirstPause : std::min(2 * kept.pause, kLongestPause);
-  kept.due = now + kept.pause;
-}
-
-void Keeper::look() {
-  const Time now = std::chrono::steady_clock::now();
+std::vector<std::string> Keeper::look() {
+  const Instant now = machine_clock().now();
+  SupervisionOutput out;
+  // First who is a member: who is none any more has ended for that.
   const FlockMembers members = members_.now();
-  for (Kept& kept : kept_) {
-    const bool was = std::exchange(kept.member, belongs(*kept.node, members));
-    if (kept.member && !was) kept.due = now;
+  for (std::size_t who = 0; who < nodes_.size(); ++who) {
+    const bool wanted = belongs(*nodes_[who], members);
+    if (wanted != core_.daemons()[who].wanted) core_.step(now, DaemonWanted{who, wanted}, out);
   }
   for (const Supervisor::Ended& end : supervisor_.poll()) {
-    if (Kept* kept = find(end.name)) ended(*kept, end, now);
+    const auto found = std::find_if(nodes_.begin(), nodes_.end(), [&](const DeployedNode* node) {
+      return node->name == end.name;
+    });
+    const auto who = static_cast<std::size_t>(found - nodes_.begin());
+    stamps_[who] = file_stamp(flock_, *nodes_[who]);
+    core_.step(now, DaemonEnded{who, kind_of(end.status), reason_of(end)}, out);
   }
-  for (Kept& kept : kept_) {
-    if (kept.state.up || kept.hopeless || !kept.member || now < kept.due) continue;
-    const bool again = kept.started != Time{};
-    kept.started = now;
-    if (const Status started = start_node(supervisor_, flock_, *kept.node, protocol_);
-        !started.ok()) {
-      kept.state.note = started.error().message;
-      kept.due = now + kLongestPause;
-      log_error(started.error().message);
-      continue;
+  const bool stamps = now >= next_stamps_;
+  if (stamps) next_stamps_ = later(now, kStamps);
+  for (std::size_t who = 0; stamps && who < nodes_.size(); ++who) {
+    if (core_.daemons()[who].up || stamps_[who].empty()) continue;
+    if (std::string stamp = file_stamp(flock_, *nodes_[who]); stamp != stamps_[who]) {
+      stamps_[who] = std::move(stamp);
+      core_.step(now, DaemonMended{who}, out);
     }
-    kept.state.up = true;
-    kept.state.restarts += again ? 1 : 0;
-    log_info("started " + kept.state.name + (again ? " again" : ""));
   }
+  core_.step(now, SupervisionTick{}, out);
+  // Who cannot be started adds to what is to be said, and is not due again yet.
+  const std::vector<std::size_t> due = std::exchange(out.start, {});
+  for (const std::size_t who : due) start(who, now, out);
+  if (now >= next_status_ || !out.say.empty()) {
+    write_status(false);
+    next_status_ = later(now, kBeat);
+  }
+  return std::move(out.say);
 }
 
 HostStatus Keeper::status() const {
@@ -125,13 +165,38 @@ HostStatus Keeper::status() const {
   s.flock = flock_id(flock_.dir);
   s.pid = getpid();
   s.beat_s = boot_seconds();
-  for (const Kept& kept : kept_) s.daemons.push_back(kept.state);
+  const Instant now = machine_clock().now();
+  for (std::size_t who = 0; who < nodes_.size(); ++who) {
+    const Supervised& d = core_.daemons()[who];
+    KeptDaemon kept{d.name, d.up, d.starts == 0 ? 0 : d.starts - 1};
+    if (!d.note.empty()) kept.note = d.name + " " + d.note;
+    kept.away = core_.away(who);
+    if (d.wanted && (kept.away || !d.up)) {
+      kept.trouble = d.note.empty() ? "is not started yet" : d.note + "; " + outlook(d, now);
+    }
+    s.daemons.push_back(std::move(kept));
+  }
   return s;
 }
 
+void Keeper::write_status(bool stopped) {
+  HostStatus now = status();
+  now.stopped = stopped;
+  const Status written = write_text(flock_.dir / "node.json", to_json_line(now) + "\n");
+  if (!written.ok() && !status_failed_) log_error(written.error().message);
+  status_failed_ = !written.ok();
+}
+
 void Keeper::stop() {
-  supervisor_.stop_all();
-  for (Kept& kept : kept_) kept.state.up = false;
+  SupervisionOutput out;
+  core_.step(machine_clock().now(), SupervisionStop{}, out);
+  supervisor_.stop_all(std::chrono::seconds(5), jobs_are_kept());
+  if (!jobs_are_kept()) end_jobs(flock_, host_);
+  for (std::size_t who = 0; who < nodes_.size(); ++who) {
+    if (core_.daemons()[who].up)
+      core_.step(machine_clock().now(), DaemonEnded{who, DaemonEnd::well, ""}, out);
+  }
+  write_status(true);
 }
 
 int keep_host(const std::filesystem::path& dir, const std::string& host, bool stream,
@@ -147,18 +212,15 @@ int keep_host(const std::filesystem::path& dir, const std::string& host, bool st
     return bad_input("node: no agent or executor of the flock in " + dir.string() +
                      " lives on a host '" + host + "'");
   const auto tell = [&](bool stopped) {
+    if (!stream) return;
     HostStatus status = keeper.status();
     status.stopped = stopped;
-    const std::string line = to_json_line(status) + "\n";
-    if (const Status written = write_text(dir / "node.json", line); !written.ok())
-      log_error(written.error().message);
-    if (!stream) return;
-    std::fputs(line.c_str(), stdout);
+    std::fputs((to_json_line(status) + "\n").c_str(), stdout);
     std::fflush(stdout);
   };
   auto next = std::chrono::steady_clock::now();
   while (!stop_requested() && !(stream && input_is_over())) {
-    keeper.look();
+    for (const std::string& line : keeper.look()) log_info(line);
     if (const auto now = std::chrono::steady_clock::now(); now >= next) {
       tell(false);
       next = now + kBeat;
@@ -181,6 +243,16 @@ Result<FoundKeeper> find_keeper(const std::filesystem::path& dir) {
   const bool there = kill(static_cast<pid_t>(found.status.pid), 0) == 0;
   found.alive = !found.status.stopped && there && age >= 0 && age < kDead_s;
   return found;
+}
+
+std::vector<std::string> daemon_troubles(const std::filesystem::path& dir) {
+  std::vector<std::string> lines;
+  const auto found = find_keeper(dir);
+  if (!found || !found.value().alive) return lines;
+  for (const KeptDaemon& d : found.value().status.daemons) {
+    if (!d.trouble.empty()) lines.push_back(d.name + " is down: " + d.trouble);
+  }
+  return lines;
 }
 
 }  // namespace starling

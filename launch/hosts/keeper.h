@@ -1,11 +1,11 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "agents/supervision.h"
 #include "base/result.h"
 #include "launch/deployment.h"
 #include "launch/flock_hosts.h"
@@ -18,7 +18,10 @@ struct KeptDaemon {
   std::string name;
   bool up = false;
   std::uint32_t restarts = 0;
-  std::string note;  ///< how it ended last, if it did
+  std::string note = {};     ///< how it ended last, if it did
+  bool away = false;         ///< it keeps ending, or has ended for good: nobody should wait for it
+  std::string trouble = {};  ///< of one that should be up and is not, or not for long: what is
+                             ///< wrong, and what becomes of it
   friend bool operator==(const KeptDaemon&, const KeptDaemon&) = default;
 };
 
@@ -35,38 +38,40 @@ struct HostStatus {
 [[nodiscard]] std::string to_json_line(const HostStatus& status);
 [[nodiscard]] Result<HostStatus> host_status_from(const std::string& json);
 
-/// Keeps the daemons of one host: starts those that live there, and each again that ends, after a
-/// pause that doubles from 0.2 to 30 s while it does not stay up. One that ends for a wrong
-/// configuration five times in a row is left alone. Agents that are no members are not started
-/// (launch/flock_hosts.h), and left alone when they end. One thread.
+/// Keeps the daemons of one host, or with an empty name those of a flock on this machine alone:
+/// starts those that live there, and each again that ends (agents/supervision.h says when). Agents
+/// that are no members are not started (launch/flock_hosts.h), and left alone when they end. One
+/// thread.
 class Keeper {
  public:
   /// `flock` outlives it. `protocol`: the newest that daemons speak.
-  Keeper(const Deployment& flock, std::string host, std::uint16_t protocol = kNewestProtocol);
-  /// Starts what is due, notices what has ended.
-  void look();
+  Keeper(const Deployment& flock, std::string host, std::uint16_t protocol = kNewestProtocol,
+         SupervisionRules rules = {});
+  /// How the first question for the members went.
+  [[nodiscard]] const Status& members_known() const noexcept { return members_.first(); }
+  /// Starts what is due, notices what has ended, writes the status when it is due. What people are
+  /// to be told.
+  [[nodiscard]] std::vector<std::string> look();
   [[nodiscard]] HostStatus status() const;
-  /// SIGTERM to all, SIGKILL after 5 s; returns when all are gone.
+  [[nodiscard]] const Supervision& daemons() const noexcept { return core_; }
+  /// Processes that run.
+  [[nodiscard]] std::size_t running() const noexcept { return supervisor_.running(); }
+  /// SIGTERM to all, SIGKILL after 5 s; returns when all are gone, and says so in the status.
   void stop();
 
  private:
-  using Time = std::chrono::steady_clock::time_point;
-  struct Kept {
-    const DeployedNode* node = nullptr;
-    KeptDaemon state;
-    Time started{}, due{};
-    std::chrono::milliseconds pause{0};
-    std::uint32_t refusals = 0;  // one after the other
-    bool hopeless = false, member = true;
-  };
-  Kept* find(const std::string& name);
-  void ended(Kept& kept, const Supervisor::Ended& end, Time now);
+  void start(std::size_t who, Instant now, SupervisionOutput& out);
+  void write_status(bool stopped);
 
   const Deployment& flock_;
   std::string host_;
   std::uint16_t protocol_;
   MemberWatch members_;
-  std::vector<Kept> kept_;
+  std::vector<const DeployedNode*> nodes_;
+  Supervision core_;
+  std::vector<std::string> stamps_;  ///< of the files of who has ended (file_stamp)
+  Instant next_status_, next_stamps_;
+  bool status_failed_ = false;
   Supervisor supervisor_;
 };
 
@@ -83,5 +88,8 @@ struct FoundKeeper {
 };
 /// `not_found` where nobody ever kept one.
 [[nodiscard]] Result<FoundKeeper> find_keeper(const std::filesystem::path& dir);
+/// "executor-3 is down: ...", a line for each daemon that should be up and is not, as the keeper of
+/// `dir` says; none where no keeper lives.
+[[nodiscard]] std::vector<std::string> daemon_troubles(const std::filesystem::path& dir);
 
 }  // namespace starling

@@ -9,6 +9,7 @@
 
 #include "launch/hosts/build_id.h"
 #include "launch/hosts/keeper.h"
+#include "launch/safe_folder.h"
 #include "launch/supervisor.h"
 #include "launch/text.h"
 
@@ -20,15 +21,23 @@ double wall_seconds() {
 }
 
 /// Needs nothing but a POSIX shell; one fact a line.
-std::string look_script(const std::string& directory) {
-  return "d=" + shell_word(directory) +
-         "; case \"$d\" in /*) ;; *) d=\"$HOME/$d\";; esac; echo clock $(date +%s.%N); echo "
-         "machine "
-         "$(uname -sm); echo dir \"$d\"; p=\"$d\"; while [ ! -d \"$p\" ]; do p=$(dirname \"$p\"); "
-         "done; echo ground \"$p\"; echo free $(df -Pk \"$p\" | tail -1 | awk '{print $4}'); [ -w "
-         "\"$p\" ] && echo writable yes; [ -f \"$d/flock-id\" ] && echo flock $(cat "
-         "\"$d/flock-id\"); [ -d \"$d\" ] && [ -n \"$(ls -A \"$d\")\" ] && echo used yes; [ -f "
-         "\"$d/bin/starling\" ] && echo sum $(sha256sum <\"$d/bin/starling\"); echo end yes";
+std::string look_script(Way way, const std::string& directory) {
+  const std::string base =
+      way == Way::slurm ? "t=$SLURM_TMPDIR; [ -d \"$t\" ] || t=/tmp; d=\"$t/$d\"" : "d=\"$HOME/$d\"";
+  return safe_folder_functions() + ("d=" + shell_word(directory)) +
+         "; case \"$d\" in /*) ;; *) " + base +
+         R"sh(;; esac
+echo clock $(date +%s.%N); echo machine $(uname -sm)
+walk "$d" || echo unsafe "$bad"
+d=$at$rest
+[ -n "$rest" ] || echo existed yes
+echo dir "$d"; p=${at:-/}
+echo ground "$p"; echo free $(df -Pk "$p" | tail -1 | awk '{print $4}')
+[ -w "$p" ] && echo writable yes
+[ -f "$d/flock-id" ] && echo flock $(cat "$d/flock-id")
+[ -d "$d" ] && [ -n "$(ls -A "$d")" ] && echo used yes
+[ -f "$d/bin/starling" ] && echo sum $(sha256sum <"$d/bin/starling")
+echo end yes)sh";
 }
 
 std::map<std::string, std::string> facts_in(const std::string& text) {
@@ -67,6 +76,7 @@ std::string judge(const Host& host, const std::string& flock_id, const HostNeeds
            " this machine's, more than " + seconds_text(needs.most_skew_s) +
            "; set both by NTP, or give --max-skew";
   }
+  if (facts.contains("unsafe")) return who + facts["unsafe"] + "; or give another directory:";
   const std::string& dir = facts["dir"];
   if (facts.contains("flock")) {
     if (facts["flock"] != flock_id)
@@ -131,8 +141,9 @@ Status send_program_to(const Remote& remote, const Host& host, const std::string
   options.input = own_program();
   options.timeout = std::chrono::seconds(300);
   auto sent = remote.ask(host,
-                         "mkdir -p " + bin + " && cat >" + fresh + " && chmod 755 " + fresh +
-                             " && mv " + fresh + " " + program,
+                         where_safe(host.directory, "mkdir -p " + bin + " && cat >" + fresh +
+                                                        " && chmod 755 " + fresh + " && mv " +
+                                                        fresh + " " + program),
                          options);
   return sent ? done() : Status(sent.error());
 }
@@ -158,7 +169,7 @@ Status Preflight::look(const HostNeeds& needs) {
       return;
     }
     const double before = wall_seconds();
-    const auto answer = remote_.ask(host, look_script(host.directory));
+    const auto answer = remote_.ask(host, look_script(flock_.way, host.directory));
     const double after = wall_seconds();
     if (!answer) {
       wrong[i] = answer.error().message;
@@ -169,7 +180,7 @@ Status Preflight::look(const HostNeeds& needs) {
     look.skew_s = parse_decimal(facts["clock"]).value_or(0) - (before + after) / 2;
     look.directory = facts["dir"];
     look.ground = facts["ground"];
-    look.existed = facts["ground"] == facts["dir"];
+    look.existed = facts.contains("existed");
     look.program_sum = facts["sum"].substr(0, facts["sum"].find(' '));
     wrong[i] = judge(host, flock_.id, needs, facts, look.skew_s, (after - before) / 2, machine);
   });
@@ -184,8 +195,10 @@ Status Preflight::send_program() {
   for_each_at_once(flock_.hosts.size(), [&](std::size_t i) {
     const Host& host = flock_.hosts[i];
     const std::string dir = shell_word(host.directory);
-    const auto marked = remote_.ask(host, "mkdir -p " + dir + " && chmod 700 " + dir + " && echo " +
-                                              flock_.id + " >" + dir + "/flock-id");
+    const auto marked =
+        remote_.ask(host, safe_folder_functions() + ("make " + dir) +
+                              " || { echo \"$bad\" >&2; exit 1; }; chmod 700 " + dir +
+                              " && echo " + flock_.id + " >" + dir + "/flock-id");
     Status s =
         marked ? send_program_to(remote_, host, looks_[i].program_sum) : Status(marked.error());
     if (!s.ok()) wrong[i] = s.error().message;
@@ -213,8 +226,10 @@ Result<AddressBook> Preflight::addresses(const std::map<std::string, std::size_t
       count += group.front() == i ? count_of(flock_.hosts[member]) : 0;
     const std::string program = shell_word(HostFlock::program(host));
     const Finished ran =
-        remote_.run(host, program + " --version >&2 && " + program + " node probe --address " +
-                              host.address + " --count " + std::to_string(count));
+        remote_.run(host, where_safe(host.directory,
+                                     program + " --version >&2 && " + program +
+                                         " node probe --address " + host.address + " --count " +
+                                         std::to_string(count)));
     const auto answer = probed_from(ran.out);
     if (ran.ok() && answer) {
       probed[i] = answer.value();

@@ -1,8 +1,11 @@
 #include "launch/hosts/slurm.h"
 
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -25,6 +28,17 @@ std::optional<std::string> address_of(const std::string& node) {
   return ipv4_of(shown.out.substr(begin, shown.out.find_first_of(" \n", begin) - begin));
 }
 
+/// The folder in the nodes' temporary one, where all users make theirs: nobody can have made it
+/// beforehand who does not know its name.
+Result<std::string> slurm_ground(const std::string& job) {
+  std::uint64_t number = 0;
+  if (getrandom(&number, sizeof number, 0) != sizeof number)
+    return {Errc::io, "--hosts slurm: the system has no random numbers"};
+  char text[17];
+  std::snprintf(text, sizeof text, "%016" PRIx64, number);
+  return "starling-" + std::to_string(getuid()) + "-" + job + "-" + text;
+}
+
 }  // namespace
 
 Result<HostSet> slurm_hosts(const Topology& topology, const std::string& flock_name) {
@@ -38,6 +52,8 @@ Result<HostSet> slurm_hosts(const Topology& topology, const std::string& flock_n
   const Finished shown = run_program({"scontrol", "show", "hostnames", list});
   if (!shown.ok())
     return {Errc::io, "scontrol show hostnames " + std::string(list) + ": " + last_words(shown)};
+  const auto ground = slurm_ground(job);
+  if (!ground) return ground.error();
   HostSet set;
   set.way = Way::slurm;
   std::map<std::string, std::uint32_t> index;
@@ -48,8 +64,7 @@ Result<HostSet> slurm_hosts(const Topology& topology, const std::string& flock_n
     const auto address = address_of(name);
     if (!address) return {Errc::io, "--hosts slurm: node " + name + " has no IPv4 address"};
     host.address = *address;
-    host.directory =
-        "/tmp/starling-" + std::to_string(getuid()) + "-" + job + "/" + flock_name + "/" + name;
+    host.directory = ground.value() + "/" + flock_name + "/" + name;
     index.emplace(name, static_cast<std::uint32_t>(set.hosts.size()));
     set.hosts.push_back(std::move(host));
   }

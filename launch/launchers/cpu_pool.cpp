@@ -36,6 +36,12 @@ std::vector<int> CpuPool::take(std::size_t count) {
   return taken;
 }
 
+void CpuPool::claim(const std::vector<int>& cpus) {
+  for (Cpu& cpu : cpus_) {
+    if (std::find(cpus.begin(), cpus.end(), cpu.number) != cpus.end()) ++cpu.users;
+  }
+}
+
 void CpuPool::release(const std::vector<int>& cpus) {
   for (Cpu& cpu : cpus_) {
     if (std::binary_search(cpus.begin(), cpus.end(), cpu.number) && cpu.users > 0) --cpu.users;

@@ -34,6 +34,7 @@ Status EmulatedLauncher::start(const LaunchSpec& spec) {
     gang.startup_s = physics_.startup_s(gang.job);
     gang.left_s = std::max(0.0, seconds(spec.spec.duration - spec.served));
     gang.counted = now;
+    gang.until = spec.until;
     plan(spec.attempt, gang);
   }
   if (!gang.servers.insert(spec.server).second) return done();
@@ -43,7 +44,15 @@ Status EmulatedLauncher::start(const LaunchSpec& spec) {
 }
 
 void EmulatedLauncher::stop(AttemptId attempt, Duration) {
-  if (gangs_.contains(attempt)) end(attempt, -SIGTERM, clock_.now());
+  if (gangs_.contains(attempt)) end(attempt, {-SIGTERM, false, {}}, clock_.now());
+}
+
+void EmulatedLauncher::renew(AttemptId attempt, Instant until) {
+  const auto at = gangs_.find(attempt);
+  if (at == gangs_.end()) return;
+  ends_.erase({at->second.over(), attempt});
+  at->second.until = until;
+  ends_.emplace(at->second.over(), attempt);
 }
 
 void EmulatedLauncher::adopt(std::span<const LaunchSpec> earlier) {
@@ -56,7 +65,8 @@ std::vector<Exit> EmulatedLauncher::reap() {
   const Instant now = clock_.now();
   while (!ends_.empty() && ends_.begin()->first <= now) {
     const auto [at, attempt] = *ends_.begin();
-    end(attempt, 0, at);
+    const bool finished = gangs_.at(attempt).end <= at;
+    end(attempt, finished ? ExitStatus{} : ExitStatus{-SIGTERM, true, {}}, at);
   }
   return std::exchange(ended_, {});
 }
@@ -89,10 +99,10 @@ void EmulatedLauncher::count(Gang& gang, Instant now) const {
 }
 
 void EmulatedLauncher::plan(AttemptId attempt, Gang& gang) {
-  ends_.erase({gang.end, attempt});
+  ends_.erase({gang.over(), attempt});
   gang.end =
       later(gang.counted, from_seconds((gang.startup_s + gang.left_s / gang.rate) / speedup_));
-  ends_.emplace(gang.end, attempt);
+  ends_.emplace(gang.over(), attempt);
 }
 
 /// Everybody on these servers got or lost a neighbour.
@@ -121,17 +131,17 @@ void EmulatedLauncher::rate_again(const std::set<ServerId>& servers, Instant now
   }
 }
 
-void EmulatedLauncher::end(AttemptId attempt, std::int32_t code, Instant now) {
+void EmulatedLauncher::end(AttemptId attempt, const ExitStatus& exit, Instant now) {
   const auto at = gangs_.find(attempt);
   count(at->second, now);
   Gang gang = std::move(at->second);
   gangs_.erase(at);
-  ends_.erase({gang.end, attempt});
+  ends_.erase({gang.over(), attempt});
   // Rounding must not leave a nanosecond of a finished job undone.
-  const Duration served = from_seconds(code == 0 ? gang.served_s + gang.left_s : gang.served_s);
+  const Duration served = from_seconds(exit.code == 0 ? gang.served_s + gang.left_s : gang.served_s);
   for (const ServerId server : gang.servers) {
     on_server_.at(server).erase(attempt);
-    ended_.push_back({attempt, server, {code, false, {}}, served});
+    ended_.push_back({attempt, server, exit, served});
   }
   rate_again(gang.servers, now);
 }

@@ -14,7 +14,7 @@ namespace starling {
 /// GPUs that are not there: a job "runs" for Physics' start-up time plus (duration - served) /
 /// rate, all divided by `speedup`. The rate follows the neighbours that this executor itself runs.
 /// Times handed out (served) are on the job's own scale, that is without `speedup`. Stopping is
-/// immediate.
+/// immediate. What passed its deadline while nobody looked has ended then.
 class EmulatedLauncher final : public Launcher {
  public:
   /// All three outlive it. speedup > 0.
@@ -24,6 +24,7 @@ class EmulatedLauncher final : public Launcher {
   /// `invalid` for a job whose duration is unknown.
   Status start(const LaunchSpec& spec) override;
   void stop(AttemptId attempt, Duration grace) override;
+  void renew(AttemptId attempt, Instant until) override;
   void adopt(std::span<const LaunchSpec> earlier) override;  ///< all lost
   std::vector<Exit> reap() override;
   std::vector<Progress> measure() override;
@@ -41,12 +42,14 @@ class EmulatedLauncher final : public Launcher {
     double rate = 1;
     Instant counted;  // up to here the above are right
     Instant end;
+    Instant until = kNever;
+    [[nodiscard]] Instant over() const { return std::min(end, until); }
   };
 
   void count(Gang& gang, Instant now) const;
   void rate_again(const std::set<ServerId>& servers, Instant now);
   void plan(AttemptId attempt, Gang& gang);
-  void end(AttemptId attempt, std::int32_t code, Instant now);
+  void end(AttemptId attempt, const ExitStatus& exit, Instant now);
 
   const Topology& topology_;
   const Physics& physics_;

@@ -61,7 +61,8 @@ TEST_CASE("the emulated launcher passes the battery") {
   launcher_battery(
       {rig.launcher, [](auto job, auto server) { return spec(job, server, 20s); },
        [](auto job, auto server) { return spec(job, server, 100'000h); },
-       [&] { rig.clock.set(std::min(rig.launcher.next_deadline(), rig.clock.now() + 1s)); }});
+       [&] { rig.clock.set(std::min(rig.launcher.next_deadline(), rig.clock.now() + 1s)); },
+       [&] { return rig.clock.now(); }});
 }
 
 TEST_CASE(
@@ -100,4 +101,19 @@ TEST_CASE("a job of unknown length cannot be emulated") {
   Rig rig;
   CHECK(rig.launcher.start(spec(1, 0, 0s)).error().code == Errc::invalid);
   CHECK(rig.launcher.next_deadline() == kNever);
+}
+
+TEST_CASE("what passed its deadline while nobody looked ended then, unless it was done before") {
+  Rig rig;
+  LaunchSpec done_before = spec(1, 0, 20s);
+  LaunchSpec left = spec(2, 1, 1000s);
+  done_before.until = left.until = rig.clock.now() + 10s;
+  REQUIRE(rig.launcher.start(done_before).ok());
+  REQUIRE(rig.launcher.start(left).ok());
+  rig.clock.pass(1h);
+  const auto ended = rig.launcher.reap();
+  REQUIRE(ended.size() == 2);
+  CHECK(ended[0].exit == ExitStatus{});
+  CHECK(ended[1].exit.lost);
+  CHECK(ended[1].served == 97s);  // ten seconds of ten each, three of them to start
 }

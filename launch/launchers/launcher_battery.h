@@ -16,7 +16,8 @@ struct LauncherRig {
       brief;  ///< ends by itself, code 0
   std::function<LaunchSpec(std::uint64_t job, std::uint32_t server)>
       endless;                 ///< until it is stopped
-  std::function<void()> wait;  ///< lets time pass until next_deadline()
+  std::function<void()> wait;    ///< lets time pass until next_deadline()
+  std::function<Instant()> now;  ///< as the launcher reads time
 };
 
 /// Collects `count` exits, then looks whether another follows.
@@ -80,6 +81,27 @@ inline void launcher_battery(LauncherRig rig) {
   ended = exits_of(rig, 1);
   REQUIRE(ended.size() == 1);
   CHECK(ended[0].attempt == other.attempt);
+  CHECK(launcher.next_deadline() == kNever);
+
+  INFO("what nobody renews ends at its deadline, as lost; what is renewed goes on");
+  LaunchSpec left = rig.endless(6, 0);
+  LaunchSpec wanted = rig.endless(7, 1);
+  left.until = wanted.until = later(rig.now(), std::chrono::milliseconds(300));
+  left.grace = wanted.grace = grace;
+  REQUIRE(launcher.start(left).ok());
+  REQUIRE(launcher.start(wanted).ok());
+  launcher.renew(wanted.attempt, kNever);
+  launcher.renew(rig.brief(1, 0).attempt, kNever);
+  ended = exits_of(rig, 1);
+  REQUIRE(ended.size() == 1);
+  CHECK(ended[0].attempt == left.attempt);
+  CHECK(ended[0].exit.lost);
+  CHECK(rig.now() >= left.until);
+  launcher.renew(wanted.attempt, rig.now());
+  ended = exits_of(rig, 1);
+  REQUIRE(ended.size() == 1);
+  CHECK(ended[0].attempt == wanted.attempt);
+  CHECK(ended[0].exit.lost);
   CHECK(launcher.next_deadline() == kNever);
 
   INFO("what an earlier life started is reported lost, once");

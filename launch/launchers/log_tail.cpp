@@ -1,53 +1,45 @@
 #include "launch/launchers/log_tail.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <fstream>
+#include <utility>
+
+#include "base/visible.h"
 
 namespace starling {
 namespace {
 
-unsigned char at(const std::string& text, std::size_t i) {
-  return static_cast<unsigned char>(text[i]);
-}
-bool continues(unsigned char c) { return (c & 0xc0U) == 0x80; }
-
-/// Length of the well-formed character at `i`, or 0.
-std::size_t character(const std::string& text, std::size_t i) {
-  const unsigned char first = at(text, i);
-  if (first < 0x80)
-    return first >= 0x20 || first == '\n' || first == '\t' ? (first == 0x7f ? 0 : 1) : 0;
-  const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || i + size > text.size()) return 0;
-  for (std::size_t k = 1; k < size; ++k) {
-    if (!continues(at(text, i + k))) return 0;
-  }
-  const unsigned char second = at(text, i + 1);
-  const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
-  const bool beyond = (first == 0xed && second > 0x9f) || (first == 0xf4 && second > 0x8f);
-  return overlong || beyond ? 0 : size;
-}
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80; }
 
 }  // namespace
 
-std::string log_tail(const std::filesystem::path& file, std::size_t limit) {
-  std::ifstream in(file, std::ios::binary | std::ios::ate);
-  if (!in) return {};
-  const auto size = static_cast<std::size_t>(std::max<std::streamoff>(in.tellg(), 0));
-  std::string text(std::min(size, limit), '\0');
-  in.seekg(static_cast<std::streamoff>(size - text.size()));
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
-
+std::string last_words(std::string text, std::size_t limit) {
+  const bool cut = text.size() > limit;
+  if (cut) text.erase(0, text.size() - limit);
   std::size_t i = 0;
   // The cut may have gone through a character.
-  while (size > limit && i < std::min<std::size_t>(3, text.size()) && continues(at(text, i))) ++i;
+  while (cut && i < std::min<std::size_t>(3, text.size()) && continues(text[i])) ++i;
   text.erase(0, i);
-  for (i = 0; i < text.size();) {
-    const std::size_t step = character(text, i);
-    if (step == 0) text[i] = '?';
-    i += std::max<std::size_t>(step, 1);
+  return visible(text);
+}
+
+std::string log_tail(const std::filesystem::path& file, std::size_t limit) {
+  const int fd = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return {};
+  struct stat info {};
+  std::string text;
+  if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == ::geteuid()) {
+    const auto size = static_cast<std::size_t>(std::max<off_t>(info.st_size, 0));
+    text.resize(std::min(size, limit + 1));  // one more, to see that it was cut
+    const ssize_t got =
+        ::pread(fd, text.data(), text.size(), static_cast<off_t>(size - text.size()));
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   }
-  return text;
+  ::close(fd);
+  return last_words(std::move(text), limit);
 }
 
 }  // namespace starling

@@ -1,30 +1,39 @@
 #include "launch/launchers/process_launcher.h"
 
-#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <csignal>
-#include <cstring>
 #include <system_error>
 #include <utility>
 
 #include "agents/gang_layout.h"
 #include "base/hash.h"
+#include "launch/guardian/part_cgroup.h"
 #include "launch/launchers/log_tail.h"
-#include "launch/launchers/process_tree.h"
-#include "launch/launchers/spawn.h"
+#include "launch/launchers/part_folders.h"
 #include "launch/launchers/worker_environment.h"
 
 namespace starling {
 namespace {
 
-/// A worker that was just forked is not yet the leader of its group.
-void signal_group(pid_t group, int number) {
-  if (::kill(-group, number) != 0 && errno == ESRCH) ::kill(group, number);
+constexpr Duration kSayAgain = std::chrono::seconds(1);
+
+std::string file_name(AttemptId attempt, ServerId server) {
+  std::string name = to_string(attempt);
+  std::replace(name.begin(), name.end(), '/', '.');
+  return name + ".s" + std::to_string(server.value);
+}
+
+Status make_folder(const std::filesystem::path& folder, const char* what) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    return {Errc::io, "cannot use '" + folder.string() + "' for " + what + ": " + error.message()};
+  return done();
 }
 
 }  // namespace
@@ -32,43 +41,103 @@ void signal_group(pid_t group, int number) {
 Result<std::unique_ptr<ProcessLauncher>> ProcessLauncher::open(ProcessOptions options,
                                                                const Topology& topology,
                                                                const Clock& clock) {
+  if (options.parts.empty()) options.parts = options.logs / "parts";
+  if (Status made = make_folder(options.logs, "job logs"); !made.ok()) return made.error();
+  if (Status made = make_folder(options.parts, "what runs"); !made.ok()) return made.error();
   std::error_code error;
-  std::filesystem::create_directories(options.logs, error);
-  if (!error) options.logs = std::filesystem::canonical(options.logs, error);
-  if (error) {
-    return {Errc::io,
-            "cannot use '" + options.logs.string() + "' for job logs: " + error.message()};
+  options.logs = std::filesystem::canonical(options.logs, error);
+  if (!error) options.parts = std::filesystem::canonical(options.parts, error);
+  if (error || ::chmod(options.parts.c_str(), 0700) != 0)
+    return {Errc::io, "cannot use '" + options.parts.string() + "' for what runs"};
+  if (!options.gpu_locks.empty()) {
+    if (Status made = make_folder(options.gpu_locks, "GPUs' locks"); !made.ok())
+      return made.error();
   }
-  return std::unique_ptr<ProcessLauncher>(new ProcessLauncher(std::move(options), topology, clock));
+  const Result<int> lock = lock_parts(options.parts);
+  if (!lock) return lock.error();
+  return std::unique_ptr<ProcessLauncher>(
+      new ProcessLauncher(std::move(options), topology, clock, lock.value()));
 }
 
 ProcessLauncher::ProcessLauncher(ProcessOptions options, const Topology& topology,
-                                 const Clock& clock)
-    : options_(std::move(options)), topology_(topology), clock_(clock) {
-  adopt_orphans();
-  kill_marked(options_.logs.string() + ":", true);
-}
+                                 const Clock& clock, int lock)
+    : options_(std::move(options)),
+      topology_(topology),
+      clock_(clock),
+      cgroups_(options_.cgroups ? PartCgroup::base() : std::string()),
+      lock_(lock),
+      logs_(options_.logs, options_.log_limits),
+      fitness_(options_.pauses) {}
 
-ProcessLauncher::~ProcessLauncher() {
-  for (auto& [key, part] : parts_) {
-    for (const Worker& worker : part.workers) {
-      if (worker.gone) continue;
-      signal_group(worker.pid, SIGKILL);
-      if (!worker.ended) ::waitpid(worker.pid, nullptr, 0);
-    }
-  }
-  if (!parts_.empty()) kill_marked(options_.logs.string() + ":", true);
-}
+ProcessLauncher::~ProcessLauncher() { ::close(lock_); }
 
 std::string ProcessLauncher::mark(const Key& key) const {
   return options_.logs.string() + ":" + to_string(key.first) + ":" +
          std::to_string(key.second.value);
 }
 
+std::filesystem::path ProcessLauncher::folder_of(const Key& key) const {
+  return options_.parts / file_name(key.first, key.second);
+}
+
 std::filesystem::path ProcessLauncher::log_file(AttemptId attempt, ServerId server) const {
-  std::string name = to_string(attempt);
-  std::replace(name.begin(), name.end(), '/', '.');
-  return options_.logs / (name + ".s" + std::to_string(server.value) + ".log");
+  return options_.logs / (file_name(attempt, server) + ".log");
+}
+
+std::int64_t ProcessLauncher::on_machine(Instant at) const {
+  if (at == kNever) return kNoDeadline;
+  const auto ahead = static_cast<double>((at - clock_.now()).count()) / options_.speedup;
+  return boot_ns() + static_cast<std::int64_t>(ahead);
+}
+
+Duration ProcessLauncher::here(std::int64_t ns) const {
+  return Duration(static_cast<std::int64_t>(static_cast<double>(ns) * options_.speedup));
+}
+
+ProcessLauncher::Part ProcessLauncher::part_of(const LaunchSpec& spec, GuardedPart guarded) const {
+  Part part(std::move(guarded));
+  part.gpus = spec.gpus;
+  part.started = clock_.now() - here(boot_ns() - part.guarded.plan().made_ns);
+  part.log = log_file(spec.attempt, spec.server);
+  if (spec.first_rank != 0) return part;
+  part.steps = std::filesystem::path(part.log).replace_extension(".steps");
+  part.whole = gang_layout(spec.gang, spec.spec.gpus_per_worker, topology_).size() <= 1;
+  return part;
+}
+
+PartPlan ProcessLauncher::plan_of(const LaunchSpec& spec) {
+  const Key key{spec.attempt, spec.server};
+  PartPlan plan;
+  plan.mark = mark(key);
+  plan.until_ns = on_machine(spec.until);
+  plan.grace_ns = static_cast<std::int64_t>(static_cast<double>(spec.grace.count()) /
+                                            options_.speedup);
+  plan.command = spec.spec.command;
+  plan.log = log_file(spec.attempt, spec.server);
+  plan.log_bytes = options_.log_limits.part_bytes;
+  plan.tail_bytes = options_.log_tail_bytes;
+  if (!cgroups_.empty()) {
+    plan.cgroup = cgroups_ + "/starling-" + std::to_string(::getpid()) + "-" +
+                  file_name(spec.attempt, spec.server);
+  }
+  const std::uint32_t first = topology_.server(spec.server).gpus.first;
+  for (const GpuId gpu : spec.gpus) {
+    plan.gpu_ids.push_back(gpu.value);
+    plan.gpus.push_back(gpu.value - first);
+    if (!options_.gpu_locks.empty())
+      plan.gpu_locks.push_back(options_.gpu_locks / ("gpu-" + std::to_string(gpu.value)));
+  }
+  plan.slots = options_.jobs_per_gpu;
+  const double cpus = std::ceil(std::max(spec.spec.cpus_per_worker, 0.0));
+  std::string steps;
+  if (spec.first_rank == 0)
+    steps = std::filesystem::path(plan.log).replace_extension(".steps").string();
+  for (auto& environment :
+       worker_environments(spec, topology_, {plan.mark, steps, options_.address})) {
+    plan.workers.push_back({std::move(environment),
+                            cpus_.take(static_cast<std::size_t>(std::min(cpus, 4096.0)))});
+  }
+  return plan;
 }
 
 Status ProcessLauncher::start(const LaunchSpec& spec) {
@@ -78,45 +147,21 @@ Status ProcessLauncher::start(const LaunchSpec& spec) {
     return {Errc::invalid, "job " + to_string(spec.spec.id) +
                                " has no command: only an emulated executor can run it"};
   }
-  const std::filesystem::path file = log_file(spec.attempt, spec.server);
-  SpawnSpec process;
-  process.command = spec.spec.command;
-  process.output = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (process.output < 0) {
-    return {Errc::io, "cannot write '" + file.string() + "': " + std::strerror(errno)};
+  if (!fitness_.fit()) return {Errc::io, "this executor cannot start processes at present"};
+  const std::filesystem::path folder = folder_of(key);
+  if (std::erase(reported_, folder) > 0) forget_part(folder);
+  PartPlan plan = plan_of(spec);
+  const std::vector<PlannedWorker> workers = plan.workers;
+  auto guarded = GuardedPart::start(folder, std::move(plan));
+  if (!guarded) {
+    for (const PlannedWorker& worker : workers) cpus_.release(worker.cpus);
+    fitness_.failed(clock_.now());
+    return guarded.error();
   }
-  Part part;
-  part.mark = mark(key);
-  part.started = clock_.now();
-  if (spec.first_rank == 0) {
-    part.steps = std::filesystem::path(file).replace_extension(".steps");
-    part.whole = gang_layout(spec.gang, spec.spec.gpus_per_worker, topology_).size() <= 1;
-    std::error_code ignored;
-    std::filesystem::remove(part.steps, ignored);
-  }
-  Status outcome = done();
-  const double cpus = std::ceil(std::max(spec.spec.cpus_per_worker, 0.0));
-  const EnvironmentOptions told{part.mark, part.steps.string(), options_.address};
-  for (auto& environment : worker_environments(spec, topology_, told)) {
-    process.environment = std::move(environment);
-    process.cpus = cpus_.take(static_cast<std::size_t>(std::min(cpus, 4096.0)));
-    Result<pid_t> pid = spawn(process);
-    if (!pid) {
-      cpus_.release(process.cpus);
-      outcome = pid.error();
-      break;
-    }
-    part.workers.push_back({pid.value(), false, false, process.cpus});
-  }
-  ::close(process.output);
-  if (part.workers.empty()) return outcome;
-  Part& kept = parts_.emplace(key, std::move(part)).first->second;
-  if (!outcome.ok()) {
-    // Those that did start must be seen to be gone before anybody hears of the failure.
-    kept.failed = true;
-    kept.exit = {127, false, outcome.error().message};
-    stop(kept, Instant::min());
-  }
+  Part part = part_of(spec, std::move(guarded).value());
+  std::error_code ignored;
+  if (!part.steps.empty()) std::filesystem::remove(part.steps, ignored);
+  parts_.emplace(key, std::move(part));
   return done();
 }
 
@@ -128,67 +173,177 @@ void ProcessLauncher::stop(AttemptId attempt, Duration grace) {
   }
 }
 
-void ProcessLauncher::adopt(std::span<const LaunchSpec> earlier) {
-  for (const LaunchSpec& part : earlier) {
-    std::string tail = log_tail(log_file(part.attempt, part.server), options_.log_tail_bytes);
-    lost_.push_back({part.attempt, part.server, {0, true, std::move(tail)}, Duration{0}});
+void ProcessLauncher::renew(AttemptId attempt, Instant until) {
+  for (auto part = parts_.lower_bound({attempt, ServerId{0}});
+       part != parts_.end() && part->first.first == attempt; ++part) {
+    if (!part->second.stopping)
+      part->second.guarded.say(ControlWord::Kind::renew, on_machine(until));
   }
 }
 
 /// The earliest deadline that was ever given counts.
 void ProcessLauncher::stop(Part& part, Instant force) {
+  part.stopping = true;
   part.force = std::min(part.force, force);
-  if (std::exchange(part.stopping, true)) return;
-  for (const Worker& worker : part.workers) {
-    if (!worker.gone) signal_group(worker.pid, SIGTERM);
+  part.said = Instant::min();
+  nudge(part, clock_.now());
+}
+
+/// A word can get lost where a guardian does not listen; one that was stopped goes on.
+void ProcessLauncher::nudge(Part& part, Instant now) {
+  if (!part.stopping || now < later(part.said, kSayAgain)) return;
+  const bool first = part.said == Instant::min();
+  part.said = now;
+  part.guarded.say(ControlWord::Kind::stop, on_machine(part.force));
+  if (!first) part.guarded.wake();
+}
+
+void ProcessLauncher::adopt(std::span<const LaunchSpec> earlier) {
+  std::set<std::filesystem::path> known;
+  for (const LaunchSpec& spec : earlier) {
+    const Key key{spec.attempt, spec.server};
+    const std::filesystem::path folder = folder_of(key);
+    known.insert(folder);
+    if (auto guarded = GuardedPart::find(folder)) {
+      for (const PlannedWorker& worker : guarded->plan().workers) cpus_.claim(worker.cpus);
+      parts_.emplace(key, part_of(spec, std::move(*guarded)));
+      continue;
+    }
+    reported_.push_back(folder);
+    std::string tail = log_tail(log_file(spec.attempt, spec.server), options_.log_tail_bytes);
+    lost_.push_back({spec.attempt, spec.server, {0, true, std::move(tail)}, Duration{0}});
+  }
+  take_up_strangers(known);
+}
+
+/// Nobody asks for them, so they end now, and their GPUs are bad until they have.
+void ProcessLauncher::take_up_strangers(const std::set<std::filesystem::path>& known) {
+  for (const std::filesystem::path& folder : part_folders(options_.parts)) {
+    if (known.contains(folder)) continue;
+    auto guarded = GuardedPart::find(folder);
+    if (!guarded) {
+      forget_part(folder);
+      continue;
+    }
+    Part part(std::move(*guarded));
+    for (const std::uint64_t gpu : part.guarded.plan().gpu_ids)
+      part.gpus.push_back(GpuId{static_cast<std::uint32_t>(gpu)});
+    stop(part, clock_.now());
+    strangers_.push_back(std::move(part));
   }
 }
 
-/// True when nothing of it is left.
-bool ProcessLauncher::look(Part& part, Instant now) {
-  for (Worker& worker : part.workers) {
-    int status = 0;
-    if (worker.ended || ::waitpid(worker.pid, &status, WNOHANG) != worker.pid) continue;
-    worker.ended = true;
-    const int code = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
-    if (code == 0 || part.failed) continue;
-    part.failed = true;
-    part.exit.code = code;
-    stop(part, later(now, std::chrono::seconds(1)));
+bool ProcessLauncher::orphans() {
+  const auto ours = [this](pid_t pid) {
+    const auto guards = [pid](const Part& part) { return part.guarded.guardian() == pid; };
+    return std::any_of(parts_.begin(), parts_.end(),
+                       [&](const auto& entry) { return guards(entry.second); }) ||
+           std::any_of(strangers_.begin(), strangers_.end(), guards) ||
+           (trial_ && guards(*trial_));
+  };
+  const auto children = descendants_.children();
+  if (!children) return true;
+  bool found = false;
+  for (const pid_t pid : *children) {
+    if (ours(pid)) continue;
+    ::kill(pid, SIGKILL);
+    found = ::waitpid(pid, nullptr, WNOHANG) != pid || found;
   }
-  const bool all_ended = std::all_of(part.workers.begin(), part.workers.end(),
-                                     [](const Worker& w) { return w.ended; });
-  // What a job leaves behind when it ends by itself gets no grace; one that is told to stop keeps
-  // it whole.
-  const bool force = now >= part.force || (all_ended && !part.stopping);
-  bool gone = true;
-  for (Worker& worker : part.workers) {
-    if (worker.gone) continue;
-    if (force) signal_group(worker.pid, SIGKILL);
-    worker.gone = worker.ended && group_is_gone(worker.pid);
-    gone = gone && worker.gone;
+  return found;
+}
+
+std::optional<PartResult> ProcessLauncher::over(Part& part, Instant now) {
+  switch (part.guarded.look()) {
+    case GuardedPart::State::guarded:
+      nudge(part, now);
+      return std::nullopt;
+    case GuardedPart::State::ended:
+      return part.guarded.result();
+    case GuardedPart::State::unguarded:
+      break;
   }
-  return gone && kill_marked(part.mark, false) == 0;
+  const bool someone = orphans();
+  if (!part.guarded.clear() || someone) return std::nullopt;
+  PartResult result;
+  result.lost = true;
+  result.unfit = part.guarded.nothing_started();
+  result.why = result.unfit ? "its guardian could not begin" : "its guardian was killed";
+  result.began_ns = part.guarded.plan().made_ns;
+  result.ended_ns = boot_ns();
+  result.tail = log_tail(part.log, options_.log_tail_bytes);
+  return result;
+}
+
+Exit ProcessLauncher::exit_of(const Key& key, const PartResult& result) const {
+  Exit exit{key.first, key.second, {result.code, result.lost, result.why}, Duration{0}};
+  exit.served = here(std::max<std::int64_t>(result.ended_ns - result.began_ns, 0));
+  std::string& text = exit.exit.log_tail;
+  if (!text.empty() && !result.tail.empty()) text += "\n";
+  const std::size_t room = options_.log_tail_bytes - std::min(text.size(), options_.log_tail_bytes);
+  text += last_words(result.tail, room);
+  return exit;
+}
+
+void ProcessLauncher::release(const Part& part) {
+  for (const PlannedWorker& worker : part.guarded.plan().workers) cpus_.release(worker.cpus);
+  std::error_code ignored;
+  if (!part.steps.empty()) std::filesystem::remove(part.steps, ignored);
+  reported_.push_back(part.guarded.folder());
+}
+
+/// A machine that could not start something tries again by itself, with nothing to lose.
+void ProcessLauncher::try_out(Instant now) {
+  if (trial_) {
+    if (const auto result = over(*trial_, now)) {
+      result->lost || result->code != 0 ? fitness_.failed(now) : fitness_.worked();
+      forget_part(trial_->guarded.folder());
+      trial_.reset();
+    }
+    return;
+  }
+  if (fitness_.next() > now) return;
+  PartPlan plan;
+  plan.command = {"sh", "-c", "exit 0"};
+  plan.workers.resize(1);
+  plan.log = options_.logs / "trial.log";
+  plan.log_bytes = options_.log_limits.part_bytes;
+  plan.mark = options_.logs.string() + ":trial";
+  const std::filesystem::path folder = options_.parts / "trial";
+  forget_part(folder);
+  auto guarded = GuardedPart::start(folder, std::move(plan));
+  if (!guarded) return fitness_.failed(now);
+  trial_.emplace(std::move(guarded).value());
 }
 
 std::vector<Exit> ProcessLauncher::reap() {
   const Instant now = looked_ = clock_.now();
+  // What was told in the last turn is in the executor's journal by now.
+  for (const std::filesystem::path& folder : std::exchange(reported_, {})) forget_part(folder);
   std::vector<Exit> ended = std::exchange(lost_, {});
+  for (const Exit& exit : ended) reported_.push_back(folder_of({exit.attempt, exit.server}));
   for (auto at = parts_.begin(); at != parts_.end();) {
-    const auto& [key, part] = *at;
-    if (!look(at->second, now)) {
+    const auto result = over(at->second, now);
+    if (!result) {
       ++at;
       continue;
     }
-    ExitStatus exit = part.exit;
-    std::string tail = log_tail(log_file(key.first, key.second), options_.log_tail_bytes);
-    if (exit.log_tail.empty()) exit.log_tail = std::move(tail);
-    ended.push_back({key.first, key.second, std::move(exit), now - part.started});
-    for (const Worker& worker : part.workers) cpus_.release(worker.cpus);
-    std::error_code ignored;
-    if (!part.steps.empty()) std::filesystem::remove(part.steps, ignored);
+    if (result->unfit) fitness_.failed(now);
+    ended.push_back(exit_of(at->first, *result));
+    release(at->second);
     at = parts_.erase(at);
   }
+  for (auto at = strangers_.begin(); at != strangers_.end();) {
+    if (over(*at, now)) {
+      forget_part(at->guarded.folder());
+      at = strangers_.erase(at);
+    } else {
+      ++at;
+    }
+  }
+  if (!fitness_.fit()) try_out(now);
+  std::set<std::filesystem::path> kept;
+  for (const auto& [key, part] : parts_) kept.insert(part.log);
+  logs_.tidy(now, kept);
   return ended;
 }
 
@@ -215,9 +370,28 @@ std::vector<Progress> ProcessLauncher::measure() {
   return all;
 }
 
+std::optional<Placement> ProcessLauncher::health_news() {
+  std::set<GpuId> bad;
+  if (!fitness_.fit()) {
+    for (std::uint32_t gpu = options_.gpus.first; gpu < options_.gpus.last; ++gpu)
+      bad.insert(GpuId{gpu});
+  }
+  for (const Part& part : strangers_) bad.insert(part.gpus.begin(), part.gpus.end());
+  const Instant now = clock_.now();
+  for (const auto& [key, part] : parts_) {
+    if (part.stopping && now >= later(part.force, here(options_.stuck.count())))
+      bad.insert(part.gpus.begin(), part.gpus.end());
+  }
+  Placement all(bad.begin(), bad.end());
+  if (all == bad_) return std::nullopt;
+  bad_ = all;
+  return all;
+}
+
 Instant ProcessLauncher::next_deadline() const noexcept {
   if (!lost_.empty()) return Instant::min();
-  return parts_.empty() ? kNever : later(std::max(looked_, Instant{}), options_.poll);
+  const bool busy = !parts_.empty() || !strangers_.empty() || trial_.has_value();
+  return busy ? later(std::max(looked_, Instant{}), options_.poll) : fitness_.next();
 }
 
 }  // namespace starling

@@ -14,8 +14,9 @@
 #include <sstream>
 
 #include "base/test_folder.h"
-#include "launch/launchers/launcher_battery.h"
 #include "launch/launchers/log_tail.h"
+#include "launch/launchers/process_rig.h"
+#include "launch/launchers/part_folders.h"
 #include "launch/launchers/process_tree.h"
 #include "launch/launchers/worker_environment.h"
 #include "topology/generate.h"
@@ -26,75 +27,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class SteadyClock final : public Clock {
- public:
-  [[nodiscard]] Instant now() const noexcept override {
-    return Instant(std::chrono::steady_clock::now().time_since_epoch()) + ahead;
-  }
-  Duration ahead{0};
-};
-
-struct Rig {
-  Topology topology;
-  SteadyClock clock;
-  TestFolder folder{"launch"};
-  fs::path logs = folder.path;
-  std::unique_ptr<ProcessLauncher> launcher;
-
-  Rig() : topology(two_servers()) { open(); }
-  static Topology two_servers() {
-    GeneratorOptions options;
-    options.servers = 2;
-    options.gpus_per_server = 4;
-    return generate_flat(options).value();
-  }
-  void open() {
-    ProcessOptions options;
-    options.logs = logs;
-    options.poll = 5ms;
-    launcher = ProcessLauncher::open(options, topology, clock).value();
-  }
-  LauncherRig rig() {
-    return {*launcher, {}, {}, [] { ::usleep(2000); }};
-  }
-  Exit run(const LaunchSpec& spec) {
-    REQUIRE(launcher->start(spec).ok());
-    LauncherRig r = rig();
-    const auto ended = exits_of(r, 1);
-    REQUIRE(ended.size() == 1);
-    return ended[0];
-  }
-  /// Waits until the job has said something.
-  std::string hear(const LaunchSpec& spec) {
-    std::string text;
-    for (int i = 0; i < 1000 && (text.empty() || text.back() != '\n'); ++i) {
-      ::usleep(2000);
-      text = log_tail(launcher->log_file(spec.attempt, spec.server), 4096);
-    }
-    return text;
-  }
-};
-
-LaunchSpec spec(std::uint64_t job, std::uint32_t server, std::vector<std::string> command) {
-  LaunchSpec s;
-  s.attempt = {{0, job}, Epoch{1}, (1ULL << 32U) | 1U};
-  s.server = ServerId{server};
-  s.gpus = {GpuId{server * 4}};
-  s.gang = {{PartitionId{0}, s.gpus}};
-  s.spec.id = s.attempt.job;
-  s.spec.command = std::move(command);
-  return s;
-}
-LaunchSpec shell(std::uint64_t job, const std::string& script) {
-  return spec(job, 0, {"sh", "-c", script});
-}
-
-bool alive(const std::string& pid) {
-  std::ifstream status("/proc/" + pid + "/stat");
-  std::string word, name, state;
-  status >> word >> name >> state;
-  return status && state != "Z";
-}
+using Rig = ProcessRig;
 
 }  // namespace
 
@@ -172,33 +105,7 @@ TEST_CASE("a job is over only when what it left behind is gone, also outside its
   const LaunchSpec job = shell(1, "setsid sleep 1000 & sleep 1000 & echo $!; exit 0");
   const Exit ended = r.run(job);
   CHECK(ended.exit.code == 0);
-  CHECK(kill_marked(fs::canonical(r.logs).string() + ":", true) == 0);
-}
-
-TEST_CASE("the next life kills what an earlier one left") {
-  Rig r;
-  r.launcher.reset();
-  int ends[2];
-  REQUIRE(::pipe(ends) == 0);
-  const pid_t earlier = ::fork();
-  if (earlier == 0) {
-    r.open();
-    const LaunchSpec job = shell(1, "setsid sleep 1000 & echo $!; wait");
-    if (!r.launcher->start(job).ok()) ::_exit(1);
-    const std::string text = r.hear(job);
-    if (::write(ends[1], text.data(), text.size()) < 0) ::_exit(1);
-    ::kill(::getpid(), SIGKILL);
-  }
-  ::close(ends[1]);
-  ::waitpid(earlier, nullptr, 0);
-  char text[32] = {};
-  REQUIRE(::read(ends[0], text, sizeof text - 1) > 1);
-  ::close(ends[0]);
-  const std::string child = std::string(text).substr(0, std::string(text).find('\n'));
-  CHECK(alive(child));
-  r.open();
-  for (int i = 0; i < 500 && alive(child); ++i) ::usleep(2000);
-  CHECK_FALSE(alive(child));
+  CHECK(kill_marked(fs::canonical(r.logs).string() + ":"));
 }
 
 TEST_CASE("one failing worker ends the others") {

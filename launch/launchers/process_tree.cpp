@@ -1,16 +1,14 @@
 #include "launch/launchers/process_tree.h"
 
 #include <dirent.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <memory>
 
 namespace starling {
@@ -30,33 +28,41 @@ bool holds(const std::string& text, const std::string& entry, bool prefix) {
   return false;
 }
 
-}  // namespace
+enum class Found { no, yes, unknown };
 
-bool group_is_gone(pid_t group) {
-  while (::waitpid(-group, nullptr, WNOHANG) > 0) {
-  }
-  return ::kill(-group, 0) != 0 && errno == ESRCH;
+Found marked(int proc, const char* pid, const std::string& entry, bool prefix) {
+  struct stat info {};
+  if (::fstatat(proc, pid, &info, 0) != 0) return errno == ENOENT ? Found::no : Found::unknown;
+  if (info.st_uid != ::geteuid()) return Found::no;
+  const int fd = ::openat(proc, (std::string(pid) + "/environ").c_str(), O_RDONLY | O_CLOEXEC);
+  // What is not dumpable belongs to root, or cannot be read by whoever is not root; it was not
+  // started with our environment as it is.
+  if (fd < 0)
+    return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? Found::unknown : Found::no;
+  std::string text;
+  char chunk[4096];
+  for (ssize_t got = 0; (got = ::read(fd, chunk, sizeof chunk)) > 0;)
+    text.append(chunk, static_cast<std::size_t>(got));
+  ::close(fd);
+  return holds(text, entry, prefix) ? Found::yes : Found::no;
 }
 
-void adopt_orphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+}  // namespace
 
-std::size_t kill_marked(const std::string& mark, bool prefix) {
+bool kill_marked(const std::string& mark) {
   const std::unique_ptr<DIR, CloseDir> proc(::opendir("/proc"));
-  if (!proc) return 0;
+  if (!proc) return false;
   const std::string entry = "STARLING_RUN=" + mark;
-  std::size_t found = 0;
+  bool none = true;
   while (const dirent* process = ::readdir(proc.get())) {
     if (std::isdigit(static_cast<unsigned char>(process->d_name[0])) == 0) continue;
     const auto pid = static_cast<pid_t>(std::atol(process->d_name));
     if (pid == ::getpid()) continue;
-    std::ifstream file("/proc/" + std::string(process->d_name) + "/environ", std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (!holds(text, entry, prefix)) continue;
-    ++found;
-    ::kill(pid, SIGKILL);
-    ::waitpid(pid, nullptr, WNOHANG);
+    const Found found = marked(::dirfd(proc.get()), process->d_name, entry, mark.back() == ':');
+    if (found == Found::yes) ::kill(pid, SIGKILL);
+    none = none && found == Found::no;
   }
-  return found;
+  return none;
 }
 
 }  // namespace starling

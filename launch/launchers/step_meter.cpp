@@ -1,11 +1,14 @@
 #include "launch/launchers/step_meter.h"
 
 #include <cmath>
-#include <fstream>
+#include <sstream>
+
+#include "launch/guardian/part_files.h"
 
 namespace starling {
 namespace {
 
+constexpr std::size_t kMostBytes = 64;
 constexpr int kMostWindows = 100;  // a running mean from there on, for jobs that change
 
 bool sane(double value) { return std::isfinite(value) && value >= 0 && value < 1e15; }
@@ -13,7 +16,10 @@ bool sane(double value) { return std::isfinite(value) && value >= 0 && value < 1
 }  // namespace
 
 std::optional<StepReport> read_steps(const std::filesystem::path& file) {
-  std::ifstream in(file);
+  // Its job owns it, so it can be anything by now.
+  const auto text = read_own_file(file, kMostBytes);
+  if (!text) return std::nullopt;
+  std::istringstream in(text.value());
   StepReport report;
   if (!(in >> report.steps) || !sane(report.steps)) return std::nullopt;
   if (!(in >> report.alone) || !sane(report.alone)) report.alone = 0;

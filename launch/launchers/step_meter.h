@@ -13,7 +13,8 @@ struct StepReport {
   double steps = 0;  ///< done so far in this attempt
   double alone = 0;  ///< what it does per second with nobody beside it; 0: it does not know
 };
-/// Nothing where the file is not there yet, or does not begin with a number that can be right.
+/// Nothing where the file is not there yet, is no regular file of ours, or does not begin with a
+/// number that can be right. 64 bytes are read, and nothing is waited for.
 [[nodiscard]] std::optional<StepReport> read_steps(const std::filesystem::path& file);
 
 /// The measured speed of one command, as a part of that alone. Over windows of at least kWindow and

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "launch/launchers/spawn.h"
+#include "launch/guardian/spawn.h"
 
 namespace starling {
 namespace {

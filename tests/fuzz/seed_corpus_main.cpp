@@ -42,13 +42,14 @@ int main(int argc, char** argv) {
           codec.encode({kNewestProtocol, Incarnation{1}, 1}, message));
   }
   const std::filesystem::path journal = dir / "journal" / "sample";
-  std::filesystem::remove(journal);
+  for (const char* left : {"sample", "sample.head"})
+    std::filesystem::remove(dir / "journal" / left);
   {
     auto opened = SqliteJournal::open(journal);
     if (!opened || !opened.value()->recover()) return 1;
     if (!opened.value()->append(sample_records()).ok()) return 1;
   }
-  for (const char* beside : {"sample-wal", "sample-shm", "sample.lock"}) {
+  for (const char* beside : {"sample-wal", "sample-shm", "sample.lock", "sample.head"}) {
     std::filesystem::remove(dir / "journal" / beside);
   }
   std::size_t at = 0;

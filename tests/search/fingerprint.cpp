@@ -121,9 +121,21 @@ struct RecordHash {
   void operator()(const ProcessLaunching& r) const { h.add(r.launch.attempt); }
   void operator()(const JobPast& r) const { h.add(r.job); }
   void operator()(const ServerDrained& r) const { h.add(r.server), h.add(r.drained); }
+  void operator()(const PeerKnown& r) const { h.add(r.node), h.add(r.life), h.add(r.written); }
   void operator()(const TopologyRead& r) const { h.add(r.fingerprint); }
   void operator()(const DrainWord& r) const { h.add(r.server), h.add(r.version); }
   void operator()(const AttemptPlan& r) const { h.add(r.attempt), h.add(r.after), h.add(r.exit); }
+  void operator()(const JobsArchived& r) const {
+    h.add(r.chunk);
+    for (const JobId& job : r.jobs) h.add(job);
+  }
+  void operator()(const ArchiveDropped& r) const { h.add(r.chunk); }
+  void operator()(const OffersOwed& r) const {
+    for (const JobId& job : r.jobs) h.add(job);
+  }
+  void operator()(const OffersSettled& r) const {
+    for (const JobId& job : r.jobs) h.add(job);
+  }
   void operator()(const TombstonesDropped& r) const {
     for (const AttemptId& attempt : r.attempts) h.add(attempt);
   }

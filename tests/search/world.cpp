@@ -176,12 +176,12 @@ void SmallWorld::look() {
   WorldView view;
   for (const Process& process : processes_)
     view.processes.push_back({process.attempt, process.gpus});
-  for (std::uint32_t a = 0; a < 2; ++a) {
-    view.ledgers.push_back(ledger_view(agents_[a].core->state()));
-  }
+  for (const AgentSeat& seat : agents_) view.ledgers.push_back(ledger_view(*seat.core));
   checker_.look(now_, view);
-  const AgentState* const agents[] = {&agents_[0].core->state(), &agents_[1].core->state()};
-  checker_.look_at_changes(now_, agents);
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    checker_.look_at(now_, agent_node(AgentId{i}), agents_[i].core->state());
+    checker_.look_at(now_, executor_node(i), executors_[i].core->state());
+  }
 }
 
 std::optional<Action> SmallWorld::fair() const {

@@ -162,6 +162,7 @@ void SmallWorld::run(std::uint32_t e, const RunCommand& command) {
     processes_.insert(at, std::move(process));
     return note_whole();
   }
+  if (std::holds_alternative<RenewSpec>(command)) return;
   const AttemptId attempt = std::get<StopSpec>(command).attempt;
   for (std::size_t p = 0; p < processes_.size(); ++p) {
     if (processes_[p].attempt != attempt || processes_[p].executor != e) continue;
@@ -184,6 +185,7 @@ void SmallWorld::note_whole() {
 void SmallWorld::end(std::size_t index, std::int32_t code) {
   const Process process = processes_[index];
   processes_.erase(processes_.begin() + static_cast<std::ptrdiff_t>(index));
+  checker_.process_ended(process.attempt, process.gpus.size(), code, process.stopping);
   if (process.reported) return;
   step(2 + process.executor,
        Exit{process.attempt, process.server, {code, false, {}}, std::chrono::seconds(1)});

@@ -15,11 +15,16 @@ struct SpawnSpec {
   std::vector<int> cpus;                 ///< it may run on these; empty: any
   int output = -1;                       ///< descriptor for its standard output and error
   int input = -1;                        ///< descriptor for its standard input; -1: empty
+  int cgroup = -1;  ///< descriptor of the cgroup.procs that it goes to; -1: it stays
+  /// Descriptor for the number of an error, an int, for which the machine and not the program is to
+  /// blame: no memory, no descriptors, no disk. -1: nobody wants to know.
+  int report = -1;
 };
 
 /// Starts a program as leader of its own session and process group, with default signals, no other
-/// descriptor of ours, and SIGKILL to it when the calling thread ends. A program that cannot be run
-/// says so on `output` and exits with 127. `io`: no process could be made.
+/// descriptor of ours, and SIGKILL to it when the calling thread ends. A program that is not there
+/// says so on `output` and exits with 127, one that cannot be run with 126. `io`: no process could
+/// be made.
 [[nodiscard]] Result<pid_t> spawn(const SpawnSpec& spec);
 
 }  // namespace starling

@@ -1,4 +1,4 @@
-#include "launch/launchers/spawn.h"
+#include "launch/guardian/spawn.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -20,9 +20,14 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return all;
 }
 
-void close_others() {
-  if (::syscall(SYS_close_range, 3U, ~0U, 0U) == 0) return;
-  for (int fd = 3; fd < 4096; ++fd) ::close(fd);
+void close_others(unsigned first) {
+  if (::syscall(SYS_close_range, first, ~0U, 0U) == 0) return;
+  for (int fd = static_cast<int>(first); fd < 4096; ++fd) ::close(fd);
+}
+
+bool fault_of_the_machine(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOMEM || error == EAGAIN || error == EIO ||
+         error == ENOSPC;
 }
 
 void say(const char* text) {
@@ -30,9 +35,10 @@ void say(const char* text) {
 }
 
 /// Between fork and exec: system calls alone, because another thread may have held any lock.
-[[noreturn]] void become(char* const* argv, char* const* envp, const cpu_set_t* cpus, int input,
-                         int output, pid_t parent) {
+[[noreturn]] void become(char* const* argv, char* const* envp, const cpu_set_t* cpus,
+                         const SpawnSpec& spec, int input, pid_t parent) {
   ::setsid();
+  if (spec.cgroup >= 0 && ::write(spec.cgroup, "0", 1) < 0) errno = 0;  // then by descent alone
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);  // it died before the line above
   for (int number = 1; number < 65; ++number) ::signal(number, SIG_DFL);
@@ -40,22 +46,33 @@ void say(const char* text) {
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::dup2(input, STDIN_FILENO);
-  ::dup2(output, STDOUT_FILENO);
-  ::dup2(output, STDERR_FILENO);
-  close_others();
+  ::dup2(spec.output, STDOUT_FILENO);
+  ::dup2(spec.output, STDERR_FILENO);
+  unsigned first = STDERR_FILENO + 1;
+  if (spec.report >= 0) {
+    const auto kept = static_cast<int>(first++);
+    if (spec.report != kept) ::dup2(spec.report, kept);
+    ::fcntl(kept, F_SETFD, FD_CLOEXEC);
+  }
+  close_others(first);
   if (cpus != nullptr && ::sched_setaffinity(0, sizeof *cpus, cpus) != 0) {
     say("starling: its CPUs cannot be set; it runs on any\n");
   }
   ::execvpe(argv[0], argv, envp);
-  const char* why = errno == ENOENT   ? "no such program"
-                    : errno == EACCES ? "not executable"
+  const int error = errno;
+  if (spec.report >= 0 && fault_of_the_machine(error) &&
+      ::write(STDERR_FILENO + 1, &error, sizeof error) < 0) {
+    errno = 0;
+  }
+  const char* why = error == ENOENT   ? "no such program"
+                    : error == EACCES ? "not executable"
                                       : "exec failed";
   say("starling: cannot run '");
   say(argv[0]);
   say("': ");
   say(why);
   say("\n");
-  ::_exit(127);
+  ::_exit(error == ENOENT ? 127 : 126);
 }
 
 }  // namespace
@@ -74,8 +91,8 @@ Result<pid_t> spawn(const SpawnSpec& spec) {
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t child = null < 0 ? -1 : ::fork();
   if (child == 0) {
-    become(argv.data(), envp.data(), spec.cpus.empty() ? nullptr : &cpus,
-           spec.input >= 0 ? spec.input : null, spec.output, parent);
+    become(argv.data(), envp.data(), spec.cpus.empty() ? nullptr : &cpus, spec,
+           spec.input >= 0 ? spec.input : null, parent);
   }
   const int error = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);

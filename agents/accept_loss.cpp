@@ -1,0 +1,107 @@
+#include "agents/accept_loss.h"
+
+#include <map>
+
+namespace starling {
+namespace {
+
+struct Open {
+  JobState state;
+  AttemptId attempt;
+  AgentId to;
+  enum class Stage : std::uint8_t { waiting, offered, starting, draining } stage = Stage::waiting;
+  AfterDrain after = AfterDrain::wait;
+};
+
+struct Fold {
+  AgentId me;
+  std::map<JobId, Open> open{};
+
+  Open* of(JobId job) {
+    const auto at = open.find(job);
+    return at == open.end() ? nullptr : &at->second;
+  }
+  Open* of(AttemptId attempt) {
+    Open* job = of(attempt.job);
+    return job == nullptr || job->attempt != attempt ? nullptr : job;
+  }
+
+  void operator()(const JobAccepted& r) {
+    Open& job = open[r.submit.spec.id] = Open{};
+    job.state.job = r.submit.spec.id;
+    job.state.home = me;
+    job.state.served = r.submit.served;
+    job.state.forwards = r.submit.forwards;
+  }
+  void operator()(const JobPast& r) {
+    Open* job = of(r.job);
+    if (job == nullptr) return;
+    job->state.attempts = r.attempts;
+    job->state.preemptions = r.preemptions;
+  }
+  void operator()(const AttemptStarting& r) {
+    Open* job = of(r.attempt.job);
+    if (job == nullptr) return;
+    job->attempt = r.attempt;
+    job->stage = Open::Stage::starting;
+    ++job->state.attempts;
+  }
+  void operator()(const AttemptDraining& r) {
+    Open* job = of(r.attempt);
+    if (job == nullptr) return;
+    job->stage = Open::Stage::draining;
+    job->after = AfterDrain::wait;
+  }
+  void operator()(const AttemptPlan& r) {
+    if (Open* job = of(r.attempt)) job->after = r.after;
+  }
+  void operator()(const AttemptOver& r) {
+    Open* job = of(r.attempt);
+    if (job == nullptr) return;
+    job->state.served += r.served;
+    job->attempt = {};
+    job->stage = Open::Stage::waiting;
+  }
+  void operator()(const JobOffered& r) {
+    Open* job = of(r.job);
+    if (job == nullptr) return;
+    job->stage = r.to == me ? Open::Stage::waiting : Open::Stage::offered;
+    job->to = r.to;
+  }
+  void operator()(const JobMoved& r) { open.erase(r.job); }
+  void operator()(const JobEnded& r) { open.erase(r.job); }
+  template <class Other>
+  void operator()(const Other&) {}
+};
+
+}  // namespace
+
+OpenJobs end_open_jobs(AgentId me, std::span<const Record> journal, const std::string& why) {
+  Fold fold{me};
+  for (const Record& record : journal) std::visit(fold, record);
+  const ExitStatus unknown{-1, true, why};
+  OpenJobs result;
+  for (auto& [id, job] : fold.open) {
+    using Stage = Open::Stage;
+    if (job.stage == Stage::offered) {
+      result.records.push_back(JobMoved{id, job.to});
+      result.given_away.push_back(id);
+      continue;
+    }
+    if (job.stage == Stage::waiting) {
+      job.state.phase = JobPhase::failed;
+      job.state.exit = unknown;
+      result.records.push_back(JobEnded{id, job.state});
+    } else {
+      if (job.stage == Stage::starting) result.records.push_back(AttemptDraining{job.attempt});
+      const bool decided = job.stage == Stage::draining &&
+                           (job.after == AfterDrain::cancel || job.after == AfterDrain::fail);
+      if (decided) continue;
+      result.records.push_back(AttemptPlan{job.attempt, AfterDrain::fail, {}, unknown});
+    }
+    result.failed.push_back(id);
+  }
+  return result;
+}
+
+}  // namespace starling

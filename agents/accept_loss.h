@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agents/record.h"
+
+namespace starling {
+
+/// What a home's journal has to say in addition once it is known to lack records that came after:
+/// the jobs that are open in it may have run to their end since, so none of them is ever started
+/// again. One that waits has failed; one that was given away is its next home's; one of which an
+/// attempt is open fails when that attempt is over wherever it had a share. `why` becomes the last
+/// words of those that failed.
+///
+/// What ran here for other homes stays: they are asked about it, as in every new life. What
+/// executors run of jobs that the journal does not know is ended by the same question.
+struct OpenJobs {
+  std::vector<Record> records;
+  std::vector<JobId> failed;  ///< of them, now or once their attempt is over
+  std::vector<JobId> given_away;
+};
+[[nodiscard]] OpenJobs end_open_jobs(AgentId me, std::span<const Record> journal,
+                                     const std::string& why);
+
+}  // namespace starling

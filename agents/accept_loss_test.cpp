@@ -1,0 +1,110 @@
+// A home goes on from an older copy of its journal, on purpose: nothing that was open in it starts
+// again.
+#include "agents/accept_loss.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "agents/state.h"
+#include "agents/testing.h"
+
+namespace starling {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::vector<Record> accepted(std::vector<Record> journal, AgentId me, OpenJobs* open = nullptr) {
+  const OpenJobs ended = end_open_jobs(me, journal, "nobody knows");
+  journal.insert(journal.end(), ended.records.begin(), ended.records.end());
+  if (open != nullptr) *open = ended;
+  return journal;
+}
+
+TEST_CASE("from every prefix of a journal: no job that was open is launched, all come to an end") {
+  std::size_t prefixes = 0, failed = 0;
+  for (std::size_t length = 0;; ++length) {
+    TestFlock flock({.agents = 1, .servers = 2, .seed = 3, .delay = 1ms, .lossy = true});
+    flock.submit(1, 2, 3s);
+    flock.submit(2, 8, 2s);
+    flock.submit(3, 1, 20s);
+    flock.run_for(1s);
+    flock.crash_executor(1);
+    flock.restart_executor(1);
+    flock.run_for(9s);
+    flock.cancel(3);
+    flock.run_for(1s);
+    const std::vector<Record> whole = flock.journal(0);
+    if (length > whole.size()) break;
+    CAPTURE(length);
+    flock.crash_agent(0);
+    OpenJobs open;
+    flock.put_back(0, accepted({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)},
+                               AgentId{0}, &open));
+    const std::uint64_t launched = flock.launches();
+    flock.restart_agent(0);
+    flock.run_for(60s);
+    CHECK(flock.launches() == launched);
+    CHECK(flock.agent(0).jobs.empty());
+    CHECK(flock.processes() == 0);
+    for (const JobId job : open.failed) {
+      REQUIRE(flock.agent(0).ended.contains(job));
+      const JobState& state = flock.agent(0).ended.at(job);
+      CHECK(state.phase == JobPhase::failed);
+      CHECK(state.exit.lost);
+      CHECK(state.exit.log_tail == "nobody knows");
+    }
+    failed += open.failed.size();
+    ++prefixes;
+  }
+  CHECK(prefixes > 20);
+  CHECK(failed > 20);
+}
+
+TEST_CASE("copied while its jobs run: they are ended everywhere, and new ones find room") {
+  TestFlock flock({.agents = 2, .servers = 4, .seed = 4, .delay = 1ms, .lossy = true});
+  flock.submit(1, 16, 0s);  // on both partitions
+  flock.run_for(2s);
+  REQUIRE(flock.phase(1) == JobPhase::running);
+  const std::vector<Record> copy = flock.journal(0);
+  flock.submit(2, 1, 0s);  // waits
+  flock.run_for(1s);
+  flock.crash_agent(0);
+  flock.put_back(0, accepted(copy, AgentId{0}));
+  flock.restart_agent(0);
+  flock.run_for(30s);
+  CHECK(flock.processes() == 0);
+  CHECK(flock.phase(1) == JobPhase::failed);
+  flock.submit(3, 16, 1s);
+  flock.run_for(60s);
+  CHECK(flock.phase(3) == JobPhase::finished);
+}
+
+TEST_CASE("what was decided about a job, or who has it, stays so") {
+  const AgentId me{0};
+  const JobId waits{0, 1}, given{0, 2}, cancelled{0, 3}, ended{0, 4}, back{0, 5};
+  const auto accept = [](JobId id) {
+    JobAccepted record;
+    record.submit.spec.id = id;
+    return record;
+  };
+  const AttemptId attempt{cancelled, Epoch{1}, 7};
+  const std::vector<Record> journal = {
+      accept(waits),    accept(given),    JobOffered{given, AgentId{1}},
+      accept(back),     JobOffered{back, AgentId{1}},
+      JobOffered{back, me},
+      accept(cancelled), AttemptStarting{attempt, {}}, AttemptDraining{attempt},
+      AttemptPlan{attempt, AfterDrain::cancel, {}, {}},
+      accept(ended),    JobEnded{ended, {}}};
+  const OpenJobs open = end_open_jobs(me, journal, "nobody knows");
+  CHECK(open.failed == std::vector<JobId>{waits, back});
+  CHECK(open.given_away == std::vector<JobId>{given});
+  REQUIRE(open.records.size() == 3);
+  CHECK(std::get<JobEnded>(open.records[0]).job == waits);
+  CHECK(std::get<JobMoved>(open.records[1]).to == AgentId{1});
+  CHECK(std::get<JobEnded>(open.records[2]).job == back);
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,188 @@
+// What is over long ago is in the archive: it is answered from there as before, outlives restarts,
+// and is forgotten by number, bytes and age, but never while another home may offer it again.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <sstream>
+
+#include "agents/testing.h"
+
+namespace starling {
+namespace {
+
+using namespace std::chrono_literals;
+
+Limits small_archive() {
+  Limits limits;
+  limits.archive_chunk_bytes = 300;
+  return limits;
+}
+
+std::size_t count(const std::vector<std::string>& lines, const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(
+      lines.begin(), lines.end(), [&](const auto& line) { return line.find(text) != line.npos; }));
+}
+
+TEST_CASE("old jobs are answered from the archive as before, in every life") {
+  TestFlock flock({.servers = 1, .limits = small_archive()});
+  for (std::uint64_t n = 1; n <= 40; ++n) flock.submit(n, 4, 1s);
+  REQUIRE(flock.settle(1h));
+  flock.run_for(1s);
+  for (const int life : {1, 2, 3}) {
+    CAPTURE(life);
+    const AgentState& s = flock.agent(0);
+    CHECK(s.ended.size() < 10);
+    CHECK(s.archive.jobs().size() + s.ended.size() == 40);
+    CHECK(s.archive.chunks().size() > 5);
+    CHECK(s.young_bytes < 300);
+
+    JobSpec again;
+    again.id = JobId{0, 3};
+    flock.ask(0, Submit{again, {}});
+    flock.ask(0, Query{JobId{0, 4}});
+    flock.ask(0, Cancel{JobId{0, 5}});
+    flock.ask(0, Explain{JobId{0, 6}});
+    flock.ask(0, ListJobs{JobId{0, 7}, 5});
+    (void)flock.take_transcript();
+    flock.run_for(1s);
+    const auto lines = flock.take_transcript();
+    for (const char* job : {"JobState job 3 finished", "JobState job 4 finished", "JobState job 5 finished"})
+      CHECK(count(lines, job) == 1);
+    CHECK(count(lines, "JobList 8 9 10 11 12") == 1);
+    CHECK(count(lines, "finished after") == 1);
+    CHECK(flock.launches() == 40);
+    flock.crash_agent(0);
+    flock.restart_agent(0, life == 1);
+    flock.run_for(1s);
+  }
+  CHECK(flock.faults().empty());
+}
+
+TEST_CASE("a list goes through archive, memory and open jobs, page by page, each job once") {
+  TestFlock flock({.servers = 1, .limits = small_archive()});
+  for (std::uint64_t n = 1; n <= 200; ++n) flock.submit(n * 7919 % 211, 4, n < 190 ? 1s : 1h);
+  flock.run_for(10min);
+  REQUIRE(flock.agent(0).archive.jobs().size() > 150);
+  REQUIRE(flock.agent(0).jobs.size() > 5);
+  std::set<std::string> seen;
+  JobId after{};
+  for (int page = 0; page < 200; ++page) {
+    flock.ask(0, ListJobs{after, 100});
+    (void)flock.take_transcript();
+    flock.run_for(10ms);
+    std::string found;
+    for (const std::string& line : flock.take_transcript()) {
+      if (const auto at = line.find("JobList"); at != line.npos) found = line.substr(at + 8);
+    }
+    REQUIRE_FALSE(found.empty());
+    std::istringstream words(found);
+    std::uint64_t id = 0;
+    while (words >> id) {
+      CHECK(seen.insert(std::to_string(id)).second);
+      after = JobId{0, id};
+    }
+    if (found.find("more") == found.npos) break;
+  }
+  CHECK(seen.size() == 200);
+}
+
+TEST_CASE("the archive forgets its oldest jobs by number and by bytes") {
+  for (const bool by_bytes : {false, true}) {
+    CAPTURE(by_bytes);
+    FlockOptions options{.servers = 1, .limits = small_archive()};
+    if (by_bytes) options.limits.archive_bytes = 1000;
+    if (!by_bytes) options.limits.jobs_remembered = 15;
+    TestFlock flock(options);
+    for (std::uint64_t n = 1; n <= 60; ++n) flock.submit(n, 4, 1s);
+    REQUIRE(flock.settle(1h));
+    flock.run_for(1s);
+    const AgentState& s = flock.agent(0);
+    CHECK(s.archive.bytes() <= 1000);
+    CHECK(s.archive.jobs().size() + s.ended.size() <= 15);
+    CHECK(s.archive.jobs().size() > 5);
+    CHECK(s.archive.contains(JobId{0, 55}));
+    CHECK_FALSE(s.is_over(JobId{0, 1}));
+    CHECK(flock.agent(0).archive.owed().empty());
+    CHECK(flock.replayed_agent(0, false)->state().archive.jobs() == s.archive.jobs());
+    CHECK(flock.replayed_agent(0, true)->state().archive.jobs() == s.archive.jobs());
+  }
+}
+
+/// Agent 0, to which agent 1 gives jobs away; it remembers two.
+struct Taker {
+  Taker() : flock({.agents = 2, .servers = 2, .lossy = true, .limits = limits()}) {
+    flock.run_for(5s);
+    flock.cut_off(agent_node(AgentId{0}), agent_node(AgentId{1}));
+  }
+  static Limits limits() {
+    Limits limits = small_archive();
+    limits.jobs_remembered = 2;
+    limits.archive_chunk_bytes = 1;
+    return limits;
+  }
+  /// As agent 1 does until it is answered.
+  void offer(std::uint64_t n) {
+    JobSpec spec;
+    spec.id = JobId{0, n};
+    spec.duration = 1s;
+    flock.inject(0, agent_node(AgentId{1}), Submit{spec, NodeId{0}, 0s, 0s, 1});
+  }
+  TestFlock flock;
+};
+
+TEST_CASE("an offer that is repeated when its job is forgotten starts nothing") {
+  Taker t;
+  t.offer(1);
+  t.flock.run_for(5s);
+  t.flock.ask(0, Cancel{JobId{0, 1}});
+  t.flock.run_for(5s);
+  for (std::uint64_t n = 101; n <= 110; ++n) t.flock.submit(n, 1, 1s, 0);
+  t.flock.run_for(3min);
+  REQUIRE_FALSE(t.flock.agent(0).is_over(JobId{0, 1}));
+  CHECK(t.flock.agent(0).archive.owed().size() == 1);
+  const auto launches = t.flock.launches();
+  for (const int life : {1, 2, 3}) {
+    CAPTURE(life);
+    (void)t.flock.take_transcript();
+    t.offer(1);
+    t.flock.run_for(5s);
+    CHECK_FALSE(t.flock.agent(0).jobs.contains(JobId{0, 1}));
+    CHECK(t.flock.launches() == launches);
+    t.flock.crash_agent(0);
+    t.flock.restart_agent(0, life == 1);
+    t.flock.run_for(2s);
+  }
+
+  INFO("while the other home has it open it may offer it; afterwards nobody will");
+  JobState state;
+  state.job = JobId{0, 1};
+  state.phase = JobPhase::waiting;
+  t.flock.run_for(2min);
+  CHECK_FALSE(t.flock.agent(0).settling.empty());
+  t.flock.inject(0, agent_node(AgentId{1}), state);
+  CHECK(t.flock.agent(0).archive.owed().size() == 1);
+  t.flock.run_for(2min);
+  state.phase = JobPhase::moved;
+  t.flock.inject(0, agent_node(AgentId{1}), state);
+  CHECK(t.flock.agent(0).archive.owed().empty());
+  CHECK(t.flock.replayed_agent(0, false)->state().archive.owed().empty());
+}
+
+TEST_CASE("homes that hear one another settle what they have forgotten") {
+  FlockOptions options{.agents = 2, .servers = 2, .lossy = true, .limits = Taker::limits()};
+  TestFlock flock(options);
+  for (std::uint64_t n = 1; n <= 30; ++n) flock.submit(n, 4, 5s, 0);
+  CHECK(flock.settle(30min));
+  CHECK(flock.agent(0).counters.forwards > 3);
+  flock.run_for(3min);
+  for (const std::uint32_t a : {0U, 1U}) {
+    CHECK(flock.agent(a).archive.owed().empty());
+    CHECK(flock.agent(a).settling.empty());
+  }
+  CHECK(flock.faults().empty());
+}
+
+}  // namespace
+}  // namespace starling

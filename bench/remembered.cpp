@@ -1,0 +1,241 @@
+// How long a takeover takes, and what the loop is held up by, with many remembered jobs.
+//
+//   remembered STATE fill N BYTES [log]   writes N ended jobs with BYTES of output each
+//   remembered STATE run SECONDS          takes the partition over and serves it, with a compaction
+//
+// STATE is a directory (SQLite) or etcd://HOST:PORT/NAME. `log`: as journals were before there was
+// an archive, every job in what a takeover reads.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agents/state.h"
+#include "bus/node.h"
+#include "interference/models.h"
+#include "policies/registry.h"
+#include "store/await_epoch.h"
+#include "store/etcd_authority.h"
+#include "store/etcd_journal.h"
+#include "store/sqlite_journal.h"
+#include "topology/generate.h"
+#include "topology/partition.h"
+
+namespace starling {
+namespace {
+
+using Wall = std::chrono::steady_clock;
+
+double since(Wall::time_point begin) {
+  return std::chrono::duration<double>(Wall::now() - begin).count();
+}
+
+[[noreturn]] void fail(const Error& error) {
+  std::fprintf(stderr, "remembered: %s\n", error.message.c_str());
+  std::exit(1);
+}
+void need(const Status& status) {
+  if (!status.ok()) fail(status.error());
+}
+
+std::string memory() {
+  std::ifstream status("/proc/self/status");
+  std::string line, text;
+  while (std::getline(status, line)) {
+    if (line.rfind("VmRSS", 0) == 0 || line.rfind("VmHWM", 0) == 0) text += " " + line;
+  }
+  std::erase(text, '\t');
+  return text;
+}
+
+/// A journal, and for one in etcd the lease, which is renewed as daemons do.
+struct State {
+  explicit State(const std::string& where) {
+    if (!EtcdAddress::is_one(where)) {
+      auto opened = SqliteJournal::open(where + "/journal.db");
+      if (!opened) fail(opened.error());
+      journal = std::move(opened).value();
+      return;
+    }
+    auto flock = EtcdAddress::parse(where);
+    if (!flock) fail(flock.error());
+    EtcdAuthorityOptions options;
+    options.holder = "remembered";
+    authority = std::make_unique<EtcdAuthority>(flock.value(), options);
+    const auto granted = await_epoch(*authority, PartitionId{0}, AgentId{0},
+                                     [](const EpochRefused&) { return true; });
+    if (!granted) fail(granted.error());
+    mine = granted.value();
+    auto opened = EtcdJournal::open(flock.value(), mine, {}, [this] { renew(); });
+    if (!opened) fail(opened.error());
+    journal = std::move(opened).value();
+  }
+  void renew() {
+    if (authority == nullptr || since(renewed) < 0.5) return;
+    renewed = Wall::now();
+    authority->renew(mine);
+    if (authority->holds_for(mine) <= Duration{0}) std::printf("the lease has lapsed\n");
+  }
+  std::unique_ptr<EtcdAuthority> authority;
+  Ownership mine;
+  Wall::time_point renewed = Wall::now();
+  std::unique_ptr<Journal> journal;
+};
+
+JobId job_number(std::uint64_t n) { return {n * 0x9e3779b97f4a7c15ULL, n}; }
+
+JobState ended_job(std::uint64_t n, std::size_t output) {
+  JobState state;
+  state.job = job_number(n);
+  state.phase = JobPhase::finished;
+  state.queued = state.elapsed = state.served = Duration(123'456'789'012);
+  state.attempts = 1;
+  state.placement = {GpuId{1}};
+  state.exit.log_tail = std::string(output, 'x');
+  return state;
+}
+
+int fill(const std::string& where, std::uint64_t jobs, std::size_t output, bool log) {
+  State state(where);
+  if (const auto earlier = state.journal->recover(); !earlier) fail(earlier.error());
+  const auto begin = Wall::now();
+  const Limits limits;
+  std::uint64_t number = 0;
+  for (std::uint64_t n = 0; n < jobs;) {
+    JobsArchived record;
+    record.chunk = ++number;
+    std::vector<Record> chunk;
+    while (n < jobs && record.bytes < limits.archive_chunk_bytes) {
+      JobState over = ended_job(n++, output);
+      record.bytes += 68 + output;
+      record.jobs.push_back(over.job);
+      chunk.emplace_back(JobEnded{over.job, std::move(over)});
+    }
+    if (log) {
+      need(state.journal->append(chunk));
+    } else {
+      need(state.journal->archive(record.chunk, chunk));
+      need(state.journal->append(std::vector<Record>{record}));
+    }
+    state.renew();
+  }
+  std::printf("%llu jobs written in %.1f s\n", static_cast<unsigned long long>(jobs), since(begin));
+  return 0;
+}
+
+/// A client that submits, cancels and asks.
+struct Callers final : Endpoint {
+  bool send(NodeId, std::span<const std::byte> frame) override {
+    const auto said = codec.decode(frame);
+    if (said && std::holds_alternative<JobState>(said.value().message)) {
+      const auto& state = std::get<JobState>(said.value().message);
+      if (state.phase == JobPhase::finished) ++recalled;
+    }
+    return true;
+  }
+  std::optional<Delivery> receive(Instant) override {
+    if (waiting.empty()) return std::nullopt;
+    Delivery next = std::move(waiting.front());
+    waiting.pop_front();
+    return next;
+  }
+  void say(const Message& message) {
+    const auto bytes = codec.encode({kNewestProtocol, Incarnation{1}, ++sequence}, message);
+    waiting.push_back({client_node(0), {bytes.begin(), bytes.end()}});
+  }
+  Codec codec;
+  std::deque<Delivery> waiting;
+  std::uint64_t sequence = 0, recalled = 0;
+};
+
+int run(const std::string& where, double seconds_of_service) {
+  const auto begin = Wall::now();
+  State state(where);
+  auto records = state.journal->recover();
+  if (!records) fail(records.error());
+  std::printf("read %zu records, %.1f MB in %.2f s;%s\n", records.value().size(),
+              static_cast<double>(state.journal->bytes()) / 1e6, since(begin), memory().c_str());
+  GeneratorOptions size;
+  size.servers = 4, size.gpus_per_server = 2;
+  const Topology topology = generate_flat(size).value();
+  AgentConfig config;
+  const std::vector<Partition> parts = partition(topology, 1).value();
+  for (const Partition& part : parts)
+    config.flock.push_back({AgentId{0}, part});
+  config.executors = {{executor_node(0), {0, 4}}};
+  config.incarnation = Incarnation{2};
+  config.epoch = Epoch{1};
+  const auto speed = make_flat_speed();
+  Callers callers;
+  AgentNode node(Agent(std::move(config), topology, *speed,
+                       make_policy_registry().make("fifo:queue=skip").value(), Rng(1),
+                       records.value()),
+                 callers, *state.journal);
+  records = std::vector<Record>{};
+  state.renew();
+  const auto now = [&] { return Instant(Duration(static_cast<std::int64_t>(since(begin) * 1e9))); };
+  if (const auto turn = node.pump(now()); !turn) fail(turn.error());
+  std::printf("serves after %.2f s;%s\n", since(begin), memory().c_str());
+  const AgentState& s = node.core().state();
+  std::printf("%zu jobs in memory, %zu in the archive, %zu chunks\n", s.ended.size(),
+              s.archive.jobs().size(), s.archive.chunks().size());
+
+  std::vector<double> turns, steps;
+  double compacted = 0;
+  bool compacting = true;
+  std::uint64_t n = 0;
+  const auto served = Wall::now();
+  while (since(served) < seconds_of_service || (compacting && since(served) < 600)) {
+    for (int i = 0; i < 10; ++i) {
+      JobSpec spec;
+      spec.id = {~0ULL, ++n};
+      callers.say(Submit{spec, {}});
+      callers.say(Cancel{spec.id});
+    }
+    callers.say(Query{job_number(n * 7919 % 1'000'000)});
+    auto at = Wall::now();
+    if (const auto turn = node.pump(now()); !turn) fail(turn.error());
+    turns.push_back(since(at));
+    if (compacting) {
+      at = Wall::now();
+      const auto more = node.compact_some();
+      if (!more) fail(more.error());
+      steps.push_back(since(at));
+      compacting = more.value();
+      compacted = since(served);
+    }
+    state.renew();
+  }
+  const auto tell = [](const char* what, std::vector<double>& times) {
+    std::sort(times.begin(), times.end());
+    std::printf("%zu %s: median %.1f ms, 99 %% %.1f ms, longest %.1f ms\n", times.size(), what,
+                times[times.size() / 2] * 1e3, times[times.size() * 99 / 100] * 1e3,
+                times.back() * 1e3);
+  };
+  tell("turns", turns);
+  tell("steps of a compaction", steps);
+  std::printf("compacted in %.1f s; %llu of %llu old jobs answered from the archive;%s\n", compacted,
+              static_cast<unsigned long long>(callers.recalled),
+              static_cast<unsigned long long>(turns.size()), memory().c_str());
+  return 0;
+}
+
+}  // namespace
+}  // namespace starling
+
+int main(int argc, char** argv) {
+  const auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
+  if (argc >= 5 && std::strcmp(argv[2], "fill") == 0)
+    return starling::fill(argv[1], number(3), number(4), argc > 5);
+  if (argc == 4 && std::strcmp(argv[2], "run") == 0)
+    return starling::run(argv[1], std::atof(argv[3]));
+  std::fprintf(stderr, "remembered STATE fill N BYTES [log] | STATE run SECONDS\n");
+  return 2;
+}

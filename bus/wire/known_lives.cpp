@@ -1,0 +1,91 @@
+// What a node knows of the lives of its peers, and what they know of its own.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "bus/node.h"
+#include "bus/roles.h"
+
+namespace starling {
+namespace {
+
+constexpr Duration kTellEvery = std::chrono::milliseconds(500);
+
+std::string records(std::uint64_t written) {
+  return written == 0 ? "" : ", with " + std::to_string(written) + " records";
+}
+
+}  // namespace
+
+bool Node::old_copy(const FrameHeader& header, const Seen& seen) {
+  if (header.incarnation != seen.incarnation) {
+    const bool lacks = header.written != 0 && header.written < seen.written;
+    return header.incarnation < seen.incarnation || lacks;
+  }
+  return header.born != 0 && seen.born != 0 && header.born != seen.born;
+}
+
+/// Late frames of a life that is over are answered, too: only that life itself listens to it.
+/// Clients have no state.
+void Node::tell_old_copy(Instant now, NodeId peer, const FrameHeader& header, Seen& seen) {
+  if (options_.born == 0 || role_of(peer) == Role::client) return;
+  if (later(seen.told, kTellEvery) > now) return;
+  seen.told = now;
+  ++counters_.old_copies;
+  // No late frame, but a life that lacks something.
+  if (header.incarnation >= seen.incarnation) refused();
+  Goodbye goodbye{"you are life " + std::to_string(header.incarnation.value) +
+                      records(header.written) + "; I know your life " +
+                      std::to_string(seen.incarnation.value) + records(seen.written),
+                  seen.incarnation, seen.written, header.incarnation, header.born};
+  out_.send.push_back({peer, std::move(goodbye)});
+}
+
+bool Node::hear_outlived(NodeId from, const Goodbye& goodbye) {
+  if (goodbye.life == Incarnation{}) return false;
+  const bool mine = goodbye.of_life == incarnation_ && goodbye.of_born == options_.born;
+  if (!mine || role_of(from) == Role::client) return true;
+  goodbye_ = goodbye.reason;
+  if (!outlived_) outlived_ = Outlived{from, {}, 0};
+  outlived_->life = std::max(outlived_->life, goodbye.life);
+  outlived_->written = std::max(outlived_->written, goodbye.written);
+  if (options_.sole && !failed_) failed_ = Error{Errc::fenced, goodbye.reason};
+  return true;
+}
+
+/// Of agents it is written down: what an executor forgets can make nothing run twice.
+void Node::learn(NodeId peer, const FrameHeader& header, Seen& seen) {
+  if (header.born == 0 || (seen.born == header.born && header.written <= seen.written)) return;
+  seen.born = header.born;
+  seen.written = header.written;
+  if (options_.born != 0 && role_of(peer) == Role::agent) news_.insert(peer);
+}
+
+void Node::recall(std::span<const Record> recovered) {
+  for (const Record& record : recovered) {
+    const auto* known = std::get_if<PeerKnown>(&record);
+    if (known == nullptr || role_of(known->node) != Role::agent) continue;
+    if (known_.contains(known->node) || known_.size() < limits_.peers) known_[known->node] = *known;
+  }
+}
+
+/// Along with what is written anyway: the records that the peer's word led to, if any.
+void Node::keep_known() {
+  for (const NodeId peer : news_) {
+    const Seen& seen = seen_.at(peer);
+    known_[peer] = {peer, seen.incarnation, seen.born, seen.written};
+    out_.persist.push_back(known_[peer]);
+  }
+  news_.clear();
+}
+
+std::vector<Record> Node::with_known(std::vector<Record> records) const {
+  for (const auto& [peer, known] : known_) records.push_back(known);
+  return records;
+}
+
+Status Node::compact_to(std::vector<Record> records) {
+  return journal_->compact(with_known(std::move(records)));
+}
+
+}  // namespace starling

@@ -1,0 +1,231 @@
+// Lives of nodes: who has an old copy of its state is told so by whoever knows more, and ends.
+#include <doctest/doctest.h>
+
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "bus/node.h"
+
+namespace starling {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+const NodeId kAgent = agent_node(AgentId{0});
+const NodeId kExecutor = executor_node(0);
+
+/// One direction to each of two nodes; who sends is who does not receive.
+struct Wire : Endpoint {
+  explicit Wire(NodeId me) : me_(me) {}
+  bool send(NodeId, std::span<const std::byte> frame) override {
+    other->waiting.push_back({me_, {frame.begin(), frame.end()}});
+    last.assign(frame.begin(), frame.end());
+    return true;
+  }
+  std::optional<Delivery> receive(Instant) override {
+    if (waiting.empty()) return std::nullopt;
+    Delivery d = std::move(waiting.front());
+    waiting.pop_front();
+    return d;
+  }
+  Wire* other = nullptr;
+  std::deque<Delivery> waiting;
+  std::vector<std::byte> last;
+
+ private:
+  NodeId me_;
+};
+
+struct CountingJournal : Journal {
+  Status append(std::span<const Record> records) override {
+    kept.insert(kept.end(), records.begin(), records.end());
+    written += records.size();
+    return done();
+  }
+  Result<std::vector<Record>> recover() override { return kept; }
+  Status compact(std::span<const Record> records) override {
+    kept.assign(records.begin(), records.end());
+    written += records.size();
+    return done();
+  }
+  [[nodiscard]] std::uint64_t position() const override { return written; }
+
+  std::vector<Record> kept;
+  std::uint64_t written = 0;
+};
+
+/// Writes one record for each message, and says what it is told to at the next turn.
+class PlainNode : public Node {
+ public:
+  PlainNode(NodeId me, std::uint64_t life, std::uint64_t born, Wire& wire, Journal& journal)
+      : Node(me, Incarnation{life}, Limits{}, wire, &journal, options(born)) {}
+  [[nodiscard]] Instant next_deadline() const noexcept override { return kNever; }
+  using Node::compact_to;
+
+  std::vector<Message> got;
+  std::vector<Send> words;
+  std::uint64_t works = 0;  ///< records to be written at the next turn
+  int refusals = 0, runs = 0;
+
+ private:
+  static NodeOptions options(std::uint64_t born) {
+    NodeOptions o;
+    o.born = born;
+    o.sole = true;
+    return o;
+  }
+  void receive(Instant, Received r) override {
+    got.push_back(std::move(r.message));
+    out_.persist.emplace_back(ShareLaunched{});
+  }
+  void tick_core(Instant) override {
+    for (; works > 0; --works) out_.persist.emplace_back(ShareLaunched{});
+    for (Send& word : words) out_.send.push_back(std::move(word));
+    words.clear();
+  }
+  void refused() override { ++refusals; }
+  void run_commands() override { ++runs; }
+};
+
+struct Pair {
+  Wire agent_wire{kAgent}, executor_wire{kExecutor};
+  CountingJournal agent_journal, executor_journal;
+  Pair() {
+    agent_wire.other = &executor_wire;
+    executor_wire.other = &agent_wire;
+  }
+  /// A life of the agent that writes so much, and then says a word to the executor.
+  void live(std::uint64_t life, std::uint64_t born, std::uint64_t works, PlainNode& executor) {
+    PlainNode agent(kAgent, life, born, agent_wire, agent_journal);
+    agent.works = works;
+    agent.words = {{kExecutor, InventoryRequest{}}};
+    REQUIRE(agent.pump(Instant{}).ok());
+    REQUIRE(executor.pump(Instant{}).ok());
+  }
+  /// What becomes of a life that begins from `written` records.
+  Status comes_back(std::uint64_t life, std::uint64_t born, std::uint64_t written,
+                    PlainNode& executor, Instant now = Instant{} + seconds(10)) {
+    agent_journal.written = written;
+    agent_wire.waiting.clear();
+    PlainNode agent(kAgent, life, born, agent_wire, agent_journal);
+    agent.works = 1;
+    agent.words = {{kExecutor, InventoryRequest{}}};
+    REQUIRE(agent.pump(now).ok());
+    const std::size_t heard = executor.got.size();
+    REQUIRE(executor.pump(now).ok());
+    obeyed = executor.got.size() > heard;
+    const auto turn = agent.pump(now);
+    outlived = agent.outlived();
+    if (!turn.ok()) {
+      CHECK(agent.runs == 1);  // those of the first turn; nothing since
+      CHECK_FALSE(agent.tick(now).ok());
+      return turn.error();
+    }
+    return done();
+  }
+  bool obeyed = false;
+  std::optional<Outlived> outlived;
+};
+
+TEST_CASE_FIXTURE(Pair, "an earlier life is told which later one is known, and ends") {
+  PlainNode executor(kExecutor, 1, 77, executor_wire, executor_journal);
+  live(4, 1001, 360, executor);
+  const Status ended = comes_back(2, 1002, 230, executor);
+  CHECK_FALSE(obeyed);
+  REQUIRE_FALSE(ended.ok());
+  CHECK(ended.error().code == Errc::fenced);
+  CHECK(ended.error().message ==
+        "you are life 2, with 231 records; I know your life 4, with 360 records");
+  REQUIRE(outlived.has_value());
+  CHECK(outlived->by == kExecutor);
+  CHECK(outlived->life == Incarnation{4});
+  CHECK(outlived->written == 360);
+  CHECK(executor.counters().old_copies == 1);
+}
+
+TEST_CASE_FIXTURE(Pair, "a later life that lacks records of an earlier one is told, too") {
+  PlainNode executor(kExecutor, 1, 77, executor_wire, executor_journal);
+  live(2, 1001, 360, executor);
+  CHECK_FALSE(comes_back(3, 1002, 230, executor).ok());
+  CHECK_FALSE(obeyed);
+  CHECK(executor.refusals == 1);
+
+  INFO("one that goes on from the last record is not, and neither is one that skipped some");
+  CHECK(comes_back(3, 1003, 360, executor).ok());
+  CHECK(obeyed);
+  CHECK(comes_back(1003, 1004, 1'000'000'000, executor).ok());
+  CHECK(obeyed);
+}
+
+TEST_CASE_FIXTURE(Pair, "two lives of one number are told apart") {
+  PlainNode executor(kExecutor, 1, 77, executor_wire, executor_journal);
+  live(3, 1001, 360, executor);
+  CHECK_FALSE(comes_back(3, 1002, 300, executor).ok());
+  CHECK_FALSE(obeyed);
+}
+
+TEST_CASE_FIXTURE(Pair, "what is known of an agent outlives whoever knows it, and its compaction") {
+  {
+    PlainNode executor(kExecutor, 1, 77, executor_wire, executor_journal);
+    live(2, 1001, 360, executor);
+    CHECK(executor_journal.kept.size() == 2);  // its own record and PeerKnown, in one append
+  }
+  {
+    PlainNode executor(kExecutor, 2, 78, executor_wire, executor_journal);
+    executor.recall(executor_journal.kept);
+    REQUIRE(executor.compact_to({}).ok());
+    CHECK(executor_journal.kept.size() == 1);
+  }
+  PlainNode executor(kExecutor, 3, 79, executor_wire, executor_journal);
+  executor.recall(executor_journal.kept);
+  CHECK_FALSE(comes_back(3, 1002, 230, executor).ok());
+  CHECK_FALSE(obeyed);
+  CHECK(comes_back(4, 1003, 360, executor).ok());
+  CHECK(obeyed);
+}
+
+TEST_CASE_FIXTURE(Pair, "a late frame of a life that is over harms nobody") {
+  PlainNode executor(kExecutor, 1, 77, executor_wire, executor_journal);
+  live(2, 1001, 10, executor);
+  const std::vector<std::byte> late = agent_wire.last;
+  PlainNode agent(kAgent, 3, 1002, agent_wire, agent_journal);
+  agent.works = 1;
+  agent.words = {{kExecutor, InventoryRequest{}}};
+  REQUIRE(agent.pump(Instant{}).ok());
+  REQUIRE(executor.pump(Instant{}).ok());
+  for (int i = 0; i < 5; ++i) executor_wire.waiting.push_back({kAgent, late});
+  REQUIRE(executor.pump(Instant{}).ok());
+  CHECK(executor.counters().old_copies == 1);  // not more often than twice a second
+  CHECK(executor.refusals == 0);
+  executor_wire.waiting.push_back({kAgent, late});
+  REQUIRE(executor.pump(Instant{} + milliseconds(600)).ok());
+  CHECK(executor.counters().old_copies == 2);
+  REQUIRE(agent.pump(Instant{} + seconds(1)).ok());
+  CHECK_FALSE(agent.outlived().has_value());
+  CHECK(agent.counters().stale == 2);
+}
+
+TEST_CASE_FIXTURE(Pair, "whom nobody can tell apart is not told, and clients end nobody") {
+  PlainNode executor(kExecutor, 1, 0, executor_wire, executor_journal);
+  live(4, 1001, 360, executor);
+  CHECK(comes_back(2, 1002, 230, executor).ok());  // waits for ever, as before
+  CHECK_FALSE(obeyed);
+
+  PlainNode agent(kAgent, 5, 1003, agent_wire, agent_journal);
+  Codec codec;
+  FrameHeader header{1, Incarnation{1}, 1};
+  const auto say = [&](NodeId from, const Goodbye& goodbye) {
+    const auto bytes = codec.encode(header, goodbye);
+    agent_wire.waiting.push_back({from, {bytes.begin(), bytes.end()}});
+    return agent.pump(Instant{}).ok();
+  };
+  CHECK(say(client_node(0), {"old", Incarnation{9}, 900, Incarnation{5}, 1003}));
+  CHECK(say(kExecutor, {"old", Incarnation{9}, 900, Incarnation{5}, 1002}));  // of a twin
+  CHECK(agent.got.empty());
+  CHECK_FALSE(say(kExecutor, {"old", Incarnation{9}, 900, Incarnation{5}, 1003}));
+}
+
+}  // namespace
+}  // namespace starling

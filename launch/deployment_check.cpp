@@ -1,0 +1,107 @@
+#include "launch/deployment_check.h"
+
+#include <algorithm>
+#include <set>
+
+#include "agents/config.h"
+#include "bus/roles.h"
+#include "launch/scaled_clock.h"
+#include "topology/partition.h"
+
+namespace starling {
+namespace {
+
+constexpr std::size_t kLongestName = 64;
+
+bool is_name(const std::string& name) {
+  const auto allowed = [](unsigned char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '-' || c == '_' || c == '.';
+  };
+  return !name.empty() && name.size() <= kLongestName && name.front() != '.' &&
+         std::all_of(name.begin(), name.end(), allowed);
+}
+
+std::string servers_text(IndexRange servers) {
+  if (servers.size() == 1) return "server " + std::to_string(servers.first);
+  return "servers " + std::to_string(servers.first) + " to " + std::to_string(servers.last - 1);
+}
+
+Status wrong(const DeployedNode& node, const std::string& what) {
+  return {Errc::invalid, "node '" + node.name + "': " + what};
+}
+
+}  // namespace
+
+Status check_deployment(const Deployment& flock) {
+  if (flock.topology.empty()) return {Errc::invalid, "topology: names no file"};
+  if (flock.physics != "trace" && flock.physics != "full")
+    return {Errc::invalid, "physics: '" + flock.physics + "' is wrong; it is trace or full"};
+  if (flock.launcher != "process" && flock.launcher != "emulated")
+    return {Errc::invalid,
+            "launcher: '" + flock.launcher + "' is wrong; it is process or emulated"};
+  if (flock.launcher == "process" && flock.speedup != 1)
+    return {Errc::invalid, "speedup: only emulated jobs can be sped up; it is 1 with processes"};
+  std::set<std::string> names;
+  std::set<NodeId> ids;
+  const std::uint32_t agents = flock.agents();
+  if (agents == 0) return {Errc::invalid, "nodes: no agent is among them"};
+  for (const DeployedNode& node : flock.nodes) {
+    if (!is_name(node.name)) {
+      return {Errc::invalid, "nodes: '" + node.name.substr(0, kLongestName) +
+                                 "' cannot be a name; there are letters, digits, - _ . in one"};
+    }
+    if (!names.insert(node.name).second) return wrong(node, "name: another node has it, too");
+    if (node.role == Role::unknown) return wrong(node, "role: must be agent, executor or client");
+    if (role_of(node.id) != node.role)
+      return wrong(node, "id: " + std::to_string(node.id.value) + " is no " + name_of(node.role) +
+                             "'s number");
+    if (!ids.insert(node.id).second) return wrong(node, "id: another node has it, too");
+    if (node.role == Role::client) continue;
+    if (node.partition.value >= agents) {
+      return wrong(node, "partition: " + std::to_string(node.partition.value) +
+                             " is not one of 0 to " + std::to_string(agents - 1) +
+                             ", one for each agent");
+    }
+    if (node.role == Role::agent && node.id != agent_node(AgentId{node.partition.value}))
+      return wrong(node, "partition: its number says that it should be " +
+                             std::to_string(node.id.value - agent_node(AgentId{0}).value));
+    if (node.role == Role::executor && node.servers.first >= node.servers.last)
+      return wrong(node, "servers: [FIRST, LAST + 1] must have FIRST below the other");
+  }
+  return done();
+}
+
+Status fits_topology(const Deployment& flock, const Topology& topology) {
+  const std::string cure =
+      "; the flock was made for another data centre: give it back the topology that it was made "
+      "with, or make a new flock in an empty folder";
+  const auto parts = partition(topology, flock.agents());
+  if (!parts) return {Errc::invalid, parts.error().message + cure};
+  for (const Partition& part : parts.value()) {
+    std::vector<const DeployedNode*> executors;
+    for (const DeployedNode* node : flock.with_role(Role::executor)) {
+      if (node->partition == part.id) executors.push_back(node);
+    }
+    std::sort(executors.begin(), executors.end(), [](const DeployedNode* a, const DeployedNode* b) {
+      return a->servers.first < b->servers.first;
+    });
+    const std::string here = "partition " + std::to_string(part.id.value) + " of " +
+                             flock.topology + " has " + servers_text(part.servers);
+    std::uint32_t next = part.servers.first;
+    for (const DeployedNode* node : executors) {
+      if (node->servers.first != next || node->servers.last > part.servers.last) {
+        return {Errc::invalid,
+                node->name + " serves " + servers_text(node->servers) + ", and " + here + cure};
+      }
+      next = node->servers.last;
+    }
+    if (next != part.servers.last) {
+      return {Errc::invalid,
+              "nobody serves server " + std::to_string(next) + ", and " + here + cure};
+    }
+  }
+  return done();
+}
+
+}  // namespace starling

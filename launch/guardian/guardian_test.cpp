@@ -1,0 +1,188 @@
+#include "launch/guardian/guardian.h"
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "base/test_folder.h"
+#include "launch/guardian/gpu_contexts.h"
+#include "launch/guardian/gpu_locks.h"
+#include "launch/guardian/job_output.h"
+#include "launch/guardian/part_files.h"
+
+using namespace starling;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string content(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+void say(const JobOutput& output, const std::string& text) {
+  REQUIRE(::write(output.door(), text.data(), text.size()) ==
+          static_cast<ssize_t>(text.size()));
+}
+
+}  // namespace
+
+TEST_CASE("plan and result come back as they were, and nothing else is taken for them") {
+  PartPlan plan;
+  plan.until_ns = -5;
+  plan.command = {"a b", ""};
+  plan.workers = {{{"X=1\n", "Y="}, {3, 4}}, {{}, {}}};
+  plan.gpu_locks = {"/x"};
+  plan.gpus = {7};
+  plan.slots = 3;
+  const std::string bytes = encode(plan);
+  const auto back = decode_plan(bytes);
+  REQUIRE(back.has_value());
+  CHECK(encode(*back) == bytes);
+  CHECK(back->workers[0].cpus == std::vector<int>{3, 4});
+  const std::string result = encode(PartResult{-9, true, true, 1, 2, "why", "tail"});
+  REQUIRE(decode_result(result).has_value());
+  CHECK(encode(*decode_result(result)) == result);
+  for (std::size_t cut = 0; cut < bytes.size(); ++cut)
+    CHECK_FALSE(decode_plan(bytes.substr(0, cut)).has_value());
+  for (std::size_t cut = 0; cut < result.size(); ++cut)
+    CHECK_FALSE(decode_result(result.substr(0, cut)).has_value());
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    std::string other = bytes;
+    other[at] = static_cast<char>(other[at] ^ 0x81);
+    (void)decode_plan(other);  // whatever it is: no crash, no gigabytes
+  }
+}
+
+TEST_CASE("the first to claim a folder has it, and is told from any later process") {
+  const TestFolder folder("claim");
+  CHECK_FALSE(claimed_by(folder.path).has_value());
+  GuardianId me = own_id();
+  CHECK(is_there(me));
+  CHECK(claim(folder.path, me));
+  CHECK_FALSE(claim(folder.path, GuardianId{}));
+  const auto found = claimed_by(folder.path);
+  REQUIRE(found.has_value());
+  CHECK(found->pid == me.pid);
+  CHECK(is_there(*found));
+  me.start += 1;  // the same number, another process
+  CHECK_FALSE(is_there(me));
+  me.start -= 1;
+  me.boot[0] = me.boot[0] == 'x' ? 'y' : 'x';
+  CHECK_FALSE(is_there(me));
+  CHECK_FALSE(is_there(GuardianId{}));
+}
+
+TEST_CASE("a file that is not a plain one of ours is not read, and nothing waits for it") {
+  const TestFolder folder("own");
+  REQUIRE(::mkfifo((folder.path / "fifo").c_str(), 0600) == 0);
+  std::ofstream(folder.path / "plain") << "0123456789";
+  fs::create_symlink(folder.path / "plain", folder.path / "link");
+  CHECK(read_own_file(folder.path / "plain", 4).value() == "0123");
+  CHECK_FALSE(read_own_file(folder.path / "fifo", 4).ok());
+  CHECK_FALSE(read_own_file(folder.path / "link", 4).ok());
+  CHECK_FALSE(read_own_file(folder.path, 4).ok());
+  CHECK_FALSE(read_own_file("/dev/zero", 4).ok());
+  CHECK(read_own_file(folder.path / "none", 4).error().code == Errc::not_found);
+}
+
+TEST_CASE("output is rotated, bounded, and its end is known") {
+  const TestFolder folder("output");
+  const fs::path file = folder.path / "log";
+  JobOutput output({.file = file, .file_bytes = 1000, .tail_bytes = 10});
+  REQUIRE(output.open().ok());
+  for (int i = 0; i < 300; ++i) {
+    say(output, "line " + std::to_string(1000 + i) + "\n");
+    output.take();
+  }
+  output.close_door();
+  output.take();
+  CHECK(output.finish(5s));
+  CHECK(fs::file_size(file) <= 500);
+  CHECK(fs::file_size(file.string() + ".1") <= 500);
+  CHECK(content(file).ends_with("line 1299\n"));
+  CHECK(output.tail().ends_with("line 1299\n"));
+}
+
+TEST_CASE("a full disk holds nobody up, and the log says what is missing") {
+  const TestFolder folder("output");
+  const fs::path file = folder.path / "log";
+  const auto ignored = ::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{}, full{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  full = before;
+  full.rlim_cur = 0;
+  {
+    JobOutput output({.file = file, .file_bytes = 100'000});
+    REQUIRE(output.open().ok());
+    ::setrlimit(RLIMIT_FSIZE, &full);
+    say(output, "nobody reads this\n");
+    output.take();
+    std::this_thread::sleep_for(100ms);
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    say(output, "room again\n");
+    output.take();
+    CHECK(output.finish(5s));
+  }
+  ::signal(SIGXFSZ, ignored);
+  CHECK(content(file) == "\nstarling: 18 bytes of output left out\nroom again\n");
+}
+
+TEST_CASE("a log that is no file is refused") {
+  const TestFolder folder("output");
+  REQUIRE(::mkfifo((folder.path / "fifo").c_str(), 0600) == 0);
+  CHECK_FALSE(JobOutput({.file = folder.path / "fifo", .file_bytes = 10}).open().ok());
+  fs::create_symlink(folder.path / "other", folder.path / "link");
+  CHECK_FALSE(JobOutput({.file = folder.path / "link", .file_bytes = 10}).open().ok());
+  CHECK_FALSE(fs::exists(folder.path / "other"));
+}
+
+TEST_CASE("a GPU has as many locks as parts may share it, and they go with their holder") {
+  const TestFolder folder("locks");
+  const std::vector<std::string> one{folder.path / "gpu-0"},
+      both{folder.path / "gpu-1", folder.path / "gpu-0"};
+  GpuLocks first, second, third;
+  CHECK(first.take(one, 2).ok());
+  {
+    GpuLocks shares;
+    CHECK(shares.take(both, 2).ok());
+    CHECK(second.take(both, 2).error().code == Errc::conflict);
+  }
+  CHECK(second.take(both, 2).ok());
+  CHECK(third.take({folder.path / "none" / "gpu"}, 1).error().code == Errc::io);
+}
+
+TEST_CASE("a GPU is free once the driver holds nothing of dead processes (A5)") {
+  GpuContexts nobody_knows({0}, "no-such-library.so");
+  CHECK(nobody_knows.gone(0));
+  ::setenv("FAKE_NVML_GPU", "2", 1);
+  ::setenv("FAKE_NVML_PID", std::to_string(::getpid()).c_str(), 1);
+  GpuContexts mine({0, 2}, FAKE_NVML), others({0, 1}, FAKE_NVML);
+  CHECK(mine.gone(0));  // it lives: a neighbour
+  ::setenv("FAKE_NVML_PID", "4194303", 1);
+  CHECK_FALSE(mine.gone(1));
+  CHECK(others.gone(1));
+  CHECK_FALSE(mine.gone(GpuContexts::kPatience_ns));
+  CHECK(mine.gone(GpuContexts::kPatience_ns + 1));
+  ::setenv("FAKE_NVML_BROKEN", "1", 1);
+  CHECK(GpuContexts({2}, FAKE_NVML).gone(0));
+  for (const char* name : {"FAKE_NVML_GPU", "FAKE_NVML_PID", "FAKE_NVML_BROKEN"}) ::unsetenv(name);
+}
+
+TEST_CASE("a folder without a plan starts nothing") {
+  const TestFolder folder("guard");
+  CHECK(guard(folder.path) == kNothingStarted);
+  std::ofstream(folder.path / "plan") << "no plan";
+  CHECK(guard(folder.path) == kNothingStarted);
+  CHECK_FALSE(claimed_by(folder.path).has_value());
+}

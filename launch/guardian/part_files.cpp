@@ -1,0 +1,268 @@
+#include "launch/guardian/part_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <sstream>
+
+namespace starling {
+namespace {
+
+constexpr std::uint64_t kFormat = 1;
+constexpr std::uint64_t kMostWords = 1U << 20U;
+
+class Writer {
+ public:
+  void number(std::uint64_t n) { bytes_.append(reinterpret_cast<const char*>(&n), sizeof n); }
+  void text(const std::string& t) { number(t.size()), bytes_ += t; }
+  void texts(const std::vector<std::string>& all) {
+    number(all.size());
+    for (const std::string& t : all) text(t);
+  }
+  template <class T>
+  void numbers(const std::vector<T>& all) {
+    number(all.size());
+    for (const T n : all) number(static_cast<std::uint64_t>(n));
+  }
+  [[nodiscard]] std::string bytes() && { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::string& bytes) : bytes_(bytes) {}
+  std::uint64_t number() {
+    std::uint64_t n = 0;
+    if (bytes_.size() - at_ < sizeof n) return ok_ = false, 0;
+    std::memcpy(&n, bytes_.data() + at_, sizeof n);
+    at_ += sizeof n;
+    return n;
+  }
+  std::uint64_t count() {
+    const std::uint64_t n = number();
+    if (n > kMostWords) ok_ = false;
+    return ok_ ? n : 0;
+  }
+  std::string text() {
+    const std::uint64_t size = number();
+    if (!ok_ || bytes_.size() - at_ < size) return ok_ = false, std::string();
+    at_ += size;
+    return bytes_.substr(at_ - size, size);
+  }
+  std::vector<std::string> texts() {
+    std::vector<std::string> all;
+    for (std::uint64_t n = count(); ok_ && n > 0; --n) all.push_back(text());
+    return all;
+  }
+  template <class T>
+  std::vector<T> numbers() {
+    std::vector<T> all;
+    for (std::uint64_t n = count(); ok_ && n > 0; --n) all.push_back(static_cast<T>(number()));
+    return all;
+  }
+  [[nodiscard]] bool whole() const { return ok_ && at_ == bytes_.size(); }
+
+ private:
+  const std::string& bytes_;
+  std::size_t at_ = 0;
+  bool ok_ = true;
+};
+
+std::string boot_id() {
+  const auto text = read_own_file("/proc/sys/kernel/random/boot_id", 64);
+  return text ? text.value().substr(0, 36) : std::string();
+}
+
+/// Field 22 of /proc/PID/stat; 0: no such process, or a dead one that waits to be collected.
+/// Nothing: it cannot be told.
+std::optional<std::uint64_t> start_of(pid_t pid) {
+  const int fd =
+      ::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return errno == ENOENT ? std::optional<std::uint64_t>(0) : std::nullopt;
+  char text[1024];
+  const ssize_t size = ::read(fd, text, sizeof text - 1);
+  const int error = errno;
+  ::close(fd);
+  if (size <= 0) return size < 0 && error == ESRCH ? std::optional<std::uint64_t>(0) : std::nullopt;
+  text[size] = '\0';
+  const char* const name_end = std::strrchr(text, ')');  // the name may hold anything
+  if (name_end == nullptr) return std::nullopt;
+  std::istringstream words(name_end + 1);
+  std::string word;
+  words >> word;
+  if (word == "Z" || word == "X") return 0;
+  for (int field = 4; field <= 21; ++field) words >> word;
+  std::uint64_t start = 0;
+  return words >> start ? std::optional(start) : std::nullopt;
+}
+
+}  // namespace
+
+std::int64_t boot_ns() noexcept {
+  timespec t{};
+  ::clock_gettime(CLOCK_BOOTTIME, &t);
+  return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
+}
+
+std::string encode(const PartPlan& plan) {
+  Writer w;
+  w.number(kFormat);
+  w.number(static_cast<std::uint64_t>(plan.made_ns));
+  w.text(plan.mark);
+  w.number(static_cast<std::uint64_t>(plan.until_ns));
+  w.number(static_cast<std::uint64_t>(plan.grace_ns));
+  w.texts(plan.command);
+  w.number(plan.workers.size());
+  for (const PlannedWorker& worker : plan.workers) {
+    w.texts(worker.environment);
+    w.numbers(worker.cpus);
+  }
+  w.text(plan.log);
+  w.number(plan.log_bytes);
+  w.number(plan.tail_bytes);
+  w.text(plan.cgroup);
+  w.texts(plan.gpu_locks);
+  w.numbers(plan.gpu_ids);
+  w.numbers(plan.gpus);
+  w.number(plan.slots);
+  return std::move(w).bytes();
+}
+
+std::optional<PartPlan> decode_plan(const std::string& bytes) {
+  Reader r(bytes);
+  if (r.number() != kFormat) return std::nullopt;
+  PartPlan plan;
+  plan.made_ns = static_cast<std::int64_t>(r.number());
+  plan.mark = r.text();
+  plan.until_ns = static_cast<std::int64_t>(r.number());
+  plan.grace_ns = static_cast<std::int64_t>(r.number());
+  plan.command = r.texts();
+  for (std::uint64_t n = r.count(); n > 0; --n) {
+    PlannedWorker worker;
+    worker.environment = r.texts();
+    worker.cpus = r.numbers<int>();
+    plan.workers.push_back(std::move(worker));
+  }
+  plan.log = r.text();
+  plan.log_bytes = r.number();
+  plan.tail_bytes = r.number();
+  plan.cgroup = r.text();
+  plan.gpu_locks = r.texts();
+  plan.gpu_ids = r.numbers<std::uint64_t>();
+  plan.gpus = r.numbers<std::uint64_t>();
+  plan.slots = r.number();
+  if (!r.whole() || plan.command.empty()) return std::nullopt;
+  return plan;
+}
+
+std::string encode(const PartResult& result) {
+  Writer w;
+  w.number(kFormat);
+  w.number(static_cast<std::uint64_t>(static_cast<std::int64_t>(result.code)));
+  w.number((result.lost ? 1U : 0U) | (result.unfit ? 2U : 0U));
+  w.number(static_cast<std::uint64_t>(result.began_ns));
+  w.number(static_cast<std::uint64_t>(result.ended_ns));
+  w.text(result.why);
+  w.text(result.tail);
+  return std::move(w).bytes();
+}
+
+std::optional<PartResult> decode_result(const std::string& bytes) {
+  Reader r(bytes);
+  if (r.number() != kFormat) return std::nullopt;
+  PartResult result;
+  result.code = static_cast<std::int32_t>(static_cast<std::int64_t>(r.number()));
+  const std::uint64_t flags = r.number();
+  result.lost = (flags & 1U) != 0;
+  result.unfit = (flags & 2U) != 0;
+  result.began_ns = static_cast<std::int64_t>(r.number());
+  result.ended_ns = static_cast<std::int64_t>(r.number());
+  result.why = r.text();
+  result.tail = r.text();
+  if (!r.whole()) return std::nullopt;
+  return result;
+}
+
+Result<std::string> read_own_file(const std::filesystem::path& file, std::size_t most) {
+  const int fd = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) {
+    return {errno == ENOENT ? Errc::not_found : Errc::io,
+            "'" + file.string() + "': " + std::strerror(errno)};
+  }
+  struct stat info {};
+  // What the kernel shows of itself belongs to root.
+  const bool fine = ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+                    (info.st_uid == ::geteuid() || info.st_uid == 0);
+  std::string text;
+  ssize_t got = fine ? 1 : -1;
+  char chunk[4096];
+  while (fine && text.size() < most &&
+         (got = ::read(fd, chunk, std::min(sizeof chunk, most - text.size()))) > 0) {
+    text.append(chunk, static_cast<std::size_t>(got));
+  }
+  ::close(fd);
+  if (got < 0) return {Errc::io, "'" + file.string() + "' is no file of ours, or cannot be read"};
+  return text;
+}
+
+Status put_file(const std::filesystem::path& file, const std::string& bytes) {
+  const std::string fresh = file.string() + ".new";
+  ::unlink(fresh.c_str());
+  const int fd =
+      ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  bool fine = fd >= 0;
+  for (std::size_t done = 0; fine && done < bytes.size();) {
+    const ssize_t put = ::write(fd, bytes.data() + done, bytes.size() - done);
+    fine = put > 0;
+    if (fine) done += static_cast<std::size_t>(put);
+  }
+  fine = fine && ::rename(fresh.c_str(), file.c_str()) == 0;
+  const int error = errno;
+  if (fd >= 0) ::close(fd);
+  if (fine) return done();
+  return {Errc::io, "cannot write '" + file.string() + "': " + std::strerror(error)};
+}
+
+GuardianId own_id() {
+  const pid_t me = ::getpid();
+  return {me, start_of(me).value_or(0), boot_id()};
+}
+
+bool claim(const std::filesystem::path& folder, const GuardianId& id) {
+  const std::filesystem::path mine = folder / ("claim." + std::to_string(::getpid()));
+  const std::string text =
+      std::to_string(id.pid) + " " + std::to_string(id.start) + " " + id.boot + "\n";
+  if (!put_file(mine, text).ok()) return false;
+  const bool first = ::link(mine.c_str(), (folder / "guardian").c_str()) == 0;
+  ::unlink(mine.c_str());
+  return first;
+}
+
+std::optional<GuardianId> claimed_by(const std::filesystem::path& folder) {
+  const auto text = read_own_file(folder / "guardian", 256);
+  if (!text) return std::nullopt;
+  std::istringstream words(text.value());
+  GuardianId id;
+  words >> id.pid >> id.start;
+  if (!words || id.pid < 0) return std::nullopt;
+  words >> id.boot;
+  return id;
+}
+
+bool is_there(const GuardianId& id) {
+  if (id.pid == 0) return false;
+  const std::string boot = boot_id();
+  if (!boot.empty() && !id.boot.empty() && id.boot != boot) return false;
+  const auto start = start_of(id.pid);
+  return !start || (*start != 0 && *start == id.start);
+}
+
+}  // namespace starling

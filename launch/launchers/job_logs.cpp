@@ -1,0 +1,57 @@
+#include "launch/launchers/job_logs.h"
+
+#include <algorithm>
+#include <system_error>
+#include <vector>
+
+namespace starling {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Log {
+  fs::file_time_type written;
+  std::uint64_t bytes;
+  fs::path file;
+};
+
+/// The log that a file belongs to: FILE.log.1 is of FILE.log, as is FILE.steps.
+fs::path log_of(fs::path file) {
+  if (file.extension() == ".1") file.replace_extension();
+  if (file.extension() == ".steps") file.replace_extension(".log");
+  return file;
+}
+
+}  // namespace
+
+void JobLogs::tidy(Instant now, const std::set<fs::path>& kept) {
+  if (now < next_) return;
+  next_ = later(now, limits_.every);
+  std::error_code error;
+  std::vector<Log> logs;
+  std::uint64_t bytes = 0;
+  for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
+    std::error_code gone;
+    const fs::path log = log_of(at->path());
+    if (log.extension() != ".log" || kept.contains(log)) continue;
+    if (at->symlink_status(gone).type() == fs::file_type::directory) continue;
+    const bool plain = at->is_regular_file(gone) && !at->is_symlink(gone);
+    Log entry{plain ? at->last_write_time(gone) : fs::file_time_type::min(),
+              plain ? at->file_size(gone) : 0, at->path()};
+    if (gone) continue;
+    bytes += entry.bytes;
+    logs.push_back(std::move(entry));
+  }
+  std::sort(logs.begin(), logs.end(),
+            [](const Log& a, const Log& b) { return a.written < b.written; });
+  const auto oldest = fs::file_time_type::clock::now() -
+                      std::chrono::duration_cast<fs::file_time_type::duration>(limits_.age);
+  for (const Log& log : logs) {
+    if (log.written >= oldest && bytes <= limits_.all_bytes) break;
+    std::error_code ignored;
+    fs::remove(log.file, ignored);
+    bytes -= log.bytes;
+  }
+}
+
+}  // namespace starling

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agents/record.h"
+#include "launch/deployment.h"
+#include "launch/state_dir.h"
+
+namespace starling {
+
+/// That the state of a node is an old copy, in the file `told` of its state directory: written when
+/// a peer said so, or when a backup was restored. The node does not start until a newer state has
+/// been put there, or the loss is accepted (accept_loss.h).
+struct Told {
+  Incarnation life;           ///< of this node, that is known elsewhere
+  std::uint64_t written = 0;  ///< records of that life's journal; 0: nobody said
+  std::string by;             ///< who knows it
+  bool restored = false;      ///< by a backup: what happened since nobody knows
+};
+
+[[nodiscard]] Result<std::optional<Told>> read_told(const StateDir& dir);
+[[nodiscard]] Status write_told(const StateDir& dir, const Told& told);
+[[nodiscard]] Status forget_told(const StateDir& dir);
+
+/// The one sentence about it: which node, what it has, what is known and by whom, what would be
+/// lost, and the command that goes on on purpose.
+[[nodiscard]] std::string old_copy_text(const DeployedNode& me, const std::filesystem::path& flock,
+                                        Incarnation life, std::uint64_t written, const Told& told);
+
+/// The journal in `dir`, the only one of this node. `invalid` also where it lost records
+/// (store/sqlite_journal.h), has gone although an earlier life wrote to it, or is known to be an
+/// old copy: then the text is the sentence above.
+[[nodiscard]] Result<std::unique_ptr<Journal>> open_own_journal(const DeployedNode& me,
+                                                                const std::filesystem::path& flock,
+                                                                const StateDir& dir);
+
+}  // namespace starling

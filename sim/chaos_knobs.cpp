@@ -1,0 +1,35 @@
+#include "sim/chaos_knobs.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace starling {
+
+double draw_factor(Rng& rng, double most) { return std::pow(most, 2 * rng.uniform() - 1); }
+
+void draw_timers(ChaosKnobs& knobs, Rng& rng, double most) {
+  Timers& t = knobs.timers;
+  const auto scale = [&](Duration& timer) {
+    const double factor = draw_factor(rng, most);
+    timer = from_seconds(seconds(timer) * factor);
+    knobs.slowest = std::max(knobs.slowest, factor);
+  };
+  for (Duration* timer :
+       {&t.heartbeat, &t.digest, &t.hold, &t.bid, &t.start, &t.orphan_query, &t.home_word,
+        &t.retry_min, &t.retry_max, &t.kill_grace, &t.orphan, &t.gpu_quiet, &knobs.lease}) {
+    scale(*timer);
+  }
+  // A partition changes hands by silence: a lease is some heartbeats long.
+  knobs.lease = std::max(knobs.lease, 4 * t.heartbeat);
+  t.retry_max = std::max(t.retry_max, t.retry_min);
+  // Shares are held while the offers of others are waited for.
+  t.hold = std::max(t.hold, 5 * t.bid);
+  // Words come at least some times before what rests on them ends.
+  t.home_word = std::min(t.home_word, t.orphan / 10);
+  t.orphan_query = std::min(t.orphan_query, t.orphan / 10);
+  t.heartbeat = std::min(t.heartbeat, t.orphan / 20);
+  t.retry_max = std::min(t.retry_max, t.orphan / 10);
+  t.retry_min = std::min(t.retry_min, t.retry_max);
+}
+
+}  // namespace starling
