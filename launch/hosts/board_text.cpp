@@ -96,7 +96,9 @@ std::vector<std::string> board_news(const HostFlock& flock, const std::vector<Se
       const KeptDaemon known = old == earlier.end() ? KeptDaemon{name, d.up, 0, ""} : old->second;
       if (is.stopped) continue;
       const bool again = d.restarts > known.restarts;
-      if ((!d.up && known.up) || (again && known.up)) news.push_back(who + d.note);
+      const bool ended = known.up && (!d.up || again);
+      const bool said_more = !d.up && !known.up && d.note != known.note;
+      if ((ended || said_more) && !d.note.empty()) news.push_back(who + d.note);
       if (again && d.up) news.push_back(who + name + " was started again");
     }
   }
