@@ -67,14 +67,16 @@ now() { date +%s%N; }
 # since BEGIN: milliseconds
 since() { echo $((($(now) - $1) / 1000000)); }
 agent_pid() { pgrep -f -- "--config $work/flock/nodes/agent-$1/"; }
+# How many times as long a wait may take as on a quiet machine: a limit tells what hangs, it measures nothing.
+patience=${STARLING_PATIENCE:-4}
 # wait_for SECONDS TEXT FILE
 wait_for() {
-  for _ in $(seq $(($1 * 20))); do grep -q -- "$2" "$3" 2>/dev/null && return 0; sleep 0.05; done
+  for _ in $(seq $(($1 * 20 * patience))); do grep -q -- "$2" "$3" 2>/dev/null && return 0; sleep 0.05; done
   fail "'$2' does not appear in $3: $(cat "$3")"
 }
 # wait_finished SECONDS JOB...
 wait_finished() {
-  local left=$(($1 * 4)) job missing
+  local left=$(($1 * 4 * patience)) job missing
   shift
   for _ in $(seq $left); do
     missing=
@@ -87,7 +89,7 @@ wait_finished() {
 }
 # host_of AGENT HOST: the host that `top` shows
 host_of() {
-  for _ in $(seq 40); do
+  for _ in $(seq $((40 * patience))); do
     "$starling" top 2>/dev/null | grep -q "^agent-$1 *agent-$2 " && return 0
     sleep 0.25
   done
