@@ -8,6 +8,9 @@
 
 namespace starling {
 
+/// In a flock's directory: what an `up` in the background says.
+inline constexpr const char* kUpLog = "up.log";
+
 /// `invalid` unless a flock can be made in `dir`: it has to be absent or empty, but for what an
 /// `up` that came to nothing left behind.
 [[nodiscard]] Status can_take_folder(const std::filesystem::path& dir);

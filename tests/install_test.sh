@@ -7,6 +7,14 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
 "$work/prefix/bin/starling" --version
+unit=$work/prefix/lib/systemd/system/starling@.service
+grep -q "^ExecStart=$work/prefix/bin/starling up" "$unit" || { echo "FAILED: the unit starts another program: $(cat "$unit")" >&2; exit 1; }
+if command -v systemd-analyze >/dev/null; then
+  # An instance, since a template has no name to fill in. What it says of other units of the machine is not ours.
+  ln -s "$unit" "$work/starling@cluster.service"
+  told=$(systemd-analyze verify --man=no "$work/starling@cluster.service" 2>&1 | grep starling || true)
+  [ -z "$told" ] || { echo "FAILED: systemd-analyze: $told" >&2; exit 1; }
+fi
 
 mkdir "$work/user"
 cat >"$work/user/CMakeLists.txt" <<'CMAKE'

@@ -10,6 +10,7 @@
 
 #include "interference/learned/interference_net.h"
 #include "interference/speed_choice.h"
+#include "launch/background.h"
 #include "launch/commands/commands.h"
 #include "launch/deployment_check.h"
 #include "launch/deployment_plan.h"
@@ -138,12 +139,17 @@ class Up {
       if (stop_requested()) return work_failed("interrupted");
       const bool serves = ready.error().code == Errc::not_ready && found_.agents > 0;
       if (!serves) {
-        for (const std::string& line : troubles()) say(line);
+        for (const std::string& line : troubles()) announce(line);
         return refused_ ? bad_input(ready.error().message) : work_failed(ready.error().message);
       }
-      say(ready.error().message + "; going on with what is there");
+      announce(ready.error().message + "; going on with what is there");
     }
     tell_ready();
+    if (const Status away = background_ready(flock_.dir / kUpLog); !away.ok()) {
+      keeper_.stop();
+      return failed(away.error());
+    }
+    tell_service_manager("READY=1");
     while (!stop_requested()) {
       look();
       if (!restart_ && keeper_.running() == 0) {
@@ -152,15 +158,15 @@ class Up {
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
-    say("stopping");
+    announce("stopping");
+    tell_service_manager("STOPPING=1");
     keeper_.stop();
     return kDone;
   }
 
  private:
-  static void say(const std::string& line) { std::fprintf(stderr, "starling: %s\n", line.c_str()); }
   void look() {
-    for (const std::string& line : keeper_.look()) say(line);
+    for (const std::string& line : keeper_.look()) announce(line);
   }
   std::set<std::string> away() const {
     std::set<std::string> names;
@@ -216,7 +222,7 @@ class Up {
     const std::size_t executors = flock_.with_role(Role::executor).size();
     std::size_t gone = 0;
     for (const std::string& name : away()) gone += name.starts_with("executor") ? 1U : 0U;
-    for (const std::string& line : troubles()) say(line);
+    for (const std::string& line : troubles()) announce(line);
     const auto of = [](std::size_t there, std::size_t all) {
       return there == all ? std::to_string(all)
                           : std::to_string(there) + " of " + std::to_string(all);
@@ -253,6 +259,12 @@ Result<Deployment> make_flock(const UpOptions& o, const std::filesystem::path& d
 int up(const UpOptions& o) {
   auto dir = flock_dir(o.flock);
   if (!dir) return failed(dir.error());
+  ignore_hangup();
+  if (o.detach) {
+    if (o.json)
+      return bad_input("up: --json writes to a terminal or a program, which --detach leaves");
+    if (const Status away = enter_background(); !away.ok()) return failed(away.error());
+  }
   if (!o.hosts.empty() || is_host_flock(dir.value())) return up_on_hosts(o, dir.value());
   if (const Status safe = is_safe_folder(dir.value()); !safe.ok())
     return bad_input("up: " + safe.error().message);
@@ -276,8 +288,9 @@ int up(const UpOptions& o) {
 
 void add_up(const Command& root) {
   const auto o = std::make_shared<UpOptions>();
-  const Command command =
-      root.sub("up", "start a flock here or on several hosts and watch over it, until Ctrl-C");
+  const Command command = root.sub(
+      "up",
+      "start a flock here or on several hosts and watch over it, until Ctrl-C or 'starling down'");
   command.option("--flock", o->flock, "DIR",
                  "its directory, made at the first start; default $STARLING_FLOCK");
   command.option("--topology", o->topology, "FILE",
@@ -311,12 +324,16 @@ void add_up(const Command& root) {
                  kNewestProtocol);
   command.flag("--no-restart", o->no_restart,
                "daemons that end are not started again (partitions are still taken over)");
+  command.flag("--detach", o->detach,
+               "go on in the background once the flock is ready; what happens then is in "
+               "DIR/up.log, and 'starling down' ends it");
   command.option("--max-skew", o->most_skew_s, "S",
                  "seconds that the clocks of hosts may differ from this machine's (default 5)",
                  0.0);
   command.flag("--json", o->json, "with --hosts: a JSON line on stdout whenever something changed");
   command.examples(
       {"starling up --flock ~/flock --topology cluster.yaml --agents 2 --policy consolidate",
+       "starling up --flock ~/flock --detach",
        "starling up --flock ~/flock --topology cluster.yaml --hosts hosts.yaml"});
   command.action([o, command] {
     o->agents_given = command.given("--agents");

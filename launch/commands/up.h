@@ -16,7 +16,7 @@ struct UpOptions {
                                speed, state, hosts;
   std::uint32_t agents = 1, partitions = 0, servers_per_executor = 8, standbys = kUsualStandbys;
   std::uint32_t protocol = kNewestProtocol;
-  bool agents_given = false, no_restart = false, json = false;
+  bool agents_given = false, no_restart = false, json = false, detach = false;
   double speedup = 1, most_skew_s = 5;
 };
 

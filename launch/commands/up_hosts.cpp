@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "base/visible.h"
+#include "launch/background.h"
 #include "launch/commands/up.h"
 #include "launch/exit_codes.h"
 #include "launch/flock_folder.h"
@@ -30,8 +30,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
-
-void say(const std::string& line) { std::fprintf(stderr, "starling: %s\n", visible(line).c_str()); }
 
 /// Runs `step` unless a stop was requested before.
 template <class Step>
@@ -69,15 +67,15 @@ Result<HostFlock> make(const UpOptions& o, const std::filesystem::path& dir, con
     for (std::size_t i = 0; i < flock.hosts.size(); ++i) {
       char skew[32];
       std::snprintf(skew, sizeof skew, "%+.3f s", preflight.looks()[i].skew_s);
-      say(flock.hosts[i].name + ": " + flock.hosts[i].directory + ", its clock is " + skew +
-          " from ours");
+      announce(flock.hosts[i].name + ": " + flock.hosts[i].directory + ", its clock is " + skew +
+               " from ours");
     }
     if (Status s = unless_stopped([&] { return preflight.send_program(); }); !s.ok()) return s;
     plan.addresses = [&](const auto& wanted) { return preflight.addresses(wanted); };
     const auto made = create_deployment(plan, up.topology);
     if (!made) return made.error();
     for (const HostLook& look : preflight.looks()) {
-      if (!look.other_program.empty()) say(look.other_program);
+      if (!look.other_program.empty()) announce(look.other_program);
     }
     if (Status s = write_host_flock(flock); !s.ok()) return s;
     if (Status s = unless_stopped([&] { return preflight.reach(made.value()); }); !s.ok()) return s;
@@ -117,8 +115,8 @@ Status start_keepers(const HostFlock& flock, const Remote& remote) {
   std::size_t running = 0;
   for (const char r : ran) running += r != 0 ? 1U : 0U;
   if (running > 0) {
-    say("the flock is running on " + std::to_string(running) + " of " +
-        std::to_string(flock.hosts.size()) + " hosts already");
+    announce("the flock is running on " + std::to_string(running) + " of " +
+             std::to_string(flock.hosts.size()) + " hosts already");
   }
   return together(wrong);
 }
@@ -138,13 +136,13 @@ class Display {
       return;
     }
     if (isatty(STDOUT_FILENO) == 1) {
-      for (const std::string& line : news) say(line);
+      for (const std::string& line : news) announce(line);
       const std::string table = board_table(flock_, seen);
       if (table != table_ || !news.empty()) out("\033[H\033[2J" + table);
       table_ = table;
       return;
     }
-    for (const std::string& line : news) say(line);
+    for (const std::string& line : news) announce(line);
   }
 
  private:
@@ -206,9 +204,9 @@ Result<bool> watch(const HostFlock& flock, const Deployment& deployment, const R
     if (auto ready = session.value()->wait_ready(seconds(60), broken, enough); !ready.ok()) {
       if (!came_up || found.agents == 0 || ready.error().code != Errc::not_ready)
         return ready.error();
-      say(ready.error().message + "; going on with what is there");
+      announce(ready.error().message + "; going on with what is there");
     }
-    for (const auto& [name, trouble] : away) say(trouble);
+    for (const auto& [name, trouble] : away) announce(trouble);
   }
   came_up = true;
   display.show(board.look(), "ready");
@@ -220,6 +218,8 @@ Result<bool> watch(const HostFlock& flock, const Deployment& deployment, const R
         std::filesystem::absolute(flock.dir).c_str());
     std::fflush(stdout);
   }
+  if (const Status away = background_ready(flock.dir / kUpLog); !away.ok()) return away.error();
+  tell_service_manager("READY=1");
   while (!stop_requested()) {
     const auto seen = board.look();
     display.show(seen);
@@ -227,7 +227,7 @@ Result<bool> watch(const HostFlock& flock, const Deployment& deployment, const R
     if (all_stopped(seen) && StateDir::take(flock.dir / kRestartLock).ok()) return false;
     std::this_thread::sleep_for(milliseconds(250));
   }
-  if (!o.json) say("stopping");
+  if (!o.json) announce("stopping");
   return true;
 }
 
@@ -248,12 +248,13 @@ int serve(const HostFlock& flock, const Remote& remote, const UpOptions& o, bool
                                       : Result<bool>(started.error());
   std::vector<std::string> left;
   if (!watched || watched.value()) left = stop_hosts(flock, remote);
-  for (const std::string& line : left) say("not stopped: " + line);
+  for (const std::string& line : left) announce("not stopped: " + line);
   if (!watched) {
     if (!came_up) {
       std::vector<std::string> kept;
-      for (const std::string& line : remove_hosts(flock, remote, kept)) say("not removed: " + line);
-      for (const std::string& line : kept) say(line);
+      for (const std::string& line : remove_hosts(flock, remote, kept))
+        announce("not removed: " + line);
+      for (const std::string& line : kept) announce(line);
     }
     return failed(watched.error());
   }

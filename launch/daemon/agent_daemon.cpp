@@ -1,5 +1,6 @@
 #include <atomic>
 
+#include "launch/background.h"
 #include "launch/daemon/daemon.h"
 #include "launch/daemon/hosting.h"
 #include "launch/daemon/partition_life.h"
@@ -29,6 +30,7 @@ int serve_local(const DaemonParts& host, const HostedSeat& own) {
 
 int run_agent(const std::filesystem::path& config, std::uint16_t protocol) {
   catch_stop_signals();
+  ignore_hangup();
   raise_file_limit();
   auto opened = open_daemon(config, Role::agent, protocol);
   if (!opened) return daemon_failed(opened.error());

@@ -1,5 +1,6 @@
 #include "interference/models.h"
 #include "agents/executor_state.h"
+#include "launch/background.h"
 #include "launch/daemon/daemon.h"
 #include "launch/daemon/goodbye_line.h"
 #include "launch/daemon/watched_launcher.h"
@@ -63,6 +64,7 @@ Result<PartitionState> open_journal(const DaemonParts& parts) {
 int run_executor(const std::filesystem::path& config, const std::string& launcher,
                  std::uint16_t protocol) {
   catch_stop_signals();
+  ignore_hangup();
   raise_file_limit();
   // Before anything else, because nothing else may work: what nobody guards any more.
   const std::filesystem::path left = config.parent_path() / "parts";

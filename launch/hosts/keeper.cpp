@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/visible.h"
+#include "launch/background.h"
 #include "launch/exit_codes.h"
 #include "launch/files.h"
 #include "launch/local_flock.h"
@@ -202,6 +203,7 @@ void Keeper::stop() {
 int keep_host(const std::filesystem::path& dir, const std::string& host, bool stream,
               std::uint16_t protocol) {
   catch_stop_signals();
+  ignore_hangup();
   log_as("node " + host);
   auto flock = read_deployment(dir);
   if (!flock) return failed(flock.error());
