@@ -10,9 +10,8 @@ cmake --install "$build" --prefix "$work/prefix" >/dev/null
 unit=$work/prefix/lib/systemd/system/starling@.service
 grep -q "^ExecStart=$work/prefix/bin/starling up" "$unit" || { echo "FAILED: the unit starts another program: $(cat "$unit")" >&2; exit 1; }
 if command -v systemd-analyze >/dev/null; then
-  # An instance, since a template has no name to fill in. What it says of other units of the machine is not ours.
-  ln -s "$unit" "$work/starling@cluster.service"
-  told=$(systemd-analyze verify --man=no "$work/starling@cluster.service" 2>&1 | grep starling || true)
+  # What it says of other units of the machine is not ours.
+  told=$(systemd-analyze verify --man=no "$unit" 2>&1 | grep starling || true)
   [ -z "$told" ] || { echo "FAILED: systemd-analyze: $told" >&2; exit 1; }
 fi
 
