@@ -1,5 +1,17 @@
 #include "base/planted.h"
 
+namespace starling {
+
+bool has_planted_bugs() noexcept {
+#ifdef STARLING_PLANT
+  return true;
+#else
+  return false;
+#endif
+}
+
+}  // namespace starling
+
 #ifdef STARLING_PLANT
 #include <algorithm>
 #include <cstdlib>

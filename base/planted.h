@@ -83,6 +83,9 @@ inline constexpr std::array<std::string_view, 35> kBugNames = {"executor_ignores
                                                                "speaks_after_lease",
                                                                "never_lapses"};
 
+/// Whether this program was built with them.
+[[nodiscard]] bool has_planted_bugs() noexcept;
+
 #ifdef STARLING_PLANT
 /// Aborts if STARLING_BUG names none of them.
 [[nodiscard]] bool planted(Bug bug) noexcept;

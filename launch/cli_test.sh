@@ -224,6 +224,11 @@ expect 0 "0 failures" chaos sim --seeds 2 --minutes 1 --quiet
 expect 0 '"simulated_hours"' chaos sim --seeds 1 --minutes 1 --json --quiet
 expect 2 "--policy: " chaos sim --seeds 1 --policy fofi
 expect 2 "--without: " chaos sim --seeds 1 --without F99
+expect 2 "--only: " chaos sim --seeds 1 --only F99
+expect 0 "F13-full" chaos sim --seeds 2 --minutes 1 --only F13-full --quiet
+expect 1 "were wanted" chaos sim --demo --only F1-executor --seeds 2 --minutes 2 --shrink 0 --quiet --junit verdicts.xml
+grep -q '<testsuite .*tests="2" failures="2"' verdicts.xml || fail "--junit: $(cat verdicts.xml)"
+STARLING_BUG=hidden_input expect 2 "built without planted mistakes" chaos sim --seeds 1
 expect 0 "F15-flip" chaos sim --list
 "$starling" chaos sim --seeds 6 --minutes 1 --jobs 1 --json -q >one.json; "$starling" chaos sim --seeds 6 --minutes 1 --jobs 3 --json -q >three.json
 cmp -s one.json three.json || fail "chaos sim: the report depends on --jobs"

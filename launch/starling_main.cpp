@@ -1,12 +1,20 @@
 // The program `starling`: reads the command line and runs the one command that it names.
 #include <cstdio>
+#include <cstdlib>
 
+#include "base/planted.h"
 #include "launch/cli.h"
 #include "launch/commands/commands.h"
 #include "launch/commands/learning.h"
+#include "launch/exit_codes.h"
 
 int main(int argc, char** argv) {
   using namespace starling;
+  if (const char* bug = std::getenv("STARLING_BUG");
+      bug != nullptr && *bug != 0 && !has_planted_bugs())
+    return bad_input(
+        "STARLING_BUG is set, but this program was built without planted mistakes: build "
+        "the preset 'plant', or practise with 'starling chaos sim --demo'");
   CommandLine line("starling", "Cooperating schedulers for deep-learning clusters.",
                    STARLING_VERSION);
   const Command root = line.root();

@@ -5,6 +5,7 @@
 
 #include "base/marks.h"
 #include "bus/roles.h"
+#include "sim/chaos_demo.h"
 #include "sim/chaos_faults.h"
 #include "sim/chaos_input.h"
 #include "sim/chaos_phases.h"
@@ -30,7 +31,8 @@ Result<ChaosRun> run_once(std::uint64_t seed, const PolicyRegistry& policies,
   std::unique_ptr<ChaosFaults> faults;
   const auto draw_faults = [&](std::uint32_t agents, std::uint32_t executors) -> ChaosFaults& {
     faults = std::make_unique<ChaosFaults>(agents, executors, options.faults_last,
-                                           rng.fork(kFaultSalt), options.without);
+                                           rng.fork(kFaultSalt), options.without,
+                                           options.only);
     return *faults;
   };
   auto drawn = draw_chaos_input(seed, policies, options, rng.fork(kInputSalt), draw_faults);
@@ -42,6 +44,7 @@ Result<ChaosRun> run_once(std::uint64_t seed, const PolicyRegistry& policies,
   STARLING_CHECK(world.executors() == input.sim.agents * input.executors_each);
   world.network().count_kinds();
   faults->plan(world, input.wrong);
+  if (options.demo) plant_demo(world);
   if (options.plant) world.at(Instant(options.faults_last / 2), options.plant);
 
   ChaosPhases phases(seed, input, world, *faults);

@@ -19,6 +19,8 @@ struct ChaosOptions {
   Duration faults_last = std::chrono::minutes(10);  ///< of virtual time; then all is healed
   std::string policy;                               ///< NAME[:key=value,..]; empty: drawn per seed
   std::set<std::string> without;                    ///< kinds of faults, or numbers ("F13")
+  std::set<std::string> only;  ///< these happen in every seed, and no others; empty: drawn per seed
+  bool demo = false;           ///< with a mistake to practise on: chaos_demo.h
   // Of every seed; 0: drawn.
   std::uint32_t agents = 0, executors_each = 0, jobs = 0;
   /// Every so many seeds one is run twice, and both runs must do the same (S12); 0: none.

@@ -91,8 +91,11 @@ std::vector<FaultKind> fault_kinds() {
 }
 
 ChaosFaults::ChaosFaults(std::uint32_t agents, std::uint32_t executors_each, Duration last, Rng rng,
-                         const std::set<std::string>& without)
-    : agents_(agents), executors_each_(executors_each), end_(last), rng_(rng.fork(1)),
+                         const std::set<std::string>& without, const std::set<std::string>& only)
+    : agents_(agents),
+      executors_each_(executors_each),
+      end_(last),
+      rng_(rng.fork(1)),
       leases_(rng.fork(2)) {
   for (std::uint32_t a = 0; a < agents; ++a) nodes_.push_back(agent_node(AgentId{a}));
   for (std::uint32_t e = 0; e < agents * executors_each; ++e) nodes_.push_back(executor_node(e));
@@ -105,11 +108,13 @@ ChaosFaults::ChaosFaults(std::uint32_t agents, std::uint32_t executors_each, Dur
     const std::string name = kinds()[k].name;
     State state;
     state.rng = rng.fork(1000 + k);
-    const bool on = state.rng.chance(kinds()[k].share > 0 ? kinds()[k].share : share);
+    const bool drawn = state.rng.chance(kinds()[k].share > 0 ? kinds()[k].share : share);
     const bool extreme = state.rng.chance(1.0 / 3);
-    const bool left_out =
-        without.contains(name) || without.contains(name.substr(0, name.find('-')));
-    if (on && !left_out) state.dose = extreme ? Dose::extreme : Dose::mild;
+    const auto named = [&name](const std::set<std::string>& names) {
+      return names.contains(name) || names.contains(name.substr(0, name.find('-')));
+    };
+    const bool on = only.empty() ? drawn : named(only);
+    if (on && !named(without)) state.dose = extreme ? Dose::extreme : Dose::mild;
     states_.push_back(state);
   }
   turn_knobs();

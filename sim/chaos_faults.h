@@ -28,9 +28,10 @@ class ChaosFaults {
  public:
   enum class Dose : std::uint8_t { off, mild, extreme };
 
-  /// `without`: names of kinds that are off, or their numbers alone ("F13").
+  /// `without`: names of kinds that are off, or their numbers alone ("F13"). `only`: those are on,
+  /// and no others; empty: drawn.
   ChaosFaults(std::uint32_t agents, std::uint32_t executors_each, Duration last, Rng rng,
-              const std::set<std::string>& without);
+              const std::set<std::string>& without, const std::set<std::string>& only = {});
 
   // Before the world is made.
   [[nodiscard]] bool herd();  ///< all jobs come at one instant
@@ -160,7 +161,7 @@ class ChaosFaults {
   std::map<std::uint32_t, std::vector<Place>> racks_cut_;  // by region
   std::uint32_t regions_ = 0;                              // that there have been
   std::set<NodeId> liars_;
-  bool owner_lost_ = false;     // once in a run: it takes most of it
+  bool owner_lost_ = false;  // once in a run: it takes most of it
   std::uint32_t gpus_gone_ = 0;
   std::set<GpuId> bad_gpus_;    // ever
   std::set<ServerId> drained_;  // ever

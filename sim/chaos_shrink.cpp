@@ -61,7 +61,8 @@ class Shrinker {
   }
 
   void less_time() {
-    for (auto minutes = std::chrono::minutes(1); minutes < best_.options.faults_last; minutes *= 2) {
+    for (auto minutes = std::chrono::minutes(1); minutes < best_.options.faults_last;
+         minutes *= 2) {
       if (accept([&](ChaosOptions& o) { o.faults_last = minutes; })) return;
     }
   }
@@ -79,6 +80,12 @@ Result<std::uint64_t> number(const std::string& text) {
   const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (bad == std::errc{} && end == text.data() + text.size()) return value;
   return Error{Errc::invalid, "'" + text + "' is not a number"};
+}
+
+std::string text_of(const std::set<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ",") + name;
+  return list;
 }
 
 }  // namespace
@@ -103,11 +110,9 @@ std::string chaos_arguments(std::uint64_t seed, const ChaosOptions& options) {
   const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(options.faults_last);
   if (minutes.count() != 10) line += " --minutes " + std::to_string(minutes.count());
   if (!options.policy.empty()) line += " --policy " + options.policy;
-  if (!options.without.empty()) {
-    line += " --without ";
-    for (const std::string& name : options.without)
-      line += (name == *options.without.begin() ? "" : ",") + name;
-  }
+  if (!options.without.empty()) line += " --without " + text_of(options.without);
+  if (!options.only.empty()) line += " --only " + text_of(options.only);
+  if (options.demo) line += " --demo";
   if (options.agents > 0) line += " --agents " + std::to_string(options.agents);
   if (options.executors_each > 0) line += " --executors " + std::to_string(options.executors_each);
   if (options.jobs > 0) line += " --gangs " + std::to_string(options.jobs);
@@ -128,13 +133,17 @@ Result<ChaosOptions> parse_chaos_arguments(const std::string& line) {
   options.seeds = 1;
   std::istringstream words(line);
   for (std::string name, value; words >> name;) {
+    if (name == "--demo") {
+      options.demo = true;
+      continue;
+    }
     if (!(words >> value)) return Error{Errc::invalid, name + " has no value"};
     if (name == "--policy") {
       options.policy = value;
       continue;
     }
-    if (name == "--without") {
-      options.without = names_in(value);
+    if (name == "--without" || name == "--only") {
+      (name == "--only" ? options.only : options.without) = names_in(value);
       continue;
     }
     const Result<std::uint64_t> n = number(value);

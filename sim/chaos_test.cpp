@@ -102,6 +102,19 @@ TEST_CASE("a failing seed is made as small as its failure allows") {
         chaos_arguments(2, small.options));
 }
 
+TEST_CASE("the mistake to practise on is found where executors die, and nowhere else") {
+  ChaosOptions options;
+  options.demo = true;
+  options.seeds = 5;
+  options.only = {"F5"};
+  CHECK(run_chaos(registry(), options).value().failures == 0);
+  options.only = {"F1-executor", "F2"};
+  const ChaosReport report = run_chaos(registry(), options).value();
+  CHECK(report.failures == 5);
+  const ChaosRun one = run_chaos_seed(1, registry(), options).value();
+  CHECK(one.active == std::vector<std::string>{"F1-executor", "F2-pause"});
+}
+
 TEST_CASE("the line of a seed is read back, and a wrong one is refused") {
   CHECK(parse_chaos_arguments("--first-seed 7 --seeds 1 --minutes 3").value().first_seed == 7);
   CHECK_FALSE(parse_chaos_arguments("--first-seed x").ok());

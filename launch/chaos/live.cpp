@@ -347,6 +347,9 @@ class Run {
     report.link_corrupted = flock_->links().corrupted;
     report.rss_mib = rss_;
     report.began = began_;
+    report.began_wall =
+        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count() -
+        (now_seconds() - began_);
     measure_throughput(report, audit_->starts());
     for (const std::string& what : unmet(scenario_.expect, report))
       audit_->violate(now, "expected", what);

@@ -25,6 +25,8 @@ struct LiveReport {
   std::vector<Violation> violations;
   std::vector<Audit::Job> jobs;  ///< times are of the machine's clock: less `began`
   double began = 0;
+  double began_wall = 0;   ///< the same, seconds since 1970
+  std::string again = {};  ///< a command that does the same faults again, if a command began it
   std::vector<RecoveryMeter::Case> recoveries;
   std::vector<Load::Answer> answers;
   std::uint64_t takeovers = 0;  ///< as the agents' logs say

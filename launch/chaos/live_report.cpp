@@ -126,6 +126,7 @@ Json as_json(const LiveReport& r) {
           {"link_bytes", r.link_bytes},
           {"link_bits_flipped", r.link_corrupted},
           {"violations", violations},
+          {"again", r.again},
           {"kept_in", r.dir.string()}};
 }
 
@@ -178,14 +179,21 @@ std::string report_text(const LiveReport& r) {
     text += line;
   }
   text += with_commas(r.violations.size()) + " violations\n";
-  constexpr std::size_t kMost = 10;
-  for (std::size_t i = 0; i < std::min(kMost, r.violations.size()); ++i) {
-    const Violation& v = r.violations[i];
+  constexpr std::size_t kMostOfARule = 3;
+  std::map<std::string, std::size_t> told;
+  for (const Violation& v : r.violations) {
+    if (++told[v.rule] > kMostOfARule) continue;
     std::snprintf(line, sizeof line, "  %.3f s, rule '%s': ", v.at, v.rule.c_str());
     text += line + v.message + "\n" + around(r, v.at);
   }
-  if (r.violations.size() > kMost)
-    text += "  and " + std::to_string(r.violations.size() - kMost) + " more\n";
+  for (const auto& [rule, count] : told) {
+    if (count > kMostOfARule)
+      text += "  rule '" + rule + "': " + std::to_string(count - kMostOfARule) + " more\n";
+  }
+  if (!r.good()) {
+    text += "all that happened, in order: " + (r.dir / "timeline.txt").string() + "\n";
+    if (!r.again.empty()) text += "the same faults again: " + r.again + "\n";
+  }
   return text;
 }
 

@@ -7,9 +7,11 @@
 #include "launch/chaos/live.h"
 #include "launch/chaos/live_report.h"
 #include "launch/chaos/load_scenario.h"
+#include "launch/chaos/timeline.h"
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
 #include "launch/files.h"
+#include "launch/junit.h"
 #include "launch/local_flock.h"
 #include "launch/signals.h"
 #include "launch/text.h"
@@ -21,7 +23,7 @@ namespace {
 constexpr int kSkipped = 77;
 
 struct Options {
-  std::string scenario = "everything", state, keep_dir, page;
+  std::string scenario = "everything", state, keep_dir, page, junit;
   std::uint64_t seed = 0;
   double minutes = 0;
   std::uint32_t agents = 0, executors = 0;
@@ -75,6 +77,19 @@ void override_with(chaos_live::Scenario& s, const Options& o) {
   });
 }
 
+/// A command with the same plan of faults; who is hit when is drawn from the seed, what they meet
+/// is the machine's.
+std::string again(const Options& o, const chaos_live::Scenario& s) {
+  char minutes[32];
+  std::snprintf(minutes, sizeof minutes, "%g", s.length / 60);
+  std::string command = "starling chaos live " + o.scenario + " --seed " + std::to_string(s.seed) +
+                        " --minutes " + minutes;
+  if (!o.state.empty()) command += " --state " + o.state;
+  if (o.agents > 0) command += " --agents " + std::to_string(o.agents);
+  if (o.executors > 0) command += " --executors " + std::to_string(o.executors);
+  return command;
+}
+
 int chaos_live_run(const Options& o, bool seed_given) {
   if (o.list) return list_all();
   if (!o.state.empty() && o.state != "sqlite" && o.state != "etcd")
@@ -110,7 +125,7 @@ int chaos_live_run(const Options& o, bool seed_given) {
       return bad_input("chaos live: --keep-dir: " + o.keep_dir + " is not empty; give a new one");
   }
   catch_stop_signals();
-  const auto report = chaos_live::run_chaos_live(scenario, options);
+  auto report = chaos_live::run_chaos_live(scenario, options);
   if (!report && report.error().code == Errc::unsupported) {
     std::error_code ignored;
     if (temporary) std::filesystem::remove_all(options.dir, ignored);
@@ -118,6 +133,7 @@ int chaos_live_run(const Options& o, bool seed_given) {
     return kSkipped;
   }
   if (!report) return work_failed("chaos live: " + report.error().message);
+  report.value().again = again(o, scenario);
   const chaos_live::LiveReport& r = report.value();
   std::fputs((o.json ? report_json(r) : report_text(r)).c_str(), stdout);
   std::fflush(stdout);
@@ -133,11 +149,22 @@ int chaos_live_run(const Options& o, bool seed_given) {
   if (keep) {
     const Status s = write_text(options.dir / "report.json", report_json(r));
     if (!s.ok()) return failed(s.error());
+    const Status line = write_text(options.dir / "timeline.txt", chaos_live::timeline(r));
+    if (!line.ok()) return failed(line.error());
     std::fprintf(stderr, "starling: logs, journals and records are kept in %s\n",
                  options.dir.c_str());
   } else {
     std::error_code ignored;
     std::filesystem::remove_all(options.dir, ignored);
+  }
+  if (!o.junit.empty()) {
+    JunitCase one{scenario.name, r.wall_s, "", ""};
+    for (const chaos_live::Violation& v : r.violations) {
+      if (one.rule.empty()) one.rule = v.rule;
+      one.message += "rule '" + v.rule + "': " + v.message + "\n";
+    }
+    if (const Status s = write_text(o.junit, junit_xml("starling chaos live", {one})); !s.ok())
+      return failed(s.error());
   }
   return r.good() ? kDone : kWorkFailed;
 }
@@ -182,6 +209,7 @@ void add_chaos_live(const Command& chaos) {
       "--keep-dir", o->keep_dir, "DIR",
       "keeps logs, journals and records there (without it: only where something was wrong)");
   live.option("--page", o->page, "FILE.html", "a page with faults, takeovers and jobs over time");
+  live.option("--junit", o->junit, "FILE.xml", "the verdict, as CI systems read it");
   live.flag("--list", o->list, "the scenarios that the program carries, and the faults there are");
   live.flag("--check", o->check, "only whether the scenario is right");
   live.flag("--json", o->json, "only JSON on stdout");

@@ -8,6 +8,8 @@
 #include "launch/chaos_run_json.h"
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
+#include "launch/files.h"
+#include "launch/junit.h"
 #include "launch/progress_bar.h"
 #include "launch/seed_pool.h"
 #include "launch/text.h"
@@ -22,7 +24,8 @@ struct Options {
   std::uint32_t seeds = 100, minutes = 10, processes = 1, shrink_s = 60;
   std::uint32_t agents = 0, executors = 0, gangs = 0;
   std::uint64_t first_seed = 1;
-  std::string policy, without, keep;
+  std::string policy, without, only, keep, junit;
+  bool demo = false;
   bool json = false, quiet = false, require_coverage = false, list = false;
 };
 
@@ -33,6 +36,8 @@ ChaosOptions chaos_of(const Options& o) {
   chaos.faults_last = std::chrono::minutes(o.minutes);
   chaos.policy = o.policy;
   chaos.without = names_in(o.without);
+  chaos.only = names_in(o.only);
+  chaos.demo = o.demo;
   chaos.agents = o.agents;
   chaos.executors_each = o.executors;
   chaos.jobs = o.gangs;
@@ -77,6 +82,15 @@ ChaosFinding finding_of(const ChaosRun& run, const Options& o, const PolicyRegis
   return {small.failure, chaos_arguments(run.seed, small.options)};
 }
 
+JunitCase case_of(const ChaosRun& run) {
+  JunitCase one{"seed " + std::to_string(run.seed), run.simulated_s, "", ""};
+  if (run.failure) {
+    one.rule = run.failure->rule;
+    one.message = run.failure->message;
+  }
+  return one;
+}
+
 /// One line per failing seed, as the tests read them.
 Status append_kept(const std::string& folder, const ChaosFinding& finding) {
   std::ofstream file(folder + "/chaos_seeds.txt", std::ios::app);
@@ -93,6 +107,17 @@ int list_faults() {
   return kDone;
 }
 
+/// The first name that is none of a kind of fault, nor the number of some.
+std::optional<std::string> unknown_fault(const std::string& names) {
+  for (const std::string& name : names_in(names)) {
+    bool known = false;
+    for (const FaultKind& kind : fault_kinds())
+      known = known || kind.name == name || kind.name.starts_with(name + "-");
+    if (!known) return name;
+  }
+  return std::nullopt;
+}
+
 int chaos_sim(const Options& o) {
   if (o.list) return list_faults();
   const PolicyRegistry policies = all_policies();
@@ -100,22 +125,22 @@ int chaos_sim(const Options& o) {
     if (const auto policy = policies.make(o.policy); !policy)
       return bad_input("--policy: " + policy.error().message);
   }
-  for (const std::string& name : names_in(o.without)) {
-    bool known = false;
-    for (const FaultKind& kind : fault_kinds())
-      known = known || kind.name == name || kind.name.starts_with(name + "-");
-    if (!known) return bad_input("--without: no fault is called '" + name + "'; see --list");
+  for (const auto& [option, names] : {std::pair("--without", o.without), {"--only", o.only}}) {
+    if (const auto unknown = unknown_fault(names))
+      return bad_input(std::string(option) + ": no fault is called '" + *unknown + "'; see --list");
   }
   ProgressBar progress("seeds", o.quiet);
   std::map<std::uint64_t, ChaosRun> waiting;  // ended before an earlier one has
   std::vector<ChaosRun> failing;
   ChaosReport report;
+  std::vector<JunitCase> cases;
   std::uint64_t ended = 0;
   const Status ran = run_seeds(chaos_of(o), o.processes, policies, [&](ChaosRun run) {
     waiting.emplace(run.seed, std::move(run));
     for (auto next = waiting.find(o.first_seed + report.seeds); next != waiting.end();
          next = waiting.find(o.first_seed + report.seeds)) {
       report.add(next->second);
+      if (!o.junit.empty()) cases.push_back(case_of(next->second));
       if (next->second.failure && failing.size() < 10) failing.push_back(next->second);
       waiting.erase(next);
     }
@@ -130,7 +155,16 @@ int chaos_sim(const Options& o) {
     if (const Status kept = append_kept(o.keep, findings.back()); !kept.ok())
       return failed(kept.error());
   }
+  if (!o.junit.empty()) {
+    if (const Status s = write_text(o.junit, junit_xml("starling chaos sim", cases)); !s.ok())
+      return failed(s.error());
+  }
   o.json ? print_chaos_json(report, findings) : print_chaos_table(report, findings);
+  if (o.demo && !o.json && report.failures > 0) {
+    std::printf(
+        "these failures were wanted (--demo): once, while an executor is down, its machine starts a "
+        "process that nobody ordered\n");
+  }
   if (report.failures > 0) return kWorkFailed;
   return o.require_coverage && !marks_missed(report).empty() ? kWorkFailed : kDone;
 }
@@ -147,6 +181,8 @@ void add_chaos_sim(const Command& chaos) {
              10'000U);
   sim.option("--policy", o->policy, "NAME[:k=v,..]", "default: drawn per seed");
   sim.option("--without", o->without, "A,B", "kinds of faults that are left out; see --list");
+  sim.option("--only", o->only, "A,B", "these kinds of faults happen in every seed, and no others");
+  sim.flag("--demo", o->demo, "with a mistake to practise on, which some seeds find");
   sim.option("--agents", o->agents, "N", "default: 2 to 5, drawn", 1U, 64U);
   sim.option("--executors", o->executors, "N", "of each agent; default: 1 to 3, drawn", 1U, 64U);
   sim.option("--gangs", o->gangs, "N", "jobs per seed; default: 30 to 150, drawn", 1U, 100'000U);
@@ -155,12 +191,13 @@ void add_chaos_sim(const Command& chaos) {
   sim.option("--shrink", o->shrink_s, "S",
              "seconds to make each failing seed smaller (default 60; 0: as it is)", 0U, 86'400U);
   sim.option("--keep", o->keep, "DIR", "append failing seeds to DIR/chaos_seeds.txt");
+  sim.option("--junit", o->junit, "FILE.xml", "a verdict for each seed, as CI systems read it");
   sim.flag("--require-coverage", o->require_coverage,
            "fail if a mark of the cores was never passed");
   sim.flag("--list", o->list, "print the kinds of faults and end");
   sim.flag("--json", o->json, "only JSON on stdout");
   sim.flag("-q,--quiet", o->quiet, "no progress on stderr");
-  sim.examples({"starling chaos sim --seeds 1000 --jobs 2",
+  sim.examples({"starling chaos sim --seeds 1000 --jobs 2", "starling chaos sim --demo --seeds 10",
                 "starling chaos sim --first-seed 17 --seeds 1 --without F8,F12-rate --agents 2"});
   sim.action([o] { return chaos_sim(*o); });
 }

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace starling {
+
+/// One test, as CI systems know it.
+struct JunitCase {
+  std::string name;
+  double seconds = 0;
+  std::string rule, message;  ///< what failed; both empty: nothing did
+};
+
+/// The text of a file that those read which read JUnit's XML.
+[[nodiscard]] std::string junit_xml(const std::string& suite, const std::vector<JunitCase>& cases);
+
+}  // namespace starling

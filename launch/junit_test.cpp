@@ -1,0 +1,17 @@
+#include "launch/junit.h"
+
+#include <doctest/doctest.h>
+
+using namespace starling;
+
+TEST_CASE("tests are told as CI systems read them, whatever is in their words") {
+  CHECK(junit_xml("chaos",
+                  {{"seed 1", 1.5, "", ""}, {"seed 2", 0.25, "S2", "a \"b\" <c> & \x01\nd"}}) ==
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<testsuite name=\"chaos\" tests=\"2\" failures=\"1\" errors=\"0\" time=\"1.750\">\n"
+        "  <testcase classname=\"chaos\" name=\"seed 1\" time=\"1.500\"/>\n"
+        "  <testcase classname=\"chaos\" name=\"seed 2\" time=\"0.250\">\n"
+        "    <failure type=\"S2\" message=\"a &quot;b&quot; &lt;c&gt; &amp; ?&#10;d\"/>\n"
+        "  </testcase>\n"
+        "</testsuite>\n");
+}
