@@ -51,6 +51,11 @@ TEST_CASE("the shipped learned policies hold what every policy must") {
   run_policy_battery(registry(), "harmony", true);
 }
 
+TEST_CASE("the shipped learned policies run the most urgent first") {
+  for (const char* text : {"marl", "marl:order=arrival", "harmony", "marl-search"})
+    run_priority_battery(registry(), text);
+}
+
 TEST_CASE("a net that answers no numbers leaves the decision to the rule") {
   const Topology topology = generate_flat({.servers = 3, .gpus_per_server = 4}).value();
   const CrowdedSpeed speed(topology);

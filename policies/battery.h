@@ -104,4 +104,37 @@ inline void run_policy_battery(const PolicyRegistry& registry, const std::string
   }
 }
 
+/// The data centre is full when three gangs as wide as it come, the least urgent first: they run by
+/// priority. What runs meanwhile is more urgent than all of them.
+inline void run_priority_battery(const PolicyRegistry& registry, const std::string& text) {
+  CAPTURE(text);
+  GeneratorOptions options;
+  options.groups = {{2, "V100"}};
+  options.gpus_per_server = 4;
+  const Topology topology = generate_flat(options).value();
+  Trace trace;
+  for (const std::int32_t priority : {1000, -5, 0, 100}) {
+    TraceJob job;
+    job.submit = std::chrono::seconds(trace.jobs.size());
+    job.spec.id = JobId{1, trace.jobs.size() + 1};
+    job.spec.workers = 2;
+    job.spec.gpus_per_worker = 4;
+    job.spec.model = "resnet50";
+    job.spec.priority = priority;
+    job.spec.duration = std::chrono::hours(1);
+    trace.jobs.push_back(job);
+  }
+  TestWorld world(topology, registry, text, {});
+  world.run(trace);
+  const std::string fault = world.faults.empty() ? "" : world.faults.front();
+  CHECK_MESSAGE(world.faults.empty(), fault);
+  REQUIRE(world.jobs.size() == 4);
+  for (const TestWorld::Job& job : world.jobs) REQUIRE(job.finished != kNever);
+  const Instant low = world.jobs[1].finished, mid = world.jobs[2].finished,
+                high = world.jobs[3].finished;
+  CHECK(world.jobs[0].finished < high);
+  CHECK(high < mid);
+  CHECK(mid < low);
+}
+
 }  // namespace starling

@@ -15,6 +15,53 @@ TEST_CASE("every policy of the library passes the battery") {
   }
 }
 
+TEST_CASE("every policy that has a queue runs the most urgent first") {
+  const PolicyRegistry registry = make_policy_registry();
+  for (const auto& [name, entry] : registry.entries()) {
+    run_priority_battery(registry, name);
+    for (const char* options : {"queue=skip", "queue=strict", "order=forecast", "fit=count"}) {
+      const std::string key = std::string(options).substr(0, std::string(options).find('=') + 1);
+      if (entry.options_help.find(key) == std::string::npos) continue;
+      run_priority_battery(registry, name + ":" + options);
+    }
+  }
+  for (const char* objective : {"fifo", "finish-time-fairness", "makespan", "throughput"}) {
+    for (const char* aware : {"yes", "no"}) {
+      run_priority_battery(registry,
+                           std::string("gavel:objective=") + objective + ",aware=" + aware);
+    }
+  }
+}
+
+// Those who may stop jobs stop the less urgent for the more urgent, and never the other way round.
+TEST_CASE("a preemptive policy stops the less urgent alone") {
+  GeneratorOptions options;
+  options.groups = {{1, "V100"}};
+  const Topology topology = generate_flat(options).value();
+  const PolicyRegistry registry = make_policy_registry();
+  for (const char* policy : {"srtf", "tiresias-las", "tiresias-gittins"}) {
+    CAPTURE(policy);
+    Trace trace;
+    // One that runs, an urgent one that is longer, and the shortest of all, which is not urgent.
+    for (const auto& [priority, hours] : {std::pair{0, 3}, {5, 10}, {0, 1}}) {
+      TraceJob job;
+      job.submit = std::chrono::minutes(20 * trace.jobs.size());
+      job.spec.id = JobId{1, trace.jobs.size() + 1};
+      job.spec.gpus_per_worker = 8;
+      job.spec.priority = priority;
+      job.spec.duration = std::chrono::hours(hours);
+      trace.jobs.push_back(job);
+    }
+    TestWorld world(topology, registry, policy, {});
+    world.run(trace);
+    CHECK(world.faults.empty());
+    for (const TestWorld::Job& job : world.jobs) REQUIRE(job.finished != kNever);
+    CHECK(world.jobs[1].finished - world.jobs[1].submitted < std::chrono::minutes(10 * 60 + 2));
+    CHECK(world.jobs[1].starts == 1);
+    CHECK(world.jobs[0].starts > 1);
+  }
+}
+
 TEST_CASE("every objective of Gavel, and the options of others, pass the battery") {
   const PolicyRegistry registry = make_policy_registry();
   for (const char* objective :

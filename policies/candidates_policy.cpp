@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 namespace starling {
 
@@ -30,7 +31,9 @@ std::span<const std::size_t> PlacementPolicy::turns(Instant now) {
   areas_.resize(queue.size());
   for (std::size_t i = 0; i < queue.size(); ++i)
     areas_[i] = queue[i].gpus * remaining_.left(index_.job(queue[i]), now);
-  std::ranges::stable_sort(turns_, {}, [&](std::size_t i) { return areas_[i]; });
+  std::ranges::stable_sort(turns_, [&](std::size_t a, std::size_t b) {
+    return std::tie(queue[b].priority, areas_[a]) < std::tie(queue[a].priority, areas_[b]);
+  });
   return turns_;
 }
 

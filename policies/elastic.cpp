@@ -130,13 +130,14 @@ void ElasticPolicy::plan_round(const View& view, Rng&, std::vector<Decision>& ou
   }
   left.gpus = planned.free_count();
   std::sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) {
-    return std::tie(a.job->submitted, a.job->order) < std::tie(b.job->submitted, b.job->order);
+    return std::tie(b.job->spec->priority, a.job->submitted, a.job->order) <
+           std::tie(a.job->spec->priority, b.job->submitted, b.job->order);
   });
   divide_worthwhile(view, all, left, shares);
   place_shares(view, all, planned, shares, out);
 }
 
-/// Who keeps its size keeps its place; the others by size, the smallest first.
+/// Who keeps its size keeps its place; the others by priority, then by size, the smallest first.
 void ElasticPolicy::place_shares(const View& view, const Capacity& all, Occupancy& planned,
                                  std::vector<Share>& shares, std::vector<Decision>& out) {
   std::vector<Share> moves;
@@ -152,8 +153,10 @@ void ElasticPolicy::place_shares(const View& view, const Capacity& all, Occupanc
     }
   }
   const auto want = [](const Share& s) { return s.workers * s.job->spec->gpus_per_worker; };
-  std::stable_sort(moves.begin(), moves.end(),
-                   [&](const Share& a, const Share& b) { return want(a) < want(b); });
+  std::stable_sort(moves.begin(), moves.end(), [&](const Share& a, const Share& b) {
+    return std::pair(-std::int64_t{a.job->spec->priority}, want(a)) <
+           std::pair(-std::int64_t{b.job->spec->priority}, want(b));
+  });
   std::vector<std::optional<Placement>> to(moves.size());
   bool fell_short = false;
   for (std::size_t i = 0; i < moves.size(); ++i) {
@@ -244,6 +247,9 @@ void ElasticPolicy::between_rounds(const View& view, std::vector<Decision>& out)
     if (!job.blocked && !is_planned(job.spec->id)) shares.push_back(share_of(job));
   }
   if (!shares.empty()) {
+    std::stable_sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) {
+      return a.job->spec->priority > b.job->spec->priority;
+    });
     divide(view, all, left, shares);
     return place_shares(view, all, planned, shares, out);
   }

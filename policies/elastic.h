@@ -36,8 +36,9 @@ class ElasticPolicy : public RoundPolicy {
   struct Capacity {
     double gpus = 0, cpus = 0;
   };
-  /// Divides `left`, of a partition of `all`. `shares` are in order of submission; each `workers`
-  /// starts as what the job is sure of and comes out no less, 0 or in [least, most].
+  /// Divides `left`, of a partition of `all`. `shares` are by priority, then in order of
+  /// submission; each `workers` starts as what the job is sure of and comes out no less, 0 or in
+  /// [least, most].
   virtual void divide(const View& view, const Capacity& all, Capacity left,
                       std::vector<Share>& shares) = 0;
   /// Where so many workers go.

@@ -153,7 +153,8 @@ void GavelPolicy::allocate(const View& view, Rng& rng) {
     }
   }
   std::sort(jobs.begin(), jobs.end(), [](const JobView* a, const JobView* b) {
-    return std::tie(a->submitted, a->spec->id) < std::tie(b->submitted, b->spec->id);
+    return std::tie(b->spec->priority, a->submitted, a->spec->id) <
+           std::tie(a->spec->priority, b->submitted, b->spec->id);
   });
   for (const JobView* job : jobs) {
     Known& known = known_.at(job->spec->id);

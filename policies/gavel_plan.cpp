@@ -5,18 +5,24 @@
 #include "policies/gavel.h"
 
 namespace starling {
-/// Gangs that no type can hold: those that run keep their GPUs, the oldest that waits is next.
+/// Gangs that no type can hold: those that run keep their GPUs, the most urgent that waits and of
+/// those the oldest is next.
 void GavelPolicy::plan_mixed(const View& view, Occupancy& planned) {
+  const JobView* next = nullptr;
+  std::optional<Placement> its;
   for (const JobView& job : view.waiting) {
     if (job.blocked || runs_on_one_type(job.spec->id)) continue;
     if (view.now - job.submitted < Cooperation::kPatience) continue;
+    if (next != nullptr && job.spec->priority <= next->spec->priority) continue;
     auto found = place(planned, shape(), *job.spec, Fit::node);
     if (!found) found = place(planned, shape(), *job.spec, options().fit);
     if (!found) continue;
-    planned.take(*found);
-    plan_.push_back({job.spec->id, std::move(*found)});
-    return;
+    next = &job;
+    its = std::move(found);
   }
+  if (next == nullptr) return;
+  planned.take(*its);
+  plan_.push_back({next->spec->id, std::move(*its)});
 }
 
 void GavelPolicy::plan_round(const View& view, Rng& rng, std::vector<Decision>& out) {
@@ -46,7 +52,8 @@ void GavelPolicy::plan_round(const View& view, Rng& rng, std::vector<Decision>& 
   for (std::size_t m = 0; m < members.size(); ++m) {
     const JobSpec& job = *members[m].job->spec;
     member_of.emplace(job.id, m);
-    candidates.push_back({{job.id, std::nullopt}, {m, m}, job.gpus(), members[m].known->speed});
+    candidates.push_back(
+        {{job.id, std::nullopt}, {m, m}, job.gpus(), members[m].known->speed, job.priority});
   }
   for (const Together& both : together_) {
     const auto first = member_of.find(both.first);
@@ -55,7 +62,9 @@ void GavelPolicy::plan_round(const View& view, Rng& rng, std::vector<Decision>& 
     candidates.push_back({{both.first, both.second},
                           {first->second, second->second},
                           members[first->second].job->spec->gpus(),
-                          both.speed});
+                          both.speed,
+                          std::max(members[first->second].job->spec->priority,
+                                   members[second->second].job->spec->priority)});
   }
   std::vector<std::uint32_t> left(types_.size(), 0);
   for (std::uint32_t s = planned.servers().first; s < planned.servers().last; ++s) {

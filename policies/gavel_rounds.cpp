@@ -65,6 +65,7 @@ std::vector<GavelRounds::Pick> GavelRounds::pick(std::span<const Candidate> cand
                                                  std::span<const std::size_t> order,
                                                  bool allocated_only) const {
   struct Entry {
+    std::int32_t urgency;
     double priority, deficit, allocation;
     std::size_t candidate;
   };
@@ -88,11 +89,11 @@ std::vector<GavelRounds::Pick> GavelRounds::pick(std::span<const Candidate> cand
       const double priority =
           type_time_[type] > 0 ? share * type_time_[type] / a.received[type] : share * 1e9;
       if ((allocated_only || candidate.who.second) && share <= 0) continue;
-      entries.push_back({priority, a.deficit[type], share, c});
+      entries.push_back({candidate.urgency, priority, a.deficit[type], share, c});
     }
     std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-      return std::tie(a.priority, a.deficit, a.allocation) >
-             std::tie(b.priority, b.deficit, b.allocation);
+      return std::tie(a.urgency, a.priority, a.deficit, a.allocation) >
+             std::tie(b.urgency, b.priority, b.deficit, b.allocation);
     });
     for (const Entry& entry : entries) {
       const Candidate& chosen = candidates[entry.candidate];

@@ -39,13 +39,15 @@ class GavelRounds {
     std::array<std::size_t, 2> members{};  ///< any numbers for the jobs; twice the same for one
     std::uint32_t gpus = 1;
     std::span<const double> speed;  ///< by type; 0: not there
+    std::int32_t urgency = 0;       ///< what its user says: goes before all that Gavel reckons
   };
   struct Pick {
     std::size_t candidate;
     std::size_t type;
   };
-  /// Type after type in `order`, best priority first, each job once, whoever fits in `gpus` left of
-  /// the type; then, unless `allocated_only`, also jobs that have no allocation, alone.
+  /// Type after type in `order`, most urgent and then best priority first, each job once, whoever
+  /// fits in `gpus` left of the type; then, unless `allocated_only`, also jobs that have no
+  /// allocation, alone.
   [[nodiscard]] std::vector<Pick> pick(std::span<const Candidate> candidates,
                                        std::vector<std::uint32_t> gpus,
                                        std::span<const std::size_t> order,

@@ -9,7 +9,8 @@ namespace starling {
 namespace {
 
 bool before(const QueueEntry& a, const QueueEntry& b) {
-  return std::tie(a.key, a.submitted, a.order) < std::tie(b.key, b.submitted, b.order);
+  return std::tie(b.priority, a.key, a.submitted, a.order) <
+         std::tie(a.priority, b.key, b.submitted, b.order);
 }
 
 bool by_order(const JobView& a, const JobView& b) { return a.order < b.order; }
@@ -21,6 +22,8 @@ QueueIndex::QueueIndex(KeyOf key_of, FitsEmpty fits_empty)
 
 QueueEntry QueueIndex::make(const JobView& job, Instant now) {
   QueueEntry entry;
+  entry.priority = job.spec->priority;
+  prioritised_ = prioritised_ || entry.priority != 0;
   entry.key = key_of_(job);
   entry.submitted = job.submitted;
   entry.order = job.order;

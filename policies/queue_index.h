@@ -12,10 +12,11 @@ namespace starling {
 
 /// One waiting job in the order in which it is to be tried.
 struct QueueEntry {
-  std::int64_t key = 0;     ///< the policy's: smaller is tried first
-  Instant submitted;        ///< breaks ties of key, so a forwarded job keeps its seniority
-  std::uint64_t order = 0;  ///< breaks the rest; names the job
-  Instant since;            ///< when it was first seen waiting here
+  std::int32_t priority = 0;  ///< of the job: larger is tried first, whatever the key
+  std::int64_t key = 0;       ///< the policy's: smaller is tried first
+  Instant submitted;          ///< breaks ties of key, so a forwarded job keeps its seniority
+  std::uint64_t order = 0;    ///< breaks the rest; names the job
+  Instant since;              ///< when it was first seen waiting here
   Duration served{0};
   std::uint32_t gpus = 1;
   std::uint32_t kind = 0;  ///< equal for jobs that differ in gang size alone
@@ -24,8 +25,9 @@ struct QueueEntry {
   bool homeless = false;   ///< has no room here even when everything is free
 };
 
-/// The waiting jobs ordered by a policy's key, kept across calls: what did not change costs a
-/// comparison. The key of a job must stay the same while it waits with the same `served`.
+/// The waiting jobs by priority and, where that is equal, by a policy's key, kept across calls:
+/// what did not change costs a comparison. The key of a job must stay the same while it waits with
+/// the same `served`.
 class QueueIndex {
  public:
   using KeyOf = std::function<std::int64_t(const JobView&)>;
@@ -40,6 +42,8 @@ class QueueIndex {
   [[nodiscard]] std::size_t looks() const noexcept { return looks_.size(); }
   [[nodiscard]] std::uint64_t total_gpus() const noexcept { return total_gpus_; }
   [[nodiscard]] std::size_t homeless() const noexcept { return homeless_; }
+  /// Some job, of those seen so far, had a priority other than 0.
+  [[nodiscard]] bool prioritised() const noexcept { return prioritised_; }
 
  private:
   struct Kind {
@@ -62,12 +66,13 @@ class QueueIndex {
   std::vector<JobView> sorted_;       // only if the caller's order was not ascending
   std::vector<QueueEntry> arrivals_;  // by order: what was seen last
   std::vector<QueueEntry> next_;      // scratch
-  std::vector<QueueEntry> queue_;     // by key, submitted, order
+  std::vector<QueueEntry> queue_;     // by priority, key, submitted, order
   std::map<Kind, std::uint32_t> kinds_;
   std::map<Look, std::uint32_t> looks_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> homeless_kinds_;  // by kind and gang
   std::uint64_t total_gpus_ = 0;
   std::size_t homeless_ = 0;
+  bool prioritised_ = false;
 };
 
 }  // namespace starling

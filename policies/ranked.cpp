@@ -1,6 +1,7 @@
 #include "policies/ranked.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace starling {
 
@@ -13,7 +14,7 @@ void RankedPolicy::list_runners(const View& view, Occupancy& soon, std::uint32_t
       soon.give_back(job.placement);  // on its way out
       return;
     }
-    runners_.push_back({rank(job), &job});
+    runners_.push_back({job.spec->priority, rank(job), &job});
     budget += static_cast<std::uint32_t>(job.placement.size());
   };
   if (view.ends != nullptr) {
@@ -22,8 +23,9 @@ void RankedPolicy::list_runners(const View& view, Occupancy& soon, std::uint32_t
     for (const JobView& job : view.running) list(job);
   }
   budget += soon.free_count();
-  std::stable_sort(runners_.begin(), runners_.end(),
-                   [](const Runner& a, const Runner& b) { return a.rank < b.rank; });
+  std::stable_sort(runners_.begin(), runners_.end(), [](const Runner& a, const Runner& b) {
+    return std::tie(b.priority, a.rank) < std::tie(a.priority, b.rank);
+  });
 }
 
 void RankedPolicy::choose(std::uint32_t budget, bool strict, std::vector<std::size_t>& newcomers) {
@@ -32,7 +34,9 @@ void RankedPolicy::choose(std::uint32_t budget, bool strict, std::vector<std::si
   std::size_t waiting = 0;
   while (runner != runners_.end() || waiting < queue.size()) {
     const bool running_first =
-        waiting == queue.size() || (runner != runners_.end() && runner->rank <= queue[waiting].key);
+        waiting == queue.size() ||
+        (runner != runners_.end() && std::tie(queue[waiting].priority, runner->rank) <=
+                                         std::tie(runner->priority, queue[waiting].key));
     if (running_first) {
       const auto size = static_cast<std::uint32_t>(runner->job->placement.size());
       if (size <= budget) {

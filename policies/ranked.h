@@ -8,7 +8,8 @@
 
 namespace starling {
 
-/// A preemptive policy that is nothing but an order of all jobs, waiting and running alike: GPUs go
+/// A preemptive policy that is nothing but an order of all jobs, waiting and running alike, by
+/// priority and then by rank: GPUs go
 /// down the order by number, a job that no longer fits is skipped, and whoever runs without being
 /// chosen is stopped if, and only if, its GPUs are needed by one who is.
 ///
@@ -31,6 +32,7 @@ class RankedPolicy : public QueuePolicy {
 
  private:
   struct Runner {
+    std::int32_t priority;
     std::int64_t rank;
     const JobView* job;
     bool chosen = false;

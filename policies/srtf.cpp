@@ -26,8 +26,9 @@ std::int64_t remaining(const JobView& job) {
 }
 
 /// A waiting job that finds no room stops the running jobs with the most time left, as few as it
-/// needs, if each of them has at least (1 + margin) times its own. What it will get when they have
-/// stopped is kept for it: nobody behind it in the queue starts there in the meantime.
+/// needs, if each of them has at least (1 + margin) times its own. Those of a lower priority it
+/// stops first, whatever they have left, those of a higher one never. What it will get when they
+/// have stopped is kept for it: nobody behind it in the queue starts there in the meantime.
 class Srtf final : public QueuePolicy {
  public:
   Srtf(const QueueOptions& options, double margin) : QueuePolicy(options), margin_(margin) {}
@@ -46,20 +47,36 @@ class Srtf final : public QueuePolicy {
     std::int64_t remaining;
     const JobView* job;
   };
+  /// Who wants to stop others.
+  struct Claimant {
+    std::int32_t priority;
+    std::int64_t remaining;
+    std::int64_t least;  // what others of its priority must have left
+  };
+  [[nodiscard]] Claimant claimant(const QueueEntry& entry) const {
+    return {entry.priority, entry.key, worth_stopping(entry.key)};
+  }
+  [[nodiscard]] static bool may_stop(const Claimant& who, const Victim* victim) {
+    if (victim == nullptr || victim->job->spec->priority > who.priority) return false;
+    if (victim->job->spec->priority < who.priority) return true;
+    // Jobs of unknown length stop nobody: two of them would stop each other without end.
+    return who.remaining != kUnknown && victim->remaining >= who.least;
+  }
   /// Gives `soon` what those who are stopping will leave.
   void look_at_running(const View& view, Occupancy& soon);
-  /// The i-th of those who may be stopped, longest first; null: there are no more.
+  /// The i-th of those who may be stopped, lowest priority and then longest first; null: there are
+  /// no more.
   const Victim* victim(const View& view, std::size_t i);
+  void add_victim(const View& view);
   /// Stops others until `job` fits into `soon`; its place, or nothing and then nothing has changed.
-  std::optional<Placement> make_room(const View& view, const JobSpec& job,
-                                     std::int64_t job_remaining, Occupancy& soon,
-                                     std::vector<Decision>& out);
+  std::optional<Placement> make_room(const View& view, const JobSpec& job, const Claimant& who,
+                                     Occupancy& soon, std::vector<Decision>& out);
   [[nodiscard]] std::int64_t worth_stopping(std::int64_t job_remaining) const;
 
   double margin_;
-  Mirror soon_;                  // once those who stop have stopped
-  std::set<JobId> stopping_;     // told to stop and still running
-  RunningIndex own_;             // where the view has none
+  Mirror soon_;               // once those who stop have stopped
+  std::set<JobId> stopping_;  // told to stop and still running
+  RunningIndex own_;          // where the view has none
   const RunningIndex* running_ = nullptr;
   std::vector<Victim> victims_;  // that were asked for so far, longest first
   std::set<RunningIndex::End>::const_reverse_iterator next_victim_;
@@ -82,26 +99,26 @@ void Srtf::look_at_running(const View& view, Occupancy& soon) {
   });
   victims_.clear();
   next_victim_ = running_->ends().crbegin();
+  if (!index_.prioritised()) return;
+  // The order by end is not that of the victims: all are looked at.
+  while (next_victim_ != running_->ends().crend()) add_victim(view);
+  std::ranges::stable_sort(victims_, {}, [](const Victim& v) { return v.job->spec->priority; });
+}
+
+void Srtf::add_victim(const View& view) {
+  const JobView& job = running_->job(*next_victim_++, view.now);
+  if (job.blocked || stopping_.contains(job.spec->id) || !lies_here(view, job.placement)) return;
+  victims_.push_back({remaining(job), &job});
 }
 
 const Srtf::Victim* Srtf::victim(const View& view, std::size_t i) {
-  while (i >= victims_.size() && next_victim_ != running_->ends().crend()) {
-    const JobView& job = running_->job(*next_victim_++, view.now);
-    if (job.blocked || stopping_.contains(job.spec->id) || !lies_here(view, job.placement))
-      continue;
-    victims_.push_back({remaining(job), &job});
-  }
+  while (i >= victims_.size() && next_victim_ != running_->ends().crend()) add_victim(view);
   return i < victims_.size() ? &victims_[i] : nullptr;
 }
 
-std::optional<Placement> Srtf::make_room(const View& view, const JobSpec& job,
-                                         std::int64_t job_remaining, Occupancy& soon,
-                                         std::vector<Decision>& out) {
-  const std::int64_t least = worth_stopping(job_remaining);
-  const auto worth = [&](std::size_t i) {
-    const Victim* v = victim(view, i);
-    return v != nullptr && v->remaining >= least;
-  };
+std::optional<Placement> Srtf::make_room(const View& view, const JobSpec& job, const Claimant& who,
+                                         Occupancy& soon, std::vector<Decision>& out) {
+  const auto worth = [&](std::size_t i) { return may_stop(who, victim(view, i)); };
   std::uint64_t gain = soon.free_count();
   for (std::size_t i = 0; gain < job.gpus() && worth(i); ++i) {
     gain += victims_[i].job->placement.size();
@@ -142,11 +159,9 @@ void Srtf::start_here(const View& view, Trial& trial, std::vector<Decision>& out
   const auto queue = index_.queue();
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const QueueEntry& entry = queue[i];
-    const Victim* first = victim(view, 0);
-    const std::int64_t longest = first == nullptr ? -1 : first->remaining;
-    // Jobs of unknown length stop nobody: two of them would stop each other without end.
-    const bool may_stop = entry.key != kUnknown && longest >= worth_stopping(entry.key);
-    if (!may_stop && soon.free_count() == 0) break;  // those behind it have longer to go
+    const Claimant who = claimant(entry);
+    const bool stops = may_stop(who, victim(view, 0));
+    if (!stops && soon.free_count() == 0) break;  // nor do those behind it: less urgent, or longer
     if (taken_[i] || entry.homeless || entry.gpus >= failed_[entry.kind]) {
       if (options().strict && !taken_[i] && !entry.homeless && !index_.job(entry).blocked) break;
       continue;
@@ -163,7 +178,7 @@ void Srtf::start_here(const View& view, Trial& trial, std::vector<Decision>& out
       continue;
     }
     place = entry.gpus <= soon.free_count() ? find_place(view, soon, *job.spec) : std::nullopt;
-    if (!place && may_stop) place = make_room(view, *job.spec, entry.key, soon, out);
+    if (!place && stops) place = make_room(view, *job.spec, who, soon, out);
     if (place) {
       soon.take(*place);
       Placement kept;
