@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   add_up(root);
   add_down(root);
   add_restart(root);
+  add_configure(root);
   add_submit(root);
   add_jobs(root);
   add_cancel(root);

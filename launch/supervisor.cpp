@@ -10,7 +10,9 @@
 #include <csignal>
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <fstream>
+#include <string_view>
 #include <thread>
 
 #include "base/visible.h"
@@ -157,7 +159,13 @@ std::string last_lines(const std::filesystem::path& file, std::size_t lines) {
 std::string own_program() {
   std::error_code error;
   const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
-  return error ? "starling" : path.string();
+  if (error) return "starling";
+  // One that was replaced while it ran: its successor is what should be started from now on.
+  constexpr std::string_view kGone = " (deleted)";
+  std::string name = path.string();
+  if (!name.ends_with(kGone) || std::filesystem::exists(name, error)) return name;
+  name.resize(name.size() - kGone.size());
+  return std::filesystem::exists(name, error) ? name : path.string();
 }
 
 }  // namespace starling

@@ -13,6 +13,7 @@ void add_executor(const Command& root);
 void add_up(const Command& root);
 void add_down(const Command& root);
 void add_restart(const Command& root);
+void add_configure(const Command& root);
 void add_node(const Command& root);
 void add_submit(const Command& root);
 void add_jobs(const Command& root);

@@ -24,6 +24,7 @@
 #include "launch/scaled_clock.h"
 #include "launch/session.h"
 #include "launch/signals.h"
+#include "launch/up_again.h"
 #include "launch/wiring.h"
 #include "topology/load.h"
 
@@ -34,8 +35,8 @@ namespace {
 /// Each agent has a place for every partition then.
 constexpr std::uint32_t kMostWithFewerAgents = 17;
 
-/// --speed as daemons are to read it, wherever they run. Weights that cannot be used stop no flock:
-/// its agents fall back to the analytic model and say so.
+}  // namespace
+
 Result<std::string> usable_speed(const UpOptions& o) {
   if (o.speed.empty()) return std::string();
   auto choice = parse_speed(o.speed);
@@ -59,8 +60,6 @@ Result<std::string> usable_speed(const UpOptions& o) {
   }
   return text_of(speed);
 }
-
-}  // namespace
 
 Result<UpPlan> up_plan(const UpOptions& o, const std::filesystem::path& dir) {
   if (o.topology.empty()) {
@@ -268,8 +267,8 @@ int up(const UpOptions& o) {
   if (!o.hosts.empty() || is_host_flock(dir.value())) return up_on_hosts(o, dir.value());
   if (const Status safe = is_safe_folder(dir.value()); !safe.ok())
     return bad_input("up: " + safe.error().message);
-  auto flock =
-      is_deployment(dir.value()) ? read_deployment(dir.value()) : make_flock(o, dir.value());
+  const bool again = is_deployment(dir.value());
+  auto flock = again ? read_deployment(dir.value()) : make_flock(o, dir.value());
   if (!flock) return failed(flock.error());
   auto place = StateDir::take(dir.value() / "supervisor");
   if (!place) return bad_input("up: " + place.error().message);
@@ -278,6 +277,8 @@ int up(const UpOptions& o) {
   if (!topology) return bad_input("up: " + topology.error().message);
   if (const Status fits = fits_topology(flock.value(), topology.value()); !fits.ok())
     return bad_input("up: " + fits.error().message);
+  if (const Status same = fits_flock(o, flock.value(), topology.value()); again && !same.ok())
+    return bad_input(same.error().message);
   catch_stop_signals();
   SupervisionRules rules;
   rules.restart = !o.no_restart;
@@ -336,7 +337,11 @@ void add_up(const Command& root) {
        "starling up --flock ~/flock --detach",
        "starling up --flock ~/flock --topology cluster.yaml --hosts hosts.yaml"});
   command.action([o, command] {
-    o->agents_given = command.given("--agents");
+    for (const char* name :
+         {"--topology", "--policy", "--agents", "--partitions", "--servers-per-executor",
+          "--launcher", "--physics", "--speed", "--speedup", "--state"}) {
+      if (command.given(name)) o->given.insert(name);
+    }
     return up(*o);
   });
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include "base/result.h"
@@ -16,9 +17,14 @@ struct UpOptions {
                                speed, state, hosts;
   std::uint32_t agents = 1, partitions = 0, servers_per_executor = 8, standbys = kUsualStandbys;
   std::uint32_t protocol = kNewestProtocol;
-  bool agents_given = false, no_restart = false, json = false, detach = false;
+  std::set<std::string> given;  ///< options that stand on the command line
+  bool no_restart = false, json = false, detach = false;
   double speedup = 1, most_skew_s = 5;
 };
+
+/// --speed as daemons are to read it, wherever they run. Weights that cannot be used stop no flock:
+/// its agents fall back to the analytic model, and stderr says so.
+[[nodiscard]] Result<std::string> usable_speed(const UpOptions& o);
 
 /// The data centre and what of the plan does not depend on where it runs; `invalid` names the
 /// option that is wrong.

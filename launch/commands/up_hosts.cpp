@@ -21,6 +21,7 @@
 #include "launch/session.h"
 #include "launch/signals.h"
 #include "launch/state_dir.h"
+#include "launch/up_again.h"
 #include "store/etcd_authority.h"
 #include "topology/load.h"
 
@@ -43,7 +44,8 @@ Status unless_stopped(Step step) {
 Result<HostFlock> make(const UpOptions& o, const std::filesystem::path& dir, const UpPlan& up,
                        const HostSet& set, Remote& remote) {
   DeploymentPlan plan = up.plan;
-  const std::uint32_t agents = o.agents_given ? o.agents : default_agents(set, up.topology);
+  const std::uint32_t agents =
+      o.given.contains("--agents") ? o.agents : default_agents(set, up.topology);
   const std::uint32_t partitions = o.partitions == 0 ? agents : o.partitions;
   if (partitions < agents) {
     return {Errc::invalid, "up: " + std::to_string(agents) + " agents, but --partitions " +
@@ -293,6 +295,14 @@ int up_on_hosts(const UpOptions& o, const std::filesystem::path& dir) {
   }
   auto known = again ? read_host_flock(dir) : Result<HostFlock>(HostFlock{});
   if (!known) return failed(known.error());
+  if (again) {
+    const auto deployment = read_deployment(dir);
+    if (!deployment) return failed(deployment.error());
+    const auto topology = load_topology((dir / deployment.value().topology).string());
+    if (!topology) return bad_input("up: " + topology.error().message);
+    const Status same = fits_flock(o, deployment.value(), topology.value());
+    if (!same.ok()) return bad_input(same.error().message);
+  }
   known.value().protocol = static_cast<std::uint16_t>(o.protocol);
   Remote remote(again ? known.value().way : set->way);
   int status = kDone;

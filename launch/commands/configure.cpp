@@ -1,0 +1,118 @@
+#include <cstdio>
+#include <memory>
+
+#include "launch/commands/commands.h"
+#include "launch/commands/up.h"
+#include "launch/exit_codes.h"
+#include "launch/flock_restart.h"
+#include "launch/hosts/preflight.h"
+#include "launch/signals.h"
+#include "launch/state_dir.h"
+#include "launch/wiring.h"
+#include "policies/policy.h"
+
+namespace starling {
+namespace {
+
+/// Executors let as many jobs on a GPU as the policy that their flock had at their start.
+bool executors_care(const Deployment& before, const Deployment& after) {
+  const auto policies = all_policies();
+  const auto was = policies.make(before.policy), is = policies.make(after.policy);
+  const bool full = before.physics == "full";
+  return !was || !is ||
+         jobs_per_gpu(was.value()->facts(), full) != jobs_per_gpu(is.value()->facts(), full);
+}
+
+Status spread(const Deployment& flock) {
+  if (Status s = write_deployment(flock); !s.ok() || !is_host_flock(flock.dir)) return s;
+  const auto hosts = read_host_flock(flock.dir);
+  if (!hosts) return hosts.error();
+  const Remote remote(hosts.value().way);
+  std::vector<std::string> wrong(hosts.value().hosts.size());
+  for_each_at_once(hosts.value().hosts.size(), [&](std::size_t i) {
+    const Host& host = hosts.value().hosts[i];
+    const Status s = copy_files(hosts.value(), remote, host, {"deployment.json"});
+    if (!s.ok()) wrong[i] = host.name + ": " + s.error().message;
+  });
+  return together(wrong);
+}
+
+bool is_up(const Deployment& flock) {
+  return is_host_flock(flock.dir) || !StateDir::take(flock.dir / "supervisor").ok();
+}
+
+Status begin_anew(const Deployment& before, const Deployment& after) {
+  const auto tell = [](const std::string& name, double took_s) {
+    std::printf("%s: ready again after %.1f s\n", name.c_str(), took_s);
+    std::fflush(stdout);
+  };
+  if (is_host_flock(after.dir)) return restart_hosts(after, {}, kNewestProtocol, tell);
+  std::vector<std::string> names;
+  for (const DeployedNode* node : after.with_role(Role::agent)) names.push_back(node->name);
+  if (executors_care(before, after)) {
+    for (const DeployedNode* node : after.with_role(Role::executor)) names.push_back(node->name);
+  }
+  return restart_here(after, names, tell);
+}
+
+int configure(UpOptions& o) {
+  const auto dir = flock_dir(o.flock);
+  if (!dir) return failed(dir.error());
+  const auto read = read_deployment(dir.value());
+  if (!read) return failed(read.error());
+  const Deployment& before = read.value();
+  Deployment after = before;
+  if (o.given.contains("--policy")) {
+    if (auto policy = all_policies().make(o.policy); !policy)
+      return bad_input("configure: --policy: " + policy.error().message);
+    after.policy = o.policy;
+  }
+  if (o.given.contains("--speed")) {
+    o.launcher = before.launcher;
+    o.physics = before.physics;
+    auto speed = usable_speed(o);
+    if (!speed) return bad_input("configure: --speed: " + speed.error().message);
+    after.speed = std::move(speed).value();
+  }
+  if (o.given.empty()) {
+    std::printf("policy %s\nspeed %s\n", before.policy.c_str(),
+                before.speed.empty() ? "by default" : before.speed.c_str());
+    return kDone;
+  }
+  if (after.policy == before.policy && after.speed == before.speed) {
+    std::printf("nothing changes\n");
+    return kDone;
+  }
+  catch_stop_signals();
+  const bool up = is_up(before);
+  if (const Status s = up ? flock_is_well(before) : done(); !s.ok())
+    return work_failed("configure: nothing is changed, for the flock is not well: " +
+                       s.error().message);
+  Status s = spread(after);
+  if (s.ok() && up) s = begin_anew(before, after);
+  if (s.ok()) return kDone;
+  const Status undone = spread(before);
+  return work_failed("configure: " + s.error().message + "; the flock's description is " +
+                     (undone.ok() ? "what it was: 'starling restart' makes all daemons go by it"
+                                  : "half changed: " + undone.error().message));
+}
+
+}  // namespace
+
+void add_configure(const Command& root) {
+  const auto o = std::make_shared<UpOptions>();
+  const Command command =
+      root.sub("configure", "another policy or speed model for a flock, which may be running");
+  command.option("--flock", o->flock, "DIR", "its directory; default $STARLING_FLOCK");
+  command.option("--policy", o->policy, "NAME[:k=v,..]", "see 'starling policies'");
+  command.option("--speed", o->speed, "MODEL", "as of 'starling up'");
+  command.examples({"starling configure --policy tetris", "starling configure"});
+  command.action([o, command] {
+    for (const char* name : {"--policy", "--speed"}) {
+      if (command.given(name)) o->given.insert(name);
+    }
+    return configure(*o);
+  });
+}
+
+}  // namespace starling

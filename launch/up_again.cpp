@@ -1,0 +1,80 @@
+#include "launch/up_again.h"
+
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "interference/speed_choice.h"
+#include "launch/deployment_plan.h"
+#include "topology/load.h"
+
+namespace starling {
+namespace {
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
+/// The etcd of "etcd://HOST:PORT,.../FLOCK".
+std::string without_flock(const std::string& state) { return state.substr(0, state.rfind('/')); }
+
+std::string speed_text(const std::string& speed) {
+  if (speed.empty()) return "analytic with --physics full";
+  const auto choice = parse_speed(speed);
+  return choice ? text_of(choice.value()) : speed;
+}
+
+bool same_servers(const std::vector<const DeployedNode*>& there,
+                  const std::vector<DeployedNode>& asked) {
+  if (there.size() != asked.size()) return false;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    if (there[i]->servers.first != asked[i].servers.first ||
+        there[i]->servers.last != asked[i].servers.last)
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Status fits_flock(const UpOptions& o, const Deployment& flock, const Topology& topology) {
+  std::string wrong;
+  const auto differs = [&](const char* option, const std::string& asked, const std::string& is) {
+    if (!o.given.contains(option) || asked == is) return;
+    wrong += std::string(wrong.empty() ? "" : "; ") + option + " " + asked + ", which is " + is;
+  };
+  differs("--policy", o.policy, flock.policy);
+  differs("--launcher", o.launcher, flock.launcher);
+  differs("--physics", o.physics, flock.physics);
+  differs("--speed", speed_text(o.speed), speed_text(flock.speed));
+  differs("--speedup", number(o.speedup), number(flock.speedup));
+  differs("--state", o.state, flock.state.empty() ? "its directory" : without_flock(flock.state));
+  const std::string agents = std::to_string(flock.agents());
+  // With fewer agents than partitions the members are others than at the start.
+  if (o.given.contains("--partitions"))
+    differs("--partitions", std::to_string(o.partitions), agents);
+  else if (flock.state.empty())
+    differs("--agents", std::to_string(o.agents), agents);
+  if (o.given.contains("--topology")) {
+    const auto asked = load_topology(o.topology);
+    if (!asked) return {Errc::invalid, "up: " + asked.error().message};
+    if (to_yaml(asked.value()) != to_yaml(topology))
+      differs("--topology", o.topology, "another data centre");
+  }
+  if (o.given.contains("--servers-per-executor") &&
+      flock.with_role(Role::executor).front()->host.empty()) {
+    const auto asked = executor_nodes(topology, flock.agents(), o.servers_per_executor);
+    if (asked && !same_servers(flock.with_role(Role::executor), asked.value()))
+      differs("--servers-per-executor", std::to_string(o.servers_per_executor), "another number");
+  }
+  if (wrong.empty()) return done();
+  return {Errc::invalid,
+          "up: the flock in " + flock.dir.string() + " is there already, and is not " +
+              "changed by this command: it was asked for " + wrong +
+              "; leave that out ('starling configure' changes policy and speed model), " +
+              "or give another --flock"};
+}
+
+}  // namespace starling
