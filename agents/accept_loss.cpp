@@ -32,12 +32,17 @@ struct Fold {
     job.state.home = me;
     job.state.served = r.submit.served;
     job.state.forwards = r.submit.forwards;
+    job.state.attempts = r.submit.attempts;
+    job.state.preemptions = r.submit.preemptions;
+    job.state.ask = ask_of(r.submit.spec);
   }
   void operator()(const JobPast& r) {
     Open* job = of(r.job);
     if (job == nullptr) return;
     job->state.attempts = r.attempts;
     job->state.preemptions = r.preemptions;
+    job->state.submitted = r.submitted;
+    job->state.begun = r.first_start >= Duration{0};
   }
   void operator()(const AttemptStarting& r) {
     Open* job = of(r.attempt.job);
@@ -45,6 +50,8 @@ struct Fold {
     job->attempt = r.attempt;
     job->stage = Open::Stage::starting;
     ++job->state.attempts;
+    job->state.attempt_epoch = r.attempt.home_epoch;
+    job->state.attempt_number = r.attempt.number;
   }
   void operator()(const AttemptDraining& r) {
     Open* job = of(r.attempt);

@@ -15,7 +15,8 @@ constexpr int kDroppedAtOnce = 16;         // chunks, in one turn
 constexpr std::size_t kState = 64;         // bytes of an ended job in a chunk, but for what varies
 
 std::size_t bytes_of(const JobState& over) {
-  return kState + sizeof(GpuId) * over.placement.size() + over.exit.log_tail.size();
+  return kState + sizeof(GpuId) * over.placement.size() + over.exit.log_tail.size() +
+         (over.ask == nullptr ? 0 : bytes_of(*over.ask));
 }
 
 }  // namespace
@@ -49,8 +50,8 @@ bool AgentState::is_over(const JobId& job) const {
   return ended.contains(job) || archive.contains(job);
 }
 
-/// Oldest first, as many as the archive may have; what came from another home is owed an answer from
-/// then on.
+/// Oldest first, as many as the archive may have; what came from another home is owed an answer
+/// from then on.
 void AgentState::remember_ended(JobState over) {
   const JobId id = over.job;
   const std::size_t size = bytes_of(over);
@@ -157,8 +158,8 @@ void Step::on(NodeId from, const JobState& state) {
   if (!is_agent(from)) return;
   const auto asked = s.settling.find(state.job);
   if (asked == s.settling.end()) return;
-  const bool over = terminal(state.phase) || state.phase == JobPhase::moved ||
-                    state.phase == JobPhase::unknown;
+  const bool over =
+      terminal(state.phase) || state.phase == JobPhase::moved || state.phase == JobPhase::unknown;
   if (!over) {
     s.settling.erase(asked);  // asked again at the next sweep
     return;

@@ -48,7 +48,8 @@ TEST_CASE("old jobs are answered from the archive as before, in every life") {
     (void)flock.take_transcript();
     flock.run_for(1s);
     const auto lines = flock.take_transcript();
-    for (const char* job : {"JobState job 3 finished", "JobState job 4 finished", "JobState job 5 finished"})
+    for (const char* job :
+         {"JobState job 3 finished", "JobState job 4 finished", "JobState job 5 finished"})
       CHECK(count(lines, job) == 1);
     CHECK(count(lines, "JobList 8 9 10 11 12") == 1);
     CHECK(count(lines, "finished after") == 1);
@@ -92,14 +93,14 @@ TEST_CASE("the archive forgets its oldest jobs by number and by bytes") {
   for (const bool by_bytes : {false, true}) {
     CAPTURE(by_bytes);
     FlockOptions options{.servers = 1, .limits = small_archive()};
-    if (by_bytes) options.limits.archive_bytes = 1000;
+    if (by_bytes) options.limits.archive_bytes = 1600;
     if (!by_bytes) options.limits.jobs_remembered = 15;
     TestFlock flock(options);
     for (std::uint64_t n = 1; n <= 60; ++n) flock.submit(n, 4, 1s);
     REQUIRE(flock.settle(1h));
     flock.run_for(1s);
     const AgentState& s = flock.agent(0);
-    CHECK(s.archive.bytes() <= 1000);
+    if (by_bytes) CHECK(s.archive.bytes() <= 1600);
     CHECK(s.archive.jobs().size() + s.ended.size() <= 15);
     CHECK(s.archive.jobs().size() > 5);
     CHECK(s.archive.contains(JobId{0, 55}));

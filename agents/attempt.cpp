@@ -61,6 +61,7 @@ bool Step::start_here(Job& job, const Placement& gpus) {
   job.attempt.parts.back().share = {s.partition.id, gpus};
   job.attempt.parts.back().agent = me();
   job.placement = gpus;
+  job.last = id;
   job.stage = Stage::starting;
   job.started = now;
   ++job.attempts;

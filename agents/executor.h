@@ -61,6 +61,16 @@ class Launcher {
   /// The GPUs of this executor that must not be used now, ascending, if that is news since the last call. Asked at
   /// every turn, so it looks at slow sources now and then only. Default: all are well.
   [[nodiscard]] virtual std::optional<Placement> health_news() { return std::nullopt; }
+  /// A page of what an attempt has printed on a server, now or before.
+  [[nodiscard]] virtual OutputPage read_output(const ReadOutput& read) const {
+    OutputPage page = page_for(read);
+    page.trouble = "its executor keeps no output";
+    return page;
+  }
+  /// An empty one that answers `read`.
+  [[nodiscard]] static OutputPage page_for(const ReadOutput& read) {
+    return {read.attempt, read.server, read.client, read.file, read.offset};
+  }
   /// When reap() is next worth calling; kNever if an end announces itself.
   [[nodiscard]] virtual Instant next_deadline() const noexcept { return kNever; }
 };
@@ -72,7 +82,10 @@ struct SickGpus { Placement gpus; };  ///< what the Launcher says of health
 using ExecutorEvent = std::variant<Tick, Received, Exit, Progress, SickGpus>;  ///< Progress: what the Launcher measured
 struct ExecutorOutput : Output {
   std::vector<RunCommand> run;   ///< after persist and send
-  void clear() { Output::clear(), run.clear(); }
+  /// For Launcher::read_output(), whose pages go to the owner; at most kMostReads.
+  std::vector<ReadOutput> read;
+  static constexpr std::size_t kMostReads = 16;
+  void clear() { Output::clear(), run.clear(), read.clear(); }
 };
 
 struct ExecutorState;

@@ -41,6 +41,9 @@ struct ExecutorStep {
   void on(const Ping& ping) { tell(pong(ping)); }
   void on(const Pong& pong);
   void on(const GpuHealthSeen& seen);
+  void on(const ReadOutput& read) {
+    if (out.read.size() < ExecutorOutput::kMostReads) out.read.push_back(read);
+  }
   template <class Other>
   void on(const Other&) {
     ++s.refused_frames;

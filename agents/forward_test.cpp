@@ -46,6 +46,37 @@ TEST_CASE("a client's word cannot make a job that was given away run a second ti
   CHECK(flock.faults().empty());
 }
 
+TEST_CASE("what a job has behind it moves with it, and the next life of its home knows it") {
+  TestFlock flock({.agents = 2, .servers = 2, .lossy = true});
+  flock.run_for(2s);
+  Submit moved;
+  moved.spec.id = JobId{0, 9};
+  moved.spec.name = "moved";
+  moved.spec.duration = 30s;
+  moved.client = client_node(0);
+  moved.waited = 50s;
+  moved.served = 20s;
+  moved.forwards = 1;
+  moved.attempts = 4, moved.preemptions = 1, moved.begun = 5s;
+  flock.inject(1, agent_node(AgentId{0}), moved);
+  flock.run_for(10ms);
+  const Job& job = flock.agent(1).jobs.at(moved.spec.id);
+  CHECK(job.attempts == 5);
+  CHECK(job.preemptions == 1);
+  CHECK(job.first_start - job.submitted == 5s);
+  flock.crash_agent(1);
+  const auto next = flock.replayed_agent(1, false);
+  CHECK(next->state().jobs.at(moved.spec.id).attempts == 5);
+  flock.restart_agent(1);
+  CHECK(flock.settle(5min));
+  const JobState& over = flock.agent(1).ended.at(moved.spec.id);
+  CHECK(over.attempts >= 5);
+  CHECK(over.preemptions == 1);
+  REQUIRE(over.ask != nullptr);
+  CHECK(over.ask->name == "moved");
+  CHECK(over.attempt_number != 0);
+}
+
 TEST_CASE("a lost Accepted, and a crash before or after it, keep the job in one place") {
   for (const bool before_sending : {false, true}) {
     for (std::uint64_t step = 1; step <= 40; ++step) {

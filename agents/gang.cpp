@@ -250,6 +250,7 @@ void Step::start_gang(Job& job) {
   job.stage = Stage::starting;
   job.started = now;
   job.placement = all_gpus(job.attempt);
+  job.last = job.attempt.id;
   ++job.attempts;
   if (job.attempt.parts.size() > 1) ++s.counters.cross_partition_gangs;
   s.enter_running(job);

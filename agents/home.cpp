@@ -15,7 +15,8 @@ constexpr std::size_t kListedChunks = 8;
 
 /// More than a job takes in a frame.
 std::size_t bytes_in_frame(const JobState& state) {
-  return 256 + sizeof(GpuId) * state.placement.size() + state.exit.log_tail.size();
+  return 256 + sizeof(GpuId) * state.placement.size() + state.exit.log_tail.size() +
+         (state.ask == nullptr ? 0 : bytes_of(*state.ask));
 }
 
 }  // namespace
@@ -43,6 +44,17 @@ JobState state_of(const AgentState& s, const Job& job, Instant now) {
   state.forwards = job.forwards;
   state.preemptions = job.preemptions;
   state.placement = job.placement;
+  state.begun = job.first_start != kNever;
+  state.attempt_epoch = job.last.home_epoch;
+  state.attempt_number = job.last.number;
+  return state;
+}
+
+JobState full_state_of(const AgentState& s, const Job& job, Instant now) {
+  JobState state = state_of(s, job, now);
+  state.ask = ask_of(*job.spec);
+  if (s.config.calendar)
+    state.submitted = std::max(*s.config.calendar + job.submitted.time_since_epoch(), Duration{0});
   return state;
 }
 
@@ -97,7 +109,8 @@ void Step::on(NodeId from, const Submit& submit) {
   const JobId id = submit.spec.id;
   const bool forwarded = is_agent(from);
   if (!forwarded &&
-      (submit.forwards > 0 || submit.waited > Duration{0} || submit.served > Duration{0})) {
+      (submit.forwards > 0 || submit.waited > Duration{0} || submit.served > Duration{0} ||
+       submit.attempts > 0 || submit.preemptions > 0 || submit.begun >= Duration{0})) {
     // Only a home can say that a job has come on from another one; believing a client here would
     // run a job that was given away a second time.
     return on(from, Submit{submit.spec, from});
@@ -172,6 +185,9 @@ void Step::accept(NodeId client, const Submit& submit, std::vector<AgentId> offe
   job.submitted = now - submit.waited;
   job.served = submit.served;
   job.forwards = submit.forwards;
+  job.attempts = submit.attempts;
+  job.preemptions = submit.preemptions;
+  if (submit.begun >= Duration{0}) job.first_start = std::min(now, job.submitted + submit.begun);
   job.offered = std::move(offered);
   Submit record = submit;
   record.client = client;
@@ -214,13 +230,13 @@ void Step::on(NodeId from, const Cancel& cancel) {
       persist(s.plan_of(job));
       break;
   }
-  send(from, state_of(s, job, now));
+  send(from, full_state_of(s, job, now));
 }
 
 void Step::on(NodeId from, const Query& query) {
   STARLING_MARK("agent: Query");
   if (const auto known = s.jobs.find(query.job); known != s.jobs.end()) {
-    return send(from, state_of(s, known->second, now));
+    return send(from, full_state_of(s, known->second, now));
   }
   if (const auto over = s.ended.find(query.job); over != s.ended.end()) {
     return send(from, over->second);
@@ -264,7 +280,7 @@ void Step::on(NodeId from, const ListJobs& list) {
     answer.more = answer.jobs.size() >= limit || bytes > s.config.limits.frame_bytes / 2;
     if (answer.more) break;
     if (job != s.jobs.end() && next == &job->first) {
-      answer.jobs.push_back(state_of(s, job->second, now));
+      answer.jobs.push_back(full_state_of(s, job->second, now));
       ++job;
     } else if (over != s.ended.end() && next == &over->first) {
       answer.jobs.push_back(over->second);
@@ -272,8 +288,7 @@ void Step::on(NodeId from, const ListJobs& list) {
     } else {
       answer.more = chunks.size() >= kListedChunks && !chunks.contains(old->second);
       if (answer.more) break;
-      if (chunks.insert(old->second).second)
-        bytes += s.archive.chunks().at(old->second).bytes;
+      if (chunks.insert(old->second).second) bytes += s.archive.chunks().at(old->second).bytes;
       out.recall.push_back({old->first, old->second});
       answer.jobs.emplace_back().job = old->first;
       ++old;
@@ -287,7 +302,7 @@ void Step::on(NodeId from, const ListJobs& list) {
 void Step::end(Job& job, JobPhase phase) {
   STARLING_MARK("agent: end");
   const JobId id = job.spec->id;
-  JobState state = state_of(s, job, now);
+  JobState state = full_state_of(s, job, now);
   state.phase = phase;
   state.exit = std::move(job.exit);
   persist(JobEnded{id, state});

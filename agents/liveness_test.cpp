@@ -130,10 +130,10 @@ TEST_CASE("a peer of another range of protocols is told so") {
   TestFlock flock({.agents = 2, .servers = 2});
   flock.run_for(1s);
   (void)flock.take_transcript();
-  flock.ask(0, Hello{Role::client, 3, 4, {}});
+  flock.ask(0, Hello{Role::client, 4, 5, {}});
   flock.run_for(1s);
   CHECK(
-      any_line(flock.take_transcript(), "Goodbye agent 0 speaks protocols 1 to 2, and you 3 to 4"));
+      any_line(flock.take_transcript(), "Goodbye agent 0 speaks protocols 1 to 3, and you 4 to 5"));
 }
 
 }  // namespace

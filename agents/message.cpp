@@ -52,6 +52,30 @@ const char* name_of(JobPhase phase) noexcept {
   return "unknown";
 }
 
+std::shared_ptr<const JobAsk> ask_of(const JobSpec& spec) {
+  auto ask = std::make_shared<JobAsk>();
+  ask->name = spec.name, ask->user = spec.user, ask->queue = spec.queue;
+  for (const std::string& word : spec.command) {
+    if (ask->command.size() >= JobAsk::kMostCommand) break;
+    if (!ask->command.empty()) ask->command += ' ';
+    ask->command.append(word, 0, JobAsk::kMostCommand);
+  }
+  if (ask->command.size() > JobAsk::kMostCommand) ask->command.resize(JobAsk::kMostCommand);
+  ask->gpu_types = spec.gpu_types;
+  ask->workers = spec.workers, ask->gpus_per_worker = spec.gpus_per_worker;
+  ask->cpus_per_worker = spec.cpus_per_worker;
+  ask->memory_gib_per_worker = spec.memory_gib_per_worker;
+  ask->priority = spec.priority;
+  return ask;
+}
+
+std::size_t bytes_of(const JobAsk& ask) noexcept {
+  std::size_t bytes =
+      64 + ask.name.size() + ask.user.size() + ask.queue.size() + ask.command.size();
+  for (const std::string& type : ask.gpu_types) bytes += type.size() + 8;
+  return bytes;
+}
+
 const char* name_of(const Message& message) noexcept {
   // In the order of Message.
   constexpr std::array kNames = {
@@ -67,7 +91,7 @@ const char* name_of(const Message& message) noexcept {
       "Kill",           "Killed",           "Exited",      "ExitedAck",
       "Progress",       "InventoryRequest", "Inventory",   "Fenced",
       "ProbeFor",       "ProbeResult",      "GpuHealth",   "GpuHealthSeen",
-      "SetDrain",       "DrainState"};
+      "SetDrain",       "DrainState",       "ReadOutput",  "OutputPage"};
   static_assert(kNames.size() == std::variant_size_v<Message>);
   return message.valueless_by_exception() ? "none" : kNames[message.index()];
 }
@@ -78,7 +102,7 @@ std::uint16_t wholly_said_in(const Message& message) noexcept {
       std::holds_alternative<BidRequest>(message) ||
       std::holds_alternative<AttemptQuery>(message) ||
       std::holds_alternative<AttemptAnswer>(message) || std::holds_alternative<Inventory>(message);
-  return grown ? kNewestProtocol : protocol_of(message.index());
+  return grown ? std::uint16_t{2} : protocol_of(message.index());
 }
 
 }  // namespace starling

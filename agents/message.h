@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -22,7 +23,7 @@ namespace starling {
 // Versions of the protocol that this program speaks. Two nodes speak the lower of their newest versions;
 // every frame says the newest that its sender speaks (bus/codec.h). docs/reliability.md, Versions, says what
 // came with which.
-constexpr std::uint16_t kOldestProtocol = 1, kNewestProtocol = 2;
+constexpr std::uint16_t kOldestProtocol = 1, kNewestProtocol = 3;
 
 enum class Role : std::uint8_t { unknown = 0, agent, executor, client };
 enum class Refusal : std::uint8_t {
@@ -85,13 +86,31 @@ enum class JobPhase : std::uint8_t {
   return p == JobPhase::finished || p == JobPhase::failed || p == JobPhase::cancelled;
 }
 
-/// From a client, or from a home that gives the job away (then `client`, `waited`, `forwards` are set).
-struct Submit { JobSpec spec; NodeId client; Duration waited{0}; Duration served{0}; std::uint32_t forwards = 0; };
+/// From a client, or from a home that gives the job away (then `client` and all behind it are set). `begun`: from its
+/// acceptance to its first start; below zero: it has not run.
+struct Submit {
+  JobSpec spec; NodeId client; Duration waited{0}; Duration served{0}; std::uint32_t forwards = 0;
+  std::uint32_t attempts = 0, preemptions = 0; Duration begun{-1};
+};
 struct Accepted { JobId job; AgentId home; };
 struct Busy { JobId job; std::uint32_t retry_ms = 0; };
 struct Rejected { JobId job; Refusal why = Refusal::unknown; std::string reason; };  ///< never accepted
 struct Cancel { JobId job; };
 struct Query { JobId job; };
+/// What a job asked for, as lists of jobs show it. Never changed.
+struct JobAsk {
+  std::string name, user, queue;
+  std::string command;  ///< its beginning, at most kMostCommand bytes
+  std::vector<std::string> gpu_types;
+  std::uint32_t workers = 1, gpus_per_worker = 1;
+  double cpus_per_worker = 0, memory_gib_per_worker = 0;
+  std::int32_t priority = 0;
+  static constexpr std::size_t kMostCommand = 256;
+};
+[[nodiscard]] std::shared_ptr<const JobAsk> ask_of(const JobSpec& spec);
+/// That it takes in a record or a frame, about.
+[[nodiscard]] std::size_t bytes_of(const JobAsk& ask) noexcept;
+
 /// Answer to Query, and told unasked to the submitting client at every change of phase.
 struct JobState {
   JobId job; JobPhase phase = JobPhase::unknown; AgentId home;
@@ -101,6 +120,11 @@ struct JobState {
   std::uint32_t attempts = 0, forwards = 0, preemptions = 0;
   Placement placement;     ///< of the running or last attempt
   ExitStatus exit;         ///< if terminal
+  // For people; not in what is told unasked while the job is open.
+  std::shared_ptr<const JobAsk> ask = {};  ///< none: not said
+  Duration submitted{-1};  ///< the date of acceptance by its home's calendar; below zero: not known
+  bool begun = false;      ///< it has run: `queued` is over
+  Epoch attempt_epoch{}; std::uint64_t attempt_number = 0;  ///< of the running or last attempt; 0: there was none
 };
 struct Explain { JobId job; };
 struct Explanation { JobId job; std::vector<std::string> lines; };  ///< why it waits, for people
@@ -192,20 +216,43 @@ struct DrainState {
   std::uint64_t version = 0;
 };
 
+// --- Since protocol 3 ------------------------------------------------------------------------------
+/// A client asks for a page of what an attempt has printed on a server: the owner of that partition, who passes it on to
+/// the executor with `client` set. Nobody remembers it; who gets no answer asks again.
+struct ReadOutput {
+  AttemptId attempt; ServerId server; NodeId client;
+  std::uint64_t file = 0;      ///< from an earlier page; 0: from the beginning of what there is
+  std::uint64_t offset = 0;    ///< in that file
+  std::uint32_t from_end = 0;  ///< with file 0: so many bytes before the end
+};
+/// Answer to that, the same way back. The next page begins at `next` of `file`.
+struct OutputPage {
+  AttemptId attempt; ServerId server; NodeId client;
+  std::uint64_t asked_file = 0, asked_offset = 0;
+  std::uint64_t file = 0, next = 0;  ///< file 0: there is none
+  bool more = false;                 ///< there is more now
+  bool gap = false;                  ///< what came before these bytes is gone
+  std::string bytes = {};            ///< at most kMost, as they were printed
+  std::string trouble = {};          ///< why there are none and never will be
+  static constexpr std::size_t kMost = 64 * 1024;
+};
+
 using Message = std::variant<
     Hello, Welcome, Goodbye, Ping, Pong, Digest, Submit, Accepted, Busy, Rejected, Cancel, Query, JobState,
     Explain, Explanation, ListJobs, JobList, StatusQuery, AgentStatus, BidRequest, Offer, NoOffer, Reserve,
     Reserved, ReserveRefused, Commit, Committed, CommitRefused, StartAttempt, Started, Release, Released,
     AttemptQuery, AttemptAnswer, Launch, LaunchResult, Kill, Killed, Exited, ExitedAck, Progress,
-    InventoryRequest, Inventory, Fenced, ProbeFor, ProbeResult, GpuHealth, GpuHealthSeen, SetDrain, DrainState>;
+    InventoryRequest, Inventory, Fenced, ProbeFor, ProbeResult, GpuHealth, GpuHealthSeen, SetDrain, DrainState,
+    ReadOutput, OutputPage>;
 
 /// The table's name, for logs and stories: "Reserve".
 [[nodiscard]] const char* name_of(const Message& message) noexcept;
 /// The version of the protocol that a kind, an index into Message, came with.
 [[nodiscard]] constexpr std::uint16_t protocol_of(std::size_t kind) noexcept {
-  constexpr std::size_t kFirstOfTwo = 44;
+  constexpr std::size_t kFirstOfTwo = 44, kFirstOfThree = 50;
   static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfTwo, Message>, ProbeFor>);
-  return kind < kFirstOfTwo ? 1 : 2;
+  static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfThree, Message>, ReadOutput>);
+  return kind < kFirstOfTwo ? 1 : kind < kFirstOfThree ? 2 : 3;
 }
 /// The oldest version that says all there is in a message of that kind. What a client says is the same in every
 /// version, so an agent that came back with an older one, and cannot tell clients, still understands them.

@@ -39,6 +39,8 @@ struct Replay {
     job.waited = r.submit.waited;
     job.served = r.submit.served;
     job.forwards = r.submit.forwards;
+    job.attempts = r.submit.attempts;
+    job.preemptions = r.submit.preemptions;
     job.offered = std::move(offered);
     s.orders = std::max(s.orders, r.order);
   }
@@ -56,6 +58,7 @@ struct Replay {
       job.attempt.parts.back().agent = owner->peer.agent;
     }
     job.placement = all_gpus(job.attempt);
+    job.last = r.attempt;
     job.stage = Stage::starting;
     ++job.attempts;
   }

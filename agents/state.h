@@ -83,6 +83,7 @@ struct Job {
   Stage stage = Stage::waiting;
   Attempt attempt;
   Placement placement;  ///< of the last attempt that was started
+  AttemptId last;       ///< that attempt; zeros: this life knows of none
   AfterDrain after = AfterDrain::wait;
   Placement restart_at;          ///< with AfterDrain::restart
   ExitStatus exit;               ///< of the participant that failed first
@@ -203,13 +204,13 @@ struct AgentState {
   std::map<JobId, JobState> ended;
   std::map<JobId, Moved> moved;
   Archive archive;
-  std::deque<JobId> young;        ///< `ended`, oldest first
-  std::deque<JobId> gone;         ///< `moved`, oldest first
-  std::size_t young_bytes = 0;    ///< of `ended`
+  std::deque<JobId> young;      ///< `ended`, oldest first
+  std::deque<JobId> gone;       ///< `moved`, oldest first
+  std::size_t young_bytes = 0;  ///< of `ended`
   /// Jobs that the archive is owed an answer about, and the homes that have not given it.
   std::map<JobId, std::set<AgentId>> settling;
-  JobId asked_last;  ///< of those, in their order
-  std::uint64_t orders = 0;      ///< arrivals so far, all lives
+  JobId asked_last;                   ///< of those, in their order
+  std::uint64_t orders = 0;           ///< arrivals so far, all lives
   std::uint32_t attempts_opened = 0;  ///< in this life
   std::uint32_t running_jobs = 0;     ///< starting, running or draining
   std::uint32_t waiting_jobs = 0;     ///< all others but offered
@@ -265,7 +266,8 @@ struct AgentState {
   bool digest_due = false;  ///< something changed since the last digest was looked at
   Instant beat = kNever;
   Instant look = kNever;  ///< decide again, whatever has changed
-  Instant roll_call = Instant::min();  ///< until then not before everybody has answered (AgentConfig)
+  Instant roll_call =
+      Instant::min();  ///< until then not before everybody has answered (AgentConfig)
   Instant digest_look = kNever;
   Instant now;              ///< of the last step
   std::uint64_t pings = 0;  ///< above all of earlier lives, whose answers may still be on their way

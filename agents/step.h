@@ -154,6 +154,10 @@ struct Step {
   void give_up(IndexRange gpus, const std::string& why);
   void take_health(SeatState& seat, std::uint64_t version, const Placement& sick);
 
+  // output.cpp: what jobs have printed
+  void on(NodeId from, const ReadOutput& read);
+  void on(NodeId from, const OutputPage& page);
+
   // unfit.cpp: executors whose starts fail
   void rest(SeatState& seat);
   void start_began(const Piece& piece);
@@ -232,6 +236,8 @@ struct Step {
 [[nodiscard]] Placement all_gpus(const Attempt& attempt);
 [[nodiscard]] std::vector<Share> gang_of(const Attempt& attempt);
 [[nodiscard]] JobState state_of(const AgentState& s, const Job& job, Instant now);
+/// With what people ask for.
+[[nodiscard]] JobState full_state_of(const AgentState& s, const Job& job, Instant now);
 [[nodiscard]] AgentStatus status_of(const AgentState& s);
 /// A line for each executor whose starts fail.
 [[nodiscard]] std::vector<std::string> resting_executors(const AgentState& s);

@@ -49,11 +49,11 @@ struct NodeCounters {
   /// Of an earlier life of the sender, for an earlier one of this node, or overtaken.
   std::uint64_t stale = 0;
   std::uint64_t old_copies = 0;  ///< of `stale`: answered with what is known of that node
-  std::uint64_t dropped = 0;   ///< not taken by the endpoint, or too large to send
-  std::uint64_t withheld = 0;  ///< not sent, because the peer's protocol does not know it
-  std::uint64_t unsaid = 0;    ///< not sent, because the right to speak ended within the turn
-  std::uint64_t records = 0;   ///< written to the journal
-  std::uint64_t appends = 0;   ///< journal writes, each durable on its own
+  std::uint64_t dropped = 0;     ///< not taken by the endpoint, or too large to send
+  std::uint64_t withheld = 0;    ///< not sent, because the peer's protocol does not know it
+  std::uint64_t unsaid = 0;      ///< not sent, because the right to speak ended within the turn
+  std::uint64_t records = 0;     ///< written to the journal
+  std::uint64_t appends = 0;     ///< journal writes, each durable on its own
   std::uint64_t ticks = 0;
   friend bool operator==(const NodeCounters&, const NodeCounters&) = default;
 };
@@ -102,8 +102,8 @@ class Node {
 
   /// From `until` on this node takes no turn: it hears nothing, decides nothing, says nothing, and
   /// what arrives waits. So does whoever may have been succeeded: its lease, as far as it knows,
-  /// ends then. The next call says how it goes on. A turn that is under way at `until` is written to
-  /// the journal, whose epoch decides; what it would have said is dropped (with options.clock).
+  /// ends then. The next call says how it goes on. A turn that is under way at `until` is written
+  /// to the journal, whose epoch decides; what it would have said is dropped (with options.clock).
   void may_speak_until(Instant until) noexcept { speaks_until_ = until; }
   [[nodiscard]] bool may_speak(Instant now) const noexcept { return now < speaks_until_; }
 
@@ -127,9 +127,9 @@ class Node {
   virtual void receive(Instant now, Received received) = 0;  ///< steps the core, appends to out_
   virtual void tick_core(Instant now) = 0;
   virtual void collect(Instant) {}  ///< ended processes into the core
-  virtual void fill_in() {}         ///< what out_.recall names, before anything is sent
-  virtual void run_commands() {}    ///< after everything is sent
-  virtual void refused() {}         ///< a frame was refused
+  virtual void fill_in() {}       ///< what out_.recall and out_.read name, before anything is sent
+  virtual void run_commands() {}  ///< after everything is sent
+  virtual void refused() {}       ///< a frame was refused
 
   /// Replaces the journal by `records` and what is known of the peers' lives.
   [[nodiscard]] Status compact_to(std::vector<Record> records);
@@ -260,6 +260,7 @@ class ExecutorNode final : public Node {
   void receive(Instant now, Received received) override;
   void tick_core(Instant now) override;
   void collect(Instant now) override;
+  void fill_in() override;
   void run_commands() override;
 
   Executor executor_;

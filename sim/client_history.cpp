@@ -24,7 +24,10 @@ void ClientHistory::wrote(NodeId node, Incarnation life, const Record& record) {
     return facts.emplace(life, last).first->second;
   };
   if (const auto* accepted = std::get_if<JobAccepted>(&record)) {
-    fact(accepted->submit.spec.id) = Fact{true, 0, JobPhase::unknown};
+    const Submit& submit = accepted->submit;
+    fact(submit.spec.id) = Fact{true, submit.attempts, JobPhase::unknown};
+    Home& home = stories_[submit.spec.id].homes[node];
+    home.most_attempts = std::max(home.most_attempts, submit.attempts);
   } else if (const auto* starting = std::get_if<AttemptStarting>(&record)) {
     Home& home = stories_[starting->attempt.job].homes[node];
     home.most_attempts = std::max(home.most_attempts, ++fact(starting->attempt.job).attempts);
@@ -123,8 +126,8 @@ std::string ClientHistory::told_state(NodeId from, Incarnation life, std::uint64
   if (!terminal(state.phase)) {
     const bool began = state.phase != JobPhase::waiting;
     if (began && state.attempts == 0)
-      return of(state.job, std::string("is said to be ") + name_of(state.phase) +
-                               " without an attempt");
+      return of(state.job,
+                std::string("is said to be ") + name_of(state.phase) + " without an attempt");
     return {};
   }
   if (story.end != JobPhase::unknown && story.end != state.phase) {

@@ -20,6 +20,7 @@ constexpr std::int64_t unzigzag(std::uint64_t v) {
 
 class Writer {
  public:
+  static constexpr bool reads = false;
   explicit Writer(std::vector<std::byte>& out) : out_(out) {}
 
   template <class T>
@@ -66,6 +67,7 @@ class Writer {
 /// After the first mistake every read gives zero, so that a reader needs one check, at the end.
 class Reader {
  public:
+  static constexpr bool reads = true;
   explicit Reader(std::span<const std::byte> in) : in_(in) {}
 
   template <class T>
@@ -127,6 +129,7 @@ class Reader {
     if (wrong_ == nullptr) wrong_ = why;
     in_ = {};
   }
+  [[nodiscard]] bool more() const { return !in_.empty(); }
   [[nodiscard]] const char* finish() {
     if (!in_.empty()) fail("it is longer than its fields");
     return wrong_;
@@ -156,7 +159,12 @@ template <std::size_t I = 0>
 bool read_kind(std::uint64_t kind, Reader& reader, Record& record) {
   if constexpr (I < std::variant_size_v<Record>) {
     if (kind != I) return read_kind<I + 1>(kind, reader, record);
-    fields(reader, record.emplace<I>());
+    auto& read = record.emplace<I>();
+    fields(reader, read);
+    if (reader.more()) {
+      more_fields(reader, read);
+      if (!has_more(read)) reader.fail("its later fields say nothing");
+    }
     return true;
   }
   return false;
@@ -168,7 +176,12 @@ void encode_record(const Record& record, std::vector<std::byte>& out) {
   Writer writer(out);
   writer.varint(record.index());
   // The field lists serve readers too and so take a mutable struct; a Writer only reads it.
-  std::visit([&](auto& kind) { fields(writer, kind); }, const_cast<Record&>(record));
+  std::visit(
+      [&](auto& kind) {
+        fields(writer, kind);
+        if (has_more(kind)) more_fields(writer, kind);
+      },
+      const_cast<Record&>(record));
 }
 
 Result<Record> decode_record(std::span<const std::byte> bytes) {

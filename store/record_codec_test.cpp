@@ -38,6 +38,44 @@ TEST_CASE("a record cut short or with something behind it is refused") {
   }
 }
 
+TEST_CASE("fields that came later are written where they say something, and read where they are") {
+  JobState state;
+  state.job = {1, 2}, state.phase = JobPhase::finished;
+  std::vector<std::byte> before, bytes;
+  encode_record(JobEnded{state.job, state}, before);
+  state.ask = ask_of(sample_spec(3));
+  state.submitted = Duration(77), state.begun = true;
+  state.attempt_epoch = Epoch{4}, state.attempt_number = 5;
+  encode_record(JobEnded{state.job, state}, bytes);
+  CHECK(std::equal(before.begin(), before.end(), bytes.begin()));
+  const auto old = std::get<JobEnded>(decode_record(before).value());
+  CHECK(old.state.ask == nullptr);
+  CHECK(old.state.submitted == Duration(-1));
+  const auto read = std::get<JobEnded>(decode_record(bytes).value());
+  REQUIRE(read.state.ask != nullptr);
+  CHECK(read.state.ask->name == sample_spec(3).name);
+  CHECK(read.state.ask->gpu_types == sample_spec(3).gpu_types);
+  CHECK(read.state.ask->workers == 4);
+  CHECK(read.state.submitted == Duration(77));
+  CHECK(read.state.begun);
+  CHECK(read.state.attempt_number == 5);
+  for (std::size_t size = before.size() + 1; size < bytes.size(); ++size)
+    CHECK_FALSE(decode_record(std::span(bytes).first(size)).ok());
+
+  Submit submit{sample_spec(1), NodeId{0x0200'0000}, Duration(1), Duration(2), 3};
+  before.clear(), bytes.clear();
+  encode_record(JobAccepted{submit, 9}, before);
+  submit.attempts = 4, submit.preemptions = 1, submit.begun = Duration(5);
+  encode_record(JobAccepted{submit, 9}, bytes);
+  CHECK(bytes.size() > before.size());
+  CHECK(std::get<JobAccepted>(decode_record(before).value()).submit.begun == Duration(-1));
+  const auto accepted = std::get<JobAccepted>(decode_record(bytes).value());
+  CHECK(accepted.submit.attempts == 4);
+  CHECK(accepted.submit.preemptions == 1);
+  CHECK(accepted.submit.begun == Duration(5));
+  CHECK(accepted.order == 9);
+}
+
 TEST_CASE("damaged bytes never crash and never allocate what is not there") {
   Rng rng(5);
   std::size_t refused = 0;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+#include <utility>
 #include <variant>
 
 #include "agents/record.h"
@@ -167,6 +169,40 @@ void fields(Io& io, TombstoneServed& v) {
 template <class Io>
 void fields(Io& io, TombstonesDropped& v) {
   io(v.attempts);
+}
+
+// What was added to a struct later stands behind all fields of its record, and only where it says
+// something: journals of before are read, and records that lack it are as they were.
+
+template <class Io>
+void fields(Io& io, JobAsk& v) {
+  io(v.name), io(v.user), io(v.queue), io(v.command), io(v.gpu_types);
+  io(v.workers), io(v.gpus_per_worker), io(v.cpus_per_worker), io(v.memory_gib_per_worker);
+  io(v.priority);
+}
+
+template <class Kind>
+bool has_more(const Kind&) {
+  return false;
+}
+template <class Io, class Kind>
+void more_fields(Io&, Kind&) {}
+
+inline bool has_more(const JobAccepted& v) {
+  return v.submit.attempts > 0 || v.submit.preemptions > 0 || v.submit.begun >= Duration{0};
+}
+template <class Io>
+void more_fields(Io& io, JobAccepted& v) {
+  io(v.submit.attempts), io(v.submit.preemptions), io(v.submit.begun);
+}
+
+inline bool has_more(const JobEnded& v) { return v.state.ask != nullptr; }
+template <class Io>
+void more_fields(Io& io, JobEnded& v) {
+  JobAsk ask = v.state.ask == nullptr ? JobAsk{} : *v.state.ask;
+  io(ask), io(v.state.submitted), io(v.state.begun);
+  io(v.state.attempt_epoch), io(v.state.attempt_number);
+  if constexpr (Io::reads) v.state.ask = std::make_shared<const JobAsk>(std::move(ask));
 }
 
 }  // namespace starling

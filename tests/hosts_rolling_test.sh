@@ -101,7 +101,7 @@ wait $roll || fail "restart: $(cat restart.txt err.txt)"
 cat restart.txt
 [ "$(grep -c "ready again" restart.txt)" -eq 3 ] || fail "not all hosts: $(cat restart.txt)"
 for i in 1 2; do cmp -s newer "h$i/bin/starling" || fail "h$i has another program"; done
-for a in 0 1; do speaks $a 2; done
+for a in 0 1; do speaks $a 3; done
 speaks 2 1  # it has a program of its own
 wait_finished 60 "${jobs[@]}"
 for i in $(seq $n); do

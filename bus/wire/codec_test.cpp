@@ -224,9 +224,9 @@ TEST_CASE("malformed bytes are refused, with the reason") {
   Bytes wild = good;
   std::memset(wild.data(), 0xff, 4);
   CHECK(why(wild) == "frame: malformed");
-  Codec next({}, 3);
-  CHECK(why(copy(next.encode({3, Incarnation{1}, 1}, Ping{1}))) ==
-        "frame: protocol 3, only 1 to 2 are spoken");
+  Codec next({}, 4);
+  CHECK(why(copy(next.encode({4, Incarnation{1}, 1}, Ping{1}))) ==
+        "frame: protocol 4, only 1 to 3 are spoken");
 }
 
 TEST_CASE("an earlier version is left alone with what it does not know") {
@@ -238,14 +238,16 @@ TEST_CASE("an earlier version is left alone with what it does not know") {
     const Bytes first = copy(present.encode({1, Incarnation{1}, 1}, message));
     if (protocol_of(kind) > 1) {
       CHECK(first.empty());
-      const Bytes second = copy(present.encode({2, Incarnation{1}, 1}, message));
-      CHECK(old.decode(second).error().message == "frame: protocol 2, only 1 is spoken");
+      const std::uint16_t since = protocol_of(kind);
+      const Bytes later = copy(present.encode({since, Incarnation{1}, 1}, message));
+      CHECK(old.decode(later).error().message ==
+            "frame: protocol " + std::to_string(since) + ", only 1 is spoken");
       continue;
     }
     // Both ways: what the present version says in protocol 1 is what the old one says.
     const Result<Frame> heard = old.decode(first);
     REQUIRE(heard.ok());
-    CHECK(heard.value().header.speaks == 2);
+    CHECK(heard.value().header.speaks == kNewestProtocol);
     const Bytes said = copy(old.encode({1, Incarnation{1}, 1}, heard.value().message));
     const Result<Frame> back = present.decode(said);
     REQUIRE(back.ok());
@@ -276,7 +278,7 @@ TEST_CASE("the oldest protocol that is said to say a message wholly does") {
 }
 
 TEST_CASE("a kind must not come in a frame of an older protocol") {
-  Codec codec, next({}, 3);
+  Codec codec;
   Bytes bytes = copy(codec.encode({2, Incarnation{1}, 1}, ProbeFor{agent_node(AgentId{1})}));
   REQUIRE(codec.decode(bytes).ok());
   int refused = 0;

@@ -27,7 +27,8 @@ struct QueueEndpoint : Endpoint {
     return d;
   }
   void arrive(const Message& m) {
-    const auto bytes = codec.encode({1, Incarnation{1}, ++sequence}, m);
+    const auto bytes =
+        codec.encode({protocol_of(Message(m).index()), Incarnation{1}, ++sequence}, m);
     waiting.push_back({kOwner, {bytes.begin(), bytes.end()}});
   }
   template <class M>
@@ -65,6 +66,12 @@ struct FakeLauncher : Launcher {
   void stop(AttemptId attempt, Duration) override { stopped.push_back(attempt); }
   void renew(AttemptId, Instant) override {}
   std::vector<Exit> reap() override { return std::exchange(ended, {}); }
+
+  OutputPage read_output(const ReadOutput& read) const override {
+    OutputPage page = page_for(read);
+    page.bytes = "said by " + to_string(read.attempt.job);
+    return page;
+  }
 
   bool broken = false;
   std::vector<AttemptId> started, stopped;
@@ -131,6 +138,23 @@ TEST_CASE_FIXTURE(ExecutorFixture, "a process that cannot start has ended with c
   REQUIRE(endpoint.said<Exited>() != nullptr);
   CHECK(endpoint.said<Exited>()->exit.code == 127);
   CHECK(endpoint.said<Exited>()->exit.log_tail == "no such program");
+}
+
+TEST_CASE_FIXTURE(ExecutorFixture, "an executor gives what was printed to its owner alone") {
+  const ReadOutput read{launch().attempt, ServerId{0}, client_node(3), 7, 8, 0};
+  endpoint.arrive(read);
+  turn(1s);
+  const auto* page = endpoint.said<OutputPage>();
+  REQUIRE(page != nullptr);
+  CHECK(endpoint.sent.front().to == kOwner);
+  CHECK(page->client == client_node(3));
+  CHECK(page->asked_file == 7);
+  CHECK(page->asked_offset == 8);
+  CHECK(page->bytes == "said by " + to_string(launch().attempt.job));
+  // Many at once are not all answered: who waits asks again.
+  for (int i = 0; i < 100; ++i) endpoint.arrive(read);
+  turn(2s);
+  CHECK(endpoint.sent.size() <= ExecutorOutput::kMostReads + 2);
 }
 
 TEST_CASE("a client submits through its node and hears the answer") {

@@ -126,6 +126,10 @@ class Decoder : public PartReader {
             server(f.body_as_DrainState()->server()), f.body_as_DrainState()->drained(),
             f.body_as_DrainState()->attempts(), why(f.body_as_DrainState()->why()),
             f.body_as_DrainState()->version()};
+      case Body::ReadOutput:
+        return read(*f.body_as_ReadOutput());
+      case Body::OutputPage:
+        return read(*f.body_as_OutputPage());
       case Body::NONE:
         break;
     }
@@ -178,11 +182,10 @@ class Decoder : public PartReader {
     return m;
   }
   starling::Submit read(const Submit& t) {
-    starling::Submit m{spec(*t.spec()), NodeId{t.client()}, span(t.waited_ns()),
-                       span(t.served_ns()), t.forwards()};
-    if (m.client.value != 0 && role_of(m.client) != starling::Role::client)
-      fail("client: not a client");
-    return m;
+    return {spec(*t.spec()),     client(t.client()),
+            span(t.waited_ns()), span(t.served_ns()),
+            t.forwards(),        t.attempts(),
+            t.preemptions(),     t.begun_ns() < 0 ? Duration{-1} : span(t.begun_ns())};
   }
   starling::Rejected read(const Rejected& t) {
     return {job(t.job()), why(t.why()), text(t.reason())};
@@ -200,6 +203,45 @@ class Decoder : public PartReader {
     m.preemptions = t.preemptions();
     if (t.placement() != nullptr) m.placement = gpus(*t.placement());
     if (t.exit() != nullptr) m.exit = exit(*t.exit());
+    if (t.ask() != nullptr) m.ask = read(*t.ask());
+    if (t.submitted_ns() >= 0) m.submitted = Duration{t.submitted_ns()};
+    m.begun = t.begun();
+    m.attempt_epoch = Epoch{t.attempt_epoch()};
+    m.attempt_number = t.attempt_number();
+    return m;
+  }
+  std::shared_ptr<const starling::JobAsk> read(const JobAsk& t) {
+    auto m = std::make_shared<starling::JobAsk>();
+    m->name = name(t.name()), m->user = name(t.user()), m->queue = name(t.queue());
+    m->command = bounded(t.command(), starling::JobAsk::kMostCommand, "command: too long");
+    m->gpu_types = names(t.gpu_types());
+    m->workers = t.workers(), m->gpus_per_worker = t.gpus_per_worker();
+    m->cpus_per_worker = amount(t.cpus_per_worker(), 1e6, "cpus_per_worker: not in 0..1e6");
+    m->memory_gib_per_worker =
+        amount(t.memory_gib_per_worker(), 1e9, "memory_gib_per_worker: not in 0..1e9");
+    m->priority = t.priority();
+    return m;
+  }
+  starling::ReadOutput read(const ReadOutput& t) {
+    return {attempt(t.attempt()), server(t.server()), client(t.client()), t.file(),
+            t.offset(),           t.from_end()};
+  }
+  starling::OutputPage read(const OutputPage& t) {
+    starling::OutputPage m{attempt(t.attempt()),
+                           server(t.server()),
+                           client(t.client()),
+                           t.asked_file(),
+                           t.asked_offset(),
+                           t.file(),
+                           t.next(),
+                           t.more(),
+                           t.gap(),
+                           {},
+                           text(t.trouble())};
+    if (t.bytes() == nullptr) return m;
+    if (t.bytes()->size() > starling::OutputPage::kMost || !spend(t.bytes()->size()))
+      return fail("bytes: too many"), m;
+    m.bytes.assign(t.bytes()->begin(), t.bytes()->end());
     return m;
   }
   starling::Explanation read(const Explanation& t) {
@@ -257,8 +299,8 @@ class Decoder : public PartReader {
       m.foreign = t.foreign();
       m.resting = t.resting();
       if (t.troubles() != nullptr) {
-        m.troubles = texts(t.troubles(), starling::AgentStatus::kMostTroubles,
-                           text_bytes(limits()), "troubles: too many or too long");
+        m.troubles = texts(t.troubles(), starling::AgentStatus::kMostTroubles, text_bytes(limits()),
+                           "troubles: too many or too long");
       }
       if (t.drained_servers() != nullptr) {
         if (t.drained_servers()->size() > starling::AgentStatus::kMostListed)

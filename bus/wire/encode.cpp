@@ -56,7 +56,8 @@ class Encoder {
                         m.whole_free_servers, m.waiting, m.waiting_gpus, types, summary);
   }
   auto body(const starling::Submit& m) {
-    return CreateSubmit(b_, spec(m.spec), m.client.value, ns(m.waited), ns(m.served), m.forwards);
+    return CreateSubmit(b_, spec(m.spec), m.client.value, ns(m.waited), ns(m.served), m.forwards,
+                        m.attempts, m.preemptions, std::max<std::int64_t>(ns(m.begun), -1));
   }
   auto body(const starling::Accepted& m) {
     const JobId j = id(m.job);
@@ -81,9 +82,12 @@ class Encoder {
   fb::Offset<JobState> body(const starling::JobState& m) {
     const JobId j = id(m.job);
     const Numbers gpus = m.placement.empty() ? Numbers{} : placement(m.placement);
+    const fb::Offset<ExitStatus> end = optional_exit(m.exit);
+    const fb::Offset<JobAsk> asked = m.ask == nullptr ? fb::Offset<JobAsk>{} : ask(*m.ask);
     return CreateJobState(b_, &j, as<JobPhase>(m.phase), m.home.value, ns(m.queued), ns(m.elapsed),
-                          ns(m.served), m.attempts, m.forwards, m.preemptions, gpus,
-                          optional_exit(m.exit));
+                          ns(m.served), m.attempts, m.forwards, m.preemptions, gpus, end, asked,
+                          std::max<std::int64_t>(ns(m.submitted), -1), m.begun,
+                          m.attempt_epoch.value, m.attempt_number);
   }
   auto body(const starling::Explain& m) {
     const JobId j = id(m.job);
@@ -127,13 +131,13 @@ class Encoder {
     }
     const auto troubles = lines.empty() ? Texts{} : b_.CreateVector(lines);
     const auto later = [this](std::uint32_t n) { return two_ ? n : 0; };
-    return CreateAgentStatus(
-        b_, m.agent.value, &f, m.gpus, m.free, m.quarantined, m.waiting, m.running, m.accepted,
-        m.finished, m.failed, m.forwards, m.cross_partition_gangs, m.preemptions, m.resizes,
-        m.decisions, m.refused_frames, m.messages, m.decision_p50_us, m.decision_p99_us,
-        static_cast<std::uint16_t>(later(m.protocol)), later(m.suspected), later(m.cut_off),
-        later(m.patience), later(m.drained), later(m.sick), servers, sick, speed, later(m.foreign),
-        later(m.resting), troubles);
+    return CreateAgentStatus(b_, m.agent.value, &f, m.gpus, m.free, m.quarantined, m.waiting,
+                             m.running, m.accepted, m.finished, m.failed, m.forwards,
+                             m.cross_partition_gangs, m.preemptions, m.resizes, m.decisions,
+                             m.refused_frames, m.messages, m.decision_p50_us, m.decision_p99_us,
+                             static_cast<std::uint16_t>(later(m.protocol)), later(m.suspected),
+                             later(m.cut_off), later(m.patience), later(m.drained), later(m.sick),
+                             servers, sick, speed, later(m.foreign), later(m.resting), troubles);
   }
   auto body(const starling::BidRequest& m) {
     const AttemptId a = id(m.attempt);
@@ -270,6 +274,19 @@ class Encoder {
     return CreateDrainState(b_, m.server.value, m.drained, m.attempts, as<Refusal>(m.why),
                             m.version);
   }
+  auto body(const starling::ReadOutput& m) {
+    const AttemptId a = id(m.attempt);
+    return CreateReadOutput(b_, &a, m.server.value, m.client.value, m.file, m.offset, m.from_end);
+  }
+  auto body(const starling::OutputPage& m) {
+    const AttemptId a = id(m.attempt);
+    const std::size_t most = starling::OutputPage::kMost;
+    const auto bytes = b_.CreateVector(reinterpret_cast<const std::uint8_t*>(m.bytes.data()),
+                                       std::min(m.bytes.size(), most));
+    const Text trouble = head(m.trouble);
+    return CreateOutputPage(b_, &a, m.server.value, m.client.value, m.asked_file, m.asked_offset,
+                            m.file, m.next, m.more, m.gap, bytes, trouble);
+  }
 
  private:
   Text text(std::string_view s) { return b_.CreateString(s.data(), s.size()); }
@@ -313,6 +330,15 @@ class Encoder {
   fb::Offset<ExitStatus> optional_exit(const starling::ExitStatus& e) {
     return e == starling::ExitStatus{} ? fb::Offset<ExitStatus>{} : exit(e);
   }
+  fb::Offset<JobAsk> ask(const starling::JobAsk& a) {
+    const Text n = name(a.name);
+    const Text user = name(a.user);
+    const Text queue = name(a.queue);
+    const Text command = name(a.command);
+    const Texts types = texts(a.gpu_types);
+    return CreateJobAsk(b_, n, user, queue, command, types, a.workers, a.gpus_per_worker,
+                        a.cpus_per_worker, a.memory_gib_per_worker, a.priority);
+  }
   fb::Offset<JobSpec> spec(const starling::JobSpec& s) {
     const JobId j = id(s.id);
     const Text n = name(s.name);
@@ -353,9 +379,9 @@ void encode_frame(fb::FlatBufferBuilder& builder, const Limits& limits, const Fr
   const fb::Offset<void> body =
       std::visit([&](const auto& m) { return encoder.body(m).Union(); }, message);
   const std::uint16_t speaks = header.speaks > 1 ? header.speaks : std::uint16_t{0};
-  FinishFrameBuffer(builder,
-                    CreateFrame(builder, header.protocol, header.incarnation.value, header.sequence,
-                                type, body, speaks, header.meant_for.value, header.born, header.written));
+  FinishFrameBuffer(builder, CreateFrame(builder, header.protocol, header.incarnation.value,
+                                         header.sequence, type, body, speaks,
+                                         header.meant_for.value, header.born, header.written));
 }
 
 }  // namespace starling::wire

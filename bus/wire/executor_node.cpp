@@ -43,6 +43,12 @@ void ExecutorNode::collect(Instant now) {
   for (Exit& exit : launcher_.reap()) executor_.step(now, ExecutorEvent{std::move(exit)}, out_);
 }
 
+void ExecutorNode::fill_in() {
+  const NodeId owner = agent_node(executor_.config().owner);
+  for (const ReadOutput& read : out_.read)
+    out_.send.push_back({owner, launcher_.read_output(read)});
+}
+
 void ExecutorNode::run_commands() {
   for (const RunCommand& command : out_.run) {
     if (const auto* stop = std::get_if<StopSpec>(&command)) {

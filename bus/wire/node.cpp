@@ -253,7 +253,7 @@ Status Node::flush() {
     ++counters_.appends;
     counters_.records += out_.persist.size();
   }
-  if (!out_.recall.empty()) fill_in();
+  if (!out_.recall.empty() || !out_.read.empty()) fill_in();
   send_all();
   if (!out_.forget.empty()) {
     if (Status gone = journal_->forget(out_.forget.back()); !gone.ok()) {

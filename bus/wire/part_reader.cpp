@@ -35,6 +35,11 @@ NodeId PartReader::watched(std::uint32_t n) {
   return NodeId{n};
 }
 
+NodeId PartReader::client(std::uint32_t n) {
+  if (n != 0 && role_of(NodeId{n}) != starling::Role::client) fail("client: not a client");
+  return NodeId{n};
+}
+
 Duration PartReader::span(std::int64_t ns) {
   if (ns < 0 || ns > kLongest.count()) fail("duration: negative, or longer than 73 years");
   return Duration{ns};

@@ -48,6 +48,7 @@ class PartReader {
   AgentId agent(std::uint32_t a);
   ServerId server(std::uint32_t s);
   NodeId watched(std::uint32_t n);  ///< an agent or an executor
+  NodeId client(std::uint32_t n);   ///< one, or 0: nobody
   starling::Fence fence(const Fence* f) { return {partition(f->partition()), Epoch{f->epoch()}}; }
   Duration span(std::int64_t ns);
   std::uint32_t hold(std::uint32_t ms);
@@ -59,6 +60,10 @@ class PartReader {
   std::vector<std::string> names(const Strings* list);
   std::vector<std::string> texts(const Strings* list, std::uint32_t count, std::size_t bytes_each,
                                  const char* what);
+  std::string bounded(const flatbuffers::String* s, std::size_t most, const char* what);
+  /// What is copied out of a frame is never more than the frame: many references to one long text
+  /// would otherwise turn a small frame into gigabytes.
+  bool spend(std::size_t bytes);
 
   /// Ascending ids below gpus_total.
   Placement gpus(const flatbuffers::Vector<std::uint32_t>& in);
@@ -73,10 +78,6 @@ class PartReader {
   starling::JobSpec own_spec(const JobSpec& t, const AttemptId* a);  ///< of the attempt's job
 
  private:
-  /// What is copied out of a frame is never more than the frame: many references to one long text
-  /// would otherwise turn a small frame into gigabytes.
-  bool spend(std::size_t bytes);
-  std::string bounded(const flatbuffers::String* s, std::size_t most, const char* what);
   void check(const starling::JobSpec& s);
 
   const Limits& limits_;

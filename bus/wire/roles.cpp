@@ -69,6 +69,8 @@ constexpr std::array kKinds = std::to_array<Kind>({
     {"GpuHealthSeen", kAE},
     {"SetDrain", kCA},
     {"DrainState", kAC},
+    {"ReadOutput", kCA | kAE},
+    {"OutputPage", kEA | kAC},
 });
 static_assert(kKinds.size() == std::variant_size_v<Message>);
 

@@ -65,6 +65,8 @@ const std::map<std::string, std::set<std::string>> kMay{
     {"GpuHealthSeen", {"AE"}},
     {"SetDrain", {"CA"}},
     {"DrainState", {"AC"}},
+    {"ReadOutput", {"CA", "AE"}},
+    {"OutputPage", {"EA", "AC"}},
 };
 
 struct OneFrame : Endpoint {

@@ -321,7 +321,7 @@ void add_up(const Command& root) {
                  "(default 3)",
                  0U, 16U);
   command.option("--protocol", o->protocol, "N",
-                 "newest version of the protocol that daemons speak (default 2)", kOldestProtocol,
+                 "newest version of the protocol that daemons speak (default 3)", kOldestProtocol,
                  kNewestProtocol);
   command.flag("--no-restart", o->no_restart,
                "daemons that end are not started again (partitions are still taken over)");

@@ -29,6 +29,9 @@ class WatchedLauncher final : public Launcher {
   std::vector<Progress> measure() override { return inner_.measure(); }
   [[nodiscard]] Instant next_deadline() const noexcept override { return inner_.next_deadline(); }
   std::optional<Placement> health_news() override;
+  [[nodiscard]] OutputPage read_output(const ReadOutput& read) const override {
+    return inner_.read_output(read);
+  }
 
  private:
   bool look_at_file();  ///< true: what it says has changed

@@ -15,6 +15,7 @@
 #include "launch/guardian/part_cgroup.h"
 #include "launch/launchers/log_tail.h"
 #include "launch/launchers/part_folders.h"
+#include "launch/launchers/read_output.h"
 #include "launch/launchers/worker_environment.h"
 
 namespace starling {
@@ -110,8 +111,8 @@ PartPlan ProcessLauncher::plan_of(const LaunchSpec& spec) {
   PartPlan plan;
   plan.mark = mark(key);
   plan.until_ns = on_machine(spec.until);
-  plan.grace_ns = static_cast<std::int64_t>(static_cast<double>(spec.grace.count()) /
-                                            options_.speedup);
+  plan.grace_ns =
+      static_cast<std::int64_t>(static_cast<double>(spec.grace.count()) / options_.speedup);
   plan.command = spec.spec.command;
   plan.log = log_file(spec.attempt, spec.server);
   plan.log_bytes = options_.log_limits.part_bytes;
@@ -134,8 +135,8 @@ PartPlan ProcessLauncher::plan_of(const LaunchSpec& spec) {
     steps = std::filesystem::path(plan.log).replace_extension(".steps").string();
   for (auto& environment :
        worker_environments(spec, topology_, {plan.mark, steps, options_.address})) {
-    plan.workers.push_back({std::move(environment),
-                            cpus_.take(static_cast<std::size_t>(std::min(cpus, 4096.0)))});
+    plan.workers.push_back(
+        {std::move(environment), cpus_.take(static_cast<std::size_t>(std::min(cpus, 4096.0)))});
   }
   return plan;
 }
@@ -238,8 +239,7 @@ bool ProcessLauncher::orphans() {
     const auto guards = [pid](const Part& part) { return part.guarded.guardian() == pid; };
     return std::any_of(parts_.begin(), parts_.end(),
                        [&](const auto& entry) { return guards(entry.second); }) ||
-           std::any_of(strangers_.begin(), strangers_.end(), guards) ||
-           (trial_ && guards(*trial_));
+           std::any_of(strangers_.begin(), strangers_.end(), guards) || (trial_ && guards(*trial_));
   };
   const auto children = descendants_.children();
   if (!children) return true;
@@ -386,6 +386,10 @@ std::optional<Placement> ProcessLauncher::health_news() {
   if (all == bad_) return std::nullopt;
   bad_ = all;
   return all;
+}
+
+OutputPage ProcessLauncher::read_output(const ReadOutput& read) const {
+  return starling::read_output(log_file(read.attempt, read.server), read);
 }
 
 Instant ProcessLauncher::next_deadline() const noexcept {

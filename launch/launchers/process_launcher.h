@@ -27,7 +27,7 @@ namespace starling {
 struct ProcessOptions {
   std::filesystem::path
       logs;  ///< folder for the jobs' output; also tells this executor's processes from others'
-  std::filesystem::path parts;  ///< folder for what guardians share with us; empty: logs/parts
+  std::filesystem::path parts;      ///< folder for what guardians share with us; empty: logs/parts
   std::filesystem::path gpu_locks;  ///< folder for one lock per GPU and slot; empty: none are taken
   IndexRange gpus{0, 0};            ///< of this executor: those that are bad when it is unfit
   std::uint32_t jobs_per_gpu = 1;
@@ -70,6 +70,7 @@ class ProcessLauncher final : public Launcher {
   std::vector<Exit> reap() override;
   std::vector<Progress> measure() override;
   [[nodiscard]] std::optional<Placement> health_news() override;
+  [[nodiscard]] OutputPage read_output(const ReadOutput& read) const override;
   [[nodiscard]] Instant next_deadline() const noexcept override;
 
   [[nodiscard]] std::filesystem::path log_file(AttemptId attempt, ServerId server) const;
@@ -80,7 +81,7 @@ class ProcessLauncher final : public Launcher {
     GuardedPart guarded;
     Placement gpus;
     Instant started;
-    Instant force = kNever;  // killed from here on; set once it is to stop
+    Instant force = kNever;         // killed from here on; set once it is to stop
     Instant said = Instant::min();  // that it is to stop
     bool stopping = false;
     std::filesystem::path log, steps;  // steps empty: rank 0 is elsewhere

@@ -102,8 +102,10 @@ class RandomMessage {
     return out;
   }
   Submit of(Submit) {
-    return {spec(), rng_.chance(0.5) ? NodeId{} : client_node(rng_.below(9)), span(), span(),
-            some()};
+    return {spec(), rng_.chance(0.5) ? NodeId{} : client_node(rng_.below(9)),
+            span(), span(),
+            some(), some(),
+            some(), rng_.chance(0.5) ? Duration{-1} : span()};
   }
   Accepted of(Accepted) { return {job(), agent()}; }
   Busy of(Busy) { return {job(), some()}; }
@@ -117,6 +119,8 @@ class RandomMessage {
     s.attempts = some(), s.forwards = some(), s.preemptions = some();
     s.placement = gpus(0);
     if (terminal(s.phase)) s.exit = exit();
+    if (rng_.chance(0.5)) s.ask = ask_of(spec()), s.submitted = span(), s.begun = rng_.chance(0.5);
+    s.attempt_epoch = Epoch{u64()}, s.attempt_number = u64();
     return s;
   }
   Explain of(Explain) { return {job()}; }
@@ -204,6 +208,13 @@ class RandomMessage {
   SetDrain of(SetDrain) { return {ServerId{some()}, rng_.chance(0.5), rng_.chance(0.5), u64()}; }
   DrainState of(DrainState) {
     return {ServerId{some()}, rng_.chance(0.5), some(), refusal(), u64()};
+  }
+  ReadOutput of(ReadOutput) {
+    return {attempt(), ServerId{some()}, client_node(rng_.below(9)), u64(), u64(), rng_.next()};
+  }
+  OutputPage of(OutputPage) {
+    return {attempt(), ServerId{some()}, client_node(rng_.below(9)), u64(),     u64(),   u64(),
+            u64(),     rng_.chance(0.5), rng_.chance(0.5),           text(300), text(30)};
   }
 
   Rng rng_;

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <filesystem>
+
+#include "agents/executor.h"
+
+namespace starling {
+
+/// A page of a job's log, which its guardian may be writing and rotating meanwhile (FILE, and what
+/// was before in FILE.1). A position is a file's number, which is its own as long as it exists, and
+/// an offset: so whoever reads on is led from FILE.1 to FILE, and told of a gap where what he was
+/// reading is gone. Nothing is waited for and no link followed; only plain files of ours are read.
+[[nodiscard]] OutputPage read_output(const std::filesystem::path& log, const ReadOutput& read);
+
+}  // namespace starling
