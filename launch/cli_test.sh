@@ -225,7 +225,7 @@ expect 0 '"simulated_hours"' chaos sim --seeds 1 --minutes 1 --json --quiet
 expect 2 "--policy: " chaos sim --seeds 1 --policy fofi
 expect 2 "--without: " chaos sim --seeds 1 --without F99
 expect 2 "--only: " chaos sim --seeds 1 --only F99
-expect 0 "F13-full" chaos sim --seeds 2 --minutes 1 --only F13-full --quiet
+expect 0 "F13-full" chaos sim --seeds 3 --only F13-full --quiet
 expect 1 "were wanted" chaos sim --demo --only F1-executor --seeds 2 --minutes 2 --shrink 0 --quiet --junit verdicts.xml
 grep -q '<testsuite .*tests="2" failures="2"' verdicts.xml || fail "--junit: $(cat verdicts.xml)"
 STARLING_BUG=hidden_input expect 2 "built without planted mistakes" chaos sim --seeds 1
@@ -248,6 +248,8 @@ for file in summary.json jobs.csv table.md report.html; do [ -s "e.out/$file" ] 
 [ "$(wc -l <e.out/jobs.csv)" -eq 321 ] || fail "jobs.csv does not have 8 runs of 40 jobs: $(wc -l <e.out/jobs.csv)"
 rm "e.out/runs/$(ls e.out/runs | head -1)"
 touch file.out
+mkdir -p mine; echo "name,salary" >mine/jobs.csv
+expect 2 "mine/jobs.csv is not Starling's" sim --topology t.yaml --trace w.csv --out mine
 expect 2 "file.out is a file; name a folder" experiment e.yaml --out file.out --quiet
 expect 2 "give --resume" experiment e.yaml --out e.out --quiet
 expect 0 '"missing": 0' experiment e.yaml --out e.out --quiet --resume --json

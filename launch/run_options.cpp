@@ -9,6 +9,7 @@
 #include "interference/pairs/measured_crowding.h"
 #include "launch/files.h"
 #include "launch/network_file.h"
+#include "launch/results_folder.h"
 #include "launch/text.h"
 #include "topology/load.h"
 #include "workload/trace.h"
@@ -176,6 +177,8 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
             options.trace + ": no jobs are left to run; check --jobs, --from and --length"};
 
   if (!options.out.empty()) {
+    if (const Status free = can_take_results(options.out); !free.ok())
+      return {Errc::invalid, "--out: " + free.error().message};
     if (auto made = make_folder(options.out); !made.ok())
       return {Errc::invalid, "--out: " + made.error().message + "; give a folder to write to"};
     if (access(options.out.c_str(), W_OK) != 0)

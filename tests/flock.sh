@@ -55,6 +55,7 @@ start_etcd() {
 # up_ready OPTIONS...: `up` is a flock that is ready, with up.log. An etcd that is still starting ends `starling up`, so that is tried again.
 up_ready() {
   for _ in $(seq 10); do
+    rm -f up.log  # of an earlier one
     "$starling" up "$@" >up.log 2>&1 &
     up=$!
     started+=($up)

@@ -8,6 +8,7 @@
 #include "launch/experiment/load_experiment.h"
 #include "launch/experiment/run_grid.h"
 #include "launch/progress_bar.h"
+#include "launch/results_folder.h"
 #include "launch/text.h"
 #include "launch/wiring.h"
 #include "sim/simulate.h"
@@ -69,9 +70,8 @@ int run_experiment(const ExperimentOptions& options) {
 
   const fs::path dir =
       options.out.empty() ? fs::path("results") / experiment.value().name : fs::path(options.out);
-  std::error_code ignored;
-  if (fs::exists(dir, ignored) && !fs::is_directory(dir, ignored))
-    return bad_input("--out: " + dir.string() + " is a file; name a folder, or move it");
+  if (const Status free = can_take_results(dir); !free.ok())
+    return bad_input("--out: " + free.error().message);
   ProgressBar bar(experiment.value().name, options.quiet);
   GridOptions grid;
   grid.out = dir;
