@@ -1,7 +1,6 @@
 #include "bus/keys.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zmq.h>
 
@@ -9,8 +8,9 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "base/secret_file.h"
 
 namespace starling {
 namespace {
@@ -64,21 +64,9 @@ Status replace_key_file(const std::filesystem::path& file, const KeyPair& keys) 
 }
 
 Result<KeyPair> read_key_file(const std::filesystem::path& file) {
-  struct stat info {};
-  if (::stat(file.c_str(), &info) != 0) {
-    const bool path = errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP ||
-                      errno == ENAMETOOLONG;
-    Error error = system_error(file, "cannot be read");
-    if (path) error.code = Errc::invalid;  // that no waiting mends
-    return error;
-  }
-  if (!S_ISREG(info.st_mode)) return {Errc::invalid, file.string() + ": is no file"};
-  if ((info.st_mode & 077U) != 0) {
-    return {Errc::invalid, file.string() + ": others may read this secret; run chmod 600 on it"};
-  }
-  std::ifstream in(file);
-  if (!in) return system_error(file, "cannot be read");
-  const nlohmann::json json = nlohmann::json::parse(in, nullptr, false);
+  const auto text = read_secret(file);
+  if (!text) return text.error();
+  const nlohmann::json json = nlohmann::json::parse(text.value(), nullptr, false);
   const auto field = [&](const char* name) -> std::string {
     if (!json.is_object() || !json.contains(name) || !json[name].is_string()) return {};
     return json[name].get<std::string>();

@@ -21,8 +21,8 @@ struct KeyPair {
 [[nodiscard]] Status write_key_file(const std::filesystem::path& file, const KeyPair& keys);
 /// Puts new keys in the place of others, as a whole.
 [[nodiscard]] Status replace_key_file(const std::filesystem::path& file, const KeyPair& keys);
-/// `invalid` if there is no such file, if anyone but the owner may read or write it, or if the
-/// halves do not belong together.
+/// `invalid` if it is no file that secrets may be in (base/secret_file.h), or if the halves do not
+/// belong together.
 [[nodiscard]] Result<KeyPair> read_key_file(const std::filesystem::path& file);
 
 }  // namespace starling

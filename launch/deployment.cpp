@@ -28,6 +28,24 @@ json to_json(const DeployedNode& node) {
   return j;
 }
 
+json to_json(const EtcdAccess& access) {
+  json j = json::object();
+  const auto put = [&](const char* name, const std::string& text) {
+    if (!text.empty()) j[name] = text;
+  };
+  put("ca", access.ca);
+  put("certificate", access.certificate);
+  put("key", access.key);
+  put("user", access.user);
+  put("password_file", access.password);
+  return j;
+}
+
+EtcdAccess access_from(const JsonFields& j) {
+  return {j.text("ca", ""), j.text("certificate", ""), j.text("key", ""), j.text("user", ""),
+          j.text("password_file", "")};
+}
+
 constexpr std::uint64_t kMost32 = std::numeric_limits<std::uint32_t>::max();
 
 DeployedNode node_from(const JsonFields& j) {
@@ -70,6 +88,12 @@ std::uint32_t Deployment::agents() const {
   return static_cast<std::uint32_t>(with_role(Role::agent).size());
 }
 
+bool Deployment::has_agent_on(const std::string& host) const {
+  return std::any_of(nodes.begin(), nodes.end(), [&](const DeployedNode& node) {
+    return node.role == Role::agent && node.host == host;
+  });
+}
+
 AgentId host_of_seat(PartitionId p, std::uint32_t seat, std::uint32_t agents) {
   return AgentId{static_cast<std::uint32_t>((std::uint64_t{p.value} + seat) % agents)};
 }
@@ -97,6 +121,7 @@ Result<Deployment> read_deployment(const fs::path& dir) {
     d.seed = j.whole("seed", std::numeric_limits<std::uint64_t>::max());
     d.state = j.text("state", "");
     d.speed = j.text("speed", "");
+    if (j.has("etcd")) d.etcd = access_from(JsonFields(file_json.at("etcd"), "etcd."));
     const json& nodes = j.list("nodes");
     for (std::size_t i = 0; i < nodes.size(); ++i)
       d.nodes.push_back(node_from(JsonFields(nodes[i], "nodes[" + std::to_string(i) + "].")));
@@ -114,6 +139,7 @@ Status write_deployment(const Deployment& d) {
          {"physics", d.physics}, {"launcher", d.launcher}, {"speedup", d.speedup},
          {"seed", d.seed},       {"nodes", json::array()}};
   if (!d.state.empty()) j["state"] = d.state;
+  if (!d.etcd.empty()) j["etcd"] = to_json(d.etcd);
   if (!d.speed.empty()) j["speed"] = d.speed;
   for (const DeployedNode& node : d.nodes) j["nodes"].push_back(to_json(node));
   return write_text(d.dir / kFile, j.dump(1) + "\n");

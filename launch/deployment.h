@@ -9,6 +9,7 @@
 #include "agents/message.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "store/etcd_address.h"
 #include "topology/topology.h"
 
 namespace starling {
@@ -39,6 +40,7 @@ struct Deployment {
   double speedup = 1;                 ///< its clocks run so much faster (scaled_clock.h)
   std::uint64_t seed = 1;
   std::string state;  ///< of agents: empty, in nodes/NAME/state; or etcd://HOST:PORT,.../FLOCK
+  EtcdAccess etcd;    ///< with what they get at it; files relative to dir
   std::vector<DeployedNode> nodes;  ///< agents, executors, clients
 
   [[nodiscard]] std::filesystem::path node_dir(const std::string& name) const {
@@ -47,6 +49,7 @@ struct Deployment {
   [[nodiscard]] const DeployedNode* find(const std::string& name) const;
   [[nodiscard]] std::vector<const DeployedNode*> with_role(Role role) const;
   [[nodiscard]] std::uint32_t agents() const;
+  [[nodiscard]] bool has_agent_on(const std::string& host) const;
 };
 
 /// Which agent's process has seat `seat` of partition `p`'s agent: its own has seat 0, the next

@@ -11,7 +11,7 @@
 #include "bus/flock.h"
 #include "bus/keys.h"
 #include "launch/files.h"
-#include "launch/partition_state.h"
+#include "launch/etcd_state.h"
 #include "topology/load.h"
 #include "topology/partition.h"
 
@@ -181,9 +181,13 @@ Result<Deployment> create_deployment(const DeploymentPlan& plan, const Topology&
   made.launcher = plan.launcher;
   made.speedup = plan.speedup;
   made.seed = plan.seed;
-  auto state = new_flock_state(plan.state);
-  if (!state) return {state.error().code, "--state: " + state.error().message};
-  made.state = std::move(state).value();
+  if (!plan.state.empty()) {
+    const auto state = new_etcd_state(plan.state, plan.etcd);
+    if (!state) return state.error();
+    made.state = state.value().url();
+  } else if (!plan.etcd.empty()) {
+    return {Errc::invalid, "the options --etcd-... go with --state etcds://..."};
+  }
   auto nodes = nodes_of(plan, topology);
   if (!nodes) return nodes.error();
   made.nodes = std::move(nodes).value();
@@ -193,6 +197,9 @@ Result<Deployment> create_deployment(const DeploymentPlan& plan, const Topology&
   Addresses& addresses = taken.value();
 
   if (auto s = make_folder(plan.dir); !s.ok()) return s.error();
+  auto access = keep_etcd_files(plan.etcd, plan.dir);
+  if (!access) return access.error();
+  made.etcd = std::move(access).value();
   if (auto s = save_topology(topology, (plan.dir / made.topology).string()); !s.ok())
     return s.error();
   Flock members;

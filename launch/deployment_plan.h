@@ -39,6 +39,7 @@ struct DeploymentPlan {
   std::uint64_t seed = 1;
   double speedup = 1;
   std::string state;           ///< as Deployment::state; a flock without a name gets one
+  EtcdAccess etcd = {};        ///< files as the user named them; the flock gets copies
   std::uint32_t standbys = 0;  ///< agents that may take over a partition; needs `state`
   std::vector<std::string> server_hosts = {};  ///< host of each server; empty: all are here
   std::vector<std::string> agent_hosts = {};   ///< and of each agent

@@ -26,7 +26,8 @@ Error refused(const fs::path& what, const std::error_code& why) {
 const std::vector<std::string>& flock_file_names() {
   static const std::vector<std::string> names{
       "supervisor",    "restart",    "rotation",        "node.json", "hosts.json", "flock-id",
-      "topology.yaml", "flock.json", "deployment.json", kUpLog,      "up.log.1"};
+      "topology.yaml", "flock.json", "deployment.json", kUpLog,      "up.log.1",
+      "etcd"};
   return names;
 }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "launch/etcd_state.h"
 #include "launch/partition_state.h"
 
 namespace starling {
@@ -19,7 +20,7 @@ Result<FlockHosts> FlockHosts::open(const Deployment& flock) {
             "the agents of this flock keep their state in its directory, so each serves its own "
             "partition for ever; members come and go where 'starling up' had --state etcd://..."};
   }
-  auto address = EtcdAddress::parse(flock.state);
+  auto address = etcd_address(flock);
   if (!address) return address.error();
   auto seats = read_flock(flock.dir / "flock.json");
   if (!seats) return seats.error();
@@ -71,8 +72,8 @@ Status choose_members(const Deployment& flock, std::uint32_t agents) {
   return chosen ? hosts.value().write(chosen.value()) : Status(chosen.error());
 }
 
-MemberWatch::MemberWatch(const Deployment& flock) {
-  if (flock.state.empty()) return;
+MemberWatch::MemberWatch(const Deployment& flock, const std::string& host) {
+  if (flock.state.empty() || !flock.has_agent_on(host)) return;
   auto hosts = FlockHosts::open(flock);
   if (!hosts) {
     first_ = hosts.error();

@@ -45,8 +45,9 @@ class FlockHosts {
 /// answer the last ones stand; all agents, before it ever did and where the state is not in etcd.
 class MemberWatch {
  public:
-  /// Asks once before it returns. `flock` outlives it.
-  explicit MemberWatch(const Deployment& flock);
+  /// For one host, or all of this machine (""). Asks once before it returns; a host without agents
+  /// has nothing to ask, and no access to etcd. `flock` outlives it.
+  MemberWatch(const Deployment& flock, const std::string& host);
   ~MemberWatch();
   MemberWatch(const MemberWatch&) = delete;
   MemberWatch& operator=(const MemberWatch&) = delete;

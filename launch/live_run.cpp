@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "launch/etcd_state.h"
 #include "launch/local_flock.h"
-#include "launch/partition_state.h"
 #include "launch/signals.h"
 #include "store/etcd_address.h"
 
@@ -31,18 +31,20 @@ class RunDir {
 /// Removes what a run that is not kept has left in etcd.
 class RunState {
  public:
-  RunState(std::string state, bool remove) : state_(std::move(state)), remove_(remove) {}
+  RunState(const Deployment& flock, bool remove) : flock_(flock), remove_(remove) {}
   ~RunState() {
-    if (!remove_) return;
-    if (const Status gone = forget_flock_state(state_); !gone.ok())
-      std::fprintf(stderr, "starling: %s is left behind: %s\n", state_.c_str(),
+    if (!remove_ || flock_.state.empty()) return;
+    const auto address = etcd_address(flock_);
+    const Status gone = address ? forget_etcd_state(address.value()) : Status(address.error());
+    if (!gone.ok())
+      std::fprintf(stderr, "starling: %s is left behind: %s\n", flock_.state.c_str(),
                    gone.error().message.c_str());
   }
   RunState(const RunState&) = delete;
   RunState& operator=(const RunState&) = delete;
 
  private:
-  std::string state_;
+  const Deployment& flock_;
   bool remove_;
 };
 
@@ -79,9 +81,10 @@ Result<RunResult> run_live(const RunInput& input, const PolicyRegistry& policies
     plan.state = options.state;
     plan.standbys = kUsualStandbys;
   }
+  plan.etcd = options.etcd;
   auto flock = create_deployment(plan, input.topology);
   if (!flock) return flock.error();
-  const RunState state(flock.value().state, temporary);
+  const RunState state(flock.value(), temporary);
 
   Supervisor supervisor;  // stops everything on every way out of here
   const auto broken = [&]() -> std::optional<std::string> {

@@ -14,6 +14,7 @@ namespace starling {
 struct LiveOptions {
   double speedup = 1;  ///< trace seconds per second
   std::string state;   ///< run directory, or etcd://...; else a temporary one
+  EtcdAccess etcd;     ///< with what to get at it
   bool keep = false;   ///< leave a temporary one behind
   bool quiet = false;
 };

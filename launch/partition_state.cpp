@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "launch/etcd_state.h"
 #include "launch/log.h"
 #include "launch/old_state.h"
 #include "launch/signals.h"
@@ -71,7 +72,7 @@ Result<PartitionState> open_local_partition(const DeployedNode& me,
 
 Result<PartitionState> take_over(const Deployment& deployment, const Ownership& seen, AgentId host,
                                  const StateDir& dir) {
-  const auto flock = EtcdAddress::parse(deployment.state);
+  const auto flock = etcd_address(deployment);
   if (!flock) return flock.error();
   auto authority = authority_of(flock.value(), dir);
   if (!authority) return authority.error();
@@ -117,46 +118,6 @@ Instant may_speak_until(const PartitionState& partition, const ScaledClock& cloc
   const Instant now = clock.now();  // first: what comes in between makes it earlier
   const Duration left = partition.authority->holds_for(partition.mine);
   return left == Duration::max() ? kNever : later(now, clock.stretched(left));
-}
-
-Result<std::string> new_flock_state(const std::string& state) {
-  if (state.empty()) return state;
-  auto flock = EtcdAddress::parse(state);
-  if (!flock) return flock.error();
-  if (flock.value().name.empty()) flock.value().name = new_holder().substr(0, 16);
-  const std::string root = etcd_root(flock.value());
-  if (const auto read = EtcdClient(flock.value()).range(root, behind(root), 1); !read)
-    return read.error();
-  return flock.value().url();
-}
-
-Status forget_flock_state(const std::string& state) {
-  if (state.empty()) return done();
-  const auto flock = EtcdAddress::parse(state);
-  if (!flock) return flock.error();
-  const auto erased = EtcdClient(flock.value()).erase_prefix(etcd_root(flock.value()));
-  return erased ? done() : Status(erased.error());
-}
-
-Status forget_stopped_flock(const Deployment& deployment) {
-  if (deployment.state.empty()) return done();
-  const auto flock = EtcdAddress::parse(deployment.state);
-  if (!flock) return flock.error();
-  EtcdClient client(flock.value());
-  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  for (const DeployedNode* agent : deployment.with_role(Role::agent)) {
-    const std::string alive = EtcdKeys(flock.value(), agent->partition).alive;
-    for (;; std::this_thread::sleep_for(std::chrono::milliseconds(200))) {
-      const auto found = client.range(alive, behind(alive), 1);
-      if (!found) return found.error();
-      if (found.value().entries.empty()) break;
-      if (std::chrono::steady_clock::now() > give_up) {
-        return {Errc::busy, "partition " + std::to_string(agent->partition.value) + " in " +
-                                deployment.state + " is still served; stop its agent first"};
-      }
-    }
-  }
-  return forget_flock_state(deployment.state);
 }
 
 }  // namespace starling

@@ -47,13 +47,4 @@ inline constexpr EtcdOptions kEpochCalls{std::chrono::milliseconds(2000),
 /// The end of the lease by `clock`, as far as is known now; kNever where there is none.
 [[nodiscard]] Instant may_speak_until(const PartitionState& partition, const ScaledClock& clock);
 
-/// `state` with a name of its own for a new flock, where it has none: what etcd:// says, or empty.
-/// `invalid` for a wrong address, `io` if etcd does not answer.
-[[nodiscard]] Result<std::string> new_flock_state(const std::string& state);
-/// Removes what a flock that is over has left in etcd.
-[[nodiscard]] Status forget_flock_state(const std::string& state);
-/// The same, once no agent of `deployment` holds a lease: one that was killed holds it for seconds.
-/// `busy` names the partition that is still served after ten of them; then nothing is removed.
-[[nodiscard]] Status forget_stopped_flock(const Deployment& deployment);
-
 }  // namespace starling

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/secret_file.h"
+#include "store/tls.h"
+
 namespace starling {
 namespace {
 
-constexpr std::string_view kScheme = "etcd://";
+constexpr std::string_view kPlain = "etcd://", kSecure = "etcds://";
 
 bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= 128 && std::all_of(text.begin(), text.end(), [](char c) {
@@ -28,12 +31,13 @@ bool is_port(std::string_view text) {
 
 Result<EtcdAddress> EtcdAddress::parse(const std::string& url) {
   const auto wrong = [&](const std::string& what) {
-    return Error{Errc::invalid,
-                 "'" + url + "': " + what + "; give etcd://HOST:PORT[,HOST:PORT...]"};
+    return Error{Errc::invalid, "'" + url + "': " + what +
+                                    "; give etcd://HOST:PORT[,HOST:PORT...], or etcds:// with TLS"};
   };
   if (!is_one(url)) return wrong("not an etcd address");
   EtcdAddress address;
-  std::string rest = url.substr(kScheme.size());
+  address.tls = url.starts_with(kSecure);
+  std::string rest = url.substr(address.tls ? kSecure.size() : kPlain.size());
   if (const auto slash = rest.find('/'); slash != std::string::npos) {
     address.name = rest.substr(slash + 1);
     rest.resize(slash);
@@ -53,12 +57,38 @@ Result<EtcdAddress> EtcdAddress::parse(const std::string& url) {
 }
 
 std::string EtcdAddress::url() const {
-  std::string text(kScheme);
-  for (const auto& [host, port] : members) {
-    if (text.size() > kScheme.size()) text += ',';
-    text += host + ":" + port;
-  }
+  std::string text;
+  for (const auto& [host, port] : members) text += (text.empty() ? "" : ",") + host + ":" + port;
+  text.insert(0, tls ? kSecure : kPlain);
   return name.empty() ? text : text + "/" + name;
+}
+
+Status EtcdAddress::check_access() const {
+  if (access.empty()) return done();
+  if (!tls) {
+    return {Errc::invalid,
+            "certificates and passwords are for etcds://, which is etcd with TLS; over etcd:// "
+            "everybody on the way could read them"};
+  }
+  if (access.certificate.empty() != access.key.empty())
+    return {Errc::invalid, "--etcd-cert and --etcd-key go together"};
+  if (access.user.empty() != access.password.empty())
+    return {Errc::invalid, "--etcd-user and --etcd-password-file go together"};
+  if (const auto context = tls_context(tls_files(access)); !context) return context.error();
+  if (access.user.empty()) return done();
+  const auto password = read_password(access);
+  return password ? done() : Status(password.error());
+}
+
+TlsFiles tls_files(const EtcdAccess& access) { return {access.ca, access.certificate, access.key}; }
+
+Result<std::string> read_password(const EtcdAccess& access) {
+  auto text = read_secret(access.password);
+  if (!text) return text;
+  std::string& word = text.value();
+  while (!word.empty() && (word.back() == '\n' || word.back() == '\r')) word.pop_back();
+  if (word.empty()) return {Errc::invalid, access.password + ": holds no password"};
+  return text;
 }
 
 EtcdKeys::EtcdKeys(const EtcdAddress& flock, PartitionId partition) {

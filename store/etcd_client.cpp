@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "store/base64.h"
+#include "store/etcd_login.h"
 #include "store/http_connection.h"
+#include "store/tls.h"
 
 namespace starling {
 namespace {
@@ -80,12 +82,11 @@ json to_json(const std::vector<EtcdOp>& ops) {
 }
 
 // gRPC's codes, as far as they say that asking another member is of no use.
-std::optional<Errc> hopeless(std::int64_t code) {
-  switch (code) {
+std::optional<Errc> hopeless(const EtcdRefusal& refused) {
+  if (refused.about_access()) return Errc::io;
+  switch (refused.code) {
     case 3:   // invalid argument
     case 12:  // unimplemented
-    case 16:  // unauthenticated
-    case 7:   // permission denied
       return Errc::invalid;
     case 5:
       return Errc::not_found;
@@ -96,21 +97,6 @@ std::optional<Errc> hopeless(std::int64_t code) {
     default:
       return std::nullopt;
   }
-}
-
-struct Refusal {
-  std::int64_t code = 0;
-  std::string why;
-};
-
-Refusal refusal(const HttpConnection::Answer& answer) {
-  const json body = json::parse(answer.body, nullptr, false);
-  const std::string status = "HTTP status " + std::to_string(answer.status);
-  if (!body.is_object()) return {0, status};
-  const auto number = body.find("code");
-  const auto text = body.find("message");
-  return {number != body.end() && number->is_number() ? number->get<std::int64_t>() : 0,
-          text != body.end() && text->is_string() ? text->get<std::string>() : status};
 }
 
 /// What `read` makes of an answer, or `io` if it is not one that etcd gives.
@@ -146,6 +132,7 @@ EtcdOp EtcdOp::erase_range(std::string first, std::string end) {
 struct EtcdClient::Members {
   std::vector<HttpConnection> all;
   EtcdOptions options;
+  EtcdLogin login;
   std::size_t current = 0;  // the one that answered last
 
   Result<json> call(const std::string& path, const json& body);
@@ -156,22 +143,35 @@ Result<json> EtcdClient::Members::call(const std::string& path, const json& body
   const auto until = Wall::now() + options.call;
   const std::string text = body.dump();
   std::map<std::string, std::string> causes;
+  int logins = 0;
   for (std::size_t tries = 1;; ++tries) {
     const auto left = std::chrono::duration_cast<milliseconds>(until - Wall::now());
     if (left <= milliseconds(0)) break;
     HttpConnection& member = all[current];
-    const auto answer = member.post(path, text, std::min(left, options.attempt));
+    const Status logged_in = login.ensure(member, left);
+    const auto answer =
+        logged_in.ok() ? member.post(path, text, std::min(left, options.attempt), login.token())
+                       : Result<HttpConnection::Answer>(logged_in.error());
     if (answer && answer.value().status == 200) {
       json parsed = json::parse(answer.value().body, nullptr, false);
       if (parsed.is_object()) return parsed;
       causes[member.name()] = "the answer is not JSON";
     } else if (answer) {
-      const Refusal refused = refusal(answer.value());
-      if (const auto code = hopeless(refused.code))
-        return {*code, "etcd at " + member.name() + ": " + refused.why};
+      const EtcdRefusal refused = EtcdRefusal::of(answer.value());
+      // A member that was started again knows no logins, and a changed role ends them.
+      if (refused.login_is_over() && login.has_user() && logins++ < 2) {
+        login.forget();
+        continue;
+      }
+      if (const auto code = hopeless(refused))
+        return {*code, "etcd at " + member.name() + ": " + login.explain(refused)};
       causes[member.name()] = refused.why;
-    } else {
-      causes[member.name()] = answer.error().message;
+    } else if (answer.error().code == Errc::io) {
+      // The last attempt has less time, so what it ends with says less than what came before.
+      if (left >= options.attempt || !causes.contains(member.name()))
+        causes[member.name()] = answer.error().message;
+    } else {  // no member will take this login
+      return {Errc::io, "etcd at " + member.name() + ": " + answer.error().message};
     }
     current = (current + 1) % all.size();
     if (tries % all.size() == 0) std::this_thread::sleep_for(std::min(left, kPause));
@@ -185,8 +185,11 @@ Result<json> EtcdClient::Members::call(const std::string& path, const json& body
 EtcdClient::EtcdClient(const EtcdAddress& address, const EtcdOptions& options)
     : members_(std::make_unique<Members>()) {
   STARLING_CHECK(!address.members.empty());
-  for (const auto& [host, port] : address.members) members_->all.emplace_back(host, port);
+  const TlsFiles files = tls_files(address.access);
+  for (const auto& [host, port] : address.members)
+    members_->all.emplace_back(host, port, address.tls ? &files : nullptr);
   members_->options = options;
+  members_->login = EtcdLogin(address);
 }
 EtcdClient::~EtcdClient() = default;
 EtcdClient::EtcdClient(EtcdClient&&) noexcept = default;

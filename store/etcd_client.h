@@ -79,7 +79,10 @@ struct EtcdOptions {
 /// that a second time does nothing, and recognise your own doing in `otherwise`. Reads are
 /// linearizable. Errors that no other member would answer differently come back at once:
 /// `not_found` (lease), `expired` (that revision is no longer kept), `busy` (the store is full),
-/// `invalid`.
+/// `invalid`, and `io` for what etcd does not allow us (wrong password, missing permission), which
+/// its administrator may mend at any time. After a wrong password nobody logs in for 2 s.
+///
+/// With a user in EtcdAccess the first call logs in, and whichever finds the login over.
 class EtcdClient {
  public:
   explicit EtcdClient(const EtcdAddress& address, const EtcdOptions& options = {});

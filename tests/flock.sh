@@ -30,7 +30,8 @@ free_ports() {
     echo "$p"
   done | shuf -n 1
 }
-# start_etcd: one member at `port` of `etcd_host`, for clients; port + 1 and port + 2 were free, too, and it has the first
+# start_etcd [OPTIONS...]: one member at `port` of `etcd_host`, for clients at `etcd_scheme`; port + 1 and port + 2 were free, too, and it has the first
+etcd_scheme=http
 etcd_host=127.0.0.1
 start_etcd() {
   local pid url
@@ -38,9 +39,9 @@ start_etcd() {
   for _ in 1 2 3; do
     port=$(free_ports 3)
     url=http://$etcd_host
-    etcd --data-dir etcd --log-level error --listen-client-urls "$url:$port" --advertise-client-urls "$url:$port" \
+    etcd --data-dir etcd --log-level error --listen-client-urls "$etcd_scheme://$etcd_host:$port" --advertise-client-urls "$etcd_scheme://$etcd_host:$port" \
       --listen-peer-urls "$url:$((port + 1))" --initial-advertise-peer-urls "$url:$((port + 1))" \
-      --initial-cluster "default=$url:$((port + 1))" >etcd.log 2>&1 &
+      --initial-cluster "default=$url:$((port + 1))" "$@" >etcd.log 2>&1 &
     pid=$!
     for _ in $(seq 50); do
       (: <>"/dev/tcp/$etcd_host/$port") 2>/dev/null && sleep 0.2 && kill -0 $pid 2>/dev/null && started+=($pid) && return

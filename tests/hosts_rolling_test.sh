@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A flock on three hosts with state in etcd, one of them with an older program: agents come and go, keys change, and
+# A flock on three hosts with state in an etcd with TLS and logins, one of them with an older program: agents come and go, keys change, and
 # all is restarted host by host, while jobs arrive:
 #   tests/hosts_rolling_test.sh PATH/TO/starling
 # Ends with 77, which ctest calls skipped, where that cannot be.
@@ -8,14 +8,26 @@ here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 . "$here/hosts_net.sh"
 why=$(net_missing)
 [ -z "$why" ] || { echo "skipped: $why"; exit 77; }
-command -v etcd >/dev/null || { echo "skipped: no etcd is installed; 'launch/setup --tests' installs it"; exit 77; }
+for program in etcd etcdctl openssl; do
+  command -v $program >/dev/null || { echo "skipped: no $program is installed; 'launch/setup --tests' installs it"; exit 77; }
+done
 . "$here/flock.sh"
+. "$here/certs.sh"
 logs=(up.log 'h*/node.log' 'h*/nodes/*/log')
 begin "$1"
 trap 'stop_all; drop_hosts; rm -rf "$work"' EXIT
 make_hosts "$work" 3 || fail "no hosts"
 etcd_host=10.77.$net_block.254
-start_etcd
+make_ca ca
+make_certificate server ca "IP:$etcd_host"
+make_certificate flock ca DNS:flock
+etcd_scheme=https
+start_etcd --cert-file server.pem --key-file server.key --client-cert-auth --trusted-ca-file ca.pem --auth-token-ttl 5
+(umask 077 && echo "word-of-$$" >password)
+for words in "user add root:root-word" "user grant-role root root" "user add starling:word-of-$$" "role add starling" \
+  "role grant-permission starling --prefix=true readwrite /starling/" "user grant-role starling starling" "auth enable"; do
+  ETCDCTL_API=3 etcdctl --endpoints "https://$etcd_host:$port" --cacert ca.pem --cert flock.pem --key flock.key $words >/dev/null || fail "etcdctl $words"
+done
 "$starling" topology generate flat --servers 3 --gpus 2 -o three.yaml 2>/dev/null || fail "no topology"
 
 # A program of an earlier version, as far as anybody can tell.
@@ -54,7 +66,7 @@ agents_on() { for p in $(inside "$1"); do { tr '\0' ' ' <"/proc/$p/cmdline"; } 2
 
 echo "-- up, with two members of three and an older program on h3"
 "$starling" up --topology three.yaml --servers-per-executor 1 --agents 2 --partitions 3 --hosts hosts.yaml \
-  --state "etcd://$etcd_host:$port" >up.log 2>&1 &
+  --state "etcds://$etcd_host:$port" --etcd-ca ca.pem --etcd-cert flock.pem --etcd-key flock.key --etcd-user starling --etcd-password-file password >up.log 2>&1 &
 up=$!
 started+=($up)
 for _ in $(seq 1200); do grep -q ^ready up.log && break; kill -0 $up 2>/dev/null || fail "up ended"; sleep 0.1; done
@@ -62,6 +74,10 @@ wait_for 1 "^ready: 3 agents, 3 executors on 3 hosts" up.log
 grep -q "h3: the program there is version 0.0.9, protocol 1, here it is version .*; they speak protocol 1 with one another" up.log ||
   fail "the other version is not told"
 speaks 0 2
+for i in 1 2 3; do
+  [ "$(stat -c %a h$i/etcd h$i/etcd/key.pem h$i/etcd/password | tr '\n' ' ')" = "700 600 600 " ] || fail "h$i/etcd: $(ls -la h$i/etcd)"
+done
+grep -rl "word-of-$$" flock h1 h2 h3 up.log | grep -v etcd/password && fail "the password is there, too"
 [ -z "$(agents_on 3)" ] || fail "an agent runs that is no member: $(agents_on 3)"
 sleep 6  # until then the agents leave free partitions to their owners
 

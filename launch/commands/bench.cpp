@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "launch/commands/commands.h"
+#include "launch/etcd_state.h"
 #include "launch/exit_codes.h"
 #include "launch/live_run.h"
 #include "launch/signals.h"
@@ -20,6 +21,7 @@ struct Options {
   double rate = 500, seconds = 10;
   std::uint32_t agents = 4, servers = 64, gpus = 8, servers_per_executor = 16;
   std::string policy = "consolidate", state;
+  EtcdAccess etcd;
   bool json = false, quiet = false;
 };
 
@@ -56,7 +58,7 @@ int bench_live(const Options& o) {
   if (input.trace.jobs.empty())
     return bad_input("bench live: --rate times --seconds is below one job");
   catch_stop_signals();
-  auto run = run_live(input, policies, {1, o.state, false, o.quiet});
+  auto run = run_live(input, policies, {1, o.state, o.etcd, false, o.quiet});
   if (!run) return failed(run.error());
 
   std::vector<double> latency;
@@ -107,8 +109,9 @@ void add_bench(const Command& root) {
   live.option("--gpus", o->gpus, "G", "per server (default 8)", 1U, 1024U);
   live.option("--servers-per-executor", o->servers_per_executor, "N", "default 16", 1U, 65'536U);
   live.option("--policy", o->policy, "NAME[:k=v,..]", "default consolidate");
-  live.option("--state", o->state, "DIR|etcd://HOSTS",
+  live.option("--state", o->state, "DIR|etcd[s]://HOSTS",
               "where the journals are; default: a temporary directory");
+  add_etcd_options(live, o->etcd);
   live.flag("--json", o->json, "only JSON on stdout");
   live.flag("-q,--quiet", o->quiet, "no progress on stderr");
   live.examples({"starling bench live --rate 500 --seconds 10 --agents 4"});

@@ -8,12 +8,12 @@
 
 #include "launch/commands/commands.h"
 #include "launch/deployment.h"
+#include "launch/etcd_state.h"
 #include "launch/exit_codes.h"
 #include "launch/files.h"
 #include "launch/flock_folder.h"
 #include "launch/hosts/host_flock.h"
 #include "launch/hosts/preflight.h"
-#include "launch/partition_state.h"
 #include "launch/signals.h"
 #include "launch/state_dir.h"
 #include "launch/text.h"

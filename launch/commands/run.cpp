@@ -4,6 +4,7 @@
 #include <span>
 
 #include "launch/commands/commands.h"
+#include "launch/etcd_state.h"
 #include "launch/exit_codes.h"
 #include "launch/live_run.h"
 #include "launch/output.h"
@@ -20,6 +21,7 @@ struct LiveRunOptions : RunOptions {
   double speedup = 0;         ///< 0: derived
   double target_seconds = 0;  ///< 0: not given
   std::string state;
+  EtcdAccess etcd;
   bool keep = false, with_sim = false;
 };
 
@@ -77,7 +79,7 @@ int run_command(const LiveRunOptions& o) {
       !warning.empty() && !o.quiet)
     std::fprintf(stderr, "starling: %s\n", warning.c_str());
 
-  LiveOptions live{o.speedup > 0 ? o.speedup : 1, o.state, o.keep, o.quiet};
+  LiveOptions live{o.speedup > 0 ? o.speedup : 1, o.state, o.etcd, o.keep, o.quiet};
   std::vector<RunResult> runs;
   if (o.target_seconds > 0) {
     auto sim = simulated(input.value(), policies, input.value().sim, o.quiet);
@@ -121,8 +123,9 @@ void add_run(const Command& root) {
   command.option("--speedup", o->speedup, "X", "trace seconds per second (default 1)", 0.0);
   command.option("--target-seconds", o->target_seconds, "S",
                  "choose the speedup so that the run takes about S seconds", 0.0);
-  command.option("--state", o->state, "DIR|etcd://HOSTS",
+  command.option("--state", o->state, "DIR|etcd[s]://HOSTS",
                  "run directory, kept (default: a temporary one); or where the journals are");
+  add_etcd_options(command, o->etcd);
   command.flag("--keep", o->keep, "keep the temporary run directory");
   command.flag("--with-sim", o->with_sim, "also simulate the same input and show both");
   command.examples(

@@ -14,6 +14,7 @@
 #include "launch/commands/commands.h"
 #include "launch/deployment_check.h"
 #include "launch/deployment_plan.h"
+#include "launch/etcd_state.h"
 #include "launch/exit_codes.h"
 #include "launch/flock_folder.h"
 #include "launch/flock_hosts.h"
@@ -110,6 +111,7 @@ Result<UpPlan> up_plan(const UpOptions& o, const std::filesystem::path& dir) {
   plan.servers_per_executor = o.servers_per_executor;
   plan.speedup = o.speedup;
   plan.state = o.state;
+  plan.etcd = o.etcd;
   // Every agent there is must be able to serve what those that are not there would.
   plan.standbys = o.standbys;
   if (partitions > o.agents) plan.standbys = std::max(o.standbys, partitions - 1);
@@ -314,8 +316,10 @@ void add_up(const Command& root) {
       "what agents ask how fast jobs run beside others: analytic, learned, learned:FILE, "
       "frozen or physics, that of emulated jobs (default analytic with --physics full)");
   command.option("--speedup", o->speedup, "X", "of emulated jobs (default 1)", 0.0);
-  command.option("--state", o->state, "etcd://HOST:PORT[,...]",
-                 "the agents' journals are there (default: in the flock's directory)");
+  command.option("--state", o->state, "etcd[s]://HOST:PORT[,...]",
+                 "the agents' journals are there; etcds:// with TLS (default: in the flock's "
+                 "directory)");
+  add_etcd_options(command, o->etcd);
   command.option("--standbys", o->standbys, "K",
                  "agents that take a partition over when its own is gone; with --state etcd "
                  "(default 3)",

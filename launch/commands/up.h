@@ -15,6 +15,7 @@ namespace starling {
 struct UpOptions {
   std::string flock, topology, policy = "consolidate", launcher = "process", physics = "trace",
                                speed, state, hosts;
+  EtcdAccess etcd;
   std::uint32_t agents = 1, partitions = 0, servers_per_executor = 8, standbys = kUsualStandbys;
   std::uint32_t protocol = kNewestProtocol;
   std::set<std::string> given;  ///< options that stand on the command line

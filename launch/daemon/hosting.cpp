@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bus/spare_files.h"
+#include "launch/etcd_state.h"
 #include "launch/exit_codes.h"
 #include "launch/log.h"
 #include "launch/signals.h"
@@ -36,7 +37,7 @@ void Hosting::wait_line(std::string& last, const std::string& why) const {
 }
 
 int Hosting::run() {
-  auto flock = EtcdAddress::parse(host_.deployment.state);
+  auto flock = etcd_address(host_.deployment);
   if (!flock) return daemon_failed(flock.error());
   auto holder = host_.state.name();
   if (!holder) return daemon_failed(holder.error());

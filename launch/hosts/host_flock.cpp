@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "launch/etcd_state.h"
 #include "launch/files.h"
 #include "launch/flock_folder.h"
 #include "launch/safe_folder.h"
@@ -149,6 +150,10 @@ std::vector<std::string> files_of(const Deployment& deployment, const Host& host
   for (const DeployedNode& node : deployment.nodes) {
     if (node.host == host.name) paths.push_back("nodes/" + node.name);
   }
+  // Where agents are, and nowhere else.
+  std::error_code ignored;
+  if (deployment.has_agent_on(host.name) && fs::exists(deployment.dir / kEtcdFolder, ignored))
+    paths.push_back(kEtcdFolder);
   return paths;
 }
 

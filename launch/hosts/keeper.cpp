@@ -110,7 +110,7 @@ Keeper::Keeper(const Deployment& flock, std::string host, std::uint16_t protocol
     : flock_(flock),
       host_(std::move(host)),
       protocol_(protocol),
-      members_(flock),
+      members_(flock, host_),
       nodes_(nodes_on(flock, host_)),
       core_(rules, names_of(nodes_)),
       stamps_(nodes_.size()) {}
