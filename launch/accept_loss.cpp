@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "agents/accept_loss.h"
+#include "launch/etcd_loss.h"
 #include "launch/files.h"
 #include "launch/old_state.h"
 #include "store/salvage.h"
@@ -118,12 +119,10 @@ Result<AcceptedLoss> accept_loss(const fs::path& config, Role role) {
   const DeployedNode* me = deployment.value().find(file.value().node);
   if (me == nullptr || me->role != role)
     return {Errc::invalid, config.string() + ": the flock has no such node"};
-  if (role == Role::agent && !deployment.value().state.empty()) {
-    return {Errc::invalid, "the state of " + me->name + " is in " + deployment.value().state +
-                               "; what etcd has lost only a copy of etcd can bring back"};
-  }
   const auto dir = StateDir::take(file.value().state);
   if (!dir) return dir.error();
+  if (role == Role::agent && !deployment.value().state.empty())
+    return accept_etcd_loss(deployment.value(), *me, dir.value());
   const fs::path journal = dir.value().path() / "journal.db";
   const fs::path marker = dir.value().path() / "accepting";
   const auto told = read_told(dir.value());
@@ -172,11 +171,12 @@ Result<AcceptedLoss> accept_loss(const fs::path& config, Role role) {
 }
 
 std::string text_of(const AcceptedLoss& loss, const std::string& node) {
-  std::string text = node + " goes on from " + std::to_string(loss.records) + " records (" +
-                     std::to_string(loss.known) + " were known to be written);";
+  std::string text = node + " goes on from " + std::to_string(loss.records) + " records";
+  if (loss.known > 0) text += " (" + std::to_string(loss.known) + " were known to be written)";
+  text += ";";
   text += " jobs that were open in them: " + std::to_string(loss.failed) +
           " fail with an unknown outcome, " + std::to_string(loss.given_away) +
-          " are left to the agents that they were given to; the files as they were are in " +
+          " are left to the agents that they were given to; what was there before is in " +
           loss.kept.string();
   return text;
 }

@@ -11,10 +11,10 @@ namespace starling {
 /// What was done about a node's state that lacks records.
 struct AcceptedLoss {
   std::uint64_t records = 0;  ///< that are left
-  std::uint64_t known = 0;    ///< number of the last one that was ever durable, as far as known
+  std::uint64_t known = 0;    ///< number of the last one that was ever durable; 0: not known
   std::size_t failed = 0;      ///< jobs that were open, and fail with an unknown outcome
   std::size_t given_away = 0;  ///< jobs that were given to another home, which has them or not
-  std::filesystem::path kept;  ///< folder with the files as they were
+  std::filesystem::path kept;  ///< folder with the files as they were; etcd's state: a file
 };
 
 /// Goes on from the records of node `config` that can still be read, on purpose: nothing that was

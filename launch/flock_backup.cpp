@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -13,10 +14,12 @@
 #include "agents/record.h"
 #include "base/hash.h"
 #include "launch/deployment.h"
+#include "launch/etcd_state.h"
 #include "launch/files.h"
 #include "launch/flock_folder.h"
 #include "launch/hosts/host_flock.h"
 #include "launch/old_state.h"
+#include "store/etcd_copy.h"
 #include "store/salvage.h"
 #include "store/sqlite_backup.h"
 #include "store/sqlite_journal.h"
@@ -101,8 +104,8 @@ Status copy_tree(const fs::path& from, const fs::path& to) {
 }
 
 /// The state of one node, as of one moment. Nothing where it has none yet.
-Status copy_state(const fs::path& flock, const fs::path& to, const DeployedNode& node,
-                  bool journal, BackedUp& out) {
+Status copy_state(const fs::path& flock, const fs::path& to, const DeployedNode& node, bool journal,
+                  BackedUp& out) {
   const fs::path from = flock / state_of(node.name);
   std::error_code failed;
   if (!fs::exists(from, failed)) return done();
@@ -147,8 +150,7 @@ Status write_manifest(const fs::path& dir, BackedUp& out) {
   for (const BackedUp::Node& node : out.nodes)
     nodes.push_back({{"name", node.name}, {"records", node.records}, {"life", node.life}});
   out.files = files.size();
-  const json manifest{
-      {"schema", kSchema}, {"made", out.made}, {"nodes", nodes}, {"files", files}};
+  const json manifest{{"schema", kSchema}, {"made", out.made}, {"nodes", nodes}, {"files", files}};
   return write_text(dir / kManifest, manifest.dump(1) + "\n", 0600);
 }
 
@@ -157,8 +159,24 @@ Result<BackedUp> fill(const Deployment& deployment, const fs::path& to) {
   BackedUp out;
   out.made = time_text();
   if (const Status copied = copy_tree(flock, to); !copied.ok()) return copied.error();
+  const bool in_etcd = !deployment.state.empty();
+  std::map<PartitionId, EtcdCopy::Partition> partitions;
+  if (in_etcd) {
+    const auto address = etcd_address(deployment);
+    if (!address) return address.error();
+    if (const Status copied = copy_from_etcd(address.value(), to / kEtcdCopy); !copied.ok())
+      return copied.error();
+    auto copy = check_etcd_copy(to / kEtcdCopy);
+    if (!copy) return copy.error();
+    partitions = std::move(copy.value().partitions);
+  }
   for (const Role role : {Role::agent, Role::executor, Role::client}) {
     for (const DeployedNode* node : deployment.with_role(role)) {
+      if (role == Role::agent && in_etcd) {
+        const EtcdCopy::Partition& copy = partitions[node->partition];
+        out.nodes.push_back({node->name, copy.position, copy.life});
+        continue;
+      }
       const Status copied = copy_state(flock, to, *node, role != Role::client, out);
       if (!copied.ok()) return copied.error();
     }
@@ -232,18 +250,34 @@ Status check_journal_copy(const fs::path& backup, const BackedUp::Node& node) {
                              std::to_string(node.records)};
 }
 
+Status check_etcd(const fs::path& backup, const Deployment& deployment, const BackedUp& out) {
+  if (deployment.state.empty()) return done();
+  auto copy = check_etcd_copy(backup / kEtcdCopy);
+  if (!copy) return copy.error();
+  for (const BackedUp::Node& node : out.nodes) {
+    const DeployedNode* agent = deployment.find(node.name);
+    if (agent == nullptr || agent->role != Role::agent) continue;
+    if (copy.value().partitions[agent->partition].position != node.records)
+      return {Errc::invalid, "the journal of " + node.name + " is not as it was"};
+  }
+  return done();
+}
+
 }  // namespace
 
 Result<BackedUp> back_up(const fs::path& flock, const fs::path& to) {
   const auto deployment = read_deployment(flock);
   if (!deployment) return deployment.error();
   if (is_host_flock(flock)) {
-    return Error{Errc::unsupported, "the flock lives on several hosts, which keep their own state; "
-                                    "only a flock on one machine can be backed up"};
-  }
-  if (!deployment.value().state.empty()) {
-    return Error{Errc::unsupported, "the agents keep their state in " + deployment.value().state +
-                                    "; back up etcd itself ('etcdctl snapshot save')"};
+    const auto hosts = read_host_flock(flock);
+    if (!hosts) return hosts.error();
+    std::string where;
+    for (const Host& host : hosts.value().hosts)
+      where += (where.empty() ? "" : ", ") + host.name + ":" + host.directory;
+    return Error{Errc::unsupported,
+                 "the flock lives on several hosts, which keep their own state; stop it, and run "
+                 "'starling backup --flock DIRECTORY NEW' on each in its directory (" +
+                     where + ")"};
   }
   std::error_code failed;
   if (fs::exists(to, failed)) return Error{Errc::invalid, to.string() + " is there already"};
@@ -268,9 +302,12 @@ Result<BackedUp> verify_backup(const fs::path& backup) {
   } catch (const std::exception& error) {
     return Error{Errc::invalid, backup.string() + ": " + error.what()};
   }
-  if (const auto deployment = read_deployment(backup); !deployment) return deployment.error();
+  const auto deployment = read_deployment(backup);
+  if (!deployment) return deployment.error();
   for (const BackedUp::Node& node : out.value().nodes)
     if (const Status good = check_journal_copy(backup, node); !good.ok()) return good.error();
+  if (const Status good = check_etcd(backup, deployment.value(), out.value()); !good.ok())
+    return good.error();
   return out;
 }
 

@@ -11,8 +11,8 @@ namespace starling {
 
 /// A copy of a flock, in a folder: its configuration, keys (with the modes of the files) and
 /// topology; of each agent and executor the journal as of one moment, and its life. Not the logs,
-/// the output of jobs, nor the speeds that were learned. Of flocks on one machine, with agents that
-/// keep their state there.
+/// the output of jobs, nor the speeds that were learned. Of flocks on one machine; what agents have in
+/// etcd is in the file kEtcdCopy, as of one revision.
 ///
 /// Agents are copied before executors. So whatever an executor did by the moment of its copy on the
 /// word of something that the agent's copy lacks, it knows that there is more, and a restored agent
@@ -20,13 +20,15 @@ namespace starling {
 struct BackedUp {
   struct Node {
     std::string name;
-    std::uint64_t records = 0;  ///< ever written, at the moment of the copy
+    std::uint64_t records = 0;  ///< ever written, at the moment of the copy (Journal::position())
     std::uint64_t life = 0;
   };
   std::string made;  ///< when, as text
   std::vector<Node> nodes;
   std::size_t files = 0;
 };
+
+inline constexpr const char* kEtcdCopy = "etcd.copy";
 
 /// Copies the flock in `flock`, which may be at work, into the new folder `to`: all of it or
 /// nothing. `unsupported` says which flocks cannot be backed up.

@@ -2,10 +2,13 @@
 #include <system_error>
 
 #include "launch/deployment.h"
+#include "launch/etcd_loss.h"
+#include "launch/etcd_state.h"
 #include "launch/files.h"
 #include "launch/flock_backup.h"
 #include "launch/flock_folder.h"
 #include "launch/old_state.h"
+#include "store/etcd_copy.h"
 #include "store/salvage.h"
 
 namespace starling {
@@ -58,7 +61,8 @@ Status mark_old_copies(const fs::path& fresh, const fs::path& before, Restored& 
   if (!deployment) return deployment.error();
   for (const BackedUp::Node& node : restored.backup.nodes) {
     const DeployedNode* known = deployment.value().find(node.name);
-    if (known == nullptr || known->role != Role::agent) continue;
+    if (known == nullptr || known->role != Role::agent || !deployment.value().state.empty())
+      continue;
     const auto written = before.empty() ? std::nullopt : written_in(before, node.name);
     if (written == node.records) continue;
     const auto state = StateDir::take(state_in(fresh, node.name));
@@ -69,6 +73,29 @@ Status mark_old_copies(const fs::path& fresh, const fs::path& before, Restored& 
     restored.old_copies.push_back(node.name);
   }
   return done();
+}
+
+/// Puts into etcd what its agents had there, each told that it is an old copy.
+Status restore_etcd(const fs::path& fresh, Restored& restored) {
+  const auto deployment = read_deployment(fresh);
+  if (!deployment) return deployment.error();
+  if (deployment.value().state.empty()) return done();
+  const auto flock = etcd_address(deployment.value());
+  if (!flock) return flock.error();
+  std::vector<EtcdOp> told;
+  for (const BackedUp::Node& node : restored.backup.nodes) {
+    const DeployedNode* agent = deployment.value().find(node.name);
+    if (agent == nullptr || agent->role != Role::agent) continue;
+    told.push_back(
+        told_in_etcd(flock.value(), agent->partition,
+                     {Incarnation{node.life}, 0, "the backup of " + restored.backup.made, true}));
+    restored.old_copies.push_back(node.name);
+  }
+  if (const Status put = copy_to_etcd(flock.value(), fresh / kEtcdCopy, told); !put.ok())
+    return put;
+  std::error_code failed;
+  fs::remove(fresh / kEtcdCopy, failed);
+  return failed ? Status(cannot("remove", fresh / kEtcdCopy, failed)) : done();
 }
 
 }  // namespace
@@ -92,6 +119,7 @@ Result<Restored> restore_backup(const fs::path& backup, const fs::path& flock) {
   fs::copy(backup, fresh, fs::copy_options::recursive, failed);
   if (failed) return cannot("copy", backup, failed);
   fs::remove(fresh / "backup.json", failed);
+  if (const Status put = restore_etcd(fresh, restored); !put.ok()) return put.error();
   if (const Status marked = mark_old_copies(fresh, there ? flock : fs::path(), restored);
       !marked.ok())
     return marked.error();

@@ -17,33 +17,41 @@ std::string name_of(const std::filesystem::path& dir) {
   return (plain.has_filename() ? plain : plain.parent_path()).string();
 }
 
-std::string count(std::uint64_t n, const char* what) {
-  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+/// How far a journal is. Positions of those in etcd have a generation in their upper half.
+std::string records(std::uint64_t written) {
+  const std::uint64_t generation = written >> 32U, n = written & 0xffff'ffffU;
+  const std::string text = std::to_string(n) + " record" + (n == 1 ? "" : "s");
+  return generation == 0 ? text : text + " in generation " + std::to_string(generation);
 }
 
 }  // namespace
+
+std::string to_text(const Told& told) {
+  return "life " + std::to_string(told.life.value) + "\nwritten " + std::to_string(told.written) +
+         "\n" + (told.restored ? "restored" : "told") + "\n" + told.by + "\n";
+}
+
+std::optional<Told> parse_told(const std::string& text) {
+  Told told;
+  std::istringstream in(text);
+  std::string word, restored;
+  in >> word >> told.life.value >> word >> told.written >> restored;
+  std::getline(in >> std::ws, told.by);
+  told.restored = restored == "restored";
+  return !in || told.by.empty() ? std::nullopt : std::optional(std::move(told));
+}
 
 Result<std::optional<Told>> read_told(const StateDir& dir) {
   const auto text = read_text(told_file(dir));
   if (!text && text.error().code == Errc::not_found) return std::optional<Told>();
   if (!text) return text.error();
-  Told told;
-  std::istringstream in(text.value());
-  std::string word, restored;
-  in >> word >> told.life.value >> word >> told.written >> restored;
-  std::getline(in >> std::ws, told.by);
-  told.restored = restored == "restored";
-  if (!in || told.by.empty())
-    return {Errc::invalid, told_file(dir).string() + ": not what a node was told"};
-  return std::optional<Told>(std::move(told));
+  auto told = parse_told(text.value());
+  if (!told) return {Errc::invalid, told_file(dir).string() + ": not what a node was told"};
+  return told;
 }
 
 Status write_told(const StateDir& dir, const Told& told) {
-  return write_text(told_file(dir),
-                    "life " + std::to_string(told.life.value) + "\nwritten " +
-                        std::to_string(told.written) + "\n" +
-                        (told.restored ? "restored" : "told") + "\n" + told.by + "\n",
-                    0600);
+  return write_text(told_file(dir), to_text(told), 0600);
 }
 
 Status forget_told(const StateDir& dir) {
@@ -60,13 +68,13 @@ std::string old_copy_text(const DeployedNode& me, const std::filesystem::path& f
           ? "the jobs that were accepted since would be lost, and how those that are open in it "
             "ended (they would fail, with an unknown outcome)"
           : "what it was told and did since would be lost";
-  std::string known = " (life " + std::to_string(life.value) + ", " + count(written, "record") +
-                      ") is an old copy: ";
+  std::string known =
+      " (life " + std::to_string(life.value) + ", " + records(written) + ") is an old copy: ";
   if (told.restored) {
     known += "it is " + told.by + ", and nobody can say what happened since";
   } else {
     known += told.by + " knows its life " + std::to_string(told.life.value);
-    if (told.written > 0) known += ", with " + count(told.written, "record");
+    if (told.written > 0) known += ", with " + records(told.written);
   }
   return "the state of " + me.name + known + "; " + lost +
          "; put the newer state back, or go on without it: starling accept-loss " + me.name +

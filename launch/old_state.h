@@ -11,7 +11,8 @@
 
 namespace starling {
 
-/// That the state of a node is an old copy, in the file `told` of its state directory: written when
+/// That the state of a node is an old copy, in the file `told` of its state directory, or beside its
+/// journal in etcd (launch/etcd_loss.h): written when
 /// a peer said so, or when a backup was restored. The node does not start until a newer state has
 /// been put there, or the loss is accepted (accept_loss.h).
 struct Told {
@@ -20,6 +21,10 @@ struct Told {
   std::string by;             ///< who knows it
   bool restored = false;      ///< by a backup: what happened since nobody knows
 };
+
+[[nodiscard]] std::string to_text(const Told& told);
+/// Nothing if the text is not what to_text() wrote.
+[[nodiscard]] std::optional<Told> parse_told(const std::string& text);
 
 [[nodiscard]] Result<std::optional<Told>> read_told(const StateDir& dir);
 [[nodiscard]] Status write_told(const StateDir& dir, const Told& told);

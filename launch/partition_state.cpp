@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "launch/etcd_loss.h"
 #include "launch/etcd_state.h"
 #include "launch/log.h"
 #include "launch/old_state.h"
@@ -88,9 +89,11 @@ Result<PartitionState> take_over(const Deployment& deployment, const Ownership& 
       use_journal(state, EtcdJournal::open(flock.value(), state.mine, {},
                                            renewer(*state.authority, state.mine)));
   state.authority->renew(state.mine);
-  if (!opened.ok()) {
+  const Status newest =
+      opened.ok() ? not_an_old_copy(deployment, state.mine, state.journal->position()) : opened;
+  if (!newest.ok()) {
     state.authority->release(state.mine);
-    return opened.error();
+    return newest.error();
   }
   return state;
 }

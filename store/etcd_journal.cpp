@@ -1,49 +1,20 @@
 #include "store/etcd_journal.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
 #include <optional>
 #include <utility>
 
-#include "base/hash.h"
 #include "base/planted.h"
+#include "store/etcd_entries.h"
 #include "store/record_batch.h"
-#include "store/record_codec.h"
 
 namespace starling {
 namespace {
 
-/// Far below the 1.5 MiB of a request that etcd takes, and a page of them is no burden to read.
-constexpr std::size_t kEntryBytes = 128 * 1024;
-constexpr std::int64_t kPage = 512;                      // entries read at a time, at most
-constexpr std::int64_t kFirstPage = 16;                  // and at first, for they may be large
+constexpr std::int64_t kPage = 512;                        // entries read at a time, at most
+constexpr std::int64_t kFirstPage = 16;                    // and at first, for they may be large
 constexpr std::size_t kPageBytes = std::size_t{2} << 20U;  // wanted
-constexpr std::uint64_t kRemoved = 256;                  // old entries, in one step of a compaction
-constexpr std::uint64_t kArchive = ~std::uint64_t{0};    // in the place of a generation
-
-constexpr char kLast = 'L';  // the batch ends with this entry
-constexpr char kMore = 'M';
-constexpr std::size_t kHeader = 9;  // checksum and one of the two
-
-std::string hex16(std::uint64_t x) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(x));
-  return text;
-}
-
-/// Covers the entry's place, so that one in the wrong place is noticed as well as a damaged one.
-std::uint64_t checksum(std::uint64_t generation, std::uint64_t seq, std::string_view rest) {
-  TraceHash hash;
-  hash.add(generation);
-  hash.add(seq);
-  hash.add(rest);
-  return hash.value();
-}
-
-std::string head_text(std::uint64_t generation) {
-  return std::to_string(kRecordFormat) + " " + std::to_string(generation);
-}
+constexpr std::uint64_t kRemoved = 256;  // old entries, in one step of a compaction
 
 }  // namespace
 
@@ -55,7 +26,10 @@ struct EtcdJournal::State {
   Ownership mine;
   EtcdClient client;
   std::uint64_t generation = 0;
+  std::uint64_t least_next = 0;  // generation of the next compaction, at least
   std::uint64_t next_seq = 0;
+  std::uint64_t count = 0;  // records of this generation
+  EtcdEnd end;              // as it was found
   std::int64_t head_revision = 0;
   bool recovered = false;
   std::uint64_t bytes = 0;  // of batches of this generation
@@ -67,9 +41,9 @@ struct EtcdJournal::State {
     std::vector<Record> records;
     std::size_t written = 0;  // of `records`
     std::string tail;         // what was appended since
-    std::uint64_t seq = 0, bytes = 0;
+    std::uint64_t generation = 0, seq = 0, bytes = 0, count = 0;
     bool counts = false;
-    std::uint64_t old_end = 0, removed = 0;  // entries of the old generation
+    std::uint64_t old = 0, old_end = 0, removed = 0;  // the old generation, its entries
   };
   std::optional<Compaction> compaction;
 
@@ -82,22 +56,17 @@ struct EtcdJournal::State {
   [[nodiscard]] EtcdCompare epoch_is_mine() const {
     return EtcdCompare::revision_is(keys.epoch, static_cast<std::int64_t>(mine.epoch.value));
   }
-  [[nodiscard]] std::string generation_prefix(std::uint64_t g) const {
-    return keys.journal + hex16(g) + "/";
-  }
-  [[nodiscard]] std::string entry_key(std::uint64_t g, std::uint64_t seq) const {
-    return generation_prefix(g) + hex16(seq);
-  }
-
   /// Nothing if the epoch, which the answer's first get read, is still this owner's.
   [[nodiscard]] std::optional<Error> fenced(const std::vector<EtcdEntry>& epoch) const;
   /// One transaction that needs the epoch, and `guard` if there is one. Where it does not hold, but
   /// `evidence` has `value`, an earlier try of the same has done it.
   Status commit(const std::optional<EtcdCompare>& guard, std::vector<EtcdOp> then,
                 const std::string& evidence, const std::string& value);
-  Status write(std::uint64_t g, std::uint64_t& seq, const std::string& batch);
+  /// `counts`: of the generation that does, so its end moves.
+  Status write(std::uint64_t g, std::uint64_t& seq, const std::string& batch, bool counts);
   Status read_head();
-  /// Adds the records of whole batches; leaves next_seq behind the last of them.
+  /// Adds the records of whole batches; leaves next_seq behind the last of them, also where what
+  /// comes then is damaged.
   Status read_entries(std::vector<Record>& records);
   Status remove_leftovers();
   Status write_next();
@@ -134,17 +103,17 @@ Status EtcdJournal::State::commit(const std::optional<EtcdCompare>& guard, std::
   return error(Errc::invalid, "somebody else has written '" + evidence + "'");
 }
 
-Status EtcdJournal::State::write(std::uint64_t g, std::uint64_t& seq, const std::string& batch) {
-  for (std::size_t begin = 0; begin < batch.size(); begin += kEntryBytes) {
-    const std::size_t size = std::min(kEntryBytes, batch.size() - begin);
-    std::string rest(1, begin + size == batch.size() ? kLast : kMore);
-    rest.append(batch, begin, size);
-    std::string value;
-    put_whole(checksum(g, seq, rest), value);
-    value += rest;
-    const std::string key = entry_key(g, seq);
-    const Status written =
-        commit(EtcdCompare::revision_is(key, 0), {EtcdOp::put(key, value)}, key, value);
+Status EtcdJournal::State::write(std::uint64_t g, std::uint64_t& seq, const std::string& batch,
+                                 bool counts) {
+  for (std::size_t begin = 0; begin < batch.size(); begin += kEtcdEntryBytes) {
+    const std::size_t size = std::min(kEtcdEntryBytes, batch.size() - begin);
+    const bool last = begin + size == batch.size();
+    const std::string key = etcd_entry_key(keys, g, seq);
+    const std::string value = etcd_entry(g, seq, last, std::string_view(batch).substr(begin, size));
+    std::vector<EtcdOp> ops{EtcdOp::put(key, value)};
+    if (counts && last)
+      ops.push_back(EtcdOp::put(etcd_end_key(keys), to_text(EtcdEnd{g, seq + 1})));
+    const Status written = commit(EtcdCompare::revision_is(key, 0), std::move(ops), key, value);
     if (!written.ok()) return written;
     ++seq;
   }
@@ -152,87 +121,74 @@ Status EtcdJournal::State::write(std::uint64_t g, std::uint64_t& seq, const std:
 }
 
 Status EtcdJournal::State::read_head() {
-  const std::string fresh = head_text(0);
+  const std::string end_key = etcd_end_key(keys);
   // A new partition gets its pointer; an old one shows the one it has, if it still is ours.
-  const auto answer = client.txn({{epoch_is_mine(), EtcdCompare::revision_is(keys.head, 0)},
-                                  {EtcdOp::put(keys.head, fresh)},
-                                  {EtcdOp::get(keys.epoch), EtcdOp::get(keys.head)}});
+  const auto answer =
+      client.txn({{epoch_is_mine(), EtcdCompare::revision_is(keys.head, 0)},
+                  {EtcdOp::put(keys.head, etcd_head_text(0))},
+                  {EtcdOp::get(keys.epoch), EtcdOp::get(keys.head), EtcdOp::get(end_key)}});
   if (!answer) return passed_on(answer.error());
   head_revision = answer.value().revision;
   if (answer.value().held) return done();
   const auto& found = answer.value().found;
-  if (found.size() != 2) return error(Errc::io, "etcd answered a transaction without its reads");
+  if (found.size() != 3) return error(Errc::io, "etcd answered a transaction without its reads");
   if (const auto over = fenced(found[0])) return *over;
   if (found[1].empty()) return error(Errc::invalid, "'" + keys.head + "' has gone");
   head_revision = found[1].front().revision;
-  const std::string& text = found[1].front().value;
-  std::uint32_t format = 0;
-  const char* end = text.data() + text.size();
-  const auto [middle, wrong] = std::from_chars(text.data(), end, format);
-  if (wrong != std::errc{} || middle == end || *middle != ' ' ||
-      std::from_chars(middle + 1, end, generation).ptr != end) {
-    return error(Errc::invalid, "'" + keys.head + "' is not the head of a journal");
-  }
-  if (format != kRecordFormat) {
-    return error(Errc::invalid, "its format is " + std::to_string(format) +
-                                    ", this program reads format " + std::to_string(kRecordFormat));
-  }
+  const auto head = parse_etcd_head(found[1].front().value);
+  if (!head) return error(Errc::invalid, "'" + keys.head + "' " + head.error().message);
+  generation = head.value();
+  if (found[2].empty()) return done();
+  const auto known = parse_etcd_end(found[2].front().value);
+  if (!known) return error(Errc::invalid, "'" + end_key + "' " + known.error().message);
+  end = known.value();
   return done();
 }
 
 Status EtcdJournal::State::read_entries(std::vector<Record>& records) {
-  const std::string prefix = generation_prefix(generation);
-  const std::string end = behind(prefix);
-  std::string from = prefix, batch;
-  std::int64_t revision = 0, limit = kFirstPage;
-  std::uint64_t seq = 0;
-  const auto damaged = [&](const std::string& what) {
-    return error(Errc::invalid, "entry '" + entry_key(generation, seq) + "' " + what +
-                                    ": restore etcd from a copy");
-  };
-  next_seq = 0;
-  bytes = 0;
-  for (bool more = true; more;) {
-    const auto page = client.range(from, end, limit, revision);
-    if (!page) return passed_on(page.error());
-    if (progress) progress();
-    std::size_t size = 1;
-    for (const EtcdEntry& entry : page.value().entries) size += entry.value.size();
-    const auto fitting = static_cast<std::int64_t>(kPageBytes * page.value().entries.size() / size);
-    limit = std::clamp<std::int64_t>(fitting, 1, std::min(kPage, 2 * limit));
-    revision = page.value().revision;
-    more = page.value().more && !page.value().entries.empty();
-    for (const EtcdEntry& entry : page.value().entries) {
-      if (entry.key != entry_key(generation, seq)) return damaged("is missing");
-      const std::string_view value = entry.value;
-      if (value.size() < kHeader ||
-          get_whole<std::uint64_t>(value) != checksum(generation, seq, value.substr(8)))
-        return damaged("does not match its checksum");
-      batch += value.substr(kHeader);
-      if (value[8] == kLast) {
-        if (const Status read = unpack_records(batch, records); !read.ok())
-          return damaged("is " + read.error().message);
-        bytes += batch.size();
-        batch.clear();
-        next_seq = seq + 1;
+  const std::string prefix = etcd_generation(keys, generation);
+  EtcdEntryReader reader(keys, generation);
+  const auto read = [&]() -> Status {
+    std::string from = prefix;
+    std::int64_t revision = 0, limit = kFirstPage;
+    for (bool more = true; more;) {
+      const auto page = client.range(from, behind(prefix), limit, revision);
+      if (!page) return passed_on(page.error());
+      if (progress) progress();
+      std::size_t size = 1;
+      for (const EtcdEntry& entry : page.value().entries) size += entry.value.size();
+      const auto fitting =
+          static_cast<std::int64_t>(kPageBytes * page.value().entries.size() / size);
+      limit = std::clamp<std::int64_t>(fitting, 1, std::min(kPage, 2 * limit));
+      revision = page.value().revision;
+      more = page.value().more && !page.value().entries.empty();
+      for (const EtcdEntry& entry : page.value().entries) {
+        if (const Status good = reader.add(entry.key, entry.value, records); !good.ok())
+          return error(Errc::invalid, good.error().message);
+        from = entry.key + '\0';
       }
-      ++seq;
-      from = entry.key + '\0';
     }
-  }
-  return done();
+    const Status whole = reader.finish(end);
+    return whole.ok() ? whole : Status(error(Errc::invalid, whole.error().message));
+  };
+  Status result = read();
+  next_seq = reader.next_seq();
+  bytes = reader.bytes();
+  count = records.size();
+  return result;
 }
 
 /// What an earlier life left unfinished: other generations, and the beginning of a batch. Writing
 /// the head anew makes it happen once: a copy of this request that arrives later finds another
 /// revision, and cannot remove what has been written since.
 Status EtcdJournal::State::remove_leftovers() {
-  const std::string head = head_text(generation);
-  const std::string here = generation_prefix(generation);
-  return commit(EtcdCompare::revision_is(keys.head, head_revision),
-                {EtcdOp::put(keys.head, head), EtcdOp::erase_range(keys.journal, here),
-                 EtcdOp::erase_range(entry_key(generation, next_seq), behind(keys.journal))},
-                keys.head, head);
+  const std::string head = etcd_head_text(generation);
+  return commit(
+      EtcdCompare::revision_is(keys.head, head_revision),
+      {EtcdOp::put(keys.head, head),
+       EtcdOp::erase_range(keys.journal, etcd_generation(keys, generation)),
+       EtcdOp::erase_range(etcd_entry_key(keys, generation, next_seq), behind(keys.journal))},
+      keys.head, head);
 }
 
 EtcdJournal::EtcdJournal(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -262,9 +218,13 @@ Status EtcdJournal::append(std::span<const Record> records) {
   STARLING_CHECK(s.recovered);
   if (s.failed) return *s.failed;
   const std::string batch = pack_records(records);
-  const Status written = s.write(s.generation, s.next_seq, batch);
+  const Status written = s.write(s.generation, s.next_seq, batch, true);
   s.bytes += batch.size();
-  if (written.ok() && s.compaction && !s.compaction->counts) s.compaction->tail += batch;
+  if (written.ok()) s.count += records.size();
+  if (written.ok() && s.compaction && !s.compaction->counts) {
+    s.compaction->tail += batch;
+    s.compaction->count += records.size();
+  }
   return s.final(written);
 }
 
@@ -281,7 +241,10 @@ Status EtcdJournal::begin_compaction(std::vector<Record> records) {
   State& s = *state_;
   STARLING_CHECK(s.recovered && !s.compaction);
   if (s.failed) return *s.failed;
-  s.compaction.emplace().records = std::move(records);
+  State::Compaction& next = s.compaction.emplace();
+  next.count = records.size();
+  next.records = std::move(records);
+  next.generation = std::max(s.generation + 1, s.least_next);
   return done();
 }
 
@@ -299,73 +262,92 @@ Result<bool> EtcdJournal::step_compaction() {
 Status EtcdJournal::State::write_next() {
   Compaction& c = *compaction;
   std::string batch;
-  while (c.written < c.records.size() && batch.size() < kEntryBytes) {
+  while (c.written < c.records.size() && batch.size() < kEtcdEntryBytes) {
     add_to_batch(c.records[c.written], batch);
     c.records[c.written++] = Record{};
   }
   if (c.written == c.records.size()) batch += std::exchange(c.tail, {});
   c.bytes += batch.size();
-  const Status written = write(generation + 1, c.seq, batch);
+  const Status written = write(c.generation, c.seq, batch, false);
   return written.ok() && c.written == c.records.size() ? turn_head() : written;
 }
 
 Status EtcdJournal::State::turn_head() {
-  const std::string head = head_text(generation + 1);
-  const Status turned = commit(EtcdCompare::value_is(keys.head, head_text(generation)),
-                               {EtcdOp::put(keys.head, head)}, keys.head, head);
+  Compaction& c = *compaction;
+  const std::string head = etcd_head_text(c.generation);
+  const Status turned =
+      commit(EtcdCompare::value_is(keys.head, etcd_head_text(generation)),
+             {EtcdOp::put(keys.head, head),
+              EtcdOp::put(etcd_end_key(keys), to_text(EtcdEnd{c.generation, c.seq}))},
+             keys.head, head);
   if (!turned.ok()) return turned;
-  compaction->counts = true;
-  compaction->old_end = std::exchange(next_seq, compaction->seq);
-  bytes = compaction->bytes;
-  ++generation;
+  c.counts = true;
+  c.old = std::exchange(generation, c.generation);
+  c.old_end = std::exchange(next_seq, c.seq);
+  bytes = c.bytes;
+  count = c.count;
   return done();
 }
 
 Status EtcdJournal::State::remove_old() {
   Compaction& c = *compaction;
-  const std::uint64_t end = std::min(c.removed + kRemoved, c.old_end);
-  const Status gone = commit(
-      std::nullopt,
-      {EtcdOp::erase_range(entry_key(generation - 1, c.removed), entry_key(generation - 1, end))},
-      keys.head, head_text(generation));
-  c.removed = end;
+  const std::uint64_t end_now = std::min(c.removed + kRemoved, c.old_end);
+  const Status gone = commit(std::nullopt,
+                             {EtcdOp::erase_range(etcd_entry_key(keys, c.old, c.removed),
+                                                  etcd_entry_key(keys, c.old, end_now))},
+                             keys.head, etcd_head_text(generation));
+  c.removed = end_now;
   return gone;
 }
 
 std::uint64_t EtcdJournal::bytes() const { return state_->bytes; }
 
+std::uint64_t EtcdJournal::position() const {
+  return (state_->generation << kEtcdGenerationBits) + state_->count;
+}
+
+Result<EtcdJournal::Salvaged> EtcdJournal::salvage() {
+  State& s = *state_;
+  Salvaged found;
+  const Status read = s.read_entries(found.records);
+  if (!read.ok() && read.error().code != Errc::invalid) return read.error();
+  if (!read.ok()) found.lost = read.error().message;
+  if (const Status removed = s.remove_leftovers(); !removed.ok()) return removed.error();
+  s.recovered = true;
+  return found;
+}
+
+void EtcdJournal::go_beyond(std::uint64_t position) {
+  state_->least_next = (position >> kEtcdGenerationBits) + 1;
+}
+
 Status EtcdJournal::archive(std::uint64_t chunk, std::span<const Record> records) {
   State& s = *state_;
   if (s.failed) return *s.failed;
-  const std::string batch = pack_records(records), key = s.keys.archive + hex16(chunk);
-  std::string value;
-  put_whole(checksum(kArchive, chunk, batch), value);
-  value += batch;
+  const std::string key = etcd_chunk_key(s.keys, chunk);
+  const std::string value = etcd_chunk(chunk, pack_records(records));
   return s.final(s.commit(std::nullopt, {EtcdOp::put(key, value)}, key, value));
 }
 
 Result<std::vector<Record>> EtcdJournal::archived(std::uint64_t chunk) {
   State& s = *state_;
-  const std::string key = s.keys.archive + hex16(chunk);
+  const std::string key = etcd_chunk_key(s.keys, chunk);
   const auto page = s.client.range(key, key + '\0', 1);
   if (!page) return s.passed_on(page.error());
   if (page.value().entries.empty())
     return s.error(Errc::not_found, "there is no chunk '" + key + "'");
-  const std::string_view value = page.value().entries.front().value;
   std::vector<Record> records;
-  if (value.size() < 8 || get_whole<std::uint64_t>(value) != checksum(kArchive, chunk, value.substr(8)))
-    return s.error(Errc::invalid, "'" + key + "' does not match its checksum");
-  if (const Status read = unpack_records(value.substr(8), records); !read.ok())
-    return s.error(Errc::invalid, "'" + key + "' is " + read.error().message);
+  const Status read = read_etcd_chunk(chunk, page.value().entries.front().value, records);
+  if (!read.ok()) return s.error(Errc::invalid, "'" + key + "' " + read.error().message);
   return records;
 }
 
 Status EtcdJournal::forget(std::uint64_t chunk) {
   State& s = *state_;
   if (s.failed) return *s.failed;
-  const std::string last = s.keys.archive + hex16(chunk);
+  const std::string last = etcd_chunk_key(s.keys, chunk);
   return s.final(s.commit(std::nullopt, {EtcdOp::erase_range(s.keys.archive, last + '\0')},
-                          s.keys.head, head_text(s.generation)));
+                          s.keys.head, etcd_head_text(s.generation)));
 }
 
 }  // namespace starling

@@ -18,7 +18,8 @@ namespace starling {
 /// which the last makes them count. A compaction writes a new generation beside the old one, one
 /// entry in a step, then turns the pointer, then removes the old one, some entries in a step. Each
 /// transaction is waited for at most EtcdOptions::call. recover() must be called before the first
-/// of either. A chunk of the archive is one key.
+/// of either. A chunk of the archive is one key. Each append also says where the journal ends now, so
+/// entries that have gone are noticed wherever they stood.
 ///
 /// Errors: `fenced`, another life owns the partition; `io`, etcd did not answer, and what was to be
 /// written is there or not; `invalid`, damage. Each is final: from then on every write is refused.
@@ -40,6 +41,18 @@ class EtcdJournal final : public Journal {
   Status archive(std::uint64_t chunk, std::span<const Record> records) override;
   Result<std::vector<Record>> archived(std::uint64_t chunk) override;
   Status forget(std::uint64_t chunk) override;
+  /// The generation, and how many records it has.
+  [[nodiscard]] std::uint64_t position() const override;
+
+  // For who goes on without what is lost, in the place of recover().
+  struct Salvaged {
+    std::vector<Record> records;  ///< of all batches before what is damaged or missing
+    std::string lost;             ///< what that is; empty: nothing
+  };
+  /// What is behind it is removed.
+  Result<Salvaged> salvage();
+  /// The next compaction leads beyond `position`.
+  void go_beyond(std::uint64_t position);
 
  private:
   struct State;

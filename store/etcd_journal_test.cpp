@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "store/epoch_battery.h"
+#include "store/etcd_entries.h"
 #include "store/journal_battery.h"
 #include "store/test_etcd.h"
 
@@ -182,7 +183,12 @@ TEST_CASE("a batch larger than an entry counts whole or not at all") {
   const std::string generation = EtcdKeys(flock, PartitionId{0}).journal + "0000000000000002/";
   const auto entries = client.range(generation, behind(generation), 100).value().entries;
   REQUIRE(entries.size() > 3);
-  REQUIRE(client.txn({{}, {EtcdOp::erase(entries.back().key)}, {}}).ok());
+  const std::string end = etcd_end_key(EtcdKeys(flock, PartitionId{0}));
+  REQUIRE(client
+              .txn({{},
+                    {EtcdOp::erase(entries.back().key), EtcdOp::put(end, to_text(EtcdEnd{2, 1}))},
+                    {}})
+              .ok());
   const auto journal = open_or_fail(flock, next_epoch(flock));
   CHECK(numbers(*journal) == std::vector<std::uint64_t>{1});
   REQUIRE(journal->append(life(3)).ok());
@@ -253,6 +259,42 @@ TEST_CASE("damaged, missing and misplaced entries are named; other formats are r
     REQUIRE(client.txn({{}, {EtcdOp::erase(entry_key(flock, 1))}, {}}).ok());
     CHECK(recover_error().find("01' is missing") != std::string::npos);
   }
+  SUBCASE("the last one is missing") {
+    REQUIRE(client.txn({{}, {EtcdOp::erase(entry_key(flock, 3))}, {}}).ok());
+    CHECK(recover_error().find("1 entries are missing: ") != std::string::npos);
+    CHECK(recover_error().find("03' was durable") != std::string::npos);
+  }
+  SUBCASE("the last one of a snapshot is missing") {
+    const auto journal = open_or_fail(flock, next_epoch(flock));
+    CHECK(numbers(*journal).size() == 4);
+    std::vector<Record> snapshot;
+    for (std::uint64_t n = 0; n < 9; ++n) snapshot.push_back(large(n, 60'000));
+    REQUIRE(journal->compact(snapshot).ok());
+    const std::string generation = etcd_generation(EtcdKeys(flock, PartitionId{0}), 1);
+    const auto entries = client.range(generation, behind(generation), 100).value().entries;
+    REQUIRE(entries.size() > 3);
+    REQUIRE(client.txn({{}, {EtcdOp::erase(entries.back().key)}, {}}).ok());
+    CHECK(recover_error().find(" entries are missing: ") != std::string::npos);
+  }
+  SUBCASE("what is missing can be gone without, on purpose") {
+    REQUIRE(client.txn({{}, {EtcdOp::erase(entry_key(flock, 2))}, {}}).ok());
+    auto opened = EtcdJournal::open(flock, next_epoch(flock));
+    REQUIRE(opened.ok());
+    auto& journal = dynamic_cast<EtcdJournal&>(*opened.value());
+    auto found = journal.salvage();
+    REQUIRE(found.ok());
+    CHECK(found.value().lost.find("02' is missing") != std::string::npos);
+    CHECK(found.value().records.size() == 2);
+    INFO("until the rest is written anew it goes on to be missing");
+    CHECK(recover_error().find("are missing") != std::string::npos);
+    opened = EtcdJournal::open(flock, next_epoch(flock));
+    auto& again = dynamic_cast<EtcdJournal&>(*opened.value());
+    found = again.salvage();
+    again.go_beyond(std::uint64_t{7} << 32U);
+    REQUIRE(again.compact(found.value().records).ok());
+    CHECK(again.position() > std::uint64_t{8} << 32U);
+    CHECK(numbers(*open_or_fail(flock, next_epoch(flock))) == std::vector<std::uint64_t>{1, 2});
+  }
   SUBCASE("another format") {
     put(EtcdKeys(flock, PartitionId{0}).head, "99 0");
     const auto opened = EtcdJournal::open(flock, next_epoch(flock));
@@ -262,6 +304,29 @@ TEST_CASE("damaged, missing and misplaced entries are named; other formats are r
   SUBCASE("not a head") {
     put(EtcdKeys(flock, PartitionId{0}).head, "hello");
     CHECK(EtcdJournal::open(flock, next_epoch(flock)).error().code == Errc::invalid);
+  }
+}
+
+TEST_CASE("the position grows with every record, compaction and life") {
+  TestEtcd* const etcd = TestEtcd::get();
+  if (etcd == nullptr) return;
+  const EtcdAddress flock = etcd->flock("position");
+  std::uint64_t last = 0;
+  for (std::uint64_t round = 1; round <= 3; ++round) {
+    const auto journal = open_or_fail(flock, next_epoch(flock));
+    CHECK(numbers(*journal).size() == round - 1);
+    CHECK(journal->position() >= last);
+    last = journal->position();
+    REQUIRE(journal->append(life(100)).ok());
+    CHECK(journal->position() == last + 1);
+    std::vector<Record> snapshot;
+    for (std::uint64_t n = 1; n <= round; ++n) snapshot.push_back(life(n).front());
+    REQUIRE(journal->begin_compaction(snapshot).ok());
+    CHECK(journal->position() == last + 1);
+    while (journal->step_compaction().value()) {
+    }
+    CHECK(journal->position() > last + 1'000'000);
+    last = journal->position();
   }
 }
 

@@ -21,6 +21,7 @@ using boost::system::error_code;
 
 /// No answer of a store that pages its reads comes near it.
 constexpr std::uint64_t kLargestAnswer = 256ULL << 20U;
+constexpr std::chrono::milliseconds kForAlert{300};
 constexpr const char* kNoAnswer = "no answer";
 
 }  // namespace
@@ -121,8 +122,29 @@ struct HttpConnection::Stream {
     } else if (result) {
       trouble = "the connection broke: " + result.message();
     }
+    const bool unexplained = result && result != beast::error::timeout && secure && !answered &&
+                             result.category() != asio::error::get_ssl_category();
     if (!result) answered = true;
     if (result || !parser.get().keep_alive()) close();
+    if (unexplained) {
+      if (std::string alert = first_alert(patience); !alert.empty()) return alert;
+    }
+    return trouble;
+  }
+  /// Why a server ends new connections over TLS; empty: it does not say. Its word may be lost where
+  /// a request was on the way to it, so here none is.
+  std::string first_alert(std::chrono::milliseconds patience) {
+    std::string trouble = connect(patience);
+    if (!trouble.empty()) return "cannot connect: " + trouble;
+    error_code result;
+    char byte = 0;
+    machinery->tcp.expires_after(std::min(patience, kForAlert));
+    secure->async_read_some(asio::buffer(&byte, 1),
+                            [&](error_code read, std::size_t) { result = read; });
+    run();
+    if (result.category() == asio::error::get_ssl_category())
+      trouble = "cannot connect: " + tls_trouble(secure->native_handle(), result, *tls, host);
+    close();
     return trouble;
   }
 };

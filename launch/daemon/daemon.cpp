@@ -74,13 +74,18 @@ NodeOptions node_options(const ScaledClock& clock, bool sole) {
   return options;
 }
 
+Told told_by(const DaemonParts& host, const Outlived& outlived) {
+  Told told{outlived.life, outlived.written, "node " + std::to_string(outlived.by.value)};
+  for (const DeployedNode& peer : host.deployment.nodes)
+    if (peer.id == outlived.by) told.by = peer.name;
+  return told;
+}
+
 Status note_outlived(const DaemonParts& host, const Node& node, Incarnation life,
                      std::uint64_t written) {
   STARLING_CHECK(node.outlived().has_value());
   const Outlived& outlived = *node.outlived();
-  Told told{outlived.life, outlived.written, "node " + std::to_string(outlived.by.value)};
-  for (const DeployedNode& peer : host.deployment.nodes)
-    if (peer.id == outlived.by) told.by = peer.name;
+  const Told told = told_by(host, outlived);
   if (const Status noted = write_told(host.state, told); !noted.ok()) return noted;
   return {Errc::invalid, old_copy_text(host.me, host.deployment.dir, life, written, told)};
 }

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "bus/node.h"
 #include "launch/deployment.h"
+#include "launch/old_state.h"
 #include "launch/partition_state.h"
 #include "launch/scaled_clock.h"
 #include "launch/state_dir.h"
@@ -43,6 +44,7 @@ struct DaemonParts {
 /// What its node says of itself on the bus. `sole`: the journal in the state directory is its only
 /// one.
 [[nodiscard]] NodeOptions node_options(const ScaledClock& clock, bool sole);
+[[nodiscard]] Told told_by(const DaemonParts& host, const Outlived& outlived);
 /// A peer has told `node` that its state is an old copy: notes it for the lives to come. `invalid`,
 /// with the sentence about it.
 [[nodiscard]] Status note_outlived(const DaemonParts& host, const Node& node, Incarnation life,

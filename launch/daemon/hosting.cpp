@@ -150,11 +150,13 @@ HostingPlan::End Hosting::serve(Post& post, const Ownership& seen) {
         why == Errc::io || why == Errc::fenced || why == Errc::conflict || why == Errc::expired;
     if (post.seat.seat == 0 && !may_pass) {
       give_up(kBadInput, taken.error().message);
-    } else {
+    } else if (post.not_taken != taken.error().message) {
       log_info(name + ": not taken over: " + taken.error().message);
+      post.not_taken = taken.error().message;
     }
     return HostingPlan::End::not_taken;
   }
+  post.not_taken.clear();
   PartitionState& partition = taken.value();
   post.held = true;
   if (seen.owner != me_ && seen.epoch.value > 0) {

@@ -33,6 +33,7 @@ class Hosting {
     std::optional<HostingPlan> plan;
     std::unique_ptr<PartitionWish> wish;
     std::string waits_for;        ///< what the log was told last
+    std::string not_taken;        ///< the same, by the thread
     bool short_of_files = false;  ///< so it was told
     std::thread thread;
     // Shared with the thread.

@@ -5,6 +5,7 @@
 #include "launch/daemon/goodbye_line.h"
 #include "launch/daemon/hosted_speed.h"
 #include "launch/daemon/out_of_reach.h"
+#include "launch/etcd_loss.h"
 #include "launch/log.h"
 #include "launch/transport.h"
 #include "launch/wiring.h"
@@ -33,6 +34,24 @@ class StatusLine {
 
  private:
   std::string prefix_, last_;
+};
+
+/// Somebody knows more of this partition than this life. Either it has been taken over, which etcd
+/// will say, or its state in etcd is an old copy: that is sure once the lease, renewed since, has
+/// outlasted any that another could have had.
+class Doubted {
+ public:
+  bool for_sure(Instant now, Duration lease_left) {
+    if (lease_left <= Duration{0})
+      since_ = kNever;
+    else if (since_ == kNever)
+      since_ = now;
+    return since_ != kNever && now >= later(since_, kDoubt);
+  }
+
+ private:
+  static constexpr Duration kDoubt = std::chrono::seconds(10);  // twice a lease
+  Instant since_ = kNever;
 };
 
 }  // namespace
@@ -117,6 +136,7 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
     speed.say();
   };
   OutOfReach out_of_reach;
+  Doubted doubted;
   log_info(prefix + "serving with policy " + deployment.policy);
   house.compact = [&] { return node.compact_some(); };
   house.bytes = [&] { return partition.journal->bytes(); };
@@ -126,7 +146,12 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
         out_of_reach.look(node.core().state().seats, machine_clock().now())) {
       return {Errc::expired, "most of its executors are reached by others, and not from here"};
     }
-    return keep_partition(partition);
+    const Status kept = keep_partition(partition);
+    if (!kept.ok() || local || !node.outlived()) return kept;
+    if (!doubted.for_sure(machine_clock().now(), partition.authority->holds_for(partition.mine)))
+      return kept;
+    return note_told_in_etcd(deployment, partition.mine, life, partition.journal->position(),
+                             told_by(host, *node.outlived()));
   };
   house.may_speak_until = [&] { return may_speak_until(partition, clock); };
   house.pulse = pulse;
