@@ -6,6 +6,7 @@
 
 #include "interference/speed_choice.h"
 #include "launch/deployment_plan.h"
+#include "launch/files.h"
 #include "topology/load.h"
 
 namespace starling {
@@ -50,7 +51,20 @@ Status fits_flock(const UpOptions& o, const Deployment& flock, const Topology& t
   differs("--physics", o.physics, flock.physics);
   differs("--speed", speed_text(o.speed), speed_text(flock.speed));
   differs("--speedup", number(o.speedup), number(flock.speedup));
-  differs("--state", o.state, flock.state.empty() ? "its directory" : without_flock(flock.state));
+  if (o.state != flock.state)  // with or without the flock's name in etcd
+    differs("--state", o.state, flock.state.empty() ? "its directory" : without_flock(flock.state));
+  differs("--etcd-user", o.etcd.user, flock.etcd.user.empty() ? "nobody" : flock.etcd.user);
+  const auto file_differs = [&](const char* option, const std::string& asked,
+                                const std::string& kept) {
+    if (!o.given.contains(option)) return;
+    const auto now = read_text(asked), is = read_text(flock.dir / kept);
+    if (kept.empty() || !now || !is || now.value() != is.value())
+      differs(option, asked, kept.empty() ? "none" : "another (" + (flock.dir / kept).string() + ")");
+  };
+  file_differs("--etcd-ca", o.etcd.ca, flock.etcd.ca);
+  file_differs("--etcd-cert", o.etcd.certificate, flock.etcd.certificate);
+  file_differs("--etcd-key", o.etcd.key, flock.etcd.key);
+  file_differs("--etcd-password-file", o.etcd.password, flock.etcd.password);
   const std::string agents = std::to_string(flock.agents());
   // With fewer agents than partitions the members are others than at the start.
   if (o.given.contains("--partitions"))

@@ -150,6 +150,11 @@ ctl role grant-permission starling --prefix=true readwrite /starling/green/
 ! grep -q "left behind" run.txt || fail "run: $(cat run.txt)"
 kill -INT $up
 wait $up || fail "up must stop cleanly: $(cat up.log)"
+"$starling" up --state "$state" --etcd-user other --etcd-ca other.pem 2>err.txt
+[ $? -eq 2 ] && grep -q -- '--etcd-user other, which is starling; --etcd-ca other.pem, which is another' err.txt || fail "another user: $(cat err.txt)"
+up_ready --topology one.yaml "${all[@]}"
+kill -INT $up
+wait $up || fail "up must stop cleanly: $(cat up.log)"
 "$starling" down --remove || fail "down --remove"
 [ ! -e flock ] || fail "down --remove leaves its directory: $(ls -A flock)"
 [ -z "$(etcdctl --endpoints https://127.0.0.1:$port --cacert ca.pem --cert flock.pem --key flock.key --user root:root-word get --prefix /starling/ --keys-only)" ] || fail "keys are left"

@@ -343,7 +343,8 @@ void add_up(const Command& root) {
   command.action([o, command] {
     for (const char* name :
          {"--topology", "--policy", "--agents", "--partitions", "--servers-per-executor",
-          "--launcher", "--physics", "--speed", "--speedup", "--state"}) {
+          "--launcher", "--physics", "--speed", "--speedup", "--state", "--etcd-ca", "--etcd-cert",
+          "--etcd-key", "--etcd-user", "--etcd-password-file"}) {
       if (command.given(name)) o->given.insert(name);
     }
     return up(*o);
