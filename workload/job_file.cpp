@@ -10,6 +10,7 @@
 #include "workload/catalogue.h"
 #include "workload/check_job.h"
 #include "workload/csv.h"
+#include "workload/directory.h"
 #include "workload/text_file.h"
 #include "workload/yaml_documents.h"
 
@@ -17,10 +18,11 @@ namespace starling {
 namespace {
 
 constexpr std::size_t kFileBytes = std::size_t{16} << 20U;
-constexpr std::string_view kKeys[] = {"name",        "user",        "queue",      "model",
-                                      "command",     "duration_s",  "workers",    "gpus_per_worker",
-                                      "min_workers", "max_workers", "cpus",       "memory_gib",
-                                      "gpu_types",   "priority",    "environment"};
+constexpr std::string_view kKeys[] = {
+    "name",        "user",        "queue",       "model",
+    "command",     "duration_s",  "workers",     "gpus_per_worker",
+    "min_workers", "max_workers", "cpus",        "memory_gib",
+    "gpu_types",   "priority",    "environment", "directory"};
 
 // Levenshtein's distance.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -132,7 +134,10 @@ void read_key(const std::string& key, const YAML::Node& node, JobSpec& spec) {
   if (key == "memory_gib") spec.memory_gib_per_worker = amount_of(node, key);
   if (key == "priority")
     spec.priority = static_cast<std::int32_t>(whole_of(node, key, -1'000'000, 1'000'000));
-  if (key == "environment") spec.environment = environment_of(node);
+  if (key == "environment") {
+    for (std::string& entry : environment_of(node)) spec.environment.push_back(std::move(entry));
+  }
+  if (key == "directory") set_directory(spec, text_of(node, key));
   if (key == "gpu_types") {
     spec.gpu_types = node.IsScalar() ? std::vector<std::string>{node.Scalar()} : list_of(node, key);
   }
@@ -212,14 +217,19 @@ Result<std::vector<JobSpec>> read_job_file(const std::filesystem::path& file,
                                            const Limits& limits) {
   const Result<std::string> text = read_text_file(file, kFileBytes);
   if (!text) return text.error();
-  const auto at = [&file](const YAML::Mark& mark, const std::string& what) {
+  return parse_job_file(file.string(), text.value(), limits);
+}
+
+Result<std::vector<JobSpec>> parse_job_file(const std::string& name, const std::string& text,
+                                            const Limits& limits) {
+  const auto at = [&name](const YAML::Mark& mark, const std::string& what) {
     const int line = mark.is_null() ? 0 : mark.line;
     const int column = mark.is_null() ? 0 : mark.column;
-    return Error{Errc::invalid, file.string() + ':' + std::to_string(line + 1) + ':' +
+    return Error{Errc::invalid, name + ':' + std::to_string(line + 1) + ':' +
                                     std::to_string(column + 1) + ": " + what};
   };
   try {
-    return read_jobs(text.value(), limits);
+    return read_jobs(text, limits);
   } catch (const Mistake& mistake) {
     return at(mistake.mark, mistake.what);
   } catch (const YAML::Exception& error) {

@@ -21,11 +21,17 @@ namespace starling {
 ///   gpu_types                      one name or a list; any type if left out
 ///   priority                       whole number, larger is more urgent
 ///   environment                    mapping of names to values
+///   directory                      to run in (directory.h); a relative one is the submitter's
+///                                  business
 ///
 /// The jobs carry no id: the client that submits them chooses it. Every job has passed check_job.
 /// `invalid` names file:line:column, what is wrong and what would be right; `io` if the file cannot
 /// be read.
 [[nodiscard]] Result<std::vector<JobSpec>> read_job_file(const std::filesystem::path& file,
                                                          const Limits& limits = {});
+/// The same of a text; `name` is what messages call it.
+[[nodiscard]] Result<std::vector<JobSpec>> parse_job_file(const std::string& name,
+                                                          const std::string& text,
+                                                          const Limits& limits = {});
 
 }  // namespace starling

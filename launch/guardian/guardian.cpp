@@ -39,12 +39,24 @@ std::int64_t later_ns(std::int64_t at, std::int64_t lasts) {
   return at > kNoDeadline - lasts ? kNoDeadline : at + lasts;
 }
 
+/// Of the workers, as they are told.
+std::vector<std::string> ranks_of(const PartPlan& plan) {
+  std::vector<std::string> ranks;
+  for (const PlannedWorker& worker : plan.workers) {
+    ranks.push_back(std::to_string(ranks.size()));
+    for (const std::string& entry : worker.environment) {
+      if (entry.rfind("RANK=", 0) == 0) ranks.back() = entry.substr(5);
+    }
+  }
+  return ranks;
+}
+
 class Guardian {
  public:
   Guardian(std::filesystem::path folder, PartPlan plan)
       : folder_(std::move(folder)),
         plan_(std::move(plan)),
-        output_({plan_.log, plan_.log_bytes, plan_.tail_bytes}),
+        output_({plan_.log, ranks_of(plan_), plan_.log_bytes, plan_.tail_bytes}),
         until_(plan_.until_ns) {}
 
   int run() {
@@ -94,13 +106,13 @@ class Guardian {
   Status start_workers() {
     SpawnSpec spec;
     spec.command = plan_.command;
-    spec.output = output_.door();
     spec.cgroup = cgroup_.door();
     spec.report = report_[1];
     Status outcome = done();
     for (PlannedWorker& worker : plan_.workers) {
       spec.environment = std::move(worker.environment);
       spec.cpus = std::move(worker.cpus);
+      spec.output = output_.door(workers_.size());
       const Result<pid_t> pid = spawn(spec);
       if (!pid) {
         outcome = pid.error();
@@ -108,7 +120,7 @@ class Guardian {
       }
       workers_.push_back({pid.value()});
     }
-    output_.close_door();
+    output_.close_doors();
     // From here on it has to be quicker than what it kills, where that is allowed.
     (void)::setpriority(PRIO_PROCESS, 0, -10);
     return outcome;
@@ -139,16 +151,15 @@ class Guardian {
   }
 
   void wait() {
-    pollfd fds[4] = {{signals_, POLLIN, 0},
-                     {control_, POLLIN, 0},
-                     {report_[0], POLLIN, 0},
-                     {output_.ear(), POLLIN, 0}};
+    std::vector<pollfd> fds{{signals_, POLLIN, 0}, {control_, POLLIN, 0}, {report_[0], POLLIN, 0}};
+    const std::vector<int> ears = output_.ears();
+    for (const int ear : ears) fds.push_back({ear, POLLIN, 0});
     const std::int64_t next = stopping_ ? force_ : until_;
-    const std::int64_t left_ms = next == kNoDeadline ? kLongestSleep_ms
-                                                     : (next - boot_ns()) / 1'000'000 + 1;
+    const std::int64_t left_ms =
+        next == kNoDeadline ? kLongestSleep_ms : (next - boot_ns()) / 1'000'000 + 1;
     int patience = static_cast<int>(std::clamp<std::int64_t>(left_ms, 0, kLongestSleep_ms));
     if (workers_.empty()) patience = 0;  // nothing was started
-    if (output_.ear() < 0) patience = std::min(patience, 50);
+    if (ears.empty()) patience = std::min(patience, 50);
     if (contexts_wait_) patience = 100;
     if (forced_) {
       if (++rounds_ < kRoundsAtOnce) {
@@ -159,7 +170,7 @@ class Guardian {
       }
       if (patience == 0 && rounds_ > 3) ::sched_yield();
     }
-    (void)::poll(fds, 4, patience);
+    (void)::poll(fds.data(), fds.size(), patience);
   }
 
   void hear() {
@@ -247,9 +258,8 @@ class Guardian {
     output_.take();
     const bool written = output_.finish(std::chrono::seconds(2));
     const std::string& tail = output_.tail();
-    result_.tail = tail.size() > plan_.tail_bytes + 4
-                       ? tail.substr(tail.size() - plan_.tail_bytes - 4)
-                       : tail;
+    result_.tail =
+        tail.size() > plan_.tail_bytes + 4 ? tail.substr(tail.size() - plan_.tail_bytes - 4) : tail;
     cgroup_.remove();
     ::unlink((folder_ / "room").c_str());
     const bool told = put_file(folder_ / "result", encode(result_)).ok();

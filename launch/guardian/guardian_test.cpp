@@ -30,8 +30,8 @@ std::string content(const fs::path& file) {
   return text.str();
 }
 
-void say(const JobOutput& output, const std::string& text) {
-  REQUIRE(::write(output.door(), text.data(), text.size()) ==
+void say(const JobOutput& output, const std::string& text, std::size_t worker = 0) {
+  REQUIRE(::write(output.door(worker), text.data(), text.size()) ==
           static_cast<ssize_t>(text.size()));
 }
 
@@ -105,13 +105,37 @@ TEST_CASE("output is rotated, bounded, and its end is known") {
     say(output, "line " + std::to_string(1000 + i) + "\n");
     output.take();
   }
-  output.close_door();
+  output.close_doors();
   output.take();
   CHECK(output.finish(5s));
   CHECK(fs::file_size(file) <= 500);
   CHECK(fs::file_size(file.string() + ".1") <= 500);
   CHECK(content(file).ends_with("line 1299\n"));
   CHECK(output.tail().ends_with("line 1299\n"));
+}
+
+TEST_CASE("lines of several workers are whole, and say whose they are") {
+  const TestFolder folder("output");
+  const fs::path file = folder.path / "log";
+  {
+    JobOutput output({.file = file, .ranks = {"4", "5"}, .file_bytes = 1'000'000});
+    REQUIRE(output.open().ok());
+    say(output, "one ", 0);
+    output.take();
+    say(output, "other\n\n", 1);
+    output.take();
+    say(output, "line\nand a beginning", 0);
+    output.take();
+    say(output, std::string(5000, 'x'), 1);
+    output.take();
+    output.close_doors();
+    CHECK(output.ears().size() == 2);
+    output.take();
+    CHECK(output.ears().empty());
+    CHECK(output.finish(5s));
+  }
+  CHECK(content(file) == "[5] other\n[5] \n[4] one line\n[5] " + std::string(4096, 'x') +
+                             "\n[4] and a beginning\n[5] " + std::string(904, 'x') + "\n");
 }
 
 TEST_CASE("a full disk holds nobody up, and the log says what is missing") {

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kChunk = 1U << 16U;
 constexpr int kChunksAtOnce = 8;
+constexpr std::size_t kLongestLine = 4096;
 
 int open_log(const std::string& file, int more) {
   return ::open(file.c_str(),
@@ -27,18 +28,22 @@ JobOutput::~JobOutput() {
     finish(std::chrono::milliseconds(0));
     thread_.join();
   }
-  for (const int fd : {door_, ear_, file_}) {
-    if (fd >= 0) ::close(fd);
+  for (const Voice& voice : voices_) {
+    for (const int fd : {voice.door, voice.ear}) {
+      if (fd >= 0) ::close(fd);
+    }
   }
+  if (file_ >= 0) ::close(file_);
 }
 
 Status JobOutput::open() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    return {Errc::io, std::string("no pipe for its output: ") + std::strerror(errno)};
-  ear_ = ends[0];
-  door_ = ends[1];
-  ::fcntl(ear_, F_SETFL, O_NONBLOCK);
+  for (const std::string& rank : options_.ranks) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+      return {Errc::io, std::string("no pipe for its output: ") + std::strerror(errno)};
+    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    voices_.push_back({ends[1], ends[0], options_.ranks.size() > 1 ? "[" + rank + "] " : "", {}});
+  }
   file_ = open_log(options_.file, 0);
   struct stat info {};
   if (file_ < 0 || ::fstat(file_, &info) != 0 || !S_ISREG(info.st_mode)) {
@@ -51,40 +56,76 @@ Status JobOutput::open() {
   return done();
 }
 
-void JobOutput::close_door() {
-  if (door_ >= 0) ::close(std::exchange(door_, -1));
+void JobOutput::close_doors() {
+  for (Voice& voice : voices_) {
+    if (voice.door >= 0) ::close(std::exchange(voice.door, -1));
+  }
 }
 
-int JobOutput::ear() {
+bool JobOutput::has_room() {
   const std::unique_lock lock(mutex_);
   const bool stuck = std::chrono::steady_clock::now() - took_ > options_.patience;
-  return waiting_.size() < options_.waiting_bytes || stuck ? ear_ : -1;
+  return waiting_.size() < options_.waiting_bytes || stuck;
+}
+
+std::vector<int> JobOutput::ears() {
+  std::vector<int> open;
+  if (!has_room()) return open;
+  for (const Voice& voice : voices_) {
+    if (voice.ear >= 0) open.push_back(voice.ear);
+  }
+  return open;
 }
 
 void JobOutput::take() {
   char chunk[kChunk];
-  for (int i = 0; i < kChunksAtOnce && ear() >= 0; ++i) {
-    const ssize_t got = ::read(ear_, chunk, sizeof chunk);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (got <= 0) {
-      ::close(std::exchange(ear_, -1));
-      return;
+  for (Voice& voice : voices_) {
+    for (int i = 0; i < kChunksAtOnce && voice.ear >= 0 && has_room(); ++i) {
+      const ssize_t got = ::read(voice.ear, chunk, sizeof chunk);
+      if (got < 0 && (errno == EAGAIN || errno == EINTR)) break;
+      if (got <= 0) {
+        ::close(std::exchange(voice.ear, -1));
+        end_line(voice);
+        break;
+      }
+      hear(voice, chunk, static_cast<std::size_t>(got));
     }
-    const auto size = static_cast<std::size_t>(got);
-    tail_.append(chunk, size);
-    if (tail_.size() > 2 * options_.tail_bytes + kChunk)
-      tail_.erase(0, tail_.size() - options_.tail_bytes);
-    const std::unique_lock lock(mutex_);
-    if (waiting_.size() < options_.waiting_bytes) {
-      waiting_.append(chunk, size);
-    } else {
-      dropped_ += size;
-    }
-    changed_.notify_all();
   }
 }
 
+void JobOutput::hear(Voice& voice, const char* bytes, std::size_t size) {
+  if (voice.mark.empty()) return say(bytes, size);
+  std::string lines;
+  for (std::size_t i = 0; i < size; ++i) {
+    voice.begun += bytes[i];
+    if (bytes[i] != '\n' && voice.begun.size() < kLongestLine) continue;
+    lines += voice.mark + std::exchange(voice.begun, {});
+    if (lines.back() != '\n') lines += '\n';
+  }
+  if (!lines.empty()) say(lines.data(), lines.size());
+}
+
+void JobOutput::end_line(Voice& voice) {
+  if (voice.begun.empty()) return;
+  const std::string line = voice.mark + std::exchange(voice.begun, {}) + "\n";
+  say(line.data(), line.size());
+}
+
+void JobOutput::say(const char* bytes, std::size_t size) {
+  tail_.append(bytes, size);
+  if (tail_.size() > 2 * options_.tail_bytes + kChunk)
+    tail_.erase(0, tail_.size() - options_.tail_bytes);
+  const std::unique_lock lock(mutex_);
+  if (waiting_.size() < options_.waiting_bytes) {
+    waiting_.append(bytes, size);
+  } else {
+    dropped_ += size;
+  }
+  changed_.notify_all();
+}
+
 bool JobOutput::finish(std::chrono::milliseconds patience) {
+  for (Voice& voice : voices_) end_line(voice);
   std::unique_lock lock(mutex_);
   over_ = true;
   changed_.notify_all();

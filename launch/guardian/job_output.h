@@ -6,22 +6,26 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/result.h"
 
 namespace starling {
 
-/// What a part says on its standard output and error: taken from a pipe, its end kept in memory,
-/// written to a file that is rotated (FILE, and FILE.1 before it). Neither the part nor who calls
-/// this ever waits for a disk: a thread of its own writes, and what it cannot write in time is left
-/// out, with a line that says how much.
+/// What a part says on its standard output and error: taken from a pipe for each worker, its end
+/// kept in memory, written to a file that is rotated (FILE, and FILE.1 before it). Of several
+/// workers each line begins with "[RANK] ", so that they can be told apart, and is written whole;
+/// what has no end for 4 KiB is a line, too. One worker alone is written as it speaks. Neither the
+/// part nor who calls this ever waits for a disk: a thread of its own writes, and what it cannot
+/// write in time is left out, with a line that says how much.
 class JobOutput {
  public:
   struct Options {
     std::string file;
-    std::uint64_t file_bytes = 0;    ///< at most, in both files
-    std::size_t tail_bytes = 4096;   ///< of the end
-    std::size_t waiting_bytes = 1U << 20U;  ///< not written yet
+    std::vector<std::string> ranks = {"0"};    ///< of the workers
+    std::uint64_t file_bytes = 0;              ///< at most, in both files
+    std::size_t tail_bytes = 4096;             ///< of the end
+    std::size_t waiting_bytes = 1U << 20U;     ///< not written yet
     std::chrono::milliseconds patience{1000};  ///< a disk that takes none for so long is left alone
   };
   explicit JobOutput(Options options) : options_(std::move(options)) {}
@@ -31,11 +35,11 @@ class JobOutput {
   JobOutput& operator=(const JobOutput&) = delete;
 
   [[nodiscard]] Status open();
-  /// For the part; close_door() once all its workers have it.
-  [[nodiscard]] int door() const noexcept { return door_; }
-  void close_door();
-  /// To be polled for reading; -1: everything has been said, or there is no room for more now.
-  [[nodiscard]] int ear();
+  /// For a worker, by its place among them; close_doors() once all have theirs.
+  [[nodiscard]] int door(std::size_t worker) const noexcept { return voices_[worker].door; }
+  void close_doors();
+  /// To be polled for reading; none: everything has been said, or there is no room for more now.
+  [[nodiscard]] std::vector<int> ears();
   /// Takes what there is to hear.
   void take();
   [[nodiscard]] const std::string& tail() const noexcept { return tail_; }
@@ -44,12 +48,22 @@ class JobOutput {
 
  private:
   using Time = std::chrono::steady_clock::time_point;
+  struct Voice {
+    int door = -1, ear = -1;
+    std::string mark;   // before each line; empty: it is alone
+    std::string begun;  // a line without its end
+  };
+  void hear(Voice& voice, const char* bytes, std::size_t size);
+  void end_line(Voice& voice);
+  void say(const char* bytes, std::size_t size);
+  [[nodiscard]] bool has_room();
   void write_all();
   bool put(const std::string& bytes);
   void rotate();
 
   Options options_;
-  int door_ = -1, ear_ = -1, file_ = -1;
+  std::vector<Voice> voices_;
+  int file_ = -1;
   std::uint64_t written_ = 0;  // to the present file
   std::string tail_;
   std::thread thread_;

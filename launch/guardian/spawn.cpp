@@ -35,8 +35,8 @@ void say(const char* text) {
 }
 
 /// Between fork and exec: system calls alone, because another thread may have held any lock.
-[[noreturn]] void become(char* const* argv, char* const* envp, const cpu_set_t* cpus,
-                         const SpawnSpec& spec, int input, pid_t parent) {
+[[noreturn]] void become(char* const* argv, char* const* envp, const char* folder,
+                         const cpu_set_t* cpus, const SpawnSpec& spec, int input, pid_t parent) {
   ::setsid();
   if (spec.cgroup >= 0 && ::write(spec.cgroup, "0", 1) < 0) errno = 0;  // then by descent alone
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -58,7 +58,19 @@ void say(const char* text) {
   if (cpus != nullptr && ::sched_setaffinity(0, sizeof *cpus, cpus) != 0) {
     say("starling: its CPUs cannot be set; it runs on any\n");
   }
-  ::execvpe(argv[0], argv, envp);
+  environ = const_cast<char**>(envp);  // with the PATH that the program is looked up in
+  if (folder != nullptr && ::chdir(folder) != 0) {
+    const char* const why = errno == ENOENT   ? "there is no such folder on this host"
+                            : errno == EACCES ? "it may not be entered"
+                                              : "it cannot be entered";
+    say("starling: cannot run in '");
+    say(folder);
+    say("': ");
+    say(why);
+    say("; 'submit --directory' sets another\n");
+    ::_exit(126);
+  }
+  ::execvp(argv[0], argv);
   const int error = errno;
   if (spec.report >= 0 && fault_of_the_machine(error) &&
       ::write(STDERR_FILENO + 1, &error, sizeof error) < 0) {
@@ -80,6 +92,10 @@ void say(const char* text) {
 Result<pid_t> spawn(const SpawnSpec& spec) {
   const std::vector<char*> argv = pointers(spec.command);
   const std::vector<char*> envp = pointers(spec.environment);
+  const char* folder = nullptr;
+  for (const std::string& entry : spec.environment) {
+    if (entry.rfind("PWD=/", 0) == 0) folder = entry.c_str() + 4;
+  }
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
   for (const int cpu : spec.cpus) CPU_SET(static_cast<std::size_t>(cpu), &cpus);
@@ -91,7 +107,7 @@ Result<pid_t> spawn(const SpawnSpec& spec) {
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t child = null < 0 ? -1 : ::fork();
   if (child == 0) {
-    become(argv.data(), envp.data(), spec.cpus.empty() ? nullptr : &cpus, spec,
+    become(argv.data(), envp.data(), folder, spec.cpus.empty() ? nullptr : &cpus, spec,
            spec.input >= 0 ? spec.input : null, parent);
   }
   const int error = errno;

@@ -10,8 +10,9 @@
 namespace starling {
 
 struct SpawnSpec {
-  std::vector<std::string> command;      ///< argv; the program is looked up in PATH
-  std::vector<std::string> environment;  ///< NAME=value, all of it
+  std::vector<std::string> command;      ///< argv; the program is looked up in its own PATH
+  /// NAME=value, all of it. It starts in the folder that PWD names, if that is a whole path.
+  std::vector<std::string> environment;
   std::vector<int> cpus;                 ///< it may run on these; empty: any
   int output = -1;                       ///< descriptor for its standard output and error
   int input = -1;                        ///< descriptor for its standard input; -1: empty
@@ -23,7 +24,8 @@ struct SpawnSpec {
 
 /// Starts a program as leader of its own session and process group, with default signals, no other
 /// descriptor of ours, and SIGKILL to it when the calling thread ends. A program that is not there
-/// says so on `output` and exits with 127, one that cannot be run with 126. `io`: no process could
+/// says so on `output` and exits with 127, one that cannot be run, or
+/// not there, with 126. `io`: no process could
 /// be made.
 [[nodiscard]] Result<pid_t> spawn(const SpawnSpec& spec);
 

@@ -1,5 +1,6 @@
 #include "launch/launchers/worker_environment.h"
 
+#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,22 @@ void set(std::map<std::string, std::string>& names, const std::string& assignmen
   if (equals != std::string::npos && equals > 0) {
     names[assignment.substr(0, equals)] = assignment.substr(equals + 1);
   }
+}
+
+/// What a login gives: this process's own variables are its operator's.
+std::map<std::string, std::string> of_a_login() {
+  std::map<std::string, std::string> names{
+      {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, {"HOME", "/"}};
+  std::vector<char> text(16'384);
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(::geteuid(), &entry, text.data(), text.size(), &found) == 0 &&
+      found != nullptr) {
+    names["USER"] = names["LOGNAME"] = found->pw_name;
+    names["HOME"] = found->pw_dir;
+    names["SHELL"] = found->pw_shell;
+  }
+  return names;
 }
 
 std::string list(std::uint32_t first, std::uint32_t last) {
@@ -38,8 +55,7 @@ std::uint16_t master_port(const AttemptId& attempt) {
 std::vector<std::vector<std::string>> worker_environments(const LaunchSpec& spec,
                                                           const Topology& topology,
                                                           const EnvironmentOptions& options) {
-  std::map<std::string, std::string> names;
-  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) set(names, *entry);
+  std::map<std::string, std::string> names = of_a_login();
   for (const std::string& assignment : spec.spec.environment) set(names, assignment);
 
   const std::uint32_t per_worker = std::max(spec.spec.gpus_per_worker, 1U);

@@ -25,7 +25,8 @@ struct EnvironmentOptions {
   std::function<std::string(ServerId)> address;  ///< of the server of rank 0; unset: 127.0.0.1
 };
 
-/// One environment per local worker: this process's own, then the job's, then the above.
+/// One environment per local worker: what a login has, then the job's, then the above. Nothing of
+/// this process's own.
 [[nodiscard]] std::vector<std::vector<std::string>> worker_environments(
     const LaunchSpec& spec, const Topology& topology, const EnvironmentOptions& options);
 
