@@ -1,12 +1,10 @@
 // What jobs have printed is with the executors that ran them. An agent passes questions on to those
 // of its partition and answers back, and remembers neither.
 #include "agents/step.h"
-#include "base/marks.h"
 
 namespace starling {
 
 void Step::on(NodeId from, const ReadOutput& read) {
-  STARLING_MARK("agent: ReadOutput");
   const auto no = [&](std::string why) {
     OutputPage page{read.attempt, read.server, from, read.file, read.offset};
     page.trouble = std::move(why);

@@ -9,6 +9,8 @@
 namespace starling {
 namespace {
 
+bool dashes = false;  // of the one command line that a process has
+
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* sub : app.get_subcommands(nullptr)) names.push_back(sub->get_name());
@@ -218,6 +220,10 @@ bool Command::given(const std::string& option) const {
   return found != nullptr && found->count() > 0;
 }
 
+bool Command::given_dashes() noexcept { return dashes; }
+
+std::vector<std::string> Command::options() const { return option_names(*app_); }
+
 void Command::action(std::function<int()> run) const {
   // The status travels as an exception, because CLI11's callbacks return nothing.
   app_->callback([run = std::move(run)] { throw CLI::RuntimeError(run()); });
@@ -239,6 +245,8 @@ int CommandLine::run(int argc, const char* const* argv) {
     std::fputs(app_->help().c_str(), stderr);
     return kBadInput;
   }
+  dashes = std::any_of(argv + 1, argv + argc,
+                       [](const char* word) { return std::string_view(word) == "--"; });
   if (const auto wrong = wrong_command(*app_, argc, argv)) return bad_input(*wrong);
   try {
     app_->parse(argc, argv);

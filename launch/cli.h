@@ -48,6 +48,10 @@ class Command {
   void examples(const std::vector<std::string>& lines) const;
   /// Does the option stand on the command line? To be asked in the action.
   [[nodiscard]] bool given(const std::string& option) const;
+  /// Does "--" stand on the command line? To be asked in the action.
+  [[nodiscard]] static bool given_dashes() noexcept;
+  /// Its options, as they are written.
+  [[nodiscard]] std::vector<std::string> options() const;
   /// Called when this command was chosen; its result is the exit status.
   void action(std::function<int()> run) const;
 

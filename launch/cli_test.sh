@@ -315,8 +315,8 @@ expect 0 "agent-0" top
 expect 0 "finished, exit code 0" submit --wait --gpus 2 -- sh -c 'echo $CUDA_VISIBLE_DEVICES > seen.txt'
 expect 0 "finished, exit code 0" submit jw.yaml --wait
 expect 0 "finished, exit code 0" submit --wait jw.yaml
-expect 0 "finished, exit code 0" submit --wait test --wait = --wait
-expect 1 "failed, exit code 3" submit --wait -- sh -c 'echo why; exit 3'
+expect 0 "finished, exit code 0" submit --wait -- test --wait = --wait
+expect 3 "failed, exit code 3" submit --wait -- sh -c 'echo why; exit 3'
 expect 2 "the data centre has 4" submit --gpus 5 -- true
 expect 0 "finished" jobs
 job=$("$starling" submit --gpus 4 -- sleep 600) || fail "submit"

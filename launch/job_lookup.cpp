@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "launch/signals.h"
-#include "launch/text.h"
-#include "sim/run_result.h"
 
 namespace starling {
 namespace {
@@ -71,8 +68,8 @@ Result<JobState> find_job(Session& session, JobId job) {
     }
   }
   if (const auto left = those_left(said); !left.empty())
-    return {Errc::not_ready, silence_text(left) + "; the others do not know job " +
-                                 to_string(job) + ". Is the flock up?"};
+    return {Errc::not_ready, silence_text(left) + "; the others do not know job " + to_string(job) +
+                                 ". Is the flock up?"};
   return {Errc::not_found, "no agent knows job " + to_string(job) + "; see 'starling jobs'"};
 }
 
@@ -95,8 +92,8 @@ Result<JobState> find_job(Session& session, const std::string& text) {
   if (!found.silent.empty()) {
     const std::string known =
         only == nullptr ? "" : "; it may be " + to_string(only->job) + ": give all its digits";
-    return {Errc::not_ready, silence_text(found.silent) + ", and may know a job that begins with '" +
-                                 text + "'" + known};
+    return {Errc::not_ready, silence_text(found.silent) +
+                                 ", and may know a job that begins with '" + text + "'" + known};
   }
   if (only != nullptr) return *only;
   return {Errc::not_found, "no agent knows job " + text + "; see 'starling jobs'"};
@@ -132,7 +129,8 @@ JobsFound all_jobs(Session& session) {
       if (!from || page == nullptr) continue;
       Reading& reading = readings[*from];
       // A page that was asked for twice comes twice.
-      if (reading.over || (!page->jobs.empty() && page->jobs.front().job <= reading.after)) continue;
+      if (reading.over || (!page->jobs.empty() && page->jobs.front().job <= reading.after))
+        continue;
       if (patience == kFirst) {
         patience = kPatience;
         for (Reading& other : readings) other.heard = Session::now();
@@ -157,40 +155,6 @@ JobsFound all_jobs(Session& session) {
     if (!readings[a].over) found.silent.push_back(AgentId{a});
   }
   return found;
-}
-
-std::vector<std::string> job_heading() {
-  return {"job", "state", "home", "host", "queued", "elapsed", "attempts", "GPUs", "exit"};
-}
-
-std::vector<std::string> job_cells(const JobState& s, AgentId host) {
-  return {to_string(s.job),
-          name_of(s.phase),
-          agent_name(s.home.value),
-          agent_name(host.value),
-          human_seconds(seconds(s.queued)),
-          human_seconds(seconds(s.elapsed)),
-          std::to_string(s.attempts),
-          s.placement.empty() || s.phase == JobPhase::waiting ? "-" : placement_text(s.placement),
-          s.phase == JobPhase::failed || s.phase == JobPhase::finished ? std::to_string(s.exit.code)
-                                                                       : "-"};
-}
-
-std::string job_json(const JobState& s, AgentId host) {
-  const nlohmann::json j{{"job", to_string(s.job)},
-                         {"state", name_of(s.phase)},
-                         {"agent", s.home.value},
-                         {"host", agent_name(host.value)},
-                         {"queued_s", seconds(s.queued)},
-                         {"elapsed_s", seconds(s.elapsed)},
-                         {"service_s", seconds(s.served)},
-                         {"attempts", s.attempts},
-                         {"forwards", s.forwards},
-                         {"preemptions", s.preemptions},
-                         {"placement", placement_text(s.placement)},
-                         {"exit_code", s.exit.code},
-                         {"log_tail", s.exit.log_tail}};
-  return j.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace starling

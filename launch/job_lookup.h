@@ -26,11 +26,4 @@ struct JobsFound {
 /// "agent-1 does not answer", "agent-1, agent-2 do not answer"; empty for nobody.
 [[nodiscard]] std::string silence_text(const std::vector<AgentId>& silent);
 
-/// One row of the table of `starling jobs`, and its heading.
-[[nodiscard]] std::vector<std::string> job_heading();
-/// `host`: the agent whose process serves the job's home.
-[[nodiscard]] std::vector<std::string> job_cells(const JobState& state, AgentId host);
-/// An object for --json.
-[[nodiscard]] std::string job_json(const JobState& state, AgentId host);
-
 }  // namespace starling

@@ -8,7 +8,7 @@
 namespace starling {
 namespace {
 
-std::atomic<int> requests{0}, to_keep{0};  // lock-free, so a handler may change them
+std::atomic<int> requests{0}, to_keep{0}, taken{0};  // lock-free, so a handler may change them
 static_assert(std::atomic<int>::is_always_lock_free);
 
 void on_stop(int number) {
@@ -35,7 +35,12 @@ void catch_stop_signals() {
 
 void request_stop() noexcept { ++requests; }
 
-bool stop_requested() noexcept { return requests > 0; }
+bool stop_requested() noexcept { return requests > taken; }
+
+bool take_stop() noexcept {
+  const int now = requests;
+  return now > taken.exchange(now);
+}
 
 bool jobs_are_kept() noexcept { return to_keep > 0 && to_keep == requests; }
 

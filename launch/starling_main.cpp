@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
   add_jobs(root);
   add_cancel(root);
   add_explain(root);
+  add_logs(root);
   add_top(root);
   add_drain(root);
   add_members(root);

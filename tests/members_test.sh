@@ -40,8 +40,8 @@ grep -q '^partition 3: agent-0 -> agent-3' add.txt || fail "nothing moved: $(cat
 host_of 3 3
 for a in 0 1 2; do host_of $a $a; done
 wait_for 2 "given back to agent 3" flock/nodes/agent-0/log
-"$starling" jobs >jobs.txt
-grep "^$running" jobs.txt | grep -q 'agent-3 *agent-3' || fail "jobs does not show the host: $(cat jobs.txt)"
+"$starling" jobs --csv >jobs.txt
+grep "^$running" jobs.txt | grep -q ',agent-3,agent-3,' || fail "jobs does not show the host: $(cat jobs.txt)"
 wait_finished 20 "$running" "$waiting"
 once running waiting
 "$starling" members add 2>err.txt

@@ -1,51 +1,128 @@
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <set>
 
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
 #include "launch/job_lookup.h"
+#include "launch/jobs/job_filter.h"
+#include "launch/login_name.h"
 #include "launch/signals.h"
 
 namespace starling {
 namespace {
 
 struct Options {
-  std::string flock, job;
+  std::string flock;
+  JobFilter filter;
+  bool all = false, json = false;
 };
 
-int cancel(const Options& options) {
-  if (auto id = parse_job_id(options.job); !id) return bad_input("cancel: " + id.error().message);
-  catch_stop_signals();
-  auto session = open_session(options.flock);
-  if (!session) return failed(session.error());
-  auto found = find_job(*session.value(), options.job);
-  if (!found) return failed(found.error());
-  const JobId job = found.value().job;
-  if (terminal(found.value().phase)) {
-    return work_failed("cancel: job " + to_string(job) + " has already " +
-                       name_of(found.value().phase));
+/// Ends them, wherever they are: what became of each. A gang that runs is drained first: politely,
+/// then by force.
+std::vector<JobState> end_all(Session& session, std::vector<JobState> jobs) {
+  const Instant until = Session::now() + std::chrono::seconds(30);
+  const auto open = [](const JobState& state) { return !terminal(state.phase); };
+  while (Session::now() < until && !stop_requested() &&
+         std::any_of(jobs.begin(), jobs.end(), open)) {
+    for (const JobState& state : jobs) {
+      if (open(state)) session.send(agent_node(state.home), Cancel{state.job});
+    }
+    const Instant again = std::min(until, Session::now() + std::chrono::milliseconds(250));
+    while (std::any_of(jobs.begin(), jobs.end(), open)) {
+      const auto received = session.receive(again);
+      if (!received) break;
+      const auto* state = std::get_if<JobState>(&received->message);
+      if (state == nullptr) continue;
+      for (JobState& job : jobs) {
+        if (job.job != state->job || received->from != agent_node(job.home) || !open(job)) continue;
+        if (state->phase == JobPhase::moved) job.home = state->home;
+        if (terminal(state->phase)) job = *state;
+      }
+    }
   }
-  // A running gang is drained first: politely, then by force.
-  const auto state = session.value()->ask<JobState>(
-      agent_node(found.value().home), Cancel{job}, std::chrono::seconds(30),
-      [&](const JobState& s) { return s.job == job && terminal(s.phase); });
-  if (!state)
-    return work_failed("cancel: job " + to_string(job) +
-                       " has not ended yet; see 'starling explain " + options.job + "'");
-  std::printf("%s %s\n", to_string(job).c_str(), name_of(state->phase));
-  return state->phase == JobPhase::cancelled ? kDone : kWorkFailed;
+  return jobs;
+}
+
+int report(const std::vector<JobState>& jobs, bool json) {
+  int status = kDone;
+  std::string objects;
+  for (const JobState& state : jobs) {
+    const std::string job = to_string(state.job);
+    const bool over = terminal(state.phase);
+    if (state.phase != JobPhase::cancelled) status = kWorkFailed;
+    objects += std::string(objects.empty() ? "\n " : ",\n ") + "{\"job\": \"" + job +
+               "\", \"state\": \"" + name_of(state.phase) + "\"}";
+    if (!over) {
+      work_failed("cancel: job " + job + " has not ended yet; see 'starling explain " + job + "'");
+    } else if (!json) {
+      std::printf("%s %s\n", job.c_str(), name_of(state.phase));
+    }
+  }
+  if (json) std::printf("{\"schema\": 1, \"jobs\": [%s]}\n", objects.c_str());
+  return status;
+}
+
+int cancel(const Options& o) {
+  const Date now = std::chrono::system_clock::now();
+  if (!o.all && !o.filter.any())
+    return bad_input(
+        "cancel: give jobs, or which ones: --user, --name, --state, --queue, --since, "
+        "or --all");
+  if (o.all && o.filter.any())
+    return bad_input("cancel: --all, and some of them, at once; give one of both");
+  if (Status right = o.filter.check(now); !right.ok())
+    return bad_input("cancel: " + right.error().message);
+  catch_stop_signals();
+  auto session = open_session(o.flock);
+  if (!session) return failed(session.error());
+  std::vector<JobState> jobs;
+  std::string silent;
+  if (o.filter.ids.size() == 1) {
+    auto found = find_job(*session.value(), o.filter.ids.front());
+    if (!found) return failed(found.error());
+    jobs.push_back(found.value());
+  } else {
+    JobsFound found = all_jobs(*session.value());
+    silent = silence_text(found.silent);
+    if (found.silent.size() == session.value()->agents())
+      return work_failed("cancel: " + silent + "; is the flock up?");
+    jobs = std::move(found.jobs);
+  }
+  auto chosen = o.filter.choose(std::move(jobs), login_name(), now);
+  if (!chosen) return failed(chosen.error());
+  std::vector<JobState> open;
+  int status = kDone;
+  for (const JobState& state : chosen.value()) {
+    if (!terminal(state.phase)) {
+      open.push_back(state);
+    } else if (!o.filter.ids.empty()) {  // it was named
+      status = work_failed("cancel: job " + to_string(state.job) + " has already " +
+                           name_of(state.phase));
+    }
+  }
+  if (open.empty() && o.filter.ids.empty() && !o.json)
+    std::fprintf(stderr, "no open job is meant\n");
+  if (const int ended = report(end_all(*session.value(), std::move(open)), o.json); ended != kDone)
+    status = ended;
+  if (silent.empty()) return status;
+  return work_failed("cancel: " + silent + "; what lives there goes on");
 }
 
 }  // namespace
 
 void add_cancel(const Command& root) {
-  const auto options = std::make_shared<Options>();
-  const Command command = root.sub("cancel", "end a job, wherever it is");
-  command.positional("JOB", options->job, "its id, or how no other begins");
-  command.option("--flock", options->flock, "DIR",
-                 "directory of the flock; default $STARLING_FLOCK");
-  command.examples({"starling cancel 12ab34"});
-  command.action([options] { return cancel(*options); });
+  const auto o = std::make_shared<Options>();
+  const Command command = root.sub("cancel", "end jobs, wherever they are");
+  command.option("--flock", o->flock, "DIR", "directory of the flock; default $STARLING_FLOCK");
+  o->filter.add_options(command);
+  command.flag("--all", o->all, "all that have not ended");
+  command.flag("--json", o->json, "only JSON on stdout");
+  command.rest("JOB", o->filter.ids, "ids, or how no others begin",
+               [](const std::string&) { return true; });
+  command.examples({"starling cancel 12ab34 56cd78", "starling cancel --user me --state waiting"});
+  command.action([o] { return cancel(*o); });
 }
 
 }  // namespace starling

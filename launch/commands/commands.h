@@ -19,6 +19,7 @@ void add_submit(const Command& root);
 void add_jobs(const Command& root);
 void add_cancel(const Command& root);
 void add_explain(const Command& root);
+void add_logs(const Command& root);
 void add_top(const Command& root);
 void add_topology(const Command& root);
 void add_topology_generate(const Command& topology);

@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/visible.h"
 #include "launch/commands/commands.h"
@@ -11,6 +12,7 @@ namespace {
 
 struct Options {
   std::string flock, job;
+  bool json = false;
 };
 
 int explain(const Options& options) {
@@ -20,13 +22,23 @@ int explain(const Options& options) {
   auto found = find_job(*session.value(), options.job);
   if (!found) return failed(found.error());
   const JobState& state = found.value();
-  std::printf("%s is %s at agent-%u\n", to_string(state.job).c_str(), name_of(state.phase),
-              state.home.value);
+  if (!options.json)
+    std::printf("%s is %s at agent-%u\n", to_string(state.job).c_str(), name_of(state.phase),
+                state.home.value);
   const auto why = session.value()->ask<Explanation>(
       agent_node(state.home), Explain{state.job}, std::chrono::seconds(3),
       [&](const Explanation& e) { return e.job == state.job; });
   if (!why)
     return work_failed("explain: agent-" + std::to_string(state.home.value) + " does not answer");
+  if (options.json) {
+    nlohmann::json j{{"job", to_string(state.job)},
+                     {"state", name_of(state.phase)},
+                     {"agent", state.home.value},
+                     {"lines", why->lines},
+                     {"log_tail", state.exit.log_tail}};
+    std::printf("%s\n", j.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).c_str());
+    return kDone;
+  }
   for (const std::string& line : why->lines) std::printf("%s\n", visible_line(line).c_str());
   // An executor of an earlier version lets more through.
   if (const std::string tail = visible(state.exit.log_tail); terminal(state.phase) && !tail.empty())
@@ -43,6 +55,7 @@ void add_explain(const Command& root) {
   command.positional("JOB", options->job, "its id, or how no other begins");
   command.option("--flock", options->flock, "DIR",
                  "directory of the flock; default $STARLING_FLOCK");
+  command.flag("--json", options->json, "only JSON on stdout");
   command.examples({"starling explain 12ab34"});
   command.action([options] { return explain(*options); });
 }

@@ -6,57 +6,76 @@
 #include "launch/exit_codes.h"
 #include "launch/hosts/keeper.h"
 #include "launch/job_lookup.h"
-#include "launch/text.h"
+#include "launch/jobs/flock_view.h"
+#include "launch/jobs/job_filter.h"
+#include "launch/jobs/job_table.h"
+#include "launch/login_name.h"
 
 namespace starling {
 namespace {
 
 struct Options {
   std::string flock;
-  bool json = false, waiting = false;
+  JobFilter filter;
+  bool json = false, csv = false, waiting = false;
 };
 
-int list(const Options& options) {
-  const auto dir = flock_dir(options.flock);
-  if (!dir) return failed(dir.error());
-  auto session = open_session(options.flock);
-  if (!session) return failed(session.error());
-  for (const std::string& line : daemon_troubles(dir.value()))
+int list(Options o) {
+  if (o.json && o.csv) return bad_input("jobs: --json and --csv exclude each other");
+  if (o.waiting && !o.filter.states.empty())
+    return bad_input("jobs: --waiting is --state waiting; give one of them");
+  if (o.waiting) o.filter.states = name_of(JobPhase::waiting);
+  const Date now = std::chrono::system_clock::now();
+  if (const auto right = o.filter.check(now); !right.ok())
+    return bad_input("jobs: " + right.error().message);
+  auto found = FlockView::find(o.flock);
+  if (!found) return failed(found.error());
+  FlockView& flock = *found.value();
+  if (Status connected = flock.connect(); !connected.ok()) return failed(connected.error());
+  for (const std::string& line : daemon_troubles(flock.dir))
     std::fprintf(stderr, "starling: %s\n", visible_line(line).c_str());
-  const JobsFound found = all_jobs(*session.value());
-  if (found.silent.size() == session.value()->agents())
-    return work_failed("jobs: " + silence_text(found.silent) + "; is the flock up?");
-  std::string json;
-  std::vector<std::vector<std::string>> rows{job_heading()};
-  for (const JobState& job : found.jobs) {
-    if (options.waiting && job.phase != JobPhase::waiting) continue;
-    json += (json.empty() ? "\n " : ",\n ") + job_json(job, session.value()->host_of(job.home));
-    rows.push_back(job_cells(job, session.value()->host_of(job.home)));
+  JobsFound all = all_jobs(*flock.session);
+  if (all.silent.size() == flock.session->agents())
+    return work_failed("jobs: " + silence_text(all.silent) + "; is the flock up?");
+  const auto chosen = o.filter.choose(std::move(all.jobs), login_name(), now);
+  if (!chosen) return failed(chosen.error());
+  std::vector<ListedJob> jobs;
+  for (const JobState& state : chosen.value()) {
+    const AgentId host = flock.session->host_of(state.home);
+    jobs.push_back({state, "agent-" + std::to_string(host.value)});
   }
-  if (options.json) {
-    std::string silent;
-    for (const AgentId agent : found.silent)
+  const JobTable table{flock.topology, now};
+  if (o.json) {
+    std::string silent, objects;
+    for (const AgentId agent : all.silent)
       silent += (silent.empty() ? "" : ", ") + std::to_string(agent.value);
+    for (const ListedJob& job : jobs)
+      objects += (objects.empty() ? "\n " : ",\n ") + table.json(job);
     std::printf("{\"schema\": 1, \"silent\": [%s], \"jobs\": [%s]}\n", silent.c_str(),
-                json.c_str());
+                objects.c_str());
   } else {
-    std::fputs(table_text(rows).c_str(), stdout);
+    std::fputs((o.csv ? table.csv(jobs) : table.text(jobs)).c_str(), stdout);
   }
-  if (found.silent.empty()) return kDone;
-  return work_failed("jobs: " + silence_text(found.silent) + "; what lives there is missing here");
+  if (all.silent.empty()) return kDone;
+  return work_failed("jobs: " + silence_text(all.silent) + "; what lives there is missing here");
 }
 
 }  // namespace
 
 void add_jobs(const Command& root) {
-  const auto options = std::make_shared<Options>();
-  const Command command = root.sub("jobs", "the jobs of a flock");
-  command.option("--flock", options->flock, "DIR",
-                 "directory of the flock; default $STARLING_FLOCK");
-  command.flag("--waiting", options->waiting, "only those that wait");
-  command.flag("--json", options->json, "only JSON on stdout");
-  command.examples({"starling jobs --flock ~/flock --waiting"});
-  command.action([options] { return list(*options); });
+  const auto o = std::make_shared<Options>();
+  const Command command = root.sub("jobs", "the jobs of a flock, the newest last");
+  command.option("--flock", o->flock, "DIR", "directory of the flock; default $STARLING_FLOCK");
+  o->filter.add_options(command);
+  command.option("--last", o->filter.last, "N", "only the newest so many", 1U, 1U << 30U);
+  command.flag("--waiting", o->waiting, "only those that wait");
+  command.flag("--json", o->json, "only JSON on stdout");
+  command.flag("--csv", o->csv, "all that is known, as CSV");
+  command.rest("JOB", o->filter.ids, "only these: ids, or how no others begin",
+               [](const std::string&) { return true; });
+  command.examples({"starling jobs --user me --state open", "starling jobs --since 1d --csv",
+                    "starling jobs --name 'train-*' --last 10"});
+  command.action([o] { return list(*o); });
 }
 
 }  // namespace starling

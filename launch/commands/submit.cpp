@@ -1,143 +1,59 @@
-#include <sys/random.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
+#include <iostream>
 #include <iterator>
-#include <limits>
+#include <map>
 #include <memory>
+#include <optional>
 
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
 #include "launch/job_lookup.h"
+#include "launch/jobs/flock_view.h"
+#include "launch/jobs/follow_job.h"
+#include "launch/jobs/fresh_ids.h"
+#include "launch/jobs/job_table.h"
+#include "launch/jobs/what_to_submit.h"
 #include "launch/login_name.h"
 #include "launch/run_options.h"
 #include "launch/signals.h"
-#include "topology/load.h"
 #include "workload/check_job.h"
-#include "workload/job_file.h"
 
 namespace starling {
 namespace {
 
 struct Options {
-  std::string flock, id, name, gpu_type;
+  std::string flock, id;
+  std::map<std::string, std::optional<std::string>> asked;  // by flag of a job's option
   std::vector<std::string> words;
-  std::uint32_t workers = 1, gpus = 1;
-  bool wait = false, json = false;
+  bool wait = false, follow = false, json = false;
 };
 
-/// The agent that a job of this id is offered to, always: so an id that is submitted again goes
-/// where it went before, and no two agents are ever offered the same job.
-AgentId first_home(const Session& session, JobId id) {
-  return AgentId{static_cast<std::uint32_t>(id.lo % session.agents())};
+/// After these options may follow; after the first word of a command all words are its own.
+bool options_follow(const std::string& first) {
+  for (const char* ending : {".yaml", ".yml", ".json"}) {
+    if (first.ends_with(ending)) return true;
+  }
+  return first == "-";
 }
 
-/// A fresh id; of the homes that it could have, one of those that answer.
-class FreshIds {
- public:
-  explicit FreshIds(Session& session) : session_(session), answered_(session.agents(), 0) {}
-
-  /// Asks all agents for a sign of life; a home is drawn, and given up for another that answers
-  /// after a second. `not_ready` if none does within ten: on a crowded machine the first connection
-  /// alone may take seconds.
-  [[nodiscard]] Result<JobId> next() {
-    std::uint64_t random[2];
-    if (getrandom(random, sizeof random, 0) != sizeof random)
-      return {Errc::io, "submit: the system has no random numbers"};
-    JobId id{random[0], random[1]};
-    const std::uint32_t drawn = first_home(session_, id).value;
-    const Instant begun = Session::now();
-    while (answered_[drawn] == 0 && !stop_requested()) {
-      const bool any = std::count(answered_.begin(), answered_.end(), 0) < agents();
-      if (any && (others_will_do_ || Session::now() - begun > std::chrono::seconds(1))) break;
-      if (Session::now() - begun > std::chrono::seconds(10)) break;
-      ask();
-    }
-    if (answered_[drawn] != 0) return id;
-    others_will_do_ = true;  // the next job does not wait for it again
-    std::vector<std::uint64_t> homes;
-    for (std::size_t a = 0; a < answered_.size(); ++a) {
-      if (answered_[a] != 0) homes.push_back(a);
-    }
-    if (homes.empty()) return {Errc::not_ready, "submit: no agent answers; is the flock up?"};
-    const auto n = static_cast<std::uint64_t>(agents());
-    id.lo -= id.lo % n;
-    if (id.lo > std::numeric_limits<std::uint64_t>::max() - n) id.lo -= n;
-    id.lo += homes[id.hi % homes.size()];
-    return id;
-  }
-
- private:
-  [[nodiscard]] std::ptrdiff_t agents() const { return std::ssize(answered_); }
-  void ask() {
-    for (std::uint32_t a = 0; a < answered_.size(); ++a) {
-      if (answered_[a] == 0) session_.send(agent_node(AgentId{a}), StatusQuery{});
-    }
-    const Instant again = Session::now() + std::chrono::milliseconds(100);
-    while (const auto received = session_.receive(again)) {
-      const std::uint32_t from = received->from.value;
-      if (from == 0 || from > answered_.size()) continue;
-      answered_[from - 1] = 1;
-      break;
-    }
-  }
-
-  Session& session_;
-  std::vector<char> answered_;
-  bool others_will_do_ = false;
-};
-
-/// A first word that names a YAML file is a job file; everything else is a command.
-bool is_job_file(const std::string& first) {
-  const auto extension = std::filesystem::path(first).extension();
-  return extension == ".yaml" || extension == ".yml";
+Result<std::string> standard_input() {
+  std::string text(std::istreambuf_iterator<char>(std::cin), {});
+  if (text.empty()) return {Errc::invalid, "submit: standard input is empty"};
+  return text;
 }
 
-/// Nothing may stand beside a job file that only a command takes: it would have no effect.
-Status check_alone(const Command& command, const std::vector<std::string>& words) {
-  const std::string& file = words.front();
-  if (words.size() > 1) {
-    return {Errc::invalid, "submit: '" + words[1] + "' is not expected after the job file " + file +
-                               "; give one file, which may hold many jobs, and no '--'"};
+Result<WhatToSubmit> jobs_of(const Command& command, const Options& o) {
+  SubmitWords said{o.words, Command::given_dashes(), {}, command.options(), standard_input};
+  for (const auto& [flag, text] : o.asked) {
+    if (text) said.options[flag] = *text;
   }
-  for (const auto& [option, key] : {std::pair{"--gpus", "gpus_per_worker"},
-                                    {"--workers", "workers"},
-                                    {"--gpu-type", "gpu_types"},
-                                    {"--name", "name"}}) {
-    if (!command.given(option)) continue;
-    return {Errc::invalid, std::string("submit: ") + option + " is of a command; " + file +
-                               " says that itself: write '" + key + ":' there"};
-  }
-  return done();
-}
-
-Result<std::vector<JobSpec>> jobs_of(const Command& command, const Options& o) {
-  if (o.words.empty())
-    return {Errc::invalid, "submit: give a job file (.yaml), or a command after '--'"};
-  std::vector<JobSpec> jobs;
-  if (is_job_file(o.words.front())) {
-    if (Status alone = check_alone(command, o.words); !alone) return alone.error();
-    auto read = read_job_file(o.words.front());
-    if (!read) {
-      const bool missing = !std::filesystem::exists(o.words.front());
-      return {Errc::invalid,
-              read.error().message +
-                  (missing ? "; give a job file (docs/cli.md), or a command after '--'" : "")};
-    }
-    jobs = std::move(read).value();
-  } else {
-    JobSpec spec;
-    spec.command = o.words;
-    spec.name =
-        o.name.empty() ? std::filesystem::path(o.words.front()).filename().string() : o.name;
-    spec.workers = o.workers;
-    spec.gpus_per_worker = o.gpus;
-    if (!o.gpu_type.empty()) spec.gpu_types = {o.gpu_type};
-    if (auto right = check_job(spec, Limits{}); !right.ok())
-      return {Errc::invalid, "submit: " + right.error().message};
-    jobs.push_back(std::move(spec));
-  }
+  auto what = what_to_submit(said, Submitter::here());
+  if (!what) return what;
+  auto& jobs = what.value().jobs;
+  if (o.follow && jobs.size() != 1)
+    return {Errc::invalid,
+            "submit: --follow is for one job, there are " + std::to_string(jobs.size())};
   if (!o.id.empty()) {
     if (jobs.size() != 1)
       return {Errc::invalid,
@@ -149,7 +65,7 @@ Result<std::vector<JobSpec>> jobs_of(const Command& command, const Options& o) {
   for (JobSpec& job : jobs) {
     if (job.user.empty()) job.user = login_name();
   }
-  return jobs;
+  return what;
 }
 
 /// Offers the job until its home has answered. Refused: exit status 2, because the request is
@@ -185,17 +101,17 @@ int submit_one(Session& session, const JobSpec& spec) {
       " does not answer; is the flock up? The job may still be accepted: see 'starling jobs'");
 }
 
-int wait_for(Session& session, const std::vector<JobSpec>& jobs) {
+/// The status of the first job that did not finish well.
+int wait_for(FlockView& flock, const std::vector<JobSpec>& jobs, bool json) {
+  Session& session = *flock.session;
   int status = kDone;
   for (const JobSpec& job : jobs) {
     for (;;) {
       auto state = find_job(session, job.id);
       if (!state && state.error().code != Errc::not_ready) return failed(state.error());
       if (state.ok() && terminal(state.value().phase)) {
-        const JobState& s = state.value();
-        std::fprintf(stderr, "%s %s, exit code %d\n", to_string(job.id).c_str(), name_of(s.phase),
-                     s.exit.code);
-        if (s.phase != JobPhase::finished) status = kWorkFailed;
+        say_end(flock, state.value(), json);
+        if (status == kDone) status = shell_status(state.value());
         break;
       }
       if (stop_requested()) return work_failed("submit: interrupted; the jobs go on");
@@ -208,54 +124,60 @@ int wait_for(Session& session, const std::vector<JobSpec>& jobs) {
 }
 
 int submit(const Command& command, const Options& o) {
-  auto jobs = jobs_of(command, o);
-  if (!jobs) return failed(jobs.error());
-  auto dir = flock_dir(o.flock);
-  if (!dir) return failed(dir.error());
-  auto deployment = read_deployment(dir.value());
-  if (!deployment) return failed(deployment.error());
-  auto topology = load_topology((dir.value() / deployment.value().topology).string());
-  if (!topology) return bad_input(topology.error().message);
-  for (const JobSpec& job : jobs.value()) {
-    if (auto fits = can_ever_fit(topology.value(), job); !fits.ok()) {
+  auto read = jobs_of(command, o);
+  if (!read) return failed(read.error());
+  WhatToSubmit& what = read.value();
+  for (const std::string& line : what.warnings)
+    std::fprintf(stderr, "starling: submit: %s\n", line.c_str());
+  auto found = FlockView::find(o.flock);
+  if (!found) return failed(found.error());
+  FlockView& flock = *found.value();
+  for (const JobSpec& job : what.jobs) {
+    if (auto fits = can_ever_fit(flock.topology, job); !fits.ok())
       return bad_input("submit: " + job.name + " can never run here: " + fits.error().message);
-    }
   }
   catch_stop_signals();
-  auto session = Session::open(deployment.value());
-  if (!session) return failed(session.error());
-  FreshIds ids(*session.value());
-  for (JobSpec& job : jobs.value()) {
+  if (Status connected = flock.connect(); !connected.ok()) return failed(connected.error());
+  FreshIds ids(*flock.session);
+  for (JobSpec& job : what.jobs) {
     if (o.id.empty()) {
       const auto id = ids.next();
       if (!id) return failed(id.error());
       job.id = id.value();
     }
-    if (const int status = submit_one(*session.value(), job); status != kDone) return status;
-    std::printf(o.json ? "{\"job\": \"%s\"}\n" : "%s\n", to_string(job.id).c_str());
+    // Before the answer: who is interrupted now can still look for it.
+    if (o.follow) {
+      std::fprintf(stderr, "%s\n", to_string(job.id).c_str());
+    } else {
+      std::printf(o.json ? "{\"job\": \"%s\"}\n" : "%s\n", to_string(job.id).c_str());
+      std::fflush(stdout);
+    }
+    if (const int status = submit_one(*flock.session, job); status != kDone) return status;
   }
-  std::fflush(stdout);
-  return o.wait ? wait_for(*session.value(), jobs.value()) : kDone;
+  if (o.follow) return follow_job(flock, what.jobs.front().id, {.cancel = true, .json = o.json});
+  return o.wait || what.wait ? wait_for(flock, what.jobs, o.json) : kDone;
 }
 
 }  // namespace
 
 void add_submit(const Command& root) {
   const auto o = std::make_shared<Options>();
-  const Command command = root.sub(
-      "submit", "submit a job file, or a command: starling submit --gpus 2 -- python train.py");
+  const Command command =
+      root.sub("submit",
+               "submit a job file, a script or a command: starling submit --gpus 2 -- "
+               "python train.py");
   command.option("--flock", o->flock, "DIR", "directory of the flock; default $STARLING_FLOCK");
-  command.option("--gpus", o->gpus, "N", "of a command: GPUs per worker (default 1)", 1U, 1024U);
-  command.option("--workers", o->workers, "N",
-                 "of a command: processes, started together (default 1)", 1U, 8192U);
-  command.option("--gpu-type", o->gpu_type, "NAME", "of a command: only on such GPUs");
-  command.option("--name", o->name, "NAME", "of a command: default is the program's");
+  for (const JobOption& option : job_options())
+    command.option(option.flag, o->asked[option.flag], option.value, option.help);
   command.option("--id", o->id, "HEX", "choose the id: submitting it twice is submitting it once");
-  command.flag("--wait", o->wait, "until it has ended; exit status 1 if it failed");
+  command.flag("--wait", o->wait, "until it has ended; its exit code is the exit status");
+  command.flag("-f,--follow", o->follow,
+               "the same, and show what it prints; Ctrl-C cancels the job");
   command.flag("--json", o->json, "only JSON on stdout");
-  command.rest("JOB", o->words, "a .yaml file, or a command", is_job_file);
-  command.examples(
-      {"starling submit --gpus 2 --wait -- python train.py", "starling submit job.yaml --wait"});
+  command.rest("JOB", o->words, "a .yaml file, a script, - (standard input), or a command",
+               options_follow);
+  command.examples({"starling submit --gpus 2 --wait -- python train.py",
+                    "starling submit job.yaml --wait", "starling submit train.sbatch"});
   command.action([command, o] { return submit(command, *o); });
 }
 

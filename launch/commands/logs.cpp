@@ -1,0 +1,60 @@
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "launch/commands/commands.h"
+#include "launch/exit_codes.h"
+#include "launch/job_lookup.h"
+#include "launch/jobs/follow_job.h"
+#include "launch/signals.h"
+#include "launch/text.h"
+
+namespace starling {
+namespace {
+
+struct Options {
+  std::string flock, job;
+  std::optional<std::string> rank;
+  std::uint32_t tail = 0;
+  bool follow = false, raw = false;
+};
+
+int logs(const Options& o) {
+  if (auto id = parse_job_id(o.job); !id) return bad_input("logs: " + id.error().message);
+  FollowOptions how{.raw = o.raw, .from_end = o.tail};
+  if (o.rank) {
+    const auto rank = parse_whole(*o.rank);
+    if (!rank || *rank > 8191)
+      return bad_input("logs: --rank: '" + *o.rank + "' is wrong, give a number from 0");
+    how.rank = static_cast<std::uint32_t>(*rank);
+  }
+  catch_stop_signals();
+  auto found = FlockView::find(o.flock);
+  if (!found) return failed(found.error());
+  FlockView& flock = *found.value();
+  if (Status connected = flock.connect(); !connected.ok()) return failed(connected.error());
+  const auto state = find_job(*flock.session, o.job);
+  if (!state) return failed(state.error());
+  if (!o.follow) return show_output(flock, state.value(), how);
+  // What it prints was asked for, not how it ends.
+  const int status = follow_job(flock, state.value().job, how);
+  return stop_requested() ? status : kDone;
+}
+
+}  // namespace
+
+void add_logs(const Command& root) {
+  const auto o = std::make_shared<Options>();
+  const Command command = root.sub("logs", "what a job prints, or has printed");
+  command.positional("JOB", o->job, "its id, or how no other begins");
+  command.flag("-f,--follow", o->follow, "go on until it has ended");
+  command.option("--rank", o->rank, "N", "of that worker alone");
+  command.option("--tail", o->tail, "BYTES", "only so much from the end, of each server", 1U,
+                 1U << 30U);
+  command.flag("--raw", o->raw, "onto a terminal, too, just as it was printed");
+  command.option("--flock", o->flock, "DIR", "directory of the flock; default $STARLING_FLOCK");
+  command.examples({"starling logs 12ab34 -f", "starling logs 12ab34 --rank 3 > rank3.txt"});
+  command.action([o] { return logs(*o); });
+}
+
+}  // namespace starling

@@ -1,0 +1,38 @@
+#include "launch/jobs/flock_view.h"
+
+#include <utility>
+
+#include "topology/load.h"
+#include "topology/partition.h"
+
+namespace starling {
+
+Result<std::unique_ptr<FlockView>> FlockView::find(const std::string& flock_option) {
+  auto dir = flock_dir(flock_option);
+  if (!dir) return dir.error();
+  auto deployment = read_deployment(dir.value());
+  if (!deployment) return deployment.error();
+  auto topology = load_topology((dir.value() / deployment.value().topology).string());
+  if (!topology) return Error{Errc::invalid, topology.error().message};
+  auto view = std::make_unique<FlockView>(FlockView{
+      std::move(dir).value(), std::move(deployment).value(), std::move(topology).value(), nullptr});
+  return view;
+}
+
+Status FlockView::connect() {
+  auto opened = Session::open(deployment);
+  if (!opened) return opened.error();
+  session = std::move(opened).value();
+  return done();
+}
+
+AgentId FlockView::owner_of(ServerId server) const {
+  const auto parts = partition(topology, deployment.agents());
+  if (!parts) return AgentId{0};
+  for (const Partition& p : parts.value()) {
+    if (p.servers.contains(server.value)) return AgentId{p.id.value};
+  }
+  return AgentId{0};
+}
+
+}  // namespace starling

@@ -1,0 +1,135 @@
+#include "launch/jobs/job_filter.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "launch/jobs/split.h"
+#include "launch/text.h"
+
+namespace starling {
+namespace {
+
+/// One of the patterns with commas between them; '*' and '?' stand for what they do in a shell.
+bool matches(const std::string& patterns, const std::string& text) {
+  if (patterns.empty()) return true;
+  const auto all = split(patterns, ',');
+  return std::any_of(all.begin(), all.end(), [&](const std::string& pattern) {
+    return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+  });
+}
+
+Result<std::set<JobPhase>> phases_of(const std::string& states) {
+  std::set<JobPhase> phases;
+  for (std::string word : split(states, ',')) {
+    std::transform(word.begin(), word.end(), word.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::vector<std::string> names{"open", "ended"};
+    bool known = word == "open" || word == "ended";
+    for (const JobPhase phase :
+         {JobPhase::waiting, JobPhase::starting, JobPhase::running, JobPhase::draining,
+          JobPhase::finished, JobPhase::failed, JobPhase::cancelled}) {
+      const bool named = word == name_of(phase);
+      if (named || word == (terminal(phase) ? "ended" : "open")) phases.insert(phase);
+      known = known || named;
+      names.emplace_back(name_of(phase));
+    }
+    if (known) continue;
+    const auto meant = nearest(word, names);
+    std::string all;
+    for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+    return {Errc::invalid, "--state: '" + word + "' is none; " +
+                               (meant ? "did you mean '" + *meant + "'?" : "there are " + all)};
+  }
+  return phases;
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c);
+  return text;
+}
+
+/// By id, or how no other begins.
+Result<std::vector<JobState>> of_ids(const std::vector<JobState>& jobs,
+                                     const std::vector<std::string>& ids) {
+  std::vector<JobState> found;
+  for (const std::string& text : ids) {
+    const auto id = parse_job_id(text);
+    if (!id) return id.error();
+    const JobState* only = nullptr;
+    for (const JobState& state : jobs) {
+      if (state.job == id.value()) {
+        only = &state;
+        break;
+      }
+      if (to_string(state.job).rfind(lower(text), 0) != 0) continue;
+      if (only != nullptr)
+        return {Errc::invalid, "several jobs begin with '" + text + "'; give more digits"};
+      only = &state;
+    }
+    if (only == nullptr)
+      return {Errc::not_found, "no agent knows job " + text + "; see 'starling jobs'"};
+    found.push_back(*only);
+  }
+  return found;
+}
+
+}  // namespace
+
+void JobFilter::add_options(const Command& command) {
+  command.option("--user", users, "NAME,..", "only theirs; me: who asks");
+  command.option("--state", states, "STATE,..",
+                 "waiting, starting, running, draining, finished, failed, cancelled; open, ended");
+  command.option("--name", names, "PATTERN,..", "only of such names, as 'train-*'");
+  command.option("--queue", queues, "PATTERN,..", "only in such queues");
+  command.option("--since", since, "WHEN", "submitted since then: 2h, 3d, 2026-11-23, ...");
+}
+
+bool JobFilter::any() const {
+  return last > 0 || !ids.empty() || !users.empty() || !states.empty() || !names.empty() ||
+         !queues.empty() || !since.empty();
+}
+
+Status JobFilter::check(Date now) const {
+  if (const auto phases = phases_of(states); !phases) return phases.error();
+  for (const std::string& text : ids) {
+    if (const auto id = parse_job_id(text); !id) return id.error();
+  }
+  if (since.empty() || parse_date(since, now)) return done();
+  return {Errc::invalid, "--since: '" + since.substr(0, 64) +
+                             "' is wrong, give a date as 2026-11-23 or '2026-11-23 12:30', or "
+                             "how long ago as 30m, 2h, 3d"};
+}
+
+Result<std::vector<JobState>> JobFilter::choose(std::vector<JobState> jobs, const std::string& me,
+                                                Date now) const {
+  if (Status right = check(now); !right.ok()) return right.error();
+  const auto phases = phases_of(states);
+  const std::optional<Date> from = parse_date(since, now);
+  if (!ids.empty()) {
+    auto found = of_ids(jobs, ids);
+    if (!found) return found.error();
+    jobs = std::move(found).value();
+  }
+  std::string who;
+  for (const std::string& user : split(users, ','))
+    who += (who.empty() ? "" : ",") + (user == "me" ? me : user);
+  std::erase_if(jobs, [&](const JobState& state) {
+    if (!phases.value().empty() && !phases.value().contains(state.phase)) return true;
+    const JobAsk nothing, &ask = state.ask == nullptr ? nothing : *state.ask;
+    if (!matches(who, ask.user) || !matches(names, ask.name) || !matches(queues, ask.queue))
+      return true;
+    return from && dates_of(state, now).submitted.value_or(Date{}) < *from;
+  });
+  std::stable_sort(jobs.begin(), jobs.end(), [&](const JobState& a, const JobState& b) {
+    return dates_of(a, now).submitted.value_or(Date{}) <
+           dates_of(b, now).submitted.value_or(Date{});
+  });
+  if (last > 0 && jobs.size() > last)
+    jobs.erase(jobs.begin(), jobs.end() - static_cast<std::ptrdiff_t>(last));
+  return jobs;
+}
+
+}  // namespace starling

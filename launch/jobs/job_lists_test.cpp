@@ -1,0 +1,133 @@
+// Which jobs are meant, when things happened to them, and how they are shown.
+#include <doctest/doctest.h>
+
+#include "launch/jobs/job_filter.h"
+#include "launch/jobs/job_table.h"
+#include "launch/jobs/rank_lines.h"
+#include "topology/generate.h"
+
+using namespace starling;
+using namespace std::chrono_literals;
+
+namespace {
+
+const Date kNow = Date(std::chrono::hours(24 * 365 * 56));
+
+JobState job(std::uint64_t n, JobPhase phase, const std::string& name, const std::string& user,
+             Duration ago) {
+  JobSpec spec;
+  spec.name = name, spec.user = user, spec.workers = 2, spec.gpus_per_worker = 4;
+  spec.gpu_types = {"V100"}, spec.command = {"sh", "-c", "a, \"b\""};
+  JobState state;
+  state.job = {n << 60U, n};
+  state.phase = phase;
+  state.ask = ask_of(spec);
+  state.submitted = std::chrono::duration_cast<Duration>(kNow.time_since_epoch()) - ago;
+  state.begun = phase != JobPhase::waiting;
+  state.queued = 5s, state.elapsed = 60s;
+  state.placement = {GpuId{0}, GpuId{1}, GpuId{4}};
+  return state;
+}
+
+std::vector<JobState> jobs() {
+  return {job(1, JobPhase::running, "train-1", "ann", 1h),
+          job(2, JobPhase::finished, "eval", "bob", 3h),
+          job(3, JobPhase::waiting, "train-2", "ann", 1min)};
+}
+
+std::string chosen(const JobFilter& filter) {
+  const auto found = filter.choose(jobs(), "ann", kNow);
+  if (!found) return found.error().message;
+  std::string text;
+  for (const JobState& state : found.value()) text += std::to_string(state.job.lo);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("jobs are chosen by user, state, name, date and id, the newest last") {
+  CHECK(chosen({}) == "213");
+  CHECK(chosen({.users = "me"}) == "13");
+  CHECK(chosen({.users = "bob,nobody"}) == "2");
+  CHECK(chosen({.states = "open"}) == "13");
+  CHECK(chosen({.states = "Running,ended"}) == "21");
+  CHECK(chosen({.names = "train-*"}) == "13");
+  CHECK(chosen({.since = "2h"}) == "13");
+  CHECK(chosen({.last = 2}) == "13");
+  CHECK(chosen({.ids = {"2"}}) == "2");
+  CHECK(chosen({.ids = {"30"}}) == "3");
+  CHECK(chosen({.ids = {"4"}}).find("no agent knows job 4") == 0);
+  CHECK(chosen({.states = "runing"}).find("did you mean 'running'") != std::string::npos);
+  CHECK(chosen({.since = "soon"}).find("how long ago") != std::string::npos);
+  CHECK_FALSE(JobFilter{}.any());
+}
+
+TEST_CASE("dates follow from the submission, where that is known") {
+  const JobDates dates = dates_of(jobs()[1], kNow);
+  CHECK(*dates.submitted == kNow - 3h);
+  CHECK(*dates.started == kNow - 3h + 5s);
+  CHECK(*dates.ended == kNow - 3h + 60s);
+  JobState state = jobs()[0];
+  state.submitted = Duration{-1};
+  CHECK(*dates_of(state, kNow).submitted == kNow - 60s);
+  CHECK_FALSE(dates_of(state, kNow).ended);
+  state.phase = JobPhase::finished;
+  CHECK_FALSE(dates_of(state, kNow).submitted);
+  CHECK(date_text({}, kNow) == "-");
+  CHECK(*parse_date("90s", kNow) == kNow - 90s);
+  CHECK(*parse_date("1.5h", kNow) == kNow - 90min);
+  CHECK(parse_date("2026-11-23T12:30:05", kNow));
+  CHECK(*parse_date("2026-11-23 00:00", kNow) == *parse_date("2026-11-23", kNow));
+  for (const char* wrong : {"", "h", "-1h", "1w", "2026-11", "yesterday", "2026-11-23x"})
+    CHECK_FALSE(parse_date(wrong, kNow));
+}
+
+TEST_CASE("a list is a table, CSV or JSON") {
+  GeneratorOptions flat;
+  flat.servers = 2, flat.gpus_per_server = 4;
+  const Topology topology = generate_flat(flat).value();
+  const JobTable table{topology, kNow};
+  std::vector<ListedJob> listed;
+  for (const JobState& state : jobs()) listed.push_back({state, "agent-1"});
+  const std::string text = table.text(listed);
+  CHECK(text.find("2x4 V100") != std::string::npos);
+  CHECK(text.find("queue") == std::string::npos);  // nobody has one
+  CHECK(text.find(topology.server(ServerId{0}).name + "," + topology.server(ServerId{1}).name) !=
+        std::string::npos);
+  CHECK(table.csv(listed).find(",\"sh -c a, \"\"b\"\"\",2,4,V100,") != std::string::npos);
+  const std::string json = table.json(listed[1]);
+  CHECK(json.find("\"user\":\"bob\"") != std::string::npos);
+  CHECK(json.find("\"started\":\"20") != std::string::npos);
+  CHECK(table.json(listed[2]).find("\"started\":null") != std::string::npos);
+}
+
+TEST_CASE("an exit status is what a shell says of the job") {
+  JobState state = jobs()[1];
+  CHECK(shell_status(state) == 0);
+  state.phase = JobPhase::failed;
+  state.exit.code = 3;
+  CHECK(shell_status(state) == 3);
+  state.exit.code = -9;
+  CHECK(shell_status(state) == 137);
+  state.exit.code = 0;  // given up
+  CHECK(shell_status(state) == 1);
+  state.phase = JobPhase::cancelled;
+  CHECK(shell_status(state) == 143);
+}
+
+TEST_CASE("lines of a gang say whose they are, and one worker's are found among them") {
+  RankLines alone(1, 0, 1, {});
+  CHECK(alone.take("as it ") == "as it ");
+  CHECK(alone.rest().empty());
+  RankLines one_here(2, 1, 1, {});
+  CHECK(one_here.take("a\nb").append("|") == "[1] a\n|");
+  CHECK(one_here.take("c\n") == "[1] bc\n");
+  CHECK(one_here.take("end").empty());
+  CHECK(one_here.rest() == "[1] end");
+  RankLines several(4, 0, 2, {});
+  CHECK(several.take("[0] x\n[1] y\n") == "[0] x\n[1] y\n");
+  RankLines second(4, 0, 2, 1U);
+  CHECK(second.take("[0] x\n[1] y\n[0] [1] z\n") == "y\n");
+  RankLines far(4, 2, 1, 2U);
+  CHECK(far.take("as it is") == "as it is");
+}

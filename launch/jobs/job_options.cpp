@@ -1,0 +1,91 @@
+#include "launch/jobs/job_options.h"
+
+#include <cstdint>
+#include <optional>
+
+#include "launch/jobs/split.h"
+#include "launch/text.h"
+
+namespace starling {
+namespace {
+
+constexpr JobOption kOptions[] = {
+    {"--name", "NAME", "name", "default is the program's"},
+    {"--gpus", "N", "gpus_per_worker", "GPUs per worker (default 1)"},
+    {"--workers", "N", "workers", "processes, started together (default 1)"},
+    {"--gpu-type", "NAME,..", "gpu_types", "only on such GPUs"},
+    {"--min-workers", "N", "min_workers", "elastic: it can do with so many"},
+    {"--max-workers", "N", "max_workers", "elastic: it can use so many"},
+    {"--cpus", "X", "cpus", "CPUs per worker"},
+    {"--memory-gib", "X", "memory_gib", "memory per worker"},
+    {"--priority", "N", "priority", "larger is more urgent (default 0)"},
+    {"--queue", "NAME", "queue", "queue or virtual cluster, for filters and figures"},
+    {"--model", "NAME", "model", "what it trains, for forecasts of its speed"},
+    {"--directory", "DIR", "directory", "to run in (default: the present one)"},
+    {"--environment", "WHAT", "environment",
+     "all (default), none, or NAME,.. of the present one; NAME=VALUE sets one"},
+};
+
+Status wrong(const std::string& flag, const std::string& text, const std::string& right) {
+  return {Errc::invalid, flag + ": '" + text.substr(0, 64) + "' is wrong, give " + right};
+}
+
+Status whole(const std::string& flag, const std::string& text, std::uint32_t most,
+             std::uint32_t& target) {
+  const auto n = parse_whole(text);
+  if (!n || *n < 1 || *n > most)
+    return wrong(flag, text, "a whole number from 1 to " + std::to_string(most));
+  target = static_cast<std::uint32_t>(*n);
+  return done();
+}
+
+Status amount(const std::string& flag, const std::string& text, double& target) {
+  const auto x = parse_decimal(text);
+  if (!x || *x < 0) return wrong(flag, text, "a number of at least 0");
+  target = *x;
+  return done();
+}
+
+Status set(const std::string& flag, const std::string& text, JobSpec& spec) {
+  if (flag == "--name") spec.name = text;
+  if (flag == "--queue") spec.queue = text;
+  if (flag == "--model") spec.model = text;
+  if (flag == "--gpus") return whole(flag, text, 1024, spec.gpus_per_worker);
+  if (flag == "--workers") return whole(flag, text, 8192, spec.workers);
+  if (flag == "--min-workers") return whole(flag, text, 8192, spec.min_workers);
+  if (flag == "--max-workers") return whole(flag, text, 8192, spec.max_workers);
+  if (flag == "--cpus") return amount(flag, text, spec.cpus_per_worker);
+  if (flag == "--memory-gib") return amount(flag, text, spec.memory_gib_per_worker);
+  if (flag == "--gpu-type") spec.gpu_types = split(text, ',');
+  if (flag == "--priority") {
+    const bool below = !text.empty() && text[0] == '-';
+    const auto n = parse_whole(below ? text.substr(1) : text);
+    if (!n || *n > 1'000'000) return wrong(flag, text, "a whole number from -1000000 to 1000000");
+    spec.priority = static_cast<std::int32_t>(*n) * (below ? -1 : 1);
+  }
+  return done();
+}
+
+}  // namespace
+
+std::span<const JobOption> job_options() { return kOptions; }
+
+const JobOption* job_option(const std::string& flag) {
+  for (const JobOption& option : kOptions) {
+    if (flag == option.flag) return &option;
+  }
+  return nullptr;
+}
+
+Status set_options(const JobOptions& options, JobSpec& spec) {
+  for (const auto& [flag, text] : options) {
+    if (Status set_it = set(flag, text, spec); !set_it.ok()) return set_it;
+  }
+  // One bound of an elastic job alone: the other is what it asks for.
+  const bool low = options.contains("--min-workers"), high = options.contains("--max-workers");
+  if (low && !high && spec.max_workers == 0) spec.max_workers = spec.workers;
+  if (high && !low && spec.min_workers == 0) spec.min_workers = spec.workers;
+  return done();
+}
+
+}  // namespace starling

@@ -1,0 +1,83 @@
+#include "launch/jobs/job_script.h"
+
+#include <doctest/doctest.h>
+
+using namespace starling;
+
+namespace {
+
+std::string wrong(const std::string& lines) {
+  const auto read = read_job_script("s", "#!/bin/sh\n" + lines + "\n");
+  return read ? "read" : read.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("a script's lines above its first command ask for something") {
+  const auto read = read_job_script("s", R"(#!/usr/bin/env bash
+
+# a comment
+#STARLING --gpus 2 --name "two words"   # and why
+#STARLING --queue=night
+#SBATCH -J slurms -n4 --time=1:00:00 -o out.txt
+#SBATCH --gpus-per-task a100:1 --mem-per-gpu=8G
+echo hello
+#SBATCH --cpus-per-task=9
+)");
+  REQUIRE(read.ok());
+  const JobScript& script = read.value();
+  CHECK(script.shell);
+  CHECK(script.asks);
+  CHECK(script.interpreter == std::vector<std::string>{"/usr/bin/env", "bash"});
+  CHECK(script.options == JobOptions{{"--gpus", "2"},
+                                     {"--name", "two words"},
+                                     {"--queue", "night"},
+                                     {"--workers", "4"},
+                                     {"--gpu-type", "a100"},
+                                     {"--memory-gib", "8"}});
+  REQUIRE(script.warnings.size() == 2);
+  CHECK(script.warnings[0].find("--output has no meaning here") != std::string::npos);
+  CHECK(script.warnings[1].find("--time has no meaning here") != std::string::npos);
+}
+
+TEST_CASE("sbatch counts per node and in all, here workers do") {
+  const auto options = [](const std::string& line) {
+    return read_job_script("s", "#!/bin/sh\n#SBATCH " + line + "\n").value().options;
+  };
+  CHECK(options("--nodes=2 --gres=gpu:4") == JobOptions{{"--gpus", "4"}, {"--workers", "2"}});
+  CHECK(options("-N2 --ntasks-per-node=4 --gpus-per-node=v100:8") ==
+        JobOptions{{"--gpus", "2"}, {"--gpu-type", "v100"}, {"--workers", "8"}});
+  CHECK(options("-n 4 -G 8") == JobOptions{{"--gpus", "2"}, {"--workers", "4"}});
+  CHECK(options("--mem=64G -c 8") == JobOptions{{"--cpus", "8"}, {"--memory-gib", "64"}});
+  CHECK(options("--mem 512") == JobOptions{{"--memory-gib", "0.5"}});
+  CHECK(options("--nice=10 -p gpu -D /w --export=NONE") == JobOptions{{"--priority", "-10"},
+                                                                      {"--queue", "gpu"},
+                                                                      {"--directory", "/w"},
+                                                                      {"--environment", "NONE"}});
+  CHECK(read_job_script("s", "#!/bin/sh\n#SBATCH -W\n").value().wait);
+}
+
+TEST_CASE("mistakes are told with their line") {
+  CHECK(wrong("#STARLING --gpu 2") == "s:2: '--gpu' is no option of a job; did you mean '--gpus'?");
+  CHECK(wrong("\n#STARLING --name") == "s:3: '--name' needs a value");
+  CHECK(wrong("#STARLING --name \"a") == "s:2: a quote is not closed");
+  CHECK(wrong("#SBATCH job") == "s:2: 'job' is no option of sbatch");
+  CHECK(wrong("#SBATCH --nodes=two") ==
+        "s: #SBATCH --nodes: 'two' is wrong, give a whole number from 1 to 8192");
+  CHECK(wrong("#SBATCH -n 2 -G 3") ==
+        "s: #SBATCH --gpus: 3 GPUs cannot be shared out evenly among 2 tasks");
+  CHECK(wrong("#SBATCH --mem=much").find("an amount of memory") != std::string::npos);
+  CHECK(read_job_script("s", "#!/bin/sh\r\n").error().message.find("s:1: its lines end") == 0);
+  CHECK(read_job_script("s", "").error().message.find("it is empty") != std::string::npos);
+  CHECK(read_job_script("s", "#!\n").error().message.find("s:1: a script begins with") == 0);
+}
+
+TEST_CASE("only shells take a script's text") {
+  const auto shell = [](const std::string& line) {
+    return read_job_script("s", line + "\n").value().shell;
+  };
+  CHECK(shell("#!/bin/sh -e"));
+  CHECK(shell("#! /usr/bin/env zsh"));
+  CHECK_FALSE(shell("#!/usr/bin/env python3"));
+  CHECK_FALSE(shell("#!/usr/bin/perl"));
+}

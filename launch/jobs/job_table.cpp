@@ -1,0 +1,184 @@
+#include "launch/jobs/job_table.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "launch/text.h"
+#include "sim/run_result.h"
+
+namespace starling {
+namespace {
+
+using Row = std::vector<std::string>;
+
+std::string agent_name(AgentId agent) { return "agent-" + std::to_string(agent.value); }
+
+std::string number(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", x);
+  return text;
+}
+
+/// "2x4 V100": two workers with four GPUs each.
+std::string asked(const JobAsk& ask) {
+  std::string text = (ask.workers > 1 ? std::to_string(ask.workers) + "x" : "") +
+                     std::to_string(ask.gpus_per_worker);
+  for (std::size_t i = 0; i < ask.gpu_types.size(); ++i)
+    text += (i == 0 ? " " : "|") + ask.gpu_types[i];
+  return text;
+}
+
+bool placed(const JobState& s) { return !s.placement.empty() && s.phase != JobPhase::waiting; }
+bool has_exit(const JobState& s) {
+  return s.phase == JobPhase::failed || s.phase == JobPhase::finished;
+}
+
+std::string cell(std::string text) { return text.empty() ? "-" : text; }
+
+std::string csv_row(const Row& row) {
+  std::string line;
+  for (const std::string& field : row) {
+    if (&field != &row.front()) line += ',';
+    if (field.find_first_of(",\"\r\n") == field.npos) {
+      line += field;
+      continue;
+    }
+    line += '"';
+    for (const char c : field) line += c == '"' ? std::string("\"\"") : std::string(1, c);
+    line += '"';
+  }
+  return line + "\n";
+}
+
+}  // namespace
+
+Row JobTable::servers(const JobState& state) const {
+  Row names;
+  for (const GpuId gpu : state.placement) {
+    if (gpu.value >= topology.gpu_count()) continue;
+    const std::string& name = topology.server(topology.server_of(gpu)).name;
+    if (names.empty() || names.back() != name) names.push_back(name);
+  }
+  return names;
+}
+
+std::string JobTable::text(const std::vector<ListedJob>& jobs) const {
+  std::vector<Row> rows{{"job", "state", "name", "user", "queue", "GPUs", "submitted", "started",
+                         "ended", "attempts", "servers", "exit"}};
+  for (const ListedJob& job : jobs) {
+    const JobState& s = job.state;
+    const JobAsk nothing, &ask = s.ask == nullptr ? nothing : *s.ask;
+    const JobDates dates = dates_of(s, now);
+    const Row on = placed(s) ? servers(s) : Row{};
+    std::string where = on.empty() ? "-" : on.front();
+    if (on.size() == 2) where += "," + on[1];
+    if (on.size() > 2) where += " and " + std::to_string(on.size() - 1) + " more";
+    rows.push_back({to_string(s.job), name_of(s.phase), cell(ask.name), cell(ask.user),
+                    cell(ask.queue), s.ask == nullptr ? "-" : asked(ask),
+                    date_text(dates.submitted, now), date_text(dates.started, now),
+                    date_text(dates.ended, now), std::to_string(s.attempts), where,
+                    has_exit(s) ? std::to_string(s.exit.code) : "-"});
+  }
+  for (std::size_t column = rows.front().size(); column-- > 0;) {
+    const auto& heading = rows.front()[column];
+    if (heading != "queue") continue;
+    const bool empty = std::all_of(rows.begin() + 1, rows.end(),
+                                   [&](const Row& row) { return row[column] == "-"; });
+    if (!empty) continue;
+    for (Row& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+  }
+  return table_text(rows);
+}
+
+std::string JobTable::csv(const std::vector<ListedJob>& jobs) const {
+  std::string text =
+      csv_row({"job",       "state",           "name",      "user",     "queue",      "command",
+               "workers",   "gpus_per_worker", "gpu_types", "cpus",     "memory_gib", "priority",
+               "submitted", "started",         "ended",     "queued_s", "elapsed_s",  "service_s",
+               "attempts",  "preemptions",     "forwards",  "agent",    "host",       "placement",
+               "servers",   "exit_code"});
+  for (const ListedJob& job : jobs) {
+    const JobState& s = job.state;
+    const JobAsk nothing, &ask = s.ask == nullptr ? nothing : *s.ask;
+    const JobDates dates = dates_of(s, now);
+    std::string types, on;
+    for (const std::string& type : ask.gpu_types) types += (types.empty() ? "" : " ") + type;
+    for (const std::string& server : servers(s)) on += (on.empty() ? "" : " ") + server;
+    const bool known = s.ask != nullptr;
+    const auto if_known = [&](const std::string& field) { return known ? field : std::string(); };
+    text += csv_row({to_string(s.job),
+                     name_of(s.phase),
+                     ask.name,
+                     ask.user,
+                     ask.queue,
+                     ask.command,
+                     if_known(std::to_string(ask.workers)),
+                     if_known(std::to_string(ask.gpus_per_worker)),
+                     types,
+                     if_known(number(ask.cpus_per_worker)),
+                     if_known(number(ask.memory_gib_per_worker)),
+                     if_known(std::to_string(ask.priority)),
+                     date_json(dates.submitted),
+                     date_json(dates.started),
+                     date_json(dates.ended),
+                     number(seconds(s.queued)),
+                     number(seconds(s.elapsed)),
+                     number(seconds(s.served)),
+                     std::to_string(s.attempts),
+                     std::to_string(s.preemptions),
+                     std::to_string(s.forwards),
+                     agent_name(s.home),
+                     job.host,
+                     placement_text(s.placement),
+                     on,
+                     has_exit(s) ? std::to_string(s.exit.code) : ""});
+  }
+  return text;
+}
+
+std::string JobTable::json(const ListedJob& job) const {
+  const JobState& s = job.state;
+  const JobDates dates = dates_of(s, now);
+  nlohmann::json j{{"job", to_string(s.job)},
+                   {"state", name_of(s.phase)},
+                   {"agent", s.home.value},
+                   {"host", job.host},
+                   {"queued_s", seconds(s.queued)},
+                   {"elapsed_s", seconds(s.elapsed)},
+                   {"service_s", seconds(s.served)},
+                   {"attempts", s.attempts},
+                   {"forwards", s.forwards},
+                   {"preemptions", s.preemptions},
+                   {"placement", placement_text(s.placement)},
+                   {"servers", servers(s)},
+                   {"exit_code", s.exit.code},
+                   {"log_tail", s.exit.log_tail}};
+  if (s.ask != nullptr) {
+    j.update(nlohmann::json{{"name", s.ask->name},
+                            {"user", s.ask->user},
+                            {"queue", s.ask->queue},
+                            {"command", s.ask->command},
+                            {"workers", s.ask->workers},
+                            {"gpus_per_worker", s.ask->gpus_per_worker},
+                            {"gpu_types", s.ask->gpu_types},
+                            {"cpus", s.ask->cpus_per_worker},
+                            {"memory_gib", s.ask->memory_gib_per_worker},
+                            {"priority", s.ask->priority}});
+  }
+  for (const auto& [name, date] : {std::pair{"submitted", dates.submitted},
+                                   {"started", dates.started},
+                                   {"ended", dates.ended}}) {
+    j[name] = date ? nlohmann::json(date_json(date)) : nlohmann::json(nullptr);
+  }
+  return j.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+int shell_status(const JobState& state) {
+  if (state.phase == JobPhase::finished) return 0;
+  if (state.phase == JobPhase::cancelled) return 128 + 15;
+  const int code = state.exit.code < 0 ? 128 - state.exit.code : state.exit.code;
+  return code > 0 && code < 256 ? code : 1;
+}
+
+}  // namespace starling

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agents/message.h"
+#include "launch/jobs/job_dates.h"
+#include "topology/topology.h"
+
+namespace starling {
+
+/// One job in lists of them.
+struct ListedJob {
+  JobState state;
+  std::string host;  ///< the agent whose process serves its home
+};
+
+/// What lists are written with.
+struct JobTable {
+  const Topology& topology;  ///< for the names of servers
+  Date now;
+
+  /// A table for people; columns in which no job has anything are left out.
+  [[nodiscard]] std::string text(const std::vector<ListedJob>& jobs) const;
+  /// All fields, with a heading.
+  [[nodiscard]] std::string csv(const std::vector<ListedJob>& jobs) const;
+  /// An object.
+  [[nodiscard]] std::string json(const ListedJob& job) const;
+
+ private:
+  [[nodiscard]] std::vector<std::string> servers(const JobState& state) const;
+};
+
+/// What a shell says of it: its exit code, 128 and the number of a signal that ended it, 143 where
+/// it was cancelled, 1 where it failed without an end of its own.
+[[nodiscard]] int shell_status(const JobState& state);
+
+}  // namespace starling

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agents/gang_layout.h"
+#include "agents/message.h"
+#include "launch/jobs/flock_view.h"
+#include "launch/jobs/rank_lines.h"
+
+namespace starling {
+
+/// The output of a job's last attempt, from all servers that it is on, as it comes.
+class OutputOfJob {
+ public:
+  struct Options {
+    std::optional<std::uint32_t> rank;  ///< that worker's alone
+    std::uint32_t from_end = 0;         ///< at most so many bytes of each server's; 0: all there is
+  };
+  using Say = std::function<void(const std::string&)>;
+  /// `print` gets what was printed, whole lines where several workers print; `note` what there is
+  /// to say of it. The view is connected and outlives this.
+  OutputOfJob(FlockView& flock, Options options, Say print, Say note);
+
+  /// Turns to the job's last attempt if that is another one than before. `not_ready`: there is
+  /// none yet; `invalid`: it has no such rank; `unsupported`: its home cannot say.
+  [[nodiscard]] Status look_at(const JobState& state);
+  /// Prints what there is now, to the end. False: not all have answered within `patience`.
+  bool read(Duration patience);
+  /// What has no line's end yet.
+  void finish();
+  /// Nothing was there to be read, and why; empty: something was.
+  [[nodiscard]] std::string trouble() const;
+  /// Servers whose owner has not answered lately.
+  [[nodiscard]] std::vector<std::string> silent() const;
+
+ private:
+  struct Part {
+    ServerId server;
+    NodeId owner;
+    RankLines lines;
+    std::uint64_t file = 0, offset = 0;
+    bool asked = false, ended = false, any = false;  // of this read(); ever
+    std::string trouble = {};
+  };
+  void ask(Part& part);
+  void take(Part& part, const OutputPage& page);
+
+  FlockView& flock_;
+  Options options_;
+  Say print_, note_;
+  AttemptId attempt_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace starling

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace starling {
+
+/// What workers of one server have printed, for somebody who looks at the whole gang or at one of
+/// them. Where several workers share a server their guardian writes "[RANK] " before each line
+/// (launch/guardian/worker_output.h); a worker alone is written as it is.
+class RankLines {
+ public:
+  /// `gang`: workers in all; `first` and `workers`: those here; `only`: the one that is looked at.
+  RankLines(std::uint32_t gang, std::uint32_t first, std::uint32_t workers,
+            std::optional<std::uint32_t> only)
+      : gang_(gang), first_(first), workers_(workers), only_(only) {}
+
+  /// What is to be shown of it: whole lines, but where one worker alone is looked at.
+  [[nodiscard]] std::string take(const std::string& bytes);
+  /// What is left of a line without end.
+  [[nodiscard]] std::string rest();
+
+ private:
+  [[nodiscard]] std::string shown(const std::string& line) const;
+
+  std::uint32_t gang_, first_, workers_;
+  std::optional<std::uint32_t> only_;
+  std::string begun_;
+};
+
+}  // namespace starling

@@ -1,0 +1,203 @@
+#include "launch/jobs/what_to_submit.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "base/limits.h"
+#include "launch/jobs/job_script.h"
+#include "launch/jobs/split.h"
+#include "workload/check_job.h"
+#include "workload/job_file.h"
+
+namespace starling {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostScript = 1U << 20U;
+
+Error invalid(const std::string& what) { return {Errc::invalid, "submit: " + what}; }
+
+bool ends_with_any(const std::string& word, std::initializer_list<const char*> endings) {
+  const std::string extension = fs::path(word).extension().string();
+  return std::find(endings.begin(), endings.end(), extension) != endings.end();
+}
+bool is_job_file(const std::string& word) {
+  return ends_with_any(word, {".yaml", ".yml", ".json"});
+}
+
+bool is_plain_file(const std::string& word) {
+  std::error_code ignored;
+  return fs::is_regular_file(word, ignored);
+}
+
+std::string beginning_of(const std::string& file, std::size_t most) {
+  std::ifstream in(file, std::ios::binary);
+  std::string text(most, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(most));
+  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+  return text;
+}
+
+/// Somewhere in the submitter's PATH.
+bool is_program(const std::string& word) {
+  if (word.find('/') != std::string::npos) return ::access(word.c_str(), X_OK) == 0;
+  const char* const path = std::getenv("PATH");
+  for (const std::string& folder : split(path == nullptr ? "" : path, ':')) {
+    const std::string file = (folder.empty() ? "." : folder) + "/" + word;
+    if (is_plain_file(file) && ::access(file.c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+/// Nothing may stand beside a job file that only a command takes: it would have no effect.
+Status check_alone(const SubmitWords& said, const std::string& file) {
+  if (said.words.size() > 1) {
+    return invalid("'" + said.words[1] + "' is not expected after the job file " + file +
+                   "; give one file, which may hold many jobs, and no '--'");
+  }
+  for (const auto& [flag, text] : said.options) {
+    if (flag == "--directory" || flag == "--environment") continue;
+    return invalid(flag + " is of a command; " + file + " says that itself: write '" +
+                   job_option(flag)->key + ":' there");
+  }
+  return done();
+}
+
+Result<WhatToSubmit> file_jobs(const SubmitWords& said, const std::string& name,
+                               Result<std::vector<JobSpec>> read) {
+  if (Status alone = check_alone(said, name); !alone) return alone.error();
+  if (!read) return read.error();
+  WhatToSubmit what;
+  what.options = said.options;
+  what.jobs = std::move(read).value();
+  return what;
+}
+
+/// `file`: empty on standard input.
+Result<WhatToSubmit> script_job(const SubmitWords& said, const std::string& file,
+                                const std::string& text) {
+  auto read = read_job_script(file.empty() ? "standard input" : file, text);
+  if (!read) return read.error();
+  JobScript& script = read.value();
+  WhatToSubmit what;
+  what.wait = script.wait;
+  what.warnings = script.warnings;
+  JobSpec spec;
+  spec.name = file.empty() ? "script" : fs::path(file).filename().string();
+  spec.command = script.interpreter;
+  if (script.shell) {
+    // It goes with the job, so a later change of the file changes nothing, and no host needs it.
+    spec.command.insert(spec.command.end(), {"-c", text, file.empty() ? "script" : file});
+  } else if (file.empty()) {
+    return invalid("a script on standard input has to be a shell's; this one is of " +
+                   script.interpreter.back() + ": give its file");
+  } else {
+    spec.command.push_back(fs::absolute(file).lexically_normal().string());
+  }
+  spec.command.insert(spec.command.end(), said.words.begin() + 1, said.words.end());
+  JobOptions options = said.options;
+  options.insert(script.options.begin(), script.options.end());
+  if (Status set = set_options(options, spec); !set.ok()) return invalid(set.error().message);
+  what.options = std::move(options);
+  what.jobs.push_back(std::move(spec));
+  return what;
+}
+
+/// What a word that is meant as no command looks like; nothing: it is one.
+std::optional<Error> is_no_command(const SubmitWords& said) {
+  const std::string& first = said.words.front();
+  if (said.dashes) return std::nullopt;
+  if (is_plain_file(first) && !is_program(first)) {
+    return invalid(
+        "'" + first +
+        "' is a file, and neither a job file (.yaml, .yml, .json), a script "
+        "(its first line begins with '#!') nor a program; to have its jobs read, call it " +
+        first + ".yaml, and to run it, write '-- PROGRAM " + first + "'");
+  }
+  std::error_code ignored;
+  if (!fs::exists(first, ignored) && !is_program(first) &&
+      ends_with_any(first, {".sh", ".sbatch", ".slurm", ".job", ".py", ".txt"})) {
+    return invalid("there is no file '" + first +
+                   "'; give a script or a job file that is there, or "
+                   "a command after '--'");
+  }
+  for (std::size_t i = 1; i < said.words.size(); ++i) {
+    const std::string flag = said.words[i].substr(0, said.words[i].find('='));
+    if (flag.rfind("--", 0) != 0) continue;
+    if (std::find(said.flags.begin(), said.flags.end(), flag) == said.flags.end()) continue;
+    return invalid(
+        "'" + said.words[i] + "' stands behind the command '" + first +
+        "' and would be its own; write it before the command if it is for submit, or '--' "
+        "before the command if it is not");
+  }
+  return std::nullopt;
+}
+
+Result<WhatToSubmit> command_job(const SubmitWords& said) {
+  WhatToSubmit what;
+  what.options = said.options;
+  JobSpec spec;
+  spec.command = said.words;
+  spec.name = fs::path(said.words.front()).filename().string();
+  if (Status set = set_options(said.options, spec); !set.ok()) return invalid(set.error().message);
+  what.jobs.push_back(std::move(spec));
+  return what;
+}
+
+Result<WhatToSubmit> of_words(const SubmitWords& said) {
+  const std::string& first = said.words.front();
+  if (first == "-") {
+    auto text = said.input();
+    if (!text) return text.error();
+    if (is_script(text.value())) return script_job(said, "", text.value());
+    return file_jobs(said, "standard input", parse_job_file("standard input", text.value()));
+  }
+  if (is_job_file(first)) {
+    auto read = file_jobs(said, first, read_job_file(first));
+    if (read || is_plain_file(first)) return read;
+    if (said.words.size() > 1) return read;
+    return Error{Errc::invalid,
+                 read.error().message + "; give a job file (docs/cli.md), or a command after '--'"};
+  }
+  if (is_plain_file(first) && is_script(beginning_of(first, 2))) {
+    const std::string text = beginning_of(first, kMostScript + 1);
+    if (text.size() > kMostScript) return invalid(first + " has more than 1 MiB");
+    // One that asks for nothing and can be run is a command as any other.
+    const auto script = read_job_script(first, text);
+    if (!script) return script.error();
+    if (script.value().asks || !is_program(first)) return script_job(said, first, text);
+  }
+  if (auto no = is_no_command(said)) return *no;
+  return command_job(said);
+}
+
+}  // namespace
+
+Result<WhatToSubmit> what_to_submit(const SubmitWords& said, const Submitter& from) {
+  if (said.words.empty())
+    return invalid(
+        "give a job file (.yaml), a script, '-' for standard input, or a command after "
+        "'--'");
+  auto what = of_words(said);
+  if (!what) return what;
+  const auto option = [&](const char* flag) {
+    const auto at = what.value().options.find(flag);
+    return at == what.value().options.end() ? std::string() : at->second;
+  };
+  for (JobSpec& job : what.value().jobs) {
+    if (job.command.empty()) continue;  // emulated: it is nowhere
+    if (Status taken = take_over(from, option("--directory"), option("--environment"), job); !taken)
+      return invalid(taken.error().message);
+    if (Status right = check_job(job, Limits{}); !right.ok()) return invalid(right.error().message);
+  }
+  return what;
+}
+
+}  // namespace starling

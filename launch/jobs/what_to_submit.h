@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "launch/jobs/job_options.h"
+#include "launch/jobs/submitter.h"
+#include "workload/job.h"
+
+namespace starling {
+
+/// What stands on the command line of `submit`.
+struct SubmitWords {
+  std::vector<std::string> words;  ///< a file, "-", or a command
+  bool dashes = false;             ///< "--" is there: what follows is meant as a command
+  JobOptions options;
+  std::vector<std::string> flags;              ///< all that `submit` has, to see a misplaced one
+  std::function<Result<std::string>()> input;  ///< standard input, whole
+};
+
+struct WhatToSubmit {
+  std::vector<JobSpec> jobs;  ///< without ids
+  JobOptions options;         ///< of the command line, and below them a script's
+  bool wait = false;          ///< a script says so
+  std::vector<std::string> warnings;
+};
+
+/// A job file (.yaml, .yml, .json), a script (job_script.h), either of them on standard input, or a
+/// command. What looks like a file or like a misplaced option is never taken for a command: the
+/// message (`invalid`) says what to write. Every job has the submitter's folder and environment.
+[[nodiscard]] Result<WhatToSubmit> what_to_submit(const SubmitWords& said, const Submitter& from);
+
+}  // namespace starling

@@ -1,0 +1,165 @@
+#!/usr/bin/env bash
+# Jobs as users know them, on real processes: folder, environment, exit codes, output, scripts, lists, cancelling many.
+#   tests/jobs_test.sh PATH/TO/starling
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/flock.sh"
+logs=('flock/nodes/*/log' up.log)
+begin "$1"
+"$starling" topology generate flat --servers 4 --gpus 2 -o four.yaml 2>/dev/null || fail "no topology"
+SECRET_OF_UP=token up_ready --topology four.yaml --agents 2
+# status N COMMAND...: its exit status is N
+status() {
+  local expected=$1 got
+  shift
+  "$@" >out.txt 2>err.txt
+  got=$?
+  [ $got -eq "$expected" ] || fail "$* ended with $got, not $expected: $(tail -5 out.txt err.txt)"
+}
+says() { grep -q -- "$1" "${2:-err.txt}" || fail "'$1' is not said: $(cat "${2:-err.txt}")"; }
+
+echo "-- a job runs where it was submitted, with that environment, and nothing of the daemons'"
+mkdir -p proj/sub && cd proj
+echo 'print("of the project")' >train.py
+status 0 "$starling" submit --follow -- sh -c 'pwd; ls train.py'
+says "^$work/proj\$" out.txt; says '^train.py$' out.txt
+OF_MINE=here STARLING_JOB=outer status 0 "$starling" submit -f -- sh -c 'echo "<$OF_MINE> <$SECRET_OF_UP> <$STARLING_JOB>"'
+says '^<here> <> <[0-9a-f]*>$' out.txt
+OF_MINE=here OTHER=1 status 0 "$starling" submit -f --environment OTHER,X=2 -- /bin/sh -c 'echo "<$OF_MINE> <$OTHER> <$X> <${HOME:+home}>"'
+says '^<> <1> <2> <home>$' out.txt
+OF_MINE=here status 0 "$starling" submit -f --environment none --directory sub -- sh -c 'echo "<$OF_MINE> $PWD"; pwd'
+says "^<> $work/proj/sub\$" out.txt
+status 126 "$starling" submit -f --directory /no/such -- true
+says "no such folder on this host" out.txt
+BIG=$(head -c 70000 /dev/zero | tr '\0' x) status 2 "$starling" submit -- true
+says "BIG (70,004)"; says "--environment"
+status 2 "$starling" submit --environment NOT_SET_HERE -- true
+says "NOT_SET_HERE is not set here"
+printf 'command: echo "$A $B $(pwd)"\nenvironment: {A: file}\ndirectory: sub\n' >dir.yaml
+A=shell B=shell status 0 "$starling" submit dir.yaml -f
+says "^file shell $work/proj/sub\$" out.txt
+mkdir bin && printf '#!/bin/sh\necho mine\n' >bin/only-mine && chmod +x bin/only-mine
+PATH=$PWD/bin:$PATH status 0 "$starling" submit -f only-mine
+says '^mine$' out.txt
+
+echo "-- exit codes are passed on; the id comes first"
+status 3 "$starling" submit --wait -- sh -c 'exit 3'
+says 'failed, exit code 3'
+status 137 "$starling" submit --wait -- sh -c 'kill -9 $$'
+says 'failed, signal 9'
+status 127 "$starling" submit --wait -- no-such-program
+status 4 "$starling" submit --wait --json -- sh -c 'exit 4'
+python3 - <<'P' || fail "--wait --json: $(cat out.txt)"
+import json
+first, last = map(json.loads, open('out.txt'))
+assert first['job'] == last['job'] and last['exit_code'] == 4 and last['state'] == 'failed', last
+P
+
+echo "-- output, of what runs and of what has ended, page by page"
+job=$("$starling" submit -- sh -c 'echo begun; seq 60000; sleep 60')
+for _ in $(seq 100); do "$starling" logs "$job" 2>/dev/null | grep -q '^60000$' && break; sleep 0.1; done
+"$starling" logs "$job" >out.txt || fail "logs"
+[ "$(head -1 out.txt) $(tail -1 out.txt) $(wc -l <out.txt)" = "begun 60000 60001" ] || fail "logs: $(head -2 out.txt; tail -2 out.txt)"
+"$starling" logs "${job:0:12}" --tail 12 >out.txt && [ "$(cat out.txt)" = "$(printf '59999\n60000')" ] || fail "--tail: $(cat out.txt)"
+"$starling" logs "$job" -f >follow.txt 2>follow.err &
+follower=$!
+started+=($follower)
+wait_for 20 '^60000$' follow.txt
+status 0 "$starling" cancel "$job"
+wait $follower || fail "logs -f of a job that was cancelled: $(cat follow.err)"
+says "cancelled" follow.err
+status 0 "$starling" logs "$job"
+says '^60000$' out.txt
+status 1 "$starling" logs "$("$starling" submit --gpus 2 --workers 4 --name blocker -- sleep 300 >/dev/null; "$starling" submit --name late -- echo late)"
+says "has not started yet"
+status 0 "$starling" cancel --name blocker
+wait_for 1 blocker <("$starling" jobs)
+
+echo "-- ranks of a gang, on one server and over several"
+status 0 "$starling" submit -f --workers 4 -- sh -c 'for i in 1 2 3; do echo "rank $RANK line $i"; done'
+for rank in 0 1 2 3; do [ "$(grep -c "^\[$rank\] rank $rank line" out.txt)" -eq 3 ] || fail "rank $rank: $(cat out.txt)"; done
+gang=$(head -1 err.txt)
+status 0 "$starling" logs "$gang" --rank 2
+[ "$(cat out.txt)" = "$(printf 'rank 2 line 1\nrank 2 line 2\nrank 2 line 3')" ] || fail "--rank 2: $(cat out.txt)"
+status 2 "$starling" logs "$gang" --rank 4
+says "ranks 0 to 3"
+
+echo "-- Ctrl-C of --follow cancels the job"
+# A shell ignores it for what runs in the background, so a program of its own says it.
+python3 - "$starling" <<'P' || fail "Ctrl-C: $(cat ctrl.out ctrl.err)"
+import signal, subprocess, sys, time
+p = subprocess.Popen([sys.argv[1], "submit", "-f", "--name", "interrupted", "--", "sh", "-c", "echo begun; sleep 300"],
+                     stdout=open("ctrl.out", "w"), stderr=open("ctrl.err", "w"))
+for _ in range(400):
+    if "begun" in open("ctrl.out").read(): break
+    time.sleep(0.05)
+p.send_signal(signal.SIGINT)
+status = p.wait(timeout=60)
+assert status == 143, status
+P
+"$starling" jobs --name interrupted | grep -q cancelled || fail "it goes on: $("$starling" jobs --name interrupted)"
+
+echo "-- scripts"
+cat >slurm.sbatch <<'S'
+#!/bin/bash
+#SBATCH --job-name=from-slurm -n 2
+#SBATCH --gpus-per-task=1 --time=1:00:00
+# a comment
+#STARLING --priority 5
+echo "$RANK of $WORLD_SIZE with $1 in $(basename "$PWD")"
+#SBATCH --job-name=too-late
+S
+status 0 "$starling" submit slurm.sbatch --wait argument
+says "--time has no meaning here"
+job=$(cat out.txt)
+"$starling" logs "$job" | sort >out.txt
+[ "$(cat out.txt)" = "$(printf '[0] 0 of 2 with --wait in proj\n[1] 1 of 2 with --wait in proj')" ] || fail "script: $(cat out.txt)"
+"$starling" jobs --json "$job" | python3 -c '
+import json, sys
+j, = json.load(sys.stdin)["jobs"]
+assert (j["name"], j["workers"], j["priority"]) == ("from-slurm", 2, 5), j' || fail "script: $("$starling" jobs --json "$job")"
+printf '#!/bin/sh\necho from stdin\n' | status 0 "$starling" submit - -f
+says '^from stdin$' out.txt
+echo '{"name": "json", "command": ["echo", "of json"]}' | status 0 "$starling" submit - -f
+says '^of json$' out.txt
+printf '#!/bin/sh\n#STARLING --gpu 2\n' >wrong.sh
+status 2 "$starling" submit wrong.sh
+says "wrong.sh:2: '--gpu' is no option of a job; did you mean '--gpus'"
+echo text >aa
+status 2 "$starling" submit aa
+says "'aa' is a file, and neither"
+status 2 "$starling" submit nosuch.sh
+says "no file 'nosuch.sh'"
+status 2 "$starling" submit echo --wait
+says "'--wait' stands behind the command 'echo'"
+status 0 "$starling" submit --wait -- echo --wait
+
+echo "-- lists: who, what, when; filters; JSON and CSV"
+status 0 "$starling" submit --name train-7 --queue night --wait -- true
+status 0 "$starling" jobs --last 1
+says "train-7 *$(id -un) *night *1 *[0-9-]* [0-9:]*" out.txt
+[ "$(tail -1 out.txt | grep -c train-7)" -eq 1 ] || fail "the newest is not the last: $(cat out.txt)"
+"$starling" jobs --json --name 'train-*' --user me --since 1h --state finished | python3 -c '
+import json, sys
+j, = json.load(sys.stdin)["jobs"]
+assert j["queue"] == "night" and j["submitted"] <= j["started"] <= j["ended"] and j["servers"], j' || fail "--json with filters"
+"$starling" jobs --csv --since 1h | python3 -c '
+import csv, sys
+rows = list(csv.DictReader(sys.stdin))
+assert rows[-1]["name"] == "train-7" and rows[-1]["exit_code"] == "0" and rows[-1]["command"] == "true", rows[-1]' || fail "--csv"
+[ "$("$starling" jobs --user nobody-else | wc -l)" -le 2 ] || fail "--user"
+status 2 "$starling" jobs --state runing
+says "did you mean 'running'"
+status 2 "$starling" jobs --since yesterday
+says "how long ago"
+
+echo "-- cancelling many"
+for i in 1 2 3; do "$starling" submit --name "many-$i" --gpus 2 -- sleep 300 >/dev/null; done
+other=$("$starling" submit --name other -- sleep 300)
+status 0 "$starling" cancel --name 'many-*'
+[ "$(grep -c cancelled out.txt)" -eq 3 ] || fail "cancel --name: $(cat out.txt)"
+status 0 "$starling" cancel --json --user me --state open
+says "$other" out.txt
+status 2 "$starling" cancel
+says "give jobs, or which ones"
+[ "$("$starling" jobs --state open | wc -l)" -le 2 ] || fail "some are open: $("$starling" jobs --state open)"
+echo "all right"
