@@ -5,6 +5,8 @@
 //
 // STATE is a directory (SQLite) or etcd://HOST:PORT/NAME. `log`: as journals were before there was
 // an archive, every job in what a takeover reads.
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -35,6 +37,16 @@ using Wall = std::chrono::steady_clock;
 
 double since(Wall::time_point begin) {
   return std::chrono::duration<double>(Wall::now() - begin).count();
+}
+
+/// Of this process's threads.
+double cpu() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 [[noreturn]] void fail(const Error& error) {
@@ -160,29 +172,30 @@ int run(const std::string& where, double seconds_of_service) {
   State state(where);
   auto records = state.journal->recover();
   if (!records) fail(records.error());
-  std::printf("read %zu records, %.1f MB in %.2f s;%s\n", records.value().size(),
-              static_cast<double>(state.journal->bytes()) / 1e6, since(begin), memory().c_str());
+  std::printf("read %zu records, %.1f MB in %.2f s (%.2f s of processor);%s\n",
+              records.value().size(), static_cast<double>(state.journal->bytes()) / 1e6,
+              since(begin), cpu(), memory().c_str());
   GeneratorOptions size;
   size.servers = 4, size.gpus_per_server = 2;
   const Topology topology = generate_flat(size).value();
   AgentConfig config;
   const std::vector<Partition> parts = partition(topology, 1).value();
-  for (const Partition& part : parts)
-    config.flock.push_back({AgentId{0}, part});
+  for (const Partition& part : parts) config.flock.push_back({AgentId{0}, part});
   config.executors = {{executor_node(0), {0, 4}}};
   config.incarnation = Incarnation{2};
   config.epoch = Epoch{1};
   const auto speed = make_flat_speed();
   Callers callers;
-  AgentNode node(Agent(std::move(config), topology, *speed,
-                       make_policy_registry().make("fifo:queue=skip").value(), Rng(1),
-                       records.value()),
-                 callers, *state.journal);
+  AgentNode node(
+      Agent(std::move(config), topology, *speed,
+            make_policy_registry().make("fifo:queue=skip").value(), Rng(1), records.value()),
+      callers, *state.journal);
   records = std::vector<Record>{};
   state.renew();
   const auto now = [&] { return Instant(Duration(static_cast<std::int64_t>(since(begin) * 1e9))); };
   if (const auto turn = node.pump(now()); !turn) fail(turn.error());
-  std::printf("serves after %.2f s;%s\n", since(begin), memory().c_str());
+  std::printf("serves after %.2f s (%.2f s of processor);%s\n", since(begin), cpu(),
+              memory().c_str());
   const AgentState& s = node.core().state();
   std::printf("%zu jobs in memory, %zu in the archive, %zu chunks\n", s.ended.size(),
               s.archive.jobs().size(), s.archive.chunks().size());
@@ -219,10 +232,23 @@ int run(const std::string& where, double seconds_of_service) {
                 times[times.size() / 2] * 1e3, times[times.size() * 99 / 100] * 1e3,
                 times.back() * 1e3);
   };
+  if (EtcdAddress::is_one(where)) {
+    // What no journal in this etcd on this machine can be faster than.
+    const EtcdAddress flock = EtcdAddress::parse(where).value();
+    EtcdClient client(flock);
+    std::vector<double> writes;
+    for (int i = 0; i < 500; ++i) {
+      const auto at = Wall::now();
+      if (!client.txn({{}, {EtcdOp::put(etcd_root(flock) + "write", "x")}, {}})) break;
+      writes.push_back(since(at));
+      state.renew();
+    }
+    if (!writes.empty()) tell("single writes of one byte", writes);
+  }
   tell("turns", turns);
   tell("steps of a compaction", steps);
-  std::printf("compacted in %.1f s; %llu of %llu old jobs answered from the archive;%s\n", compacted,
-              static_cast<unsigned long long>(callers.recalled),
+  std::printf("compacted in %.1f s; %llu of %llu old jobs answered from the archive;%s\n",
+              compacted, static_cast<unsigned long long>(callers.recalled),
               static_cast<unsigned long long>(turns.size()), memory().c_str());
   return 0;
 }

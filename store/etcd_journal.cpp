@@ -1,6 +1,9 @@
 #include "store/etcd_journal.h"
 
 #include <algorithm>
+#include <chrono>
+#include <deque>
+#include <future>
 #include <optional>
 #include <utility>
 
@@ -14,17 +17,19 @@ namespace {
 constexpr std::int64_t kPage = 512;                        // entries read at a time, at most
 constexpr std::int64_t kFirstPage = 16;                    // and at first, for they may be large
 constexpr std::size_t kPageBytes = std::size_t{2} << 20U;  // wanted
-constexpr std::uint64_t kRemoved = 256;  // old entries, in one step of a compaction
+constexpr std::size_t kLastBytes = 32 * 1024;  // written together with the turn, at most
+constexpr std::uint64_t kRemoved = 256;        // old entries, in one step of a compaction
 
 }  // namespace
 
 struct EtcdJournal::State {
   State(const EtcdAddress& flock, Ownership owner, const EtcdOptions& options)
-      : keys(flock, owner.partition), mine(owner), client(flock, options) {}
+      : keys(flock, owner.partition), mine(owner), client(flock, options), beside(flock, options) {}
 
   EtcdKeys keys;
   Ownership mine;
   EtcdClient client;
+  EtcdClient beside;  // of whoever works beside the journal's thread, one at a time
   std::uint64_t generation = 0;
   std::uint64_t least_next = 0;  // generation of the next compaction, at least
   std::uint64_t next_seq = 0;
@@ -42,6 +47,7 @@ struct EtcdJournal::State {
     std::size_t written = 0;  // of `records`
     std::string tail;         // what was appended since
     std::uint64_t generation = 0, seq = 0, bytes = 0, count = 0;
+    std::future<Status> under_way;  // the write of what was handed over last
     bool counts = false;
     std::uint64_t old = 0, old_end = 0, removed = 0;  // the old generation, its entries
   };
@@ -60,16 +66,23 @@ struct EtcdJournal::State {
   [[nodiscard]] std::optional<Error> fenced(const std::vector<EtcdEntry>& epoch) const;
   /// One transaction that needs the epoch, and `guard` if there is one. Where it does not hold, but
   /// `evidence` has `value`, an earlier try of the same has done it.
+  Status commit(EtcdClient& way, const std::optional<EtcdCompare>& guard, std::vector<EtcdOp> then,
+                const std::string& evidence, const std::string& value) const;
   Status commit(const std::optional<EtcdCompare>& guard, std::vector<EtcdOp> then,
-                const std::string& evidence, const std::string& value);
+                const std::string& evidence, const std::string& value) {
+    return commit(client, guard, std::move(then), evidence, value);
+  }
   /// `counts`: of the generation that does, so its end moves.
-  Status write(std::uint64_t g, std::uint64_t& seq, const std::string& batch, bool counts);
+  Status write(EtcdClient& way, std::uint64_t g, std::uint64_t& seq, const std::string& batch,
+               bool counts) const;
   Status read_head();
   /// Adds the records of whole batches; leaves next_seq behind the last of them, also where what
   /// comes then is damaged.
   Status read_entries(std::vector<Record>& records);
   Status remove_leftovers();
   Status write_next();
+  /// True while what was handed over last is not written yet.
+  bool is_writing();
   Status turn_head();
   Status remove_old();
   Status final(Status status) {
@@ -86,11 +99,12 @@ std::optional<Error> EtcdJournal::State::fenced(const std::vector<EtcdEntry>& ep
                                  (epoch.empty() ? "" : " with agent " + epoch.front().value));
 }
 
-Status EtcdJournal::State::commit(const std::optional<EtcdCompare>& guard, std::vector<EtcdOp> then,
-                                  const std::string& evidence, const std::string& value) {
+Status EtcdJournal::State::commit(EtcdClient& way, const std::optional<EtcdCompare>& guard,
+                                  std::vector<EtcdOp> then, const std::string& evidence,
+                                  const std::string& value) const {
   EtcdTxn txn{{epoch_is_mine()}, std::move(then), {EtcdOp::get(keys.epoch), EtcdOp::get(evidence)}};
   if (guard) txn.conditions.push_back(*guard);
-  const auto answer = client.txn(txn);
+  const auto answer = way.txn(txn);
   if (!answer) return passed_on(answer.error());
   if (answer.value().held) return done();
   const auto& found = answer.value().found;
@@ -103,8 +117,8 @@ Status EtcdJournal::State::commit(const std::optional<EtcdCompare>& guard, std::
   return error(Errc::invalid, "somebody else has written '" + evidence + "'");
 }
 
-Status EtcdJournal::State::write(std::uint64_t g, std::uint64_t& seq, const std::string& batch,
-                                 bool counts) {
+Status EtcdJournal::State::write(EtcdClient& way, std::uint64_t g, std::uint64_t& seq,
+                                 const std::string& batch, bool counts) const {
   for (std::size_t begin = 0; begin < batch.size(); begin += kEtcdEntryBytes) {
     const std::size_t size = std::min(kEtcdEntryBytes, batch.size() - begin);
     const bool last = begin + size == batch.size();
@@ -113,7 +127,8 @@ Status EtcdJournal::State::write(std::uint64_t g, std::uint64_t& seq, const std:
     std::vector<EtcdOp> ops{EtcdOp::put(key, value)};
     if (counts && last)
       ops.push_back(EtcdOp::put(etcd_end_key(keys), to_text(EtcdEnd{g, seq + 1})));
-    const Status written = commit(EtcdCompare::revision_is(key, 0), std::move(ops), key, value);
+    const Status written =
+        commit(way, EtcdCompare::revision_is(key, 0), std::move(ops), key, value);
     if (!written.ok()) return written;
     ++seq;
   }
@@ -145,28 +160,57 @@ Status EtcdJournal::State::read_head() {
   return done();
 }
 
+/// The first page tells how many entries make a page. From then on two are on their way while one
+/// is looked at, since entries have known names: etcd works, we work, and neither waits.
 Status EtcdJournal::State::read_entries(std::vector<Record>& records) {
   const std::string prefix = etcd_generation(keys, generation);
   EtcdEntryReader reader(keys, generation);
-  const auto read = [&]() -> Status {
-    std::string from = prefix;
-    std::int64_t revision = 0, limit = kFirstPage;
-    for (bool more = true; more;) {
-      const auto page = client.range(from, behind(prefix), limit, revision);
-      if (!page) return passed_on(page.error());
-      if (progress) progress();
-      std::size_t size = 1;
-      for (const EtcdEntry& entry : page.value().entries) size += entry.value.size();
-      const auto fitting =
-          static_cast<std::int64_t>(kPageBytes * page.value().entries.size() / size);
+  std::int64_t limit = kFirstPage;
+  const auto take = [&](const EtcdPage& page) -> Status {
+    if (progress) progress();
+    std::size_t size = 1;
+    for (const EtcdEntry& entry : page.entries) size += entry.value.size();
+    const auto fitting = static_cast<std::int64_t>(kPageBytes * page.entries.size() / size);
+    if (!page.entries.empty())
       limit = std::clamp<std::int64_t>(fitting, 1, std::min(kPage, 2 * limit));
-      revision = page.value().revision;
-      more = page.value().more && !page.value().entries.empty();
-      for (const EtcdEntry& entry : page.value().entries) {
-        if (const Status good = reader.add(entry.key, entry.value, records); !good.ok())
-          return error(Errc::invalid, good.error().message);
-        from = entry.key + '\0';
-      }
+    for (const EtcdEntry& entry : page.entries) {
+      if (const Status good = reader.add(entry.key, entry.value, records); !good.ok())
+        return error(Errc::invalid, good.error().message);
+    }
+    return done();
+  };
+  const auto read = [&]() -> Status {
+    const auto first = client.range(prefix, behind(prefix), limit);
+    if (!first) return passed_on(first.error());
+    const std::int64_t revision = first.value().revision;
+    std::uint64_t asked = first.value().entries.size();
+    if (const Status taken = take(first.value()); !taken.ok()) return taken;
+    std::deque<std::future<Result<EtcdPage>>> coming;
+    const auto ask = [&](EtcdClient& way) {
+      const std::uint64_t from = std::exchange(asked, asked + static_cast<std::uint64_t>(limit));
+      coming.push_back(
+          std::async(std::launch::async,
+                     [&way, revision, n = limit, begin = etcd_entry_key(keys, generation, from),
+                      end_key = etcd_entry_key(keys, generation, asked)] {
+                       return way.range(begin, end_key, n, revision);
+                     }));
+    };
+    EtcdClient *now = &client, *next = &beside;
+    bool more = first.value().more;
+    for (int i = 0; more && i < 2; ++i, std::swap(now, next)) ask(*now);
+    while (!coming.empty()) {
+      const auto page = coming.front().get();
+      coming.pop_front();
+      if (!page) return passed_on(page.error());
+      more = more && !page.value().entries.empty();
+      if (more) ask(*now);
+      std::swap(now, next);
+      if (const Status taken = take(page.value()); !taken.ok()) return taken;
+    }
+    if (first.value().more) {  // there may be more behind a gap that is longer than a page
+      const auto rest = client.range(etcd_entry_key(keys, generation, asked), behind(prefix), 1);
+      if (!rest) return passed_on(rest.error());
+      if (const Status taken = take(rest.value()); !taken.ok()) return taken;
     }
     const Status whole = reader.finish(end);
     return whole.ok() ? whole : Status(error(Errc::invalid, whole.error().message));
@@ -218,7 +262,7 @@ Status EtcdJournal::append(std::span<const Record> records) {
   STARLING_CHECK(s.recovered);
   if (s.failed) return *s.failed;
   const std::string batch = pack_records(records);
-  const Status written = s.write(s.generation, s.next_seq, batch, true);
+  const Status written = s.write(s.client, s.generation, s.next_seq, batch, true);
   s.bytes += batch.size();
   if (written.ok()) s.count += records.size();
   if (written.ok() && s.compaction && !s.compaction->counts) {
@@ -234,6 +278,7 @@ Status EtcdJournal::compact(std::span<const Record> records) {
     const Result<bool> more = step_compaction();
     if (!more) return more.error();
     if (!more.value()) return done();
+    if (state_->compaction->under_way.valid()) state_->compaction->under_way.wait();
   }
 }
 
@@ -252,24 +297,45 @@ Result<bool> EtcdJournal::step_compaction() {
   State& s = *state_;
   if (s.failed) return *s.failed;
   if (!s.compaction) return false;
+  if (s.is_writing()) return true;
   const Status step = s.compaction->counts ? s.remove_old() : s.write_next();
   if (!step.ok()) return s.final(step).error();
   if (s.compaction->counts && s.compaction->removed >= s.compaction->old_end) s.compaction.reset();
   return s.compaction.has_value();
 }
 
-/// About one entry. What was appended meanwhile comes when all else is written, and then the turn.
+bool EtcdJournal::State::is_writing() {
+  const std::future<Status>& write = compaction->under_way;
+  return write.valid() && write.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
+}
+
+/// Hands about one entry over to be written beside the turns, each after the one before. When all
+/// is written comes the last of what was appended meanwhile, and then the turn.
 Status EtcdJournal::State::write_next() {
   Compaction& c = *compaction;
+  if (c.under_way.valid()) {
+    if (const Status written = c.under_way.get(); !written.ok()) return written;
+  }
   std::string batch;
   while (c.written < c.records.size() && batch.size() < kEtcdEntryBytes) {
     add_to_batch(c.records[c.written], batch);
     c.records[c.written++] = Record{};
   }
-  if (c.written == c.records.size()) batch += std::exchange(c.tail, {});
+  const bool all = c.written == c.records.size();
+  if (batch.empty()) batch = std::exchange(c.tail, {});
   c.bytes += batch.size();
-  const Status written = write(c.generation, c.seq, batch, false);
-  return written.ok() && c.written == c.records.size() ? turn_head() : written;
+  if (all && c.tail.empty() && batch.size() <= kLastBytes) {
+    const Status written = write(client, c.generation, c.seq, batch, false);
+    return written.ok() ? turn_head() : written;
+  }
+  const std::uint64_t first = c.seq;
+  c.seq += (batch.size() + kEtcdEntryBytes - 1) / kEtcdEntryBytes;
+  c.under_way =
+      std::async(std::launch::async, [this, g = c.generation, first, text = std::move(batch)] {
+        std::uint64_t seq = first;
+        return write(beside, g, seq, text, false);
+      });
+  return done();
 }
 
 Status EtcdJournal::State::turn_head() {

@@ -16,17 +16,18 @@ namespace starling {
 /// Every append is one transaction that names the epoch and the number of the entry, which must be
 /// new; all its records are in one entry. What would be too large for one is written as several, of
 /// which the last makes them count. A compaction writes a new generation beside the old one, one
-/// entry in a step, then turns the pointer, then removes the old one, some entries in a step. Each
-/// transaction is waited for at most EtcdOptions::call. recover() must be called before the first
-/// of either. A chunk of the archive is one key. Each append also says where the journal ends now, so
-/// entries that have gone are noticed wherever they stood.
+/// entry after the other in a thread, so that no step waits for it, then turns the pointer, then
+/// removes the old one, some entries in a step. Each transaction is waited for at most
+/// EtcdOptions::call. recover() must be called before the first of either. A chunk of the archive
+/// is one key. Each append also says where the journal ends now, so entries that have gone are
+/// noticed wherever they stood.
 ///
 /// Errors: `fenced`, another life owns the partition; `io`, etcd did not answer, and what was to be
 /// written is there or not; `invalid`, damage. Each is final: from then on every write is refused.
 class EtcdJournal final : public Journal {
  public:
-  /// `invalid` for a journal of another format. Makes the pointer of a new one. `progress` is called
-  /// again and again while recover() reads, so that who reads long can say that he is there.
+  /// `invalid` for a journal of another format. Makes the pointer of a new one. `progress` is
+  /// called again and again while recover() reads, so that who reads long can say that he is there.
   static Result<std::unique_ptr<Journal>> open(const EtcdAddress& flock, const Ownership& mine,
                                                const EtcdOptions& options = {},
                                                std::function<void()> progress = {});

@@ -344,4 +344,18 @@ TEST_CASE("a long journal is read in pages") {
     }
   }
   CHECK(numbers(*open_or_fail(flock, next_epoch(flock))) == expected);
+
+  INFO("a gap longer than a page is no end, also where nobody wrote down where that is");
+  EtcdClient client(flock);
+  const EtcdKeys keys(flock, PartitionId{0});
+  REQUIRE(
+      client
+          .txn({{},
+                {EtcdOp::erase(etcd_end_key(keys)),
+                 EtcdOp::erase_range(etcd_entry_key(keys, 0, 50), etcd_entry_key(keys, 0, 1098))},
+                {}})
+          .ok());
+  const auto broken = open_or_fail(flock, next_epoch(flock))->recover();
+  REQUIRE_FALSE(broken.ok());
+  CHECK(broken.error().message.find("0032' is missing") != std::string::npos);
 }
