@@ -173,19 +173,6 @@ void Step::begin() {
   if (s.config.roll_call > Duration{0}) s.look = s.roll_call = later(now, s.config.roll_call);
 }
 
-/// Somebody who may know that this state is an old copy has not answered yet.
-bool Step::calling_roll() {
-  if (s.roll_call <= now) return false;
-  const bool all =
-      std::all_of(s.seats.begin(), s.seats.end(),
-                  [](const SeatState& seat) { return seat.heard_out; }) &&
-      std::all_of(s.peers.begin(), s.peers.end(), [&](const PeerState& peer) {
-        return peer.answered || peer.peer.agent == me();
-      });
-  if (all) s.roll_call = now;
-  return !all;
-}
-
 void Step::tick() {
   STARLING_MARK("agent: tick");
   s.decided = false;
@@ -216,7 +203,10 @@ void Step::tick() {
   if (s.claim && s.claim->until <= now) end_claim(s.claim->attempt);
   if (later(s.sweep, kSweep) <= now) sweep();
   if (s.look <= now) change(TriggerKind::round);
-  if (s.dirty && !calling_roll()) decide();
+  if (s.dirty && !s.calling_roll()) {
+    s.roll_call = std::min(s.roll_call, now);
+    decide();
+  }
   settle();
   put_away();
   if (s.digest_due || s.digest_look <= now) send_digests();
@@ -362,7 +352,9 @@ void Agent::step(Instant now, const Event& event, Output& out) {
 
 Instant Agent::next_deadline() const noexcept {
   const AgentState& s = *state_;
-  if (!s.begun || s.dirty || s.archive_full() || (s.digest_due && s.peers.size() > 1)) return Instant::min();
+  const bool decides = s.dirty && !s.calling_roll();
+  const bool tells = s.digest_due && s.peers.size() > 1;
+  if (!s.begun || decides || tells || s.archive_full()) return Instant::min();
   Instant next = std::min({s.beat, s.look, s.digest_look});
   if (!s.job_timers.empty()) next = std::min(next, s.job_timers.begin()->first);
   if (!s.share_timers.empty()) next = std::min(next, s.share_timers.begin()->first);

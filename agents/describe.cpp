@@ -145,6 +145,7 @@ std::string durable_state(const ExecutorState& s) {
   for (const auto& [attempt, run] : s.runs) {
     text << "run" << attempt << run.launch.here << run.launch.gang << run.launch.spec;
     if (run.wanted) text << "wanted" << *run.wanted;
+    if (run.phase == Run::Phase::stopping) text << "stopping" << run.exit;
     if (run.phase == Run::Phase::exited) text << "ended" << run.exit << "served" << run.served;
     text.line();
   }
@@ -211,7 +212,7 @@ std::uint64_t state_hash(const ExecutorState& s) {
   hash.add(durable_state(s));
   for (const auto& [attempt, run] : s.runs) {
     hash.add(static_cast<std::uint64_t>(run.phase));
-    hash.add((run.killed ? 1U : 0U) | (run.orphaned ? 2U : 0U) | (run.failed ? 4U : 0U));
+    hash.add((run.killed ? 1U : 0U) | (run.stands ? 2U : 0U));
     for (const RunPart& part : run.parts) hash.add(part.ended ? 1U : 0U);
     hash.add(run.token);
   }

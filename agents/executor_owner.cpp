@@ -30,6 +30,10 @@ void ExecutorStep::begin() {
   if (s.config.topology != 0) out.persist.push_back(TopologyRead{s.config.topology});
   for (auto& [attempt, run] : s.runs) {
     run.since = now;
+    if (run.phase == Run::Phase::stopping) {
+      STARLING_MARK("executor: a life begins with what is being stopped");
+      out.run.push_back(StopSpec{attempt, s.config.timers.kill_grace});
+    }
     if (!s.config.calendar || run.phase == Run::Phase::exited) continue;
     if (run.wanted) {
       run.since = std::min(now, Instant(*run.wanted - *s.config.calendar));
@@ -58,8 +62,8 @@ void ExecutorStep::on(const Goodbye&) {
   s.hello = later(now, s.hello_backoff);
 }
 
-/// How old the home's word is. One that was overtaken by a newer one is dropped. It left the owner after
-/// the last Pong, and maybe long before it arrived here, so it counts from that Pong's Ping.
+/// How old the home's word is. One that was overtaken by a newer one is dropped. It left the owner
+/// after the last Pong, and maybe long before it arrived here, so it counts from that Pong's Ping.
 void ExecutorStep::on(const AttemptAnswer& answer) {
   STARLING_MARK("executor: AttemptAnswer");
   const auto at = s.runs.find(answer.attempt);
@@ -209,8 +213,7 @@ void ExecutorStep::beat() {
       const Instant ends = until(run);
       if (ends <= now) {
         STARLING_MARK("executor: orphaned");
-        run.orphaned = true;
-        stop(run);
+        stop(run, {0, true, "stopped: its owner had been silent for too long"});
       } else if (ends != run.until) {
         run.until = ends;
         out.run.push_back(RenewSpec{attempt, ends});

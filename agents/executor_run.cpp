@@ -125,7 +125,7 @@ void ExecutorStep::on(const Kill& kill) {
   const auto at = s.runs.find(kill.attempt);
   if (at != s.runs.end() && at->second.phase != Run::Phase::exited) {
     at->second.killed = true;
-    return stop(at->second);
+    return stop(at->second, {0, true, "stopped: its owner wanted it so"});
   }
   const Duration served = at == s.runs.end() ? Duration{0} : at->second.served;
   forget(kill.attempt, served);
@@ -154,10 +154,14 @@ void ExecutorStep::on(const InventoryRequest& request) {
   tell(std::move(inventory));
 }
 
-void ExecutorStep::stop(Run& run) {
+/// Durable, with the reason: what ends by force from now on, in this life or the next one, says
+/// nothing of its job.
+void ExecutorStep::stop(Run& run, const ExitStatus& why) {
   STARLING_MARK("executor: stop");
   if (run.phase != Run::Phase::running) return;
   run.phase = Run::Phase::stopping;
+  if (!std::exchange(run.stands, true)) run.exit = why;
+  out.persist.push_back(ProcessStopping{run.launch.attempt, run.exit});
   out.run.push_back(StopSpec{run.launch.attempt, s.config.timers.kill_grace});
 }
 
@@ -173,11 +177,11 @@ void ExecutorStep::exited(const Exit& exit) {
   part->ended = true;
   part->served = exit.served;
   const bool failed = exit.exit.code != 0 || exit.exit.lost;
-  if (!run.failed && (failed || run.exit.log_tail.empty())) run.exit = exit.exit;
-  run.failed = run.failed || failed;
+  if (!run.stands && (failed || run.exit.log_tail.empty())) run.exit = exit.exit;
+  run.stands = run.stands || failed;
   const auto ended = [](const RunPart& p) { return p.ended; };
   if (std::all_of(run.parts.begin(), run.parts.end(), ended)) return finish(run);
-  if (failed && !planted(Bug::part_lives_on)) stop(run);
+  if (failed && !planted(Bug::part_lives_on)) stop(run, run.exit);
 }
 
 void ExecutorStep::finish(Run& run) {
@@ -185,10 +189,6 @@ void ExecutorStep::finish(Run& run) {
   const AttemptId attempt = run.launch.attempt;
   run.served = Duration::max();
   for (const RunPart& part : run.parts) run.served = std::min(run.served, part.served);
-  if (run.orphaned) {
-    run.exit.lost = true;
-    run.exit.log_tail = "stopped: its owner had been silent for too long";
-  }
   s.mark(run.launch.here, false);
   run.phase = Run::Phase::exited;
   ++s.unheard;

@@ -81,6 +81,12 @@ void ExecutorState::replay(const Record& record) {
     run.served = exited->served;
     run.resend = Instant::min();
     resends.emplace(run.resend, exited->attempt);
+  } else if (const auto* stopping = std::get_if<ProcessStopping>(&record)) {
+    const auto at = runs.find(stopping->attempt);
+    if (at == runs.end() || at->second.phase == Run::Phase::exited) return;
+    at->second.phase = Run::Phase::stopping;
+    at->second.stands = true;
+    at->second.exit = stopping->exit;
   } else if (const auto* wanted = std::get_if<ProcessWanted>(&record)) {
     const auto at = runs.find(wanted->attempt);
     if (at != runs.end()) at->second.wanted = wanted->at;

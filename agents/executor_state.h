@@ -27,15 +27,15 @@ struct RunPart {
 struct Run {
   enum class Phase : std::uint8_t {
     running,
-    stopping,  ///< StopSpec is out: killed, orphaned, or a sibling part failed
+    stopping,  ///< durable, and StopSpec is out: killed, orphaned, or a sibling part failed
     exited     ///< durable; told to the owner until acknowledged
   };
   Launch launch;
   std::vector<RunPart> parts;  ///< by server
   Phase phase = Phase::running;
   bool killed = false;    ///< the owner waits for Killed
-  bool orphaned = false;  ///< stopped because no owner could be told
-  bool failed = false;    ///< `exit` is that of the first part that failed
+  /// `exit` is that of the first part that failed, or why it is stopped: no later end changes it.
+  bool stands = false;
   ExitStatus exit;
   Duration served{0};  ///< once exited: the least of its parts, that is what a restart can count on
   Duration backoff{0};

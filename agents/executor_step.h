@@ -26,7 +26,7 @@ struct ExecutorStep {
   [[nodiscard]] bool admit(const Fence& fence);
   [[nodiscard]] bool agree(std::uint64_t theirs);
   [[nodiscard]] std::string why_not(const Launch& launch) const;
-  void stop(Run& run);
+  void stop(Run& run, const ExitStatus& why);
   void finish(Run& run);
   void forget(AttemptId attempt, Duration served);
   void tell_exited(Run& run);

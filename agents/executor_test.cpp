@@ -287,6 +287,39 @@ TEST_CASE("a new life still counts old processes until their end is known, and r
   }
 }
 
+TEST_CASE("why an attempt is stopped survives the executor: an end by force is not its job's") {
+  const auto fails = [](Fixture& f) { f.step(at(2s), ended(1, 1, 3)); };
+  const auto killed = [](Fixture& f) { f.hear(kill(1), 2s); };
+  const auto orphaned = [](Fixture& f) { f.step(at(302s), Tick{}); };
+  for (const auto& [stop, code, lost] : {std::tuple<void (*)(Fixture&), int, bool>{fails, 3, false},
+                                         {killed, 0, true},
+                                         {orphaned, 0, true}}) {
+    for (const bool compacted : {false, true}) {
+      CAPTURE(code);
+      CAPTURE(compacted);
+      Fixture f(500ms);
+      f.hear(launch(1, {3, 4}));
+      stop(f);
+      REQUIRE(f.executor.state().runs.at(attempt(1)).phase == Run::Phase::stopping);
+      Executor next(Fixture::config(500ms), f.topology,
+                    compacted ? f.executor.snapshot() : f.journal);
+      ExecutorOutput out;
+      next.step(at(0s), Tick{}, out);
+      CHECK(std::any_of(out.run.begin(), out.run.end(),
+                        [](const auto& order) { return std::holds_alternative<StopSpec>(order); }));
+      next.step(at(1s), ended(1, 0, -9), out);
+      out.clear();
+      next.step(at(1s), Exit{attempt(1), ServerId{1}, {0, true, {}}, 0s}, out);
+      const auto told = std::find_if(out.send.begin(), out.send.end(), [](const Send& s) {
+        return std::holds_alternative<Exited>(s.message);
+      });
+      REQUIRE(told != out.send.end());
+      CHECK(std::get<Exited>(told->message).exit.code == code);
+      CHECK(std::get<Exited>(told->message).exit.lost == lost);
+    }
+  }
+}
+
 TEST_CASE("with heartbeats, a silent owner loses its jobs; without, silence means nothing") {
   Fixture live(500ms);
   live.hear(launch(1, {0}));

@@ -10,6 +10,7 @@ namespace starling {
 namespace {
 
 constexpr std::uint32_t kRoundsBeforeTurns = 4;
+constexpr Duration kUnready = std::chrono::minutes(10);
 
 std::uint32_t to_ms(Duration d) {
   return static_cast<std::uint32_t>(
@@ -194,6 +195,8 @@ void Step::on(NodeId from, const ReserveRefused& refused) {
   const PeerState* owner = s.owner_of(refused.partition);
   Job* in_turn = whose_turn(s, refused.attempt, refused.partition);
   if (in_turn != nullptr && owner != nullptr && agent_node(owner->peer.agent) == from) {
+    if (refused.why == Refusal::not_ready && agent_of(from) != me())
+      s.peers[agent_of(from).value].unready = later(now, kUnready);
     return end_turn(*in_turn, refused.why);
   }
   const auto [job, part] = participant(from, refused.attempt, refused.partition);

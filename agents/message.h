@@ -75,6 +75,7 @@ struct Digest {
   std::uint32_t waiting = 0; std::uint64_t waiting_gpus = 0;
   std::vector<TypeRoom> types = {};  ///< ascending by type, at most kMostTypeRooms; empty: not said
   std::vector<float> summary = {};   ///< of the policy, at most kMostSummary numbers; no reason to say it anew
+  std::uint32_t out_of_service = 0;  ///< of `gpus`: neither free nor held
 };
 
 // --- Client -----------------------------------------------------------------------------------

@@ -53,6 +53,8 @@ struct TombstonesDropped { std::vector<AttemptId> attempts; };            ///< n
 struct EpochSeen { PartitionId partition; Epoch epoch; };                 ///< also a home's, of the others' partitions
 struct ProcessLaunching { Launch launch; };
 struct ProcessExited { AttemptId attempt; ExitStatus exit; Duration served{0}; };
+/// Its processes are being stopped. `exit`: how it has ended, whatever becomes of those that are left.
+struct ProcessStopping { AttemptId attempt; ExitStatus exit; };
 struct ProcessForgotten { AttemptId attempt; };                           ///< exit acknowledged, or kill confirmed
 /// Somebody could have been told of its end, at that time of a clock that goes on over all lives (ExecutorConfig). Now
 /// and then.
@@ -77,7 +79,8 @@ using Record = std::variant<LifeBegan, JobAccepted, AttemptStarting, AttemptDrai
                             JobEnded, ShareCommitted, ShareLaunched, ShareReleased, EpochSeen,
                             ProcessLaunching, ProcessExited, ProcessForgotten, JobOffered, JobPast, AttemptPlan,
                             TombstoneServed, TombstonesDropped, ServerDrained, DrainWord, ProcessWanted,
-                            TopologyRead, PeerKnown, JobsArchived, ArchiveDropped, OffersOwed, OffersSettled>;
+                            TopologyRead, PeerKnown, JobsArchived, ArchiveDropped, OffersOwed, OffersSettled,
+                            ProcessStopping>;
 
 /// Append-only truth of one node. A failed append or sync is final: the process must stop (exit code 74).
 class Journal {

@@ -19,7 +19,7 @@ std::string hex(std::uint64_t number) {
 /// Who shares a GPU, and the policy's summary, go along with the rest and are no news alone.
 bool same_content(const Digest& a, const Digest& b) {
   return a.fence == b.fence && a.gpus == b.gpus && a.free == b.free &&
-         a.largest_free_server == b.largest_free_server &&
+         a.out_of_service == b.out_of_service && a.largest_free_server == b.largest_free_server &&
          a.whole_free_servers == b.whole_free_servers && a.waiting == b.waiting &&
          a.waiting_gpus == b.waiting_gpus &&
          std::ranges::equal(a.types, b.types, [](const TypeRoom& x, const TypeRoom& y) {
@@ -142,6 +142,7 @@ void Step::send_digests() {
   digest.fence = s.fence();
   digest.gpus = gpus.gpus().size();
   digest.free = gpus.free_count();
+  digest.out_of_service = digest.gpus - digest.free - gpus.busy_count();
   digest.largest_free_server = gpus.largest_free_server();
   digest.whole_free_servers = s.server_gpus > 0 ? gpus.whole_free_count(s.server_gpus) : 0;
   digest.waiting = s.waiting_jobs;

@@ -103,6 +103,13 @@ bool AgentState::heard_all_out() const noexcept {
   return std::all_of(seats.begin(), seats.end(), [](const SeatState& s) { return s.heard_out; });
 }
 
+bool AgentState::calling_roll() const noexcept {
+  return roll_call > now &&
+         !(heard_all_out() && std::all_of(peers.begin(), peers.end(), [&](const PeerState& peer) {
+             return peer.answered || peer.peer.agent == config.me;
+           }));
+}
+
 const PeerState* AgentState::owner_of(PartitionId id) const noexcept {
   // Partition p starts with agent p, and ownership is static.
   if (id.value < peers.size() && peers[id.value].peer.partition.id == id) return &peers[id.value];

@@ -170,6 +170,7 @@ struct PeerState {
   bool answered = false;  ///< the Hello of this life
   std::optional<Digest> digest;
   Instant digest_at;
+  Instant unready = Instant::min();  ///< it refused a gang its turn: not asked again before
 };
 
 struct Counters {
@@ -280,6 +281,8 @@ struct AgentState {
   [[nodiscard]] bool reconciling() const noexcept;
   /// Every executor has answered once in this life: what the ledger does not know of does not run.
   [[nodiscard]] bool heard_all_out() const noexcept;
+  /// Somebody who may know that this state is an old copy has not answered yet.
+  [[nodiscard]] bool calling_roll() const noexcept;
   /// The agent that owns `partition`; null: nobody.
   [[nodiscard]] const PeerState* owner_of(PartitionId partition) const noexcept;
   [[nodiscard]] Fence fence() const noexcept { return {partition.id, config.epoch}; }

@@ -181,6 +181,8 @@ struct Step {
 
   // turn.cpp: no gang starves
   void look_for_turn();
+  [[nodiscard]] std::uint32_t most_here(const JobSpec& spec) const;
+  [[nodiscard]] std::uint32_t most_there(const PeerState& peer, const JobSpec& spec) const;
   void open_turn(Job& job);
   void claim(Job& job);
   void turn_offer(Job& job, PartitionId partition, const Placement& gpus);
@@ -205,7 +207,6 @@ struct Step {
 
   // decide.cpp
   void decide();
-  [[nodiscard]] bool calling_roll();
   [[nodiscard]] View view();
   [[nodiscard]] bool apply(const Start& decision);
   [[nodiscard]] bool apply(const Resize& decision);

@@ -16,15 +16,22 @@ constexpr Duration kSameAge = std::chrono::seconds(30);  // ages are told, so th
 constexpr Duration kOutOfService = std::chrono::minutes(1);
 constexpr std::uint32_t kDoublings = 12;
 
-/// GPUs in whole workers that a partition could give when all are free.
-std::uint32_t most_of(const Topology& topology, const Partition& partition, const JobSpec& spec) {
-  std::uint32_t most = 0;
-  const std::uint32_t worker = spec.workers > 1 ? std::max(spec.gpus_per_worker, 1U) : 1;
-  for (std::uint32_t i = partition.servers.first; i < partition.servers.last; ++i) {
-    const Server& server = topology.server(ServerId{i});
-    if (allows(spec, topology, ServerId{i})) most += server.gpus.size() / worker * worker;
+std::uint32_t worker_of(const JobSpec& spec) {
+  return spec.workers > 1 ? std::max(spec.gpus_per_worker, 1U) : 1;
+}
+
+/// GPUs in whole workers, up to `enough`, that these servers could give when all are free of which
+/// `gpus_of` says that they are in service.
+template <class GpusOf>
+std::uint64_t most_of(const Topology& topology, IndexRange servers, const JobSpec& spec,
+                      std::uint64_t enough, GpusOf gpus_of) {
+  std::uint64_t most = 0;
+  const std::uint32_t worker = worker_of(spec);
+  for (std::uint32_t i = servers.first; i < servers.last && most < enough; ++i) {
+    if (allows(spec, topology, ServerId{i}))
+      most += gpus_of(topology.server(ServerId{i})) / worker * worker;
   }
-  return most;
+  return std::min(most, enough);
 }
 
 Duration period_of(const Timers& timers, const Job& job) {
@@ -33,6 +40,31 @@ Duration period_of(const Timers& timers, const Job& job) {
 
 }  // namespace
 
+/// What could be had of this partition for the job.
+std::uint32_t Step::most_here(const JobSpec& spec) const {
+  const Occupancy& gpus = s.ledger.gpus();
+  const auto in_service = [&](const Server& server) {
+    std::uint32_t count = 0;
+    for (std::uint32_t g = server.gpus.first; g < server.gpus.last; ++g)
+      count += gpus.is_blocked(GpuId{g}) ? 0 : 1;
+    return count;
+  };
+  return static_cast<std::uint32_t>(
+      most_of(s.topology, s.partition.servers, spec, spec.gpus(), in_service));
+}
+
+/// The same elsewhere, as far as can be told: who is out of service there is known by number.
+std::uint32_t Step::most_there(const PeerState& peer, const JobSpec& spec) const {
+  if (peer.unready > now) return 0;
+  std::uint64_t in_service = peer.peer.partition.gpus.size();
+  if (peer.digest) in_service -= std::min<std::uint64_t>(in_service, peer.digest->out_of_service);
+  const std::uint64_t enough =
+      std::min<std::uint64_t>(spec.gpus(), in_service / worker_of(spec) * worker_of(spec));
+  return static_cast<std::uint32_t>(
+      most_of(s.topology, peer.peer.partition.servers, spec, enough,
+              [](const Server& server) { return server.gpus.size(); }));
+}
+
 /// Once in a while: the job here that has waited longest of those that may.
 void Step::look_for_turn() {
   if (s.turn_look > now || s.peers.size() < 2 || s.waiting_jobs == 0) return;
@@ -40,29 +72,36 @@ void Step::look_for_turn() {
   const Job* oldest = nullptr;
   for (const JobView& view : s.waiting.views()) {
     const bool old = now - view.submitted >= kPatience;
-    const bool homeless = view.spec->gpus() > s.partition.gpus.size();
-    if (!(old && homeless) && view.failed_rounds < kRoundsBeforeTurn) continue;
+    if (!old && view.failed_rounds < kRoundsBeforeTurn) continue;
     const Job& job = s.jobs.at(view.spec->id);
     if (job.stage != Stage::waiting || job.turn_after > now) continue;
-    if (oldest == nullptr || job.submitted < oldest->submitted) oldest = &job;
+    if (oldest != nullptr && job.submitted >= oldest->submitted) continue;
+    const bool homeless = most_here(*view.spec) < view.spec->gpus();
+    if (homeless || view.failed_rounds >= kRoundsBeforeTurn) oldest = &job;
   }
   if (oldest != nullptr) open_turn(s.jobs.at(oldest->spec->id));
 }
 
-/// Owners that speak the first protocol take a claim for a bid, so they are left out: homes that
-/// each claimed their own partition alone would keep one another from everything for ever.
+/// Its own partition first, then those that are whole. Owners that speak the first protocol take a
+/// claim for a bid, so they are left out: homes that each claimed their own partition alone would
+/// keep one another from everything for ever.
 void Step::open_turn(Job& job) {
   if (s.config.protocol < 2) return;
-  std::vector<const PeerState*> order{&s.peers[me().value]};
+  std::vector<const PeerState*> order;
   for (const PeerState& peer : s.peers) {
     if (peer.peer.agent == me() || peer.watch.protocol < 2 || !reachable(peer.watch)) continue;
     order.push_back(&peer);
   }
+  std::stable_partition(order.begin(), order.end(), [](const PeerState* peer) {
+    return !peer->digest || peer->digest->out_of_service == 0;
+  });
+  order.insert(order.begin(), &s.peers[me().value]);
   std::vector<PartitionId> claimed;
   std::uint64_t room = 0;
   for (const PeerState* peer : order) {
     if (room >= job.spec->gpus()) break;
-    const std::uint32_t most = most_of(s.topology, peer->peer.partition, *job.spec);
+    const bool here = peer->peer.agent == me();
+    const std::uint32_t most = here ? most_here(*job.spec) : most_there(*peer, *job.spec);
     if (most == 0) continue;
     room += most;
     claimed.push_back(peer->peer.partition.id);
@@ -80,16 +119,20 @@ void Step::open_turn(Job& job) {
   claim(job);
 }
 
-/// Claims last as long as the turn, and are told again until it is over.
+/// Claims last as long as the turn, and are told again until it is over. Nobody is asked for more
+/// than can be had there: an owner refuses that at once.
 void Step::claim(Job& job) {
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(job.attempt.deadline - now);
   for (const PartitionId partition : job.attempt.claimed) {
-    BidRequest request{job.attempt.id, job.spec->gpus(), job.spec->gpus_per_worker,
+    const PeerState& owner = *s.owner_of(partition);
+    const bool here = owner.peer.agent == me();
+    const std::uint32_t most = here ? most_here(*job.spec) : most_there(owner, *job.spec);
+    BidRequest request{job.attempt.id, std::max(most, 1U), job.spec->gpus_per_worker,
                        job.spec->gpu_types};
     request.claim_ms = static_cast<std::uint32_t>(std::max<std::int64_t>(left.count(), 1));
     request.waited = now - job.submitted;
-    tell(s.owner_of(partition)->peer.agent, std::move(request));
+    tell(owner.peer.agent, std::move(request));
   }
   s.set_timer(job.spec->id, job, std::min(later(now, kAsk), job.attempt.deadline));
 }

@@ -149,5 +149,46 @@ TEST_CASE("where a GPU is out of service nobody waits for all of them") {
   CHECK(stream.flock.phase(kGang) == JobPhase::finished);
 }
 
+TEST_CASE("a job that may not move on leaves a home whose machines are gone by its turn") {
+  TestFlock flock(
+      {.agents = 2, .servers = 2, .policy = "fifo:queue=skip", .delay = 1ms, .lossy = true});
+  flock.run_for(5s);
+  flock.crash_executor(0);
+  JobSpec spec;
+  spec.id = {0, kGang};
+  spec.workers = 2;
+  spec.duration = 10s;
+  flock.tell(agent_node(AgentId{1}), agent_node(AgentId{0}),
+             Submit{spec, client_node(0), 0s, 0s, 8});
+  flock.run_for(15min);
+  REQUIRE(flock.agent(0).ended.contains(spec.id));
+  CHECK(flock.agent(0).ended.at(spec.id).phase == JobPhase::finished);
+  CHECK(flock.faults().empty());
+}
+
+TEST_CASE("a gang claims no partition that cannot give anything, but those that can") {
+  Stream stream("fifo:queue=skip", 3);
+  stream.flock.crash_executor(0);
+  stream.flock.submit(kGang, 8, 10s, 0);
+  Duration waited{0};
+  for (; waited < 1h && !stream.started(kGang); waited += 5s) stream.go_on(5s);
+  CHECK(stream.started(kGang));
+  CHECK(stream.flock.faults().empty());
+}
+
+TEST_CASE("an owner that is not ready, whatever it had told, is passed over for a while") {
+  Stream stream("fifo:queue=skip", 3);
+  stream.flock.crash_executor(1);
+  const AgentState& owner = stream.flock.agent(1);
+  Digest untrue{owner.fence(), ~0ULL, owner.partition.gpus.size()};
+  untrue.free = untrue.largest_free_server = 1;
+  stream.flock.inject(0, agent_node(AgentId{1}), untrue);
+  stream.flock.submit(kGang, 8, 10s, 0);
+  Duration waited{0};
+  for (; waited < 1h && !stream.started(kGang); waited += 5s) stream.go_on(5s);
+  CHECK(stream.started(kGang));
+  CHECK(stream.flock.faults().empty());
+}
+
 }  // namespace
 }  // namespace starling

@@ -34,6 +34,7 @@ Network::Tampered ChaosFaults::untrue(Rng& rng, std::vector<std::byte>& frame) {
       digest->free = rng.below(digest->gpus + 1);
       digest->largest_free_server = rng.below(digest->free + 1);
       digest->whole_free_servers = rng.below(digest->free + 1);
+      digest->out_of_service = rng.below(digest->gpus + 1);
       digest->waiting = rng.below(100);
       digest->waiting_gpus = digest->waiting > 0 ? rng.below(10'000) : 0;
       break;

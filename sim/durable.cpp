@@ -208,7 +208,15 @@ std::string Durable::apply(const Record& record) {
             const AttemptId attempt = r.launch.attempt;
             if (over_.contains(attempt) || runs_.contains(attempt))
               wrong = "attempt " + to_string(attempt) + " is launched a second time";
-            runs_.emplace(attempt, Run{r.launch.here, {}, {}});
+            runs_.emplace(attempt, Run{r.launch.here, {}, {}, {}});
+          },
+          [&](const ProcessStopping& r) {
+            Run* run = value_of(runs_, r.attempt);
+            if (run == nullptr || run->stopping || run->exit) {
+              wrong = "attempt " + to_string(r.attempt) + " is stopped, and does not run";
+              return;
+            }
+            run->stopping = r.exit;
           },
           [&](const ProcessExited& r) {
             Run* run = value_of(runs_, r.attempt);
@@ -216,6 +224,9 @@ std::string Durable::apply(const Record& record) {
               wrong = "attempt " + to_string(r.attempt) + " exits, and does not run";
               return;
             }
+            if (run->stopping && *run->stopping != r.exit)
+              wrong = "attempt " + to_string(r.attempt) + " ends otherwise than was written";
+            run->stopping.reset();
             run->exit = r.exit;
             run->served = r.served;
           },

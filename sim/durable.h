@@ -47,6 +47,7 @@ class Durable {
   /// What an executor runs, or ran and nobody has heard of yet.
   struct Run {
     Placement gpus;
+    std::optional<ExitStatus> stopping;  ///< how it has ended once all of it is gone
     std::optional<ExitStatus> exit;
     Duration served{0};
     friend bool operator==(const Run&, const Run&) = default;

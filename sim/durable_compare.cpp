@@ -80,8 +80,8 @@ std::string Durable::jobs_differ(const AgentState& memory) const {
   }
   // The oldest are forgotten at the limit, and no others.
   const Limits& limits = memory.config.limits;
-  const bool full = memory.young.size() >= limits.jobs_remembered ||
-                    memory.gone.size() >= limits.jobs_remembered;
+  const bool full =
+      memory.young.size() >= limits.jobs_remembered || memory.gone.size() >= limits.jobs_remembered;
   if (archived_ != memory.archive.jobs()) return "the archive has other jobs in memory";
   if (!full && owed_ != memory.archive.owed()) return "other offers are owed in memory";
   for (const auto& [id, state] : ended_) {
@@ -92,8 +92,8 @@ std::string Durable::jobs_differ(const AgentState& memory) const {
       return job(id, "has ended in the journal alone");
     }
     const JobState& theirs = at->second;
-    if (theirs.phase != state.phase || theirs.exit != state.exit ||
-        theirs.served != state.served || theirs.attempts != state.attempts)
+    if (theirs.phase != state.phase || theirs.exit != state.exit || theirs.served != state.served ||
+        theirs.attempts != state.attempts)
       return job(id, "has ended otherwise in memory");
   }
   if (const auto at = missing(memory.ended, ended_); at != memory.ended.end())
@@ -103,8 +103,8 @@ std::string Durable::jobs_differ(const AgentState& memory) const {
     const auto at = memory.moved.find(id);
     if (at == memory.moved.end() || at->second.to != gone.to ||
         at->second.forwards != gone.forwards)
-      return job(id, "has moved to agent " + std::to_string(gone.to.value) +
-                         " in the journal alone");
+      return job(id,
+                 "has moved to agent " + std::to_string(gone.to.value) + " in the journal alone");
   }
   for (const auto& [id, gone] : memory.moved) {
     const bool came_back = jobs_.contains(id) || ended_.contains(id);
@@ -176,6 +176,12 @@ std::string Durable::differs(const ExecutorState& memory) const {
     const bool exited = at->second.phase == starling::Run::Phase::exited;
     if (exited != run.exit.has_value())
       return of(attempt, exited ? "has ended in memory alone" : "has ended in the journal alone");
+    const bool stopping = at->second.phase == starling::Run::Phase::stopping;
+    if (stopping != run.stopping.has_value())
+      return of(attempt,
+                stopping ? "is stopped in memory alone" : "is stopped in the journal alone");
+    if (stopping && at->second.exit != *run.stopping)
+      return of(attempt, "is stopped for another reason in memory");
     if (exited && (at->second.exit != *run.exit || at->second.served != run.served))
       return of(attempt, "has ended otherwise in memory");
   }

@@ -168,7 +168,7 @@ void Hardware::renew(std::uint32_t executor, AttemptId attempt, Instant until) {
   if (found == by_attempt_.end()) return;
   bool earlier = false;
   for (SimProcess& p : gangs_[found->second].processes) {
-    if (p.executor != executor) continue;
+    if (p.executor != executor || p.phase == SimProcess::Phase::ends) continue;
     earlier = earlier || until < p.until;
     p.until = until;
   }

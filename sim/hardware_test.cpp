@@ -76,14 +76,15 @@ struct Bench {
     spec.spec.workers = 2;
     return hardware->start(server, spec);
   }
+  void run_one() {
+    const SimEvent e = queue.pop();
+    clock.set(e.at);
+    if (e.kind() == EventKind::gang_end) (void)hardware->end(e.target, e.token);
+    if (e.kind() == EventKind::lapse) hardware->lapse(e.target);
+    if (e.kind() == EventKind::process) (void)hardware->advance(e.target);
+  }
   void run_until(Instant limit) {
-    while (!queue.empty() && queue.top().at <= limit) {
-      const SimEvent e = queue.pop();
-      clock.set(e.at);
-      if (e.kind() == EventKind::gang_end) (void)hardware->end(e.target, e.token);
-      if (e.kind() == EventKind::lapse) hardware->lapse(e.target);
-      if (e.kind() == EventKind::process) (void)hardware->advance(e.target);
-    }
+    while (!queue.empty() && queue.top().at <= limit) run_one();
     clock.set(limit);
   }
 };
@@ -216,6 +217,25 @@ TEST_CASE("what nobody renews ends at its deadline on its machine's clock, and G
   CHECK(b.hardware->reap(1).size() == 1);
 }
 
+TEST_CASE("who ends already is not kept alive, and its old deadline wakes nobody again and again") {
+  Bench b(false);
+  LocalClock right;
+  b.hardware->set_clock(0, right);
+  Manners manners;
+  manners.stays = 1;
+  manners.stay = 60s;
+  b.hardware->set_manners(manners);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2), {}, at(100s)).ok());
+  b.hardware->kill_guardian(0, 0);
+  REQUIRE(b.hardware->busy_gpus() == 2);
+  b.hardware->renew(0, Bench::attempt(1), at(1ms));  // its executor does not know yet
+  int events = 0;
+  for (; events < 100 && !b.queue.empty(); ++events) b.run_one();
+  CHECK(events < 10);
+  CHECK(b.hardware->busy_gpus() == 0);
+  CHECK(b.hardware->reap(0).size() == 1);
+}
+
 TEST_CASE("starts and ends take their time, and a GPU is free when nothing is left that holds it") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
@@ -259,7 +279,8 @@ TEST_CASE("a start that comes to nothing is told as lost") {
   CHECK(ended[0].exit.lost);
 }
 
-TEST_CASE("a job that fails by itself: one process says so, the others wait until they are stopped") {
+TEST_CASE(
+    "a job that fails by itself: one process says so, the others wait until they are stopped") {
   Bench b(false);
   Manners manners;
   manners.fails = 1;

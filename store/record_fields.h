@@ -113,6 +113,10 @@ void fields(Io& io, ProcessWanted& v) {
   io(v.attempt), io(v.at);
 }
 template <class Io>
+void fields(Io& io, ProcessStopping& v) {
+  io(v.attempt), io(v.exit);
+}
+template <class Io>
 void fields(Io& io, TopologyRead& v) {
   io(v.fingerprint);
 }

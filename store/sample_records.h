@@ -65,7 +65,8 @@ inline std::vector<Record> sample_records(std::uint64_t n = 0) {
           JobsArchived{n + 1, 1ULL << 40U, Duration(13), {spec.id, {0, 1}}, {{0, 1}}},
           ArchiveDropped{n + 2},
           OffersOwed{{spec.id}},
-          OffersSettled{{spec.id}}};
+          OffersSettled{{spec.id}},
+          ProcessStopping{attempt, exit}};
 }
 
 inline bool same_records(const std::vector<Record>& a, const std::vector<Record>& b) {

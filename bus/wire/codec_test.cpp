@@ -118,6 +118,8 @@ TEST_CASE("what makes no sense is refused, with the reason") {
   CHECK(reason(Digest{f, 1, 8, 4, 5, 0, 0, 0}) == "Digest: largest_free_server: more than free");
   CHECK(reason(Digest{f, 1, 1U << 30U, 4, 1, 0, 0, 0}) ==
         "Digest: gpus: more than a data centre may have");
+  CHECK(reason(Digest{f, 1, 8, 4, 4, 0, 0, 0, {}, {}, 9}) ==
+        "Digest: out_of_service: more than gpus");
   const auto digest = [&](std::vector<TypeRoom> types, std::vector<float> summary) {
     return reason(Digest{f, 1, 8, 4, 4, 0, 0, 0, std::move(types), std::move(summary)});
   };

@@ -162,6 +162,8 @@ class Decoder : public PartReader {
     if (m.free > m.gpus) fail("free: more than gpus");
     if (m.largest_free_server > m.free) fail("largest_free_server: more than free");
     if (m.whole_free_servers > m.free) fail("whole_free_servers: more than free");
+    m.out_of_service = t.out_of_service();
+    if (m.out_of_service > m.gpus) fail("out_of_service: more than gpus");
     if (t.types() != nullptr) {
       if (t.types()->size() > kMostTypeRooms) return fail("types: too many"), m;
       for (const TypeRoom* room : *t.types()) {

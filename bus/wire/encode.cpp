@@ -53,7 +53,8 @@ class Encoder {
     fb::Offset<fb::Vector<float>> summary;
     if (two_ && !m.summary.empty()) summary = b_.CreateVector(m.summary);
     return CreateDigest(b_, &f, m.version, m.gpus, m.free, m.largest_free_server,
-                        m.whole_free_servers, m.waiting, m.waiting_gpus, types, summary);
+                        m.whole_free_servers, m.waiting, m.waiting_gpus, types, summary,
+                        two_ ? m.out_of_service : 0);
   }
   auto body(const starling::Submit& m) {
     return CreateSubmit(b_, spec(m.spec), m.client.value, ns(m.waited), ns(m.served), m.forwards,

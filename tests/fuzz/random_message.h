@@ -97,6 +97,7 @@ class RandomMessage {
       const std::uint32_t one = rng_.below(free + 1);
       out.types.push_back({GpuTypeId{type}, one, rng_.below(one + 1), rng_.below(gpus + 1)});
     }
+    out.out_of_service = rng_.below(gpus + 1);
     for (std::uint32_t n = rng_.below(3) * 8; n > 0; --n)
       out.summary.push_back(static_cast<float>(rng_.normal()));
     return out;

@@ -183,7 +183,7 @@ std::uint64_t fingerprint(const ExecutorState& s) {
   for (const auto& [id, run] : s.runs) {
     h.add(id);
     h.add(run.phase);
-    h.add(std::uint64_t{(run.killed ? 1U : 0U) | (run.failed ? 2U : 0U)});
+    h.add(std::uint64_t{(run.killed ? 1U : 0U) | (run.stands ? 2U : 0U)});
     h.add(run.exit);
     for (const RunPart& part : run.parts) h.add(part.ended);
   }
