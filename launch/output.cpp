@@ -6,7 +6,6 @@
 
 #include "launch/exit_codes.h"
 #include "launch/files.h"
-#include "launch/report/page.h"
 #include "launch/report/run_page.h"
 #include "launch/text.h"
 #include "sim/summary.h"
@@ -29,9 +28,7 @@ Status write_results(std::span<const RunResult> runs, const Topology& topology,
     if (auto s = write_jobs_csv(dir / ("jobs" + suffix + ".csv"), runs[i]); !s.ok()) return s;
   }
   const auto labels = run_labels(runs);
-  const auto echarts = chart_library();
-  if (!echarts) return echarts.error();
-  return write_text(dir / "report.html", run_page(runs, labels, topology, echarts.value()));
+  return write_text(dir / "report.html", run_page(runs, labels, topology));
 }
 
 }  // namespace

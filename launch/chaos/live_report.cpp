@@ -224,7 +224,7 @@ std::string report_page(const LiveReport& r) {
   }
   data["recoveries"] = cases;
   data["job_rows"] = jobs;
-  return fill_page(kChaosPage, data.dump(-1, ' ', true, Json::error_handler_t::replace), "");
+  return fill_page(kChaosPage, data.dump(-1, ' ', true, Json::error_handler_t::replace));
 }
 
 }  // namespace starling::chaos_live

@@ -11,7 +11,6 @@
 #include "launch/exit_codes.h"
 #include "launch/files.h"
 #include "launch/out_file.h"
-#include "launch/report/interference_page.h"
 #include "launch/report/page.h"
 
 namespace starling {
@@ -96,7 +95,7 @@ std::string page_of(const Options& options, const Looked& looked) {
                   {"types", types},
                   {"rows", rows},
                   {"notes", notes}};
-  return fill_page(kInterferencePage, data.dump(-1, ' ', true, Json::error_handler_t::replace), "");
+  return fill_page(kInterferencePage, data.dump(-1, ' ', true, Json::error_handler_t::replace));
 }
 
 int show(const Options& options) {

@@ -20,9 +20,8 @@ struct Options {
   bool json = false, quiet = false;
 };
 
-void tell_written(const fs::path& dir, bool charts) {
-  std::fprintf(stderr, "starling: wrote %s%s\n", (dir / "report.html").c_str(),
-               charts ? "" : " without charts, because their library is not there");
+void tell_written(const fs::path& dir) {
+  std::fprintf(stderr, "starling: wrote %s\n", (dir / "report.html").c_str());
 }
 
 /// The page of `sim` or `run` anew: it carries its data with it.
@@ -36,10 +35,7 @@ int show_run(const Options& options) {
         ": no experiment, no run and no training lies there; give a folder that "
         "'starling experiment' or 'train policy', or 'sim' or 'run' with --out, wrote");
   }
-  const auto echarts = chart_library();
-  if (!echarts) return failed(echarts.error());
-  if (auto written =
-          write_text(dir / "report.html", fill_page(kRunPage, data.value(), echarts.value()));
+  if (auto written = write_text(dir / "report.html", fill_page(kRunPage, data.value()));
       !written.ok())
     return failed(written.error());
   if (options.json) {
@@ -47,7 +43,7 @@ int show_run(const Options& options) {
     if (!summary) return failed(summary.error());
     std::fputs(summary.value().c_str(), stdout);
   }
-  if (!options.quiet) tell_written(dir, !echarts.value().empty());
+  if (!options.quiet) tell_written(dir);
   return kDone;
 }
 
@@ -58,14 +54,11 @@ int show_training(const Options& options) {
   if (!log) return failed(log.error());
   const auto json = training_json(log.value());
   if (!json) return bad_input("report: " + file.string() + ": " + json.error().message);
-  const auto echarts = chart_library();
-  if (!echarts) return failed(echarts.error());
-  if (auto written = write_text(dir / "report.html", training_page(json.value(), echarts.value()));
-      !written.ok())
+  if (auto written = write_text(dir / "report.html", training_page(json.value())); !written.ok())
     return failed(written.error());
   const std::string text = options.json ? json.value() + "\n" : training_text(json.value());
   std::fputs(text.c_str(), stdout);
-  if (!options.quiet) tell_written(dir, !echarts.value().empty());
+  if (!options.quiet) tell_written(dir);
   return kDone;
 }
 
@@ -82,16 +75,14 @@ int report(const Options& options) {
 int show_experiment(const fs::path& dir, bool json, bool quiet) {
   const auto results = read_results(dir);
   if (!results) return failed(results.error());
-  const auto echarts = chart_library();
-  if (!echarts) return failed(echarts.error());
-  if (Status written = write_results(dir, results.value(), echarts.value()); !written)
+  if (Status written = write_results(dir, results.value()); !written)
     return failed(written.error());
   const std::string text =
       json ? results_json(results.value())
            : tables_markdown(results.value().manifest.name, results.value().tables);
   std::fputs(text.c_str(), stdout);
   if (!quiet) {
-    tell_written(dir, !echarts.value().empty());
+    tell_written(dir);
     if (results.value().missing > 0) {
       std::fprintf(stderr, "starling: %s runs are missing; --resume runs them\n",
                    with_commas(results.value().missing).c_str());

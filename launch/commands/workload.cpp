@@ -9,7 +9,6 @@
 #include "launch/exit_codes.h"
 #include "launch/files.h"
 #include "launch/out_file.h"
-#include "launch/report/page.h"
 #include "launch/report/workload_page.h"
 #include "launch/text.h"
 #include "workload/stats.h"
@@ -104,13 +103,8 @@ void print_text(const std::string& name, const TraceSummary& s, std::uint32_t gp
 }
 
 Status write_plot(const Trace& trace, const Options& options) {
-  const auto echarts = chart_library();
-  if (!echarts) return echarts.error();
-  if (Status s = write_text(options.plot, workload_page(trace, options.gpus, echarts.value())); !s)
-    return s;
-  std::fprintf(
-      stderr, "starling: wrote %s%s\n", options.plot.c_str(),
-      echarts.value().empty() ? " without charts, because their library is not there" : "");
+  if (Status s = write_text(options.plot, workload_page(trace, options.gpus)); !s) return s;
+  std::fprintf(stderr, "starling: wrote %s\n", options.plot.c_str());
   return done();
 }
 

@@ -124,7 +124,7 @@ std::string results_json(const Results& results) {
          "\n";
 }
 
-std::string experiment_page(const Results& results, const std::string& echarts) {
+std::string experiment_page(const Results& results) {
   const Manifest& manifest = results.manifest;
   const Json data{{"page", "experiment"},
                   {"name", manifest.name},
@@ -136,19 +136,17 @@ std::string experiment_page(const Results& results, const std::string& echarts) 
                   {"undrawn", results.undrawn},
                   {"tables", comparisons(results)},
                   {"cells", cells(results)}};
-  return fill_page(kExperimentPage, data.dump(-1, ' ', true, Json::error_handler_t::replace),
-                   echarts);
+  return fill_page(kExperimentPage, data.dump(-1, ' ', true, Json::error_handler_t::replace));
 }
 
-Status write_results(const std::filesystem::path& dir, const Results& results,
-                     const std::string& echarts) {
+Status write_results(const std::filesystem::path& dir, const Results& results) {
   if (Status s = write_whole(dir / "summary.json", summary_of(results)); !s) return s;
   if (Status s =
           write_whole(dir / "table.md", tables_markdown(results.manifest.name, results.tables));
       !s)
     return s;
   if (Status s = write_jobs_table(dir, results); !s) return s;
-  return write_whole(dir / "report.html", experiment_page(results, echarts));
+  return write_whole(dir / "report.html", experiment_page(results));
 }
 
 }  // namespace starling

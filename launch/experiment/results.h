@@ -24,9 +24,8 @@ struct Results {
 /// Reads experiment.json and runs/ of `dir`. Missing runs are counted, damaged ones are errors.
 [[nodiscard]] Result<Results> read_results(const std::filesystem::path& dir);
 /// Writes summary.json, table.md, report.html and, where there are jobs/, jobs.csv into `dir`.
-/// `echarts` as in fill_page().
-[[nodiscard]] Status write_results(const std::filesystem::path& dir, const Results& results,
-                                   const std::string& echarts);
+///
+[[nodiscard]] Status write_results(const std::filesystem::path& dir, const Results& results);
 /// The jobs of all runs as one table: columns that name the run, then those of jobs/ID.csv.
 [[nodiscard]] Status write_jobs_table(const std::filesystem::path& dir, const Results& results);
 
@@ -36,6 +35,6 @@ struct Results {
 [[nodiscard]] std::string results_json(const Results& results);
 
 /// The self-contained page.
-[[nodiscard]] std::string experiment_page(const Results& results, const std::string& echarts);
+[[nodiscard]] std::string experiment_page(const Results& results);
 
 }  // namespace starling

@@ -8,8 +8,14 @@ $('description').textContent = data.description;
 $('subtitle').textContent = `${count(data.runs)} runs` + (data.missing > 0 ? `, ${count(data.missing)} missing` : '') + `, physics ${data.physics}` +
   (data.split ? `, split ${data.split}` : '');
 
-// Tables: they need no library.
-const spread = (x, unit) => (x.mean / unit).toFixed(2) + (x.half95 === null ? '' : ' ± ' + (x.half95 / unit).toFixed(2));
+// "4.71 ± 0.32": two figures of the half width, but no more than three of the larger of both.
+const digitsOf = (x, unit) => {
+  const mean = Math.abs(x.mean) / unit, half = Math.abs(x.half95 || 0) / unit, first = (v) => Math.floor(Math.log10(v));
+  if (mean === 0 && half === 0) return 0;
+  const most = 2 - first(Math.max(mean, half));
+  return Math.max(0, half > 0 ? Math.min(most, 1 - first(half)) : most);
+};
+const spread = (x, unit) => (x.mean / unit).toFixed(digitsOf(x, unit)) + (x.half95 === null ? '' : ' ± ' + (x.half95 / unit).toFixed(digitsOf(x, unit)));
 for (const table of data.tables) {
   const hours = table.floor_jct_s.mean >= 360, unit = hours ? 3600 : 1, name = hours ? 'h' : 's';
   const box = make('div', $('tables'), undefined, {class: 'scroll'}), t = make('table', box);
@@ -26,23 +32,11 @@ for (const table of data.tables) {
     make('td', tr, (row.gpu_utilization.mean * 100).toFixed(1) + ' %');
     const share = row.under_baseline_share;
     make('td', tr, row.baseline ? 'baseline' : spread(row.under_baseline_s, unit));
-    make('td', tr, row.baseline ? '' : (share.mean * 100).toFixed(1) + (share.half95 === null ? '' : ' ± ' + (share.half95 * 100).toFixed(1)) + ' %');
+    make('td', tr, row.baseline ? '' : spread(share, 0.01) + ' %');
     make('td', tr, row.baseline ? '' : row.excess_removed === null ? '–' : (row.excess_removed * 100).toFixed(0) + ' %');
   }
 }
 if (data.tables.length === 0) make('p', $('tables'), 'No run has finished yet.', {class: 'note'});
-
-// A bar from low to high over or beside a value; across: values lie on the horizontal axis. [place, low, high].
-const errorBars = (points, color, across) => ({
-  type: 'custom', data: points, silent: true, z: 5, itemStyle: {color}, encode: across ? {y: 0, x: [1, 2]} : {x: 0, y: [1, 2]}, tooltip: {show: false},
-  renderItem: (params, api) => {
-    const at = (value) => across ? api.coord([value, api.value(0)]) : api.coord([api.value(0), value]);
-    const low = at(api.value(1)), high = at(api.value(2)), dx = across ? 0 : 4, dy = across ? 4 : 0;
-    const stroke = (x1, y1, x2, y2) => ({type: 'line', shape: {x1, y1, x2, y2}, style: {stroke: color, lineWidth: 1.5}});
-    return {type: 'group', children: [stroke(low[0], low[1], high[0], high[1]), stroke(low[0] - dx, low[1] - dy, low[0] + dx, low[1] + dy),
-      stroke(high[0] - dx, high[1] - dy, high[0] + dx, high[1] + dy)]};
-  },
-});
 
 finish(() => {
   const policies = [...new Set([...data.cells, ...data.tables.flatMap((t) => t.rows)].map(rowName))];  // one colour each, on all charts
@@ -57,48 +51,43 @@ finish(() => {
   }
   const wide = [...sweeps].filter(([, tables]) => tables.length > 1);
   $('sweep-card').hidden = wide.length === 0;
-  choose($('sweep-choice'), wide.map(([name]) => name), (i) => {
-    const tables = [...wide[i][1]].sort((a, b) => a.load - b.load), unit = scale(tables), loads = tables.map((t) => t.load);
+  const half = (x) => x.half95 || 0;
+  const drawSweep = (relative) => {
+    const tables = [...wide[Number($('sweep-choice').value)][1]].sort((a, b) => a.load - b.load), unit = scale(tables), loads = tables.map((t) => t.load);
     const rows = [...new Map(tables.flatMap((t) => t.rows).map((r) => [rowName(r), r])).values()];
     const margin = (loads[loads.length - 1] - loads[0]) * 0.05;
-    const series = rows.flatMap((row) => {
-      const name = rowName(row);
-      const found = tables.map((t) => [t.load, t.rows.find((r) => rowName(r) === name)]).filter(([, r]) => r);
-      return [{name, type: 'line', symbolSize: 6, data: found.map(([load, r]) => [load, r.avg_jct_s.mean / unit.s]), itemStyle: {color: color(row)},
-        lineStyle: {color: color(row), type: dashOf(indexOf(row))}},
-      errorBars(found.filter(([, r]) => r.avg_jct_s.half95 !== null)
-        .map(([load, r]) => [load, (r.avg_jct_s.mean - r.avg_jct_s.half95) / unit.s, (r.avg_jct_s.mean + r.avg_jct_s.half95) / unit.s]), color(row))];
+    // Relative ones are the paired differences, whose intervals are narrower; above 0 is longer.
+    const meanOf = (r) => !relative ? r.avg_jct_s.mean / unit.s : r.baseline ? 0 : -r.under_baseline_share.mean;
+    const halfOf = (r) => !relative ? half(r.avg_jct_s) / unit.s : r.baseline ? 0 : half(r.under_baseline_share);
+    const series = rows.map((row) => {
+      const found = tables.map((t) => [t.load, t.rows.find((r) => rowName(r) === rowName(row))]).filter(([, r]) => r);
+      return {name: rowName(row), dotted: true, color: color(row), dash: dashOf(indexOf(row)), points: found.map(([load, r]) => [load, meanOf(r)]),
+        errors: found.filter(([, r]) => halfOf(r) > 0).map(([load, r]) => [load, meanOf(r), meanOf(r) - halfOf(r), meanOf(r) + halfOf(r)])};
     });
-    series.push({name: 'floor', type: 'line', symbol: 'none', lineStyle: {type: 'dashed', color: soft}, itemStyle: {color: soft},
-      data: tables.map((t) => [t.load, t.floor_jct_s.mean / unit.s])});
-    draw('sweep', {series, yAxis: axis(`mean JCT (${unit.name})`, {nameGap: 46, min: 0}),
-      xAxis: axis('offered load', {min: loads[0] - margin, max: loads[loads.length - 1] + margin, axisTick: {show: true, customValues: loads},
-        axisLabel: {color: ink, customValues: loads}}),
-      tooltip: {trigger: 'axis', formatter: (at) => `${loadText(at[0].axisValue)}<br>` + at.filter((p) => p.seriesType === 'line')
-        .map((p) => `${p.marker}${echarts.format.encodeHTML(p.seriesName)}: <b>${figures(p.value[1])} ${unit.name}</b>`).join('<br>')}});
-  });
+    if (!relative)
+      series.push({name: 'floor', color: soft, dash: '3 4', points: tables.map((t) => [t.load, t.floor_jct_s.mean / unit.s])});
+    draw('sweep', {series, x: {name: 'offered load', min: loads[0] - margin, max: loads[loads.length - 1] + margin, ticks: loads},
+      y: relative ? {name: 'mean JCT against the baseline’s', format: tickPercent} : {name: `mean JCT (${unit.name})`},
+      head: loadText, value: relative ? percent : (v) => `${figures(v)} ${unit.name}`});
+  };
+  const sweepScale = () => drawSweep($('sweep-scale').value === '1');
+  $('sweep-scale').onchange = sweepScale;
+  choose($('sweep-choice'), wide.map(([name]) => name), sweepScale);
 
-  // One table as bars, and its paired differences.
+  // One table as dots with their intervals, and its paired differences.
   choose($('bars-choice'), data.tables.map((t) => `${t.family_name}: ${cellName(t)}`), (i) => {
-    const table = data.tables[i], rows = table.rows, unit = scale([table]);
-    const bounds = (x, by) => [(x.mean - (x.half95 || 0)) / by, (x.mean + (x.half95 || 0)) / by];
-    // Names side by side must fit under their bars.
-    const slanted = rows.length * Math.max(...rows.map((r) => rowName(r).length)) > 66;
-    draw('bars', {legend: {show: false}, grid: {left: 70, right: 44, top: 16, bottom: slanted ? 84 : 48},
-      xAxis: categories(rows.map(rowName), {rotate: slanted ? 25 : 0}), yAxis: axis(`mean JCT (${unit.name})`, {nameGap: 46, min: 0}),
-      tooltip: {trigger: 'item', formatter: (p) => `${echarts.format.encodeHTML(p.name)}: <b>${spread(rows[p.dataIndex].avg_jct_s, unit.s)} ${unit.name}</b>`},
-      series: [{type: 'bar', barMaxWidth: 60, data: rows.map((r) => ({value: r.avg_jct_s.mean / unit.s, itemStyle: {color: color(r)}})),
-        markLine: {symbol: 'none', silent: true, lineStyle: {color: ink, type: 'dashed'}, label: {formatter: 'floor', color: ink, position: 'end'},
-          data: [{yAxis: table.floor_jct_s.mean / unit.s}]}},
-      errorBars(rows.map((r, k) => [k, ...bounds(r.avg_jct_s, unit.s)]).filter((x) => x[1] !== x[2]), ink)]});
-    const others = rows.filter((r) => !r.baseline);
-    draw('less', {legend: {show: false}, grid: {left: 170, right: 28, top: 12, bottom: 48},
-      xAxis: axis('mean JCT under the baseline’s', {axisLabel: {color: ink, formatter: percent}}),
-      yAxis: {...categories(others.map(rowName), {width: 160, overflow: 'truncate'}), inverse: true, axisLine: {show: false}},
-      tooltip: {trigger: 'item', formatter: (p) => `${echarts.format.encodeHTML(p.name)}: <b>${spread(others[p.dataIndex].under_baseline_share, 0.01)} %</b>`},
-      series: [{type: 'scatter', symbolSize: 10, data: others.map((r, k) => ({name: rowName(r), value: [r.under_baseline_share.mean, k], itemStyle: {color: color(r)}})),
-        markLine: {symbol: 'none', silent: true, lineStyle: {color: ink}, label: {show: false}, data: [{xAxis: 0}]}},
-      errorBars(others.map((r, k) => [k, ...bounds(r.under_baseline_share, 1)]).filter((x) => x[1] !== x[2]), ink, true)]},
+    const table = data.tables[i], rows = table.rows, unit = scale([table]), others = rows.filter((r) => !r.baseline);
+    const errors = (list, of, by) => list.map((r, k) => [of(r).mean / by, k, (of(r).mean - half(of(r))) / by, (of(r).mean + half(of(r))) / by]).filter((e) => e[2] !== e[3]);
+    const dots = (list, of, by) => [{name: '', kind: 'dots', radius: 5, points: list.map((r, k) => [of(r).mean / by, k]), colors: list.map(color), errors: errors(list, of, by)}];
+    // The floor is on the axis unless the policies would lie on one another then.
+    const all = rows.map((r) => r.avg_jct_s.mean), low = Math.min(...all), floor = table.floor_jct_s.mean;
+    const far = low - floor > 4 * Math.max(Math.max(...all) - low, ...rows.map((r) => half(r.avg_jct_s)));
+    draw('bars', {x: {name: `mean JCT (${unit.name})` + (far ? `; floor ${spread(table.floor_jct_s, unit.s)} ${unit.name}` : '')}, y: {names: rows.map(rowName)},
+      tell: (k) => [[rowName(rows[k]), `${spread(rows[k].avg_jct_s, unit.s)} ${unit.name}`]], marks: far ? [] : [{x: floor / unit.s, text: 'floor'}],
+      series: dots(rows, (r) => r.avg_jct_s, unit.s)});
+    draw('less', {x: {name: 'mean JCT under the baseline’s', format: tickPercent}, y: {names: others.map(rowName)},
+      tell: (k) => [[rowName(others[k]), `${spread(others[k].under_baseline_share, 0.01)} %`]], marks: [{x: 0}],
+      series: dots(others, (r) => r.under_baseline_share, 1)},
     others.length === 0 ? 'There is nothing beside the baseline.' : undefined);
   });
 

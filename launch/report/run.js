@@ -8,10 +8,7 @@ $('subtitle').textContent = `${first.workload} on ${first.topology}: ${count(fir
 const keyFigures = [['Mean JCT', 'avg_jct_s', time], ['99th percentile JCT', 'p99_jct_s', time], ['Floor of the mean JCT', 'floor_jct_s', time],
   ['Mean time in the queue', 'avg_queue_s', time], ['GPU utilisation', 'gpu_utilization', percent], ['99th percentile decision', 'decision_p99_us', micros]];
 for (const [name, key, format] of keyFigures) {
-  const tile = make('div', $('tiles'), undefined, {class: 'tile'});
-  make('div', tile, name, {class: 'name'});
-  make('div', tile, format(first[key]), {class: 'value'});
-  for (const run of runs.slice(1, 3)) make('div', tile, `${run.label}: ${format(run.summary[key])}`, {class: 'other'});
+  addTile(name, format(first[key]), runs.slice(1, 3).map((run) => `${run.label}: ${format(run.summary[key])}`));
 }
 
 const rows = [['Mode', 'mode', plain], ['Policy', 'policy', plain], ['Family', 'family', plain], ['Agents', 'agents', count], ['Load', 'load', plain], ['Seed', 'seed', plain],

@@ -10,7 +10,7 @@
 namespace starling {
 
 std::string run_page(std::span<const RunResult> runs, std::span<const std::string> labels,
-                     const Topology& topology, const std::string& echarts) {
+                     const Topology& topology) {
   STARLING_CHECK(!runs.empty() && runs.size() == labels.size());
   const CurveLimits limits{
       .jct = 300, .timeline = 800, .bars = 4000, .heat_bins = 96, .heat_rows = 64};
@@ -23,7 +23,7 @@ std::string run_page(std::span<const RunResult> runs, std::span<const std::strin
                     {"curves", Json::parse(curves_json(run_curves(runs[i], topology, limits)))}});
   }
   const Json data{{"page", "run"}, {"runs", list}};
-  return fill_page(kRunPage, data.dump(-1, ' ', true, Json::error_handler_t::replace), echarts);
+  return fill_page(kRunPage, data.dump(-1, ' ', true, Json::error_handler_t::replace));
 }
 
 }  // namespace starling

@@ -10,9 +10,8 @@ namespace starling {
 
 /// One self-contained page about runs of the same input: JCT, GPUs and queue over time, a heat map
 /// and a Gantt chart of the servers, all figures side by side. `runs` is not empty; `labels` names
-/// them. `echarts` as in fill_page().
+/// them.
 [[nodiscard]] std::string run_page(std::span<const RunResult> runs,
-                                   std::span<const std::string> labels, const Topology& topology,
-                                   const std::string& echarts);
+                                   std::span<const std::string> labels, const Topology& topology);
 
 }  // namespace starling

@@ -1,4 +1,3 @@
-const addRow = (table, cells, tag) => { const tr = make('tr', table); for (const cell of cells) make(tag || 'td', tr, cell); };
 const signed = (part) => (part < 0 ? '−' : '+') + figures(100 * Math.abs(part)) + ' %';
 const change = (log) => log === null || log === undefined ? '–' : signed(Math.expm1(log));
 const stages = data.stages;
@@ -28,15 +27,10 @@ for (const name of names) {
 finish(() => {
   const shown = stages.filter((s) => points(s).length > 0);
   const lines = (s, list, format) => ({
-    legend: {show: list.length > 1, top: 0, textStyle: {color: ink}},
-    xAxis: axis('iteration', {min: points(s)[0].at, max: points(s)[points(s).length - 1].at, minInterval: 1}),
-    yAxis: [axis('', {scale: true, axisLabel: {color: ink, formatter: format}}),
-      ...(list.some((l) => l.right) ? [axis('', {position: 'right', splitLine: {show: false}, axisLabel: {color: ink, formatter: percent}})] : [])],
-    grid: {left: 70, right: list.some((l) => l.right) ? 64 : 28, top: 40, bottom: 48},
-    tooltip: {trigger: 'axis', formatter: (at) => `iteration ${at[0].axisValue}<br>` +
-      at.map((p) => `${p.marker}${p.seriesName}: <b>${list[p.seriesIndex].right ? percent(p.value[1]) : format(p.value[1])}</b>`).join('<br>')},
-    series: list.map((l, i) => ({name: l.name, type: l.dots ? 'scatter' : 'line', symbolSize: 5, symbol: l.dots ? 'circle' : 'none', yAxisIndex: l.right ? 1 : 0,
-      itemStyle: {color: colorOf(i), opacity: l.dots ? 0.5 : 1}, lineStyle: {color: colorOf(i), width: 1.8}, data: l.data})),
+    x: {name: 'iteration', min: points(s)[0].at, max: points(s)[points(s).length - 1].at, whole: true}, y: {format},
+    right: list.some((l) => l.right) ? {format: tickPercent} : undefined, head: (x) => `iteration ${x}`, value: format, zoom: 'x',
+    series: list.map((l, i) => ({name: l.name, kind: l.dots ? 'dots' : 'line', radius: 2.5, opacity: l.dots ? 0.5 : 1, right: l.right, color: colorOf(i), points: l.data,
+      value: l.right ? percent : undefined})),
   });
   const of = (s, key) => points(s).map((p) => [p.at, p[key]]);
   const smooth = (values) => values.map(([x], i) => [x, meanOf(values.slice(Math.max(0, i - 4), i + 5).map((v) => v[1]))]);

@@ -103,8 +103,6 @@ std::string training_text(const std::string& json) {
   return out;
 }
 
-std::string training_page(const std::string& json, const std::string& echarts) {
-  return fill_page(kTrainingPage, json, echarts);
-}
+std::string training_page(const std::string& json) { return fill_page(kTrainingPage, json); }
 
 }  // namespace starling

@@ -13,7 +13,7 @@ namespace starling {
 /// The same for people: a line for each stage.
 [[nodiscard]] std::string training_text(const std::string& json);
 
-/// One self-contained page about it. `json` is training_json's, `echarts` as in fill_page().
-[[nodiscard]] std::string training_page(const std::string& json, const std::string& echarts);
+/// One self-contained page about it. `json` is training_json's.
+[[nodiscard]] std::string training_page(const std::string& json);
 
 }  // namespace starling

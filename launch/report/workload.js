@@ -9,35 +9,31 @@ const tiles = [['Jobs', count(data.jobs)], ['GPU hours', count(Math.round(data.g
   ['Median duration', time(data.duration_s.p50)], ['Mean duration', time(data.duration_s.mean)], ['Mean GPUs of a job', figures(data.gpus_per_job.mean)]];
 if (data.load !== null) tiles.push([`Load of ${count(data.cluster_gpus)} GPUs`, figures(data.load)]);
 for (const [name, value] of tiles) {
-  const tile = make('div', $('tiles'), undefined, {class: 'tile'});
-  make('div', tile, name, {class: 'name'});
-  make('div', tile, value, {class: 'value'});
+  addTile(name, value);
 }
 
-const row = (table, cells, tag) => { const tr = make('tr', table); for (const cell of cells) make(tag || 'td', tr, cell); };
-row($('table'), ['', 'mean', 'median', '90 % at most', '99 % at most', 'most'], 'th');
-const quantiles = (name, q, format) => row($('table'), [name, format(q.mean), format(q.p50), format(q.p90), format(q.p99), format(q.max)]);
+addRow($('table'), ['', 'mean', 'median', '90 % at most', '99 % at most', 'most'], 'th');
+const quantiles = (name, q, format) => addRow($('table'), [name, format(q.mean), format(q.p50), format(q.p90), format(q.p99), format(q.max)]);
 quantiles('Duration', data.duration_s, time);
 quantiles('GPUs of a job', data.gpus_per_job, figures);
-row($('table'), ['Time between submissions: standard deviation / mean (1 if random)', figures(data.interarrival_cv), '', '', '', '']);
+addRow($('table'), ['Time between submissions: standard deviation / mean (1 if random)', figures(data.interarrival_cv), '', '', '', '']);
 
 const groups = [['Users', data.users], ['Queues', data.queues], ['Models', data.models]].filter(([, shares]) => shares.length > 0);
 const totalHours = data.gpu_hours || 1;
 for (const [name, shares] of [['GPUs', data.gangs], ...groups]) {
   const box = make('div', $('tables'), undefined, {class: 'scroll'}), table = make('table', box);
   make('caption', table, name === 'GPUs' ? 'By number of GPUs' : `By ${name.toLowerCase().slice(0, -1)}`);
-  row(table, ['', 'jobs', 'share', 'GPU hours', 'share'], 'th');
+  addRow(table, ['', 'jobs', 'share', 'GPU hours', 'share'], 'th');
   for (const [what, jobs, gpuHours] of shares)
-    row(table, [name === 'GPUs' ? gpuText(what) : what, count(jobs), percent(jobs / data.jobs), hours(gpuHours), percent(gpuHours / totalHours)]);
+    addRow(table, [name === 'GPUs' ? gpuText(what) : what, count(jobs), percent(jobs / data.jobs), hours(gpuHours), percent(gpuHours / totalHours)]);
 }
 
 finish(() => {
   drawDistribution('durations', data.durations.map((d) => ({name: `${d.name} (${count(d.jobs)})`, points: d.points})), 'duration');
-  const bars = (id, name, values, format) => draw(id, {legend: {show: false}, grid: {left: 62, right: 16, top: 16, bottom: 48},
-    xAxis: {...categories(data.gangs.map((g) => g[0]), {rotate: data.gangs.length > 10 ? 40 : 0}), name: 'GPUs of a job', nameLocation: 'middle', nameGap: 30, nameTextStyle: {color: soft}},
-    yAxis: axis(name, {nameGap: 46, axisLabel: {color: ink, formatter: percent}}),
-    tooltip: {trigger: 'axis', axisPointer: {type: 'shadow'}, formatter: ([p]) => `${gpuText(p.name)}: ${format(data.gangs[p.dataIndex])}<br><b>${percent(p.value)}</b>`},
-    series: [{type: 'bar', barMaxWidth: 44, data: values, itemStyle: {color: colors[0]}}]});
+  const bars = (id, name, values, format) => draw(id, {
+    x: {name: 'GPUs of a job', names: data.gangs.map((g) => g[0])}, y: {name, min: 0, format: tickPercent},
+    tell: (i) => [[gpuText(data.gangs[i][0]), format(data.gangs[i])], ['share', percent(values[i])]],
+    series: [{name, kind: 'bars', points: values.map((v, i) => [i, v])}]});
   bars('gangs', 'share of jobs', data.gangs.map((g) => g[1] / data.jobs), (g) => `${count(g[1])} jobs`);
   bars('gpuhours', 'share of GPU hours', data.gangs.map((g) => g[2] / totalHours), (g) => `${hours(g[2])} GPU hours`);
 
@@ -51,12 +47,12 @@ finish(() => {
   $('share-choice').hidden = groups.length === 0;
   choose($('share-choice'), groups.map(([name]) => name), (i) => {
     const shares = groups[i][1];
-    const series = (name, value, color) => ({name, type: 'bar', data: shares.map(value), itemStyle: {color}});
-    draw('shares', {grid: {left: 150, right: 28, top: 36, bottom: 48},
-      xAxis: axis('share', {axisLabel: {color: ink, formatter: percent}}),
-      yAxis: {...categories(shares.map((s) => s[0]), {width: 140, overflow: 'truncate'}), inverse: true},
-      tooltip: {trigger: 'axis', axisPointer: {type: 'shadow'}, formatter: (at) => { const s = shares[at[0].dataIndex];
-        return `<b>${echarts.format.encodeHTML(s[0])}</b><br>${count(s[1])} jobs, ${percent(s[1] / data.jobs)}<br>${hours(s[2])} GPU hours, ${percent(s[2] / totalHours)}`; }},
-      series: [series('jobs', (s) => s[1] / data.jobs, colors[1]), series('GPU hours', (s) => s[2] / totalHours, colors[0])]});
+    const series = (name, value, color) => ({name, kind: 'bars', color, points: shares.map((s, i) => [value(s), i])});
+    draw('shares', {x: {name: 'share', min: 0, format: tickPercent}, y: {names: shares.map((s) => s[0])},
+      tell: (i) => {
+        const [name, jobs, gpuHours] = shares[i];
+        return [[name], [`${count(jobs)} jobs`, percent(jobs / data.jobs)], [`${hours(gpuHours)} GPU hours`, percent(gpuHours / totalHours)]];
+      },
+      series: [series('jobs', (s) => s[1] / data.jobs, colorOf(1)), series('GPU hours', (s) => s[2] / totalHours, colorOf(0))]});
   });
 });

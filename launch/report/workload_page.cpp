@@ -32,7 +32,7 @@ Json to_json(const Quantiles& q) {
 
 }  // namespace
 
-std::string workload_page(const Trace& trace, std::uint32_t gpus, const std::string& echarts) {
+std::string workload_page(const Trace& trace, std::uint32_t gpus) {
   const TraceSummary summary = summarize(trace);
   const TraceCurves curves = trace_curves(trace);
   Json durations = Json::array();
@@ -60,8 +60,7 @@ std::string workload_page(const Trace& trace, std::uint32_t gpus, const std::str
                   {"bin_s", curves.bin_s},
                   {"jobs_per_hour", to_json(curves.jobs_per_hour)},
                   {"demand_gpus", to_json(curves.demand_gpus)}};
-  return fill_page(kWorkloadPage, data.dump(-1, ' ', true, Json::error_handler_t::replace),
-                   echarts);
+  return fill_page(kWorkloadPage, data.dump(-1, ' ', true, Json::error_handler_t::replace));
 }
 
 }  // namespace starling

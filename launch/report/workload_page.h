@@ -37,8 +37,7 @@ struct TraceCurves {
 [[nodiscard]] TraceCurves trace_curves(const Trace& trace, std::size_t bins = 300);
 
 /// One self-contained page about a trace that has jobs. `gpus` above 0: of the cluster that it is
-/// held against. `echarts` as in fill_page().
-[[nodiscard]] std::string workload_page(const Trace& trace, std::uint32_t gpus,
-                                        const std::string& echarts);
+/// held against.
+[[nodiscard]] std::string workload_page(const Trace& trace, std::uint32_t gpus);
 
 }  // namespace starling
