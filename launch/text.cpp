@@ -86,6 +86,36 @@ std::optional<std::string> nearest(std::string_view word,
   return best;
 }
 
+std::string narrow_table(std::vector<std::vector<std::string>>& rows, std::size_t width,
+                         std::size_t kept) {
+  if (rows.empty()) return {};
+  const auto column_width = [&](std::size_t c) {
+    std::size_t most = 0;
+    for (const auto& row : rows) most = std::max(most, row[c].size());
+    return most + 2;
+  };
+  const auto says_nothing = [&](std::size_t c) {
+    return std::all_of(rows.begin() + 1, rows.end(),
+                       [&](const auto& row) { return row[c] == "0" || row[c] == "-"; });
+  };
+  std::size_t total = 0;
+  for (std::size_t c = 0; c < rows.front().size(); ++c) total += column_width(c);
+  std::string zeros, others;
+  for (const bool only_zeros : {true, false}) {
+    for (std::size_t c = rows.front().size(); c-- > kept && total > width + 2;) {
+      if (only_zeros && !says_nothing(c)) continue;
+      std::string& names = only_zeros ? zeros : others;
+      names = rows.front()[c] + (names.empty() ? "" : ", ") + names;
+      total -= column_width(c);
+      for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
+    }
+  }
+  std::string text;
+  if (!zeros.empty()) text += "0 everywhere: " + zeros;
+  if (!others.empty()) text += (text.empty() ? "" : "; ") + ("no room for: " + others);
+  return text;
+}
+
 std::string table_text(std::vector<std::vector<std::string>> rows) {
   if (rows.empty()) return {};
   for (auto& row : rows) {

@@ -31,4 +31,10 @@ namespace starling {
 /// terminal reads '?' (base/visible.h).
 [[nodiscard]] std::string table_text(std::vector<std::vector<std::string>> rows);
 
+/// Takes columns out of `rows` until they fit `width` characters as a table: first those that are
+/// "0" or "-" in every row, then others, each time the last; never the first `kept`. A sentence
+/// says which; empty if all are there.
+[[nodiscard]] std::string narrow_table(std::vector<std::vector<std::string>>& rows,
+                                       std::size_t width, std::size_t kept);
+
 }  // namespace starling

@@ -35,3 +35,18 @@ TEST_CASE("tables line up, numbers to the right") {
   CHECK(table_text({{"job", "GPUs"}, {"a", "8"}, {"long", "128"}}) ==
         "job   GPUs\n----------\na        8\nlong   128\n");
 }
+
+TEST_CASE("a table is narrowed to a width, what says nothing first") {
+  const std::vector<std::vector<std::string>> all{{"agent", "free", "bad", "p99", "patience"},
+                                                  {"a0", "3", "0", "1 ms", "4"},
+                                                  {"a1", "2", "0", "-", "0"}};
+  auto rows = all;
+  CHECK(narrow_table(rows, 100, 2) == "");
+  CHECK(rows == all);
+  CHECK(narrow_table(rows, 28, 2) == "0 everywhere: bad");
+  CHECK(rows[0] == std::vector<std::string>{"agent", "free", "p99", "patience"});
+  CHECK(narrow_table(rows, 27, 2) == "");
+  rows = all;
+  CHECK(narrow_table(rows, 5, 2) == "0 everywhere: bad; no room for: p99, patience");
+  CHECK(rows[1] == std::vector<std::string>{"a0", "3"});
+}

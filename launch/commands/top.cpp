@@ -1,3 +1,4 @@
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -17,7 +18,7 @@ namespace {
 
 struct Options {
   std::string flock;
-  bool watch = false, json = false;
+  bool watch = false, json = false, wide = false;
 };
 
 std::string host_name(const Session& s, const AgentStatus& a) {
@@ -31,44 +32,55 @@ nlohmann::json numbers(const std::vector<Id>& ids) {
   return list;
 }
 
+/// Of the terminal; 100 elsewhere.
+std::size_t width_of_output() {
+  winsize size{};
+  if (isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    return size.ws_col;
+  return 100;
+}
+
 std::string as_table(const std::vector<AgentStatus>& agents, const Session& s,
-                     const std::vector<std::string>& troubles) {
+                     const std::vector<std::string>& troubles, bool wide) {
   const std::uint32_t expected = s.agents();
+  // What is always wanted, then what tells of trouble, then the rest.
   std::vector<std::vector<std::string>> rows{
-      {"agent",    "host",         "GPUs",      "free",     "quarantined", "bad",
-       "drained",  "waiting",      "running",   "accepted", "finished",    "failed",
-       "forwards", "gangs across", "decisions", "p50",      "p99",         "bad frames",
-       "suspects", "cut off",      "patience",  "protocol", "speeds",   "learned from",
-       "drifts",   "fallbacks"}};
+      {"agent",        "host",      "GPUs",        "free",   "waiting",     "running",   "accepted",
+       "finished",     "failed",    "quarantined", "bad",    "drained",     "suspects",  "cut off",
+       "bad frames",   "fallbacks", "drifts",      "p99",    "p50",         "decisions", "forwards",
+       "gangs across", "patience",  "protocol",    "speeds", "learned from"}};
+  constexpr std::size_t kAlwaysShown = 9;
   for (const AgentStatus& a : agents) {
     rows.push_back({"agent-" + std::to_string(a.agent.value),
                     host_name(s, a),
                     with_commas(a.gpus),
                     with_commas(a.free),
-                    with_commas(a.quarantined),
-                    with_commas(a.sick_gpus.size()),
-                    with_commas(a.drained),
                     with_commas(a.waiting),
                     with_commas(a.running),
                     with_commas(a.accepted),
                     with_commas(a.finished),
                     with_commas(a.failed),
-                    with_commas(a.forwards),
-                    with_commas(a.cross_partition_gangs),
-                    with_commas(a.decisions),
-                    human_micros(a.decision_p50_us),
-                    human_micros(a.decision_p99_us),
-                    with_commas(a.refused_frames),
+                    with_commas(a.quarantined),
+                    with_commas(a.sick_gpus.size()),
+                    with_commas(a.drained),
                     with_commas(a.suspected),
                     with_commas(a.cut_off),
+                    with_commas(a.refused_frames),
+                    with_commas(a.speed.fallbacks),
+                    with_commas(a.speed.drifts),
+                    human_micros(a.decision_p99_us),
+                    human_micros(a.decision_p50_us),
+                    with_commas(a.decisions),
+                    with_commas(a.forwards),
+                    with_commas(a.cross_partition_gangs),
                     with_commas(a.patience),
                     with_commas(a.protocol),
                     a.speed.model.empty() ? "-" : a.speed.model,
-                    with_commas(a.speed.observed),
-                    with_commas(a.speed.drifts),
-                    with_commas(a.speed.fallbacks)});
+                    with_commas(a.speed.observed)});
   }
+  const std::string left_out = wide ? "" : narrow_table(rows, width_of_output(), kAlwaysShown);
   std::string text = table_text(rows);
+  if (!left_out.empty()) text += "left out: " + left_out + " (--wide shows all)\n";
   for (const AgentStatus& a : agents) {
     if (!a.speed.trouble.empty())
       text += "agent-" + std::to_string(a.agent.value) +
@@ -146,7 +158,7 @@ int top(const Options& options) {
     const auto agents = s.status(std::chrono::seconds(2));
     const auto troubles = daemon_troubles(dir.value());
     const std::string text =
-        options.json ? as_json(agents, s, troubles) : as_table(agents, s, troubles);
+        options.json ? as_json(agents, s, troubles) : as_table(agents, s, troubles, options.wide);
     if (options.watch && isatty(STDOUT_FILENO) == 1) std::fputs("\033[H\033[2J", stdout);
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
@@ -166,6 +178,7 @@ void add_top(const Command& root) {
   command.option("--flock", options->flock, "DIR",
                  "directory of the flock; default $STARLING_FLOCK");
   command.flag("--watch", options->watch, "again every second, until Ctrl-C");
+  command.flag("--wide", options->wide, "all columns, whatever the width of the terminal");
   command.flag("--json", options->json, "only JSON on stdout");
   command.examples({"starling top --watch"});
   command.action([options] { return top(*options); });
