@@ -30,7 +30,7 @@ for agents in 1 4 8; do
   for place in lingjun openb; do
     simulate "all of Philly on $place, $agents agents, simulated" "${!place}" "$agents" "sim-$place-$agents"
     simulate "all of Philly, 24 times as fast, on $place, $agents agents, simulated" "${!place}" "$agents" \
-      "sim-$place-x24-$agents" --load 24
+      "sim-$place-x24-$agents" --arrival-speed 24
   done
   for place in "$lingjun" "$out/leaf-spine-48x8.yaml"; do
     echo "== one week of Philly on $(basename "$place"), $agents agents, live and simulated"

@@ -79,6 +79,8 @@ zcat pack.csv.gz | grep -q '^fgd,7,unscheduled,v,,,3010,150.500,1200,.*,4$' || f
 grep -q '</svg>' pack.svg || fail "pack: no picture in pack.svg"
 expect 0 '"allocated_gpus": 1.2' pack --nodes nodes.csv --pods pods.csv --json
 expect 0 "2 servers" topology import nodes.csv -o t2.yaml
+expect 0 "assumed: one rack with one switch" topology import nodes.csv -o t2.yaml
+grep -q "^# assumed: island" t2.yaml || { echo "FAIL: t2.yaml does not say what was assumed"; exit 1; }
 expect 0 "of 2 GPUs on 2 nodes" pack --nodes t2.yaml --pods pods.csv --inflate 1.2 --order shuffle
 { echo name,cpu_milli,memory_mib,num_gpu,gpu_milli,creation_time,deletion_time; echo a,1,1,1,1000,0,5; echo b,1,1,2,1000,5,9; } >timed.csv
 expect 0 "2 pods of timed.csv (lifetimes)" pack --nodes nodes.csv --pods timed.csv --departures --out timed-events.csv
@@ -119,6 +121,8 @@ expect 2 "from 1 to 256" topology generate flat --gpus 300 -o no.yaml
 expect 2 "at most 100" pack --nodes nodes.csv --pods pods.csv --inflate 1e9
 [ ! -e no.out ] || fail "a wrong experiment left a folder"
 expect 2 "number above 0" sim --topology t.yaml --trace w.csv --load -1
+expect 2 "give one of them" sim --topology t.yaml --trace w.csv --load 1 --arrival-speed 2
+expect 0 '"load": 0.7' sim --topology t.yaml --trace w.csv --load 0.7 --json
 expect 2 "consolidate" sim --topology t.yaml --trace w.csv --policy nosuch
 expect 2 "--policy" sim --topology t.yaml --trace w.csv --policy fifo:nosuch=1
 expect 2 "give trace, full" sim --topology t.yaml --trace w.csv --physics none

@@ -1,5 +1,6 @@
 #include "launch/output.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -50,18 +51,37 @@ std::string results_table(std::span<const RunResult> runs) {
   using F = const RunFigures&;
   row("policy", [](R r, F) { return r.policy; });
   row("agents", [](R r, F) { return std::to_string(r.agents); });
+  if (std::any_of(runs.begin(), runs.end(), [](R r) { return r.family == "B" && r.agents > 1; }))
+    row("order of jobs", [](R r, F) {
+      return std::string(r.family == "B" && r.agents > 1 ? "in each partition by itself" : "-");
+    });
   row("jobs submitted", [](R, F f) { return with_commas(f.submitted); });
   row("jobs finished", [](R, F f) { return with_commas(f.finished); });
   row("jobs failed", [](R, F f) { return with_commas(f.failed); });
-  row("JCT mean", [](R, F f) { return human_seconds(f.avg_jct_s); });
-  row("JCT p50", [](R, F f) { return human_seconds(f.p50_jct_s); });
-  row("JCT p90", [](R, F f) { return human_seconds(f.p90_jct_s); });
-  row("JCT p99", [](R, F f) { return human_seconds(f.p99_jct_s); });
-  row("JCT floor", [](R, F f) { return human_seconds(f.floor_jct_s); });
-  row("queueing mean", [](R, F f) { return human_seconds(f.avg_queue_s); });
-  row("slowdown mean", [](R, F f) { return decimal(f.avg_slowdown); });
-  row("makespan", [](R, F f) { return human_seconds(f.makespan_s); });
-  row("GPU utilisation", [](R, F f) { return percent(f.gpu_utilization); });
+  const auto some = [&](const char* name, auto number) {
+    if (std::any_of(runs.begin(), runs.end(), [&](R r) { return number(r, figures(r)) > 0; }))
+      row(name, [&](R r, F f) { return with_commas(number(r, f)); });
+  };
+  some("jobs that never ended", [](R, F f) { return f.unfinished; });
+  some("rows dropped (no GPU or 0 s)", [](R r, F) { return r.dropped; });
+  some("jobs of a name used before", [](R, F f) { return f.duplicates; });
+  // Of jobs that ended; without any there is no figure, and 0 would be one.
+  const auto figure = [&](const char* name, auto text) {
+    row(name, [&](R, F f) { return f.finished == 0 ? std::string("-") : text(f); });
+  };
+  figure("JCT mean", [](F f) { return human_seconds(f.avg_jct_s); });
+  figure("JCT p50", [](F f) { return human_seconds(f.p50_jct_s); });
+  figure("JCT p90", [](F f) { return human_seconds(f.p90_jct_s); });
+  figure("JCT p99", [](F f) { return human_seconds(f.p99_jct_s); });
+  figure("JCT floor", [](F f) { return human_seconds(f.floor_jct_s); });
+  figure("queueing mean", [](F f) { return human_seconds(f.avg_queue_s); });
+  figure("slowdown mean", [](F f) { return decimal(f.avg_slowdown); });
+  figure("makespan", [](F f) { return human_seconds(f.makespan_s); });
+  figure("GPU utilisation", [](F f) { return percent(f.gpu_utilization); });
+  if (std::any_of(runs.begin(), runs.end(), [](R r) { return r.resolution_s > 0; }))
+    row("times are good to", [](R r, F) {
+      return r.resolution_s > 0 ? human_seconds(r.resolution_s) : std::string("exact");
+    });
   row("forwards", [](R r, F) { return with_commas(r.forwards); });
   row("cross-partition gangs", [](R r, F) { return with_commas(r.cross_partition_gangs); });
   row("preemptions", [](R r, F) { return with_commas(r.preemptions); });

@@ -7,11 +7,13 @@
 #include <tuple>
 
 #include "interference/pairs/measured_crowding.h"
+#include "launch/experiment/prepare.h"
 #include "launch/files.h"
 #include "launch/network_file.h"
 #include "launch/results_folder.h"
 #include "launch/text.h"
 #include "topology/load.h"
+#include "workload/scale_load.h"
 #include "workload/trace.h"
 
 namespace starling {
@@ -27,7 +29,7 @@ Result<TraceOptions> trace_options(const RunOptions& options) {
   TraceOptions trace;
   trace.format = options.format;
   trace.max_jobs = options.jobs;
-  trace.load = options.load;
+  trace.load = options.arrival_speed;
   const auto formats = trace_formats();
   if (!trace.format.empty() &&
       std::find(formats.begin(), formats.end(), trace.format) == formats.end()) {
@@ -85,7 +87,12 @@ void add_run_options(const Command& command, RunOptions& o) {
                  "rates (default analytic)");
   command.option("--durations", o.durations, "exact|none|noisy:SIGMA",
                  "what the policy may know (default exact)");
-  command.option("--load", o.load, "X", "submit times are divided by X (default 1)", 0.0);
+  command.option("--load", o.load, "X",
+                 "offered load: submissions are moved apart or together until the GPU time asked "
+                 "for is X of what there is (default: as in the trace)",
+                 0.0);
+  command.option("--arrival-speed", o.arrival_speed, "X",
+                 "submit times are divided by X (default 1)", 0.0);
   command.option("--jobs", o.jobs, "N", "only the first N jobs", 1U, ~0U);
   command.option("--from", o.from, "TIME", "only jobs submitted from then on: 90s, 36h, 7d");
   command.option("--length", o.length, "TIME", "only jobs submitted within this time from then");
@@ -175,6 +182,16 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
   if (trace.value().jobs.empty())
     return {Errc::invalid,
             options.trace + ": no jobs are left to run; check --jobs, --from and --length"};
+  if (options.load > 0 && options.arrival_speed != 1)
+    return {Errc::invalid, "--load and --arrival-speed both say when jobs come; give one of them"};
+  if (options.load > 0) {
+    const double v100s = capacity(topology.value(), physics.value().kind);
+    const double per_gpu = v100s / topology.value().gpu_count();
+    if (Status scaled =
+            scale_to_load(trace.value(), topology.value().gpu_count(), options.load * per_gpu);
+        !scaled)
+      return {Errc::invalid, "--load: " + scaled.error().message};
+  }
 
   if (!options.out.empty()) {
     if (const Status free = can_take_results(options.out); !free.ok())

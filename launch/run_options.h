@@ -27,7 +27,8 @@ struct RunOptions {
   std::uint32_t jobs = 0;                  ///< 0: all
   std::uint32_t servers_per_executor = 0;  ///< 0: at most 16 executors
   std::uint64_t seed = 1;
-  double load = 1;
+  double load = 0;           ///< offered; 0: arrivals as given
+  double arrival_speed = 1;  ///< submit times are divided by it
   bool check = false, json = false, quiet = false;
 };
 void add_run_options(const Command& command, RunOptions& options);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <unordered_set>
 
 namespace starling {
 namespace {
@@ -23,7 +25,10 @@ RunFigures figures(const RunResult& run) {
   double floor = 0, sum = 0, queue = 0, slowdown = 0, gpu_seconds = 0;
   double first_submit = HUGE_VAL, last_finish = -HUGE_VAL;
   std::uint64_t with_duration = 0;
+  std::unordered_set<std::string_view> names;
   for (const JobRow& job : run.jobs) {
+    if (!job.name.empty() && !names.insert(job.name).second) ++f.duplicates;
+    f.unfinished += terminal(job.state) ? 0 : 1;
     first_submit = std::min(first_submit, job.submit_s);
     gpu_seconds += job.service_s * job.gpus;
     if (job.state == JobPhase::failed || job.state == JobPhase::cancelled) ++f.failed;

@@ -45,11 +45,15 @@ struct RunResult {
   std::uint64_t messages = 0, events = 0;
   double wall_s = 0;
   std::uint64_t trace_hash = 0;
+  std::uint64_t dropped = 0;  ///< rows of the trace without GPU or time: no jobs
+  double resolution_s = 0;    ///< a live run cannot tell shorter times from none; 0: exact
 };
 
 /// The figures that are computed from the rows.
 struct RunFigures {
-  std::uint64_t submitted = 0, finished = 0, failed = 0;
+  std::uint64_t submitted = 0, finished = 0, failed = 0;  ///< failed: or cancelled
+  std::uint64_t unfinished = 0;                           ///< neither: the figures leave them out
+  std::uint64_t duplicates = 0;  ///< jobs of a name that an earlier one has
   double floor_jct_s = 0, avg_jct_s = 0, p50_jct_s = 0, p90_jct_s = 0, p99_jct_s = 0;
   double makespan_s = 0, avg_queue_s = 0, avg_slowdown = 0, gpu_utilization = 0;
 };

@@ -88,7 +88,8 @@ TEST_CASE("summary.json has exactly the promised keys, in order, and null where 
       "avg_slowdown "
       "gpu_utilization preemptions resizes forwards cross_partition_gangs decisions "
       "decision_p50_us "
-      "decision_p99_us messages events wall_s trace_hash";
+      "decision_p99_us messages events wall_s trace_hash jobs_unfinished rows_dropped "
+      "duplicate_names resolution_s";
   for (const auto& run : json["runs"]) {
     std::string keys;
     for (const auto& [key, value] : run.items()) keys += (keys.empty() ? "" : " ") + key;
@@ -98,6 +99,26 @@ TEST_CASE("summary.json has exactly the promised keys, in order, and null where 
   CHECK(json["runs"][0]["avg_jct_s"] == 20.0);
   CHECK(json["runs"][1]["avg_jct_s"].is_null());
   CHECK(json["runs"][1]["trace_hash"].is_null());
+}
+
+TEST_CASE(
+    "jobs that never ended and names that come twice are counted, and told apart in jobs.csv") {
+  RunResult run = three_jobs();
+  run.jobs[0].name = run.jobs[2].name = "train";
+  run.jobs[1].state = JobPhase::running;
+  CHECK(figures(run).unfinished == 1);
+  CHECK(figures(run).duplicates == 1);
+  run.dropped = 2;
+  const auto json = nlohmann::json::parse(summary_json(std::span(&run, 1)));
+  CHECK(json["runs"][0]["jobs_unfinished"] == 1);
+  CHECK(json["runs"][0]["rows_dropped"] == 2);
+  const auto file = std::filesystem::temp_directory_path() / "starling_duplicates_test.csv";
+  REQUIRE(write_jobs_csv(file, run).ok());
+  std::stringstream text;
+  text << std::ifstream(file).rdbuf();
+  std::filesystem::remove(file);
+  CHECK(text.str().find("\ntrain,") != std::string::npos);
+  CHECK(text.str().find("\ntrain#2,") != std::string::npos);
 }
 
 TEST_CASE("jobs.csv: one row a job, quoted where a comma would break it, empty for never") {

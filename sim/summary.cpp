@@ -4,6 +4,8 @@
 #include <cinttypes>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <unordered_map>
 
 #include "workload/csv.h"
 
@@ -56,6 +58,10 @@ Json one_run(const RunResult& run) {
   json["events"] = simulated ? Json(run.events) : Json();
   json["wall_s"] = run.wall_s;
   json["trace_hash"] = simulated ? Json(hash.data()) : Json();
+  json["jobs_unfinished"] = f.unfinished;
+  json["rows_dropped"] = run.dropped;
+  json["duplicate_names"] = f.duplicates;
+  json["resolution_s"] = run.resolution_s > 0 ? Json(run.resolution_s) : Json();
   return json;
 }
 
@@ -79,9 +85,13 @@ std::string summary_json(std::span<const RunResult> runs) {
 Status write_jobs_csv(const std::filesystem::path& file, const RunResult& run) {
   std::string text =
       "job,submit_s,start_s,finish_s,gpus,model,agent,placement,attempts,service_s,state\n";
+  std::unordered_map<std::string_view, std::uint64_t> named;
   for (const JobRow& job : run.jobs) {
-    text += csv_field(job.name.empty() ? to_string(job.job) : job.name) + ',' +
-            number(job.submit_s) + ',' + number(job.start_s, true) + ',' +
+    std::string name = job.name.empty() ? to_string(job.job) : job.name;
+    // A second job of a name is told apart.
+    if (const auto nth = ++named[job.name]; nth > 1 && !job.name.empty())
+      name += '#' + std::to_string(nth);
+    text += csv_field(name) + ',' + number(job.submit_s) + ',' + number(job.start_s, true) + ',' +
             number(job.finish_s, true) + ',' + std::to_string(job.gpus) + ',' +
             csv_field(job.model) + ',' + std::to_string(job.agent) + ',' +
             csv_field(job.placement) + ',' + std::to_string(job.attempts) + ',' +

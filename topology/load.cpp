@@ -99,8 +99,10 @@ Result<Topology> load_topology(const std::string& path) {
   return parse_topology(text.value(), path);
 }
 
-Status save_topology(const Topology& topology, const std::string& path) {
+Status save_topology(const Topology& topology, const std::string& path,
+                     const std::vector<std::string>& remarks) {
   std::ofstream out(path, std::ios::binary);
+  for (const std::string& remark : remarks) out << "# " << remark << '\n';
   out << to_yaml(topology);
   out.close();
   if (!out) return Error{Errc::io, path + ": cannot be written"};

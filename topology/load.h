@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "topology/topology.h"
@@ -15,6 +16,10 @@ namespace starling {
 /// would be right".
 [[nodiscard]] Result<Topology> load_topology(const std::string& path);
 
+/// What load_topology takes for granted about the file at `path` because such files do not say it,
+/// a sentence each that begins with the keys of ours; empty for our own YAML.
+[[nodiscard]] std::vector<std::string> assumed_of(const std::string& path);
+
 /// The same for text at hand; `file_name` is for messages, and names a topology that has no name.
 [[nodiscard]] Result<Topology> parse_topology(const std::string& text,
                                               const std::string& file_name);
@@ -25,7 +30,8 @@ namespace starling {
 /// Our YAML, with counts and network rules where the topology is regular. Reads back equal,
 /// provided that names are unique and hold no "{}".
 [[nodiscard]] std::string to_yaml(const Topology& topology);
-/// to_yaml into a file. `io` if it cannot be written.
-[[nodiscard]] Status save_topology(const Topology& topology, const std::string& path);
+/// to_yaml into a file, below `remarks` as comments. `io` if it cannot be written.
+[[nodiscard]] Status save_topology(const Topology& topology, const std::string& path,
+                                   const std::vector<std::string>& remarks = {});
 
 }  // namespace starling

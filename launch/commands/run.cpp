@@ -49,6 +49,24 @@ Status check_live(const LiveRunOptions& o, const RunInput& input) {
 /// One way over loopback: encoding, CURVE, a journal that may be at work, waking the peer.
 constexpr double kLoopbackDelay = 0.3e-3;  // seconds
 
+/// What a live run cannot tell apart, in seconds of the machine: a message, a wake-up and the start
+/// of an emulated job behind others that want the processor too.
+constexpr double kResolution = 10e-3;
+
+/// Of two figures that are this near the live one says nothing. Empty: all is well.
+std::string too_fine(const RunInput& input, double speedup) {
+  double mean = 0;
+  for (const TraceJob& job : input.trace.jobs) mean += seconds(job.spec.duration);
+  mean /= static_cast<double>(input.trace.jobs.size());
+  const double told = kResolution * speedup;
+  if (told < 0.01 * mean) return {};
+  const auto wanted = static_cast<std::uint64_t>(std::max(1.0, 0.01 * mean / kResolution));
+  return "the live figures are good to about " + human_seconds(told) +
+         " of the trace (10 ms here), and a job takes " + human_seconds(mean) +
+         " on average: shorter waits are noise; below 1 % it would be with --speedup " +
+         with_commas(wanted) + " or less";
+}
+
 /// The world as the live run has it, told in trace time: its messages and timers take milliseconds
 /// of ours, and one of our seconds stands for `speedup` of the trace.
 SimOptions as_live(const RunInput& input, bool own_network, double speedup) {
@@ -91,6 +109,7 @@ int run_command(const LiveRunOptions& o) {
                          as_live(input.value(), !o.network.empty(), live.speedup), o.quiet);
     if (!sim) return failed(sim.error());
     sim.value().load = o.load;
+    sim.value().dropped = input.value().trace.dropped;
     runs.push_back(std::move(sim).value());
   }
   if (live.speedup > kMostSpeedup) {
@@ -103,12 +122,16 @@ int run_command(const LiveRunOptions& o) {
     std::fprintf(stderr, "starling: %zu jobs, %u agents, 1 s stands for %.0f s of the trace\n",
                  input.value().trace.jobs.size(), input.value().sim.agents, live.speedup);
   }
+  if (const auto warning = too_fine(input.value(), live.speedup); !warning.empty())
+    std::fprintf(stderr, "starling: %s\n", warning.c_str());
   catch_stop_signals();
   auto result = run_live(input.value(), policies, live);
   if (!result)
     return result.error().code == Errc::invalid ? bad_input(result.error().message)
                                                 : work_failed(result.error().message);
   result.value().load = o.load;
+  result.value().dropped = input.value().trace.dropped;
+  result.value().resolution_s = kResolution * live.speedup;
   runs.insert(runs.begin(), std::move(result).value());
   return deliver(runs, input.value().topology, o.out, o.json);
 }

@@ -27,6 +27,7 @@ int run_sim(const RunOptions& options) {
     return result.error().code == Errc::invalid ? bad_input(result.error().message)
                                                 : work_failed(result.error().message);
   result.value().load = options.load;
+  result.value().dropped = in.trace.dropped;
   const int status = deliver(std::span(&result.value(), 1), in.topology, options.out, options.json);
   return status;
 }

@@ -97,7 +97,13 @@ int import(const FileOptions& options) {
     return bad_input("topology import: -o: " + good.error().message);
   auto read = load_topology(options.file);
   if (!read) return bad_input(read.error().message);
-  if (auto written = save_topology(read.value(), options.out); !written.ok())
+  std::vector<std::string> remarks;
+  for (const std::string& line : assumed_of(options.file)) {
+    std::fprintf(stderr, "assumed: %s\n", line.c_str());
+    remarks.push_back("assumed: " + line);
+  }
+  if (!remarks.empty()) remarks.push_back("Edit what is not so.");
+  if (auto written = save_topology(read.value(), options.out, remarks); !written.ok())
     return failed(written.error());
   std::fprintf(stderr, "%s: %s\n", options.out.c_str(), topology_line(read.value()).c_str());
   return kDone;

@@ -76,6 +76,7 @@ ComparisonTable table_of(const TableKey& key, const Group& group, const std::str
     ComparisonRow row;
     std::tie(row.label, row.agents) = row_key;
     row.baseline = row_key == base;
+    row.by_partition = table.family == Family::order && row.agents > 1;
     row.jct_s = over(runs, pairs, [](const RunFact& run) { return run.avg_jct_s; });
     row.p99_jct_s = over(runs, pairs, [](const RunFact& run) { return run.p99_jct_s; });
     row.utilization = over(runs, pairs, [](const RunFact& run) { return run.utilization; });

@@ -22,6 +22,7 @@ struct ComparisonRow {
   std::string label;
   std::uint32_t agents = 1;
   bool baseline = false;
+  bool by_partition = false;  ///< orders each partition's jobs by themselves, not all of them
   Interval jct_s, p99_jct_s, utilization;
   Interval less_s;      ///< paired: baseline's mean JCT minus this one's, above 0 is better
   Interval less_share;  ///< the same, relative to the baseline's of each pair

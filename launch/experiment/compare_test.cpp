@@ -61,6 +61,20 @@ TEST_CASE("the excess removed is relative to what could be removed") {
   CHECK_FALSE(row_of(compare(none, "base")[0], "ours").excess_removed.has_value());
 }
 
+TEST_CASE("an order that each of several agents keeps for itself is marked and noted") {
+  std::vector<RunFact> runs{fact("fifo", 1, 200, Family::order), fact("fifo", 1, 90, Family::order),
+                            fact("best", 1, 90)};
+  runs[1].point.agents = runs[2].point.agents = 4;
+  const auto tables = compare(runs, "fifo");
+  REQUIRE(tables.size() == 2);
+  CHECK_FALSE(tables[0].rows[0].by_partition);
+  CHECK(tables[1].rows[0].by_partition);
+  CHECK_FALSE(tables[1].rows[1].by_partition);
+  const std::string text = tables_markdown("x", tables);
+  CHECK(text.find("| fifo, 4 agents † |") != std::string::npos);
+  CHECK(text.find("† orders the jobs of each partition by themselves") != std::string::npos);
+}
+
 TEST_CASE("families, topologies and loads have tables of their own") {
   std::vector<RunFact> runs{fact("a", 1, 10), fact("b", 1, 20, Family::order),
                             fact("c", 1, 30, Family::order), fact("a", 1, 10)};

@@ -22,6 +22,7 @@ Json to_json(const ComparisonRow& row) {
   return {{"policy", row.label},
           {"agents", row.agents},
           {"baseline", row.baseline},
+          {"by_partition", row.by_partition},
           {"avg_jct_s", to_json(row.jct_s)},
           {"p99_jct_s", to_json(row.p99_jct_s)},
           {"gpu_utilization", to_json(row.utilization)},

@@ -1,10 +1,17 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 
 #include "launch/experiment/compare.h"
 
 namespace starling {
 namespace {
+
+constexpr const char* kByPartition =
+    "orders the jobs of each partition by themselves: a job that blocks one queue does not block "
+    "the others, and the order of all jobs is kept by nobody. Not the same policy as with one "
+    "agent, so no rank against it.";
 
 std::string number(const char* format, double x) {
   char text[64];
@@ -63,8 +70,9 @@ void add_table(const ComparisonTable& table, std::string& text) {
           " | under the baseline | excess removed |\n| --- | ---: | ---: | ---: | ---: | ---: | "
           "---: |\n";
   for (const ComparisonRow& row : table.rows) {
-    text += "| " + label_of(row, with_agents) + (row.unfinished > 0 ? " *" : "") + " | " +
-            with_interval(row.jct_s, unit) + " | " + with_interval(row.p99_jct_s, unit) + " | " +
+    text += "| " + label_of(row, with_agents) + (row.by_partition ? " †" : "") +
+            (row.unfinished > 0 ? " *" : "") + " | " + with_interval(row.jct_s, unit) + " | " +
+            with_interval(row.p99_jct_s, unit) + " | " +
             number("%.1f %%", 100 * row.utilization.mean) + " | ";
     if (row.baseline) {
       text += "baseline | | |\n";
@@ -74,6 +82,9 @@ void add_table(const ComparisonTable& table, std::string& text) {
             (row.excess_removed ? number("%.0f %%", 100 * *row.excess_removed) : std::string("–")) +
             " |\n";
   }
+  const auto one = [](const ComparisonRow& row) { return !row.by_partition; };
+  if (std::any_of(table.rows.begin(), table.rows.end(), std::not_fn(one)))
+    text += std::string("\n† ") + kByPartition + "\n";
   std::uint64_t unfinished = 0;
   for (const ComparisonRow& row : table.rows) unfinished += row.unfinished;
   if (unfinished > 0) {

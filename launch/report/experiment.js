@@ -26,7 +26,7 @@ for (const table of data.tables) {
     make('th', head, h);
   for (const row of table.rows) {
     const tr = make('tr', t, undefined, row.baseline ? {class: 'baseline'} : {});
-    make('td', tr, rowName(row) + (row.unfinished_jobs > 0 ? ` (${count(row.unfinished_jobs)} jobs unfinished)` : ''));
+    make('td', tr, rowName(row) + (row.by_partition ? ' †' : '') + (row.unfinished_jobs > 0 ? ` (${count(row.unfinished_jobs)} jobs unfinished)` : ''));
     make('td', tr, spread(row.avg_jct_s, unit));
     make('td', tr, spread(row.p99_jct_s, unit));
     make('td', tr, (row.gpu_utilization.mean * 100).toFixed(1) + ' %');
@@ -36,6 +36,9 @@ for (const table of data.tables) {
     make('td', tr, row.baseline ? '' : row.excess_removed === null ? '–' : (row.excess_removed * 100).toFixed(0) + ' %');
   }
 }
+if (data.tables.some((t) => t.rows.some((r) => r.by_partition)))
+  make('p', $('tables'), '† Orders the jobs of each partition by themselves: a job that blocks one queue does not block the others, and the order of all jobs is ' +
+    'kept by nobody. Not the same policy as with one agent, so no rank against it.', {class: 'note'});
 if (data.tables.length === 0) make('p', $('tables'), 'No run has finished yet.', {class: 'note'});
 
 finish(() => {

@@ -12,13 +12,14 @@ for (const [name, key, format] of keyFigures) {
 }
 
 const rows = [['Mode', 'mode', plain], ['Policy', 'policy', plain], ['Family', 'family', plain], ['Agents', 'agents', count], ['Load', 'load', plain], ['Seed', 'seed', plain],
-  ['Jobs submitted', 'jobs_submitted', count], ['Jobs finished', 'jobs_finished', count], ['Jobs failed', 'jobs_failed', count],
+  ['Jobs submitted', 'jobs_submitted', count], ['Jobs finished', 'jobs_finished', count], ['Jobs failed', 'jobs_failed', count], ['Jobs that never ended', 'jobs_unfinished', count],
+  ['Rows dropped: no GPU or 0 s', 'rows_dropped', count], ['Jobs of a name used before', 'duplicate_names', count],
   ['JCT, mean', 'avg_jct_s', time], ['JCT, median', 'p50_jct_s', time], ['JCT, 90th percentile', 'p90_jct_s', time], ['JCT, 99th percentile', 'p99_jct_s', time],
   ['JCT, floor of the mean', 'floor_jct_s', time], ['Slowdown, mean', 'avg_slowdown', (x) => x === null ? '–' : figures(x)], ['Time in the queue, mean', 'avg_queue_s', time],
   ['Makespan', 'makespan_s', time], ['GPU utilisation', 'gpu_utilization', percent], ['Forwards', 'forwards', count],
   ['Gangs across partitions', 'cross_partition_gangs', count], ['Preemptions', 'preemptions', count], ['Resizes', 'resizes', count],
   ['Decisions', 'decisions', count], ['Decision, median', 'decision_p50_us', micros], ['Decision, 99th percentile', 'decision_p99_us', micros],
-  ['Messages', 'messages', count], ['Wall time', 'wall_s', time], ['Trace hash', 'trace_hash', plain]];
+  ['Messages', 'messages', count], ['Wall time', 'wall_s', time], ['Times are good to', 'resolution_s', time], ['Trace hash', 'trace_hash', plain]];
 const relative = new Set(['avg_jct_s', 'p50_jct_s', 'p90_jct_s', 'p99_jct_s', 'avg_queue_s', 'makespan_s', 'gpu_utilization', 'avg_slowdown']);
 const head = make('tr', $('table'));
 make('th', head, '');
