@@ -16,6 +16,7 @@
 #include "launch/background.h"
 #include "launch/exit_codes.h"
 #include "launch/files.h"
+#include "launch/launchers/part_folders.h"
 #include "launch/local_flock.h"
 #include "launch/log.h"
 #include "launch/signals.h"
@@ -55,10 +56,14 @@ std::string flock_id(const std::filesystem::path& dir) {
 
 DaemonEnd kind_of(int status) {
   switch (status) {
-    case kDone: return DaemonEnd::well;
-    case kBadInput: return DaemonEnd::refused;
-    case kDiskFailed: return DaemonEnd::disk;
-    default: return DaemonEnd::broken;
+    case kDone:
+      return DaemonEnd::well;
+    case kBadInput:
+      return DaemonEnd::refused;
+    case kDiskFailed:
+      return DaemonEnd::disk;
+    default:
+      return DaemonEnd::broken;
   }
 }
 
@@ -143,7 +148,11 @@ std::vector<std::string> Keeper::look() {
   const bool stamps = now >= next_stamps_;
   if (stamps) next_stamps_ = later(now, kStamps);
   for (std::size_t who = 0; stamps && who < nodes_.size(); ++who) {
-    if (core_.daemons()[who].up || stamps_[who].empty()) continue;
+    if (core_.daemons()[who].up) continue;
+    // An executor that does not come back cannot end what killed guardians left behind.
+    if (nodes_[who]->role == Role::executor)
+      (void)clear_unguarded(flock_.node_dir(nodes_[who]->name) / "parts");
+    if (stamps_[who].empty()) continue;
     if (std::string stamp = file_stamp(flock_, *nodes_[who]); stamp != stamps_[who]) {
       stamps_[who] = std::move(stamp);
       core_.step(now, DaemonMended{who}, out);

@@ -31,11 +31,11 @@ struct Guarded : ProcessRig {
   }
 };
 
-#define BOTH_WAYS()                               \
-  bool cgroups = true;                            \
-  SUBCASE("with a cgroup") {                      \
-    if (!cgroups_here()) return;                  \
-  }                                               \
+#define BOTH_WAYS()              \
+  bool cgroups = true;           \
+  SUBCASE("with a cgroup") {     \
+    if (!cgroups_here()) return; \
+  }                              \
   SUBCASE("by descent") { cgroups = false; }
 
 }  // namespace
@@ -183,8 +183,8 @@ TEST_CASE("guarded: what a stopped executor has started ends at its deadline (A3
 TEST_CASE("guarded: a guardian that slept through its deadline gives no grace any more (B1)") {
   BOTH_WAYS();
   Guarded r(cgroups);
-  LaunchSpec job = shell(1, "trap '' TERM; echo $$ > " + r.note.string() +
-                                "; while :; do sleep 0.05; done");
+  LaunchSpec job =
+      shell(1, "trap '' TERM; echo $$ > " + r.note.string() + "; while :; do sleep 0.05; done");
   job.until = later(r.clock.now(), 800ms);
   job.grace = 1s;
   REQUIRE(r.launcher->start(job).ok());
@@ -255,6 +255,16 @@ TEST_CASE("guarded: a result that was read but not kept by the executor is read 
   CHECK(r.end().exit.code == 4);
 }
 
+TEST_CASE("guarded: a guardian that its job has stopped goes on with the next renewal") {
+  BOTH_WAYS();
+  Guarded r(cgroups);
+  const LaunchSpec job = shell(1, "kill -STOP $PPID; echo > " + r.note.string());
+  REQUIRE(r.launcher->start(job).ok());
+  (void)line_in(r.note);
+  r.launcher->renew(job.attempt, later(r.clock.now(), 1h));
+  CHECK(r.end().exit.code == 0);
+}
+
 TEST_CASE("guarded: what no journal knows ends when the next life begins") {
   BOTH_WAYS();
   Guarded r(cgroups);
@@ -300,9 +310,10 @@ TEST_CASE("guarded: a killed guardian takes its part with it, and nothing is fre
 
 TEST_CASE("guarded: what a job puts in place of its files hangs and grows nobody (A9)") {
   Guarded r;
-  const LaunchSpec job = shell(1, "echo on; rm -f \"$STARLING_STEPS\"; mkfifo \"$STARLING_STEPS\"; "
-                                  "for l in \"${STARLING_RUN%%:*}\"/*.log; do rm $l; mkfifo $l; "
-                                  "done; sleep 1000");
+  const LaunchSpec job = shell(1,
+                               "echo on; rm -f \"$STARLING_STEPS\"; mkfifo \"$STARLING_STEPS\"; "
+                               "for l in \"${STARLING_RUN%%:*}\"/*.log; do rm $l; mkfifo $l; "
+                               "done; sleep 1000");
   REQUIRE(r.launcher->start(job).ok());
   const fs::path log = r.launcher->log_file(job.attempt, job.server);
   CHECK(soon([&] { return fs::is_fifo(log); }));

@@ -177,8 +177,9 @@ void ProcessLauncher::stop(AttemptId attempt, Duration grace) {
 void ProcessLauncher::renew(AttemptId attempt, Instant until) {
   for (auto part = parts_.lower_bound({attempt, ServerId{0}});
        part != parts_.end() && part->first.first == attempt; ++part) {
-    if (!part->second.stopping)
-      part->second.guarded.say(ControlWord::Kind::renew, on_machine(until));
+    if (part->second.stopping) continue;
+    part->second.guarded.say(ControlWord::Kind::renew, on_machine(until));
+    part->second.guarded.wake();  // a job can stop its guardian, which then tells no end
   }
 }
 
