@@ -125,13 +125,13 @@ else
   end_up
 fi
 echo "-- with --no-restart: what a killed executor and a killed guardian leave does not run on"
-rm -rf flock
+export STARLING_FLOCK=$work/second
 start_up --topology four.yaml --agents 1 --servers-per-executor 1 --no-restart
 "$starling" submit -- sh -c "setsid sleep 1000 & echo \$! >$work/child; wait" >/dev/null
 for _ in $(seq 200); do [ -s child ] && break; sleep 0.1; done
 child=$(cat child)
-guardian=$(pgrep -f "starling-guardian $work/flock/nodes/") || fail "no guardian"
-executor=$(executor_pid "$(ps -o args= -p "$guardian" | grep -o 'executor-[0-9]*' | head -1 | cut -d- -f2)")
+guardian=$(pgrep -f "starling-guardian $work/second/nodes/") || fail "no guardian"
+executor=$(pgrep -f -- "--config $work/second/nodes/$(ps -o args= -p "$guardian" | grep -o 'executor-[0-9]*' | head -1)/")
 kill -KILL "$executor" "$guardian"
 for _ in $(seq 200); do kill -0 "$child" 2>/dev/null || break; sleep 0.1; done
 kill -0 "$child" 2>/dev/null && fail "process $child of the job runs on"
