@@ -66,8 +66,12 @@ wait_job "$fifth" running
 at=$(gpus_of "$fifth")
 server=$((${at%%-*} / 2))
 echo "$((2 * server)) # ecc" >flock/nodes/executor-$server/health
-for _ in $(seq 60); do "$starling" jobs | grep -q "^$fifth *running.* 2 " && break; sleep 0.25; done
-[ "$(gpus_of "$fifth")" != "$at" ] || fail "the job stays on a bad GPU"
+for _ in $(seq $((60 * patience))); do
+  now=$(gpus_of "$fifth")
+  [ -n "$now" ] && [ "$now" != "$at" ] && break
+  sleep 0.25
+done
+[ -n "$now" ] && [ "$now" != "$at" ] || fail "the job stays on a bad GPU: $now"
 "$starling" topology state | grep -q "^$server .* no *$((2 * server))\$" || fail "topology state: $("$starling" topology state)"
 "$starling" top --json | tr -d ' \n' | grep -q "\"bad_gpus\":\[$((2 * server))\]" || fail "top does not show it"
 wait_job "$fifth" finished

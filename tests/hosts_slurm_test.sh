@@ -141,8 +141,8 @@ up=\$!
 for _ in \$(seq 400); do grep -q ^ready $work/up.log && break; kill -0 \$up || exit 5; sleep 0.1; done
 grep -q "^ready: 3 agents, 3 executors on 3 hosts" $work/up.log || exit 6
 export STARLING_FLOCK=$work/sltest-$$
-timeout 30 "$starling" submit --gpus 2 --wait -- sh -c 'echo on \$SLURMD_NODENAME' 2>/dev/null || exit 7
-gang=\$("$starling" submit --gpus 2 --workers 3 -- sh -c 'echo gang \$SLURMD_NODENAME; sleep 1') || exit 8
+timeout 30 "$starling" submit --gpus 2 --wait -- sh -c 'echo on \$RANK' 2>/dev/null || exit 7
+gang=\$("$starling" submit --gpus 2 --workers 3 -- sh -c 'echo gang \$RANK; sleep 1') || exit 8
 for _ in \$(seq 300); do "$starling" jobs | grep -q "^\$gang *finished" && break; sleep 0.1; done
 "$starling" jobs | grep -q "^\$gang *finished" || exit 9
 kill -INT \$up
@@ -156,7 +156,8 @@ wait $alloc
 code=$?
 alloc=
 [ $code -eq 0 ] || fail "inside the allocation: $code: $(tail -5 alloc.out)"
-[ "$(grep -rhs '^gang' /tmp/starling-0-*/sltest-$$/*/nodes/*/jobs | sort -u | wc -l)" -eq 3 ] || fail "the gang was not on three nodes: $(grep -rhs '^gang' /tmp/starling-0-*/sltest-$$/)"
+# Each worker's line stands in the folder of the node that it was on.
+[ "$(grep -rls '^gang [012]$' /tmp/starling-0-*/sltest-$$/*/nodes/*/jobs | sed 's#/nodes/.*##' | sort -u | wc -l)" -eq 3 ] || fail "the gang was not on three nodes: $(grep -rs '^gang' /tmp/starling-0-*/sltest-$$/*/nodes)"
 [ -z "$(left)" ] || fail "processes are left: $(ps -o args= -p $(left))"
 rm -rf sltest-$$ /tmp/starling-0-[0-9]*/sltest-$$
 
