@@ -30,6 +30,20 @@ kill -INT $up
 wait $up
 daemons=()
 
+echo "-- what its earlier life leaves has the state for a moment still"
+touch late.log
+flock flock/nodes/agent-0/state/in-use sleep 1.5 &
+daemons+=($!)
+sleep 0.3
+"$starling" agent --config flock/nodes/agent-0/config.json 2>late.log &
+late=$!
+daemons+=($late)
+for _ in $(seq 100); do grep -q "serving with policy" late.log && break; sleep 0.1; done
+grep -q "serving with policy" late.log || fail "it does not wait for its state: $(cat late.log)"
+kill $late
+wait $late || fail "it must stop cleanly"
+daemons=()
+
 echo "-- a full disk"
 # RLIMIT_FSIZE stands for the disk: with SIGXFSZ ignored a write beyond it fails as one on a full disk does.
 (trap '' XFSZ; ulimit -f 96; exec "$starling" agent --config flock/nodes/agent-0/config.json) 2>agent.log &

@@ -32,6 +32,18 @@ constexpr Duration kSlice = std::chrono::milliseconds(500);
 /// How often whoever may say nothing asks whether he may again.
 constexpr std::chrono::milliseconds kSilentPause{20};
 
+/// A process that was killed holds its lock until the system has done with it, and so does, for a
+/// moment, what it was about to start: that can take seconds where many want to run.
+Result<StateDir> take_state(const std::filesystem::path& dir) {
+  constexpr int kTries = 50;
+  for (int i = 0;; ++i) {
+    auto state = StateDir::take(dir);
+    if (state || state.error().code != Errc::conflict || i == kTries || stop_requested())
+      return state;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
 }  // namespace
 
 Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role,
@@ -52,7 +64,7 @@ Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role,
   if (!topology) return {Errc::invalid, topology.error().message};
   if (const Status fits = fits_topology(deployment.value(), topology.value()); !fits.ok())
     return fits.error();
-  auto state = StateDir::take(file.value().state);
+  auto state = take_state(file.value().state);
   if (!state) return state.error();
   auto incarnation = state.value().next_incarnation();
   if (!incarnation) return incarnation.error();
@@ -108,7 +120,8 @@ Status serve(Node& node, const ScaledClock& clock, Housekeeping house) {
   bool compacting = false;
   while (!stop_requested()) {
     if (house.may_speak_until) node.may_speak_until(house.may_speak_until());
-    const auto turned = node.run_until(later(clock.now(), clock.stretched(compacting ? kStepSlice : kSlice)));
+    const auto turned =
+        node.run_until(later(clock.now(), clock.stretched(compacting ? kStepSlice : kSlice)));
     Status kept = turned ? done() : Status(turned.error());
     const bool grown = house.inherited + node.counters().records > compacted + kCompactAfter ||
                        house.bytes() > replaced_at;
