@@ -17,6 +17,7 @@ running() {
 }
 # start_up: `up` in the background, at most 60 s until it is ready
 start_up() {
+  rm -f up.out  # of an earlier one
   "$starling" up "$@" >up.out 2>up.log &
   up=$!
   started+=($up)
