@@ -163,16 +163,19 @@ std::string ClientHistory::told(NodeId from, Incarnation life, std::uint64_t seq
 }
 
 std::string ClientHistory::shows(NodeId client, std::span<const JobOutcome> jobs) {
-  for (const JobOutcome& job : jobs) {
+  // After each of its turns: so no job is looked up.
+  std::vector<Shown>& shown = shown_[client];
+  if (shown.size() < jobs.size()) shown.resize(jobs.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const JobOutcome& job = jobs[i];
     if (!job.accepted && !job.over()) continue;
-    const auto [at, first] = shown_.try_emplace({client, job.job});
-    Shown& last = at->second;
+    Shown& last = shown[i];
     const Shown now{job.over(), job.accepted, job.state.phase, job.home, way_of(job.state)};
     if (last.over && (!now.over || now.phase != last.phase))
       return of(job.job, "was over for its client, and is not as it was");
     if (last.accepted && !now.accepted)
       return of(job.job, "was accepted for its client and is no longer");
-    const bool compares = !first && !now.over && last.home == now.home &&
+    const bool compares = !now.over && last.home == now.home &&
                           std::get<0>(last.way) == std::get<0>(now.way) &&
                           last.phase != JobPhase::unknown && now.phase != JobPhase::unknown;
     if (compares && std::get<1>(now.way) < std::get<1>(last.way))

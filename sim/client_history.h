@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "agents/client.h"
 #include "agents/message.h"
@@ -32,7 +33,7 @@ class ClientHistory {
                                  const Message& message);
   /// Has become durable at `node`, in this life.
   void wrote(NodeId node, Incarnation life, const Record& record);
-  /// What a client knows of its jobs, now.
+  /// What a client knows of its jobs, now; always in the same order, new ones behind the others.
   [[nodiscard]] std::string shows(NodeId client, std::span<const JobOutcome> jobs);
 
  private:
@@ -47,9 +48,9 @@ class ClientHistory {
   };
   struct Home {
     std::map<Incarnation, Fact> facts;
-    std::uint32_t most_attempts = 0;                                ///< ever
-    std::map<Incarnation, std::map<std::uint64_t, Way>> said;       ///< by sequence
-    std::map<Incarnation, std::uint64_t> accepted;                  ///< sequence of the first
+    std::uint32_t most_attempts = 0;                           ///< ever
+    std::map<Incarnation, std::map<std::uint64_t, Way>> said;  ///< by sequence
+    std::map<Incarnation, std::uint64_t> accepted;             ///< sequence of the first
   };
   struct Story {
     bool submitted = false, refused = false, accepted = false;
@@ -71,7 +72,7 @@ class ClientHistory {
                                                     const JobState& state);
 
   std::map<JobId, Story> stories_;
-  std::map<std::pair<NodeId, JobId>, Shown> shown_;
+  std::map<NodeId, std::vector<Shown>> shown_;  ///< as the client shows them
 };
 
 }  // namespace starling
