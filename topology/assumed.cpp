@@ -2,15 +2,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "topology/importers/hived.h"
-#include "topology/importers/hwloc.h"
-#include "topology/importers/lingjun.h"
-#include "topology/importers/nccl.h"
-#include "topology/importers/node_list.h"
-#include "topology/importers/nvidia_smi.h"
-#include "topology/importers/openb.h"
-#include "topology/importers/slurm.h"
-#include "topology/importers/topograph.h"
+#include "topology/importers/file_kind.h"
 #include "topology/load.h"
 
 namespace starling {
@@ -43,32 +35,37 @@ Lines assumed_of(const std::string& path) {
   std::ostringstream whole;
   whole << in.rdbuf();
   const std::string text = whole.str();
-  std::string header = text.substr(0, text.find('\n'));
-  if (!header.empty() && header.back() == '\r') header.pop_back();
-  if (is_openb_header(header))
-    return {kOneRack, kNodeNetwork, "memory_gib of GPU types G2 and G3: 16 and 32"};
-  if (is_pai_header(header)) return {kOneRack, kNodeNetwork, "memory_gib of unknown GPU types: 16"};
-  if (is_spot_header(header)) return {kOneRack, kNodeNetwork, "memory_gib: 8 a CPU"};
-  if (is_lingjun_header(header))
-    return {"gpus 8, gpu_type A100-80GB, cpus 128, memory_gib 1024, nic_gbps 800 of every server",
-            "links between switches: such that they do not throttle the largest rack"};
-  if (is_nvidia_smi_matrix(header))
-    return {
-        "gpu_type by the number of NVLinks; nvlink_gbps: 200 each; cpus, memory_gib and "
-        "nic_gbps: the matrix has none (12 CPUs and 64 GiB a GPU, 100 Gbit/s a NIC)"};
-  if (text.find_first_not_of(" \t\r\n") == text.find('<')) {
-    if (is_nccl_xml(text))
+  switch (kind_of(text)) {
+    case FileKind::openb:
+      return {kOneRack, kNodeNetwork, "memory_gib of GPU types G2 and G3: 16 and 32"};
+    case FileKind::pai:
+      return {kOneRack, kNodeNetwork, "memory_gib of unknown GPU types: 16"};
+    case FileKind::spot:
+      return {kOneRack, kNodeNetwork, "memory_gib: 8 a CPU"};
+    case FileKind::lingjun:
+      return {"gpus 8, gpu_type A100-80GB, cpus 128, memory_gib 1024, nic_gbps 800 of every server",
+              "links between switches: such that they do not throttle the largest rack"};
+    case FileKind::nvidia_smi:
+      return {
+          "gpu_type by the number of NVLinks; nvlink_gbps: 200 each; cpus, memory_gib and "
+          "nic_gbps: the matrix has none (12 CPUs and 64 GiB a GPU, 100 Gbit/s a NIC)"};
+    case FileKind::nccl:
       return {
           "gpu_type and nvlink_gbps by the file's name, else V100 without NVLink; cpus and "
           "memory_gib: 12 and 64 a GPU where the file has none"};
-    if (is_hwloc_xml(text)) return {"nic_gbps: 100 a NIC; gpu_type V100 where the file names none"};
+    case FileKind::hwloc:
+      return {"nic_gbps: 100 a NIC; gpu_type V100 where the file names none"};
+    case FileKind::slurm_conf:
+    case FileKind::slurm_yaml:
+      return of_slurm(path);
+    case FileKind::topograph:
+      return {kDgx, kUplinks, "no NVLink beyond a server: blocks are read as racks"};
+    case FileKind::hived:
+      return {
+          "nic_gbps 100, no NVLink; cpus and memory_gib: 12 and 64 a GPU where the file has none"};
+    case FileKind::ours:
+      break;
   }
-  if (is_slurm_conf(text) || is_slurm_yaml(text)) return of_slurm(path);
-  if (is_topograph_yaml(text))
-    return {kDgx, kUplinks, "no NVLink beyond a server: blocks are read as racks"};
-  if (is_hived_yaml(text))
-    return {
-        "nic_gbps 100, no NVLink; cpus and memory_gib: 12 and 64 a GPU where the file has none"};
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "topology/importers/file_kind.h"
 #include "topology/importers/hived.h"
 #include "topology/importers/hwloc.h"
 #include "topology/importers/lingjun.h"
@@ -37,12 +38,6 @@ Result<std::string> read_text(const std::string& path) {
   return text.str();
 }
 
-std::string first_line(const std::string& text) {
-  std::string line = text.substr(0, text.find('\n'));
-  if (!line.empty() && line.back() == '\r') line.pop_back();
-  return line;
-}
-
 }  // namespace
 
 Result<Topology> parse_topology_yaml(const std::string& text, const std::string& file_name) {
@@ -62,24 +57,36 @@ Result<Topology> parse_topology_yaml(const std::string& text, const std::string&
 }
 
 Result<Topology> parse_topology(const std::string& text, const std::string& file_name) {
-  const std::string header = first_line(text);
-  if (is_openb_header(header)) return import_openb(text, file_name);
-  if (is_lingjun_header(header)) return import_lingjun(text, file_name);
-  if (is_pai_header(header)) return import_pai(text, file_name);
-  if (is_spot_header(header)) return import_spot(text, file_name);
-  if (is_nvidia_smi_matrix(header)) return import_nvidia_smi(text, file_name);
-  if (text.find_first_not_of(" \t\r\n") == text.find('<')) {
-    if (is_nccl_xml(text)) return import_nccl(text, file_name);
-    if (is_hwloc_xml(text)) return import_hwloc(text, file_name);
+  switch (kind_of(text)) {
+    case FileKind::openb:
+      return import_openb(text, file_name);
+    case FileKind::lingjun:
+      return import_lingjun(text, file_name);
+    case FileKind::pai:
+      return import_pai(text, file_name);
+    case FileKind::spot:
+      return import_spot(text, file_name);
+    case FileKind::nvidia_smi:
+      return import_nvidia_smi(text, file_name);
+    case FileKind::nccl:
+      return import_nccl(text, file_name);
+    case FileKind::hwloc:
+      return import_hwloc(text, file_name);
+    case FileKind::slurm_conf:
+      return import_slurm_conf(text, file_name);
+    case FileKind::slurm_yaml:
+      return import_slurm_yaml(text, file_name);
+    case FileKind::topograph:
+      return import_topograph(text, file_name);
+    case FileKind::hived:
+      return import_hived(text, file_name);
+    case FileKind::ours:
+      break;
   }
-  if (is_slurm_conf(text)) return import_slurm_conf(text, file_name);
-  if (is_slurm_yaml(text)) return import_slurm_yaml(text, file_name);
-  if (is_topograph_yaml(text)) return import_topograph(text, file_name);
-  if (is_hived_yaml(text)) return import_hived(text, file_name);
   if (std::filesystem::path(file_name).extension() == ".csv") {
     return Error{Errc::invalid, file_name + ":1: no importer knows the columns '" +
-                                    header.substr(0, 80) + "'; expected '" + kOpenbHeader + "', '" +
-                                    kLingjunHeader +
+                                    first_line(text).substr(0, 80) + "'; expected '" +
+                                    kOpenbHeader + "', '" + kLingjunHeader +
                                     "' or another table of docs/topology-format.md"};
   }
   return parse_topology_yaml(text, file_name);
