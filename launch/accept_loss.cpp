@@ -1,13 +1,11 @@
 #include "launch/accept_loss.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <system_error>
 #include <utility>
 
 #include "agents/accept_loss.h"
+#include "base/sync.h"
 #include "launch/etcd_loss.h"
 #include "launch/files.h"
 #include "launch/old_state.h"
@@ -36,11 +34,8 @@ Result<std::string> what_is_lost(const DeployedNode& me, const fs::path& flock,
   return records.error().message;
 }
 
-Status sync_path(const fs::path& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool synced = fd >= 0 && ::fsync(fd) == 0;
-  if (fd >= 0) ::close(fd);
-  return synced ? done() : Status(Errc::io, path.string() + ": cannot be synced");
+Status made_durable(const fs::path& path) {
+  return sync_path(path) ? done() : Status(Errc::io, path.string() + ": cannot be synced");
 }
 
 Status failed_to(const char* doing, const fs::path& file, const std::error_code& why) {
@@ -60,11 +55,12 @@ Result<fs::path> keep_files(const fs::path& journal) {
     const fs::path copy = unfinished / file.filename();
     fs::copy_file(file, copy, failed);
     if (failed) return failed_to("copy", file, failed).error();
-    if (const Status synced = sync_path(copy); !synced.ok()) return synced.error();
+    if (const Status synced = made_durable(copy); !synced.ok()) return synced.error();
   }
   fs::rename(unfinished, kept, failed);
   if (failed) return failed_to("rename", unfinished, failed).error();
-  if (const Status synced = sync_path(journal.parent_path()); !synced.ok()) return synced.error();
+  if (const Status synced = made_durable(journal.parent_path()); !synced.ok())
+    return synced.error();
   return kept;
 }
 
@@ -93,7 +89,7 @@ Status replace_journal(const fs::path& journal, const std::vector<Record>& recor
     if (failed) return failed_to("rename", fresh.string() + part, failed);
   }
   fs::remove(fresh.string() + ".lock", failed);
-  return sync_path(journal.parent_path());
+  return made_durable(journal.parent_path());
 }
 
 /// The folder of an acceptance that was interrupted, if there is one, in the file `accepting`.
@@ -105,7 +101,7 @@ Result<fs::path> kept_files(const fs::path& journal) {
   if (!kept) return kept;
   if (const Status noted = write_text(marker, kept.value().filename().string(), 0600); !noted.ok())
     return noted.error();
-  if (const Status synced = sync_path(marker); !synced.ok()) return synced.error();
+  if (const Status synced = made_durable(marker); !synced.ok()) return synced.error();
   return kept;
 }
 
@@ -133,7 +129,7 @@ Result<AcceptedLoss> accept_loss(const fs::path& config, Role role) {
     if (!lost) return lost.error();
     if (lost.value().empty()) {
       return {Errc::not_found, "nothing says that the state of " + me->name +
-                                 " lacks anything; there is no loss to accept"};
+                                   " lacks anything; there is no loss to accept"};
     }
   }
   const auto kept = kept_files(journal);

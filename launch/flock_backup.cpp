@@ -1,8 +1,5 @@
 #include "launch/flock_backup.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -13,6 +10,7 @@
 
 #include "agents/record.h"
 #include "base/hash.h"
+#include "base/sync.h"
 #include "launch/deployment.h"
 #include "launch/etcd_state.h"
 #include "launch/files.h"
@@ -142,10 +140,7 @@ Status write_manifest(const fs::path& dir, BackedUp& out) {
     files.push_back({{"path", path.lexically_relative(dir).string()},
                      {"bytes", fs::file_size(path)},
                      {"hash", hash.value()}});
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    const bool synced = fd >= 0 && ::fsync(fd) == 0;
-    if (fd >= 0) ::close(fd);
-    if (!synced) return {Errc::io, path.string() + ": cannot be synced"};
+    if (!sync_path(path)) return {Errc::io, path.string() + ": cannot be synced"};
   }
   for (const BackedUp::Node& node : out.nodes)
     nodes.push_back({{"name", node.name}, {"records", node.records}, {"life", node.life}});

@@ -1,13 +1,11 @@
 #include "launch/state_dir.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "base/sync.h"
 #include "launch/files.h"
 #include "launch/text.h"
 #include "store/etcd_authority.h"
@@ -38,9 +36,9 @@ Result<StateDir::Lives> StateDir::read_lives() const {
   const auto end = text.value().find('\n');
   const auto number = parse_whole(text.value().substr(0, end));
   if (!number)
-    return {Errc::invalid,
-            file.string() +
-                ": not a number; write one larger than that of any life in the node's log"};
+    return {
+        Errc::invalid,
+        file.string() + ": not a number; write one larger than that of any life in the node's log"};
   const bool begun = text.value().find(kBegun) != std::string::npos;
   return Lives{*number, begun};
 }
@@ -50,10 +48,7 @@ Status StateDir::write_lives(const Lives& lives) const {
   const std::string text = std::to_string(lives.last) + "\n" + (lives.begun ? kBegun : "");
   if (auto written = write_text(file, text, 0600); !written.ok()) return written;
   for (const auto& path : {file, dir_}) {
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    const bool synced = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0) close(fd);
-    if (!synced) return refused(path);
+    if (!sync_path(path)) return refused(path);
   }
   return done();
 }

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/sync.h"
 
 namespace starling {
 namespace {
@@ -35,16 +36,8 @@ Line line_of(std::uint64_t last) {
 std::string_view text_of(const Line& line) { return line.data(); }
 
 Error refused(const std::filesystem::path& path, const char* doing) {
-  return {Errc::io, std::string("cannot ") + doing + " '" + path.string() +
-                        "': " + std::strerror(errno)};
-}
-
-bool sync_folder_of(const std::filesystem::path& path) {
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool synced = fd >= 0 && ::fsync(fd) == 0;
-  if (fd >= 0) ::close(fd);
-  return synced;
+  return {Errc::io,
+          std::string("cannot ") + doing + " '" + path.string() + "': " + std::strerror(errno)};
 }
 
 }  // namespace
@@ -64,8 +57,9 @@ Result<std::optional<std::uint64_t>> JournalHead::read(const std::filesystem::pa
   if (size < 0) return refused(path, "read");
   std::uint64_t last = 0;
   if (std::sscanf(line.data(), kFormat, &last) != 1 || text_of(line) != text_of(line_of(last))) {
-    return {Errc::invalid, "'" + path.string() + "', which says how far the journal has come, is "
-                           "damaged"};
+    return {Errc::invalid, "'" + path.string() +
+                               "', which says how far the journal has come, is "
+                               "damaged"};
   }
   return std::optional<std::uint64_t>(last);
 }

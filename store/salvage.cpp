@@ -1,9 +1,6 @@
 #include "store/salvage.h"
 
-#include <sqlite3.h>
-
 #include <algorithm>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,23 +11,12 @@
 #include "store/record_batch.h"
 #include "store/record_codec.h"
 #include "store/row_checksum.h"
+#include "store/sqlite_statement.h"
 
 namespace starling {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Close {
-  void operator()(sqlite3* db) const { sqlite3_close(db); }
-  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-};
-using Statement = std::unique_ptr<sqlite3_stmt, Close>;
-
-Statement prepare(sqlite3* db, const char* sql) {
-  sqlite3_stmt* statement = nullptr;
-  sqlite3_prepare_v2(db, sql, -1, &statement, nullptr);
-  return Statement(statement);
-}
 
 /// Where a chunk of the archive cannot be read, what another home had given away is not run again.
 void add_chunk(sqlite3* db, const JobsArchived& archived, std::vector<Record>& out) {
@@ -52,17 +38,16 @@ void add_chunk(sqlite3* db, const JobsArchived& archived, std::vector<Record>& o
 void read_rows(const fs::path& path, Salvaged& out) {
   sqlite3* opened = nullptr;
   sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE, nullptr);
-  const std::unique_ptr<sqlite3, Close> db(opened);
+  const SqliteFile db(opened);
   const Statement first = prepare(opened, "SELECT value FROM meta WHERE name = 'first'");
   if (!first || sqlite3_step(first.get()) != SQLITE_ROW) return;
   std::int64_t next = sqlite3_column_int64(first.get(), 0);
   if (next < 1) return;
   out.last = static_cast<std::uint64_t>(next - 1);
   // Rows before it are of a compaction that had not come to removing them.
-  const Statement rows =
-      prepare(opened,
-              "SELECT seq, checksum, body FROM record WHERE seq >="
-              " (SELECT value FROM meta WHERE name = 'first') ORDER BY seq");
+  const Statement rows = prepare(opened,
+                                 "SELECT seq, checksum, body FROM record WHERE seq >="
+                                 " (SELECT value FROM meta WHERE name = 'first') ORDER BY seq");
   for (; rows && sqlite3_step(rows.get()) == SQLITE_ROW; ++next) {
     const auto* data = static_cast<const std::byte*>(sqlite3_column_blob(rows.get(), 2));
     const std::span body(data, static_cast<std::size_t>(sqlite3_column_bytes(rows.get(), 2)));

@@ -1,9 +1,5 @@
 #include "store/sqlite_journal.h"
 
-#include <fcntl.h>
-#include <sqlite3.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -14,12 +10,14 @@
 
 #include "base/check.h"
 #include "base/planted.h"
+#include "base/sync.h"
 #include "store/journal_head.h"
 #include "store/lock_file.h"
 #include "store/loss.h"
 #include "store/record_batch.h"
 #include "store/record_codec.h"
 #include "store/row_checksum.h"
+#include "store/sqlite_statement.h"
 #include "store/wal_check.h"
 
 namespace starling {
@@ -39,11 +37,6 @@ constexpr const char* kSchema =
     "INSERT INTO meta VALUES ('first', 1);";
 /// From now on there is a head beside it (journal_head.h). Journals of earlier versions have none.
 constexpr const char* kHasHead = "INSERT INTO meta VALUES ('head', 1);";
-
-struct Finalize {
-  void operator()(sqlite3_stmt* s) const { sqlite3_finalize(s); }
-};
-using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
 
 }  // namespace
 
@@ -86,9 +79,7 @@ struct SqliteJournal::Database {
     return sqlite3_exec(db, sql, nullptr, nullptr, nullptr) == SQLITE_OK;
   }
   [[nodiscard]] Statement prepare(const char* sql) const {
-    sqlite3_stmt* statement = nullptr;
-    sqlite3_prepare_v2(db, sql, -1, &statement, nullptr);
-    return Statement(statement);
+    return starling::prepare(db, sql);
   }
   /// The one number that a query answers; none if it fails.
   [[nodiscard]] std::optional<std::int64_t> number(const char* sql) const {
@@ -102,7 +93,6 @@ struct SqliteJournal::Database {
   Status transact(const std::function<bool()>& what);
   bool write_next();
   Status note();
-  Status sync_folder() const;
   [[nodiscard]] Error lost(const std::string& what) const {
     return error(Errc::invalid, what + kAfterLoss);
   }
@@ -145,7 +135,7 @@ Status SqliteJournal::Database::prepare_file(const StoreOptions& options) {
                             "PRAGMA application_id=" + std::to_string(kApplicationId) + ";" +
                             "PRAGMA user_version=" + std::to_string(kRecordFormat) + ";COMMIT;";
     if (!run(sql.c_str())) return refused("create its tables");
-    if (const Status synced = sync_folder(); !synced.ok()) return synced;
+    if (!sync_folder_of(path)) return error(Errc::io, "cannot sync its folder");
   }
   // Of a compaction that was broken off, or had come to removing the old rows.
   if (!run("DELETE FROM record WHERE seq < (SELECT value FROM meta WHERE name = 'first');"
@@ -155,9 +145,7 @@ Status SqliteJournal::Database::prepare_file(const StoreOptions& options) {
     return refused("set it up");
   }
   insert = prepare("INSERT INTO record VALUES (?1, ?2, ?3, ?4)");
-  const auto last = number(
-      "SELECT max((SELECT value - 1 FROM meta WHERE name = 'first'),"
-      " (SELECT coalesce(max(seq), 0) FROM record))");
+  const auto last = number(kLastRecord);
   if (!insert || !last) return error(Errc::invalid, "its tables are not those of a journal");
   next_seq = *last + 1;
   return fresh ? done() : check_head(false);
@@ -186,16 +174,6 @@ Status SqliteJournal::Database::check_head(bool fresh) {
   head = std::move(opened).value();
   if (!fresh && !had_one && !run(kHasHead)) return refused("set it up");
   return done();
-}
-
-/// A file that was created survives a power cut only once its folder is on disk too.
-Status SqliteJournal::Database::sync_folder() const {
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool synced = fd >= 0 && ::fsync(fd) == 0;
-  if (fd >= 0) ::close(fd);
-  if (synced) return done();
-  return error(Errc::io, "cannot sync its folder");
 }
 
 bool SqliteJournal::Database::write(const Record& record, std::int64_t seq) {
