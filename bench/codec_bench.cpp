@@ -3,12 +3,12 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
-#include <deque>
 #include <utility>
 #include <vector>
 
 #include "bus/codec.h"
 #include "bus/node.h"
+#include "bus/test_inbox.h"
 
 namespace starling {
 namespace {
@@ -71,20 +71,13 @@ void decode(benchmark::State& state) {
 BENCHMARK(decode)->DenseRange(0, 3);
 
 /// Two nodes in one thread that answer each other's pings.
-struct Wire : Endpoint {
+struct Wire : testing::Inbox {
   bool send(NodeId, std::span<const std::byte> frame) override {
     other->waiting.push_back({me, {frame.begin(), frame.end()}});
     return true;
   }
-  std::optional<Delivery> receive(Instant) override {
-    if (waiting.empty()) return std::nullopt;
-    Delivery d = std::move(waiting.front());
-    waiting.pop_front();
-    return d;
-  }
   NodeId me;
   Wire* other = nullptr;
-  std::deque<Delivery> waiting;
 };
 
 class PingNode : public Node {

@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -21,6 +20,7 @@
 
 #include "agents/state.h"
 #include "bus/node.h"
+#include "bus/test_inbox.h"
 #include "interference/models.h"
 #include "policies/registry.h"
 #include "store/await_epoch.h"
@@ -143,7 +143,7 @@ int fill(const std::string& where, std::uint64_t jobs, std::size_t output, bool 
 }
 
 /// A client that submits, cancels and asks.
-struct Callers final : Endpoint {
+struct Callers final : testing::Inbox {
   bool send(NodeId, std::span<const std::byte> frame) override {
     const auto said = codec.decode(frame);
     if (said && std::holds_alternative<JobState>(said.value().message)) {
@@ -152,18 +152,11 @@ struct Callers final : Endpoint {
     }
     return true;
   }
-  std::optional<Delivery> receive(Instant) override {
-    if (waiting.empty()) return std::nullopt;
-    Delivery next = std::move(waiting.front());
-    waiting.pop_front();
-    return next;
-  }
   void say(const Message& message) {
     const auto bytes = codec.encode({kNewestProtocol, Incarnation{1}, ++sequence}, message);
     waiting.push_back({client_node(0), {bytes.begin(), bytes.end()}});
   }
   Codec codec;
-  std::deque<Delivery> waiting;
   std::uint64_t sequence = 0, recalled = 0;
 };
 

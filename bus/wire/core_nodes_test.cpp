@@ -2,10 +2,10 @@
 
 #include <doctest/doctest.h>
 
-#include <deque>
 #include <utility>
 
 #include "bus/node.h"
+#include "bus/test_inbox.h"
 #include "topology/generate.h"
 
 namespace starling {
@@ -15,16 +15,10 @@ using namespace std::chrono_literals;
 
 const NodeId kOwner = agent_node(AgentId{0});
 
-struct QueueEndpoint : Endpoint {
+struct QueueEndpoint : testing::Inbox {
   bool send(NodeId to, std::span<const std::byte> frame) override {
     sent.push_back({to, codec.decode(frame).value().message});
     return true;
-  }
-  std::optional<Delivery> receive(Instant) override {
-    if (waiting.empty()) return std::nullopt;
-    Delivery d = std::move(waiting.front());
-    waiting.pop_front();
-    return d;
   }
   void arrive(const Message& m) {
     const auto bytes =
@@ -41,7 +35,6 @@ struct QueueEndpoint : Endpoint {
 
   std::uint64_t sequence = 0;
   Codec codec;
-  std::deque<Delivery> waiting;
   std::vector<Send> sent;
 };
 

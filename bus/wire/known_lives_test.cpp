@@ -1,11 +1,11 @@
 // Lives of nodes: who has an old copy of its state is told so by whoever knows more, and ends.
 #include <doctest/doctest.h>
 
-#include <deque>
 #include <utility>
 #include <vector>
 
 #include "bus/node.h"
+#include "bus/test_inbox.h"
 
 namespace starling {
 namespace {
@@ -17,21 +17,14 @@ const NodeId kAgent = agent_node(AgentId{0});
 const NodeId kExecutor = executor_node(0);
 
 /// One direction to each of two nodes; who sends is who does not receive.
-struct Wire : Endpoint {
+struct Wire : testing::Inbox {
   explicit Wire(NodeId me) : me_(me) {}
   bool send(NodeId, std::span<const std::byte> frame) override {
     other->waiting.push_back({me_, {frame.begin(), frame.end()}});
     last.assign(frame.begin(), frame.end());
     return true;
   }
-  std::optional<Delivery> receive(Instant) override {
-    if (waiting.empty()) return std::nullopt;
-    Delivery d = std::move(waiting.front());
-    waiting.pop_front();
-    return d;
-  }
   Wire* other = nullptr;
-  std::deque<Delivery> waiting;
   std::vector<std::byte> last;
 
  private:

@@ -236,31 +236,24 @@ void Node::send_all() {
 Status Node::flush() {
   if (failed_) return out_.clear(), Status(*failed_);
   if (planted(Bug::sends_before_sync)) send_all();
+  const auto wrote = [this](const Status& done) {
+    if (!done.ok()) failed_ = done.error();
+    return done.ok();
+  };
   for (const ArchiveChunk& chunk : out_.archive) {
     STARLING_CHECK(journal_ != nullptr);
-    if (Status written = journal_->archive(chunk.number, chunk.records); !written.ok()) {
-      failed_ = written.error();
-      return *failed_;
-    }
+    if (!wrote(journal_->archive(chunk.number, chunk.records))) return *failed_;
   }
   if (!out_.persist.empty()) {
     STARLING_CHECK(journal_ != nullptr);
     keep_known();
-    if (Status written = journal_->append(out_.persist); !written.ok()) {
-      failed_ = written.error();
-      return *failed_;
-    }
+    if (!wrote(journal_->append(out_.persist))) return *failed_;
     ++counters_.appends;
     counters_.records += out_.persist.size();
   }
   if (!out_.recall.empty() || !out_.read.empty()) fill_in();
   send_all();
-  if (!out_.forget.empty()) {
-    if (Status gone = journal_->forget(out_.forget.back()); !gone.ok()) {
-      failed_ = gone.error();
-      return *failed_;
-    }
-  }
+  if (!out_.forget.empty() && !wrote(journal_->forget(out_.forget.back()))) return *failed_;
   run_commands();
   out_.clear();
   return done();

@@ -2,11 +2,11 @@
 
 #include <doctest/doctest.h>
 
-#include <deque>
 #include <utility>
 #include <vector>
 
 #include "bus/roles.h"
+#include "bus/test_inbox.h"
 
 namespace starling {
 namespace {
@@ -20,7 +20,7 @@ const NodeId kPeer = agent_node(AgentId{1});
 /// Remembers in which order things left.
 using Story = std::vector<std::string>;
 
-struct FakeEndpoint : Endpoint {
+struct FakeEndpoint : testing::Inbox {
   explicit FakeEndpoint(Story& s) : story(s) {}
   bool send(NodeId to, std::span<const std::byte> frame) override {
     if (!taking) return false;
@@ -30,10 +30,7 @@ struct FakeEndpoint : Endpoint {
   }
   std::optional<Delivery> receive(Instant deadline) override {
     waits.push_back(deadline);
-    if (waiting.empty()) return std::nullopt;
-    Delivery d = std::move(waiting.front());
-    waiting.pop_front();
-    return d;
+    return Inbox::receive(deadline);
   }
   void arrive(NodeId from, const Message& m, std::uint64_t incarnation = 1,
               std::uint64_t sequence = 1, std::uint64_t meant_for = 0) {
@@ -46,7 +43,6 @@ struct FakeEndpoint : Endpoint {
   Story& story;
   Codec codec;
   bool taking = true;
-  std::deque<Delivery> waiting;
   std::vector<Delivery> sent;
   std::vector<Instant> waits;
 };
@@ -388,7 +384,8 @@ struct StoppedClock : Clock {
   mutable Instant at{};
 };
 
-TEST_CASE_FIXTURE(Fixture, "whoever wakes up after his lease says nothing, wherever he stood still") {
+TEST_CASE_FIXTURE(Fixture,
+                  "whoever wakes up after his lease says nothing, wherever he stood still") {
   std::size_t said = 0, heard = 0;
   for (int stop = 1; stop <= 9; ++stop) {
     CAPTURE(stop);
