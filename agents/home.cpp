@@ -115,8 +115,7 @@ void Step::on(NodeId from, const Submit& submit) {
     // run a job that was given away a second time.
     return on(from, Submit{submit.spec, from});
   }
-  if (planted(Bug::submit_accepted_twice)) s.ended.erase(id);
-  if (planted(Bug::submit_accepted_twice)) std::erase(s.young, id);
+  if (planted(Bug::submit_accepted_twice)) s.ended.erase(id), std::erase(s.young, id);
   if (const auto known = s.jobs.find(id); known != s.jobs.end()) {
     Job& job = known->second;
     if (job.stage != Stage::offered || submit.forwards <= job.forwards + 1) {

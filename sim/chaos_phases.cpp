@@ -52,12 +52,13 @@ ChaosPhases::Wrong ChaosPhases::with_faults() {
     }
   }
   // What needs more than there is left waits for ever, and its user gives it up.
+  if (faults_.gpus_gone() == 0) return std::nullopt;
   const std::uint32_t left = input_.topology.gpu_count() - faults_.gpus_gone();
   std::vector<JobId> hopeless;
   for (const JobOutcome& job : world_.client().jobs()) {
     const auto same = [&](const TraceJob& row) { return row.spec.id == job.job; };
     const auto row = std::find_if(input_.trace.jobs.begin(), input_.trace.jobs.end(), same);
-    if (faults_.gpus_gone() > 0 && row != input_.trace.jobs.end() && row->spec.gpus() > left)
+    if (row != input_.trace.jobs.end() && row->spec.gpus() > left)
       hopeless.push_back(job.job);
   }
   for (const JobId job : hopeless) world_.cancel(job);

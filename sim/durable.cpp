@@ -44,7 +44,6 @@ bool operator==(const Durable::Job& a, const Durable::Job& b) {
 
 const Durable::Job* Durable::open(JobId job) const { return value_of(jobs_, job); }
 const JobState* Durable::ended(JobId job) const { return value_of(ended_, job); }
-const Durable::Gone* Durable::moved(JobId job) const { return value_of(moved_, job); }
 const Durable::Held* Durable::held(AttemptId attempt) const { return value_of(held_, attempt); }
 
 Durable::Job* Durable::with(AttemptId attempt) {

@@ -68,13 +68,9 @@ class Durable {
 
   [[nodiscard]] const Job* open(JobId job) const;
   [[nodiscard]] const JobState* ended(JobId job) const;
-  [[nodiscard]] const Gone* moved(JobId job) const;
   [[nodiscard]] const Held* held(AttemptId attempt) const;
-  /// In any way, now.
-  [[nodiscard]] bool knows(JobId job) const { return open(job) || ended(job) || moved(job); }
   [[nodiscard]] Incarnation life() const noexcept { return life_; }
   [[nodiscard]] Epoch epoch() const noexcept { return epoch_; }
-  [[nodiscard]] const std::set<ServerId>& drained() const noexcept { return drained_; }
 
  private:
   [[nodiscard]] Job* with(AttemptId attempt);
