@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/test_folder.h"
 #include "bus/flock.h"
@@ -22,6 +23,9 @@ struct SteadyClock : Clock {
     return Instant{std::chrono::steady_clock::now().time_since_epoch()};
   }
 };
+
+/// Any frame.
+inline const std::vector<std::byte> kFrame{std::byte{42}, std::byte{7}};
 
 /// A flock of real endpoints in one process, over sockets in a fresh folder.
 class SocketFlock {
@@ -43,6 +47,16 @@ class SocketFlock {
   /// The next frame within `ms`.
   [[nodiscard]] std::optional<Delivery> await(Endpoint& e, int ms = 30) {
     return e.receive(clock.now() + std::chrono::milliseconds(ms));
+  }
+
+  /// Sends kFrame until it arrives, as the protocol does.
+  [[nodiscard]] std::optional<Delivery> pass(Endpoint& from, Endpoint& to, NodeId to_id,
+                                             int tries = 100) {
+    for (int i = 0; i < tries; ++i) {
+      from.send(to_id, kFrame);
+      if (auto d = await(to)) return d;
+    }
+    return std::nullopt;
   }
 
   TestFolder folder{"bus"};

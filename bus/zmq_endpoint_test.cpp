@@ -8,35 +8,23 @@
 
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 #include <zmq.hpp>
 
 #include "base/rng.h"
 #include "bus/endpoint_battery.h"
-#include "bus/sessions.h"
 #include "bus/test_flock.h"
 
 namespace starling {
 namespace {
 
+using testing::kFrame;
 using testing::SocketFlock;
 using Bytes = std::vector<std::byte>;
 
 const NodeId kA = agent_node(AgentId{0});
 const NodeId kB = agent_node(AgentId{1});
 const NodeId kCaller = client_node(0);
-const Bytes kFrame{std::byte{42}, std::byte{7}};
-
-/// Sends until it arrives, as the protocol does.
-std::optional<Delivery> pass(SocketFlock& world, Endpoint& from, Endpoint& to, NodeId to_id,
-                             int tries = 100) {
-  for (int i = 0; i < tries; ++i) {
-    from.send(to_id, kFrame);
-    if (auto d = world.await(to)) return d;
-  }
-  return std::nullopt;
-}
 
 void battery(bool with_keys) {
   SocketFlock world(with_keys);
@@ -51,110 +39,6 @@ void battery(bool with_keys) {
 TEST_CASE("the conformance battery, without keys") { battery(false); }
 TEST_CASE("the conformance battery, encrypted") { battery(true); }
 
-TEST_CASE("a caller needs no address: answers come back over its own connection") {
-  for (const bool with_keys : {false, true}) {
-    SocketFlock world(with_keys);
-    world.add(kA), world.add(kCaller);
-    const auto agent = world.open(kA), client = world.open(kCaller);
-    CHECK(client->address().empty());
-    CHECK_FALSE(agent->send(kCaller, kFrame));  // has not called yet
-    const auto asked = pass(world, *client, *agent, kA);
-    REQUIRE(asked);
-    CHECK(asked->from == kCaller);
-    REQUIRE(agent->send(kCaller, kFrame));
-    const auto answered = world.await(*client, 2000);
-    REQUIRE(answered);
-    CHECK(answered->from == kA);
-  }
-}
-
-TEST_CASE("one place's key has room for many sessions, each of which gets its own answers") {
-  for (const bool with_keys : {false, true}) {
-    SocketFlock world(with_keys);
-    world.add(kA), world.add(kCaller);
-    const auto agent = world.open(kA);
-    std::vector<std::unique_ptr<ZmqEndpoint>> callers;
-    for (std::uint32_t i = 0; i < 20; ++i) callers.push_back(world.open(session_node(kCaller, i)));
-    for (std::uint32_t i = 0; i < 20; ++i) {
-      const auto asked = pass(world, *callers[i], *agent, kA);
-      REQUIRE(asked);
-      CHECK(asked->from == session_node(kCaller, i));
-    }
-    while (world.await(*agent)) {
-    }
-    for (std::uint32_t i = 0; i < 20; ++i)
-      REQUIRE(agent->send(session_node(kCaller, i), Bytes(i + 1)));
-    for (std::uint32_t i = 0; i < 20; ++i) {
-      const auto answered = world.await(*callers[i], 2000);
-      REQUIRE(answered);
-      CHECK(answered->frame.size() == i + 1);
-      CHECK_FALSE(world.await(*callers[i], 1));
-    }
-    CHECK_FALSE(agent->send(session_node(kCaller, 21), kFrame));
-    CHECK_FALSE(agent->send(session_node(kCaller, kSessions), kFrame));
-  }
-}
-
-TEST_CASE("a session is one of its own key's place, whatever it calls itself") {
-  SocketFlock world(true);
-  const NodeId other = client_node(1);
-  world.add(kA), world.add(kCaller), world.add(other);
-  const auto agent = world.open(kA);
-  const auto sends_as = [&](NodeId who, const std::string& name) -> std::optional<NodeId> {
-    zmq::context_t context;
-    zmq::socket_t socket(context, zmq::socket_type::dealer);
-    socket.set(zmq::sockopt::linger, 0);
-    socket.set(zmq::sockopt::curve_serverkey, world.keys.at(kA).public_key);
-    socket.set(zmq::sockopt::curve_publickey, world.keys.at(who).public_key);
-    socket.set(zmq::sockopt::curve_secretkey, world.keys.at(who).secret_key);
-    socket.set(zmq::sockopt::routing_id, name);
-    socket.connect(world.flock.at(kA).address);
-    socket.send(zmq::buffer(kFrame.data(), kFrame.size()), zmq::send_flags::none);
-    const auto heard = world.await(*agent, 2000);
-    return heard ? std::optional(heard->from) : std::nullopt;
-  };
-  CHECK(sends_as(other, "session/7/x") == session_node(other, 7));
-  CHECK(sends_as(other, std::to_string(kCaller.value)) == other);
-  CHECK(sends_as(other, "1") == other);
-  CHECK(sends_as(other, "session/4096/x") == other);
-  CHECK(sends_as(other, "session/99999999999/x") == other);
-  CHECK(sends_as(other, "session/7") == other);
-  CHECK(sends_as(other, "session/-1/x") == other);
-}
-
-TEST_CASE("who does not read has bounded bytes waiting, is not heard, and costs others nothing") {
-  SocketFlock world(true);
-  world.add(kA), world.add(kCaller);
-  const auto agent = world.open(kA);
-  Limits narrow;
-  narrow.outbox_frames = 8;  // which its own queue takes in
-  const auto deaf = world.open(session_node(kCaller, 1), narrow), other = world.open(kCaller);
-  REQUIRE(pass(world, *deaf, *agent, kA));
-  REQUIRE(pass(world, *other, *agent, kA));
-  while (world.await(*agent)) {
-  }
-  // More than the sockets' buffers hold besides what is counted.
-  const Bytes large(256'000);
-  std::size_t taken = 0;
-  for (int i = 0; i < 400; ++i) taken += agent->send(session_node(kCaller, 1), large) ? 1 : 0;
-  for (int i = 0; i < 50 && taken < 400; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    taken += agent->send(session_node(kCaller, 1), large) ? 1 : 0;
-  }
-  CHECK(taken < 100);
-  while (agent->send(session_node(kCaller, 1), Bytes(100))) {
-  }
-  CHECK_FALSE(pass(world, *deaf, *agent, kA, 10));
-  CHECK(agent->counters().unheard > 0);
-  REQUIRE(pass(world, *other, *agent, kA));
-  REQUIRE(agent->send(kCaller, kFrame));
-  CHECK(world.await(*other, 2000));
-  // It reads again, and is heard again.
-  while (world.await(*deaf, 200)) {
-  }
-  CHECK(pass(world, *deaf, *agent, kA));
-}
-
 TEST_CASE("over TCP, at a port that the system chose") {
   SocketFlock world(true);
   world.add(kA), world.add(kB);
@@ -162,7 +46,7 @@ TEST_CASE("over TCP, at a port that the system chose") {
   const auto a = world.open(kA), b = world.open(kB);
   CHECK(a->address().starts_with("tcp://127.0.0.1:"));
   b->moved(kA, a->address());
-  CHECK(pass(world, *b, *a, kA));
+  CHECK(world.pass(*b, *a, kA));
 }
 
 TEST_CASE("a restarted peer with the same keys is heard and reached again") {
@@ -171,15 +55,15 @@ TEST_CASE("a restarted peer with the same keys is heard and reached again") {
     world.add(kA), world.add(kB);
     const auto a = world.open(kA);
     auto b = world.open(kB);
-    REQUIRE(pass(world, *a, *b, kB));
-    REQUIRE(pass(world, *b, *a, kA));
+    REQUIRE(world.pass(*a, *b, kB));
+    REQUIRE(world.pass(*b, *a, kA));
     b.reset();
     for (int i = 0; i < 50; ++i) a->send(kB, Bytes(100, std::byte(i)));
     while (world.await(*a)) {
     }
     b = world.open(kB);
-    CHECK(pass(world, *b, *a, kA));
-    const auto first = pass(world, *a, *b, kB);
+    CHECK(world.pass(*b, *a, kA));
+    const auto first = world.pass(*a, *b, kB);
     REQUIRE(first);
     CHECK(first->frame == kFrame);  // nothing of what was said to the dead
   }
@@ -194,27 +78,27 @@ TEST_CASE("a node that moves to a standby seat is reached there, by callers too"
         {"ipc://" + (world.folder.path / "spare").string(), with_keys ? spare.public_key : ""}};
     const auto b = world.open(kB), caller = world.open(kCaller);
     auto at_home = world.open(kA);
-    REQUIRE(pass(world, *b, *at_home, kA));
-    const auto first = pass(world, *at_home, *b, kB);
+    REQUIRE(world.pass(*b, *at_home, kA));
+    const auto first = world.pass(*at_home, *b, kB);
     REQUIRE(first);
     CHECK(first->seat == 0);
     b->found_at(kA, 0);
-    REQUIRE(pass(world, *caller, *at_home, kA));
+    REQUIRE(world.pass(*caller, *at_home, kA));
 
     ZmqOptions options{kA, "", std::nullopt, {}, 1};
     if (with_keys) options.keys = spare;
     const auto elsewhere = ZmqEndpoint::open(options, world.flock, world.clock).value();
     at_home.reset();
-    const auto second = pass(world, *elsewhere, *b, kB);
+    const auto second = world.pass(*elsewhere, *b, kB);
     REQUIRE(second);
     CHECK(second->from == kA);
     CHECK(second->seat == 1);
     CHECK_FALSE(world.await(*elsewhere));
     b->found_at(kA, 1);
-    CHECK(pass(world, *b, *elsewhere, kA));
+    CHECK(world.pass(*b, *elsewhere, kA));
     while (world.await(*elsewhere)) {
     }
-    CHECK(pass(world, *caller, *elsewhere, kA));
+    CHECK(world.pass(*caller, *elsewhere, kA));
   }
 }
 
@@ -328,7 +212,7 @@ TEST_CASE("an impostor with the server's address but not its key learns nothing"
   const auto b = world.open(kB);
   const auto impostor = other.open(kA);
   b->moved(kA, impostor->address());
-  CHECK_FALSE(pass(world, *b, *impostor, kA, 10));
+  CHECK_FALSE(world.pass(*b, *impostor, kA, 10));
 }
 
 TEST_CASE("oversized and many-part messages of a member are dropped, the rest goes on") {
@@ -357,7 +241,7 @@ TEST_CASE("oversized and many-part messages of a member are dropped, the rest go
   }
   CHECK_FALSE(world.await(*a, 200));
   CHECK(a->counters().nameless == 1);
-  CHECK(pass(world, *b, *a, kA));
+  CHECK(world.pass(*b, *a, kA));
 }
 
 TEST_CASE("garbage on the port changes nothing") {
@@ -388,7 +272,7 @@ TEST_CASE("garbage on the port changes nothing") {
     ::close(fd);
   }
   CHECK_FALSE(world.await(*a, 100));
-  CHECK(pass(world, *b, *a, kA));
+  CHECK(world.pass(*b, *a, kA));
 }
 
 /// The clock of a test that cannot wait.
@@ -429,7 +313,7 @@ TEST_CASE("a peer is reached also after somebody else had its port for a moment"
     const auto b = world.open(kB);
     a->send(kB, kFrame);
     clock.leap = std::chrono::seconds(11);
-    CHECK(pass(world, *a, *b, kB));
+    CHECK(world.pass(*a, *b, kB));
   }
 }
 
@@ -439,7 +323,7 @@ TEST_CASE("a peer that does not read costs a bounded queue, then frames are drop
   Limits limits;
   limits.outbox_frames = 10;
   const auto a = world.open(kA, limits), b = world.open(kB, limits);
-  REQUIRE(pass(world, *a, *b, kB));
+  REQUIRE(world.pass(*a, *b, kB));
   const Bytes large(100'000);
   int taken = 0;
   for (int i = 0; i < 1000; ++i) taken += a->send(kB, large) ? 1 : 0;
@@ -447,7 +331,7 @@ TEST_CASE("a peer that does not read costs a bounded queue, then frames are drop
   CHECK(a->counters().dropped > 0);
   while (world.await(*b)) {
   }
-  CHECK(pass(world, *a, *b, kB));  // and it recovers
+  CHECK(world.pass(*a, *b, kB));  // and it recovers
 }
 
 TEST_CASE("receive keeps its deadline and wakes for a watched descriptor") {
