@@ -89,16 +89,8 @@ std::optional<std::vector<pid_t>> Descendants::children() {
   return all;
 }
 
-std::size_t Descendants::kill_children(const std::function<bool(pid_t)>& spared) {
-  const auto all = children();
-  if (!all) return 0;
-  std::size_t found = 0;
-  for (const pid_t pid : *all) {
-    if (spared && spared(pid)) continue;
-    ++found;
-    ::kill(pid, SIGKILL);
-  }
-  return found;
+void Descendants::kill_children() {
+  for (const pid_t pid : children().value_or(std::vector<pid_t>{})) ::kill(pid, SIGKILL);
 }
 
 }  // namespace starling

@@ -26,9 +26,9 @@ class Descendants {
   /// The children as they are now. They stay ours, dead or alive, until collect(). Nothing: it
   /// cannot be told.
   [[nodiscard]] std::optional<std::vector<pid_t>> children();
-  /// SIGKILL to every child that `spared` does not name. What these leave behind become children,
-  /// so that rounds of this and collect() end all of them. How many were found.
-  std::size_t kill_children(const std::function<bool(pid_t)>& spared = {});
+  /// SIGKILL to every child. What these leave behind become children, so that rounds of this and
+  /// collect() end all of them.
+  void kill_children();
 
  private:
   int list_ = -1;        // /proc/self/task/TID/children, where the kernel has it

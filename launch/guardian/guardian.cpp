@@ -31,7 +31,6 @@ namespace starling {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr std::size_t kMostPlan = 64U << 20U;
 constexpr int kLongestSleep_ms = 500;  // also after a suspension it is noticed that soon
 constexpr int kRoundsAtOnce = 300;     // of killing, without a pause: nobody forks faster for long
 
@@ -250,7 +249,7 @@ class Guardian {
     for (const Worker& worker : workers_) {
       if (!worker.ended) signal_group(worker, SIGKILL);
     }
-    (void)descendants_.kill_children();
+    descendants_.kill_children();
   }
 
   int finish() {
@@ -287,8 +286,7 @@ class Guardian {
 
 int guard(const std::filesystem::path& folder) {
   ::prctl(PR_SET_NAME, "starling-guard");
-  const auto bytes = read_own_file(folder / "plan", kMostPlan);
-  auto plan = bytes ? decode_plan(bytes.value()) : std::nullopt;
+  auto plan = read_plan(folder);
   // Whoever claims the folder first decides whether anything is started in it.
   if (!plan || !claim(folder, own_id())) return kNothingStarted;
   return Guardian(folder, std::move(*plan)).run();

@@ -72,7 +72,7 @@ class JobOutput {
   std::condition_variable changed_;
   std::string waiting_;
   std::uint64_t dropped_ = 0;
-  bool busy_ = false, over_ = false, ended_ = false;
+  bool over_ = false, ended_ = false;
   Time took_;  // the last time that the thread took something, or had nothing to do
 };
 

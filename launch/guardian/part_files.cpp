@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kFormat = 1;
 constexpr std::uint64_t kMostWords = 1U << 20U;
+constexpr std::size_t kMostPlan = 64U << 20U;  // bytes
 
 class Writer {
  public:
@@ -76,16 +77,19 @@ class Reader {
   bool ok_ = true;
 };
 
+/// Empty: it cannot be told at present.
 std::string boot_id() {
-  const auto text = read_own_file("/proc/sys/kernel/random/boot_id", 64);
-  return text ? text.value().substr(0, 36) : std::string();
+  thread_local std::string id;  // the same for as long as this process lives
+  if (!id.empty()) return id;
+  if (const auto text = read_own_file("/proc/sys/kernel/random/boot_id", 64))
+    id = text.value().substr(0, 36);
+  return id;
 }
 
 /// Field 22 of /proc/PID/stat; 0: no such process, or a dead one that waits to be collected.
 /// Nothing: it cannot be told.
 std::optional<std::uint64_t> start_of(pid_t pid) {
-  const int fd =
-      ::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = ::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return errno == ENOENT ? std::optional<std::uint64_t>(0) : std::nullopt;
   char text[1024];
   const ssize_t size = ::read(fd, text, sizeof text - 1);
@@ -213,11 +217,15 @@ Result<std::string> read_own_file(const std::filesystem::path& file, std::size_t
   return text;
 }
 
+std::optional<PartPlan> read_plan(const std::filesystem::path& folder) {
+  const auto bytes = read_own_file(folder / "plan", kMostPlan);
+  return bytes ? decode_plan(bytes.value()) : std::nullopt;
+}
+
 Status put_file(const std::filesystem::path& file, const std::string& bytes) {
   const std::string fresh = file.string() + ".new";
   ::unlink(fresh.c_str());
-  const int fd =
-      ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  const int fd = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   bool fine = fd >= 0;
   for (std::size_t done = 0; fine && done < bytes.size();) {
     const ssize_t put = ::write(fd, bytes.data() + done, bytes.size() - done);

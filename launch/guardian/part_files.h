@@ -45,13 +45,13 @@ struct PartPlan {
 
 /// How a part ended.
 struct PartResult {
-  std::int32_t code = 0;         ///< exit code, or -signal
-  bool lost = false;             ///< not the job's doing
-  bool unfit = false;            ///< this machine could not start it
-  std::int64_t began_ns = 0;     ///< its workers were started
-  std::int64_t ended_ns = 0;     ///< nobody was left
-  std::string why;               ///< where the job's own words do not say it
-  std::string tail;              ///< its last output, as it came
+  std::int32_t code = 0;      ///< exit code, or -signal
+  bool lost = false;          ///< not the job's doing
+  bool unfit = false;         ///< this machine could not start it
+  std::int64_t began_ns = 0;  ///< its workers were started
+  std::int64_t ended_ns = 0;  ///< nobody was left
+  std::string why;            ///< where the job's own words do not say it
+  std::string tail;           ///< its last output, as it came
 };
 
 struct ControlWord {
@@ -69,6 +69,8 @@ struct ControlWord {
 [[nodiscard]] std::string encode(const PartPlan& plan);
 [[nodiscard]] std::string encode(const PartResult& result);
 [[nodiscard]] std::optional<PartPlan> decode_plan(const std::string& bytes);
+/// That in the folder of a part, if there is one that can be read.
+[[nodiscard]] std::optional<PartPlan> read_plan(const std::filesystem::path& folder);
 [[nodiscard]] std::optional<PartResult> decode_result(const std::string& bytes);
 
 /// A regular file of ours, at most `most` bytes of it, read without ever waiting: no link is

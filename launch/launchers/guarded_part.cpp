@@ -13,12 +13,11 @@
 #include "launch/guardian/guardian.h"
 #include "launch/guardian/part_cgroup.h"
 #include "launch/launchers/guardian_program.h"
+#include "launch/launchers/part_folders.h"
 #include "launch/launchers/process_tree.h"
 
 namespace starling {
 namespace {
-
-constexpr std::size_t kMostPlan = 64U << 20U;
 
 int open_control(const std::filesystem::path& folder) {
   return ::open((folder / "control").c_str(), O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
@@ -71,7 +70,7 @@ Result<GuardedPart> GuardedPart::start(const std::filesystem::path& folder, Part
     }
     made = child.error();
   }
-  part.forget();
+  forget_part(folder);
   return made.error();
 }
 
@@ -83,8 +82,7 @@ std::optional<GuardedPart> GuardedPart::find(const std::filesystem::path& folder
   if (claim(folder, GuardianId{})) return std::nullopt;
   part.id_ = claimed_by(folder);
   if (part.id_ && part.id_->pid == 0) return std::nullopt;
-  if (const auto plan = read_own_file(folder / "plan", kMostPlan))
-    part.plan_ = decode_plan(plan.value()).value_or(PartPlan{});
+  part.plan_ = read_plan(folder).value_or(PartPlan{});
   part.control_ = open_control(folder);
   return part;
 }
@@ -135,11 +133,6 @@ bool GuardedPart::clear() {
   if (!plan_.mark.empty() && !kill_marked(plan_.mark)) return false;
   cgroup.remove();
   return true;
-}
-
-void GuardedPart::forget() {
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
 }
 
 }  // namespace starling

@@ -45,8 +45,6 @@ class GuardedPart {
   /// Of an unguarded part: kills what is left of it, as far as that can be found without its
   /// guardian. True: nothing was found any more.
   bool clear();
-  /// The end has been told and is durable elsewhere.
-  void forget();
   [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
 
  private:

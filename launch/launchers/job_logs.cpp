@@ -25,7 +25,6 @@ fs::path log_of(fs::path file) {
 }  // namespace
 
 void JobLogs::tidy(Instant now, const std::set<fs::path>& kept) {
-  if (now < next_) return;
   next_ = later(now, limits_.every);
   std::error_code error;
   std::vector<Log> logs;

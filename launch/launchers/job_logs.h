@@ -11,10 +11,10 @@ namespace starling {
 
 /// How much of the jobs' output is kept on a machine.
 struct LogLimits {
-  std::uint64_t part_bytes = 64ULL << 20U;  ///< of one part, in two files that are rotated
-  std::uint64_t all_bytes = 4ULL << 30U;    ///< of all that have ended; the oldest go first
-  Duration age = std::chrono::hours(24 * 14);   ///< of what has ended
-  Duration every = std::chrono::minutes(1);     ///< that they are looked through
+  std::uint64_t part_bytes = 64ULL << 20U;     ///< of one part, in two files that are rotated
+  std::uint64_t all_bytes = 4ULL << 30U;       ///< of all that have ended; the oldest go first
+  Duration age = std::chrono::hours(24 * 14);  ///< of what has ended
+  Duration every = std::chrono::minutes(1);    ///< that they are looked through
 };
 
 /// The folder with the logs of jobs, which does not grow for ever.
@@ -22,7 +22,9 @@ class JobLogs {
  public:
   JobLogs(std::filesystem::path folder, LogLimits limits)
       : folder_(std::move(folder)), limits_(limits) {}
-  /// Now and then removes what is too old or too much; `kept`: the logs of what runs.
+  [[nodiscard]] bool due(Instant now) const noexcept { return now >= next_; }
+  /// Removes what is too old or too much, and is due again some time later; `kept`: the logs of
+  /// what runs.
   void tidy(Instant now, const std::set<std::filesystem::path>& kept);
 
  private:

@@ -10,6 +10,7 @@ namespace starling {
 
 /// The folders of parts (launch/guardian/part_files.h) in one of an executor, by name.
 [[nodiscard]] std::vector<std::filesystem::path> part_folders(const std::filesystem::path& parts);
+/// Nobody of it is left, and its end is durable elsewhere.
 void forget_part(const std::filesystem::path& folder);
 /// A descriptor that keeps other executors away from `parts` for as long as it is open. `conflict`:
 /// somebody else has it; `io`: it cannot be told.

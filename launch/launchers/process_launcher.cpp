@@ -342,9 +342,11 @@ std::vector<Exit> ProcessLauncher::reap() {
     }
   }
   if (!fitness_.fit()) try_out(now);
-  std::set<std::filesystem::path> kept;
-  for (const auto& [key, part] : parts_) kept.insert(part.log);
-  logs_.tidy(now, kept);
+  if (logs_.due(now)) {
+    std::set<std::filesystem::path> kept;
+    for (const auto& [key, part] : parts_) kept.insert(part.log);
+    logs_.tidy(now, kept);
+  }
   return ended;
 }
 
