@@ -67,13 +67,16 @@ NOTIFY_SOCKET=$work/notify "$starling" up >up.log 2>&1 &
 up=$!
 started+=($up)
 wait_for 20 READY=1 notified.txt
-job=$("$starling" submit -- sh -c 'sleep 2; echo done >>ended' | head -1)
+job=$("$starling" submit -- sh -c 'echo begun >>begun; sleep 2; echo done >>ended' | head -1)
+# Until a worker has become its command it looks like its guardian, and would be meant.
+wait_for 20 begun begun
 for pid in $up $(in_flock); do kill -HUP "$pid"; done
 sleep 0.5
 for pid in $(in_flock); do kill -HUP "$pid" 2>/dev/null || true; done
 wait_finished 20 "$job"
 [ "$(find flock ended -name ended -exec cat {} + 2>/dev/null | wc -l)" -le 1 ] || fail "the job ran twice"
-"$starling" jobs --json | grep -q '"attempts": *1' || fail "the job was started again: $("$starling" jobs --json)"
+"$starling" jobs --json "$job" >job.json || fail "jobs: $(cat job.json)"
+python3 -c 'import json; j, = json.load(open("job.json"))["jobs"]; assert j["attempts"] == 1' || fail "the job was started again: $(cat job.json)"
 kill -0 $up || fail "up ended"
 "$starling" down
 wait_for 5 STOPPING=1 notified.txt

@@ -24,7 +24,6 @@ wait $load
 [ "$(stat -c %a busy/nodes/agent-0/keys.json)" = 600 ] || fail "others may read the keys"
 "$starling" backup busy 2>/dev/null && fail "a backup was written over"
 sleep 1
-"$starling" jobs --json >before.json || fail "no jobs"
 
 echo "-- a damaged copy is told"
 for file in deployment.json nodes/agent-0/state/journal.db nodes/executor-1/state/journal.db; do
@@ -50,12 +49,7 @@ cat accepted.txt
 up_ready --flock flock
 next=$(submit 2 0.1) || fail "no next"
 wait_finished 30 $next
-for _ in $(seq 100); do
-  "$starling" jobs >jobs.txt
-  grep -q -e ' running ' -e ' waiting ' -e ' starting ' -e ' draining ' jobs.txt || break
-  sleep 0.1
-done
-grep -e ' running ' -e ' waiting ' jobs.txt && fail "something goes on"
+wait_ended
 long=$(cat long.txt)
 grep -q "^$long *failed" jobs.txt || fail "the job that ran: $(grep "$long" jobs.txt)"
 for job in runs/*; do
@@ -65,7 +59,7 @@ echo "-- restored when nothing has happened since"
 kill -INT $up
 wait $up
 "$starling" backup quiet >/dev/null || fail "no backup of a stopped flock"
-rm -rf before.txt; cp jobs.txt before.txt
+cp jobs.txt before.txt
 "$starling" restore quiet --flock flock >restored.txt || fail "not restored"
 grep -q "nothing has happened since" restored.txt || fail "it does not say so: $(cat restored.txt)"
 up_ready --flock flock

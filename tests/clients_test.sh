@@ -45,7 +45,7 @@ echo "-- one of two agents is silent: the others' answers come within 4 s, and s
 id_at() { printf '%016x%016x' $$ $((2 * (RANDOM * 32768 + RANDOM) + $1)); }
 here=$("$starling" submit --id "$(id_at 0)" --gpus 2 -- sleep 300) || fail "submit at agent-0"
 there=$("$starling" submit --id "$(id_at 1)" --gpus 2 -- sleep 300) || fail "submit at agent-1"
-for _ in $(seq 40); do [ "$("$starling" jobs | grep -c running)" -eq 2 ] && break; sleep 0.1; done
+for _ in $(seq $((40 * patience))); do [ "$("$starling" jobs | grep -c "^\($here\|$there\) *running")" -eq 2 ] && break; sleep 0.1; done
 kill -STOP "$(agent_pid 1)"
 started+=("$(agent_pid 1)")
 within() { # MS COMMAND...: its status

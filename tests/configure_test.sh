@@ -35,7 +35,7 @@ wait_for 10 x starts
 "$starling" restart >restart.txt 2>err.txt || fail "restart: $(cat err.txt)"
 [ "$(grep -c "ready again after" restart.txt)" -eq 4 ] || fail "restart says: $(cat restart.txt)"
 grep -q "executor-1: ready again" restart.txt || fail "restart says: $(cat restart.txt)"
-for n in agent-0 agent-1 executor-0 executor-1; do grep -q "life 3" "flock/nodes/$n/log" || fail "$n is in its old life"; done
+for n in agent-0 agent-1 executor-0 executor-1; do grep -q " life 3, [0-9]* records recovered" "flock/nodes/$n/log" || fail "$n is in its old life"; done
 
 echo "-- another policy"
 served consolidate

@@ -18,8 +18,8 @@ export STARLING_FLOCK=$work/flock
 "$starling" up --flock flock --topology one.yaml --agents 1 >up.log 2>&1 &
 up=$!
 daemons+=($up)
-for _ in $(seq 100); do grep -q ready up.log && break; sleep 0.1; done
-grep -q ready up.log || fail "the flock is not ready: $(cat up.log)"
+for _ in $(seq 100); do grep -q '^ready: ' up.log && break; sleep 0.1; done
+grep -q '^ready: ' up.log || fail "the flock is not ready: $(cat up.log)"
 
 echo "-- a second agent on one state directory"
 "$starling" agent --config flock/nodes/agent-0/config.json 2>err.txt

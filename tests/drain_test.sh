@@ -7,11 +7,7 @@ logs=('flock/nodes/*/log' up.log)
 begin "$1"
 "$starling" topology generate flat --servers 4 --gpus 2 -o four.yaml 2>/dev/null || fail "no topology"
 name() { "$starling" topology partition four.yaml --agents 4 | awk -v n=$((${1} + 2)) 'NR == n {print $4}'; }
-"$starling" up --topology four.yaml --agents 2 --servers-per-executor 1 >up.log 2>&1 &
-up=$!
-started+=($up)
-for _ in $(seq 200); do grep -q ready up.log && break; sleep 0.1; done
-grep -q ready up.log || fail "the flock is not ready"
+up_ready --topology four.yaml --agents 2 --servers-per-executor 1
 # job NAME SECONDS GPUS AGENT
 job() {
   local id
@@ -19,7 +15,7 @@ job() {
   "$starling" submit --id "$id" --gpus "$3" -- sh -c "echo $1 >>$work/runs; sleep $2; echo end $1 >>$work/runs" || fail "submit $1"
 }
 wait_job() { # JOB STATE
-  for _ in $(seq 80); do "$starling" jobs 2>/dev/null | grep -q "^$1 *$2" && return 0; sleep 0.25; done
+  for _ in $(seq $((80 * patience))); do "$starling" jobs 2>/dev/null | grep -q "^$1 *$2" && return 0; sleep 0.25; done
   fail "job $1 is not $2: $("$starling" jobs)"
 }
 gpus_of() { "$starling" jobs --json | python3 -c 'import json,sys; print(*[j["placement"] for j in json.load(sys.stdin)["jobs"] if j["job"] == sys.argv[1]])' "$1"; }
@@ -41,7 +37,7 @@ wait_job "$third" finished
 "$starling" topology state | grep -q "^$server .* yes " || fail "topology state: $("$starling" topology state)"
 
 echo "-- it stays drained when its agent is killed, and is in use again after --undo"
-kill -9 "$(pgrep -f -- "--config $work/flock/nodes/agent-0/")"
+kill -9 "$(agent_pid 0)"
 for _ in $(seq 100); do "$starling" topology state 2>/dev/null | grep -q "^$server .* yes " && break; sleep 0.2; done
 "$starling" topology state | grep -q "^$server .* yes " || fail "the drain is forgotten"
 "$starling" drain "$server" --undo | grep -q 'in use again' || fail "undo"

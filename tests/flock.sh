@@ -60,8 +60,8 @@ up_ready() {
     "$starling" up "$@" >up.log 2>&1 &
     up=$!
     started+=($up)
-    while kill -0 $up 2>/dev/null && ! grep -qs ready up.log; do sleep 0.1; done
-    grep -q ready up.log && return
+    while kill -0 $up 2>/dev/null && ! grep -qs '^ready: ' up.log; do sleep 0.1; done
+    grep -qs '^ready: ' up.log && return
   done
   fail "the flock is not ready"
 }
@@ -88,6 +88,14 @@ wait_finished() {
     sleep 0.25
   done
   fail "job $missing does not finish: $(cat jobs.txt)"
+}
+# wait_ended: until no job waits or runs; what `jobs` said then is in jobs.txt
+wait_ended() {
+  for _ in $(seq $((40 * patience))); do
+    "$starling" jobs >jobs.txt 2>/dev/null && ! grep -q -e ' running ' -e ' waiting ' -e ' starting ' -e ' draining ' jobs.txt && return 0
+    sleep 0.25
+  done
+  fail "something goes on: $(cat jobs.txt)"
 }
 # host_of AGENT HOST: the host that `top` shows
 host_of() {

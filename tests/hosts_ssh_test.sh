@@ -81,8 +81,8 @@ echo "-- up on three hosts"
 began=$(date +%s%N)
 "$starling" up --topology six.yaml --hosts hosts.yaml >up.log 2>&1 &
 up=$!
-for _ in $(seq 400); do grep -q ready up.log && break; kill -0 $up 2>/dev/null || fail "up ended"; sleep 0.05; done
-wait_for 1 "ready: 3 agents, 3 executors on 3 hosts" up.log
+for _ in $(seq 400); do grep -q '^ready: ' up.log && break; kill -0 $up 2>/dev/null || fail "up ended"; sleep 0.05; done
+wait_for 1 "^ready: 3 agents, 3 executors on 3 hosts" up.log
 echo "ready after $((($(date +%s%N) - began) / 1000000)) ms"
 for i in 1 2 3; do
   [ "$(find h$i -name keys.json | wc -l)" -eq 2 ] || fail "h$i has other keys than its two: $(find h$i -name keys.json)"

@@ -56,7 +56,7 @@ P
 
 echo "-- output, of what runs and of what has ended, page by page"
 job=$("$starling" submit -- sh -c 'echo begun; seq 60000; sleep 60')
-for _ in $(seq 100); do "$starling" logs "$job" 2>/dev/null | grep -q '^60000$' && break; sleep 0.1; done
+for _ in $(seq $((100 * patience))); do "$starling" logs "$job" 2>/dev/null | grep -q '^60000$' && break; sleep 0.1; done
 "$starling" logs "$job" >out.txt || fail "logs"
 [ "$(head -1 out.txt) $(tail -1 out.txt) $(wc -l <out.txt)" = "begun 60000 60001" ] || fail "logs: $(head -2 out.txt; tail -2 out.txt)"
 "$starling" logs "${job:0:12}" --tail 12 >out.txt && [ "$(cat out.txt)" = "$(printf '59999\n60000')" ] || fail "--tail: $(cat out.txt)"
@@ -72,7 +72,7 @@ says '^60000$' out.txt
 status 1 "$starling" logs "$("$starling" submit --gpus 2 --workers 4 --name blocker -- sleep 300 >/dev/null; "$starling" submit --name late -- echo late)"
 says "has not started yet"
 status 0 "$starling" cancel --name blocker
-wait_for 1 blocker <("$starling" jobs)
+says cancelled out.txt
 
 echo "-- ranks of a gang, on one server and over several"
 status 0 "$starling" submit -f --workers 4 -- sh -c 'for i in 1 2 3; do echo "rank $RANK line $i"; done'

@@ -16,8 +16,8 @@ export TMPDIR=$work STARLING_FLOCK=$work/flock
 "$starling" topology generate flat --servers 2 --gpus 2 -o two.yaml 2>/dev/null || fail "no topology"
 "$starling" up --topology two.yaml --agents 2 --launcher process >up.log 2>&1 &
 up=$!
-for _ in $(seq 200); do grep -qs ready up.log && break; sleep 0.1; done
-grep -q ready up.log || fail "the flock is not ready"
+for _ in $(seq 200); do grep -qs '^ready: ' up.log && break; sleep 0.1; done
+grep -q '^ready: ' up.log || fail "the flock is not ready"
 key() { "$starling" keys show | awk -v n="$1" '$1 == n {print $2}'; }
 
 echo "-- what is wrong is said"
@@ -45,10 +45,11 @@ grep -q "starting .* again" up.log && fail "a daemon ended: $(cat up.log)"
 
 echo "-- a new key is there after a restart, the old one is refused"
 kill -INT $up && wait $up
+rm up.log  # of the earlier one
 "$starling" up >up.log 2>&1 &
 up=$!
-for _ in $(seq 200); do grep -qs ready up.log && break; sleep 0.1; done
-grep -q ready up.log || fail "not ready with the new keys"
+for _ in $(seq 200); do grep -qs '^ready: ' up.log && break; sleep 0.1; done
+grep -q '^ready: ' up.log || fail "not ready with the new keys"
 cp -r flock stolen && cp old-client-0.json stolen/nodes/client-0/keys.json && rm -r stolen/nodes/client-[1-9]*/keys.json
 timeout 20 "$starling" top --flock stolen >out.txt 2>err.txt && fail "the old key of client-0 works: $(cat out.txt)"
 grep -q "is not the one that the flock knows" err.txt || fail "the old key: $(cat err.txt)"

@@ -23,8 +23,8 @@ export TMPDIR=$work STARLING_FLOCK=$work/flock
 "$starling" topology generate flat --servers 3 --gpus 4 -o three.yaml 2>/dev/null || fail "no topology"
 "$older" up --topology three.yaml --agents 3 --servers-per-executor 1 >up.log 2>&1 &
 up=$!
-for _ in $(seq 200); do grep -q ready up.log && break; sleep 0.1; done
-grep -q ready up.log || fail "the flock is not ready"
+for _ in $(seq 200); do grep -q '^ready: ' up.log && break; sleep 0.1; done
+grep -q '^ready: ' up.log || fail "the flock is not ready"
 kill -INT $up
 wait $up
 

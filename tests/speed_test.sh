@@ -17,7 +17,7 @@ bring_up() {
     --speed "$speed" "$@" >up.log 2>&1 &
   up=$!
   started+=($up)
-  wait_for 60 ready up.log
+  wait_for 60 '^ready: ' up.log
 }
 take_down() {
   kill "$up"
@@ -54,10 +54,7 @@ take_down
 
 echo "-- what is kept and damaged is said and left behind"
 head -c 100 flock/nodes/agent-0/state/speed-0 >cut && cp cut flock/nodes/agent-0/state/speed-0
-"$starling" up >up.log 2>&1 &
-up=$!
-started+=($up)
-wait_for 60 ready up.log
+up_ready
 wait_for 10 'speed-0: what the speed model had learned: .*cut short; learning anew' flock/nodes/agent-0/log
 take_down
 

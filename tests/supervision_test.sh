@@ -34,7 +34,7 @@ end_up() {
 }
 # down_says N WHY: top tells that executor N is down, and why
 down_says() {
-  for _ in $(seq 60); do
+  for _ in $(seq $((60 * patience))); do
     "$starling" top >top.txt 2>/dev/null
     grep -q "^executor-$1 is down: .*$2" top.txt && return
     sleep 0.25
@@ -42,7 +42,7 @@ down_says() {
   fail "top does not say that executor-$1 is down ($2): $(cat top.txt)"
 }
 back() {
-  for _ in $(seq $(($2 * 4))); do
+  for _ in $(seq $(($2 * 4 * patience))); do
     "$starling" top --json 2>/dev/null | grep -q '"quarantined": 0' && return
     sleep 0.25
   done
@@ -59,9 +59,11 @@ for _ in $(seq 100); do [ -s attempts ] && break; sleep 0.1; done
 busy=$(ls -d flock/nodes/executor-*/jobs/* | sed 's/.*executor-\([0-9]\).*/\1/' | head -1)
 idle=$(((busy + 1) % 4))
 others=$(for i in 0 1 2 3; do [ $i -eq $idle ] || executor_pid $i; done; agent_pid 0)
+killed=
 for _ in 1 2; do
-  for _ in $(seq 30); do pid=$(executor_pid $idle) && break; sleep 0.1; done
+  for _ in $(seq $((30 * patience))); do pid=$(executor_pid $idle) && [ "$pid" != "$killed" ] && break; sleep 0.1; done
   kill -9 "$pid" || fail "executor-$idle does not run"
+  killed=$pid
   sleep 1.5
 done
 back $idle 10
