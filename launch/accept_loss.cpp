@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "agents/accept_loss.h"
-#include "base/sync.h"
 #include "launch/etcd_loss.h"
 #include "launch/files.h"
 #include "launch/old_state.h"
@@ -18,9 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // So much more than any peer can know that nobody has to be asked: as many records as a node writes
-// in a week at 1,000 a second, and as many lives as it begins in a month if it ends once an hour.
+// in a week at 1,000 a second.
 constexpr std::uint64_t kSkippedRecords = 1'000'000'000;
-constexpr std::uint64_t kSkippedLives = 1'000;
 
 /// Why the state lacks something; empty: nothing says so.
 Result<std::string> what_is_lost(const DeployedNode& me, const fs::path& flock,
@@ -34,32 +32,22 @@ Result<std::string> what_is_lost(const DeployedNode& me, const fs::path& flock,
   return records.error().message;
 }
 
-Status made_durable(const fs::path& path) {
-  return sync_path(path) ? done() : Status(Errc::io, path.string() + ": cannot be synced");
-}
-
-Status failed_to(const char* doing, const fs::path& file, const std::error_code& why) {
-  return {Errc::io, std::string("cannot ") + doing + " '" + file.string() + "': " + why.message()};
-}
-
 /// Copies the journal's files into a new folder beside them, durably; its name.
 Result<fs::path> keep_files(const fs::path& journal) {
   std::error_code failed;
-  fs::path kept;
-  for (int n = 1; kept.empty() || fs::exists(kept); ++n)
-    kept = journal.parent_path() / ("before-loss-" + std::to_string(n));
+  const fs::path kept = unused_path(journal.parent_path() / "before-loss-");
   const fs::path unfinished = kept.string() + ".new";
   fs::remove_all(unfinished, failed);
   if (const Status made = make_folder(unfinished, 0700); !made.ok()) return made.error();
   for (const fs::path& file : journal_files(journal)) {
     const fs::path copy = unfinished / file.filename();
     fs::copy_file(file, copy, failed);
-    if (failed) return failed_to("copy", file, failed).error();
-    if (const Status synced = made_durable(copy); !synced.ok()) return synced.error();
+    if (failed) return cannot("copy", file, failed);
+    if (const Status synced = make_durable(copy); !synced.ok()) return synced.error();
   }
   fs::rename(unfinished, kept, failed);
-  if (failed) return failed_to("rename", unfinished, failed).error();
-  if (const Status synced = made_durable(journal.parent_path()); !synced.ok())
+  if (failed) return cannot("rename", unfinished, failed);
+  if (const Status synced = make_durable(journal.parent_path()); !synced.ok())
     return synced.error();
   return kept;
 }
@@ -82,14 +70,14 @@ Status replace_journal(const fs::path& journal, const std::vector<Record>& recor
   // be played into that.
   for (const char* part : {"-wal", "-shm", ".head", ""}) {
     fs::remove(journal.string() + part, failed);
-    if (failed) return failed_to("remove", journal.string() + part, failed);
+    if (failed) return cannot("remove", journal.string() + part, failed);
   }
   for (const char* part : {".head", ""}) {
     fs::rename(fresh.string() + part, journal.string() + part, failed);
-    if (failed) return failed_to("rename", fresh.string() + part, failed);
+    if (failed) return cannot("rename", fresh.string() + part, failed);
   }
   fs::remove(fresh.string() + ".lock", failed);
-  return made_durable(journal.parent_path());
+  return make_durable(journal.parent_path());
 }
 
 /// The folder of an acceptance that was interrupted, if there is one, in the file `accepting`.
@@ -101,7 +89,7 @@ Result<fs::path> kept_files(const fs::path& journal) {
   if (!kept) return kept;
   if (const Status noted = write_text(marker, kept.value().filename().string(), 0600); !noted.ok())
     return noted.error();
-  if (const Status synced = made_durable(marker); !synced.ok()) return synced.error();
+  if (const Status synced = make_durable(marker); !synced.ok()) return synced.error();
   return kept;
 }
 
@@ -127,10 +115,7 @@ Result<AcceptedLoss> accept_loss(const fs::path& config, Role role) {
   if (!fs::exists(marker, ignored)) {
     const auto lost = what_is_lost(*me, file.value().flock, dir.value());
     if (!lost) return lost.error();
-    if (lost.value().empty()) {
-      return {Errc::not_found, "nothing says that the state of " + me->name +
-                                   " lacks anything; there is no loss to accept"};
-    }
+    if (lost.value().empty()) return no_loss(*me);
   }
   const auto kept = kept_files(journal);
   if (!kept) return kept.error();
@@ -148,12 +133,8 @@ Result<AcceptedLoss> accept_loss(const fs::path& config, Role role) {
   }
   std::vector<Record> records = std::move(salvaged.value().records);
   if (role == Role::agent) {
-    const OpenJobs open = end_open_jobs(
-        AgentId{me->partition.value}, records,
-        "its outcome is unknown: " + me->name + " lost what it wrote last, and goes on without");
-    records.insert(records.end(), open.records.begin(), open.records.end());
-    loss.failed = open.failed.size();
-    loss.given_away = open.given_away.size();
+    const std::vector<Record> ends = end_what_is_open(*me, records, loss);
+    records.insert(records.end(), ends.begin(), ends.end());
   }
   const Status skipped = dir.value().skip_lives(Incarnation{life + kSkippedLives});
   if (!skipped.ok()) return skipped.error();
@@ -164,6 +145,21 @@ Result<AcceptedLoss> accept_loss(const fs::path& config, Role role) {
   if (const Status forgotten = forget_told(dir.value()); !forgotten.ok()) return forgotten.error();
   fs::remove(marker, ignored);
   return loss;
+}
+
+std::vector<Record> end_what_is_open(const DeployedNode& me, const std::vector<Record>& records,
+                                     AcceptedLoss& loss) {
+  OpenJobs open = end_open_jobs(
+      AgentId{me.partition.value}, records,
+      "its outcome is unknown: " + me.name + " lost what it wrote last, and goes on without");
+  loss.failed = open.failed.size();
+  loss.given_away = open.given_away.size();
+  return std::move(open.records);
+}
+
+Error no_loss(const DeployedNode& me) {
+  return {Errc::not_found, "nothing says that the state of " + me.name +
+                               " lacks anything; there is no loss to accept"};
 }
 
 std::string text_of(const AcceptedLoss& loss, const std::string& node) {

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "agents/accept_loss.h"
 #include "launch/etcd_state.h"
+#include "launch/files.h"
 #include "launch/text.h"
 #include "store/await_epoch.h"
 #include "store/etcd_authority.h"
@@ -18,8 +18,6 @@ namespace starling {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::uint64_t kSkippedLives = 1'000;  // as of state in a directory
 
 Result<std::optional<Told>> read_told(const EtcdAddress& flock, PartitionId partition) {
   const std::string key = etcd_told_key(EtcdKeys(flock, partition));
@@ -63,9 +61,7 @@ Error sentence(const Deployment& deployment, PartitionId partition, Incarnation 
 }
 
 Result<fs::path> keep_copy(const EtcdAddress& flock, const StateDir& dir) {
-  fs::path kept;
-  for (int n = 1; kept.empty() || fs::exists(kept); ++n)
-    kept = dir.path() / ("before-loss-" + std::to_string(n) + ".etcd");
+  const fs::path kept = unused_path(dir.path() / "before-loss-", ".etcd");
   if (const Status copied = copy_from_etcd(flock, kept); !copied.ok()) return copied.error();
   return kept;
 }
@@ -136,8 +132,7 @@ Result<AcceptedLoss> accept_etcd_loss(const Deployment& deployment, const Deploy
     if (salvaged.value().lost.empty() && !told.value()) {
       std::error_code ignored;
       fs::remove(kept.value(), ignored);
-      return {Errc::not_found, "nothing says that the state of " + me.name +
-                                   " lacks anything; there is no loss to accept"};
+      return no_loss(me);
     }
     std::vector<Record> records = std::move(salvaged.value().records);
     loss.records = records.size();
@@ -146,14 +141,10 @@ Result<AcceptedLoss> accept_etcd_loss(const Deployment& deployment, const Deploy
     std::uint64_t life = std::max({last_life(records), accepted.value(), dir.lives()});
     if (told.value()) life = std::max(life, told.value()->life.value);
     life += kSkippedLives;
-    const OpenJobs open = end_open_jobs(
-        AgentId{me.partition.value}, records,
-        "its outcome is unknown: " + me.name + " lost what it wrote last, and goes on without");
-    loss.failed = open.failed.size();
-    loss.given_away = open.given_away.size();
+    const std::vector<Record> ends = end_what_is_open(me, records, loss);
     // Nobody takes the next life for one that is known, wherever it is.
     records.emplace_back(LifeBegan{Incarnation{life}, mine.value().epoch});
-    records.insert(records.end(), open.records.begin(), open.records.end());
+    records.insert(records.end(), ends.begin(), ends.end());
     journal.go_beyond(std::max(journal.position(), told.value() ? told.value()->written : 0));
     if (const Status written = journal.compact(records); !written.ok()) return written.error();
     const EtcdKeys keys(flock.value(), me.partition);

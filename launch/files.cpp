@@ -9,6 +9,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/sync.h"
+
 namespace starling {
 namespace fs = std::filesystem;
 
@@ -48,6 +50,23 @@ Status make_folder(const fs::path& dir, unsigned mode) {
   if (error) return {Errc::io, dir.string() + ": " + error.message()};
   if (mode != 0755) chmod(dir.c_str(), mode);
   return done();
+}
+
+Status make_durable(const fs::path& path) {
+  if (sync_path(path)) return done();
+  return {Errc::io, path.string() + ": cannot be synced: " + std::strerror(errno)};
+}
+
+fs::path unused_path(const std::string& before, const std::string& after) {
+  std::error_code ignored;
+  for (int n = 1;; ++n) {
+    const fs::path path = before + std::to_string(n) + after;
+    if (!fs::exists(path, ignored)) return path;
+  }
+}
+
+Error cannot(const char* what, const fs::path& file, const std::error_code& why) {
+  return {Errc::io, std::string("cannot ") + what + " '" + file.string() + "': " + why.message()};
 }
 
 }  // namespace starling

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "base/result.h"
 
@@ -15,5 +16,13 @@ namespace starling {
                                 unsigned mode = 0644);
 /// Makes the folder and its parents. `io` names it.
 [[nodiscard]] Status make_folder(const std::filesystem::path& dir, unsigned mode = 0755);
+/// A file's contents, or a folder's names, survive a power cut from here on.
+[[nodiscard]] Status make_durable(const std::filesystem::path& path);
+/// The first of `before`1`after`, `before`2`after`, ... that is not there.
+[[nodiscard]] std::filesystem::path unused_path(const std::string& before,
+                                                const std::string& after = "");
+/// `io`: "cannot copy 'FILE': why".
+[[nodiscard]] Error cannot(const char* what, const std::filesystem::path& file,
+                           const std::error_code& why);
 
 }  // namespace starling

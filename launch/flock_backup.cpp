@@ -1,5 +1,7 @@
 #include "launch/flock_backup.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -10,7 +12,6 @@
 
 #include "agents/record.h"
 #include "base/hash.h"
-#include "base/sync.h"
 #include "launch/deployment.h"
 #include "launch/etcd_state.h"
 #include "launch/files.h"
@@ -38,10 +39,6 @@ std::string time_text() {
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &utc);
   return text;
-}
-
-Error cannot(const char* what, const fs::path& file, const std::error_code& why) {
-  return {Errc::io, std::string("cannot ") + what + " '" + file.string() + "': " + why.message()};
 }
 
 Result<std::string> hash_of(const fs::path& file) {
@@ -140,7 +137,7 @@ Status write_manifest(const fs::path& dir, BackedUp& out) {
     files.push_back({{"path", path.lexically_relative(dir).string()},
                      {"bytes", fs::file_size(path)},
                      {"hash", hash.value()}});
-    if (!sync_path(path)) return {Errc::io, path.string() + ": cannot be synced"};
+    if (const Status synced = make_durable(path); !synced.ok()) return synced;
   }
   for (const BackedUp::Node& node : out.nodes)
     nodes.push_back({{"name", node.name}, {"records", node.records}, {"life", node.life}});

@@ -3,16 +3,15 @@
 #include <signal.h>
 
 #include <chrono>
+#include <cstdio>
 #include <optional>
 #include <thread>
 
 #include "launch/commands/up.h"
-#include "launch/files.h"
 #include "launch/hosts/preflight.h"
 #include "launch/session.h"
 #include "launch/signals.h"
 #include "launch/state_dir.h"
-#include "launch/text.h"
 
 namespace starling {
 namespace {
@@ -21,11 +20,8 @@ constexpr Duration kPatience = std::chrono::seconds(60);
 
 /// The process that uses a node's state; nullopt: none does.
 std::optional<pid_t> process_of(const Deployment& flock, const std::string& name) {
-  const auto text = read_text(flock.node_dir(name) / "state" / "in-use");
-  if (!text) return std::nullopt;
-  const auto pid = parse_whole(text.value().substr(0, text.value().find('\n')));
-  if (!pid || *pid <= 1 || ::kill(static_cast<pid_t>(*pid), 0) != 0) return std::nullopt;
-  return static_cast<pid_t>(*pid);
+  const auto pid = StateDir::holder(flock.node_dir(name) / "state");
+  return pid && ::kill(*pid, 0) == 0 ? pid : std::nullopt;
 }
 
 /// Until another process has the node's state, or nobody waits any longer.
@@ -54,6 +50,11 @@ Status restart_host(const HostFlock& flock, const Remote& remote, const Host& ho
 }
 
 }  // namespace
+
+void print_restarted(const std::string& name, double took_s) {
+  std::printf("%s: ready again after %.1f s\n", name.c_str(), took_s);
+  std::fflush(stdout);
+}
 
 Status flock_is_well(const Deployment& flock) {
   auto session = Session::open(flock);

@@ -12,6 +12,9 @@ namespace starling {
 /// Called when a daemon or host is itself again, after so many seconds.
 using Restarted = std::function<void(const std::string& name, double took_s)>;
 
+/// A line of it on stdout.
+void print_restarted(const std::string& name, double took_s);
+
 /// Whether all agents answer and every GPU is known, within a minute.
 [[nodiscard]] Status flock_is_well(const Deployment& flock);
 

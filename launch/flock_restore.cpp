@@ -20,10 +20,6 @@ fs::path state_in(const fs::path& flock, const std::string& node) {
   return flock / "nodes" / node / "state";
 }
 
-Error cannot(const char* what, const fs::path& file, const std::error_code& why) {
-  return {Errc::io, std::string("cannot ") + what + " '" + file.string() + "': " + why.message()};
-}
-
 /// How many records the node has written there; none: it cannot be said.
 std::optional<std::uint64_t> written_in(const fs::path& flock, const std::string& node) {
   const fs::path state = state_in(flock, node);
@@ -49,10 +45,7 @@ Result<fs::path> put_aside(const fs::path& flock, const BackedUp& backup) {
     if (const auto free = StateDir::take(state); !free)
       return Error{Errc::busy, node.name + " runs; 'starling down' first"};
   }
-  fs::path aside;
-  for (int n = 1; aside.empty() || fs::exists(aside, failed); ++n)
-    aside = flock.string() + ".before-restore-" + std::to_string(n);
-  return aside;
+  return unused_path(flock.string() + ".before-restore-");
 }
 
 /// Marks the agents of which more may be known than their copy has.

@@ -73,22 +73,31 @@ Result<JobState> find_job(Session& session, JobId job) {
   return {Errc::not_found, "no agent knows job " + to_string(job) + "; see 'starling jobs'"};
 }
 
+Result<const JobState*> job_named(const std::vector<JobState>& jobs, const std::string& text) {
+  const auto id = parse_job_id(text);
+  if (!id) return id.error();
+  std::string beginning = text;
+  for (char& c : beginning) c = static_cast<char>(c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c);
+  std::vector<const JobState*> found;
+  for (const JobState& state : jobs) {
+    if (state.job == id.value()) return &state;
+    if (to_string(state.job).starts_with(beginning)) found.push_back(&state);
+  }
+  if (found.size() > 1)
+    return {Errc::invalid, "several jobs begin with '" + text + "': " + to_string(found[0]->job) +
+                               ", " + to_string(found[1]->job) + "; give more digits"};
+  return found.empty() ? nullptr : found.front();
+}
+
 Result<JobState> find_job(Session& session, const std::string& text) {
   const auto id = parse_job_id(text);
   if (!id) return id.error();
   auto exact = find_job(session, id.value());
   if (exact || exact.error().code != Errc::not_found) return exact;
   const JobsFound found = all_jobs(session);
-  std::string beginning = text;
-  for (char& c : beginning) c = static_cast<char>(c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c);
-  const JobState* only = nullptr;
-  for (const JobState& state : found.jobs) {
-    if (to_string(state.job).rfind(beginning, 0) != 0) continue;
-    if (only != nullptr)
-      return {Errc::invalid, "several jobs begin with '" + text + "': " + to_string(only->job) +
-                                 ", " + to_string(state.job) + "; give more digits"};
-    only = &state;
-  }
+  const auto named = job_named(found.jobs, text);
+  if (!named) return named.error();
+  const JobState* const only = named.value();
   if (!found.silent.empty()) {
     const std::string known =
         only == nullptr ? "" : "; it may be " + to_string(only->job) + ": give all its digits";

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "agents/message.h"
 #include "base/result.h"
@@ -16,6 +17,11 @@ namespace starling {
 /// job's id. `invalid` if it is no id, or the beginning of several. Whether it is the beginning of
 /// one job's alone can only be said if all agents answer: else `not_ready`.
 [[nodiscard]] Result<JobState> find_job(Session& session, const std::string& text);
+
+/// The one of `jobs` with that id, or else whose id alone begins so; null if none does. `invalid`:
+/// several do.
+[[nodiscard]] Result<const JobState*> job_named(const std::vector<JobState>& jobs,
+                                                const std::string& text);
 
 /// The jobs of all agents that answer.
 struct JobsFound {

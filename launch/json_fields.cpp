@@ -3,16 +3,9 @@
 #include <cmath>
 #include <utility>
 
+#include "launch/text.h"
+
 namespace starling {
-namespace {
-
-std::string shown(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
-}
-
-}  // namespace
 
 JsonFields::JsonFields(const nlohmann::json& json, std::string where)
     : json_(json), where_(std::move(where)) {
@@ -60,7 +53,7 @@ double JsonFields::number(const char* name, double least, double most) const {
   const nlohmann::json& value = at(name);
   const double number = value.is_number() ? value.get<double>() : std::nan("");
   if (!(number >= least && number <= most))
-    wrong(name, "is not a number from " + shown(least) + " to " + shown(most));
+    wrong(name, "is not a number from " + short_number(least) + " to " + short_number(most));
   return number;
 }
 

@@ -1,11 +1,8 @@
 #include "launch/state_dir.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
-#include "base/sync.h"
 #include "launch/files.h"
 #include "launch/text.h"
 #include "store/etcd_authority.h"
@@ -15,10 +12,6 @@ namespace {
 
 constexpr const char* kBegun = "journal\n";
 
-Error refused(const std::filesystem::path& what) {
-  return {Errc::io, what.string() + ": " + std::strerror(errno)};
-}
-
 }  // namespace
 
 Result<StateDir> StateDir::take(const std::filesystem::path& dir) {
@@ -26,6 +19,14 @@ Result<StateDir> StateDir::take(const std::filesystem::path& dir) {
   auto lock = LockFile::acquire(dir / "in-use");
   if (!lock) return lock.error();
   return StateDir(dir, std::move(lock).value());
+}
+
+std::optional<pid_t> StateDir::holder(const std::filesystem::path& dir) {
+  const auto text = read_text(dir / "in-use");
+  if (!text) return std::nullopt;
+  const auto pid = parse_whole(text.value().substr(0, text.value().find('\n')));
+  if (!pid || *pid <= 1) return std::nullopt;
+  return static_cast<pid_t>(*pid);
 }
 
 Result<StateDir::Lives> StateDir::read_lives() const {
@@ -48,7 +49,7 @@ Status StateDir::write_lives(const Lives& lives) const {
   const std::string text = std::to_string(lives.last) + "\n" + (lives.begun ? kBegun : "");
   if (auto written = write_text(file, text, 0600); !written.ok()) return written;
   for (const auto& path : {file, dir_}) {
-    if (!sync_path(path)) return refused(path);
+    if (auto synced = make_durable(path); !synced.ok()) return synced;
   }
   return done();
 }

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -18,6 +21,10 @@ class StateDir {
   /// Makes the directory if need be. `conflict` names the process that has it, `io` if the disk
   /// refuses.
   static Result<StateDir> take(const std::filesystem::path& dir);
+
+  /// The process that took `dir` last, whether or not it has it still, or lives. Asked without the
+  /// lock, which whoever begins just now would find taken.
+  [[nodiscard]] static std::optional<pid_t> holder(const std::filesystem::path& dir);
 
   /// One more than at the last call, durable before it returns: no two lives have the same.
   [[nodiscard]] Result<Incarnation> next_incarnation() const;

@@ -1,22 +1,16 @@
 #include "launch/up_again.h"
 
-#include <cstdio>
 #include <utility>
 #include <vector>
 
 #include "interference/speed_choice.h"
 #include "launch/deployment_plan.h"
 #include "launch/files.h"
+#include "launch/text.h"
 #include "topology/load.h"
 
 namespace starling {
 namespace {
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
-}
 
 /// The etcd of "etcd://HOST:PORT,.../FLOCK".
 std::string without_flock(const std::string& state) { return state.substr(0, state.rfind('/')); }
@@ -50,7 +44,7 @@ Status fits_flock(const UpOptions& o, const Deployment& flock, const Topology& t
   differs("--launcher", o.launcher, flock.launcher);
   differs("--physics", o.physics, flock.physics);
   differs("--speed", speed_text(o.speed), speed_text(flock.speed));
-  differs("--speedup", number(o.speedup), number(flock.speedup));
+  differs("--speedup", short_number(o.speedup), short_number(flock.speedup));
   if (o.state != flock.state)  // with or without the flock's name in etcd
     differs("--state", o.state, flock.state.empty() ? "its directory" : without_flock(flock.state));
   differs("--etcd-user", o.etcd.user, flock.etcd.user.empty() ? "nobody" : flock.etcd.user);
@@ -59,7 +53,8 @@ Status fits_flock(const UpOptions& o, const Deployment& flock, const Topology& t
     if (!o.given.contains(option)) return;
     const auto now = read_text(asked), is = read_text(flock.dir / kept);
     if (kept.empty() || !now || !is || now.value() != is.value())
-      differs(option, asked, kept.empty() ? "none" : "another (" + (flock.dir / kept).string() + ")");
+      differs(option, asked,
+              kept.empty() ? "none" : "another (" + (flock.dir / kept).string() + ")");
   };
   file_differs("--etcd-ca", o.etcd.ca, flock.etcd.ca);
   file_differs("--etcd-cert", o.etcd.certificate, flock.etcd.certificate);

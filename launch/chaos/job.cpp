@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "launch/chaos/misbehave.h"
+#include "launch/jobs/split.h"
 #include "launch/text.h"
 
 namespace starling::chaos_live {
@@ -23,13 +24,6 @@ constexpr int kLockTaken = 3, kFails = 7, kOneFails = 9;
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
-}
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, ',');) parts.push_back(part);
-  return parts;
 }
 
 double now_s() {
@@ -167,9 +161,9 @@ int run_chaos_job(const std::filesystem::path& dir, double seconds, Manner manne
   w.dir = dir;
   const std::string mark = variable("STARLING_RUN");
   w.server = mark.substr(mark.rfind(':') + 1);
-  const std::vector<std::string> visible = split(variable("CUDA_VISIBLE_DEVICES"));
+  const std::vector<std::string> visible = split(variable("CUDA_VISIBLE_DEVICES"), ',');
   std::vector<std::string> mine;
-  for (const std::string& index : split(variable("STARLING_WORKER_GPUS"))) {
+  for (const std::string& index : split(variable("STARLING_WORKER_GPUS"), ',')) {
     const auto i = parse_whole(index);
     if (i && *i < visible.size()) mine.push_back(visible[*i]);
   }

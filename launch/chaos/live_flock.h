@@ -131,7 +131,7 @@ class LiveFlock {
   std::optional<Topology> topology_;
   std::unique_ptr<Namespaces> namespaces_;
   std::unique_ptr<SmallDisks> disks_;
-  std::string here_ = "127.0.0.1", etcd_name_;
+  std::string here_ = "127.0.0.1";
   std::vector<std::uint16_t> etcd_ports_;        ///< the members' for clients, then those for peers
   std::map<std::string, std::string> state_of_;  // an agent's own way to etcd
   std::vector<Process> processes_;

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -79,15 +80,16 @@ void put_fifo(const std::string& file) {
   if (::mkfifo(file.c_str(), 0600) != 0) std::perror(file.c_str());
 }
 
-std::string log_file() {
-  char path[4096] = {};
-  return ::readlink("/proc/self/fd/1", path, sizeof path - 1) > 0 ? path : "";
+/// A part's log stands beside its steps; what the job prints goes through a pipe.
+std::string log_of(const std::string& steps) {
+  return std::filesystem::path(steps).replace_extension(".log").string();
 }
 
 }  // namespace
 
 void misbehave(Manner manner) {
-  const char* const steps = std::getenv("STARLING_STEPS");
+  const char* const said = std::getenv("STARLING_STEPS");
+  const std::string steps = said == nullptr ? "" : said;
   switch (manner) {
     case Manner::child:
       if (::fork() == 0) hold();
@@ -112,10 +114,10 @@ void misbehave(Manner manner) {
       print();
       return;
     case Manner::fifo_steps:
-      put_fifo(steps == nullptr ? "" : steps);
+      put_fifo(steps);
       return;
     case Manner::fifo_log:
-      put_fifo(log_file());
+      if (!steps.empty()) put_fifo(log_of(steps));
       return;
     case Manner::plain:
     case Manner::wait:

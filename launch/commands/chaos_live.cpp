@@ -80,10 +80,8 @@ void override_with(chaos_live::Scenario& s, const Options& o) {
 /// A command with the same plan of faults; who is hit when is drawn from the seed, what they meet
 /// is the machine's.
 std::string again(const Options& o, const chaos_live::Scenario& s) {
-  char minutes[32];
-  std::snprintf(minutes, sizeof minutes, "%g", s.length / 60);
   std::string command = "starling chaos live " + o.scenario + " --seed " + std::to_string(s.seed) +
-                        " --minutes " + minutes;
+                        " --minutes " + short_number(s.length / 60);
   if (!o.state.empty()) command += " --state " + o.state;
   if (o.agents > 0) command += " --agents " + std::to_string(o.agents);
   if (o.executors > 0) command += " --executors " + std::to_string(o.executors);

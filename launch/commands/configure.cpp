@@ -42,17 +42,13 @@ bool is_up(const Deployment& flock) {
 }
 
 Status begin_anew(const Deployment& before, const Deployment& after) {
-  const auto tell = [](const std::string& name, double took_s) {
-    std::printf("%s: ready again after %.1f s\n", name.c_str(), took_s);
-    std::fflush(stdout);
-  };
-  if (is_host_flock(after.dir)) return restart_hosts(after, {}, kNewestProtocol, tell);
+  if (is_host_flock(after.dir)) return restart_hosts(after, {}, kNewestProtocol, print_restarted);
   std::vector<std::string> names;
   for (const DeployedNode* node : after.with_role(Role::agent)) names.push_back(node->name);
   if (executors_care(before, after)) {
     for (const DeployedNode* node : after.with_role(Role::executor)) names.push_back(node->name);
   }
-  return restart_here(after, names, tell);
+  return restart_here(after, names, print_restarted);
 }
 
 int configure(UpOptions& o) {

@@ -10,13 +10,11 @@
 #include "launch/deployment.h"
 #include "launch/etcd_state.h"
 #include "launch/exit_codes.h"
-#include "launch/files.h"
 #include "launch/flock_folder.h"
 #include "launch/hosts/host_flock.h"
 #include "launch/hosts/preflight.h"
 #include "launch/signals.h"
 #include "launch/state_dir.h"
-#include "launch/text.h"
 
 namespace starling {
 namespace {
@@ -27,10 +25,7 @@ bool end_up(const std::filesystem::path& dir) {
   for (int i = 0; i < 300; ++i) {
     if (StateDir::take(place).ok()) return true;
     if (i == 0) {
-      const auto text = read_text(place / "in-use");
-      const auto pid =
-          text ? parse_whole(text.value().substr(0, text.value().find('\n'))) : std::nullopt;
-      if (pid && *pid > 1) kill(static_cast<pid_t>(*pid), SIGTERM);
+      if (const auto pid = StateDir::holder(place)) kill(*pid, SIGTERM);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }

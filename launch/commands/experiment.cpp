@@ -40,12 +40,7 @@ Result<Variables> read_variables(const std::string& text) {
   return variables;
 }
 
-std::string load_text(double load) {
-  if (load == 0) return "as-is";
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", load);
-  return text;
-}
+std::string load_text(double load) { return load == 0 ? "as-is" : short_number(load); }
 
 int run_experiment(const ExperimentOptions& options) {
   const PolicyRegistry policies = simulated_policies();

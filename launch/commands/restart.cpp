@@ -17,11 +17,6 @@ struct Options {
   std::vector<std::string> names;
 };
 
-void tell(const std::string& name, double took_s) {
-  std::printf("%s: ready again after %.1f s\n", name.c_str(), took_s);
-  std::fflush(stdout);
-}
-
 /// Agents first, each at its own time: their places are taken over where others can.
 Result<std::vector<std::string>> daemons_of(const Deployment& flock,
                                             const std::vector<std::string>& wanted) {
@@ -45,13 +40,15 @@ int restart(const Options& o, bool protocol_given) {
   catch_stop_signals();
   Status s = done();
   if (is_host_flock(dir.value())) {
-    s = restart_hosts(deployment.value(), o.names, static_cast<std::uint16_t>(o.protocol), tell);
+    s = restart_hosts(deployment.value(), o.names, static_cast<std::uint16_t>(o.protocol),
+                      print_restarted);
   } else {
     if (protocol_given)
       return bad_input(
           "restart: --protocol is for hosts; here daemons speak as their 'up' was told");
     const auto names = daemons_of(deployment.value(), o.names);
-    s = names ? restart_here(deployment.value(), names.value(), tell) : Status(names.error());
+    s = names ? restart_here(deployment.value(), names.value(), print_restarted)
+              : Status(names.error());
   }
   if (s.ok()) return kDone;
   const std::string text = "restart: " + s.error().message;

@@ -176,13 +176,7 @@ class Up {
     }
     return names;
   }
-  std::vector<std::string> troubles() const {
-    std::vector<std::string> lines;
-    for (const KeptDaemon& d : keeper_.status().daemons) {
-      if (!d.trouble.empty()) lines.push_back(d.name + " is down: " + d.trouble);
-    }
-    return lines;
-  }
+  std::vector<std::string> troubles() const { return keeper_.status().troubles(); }
   /// Why no agent will ever answer, if that is so.
   std::optional<std::string> nobody_can_serve() {
     if (!restart_ && keeper_.running() == 0) return "no daemon is left";

@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,11 +33,7 @@ constexpr std::size_t kMostSaid = 400;
 /// A keeper that has not written for so long is gone, or as good as gone.
 constexpr double kDead_s = 5;
 
-double boot_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_BOOTTIME, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
-}
+double boot_seconds() { return seconds(machine_clock().now() - Instant{}); }
 
 /// Has whoever holds our standard input let go of it?
 bool input_is_over() {
@@ -110,10 +105,19 @@ std::vector<std::string> names_of(const std::vector<const DeployedNode*>& nodes)
 
 }  // namespace
 
+std::vector<std::string> HostStatus::troubles() const {
+  std::vector<std::string> lines;
+  for (const KeptDaemon& d : daemons) {
+    if (!d.trouble.empty()) lines.push_back(d.name + " is down: " + d.trouble);
+  }
+  return lines;
+}
+
 Keeper::Keeper(const Deployment& flock, std::string host, std::uint16_t protocol,
                SupervisionRules rules)
     : flock_(flock),
       host_(std::move(host)),
+      flock_id_(flock_id(flock.dir)),
       protocol_(protocol),
       members_(flock, host_),
       nodes_(nodes_on(flock, host_)),
@@ -172,7 +176,7 @@ std::vector<std::string> Keeper::look() {
 HostStatus Keeper::status() const {
   HostStatus s;
   s.host = host_;
-  s.flock = flock_id(flock_.dir);
+  s.flock = flock_id_;
   s.pid = getpid();
   s.beat_s = boot_seconds();
   const Instant now = machine_clock().now();
@@ -257,13 +261,9 @@ Result<FoundKeeper> find_keeper(const std::filesystem::path& dir) {
 }
 
 std::vector<std::string> daemon_troubles(const std::filesystem::path& dir) {
-  std::vector<std::string> lines;
   const auto found = find_keeper(dir);
-  if (!found || !found.value().alive) return lines;
-  for (const KeptDaemon& d : found.value().status.daemons) {
-    if (!d.trouble.empty()) lines.push_back(d.name + " is down: " + d.trouble);
-  }
-  return lines;
+  if (!found || !found.value().alive) return {};
+  return found.value().status.troubles();
 }
 
 }  // namespace starling

@@ -33,6 +33,8 @@ struct HostStatus {
   double beat_s = 0;     ///< CLOCK_BOOTTIME of the host when it was written
   bool stopped = false;  ///< on request; else it is to run
   std::vector<KeptDaemon> daemons;
+  /// "executor-3 is down: ...", a line for each daemon that should be up and is not.
+  [[nodiscard]] std::vector<std::string> troubles() const;
   friend bool operator==(const HostStatus&, const HostStatus&) = default;
 };
 [[nodiscard]] std::string to_json_line(const HostStatus& status);
@@ -64,7 +66,7 @@ class Keeper {
   void write_status(bool stopped);
 
   const Deployment& flock_;
-  std::string host_;
+  std::string host_, flock_id_;
   std::uint16_t protocol_;
   MemberWatch members_;
   std::vector<const DeployedNode*> nodes_;
@@ -88,8 +90,7 @@ struct FoundKeeper {
 };
 /// `not_found` where nobody ever kept one.
 [[nodiscard]] Result<FoundKeeper> find_keeper(const std::filesystem::path& dir);
-/// "executor-3 is down: ...", a line for each daemon that should be up and is not, as the keeper of
-/// `dir` says; none where no keeper lives.
+/// HostStatus::troubles() as the keeper of `dir` says; none where no keeper lives.
 [[nodiscard]] std::vector<std::string> daemon_troubles(const std::filesystem::path& dir);
 
 }  // namespace starling

@@ -13,6 +13,7 @@
 #include "launch/hosts/host_flock.h"
 #include "launch/hosts/preflight.h"
 #include "launch/signals.h"
+#include "launch/state_dir.h"
 #include "launch/transport.h"
 
 namespace starling {
@@ -20,15 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Does the process that last locked the node's state live, and is it the node? Asked without the
-/// lock, which a daemon that begins just now would find taken.
+/// Does the process that last locked the node's state live, and is it the node?
 bool runs(const std::string& name, const fs::path& dir) {
-  const auto pid = read_text(dir / "state" / "in-use");
+  const auto pid = StateDir::holder(dir / "state");
   if (!pid) return false;
-  const std::string number = pid.value().substr(0, pid.value().find('\n'));
-  std::ifstream in("/proc/" + number + "/cmdline", std::ios::binary);
+  std::ifstream in("/proc/" + std::to_string(*pid) + "/cmdline", std::ios::binary);
   const std::string words{std::istreambuf_iterator<char>(in), {}};
-  return !number.empty() && words.find("nodes/" + name + "/") != std::string::npos;
+  return words.find("nodes/" + name + "/") != std::string::npos;
 }
 
 /// The flock's files, wherever they are.

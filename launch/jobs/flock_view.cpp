@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "topology/load.h"
-#include "topology/partition.h"
 
 namespace starling {
 
@@ -27,10 +26,8 @@ Status FlockView::connect() {
 }
 
 AgentId FlockView::owner_of(ServerId server) const {
-  const auto parts = partition(topology, deployment.agents());
-  if (!parts) return AgentId{0};
-  for (const Partition& p : parts.value()) {
-    if (p.servers.contains(server.value)) return AgentId{p.id.value};
+  for (const DeployedNode* executor : deployment.with_role(Role::executor)) {
+    if (executor->servers.contains(server.value)) return AgentId{executor->partition.value};
   }
   return AgentId{0};
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "launch/job_lookup.h"
 #include "launch/jobs/split.h"
 #include "launch/text.h"
 
@@ -46,32 +47,16 @@ Result<std::set<JobPhase>> phases_of(const std::string& states) {
   return phases;
 }
 
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c);
-  return text;
-}
-
 /// By id, or how no other begins.
 Result<std::vector<JobState>> of_ids(const std::vector<JobState>& jobs,
                                      const std::vector<std::string>& ids) {
   std::vector<JobState> found;
   for (const std::string& text : ids) {
-    const auto id = parse_job_id(text);
-    if (!id) return id.error();
-    const JobState* only = nullptr;
-    for (const JobState& state : jobs) {
-      if (state.job == id.value()) {
-        only = &state;
-        break;
-      }
-      if (to_string(state.job).rfind(lower(text), 0) != 0) continue;
-      if (only != nullptr)
-        return {Errc::invalid, "several jobs begin with '" + text + "'; give more digits"};
-      only = &state;
-    }
-    if (only == nullptr)
+    const auto only = job_named(jobs, text);
+    if (!only) return only.error();
+    if (only.value() == nullptr)
       return {Errc::not_found, "no agent knows job " + text + "; see 'starling jobs'"};
-    found.push_back(*only);
+    found.push_back(*only.value());
   }
   return found;
 }

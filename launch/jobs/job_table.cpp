@@ -1,11 +1,11 @@
 #include "launch/jobs/job_table.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "launch/text.h"
 #include "sim/run_result.h"
+#include "workload/csv.h"
 
 namespace starling {
 namespace {
@@ -13,12 +13,6 @@ namespace {
 using Row = std::vector<std::string>;
 
 std::string agent_name(AgentId agent) { return "agent-" + std::to_string(agent.value); }
-
-std::string number(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", x);
-  return text;
-}
 
 /// "2x4 V100": two workers with four GPUs each.
 std::string asked(const JobAsk& ask) {
@@ -40,13 +34,7 @@ std::string csv_row(const Row& row) {
   std::string line;
   for (const std::string& field : row) {
     if (&field != &row.front()) line += ',';
-    if (field.find_first_of(",\"\r\n") == field.npos) {
-      line += field;
-      continue;
-    }
-    line += '"';
-    for (const char c : field) line += c == '"' ? std::string("\"\"") : std::string(1, c);
-    line += '"';
+    line += csv_field(field);
   }
   return line + "\n";
 }
@@ -116,15 +104,15 @@ std::string JobTable::csv(const std::vector<ListedJob>& jobs) const {
                      if_known(std::to_string(ask.workers)),
                      if_known(std::to_string(ask.gpus_per_worker)),
                      types,
-                     if_known(number(ask.cpus_per_worker)),
-                     if_known(number(ask.memory_gib_per_worker)),
+                     if_known(short_number(ask.cpus_per_worker)),
+                     if_known(short_number(ask.memory_gib_per_worker)),
                      if_known(std::to_string(ask.priority)),
                      date_json(dates.submitted),
                      date_json(dates.started),
                      date_json(dates.ended),
-                     number(seconds(s.queued)),
-                     number(seconds(s.elapsed)),
-                     number(seconds(s.served)),
+                     short_number(seconds(s.queued)),
+                     short_number(seconds(s.elapsed)),
+                     short_number(seconds(s.served)),
                      std::to_string(s.attempts),
                      std::to_string(s.preemptions),
                      std::to_string(s.forwards),

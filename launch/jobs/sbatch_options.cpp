@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -151,9 +150,7 @@ class Meaning {
       const auto gib = gib_of(*text);
       if (!gib) return wrong(name, *text, "an amount of memory, as 512M or 64G");
       if (*gib == 0) continue;  // all of the node's: no bound
-      char amount[32];
-      std::snprintf(amount, sizeof amount, "%.6g", *gib * times);
-      m_.options["--memory-gib"] = amount;
+      m_.options["--memory-gib"] = short_number(*gib * times);
     }
     return done();
   }
