@@ -325,7 +325,7 @@ expect 2 "the data centre has 4" submit --gpus 5 -- true
 expect 0 "finished" jobs
 job=$("$starling" submit --gpus 4 -- sleep 600) || fail "submit"
 waiting=$("$starling" submit --gpus 4 -- true) || fail "submit"
-sleep 0.5
+for _ in $(seq 200); do "$starling" jobs 2>/dev/null | grep -q "^$job *running" && break; sleep 0.05; done
 expect 0 "running" jobs
 expect 0 "waiting" explain "$waiting"
 expect 0 "cancelled" cancel "$job"
@@ -337,9 +337,10 @@ kill -TERM $up
 wait $up
 [ $? -eq 0 ] || fail "up must stop cleanly: $(cat up.err)"
 gone || fail "up left processes behind"
+rm up.txt  # of the earlier one
 "$starling" up >up.txt 2>up.err &
 up=$!
-for _ in $(seq 200); do grep -q '^ready' up.txt && break; sleep 0.05; done
+for _ in $(seq 200); do grep -qs '^ready' up.txt && break; sleep 0.05; done
 expect 0 "$waiting" jobs
 grep -Eq "$waiting +finished" out.txt || fail "a restarted flock forgot a finished job: $(cat out.txt)"
 kill -INT $up

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <limits>
 #include <thread>
-#include <utility>
 
 #include "base/secret_file.h"
 #include "launch/files.h"

@@ -1,7 +1,6 @@
 #include "launch/output.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 

@@ -9,7 +9,6 @@
 #include "launch/etcd_state.h"
 #include "launch/log.h"
 #include "launch/old_state.h"
-#include "launch/signals.h"
 #include "store/await_epoch.h"
 #include "store/etcd_authority.h"
 #include "store/etcd_journal.h"
@@ -85,9 +84,9 @@ Result<PartitionState> take_over(const Deployment& deployment, const Ownership& 
   const auto* granted = std::get_if<EpochGranted>(&answer.front());
   if (granted == nullptr) return {Errc::expired, "the lease was over before it began"};
   state.mine = granted->mine;
-  const Status opened =
-      use_journal(state, EtcdJournal::open(flock.value(), state.mine, {},
-                                           renewer(*state.authority, state.mine)));
+  const Status opened = use_journal(
+      state,
+      EtcdJournal::open(flock.value(), state.mine, {}, renewer(*state.authority, state.mine)));
   state.authority->renew(state.mine);
   const Status newest =
       opened.ok() ? not_an_old_copy(deployment, state.mine, state.journal->position()) : opened;
@@ -103,8 +102,9 @@ Status keep_partition(PartitionState& partition) {
   for (const EpochEvent& event : partition.authority->poll()) {
     const auto* lost = std::get_if<EpochLost>(&event);
     if (lost != nullptr && lost->current.epoch == partition.mine.epoch) {
-      log_info("the lease has lapsed: etcd has not confirmed it, another may take over, and nothing "
-               "is said until it has");
+      log_info(
+          "the lease has lapsed: etcd has not confirmed it, another may take over, and nothing "
+          "is said until it has");
     } else if (lost != nullptr) {
       return {Errc::fenced, "partition " + std::to_string(partition.mine.partition.value) +
                                 " is at epoch " + std::to_string(lost->current.epoch.value) +

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <vector>
 
 #include "base/test_folder.h"
 #include "launch/hosts/remote.h"
@@ -22,8 +21,9 @@ constexpr uid_t kNobody = 65534;
 
 /// What `make` of a folder says: its path without links, or what is wrong.
 std::string made(const std::string& path) {
-  const Finished ran = run_program(
-      {"sh", "-c", safe_folder_functions() + ("make " + shell_word(path)) +
+  const Finished ran =
+      run_program({"sh", "-c",
+                   safe_folder_functions() + ("make " + shell_word(path)) +
                        " || { echo \"$bad\" >&2; exit 1; }; printf %s \"$at$rest\""});
   return ran.ok() ? ran.out : "refused: " + last_words(ran);
 }

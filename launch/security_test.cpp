@@ -257,6 +257,8 @@ TEST_CASE(
   for (const int old : open) close(old);
   const auto answer = world.status();
   REQUIRE(answer);
+  INFO("epoch ", answer->fence.epoch.value, ", ", answer->free, " free, ", answer->quarantined,
+       " quarantined, ", answer->suspected, " suspected");
   CHECK(same_state(before, *answer));
   CHECK(world.memory_kib() < memory + 32 * 1024);
 }

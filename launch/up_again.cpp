@@ -1,6 +1,5 @@
 #include "launch/up_again.h"
 
-#include <utility>
 #include <vector>
 
 #include "interference/speed_choice.h"

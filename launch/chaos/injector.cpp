@@ -1,7 +1,6 @@
 #include "launch/chaos/injector.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "launch/chaos/fault_kinds.h"
 

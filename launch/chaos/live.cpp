@@ -11,7 +11,6 @@
 
 #include "launch/chaos/drains.h"
 #include "launch/chaos/expectations.h"
-#include "launch/chaos/fault_kinds.h"
 #include "launch/chaos/job.h"
 #include "launch/chaos/live_flock.h"
 #include "launch/chaos/submit_commands.h"

@@ -1,6 +1,5 @@
 #include "launch/chaos/submit_commands.h"
 
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <set>
 
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"

@@ -12,7 +12,6 @@
 #include "launch/junit.h"
 #include "launch/progress_bar.h"
 #include "launch/seed_pool.h"
-#include "launch/text.h"
 #include "launch/wiring.h"
 #include "sim/chaos_faults.h"
 #include "sim/chaos_shrink.h"
@@ -162,7 +161,8 @@ int chaos_sim(const Options& o) {
   o.json ? print_chaos_json(report, findings) : print_chaos_table(report, findings);
   if (o.demo && !o.json && report.failures > 0) {
     std::printf(
-        "these failures were wanted (--demo): once, while an executor is down, its machine starts a "
+        "these failures were wanted (--demo): once, while an executor is down, its machine starts "
+        "a "
         "process that nobody ordered\n");
   }
   if (report.failures > 0) return kWorkFailed;

@@ -13,7 +13,6 @@
 #include "launch/flock_folder.h"
 #include "launch/hosts/host_flock.h"
 #include "launch/hosts/preflight.h"
-#include "launch/signals.h"
 #include "launch/state_dir.h"
 
 namespace starling {

@@ -1,7 +1,5 @@
-#include <cmath>
 #include <cstdio>
 #include <memory>
-#include <span>
 
 #include "launch/commands/commands.h"
 #include "launch/etcd_state.h"

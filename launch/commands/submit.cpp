@@ -17,7 +17,6 @@
 #include "launch/login_name.h"
 #include "launch/run_options.h"
 #include "launch/signals.h"
-#include "workload/check_job.h"
 
 namespace starling {
 namespace {

@@ -1,6 +1,5 @@
 #include "launch/experiment/results.h"
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>

@@ -14,8 +14,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 

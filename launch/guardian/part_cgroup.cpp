@@ -6,11 +6,8 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <sstream>
-#include <utility>
 
 namespace starling {
 namespace {

@@ -1,7 +1,6 @@
 #include "launch/hosts/key_rotation.h"
 
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <memory>
 #include <sstream>

@@ -1,7 +1,6 @@
 #include "launch/jobs/job_options.h"
 
 #include <cstdint>
-#include <optional>
 
 #include "launch/jobs/split.h"
 #include "launch/text.h"

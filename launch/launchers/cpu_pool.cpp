@@ -1,7 +1,6 @@
 #include "launch/launchers/cpu_pool.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace starling {
 

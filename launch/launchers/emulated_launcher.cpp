@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <string>
 #include <utility>
 
 #include "base/check.h"
@@ -138,7 +137,8 @@ void EmulatedLauncher::end(AttemptId attempt, const ExitStatus& exit, Instant no
   gangs_.erase(at);
   ends_.erase({gang.over(), attempt});
   // Rounding must not leave a nanosecond of a finished job undone.
-  const Duration served = from_seconds(exit.code == 0 ? gang.served_s + gang.left_s : gang.served_s);
+  const Duration served =
+      from_seconds(exit.code == 0 ? gang.served_s + gang.left_s : gang.served_s);
   for (const ServerId server : gang.servers) {
     on_server_.at(server).erase(attempt);
     ended_.push_back({attempt, server, exit, served});

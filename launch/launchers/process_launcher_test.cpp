@@ -9,17 +9,12 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <map>
-#include <sstream>
 
-#include "base/test_folder.h"
 #include "launch/launchers/log_tail.h"
 #include "launch/launchers/process_rig.h"
-#include "launch/launchers/part_folders.h"
 #include "launch/launchers/process_tree.h"
 #include "launch/launchers/worker_environment.h"
-#include "topology/generate.h"
 
 using namespace starling;
 using namespace std::chrono_literals;

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "launch/report/page.h"
-#include "launch/report/run_curves.h"
 #include "launch/report/test_browser.h"
 #include "topology/generate.h"
 
