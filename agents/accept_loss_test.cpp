@@ -90,13 +90,18 @@ TEST_CASE("what was decided about a job, or who has it, stays so") {
     return record;
   };
   const AttemptId attempt{cancelled, Epoch{1}, 7};
-  const std::vector<Record> journal = {
-      accept(waits),    accept(given),    JobOffered{given, AgentId{1}},
-      accept(back),     JobOffered{back, AgentId{1}},
-      JobOffered{back, me},
-      accept(cancelled), AttemptStarting{attempt, {}}, AttemptDraining{attempt},
-      AttemptPlan{attempt, AfterDrain::cancel, {}, {}},
-      accept(ended),    JobEnded{ended, {}}};
+  const std::vector<Record> journal = {accept(waits),
+                                       accept(given),
+                                       JobOffered{given, AgentId{1}},
+                                       accept(back),
+                                       JobOffered{back, AgentId{1}},
+                                       JobOffered{back, me},
+                                       accept(cancelled),
+                                       AttemptStarting{attempt, {}},
+                                       AttemptDraining{attempt},
+                                       AttemptPlan{attempt, AfterDrain::cancel, {}, {}},
+                                       accept(ended),
+                                       JobEnded{ended, {}}};
   const OpenJobs open = end_open_jobs(me, journal, "nobody knows");
   CHECK(open.failed == std::vector<JobId>{waits, back});
   CHECK(open.given_away == std::vector<JobId>{given});

@@ -27,11 +27,11 @@ Status check_places(const AgentConfig& config) {
     next = seat.servers.last;
   }
   if (next == own.servers.last && own.servers.size() > 0) return done();
-  return {Errc::invalid,
-          "the executors of partition " + std::to_string(own.id.value) + " do not serve its " +
-              "servers " + std::to_string(own.servers.first) + " to " +
-              std::to_string(std::max(own.servers.last, 1U) - 1) + ", each once and in order; " +
-              "start with the topology that the flock was made with"};
+  return {Errc::invalid, "the executors of partition " + std::to_string(own.id.value) +
+                             " do not serve its " + "servers " + std::to_string(own.servers.first) +
+                             " to " + std::to_string(std::max(own.servers.last, 1U) - 1) +
+                             ", each once and in order; " +
+                             "start with the topology that the flock was made with"};
 }
 
 std::string gpu_text(GpuId gpu) { return "GPU " + std::to_string(gpu.value); }

@@ -1,5 +1,5 @@
-// What one life has counted the next one goes on with: how long a job has waited, by a calendar that
-// may jump, and how often it was preempted.
+// What one life has counted the next one goes on with: how long a job has waited, by a calendar
+// that may jump, and how often it was preempted.
 #include <doctest/doctest.h>
 
 #include "agents/agent.h"

@@ -25,7 +25,8 @@ void fill_in(Output& out,
   for (const Recall& recall : out.recall) {
     const std::map<JobId, JobState>* jobs = read(recall.chunk);
     const bool there = jobs != nullptr && jobs->contains(recall.job);
-    there ? void(found.emplace(recall.job, jobs->at(recall.job))) : void(missing.insert(recall.job));
+    there ? void(found.emplace(recall.job, jobs->at(recall.job)))
+          : void(missing.insert(recall.job));
   }
   const auto fill = [&](JobState& state) {
     const auto at = found.find(state.job);

@@ -40,8 +40,8 @@ TEST_CASE("who ends is started again after a pause that doubles, up to the longe
   Kept kept({"a"});
   REQUIRE(kept.step(0s) == Started{0});
   Duration now = 0s;
-  for (const Duration pause : {200ms, 400ms, 800ms, 1600ms, 3200ms, 6400ms, 12800ms, 25600ms,
-                               30000ms, 30000ms}) {
+  for (const Duration pause :
+       {200ms, 400ms, 800ms, 1600ms, 3200ms, 6400ms, 12800ms, 25600ms, 30000ms, 30000ms}) {
     CAPTURE(pause.count());
     CHECK(kept.ends(now, 0, DaemonEnd::broken).empty());
     CHECK(kept.step(now + pause - 1ms).empty());

@@ -31,8 +31,7 @@ Result<ChaosRun> run_once(std::uint64_t seed, const PolicyRegistry& policies,
   std::unique_ptr<ChaosFaults> faults;
   const auto draw_faults = [&](std::uint32_t agents, std::uint32_t executors) -> ChaosFaults& {
     faults = std::make_unique<ChaosFaults>(agents, executors, options.faults_last,
-                                           rng.fork(kFaultSalt), options.without,
-                                           options.only);
+                                           rng.fork(kFaultSalt), options.without, options.only);
     return *faults;
   };
   auto drawn = draw_chaos_input(seed, policies, options, rng.fork(kInputSalt), draw_faults);

@@ -147,8 +147,7 @@ void ChaosFaults::read_slowly(World& world, Rng& rng, Dose) {
   const NodeId node = any(rng);
   const std::size_t frames = 1 + rng.below(10), room = 10 + rng.below(1000);
   world.read_slowly(node, frames, std::chrono::seconds(1), room);
-  world.at(world.now() + outage(rng),
-           [node](World& w) { w.read_slowly(node, 0, Duration{0}, 0); });
+  world.at(world.now() + outage(rng), [node](World& w) { w.read_slowly(node, 0, Duration{0}, 0); });
 }
 
 Network::Tampered ChaosFaults::tamper(NodeId from, NodeId to, std::vector<std::byte>& frame) {

@@ -58,8 +58,7 @@ ChaosPhases::Wrong ChaosPhases::with_faults() {
   for (const JobOutcome& job : world_.client().jobs()) {
     const auto same = [&](const TraceJob& row) { return row.spec.id == job.job; };
     const auto row = std::find_if(input_.trace.jobs.begin(), input_.trace.jobs.end(), same);
-    if (row != input_.trace.jobs.end() && row->spec.gpus() > left)
-      hopeless.push_back(job.job);
+    if (row != input_.trace.jobs.end() && row->spec.gpus() > left) hopeless.push_back(job.job);
   }
   for (const JobId job : hopeless) world_.cancel(job);
   return std::nullopt;
@@ -91,8 +90,7 @@ ChaosPhases::Wrong ChaosPhases::be_quiet() {
   if (Wrong wrong = until(world_.now() + old_owners_end, one_owner_each)) return wrong;
   if (Wrong wrong = until(world_.now() + times(kDigestsAgree), never)) return wrong;
   // A frame that was repeated long ago may still arrive and be news for a moment.
-  if (Wrong wrong = until_nothing("L2", world_.now() + times(kNews), disagreement))
-    return wrong;
+  if (Wrong wrong = until_nothing("L2", world_.now() + times(kNews), disagreement)) return wrong;
   const std::uint64_t before = world_.messages();
   if (Wrong wrong = until(world_.now() + kListen, never)) return wrong;
   const std::uint64_t heard = world_.messages() - before;

@@ -160,8 +160,8 @@ void Checker::ended(Instant now, NodeId node, const JobEnded& ended) {
 void Checker::starting(Instant now, NodeId node, const AttemptStarting& starting) {
   gangs_[starting.attempt] = starting.gang;
   if (const Durable::Job* job = journal(node).open(starting.attempt.job);
-      job != nullptr && (job->stage == Durable::Stage::starting ||
-                         job->stage == Durable::Stage::draining)) {
+      job != nullptr &&
+      (job->stage == Durable::Stage::starting || job->stage == Durable::Stage::draining)) {
     fail("S3", now, node,
          "attempt " + to_string(starting.attempt) + " starts, and " + to_string(job->attempt) +
              " is not over");
@@ -198,8 +198,8 @@ void Checker::look_at(Instant now, NodeId node, const ExecutorState& executor) {
   if (!wrong.empty()) fail("S7", now, node, wrong);
 }
 
-void Checker::arrived(Instant now, NodeId from, NodeId to, const Message& message,
-                      Incarnation life, std::uint64_t sequence) {
+void Checker::arrived(Instant now, NodeId from, NodeId to, const Message& message, Incarnation life,
+                      std::uint64_t sequence) {
   if (from.value >= kFirstClient) {
     clients_.said(message);
   } else if (to.value >= kFirstClient) {
@@ -281,11 +281,10 @@ void Checker::check_process(Instant now, const ProcessView& process, const World
   const auto gives = [&](const Placement& gpus) {
     return std::includes(gpus.begin(), gpus.end(), process.gpus.begin(), process.gpus.end());
   };
-  const bool durable = held != nullptr && std::any_of(held->gang.begin(), held->gang.end(),
-                                                      [&](const Share& share) {
-                                                        return share.partition == partition &&
-                                                               gives(share.gpus);
-                                                      });
+  const bool durable =
+      held != nullptr && std::any_of(held->gang.begin(), held->gang.end(), [&](const Share& share) {
+        return share.partition == partition && gives(share.gpus);
+      });
   if (!durable) {
     fail("S2", now, agent_node(owner->agent),
          "attempt " + to_string(process.attempt) + " runs on " + gpu_text(process.gpus.front()) +

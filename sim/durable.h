@@ -85,8 +85,8 @@ class Durable {
   Incarnation life_;
   Epoch epoch_;
   std::map<JobId, Job> jobs_;
-  std::map<JobId, JobState> ended_;              // also those in the archive
-  std::map<JobId, std::uint64_t> archived_;      // of those: the chunk
+  std::map<JobId, JobState> ended_;                   // also those in the archive
+  std::map<JobId, std::uint64_t> archived_;           // of those: the chunk
   std::map<std::uint64_t, std::vector<JobId>> came_;  // of a chunk: from another home
   std::set<JobId> owed_;
   std::map<JobId, Gone> moved_;

@@ -30,8 +30,8 @@ LedgerView ledger_view(const Agent& agent) {
     if (ledger.gpus().is_free(GpuId{g})) view.free.push_back(GpuId{g});
   }
   for (const SeatState& seat : state.seats) {
-    view.seats.push_back({seat.seat.node, gpus_of(state.topology, seat.seat.servers),
-                          seat.answered, seat.starts.resting()});
+    view.seats.push_back({seat.seat.node, gpus_of(state.topology, seat.seat.servers), seat.answered,
+                          seat.starts.resting()});
   }
   view.bad.assign(ledger.sick().begin(), ledger.sick().end());
   for (const ServerId server : ledger.drained())
@@ -88,14 +88,12 @@ LedgerView::Figures recount(const LedgerView& ledger, std::uint32_t most, std::s
   };
   LedgerView::Figures figures;
   for (std::uint32_t g = ledger.gpus.first; g < ledger.gpus.last; ++g) {
-    const bool unheard =
-        std::any_of(ledger.seats.begin(), ledger.seats.end(), [&](const LedgerView::Seat& seat) {
-          return seat.gpus.contains(g) && !seat.answered;
-        });
-    const bool resting =
-        std::any_of(ledger.seats.begin(), ledger.seats.end(), [&](const LedgerView::Seat& seat) {
-          return seat.gpus.contains(g) && seat.resting;
-        });
+    const bool unheard = std::any_of(
+        ledger.seats.begin(), ledger.seats.end(),
+        [&](const LedgerView::Seat& seat) { return seat.gpus.contains(g) && !seat.answered; });
+    const bool resting = std::any_of(
+        ledger.seats.begin(), ledger.seats.end(),
+        [&](const LedgerView::Seat& seat) { return seat.gpus.contains(g) && seat.resting; });
     const bool bad = std::binary_search(ledger.bad.begin(), ledger.bad.end(), GpuId{g});
     const bool free = std::binary_search(ledger.free.begin(), ledger.free.end(), GpuId{g});
     const char* why = nullptr;

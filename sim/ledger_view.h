@@ -19,7 +19,7 @@ struct LedgerView {
   NodeId owner;
   IndexRange gpus;
   std::vector<std::pair<AttemptId, Placement>> holds;  ///< reserved, committed or running
-  Placement free;  ///< would be given away, ascending
+  Placement free;                                      ///< would be given away, ascending
 
   // Why others would not be.
   struct Seat {

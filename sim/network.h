@@ -44,7 +44,7 @@ class Network {
     NodeId from;
     NodeId to;
     std::vector<std::byte> bytes;
-    bool corrupt = false;  ///< the receiver has to refuse it
+    bool corrupt = false;       ///< the receiver has to refuse it
     std::vector<Place> barred;  ///< where it does not arrive: the way there was cut when it left
     [[nodiscard]] bool reaches(Place place) const noexcept {
       return std::find(barred.begin(), barred.end(), place) == barred.end();

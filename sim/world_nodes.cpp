@@ -246,9 +246,7 @@ void World::Parts::read_some(Seat& seat) {
   in(seat.reads_every, [this, &seat](World&) { read_some(seat); });
 }
 
-WatchedJournal& World::disk(NodeId node) {
-  return *parts_->seats[parts_->seat_of(node)]->journal;
-}
+WatchedJournal& World::disk(NodeId node) { return *parts_->seats[parts_->seat_of(node)]->journal; }
 
 void World::compact(NodeId node) {
   Seat& seat = *parts_->seats[parts_->seat_of(node)];

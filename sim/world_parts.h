@@ -35,10 +35,10 @@ struct Seat {
   NodeId id;
   SimEndpoint endpoint;
   std::unique_ptr<WatchedJournal> journal;
-  std::unique_ptr<SpeedModel> speed;   ///< of an agent's life that learns; else the world's is asked
+  std::unique_ptr<SpeedModel> speed;  ///< of an agent's life that learns; else the world's is asked
   std::unique_ptr<SpeedMemory> memory;  ///< of the same
-  std::unique_ptr<Node> node;  ///< null while it is down
-  Instant tick_at = kNever;    ///< of the one tick event that counts
+  std::unique_ptr<Node> node;           ///< null while it is down
+  Instant tick_at = kNever;             ///< of the one tick event that counts
   Instant last_tick{};
   std::uint32_t ticks_now = 0;  ///< at last_tick
   LocalClock clock;             ///< what the node takes for time; goes on when it is down
@@ -81,35 +81,35 @@ struct World::Parts {
   std::vector<std::vector<std::byte>> learned;  ///< on disk, by agent
   std::unique_ptr<Hardware> hardware;
   std::unique_ptr<SimOracle> oracle;  ///< for policies that are upper bounds
-  std::unique_ptr<Checker> checker;  ///< null unless options.check
-  std::uint64_t checked = 0;         ///< changes of the hardware that the checker has looked at
+  std::unique_ptr<Checker> checker;   ///< null unless options.check
+  std::uint64_t checked = 0;          ///< changes of the hardware that the checker has looked at
   /// What the checker last saw of each agent, and what has happened since.
   struct Sight {
     std::uint64_t ledger = 0;
     Incarnation life;  ///< zero: it was down
   };
-  std::vector<Sight> sights;         ///< by agent
-  std::vector<std::size_t> turned;   ///< seats that have taken a turn in the present event
-  std::set<std::size_t> wrote;       ///< seats that have written in it
-  Codec spy;                         ///< for the checker
+  std::vector<Sight> sights;        ///< by agent
+  std::vector<std::size_t> turned;  ///< seats that have taken a turn in the present event
+  std::set<std::size_t> wrote;      ///< seats that have written in it
+  Codec spy;                        ///< for the checker
   PolicyFacts facts;
   std::string policy_name;
   std::vector<AgentConfig> agent_configs;  ///< of the next life
-  std::uint64_t drain_words = 0;  // versions of what operators have said so far
+  std::uint64_t drain_words = 0;           // versions of what operators have said so far
   std::vector<ExecutorConfig> executor_configs;
   std::vector<std::unique_ptr<SimLauncher>> launchers;
   std::vector<std::unique_ptr<Seat>> seats;    ///< agents, executors, the client
-  std::uint32_t places = 0;  ///< that hosts have come to
+  std::uint32_t places = 0;                    ///< that hosts have come to
   std::vector<std::unique_ptr<Seat>> deposed;  ///< agents that do not know it yet; behind `seats`
   ClientNode* client = nullptr;
-  bool restarts = true;  ///< nodes may live again, so journals are kept
+  bool restarts = true;                ///< nodes may live again, so journals are kept
   std::vector<Authority> authorities;  ///< by partition
   std::function<void(World&, NodeId)> on_stopped;
   std::vector<NodeId> stopped;  ///< of the present event, because their disks failed
   std::optional<Error> failed;  ///< in a script
   const Topology* other_topology = nullptr;
   std::set<std::uint32_t> retired;  ///< executors that never come back
-  std::set<std::uint32_t> misled;  ///< executors that start with other_topology
+  std::set<std::uint32_t> misled;   ///< executors that start with other_topology
   std::vector<std::function<void(World&)>> scripts;
   std::size_t scripts_left = 0;
   Timeline timeline;

@@ -30,7 +30,8 @@ TEST_CASE("its preferred host takes a partition at once, and asks for it where a
   CHECK(step.keeps_wish);
 }
 
-TEST_CASE("others wait for the lease, for those who just start, and for their place in the circle") {
+TEST_CASE(
+    "others wait for the lease, for those who just start, and for their place in the circle") {
   HostingPlan next(AgentId{1}, "next", PartitionId{0}, 1, at(0s));
   HostingPlan third(AgentId{2}, "third", PartitionId{0}, 2, at(0s));
   for (HostingPlan* plan : {&next, &third}) {

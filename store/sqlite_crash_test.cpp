@@ -28,8 +28,7 @@ constexpr std::uint64_t kBatches = 12;
 
 /// In memory where there is such a folder: only what SQLite is told counts here, not the real disk.
 struct Folder : TestFolder {
-  Folder()
-      : TestFolder("crash", fs::exists("/dev/shm") ? "/dev/shm" : fs::temp_directory_path()) {}
+  Folder() : TestFolder("crash", fs::exists("/dev/shm") ? "/dev/shm" : fs::temp_directory_path()) {}
   [[nodiscard]] fs::path journal() const { return path / "journal.sqlite"; }
   [[nodiscard]] fs::path log() const { return path / "journal.sqlite-wal"; }
 };
@@ -97,7 +96,8 @@ std::optional<std::uint64_t> recovered(const Folder& folder, const std::string& 
   return recovered(folder);
 }
 
-/// Appends, also between the steps of a compaction, telling what is durable, on a disk whose power fails.
+/// Appends, also between the steps of a compaction, telling what is durable, on a disk whose power
+/// fails.
 [[noreturn]] void write_until_dark(const fs::path& path, int acknowledge, const PowerCut& cut) {
   install(cut);
   StoreOptions options;
