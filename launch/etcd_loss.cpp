@@ -21,10 +21,10 @@ namespace fs = std::filesystem;
 
 Result<std::optional<Told>> read_told(const EtcdAddress& flock, PartitionId partition) {
   const std::string key = etcd_told_key(EtcdKeys(flock, partition));
-  const auto page = EtcdClient(flock).range(key, key + '\0', 1);
-  if (!page) return {Errc::io, page.error().message};
-  if (page.value().entries.empty()) return std::optional<Told>();
-  auto told = parse_told(page.value().entries.front().value);
+  const auto found = EtcdClient(flock).get(key);
+  if (!found) return {Errc::io, found.error().message};
+  if (!found.value()) return std::optional<Told>();
+  auto told = parse_told(found.value()->value);
   if (!told) return {Errc::invalid, "'" + key + "' is not what an agent was told"};
   return told;
 }
@@ -32,10 +32,9 @@ Result<std::optional<Told>> read_told(const EtcdAddress& flock, PartitionId part
 /// The life that an earlier acceptance began with; 0: there was none.
 Result<std::uint64_t> accepted_life(const EtcdAddress& flock, PartitionId partition) {
   const std::string key = etcd_accepted_key(EtcdKeys(flock, partition));
-  const auto page = EtcdClient(flock).range(key, key + '\0', 1);
-  if (!page) return page.error();
-  if (page.value().entries.empty()) return std::uint64_t{0};
-  return parse_whole(page.value().entries.front().value).value_or(0);
+  const auto found = EtcdClient(flock).get(key);
+  if (!found) return found.error();
+  return found.value() ? parse_whole(found.value()->value).value_or(0) : 0;
 }
 
 /// Only as long as the partition is still ours.

@@ -224,6 +224,13 @@ Result<EtcdPage> EtcdClient::range(const std::string& first, const std::string& 
   });
 }
 
+Result<std::optional<EtcdEntry>> EtcdClient::get(const std::string& key) {
+  auto page = range(key, key + '\0', 1);
+  if (!page) return page.error();
+  auto& entries = page.value().entries;
+  return entries.empty() ? std::nullopt : std::optional(std::move(entries.front()));
+}
+
 Result<std::int64_t> EtcdClient::erase_prefix(const std::string& prefix) {
   const json body{{"key", to_base64(prefix)}, {"range_end", to_base64(behind(prefix))}};
   return understood<std::int64_t>(members_->call("/v3/kv/deleterange", body),

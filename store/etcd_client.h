@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -94,6 +95,8 @@ class EtcdClient {
   /// At most `limit` of the keys in [first, end), by key, as of `revision` (0: now).
   Result<EtcdPage> range(const std::string& first, const std::string& end, std::int64_t limit,
                          std::int64_t revision = 0);
+  /// One key; nothing: it is not there.
+  Result<std::optional<EtcdEntry>> get(const std::string& key);
   /// How many keys were removed.
   Result<std::int64_t> erase_prefix(const std::string& prefix);
 

@@ -248,9 +248,9 @@ Status copy_to_etcd(const EtcdAddress& flock, const fs::path& file,
   if (!copy) return copy.error();
   EtcdClient client(flock, kPatient);
   const std::string root = etcd_root(flock), unfinished = unfinished_key(flock);
-  const auto marker = client.range(unfinished, unfinished + '\0', 1);
+  const auto marker = client.get(unfinished);
   if (!marker) return marker.error();
-  if (!marker.value().entries.empty()) {
+  if (marker.value()) {
     if (const auto erased = client.erase_prefix(root); !erased) return erased.error();
   }
   const auto there = client.range(root, behind(root), 1);

@@ -88,12 +88,11 @@ Status EtcdJournal::archive(std::uint64_t chunk, std::span<const Record> records
 Result<std::vector<Record>> EtcdJournal::archived(std::uint64_t chunk) {
   State& s = *state_;
   const std::string key = etcd_chunk_key(s.keys, chunk);
-  const auto page = s.client.range(key, key + '\0', 1);
-  if (!page) return s.passed_on(page.error());
-  if (page.value().entries.empty())
-    return s.error(Errc::not_found, "there is no chunk '" + key + "'");
+  const auto found = s.client.get(key);
+  if (!found) return s.passed_on(found.error());
+  if (!found.value()) return s.error(Errc::not_found, "there is no chunk '" + key + "'");
   std::vector<Record> records;
-  const Status read = read_etcd_chunk(chunk, page.value().entries.front().value, records);
+  const Status read = read_etcd_chunk(chunk, found.value()->value, records);
   if (!read.ok()) return s.error(Errc::invalid, "'" + key + "' " + read.error().message);
   return records;
 }
