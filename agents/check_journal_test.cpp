@@ -10,10 +10,7 @@ namespace starling {
 namespace {
 
 Topology make(std::uint32_t servers) {
-  GeneratorOptions options;
-  options.servers = servers;
-  options.gpus_per_server = 4;
-  return generate_flat(options).value();
+  return generate_flat({.servers = servers, .gpus_per_server = 4}).value();
 }
 
 const AttemptId kAttempt{JobId{0, 1}, Epoch{1}, 1};

@@ -81,7 +81,7 @@ struct HttpConnection::Stream {
     secure->async_handshake(asio::ssl::stream_base::client, [&](error_code e) { result = e; });
     run();
     if (!result) return {};
-    if (result == beast::error::timeout) return "no answer";
+    if (result == beast::error::timeout) return kNoAnswer;
     return tls_trouble(secure->native_handle(), result, *tls, host);
   }
   void close() {
