@@ -16,6 +16,10 @@ std::uint32_t gpus_of(const DeployedNode& executor, const Topology& topology) {
 
 }  // namespace
 
+std::uint32_t awaited_gpus(const AgentStatus& status) {
+  return status.quarantined - std::min(status.quarantined, status.sick + status.resting);
+}
+
 Readiness readiness(const Deployment& flock, const Topology& topology,
                     const std::vector<AgentStatus>& answered, const std::set<std::string>& away) {
   std::map<PartitionId, std::uint32_t> given_up;
@@ -29,8 +33,7 @@ Readiness readiness(const Deployment& flock, const Topology& topology,
   for (const AgentStatus& status : answered) {
     const PartitionId partition{status.agent.value};
     served.insert(partition);
-    const std::uint32_t out =
-        status.quarantined - std::min(status.sick + status.resting, status.quarantined);
+    const std::uint32_t out = awaited_gpus(status);
     waiting += out - std::min(out, given_up[partition]);
   }
   for (const DeployedNode* agent : flock.with_role(Role::agent)) {

@@ -11,6 +11,10 @@
 
 namespace starling {
 
+/// GPUs of executors that the agent waits for: those in quarantine, but for bad ones and for those
+/// of executors that answer and rest.
+[[nodiscard]] std::uint32_t awaited_gpus(const AgentStatus& status);
+
 /// How much of a flock is there.
 struct Readiness {
   /// At least one agent serves, and whoever is not there is away: nobody should wait for it.

@@ -18,8 +18,11 @@ TEST_CASE("a flock is ready when all is there that can be, and somebody serves")
         {NodeId{i}, "agent-" + std::to_string(i), Role::agent, PartitionId{i}, {}});
   }
   for (std::uint32_t i = 0; i < 4; ++i) {
-    flock.nodes.push_back({NodeId{10 + i}, "executor-" + std::to_string(i), Role::executor,
-                           PartitionId{i / 2}, {i, i + 1}});
+    flock.nodes.push_back({NodeId{10 + i},
+                           "executor-" + std::to_string(i),
+                           Role::executor,
+                           PartitionId{i / 2},
+                           {i, i + 1}});
   }
   AgentStatus first, second;
   second.agent = AgentId{1};
@@ -41,6 +44,17 @@ TEST_CASE("a flock is ready when all is there that can be, and somebody serves")
         "2 of 2 agents answer, 1 GPUs wait for their executor");
   second.sick = 1;
   CHECK(look({first, second}, {"executor-3"}).ready);
+}
+
+TEST_CASE("GPUs that are bad or rest are of executors that answer") {
+  AgentStatus status;
+  status.quarantined = 6;
+  CHECK(awaited_gpus(status) == 6);
+  status.sick = 1;
+  status.resting = 4;
+  CHECK(awaited_gpus(status) == 1);
+  status.resting = 8;  // counted a moment later
+  CHECK(awaited_gpus(status) == 0);
 }
 
 }  // namespace

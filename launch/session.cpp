@@ -1,6 +1,7 @@
 #include "launch/session.h"
 
 #include "bus/sessions.h"
+#include "launch/readiness.h"
 #include "launch/signals.h"
 #include "launch/transport.h"
 
@@ -23,8 +24,8 @@ Session::Session(StateDir place, NodeId me, std::uint32_t agents, Incarnation in
 Result<std::unique_ptr<Session>> Session::take(const Deployment& flock, const DeployedNode& node,
                                                std::uint32_t session) {
   const auto dir = flock.node_dir(node.name);
-  auto place = StateDir::take(session == 0 ? dir / "state"
-                                           : dir / "sessions" / std::to_string(session));
+  auto place =
+      StateDir::take(session == 0 ? dir / "state" : dir / "sessions" / std::to_string(session));
   if (!place) return place.error();
   auto incarnation = place.value().next_incarnation();
   if (!incarnation) return incarnation.error();
@@ -126,10 +127,7 @@ Status Session::wait_ready(Duration patience,
                            const Enough& enough) {
   const auto all_there = [&](const std::vector<AgentStatus>& all) -> std::optional<std::string> {
     std::uint32_t quarantined = 0;
-    for (const AgentStatus& status : all) {
-      quarantined +=
-          status.quarantined - std::min(status.quarantined, status.sick + status.resting);
-    }
+    for (const AgentStatus& status : all) quarantined += awaited_gpus(status);
     if (all.size() == agents_ && quarantined == 0) return std::nullopt;
     return std::to_string(all.size()) + " of " + std::to_string(agents_) + " agents answer, " +
            std::to_string(quarantined) + " GPUs wait for their executor";

@@ -3,10 +3,8 @@
 
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
-#include "launch/session.h"
+#include "launch/jobs/flock_view.h"
 #include "launch/signals.h"
-#include "topology/load.h"
-#include "topology/partition.h"
 
 namespace starling {
 namespace {
@@ -30,28 +28,20 @@ std::optional<ServerId> server_named(const Topology& topology, const std::string
 int drain(const Options& o) {
   if (o.undo && o.evict) return bad_input("drain: --evict is for a drain, not for its --undo");
   catch_stop_signals();
-  auto dir = flock_dir(o.flock);
-  if (!dir) return failed(dir.error());
-  auto flock = read_deployment(dir.value());
-  if (!flock) return failed(flock.error());
-  auto topology = load_topology((dir.value() / flock.value().topology).string());
-  if (!topology) return failed(topology.error());
-  const auto server = server_named(topology.value(), o.server);
+  auto found = FlockView::find(o.flock);
+  if (!found) return failed(found.error());
+  FlockView& flock = *found.value();
+  const Topology& topology = flock.topology;
+  const auto server = server_named(topology, o.server);
   if (!server) {
+    const std::uint32_t last = topology.server_count() - 1;
     return bad_input("drain: '" + o.server + "' is no server; there are " +
-                     topology.value().server(ServerId{0}).name + " to " +
-                     topology.value().server(ServerId{topology.value().server_count() - 1}).name +
-                     ", or 0 to " + std::to_string(topology.value().server_count() - 1));
+                     topology.server(ServerId{0}).name + " to " +
+                     topology.server(ServerId{last}).name + ", or 0 to " + std::to_string(last));
   }
-  const auto parts = partition(topology.value(), flock.value().agents());
-  if (!parts) return failed(parts.error());
-  AgentId owner;
-  for (const Partition& p : parts.value()) {
-    if (p.servers.contains(server->value)) owner = AgentId{p.id.value};
-  }
-  auto session = Session::open(flock.value());
-  if (!session) return failed(session.error());
-  Session& s = *session.value();
+  const AgentId owner = flock.owner_of(*server);
+  if (Status connected = flock.connect(); !connected.ok()) return failed(connected.error());
+  Session& s = *flock.session;
   const NodeId node = agent_node(owner);
   const std::string name = "agent-" + std::to_string(owner.value);
   const Duration patience = std::chrono::seconds(10);
@@ -72,7 +62,7 @@ int drain(const Options& o) {
     word.version = answer->version + 1;
   }
   if (!answer) return work_failed("drain: " + name + " has not confirmed it; try again");
-  const std::string& called = topology.value().server(*server).name;
+  const std::string& called = topology.server(*server).name;
   if (answer->why != Refusal::unknown)
     return work_failed("drain: " + name + " refuses: " + name_of(answer->why));
   if (o.undo) {

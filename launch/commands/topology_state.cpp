@@ -2,15 +2,14 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
-#include "launch/session.h"
+#include "launch/jobs/flock_view.h"
+#include "launch/readiness.h"
 #include "launch/signals.h"
 #include "launch/text.h"
 #include "sim/run_result.h"
-#include "topology/load.h"
 
 namespace starling {
 namespace {
@@ -28,21 +27,17 @@ struct Trouble {
 
 int state(const Options& o) {
   catch_stop_signals();
-  auto dir = flock_dir(o.flock);
-  if (!dir) return failed(dir.error());
-  auto flock = read_deployment(dir.value());
-  if (!flock) return failed(flock.error());
-  auto topology = load_topology((dir.value() / flock.value().topology).string());
-  if (!topology) return failed(topology.error());
-  const Topology& t = topology.value();
-  auto session = Session::open(flock.value());
-  if (!session) return failed(session.error());
-  const auto agents = session.value()->status(std::chrono::seconds(2));
+  auto found = FlockView::find(o.flock);
+  if (!found) return failed(found.error());
+  FlockView& flock = *found.value();
+  const Topology& t = flock.topology;
+  if (Status connected = flock.connect(); !connected.ok()) return failed(connected.error());
+  const auto agents = flock.session->status(std::chrono::seconds(2));
   if (agents.empty()) return work_failed("topology state: no agent answers; is the flock up?");
   std::map<ServerId, Trouble> troubles;
   std::uint32_t quarantined = 0, waiting = 0;
   for (const AgentStatus& a : agents) {
-    waiting += a.quarantined - a.sick;
+    waiting += awaited_gpus(a);
     quarantined += a.quarantined;
     for (const ServerId server : a.drained_servers) {
       if (server.value < t.server_count()) troubles[server].drained = true;
@@ -77,9 +72,8 @@ int state(const Options& o) {
               with_commas(troubles.size()).c_str(), with_commas(t.server_count()).c_str());
   if (waiting > 0)
     std::printf("%s GPUs are of executors that do not answer\n", with_commas(waiting).c_str());
-  if (agents.size() < flock.value().agents())
-    std::printf("%zu of %u agents do not answer\n", flock.value().agents() - agents.size(),
-                flock.value().agents());
+  if (const std::uint32_t all = flock.session->agents(); agents.size() < all)
+    std::printf("%zu of %u agents do not answer\n", all - agents.size(), all);
   return kDone;
 }
 
