@@ -2,22 +2,11 @@
 # Keys of a flock that runs are exchanged, one node after the other:
 #   tests/keys_test.sh PATH/TO/starling
 set -u
-starling=$(realpath "$1") self=$(realpath "${BASH_SOURCE[0]}")
-work=$(mktemp -d)
-up=
-trap '[ -n "$up" ] && kill $up 2>/dev/null; wait 2>/dev/null; rm -rf "$work"' EXIT
-fail() {
-  echo "FAILED: $*" >&2
-  for log in flock/nodes/*/log up.log; do echo "== $log"; tail -6 "$log"; done >&2
-  exit 1
-}
-cd "$work" || exit 1
-export TMPDIR=$work STARLING_FLOCK=$work/flock
+. "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/flock.sh"
+logs=('*/nodes/*/log' up.log)
+begin "$1"
 "$starling" topology generate flat --servers 2 --gpus 2 -o two.yaml 2>/dev/null || fail "no topology"
-"$starling" up --topology two.yaml --agents 2 --launcher process >up.log 2>&1 &
-up=$!
-for _ in $(seq 200); do grep -qs '^ready: ' up.log && break; sleep 0.1; done
-grep -q '^ready: ' up.log || fail "the flock is not ready"
+up_ready --topology two.yaml --agents 2 --launcher process
 key() { "$starling" keys show | awk -v n="$1" '$1 == n {print $2}'; }
 
 echo "-- what is wrong is said"
@@ -30,26 +19,21 @@ for _ in $(seq 100); do [ "$(cat runs 2>/dev/null | wc -l)" -eq 2 ] && break; sl
 for node in agent-0 executor-0 agent-1 executor-1 client-0; do
   old=$(key $node)
   cp flock/nodes/$node/keys.json old-$node.json
-  began=$(date +%s%N)
+  began=$(now)
   "$starling" keys rotate $node >new.txt || fail "$node"
-  echo "$node: $((($(date +%s%N) - began) / 1000000)) ms"
+  echo "$node: $(since "$began") ms"
   [ "$(key $node)" != "$old" ] && [ "$(cut -d' ' -f2 new.txt)" = "$(key $node)" ] || fail "$node keeps its key"
   grep -q '"also"' flock/flock.json && fail "the old key of $node is still let in"
   "$starling" top >top.txt 2>&1 && [ "$(grep -c '^agent-' top.txt)" -eq 2 ] || fail "after $node: $(cat top.txt)"
 done
 "$starling" submit --gpus 1 --workers 4 --wait -- true >/dev/null 2>err.txt || fail "a gang over both does not run: $(cat err.txt)"
-for _ in $(seq 200); do "$starling" jobs | grep -q "^$long *finished" && break; sleep 0.1; done
-"$starling" jobs | grep -q "^$long *finished" || fail "the long job: $("$starling" jobs)"
+wait_finished 20 "$long"
 [ "$(wc -l <runs)" -eq 2 ] || fail "the long job started again"
 grep -q "starting .* again" up.log && fail "a daemon ended: $(cat up.log)"
 
 echo "-- a new key is there after a restart, the old one is refused"
 kill -INT $up && wait $up
-rm up.log  # of the earlier one
-"$starling" up >up.log 2>&1 &
-up=$!
-for _ in $(seq 200); do grep -qs '^ready: ' up.log && break; sleep 0.1; done
-grep -q '^ready: ' up.log || fail "not ready with the new keys"
+up_ready
 cp -r flock stolen && cp old-client-0.json stolen/nodes/client-0/keys.json && rm -r stolen/nodes/client-[1-9]*/keys.json
 timeout 20 "$starling" top --flock stolen >out.txt 2>err.txt && fail "the old key of client-0 works: $(cat out.txt)"
 grep -q "is not the one that the flock knows" err.txt || fail "the old key: $(cat err.txt)"
@@ -57,7 +41,6 @@ grep -q "is not the one that the flock knows" err.txt || fail "the old key: $(ca
 sed -i "s#$(key client-0 | sed 's/[&#\\]/\\&/g')#$(sed -n 's/.*"public": "\(.*\)",.*/\1/p' old-client-0.json | sed 's/[&#\\]/\\&/g')#" stolen/flock.json 2>/dev/null
 timeout 20 "$starling" top --flock stolen >out.txt 2>err.txt && fail "the old key of client-0 works: $(cat out.txt)"
 kill -INT $up && wait $up || fail "up must stop cleanly"
-up=
 
 echo "-- an agent's keys for the seats of others change with its own, before and while it sits there"
 if ! command -v etcd >/dev/null; then
@@ -65,9 +48,6 @@ if ! command -v etcd >/dev/null; then
   echo "all right"
   exit 0
 fi
-started=()
-. "$(dirname "$self")/flock.sh"
-trap '[ -n "$up" ] && kill $up 2>/dev/null; stop_all; rm -rf "$work"' EXIT
 export STARLING_FLOCK=$work/seats
 start_etcd
 up_ready --topology two.yaml --agents 2 --servers-per-executor 1 --no-restart --state "etcd://127.0.0.1:$port"
@@ -90,5 +70,4 @@ done
 kill -0 "$(pgrep -f -- "--config $work/seats/nodes/agent-1/")" || fail "agent-1 has ended"
 [ "$(grep -c "flock.json has changed and was taken on" seats/nodes/agent-1/log)" -ge 6 ] || fail "the seat did not take the steps on: $(cat seats/nodes/agent-1/log)"
 kill -INT $up && wait $up || fail "up must stop cleanly"
-up=
 echo "all right"
