@@ -11,12 +11,11 @@
 
 #include <array>
 #include <chrono>
-#include <filesystem>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/machine_clock.h"
 #include "base/test_folder.h"
 #include "launch/launchers/part_folders.h"
 #include "launch/launchers/process_launcher.h"
@@ -24,15 +23,6 @@
 
 namespace starling {
 namespace {
-
-class BootClock final : public Clock {
- public:
-  [[nodiscard]] Instant now() const noexcept override {
-    timespec t{};
-    ::clock_gettime(CLOCK_BOOTTIME, &t);
-    return Instant(std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec));
-  }
-};
 
 /// What a job says first.
 class Sign {
@@ -76,7 +66,7 @@ BENCHMARK(directly)->Unit(benchmark::kMillisecond)->UseRealTime();
 void by_a_guardian(benchmark::State& state, bool cgroups) {
   const TestFolder folder("start");
   const Sign sign(folder);
-  const BootClock clock;
+  const MachineClock clock;
   GeneratorOptions flat;
   flat.servers = 1;
   flat.gpus_per_server = 4;

@@ -1,12 +1,12 @@
 #include "launch/transport.h"
 
-#include <time.h>
 
 #include <cstdlib>
 #include <thread>
 #include <utility>
 
 #include "base/hash.h"
+#include "base/machine_clock.h"
 #include "bus/allow_list.h"
 #include "bus/flock.h"
 #include "bus/keys.h"
@@ -20,15 +20,6 @@
 
 namespace starling {
 namespace {
-
-class MachineClock final : public Clock {
- public:
-  [[nodiscard]] Instant now() const noexcept override {
-    timespec t{};
-    clock_gettime(CLOCK_BOOTTIME, &t);
-    return Instant(Duration(t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec));
-  }
-};
 
 std::filesystem::path mark_file(const std::filesystem::path& key_file) {
   return key_file.string() + ".flock";

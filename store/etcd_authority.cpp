@@ -3,7 +3,6 @@
 #include <charconv>
 #include <condition_variable>
 #include <cstdio>
-#include <ctime>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -12,15 +11,10 @@
 #include <thread>
 #include <utility>
 
+#include "base/machine_clock.h"
+
 namespace starling {
 namespace {
-
-/// Goes on while a machine sleeps, as leases do.
-std::chrono::nanoseconds boot_time() {
-  timespec now{};
-  clock_gettime(CLOCK_BOOTTIME, &now);
-  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-}
 
 struct Request {
   enum class Kind : std::uint8_t { acquire, renew, release };
@@ -61,8 +55,8 @@ struct EtcdAuthority::Worker {
   struct Grip {
     Ownership mine;
     EtcdLease lease;
-    std::chrono::nanoseconds valid_until{0};  // by boot_time()
-    bool lapsed = false;                      // and told
+    Instant valid_until;  // by boot_time()
+    bool lapsed = false;  // and told
   };
 
   EtcdAddress flock;
@@ -115,10 +109,10 @@ struct EtcdAuthority::Worker {
     const std::lock_guard lock(mutex);
     events.push_back(std::move(event));
   }
-  static std::chrono::nanoseconds end_of(const EtcdLease& lease, std::chrono::nanoseconds sent) {
+  static Instant end_of(const EtcdLease& lease, Instant sent) {
     return sent + std::chrono::nanoseconds(lease.ttl) / 10 * 9;
   }
-  void granted(const Ownership& mine, const EtcdLease& lease, std::chrono::nanoseconds sent) {
+  void granted(const Ownership& mine, const EtcdLease& lease, Instant sent) {
     const std::lock_guard lock(mutex);
     grips[mine.partition] = {mine, lease, end_of(lease, sent), false};
     events.push_back(EpochGranted{mine});

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,8 @@
 #include <cstdio>
 #include <cstring>
 #include <sstream>
+
+#include "base/machine_clock.h"
 
 namespace starling {
 namespace {
@@ -110,11 +111,7 @@ std::optional<std::uint64_t> start_of(pid_t pid) {
 
 }  // namespace
 
-std::int64_t boot_ns() noexcept {
-  timespec t{};
-  ::clock_gettime(CLOCK_BOOTTIME, &t);
-  return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
-}
+std::int64_t boot_ns() noexcept { return boot_time().time_since_epoch().count(); }
 
 std::string encode(const PartPlan& plan) {
   Writer w;
