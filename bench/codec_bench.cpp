@@ -3,7 +3,6 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
-#include <utility>
 #include <vector>
 
 #include "bus/codec.h"

@@ -1,7 +1,6 @@
 #include "bus/outbox.h"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 namespace starling {

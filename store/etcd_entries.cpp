@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cstdio>
-#include <utility>
 
 #include "base/hash.h"
 #include "store/loss.h"

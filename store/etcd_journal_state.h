@@ -4,7 +4,6 @@
 #include <functional>
 #include <future>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
