@@ -145,5 +145,23 @@ TEST_CASE("what a client shows goes back") {
   }
 }
 
+TEST_CASE("what a client shows of one job says nothing of another") {
+  ClientHistory history;
+  std::vector<JobOutcome> jobs(1);
+  jobs[0].job = kJob;
+  jobs[0].accepted = true;
+  jobs[0].state.phase = JobPhase::finished;
+  REQUIRE(history.shows(client_node(0), jobs) == "");
+  JobOutcome later;
+  later.job = JobId{0, 99};
+  later.accepted = true;
+  later.state.phase = JobPhase::waiting;
+  jobs.push_back(later);
+  CHECK(history.shows(client_node(0), jobs) == "");
+  CHECK(history.shows(client_node(1), {&later, 1}) == "");
+  jobs[0].state.phase = JobPhase::running;
+  CHECK(history.shows(client_node(0), jobs).find(to_string(kJob)) != std::string::npos);
+}
+
 }  // namespace
 }  // namespace starling
