@@ -10,27 +10,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 
+#include "launch/guardian/process_stat.h"
+
 namespace starling {
-namespace {
-
-/// Of field 4 of /proc/PID/stat; -1: it cannot be told.
-pid_t parent_of(int proc, const char* pid) {
-  const int fd = ::openat(proc, (std::string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return errno == ENOENT ? 0 : -1;
-  char text[512];
-  const ssize_t size = ::read(fd, text, sizeof text - 1);
-  ::close(fd);
-  if (size <= 0) return 0;
-  text[size] = '\0';
-  const char* const name_end = std::strrchr(text, ')');
-  if (name_end == nullptr || std::strlen(name_end) < 5) return -1;
-  return static_cast<pid_t>(std::atol(name_end + 4));
-}
-
-}  // namespace
 
 Descendants::Descendants() {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -82,9 +66,10 @@ std::optional<std::vector<pid_t>> Descendants::children() {
   const pid_t me = ::getpid();
   while (const dirent* entry = ::readdir(proc_)) {
     if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) == 0) continue;
-    const pid_t parent = parent_of(::dirfd(proc_), entry->d_name);
-    if (parent < 0) return std::nullopt;
-    if (parent == me) all.push_back(static_cast<pid_t>(std::atol(entry->d_name)));
+    const auto pid = static_cast<pid_t>(std::atol(entry->d_name));
+    const auto stat = process_stat(pid);
+    if (!stat) return std::nullopt;
+    if (stat->state != 'X' && stat->parent == me) all.push_back(pid);
   }
   return all;
 }

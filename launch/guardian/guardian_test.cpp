@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -16,6 +17,7 @@
 #include "launch/guardian/gpu_locks.h"
 #include "launch/guardian/job_output.h"
 #include "launch/guardian/part_files.h"
+#include "launch/guardian/process_stat.h"
 
 using namespace starling;
 using namespace std::chrono_literals;
@@ -36,6 +38,23 @@ void say(const JobOutput& output, const std::string& text, std::size_t worker = 
 }
 
 }  // namespace
+
+TEST_CASE("what /proc says of a process, of a dead one that nobody has collected, and of none") {
+  const auto mine = process_stat(::getpid());
+  REQUIRE(mine);
+  CHECK(mine->parent == ::getppid());
+  CHECK(mine->start > 0);
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  siginfo_t ended{};
+  REQUIRE(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) == 0);
+  const auto dead = process_stat(child);
+  REQUIRE(dead);
+  CHECK(dead->state == 'Z');
+  CHECK(dead->parent == ::getpid());
+  ::waitpid(child, nullptr, 0);
+  CHECK(process_stat(child).value_or(ProcessStat{'?'}).state == 'X');
+}
 
 TEST_CASE("plan and result come back as they were, and nothing else is taken for them") {
   PartPlan plan;

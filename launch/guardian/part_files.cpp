@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "base/machine_clock.h"
+#include "launch/guardian/process_stat.h"
 
 namespace starling {
 namespace {
@@ -87,26 +88,11 @@ std::string boot_id() {
   return id;
 }
 
-/// Field 22 of /proc/PID/stat; 0: no such process, or a dead one that waits to be collected.
-/// Nothing: it cannot be told.
+/// 0: no such process, or a dead one that waits to be collected. Nothing: it cannot be told.
 std::optional<std::uint64_t> start_of(pid_t pid) {
-  const int fd = ::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return errno == ENOENT ? std::optional<std::uint64_t>(0) : std::nullopt;
-  char text[1024];
-  const ssize_t size = ::read(fd, text, sizeof text - 1);
-  const int error = errno;
-  ::close(fd);
-  if (size <= 0) return size < 0 && error == ESRCH ? std::optional<std::uint64_t>(0) : std::nullopt;
-  text[size] = '\0';
-  const char* const name_end = std::strrchr(text, ')');  // the name may hold anything
-  if (name_end == nullptr) return std::nullopt;
-  std::istringstream words(name_end + 1);
-  std::string word;
-  words >> word;
-  if (word == "Z" || word == "X") return 0;
-  for (int field = 4; field <= 21; ++field) words >> word;
-  std::uint64_t start = 0;
-  return words >> start ? std::optional(start) : std::nullopt;
+  const auto stat = process_stat(pid);
+  if (!stat) return std::nullopt;
+  return stat->state == 'Z' || stat->state == 'X' ? 0 : stat->start;
 }
 
 }  // namespace

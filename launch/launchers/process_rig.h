@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/test_folder.h"
+#include "launch/guardian/process_stat.h"
 #include "launch/launchers/launcher_battery.h"
 #include "launch/launchers/log_tail.h"
 #include "launch/launchers/part_folders.h"
@@ -82,8 +84,8 @@ struct ProcessRig {
   }
   /// The guardian of a part; 0: none has begun.
   [[nodiscard]] pid_t guardian_of(const LaunchSpec& spec) const {
-    const auto id = claimed_by(options.parts / (name_of(spec) + ".s" +
-                                                std::to_string(spec.server.value)));
+    const auto id =
+        claimed_by(options.parts / (name_of(spec) + ".s" + std::to_string(spec.server.value)));
     return id ? id->pid : 0;
   }
   static std::string name_of(const LaunchSpec& spec) {
@@ -129,10 +131,8 @@ inline LaunchSpec shell(std::uint64_t job, const std::string& script) {
 }
 
 inline bool alive(const std::string& pid) {
-  std::ifstream status("/proc/" + pid + "/stat");
-  std::string word, name, state;
-  status >> word >> name >> state;
-  return status && state != "Z";
+  const auto stat = process_stat(static_cast<pid_t>(std::atol(pid.c_str())));
+  return !pid.empty() && stat && stat->state != 'Z' && stat->state != 'X';
 }
 
 /// What stands in a file once somebody has written a line there.
