@@ -191,8 +191,9 @@ Result<bool> watch(const HostFlock& flock, const Deployment& deployment, const R
     std::map<std::string, std::string> away;
     Readiness found;
     const auto broken = [&]() -> std::optional<std::string> {
-      display.show(board.look());
-      away = away_on(flock, board.look());
+      const auto seen = board.look();
+      display.show(seen);
+      away = away_on(flock, seen);
       // A flock that never was has to be whole; one that was goes on with what it has.
       if (came_up || away.empty()) return std::nullopt;
       return away.begin()->second;

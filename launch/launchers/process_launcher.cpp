@@ -333,14 +333,11 @@ std::vector<Exit> ProcessLauncher::reap() {
     release(at->second);
     at = parts_.erase(at);
   }
-  for (auto at = strangers_.begin(); at != strangers_.end();) {
-    if (over(*at, now)) {
-      forget_part(at->guarded.folder());
-      at = strangers_.erase(at);
-    } else {
-      ++at;
-    }
-  }
+  std::erase_if(strangers_, [&](Part& part) {
+    const bool gone = over(part, now).has_value();
+    if (gone) forget_part(part.guarded.folder());
+    return gone;
+  });
   if (!fitness_.fit()) try_out(now);
   if (logs_.due(now)) {
     std::set<std::filesystem::path> kept;
