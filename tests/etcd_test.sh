@@ -81,8 +81,7 @@ kill $asked 2>/dev/null || fail "submit has ended without a majority: $(cat unan
 kill -0 $there 2>/dev/null || fail "the agent has ended: $(tail -3 there.log)"
 lives=$(grep -c "serving with policy" there.log)
 kill -CONT "${members[1]}"
-for _ in $(seq 200); do [ "$(grep -c "serving with policy" there.log)" -gt "$lives" ] && break; sleep 0.1; done
-[ "$(grep -c "serving with policy" there.log)" -gt "$lives" ] || fail "the agent does not serve again: $(tail -3 there.log)"
+wait_for 20 "serving with policy" there.log $((lives + 1))
 job=$("$starling" submit --gpus 1 -- true) || fail "submit"
 wait_finished 20 "$job"
 

@@ -71,10 +71,13 @@ since() { echo $((($(now) - $1) / 1000000)); }
 agent_pid() { pgrep -f -- "--config $work/flock/nodes/agent-$1/"; }
 # How many times as long a wait may take as on a quiet machine: a limit tells what hangs, it measures nothing.
 patience=${STARLING_PATIENCE:-4}
-# wait_for SECONDS TEXT FILE
+# wait_for SECONDS TEXT FILE [TIMES]: until so many lines have it, by default 1
 wait_for() {
-  for _ in $(seq $(($1 * 20 * patience))); do grep -q -- "$2" "$3" 2>/dev/null && return 0; sleep 0.05; done
-  fail "'$2' does not appear in $3: $(cat "$3")"
+  for _ in $(seq $(($1 * 20 * patience))); do
+    [ "$(cat "$3" 2>/dev/null | grep -c -- "$2")" -ge "${4:-1}" ] && return 0
+    sleep 0.05
+  done
+  fail "'$2' does not appear in $3${4:+ $4 times}: $(cat "$3")"
 }
 # wait_finished SECONDS JOB...
 wait_finished() {

@@ -3,11 +3,13 @@
 #   tests/hosts_ssh_test.sh PATH/TO/starling
 # Ends with 77, which ctest calls skipped, where that cannot be.
 set -u
-. "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/hosts_net.sh"
+here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+. "$here/hosts_net.sh"
 why=$(net_missing)
 [ -z "$why" ] || { echo "skipped: $why"; exit 77; }
-starling=$(realpath "$1")
-work=$(mktemp -d)
+. "$here/flock.sh"
+logs=(up.log 'h*/node.log' 'h*/nodes/*/log')
+begin "$1"
 up=
 cleanup() {
   [ -n "$up" ] && kill -9 "$up" 2>/dev/null
@@ -15,13 +17,6 @@ cleanup() {
   rm -rf "$work"
 }
 trap cleanup EXIT
-fail() {
-  echo "FAILED: $*" >&2
-  for log in up.log h*/node.log h*/nodes/*/log; do [ -f "$log" ] && { echo "== $log"; tail -8 "$log"; }; done >&2
-  exit 1
-}
-cd "$work" || exit 1
-export TMPDIR=$work STARLING_FLOCK=$work/flock
 make_hosts "$work" 3 || fail "no hosts"
 "$starling" topology generate flat --servers 6 --gpus 2 -o six.yaml 2>/dev/null || fail "no topology"
 hosts() {  # hosts FILE: the hosts file of three hosts
@@ -32,11 +27,6 @@ hosts:
   - {name: h2, address: $(addr 2), directory: $work/h2, servers: p0-r0-s2..p0-r0-s3}
   - {name: h3, address: $(addr 3), directory: $work/h3, servers: ["p0-r0-s4", p0-r0-s5]}
 EOF
-}
-# wait_for SECONDS TEXT FILE
-wait_for() {
-  for _ in $(seq $(($1 * 20))); do grep -q -- "$2" "$3" 2>/dev/null && return 0; sleep 0.05; done
-  fail "'$2' does not appear in $3"
 }
 # refused CODE TEXT ARGUMENTS: up says TEXT in one message, ends with CODE and leaves nothing
 refused() {
@@ -78,12 +68,11 @@ refused 1 "h2: cannot reach $(addr 3):" --hosts hosts.yaml
 on 2 ip route del blackhole "$(addr 3)/32"
 
 echo "-- up on three hosts"
-began=$(date +%s%N)
+began=$(now)
 "$starling" up --topology six.yaml --hosts hosts.yaml >up.log 2>&1 &
 up=$!
-for _ in $(seq 400); do grep -q '^ready: ' up.log && break; kill -0 $up 2>/dev/null || fail "up ended"; sleep 0.05; done
-wait_for 1 "^ready: 3 agents, 3 executors on 3 hosts" up.log
-echo "ready after $((($(date +%s%N) - began) / 1000000)) ms"
+wait_for 20 "^ready: 3 agents, 3 executors on 3 hosts" up.log
+echo "ready after $(since "$began") ms"
 for i in 1 2 3; do
   [ "$(find h$i -name keys.json | wc -l)" -eq 2 ] || fail "h$i has other keys than its two: $(find h$i -name keys.json)"
 done
@@ -96,13 +85,12 @@ job() { "$starling" submit "$@" 2>/dev/null || fail "submit"; }
 # where NAME: the hosts on which the job said NAME
 where() { for i in 1 2 3; do grep -rqs "^$1 " h$i/nodes/*/jobs && echo h$i; done; }
 gang=$(job --gpus 2 --workers 3 -- sh -c 'echo gang $MASTER_ADDR $(ip -4 -o addr show eth0 | grep -o "10[.0-9]*" | head -1); sleep 1')
-for _ in $(seq 700); do "$starling" jobs 2>/dev/null | grep -q "^$gang *finished" && break; sleep 0.1; done
-for i in 1 2 3 4; do job --gpus 1 -- sh -c "echo one$i here" >/dev/null; done
-for _ in $(seq 200); do [ "$("$starling" jobs 2>/dev/null | grep -c finished)" -eq 5 ] && break; sleep 0.1; done
-"$starling" jobs | grep -q "^$gang *finished" || fail "the gang does not finish: $("$starling" jobs)"
+wait_finished 70 "$gang"
+ones=()
+for i in 1 2 3 4; do ones+=("$(job --gpus 1 -- sh -c "echo one$i here")"); done
+wait_finished 20 "${ones[@]}"
 [ "$(where gang | wc -l)" -eq 2 ] || fail "the gang ran on: $(where gang)"
 grep -rhs "^gang " h*/nodes/*/jobs | awk '{print $2}' | sort -u | grep -qx "10.77.$net_block.[123]" || fail "MASTER_ADDR is no host's address"
-[ "$("$starling" jobs | grep -c finished)" -ge 5 ] || fail "not all finished: $("$starling" jobs)"
 
 echo "-- a client elsewhere has a copy of the directory with a key of its own"
 mkdir -p away/nodes && cp flock/deployment.json flock/flock.json flock/topology.yaml away/ && cp -r flock/nodes/client-7 away/nodes/
@@ -125,8 +113,7 @@ wait_for 15 "h3: connection lost" up.log
 [ "$(daemons | grep -c "$work/h3")" -eq 3 ] || fail "h3's daemons did not go on: $(daemons)"
 link 3 up
 wait_for 20 "h3: connected again" up.log
-for _ in $(seq 150); do "$starling" jobs 2>/dev/null | grep -q "^$long *finished" && break; sleep 0.1; done
-"$starling" jobs | grep -q "^$long *finished" || fail "the long job does not finish: $("$starling" jobs)"
+wait_finished 15 "$long"
 [ "$(grep -rhs '^long ' h*/nodes/*/jobs | wc -l)" -eq 1 ] || fail "the long job started more than once"
 
 echo "-- the keeper of h1 is killed"
@@ -136,14 +123,14 @@ for _ in $(seq 100); do "$starling" top 2>/dev/null | grep -q "^agent-0 " && bre
 job --gpus 2 --workers 6 --wait -- true >/dev/null || fail "no gang over all hosts"
 
 echo "-- stop"
-began=$(date +%s%N)
+began=$(now)
 kill -INT $up
 wait $up
 code=$?
 up=
 [ $code -eq 0 ] || fail "up ends with $code: $(tail -3 up.log)"
 [ -z "$(left)" ] || fail "processes are left: $(left)"
-echo "stopped after $((($(date +%s%N) - began) / 1000000)) ms"
+echo "stopped after $(since "$began") ms"
 
 echo "-- up again, and down from elsewhere"
 "$starling" up --json >again.json 2>again.log &

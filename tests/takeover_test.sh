@@ -113,12 +113,11 @@ lives=$(grep -c "serving with policy" again.log)
 cut=$(job cut 6 3 1 1)
 wait_for 10 cut runs
 kill -STOP $way
-for _ in $(seq 120); do [ "$(grep -c "partition 1: taken over" flock/nodes/agent-2/log)" -eq 2 ] && break; sleep 0.1; done
-[ "$(grep -c "partition 1: taken over" flock/nodes/agent-2/log)" -eq 2 ] || fail "agent 2 has not taken over from one that is cut off"
+wait_for 12 "partition 1: taken over" flock/nodes/agent-2/log 2
 host_of 1 2
 during=$(job during 1 1 1 1)
 kill -CONT $way
-for _ in $(seq 100); do [ "$(grep -c "serving with policy" again.log)" -gt "$lives" ] && break; sleep 0.1; done
+wait_for 10 "serving with policy" again.log $((lives + 1))
 grep -q "no longer served at epoch" again.log || fail "agent 1 was not fenced"
 host_of 1 1
 wait_finished 20 "$cut" "$during"
