@@ -178,6 +178,7 @@ void Step::drained(Job& job) {
   for (const Participant& part : job.attempt.parts) served = std::min(served, part.served);
   job.served += served;
   job.started = kNever;
+  job.stopped = now;
   if (job.after == AfterDrain::cancel) return end(job, JobPhase::cancelled);
   if (job.after == AfterDrain::fail) return end(job, JobPhase::failed);
   persist(AttemptOver{job.attempt.id, served});

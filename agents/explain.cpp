@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "agents/step.h"
+#include "agents/turn.h"
 
 namespace starling {
 namespace {
@@ -55,6 +56,7 @@ void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& li
                     " jobs came before it; the first, " + to_string(first.spec->id) + ", needs " +
                     std::to_string(first.spec->gpus()) + " GPUs");
   }
+  for (std::string& line : explain_turn(s, job, s.now)) lines.push_back(std::move(line));
 }
 
 void explain_shares(const Job& job, std::vector<std::string>& lines) {
@@ -88,8 +90,7 @@ std::vector<std::string> explain_ended(const JobState& over) {
 
 std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
   std::vector<std::string> lines;
-  if (const auto over = s.ended.find(id); over != s.ended.end())
-    return explain_ended(over->second);
+  if (const auto over = s.ended.find(id); over != s.ended.end()) return explain_ended(over->second);
   if (const auto gone = s.moved.find(id); gone != s.moved.end() && !s.jobs.contains(id)) {
     lines.push_back("moved to agent " + std::to_string(gone->second.to.value));
     return lines;

@@ -149,6 +149,7 @@ void AgentState::leave_waiting(const Job& job) {
 
 void AgentState::enter_running(Job& job) {
   ++running_jobs;
+  passing.started(job.spec->priority, job.order);
   if (!wants_running()) return;
   job.run = ++runs;
   JobView view;

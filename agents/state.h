@@ -17,6 +17,7 @@
 #include "agents/ledger.h"
 #include "agents/liveness.h"
 #include "agents/output.h"
+#include "agents/passing.h"
 #include "agents/start_record.h"
 #include "agents/waiting_list.h"
 #include "base/rng.h"
@@ -74,8 +75,9 @@ struct Job {
   Duration served{0};    ///< in attempts that are over
   Duration measured{0};  ///< newest Progress of the open attempt
   Instant first_start = kNever;
-  Instant started = kNever;  ///< the open attempt
-  std::uint64_t run = 0;     ///< the open attempt, counted over all of this home's life
+  Instant started = kNever;          ///< the open attempt
+  Instant stopped = Instant::min();  ///< the last attempt was over, in this life
+  std::uint64_t run = 0;             ///< the open attempt, counted over all of this home's life
   std::uint32_t attempts = 0, forwards = 0, preemptions = 0, failed_rounds = 0;
   std::uint32_t turns = 0;              ///< that came to nothing
   Instant turn_after = Instant::min();  ///< no other before
@@ -243,6 +245,7 @@ struct AgentState {
   std::uint32_t questions = 0;                     ///< put to homes in this life
   std::map<ServerId, std::uint64_t> drain_words;   ///< versions of what operators have said
   std::optional<Claim> claim;
+  Passing passing;
   Instant turn_look = Instant::min();  ///< for a gang of this home whose turn it is
   Instant sweep = Instant::min();      ///< tombstones were last looked through
 

@@ -1,6 +1,7 @@
 #include "agents/turn.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "agents/step.h"
 #include "policies/packing.h"
@@ -9,7 +10,6 @@ namespace starling {
 namespace {
 
 constexpr std::uint32_t kRoundsBeforeTurn = 4;
-constexpr Duration kPatience = std::chrono::minutes(10);
 constexpr Duration kLook = std::chrono::seconds(5);      // for somebody whose turn it is
 constexpr Duration kAsk = std::chrono::seconds(1);       // again, what is free by now
 constexpr Duration kSameAge = std::chrono::seconds(30);  // ages are told, so they differ by delays
@@ -65,19 +65,26 @@ std::uint32_t Step::most_there(const PeerState& peer, const JobSpec& spec) const
               [](const Server& server) { return server.gpus.size(); }));
 }
 
-/// Once in a while: the job here that has waited longest of those that may.
+/// Once in a while: the most urgent job here that may, and of those the one that has waited
+/// longest.
 void Step::look_for_turn() {
-  if (s.turn_look > now || s.peers.size() < 2 || s.waiting_jobs == 0) return;
+  if (s.turn_look > now || s.waiting_jobs == 0) return;
   s.turn_look = later(now, kLook);
   const Job* oldest = nullptr;
   for (const JobView& view : s.waiting.views()) {
-    const bool old = now - view.submitted >= kPatience;
-    if (!old && view.failed_rounds < kRoundsBeforeTurn) continue;
-    const Job& job = s.jobs.at(view.spec->id);
+    const JobSpec& spec = *view.spec;
+    const Duration patience = patience_of(spec.gpus(), s.server_gpus);
+    const bool passed = s.passing.has_passed(spec.priority, view.order);
+    const bool rounds = view.failed_rounds >= kRoundsBeforeTurn;
+    if (now - view.submitted < kGangPatience && !rounds) continue;
+    const Job& job = s.jobs.at(spec.id);
     if (job.stage != Stage::waiting || job.turn_after > now) continue;
-    if (oldest != nullptr && job.submitted >= oldest->submitted) continue;
-    const bool homeless = most_here(*view.spec) < view.spec->gpus();
-    if (homeless || view.failed_rounds >= kRoundsBeforeTurn) oldest = &job;
+    if (oldest != nullptr && std::tie(spec.priority, oldest->submitted) <=
+                                 std::tie(oldest->spec->priority, job.submitted))
+      continue;
+    const bool starves = passed && later(std::max(job.submitted, job.stopped), patience) <= now;
+    const bool homeless = now - view.submitted >= kGangPatience && most_here(spec) < spec.gpus();
+    if (rounds || starves || homeless) oldest = &job;
   }
   if (oldest != nullptr) open_turn(s.jobs.at(oldest->spec->id));
 }

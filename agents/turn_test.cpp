@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "agents/describe.h"
 #include "agents/testing.h"
 
@@ -19,7 +21,7 @@ constexpr Duration kLongest = 40s;  // of the small jobs
 struct Stream {
   explicit Stream(const std::string& policy, std::uint32_t partitions = 2)
       : flock({.agents = partitions,
-               .servers = partitions,
+               .servers = std::max(partitions, 2U),
                .policy = policy,
                .delay = 1ms,
                .jitter = 2ms,
@@ -190,6 +192,57 @@ TEST_CASE("an owner that is not ready, whatever it had told, is passed over for 
   for (; waited < 1h && !stream.started(kGang); waited += 5s) stream.go_on(5s);
   CHECK(stream.started(kGang));
   CHECK(stream.flock.faults().empty());
+}
+
+// One agent, and a gang as wide as the cluster that fits into its partition: nobody has to be
+// asked, and still there is never room for it at once.
+TEST_CASE("small jobs starve no gang in a flock of one") {
+  const PolicyRegistry policies = make_policy_registry();
+  for (const auto& [name, entry] : policies.entries()) {
+    if (entry.facts.needs_model_file) continue;
+    CAPTURE(name);
+    Stream stream(name, 1);
+    stream.flock.submit(kGang, 4 * stream.flock.agent(0).partition.servers.size(), 10s, 0);
+    const Instant submitted = stream.flock.now();
+    Duration waited{0};
+    for (; !stream.started(kGang) && waited < 1h; waited += 5s) stream.go_on(5s);
+    REQUIRE(stream.started(kGang));
+    CHECK(stream.flock.now() - submitted <= kGangPatience + turn_bound(kLongest));
+    stream.go_on(1min);
+    CHECK(stream.flock.phase(kGang) == JobPhase::finished);
+    CHECK(stream.flock.faults().empty());
+  }
+}
+
+TEST_CASE("nobody takes a turn who is not passed by, or by the more urgent alone") {
+  Stream stream("fifo:queue=skip", 1);
+  for (const bool urgent : {false, true}) {
+    JobSpec spec;
+    spec.id = JobId{0, kGang + (urgent ? 1U : 0U)};
+    spec.workers = 4 * stream.flock.agent(0).partition.servers.size();
+    spec.duration = 10s;
+    spec.priority = urgent ? 0 : -1;
+    stream.flock.submit(spec, 0);
+  }
+  // The stream is of priority 0: it passes by both, and one of them for good.
+  for (int i = 0; i < 30; ++i) stream.go_on(1min);
+  CHECK(stream.flock.phase(kGang + 1) == JobPhase::finished);
+  CHECK_FALSE(stream.started(kGang));
+}
+
+TEST_CASE("a job is told who passes it by, and when its turn comes") {
+  Stream stream("fifo:queue=skip", 1);
+  stream.flock.submit(kGang, 4 * stream.flock.agent(0).partition.servers.size(), 10s, 0);
+  stream.go_on(5min);
+  std::string text;
+  const Job& job = stream.flock.agent(0).jobs.at(JobId{0, kGang});
+  for (const std::string& line : explain_turn(stream.flock.agent(0), job, stream.flock.now()))
+    text += line + '\n';
+  CAPTURE(text);
+  CHECK(text.find("jobs that came after it wait no longer") != std::string::npos);
+  CHECK(text.find("its turns begin in ") != std::string::npos);
+  CHECK(text.find(" at the latest, if the jobs that run keep to their estimates") !=
+        std::string::npos);
 }
 
 }  // namespace

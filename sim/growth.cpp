@@ -71,6 +71,7 @@ std::string outgrown(const AgentState& s) {
   count("jobs that wait", s.waiting.size(), s.jobs.size());
   count("jobs that run", s.running.size(), 2 * s.jobs.size() + 64);
   count("clocks of jobs", s.running_clocks.size(), 2 * s.jobs.size() + 64);
+  count("priorities told apart", s.passing.size(), Passing::kMost);
   count("timers of jobs", s.job_timers.size(), s.jobs.size());
   std::size_t given = 0;
   for (const auto& [attempt, hold] : s.ledger.holds()) {
