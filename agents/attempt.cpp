@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/marks.h"
 #include "base/planted.h"
+#include "policies/packing.h"
 
 namespace starling {
 
@@ -48,8 +49,9 @@ bool Step::start_here(Job& job, const Placement& gpus) {
     return false;
   }
   const AttemptId id = open_attempt(job);
-  if (const auto refusal = s.ledger.claim(id, me(), gpus)) {
-    job.trouble = std::string("the policy chose GPUs that cannot be had: ") + name_of(*refusal);
+  if (const auto refusal = s.ledger.claim(id, me(), gpus, demand_of(*job.spec))) {
+    job.trouble = std::string("the policy chose GPUs, CPUs or memory that cannot be had: ") +
+                  name_of(*refusal);
     return false;
   }
   s.leave_waiting(job);

@@ -6,6 +6,7 @@
 #include "agents/executor_step.h"
 #include "base/marks.h"
 #include "base/planted.h"
+#include "policies/packing.h"
 
 namespace starling {
 namespace {
@@ -145,8 +146,8 @@ void ExecutorStep::on(const InventoryRequest& request) {
   Inventory inventory{request.fence, {}, s.health_version(), s.sick_gpus()};
   std::size_t room = s.config.limits.frame_bytes / 4;  // for last words: the rest has to fit, too
   for (const auto& [attempt, run] : s.runs) {
-    inventory.items.push_back(
-        {attempt, run.launch.here, run.phase == Run::Phase::exited, run.exit, run.served});
+    inventory.items.push_back({attempt, run.launch.here, run.phase == Run::Phase::exited, run.exit,
+                               run.served, demand_of(run.launch.spec)});
     std::string& tail = inventory.items.back().exit.log_tail;
     if (tail.size() > room) tail.clear();
     room -= tail.size();

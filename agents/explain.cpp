@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "agents/means.h"
 #include "agents/step.h"
 #include "agents/turn.h"
 
@@ -39,6 +40,8 @@ void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& li
   if (const std::uint32_t drained = s.ledger.drained_count(); drained > 0)
     here += ", " + std::to_string(drained) + " drained";
   lines.push_back(std::move(here));
+  if (std::string means = means_left(s.ledger.gpus(), *job.spec); !means.empty())
+    lines.push_back(std::move(means));
   for (std::string& line : resting_executors(s)) lines.push_back(std::move(line));
   for (const PeerState& peer : s.peers) {
     if (peer.peer.agent == s.config.me || !peer.digest) continue;

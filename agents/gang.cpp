@@ -30,7 +30,7 @@ bool Step::open_round(Job& job, const Placement& local, std::optional<GpuTypeId>
   const AttemptId id = open_attempt(job);
   const Instant until = later(now, s.config.timers.hold);
   if (!local.empty()) {
-    if (s.ledger.reserve(id, me(), local, until)) return false;
+    if (s.ledger.reserve(id, me(), local, until, demand_of(*job.spec))) return false;
     s.set_lapse(id, until);
   }
   const JobId job_id = job.spec->id;
@@ -52,7 +52,9 @@ bool Step::open_round(Job& job, const Placement& local, std::optional<GpuTypeId>
   for (const PeerState& peer : s.peers) {
     if (peer.peer.agent == me() || !reachable(peer.watch)) continue;
     job.attempt.asked.push_back(peer.peer.agent);
-    tell(peer.peer.agent, BidRequest{id, need, job.spec->gpus_per_worker, types});
+    BidRequest request{id, need, job.spec->gpus_per_worker, types};
+    request.each = demand_of(*job.spec);
+    tell(peer.peer.agent, std::move(request));
   }
   // Longer after every round, for networks that are slower than the timer expects.
   const Duration bid = s.config.timers.bid * (1LL << std::min(job.failed_rounds, 10U));
@@ -169,7 +171,8 @@ void Step::send_reserves(Job& job) {
   for (const Participant& part : job.attempt.parts) {
     if (part.reserved) continue;
     const Share& share = part.share;
-    tell(part.agent, Reserve{job.attempt.id, fence_of(share.partition), share.gpus, hold_ms});
+    tell(part.agent, Reserve{job.attempt.id, fence_of(share.partition), share.gpus, hold_ms,
+                             demand_of(*job.spec)});
     if (job.attempt.in_turn) break;
   }
   s.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), job.attempt.deadline));

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "agents/means.h"
 #include "agents/step.h"
 #include "base/marks.h"
 #include "base/planted.h"
@@ -89,6 +90,7 @@ std::string Step::never_fits(const JobSpec& spec) const {
     return "needs " + std::to_string(spec.gpus_per_worker) + " GPUs" + kind +
            " for each worker; the largest server has " + std::to_string(largest);
   }
+  if (std::string lack = lacks_means(s.topology, spec); !lack.empty()) return lack;
   if (spec.workers == 1 || spec.gpus_per_worker <= 1) return {};
   // Servers of unequal size: enough GPUs in all, and still too few places for whole workers.
   std::uint64_t places = 0;

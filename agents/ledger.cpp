@@ -37,7 +37,7 @@ bool Ledger::well_formed(const Placement& gpus) const {
   return std::adjacent_find(gpus.begin(), gpus.end(), std::greater_equal<>()) == gpus.end();
 }
 
-std::optional<Refusal> Ledger::why_not(AttemptId attempt, const Placement& gpus,
+std::optional<Refusal> Ledger::why_not(AttemptId attempt, const Placement& gpus, Demand each,
                                        std::uint32_t most) const {
   if (graves_.contains(attempt)) return Refusal::expired;
   if (!well_formed(gpus)) return Refusal::invalid;
@@ -47,12 +47,13 @@ std::optional<Refusal> Ledger::why_not(AttemptId attempt, const Placement& gpus,
     unsure = unsure || gpus_.is_blocked(gpu);
   }
   if (unsure) return Refusal::not_ready;
+  if (!gpus_.has_means(gpus, each)) return Refusal::conflict;
   if (holds_.size() >= limits_.holds) return Refusal::busy;
   return std::nullopt;
 }
 
 std::optional<Refusal> Ledger::reserve(AttemptId attempt, AgentId home, const Placement& gpus,
-                                       Instant until) {
+                                       Instant until, Demand each) {
   if (const auto known = holds_.find(attempt); known != holds_.end()) {
     Hold& hold = known->second;
     if (hold.gpus != gpus || hold.home != home) return Refusal::conflict;
@@ -60,8 +61,8 @@ std::optional<Refusal> Ledger::reserve(AttemptId attempt, AgentId home, const Pl
     if (hold.phase == HoldPhase::reserved) hold.until = std::max(hold.until, until);
     return std::nullopt;
   }
-  if (const auto refusal = why_not(attempt, gpus, 1)) return refusal;
-  STARLING_CHECK(adopt(attempt, home, gpus, HoldPhase::reserved));
+  if (const auto refusal = why_not(attempt, gpus, each, 1)) return refusal;
+  STARLING_CHECK(adopt(attempt, home, gpus, HoldPhase::reserved, each));
   Hold& hold = holds_.at(attempt);
   hold.until = until;
   hold.given = true;
@@ -79,21 +80,23 @@ std::optional<Refusal> Ledger::commit(Instant now, AttemptId attempt) {
   return std::nullopt;
 }
 
-std::optional<Refusal> Ledger::claim(AttemptId attempt, AgentId home, const Placement& gpus) {
+std::optional<Refusal> Ledger::claim(AttemptId attempt, AgentId home, const Placement& gpus,
+                                     Demand each) {
   if (holds_.contains(attempt)) return Refusal::conflict;
-  if (const auto refusal = why_not(attempt, gpus, limits_.jobs_per_gpu)) return refusal;
-  STARLING_CHECK(adopt(attempt, home, gpus, HoldPhase::launched));
+  if (const auto refusal = why_not(attempt, gpus, each, limits_.jobs_per_gpu)) return refusal;
+  STARLING_CHECK(adopt(attempt, home, gpus, HoldPhase::launched, each));
   holds_.at(attempt).given = true;
   return std::nullopt;
 }
 
-bool Ledger::adopt(AttemptId attempt, AgentId home, const Placement& gpus, HoldPhase phase) {
+bool Ledger::adopt(AttemptId attempt, AgentId home, const Placement& gpus, HoldPhase phase,
+                   Demand each) {
   if (!well_formed(gpus) || holds_.contains(attempt)) return false;
   for (const GpuId gpu : gpus) {
     if (gpus_.tenants(gpu) >= gpus_.jobs_per_gpu()) return false;
   }
-  gpus_.take(gpus);
-  holds_.emplace(attempt, Hold{home, gpus, phase, kNever});
+  gpus_.take(gpus, each);
+  holds_.emplace(attempt, Hold{home, gpus, each, phase, kNever});
   ++version_;
   return true;
 }
@@ -111,7 +114,7 @@ void Ledger::releasing(AttemptId attempt) {
 }
 
 void Ledger::free(const Hold& hold) {
-  gpus_.give_back(hold.gpus);
+  gpus_.give_back(hold.gpus, hold.each);
   ++version_;
 }
 

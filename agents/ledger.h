@@ -28,13 +28,15 @@ enum class HoldPhase : std::uint8_t {
 
 struct Hold {
   AgentId home;
-  Placement gpus;  ///< ascending
+  Placement gpus;    ///< ascending
+  Demand each = {};  ///< CPUs and memory that go with each of them
   HoldPhase phase = HoldPhase::reserved;
   Instant until = kNever;  ///< of reserved ones
   bool given = false;      ///< by this life: not from a journal, not found
 };
 
-/// Who may use which GPU of one partition. The partition's owner keeps exactly one ledger.
+/// Who may use which GPU of one partition, and which CPUs and memory go with it. The partition's
+/// owner keeps exactly one ledger.
 ///
 /// A GPU is free, held by up to Limits::jobs_per_gpu attempts, quarantined (of an executor that has
 /// not said what runs there, or bad, or at rest), or drained. Nothing is free until trust(). A hold
@@ -51,17 +53,19 @@ class Ledger {
   /// Holds all of `gpus` for `attempt` until `until`, or none. A repeat extends the hold.
   /// `expired`: was released; `invalid`: not ascending or not of this partition; `not_ready`:
   /// quarantined; `conflict`: somebody is there, for a gang that was offered free GPUs does not
-  /// expect to share them; `busy`: too many holds.
+  /// expect to share them, or has the CPUs or the memory; `busy`: too many holds.
   std::optional<Refusal> reserve(AttemptId attempt, AgentId home, const Placement& gpus,
-                                 Instant until);
+                                 Instant until, Demand each = {});
   /// Makes a hold last that has not lapsed. A repeat changes nothing. `expired` otherwise.
   std::optional<Refusal> commit(Instant now, AttemptId attempt);
   /// reserve, commit and launched in one step, for an attempt that holds nothing yet; `conflict`
-  /// only where a GPU is full.
-  std::optional<Refusal> claim(AttemptId attempt, AgentId home, const Placement& gpus);
+  /// only where a GPU is full, or CPUs or memory are too few.
+  std::optional<Refusal> claim(AttemptId attempt, AgentId home, const Placement& gpus,
+                               Demand each = {});
   /// From a journal or an inventory: the hold exists, quarantined or not. False if one of its GPUs
-  /// is full or they are not of this partition.
-  bool adopt(AttemptId attempt, AgentId home, const Placement& gpus, HoldPhase phase);
+  /// is full or they are not of this partition; CPUs and memory it has, however little is left.
+  bool adopt(AttemptId attempt, AgentId home, const Placement& gpus, HoldPhase phase,
+             Demand each = {});
   /// committed -> launched; also from launched. The hold must exist.
   void launched(AttemptId attempt);
   /// -> releasing. The hold must exist.
@@ -115,7 +119,7 @@ class Ledger {
   [[nodiscard]] bool well_formed(const Placement& gpus) const;
   /// A GPU with `most` tenants takes no other.
   [[nodiscard]] std::optional<Refusal> why_not(AttemptId attempt, const Placement& gpus,
-                                               std::uint32_t most) const;
+                                               Demand each, std::uint32_t most) const;
   void free(const Hold& hold);
   [[nodiscard]] bool is_trusted(ServerId server) const;
   /// Blocks what must be of a server, and nothing else.

@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "interference/speed.h"
 #include "policies/type_room.h"
+#include "topology/demand.h"
 #include "workload/job.h"
 
 namespace starling {
@@ -161,10 +162,13 @@ struct AgentStatus {
 struct BidRequest {
   AttemptId attempt; std::uint32_t gpus = 0, gpus_per_worker = 1; std::vector<std::string> gpu_types;
   std::uint32_t claim_ms = 0; Duration waited{0};
+  Demand each = {};  ///< here and below: CPUs and memory that the gang needs with each GPU
 };
 struct Offer { AttemptId attempt; Share share; std::uint32_t valid_ms = 0; };  ///< a hint: holds nothing
 struct NoOffer { AttemptId attempt; PartitionId partition; std::string reason; };
-struct Reserve { AttemptId attempt; Fence fence; Placement gpus; std::uint32_t hold_ms = 0; };
+struct Reserve {
+  AttemptId attempt; Fence fence; Placement gpus; std::uint32_t hold_ms = 0; Demand each = {};
+};
 struct Reserved { AttemptId attempt; PartitionId partition; };
 struct ReserveRefused { AttemptId attempt; PartitionId partition; Refusal why = Refusal::unknown; };
 /// Carries all that a later Start needs. `gang` is the whole gang, for ranks and rates.
@@ -194,7 +198,9 @@ struct ExitedAck { AttemptId attempt; PartitionId partition; };
 /// `rate`: measured speed as a part of that alone on the best placement of the size asked for; 0: nobody measured it.
 struct Progress { AttemptId attempt; Duration served{0}; double rate = 0; };
 struct InventoryRequest { Fence fence; std::uint64_t topology = 0; };
-struct InventoryItem { AttemptId attempt; Placement gpus; bool exited = false; ExitStatus exit; Duration served{0}; };
+struct InventoryItem {
+  AttemptId attempt; Placement gpus; bool exited = false; ExitStatus exit; Duration served{0}; Demand each = {};
+};
 /// `sick` since protocol 2: as in GpuHealth.
 struct Inventory { Fence fence; std::vector<InventoryItem> items; std::uint64_t health = 0; Placement sick = {}; };
 struct Fenced { PartitionId partition; Epoch epoch; };       ///< your epoch is old; this one is current

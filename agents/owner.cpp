@@ -24,7 +24,7 @@ void Step::on(NodeId from, const BidRequest& request) {
   // A policy offers GPUs of any type, so where only some will do it is asked for more.
   const std::uint32_t all = s.ledger.gpus().gpus().size();
   const std::uint32_t want = request.gpu_types.empty() ? request.gpus : all;
-  Placement gpus = s.policy->offer(view(), want, request.gpus_per_worker);
+  Placement gpus = s.policy->offer(view(), want, request.gpus_per_worker, request.each);
   JobSpec shape;
   shape.gpu_types = request.gpu_types;
   std::erase_if(gpus, [&](GpuId gpu) {
@@ -64,7 +64,7 @@ void Step::on(NodeId from, const Reserve& reserve) {
   if (claimed_for_another(reserve.attempt.job) && s.ledger.find(reserve.attempt) == nullptr) {
     return tell(home, ReserveRefused{reserve.attempt, s.partition.id, Refusal::conflict});
   }
-  if (const auto why = s.ledger.reserve(reserve.attempt, home, reserve.gpus, until)) {
+  if (const auto why = s.ledger.reserve(reserve.attempt, home, reserve.gpus, until, reserve.each)) {
     STARLING_MARK("agent: a Reserve cannot be had");
     return tell(home, ReserveRefused{reserve.attempt, s.partition.id, *why});
   }

@@ -76,7 +76,7 @@ bool Step::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
     if (item.exited) return send(executor, ExitedAck{item.attempt, s.partition.id}), true;
     // A gang that was wholly ours leaves no tombstone: its home's word, which is here, says it.
     const bool ours = !is_over_here(item.attempt) && s.ledger.released(item.attempt) == nullptr &&
-                      s.ledger.adopt(item.attempt, me(), item.gpus, HoldPhase::launched);
+                      s.ledger.adopt(item.attempt, me(), item.gpus, HoldPhase::launched, item.each);
     if (!ours) STARLING_MARK("agent: an executor runs what was released");
     if (!ours) return send(executor, Kill{item.attempt, s.fence()}), false;
     STARLING_MARK("agent: an executor runs what the journal does not know");

@@ -3,6 +3,7 @@
 
 #include "agents/agent.h"
 #include "agents/step.h"
+#include "policies/packing.h"
 
 namespace starling {
 namespace {
@@ -140,7 +141,8 @@ struct Replay {
     // Of a gang that is wholly ours the decision to start stands before the share.
     const bool starting = job != nullptr && r.commit.gang.size() == 1;
     const HoldPhase phase = starting ? HoldPhase::launched : HoldPhase::committed;
-    if (!s.ledger.adopt(r.attempt, r.home, own->gpus, phase)) {
+    const Demand each = demand_of(job != nullptr ? *job->spec : r.commit.spec);
+    if (!s.ledger.adopt(r.attempt, r.home, own->gpus, phase, each)) {
       s.overfull = s.overfull || s.ledger.find(r.attempt) == nullptr;
       return;
     }

@@ -27,9 +27,12 @@ std::uint64_t most_of(const Topology& topology, IndexRange servers, const JobSpe
                       std::uint64_t enough, GpusOf gpus_of) {
   std::uint64_t most = 0;
   const std::uint32_t worker = worker_of(spec);
+  const Demand each = demand_of(spec);
   for (std::uint32_t i = servers.first; i < servers.last && most < enough; ++i) {
-    if (allows(spec, topology, ServerId{i}))
-      most += gpus_of(topology.server(ServerId{i})) / worker * worker;
+    const Server& server = topology.server(ServerId{i});
+    if (!allows(spec, topology, ServerId{i})) continue;
+    const auto gpus = static_cast<std::uint32_t>(gpus_of(server));
+    most += std::min(gpus, Occupancy::room_of(server, each)) / worker * worker;
   }
   return std::min(most, enough);
 }
@@ -139,6 +142,7 @@ void Step::claim(Job& job) {
                        job.spec->gpu_types};
     request.claim_ms = static_cast<std::uint32_t>(std::max<std::int64_t>(left.count(), 1));
     request.waited = now - job.submitted;
+    request.each = demand_of(*job.spec);
     tell(owner.peer.agent, std::move(request));
   }
   s.set_timer(job.spec->id, job, std::min(later(now, kAsk), job.attempt.deadline));

@@ -49,9 +49,9 @@ class SearchPolicy : public Policy {
                                              Rng& rng) override {
     return base_->decide(view, trigger, rng);
   }
-  [[nodiscard]] Placement offer(const View& view, std::uint32_t want,
-                                std::uint32_t gpus_per_worker) override {
-    return base_->offer(view, want, gpus_per_worker);
+  [[nodiscard]] Placement offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker,
+                                Demand each) override {
+    return base_->offer(view, want, gpus_per_worker, each);
   }
   [[nodiscard]] std::span<const float> summary() const override { return base_->summary(); }
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "policies/test_world.h"
@@ -10,7 +11,7 @@
 namespace starling {
 
 /// A random mix for the battery: bursts, gangs up to half of the data centre, some jobs with GPU
-/// types, some elastic.
+/// types, some elastic, some that need CPUs or memory.
 inline Trace battery_trace(Rng rng, std::uint32_t jobs, const Topology& topology) {
   Trace trace;
   double at = 0;
@@ -34,6 +35,15 @@ inline Trace battery_trace(Rng rng, std::uint32_t jobs, const Topology& topology
     }
     job.spec.model = i % 3 == 0 ? "resnet50" : "vgg16";
     job.spec.duration = from_seconds(1 + 300 * rng.exponential());
+    if (Rng needs = rng.fork(i); needs.chance(0.3)) {
+      // Up to 1.5 times its part of a server, and no more than one has: not all of its GPUs will go
+      // with that.
+      const Server& server = topology.server(ServerId{0});
+      const double part = (gpus <= 8 ? 1.5 : 1.0) * needs.uniform() * job.spec.gpus_per_worker;
+      const double fair = std::min(part / server.gpus.size(), 1.0);
+      if (needs.chance(0.7)) job.spec.cpus_per_worker = fair * server.cpus;
+      if (needs.chance(0.7)) job.spec.memory_gib_per_worker = fair * server.memory_gib;
+    }
     trace.jobs.push_back(job);
   }
   return trace;

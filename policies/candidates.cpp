@@ -26,6 +26,7 @@ void sort(Candidates::Found& found) {
 
 void Candidates::sync(const View& view, bool share) {
   view_ = &view;
+  planned_ = nullptr;
   sharing_ = share && view.gpus.jobs_per_gpu() > 1;
   const IndexRange before = residents_.servers();
   residents_.sync(view);
@@ -92,7 +93,7 @@ std::vector<std::uint32_t> Candidates::kinds(const JobSpec& spec) const {
 
 void Candidates::add(const Wish& wish, CandidateKind kind, std::optional<Placement> placement,
                      Found& out) {
-  if (!placement) return;
+  if (!placement || !planned().has_means(*placement, demand_of(*wish.spec))) return;
   const auto same = [&](const Candidate* c) { return c->placement == *placement; };
   if (std::any_of(out.begin(), out.end(), same)) return;
   out.push_back(&predict(wish, kind, std::move(*placement)));
@@ -113,8 +114,22 @@ Candidates::Found Candidates::exclusive(const Wish& wish) {
   for (const std::uint32_t kind : kinds_or_all(*wish.spec)) {
     if (kind > 0 || out.empty()) of_kind(kind);
   }
+  if (out.empty() && demand_of(*wish.spec).any())
+    add(wish, CandidateKind::tight, with_means(wish), out);
   sort(out);
   return out;
+}
+
+std::optional<Placement> Candidates::with_means(const Wish& wish) const {
+  const Shape shape = planned_ != nullptr ? shape_ : shape_of(planned());
+  auto found = place(planned(), shape, *wish.spec, Fit::node);
+  if (found) return found;
+  Placement workers = place_workers(planned(), wish.gpus, wish.worker, demand_of(*wish.spec));
+  const bool good =
+      workers.size() == wish.gpus && std::all_of(workers.begin(), workers.end(), [&](GpuId gpu) {
+        return allows(*wish.spec, view_->topology, view_->topology.server_of(gpu));
+      });
+  return good ? std::optional(std::move(workers)) : std::nullopt;
 }
 
 bool Candidates::may_join(const Wish& wish, GpuId gpu) {

@@ -7,6 +7,7 @@
 
 #include "policies/candidates_free.h"
 #include "policies/candidates_residents.h"
+#include "policies/packing.h"
 #include "policies/queue_index.h"
 
 namespace starling {
@@ -74,6 +75,14 @@ class Candidates {
   /// First in every decide(). `share`: two jobs on a GPU, where the view lets them. The view must
   /// stay valid until the next call.
   void sync(const View& view, bool share);
+  /// What has been promised so far; no candidate lacks the CPUs or the memory beside it. Valid as
+  /// the view is.
+  void plan_on(const Occupancy& planned, const Shape& shape) {
+    planned_ = &planned, shape_ = shape;
+  }
+  /// A place by the plain rules of packing.h, on one server or else over several, for a job whose
+  /// needs of CPUs and memory leave it none of the usual places.
+  [[nodiscard]] std::optional<Placement> with_means(const Wish& wish) const;
   /// The policy starts `job` there.
   void start(const JobView& job, const Placement& placement);
 
@@ -136,8 +145,13 @@ class Candidates {
   [[nodiscard]] std::optional<Placement> beside(const Wish& wish, const Resident& other) const;
   [[nodiscard]] std::optional<Placement> on_server(const Wish& wish);
   void add(const Wish& wish, CandidateKind kind, std::optional<Placement> placement, Found& out);
+  [[nodiscard]] const Occupancy& planned() const {
+    return planned_ != nullptr ? *planned_ : view_->gpus;
+  }
 
   const View* view_ = nullptr;
+  const Occupancy* planned_ = nullptr;  // valid as the view is
+  Shape shape_;
   bool sharing_ = false;
   Residents residents_;
   FreeServers free_;

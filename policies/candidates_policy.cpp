@@ -47,6 +47,7 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
   refused_.resize(index_.looks());
   refused_here_.resize(index_.looks());
   const bool together = elsewhere_.any();
+  candidates_.plan_on(trial.gpus(), shape());
   waiting_gpus_ = static_cast<double>(index_.total_gpus());
   const auto queue = index_.queue();
   for (const std::size_t i : turns(view.now)) {
@@ -85,8 +86,11 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
         continue;
       }
       Answer answer = choose(view, wish, *job);
+      const Demand each = demand_of(*job->spec);
+      if (answer.here && !trial.gpus().has_means(*answer.here, each))
+        answer.here = candidates_.with_means(wish);
       if (answer.here) {
-        trial.take(*answer.here);
+        trial.take(*answer.here, each);
         candidates_.start(*job, *answer.here);
         out.emplace_back(Start{job->spec->id, std::move(*answer.here)});
         taken_[i] = true;
@@ -183,7 +187,13 @@ bool PlacementPolicy::spread(const View& view, const QueueEntry& entry, const Jo
     for (; some > 0 && share.empty(); some -= worker)
       share = free.tight(kind, some, worker).value_or(Placement{});
   }
-  if (!share.empty()) trial.take(share);
+  const Demand each = demand_of(*job.spec);
+  if (!trial.gpus().has_means(share, each)) {
+    share =
+        place_workers(trial.gpus(), static_cast<std::uint32_t>(share.size()), wish.worker, each);
+    std::erase_if(share, [&](GpuId gpu) { return view.topology.type_of(gpu) != type; });
+  }
+  if (!share.empty()) trial.take(share, each);
   out.emplace_back(Spread{job.spec->id, std::move(share), type});
   return true;
 }

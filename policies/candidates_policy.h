@@ -59,7 +59,8 @@ class PlacementPolicy : public QueuePolicy {
     return view.gpus.free_count() == 0 && !candidates_.room_to_share() && !elsewhere_.any();
   }
   [[nodiscard]] bool fits_empty(const JobSpec& job) const override {
-    return candidates_.fits(job, empty());
+    return candidates_.fits(job, empty()) &&
+           (!demand_of(job).any() || place(empty(), shape(), job, Fit::count).has_value());
   }
   void start_here(const View& view, Trial& trial, std::vector<Decision>& out) override;
   void cooperate(const View& view, Trial& trial, std::vector<Decision>& out) override;

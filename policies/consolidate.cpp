@@ -27,7 +27,8 @@ class Consolidate final : public QueuePolicy {
 
   [[nodiscard]] std::optional<Placement> find_place(const View&, const Occupancy& gpus,
                                                     const JobSpec& job) const override {
-    if (!job.gpu_types.empty()) return place(gpus, shape(), job, options().fit);
+    if (!job.gpu_types.empty() || demand_of(job).any())
+      return place(gpus, shape(), job, options().fit);
     const std::uint32_t count = job.gpus();
     if (count > gpus.free_count()) return std::nullopt;
     tight_.follow(gpus, shape().server);

@@ -166,15 +166,17 @@ bool Cooperation::try_spread(const View& view, const QueueEntry& entry, const Jo
   const bool pieces = fit_ == Fit::count && job.spec->gpus_per_worker == 1;
   const std::size_t whole =
       local.gpus().whole_free_servers(server_, entry.gpus / server_ + 1).size();
-  const std::uint64_t here = pieces ? local.free_count() : std::uint64_t{server_} * whole;
-  if (here + (pieces ? free_elsewhere_ : whole_elsewhere_) < entry.gpus) return false;
+  const std::uint64_t here =
+      pieces || entry.needy ? local.free_count() : std::uint64_t{server_} * whole;
+  const std::uint64_t elsewhere = pieces || entry.needy ? free_elsewhere_ : whole_elsewhere_;
+  if (here + elsewhere < entry.gpus) return false;
   // Refusals count against the job's limit of failed rounds, so asking around slows down.
   spreads_.push_back(
       {entry.order, later(view.now, until_next_round(job.spec->id, job.failed_rounds))});
   Placement share = place_workers(
       local.gpus(), static_cast<std::uint32_t>(std::min<std::uint64_t>(here, entry.gpus)),
-      job.spec->gpus_per_worker);
-  if (!share.empty()) local.take(share);
+      job.spec->gpus_per_worker, demand_of(*job.spec));
+  if (!share.empty()) local.take(share, demand_of(*job.spec));
   out.emplace_back(Spread{job.spec->id, std::move(share)});
   return true;
 }
@@ -194,7 +196,9 @@ void Cooperation::decide(const View& view, const Shape& shape, const QueueIndex&
       const bool portable = !entry.typed || one_type_;
       const bool elsewhere = portable && !entry.homeless && entry.gpus <= most_;
       const bool waited = view.now - entry.submitted >= kPatience;
-      const bool ask_around = may_spread && !spread && portable && entry.gpus > server_ &&
+      // One that needs much beside its GPUs may be too large for a server that has enough of those.
+      const bool large = entry.gpus > server_ || (entry.needy && entry.homeless);
+      const bool ask_around = may_spread && !spread && portable && large &&
                               (entry.homeless || waited) && (head || !strict_);
       if (!elsewhere && !entry.homeless && !ask_around && !head) continue;
       const JobView& job = index.job(entry);

@@ -90,7 +90,7 @@ void Easy::start_here(const View& view, Trial& trial, std::vector<Decision>& out
     if (in_time && hope) {
       if (auto place = find_place(view, trial.gpus(), *job.spec)) {
         if (first && length > first->at) first->spare -= queue[i].gpus;
-        trial.take(*place);
+        trial.take(*place, demand_of(*job.spec));
         started.push_back({length, queue[i].gpus});
         out.emplace_back(Start{job.spec->id, std::move(*place)});
         taken_[i] = true;

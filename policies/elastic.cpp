@@ -124,7 +124,7 @@ void ElasticPolicy::plan_round(const View& view, Rng&, std::vector<Decision>& ou
     if (job.blocked) {
       left.cpus -= std::min(left.cpus, job.spec->cpus_per_worker * workers_of(job));
     } else {
-      planned.give_back(job.placement);
+      planned.give_back(job.placement, demand_of(*job.spec));
       shares.push_back(share_of(job));
     }
   }
@@ -145,7 +145,7 @@ void ElasticPolicy::place_shares(const View& view, const Capacity& all, Occupanc
   Capacity left{0, all.cpus};
   for (const Share& share : shares) {
     if (share.workers > 0 && share.workers == share.now) {
-      planned.take(share.job->placement);
+      planned.take(share.job->placement, demand_of(*share.job->spec));
       stayers.push_back(share);
       left.cpus -= share.job->spec->cpus_per_worker * share.workers;
     } else {
@@ -166,7 +166,7 @@ void ElasticPolicy::place_shares(const View& view, const Capacity& all, Occupanc
     const auto has = to[i] ? static_cast<std::uint32_t>(to[i]->size()) / job.gpus_per_worker : 0;
     if (has < share.workers) share.most = share.workers = has, fell_short = true;
     left.cpus -= job.cpus_per_worker * has;
-    if (to[i]) planned.take(*to[i]);
+    if (to[i]) planned.take(*to[i], demand_of(job));
   }
   if (fell_short) {
     // What found no place goes to whoever is next and was placed anew in any case.
@@ -180,9 +180,10 @@ void ElasticPolicy::place_shares(const View& view, const Capacity& all, Occupanc
       const auto i =
           static_cast<std::size_t>(std::find_if(moves.begin(), moves.end(), same) - moves.begin());
       if (share.workers == moves[i].workers) continue;
-      planned.give_back(*to[i]);
+      const Demand each = demand_of(*share.job->spec);
+      planned.give_back(*to[i], each);
       if (auto found = choose(view, planned, share)) to[i] = std::move(found);
-      planned.take(*to[i]);
+      planned.take(*to[i], each);
     }
   }
   std::vector<Decision> resizes;
@@ -194,7 +195,8 @@ void ElasticPolicy::place_shares(const View& view, const Capacity& all, Occupanc
       continue;
     }
     const bool at_once =
-        to[i] && std::all_of(to[i]->begin(), to[i]->end(), [&](GpuId gpu) {
+        to[i] && view.gpus.has_means(*to[i], demand_of(*moves[i].job->spec), now) &&
+        std::all_of(to[i]->begin(), to[i]->end(), [&](GpuId gpu) {
           return view.gpus.is_free(gpu) || std::binary_search(now.begin(), now.end(), gpu);
         });
     if (at_once) {
@@ -214,14 +216,16 @@ void ElasticPolicy::move_stayers(const View& view, Occupancy& planned,
                                  std::vector<Decision>& out) const {
   for (const Share& share : stayers) {
     const Placement& own = share.job->placement;
-    planned.give_back(own);
+    const Demand each = demand_of(*share.job->spec);
+    planned.give_back(own, each);
     auto found = find_workers(view, planned, *share.job->spec, share.workers);
     const bool moves =
         found && *found != own && worth_a_move(view, share, *found) &&
+        view.gpus.has_means(*found, each, own) &&
         std::all_of(found->begin(), found->end(), [&](GpuId gpu) {
           return view.gpus.is_free(gpu) || std::binary_search(own.begin(), own.end(), gpu);
         });
-    planned.take(moves ? *found : own);
+    planned.take(moves ? *found : own, each);
     if (moves) out.emplace_back(Resize{share.job->spec->id, std::move(*found)});
   }
 }
@@ -263,10 +267,11 @@ void ElasticPolicy::between_rounds(const View& view, std::vector<Decision>& out)
   for (const Share& share : shares) {
     if (share.workers <= share.now) continue;
     const Placement& own = share.job->placement;
-    planned.give_back(own);
+    const Demand each = demand_of(*share.job->spec);
+    planned.give_back(own, each);
     auto found = choose(view, planned, share);
     const bool grows = found && found->size() > own.size() && worth_a_move(view, share, *found);
-    planned.take(grows ? *found : own);
+    planned.take(grows ? *found : own, each);
     if (grows) out.emplace_back(Resize{share.job->spec->id, std::move(*found)});
   }
 }

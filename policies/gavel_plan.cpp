@@ -21,7 +21,7 @@ void GavelPolicy::plan_mixed(const View& view, Occupancy& planned) {
     its = std::move(found);
   }
   if (next == nullptr) return;
-  planned.take(*its);
+  planned.take(*its, demand_of(*next->spec));
   plan_.push_back({next->spec->id, std::move(*its)});
 }
 
@@ -40,7 +40,7 @@ void GavelPolicy::plan_round(const View& view, Rng& rng, std::vector<Decision>& 
     const Known& known = known_.at(job.spec->id);
     if (job.blocked || !known.runs || !runs_on_one_type(job.spec->id)) continue;
     if (!lies_here(view, job.placement)) continue;
-    planned.give_back(job.placement);
+    planned.give_back(job.placement, demand_of(*job.spec));
     members.push_back({&job, &known});
   }
   std::sort(members.begin(), members.end(),
@@ -90,7 +90,8 @@ void GavelPolicy::plan_round(const View& view, Rng& rng, std::vector<Decision>& 
   const auto kept_place = [&](const GavelRounds::Pick& pick) -> const Placement* {
     for (const std::size_t m : candidates[pick.candidate].members) {
       const Member& member = members[m];
-      if (member.known->runs == pick.type && all_free(planned, member.job->placement))
+      if (member.known->runs == pick.type && all_free(planned, member.job->placement) &&
+          planned.has_means(member.job->placement, demand_of(*member.job->spec)))
         return &member.job->placement;
     }
     return nullptr;
@@ -99,7 +100,7 @@ void GavelPolicy::plan_round(const View& view, Rng& rng, std::vector<Decision>& 
     const GavelRounds::Candidate& chosen = candidates[pick.candidate];
     for (std::size_t i = 0; i < (chosen.who.second ? 2U : 1U); ++i) {
       const JobView& job = *members[chosen.members[i]].job;
-      planned.take(placement);
+      planned.take(placement, demand_of(*job.spec));
       if (job.placement == placement) {
         stays.insert(job.spec->id);
         continue;
@@ -133,8 +134,14 @@ void GavelPolicy::plan_round(const View& view, Rng& rng, std::vector<Decision>& 
     if (!member.known->runs || stays.contains(member.job->spec->id)) continue;
     const bool moves = is_planned(member.job->spec->id);
     // Who is not in the round may go on as long as nobody needs the place.
-    const bool needed = !all_free(planned, member.job->placement);
-    if (moves || needed) out.emplace_back(Preempt{member.job->spec->id});
+    const Demand each = demand_of(*member.job->spec);
+    const bool needed = !all_free(planned, member.job->placement) ||
+                        !planned.has_means(member.job->placement, each);
+    if (moves || needed) {
+      out.emplace_back(Preempt{member.job->spec->id});
+    } else {
+      planned.take(member.job->placement, each);
+    }
   }
 }
 

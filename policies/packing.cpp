@@ -1,6 +1,8 @@
 #include "policies/packing.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -45,14 +47,21 @@ std::optional<ServerId> not_in(const Occupancy& gpus, const std::vector<Part>& p
 
 /// Best fit among `servers` that are not in `parts`.
 std::optional<ServerId> best_among(const Occupancy& gpus, std::span<const ServerId> servers,
-                                   const std::vector<Part>& parts, std::uint32_t count) {
+                                   Demand each, const std::vector<Part>& parts,
+                                   std::uint32_t count) {
   std::optional<ServerId> best;
   for (const ServerId server : servers) {
-    const std::uint32_t free = gpus.free_on(server);
-    if (free < count || (best && free >= gpus.free_on(*best))) continue;
+    const std::uint32_t free = gpus.free_on(server, each);
+    if (free < count || (best && free >= gpus.free_on(*best, each))) continue;
     if (!is_in(parts, server)) best = server;
   }
   return best;
+}
+
+/// GPUs of the server that such a job can have when nobody is there.
+std::uint32_t most_of(const Topology& topology, ServerId server, Demand each) {
+  const Server& it = topology.server(server);
+  return std::min(it.gpus.size(), Occupancy::room_of(it, each));
 }
 
 /// Best fit among all servers that are not in `parts`.
@@ -71,11 +80,11 @@ std::vector<ServerId> all_servers(const Occupancy& gpus) {
   return servers;
 }
 
-Shape shape_among(const Topology& topology, std::span<const ServerId> servers) {
+Shape shape_among(const Topology& topology, std::span<const ServerId> servers, Demand each) {
   Shape shape;
   std::map<std::uint32_t, std::uint32_t> count;
   for (const ServerId server : servers) {
-    const std::uint32_t size = topology.server(server).gpus.size();
+    const std::uint32_t size = most_of(topology, server, each);
     shape.gpus += size;
     shape.largest_server = std::max(shape.largest_server, size);
     if (size > 0) ++count[size];
@@ -89,38 +98,40 @@ Shape shape_among(const Topology& topology, std::span<const ServerId> servers) {
   return shape;
 }
 
-/// place() for a job that not every server may run: the same rules over a list.
+/// place() for a job that not every server, or not all of a server, will do for: the same rules
+/// over a list.
 std::optional<Placement> place_among(const Occupancy& gpus, std::span<const ServerId> servers,
                                      const JobSpec& job, Fit fit) {
   const std::uint32_t count = job.gpus();
+  const Demand each_gpu = demand_of(job);
   std::vector<Part> parts;
   if (fit == Fit::count) {
     std::uint32_t left = count;
     for (const ServerId server : servers) {
-      const std::uint32_t part = std::min(left, gpus.free_on(server));
+      const std::uint32_t part = std::min(left, gpus.free_on(server, each_gpu));
       if (part > 0) parts.push_back({server, part});
       left -= part;
       if (left == 0) return collect(gpus, parts);
     }
     return std::nullopt;
   }
-  if (const auto server = best_among(gpus, servers, parts, count)) {
+  if (const auto server = best_among(gpus, servers, each_gpu, parts, count)) {
     return gpus.free_gpus(*server, count);
   }
-  const Shape shape = shape_among(gpus.topology(), servers);
+  const Shape shape = shape_among(gpus.topology(), servers, each_gpu);
   if (count <= shape.server || shape.server == 0) return std::nullopt;
   const std::uint32_t each = usable(shape.server, job.gpus_per_worker);
   std::uint32_t left = count;
   for (const ServerId server : servers) {
     if (left < each) break;
-    if (gpus.topology().server(server).gpus.size() != shape.server) continue;
-    if (gpus.free_on(server) != shape.server) continue;
+    if (most_of(gpus.topology(), server, each_gpu) != shape.server) continue;
+    if (gpus.free_on(server, each_gpu) != shape.server) continue;
     parts.push_back({server, each});
     left -= each;
   }
   if (left >= each) return std::nullopt;
   if (left > 0) {
-    const auto rest = best_among(gpus, servers, parts, left);
+    const auto rest = best_among(gpus, servers, each_gpu, parts, left);
     if (!rest) return std::nullopt;
     parts.push_back({*rest, left});
   }
@@ -180,7 +191,7 @@ std::optional<Placement> place_node(const Occupancy& gpus, const Shape& shape, s
 
 std::optional<Placement> place(const Occupancy& gpus, const Shape& shape, const JobSpec& job,
                                Fit fit) {
-  if (job.gpu_types.empty()) {
+  if (job.gpu_types.empty() && !demand_of(job).any()) {
     return fit == Fit::count ? place_count(gpus, job.gpus())
                              : place_node(gpus, shape, job.gpus(), job.gpus_per_worker);
   }
@@ -189,10 +200,45 @@ std::optional<Placement> place(const Occupancy& gpus, const Shape& shape, const 
   return place_among(gpus, servers, job, fit);
 }
 
-Placement place_workers(const Occupancy& gpus, std::uint32_t want, std::uint32_t gpus_per_worker) {
+Demand demand_of(const JobSpec& job) {
+  if (job.cpus_per_worker <= 0 && job.memory_gib_per_worker <= 0) return {};
+  const auto part = [&](double of_worker) {
+    const auto all = static_cast<std::int64_t>(std::llround(of_worker * 1e6));
+    return std::max<std::int64_t>(all, 0) / std::max(job.gpus_per_worker, 1U);
+  };
+  return {part(job.cpus_per_worker), part(job.memory_gib_per_worker)};
+}
+
+namespace {
+
+/// place_workers() for those who need CPUs or memory: the roomiest servers first, then best fit.
+Placement place_needy_workers(const Occupancy& gpus, std::uint32_t left, std::uint32_t worker,
+                              Demand each) {
+  std::vector<Part> rooms;
+  for (const ServerId server : all_servers(gpus)) {
+    const std::uint32_t room = gpus.free_on(server, each) / worker * worker;
+    if (room > 0) rooms.push_back({server, room});
+  }
+  std::ranges::stable_sort(rooms, std::greater<>(), &Part::gpus);
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < rooms.size() && left > 0; ++i) {
+    std::size_t best = i;
+    while (best + 1 < rooms.size() && rooms[best + 1].gpus >= left) ++best;
+    const bool last = rooms[i].gpus >= left;
+    parts.push_back({rooms[last ? best : i].server, std::min(rooms[i].gpus, left)});
+    left -= parts.back().gpus;
+  }
+  return collect(gpus, parts);
+}
+
+}  // namespace
+
+Placement place_workers(const Occupancy& gpus, std::uint32_t want, std::uint32_t gpus_per_worker,
+                        Demand each_gpu) {
   const std::uint32_t worker = std::max(gpus_per_worker, 1U);
   std::uint32_t left = want / worker * worker;
   if (left == 0 || gpus.free_count() < worker) return {};
+  if (each_gpu.any()) return place_needy_workers(gpus, left, worker, each_gpu);
   const Shape shape = shape_of(gpus);
   std::vector<Part> parts;
   const auto take = [&](ServerId server, std::uint32_t count) {

@@ -34,7 +34,12 @@ struct Shape {
                                                   std::uint32_t count,
                                                   std::uint32_t gpus_per_worker);
 
-/// As `fit` says, on servers whose GPU type the job allows.
+/// What the job needs with each GPU: its workers' CPUs and memory in equal parts, rounded down.
+[[nodiscard]] Demand demand_of(const JobSpec& job);
+
+/// As `fit` says, on servers whose GPU type the job allows and that have its CPUs and memory left.
+/// Where no server is ever wholly for such a job, as many of its GPUs count as a whole server as it
+/// could have of an empty one.
 [[nodiscard]] std::optional<Placement> place(const Occupancy& gpus, const Shape& shape,
                                              const JobSpec& job, Fit fit);
 [[nodiscard]] bool allows(const JobSpec& job, const Topology& topology, ServerId server);
@@ -42,7 +47,7 @@ struct Shape {
 /// As many whole workers as there is room for, at most `want` GPUs: wholly free servers first as
 /// long as workers fill them, then best fit. May be empty.
 [[nodiscard]] Placement place_workers(const Occupancy& gpus, std::uint32_t want,
-                                      std::uint32_t gpus_per_worker);
+                                      std::uint32_t gpus_per_worker, Demand each = {});
 
 /// A copy of an occupancy to try things on, kept from call to call: making it equal again costs
 /// what changed on either side.
@@ -61,8 +66,8 @@ class Trial {
   Trial(Mirror& mirror, const Occupancy& base) : gpus_(mirror.of(base)) {}
   [[nodiscard]] std::uint32_t free_count() const noexcept { return gpus_.free_count(); }
   [[nodiscard]] const Occupancy& gpus() const noexcept { return gpus_; }
-  void take(const Placement& placement) { gpus_.take(placement); }
-  void give_back(const Placement& placement) { gpus_.give_back(placement); }
+  void take(const Placement& placement, Demand each = {}) { gpus_.take(placement, each); }
+  void give_back(const Placement& placement, Demand each = {}) { gpus_.give_back(placement, each); }
 
  private:
   Occupancy& gpus_;

@@ -128,6 +128,101 @@ std::optional<Placement> naive_node(const Occupancy& gpus, const Shape& shape,
   return out;
 }
 
+JobSpec needy(std::uint32_t workers, std::uint32_t gpus_per_worker, double cpus,
+              double memory = 0) {
+  JobSpec job = gang(workers, gpus_per_worker);
+  job.cpus_per_worker = cpus;
+  job.memory_gib_per_worker = memory;
+  return job;
+}
+
+TEST_CASE("what a job needs with each GPU is an equal part of its worker's, rounded down") {
+  CHECK_FALSE(demand_of(gang(4, 2)).any());
+  CHECK(demand_of(needy(4, 2, 3, 5)) == Demand{1'500'000, 2'500'000});
+  CHECK(demand_of(needy(1, 3, 64)) == Demand{21'333'333, 0});
+}
+
+// Servers of 8 GPUs with 64 CPUs and 512 GiB.
+TEST_CASE("no server gives away more CPUs or memory than it has") {
+  const Topology topology = servers({{3, "V100"}});
+  Occupancy gpus(topology, {0, 3});
+  const Shape shape = shape_of(gpus);
+  const auto start = [&](const JobSpec& job, Fit fit) {
+    const auto found = place(gpus, shape, job, fit);
+    if (found) gpus.take(*found, demand_of(job));
+    return found;
+  };
+  CHECK(start(needy(1, 1, 64), Fit::node) == range(0, 1));
+  CHECK(start(needy(1, 1, 0, 512), Fit::node) == range(1, 2));  // the memory is still there
+  CHECK(start(needy(1, 1, 1), Fit::node) == range(8, 9));
+  CHECK(start(needy(1, 1, 0, 1), Fit::count) == range(9, 10));
+  CHECK(start(gang(1, 6), Fit::node) == range(2, 8));  // who asks for nothing takes nothing
+  CHECK(start(needy(8, 1, 8), Fit::node) == range(16, 24));
+  CHECK_FALSE(start(needy(1, 1, 63.5), Fit::node));
+  CHECK(start(needy(1, 1, 63), Fit::count) == range(10, 11));
+  gpus.give_back(range(16, 24), demand_of(needy(8, 1, 8)));
+  CHECK(gpus.taken_on(ServerId{2}) == Demand{});
+  CHECK(start(needy(1, 1, 63.5), Fit::node) == range(16, 17));
+}
+
+TEST_CASE("a gang that no server can wholly serve takes as much of each as goes") {
+  const Topology topology = servers({{3, "V100"}});
+  const Occupancy gpus(topology, {0, 3});
+  const Shape shape = shape_of(gpus);
+  // 16 CPUs with each GPU: four GPUs of a server.
+  CHECK(place(gpus, shape, needy(4, 1, 16), Fit::node) == range(0, 4));
+  CHECK(place(gpus, shape, needy(6, 1, 16), Fit::node) == range(0, 4) + range(8, 10));
+  CHECK(place(gpus, shape, needy(6, 2, 32), Fit::node) ==
+        range(0, 4) + range(8, 12) + range(16, 20));
+  CHECK_FALSE(place(gpus, shape, needy(13, 1, 16), Fit::count));
+  CHECK(place_workers(gpus, 24, 1, demand_of(needy(1, 1, 16))).size() == 12);
+  CHECK(place_workers(gpus, 24, 3, demand_of(needy(1, 1, 16))).size() == 9);
+}
+
+TEST_CASE("CPUs and memory are counted by server, whatever comes and goes") {
+  const Topology topology = servers({{4, "V100"}});
+  Occupancy gpus(topology, {0, 4}, 2);
+  Occupancy copy = gpus;
+  Rng rng(8);
+  struct Held {
+    Placement gpus;
+    Demand each;
+  };
+  std::vector<Held> held;
+  for (int step = 0; step < 3000; ++step) {
+    if (!held.empty() && rng.chance(0.45)) {
+      const std::size_t i = rng.below(static_cast<std::uint32_t>(held.size()));
+      gpus.give_back(held[i].gpus, held[i].each);
+      held.erase(held.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      const auto room = [&](GpuId gpu) { return gpus.has_room(gpu); };
+      Placement some;
+      for (std::uint32_t g = 0; g < 32; ++g) {
+        if (rng.chance(0.1) && room(GpuId{g})) some.push_back(GpuId{g});
+      }
+      const Demand each{rng.below(30) * 1'000'000, rng.below(300) * 1'000'000};
+      if (some.empty() || !gpus.has_means(some, each)) continue;
+      gpus.take(some, each);
+      held.push_back({some, each});
+    }
+    copy.follow(gpus);
+    for (std::uint32_t s = 0; s < 4; ++s) {
+      Demand sum;
+      for (const Held& h : held) {
+        for (const GpuId gpu : h.gpus) {
+          if (topology.server_of(gpu).value != s) continue;
+          sum.cpus += h.each.cpus;
+          sum.memory += h.each.memory;
+        }
+      }
+      REQUIRE(gpus.taken_on(ServerId{s}) == sum);
+      REQUIRE(copy.taken_on(ServerId{s}) == sum);
+      REQUIRE(sum.cpus <= 64'000'000);
+      REQUIRE(sum.memory <= 512'000'000);
+    }
+  }
+}
+
 TEST_CASE("large and small gangs go where a look at every server puts them") {
   const Topology topology = servers({{9, "V100"}});
   Occupancy gpus(topology, {1, 9});

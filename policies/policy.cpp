@@ -4,8 +4,9 @@
 
 namespace starling {
 
-Placement Policy::offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker) {
-  return place_workers(view.gpus, want, gpus_per_worker);
+Placement Policy::offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker,
+                        Demand each) {
+  return place_workers(view.gpus, want, gpus_per_worker, each);
 }
 
 }  // namespace starling

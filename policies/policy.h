@@ -131,9 +131,9 @@ class Policy {
   [[nodiscard]] virtual std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                                      Rng& rng) = 0;
   /// GPUs to offer a gang of `want` that spans partitions, ascending, possibly fewer; empty: none.
-  /// `gpus_per_worker` workers never straddle servers.
+  /// `gpus_per_worker` workers never straddle servers. `each`: what the gang needs with each GPU.
   [[nodiscard]] virtual Placement offer(const View& view, std::uint32_t want,
-                                        std::uint32_t gpus_per_worker);
+                                        std::uint32_t gpus_per_worker, Demand each);
   /// A few numbers that sum up the partition for the same policy elsewhere (RemoteDigest::summary),
   /// at most kMostSummary; as of the last decide().
   [[nodiscard]] virtual std::span<const float> summary() const { return {}; }

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/check.h"
+#include "policies/packing.h"
 
 namespace starling {
 namespace {
@@ -32,7 +33,9 @@ QueueEntry QueueIndex::make(const JobView& job, Instant now) {
   entry.gpus = job.spec->gpus();
   entry.typed = !job.spec->gpu_types.empty();
   // A single worker is the whole gang: its size says nothing about the kind.
-  const Kind kind{job.spec->gpu_types, job.spec->workers == 1 ? 1 : job.spec->gpus_per_worker};
+  const Kind kind{job.spec->gpu_types, job.spec->workers == 1 ? 1 : job.spec->gpus_per_worker,
+                  demand_of(*job.spec)};
+  entry.needy = kind.each.any();
   entry.kind = kinds_.emplace(kind, static_cast<std::uint32_t>(kinds_.size())).first->second;
   Look look{job.spec->model, entry.kind, entry.gpus, job.spec->cpus_per_worker};
   entry.look =

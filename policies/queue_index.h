@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "policies/policy.h"
+#include "topology/demand.h"
 
 namespace starling {
 
@@ -20,8 +21,9 @@ struct QueueEntry {
   Duration served{0};
   std::uint32_t gpus = 1;
   std::uint32_t kind = 0;  ///< equal for jobs that differ in gang size alone
-  std::uint32_t look = 0;  ///< equal for jobs of one kind, gang size, model and need of CPUs
+  std::uint32_t look = 0;  ///< equal for jobs of one kind, gang size and model
   bool typed = false;      ///< asks for GPU types
+  bool needy = false;      ///< asks for CPUs or memory
   bool homeless = false;   ///< has no room here even when everything is free
 };
 
@@ -49,12 +51,13 @@ class QueueIndex {
   struct Kind {
     std::vector<std::string> gpu_types;
     std::uint32_t gpus_per_worker = 1;
+    Demand each = {};
     friend auto operator<=>(const Kind&, const Kind&) = default;
   };
   struct Look {
     std::string model;
     std::uint32_t kind = 0, gpus = 1;
-    double cpus_per_worker = 0;
+    double cpus_per_worker = 0;  // equal demands may be of workers that differ
     friend auto operator<=>(const Look&, const Look&) = default;
   };
   QueueEntry make(const JobView& job, Instant now);

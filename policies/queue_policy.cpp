@@ -79,7 +79,7 @@ void QueuePolicy::start_here(const View& view, Trial& trial, std::vector<Decisio
     if (job.blocked) continue;
     if (hope) {
       if (auto placement = find_place(view, trial.gpus(), *job.spec)) {
-        trial.take(*placement);
+        trial.take(*placement, demand_of(*job.spec));
         out.emplace_back(Start{job.spec->id, std::move(*placement)});
         taken_[i] = true;
         continue;

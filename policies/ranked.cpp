@@ -11,7 +11,7 @@ void RankedPolicy::list_runners(const View& view, Occupancy& soon, std::uint32_t
   const auto list = [&](const JobView& job) {
     if (!lies_here(view, job.placement)) return;
     if (job.blocked) {
-      soon.give_back(job.placement);  // on its way out
+      soon.give_back(job.placement, demand_of(*job.spec));  // on its way out
       return;
     }
     runners_.push_back({job.spec->priority, rank(job), &job});
@@ -63,8 +63,10 @@ bool RankedPolicy::start_all(const View& view, Trial& trial, std::vector<Decisio
   if (index_.total_gpus() > trial.free_count()) return false;
   const auto queue = index_.queue();
   std::vector<Start> starts;
+  std::vector<Demand> demands;
   const auto undo = [&] {
-    for (const Start& start : starts) trial.give_back(start.placement);
+    for (std::size_t i = 0; i < starts.size(); ++i)
+      trial.give_back(starts[i].placement, demands[i]);
     return false;
   };
   for (std::size_t i = 0; i < queue.size(); ++i) {
@@ -72,7 +74,8 @@ bool RankedPolicy::start_all(const View& view, Trial& trial, std::vector<Decisio
     if (taken_[i] || job.blocked) continue;
     auto place = find_place(view, trial.gpus(), *job.spec);
     if (!place) return undo();
-    trial.take(*place);
+    demands.push_back(demand_of(*job.spec));
+    trial.take(*place, demands.back());
     starts.push_back({job.spec->id, std::move(*place)});
   }
   for (std::size_t i = 0; i < queue.size(); ++i) {
@@ -100,18 +103,19 @@ void RankedPolicy::start_here(const View& view, Trial& trial, std::vector<Decisi
     std::optional<Placement> place = find_place(view, soon, *job.spec);
     while (!place && victim != runners_.rend()) {
       if (!victim->chosen) {
-        soon.give_back(victim->job->placement);
+        soon.give_back(victim->job->placement, demand_of(*victim->job->spec));
         offered.push_back(victim->job);
         if (soon.free_count() >= job.spec->gpus()) place = find_place(view, soon, *job.spec);
       }
       ++victim;
     }
     if (!place) continue;
-    soon.take(*place);
+    const Demand each = demand_of(*job.spec);
+    soon.take(*place, each);
     taken_[i] = true;
-    const bool free_now = all_free(trial.gpus(), *place);
+    const bool free_now = all_free(trial.gpus(), *place) && trial.gpus().has_means(*place, each);
     if (free_now) {
-      trial.take(*place);
+      trial.take(*place, each);
       out.emplace_back(Start{job.spec->id, std::move(*place)});
       continue;
     }
@@ -122,9 +126,9 @@ void RankedPolicy::start_here(const View& view, Trial& trial, std::vector<Decisi
     if (!promised.empty()) trial.take(promised);
   }
   for (const JobView* job : offered) {
-    const bool needed = std::any_of(job->placement.begin(), job->placement.end(),
-                                    [&](GpuId gpu) { return !soon.is_free(gpu); });
-    if (needed) out.emplace_back(Preempt{job->spec->id});
+    const Demand each = demand_of(*job->spec);
+    const bool needed = !all_free(soon, job->placement) || !soon.has_means(job->placement, each);
+    needed ? void(out.emplace_back(Preempt{job->spec->id})) : soon.take(job->placement, each);
   }
 }
 

@@ -59,7 +59,8 @@ void RoundPolicy::follow_plan(const View& view, Trial& trial, std::vector<Decisi
            !stops(other);
   };
   std::vector<JobId> started;
-  const auto has_room = [&](const Planned& planned) {
+  const auto has_room = [&](const Planned& planned, Demand each) {
+    if (!trial.gpus().has_means(planned.placement, each)) return false;
     if (all_free(trial.gpus(), planned.placement)) return true;
     if (!planned.beside) return false;
     const bool comes = std::find(started.begin(), started.end(), *planned.beside) != started.end();
@@ -74,8 +75,9 @@ void RoundPolicy::follow_plan(const View& view, Trial& trial, std::vector<Decisi
     if (waits == view.waiting.end()) {
       return std::none_of(view.running.begin(), view.running.end(), named);
     }
-    if (waits->blocked || !has_room(planned)) return false;
-    trial.take(planned.placement);
+    const Demand each = demand_of(*waits->spec);
+    if (waits->blocked || !has_room(planned, each)) return false;
+    trial.take(planned.placement, each);
     started.push_back(planned.job);
     out.emplace_back(Start{planned.job, planned.placement});
     return true;

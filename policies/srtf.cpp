@@ -94,7 +94,7 @@ void Srtf::look_at_running(const View& view, Occupancy& soon) {
   std::erase_if(stopping_, [&](const JobId& id) {
     const JobView* job = running_->find(id, view.now);
     if (job == nullptr || !lies_here(view, job->placement)) return true;
-    soon.give_back(job->placement);
+    soon.give_back(job->placement, demand_of(*job->spec));
     return false;
   });
   victims_.clear();
@@ -128,27 +128,33 @@ std::optional<Placement> Srtf::make_room(const View& view, const JobSpec& job, c
   std::size_t chosen = 0;  // the first so many
   std::optional<Placement> place;
   for (; !place && worth(chosen); ++chosen) {
-    soon.give_back(victims_[chosen].job->placement);
+    const JobView& one = *victims_[chosen].job;
+    soon.give_back(one.placement, demand_of(*one.spec));
     place = find_place(view, soon, job);
   }
-  // Only those whose GPUs it really gets have to go.
-  const auto needed = [&](const Placement& gpus) {
-    return place && std::any_of(gpus.begin(), gpus.end(), [&](GpuId gpu) {
-             return std::binary_search(place->begin(), place->end(), gpu);
-           });
+  // Only those whose GPUs, CPUs or memory it really gets have to go.
+  if (place) soon.take(*place, demand_of(job));
+  const auto needed = [&](const JobView& one) {
+    if (!place) return false;
+    const auto gets = [&](GpuId gpu) {
+      return std::binary_search(place->begin(), place->end(), gpu);
+    };
+    return std::any_of(one.placement.begin(), one.placement.end(), gets) ||
+           !soon.has_means(one.placement, demand_of(*one.spec));
   };
   std::size_t kept = 0;
   for (std::size_t i = 0; i < victims_.size(); ++i) {
     const JobView& one = *victims_[i].job;
-    if (i < chosen && needed(one.placement)) {
+    if (i < chosen && needed(one)) {
       out.emplace_back(Preempt{one.spec->id});
       stopping_.insert(one.spec->id);
       continue;
     }
-    if (i < chosen) soon.take(one.placement);
+    if (i < chosen) soon.take(one.placement, demand_of(*one.spec));
     victims_[kept++] = victims_[i];
   }
   victims_.resize(kept);
+  if (place) soon.give_back(*place, demand_of(job));
   return place;
 }
 
@@ -168,11 +174,12 @@ void Srtf::start_here(const View& view, Trial& trial, std::vector<Decision>& out
     }
     const JobView& job = index_.job(entry);
     if (job.blocked) continue;
+    const Demand each = demand_of(*job.spec);
     auto place =
         entry.gpus <= trial.free_count() ? find_place(view, trial.gpus(), *job.spec) : std::nullopt;
     if (place) {
-      trial.take(*place);
-      soon.take(*place);
+      trial.take(*place, each);
+      soon.take(*place, each);
       out.emplace_back(Start{job.spec->id, std::move(*place)});
       taken_[i] = true;
       continue;
@@ -180,7 +187,7 @@ void Srtf::start_here(const View& view, Trial& trial, std::vector<Decision>& out
     place = entry.gpus <= soon.free_count() ? find_place(view, soon, *job.spec) : std::nullopt;
     if (!place && stops) place = make_room(view, *job.spec, who, soon, out);
     if (place) {
-      soon.take(*place);
+      soon.take(*place, each);
       Placement kept;
       for (const GpuId gpu : *place) {
         if (trial.gpus().is_free(gpu)) kept.push_back(gpu);

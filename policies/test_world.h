@@ -165,16 +165,16 @@ class TestWorld {
     homes_[h].waiting.emplace(jobs[j].order, j);
   }
 
-  void occupy(const Placement& placement, bool take) {
+  void occupy(const Placement& placement, Demand each, bool take) {
     for (Home& home : homes_) {
       Placement part;
       for (const GpuId gpu : placement) {
         if (home.partition.gpus.contains(gpu.value)) part.push_back(gpu);
       }
       if (take) {
-        home.gpus.take(part);
+        home.gpus.take(part, each);
       } else {
-        home.gpus.give_back(part);
+        home.gpus.give_back(part, each);
       }
     }
   }
@@ -185,7 +185,7 @@ class TestWorld {
     job.served += job.done;
     job.work -= job.done;
     job.ends = kNever;
-    occupy(job.placement, false);
+    occupy(job.placement, demand_of(job.spec), false);
     const Placement left = std::exchange(job.placement, {});
     std::erase(homes_[job.home].running, j);
     rerate_beside(left);
@@ -199,7 +199,7 @@ class TestWorld {
 
   void start(std::size_t j, const Placement& placement) {
     Job& job = jobs[j];
-    occupy(placement, true);
+    occupy(placement, demand_of(job.spec), true);
     job.placement = placement;
     job.started = job.since = now_;
     job.done = Duration::zero();
@@ -359,7 +359,9 @@ class TestWorld {
     return jobs.size();
   }
 
-  bool placement_is_good(std::uint32_t h, const Placement& placement) {
+  bool placement_is_good(std::uint32_t h, const JobSpec& spec, const Placement& placement) {
+    if (!homes_[h].gpus.has_means(placement, demand_of(spec)))
+      return fault("CPUs or memory are taken"), false;
     for (std::size_t i = 0; i < placement.size(); ++i) {
       if (!homes_[h].partition.gpus.contains(placement[i].value))
         return fault("GPU of another partition"), false;
@@ -386,7 +388,7 @@ class TestWorld {
 
   bool apply(std::uint32_t h, const Start& d, const std::set<JobId>& blocked) {
     const std::size_t j = waiting_job(h, d.job, blocked);
-    if (j == jobs.size() || !placement_is_good(h, d.placement)) return false;
+    if (j == jobs.size() || !placement_is_good(h, jobs[j].spec, d.placement)) return false;
     if (!size_is_good(h, jobs[j].spec, d.placement)) return false;
     for (const GpuId gpu : d.placement) hash.add(gpu.value);
     start(j, d.placement);
@@ -420,7 +422,7 @@ class TestWorld {
 
   bool apply(std::uint32_t h, const Spread& d, const std::set<JobId>& blocked) {
     const std::size_t j = waiting_job(h, d.job, blocked);
-    if (j == jobs.size() || !placement_is_good(h, d.local)) return false;
+    if (j == jobs.size() || !placement_is_good(h, jobs[j].spec, d.local)) return false;
     if (homes_.size() == 1) fault("spreads a job, but is alone");
     ++spreads;
     Placement all = d.local;
@@ -430,8 +432,10 @@ class TestWorld {
       const Views v = views(o);
       const View view{topology_, homes_[o].gpus, v.waiting, v.running,
                       v.others,  speed(),        now_,      AgentId{o}};
-      const Placement part = homes_[o].policy->offer(view, want, jobs[j].spec.gpus_per_worker);
-      if (part.size() > want || !placement_is_good(o, part)) return fault("bad offer"), false;
+      const Placement part = homes_[o].policy->offer(view, want, jobs[j].spec.gpus_per_worker,
+                                                     demand_of(jobs[j].spec));
+      if (part.size() > want || !placement_is_good(o, jobs[j].spec, part))
+        return fault("bad offer"), false;
       all.insert(all.end(), part.begin(), part.end());
     }
     std::sort(all.begin(), all.end());
@@ -451,7 +455,7 @@ class TestWorld {
       if (!size_is_good(h, jobs[j].spec, d.placement)) return false;
       const Placement before = jobs[j].placement;
       stop(j);
-      if (!placement_is_good(h, d.placement)) {
+      if (!placement_is_good(h, jobs[j].spec, d.placement)) {
         start(j, before);
         return false;
       }

@@ -30,8 +30,8 @@ Decision BadBrain::any_decision(const View& view) {
   }
   const Placement gpus = any_gpus(view, garbage);
   // A decision to stop is obeyed, so it comes once a second: a storm is not the point.
-  const bool may_stop = stopped_at_ == Instant::min() ||
-                        view.now - stopped_at_ >= std::chrono::seconds(1);
+  const bool may_stop =
+      stopped_at_ == Instant::min() || view.now - stopped_at_ >= std::chrono::seconds(1);
   switch (rng_.below(may_stop ? 5 : 3)) {
     case 0:
       return Start{job, gpus};
@@ -70,9 +70,10 @@ std::vector<Decision> BadBrain::decide(const View& view, const Trigger& trigger,
   }
 }
 
-Placement BadBrain::offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker) {
+Placement BadBrain::offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker,
+                          Demand each) {
   if (active_() && rng_.chance(bad_)) return any_gpus(view, rng_.chance(0.5));
-  return good_->offer(view, want, gpus_per_worker);
+  return good_->offer(view, want, gpus_per_worker, each);
 }
 
 }  // namespace starling

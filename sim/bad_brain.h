@@ -25,8 +25,8 @@ class BadBrain final : public Policy {
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return good_->facts(); }
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                              Rng& rng) override;
-  [[nodiscard]] Placement offer(const View& view, std::uint32_t want,
-                                std::uint32_t gpus_per_worker) override;
+  [[nodiscard]] Placement offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker,
+                                Demand each) override;
 
  private:
   [[nodiscard]] Placement any_gpus(const View& view, bool garbage);

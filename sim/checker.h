@@ -22,6 +22,7 @@ namespace starling {
 struct ProcessView {
   AttemptId attempt;
   Placement gpus;
+  Demand each = {};  ///< what it needs with each
 };
 /// The whole world at one instant, between two events.
 struct WorldView {
@@ -52,6 +53,7 @@ struct WorldView {
 ///   S15 memory holds what the journal says; versions and holds only move forward
 ///   S16 how a job is said to end is how its processes ended, and no attempt is started as one of a
 ///       job that has done more than was saved of it
+///   S17 no server gives processes more CPUs or memory than it has
 class Checker {
  public:
   /// `partitions`: by PartitionId; partition p starts with agent p.
@@ -77,6 +79,8 @@ class Checker {
   void shows(Instant now, NodeId client, std::span<const JobOutcome> jobs);
   /// The hardware refused a process on a full GPU.
   void overlap(Instant now, const std::string& what) { fail("S1", now, NodeId{}, what); }
+  /// Processes on a server need more than it has (sim/means.h).
+  void overdrawn(Instant now, const std::string& what) { fail("S17", now, NodeId{}, what); }
   /// The hardware was told of service that it never gave.
   void overclaimed(Instant now, const std::string& what) { fail("S16", now, NodeId{}, what); }
 

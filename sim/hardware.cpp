@@ -7,12 +7,13 @@
 #include "base/hash.h"
 #include "base/rng.h"
 #include "interference/profile.h"
+#include "policies/packing.h"
 
 namespace starling {
 namespace {
 constexpr std::int32_t kTerminated = -15, kKilled = -9;  // SIGTERM, SIGKILL
 enum Fate : std::uint64_t { kStarts = 1, kStops, kStays, kFails, kWhoFails };
-}
+}  // namespace
 
 Hardware::Hardware(const Topology& topology, const Physics& physics, EventQueue& queue,
                    const SimClock& clock, std::uint32_t executors, std::vector<JobTruth> jobs,
@@ -50,8 +51,8 @@ Status Hardware::start(std::uint32_t executor, const LaunchSpec& spec) {
     if (on_gpu_[gpu.value]++ == 0) ++busy_;
   }
   ++changes_;
-  gang.processes.push_back(
-      {spec.attempt, spec.server, executor, spec.gpus, spec.until, spec.grace});
+  gang.processes.push_back({spec.attempt, spec.server, executor, spec.gpus, demand_of(spec.spec),
+                            spec.until, spec.grace});
   if (spec.until != kNever) watch(executor);
   SimProcess& process = gang.processes.back();
   if (manners_.start == Duration{0}) {

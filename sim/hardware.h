@@ -55,11 +55,12 @@ struct SimProcess {
   ServerId server;
   std::uint32_t executor = 0;
   Placement gpus;
+  Demand each = {};        ///< what it needs with each of them
   Instant until = kNever;  ///< it ends by itself, on the clock of its executor's machine
   Duration grace{0};       ///< then, between the polite end and the forceful one
   enum class Phase : std::uint8_t { starts, works, ends } phase = Phase::works;
-  Instant next = kNever;  ///< when it is over with starting or ending
-  std::int32_t code = 0;  ///< once it ends
+  Instant next = kNever;                ///< when it is over with starting or ending
+  std::int32_t code = 0;                ///< once it ends
   bool by_force = false, lost = false;  ///< the same
 };
 
@@ -202,8 +203,8 @@ class Hardware {
   void settle(std::uint32_t index, bool joins);
   [[nodiscard]] std::set<std::uint32_t> beside(const Gang& gang) const;
   void rerate(std::uint32_t index);
-  void finish_process(const SimProcess& process, const Gang& gang, std::int32_t code,
-                      bool stopped, bool lost = false);
+  void finish_process(const SimProcess& process, const Gang& gang, std::int32_t code, bool stopped,
+                      bool lost = false);
 
   const Topology& topology_;
   const Physics& physics_;
@@ -220,9 +221,9 @@ class Hardware {
   std::map<std::uint32_t, JobProfile> profiles_;    // by gang; only where physics varies
   std::vector<std::vector<Exit>> exits_;            // by executor
   Manners manners_;
-  std::set<std::uint32_t> sleeping_;                // executors
-  std::vector<const LocalClock*> clocks_;           // by executor; null: no deadlines
-  std::vector<Instant> lapse_at_;                   // by executor: the one lapse event that counts
+  std::set<std::uint32_t> sleeping_;       // executors
+  std::vector<const LocalClock*> clocks_;  // by executor; null: no deadlines
+  std::vector<Instant> lapse_at_;          // by executor: the one lapse event that counts
   std::vector<std::uint32_t> woken_;
   std::uint32_t busy_ = 0, moving_ = 0;
   std::uint64_t changes_ = 0;

@@ -17,9 +17,9 @@ struct Counting final : Policy {
     if (trigger.kind == TriggerKind::round) ++rounds;
     return policy->decide(view, trigger, rng);
   }
-  [[nodiscard]] Placement offer(const View& view, std::uint32_t want,
-                                std::uint32_t gpus_per_worker) override {
-    return policy->offer(view, want, gpus_per_worker);
+  [[nodiscard]] Placement offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker,
+                                Demand each) override {
+    return policy->offer(view, want, gpus_per_worker, each);
   }
   std::unique_ptr<Policy> policy;
   int& rounds;

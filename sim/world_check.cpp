@@ -6,6 +6,7 @@
 #include "agents/state.h"
 #include "bus/roles.h"
 #include "sim/ledger_view.h"
+#include "sim/means.h"
 #include "sim/node_hash.h"
 #include "sim/world_parts.h"
 
@@ -74,7 +75,12 @@ Status World::Parts::check() {
   look_at_turns();
   const bool moved = ledgers_moved();
   turned.clear();
-  if (moved || hardware->changes() != checked) checker->look(clock.now(), view());
+  if (moved || hardware->changes() != checked) {
+    const WorldView world = view();
+    checker->look(clock.now(), world);
+    if (const std::string what = overdrawn(topology, world.processes); !what.empty())
+      checker->overdrawn(clock.now(), what);
+  }
   checked = hardware->changes();
   if (const auto& violation = checker->violation()) return {Errc::conflict, *violation};
   return done();
@@ -83,7 +89,7 @@ Status World::Parts::check() {
 WorldView World::Parts::view() const {
   WorldView world;
   for (SimProcess& process : hardware->processes()) {
-    world.processes.push_back({process.attempt, std::move(process.gpus)});
+    world.processes.push_back({process.attempt, std::move(process.gpus), process.each});
   }
   for (std::size_t a = 0; a < agent_configs.size(); ++a) {
     const Agent* agent = agent_core(a);
@@ -119,8 +125,9 @@ Status World::Parts::compare_with_journal(std::size_t index) {
 
 World::Parts::Footprint World::Parts::footprint_of(const Seat& seat) const {
   const NodeCounters& counters = seat.node->counters();
-  Footprint print{hash_of(*seat.node), 0, counters.records, counters.frames_out, hardware->changes(),
-              seat.node->next_deadline()};
+  Footprint print{hash_of(*seat.node), 0,
+                  counters.records,    counters.frames_out,
+                  hardware->changes(), seat.node->next_deadline()};
   if (const Agent* agent = agent_core(seat_of(seat.id))) print.ledger = ledger_signature(*agent);
   return print;
 }

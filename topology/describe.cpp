@@ -41,8 +41,9 @@ std::string server_lines(const Topology& topology) {
     const auto& [gpus, type, cpus, memory, nic, island, nvlink, pcie] = kind;
     out += "  " + counted(n, "server") + ": ";
     out += gpus == 0 ? "no GPUs" : std::to_string(gpus) + " x " + type;
-    out +=
-        ", " + number(cpus) + " CPUs, " + number(memory) + " GiB, NIC " + number(nic) + " Gbit/s";
+    out += cpus > 0 ? ", " + number(cpus) + " CPUs" : ", any number of CPUs (none is said)";
+    out += memory > 0 ? ", " + number(memory) + " GiB" : ", any memory (none is said)";
+    out += ", NIC " + number(nic) + " Gbit/s";
     if (gpus > 0) {
       out += ", islands of " + std::to_string(island) + " at " + number(nvlink) +
              " Gbit/s, between them " + number(pcie);

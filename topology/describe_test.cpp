@@ -18,6 +18,8 @@ TEST_CASE("a description names counts, types, links and the bisection") {
   CHECK(holds(text, "leaf-spine-64x8: 512 GPUs in 64 servers, 8 racks, 1 pod\n"));
   CHECK(holds(text, "  V100: 512, 16 GiB each\n"));
   CHECK(holds(text, "  64 servers: 8 x V100, 64 CPUs, 512 GiB, NIC 100 Gbit/s, islands of 4"));
+  const Topology silent = generate_flat({.servers = 2, .cpus = 0, .memory_gib = 0}).value();
+  CHECK(holds(describe(silent), "any number of CPUs (none is said), any memory (none is said)"));
   CHECK(holds(text, "network: 12 switches\n"));
   CHECK(holds(text, "  32 links: switch of layer 1 to switch of layer 2, 200 Gbit/s, 1 us\n"));
   CHECK(holds(text, "bisection: 3200 Gbit/s\n"));

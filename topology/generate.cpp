@@ -69,10 +69,12 @@ std::optional<Error> refuse(const GeneratorOptions& o) {
                    std::to_string(o.gpus_per_server) + " GPUs are more than the limit of " +
                    std::to_string(limits.gpus_total) + " GPUs");
   }
-  for (const double speed : {o.cpus, o.memory_gib, o.nic_gbps, o.nvlink_gbps, o.pcie_gbps}) {
-    if (!std::isfinite(speed) || speed <= 0) {
-      return invalid("CPUs, memory and link speeds must be above 0");
-    }
+  for (const double speed : {o.nic_gbps, o.nvlink_gbps, o.pcie_gbps}) {
+    if (!std::isfinite(speed) || speed <= 0) return invalid("link speeds must be above 0");
+  }
+  for (const double amount : {o.cpus, o.memory_gib}) {
+    if (!std::isfinite(amount) || amount < 0)
+      return invalid("CPUs and memory must be at least 0 (0: any amount)");
   }
   if (!std::isfinite(o.uplink_gbps) || o.uplink_gbps < 0 || !std::isfinite(o.link_latency_us) ||
       o.link_latency_us < 0 || o.link_latency_us > 1e6) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "base/check.h"
 
@@ -10,6 +11,19 @@ namespace {
 
 constexpr std::uint8_t kBlocked = 0x80;
 constexpr std::uint8_t kTenants = 0x7f;
+
+/// How often `each` goes into what is left; any number of times where nothing is asked for or said.
+std::uint32_t times(double has, std::int64_t taken, std::int64_t each) {
+  if (each <= 0 || has <= 0) return Occupancy::kAnyNumber;
+  const std::int64_t left = std::llround(has * 1e6) - taken;
+  if (left <= 0) return 0;
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(left / each, Occupancy::kAnyNumber));
+}
+
+std::uint32_t room_beside(Demand taken, const Server& server, Demand each) {
+  return std::min(times(server.cpus, taken.cpus, each.cpus),
+                  times(server.memory_gib, taken.memory, each.memory));
+}
 
 }  // namespace
 
@@ -28,6 +42,7 @@ Occupancy::Occupancy(const Topology& topology, IndexRange servers, std::uint32_t
   free_ = gpus_.size();
   state_.assign(free_, 0);
   free_bits_.assign((free_ + 63U) / 64U, ~std::uint64_t{0});
+  taken_.resize(servers.size());
   std::uint32_t largest = 0;
   for (std::uint32_t s = servers.first; s < servers.last; ++s) {
     free_per_server_.push_back(topology.servers()[s].gpus.size());
@@ -102,13 +117,14 @@ void Occupancy::update_free_bit(std::uint32_t gpu) noexcept {
   state_[gpu] == 0 ? free_bits_[gpu / 64U] |= bit : free_bits_[gpu / 64U] &= ~bit;
 }
 
-void Occupancy::change(std::span<const GpuId> gpus, bool more) {
+void Occupancy::change(std::span<const GpuId> gpus, Demand each, bool more) {
   for (std::size_t i = 0; i < gpus.size();) {
     STARLING_CHECK(gpus_.contains(gpus[i].value));
     const std::uint32_t server = topology_.server_of(gpus[i]).value;
     const IndexRange here = topology_.servers()[server].gpus;
     const std::uint32_t before = free_per_server_[server - servers_.first];
     std::uint32_t after = before;
+    const std::size_t first = i;
     for (; i < gpus.size() && here.contains(gpus[i].value); ++i) {
       const std::uint32_t gpu = gpus[i].value - gpus_.first;
       const std::uint32_t count = state_[gpu] & kTenants;
@@ -120,6 +136,13 @@ void Occupancy::change(std::span<const GpuId> gpus, bool more) {
       more ? ++state_[gpu] : --state_[gpu];
       update_free_bit(gpu);
     }
+    if (each.any()) {
+      Demand& taken = taken_[server - servers_.first];
+      const auto n = static_cast<std::int64_t>(i - first) * (more ? 1 : -1);
+      taken.cpus += n * each.cpus;
+      taken.memory += n * each.memory;
+      STARLING_CHECK(taken.cpus >= 0 && taken.memory >= 0);
+    }
     log_.note(server);
     if (after == before) continue;
     move_server(server - servers_.first, before, after);
@@ -127,8 +150,45 @@ void Occupancy::change(std::span<const GpuId> gpus, bool more) {
   }
 }
 
-void Occupancy::take(std::span<const GpuId> gpus) { change(gpus, true); }
-void Occupancy::give_back(std::span<const GpuId> gpus) { change(gpus, false); }
+void Occupancy::take(std::span<const GpuId> gpus, Demand each) { change(gpus, each, true); }
+void Occupancy::give_back(std::span<const GpuId> gpus, Demand each) { change(gpus, each, false); }
+
+std::uint32_t Occupancy::room_of(const Server& server, Demand each) noexcept {
+  return room_beside({}, server, each);
+}
+
+std::uint32_t Occupancy::room_on(ServerId server, Demand each) const noexcept {
+  if (!each.any()) return kAnyNumber;
+  return room_beside(taken_[relative(server)], topology_.server(server), each);
+}
+
+std::uint32_t Occupancy::free_on(ServerId server, Demand each) const noexcept {
+  return std::min(free_on(server), room_on(server, each));
+}
+
+bool Occupancy::has_means(std::span<const GpuId> gpus, Demand each,
+                          std::span<const GpuId> own) const noexcept {
+  if (!each.any()) return true;
+  const auto on = [](std::span<const GpuId> some, IndexRange range) {
+    const auto first = std::ranges::lower_bound(some, GpuId{range.first});
+    const auto last = std::ranges::lower_bound(some, GpuId{range.last});
+    return static_cast<std::uint64_t>(last - first);
+  };
+  for (std::size_t i = 0; i < gpus.size();) {
+    if (!gpus_.contains(gpus[i].value)) {
+      ++i;
+      continue;
+    }
+    const ServerId server = topology_.server_of(gpus[i]);
+    const IndexRange here = topology_.server(server).gpus;
+    const std::uint64_t want = on(gpus, here);
+    if (want > std::uint64_t{room_on(server, each)} + on(own, here)) return false;
+    i += want;
+  }
+  return true;
+}
+
+Demand Occupancy::taken_on(ServerId server) const noexcept { return taken_[relative(server)]; }
 
 bool Occupancy::block_on(std::uint32_t server, IndexRange gpus, bool to) {
   const std::uint32_t before = free_per_server_[server];
@@ -255,9 +315,13 @@ void Occupancy::copy_server(const Occupancy& other, std::uint32_t server) {
   const IndexRange here = topology_.servers()[server].gpus;
   const std::uint32_t first = here.first - gpus_.first;
   const std::uint32_t last = here.last - gpus_.first;
-  if (std::equal(state_.begin() + first, state_.begin() + last, other.state_.begin() + first)) {
+  Demand& taken = taken_[server - servers_.first];
+  const Demand theirs = other.taken_[server - servers_.first];
+  if (taken == theirs &&
+      std::equal(state_.begin() + first, state_.begin() + last, other.state_.begin() + first)) {
     return;
   }
+  taken = theirs;
   const std::uint32_t before = free_per_server_[server - servers_.first];
   const std::uint32_t after = other.free_per_server_[server - servers_.first];
   for (std::uint32_t g = first; g < last; ++g) {

@@ -9,14 +9,17 @@
 #include "base/ids.h"
 #include "topology/bitmap_tree.h"
 #include "topology/change_log.h"
+#include "topology/demand.h"
 #include "topology/topology.h"
 
 namespace starling {
 
 /// How many jobs sit on each GPU of one partition (a range of servers). A GPU is free (nobody on
 /// it), shared (somebody, and room for another), or full; whatever it is, it may be blocked
-/// besides, and then takes nobody. All updates O(log n) in the number of servers. GPU ids are those
-/// of the whole topology. Order of answers is part of the guarantee (lowest first).
+/// besides, and then takes nobody. Beside GPUs jobs take CPUs and memory of their servers, as much
+/// as they ask for with each GPU; a server that does not say what it has (0) gives any amount. All
+/// updates O(log n) in the number of servers. GPU ids are those of the whole topology. Order of
+/// answers is part of the guarantee (lowest first).
 class Occupancy {
  public:
   /// At most `jobs_per_gpu` (1 to 127) jobs on a GPU.
@@ -38,9 +41,23 @@ class Occupancy {
   [[nodiscard]] bool is_blocked(GpuId gpu) const noexcept;
 
   /// One job more on each of `gpus`, which must not be full; one less, which must have one.
-  /// Anything else is a broken invariant. Blocked ones keep count too.
-  void take(std::span<const GpuId> gpus);
-  void give_back(std::span<const GpuId> gpus);
+  /// Anything else is a broken invariant. Blocked ones keep count too. `each`: what the job takes,
+  /// or took, with each of them; no more than there is by room_on(), unless it is there already.
+  void take(std::span<const GpuId> gpus, Demand each = {});
+  void give_back(std::span<const GpuId> gpus, Demand each = {});
+  /// With how many GPUs the CPUs and the memory that the server has left go; kAnyNumber: with any.
+  static constexpr std::uint32_t kAnyNumber = ~0U;
+  [[nodiscard]] std::uint32_t room_on(ServerId server, Demand each) const noexcept;
+  /// The same of a server on which nobody is.
+  [[nodiscard]] static std::uint32_t room_of(const Server& server, Demand each) noexcept;
+  /// Free GPUs of a server that a job can have that needs `each`.
+  [[nodiscard]] std::uint32_t free_on(ServerId server, Demand each) const noexcept;
+  /// There are CPUs and memory enough for a job on `gpus`, ascending, of this partition or not, if
+  /// it gives back what it has on `own`, ascending.
+  [[nodiscard]] bool has_means(std::span<const GpuId> gpus, Demand each,
+                               std::span<const GpuId> own = {}) const noexcept;
+  /// What jobs have taken of a server.
+  [[nodiscard]] Demand taken_on(ServerId server) const noexcept;
   /// Repeats change nothing. True if anything became free, or ceased to be.
   bool block(IndexRange servers) { return set_blocked(servers, true); }
   bool unblock(IndexRange servers) { return set_blocked(servers, false); }
@@ -77,7 +94,7 @@ class Occupancy {
 
  private:
   [[nodiscard]] std::uint32_t relative(ServerId server) const noexcept;
-  void change(std::span<const GpuId> gpus, bool more);
+  void change(std::span<const GpuId> gpus, Demand each, bool more);
   bool set_blocked(IndexRange servers, bool to);
   /// Blocks GPUs of one server, given relative to the partition. True if its free ones changed.
   bool block_on(std::uint32_t server, IndexRange gpus, bool to);
@@ -96,6 +113,7 @@ class Occupancy {
   std::vector<std::uint64_t> free_bits_;  // by GPU
   std::vector<std::uint8_t> state_;       // by GPU: tenants, and kBlocked
   std::vector<std::uint32_t> free_per_server_;
+  std::vector<Demand> taken_;                 // by server
   BitmapTree any_free_;                       // servers with a free GPU
   std::vector<BitmapTree> by_free_;           // by_free_[k]: servers with exactly k free
   std::vector<std::uint32_t> by_free_count_;  // their number

@@ -144,8 +144,8 @@ class SpecReader {
         map.name("gpu_type",
                  made.gpus == 0 || base != nullptr ? std::optional<std::string>("") : std::nullopt);
     if (!type.empty()) like.gpu_type = type_of(type, map.place("gpu_type"));
-    like.cpus = map.number("cpus", 0, 1e5, default_of(like.cpus));
-    like.memory_gib = map.number("memory_gib", 0, 1e7, default_of(like.memory_gib));
+    like.cpus = map.number("cpus", 0, 1e5, like.cpus);
+    like.memory_gib = map.number("memory_gib", 0, 1e7, like.memory_gib);
     like.nic_gbps = map.number("nic_gbps", kGbpsMin, kGbpsMax, like.nic_gbps);
     like.nics = map.whole("nics", 1, kNicsMax, like.nics);
     like.island_gbps = map.number("nvlink_gbps", kGbpsMin, kGbpsMax, like.island_gbps);

@@ -52,7 +52,7 @@ struct Server {
   IndexRange gpus;
   GpuTypeId gpu_type;  ///< meaningless without GPUs
   std::uint32_t gpus_per_island = 1;
-  double cpus = 0;
+  double cpus = 0;  ///< here and below 0: not said, so nothing is held to it
   double memory_gib = 0;
   double nic_gbps = 100;     ///< to the network, all ports together
   double island_gbps = 400;  ///< between GPUs of one island

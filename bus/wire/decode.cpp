@@ -329,7 +329,8 @@ class Decoder : public PartReader {
                            t.gpus_per_worker(),
                            names(t.gpu_types()),
                            two() ? hold(t.claim_ms()) : 0,
-                           two() ? span(t.waited_ns()) : Duration{0}};
+                           two() ? span(t.waited_ns()) : Duration{0},
+                           demand(t.each())};
     if (m.gpus == 0 || m.gpus > limits().gpus_per_job)
       fail("gpus: none, or more than a job may have");
     if (m.gpus_per_worker == 0 || m.gpus_per_worker > m.gpus)
@@ -343,7 +344,8 @@ class Decoder : public PartReader {
     return {attempt(t.attempt()), partition(t.partition()), text(t.reason())};
   }
   starling::Reserve read(const Reserve& t) {
-    return {attempt(t.attempt()), fence(t.fence()), gang_gpus(*t.gpus()), hold(t.hold_ms())};
+    return {attempt(t.attempt()), fence(t.fence()), gang_gpus(*t.gpus()), hold(t.hold_ms()),
+            demand(t.each())};
   }
   starling::Commit read(const Commit& t) {
     return {attempt(t.attempt()), fence(t.fence()), own_spec(*t.spec(), t.attempt()),
@@ -391,7 +393,7 @@ class Decoder : public PartReader {
       if (failed()) break;
       m.items.push_back({attempt(item->attempt()), gang_gpus(*item->gpus()), item->exited(),
                          item->exit() == nullptr ? starling::ExitStatus{} : exit(*item->exit()),
-                         span(item->served_ns())});
+                         span(item->served_ns()), demand(item->each())});
     }
     return m;
   }

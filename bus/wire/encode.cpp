@@ -142,8 +142,10 @@ class Encoder {
   }
   auto body(const starling::BidRequest& m) {
     const AttemptId a = id(m.attempt);
+    const Demand each{m.each.cpus, m.each.memory};
     return CreateBidRequest(b_, &a, m.gpus, m.gpus_per_worker, texts(m.gpu_types),
-                            two_ ? m.claim_ms : 0, two_ ? ns(m.waited) : 0);
+                            two_ ? m.claim_ms : 0, two_ ? ns(m.waited) : 0,
+                            m.each.any() ? &each : nullptr);
   }
   auto body(const starling::Offer& m) {
     const AttemptId a = id(m.attempt);
@@ -156,7 +158,8 @@ class Encoder {
   auto body(const starling::Reserve& m) {
     const AttemptId a = id(m.attempt);
     const Fence f = fence(m.fence);
-    return CreateReserve(b_, &a, &f, placement(m.gpus), m.hold_ms);
+    const Demand each{m.each.cpus, m.each.memory};
+    return CreateReserve(b_, &a, &f, placement(m.gpus), m.hold_ms, m.each.any() ? &each : nullptr);
   }
   auto body(const starling::Reserved& m) {
     const AttemptId a = id(m.attempt);
@@ -250,8 +253,9 @@ class Encoder {
     for (const starling::InventoryItem& item : m.items) {
       const AttemptId a = id(item.attempt);
       const Numbers gpus = placement(item.gpus);
+      const Demand each{item.each.cpus, item.each.memory};
       items.push_back(CreateInventoryItem(b_, &a, gpus, item.exited, optional_exit(item.exit),
-                                          ns(item.served)));
+                                          ns(item.served), item.each.any() ? &each : nullptr));
     }
     const auto all = b_.CreateVector(items);
     const Numbers sick = two_ ? numbers(m.sick) : Numbers{};

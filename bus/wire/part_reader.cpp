@@ -50,6 +50,15 @@ std::uint32_t PartReader::hold(std::uint32_t ms) {
   return ms;
 }
 
+starling::Demand PartReader::demand(const Demand* each) {
+  constexpr std::int64_t kMost = 1'000'000'000'000;  // of a worker (workload/check_job.h)
+  if (each == nullptr) return {};
+  const bool good =
+      each->cpus() >= 0 && each->cpus() <= kMost && each->memory() >= 0 && each->memory() <= kMost;
+  if (!good) return fail("demand: negative, or more than a million"), starling::Demand{};
+  return {each->cpus(), each->memory()};
+}
+
 double PartReader::amount(double x, double most, const char* what) {
   if (!(x >= 0 && x <= most)) return fail(what), 0.0;  // NaN fails too
   return x;

@@ -52,6 +52,7 @@ class PartReader {
   starling::Fence fence(const Fence* f) { return {partition(f->partition()), Epoch{f->epoch()}}; }
   Duration span(std::int64_t ns);
   std::uint32_t hold(std::uint32_t ms);
+  starling::Demand demand(const Demand* each);  ///< null: nothing
   double amount(double x, double most, const char* what);
 
   using Strings = flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>;

@@ -29,6 +29,7 @@ Result<Machinery> machinery(const DaemonParts& parts, const std::string& kind, I
   Machinery m;
   if (kind == "process") {
     ProcessOptions options;
+    options.notice = [](const std::string& line) { log_info(line); };
     const std::filesystem::path dir = parts.deployment.node_dir(parts.me.name);
     options.logs = dir / "jobs";
     options.parts = dir / "parts";

@@ -257,6 +257,8 @@ class Guardian {
     const std::string& tail = output_.tail();
     result_.tail =
         tail.size() > plan_.tail_bytes + 4 ? tail.substr(tail.size() - plan_.tail_bytes - 4) : tail;
+    if (cgroup_.killed_for_memory() > 0 && !result_.lost)
+      result_.why = "used more than its memory_gib and was killed for it";
     cgroup_.remove();
     ::unlink((folder_ / "room").c_str());
     const bool told = put_file(folder_ / "result", encode(result_)).ok();

@@ -16,6 +16,7 @@
 #include "launch/guardian/gpu_contexts.h"
 #include "launch/guardian/gpu_locks.h"
 #include "launch/guardian/job_output.h"
+#include "launch/guardian/part_cgroup.h"
 #include "launch/guardian/part_files.h"
 #include "launch/guardian/process_stat.h"
 
@@ -228,4 +229,32 @@ TEST_CASE("a folder without a plan starts nothing") {
   std::ofstream(folder.path / "plan") << "no plan";
   CHECK(guard(folder.path) == kNothingStarted);
   CHECK_FALSE(claimed_by(folder.path).has_value());
+}
+
+// A folder with the files that the kernel makes in a cgroup stands for one.
+TEST_CASE("a part's cgroup is given its limits, and what is not there is said") {
+  const TestFolder folder("cgroup");
+  const fs::path above = folder.path, cgroup = above / "part";
+  fs::create_directory(cgroup);
+  const auto got_without = PartCgroup::limit(cgroup, {2, 3});
+  CHECK_FALSE(got_without.cpus);
+  CHECK_FALSE(got_without.memory);
+  for (const char* file : {"cpu.max", "cpu.weight", "memory.max", "memory.swap.max",
+                           "memory.oom.group", "cgroup.procs"})
+    std::ofstream(cgroup / file).flush();
+  std::ofstream(cgroup / "cgroup.events") << "populated 0\nfrozen 0\n";
+  std::ofstream(cgroup / "memory.events") << "low 0\nhigh 0\nmax 7\noom 1\noom_kill 2\n";
+  const auto got = PartCgroup::limit(cgroup, {1.5, 0.5});
+  CHECK(got.cpus);
+  CHECK(got.memory);
+  CHECK(content(cgroup / "cpu.max") == "150000 100000");
+  CHECK(content(cgroup / "cpu.weight") == "150");
+  CHECK(content(cgroup / "memory.max") == "536870912");
+  CHECK(content(cgroup / "memory.swap.max") == "0");
+  PartCgroup part;
+  REQUIRE(part.open(cgroup));
+  CHECK(part.killed_for_memory() == 2);
+  const auto nothing = PartCgroup::limit(cgroup, {});
+  CHECK(nothing.cpus);
+  CHECK(nothing.memory);
 }

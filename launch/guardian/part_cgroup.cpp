@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <fstream>
 #include <sstream>
@@ -54,6 +56,46 @@ std::string PartCgroup::base() {
   return allowed ? folder : std::string();
 }
 
+PartCgroup::Limited PartCgroup::limit(const std::string& folder, const PartLimits& limits) {
+  const std::string above = folder.substr(0, folder.rfind('/'));
+  const auto put = [](const std::string& file, const std::string& text) {
+    const int fd = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    const bool written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    ::close(fd);
+    return written;
+  };
+  for (const char* controller : {"+cpu", "+memory"})
+    (void)put(above + "/cgroup.subtree_control", controller);
+  const bool made = ::mkdir(folder.c_str(), 0755) == 0 || errno == EEXIST;
+  Limited got;
+  if (limits.cpus > 0) {
+    constexpr long long kPeriod_us = 100'000;
+    const auto quota = std::max(std::llround(limits.cpus * kPeriod_us), 1000LL);
+    const auto weight = std::clamp(std::llround(limits.cpus * 100), 1LL, 10'000LL);
+    got.cpus =
+        made && put(folder + "/cpu.max", std::to_string(quota) + " " + std::to_string(kPeriod_us));
+    (void)put(folder + "/cpu.weight", std::to_string(weight));
+  }
+  if (limits.memory_gib > 0) {
+    const auto bytes = std::llround(limits.memory_gib * 1024 * 1024 * 1024);
+    got.memory = made && put(folder + "/memory.max", std::to_string(bytes));
+    (void)put(folder + "/memory.swap.max", "0");
+    (void)put(folder + "/memory.oom.group", "1");
+  }
+  return got;
+}
+
+std::uint64_t PartCgroup::killed_for_memory() const {
+  if (memory_ < 0) return 0;
+  std::istringstream words(content(memory_));
+  std::string name;
+  for (std::uint64_t n = 0; words >> name >> n;) {
+    if (name == "oom_kill") return n;
+  }
+  return 0;
+}
+
 bool PartCgroup::make(const std::string& folder) {
   if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return false;
   return open(folder);
@@ -64,6 +106,7 @@ bool PartCgroup::open(const std::string& folder) {
   events_ = ::open((folder + "/cgroup.events").c_str(), O_RDONLY | O_CLOEXEC);
   procs_ = ::open((folder + "/cgroup.procs").c_str(), O_RDWR | O_CLOEXEC);
   kill_ = ::open((folder + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC);  // since Linux 5.14
+  memory_ = ::open((folder + "/memory.events").c_str(), O_RDONLY | O_CLOEXEC);
   folder_ = folder;
   if (events_ >= 0 && procs_ >= 0) return true;
   close();
@@ -71,7 +114,7 @@ bool PartCgroup::open(const std::string& folder) {
 }
 
 void PartCgroup::close() {
-  for (int* const fd : {&procs_, &events_, &kill_}) {
+  for (int* const fd : {&procs_, &events_, &kill_, &memory_}) {
     if (*fd >= 0) ::close(*fd);
     *fd = -1;
   }

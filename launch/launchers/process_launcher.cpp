@@ -106,6 +106,21 @@ ProcessLauncher::Part ProcessLauncher::part_of(const LaunchSpec& spec, GuardedPa
   return part;
 }
 
+/// In proportion to the GPUs that the job has here, as its placement was counted.
+void ProcessLauncher::limit(const LaunchSpec& spec, const std::string& cgroup) {
+  const double workers =
+      static_cast<double>(spec.gpus.size()) / std::max(spec.spec.gpus_per_worker, 1U);
+  const PartLimits limits{workers * spec.spec.cpus_per_worker,
+                          workers * spec.spec.memory_gib_per_worker};
+  if (limits.cpus <= 0 && limits.memory_gib <= 0) return;
+  PartCgroup::Limited got{limits.cpus <= 0, limits.memory_gib <= 0};
+  if (!cgroup.empty()) got = PartCgroup::limit(cgroup, limits);
+  if (got.memory || std::exchange(said_unlimited_, true) || !options_.notice) return;
+  options_.notice(
+      "memory_gib of jobs is counted here and not enforced: there is no cgroup (v2) in "
+      "which this process may limit memory; CPUs are given by affinity");
+}
+
 PartPlan ProcessLauncher::plan_of(const LaunchSpec& spec) {
   const Key key{spec.attempt, spec.server};
   PartPlan plan;
@@ -121,6 +136,7 @@ PartPlan ProcessLauncher::plan_of(const LaunchSpec& spec) {
     plan.cgroup = cgroups_ + "/starling-" + std::to_string(::getpid()) + "-" +
                   file_name(spec.attempt, spec.server);
   }
+  limit(spec, plan.cgroup);
   const std::uint32_t first = topology_.server(spec.server).gpus.first;
   for (const GpuId gpu : spec.gpus) {
     plan.gpu_ids.push_back(gpu.value);
@@ -153,9 +169,11 @@ Status ProcessLauncher::start(const LaunchSpec& spec) {
   if (std::erase(reported_, folder) > 0) forget_part(folder);
   PartPlan plan = plan_of(spec);
   const std::vector<PlannedWorker> workers = plan.workers;
+  const std::string cgroup = plan.cgroup;
   auto guarded = GuardedPart::start(folder, std::move(plan));
   if (!guarded) {
     for (const PlannedWorker& worker : workers) cpus_.release(worker.cpus);
+    if (!cgroup.empty()) ::rmdir(cgroup.c_str());
     fitness_.failed(clock_.now());
     return guarded.error();
   }

@@ -38,6 +38,8 @@ struct ProcessOptions {
   bool cgroups = true;  ///< where they can be had
   Duration stuck = std::chrono::seconds(10);  ///< beyond force: then its GPUs are told to be bad
   Fitness::Pauses pauses;
+  std::function<void(const std::string&)>
+      notice;                                    ///< said to an operator, once each; unset: nobody
   std::function<std::string(ServerId)> address;  ///< of a server, for MASTER_ADDR; unset: 127.0.0.1
 };
 
@@ -92,6 +94,7 @@ class ProcessLauncher final : public Launcher {
 
   ProcessLauncher(ProcessOptions options, const Topology& topology, const Clock& clock, int lock);
   [[nodiscard]] PartPlan plan_of(const LaunchSpec& spec);
+  void limit(const LaunchSpec& spec, const std::string& cgroup);
   [[nodiscard]] Part part_of(const LaunchSpec& spec, GuardedPart guarded) const;
   void stop(Part& part, Instant force);
   void nudge(Part& part, Instant now);
@@ -112,6 +115,7 @@ class ProcessLauncher final : public Launcher {
   ProcessOptions options_;
   const Topology& topology_;
   const Clock& clock_;
+  bool said_unlimited_ = false;
   std::string cgroups_;  // folder for parts' cgroups; empty: none
   int lock_ = -1;        // of the folder of parts
   Descendants descendants_;

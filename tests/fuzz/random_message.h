@@ -44,6 +44,11 @@ class RandomMessage {
   PartitionId partition() { return PartitionId{rng_.below(64)}; }
   AgentId agent() { return AgentId{rng_.below(64)}; }
   Fence fence() { return {partition(), Epoch{u64()}}; }
+  Demand demand() {
+    if (rng_.chance(0.5)) return {};
+    return {static_cast<std::int64_t>(rng_.below(1'000'000'000)),
+            static_cast<std::int64_t>(rng_.below(1'000'000'000))};
+  }
   Duration span() { return Duration{static_cast<std::int64_t>(u64() >> 3U)}; }
   Refusal refusal() { return static_cast<Refusal>(rng_.below(9)); }
   Placement gpus(std::uint32_t least) {
@@ -156,11 +161,12 @@ class RandomMessage {
   }
   BidRequest of(BidRequest) {
     const std::uint32_t gpus = 1 + rng_.below(100);
-    return {attempt(), gpus, 1 + rng_.below(gpus), texts(3, 12), rng_.below(1000), span()};
+    return {attempt(), gpus,    1 + rng_.below(gpus), texts(3, 12), rng_.below(1000),
+            span(),    demand()};
   }
   Offer of(Offer) { return {attempt(), share(rng_.below(64)), some()}; }
   NoOffer of(NoOffer) { return {attempt(), partition(), text(40)}; }
-  Reserve of(Reserve) { return {attempt(), fence(), gpus(1), some()}; }
+  Reserve of(Reserve) { return {attempt(), fence(), gpus(1), some(), demand()}; }
   Reserved of(Reserved) { return {attempt(), partition()}; }
   ReserveRefused of(ReserveRefused) { return {attempt(), partition(), refusal()}; }
   Commit of(Commit) {

@@ -27,7 +27,8 @@ class AtOnce final : public Policy {
     }
     return decisions;
   }
-  [[nodiscard]] Placement offer(const View& view, std::uint32_t, std::uint32_t) override {
+  [[nodiscard]] Placement offer(const View& view, std::uint32_t, std::uint32_t,
+                                Demand) override {
     const GpuId gpu{view.gpus.gpus().first};
     return view.gpus.is_free(gpu) ? Placement{gpu} : Placement{};
   }
