@@ -183,6 +183,12 @@ void Step::drained(Job& job) {
   job.stopped = now;
   if (job.after == AfterDrain::cancel) return end(job, JobPhase::cancelled);
   if (job.after == AfterDrain::fail) return end(job, JobPhase::failed);
+  if (job.spec->no_requeue) {
+    STARLING_MARK("agent: a job is not started again, as it asked");
+    const std::string why = job.after == AfterDrain::retry ? job.trouble : "it was stopped";
+    job.exit = {0, false, "not started again, as it asked (requeue: no): " + why};
+    return end(job, JobPhase::failed);
+  }
   persist(AttemptOver{job.attempt.id, served});
   s.leave_running(job);
   s.set_timer(job.spec->id, job, kNever);

@@ -105,6 +105,7 @@ bool Step::apply(const Preempt& decision) {
   STARLING_MARK("agent: decides Preempt");
   const auto known = s.jobs.find(decision.job);
   if (known == s.jobs.end() || known->second.stage != Stage::running) return false;
+  if (known->second.spec->no_requeue) return false;
   if (claimed_for_another(decision.job)) return false;  // nobody could take its place
   ++known->second.preemptions;
   ++s.counters.preemptions;
@@ -116,6 +117,7 @@ bool Step::apply(const Resize& decision) {
   STARLING_MARK("agent: decides Resize");
   const auto known = s.jobs.find(decision.job);
   if (known == s.jobs.end() || known->second.stage != Stage::running) return false;
+  if (known->second.spec->no_requeue) return false;
   if (claimed_for_another(decision.job)) return false;
   Job& job = known->second;
   const Placement& gpus = decision.placement;

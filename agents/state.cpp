@@ -178,7 +178,7 @@ JobView* AgentState::running_view(const Job& job) {
 void AgentState::started_running(const Job& job) {
   JobView* view = running_view(job);
   if (view == nullptr) return;
-  view->blocked = false;
+  view->blocked = job.spec->no_requeue;  // who must not be started again is never stopped
   if (policy->facts().by_end) return ends.restart(job.run, job.started);
   running_clocks[static_cast<std::size_t>(view - running.data())].since = job.started;
 }

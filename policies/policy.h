@@ -28,7 +28,8 @@ struct JobView {
   Duration served{0};               ///< time it has run so far, over all attempts
   std::uint32_t failed_rounds = 0;  ///< attempts that were refused before they started
   Placement placement;              ///< running jobs only: its GPUs, also those of other partitions
-  bool blocked = false;             ///< an attempt or a forward is under way: leave it alone
+  bool blocked = false;             ///< an attempt or a forward is under way, or it must
+                                    ///< not be started again: leave it alone
   std::uint32_t forwards = 0;       ///< homes that it has left so far
   std::span<const AgentId> offered =
       {};  ///< homes that this one has offered it to; none is tried twice

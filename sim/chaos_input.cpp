@@ -50,11 +50,13 @@ Trace draw_jobs(std::uint32_t gpus, const ChaosOptions& options, ChaosFaults& fa
   // Fewer long ones, or the seed takes as many times longer.
   const auto fewer = static_cast<std::uint32_t>(drawn / std::max(1.0, longer));
   const std::uint32_t jobs = options.jobs > 0 ? options.jobs : std::max(20U, fewer);
+  const bool once = rng.fork(jobs).chance(0.15);
   const double span_s = faults.herd() ? 0 : 0.8 * seconds(faults.last());
   for (std::uint32_t i = 0; i < jobs; ++i) {
     Rng own = rng.fork(i);
     TraceJob job = draw_job(i, gpus, own.fork(1));
     job.submit = from_seconds(span_s * own.uniform());
+    job.spec.no_requeue = once && own.fork(2).chance(0.3);
     if (longer != 1) job.spec.duration = from_seconds(longer * seconds(job.spec.duration));
     trace.jobs.push_back(std::move(job));
   }

@@ -88,7 +88,8 @@ void Checker::check_end(Instant now, NodeId node, const JobEnded& ended) {
              std::to_string(gpus) + " GPUs of " + to_string(last) + " had a process that did");
   } else if (state.phase == JobPhase::failed) {
     // Given up, and not because of a process: its last attempt is over.
-    const bool given_up = state.exit.code == 0 && last == AttemptId{};
+    const bool given_up =
+        state.exit.code == 0 && (last == AttemptId{} || once_.contains(ended.job));
     if (given_up || (!state.exit.lost && state.exit.code != 0 && with(state.exit.code) > 0)) return;
     fail("S16", now, node,
          "job " + to_string(ended.job) + " has failed with " + std::to_string(state.exit.code) +
@@ -106,6 +107,7 @@ void Checker::wrote_one(Instant now, NodeId node, const Record& record) {
   if (const auto* r = std::get_if<AttemptStarting>(&record)) return starting(now, node, *r);
   if (const auto* r = std::get_if<JobAccepted>(&record)) {
     durable_.insert(r->submit.spec.id);
+    if (r->submit.spec.no_requeue) once_.try_emplace(r->submit.spec.id);
   } else if (const auto* seen = std::get_if<EpochSeen>(&record)) {
     Epoch& last = epochs_seen_[{node, seen->partition}];
     if (seen->epoch < last) {
@@ -159,6 +161,14 @@ void Checker::ended(Instant now, NodeId node, const JobEnded& ended) {
 
 void Checker::starting(Instant now, NodeId node, const AttemptStarting& starting) {
   gangs_[starting.attempt] = starting.gang;
+  if (const auto once = once_.find(starting.attempt.job); once != once_.end()) {
+    if (once->second != AttemptId{} && once->second != starting.attempt) {
+      fail("S18", now, node,
+           "attempt " + to_string(starting.attempt) + " starts after " + to_string(once->second) +
+               " of a job that must not be started again");
+    }
+    once->second = starting.attempt;
+  }
   if (const Durable::Job* job = journal(node).open(starting.attempt.job);
       job != nullptr &&
       (job->stage == Durable::Stage::starting || job->stage == Durable::Stage::draining)) {

@@ -54,6 +54,7 @@ struct WorldView {
 ///   S16 how a job is said to end is how its processes ended, and no attempt is started as one of a
 ///       job that has done more than was saved of it
 ///   S17 no server gives processes more CPUs or memory than it has
+///   S18 a job that must not be started again is not
 class Checker {
  public:
   /// `partitions`: by PartitionId; partition p starts with agent p.
@@ -133,6 +134,7 @@ class Checker {
   std::set<JobId> durable_;
   std::map<JobId, JobPhase> ended_;
   std::map<AttemptId, std::vector<Share>> gangs_;  // of AttemptStarting
+  std::map<JobId, AttemptId> once_;                // jobs with no_requeue; none: not started yet
   std::set<std::pair<AttemptId, PartitionId>> committed_;
   /// How the processes of an attempt have ended by themselves: GPUs by exit code.
   std::map<AttemptId, std::map<std::int32_t, std::size_t>> ends_;

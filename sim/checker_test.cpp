@@ -151,6 +151,22 @@ TEST_CASE("S1: nor two of one attempt") {
   CHECK(h.caught("S1"));
 }
 
+TEST_CASE("S18: a second attempt of a job that must not be started again") {
+  Healthy h;
+  JobSpec spec;
+  spec.id = {0, 9};
+  spec.no_requeue = true;
+  h.write(kA, JobAccepted{{spec, NodeId{0x0200'0000}, Duration{0}, Duration{0}, 0}, 9});
+  const AttemptId first{spec.id, Epoch{1}, 1}, second{spec.id, Epoch{1}, 2};
+  const std::vector<Share> gang = {{PartitionId{0}, gpus({2})}};
+  h.write(kA, AttemptStarting{first, gang});
+  h.write(kA, AttemptDraining{first});
+  h.write(kA, AttemptOver{first, Duration{0}});
+  CHECK_MESSAGE(!h.checker.violation(), h.checker.violation().value_or(""));
+  h.write(kA, AttemptStarting{second, gang});
+  CHECK(h.caught("S18"));
+}
+
 TEST_CASE("S2: a process that the ledger does not know") {
   Healthy h;
   LedgerView& ledger = h.world.ledgers[1];

@@ -74,6 +74,16 @@ TEST_CASE("fields that came later are written where they say something, and read
   CHECK(accepted.submit.preemptions == 1);
   CHECK(accepted.submit.begun == Duration(5));
   CHECK(accepted.order == 9);
+  CHECK(!accepted.submit.spec.no_requeue);
+
+  before = bytes;
+  submit.spec.no_requeue = true;
+  bytes.clear();
+  encode_record(JobAccepted{submit, 9}, bytes);
+  CHECK(bytes.size() == before.size() + 1);
+  CHECK(std::get<JobAccepted>(decode_record(bytes).value()).submit.spec.no_requeue);
+  bytes.back() = std::byte{0};
+  CHECK_FALSE(decode_record(bytes).ok());  // what says nothing is not written
 }
 
 TEST_CASE("damaged bytes never crash and never allocate what is not there") {

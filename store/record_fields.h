@@ -192,11 +192,20 @@ template <class Io, class Kind>
 void more_fields(Io&, Kind&) {}
 
 inline bool has_more(const JobAccepted& v) {
-  return v.submit.attempts > 0 || v.submit.preemptions > 0 || v.submit.begun >= Duration{0};
+  return v.submit.attempts > 0 || v.submit.preemptions > 0 || v.submit.begun >= Duration{0} ||
+         v.submit.spec.no_requeue;
 }
 template <class Io>
 void more_fields(Io& io, JobAccepted& v) {
   io(v.submit.attempts), io(v.submit.preemptions), io(v.submit.begun);
+  bool& no_requeue = v.submit.spec.no_requeue;
+  if constexpr (Io::reads) {
+    if (!io.more()) return;
+    io(no_requeue);
+    if (!no_requeue) io.fail("its later fields say nothing");
+  } else if (no_requeue) {
+    io(no_requeue);
+  }
 }
 
 inline bool has_more(const JobEnded& v) { return v.state.ask != nullptr; }

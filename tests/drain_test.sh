@@ -56,6 +56,20 @@ wait_job "$fourth" finished
 [ "$(grep -c '^fourth' runs)" -eq 2 ] && [ "$(grep -c '^end fourth' runs)" -eq 1 ] || fail "fourth: $(cat runs)"
 "$starling" drain "$server" --undo >/dev/null || fail "undo"
 
+echo "-- a job that asked for it is not started again"
+once=$("$starling" submit --requeue no --gpus 2 -- sh -c "echo once >>$work/runs; sleep 60") || fail "submit --requeue no"
+wait_job "$once" running
+for _ in $(seq 100); do grep -q '^once' runs && break; sleep 0.1; done
+at=$(gpus_of "$once")
+server=$((${at%%-*} / 2))
+"$starling" drain "$server" --evict >/dev/null || fail "evict"
+wait_job "$once" failed
+"$starling" explain "$once" | grep -q 'not started again, as it asked (requeue: no): .*evicted' || fail "why: $("$starling" explain "$once")"
+[ "$(grep -c '^once' runs)" -eq 1 ] || fail "once: $(cat runs)"
+"$starling" submit --requeue maybe -- true 2>err.txt && fail "--requeue maybe"
+grep -q "'maybe' is wrong, give yes or no" err.txt || fail "$(cat err.txt)"
+"$starling" drain "$server" --undo >/dev/null || fail "undo"
+
 echo "-- a GPU goes bad under a job"
 fifth=$(job fifth 6 2 0)
 wait_job "$fifth" running

@@ -19,10 +19,10 @@ namespace {
 
 constexpr std::size_t kFileBytes = std::size_t{16} << 20U;
 constexpr std::string_view kKeys[] = {
-    "name",        "user",        "queue",       "model",
-    "command",     "duration_s",  "workers",     "gpus_per_worker",
-    "min_workers", "max_workers", "cpus",        "memory_gib",
-    "gpu_types",   "priority",    "environment", "directory"};
+    "name",       "user",       "queue",           "model",       "command",
+    "duration_s", "workers",    "gpus_per_worker", "min_workers", "max_workers",
+    "cpus",       "memory_gib", "gpu_types",       "priority",    "environment",
+    "directory",  "requeue"};
 
 // Levenshtein's distance.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -88,6 +88,13 @@ double amount_of(const YAML::Node& node, const std::string& key) {
   return number;
 }
 
+bool yes_of(const YAML::Node& node, const std::string& key) {
+  bool yes = false;
+  if (!node.IsScalar() || !YAML::convert<bool>::decode(node, yes))
+    throw Mistake{node.Mark(), key + " is " + quoted(node) + "; write yes or no"};
+  return yes;
+}
+
 std::vector<std::string> list_of(const YAML::Node& node, const std::string& key) {
   if (!node.IsSequence())
     throw Mistake{node.Mark(), key + " is " + quoted(node) + "; write a list, as [a, b]"};
@@ -137,6 +144,7 @@ void read_key(const std::string& key, const YAML::Node& node, JobSpec& spec) {
   if (key == "environment") {
     for (std::string& entry : environment_of(node)) spec.environment.push_back(std::move(entry));
   }
+  if (key == "requeue") spec.no_requeue = !yes_of(node, key);
   if (key == "directory") set_directory(spec, text_of(node, key));
   if (key == "gpu_types") {
     spec.gpu_types = node.IsScalar() ? std::vector<std::string>{node.Scalar()} : list_of(node, key);

@@ -35,6 +35,7 @@ const std::string kGood = R"(- name: train
   memory_gib: 64
   gpu_types: [V100, A100]
   priority: -3
+  requeue: no
   environment: {SEED: 7, EMPTY: , PATH: "/bin:/usr/bin"}
 - {name: emulated, model: vgg16, duration_s: 0.25, gpu_types: T4}
 - command: [/bin/echo, "a b"]
@@ -55,6 +56,8 @@ TEST_CASE("a list of jobs is read with every key; defaults are one GPU on one wo
   CHECK(train.memory_gib_per_worker == 64);
   CHECK(train.gpu_types == std::vector<std::string>{"V100", "A100"});
   CHECK(train.priority == -3);
+  CHECK(train.no_requeue);
+  CHECK(!jobs.value()[1].no_requeue);
   CHECK(train.environment == std::vector<std::string>{"SEED=7", "EMPTY=", "PATH=/bin:/usr/bin"});
   CHECK(jobs.value()[1].duration == std::chrono::milliseconds(250));
   CHECK(jobs.value()[1].gpu_types == std::vector<std::string>{"T4"});

@@ -355,7 +355,7 @@ class Encoder {
     const Texts environment = texts(s.environment);
     return CreateJobSpec(b_, &j, n, user, queue, model, s.workers, s.gpus_per_worker, s.min_workers,
                          s.max_workers, s.cpus_per_worker, s.memory_gib_per_worker, types,
-                         s.priority, ns(s.duration), command, environment);
+                         s.priority, ns(s.duration), command, environment, s.no_requeue);
   }
 
   fb::FlatBufferBuilder& b_;

@@ -158,6 +158,7 @@ starling::JobSpec PartReader::spec(const JobSpec& t) {
       amount(t.memory_gib_per_worker(), 1e9, "memory_gib_per_worker: not in 0..1e9");
   s.gpu_types = names(t.gpu_types());
   s.priority = t.priority();
+  s.no_requeue = t.no_requeue();
   s.duration = span(t.duration_ns());
   s.command =
       texts(t.command(), kArguments, limits_.command_bytes, "command: too many or too long");

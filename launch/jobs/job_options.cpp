@@ -18,6 +18,7 @@ constexpr JobOption kOptions[] = {
     {"--cpus", "X", "cpus", "CPUs per worker"},
     {"--memory-gib", "X", "memory_gib", "memory per worker"},
     {"--priority", "N", "priority", "larger is more urgent (default 0)"},
+    {"--requeue", "yes|no", "requeue", "no: once started, it is never started again (default yes)"},
     {"--queue", "NAME", "queue", "queue or virtual cluster, for filters and figures"},
     {"--model", "NAME", "model", "what it trains, for forecasts of its speed"},
     {"--directory", "DIR", "directory", "to run in (default: the present one)"},
@@ -56,6 +57,10 @@ Status set(const std::string& flag, const std::string& text, JobSpec& spec) {
   if (flag == "--cpus") return amount(flag, text, spec.cpus_per_worker);
   if (flag == "--memory-gib") return amount(flag, text, spec.memory_gib_per_worker);
   if (flag == "--gpu-type") spec.gpu_types = split(text, ',');
+  if (flag == "--requeue") {
+    if (text != "yes" && text != "no") return wrong(flag, text, "yes or no");
+    spec.no_requeue = text == "no";
+  }
   if (flag == "--priority") {
     const bool below = !text.empty() && text[0] == '-';
     const auto n = parse_whole(below ? text.substr(1) : text);

@@ -54,6 +54,8 @@ TEST_CASE("sbatch counts per node and in all, here workers do") {
                                                                       {"--queue", "gpu"},
                                                                       {"--directory", "/w"},
                                                                       {"--environment", "NONE"}});
+  CHECK(options("--no-requeue") == JobOptions{{"--requeue", "no"}});
+  CHECK(options("--requeue") == JobOptions{{"--requeue", "yes"}});
   CHECK(read_job_script("s", "#!/bin/sh\n#SBATCH -W\n").value().wait);
 }
 

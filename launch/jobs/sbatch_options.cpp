@@ -84,6 +84,8 @@ class Meaning {
       const std::string n = nice->empty() ? "100" : *nice;
       m_.options["--priority"] = n[0] == '-' ? n.substr(1) : "-" + n;
     }
+    if (take("requeue")) m_.options["--requeue"] = "yes";
+    if (take("no-requeue")) m_.options["--requeue"] = "no";
     m_.wait = take("wait").has_value();
     for (const char* harmless : {"parsable", "quiet", "verbose", "comment"}) (void)take(harmless);
     for (const auto& [name, text] : said_) m_.ignored.push_back("--" + name);

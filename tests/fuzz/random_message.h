@@ -84,6 +84,7 @@ class RandomMessage {
     s.cpus_per_worker = rng_.uniform() * 64, s.memory_gib_per_worker = rng_.uniform() * 512;
     s.gpu_types = texts(3, 12);
     s.priority = static_cast<std::int32_t>(rng_.next());
+    s.no_requeue = s.priority % 2 != 0;
     s.duration = span();
     s.command = texts(5, 30), s.environment = texts(5, 30);
     return s;
