@@ -75,10 +75,10 @@ void ZapHandler::answer() {
   }
 }
 
-bool refuses_strangers(zmq::context_t& context, const std::string& address,
-                       const std::string& server_key) {
+StrangerTest try_as_stranger(zmq::context_t& context, const std::string& address,
+                             const std::string& server_key, std::chrono::milliseconds patience) {
   const Result<KeyPair> stranger = generate_keys();
-  if (!stranger) return false;
+  if (!stranger) return StrangerTest::let_in;
   zmq::socket_t socket(context, zmq::socket_type::dealer);
   socket.set(zmq::sockopt::linger, 0);
   socket.set(zmq::sockopt::curve_serverkey, server_key);
@@ -88,11 +88,11 @@ bool refuses_strangers(zmq::context_t& context, const std::string& address,
   const char* events = "inproc://starling.self-test";
   if (zmq_socket_monitor(socket.handle(), events,
                          ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) != 0) {
-    return false;
+    return StrangerTest::let_in;
   }
   zmq::socket_t monitor(context, zmq::socket_type::pair);
   monitor.set(zmq::sockopt::linger, 0);
-  monitor.set(zmq::sockopt::rcvtimeo, 3000);
+  monitor.set(zmq::sockopt::rcvtimeo, static_cast<int>(patience.count()));
   monitor.connect(events);
   socket.connect(from_here(address));
 
@@ -103,7 +103,8 @@ bool refuses_strangers(zmq::context_t& context, const std::string& address,
     std::memcpy(&number, event.data(), sizeof(number));
   }
   zmq_socket_monitor(socket.handle(), nullptr, 0);
-  return number == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+  if (number == 0) return StrangerTest::no_answer;
+  return number == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH ? StrangerTest::refused : StrangerTest::let_in;
 }
 
 }  // namespace starling

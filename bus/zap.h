@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -42,9 +43,15 @@ class ZapHandler {
   std::thread thread_;
 };
 
-/// Connects to `address` with a key that nobody knows, and says whether it was refused as it must
-/// be. An endpoint that lets a stranger in must not serve.
-[[nodiscard]] bool refuses_strangers(zmq::context_t& context, const std::string& address,
-                                     const std::string& server_key);
+enum class StrangerTest : std::uint8_t {
+  refused,   ///< as it must be
+  let_in,    ///< or could not be asked: such an endpoint must not serve
+  no_answer  ///< nothing is known
+};
+/// Connects to `address` with a key that nobody knows. Waits until there is an answer, for
+/// `patience` at most: a handshake takes a millisecond, and many seconds on a machine that starves.
+[[nodiscard]] StrangerTest try_as_stranger(
+    zmq::context_t& context, const std::string& address, const std::string& server_key,
+    std::chrono::milliseconds patience = std::chrono::seconds(20));
 
 }  // namespace starling

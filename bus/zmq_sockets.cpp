@@ -118,10 +118,16 @@ Status ZmqEndpoint::Sockets::listen(const std::string& where) {
 
 Status ZmqEndpoint::Sockets::test_itself() {
   const std::uint64_t before = zap->refused();
-  if (!refuses_strangers(context, address, options.keys->public_key)) {
-    return {Errc::unsupported, "bus: " + address +
-                                   " let a stranger's key in, or did not answer; refusing to "
-                                   "serve"};
+  switch (try_as_stranger(context, address, options.keys->public_key)) {
+    case StrangerTest::refused:
+      break;
+    case StrangerTest::let_in:
+      return {Errc::unsupported,
+              "bus: " + address + " let a stranger's key in; refusing to serve"};
+    case StrangerTest::no_answer:
+      return {Errc::not_ready,
+              "bus: " + address +
+                  " did not answer its own test of keys in time; this machine may be too busy"};
   }
   self_tests += zap->refused() - before;
   return done();
