@@ -38,6 +38,26 @@ TEST_CASE("it is not stopped for others") {
   }
 }
 
+TEST_CASE("its GPUs are promised to nobody: others are stopped in its place") {
+  for (const char* policy : {"srtf", "tiresias-las"}) {
+    for (const bool first : {true, false}) {  // on the one server or on the other
+      CAPTURE(policy);
+      TestFlock flock({.servers = 2, .policy = policy});
+      if (first) flock.submit(once(1, 4, 100'000s), 0);
+      flock.submit(2, 4, 100'000s);
+      if (!first) flock.submit(once(1, 4, 100'000s), 0);
+      flock.run_for(10'000s);
+      flock.submit(3, 4, 10s);
+      flock.run_for(60s);
+      CHECK(flock.phase(3) == JobPhase::finished);
+      CHECK(flock.agent(0).counters.preemptions == 1);
+      CHECK(flock.settle(100h));
+      CHECK(end_of(flock, 1).attempts == 1);
+      CHECK(end_of(flock, 2).attempts == 2);
+    }
+  }
+}
+
 TEST_CASE("it fails when what it runs on is taken away, and says why") {
   for (const int restart : {0, 1, 2}) {  // also in a later life, from a journal or a snapshot
     CAPTURE(restart);

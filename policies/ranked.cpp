@@ -10,6 +10,7 @@ void RankedPolicy::list_runners(const View& view, Occupancy& soon, std::uint32_t
   runners_.clear();
   const auto list = [&](const JobView& job) {
     if (!lies_here(view, job.placement)) return;
+    if (job.spec->no_requeue) return;  // stays where it is
     if (job.blocked) {
       soon.give_back(job.placement, demand_of(*job.spec));  // on its way out
       return;
