@@ -34,7 +34,8 @@ View Step::view() {
           s.speed,
           now,
           me(),
-          s.policy->facts().by_end ? &s.ends : nullptr};
+          s.policy->facts().by_end ? &s.ends : nullptr,
+          &s.waiting.news()};
 }
 
 /// The policy proposes, the ledger and the jobs dispose: what they contradict is counted and

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "policies/policy.h"
+#include "policies/waiting_news.h"
 
 namespace starling {
 
@@ -21,12 +22,14 @@ class WaitingList {
   bool leave(std::uint64_t order);
   /// Valid until the next call that changes the list.
   [[nodiscard]] std::span<const JobView> views();
+  [[nodiscard]] const WaitingNews& news() const noexcept { return news_; }
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size() - first_ - marked_; }
 
  private:
   std::vector<JobView> entries_;   // by order; a null spec marks one that has left
   std::size_t first_ = 0;          // all before it have left
   std::size_t marked_ = 0;         // marked ones from there on
+  WaitingNews news_;
 };
 
 }  // namespace starling

@@ -52,6 +52,7 @@ struct RemoteDigest {
 };
 
 class RunningIndex;
+class WaitingNews;
 
 /// Who may look at what: one partition, its jobs, hints about the others, and a speed model.
 struct View {
@@ -66,6 +67,8 @@ struct View {
   AgentId me;
   /// In the place of `running` where facts() say by_end. Null: `running` has them all the same.
   const RunningIndex* ends = nullptr;
+  /// Of the list that `waiting` is. Null: nobody keeps account.
+  const WaitingNews* news = nullptr;
 };
 
 struct Start {

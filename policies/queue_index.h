@@ -36,9 +36,10 @@ class QueueIndex {
   using FitsEmpty = std::function<bool(const JobSpec&)>;
   QueueIndex(KeyOf key_of, FitsEmpty fits_empty);
 
-  /// Takes over what waits now. `waiting` must stay valid until the next call.
-  void sync(std::span<const JobView> waiting, Instant now);
-  [[nodiscard]] std::span<const QueueEntry> queue() const noexcept { return queue_; }
+  /// Takes over what waits now. `waiting` must stay valid until the next call. With `news`, which
+  /// must be of the same list in every call, it costs what has changed, else a look at every job.
+  void sync(std::span<const JobView> waiting, Instant now, const WaitingNews* news = nullptr);
+  [[nodiscard]] std::span<const QueueEntry> queue() const noexcept { return queue_.entries(); }
   [[nodiscard]] const JobView& job(const QueueEntry& entry) const;
   [[nodiscard]] std::size_t kinds() const noexcept { return kinds_.size(); }
   [[nodiscard]] std::size_t looks() const noexcept { return looks_.size(); }
@@ -60,16 +61,39 @@ class QueueIndex {
     double cpus_per_worker = 0;  // equal demands may be of workers that differ
     friend auto operator<=>(const Look&, const Look&) = default;
   };
+  /// A row of entries that loses most of them at its front: they are moved now and then only.
+  class Row {
+   public:
+    [[nodiscard]] std::span<QueueEntry> entries() noexcept {
+      return std::span<QueueEntry>(all_).subspan(first_);
+    }
+    [[nodiscard]] std::span<const QueueEntry> entries() const noexcept {
+      return std::span<const QueueEntry>(all_).subspan(first_);
+    }
+    /// The `count` first ones are gone.
+    void pop(std::size_t count);
+    /// Only the `count` first ones stay.
+    void cut(std::size_t count) { all_.resize(first_ + count); }
+    void push(const QueueEntry& entry) { all_.push_back(entry); }
+
+   private:
+    std::vector<QueueEntry> all_;
+    std::size_t first_ = 0;
+  };
   QueueEntry make(const JobView& job, Instant now);
+  /// How many jobs at the front of both rows are sure to be the same.
+  [[nodiscard]] std::size_t unchanged(std::span<const QueueEntry> seen,
+                                      std::span<const JobView> waiting, std::uint64_t least) const;
   void apply(std::vector<QueueEntry>& removed, std::vector<QueueEntry>& added);
 
   KeyOf key_of_;
   FitsEmpty fits_empty_;
   std::span<const JobView> waiting_;
-  std::vector<JobView> sorted_;       // only if the caller's order was not ascending
-  std::vector<QueueEntry> arrivals_;  // by order: what was seen last
-  std::vector<QueueEntry> next_;      // scratch
-  std::vector<QueueEntry> queue_;     // by priority, key, submitted, order
+  std::vector<JobView> sorted_;   // only if the caller's order was not ascending
+  Row arrivals_;                  // by order: what was seen last
+  std::vector<QueueEntry> next_;  // scratch
+  Row queue_;                     // by priority, key, submitted, order
+  std::uint64_t heard_ = 0;       // of the news
   std::map<Kind, std::uint32_t> kinds_;
   std::map<Look, std::uint32_t> looks_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> homeless_kinds_;  // by kind and gang

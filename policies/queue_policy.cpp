@@ -43,7 +43,7 @@ std::vector<Decision> QueuePolicy::decide(const View& view, const Trigger&, Rng&
   if (view.waiting.empty()) return out;
   if (view.others.empty() && idle(view)) return out;
   learn_partition(view.gpus);
-  index_.sync(view.waiting, view.now);
+  index_.sync(view.waiting, view.now, view.news);
   taken_.assign(index_.queue().size(), false);
   const bool together = cooperation_.begin(view, *shape_);
   if (together) before_starts(view, out);

@@ -85,7 +85,7 @@ void RoundPolicy::follow_plan(const View& view, Trial& trial, std::vector<Decisi
 }
 
 void RoundPolicy::cooperate(const View& view, Trial& trial, std::vector<Decision>& out) {
-  index_.sync(view.waiting, view.now);
+  index_.sync(view.waiting, view.now, view.news);
   taken_.assign(index_.queue().size(), false);
   for (std::size_t i = 0; i < taken_.size(); ++i) {
     const JobId job = index_.job(index_.queue()[i]).spec->id;
