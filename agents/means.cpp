@@ -1,27 +1,19 @@
 #include "agents/means.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <cstdio>
 
+#include "base/short_number.h"
 #include "policies/packing.h"
 
 namespace starling {
-
 namespace {
-
-std::string number(double x) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.6g", x);
-  return text.data();
-}
 
 std::string needs_of(const JobSpec& spec) {
   std::string need;
-  if (spec.cpus_per_worker > 0) need = number(spec.cpus_per_worker) + " CPUs";
+  if (spec.cpus_per_worker > 0) need = short_number(spec.cpus_per_worker) + " CPUs";
   if (spec.memory_gib_per_worker > 0)
-    need += (need.empty() ? "" : " and ") + number(spec.memory_gib_per_worker) + " GiB";
+    need += (need.empty() ? "" : " and ") + short_number(spec.memory_gib_per_worker) + " GiB";
   return need;
 }
 
@@ -57,8 +49,8 @@ std::string lacks_means(const Topology& topology, const JobSpec& spec) {
   if (spec.workers > 1 ? whole >= spec.workers : gpus >= spec.gpus()) return {};
   std::string out = "needs " + needs_of(spec) + " with the " + std::to_string(worker) + " GPUs of ";
   out += spec.workers > 1 ? "each of " + std::to_string(spec.workers) + " workers" : "its worker";
-  out += "; the largest server that it may use has " + number(cpus) + " CPUs and " +
-         number(memory) + " GiB, and all such servers together hold ";
+  out += "; the largest server that it may use has " + short_number(cpus) + " CPUs and " +
+         short_number(memory) + " GiB, and all such servers together hold ";
   return out + (spec.workers > 1 ? std::to_string(whole) + " such workers"
                                  : "that with " + std::to_string(gpus) + " GPUs");
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/short_number.h"
 #include "launch/text.h"
 
 namespace starling {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 
+#include "base/short_number.h"
 #include "launch/pack_output.h"
 #include "topology/svg_box.h"
 
@@ -39,8 +40,8 @@ class Picture {
     const double width = kLeft + static_cast<double>(panels.size()) * (kWidth + kGap);
     const double height = kTop + kHeight + 62;
     std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " +
-                      svg_number(width) + ' ' + svg_number(height) + "\" width=\"" +
-                      svg_number(width) + "\" height=\"" + svg_number(height) +
+                      short_number(width) + ' ' + short_number(height) + "\" width=\"" +
+                      short_number(width) + "\" height=\"" + short_number(height) +
                       "\" role=\"img\">\n<style>\n"
                       ":root{--back:#fff;--ink:#24292f;--line:#d5dae0}\n"
                       "@media (prefers-color-scheme:dark){:root{--back:#15181c;--ink:#e3e7ec;"
@@ -67,7 +68,7 @@ class Picture {
     std::string svg;
     double x = kLeft;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
-      svg += "<rect x=\"" + svg_number(x) + "\" y=\"42\" width=\"12\" height=\"12\" fill=\"" +
+      svg += "<rect x=\"" + short_number(x) + "\" y=\"42\" width=\"12\" height=\"12\" fill=\"" +
              kColours[i % std::size(kColours)] + "\"/>\n" +
              svg_text(x + 17, 52, "", runs_[i].policy);
       x += 36 + 1.15 * svg_text_width(runs_[i].policy);
@@ -79,11 +80,12 @@ class Picture {
     std::string svg;
     for (double y = 0; y <= y_top * 1.0001; y += y_step) {
       const double at = kTop + kHeight * (1 - y / y_top);
-      svg += svg_line(left, at, left + kWidth, at) + svg_text(left - 40, at + 4, "", svg_number(y));
+      svg +=
+          svg_line(left, at, left + kWidth, at) + svg_text(left - 40, at + 4, "", short_number(y));
     }
     const double x_step = tick(x_top_);
     for (double x = 0; x <= x_top_ * 1.0001; x += x_step) {
-      svg += svg_text(left + kWidth * x / x_top_ - 8, kTop + kHeight + 18, "", svg_number(x));
+      svg += svg_text(left + kWidth * x / x_top_ - 8, kTop + kHeight + 18, "", short_number(x));
     }
     return svg + svg_text(left, kTop + kHeight + 40, "",
                           "GPUs asked for so far, % of all in the cluster");
@@ -112,7 +114,7 @@ class Picture {
 
   [[nodiscard]] std::string point(const PackEvent& e, const Panel& what, double left,
                                   double top) const {
-    const auto pixels = [](double x) { return svg_number(std::round(x * 10) / 10); };
+    const auto pixels = [](double x) { return short_number(std::round(x * 10) / 10); };
     return pixels(left + kWidth * arrived(e) / x_top_) + ',' +
            pixels(kTop + kHeight * (1 - what.value(e) / top)) + ' ';
   }

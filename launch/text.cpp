@@ -73,8 +73,6 @@ std::string human_micros(double us) {
   return us < 1000 ? formatted("%.0f us", us) : three_figures(us / 1000, "ms");
 }
 
-std::string short_number(double x) { return formatted("%g", x); }
-
 std::string percent(double fraction) { return formatted("%.1f %%", fraction * 100); }
 
 std::optional<std::string> nearest(std::string_view word,

@@ -22,9 +22,6 @@ namespace starling {
 /// "71.3 %"
 [[nodiscard]] std::string percent(double fraction);
 
-/// "0.25", "1500", "1e+09": six figures at most.
-[[nodiscard]] std::string short_number(double x);
-
 /// The candidate with the smallest edit distance to `word`, if it is near enough to be meant.
 [[nodiscard]] std::optional<std::string> nearest(std::string_view word,
                                                  const std::vector<std::string>& candidates);

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/short_number.h"
 #include "interference/speed_choice.h"
 #include "launch/deployment_plan.h"
 #include "launch/files.h"

@@ -21,6 +21,18 @@ bool is_same(const QueueEntry& seen, const JobView& job) {
 
 bool by_order(const JobView& a, const JobView& b) { return a.order < b.order; }
 
+/// How many jobs at the front of both rows are sure to be the same.
+std::size_t unchanged(std::span<const QueueEntry> seen, std::span<const JobView> waiting,
+                      std::uint64_t least) {
+  const auto end =
+      std::lower_bound(waiting.begin(), waiting.end(), least,
+                       [](const JobView& job, std::uint64_t order) { return job.order < order; });
+  const auto count = static_cast<std::size_t>(end - waiting.begin());
+  if (count == 0) return 0;
+  STARLING_CHECK(count <= seen.size() && is_same(seen[count - 1], waiting[count - 1]));
+  return count;
+}
+
 }  // namespace
 
 QueueIndex::QueueIndex(KeyOf key_of, FitsEmpty fits_empty)
@@ -57,17 +69,6 @@ void QueueIndex::Row::pop(std::size_t count) {
   if (first_ <= std::max(kWorthMoving, all_.size() / 2)) return;
   all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(first_));
   first_ = 0;
-}
-
-std::size_t QueueIndex::unchanged(std::span<const QueueEntry> seen,
-                                  std::span<const JobView> waiting, std::uint64_t least) const {
-  const auto end =
-      std::lower_bound(waiting.begin(), waiting.end(), least,
-                       [](const JobView& job, std::uint64_t order) { return job.order < order; });
-  const auto count = static_cast<std::size_t>(end - waiting.begin());
-  if (count == 0) return 0;
-  STARLING_CHECK(count <= seen.size() && is_same(seen[count - 1], waiting[count - 1]));
-  return count;
 }
 
 void QueueIndex::sync(std::span<const JobView> waiting, Instant now, const WaitingNews* news) {

@@ -81,9 +81,6 @@ class QueueIndex {
     std::size_t first_ = 0;
   };
   QueueEntry make(const JobView& job, Instant now);
-  /// How many jobs at the front of both rows are sure to be the same.
-  [[nodiscard]] std::size_t unchanged(std::span<const QueueEntry> seen,
-                                      std::span<const JobView> waiting, std::uint64_t least) const;
   void apply(std::vector<QueueEntry>& removed, std::vector<QueueEntry>& added);
 
   KeyOf key_of_;

@@ -1,20 +1,14 @@
 #include "topology/describe.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <tuple>
 
+#include "base/short_number.h"
 #include "topology/cuts.h"
 
 namespace starling {
 namespace {
-
-std::string number(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", x);
-  return text;
-}
 
 std::string counted(std::size_t n, const std::string& one) {
   return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
@@ -41,12 +35,12 @@ std::string server_lines(const Topology& topology) {
     const auto& [gpus, type, cpus, memory, nic, island, nvlink, pcie] = kind;
     out += "  " + counted(n, "server") + ": ";
     out += gpus == 0 ? "no GPUs" : std::to_string(gpus) + " x " + type;
-    out += cpus > 0 ? ", " + number(cpus) + " CPUs" : ", any number of CPUs (none is said)";
-    out += memory > 0 ? ", " + number(memory) + " GiB" : ", any memory (none is said)";
-    out += ", NIC " + number(nic) + " Gbit/s";
+    out += cpus > 0 ? ", " + short_number(cpus) + " CPUs" : ", any number of CPUs (none is said)";
+    out += memory > 0 ? ", " + short_number(memory) + " GiB" : ", any memory (none is said)";
+    out += ", NIC " + short_number(nic) + " Gbit/s";
     if (gpus > 0) {
-      out += ", islands of " + std::to_string(island) + " at " + number(nvlink) +
-             " Gbit/s, between them " + number(pcie);
+      out += ", islands of " + std::to_string(island) + " at " + short_number(nvlink) +
+             " Gbit/s, between them " + short_number(pcie);
     }
     out += "\n";
   }
@@ -64,7 +58,7 @@ std::string link_lines(const Topology& topology) {
   for (const auto& [kind, n] : kinds) {
     const auto& [low, high, gbps, latency] = kind;
     out += "  " + counted(n, "link") + ": " + layer_name(low) + " to " + layer_name(high) + ", " +
-           number(gbps) + " Gbit/s, " + number(latency) + " us\n";
+           short_number(gbps) + " Gbit/s, " + short_number(latency) + " us\n";
   }
   return out;
 }
@@ -96,15 +90,15 @@ std::string describe(const Topology& topology) {
   }
   for (std::size_t i = 0; i < per_type.size(); ++i) {
     const GpuType& type = topology.gpu_types()[i];
-    out += "  " + type.name + ": " + std::to_string(per_type[i]) + ", " + number(type.memory_gib) +
-           " GiB each\n";
+    out += "  " + type.name + ": " + std::to_string(per_type[i]) + ", " +
+           short_number(type.memory_gib) + " GiB each\n";
   }
   out += "servers\n" + server_lines(topology);
   if (topology.network_nodes().empty()) return out + "no network\n";
   const std::size_t switches = topology.network_nodes().size() - topology.server_count();
   out += "network: " + std::to_string(switches) + (switches == 1 ? " switch" : " switches");
-  return out + "\n" + link_lines(topology) + "bisection: " + number(bisection_gbps(topology)) +
-         " Gbit/s\n";
+  return out + "\n" + link_lines(topology) +
+         "bisection: " + short_number(bisection_gbps(topology)) + " Gbit/s\n";
 }
 
 }  // namespace starling

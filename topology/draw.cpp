@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "base/short_number.h"
 #include "topology/cuts.h"
 #include "topology/svg_box.h"
 
@@ -33,7 +34,7 @@ std::string counted(std::size_t n, const std::string& one) {
 }
 
 std::string times(std::size_t n, double gbps) {
-  return std::to_string(n) + " x " + svg_number(gbps) + " Gbit/s";
+  return std::to_string(n) + " x " + short_number(gbps) + " Gbit/s";
 }
 
 // What is alike below one parent, by the first of them.
@@ -59,9 +60,9 @@ class Picture {
     constexpr double head = 58;
     const double width = std::max({body.width, key.width, 420.0}) + 2 * margin;
     const double height = head + body.height + 24 + key.height + margin;
-    std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + svg_number(width) +
-                      "\" height=\"" + svg_number(height) + "\" viewBox=\"0 0 " +
-                      svg_number(width) + " " + svg_number(height) + "\" role=\"img\">\n";
+    std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + short_number(width) +
+                      "\" height=\"" + short_number(height) + "\" viewBox=\"0 0 " +
+                      short_number(width) + " " + short_number(height) + "\" role=\"img\">\n";
     out += kStyle;
     for (std::size_t i = 0; i < std::size(kColours); ++i) {
       out += ".c" + std::to_string(i) + "{fill:" + kColours[i] + "}";
@@ -137,7 +138,7 @@ class Picture {
       links += n;
       sum += gbps * static_cast<double>(n);
     }
-    return counted(links, "link") + ", " + svg_number(sum) + " Gbit/s";
+    return counted(links, "link") + ", " + short_number(sum) + " Gbit/s";
   }
 
   // What makes servers, racks and pods alike.
@@ -145,7 +146,7 @@ class Picture {
     const Server& server = topology_.servers()[s];
     std::string out = std::to_string(server.gpus.size()) + "/" +
                       std::to_string(server.gpus.size() == 0 ? 0 : server.gpu_type.value) + "/" +
-                      svg_number(server.nic_gbps);
+                      short_number(server.nic_gbps);
     for (std::uint32_t g = server.gpus.first; g < server.gpus.last; ++g) {
       const bool new_island = g > server.gpus.first &&
                               topology_.island_of(GpuId(g)) != topology_.island_of(GpuId(g - 1));
@@ -304,7 +305,7 @@ class Picture {
       if (last_place) break;
     }
     return framed(kind.first, kind, content, "rack",
-                  counted(servers.size(), "server") + " at " + svg_number(nic) + " Gbit/s");
+                  counted(servers.size(), "server") + " at " + short_number(nic) + " Gbit/s");
   }
 
   template <class Draw>
@@ -355,7 +356,7 @@ class Picture {
     for (std::size_t i = 0; i < gpus.size(); ++i) {
       const GpuType& type = topology_.gpu_types()[i];
       const std::string text = std::to_string(gpus[i]) + " x " + svg_short(type.name, 24) + ", " +
-                               svg_number(type.memory_gib) + " GiB";
+                               short_number(type.memory_gib) + " GiB";
       const std::string style = "gpu c" + std::to_string(i % std::size(kColours));
       entries.push_back({svg_text_width(text) + 18, 18,
                          svg_rect(0, 4, 9, 9, style.c_str()) + svg_text(15, 13, "plain", text),

@@ -1,7 +1,8 @@
 #include "topology/svg_box.h"
 
 #include <algorithm>
-#include <cstdio>
+
+#include "base/short_number.h"
 
 namespace starling {
 namespace {
@@ -26,30 +27,25 @@ std::string escaped(const std::string& text) {
 
 }  // namespace
 
-std::string svg_number(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", x);
-  return text;
-}
-
 std::string svg_text(double x, double y, const char* style, const std::string& text) {
-  return "<text x=\"" + svg_number(x) + "\" y=\"" + svg_number(y) + "\" class=\"" + style + "\">" +
-         escaped(text) + "</text>\n";
+  return "<text x=\"" + short_number(x) + "\" y=\"" + short_number(y) + "\" class=\"" + style +
+         "\">" + escaped(text) + "</text>\n";
 }
 
 std::string svg_rect(double x, double y, double width, double height, const char* style) {
-  return "<rect x=\"" + svg_number(x) + "\" y=\"" + svg_number(y) + "\" width=\"" +
-         svg_number(width) + "\" height=\"" + svg_number(height) + "\" class=\"" + style + "\"/>\n";
+  return "<rect x=\"" + short_number(x) + "\" y=\"" + short_number(y) + "\" width=\"" +
+         short_number(width) + "\" height=\"" + short_number(height) + "\" class=\"" + style +
+         "\"/>\n";
 }
 
 std::string svg_line(double x1, double y1, double x2, double y2) {
-  return "<line x1=\"" + svg_number(x1) + "\" y1=\"" + svg_number(y1) + "\" x2=\"" +
-         svg_number(x2) + "\" y2=\"" + svg_number(y2) + "\" class=\"link\"/>\n";
+  return "<line x1=\"" + short_number(x1) + "\" y1=\"" + short_number(y1) + "\" x2=\"" +
+         short_number(x2) + "\" y2=\"" + short_number(y2) + "\" class=\"link\"/>\n";
 }
 
 std::string svg_at(const SvgBox& box, double x, double y) {
-  return "<g transform=\"translate(" + svg_number(x) + " " + svg_number(y) + ")\">\n" + box.svg +
-         "</g>\n";
+  return "<g transform=\"translate(" + short_number(x) + " " + short_number(y) + ")\">\n" +
+         box.svg + "</g>\n";
 }
 
 double svg_text_width(const std::string& text) { return 6.3 * static_cast<double>(text.size()); }

@@ -13,7 +13,6 @@ struct SvgBox {
   std::string up;  ///< label of the line upwards; empty: no line
 };
 
-[[nodiscard]] std::string svg_number(double x);
 [[nodiscard]] std::string svg_text(double x, double y, const char* style, const std::string& text);
 [[nodiscard]] std::string svg_rect(double x, double y, double width, double height,
                                    const char* style);

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/short_number.h"
 #include "launch/chaos/fault_kinds.h"
 #include "launch/chaos/job.h"
 #include "launch/chaos/live.h"

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/short_number.h"
 #include "launch/commands/commands.h"
 #include "launch/commands/show_experiment.h"
 #include "launch/exit_codes.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/short_number.h"
 #include "launch/text.h"
 #include "sim/run_result.h"
 #include "workload/csv.h"

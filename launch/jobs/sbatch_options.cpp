@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/short_number.h"
 #include "launch/jobs/split.h"
 #include "launch/text.h"
 
