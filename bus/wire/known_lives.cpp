@@ -63,6 +63,7 @@ void Node::learn(NodeId peer, const FrameHeader& header, Seen& seen) {
 
 void Node::recall(std::span<const Record> recovered) {
   for (const Record& record : recovered) {
+    if (const auto* read = std::get_if<TopologyRead>(&record)) topology_read_ = read->fingerprint;
     const auto* known = std::get_if<PeerKnown>(&record);
     if (known == nullptr || role_of(known->node) != Role::agent) continue;
     if (known_.contains(known->node) || known_.size() < limits_.peers) known_[known->node] = *known;
@@ -81,6 +82,12 @@ void Node::keep_known() {
 
 std::vector<Record> Node::with_known(std::vector<Record> records) const {
   for (const auto& [peer, known] : known_) records.push_back(known);
+  // Executors say themselves what they have read; agents' journals keep what is in them.
+  const bool said = std::any_of(records.begin(), records.end(), [](const Record& record) {
+    return std::holds_alternative<TopologyRead>(record);
+  });
+  // In front: whatever is lost of the end, the numbers before it keep their meaning.
+  if (topology_read_ != 0 && !said) records.insert(records.begin(), TopologyRead{topology_read_});
   return records;
 }
 

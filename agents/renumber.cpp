@@ -1,0 +1,93 @@
+#include "agents/renumber.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+namespace starling {
+namespace {
+
+struct Renumberer {
+  const Renumbering& numbers;
+  const Topology& before;
+  std::optional<Error> failed = std::nullopt;
+
+  [[nodiscard]] bool known(GpuId gpu) const { return gpu.value < numbers.gpus.size(); }
+
+  /// Of what is over.
+  void past(Placement& gpus) const {
+    Placement there;
+    for (const GpuId gpu : gpus) {
+      if (known(gpu) && numbers.gpus[gpu.value] != Renumbering::kGone)
+        there.push_back(GpuId{numbers.gpus[gpu.value]});
+    }
+    gpus = std::move(there);
+  }
+  void present(AttemptId attempt, Placement& gpus) {
+    for (GpuId& gpu : gpus) {
+      if (known(gpu) && !numbers.cleared[gpu.value]) {
+        gpu = GpuId{numbers.gpus[gpu.value]};
+      } else if (!failed) {
+        const std::string where = known(gpu)
+                                      ? "server '" + before.server(before.server_of(gpu)).name + "'"
+                                      : "a server that is not known";
+        failed = Error{Errc::busy, "attempt " + to_string(attempt) + " still uses " + where};
+      }
+    }
+  }
+  void present(AttemptId attempt, std::vector<Share>& gang) {
+    for (Share& share : gang) present(attempt, share.gpus);
+  }
+
+  /// False: the record has nothing to say any more.
+  bool take(Record& record) {
+    if (auto* starting = std::get_if<AttemptStarting>(&record)) {
+      present(starting->attempt, starting->gang);
+    } else if (auto* committed = std::get_if<ShareCommitted>(&record)) {
+      present(committed->attempt, committed->commit.gang);
+    } else if (auto* launching = std::get_if<ProcessLaunching>(&record)) {
+      present(launching->launch.attempt, launching->launch.gang);
+      present(launching->launch.attempt, launching->launch.here);
+    } else if (auto* plan = std::get_if<AttemptPlan>(&record)) {
+      const std::size_t wanted = plan->restart_at.size();
+      const bool cleared =
+          std::any_of(plan->restart_at.begin(), plan->restart_at.end(),
+                      [&](GpuId g) { return !known(g) || numbers.cleared[g.value]; });
+      past(plan->restart_at);
+      if (wanted > 0 && (cleared || plan->restart_at.size() < wanted)) {
+        plan->restart_at.clear();
+        plan->after = AfterDrain::retry;
+      }
+    } else if (auto* ended = std::get_if<JobEnded>(&record)) {
+      past(ended->state.placement);
+    } else if (auto* drained = std::get_if<ServerDrained>(&record)) {
+      if (drained->server.value >= numbers.servers.size() ||
+          numbers.cleared_servers[drained->server.value])
+        return false;
+      drained->server = ServerId{numbers.servers[drained->server.value]};
+    } else if (auto* word = std::get_if<DrainWord>(&record)) {
+      if (word->server.value >= numbers.servers.size() ||
+          numbers.servers[word->server.value] == Renumbering::kGone)
+        return false;
+      word->server = ServerId{numbers.servers[word->server.value]};
+    } else if (std::holds_alternative<TopologyRead>(record)) {
+      return false;  // whoever writes it down says which it has read
+    }
+    return true;
+  }
+};
+
+}  // namespace
+
+Result<std::vector<Record>> renumbered(std::vector<Record> snapshot, const Renumbering& numbers,
+                                       const Topology& before) {
+  Renumberer renumberer{numbers, before};
+  std::vector<Record> renumbered;
+  for (Record& record : snapshot) {
+    if (renumberer.take(record)) renumbered.push_back(std::move(record));
+  }
+  if (renumberer.failed) return *renumberer.failed;
+  return renumbered;
+}
+
+}  // namespace starling
