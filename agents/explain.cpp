@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "agents/explain_silence.h"
 #include "agents/means.h"
 #include "agents/step.h"
 #include "agents/turn.h"
@@ -9,19 +10,6 @@ namespace {
 
 std::string seconds_text(Duration d) {
   return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(d).count()) + " s";
-}
-
-std::string gpus_text(const Placement& gpus) {
-  std::string text;
-  for (std::size_t i = 0; i < gpus.size();) {
-    std::size_t j = i;
-    while (j + 1 < gpus.size() && gpus[j + 1].value == gpus[j].value + 1) ++j;
-    if (!text.empty()) text += ',';
-    text += std::to_string(gpus[i].value);
-    if (j > i) text += '-' + std::to_string(gpus[j].value);
-    i = j + 1;
-  }
-  return text;
 }
 
 void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& lines) {
@@ -65,7 +53,7 @@ void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& li
 void explain_shares(const Job& job, std::vector<std::string>& lines) {
   for (const Participant& part : job.attempt.parts) {
     std::string text = "partition " + std::to_string(part.share.partition.value) + ", GPUs " +
-                       gpus_text(part.share.gpus) + ": ";
+                       ranges_text(part.share.gpus) + ": ";
     if (part.released) {
       text += "released";
     } else if (part.exited) {
@@ -96,10 +84,17 @@ std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
   if (const auto over = s.ended.find(id); over != s.ended.end()) return explain_ended(over->second);
   if (const auto gone = s.moved.find(id); gone != s.moved.end() && !s.jobs.contains(id)) {
     lines.push_back("moved to agent " + std::to_string(gone->second.to.value));
+    for (std::string& line : explain_silence(s, id, now)) lines.push_back(std::move(line));
     return lines;
   }
   const auto known = s.jobs.find(id);
   if (known == s.jobs.end()) {
+    // An owner that is not its home knows of what it has of it.
+    if (std::string held = explain_held(s, id); !held.empty()) {
+      lines.push_back(std::move(held));
+      for (std::string& line : explain_silence(s, id, now)) lines.push_back(std::move(line));
+      return lines;
+    }
     lines.push_back("agent " + std::to_string(s.config.me.value) + " does not know this job");
     return lines;
   }
@@ -124,16 +119,17 @@ std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
                       " partitions have not answered the request for bids");
       break;
     case Stage::running:
-      lines.push_back("runs on GPUs " + gpus_text(job.placement) + " since " +
+      lines.push_back("runs on GPUs " + ranges_text(job.placement) + " since " +
                       seconds_text(now - job.started) + ", attempt " +
                       std::to_string(job.attempts));
       break;
     default:
       lines.push_back(std::string(name_of(job.stage)) + " on GPUs " +
-                      gpus_text(all_gpus(job.attempt)) + ", attempt " +
+                      ranges_text(all_gpus(job.attempt)) + ", attempt " +
                       std::to_string(job.attempts));
       explain_shares(job, lines);
   }
+  for (std::string& line : explain_silence(s, id, now)) lines.push_back(std::move(line));
   if (!job.trouble.empty()) lines.push_back("last time: " + job.trouble);
   for (std::string& line : s.policy->explain(id)) lines.push_back(std::move(line));
   return lines;

@@ -41,6 +41,53 @@ TEST_CASE("the explanation names place, need and who is in front") {
   has(ask(flock, 9), "does not know this job");
 }
 
+TEST_CASE("an executor that is not heard is told at the job, with since when and by whom") {
+  TestFlock flock({.servers = 2, .lossy = true});
+  flock.submit(1, 4, 1000s);
+  flock.run_for(1s);
+  CHECK(ask(flock, 1).find("executor") == std::string::npos);
+  const std::uint32_t on = flock.agent(0).jobs.at(JobId{0, 1}).placement.front().value / 4;
+  flock.set_cut(executor_node(on), agent_node(AgentId{0}), true);
+  flock.run_for(40s);
+  const std::string text = ask(flock, 1);
+  CAPTURE(text);
+  CHECK(text.find("executor-" + std::to_string(on) + ", which has GPUs " +
+                  (on == 0 ? "0-3" : "4-7") + " of it, was last heard of ") != std::string::npos);
+  CHECK(text.find(" s ago by agent 0 and does not answer") != std::string::npos);
+  flock.cancel(1);
+  flock.run_for(1s);
+  CHECK(ask(flock, 1).find("does not answer") != std::string::npos);
+  flock.set_cut(executor_node(on), agent_node(AgentId{0}), false);
+  flock.run_for(20s);
+  CHECK(ask(flock, 1).find("cancelled after") != std::string::npos);
+}
+
+TEST_CASE(
+    "an owner that is not the home tells what it has of a job, and who of its own is silent") {
+  TestFlock flock({.agents = 2, .servers = 2, .lossy = true});
+  flock.submit(1, 8, 1000s);
+  flock.run_for(2s);
+  const auto at = [&](std::uint32_t agent) {
+    (void)flock.take_transcript();
+    flock.ask(agent, Explain{JobId{0, 1}});
+    flock.run_for(1ms);
+    std::string text;
+    for (const std::string& line : flock.take_transcript()) {
+      if (line.find("Explanation") != line.npos) text += line;
+    }
+    return text;
+  };
+  CHECK(at(1).find("agent 1 has GPUs 4-7 of it") != std::string::npos);
+  flock.set_cut(executor_node(1), agent_node(AgentId{1}), true);
+  flock.run_for(30s);
+  CHECK(at(1).find("executor-1, which has GPUs 4-7 of it, was last heard of") != std::string::npos);
+  flock.freeze_agent(1, 60s);
+  flock.run_for(30s);
+  const std::string home = at(0);
+  CAPTURE(home);
+  CHECK(home.find("agent 1, which has GPUs 4-7 of it, was last heard of") != std::string::npos);
+}
+
 TEST_CASE("the status counts what happened") {
   TestFlock flock({.servers = 1});
   flock.submit(1, 4, 10s);

@@ -71,4 +71,21 @@ kill -CONT "$(agent_pid 1)"
 # shellcheck disable=SC2046
 wait_finished 60 $(cat ok*.out)
 "$starling" cancel "$there" >/dev/null || fail "cancel at agent-1"
+
+echo "-- an executor is silent: explain says since when, cancel what it waits for"
+stuck=$("$starling" submit --id "$(id_at 0)" --gpus 2 -- sleep 300) || fail "submit"
+for _ in $(seq $((40 * patience))); do "$starling" jobs | grep -q "^$stuck *running" && break; sleep 0.1; done
+frozen=$(pgrep -f -- "--config $work/flock/nodes/executor-")
+# shellcheck disable=SC2086
+kill -STOP $frozen
+for pid in $frozen; do started+=("$pid"); done
+silent="executor-[0-9]*, which has GPUs [0-9,-]* of it, was last heard of [0-9]* s ago by agent [01] and does not answer"
+for _ in $(seq $((20 * patience))); do "$starling" explain "$stuck" >explained.txt 2>&1 && grep -q "$silent" explained.txt && break; sleep 0.5; done
+grep -q "$silent" explained.txt || fail "explain: $(cat explained.txt)"
+"$starling" cancel "$stuck" >/dev/null 2>err.txt && fail "it cannot have ended"
+grep -q "has not ended yet" err.txt && grep -q "$silent" err.txt || fail "cancel: $(cat err.txt)"
+# shellcheck disable=SC2086
+kill -CONT $frozen
+for _ in $(seq $((40 * patience))); do "$starling" jobs --state cancelled | grep -q "^$stuck " && break; sleep 0.5; done
+"$starling" jobs --state cancelled | grep -q "^$stuck " || fail "it is not cancelled: $("$starling" jobs)"
 echo "all right"

@@ -2,9 +2,11 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/visible.h"
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
 #include "launch/job_lookup.h"
+#include "launch/jobs/explained_job.h"
 #include "launch/jobs/job_filter.h"
 #include "launch/login_name.h"
 #include "launch/signals.h"
@@ -44,8 +46,21 @@ std::vector<JobState> end_all(Session& session, std::vector<JobState> jobs) {
   return jobs;
 }
 
-int report(const std::vector<JobState>& jobs, bool json) {
-  int status = kDone;
+/// What those that have not ended wait for, of the first few: who has a part of it and does not
+/// answer.
+void tell_why(FlockView& flock, const JobState& job) {
+  const auto found = find_job(*flock.session, job.job);
+  const auto lines = explained_job(flock, found ? found.value() : job);
+  if (!lines) {
+    std::fprintf(stderr, "  agent %u, its home, does not answer\n", job.home.value);
+    return;
+  }
+  for (const std::string& line : *lines) std::fprintf(stderr, "  %s\n", visible_line(line).c_str());
+}
+
+int report(FlockView& flock, const std::vector<JobState>& jobs, bool json) {
+  constexpr int kMostTold = 3;
+  int status = kDone, told = 0;
   std::string objects;
   for (const JobState& state : jobs) {
     const std::string job = to_string(state.job);
@@ -55,6 +70,7 @@ int report(const std::vector<JobState>& jobs, bool json) {
                "\", \"state\": \"" + name_of(state.phase) + "\"}";
     if (!over) {
       work_failed("cancel: job " + job + " has not ended yet; see 'starling explain " + job + "'");
+      if (++told <= kMostTold) tell_why(flock, state);
     } else if (!json) {
       std::printf("%s %s\n", job.c_str(), name_of(state.phase));
     }
@@ -74,18 +90,21 @@ int cancel(const Options& o) {
   if (Status right = o.filter.check(now); !right.ok())
     return bad_input("cancel: " + right.error().message);
   catch_stop_signals();
-  auto session = open_session(o.flock);
-  if (!session) return failed(session.error());
+  auto view = FlockView::find(o.flock);
+  if (!view) return failed(view.error());
+  FlockView& flock = *view.value();
+  if (Status s = flock.connect(); !s.ok()) return failed(s.error());
+  Session& session = *flock.session;
   std::vector<JobState> jobs;
   std::string silent;
   if (o.filter.ids.size() == 1) {
-    auto found = find_job(*session.value(), o.filter.ids.front());
+    auto found = find_job(session, o.filter.ids.front());
     if (!found) return failed(found.error());
     jobs.push_back(found.value());
   } else {
-    JobsFound found = all_jobs(*session.value());
+    JobsFound found = all_jobs(session);
     silent = silence_text(found.silent);
-    if (found.silent.size() == session.value()->agents())
+    if (found.silent.size() == session.agents())
       return work_failed("cancel: " + silent + "; is the flock up?");
     jobs = std::move(found.jobs);
   }
@@ -103,7 +122,7 @@ int cancel(const Options& o) {
   }
   if (open.empty() && o.filter.ids.empty() && !o.json)
     std::fprintf(stderr, "no open job is meant\n");
-  if (const int ended = report(end_all(*session.value(), std::move(open)), o.json); ended != kDone)
+  if (const int ended = report(flock, end_all(session, std::move(open)), o.json); ended != kDone)
     status = ended;
   if (silent.empty()) return status;
   return work_failed("cancel: " + silent + "; what lives there goes on");

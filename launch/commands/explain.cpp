@@ -6,6 +6,7 @@
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
 #include "launch/job_lookup.h"
+#include "launch/jobs/explained_job.h"
 
 namespace starling {
 namespace {
@@ -17,29 +18,28 @@ struct Options {
 
 int explain(const Options& options) {
   if (auto id = parse_job_id(options.job); !id) return bad_input("explain: " + id.error().message);
-  auto session = open_session(options.flock);
-  if (!session) return failed(session.error());
-  auto found = find_job(*session.value(), options.job);
+  auto flock = FlockView::find(options.flock);
+  if (!flock) return failed(flock.error());
+  if (Status s = flock.value()->connect(); !s.ok()) return failed(s.error());
+  auto found = find_job(*flock.value()->session, options.job);
   if (!found) return failed(found.error());
   const JobState& state = found.value();
   if (!options.json)
     std::printf("%s is %s at agent-%u\n", to_string(state.job).c_str(), name_of(state.phase),
                 state.home.value);
-  const auto why = session.value()->ask<Explanation>(
-      agent_node(state.home), Explain{state.job}, std::chrono::seconds(3),
-      [&](const Explanation& e) { return e.job == state.job; });
+  const auto why = explained_job(*flock.value(), state);
   if (!why)
     return work_failed("explain: agent-" + std::to_string(state.home.value) + " does not answer");
   if (options.json) {
     nlohmann::json j{{"job", to_string(state.job)},
                      {"state", name_of(state.phase)},
                      {"agent", state.home.value},
-                     {"lines", why->lines},
+                     {"lines", *why},
                      {"log_tail", state.exit.log_tail}};
     std::printf("%s\n", j.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).c_str());
     return kDone;
   }
-  for (const std::string& line : why->lines) std::printf("%s\n", visible_line(line).c_str());
+  for (const std::string& line : *why) std::printf("%s\n", visible_line(line).c_str());
   // An executor of an earlier version lets more through.
   if (const std::string tail = visible(state.exit.log_tail); terminal(state.phase) && !tail.empty())
     std::printf("last output:\n%s%s", tail.c_str(), tail.back() == '\n' ? "" : "\n");
