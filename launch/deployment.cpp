@@ -19,6 +19,7 @@ using nlohmann::json;
 
 constexpr int kSchema = 1;
 const char* const kFile = "deployment.json";
+constexpr std::uint64_t kMostGenerations = 1'000'000;
 
 json to_json(const DeployedNode& node) {
   json j{{"id", node.id.value}, {"name", node.name}, {"role", name_of(node.role)}};
@@ -109,6 +110,10 @@ Result<Deployment> read_deployment(const fs::path& dir) {
     return {Errc::not_found, dir.string() + ": no flock lives there; 'starling up --flock " +
                                  dir.string() + " --topology FILE' makes one"};
   }
+  return read_deployment_in(dir, file);
+}
+
+Result<Deployment> read_deployment_in(const fs::path& dir, const fs::path& file) {
   auto read = read_json_file<Deployment>(file, [](const json& file_json) {
     const JsonFields j(file_json);
     Deployment d;
@@ -121,6 +126,10 @@ Result<Deployment> read_deployment(const fs::path& dir) {
     d.seed = j.whole("seed", std::numeric_limits<std::uint64_t>::max());
     d.state = j.text("state", "");
     d.speed = j.text("speed", "");
+    if (j.has("generation"))
+      d.generation = static_cast<std::uint32_t>(j.whole("generation", kMostGenerations));
+    if (j.has("fingerprint"))
+      d.fingerprint = j.whole("fingerprint", std::numeric_limits<std::uint64_t>::max());
     if (j.has("etcd")) d.etcd = access_from(JsonFields(file_json.at("etcd"), "etcd."));
     const json& nodes = j.list("nodes");
     for (std::size_t i = 0; i < nodes.size(); ++i)
@@ -134,7 +143,9 @@ Result<Deployment> read_deployment(const fs::path& dir) {
   return read;
 }
 
-Status write_deployment(const Deployment& d) {
+Status write_deployment(const Deployment& d) { return write_deployment_in(d.dir / kFile, d); }
+
+Status write_deployment_in(const fs::path& file, const Deployment& d) {
   json j{{"schema", kSchema},    {"topology", d.topology}, {"policy", d.policy},
          {"physics", d.physics}, {"launcher", d.launcher}, {"speedup", d.speedup},
          {"seed", d.seed},       {"nodes", json::array()}};
@@ -142,7 +153,11 @@ Status write_deployment(const Deployment& d) {
   if (!d.etcd.empty()) j["etcd"] = to_json(d.etcd);
   if (!d.speed.empty()) j["speed"] = d.speed;
   for (const DeployedNode& node : d.nodes) j["nodes"].push_back(to_json(node));
-  return write_text(d.dir / kFile, j.dump(1) + "\n");
+  if (d.generation > 1) {
+    j["generation"] = d.generation;
+    j["fingerprint"] = d.fingerprint;
+  }
+  return write_text(file, j.dump(1) + "\n");
 }
 
 Result<NodeFile> read_node_file(const fs::path& file) {

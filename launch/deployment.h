@@ -41,6 +41,10 @@ struct Deployment {
   std::uint64_t seed = 1;
   std::string state;  ///< of agents: empty, in nodes/NAME/state; or etcd://HOST:PORT,.../FLOCK
   EtcdAccess etcd;    ///< with what they get at it; files relative to dir
+  /// Grows by one whenever the servers change (launch/servers); the first one has the cut of
+  /// topology/partition.h, later ones keep its borders.
+  std::uint32_t generation = 1;
+  std::uint64_t fingerprint = 0;    ///< of `topology`, in generations after the first
   std::vector<DeployedNode> nodes;  ///< agents, executors, clients
 
   [[nodiscard]] std::filesystem::path node_dir(const std::string& name) const {
@@ -61,6 +65,11 @@ struct Deployment {
 /// `not_found` without one, `invalid` names the file and the entry that is wrong.
 [[nodiscard]] Result<Deployment> read_deployment(const std::filesystem::path& dir);
 [[nodiscard]] Status write_deployment(const Deployment& deployment);
+/// The same in another file of the flock's directory `dir`: an earlier or a coming one.
+[[nodiscard]] Result<Deployment> read_deployment_in(const std::filesystem::path& dir,
+                                                    const std::filesystem::path& file);
+[[nodiscard]] Status write_deployment_in(const std::filesystem::path& file,
+                                         const Deployment& deployment);
 
 /// The configuration of one daemon, nodes/NAME/config.json: which flock, which node, where its keys
 /// and state live. Relative paths are relative to the file.

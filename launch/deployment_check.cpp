@@ -6,6 +6,7 @@
 #include "agents/config.h"
 #include "bus/roles.h"
 #include "launch/scaled_clock.h"
+#include "topology/fingerprint.h"
 #include "topology/partition.h"
 
 namespace starling {
@@ -42,6 +43,9 @@ Status check_deployment(const Deployment& flock) {
             "launcher: '" + flock.launcher + "' is wrong; it is process or emulated"};
   if (flock.launcher == "process" && flock.speedup != 1)
     return {Errc::invalid, "speedup: only emulated jobs can be sped up; it is 1 with processes"};
+  if (flock.generation == 0) return {Errc::invalid, "generation: begins with 1"};
+  if ((flock.generation == 1) != (flock.fingerprint == 0))
+    return {Errc::invalid, "fingerprint: is said from generation 2 on, and then never 0"};
   std::set<std::string> names;
   std::set<NodeId> ids;
   const std::uint32_t agents = flock.agents();
@@ -72,11 +76,44 @@ Status check_deployment(const Deployment& flock) {
   return done();
 }
 
+Result<std::vector<Partition>> partitions_of(const Deployment& flock, const Topology& topology) {
+  if (flock.generation == 1) return partition(topology, flock.agents());
+  std::vector<Partition> parts(flock.agents());
+  for (std::uint32_t p = 0; p < parts.size(); ++p) parts[p].id = PartitionId{p};
+  for (const DeployedNode* node : flock.with_role(Role::executor)) {
+    Partition& part = parts.at(node->partition.value);
+    if (node->servers.last > topology.server_count())
+      return {Errc::invalid, node->name + " serves " + servers_text(node->servers) + ", and " +
+                                 flock.topology + " has " +
+                                 std::to_string(topology.server_count())};
+    const bool first = part.servers.size() == 0;
+    part.servers.first =
+        first ? node->servers.first : std::min(part.servers.first, node->servers.first);
+    part.servers.last = std::max(part.servers.last, node->servers.last);
+  }
+  std::uint32_t next = 0;
+  for (Partition& part : parts) {
+    if (part.servers.first != next || part.servers.size() == 0)
+      return {Errc::invalid, "partition " + std::to_string(part.id.value) +
+                                 " does not begin with server " + std::to_string(next)};
+    next = part.servers.last;
+    part.gpus = {topology.server(ServerId{part.servers.first}).gpus.first,
+                 topology.server(ServerId{part.servers.last - 1}).gpus.last};
+  }
+  if (next != topology.server_count())
+    return {Errc::invalid, "nobody has server " + std::to_string(next)};
+  return parts;
+}
+
 Status fits_topology(const Deployment& flock, const Topology& topology) {
   const std::string cure =
       "; the flock was made for another data centre: give it back the topology that it was made "
       "with, or make a new flock in an empty folder";
-  const auto parts = partition(topology, flock.agents());
+  if (flock.fingerprint != 0 && flock.fingerprint != fingerprint_of(topology)) {
+    return {Errc::invalid,
+            flock.topology + " is not what the flock's servers were changed to" + cure};
+  }
+  const auto parts = partitions_of(flock, topology);
   if (!parts) return {Errc::invalid, parts.error().message + cure};
   for (const Partition& part : parts.value()) {
     std::vector<const DeployedNode*> executors;

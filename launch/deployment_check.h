@@ -1,7 +1,10 @@
 #pragma once
 
+#include <vector>
+
 #include "base/result.h"
 #include "launch/deployment.h"
+#include "topology/partition.h"
 #include "topology/topology.h"
 
 namespace starling {
@@ -10,6 +13,11 @@ namespace starling {
 /// ids of their own that go with the role, agents 0 to n-1 each with its own partition, executors
 /// of those partitions with servers. `invalid` names the first field that is not.
 [[nodiscard]] Status check_deployment(const Deployment& flock);
+
+/// What each agent owns: the cut of the data centre, or since the servers have changed what its
+/// executors serve. By id. `invalid` if that cannot be.
+[[nodiscard]] Result<std::vector<Partition>> partitions_of(const Deployment& flock,
+                                                           const Topology& topology);
 
 /// Whether the flock was made for this data centre: the executors of each partition serve exactly
 /// its servers. `invalid` says in one sentence what does not fit and what to do.

@@ -34,17 +34,6 @@ int listen_error(const in_addr& at, std::uint16_t port) {
   return why;
 }
 
-/// Its folder, configuration and new keys; the public key ends up in `member`.
-Status make_node(const Deployment& deployment, const DeployedNode& node, Member& member) {
-  const auto dir = deployment.node_dir(node.name);
-  if (auto s = make_folder(dir, 0700); !s.ok()) return s;
-  auto keys = generate_keys();
-  if (!keys) return keys.error();
-  member.public_key = keys.value().public_key;
-  if (auto s = write_key_file(dir / "keys.json", keys.value()); !s.ok()) return s;
-  return write_node_file(dir / "config.json", {"../..", node.name, "state", "keys.json"});
-}
-
 /// A further place for `node`, at agent `host`, which alone has its secret key.
 Result<Seat> make_seat(const Deployment& deployment, const DeployedNode& node, AgentId host,
                        const std::string& address) {
@@ -106,6 +95,26 @@ class Addresses {
 };
 
 }  // namespace
+
+Result<Member> make_node(const Deployment& flock, const DeployedNode& node,
+                         const std::string& address) {
+  const auto dir = flock.node_dir(node.name);
+  if (auto s = make_folder(dir, 0700); !s.ok()) return s.error();
+  auto keys = generate_keys();
+  if (!keys) return keys.error();
+  std::error_code ignored;
+  std::filesystem::remove(dir / "keys.json", ignored);
+  if (auto s = write_key_file(dir / "keys.json", keys.value()); !s.ok()) return s.error();
+  if (auto s = write_node_file(dir / "config.json", {"../..", node.name, "state", "keys.json"});
+      !s.ok())
+    return s.error();
+  Member member;
+  member.node = node.id;
+  member.role = node.role;
+  member.address = address;
+  member.public_key = keys.value().public_key;
+  return member;
+}
 
 Result<AddressBook> loopback_addresses(const std::map<std::string, std::size_t>& wanted) {
   std::size_t all = 0;
@@ -204,11 +213,10 @@ Result<Deployment> create_deployment(const DeploymentPlan& plan, const Topology&
     return s.error();
   Flock members;
   for (const DeployedNode& node : made.nodes) {
-    Member& member = members[node.id];
-    member.node = node.id;
-    member.role = node.role;
-    if (node.role != Role::client) member.address = addresses.next(node.host);
-    if (auto s = make_node(made, node, member); !s.ok()) return s.error();
+    auto member_made =
+        make_node(made, node, node.role == Role::client ? "" : addresses.next(node.host));
+    if (!member_made) return member_made.error();
+    Member& member = members[node.id] = std::move(member_made).value();
     for (std::uint32_t i = 1; node.role == Role::agent && i <= standbys; ++i) {
       const AgentId host = host_of_seat(node.partition, i, plan.agents);
       auto seat = make_seat(made, node, host, addresses.next(made.nodes[host.value].host));

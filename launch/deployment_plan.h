@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "bus/flock.h"
 #include "launch/deployment.h"
 #include "topology/topology.h"
 
@@ -50,6 +51,11 @@ struct DeploymentPlan {
 /// and nobody else. Where the state is to be in etcd, that must answer.
 [[nodiscard]] Result<Deployment> create_deployment(const DeploymentPlan& plan,
                                                    const Topology& topology);
+
+/// The folder, configuration and new keys of a node that joins `flock`; the member that it becomes
+/// at `address`. One that was made before, and never belonged to the flock, gets new keys.
+[[nodiscard]] Result<Member> make_node(const Deployment& flock, const DeployedNode& node,
+                                       const std::string& address);
 
 /// `count` TCP ports at `address` (of this machine) that nobody uses now, below those that the
 /// system hands to outgoing connections. `invalid` if the address is not one of this machine's.

@@ -58,7 +58,9 @@ fs::path state_of(const std::string& node) { return fs::path("nodes") / node / "
 bool left_out(const fs::path& relative) {
   const std::string name = relative.filename().string();
   if (!relative.has_parent_path()) {
-    if (name == "supervisor" || name == "restart") return true;
+    static const std::set<std::string> of_commands{"supervisor", "restart", "configure",
+                                                   "deployment.next.json"};
+    if (of_commands.contains(name)) return true;
     return name != "nodes" && std::ranges::count(flock_file_names(), name) == 0;
   }
   const std::string parent = relative.parent_path().parent_path().filename().string();

@@ -24,10 +24,11 @@ Error refused(const fs::path& what, const std::error_code& why) {
 }  // namespace
 
 const std::vector<std::string>& flock_file_names() {
-  static const std::vector<std::string> names{
-      "supervisor",    "restart",    "rotation",        "node.json", "hosts.json", "flock-id",
-      "topology.yaml", "flock.json", "deployment.json", kUpLog,      "up.log.1",
-      "etcd"};
+  static const std::vector<std::string> names{"supervisor",    "restart",    "rotation",
+                                              "node.json",     "hosts.json", "flock-id",
+                                              "servers",       "configure",  "deployment.next.json",
+                                              "topology.yaml", "flock.json", "deployment.json",
+                                              kUpLog,          "up.log.1",   "etcd"};
   return names;
 }
 

@@ -82,7 +82,7 @@ Status fits_flock(const UpOptions& o, const Deployment& flock, const Topology& t
   return {Errc::invalid,
           "up: the flock in " + flock.dir.string() + " is there already, and is not " +
               "changed by this command: it was asked for " + wrong +
-              "; leave that out ('starling configure' changes policy and speed model), " +
+              "; leave that out ('starling configure' changes policy, speed model and servers), " +
               "or give another --flock"};
 }
 

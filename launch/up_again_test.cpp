@@ -64,6 +64,7 @@ TEST_CASE("a second up may repeat what the first one said, and nothing else") {
         "asked for --policy tetris, which is consolidate; --agents 3, which is 2; --topology " +
             other +
             ", which is another data centre; --servers-per-executor 1, which is another "
-            "number; leave that out ('starling configure' changes policy and speed model), or "
+            "number; leave that out ('starling configure' changes policy, speed model and "
+            "servers), or "
             "give another --flock");
 }

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "launch/commands/commands.h"
+#include "launch/commands/configure_servers.h"
 #include "launch/commands/up.h"
 #include "launch/exit_codes.h"
 #include "launch/flock_restart.h"
@@ -51,11 +52,16 @@ Status begin_anew(const Deployment& before, const Deployment& after) {
   return restart_here(after, names, print_restarted);
 }
 
-int configure(UpOptions& o) {
+int configure(UpOptions& o, const ServersOptions& servers) {
   const auto dir = flock_dir(o.flock);
   if (!dir) return failed(dir.error());
   const auto read = read_deployment(dir.value());
   if (!read) return failed(read.error());
+  if (!servers.topology.empty()) {
+    if (!o.given.empty())
+      return bad_input("configure: --topology goes alone; change policy and speed model after it");
+    return configure_servers(dir.value(), servers);
+  }
   const Deployment& before = read.value();
   Deployment after = before;
   if (o.given.contains("--policy")) {
@@ -71,8 +77,9 @@ int configure(UpOptions& o) {
     after.speed = std::move(speed).value();
   }
   if (o.given.empty()) {
-    std::printf("policy %s\nspeed %s\n", before.policy.c_str(),
-                before.speed.empty() ? "by default" : before.speed.c_str());
+    std::printf("policy %s\nspeed %s\ntopology %s\n", before.policy.c_str(),
+                before.speed.empty() ? "by default" : before.speed.c_str(),
+                (before.dir / before.topology).c_str());
     return kDone;
   }
   if (after.policy == before.policy && after.speed == before.speed) {
@@ -97,17 +104,36 @@ int configure(UpOptions& o) {
 
 void add_configure(const Command& root) {
   const auto o = std::make_shared<UpOptions>();
-  const Command command =
-      root.sub("configure", "another policy or speed model for a flock, which may be running");
+  const auto servers = std::make_shared<ServersOptions>();
+  const Command command = root.sub(
+      "configure", "another policy, speed model or servers for a flock, which may be running");
   command.option("--flock", o->flock, "DIR", "its directory; default $STARLING_FLOCK");
   command.option("--policy", o->policy, "NAME[:k=v,..]", "see 'starling policies'");
   command.option("--speed", o->speed, "MODEL", "as of 'starling up'");
-  command.examples({"starling configure --policy tetris", "starling configure"});
-  command.action([o, command] {
+  command.option("--topology", servers->topology, "FILE",
+                 "its servers from now on: who leaves or changes is drained first, jobs on the "
+                 "others go on");
+  command.flag("--dry-run", servers->dry_run, "with --topology: say what would change");
+  command.flag("--evict", servers->evict,
+               "with --topology: requeue what runs on servers that leave, instead of waiting for "
+               "its end");
+  command.option("--drain-timeout", servers->drain_timeout_s, "S",
+                 "with --topology: seconds to wait for that (default: as long as it takes)", 0.0);
+  command.option("--servers-per-executor", servers->servers_per_executor, "N",
+                 "with --topology: of new executors (default: as many as others have)", 1U,
+                 65'536U);
+  command.examples({"starling configure --policy tetris",
+                    "starling configure --topology more.yaml --dry-run",
+                    "starling configure --topology fewer.yaml --evict", "starling configure"});
+  command.action([o, servers, command] {
+    for (const char* name : {"--dry-run", "--evict", "--drain-timeout", "--servers-per-executor"}) {
+      if (command.given(name) && servers->topology.empty())
+        return bad_input(std::string("configure: ") + name + " goes with --topology");
+    }
     for (const char* name : {"--policy", "--speed"}) {
       if (command.given(name)) o->given.insert(name);
     }
-    return configure(*o);
+    return configure(*o, *servers);
   });
 }
 

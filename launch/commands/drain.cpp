@@ -3,6 +3,7 @@
 
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
+#include "launch/jobs/drain_word.h"
 #include "launch/jobs/flock_view.h"
 #include "launch/signals.h"
 
@@ -39,36 +40,22 @@ int drain(const Options& o) {
                      topology.server(ServerId{0}).name + " to " +
                      topology.server(ServerId{last}).name + ", or 0 to " + std::to_string(last));
   }
-  const AgentId owner = flock.owner_of(*server);
   if (Status connected = flock.connect(); !connected.ok()) return failed(connected.error());
-  Session& s = *flock.session;
-  const NodeId node = agent_node(owner);
-  const std::string name = "agent-" + std::to_string(owner.value);
-  const Duration patience = std::chrono::seconds(10);
-  const auto any = [](const AgentStatus&) { return true; };
-  if (!s.ask<AgentStatus>(node, StatusQuery{}, std::chrono::seconds(3), any))
-    return work_failed("drain: " + name + " does not answer; is the flock up?");
-  if (s.spoken_with(node) < 2)
-    return work_failed("drain: " + name + " speaks protocol 1, which knows no drains");
-  // Its version has to be above that of every word before; the owner says which was the last.
-  std::optional<DrainState> answer;
-  SetDrain word{*server, !o.undo, o.evict, 1};
-  for (int tries = 0; tries < 5; ++tries) {
-    answer = s.ask<DrainState>(node, word, patience, [&](const DrainState& state) {
-      const bool late = state.why == Refusal::expired && state.version >= word.version;
-      return state.server == *server && (late || state.drained != o.undo);
-    });
-    if (!answer || answer->why != Refusal::expired) break;
-    word.version = answer->version + 1;
+  const auto answer =
+      say_drain(*flock.session, flock.owner_of(*server), SetDrain{*server, !o.undo, o.evict, 1});
+  if (!answer) return work_failed("drain: " + answer.error().message);
+  // The number that was said may have been another server's to who heard it.
+  const auto now = read_deployment(flock.dir);
+  if (now && now.value().generation != flock.deployment.generation) {
+    return work_failed(
+        "drain: the flock's servers have changed meanwhile; 'starling topology state' says which "
+        "are drained");
   }
-  if (!answer) return work_failed("drain: " + name + " has not confirmed it; try again");
   const std::string& called = topology.server(*server).name;
-  if (answer->why != Refusal::unknown)
-    return work_failed("drain: " + name + " refuses: " + name_of(answer->why));
   if (o.undo) {
     std::printf("%s is in use again\n", called.c_str());
   } else {
-    std::printf("%s is drained, %u attempts %s\n", called.c_str(), answer->attempts,
+    std::printf("%s is drained, %u attempts %s\n", called.c_str(), answer.value().attempts,
                 o.evict ? "are requeued" : "still run there");
   }
   return kDone;

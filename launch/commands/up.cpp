@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <set>
 #include <thread>
 #include <utility>
@@ -23,6 +24,7 @@
 #include "launch/readiness.h"
 #include "launch/safe_folder.h"
 #include "launch/scaled_clock.h"
+#include "launch/servers/exchange.h"
 #include "launch/session.h"
 #include "launch/signals.h"
 #include "launch/up_again.h"
@@ -133,8 +135,9 @@ class Up {
         restart_(rules.restart),
         keeper_(flock, "", static_cast<std::uint16_t>(o.protocol), rules) {}
 
-  /// Until a stop is requested, or there is nothing that could ever serve. The exit status.
-  int run() {
+  /// Until a stop is requested, or there is nothing that could ever serve: the exit status. Until
+  /// other servers are asked for: nothing, and no daemon runs.
+  std::optional<int> run() {
     if (!keeper_.members_known().ok()) return failed(keeper_.members_known().error());
     if (const Status ready = wait_ready(); !ready.ok()) {
       if (stop_requested()) return work_failed("interrupted");
@@ -153,6 +156,11 @@ class Up {
     tell_service_manager("READY=1");
     while (!stop_requested()) {
       look();
+      if (servers_are_asked_for(flock_.dir)) {
+        announce("the servers change: all daemons begin anew, jobs go on");
+        keeper_.stop(true);
+        return std::nullopt;
+      }
       if (!restart_ && keeper_.running() == 0) {
         keeper_.stop();
         return work_failed("no daemon is left");
@@ -269,16 +277,25 @@ int up(const UpOptions& o) {
   auto place = StateDir::take(dir.value() / "supervisor");
   if (!place) return bad_input("up: " + place.error().message);
 
-  auto topology = load_topology((dir.value() / flock.value().topology).string());
-  if (!topology) return bad_input("up: " + topology.error().message);
-  if (const Status fits = fits_topology(flock.value(), topology.value()); !fits.ok())
-    return bad_input("up: " + fits.error().message);
-  if (const Status same = fits_flock(o, flock.value(), topology.value()); again && !same.ok())
-    return bad_input(same.error().message);
-  catch_stop_signals();
   SupervisionRules rules;
   rules.restart = !o.no_restart;
-  return Up(flock.value(), topology.value(), o, rules).run();
+  for (bool asked = again;; asked = false) {
+    if (servers_are_asked_for(dir.value())) {
+      const Status taken = take_servers(dir.value());
+      announce(taken.ok() ? "the flock has other servers now"
+                          : "the servers stay what they are: " + taken.error().message);
+      flock = read_deployment(dir.value());
+      if (!flock) return failed(flock.error());
+    }
+    const auto topology = load_topology((dir.value() / flock.value().topology).string());
+    if (!topology) return bad_input("up: " + topology.error().message);
+    if (const Status fits = fits_topology(flock.value(), topology.value()); !fits.ok())
+      return bad_input("up: " + fits.error().message);
+    if (const Status same = fits_flock(o, flock.value(), topology.value()); asked && !same.ok())
+      return bad_input(same.error().message);
+    catch_stop_signals();
+    if (const auto status = Up(flock.value(), topology.value(), o, rules).run()) return *status;
+  }
 }
 
 }  // namespace

@@ -181,7 +181,7 @@ Result<Limits> limits_of(const Deployment& deployment) {
 
 Result<AgentConfig> agent_config(const Deployment& deployment, const Topology& topology,
                                  AgentId me) {
-  auto parts = partition(topology, deployment.agents());
+  auto parts = partitions_of(deployment, topology);
   if (!parts) return parts.error();
   const auto limits = limits_of(deployment);
   if (!limits) return limits.error();

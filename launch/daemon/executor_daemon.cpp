@@ -1,5 +1,5 @@
-#include "interference/models.h"
 #include "agents/executor_state.h"
+#include "interference/models.h"
 #include "launch/background.h"
 #include "launch/daemon/daemon.h"
 #include "launch/daemon/goodbye_line.h"
@@ -11,6 +11,8 @@
 #include "launch/launchers/process_launcher.h"
 #include "launch/log.h"
 #include "launch/old_state.h"
+#include "launch/servers/generations.h"
+#include "launch/servers/own_numbers.h"
 #include "launch/signals.h"
 #include "launch/transport.h"
 #include "topology/fingerprint.h"
@@ -37,6 +39,11 @@ Result<Machinery> machinery(const DaemonParts& parts, const std::string& kind, I
     options.gpus = gpus;
     options.jobs_per_gpu = jobs_per_gpu;
     options.speedup = clock.speedup();
+    const auto earlier = earlier_generations(parts.deployment);
+    if (!earlier) return earlier.error();
+    options.label = [labels = server_labels(earlier.value(), parts.topology)](ServerId server) {
+      return labels.at(server.value);
+    };
     auto addresses = server_addresses(parts.deployment);
     if (!addresses) return addresses.error();
     options.address = std::move(addresses).value();
@@ -79,6 +86,10 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
   auto opened_journal = open_journal(parts);
   if (!opened_journal) return daemon_failed(opened_journal.error());
   PartitionState& state = opened_journal.value();
+  if (const Status s = renumber_journal(parts.me, parts.deployment, parts.topology, *state.journal,
+                                        state.recovered);
+      !s.ok())
+    return daemon_failed(s.error());
   auto bus = open_endpoint(parts.deployment, parts.me.id, parts.keys, Limits{});
   if (!bus) return daemon_failed(bus.error());
   ScaledEndpoint endpoint(*bus.value(), clock);

@@ -7,6 +7,7 @@
 #include "launch/daemon/out_of_reach.h"
 #include "launch/etcd_loss.h"
 #include "launch/log.h"
+#include "launch/servers/own_numbers.h"
 #include "launch/transport.h"
 #include "launch/wiring.h"
 
@@ -81,6 +82,14 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
   auto policy = all_policies().make(deployment.policy);
   if (!policy) return policy.error();
   const AgentId me{seat.partition.value};
+  const DeployedNode* node_of_me = deployment.find("agent-" + std::to_string(me.value));
+  if (node_of_me == nullptr) return {Errc::invalid, "the flock has no such agent"};
+  if (Status s = renumber_journal(*node_of_me, deployment, host.topology, *partition.journal,
+                                  partition.recovered);
+      !s.ok()) {
+    partition.authority->release(partition.mine);
+    return s;
+  }
   auto core = agent_config(deployment, host.topology, me);
   if (!core) return core.error();
   // The journal knows all lives that ever said anything; this host's counter only those of its own

@@ -201,11 +201,13 @@ void Keeper::write_status(bool stopped) {
   status_failed_ = !written.ok();
 }
 
-void Keeper::stop() {
+void Keeper::stop() { stop(jobs_are_kept()); }
+
+void Keeper::stop(bool keep_jobs) {
   SupervisionOutput out;
   core_.step(machine_clock().now(), SupervisionStop{}, out);
-  supervisor_.stop_all(std::chrono::seconds(5), jobs_are_kept());
-  if (!jobs_are_kept()) end_jobs(flock_, host_);
+  supervisor_.stop_all(std::chrono::seconds(5), keep_jobs);
+  if (!keep_jobs) end_jobs(flock_, host_);
   for (std::size_t who = 0; who < nodes_.size(); ++who) {
     if (core_.daemons()[who].up)
       core_.step(machine_clock().now(), DaemonEnded{who, DaemonEnd::well, ""}, out);

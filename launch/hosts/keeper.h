@@ -59,6 +59,9 @@ class Keeper {
   /// Processes that run.
   [[nodiscard]] std::size_t running() const noexcept { return supervisor_.running(); }
   /// SIGTERM to all, SIGKILL after 5 s; returns when all are gone, and says so in the status.
+  /// `keep_jobs`: jobs go on, and the next life of their executors finds them.
+  void stop(bool keep_jobs);
+  /// As whoever asked this process to stop wants it (signals.h).
   void stop();
 
  private:

@@ -23,10 +23,10 @@ namespace {
 
 constexpr Duration kSayAgain = std::chrono::seconds(1);
 
-std::string file_name(AttemptId attempt, ServerId server) {
+std::string dotted(AttemptId attempt) {
   std::string name = to_string(attempt);
   std::replace(name.begin(), name.end(), '/', '.');
-  return name + ".s" + std::to_string(server.value);
+  return name;
 }
 
 Status make_folder(const std::filesystem::path& folder, const char* what) {
@@ -72,9 +72,18 @@ ProcessLauncher::ProcessLauncher(ProcessOptions options, const Topology& topolog
 
 ProcessLauncher::~ProcessLauncher() { ::close(lock_); }
 
+ServerLabel ProcessLauncher::label(ServerId server) const {
+  // Whoever asks for output names any.
+  if (server.value >= topology_.server_count()) return {"none", "none-", 0};
+  return options_.label ? options_.label(server) : plain_label(topology_, server);
+}
+
+std::string ProcessLauncher::file_name(AttemptId attempt, ServerId server) const {
+  return dotted(attempt) + ".s" + label(server).server;
+}
+
 std::string ProcessLauncher::mark(const Key& key) const {
-  return options_.logs.string() + ":" + to_string(key.first) + ":" +
-         std::to_string(key.second.value);
+  return options_.logs.string() + ":" + to_string(key.first) + ":" + label(key.second).server;
 }
 
 std::filesystem::path ProcessLauncher::folder_of(const Key& key) const {
@@ -138,11 +147,14 @@ PartPlan ProcessLauncher::plan_of(const LaunchSpec& spec) {
   }
   limit(spec, plan.cgroup);
   const std::uint32_t first = topology_.server(spec.server).gpus.first;
+  const ServerLabel called = label(spec.server);
   for (const GpuId gpu : spec.gpus) {
     plan.gpu_ids.push_back(gpu.value);
     plan.gpus.push_back(gpu.value - first);
     if (!options_.gpu_locks.empty())
-      plan.gpu_locks.push_back(options_.gpu_locks / ("gpu-" + std::to_string(gpu.value)));
+      plan.gpu_locks.push_back(
+          options_.gpu_locks /
+          ("gpu-" + called.gpus + std::to_string(called.first_gpu + (gpu.value - first))));
   }
   plan.slots = options_.jobs_per_gpu;
   const double cpus = std::ceil(std::max(spec.spec.cpus_per_worker, 0.0));

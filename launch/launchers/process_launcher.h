@@ -19,6 +19,7 @@
 #include "launch/launchers/fitness.h"
 #include "launch/launchers/guarded_part.h"
 #include "launch/launchers/job_logs.h"
+#include "launch/launchers/server_label.h"
 #include "launch/launchers/step_meter.h"
 #include "topology/topology.h"
 
@@ -40,6 +41,7 @@ struct ProcessOptions {
   Fitness::Pauses pauses;
   std::function<void(const std::string&)>
       notice;                                    ///< said to an operator, once each; unset: nobody
+  std::function<ServerLabel(ServerId)> label;    ///< of a server of this executor; unset: plain
   std::function<std::string(ServerId)> address;  ///< of a server, for MASTER_ADDR; unset: 127.0.0.1
 };
 
@@ -109,6 +111,8 @@ class ProcessLauncher final : public Launcher {
   [[nodiscard]] std::int64_t on_machine(Instant at) const;
   [[nodiscard]] Duration here(std::int64_t ns) const;
   [[nodiscard]] std::uint64_t neighbours_of(const Key& key) const;
+  [[nodiscard]] ServerLabel label(ServerId server) const;
+  [[nodiscard]] std::string file_name(AttemptId attempt, ServerId server) const;
   [[nodiscard]] std::string mark(const Key& key) const;
   [[nodiscard]] std::filesystem::path folder_of(const Key& key) const;
 

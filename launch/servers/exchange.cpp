@@ -1,0 +1,174 @@
+#include "launch/servers/exchange.h"
+
+#include <set>
+#include <system_error>
+
+#include "bus/flock.h"
+#include "launch/deployment_check.h"
+#include "launch/deployment_plan.h"
+#include "launch/files.h"
+#include "launch/old_state.h"
+#include "launch/servers/generations.h"
+#include "launch/servers/own_numbers.h"
+#include "launch/state_dir.h"
+#include "topology/fingerprint.h"
+#include "topology/load.h"
+
+namespace starling {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kNext = "deployment.next.json";
+constexpr const char* kBusy = "busy: ";
+
+fs::path refusal_file(const fs::path& dir) { return dir / "servers" / "refused"; }
+
+Status write_durably(const fs::path& file, const std::string& text) {
+  if (Status s = write_text(file, text); !s.ok()) return s;
+  return make_durable(file);
+}
+
+/// Free ports that no member has, whether or not it listens now.
+Result<std::vector<std::string>> new_addresses(const Flock& members, std::size_t count) {
+  std::set<std::string> used;
+  for (const auto& [id, member] : members) {
+    for (std::uint32_t i = 0; i < member.seats(); ++i) used.insert(member.seat(i).address);
+  }
+  const auto ports = free_ports(count + used.size());
+  if (!ports) return ports.error();
+  std::vector<std::string> addresses;
+  for (const std::uint16_t port : ports.value()) {
+    const std::string address = "tcp://127.0.0.1:" + std::to_string(port);
+    if (addresses.size() < count && !used.contains(address)) addresses.push_back(address);
+  }
+  return addresses;
+}
+
+Status add_members(const Deployment& before, const NewServers& servers) {
+  // A change of keys goes by the same file.
+  const auto place = StateDir::take(before.dir / "rotation");
+  if (!place) return place.error();
+  const fs::path file = before.dir / "flock.json";
+  auto members = read_flock(file);
+  if (!members) return members.error();
+  const auto addresses = new_addresses(members.value(), servers.new_executors.size());
+  if (!addresses) return addresses.error();
+  for (std::size_t i = 0; i < servers.new_executors.size(); ++i) {
+    const DeployedNode& node = *servers.flock.find(servers.new_executors[i]);
+    auto member = make_node(before, node, addresses.value()[i]);
+    if (!member) return member.error();
+    members.value()[node.id] = std::move(member).value();
+  }
+  if (Status s = write_flock(file, members.value()); !s.ok()) return s;
+  return make_durable(file);
+}
+
+/// Whether what the node has written down can be said with the servers of `next`.
+Status can_go_over(const DeployedNode& me, const Deployment& next, const Topology& topology) {
+  const fs::path dir = next.node_dir(me.name) / "state";
+  std::error_code ignored;
+  if (!fs::exists(dir / "journal.db", ignored)) return done();
+  const auto state = StateDir::take(dir);
+  if (!state) return state.error();
+  auto journal = open_own_journal(me, next.dir, state.value());
+  if (!journal) return journal.error();
+  const auto recovered = journal.value()->recover();
+  if (!recovered) return recovered.error();
+  const auto records = in_new_numbers(me, next, topology, recovered.value());
+  if (records) return done();
+  return {records.error().code, me.name + ": " + records.error().message};
+}
+
+Status take(const fs::path& dir) {
+  const auto now = read_deployment(dir);
+  if (!now) return now.error();
+  const auto next = read_deployment_in(dir, dir / kNext);
+  if (!next) return next.error();
+  if (next.value().generation != now.value().generation + 1)
+    return {Errc::invalid, "the flock's servers have been changed otherwise meanwhile"};
+  const auto topology = load_topology((dir / next.value().topology).string());
+  if (!topology) return {Errc::invalid, topology.error().message};
+  if (Status fits = fits_topology(next.value(), topology.value()); !fits.ok()) return fits;
+  for (const DeployedNode& node : now.value().nodes) {
+    if (node.role == Role::client) continue;
+    if (Status s = can_go_over(node, next.value(), topology.value()); !s.ok()) return s;
+  }
+  std::error_code failed;
+  fs::rename(dir / kNext, dir / "deployment.json", failed);
+  if (failed)
+    return {Errc::io, "cannot rename " + (dir / kNext).string() + ": " + failed.message()};
+  return make_durable(dir);
+}
+
+}  // namespace
+
+Status prepare_servers(const Deployment& before, const NewServers& servers, const Topology& after) {
+  const fs::path& dir = before.dir;
+  if (Status s = make_folder(dir / "servers"); !s.ok()) return s;
+  if (Status s = write_durably(dir / servers.flock.topology, to_yaml(after)); !s.ok()) return s;
+  const auto again = load_topology((dir / servers.flock.topology).string());
+  if (!again || fingerprint_of(again.value()) != servers.flock.fingerprint)
+    return {Errc::invalid, "a name in the topology cannot be written down; use letters and digits"};
+  const fs::path earlier = generation_file(dir, before.generation);
+  if (Status s = write_deployment_in(earlier, before); !s.ok()) return s;
+  if (Status s = make_durable(earlier); !s.ok()) return s;
+  if (!servers.new_executors.empty()) {
+    if (Status s = add_members(before, servers); !s.ok()) return s;
+  }
+  return make_durable(dir / "servers");
+}
+
+Status ask_for_servers(const Deployment& next) {
+  std::error_code ignored;
+  fs::remove(refusal_file(next.dir), ignored);
+  return write_deployment_in(next.dir / kNext, next);
+}
+
+bool servers_are_asked_for(const fs::path& dir) {
+  std::error_code ignored;
+  return fs::exists(dir / kNext, ignored);
+}
+
+bool withdraw_servers(const fs::path& dir) {
+  std::error_code failed;
+  return fs::remove(dir / kNext, failed) && !failed;
+}
+
+Status take_servers(const fs::path& dir) {
+  const Status taken = take(dir);
+  if (taken.ok()) return taken;
+  const bool busy = taken.error().code == Errc::busy;
+  (void)write_text(refusal_file(dir), (busy ? kBusy : "") + taken.error().message);
+  (void)withdraw_servers(dir);
+  return taken;
+}
+
+Status why_servers_were_refused(const fs::path& dir) {
+  const auto text = read_text(refusal_file(dir));
+  if (!text) return done();
+  const std::string busy = kBusy;
+  if (!text.value().starts_with(busy)) return {Errc::invalid, text.value()};
+  return {Errc::busy, text.value().substr(busy.size())};
+}
+
+Status tidy_servers(const Deployment& now) {
+  const auto earlier = earlier_generations(now);
+  if (!earlier) return earlier.error();
+  std::set<NodeId> gone;
+  for (const Generation& was : earlier.value()) {
+    for (const DeployedNode* node : was.flock.with_role(Role::executor)) {
+      if (now.find(node->name) == nullptr) gone.insert(node->id);
+    }
+  }
+  if (gone.empty()) return done();
+  const auto place = StateDir::take(now.dir / "rotation");
+  if (!place) return place.error();
+  auto members = read_flock(now.dir / "flock.json");
+  if (!members) return members.error();
+  const std::size_t removed = std::erase_if(
+      members.value(), [&](const auto& member) { return gone.contains(member.first); });
+  return removed == 0 ? done() : write_flock(now.dir / "flock.json", members.value());
+}
+
+}  // namespace starling

@@ -1,0 +1,172 @@
+#include "launch/servers/own_numbers.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+
+#include "agents/agent.h"
+#include "agents/check_journal.h"
+#include "agents/executor_state.h"
+#include "agents/renumber.h"
+#include "interference/models.h"
+#include "launch/daemon/daemon.h"
+#include "launch/log.h"
+#include "launch/servers/generations.h"
+#include "launch/wiring.h"
+#include "topology/fingerprint.h"
+
+namespace starling {
+namespace {
+
+std::uint64_t read_by(const std::vector<Record>& recovered) {
+  std::uint64_t fingerprint = 0;
+  for (const Record& record : recovered) {
+    if (const auto* read = std::get_if<TopologyRead>(&record)) fingerprint = read->fingerprint;
+  }
+  return fingerprint;
+}
+
+/// The lives that the journal has.
+LifeBegan last_life(const std::vector<Record>& recovered) {
+  LifeBegan last{Incarnation{1}, Epoch{1}};
+  for (const Record& record : recovered) {
+    const auto* life = std::get_if<LifeBegan>(&record);
+    if (life == nullptr) continue;
+    last.incarnation = std::max(last.incarnation, life->incarnation);
+    last.epoch = std::max(last.epoch, life->epoch);
+  }
+  return last;
+}
+
+Result<std::vector<Record>> agent_snapshot(const Generation& was, AgentId me,
+                                           const std::vector<Record>& recovered) {
+  auto config = agent_config(was.flock, was.topology, me);
+  if (!config) return config.error();
+  auto policy = all_policies().make(was.flock.policy);
+  if (!policy) return policy.error();
+  AgentConfig& core = config.value();
+  core.incarnation = last_life(recovered).incarnation;
+  core.epoch = last_life(recovered).epoch;
+  if (was.flock.speedup == 1) core.calendar = std::chrono::system_clock::now().time_since_epoch();
+  if (Status fits = check_journal(core, recovered); !fits.ok()) return fits.error();
+  const std::unique_ptr<SpeedModel> speed = make_flat_speed();
+  return Agent(core, was.topology, *speed, std::move(policy).value(), Rng(1), recovered).snapshot();
+}
+
+Result<std::vector<Record>> executor_snapshot(const Generation& was, const DeployedNode& me,
+                                              const std::vector<Record>& recovered) {
+  auto config = executor_config(was.flock, me);
+  if (!config) return config.error();
+  ExecutorConfig& core = config.value();
+  core.incarnation = last_life(recovered).incarnation;
+  core.topology = was.fingerprint;
+  if (Status fits = fits_journal(core, was.topology, recovered); !fits.ok()) return fits.error();
+  return Executor(core, was.topology, recovered).snapshot();
+}
+
+/// The earlier generation in whose numbers the records are; none: in today's, or in nobody's.
+const Generation* writer_of(const std::vector<Generation>& earlier, std::uint64_t now,
+                            const std::vector<Record>& recovered) {
+  if (earlier.empty()) return nullptr;
+  const std::uint64_t read = read_by(recovered);
+  if (read == 0) return &earlier.front();
+  if (read == now) return nullptr;
+  const auto was = std::find_if(earlier.rbegin(), earlier.rend(),
+                                [&](const Generation& g) { return g.fingerprint == read; });
+  return was == earlier.rend() ? nullptr : &*was;
+}
+
+Result<std::vector<Record>> from(const Generation& was, const DeployedNode& me,
+                                 const Topology& topology, const std::vector<Record>& recovered) {
+  const DeployedNode* then = was.flock.find(me.name);
+  if (then == nullptr)
+    return {Errc::invalid, me.name + " has a journal of a time when it was not there"};
+  const auto numbers = renumbering(was.topology, topology);
+  if (!numbers) return numbers.error();
+  auto snapshot = me.role == Role::agent
+                      ? agent_snapshot(was, AgentId{me.partition.value}, recovered)
+                      : executor_snapshot(was, *then, recovered);
+  if (!snapshot) return snapshot.error();
+  auto records = renumbered(std::move(snapshot).value(), numbers.value(), was.topology);
+  if (!records) return records;
+  std::map<NodeId, PeerKnown> known;  // the last that was written of each
+  for (const Record& record : recovered) {
+    if (const auto* peer = std::get_if<PeerKnown>(&record)) known[peer->node] = *peer;
+  }
+  std::vector<Record> all{TopologyRead{fingerprint_of(topology)}};
+  for (Record& record : records.value()) all.push_back(std::move(record));
+  for (const auto& [node, peer] : known) all.push_back(peer);
+  return all;
+}
+
+/// Copies of the chunks under new numbers, which `records` then name: until they are the journal,
+/// the old ones count. The last of the old ones.
+Result<std::uint64_t> renumber_archive(Journal& journal, const Generation& was,
+                                       const Topology& topology, std::vector<Record>& records) {
+  const auto numbers = renumbering(was.topology, topology);
+  if (!numbers) return numbers.error();
+  std::uint64_t last = 0;
+  for (const Record& record : records) {
+    if (const auto* chunk = std::get_if<JobsArchived>(&record)) last = std::max(last, chunk->chunk);
+  }
+  std::uint64_t next = last;
+  for (Record& record : records) {
+    auto* chunk = std::get_if<JobsArchived>(&record);
+    if (chunk == nullptr) continue;
+    auto states = journal.archived(chunk->chunk);
+    if (!states) return states.error();
+    auto moved = renumbered(std::move(states).value(), numbers.value(), was.topology);
+    if (!moved) return moved.error();
+    chunk->chunk = ++next;
+    if (const Status put = journal.archive(chunk->chunk, moved.value()); !put.ok())
+      return put.error();
+  }
+  return last;
+}
+
+}  // namespace
+
+Result<std::vector<Record>> in_new_numbers(const DeployedNode& me, const Deployment& now,
+                                           const Topology& topology,
+                                           const std::vector<Record>& recovered) {
+  const auto earlier = earlier_generations(now);
+  if (!earlier) return earlier.error();
+  if (recovered.empty()) return std::vector<Record>{};
+  const Generation* was = writer_of(earlier.value(), fingerprint_of(topology), recovered);
+  if (was == nullptr) return std::vector<Record>{};
+  return from(*was, me, topology, recovered);
+}
+
+Status renumber_journal(const DeployedNode& me, const Deployment& now, const Topology& topology,
+                        Journal& journal, std::vector<Record>& recovered) {
+  if (now.generation == 1) return done();
+  if (recovered.empty()) {
+    recovered = {TopologyRead{fingerprint_of(topology)}};
+    return journal.append(recovered);
+  }
+  const auto earlier = earlier_generations(now);
+  if (!earlier) return earlier.error();
+  const Generation* was = writer_of(earlier.value(), fingerprint_of(topology), recovered);
+  if (was == nullptr) return done();
+  auto records = from(*was, me, topology, recovered);
+  if (!records) {
+    return {Errc::invalid, "the servers have changed, and " + records.error().message +
+                               "; give the flock its earlier servers back: starling configure "
+                               "--topology " +
+                               (now.dir / was->flock.topology).string()};
+  }
+  const auto old = renumber_archive(journal, *was, topology, records.value());
+  if (!old) return old.error();
+  if (const Status put = journal.compact(records.value()); !put.ok()) return put;
+  if (old.value() > 0) {
+    if (const Status gone = journal.forget(old.value()); !gone.ok()) return gone;
+  }
+  recovered = std::move(records).value();
+  log_info("the journal was written with other servers (generation " +
+           std::to_string(was->flock.generation) + "); its numbers are those of generation " +
+           std::to_string(now.generation) + " now");
+  return done();
+}
+
+}  // namespace starling

@@ -1,0 +1,240 @@
+// Journals go over to new numbers once, whole, and whenever they are found in old ones.
+#include "launch/servers/own_numbers.h"
+
+#include <doctest/doctest.h>
+
+#include "base/test_folder.h"
+#include "bus/flock.h"
+#include "launch/deployment_plan.h"
+#include "launch/files.h"
+#include "launch/servers/exchange.h"
+#include "launch/servers/generations.h"
+#include "launch/state_dir.h"
+#include "store/sqlite_journal.h"
+#include "topology/fingerprint.h"
+#include "topology/load.h"
+
+namespace starling {
+namespace {
+
+namespace fs = std::filesystem;
+
+Topology of(const std::string& names) {
+  const auto read = parse_topology_yaml(
+      "name: t\nserver_templates: {x: {gpus: 2, gpu_type: V100}}\nracks:\n  - {name: r, servers: "
+      "[{template: x, names: [" +
+          names + "]}]}\n",
+      "t.yaml");
+  REQUIRE_MESSAGE(read.ok(), (read ? std::string() : read.error().message));
+  return read.value();
+}
+
+const AttemptId kAttempt{JobId{0, 1}, Epoch{1}, 1};
+
+/// A flock of one agent on servers a, b, c, that is to have n, b, c: all numbers but those of `a`
+/// stay, so the first half of the tests' servers leaves.
+struct Rig {
+  explicit Rig(const std::string& after_names) : after(of(after_names)) {
+    DeploymentPlan plan;
+    plan.dir = folder.path / "flock";
+    plan.clients = 1;
+    plan.servers_per_executor = 1;
+    before = create_deployment(plan, of("a, b, c")).value();
+    servers = plan_servers(before, of("a, b, c"), after, 1, 3).value();
+  }
+  void write(const std::string& node, const std::vector<Record>& records) const {
+    const fs::path dir = before.node_dir(node) / "state";
+    const auto state = StateDir::take(dir).value();
+    auto journal = SqliteJournal::open(dir / "journal.db").value();
+    REQUIRE(journal->append(records).ok());
+    REQUIRE(state.note_begun().ok());
+  }
+  [[nodiscard]] std::vector<Record> of_agent(std::uint32_t gpu) const {
+    JobAccepted accepted;
+    accepted.submit.spec.id = kAttempt.job;
+    accepted.submit.spec.workers = 1;
+    accepted.submit.spec.gpus_per_worker = 1;
+    ShareCommitted share{kAttempt, AgentId{0}, {}};
+    share.commit.attempt = kAttempt;
+    share.commit.spec = accepted.submit.spec;
+    share.commit.gang = {{PartitionId{0}, {GpuId{gpu}}}};
+    return {LifeBegan{Incarnation{3}, Epoch{1}}, accepted,
+            AttemptStarting{kAttempt, share.commit.gang}, share, ShareLaunched{kAttempt}};
+  }
+  [[nodiscard]] std::vector<Record> of_executor(std::uint32_t gpu) const {
+    ProcessLaunching launching;
+    launching.launch.attempt = kAttempt;
+    launching.launch.spec.id = kAttempt.job;
+    launching.launch.spec.workers = 1;
+    launching.launch.spec.gpus_per_worker = 1;
+    launching.launch.gang = {{PartitionId{0}, {GpuId{gpu}}}};
+    launching.launch.here = {GpuId{gpu}};
+    return {LifeBegan{Incarnation{3}, Epoch{1}}, TopologyRead{fingerprint_of(of("a, b, c"))},
+            launching};
+  }
+  Status go_over() const {
+    if (Status s = prepare_servers(before, servers, after); !s.ok()) return s;
+    if (Status s = ask_for_servers(servers.flock); !s.ok()) return s;
+    return take_servers(before.dir);
+  }
+  TestFolder folder{"own-numbers"};
+  Topology after;
+  Deployment before;
+  NewServers servers;
+};
+
+template <class R>
+std::vector<R> all(const std::vector<Record>& records) {
+  std::vector<R> found;
+  for (const Record& record : records) {
+    if (const auto* r = std::get_if<R>(&record)) found.push_back(*r);
+  }
+  return found;
+}
+
+TEST_CASE("what runs goes over with other numbers, once") {
+  const Rig rig("n, a, b, c");
+  rig.write("agent-0", rig.of_agent(3));
+  rig.write("executor-1", rig.of_executor(3));
+  REQUIRE(rig.go_over().ok());
+  const Deployment now = read_deployment(rig.before.dir).value();
+  CHECK(now.generation == 2);
+  for (const char* name : {"agent-0", "executor-1"}) {
+    CAPTURE(name);
+    const DeployedNode& me = *now.find(name);
+    const fs::path file = now.node_dir(name) / "state" / "journal.db";
+    for (int life = 0; life < 3; ++life) {
+      auto journal = SqliteJournal::open(file).value();
+      std::vector<Record> records = journal->recover().value();
+      REQUIRE(renumber_journal(me, now, rig.after, *journal, records).ok());
+      CHECK(all<TopologyRead>(records).back().fingerprint == fingerprint_of(rig.after));
+      CHECK(all<LifeBegan>(records).back().incarnation == Incarnation{3});
+      const Placement moved{GpuId{5}};
+      if (me.role == Role::agent) {
+        CHECK(all<AttemptStarting>(records).at(0).gang.at(0).gpus == moved);
+        CHECK(all<ShareCommitted>(records).at(0).commit.gang.at(0).gpus == moved);
+        CHECK(all<ShareLaunched>(records).size() == 1);
+      } else {
+        CHECK(all<ProcessLaunching>(records).at(0).launch.here == moved);
+      }
+    }
+  }
+}
+
+TEST_CASE("nothing changes while something runs on a server that leaves") {
+  for (const char* node : {"agent-0", "executor-0"}) {
+    CAPTURE(node);
+    const Rig rig("b, c");
+    const bool agent = std::string(node) == "agent-0";
+    rig.write(node, agent ? rig.of_agent(1) : rig.of_executor(1));
+    const Status taken = rig.go_over();
+    REQUIRE_FALSE(taken.ok());
+    CHECK(taken.error().code == Errc::busy);
+    CHECK(taken.error().message.find("still uses server 'a'") != std::string::npos);
+    CHECK(why_servers_were_refused(rig.before.dir).error().code == Errc::busy);
+    CHECK_FALSE(servers_are_asked_for(rig.before.dir));
+    CHECK(read_deployment(rig.before.dir).value().generation == 1);
+    // Once it is over.
+    if (!agent) {
+      rig.write(node, {ProcessForgotten{kAttempt}});
+      CHECK(rig.go_over().ok());
+    }
+  }
+}
+
+TEST_CASE("archived jobs get the new numbers, also when the first try was interrupted") {
+  const Rig rig("n, a, b, c");
+  JobEnded ended{JobId{0, 9}, {}};
+  ended.state.job = ended.job;
+  ended.state.phase = JobPhase::finished;
+  ended.state.placement = {GpuId{2}, GpuId{3}};
+  const fs::path file = rig.before.node_dir("agent-0") / "state" / "journal.db";
+  rig.write("agent-0", {LifeBegan{Incarnation{1}, Epoch{1}},
+                        JobsArchived{4, 10, Duration{-1}, {ended.job}, {}}});
+  {
+    auto journal = SqliteJournal::open(file).value();
+    REQUIRE(journal->recover().ok());
+    REQUIRE(journal->archive(4, std::vector<Record>{ended}).ok());
+    // Of a life that ended before its journal named it.
+    REQUIRE(journal->archive(5, std::vector<Record>{}).ok());
+  }
+  REQUIRE(rig.go_over().ok());
+  const Deployment now = read_deployment(rig.before.dir).value();
+  for (int life = 0; life < 2; ++life) {
+    auto journal = SqliteJournal::open(file).value();
+    std::vector<Record> records = journal->recover().value();
+    REQUIRE(renumber_journal(*now.find("agent-0"), now, rig.after, *journal, records).ok());
+    const auto chunks = all<JobsArchived>(records);
+    REQUIRE(chunks.size() == 1);
+    CHECK(chunks[0].jobs == std::vector<JobId>{ended.job});
+    const auto states = journal->archived(chunks[0].chunk).value();
+    REQUIRE(states.size() == 1);
+    CHECK(std::get<JobEnded>(states[0]).state.placement == Placement{GpuId{4}, GpuId{5}});
+    CHECK_FALSE(journal->archived(4).ok());
+  }
+}
+
+TEST_CASE(
+    "a journal that begins in a later generation says so; the next change takes it from there") {
+  const Rig rig("n, a, b, c");
+  REQUIRE(rig.go_over().ok());
+  const Deployment now = read_deployment(rig.before.dir).value();
+  const fs::path dir = now.node_dir("agent-0") / "state";
+  {
+    const auto state = StateDir::take(dir).value();
+    auto journal = SqliteJournal::open(dir / "journal.db").value();
+    std::vector<Record> records = journal->recover().value();
+    REQUIRE(renumber_journal(*now.find("agent-0"), now, rig.after, *journal, records).ok());
+    REQUIRE(journal->append(rig.of_agent(5)).ok());
+    records = journal->recover().value();
+    REQUIRE(renumber_journal(*now.find("agent-0"), now, rig.after, *journal, records).ok());
+    CHECK(all<AttemptStarting>(records).at(0).gang.at(0).gpus == Placement{GpuId{5}});
+  }
+  const auto third = plan_servers(now, rig.after, of("a, b, c"), 1, 4).value();
+  REQUIRE(prepare_servers(now, third, of("a, b, c")).ok());
+  REQUIRE(ask_for_servers(third.flock).ok());
+  REQUIRE(take_servers(now.dir).ok());
+  const Deployment later = read_deployment(now.dir).value();
+  auto journal = SqliteJournal::open(dir / "journal.db").value();
+  std::vector<Record> records = journal->recover().value();
+  REQUIRE(renumber_journal(*later.find("agent-0"), later, of("a, b, c"), *journal, records).ok());
+  CHECK(all<AttemptStarting>(records).at(0).gang.at(0).gpus == Placement{GpuId{3}});
+}
+
+TEST_CASE("who joins is let in before, who leaves no longer after") {
+  const Rig rig("n, b, c");
+  const auto members = [&] { return read_flock(rig.before.dir / "flock.json").value(); };
+  const std::size_t at_first = members().size();
+  REQUIRE(rig.go_over().ok());
+  CHECK(members().size() == at_first + 1);
+  CHECK(members().contains(executor_node(3)));
+  CHECK(fs::exists(rig.before.node_dir("executor-3") / "keys.json"));
+  const Deployment now = read_deployment(rig.before.dir).value();
+  for (int again = 0; again < 2; ++again) {
+    REQUIRE(tidy_servers(now).ok());
+    CHECK(members().size() == at_first);
+    CHECK_FALSE(members().contains(executor_node(0)));
+  }
+}
+
+TEST_CASE("names of files stay with the server") {
+  const auto label = [](const std::vector<ServerLabel>& all, std::uint32_t server) {
+    const ServerLabel& l = all.at(server);
+    return l.server + " " + l.gpus + std::to_string(l.first_gpu);
+  };
+  const std::vector<Generation> one{{Deployment{}, of("a, b, c"), 1}};
+  const auto labels = server_labels(one, of("n, b, c"));
+  CHECK(label(labels, 0) == "g2-0 g2-0");
+  CHECK(label(labels, 1) == "1 2");
+  CHECK(label(labels, 2) == "2 4");
+  const std::vector<Generation> two{one[0], {Deployment{}, of("n, b, c"), 2}};
+  const auto later = server_labels(two, of("x, n, c, a"));
+  CHECK(label(later, 0) == "g3-0 g3-0");
+  CHECK(label(later, 1) == "g2-0 g2-0");
+  CHECK(label(later, 2) == "2 4");
+  CHECK(label(later, 3) == "0 0");
+  CHECK(server_labels({}, of("a, b")).at(1).server == "1");
+}
+
+}  // namespace
+}  // namespace starling
