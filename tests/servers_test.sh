@@ -72,6 +72,11 @@ cp -r flock etcd-flock
 sed -i 's|"seed"|"state": "etcd://127.0.0.1:1/x", "seed"|' etcd-flock/deployment.json
 refused 1 "with its state in etcd cannot change yet" --topology grown.yaml --flock etcd-flock
 rm -rf etcd-flock
+cp -r flock sick-flock
+echo '# all well' >sick-flock/nodes/executor-0/health
+echo 7 >sick-flock/nodes/executor-3/health
+refused 2 "nodes/executor-3/health names GPUs by their numbers, which change" --topology grown.yaml --flock sick-flock
+rm -rf sick-flock
 configure --topology first.yaml
 said "these are its servers already"
 configure --topology grown.yaml --dry-run

@@ -3,8 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
+#include <set>
+
+#include "base/rng.h"
 #include "launch/deployment_check.h"
 #include "launch/deployment_plan.h"
+#include "launch/servers/generations.h"
 #include "topology/fingerprint.h"
 #include "topology/load.h"
 
@@ -114,6 +119,100 @@ TEST_CASE("borders stay where they are: the cut is not made anew") {
   REQUIRE_FALSE(other.ok());
   CHECK(other.error().message.find("not what the flock's servers were changed to") !=
         std::string::npos);
+}
+
+/// Who serves each server, by name.
+std::map<std::string, std::string> servers_of(const Deployment& flock, const Topology& topology) {
+  std::map<std::string, std::string> by_name;
+  for (const DeployedNode* node : flock.with_role(Role::executor)) {
+    for (std::uint32_t s = node->servers.first; s < node->servers.last; ++s)
+      by_name[topology.server(ServerId{s}).name] = node->name;
+  }
+  return by_name;
+}
+
+/// Some of them go, some others come; who stays keeps his place among those that stay.
+std::vector<std::vector<std::string>> changed(const std::vector<std::vector<std::string>>& racks,
+                                              Rng& rng, std::uint32_t& fresh) {
+  std::vector<std::vector<std::string>> next;
+  for (const auto& rack : racks) {
+    next.emplace_back();
+    for (const std::string& name : rack) {
+      while (rng.below(4) == 0) next.back().push_back("n" + std::to_string(fresh++) + "x");
+      if (rng.below(4) != 0) next.back().push_back(name);
+    }
+    if (next.back().empty()) next.pop_back();
+    if (rng.below(5) == 0) next.push_back({"n" + std::to_string(fresh++) + "x"});
+  }
+  if (next.empty()) next.push_back({"n" + std::to_string(fresh++) + "x"});
+  return next;
+}
+
+TEST_CASE("any row of changes: who stays is with the same executor, numbers are used once") {
+  Rng rng(7);
+  std::size_t made_all = 0, refused = 0;
+  for (int run = 0; run < 60; ++run) {
+    std::uint32_t fresh = 0, unused = 0;
+    std::vector<std::vector<std::string>> racks(1 + rng.below(4));
+    for (auto& rack : racks) {
+      for (std::uint32_t s = 0; s < 1 + rng.below(4); ++s)
+        rack.push_back("n" + std::to_string(fresh++) + "x");
+    }
+    Topology topology = of(racks);
+    const auto agents =
+        static_cast<std::uint32_t>(1 + rng.below(std::min(3U, topology.server_count())));
+    Deployment flock = flock_of(topology, agents, static_cast<std::uint32_t>(1 + rng.below(3)));
+    std::vector<Generation> earlier;
+    std::set<std::string> used;
+    for (const DeployedNode* node : flock.with_role(Role::executor)) used.insert(node->name);
+    unused = static_cast<std::uint32_t>(used.size());
+    for (int step = 0; step < 5; ++step) {
+      const auto next_racks = changed(racks, rng, fresh);
+      const Topology next = of(next_racks);
+      const auto each = static_cast<std::uint32_t>(1 + rng.below(3));
+      const auto made = plan_servers(flock, topology, next, each, unused);
+      if (!made) {
+        CHECK(made.error().code == Errc::invalid);
+        ++refused;
+        continue;
+      }
+      ++made_all;
+      const Deployment& then = made.value().flock;
+      CHECK(fits_topology(then, next).ok());
+      CHECK(check_deployment(then).ok());
+      const auto before = servers_of(flock, topology), after = servers_of(then, next);
+      CHECK(after.size() == next.server_count());
+      for (const auto& [name, executor] : after) {
+        if (const auto was = before.find(name); was != before.end()) CHECK(was->second == executor);
+      }
+      for (const DeployedNode* node : then.with_role(Role::executor)) {
+        if (const DeployedNode* was = flock.find(node->name))
+          CHECK(was->partition == node->partition);
+      }
+      for (const std::string& name : made.value().new_executors) CHECK(used.insert(name).second);
+      unused = static_cast<std::uint32_t>(used.size());
+      // Names of files: each server's own, and the same as before.
+      const auto labels_then = server_labels(earlier, topology);
+      earlier.push_back({flock, topology, fingerprint_of(topology)});
+      const auto labels = server_labels(earlier, next);
+      std::set<std::string> seen;
+      for (std::uint32_t s = 0; s < next.server_count(); ++s) {
+        CHECK(seen.insert(labels[s].server).second);
+        for (std::uint32_t g = 0; g < next.server(ServerId{s}).gpus.size(); ++g)
+          CHECK(seen.insert("gpu-" + labels[s].gpus + std::to_string(labels[s].first_gpu + g))
+                    .second);
+        for (std::uint32_t t = 0; t < topology.server_count(); ++t) {
+          if (topology.server(ServerId{t}).name != next.server(ServerId{s}).name) continue;
+          CHECK(labels_then[t].server == labels[s].server);
+        }
+      }
+      flock = then;
+      topology = next;
+      racks = next_racks;
+    }
+  }
+  CHECK(made_all > 100);
+  CHECK(refused > 0);
 }
 
 TEST_CASE("what cannot be is said") {

@@ -65,16 +65,23 @@ Result<std::vector<Record>> executor_snapshot(const Generation& was, const Deplo
   return Executor(core, was.topology, recovered).snapshot();
 }
 
-/// The earlier generation in whose numbers the records are; none: in today's, or in nobody's.
-const Generation* writer_of(const std::vector<Generation>& earlier, std::uint64_t now,
-                            const std::vector<Record>& recovered) {
-  if (earlier.empty()) return nullptr;
+/// The earlier generation in whose numbers the records are; none: in today's. `invalid`: in those
+/// of one that is not known here, as where an earlier description of the flock was put back.
+Result<const Generation*> writer_of(const DeployedNode& me, const std::vector<Generation>& earlier,
+                                    std::uint64_t now, const std::vector<Record>& recovered) {
   const std::uint64_t read = read_by(recovered);
-  if (read == 0) return &earlier.front();
-  if (read == now) return nullptr;
+  const Generation* const none = nullptr;
+  if (read == now) return none;
+  if (read == 0) return earlier.empty() ? none : &earlier.front();
   const auto was = std::find_if(earlier.rbegin(), earlier.rend(),
                                 [&](const Generation& g) { return g.fingerprint == read; });
-  return was == earlier.rend() ? nullptr : &*was;
+  if (was != earlier.rend()) return &*was;
+  // An executor that has read a wrong file may go on where nothing runs: fits_journal().
+  if (me.role != Role::agent) return none;
+  return {Errc::invalid,
+          "the journal of " + me.name +
+              " was written with servers that the flock's description does not know; put back the "
+              "newer deployment.json, with its folder 'servers', or restore both from one backup"};
 }
 
 Result<std::vector<Record>> from(const Generation& was, const DeployedNode& me,
@@ -133,21 +140,24 @@ Result<std::vector<Record>> in_new_numbers(const DeployedNode& me, const Deploym
   const auto earlier = earlier_generations(now);
   if (!earlier) return earlier.error();
   if (recovered.empty()) return std::vector<Record>{};
-  const Generation* was = writer_of(earlier.value(), fingerprint_of(topology), recovered);
-  if (was == nullptr) return std::vector<Record>{};
-  return from(*was, me, topology, recovered);
+  const auto was = writer_of(me, earlier.value(), fingerprint_of(topology), recovered);
+  if (!was) return was.error();
+  if (was.value() == nullptr) return std::vector<Record>{};
+  return from(*was.value(), me, topology, recovered);
 }
 
 Status renumber_journal(const DeployedNode& me, const Deployment& now, const Topology& topology,
                         Journal& journal, std::vector<Record>& recovered) {
-  if (now.generation == 1) return done();
   if (recovered.empty()) {
+    if (now.generation == 1) return done();
     recovered = {TopologyRead{fingerprint_of(topology)}};
     return journal.append(recovered);
   }
   const auto earlier = earlier_generations(now);
   if (!earlier) return earlier.error();
-  const Generation* was = writer_of(earlier.value(), fingerprint_of(topology), recovered);
+  const auto writer = writer_of(me, earlier.value(), fingerprint_of(topology), recovered);
+  if (!writer) return writer.error();
+  const Generation* was = writer.value();
   if (was == nullptr) return done();
   auto records = from(*was, me, topology, recovered);
   if (!records) {

@@ -201,6 +201,22 @@ TEST_CASE(
   CHECK(all<AttemptStarting>(records).at(0).gang.at(0).gpus == Placement{GpuId{3}});
 }
 
+TEST_CASE(
+    "an earlier description that is put back finds journals in numbers that it does not know") {
+  const Rig rig("n, a, b, c");
+  rig.write("agent-0", rig.of_agent(3));
+  REQUIRE(rig.go_over().ok());
+  const Deployment now = read_deployment(rig.before.dir).value();
+  auto journal = SqliteJournal::open(now.node_dir("agent-0") / "state" / "journal.db").value();
+  std::vector<Record> records = journal->recover().value();
+  REQUIRE(renumber_journal(*now.find("agent-0"), now, rig.after, *journal, records).ok());
+  const Status refused =
+      renumber_journal(*rig.before.find("agent-0"), rig.before, of("a, b, c"), *journal, records);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == Errc::invalid);
+  CHECK(refused.error().message.find("put back the newer deployment.json") != std::string::npos);
+}
+
 TEST_CASE("who joins is let in before, who leaves no longer after") {
   const Rig rig("n, b, c");
   const auto members = [&] { return read_flock(rig.before.dir / "flock.json").value(); };
