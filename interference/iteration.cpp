@@ -68,6 +68,14 @@ IterationForm::IterationForm(const Topology& topology, double pressure, const Cr
     host.pcie = bytes_per_s(server.server_gbps, kPcieShare);
     host.nic = bytes_per_s(server.nic_gbps, kNetworkShare);
     host.uplink = bytes_per_s(uplinks[i], kNetworkShare);
+    host.exit = topology_.subtrees()[host.rack].servers.first;
+    if (const std::uint32_t d = topology_.domain_of(ServerId(i)); d != Topology::kNoDomain) {
+      const ScaleUpDomain& domain = topology_.domains()[d];
+      host.domain = bytes_per_s(domain.gbps, kIslandShare);
+      host.island = std::max(host.island, host.domain);
+      host.pcie = std::max(host.pcie, host.domain);
+      host.exit = std::min(host.exit, domain.servers.first);
+    }
     hosts_.push_back(host);
   }
   collect_kinds();
@@ -79,25 +87,38 @@ void IterationForm::collect_kinds() {
     if (host.gpus.size() > 0) top = std::max(top, typical_speed(host.kind));
   }
   std::uint32_t rack = 0;
-  std::vector<std::uint32_t> in_rack;  // servers of each kind in the rack at hand
-  for (const Host& host : hosts_) {
+  std::uint32_t domain = Topology::kNoDomain;
+  std::vector<std::uint32_t> in_rack;    // servers of each kind in the rack at hand
+  std::vector<std::uint32_t> in_domain;  // and in the scale-up domain
+  for (std::uint32_t i = 0; i < hosts_.size(); ++i) {
+    const Host& host = hosts_[i];
     if (host.gpus.size() == 0 || typical_speed(host.kind) < top) continue;
     const auto alike = [&host](const Kind& kind) {
       const Host& other = kind.host;
       return other.kind == host.kind && other.gpus.size() == host.gpus.size() &&
              other.island_gpus == host.island_gpus && other.cpus == host.cpus &&
              other.island == host.island && other.pcie == host.pcie && other.nic == host.nic &&
-             other.uplink == host.uplink;
+             other.uplink == host.uplink && other.domain == host.domain;
     };
     auto kind = std::find_if(fastest_.begin(), fastest_.end(), alike);
-    if (kind == fastest_.end()) kind = fastest_.insert(fastest_.end(), Kind{host, 0, 0});
+    if (kind == fastest_.end()) kind = fastest_.insert(fastest_.end(), Kind{host, 0, 0, 0});
     if (host.rack != rack) in_rack.clear();
     rack = host.rack;
     in_rack.resize(fastest_.size());
     ++kind->servers;
-    std::uint32_t& here = in_rack[static_cast<std::size_t>(kind - fastest_.begin())];
-    kind->servers_in_rack = std::max(kind->servers_in_rack, ++here);
+    const auto at = static_cast<std::size_t>(kind - fastest_.begin());
+    kind->servers_in_rack = std::max(kind->servers_in_rack, ++in_rack[at]);
+    if (host.domain <= 0) continue;
+    if (topology_.domain_of(ServerId(i)) != domain) in_domain.clear();
+    domain = topology_.domain_of(ServerId(i));
+    in_domain.resize(fastest_.size());
+    kind->servers_in_domain = std::max(kind->servers_in_domain, ++in_domain[at]);
   }
+}
+
+bool IterationForm::leaves(const Placement& placement, std::size_t on_server) const {
+  if (on_server == placement.size()) return false;
+  return topology_.domains().empty() || topology_.tier_of(placement) >= Tier::rack;
 }
 
 IterationForm::Crowd IterationForm::crowd_on(const Host& host, std::span<const GpuId> own,
@@ -120,7 +141,7 @@ IterationForm::Crowd IterationForm::crowd_on(const Host& host, std::span<const G
     }
     crowd.pressure += pressure_ * model.gpu_utilization * its.gpu_utilization *
                       static_cast<double>(here.size()) / host.gpus.size();
-    if (here.size() < other.placement.size()) ++crowd.gangs;
+    if (leaves(other.placement, here.size())) ++crowd.gangs;
     shares = shares || overlap(own, here);
   }
   crowd.cpus = std::accumulate(cpus.begin(), cpus.end(), 0.0);
@@ -162,14 +183,17 @@ double IterationForm::iteration_s(const JobProfile& job, const Placement& placem
   double grad_s = 0;
   constexpr double kAny = std::numeric_limits<double>::infinity();
   SyncPath path{kAny, kAny, tier};
-  double uplink = 0;  // of the rack at hand, all the job's servers in it
-  std::uint32_t rack = std::numeric_limits<std::uint32_t>::max();
-  std::size_t servers = 0;
-  const auto leave_rack = [&] {
+  double uplink = 0;  // of all the job's servers that leave by the same
+  double nics = 0;    // of all its servers in the domain at hand
+  std::uint32_t exit = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t domain = Topology::kNoDomain;
+  std::size_t exits = 0;  // domains, and servers of none
+  const auto leave = [&] {
     if (tier == Tier::network && uplink > 0) path.network = std::min(path.network, uplink);
   };
   for (std::size_t i = 0; i < placement.size();) {
-    const Host& host = hosts_[topology_.server_of(placement[i]).value];
+    const ServerId server = topology_.server_of(placement[i]);
+    const Host& host = hosts_[server.value];
     std::size_t end = i + 1;
     while (end < placement.size() && placement[end].value < host.gpus.last) ++end;
     const Crowd crowd =
@@ -178,19 +202,28 @@ double IterationForm::iteration_s(const JobProfile& job, const Placement& placem
                                   contention(model, crowd.cpus, host.cpus) * (1 + crowd.pressure) *
                                   (1 + crowd.sharing));
     path.local = std::min(path.local, host.island);
-    if (tier >= Tier::server) path.local = std::min(path.local, host.pcie);
-    if (tier >= Tier::rack) path.network = std::min(path.network, host.nic / (1 + crowd.gangs));
-    if (host.rack != rack) {
-      leave_rack();
-      rack = host.rack;
+    if (tier >= Tier::domain) path.local = std::min(path.local, host.pcie);
+    const std::uint32_t its_domain = topology_.domain_of(server);
+    if (its_domain == Topology::kNoDomain || its_domain != domain) {
+      if (tier >= Tier::rack && exits > 0) path.network = std::min(path.network, nics);
+      nics = 0;
+      ++exits;
+    } else {
+      path.local = std::min(path.local, host.domain);
+    }
+    domain = its_domain;
+    nics += host.nic / (1 + crowd.gangs);
+    if (host.exit != exit) {
+      leave();
+      exit = host.exit;
       uplink = 0;
     }
     uplink += host.uplink;
-    ++servers;
     i = end;
   }
-  leave_rack();
-  return synced_s(model, grad_s, placement.size(), servers, job.parameter_servers, path);
+  leave();
+  if (tier >= Tier::rack) path.network = std::min(path.network, nics);
+  return synced_s(model, grad_s, placement.size(), exits, job.parameter_servers, path);
 }
 
 double IterationForm::kind_s(const Kind& kind, const JobProfile& job, const ModelProfile& model,
@@ -199,28 +232,35 @@ double IterationForm::kind_s(const Kind& kind, const JobProfile& job, const Mode
   const double cpus_per_gpu = need(job, model);
   const double alone_s = batch_part(job, gpus) * model.iteration_s / speed_on(model, host.kind);
   const double pcie = std::min(host.island, host.pcie);
+  const std::uint32_t in_domain = std::max(kind.servers_in_domain, 1U);
+  const double inside = in_domain > 1 ? host.domain : pcie;  // of servers that leave together
   // With on_one GPUs on each server.
   const auto at = [&](std::uint32_t on_one, double local, double network, Tier tier) {
     return synced_s(model, alone_s * contention(model, on_one * cpus_per_gpu, host.cpus), gpus,
-                    (gpus + on_one - 1) / on_one, job.parameter_servers, {local, network, tier});
+                    (gpus + on_one * in_domain - 1) / (on_one * in_domain), job.parameter_servers,
+                    {local, network, tier});
   };
   double best = std::numeric_limits<double>::infinity();
   if (gpus <= host.island_gpus) {
     best = at(gpus, host.island, 0, Tier::island);
   } else if (gpus <= host.gpus.size()) {
-    best = at(gpus, pcie, 0, Tier::server);
+    best = at(gpus, pcie, 0, host.domain > 0 ? Tier::domain : Tier::server);
   }
   if (gpus == 1) return best;
   // Spread as thinly as one rack, or else the data centre, allows: pays where cores are short.
   const auto thinly = [&](std::uint32_t servers) {
     return std::min((gpus + servers - 1) / servers, host.gpus.size());
   };
+  if (in_domain > 1 && gpus <= in_domain * host.gpus.size())
+    best = std::min(best, at(thinly(in_domain), host.domain, 0, Tier::domain));
   const std::uint32_t rack_gpus = kind.servers_in_rack * host.gpus.size();
   if (kind.servers_in_rack > 1 && gpus <= rack_gpus)
-    best = std::min(best, at(thinly(kind.servers_in_rack), pcie, host.nic, Tier::rack));
+    best =
+        std::min(best, at(thinly(kind.servers_in_rack), inside, host.nic * in_domain, Tier::rack));
   if (kind.servers > kind.servers_in_rack || best == std::numeric_limits<double>::infinity()) {
-    const double network = std::min(host.nic, host.uplink * kind.servers_in_rack);
-    best = std::min(best, at(thinly(kind.servers), pcie, network, Tier::network));
+    const double network =
+        std::min(host.nic * in_domain, host.uplink * std::max(kind.servers_in_rack, in_domain));
+    best = std::min(best, at(thinly(kind.servers), inside, network, Tier::network));
   }
   return best;
 }

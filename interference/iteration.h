@@ -16,7 +16,7 @@ namespace starling {
 constexpr double kFormError = 0.3;
 
 /// Iteration time of a synchronous data-parallel job on one topology, in Pollux' form (OSDI 2021)
-/// over four tiers:
+/// over five tiers:
 ///
 ///   T = (T_grad^gamma + T_sync^gamma)^(1/gamma)
 ///   T_grad = time on the slowest GPU type, times host contention of its worst server (CPUs that
@@ -33,6 +33,13 @@ constexpr double kFormError = 0.3;
 /// faster on servers of one kind. A NIC is shared evenly with the other gangs that leave the same
 /// server. What others use of a rack's uplinks is not known here, so each server of the rack has
 /// its even share of them.
+///
+/// Within a scale-up domain a gang's exchange runs at the domain's speed of each GPU, as on an
+/// island: the ring is bound by its slowest link (Patarasuk and Yuan 2009), and domains are built
+/// so that GPUs do not share links (NVLink switches do not block; slices of a torus have their own
+/// rings), so gangs of one domain do not slow one another. Who leaves a domain does so through the
+/// NICs of all its servers in it, as collectives in steps do (reduce within, exchange across), so
+/// what crosses is bound by their sum and not by one NIC.
 ///
 /// Pure. Neighbours that share no server with the job do not count.
 class IterationForm {
@@ -67,15 +74,20 @@ class IterationForm {
     double pcie = 0;
     double nic = 0;
     double uplink = 0;  // even share of the rack's uplinks
+    double domain = 0;  // of each GPU; 0: of no scale-up domain
+    std::uint32_t exit = 0;  // server from which those are counted that leave by the same uplinks
   };
   // Servers of the fastest type that are alike.
   struct Kind {
     Host host;
     std::uint32_t servers = 0;
-    std::uint32_t servers_in_rack = 0;  // most of one rack
+    std::uint32_t servers_in_rack = 0;    // most of one rack
+    std::uint32_t servers_in_domain = 0;  // most of one scale-up domain
   };
   struct Crowd;
 
+  /// It does so through NICs.
+  [[nodiscard]] bool leaves(const Placement& placement, std::size_t on_server) const;
   [[nodiscard]] Crowd crowd_on(const Host& host, std::span<const GpuId> own, double own_cpus,
                                const ModelProfile& model, const Neighbours& beside) const;
   [[nodiscard]] double contention(const ModelProfile& model, double asked, double cores) const;

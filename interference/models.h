@@ -19,7 +19,7 @@ struct FullPhysicsOptions {
   std::shared_ptr<const Crowding> crowding = {};
 };
 
-/// `--physics full`: Pollux' iteration-time form over four tiers, host contention and shared links;
+/// `--physics full`: Pollux' iteration-time form over five tiers, host contention and shared links;
 /// see interference/iteration.h. startup_s is 10 s for image and start, and up to 20 s more to
 /// restore the checkpoint.
 [[nodiscard]] std::unique_ptr<Physics> make_full_physics(const Topology& topology,

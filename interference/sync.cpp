@@ -10,7 +10,7 @@ namespace starling {
 namespace {
 
 // Of one step of the ring, by tier; usual figures of NCCL over NVLink, PCIe and RDMA.
-constexpr std::array<double, kTiers> kStepLatency = {5e-6, 10e-6, 25e-6, 40e-6};
+constexpr std::array<double, kTiers> kStepLatency = {5e-6, 5e-6, 10e-6, 25e-6, 40e-6};
 
 double bytes_of(const ModelProfile& model) { return model.gradient_mib * 1048576.0; }
 

@@ -10,8 +10,8 @@ namespace starling {
 /// What a gang's exchange crosses: bandwidths in bytes per second of the slowest thing of each
 /// kind, after what protocols take of them.
 struct SyncPath {
-  double local = 0;    ///< within servers: the island, and PCIe where a server's islands are left
-  double network = 0;  ///< NICs and uplinks; not looked at within a server
+  double local = 0;  ///< within servers and scale-up domains: what of them, and of PCIe, is crossed
+  double network = 0;  ///< NICs and uplinks; not looked at where none is crossed
   Tier tier = Tier::island;
 };
 
@@ -24,7 +24,7 @@ constexpr double kNetworkShare = 0.7;
 
 /// Seconds of one iteration of a gang whose gradients take grad_s: with `parameter_servers`, or by
 /// all-reduce where that is 0. A longer path, of a farther tier and no more bandwidth, never takes
-/// less.
+/// less. `servers`: that have a way of their own to the network; a scale-up domain counts as one.
 ///
 /// All-reduce: as fitted for the model (interference/fitted.h), else by the ring's formula with the
 /// catalogue's bytes. Parameter servers (p of them, spread evenly over the gang's servers, w

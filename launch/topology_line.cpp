@@ -28,6 +28,9 @@ std::string topology_line(const Topology& topology) {
     types += (types.empty() ? "" : ", ") + with_commas(gpus) + " " + type;
   return topology.name() + ": " + amount(levels[Level::pod], "pod") + ", " +
          amount(levels[Level::rack], "rack") + ", " + amount(topology.server_count(), "server") +
+         (topology.domains().empty()
+              ? ""
+              : ", " + amount(topology.domains().size(), "scale-up domain")) +
          ", " + amount(topology.gpu_count(), "GPU") + (types.empty() ? "" : " (" + types + ")") +
          ", " + amount(topology.network_links().size(), "network link");
 }

@@ -47,6 +47,22 @@ std::string server_lines(const Topology& topology) {
   return out;
 }
 
+std::string domain_lines(const Topology& topology) {
+  std::map<std::tuple<std::uint32_t, std::uint32_t, double>, std::size_t> kinds;
+  for (const ScaleUpDomain& domain : topology.domains()) {
+    const std::uint32_t gpus = topology.servers()[domain.servers.last - 1].gpus.last -
+                               topology.servers()[domain.servers.first].gpus.first;
+    ++kinds[{domain.servers.size(), gpus, domain.gbps}];
+  }
+  std::string out;
+  for (const auto& [kind, n] : kinds) {
+    const auto& [servers, gpus, gbps] = kind;
+    out += "  " + counted(n, "scale-up domain") + ": " + counted(gpus, "GPU") + " of " +
+           counted(servers, "server") + " at " + short_number(gbps) + " Gbit/s each\n";
+  }
+  return out;
+}
+
 std::string link_lines(const Topology& topology) {
   const std::vector<NodeSpan> spans = spans_of(topology);
   std::map<std::tuple<std::uint32_t, std::uint32_t, double, double>, std::size_t> kinds;
@@ -93,7 +109,7 @@ std::string describe(const Topology& topology) {
     out += "  " + type.name + ": " + std::to_string(per_type[i]) + ", " +
            short_number(type.memory_gib) + " GiB each\n";
   }
-  out += "servers\n" + server_lines(topology);
+  out += "servers\n" + server_lines(topology) + domain_lines(topology);
   if (topology.network_nodes().empty()) return out + "no network\n";
   const std::size_t switches = topology.network_nodes().size() - topology.server_count();
   out += "network: " + std::to_string(switches) + (switches == 1 ? " switch" : " switches");

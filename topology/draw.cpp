@@ -155,6 +155,17 @@ class Picture {
     return out;
   }
 
+  // What a rack or pod in one scale-up domain has of it.
+  std::string scale_up(const Subtree& tree) const {
+    if (tree.servers.size() == 0) return "";
+    const std::uint32_t domain = topology_.domain_of(ServerId(tree.servers.first));
+    if (domain == Topology::kNoDomain) return "";
+    const ScaleUpDomain& it = topology_.domains()[domain];
+    if (it.servers.last < tree.servers.last) return "";
+    return std::string(it.servers == tree.servers ? ", one" : ", part of a") + " domain at " +
+           short_number(it.gbps) + " Gbit/s a GPU";
+  }
+
   std::string tree_signature(std::uint32_t tree) {
     const Subtree& t = topology_.subtrees()[tree];
     std::string out = std::to_string(switches_[tree].size()) + up_label(tree) + "(";
@@ -175,7 +186,7 @@ class Picture {
       for (const std::uint32_t child : children(tree)) add(tree_signature(child));
     }
     add("");
-    return out + ")";
+    return out + scale_up(t) + ")";
   }
 
   template <class Signature>
@@ -262,7 +273,7 @@ class Picture {
     std::string title = svg_short(t.name, 24);
     if (kind.count > 1) title += "  and " + std::to_string(kind.count - 1) + " alike";
     const std::string sub =
-        what + ", " + counted(t.gpus.size(), "GPU") + (kind.count > 1 ? " each" : "");
+        what + ", " + counted(t.gpus.size(), "GPU") + (kind.count > 1 ? " each" : "") + scale_up(t);
     constexpr double pad = 10;
     SvgBox box;
     box.width = 2 * pad + std::max({content.width, row.width, svg_text_width(title) * 1.05,

@@ -205,9 +205,11 @@ Result<Topology> generate(std::string_view kind, const GeneratorOptions& options
   if (kind == "bcube") return generate_bcube(options);
   if (kind == "dragonfly") return generate_dragonfly(options);
   if (kind == "rail-optimised") return generate_rail_optimised(options);
+  if (kind == "nvl72") return generate_nvl72(options);
+  if (kind == "torus-pods") return generate_torus_pods(options);
   return Error{Errc::not_found, "no generator '" + std::string(kind) +
                                     "'; there are flat, leaf-spine, fat-tree, vl2, bcube, "
-                                    "dragonfly and rail-optimised"};
+                                    "dragonfly, rail-optimised, nvl72 and torus-pods"};
 }
 
 }  // namespace starling

@@ -40,7 +40,8 @@ struct GeneratorOptions {
   std::uint32_t spines = 4;            ///< leaf-spine and rail-optimised
   double uplink_gbps = 0;              ///< of one switch-to-switch link; 0: not oversubscribed
   std::uint32_t fat_tree_k = 0;        ///< even; 0: the smallest that holds the servers
-  /// dgx-1, dgx-2, dgx-a100, dgx-h100, 4xt4 or 8xa10 instead of the figures of a server above.
+  /// dgx-1, dgx-2, dgx-a100, dgx-h100, 4xt4, 8xa10, gb200-nvl72 or tpu-v4 instead of the figures of
+  /// a server above.
   std::string server_template = {};
   std::uint32_t vl2_aggregation_ports = 0;   ///< D_A, even; 0: the smallest D_A = D_I that does
   std::uint32_t vl2_intermediate_ports = 0;  ///< D_I, even; 0: equal to D_A
@@ -51,6 +52,9 @@ struct GeneratorOptions {
   std::uint32_t dragonfly_global = 0;   ///< h, global links of a router; 0: the smallest that does
   std::uint32_t rails = 0;              ///< 0: a rail for each GPU of a server
   std::uint32_t racks_per_unit = 8;     ///< racks that share rail switches
+  std::uint32_t racks = 4;              ///< nvl72
+  std::uint32_t racks_per_pod = 8;      ///< torus-pods
+  double scale_up_gbps = 0;             ///< of each GPU in a scale-up domain; 0: nvlink_gbps
 };
 
 /// `invalid` for zero counts, speeds that are not positive, unknown GPU types, or more than
@@ -86,8 +90,15 @@ struct GeneratorOptions {
 /// servers send, so that the bisection is full.
 [[nodiscard]] Result<Topology> generate_rail_optimised(const GeneratorOptions& options);
 
-/// By name: flat, leaf-spine, fat-tree, vl2, bcube, dragonfly, rail-optimised. `not_found` lists
-/// them.
+/// `racks` racks of 18 gb200-nvl72 trays, each a scale-up domain of 72 GPUs; one pod, wired as a
+/// leaf-spine of the trays' NICs.
+[[nodiscard]] Result<Topology> generate_nvl72(const GeneratorOptions& options);
+/// Pods of racks_per_pod racks of servers_per_rack hosts, each pod a scale-up domain (TPU-like: the
+/// links of its torus are those of nvlink_gbps); between hosts and pods a leaf-spine.
+[[nodiscard]] Result<Topology> generate_torus_pods(const GeneratorOptions& options);
+
+/// By name: flat, leaf-spine, fat-tree, vl2, bcube, dragonfly, rail-optimised, nvl72, torus-pods.
+/// `not_found` lists them.
 [[nodiscard]] Result<Topology> generate(std::string_view kind, const GeneratorOptions& options);
 
 }  // namespace starling

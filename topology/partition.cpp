@@ -33,6 +33,13 @@ struct Cost {
   }
 };
 
+// One rack or one scale-up domain.
+bool same_place(const Topology& topology, ServerId a, ServerId b) {
+  const std::uint32_t domain = topology.domain_of(a);
+  return topology.rack_of(a) == topology.rack_of(b) ||
+         (domain != Topology::kNoDomain && domain == topology.domain_of(b));
+}
+
 std::vector<Border> borders_of(const Topology& topology) {
   const std::vector<double> crossing = crossing_gbps(topology);
   const auto servers = topology.servers();
@@ -43,7 +50,7 @@ std::vector<Border> borders_of(const Topology& topology) {
     if (servers[s].gpus.size() == 0) continue;
     Border best;
     for (std::uint32_t b = previous + 1; b <= s; ++b) {
-      const bool inside = topology.rack_of(ServerId(b - 1)) == topology.rack_of(ServerId(b));
+      const bool inside = same_place(topology, ServerId(b - 1), ServerId(b));
       const Border border{b, servers[s].gpus.first, inside ? 1 : 0, crossing[b]};
       if (best.server == 0 || border.inside_rack < best.inside_rack ||
           (border.inside_rack == best.inside_rack && border.crossing_gbps < best.crossing_gbps)) {

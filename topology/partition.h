@@ -16,9 +16,10 @@ struct Partition {
 };
 
 /// Cuts the data centre into `count` partitions, in depth-first order. Borders fall between racks
-/// (between pods if that is as even) wherever that keeps every partition within 10 % of its even
-/// share of GPUs, otherwise between servers; among equally even cuts the one that crosses the
-/// fewest Gbit/s wins. `invalid` if count is 0 or exceeds the number of servers with GPUs.
+/// that are not of one scale-up domain (between pods if that is as even) wherever that keeps every
+/// partition within 10 % of its even share of GPUs, otherwise between servers; among equally even
+/// cuts the one that crosses the fewest Gbit/s wins. `invalid` if count is 0 or exceeds the number
+/// of servers with GPUs.
 [[nodiscard]] Result<std::vector<Partition>> partition(const Topology& topology,
                                                        std::uint32_t count);
 

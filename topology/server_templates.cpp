@@ -50,7 +50,8 @@ ServerTemplate made_of(const Machine& m) {
 std::span<const ServerTemplate> known_server_templates() {
   // One direction: an NVLink 2 or later carries 25 GB/s, so 6, 12 and 18 of them carry 1200, 2400
   // and 3600 Gbit/s. A DGX-1 has a cube mesh: within four GPUs each has 4 links, to the other four
-  // it has 2. PCIe x16 carries 128, 256 and 512 Gbit/s in generations 3, 4 and 5.
+  // it has 2. A GB200 has 18 NVLinks of 50 GB/s, a TPU v4 six links of 50 GB/s to its torus. PCIe
+  // x16 carries 128, 256 and 512 Gbit/s in generations 3, 4 and 5.
   static const std::vector<ServerTemplate> templates = [] {
     const Machine machines[] = {
         {"dgx-1", "V100-32GB", 80, 512, 400, 4, 4, 800, 400, {{2, 2}, {2, 2}}},
@@ -59,6 +60,8 @@ std::span<const ServerTemplate> known_server_templates() {
         {"dgx-h100", "H100", 224, 2048, 3200, 8, 8, 3600, 512, {{1, 1, 1, 1}, {1, 1, 1, 1}}},
         {"4xt4", "T4", 48, 192, 50, 1, 0, 128, 128, {{2}, {2}}},
         {"8xa10", "A10", 128, 512, 100, 2, 0, 256, 256, {{4}, {4}}},
+        {"gb200-nvl72", "GB200", 144, 960, 1600, 4, 4, 7200, 512, {{2}, {2}}},
+        {"tpu-v4", "TPU-v4", 240, 400, 100, 1, 4, 2400, 128, {{2}, {2}}},
     };
     std::vector<ServerTemplate> all;
     for (const Machine& machine : machines) all.push_back(made_of(machine));

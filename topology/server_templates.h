@@ -9,7 +9,8 @@
 
 namespace starling {
 
-/// A machine that people name: dgx-1, dgx-2, dgx-a100, dgx-h100, 4xt4, 8xa10. CPUs are hardware
+/// A machine that people name: dgx-1, dgx-2, dgx-a100, dgx-h100, 4xt4, 8xa10, gb200-nvl72 (a
+/// tray of it), tpu-v4 (a host of four chips). CPUs are hardware
 /// threads; speeds are Gbit/s in one direction, as the vendors' data sheets give them.
 struct ServerTemplate {
   std::string name;

@@ -20,18 +20,28 @@ struct TopologySpec {
     std::uint32_t count = 1;
     std::string name;                ///< pattern; empty: numbered within the rack
     std::vector<std::string> names;  ///< one each, instead of `name`
+    double scale_up_gbps = 0;        ///< here and below, of the domain that they are; 0: none
     Place place;
   };
   struct Rack {
     std::uint32_t count = 1;
     std::string name;
     std::vector<Servers> servers;
+    double scale_up_gbps = 0;
     Place place;
   };
   struct Pod {
     std::uint32_t count = 1;
     std::string name;
     std::vector<Rack> racks;
+    double scale_up_gbps = 0;
+    Place place;
+  };
+  /// A domain that is no pod, no rack and no entry of servers.
+  struct Domain {
+    std::string from;  ///< first and last server
+    std::string to;
+    double gbps = 0;
     Place place;
   };
   struct Switch {
@@ -49,6 +59,7 @@ struct TopologySpec {
   std::string name;
   std::vector<GpuType> gpu_types;
   std::vector<Pod> pods;
+  std::vector<Domain> domains;
   bool has_network = false;
   NetworkPlan plan;  ///< no rack and rail switches: only what is listed below
   std::vector<Switch> switches;
@@ -60,8 +71,8 @@ struct TopologySpec {
 [[nodiscard]] TopologySpec read_spec(const std::string& text, const std::string& default_name,
                                      Diagnostics& diagnostics);
 
-/// Multiplies the counts out. Reports names that occur twice, totals beyond base/limits.h and links
-/// to nowhere.
+/// Multiplies the counts out. Reports names that occur twice, totals beyond base/limits.h, domains
+/// that overlap or are none, and links to nowhere.
 [[nodiscard]] Result<Topology> build_spec(const TopologySpec& spec, Diagnostics& diagnostics);
 
 }  // namespace starling

@@ -32,14 +32,15 @@ class SpecReader {
   explicit SpecReader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
 
   TopologySpec read(const YAML::Node& root, const std::string& default_name) {
-    const YamlMap top(
-        diagnostics_, root, "the topology",
-        {"name", "gpu_types", "server_templates", "pods", "racks", "servers", "network"});
+    const YamlMap top(diagnostics_, root, "the topology",
+                      {"name", "gpu_types", "server_templates", "pods", "racks", "servers",
+                       "scale_up_domains", "network"});
     if (!root.IsMap()) return std::move(spec_);
     spec_.name = top.name("name", default_name);
     if (top.has("gpu_types")) read_gpu_types(top.get("gpu_types"));
     read_templates(top);
     read_tree(top);
+    read_domains(top);
     if (top.has("network")) read_network(top.get("network"));
     return std::move(spec_);
   }
@@ -196,6 +197,18 @@ class SpecReader {
     return map.whole("count", 1, Limits{}.gpus_total, 1);
   }
 
+  static double scale_up_of(const YamlMap& map) {
+    return map.number("scale_up_gbps", kGbpsMin, kGbpsMax, 0);
+  }
+
+  void read_domains(const YamlMap& top) {
+    for (const YAML::Node& node : top.list("scale_up_domains", false)) {
+      const YamlMap map(diagnostics_, node, "a scale-up domain", {"from", "to", "gbps"});
+      spec_.domains.push_back({map.name("from", std::nullopt), map.name("to", std::nullopt),
+                               map.number("gbps", kGbpsMin, kGbpsMax, std::nullopt), map.place()});
+    }
+  }
+
   void read_tree(const YamlMap& top) {
     const int given =
         (top.has("pods") ? 1 : 0) + (top.has("racks") ? 1 : 0) + (top.has("servers") ? 1 : 0);
@@ -209,8 +222,9 @@ class SpecReader {
     }
     if (top.has("pods")) {
       for (const YAML::Node& node : top.list("pods", true)) {
-        const YamlMap map(diagnostics_, node, "a pod", {"count", "name", "racks"});
-        spec_.pods.push_back({count_of(map), map.name("name", ""), read_racks(map), map.place()});
+        const YamlMap map(diagnostics_, node, "a pod", {"count", "name", "scale_up_gbps", "racks"});
+        spec_.pods.push_back(
+            {count_of(map), map.name("name", ""), read_racks(map), scale_up_of(map), map.place()});
       }
       return;
     }
@@ -219,7 +233,7 @@ class SpecReader {
     if (top.has("racks")) {
       pod.racks = read_racks(top);
     } else {
-      pod.racks.push_back({1, "", read_servers(top), top.place()});
+      pod.racks.push_back({1, "", read_servers(top), 0, top.place()});
     }
     spec_.pods.push_back(std::move(pod));
   }
@@ -227,8 +241,10 @@ class SpecReader {
   std::vector<TopologySpec::Rack> read_racks(const YamlMap& parent) {
     std::vector<TopologySpec::Rack> racks;
     for (const YAML::Node& node : parent.list("racks", true)) {
-      const YamlMap map(diagnostics_, node, "a rack", {"count", "name", "servers"});
-      racks.push_back({count_of(map), map.name("name", ""), read_servers(map), map.place()});
+      const YamlMap map(diagnostics_, node, "a rack",
+                        {"count", "name", "scale_up_gbps", "servers"});
+      racks.push_back(
+          {count_of(map), map.name("name", ""), read_servers(map), scale_up_of(map), map.place()});
     }
     return racks;
   }
@@ -237,7 +253,7 @@ class SpecReader {
     std::vector<TopologySpec::Servers> all;
     for (const YAML::Node& node : parent.list("servers", true)) {
       const YamlMap map(diagnostics_, node, "an entry of servers",
-                        {"template", "count", "name", "names"});
+                        {"template", "count", "name", "names", "scale_up_gbps"});
       TopologySpec::Servers servers;
       servers.place = map.place();
       const std::string used = map.name("template", std::nullopt);
@@ -251,6 +267,7 @@ class SpecReader {
       }
       servers.count = count_of(map);
       servers.name = map.name("name", "");
+      servers.scale_up_gbps = scale_up_of(map);
       for (const YAML::Node& name : map.list("names", false)) {
         servers.names.push_back(read_name(diagnostics_, name, "a name of a server").value_or("?"));
       }

@@ -16,7 +16,7 @@ const char* name_of(Level level) noexcept {
 }
 
 const char* name_of(Tier tier) noexcept {
-  constexpr const char* names[] = {"island", "server", "rack", "network"};
+  constexpr const char* names[] = {"island", "domain", "server", "rack", "network"};
   return names[static_cast<std::size_t>(tier)];
 }
 
@@ -26,6 +26,7 @@ struct Topology::Data {
   std::vector<std::uint32_t> island_of_gpu;
   std::vector<std::uint32_t> rack_of_server;
   std::vector<std::uint32_t> pod_of_server;
+  std::vector<std::uint32_t> domain_of_server;  // empty: there are no domains
   std::once_flag routes_once;
   std::unique_ptr<RouteTable> routes;
 };
@@ -94,6 +95,19 @@ void check_tree(const Topology::Parts& parts) {
   }
 }
 
+void check_domains(const Topology::Parts& parts) {
+  std::uint32_t next = 0;
+  for (const ScaleUpDomain& domain : parts.domains) {
+    STARLING_CHECK(domain.servers.first >= next && domain.servers.last <= parts.servers.size());
+    STARLING_CHECK(std::isfinite(domain.gbps) && domain.gbps > 0);
+    std::uint32_t with_gpus = 0;
+    for (std::uint32_t s = domain.servers.first; s < domain.servers.last; ++s)
+      with_gpus += parts.servers[s].gpus.size() > 0 ? 1 : 0;
+    STARLING_CHECK(with_gpus > 1);
+    next = domain.servers.last;
+  }
+}
+
 void check_network(const Topology::Parts& parts) {
   const std::size_t servers = parts.servers.size();
   STARLING_CHECK(parts.nodes.empty() || parts.nodes.size() >= servers);
@@ -113,6 +127,7 @@ void check_network(const Topology::Parts& parts) {
 Topology::Topology(Parts parts) : data_(std::make_shared<Data>()) {
   check_servers(parts);
   check_tree(parts);
+  check_domains(parts);
   check_network(parts);
   Data& data = *data_;
   data.parts = std::move(parts);
@@ -124,6 +139,12 @@ Topology::Topology(Parts parts) : data_(std::make_shared<Data>()) {
     if (tree.level == Level::data_center) continue;
     auto& of_server = tree.level == Level::pod ? data.pod_of_server : data.rack_of_server;
     std::fill(of_server.begin() + tree.servers.first, of_server.begin() + tree.servers.last, i);
+  }
+  if (!data.parts.domains.empty()) data.domain_of_server.assign(servers.size(), kNoDomain);
+  for (std::uint32_t d = 0; d < data.parts.domains.size(); ++d) {
+    const IndexRange range = data.parts.domains[d].servers;
+    std::fill(data.domain_of_server.begin() + range.first,
+              data.domain_of_server.begin() + range.last, d);
   }
   const std::uint32_t gpus = servers.empty() ? 0 : servers.back().gpus.last;
   data.server_of_gpu.reserve(gpus);
@@ -157,6 +178,7 @@ const Server& Topology::server(ServerId id) const noexcept {
   return data_->parts.servers[id.value];
 }
 std::span<const Subtree> Topology::subtrees() const noexcept { return data_->parts.subtrees; }
+std::span<const ScaleUpDomain> Topology::domains() const noexcept { return data_->parts.domains; }
 std::span<const NetworkNode> Topology::network_nodes() const noexcept { return data_->parts.nodes; }
 std::span<const NetworkLink> Topology::network_links() const noexcept { return data_->parts.links; }
 
@@ -171,6 +193,11 @@ std::uint32_t Topology::rack_of(ServerId server) const noexcept {
 std::uint32_t Topology::pod_of(ServerId server) const noexcept {
   STARLING_CHECK(server.value < data_->pod_of_server.size());
   return data_->pod_of_server[server.value];
+}
+std::uint32_t Topology::domain_of(ServerId server) const noexcept {
+  if (data_->domain_of_server.empty()) return kNoDomain;
+  STARLING_CHECK(server.value < data_->domain_of_server.size());
+  return data_->domain_of_server[server.value];
 }
 std::uint32_t Topology::island_of(GpuId gpu) const noexcept {
   STARLING_CHECK(gpu.value < data_->island_of_gpu.size());
@@ -194,10 +221,13 @@ Tier Topology::tier_of(std::span<const GpuId> gpus) const noexcept {
   const ServerId server = server_of(gpus[0]);
   const std::uint32_t island = island_of(gpus[0]);
   const std::uint32_t rack = rack_of(server);
+  const std::uint32_t domain = domain_of(server);
   for (const GpuId gpu : gpus.subspan(1)) {
     if (island_of(gpu) == island) continue;
     const ServerId other = server_of(gpu);
-    if (other == server) {
+    if (domain != kNoDomain && domain_of(other) == domain) {
+      tier = std::max(tier, Tier::domain);
+    } else if (other == server) {
       tier = std::max(tier, Tier::server);
     } else if (rack_of(other) == rack) {
       tier = std::max(tier, Tier::rack);

@@ -16,9 +16,10 @@ namespace starling {
 enum class Level : std::uint8_t { data_center, pod, rack, server, island, gpu };
 [[nodiscard]] const char* name_of(Level level) noexcept;
 
-/// How far apart a gang's GPUs are: the slowest thing that its messages cross.
-enum class Tier : std::uint8_t { island, server, rack, network };
-constexpr int kTiers = 4;
+/// How far apart a gang's GPUs are: the slowest thing that its messages cross. domain: the
+/// interconnect of a scale-up domain.
+enum class Tier : std::uint8_t { island, domain, server, rack, network };
+constexpr int kTiers = 5;
 [[nodiscard]] const char* name_of(Tier tier) noexcept;
 
 /// Half-open range of depth-first GPU or server indices.
@@ -65,6 +66,14 @@ struct Server {
   friend bool operator==(const Server&, const Server&) = default;
 };
 
+/// Consecutive servers whose GPUs reach one another over an interconnect of their own beside the
+/// network: an NVL72's rack over NVLink, a pod of hosts over the links of its torus.
+struct ScaleUpDomain {
+  IndexRange servers;
+  double gbps = 0;  ///< of each GPU, in one direction
+  friend bool operator==(const ScaleUpDomain&, const ScaleUpDomain&) = default;
+};
+
 /// A vertex of the tree above servers; the root is vertex 0, parents precede children.
 struct Subtree {
   Level level = Level::data_center;
@@ -106,6 +115,7 @@ class Topology {
     std::vector<GpuType> gpu_types;
     std::vector<Subtree> subtrees;  ///< data centre, pods, racks; depth-first
     std::vector<Server> servers;    ///< depth-first
+    std::vector<ScaleUpDomain> domains;  ///< ascending, apart, of two servers with GPUs or more
     std::vector<NetworkNode>
         nodes;  ///< empty, or first the servers in their order, then the switches
     std::vector<NetworkLink> links;
@@ -123,6 +133,7 @@ class Topology {
   [[nodiscard]] std::span<const Server> servers() const noexcept;
   [[nodiscard]] const Server& server(ServerId id) const noexcept;
   [[nodiscard]] std::span<const Subtree> subtrees() const noexcept;
+  [[nodiscard]] std::span<const ScaleUpDomain> domains() const noexcept;
   [[nodiscard]] std::span<const NetworkNode> network_nodes() const noexcept;
   [[nodiscard]] std::span<const NetworkLink> network_links() const noexcept;
 
@@ -130,6 +141,9 @@ class Topology {
   [[nodiscard]] ServerId server_of(GpuId gpu) const noexcept;
   [[nodiscard]] std::uint32_t rack_of(ServerId server) const noexcept;  ///< index into subtrees()
   [[nodiscard]] std::uint32_t pod_of(ServerId server) const noexcept;
+  /// Index into domains(); kNoDomain for a server of none.
+  static constexpr std::uint32_t kNoDomain = ~0U;
+  [[nodiscard]] std::uint32_t domain_of(ServerId server) const noexcept;
   [[nodiscard]] std::uint32_t island_of(
       GpuId gpu) const noexcept;  ///< numbered over the data centre
   [[nodiscard]] GpuTypeId type_of(GpuId gpu) const noexcept;

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "topology/load.h"
 #include "topology/network_plan.h"
@@ -57,7 +58,8 @@ std::string written(const std::vector<Run>& runs, const std::string& indent) {
 
 class Writer {
  public:
-  explicit Writer(const Topology& topology) : parts_(topology.parts()) {}
+  explicit Writer(const Topology& topology)
+      : parts_(topology.parts()), in_tree_(parts_.domains.size(), false) {}
 
   std::string write() {
     out_ = "name: " + quoted(parts_.name) + "\n";
@@ -67,11 +69,14 @@ class Writer {
     }
     write_templates();
     out_ += "pods:\n" + pods();
+    write_domains();
     write_network();
     return std::move(out_);
   }
 
  private:
+  static std::uint32_t first_of(const ScaleUpDomain& domain) { return domain.servers.first; }
+
   static bool alike(const Server& a, const Server& b) {
     return a.gpus.size() == b.gpus.size() && a.gpu_type == b.gpu_type &&
            a.gpus_per_island == b.gpus_per_island && a.cpus == b.cpus &&
@@ -127,7 +132,7 @@ class Writer {
     return "[" + out + "]]";
   }
 
-  std::string pods() const {
+  std::string pods() {
     std::vector<Run> runs;
     const auto& trees = parts_.subtrees;
     std::uint32_t pod_number = 0;
@@ -137,14 +142,35 @@ class Writer {
       std::uint32_t rack_number = 0;
       for (++i; i < trees.size() && trees[i].level == Level::rack; ++i) {
         const std::string usual = pod.name + "-r" + std::to_string(rack_number++);
-        append(racks, "      servers:\n" + servers(trees[i]),
+        append(racks, scale_up(trees[i].servers, "      ") + "      servers:\n" + servers(trees[i]),
                trees[i].name == usual ? "" : trees[i].name);
       }
-      append(runs, "    racks:\n" + written(racks, "    "),
+      append(runs, scale_up(pod.servers, "    ") + "    racks:\n" + written(racks, "    "),
              pod.name == "p" + std::to_string(pod_number) ? "" : pod.name);
       ++pod_number;
     }
     return written(runs, "  ");
+  }
+
+  // Of a rack or pod that is a domain; a pod of one rack leaves it to that.
+  std::string scale_up(IndexRange servers, const std::string& indent) {
+    const auto at = std::ranges::lower_bound(parts_.domains, servers.first, {}, first_of);
+    const auto i = static_cast<std::size_t>(at - parts_.domains.begin());
+    if (at == parts_.domains.end() || at->servers != servers || in_tree_[i]) return {};
+    in_tree_[i] = true;
+    return indent + "scale_up_gbps: " + number(at->gbps) + "\n";
+  }
+
+  void write_domains() {
+    bool begun = false;
+    for (std::size_t i = 0; i < parts_.domains.size(); ++i) {
+      if (in_tree_[i]) continue;
+      const ScaleUpDomain& domain = parts_.domains[i];
+      if (!std::exchange(begun, true)) out_ += "scale_up_domains:\n";
+      out_ += "  - {from: " + quoted(parts_.servers[domain.servers.first].name) +
+              ", to: " + quoted(parts_.servers[domain.servers.last - 1].name) +
+              ", gbps: " + number(domain.gbps) + "}\n";
+    }
   }
 
   std::string servers(const Subtree& rack) const {
@@ -221,6 +247,7 @@ class Writer {
 
   const Topology::Parts& parts_;
   std::string out_;
+  std::vector<bool> in_tree_;             // by domain: written with its rack or pod
   std::vector<std::size_t> template_of_;  // by server
   std::vector<std::string> template_names_;
 };

@@ -25,6 +25,7 @@ void add_sizes(const Topology& topology, nlohmann::json& out) {
   out["name"] = topology.name();
   out["servers"] = topology.server_count();
   out["gpus"] = topology.gpu_count();
+  out["scale_up_domains"] = topology.domains().size();
   out["gpu_types"] = gpus_by_type(topology);
   out["links"] = topology.network_links().size();
 }

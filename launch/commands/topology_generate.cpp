@@ -19,14 +19,33 @@ struct Options {
   GeneratorOptions shape;
 };
 
-constexpr std::array<std::string_view, 7> kKinds{"flat",  "leaf-spine", "fat-tree",      "vl2",
-                                                 "bcube", "dragonfly",  "rail-optimised"};
+constexpr std::array<std::string_view, 9> kKinds{"flat",  "leaf-spine",     "fat-tree",
+                                                 "vl2",   "bcube",          "dragonfly",
+                                                 "nvl72", "rail-optimised", "torus-pods"};
+
+// An nvl72 says what its servers are.
+std::vector<std::string_view> with_own_servers() {
+  std::vector<std::string_view> kinds(kKinds.begin(), kKinds.end());
+  std::erase(kinds, "nvl72");
+  return kinds;
+}
 
 const std::vector<KindOption>& kind_options() {
   static const std::vector<KindOption> options{
-      {"--rack", {"leaf-spine", "vl2", "rail-optimised"}},
-      {"--spines", {"leaf-spine", "rail-optimised"}},
-      {"--uplink-gbps", {"leaf-spine", "fat-tree", "vl2", "dragonfly", "rail-optimised"}},
+      {"--servers", with_own_servers()},
+      {"--server-template", with_own_servers()},
+      {"--gpus", with_own_servers()},
+      {"--gpu-type", with_own_servers()},
+      {"--island", with_own_servers()},
+      {"--cpus", with_own_servers()},
+      {"--memory-gib", with_own_servers()},
+      {"--nic-gbps", with_own_servers()},
+      {"--nvlink-gbps", with_own_servers()},
+      {"--pcie-gbps", with_own_servers()},
+      {"--rack", {"leaf-spine", "vl2", "rail-optimised", "torus-pods"}},
+      {"--spines", {"leaf-spine", "rail-optimised", "nvl72", "torus-pods"}},
+      {"--uplink-gbps",
+       {"leaf-spine", "fat-tree", "vl2", "dragonfly", "rail-optimised", "nvl72", "torus-pods"}},
       {"--k", {"fat-tree"}},
       {"--vl2-aggregation-ports", {"vl2"}},
       {"--vl2-intermediate-ports", {"vl2"}},
@@ -36,7 +55,10 @@ const std::vector<KindOption>& kind_options() {
       {"--dragonfly-routers", {"dragonfly"}},
       {"--dragonfly-global", {"dragonfly"}},
       {"--rails", {"rail-optimised"}},
-      {"--racks-per-unit", {"rail-optimised"}}};
+      {"--racks-per-unit", {"rail-optimised"}},
+      {"--racks", {"nvl72"}},
+      {"--racks-per-pod", {"torus-pods"}},
+      {"--scale-up-gbps", {"nvl72", "torus-pods"}}};
   return options;
 }
 
@@ -62,7 +84,9 @@ int make(const Command& command, Options& options) {
   if (auto good = check_out_file(options.out); !good)
     return bad_input(where + "-o: " + good.error().message);
   if (const auto wrong = use_template(command, shape)) return bad_input(where + *wrong);
-  if (command.given("--k") && !command.given("--servers")) {
+  if (options.kind == "nvl72") {
+    shape.groups.clear();  // it counts racks
+  } else if (command.given("--k") && !command.given("--servers")) {
     shape.servers = 0;
   } else {
     auto groups = parse_server_groups(options.servers, shape.gpu_type);
@@ -81,8 +105,10 @@ int make(const Command& command, Options& options) {
 }
 
 void add_server_options(const Command& command, GeneratorOptions& g) {
-  command.option("--server-template", g.server_template, "NAME",
-                 "dgx-1, dgx-2, dgx-a100, dgx-h100, 4xt4 or 8xa10, instead of the eight below");
+  command.option(
+      "--server-template", g.server_template, "NAME",
+      "dgx-1, dgx-2, dgx-a100, dgx-h100, 4xt4, 8xa10, gb200-nvl72 or tpu-v4, instead of the "
+      "eight below");
   command.option("--gpus", g.gpus_per_server, "G", "per server (default 8)", 1U, 256U);
   command.option("--gpu-type", g.gpu_type, "NAME", "where --servers names none (default V100)");
   command.option("--island", g.gpus_per_island, "N", "GPUs joined by NVLink (default 4)", 1U,
@@ -96,9 +122,11 @@ void add_server_options(const Command& command, GeneratorOptions& g) {
 
 void add_network_options(const Command& command, GeneratorOptions& g) {
   command.option("--rack", g.servers_per_rack, "N",
-                 "leaf-spine, vl2, rail-optimised: servers per rack (default 8)", 1U, 65'536U);
+                 "leaf-spine, vl2, rail-optimised, torus-pods: servers per rack (default 8)", 1U,
+                 65'536U);
   command.option("--spines", g.spines, "N",
-                 "leaf-spine, rail-optimised: spine switches (default 4)", 1U, 4096U);
+                 "leaf-spine, rail-optimised, nvl72, torus-pods: spine switches (default 4)", 1U,
+                 4096U);
   command.option("--uplink-gbps", g.uplink_gbps, "X",
                  "of one link between switches; default: not oversubscribed", 0.0);
   command.option("--latency-us", g.link_latency_us, "X", "of every link (default 1)", 0.0, true);
@@ -124,6 +152,13 @@ void add_network_options(const Command& command, GeneratorOptions& g) {
                  1U, 1024U);
   command.option("--racks-per-unit", g.racks_per_unit, "N",
                  "rail-optimised: racks that share rail switches (default 8)", 1U, 65'536U);
+  command.option("--racks", g.racks, "N",
+                 "nvl72: racks of 18 trays of 4 GPUs, a scale-up domain each (default 4)", 1U,
+                 65'536U);
+  command.option("--racks-per-pod", g.racks_per_pod, "N",
+                 "torus-pods: racks of a pod, which is a scale-up domain (default 8)", 1U, 65'536U);
+  command.option("--scale-up-gbps", g.scale_up_gbps, "X",
+                 "nvl72, torus-pods: of each GPU in its domain; default: that of NVLink", 0.0);
 }
 
 }  // namespace
@@ -131,8 +166,9 @@ void add_network_options(const Command& command, GeneratorOptions& g) {
 void add_topology_generate(const Command& topology) {
   const auto o = std::make_shared<Options>();
   const Command command = topology.sub("generate", "make a data centre");
-  command.positional("KIND", o->kind,
-                     "flat, leaf-spine, fat-tree, vl2, bcube, dragonfly or rail-optimised");
+  command.positional(
+      "KIND", o->kind,
+      "flat, leaf-spine, fat-tree, vl2, bcube, dragonfly, rail-optimised, nvl72 or torus-pods");
   command.option("--servers", o->servers, "N|N:TYPE,..",
                  "how many, or groups of GPU types: 8:V100,16:P100 (default 64)");
   command.option("-o,--out", o->out, "FILE", "where to");
@@ -143,6 +179,9 @@ void add_topology_generate(const Command& topology) {
       {"starling topology generate leaf-spine --servers 8:V100,16:P100 --gpus 4 -o cluster.yaml",
        "starling topology generate fat-tree --k 8 -o cluster.yaml",
        "starling topology generate rail-optimised --servers 128 --server-template dgx-h100 -o "
+       "cluster.yaml",
+       "starling topology generate nvl72 --racks 8 -o cluster.yaml",
+       "starling topology generate torus-pods --servers 128 --server-template tpu-v4 -o "
        "cluster.yaml",
        "starling topology generate dragonfly --servers 72 --dragonfly-global 2 -o cluster.yaml"});
   command.action([command, o] { return make(command, *o); });

@@ -14,9 +14,10 @@ constexpr double kFast = 1e6;  // Gbit/s
 /// What only some kinds read.
 const std::map<std::string, std::vector<std::string>>& keys_of_kinds() {
   static const std::map<std::string, std::vector<std::string>> keys{
-      {"servers_per_rack", {"leaf-spine", "vl2", "rail-optimised"}},
-      {"spines", {"leaf-spine", "rail-optimised"}},
-      {"uplink_gbps", {"leaf-spine", "fat-tree", "vl2", "dragonfly", "rail-optimised"}},
+      {"servers_per_rack", {"leaf-spine", "vl2", "rail-optimised", "torus-pods"}},
+      {"spines", {"leaf-spine", "rail-optimised", "nvl72", "torus-pods"}},
+      {"uplink_gbps",
+       {"leaf-spine", "fat-tree", "vl2", "dragonfly", "rail-optimised", "nvl72", "torus-pods"}},
       {"fat_tree_k", {"fat-tree"}},
       {"vl2_aggregation_ports", {"vl2"}},
       {"vl2_intermediate_ports", {"vl2"}},
@@ -26,7 +27,10 @@ const std::map<std::string, std::vector<std::string>>& keys_of_kinds() {
       {"dragonfly_routers", {"dragonfly"}},
       {"dragonfly_global", {"dragonfly"}},
       {"rails", {"rail-optimised"}},
-      {"racks_per_unit", {"rail-optimised"}}};
+      {"racks_per_unit", {"rail-optimised"}},
+      {"racks", {"nvl72"}},
+      {"racks_per_pod", {"torus-pods"}},
+      {"scale_up_gbps", {"nvl72", "torus-pods"}}};
   return keys;
 }
 
@@ -55,6 +59,16 @@ void check_keys(Diagnostics& diagnostics, const YamlMap& map, const std::string&
       continue;
     diagnostics.add(map.place(key.c_str()), "'" + key + "' means nothing to " + kind +
                                                 ", only to " + joined(kinds) + "; leave it out");
+  }
+  if (kind == "nvl72") {
+    std::vector<std::string> keys = keys_of_servers();
+    keys.insert(keys.end(), {"servers", "server_template"});
+    for (const std::string& key : keys) {
+      if (map.has(key.c_str()))
+        diagnostics.add(map.place(key.c_str()),
+                        "'" + key + "' is known of an nvl72; leave it out, or write its racks");
+    }
+    return;
   }
   if (!map.has("server_template")) return;
   for (const std::string& key : keys_of_servers()) {
@@ -104,8 +118,9 @@ std::vector<std::string> generator_keys() {
 
 GeneratorOptions read_generator(Diagnostics& diagnostics, const YamlMap& map,
                                 const std::string& kind) {
-  const std::vector<std::string> kinds = {"flat",  "leaf-spine", "fat-tree",      "vl2",
-                                          "bcube", "dragonfly",  "rail-optimised"};
+  const std::vector<std::string> kinds = {"flat",      "leaf-spine", "fat-tree",       "vl2",
+                                          "bcube",     "dragonfly",  "rail-optimised", "nvl72",
+                                          "torus-pods"};
   if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
     diagnostics.add(map.place("generate"), "no generator '" + kind + "'" + suggestion(kind, kinds));
   } else {
@@ -128,6 +143,9 @@ GeneratorOptions read_generator(Diagnostics& diagnostics, const YamlMap& map,
   o.dragonfly_global = map.whole("dragonfly_global", 1, 4096, 0U);
   o.rails = map.whole("rails", 1, 1024, 0U);
   o.racks_per_unit = map.whole("racks_per_unit", 1, 65'536, o.racks_per_unit);
+  o.racks = map.whole("racks", 1, 65'536, o.racks);
+  o.racks_per_pod = map.whole("racks_per_pod", 1, 65'536, o.racks_per_pod);
+  o.scale_up_gbps = map.number("scale_up_gbps", 0.001, kFast, o.scale_up_gbps);
   return o;
 }
 

@@ -42,19 +42,19 @@ TEST_CASE("host lists expand with their zeros") {
 TEST_CASE("the published clusters: servers, racks, pods") {
   struct Expected {
     const char* file;
-    std::size_t servers, gpus, racks, pods;
+    std::size_t servers, gpus, racks, pods, domains;
   };
   const Expected clusters[] = {
-      {"topology/topograph/small-tree.yaml", 6, 48, 2, 1},
-      {"topology/topograph/medium.yaml", 8, 64, 4, 2},
-      {"topology/topograph/nvl72.yaml", 72, 576, 4, 2},
-      {"topology/topograph/dual-xclr-regular.yaml", 96, 768, 12, 6},
-      {"topology/hived/hived-config-1.yaml", 5, 20, 2, 1},
-      {"topology/hived/design.yaml", 21, 3 * 2 + 3 * 8 + 13 * 16 + 2 * 16, 7, 1},
+      {"topology/topograph/small-tree.yaml", 6, 24, 2, 1, 2},
+      {"topology/topograph/medium.yaml", 8, 32, 4, 2, 4},
+      {"topology/topograph/nvl72.yaml", 72, 288, 4, 2, 4},
+      {"topology/topograph/dual-xclr-regular.yaml", 96, 384, 12, 6, 2},
+      {"topology/hived/hived-config-1.yaml", 5, 20, 2, 1, 0},
+      {"topology/hived/design.yaml", 21, 3 * 2 + 3 * 8 + 13 * 16 + 2 * 16, 7, 1, 0},
       {"alibaba_pai2020/machine_spec.csv", 1897, 280 * 8 + 798 * 2 + 497 * 2 + (45 + 59 + 135) * 8,
-       1, 1},
+       1, 1, 0},
       {"alibaba_spot2026/node_info.csv", 4278, 2494 + 902 + 40 + (432 + 22 + 77 + 122 + 219) * 8, 1,
-       1},
+       1, 0},
   };
   for (const Expected& e : clusters) {
     const auto path = test_data(e.file);
@@ -70,6 +70,7 @@ TEST_CASE("the published clusters: servers, racks, pods") {
     CHECK(t.gpu_count() == e.gpus);
     CHECK(count(t, Level::rack) == e.racks);
     CHECK(count(t, Level::pod) == e.pods);
+    CHECK(t.domains().size() == e.domains);
     CHECK(t.route(ServerId(0), ServerId(t.server_count() - 1)).links.size() > 1);
     CHECK(parse_topology_yaml(to_yaml(t), "again").value() == t);
   }
@@ -152,6 +153,36 @@ TEST_CASE("mistakes in clusters' files are named by line") {
                           "h.yaml"),
              "h.yaml:5:"));
   CHECK(says(import_hived("physicalCluster: 3\n", "h.yaml"), "h.yaml:1:"));
+}
+
+TEST_CASE("topograph: nodes of one accelerator domain are trays of a scale-up domain") {
+  const Topology t =
+      import_topograph(
+          "switches:\n  top: {switches: [a, b, c]}\nblocks:\n"
+          "- {switch: a, nodes: ['n[1-3]'], annotations: {accelerator.x/domain: one}}\n"
+          "- {switch: b, nodes: ['n[4-5]'], labels: {net.x/accelerator: two}}\n"
+          "- {switch: b, nodes: [n6], labels: {net.x/accelerator: lone}}\n"
+          "- {switch: c, nodes: ['n[7-8]'], annotations: {net.x/zone: one}}\n",
+          "t.yaml")
+          .value();
+  REQUIRE(t.domains().size() == 2);
+  CHECK(t.domains()[0] == ScaleUpDomain{{0, 3}, 7200});
+  CHECK(t.domains()[1] == ScaleUpDomain{{3, 5}, 7200});
+  CHECK(t.gpu_types()[t.servers()[0].gpu_type.value].name == "GB200");
+  CHECK(t.servers()[4].gpus.size() == 4);
+  CHECK(t.servers()[5].gpus.size() == 8);  // alone in its domain, so nothing special
+  CHECK(t.servers()[7].gpus.size() == 8);
+  // What lies apart is no range of servers, so it is left out rather than halved.
+  const Topology apart =
+      import_topograph(
+          "switches:\n  top: {switches: [a, b]}\nblocks:\n"
+          "- {switch: a, nodes: [n1, n2], annotations: {accelerator.x/domain: one}}\n"
+          "- {switch: a, nodes: [n3, n4], annotations: {accelerator.x/domain: two}}\n"
+          "- {switch: b, nodes: [n5, n6], annotations: {accelerator.x/domain: one}}\n",
+          "t.yaml")
+          .value();
+  REQUIRE(apart.domains().size() == 1);
+  CHECK(apart.domains()[0].servers == IndexRange{2, 4});
 }
 
 }  // namespace

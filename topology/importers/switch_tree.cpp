@@ -27,10 +27,13 @@ class TreeBuilder {
     if (!known) diagnostics_.add({}, "no server template '" + options_.server_template + "'");
     if (diagnostics_.any()) return diagnostics_.error();
     usual_ = *known;
+    in_domain_ = known_server_template(options_.domain_template).value_or(usual_);
+    for (const auto& [node, domain] : tree_.domains) ++domain_size_[domain];
     for (std::size_t i = 0; i < tree_.switches.size(); ++i) {
       if (parent_[i] == kNone) visit(i);
     }
     if (diagnostics_.any()) return diagnostics_.error();
+    add_domains();
     wire();
     return std::move(builder_).build();
   }
@@ -115,9 +118,10 @@ class TreeBuilder {
   void add_rack(const SwitchTree::Switch& leaf) {
     builder_.begin_rack(leaf.name);
     for (const std::string& node : leaf.nodes) {
-      Server server = usual_.server;
-      std::uint32_t gpus = usual_.gpus;
-      std::string type = usual_.gpu_type;
+      const ServerTemplate& like = domain_of(node).empty() ? usual_ : in_domain_;
+      Server server = like.server;
+      std::uint32_t gpus = like.gpus;
+      std::string type = like.gpu_type;
       if (!options_.hardware.empty()) {
         const auto at = options_.hardware.find(node);
         gpus = 0;
@@ -139,6 +143,24 @@ class TreeBuilder {
             builder_.gpu_type(gpu_type_in(type).value_or(GpuType{type, GpuType{}.memory_gib}));
       }
       builder_.add_server(std::move(server), gpus);
+    }
+  }
+
+  // Empty: none, or one of its own.
+  std::string domain_of(const std::string& node) const {
+    const auto at = tree_.domains.find(node);
+    return at == tree_.domains.end() || domain_size_.at(at->second) < 2 ? "" : at->second;
+  }
+
+  void add_domains() {
+    Topology::Parts& parts = builder_.parts();
+    for (std::uint32_t s = 0; s < parts.servers.size();) {
+      const std::string domain = domain_of(parts.servers[s].name);
+      std::uint32_t end = s + 1;
+      while (end < parts.servers.size() && domain_of(parts.servers[end].name) == domain) ++end;
+      if (!domain.empty() && end - s == domain_size_.at(domain))
+        parts.domains.push_back({{s, end}, in_domain_.server.island_gbps});
+      s = end;
     }
   }
 
@@ -171,7 +193,8 @@ class TreeBuilder {
   Diagnostics& diagnostics_;
   const SwitchTreeOptions& options_;
   TopologyBuilder builder_;
-  ServerTemplate usual_;
+  ServerTemplate usual_, in_domain_;
+  std::map<std::string, std::size_t> domain_size_;  // nodes
   std::map<std::string, std::size_t> index_;
   std::vector<std::size_t> parent_;
 };

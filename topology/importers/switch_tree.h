@@ -20,6 +20,7 @@ struct SwitchTree {
     Place place;
   };
   std::vector<Switch> switches;
+  std::map<std::string, std::string> domains;  ///< by node: the scale-up domain that it is in
 };
 
 /// What a node holds. GPUs by socket, in order; none: a server without GPUs.
@@ -31,12 +32,15 @@ struct NodeHardware {
 /// What such files leave out.
 struct SwitchTreeOptions {
   std::string server_template = "dgx-h100";  ///< of nodes of which nothing else is known
+  /// Of those that share a scale-up domain, whose speed is that of its NVLink.
+  std::string domain_template = "gb200-nvl72";
   /// By node; with any given, a node that is not listed has no GPUs.
   std::map<std::string, NodeHardware> hardware = {};
 };
 
 /// A switch with nodes is a rack, the switch above it a pod; a link upwards carries what all
-/// servers below it send. Reports children that do not exist, loops, names that occur twice, and
+/// servers below it send. A scale-up domain whose nodes do not come one after another is left out.
+/// Reports children that do not exist, loops, names that occur twice, and
 /// switches that hold both switches and nodes or neither.
 [[nodiscard]] Result<Topology> build_switch_tree(const SwitchTree& tree,
                                                  const std::string& file_name,

@@ -24,6 +24,23 @@ void read_switches(const YAML::Node& switches, SwitchTree& tree, Diagnostics& di
   }
 }
 
+// The NVLink domain of a block's nodes: accelerator.SITE/domain, or SITE/accelerator as topograph
+// labels nodes of Kubernetes; empty: none.
+std::string accelerator_of(const YamlMap& block) {
+  for (const char* key : {"annotations", "labels"}) {
+    const YAML::Node all = block.has(key) ? block.get(key) : YAML::Node();
+    if (!all.IsMap()) continue;
+    for (const auto& entry : all) {
+      if (!entry.first.IsScalar() || !entry.second.IsScalar()) continue;
+      const std::string& name = entry.first.Scalar();
+      if (name.ends_with("/accelerator") ||
+          (name.starts_with("accelerator.") && name.ends_with("/domain")))
+        return entry.second.Scalar();
+    }
+  }
+  return {};
+}
+
 void read_blocks(const std::vector<YAML::Node>& blocks, SwitchTree& tree,
                  Diagnostics& diagnostics) {
   std::map<std::string, std::size_t> leaves;
@@ -33,12 +50,16 @@ void read_blocks(const std::vector<YAML::Node>& blocks, SwitchTree& tree,
     const std::string name = map.name("switch", std::nullopt);
     const auto [at, fresh] = leaves.emplace(name, tree.switches.size());
     if (fresh) tree.switches.push_back({name, {}, {}, map.place()});
+    const std::string domain = accelerator_of(map);
     for (const YAML::Node& nodes : map.list("nodes", true)) {
       const std::string text = nodes.IsScalar() ? nodes.Scalar() : "";
       const auto names = expand_hosts(text);
       if (!names.ok()) {
         diagnostics.add(place_of(nodes), names.error().message);
         continue;
+      }
+      for (const std::string& each : names.value()) {
+        if (!domain.empty()) tree.domains.emplace(each, domain);
       }
       auto& all = tree.switches[at->second].nodes;
       all.insert(all.end(), names.value().begin(), names.value().end());

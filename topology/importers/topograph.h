@@ -11,8 +11,9 @@ namespace starling {
 [[nodiscard]] bool is_topograph_yaml(std::string_view text) noexcept;
 
 /// topograph's YAML: a tree of `switches`, and `blocks` of nodes below the lowest of them, which
-/// become racks. Nodes are taken for DGX-H100, because the file names no hardware. NVLink domains
-/// that span nodes are left out: an island lies within a server. `invalid` with file:line:column.
+/// become racks. Nodes that share an accelerator domain with others are taken for trays of a GB200
+/// NVL72, all others for DGX-H100, because the file names no hardware. `invalid` with
+/// file:line:column.
 [[nodiscard]] Result<Topology> import_topograph(const std::string& text,
                                                 const std::string& file_name);
 
