@@ -17,7 +17,7 @@ constexpr std::int64_t kGpu = 1'000'000;
 
 enum class CandidateKind : std::uint8_t {
   tight,   ///< free GPUs of the fewest servers, best fit
-  rack,    ///< free GPUs of one rack
+  rack,    ///< free GPUs of one scale-up domain or rack
   spread,  ///< free GPUs of the emptiest servers
   beside,  ///< all on GPUs of one running job
   server   ///< on one server, free GPUs first, then beside several

@@ -94,11 +94,13 @@ void FreeServers::take(const Placement& placement) {
 void FreeServers::move(std::uint32_t server, std::uint32_t to) {
   const std::uint32_t from = free_[server];
   const std::uint32_t rack = gpus_->topology().rack_of(ServerId{servers_.first + server});
+  const std::uint32_t domain = gpus_->topology().domain_of(ServerId{servers_.first + server});
   const auto in = [&](Kind& kind) {
     kind.by_free[from].reset(server);
     kind.by_free[to].set(server);
     kind.free = kind.free + to - from;
     kind.rack_free[rack] += to - from;
+    if (domain != Topology::kNoDomain) kind.domain_free[domain] += to - from;
   };
   in(kinds_[0]);
   if (kind_of_[server] != 0) in(kinds_[kind_of_[server]]);
@@ -262,14 +264,25 @@ std::optional<Placement> FreeServers::in_rack(std::uint32_t kind, std::uint32_t 
                                               std::uint32_t worker) const {
   const Kind& k = kinds_[kind];
   if (count > k.free) return std::nullopt;
-  const std::uint32_t one = piece(k, worker);
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> racks;  // free, rack
-  for (const auto& [rack, free] : k.rack_free) {
-    if (free >= count) racks.emplace_back(free, rack);
+  const Topology& topology = gpus_->topology();
+  const auto of_domain = [&](std::uint32_t at) { return topology.domains()[at].servers; };
+  if (auto found = within(k.domain_free, of_domain, kind, count, worker)) return found;
+  const auto of_rack = [&](std::uint32_t at) { return topology.subtrees()[at].servers; };
+  return within(k.rack_free, of_rack, kind, count, worker);
+}
+
+template <class F>
+std::optional<Placement> FreeServers::within(const std::map<std::uint32_t, std::uint32_t>& places,
+                                             F range_of, std::uint32_t kind, std::uint32_t count,
+                                             std::uint32_t worker) const {
+  const std::uint32_t one = piece(kinds_[kind], worker);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> roomy;  // free, place
+  for (const auto& [place, free] : places) {
+    if (free >= count) roomy.emplace_back(free, place);
   }
-  std::sort(racks.begin(), racks.end());
-  for (const auto& [free, rack] : racks) {
-    const IndexRange range = gpus_->topology().subtrees()[rack].servers;
+  std::sort(roomy.begin(), roomy.end());
+  for (const auto& [free, place] : roomy) {
+    const IndexRange range = range_of(place);
     std::vector<Part> parts;
     for (std::uint32_t i = std::max(range.first, servers_.first);
          i < std::min(range.last, servers_.last); ++i) {

@@ -58,7 +58,8 @@ class FreeServers {
   /// fit.
   [[nodiscard]] std::optional<Placement> tight(std::uint32_t kind, std::uint32_t count,
                                                std::uint32_t worker) const;
-  /// The same within one rack, the one with the fewest free GPUs that has enough.
+  /// The same within one scale-up domain or else one rack, the one with the fewest free GPUs that
+  /// has enough.
   [[nodiscard]] std::optional<Placement> in_rack(std::uint32_t kind, std::uint32_t count,
                                                  std::uint32_t worker) const;
   /// Worker by worker, each on the server that is emptiest then.
@@ -77,6 +78,7 @@ class FreeServers {
     std::vector<BitmapTree> by_free;        // by_free[k]: servers with exactly k free
     std::vector<std::uint32_t> servers_of;  // servers_of[k]: servers of k GPUs
     std::map<std::uint32_t, std::uint32_t> rack_free;
+    std::map<std::uint32_t, std::uint32_t> domain_free;
     std::uint32_t free = 0, open = 0;
   };
   struct Part {
@@ -100,6 +102,11 @@ class FreeServers {
   /// The fewest of `servers`, which come by free GPUs, most first.
   [[nodiscard]] std::optional<Placement> fewest(std::span<const Part> servers, std::uint32_t count,
                                                 std::uint32_t worker) const;
+  /// Within one of `places`, which say how many are free; their servers are range_of(place).
+  template <class F>
+  [[nodiscard]] std::optional<Placement> within(
+      const std::map<std::uint32_t, std::uint32_t>& places, F range_of, std::uint32_t kind,
+      std::uint32_t count, std::uint32_t worker) const;
   [[nodiscard]] std::vector<Part> most_free(const Kind& kind, std::uint32_t count,
                                             std::uint32_t limit) const;
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr PolicyFacts kFacts{
     .name = "consolidate",
-    .summary = "one island, else one server, else one rack; tightest fit first",
+    .summary = "one island, server, scale-up domain or rack, in this order; tightest fit first",
     .family = Family::placement};
 
 /// The tightest place that a gang can have, or none: it waits rather than break a gang that fits a
@@ -39,6 +39,7 @@ class Consolidate final : public QueuePolicy {
       return FreeServers::on_islands(gpus.topology(), gpus.free_gpus(server, gpus.free_on(server)),
                                      count);
     }
+    if (auto found = place_in_domain(gpus, count, job.gpus_per_worker)) return found;
     if (auto found = in_rack(count, job.gpus_per_worker)) return found;
     return place_node(gpus, shape(), count, job.gpus_per_worker);
   }

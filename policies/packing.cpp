@@ -98,6 +98,59 @@ Shape shape_among(const Topology& topology, std::span<const ServerId> servers, D
   return shape;
 }
 
+/// Over several servers: wholly free ones of the commonest size, and the rest by best fit.
+std::optional<Placement> place_over(const Occupancy& gpus, std::span<const ServerId> servers,
+                                    std::uint32_t count, std::uint32_t gpus_per_worker,
+                                    Demand each_gpu) {
+  const Shape shape = shape_among(gpus.topology(), servers, each_gpu);
+  if (count <= shape.server || shape.server == 0) return std::nullopt;
+  const std::uint32_t each = usable(shape.server, gpus_per_worker);
+  std::vector<Part> parts;
+  std::uint32_t left = count;
+  for (const ServerId server : servers) {
+    if (left < each) break;
+    if (most_of(gpus.topology(), server, each_gpu) != shape.server) continue;
+    if (gpus.free_on(server, each_gpu) != shape.server) continue;
+    parts.push_back({server, each});
+    left -= each;
+  }
+  if (left >= each) return std::nullopt;
+  if (left > 0) {
+    const auto rest = best_among(gpus, servers, each_gpu, parts, left);
+    if (!rest) return std::nullopt;
+    parts.push_back({*rest, left});
+  }
+  return collect(gpus, parts);
+}
+
+/// place_over() within the scale-up domain with the fewest free GPUs that has room, of those of
+/// `servers`, ascending, that it holds.
+std::optional<Placement> place_within(const Occupancy& gpus, std::span<const ServerId> servers,
+                                      std::uint32_t count, std::uint32_t gpus_per_worker,
+                                      Demand each) {
+  const Topology& topology = gpus.topology();
+  struct Domain {
+    std::uint32_t free = 0;
+    std::vector<ServerId> servers;
+  };
+  std::map<std::uint32_t, Domain> domains;
+  for (const ServerId server : servers) {
+    const std::uint32_t at = topology.domain_of(server);
+    if (at == Topology::kNoDomain) continue;
+    domains[at].free += gpus.free_on(server, each);
+    domains[at].servers.push_back(server);
+  }
+  std::vector<const Domain*> tightest;
+  for (const auto& [at, domain] : domains) {
+    if (domain.free >= count) tightest.push_back(&domain);
+  }
+  std::ranges::stable_sort(tightest, {}, &Domain::free);
+  for (const Domain* domain : tightest) {
+    if (auto found = place_over(gpus, domain->servers, count, gpus_per_worker, each)) return found;
+  }
+  return std::nullopt;
+}
+
 /// place() for a job that not every server, or not all of a server, will do for: the same rules
 /// over a list.
 std::optional<Placement> place_among(const Occupancy& gpus, std::span<const ServerId> servers,
@@ -118,24 +171,11 @@ std::optional<Placement> place_among(const Occupancy& gpus, std::span<const Serv
   if (const auto server = best_among(gpus, servers, each_gpu, parts, count)) {
     return gpus.free_gpus(*server, count);
   }
-  const Shape shape = shape_among(gpus.topology(), servers, each_gpu);
-  if (count <= shape.server || shape.server == 0) return std::nullopt;
-  const std::uint32_t each = usable(shape.server, job.gpus_per_worker);
-  std::uint32_t left = count;
-  for (const ServerId server : servers) {
-    if (left < each) break;
-    if (most_of(gpus.topology(), server, each_gpu) != shape.server) continue;
-    if (gpus.free_on(server, each_gpu) != shape.server) continue;
-    parts.push_back({server, each});
-    left -= each;
+  if (!gpus.topology().domains().empty()) {
+    if (auto found = place_within(gpus, servers, count, job.gpus_per_worker, each_gpu))
+      return found;
   }
-  if (left >= each) return std::nullopt;
-  if (left > 0) {
-    const auto rest = best_among(gpus, servers, each_gpu, parts, left);
-    if (!rest) return std::nullopt;
-    parts.push_back({*rest, left});
-  }
-  return collect(gpus, parts);
+  return place_over(gpus, servers, count, job.gpus_per_worker, each_gpu);
 }
 
 }  // namespace
@@ -167,6 +207,12 @@ std::optional<Placement> place_count(const Occupancy& gpus, std::uint32_t count)
   return gpus.lowest_free(count);
 }
 
+std::optional<Placement> place_in_domain(const Occupancy& gpus, std::uint32_t count,
+                                         std::uint32_t gpus_per_worker) {
+  if (gpus.topology().domains().empty()) return std::nullopt;
+  return place_within(gpus, all_servers(gpus), count, gpus_per_worker, {});
+}
+
 std::optional<Placement> place_node(const Occupancy& gpus, const Shape& shape, std::uint32_t count,
                                     std::uint32_t gpus_per_worker) {
   if (count > gpus.free_count()) return std::nullopt;
@@ -174,6 +220,7 @@ std::optional<Placement> place_node(const Occupancy& gpus, const Shape& shape, s
     if (const auto server = gpus.best_fit(count)) return gpus.free_gpus(*server, count);
   }
   if (count <= shape.server || shape.server == 0) return std::nullopt;
+  if (auto found = place_in_domain(gpus, count, gpus_per_worker)) return found;
   const std::uint32_t each = usable(shape.server, gpus_per_worker);
   const std::uint32_t whole = count / each;
   const std::uint32_t rest = count % each;

@@ -29,17 +29,23 @@ struct Shape {
 
 /// One server by best fit (fewest free GPUs, then lowest index) where one has room. A gang larger
 /// than shape.server otherwise takes wholly free servers of that size, lowest first, and its
-/// remainder by best fit. Workers are not split over servers unless one is larger than a server.
+/// remainder by best fit; within one scale-up domain where one has room, as place_in_domain().
+/// Workers are not split over servers unless one is larger than a server.
 [[nodiscard]] std::optional<Placement> place_node(const Occupancy& gpus, const Shape& shape,
                                                   std::uint32_t count,
                                                   std::uint32_t gpus_per_worker);
 
+/// Over several servers of the scale-up domain with the fewest free GPUs that has room: wholly free
+/// ones of its commonest size, and the remainder by best fit. Nothing without domains.
+[[nodiscard]] std::optional<Placement> place_in_domain(const Occupancy& gpus, std::uint32_t count,
+                                                       std::uint32_t gpus_per_worker);
+
 /// What the job needs with each GPU: its workers' CPUs and memory in equal parts, rounded down.
 [[nodiscard]] Demand demand_of(const JobSpec& job);
 
-/// As `fit` says, on servers whose GPU type the job allows and that have its CPUs and memory left.
-/// Where no server is ever wholly for such a job, as many of its GPUs count as a whole server as it
-/// could have of an empty one.
+/// As `fit` says, domains included, on servers whose GPU type the job allows and that have its CPUs
+/// and memory left. Where no server is ever wholly for such a job, as many of its GPUs count as a
+/// whole server as it could have of an empty one.
 [[nodiscard]] std::optional<Placement> place(const Occupancy& gpus, const Shape& shape,
                                              const JobSpec& job, Fit fit);
 [[nodiscard]] bool allows(const JobSpec& job, const Topology& topology, ServerId server);
