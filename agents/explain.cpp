@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "agents/explain_silence.h"
 #include "agents/means.h"
@@ -12,6 +13,36 @@ std::string seconds_text(Duration d) {
   return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(d).count()) + " s";
 }
 
+/// Of a gang over several servers, where servers are of scale-up domains; else empty.
+std::string domains_text(const Topology& topology, const Placement& gpus) {
+  if (topology.domains().empty() || gpus.empty()) return {};
+  if (topology.server_of(gpus.front()) == topology.server_of(gpus.back())) return {};
+  std::set<std::uint32_t> domains;
+  for (const GpuId gpu : gpus) domains.insert(topology.domain_of(topology.server_of(gpu)));
+  const bool outside = domains.erase(Topology::kNoDomain) > 0;
+  if (domains.empty()) return {};
+  if (domains.size() > 1 || outside) {
+    return ", over " + std::to_string(domains.size()) + " scale-up domain" +
+           (domains.size() == 1 ? "" : "s") + (outside ? " and servers of none" : "");
+  }
+  const ScaleUpDomain& domain = topology.domains()[*domains.begin()];
+  return ", within the scale-up domain of " + topology.servers()[domain.servers.first].name +
+         " to " + topology.servers()[domain.servers.last - 1].name;
+}
+
+/// The most GPUs that are free in one of them, as far as it is of this partition.
+std::uint32_t largest_free_domain(const Occupancy& gpus) {
+  std::uint32_t most = 0;
+  for (const ScaleUpDomain& domain : gpus.topology().domains()) {
+    std::uint32_t free = 0;
+    const std::uint32_t last = std::min(domain.servers.last, gpus.servers().last);
+    for (std::uint32_t s = std::max(domain.servers.first, gpus.servers().first); s < last; ++s)
+      free += gpus.free_on(ServerId{s});
+    most = std::max(most, free);
+  }
+  return most;
+}
+
 void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& lines) {
   const auto waiting = s.waiting.views();
   const std::string need = std::to_string(job.spec->gpus()) + " GPUs";
@@ -22,6 +53,9 @@ void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& li
                      " has " + std::to_string(s.ledger.free_count()) + " free of " +
                      std::to_string(s.partition.gpus.size()) + ", largest free server " +
                      std::to_string(s.ledger.gpus().largest_free_server());
+  if (!s.topology.domains().empty())
+    here +=
+        ", largest free scale-up domain " + std::to_string(largest_free_domain(s.ledger.gpus()));
   if (s.ledger.quarantined_count() > 0) {
     here += ", " + std::to_string(s.ledger.quarantined_count()) + " in quarantine";
   }
@@ -121,7 +155,7 @@ std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
     case Stage::running:
       lines.push_back("runs on GPUs " + ranges_text(job.placement) + " since " +
                       seconds_text(now - job.started) + ", attempt " +
-                      std::to_string(job.attempts));
+                      std::to_string(job.attempts) + domains_text(s.topology, job.placement));
       break;
     default:
       lines.push_back(std::string(name_of(job.stage)) + " on GPUs " +

@@ -88,6 +88,22 @@ TEST_CASE(
   CHECK(home.find("agent 1, which has GPUs 4-7 of it, was last heard of") != std::string::npos);
 }
 
+TEST_CASE("the explanation says in which scale-up domain a gang runs, and what is free in one") {
+  TestFlock flock({.servers = 4, .servers_per_domain = 2, .policy = "fifo:queue=skip,fit=node"});
+  flock.submit(1, 2, 100s);
+  flock.submit(2, 8, 100s);
+  flock.submit(3, 8, 100s);
+  flock.run_for(1s);
+  const auto has = [](const std::string& text, const std::string& what) {
+    CAPTURE(text);
+    CHECK(text.find(what) != std::string::npos);
+  };
+  CHECK(ask(flock, 1).find("domain") == std::string::npos);
+  has(ask(flock, 2), "runs on GPUs 8-15 ");
+  has(ask(flock, 2), ", within the scale-up domain of p0-r0-s2 to p0-r0-s3");
+  has(ask(flock, 3), "largest free server 4, largest free scale-up domain 6");
+}
+
 TEST_CASE("the status counts what happened") {
   TestFlock flock({.servers = 1});
   flock.submit(1, 4, 10s);

@@ -21,7 +21,13 @@ Topology make_topology(const FlockOptions& options) {
   GeneratorOptions flat;
   flat.servers = options.servers;
   flat.gpus_per_server = options.gpus_per_server;
-  return generate_flat(flat).value();
+  const Topology made = generate_flat(flat).value();
+  const std::uint32_t each = options.servers_per_domain;
+  if (each == 0) return made;
+  Topology::Parts parts = made.parts();
+  for (std::uint32_t first = 0; first + each <= options.servers; first += each)
+    parts.domains.push_back({{first, first + each}, 1600});
+  return Topology(parts);
 }
 
 }  // namespace
