@@ -64,6 +64,9 @@ complete_words() {
 }
 cp out.txt completion.bash
 complete_words topology | grep -qw draw || fail "completion does not know topology draw"
+expect 0 "2 scale-up domains, 144 GPUs (144 GB200)" topology generate nvl72 --racks 2 -o nvl.yaml
+expect 0 "2 scale-up domains: 72 GPUs of 18 servers at 7200 Gbit/s each" topology show nvl.yaml
+expect 0 "2 scale-up domains, 128 GPUs (128 TPU-v4)" topology generate torus-pods --servers 32 --rack 4 --racks-per-pod 4 --server-template tpu-v4 -o kind.yaml
 complete_words topology generate vl2 | grep -qe --vl2-aggregation-ports || fail "completion does not know topology generate"
 complete_words fit | grep -qe --constants || fail "completion does not know fit"
 expect 0 "starling topology draw cluster.yaml -o cluster.svg" topology draw --help
@@ -143,6 +146,9 @@ expect 2 "nosuch.yaml" topology draw nosuch.yaml -o t.svg
 expect 2 "did you mean 'leaf-spine'" topology generate leafspine -o no.yaml
 expect 2 "the kinds are flat, leaf-spine" topology generate hypercube -o no.yaml
 expect 2 "--k means nothing to vl2, only to fat-tree" topology generate vl2 --k 4 -o no.yaml
+expect 2 "--servers means nothing to nvl72" topology generate nvl72 --servers 4 -o no.yaml
+expect 2 "must be faster than the network" topology generate nvl72 --scale-up-gbps 100 -o no.yaml
+expect 2 "--scale-up-gbps means nothing to flat, only to nvl72" topology generate flat --scale-up-gbps 100 -o no.yaml
 expect 2 "even" topology generate vl2 --vl2-aggregation-ports 3 -o no.yaml
 expect 2 "unknown server template 'dgx-h1000'; did you mean 'dgx-h100'" topology generate flat --server-template dgx-h1000 -o no.yaml
 expect 2 "--gpus is given by --server-template" topology generate flat --server-template 4xt4 --gpus 2 -o no.yaml

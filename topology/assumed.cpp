@@ -16,6 +16,9 @@ constexpr const char* kDgx =
 constexpr const char* kTrays =
     "gpus 4, gpu_type GB200, cpus 144, memory_gib 960, nic_gbps 1600, nvlink_gbps 7200 of every "
     "server that shares an accelerator domain with others: a tray of a GB200 NVL72";
+constexpr const char* kOtherDgx =
+    "gpus 8, gpu_type H100, cpus 224, memory_gib 2048, nic_gbps 3200, nvlink_gbps 3600 of every "
+    "other server: a DGX-H100's, since the file names no hardware";
 constexpr const char* kOneRack =
     "one rack with one switch: the list does not say where servers stand";
 constexpr const char* kNodeNetwork =
@@ -62,7 +65,7 @@ Lines assumed_of(const std::string& path) {
     case FileKind::slurm_yaml:
       return of_slurm(path);
     case FileKind::topograph:
-      return {kTrays, kDgx, kUplinks,
+      return {kTrays, kOtherDgx, kUplinks,
               "scale_up_gbps 7200 of every accelerator domain of several nodes, blocks are read as "
               "racks; a domain whose nodes do not come one after another is left out"};
     case FileKind::hived:

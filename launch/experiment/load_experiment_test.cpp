@@ -207,6 +207,10 @@ TEST_CASE("the sizes of every generator can be given, and only its own") {
            {"generate: rail-optimised, servers: 8, rails: 4, racks_per_unit: 2, "
             "servers_per_rack: 2",
             8},
+           {"generate: nvl72, racks: 2, spines: 2, scale_up_gbps: 3600", 36},
+           {"generate: torus-pods, servers: 8, servers_per_rack: 2, racks_per_pod: 2, "
+            "server_template: tpu-v4",
+            8},
            {"generate: flat, servers: 2, server_template: dgx-a100", 2}}) {
     CAPTURE(text);
     const auto read = with(text);
@@ -217,7 +221,9 @@ TEST_CASE("the sizes of every generator can be given, and only its own") {
   }
   CHECK(has(with("generate: flat, servers: 4, spines: 2").error().message,
             "dir/x.yaml:3:51: 'spines' means nothing to flat, only to leaf-spine, "
-            "rail-optimised; leave it out"));
+            "rail-optimised, nvl72, torus-pods; leave it out"));
+  CHECK(has(with("generate: nvl72, servers: 4").error().message,
+            "'servers' is known of an nvl72; leave it out, or write its racks"));
   CHECK(has(with("generate: flat, server_template: dgx-a1000").error().message,
             "did you mean 'dgx-a100'?"));
   CHECK(has(with("generate: flat, server_template: 4xt4, cpus: 3").error().message,
