@@ -80,6 +80,27 @@ for rank in 0 1 2 3; do [ "$(grep -c "^\[$rank\] rank $rank line" out.txt)" -eq 
 gang=$(head -1 err.txt)
 status 0 "$starling" logs "$gang" --rank 2
 [ "$(cat out.txt)" = "$(printf 'rank 2 line 1\nrank 2 line 2\nrank 2 line 3')" ] || fail "--rank 2: $(cat out.txt)"
+status 0 "$starling" logs "$gang" --json
+python3 - "$gang" <<'P' || fail "logs --json: $(cat out.txt)"
+import collections, json, sys
+lines = [json.loads(line) for line in open('out.txt')]
+assert all(l['job'] == sys.argv[1] and l['attempt'] == 1 and l['server'] for l in lines), lines
+ranks = collections.defaultdict(list)
+for l in lines: ranks[l['rank']].append(l['line'])
+assert ranks == {r: [f'rank {r} line {i}' for i in (1, 2, 3)] for r in range(4)}, ranks
+P
+status 0 "$starling" logs "$gang" --json --rank 1
+[ "$(wc -l <out.txt)" -eq 3 ] || fail "--json --rank 1: $(cat out.txt)"
+status 2 "$starling" logs "$gang" --json --raw
+says "exclude each other"
+odd=$("$starling" submit --wait -- sh -c 'printf "\377\033[1m\"\n"; printf "no end"' 2>/dev/null)
+status 0 "$starling" logs "$odd" --json -f
+python3 - <<'P' || fail "logs --json of odd bytes: $(cat out.txt)"
+import json
+first, last = [json.loads(line) for line in open('out.txt')]
+assert first['line'] == '\ufffd\x1b[1m"' and 'cut' not in first, first
+assert last['line'] == 'no end' and last['cut'] is True and last['rank'] == 0, last
+P
 status 2 "$starling" logs "$gang" --rank 4
 says "ranks 0 to 3"
 

@@ -15,12 +15,13 @@ struct Options {
   std::string flock, job;
   std::optional<std::string> rank;
   std::uint32_t tail = 0;
-  bool follow = false, raw = false;
+  bool follow = false, raw = false, json = false;
 };
 
 int logs(const Options& o) {
   if (auto id = parse_job_id(o.job); !id) return bad_input("logs: " + id.error().message);
-  FollowOptions how{.raw = o.raw, .from_end = o.tail};
+  if (o.json && o.raw) return bad_input("logs: --json and --raw exclude each other");
+  FollowOptions how{.raw = o.raw, .lines = o.json, .from_end = o.tail};
   if (o.rank) {
     const auto rank = parse_whole(*o.rank);
     if (!rank || *rank > 8191)
@@ -50,9 +51,11 @@ void add_logs(const Command& root) {
   command.option("--rank", o->rank, "N", "of that worker alone");
   command.option("--tail", o->tail, "BYTES", "only so much from the end, of each server", 1U,
                  1U << 30U);
+  command.flag("--json", o->json, "a JSON object a line: job, attempt, server, rank, line");
   command.flag("--raw", o->raw, "onto a terminal, too, just as it was printed");
   command.option("--flock", o->flock, "DIR", "directory of the flock; default $STARLING_FLOCK");
-  command.examples({"starling logs 12ab34 -f", "starling logs 12ab34 --rank 3 > rank3.txt"});
+  command.examples({"starling logs 12ab34 -f", "starling logs 12ab34 --rank 3 > rank3.txt",
+                    "starling logs 12ab34 --json | jq -r 'select(.rank == 3).line'"});
   command.action([o] { return logs(*o); });
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <string>
+#include <utility>
 
 #include "base/visible.h"
 #include "launch/exit_codes.h"
@@ -57,9 +58,15 @@ class Screen {
 };
 
 OutputOfJob output_of(FlockView& flock, Screen& screen, const FollowOptions& options) {
+  OutputOfJob::Options what{options.rank, options.from_end};
+  if (options.lines) {
+    what.line = [](const OutputLine& line) {
+      std::fputs(output_json(line).c_str(), stdout);
+      std::fflush(stdout);
+    };
+  }
   return OutputOfJob(
-      flock, {options.rank, options.from_end},
-      [&screen](const std::string& text) { screen.print(text); },
+      flock, std::move(what), [&screen](const std::string& text) { screen.print(text); },
       [](const std::string& text) { Screen::note(text); });
 }
 

@@ -11,6 +11,7 @@ struct FollowOptions {
   bool cancel = false;  ///< Ctrl-C ends the job, as it would a command
   bool json = false;    ///< at its end one object on stdout, and its output on stderr
   bool raw = false;     ///< also what could fool a terminal
+  bool lines = false;   ///< output_json() of every line, on stdout
   std::optional<std::uint32_t> rank = {};
   std::uint32_t from_end = 0;
 };

@@ -1,8 +1,12 @@
 // Which jobs are meant, when things happened to them, and how they are shown.
 #include <doctest/doctest.h>
 
+#include <nlohmann/json.hpp>
+
+#include "base/rng.h"
 #include "launch/jobs/job_filter.h"
 #include "launch/jobs/job_table.h"
+#include "launch/jobs/output_json.h"
 #include "launch/jobs/rank_lines.h"
 #include "topology/generate.h"
 
@@ -130,4 +134,55 @@ TEST_CASE("lines of a gang say whose they are, and one worker's are found among 
   CHECK(second.take("[0] x\n[1] y\n[0] [1] z\n") == "y\n");
   RankLines far(4, 2, 1, 2U);
   CHECK(far.take("as it is") == "as it is");
+}
+
+TEST_CASE("lines one by one: without marks, with ranks, none longer than is bearable") {
+  RankLines pair(4, 2, 2, {});
+  auto lines = pair.lines("[2] a\n[3] [2] b\nnobody's\n[7] far\n[3] begun");
+  REQUIRE(lines.size() == 4);
+  CHECK((lines[0].rank == 2U && lines[0].text == "a" && !lines[0].cut));
+  CHECK((lines[1].rank == 3U && lines[1].text == "[2] b"));
+  CHECK((!lines[2].rank && lines[2].text == "nobody's"));
+  CHECK((!lines[3].rank && lines[3].text == "[7] far"));
+  lines = pair.rest_of_lines();
+  REQUIRE(lines.size() == 1);
+  CHECK((lines[0].rank == 3U && lines[0].text == "begun" && lines[0].cut));
+  CHECK(pair.rest_of_lines().empty());
+
+  RankLines second(4, 2, 2, 3U);
+  CHECK(second.lines("[2] a\nx\n").empty());
+  // Whose line it is is said once, at its beginning; a character is not cut in two.
+  const std::string wide(RankLines::kLineMost - 1, 'w');
+  lines = second.lines("[3] " + wide.substr(4) + "\u00e4\u00e4end\n[3] next\n");
+  REQUIRE(lines.size() == 3);
+  CHECK((lines[0].cut && lines[0].text == wide.substr(4)));
+  CHECK((lines[1].rank == 3U && lines[1].text == "\u00e4\u00e4end" && !lines[1].cut));
+  CHECK(lines[2].text == "next");
+
+  RankLines alone(1, 0, 1, {});
+  std::size_t bytes = 0;
+  for (const RankLine& piece : alone.lines(std::string(1'000'000, '\x80'))) {
+    CHECK(piece.rank == 0U);
+    CHECK(piece.text.size() <= RankLines::kLineMost);
+    bytes += piece.text.size();
+  }
+  CHECK(bytes + alone.rest_of_lines().at(0).text.size() == 1'000'000);
+}
+
+TEST_CASE("any bytes make a JSON object on one line") {
+  const JobId job{1, 2};
+  CHECK(output_json({job, 3, "s0", {1, "\"loss\"\t0.5", false}}) ==
+        "{\"job\":\"" + to_string(job) +
+            "\",\"attempt\":3,\"server\":\"s0\",\"rank\":1,\"line\":\"\\\"loss\\\"\\t0.5\"}\n");
+  Rng rng(4);
+  for (int i = 0; i < 500; ++i) {
+    std::string text(rng.below(60), ' ');
+    for (char& c : text) c = static_cast<char>(rng.below(256));
+    const std::string line = output_json({job, 1, "s0", {std::nullopt, text, true}});
+    CHECK(line.find('\n') == line.size() - 1);
+    const auto read = nlohmann::json::parse(line);
+    CHECK(read["rank"].is_null());
+    CHECK(read["cut"] == true);
+    CHECK(read["line"].is_string());
+  }
 }

@@ -36,6 +36,7 @@ Status OutputOfJob::look_at(const JobState& state) {
     note_("attempt " + std::to_string(state.attempts) + " begins");
   }
   attempt_ = attempt;
+  attempts_ = state.attempts;
   parts_.clear();
   for (const GangPart& p : layout) {
     const bool here = options_.rank && *options_.rank >= p.first_rank &&
@@ -64,7 +65,11 @@ void OutputOfJob::take(Part& part, const OutputPage& page) {
   }
   part.any = true;
   if (page.gap) note_("some output is gone here: it was more than is kept");
-  if (const std::string text = part.lines.take(page.bytes); !text.empty()) print_(text);
+  if (options_.line) {
+    hand_out(part, part.lines.lines(page.bytes));
+  } else if (const std::string text = part.lines.take(page.bytes); !text.empty()) {
+    print_(text);
+  }
   part.file = page.file;
   part.offset = page.next;
   part.ended = !page.more;
@@ -108,8 +113,17 @@ bool OutputOfJob::read(Duration patience) {
 
 void OutputOfJob::finish() {
   for (Part& part : parts_) {
-    if (const std::string text = part.lines.rest(); !text.empty()) print_(text + "\n");
+    if (options_.line) {
+      hand_out(part, part.lines.rest_of_lines());
+    } else if (const std::string text = part.lines.rest(); !text.empty()) {
+      print_(text + "\n");
+    }
   }
+}
+
+void OutputOfJob::hand_out(const Part& part, std::vector<RankLine> lines) const {
+  const std::string& server = flock_.topology.server(part.server).name;
+  for (RankLine& line : lines) options_.line({attempt_.job, attempts_, server, std::move(line)});
 }
 
 std::string OutputOfJob::trouble() const {

@@ -9,6 +9,7 @@
 #include "agents/gang_layout.h"
 #include "agents/message.h"
 #include "launch/jobs/flock_view.h"
+#include "launch/jobs/output_json.h"
 #include "launch/jobs/rank_lines.h"
 
 namespace starling {
@@ -19,6 +20,7 @@ class OutputOfJob {
   struct Options {
     std::optional<std::uint32_t> rank;  ///< that worker's alone
     std::uint32_t from_end = 0;         ///< at most so many bytes of each server's; 0: all there is
+    std::function<void(const OutputLine&)> line = {};  ///< gets each line, instead of `print`
   };
   using Say = std::function<void(const std::string&)>;
   /// `print` gets what was printed, whole lines where several workers print; `note` what there is
@@ -48,11 +50,13 @@ class OutputOfJob {
   };
   void ask(Part& part);
   void take(Part& part, const OutputPage& page);
+  void hand_out(const Part& part, std::vector<RankLine> lines) const;
 
   FlockView& flock_;
   Options options_;
   Say print_, note_;
   AttemptId attempt_;
+  std::uint32_t attempts_ = 0;  // of the job until now
   std::vector<Part> parts_;
 };
 
