@@ -64,7 +64,7 @@ bool differs_otherwise(const Topology& before, const Topology& after,
   }
   if (!same_servers) return false;
   const Topology::Parts &a = before.parts(), &b = after.parts();
-  if (a.name != b.name || a.nodes != b.nodes || a.links != b.links ||
+  if (a.name != b.name || a.nodes != b.nodes || a.links != b.links || a.domains != b.domains ||
       a.subtrees.size() != b.subtrees.size())
     return true;
   for (std::size_t i = 0; i < a.subtrees.size(); ++i) {

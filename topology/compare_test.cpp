@@ -81,5 +81,14 @@ TEST_CASE("a server that moves is told; a rack with another name is the same rac
   CHECK(swapped.error().message.starts_with("server 'c' stands before 'a' now"));
 }
 
+TEST_CASE("a scale-up domain that comes is a change, for which nobody has to make room") {
+  const Topology before = of(rack("r0", "a, b"));
+  Topology::Parts parts = before.parts();
+  parts.domains.push_back({{0, 2}, 7200});
+  const TopologyChange change = compare(before, Topology(parts)).value();
+  CHECK(change.otherwise);
+  for (const KeptServer& server : change.kept) CHECK(server.change.empty());
+}
+
 }  // namespace
 }  // namespace starling
