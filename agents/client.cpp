@@ -39,6 +39,10 @@ void Client::cancel(JobId job) {
   schedule(i, Instant::min());
 }
 
+void Client::ask(AgentId agent, Message question) {
+  questions_.emplace_back(agent, std::move(question));
+}
+
 void Client::step(Instant now, const Event& event, Output& out) {
   if (const auto* received = std::get_if<Received>(&event)) {
     const NodeId from = received->from;
@@ -55,8 +59,13 @@ void Client::step(Instant now, const Event& event, Output& out) {
       on(*busy, now);
     } else if (const auto* rejected = std::get_if<Rejected>(&received->message)) {
       on(*rejected, now);
+    } else {
+      ++counts_.answers;
     }
   }
+  for (auto& [agent, question] : questions_)
+    out.send.push_back({agent_node(agent), std::move(question)});
+  questions_.clear();
   while (!due_.empty() && due_.top().first <= now) {
     const auto [when, i] = due_.top();
     due_.pop();
@@ -65,7 +74,10 @@ void Client::step(Instant now, const Event& event, Output& out) {
   while (!due_.empty() && errands_[due_.top().second].when != due_.top().first) due_.pop();
 }
 
-Instant Client::next_deadline() const noexcept { return due_.empty() ? kNever : due_.top().first; }
+Instant Client::next_deadline() const noexcept {
+  if (!questions_.empty()) return Instant::min();
+  return due_.empty() ? kNever : due_.top().first;
+}
 
 const JobOutcome* Client::find(JobId job) const {
   const std::size_t i = index_of(job);

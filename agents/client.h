@@ -48,7 +48,7 @@ class Client {
   struct Counts {
     std::uint64_t jobs = 0, sent = 0, accepted = 0, rejected = 0, started = 0;
     std::uint64_t finished = 0, failed = 0, cancelled = 0, busy = 0, repeats = 0,
-                  refused_frames = 0;
+                  refused_frames = 0, answers = 0;
     [[nodiscard]] std::uint64_t over() const noexcept {
       return rejected + finished + failed + cancelled;
     }
@@ -62,6 +62,9 @@ class Client {
   void submit(Instant due, JobSpec spec, AgentId first_home);
   /// Ends the job wherever it stands; an id that is not known changes nothing.
   void cancel(JobId job);
+  /// Sends what only asks (ListJobs, Explain, StatusQuery, ReadOutput, ..) once. The answer, if
+  /// there is one, is counted and means nothing to the jobs.
+  void ask(AgentId agent, Message question);
 
   void step(Instant now, const Event& event, Output& out);
   [[nodiscard]] Instant next_deadline() const noexcept;
@@ -104,6 +107,7 @@ class Client {
   std::unordered_map<JobId, std::size_t> index_;  // looked up, never walked
   // Entries whose instant is no longer the errand's are skipped when they come up.
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+  std::vector<std::pair<AgentId, Message>> questions_;
   Counts counts_;
 };
 

@@ -187,3 +187,17 @@ TEST_CASE("65,536 jobs cost no more than their events") {
   CHECK(f.client.counts().repeats == 0);
   CHECK(f.client.next_deadline() == kNever);
 }
+
+TEST_CASE("what only asks is sent once, and its answer changes nothing") {
+  Fixture f;
+  f.client.ask(kB, StatusQuery{});
+  CHECK(f.client.next_deadline() == Instant::min());
+  REQUIRE(f.tick(1s).send.size() == 1);
+  CHECK(f.out.send[0].to == agent_node(kB));
+  CHECK(std::holds_alternative<StatusQuery>(f.out.send[0].message));
+  CHECK(f.client.next_deadline() == kNever);
+  CHECK(f.tick(2s).send.empty());
+  f.hear(AgentStatus{}, 2s, kB);
+  CHECK(f.client.counts().answers == 1);
+  CHECK(f.client.counts().refused_frames == 0);
+}

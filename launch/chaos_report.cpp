@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "bus/roles.h"
 #include "launch/text.h"
 
 namespace starling {
@@ -46,6 +47,20 @@ std::vector<std::string> marks_missed(const ChaosReport& report) {
   std::vector<std::string> missed;
   for (const auto& [mark, count] : report.marks) {
     if (count == 0) missed.push_back(mark);
+  }
+  return missed;
+}
+
+std::vector<std::string> frames_missed(const ChaosReport& report, std::uint64_t least) {
+  std::vector<std::string> missed;
+  for (const auto& [fate, counts] : report.fates) {
+    for (std::size_t kind = 0; kind < std::variant_size_v<Message>; ++kind) {
+      const auto at = counts.find(kind_name(kind));
+      const std::uint64_t times = at == counts.end() ? 0 : at->second;
+      if (times < least)
+        missed.push_back(std::string(kind_name(kind)) + ": " + fate + " " + with_commas(times) +
+                         " times");
+    }
   }
   return missed;
 }

@@ -76,6 +76,11 @@ std::span<const ChaosFaults::Kind> ChaosFaults::kinds() {
       {"F28-fails", "jobs fail by themselves, one process of a gang", &F::failing_jobs, 0, 0},
       {"F28-guardian", "a guardian is killed, and what it guards with it", &F::kill_guardian, 120,
        20},
+      {"F24-ask", "users ask for lists, explanations, counts and what jobs print", &F::ask, 10, 1,
+       0.4},
+      {"F29-kinds",
+       "frames of each kind are lost, repeated, late or corrupt, the more the rarer the kind is",
+       &F::pick_on_kinds, 0, 0, 0.3},
       {"F27-timers", "timers are a third to three times as long; if extreme a tenth to ten times",
        nullptr, 0, 0, 0.4},
       {"F27-jobs", "jobs are, too", nullptr, 0, 0, 0.4},
@@ -163,6 +168,7 @@ void ChaosFaults::tighten(Limits& limits) {
   const bool extreme = tight.dose == Dose::extreme;
   limits.jobs_waiting = extreme ? 2 + tight.rng.below(10) : 10 + tight.rng.below(40);
   limits.holds = extreme ? 1 + tight.rng.below(4) : 8 + tight.rng.below(32);
+  limits.archive_chunk_bytes = extreme ? 512 : 2048;  // what is over goes to the archive at once
 }
 
 void ChaosFaults::plan(World& world, const Topology& wrong) {
@@ -182,7 +188,7 @@ void ChaosFaults::plan(World& world, const Topology& wrong) {
     }
   }
   world.network().set_model(network_);
-  if (corrupts_ > 0 || !liars_.empty()) {
+  if (corrupts_ > 0 || rare_meets_ > 0 || !liars_.empty()) {
     world.network().set_tamper(
         [this](NodeId from, NodeId to, std::vector<std::byte>& f) { return tamper(from, to, f); });
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -104,6 +105,7 @@ class ChaosFaults {
   void duplicate(World& world, Rng& rng, Dose dose);
   void reorder(World& world, Rng& rng, Dose dose);
   void corrupt(World& world, Rng& rng, Dose dose);
+  void pick_on_kinds(World& world, Rng& rng, Dose dose);
   void short_queues(World& world, Rng& rng, Dose dose);
   void read_slowly(World& world, Rng& rng, Dose dose);
   void cut_rack(World& world, Rng& rng, Dose dose);
@@ -111,6 +113,7 @@ class ChaosFaults {
   void cut(World& world, NodeId from, NodeId to, Duration lasts);
   [[nodiscard]] bool cut_off(World& world, NodeId node) const;
   [[nodiscard]] Network::Tampered tamper(NodeId from, NodeId to, std::vector<std::byte>& frame);
+  [[nodiscard]] Network::Tampered picked_on(NodeId from, NodeId to, std::vector<std::byte>& frame);
   [[nodiscard]] Network::Tampered garble(Rng& rng, NodeId from, NodeId to,
                                          std::vector<std::byte>& frame);
   // chaos_disk.cpp
@@ -129,6 +132,7 @@ class ChaosFaults {
   void take_over_late(World& world, Rng& rng, Dose dose);
   void two_candidates(World& world, Rng& rng, Dose dose);
   void cancel(World& world, Rng& rng, Dose dose);
+  void ask(World& world, Rng& rng, Dose dose);
   void mislead(World& world, Rng& rng, Dose dose);
   void drain(World& world, Rng& rng, Dose dose);
   void change_version(World& world, Rng& rng, Dose dose);
@@ -166,6 +170,8 @@ class ChaosFaults {
   std::set<GpuId> bad_gpus_;    // ever
   std::set<ServerId> drained_;  // ever
   double corrupts_ = 0;
+  double rare_meets_ = 0;  ///< how likely a fault is for the first frame of its kind; 0: off
+  std::array<std::uint32_t, std::variant_size_v<Message>> said_{};  ///< frames of each kind
   std::vector<std::vector<std::byte>> seen_;  // frames that may come again in the wrong place
   std::vector<std::byte> old_digest_;
   Codec codec_;

@@ -1,4 +1,4 @@
-// Faults of the network: F4 to F11 and F17.
+// Faults of the network: F4 to F11, F17 and F29.
 #include <algorithm>
 #include <utility>
 
@@ -139,6 +139,10 @@ void ChaosFaults::corrupt(World&, Rng& rng, Dose dose) {
   corrupts_ = (dose == Dose::mild ? 0.005 : 0.05) * rng.uniform();
 }
 
+void ChaosFaults::pick_on_kinds(World&, Rng&, Dose dose) {
+  rare_meets_ = dose == Dose::mild ? 0.5 : 0.9;
+}
+
 void ChaosFaults::short_queues(World& world, Rng& rng, Dose dose) {
   world.network().set_queue(dose == Dose::mild ? 64 + rng.below(1000) : 2 + rng.below(30));
 }
@@ -155,9 +159,34 @@ Network::Tampered ChaosFaults::tamper(NodeId from, NodeId to, std::vector<std::b
     const Network::Tampered told = untrue(state("F22-digests").rng, frame);
     if (told != Network::Tampered::no) return told;
   }
+  if (rare_meets_ > 0) {
+    const Network::Tampered met = picked_on(from, to, frame);
+    if (met != Network::Tampered::no) return met;
+  }
   Rng& rng = state("F11-corrupt").rng;
   if (corrupts_ == 0 || !rng.chance(corrupts_)) return Network::Tampered::no;
   return garble(rng, from, to, frame);
+}
+
+/// A fault of one kind in a million frames is as good as none: the n-th frame of a kind meets one
+/// with a chance that falls with n.
+Network::Tampered ChaosFaults::picked_on(NodeId from, NodeId to, std::vector<std::byte>& frame) {
+  constexpr double kOften = 20;
+  const auto said = codec_.decode(frame);
+  if (!said) return Network::Tampered::no;
+  const std::uint32_t before = said_[said.value().message.index()]++;
+  Rng& rng = state("F29-kinds").rng;
+  if (!rng.chance(rare_meets_ * kOften / (kOften + before))) return Network::Tampered::no;
+  switch (rng.below(4)) {
+    case 0:
+      return Network::Tampered::lost;
+    case 1:
+      return Network::Tampered::repeated;
+    case 2:
+      return Network::Tampered::late;
+    default:
+      return garble(rng, from, to, frame);
+  }
 }
 
 /// Below the codec. What a codec would still take is dropped: the transport authenticates every

@@ -66,6 +66,31 @@ void ChaosFaults::cancel(World& world, Rng& rng, Dose) {
   if (!job.over()) world.cancel(job.job);
 }
 
+/// The home that a job is thought to be at, or any: users do not know better either.
+void ChaosFaults::ask(World& world, Rng& rng, Dose) {
+  const auto jobs = world.client().jobs();
+  const JobOutcome& job = jobs[rng.below(static_cast<std::uint32_t>(jobs.size()))];
+  const AgentId agent = rng.chance(0.7) ? job.home : AgentId{rng.below(agents_)};
+  switch (rng.below(4)) {
+    case 0:
+      return world.ask(agent, ListJobs{rng.chance(0.5) ? JobId{} : job.job, 1 + rng.below(50)});
+    case 1:
+      return world.ask(agent, Explain{job.job});
+    case 2:
+      return world.ask(agent, StatusQuery{});
+    default: {
+      const JobState& state = job.state;
+      const AttemptId attempt{job.job, state.attempt_epoch, state.attempt_number};
+      const ServerId server = state.placement.empty()
+                                  ? ServerId{rng.below(world.topology().server_count())}
+                                  : world.topology().server_of(state.placement.front());
+      ReadOutput read{attempt, server, client_node(0)};
+      read.from_end = rng.below(1000);
+      return world.ask(world.owner_of(server), read);
+    }
+  }
+}
+
 /// The word may get lost, and so may the one that ends it; the next one counts.
 void ChaosFaults::drain(World& world, Rng& rng, Dose) {
   const ServerId server{rng.below(world.topology().server_count())};

@@ -7,7 +7,7 @@ namespace starling {
 std::unique_ptr<WatchedJournal> WatchedJournal::succeed() {
   fenced_ = true;
   auto next = std::make_unique<WatchedJournal>(keep_, observer_, rng_);
-  std::swap(next->disk_, disk_);
+  next->disk_ = disk_;
   std::swap(next->damaged_, damaged_);
   next->faults_ = faults_;
   next->on_compact_ = on_compact_;
@@ -34,7 +34,7 @@ Status WatchedJournal::append(std::span<const Record> records) {
   const DiskFaults::Stop stop = std::exchange(faults_.stop, DiskFaults::Stop::none);
   if (stop == DiskFaults::Stop::before || stop == DiskFaults::Stop::torn)
     return refuse({Errc::io, "the machine stopped while it wrote"});
-  Status written = disk_.append(records);
+  Status written = disk_->append(records);
   if (!written.ok()) return refuse(written.error());
   if (observer_) observer_(records);
   if (stop == DiskFaults::Stop::after)
@@ -47,42 +47,42 @@ Result<std::vector<Record>> WatchedJournal::recover() {
     return Error{Errc::invalid, "record " + std::to_string(*damaged_) +
                                     " of the journal is damaged; restore it from a copy"};
   }
-  return disk_.recover();
+  return disk_->recover();
 }
 
 Status WatchedJournal::compact(std::span<const Record> records) {
   if (Status taken = write(records.size()); !taken.ok()) return taken;
-  Status written = disk_.compact(records);
+  Status written = disk_->compact(records);
   if (written.ok() && on_compact_) on_compact_(records);
   return written;
 }
 
 Status WatchedJournal::begin_compaction(std::vector<Record> records) {
   if (Status taken = write(0); !taken.ok()) return taken;
-  return disk_.begin_compaction(std::move(records));
+  return disk_->begin_compaction(std::move(records));
 }
 
 Result<bool> WatchedJournal::step_compaction() {
   if (Status taken = write(1); !taken.ok()) return taken.error();
-  const Result<bool> more = disk_.step_compaction();
+  const Result<bool> more = disk_->step_compaction();
   if (!more) return refuse(more.error()).error();
-  if (!more.value() && on_compact_) on_compact_(disk_.recover().value());
+  if (!more.value() && on_compact_) on_compact_(disk_->recover().value());
   return more;
 }
 
 Status WatchedJournal::archive(std::uint64_t chunk, std::span<const Record> records) {
   if (Status taken = write(records.size()); !taken.ok()) return taken;
-  return disk_.archive(chunk, records);
+  return disk_->archive(chunk, records);
 }
 
 Status WatchedJournal::forget(std::uint64_t chunk) {
   if (Status taken = write(0); !taken.ok()) return taken;
-  return disk_.forget(chunk);
+  return disk_->forget(chunk);
 }
 
 bool WatchedJournal::damage(std::uint32_t which) {
-  if (disk_.records() == 0) return false;
-  damaged_ = which % disk_.records();
+  if (disk_->records() == 0) return false;
+  damaged_ = which % disk_->records();
   return true;
 }
 

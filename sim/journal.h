@@ -34,9 +34,13 @@ class WatchedJournal final : public Journal {
   using OnSlow = std::function<void(Duration)>;
 
   WatchedJournal(MemoryJournal::Keep keep, Observer observer, Rng rng = Rng(0))
-      : keep_(keep), disk_(keep), observer_(std::move(observer)), rng_(rng) {}
+      : keep_(keep),
+        disk_(std::make_shared<MemoryJournal>(keep)),
+        observer_(std::move(observer)),
+        rng_(rng) {}
 
-  /// The same disk for the next owner; this one is fenced from now on: it refuses every write.
+  /// The same disk for the next owner; this one is fenced from now on: it refuses every write, and
+  /// reads what it could read.
   [[nodiscard]] std::unique_ptr<WatchedJournal> succeed();
   /// Called with the records of a snapshot that has taken the journal's place.
   void on_compact(Observer call) { on_compact_ = std::move(call); }
@@ -51,7 +55,7 @@ class WatchedJournal final : public Journal {
   Result<bool> step_compaction() override;
   Status archive(std::uint64_t chunk, std::span<const Record> records) override;
   Result<std::vector<Record>> archived(std::uint64_t chunk) override {
-    return disk_.archived(chunk);
+    return disk_->archived(chunk);
   }
   Status forget(std::uint64_t chunk) override;
 
@@ -63,7 +67,7 @@ class WatchedJournal final : public Journal {
   [[nodiscard]] bool damaged() const noexcept { return damaged_.has_value(); }
   /// A new disk.
   void erase() {
-    disk_ = MemoryJournal(keep_);
+    disk_ = std::make_shared<MemoryJournal>(keep_);
     damaged_.reset();
   }
   /// A write was refused: nothing may leave this node any more.
@@ -71,7 +75,7 @@ class WatchedJournal final : public Journal {
   /// For the next life.
   void start() noexcept { refused_ = fenced_; }
 
-  [[nodiscard]] MemoryJournal& disk() noexcept { return disk_; }
+  [[nodiscard]] MemoryJournal& disk() noexcept { return *disk_; }
 
  private:
   [[nodiscard]] Status write(std::size_t records);
@@ -81,7 +85,7 @@ class WatchedJournal final : public Journal {
   }
 
   MemoryJournal::Keep keep_;
-  MemoryJournal disk_;
+  std::shared_ptr<MemoryJournal> disk_;  // a fenced one shares its successor's
   Observer observer_, on_compact_;
   OnSlow on_slow_;
   Rng rng_;

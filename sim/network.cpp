@@ -29,23 +29,22 @@ void Network::note(FrameFates::ByKind& fate, std::span<const std::byte> frame) {
 bool Network::send(NodeId from, Place at, NodeId to, std::span<const std::byte> frame) {
   if (frame.size() > frame_bytes_max_) return false;
   ++sent_;
-  if (!tamper_) return pass(from, at, to, frame, false);
+  if (!tamper_) return pass(from, at, to, frame, Tampered::no);
   altered_.assign(frame.begin(), frame.end());
   const Tampered tampered = tamper_(from, to, altered_);
-  if (tampered == Tampered::no) return pass(from, at, to, frame, false);
-  if (tampered == Tampered::lie) {
-    ++lies_;
-    return pass(from, at, to, altered_, false);
+  if (tampered == Tampered::lie) ++lies_;
+  if (tampered == Tampered::corrupt || tampered == Tampered::discarded) {
+    ++corrupted_;
+    note(fates_.corrupted, frame);
   }
-  ++corrupted_;
-  note(fates_.corrupted, frame);
-  return tampered == Tampered::discarded || pass(from, at, to, altered_, true);
+  return tampered == Tampered::discarded || pass(from, at, to, altered_, tampered);
 }
 
 /// True: it is on its way, or lost like one that is.
 bool Network::pass(NodeId from, Place place, NodeId to, std::span<const std::byte> frame,
-                   bool corrupt) {
-  if (all_cut(place, to)) {
+                   Tampered fate) {
+  const bool corrupt = fate == Tampered::corrupt;
+  if (fate == Tampered::lost || all_cut(place, to)) {
     ++lost_;
     note(fates_.lost, frame);
     return true;
@@ -61,8 +60,8 @@ bool Network::pass(NodeId from, Place place, NodeId to, std::span<const std::byt
   // Every frame draws the same number of random numbers, so that one more fault does not shift all
   // others.
   const bool is_lost = rng_.chance(model_.loss);
-  const bool is_repeated = rng_.chance(model_.duplication);
-  const bool overtakes = rng_.chance(model_.reorder);
+  const bool is_repeated = rng_.chance(model_.duplication) || fate == Tampered::repeated;
+  const bool overtakes = rng_.chance(model_.reorder) || fate == Tampered::late;
   const Duration first = way();
   const Duration second = way();
   if (is_lost) {
@@ -74,7 +73,7 @@ bool Network::pass(NodeId from, Place place, NodeId to, std::span<const std::byt
   if (overtakes) {
     ++overtaken_;
     note(fates_.overtaken, frame);
-    at += 10 * second;
+    at += fate == Tampered::late ? late() : 10 * second;
   } else {
     Instant& last = last_arrival_[{from, to}];
     at = last = std::max(at, last);
@@ -83,7 +82,7 @@ bool Network::pass(NodeId from, Place place, NodeId to, std::span<const std::byt
   if (is_repeated) {
     ++repeated_;
     note(fates_.repeated, frame);
-    carry(from, to, frame, at + 100 * second, corrupt);
+    carry(from, to, frame, at + (fate == Tampered::repeated ? late() : 100 * second), corrupt);
   }
   return true;
 }

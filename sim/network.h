@@ -52,12 +52,16 @@ class Network {
   };
   /// What becomes of a frame that is being sent.
   enum class Tampered : std::uint8_t {
-    no,        ///< as it was
+    no,        ///< what the model says, as it was
+    lost,      ///< it does not arrive
+    repeated,  ///< it arrives, and again up to kLatest later
+    late,      ///< up to kLatest, and later ones overtake it
     lie,       ///< altered by its sender: a good frame with untrue content
     corrupt,   ///< no node may take what it is now
     discarded  ///< altered on the way to something that a codec would take: the transport's
                ///< authentication drops it
   };
+  static constexpr Duration kLatest = std::chrono::seconds(20);
   using Tamper = std::function<Tampered(NodeId from, NodeId to, std::vector<std::byte>& frame)>;
 
   Network(const NetworkModel& model, Rng rng, const Limits& limits, EventQueue& queue,
@@ -112,7 +116,8 @@ class Network {
   /// Fills barred_; true: no place of `to` can be reached.
   [[nodiscard]] bool all_cut(Place from, NodeId to);
   void note(FrameFates::ByKind& fate, std::span<const std::byte> frame);
-  bool pass(NodeId from, Place at, NodeId to, std::span<const std::byte> frame, bool corrupt);
+  bool pass(NodeId from, Place at, NodeId to, std::span<const std::byte> frame, Tampered fate);
+  [[nodiscard]] Duration late() { return from_seconds(seconds(kLatest) * rng_.uniform()); }
   [[nodiscard]] Duration way();
 
   NetworkModel model_;

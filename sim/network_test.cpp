@@ -57,6 +57,25 @@ TEST_CASE("the ideal network takes no time and keeps the order") {
   CHECK(wire.clock.now() == Instant{});
 }
 
+TEST_CASE("a single frame may be picked to be lost, said twice, or late") {
+  Wire wire(NetworkModel::lan());
+  using Fate = Network::Tampered;
+  const Fate fates[] = {Fate::no, Fate::lost, Fate::repeated, Fate::late, Fate::no};
+  wire.network.set_tamper([&](NodeId, NodeId, std::vector<std::byte>& frame) {
+    return fates[static_cast<std::size_t>(frame.at(0))];
+  });
+  for (std::uint8_t i = 0; i < 5; ++i) wire.send(i);
+  auto got = wire.arrivals();
+  CHECK(std::vector(got.begin(), got.begin() + 3) == std::vector<std::uint8_t>{0, 2, 4});
+  std::sort(got.begin(), got.end());
+  CHECK(got == std::vector<std::uint8_t>{0, 2, 2, 3, 4});
+  CHECK(wire.network.lost() == 1);
+  CHECK(wire.network.repeated() == 1);
+  CHECK(wire.network.overtaken() == 1);
+  CHECK(wire.clock.now() > Instant{100ms});
+  CHECK(wire.clock.now() <= Instant{Network::kLatest + 1s});
+}
+
 TEST_CASE("jitter alone does not reorder a link; reordering does") {
   NetworkModel model = NetworkModel::lan();
   SUBCASE("in order") {

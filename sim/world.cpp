@@ -128,7 +128,8 @@ Status World::Parts::deliver(std::uint32_t slot) {
     }
   }
   const auto reads_at_once = [&] {
-    return seat.endpoint.waiting() == 0 && !paused(seat) && seat.reads_every == Duration{0};
+    return seat.endpoint.waiting() == 0 && !paused(seat) && !silent(seat) &&
+           seat.reads_every == Duration{0};
   };
   bool alone = frame.corrupt && reads_at_once();
   if (alone) {

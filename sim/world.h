@@ -107,6 +107,8 @@ class World {
   /// A job beyond the trace, submitted now. It runs `alone` long.
   void submit(JobSpec spec, AgentId home, Duration alone);
   void cancel(JobId job);
+  /// The client sends it once, and does nothing with the answer.
+  void ask(AgentId agent, Message question);
   /// An agent or executor speaks as that version does from its next life on.
   void set_protocol(NodeId node, std::uint16_t protocol);
   [[nodiscard]] std::uint16_t protocol(NodeId node) const;  ///< of its next life

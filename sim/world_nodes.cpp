@@ -288,4 +288,9 @@ void World::cancel(JobId job) {
   parts_->reschedule(parts_->seats.size() - 1);
 }
 
+void World::ask(AgentId agent, Message question) {
+  parts_->client->core().ask(agent, std::move(question));
+  parts_->reschedule(parts_->seats.size() - 1);
+}
+
 }  // namespace starling

@@ -22,7 +22,7 @@ namespace {
 struct Options {
   std::uint32_t seeds = 100, minutes = 10, processes = 1, shrink_s = 60;
   std::uint32_t agents = 0, executors = 0, gangs = 0;
-  std::uint64_t first_seed = 1;
+  std::uint64_t first_seed = 1, frames_each = 0;
   std::string policy, without, only, keep, junit;
   bool demo = false;
   bool json = false, quiet = false, require_coverage = false, list = false;
@@ -165,8 +165,13 @@ int chaos_sim(const Options& o) {
         "a "
         "process that nobody ordered\n");
   }
-  if (report.failures > 0) return kWorkFailed;
-  return o.require_coverage && !marks_missed(report).empty() ? kWorkFailed : kDone;
+  const std::vector<std::string> missed = frames_missed(report, o.frames_each);
+  for (const std::string& what : missed)
+    std::fprintf(stderr, "starling: --frames-each %llu: %s\n",
+                 static_cast<unsigned long long>(o.frames_each), what.c_str());
+  const bool covered = report.failures == 0 && missed.empty() &&
+                       (!o.require_coverage || marks_missed(report).empty());
+  return covered ? kDone : kWorkFailed;
 }
 
 }  // namespace
@@ -194,6 +199,10 @@ void add_chaos_sim(const Command& chaos) {
   sim.option("--junit", o->junit, "FILE.xml", "a verdict for each seed, as CI systems read it");
   sim.flag("--require-coverage", o->require_coverage,
            "fail if a mark of the cores was never passed");
+  sim.option(
+      "--frames-each", o->frames_each, "N",
+      "fail unless each kind of message was lost, repeated, overtaken and corrupted so often",
+      std::uint64_t{0}, std::uint64_t{1} << 40U);
   sim.flag("--list", o->list, "print the kinds of faults and end");
   sim.flag("--json", o->json, "only JSON on stdout");
   sim.flag("-q,--quiet", o->quiet, "no progress on stderr");
