@@ -44,10 +44,12 @@ enum class Bug : std::uint8_t {
   log_damage_ignored,           ///< SQLite's log may lose transactions in silence
   fenced_append_done,           ///< a write that another owner refused counts as done
   speaks_after_lease,           ///< an owner goes on when its lease has ended
-  never_lapses                  ///< the launcher is not told until when a part may live
+  never_lapses,                 ///< the launcher is not told until when a part may live
+  lease_from_answer,            ///< a lease is counted from when etcd's answer came
+  read_without_renewing         ///< a takeover reads its journal longer than its lease runs
 };
 
-inline constexpr std::array<std::string_view, 35> kBugNames = {"executor_ignores_epochs",
+inline constexpr std::array<std::string_view, 37> kBugNames = {"executor_ignores_epochs",
                                                                "epoch_compared_wrongly",
                                                                "epoch_not_durable",
                                                                "allocates_before_inventory",
@@ -81,7 +83,9 @@ inline constexpr std::array<std::string_view, 35> kBugNames = {"executor_ignores
                                                                "log_damage_ignored",
                                                                "fenced_append_done",
                                                                "speaks_after_lease",
-                                                               "never_lapses"};
+                                                               "never_lapses",
+                                                               "lease_from_answer",
+                                                               "read_without_renewing"};
 
 /// Whether this program was built with them.
 [[nodiscard]] bool has_planted_bugs() noexcept;

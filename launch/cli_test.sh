@@ -240,6 +240,9 @@ expect 1 "were wanted" chaos sim --demo --only F1-executor --seeds 2 --minutes 2
 grep -q '<testsuite .*tests="2" failures="2"' verdicts.xml || fail "--junit: $(cat verdicts.xml)"
 STARLING_BUG=hidden_input expect 2 "built without planted mistakes" chaos sim --seeds 1
 expect 0 "F15-flip" chaos sim --list
+expect 0 "0 failures" chaos etcd --seeds 2 --minutes 1 --quiet
+expect 0 '"takeovers"' chaos etcd --seeds 1 --minutes 1 --json --quiet
+expect 2 "--seeds" chaos etcd --seeds 0
 "$starling" chaos sim --seeds 6 --minutes 1 --jobs 1 --json -q >one.json; "$starling" chaos sim --seeds 6 --minutes 1 --jobs 3 --json -q >three.json
 cmp -s one.json three.json || fail "chaos sim: the report depends on --jobs"
 

@@ -2,28 +2,20 @@
 
 #include <chrono>
 #include <memory>
-#include <vector>
 
 #include "agents/epoch_authority.h"
-#include "agents/record.h"
 #include "launch/deployment.h"
 #include "launch/scaled_clock.h"
 #include "launch/state_dir.h"
 #include "store/etcd_client.h"
+#include "store/partition_takeover.h"
 
 namespace starling {
 
-/// A partition that is this process's: the right to it, its journal, and what earlier lives wrote.
-struct PartitionState {
+/// A partition that is this process's, and the right to it.
+struct PartitionState : TakenPartition {
   std::unique_ptr<EpochAuthority> authority;
-  Ownership mine;
-  std::unique_ptr<Journal> journal;
-  std::vector<Record> recovered;
 };
-
-/// Gives `state` a journal that was just opened, and what earlier lives wrote there. The errors of
-/// opening and of recover().
-[[nodiscard]] Status use_journal(PartitionState& state, Result<std::unique_ptr<Journal>> journal);
 
 /// Opens the partition of agent `me` of the flock in `flock`, whose journal is in `dir`.
 [[nodiscard]] Result<PartitionState> open_local_partition(const DeployedNode& me,

@@ -18,13 +18,8 @@ struct EtcdAuthorityOptions {
   EtcdOptions calls;
 };
 
-/// Epochs in etcd. The key of a partition names its owner and stays; the revision of its last write
-/// is the epoch. A second key lives with the owner's lease. Both are written by one
-/// compare-and-set.
-///
-/// The lease is counted from the sending of the renewal, and told as lost when nine tenths of it
-/// are over. Calls are made by a thread of its own; the destructor waits for the call under way and
-/// for a release(), at most EtcdOptions::call each.
+/// Epochs in etcd, as EtcdLeases has them. Calls are made by a thread of its own; the destructor
+/// waits for the call under way and for a release(), at most EtcdOptions::call each.
 class EtcdAuthority final : public EpochAuthority {
  public:
   explicit EtcdAuthority(EtcdAddress flock, EtcdAuthorityOptions options = {});

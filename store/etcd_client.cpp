@@ -114,21 +114,6 @@ std::int64_t revision_of(const json& answer) { return whole(answer.at("header"),
 
 }  // namespace
 
-EtcdCompare EtcdCompare::revision_is(std::string key, std::int64_t revision) {
-  return {std::move(key), false, revision, {}};
-}
-EtcdCompare EtcdCompare::value_is(std::string key, std::string value) {
-  return {std::move(key), true, 0, std::move(value)};
-}
-EtcdOp EtcdOp::put(std::string key, std::string value, std::int64_t lease) {
-  return {Kind::put, std::move(key), {}, std::move(value), lease};
-}
-EtcdOp EtcdOp::get(std::string key) { return {Kind::get, std::move(key), {}, {}, 0}; }
-EtcdOp EtcdOp::erase(std::string key) { return {Kind::erase, std::move(key), {}, {}, 0}; }
-EtcdOp EtcdOp::erase_range(std::string first, std::string end) {
-  return {Kind::erase, std::move(first), std::move(end), {}, 0};
-}
-
 struct EtcdClient::Members {
   std::vector<HttpConnection> all;
   EtcdOptions options;
@@ -222,13 +207,6 @@ Result<EtcdPage> EtcdClient::range(const std::string& first, const std::string& 
   return understood<EtcdPage>(members_->call("/v3/kv/range", body), [](const json& j) {
     return EtcdPage{entries(j), j.value("more", false), revision_of(j)};
   });
-}
-
-Result<std::optional<EtcdEntry>> EtcdClient::get(const std::string& key) {
-  auto page = range(key, key + '\0', 1);
-  if (!page) return page.error();
-  auto& entries = page.value().entries;
-  return entries.empty() ? std::nullopt : std::optional(std::move(entries.front()));
 }
 
 Result<std::int64_t> EtcdClient::erase_prefix(const std::string& prefix) {

@@ -17,7 +17,7 @@ std::optional<Error> EtcdJournal::State::fenced(const std::vector<EtcdEntry>& ep
                                  (epoch.empty() ? "" : " with agent " + epoch.front().value));
 }
 
-Status EtcdJournal::State::commit(EtcdClient& way, const std::optional<EtcdCompare>& guard,
+Status EtcdJournal::State::commit(EtcdCalls& way, const std::optional<EtcdCompare>& guard,
                                   std::vector<EtcdOp> then, const std::string& evidence,
                                   const std::string& value) const {
   EtcdTxn txn{{epoch_is_mine()}, std::move(then), {EtcdOp::get(keys.epoch), EtcdOp::get(evidence)}};
@@ -35,7 +35,7 @@ Status EtcdJournal::State::commit(EtcdClient& way, const std::optional<EtcdCompa
   return error(Errc::invalid, "somebody else has written '" + evidence + "'");
 }
 
-Status EtcdJournal::State::write(EtcdClient& way, std::uint64_t g, std::uint64_t& seq,
+Status EtcdJournal::State::write(EtcdCalls& way, std::uint64_t g, std::uint64_t& seq,
                                  const std::string& batch, bool counts) const {
   for (std::size_t begin = 0; begin < batch.size(); begin += kEtcdEntryBytes) {
     const std::size_t size = std::min(kEtcdEntryBytes, batch.size() - begin);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <future>
 #include <memory>
 
 #include "agents/epoch_authority.h"
@@ -9,6 +10,14 @@
 #include "store/etcd_client.h"
 
 namespace starling {
+
+/// The ways of a journal to etcd: two calls may be under way at a time.
+struct EtcdWays {
+  std::unique_ptr<EtcdCalls> own, beside;
+  /// How the second is made. `deferred`: when its answer is needed, by whoever needs it, for worlds
+  /// without threads.
+  std::launch work = std::launch::async;
+};
 
 /// A partition's journal in etcd, with the promises of SqliteJournal, and one more: once a higher
 /// epoch of the partition has been granted, no write of this object has any effect, ever.
@@ -31,6 +40,9 @@ class EtcdJournal final : public Journal {
   static Result<std::unique_ptr<Journal>> open(const EtcdAddress& flock, const Ownership& mine,
                                                const EtcdOptions& options = {},
                                                std::function<void()> progress = {});
+  static Result<std::unique_ptr<Journal>> open_by(EtcdWays ways, const EtcdAddress& flock,
+                                                  const Ownership& mine,
+                                                  std::function<void()> progress = {});
   ~EtcdJournal() override;
 
   Status append(std::span<const Record> records) override;

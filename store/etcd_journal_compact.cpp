@@ -48,7 +48,7 @@ Result<bool> EtcdJournal::step_compaction() {
 
 bool EtcdJournal::State::is_writing() {
   const std::future<Status>& write = compaction->under_way;
-  return write.valid() && write.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
+  return write.valid() && write.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
 }
 
 /// Hands about one entry over to be written beside the turns, each after the one before. When all
@@ -72,11 +72,10 @@ Status EtcdJournal::State::write_next() {
   }
   const std::uint64_t first = c.seq;
   c.seq += (batch.size() + kEtcdEntryBytes - 1) / kEtcdEntryBytes;
-  c.under_way =
-      std::async(std::launch::async, [this, g = c.generation, first, text = std::move(batch)] {
-        std::uint64_t seq = first;
-        return write(beside, g, seq, text, false);
-      });
+  c.under_way = std::async(ways.work, [this, g = c.generation, first, text = std::move(batch)] {
+    std::uint64_t seq = first;
+    return write(beside, g, seq, text, false);
+  });
   return done();
 }
 

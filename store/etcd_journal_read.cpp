@@ -10,15 +10,23 @@ namespace starling {
 namespace {
 
 constexpr std::int64_t kPage = 512;                        // entries read at a time, at most
-constexpr std::int64_t kFirstPage = 16;                    // and at first, for they may be large
-constexpr std::size_t kPageBytes = std::size_t{2} << 20U;  // wanted
+constexpr std::int64_t kFirstPage = 4;                     // and at first, for they may be large
+constexpr std::size_t kPageBytes = std::size_t{512} << 10U;  // wanted: comes in time over slow ways
 
 }  // namespace
 
 Result<std::unique_ptr<Journal>> EtcdJournal::open(const EtcdAddress& flock, const Ownership& mine,
                                                    const EtcdOptions& options,
                                                    std::function<void()> progress) {
-  auto state = std::make_unique<State>(flock, mine, options);
+  EtcdWays ways{std::make_unique<EtcdClient>(flock, options),
+                std::make_unique<EtcdClient>(flock, options)};
+  return open_by(std::move(ways), flock, mine, std::move(progress));
+}
+
+Result<std::unique_ptr<Journal>> EtcdJournal::open_by(EtcdWays ways, const EtcdAddress& flock,
+                                                      const Ownership& mine,
+                                                      std::function<void()> progress) {
+  auto state = std::make_unique<State>(flock, mine, std::move(ways));
   state->progress = std::move(progress);
   if (const Status read = state->read_head(); !read.ok()) return read.error();
   return std::unique_ptr<Journal>(new EtcdJournal(std::move(state)));
@@ -75,16 +83,15 @@ Status EtcdJournal::State::read_entries(std::vector<Record>& records) {
     std::uint64_t asked = first.value().entries.size();
     if (const Status taken = take(first.value()); !taken.ok()) return taken;
     std::deque<std::future<Result<EtcdPage>>> coming;
-    const auto ask = [&](EtcdClient& way) {
+    const auto ask = [&](EtcdCalls& way) {
       const std::uint64_t from = std::exchange(asked, asked + static_cast<std::uint64_t>(limit));
-      coming.push_back(
-          std::async(std::launch::async,
-                     [&way, revision, n = limit, begin = etcd_entry_key(keys, generation, from),
+      coming.push_back(std::async(
+          ways.work, [&way, revision, n = limit, begin = etcd_entry_key(keys, generation, from),
                       end_key = etcd_entry_key(keys, generation, asked)] {
-                       return way.range(begin, end_key, n, revision);
-                     }));
+            return way.range(begin, end_key, n, revision);
+          }));
     };
-    EtcdClient *now = &client, *next = &beside;
+    EtcdCalls *now = &client, *next = &beside;
     bool more = first.value().more;
     for (int i = 0; more && i < 2; ++i, std::swap(now, next)) ask(*now);
     while (!coming.empty()) {

@@ -5,9 +5,10 @@
 #include <future>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "store/etcd_client.h"
+#include "store/etcd_calls.h"
 #include "store/etcd_entries.h"
 #include "store/etcd_journal.h"
 
@@ -16,13 +17,18 @@ namespace starling {
 /// What EtcdJournal's parts share: etcd_journal.cpp writes, etcd_journal_read.cpp reads,
 /// etcd_journal_compact.cpp compacts.
 struct EtcdJournal::State {
-  State(const EtcdAddress& flock, Ownership owner, const EtcdOptions& options)
-      : keys(flock, owner.partition), mine(owner), client(flock, options), beside(flock, options) {}
+  State(const EtcdAddress& flock, Ownership owner, EtcdWays by)
+      : keys(flock, owner.partition),
+        mine(owner),
+        ways(std::move(by)),
+        client(*ways.own),
+        beside(*ways.beside) {}
 
   EtcdKeys keys;
   Ownership mine;
-  EtcdClient client;
-  EtcdClient beside;  // of whoever works beside the journal's thread, one at a time
+  EtcdWays ways;
+  EtcdCalls& client;
+  EtcdCalls& beside;  // of whoever works beside the journal's thread, one at a time
   std::uint64_t generation = 0;
   std::uint64_t least_next = 0;  // generation of the next compaction, at least
   std::uint64_t next_seq = 0;
@@ -59,14 +65,14 @@ struct EtcdJournal::State {
   [[nodiscard]] std::optional<Error> fenced(const std::vector<EtcdEntry>& epoch) const;
   /// One transaction that needs the epoch, and `guard` if there is one. Where it does not hold, but
   /// `evidence` has `value`, an earlier try of the same has done it.
-  Status commit(EtcdClient& way, const std::optional<EtcdCompare>& guard, std::vector<EtcdOp> then,
+  Status commit(EtcdCalls& way, const std::optional<EtcdCompare>& guard, std::vector<EtcdOp> then,
                 const std::string& evidence, const std::string& value) const;
   Status commit(const std::optional<EtcdCompare>& guard, std::vector<EtcdOp> then,
                 const std::string& evidence, const std::string& value) {
     return commit(client, guard, std::move(then), evidence, value);
   }
   /// `counts`: of the generation that does, so its end moves.
-  Status write(EtcdClient& way, std::uint64_t g, std::uint64_t& seq, const std::string& batch,
+  Status write(EtcdCalls& way, std::uint64_t g, std::uint64_t& seq, const std::string& batch,
                bool counts) const;
   Status read_head();
   /// Adds the records of whole batches; leaves next_seq behind the last of them, also where what

@@ -53,7 +53,7 @@ Result<FlockMembers> parse_members(const std::string& text) {
 
 std::string members_key(const EtcdAddress& flock) { return etcd_root(flock) + "members"; }
 
-Result<FlockMembers> read_members(EtcdClient& client, const EtcdAddress& flock) {
+Result<FlockMembers> read_members(EtcdCalls& client, const EtcdAddress& flock) {
   const auto answer = client.txn({{}, {EtcdOp::get(members_key(flock))}, {}});
   if (!answer) return answer.error();
   if (answer.value().found.size() != 1)
@@ -65,7 +65,7 @@ Result<FlockMembers> read_members(EtcdClient& client, const EtcdAddress& flock) 
   return members;
 }
 
-Status write_members(EtcdClient& client, const EtcdAddress& flock, const FlockMembers& members) {
+Status write_members(EtcdCalls& client, const EtcdAddress& flock, const FlockMembers& members) {
   const std::string key = members_key(flock), text = to_text(members);
   // A second attempt that finds its own text was done before.
   const auto answer = client.txn({{EtcdCompare::revision_is(key, members.revision)},

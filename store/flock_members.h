@@ -30,9 +30,9 @@ struct FlockMembers {
 
 /// Where it stands in etcd.
 [[nodiscard]] std::string members_key(const EtcdAddress& flock);
-[[nodiscard]] Result<FlockMembers> read_members(EtcdClient& client, const EtcdAddress& flock);
+[[nodiscard]] Result<FlockMembers> read_members(EtcdCalls& client, const EtcdAddress& flock);
 /// `conflict` if it was changed since `members` was read.
-[[nodiscard]] Status write_members(EtcdClient& client, const EtcdAddress& flock,
+[[nodiscard]] Status write_members(EtcdCalls& client, const EtcdAddress& flock,
                                    const FlockMembers& members);
 
 /// `now` with the hosts `hosts`, which are not empty, for the partitions 0 to `partitions` - 1.

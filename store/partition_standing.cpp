@@ -1,6 +1,8 @@
 #include "store/partition_standing.h"
 
 #include <charconv>
+#include <chrono>
+#include <utility>
 
 namespace starling {
 namespace {
@@ -14,7 +16,7 @@ AgentId agent_in(const std::string& text, AgentId otherwise) {
 
 }  // namespace
 
-Result<FlockStanding> look_at_partitions(EtcdClient& client, const EtcdAddress& flock,
+Result<FlockStanding> look_at_partitions(EtcdCalls& client, const EtcdAddress& flock,
                                          std::span<const PartitionId> partitions) {
   EtcdTxn txn;
   for (const PartitionId p : partitions) {
@@ -51,29 +53,30 @@ Result<FlockStanding> look_at_partitions(EtcdClient& client, const EtcdAddress& 
   return all;
 }
 
-PartitionWish::PartitionWish(const EtcdAddress& flock, PartitionId partition, AgentId host,
-                             const EtcdOptions& calls)
-    : client_(flock, calls),
+PartitionWish::PartitionWish(std::unique_ptr<EtcdCalls> etcd, const EtcdAddress& flock,
+                             PartitionId partition, AgentId host, const Clock& clock)
+    : etcd_(std::move(etcd)),
       key_(EtcdKeys(flock, partition).wish),
-      host_(std::to_string(host.value)) {}
+      host_(std::to_string(host.value)),
+      clock_(clock) {}
 
 PartitionWish::~PartitionWish() {
-  if (lease_) static_cast<void>(client_.revoke(lease_->id).ok());
+  if (lease_) static_cast<void>(etcd_->revoke(lease_->id).ok());
 }
 
 void PartitionWish::keep() {
-  const auto now = std::chrono::steady_clock::now();
+  const Instant now = clock_.now();
   if (now < next_) return;
   next_ = now + kWishPause;
   if (lease_) {
-    const auto lives = client_.keep_alive(lease_->id);
+    const auto lives = etcd_->keep_alive(lease_->id);
     if (!lives) return;
     if (lives.value().count() == 0) lease_.reset();
   }
   if (lease_) return;
-  const auto fresh = client_.grant(kWishLives);
+  const auto fresh = etcd_->grant(kWishLives);
   if (!fresh) return;
-  const auto put = client_.txn({{}, {EtcdOp::put(key_, host_, fresh.value().id)}, {}});
+  const auto put = etcd_->txn({{}, {EtcdOp::put(key_, host_, fresh.value().id)}, {}});
   if (put) lease_ = fresh.value();
 }
 

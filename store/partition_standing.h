@@ -1,13 +1,14 @@
 #pragma once
 
-#include <chrono>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "agents/epoch_authority.h"
-#include "store/etcd_client.h"
+#include "store/etcd_address.h"
+#include "store/etcd_calls.h"
 #include "store/flock_members.h"
 
 namespace starling {
@@ -23,15 +24,16 @@ struct FlockStanding {
   std::vector<PartitionStanding> partitions;
 };
 /// At one instant, in the order of `partitions`, of which etcd takes 42 at most.
-[[nodiscard]] Result<FlockStanding> look_at_partitions(EtcdClient& client, const EtcdAddress& flock,
+[[nodiscard]] Result<FlockStanding> look_at_partitions(EtcdCalls& client, const EtcdAddress& flock,
                                                        std::span<const PartitionId> partitions);
 
 /// The wish of a partition's preferred host to have it, which whoever serves it grants. It is gone
 /// a few seconds after the last call, with the host if that dies, and at once when destroyed.
 class PartitionWish {
  public:
-  PartitionWish(const EtcdAddress& flock, PartitionId partition, AgentId host,
-                const EtcdOptions& calls);
+  /// `clock` outlives it.
+  PartitionWish(std::unique_ptr<EtcdCalls> etcd, const EtcdAddress& flock, PartitionId partition,
+                AgentId host, const Clock& clock);
   ~PartitionWish();
   PartitionWish(const PartitionWish&) = delete;
   PartitionWish& operator=(const PartitionWish&) = delete;
@@ -40,10 +42,11 @@ class PartitionWish {
   void keep();
 
  private:
-  EtcdClient client_;
+  std::unique_ptr<EtcdCalls> etcd_;
   std::string key_, host_;
+  const Clock& clock_;
   std::optional<EtcdLease> lease_;
-  std::chrono::steady_clock::time_point next_{};
+  Instant next_{};
 };
 
 }  // namespace starling

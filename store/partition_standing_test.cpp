@@ -1,5 +1,6 @@
 #include "store/partition_standing.h"
 
+#include "base/machine_clock.h"
 #include "store/epoch_battery.h"
 #include "store/test_etcd.h"
 
@@ -33,7 +34,9 @@ TEST_CASE("who may take over sees owner, lease and wish of several partitions") 
 
   INFO("its own host wants it back, and then no longer");
   {
-    PartitionWish wish(flock, PartitionId{7}, AgentId{4}, {});
+    const MachineClock clock;
+    PartitionWish wish(std::make_unique<EtcdClient>(flock), flock, PartitionId{7}, AgentId{4},
+                       clock);
     CHECK_FALSE(look()[1].wanted);
     wish.keep();
     wish.keep();

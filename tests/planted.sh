@@ -38,6 +38,7 @@ program() {
     agents_test) echo "$build/agents/$1" ;;
     wire_test) echo "$build/bus/wire/$1" ;;
     store_test) echo "$build/store/$1" ;;
+    sim_test) echo "$build/sim/$1" ;;
   esac
 }
 if [ -n "$known" ]; then

@@ -37,6 +37,7 @@ void add_members(const Command& root);
 void add_drain(const Command& root);
 void add_chaos_live(const Command& chaos);
 void add_chaos_sim(const Command& chaos);
+void add_chaos_etcd(const Command& chaos);
 void add_accept_loss(const Command& root);
 void add_backup(const Command& root);
 void add_restore(const Command& root);

@@ -44,7 +44,9 @@ int Hosting::run() {
   flock_ = std::move(flock).value();
   for (const auto& post : posts_) {
     const HostedSeat& seat = post->seat;
-    post->plan.emplace(me_, holder.value(), seat.partition, seat.seat, machine_clock().now());
+    const Instant now = machine_clock().now();
+    post->post.emplace(me_, HostingPlan(me_, holder.value(), seat.partition, seat.seat, now),
+                       hands_of(*post));
   }
   EtcdClient client(flock_, kEpochCalls);
   std::vector<PartitionId> partitions;
@@ -56,9 +58,9 @@ int Hosting::run() {
       const FlockMembers& members = seen.value().members;
       const Instant now = machine_clock().now();
       for (std::size_t i = 0; i < posts_.size(); ++i)
-        look(*posts_[i], seen.value().partitions[i], members, now);
+        posts_[i]->post->look(now, seen.value().partitions[i], members);
       const bool idle = std::none_of(posts_.begin(), posts_.end(),
-                                     [](const auto& post) { return post->plan->serving(); });
+                                     [](const auto& post) { return post->post->serving(); });
       if (idle && !members.is_host(me_)) {
         log_info("agent-" + std::to_string(me_.value) +
                  " is not a member of the flock and serves nothing; 'starling members add' makes "
@@ -84,40 +86,15 @@ void Hosting::give_up(int status, const std::string& why) {
   request_stop();
 }
 
-void Hosting::look(Post& post, const PartitionStanding& standing, const FlockMembers& members,
-                   Instant now) {
-  if (post.over) {
-    post.thread.join();
-    post.over = false;
-    post.plan->ended(now, post.end);
-  }
-  if (post.plan->serving() && post.held) post.plan->took();
-  const HostingPlan::Step step = post.plan->look(now, standing, members);
-  if (!step.keeps_wish) post.wish.reset();
-  switch (step.act) {
-    case HostingPlan::Act::nothing:
-      return;
-    case HostingPlan::Act::give_back:
-      post.wanted_by = step.to.value;
-      post.wanted = true;
-      return;
-    case HostingPlan::Act::ask:
-      return room_to_serve(post) ? ask_for(post, standing) : post.wish.reset();
-    case HostingPlan::Act::begin:
-      return room_to_serve(post) ? begin(post, standing) : post.wish.reset();
-  }
-}
-
-void Hosting::ask_for(Post& post, const PartitionStanding& standing) {
-  const Ownership& current = standing.current;
-  wait_line(post.waits_for, name_of(current.partition) + " belongs to agent " +
-                                std::to_string(current.owner.value) + " at " +
-                                epoch_text(current.epoch) + ", whose lease runs");
-  // An earlier life of this host has nobody who could grant it.
-  if (current.owner == me_) return;
-  if (post.wish == nullptr)
-    post.wish = std::make_unique<PartitionWish>(flock_, post.seat.partition, me_, kEpochCalls);
-  post.wish->keep();
+HostingPost::Hands Hosting::hands_of(Post& post) {
+  return {
+      [this, &post] {
+        return std::make_unique<PartitionWish>(std::make_unique<EtcdClient>(flock_, kEpochCalls),
+                                               flock_, post.seat.partition, me_, machine_clock());
+      },
+      [this, &post] { return room_to_serve(post); },
+      [this, &post](const Ownership& seen) { begin(post, seen); }, [&post] { post.thread.join(); },
+      [this, &post](const std::string& why) { wait_line(post.waits_for, why); }};
 }
 
 /// Without, the partition is left to others rather than taken and let go of again.
@@ -130,15 +107,9 @@ bool Hosting::room_to_serve(Post& post) {
   return room.ok();
 }
 
-void Hosting::begin(Post& post, const PartitionStanding& standing) {
+void Hosting::begin(Post& post, const Ownership& seen) {
   post.waits_for.clear();
-  post.wanted = false;
-  post.held = false;
-  post.plan->began();
-  post.thread = std::thread([this, &post, seen = standing.current] {
-    post.end = serve(post, seen);
-    post.over = true;
-  });
+  post.thread = std::thread([this, &post, seen] { post.post->over(serve(post, seen)); });
 }
 
 HostingPlan::End Hosting::serve(Post& post, const Ownership& seen) {
@@ -158,12 +129,12 @@ HostingPlan::End Hosting::serve(Post& post, const Ownership& seen) {
   }
   post.not_taken.clear();
   PartitionState& partition = taken.value();
-  post.held = true;
+  post.post->got();
   if (seen.owner != me_ && seen.epoch.value > 0) {
     log_info(name + ": taken over from agent " + std::to_string(seen.owner.value) + ", " +
              epoch_text(seen.epoch) + " is over, " + epoch_text(partition.mine.epoch) + " begins");
   }
-  const Status why = live(host_, post.seat, partition, post.wanted);
+  const Status why = live(host_, post.seat, partition, post.post->wanted());
   return ended(post, partition.mine, why);
 }
 
@@ -176,7 +147,8 @@ HostingPlan::End Hosting::ended(Post& post, const Ownership& mine, const Status&
   }
   const Errc code = why.error().code;
   if (code == Errc::busy) {
-    log_info(name + ": given back to agent " + std::to_string(post.wanted_by) + " at " + epoch);
+    log_info(name + ": given back to agent " + std::to_string(post.post->wanted_by().value) +
+             " at " + epoch);
     return End::given_back;
   }
   log_error(name + ": no longer served at " + epoch + ": " + why.error().message);

@@ -8,12 +8,11 @@
 #include <vector>
 
 #include "launch/daemon/partition_life.h"
-#include "store/hosting_plan.h"
-#include "store/partition_standing.h"
+#include "store/hosting_post.h"
 
 namespace starling {
 
-/// Serves partitions whose state is in etcd, as a HostingPlan of each says. Each partition has a
+/// Serves partitions whose state is in etcd, as a HostingPost of each says. Each partition has a
 /// thread of its own, until its preferred host asks for it, somebody else takes it, etcd or the
 /// network fails, or its executors are out of reach from here alone.
 class Hosting {
@@ -26,26 +25,19 @@ class Hosting {
   int run();
 
  private:
-  /// One partition and what this process does about it.
+  /// One partition and who serves it here.
   struct Post {
     HostedSeat seat;
     std::string prefix;  ///< of log lines
-    std::optional<HostingPlan> plan;
-    std::unique_ptr<PartitionWish> wish;
+    std::optional<HostingPost> post;
     std::string waits_for;        ///< what the log was told last
     std::string not_taken;        ///< the same, by the thread
     bool short_of_files = false;  ///< so it was told
     std::thread thread;
-    // Shared with the thread.
-    std::atomic<bool> over{false}, held{false}, wanted{false};
-    std::atomic<std::uint32_t> wanted_by{0};
-    std::atomic<HostingPlan::End> end{HostingPlan::End::not_taken};
   };
 
-  void look(Post& post, const PartitionStanding& standing, const FlockMembers& members,
-            Instant now);
-  void ask_for(Post& post, const PartitionStanding& standing);
-  void begin(Post& post, const PartitionStanding& standing);
+  [[nodiscard]] HostingPost::Hands hands_of(Post& post);
+  void begin(Post& post, const Ownership& seen);
   [[nodiscard]] HostingPlan::End serve(Post& post, const Ownership& seen);
   [[nodiscard]] HostingPlan::End ended(Post& post, const Ownership& mine, const Status& why);
   void give_up(int status, const std::string& why);
