@@ -341,6 +341,7 @@ void Agent::step(Instant now, const Event& event, Output& out) {
   }
   if (const auto* received = std::get_if<Received>(&event)) {
     ++s.counters.messages;
+    step.by = received->by;
     step.heard(received->from, received->protocol);
     step.receive(received->from, received->message);
     step.settle();

@@ -72,6 +72,8 @@ struct AgentConfig {
   /// and seniority rest on it. Behind the journal's dates it is put right. None: waiting begins anew in every life.
   std::optional<Duration> calendar = std::nullopt;
   std::uint64_t topology = 0;  ///< fingerprint_of() what this node has read; 0: it is not compared with others'
+  /// The only user that executors can run jobs as, because they are not root's processes; empty: any.
+  std::string only_user;
   /// A new life starts no job before all its executors and peers have answered it, or this has passed: one of them may
   /// know that its state is an old copy, in which jobs wait that have run.
   Duration roll_call{0};

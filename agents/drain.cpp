@@ -15,6 +15,10 @@ bool touches(const Placement& gpus, IndexRange range) {
 /// From an operator. Durable before it is answered. A repeat changes nothing, but evicts again; one
 /// that was overtaken by a later word does nothing.
 void Step::on(NodeId from, const SetDrain& drain) {
+  if (!is_agent(from) && !by.is_operator) {
+    STARLING_MARK("agent: a drain by who is no operator");
+    return send(from, DrainState{drain.server, false, 0, Refusal::denied});
+  }
   if (!s.partition.servers.contains(drain.server.value))
     return send(from, DrainState{drain.server, false, 0, Refusal::invalid});
   const bool changes = s.ledger.is_drained(drain.server) != drain.drained;

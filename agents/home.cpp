@@ -117,6 +117,19 @@ void Step::on(NodeId from, const Submit& submit) {
     // run a job that was given away a second time.
     return on(from, Submit{submit.spec, from});
   }
+  if (!forwarded && (submit.spec.as_user || !by.user.empty())) {
+    Submit its = submit;
+    if (const Status signed_ = sign(its.spec, by, s.config.only_user); !signed_.ok())
+      return send(from, Rejected{id, Refusal::denied, signed_.error().message});
+    return take_in(from, its);
+  }
+  take_in(from, submit);
+}
+
+/// What a home hands over, or a client whose user is known by now.
+void Step::take_in(NodeId from, const Submit& submit) {
+  const JobId id = submit.spec.id;
+  const bool forwarded = is_agent(from);
   if (planted(Bug::submit_accepted_twice)) s.ended.erase(id), std::erase(s.young, id);
   if (const auto known = s.jobs.find(id); known != s.jobs.end()) {
     Job& job = known->second;
@@ -207,6 +220,12 @@ void Step::on(NodeId from, const Cancel& cancel) {
   const auto known = s.jobs.find(cancel.job);
   if (known == s.jobs.end()) return on(from, Query{cancel.job});
   Job& job = known->second;
+  if (!is_agent(from)) {
+    if (std::string why = why_not_theirs(*job.spec, by); !why.empty()) {
+      STARLING_MARK("agent: a Cancel of another's job");
+      return send(from, Rejected{cancel.job, Refusal::denied, std::move(why)});
+    }
+  }
   switch (job.stage) {
     case Stage::offered:  // asked again once it is known whose job it is
       break;

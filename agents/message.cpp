@@ -24,6 +24,8 @@ const char* name_of(Refusal refusal) noexcept {
       return "never fits";
     case Refusal::cancelled:
       return "cancelled";
+    case Refusal::denied:
+      return "denied";
   }
   return "unknown";
 }

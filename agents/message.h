@@ -28,7 +28,8 @@ constexpr std::uint16_t kOldestProtocol = 1, kNewestProtocol = 3;
 
 enum class Role : std::uint8_t { unknown = 0, agent, executor, client };
 enum class Refusal : std::uint8_t {
-  unknown = 0, fenced, conflict, expired, invalid, busy, not_ready, never_fits, cancelled
+  unknown = 0, fenced, conflict, expired, invalid, busy, not_ready, never_fits, cancelled,
+  denied  ///< whoever asks may not
 };
 [[nodiscard]] const char* name_of(Refusal refusal) noexcept;
 
@@ -97,7 +98,7 @@ struct Submit {
 struct Accepted { JobId job; AgentId home; };
 struct Busy { JobId job; std::uint32_t retry_ms = 0; };
 struct Rejected { JobId job; Refusal why = Refusal::unknown; std::string reason; };  ///< never accepted
-struct Cancel { JobId job; };
+struct Cancel { JobId job; };  ///< refused with Rejected and `denied` where it is not the asker's to end
 struct Query { JobId job; };
 /// What a job asked for, as lists of jobs show it. Never changed.
 struct JobAsk {
@@ -214,7 +215,8 @@ struct ProbeResult { NodeId node; bool reached = false; };
 struct GpuHealth { std::uint64_t version = 0; Placement sick; };
 struct GpuHealthSeen { std::uint64_t version = 0; };
 /// An operator: nothing new is placed on the server from now on, or again. `evict`: what runs there is requeued.
-/// Of two words about one server that with the higher version counts; 0: whoever says it does not count them.
+/// Of two words about one server that with the higher version counts; 0: whoever says it does not count them. `denied`:
+/// who says it is no operator.
 struct SetDrain { ServerId server; bool drained = false, evict = false; std::uint64_t version = 0; };
 /// Answer, once it is durable. `attempts` still hold GPUs there. `invalid`: the server is of another partition;
 /// `expired`: another word with this version or a higher one has been heard. `version`: the highest heard.

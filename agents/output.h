@@ -3,6 +3,7 @@
 #include <variant>
 #include <vector>
 
+#include "agents/asker.h"
 #include "agents/message.h"
 #include "agents/record.h"
 #include "base/ids.h"
@@ -11,8 +12,8 @@
 namespace starling {
 
 struct Tick {};                                        ///< time passed; nothing else happened
-/// `from` is authenticated by the transport; `protocol` is the newest that both sides speak.
-struct Received { NodeId from; Message message; std::uint16_t protocol = kNewestProtocol; };
+/// `from` and `by` are authenticated by the transport; `protocol` is the newest that both sides speak.
+struct Received { NodeId from; Message message; std::uint16_t protocol = kNewestProtocol; Asker by = {}; };
 using Event = std::variant<Tick, Received>;
 
 struct Send { NodeId to; Message message; };

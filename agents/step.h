@@ -13,6 +13,7 @@ struct Step {
   AgentState& s;
   Instant now;
   Output& out;
+  Asker by = {};  ///< who stands behind what a client says in this step
 
   // agent.cpp
   void begin();
@@ -40,6 +41,7 @@ struct Step {
 
   // home.cpp: jobs of this home
   void on(NodeId from, const Submit& submit);
+  void take_in(NodeId from, const Submit& submit);
   void on(NodeId from, const Cancel& cancel);
   void on(NodeId from, const Query& query);
   void on(NodeId from, const ListJobs& list);

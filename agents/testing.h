@@ -48,8 +48,8 @@ class TestFlock {
   /// A message from a second client.
   void ask(std::uint32_t agent, Message message);
   /// At once, past the network.
-  void inject(std::uint32_t agent, NodeId from, const Message& message) {
-    step_agent(agent, Received{from, message});
+  void inject(std::uint32_t agent, NodeId from, const Message& message, const Asker& by = {}) {
+    step_agent(agent, Received{from, message, kNewestProtocol, by});
   }
   void inject_executor(std::uint32_t executor, NodeId from, const Message& message) {
     step_executor(executor, Received{from, message});

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "agents/asker.h"
 #include "base/ids.h"
 #include "base/time.h"
 
@@ -15,6 +16,7 @@ struct Delivery {
   NodeId from;  ///< authenticated by the transport, never read from the frame
   std::vector<std::byte> frame;
   std::uint32_t seat = 0;  ///< which of the sender's places it came from (bus/flock.h)
+  Asker by = {};           ///< who has the key of a client, as the flock knows them
 };
 
 /// Datagrams between named nodes: a frame is lost, repeated, delayed or reordered, never altered.

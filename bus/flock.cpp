@@ -28,6 +28,16 @@ bool is_list_of_keys(const Json& json) {
          std::all_of(json.begin(), json.end(), [](const Json& k) { return k.is_string(); });
 }
 
+/// As useradd and directories of networks have them; no path can be made of it.
+bool is_login(const std::string& name) {
+  const auto allowed = [](unsigned char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  };
+  return name.size() <= 48 && name.front() != '-' && name.front() != '.' &&
+         std::all_of(name.begin(), name.end(), allowed);
+}
+
 /// tcp://HOST:PORT or ipc://PATH, as far as a text can tell.
 bool is_address(const std::string& address) {
   if (address.starts_with("ipc://")) return address.size() > 6;
@@ -64,13 +74,16 @@ Result<Member> member_from(const Json& json) {
           value.get<std::uint64_t>() > std::numeric_limits<std::uint32_t>::max()) {
         return {Errc::invalid, "\"node\" is not a number below 2^32"};
       }
-    } else if (key == "role" || key == "address" || key == "key") {
+    } else if (key == "operator") {
+      if (!value.is_boolean()) return {Errc::invalid, "\"operator\" is neither true nor false"};
+    } else if (key == "role" || key == "address" || key == "key" || key == "user") {
       if (!value.is_string()) return {Errc::invalid, "\"" + key + "\" is not a text"};
     } else if (key == "also") {
       if (!is_list_of_keys(value)) return {Errc::invalid, "\"also\" is not a list of keys"};
     } else if (key != "standby") {
       return {Errc::invalid,
-              "unknown field \"" + key + "\"; there are node, role, address, key, standby, also"};
+              "unknown field \"" + key +
+                  "\"; there are node, role, address, key, standby, also, user, operator"};
     }
   }
   if (!json.contains("node")) return {Errc::invalid, "has no \"node\""};
@@ -80,6 +93,11 @@ Result<Member> member_from(const Json& json) {
            text_of(json, "key"),
            {},
            json.value("also", std::vector<std::string>())};
+  if (json.contains("operator") && !json.contains("user"))
+    return {Errc::invalid, "has \"operator\" without \"user\""};
+  if (json.contains("user")) m.holder = {text_of(json, "user"), json.value("operator", false)};
+  if (json.contains("user") && m.holder.user.empty())
+    return {Errc::invalid, "\"user\" is empty; leave it out, or name a login"};
   if (m.role == Role::unknown) return {Errc::invalid, "\"role\" must be agent, executor or client"};
   if (json.contains("standby")) {
     auto seats = seats_from(json["standby"]);
@@ -105,6 +123,10 @@ Status check_flock(const Flock& flock) {
     if (place_of(node) != node)
       return {Errc::invalid, who + "beyond the last client's number, " +
                                  std::to_string(kFirstClient + kPlaces - 1)};
+    if (m.holder != Asker{} && m.role != Role::client)
+      return {Errc::invalid, who + "only clients may have a user"};
+    if (!m.holder.user.empty() && !is_login(m.holder.user))
+      return {Errc::invalid, who + "'" + m.holder.user.substr(0, 64) + "' cannot be a login name"};
     if (m.address.empty() && m.role != Role::client)
       return {Errc::invalid, who + "only clients may have no address"};
     if (m.role != Role::agent && !m.standby.empty())
@@ -184,6 +206,8 @@ Status write_flock(const std::filesystem::path& file, const Flock& flock) {
       json["standby"].push_back(std::move(place));
     }
     if (!m.also.empty()) json["also"] = m.also;
+    if (!m.holder.user.empty()) json["user"] = m.holder.user;
+    if (!m.holder.user.empty() && m.holder.is_operator) json["operator"] = true;
     members.push_back(std::move(json));
   }
   const std::filesystem::path fresh = file.string() + ".new";
@@ -191,7 +215,12 @@ Status write_flock(const std::filesystem::path& file, const Flock& flock) {
   out << Json{{"flock", 1}, {"members", std::move(members)}}.dump(1) << '\n';
   out.close();
   std::error_code error;
-  if (out) std::filesystem::rename(fresh, file, error);
+  // There is no secret in it, and users of the flock read it, whatever the mask of who writes it.
+  using std::filesystem::perms;
+  std::filesystem::permissions(
+      fresh, perms::owner_read | perms::owner_write | perms::group_read | perms::others_read,
+      error);
+  if (out && !error) std::filesystem::rename(fresh, file, error);
   if (!out || error) return {Errc::io, file.string() + ": cannot be written"};
   return done();
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/asker.h"
 #include "agents/message.h"
 #include "base/ids.h"
 #include "base/result.h"
@@ -33,6 +34,7 @@ struct Member {
   /// clients.
   std::vector<Seat> standby = {};
   std::vector<std::string> also = {};  ///< of seat 0, as in Seat
+  Asker holder = {};                   ///< of clients: who has its key
   friend bool operator==(const Member&, const Member&) = default;
 
   [[nodiscard]] std::uint32_t seats() const {
@@ -48,8 +50,9 @@ struct Member {
 using Flock = std::map<NodeId, Member>;
 
 /// `flock.json`: {"flock": 1, "members": [{"node": 1, "role": "agent", "address": ..., "key": ...,
-/// "standby": [{"address": ..., "key": ..., "also": ...}], "also": [KEY, ...]}, ...]}. Errors name
-/// the file, the member and what would be right.
+/// "standby": [{"address": ..., "key": ..., "also": ...}], "also": [KEY, ...]}, ...]}; clients may
+/// have "user": NAME, and then "operator": true. Errors name the file, the member and what would be
+/// right.
 [[nodiscard]] Result<Flock> read_flock(const std::filesystem::path& file);
 /// Replaces the file as a whole.
 [[nodiscard]] Status write_flock(const std::filesystem::path& file, const Flock& flock);

@@ -70,6 +70,8 @@ TEST_CASE("a flock survives its file") {
                       {{"tcp://10.0.0.2:7005", generate_keys().value().public_key}}};
   flock[executor_node(0)] = {executor_node(0), Role::executor, "ipc:///run/e0", "", {}};
   flock[client_node(3)] = {client_node(3), Role::client, "", "", {}};
+  flock[client_node(4)] = {client_node(4), Role::client, "", "", {}, {}, {"ann", false}};
+  flock[client_node(5)] = {client_node(5), Role::client, "", "", {}, {}, {"olga", true}};
   REQUIRE(write_flock(file, flock).ok());
   const Result<Flock> read = read_flock(file);
   REQUIRE_MESSAGE(read.ok(), (read.ok() ? "" : read.error().message));
@@ -103,6 +105,18 @@ TEST_CASE("flaws of a flock are named") {
         "node 2: address tcp://a:1 is already another's");
   CHECK(flaw(R"({"node": 1, "role": "agent", "address": "tcp://a:1", "standby": [{"port": 1}]})") ==
         "members[0] a standby seat has \"address\", \"key\", perhaps \"also\", and nothing else");
+  const std::string client =
+      R"({"node": )" + std::to_string(kFirstClient) + R"(, "role": "client")";
+  CHECK(flaw(client + "}").empty());
+  CHECK(flaw(client + R"(, "user": "ann", "operator": true})").empty());
+  CHECK(flaw(client + R"(, "operator": true})") == "members[0] has \"operator\" without \"user\"");
+  CHECK(flaw(client + R"(, "user": "ann", "operator": "yes"})") ==
+        "members[0] \"operator\" is neither true nor false");
+  CHECK(flaw(client + R"(, "user": ""})").starts_with("members[0] \"user\" is empty"));
+  CHECK(flaw(client + R"(, "user": "../ann"})").find("cannot be a login name") !=
+        std::string::npos);
+  CHECK(flaw(R"({"node": 1, "role": "agent", "address": "tcp://a:1", "user": "ann"})") ==
+        "node 1: only clients may have a user");
   put(file, "{\n\"flock\" 1}");
   CHECK(read_flock(file).error().message.find("line 2") != std::string::npos);
   put(file, "[]");

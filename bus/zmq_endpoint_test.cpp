@@ -39,6 +39,33 @@ void battery(bool with_keys) {
 TEST_CASE("the conformance battery, without keys") { battery(false); }
 TEST_CASE("the conformance battery, encrypted") { battery(true); }
 
+TEST_CASE("who stands behind a frame is whom the flock knows its key as, from the next flock on") {
+  SocketFlock world(true);
+  world.add(kA), world.add(kCaller), world.add(client_node(1));
+  world.flock[kCaller].holder = {"ann", false};
+  const auto a = world.open(kA);
+  const auto ann = world.open(kCaller), nobody = world.open(client_node(1));
+  const auto hers = world.pass(*ann, *a, kA);
+  REQUIRE(hers);
+  CHECK(hers->by == Asker{"ann", false});
+  const auto second = world.open(session_node(kCaller, 3));  // another process with her key
+  const auto again = world.pass(*second, *a, kA);
+  REQUIRE(again);
+  CHECK(again->from == session_node(kCaller, 3));
+  CHECK(again->by == Asker{"ann", false});
+  const auto theirs = world.pass(*nobody, *a, kA);
+  REQUIRE(theirs);
+  CHECK(theirs->by == Asker{});
+  Flock promoted = world.flock;
+  promoted[kCaller].holder.is_operator = true;
+  REQUIRE(a->renew(promoted, world.keys.at(kA)).ok());
+  while (world.await(*a)) {
+  }
+  const auto now = world.pass(*ann, *a, kA);
+  REQUIRE(now);
+  CHECK(now->by == Asker{"ann", true});
+}
+
 TEST_CASE("over TCP, at a port that the system chose") {
   SocketFlock world(true);
   world.add(kA), world.add(kB);

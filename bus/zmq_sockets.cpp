@@ -219,7 +219,11 @@ ZmqEndpoint::Sockets::Caller& ZmqEndpoint::Sockets::caller(NodeId node) {
 Delivery ZmqEndpoint::Sockets::delivery(NodeSeat from) {
   ++counters.frames_in;
   const auto* data = payload.data<std::byte>();
-  return {from.node, {data, data + payload.size()}, from.seat};
+  const auto member = member_for(flock, from.node);
+  return {from.node,
+          {data, data + payload.size()},
+          from.seat,
+          member == flock.end() ? Asker{} : member->second.holder};
 }
 
 std::optional<Delivery> ZmqEndpoint::Sockets::next() {

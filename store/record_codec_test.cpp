@@ -84,6 +84,39 @@ TEST_CASE("fields that came later are written where they say something, and read
   CHECK(std::get<JobAccepted>(decode_record(bytes).value()).submit.spec.no_requeue);
   bytes.back() = std::byte{0};
   CHECK_FALSE(decode_record(bytes).ok());  // what says nothing is not written
+
+  for (const bool once : {false, true}) {
+    submit.spec.no_requeue = once, submit.spec.as_user = true;
+    bytes.clear();
+    encode_record(JobAccepted{submit, 9}, bytes);
+    CHECK(bytes.size() == before.size() + 2);
+    const auto with_user = std::get<JobAccepted>(decode_record(bytes).value()).submit.spec;
+    CHECK(with_user.as_user);
+    CHECK(with_user.no_requeue == once);
+  }
+}
+
+TEST_CASE("whose a job is stands in every record that it may be started from") {
+  for (Record record : sample_records(1)) {
+    JobSpec* spec = nullptr;
+    if (auto* r = std::get_if<ShareCommitted>(&record)) spec = &r->commit.spec;
+    if (auto* r = std::get_if<ProcessLaunching>(&record)) spec = &r->launch.spec;
+    if (spec == nullptr) continue;
+    std::vector<std::byte> before, bytes;
+    encode_record(record, before);
+    spec->as_user = true;
+    encode_record(record, bytes);
+    CHECK(bytes.size() == before.size() + 1);
+    const auto as_user = [](const Record& r) {
+      const auto* share = std::get_if<ShareCommitted>(&r);
+      return share != nullptr ? share->commit.spec.as_user
+                              : std::get<ProcessLaunching>(r).launch.spec.as_user;
+    };
+    CHECK(as_user(decode_record(bytes).value()));
+    CHECK(!as_user(decode_record(before).value()));
+    bytes.back() = std::byte{0};
+    CHECK_FALSE(decode_record(bytes).ok());
+  }
 }
 
 TEST_CASE("damaged bytes never crash and never allocate what is not there") {

@@ -191,20 +191,46 @@ bool has_more(const Kind&) {
 template <class Io, class Kind>
 void more_fields(Io&, Kind&) {}
 
+/// The last ones of a record: written up to the last that is set.
+template <class Io>
+void last_flags(Io& io, bool& first, bool& second) {
+  if constexpr (Io::reads) {
+    if (!io.more()) return;
+    io(first);
+    if (io.more()) io(second);
+    if (!second && !first) io.fail("its later fields say nothing");
+  } else if (first || second) {
+    io(first);
+    if (second) io(second);
+  }
+}
+
 inline bool has_more(const JobAccepted& v) {
   return v.submit.attempts > 0 || v.submit.preemptions > 0 || v.submit.begun >= Duration{0} ||
-         v.submit.spec.no_requeue;
+         v.submit.spec.no_requeue || v.submit.spec.as_user;
 }
 template <class Io>
 void more_fields(Io& io, JobAccepted& v) {
   io(v.submit.attempts), io(v.submit.preemptions), io(v.submit.begun);
-  bool& no_requeue = v.submit.spec.no_requeue;
+  last_flags(io, v.submit.spec.no_requeue, v.submit.spec.as_user);
+}
+
+// An owner that begins a new life may still have to launch it; no_requeue is for its home alone.
+inline bool has_more(const ShareCommitted& v) { return v.commit.spec.as_user; }
+template <class Io>
+void more_fields(Io& io, ShareCommitted& v) {
+  io(v.commit.spec.as_user);
   if constexpr (Io::reads) {
-    if (!io.more()) return;
-    io(no_requeue);
-    if (!no_requeue) io.fail("its later fields say nothing");
-  } else if (no_requeue) {
-    io(no_requeue);
+    if (!v.commit.spec.as_user) io.fail("its later fields say nothing");
+  }
+}
+
+inline bool has_more(const ProcessLaunching& v) { return v.launch.spec.as_user; }
+template <class Io>
+void more_fields(Io& io, ProcessLaunching& v) {
+  io(v.launch.spec.as_user);
+  if constexpr (Io::reads) {
+    if (!v.launch.spec.as_user) io.fail("its later fields say nothing");
   }
 }
 

@@ -25,6 +25,7 @@ struct JobSpec {
   double memory_gib_per_worker = 0;
   std::vector<std::string> gpu_types;    ///< allowed types; empty: any
   std::int32_t priority = 0;             ///< larger is more urgent
+  bool as_user = false;                  ///< `user` is proven by a key, and it runs as that user
   bool no_requeue = false;               ///< once started, it is never started again
   Duration duration{0};                  ///< isolated duration on its best placement; 0: unknown
   std::vector<std::string> command;      ///< argv; empty: emulated (runs for `duration` on Physics)

@@ -355,7 +355,7 @@ class Encoder {
     const Texts environment = texts(s.environment);
     return CreateJobSpec(b_, &j, n, user, queue, model, s.workers, s.gpus_per_worker, s.min_workers,
                          s.max_workers, s.cpus_per_worker, s.memory_gib_per_worker, types,
-                         s.priority, ns(s.duration), command, environment, s.no_requeue);
+                         s.priority, ns(s.duration), command, environment, s.no_requeue, s.as_user);
   }
 
   fb::FlatBufferBuilder& b_;
@@ -368,7 +368,7 @@ class Encoder {
 static_assert(static_cast<std::size_t>(Body::MAX) == std::variant_size_v<Message>);
 static_assert(static_cast<std::size_t>(starling::Role::client) ==
               static_cast<std::size_t>(Role::MAX));
-static_assert(static_cast<std::size_t>(starling::Refusal::cancelled) ==
+static_assert(static_cast<std::size_t>(starling::Refusal::denied) ==
               static_cast<std::size_t>(Refusal::MAX));
 static_assert(static_cast<std::size_t>(starling::JobPhase::moved) ==
               static_cast<std::size_t>(JobPhase::MAX));

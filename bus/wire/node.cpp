@@ -129,7 +129,7 @@ void Node::take(Instant now, const Delivery& delivery) {
     goodbye_ = goodbye->reason;
   }
   const std::uint16_t spoken = spoken_with(delivery.from);
-  receive(now, Received{delivery.from, std::move(frame.value().message), spoken});
+  receive(now, Received{delivery.from, std::move(frame.value().message), spoken, delivery.by});
 }
 
 bool Node::authorised(NodeId from, const Message& message) const {

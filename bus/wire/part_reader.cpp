@@ -159,6 +159,7 @@ starling::JobSpec PartReader::spec(const JobSpec& t) {
   s.gpu_types = names(t.gpu_types());
   s.priority = t.priority();
   s.no_requeue = t.no_requeue();
+  s.as_user = t.as_user();
   s.duration = span(t.duration_ns());
   s.command =
       texts(t.command(), kArguments, limits_.command_bytes, "command: too many or too long");

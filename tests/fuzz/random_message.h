@@ -50,7 +50,7 @@ class RandomMessage {
             static_cast<std::int64_t>(rng_.below(1'000'000'000))};
   }
   Duration span() { return Duration{static_cast<std::int64_t>(u64() >> 3U)}; }
-  Refusal refusal() { return static_cast<Refusal>(rng_.below(9)); }
+  Refusal refusal() { return static_cast<Refusal>(rng_.below(10)); }
   Placement gpus(std::uint32_t least) {
     Placement out;
     std::uint32_t id = rng_.below(1000);
@@ -85,6 +85,7 @@ class RandomMessage {
     s.gpu_types = texts(3, 12);
     s.priority = static_cast<std::int32_t>(rng_.next());
     s.no_requeue = s.priority % 2 != 0;
+    s.as_user = s.priority % 3 != 0;
     s.duration = span();
     s.command = texts(5, 30), s.environment = texts(5, 30);
     return s;
