@@ -1,10 +1,14 @@
 #include "launch/deployment.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/login_name.h"
 #include "bus/roles.h"
 #include "launch/deployment_check.h"
 #include "launch/files.h"
@@ -18,6 +22,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr int kSchema = 1;
+constexpr const char* kGranted = "user-";
 const char* const kFile = "deployment.json";
 constexpr std::uint64_t kMostGenerations = 1'000'000;
 
@@ -99,6 +104,19 @@ AgentId host_of_seat(PartitionId p, std::uint32_t seat, std::uint32_t agents) {
   return AgentId{static_cast<std::uint32_t>((std::uint64_t{p.value} + seat) % agents)};
 }
 
+std::string granted_name(const std::string& user) { return kGranted + user; }
+
+bool is_granted(const DeployedNode& node) {
+  return node.role == Role::client && node.name.starts_with(kGranted);
+}
+
+Error not_for_us(const std::filesystem::path& file, const std::filesystem::path& dir) {
+  const std::string me = login_name();
+  return {Errc::invalid,
+          file.string() + " is not readable for user '" + me + "'; an operator lets " + me +
+              " into the flock with 'starling keys grant " + me + " --flock " + dir.string() + "'"};
+}
+
 bool is_deployment(const fs::path& dir) {
   std::error_code ignored;
   return fs::exists(dir / kFile, ignored);
@@ -106,6 +124,7 @@ bool is_deployment(const fs::path& dir) {
 
 Result<Deployment> read_deployment(const fs::path& dir) {
   const fs::path file = dir / kFile;
+  if (::access(file.c_str(), R_OK) != 0 && errno == EACCES) return not_for_us(file, dir);
   if (!is_deployment(dir)) {
     return {Errc::not_found, dir.string() + ": no flock lives there; 'starling up --flock " +
                                  dir.string() + " --topology FILE' makes one"};

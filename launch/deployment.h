@@ -56,13 +56,18 @@ struct Deployment {
   [[nodiscard]] bool has_agent_on(const std::string& host) const;
 };
 
+/// The client place of a user whom 'keys grant' has let in, by its name and back.
+[[nodiscard]] std::string granted_name(const std::string& user);
+[[nodiscard]] bool is_granted(const DeployedNode& node);
+
 /// Which agent's process has seat `seat` of partition `p`'s agent: its own has seat 0, the next
 /// ones in the circle of `agents` its standby seats.
 [[nodiscard]] AgentId host_of_seat(PartitionId p, std::uint32_t seat, std::uint32_t agents);
 
 /// True if `dir` holds one.
 [[nodiscard]] bool is_deployment(const std::filesystem::path& dir);
-/// `not_found` without one, `invalid` names the file and the entry that is wrong.
+/// `not_found` without one, `invalid` names the file and the entry that is wrong, or says that this
+/// user may not read it.
 [[nodiscard]] Result<Deployment> read_deployment(const std::filesystem::path& dir);
 [[nodiscard]] Status write_deployment(const Deployment& deployment);
 /// The same in another file of the flock's directory `dir`: an earlier or a coming one.
@@ -70,6 +75,9 @@ struct Deployment {
                                                     const std::filesystem::path& file);
 [[nodiscard]] Status write_deployment_in(const std::filesystem::path& file,
                                          const Deployment& deployment);
+
+/// That this user may not read a file of the flock in `dir`, and what helps.
+[[nodiscard]] Error not_for_us(const std::filesystem::path& file, const std::filesystem::path& dir);
 
 /// The configuration of one daemon, nodes/NAME/config.json: which flock, which node, where its keys
 /// and state live. Relative paths are relative to the file.

@@ -217,6 +217,7 @@ Result<Deployment> create_deployment(const DeploymentPlan& plan, const Topology&
         make_node(made, node, node.role == Role::client ? "" : addresses.next(node.host));
     if (!member_made) return member_made.error();
     Member& member = members[node.id] = std::move(member_made).value();
+    if (node.role == Role::client) member.holder = {plan.user, true};
     for (std::uint32_t i = 1; node.role == Role::agent && i <= standbys; ++i) {
       const AgentId host = host_of_seat(node.partition, i, plan.agents);
       auto seat = make_seat(made, node, host, addresses.next(made.nodes[host.value].host));

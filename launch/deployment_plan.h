@@ -37,6 +37,7 @@ struct DeploymentPlan {
   std::uint32_t agents = 1;  ///< and partitions
   std::uint32_t servers_per_executor = 8;
   std::uint32_t clients = 4;  ///< that can talk to it at one time
+  std::string user = {};      ///< who has their keys; empty: the flock knows no users
   std::uint64_t seed = 1;
   double speedup = 1;
   std::string state;           ///< as Deployment::state; a flock without a name gets one

@@ -53,8 +53,8 @@ Result<std::string> hash_of(const fs::path& file) {
 
 fs::path state_of(const std::string& node) { return fs::path("nodes") / node / "state"; }
 
-/// What is left out: other people's files, logs and output of jobs, state (copied as such), and
-/// what belongs to processes.
+/// What is left out: other people's files, their places in the flock, logs and output of jobs,
+/// state (copied as such), and what belongs to processes.
 bool left_out(const fs::path& relative) {
   const std::string name = relative.filename().string();
   if (!relative.has_parent_path()) {
@@ -63,6 +63,7 @@ bool left_out(const fs::path& relative) {
     if (of_commands.contains(name)) return true;
     return name != "nodes" && std::ranges::count(flock_file_names(), name) == 0;
   }
+  if (relative.parent_path() == "nodes" && name.starts_with(granted_name(""))) return true;
   const std::string parent = relative.parent_path().parent_path().filename().string();
   static const std::set<std::string> of_processes{"jobs",   "state", "log",
                                                   "health", "parts", "gpu-locks"};
@@ -166,6 +167,7 @@ Result<BackedUp> fill(const Deployment& deployment, const fs::path& to) {
   }
   for (const Role role : {Role::agent, Role::executor, Role::client}) {
     for (const DeployedNode* node : deployment.with_role(role)) {
+      if (is_granted(*node)) continue;
       if (role == Role::agent && in_etcd) {
         const EtcdCopy::Partition& copy = partitions[node->partition];
         out.nodes.push_back({node->name, copy.position, copy.life});

@@ -11,7 +11,8 @@ namespace starling {
 
 /// A copy of a flock, in a folder: its configuration, keys (with the modes of the files) and
 /// topology; of each agent and executor the journal as of one moment, and its life. Not the logs,
-/// the output of jobs, nor the speeds that were learned. Of flocks on one machine; what agents have in
+/// the output of jobs, the speeds that were learned, nor the places of users ('keys grant'), whose
+/// files are theirs. Of flocks on one machine; what agents have in
 /// etcd is in the file kEtcdCopy, as of one revision.
 ///
 /// Agents are copied before executors. So whatever an executor did by the moment of its copy on the

@@ -1,5 +1,11 @@
 #include "launch/session.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/login_name.h"
 #include "bus/sessions.h"
 #include "launch/readiness.h"
 #include "launch/signals.h"
@@ -32,18 +38,30 @@ Result<std::unique_ptr<Session>> Session::take(const Deployment& flock, const De
   const NodeId me = session_node(node.id, session);
   auto endpoint = open_endpoint(flock, me, dir / "keys.json", Limits{});
   if (!endpoint) return endpoint.error();
-  return std::unique_ptr<Session>(new Session(std::move(place).value(), me, flock.agents(),
-                                              incarnation.value(), std::move(endpoint).value()));
+  std::unique_ptr<Session> made(new Session(std::move(place).value(), me, flock.agents(),
+                                            incarnation.value(), std::move(endpoint).value()));
+  const auto members = read_flock(flock.dir / "flock.json");
+  if (!members) return members.error();
+  if (const auto member = members.value().find(node.id); member != members.value().end())
+    made->holder_ = member->second.holder;
+  return made;
 }
 
 Result<std::unique_ptr<Session>> Session::open(const Deployment& flock) {
   std::vector<const DeployedNode*> places;
+  std::optional<std::filesystem::path> denied;
   for (const DeployedNode* node : flock.with_role(Role::client)) {
+    const auto keys = flock.node_dir(node->name) / "keys.json";
     // A copy of the directory for another machine has the keys of some places only.
-    std::error_code ignored;
-    if (std::filesystem::exists(flock.node_dir(node->name) / "keys.json", ignored))
-      places.push_back(node);
+    struct stat info {};
+    if (::stat(keys.c_str(), &info) != 0 || ::access(keys.c_str(), R_OK) != 0) {
+      if (errno == EACCES && !denied) denied = keys;
+      continue;
+    }
+    // Root can read the keys of others, and is not them.
+    if (!is_granted(*node) || info.st_uid == ::geteuid()) places.push_back(node);
   }
+  if (places.empty() && denied) return not_for_us(*denied, flock.dir);
   if (places.empty())
     return {Errc::not_found, "there is no key of a client in " + (flock.dir / "nodes").string()};
   for (std::uint32_t session = 0; session < kSessions; ++session) {
@@ -83,6 +101,8 @@ std::optional<Received> Session::receive(Instant deadline) {
     }
   }
 }
+
+std::string Session::user() const { return holder_.user.empty() ? login_name() : holder_.user; }
 
 std::uint16_t Session::spoken_with(NodeId node) const {
   const auto heard = speaks_.find(node);

@@ -29,6 +29,10 @@ class Session {
 
   [[nodiscard]] NodeId me() const noexcept { return me_; }
   [[nodiscard]] std::uint32_t agents() const noexcept { return agents_; }
+  /// Whom the flock takes this command's place for.
+  [[nodiscard]] const Asker& holder() const noexcept { return holder_; }
+  /// That user; where the flock names none, the one who runs this program.
+  [[nodiscard]] std::string user() const;
   [[nodiscard]] static Instant now();
   void send(NodeId to, const Message& message);
   /// The next message that decodes, waiting until `deadline` at the latest or until a stop is
@@ -79,6 +83,7 @@ class Session {
   StateDir place_;
   NodeId me_;
   std::uint32_t agents_;
+  Asker holder_;
   Incarnation incarnation_;
   std::unique_ptr<Endpoint> endpoint_;
   std::map<NodeId, std::uint32_t> heard_at_;

@@ -52,7 +52,6 @@ JobSpec Load::spec(double seconds, std::uint32_t workers, std::uint32_t gpus, Ma
   JobSpec job;
   job.id = {scenario_.seed + 1, ++next_};
   job.name = "chaos-" + std::to_string(next_);
-  job.user = "chaos";
   job.workers = workers;
   job.gpus_per_worker = gpus;
   job.duration = from_seconds(seconds);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <memory>
 
 #include "base/visible.h"
@@ -8,7 +9,6 @@
 #include "launch/job_lookup.h"
 #include "launch/jobs/explained_job.h"
 #include "launch/jobs/job_filter.h"
-#include "launch/login_name.h"
 #include "launch/signals.h"
 
 namespace starling {
@@ -20,11 +20,16 @@ struct Options {
   bool all = false, json = false;
 };
 
+/// Jobs that are not this key's to end, and why.
+using Denied = std::map<JobId, std::string>;
+
 /// Ends them, wherever they are: what became of each. A gang that runs is drained first: politely,
 /// then by force.
-std::vector<JobState> end_all(Session& session, std::vector<JobState> jobs) {
+std::vector<JobState> end_all(Session& session, std::vector<JobState> jobs, Denied& denied) {
   const Instant until = Session::now() + std::chrono::seconds(30);
-  const auto open = [](const JobState& state) { return !terminal(state.phase); };
+  const auto open = [&](const JobState& state) {
+    return !terminal(state.phase) && !denied.contains(state.job);
+  };
   while (Session::now() < until && !stop_requested() &&
          std::any_of(jobs.begin(), jobs.end(), open)) {
     for (const JobState& state : jobs) {
@@ -34,6 +39,9 @@ std::vector<JobState> end_all(Session& session, std::vector<JobState> jobs) {
     while (std::any_of(jobs.begin(), jobs.end(), open)) {
       const auto received = session.receive(again);
       if (!received) break;
+      if (const auto* no = std::get_if<Rejected>(&received->message);
+          no != nullptr && no->why == Refusal::denied)
+        denied[no->job] = no->reason;
       const auto* state = std::get_if<JobState>(&received->message);
       if (state == nullptr) continue;
       for (JobState& job : jobs) {
@@ -58,7 +66,7 @@ void tell_why(FlockView& flock, const JobState& job) {
   for (const std::string& line : *lines) std::fprintf(stderr, "  %s\n", visible_line(line).c_str());
 }
 
-int report(FlockView& flock, const std::vector<JobState>& jobs, bool json) {
+int report(FlockView& flock, const std::vector<JobState>& jobs, const Denied& denied, bool json) {
   constexpr int kMostTold = 3;
   int status = kDone, told = 0;
   std::string objects;
@@ -68,7 +76,9 @@ int report(FlockView& flock, const std::vector<JobState>& jobs, bool json) {
     if (state.phase != JobPhase::cancelled) status = kWorkFailed;
     objects += std::string(objects.empty() ? "\n " : ",\n ") + "{\"job\": \"" + job +
                "\", \"state\": \"" + name_of(state.phase) + "\"}";
-    if (!over) {
+    if (const auto no = denied.find(state.job); no != denied.end()) {
+      work_failed("cancel: " + no->second);
+    } else if (!over) {
       work_failed("cancel: job " + job + " has not ended yet; see 'starling explain " + job + "'");
       if (++told <= kMostTold) tell_why(flock, state);
     } else if (!json) {
@@ -108,7 +118,7 @@ int cancel(const Options& o) {
       return work_failed("cancel: " + silent + "; is the flock up?");
     jobs = std::move(found.jobs);
   }
-  auto chosen = o.filter.choose(std::move(jobs), login_name(), now);
+  auto chosen = o.filter.choose(std::move(jobs), session.user(), now);
   if (!chosen) return failed(chosen.error());
   std::vector<JobState> open;
   int status = kDone;
@@ -122,8 +132,9 @@ int cancel(const Options& o) {
   }
   if (open.empty() && o.filter.ids.empty() && !o.json)
     std::fprintf(stderr, "no open job is meant\n");
-  if (const int ended = report(flock, end_all(session, std::move(open)), o.json); ended != kDone)
-    status = ended;
+  Denied denied;
+  open = end_all(session, std::move(open), denied);
+  if (const int ended = report(flock, open, denied, o.json); ended != kDone) status = ended;
   if (silent.empty()) return status;
   return work_failed("cancel: " + silent + "; what lives there goes on");
 }

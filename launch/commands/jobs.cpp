@@ -9,7 +9,6 @@
 #include "launch/jobs/flock_view.h"
 #include "launch/jobs/job_filter.h"
 #include "launch/jobs/job_table.h"
-#include "launch/login_name.h"
 
 namespace starling {
 namespace {
@@ -37,7 +36,7 @@ int list(Options o) {
   JobsFound all = all_jobs(*flock.session);
   if (all.silent.size() == flock.session->agents())
     return work_failed("jobs: " + silence_text(all.silent) + "; is the flock up?");
-  const auto chosen = o.filter.choose(std::move(all.jobs), login_name(), now);
+  const auto chosen = o.filter.choose(std::move(all.jobs), flock.session->user(), now);
   if (!chosen) return failed(chosen.error());
   std::vector<ListedJob> jobs;
   for (const JobState& state : chosen.value()) {

@@ -14,7 +14,6 @@
 #include "launch/jobs/fresh_ids.h"
 #include "launch/jobs/job_table.h"
 #include "launch/jobs/what_to_submit.h"
-#include "launch/login_name.h"
 #include "launch/run_options.h"
 #include "launch/signals.h"
 
@@ -61,10 +60,22 @@ Result<WhatToSubmit> jobs_of(const Command& command, const Options& o) {
     if (!id) return {Errc::invalid, "submit: --id: " + id.error().message};
     jobs.front().id = id.value();
   }
-  for (JobSpec& job : jobs) {
-    if (job.user.empty()) job.user = login_name();
-  }
   return what;
+}
+
+/// Each job is this key's user's. Only who is root may say that it is another's.
+Status belong(std::vector<JobSpec>& jobs, const Session& session) {
+  const Asker& holder = session.holder();
+  for (JobSpec& job : jobs) {
+    if (job.user.empty()) job.user = session.user();
+    const bool may = holder.user.empty() || holder.user == "root" || job.user == holder.user;
+    if (!may) {
+      return {Errc::invalid, "submit: " + job.name + " is said to be of user '" + job.user +
+                                 "', and this is the key of '" + holder.user +
+                                 "'; only root submits for others"};
+    }
+  }
+  return done();
 }
 
 /// Offers the job until its home has answered. Refused: exit status 2, because the request is
@@ -137,6 +148,7 @@ int submit(const Command& command, const Options& o) {
   }
   catch_stop_signals();
   if (Status connected = flock.connect(); !connected.ok()) return failed(connected.error());
+  if (Status whose = belong(what.jobs, *flock.session); !whose.ok()) return failed(whose.error());
   FreshIds ids(*flock.session);
   for (JobSpec& job : what.jobs) {
     if (o.id.empty()) {

@@ -1,5 +1,7 @@
 #include "launch/commands/up.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -9,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/login_name.h"
 #include "interference/learned/interference_net.h"
 #include "interference/speed_choice.h"
 #include "launch/background.h"
@@ -233,6 +236,7 @@ class Up {
     std::printf("ready: %s agents, %s executors; use it with\n  export STARLING_FLOCK=%s\n",
                 of(found_.agents, flock_.agents()).c_str(), of(executors - gone, executors).c_str(),
                 std::filesystem::absolute(flock_.dir).c_str());
+    if (geteuid() != 0) std::printf("one user: all jobs run as '%s'\n", login_name().c_str());
     std::fflush(stdout);
   }
 
@@ -251,7 +255,9 @@ Result<Deployment> make_flock(const UpOptions& o, const std::filesystem::path& d
   if (!made) return made.error();
   if (const Status safe = make_safe_folder(dir); !safe.ok())
     return {Errc::invalid, "up: " + safe.error().message};
-  auto flock = create_deployment(made.value().plan, made.value().topology);
+  DeploymentPlan plan = made.value().plan;
+  plan.user = login_name();
+  auto flock = create_deployment(plan, made.value().topology);
   if (flock && made.value().plan.agents > o.agents) {
     if (const Status written = choose_members(flock.value(), o.agents); !written.ok())
       return written.error();

@@ -1,6 +1,9 @@
 #include "launch/daemon/partition_life.h"
 
+#include <unistd.h>
+
 #include "agents/check_journal.h"
+#include "base/login_name.h"
 #include "bus/flock.h"
 #include "launch/daemon/goodbye_line.h"
 #include "launch/daemon/hosted_speed.h"
@@ -99,6 +102,7 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
   core.value().incarnation = life;
   core.value().epoch = partition.mine.epoch;
   core.value().protocol = host.protocol;
+  if (::geteuid() != 0) core.value().only_user = login_name();
   // An epoch in etcd is proof that this is the newest state; elsewhere everybody is asked first.
   if (deployment.state.empty())
     core.value().roll_call = core.value().timers.heartbeat * kRollCallBeats;

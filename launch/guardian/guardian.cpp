@@ -105,11 +105,14 @@ class Guardian {
     spec.command = plan_.command;
     spec.cgroup = cgroup_.door();
     spec.report = report_[1];
+    spec.user = plan_.user ? &*plan_.user : nullptr;
     Status outcome = done();
     for (PlannedWorker& worker : plan_.workers) {
       spec.environment = std::move(worker.environment);
       spec.cpus = std::move(worker.cpus);
       spec.output = output_.door(workers_.size());
+      // Who opens /dev/stdout opens the pipe anew, for which it has to be theirs.
+      if (plan_.user && ::fchown(spec.output, plan_.user->uid, plan_.user->gid) != 0) errno = 0;
       const Result<pid_t> pid = spawn(spec);
       if (!pid) {
         outcome = pid.error();

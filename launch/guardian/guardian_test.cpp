@@ -70,6 +70,15 @@ TEST_CASE("plan and result come back as they were, and nothing else is taken for
   REQUIRE(back.has_value());
   CHECK(encode(*back) == bytes);
   CHECK(back->workers[0].cpus == std::vector<int>{3, 4});
+  CHECK(!back->user);
+  PartPlan of_ann = plan;
+  of_ann.user = PartUser{1000, 1001, {1001, 27}};
+  const std::string hers = encode(of_ann);
+  REQUIRE(decode_plan(hers).has_value());
+  CHECK(encode(*decode_plan(hers)) == hers);
+  CHECK(decode_plan(hers)->user->groups == std::vector<gid_t>{1001, 27});
+  for (std::size_t cut = 0; cut < hers.size(); ++cut)  // least of all as a plan of ours
+    CHECK_FALSE(decode_plan(hers.substr(0, cut)).has_value());
   const std::string result = encode(PartResult{-9, true, true, 1, 2, "why", "tail"});
   REQUIRE(decode_result(result).has_value());
   CHECK(encode(*decode_result(result)) == result);

@@ -17,6 +17,7 @@ namespace starling {
 namespace {
 
 constexpr std::uint64_t kFormat = 1;
+constexpr std::uint64_t kFormatOfUsers = 2;  // a plan that says whose the part is
 constexpr std::uint64_t kMostWords = 1U << 20U;
 constexpr std::size_t kMostPlan = 64U << 20U;  // bytes
 
@@ -101,7 +102,7 @@ std::int64_t boot_ns() noexcept { return boot_time().time_since_epoch().count();
 
 std::string encode(const PartPlan& plan) {
   Writer w;
-  w.number(kFormat);
+  w.number(plan.user ? kFormatOfUsers : kFormat);
   w.number(static_cast<std::uint64_t>(plan.made_ns));
   w.text(plan.mark);
   w.number(static_cast<std::uint64_t>(plan.until_ns));
@@ -120,12 +121,18 @@ std::string encode(const PartPlan& plan) {
   w.numbers(plan.gpu_ids);
   w.numbers(plan.gpus);
   w.number(plan.slots);
+  if (plan.user) {
+    w.number(plan.user->uid);
+    w.number(plan.user->gid);
+    w.numbers(plan.user->groups);
+  }
   return std::move(w).bytes();
 }
 
 std::optional<PartPlan> decode_plan(const std::string& bytes) {
   Reader r(bytes);
-  if (r.number() != kFormat) return std::nullopt;
+  const std::uint64_t format = r.number();
+  if (format != kFormat && format != kFormatOfUsers) return std::nullopt;
   PartPlan plan;
   plan.made_ns = static_cast<std::int64_t>(r.number());
   plan.mark = r.text();
@@ -146,6 +153,13 @@ std::optional<PartPlan> decode_plan(const std::string& bytes) {
   plan.gpu_ids = r.numbers<std::uint64_t>();
   plan.gpus = r.numbers<std::uint64_t>();
   plan.slots = r.number();
+  if (format == kFormatOfUsers) {
+    PartUser user;
+    user.uid = static_cast<uid_t>(r.number());
+    user.gid = static_cast<gid_t>(r.number());
+    user.groups = r.numbers<gid_t>();
+    plan.user = std::move(user);
+  }
   if (!r.whole() || plan.command.empty()) return std::nullopt;
   return plan;
 }
@@ -178,7 +192,8 @@ std::optional<PartResult> decode_result(const std::string& bytes) {
   return result;
 }
 
-Result<std::string> read_own_file(const std::filesystem::path& file, std::size_t most) {
+Result<std::string> read_own_file(const std::filesystem::path& file, std::size_t most,
+                                  std::optional<uid_t> owner) {
   const int fd = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) {
     return {errno == ENOENT ? Errc::not_found : Errc::io,
@@ -187,7 +202,7 @@ Result<std::string> read_own_file(const std::filesystem::path& file, std::size_t
   struct stat info {};
   // What the kernel shows of itself belongs to root.
   const bool fine = ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
-                    (info.st_uid == ::geteuid() || info.st_uid == 0);
+                    (info.st_uid == ::geteuid() || info.st_uid == 0 || info.st_uid == owner);
   std::string text;
   ssize_t got = fine ? 1 : -1;
   char chunk[4096];

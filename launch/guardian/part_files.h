@@ -25,6 +25,13 @@ struct PlannedWorker {
   std::vector<int> cpus;                 ///< it may run on these; empty: any
 };
 
+/// A user of this machine, as the kernel knows them.
+struct PartUser {
+  uid_t uid = 0;
+  gid_t gid = 0;
+  std::vector<gid_t> groups;
+};
+
 /// What a guardian is told when it starts.
 struct PartPlan {
   std::int64_t made_ns = 0;
@@ -41,6 +48,7 @@ struct PartPlan {
   std::vector<std::uint64_t> gpu_ids;  ///< as in the topology
   std::vector<std::uint64_t> gpus;     ///< indices of these on their server, as NVML counts
   std::uint64_t slots = 1;             ///< parts that may share a GPU
+  std::optional<PartUser> user;        ///< its workers become; nothing: they are what we are
 };
 
 /// How a part ended.
@@ -73,10 +81,10 @@ struct ControlWord {
 [[nodiscard]] std::optional<PartPlan> read_plan(const std::filesystem::path& folder);
 [[nodiscard]] std::optional<PartResult> decode_result(const std::string& bytes);
 
-/// A regular file of ours, at most `most` bytes of it, read without ever waiting: no link is
-/// followed, no FIFO opened. `io` otherwise, `not_found` where there is none.
-[[nodiscard]] Result<std::string> read_own_file(const std::filesystem::path& file,
-                                                std::size_t most);
+/// A regular file of ours or of `owner`, at most `most` bytes of it, read without ever waiting: no
+/// link is followed, no FIFO opened. `io` otherwise, `not_found` where there is none.
+[[nodiscard]] Result<std::string> read_own_file(const std::filesystem::path& file, std::size_t most,
+                                                std::optional<uid_t> owner = std::nullopt);
 /// Puts a whole file in place of any other; `io` if the disk refuses.
 [[nodiscard]] Status put_file(const std::filesystem::path& file, const std::string& bytes);
 

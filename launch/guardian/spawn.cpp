@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -34,6 +35,16 @@ void say(const char* text) {
   if (::write(STDERR_FILENO, text, std::strlen(text)) < 0) errno = 0;
 }
 
+/// For good: nothing of what we were can be taken back. Its files are its user's alone, unless the
+/// job says otherwise.
+bool become_user(const PartUser& user) {
+  if (::syscall(SYS_setgroups, user.groups.size(), user.groups.data()) != 0) return false;
+  if (::syscall(SYS_setresgid, user.gid, user.gid, user.gid) != 0) return false;
+  if (::syscall(SYS_setresuid, user.uid, user.uid, user.uid) != 0) return false;
+  ::umask(077);
+  return ::getuid() == user.uid && ::geteuid() == user.uid && ::getegid() == user.gid;
+}
+
 /// Between fork and exec: system calls alone, because another thread may have held any lock.
 [[noreturn]] void become(char* const* argv, char* const* envp, const char* folder,
                          const cpu_set_t* cpus, const SpawnSpec& spec, int input, pid_t parent) {
@@ -57,6 +68,14 @@ void say(const char* text) {
   close_others(first);
   if (cpus != nullptr && ::sched_setaffinity(0, sizeof *cpus, cpus) != 0) {
     say("starling: its CPUs cannot be set; it runs on any\n");
+  }
+  if (spec.user != nullptr) {
+    if (!become_user(*spec.user)) {
+      say("starling: cannot become the user of this job\n");
+      ::_exit(126);
+    }
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // another user's process loses it
+    if (::getppid() != parent) ::_exit(127);
   }
   environ = const_cast<char**>(envp);  // with the PATH that the program is looked up in
   if (folder != nullptr && ::chdir(folder) != 0) {

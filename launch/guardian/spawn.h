@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "launch/guardian/part_files.h"
 
 namespace starling {
 
@@ -20,13 +21,13 @@ struct SpawnSpec {
   /// Descriptor for the number of an error, an int, for which the machine and not the program is to
   /// blame: no memory, no descriptors, no disk. -1: nobody wants to know.
   int report = -1;
+  const PartUser* user = nullptr;  ///< it becomes that user; null: it is what we are
 };
 
 /// Starts a program as leader of its own session and process group, with default signals, no other
 /// descriptor of ours, and SIGKILL to it when the calling thread ends. A program that is not there
-/// says so on `output` and exits with 127, one that cannot be run, or
-/// not there, with 126. `io`: no process could
-/// be made.
+/// says so on `output` and exits with 127, one that cannot be run, or not there, or not as that
+/// user, with 126. `io`: no process could be made.
 [[nodiscard]] Result<pid_t> spawn(const SpawnSpec& spec);
 
 }  // namespace starling

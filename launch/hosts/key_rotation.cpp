@@ -89,10 +89,14 @@ class Spread {
   std::unique_ptr<Remote> remote_;
 };
 
+/// What follows where a daemon is behind in the middle of an exchange of keys.
+constexpr const char* kAgain =
+    "; the old key works still. Once they are well or stopped, rotate again";
+
 /// Writes the flock, sends it, and waits until all that run go by it.
 Status step(const Deployment& deployment, const Spread& spread, const Flock& flock,
             const std::string& host, const std::vector<std::string>& secrets,
-            std::chrono::seconds patience) {
+            std::chrono::seconds patience, const std::string& then = kAgain) {
   if (Status s = write_flock(deployment.dir / "flock.json", flock); !s.ok()) return s;
   if (Status s = spread.send(host, secrets); !s.ok()) return s;
   const std::string mark = flock_mark(deployment.dir);
@@ -102,9 +106,8 @@ Status step(const Deployment& deployment, const Spread& spread, const Flock& flo
     if (!behind) return behind.error();
     if (behind.value().empty()) return done();
     if (stop_requested() || std::chrono::steady_clock::now() > until) {
-      return {Errc::not_ready, "keys: " + behind.value() +
-                                   " did not take the flock's new description on; the old key "
-                                   "works still. Once they are well or stopped, rotate again"};
+      return {Errc::not_ready,
+              "keys: " + behind.value() + " did not take the flock's new description on" + then};
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
@@ -161,12 +164,23 @@ std::vector<TakenFlock> taken_flocks(const Deployment& deployment) {
   return all;
 }
 
+Status publish_flock(const Deployment& deployment, const Flock& flock,
+                     std::chrono::seconds patience) {
+  auto spread = Spread::of(deployment);
+  if (!spread) return spread.error();
+  return step(deployment, *spread.value(), flock, "", {}, patience, "");
+}
+
 Result<std::string> rotate_key(const Deployment& deployment, const std::string& name,
                                std::chrono::seconds patience) {
   const DeployedNode* node = deployment.find(name);
   if (node == nullptr) {
     return {Errc::invalid,
             "keys rotate: the flock has no node '" + name + "'; 'starling keys show' lists them"};
+  }
+  if (is_granted(*node)) {
+    return {Errc::invalid, "keys rotate: '" + name +
+                               "' is a user's own; 'keys revoke' and 'keys grant' give new keys"};
   }
   auto members = read_flock(deployment.dir / "flock.json");
   if (!members) return members.error();

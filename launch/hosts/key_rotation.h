@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "bus/flock.h"
 #include "launch/deployment.h"
 
 namespace starling {
@@ -17,6 +18,11 @@ struct TakenFlock {
 };
 /// Of all daemons that have keys in this directory.
 [[nodiscard]] std::vector<TakenFlock> taken_flocks(const Deployment& deployment);
+
+/// Puts `flock` in the place of flock.json, here and on all hosts, and waits until every daemon
+/// that runs goes by it. `not_ready` says who does not yet.
+[[nodiscard]] Status publish_flock(const Deployment& deployment, const Flock& flock,
+                                   std::chrono::seconds patience);
 
 /// Gives a node a new key, and an agent new ones for all seats that it may take, too, while the
 /// flock runs, in three steps, each of which every running daemon has taken on before the next one

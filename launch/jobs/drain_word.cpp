@@ -21,7 +21,8 @@ Result<DrainState> say_drain(Session& s, AgentId owner, const SetDrain& asked) {
   for (int tries = 0; tries < 5; ++tries) {
     answer = s.ask<DrainState>(node, word, patience, [&](const DrainState& state) {
       const bool late = state.why == Refusal::expired && state.version >= word.version;
-      return state.server == word.server && (late || state.drained == word.drained);
+      return state.server == word.server &&
+             (late || state.why == Refusal::denied || state.drained == word.drained);
     });
     if (!answer || answer->why != Refusal::expired) break;
     if (asked.version > 1)
@@ -29,6 +30,11 @@ Result<DrainState> say_drain(Session& s, AgentId owner, const SetDrain& asked) {
     word.version = answer->version + 1;
   }
   if (!answer) return {Errc::not_ready, name + " has not confirmed it; try again"};
+  if (answer->why == Refusal::denied) {
+    return {Errc::invalid,
+            "this is the key of '" + s.user() +
+                "', who is no operator of the flock; 'starling keys show' lists them"};
+  }
   if (answer->why != Refusal::unknown)
     return {Errc::invalid, name + " refuses: " + name_of(answer->why)};
   return *answer;

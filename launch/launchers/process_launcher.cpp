@@ -29,6 +29,21 @@ std::string dotted(AttemptId attempt) {
   return name;
 }
 
+/// The file for the steps of a part with rank 0, which an earlier life may have made.
+std::filesystem::path steps_of(const PartPlan& plan, const std::filesystem::path& log) {
+  if (!plan.user) return std::filesystem::path(log).replace_extension(".steps");
+  const std::string name = "STARLING_STEPS=";
+  for (const PlannedWorker& worker : plan.workers) {
+    for (const std::string& entry : worker.environment)
+      if (entry.starts_with(name)) return entry.substr(name.size());
+  }
+  return {};
+}
+
+std::optional<uid_t> owner_of(const PartPlan& plan) {
+  return plan.user ? std::optional(plan.user->uid) : std::nullopt;
+}
+
 Status make_folder(const std::filesystem::path& folder, const char* what) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -110,7 +125,7 @@ ProcessLauncher::Part ProcessLauncher::part_of(const LaunchSpec& spec, GuardedPa
   part.started = clock_.now() - here(boot_ns() - part.guarded.plan().made_ns);
   part.log = log_file(spec.attempt, spec.server);
   if (spec.first_rank != 0) return part;
-  part.steps = std::filesystem::path(part.log).replace_extension(".steps");
+  part.steps = steps_of(part.guarded.plan(), part.log);
   part.whole = gang_layout(spec.gang, spec.spec.gpus_per_worker, topology_).size() <= 1;
   return part;
 }
@@ -130,7 +145,7 @@ void ProcessLauncher::limit(const LaunchSpec& spec, const std::string& cgroup) {
       "which this process may limit memory; CPUs are given by affinity");
 }
 
-PartPlan ProcessLauncher::plan_of(const LaunchSpec& spec) {
+PartPlan ProcessLauncher::plan_of(const LaunchSpec& spec, const JobLogin* login) {
   const Key key{spec.attempt, spec.server};
   PartPlan plan;
   plan.mark = mark(key);
@@ -159,10 +174,14 @@ PartPlan ProcessLauncher::plan_of(const LaunchSpec& spec) {
   plan.slots = options_.jobs_per_gpu;
   const double cpus = std::ceil(std::max(spec.spec.cpus_per_worker, 0.0));
   std::string steps;
-  if (spec.first_rank == 0)
-    steps = std::filesystem::path(plan.log).replace_extension(".steps").string();
+  if (login != nullptr) plan.user = login->ids;
+  if (spec.first_rank == 0) {
+    steps = login == nullptr
+                ? std::filesystem::path(plan.log).replace_extension(".steps").string()
+                : steps_folders_.make(file_name(spec.attempt, spec.server), login->ids).string();
+  }
   for (auto& environment :
-       worker_environments(spec, topology_, {plan.mark, steps, options_.address})) {
+       worker_environments(spec, topology_, {plan.mark, steps, options_.address, login})) {
     plan.workers.push_back(
         {std::move(environment), cpus_.take(static_cast<std::size_t>(std::min(cpus, 4096.0)))});
   }
@@ -177,21 +196,25 @@ Status ProcessLauncher::start(const LaunchSpec& spec) {
                                " has no command: only an emulated executor can run it"};
   }
   if (!fitness_.fit()) return {Errc::io, "this executor cannot start processes at present"};
+  const Result<std::optional<JobLogin>> login = login_for(spec.spec);
+  if (!login) return login.error();
   const std::filesystem::path folder = folder_of(key);
   if (std::erase(reported_, folder) > 0) forget_part(folder);
-  PartPlan plan = plan_of(spec);
+  PartPlan plan = plan_of(spec, login.value() ? &*login.value() : nullptr);
   const std::vector<PlannedWorker> workers = plan.workers;
   const std::string cgroup = plan.cgroup;
+  const std::filesystem::path steps = plan.user ? steps_of(plan, {}) : std::filesystem::path();
   auto guarded = GuardedPart::start(folder, std::move(plan));
   if (!guarded) {
     for (const PlannedWorker& worker : workers) cpus_.release(worker.cpus);
     if (!cgroup.empty()) ::rmdir(cgroup.c_str());
+    if (!steps.empty()) steps_folders_.forget(steps);
     fitness_.failed(clock_.now());
     return guarded.error();
   }
   Part part = part_of(spec, std::move(guarded).value());
   std::error_code ignored;
-  if (!part.steps.empty()) std::filesystem::remove(part.steps, ignored);
+  if (!part.steps.empty() && steps.empty()) std::filesystem::remove(part.steps, ignored);
   parts_.emplace(key, std::move(part));
   return done();
 }
@@ -260,6 +283,7 @@ void ProcessLauncher::take_up_strangers(const std::set<std::filesystem::path>& k
     Part part(std::move(*guarded));
     for (const std::uint64_t gpu : part.guarded.plan().gpu_ids)
       part.gpus.push_back(GpuId{static_cast<std::uint32_t>(gpu)});
+    if (part.guarded.plan().user) part.steps = steps_of(part.guarded.plan(), {});
     stop(part, clock_.now());
     strangers_.push_back(std::move(part));
   }
@@ -317,9 +341,15 @@ Exit ProcessLauncher::exit_of(const Key& key, const PartResult& result) const {
 
 void ProcessLauncher::release(const Part& part) {
   for (const PlannedWorker& worker : part.guarded.plan().workers) cpus_.release(worker.cpus);
-  std::error_code ignored;
-  if (!part.steps.empty()) std::filesystem::remove(part.steps, ignored);
+  forget_steps(part);
   reported_.push_back(part.guarded.folder());
+}
+
+void ProcessLauncher::forget_steps(const Part& part) {
+  if (part.steps.empty()) return;
+  if (part.guarded.plan().user) return steps_folders_.forget(part.steps);
+  std::error_code ignored;
+  std::filesystem::remove(part.steps, ignored);
 }
 
 /// A machine that could not start something tries again by itself, with nothing to lose.
@@ -365,7 +395,7 @@ std::vector<Exit> ProcessLauncher::reap() {
   }
   std::erase_if(strangers_, [&](Part& part) {
     const bool gone = over(part, now).has_value();
-    if (gone) forget_part(part.guarded.folder());
+    if (gone) forget_steps(part), forget_part(part.guarded.folder());
     return gone;
   });
   if (!fitness_.fit()) try_out(now);
@@ -394,7 +424,7 @@ std::vector<Progress> ProcessLauncher::measure() {
     if (all.empty() || all.back().attempt != key.first)
       all.push_back({key.first, now - part.started, 0});
     if (part.steps.empty()) continue;
-    if (const auto report = read_steps(part.steps))
+    if (const auto report = read_steps(part.steps, owner_of(part.guarded.plan())))
       all.back().rate = part.meter.look(now, *report, neighbours_of(key));
   }
   return all;

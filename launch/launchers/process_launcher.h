@@ -18,9 +18,11 @@
 #include "launch/launchers/cpu_pool.h"
 #include "launch/launchers/fitness.h"
 #include "launch/launchers/guarded_part.h"
+#include "launch/launchers/job_login.h"
 #include "launch/launchers/job_logs.h"
 #include "launch/launchers/server_label.h"
 #include "launch/launchers/step_meter.h"
+#include "launch/launchers/steps_folders.h"
 #include "topology/topology.h"
 
 namespace starling {
@@ -51,6 +53,9 @@ struct ProcessOptions {
 /// its workers and all that they started are gone; the first worker that fails ends the others and
 /// gives the exit code. A command that counts its steps (STARLING_STEPS) is measured.
 ///
+/// A job whose user is proven (JobSpec::as_user) runs as that user, where this process is root's:
+/// with its groups, its home, and no way to what is ours.
+///
 /// Parts survive this object and its process; the next one on the same `parts` takes them up again.
 /// What a killed guardian left is killed first of all, when this is opened. A part whose guardian
 /// is gone without a result is over, and lost, only when nobody of it is found any more. A machine
@@ -66,7 +71,8 @@ class ProcessLauncher final : public Launcher {
   ProcessLauncher(const ProcessLauncher&) = delete;
   ProcessLauncher& operator=(const ProcessLauncher&) = delete;
 
-  /// `invalid` for a job without a command; `io` if the operating system refuses.
+  /// `invalid` for a job without a command, or of a user that nothing can run as here; `io` if the
+  /// operating system refuses.
   Status start(const LaunchSpec& spec) override;
   void stop(AttemptId attempt, Duration grace) override;
   void renew(AttemptId attempt, Instant until) override;
@@ -95,7 +101,8 @@ class ProcessLauncher final : public Launcher {
   using Key = std::pair<AttemptId, ServerId>;
 
   ProcessLauncher(ProcessOptions options, const Topology& topology, const Clock& clock, int lock);
-  [[nodiscard]] PartPlan plan_of(const LaunchSpec& spec);
+  [[nodiscard]] PartPlan plan_of(const LaunchSpec& spec, const JobLogin* login);
+  void forget_steps(const Part& part);
   void limit(const LaunchSpec& spec, const std::string& cgroup);
   [[nodiscard]] Part part_of(const LaunchSpec& spec, GuardedPart guarded) const;
   void stop(Part& part, Instant force);
@@ -125,6 +132,7 @@ class ProcessLauncher final : public Launcher {
   Descendants descendants_;
   CpuPool cpus_;
   JobLogs logs_;
+  StepsFolders steps_folders_;
   Fitness fitness_;
   std::map<Key, Part> parts_;
   std::vector<Part> strangers_;  // of earlier lives, and no journal knows them

@@ -15,9 +15,10 @@ bool sane(double value) { return std::isfinite(value) && value >= 0 && value < 1
 
 }  // namespace
 
-std::optional<StepReport> read_steps(const std::filesystem::path& file) {
+std::optional<StepReport> read_steps(const std::filesystem::path& file,
+                                     std::optional<uid_t> owner) {
   // Its job owns it, so it can be anything by now.
-  const auto text = read_own_file(file, kMostBytes);
+  const auto text = read_own_file(file, kMostBytes, owner);
   if (!text) return std::nullopt;
   std::istringstream in(text.value());
   StepReport report;

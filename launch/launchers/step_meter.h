@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <optional>
 
@@ -13,9 +15,10 @@ struct StepReport {
   double steps = 0;  ///< done so far in this attempt
   double alone = 0;  ///< what it does per second with nobody beside it; 0: it does not know
 };
-/// Nothing where the file is not there yet, is no regular file of ours, or does not begin with a
-/// number that can be right. 64 bytes are read, and nothing is waited for.
-[[nodiscard]] std::optional<StepReport> read_steps(const std::filesystem::path& file);
+/// Nothing where the file is not there yet, is no regular file of ours or `owner`'s, or does not
+/// begin with a number that can be right. 64 bytes are read, and nothing is waited for.
+[[nodiscard]] std::optional<StepReport> read_steps(const std::filesystem::path& file,
+                                                   std::optional<uid_t> owner = std::nullopt);
 
 /// The measured speed of one command, as a part of that alone. Over windows of at least kWindow and
 /// kLeastSteps, which begin anew whenever somebody comes or goes beside it. The speed alone is what

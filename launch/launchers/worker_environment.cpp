@@ -57,6 +57,11 @@ std::vector<std::vector<std::string>> worker_environments(const LaunchSpec& spec
                                                           const EnvironmentOptions& options) {
   std::map<std::string, std::string> names = of_a_login();
   for (const std::string& assignment : spec.spec.environment) set(names, assignment);
+  if (const JobLogin* login = options.login) {
+    names["USER"] = names["LOGNAME"] = login->name;
+    names["HOME"] = login->home;
+    names["SHELL"] = login->shell;
+  }
 
   const std::uint32_t per_worker = std::max(spec.spec.gpus_per_worker, 1U);
   const std::vector<GangPart> parts = gang_layout(spec.gang, per_worker, topology);
@@ -92,7 +97,8 @@ std::vector<std::vector<std::string>> worker_environments(const LaunchSpec& spec
   for (std::uint32_t i = 0; i < spec.local_workers; ++i) {
     names["RANK"] = std::to_string(spec.first_rank + i);
     names.erase("STARLING_STEPS");
-    if (spec.first_rank + i == 0) names["STARLING_STEPS"] = options.steps_file;
+    if (spec.first_rank + i == 0 && !options.steps_file.empty())
+      names["STARLING_STEPS"] = options.steps_file;
     names["LOCAL_RANK"] = std::to_string(i);
     names["STARLING_WORKER_GPUS"] =
         list(std::min(i * per_worker, gpus), std::min((i + 1) * per_worker, gpus));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agents/executor.h"
+#include "launch/launchers/job_login.h"
 #include "topology/topology.h"
 
 namespace starling {
@@ -23,10 +24,11 @@ struct EnvironmentOptions {
   std::string run_mark;
   std::string steps_file;
   std::function<std::string(ServerId)> address;  ///< of the server of rank 0; unset: 127.0.0.1
+  const JobLogin* login = nullptr;  ///< whom the workers run as; null: as this process does
 };
 
 /// One environment per local worker: what a login has, then the job's, then the above. Nothing of
-/// this process's own.
+/// this process's own. USER, LOGNAME, HOME and SHELL of another user are as this machine says.
 [[nodiscard]] std::vector<std::vector<std::string>> worker_environments(
     const LaunchSpec& spec, const Topology& topology, const EnvironmentOptions& options);
 

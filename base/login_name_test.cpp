@@ -1,4 +1,4 @@
-#include "launch/login_name.h"
+#include "base/login_name.h"
 
 #include <doctest/doctest.h>
 

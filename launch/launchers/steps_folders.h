@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "launch/guardian/part_files.h"
+
+namespace starling {
+
+/// Where jobs of other users keep the number of their steps: they cannot reach an executor's own
+/// folder. A folder for each part, which is its user's alone, below one that is ours, in /tmp.
+class StepsFolders {
+ public:
+  /// The file for the part called `name`; empty: there is no place for one.
+  [[nodiscard]] std::filesystem::path make(const std::string& name, const PartUser& user);
+  /// Removes the folder of such a file, of this or an earlier life.
+  void forget(const std::filesystem::path& file);
+
+ private:
+  std::filesystem::path base_;
+};
+
+}  // namespace starling
