@@ -54,6 +54,17 @@ TEST_CASE("a damaged journal is refused with a word of advice until it is restor
   CHECK(journal.append(kTwo).error().code == Errc::conflict);
 }
 
+TEST_CASE("who was deposed writes nothing more, and reads the archive as before") {
+  std::uint64_t seen = 0;
+  WatchedJournal old = disk(&seen);
+  REQUIRE(old.archive(1, kTwo).ok());
+  const auto next = old.succeed();
+  CHECK(old.archived(1).value().size() == 2);
+  CHECK(next->archived(1).value().size() == 2);
+  CHECK(old.archive(2, kTwo).error().code == Errc::conflict);
+  CHECK(next->archive(2, kTwo).ok());
+}
+
 TEST_CASE("slow writes say how slow they are") {
   std::uint64_t seen = 0;
   WatchedJournal journal = disk(&seen);
