@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "agents/testing.h"
+#include "interference/placement_text.h"
 
 namespace starling {
 
@@ -16,16 +17,7 @@ std::string node_text(NodeId node) {
 }
 
 std::string gpus_text(const Placement& gpus) {
-  std::string text;
-  for (std::size_t i = 0; i < gpus.size();) {
-    std::size_t j = i;
-    while (j + 1 < gpus.size() && gpus[j + 1].value == gpus[j].value + 1) ++j;
-    if (!text.empty()) text += ',';
-    text += std::to_string(gpus[i].value);
-    if (j > i) text += '-' + std::to_string(gpus[j].value);
-    i = j + 1;
-  }
-  return text.empty() ? "none" : text;
+  return gpus.empty() ? "none" : placement_text(gpus);
 }
 
 std::string attempt_text(const AttemptId& attempt) {

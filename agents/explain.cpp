@@ -5,6 +5,7 @@
 #include "agents/means.h"
 #include "agents/step.h"
 #include "agents/turn.h"
+#include "interference/placement_text.h"
 
 namespace starling {
 namespace {
@@ -87,7 +88,7 @@ void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& li
 void explain_shares(const Job& job, std::vector<std::string>& lines) {
   for (const Participant& part : job.attempt.parts) {
     std::string text = "partition " + std::to_string(part.share.partition.value) + ", GPUs " +
-                       ranges_text(part.share.gpus) + ": ";
+                       placement_text(part.share.gpus) + ": ";
     if (part.released) {
       text += "released";
     } else if (part.exited) {
@@ -153,13 +154,13 @@ std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
                       " partitions have not answered the request for bids");
       break;
     case Stage::running:
-      lines.push_back("runs on GPUs " + ranges_text(job.placement) + " since " +
+      lines.push_back("runs on GPUs " + placement_text(job.placement) + " since " +
                       seconds_text(now - job.started) + ", attempt " +
                       std::to_string(job.attempts) + domains_text(s.topology, job.placement));
       break;
     default:
       lines.push_back(std::string(name_of(job.stage)) + " on GPUs " +
-                      ranges_text(all_gpus(job.attempt)) + ", attempt " +
+                      placement_text(all_gpus(job.attempt)) + ", attempt " +
                       std::to_string(job.attempts));
       explain_shares(job, lines);
   }

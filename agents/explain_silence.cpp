@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "interference/placement_text.h"
+
 namespace starling {
 namespace {
 
@@ -31,26 +33,13 @@ std::string silence_of(const AgentState& s, const SeatState& seat, const Piece& 
                        Instant now) {
   if (seat.answered || piece.state == Piece::State::gone) return {};
   const std::string text = "executor-" + std::to_string(seat.seat.node.value - kFirstExecutor) +
-                           ", which has GPUs " + ranges_text(piece.gpus) + " of it, ";
+                           ", which has GPUs " + placement_text(piece.gpus) + " of it, ";
   if (seat.watch.foreign) return text + "has read another topology and is not worked with";
   if (seat.watch.standing == Standing::well) return text + "has not said yet what it runs";
   return text + "was " + last_heard(s, seat.watch, now);
 }
 
 }  // namespace
-
-std::string ranges_text(const Placement& gpus) {
-  std::string text;
-  for (std::size_t i = 0; i < gpus.size();) {
-    std::size_t j = i;
-    while (j + 1 < gpus.size() && gpus[j + 1].value == gpus[j].value + 1) ++j;
-    if (!text.empty()) text += ',';
-    text += std::to_string(gpus[i].value);
-    if (j > i) text += '-' + std::to_string(gpus[j].value);
-    i = j + 1;
-  }
-  return text;
-}
 
 std::vector<std::string> explain_silence(const AgentState& s, JobId id, Instant now) {
   std::vector<std::string> lines;
@@ -69,7 +58,7 @@ std::vector<std::string> explain_silence(const AgentState& s, JobId id, Instant 
                                    [&](const PeerState& p) { return p.peer.agent == part.agent; });
     if (peer == s.peers.end() || peer->watch.standing == Standing::well) continue;
     lines.push_back("agent " + std::to_string(part.agent.value) + ", which has GPUs " +
-                    ranges_text(part.share.gpus) + " of it, was " +
+                    placement_text(part.share.gpus) + " of it, was " +
                     last_heard(s, peer->watch, now));
   }
   return lines;
@@ -86,7 +75,8 @@ std::string explain_held(const AgentState& s, JobId id) {
   }
   if (gpus.empty()) return {};
   std::sort(gpus.begin(), gpus.end());
-  return "agent " + std::to_string(s.config.me.value) + " has GPUs " + ranges_text(gpus) + " of it";
+  return "agent " + std::to_string(s.config.me.value) + " has GPUs " + placement_text(gpus) +
+         " of it";
 }
 
 }  // namespace starling

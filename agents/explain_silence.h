@@ -15,7 +15,4 @@ namespace starling {
 /// At an agent that is not its home: which of its GPUs the job has. Empty: none.
 [[nodiscard]] std::string explain_held(const AgentState& s, JobId job);
 
-/// "0-3,6".
-[[nodiscard]] std::string ranges_text(const Placement& gpus);
-
 }  // namespace starling

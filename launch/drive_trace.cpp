@@ -2,6 +2,7 @@
 
 #include "agents/client.h"
 #include "base/visible.h"
+#include "interference/placement_text.h"
 #include "launch/live_run.h"
 #include "launch/progress_bar.h"
 #include "launch/run_timeline.h"

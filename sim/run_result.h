@@ -58,7 +58,5 @@ struct RunFigures {
   double makespan_s = 0, avg_queue_s = 0, avg_slowdown = 0, gpu_utilization = 0;
 };
 [[nodiscard]] RunFigures figures(const RunResult& run);
-/// "0-7,12": ascending GPU ids as ranges.
-[[nodiscard]] std::string placement_text(const Placement& gpus);
 
 }  // namespace starling

@@ -63,17 +63,6 @@ TEST_CASE("percentiles are nearest ranks") {
   CHECK(f.p99_jct_s == 198);
 }
 
-TEST_CASE("placements read as ranges") {
-  const auto text = [](std::initializer_list<std::uint32_t> ids) {
-    Placement p;
-    for (const std::uint32_t i : ids) p.push_back(GpuId{i});
-    return placement_text(p);
-  };
-  CHECK(text({}) == "");
-  CHECK(text({3, 5, 6, 7, 8}) == "3,5-8");
-  CHECK(text({0, 1}) == "0-1");
-}
-
 TEST_CASE("summary.json has exactly the promised keys, in order, and null where nothing applies") {
   RunResult empty;
   empty.mode = "live";

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "interference/placement_text.h"
 #include "sim/world_parts.h"
 
 namespace starling {

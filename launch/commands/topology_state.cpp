@@ -3,13 +3,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "interference/placement_text.h"
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
 #include "launch/jobs/flock_view.h"
 #include "launch/readiness.h"
 #include "launch/signals.h"
 #include "launch/text.h"
-#include "sim/run_result.h"
 
 namespace starling {
 namespace {

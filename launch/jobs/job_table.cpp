@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/short_number.h"
+#include "interference/placement_text.h"
 #include "launch/text.h"
-#include "sim/run_result.h"
 #include "workload/csv.h"
 
 namespace starling {

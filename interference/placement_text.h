@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "interference/speed.h"
+
+namespace starling {
+
+/// "0-3,6": GPUs in the order of the placement, neighbours as ranges. Empty for none.
+[[nodiscard]] std::string placement_text(const Placement& gpus);
+
+}  // namespace starling

@@ -1,0 +1,22 @@
+#include "interference/placement_text.h"
+
+#include <doctest/doctest.h>
+
+#include <initializer_list>
+
+namespace starling {
+namespace {
+
+TEST_CASE("placements read as ranges") {
+  const auto text = [](std::initializer_list<std::uint32_t> ids) {
+    Placement p;
+    for (const std::uint32_t i : ids) p.push_back(GpuId{i});
+    return placement_text(p);
+  };
+  CHECK(text({}) == "");
+  CHECK(text({3, 5, 6, 7, 8}) == "3,5-8");
+  CHECK(text({0, 1}) == "0-1");
+}
+
+}  // namespace
+}  // namespace starling
