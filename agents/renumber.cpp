@@ -56,7 +56,8 @@ struct Renumberer {
       past(plan->restart_at);
       if (wanted > 0 && (cleared || plan->restart_at.size() < wanted)) {
         plan->restart_at.clear();
-        plan->after = AfterDrain::retry;
+        // A cancel keeps the GPUs of the restart that it came before.
+        if (plan->after == AfterDrain::restart) plan->after = AfterDrain::retry;
       }
     } else if (auto* ended = std::get_if<JobEnded>(&record)) {
       past(ended->state.placement);

@@ -74,6 +74,15 @@ TEST_CASE("what is over forgets what is not there any more") {
   CHECK(later.restart_at.empty());
 }
 
+TEST_CASE("what was cancelled before its restart stays cancelled, wherever that would have been") {
+  for (const AfterDrain after : {AfterDrain::cancel, AfterDrain::fail}) {
+    AttemptPlan plan{kAttempt, after, {GpuId{2}, GpuId{4}}, {}};
+    const auto later = only<AttemptPlan>(renumbered({plan}, numbers(), four()).value());
+    CHECK(later.after == after);
+    CHECK(later.restart_at.empty());
+  }
+}
+
 TEST_CASE("a drain ends with the change that it was for; versions of words stay") {
   const auto take = [](Record record) {
     return renumbered({std::move(record)}, numbers(), four()).value();
