@@ -13,10 +13,10 @@
 #include "launch/exit_codes.h"
 #include "launch/log.h"
 #include "launch/old_state.h"
+#include "launch/servers/generations.h"
 #include "launch/signals.h"
 #include "launch/transport.h"
 #include "launch/wiring.h"
-#include "topology/fingerprint.h"
 #include "topology/load.h"
 
 namespace starling {
@@ -189,7 +189,7 @@ Result<AgentConfig> agent_config(const Deployment& deployment, const Topology& t
   config.me = me;
   config.limits = limits.value();
   config.timers = timers_of(deployment);
-  config.topology = fingerprint_of(topology);
+  config.topology = fingerprint_in(deployment, topology);
   for (const Partition& part : parts.value())
     config.flock.push_back({AgentId{part.id.value}, part});
   for (const DeployedNode* node : deployment.with_role(Role::executor)) {

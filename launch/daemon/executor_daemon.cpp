@@ -15,7 +15,6 @@
 #include "launch/servers/own_numbers.h"
 #include "launch/signals.h"
 #include "launch/transport.h"
-#include "topology/fingerprint.h"
 
 namespace starling {
 namespace {
@@ -97,7 +96,7 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
   if (!made) return daemon_failed(made.error());
   ExecutorConfig core = std::move(made).value();
   core.protocol = protocol;
-  core.topology = fingerprint_of(parts.topology);
+  core.topology = fingerprint_in(parts.deployment, parts.topology);
   // Of one boot of the machine, as are the processes that it is about.
   if (clock.speedup() == 1) core.calendar = machine_clock().now() - clock.now();
   core.incarnation = after_last_life(parts.incarnation, state.recovered);

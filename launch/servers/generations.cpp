@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "base/hash.h"
 #include "topology/fingerprint.h"
 #include "topology/load.h"
 
@@ -18,6 +19,15 @@ std::string generation_topology(std::uint32_t generation) {
   return "servers/" + std::to_string(generation) + ".yaml";
 }
 
+std::uint64_t fingerprint_in(const Deployment& flock, const Topology& topology) {
+  const std::uint64_t plain = fingerprint_of(topology);
+  if (flock.generation == 1) return plain;
+  TraceHash hash;
+  hash.add(plain);
+  hash.add(std::uint64_t{flock.generation});
+  return hash.value() == 0 ? 1 : hash.value();
+}
+
 Result<std::vector<Generation>> earlier_generations(const Deployment& now) {
   std::vector<Generation> all;
   for (std::uint32_t g = 1; g < now.generation; ++g) {
@@ -25,7 +35,7 @@ Result<std::vector<Generation>> earlier_generations(const Deployment& now) {
     if (!flock) return Error{Errc::invalid, flock.error().message};
     auto topology = load_topology((now.dir / flock.value().topology).string());
     if (!topology) return Error{Errc::invalid, topology.error().message};
-    const std::uint64_t fingerprint = fingerprint_of(topology.value());
+    const std::uint64_t fingerprint = fingerprint_in(flock.value(), topology.value());
     all.push_back({std::move(flock).value(), std::move(topology).value(), fingerprint});
   }
   return all;

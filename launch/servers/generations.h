@@ -17,13 +17,17 @@ namespace starling {
 struct Generation {
   Deployment flock;
   Topology topology;
-  std::uint64_t fingerprint = 0;
+  std::uint64_t fingerprint = 0;  ///< fingerprint_in()
 };
 
 [[nodiscard]] std::filesystem::path generation_file(const std::filesystem::path& dir,
                                                     std::uint32_t generation);
 /// The topology of a generation after the first, relative to the flock's directory.
 [[nodiscard]] std::string generation_topology(std::uint32_t generation);
+
+/// What journals and messages of the flock call the numbers of `topology`: fingerprint_of() in the
+/// first generation; later ones differ from each other also where that is blind, as to memory.
+[[nodiscard]] std::uint64_t fingerprint_in(const Deployment& flock, const Topology& topology);
 
 /// All before `now`, oldest first. `invalid` names what cannot be read.
 [[nodiscard]] Result<std::vector<Generation>> earlier_generations(const Deployment& now);

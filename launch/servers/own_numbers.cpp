@@ -14,7 +14,6 @@
 #include "launch/log.h"
 #include "launch/servers/generations.h"
 #include "launch/wiring.h"
-#include "topology/fingerprint.h"
 
 namespace starling {
 namespace {
@@ -85,7 +84,8 @@ Result<const Generation*> writer_of(const DeployedNode& me, const std::vector<Ge
 }
 
 Result<std::vector<Record>> from(const Generation& was, const DeployedNode& me,
-                                 const Topology& topology, const std::vector<Record>& recovered) {
+                                 const Deployment& now, const Topology& topology,
+                                 const std::vector<Record>& recovered) {
   const DeployedNode* then = was.flock.find(me.name);
   if (then == nullptr)
     return {Errc::invalid, me.name + " has a journal of a time when it was not there"};
@@ -101,7 +101,7 @@ Result<std::vector<Record>> from(const Generation& was, const DeployedNode& me,
   for (const Record& record : recovered) {
     if (const auto* peer = std::get_if<PeerKnown>(&record)) known[peer->node] = *peer;
   }
-  std::vector<Record> all{TopologyRead{fingerprint_of(topology)}};
+  std::vector<Record> all{TopologyRead{fingerprint_in(now, topology)}};
   for (Record& record : records.value()) all.push_back(std::move(record));
   for (const auto& [node, peer] : known) all.push_back(peer);
   return all;
@@ -140,26 +140,26 @@ Result<std::vector<Record>> in_new_numbers(const DeployedNode& me, const Deploym
   const auto earlier = earlier_generations(now);
   if (!earlier) return earlier.error();
   if (recovered.empty()) return std::vector<Record>{};
-  const auto was = writer_of(me, earlier.value(), fingerprint_of(topology), recovered);
+  const auto was = writer_of(me, earlier.value(), fingerprint_in(now, topology), recovered);
   if (!was) return was.error();
   if (was.value() == nullptr) return std::vector<Record>{};
-  return from(*was.value(), me, topology, recovered);
+  return from(*was.value(), me, now, topology, recovered);
 }
 
 Status renumber_journal(const DeployedNode& me, const Deployment& now, const Topology& topology,
                         Journal& journal, std::vector<Record>& recovered) {
   if (recovered.empty()) {
     if (now.generation == 1) return done();
-    recovered = {TopologyRead{fingerprint_of(topology)}};
+    recovered = {TopologyRead{fingerprint_in(now, topology)}};
     return journal.append(recovered);
   }
   const auto earlier = earlier_generations(now);
   if (!earlier) return earlier.error();
-  const auto writer = writer_of(me, earlier.value(), fingerprint_of(topology), recovered);
+  const auto writer = writer_of(me, earlier.value(), fingerprint_in(now, topology), recovered);
   if (!writer) return writer.error();
   const Generation* was = writer.value();
   if (was == nullptr) return done();
-  auto records = from(*was, me, topology, recovered);
+  auto records = from(*was, me, now, topology, recovered);
   if (!records) {
     return {Errc::invalid, "the servers have changed, and " + records.error().message +
                                "; give the flock its earlier servers back: starling configure "

@@ -107,7 +107,7 @@ TEST_CASE("what runs goes over with other numbers, once") {
       auto journal = SqliteJournal::open(file).value();
       std::vector<Record> records = journal->recover().value();
       REQUIRE(renumber_journal(me, now, rig.after, *journal, records).ok());
-      CHECK(all<TopologyRead>(records).back().fingerprint == fingerprint_of(rig.after));
+      CHECK(all<TopologyRead>(records).back().fingerprint == fingerprint_in(now, rig.after));
       CHECK(all<LifeBegan>(records).back().incarnation == Incarnation{3});
       const Placement moved{GpuId{5}};
       if (me.role == Role::agent) {
@@ -199,6 +199,41 @@ TEST_CASE(
   std::vector<Record> records = journal->recover().value();
   REQUIRE(renumber_journal(*later.find("agent-0"), later, of("a, b, c"), *journal, records).ok());
   CHECK(all<AttemptStarting>(records).at(0).gang.at(0).gpus == Placement{GpuId{3}});
+}
+
+TEST_CASE("a server with less memory than before is in use again after its change, each time") {
+  const auto with = [](const std::string& memory) {
+    return parse_topology_yaml(
+               "name: t\nserver_templates: {x: {gpus: 2, gpu_type: V100, memory_gib: " + memory +
+                   "}}\nracks:\n  - {name: r, servers: [{template: x, names: [a, b, c]}]}\n",
+               "t.yaml")
+        .value();
+  };
+  const Rig rig("a, b, c, n");
+  rig.write("agent-0", {LifeBegan{Incarnation{1}, Epoch{1}}});
+  REQUIRE(rig.go_over().ok());
+  Topology topology = rig.after;
+  for (const std::uint32_t generation : {2U, 3U, 4U}) {
+    CAPTURE(generation);
+    const Deployment now = read_deployment(rig.before.dir).value();
+    REQUIRE(now.generation == generation);
+    const fs::path dir = now.node_dir("agent-0") / "state";
+    {
+      const auto state = StateDir::take(dir).value();
+      auto journal = SqliteJournal::open(dir / "journal.db").value();
+      std::vector<Record> records = journal->recover().value();
+      REQUIRE(renumber_journal(*now.find("agent-0"), now, topology, *journal, records).ok());
+      CHECK(all<ServerDrained>(records).empty());
+      REQUIRE(journal->append(std::vector<Record>{ServerDrained{ServerId{0}, true}}).ok());
+    }
+    if (generation == 4) break;
+    const Topology next = with(generation == 2 ? "64" : "32");
+    const auto smaller = plan_servers(now, topology, next, 1, 4).value();
+    REQUIRE(prepare_servers(now, smaller, next).ok());
+    REQUIRE(ask_for_servers(smaller.flock).ok());
+    REQUIRE(take_servers(now.dir).ok());
+    topology = next;
+  }
 }
 
 TEST_CASE(
