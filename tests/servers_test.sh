@@ -115,6 +115,7 @@ topology fewer.yaml "r0: $(left "new0 a b")" "r1: $(left "c d new1")"
 "$starling" configure --topology fewer.yaml >out.txt 2>&1 &
 command=$!
 wait_for 10 "1 attempt on 1 server" out.txt
+refused 2 "/configure" --policy fifo # which the change of servers would put back
 kill -9 $command
 wait $command 2>/dev/null || true
 [ "$(generation)" -eq 2 ] || fail "it went on without its job's end"
@@ -178,6 +179,12 @@ for _ in $(seq 200); do [ -e flock/deployment.next.json ] && break; sleep 0.05; 
 kill -9 $command $up
 wait $command $up 2>/dev/null || true
 [ "$(generation)" -eq 4 ] || fail "generation $(generation)"
+refused 1 "about to get other servers" --policy fifo
+cp -r flock off-flock
+configure --topology wide.yaml --flock off-flock
+said "the change that was asked for is off"
+[ ! -e off-flock/deployment.next.json ] || fail "it is still asked for"
+rm -rf off-flock
 for _ in $(seq 100); do pgrep -f -- "--config $work/flock/nodes/" >/dev/null || break; sleep 0.1; done
 up_ready
 [ "$(generation)" -eq 5 ] || fail "the next flock has not made the change: $(cat up.log)"

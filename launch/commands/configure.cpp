@@ -7,6 +7,7 @@
 #include "launch/exit_codes.h"
 #include "launch/flock_restart.h"
 #include "launch/hosts/preflight.h"
+#include "launch/servers/exchange.h"
 #include "launch/signals.h"
 #include "launch/state_dir.h"
 #include "launch/wiring.h"
@@ -55,13 +56,30 @@ Status begin_anew(const Deployment& before, const Deployment& after) {
 int configure(UpOptions& o, const ServersOptions& servers) {
   const auto dir = flock_dir(o.flock);
   if (!dir) return failed(dir.error());
-  const auto read = read_deployment(dir.value());
+  auto read = read_deployment(dir.value());
   if (!read) return failed(read.error());
   if (!servers.topology.empty()) {
     if (!o.given.empty())
       return bad_input("configure: --topology goes alone; change policy and speed model after it");
     return configure_servers(dir.value(), servers);
   }
+  if (o.given.empty()) {
+    const Deployment& flock = read.value();
+    std::printf("policy %s\nspeed %s\ntopology %s\n", flock.policy.c_str(),
+                flock.speed.empty() ? "by default" : flock.speed.c_str(),
+                (flock.dir / flock.topology).c_str());
+    return kDone;
+  }
+  // Of two commands at once the later would put back what the earlier has changed.
+  const auto place = StateDir::take(dir.value() / "configure");
+  if (!place) return bad_input("configure: " + place.error().message);
+  if (servers_are_asked_for(dir.value())) {
+    return work_failed(
+        "configure: nothing is changed: the flock is about to get other servers; 'starling "
+        "configure --topology FILE' finishes that, or gives it up with the servers that it has");
+  }
+  read = read_deployment(dir.value());
+  if (!read) return failed(read.error());
   const Deployment& before = read.value();
   Deployment after = before;
   if (o.given.contains("--policy")) {
@@ -75,12 +93,6 @@ int configure(UpOptions& o, const ServersOptions& servers) {
     auto speed = usable_speed(o);
     if (!speed) return bad_input("configure: --speed: " + speed.error().message);
     after.speed = std::move(speed).value();
-  }
-  if (o.given.empty()) {
-    std::printf("policy %s\nspeed %s\ntopology %s\n", before.policy.c_str(),
-                before.speed.empty() ? "by default" : before.speed.c_str(),
-                (before.dir / before.topology).c_str());
-    return kDone;
   }
   if (after.policy == before.policy && after.speed == before.speed) {
     std::printf("nothing changes\n");

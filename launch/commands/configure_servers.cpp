@@ -269,6 +269,8 @@ int configure_servers(const std::filesystem::path& dir, const ServersOptions& o)
   const auto before = load_topology((dir / flock.value().topology).string());
   if (!before) return bad_input("configure: " + before.error().message);
   if (to_yaml(before.value()) == to_yaml(after.value())) {
+    // Who keeps the flock next would change them.
+    if (!o.dry_run && withdraw_servers(dir)) std::printf("the change that was asked for is off\n");
     std::printf("these are its servers already\n");
     return o.dry_run ? kDone : finish(dir);
   }

@@ -96,8 +96,7 @@ Status take(const fs::path& dir) {
   }
   std::error_code failed;
   fs::rename(dir / kNext, dir / "deployment.json", failed);
-  if (failed)
-    return {Errc::io, "cannot rename " + (dir / kNext).string() + ": " + failed.message()};
+  if (failed) return cannot("rename", dir / kNext, failed);
   return make_durable(dir);
 }
 
@@ -122,7 +121,14 @@ Status prepare_servers(const Deployment& before, const NewServers& servers, cons
 Status ask_for_servers(const Deployment& next) {
   std::error_code ignored;
   fs::remove(refusal_file(next.dir), ignored);
-  return write_deployment_in(next.dir / kNext, next);
+  // Whole on the disk before it is found, since a rename then makes it what the flock goes by.
+  const fs::path whole = next.dir / "servers" / "next.json";
+  if (Status s = write_deployment_in(whole, next); !s.ok()) return s;
+  if (Status s = make_durable(whole); !s.ok()) return s;
+  std::error_code failed;
+  fs::rename(whole, next.dir / kNext, failed);
+  if (failed) return cannot("rename", whole, failed);
+  return done();
 }
 
 bool servers_are_asked_for(const fs::path& dir) {
