@@ -32,7 +32,7 @@ order() { # SERVER[:GPUS]...: what the data centre holds, in its order
   for s in "$@"; do case $s in *:*) echo "${s%:*} ${s#*:}" ;; *) echo "$s 2" ;; esac; done >order.txt
 }
 job() { # NAME GPUS: runs until the file NAME.end is there
-  "$starling" submit --name "$1" --gpus "$2" -- sh -c "echo \$\$ >>$work/$1.starts; echo hello $1; while [ ! -e $work/$1.end ]; do sleep 0.1; done" | head -1
+  "$starling" submit --name "$1" --gpus "$2" -- sh -c "echo \$\$ >>$work/$1.starts; echo hello $1; while [ ! -e $work/$1.end ]; do sleep 0.1; done; echo bye $1" | head -1
 }
 wait_state() { # STATE JOB...
   local state=$1 job
@@ -88,6 +88,9 @@ configure --topology small.yaml --dry-run
 said "1 open job cannot run in this size on the servers to come; $huge: it asks for 8 GPUs, the data centre has 6"
 "$starling" cancel "$huge" >/dev/null
 [ "$(generation)" -eq 1 ] || fail "--dry-run changed something"
+
+"$starling" logs "$long" -f >follow.txt 2>follow.err &
+follower=$!
 
 echo "-- two servers more, while a job runs"
 configure --topology grown.yaml
@@ -165,6 +168,8 @@ for i in 1 2 3 4 5; do touch "w$i.end"; done
 touch long.end
 wait_finished 20 "${all[@]}" "$long"
 [ "$(wc -l <long.starts)" -eq 1 ] || fail "long was started $(wc -l <long.starts) times"
+wait $follower || fail "who looked at its output all the while: $(cat follow.err)"
+[ "$(cat follow.txt)" = "$(printf 'hello long\nbye long')" ] || fail "all that was seen of its output: $(cat follow.txt follow.err)"
 
 echo "-- kill -9 of the flock between the question and the change: the next one makes it"
 last=$(job last 2)

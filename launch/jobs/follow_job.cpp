@@ -114,6 +114,7 @@ int follow_job(FlockView& flock, JobId job, const FollowOptions& options) {
     const bool over = terminal(s.phase);
     if (cancelled && !over) session.send(agent_node(s.home), Cancel{job});
     const Status there = output.look_at(s);
+    if (!there.ok() && there.error().code == Errc::conflict) continue;
     if (!there.ok() && there.error().code != Errc::not_ready)
       return work_failed(there.error().message);
     if (there.ok() && !output.read(over ? kPatience : std::chrono::seconds(1)) && !quiet &&

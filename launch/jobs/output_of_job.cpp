@@ -1,16 +1,41 @@
 #include "launch/jobs/output_of_job.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "launch/signals.h"
+#include "topology/load.h"
 
 namespace starling {
 
 OutputOfJob::OutputOfJob(FlockView& flock, Options options, Say print, Say note)
     : flock_(flock), options_(options), print_(std::move(print)), note_(std::move(note)) {}
 
+Result<bool> OutputOfJob::renumber() {
+  auto now = read_deployment(flock_.dir);
+  if (!now) return now.error();
+  if (now.value().generation == flock_.deployment.generation) return false;
+  auto topology = load_topology((flock_.dir / now.value().topology).string());
+  if (!topology) return topology.error();
+  const Topology before = std::exchange(flock_.topology, std::move(topology).value());
+  flock_.deployment = std::move(now).value();
+  std::map<std::string, ServerId> servers;
+  for (std::uint32_t s = 0; s < flock_.topology.server_count(); ++s)
+    servers.emplace(flock_.topology.server(ServerId{s}).name, ServerId{s});
+  // Whose server has left has ended.
+  std::erase_if(
+      parts_, [&](const Part& part) { return !servers.contains(before.server(part.server).name); });
+  for (Part& part : parts_) {
+    part.server = servers.at(before.server(part.server).name);
+    part.owner = agent_node(flock_.owner_of(part.server));
+  }
+  return true;
+}
+
 Status OutputOfJob::look_at(const JobState& state) {
+  const auto others = renumber();
+  if (!others) return others.error();
   const AttemptId attempt{state.job, state.attempt_epoch, state.attempt_number};
   if (state.attempt_number == 0) {
     const bool over = terminal(state.phase);
@@ -20,6 +45,7 @@ Status OutputOfJob::look_at(const JobState& state) {
             "its home does not know which attempt was its last"};
   }
   if (attempt == attempt_ && !parts_.empty()) return done();
+  if (others.value()) return {Errc::conflict, "the flock's servers have changed; ask again"};
   const std::uint32_t per_worker = state.ask == nullptr ? 1 : state.ask->gpus_per_worker;
   for (const GpuId gpu : state.placement) {
     if (gpu.value >= flock_.topology.gpu_count())

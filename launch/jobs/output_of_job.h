@@ -27,8 +27,10 @@ class OutputOfJob {
   /// to say of it. The view is connected and outlives this.
   OutputOfJob(FlockView& flock, Options options, Say print, Say note);
 
-  /// Turns to the job's last attempt if that is another one than before. `not_ready`: there is
-  /// none yet; `invalid`: it has no such rank; `unsupported`: its home cannot say.
+  /// Turns to the job's last attempt if that is another one than before, and to the flock's servers
+  /// if those are. `not_ready`: there is none yet; `conflict`: `state` may be in earlier numbers,
+  /// so it has to be asked for again; `invalid`: it has no such rank; `unsupported`: its home
+  /// cannot say.
   [[nodiscard]] Status look_at(const JobState& state);
   /// Prints what there is now, to the end. False: not all have answered within `patience`.
   bool read(Duration patience);
@@ -48,6 +50,8 @@ class OutputOfJob {
     bool asked = false, ended = false, any = false;  // of this read(); ever
     std::string trouble = {};
   };
+  /// True: the flock has other servers now, and the view and the parts are in their numbers.
+  [[nodiscard]] Result<bool> renumber();
   void ask(Part& part);
   void take(Part& part, const OutputPage& page);
   void hand_out(const Part& part, std::vector<RankLine> lines) const;
