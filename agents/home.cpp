@@ -246,6 +246,8 @@ void Step::on(NodeId from, const Cancel& cancel) {
       break;
     case Stage::draining:
       if (job.after == AfterDrain::fail || job.after == AfterDrain::cancel) break;
+      // It ends for its user, and no longer for others: so says its journal.
+      if (job.after == AfterDrain::wait) --job.preemptions;
       job.after = AfterDrain::cancel;
       persist(s.plan_of(job));
       break;

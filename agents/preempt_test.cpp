@@ -26,6 +26,25 @@ TEST_CASE("a short job stops a long one, which goes on where it was") {
   CHECK(flock.faults().empty());
 }
 
+TEST_CASE(
+    "who is cancelled while it stops for another was not preempted, in memory as in its journal") {
+  TestFlock flock({.servers = 1, .policy = "srtf", .delay = 100ms});
+  flock.submit(1, 4, 1000s);
+  flock.run_for(100s);
+  flock.submit(2, 4, 10s);
+  flock.run_for(250ms);
+  const Job& stopping = flock.agent(0).jobs.at(JobId{0, 1});
+  REQUIRE(stopping.stage == Stage::draining);
+  REQUIRE(stopping.preemptions == 1);
+  flock.inject(0, client_node(1), Cancel{JobId{0, 1}});
+  REQUIRE(stopping.stage == Stage::draining);
+  CHECK(stopping.preemptions == 0);
+  CHECK(flock.settle(1h));
+  CHECK(flock.phase(1) == JobPhase::cancelled);
+  CHECK(flock.agent(0).ended.at(JobId{0, 1}).preemptions == 0);
+  CHECK(flock.faults().empty());
+}
+
 TEST_CASE("being stopped for others, however often, is no failure") {
   FlockOptions options{.servers = 1, .policy = "srtf"};
   options.limits.attempts_per_job = 3;

@@ -80,7 +80,7 @@ std::span<const ChaosFaults::Kind> ChaosFaults::kinds() {
        0.4},
       {"F29-kinds",
        "frames of each kind are lost, repeated, late or corrupt, the more the rarer the kind is",
-       &F::pick_on_kinds, 0, 0, 0.5},
+       &F::pick_on_kinds, 0, 0, 0.8},
       {"F27-timers", "timers are a third to three times as long; if extreme a tenth to ten times",
        nullptr, 0, 0, 0.4},
       {"F27-jobs", "jobs are, too", nullptr, 0, 0, 0.4},

@@ -113,7 +113,7 @@ void Tasks::wait_for(Bell& bell) {
 
 void Tasks::Bell::ring() {
   if (waiting_ == nullptr) return;
-  Task& task = *static_cast<Task*>(std::exchange(waiting_, nullptr));
+  Task& task = *std::exchange(waiting_, nullptr);
   tasks_->events_.erase(task.wakes);
   tasks_->wake(task, tasks_->now_);
 }

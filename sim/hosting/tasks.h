@@ -16,6 +16,8 @@ namespace starling {
 /// one instant, of their asking: equal worlds run equally. Each has a thread underneath, which runs
 /// while it is its turn.
 class Tasks {
+  struct Task;
+
  public:
   /// A process: its tasks end together and stand still together.
   struct Group {
@@ -47,7 +49,7 @@ class Tasks {
    private:
     friend class Tasks;
     Tasks* tasks_ = nullptr;
-    void* waiting_ = nullptr;
+    Task* waiting_ = nullptr;
   };
 
   // By the task that runs.
@@ -63,7 +65,6 @@ class Tasks {
   void freeze(Group group, Instant until);
 
  private:
-  struct Task;
   struct Event {
     std::function<void()> what;
     Task* task = nullptr;
