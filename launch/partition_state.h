@@ -27,11 +27,6 @@ struct PartitionState : TakenPartition {
 [[nodiscard]] Result<PartitionState> take_over(const Deployment& deployment, const Ownership& seen,
                                                AgentId host, const StateDir& dir);
 
-/// How daemons ask etcd about leases: a renewal that has failed is followed by the next one soon,
-/// and a process that ends waits for it.
-inline constexpr EtcdOptions kEpochCalls{std::chrono::milliseconds(2000),
-                                         std::chrono::milliseconds(700)};
-
 /// Every heartbeat, and again and again while the lease has lapsed: renews it. `fenced` once another
 /// process owns the partition. A lease that has only lapsed goes into the log: then nothing is said
 /// (may_speak_until) until etcd has confirmed it again.

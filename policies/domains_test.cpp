@@ -8,20 +8,12 @@
 #include "policies/candidates_free.h"
 #include "policies/packing.h"
 #include "policies/registry.h"
+#include "policies/test_placements.h"
 #include "topology/generate.h"
 
 namespace starling {
 namespace {
 
-Placement range(std::uint32_t first, std::uint32_t last) {
-  Placement out;
-  for (std::uint32_t i = first; i < last; ++i) out.push_back(GpuId{i});
-  return out;
-}
-Placement operator+(Placement a, const Placement& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
 JobSpec gang(std::uint32_t workers, std::uint32_t gpus_per_worker) {
   JobSpec job;
   job.id = JobId{1, 1};

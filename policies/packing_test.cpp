@@ -5,20 +5,12 @@
 #include <algorithm>
 
 #include "base/rng.h"
+#include "policies/test_placements.h"
 #include "topology/generate.h"
 
 namespace starling {
 namespace {
 
-Placement range(std::uint32_t first, std::uint32_t last) {
-  Placement out;
-  for (std::uint32_t i = first; i < last; ++i) out.push_back(GpuId{i});
-  return out;
-}
-Placement operator+(Placement a, const Placement& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
 Topology servers(std::vector<ServerGroup> groups) {
   GeneratorOptions options;
   options.groups = std::move(groups);

@@ -2,25 +2,19 @@
 
 #include <condition_variable>
 #include <cstdio>
-#include <deque>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <thread>
 #include <utility>
 
 #include "base/machine_clock.h"
 #include "store/etcd_leases.h"
+#include "store/lease_requests.h"
 
 namespace starling {
-namespace {
 
-struct Request {
-  enum class Kind : std::uint8_t { acquire, renew, release };
-  Kind kind = Kind::renew;
-  Ownership what;  ///< acquire: with the expected epoch
-};
-
-}  // namespace
+using Kind = LeaseRequests::Request::Kind;
 
 /// Makes the calls of EtcdLeases, in the order in which they were asked for.
 struct EtcdAuthority::Worker {
@@ -30,8 +24,7 @@ struct EtcdAuthority::Worker {
 
   std::mutex mutex;  // over what follows
   std::condition_variable wake;
-  std::deque<Request> requests;
-  bool stop = false;
+  LeaseRequests requests;
 
   std::thread thread;
 
@@ -44,20 +37,16 @@ struct EtcdAuthority::Worker {
   ~Worker() {
     {
       const std::lock_guard lock(mutex);
-      stop = true;
+      requests.stop();
     }
     wake.notify_one();
     thread.join();
   }
 
-  void ask(Request request) {
+  void ask(const LeaseRequests::Request& request) {
     {
       const std::lock_guard lock(mutex);
-      const bool repeated = request.kind == Request::Kind::renew && !requests.empty() &&
-                            requests.back().kind == Request::Kind::renew &&
-                            requests.back().what == request.what;
-      if (repeated) return;
-      requests.push_back(std::move(request));
+      if (!requests.add(request)) return;
     }
     wake.notify_one();
   }
@@ -67,28 +56,14 @@ struct EtcdAuthority::Worker {
 
 void EtcdAuthority::Worker::run() {
   for (;;) {
-    Request request;
+    std::optional<LeaseRequests::Request> request;
     {
       std::unique_lock lock(mutex);
-      wake.wait(lock, [&] { return stop || !requests.empty(); });
-      if (stop) {
-        std::erase_if(requests, [](const Request& r) { return r.kind != Request::Kind::release; });
-      }
-      if (requests.empty()) return;
-      request = std::move(requests.front());
-      requests.pop_front();
+      wake.wait(lock, [&] { return requests.stopped() || !requests.empty(); });
+      request = requests.next();
     }
-    switch (request.kind) {
-      case Request::Kind::acquire:
-        leases.acquire(request.what.partition, request.what.epoch, request.what.owner);
-        break;
-      case Request::Kind::renew:
-        leases.renew(request.what);
-        break;
-      case Request::Kind::release:
-        leases.release(request.what);
-        break;
-    }
+    if (!request) return;
+    request->make(leases);
   }
 }
 
@@ -97,10 +72,10 @@ EtcdAuthority::EtcdAuthority(EtcdAddress flock, EtcdAuthorityOptions options)
 EtcdAuthority::~EtcdAuthority() = default;
 
 void EtcdAuthority::acquire(PartitionId partition, Epoch expect, AgentId me) {
-  worker_->ask({Request::Kind::acquire, {partition, expect, me}});
+  worker_->ask({Kind::acquire, {partition, expect, me}});
 }
-void EtcdAuthority::renew(const Ownership& mine) { worker_->ask({Request::Kind::renew, mine}); }
-void EtcdAuthority::release(const Ownership& mine) { worker_->ask({Request::Kind::release, mine}); }
+void EtcdAuthority::renew(const Ownership& mine) { worker_->ask({Kind::renew, mine}); }
+void EtcdAuthority::release(const Ownership& mine) { worker_->ask({Kind::release, mine}); }
 
 Duration EtcdAuthority::holds_for(const Ownership& mine) { return worker_->leases.holds_for(mine); }
 

@@ -15,6 +15,11 @@ struct EtcdOptions {
   std::chrono::milliseconds attempt{1000};  ///< a member that has not answered by then is left
 };
 
+/// Of calls about leases: a renewal that has failed is followed by the next one soon, and a process
+/// that ends waits for it.
+inline constexpr EtcdOptions kEpochCalls{std::chrono::milliseconds(2000),
+                                         std::chrono::milliseconds(700)};
+
 /// etcd through its JSON gateway. A member that does not answer, cannot answer now, or cannot be
 /// reached is left for the next one, until the call's time is over; the error then names every
 /// member and its cause. Errors that no other member would answer differently come back at once,

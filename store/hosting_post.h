@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -9,6 +10,9 @@
 #include "store/partition_standing.h"
 
 namespace starling {
+
+/// Between two looks at all partitions.
+constexpr Duration kHostingLooks = std::chrono::milliseconds(200);
 
 /// One partition that a process has a seat of, and what the process does about it: a HostingPlan
 /// with hands. One thread looks; whoever serves the partition is another, and tells by got() and

@@ -154,19 +154,26 @@ Result<Topology> generate_flat(const GeneratorOptions& options) {
   return lay_out(o, "flat", {servers_of(o), 1}).build(plan);
 }
 
-Result<Topology> generate_leaf_spine(const GeneratorOptions& options) {
-  GeneratorOptions o = options;
-  if (auto error = settle(o)) return *error;
+Result<NetworkPlan> leaf_spine_network(const GeneratorOptions& o) {
   const std::uint64_t racks = (servers_of(o) + o.servers_per_rack - 1) / o.servers_per_rack;
-  NetworkPlan plan;
-  plan.core_switches = o.spines;
-  plan.core_gbps = o.uplink_gbps > 0 ? o.uplink_gbps : o.servers_per_rack * o.nic_gbps / o.spines;
-  plan.rack_latency_us = plan.core_latency_us = o.link_latency_us;
   if (racks * o.spines > Limits{}.gpus_total) {
     return invalid(std::to_string(o.spines) + " spines for " + std::to_string(racks) +
                    " racks are too many links; use fewer spines or larger racks");
   }
-  return lay_out(o, "leaf-spine", {o.servers_per_rack, racks}).build(plan);
+  NetworkPlan plan;
+  plan.core_switches = o.spines;
+  plan.core_gbps = o.uplink_gbps > 0 ? o.uplink_gbps : o.servers_per_rack * o.nic_gbps / o.spines;
+  plan.rack_latency_us = plan.core_latency_us = o.link_latency_us;
+  return plan;
+}
+
+Result<Topology> generate_leaf_spine(const GeneratorOptions& options) {
+  GeneratorOptions o = options;
+  if (auto error = settle(o)) return *error;
+  const auto network = leaf_spine_network(o);
+  if (!network) return network.error();
+  const std::uint64_t racks = (servers_of(o) + o.servers_per_rack - 1) / o.servers_per_rack;
+  return lay_out(o, "leaf-spine", {o.servers_per_rack, racks}).build(network.value());
 }
 
 Result<Topology> generate_fat_tree(const GeneratorOptions& options) {

@@ -10,15 +10,6 @@ constexpr std::uint32_t kTraysOfRack = 18;
 
 Error invalid(std::string message) { return {Errc::invalid, std::move(message)}; }
 
-// A leaf per rack, as generate_leaf_spine().
-NetworkPlan leaf_spine(const GeneratorOptions& o) {
-  NetworkPlan plan;
-  plan.core_switches = o.spines;
-  plan.core_gbps = o.uplink_gbps > 0 ? o.uplink_gbps : o.servers_per_rack * o.nic_gbps / o.spines;
-  plan.rack_latency_us = plan.core_latency_us = o.link_latency_us;
-  return plan;
-}
-
 // `per_domain` servers each. The rest of them, if it is one server, is in none.
 Result<Topology> with_domains(const GeneratorOptions& o, const std::string& kind,
                               GeneratedShape shape, std::uint64_t per_domain) {
@@ -29,6 +20,8 @@ Result<Topology> with_domains(const GeneratorOptions& o, const std::string& kind
         "a scale-up domain must be faster than the network: its Gbit/s a GPU are no "
         "more than those of a server's NICs");
   }
+  const auto network = leaf_spine_network(o);
+  if (!network) return network.error();
   TopologyBuilder builder = lay_out(o, kind, shape);
   const auto servers = static_cast<std::uint32_t>(servers_of(o));
   for (std::uint64_t first = 0; first + 1 < servers; first += per_domain) {
@@ -37,7 +30,7 @@ Result<Topology> with_domains(const GeneratorOptions& o, const std::string& kind
     if (last - first > 1)
       builder.parts().domains.push_back({{static_cast<std::uint32_t>(first), last}, gbps});
   }
-  return std::move(builder).build(leaf_spine(o));
+  return std::move(builder).build(network.value());
 }
 
 }  // namespace

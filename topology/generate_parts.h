@@ -22,5 +22,7 @@ struct GeneratedShape {
 /// The tree without a network. `kind` begins the name that is used where the options give none.
 [[nodiscard]] TopologyBuilder lay_out(const GeneratorOptions& options, const std::string& kind,
                                       GeneratedShape shape);
+/// A leaf per rack, each with a link to every spine. `invalid`: more links than can be.
+[[nodiscard]] Result<NetworkPlan> leaf_spine_network(const GeneratorOptions& options);
 
 }  // namespace starling

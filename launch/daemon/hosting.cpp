@@ -12,7 +12,6 @@
 namespace starling {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{200};
 /// Of one more partition: its place on the bus, the first connections, the ways to etcd.
 constexpr std::size_t kFilesOfALife = kFilesToListen + 16;
 
@@ -70,7 +69,7 @@ int Hosting::run() {
     } else {
       wait_line(waits_for, seen.error().message);
     }
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(kHostingLooks);
   }
   for (const auto& post : posts_) {
     if (post->thread.joinable()) post->thread.join();

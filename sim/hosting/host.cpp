@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agents/config.h"
 #include "sim/hosting/hosting_world.h"
 #include "sim/hosting/task_authority.h"
 #include "store/etcd_journal.h"
@@ -13,9 +14,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr Duration kLook = milliseconds(200), kHeartbeat = milliseconds(500);
+constexpr Duration kHeartbeat = Timers{}.heartbeat;
 constexpr Duration kPoll = milliseconds(20);  // seldom enough for a simulation
-constexpr EtcdOptions kEpochCalls{milliseconds(2000), milliseconds(700)};
 constexpr std::uint64_t kCompactedAt = std::uint64_t{256} << 10U;
 
 }  // namespace
@@ -30,6 +30,7 @@ SimHost::SimHost(HostingWorld& world, AgentId me, Rng rng)
     : world_(world),
       me_(me),
       rng_(rng),
+      holder_("disk-" + std::to_string(me.value)),
       machine_{world.tasks(), world.tasks().new_group(), {}, false, {}},
       clock_(machine_) {}
 
@@ -52,7 +53,6 @@ void SimHost::kill() {
 void SimHost::start() {
   if (std::exchange(alive_, true)) return;
   const auto life = std::make_shared<Life>();
-  const std::string holder = "disk-" + std::to_string(me_.value);
   for (const auto& [partition, seat] : world_.seats_of(me_)) {
     const std::size_t i = life->posts.size();
     HostingPost::Hands hands{
@@ -64,20 +64,20 @@ void SimHost::start() {
         [this, weak = std::weak_ptr<Life>(life), i](const Ownership& seen) {
           machine_.tasks.start(machine_.group, [this, life = weak.lock(), i, seen] {
             HostingPost& post = *life->posts[i];
-            post.over(serve(*life, post, life->partitions[i], seen));
+            post.over(serve(post, life->partitions[i], seen));
           });
         },
         [] {}, [](const std::string&) {}};
     life->partitions.push_back(partition);
     life->posts.push_back(std::make_unique<HostingPost>(
-        me_, HostingPlan(me_, holder, partition, seat, clock_.now()), std::move(hands)));
+        me_, HostingPlan(me_, holder_, partition, seat, clock_.now()), std::move(hands)));
   }
   machine_.tasks.start(machine_.group, [this, life] { look_around(*life); });
 }
 
 void SimHost::look_around(Life& life) {
   const auto etcd = way(kEpochCalls);
-  for (;; clock_.wait(kLook)) {
+  for (;; clock_.wait(kHostingLooks)) {
     const auto seen = look_at_partitions(*etcd, world_.flock(), life.partitions);
     if (!seen) continue;
     for (std::size_t i = 0; i < life.posts.size(); ++i)
@@ -85,11 +85,9 @@ void SimHost::look_around(Life& life) {
   }
 }
 
-HostingPlan::End SimHost::serve(Life&, HostingPost& post, PartitionId partition,
-                                const Ownership& seen) {
+HostingPlan::End SimHost::serve(HostingPost& post, PartitionId partition, const Ownership& seen) {
   using End = HostingPlan::End;
-  TaskAuthority authority(machine_, way(kEpochCalls), world_.flock(),
-                          "disk-" + std::to_string(me_.value));
+  TaskAuthority authority(machine_, way(kEpochCalls), world_.flock(), holder_);
   const TakeoverTools tools{
       [this](const Ownership& mine, std::function<void()> progress) {
         EtcdWays ways{way({}), way({}), std::launch::deferred};
@@ -147,7 +145,7 @@ Status SimHost::turn(TaskAuthority& authority, const Ownership& mine, Journal& j
   world_.speaks(mine);
   JournalModel& model = world_.journal(mine.partition);
   const bool grows = world_.wants_more(mine.partition);
-  JournalModel::Batch batch(grows ? 60 : 1 + rng_.below(20));
+  JournalModel::Batch batch(grows ? kLargeBatch : 1 + rng_.below(20));
   std::vector<Record> records;
   for (std::uint64_t& number : batch) {
     number = world_.next_number();

@@ -29,13 +29,12 @@ class SimHost {
   /// Its seats on the bus cannot be had.
   void deafen(bool deaf) { deaf_ = deaf; }
   void set_rate(double rate);
-  [[nodiscard]] bool alive() const noexcept { return alive_; }
 
  private:
   struct Life;
 
   void look_around(Life& life);
-  [[nodiscard]] HostingPlan::End serve(Life& life, HostingPost& post, PartitionId partition,
+  [[nodiscard]] HostingPlan::End serve(HostingPost& post, PartitionId partition,
                                        const Ownership& seen);
   /// One turn of who serves.
   [[nodiscard]] Status turn(TaskAuthority& authority, const Ownership& mine, Journal& journal,
@@ -48,6 +47,7 @@ class SimHost {
   HostingWorld& world_;
   AgentId me_;
   Rng rng_;
+  std::string holder_;  // of leases, in every life
   HostMachine machine_;
   HostClock clock_;
   bool alive_ = false, deaf_ = false;

@@ -24,18 +24,16 @@ HostingWorld::HostingWorld(std::uint64_t seed, Duration faults_last)
   flock_.name = "sim";
   Rng draw = rng_.fork(1);
   run_.hosts = 2 + draw.below(4);
-  run_.partitions = run_.hosts;
   run_.large = draw.chance(0.2);
-  weather_.delay = from_seconds(0.0005 + 0.01 * draw.uniform());
+  usual_.delay = weather_.delay = from_seconds(0.0005 + 0.01 * draw.uniform());
   if (run_.large) {
     large_bytes_ = (8 + 24 * draw.uniform()) * kMegabyte;
     // One to three leases to read it.
     usual_.bytes_per_s = std::max(kMegabyte, large_bytes_ / (5 + 10 * draw.uniform()));
   }
-  usual_.delay = weather_.delay;
   if (draw.chance(0.5)) strikes_ = 0.005 * draw.uniform();
-  journals_.resize(run_.partitions);
-  services_.resize(run_.partitions);
+  journals_.resize(run_.hosts);
+  services_.resize(run_.hosts);
   for (std::uint32_t h = 0; h < run_.hosts; ++h) {
     hosts_.push_back(std::make_unique<SimHost>(*this, AgentId{h}, rng_.fork(100 + h)));
     hosts_.back()->set_rate(0.95 + 0.1 * draw.uniform());
@@ -53,12 +51,12 @@ std::vector<std::pair<PartitionId, std::uint32_t>> HostingWorld::seats_of(AgentI
 
 bool HostingWorld::wants_more(PartitionId p) const {
   return large_bytes_ > 0 && p.value == 0 && tasks_.now() < Instant(60s) &&
-         static_cast<double>(journals_[0].acknowledged()) * 60 * 4000 < large_bytes_;
+         static_cast<double>(journals_[0].acknowledged() * kLargeBatch *
+                             JournalModel::kLargeBytes) < large_bytes_;
 }
 
 void HostingWorld::took(const Ownership& mine) {
   ++run_.takeovers;
-  services_[mine.partition.value].began = tasks_.now();
   hash_.add(static_cast<std::uint64_t>(tasks_.now().time_since_epoch().count()));
   hash_.add(mine.epoch.value);
   hash_.add(mine.owner.value);
@@ -162,7 +160,7 @@ void HostingWorld::move_partitions(bool back) {
   if (!back) {
     for (std::uint32_t h = 0; h < run_.hosts; ++h)
       if (rng_.chance(0.7)) now.hosts.insert(AgentId{h});
-    for (std::uint32_t p = 0; p < run_.partitions; ++p)
+    for (std::uint32_t p = 0; p < run_.hosts; ++p)
       if (rng_.chance(0.5)) now.preferred[PartitionId{p}] = AgentId{rng_.below(run_.hosts)};
   }
   (void)etcd_.txn({{}, {EtcdOp::put(key, to_text(now))}, {}}).ok();
@@ -205,7 +203,7 @@ void HostingWorld::check_settled() {
   const std::uint64_t before = run_.takeovers;
   wait_for(tasks_.now() + kQuiet, [] { return false; });
   if (!run_.rule.empty()) return;
-  for (std::uint32_t p = 0; p < run_.partitions; ++p) {
+  for (std::uint32_t p = 0; p < run_.hosts; ++p) {
     const Service& service = services_[p];
     const std::string name = "partition " + std::to_string(p);
     if (tasks_.now() - service.last > 5s)
@@ -221,7 +219,7 @@ void HostingWorld::check_settled() {
 /// Of the last partition, whose journal is no large one, in fair weather.
 void HostingWorld::time_takeover() {
   weather_ = EtcdWeather{};
-  const std::uint32_t last = run_.partitions - 1;
+  const std::uint32_t last = run_.hosts - 1;
   SimHost& host = *hosts_[last];
   const Instant killed = tasks_.now();
   host.kill();

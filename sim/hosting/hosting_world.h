@@ -18,10 +18,13 @@
 
 namespace starling {
 
+/// Large records that are written at once where a journal is to be a large one.
+constexpr std::size_t kLargeBatch = 60;
+
 /// What one seed of takeovers came to.
 struct HostingRun {
   std::uint64_t seed = 0;
-  std::uint32_t hosts = 0, partitions = 0;
+  std::uint32_t hosts = 0;  ///< and partitions
   bool large = false;  ///< one journal takes longer to read than a lease runs
   double simulated_s = 0;
   std::uint64_t takeovers = 0, writes = 0, trace_hash = 0;
@@ -71,7 +74,7 @@ class HostingWorld {
  private:
   struct Service {
     AgentId by{};
-    Instant last{}, began{};
+    Instant last{};
   };
 
   void plan_faults(Instant end);

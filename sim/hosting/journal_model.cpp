@@ -18,7 +18,7 @@ Record JournalModel::record(std::uint64_t number, bool large) {
   JobState state;
   state.job = {1, number};
   state.phase = JobPhase::finished;
-  state.exit.log_tail = std::string(4000, 'x');
+  state.exit.log_tail = std::string(kLargeBytes, 'x');
   return JobEnded{state.job, state};
 }
 

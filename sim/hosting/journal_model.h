@@ -15,6 +15,7 @@ namespace starling {
 /// numbers, each written once. Answers say what is wrong; empty: nothing.
 class JournalModel {
  public:
+  static constexpr std::size_t kLargeBytes = 4000;  ///< of text in a large record
   using Batch = std::vector<std::uint64_t>;
 
   /// `batch` is being written by the owner of `epoch`.

@@ -1,55 +1,46 @@
 #include "sim/hosting/task_authority.h"
 
-#include <functional>
 #include <utility>
 
+#include "store/etcd_authority.h"
+#include "store/lease_requests.h"
+
 namespace starling {
-namespace {
 
-constexpr std::chrono::seconds kLease{5};
-
-}  // namespace
+using Kind = LeaseRequests::Request::Kind;
 
 struct TaskAuthority::Worker {
-  struct Request {
-    bool renews = false, releases = false;
-    Ownership what;
-    std::function<void()> make;
-  };
   HostMachine& host;
   HostClock clock;
   std::unique_ptr<EtcdCalls> etcd;
   EtcdLeases leases;
-  std::deque<Request> requests;
+  LeaseRequests requests;
   Tasks::Bell asked, ended;
-  bool stop = false, over = false;
+  bool over = false;
 
   Worker(HostMachine& machine, std::unique_ptr<EtcdCalls> calls, const EtcdAddress& flock,
          const std::string& holder)
       : host(machine),
         clock(machine),
         etcd(std::move(calls)),
-        leases(*etcd, flock, kLease, holder, clock) {}
+        leases(*etcd, flock, EtcdAuthorityOptions{}.ttl, holder, clock) {}
 
   void run() {
     for (;;) {
-      if (stop) std::erase_if(requests, [](const Request& r) { return !r.releases; });
-      if (requests.empty()) {
-        if (stop) break;
+      if (const auto request = requests.next()) {
+        request->make(leases);
+      } else if (requests.stopped()) {
+        break;
+      } else {
         host.tasks.wait_for(asked);
-        continue;
       }
-      const Request request = std::move(requests.front());
-      requests.pop_front();
-      request.make();
     }
     over = true;
     ended.ring();
   }
 
-  void ask(Request request) {
-    requests.push_back(std::move(request));
-    asked.ring();
+  void ask(const LeaseRequests::Request& request) {
+    if (requests.add(request)) asked.ring();
   }
 };
 
@@ -60,7 +51,7 @@ TaskAuthority::TaskAuthority(HostMachine& host, std::unique_ptr<EtcdCalls> etcd,
 }
 
 TaskAuthority::~TaskAuthority() {
-  worker_->stop = true;
+  worker_->requests.stop();
   worker_->asked.ring();
   try {
     if (!worker_->over && !worker_->host.tasks.ending())
@@ -70,20 +61,10 @@ TaskAuthority::~TaskAuthority() {
 }
 
 void TaskAuthority::acquire(PartitionId partition, Epoch expect, AgentId me) {
-  worker_->ask({false, false, {}, [w = worker_.get(), partition, expect, me] {
-                  w->leases.acquire(partition, expect, me);
-                }});
+  worker_->ask({Kind::acquire, {partition, expect, me}});
 }
-
-void TaskAuthority::renew(const Ownership& mine) {
-  const auto& requests = worker_->requests;
-  if (!requests.empty() && requests.back().renews && requests.back().what == mine) return;
-  worker_->ask({true, false, mine, [w = worker_.get(), mine] { w->leases.renew(mine); }});
-}
-
-void TaskAuthority::release(const Ownership& mine) {
-  worker_->ask({false, true, mine, [w = worker_.get(), mine] { w->leases.release(mine); }});
-}
+void TaskAuthority::renew(const Ownership& mine) { worker_->ask({Kind::renew, mine}); }
+void TaskAuthority::release(const Ownership& mine) { worker_->ask({Kind::release, mine}); }
 
 Duration TaskAuthority::holds_for(const Ownership& mine) { return worker_->leases.holds_for(mine); }
 
