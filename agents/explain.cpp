@@ -10,10 +10,6 @@
 namespace starling {
 namespace {
 
-std::string seconds_text(Duration d) {
-  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(d).count()) + " s";
-}
-
 /// Of a gang over several servers, where servers are of scale-up domains; else empty.
 std::string domains_text(const Topology& topology, const Placement& gpus) {
   if (topology.domains().empty() || gpus.empty()) return {};
@@ -116,10 +112,13 @@ std::vector<std::string> explain_ended(const JobState& over) {
 
 std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
   std::vector<std::string> lines;
+  const auto tell_silence = [&] {
+    for (std::string& line : explain_silence(s, id, now)) lines.push_back(std::move(line));
+  };
   if (const auto over = s.ended.find(id); over != s.ended.end()) return explain_ended(over->second);
   if (const auto gone = s.moved.find(id); gone != s.moved.end() && !s.jobs.contains(id)) {
     lines.push_back("moved to agent " + std::to_string(gone->second.to.value));
-    for (std::string& line : explain_silence(s, id, now)) lines.push_back(std::move(line));
+    tell_silence();
     return lines;
   }
   const auto known = s.jobs.find(id);
@@ -127,7 +126,7 @@ std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
     // An owner that is not its home knows of what it has of it.
     if (std::string held = explain_held(s, id); !held.empty()) {
       lines.push_back(std::move(held));
-      for (std::string& line : explain_silence(s, id, now)) lines.push_back(std::move(line));
+      tell_silence();
       return lines;
     }
     lines.push_back("agent " + std::to_string(s.config.me.value) + " does not know this job");
@@ -164,7 +163,7 @@ std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
                       std::to_string(job.attempts));
       explain_shares(job, lines);
   }
-  for (std::string& line : explain_silence(s, id, now)) lines.push_back(std::move(line));
+  tell_silence();
   if (!job.trouble.empty()) lines.push_back("last time: " + job.trouble);
   for (std::string& line : s.policy->explain(id)) lines.push_back(std::move(line));
   return lines;

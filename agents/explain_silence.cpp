@@ -8,8 +8,13 @@
 namespace starling {
 namespace {
 
-std::string seconds_text(Duration d) {
-  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(d).count()) + " s";
+/// All that this agent has of the job, in order.
+template <class Act>
+void each_piece(const AgentState& s, JobId id, const Act& act) {
+  for (auto at = s.shares.lower_bound(AttemptId{id, Epoch{0}, 0});
+       at != s.shares.end() && at->first.job == id; ++at) {
+    for (const Piece& piece : at->second.pieces) act(piece);
+  }
 }
 
 /// What becomes of silence: what others say of the node.
@@ -41,15 +46,16 @@ std::string silence_of(const AgentState& s, const SeatState& seat, const Piece& 
 
 }  // namespace
 
+std::string seconds_text(Duration d) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(d).count()) + " s";
+}
+
 std::vector<std::string> explain_silence(const AgentState& s, JobId id, Instant now) {
   std::vector<std::string> lines;
-  for (auto at = s.shares.lower_bound(AttemptId{id, Epoch{0}, 0});
-       at != s.shares.end() && at->first.job == id; ++at) {
-    for (const Piece& piece : at->second.pieces) {
-      std::string line = silence_of(s, s.seats.at(piece.seat), piece, now);
-      if (!line.empty()) lines.push_back(std::move(line));
-    }
-  }
+  each_piece(s, id, [&](const Piece& piece) {
+    std::string line = silence_of(s, s.seats.at(piece.seat), piece, now);
+    if (!line.empty()) lines.push_back(std::move(line));
+  });
   const auto known = s.jobs.find(id);
   if (known == s.jobs.end()) return lines;
   for (const Participant& part : known->second.attempt.parts) {
@@ -66,13 +72,10 @@ std::vector<std::string> explain_silence(const AgentState& s, JobId id, Instant 
 
 std::string explain_held(const AgentState& s, JobId id) {
   Placement gpus;
-  for (auto at = s.shares.lower_bound(AttemptId{id, Epoch{0}, 0});
-       at != s.shares.end() && at->first.job == id; ++at) {
-    for (const Piece& piece : at->second.pieces) {
-      if (piece.state != Piece::State::gone)
-        gpus.insert(gpus.end(), piece.gpus.begin(), piece.gpus.end());
-    }
-  }
+  each_piece(s, id, [&](const Piece& piece) {
+    if (piece.state != Piece::State::gone)
+      gpus.insert(gpus.end(), piece.gpus.begin(), piece.gpus.end());
+  });
   if (gpus.empty()) return {};
   std::sort(gpus.begin(), gpus.end());
   return "agent " + std::to_string(s.config.me.value) + " has GPUs " + placement_text(gpus) +

@@ -7,6 +7,9 @@
 
 namespace starling {
 
+/// Whole seconds, as explanations have them.
+[[nodiscard]] std::string seconds_text(Duration d);
+
 /// Who has something of the job's attempt and is not heard: executors of this agent with a part of
 /// it, and, at its home, owners of other parts. A line each, with when it was last heard of and
 /// what others say; empty where all of them answer.

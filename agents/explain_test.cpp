@@ -9,9 +9,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string ask(TestFlock& flock, std::uint64_t job) {
+std::string ask(TestFlock& flock, std::uint64_t job, std::uint32_t agent = 0) {
   (void)flock.take_transcript();
-  flock.ask(0, Explain{JobId{0, job}});
+  flock.ask(agent, Explain{JobId{0, job}});
   flock.run_for(1ms);
   std::string text;
   for (const std::string& line : flock.take_transcript()) {
@@ -20,16 +20,17 @@ std::string ask(TestFlock& flock, std::uint64_t job) {
   return text;
 }
 
+void has(const std::string& text, const std::string& what) {
+  CAPTURE(text);
+  CHECK(text.find(what) != std::string::npos);
+}
+
 TEST_CASE("the explanation names place, need and who is in front") {
   TestFlock flock({.servers = 2, .policy = "fifo:queue=strict"});
   flock.submit(1, 5, 100s);
   flock.submit(2, 8, 100s);
   flock.submit(3, 2, 100s);
   flock.run_for(1s);
-  const auto has = [](const std::string& text, const std::string& what) {
-    CAPTURE(text);
-    CHECK(text.find(what) != std::string::npos);
-  };
   has(ask(flock, 1), "runs on GPUs 0-4");
   flock.cancel(1);
   flock.run_for(1s);
@@ -67,23 +68,14 @@ TEST_CASE(
   TestFlock flock({.agents = 2, .servers = 2, .lossy = true});
   flock.submit(1, 8, 1000s);
   flock.run_for(2s);
-  const auto at = [&](std::uint32_t agent) {
-    (void)flock.take_transcript();
-    flock.ask(agent, Explain{JobId{0, 1}});
-    flock.run_for(1ms);
-    std::string text;
-    for (const std::string& line : flock.take_transcript()) {
-      if (line.find("Explanation") != line.npos) text += line;
-    }
-    return text;
-  };
-  CHECK(at(1).find("agent 1 has GPUs 4-7 of it") != std::string::npos);
+  CHECK(ask(flock, 1, 1).find("agent 1 has GPUs 4-7 of it") != std::string::npos);
   flock.set_cut(executor_node(1), agent_node(AgentId{1}), true);
   flock.run_for(30s);
-  CHECK(at(1).find("executor-1, which has GPUs 4-7 of it, was last heard of") != std::string::npos);
+  CHECK(ask(flock, 1, 1).find("executor-1, which has GPUs 4-7 of it, was last heard of") !=
+        std::string::npos);
   flock.freeze_agent(1, 60s);
   flock.run_for(30s);
-  const std::string home = at(0);
+  const std::string home = ask(flock, 1);
   CAPTURE(home);
   CHECK(home.find("agent 1, which has GPUs 4-7 of it, was last heard of") != std::string::npos);
 }
@@ -94,10 +86,6 @@ TEST_CASE("the explanation says in which scale-up domain a gang runs, and what i
   flock.submit(2, 8, 100s);
   flock.submit(3, 8, 100s);
   flock.run_for(1s);
-  const auto has = [](const std::string& text, const std::string& what) {
-    CAPTURE(text);
-    CHECK(text.find(what) != std::string::npos);
-  };
   CHECK(ask(flock, 1).find("domain") == std::string::npos);
   has(ask(flock, 2), "runs on GPUs 8-15 ");
   has(ask(flock, 2), ", within the scale-up domain of p0-r0-s2 to p0-r0-s3");
