@@ -220,18 +220,12 @@ inline bool has_more(const ShareCommitted& v) { return v.commit.spec.as_user; }
 template <class Io>
 void more_fields(Io& io, ShareCommitted& v) {
   io(v.commit.spec.as_user);
-  if constexpr (Io::reads) {
-    if (!v.commit.spec.as_user) io.fail("its later fields say nothing");
-  }
 }
 
 inline bool has_more(const ProcessLaunching& v) { return v.launch.spec.as_user; }
 template <class Io>
 void more_fields(Io& io, ProcessLaunching& v) {
   io(v.launch.spec.as_user);
-  if constexpr (Io::reads) {
-    if (!v.launch.spec.as_user) io.fail("its later fields say nothing");
-  }
 }
 
 inline bool has_more(const JobEnded& v) { return v.state.ask != nullptr; }
