@@ -7,8 +7,9 @@
 
 namespace starling {
 
-std::string login_name() {
-  const uid_t uid = geteuid();
+std::string login_name() { return login_name_of(geteuid()); }
+
+std::string login_name_of(uid_t uid) {
   std::vector<char> text(16'384);
   passwd entry{};
   passwd* found = nullptr;

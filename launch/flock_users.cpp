@@ -38,11 +38,6 @@ std::optional<Account> account_of(const std::string& name) {
   return Account{found->pw_name, found->pw_uid, found->pw_gid};
 }
 
-std::string name_of(uid_t uid) {
-  const passwd* found = ::getpwuid(uid);
-  return found == nullptr ? "uid-" + std::to_string(uid) : std::string(found->pw_name);
-}
-
 Error refused(const std::string& what) { return {Errc::invalid, "keys grant: " + what}; }
 
 /// Everybody may go through the folders to `file` and read it.
@@ -79,7 +74,7 @@ Status check(const Deployment& flock, const Grant& what, const Flock& members,
   struct stat info {};
   const fs::path file = flock.dir / "flock.json";
   if (::stat(file.c_str(), &info) != 0) return refused(file.string() + ": " + std::strerror(errno));
-  const std::string owner = name_of(info.st_uid);
+  const std::string owner = login_name_of(info.st_uid);
   // On other hosts it is for their executors to say.
   if (info.st_uid != 0 && what.user != owner && !is_host_flock(flock.dir))
     return refused("this is a one-user flock: '" + owner + "' brought it up, so its jobs run as '" +
