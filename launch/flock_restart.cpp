@@ -56,6 +56,8 @@ void print_restarted(const std::string& name, double took_s) {
   std::fflush(stdout);
 }
 
+bool is_kept(const std::filesystem::path& dir) { return !StateDir::take(dir / "supervisor").ok(); }
+
 Status flock_is_well(const Deployment& flock) {
   auto session = Session::open(flock);
   if (!session) return session.error();
@@ -67,7 +69,7 @@ Status flock_is_well(const Deployment& flock) {
 
 Status restart_here(const Deployment& flock, const std::vector<std::string>& names,
                     const Restarted& tell) {
-  if (StateDir::take(flock.dir / "supervisor").ok())
+  if (!is_kept(flock.dir))
     return {Errc::not_ready, "the flock in " + flock.dir.string() +
                                  " is not up; 'starling up' starts it with this program"};
   const auto place = StateDir::take(flock.dir / kRestartLock);

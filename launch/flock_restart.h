@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@ using Restarted = std::function<void(const std::string& name, double took_s)>;
 
 /// A line of it on stdout.
 void print_restarted(const std::string& name, double took_s);
+
+/// Whether an `up` on this machine keeps the flock in `dir`.
+[[nodiscard]] bool is_kept(const std::filesystem::path& dir);
 
 /// Whether all agents answer and every GPU is known, within a minute.
 [[nodiscard]] Status flock_is_well(const Deployment& flock);

@@ -39,9 +39,7 @@ Status spread(const Deployment& flock) {
   return together(wrong);
 }
 
-bool is_up(const Deployment& flock) {
-  return is_host_flock(flock.dir) || !StateDir::take(flock.dir / "supervisor").ok();
-}
+bool is_up(const Deployment& flock) { return is_host_flock(flock.dir) || is_kept(flock.dir); }
 
 Status begin_anew(const Deployment& before, const Deployment& after) {
   if (is_host_flock(after.dir)) return restart_hosts(after, {}, kNewestProtocol, print_restarted);

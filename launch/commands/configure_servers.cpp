@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <functional>
 #include <map>
 #include <optional>
 #include <thread>
@@ -43,8 +42,6 @@ class Patience {
  private:
   Instant until_;
 };
-
-bool is_kept(const std::filesystem::path& dir) { return !StateDir::take(dir / "supervisor").ok(); }
 
 /// Above every executor that there ever was.
 Result<std::uint32_t> first_unused(const Deployment& flock) {

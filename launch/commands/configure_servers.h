@@ -1,9 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
-
-#include "launch/deployment.h"
 
 namespace starling {
 

@@ -71,56 +71,57 @@ struct GrantOptions {
   bool is_operator = false;
 };
 
-/// Two that change flock.json at once would undo each other.
-Result<StateDir> alone(const Deployment& deployment, const std::string& command) {
-  const std::filesystem::path file = deployment.dir / "flock.json";
+/// A flock whose flock.json nobody else changes: two at once would undo each other.
+struct Alone {
+  Deployment deployment;
+  StateDir place;
+};
+
+Result<Alone> alone(const std::string& option, const std::string& command) {
+  auto dir = flock_dir(option);
+  if (!dir) return dir.error();
+  auto deployment = read_deployment(dir.value());
+  if (!deployment) return deployment.error();
+  const std::filesystem::path file = deployment.value().dir / "flock.json";
   if (::access(file.c_str(), W_OK) != 0 && errno == EACCES) {
     return Error{Errc::invalid, command + ": " + file.string() + " is not writable for user '" +
                                     login_name() + "'; it is changed by who brought the flock up"};
   }
-  auto place = StateDir::take(deployment.dir / "rotation");
-  if (place) return place;
-  return Error{Errc::invalid, command + ": " + place.error().message};
+  auto place = StateDir::take(deployment.value().dir / "rotation");
+  if (!place) return Error{Errc::invalid, command + ": " + place.error().message};
+  return Alone{std::move(deployment).value(), std::move(place).value()};
 }
 
 int grant_keys(const GrantOptions& o) {
   catch_stop_signals();
-  const auto dir = flock_dir(o.flock);
-  if (!dir) return failed(dir.error());
-  const auto deployment = read_deployment(dir.value());
-  if (!deployment) return failed(deployment.error());
-  const auto place = alone(deployment.value(), "keys grant");
-  if (!place) return failed(place.error());
+  const auto flock = alone(o.flock, "keys grant");
+  if (!flock) return failed(flock.error());
   ::umask(022);  // what is written for all is to be readable for all
-  const auto turn = place.value().next_incarnation();
+  const auto turn = flock.value().place.next_incarnation();
   if (!turn) return failed(turn.error());
-  const auto made =
-      grant(deployment.value(), {o.user, o.is_operator, turn.value().value, o.out}, kPatience);
+  const auto made = grant(flock.value().deployment,
+                          {o.user, o.is_operator, turn.value().value, o.out}, kPatience);
   if (!made) return failed(made.error());
-  const std::string flock = std::filesystem::absolute(made.value().flock).string();
+  const std::string dir = std::filesystem::absolute(made.value().flock).string();
   const char* const what = o.is_operator ? "an operator" : "a user";
   if (made.value().handed_over) {
     std::printf("'%s' is %s of the flock; they use it with\n  export STARLING_FLOCK=%s\n",
-                o.user.c_str(), what, flock.c_str());
+                o.user.c_str(), what, dir.c_str());
   } else {
     std::printf(
         "'%s' is %s of the flock, once they have got %s: with all that is in it, as their "
         "own, mode 0700, and over a way that nobody reads along; then remove it here\n",
-        o.user.c_str(), what, flock.c_str());
+        o.user.c_str(), what, dir.c_str());
   }
   return kDone;
 }
 
 int revoke_keys(const GrantOptions& o) {
   catch_stop_signals();
-  const auto dir = flock_dir(o.flock);
-  if (!dir) return failed(dir.error());
-  const auto deployment = read_deployment(dir.value());
-  if (!deployment) return failed(deployment.error());
-  const auto place = alone(deployment.value(), "keys revoke");
-  if (!place) return failed(place.error());
+  const auto flock = alone(o.flock, "keys revoke");
+  if (!flock) return failed(flock.error());
   ::umask(022);
-  if (const Status s = revoke(deployment.value(), o.user, kPatience); !s.ok())
+  if (const Status s = revoke(flock.value().deployment, o.user, kPatience); !s.ok())
     return failed(s.error());
   std::printf("'%s' is let in no more; their jobs go on: 'starling cancel --user %s' ends them\n",
               o.user.c_str(), o.user.c_str());
@@ -129,13 +130,9 @@ int revoke_keys(const GrantOptions& o) {
 
 int rotate(const std::string& option, const std::string& node) {
   catch_stop_signals();
-  const auto dir = flock_dir(option);
-  if (!dir) return failed(dir.error());
-  const auto deployment = read_deployment(dir.value());
-  if (!deployment) return failed(deployment.error());
-  const auto place = alone(deployment.value(), "keys rotate");
-  if (!place) return failed(place.error());
-  const auto key = rotate_key(deployment.value(), node, kPatience);
+  const auto flock = alone(option, "keys rotate");
+  if (!flock) return failed(flock.error());
+  const auto key = rotate_key(flock.value().deployment, node, kPatience);
   if (!key) return failed(key.error());
   std::printf("%s %s\n", node.c_str(), key.value().c_str());
   return kDone;
