@@ -24,9 +24,9 @@ constexpr const char* kBusy = "busy: ";
 
 fs::path refusal_file(const fs::path& dir) { return dir / "servers" / "refused"; }
 
-Status write_durably(const fs::path& file, const std::string& text) {
-  if (Status s = write_text(file, text); !s.ok()) return s;
-  return make_durable(file);
+/// What has just been written.
+Status durable(const fs::path& file, const Status& written) {
+  return written.ok() ? make_durable(file) : written;
 }
 
 /// Free ports that no member has, whether or not it listens now.
@@ -60,12 +60,12 @@ Status add_members(const Deployment& before, const NewServers& servers) {
     if (!member) return member.error();
     members.value()[node.id] = std::move(member).value();
   }
-  if (Status s = write_flock(file, members.value()); !s.ok()) return s;
-  return make_durable(file);
+  return durable(file, write_flock(file, members.value()));
 }
 
 /// Whether what the node has written down can be said with the servers of `next`.
-Status can_go_over(const DeployedNode& me, const Deployment& next, const Topology& topology) {
+Status can_go_over(const DeployedNode& me, const std::vector<Generation>& earlier,
+                   const Deployment& next, const Topology& topology) {
   const fs::path dir = next.node_dir(me.name) / "state";
   std::error_code ignored;
   if (!fs::exists(dir / "journal.db", ignored)) return done();
@@ -75,7 +75,7 @@ Status can_go_over(const DeployedNode& me, const Deployment& next, const Topolog
   if (!journal) return journal.error();
   const auto recovered = journal.value()->recover();
   if (!recovered) return recovered.error();
-  const auto records = in_new_numbers(me, next, topology, recovered.value());
+  const auto records = in_new_numbers(me, earlier, next, topology, recovered.value());
   if (records) return done();
   return {records.error().code, me.name + ": " + records.error().message};
 }
@@ -90,9 +90,12 @@ Status take(const fs::path& dir) {
   const auto topology = load_topology((dir / next.value().topology).string());
   if (!topology) return {Errc::invalid, topology.error().message};
   if (Status fits = fits_topology(next.value(), topology.value()); !fits.ok()) return fits;
+  const auto earlier = earlier_generations(next.value());
+  if (!earlier) return earlier.error();
   for (const DeployedNode& node : now.value().nodes) {
     if (node.role == Role::client) continue;
-    if (Status s = can_go_over(node, next.value(), topology.value()); !s.ok()) return s;
+    if (Status s = can_go_over(node, earlier.value(), next.value(), topology.value()); !s.ok())
+      return s;
   }
   std::error_code failed;
   fs::rename(dir / kNext, dir / "deployment.json", failed);
@@ -105,13 +108,13 @@ Status take(const fs::path& dir) {
 Status prepare_servers(const Deployment& before, const NewServers& servers, const Topology& after) {
   const fs::path& dir = before.dir;
   if (Status s = make_folder(dir / "servers"); !s.ok()) return s;
-  if (Status s = write_durably(dir / servers.flock.topology, to_yaml(after)); !s.ok()) return s;
-  const auto again = load_topology((dir / servers.flock.topology).string());
+  const fs::path topology = dir / servers.flock.topology;
+  if (Status s = durable(topology, write_text(topology, to_yaml(after))); !s.ok()) return s;
+  const auto again = load_topology(topology.string());
   if (!again || fingerprint_of(again.value()) != servers.flock.fingerprint)
     return {Errc::invalid, "a name in the topology cannot be written down; use letters and digits"};
   const fs::path earlier = generation_file(dir, before.generation);
-  if (Status s = write_deployment_in(earlier, before); !s.ok()) return s;
-  if (Status s = make_durable(earlier); !s.ok()) return s;
+  if (Status s = durable(earlier, write_deployment_in(earlier, before)); !s.ok()) return s;
   if (!servers.new_executors.empty()) {
     if (Status s = add_members(before, servers); !s.ok()) return s;
   }
@@ -123,8 +126,7 @@ Status ask_for_servers(const Deployment& next) {
   fs::remove(refusal_file(next.dir), ignored);
   // Whole on the disk before it is found, since a rename then makes it what the flock goes by.
   const fs::path whole = next.dir / "servers" / "next.json";
-  if (Status s = write_deployment_in(whole, next); !s.ok()) return s;
-  if (Status s = make_durable(whole); !s.ok()) return s;
+  if (Status s = durable(whole, write_deployment_in(whole, next)); !s.ok()) return s;
   std::error_code failed;
   fs::rename(whole, next.dir / kNext, failed);
   if (failed) return cannot("rename", whole, failed);

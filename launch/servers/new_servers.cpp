@@ -1,7 +1,6 @@
 #include "launch/servers/new_servers.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 
 #include "launch/deployment_check.h"

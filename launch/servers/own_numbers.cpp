@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <optional>
 
 #include "agents/agent.h"
 #include "agents/check_journal.h"
@@ -12,7 +11,6 @@
 #include "interference/models.h"
 #include "launch/daemon/daemon.h"
 #include "launch/log.h"
-#include "launch/servers/generations.h"
 #include "launch/wiring.h"
 
 namespace starling {
@@ -45,8 +43,9 @@ Result<std::vector<Record>> agent_snapshot(const Generation& was, AgentId me,
   auto policy = all_policies().make(was.flock.policy);
   if (!policy) return policy.error();
   AgentConfig& core = config.value();
-  core.incarnation = last_life(recovered).incarnation;
-  core.epoch = last_life(recovered).epoch;
+  const LifeBegan last = last_life(recovered);
+  core.incarnation = last.incarnation;
+  core.epoch = last.epoch;
   if (was.flock.speedup == 1) core.calendar = std::chrono::system_clock::now().time_since_epoch();
   if (Status fits = check_journal(core, recovered); !fits.ok()) return fits.error();
   const std::unique_ptr<SpeedModel> speed = make_flat_speed();
@@ -134,13 +133,12 @@ Result<std::uint64_t> renumber_archive(Journal& journal, const Generation& was,
 
 }  // namespace
 
-Result<std::vector<Record>> in_new_numbers(const DeployedNode& me, const Deployment& now,
-                                           const Topology& topology,
+Result<std::vector<Record>> in_new_numbers(const DeployedNode& me,
+                                           const std::vector<Generation>& earlier,
+                                           const Deployment& now, const Topology& topology,
                                            const std::vector<Record>& recovered) {
-  const auto earlier = earlier_generations(now);
-  if (!earlier) return earlier.error();
   if (recovered.empty()) return std::vector<Record>{};
-  const auto was = writer_of(me, earlier.value(), fingerprint_in(now, topology), recovered);
+  const auto was = writer_of(me, earlier, fingerprint_in(now, topology), recovered);
   if (!was) return was.error();
   if (was.value() == nullptr) return std::vector<Record>{};
   return from(*was.value(), me, now, topology, recovered);
@@ -148,14 +146,17 @@ Result<std::vector<Record>> in_new_numbers(const DeployedNode& me, const Deploym
 
 Status renumber_journal(const DeployedNode& me, const Deployment& now, const Topology& topology,
                         Journal& journal, std::vector<Record>& recovered) {
+  const std::uint64_t fingerprint = fingerprint_in(now, topology);
   if (recovered.empty()) {
     if (now.generation == 1) return done();
-    recovered = {TopologyRead{fingerprint_in(now, topology)}};
+    recovered = {TopologyRead{fingerprint}};
     return journal.append(recovered);
   }
+  // As at most starts, and while a partition is taken over: no other topology has to be read.
+  if (read_by(recovered) == fingerprint) return done();
   const auto earlier = earlier_generations(now);
   if (!earlier) return earlier.error();
-  const auto writer = writer_of(me, earlier.value(), fingerprint_in(now, topology), recovered);
+  const auto writer = writer_of(me, earlier.value(), fingerprint, recovered);
   if (!writer) return writer.error();
   const Generation* was = writer.value();
   if (was == nullptr) return done();

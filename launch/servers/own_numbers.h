@@ -6,14 +6,16 @@
 #include "agents/record.h"
 #include "base/result.h"
 #include "launch/deployment.h"
+#include "launch/servers/generations.h"
 #include "topology/topology.h"
 
 namespace starling {
 
 /// The records of a node that were written in the numbers of an earlier generation, in those of
-/// `now`. Its journal says which that was, or nothing: then the first one. Empty: they need no
-/// change. `invalid`: an earlier generation cannot be read; `busy`: see agents/renumber.h.
+/// `now`. Its journal says which of `earlier` that was, or nothing: then the first one. Empty: they
+/// need no change. `invalid`: they cannot be read; `busy`: see agents/renumber.h.
 [[nodiscard]] Result<std::vector<Record>> in_new_numbers(const DeployedNode& me,
+                                                         const std::vector<Generation>& earlier,
                                                          const Deployment& now,
                                                          const Topology& topology,
                                                          const std::vector<Record>& recovered);
