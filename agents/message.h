@@ -57,7 +57,7 @@ struct ExitStatus {
 
 // --- Session and liveness ---------------------------------------------------------------------
 /// First word of a node to a peer, repeated until Welcome.
-/// `topology` here and below: fingerprint_of() what the sender has read; 0: it does not say.
+/// `topology` here and below: fingerprint_in() of what the sender has read; 0: it does not say.
 struct Hello {
   Role role = Role::unknown; std::uint16_t protocol_min = 1, protocol_max = 1; std::string build;
   std::uint64_t topology = 0;

@@ -64,7 +64,7 @@ struct ProcessWanted { AttemptId attempt; Duration at{0}; };
 /// is shorter has lost records. `born` tells two lives of one number apart.
 struct PeerKnown { NodeId node; Incarnation life; std::uint64_t born = 0, written = 0; };
 
-struct TopologyRead { std::uint64_t fingerprint = 0; };                   ///< by this life; fingerprint_of()
+struct TopologyRead { std::uint64_t fingerprint = 0; };                   ///< by this life; fingerprint_in()
 
 // A home's, of what is over. The states of archived jobs are in the archive (Journal::archive), in a chunk that stays as
 // it is until it is dropped.
