@@ -157,5 +157,11 @@ TEST_CASE("torus-pods: a pod is a domain, and no partition cuts one that need no
       generate("torus-pods", {.servers = 8, .servers_per_rack = 1, .racks_per_pod = 1}).ok());
 }
 
+TEST_CASE("a leaf-spine of domains has as many links as any, and no more") {
+  const auto many = generate("nvl72", {.spines = 1U << 19U, .racks = 4});
+  REQUIRE_FALSE(many.ok());
+  CHECK(many.error().message.find("too many links") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace starling
