@@ -21,7 +21,7 @@ constexpr std::uint32_t kFirstClient = 0x0200'0000;
 [[nodiscard]] constexpr NodeId executor_node(std::uint32_t i) { return NodeId{kFirstExecutor + i}; }
 [[nodiscard]] constexpr NodeId client_node(std::uint32_t i) { return NodeId{kFirstClient + i}; }
 
-/// Defaults of RELIABILITY section 10.
+/// What follows from them when something falls silent: docs/protocol.md, Executors.
 struct Timers {
   Duration heartbeat = std::chrono::milliseconds(500);
   Duration digest = std::chrono::seconds(1);         ///< at most this old; sent earlier when a wait could end

@@ -11,8 +11,9 @@
 
 namespace starling {
 
-// What must survive a crash, and nothing else. Replaying a journal's records in order gives the durable
-// part of the memory state. (PROTOCOL: home, owner and executor have few recovery points.)
+// What must survive a crash, and nothing else. Replaying a journal's records in order gives the
+// durable part of the memory state. Who writes which when: docs/architecture.md, Every record;
+// before what is said: docs/protocol.md.
 
 struct LifeBegan { Incarnation incarnation; Epoch epoch; };               ///< first record of each life
 // Home

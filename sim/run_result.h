@@ -30,8 +30,8 @@ struct TimePoint {
   std::uint32_t busy_gpus = 0, waiting = 0;
 };
 
-/// What a simulated or live run gives to the report. The keys of summary.json in ARCHITECTURE are
-/// its fields.
+/// What a simulated or live run gives to the report. The keys of summary.json (docs/experiments.md)
+/// are its fields.
 struct RunResult {
   std::string policy, family, topology, workload, mode;  ///< mode: sim or live
   std::uint32_t gpus = 0, servers = 0, agents = 0;

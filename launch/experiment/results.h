@@ -29,7 +29,7 @@ struct Results {
 /// The jobs of all runs as one table: columns that name the run, then those of jobs/ID.csv.
 [[nodiscard]] Status write_jobs_table(const std::filesystem::path& dir, const Results& results);
 
-/// {"schema": 1, "runs": [...]} as ARCHITECTURE has it.
+/// {"schema": 1, "runs": [...]}: the text of summary.json, whose keys docs/experiments.md tells.
 [[nodiscard]] std::string summary_of(const Results& results);
 /// The same and "comparisons", "missing": what --json prints.
 [[nodiscard]] std::string results_json(const Results& results);
