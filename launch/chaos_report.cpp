@@ -93,6 +93,7 @@ void print_chaos_json(const ChaosReport& report, const std::vector<ChaosFinding>
                            {"jobs_cancelled", report.cancelled},
                            {"jobs_refused", report.refused},
                            {"jobs_failed", report.failed},
+                           {"jobs_never_taken", report.never_taken},
                            {"events", report.events},
                            {"run_twice", report.twice},
                            {"policies", report.policies},
@@ -104,10 +105,10 @@ void print_chaos_table(const ChaosReport& report, const std::vector<ChaosFinding
   std::printf("%s seeds, %.1f simulated hours, %s events; %s seeds run twice\n",
               with_commas(report.seeds).c_str(), report.simulated_hours,
               with_commas(report.events).c_str(), with_commas(report.twice).c_str());
-  std::printf("%s jobs: %s finished, %s cancelled, %s refused, %s failed\n",
+  std::printf("%s jobs: %s finished, %s cancelled, %s refused, %s failed, %s never taken\n",
               with_commas(report.jobs).c_str(), with_commas(report.finished).c_str(),
               with_commas(report.cancelled).c_str(), with_commas(report.refused).c_str(),
-              with_commas(report.failed).c_str());
+              with_commas(report.failed).c_str(), with_commas(report.never_taken).c_str());
   for (const auto& [kind, count] : report.faults)
     std::printf("  %-32s %12s\n", kind.c_str(), with_commas(count).c_str());
   print_frames(report);

@@ -10,7 +10,7 @@ std::string to_text(const ChaosRun& run) {
   json out{{"seed", run.seed},
            {"policy", run.policy},
            {"sizes", {run.agents, run.executors, run.gpus, run.jobs}},
-           {"ends", {run.finished, run.cancelled, run.refused, run.failed}},
+           {"ends", {run.finished, run.cancelled, run.refused, run.failed, run.never_taken}},
            {"simulated_s", run.simulated_s},
            {"counts", {run.events, run.trace_hash}},
            {"twice", run.twice},
@@ -35,6 +35,7 @@ ChaosRun chaos_run_of(const std::string& text) {
   run.agents = sizes[0], run.executors = sizes[1], run.gpus = sizes[2], run.jobs = sizes[3];
   const auto& ends = in["ends"];
   run.finished = ends[0], run.cancelled = ends[1], run.refused = ends[2], run.failed = ends[3];
+  run.never_taken = ends[4];
   run.simulated_s = in["simulated_s"];
   run.events = in["counts"][0];
   run.trace_hash = in["counts"][1];

@@ -24,6 +24,28 @@ FaultCounts named(const FrameFates::ByKind& fate) {
   return counts;
 }
 
+/// By what their users were told; of jobs that nobody followed, by what is durable.
+void count_jobs(const World& world, ChaosRun& run) {
+  for (const Users::Wish& wish : world.users().wishes()) {
+    const JobId id = wish.spec.id;
+    const JobOutcome& told = *world.users().find(id);
+    const JobPhase end =
+        told.over() ? told.state.phase : world.end_of(id).value_or(JobPhase::unknown);
+    ++run.jobs;
+    if (told.rejected) {
+      ++run.refused;
+    } else if (end == JobPhase::finished) {
+      ++run.finished;
+    } else if (end == JobPhase::failed) {
+      ++run.failed;
+    } else if (end == JobPhase::cancelled) {
+      ++run.cancelled;
+    } else if (!world.accepted(id)) {
+      ++run.never_taken;
+    }
+  }
+}
+
 Result<ChaosRun> run_once(std::uint64_t seed, const PolicyRegistry& policies,
                           const ChaosOptions& options) {
   Mark::reset();
@@ -56,12 +78,7 @@ Result<ChaosRun> run_once(std::uint64_t seed, const PolicyRegistry& policies,
   run.agents = input.sim.agents;
   run.executors = world.executors();
   run.gpus = input.topology.gpu_count();
-  const Client::Counts& counts = world.client().counts();
-  run.jobs = static_cast<std::uint32_t>(counts.jobs);
-  run.finished = static_cast<std::uint32_t>(counts.finished);
-  run.cancelled = static_cast<std::uint32_t>(counts.cancelled);
-  run.refused = static_cast<std::uint32_t>(counts.rejected);
-  run.failed = static_cast<std::uint32_t>(counts.failed);
+  count_jobs(world, run);
   run.simulated_s = seconds(world.now().time_since_epoch());
   run.events = result.events;
   run.trace_hash = result.trace_hash;
@@ -85,6 +102,7 @@ void ChaosReport::add(const ChaosRun& run) {
   cancelled += run.cancelled;
   refused += run.refused;
   failed += run.failed;
+  never_taken += run.never_taken;
   events += run.events;
   twice += run.twice ? 1 : 0;
   simulated_hours += run.simulated_s / 3600;

@@ -51,6 +51,7 @@ struct ChaosRun {
   std::string policy;
   std::uint32_t agents = 0, executors = 0, gpus = 0, jobs = 0;
   std::uint32_t finished = 0, cancelled = 0, refused = 0, failed = 0;
+  std::uint32_t never_taken = 0;  ///< no home has them, and their client is dead
   double simulated_s = 0;
   std::uint64_t events = 0, trace_hash = 0;
   bool twice = false;
@@ -65,7 +66,7 @@ struct ChaosRun {
 /// All seeds, in their order.
 struct ChaosReport {
   std::uint64_t seeds = 0, failures = 0, jobs = 0, events = 0, twice = 0;
-  std::uint64_t finished = 0, cancelled = 0, refused = 0, failed = 0;
+  std::uint64_t finished = 0, cancelled = 0, refused = 0, failed = 0, never_taken = 0;
   double simulated_hours = 0;
   FaultCounts faults;
   std::map<std::string, FaultCounts> fates;

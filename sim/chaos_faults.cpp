@@ -85,6 +85,10 @@ std::span<const ChaosFaults::Kind> ChaosFaults::kinds() {
        nullptr, 0, 0, 0.4},
       {"F27-jobs", "jobs are, too", nullptr, 0, 0, 0.4},
       {"F27-faults", "faults are, too, and there are faults for longer", nullptr, 0, 0, 0.4},
+      {"F24-clients", "two clients submit, cancel and ask; two to four if extreme", nullptr, 0, 0,
+       0.6},
+      {"F1-client", "clients killed between any two events; new ones go on under the same ids",
+       nullptr, 0, 0, 0.4},
   };
   return all;
 }
@@ -104,7 +108,6 @@ ChaosFaults::ChaosFaults(std::uint32_t agents, std::uint32_t executors_each, Dur
       leases_(rng.fork(2)) {
   for (std::uint32_t a = 0; a < agents; ++a) nodes_.push_back(agent_node(AgentId{a}));
   for (std::uint32_t e = 0; e < agents * executors_each; ++e) nodes_.push_back(executor_node(e));
-  nodes_.push_back(client_node(0));
   network_ = NetworkModel::lan();
   // Some seeds have few kinds at once, some many.
   static constexpr double kShares[] = {0.08, 0.2, 0.45};
@@ -123,6 +126,7 @@ ChaosFaults::ChaosFaults(std::uint32_t agents, std::uint32_t executors_each, Dur
     states_.push_back(state);
   }
   turn_knobs();
+  for (std::uint32_t c = 0; c < clients_; ++c) nodes_.push_back(client_node(c));
 }
 
 void ChaosFaults::turn_knobs() {
@@ -134,6 +138,8 @@ void ChaosFaults::turn_knobs() {
   };
   turned("F27-timers", [this](Rng& rng, double most) { draw_timers(knobs_, rng, most); });
   turned("F27-jobs", [this](Rng& rng, double most) { knobs_.jobs = draw_factor(rng, most); });
+  turned("F24-clients",
+         [this](Rng& rng, double most) { clients_ = most > 3 ? 2 + rng.below(3) : 2; });
   turned("F27-faults", [this](Rng& rng, double most) {
     knobs_.faults = draw_factor(rng, most);
     end_ = Instant(from_seconds(seconds(last()) * std::max(1.0, knobs_.faults)));
@@ -175,6 +181,7 @@ void ChaosFaults::plan(World& world, const Topology& wrong) {
   wrong_ = &wrong;
   until_agent_dies_ = 1 + rng_.below(5000);
   until_executor_dies_ = 1 + rng_.below(5000);
+  until_client_dies_ = 1 + state("F1-client").rng.below(5000);
   world.on_stopped([this](World& w, NodeId node) { stopped(w, node); });
   for (std::size_t k = 0; k < states_.size(); ++k) {
     State& state = states_[k];
@@ -222,6 +229,7 @@ void ChaosFaults::between_events(World& world) {
   };
   maybe("F1-agent", until_agent_dies_, 0, agents_);
   maybe("F1-executor", until_executor_dies_, agents_, agents_ * executors_each_);
+  maybe("F1-client", until_client_dies_, agents_ * (1 + executors_each_), clients_);
 }
 
 Duration ChaosFaults::outage(Rng& rng) const {

@@ -36,6 +36,7 @@ class ChaosFaults {
 
   // Before the world is made.
   [[nodiscard]] bool herd();  ///< all jobs come at one instant
+  [[nodiscard]] std::uint32_t clients() const noexcept { return clients_; }
   [[nodiscard]] const ChaosKnobs& knobs() const noexcept { return knobs_; }
   /// How long there are faults; then all is healed.
   [[nodiscard]] Duration last() const noexcept { return end_.time_since_epoch(); }
@@ -77,6 +78,7 @@ class ChaosFaults {
   void bring_back_in(World& world, NodeId node, Duration wait);
   void stopped(World& world, NodeId node);
   bool went_down(NodeId node);
+  void renew_client(World& world, std::uint32_t place);
   void kill_rack(World& world, Rng& rng, Dose dose);
   void kill_all_agents(World& world, Rng& rng, Dose dose);
   void restart_all_executors(World& world, Rng& rng, Dose dose);
@@ -142,24 +144,28 @@ class ChaosFaults {
   void turn_knobs();
   [[nodiscard]] Duration outage(Rng& rng) const;
   [[nodiscard]] NodeId any(Rng& rng) const { return pick(rng, nodes_.size()); }
-  [[nodiscard]] NodeId any_server(Rng& rng) const { return pick(rng, nodes_.size() - 1); }
+  [[nodiscard]] NodeId any_server(Rng& rng) const { return pick(rng, nodes_.size() - clients_); }
+  [[nodiscard]] std::uint32_t any_client(Rng& rng) const {
+    return clients_ == 1 ? 0 : rng.below(clients_);
+  }
   [[nodiscard]] NodeId pick(Rng& rng, std::size_t most) const {
     return nodes_[rng.below(static_cast<std::uint32_t>(most))];
   }
   [[nodiscard]] bool is_agent(NodeId node) const { return node.value <= agents_; }
+  [[nodiscard]] static bool is_client(NodeId node) { return node.value >= kFirstClient; }
   [[nodiscard]] static std::uint32_t executor_of(NodeId node) {
     return node.value - kFirstExecutor;
   }
 
-  std::uint32_t agents_, executors_each_;
+  std::uint32_t agents_, executors_each_, clients_ = 1;
   Instant end_;
   Rng rng_, leases_;
   std::vector<State> states_;
-  std::vector<NodeId> nodes_;  // agents, executors, the client
+  std::vector<NodeId> nodes_;  // agents, executors, clients
   ChaosKnobs knobs_;
   Manners manners_;
   NetworkModel network_;
-  std::uint32_t until_agent_dies_ = 0, until_executor_dies_ = 0;  // events
+  std::uint32_t until_agent_dies_ = 0, until_executor_dies_ = 0, until_client_dies_ = 0;  // events
   std::set<NodeId> down_;
   std::set<std::pair<Place, Place>> cuts_;
   std::map<std::uint32_t, std::vector<Place>> racks_cut_;  // by region

@@ -61,32 +61,42 @@ void ChaosFaults::two_candidates(World& world, Rng& rng, Dose) {
 }
 
 void ChaosFaults::cancel(World& world, Rng& rng, Dose) {
-  const auto jobs = world.client().jobs();
-  const JobOutcome& job = jobs[rng.below(static_cast<std::uint32_t>(jobs.size()))];
-  if (!job.over()) world.cancel(job.job);
+  const auto& wishes = world.users().wishes();
+  const JobId id = wishes[rng.below(static_cast<std::uint32_t>(wishes.size()))].spec.id;
+  const JobOutcome& job = *world.users().find(id);
+  if (job.over()) return;
+  if (clients_ == 1 || rng.chance(0.7)) {
+    if (world.cancel(id)) return;
+  }
+  // Somebody else's, or nobody's: said once, to where it is thought to be.
+  ++counts_["F24-cancel: by another client"];
+  world.ask(job.home, Cancel{id}, any_client(rng));
 }
 
 /// The home that a job is thought to be at, or any: users do not know better either.
 void ChaosFaults::ask(World& world, Rng& rng, Dose) {
-  const auto jobs = world.client().jobs();
-  const JobOutcome& job = jobs[rng.below(static_cast<std::uint32_t>(jobs.size()))];
+  const auto& wishes = world.users().wishes();
+  const JobId id = wishes[rng.below(static_cast<std::uint32_t>(wishes.size()))].spec.id;
+  const JobOutcome& job = *world.users().find(id);
+  const std::uint32_t client = any_client(rng);
   const AgentId agent = rng.chance(0.7) ? job.home : AgentId{rng.below(agents_)};
   switch (rng.below(4)) {
     case 0:
-      return world.ask(agent, ListJobs{rng.chance(0.5) ? JobId{} : job.job, 1 + rng.below(50)});
+      return world.ask(agent, ListJobs{rng.chance(0.5) ? JobId{} : id, 1 + rng.below(50)}, client);
     case 1:
-      return world.ask(agent, Explain{job.job});
+      return world.ask(agent, Explain{id}, client);
     case 2:
-      return world.ask(agent, StatusQuery{});
+      if (clients_ > 1 && rng.chance(0.5)) return world.ask(agent, Query{id}, client);
+      return world.ask(agent, StatusQuery{}, client);
     default: {
       const JobState& state = job.state;
-      const AttemptId attempt{job.job, state.attempt_epoch, state.attempt_number};
+      const AttemptId attempt{id, state.attempt_epoch, state.attempt_number};
       const ServerId server = state.placement.empty()
                                   ? ServerId{rng.below(world.topology().server_count())}
                                   : world.topology().server_of(state.placement.front());
-      ReadOutput read{attempt, server, client_node(0)};
+      ReadOutput read{attempt, server, client_node(client)};
       read.from_end = rng.below(1000);
-      return world.ask(world.owner_of(server), read);
+      return world.ask(world.owner_of(server), read, client);
     }
   }
 }

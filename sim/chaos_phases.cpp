@@ -21,6 +21,14 @@ constexpr Duration kListen = 20s;
 /// are known.
 constexpr int kAcceptBeats = 4, kKnownBeats = 10;
 
+/// Ends a job that no client follows, as `starling cancel` does: it is looked for at every agent,
+/// until it is over. What nobody has by `latest`, nobody will have.
+void give_up(World& world, JobId job, Instant latest) {
+  if (world.end_of(job) || (!world.accepted(job) && world.now() > latest)) return;
+  for (std::uint32_t a = 0; a < world.agents(); ++a) world.ask(AgentId{a}, Cancel{job});
+  world.at(world.now() + 5s, [job, latest](World& w) { give_up(w, job, latest); });
+}
+
 }  // namespace
 
 Duration ChaosPhases::times(Duration usual) const {
@@ -55,19 +63,24 @@ ChaosPhases::Wrong ChaosPhases::with_faults() {
   if (faults_.gpus_gone() == 0) return std::nullopt;
   const std::uint32_t left = input_.topology.gpu_count() - faults_.gpus_gone();
   std::vector<JobId> hopeless;
-  for (const JobOutcome& job : world_.client().jobs()) {
-    const auto same = [&](const TraceJob& row) { return row.spec.id == job.job; };
-    const auto row = std::find_if(input_.trace.jobs.begin(), input_.trace.jobs.end(), same);
-    if (row != input_.trace.jobs.end() && row->spec.gpus() > left) hopeless.push_back(job.job);
+  for (const TraceJob& row : input_.trace.jobs) {
+    if (row.spec.gpus() > left) hopeless.push_back(row.spec.id);
   }
-  for (const JobId job : hopeless) world_.cancel(job);
+  for (const JobId job : hopeless) {
+    if (!world_.cancel(job)) give_up(world_, job, world_.now() + 1min);
+  }
   return std::nullopt;
 }
 
 ChaosPhases::Wrong ChaosPhases::to_the_end() {
   // Full physics and rounds of preemption make jobs longer than one after the other.
   const Instant budget = world_.now() + times(1h) + 4 * input_.in_turn;
-  while (!world_.client().all_over()) {
+  // A Submit of a client that is dead may still arrive.
+  if (world_.users().deaths() > 0) {
+    const auto never = [] { return false; };
+    if (Wrong wrong = until(world_.now() + Network::kLatest, never)) return wrong;
+  }
+  while (!world_.all_over()) {
     if (Wrong wrong = step(budget)) return wrong;
     if (out_of_events_) return fail("L1", unfinished(world_));
   }
@@ -129,7 +142,7 @@ ChaosPhases::Wrong ChaosPhases::probe() {
   spec.id = trace_job_id(1'000'000);
   spec.name = "probe";
   world_.submit(spec, agent, 1h);
-  const auto outcome = [&] { return world_.client().find(spec.id); };
+  const auto outcome = [&] { return world_.users().find(spec.id); };
   bool is = false;
   const auto wait = [&](Instant latest, auto what) {
     return until(latest, [&, what] { return is = what(); });
@@ -155,7 +168,7 @@ ChaosPhases::Wrong ChaosPhases::until_nothing(const char* rule, Instant latest,
                                               std::string (*what)(World&)) {
   std::string said;
   Wrong wrong = until(latest, [&] { return (said = what(world_)).empty(); });
-  if (!wrong && !said.empty()) wrong = fail(rule, said);
+  if (!wrong && !said.empty()) wrong = fail(rule, said + "; " + unfinished(world_));
   return wrong;
 }
 
@@ -168,22 +181,30 @@ ChaosPhases::Wrong ChaosPhases::timed(const char* what, const char* rule, Instan
                         std::to_string(took) + " s; " + std::to_string(most_s) + " s are the most");
 }
 
-/// What the client was told against what the hardware did.
+/// What clients were told, and what became of jobs that nobody followed to their end, against what
+/// the hardware did.
 ChaosPhases::Wrong ChaosPhases::untrue() {
   for (const JobTruth& job : world_.hardware().jobs()) {
-    const JobOutcome* told = world_.client().find(job.id);
-    if (told->state.phase == JobPhase::finished && job.completed == kNever)
+    const JobPhase told = world_.users().find(job.id)->state.phase;
+    const std::optional<JobPhase> end = world_.end_of(job.id);
+    if ((told == JobPhase::finished || end == JobPhase::finished) && job.completed == kNever)
       return fail("L5", "a job is said to have finished that never did its work");
+    if (world_.accepted(job.id) && !end)
+      return fail("L1", "job " + to_string(job.id) + " was accepted and has not ended");
+    if (!world_.accepted(job.id) && job.attempts > 0)
+      return fail("L5", "job " + to_string(job.id) + " was never accepted, and ran");
   }
   if (faults_.counts(world_).contains("F23-candidates: both granted"))
     return fail("S8", "two candidates were granted one epoch");
   if (!some_waited_) return std::nullopt;
-  const JobOutcome* largest = world_.client().find(largest_waiting_);
-  if (largest->state.phase == JobPhase::finished || largest->cancelled) return std::nullopt;
+  const std::optional<JobPhase> end = world_.end_of(largest_waiting_);
+  if (end == JobPhase::finished || end == JobPhase::cancelled) return std::nullopt;
+  if (world_.users().cancelled(largest_waiting_)) return std::nullopt;
   if (world_.hardware().jobs()[world_.hardware().row_of(largest_waiting_)].failed)
     return std::nullopt;
+  const JobOutcome* largest = world_.users().find(largest_waiting_);
   return fail("L6", "the largest gang that waited was not placed: " + to_string(largest_waiting_) +
-                        " ended as " + name_of(largest->state.phase) + ", " +
+                        " ended as " + name_of(end.value_or(JobPhase::unknown)) + ", " +
                         largest->state.exit.log_tail);
 }
 

@@ -13,8 +13,13 @@ bool ChaosFaults::went_down(NodeId node) { return down_.insert(node).second; }
 /// Comes back within a minute, or, one time in ten, when all is healed.
 void ChaosFaults::kill(World& world, Rng& rng, NodeId node) {
   if (!went_down(node)) return;
-  is_agent(node) ? world.crash_agent(AgentId{node.value - 1})
-                 : world.crash_executor(executor_of(node));
+  if (is_client(node)) {
+    world.crash_client(node.value - kFirstClient);
+  } else if (is_agent(node)) {
+    world.crash_agent(AgentId{node.value - 1});
+  } else {
+    world.crash_executor(executor_of(node));
+  }
   if (rng.chance(0.1)) return;
   const double most_s = knobs_.faults * (rng.chance(0.5) ? 2 : 60);
   bring_back_in(world, node, from_seconds(most_s * rng.uniform()));
@@ -29,6 +34,7 @@ void ChaosFaults::bring_back_in(World& world, NodeId node, Duration wait) {
 /// As a supervisor does. A damaged journal keeps a node down until somebody has restored it, and an
 /// owner needs the authority.
 void ChaosFaults::bring_back(World& world, NodeId node) {
+  if (is_client(node)) return renew_client(world, node.value - kFirstClient);
   if (!is_agent(node) && world.retired(executor_of(node))) return;
   if (is_agent(node) && cut_off(world, node)) {
     went_down(node);
@@ -45,6 +51,18 @@ void ChaosFaults::bring_back(World& world, NodeId node) {
     w.disk(node).repair();
     if (!is_agent(node)) w.mislead(executor_of(node), nullptr);
     bring_back(w, node);
+  });
+}
+
+/// The user has the ids of the jobs. Half of the new clients are sessions of their own, as when
+/// several commands run at once.
+void ChaosFaults::renew_client(World& world, std::uint32_t place) {
+  Rng& rng = state("F1-client").rng;
+  const bool session = rng.chance(0.5);
+  world.renew_client(place, session, [&](JobId) {
+    const bool again = rng.chance(0.6);
+    ++counts_[again ? "F1-client: jobs submitted again" : "F1-client: jobs left"];
+    return again;
   });
 }
 

@@ -48,7 +48,9 @@ void Checker::wrote(Instant now, NodeId node, std::span<const Record> records) {
     wrote_one(now, node, record);
     if (const std::string wrong = journal(node).apply(record); !wrong.empty())
       fail("S15", now, node, wrong);
-    clients_.wrote(node, journal(node).life(), record);
+    if (const std::string wrong = clients_.wrote(node, journal(node).life(), record);
+        !wrong.empty())
+      fail("S13", now, node, wrong);
   }
 }
 

@@ -48,7 +48,8 @@ struct WorldView {
 ///       early, and the figures that are told are those
 ///   S10 a frame that is refused changes nothing
 ///   S11 what can grow is within its limit
-///   S13 what clients are told, and show, is one story that only goes on
+///   S13 what clients are told, and show, is one story that only goes on; what is accepted is what
+///       was submitted
 ///   S14 who could not write says nothing more
 ///   S15 memory holds what the journal says; versions and holds only move forward
 ///   S16 how a job is said to end is how its processes ended, and no attempt is started as one of a
@@ -76,6 +77,13 @@ class Checker {
     if (const std::string what = journal(node).differs(memory); !what.empty())
       fail("S15", now, node, what);
   }
+  /// Another client has this name from now on. It shows what it was told itself; what the last one
+  /// was told goes on to hold for all.
+  void client_began(NodeId client) { clients_.began(client); }
+  // By what was durable anywhere, ever.
+  [[nodiscard]] bool accepted(JobId job) const { return durable_.contains(job); }
+  [[nodiscard]] bool ended(JobId job) const { return ended_.contains(job); }
+  [[nodiscard]] JobPhase end_of(JobId job) const { return ended_.at(job); }
   /// What a client shows of its jobs.
   void shows(Instant now, NodeId client, std::span<const JobOutcome> jobs);
   /// The hardware refused a process on a full GPU.

@@ -1,6 +1,7 @@
 #include "sim/client_history.h"
 
 #include <algorithm>
+#include <tuple>
 #include <variant>
 
 namespace starling {
@@ -8,14 +9,28 @@ namespace {
 
 std::string of(JobId job, const std::string& what) { return "job " + to_string(job) + " " + what; }
 
+/// But for whose it is, which its key says.
+bool same_wish(const JobSpec& a, const JobSpec& b) {
+  const auto wish = [](const JobSpec& job) {
+    return std::tie(job.name, job.queue, job.model, job.workers, job.gpus_per_worker,
+                    job.min_workers, job.max_workers, job.cpus_per_worker,
+                    job.memory_gib_per_worker, job.gpu_types, job.priority, job.no_requeue,
+                    job.duration, job.command, job.environment);
+  };
+  return wish(a) == wish(b);
+}
+
 }  // namespace
 
 void ClientHistory::said(const Message& message) {
-  if (const auto* submit = std::get_if<Submit>(&message))
-    stories_[submit->spec.id].submitted = true;
+  const auto* submit = std::get_if<Submit>(&message);
+  if (submit == nullptr) return;
+  Story& story = stories_[submit->spec.id];
+  if (!story.submitted) story.spec = submit->spec;
+  story.submitted = true;
 }
 
-void ClientHistory::wrote(NodeId node, Incarnation life, const Record& record) {
+std::string ClientHistory::wrote(NodeId node, Incarnation life, const Record& record) {
   // A new life begins with what the last one had.
   const auto fact = [&](JobId job) -> Fact& {
     auto& facts = stories_[job].homes[node].facts;
@@ -26,8 +41,11 @@ void ClientHistory::wrote(NodeId node, Incarnation life, const Record& record) {
   if (const auto* accepted = std::get_if<JobAccepted>(&record)) {
     const Submit& submit = accepted->submit;
     fact(submit.spec.id) = Fact{true, submit.attempts, JobPhase::unknown};
-    Home& home = stories_[submit.spec.id].homes[node];
+    Story& story = stories_[submit.spec.id];
+    Home& home = story.homes[node];
     home.most_attempts = std::max(home.most_attempts, submit.attempts);
+    if (story.submitted && !same_wish(story.spec, submit.spec))
+      return of(submit.spec.id, "is accepted otherwise than it was submitted");
   } else if (const auto* starting = std::get_if<AttemptStarting>(&record)) {
     Home& home = stories_[starting->attempt.job].homes[node];
     home.most_attempts = std::max(home.most_attempts, ++fact(starting->attempt.job).attempts);
@@ -36,6 +54,7 @@ void ClientHistory::wrote(NodeId node, Incarnation life, const Record& record) {
   } else if (const auto* moved = std::get_if<JobMoved>(&record)) {
     fact(moved->job).end = JobPhase::moved;
   }
+  return {};
 }
 
 ClientHistory::Way ClientHistory::way_of(const JobState& state) {
@@ -168,8 +187,8 @@ std::string ClientHistory::shows(NodeId client, std::span<const JobOutcome> jobs
   if (shown.size() < jobs.size()) shown.resize(jobs.size());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const JobOutcome& job = jobs[i];
-    if (!job.accepted && !job.over()) continue;
     Shown& last = shown[i];
+    if (!job.accepted && !job.over() && !last.accepted && !last.over) continue;
     const Shown now{job.over(), job.accepted, job.state.phase, job.home, way_of(job.state)};
     if (last.over && (!now.over || now.phase != last.phase))
       return of(job.job, "was over for its client, and is not as it was");

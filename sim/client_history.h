@@ -24,6 +24,9 @@ namespace starling {
 /// is not durable: "starting" after "running" is right there. Nobody says more than is durable. A
 /// deposed owner that does not know it yet says what was true in its time, and that is allowed. And
 /// what a client itself shows of a job never goes back either.
+///
+/// All of it is one story for all clients, living and dead: what one was told, another is not told
+/// otherwise, and a client that begins anew changes nothing but what it can show.
 class ClientHistory {
  public:
   void said(const Message& message);
@@ -31,8 +34,11 @@ class ClientHistory {
   /// it fits.
   [[nodiscard]] std::string told(NodeId from, Incarnation life, std::uint64_t sequence,
                                  const Message& message);
-  /// Has become durable at `node`, in this life.
-  void wrote(NodeId node, Incarnation life, const Record& record);
+  /// Has become durable at `node`, in this life. What does not fit; empty: it fits. A job is
+  /// accepted as it was submitted, or not at all.
+  [[nodiscard]] std::string wrote(NodeId node, Incarnation life, const Record& record);
+  /// Another client has this name from now on.
+  void began(NodeId client) { shown_.erase(client); }
   /// What a client knows of its jobs, now; always in the same order, new ones behind the others.
   [[nodiscard]] std::string shows(NodeId client, std::span<const JobOutcome> jobs);
 
@@ -54,6 +60,7 @@ class ClientHistory {
   };
   struct Story {
     bool submitted = false, refused = false, accepted = false;
+    JobSpec spec;  ///< as a client submitted it
     std::map<NodeId, Home> homes;
     JobPhase end = JobPhase::unknown;
   };

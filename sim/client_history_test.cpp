@@ -21,7 +21,7 @@ struct Told {
     say(1, Accepted{kJob, AgentId{0}});
   }
   void write(const Record& record, std::uint64_t life = 1) {
-    history.wrote(kHome, Incarnation{life}, record);
+    CHECK(history.wrote(kHome, Incarnation{life}, record) == "");
   }
   void start() {
     ++attempts;
@@ -161,6 +161,55 @@ TEST_CASE("what a client shows of one job says nothing of another") {
   CHECK(history.shows(client_node(1), {&later, 1}) == "");
   jobs[0].state.phase = JobPhase::running;
   CHECK(history.shows(client_node(0), jobs).find(to_string(kJob)) != std::string::npos);
+}
+
+TEST_CASE("what one client was told holds for another, and for one that begins anew") {
+  Told t;
+  t.start();
+  REQUIRE(t.say(5, JobPhase::running) == "");
+  JobOutcome shown;
+  shown.job = kJob;
+  shown.home = AgentId{0};
+  shown.accepted = true;
+  const NodeId one = client_node(0), other = client_node(1);
+  CHECK(t.history.shows(one, {&shown, 1}) == "");
+  JobOutcome less = shown;
+  less.accepted = false;
+  SUBCASE("each shows what it was told itself, and never less than it showed") {
+    CHECK(t.history.shows(other, {&less, 1}) == "");
+    CHECK(t.history.shows(one, {&less, 1}) != "");
+  }
+  SUBCASE("a client that begins anew may show less") {
+    t.history.began(one);
+    CHECK(t.history.shows(one, {&less, 1}) == "");
+  }
+  SUBCASE("and its home may not tell anybody less") {
+    t.history.began(one);
+    CHECK(t.say(6, JobPhase::starting) != "");
+    CHECK(t.say(7, JobPhase::unknown) != "");
+    CHECK(t.say(8, Rejected{kJob, Refusal::invalid, ""}) != "");
+  }
+}
+
+TEST_CASE("a job is accepted as it was submitted") {
+  ClientHistory history;
+  Submit submit;
+  submit.spec.id = kJob;
+  submit.spec.workers = 4;
+  submit.spec.command = {"train"};
+  history.said(submit);
+  JobAccepted accepted{submit, 1};
+  accepted.submit.spec.user = "ada";  // as her key says
+  accepted.submit.spec.as_user = true;
+  CHECK(history.wrote(kHome, Incarnation{1}, accepted) == "");
+  SUBCASE("fewer workers") {
+    accepted.submit.spec.workers = 2;
+    CHECK(history.wrote(kHome, Incarnation{1}, accepted) != "");
+  }
+  SUBCASE("another command") {
+    accepted.submit.spec.command = {"eval"};
+    CHECK(history.wrote(kHome, Incarnation{1}, accepted) != "");
+  }
 }
 
 }  // namespace

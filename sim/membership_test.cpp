@@ -52,7 +52,7 @@ std::unique_ptr<World> make(const Trace& trace, const SimOptions& options) {
 std::uint64_t all_finished(World& world) {
   const Status ran = world.run();
   REQUIRE_MESSAGE(ran.ok(), (ran.ok() ? "" : ran.error().message));
-  return world.client().counts().finished;
+  return world.users().counts().finished;
 }
 const Standing& standing(World& world, std::uint32_t of, std::uint32_t about) {
   return world.agent(AgentId{of})->state().peers[about].watch.standing;

@@ -148,6 +148,8 @@ class Network {
 class SimEndpoint final : public Endpoint {
  public:
   SimEndpoint(NodeId me, Network& network) : me_(me), place_(home_of(me)), network_(network) {}
+  /// Another session lives here, under a name of its own.
+  void rename(NodeId me) { me_ = me; }
   /// Where this node is from now on.
   void move(Place place) { place_ = place; }
   [[nodiscard]] Place place() const noexcept { return place_; }

@@ -127,7 +127,7 @@ std::string untrusted(World& world, const AgentState& me) {
 }  // namespace
 
 std::string unfinished(World& world) {
-  const Client::Counts& counts = world.client().counts();
+  const Client::Counts counts = world.users().counts();
   std::string text = std::to_string(counts.jobs - counts.over()) + " of " +
                      std::to_string(counts.jobs) + " jobs are not over";
   for (std::uint32_t a = 0; a < world.agents(); ++a) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "bus/places.h"
 #include "sim/node_hash.h"
 #include "sim/world_parts.h"
 
@@ -53,7 +54,7 @@ Status World::run() {
 Result<bool> World::step() {
   Parts& p = *parts_;
   if (p.queue.empty() || p.stalled()) return false;
-  if (p.client->core().all_over() && p.queue.top().at > p.clock.now()) return false;
+  if (all_over() && p.queue.top().at > p.clock.now()) return false;
   return step_until(kNever);
 }
 
@@ -71,7 +72,7 @@ Result<bool> World::step_until(Instant until) {
     if (Status fine = p.check(); !fine.ok()) return fine.error();
   }
   if (p.options.progress && p.events % kProgressEvery == 0) {
-    const Client::Counts& counts = p.client->core().counts();
+    const Client::Counts counts = p.users->counts();
     p.options.progress(counts.over(), counts.jobs);
   }
   return true;
@@ -116,7 +117,8 @@ Status World::Parts::deliver(std::uint32_t slot) {
     if (Status woken = wake(seats.size() + d); !woken.ok()) return woken;
   }
   Seat& seat = *seats[index];
-  if (seat.node == nullptr || !frame.reaches(seat.endpoint.place())) return done();
+  if (seat.node == nullptr || seat.id != frame.to || !frame.reaches(seat.endpoint.place()))
+    return done();
   ++messages;
   hash.add(static_cast<std::uint64_t>(clock.now().time_since_epoch().count()));
   hash.add((std::uint64_t{frame.from.value} << 32U) | frame.to.value);
@@ -204,14 +206,13 @@ void World::Parts::reschedule(std::size_t index) {
   const Instant when = std::max(seat.clock.when(seat.node->next_deadline()), clock.now());
   if (when >= seat.tick_at) return;
   seat.tick_at = when;
-  const bool submits = index + 1 == seats.size();
-  queue.push(when, submits ? EventKind::submission : EventKind::tick,
+  queue.push(when, is_client(index) ? EventKind::submission : EventKind::tick,
              static_cast<std::uint32_t>(index));
 }
 
 std::size_t World::Parts::seat_of(NodeId node) const {
   if (node.value >= kFirstClient)
-    return executor_seat(executor_configs.size()) + node.value - kFirstClient;
+    return client_seat((node.value - kFirstClient) % kPlaces);  // whichever session
   if (node.value >= kFirstExecutor) {
     const std::uint32_t executor = node.value - kFirstExecutor;
     return executor < executor_configs.size() ? executor_seat(executor) : seats.size();
@@ -222,7 +223,7 @@ std::size_t World::Parts::seat_of(NodeId node) const {
 
 /// Whether hardware or client have news: a world without any for long is stuck.
 void World::Parts::note_change() {
-  const Client::Counts& counts = client->core().counts();
+  const Client::Counts counts = users->counts();
   const std::uint64_t changes =
       hardware->changes() + counts.sent + counts.accepted + counts.started + counts.over();
   if (changes == seen_changes) return;
@@ -234,7 +235,7 @@ void World::Parts::note_change() {
 }
 
 bool World::Parts::stalled() const {
-  const Client::Counts& counts = client->core().counts();
+  const Client::Counts counts = users->counts();
   return counts.sent == counts.jobs && hardware->moving_gangs() == 0 && scripts_left == 0 &&
          clock.now() - last_change > kStalled;
 }
@@ -264,7 +265,7 @@ std::uint16_t World::protocol(NodeId node) const {
 void World::drain(ServerId server, bool drained, bool evict) {
   const auto frame = parts_->spy.encode({kNewestProtocol, Incarnation{1}, 1},
                                         SetDrain{server, drained, evict, ++parts_->drain_words});
-  parts_->network.send(client_node(1), agent_node(owner_of(server)), frame);
+  parts_->network.send(client_node(parts_->users->places()), agent_node(owner_of(server)), frame);
 }
 
 AgentId World::owner_of(ServerId server) const {
@@ -295,7 +296,14 @@ std::uint32_t World::agents() const noexcept {
 std::uint32_t World::executors() const noexcept {
   return static_cast<std::uint32_t>(parts_->executor_configs.size());
 }
-const Client& World::client() const { return parts_->client->core(); }
+const Users& World::users() const noexcept { return *parts_->users; }
+bool World::all_over() const {
+  return parts_->users->all_over([this](JobId job) { return parts_->over_by_journals(job); });
+}
+bool World::accepted(JobId job) const { return parts_->checker->accepted(job); }
+std::optional<JobPhase> World::end_of(JobId job) const {
+  return parts_->checker->ended(job) ? std::optional(parts_->checker->end_of(job)) : std::nullopt;
+}
 std::uint64_t World::messages() const noexcept { return parts_->messages; }
 
 }  // namespace starling

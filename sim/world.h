@@ -17,14 +17,15 @@
 #include "sim/queue.h"
 #include "sim/simulate.h"
 #include "sim/timeline.h"
+#include "sim/users.h"
 
 namespace starling {
 
-/// The whole system in one thread of virtual time: real agents, executors and a client behind the
+/// The whole system in one thread of virtual time: real agents, executors and clients behind the
 /// real driver loop and codec, on a simulated network, simulated disks and simulated GPUs.
 /// Everything that happens is an event of one queue, so equal inputs give equal runs.
 ///
-/// The client submits the trace, row by row at its submit times, to the agents in turn. run() ends
+/// The clients submit the trace, row by row at its submit times, to the agents in turn. run() ends
 /// when every job has ended, or when nothing has moved for `kStalled` of virtual time although
 /// nothing is to come.
 class World {
@@ -104,11 +105,19 @@ class World {
   void mislead(std::uint32_t executor, const Topology* topology);
   [[nodiscard]] bool misled(std::uint32_t executor) const;
 
-  /// A job beyond the trace, submitted now. It runs `alone` long.
+  /// What it was told is gone. Frames that are on their way to agents arrive.
+  void crash_client(std::uint32_t place);
+  /// Another client at the place of a dead one, under its name or, as a session of its own, a new
+  /// one. It takes up the sent jobs that `takes_up` says, and submits those never sent.
+  void renew_client(std::uint32_t place, bool session, const std::function<bool(JobId)>& takes_up);
+  [[nodiscard]] bool client_lives(std::uint32_t place) const;
+
+  /// A job beyond the trace, submitted now by the first client. It runs `alone` long.
   void submit(JobSpec spec, AgentId home, Duration alone);
-  void cancel(JobId job);
-  /// The client sends it once, and does nothing with the answer.
-  void ask(AgentId agent, Message question);
+  /// By the client that follows it. False: none does.
+  bool cancel(JobId job);
+  /// The client at this place sends it once, and does nothing with the answer. A dead one does not.
+  void ask(AgentId agent, Message question, std::uint32_t place = 0);
   /// An agent or executor speaks as that version does from its next life on.
   void set_protocol(NodeId node, std::uint16_t protocol);
   [[nodiscard]] std::uint16_t protocol(NodeId node) const;  ///< of its next life
@@ -128,7 +137,13 @@ class World {
   [[nodiscard]] std::uint32_t agents() const noexcept;
   [[nodiscard]] std::uint32_t executors() const noexcept;
   [[nodiscard]] const Executor* executor(std::uint32_t executor) const;  ///< null while it is down
-  [[nodiscard]] const Client& client() const;
+  [[nodiscard]] const Users& users() const noexcept;
+  /// Every client has an answer for each of its jobs, and what was accepted and nobody follows has
+  /// ended.
+  [[nodiscard]] bool all_over() const;
+  // By what has become durable, whoever was told; with options.check.
+  [[nodiscard]] bool accepted(JobId job) const;
+  [[nodiscard]] std::optional<JobPhase> end_of(JobId job) const;  ///< none: it has not ended
   /// Of agents and executors that are up; all zero of others.
   [[nodiscard]] NodeCounters counters(NodeId node) const;
   [[nodiscard]] std::uint64_t messages() const noexcept;  ///< that have arrived

@@ -128,7 +128,7 @@ Status World::Parts::build() {
     hardware->set_clock(e, seats.back()->clock);
     launchers.push_back(std::make_unique<SimLauncher>(e, *hardware));
   }
-  add_seat(client_node(0));
+  for (std::uint32_t c = 0; c < options.clients; ++c) add_seat(client_node(c));
   for (std::size_t e = 0; e < executors; ++e) {
     if (Status started = start_executor(e); !started.ok()) return started;
   }
@@ -182,13 +182,28 @@ Status World::Parts::plan_seats() {
   return done();
 }
 
-/// The client gets every job with the duration that its user is said to know.
-void World::Parts::plan_jobs() {
+Client& World::Parts::start_client(std::uint32_t place) {
+  Seat& seat = *seats[client_seat(place)];
   ClientConfig config;
-  config.me = client_node(0);
+  config.me = seat.id;
   config.timers = options.timers;
   for (const AgentConfig& agent : agent_configs) config.agents.push_back(agent.me);
-  Client core(std::move(config), rng.fork(kClientSalt));
+  const Incarnation life{++client_lives[place].value};
+  Rng own = rng.fork(kClientSalt);
+  if (place > 0 || life.value > 1) own = own.fork(place).fork(life.value);
+  auto node = std::make_unique<ClientNode>(Client(std::move(config), own), life, options.limits,
+                                           seat.endpoint);
+  Client& core = node->core();
+  seat.node = std::move(node);
+  if (checker != nullptr) checker->client_began(seat.id);
+  return core;
+}
+
+/// The clients get every job with the duration that its user is said to know.
+void World::Parts::plan_jobs() {
+  users = std::make_unique<Users>(options.clients, restarts);
+  client_lives.resize(options.clients);
+  for (std::uint32_t c = 0; c < options.clients; ++c) users->born(c, start_client(c));
   Rng noise = rng.fork(kNoiseSalt);
   for (std::size_t row = 0; row < trace.jobs.size(); ++row) {
     const TraceJob& job = trace.jobs[row];
@@ -199,14 +214,12 @@ void World::Parts::plan_jobs() {
       const double factor = std::exp(options.durations.sigma * noise.normal());
       spec.duration = std::max(Duration(1), from_seconds(seconds(spec.duration) * factor));
     }
-    const auto home = static_cast<std::uint32_t>(row % agent_configs.size());
-    core.submit(Instant(job.submit), std::move(spec), AgentId{home});
+    const std::size_t agents = agent_configs.size();
+    const auto home = static_cast<std::uint32_t>(row % agents);
+    const auto place = static_cast<std::uint32_t>(row / agents % options.clients);
+    users->wants(place, Instant(job.submit), std::move(spec), AgentId{home});
   }
-  auto node = std::make_unique<ClientNode>(std::move(core), Incarnation{1}, options.limits,
-                                           seats.back()->endpoint);
-  client = node.get();
-  seats.back()->node = std::move(node);
-  reschedule(seats.size() - 1);
+  for (std::uint32_t c = 0; c < options.clients; ++c) reschedule(client_seat(c));
 }
 
 /// Each life of an agent that learns has a model of its own, which begins with what is on disk.

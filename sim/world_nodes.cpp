@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
+#include "bus/places.h"
 #include "sim/world_parts.h"
 
 namespace starling {
@@ -279,18 +281,45 @@ void World::submit(JobSpec spec, AgentId home, Duration alone) {
   truth.duration = alone;
   truth.gpus = spec.gpus();
   parts_->hardware->add_job(truth);
-  parts_->client->core().submit(parts_->seats.back()->clock.at(now()), std::move(spec), home);
-  parts_->reschedule(parts_->seats.size() - 1);
+  const Instant due = parts_->seats[parts_->client_seat(0)]->clock.at(now());
+  parts_->users->wants(0, due, std::move(spec), home);
+  parts_->reschedule(parts_->client_seat(0));
 }
 
-void World::cancel(JobId job) {
-  parts_->client->core().cancel(job);
-  parts_->reschedule(parts_->seats.size() - 1);
+bool World::cancel(JobId job) {
+  const std::optional<std::uint32_t> place = parts_->users->cancel(job);
+  if (place) parts_->reschedule(parts_->client_seat(*place));
+  return place.has_value();
 }
 
-void World::ask(AgentId agent, Message question) {
-  parts_->client->core().ask(agent, std::move(question));
-  parts_->reschedule(parts_->seats.size() - 1);
+void World::ask(AgentId agent, Message question, std::uint32_t place) {
+  Client* const client = parts_->users->client(place);
+  if (client == nullptr) return;
+  client->ask(agent, std::move(question));
+  parts_->reschedule(parts_->client_seat(place));
+}
+
+void World::crash_client(std::uint32_t place) {
+  parts_->users->dies(place);
+  parts_->crash(parts_->client_seat(place));
+}
+
+void World::renew_client(std::uint32_t place, bool session,
+                         const std::function<bool(JobId)>& takes_up) {
+  Parts& p = *parts_;
+  const std::size_t index = p.client_seat(place);
+  Seat& seat = *p.seats[index];
+  STARLING_CHECK(seat.node == nullptr);
+  if (session) {
+    seat.id = session_node(starling::place_of(seat.id), session_of(seat.id) + 1);
+    seat.endpoint.rename(seat.id);
+  }
+  p.users->born_again(place, p.start_client(place), seat.clock.at(now()), takes_up);
+  p.reschedule(index);
+}
+
+bool World::client_lives(std::uint32_t place) const {
+  return parts_->users->client(place) != nullptr;
 }
 
 }  // namespace starling

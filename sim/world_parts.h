@@ -8,6 +8,7 @@
 
 #include "sim/local_clock.h"
 #include "sim/oracle.h"
+#include "sim/users.h"
 #include "sim/world.h"
 
 namespace starling {
@@ -98,10 +99,11 @@ struct World::Parts {
   std::uint64_t drain_words = 0;           // versions of what operators have said so far
   std::vector<ExecutorConfig> executor_configs;
   std::vector<std::unique_ptr<SimLauncher>> launchers;
-  std::vector<std::unique_ptr<Seat>> seats;    ///< agents, executors, the client
+  std::vector<std::unique_ptr<Seat>> seats;    ///< agents, executors, clients
   std::uint32_t places = 0;                    ///< that hosts have come to
   std::vector<std::unique_ptr<Seat>> deposed;  ///< agents that do not know it yet; behind `seats`
-  ClientNode* client = nullptr;
+  std::vector<Incarnation> client_lives;       ///< the newest of each place
+  std::unique_ptr<Users> users;
   bool restarts = true;                ///< nodes may live again, so journals are kept
   std::vector<Authority> authorities;  ///< by partition
   std::function<void(World&, NodeId)> on_stopped;
@@ -129,6 +131,8 @@ struct World::Parts {
            options.observe > Duration{0};
   }
   Status start_executor(std::size_t executor);
+  /// Who lives at this place from now on, and knows nothing yet.
+  Client& start_client(std::uint32_t place);
   void crash(std::size_t seat);
   /// None: an agent's or the client's.
   [[nodiscard]] std::optional<std::uint32_t> executor_of(const Seat& seat) const;
@@ -168,6 +172,16 @@ struct World::Parts {
   [[nodiscard]] std::size_t seat_of(NodeId node) const;
   [[nodiscard]] std::size_t executor_seat(std::size_t executor) const {
     return agent_configs.size() + executor;
+  }
+  [[nodiscard]] std::size_t client_seat(std::size_t place) const {
+    return executor_seat(executor_configs.size()) + place;
+  }
+  [[nodiscard]] bool is_client(std::size_t seat) const {
+    return seat >= client_seat(0) && seat < seats.size();
+  }
+  /// Whether a job that was accepted has ended, by the journals; or was not accepted.
+  [[nodiscard]] bool over_by_journals(JobId job) const {
+    return checker == nullptr || !checker->accepted(job) || checker->ended(job);
   }
   [[nodiscard]] const Agent* agent_core(std::size_t agent) const;
 

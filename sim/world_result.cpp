@@ -66,7 +66,7 @@ RunResult World::result() const {
   run.jobs.reserve(p.trace.jobs.size());
   for (std::size_t i = 0; i < p.trace.jobs.size(); ++i) {
     const TraceJob& job = p.trace.jobs[i];
-    const JobOutcome* outcome = p.client->core().find(job.spec.id);
+    const JobOutcome* outcome = p.users->find(job.spec.id);
     run.jobs.push_back(row_of(job, p.hardware->jobs()[i], *outcome));
   }
   std::stable_sort(run.jobs.begin(), run.jobs.end(),

@@ -302,7 +302,7 @@ TEST_CASE("a partition taken over from a living owner: the old one can do nothin
     }
     const Status ran = world->run();
     REQUIRE_MESSAGE(ran.ok(), (ran.ok() ? "" : ran.error().message));
-    CHECK(world->client().counts().finished == trace.jobs.size());
+    CHECK(world->users().counts().finished == trace.jobs.size());
     CHECK(world->agent(AgentId{1})->state().config.epoch == Epoch{6});
   }
 }
