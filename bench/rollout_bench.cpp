@@ -118,7 +118,7 @@ void BM_Rollout(benchmark::State& state) {
 // The same under the quick rule.
 void BM_QuickRollout(benchmark::State& state) {
   Scene& s = scene();
-  static PairTable pairs(s.topology, s.asked_memo);
+  static PairSpeeds pairs(s.topology, s.asked_memo);
   Rollout rollout;
   RolloutResult result;
   for (auto _ : state) {

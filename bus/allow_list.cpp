@@ -20,7 +20,7 @@ bool same_host(const std::string& address) {
 std::string user_of(NodeSeat place, const std::string& key) { return text_of(place) + "#" + key; }
 
 bool has_key(const Member& member, std::uint32_t number, std::string_view key) {
-  const Seat seat = member.seat(number);
+  const SeatAddress seat = member.seat(number);
   return seat.public_key == key ||
          std::find(seat.also.begin(), seat.also.end(), key) != seat.also.end();
 }
@@ -54,7 +54,7 @@ std::map<std::string, std::string> allow_list(const Flock& flock) {
   };
   for (const auto& [node, member] : flock) {
     for (std::uint32_t i = 0; i < member.seats(); ++i) {
-      const Seat seat = member.seat(i);
+      const SeatAddress seat = member.seat(i);
       add(seat.public_key, {node, i});
       for (const std::string& key : seat.also) add(key, {node, i});
     }

@@ -49,9 +49,9 @@ bool is_address(const std::string& address) {
   return error == std::errc() && read == end && port > 0 && port < 65'536;
 }
 
-Result<std::vector<Seat>> seats_from(const Json& json) {
+Result<std::vector<SeatAddress>> seats_from(const Json& json) {
   if (!json.is_array()) return {Errc::invalid, "\"standby\" is not a list of seats"};
-  std::vector<Seat> seats;
+  std::vector<SeatAddress> seats;
   for (const Json& seat : json) {
     const std::size_t known =
         1U + (seat.contains("key") ? 1U : 0U) + (seat.contains("also") ? 1U : 0U);
@@ -132,7 +132,7 @@ Status check_flock(const Flock& flock) {
     if (m.role != Role::agent && !m.standby.empty())
       return {Errc::invalid, who + "only agents may have standby seats"};
     for (std::uint32_t i = 0; i < m.seats(); ++i) {
-      const Seat seat = m.seat(i);
+      const SeatAddress seat = m.seat(i);
       if (!seat.address.empty() && !addresses.insert(seat.address).second) {
         return {Errc::invalid, who + "address " + seat.address + " is already another's"};
       }
@@ -199,7 +199,7 @@ Status write_flock(const std::filesystem::path& file, const Flock& flock) {
     Json json{{"node", node.value}, {"role", name_of(m.role)}};
     if (!m.address.empty()) json["address"] = m.address;
     if (!m.public_key.empty()) json["key"] = m.public_key;
-    for (const Seat& seat : m.standby) {
+    for (const SeatAddress& seat : m.standby) {
       Json place{{"address", seat.address}};
       if (!seat.public_key.empty()) place["key"] = seat.public_key;
       if (!seat.also.empty()) place["also"] = seat.also;

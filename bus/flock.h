@@ -13,12 +13,12 @@
 namespace starling {
 
 /// Where a node may be, and how it proves that it is it.
-struct Seat {
+struct SeatAddress {
   std::string address, public_key;  ///< as in Member
   /// Further keys that are its own while its key is exchanged (docs/security.md): who has one is
   /// let in as this seat. It is not expected to have one where it is called.
   std::vector<std::string> also = {};
-  friend bool operator==(const Seat&, const Seat&) = default;
+  friend bool operator==(const SeatAddress&, const SeatAddress&) = default;
 };
 
 /// One node that may take part.
@@ -32,16 +32,16 @@ struct Member {
   /// Further places where the same node may live: an agent whose partition another host takes over
   /// is the same node there. Seat 0 is the one above, seat i the (i-1)th of these. Empty for
   /// clients.
-  std::vector<Seat> standby = {};
-  std::vector<std::string> also = {};  ///< of seat 0, as in Seat
+  std::vector<SeatAddress> standby = {};
+  std::vector<std::string> also = {};  ///< of seat 0, as in SeatAddress
   Asker holder = {};                   ///< of clients: who has its key
   friend bool operator==(const Member&, const Member&) = default;
 
   [[nodiscard]] std::uint32_t seats() const {
     return static_cast<std::uint32_t>(standby.size()) + 1;
   }
-  [[nodiscard]] Seat seat(std::uint32_t i) const {
-    return i == 0 ? Seat{address, public_key, also} : standby.at(i - 1);
+  [[nodiscard]] SeatAddress seat(std::uint32_t i) const {
+    return i == 0 ? SeatAddress{address, public_key, also} : standby.at(i - 1);
   }
 };
 

@@ -78,7 +78,7 @@ TEST_CASE("a standby seat gets a new key as a node does, while it is the one tha
   ZmqOptions options{kA, "", old, {}, 1};
   const auto a = ZmqEndpoint::open(options, flock, world.clock).value();
   b->found_at(kA, 1);
-  Seat& seat = flock[kA].standby[0];
+  SeatAddress& seat = flock[kA].standby[0];
   const auto both = [&](const KeyPair& mine) {
     return a->renew(flock, mine).ok() && b->renew(flock, world.keys[kB]).ok() &&
            passes(world, *a, *b, kB) && passes(world, *b, *a, kA);

@@ -67,7 +67,7 @@ Status ZmqEndpoint::renew(Flock flock, const std::optional<KeyPair>& keys) {
       const auto was = s.flock.find(node), is = flock.find(node);
       if (mine_changed || was == s.flock.end() || is == flock.end() || seat >= is->second.seats())
         return true;
-      const Seat before = was->second.seat(seat), now = is->second.seat(seat);
+      const SeatAddress before = was->second.seat(seat), now = is->second.seat(seat);
       return before.address != now.address || before.public_key != now.public_key;
     });
     s.options.keys = keys;

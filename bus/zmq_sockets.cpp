@@ -147,7 +147,7 @@ Status ZmqEndpoint::Sockets::listen_anew() {
   }
 }
 
-ZmqEndpoint::Sockets::Peer* ZmqEndpoint::Sockets::dealer(NodeSeat to, const Seat& seat) {
+ZmqEndpoint::Sockets::Peer* ZmqEndpoint::Sockets::dealer(NodeSeat to, const SeatAddress& seat) {
   if (const auto it = peers.find(to); it != peers.end()) return &it->second;
   if (seat.address.empty() || peers.size() >= options.limits.peers) return nullptr;
   const Instant now = clock.now();
@@ -274,7 +274,7 @@ void ZmqEndpoint::Sockets::sleep(Duration at_most) {
   zmq_poll(items.data(), static_cast<int>(items.size()), capped);
 }
 
-bool ZmqEndpoint::Sockets::send_to(NodeSeat to, const Seat& seat,
+bool ZmqEndpoint::Sockets::send_to(NodeSeat to, const SeatAddress& seat,
                                    std::span<const std::byte> frame) {
   Peer* const peer = dealer(to, seat);
   if (peer == nullptr) return false;

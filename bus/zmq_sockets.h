@@ -40,7 +40,7 @@ struct ZmqEndpoint::Sockets {
   Status listen_anew();
   /// The socket to a peer, made where there is none; null: no address, too many peers, or no file
   /// descriptors.
-  Peer* dealer(NodeSeat to, const Seat& seat);
+  Peer* dealer(NodeSeat to, const SeatAddress& seat);
   /// Takes one message of any number of parts; true if it was [sender's route][one frame].
   bool take(zmq::socket_t& s, bool routed, bool& any);
   /// Who sent `payload`: proven by its key, or without keys merely claimed by its route.
@@ -49,7 +49,7 @@ struct ZmqEndpoint::Sockets {
   std::optional<Delivery> next();
   /// Until a frame or a watched descriptor is there, a second at most.
   void sleep(Duration at_most);
-  bool send_to(NodeSeat to, const Seat& seat, std::span<const std::byte> frame);
+  bool send_to(NodeSeat to, const SeatAddress& seat, std::span<const std::byte> frame);
   bool send_to_member(NodeId to, const Member& member, std::span<const std::byte> frame);
   /// The record of a caller, made where there is none.
   Caller& caller(NodeId node);

@@ -140,8 +140,8 @@ void QuickLif::try_free(const View& view, const Look& look, double least, Place&
   if (!best.where && look.kinds.size() > 1 && look.kinds.size() + 1 == free_.kinds()) on_kind(0);
 }
 
-const PairTable::Pair& QuickLif::pair_of(Look& look, std::uint32_t group) {
-  const PairTable::Pair*& pair = look.pairs[group];
+const PairSpeeds::Pair& QuickLif::pair_of(Look& look, std::uint32_t group) {
+  const PairSpeeds::Pair*& pair = look.pairs[group];
   if (pair == nullptr) {
     const Residents::Group& other = residents_.groups()[group];
     pair = &pairs_.pair(look.profile, residents_.profile(other.profile), other.type);
@@ -154,7 +154,7 @@ void QuickLif::try_beside(Look& look, double least, Place& best) {
   for (const std::uint32_t g : residents_.live_groups()) {
     const Residents::Group& group = residents_.groups()[g];
     if (group.open < look.gpus) continue;
-    const PairTable::Pair& pair = pair_of(look, g);
+    const PairSpeeds::Pair& pair = pair_of(look, g);
     if (!pair.fits || pair.gain < least || pair.slowdown > best.slowdown) continue;
     const auto& [gpu, slot] = *group.members.begin();
     if (pair.slowdown == best.slowdown && !(gpu < lowest)) continue;
@@ -192,7 +192,7 @@ bool QuickLif::join(const View& view, Look& look, std::uint32_t server, double l
       joins_.push_back({-1, gpu});
     } else if (residents_.open(view, gpu)) {
       const std::uint32_t slot = residents_.tenant(gpu);
-      const PairTable::Pair& pair = pair_of(look, residents_.at(slot).group);
+      const PairSpeeds::Pair& pair = pair_of(look, residents_.at(slot).group);
       if (pair.fits) joins_.push_back({pair.slowdown, gpu, slot, &pair});
     }
   }

@@ -5,44 +5,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "gnn/pair_speeds.h"
 #include "policies/candidates_free.h"
 #include "policies/candidates_policy.h"
 #include "policies/candidates_residents.h"
 #include "policies/policy.h"
 
 namespace starling {
-
-/// What two jobs do to each other on GPUs of one type with nobody else on their servers, asked once
-/// and kept for all roll-outs. Not to be shared among threads.
-class PairTable {
- public:
-  struct Pair {
-    bool fits = false;   ///< the memory of the GPU holds both
-    float own = 1;       ///< speed of the newcomer
-    float loss = 0;      ///< GPU speeds that the other loses
-    float slower = 0;    ///< of the other: 1 / after - 1 / before
-    float gain = 0;      ///< GPU speeds that the newcomer adds, net of the loss
-    float slowdown = 0;  ///< of both, as Candidate::slowdown, as a number
-  };
-  /// Both must outlive this.
-  PairTable(const Topology& topology, const SpeedModel& speed);
-
-  /// A newcomer on the first GPUs of the other's.
-  [[nodiscard]] const Pair& pair(const JobProfile& newcomer, const JobProfile& other,
-                                 GpuTypeId type);
-  /// Speed on so many GPUs of the type that are next to one another; 0: there are fewer.
-  [[nodiscard]] double alone(const JobProfile& job, GpuTypeId type);
-  void forget();
-
- private:
-  [[nodiscard]] Placement first_gpus(GpuTypeId type, std::uint32_t count) const;
-
-  const Topology& topology_;
-  const SpeedModel& speed_;
-  std::vector<Placement> gpus_;  // by type
-  std::unordered_map<std::uint64_t, Pair> pairs_;
-  std::unordered_map<std::uint64_t, double> alone_;
-};
 
 /// About what `lif` with a threshold does, several times as fast, for roll-outs, by arrival or by
 /// the GPU time that JobSpec::duration makes of each job: a job goes to the tightest free GPUs,
@@ -51,7 +20,7 @@ class PairTable {
 /// other's host counts only for itself on free GPUs. One partition, one run; knows no neighbours.
 class QuickLif final : public Policy {
  public:
-  explicit QuickLif(PairTable& pairs, PlacementOrder order = PlacementOrder::arrival)
+  explicit QuickLif(PairSpeeds& pairs, PlacementOrder order = PlacementOrder::arrival)
       : pairs_(pairs), order_(order), residents_(false) {}
   [[nodiscard]] const PolicyFacts& facts() const noexcept override;
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
@@ -64,7 +33,7 @@ class QuickLif final : public Policy {
     std::uint32_t gpus = 1, worker = 1;
     double alone = 0;
     std::vector<std::uint32_t> kinds;           // of FreeServers
-    std::vector<const PairTable::Pair*> pairs;  // by group of residents_; null: not asked
+    std::vector<const PairSpeeds::Pair*> pairs;  // by group of residents_; null: not asked
     std::uint64_t refused = ~0ULL;              // version at which it had no place
   };
   struct Waiting {
@@ -86,11 +55,11 @@ class QuickLif final : public Policy {
   void try_servers(const View& view, Look& look, double least, Place& best);
   [[nodiscard]] bool join(const View& view, Look& look, std::uint32_t server, double least,
                           Place& best);
-  [[nodiscard]] const PairTable::Pair& pair_of(Look& look, std::uint32_t group);
+  [[nodiscard]] const PairSpeeds::Pair& pair_of(Look& look, std::uint32_t group);
   [[nodiscard]] std::optional<Placement> open_gpus(const View& view, const Look& look,
                                                    const Resident& other) const;
 
-  PairTable& pairs_;
+  PairSpeeds& pairs_;
   PlacementOrder order_;
   Residents residents_;
   FreeServers free_;
@@ -104,7 +73,7 @@ class QuickLif final : public Policy {
     float slower = 0;  // below 0: free
     GpuId gpu;
     std::uint32_t slot = Residents::kNone;
-    const PairTable::Pair* pair = nullptr;
+    const PairSpeeds::Pair* pair = nullptr;
   };
   std::vector<Join> joins_;
 };

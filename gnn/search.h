@@ -84,7 +84,7 @@ class SearchChooser final : public Chooser {
   std::optional<SpeedMemo> true_memo_;
   Rollout rollout_;
   std::optional<SpeedMemo> memo_;
-  std::optional<PairTable> pairs_;
+  std::optional<PairSpeeds> pairs_;
   const SpeedModel* asked_ = nullptr;
   Instant memo_since_;
   const View* view_ = nullptr;                         // during decide()

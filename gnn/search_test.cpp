@@ -116,7 +116,7 @@ TEST_CASE("without a chooser the choices are those of lif; the quick rule comes 
   const double expected = play(topology, *speed, future, *lif);
   LifChoices choices(kFacts, {}, 0.3);
   CHECK(play(topology, *speed, future, choices) == doctest::Approx(expected));
-  PairTable pairs(topology, *speed);
+  PairSpeeds pairs(topology, *speed);
   QuickLif quick(pairs);
   const double close = play(topology, *speed, future, quick);
   CAPTURE(close / expected);
@@ -135,7 +135,7 @@ TEST_CASE("the quick rule asks by expected GPU time if it is told to") {
     future.arrivals.push_back(arrival(future.arrivals.size() + 1, 0, work_s));
   }
   const auto cost = [&](PlacementOrder order) {
-    PairTable pairs(topology, *speed);
+    PairSpeeds pairs(topology, *speed);
     QuickLif quick(pairs, order);
     const View view{topology, empty, {}, {}, {}, *speed, Instant{}, {}};
     return Rollout().run(RolloutStart(view, future), {}, quick).cost_s;
@@ -161,7 +161,7 @@ TEST_CASE("what waiting jobs are expected to take is told to policies, whatever 
     RolloutFuture future;
     future.waiting_s = {100, 1000};
     future.expected_s = std::move(expected_s);
-    PairTable pairs(topology, *speed);
+    PairSpeeds pairs(topology, *speed);
     QuickLif quick(pairs, PlacementOrder::forecast);
     return Rollout().run(RolloutStart(view, std::move(future)), {}, quick).cost_s;
   };

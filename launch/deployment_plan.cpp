@@ -35,14 +35,14 @@ int listen_error(const in_addr& at, std::uint16_t port) {
 }
 
 /// A further place for `node`, at agent `host`, which alone has its secret key.
-Result<Seat> make_seat(const Deployment& deployment, const DeployedNode& node, AgentId host,
-                       const std::string& address) {
+Result<SeatAddress> make_seat(const Deployment& deployment, const DeployedNode& node, AgentId host,
+                              const std::string& address) {
   const auto dir = deployment.node_dir("agent-" + std::to_string(host.value)) / "seats";
   if (auto s = make_folder(dir, 0700); !s.ok()) return s.error();
   auto keys = generate_keys();
   if (!keys) return keys.error();
   if (auto s = write_key_file(dir / (node.name + ".json"), keys.value()); !s.ok()) return s.error();
-  return Seat{address, keys.value().public_key};
+  return SeatAddress{address, keys.value().public_key};
 }
 
 /// Agents, executors and clients of the plan, with their hosts.

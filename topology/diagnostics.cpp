@@ -26,7 +26,7 @@ std::size_t edits(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-void Diagnostics::add(Place place, const std::string& message) {
+void Diagnostics::add(SourcePlace place, const std::string& message) {
   std::string line = file_ + ":";
   if (place.line > 0) {
     line += std::to_string(place.line) + ":";

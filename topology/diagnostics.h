@@ -10,7 +10,7 @@
 namespace starling {
 
 /// Where in a text file, from 1; 0 where there is no telling.
-struct Place {
+struct SourcePlace {
   int line = 0;
   int column = 0;
 };
@@ -22,7 +22,7 @@ class Diagnostics {
   explicit Diagnostics(std::string file) : file_(std::move(file)) {}
 
   /// What is told already, in the same place, is not told again.
-  void add(Place place, const std::string& message);
+  void add(SourcePlace place, const std::string& message);
   [[nodiscard]] bool any() const noexcept { return found_ > 0; }
   /// One line each; past 20 only their number is said.
   [[nodiscard]] Error error() const;

@@ -48,7 +48,8 @@ Result<Topology> parse_topology_yaml(const std::string& text, const std::string&
     if (diagnostics.any()) return diagnostics.error();
     return build_spec(spec, diagnostics);
   } catch (const YAML::Exception& e) {
-    const Place place = e.mark.is_null() ? Place{} : Place{e.mark.line + 1, e.mark.column + 1};
+    const SourcePlace place =
+        e.mark.is_null() ? SourcePlace{} : SourcePlace{e.mark.line + 1, e.mark.column + 1};
     diagnostics.add(place, "not valid YAML: " + e.msg + "; check indentation, colons and brackets");
   } catch (const std::exception& e) {
     diagnostics.add({}, std::string("cannot be read: ") + e.what() + "; write a smaller file");

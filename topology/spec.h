@@ -21,39 +21,39 @@ struct TopologySpec {
     std::string name;                ///< pattern; empty: numbered within the rack
     std::vector<std::string> names;  ///< one each, instead of `name`
     double scale_up_gbps = 0;        ///< here and below, of the domain that they are; 0: none
-    Place place;
+    SourcePlace place;
   };
   struct Rack {
     std::uint32_t count = 1;
     std::string name;
     std::vector<Servers> servers;
     double scale_up_gbps = 0;
-    Place place;
+    SourcePlace place;
   };
   struct Pod {
     std::uint32_t count = 1;
     std::string name;
     std::vector<Rack> racks;
     double scale_up_gbps = 0;
-    Place place;
+    SourcePlace place;
   };
   /// A domain that is no pod, no rack and no entry of servers.
   struct Domain {
     std::string from;  ///< first and last server
     std::string to;
     double gbps = 0;
-    Place place;
+    SourcePlace place;
   };
   struct Switch {
     std::string name;
-    Place place;
+    SourcePlace place;
   };
   struct Link {
     std::string a;
     std::string b;
     double gbps = 0;
     double latency_us = 0;
-    Place place;
+    SourcePlace place;
   };
 
   std::string name;
@@ -64,7 +64,7 @@ struct TopologySpec {
   NetworkPlan plan;  ///< no rack and rail switches: only what is listed below
   std::vector<Switch> switches;
   std::vector<Link> links;
-  Place network_place;
+  SourcePlace network_place;
 };
 
 /// Reads the text; mistakes go to `diagnostics`. Throws only what yaml-cpp throws.

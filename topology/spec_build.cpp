@@ -48,7 +48,7 @@ class SpecBuilder {
     double gpus = 0;
     double racks_all = 0;
     const double most = Limits{}.gpus_total;
-    Place passed;
+    SourcePlace passed;
     for (const TopologySpec::Pod& pod : spec_.pods) {
       for (const TopologySpec::Rack& rack : pod.racks) {
         const double racks = static_cast<double>(pod.count) * rack.count;
@@ -69,7 +69,7 @@ class SpecBuilder {
   }
 
   void claim(std::unordered_set<std::string>& names, const char* what, const std::string& name,
-             Place place) {
+             SourcePlace place) {
     if (!names.insert(name).second) {
       diagnostics_.add(place, std::string("the name '") + name + "' of a " + what +
                                   " occurs twice; put {} into the name, which becomes its number");
@@ -95,7 +95,7 @@ class SpecBuilder {
   }
 
   // The servers from `first` on, if they are a domain.
-  void note_domain(std::uint32_t first, double gbps, Place place) {
+  void note_domain(std::uint32_t first, double gbps, SourcePlace place) {
     if (gbps > 0) domains_.push_back({{{first, next_server()}, gbps}, place});
   }
 
@@ -223,7 +223,7 @@ class SpecBuilder {
 
   struct PlacedDomain {
     ScaleUpDomain domain;
-    Place place;
+    SourcePlace place;
   };
 
   const TopologySpec& spec_;

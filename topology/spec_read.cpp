@@ -80,7 +80,7 @@ class SpecReader {
     }
   }
 
-  GpuTypeId type_of(const std::string& name, Place place) {
+  GpuTypeId type_of(const std::string& name, SourcePlace place) {
     auto& types = spec_.gpu_types;
     const auto at = std::find_if(types.begin(), types.end(),
                                  [&name](const GpuType& type) { return type.name == name; });

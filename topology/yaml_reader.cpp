@@ -88,7 +88,9 @@ YamlMap::YamlMap(Diagnostics& diagnostics, const YAML::Node& node, std::string w
 
 bool YamlMap::has(const char* key) const { return usable_ && get(key).IsDefined(); }
 
-Place YamlMap::place(const char* key) const { return has(key) ? place_of(get(key)) : place(); }
+SourcePlace YamlMap::place(const char* key) const {
+  return has(key) ? place_of(get(key)) : place();
+}
 
 YAML::Node YamlMap::get(const char* key) const {
   const YAML::Node& node = node_;  // const: a missing key is not inserted

@@ -11,9 +11,9 @@
 
 namespace starling {
 
-[[nodiscard]] inline Place place_of(const YAML::Node& node) {
+[[nodiscard]] inline SourcePlace place_of(const YAML::Node& node) {
   const YAML::Mark mark = node.Mark();
-  return mark.is_null() ? Place{} : Place{mark.line + 1, mark.column + 1};
+  return mark.is_null() ? SourcePlace{} : SourcePlace{mark.line + 1, mark.column + 1};
 }
 
 /// One mapping of a YAML file with known keys. What is wrong goes to the diagnostics and the getter
@@ -25,8 +25,8 @@ class YamlMap {
           const std::vector<std::string>& keys);
 
   [[nodiscard]] bool has(const char* key) const;
-  [[nodiscard]] Place place() const { return place_of(node_); }
-  [[nodiscard]] Place place(const char* key) const;
+  [[nodiscard]] SourcePlace place() const { return place_of(node_); }
+  [[nodiscard]] SourcePlace place(const char* key) const;
   /// The value's node; null where the key is missing.
   [[nodiscard]] YAML::Node get(const char* key) const;
 

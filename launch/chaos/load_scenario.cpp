@@ -325,7 +325,7 @@ Result<Scenario> parse_scenario(const std::string& text, const std::string& file
     return scenario;
   } catch (const YAML::Exception& error) {
     const bool known = !error.mark.is_null();
-    diagnostics.add(known ? Place{error.mark.line + 1, error.mark.column + 1} : Place{},
+    diagnostics.add(known ? SourcePlace{error.mark.line + 1, error.mark.column + 1} : SourcePlace{},
                     "this is not YAML: " + error.msg);
     return diagnostics.error();
   }

@@ -274,7 +274,7 @@ void choose_split(Diagnostics& diagnostics, const YamlMap& map, const std::strin
   const bool splits = map.has("splits");
   experiment.split = !wanted.empty() ? wanted : map.name("split", splits ? "evaluation" : "");
   if (experiment.split.empty()) return;
-  const Place place = map.place(wanted.empty() && map.has("split") ? "split" : "splits");
+  const SourcePlace place = map.place(wanted.empty() && map.has("split") ? "split" : "splits");
   if (std::find(names.begin(), names.end(), experiment.split) == names.end()) {
     diagnostics.add(place,
                     "no split '" + experiment.split + "'" + suggestion(experiment.split, names));
@@ -387,7 +387,7 @@ Result<Experiment> parse_experiment(const std::string& text, const std::filesyst
     return experiment;
   } catch (const YAML::Exception& error) {
     const bool known = !error.mark.is_null();
-    diagnostics.add(known ? Place{error.mark.line + 1, error.mark.column + 1} : Place{},
+    diagnostics.add(known ? SourcePlace{error.mark.line + 1, error.mark.column + 1} : SourcePlace{},
                     "this is not YAML: " + error.msg);
     return diagnostics.error();
   }

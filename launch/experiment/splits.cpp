@@ -38,7 +38,7 @@ std::vector<std::string> names_of(const std::vector<Source>& sources) {
 }
 
 template <class Source>
-void apply(Diagnostics& diagnostics, Place place, const char* key, const Assigned& assigned,
+void apply(Diagnostics& diagnostics, SourcePlace place, const char* key, const Assigned& assigned,
            std::vector<Source>& sources) {
   for (Source& source : sources) {
     const auto found = assigned.find(source.name);
@@ -81,7 +81,7 @@ bool same(const WorkloadSource& a, const WorkloadSource& b) {
 
 /// Two names of different splits must not mean the same thing.
 template <class Source>
-void keep_apart(Diagnostics& diagnostics, Place place, const char* hint,
+void keep_apart(Diagnostics& diagnostics, SourcePlace place, const char* hint,
                 const std::vector<Source>& sources) {
   for (std::size_t i = 0; i < sources.size(); ++i) {
     for (std::size_t j = i + 1; j < sources.size(); ++j) {

@@ -94,7 +94,7 @@ class Reader {
     if (!host.name.empty() && !names_.insert(host.name).second)
       diagnostics_.add(map.place("name"), "host '" + host.name + "' is listed twice");
     const std::string address = map.name("address", host.name);
-    const Place at = map.has("address") ? map.place("address") : map.place();
+    const SourcePlace at = map.has("address") ? map.place("address") : map.place();
     if (!address.empty() && plain) {
       if (const auto ip = ipv4_of(address)) {
         host.address = *ip;
@@ -134,7 +134,7 @@ class Reader {
   void claim(const YAML::Node& node, std::uint32_t host, const std::string& who) {
     const auto text = read_name(diagnostics_, node, "a server");
     if (!text) return;
-    const Place at = place_of(node);
+    const SourcePlace at = place_of(node);
     const auto take = [&](std::uint32_t server) {
       std::uint32_t& holder = set_.server_host[server];
       if (holder != kNobody && holder != host) {
@@ -255,7 +255,7 @@ Result<HostSet> parse_hosts(const std::string& text, const std::filesystem::path
     return set;
   } catch (const YAML::Exception& error) {
     const bool known = !error.mark.is_null();
-    diagnostics.add(known ? Place{error.mark.line + 1, error.mark.column + 1} : Place{},
+    diagnostics.add(known ? SourcePlace{error.mark.line + 1, error.mark.column + 1} : SourcePlace{},
                     "this is not YAML: " + error.msg);
     return diagnostics.error();
   }

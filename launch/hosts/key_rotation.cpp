@@ -134,7 +134,7 @@ std::vector<Exchange> exchanges_of(const Deployment& deployment, const DeployedN
     for (std::uint32_t i = 1; i < member.seats(); ++i) {
       const AgentId host = host_of_seat(other->partition, i, deployment.agents());
       if (host.value != node.partition.value) continue;
-      Seat& seat = member.standby[i - 1];
+      SeatAddress& seat = member.standby[i - 1];
       all.push_back({folder + "/seats/" + other->name + ".json", &seat.public_key, &seat.also});
     }
   }

@@ -251,7 +251,7 @@ std::string place_of_data(const std::filesystem::path& suite) {
   try {
     const YAML::Node found = scalar_with(YAML::LoadFile(suite.string()), "${DATA}");
     if (!found.IsScalar()) return {};
-    const Place place = place_of(found);
+    const SourcePlace place = place_of(found);
     return suite.string() + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
   } catch (const YAML::Exception&) {
     return {};  // load_experiment says better what is wrong

@@ -60,10 +60,10 @@ Result<ClusterSpec> cluster_spec(const Topology& topology) {
 
 void number_kinds(Demands& demands) {
   demands.kinds.clear();
-  for (const Demand& d : demands.all) demands.kinds.push_back({d.gpus, d.gpu_milli});
+  for (const PodDemand& d : demands.all) demands.kinds.push_back({d.gpus, d.gpu_milli});
   std::sort(demands.kinds.begin(), demands.kinds.end());
   demands.kinds.erase(std::unique(demands.kinds.begin(), demands.kinds.end()), demands.kinds.end());
-  for (Demand& d : demands.all) {
+  for (PodDemand& d : demands.all) {
     const auto at = std::lower_bound(demands.kinds.begin(), demands.kinds.end(),
                                      GpuDemand{d.gpus, d.gpu_milli});
     d.kind = static_cast<std::uint32_t>(at - demands.kinds.begin());

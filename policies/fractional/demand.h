@@ -40,7 +40,7 @@ struct ClusterSpec {
 [[nodiscard]] Result<ClusterSpec> cluster_spec(const Topology& topology);
 
 /// What equal pods ask for, and how many of them there are.
-struct Demand {
+struct PodDemand {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_mib = 0;
   std::uint32_t gpus = 0;
@@ -63,7 +63,7 @@ struct GpuDemand {
 
 /// The different demands of a list of pods: the target workload of the measure of fragmentation.
 struct Demands {
-  std::vector<Demand> all;
+  std::vector<PodDemand> all;
   std::vector<GpuDemand> kinds;       ///< ascending
   std::vector<std::uint32_t> of_pod;  ///< index into all, pod by pod
   std::vector<std::string> nowhere;   ///< models that pods name and no node has, ascending

@@ -13,7 +13,7 @@ bool has_model(const FreeNode& node, ModelSet models) noexcept {
 
 }  // namespace
 
-bool fits(const FreeNode& node, const Demand& demand) noexcept {
+bool fits(const FreeNode& node, const PodDemand& demand) noexcept {
   if (node.cpu_milli < demand.cpu_milli || node.memory_mib < demand.memory_mib) return false;
   if (demand.gpus == 0) return true;
   if (!has_model(node, demand.models)) return false;
@@ -25,7 +25,7 @@ bool fits(const FreeNode& node, const Demand& demand) noexcept {
 Fragmentation::Fragmentation(const Demands& target) {
   for (std::uint32_t k = 0; k < target.kinds.size(); ++k) {
     const auto first = static_cast<std::uint32_t>(users_.size());
-    for (const Demand& d : target.all) {
+    for (const PodDemand& d : target.all) {
       if (d.kind != k) continue;
       popularity_ += d.count;
       if (d.gpus > 0) users_.push_back({d.cpu_milli, d.memory_mib, d.models, d.count});

@@ -17,7 +17,7 @@ struct FreeNode {
 };
 
 /// Does one pod fit: CPUs, memory, model, and on enough GPUs the share?
-[[nodiscard]] bool fits(const FreeNode& node, const Demand& demand) noexcept;
+[[nodiscard]] bool fits(const FreeNode& node, const PodDemand& demand) noexcept;
 
 /// The measure of Weng et al. ("Beware of Fragmentation", USENIX ATC 2023), relative to a target
 /// workload M. For one demand m the fragments of node n are the unallocated GPU shares that m

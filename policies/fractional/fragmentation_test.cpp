@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kMuch = std::numeric_limits<std::int32_t>::max();
 
-std::int64_t fragments(const std::vector<Demand>& target, const std::vector<std::uint16_t>& free,
+std::int64_t fragments(const std::vector<PodDemand>& target, const std::vector<std::uint16_t>& free,
                        std::int64_t cpu_milli = kMuch, std::int64_t memory_mib = kMuch,
                        std::uint32_t model = 0) {
   return Fragmentation(demands_of(target)).of({cpu_milli, memory_mib, model, free});
@@ -49,7 +49,7 @@ TEST_CASE("a pod that fits nowhere on the node leaves all of it unused") {
     CHECK(fragments({sharing(500)}, {300, 1000, 600}, kMuch, 1024) == 300);
   }
   SUBCASE("another model") {
-    Demand picky = sharing(500);
+    PodDemand picky = sharing(500);
     picky.models = 2;
     CHECK(fragments({picky}, {300, 1000, 600}, kMuch, kMuch, 0) == 1900);
     CHECK(fragments({picky}, {300, 1000, 600}, kMuch, kMuch, 1) == 300);
@@ -70,7 +70,7 @@ TEST_CASE("nothing left is nothing fragmented") {
 }
 
 TEST_CASE("demands count by popularity") {
-  const std::vector<Demand> target = {sharing(500, 1000, 2), whole(1, 1000, 1), no_gpu(1000, 1)};
+  const std::vector<PodDemand> target = {sharing(500, 1000, 2), whole(1, 1000, 1), no_gpu(1000, 1)};
   const Fragmentation measure(demands_of(target));
   CHECK(measure.popularity() == 4);
   const std::vector<std::uint16_t> free = {300, 1000, 600};

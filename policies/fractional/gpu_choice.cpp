@@ -10,7 +10,7 @@ namespace {
 
 /// Takes demand.gpus times the best of those that are left; better(a, b): a goes before b.
 template <class Better>
-GpuSet take_best(std::span<const std::uint16_t> free, const Demand& demand, Better better) {
+GpuSet take_best(std::span<const std::uint16_t> free, const PodDemand& demand, Better better) {
   GpuSet taken = 0;
   for (std::uint32_t n = 0; n < demand.gpus; ++n) {
     std::size_t best = free.size();
@@ -26,15 +26,15 @@ GpuSet take_best(std::span<const std::uint16_t> free, const Demand& demand, Bett
 
 }  // namespace
 
-GpuSet fullest_gpus(std::span<const std::uint16_t> free, const Demand& demand) {
+GpuSet fullest_gpus(std::span<const std::uint16_t> free, const PodDemand& demand) {
   return take_best(free, demand, [](std::uint16_t a, std::uint16_t b) { return a < b; });
 }
 
-GpuSet emptiest_gpus(std::span<const std::uint16_t> free, const Demand& demand) {
+GpuSet emptiest_gpus(std::span<const std::uint16_t> free, const PodDemand& demand) {
   return take_best(free, demand, [](std::uint16_t a, std::uint16_t b) { return a > b; });
 }
 
-GpuSet any_gpus(std::span<const std::uint16_t> free, const Demand& demand, Rng& rng) {
+GpuSet any_gpus(std::span<const std::uint16_t> free, const PodDemand& demand, Rng& rng) {
   std::array<std::uint8_t, kNodeGpusMost> usable{};
   std::uint32_t count = 0;
   for (std::size_t g = 0; g < free.size(); ++g) {

@@ -12,9 +12,10 @@ namespace starling {
 // equals the lower number.
 
 /// Those with the least left: shared GPUs before whole ones.
-[[nodiscard]] GpuSet fullest_gpus(std::span<const std::uint16_t> free, const Demand& demand);
+[[nodiscard]] GpuSet fullest_gpus(std::span<const std::uint16_t> free, const PodDemand& demand);
 /// Those with the most left.
-[[nodiscard]] GpuSet emptiest_gpus(std::span<const std::uint16_t> free, const Demand& demand);
-[[nodiscard]] GpuSet any_gpus(std::span<const std::uint16_t> free, const Demand& demand, Rng& rng);
+[[nodiscard]] GpuSet emptiest_gpus(std::span<const std::uint16_t> free, const PodDemand& demand);
+[[nodiscard]] GpuSet any_gpus(std::span<const std::uint16_t> free, const PodDemand& demand,
+                              Rng& rng);
 
 }  // namespace starling

@@ -36,7 +36,7 @@ void GpuShares::recount(Node& node) {
   node.fragments = now;
 }
 
-void GpuShares::take(std::uint32_t index, GpuSet gpus, const Demand& demand) {
+void GpuShares::take(std::uint32_t index, GpuSet gpus, const PodDemand& demand) {
   Node& node = nodes_[index];
   STARLING_CHECK(fits(free_of(node), demand));
   STARLING_CHECK(static_cast<std::uint32_t>(std::popcount(gpus)) == demand.gpus);
@@ -54,7 +54,7 @@ void GpuShares::take(std::uint32_t index, GpuSet gpus, const Demand& demand) {
   recount(node);
 }
 
-void GpuShares::give_back(std::uint32_t index, GpuSet gpus, const Demand& demand) {
+void GpuShares::give_back(std::uint32_t index, GpuSet gpus, const PodDemand& demand) {
   Node& node = nodes_[index];
   const NodeSpec& whole = cluster_.nodes[index];
   STARLING_CHECK(static_cast<std::uint32_t>(std::popcount(gpus)) == demand.gpus);

@@ -18,9 +18,9 @@ class GpuShares {
   GpuShares(const ClusterSpec& cluster, const Demands& demands, const Fragmentation& measure);
 
   /// `gpus` are demand.gpus GPUs of the node with enough left; the pod fits there.
-  void take(std::uint32_t node, GpuSet gpus, const Demand& demand);
+  void take(std::uint32_t node, GpuSet gpus, const PodDemand& demand);
   /// Undoes a take with the same arguments.
-  void give_back(std::uint32_t node, GpuSet gpus, const Demand& demand);
+  void give_back(std::uint32_t node, GpuSet gpus, const PodDemand& demand);
 
   [[nodiscard]] PackNode node(std::uint32_t index) const noexcept;
   [[nodiscard]] std::uint32_t size() const noexcept {

@@ -32,7 +32,7 @@ struct Scale {
   [[nodiscard]] std::int64_t cpu_parts(std::int64_t milli) const { return milli * kParts / cpu; }
   [[nodiscard]] std::int64_t gpu_parts(std::int64_t milli) const { return milli * kParts / gpu; }
   /// What is left of the node once the pod is on it.
-  [[nodiscard]] std::int64_t rest(const PackNode& node, const Demand& demand) const {
+  [[nodiscard]] std::int64_t rest(const PackNode& node, const PodDemand& demand) const {
     return cpu_parts(node.free.cpu_milli - demand.cpu_milli) +
            gpu_parts(free_gpu_milli(node) - demand.total_gpu_milli());
   }
@@ -43,10 +43,10 @@ class Fgd final : public PackPolicy {
  public:
   explicit Fgd(const Fragmentation& measure) : measure_(measure) {}
 
-  std::int64_t score(const PackNode& node, const Demand& demand) const override {
+  std::int64_t score(const PackNode& node, const PodDemand& demand) const override {
     return best(node, demand).growth;
   }
-  GpuSet gpus(const PackNode& node, const Demand& demand, Rng& /*rng*/) const override {
+  GpuSet gpus(const PackNode& node, const PodDemand& demand, Rng& /*rng*/) const override {
     return best(node, demand).gpus;
   }
 
@@ -56,7 +56,7 @@ class Fgd final : public PackPolicy {
     GpuSet gpus = 0;
   };
 
-  Choice with(const PackNode& node, const Demand& demand, GpuSet gpus) const {
+  Choice with(const PackNode& node, const PodDemand& demand, GpuSet gpus) const {
     std::array<std::uint16_t, kNodeGpusMost> left;
     std::copy(node.free.gpu_milli.begin(), node.free.gpu_milli.end(), left.begin());
     for (GpuSet rest = gpus; rest != 0; rest &= rest - 1) {
@@ -72,7 +72,7 @@ class Fgd final : public PackPolicy {
 
   // Whole GPUs are all alike, and so are GPUs with the same share left: each kind is tried once,
   // the fullest first, so that of equal ones it is taken.
-  Choice best(const PackNode& node, const Demand& demand) const {
+  Choice best(const PackNode& node, const PodDemand& demand) const {
     if (demand.gpus != 1) return with(node, demand, fullest_gpus(node.free.gpu_milli, demand));
     Choice best;
     std::uint32_t tried = demand.gpu_milli;  // all with less left are
@@ -98,7 +98,7 @@ class Fgd final : public PackPolicy {
 /// The other policies take the fullest GPUs that the pod fits on.
 class Packing : public PackPolicy {
  public:
-  GpuSet gpus(const PackNode& node, const Demand& demand, Rng& /*rng*/) const override {
+  GpuSet gpus(const PackNode& node, const PodDemand& demand, Rng& /*rng*/) const override {
     return fullest_gpus(node.free.gpu_milli, demand);
   }
 };
@@ -107,7 +107,7 @@ class Packing : public PackPolicy {
 class BestFit final : public Packing {
  public:
   explicit BestFit(const ClusterSpec& cluster) : scale_(cluster) {}
-  std::int64_t score(const PackNode& node, const Demand& demand) const override {
+  std::int64_t score(const PackNode& node, const PodDemand& demand) const override {
     return scale_.rest(node, demand);
   }
 
@@ -119,10 +119,10 @@ class BestFit final : public Packing {
 class WorstFit final : public PackPolicy {
  public:
   explicit WorstFit(const ClusterSpec& cluster) : scale_(cluster) {}
-  std::int64_t score(const PackNode& node, const Demand& demand) const override {
+  std::int64_t score(const PackNode& node, const PodDemand& demand) const override {
     return -scale_.rest(node, demand);
   }
-  GpuSet gpus(const PackNode& node, const Demand& demand, Rng& /*rng*/) const override {
+  GpuSet gpus(const PackNode& node, const PodDemand& demand, Rng& /*rng*/) const override {
     return emptiest_gpus(node.free.gpu_milli, demand);
   }
 
@@ -135,7 +135,7 @@ class WorstFit final : public PackPolicy {
 class DotProduct final : public Packing {
  public:
   explicit DotProduct(const ClusterSpec& cluster) : scale_(cluster) {}
-  std::int64_t score(const PackNode& node, const Demand& demand) const override {
+  std::int64_t score(const PackNode& node, const PodDemand& demand) const override {
     return scale_.cpu_parts(node.free.cpu_milli) * scale_.cpu_parts(demand.cpu_milli) +
            scale_.gpu_parts(free_gpu_milli(node)) * scale_.gpu_parts(demand.total_gpu_milli());
   }
@@ -151,7 +151,7 @@ constexpr std::int64_t kTier =
 /// go anywhere.
 class GpuPacking final : public Packing {
  public:
-  std::int64_t score(const PackNode& node, const Demand& demand) const override {
+  std::int64_t score(const PackNode& node, const PodDemand& demand) const override {
     if (demand.gpus == 0) return 0;
     const auto free = node.free.gpu_milli;
     const auto idle = std::count(free.begin(), free.end(), kWholeGpu);
@@ -172,7 +172,7 @@ class GpuPacking final : public Packing {
 /// is left. Pods without a GPU go anywhere.
 class GpuClustering final : public Packing {
  public:
-  std::int64_t score(const PackNode& node, const Demand& demand) const override {
+  std::int64_t score(const PackNode& node, const PodDemand& demand) const override {
     if (demand.gpus == 0) return 0;
     const auto kinds = std::count_if(node.pods.begin(), node.pods.end(),
                                      [](std::uint32_t pods) { return pods > 0; });
@@ -185,10 +185,10 @@ class GpuClustering final : public Packing {
 /// Any node, any GPU.
 class Random final : public PackPolicy {
  public:
-  std::int64_t score(const PackNode& /*node*/, const Demand& /*demand*/) const override {
+  std::int64_t score(const PackNode& /*node*/, const PodDemand& /*demand*/) const override {
     return 0;
   }
-  GpuSet gpus(const PackNode& node, const Demand& demand, Rng& rng) const override {
+  GpuSet gpus(const PackNode& node, const PodDemand& demand, Rng& rng) const override {
     return any_gpus(node.free.gpu_milli, demand, rng);
   }
 };

@@ -18,7 +18,7 @@ struct World {
   Fragmentation measure;
   GpuShares shares;
 
-  World(ClusterSpec c, std::vector<Demand> target)
+  World(ClusterSpec c, std::vector<PodDemand> target)
       : cluster(std::move(c)),
         demands(demands_of(std::move(target))),
         measure(demands),
@@ -30,7 +30,7 @@ struct World {
   /// The lowest of the best nodes.
   Placed choose(const std::string& name, std::uint32_t index) {
     const auto policy = make_pack_policy(name, cluster, measure);
-    const Demand& demand = demands.all[index];
+    const PodDemand& demand = demands.all[index];
     std::int64_t best = kNoFit;
     Placed where;
     Rng rng(1);

@@ -26,9 +26,10 @@ class PackPolicy {
  public:
   virtual ~PackPolicy() = default;
   /// Lower is better; below kNoFit. Asked only where `demand` fits.
-  [[nodiscard]] virtual std::int64_t score(const PackNode& node, const Demand& demand) const = 0;
+  [[nodiscard]] virtual std::int64_t score(const PackNode& node, const PodDemand& demand) const = 0;
   /// demand.gpus of the node's GPUs with at least demand.gpu_milli each. Asked only where it fits.
-  [[nodiscard]] virtual GpuSet gpus(const PackNode& node, const Demand& demand, Rng& rng) const = 0;
+  [[nodiscard]] virtual GpuSet gpus(const PackNode& node, const PodDemand& demand,
+                                    Rng& rng) const = 0;
 };
 constexpr std::int64_t kNoFit = INT64_MAX;
 

@@ -22,7 +22,7 @@ Packer::Packer(const ClusterSpec& cluster, const Demands& demands, const Fragmen
   scores_.assign(demands.all.size() * cluster.nodes.size(), kNoFit);
 }
 
-std::int64_t Packer::score(std::uint32_t node, const Demand& demand) const {
+std::int64_t Packer::score(std::uint32_t node, const PodDemand& demand) const {
   const PackNode here = shares_.node(node);
   return fits(here.free, demand) ? policy_->score(here, demand) : kNoFit;
 }
@@ -33,7 +33,7 @@ void Packer::touch(std::uint32_t node) noexcept {
 }
 
 void Packer::refresh(std::uint32_t index) {
-  const Demand& demand = demands_.all[index];
+  const PodDemand& demand = demands_.all[index];
   std::int64_t* scores = scores_.data() + std::size_t{index} * shares_.size();
   const std::uint64_t seen = seen_[index];
   if (seen == kUnseen || changes_ - seen > changed_.size()) {
@@ -64,7 +64,7 @@ std::optional<Placed> Packer::place(std::uint32_t index) {
   std::uint32_t skip = rng_.below(equal);
   std::uint32_t node = 0;
   while (scores[node] != best || skip-- > 0) ++node;
-  const Demand& demand = demands_.all[index];
+  const PodDemand& demand = demands_.all[index];
   const Placed where{node, policy_->gpus(shares_.node(node), demand, rng_)};
   shares_.take(node, where.gpus, demand);
   touch(node);

@@ -40,7 +40,7 @@ class Packer {
  private:
   void refresh(std::uint32_t demand);
   void touch(std::uint32_t node) noexcept;
-  [[nodiscard]] std::int64_t score(std::uint32_t node, const Demand& demand) const;
+  [[nodiscard]] std::int64_t score(std::uint32_t node, const PodDemand& demand) const;
 
   const Demands& demands_;
   std::unique_ptr<PackPolicy> policy_;

@@ -34,7 +34,7 @@ struct Recount {
       gpus.emplace_back(node.gpus, kWholeGpu);
     }
     for (const Here& here : placed) {
-      const Demand& d = demands.all[here.demand];
+      const PodDemand& d = demands.all[here.demand];
       cpu[here.where.node] -= d.cpu_milli;
       memory[here.where.node] -= d.memory_mib;
       REQUIRE(static_cast<std::uint32_t>(std::popcount(here.where.gpus)) == d.gpus);
@@ -71,7 +71,8 @@ void check_everything(const ClusterSpec& cluster, const Demands& demands,
 }
 
 /// The best score of all nodes, asked anew.
-std::int64_t best_score(const GpuShares& shares, const PackPolicy& policy, const Demand& demand) {
+std::int64_t best_score(const GpuShares& shares, const PackPolicy& policy,
+                        const PodDemand& demand) {
   std::int64_t best = kNoFit;
   for (std::uint32_t n = 0; n < shares.size(); ++n) {
     const PackNode node = shares.node(n);

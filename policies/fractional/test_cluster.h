@@ -12,19 +12,19 @@ namespace starling {
 
 // For tests: demands and clusters in few words.
 
-inline Demand sharing(std::uint32_t gpu_milli, std::int64_t cpu_milli = 1000,
-                      std::uint32_t count = 1) {
+inline PodDemand sharing(std::uint32_t gpu_milli, std::int64_t cpu_milli = 1000,
+                         std::uint32_t count = 1) {
   return {cpu_milli, 1024, 1, gpu_milli, ~ModelSet{0}, 0, count};
 }
-inline Demand whole(std::uint32_t gpus, std::int64_t cpu_milli = 1000, std::uint32_t count = 1) {
+inline PodDemand whole(std::uint32_t gpus, std::int64_t cpu_milli = 1000, std::uint32_t count = 1) {
   return {cpu_milli, 1024, gpus, kWholeGpu, ~ModelSet{0}, 0, count};
 }
-inline Demand no_gpu(std::int64_t cpu_milli = 1000, std::uint32_t count = 1) {
+inline PodDemand no_gpu(std::int64_t cpu_milli = 1000, std::uint32_t count = 1) {
   return {cpu_milli, 1024, 0, 0, ~ModelSet{0}, 0, count};
 }
 
 /// Pod i asks for demand i.
-inline Demands demands_of(std::vector<Demand> all) {
+inline Demands demands_of(std::vector<PodDemand> all) {
   Demands demands;
   demands.all = std::move(all);
   demands.of_pod.resize(demands.all.size());
@@ -54,12 +54,12 @@ inline ClusterSpec random_cluster(Rng& rng) {
 }
 
 inline Demands random_demands(Rng& rng) {
-  std::vector<Demand> all;
+  std::vector<PodDemand> all;
   const std::uint32_t many = 1 + rng.below(20);
   for (std::uint32_t i = 0; i < many; ++i) {
     const std::uint32_t gpus = rng.below(4);
-    Demand d{1000 * rng.below(12), 1024 * rng.below(20), gpus, 0, ~ModelSet{0}, 0,
-             1 + rng.below(9)};
+    PodDemand d{1000 * rng.below(12), 1024 * rng.below(20), gpus, 0, ~ModelSet{0}, 0,
+                1 + rng.below(9)};
     if (gpus > 0) d.gpu_milli = gpus > 1 ? kWholeGpu : 1 + rng.below(kWholeGpu);
     if (gpus > 0 && rng.chance(0.3)) d.models = 1 + rng.below(3);
     all.push_back(d);

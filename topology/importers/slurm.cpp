@@ -55,7 +55,8 @@ std::vector<ConfLine> conf_lines(const std::string& text) {
   return lines;
 }
 
-std::vector<std::string> hosts(const std::string& text, Place place, Diagnostics& diagnostics) {
+std::vector<std::string> hosts(const std::string& text, SourcePlace place,
+                               Diagnostics& diagnostics) {
   auto names = expand_hosts(text);
   if (names.ok()) return names.value();
   diagnostics.add(place, names.error().message);
@@ -192,7 +193,7 @@ Result<Topology> import_slurm_conf(const std::string& text, const std::string& f
   Diagnostics diagnostics(file_name);
   SwitchTree tree;
   for (const ConfLine& line : conf_lines(text)) {
-    const Place place{line.line, 0};
+    const SourcePlace place{line.line, 0};
     const bool block = line.values.count("blockname") > 0;
     if (!block && line.values.count("switchname") == 0) {
       if (line.values.count("blocksizes") > 0) continue;

@@ -17,7 +17,7 @@ struct SwitchTree {
     std::string name;
     std::vector<std::string> children;  ///< switches
     std::vector<std::string> nodes;
-    Place place;
+    SourcePlace place;
   };
   std::vector<Switch> switches;
   std::map<std::string, std::string> domains;  ///< by node: the scale-up domain that it is in

@@ -1,7 +1,8 @@
+#include "gnn/pair_speeds.h"
+
 #include <algorithm>
 
 #include "base/hash.h"
-#include "gnn/quick_lif.h"
 #include "gnn/speed_memo.h"
 #include "interference/memory.h"
 
@@ -12,7 +13,7 @@ constexpr double kLeastSpeed = 1e-6;
 
 }  // namespace
 
-PairTable::PairTable(const Topology& topology, const SpeedModel& speed)
+PairSpeeds::PairSpeeds(const Topology& topology, const SpeedModel& speed)
     : topology_(topology), speed_(speed), gpus_(topology.gpu_types().size()) {
   for (const Server& server : topology.servers()) {
     for (std::uint32_t gpu = server.gpus.first; gpu < server.gpus.last; ++gpu) {
@@ -21,12 +22,12 @@ PairTable::PairTable(const Topology& topology, const SpeedModel& speed)
   }
 }
 
-Placement PairTable::first_gpus(GpuTypeId type, std::uint32_t count) const {
+Placement PairSpeeds::first_gpus(GpuTypeId type, std::uint32_t count) const {
   const Placement& all = gpus_[type.value];
   return {all.begin(), all.begin() + std::min<std::ptrdiff_t>(count, std::ssize(all))};
 }
 
-double PairTable::alone(const JobProfile& job, GpuTypeId type) {
+double PairSpeeds::alone(const JobProfile& job, GpuTypeId type) {
   const auto [at, fresh] =
       alone_.try_emplace(mix64(SpeedMemo::hash_of(job) + mix64(type.value)), 0.0);
   if (!fresh) return at->second;
@@ -35,8 +36,8 @@ double PairTable::alone(const JobProfile& job, GpuTypeId type) {
   return at->second;
 }
 
-const PairTable::Pair& PairTable::pair(const JobProfile& newcomer, const JobProfile& other,
-                                       GpuTypeId type) {
+const PairSpeeds::Pair& PairSpeeds::pair(const JobProfile& newcomer, const JobProfile& other,
+                                         GpuTypeId type) {
   const std::uint64_t key =
       mix64(SpeedMemo::hash_of(newcomer) + mix64(SpeedMemo::hash_of(other) + type.value));
   const auto [at, fresh] = pairs_.try_emplace(key);
@@ -60,7 +61,7 @@ const PairTable::Pair& PairTable::pair(const JobProfile& newcomer, const JobProf
   return pair;
 }
 
-void PairTable::forget() {
+void PairSpeeds::forget() {
   pairs_.clear();
   alone_.clear();
 }
