@@ -3,12 +3,21 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace starling {
 
-/// For tests: a file of the published data sets, or nothing where the folder is absent. The folder is
-/// $STARLING_DATA, else shared/data beside the source tree. A test that gets nothing says so and ends.
+/// The names that test_data() did not find. A test program that passes ends with 77 if there are
+/// any, so that ctest counts it as skipped.
+inline std::set<std::string>& absent_test_data() {
+  static std::set<std::string> names;
+  return names;
+}
+
+/// For tests: a file of the published data sets, or nothing where it is absent; the test ends then.
+/// The folder is $STARLING_DATA, else shared/data beside the source tree. Such tests are of the
+/// suite "published data", which is an entry of its own in ctest.
 inline std::optional<std::filesystem::path> test_data(const std::string& name) {
   namespace fs = std::filesystem;
   const char* data = std::getenv("STARLING_DATA");
@@ -22,8 +31,9 @@ inline std::optional<std::filesystem::path> test_data(const std::string& name) {
     folder = fs::path("..") / "shared" / "data";
   }
   std::error_code ignored;
-  if (!fs::exists(folder / name, ignored)) return std::nullopt;
-  return folder / name;
+  if (fs::exists(folder / name, ignored)) return folder / name;
+  absent_test_data().insert(name);
+  return std::nullopt;
 }
 
 }  // namespace starling

@@ -42,14 +42,23 @@ function(starling_library name)
   endif()
 endfunction()
 
-# starling_test(NAME FILES file... NEEDS target...): one doctest program, one ctest entry.
+# starling_test(NAME FILES file... NEEDS target...): one doctest program, one ctest entry; and a second one, NAME_data,
+# where cases need the published data sets, which is skipped where they are absent.
 function(starling_test name)
   cmake_parse_arguments(arg "" "" "FILES;NEEDS" ${ARGN})
   find_package(doctest REQUIRED)
   add_executable(${name} ${PROJECT_SOURCE_DIR}/tests/doctest_main.cpp ${arg_FILES})
   target_compile_options(${name} PRIVATE ${STARLING_WARNINGS})
-  target_link_libraries(${name} PRIVATE ${arg_NEEDS} doctest::doctest)
-  add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 600
-    ENVIRONMENT "STARLING_SOURCE=${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ${arg_NEEDS} starling::base doctest::doctest)
+  add_test(NAME ${name} COMMAND ${name} "--test-suite-exclude=published data")
+  set(entries ${name})
+  foreach(file ${arg_FILES})
+    file(STRINGS ${file} data_cases REGEX "test_suite\\(\"published data\"\\)")
+    if(data_cases AND NOT TEST ${name}_data)
+      add_test(NAME ${name}_data COMMAND ${name} "--test-suite=published data")
+      set_tests_properties(${name}_data PROPERTIES SKIP_RETURN_CODE 77 LABELS data)
+      list(APPEND entries ${name}_data)
+    endif()
+  endforeach()
+  set_tests_properties(${entries} PROPERTIES TIMEOUT 600 ENVIRONMENT "STARLING_SOURCE=${PROJECT_SOURCE_DIR}")
 endfunction()

@@ -62,12 +62,10 @@ struct Errors {
 // T4 servers of 4 on PCIe x8, between which one flow gets 5 Gbit/s. Compared per application and
 // batch: the speed of a placement relative to one GPU. T_grad is the measured one-GPU time, so only
 // T_sync and its overlap are judged: the constants that were fitted to the iteration times.
-TEST_CASE("speeds of Pollux' placements are met to 0.06 on average") {
+TEST_CASE("speeds of Pollux' placements are met to 0.06 on average" *
+          doctest::test_suite("published data")) {
   const auto file = test_data("pollux/placements.csv");
-  if (!file) {
-    MESSAGE("published data folder absent: not tested");
-    return;
-  }
+  if (!file) return;
   const std::map<std::string, std::string> models = {
       {"bert", "bert-base"},    {"cifar10", "resnet18"}, {"deepspeech2", "deepspeech2"},
       {"imagenet", "resnet50"}, {"ncf", "neumf"},        {"yolov3", "yolov3"}};
@@ -98,12 +96,10 @@ TEST_CASE("speeds of Pollux' placements are met to 0.06 on average") {
 }
 
 // Chronus names no network; 10 Gbit/s comes nearest. T_grad is the catalogue's.
-TEST_CASE("Chronus' placement sensitivity is met to 0.2 on average") {
+TEST_CASE("Chronus' placement sensitivity is met to 0.2 on average" *
+          doctest::test_suite("published data")) {
   const auto file = test_data("chronus/placement_sensitivity.csv");
-  if (!file) {
-    MESSAGE("published data folder absent: not tested");
-    return;
-  }
+  if (!file) return;
   const IterationForm form(servers("V100", 8, 128, 10), 0);
   Errors errors;
   for (const auto& row : rows(*file)) {
@@ -126,12 +122,10 @@ TEST_CASE("Chronus' placement sensitivity is met to 0.2 on average") {
 
 // The whole form on servers of 8 P100s on PCIe, 10 Gbit/s between them: spread over as many servers
 // as GPUs against packed. The fitter's errors (interference/fit) are of constants of each GPU type.
-TEST_CASE("Gavel's jobs lose by spreading on P100s what was measured, to 0.1 of their speed") {
+TEST_CASE("Gavel's jobs lose by spreading on P100s what was measured, to 0.1 of their speed" *
+          doctest::test_suite("published data")) {
   const auto file = test_data("gavel/isolated.csv");
-  if (!file) {
-    MESSAGE("published data folder absent: not tested");
-    return;
-  }
+  if (!file) return;
   const IterationForm form(servers("P100", 8, 128, 10), 0);
   struct Speeds {
     double packed = 0, spread = 0;

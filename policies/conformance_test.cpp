@@ -23,12 +23,9 @@ constexpr Expected kExpected[] = {{"fifo:queue=strict,fit=count", 25137.60127, 2
                                   {"sjf:queue=strict,fit=node", 11302.45997, 2504374},
                                   {"sjf:queue=skip,fit=node", 11074.46095, 2390875}};
 
-TEST_CASE("the Philly week gives the published numbers") {
+TEST_CASE("the Philly week gives the published numbers" * doctest::test_suite("published data")) {
   const auto file = test_data("conformance/philly_week.csv.gz");
-  if (!file) {
-    MESSAGE("the published data folder is absent: not tested");
-    return;
-  }
+  if (!file) return;
   const Trace trace = read_trace(*file, {}).value();
   GeneratorOptions options;
   options.servers = 48;
@@ -46,12 +43,10 @@ TEST_CASE("the Philly week gives the published numbers") {
   }
 }
 
-TEST_CASE("Tiresias without durations against FIFO on the Philly week") {
+TEST_CASE("Tiresias without durations against FIFO on the Philly week" *
+          doctest::test_suite("published data")) {
   const auto file = test_data("conformance/philly_week.csv.gz");
-  if (!file) {
-    MESSAGE("the published data folder is absent: not tested");
-    return;
-  }
+  if (!file) return;
   const Trace trace = read_trace(*file, {}).value();
   GeneratorOptions options;
   options.servers = 48;
@@ -75,12 +70,9 @@ TEST_CASE("Tiresias without durations against FIFO on the Philly week") {
                         << " (paper's simulation: 2.41 for LAS)");
 }
 
-TEST_CASE("eight cooperating agents stay close to one") {
+TEST_CASE("eight cooperating agents stay close to one" * doctest::test_suite("published data")) {
   const auto file = test_data("conformance/philly_week.csv.gz");
-  if (!file) {
-    MESSAGE("the published data folder is absent: not tested");
-    return;
-  }
+  if (!file) return;
   const Trace trace = read_trace(*file, {}).value();
   GeneratorOptions options;
   options.servers = 48;

@@ -39,7 +39,7 @@ TEST_CASE("host lists expand with their zeros") {
   }
 }
 
-TEST_CASE("the published clusters: servers, racks, pods") {
+TEST_CASE("the published clusters: servers, racks, pods" * doctest::test_suite("published data")) {
   struct Expected {
     const char* file;
     std::size_t servers, gpus, racks, pods, domains;
@@ -58,10 +58,7 @@ TEST_CASE("the published clusters: servers, racks, pods") {
   };
   for (const Expected& e : clusters) {
     const auto path = test_data(e.file);
-    if (!path) {
-      MESSAGE("the published data folder is absent");
-      return;
-    }
+    if (!path) return;
     CAPTURE(std::string(e.file));
     const auto read = load_topology(path->string());
     REQUIRE_MESSAGE(read.ok(), (read.ok() ? "" : read.error().message));
@@ -76,12 +73,9 @@ TEST_CASE("the published clusters: servers, racks, pods") {
   }
 }
 
-TEST_CASE("HiveD: sockets and switches below a node") {
+TEST_CASE("HiveD: sockets and switches below a node" * doctest::test_suite("published data")) {
   const auto path = test_data("topology/hived/design.yaml");
-  if (!path) {
-    MESSAGE("the published data folder is absent");
-    return;
-  }
+  if (!path) return;
   const Topology t = load_topology(path->string()).value();
   const auto dgx1 = std::find_if(t.servers().begin(), t.servers().end(),
                                  [](const Server& s) { return s.gpus.size() == 8; });
