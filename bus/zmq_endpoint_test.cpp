@@ -3,11 +3,14 @@
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 #include <zmq.hpp>
 
@@ -76,6 +79,46 @@ TEST_CASE("over TCP, at a port that the system chose") {
   CHECK(world.pass(*b, *a, kA));
 }
 
+int port_of(const sockaddr_storage& address) {
+  if (address.ss_family == AF_INET)
+    return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
+  if (address.ss_family == AF_INET6)
+    return ntohs(reinterpret_cast<const sockaddr_in6&>(address).sin6_port);
+  return 0;
+}
+
+/// The option of every TCP connection of this process whose one end is `port`.
+std::vector<int> of_connections(int port, int level, int option) {
+  std::vector<int> values;
+  for (int fd = 0; fd < 1024; ++fd) {
+    sockaddr_storage here{}, there{};
+    socklen_t n = sizeof here, m = sizeof there;
+    if (::getsockname(fd, reinterpret_cast<sockaddr*>(&here), &n) != 0) continue;
+    if (::getpeername(fd, reinterpret_cast<sockaddr*>(&there), &m) != 0) continue;
+    if (port_of(here) != port && port_of(there) != port) continue;
+    int value = 0;
+    socklen_t size = sizeof value;
+    REQUIRE(::getsockopt(fd, level, option, &value, &size) == 0);
+    values.push_back(value);
+  }
+  return values;
+}
+
+TEST_CASE("the kernel gives up a host that vanished after 6 s, at both ends of a connection") {
+  SocketFlock world(true);
+  world.add(kA), world.add(kB);
+  world.flock[kA].address = "tcp://127.0.0.1:*";
+  const auto a = world.open(kA), b = world.open(kB);
+  b->moved(kA, a->address());
+  REQUIRE(world.pass(*b, *a, kA));
+  const int port = std::stoi(a->address().substr(a->address().rfind(':') + 1));
+  CHECK(of_connections(port, SOL_SOCKET, SO_KEEPALIVE) == std::vector<int>{1, 1});
+  CHECK(of_connections(port, IPPROTO_TCP, TCP_KEEPIDLE) == std::vector<int>{2, 2});
+  CHECK(of_connections(port, IPPROTO_TCP, TCP_KEEPINTVL) == std::vector<int>{2, 2});
+  CHECK(of_connections(port, IPPROTO_TCP, TCP_KEEPCNT) == std::vector<int>{2, 2});
+  CHECK(of_connections(port, IPPROTO_TCP, TCP_USER_TIMEOUT) == std::vector<int>{6000, 6000});
+}
+
 TEST_CASE("a restarted peer with the same keys is heard and reached again") {
   for (const bool with_keys : {false, true}) {
     SocketFlock world(with_keys);
@@ -93,6 +136,27 @@ TEST_CASE("a restarted peer with the same keys is heard and reached again") {
     const auto first = world.pass(*a, *b, kB);
     REQUIRE(first);
     CHECK(first->frame == kFrame);  // nothing of what was said to the dead
+  }
+}
+
+// libzmq's own heartbeats abort a process whose full connection breaks (its issue 4364): they would
+// here, two seconds after.
+TEST_CASE("a node that reads nothing outlives a peer that fills its inbox and dies") {
+  for (const bool with_keys : {false, true}) {
+    SocketFlock world(with_keys);
+    world.add(kA), world.add(kB);
+    const auto b = world.open(kB);
+    auto a = world.open(kA);
+    REQUIRE(world.pass(*a, *b, kB));
+    for (int i = 0; i < 20'000; ++i) a->send(kB, Bytes(1000, std::byte{1}));
+    REQUIRE(a->counters().dropped > 0);
+    a.reset();
+    std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+    int read = 0;
+    while (world.await(*b)) ++read;
+    CHECK(read >= 1000);
+    a = world.open(kA);
+    CHECK(world.pass(*a, *b, kB));
   }
 }
 

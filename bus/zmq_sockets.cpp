@@ -24,9 +24,11 @@ constexpr int kLongestSleep_ms = 1000;
 // not let in yet. So a socket that has taken nothing for so long, which is more than libzmq waits
 // between two tries, gives way to a new one.
 constexpr Duration kStale = std::chrono::seconds(10);
+// From the last that a host acknowledged until connections with it are given up.
+constexpr int kVanished_s = 6;
 // A session that was cut off comes back under the name of its old connection, which an agent does
-// not take before it has missed its heartbeats. Who is not heard for longer calls by a new name.
-constexpr Duration kUnanswered = std::chrono::seconds(8);
+// not take before that has been given up. Who is not heard for longer calls by a new name.
+constexpr Duration kUnanswered = std::chrono::seconds(kVanished_s + 2);
 // Frames that wait to be read, of one connection; whoever sends more waits.
 constexpr int kInbox = 1024;
 // Begins what a session's connection is called; libzmq's own names begin with 0.
@@ -74,9 +76,13 @@ void ZmqEndpoint::Sockets::prepare(zmq::socket_t& s) const {
   s.set(zmq::sockopt::linger, 0);
   s.set(zmq::sockopt::immediate, true);  // no queue before there is a connection, none after it
   s.set(zmq::sockopt::handshake_ivl, 2000);
-  s.set(zmq::sockopt::heartbeat_ivl,
-        2000);  // a host that vanished is noticed, and its queue dropped
-  s.set(zmq::sockopt::heartbeat_timeout, 6000);
+  // A host that vanished is noticed by the kernel, and its queue dropped. Heartbeats of libzmq
+  // would notice, too, but abort the process where a connection breaks whose frames nobody reads.
+  s.set(zmq::sockopt::tcp_keepalive, 1);
+  s.set(zmq::sockopt::tcp_keepalive_idle, kVanished_s / 3);
+  s.set(zmq::sockopt::tcp_keepalive_intvl, kVanished_s / 3);
+  s.set(zmq::sockopt::tcp_keepalive_cnt, 2);
+  s.set(zmq::sockopt::tcp_maxrt, kVanished_s * 1000);
   if (options.keys) {
     s.set(zmq::sockopt::curve_publickey, options.keys->public_key);
     s.set(zmq::sockopt::curve_secretkey, options.keys->secret_key);
