@@ -9,6 +9,7 @@
 #include "launch/etcd_state.h"
 #include "launch/log.h"
 #include "launch/old_state.h"
+#include "launch/servers/newest_servers.h"
 #include "launch/transport.h"
 #include "store/await_epoch.h"
 #include "store/etcd_authority.h"
@@ -59,7 +60,8 @@ Result<PartitionState> take_over(const Deployment& deployment, const Ownership& 
   auto taken = take_partition(*state.authority, seen, host, tools);
   if (!taken) return taken.error();
   static_cast<TakenPartition&>(state) = std::move(taken).value();
-  const Status newest = not_an_old_copy(deployment, state.mine, state.journal->position());
+  Status newest = newest_servers(deployment);
+  if (newest.ok()) newest = not_an_old_copy(deployment, state.mine, state.journal->position());
   if (!newest.ok()) {
     state.authority->release(state.mine);
     return newest.error();

@@ -36,7 +36,8 @@ struct EtcdWays {
 class EtcdJournal final : public Journal {
  public:
   /// `invalid` for a journal of another format. Makes the pointer of a new one. `progress` is
-  /// called again and again while recover() reads, so that who reads long can say that he is there.
+  /// called again and again while recover() reads and compact() writes, so that who is long about
+  /// it can say that he is there.
   static Result<std::unique_ptr<Journal>> open(const EtcdAddress& flock, const Ownership& mine,
                                                const EtcdOptions& options = {},
                                                std::function<void()> progress = {});

@@ -20,6 +20,7 @@ Status EtcdJournal::compact(std::span<const Record> records) {
     const Result<bool> more = step_compaction();
     if (!more) return more.error();
     if (!more.value()) return done();
+    if (state_->progress) state_->progress();
     if (state_->compaction->under_way.valid()) state_->compaction->under_way.wait();
   }
 }

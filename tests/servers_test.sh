@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # Servers come, go and change while jobs run; whoever is killed in the middle is begun with again.
-#   tests/servers_test.sh PROGRAM
+#   tests/servers_test.sh PROGRAM [etcd]
+# With `etcd` agents keep their journals there; ends with 77, which ctest calls skipped, where none is installed.
 set -euo pipefail
+in_etcd=${2:-}
+[ -z "$in_etcd" ] || command -v etcd >/dev/null || { echo "skipped: no etcd is installed; 'launch/setup --tests' installs it"; exit 77; }
 source "$(dirname "${BASH_SOURCE[0]}")/flock.sh"
 begin "$1"
 logs=(up.log 'flock/nodes/*/log' out.txt)
@@ -54,7 +57,12 @@ refused() { # CODE TEXT OPTION...
 said() { grep -qF -- "$1" out.txt || fail "no '$1' in $(cat out.txt)"; }
 
 order a b c d
-up_ready --topology first.yaml --agents 2 --servers-per-executor 1
+state=()
+if [ -n "$in_etcd" ]; then
+  start_etcd
+  state=(--state "etcd://127.0.0.1:$port")
+fi
+up_ready --topology first.yaml --agents 2 --servers-per-executor 1 "${state[@]}"
 long=$(job long 2)
 wait_state running "$long"
 home=$(server_of "$long")
@@ -68,10 +76,6 @@ refused 2 "agent-1 would have no server with GPUs left" --topology half.yaml
 refused 2 "none of its servers is one of the flock's" --topology other.yaml
 refused 2 "goes with --topology" --evict
 refused 2 "--topology goes alone" --topology grown.yaml --policy fifo
-cp -r flock etcd-flock
-sed -i 's|"seed"|"state": "etcd://127.0.0.1:1/x", "seed"|' etcd-flock/deployment.json
-refused 1 "with its state in etcd cannot change yet" --topology grown.yaml --flock etcd-flock
-rm -rf etcd-flock
 cp -r flock sick-flock
 echo '# all well' >sick-flock/nodes/executor-0/health
 echo 7 >sick-flock/nodes/executor-3/health
@@ -91,6 +95,8 @@ said "1 open job cannot run in this size on the servers to come; $huge: it asks 
 
 "$starling" logs "$long" -f >follow.txt 2>follow.err &
 follower=$!
+cp -r flock earlier # for an agent that is started elsewhere
+rm -rf earlier/nodes/agent-0/state
 
 echo "-- two servers more, while a job runs"
 configure --topology grown.yaml
@@ -199,11 +205,59 @@ order new2 "${fours[@]}"
 touch last.end
 wait_finished 30 "$last"
 
+echo "-- daemons that begin anew are killed again and again"
+stays=$(job stays 2)
+wait_state running "$stays"
+home=$(server_of "$stays")
+topology front.yaml "r0: front new2 $(widened "$(left "new0 a b")")" "r1: $(widened "$(left "c d new1")")"
+changes=$(grep -c "the servers change" up.log || true)
+"$starling" configure --topology front.yaml >out.txt 2>&1 &
+command=$!
+wait_for 20 "the servers change" up.log $((changes + 1))
+for _ in $(seq 400); do [ "$(generation)" -eq 6 ] && break; sleep 0.05; done
+for round in 1 2 3 4 5 6; do
+  for node in agent-0 agent-1 executor-0 executor-1; do
+    pid=$(pgrep -f -- "--config $work/flock/nodes/$node/") && kill -9 $pid || true
+    sleep "0.0$((RANDOM % 10))"
+  done
+  sleep 0.1
+done
+wait $command || fail "configure: $(cat out.txt)"
+order front new2 "${fours[@]}"
+started_once stays
+wait_state running "$stays"
+[ "$(server_of "$stays")" = "$home" ] || fail "stays is on $(server_of "$stays") now, was on $home"
+touch stays.end
+wait_finished 30 "$stays"
+[ "$(wc -l <stays.starts)" -eq 1 ] || fail "stays was started $(wc -l <stays.starts) times"
+
 echo "-- of a flock that is down"
 kill -INT $up
 wait $up || fail "up must end well"
+if [ -n "$in_etcd" ]; then
+  echo "-- an agent elsewhere: with earlier servers it does nothing, with these it is in the way"
+  code=0
+  timeout 60 "$starling" agent --config earlier/nodes/agent-0/config.json >elsewhere.log 2>&1 || code=$?
+  [ $code -eq 2 ] && grep -q "other servers since (generation 6)" elsewhere.log || fail "an agent of earlier servers: code $code: $(cat elsewhere.log)"
+  cp -r flock elsewhere
+  rm -r elsewhere/nodes/agent-0/state
+  "$starling" agent --config elsewhere/nodes/agent-0/config.json >elsewhere.log 2>&1 &
+  other=$!
+  started+=($other)
+  wait_for 20 "serving with policy" elsewhere.log
+  refused 2 "an agent that this flock does not keep serves partition 0" --topology first.yaml
+  [ ! -e flock/deployment.next.json ] || fail "it is still asked for"
+  kill $other
+  wait $other || fail "the other agent: $(cat elsewhere.log)"
+  # One that is killed holds the partition for some seconds.
+  "$starling" agent --config elsewhere/nodes/agent-0/config.json >elsewhere.log 2>&1 &
+  other=$!
+  wait_for 20 "serving with policy" elsewhere.log
+  kill -9 $other
+  wait $other 2>/dev/null || true
+fi
 configure --topology first.yaml
-[ "$(generation)" -eq 6 ] || fail "generation $(generation)"
+[ "$(generation)" -eq 7 ] || fail "generation $(generation)"
 up_ready --topology first.yaml --agents 2
 order a b c d
 end=$(job end 2)
@@ -214,10 +268,15 @@ echo "-- a backup has the servers that were, too"
 kill -INT $up
 wait $up || fail "up must end well"
 "$starling" backup kept >out.txt 2>&1 || fail "backup: $(cat out.txt)"
+if [ -n "$in_etcd" ]; then # what is there is not written over
+  "$starling" down --remove >out.txt 2>&1 || fail "down --remove: $(cat out.txt)"
+  rm -rf flock
+fi
 "$starling" restore kept >out.txt 2>&1 || fail "restore: $(cat out.txt)"
+[ -z "$in_etcd" ] || "$starling" accept-loss --all >out.txt 2>&1 || fail "accept-loss: $(cat out.txt)"
 up_ready
 configure --topology grown.yaml
-[ "$(generation)" -eq 7 ] || fail "generation $(generation)"
+[ "$(generation)" -eq 8 ] || fail "generation $(generation)"
 order new0 a b c d new1
 after=$(job after 2)
 touch after.end

@@ -219,11 +219,6 @@ Status possible(const Deployment& flock) {
     return {Errc::unsupported,
             "the servers of a flock on hosts cannot change yet: end its jobs and make a new one"};
   }
-  if (!flock.state.empty()) {
-    return {Errc::unsupported,
-            "the servers of a flock with its state in etcd cannot change yet: end its jobs and "
-            "make a new one"};
-  }
   return done();
 }
 

@@ -88,7 +88,8 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
   const DeployedNode* node_of_me = deployment.find("agent-" + std::to_string(me.value));
   if (node_of_me == nullptr) return {Errc::invalid, "the flock has no such agent"};
   if (Status s = renumber_journal(*node_of_me, deployment, host.topology, *partition.journal,
-                                  partition.recovered);
+                                  partition.recovered,
+                                  [&] { partition.authority->renew(partition.mine); });
       !s.ok()) {
     partition.authority->release(partition.mine);
     return s;

@@ -7,8 +7,11 @@
 #include "launch/deployment_check.h"
 #include "launch/deployment_plan.h"
 #include "launch/files.h"
+#include "launch/log.h"
 #include "launch/old_state.h"
 #include "launch/servers/generations.h"
+#include "launch/servers/held_partitions.h"
+#include "launch/servers/newest_servers.h"
 #include "launch/servers/own_numbers.h"
 #include "launch/state_dir.h"
 #include "topology/fingerprint.h"
@@ -63,17 +66,23 @@ Status add_members(const Deployment& before, const NewServers& servers) {
   return durable(file, write_flock(file, members.value()));
 }
 
-/// Whether what the node has written down can be said with the servers of `next`.
-Status can_go_over(const DeployedNode& me, const std::vector<Generation>& earlier,
-                   const Deployment& next, const Topology& topology) {
-  const fs::path dir = next.node_dir(me.name) / "state";
+Result<std::vector<Record>> own_records(const DeployedNode& me, const fs::path& flock,
+                                        const fs::path& dir) {
   std::error_code ignored;
-  if (!fs::exists(dir / "journal.db", ignored)) return done();
+  if (!fs::exists(dir / "journal.db", ignored)) return std::vector<Record>{};
   const auto state = StateDir::take(dir);
   if (!state) return state.error();
-  auto journal = open_own_journal(me, next.dir, state.value());
+  auto journal = open_own_journal(me, flock, state.value());
   if (!journal) return journal.error();
-  const auto recovered = journal.value()->recover();
+  return journal.value()->recover();
+}
+
+/// Whether what the node has written down can be said with the servers of `next`.
+Status can_go_over(const DeployedNode& me, const std::vector<Generation>& earlier,
+                   const Deployment& next, const Topology& topology, HeldPartitions& held) {
+  const bool in_etcd = me.role == Role::agent && !next.state.empty();
+  const auto recovered =
+      in_etcd ? held.take(me) : own_records(me, next.dir, next.node_dir(me.name) / "state");
   if (!recovered) return recovered.error();
   const auto records = in_new_numbers(me, earlier, next, topology, recovered.value());
   if (records) return done();
@@ -92,15 +101,23 @@ Status take(const fs::path& dir) {
   if (Status fits = fits_topology(next.value(), topology.value()); !fits.ok()) return fits;
   const auto earlier = earlier_generations(next.value());
   if (!earlier) return earlier.error();
-  for (const DeployedNode& node : now.value().nodes) {
-    if (node.role == Role::client) continue;
-    if (Status s = can_go_over(node, earlier.value(), next.value(), topology.value()); !s.ok())
-      return s;
+  HeldPartitions held(now.value());
+  // Executors first: whoever waits for something to end should not have taken anything.
+  for (const Role role : {Role::executor, Role::agent}) {
+    for (const DeployedNode* node : now.value().with_role(role)) {
+      Status s = can_go_over(*node, earlier.value(), next.value(), topology.value(), held);
+      if (!s.ok()) return s;
+    }
   }
+  if (Status s = held.still_held(); !s.ok()) return s;
   std::error_code failed;
   fs::rename(dir / kNext, dir / "deployment.json", failed);
   if (failed) return cannot("rename", dir / kNext, failed);
-  return make_durable(dir);
+  if (Status s = make_durable(dir); !s.ok()) return s;
+  // That is the change. Who is killed here leaves it to the next agent to say so.
+  if (const Status known = newest_servers(next.value()); !known.ok())
+    log_error("the servers are changed; etcd does not know yet: " + known.error().message);
+  return done();
 }
 
 }  // namespace

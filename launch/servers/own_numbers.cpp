@@ -109,7 +109,8 @@ Result<std::vector<Record>> from(const Generation& was, const DeployedNode& me,
 /// Copies of the chunks under new numbers, which `records` then name: until they are the journal,
 /// the old ones count. The last of the old ones.
 Result<std::uint64_t> renumber_archive(Journal& journal, const Generation& was,
-                                       const Topology& topology, std::vector<Record>& records) {
+                                       const Topology& topology, std::vector<Record>& records,
+                                       const std::function<void()>& progress) {
   const auto numbers = renumbering(was.topology, topology);
   if (!numbers) return numbers.error();
   std::uint64_t last = 0;
@@ -120,6 +121,7 @@ Result<std::uint64_t> renumber_archive(Journal& journal, const Generation& was,
   for (Record& record : records) {
     auto* chunk = std::get_if<JobsArchived>(&record);
     if (chunk == nullptr) continue;
+    progress();
     auto states = journal.archived(chunk->chunk);
     if (!states) return states.error();
     auto moved = renumbered(std::move(states).value(), numbers.value(), was.topology);
@@ -145,7 +147,8 @@ Result<std::vector<Record>> in_new_numbers(const DeployedNode& me,
 }
 
 Status renumber_journal(const DeployedNode& me, const Deployment& now, const Topology& topology,
-                        Journal& journal, std::vector<Record>& recovered) {
+                        Journal& journal, std::vector<Record>& recovered,
+                        const std::function<void()>& progress) {
   const std::uint64_t fingerprint = fingerprint_in(now, topology);
   if (recovered.empty()) {
     if (now.generation == 1) return done();
@@ -167,7 +170,7 @@ Status renumber_journal(const DeployedNode& me, const Deployment& now, const Top
                                "--topology " +
                                (now.dir / was->flock.topology).string()};
   }
-  const auto old = renumber_archive(journal, *was, topology, records.value());
+  const auto old = renumber_archive(journal, *was, topology, records.value(), progress);
   if (!old) return old.error();
   if (const Status put = journal.compact(records.value()); !put.ok()) return put;
   if (old.value() > 0) {

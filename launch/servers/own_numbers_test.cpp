@@ -1,96 +1,13 @@
 // Journals go over to new numbers once, whole, and whenever they are found in old ones.
 #include "launch/servers/own_numbers.h"
 
-#include <doctest/doctest.h>
-
-#include "base/test_folder.h"
 #include "bus/flock.h"
-#include "launch/deployment_plan.h"
 #include "launch/files.h"
-#include "launch/servers/exchange.h"
 #include "launch/servers/generations.h"
-#include "launch/state_dir.h"
-#include "store/sqlite_journal.h"
-#include "topology/fingerprint.h"
-#include "topology/load.h"
+#include "launch/servers/numbers_rig.h"
 
 namespace starling {
 namespace {
-
-namespace fs = std::filesystem;
-
-Topology of(const std::string& names) {
-  const auto read = parse_topology_yaml(
-      "name: t\nserver_templates: {x: {gpus: 2, gpu_type: V100}}\nracks:\n  - {name: r, servers: "
-      "[{template: x, names: [" +
-          names + "]}]}\n",
-      "t.yaml");
-  REQUIRE_MESSAGE(read.ok(), (read ? std::string() : read.error().message));
-  return read.value();
-}
-
-const AttemptId kAttempt{JobId{0, 1}, Epoch{1}, 1};
-
-/// A flock of one agent on servers a, b, c, that is to have n, b, c: all numbers but those of `a`
-/// stay, so the first half of the tests' servers leaves.
-struct Rig {
-  explicit Rig(const std::string& after_names) : after(of(after_names)) {
-    DeploymentPlan plan;
-    plan.dir = folder.path / "flock";
-    plan.clients = 1;
-    plan.servers_per_executor = 1;
-    before = create_deployment(plan, of("a, b, c")).value();
-    servers = plan_servers(before, of("a, b, c"), after, 1, 3).value();
-  }
-  void write(const std::string& node, const std::vector<Record>& records) const {
-    const fs::path dir = before.node_dir(node) / "state";
-    const auto state = StateDir::take(dir).value();
-    auto journal = SqliteJournal::open(dir / "journal.db").value();
-    REQUIRE(journal->append(records).ok());
-    REQUIRE(state.note_begun().ok());
-  }
-  [[nodiscard]] std::vector<Record> of_agent(std::uint32_t gpu) const {
-    JobAccepted accepted;
-    accepted.submit.spec.id = kAttempt.job;
-    accepted.submit.spec.workers = 1;
-    accepted.submit.spec.gpus_per_worker = 1;
-    ShareCommitted share{kAttempt, AgentId{0}, {}};
-    share.commit.attempt = kAttempt;
-    share.commit.spec = accepted.submit.spec;
-    share.commit.gang = {{PartitionId{0}, {GpuId{gpu}}}};
-    return {LifeBegan{Incarnation{3}, Epoch{1}}, accepted,
-            AttemptStarting{kAttempt, share.commit.gang}, share, ShareLaunched{kAttempt}};
-  }
-  [[nodiscard]] std::vector<Record> of_executor(std::uint32_t gpu) const {
-    ProcessLaunching launching;
-    launching.launch.attempt = kAttempt;
-    launching.launch.spec.id = kAttempt.job;
-    launching.launch.spec.workers = 1;
-    launching.launch.spec.gpus_per_worker = 1;
-    launching.launch.gang = {{PartitionId{0}, {GpuId{gpu}}}};
-    launching.launch.here = {GpuId{gpu}};
-    return {LifeBegan{Incarnation{3}, Epoch{1}}, TopologyRead{fingerprint_of(of("a, b, c"))},
-            launching};
-  }
-  Status go_over() const {
-    if (Status s = prepare_servers(before, servers, after); !s.ok()) return s;
-    if (Status s = ask_for_servers(servers.flock); !s.ok()) return s;
-    return take_servers(before.dir);
-  }
-  TestFolder folder{"own-numbers"};
-  Topology after;
-  Deployment before;
-  NewServers servers;
-};
-
-template <class R>
-std::vector<R> all(const std::vector<Record>& records) {
-  std::vector<R> found;
-  for (const Record& record : records) {
-    if (const auto* r = std::get_if<R>(&record)) found.push_back(*r);
-  }
-  return found;
-}
 
 TEST_CASE("what runs goes over with other numbers, once") {
   const Rig rig("n, a, b, c");
@@ -102,7 +19,7 @@ TEST_CASE("what runs goes over with other numbers, once") {
   for (const char* name : {"agent-0", "executor-1"}) {
     CAPTURE(name);
     const DeployedNode& me = *now.find(name);
-    const fs::path file = now.node_dir(name) / "state" / "journal.db";
+    const std::filesystem::path file = now.node_dir(name) / "state" / "journal.db";
     for (int life = 0; life < 3; ++life) {
       auto journal = SqliteJournal::open(file).value();
       std::vector<Record> records = journal->recover().value();
@@ -148,7 +65,7 @@ TEST_CASE("archived jobs get the new numbers, also when the first try was interr
   ended.state.job = ended.job;
   ended.state.phase = JobPhase::finished;
   ended.state.placement = {GpuId{2}, GpuId{3}};
-  const fs::path file = rig.before.node_dir("agent-0") / "state" / "journal.db";
+  const std::filesystem::path file = rig.before.node_dir("agent-0") / "state" / "journal.db";
   rig.write("agent-0", {LifeBegan{Incarnation{1}, Epoch{1}},
                         JobsArchived{4, 10, Duration{-1}, {ended.job}, {}}});
   {
@@ -179,7 +96,7 @@ TEST_CASE(
   const Rig rig("n, a, b, c");
   REQUIRE(rig.go_over().ok());
   const Deployment now = read_deployment(rig.before.dir).value();
-  const fs::path dir = now.node_dir("agent-0") / "state";
+  const std::filesystem::path dir = now.node_dir("agent-0") / "state";
   {
     const auto state = StateDir::take(dir).value();
     auto journal = SqliteJournal::open(dir / "journal.db").value();
@@ -217,7 +134,7 @@ TEST_CASE("a server with less memory than before is in use again after its chang
     CAPTURE(generation);
     const Deployment now = read_deployment(rig.before.dir).value();
     REQUIRE(now.generation == generation);
-    const fs::path dir = now.node_dir("agent-0") / "state";
+    const std::filesystem::path dir = now.node_dir("agent-0") / "state";
     {
       const auto state = StateDir::take(dir).value();
       auto journal = SqliteJournal::open(dir / "journal.db").value();
@@ -259,7 +176,7 @@ TEST_CASE("who joins is let in before, who leaves no longer after") {
   REQUIRE(rig.go_over().ok());
   CHECK(members().size() == at_first + 1);
   CHECK(members().contains(executor_node(3)));
-  CHECK(fs::exists(rig.before.node_dir("executor-3") / "keys.json"));
+  CHECK(std::filesystem::exists(rig.before.node_dir("executor-3") / "keys.json"));
   const Deployment now = read_deployment(rig.before.dir).value();
   for (int again = 0; again < 2; ++again) {
     REQUIRE(tidy_servers(now).ok());
