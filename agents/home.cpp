@@ -10,7 +10,7 @@
 namespace starling {
 namespace {
 
-constexpr std::uint32_t kBusyRetryMs = 1000;
+constexpr std::uint32_t kBusyRetryMs = 1000, kRollRetryMs = 100;
 constexpr std::uint32_t kListMost = 1000;
 constexpr std::size_t kListedChunks = 8;
 
@@ -174,6 +174,11 @@ void Step::take_in(NodeId from, const Submit& submit) {
     STARLING_MARK("agent: a Submit that never fits");
     return send(from, Rejected{id, Refusal::never_fits, std::move(reason)});
   }
+  // Nothing is promised before everybody could say that this state is an old copy.
+  if (s.calling_roll()) {
+    STARLING_MARK("agent: a Submit during the roll call");
+    return send(from, Busy{id, kRollRetryMs});
+  }
   if (is_full(forwarded)) return send(from, Busy{id, kBusyRetryMs});
   accept(forwarded ? submit.client : from, submit, std::move(offered));
   send(from, Accepted{id, me()});
@@ -217,6 +222,7 @@ void Step::accept(NodeId client, const Submit& submit, std::vector<AgentId> offe
 /// What runs has to be gone before a job is cancelled, so a repeat may meet it still draining.
 void Step::on(NodeId from, const Cancel& cancel) {
   STARLING_MARK("agent: Cancel");
+  if (s.calling_roll()) return;  // it is said again
   const auto known = s.jobs.find(cancel.job);
   if (known == s.jobs.end()) return on(from, Query{cancel.job});
   Job& job = known->second;
@@ -257,6 +263,7 @@ void Step::on(NodeId from, const Cancel& cancel) {
 
 void Step::on(NodeId from, const Query& query) {
   STARLING_MARK("agent: Query");
+  if (s.calling_roll()) return;  // what an old copy knows may have changed; it is asked again
   if (const auto known = s.jobs.find(query.job); known != s.jobs.end()) {
     return send(from, full_state_of(s, known->second, now));
   }
@@ -283,6 +290,7 @@ void Step::send_archived(NodeId to, const JobId& job, std::uint64_t chunk) {
 }
 
 void Step::on(NodeId from, const ListJobs& list) {
+  if (s.calling_roll()) return;  // as a Query
   JobList answer;
   auto job = s.jobs.upper_bound(list.after);
   auto over = s.ended.upper_bound(list.after);

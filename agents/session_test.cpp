@@ -146,6 +146,38 @@ TEST_CASE("a journal of what was started with another topology is refused while 
   CHECK(fits_journal(config, topology, journal).ok());
 }
 
+TEST_CASE("roll_call: nothing is promised and nothing told before everybody could object") {
+  Bench bench;
+  bench.config.roll_call = 2s;
+  Submit before;
+  before.spec.id = {0, 1};
+  before.spec.workers = before.spec.gpus_per_worker = 1;
+  bench.restart({JobAccepted{before, 1}});
+  Submit fresh = before;
+  fresh.spec.id = {0, 2};
+  const auto hears = [&](Instant at, NodeId from, const Message& message) {
+    bench.out.clear();
+    bench.agent->step(at, Received{from, message}, bench.out);
+  };
+  const Instant born{1s};
+  for (const NodeId from : {client_node(0), agent_node(AgentId{1})}) {
+    hears(born + 1ms, from, fresh);
+    CHECK(bench.said<Busy>() == 1);
+    CHECK(bench.said<Accepted>() == 0);
+    CHECK(bench.out.persist.empty());
+  }
+  for (const Message& question : {Message{Query{before.spec.id}}, Message{Query{fresh.spec.id}},
+                                  Message{ListJobs{{}, 10}}, Message{Cancel{before.spec.id}}}) {
+    hears(born + 2ms, client_node(0), question);
+    CHECK(bench.out.send.empty());
+    CHECK(bench.out.persist.empty());
+  }
+  hears(born + 2001ms, client_node(0), fresh);
+  CHECK(bench.said<Accepted>() == 1);
+  hears(born + 2002ms, client_node(0), Query{before.spec.id});
+  CHECK(bench.said<JobState>() == 1);
+}
+
 TEST_CASE("roll_call: nothing is decided before everybody has answered, or had the time to") {
   Bench bench;
   bench.config.roll_call = 2s;
@@ -165,7 +197,10 @@ TEST_CASE("roll_call: nothing is decided before everybody has answered, or had t
   const Inventory nothing{{PartitionId{0}, Epoch{3}}, {}};
   const Welcome welcome{{PartitionId{1}, Epoch{1}}};
   const Instant born{1s};
-  bench.restart({});
+  Submit before;
+  before.spec.id = {0, 1};
+  before.spec.workers = before.spec.gpus_per_worker = 1;
+  bench.restart({JobAccepted{before, 1}});
   submit(born + 1ms);
   CHECK(bench.said<Accepted>() == 1);
   bench.agent->step(born + 1ms, Tick{}, bench.out);

@@ -17,6 +17,8 @@ class Changes {
   [[nodiscard]] std::string look(NodeId node, const AgentState& now);
   /// The same, in words alone: it is about epochs.
   [[nodiscard]] std::string look(NodeId node, const ExecutorState& now);
+  /// The executor begins with less than it had, and may count its lives anew.
+  void forget(NodeId executor) { executors_.erase(executor); }
 
  private:
   struct Last {

@@ -34,6 +34,49 @@ void ChaosFaults::flip_bit(World& world, Rng& rng, Dose) {
   kill(world, rng, node);
 }
 
+/// Now a backup is made of a node, now the one that was made of it is restored. Not before others
+/// have heard that its journal had gone on: a copy that nobody knows to be old is not found out
+/// (docs/reliability.md).
+void ChaosFaults::restore(World& world, Rng& rng, Dose) {
+  const NodeId node = any_server(rng);
+  if (down_.contains(node) || world.disk(node).damaged()) return;
+  if (is_agent(node) && world.is_old_copy(AgentId{node.value - 1})) return;
+  const auto [made, fresh] = backups_.try_emplace(node, Copy{world.backup(node)});
+  Copy& copy = made->second;
+  if (fresh) return;
+  if (world.disk(node).position() <= copy.of.journal->position()) return;
+  if (copy.outlived == kNever) copy.outlived = world.now();
+  if (world.now() - copy.outlived < times_heard() || !all_hear_all()) return;
+  const World::Backup backup = backups_.extract(made).mapped().of;
+  if (is_agent(node)) return run_old_copy(world, AgentId{node.value - 1}, backup);
+  const std::uint32_t executor = executor_of(node);
+  // As with a new disk: what an owner of long ago says would find nobody who knows a later one.
+  if (world.retired(executor) || world.any_deposed_speaks(AgentId{executor / executors_each_}))
+    return;
+  ++counts_["F15-restored: an executor"];
+  world.restore_executor(executor, backup);
+  went_down(node);
+  bring_back_in(world, node, from_seconds(10 * rng.uniform()));
+}
+
+/// No fault keeps the nodes' words from one another just now, but chance.
+bool ChaosFaults::all_hear_all() const { return cuts_.empty() && racks_cut_.empty(); }
+
+/// Within this others have heard a node that spoke with every heartbeat.
+Duration ChaosFaults::times_heard() const { return 20 * knobs_.timers.heartbeat; }
+
+/// A second time, beside the right state: it has ended on the word of others, or is ended, before
+/// it could decide anything. Then the agent goes on from the right one.
+void ChaosFaults::run_old_copy(World& world, AgentId agent, const World::Backup& backup) {
+  const NodeId node = agent_node(agent);
+  if (cut_off(world, node) || world.any_deposed(agent)) return;
+  ++counts_["F15-restored: an agent"];
+  const Duration roll_call = 4 * knobs_.timers.heartbeat;
+  went_down(node);
+  if (!world.start_old_copy(agent, backup).ok()) return stopped(world, node);
+  bring_back_in(world, node, roll_call / 2);
+}
+
 void ChaosFaults::slow_disks(World& world, Rng& rng, Dose dose) {
   for (const NodeId node : nodes_) {
     if (rng.chance(0.5)) continue;

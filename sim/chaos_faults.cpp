@@ -89,6 +89,8 @@ std::span<const ChaosFaults::Kind> ChaosFaults::kinds() {
        0.6},
       {"F1-client", "clients killed between any two events; new ones go on under the same ids",
        nullptr, 0, 0, 0.4},
+      {"F15-restored", "a node is started on an older copy of its journal", &F::restore, 60, 20,
+       0.3},
   };
   return all;
 }

@@ -35,6 +35,7 @@ class ChaosFaults {
               const std::set<std::string>& without, const std::set<std::string>& only = {});
 
   // Before the world is made.
+  [[nodiscard]] bool known_lives() { return state("F15-restored").dose != Dose::off; }
   [[nodiscard]] bool herd();  ///< all jobs come at one instant
   [[nodiscard]] std::uint32_t clients() const noexcept { return clients_; }
   [[nodiscard]] const ChaosKnobs& knobs() const noexcept { return knobs_; }
@@ -125,6 +126,10 @@ class ChaosFaults {
   void stop_in_write(World& world, Rng& rng, Dose dose);
   void flip_bit(World& world, Rng& rng, Dose dose);
   void slow_disks(World& world, Rng& rng, Dose dose);
+  void restore(World& world, Rng& rng, Dose dose);
+  [[nodiscard]] bool all_hear_all() const;
+  [[nodiscard]] Duration times_heard() const;
+  void run_old_copy(World& world, AgentId agent, const World::Backup& backup);
   // chaos_brain.cpp
   void lie(World& world, Rng& rng, Dose dose);
   [[nodiscard]] Network::Tampered untrue(Rng& rng, std::vector<std::byte>& frame);
@@ -171,6 +176,12 @@ class ChaosFaults {
   std::map<std::uint32_t, std::vector<Place>> racks_cut_;  // by region
   std::uint32_t regions_ = 0;                              // that there have been
   std::set<NodeId> liars_;
+  struct Copy {
+    World::Backup of;
+    Instant outlived =
+        kNever;  ///< more had been written than it has, and since then others heard it
+  };
+  std::map<NodeId, Copy> backups_;
   bool owner_lost_ = false;  // once in a run: it takes most of it
   std::uint32_t gpus_gone_ = 0;
   std::set<GpuId> bad_gpus_;    // ever

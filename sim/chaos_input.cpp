@@ -89,6 +89,7 @@ Result<ChaosInput> draw_chaos_input(
   ChaosFaults& faults = draw_faults(sim.agents, executors_each);
   faults.tighten(sim.limits);
   sim.clients = faults.clients();
+  sim.known_lives = faults.known_lives();
   sim.timers = faults.knobs().timers;
   sim.wrap_policy = [&faults](AgentId agent, std::unique_ptr<Policy> good, auto stall) {
     return faults.brain(agent, std::move(good), std::move(stall));

@@ -68,8 +68,20 @@ void ChaosFaults::renew_client(World& world, std::uint32_t place) {
 
 /// Its disk has refused a write. The supervisor tries again, and again.
 void ChaosFaults::stopped(World& world, NodeId node) {
-  ++counts_["node stopped by its disk"];
   went_down(node);
+  if (world.outlived(node)) {
+    ++counts_["F15-restored: told that it is an old copy"];
+    if (is_agent(node)) return bring_back_in(world, node, from_seconds(0.2 + 5 * rng_.uniform()));
+    world.at(world.now() + from_seconds(1 + 20 * rng_.uniform()), [this, node](World& w) {
+      if (w.executor(executor_of(node)) != nullptr || w.retired(executor_of(node))) return;
+      ++counts_["F15-restored: loss accepted"];
+      w.accept_loss(executor_of(node));
+      down_.erase(node);
+      bring_back(w, node);
+    });
+    return;
+  }
+  ++counts_["node stopped by its disk"];
   bring_back_in(world, node, from_seconds(0.2 + 5 * rng_.uniform()));
 }
 

@@ -99,6 +99,12 @@ class Checker {
   /// The node's disk was replaced by another one, with these records on it: what it knew beyond
   /// them is gone, rightly.
   void new_disk(NodeId node, std::span<const Record> records = {});
+  /// The same, and its number of lives was set back, too. Two lives may have one number then.
+  void restored(NodeId node, std::span<const Record> records) {
+    new_disk(node, records);
+    lives_.erase(node);
+    changes_.forget(node);
+  }
   /// Rules that are not looked at: the world breaks what they rest on.
   void excuse(const std::string& rule) { excused_.insert(rule); }
   /// A frame that had to be refused was taken, or left a trace.

@@ -58,6 +58,7 @@ class WatchedJournal final : public Journal {
     return disk_->archived(chunk);
   }
   Status forget(std::uint64_t chunk) override;
+  [[nodiscard]] std::uint64_t position() const override { return disk_->position(); }
 
   [[nodiscard]] DiskFaults& faults() noexcept { return faults_; }
   /// A bit of one record is not what was written; recover() finds it. False: nothing is there yet.
@@ -65,6 +66,15 @@ class WatchedJournal final : public Journal {
   /// What an operator does about it: the record is copied from where it is still right.
   void repair() { damaged_.reset(); }
   [[nodiscard]] bool damaged() const noexcept { return damaged_.has_value(); }
+  /// What stands there now, for restore(): of whoever makes backups. Not of a damaged one.
+  [[nodiscard]] std::shared_ptr<const MemoryJournal> copy() const {
+    return std::make_shared<const MemoryJournal>(*disk_);
+  }
+  /// An older copy, and nothing that came after it.
+  void restore(const MemoryJournal& copy) {
+    disk_ = std::make_shared<MemoryJournal>(copy);
+    damaged_.reset();
+  }
   /// A new disk.
   void erase() {
     disk_ = std::make_shared<MemoryJournal>(keep_);

@@ -124,7 +124,9 @@ Status World::Parts::deliver(std::uint32_t slot) {
   hash.add((std::uint64_t{frame.from.value} << 32U) | frame.to.value);
   hash.add(hash_of(frame.bytes));
   if (checker != nullptr && !frame.corrupt) {
-    if (auto message = spy.decode(frame.bytes)) {
+    auto message = spy.decode(frame.bytes);
+    const bool by_old = message.ok() && old_lives.contains(message.value().header.born);
+    if (message.ok() && !by_old && !newer.contains(index)) {
       checker->arrived(clock.now(), frame.from, frame.to, message.value().message,
                        message.value().header.incarnation, message.value().header.sequence);
     }
@@ -163,7 +165,9 @@ Status World::Parts::took(std::size_t index, const Result<Node::Turn>& turn) {
     seat.node.reset();
     return done();
   }
-  if (on_stopped == nullptr || turn.error().code != Errc::io) return turn.error();
+  const bool is_outlived = options.known_lives && turn.error().code == Errc::fenced;
+  if (on_stopped == nullptr || (turn.error().code != Errc::io && !is_outlived)) return turn.error();
+  if (is_outlived) outlived.insert(seat.id);
   crash(index);
   stopped.push_back(seat.id);
   return done();

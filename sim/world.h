@@ -80,6 +80,25 @@ class World {
   /// It has lost its machine and its disk, and nobody replaces them.
   void retire(std::uint32_t executor);
   [[nodiscard]] bool retired(std::uint32_t executor) const;
+  // Backups, and what becomes of a node that goes on from one; with SimOptions::known_lives.
+  struct Backup {
+    std::shared_ptr<const MemoryJournal> journal;
+    Incarnation life;
+  };
+  [[nodiscard]] Backup backup(NodeId node) const;
+  /// The executor's machine is lost, and comes back with the state of then: it is down.
+  void restore_executor(std::uint32_t executor, const Backup& backup);
+  /// Somebody starts the agent on a copy of its state, and the newer state stays where it is: the
+  /// next start is from that. What the old life says and writes is held against no rule, as nobody
+  /// may hear it.
+  Status start_old_copy(AgentId agent, const Backup& backup);
+  [[nodiscard]] bool is_old_copy(AgentId agent) const;
+  /// It has ended because a peer knows more of it than its journal does.
+  [[nodiscard]] bool outlived(NodeId node) const;
+  /// An operator goes on from what an executor has, as `starling accept-loss` does: in a life, and
+  /// with records, beyond all that anybody knows. It is down.
+  void accept_loss(std::uint32_t executor);
+
   /// What the agent's next life takes for the time of day is `off` from the right one.
   void set_calendar(AgentId agent, Duration off);
 
@@ -98,7 +117,8 @@ class World {
   [[nodiscard]] WatchedJournal& disk(NodeId node);
   /// Replaces the node's journal by its core's snapshot, as long-lived daemons do.
   void compact(NodeId node);
-  /// Called when a node has ended because its disk failed. Without: that is the world's error.
+  /// Called when a node has ended because its disk failed, or outlived() says why. Without: that is
+  /// the world's error.
   void on_stopped(std::function<void(World&, NodeId)> call);
   /// From its next start on the executor reads `topology`; null: the right one. It outlives the
   /// world.

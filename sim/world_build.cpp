@@ -19,6 +19,7 @@ enum Salt : std::uint64_t {
   kNoiseSalt = 3,
   kMeasureSalt = 4,
   kAgentSalt = 1000,
+  kBornSalt = 1ULL << 41U,
   kDiskSalt = 1ULL << 40U
 };
 
@@ -232,6 +233,20 @@ Status World::Parts::give_speed(std::size_t agent) {
   return seats[agent]->speed->restore(learned[agent]);
 }
 
+/// The state of agents is where a successor has it, too, so a word of others ends none but who runs
+/// on a copy of its own.
+NodeOptions World::Parts::node_options(const Seat& seat, Incarnation life) {
+  NodeOptions node;
+  outlived.erase(seat.id);
+  if (!options.known_lives) return node;
+  const bool old = seat.id.value <= agent_configs.size() && newer.contains(seat_of(seat.id));
+  node.born =
+      rng.fork(kBornSalt).fork(seat.id.value).fork(life.value).fork(old ? 1 : 0).next() | 1U;
+  node.sole = old || executor_of(seat).has_value();
+  if (old) old_lives.insert(node.born);
+  return node;
+}
+
 Status World::Parts::start_agent(std::size_t agent) {
   auto policy = policies.make(options.policy);
   if (!policy) return policy.error();
@@ -240,7 +255,7 @@ Status World::Parts::start_agent(std::size_t agent) {
   if (!recovered) return recovered.error();
   const AgentConfig& config = agent_configs[agent];
   const Rng agent_rng = rng.fork(kAgentSalt + agent).fork(config.incarnation.value);
-  NodeOptions node;
+  NodeOptions node = node_options(seat, config.incarnation);
   // Of decisions, for figures. Where rules are checked nothing is left to the machine's clock.
   if (!options.check) node.clock = &wall;
   seat.endpoint.clear();
@@ -264,6 +279,7 @@ Status World::Parts::start_agent(std::size_t agent) {
                                                 std::move(brain), agent_rng, recovered.value()),
                                           seat.endpoint, *seat.journal, node);
   if (seat.speed) made->teach(*seat.speed, *seat.memory);
+  if (options.known_lives) made->recall(recovered.value());
   seat.node = std::move(made);
   reschedule(agent);
   return done();
@@ -282,7 +298,9 @@ Status World::Parts::start_executor(std::size_t executor) {
   if (is_misled) config.topology = fingerprint_of(believed);
   if (Status fits = fits_journal(config, believed, recovered.value()); !fits.ok()) return fits;
   seat.node = std::make_unique<ExecutorNode>(Executor(config, believed, recovered.value()),
-                                             seat.endpoint, *seat.journal, *launchers[executor]);
+                                             seat.endpoint, *seat.journal, *launchers[executor],
+                                             node_options(seat, config.incarnation));
+  if (options.known_lives) seat.node->recall(recovered.value());
   queue.push(clock.now(), EventKind::exit_notice, static_cast<std::uint32_t>(executor));
   reschedule(index);
   return done();

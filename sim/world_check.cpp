@@ -35,7 +35,7 @@ void World::Parts::look_at_turns() {
   turned.erase(std::unique(turned.begin(), turned.end()), turned.end());
   for (const std::size_t index : turned) {
     const Seat& seat = *seats[index];
-    if (seat.node == nullptr) continue;
+    if (seat.node == nullptr || newer.contains(index)) continue;
     const bool has_written = wrote.contains(index) && !seat.journal->refused();
     const auto look = [&](const auto& state) {
       checker->look_at(clock.now(), seat.id, state);
@@ -93,7 +93,7 @@ WorldView World::Parts::view() const {
   }
   for (std::size_t a = 0; a < agent_configs.size(); ++a) {
     const Agent* agent = agent_core(a);
-    if (agent == nullptr) continue;
+    if (agent == nullptr || newer.contains(a)) continue;
     world.ledgers.push_back(ledger_view(*agent));
   }
   return world;
@@ -103,7 +103,8 @@ WorldView World::Parts::view() const {
 Status World::Parts::compare_with_journal(std::size_t index) {
   const Seat& seat = *seats[index];
   if (seat.journal == nullptr || seat.journal->refused() || seat.journal->damaged()) return done();
-  if (is_client(index)) return done();
+  // Who was told that it is outlived has ended in the middle of a turn.
+  if (is_client(index) || outlived.contains(seat.id)) return done();
   auto recovered = seat.journal->recover();
   if (!recovered) return recovered.error();
   std::string wrong;

@@ -39,6 +39,7 @@ void World::Parts::watch_disk(Seat& seat) {
 
 void World::Parts::crash(std::size_t index) {
   Seat& seat = *seats[index];
+  if (newer.contains(index)) return put_back(index);
   if (seat.node == nullptr) return;
   if (checker != nullptr && restarts) {
     if (Status same = compare_with_journal(index); !same.ok())
@@ -52,7 +53,23 @@ void World::Parts::crash(std::size_t index) {
   seat.endpoint.clear();
 }
 
+void World::Parts::put_back(std::size_t index) {
+  Newer state = std::move(newer.at(index));
+  Seat& seat = *seats[index];
+  seat.node.reset();
+  seat.tick_at = kNever;
+  seat.paused_until = Instant{};
+  seat.stall = Duration{0};
+  seat.endpoint.clear();
+  seat.journal = std::move(state.journal);
+  AgentConfig& config = agent_configs[index];
+  // The copy has used a number, too: the first start with it was refused, the next one is not.
+  config.incarnation = std::max(state.life, config.incarnation);
+  newer.erase(index);
+}
+
 void World::Parts::depose(std::size_t agent, Duration lasts) {
+  if (newer.contains(agent)) put_back(agent);
   if (seats[agent]->node == nullptr) {
     seats[agent]->journal = seats[agent]->journal->succeed();
     seats[agent]->endpoint.move(new_place());
@@ -99,13 +116,16 @@ void World::crash_agent(AgentId agent) { parts_->crash(agent.value); }
 
 Status World::restart_agent(AgentId agent) {
   parts_->crash(agent.value);
-  ++parts_->agent_configs[agent.value].incarnation.value;
+  AgentConfig& config = parts_->agent_configs[agent.value];
+  ++config.incarnation.value;
+  config.roll_call = parts_->roll_call();
   return parts_->start_agent(agent.value);
 }
 
 Status World::take_over(AgentId agent, Duration lasts) {
   parts_->depose(agent.value, lasts);
   ++parts_->agent_configs[agent.value].incarnation.value;
+  parts_->agent_configs[agent.value].roll_call = Duration{0};
   parts_->agent_configs[agent.value].epoch = Epoch{++parts_->authorities[agent.value].epoch.value};
   return parts_->start_agent(agent.value);
 }
@@ -174,6 +194,54 @@ void World::retire(std::uint32_t executor) {
   lose_host(executor, true);
   parts_->retired.insert(executor);
 }
+
+World::Backup World::backup(NodeId node) const {
+  const std::size_t index = parts_->seat_of(node), agents = parts_->agent_configs.size();
+  const Incarnation life = index < agents ? parts_->agent_configs[index].incarnation
+                                          : parts_->executor_configs.at(index - agents).incarnation;
+  return {parts_->seats[index]->journal->copy(), life};
+}
+
+void World::restore_executor(std::uint32_t executor, const Backup& backup) {
+  Parts& p = *parts_;
+  lose_host(executor, true);
+  WatchedJournal& journal = *p.seats[p.executor_seat(executor)]->journal;
+  journal.restore(*backup.journal);
+  Incarnation& lost = p.lives_lost[executor];
+  lost = std::max(lost, p.executor_configs[executor].incarnation);
+  p.executor_configs[executor].incarnation = backup.life;
+  if (p.checker != nullptr) p.checker->restored(executor_node(executor), journal.recover().value());
+}
+
+void World::accept_loss(std::uint32_t executor) {
+  // So much more than any peer can know that nobody has to be asked.
+  constexpr std::uint64_t kLives = 1000, kRecords = 1'000'000'000;
+  Parts& p = *parts_;
+  Incarnation& life = p.executor_configs[executor].incarnation;
+  if (const auto lost = p.lives_lost.find(executor); lost != p.lives_lost.end())
+    life = std::max(life, lost->second);
+  life.value += kLives;
+  MemoryJournal& disk = p.seats[p.executor_seat(executor)]->journal->disk();
+  disk.go_beyond(disk.position() + kRecords);
+  p.outlived.erase(executor_node(executor));
+}
+
+Status World::start_old_copy(AgentId agent, const Backup& backup) {
+  Parts& p = *parts_;
+  STARLING_CHECK(p.options.known_lives);
+  p.crash(agent.value);
+  Seat& seat = *p.seats[agent.value];
+  auto copy = std::make_unique<WatchedJournal>(MemoryJournal::Keep::bytes, nullptr);
+  copy->restore(*backup.journal);
+  AgentConfig& config = p.agent_configs[agent.value];
+  p.newer[agent.value] = {std::exchange(seat.journal, std::move(copy)), config.incarnation};
+  config.incarnation = Incarnation{backup.life.value + 1};
+  config.roll_call = p.roll_call();
+  return p.start_agent(agent.value);
+}
+
+bool World::is_old_copy(AgentId agent) const { return parts_->newer.contains(agent.value); }
+bool World::outlived(NodeId node) const { return parts_->outlived.contains(node); }
 
 bool World::retired(std::uint32_t executor) const { return parts_->retired.contains(executor); }
 
@@ -248,7 +316,11 @@ void World::Parts::read_some(Seat& seat) {
   in(seat.reads_every, [this, &seat](World&) { read_some(seat); });
 }
 
-WatchedJournal& World::disk(NodeId node) { return *parts_->seats[parts_->seat_of(node)]->journal; }
+WatchedJournal& World::disk(NodeId node) {
+  const std::size_t index = parts_->seat_of(node);
+  const auto old = parts_->newer.find(index);
+  return old == parts_->newer.end() ? *parts_->seats[index]->journal : *old->second.journal;
+}
 
 void World::compact(NodeId node) {
   Seat& seat = *parts_->seats[parts_->seat_of(node)];

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -108,6 +109,15 @@ struct World::Parts {
   std::vector<Authority> authorities;  ///< by partition
   std::function<void(World&, NodeId)> on_stopped;
   std::vector<NodeId> stopped;  ///< of the present event, because their disks failed
+  /// An agent that runs on an old copy: what it comes back to.
+  struct Newer {
+    std::unique_ptr<WatchedJournal> journal;
+    Incarnation life;
+  };
+  std::map<std::size_t, Newer> newer;               ///< by seat
+  std::set<std::uint64_t> old_lives;                ///< born of such lives
+  std::set<NodeId> outlived;                        ///< since their last start
+  std::map<std::uint32_t, Incarnation> lives_lost;  ///< of executors with an older state
   std::optional<Error> failed;  ///< in a script
   const Topology* other_topology = nullptr;
   std::set<std::uint32_t> retired;  ///< executors that never come back
@@ -134,6 +144,13 @@ struct World::Parts {
   /// Who lives at this place from now on, and knows nothing yet.
   Client& start_client(std::uint32_t place);
   void crash(std::size_t seat);
+  /// Of who starts from a state of its own; who takes a partition over is proven by the epoch.
+  [[nodiscard]] Duration roll_call() const {
+    return options.known_lives ? 4 * options.timers.heartbeat : Duration{0};
+  }
+  /// The old copy of the agent is gone, and the newer state in its place again.
+  void put_back(std::size_t seat);
+  [[nodiscard]] NodeOptions node_options(const Seat& seat, Incarnation life);
   /// None: an agent's or the client's.
   [[nodiscard]] std::optional<std::uint32_t> executor_of(const Seat& seat) const;
   void pause(Seat& seat, Duration lasts);

@@ -17,6 +17,7 @@ bool MemoryJournal::refused() {
 
 void MemoryJournal::keep(std::span<const Record> records) {
   records_ += records.size();
+  position_ += records.size();
   if (keep_ == Keep::records) kept_.insert(kept_.end(), records.begin(), records.end());
   if (keep_ != Keep::bytes) return;
   for (const Record& record : records) encode_record(record, encoded_.emplace_back());

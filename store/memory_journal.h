@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -30,6 +31,9 @@ class MemoryJournal final : public Journal {
   Status archive(std::uint64_t chunk, std::span<const Record> records) override;
   Result<std::vector<Record>> archived(std::uint64_t chunk) override;
   Status forget(std::uint64_t chunk) override;
+  [[nodiscard]] std::uint64_t position() const override { return position_; }
+  /// The next record has a number beyond that one.
+  void go_beyond(std::uint64_t position) { position_ = std::max(position_, position); }
 
   /// After that many further appends every append and compaction is `io` and changes nothing; no
   /// value: never.
@@ -51,7 +55,7 @@ class MemoryJournal final : public Journal {
   std::optional<std::vector<Record>> next_;
   std::size_t next_written_ = 0;
   std::uint64_t appends_ = 0;
-  std::uint64_t records_ = 0;
+  std::uint64_t records_ = 0, position_ = 0;
   std::optional<std::uint64_t> until_failure_;
 };
 
