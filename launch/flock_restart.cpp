@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "launch/commands/up.h"
+#include "launch/hosts/host_servers.h"
 #include "launch/hosts/preflight.h"
 #include "launch/session.h"
 #include "launch/signals.h"
@@ -45,7 +46,7 @@ Status restart_host(const HostFlock& flock, const Remote& remote, const Host& ho
       return s.error();
   }
   if (Status s = bring_up_to_date(remote, host); !s.ok()) return s;
-  const auto started = remote.ask(host, flock.keeper_command(host, "start"));
+  const auto started = start_keeper(flock, remote, host);
   return started ? done() : Status(started.error());
 }
 

@@ -123,6 +123,8 @@ void add_configure(const Command& root) {
   command.option("--topology", servers->topology, "FILE",
                  "its servers from now on: who leaves or changes is drained first, jobs on the "
                  "others go on");
+  command.option("--hosts", servers->hosts, "FILE",
+                 "with --topology, for a flock on hosts: on which of them each server is");
   command.flag("--dry-run", servers->dry_run, "with --topology: say what would change");
   command.flag("--evict", servers->evict,
                "with --topology: requeue what runs on servers that leave, instead of waiting for "
@@ -136,7 +138,8 @@ void add_configure(const Command& root) {
                     "starling configure --topology more.yaml --dry-run",
                     "starling configure --topology fewer.yaml --evict", "starling configure"});
   command.action([o, servers, command] {
-    for (const char* name : {"--dry-run", "--evict", "--drain-timeout", "--servers-per-executor"}) {
+    for (const char* name :
+         {"--hosts", "--dry-run", "--evict", "--drain-timeout", "--servers-per-executor"}) {
       if (command.given(name) && servers->topology.empty())
         return bad_input(std::string("configure: ") + name + " goes with --topology");
     }

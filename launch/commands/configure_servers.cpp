@@ -4,20 +4,23 @@
 #include <chrono>
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <optional>
 #include <thread>
 
-#include "launch/daemon/watched_launcher.h"
+#include "bus/flock.h"
 #include "launch/exit_codes.h"
-#include "launch/files.h"
 #include "launch/flock_restart.h"
-#include "launch/hosts/host_flock.h"
+#include "launch/hosts/coming_hosts.h"
+#include "launch/hosts/host_servers.h"
+#include "launch/hosts/key_rotation.h"
 #include "launch/job_lookup.h"
 #include "launch/jobs/drain_word.h"
 #include "launch/jobs/flock_view.h"
 #include "launch/run_options.h"
 #include "launch/servers/exchange.h"
 #include "launch/servers/generations.h"
+#include "launch/servers/trial.h"
 #include "launch/signals.h"
 #include "launch/state_dir.h"
 #include "topology/load.h"
@@ -28,6 +31,8 @@ namespace {
 constexpr auto kLook = std::chrono::milliseconds(200);
 /// Until whoever keeps the flock has ended all daemons and looked at what they wrote.
 constexpr Duration kTaken = std::chrono::seconds(120);
+/// Until daemons go by who is let in.
+constexpr std::chrono::seconds kPublished{20};
 
 std::string plural(std::size_t n, const char* what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
@@ -57,28 +62,6 @@ Result<std::uint32_t> first_unused(const Deployment& flock) {
   return next;
 }
 
-/// Files that name GPUs by number are people's: nobody changes them in passing.
-Status health_files_allow(const Deployment& flock, const Topology& before, const Topology& after) {
-  const auto numbers = renumbering(before, after);
-  if (!numbers) return numbers.error();
-  for (const DeployedNode* node : flock.with_role(Role::executor)) {
-    const IndexRange gpus{before.server(ServerId{node->servers.first}).gpus.first,
-                          before.server(ServerId{node->servers.last - 1}).gpus.last};
-    bool same = true;
-    for (std::uint32_t g = gpus.first; g < gpus.last; ++g)
-      same = same && numbers.value().gpus[g] == g;
-    const auto file = flock.node_dir(node->name) / "health";
-    const auto text = read_text(file);
-    if (same || !text) continue;
-    const auto sick = parse_health(text.value(), gpus);
-    if (sick && sick.value().empty()) continue;
-    return {Errc::invalid, file.string() +
-                               " names GPUs by their numbers, which change; empty it, "
-                               "drain their servers, and write the new numbers after"};
-  }
-  return done();
-}
-
 /// Everything that one call goes by.
 struct Change {
   Deployment before;
@@ -86,15 +69,29 @@ struct Change {
   NewServers servers;
 };
 
+/// Who keeps the flock, and how it goes over: one machine, or hosts.
+struct Keeping {
+  bool runs = false;
+  std::optional<HostFlock> hosts;
+  std::unique_ptr<Remote> remote;
+};
+
 Result<Change> change_of(const Deployment& flock, const Topology& before, Topology after,
-                         const ServersOptions& o) {
+                         const Keeping& keeping, const ServersOptions& o) {
   const auto unused = first_unused(flock);
   if (!unused) return unused.error();
   const std::uint32_t each =
       o.servers_per_executor > 0 ? o.servers_per_executor : usual_servers_per_executor(flock);
-  auto servers = plan_servers(flock, before, after, each, unused.value());
+  std::vector<std::string> where;
+  if (keeping.hosts) {
+    auto found = coming_hosts(*keeping.hosts, flock, before, after, o.hosts);
+    if (!found) return found.error();
+    where = std::move(found).value();
+  }
+  auto servers = plan_servers(flock, before, after, each, unused.value(), where);
   if (!servers) return servers.error();
-  if (Status s = health_files_allow(flock, before, after); !s.ok()) return s.error();
+  // Those of hosts are there, and looked at there.
+  if (Status s = health_files_allow(flock, "", before, after); !s.ok()) return s.error();
   return Change{flock, before, std::move(after), std::move(servers).value()};
 }
 
@@ -159,8 +156,12 @@ Status wait_until_taken(const std::filesystem::path& dir, std::uint32_t generati
 }
 
 /// One try.
-Status go_over(const Change& change) {
+Status go_over(const Change& change, Keeping& keeping) {
   const std::filesystem::path& dir = change.before.dir;
+  if (keeping.hosts) {
+    return go_over_on_hosts(*keeping.hosts, *keeping.remote, change.before, change.servers,
+                            change.new_topology, keeping.runs);
+  }
   if (Status s = prepare_servers(change.before, change.servers, change.new_topology); !s.ok())
     return s;
   if (Status s = ask_for_servers(change.servers.flock); !s.ok()) return s;
@@ -189,15 +190,40 @@ void warn_of_misfits(const Deployment& flock, const Topology& after) {
                plural(count, "open job").c_str(), first.c_str());
 }
 
-int finish(const std::filesystem::path& dir) {
+/// What is left of a change of hosts that was decided, or given up: each is told, and runs.
+Status finish_on_hosts(const Keeping& keeping) {
+  const std::filesystem::path& dir = keeping.hosts->dir;
+  const auto place = restart_lock(dir);
+  if (!place) return place.error();
+  if (keeping.runs || hosts_are_stopped(dir))
+    return start_stopped_hosts(*keeping.hosts, *keeping.remote);
+  return tell_stopped_hosts(*keeping.hosts, *keeping.remote);
+}
+
+/// Who does not belong to the flock any more is let in no longer.
+Status tidy(const Deployment& now, const Keeping& keeping) {
+  if (Status s = tidy_servers(now); !s.ok() || !keeping.hosts) return s;
+  const auto place = StateDir::take(now.dir / "rotation");  // keys change by the same file
+  if (!place) return place.error();
+  const auto members = read_flock(now.dir / "flock.json");
+  return members ? publish_flock(now, members.value(), kPublished) : Status(members.error());
+}
+
+int finish(const std::filesystem::path& dir, const Keeping& keeping) {
   const auto now = read_deployment(dir);
   if (!now) return failed(now.error());
-  if (is_kept(dir)) {
+  if (keeping.hosts) {
+    if (const Status s = finish_on_hosts(keeping); !s.ok())
+      return work_failed(
+          "configure: the flock has its servers, but not all hosts do: " + s.error().message +
+          "\nthey get them when they are there: run this again, or 'starling up'");
+  }
+  if (keeping.runs) {
     if (const Status s = flock_is_well(now.value()); !s.ok())
       return work_failed("configure: the servers are changed, and the flock is not well: " +
                          s.error().message);
   }
-  if (const Status s = tidy_servers(now.value()); !s.ok())
+  if (const Status s = tidy(now.value(), keeping); !s.ok())
     return work_failed("configure: the servers are changed; " + s.error().message +
                        "; run this again");
   const auto topology = load_topology((dir / now.value().topology).string());
@@ -214,26 +240,45 @@ int refused(const Status& s) {
   return theirs ? bad_input(text) : work_failed(text);
 }
 
-Status possible(const Deployment& flock) {
-  if (is_host_flock(flock.dir)) {
-    return {Errc::unsupported,
-            "the servers of a flock on hosts cannot change yet: end its jobs and make a new one"};
+Result<Keeping> keeping_of(const Deployment& flock) {
+  Keeping keeping;
+  if (!is_host_flock(flock.dir)) {
+    keeping.runs = is_kept(flock.dir);
+    return keeping;
   }
-  return done();
+  auto hosts = read_host_flock(flock.dir);
+  if (!hosts) return hosts.error();
+  if (hosts.value().way == Way::slurm) {
+    return {
+        Errc::unsupported,
+        "the servers of a flock in an allocation of Slurm do not change: end it, and make a new "
+        "one with 'starling up'"};
+  }
+  keeping.hosts = std::move(hosts).value();
+  keeping.remote = std::make_unique<Remote>(keeping.hosts->way);
+  // What an earlier change has stopped runs again first.
+  if (hosts_are_stopped(flock.dir)) {
+    if (Status s = finish_on_hosts(keeping); !s.ok()) return s.error();
+  }
+  const auto runs = any_keeper_runs(*keeping.hosts, *keeping.remote);
+  if (!runs) return runs.error();
+  keeping.runs = runs.value();
+  return keeping;
 }
 
-int change_servers(const Change& change, const ServersOptions& o) {
+int change_servers(const Change& change, Keeping& keeping, const ServersOptions& o) {
   const std::filesystem::path& dir = change.before.dir;
   const Patience patience(o.drain_timeout_s);
-  for (const bool kept = is_kept(dir);;) {
+  for (const bool kept = keeping.runs;;) {
     if (kept) {
       if (const Status s = flock_is_well(change.before); !s.ok())
         return work_failed("configure: nothing is changed, for the flock is not well: " +
                            s.error().message);
       if (const Status s = empty_servers(change, o, patience); !s.ok()) return refused(s);
     }
-    const Status s = go_over(change);
-    if (s.ok()) return finish(dir);
+    const Status s = go_over(change, keeping);
+    const auto now = read_deployment(dir);
+    if (now && now.value().generation > change.before.generation) return finish(dir, keeping);
     // Somebody still has to hear of the end of what ran there.
     const bool again = kept && s.error().code == Errc::busy && !patience.over();
     if (!again && !kept && s.error().code == Errc::busy) {
@@ -255,7 +300,10 @@ int configure_servers(const std::filesystem::path& dir, const ServersOptions& o)
   if (servers_are_asked_for(dir) && is_kept(dir)) (void)wait_until_taken(dir, 0);
   const auto flock = read_deployment(dir);
   if (!flock) return failed(flock.error());
-  if (const Status s = possible(flock.value()); !s.ok()) return refused(s);
+  auto keeping = keeping_of(flock.value());
+  if (!keeping) return refused(keeping.error());
+  if (!o.hosts.empty() && !keeping.value().hosts)
+    return bad_input("configure: --hosts is for flocks on hosts; this one is on this machine");
   auto after = load_topology(o.topology);
   if (!after) return bad_input("configure: " + after.error().message);
   const auto before = load_topology((dir / flock.value().topology).string());
@@ -264,16 +312,17 @@ int configure_servers(const std::filesystem::path& dir, const ServersOptions& o)
     // Who keeps the flock next would change them.
     if (!o.dry_run && withdraw_servers(dir)) std::printf("the change that was asked for is off\n");
     std::printf("these are its servers already\n");
-    return o.dry_run ? kDone : finish(dir);
+    return o.dry_run ? kDone : finish(dir, keeping.value());
   }
-  const auto change = change_of(flock.value(), before.value(), std::move(after).value(), o);
+  const auto change =
+      change_of(flock.value(), before.value(), std::move(after).value(), keeping.value(), o);
   if (!change) return refused(change.error());
   for (const std::string& line :
        describe(change.value().servers, before.value(), change.value().new_topology))
     std::printf("%s\n", line.c_str());
   std::fflush(stdout);
-  if (is_kept(dir)) warn_of_misfits(flock.value(), change.value().new_topology);
-  return o.dry_run ? kDone : change_servers(change.value(), o);
+  if (keeping.value().runs) warn_of_misfits(flock.value(), change.value().new_topology);
+  return o.dry_run ? kDone : change_servers(change.value(), keeping.value(), o);
 }
 
 }  // namespace starling

@@ -11,6 +11,7 @@ struct ServersOptions {
   std::string topology;
   std::uint32_t servers_per_executor = 0;  ///< 0: as many as the executor with most has
   bool dry_run = false, evict = false;
+  std::string hosts;           ///< a hosts file, of a flock on hosts
   double drain_timeout_s = 0;  ///< 0: as long as it takes
 };
 

@@ -9,6 +9,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <iostream>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -16,11 +18,14 @@
 #include "launch/commands/commands.h"
 #include "launch/deployment_plan.h"
 #include "launch/exit_codes.h"
+#include "launch/files.h"
 #include "launch/hosts/build_id.h"
 #include "launch/hosts/host_board.h"
 #include "launch/hosts/keeper.h"
 #include "launch/hosts/key_rotation.h"
 #include "launch/hosts/reach.h"
+#include "launch/log.h"
+#include "launch/servers/host_part.h"
 #include "launch/signals.h"
 #include "launch/state_dir.h"
 #include "launch/supervisor.h"
@@ -31,6 +36,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
+
+/// For a keeper to end its daemons, and itself.
+constexpr seconds kStopTakes{15};
 
 struct Options {
   std::string dir, host, address = "127.0.0.1";
@@ -71,10 +79,31 @@ int probe(const Options& o) {
   _exit(127);
 }
 
+/// The lock of a keeper is free when it and its daemons have ended.
+bool keeper_is_gone(const Options& o) {
+  return StateDir::take(std::filesystem::path(o.dir) / "keeper").ok();
+}
+
+/// True once the keeper has ended, for some time at most.
+bool wait_until_gone(const Options& o, seconds most) {
+  const auto until = steady_clock::now() + most;
+  while (steady_clock::now() < until) {
+    if (keeper_is_gone(o)) return true;
+    std::this_thread::sleep_for(milliseconds(20));
+  }
+  return false;
+}
+
 int start(const Options& o) {
   if (const auto found = find_keeper(o.dir); found && found.value().alive) {
-    std::printf("running\n");
-    return kDone;
+    std::error_code ignored;
+    if (!std::filesystem::exists(stopping_mark(o.dir), ignored)) {
+      std::printf("running\n");
+      return kDone;
+    }
+    // Who asked it to stop may be gone, and nobody would start it again.
+    if (!wait_until_gone(o, kStopTakes + seconds(5)))
+      return work_failed("node: the keeper was told to stop, and does not");
   }
   const pid_t pid = fork();
   if (pid < 0) return work_failed(std::string("node: ") + std::strerror(errno));
@@ -107,22 +136,38 @@ int watch(const Options& o) {
   return kDone;
 }
 
-/// The lock of a keeper is free when it and its daemons have ended.
-bool keeper_is_gone(const Options& o) {
-  return StateDir::take(std::filesystem::path(o.dir) / "keeper").ok();
-}
-
 int stop(const Options& o) {
   const auto found = find_keeper(o.dir);
   if (!found || keeper_is_gone(o)) return kDone;
   const auto pid = static_cast<pid_t>(found.value().status.pid);
+  if (const Status s = write_text(stopping_mark(o.dir), std::to_string(pid) + "\n"); !s.ok())
+    log_error(s.error().message);  // a full disk
   kill(pid, o.keep_jobs ? SIGUSR1 : SIGTERM);
-  const auto until = steady_clock::now() + seconds(15);
-  while (steady_clock::now() < until) {
-    if (keeper_is_gone(o)) return kDone;
-    std::this_thread::sleep_for(milliseconds(20));
-  }
+  if (wait_until_gone(o, kStopTakes)) return kDone;
   return work_failed("node: process " + std::to_string(pid) + " does not stop");
+}
+
+int generation(const Options& o) {
+  const auto said = host_generation(o.dir);
+  if (!said) return failed(said.error());
+  std::printf("%s\n", said.value().c_str());
+  return kDone;
+}
+
+std::string standard_input() {
+  return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+}
+
+int try_servers_here(const Options& o) {
+  const Status can = try_host_servers(o.dir, o.host, standard_input());
+  const char* const answer = can.ok() ? "yes" : can.error().code == Errc::busy ? "busy " : "no ";
+  std::printf("%s%s\n", answer, can.ok() ? "" : can.error().message.c_str());
+  return kDone;
+}
+
+int take_servers_here(const Options& o) {
+  const Status now = take_host_servers(o.dir, o.host, standard_input());
+  return now.ok() ? static_cast<int>(kDone) : failed(now.error());
 }
 
 int taken(const Options& o) {
@@ -177,6 +222,20 @@ void add_node(const Command& root) {
   with_dir(end);
   end.flag("--keep-jobs", o->keep_jobs, "jobs go on, because the daemons are started again soon");
   end.action(needs(false, stop));
+  const Command servers =
+      command.sub("generation", "which servers the flock has as this host knows it");
+  with_dir(servers);
+  servers.action(needs(false, generation));
+  const Command trial = command.sub(
+      "try-servers", "whether this host can go over to the deployment.json on standard input");
+  with_dir(trial);
+  trial.option("--host", o->host, "NAME", "as the flock calls this host");
+  trial.action(needs(true, try_servers_here));
+  const Command change = command.sub(
+      "take-servers", "the deployment.json on standard input is the flock's from now on");
+  with_dir(change);
+  change.option("--host", o->host, "NAME", "as the flock calls this host");
+  change.action(needs(true, take_servers_here));
   const Command known = command.sub("taken", "which flock.json each daemon here goes by");
   with_dir(known);
   known.action(needs(false, taken));

@@ -13,6 +13,7 @@
 #include "launch/flock_folder.h"
 #include "launch/flock_hosts.h"
 #include "launch/hosts/host_board.h"
+#include "launch/hosts/host_servers.h"
 #include "launch/hosts/hosts_file.h"
 #include "launch/hosts/preflight.h"
 #include "launch/hosts/slurm.h"
@@ -102,6 +103,8 @@ Result<HostFlock> make(const UpOptions& o, const std::filesystem::path& dir, con
 /// Starts the keepers that do not run. Says how many did.
 Status start_keepers(const HostFlock& flock, const Remote& remote) {
   if (flock.way == Way::slurm) return done();  // the board starts them
+  const auto place = restart_lock(flock.dir);
+  if (!place) return place.error();
   std::vector<std::string> wrong(flock.hosts.size());
   std::vector<char> ran(flock.hosts.size());
   for_each_at_once(flock.hosts.size(), [&](std::size_t i) {
@@ -110,7 +113,7 @@ Status start_keepers(const HostFlock& flock, const Remote& remote) {
       wrong[i] = fresh.error().message;
       return;
     }
-    const auto answer = remote.ask(host, flock.keeper_command(host, "start"));
+    const auto answer = start_keeper(flock, remote, host);
     if (!answer) wrong[i] = answer.error().message;
     ran[i] = answer && answer.value().starts_with("running") ? 1 : 0;
   });
@@ -120,8 +123,37 @@ Status start_keepers(const HostFlock& flock, const Remote& remote) {
     announce("the flock is running on " + std::to_string(running) + " of " +
              std::to_string(flock.hosts.size()) + " hosts already");
   }
-  return together(wrong);
+  const Status all = together(wrong);
+  return all.ok() ? forget_stopped_hosts(flock.dir) : all;
 }
+
+/// Hosts that somebody has stopped to change their servers, who is gone.
+class Forsaken {
+ public:
+  Forsaken(const HostFlock& flock, const Remote& remote) : flock_(flock), remote_(remote) {}
+
+  /// Whether there were any, so that nobody should think that the flock has ended.
+  bool start() {
+    if (flock_.way == Way::slurm || !hosts_are_stopped(flock_.dir)) return false;
+    if (steady_clock::now() < next_) return true;
+    const auto place = StateDir::take(flock_.dir / kRestartLock);
+    if (!place) return true;
+    const Status started = start_stopped_hosts(flock_, remote_);
+    const std::string said = started.ok() ? "hosts that a change of servers had stopped run again"
+                                          : started.error().message;
+    if (said != last_) announce(said);
+    last_ = started.ok() ? "" : said;
+    next_ = steady_clock::now() + kAgain;
+    return true;
+  }
+
+ private:
+  static constexpr seconds kAgain{5};
+  const HostFlock& flock_;
+  const Remote& remote_;
+  steady_clock::time_point next_{};
+  std::string last_;
+};
 
 /// What people see while the flock is up: a table that is drawn anew on a terminal, else what
 /// happened, line by line; or JSON lines.
@@ -157,6 +189,9 @@ class Display {
   std::vector<HostBoard::Seen> last_;
   std::string table_;
 };
+
+/// Until keepers that were stopped to change servers, and started, have all been heard.
+constexpr seconds kSettles{15};
 
 /// The daemons that nobody should wait for, and what is wrong with each.
 std::map<std::string, std::string> away_on(const HostFlock& flock,
@@ -223,11 +258,20 @@ Result<bool> watch(const HostFlock& flock, const Deployment& deployment, const R
   }
   if (const Status away = background_ready(flock.dir / kUpLog); !away.ok()) return away.error();
   tell_service_manager("READY=1");
+  Forsaken forsaken(flock, remote);
+  steady_clock::time_point settled{};
   while (!stop_requested()) {
     const auto seen = board.look();
     display.show(seen);
+    if (forsaken.start()) {
+      settled = steady_clock::now() + kSettles;
+      std::this_thread::sleep_for(milliseconds(250));
+      continue;
+    }
     // But for one that is restarted.
-    if (all_stopped(seen) && StateDir::take(flock.dir / kRestartLock).ok()) return false;
+    if (steady_clock::now() > settled && all_stopped(seen) &&
+        StateDir::take(flock.dir / kRestartLock).ok())
+      return false;
     std::this_thread::sleep_for(milliseconds(250));
   }
   if (!o.json) announce("stopping");

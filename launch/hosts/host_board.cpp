@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "launch/commands/up.h"
+#include "launch/hosts/host_servers.h"
+#include "launch/state_dir.h"
+
 namespace starling {
 namespace {
 
@@ -41,6 +45,14 @@ void HostBoard::rest(milliseconds time) const {
   while (!over_ && steady_clock::now() < until) std::this_thread::sleep_for(milliseconds(50));
 }
 
+/// Not while somebody stops keepers on purpose, for a restart or for other servers.
+Status HostBoard::start_again(const Host& host) const {
+  const auto place = StateDir::take(flock_.dir / kRestartLock);
+  if (!place) return place.error();
+  const auto started = start_keeper(flock_, remote_, host);
+  return started ? done() : Status(started.error());
+}
+
 void HostBoard::watch(std::size_t i) {
   const Host& host = flock_.hosts[i];
   const bool step = flock_.way == Way::slurm;
@@ -71,8 +83,8 @@ void HostBoard::watch(std::size_t i) {
       continue;
     }
     if (start) {
-      const auto started = remote_.ask(host, flock_.keeper_command(host, "start"));
-      if (started) continue;
+      const Status started = start_again(host);
+      if (started.ok()) continue;
       const std::lock_guard lock(mutex_);
       seen_[i].trouble = started.error().message;
     }

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/result.h"
 #include "launch/hosts/host_flock.h"
 #include "launch/hosts/keeper.h"
 
@@ -41,6 +42,7 @@ class HostBoard {
 
  private:
   void watch(std::size_t host);
+  [[nodiscard]] Status start_again(const Host& host) const;
   void heard(std::size_t host, const std::string& line);
   void rest(std::chrono::milliseconds time) const;
 

@@ -215,15 +215,22 @@ void Keeper::stop(bool keep_jobs) {
   write_status(true);
 }
 
+std::filesystem::path stopping_mark(const std::filesystem::path& dir) {
+  return dir / "keeper" / "stopping";
+}
+
 int keep_host(const std::filesystem::path& dir, const std::string& host, bool stream,
               std::uint16_t protocol) {
   catch_stop_signals();
   ignore_hangup();
   log_as("node " + host);
-  auto flock = read_deployment(dir);
-  if (!flock) return failed(flock.error());
   auto place = StateDir::take(dir / "keeper");
   if (!place) return bad_input("node: " + place.error().message);
+  std::error_code ignored;
+  std::filesystem::remove(stopping_mark(dir), ignored);
+  // Not before: while it was another's, the servers may have changed.
+  auto flock = read_deployment(dir);
+  if (!flock) return failed(flock.error());
   Keeper keeper(flock.value(), host, protocol);
   if (keeper.status().daemons.empty())
     return bad_input("node: no agent or executor of the flock in " + dir.string() +

@@ -80,6 +80,10 @@ class Keeper {
   Supervisor supervisor_;
 };
 
+/// A file that is there once the keeper of `dir` was asked to stop, until the next one begins: a
+/// keeper may take seconds to end its daemons, and seems to run meanwhile.
+[[nodiscard]] std::filesystem::path stopping_mark(const std::filesystem::path& dir);
+
 /// What `starling node run` does: keeps the daemons of `host` in the flock's directory `dir` until
 /// a stop is requested or, with `stream`, its standard input ends; with `stream` each status goes
 /// to stdout too. The exit status.

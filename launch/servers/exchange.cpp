@@ -1,18 +1,17 @@
 #include "launch/servers/exchange.h"
 
+#include <map>
 #include <set>
 #include <system_error>
 
 #include "bus/flock.h"
-#include "launch/deployment_check.h"
 #include "launch/deployment_plan.h"
 #include "launch/files.h"
 #include "launch/log.h"
-#include "launch/old_state.h"
 #include "launch/servers/generations.h"
 #include "launch/servers/held_partitions.h"
 #include "launch/servers/newest_servers.h"
-#include "launch/servers/own_numbers.h"
+#include "launch/servers/trial.h"
 #include "launch/state_dir.h"
 #include "topology/fingerprint.h"
 #include "topology/load.h"
@@ -32,61 +31,43 @@ Status durable(const fs::path& file, const Status& written) {
   return written.ok() ? make_durable(file) : written;
 }
 
-/// Free ports that no member has, whether or not it listens now.
-Result<std::vector<std::string>> new_addresses(const Flock& members, std::size_t count) {
+/// Free addresses that no member has, whether or not it listens now.
+Result<AddressBook> new_addresses(const Flock& members, const AddressSource& source,
+                                  std::map<std::string, std::size_t> wanted) {
   std::set<std::string> used;
   for (const auto& [id, member] : members) {
     for (std::uint32_t i = 0; i < member.seats(); ++i) used.insert(member.seat(i).address);
   }
-  const auto ports = free_ports(count + used.size());
-  if (!ports) return ports.error();
-  std::vector<std::string> addresses;
-  for (const std::uint16_t port : ports.value()) {
-    const std::string address = "tcp://127.0.0.1:" + std::to_string(port);
-    if (addresses.size() < count && !used.contains(address)) addresses.push_back(address);
-  }
-  return addresses;
+  for (auto& [host, count] : wanted) count += used.size();
+  auto book = source(wanted);
+  if (!book) return book;
+  for (auto& [host, addresses] : book.value())
+    std::erase_if(addresses, [&](const std::string& address) { return used.contains(address); });
+  return book;
 }
 
-Status add_members(const Deployment& before, const NewServers& servers) {
+Status add_members(const Deployment& before, const NewServers& servers,
+                   const AddressSource& source) {
   // A change of keys goes by the same file.
   const auto place = StateDir::take(before.dir / "rotation");
   if (!place) return place.error();
   const fs::path file = before.dir / "flock.json";
   auto members = read_flock(file);
   if (!members) return members.error();
-  const auto addresses = new_addresses(members.value(), servers.new_executors.size());
+  std::map<std::string, std::size_t> wanted;
+  for (const std::string& name : servers.new_executors) ++wanted[servers.flock.find(name)->host];
+  auto addresses = new_addresses(members.value(), source, std::move(wanted));
   if (!addresses) return addresses.error();
-  for (std::size_t i = 0; i < servers.new_executors.size(); ++i) {
-    const DeployedNode& node = *servers.flock.find(servers.new_executors[i]);
-    auto member = make_node(before, node, addresses.value()[i]);
+  for (const std::string& name : servers.new_executors) {
+    const DeployedNode& node = *servers.flock.find(name);
+    std::vector<std::string>& free = addresses.value()[node.host];
+    if (free.empty()) return {Errc::io, node.host + ": too few free ports"};
+    auto member = make_node(before, node, free.back());
     if (!member) return member.error();
+    free.pop_back();
     members.value()[node.id] = std::move(member).value();
   }
   return durable(file, write_flock(file, members.value()));
-}
-
-Result<std::vector<Record>> own_records(const DeployedNode& me, const fs::path& flock,
-                                        const fs::path& dir) {
-  std::error_code ignored;
-  if (!fs::exists(dir / "journal.db", ignored)) return std::vector<Record>{};
-  const auto state = StateDir::take(dir);
-  if (!state) return state.error();
-  auto journal = open_own_journal(me, flock, state.value());
-  if (!journal) return journal.error();
-  return journal.value()->recover();
-}
-
-/// Whether what the node has written down can be said with the servers of `next`.
-Status can_go_over(const DeployedNode& me, const std::vector<Generation>& earlier,
-                   const Deployment& next, const Topology& topology, HeldPartitions& held) {
-  const bool in_etcd = me.role == Role::agent && !next.state.empty();
-  const auto recovered =
-      in_etcd ? held.take(me) : own_records(me, next.dir, next.node_dir(me.name) / "state");
-  if (!recovered) return recovered.error();
-  const auto records = in_new_numbers(me, earlier, next, topology, recovered.value());
-  if (records) return done();
-  return {records.error().code, me.name + ": " + records.error().message};
 }
 
 Status take(const fs::path& dir) {
@@ -94,22 +75,8 @@ Status take(const fs::path& dir) {
   if (!now) return now.error();
   const auto next = read_deployment_in(dir, dir / kNext);
   if (!next) return next.error();
-  if (next.value().generation != now.value().generation + 1)
-    return {Errc::invalid, "the flock's servers have been changed otherwise meanwhile"};
-  const auto topology = load_topology((dir / next.value().topology).string());
-  if (!topology) return {Errc::invalid, topology.error().message};
-  if (Status fits = fits_topology(next.value(), topology.value()); !fits.ok()) return fits;
-  const auto earlier = earlier_generations(next.value());
-  if (!earlier) return earlier.error();
   HeldPartitions held(now.value());
-  // Executors first: whoever waits for something to end should not have taken anything.
-  for (const Role role : {Role::executor, Role::agent}) {
-    for (const DeployedNode* node : now.value().with_role(role)) {
-      Status s = can_go_over(*node, earlier.value(), next.value(), topology.value(), held);
-      if (!s.ok()) return s;
-    }
-  }
-  if (Status s = held.still_held(); !s.ok()) return s;
+  if (Status s = try_servers(now.value(), next.value(), "", held); !s.ok()) return s;
   std::error_code failed;
   fs::rename(dir / kNext, dir / "deployment.json", failed);
   if (failed) return cannot("rename", dir / kNext, failed);
@@ -122,7 +89,8 @@ Status take(const fs::path& dir) {
 
 }  // namespace
 
-Status prepare_servers(const Deployment& before, const NewServers& servers, const Topology& after) {
+Status prepare_servers(const Deployment& before, const NewServers& servers, const Topology& after,
+                       const AddressSource& addresses) {
   const fs::path& dir = before.dir;
   if (Status s = make_folder(dir / "servers"); !s.ok()) return s;
   const fs::path topology = dir / servers.flock.topology;
@@ -133,7 +101,7 @@ Status prepare_servers(const Deployment& before, const NewServers& servers, cons
   const fs::path earlier = generation_file(dir, before.generation);
   if (Status s = durable(earlier, write_deployment_in(earlier, before)); !s.ok()) return s;
   if (!servers.new_executors.empty()) {
-    if (Status s = add_members(before, servers); !s.ok()) return s;
+    if (Status s = add_members(before, servers, addresses); !s.ok()) return s;
   }
   return make_durable(dir / "servers");
 }

@@ -4,6 +4,7 @@
 
 #include "base/result.h"
 #include "launch/deployment.h"
+#include "launch/deployment_plan.h"
 #include "launch/servers/new_servers.h"
 #include "topology/topology.h"
 
@@ -18,9 +19,12 @@ namespace starling {
 //      numbers, and renames that file to deployment.json. This is the change.
 //   4. Each daemon finds at its start that its journal speaks in old numbers (own_numbers.h).
 //   5. tidy_servers(): who does not belong to the flock any more is let in no longer.
+// A flock on hosts has 1, 4 and 5 in common with it: launch/hosts/host_servers.h.
 
+/// New executors listen where `addresses` says; their secret keys are in their folders.
 [[nodiscard]] Status prepare_servers(const Deployment& before, const NewServers& servers,
-                                     const Topology& after);
+                                     const Topology& after,
+                                     const AddressSource& addresses = loopback_addresses);
 [[nodiscard]] Status ask_for_servers(const Deployment& next);
 [[nodiscard]] bool servers_are_asked_for(const std::filesystem::path& dir);
 /// False: it has been taken, or there was no such request.

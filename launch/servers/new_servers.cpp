@@ -23,9 +23,10 @@ int nearness(const Topology& topology, std::uint32_t a, std::uint32_t b) {
 class Seating {
  public:
   Seating(const Deployment& flock, const Topology& before, const Topology& after,
-          const TopologyChange& change)
+          const TopologyChange& change, std::vector<std::string> hosts)
       : flock_(flock),
         after_(after),
+        hosts_(std::move(hosts)),
         executor_(after.server_count(), kNobody),
         partition_(after.server_count(), kNobody),
         gpus_(flock.agents(), 0) {
@@ -43,30 +44,48 @@ class Seating {
     }
   }
 
-  void seat() {
+  Status seat() {
+    for (std::uint32_t s = 0; s < executor_.size(); ++s) {
+      const std::uint32_t node = executor_[s];
+      if (node == kNobody || flock_.nodes[node].host == hosts_[s]) continue;
+      return {Errc::invalid, "server '" + after_.server(ServerId{s}).name + "' lives on " +
+                                 flock_.nodes[node].host + ", and cannot go to " + hosts_[s] +
+                                 "; take it away, and then let it come with another name"};
+    }
     for (std::uint32_t first = 0; first < executor_.size();) {
       std::uint32_t last = first;
       while (last < executor_.size() && executor_[last] == kNobody) ++last;
-      if (last > first) seat_run(first, last);
+      if (last > first) {
+        if (Status s = seat_run(first, last); !s.ok()) return s;
+      }
       first = last + 1;
     }
+    return done();
   }
 
   [[nodiscard]] std::uint32_t executor(std::uint32_t server) const { return executor_[server]; }
   [[nodiscard]] std::uint32_t partition(std::uint32_t server) const { return partition_[server]; }
+  [[nodiscard]] const std::string& host(std::uint32_t server) const { return hosts_[server]; }
 
  private:
   /// New servers that stand together.
-  void seat_run(std::uint32_t first, std::uint32_t last) {
+  Status seat_run(std::uint32_t first, std::uint32_t last) {
     const bool left = first > 0, right = last < executor_.size();
     const std::uint32_t before = left ? executor_[first - 1] : kNobody;
     if (left && right && before != kNobody && before == executor_[last]) {
+      for (std::uint32_t s = first; s < last; ++s) {
+        if (hosts_[s] == flock_.nodes[before].host) continue;
+        return {Errc::invalid, "server '" + after_.server(ServerId{s}).name +
+                                   "' would stand among those of " + flock_.nodes[before].name +
+                                   ", all of which are on " + flock_.nodes[before].host +
+                                   "; let it come before or behind them, or on that host"};
+      }
       std::fill(executor_.begin() + first, executor_.begin() + last, before);
-      return give(first, last, partition_[last]);
     }
-    if (!right) return give(first, last, partition_[first - 1]);
-    if (!left || partition_[first - 1] == partition_[last])
-      return give(first, last, partition_[last]);
+    if (!right || !left || partition_[first - 1] == partition_[last]) {
+      give(first, last, partition_[right ? last : first - 1]);
+      return done();
+    }
     const std::uint32_t a = partition_[first - 1], b = partition_[last];
     std::uint32_t from = first, until = last;
     while (from < until && nearer(from, first - 1, last)) ++from;
@@ -74,6 +93,7 @@ class Seating {
     give(first, from, a);
     give(until, last, b);
     give(from, until, gpus_[a] <= gpus_[b] ? a : b);
+    return done();
   }
   [[nodiscard]] bool nearer(std::uint32_t server, std::uint32_t to, std::uint32_t than) const {
     return nearness(after_, server, to) > nearness(after_, server, than);
@@ -87,6 +107,7 @@ class Seating {
 
   const Deployment& flock_;
   const Topology& after_;
+  std::vector<std::string> hosts_;  // of each server
   std::vector<std::uint32_t> executor_, partition_;
   std::vector<std::uint64_t> gpus_;
 };
@@ -98,13 +119,15 @@ const DeployedNode* executor_of(const Deployment& flock, ServerId server) {
   return nullptr;
 }
 
-DeployedNode new_executor(std::uint32_t number, std::uint32_t partition, IndexRange servers) {
+DeployedNode new_executor(std::uint32_t number, std::uint32_t partition, IndexRange servers,
+                          const std::string& host) {
   DeployedNode node;
   node.id = executor_node(number);
   node.name = "executor-" + std::to_string(number);
   node.role = Role::executor;
   node.partition = PartitionId{partition};
   node.servers = servers;
+  node.host = host;
   return node;
 }
 
@@ -126,22 +149,25 @@ Status has_gpus(const Deployment& flock, const Topology& after) {
 std::string at(const Deployment& flock, ServerId server) {
   const DeployedNode* node = executor_of(flock, server);
   if (node == nullptr) return "";
-  return "agent-" + std::to_string(node->partition.value) + ", " + node->name;
+  const std::string where = node->host.empty() ? "" : " on " + node->host;
+  return "agent-" + std::to_string(node->partition.value) + ", " + node->name + where;
 }
 
 }  // namespace
 
 Result<NewServers> plan_servers(const Deployment& flock, const Topology& before,
                                 const Topology& after, std::uint32_t servers_per_executor,
-                                std::uint32_t used) {
+                                std::uint32_t used, const std::vector<std::string>& server_hosts) {
   auto change = compare(before, after);
   if (!change) return change.error();
   NewServers made{std::move(change).value(), flock, {}, {}};
   if (made.change.kept.empty())
     return {Errc::invalid,
             "none of its servers is one of the flock's, which are told apart by their names"};
-  Seating seating(flock, before, after, made.change);
-  seating.seat();
+  Seating seating(
+      flock, before, after, made.change,
+      server_hosts.empty() ? std::vector<std::string>(after.server_count()) : server_hosts);
+  if (const Status seated = seating.seat(); !seated.ok()) return seated.error();
 
   // Executors that stay keep their number and whatever of their servers there still is.
   std::vector<DeployedNode> executors;
@@ -152,10 +178,11 @@ Result<NewServers> plan_servers(const Deployment& flock, const Topology& before,
     std::uint32_t last = first;
     while (last < after.server_count() && seating.executor(last) == node &&
            seating.partition(last) == partition &&
-           (node != kNobody || last - first < servers_per_executor))
+           (node != kNobody ||
+            (last - first < servers_per_executor && seating.host(last) == seating.host(first))))
       ++last;
     if (node == kNobody) {
-      executors.push_back(new_executor(next++, partition, {first, last}));
+      executors.push_back(new_executor(next++, partition, {first, last}, seating.host(first)));
       made.new_executors.push_back(executors.back().name);
     } else {
       executors.push_back(flock.nodes[node]);

@@ -22,12 +22,14 @@ struct NewServers {
 /// Borders between partitions stay where they are among the servers that stay. Servers that come
 /// go to the executor between whose servers they stand; at a border to new executors of the
 /// partition with which they share the rack, else the pod, else of the one with fewer GPUs, at
-/// most `servers_per_executor` each. `used`: no new executor has a number below. `invalid`: in one
-/// sentence what cannot be done.
+/// most `servers_per_executor` each. `used`: no new executor has a number below. `server_hosts`:
+/// the host of each server of `after`, of a flock on hosts; servers that stay stay there, and
+/// executors have servers of one host. `invalid`: in one sentence what cannot be done.
 [[nodiscard]] Result<NewServers> plan_servers(const Deployment& flock, const Topology& before,
                                               const Topology& after,
                                               std::uint32_t servers_per_executor,
-                                              std::uint32_t used);
+                                              std::uint32_t used,
+                                              const std::vector<std::string>& server_hosts = {});
 
 /// Of the executor that has most.
 [[nodiscard]] std::uint32_t usual_servers_per_executor(const Deployment& flock);

@@ -215,6 +215,39 @@ TEST_CASE("any row of changes: who stays is with the same executor, numbers are 
   CHECK(refused > 0);
 }
 
+TEST_CASE("on hosts: executors have servers of one host, and servers stay on theirs") {
+  const Topology before = of({{"a", "b"}, {"c", "d"}});
+  Deployment flock = flock_of(before, 2, 2);
+  for (DeployedNode& node : flock.nodes) {
+    if (node.role == Role::executor) node.host = node.partition.value == 0 ? "h1" : "h2";
+  }
+  using Hosts = std::vector<std::string>;
+  const auto plan = [&](const std::vector<std::vector<std::string>>& racks, const Hosts& hosts) {
+    return plan_servers(flock, before, of(racks), 8, 2, hosts);
+  };
+  const auto more =
+      plan({{"a", "b"}, {"c", "d", "e", "f", "g"}}, {"h1", "h1", "h2", "h2", "h2", "h1", "h1"});
+  REQUIRE_MESSAGE(more.ok(), (more ? std::string() : more.error().message));
+  CHECK(seats(more.value().flock) == "0@0:0-2 1@1:2-4 2@1:4-5 3@1:5-7 ");
+  CHECK(more.value().flock.find("executor-2")->host == "h2");
+  CHECK(more.value().flock.find("executor-3")->host == "h1");
+  CHECK(more.value().flock.find("executor-0")->host == "h1");
+  const auto among = plan({{"a", "n", "b"}, {"c", "d"}}, {"h1", "h1", "h1", "h2", "h2"});
+  REQUIRE(among.ok());
+  CHECK(seats(among.value().flock) == "0@0:0-3 1@1:3-5 ");
+  const auto refused = [&](const auto& racks, const Hosts& hosts) {
+    const auto made = plan(racks, hosts);
+    REQUIRE_FALSE(made.ok());
+    return made.error().message;
+  };
+  using Racks = std::vector<std::vector<std::string>>;
+  CHECK(refused(Racks{{"a", "b"}, {"c", "d"}}, {"h1", "h2", "h2", "h2"})
+            .find("server 'b' lives on h1, and cannot go to h2") != std::string::npos);
+  CHECK(refused(Racks{{"a", "n", "b"}, {"c", "d"}}, {"h1", "h2", "h1", "h2", "h2"})
+            .find("'n' would stand among those of executor-0, all of which are on h1") !=
+        std::string::npos);
+}
+
 TEST_CASE("what cannot be is said") {
   const Topology before = of({{"a", "b"}, {"c", "d"}});
   const Deployment flock = flock_of(before, 2, 2);
