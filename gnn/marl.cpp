@@ -71,6 +71,12 @@ void add_summary(std::span<const float> summary, float part, std::span<float> ou
 
 }  // namespace
 
+std::string read_order(OptionReader& reader) {
+  return reader.choice("order", {"trained", "forecast", "arrival"},
+                       "who is asked about first; trained: as the weights were, by forecast, or by "
+                       "arrival where they never wait; lif: by forecast");
+}
+
 void Marl::read_others(const View& view) {
   std::ranges::fill(others_, 0.0F);
   const auto said = std::ranges::count_if(

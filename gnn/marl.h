@@ -58,7 +58,8 @@ class Chooser {
   return net.waits() ? PlacementOrder::forecast : PlacementOrder::arrival;
 }
 
-/// What order=trained|forecast|arrival asks for.
+/// Reads order=; what it asks for is order_asked().
+[[nodiscard]] std::string read_order(OptionReader& reader);
 [[nodiscard]] inline PlacementOrder order_asked(std::string_view order, PlacementOrder trained) {
   if (order == "trained") return trained;
   return order == "forecast" ? PlacementOrder::forecast : PlacementOrder::arrival;

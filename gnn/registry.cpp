@@ -40,27 +40,22 @@ constexpr PolicyFacts kHarmony{
 /// `shipped`: of shipped_policy().
 void add_learned(PolicyRegistry& registry, const PolicyFacts& facts, const char* shipped) {
   registry.add(
-      facts,
-      [&facts, shipped](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
-        OptionReader reader(facts.name, given);
+      facts, [&facts, shipped](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
         const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
-        const std::string file = reader.file("weights");
+        const std::string file =
+            reader.file("weights", "a net's; without: the ones shipped with the program");
+        constexpr const char* kAblation = "no: as if agents said nothing; for ablations";
+        constexpr const char* kAlone = "no: as if jobs did not slow one another; for ablations";
         Blinkers blinkers;
-        blinkers.digests = reader.choice("digests", {"yes", "no"}) == "no";
-        blinkers.interference = reader.choice("interference", {"yes", "no"}) == "no";
-        const std::string order = reader.choice("order", {"trained", "forecast", "arrival"});
-        if (const Status status = reader.status(); !status) return status.error();
+        blinkers.digests = reader.choice("digests", {"yes", "no"}, kAblation) == "no";
+        blinkers.interference = reader.choice("interference", {"yes", "no"}, kAlone) == "no";
+        const std::string order = read_order(reader);
         auto net = read_policy_net(file, shipped);
         if (!net) return net.error();
         const PlacementOrder asked = order_asked(order, order_of(net.value()));
         return std::unique_ptr<Policy>(
             std::make_unique<Marl>(facts, options, std::move(net).value(), asked, blinkers));
-      },
-      "queue=skip|strict, fit=node|count, weights=FILE (default: the ones shipped with the "
-      "program), order=trained|forecast|arrival (who is asked about first; trained: as the weights "
-      "were, by forecast, or by arrival where they never wait), "
-      "digests=yes|no and interference=yes|no (no: as if agents said nothing, as if jobs did not "
-      "slow one another; for ablations)");
+      });
 }
 
 }  // namespace

@@ -78,18 +78,12 @@ constexpr double kThreshold = 0.3;  // of base lif
 struct BaseOptions {
   explicit BaseOptions(OptionReader& reader)
       : queue(read_queue_options(reader, QueueDefault::skip)),
-        name(reader.choice("base", {"marl", "lif"})),
-        weights(reader.file("weights")),
-        order(reader.choice("order", {"trained", "forecast", "arrival"})) {}
+        name(reader.choice("base", {"marl", "lif"}, "lif: with threshold 0.3")),
+        weights(reader.file("weights", "of base marl; without: the ones shipped")),
+        order(read_order(reader)) {}
   QueueOptions queue;
   std::string name, weights, order;
 };
-constexpr const char* kBaseHelp =
-    "queue=skip|strict, fit=node|count, base=marl|lif (lif: with threshold 0.3), weights=FILE (of "
-    "base marl), order=trained|forecast|arrival (who is asked about first, and whether lengths are "
-    "forecast from "
-    "kin; trained: as the weights were, lif by forecast), ";
-
 /// Search<Base>(options, base), over the base that is asked for.
 template <template <class> class Search>
 Result<std::unique_ptr<Policy>> over(const PolicyFacts& facts, const BaseOptions& given,
@@ -113,68 +107,53 @@ Result<std::unique_ptr<Policy>> over(const PolicyFacts& facts, const BaseOptions
 }
 
 Duration read_again(OptionReader& reader) {
-  return std::chrono::minutes(static_cast<int>(reader.number("again", 60, 0, 10'080)));
+  return std::chrono::minutes(static_cast<int>(reader.number(
+      "again", 60, 0, 10'080, "minutes that a refused job is not searched for again")));
 }
 
-Result<std::unique_ptr<Policy>> make(const PolicyOptions& given) {
-  OptionReader reader(kFacts.name, given);
+Result<std::unique_ptr<Policy>> make(OptionReader& reader) {
   const BaseOptions base(reader);
   SearchOptions options;
-  const auto whole = [&](std::string_view key, double otherwise, double low, double high) {
-    return static_cast<std::uint32_t>(reader.number(key, otherwise, low, high));
+  const auto whole = [&](std::string_view key, double otherwise, double low, double high,
+                         std::string_view help) {
+    return static_cast<std::uint32_t>(reader.number(key, otherwise, low, high, help));
   };
-  options.samples = whole("samples", options.samples, 3, 64);
-  options.candidates = whole("candidates", options.candidates, 2, 8);
-  options.horizon = std::chrono::minutes(whole("minutes", 240, 5, 10080));
-  options.arrivals = whole("arrivals", options.arrivals, 0, 1000);
-  options.errors = reader.number("errors", options.errors, 0, 10);
+  options.samples = whole("samples", options.samples, 3, 64, "futures");
+  options.candidates = whole("candidates", options.candidates, 2, 8, "options of a job");
+  options.horizon =
+      std::chrono::minutes(whole("minutes", 240, 5, 10080, "in which jobs come in a future"));
+  options.arrivals = whole("arrivals", options.arrivals, 0, 1000, "of a future, at most");
+  options.errors =
+      reader.number("errors", options.errors, 0, 10, "standard errors that a gain must exceed");
   constexpr double kAnything = std::numeric_limits<double>::infinity();
-  options.margin = reader.number("margin", base.name == "marl" ? 0.5 : kAnything, 0, kAnything);
+  options.margin = reader.number(
+      "margin", base.name == "marl" ? 0.5 : kAnything, 0, kAnything,
+      "by which the score of an option may be below the base's; any unless the base is marl");
   options.again = read_again(reader);
-  const double budget = reader.number("budget", 0, 0, 3.6e6);
-  options.events = whole("events", static_cast<double>(options.events), 100, 1e9);
+  const double budget = reader.number(
+      "budget", 0, 0, 3.6e6, "ms of all roll-outs of a decision, at 25 events a ms; 0: by events");
+  options.events = whole("events", static_cast<double>(options.events), 100, 1e9,
+                         "of all roll-outs of a decision");
   if (budget > 0) options.events = static_cast<std::uint64_t>(budget * kEventsPerMs) + 1;
-  if (const Status status = reader.status(); !status) return status.error();
   return over<SearchPolicy>(kFacts, base, options);
 }
 
-Result<std::unique_ptr<Policy>> make_clairvoyant(const PolicyOptions& given) {
-  OptionReader reader(kClairvoyant.name, given);
+Result<std::unique_ptr<Policy>> make_clairvoyant(OptionReader& reader) {
   const BaseOptions base(reader);
   SearchOptions options;
-  options.candidates = static_cast<std::uint32_t>(reader.number("candidates", 6, 2, 64));
-  options.arrivals = static_cast<std::uint32_t>(reader.number("arrivals", 60, 0, 100'000));
+  options.candidates = static_cast<std::uint32_t>(
+      reader.number("candidates", 6, 2, 64, "options of a job, waiting among them"));
+  options.arrivals = static_cast<std::uint32_t>(
+      reader.number("arrivals", 60, 0, 100'000, "jobs to come that a roll-out plays"));
   options.again = read_again(reader);
   options.events = ~0ULL >> 1U;
-  if (const Status status = reader.status(); !status) return status.error();
   return over<ClairvoyantPolicy>(kClairvoyant, base, options);
 }
 
 }  // namespace
 
-void add_marl_search(PolicyRegistry& registry) {
-  registry.add(
-      kFacts, make,
-      kBaseHelp +
-          std::string(
-              "samples=N (futures, 12), candidates=K (options, 3), margin=S (by which the score of "
-              "an option may be below the base's; 0.5 of base marl, else any), minutes=M (in which "
-              "jobs "
-              "come, "
-              "240), arrivals=N (of a future, 64), errors=E (standard errors that a gain must "
-              "exceed, 1), again=MINUTES (that a refused job is not searched for again, 60), "
-              "events=N (of all roll-outs of a decision, 40000), budget=MS (the same as time, at "
-              "25 events a ms)"));
-}
+void add_marl_search(PolicyRegistry& registry) { registry.add(kFacts, make); }
 
-void add_clairvoyant(PolicyRegistry& registry) {
-  registry.add(
-      kClairvoyant, make_clairvoyant,
-      kBaseHelp +
-          std::string(
-              "candidates=K (options, waiting among them, 6), "
-              "arrivals=N (jobs to come that a roll-out plays, 60), again=MINUTES (that a refused "
-              "job is not searched for again, 60)"));
-}
+void add_clairvoyant(PolicyRegistry& registry) { registry.add(kClairvoyant, make_clairvoyant); }
 
 }  // namespace starling

@@ -16,9 +16,12 @@ std::vector<Decision> PlacementPolicy::decide(const View& view, const Trigger& t
 }
 
 PlacementOrder read_placement_order(OptionReader& reader, PlacementOrder otherwise) {
+  constexpr const char* kHelp =
+      "who is asked about first; forecast: by the GPU time that others of the same user, queue and "
+      "gang size took";
   const std::string order = otherwise == PlacementOrder::arrival
-                                ? reader.choice("order", {"arrival", "forecast"})
-                                : reader.choice("order", {"forecast", "arrival"});
+                                ? reader.choice("order", {"arrival", "forecast"}, kHelp)
+                                : reader.choice("order", {"forecast", "arrival"}, kHelp);
   return order == "arrival" ? PlacementOrder::arrival : PlacementOrder::forecast;
 }
 

@@ -19,10 +19,9 @@ enum class PlacementOrder : std::uint8_t {
   /// The least GPU time that it may still take (RemainingTimes, by kin), then by arrival.
   forecast
 };
-/// Of order=, for rules that go by arrival unless told otherwise.
-inline constexpr const char* kOrderHelp =
-    "order=arrival|forecast (by the GPU time that others of the same user, queue and gang size "
-    "took)";
+/// Of threshold=.
+inline constexpr const char* kThresholdHelp =
+    "a job waits while no place adds so much of its best speed, net of what others lose";
 /// Reads order=.
 [[nodiscard]] PlacementOrder read_placement_order(OptionReader& reader, PlacementOrder otherwise);
 

@@ -98,23 +98,17 @@ class Consolidating final : public PlacementPolicy {
 void add_consolidate(PolicyRegistry& registry) {
   PolicyFacts any = kFacts;
   any.shares_gpus = true;
-  registry.add(
-      any,
-      [](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
-        OptionReader reader(kFacts.name, given);
-        const std::string variant = reader.choice("variant", {"wait", "spread", "share"});
-        QueueOptions options = read_queue_options(reader, QueueDefault::skip);
-        if (const Status status = reader.status(); !status) return status.error();
-        const bool breaks = variant != "wait" || options.fit == Fit::count;
-        if (!breaks) return std::unique_ptr<Policy>(std::make_unique<Consolidate>(options));
-        options.fit = Fit::count;  // what other homes may be asked for, too
-        return std::unique_ptr<Policy>(
-            std::make_unique<Consolidating>(options, variant == "share"));
-      },
-      "queue=skip|strict, fit=node|count, variant=wait|spread|share (for a gang that finds no "
-      "tight "
-      "place. wait; spread, as fit=count: over any free GPUs; share: so, and beside others if too "
-      "few are free)");
+  registry.add(any, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+    const std::string variant = reader.choice(
+        "variant", {"wait", "spread", "share"},
+        "of a gang that finds no tight place; spread, as fit=count: over any free GPUs; share: "
+        "so, and beside others if too few are free");
+    QueueOptions options = read_queue_options(reader, QueueDefault::skip);
+    const bool breaks = variant != "wait" || options.fit == Fit::count;
+    if (!breaks) return std::unique_ptr<Policy>(std::make_unique<Consolidate>(options));
+    options.fit = Fit::count;  // what other homes may be asked for, too
+    return std::unique_ptr<Policy>(std::make_unique<Consolidating>(options, variant == "share"));
+  });
 }
 
 }  // namespace starling

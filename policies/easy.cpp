@@ -106,16 +106,11 @@ void Easy::start_here(const View& view, Trial& trial, std::vector<Decision>& out
 }  // namespace
 
 void add_easy(PolicyRegistry& registry) {
-  registry.add(
-      kFacts,
-      [](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
-        OptionReader reader(kFacts.name, given);
-        QueueOptions options;
-        options.fit = reader.choice("fit", {"node", "count"}) == "count" ? Fit::count : Fit::node;
-        if (const Status status = reader.status(); !status) return status.error();
-        return std::unique_ptr<Policy>(std::make_unique<Easy>(options));
-      },
-      "fit=node|count");
+  registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+    QueueOptions options;
+    options.fit = read_fit(reader);
+    return std::unique_ptr<Policy>(std::make_unique<Easy>(options));
+  });
 }
 
 }  // namespace starling

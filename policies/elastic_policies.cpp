@@ -179,37 +179,27 @@ class Optimus final : public ElasticPolicy {
 
 ElasticOptions read_elastic(OptionReader& reader) {
   ElasticOptions options;
-  options.round = from_seconds(reader.number("round", 600, 1, 86'400));
-  options.between = reader.choice("between", {"start", "wait"}) == "start";
+  options.round = from_seconds(reader.number("round", 600, 1, 86'400, "seconds"));
+  options.between = reader.choice("between", {"start", "wait"},
+                                  "start: jobs that fit start between rounds, too") == "start";
   return options;
 }
-
-constexpr const char* kOptionHelp = "round=SECONDS (600), between=start|wait";
 
 }  // namespace
 
 void add_elastic(PolicyRegistry& registry) {
-  registry.add(
-      kDrf,
-      [](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
-        OptionReader reader(kDrf.name, given);
-        const ElasticOptions options = read_elastic(reader);
-        if (const Status status = reader.status(); !status) return status.error();
-        return std::unique_ptr<Policy>(std::make_unique<Drf>(options));
-      },
-      kOptionHelp);
-  registry.add(
-      kOptimus,
-      [](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
-        OptionReader reader(kOptimus.name, given);
-        const ElasticOptions options = read_elastic(reader);
-        const double restart = reader.number("restart", 60, 0, 86'400);
-        const double horizon = reader.number("horizon", 3600, 0, 1e9);
-        if (const Status status = reader.status(); !status) return status.error();
-        return std::unique_ptr<Policy>(std::make_unique<Optimus>(options, restart, horizon));
-      },
-      "round=SECONDS (600), between=start|wait, restart=SECONDS (60), "
-      "horizon=SECONDS (3600; 0: none)");
+  registry.add(kDrf, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+    const ElasticOptions options = read_elastic(reader);
+    return std::unique_ptr<Policy>(std::make_unique<Drf>(options));
+  });
+  registry.add(kOptimus, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+    const ElasticOptions options = read_elastic(reader);
+    const double restart =
+        reader.number("restart", 60, 0, 86'400, "seconds that a change of size costs a job");
+    const double horizon = reader.number("horizon", 3600, 0, 1e9,
+                                         "seconds of what is left of a job that count; 0: all");
+    return std::unique_ptr<Policy>(std::make_unique<Optimus>(options, restart, horizon));
+  });
 }
 
 }  // namespace starling

@@ -61,21 +61,13 @@ class Lif final : public PlacementPolicy {
 }  // namespace
 
 void add_lif(PolicyRegistry& registry) {
-  registry.add(
-      kFacts,
-      [](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
-        OptionReader reader(kFacts.name, given);
-        const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
-        const double threshold = reader.number("threshold", 0, 0, 1);
-        const bool share = reader.choice("share", {"yes", "no"}) == "yes";
-        const PlacementOrder order = read_placement_order(reader, PlacementOrder::arrival);
-        if (const Status status = reader.status(); !status) return status.error();
-        return std::unique_ptr<Policy>(std::make_unique<Lif>(options, threshold, share, order));
-      },
-      std::string("queue=skip|strict, fit=node|count, threshold=T (0: a job waits while no place "
-                  "adds T of its best speed, net of what others lose), share=yes|no (no: one job "
-                  "per GPU), ") +
-          kOrderHelp);
+  registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+    const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
+    const double threshold = reader.number("threshold", 0, 0, 1, kThresholdHelp);
+    const bool share = reader.choice("share", {"yes", "no"}, "no: one job per GPU") == "yes";
+    const PlacementOrder order = read_placement_order(reader, PlacementOrder::arrival);
+    return std::unique_ptr<Policy>(std::make_unique<Lif>(options, threshold, share, order));
+  });
 }
 
 }  // namespace starling

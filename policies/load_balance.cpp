@@ -147,17 +147,15 @@ class LoadBalance final : public PlacementPolicy {
 }  // namespace
 
 void add_load_balance(PolicyRegistry& registry) {
-  registry.add(
-      kFacts,
-      [](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
-        OptionReader reader(kFacts.name, given);
-        const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
-        const bool first = reader.choice("share", {"last", "first"}) == "first";
-        if (const Status status = reader.status(); !status) return status.error();
-        return std::unique_ptr<Policy>(std::make_unique<LoadBalance>(options, first));
-      },
-      "queue=skip|strict, fit=node|count, share=last|first (last: spread a gang rather than share "
-      "GPUs; first: share rather than spread)");
+  registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+    const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
+    const bool first =
+        reader.choice(
+            "share", {"last", "first"},
+            "last: spread a gang rather than share GPUs; first: share rather than spread") ==
+        "first";
+    return std::unique_ptr<Policy>(std::make_unique<LoadBalance>(options, first));
+  });
 }
 
 }  // namespace starling

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace starling {
 namespace {
@@ -34,6 +35,11 @@ std::string number_text(double x) {
   return {buffer, end};
 }
 
+std::string range_text(double low, double high) {
+  return std::isfinite(high) ? number_text(low) + " to " + number_text(high)
+                             : "at least " + number_text(low);
+}
+
 }  // namespace
 
 std::string closest(std::string_view text, const std::vector<std::string>& names) {
@@ -49,9 +55,17 @@ std::string closest(std::string_view text, const std::vector<std::string>& names
   return best;
 }
 
-const std::string* OptionReader::find(std::string_view key) {
-  known_.emplace_back(key);
-  const auto found = options_.find(known_.back());
+std::string PolicyOption::value_text() const {
+  if (type == Type::file) return "FILE";
+  if (type == Type::number) return otherwise + " (" + range_text(low, high) + ")";
+  std::string text;
+  for (std::size_t i = 0; i < values.size(); ++i) text += (i == 0 ? "" : "|") + values[i];
+  return text;
+}
+
+const std::string* OptionReader::find(PolicyOption option) {
+  declared_.push_back(std::move(option));
+  const auto found = options_.find(declared_.back().name);
   return found == options_.end() ? nullptr : &found->second;
 }
 
@@ -60,19 +74,31 @@ void OptionReader::fail(std::string message) {
 }
 
 std::string OptionReader::choice(std::string_view key,
-                                 std::initializer_list<std::string_view> values) {
-  const std::string* given = find(key);
-  if (given == nullptr) return std::string(*values.begin());
+                                 std::initializer_list<std::string_view> values,
+                                 std::string_view help) {
+  std::string otherwise(*values.begin());
+  const std::string* given = find({.name = std::string(key),
+                                   .type = PolicyOption::Type::choice,
+                                   .values = {values.begin(), values.end()},
+                                   .otherwise = otherwise,
+                                   .help = std::string(help)});
+  if (given == nullptr) return otherwise;
   if (std::find(values.begin(), values.end(), *given) != values.end()) return *given;
   std::string list;
   for (const std::string_view value : values)
     list += (list.empty() ? "" : ", ") + std::string(value);
   fail("option " + std::string(key) + " is one of " + list + ", not '" + shortened(*given) + "'");
-  return std::string(*values.begin());
+  return otherwise;
 }
 
-double OptionReader::number(std::string_view key, double otherwise, double low, double high) {
-  const std::string* given = find(key);
+double OptionReader::number(std::string_view key, double otherwise, double low, double high,
+                            std::string_view help) {
+  const std::string* given = find({.name = std::string(key),
+                                   .type = PolicyOption::Type::number,
+                                   .low = low,
+                                   .high = high,
+                                   .otherwise = number_text(otherwise),
+                                   .help = std::string(help)});
   if (given == nullptr) return otherwise;
   double value = 0;
   const char* end = given->data() + given->size();
@@ -81,13 +107,14 @@ double OptionReader::number(std::string_view key, double otherwise, double low, 
       value <= high) {
     return value;
   }
-  fail("option " + std::string(key) + " is a number from " + number_text(low) + " to " +
-       number_text(high) + ", not '" + shortened(*given) + "'");
+  fail("option " + std::string(key) + " is a number, " + range_text(low, high) + ", not '" +
+       shortened(*given) + "'");
   return otherwise;
 }
 
-std::string OptionReader::file(std::string_view key) {
-  const std::string* given = find(key);
+std::string OptionReader::file(std::string_view key, std::string_view help) {
+  const std::string* given =
+      find({.name = std::string(key), .type = PolicyOption::Type::file, .help = std::string(help)});
   if (given == nullptr) return "";
   // As a shell variable that is not set leaves it: the default is not what was meant.
   if (given->empty())
@@ -97,14 +124,16 @@ std::string OptionReader::file(std::string_view key) {
 
 Status OptionReader::status() const {
   if (!first_error_.empty()) return Error{Errc::invalid, first_error_};
+  std::vector<std::string> known;
+  for (const PolicyOption& option : declared_) known.push_back(option.name);
   for (const auto& [key, value] : options_) {
-    if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
     std::string message = "policy '" + policy_ + "' has no option '" + shortened(key) + "'; ";
-    const std::string meant = closest(key, known_);
+    const std::string meant = closest(key, known);
     if (!meant.empty()) message += "did you mean '" + meant + "'? ";
-    if (known_.empty()) return Error{Errc::invalid, message + "it takes none"};
+    if (known.empty()) return Error{Errc::invalid, message + "it takes none"};
     message += "its options are: ";
-    for (std::size_t i = 0; i < known_.size(); ++i) message += (i == 0 ? "" : ", ") + known_[i];
+    for (std::size_t i = 0; i < known.size(); ++i) message += (i == 0 ? "" : ", ") + known[i];
     return Error{Errc::invalid, message};
   }
   return done();

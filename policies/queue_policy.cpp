@@ -7,12 +7,20 @@ namespace starling {
 
 QueueOptions read_queue_options(OptionReader& reader, QueueDefault otherwise) {
   QueueOptions options;
+  constexpr const char* kHelp = "strict: nobody passes by the first job that does not fit";
   const std::string queue = otherwise == QueueDefault::strict
-                                ? reader.choice("queue", {"strict", "skip"})
-                                : reader.choice("queue", {"skip", "strict"});
+                                ? reader.choice("queue", {"strict", "skip"}, kHelp)
+                                : reader.choice("queue", {"skip", "strict"}, kHelp);
   options.strict = queue == "strict";
-  options.fit = reader.choice("fit", {"node", "count"}) == "count" ? Fit::count : Fit::node;
+  options.fit = read_fit(reader);
   return options;
+}
+
+Fit read_fit(OptionReader& reader) {
+  const std::string fit = reader.choice(
+      "fit", {"node", "count"},
+      "node: gangs within a server, larger ones on whole free servers; count: on any free GPUs");
+  return fit == "count" ? Fit::count : Fit::node;
 }
 
 QueuePolicy::QueuePolicy(const QueueOptions& options)

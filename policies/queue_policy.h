@@ -8,6 +8,7 @@
 #include "policies/options.h"
 #include "policies/packing.h"
 #include "policies/queue_index.h"
+#include "policies/registry.h"
 
 namespace starling {
 
@@ -19,6 +20,7 @@ struct QueueOptions {
 enum class QueueDefault : std::uint8_t { strict, skip };
 /// Reads queue= and fit= (default: node).
 [[nodiscard]] QueueOptions read_queue_options(OptionReader& reader, QueueDefault otherwise);
+[[nodiscard]] Fit read_fit(OptionReader& reader);
 
 /// Tries the waiting jobs in the order of a key, places those that fit, and hands what does not to
 /// Cooperation. A policy is its key and, if it wants, its way of placing. Serves one partition.
@@ -73,16 +75,10 @@ class QueuePolicy : public Policy {
 /// Registers a policy that takes the options of every queue policy and no others.
 template <class P>
 void add_queue_policy(PolicyRegistry& registry, const PolicyFacts& facts, QueueDefault otherwise) {
-  registry.add(
-      facts,
-      [&facts, otherwise](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
-        OptionReader reader(facts.name, given);
-        const QueueOptions options = read_queue_options(reader, otherwise);
-        if (const Status status = reader.status(); !status) return status.error();
-        return std::unique_ptr<Policy>(std::make_unique<P>(options));
-      },
-      otherwise == QueueDefault::strict ? "queue=strict|skip, fit=node|count"
-                                        : "queue=skip|strict, fit=node|count");
+  registry.add(facts, [&facts, otherwise](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+    const QueueOptions options = read_queue_options(reader, otherwise);
+    return std::unique_ptr<Policy>(std::make_unique<P>(options));
+  });
 }
 
 }  // namespace starling

@@ -5,10 +5,16 @@
 
 namespace starling {
 
-void PolicyRegistry::add(PolicyFacts facts, PolicyFactory factory, std::string options_help) {
+std::vector<PolicyOption> PolicyRegistry::Entry::options() const {
+  const PolicyOptions none;
+  OptionReader reader(facts.name, none);
+  (void)factory(reader);
+  return reader.declared();
+}
+
+void PolicyRegistry::add(PolicyFacts facts, PolicyFactory factory) {
   const std::string name(facts.name);
-  const bool added =
-      entries_.emplace(name, Entry{facts, std::move(options_help), std::move(factory)}).second;
+  const bool added = entries_.emplace(name, Entry{facts, std::move(factory)}).second;
   STARLING_CHECK(added);
 }
 
@@ -45,7 +51,10 @@ Result<std::unique_ptr<Policy>> PolicyRegistry::make(const std::string& text) co
     }
     at = end + 1;
   }
-  return entry->second.factory(options);
+  OptionReader reader(name, options);
+  auto policy = entry->second.factory(reader);
+  if (const Status status = reader.status(); !status) return status.error();
+  return policy;
 }
 
 PolicyRegistry make_policy_registry() {

@@ -7,26 +7,28 @@
 #include <vector>
 
 #include "base/result.h"
+#include "policies/options.h"
 #include "policies/policy.h"
 
 namespace starling {
 
-/// key=value options of `--policy NAME:key=value,...`.
-using PolicyOptions = std::map<std::string, std::string>;
-using PolicyFactory = std::function<Result<std::unique_ptr<Policy>>(const PolicyOptions&)>;
+/// Declares and reads its options, always the same ones, and makes the policy. What is wrong with
+/// an option is the registry's to tell.
+using PolicyFactory = std::function<Result<std::unique_ptr<Policy>>(OptionReader&)>;
 
 /// Every policy by name. Filled in one place and handed down; no static registration.
 class PolicyRegistry {
  public:
   /// Name taken: a broken invariant.
-  void add(PolicyFacts facts, PolicyFactory factory, std::string options_help = "");
+  void add(PolicyFacts facts, PolicyFactory factory);
   /// Reads "NAME" or "NAME:key=value,...". `not_found` lists the names there are; `invalid` for an
   /// option the policy does not know or a value out of range.
   [[nodiscard]] Result<std::unique_ptr<Policy>> make(const std::string& text) const;
   struct Entry {
     PolicyFacts facts;
-    std::string options_help;
     PolicyFactory factory;
+    /// As the factory declares them, which makes a policy by default for it.
+    [[nodiscard]] std::vector<PolicyOption> options() const;
   };
   [[nodiscard]] const std::map<std::string, Entry>& entries() const noexcept { return entries_; }
 

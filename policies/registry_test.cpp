@@ -52,9 +52,39 @@ TEST_CASE("a wrong option says what there is") {
   CHECK(says(refusal("fifo:queue", Errc::invalid), "key=value"));
   CHECK(says(refusal("fifo:=skip", Errc::invalid), "key=value"));
   CHECK(says(refusal("fifo:queue=skip,queue=skip", Errc::invalid), "given twice"));
-  CHECK(says(refusal("srtf:margin=-1", Errc::invalid), "from 0 to 1000"));
-  CHECK(says(refusal("srtf:margin=nan", Errc::invalid), "from 0 to 1000"));
+  CHECK(says(refusal("srtf:margin=-1", Errc::invalid), "a number, 0 to 1000, not"));
+  CHECK(says(refusal("srtf:margin=nan", Errc::invalid), "a number, 0 to 1000, not"));
   CHECK(says(refusal("srtf:margin=1x", Errc::invalid), "not '1x'"));
+}
+
+TEST_CASE("options are declared where they are read: name, values, default, help") {
+  const PolicyRegistry registry = make_policy_registry();
+  const std::vector<PolicyOption> srtf = registry.entries().at("srtf").options();
+  REQUIRE(srtf.size() == 3);
+  CHECK(srtf[0].name == "queue");
+  CHECK(srtf[0].values == std::vector<std::string>{"skip", "strict"});
+  CHECK(srtf[0].value_text() == "skip|strict");
+  CHECK(srtf[2].name == "margin");
+  CHECK(srtf[2].value_text() == "0.25 (0 to 1000)");
+  CHECK(registry.entries().at("fifo").options()[0].value_text() == "strict|skip");
+}
+
+// What is declared by default has to be what any choice declares: help would not be complete.
+TEST_CASE("every option that is declared takes its default and its bounds, and says what it does") {
+  const PolicyRegistry registry = make_policy_registry();
+  for (const auto& [name, entry] : registry.entries()) {
+    for (const PolicyOption& option : entry.options()) {
+      CAPTURE(name);
+      CAPTURE(option.name);
+      CHECK(option.help != "");
+      for (const std::string& value : option.values)
+        CHECK(registry.make(name + ":" + option.name + "=" + value).ok());
+      if (option.type != PolicyOption::Type::number) continue;
+      CHECK(registry.make(name + ":" + option.name + "=" + option.otherwise).ok());
+      CHECK(registry.make(name + ":" + option.name + "=" + std::to_string(option.low)).ok());
+      CHECK(!registry.make(name + ":" + option.name + "=" + std::to_string(option.low - 1)).ok());
+    }
+  }
 }
 
 }  // namespace

@@ -134,21 +134,14 @@ class SmartGreedy final : public PlacementPolicy {
 }  // namespace
 
 void add_smart_greedy(PolicyRegistry& registry) {
-  registry.add(
-      kFacts,
-      [](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
-        OptionReader reader(kFacts.name, given);
-        const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
-        const bool wait = reader.choice("wait", {"yes", "no"}) == "yes";
-        const double threshold = reader.number("threshold", 0, 0, 1);
-        const PlacementOrder order = read_placement_order(reader, PlacementOrder::arrival);
-        if (const Status status = reader.status(); !status) return status.error();
-        return std::unique_ptr<Policy>(
-            std::make_unique<SmartGreedy>(options, wait, threshold, order));
-      },
-      std::string("queue=skip|strict, fit=node|count, wait=yes|no, threshold=T (0: a job waits "
-                  "while no place adds T of its best speed, net of what others lose), ") +
-          kOrderHelp);
+  registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+    const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
+    const bool wait =
+        reader.choice("wait", {"yes", "no"}, "no: a job never waits though there is room") == "yes";
+    const double threshold = reader.number("threshold", 0, 0, 1, kThresholdHelp);
+    const PlacementOrder order = read_placement_order(reader, PlacementOrder::arrival);
+    return std::unique_ptr<Policy>(std::make_unique<SmartGreedy>(options, wait, threshold, order));
+  });
 }
 
 }  // namespace starling

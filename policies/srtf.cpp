@@ -204,17 +204,12 @@ void Srtf::start_here(const View& view, Trial& trial, std::vector<Decision>& out
 }  // namespace
 
 void add_srtf(PolicyRegistry& registry) {
-  registry.add(
-      kFacts,
-      [](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
-        OptionReader reader(kFacts.name, given);
-        const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
-        const double margin = reader.number("margin", 0.25, 0, 1000);
-        if (const Status status = reader.status(); !status) return status.error();
-        return std::unique_ptr<Policy>(std::make_unique<Srtf>(options, margin));
-      },
-      "queue=skip|strict, fit=node|count, margin=X (0.25: stops a job that has 1.25 times as long "
-      "to go)");
+  registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+    const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
+    const double margin = reader.number("margin", 0.25, 0, 1000,
+                                        "0.25: stops a job that has 1.25 times as long to go");
+    return std::unique_ptr<Policy>(std::make_unique<Srtf>(options, margin));
+  });
 }
 
 }  // namespace starling

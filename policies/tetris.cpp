@@ -220,17 +220,14 @@ class Tetris final : public PlacementPolicy {
 }  // namespace
 
 void add_tetris(PolicyRegistry& registry) {
-  registry.add(
-      kFacts,
-      [](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
-        OptionReader reader(kFacts.name, given);
-        const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
-        const bool fit = reader.choice("score", {"dot", "fit"}) == "fit";
-        if (const Status status = reader.status(); !status) return status.error();
-        return std::unique_ptr<Policy>(std::make_unique<Tetris>(options, fit));
-      },
-      "queue=skip|strict, fit=node|count, score=dot|fit (dot: demand along what is free, so the "
-      "emptiest; fit: the least left over)");
+  registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+    const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
+    const bool fit =
+        reader.choice(
+            "score", {"dot", "fit"},
+            "dot: demand along what is free, so the emptiest; fit: the least left over") == "fit";
+    return std::unique_ptr<Policy>(std::make_unique<Tetris>(options, fit));
+  });
 }
 
 }  // namespace starling

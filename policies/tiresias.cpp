@@ -89,19 +89,16 @@ class Tiresias final : public RankedPolicy {
 
 void add(PolicyRegistry& registry, const PolicyFacts& facts) {
   registry.add(
-      facts,
-      [&facts](const PolicyOptions& given) -> Result<std::unique_ptr<Policy>> {
-        OptionReader reader(facts.name, given);
+      facts, [&facts](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
         const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
-        const double threshold = reader.number("threshold", 3600, 1, 1e12);
-        const double queues = reader.number("queues", 2, 1, 16);
-        const double factor = reader.number("factor", 10, 1.01, 1e6);
-        if (const Status status = reader.status(); !status) return status.error();
+        const double threshold = reader.number(
+            "threshold", 3600, 1, 1e12, "GPU-seconds of service that the first queue ends at");
+        const double queues = reader.number("queues", 2, 1, 16, "how many there are");
+        const double factor = reader.number("factor", 10, 1.01, 1e6,
+                                            "each threshold is so many times the one before");
         return std::unique_ptr<Policy>(std::make_unique<Tiresias>(
             options, facts, threshold, static_cast<int>(std::lround(queues)), factor));
-      },
-      "queue=skip|strict, fit=node|count, threshold=GPU-seconds (3600), queues=K (2), "
-      "factor=X (10: each threshold is 10 times the one before)");
+      });
 }
 
 }  // namespace

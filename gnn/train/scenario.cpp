@@ -36,7 +36,7 @@ Result<RunResult> run_scenario(const Scenario& scenario, const Weights& weights,
   auto net = PolicyNet::make(weights);
   if (!net) return net.error();
   PolicyRegistry registry;
-  registry.add(kFacts, [&](const PolicyOptions&) -> Result<std::unique_ptr<Policy>> {
+  registry.add(kFacts, [&](OptionReader&) -> Result<std::unique_ptr<Policy>> {
     return make_net_policy(net.value(), scenario.blinkers);
   });
   SimOptions options = options_of(scenario, "net");

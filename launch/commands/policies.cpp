@@ -1,6 +1,9 @@
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
@@ -9,30 +12,79 @@
 namespace starling {
 namespace {
 
-int list_policies(bool as_json) {
+using Json = nlohmann::ordered_json;
+
+Json to_json(const PolicyOption& option) {
+  Json json{{"name", option.name}};
+  switch (option.type) {
+    case PolicyOption::Type::choice:
+      json["type"] = "choice";
+      json["values"] = option.values;
+      break;
+    case PolicyOption::Type::number:
+      json["type"] = "number";
+      json["least"] = option.low;
+      json["most"] = std::isfinite(option.high) ? Json(option.high) : Json();
+      break;
+    case PolicyOption::Type::file:
+      json["type"] = "file";
+      break;
+  }
+  json["default"] = option.otherwise.empty() ? Json() : Json(option.otherwise);
+  json["help"] = option.help;
+  return json;
+}
+
+/// docs/policies.md.
+int print_page(const PolicyRegistry& policies) {
+  std::printf(
+      "# Policies and their options\n\n"
+      "Made by `starling policies --markdown`; a test holds it to that. What the policies do:\n"
+      "[cli.md](cli.md). The first value of a choice is its default.\n");
+  for (const auto& [name, entry] : policies.entries()) {
+    std::printf("\n## `%s`\n\nFamily %c: %s.\n", name.c_str(),
+                static_cast<char>(entry.facts.family), std::string(entry.facts.summary).c_str());
+    const std::vector<PolicyOption> options = entry.options();
+    if (options.empty()) continue;
+    std::printf("\n| option | value | |\n| --- | --- | --- |\n");
+    for (const PolicyOption& option : options) {
+      std::string value = option.value_text();
+      for (std::size_t bar = 0; (bar = value.find('|', bar)) != std::string::npos; bar += 2)
+        value.insert(bar, 1, '\\');
+      std::printf("| `%s` | %s | %s |\n", option.name.c_str(), value.c_str(), option.help.c_str());
+    }
+  }
+  return kDone;
+}
+
+int list_policies(bool as_json, bool as_page) {
   const PolicyRegistry policies = simulated_policies();
+  if (as_page) return print_page(policies);
   if (as_json) {
-    nlohmann::json list = nlohmann::json::array();
+    Json list = Json::array();
     for (const auto& [name, entry] : policies.entries()) {
       const PolicyFacts& f = entry.facts;
+      Json options = Json::array();
+      for (const PolicyOption& option : entry.options()) options.push_back(to_json(option));
       list.push_back({{"name", name},
                       {"family", std::string(1, static_cast<char>(f.family))},
                       {"summary", f.summary},
-                      {"options", entry.options_help},
+                      {"options", options},
                       {"preemptive", f.preemptive},
                       {"elastic", f.elastic},
                       {"shares_gpus", f.shares_gpus},
                       {"needs_durations", f.needs_durations},
                       {"needs_model_file", f.needs_model_file}});
     }
-    std::printf("%s\n", nlohmann::json{{"schema", 1}, {"policies", list}}.dump(1).c_str());
+    std::printf("%s\n", Json{{"schema", 1}, {"policies", list}}.dump(1).c_str());
     return kDone;
   }
   for (const auto& [name, entry] : policies.entries()) {
     std::printf("%-14s %c  %s\n", name.c_str(), static_cast<char>(entry.facts.family),
                 std::string(entry.facts.summary).c_str());
-    if (!entry.options_help.empty())
-      std::printf("%-17s options: %s\n", "", entry.options_help.c_str());
+    for (const PolicyOption& option : entry.options())
+      std::printf("%-17s %s=%s%s%s\n", "", option.name.c_str(), option.value_text().c_str(),
+                  option.help.empty() ? "" : "  ", option.help.c_str());
   }
   return kDone;
 }
@@ -40,11 +92,12 @@ int list_policies(bool as_json) {
 }  // namespace
 
 void add_policies(const Command& root) {
-  const auto as_json = std::make_shared<bool>(false);
+  const auto as_json = std::make_shared<bool>(false), as_page = std::make_shared<bool>(false);
   const Command command = root.sub("policies", "list the scheduling policies and their options");
   command.flag("--json", *as_json, "only JSON on stdout");
+  command.flag("--markdown", *as_page, "the page docs/policies.md");
   command.examples({"starling policies", "starling policies --json"});
-  command.action([as_json] { return list_policies(*as_json); });
+  command.action([as_json, as_page] { return list_policies(*as_json, *as_page); });
 }
 
 }  // namespace starling
