@@ -14,17 +14,30 @@ constexpr Duration kSecondLook = std::chrono::seconds(60);
 
 }  // namespace
 
+RemoteDigest said_by(const PeerState& peer) {
+  const Digest& digest = *peer.digest;
+  return {peer.peer.agent,
+          peer.peer.partition.id,
+          digest.gpus,
+          digest.free,
+          digest.largest_free_server,
+          digest.whole_free_servers,
+          digest.waiting,
+          digest.waiting_gpus,
+          peer.digest_at,
+          peer.peer.partition.servers,
+          digest.types,
+          digest.summary,
+          digest.rooms};
+}
+
 View Step::view() {
   s.others.clear();
   for (const PeerState& peer : s.peers) {
     if (peer.peer.agent == me() || !peer.digest || !reachable(peer.watch)) continue;
-    const Digest& digest = *peer.digest;
     // Where nothing gets lost a digest stands until the next one.
-    const Instant at = s.lossy() ? peer.digest_at : now;
-    s.others.push_back({peer.peer.agent, peer.peer.partition.id, digest.gpus, digest.free,
-                        digest.largest_free_server, digest.whole_free_servers, digest.waiting,
-                        digest.waiting_gpus, at, peer.peer.partition.servers, digest.types,
-                        digest.summary});
+    s.others.push_back(said_by(peer));
+    if (!s.lossy()) s.others.back().at = now;
   }
   return {s.topology,
           s.ledger.gpus(),

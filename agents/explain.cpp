@@ -67,7 +67,8 @@ void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& li
     const Digest& digest = *peer.digest;
     lines.push_back("partition " + std::to_string(peer.peer.partition.id.value) + " said it has " +
                     std::to_string(digest.free) + " free of " + std::to_string(digest.gpus) +
-                    ", largest free server " + std::to_string(digest.largest_free_server) + ", " +
+                    means_there(s.topology, said_by(peer), *job.spec) + ", largest free server " +
+                    std::to_string(digest.largest_free_server) + ", " +
                     std::to_string(digest.waiting) + " waiting");
   }
   if (!waiting.empty() && waiting.front().order < job.order) {

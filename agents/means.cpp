@@ -5,6 +5,7 @@
 
 #include "base/short_number.h"
 #include "policies/packing.h"
+#include "policies/remote_rooms.h"
 
 namespace starling {
 namespace {
@@ -28,6 +29,14 @@ std::string means_left(const Occupancy& gpus, const JobSpec& spec) {
   }
   return "needs " + needs_of(spec) + " for each worker: its servers' CPUs and memory go with " +
          std::to_string(free) + " of the free GPUs here";
+}
+
+std::string means_there(const Topology& topology, const RemoteDigest& said, const JobSpec& spec) {
+  if (!demand_of(spec).any()) return {};
+  RemoteNeed need = need_of(spec, topology);
+  need.worker = 1;
+  return ", its CPUs and memory go with " + std::to_string(RemoteRooms(topology, said).gpus(need)) +
+         " of those";
 }
 
 std::string lacks_means(const Topology& topology, const JobSpec& spec) {

@@ -79,5 +79,91 @@ TEST_CASE("a gang over two partitions asks both for CPUs") {
   CHECK(flock.faults().empty());
 }
 
+TEST_CASE("a job goes where its CPUs are free, not where only GPUs are") {
+  // Agent 1 has more GPUs free than agent 2, and 4 CPUs beside them.
+  for (const char* policy : {"fifo:queue=skip", "sjf", "load-balance:share=last", "lif"}) {
+    for (const std::uint16_t protocol : {std::uint16_t{3}, std::uint16_t{2}}) {
+      CAPTURE(policy);
+      CAPTURE(protocol);
+      TestFlock flock({.agents = 3,
+                       .servers = 3,
+                       .policy = policy,
+                       .delay = 1ms,
+                       .lossy = true,
+                       .protocol = protocol});
+      flock.run_for(5s);
+      flock.submit(needy(1, 1, 1, 60, 0), 0);
+      flock.submit(needy(2, 1, 1, 60, 0), 1);
+      flock.submit(needy(3, 1, 2, 0, 0), 2);
+      flock.run_for(5s);
+      REQUIRE(flock.agent(1).ledger.free_count() == 3);
+      REQUIRE(flock.agent(2).ledger.free_count() == 2);
+      flock.submit(needy(5, 1, 2, 30, 0), 0);
+      flock.run_for(10s);
+      const auto at = [&](std::uint32_t a) { return flock.agent(a).jobs.contains(JobId{0, 5}); };
+      // An earlier version does not hear of CPUs: it goes by GPUs, and the job finds its way later.
+      if (protocol >= 3) {
+        CHECK(at(2));
+        CHECK(flock.phase(5) == JobPhase::running);
+        CHECK(flock.agent(0).counters.forwards == 1);
+        CHECK(flock.agent(1).counters.forwards == 0);
+      }
+      CHECK(flock.settle(1h));
+      CHECK(flock.phase(5) == JobPhase::finished);
+      CHECK(flock.faults().empty());
+    }
+  }
+}
+
+TEST_CASE("a job stays where nobody has its CPUs, and starts where they are free first") {
+  TestFlock flock(
+      {.agents = 2, .servers = 2, .policy = "fifo:queue=skip", .delay = 1ms, .lossy = true});
+  flock.run_for(5s);
+  flock.submit(needy(1, 1, 1, 60, 0), 0);
+  JobSpec shorter = needy(2, 1, 1, 60, 0);
+  shorter.duration = 30s;
+  flock.submit(shorter, 1);
+  flock.run_for(5s);
+  flock.submit(needy(3, 1, 1, 30, 0), 0);
+  flock.run_for(15s);
+  CHECK(flock.agent(0).counters.forwards == 0);
+  const std::vector<std::string> lines =
+      explain(const_cast<AgentState&>(flock.agent(0)), JobId{0, 3}, flock.now());
+  CHECK(std::ranges::count(lines,
+                           "partition 1 said it has 3 free of 4, its CPUs and memory go with "
+                           "0 of those, largest free server 3, 0 waiting") == 1);
+  flock.run_for(30s);
+  CHECK(flock.agent(1).jobs.contains(JobId{0, 3}));
+  CHECK(flock.phase(3) == JobPhase::running);
+  CHECK(flock.settle(1h));
+  CHECK(flock.faults().empty());
+}
+
+TEST_CASE("what only another partition could ever hold goes there, and more than that is refused") {
+  for (const char* policy : {"fifo", "fifo:queue=skip", "lif", "tetris", "srtf"}) {
+    CAPTURE(policy);
+    TestFlock flock({.agents = 3,
+                     .servers = 3,
+                     .cpus_of_last = 128,
+                     .policy = policy,
+                     .delay = 1ms,
+                     .lossy = true});
+    flock.run_for(5s);
+    flock.submit(needy(1, 1, 1, 100, 0), 0);
+    flock.submit(needy(2, 1, 1, 129, 0), 0);
+    flock.run_for(30s);
+    CHECK(flock.phase(1) == JobPhase::running);
+    CHECK(flock.agent(0).counters.forwards == 1);
+    CHECK(flock.agent(2).jobs.contains(JobId{0, 1}));
+    CHECK_FALSE(flock.agent(0).jobs.contains(JobId{0, 2}));
+    CHECK_FALSE(flock.agent(2).jobs.contains(JobId{0, 2}));
+    CHECK(flock.settle(1h));
+    CHECK(flock.phase(1) == JobPhase::finished);
+    CHECK(flock.faults().empty());
+    CHECK(lacks_means(flock.topology(), needy(2, 1, 1, 129, 0)).find("has 128 CPUs") !=
+          std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace starling

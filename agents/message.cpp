@@ -99,6 +99,8 @@ const char* name_of(const Message& message) noexcept {
 }
 
 std::uint16_t wholly_said_in(const Message& message) noexcept {
+  if (const auto* digest = std::get_if<Digest>(&message); digest && !digest->rooms.empty())
+    return 3;
   const bool grown =
       std::holds_alternative<Digest>(message) || std::holds_alternative<AgentStatus>(message) ||
       std::holds_alternative<BidRequest>(message) ||

@@ -10,6 +10,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "interference/speed.h"
+#include "policies/server_room.h"
 #include "policies/type_room.h"
 #include "topology/demand.h"
 #include "workload/job.h"
@@ -78,6 +79,9 @@ struct Digest {
   std::vector<TypeRoom> types = {};  ///< ascending by type, at most kMostTypeRooms; empty: not said
   std::vector<float> summary = {};   ///< of the policy, at most kMostSummary numbers; no reason to say it anew
   std::uint32_t out_of_service = 0;  ///< of `gpus`: neither free nor held
+  /// CPUs and memory beside the free GPUs (ServerRooms::read()), at most kMostServerRooms. Empty:
+  /// no job has taken any, or it is not said, as before protocol 3.
+  std::vector<ServerRoom> rooms = {};
 };
 
 // --- Client -----------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ bool same_content(const Digest& a, const Digest& b) {
   return a.fence == b.fence && a.gpus == b.gpus && a.free == b.free &&
          a.out_of_service == b.out_of_service && a.largest_free_server == b.largest_free_server &&
          a.whole_free_servers == b.whole_free_servers && a.waiting == b.waiting &&
-         a.waiting_gpus == b.waiting_gpus &&
+         a.waiting_gpus == b.waiting_gpus && a.rooms == b.rooms &&
          std::ranges::equal(a.types, b.types, [](const TypeRoom& x, const TypeRoom& y) {
            return x.type == y.type && x.free == y.free && x.largest == y.largest;
          });
@@ -149,6 +149,7 @@ void Step::send_digests() {
   digest.waiting_gpus = s.waiting_gpus;
   s.free_now.sync(gpus);
   s.free_now.rooms(digest.types);
+  s.rooms_now.read(gpus, digest.rooms);
   const auto summary = s.policy->summary();
   digest.summary.assign(summary.begin(), summary.begin() + std::min<std::ptrdiff_t>(
                                                                std::ssize(summary), kMostSummary));

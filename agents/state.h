@@ -24,6 +24,7 @@
 #include "policies/candidates_free.h"
 #include "policies/policy.h"
 #include "policies/running_index.h"
+#include "policies/server_rooms.h"
 
 namespace starling {
 
@@ -254,6 +255,7 @@ struct AgentState {
   std::optional<Digest> told;    ///< the last one sent
   Digest news;                   ///< scratch of send_digests()
   FreeServers free_now;          ///< follows the ledger where there are others to tell
+  ServerRooms rooms_now;         ///< the same
   Instant told_at = Instant::min();
   std::vector<RemoteDigest> others;  ///< scratch of decide()
   LocalHealth health;

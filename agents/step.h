@@ -232,6 +232,8 @@ struct Step {
   }
 };
 
+/// Its last digest, which there must be, as policies read it; valid as long as that.
+[[nodiscard]] RemoteDigest said_by(const PeerState& peer);
 /// `spec` with as many workers as `gpus` GPUs make.
 [[nodiscard]] std::shared_ptr<const JobSpec> sized(const std::shared_ptr<const JobSpec>& spec,
                                                    std::uint64_t gpus);

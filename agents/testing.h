@@ -26,6 +26,7 @@ struct FlockOptions {
   std::uint32_t servers = 2;  ///< in all, split evenly among the agents
   std::uint32_t gpus_per_server = 4;
   std::uint32_t servers_per_domain = 0;  ///< scale-up domains of so many; 0: none
+  double cpus_of_last = 0;               ///< of the last server; 0: 64, as all others
   std::uint32_t servers_per_executor = 1;
   std::string policy = "fifo:queue=skip";
   std::uint64_t seed = 1;

@@ -21,10 +21,10 @@ Topology make_topology(const FlockOptions& options) {
   GeneratorOptions flat;
   flat.servers = options.servers;
   flat.gpus_per_server = options.gpus_per_server;
-  const Topology made = generate_flat(flat).value();
+  Topology::Parts parts = generate_flat(flat).value().parts();
+  if (options.cpus_of_last > 0) parts.servers.back().cpus = options.cpus_of_last;
   const std::uint32_t each = options.servers_per_domain;
-  if (each == 0) return made;
-  Topology::Parts parts = made.parts();
+  if (each == 0) return Topology(parts);
   for (std::uint32_t first = 0; first + each <= options.servers; first += each)
     parts.domains.push_back({{first, first + each}, 1600});
   return Topology(parts);

@@ -117,7 +117,7 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
 void PlacementPolicy::give_away(const View& view, const QueueEntry& entry, const JobView& job,
                                 const Destination& to, std::vector<Decision>& out) {
   out.emplace_back(Forward{job.spec->id, to.to});
-  elsewhere_.give(view, to, entry.gpus);
+  elsewhere_.give(view, to, *job.spec);
   waiting_gpus_ -= entry.gpus;
   ++given_;
 }
@@ -156,6 +156,20 @@ void PlacementPolicy::cooperate(const View& view, Trial& trial, std::vector<Deci
   }
 }
 
+namespace {
+
+/// Free GPUs of the type that the job's CPUs and memory go with.
+std::uint64_t gpus_with_means(const Occupancy& gpus, GpuTypeId type, const JobSpec& job) {
+  std::uint64_t count = 0;
+  for (std::uint32_t s = gpus.servers().first; s < gpus.servers().last; ++s) {
+    if (gpus.topology().server(ServerId{s}).gpu_type == type)
+      count += gpus.free_on(ServerId{s}, demand_of(job));
+  }
+  return count;
+}
+
+}  // namespace
+
 /// Asks the flock for GPUs of the fastest type of which it has enough in all.
 bool PlacementPolicy::spread(const View& view, const QueueEntry& entry, const JobView& job,
                              Trial& trial, std::vector<Decision>& out) {
@@ -173,8 +187,9 @@ bool PlacementPolicy::spread(const View& view, const QueueEntry& entry, const Jo
     if (speed < least || speed <= best) continue;
     std::uint32_t k = free.kinds() > 1 ? 1 : 0;
     while (k < free.kinds() && free.type(k) != t) ++k;
-    const std::uint64_t here = k < free.kinds() ? free.free_count(k) : 0;
-    if (here + elsewhere_.free_of(t) < entry.gpus) continue;
+    std::uint64_t here = k < free.kinds() ? free.free_count(k) : 0;
+    if (entry.needy) here = std::min(here, gpus_with_means(trial.gpus(), t, *job.spec));
+    if (here + elsewhere_.free_of(view, t, *job.spec) < entry.gpus) continue;
     best = speed;
     type = t;
     kind = k;

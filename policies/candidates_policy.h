@@ -34,7 +34,7 @@ class PlacementPolicy : public QueuePolicy {
   /// `follow`: remaining_ is asked.
   explicit PlacementPolicy(const QueueOptions& options, bool follow = false,
                            PlacementOrder order = PlacementOrder::arrival)
-      : QueuePolicy(options),
+      : QueuePolicy(options, Fit::count),
         candidates_(follow || order == PlacementOrder::forecast),
         remaining_(order == PlacementOrder::forecast),
         follow_(follow || order == PlacementOrder::forecast),

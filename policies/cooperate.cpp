@@ -29,6 +29,7 @@ Duration until_next_round(JobId job, std::uint32_t failed) {
 
 bool Cooperation::begin(const View& view, const Shape& shape) {
   rooms_.clear();
+  ++state_;
   if (view.others.empty()) return false;
   server_ = std::max(shape.server, 1U);
   one_type_ = view.topology.gpu_types().size() <= 1;
@@ -38,7 +39,7 @@ bool Cooperation::begin(const View& view, const Shape& shape) {
     if (d.agent == view.me || d.gpus == 0 || view.now - d.at > kDigestFresh) continue;
     const std::uint32_t turn = (d.agent.value + flock - view.me.value) % flock;
     rooms_.push_back({d.agent, d.gpus, d.free, d.largest_free_server, d.whole_free_servers,
-                      d.waiting, d.waiting_gpus, d.free, turn});
+                      d.waiting, d.waiting_gpus, d.free, turn, &d});
   }
   std::erase_if(pledges_, [&](const Pledge& pledge) {
     if (view.now - pledge.at > kPledge) return true;
@@ -49,7 +50,7 @@ bool Cooperation::begin(const View& view, const Shape& shape) {
   });
   for (const Pledge& pledge : pledges_) {
     for (Room& room : rooms_) {
-      if (room.agent == pledge.agent) use(room, pledge.gpus);
+      if (room.agent == pledge.agent) use(room, pledge.need);
     }
   }
   measure();
@@ -58,6 +59,7 @@ bool Cooperation::begin(const View& view, const Shape& shape) {
 
 void Cooperation::measure() {
   most_ = 0;
+  most_needy_ = 0;
   free_elsewhere_ = 0;
   whole_elsewhere_ = 0;
   for (const Room& room : rooms_) {
@@ -65,8 +67,15 @@ void Cooperation::measure() {
     free_elsewhere_ += room.free;
     whole_elsewhere_ += servers;
     if (strict_ && room.waiting > 0) continue;
+    most_needy_ = std::max(most_needy_, room.free);
     most_ = std::max(most_, fit_ == Fit::count ? room.free : std::max(room.largest, servers));
   }
+}
+
+/// It may, as far as its GPUs go. Which types are free is known for those who ask for more.
+bool Cooperation::starts_elsewhere(const QueueEntry& entry) const {
+  if (entry.needy) return entry.gpus <= most_needy_;
+  return entry.gpus <= most_ && (!entry.typed || one_type_);
 }
 
 bool Cooperation::can_start(const Room& room, std::uint32_t gpus) const {
@@ -76,7 +85,34 @@ bool Cooperation::can_start(const Room& room, std::uint32_t gpus) const {
   return gpus > server_ && (gpus + server_ - 1) / server_ <= room.whole;
 }
 
-void Cooperation::use(Room& room, std::uint32_t gpus) const {
+RemoteRooms& Cooperation::servers_of(const View& view, Room& room) {
+  if (room.servers.known()) return room.servers;
+  room.servers = RemoteRooms(view.topology, *room.digest);
+  for (const Pledge& pledge : pledges_) {
+    if (pledge.agent == room.agent) room.servers.take(pledge.need);
+  }
+  return room.servers;
+}
+
+bool Cooperation::can_start(const View& view, Room& room, const QueueEntry& entry,
+                            const JobView& job) {
+  if (!entry.needy) return can_start(room, entry.gpus);
+  if (entry.gpus > room.free || (strict_ && room.waiting > 0)) return false;
+  const Shape& shape =
+      capacity_.of(view.topology, *room.digest, entry.look, *job.spec, needy_fit_).shape;
+  return servers_of(view, room).start(need_of(*job.spec, view.topology), needy_fit_, shape);
+}
+
+bool Cooperation::could_hold(const View& view, const Room& room, const QueueEntry& entry,
+                             const JobView& job) {
+  if (room.gpus < entry.gpus) return false;
+  return !entry.needy ||
+         capacity_.of(view.topology, *room.digest, entry.look, *job.spec, needy_fit_).holds;
+}
+
+void Cooperation::use(Room& room, const RemoteNeed& need) const {
+  const std::uint32_t gpus = need.gpus;
+  if (room.servers.known()) room.servers.take(need);
   room.waiting_gpus += gpus;
   room.free -= std::min(room.free, gpus);
   if (gpus > server_) {
@@ -90,15 +126,21 @@ void Cooperation::use(Room& room, std::uint32_t gpus) const {
   room.largest = std::min(room.largest, room.free);
 }
 
-Cooperation::Room* Cooperation::best_room(std::uint32_t gpus) {
+Cooperation::Room* Cooperation::best_room(const View& view, const QueueEntry& entry,
+                                          const JobView& job) {
+  if (entry.needy) {
+    if (entry.look >= roomless_.size()) roomless_.resize(entry.look + std::size_t{1});
+    if (roomless_[entry.look] == state_) return nullptr;
+  }
   Room* best = nullptr;
   const auto rank = [](const Room& r) {
     return std::tuple(r.waiting > 0, 1000 - per_mille(r.free, r.gpus), r.turn);
   };
   for (Room& room : rooms_) {
-    if (!can_start(room, gpus)) continue;
+    if (!can_start(view, room, entry, job)) continue;
     if (best == nullptr || rank(room) < rank(*best)) best = &room;
   }
+  if (entry.needy && best == nullptr) roomless_[entry.look] = state_;
   return best;
 }
 
@@ -106,7 +148,7 @@ Cooperation::Room* Cooperation::home_for(const View& view, const QueueEntry& ent
                                          const JobView& job) {
   if (job.forwards > 2 * rooms_.size()) return nullptr;
   Room* best = nullptr;
-  if (entry.typed && !one_type_) {
+  if (entry.typed && !one_type_ && !entry.needy) {
     // Digests do not say which GPU types a partition has, so the job visits each in turn.
     if (job.forwards >= view.others.size()) return nullptr;
     for (Room& room : rooms_) {
@@ -114,11 +156,11 @@ Cooperation::Room* Cooperation::home_for(const View& view, const QueueEntry& ent
     }
     return best;
   }
-  const auto rank = [&](const Room& r) {
-    return std::tuple(!can_start(r, entry.gpus), per_mille(r.waiting_gpus, r.gpus), r.turn);
+  const auto rank = [&](Room& r) {
+    return std::tuple(!can_start(view, r, entry, job), per_mille(r.waiting_gpus, r.gpus), r.turn);
   };
   for (Room& room : rooms_) {
-    if (room.gpus < entry.gpus) continue;
+    if (!could_hold(view, room, entry, job)) continue;
     if (best == nullptr || rank(room) < rank(*best)) best = &room;
   }
   return best;
@@ -128,11 +170,13 @@ bool Cooperation::may_move(const View& view, const QueueEntry& entry, const JobV
   return view.now - entry.since >= forward_backoff(job.forwards);
 }
 
-void Cooperation::forward(const View& view, Room& room, const QueueEntry& entry, const JobView& job,
+void Cooperation::forward(const View& view, Room& room, const JobView& job,
                           std::vector<Decision>& out) {
   out.emplace_back(Forward{job.spec->id, room.agent});
-  pledges_.push_back({room.agent, entry.gpus, room.digest_free, room.waiting, view.now});
-  use(room, entry.gpus);
+  RemoteNeed need = need_of(*job.spec, view.topology);
+  use(room, need);
+  pledges_.push_back({room.agent, std::move(need), room.digest_free, room.waiting, view.now});
+  ++state_;
   measure();
 }
 
@@ -143,13 +187,13 @@ void Cooperation::forward_to_emptier(const View& view, const QueueIndex& index,
   const std::uint64_t all = view.gpus.gpus().size();
   for (std::size_t i = 0; i < queue.size() && out.size() < kForwardsPerCall; ++i) {
     const QueueEntry& entry = queue[i];
-    if (entry.since != view.now || entry.gpus > most_ || (entry.typed && !one_type_)) continue;
+    if (entry.since != view.now || !starts_elsewhere(entry)) continue;
     const JobView& job = index.job(entry);
     if (job.blocked || job.forwards > 0) continue;
-    Room* room = best_room(entry.gpus);
+    Room* room = best_room(view, entry, job);
     // 5 % apart: below that the message costs more than the balance gains.
     if (room != nullptr && per_mille(room->free, room->gpus) > per_mille(free, all) + 50) {
-      forward(view, *room, entry, job, out);
+      forward(view, *room, job, out);
       taken[i] = true;
     } else {
       free -= std::min<std::uint64_t>(free, entry.gpus);
@@ -157,18 +201,33 @@ void Cooperation::forward_to_emptier(const View& view, const QueueIndex& index,
   }
 }
 
+/// GPUs here and elsewhere. Owners offer whole workers, so room in pieces counts for workers of one
+/// GPU alone.
+std::pair<std::uint64_t, std::uint64_t> Cooperation::room_to_spread(const View& view,
+                                                                    const QueueEntry& entry,
+                                                                    const JobView& job,
+                                                                    const Trial& local) {
+  if (entry.needy) {
+    const RemoteNeed need = need_of(*job.spec, view.topology);
+    std::uint64_t elsewhere = 0;
+    for (Room& room : rooms_) elsewhere += servers_of(view, room).gpus(need);
+    if (elsewhere == 0) return {0, 0};
+    return {place_workers(local.gpus(), entry.gpus, job.spec->gpus_per_worker, need.each).size(),
+            elsewhere};
+  }
+  if (fit_ == Fit::count && job.spec->gpus_per_worker == 1)
+    return {local.free_count(), free_elsewhere_};
+  const std::size_t whole =
+      local.gpus().whole_free_servers(server_, entry.gpus / server_ + 1).size();
+  return {std::uint64_t{server_} * whole, whole_elsewhere_};
+}
+
 bool Cooperation::try_spread(const View& view, const QueueEntry& entry, const JobView& job,
                              Trial& local, std::vector<Decision>& out) {
   const auto tried = std::find_if(spreads_.begin(), spreads_.end(),
                                   [&](const Tried& t) { return t.order == entry.order; });
   if (tried != spreads_.end()) return false;
-  // Owners offer whole workers, so room in pieces counts for workers of one GPU alone.
-  const bool pieces = fit_ == Fit::count && job.spec->gpus_per_worker == 1;
-  const std::size_t whole =
-      local.gpus().whole_free_servers(server_, entry.gpus / server_ + 1).size();
-  const std::uint64_t here =
-      pieces || entry.needy ? local.free_count() : std::uint64_t{server_} * whole;
-  const std::uint64_t elsewhere = pieces || entry.needy ? free_elsewhere_ : whole_elsewhere_;
+  const auto [here, elsewhere] = room_to_spread(view, entry, job, local);
   if (here + elsewhere < entry.gpus) return false;
   // Refusals count against the job's limit of failed rounds, so asking around slows down.
   spreads_.push_back(
@@ -193,12 +252,11 @@ void Cooperation::decide(const View& view, const Shape& shape, const QueueIndex&
     for (std::size_t i = 0; i < queue.size() && forwards < kForwardsPerCall; ++i) {
       const QueueEntry& entry = queue[i];
       if (taken[i]) continue;
-      const bool portable = !entry.typed || one_type_;
-      const bool elsewhere = portable && !entry.homeless && entry.gpus <= most_;
+      const bool elsewhere = !entry.homeless && starts_elsewhere(entry);
       const bool waited = view.now - entry.submitted >= kPatience;
       // One that needs much beside its GPUs may be too large for a server that has enough of those.
       const bool large = entry.gpus > server_ || (entry.needy && entry.homeless);
-      const bool ask_around = may_spread && !spread && portable && large &&
+      const bool ask_around = may_spread && !spread && (!entry.typed || one_type_) && large &&
                               (entry.homeless || waited) && (head || !strict_);
       if (!elsewhere && !entry.homeless && !ask_around && !head) continue;
       const JobView& job = index.job(entry);
@@ -207,10 +265,10 @@ void Cooperation::decide(const View& view, const Shape& shape, const QueueIndex&
       if (elsewhere || entry.homeless) {
         Room* room = nullptr;
         if (may_move(view, entry, job)) {
-          room = entry.homeless ? home_for(view, entry, job) : best_room(entry.gpus);
+          room = entry.homeless ? home_for(view, entry, job) : best_room(view, entry, job);
         }
         if (room != nullptr) {
-          forward(view, *room, entry, job, out);
+          forward(view, *room, job, out);
           taken[i] = true;
           ++forwards;
           continue;
@@ -253,8 +311,8 @@ void Cooperation::give_away_last(const View& view, const Shape& shape, const Que
     if (taken[i] || entry.homeless || (entry.typed && !one_type_)) continue;
     if (entry.gpus > calmest->gpus || !worth_it(entry.gpus)) continue;
     const JobView& job = index.job(entry);
-    if (job.blocked || job.forwards > 0) continue;
-    forward(view, *calmest, entry, job, out);
+    if (job.blocked || job.forwards > 0 || !could_hold(view, *calmest, entry, job)) continue;
+    forward(view, *calmest, job, out);
     return;
   }
 }

@@ -41,6 +41,12 @@ std::uint64_t Elsewhere::hash_of(const RemoteDigest& digest) {
   for (const TypeRoom& room : digest.types)
     hash = mix64(hash ^ room.free ^ (std::uint64_t{room.largest} << 20U) ^
                  (std::uint64_t{room.open} << 40U));
+  for (const ServerRoom& room : digest.rooms) {
+    hash = mix64(hash ^ room.type.value ^ (std::uint64_t{room.free} << 20U) ^
+                 (std::uint64_t{room.servers} << 40U));
+    hash = mix64(hash ^ static_cast<std::uint64_t>(room.left.cpus));
+    hash = mix64(hash ^ static_cast<std::uint64_t>(room.left.memory));
+  }
   return hash;
 }
 
@@ -63,7 +69,7 @@ bool Elsewhere::begin(const View& view) {
               (d.agent.value + flock - view.me.value) % flock,
               static_cast<std::uint32_t>(parts_.size()),
               0,
-              d.summary};
+              &d};
     for (Part part : known(view, d.agent, d.servers).parts) {
       const auto said = std::ranges::find(d.types, part.type, &TypeRoom::type);
       if (said != d.types.end()) {
@@ -83,7 +89,7 @@ bool Elsewhere::begin(const View& view) {
                   [&](const Pledge& p) { return p.agent == d.agent && p.digest != hash; });
   }
   std::erase_if(pledges_, [&](const Pledge& p) { return view.now - p.at > Cooperation::kPledge; });
-  for (const Pledge& pledge : pledges_) use(pledge.agent, pledge.type, pledge.gpus);
+  for (const Pledge& pledge : pledges_) use(pledge.agent, pledge.need);
   std::ranges::sort(rooms_, {}, &Room::turn);
   if (seen != seen_) ++version_;
   seen_ = seen;
@@ -108,16 +114,24 @@ bool Elsewhere::find(const View& view, const QueueEntry& entry, const JobView& j
   if (job.forwards >= kMoves * looks) return false;
   if (view.now - entry.since < forward_backoff(job.forwards)) return true;
   const double least = std::max(threshold * best(wish, profile), 1e-9);
-  for (const Room& room : rooms_) {
+  std::optional<RemoteNeed> need;  // only of those who ask for CPUs or memory
+  if (demand_of(*job.spec).any()) need = need_of(*job.spec, view.topology);
+  for (Room& room : rooms_) {
     const auto& offered = job.offered;
     if (std::find(offered.begin(), offered.end(), room.agent) != offered.end()) continue;
     Destination d;
     for (std::uint32_t i = room.first; i < room.last; ++i) {
       const Part& part = parts_[i];
-      if (part.gpus < wish.gpus) continue;
+      const RemoteDigest& digest = *room.digest;
+      const std::uint64_t most =
+          need ? capacity_.gpus(view.topology, digest, wish.look, *need, part.type) : part.gpus;
+      if (most < wish.gpus) continue;
       const double speed = speeds_.alone(wish, profile, part.type);
       if (speed < least) continue;
-      const bool starts = part.free >= wish.gpus;
+      const RemoteRooms* servers = need ? &servers_of(view, room) : nullptr;
+      const std::uint64_t free = need ? servers->gpus(*need, part.type) : part.free;
+      const std::uint32_t largest = need ? servers->largest(*need, part.type) : part.largest;
+      const bool starts = free >= wish.gpus;
       if (!starts && job.forwards >= looks) continue;
       if (std::tuple(starts, speed) <= std::tuple(d.starts, d.speed)) continue;
       const double all = part.gpus;
@@ -126,11 +140,11 @@ bool Elsewhere::find(const View& view, const QueueEntry& entry, const JobView& j
       d.type = part.type;
       d.speed = speed;
       d.starts = starts;
-      d.one_server = part.largest >= wish.gpus;
+      d.one_server = largest >= wish.gpus;
       d.free = part.free / all;
       d.joins = part.open >= wish.gpus;
       d.open = part.open / all;
-      d.summary = room.summary;
+      d.summary = digest.summary;
     }
     if (d.speed <= 0) continue;
     d.queue = static_cast<double>(room.waiting_gpus) / room.gpus;
@@ -168,29 +182,47 @@ const Destination* Elsewhere::better_queue(std::span<const Destination> found, d
   return best;
 }
 
-void Elsewhere::give(const View& view, const Destination& to, std::uint32_t gpus) {
+void Elsewhere::give(const View& view, const Destination& to, const JobSpec& job) {
   ++version_;
+  RemoteNeed need = need_of(job, view.topology);
+  need.typed = true;
+  need.types = {to.type};
+  use(to.to, need);
   for (const RemoteDigest& d : view.others) {
-    if (d.agent == to.to) pledges_.push_back({to.to, to.type, gpus, hash_of(d), view.now});
+    if (d.agent == to.to) pledges_.push_back({to.to, need, hash_of(d), view.now});
   }
-  use(to.to, to.type, gpus);
 }
 
-void Elsewhere::use(AgentId agent, GpuTypeId type, std::uint32_t gpus) {
+RemoteRooms& Elsewhere::servers_of(const View& view, Room& room) {
+  if (room.servers.known()) return room.servers;
+  room.servers = RemoteRooms(view.topology, *room.digest);
+  for (const Pledge& pledge : pledges_) {
+    if (pledge.agent == room.agent) room.servers.take(pledge.need);
+  }
+  return room.servers;
+}
+
+void Elsewhere::use(AgentId agent, const RemoteNeed& need) {
   for (Room& room : rooms_) {
     if (room.agent != agent) continue;
-    room.waiting_gpus += gpus;
+    room.waiting_gpus += need.gpus;
+    if (room.servers.known()) room.servers.take(need);
     for (std::uint32_t i = room.first; i < room.last; ++i) {
       Part& part = parts_[i];
-      if (part.type != type) continue;
-      part.free -= std::min(part.free, gpus);
+      if (!need.allows(part.type)) continue;
+      part.free -= std::min(part.free, need.gpus);
       part.largest = std::min(part.largest, part.free);
     }
   }
 }
 
-std::uint64_t Elsewhere::free_of(GpuTypeId type) const {
+std::uint64_t Elsewhere::free_of(const View& view, GpuTypeId type, const JobSpec& job) {
   std::uint64_t free = 0;
+  if (demand_of(job).any()) {
+    const RemoteNeed need = need_of(job, view.topology);
+    for (Room& room : rooms_) free += servers_of(view, room).gpus(need, type);
+    return free;
+  }
   for (const Part& part : parts_) free += part.type == type ? part.free : 0;
   return free;
 }

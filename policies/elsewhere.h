@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "policies/cooperate.h"
+#include "policies/remote_rooms.h"
 #include "policies/type_speeds.h"
 
 namespace starling {
@@ -33,6 +34,8 @@ struct Destination {
 /// after n forwards stays 2^(n-1) s, at most ten minutes, so nothing bounces. After
 /// 2 n + 4 moves, n others being heard of, it goes only where it would start, or it would stay
 /// where chance left it while GPUs are free elsewhere; after three times as many it goes nowhere.
+/// For a job that asks for CPUs or memory GPUs count that those go with (RemoteRooms); but for GPUs
+/// to join: what is left beside those no digest says.
 class Elsewhere {
  public:
   static constexpr std::size_t kOptions = 4;
@@ -66,10 +69,10 @@ class Elsewhere {
                                                        double here, double queue, bool tries);
   /// The job may still do that: it has seen fewer partitions than there are.
   [[nodiscard]] bool may_try(const JobView& job) const { return job.forwards < rooms_.size(); }
-  void give(const View& view, const Destination& to, std::uint32_t gpus);
+  void give(const View& view, const Destination& to, const JobSpec& job);
 
-  /// GPUs of the type that are free elsewhere.
-  [[nodiscard]] std::uint64_t free_of(GpuTypeId type) const;
+  /// GPUs of the type that are free elsewhere for the job.
+  [[nodiscard]] std::uint64_t free_of(const View& view, GpuTypeId type, const JobSpec& job);
   /// GPU types that are here or elsewhere, ascending.
   [[nodiscard]] std::span<const GpuTypeId> types() const noexcept { return types_; }
   [[nodiscard]] TypeSpeeds& speeds() noexcept { return speeds_; }
@@ -86,7 +89,8 @@ class Elsewhere {
     std::uint64_t waiting_gpus = 0;
     std::uint32_t turn = 0;             // distance from this agent
     std::uint32_t first = 0, last = 0;  // of parts_
-    std::span<const float> summary;
+    const RemoteDigest* digest = nullptr;  // valid while begin()'s view is
+    RemoteRooms servers = {};              // once somebody asks for CPUs or memory
   };
   /// What of a partition stays as it is.
   struct Known {
@@ -96,20 +100,21 @@ class Elsewhere {
   };
   struct Pledge {
     AgentId agent;
-    GpuTypeId type;
-    std::uint32_t gpus = 0;
+    RemoteNeed need;           // of one type
     std::uint64_t digest = 0;  // what the target had said
     Instant at;
   };
   [[nodiscard]] const Known& known(const View& view, AgentId agent, IndexRange servers);
   [[nodiscard]] static std::uint64_t hash_of(const RemoteDigest& digest);
-  void use(AgentId agent, GpuTypeId type, std::uint32_t gpus);
+  [[nodiscard]] RemoteRooms& servers_of(const View& view, Room& room);
+  void use(AgentId agent, const RemoteNeed& need);
 
   TypeSpeeds speeds_;
   std::vector<Room> rooms_;
   std::vector<Part> parts_;
   std::vector<Known> known_;  // by agent
   std::vector<Pledge> pledges_;
+  RemoteCapacity capacity_;
   std::vector<GpuTypeId> types_;  // here or elsewhere, ascending
   std::uint64_t version_ = 1, seen_ = 0;
 };

@@ -57,7 +57,7 @@ class Three {
   }
   void give() {
     const View view{topology, gpus, {}, {}, others, speed, at(1000), AgentId{0}};
-    elsewhere.give(view, found.front(), spec.gpus());
+    elsewhere.give(view, found.front(), spec);
   }
   static Instant at(double seconds) { return Instant{} + from_seconds(seconds); }
 
@@ -172,6 +172,36 @@ TEST_CASE("types that the peer does not have, or more than it has, count for not
   world.say(1, {{GpuTypeId{77}, 4, 4, 0}, {world.v100, 999, 999, 999}});
   CHECK(world.find().front().free == doctest::Approx(1));
   CHECK(world.found.front().open == doctest::Approx(1));
+}
+
+TEST_CASE("a job that asks for CPUs starts where those go with free GPUs") {
+  Three world;  // servers of 64 CPUs and 512 GiB
+  world.say(1, {{world.v100, 8, 4, 0}});
+  world.say(2, {{world.v100, 3, 3, 0}, {world.p100, 0, 0, 0}});
+  const auto starts = [&](std::uint32_t workers) {
+    std::vector<std::uint32_t> out;
+    for (const Destination& d : world.find(workers)) {
+      if (d.starts) out.push_back(d.to.value);
+    }
+    return out;
+  };
+  using Agents = std::vector<std::uint32_t>;
+  world.spec.cpus_per_worker = 20;
+  CHECK(starts(3) == Agents{1, 2});  // nobody has CPUs there
+  constexpr std::int64_t kOne = 1'000'000;
+  const std::vector<ServerRoom> rooms{{world.v100, 4, 2, {30 * kOne, 512 * kOne}}};
+  world.others[0].rooms = rooms;
+  CHECK(starts(1) == Agents{1, 2});
+  CHECK(starts(2) == Agents{1, 2});
+  CHECK_FALSE(world.found.front().one_server);
+  CHECK(starts(3) == Agents{2});
+  CHECK(world.found.front().one_server);
+  world.find(2);
+  world.give();  // to agent 1: it is full now, also without a new digest
+  CHECK(starts(2) == Agents{2});
+  CHECK(world.find(7).empty());  // 20 CPUs go three times into each of a type's two servers
+  world.spec.cpus_per_worker = 0;
+  CHECK(world.find(7).size() == 2);
 }
 
 /// Two partitions, the second one with the faster GPUs: the mean time that single jobs take.

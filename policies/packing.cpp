@@ -9,12 +9,6 @@
 namespace starling {
 namespace {
 
-/// GPUs of one server that whole workers can use; all of them for a worker that no server holds.
-std::uint32_t usable(std::uint32_t server_gpus, std::uint32_t gpus_per_worker) {
-  if (gpus_per_worker <= 1 || gpus_per_worker > server_gpus) return server_gpus;
-  return server_gpus / gpus_per_worker * gpus_per_worker;
-}
-
 struct Part {
   ServerId server;
   std::uint32_t gpus;
@@ -77,6 +71,12 @@ std::vector<ServerId> all_servers(const Occupancy& gpus) {
   std::vector<ServerId> servers;
   for (std::uint32_t i = gpus.servers().first; i < gpus.servers().last; ++i)
     servers.push_back(ServerId{i});
+  return servers;
+}
+
+std::vector<ServerId> allowed_servers(const Occupancy& gpus, const JobSpec& job) {
+  std::vector<ServerId> servers = all_servers(gpus);
+  std::erase_if(servers, [&](ServerId s) { return !allows(job, gpus.topology(), s); });
   return servers;
 }
 
@@ -180,6 +180,11 @@ std::optional<Placement> place_among(const Occupancy& gpus, std::span<const Serv
 
 }  // namespace
 
+std::uint32_t usable(std::uint32_t server_gpus, std::uint32_t gpus_per_worker) {
+  if (gpus_per_worker <= 1 || gpus_per_worker > server_gpus) return server_gpus;
+  return server_gpus / gpus_per_worker * gpus_per_worker;
+}
+
 Shape shape_of(const Occupancy& gpus) {
   Shape shape;
   shape.gpus = gpus.gpus().size();
@@ -242,9 +247,11 @@ std::optional<Placement> place(const Occupancy& gpus, const Shape& shape, const 
     return fit == Fit::count ? place_count(gpus, job.gpus())
                              : place_node(gpus, shape, job.gpus(), job.gpus_per_worker);
   }
-  std::vector<ServerId> servers = all_servers(gpus);
-  std::erase_if(servers, [&](ServerId s) { return !allows(job, gpus.topology(), s); });
-  return place_among(gpus, servers, job, fit);
+  return place_among(gpus, allowed_servers(gpus, job), job, fit);
+}
+
+Shape shape_for(const Occupancy& gpus, const JobSpec& job) {
+  return shape_among(gpus.topology(), allowed_servers(gpus, job), demand_of(job));
 }
 
 Demand demand_of(const JobSpec& job) {

@@ -20,6 +20,11 @@ struct Shape {
   std::uint32_t largest_server = 0;
 };
 [[nodiscard]] Shape shape_of(const Occupancy& gpus);
+/// The same of the GPUs that such a job could have of empty servers: those that its type, CPUs and
+/// memory go with.
+[[nodiscard]] Shape shape_for(const Occupancy& gpus, const JobSpec& job);
+/// GPUs of one server that whole workers can use; all of them for a worker that no server holds.
+[[nodiscard]] std::uint32_t usable(std::uint32_t server_gpus, std::uint32_t gpus_per_worker);
 
 /// All answers are ascending, exactly the gang's size and free in `gpus`; nothing if there is no
 /// room.

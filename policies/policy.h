@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "base/time.h"
 #include "interference/speed.h"
+#include "policies/server_room.h"
 #include "policies/type_room.h"
 #include "topology/occupancy.h"
 #include "topology/topology.h"
@@ -49,6 +50,8 @@ struct RemoteDigest {
   IndexRange servers = {};               ///< of the partition; empty: not known
   std::span<const TypeRoom> types = {};  ///< ascending by type; empty: it does not say
   std::span<const float> summary = {};   ///< of its policy (Policy::summary); empty: none
+  std::span<const ServerRoom> rooms = {};  ///< ServerRooms::read(); empty: nothing is taken beside
+                                           ///< GPUs, or it does not say
 };
 
 class RunningIndex;

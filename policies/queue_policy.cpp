@@ -23,10 +23,10 @@ Fit read_fit(OptionReader& reader) {
   return fit == "count" ? Fit::count : Fit::node;
 }
 
-QueuePolicy::QueuePolicy(const QueueOptions& options)
+QueuePolicy::QueuePolicy(const QueueOptions& options, std::optional<Fit> needy)
     : index_([this](const JobView& job) { return key(job); },
              [this](const JobSpec& job) { return fits_empty(job); }),
-      cooperation_(options.strict, options.fit),
+      cooperation_(options.strict, options.fit, needy.value_or(options.fit)),
       options_(options) {}
 
 void QueuePolicy::learn_partition(const Occupancy& gpus) {

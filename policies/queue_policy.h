@@ -26,7 +26,8 @@ enum class QueueDefault : std::uint8_t { strict, skip };
 /// Cooperation. A policy is its key and, if it wants, its way of placing. Serves one partition.
 class QueuePolicy : public Policy {
  public:
-  explicit QueuePolicy(const QueueOptions& options);
+  /// `needy`: how find_place() treats jobs that ask for CPUs or memory; none: as options.fit says.
+  explicit QueuePolicy(const QueueOptions& options, std::optional<Fit> needy = std::nullopt);
   QueuePolicy(const QueuePolicy&) = delete;
   QueuePolicy& operator=(const QueuePolicy&) = delete;
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,

@@ -22,6 +22,19 @@ void ChaosFaults::lie(World&, Rng& rng, Dose dose) {
   }
 }
 
+namespace {
+
+/// Something else of what the servers have beside free GPUs, or nothing.
+std::vector<ServerRoom> untrue_rooms(Rng& rng, std::uint32_t free) {
+  if (free == 0 || rng.chance(0.5)) return {};
+  const std::uint32_t each = 1 + rng.below(free);
+  const Demand left{std::int64_t{rng.below(100'000)} * 1000,
+                    std::int64_t{rng.below(100'000)} * 1000};
+  return {{GpuTypeId{}, each, free / each, left}};
+}
+
+}  // namespace
+
 /// Another count of free GPUs, an older digest under a new version, or an old one as it was.
 Network::Tampered ChaosFaults::untrue(Rng& rng, std::vector<std::byte>& frame) {
   auto decoded = codec_.decode(frame);
@@ -35,6 +48,7 @@ Network::Tampered ChaosFaults::untrue(Rng& rng, std::vector<std::byte>& frame) {
       digest->largest_free_server = rng.below(digest->free + 1);
       digest->whole_free_servers = rng.below(digest->free + 1);
       digest->out_of_service = rng.below(digest->gpus + 1);
+      if (!digest->rooms.empty()) digest->rooms = untrue_rooms(rng, digest->free);
       digest->waiting = rng.below(100);
       digest->waiting_gpus = digest->waiting > 0 ? rng.below(10'000) : 0;
       break;
@@ -43,6 +57,8 @@ Network::Tampered ChaosFaults::untrue(Rng& rng, std::vector<std::byte>& frame) {
       if (!old) break;
       const Digest& then = std::get<Digest>(old.value().message);
       digest->free = std::min(then.free, digest->gpus);
+      digest->rooms.clear();
+      if (digest->free == then.free) digest->rooms = then.rooms;
       digest->waiting = then.waiting;
       digest->waiting_gpus = then.waiting_gpus;
       break;

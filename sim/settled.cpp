@@ -43,6 +43,14 @@ std::string disagrees_with(const AgentState& me, const AgentState& peer, const P
                         : " no more") +
            ", and " + std::to_string(peer.ledger.free_count()) + " are";
   }
+  if (me.config.protocol >= 3 && peer.config.protocol >= 3) {
+    std::vector<ServerRoom> rooms;
+    ServerRooms().read(peer.ledger.gpus(), rooms);
+    if (view.digest->rooms != rooms) {
+      return " has a digest of partition " + std::to_string(peer.partition.id.value) +
+             " that says other CPUs and memory are left there than are";
+    }
+  }
   if (me.now - view.watch.heard > 4 * me.config.timers.heartbeat)
     return " has not heard from the owner of partition " + std::to_string(peer.partition.id.value);
   return {};

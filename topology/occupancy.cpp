@@ -137,11 +137,12 @@ void Occupancy::change(std::span<const GpuId> gpus, Demand each, bool more) {
       update_free_bit(gpu);
     }
     if (each.any()) {
-      Demand& taken = taken_[server - servers_.first];
+      Demand taken = taken_[server - servers_.first];
       const auto n = static_cast<std::int64_t>(i - first) * (more ? 1 : -1);
       taken.cpus += n * each.cpus;
       taken.memory += n * each.memory;
       STARLING_CHECK(taken.cpus >= 0 && taken.memory >= 0);
+      set_taken(server - servers_.first, taken);
     }
     log_.note(server);
     if (after == before) continue;
@@ -189,6 +190,12 @@ bool Occupancy::has_means(std::span<const GpuId> gpus, Demand each,
 }
 
 Demand Occupancy::taken_on(ServerId server) const noexcept { return taken_[relative(server)]; }
+
+void Occupancy::set_taken(std::uint32_t server, Demand to) {
+  taking_ -= taken_[server].any() ? 1U : 0U;
+  taking_ += to.any() ? 1U : 0U;
+  taken_[server] = to;
+}
 
 bool Occupancy::block_on(std::uint32_t server, IndexRange gpus, bool to) {
   const std::uint32_t before = free_per_server_[server];
@@ -315,13 +322,12 @@ void Occupancy::copy_server(const Occupancy& other, std::uint32_t server) {
   const IndexRange here = topology_.servers()[server].gpus;
   const std::uint32_t first = here.first - gpus_.first;
   const std::uint32_t last = here.last - gpus_.first;
-  Demand& taken = taken_[server - servers_.first];
   const Demand theirs = other.taken_[server - servers_.first];
-  if (taken == theirs &&
+  if (taken_[server - servers_.first] == theirs &&
       std::equal(state_.begin() + first, state_.begin() + last, other.state_.begin() + first)) {
     return;
   }
-  taken = theirs;
+  set_taken(server - servers_.first, theirs);
   const std::uint32_t before = free_per_server_[server - servers_.first];
   const std::uint32_t after = other.free_per_server_[server - servers_.first];
   for (std::uint32_t g = first; g < last; ++g) {

@@ -58,6 +58,8 @@ class Occupancy {
                                std::span<const GpuId> own = {}) const noexcept;
   /// What jobs have taken of a server.
   [[nodiscard]] Demand taken_on(ServerId server) const noexcept;
+  /// Jobs have taken CPUs or memory of any server. Constant time.
+  [[nodiscard]] bool any_taken() const noexcept { return taking_ > 0; }
   /// Repeats change nothing. True if anything became free, or ceased to be.
   bool block(IndexRange servers) { return set_blocked(servers, true); }
   bool unblock(IndexRange servers) { return set_blocked(servers, false); }
@@ -102,6 +104,7 @@ class Occupancy {
   void update_free_bit(std::uint32_t gpu) noexcept;
   void move_server(std::uint32_t server, std::uint32_t free_before, std::uint32_t free_after);
   void append_free(std::uint32_t server, std::uint32_t count, std::vector<GpuId>& out) const;
+  void set_taken(std::uint32_t server, Demand to);
   void copy_server(const Occupancy& other, std::uint32_t server);
 
   Topology topology_;
@@ -114,6 +117,7 @@ class Occupancy {
   std::vector<std::uint8_t> state_;       // by GPU: tenants, and kBlocked
   std::vector<std::uint32_t> free_per_server_;
   std::vector<Demand> taken_;                 // by server
+  std::uint32_t taking_ = 0;                  // servers of which something is taken
   BitmapTree any_free_;                       // servers with a free GPU
   std::vector<BitmapTree> by_free_;           // by_free_[k]: servers with exactly k free
   std::vector<std::uint32_t> by_free_count_;  // their number

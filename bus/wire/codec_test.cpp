@@ -133,6 +133,20 @@ TEST_CASE("what makes no sense is refused, with the reason") {
   CHECK(digest({}, {std::numeric_limits<float>::infinity()}) == "Digest: summary: not numbers");
   CHECK(digest({}, std::vector<float>(kMostSummary + 1)) == "Digest: summary: too many");
   CHECK(digest(std::vector<TypeRoom>(kMostTypeRooms + 1), {}) == "Digest: types: too many");
+  const auto rooms = [&](std::vector<ServerRoom> told) {
+    return reason(Digest{f, 1, 8, 4, 4, 0, 0, 0, {}, {}, 0, std::move(told)});
+  };
+  const Demand some{1, ServerRoom::kAnyAmount};
+  CHECK(rooms({{v100, 1, 2, some}, {p100, 2, 1, {0, ServerRoom::kMostAmount}}}).empty());
+  CHECK(rooms({{v100, 2, 2, some}, {p100, 1, 1, some}}) == "Digest: rooms: more than is free");
+  CHECK(rooms({{v100, ~0U, ~0U, some}}) == "Digest: rooms: more than is free");
+  CHECK(rooms({{v100, 0, 1, some}}) == "Digest: rooms: nothing is free there");
+  CHECK(rooms({{v100, 1, 0, some}}) == "Digest: rooms: nothing is free there");
+  CHECK(rooms({{v100, 1, 1, {-1, 0}}}) == "Digest: rooms: an amount is negative or too large");
+  CHECK(rooms({{v100, 1, 1, {0, ServerRoom::kMostAmount + 1}}}) ==
+        "Digest: rooms: an amount is negative or too large");
+  CHECK(rooms(std::vector<ServerRoom>(kMostServerRooms + 1, {v100, 1, 1, some})) ==
+        "Digest: rooms: too many");
   CHECK(reason(Welcome{{PartitionId{4096}, Epoch{1}}}) == "Welcome: partition: out of range");
   CHECK(reason(Accepted{a.job, AgentId{99'999}}) == "Accepted: agent: out of range");
   CHECK(reason(Rejected{a.job, static_cast<Refusal>(200), ""}) == "Rejected: why: unknown");
@@ -255,6 +269,21 @@ TEST_CASE("an earlier version is left alone with what it does not know") {
     REQUIRE(back.ok());
     CHECK(back.value().header.speaks == 1);
     CHECK(copy(present.encode({1, Incarnation{1}, 1}, back.value().message)) == first);
+  }
+}
+
+TEST_CASE("what servers have left is said in the third protocol, and nothing of it before") {
+  Codec codec;
+  const ServerRoom room{GpuTypeId{1}, 3, 2, {5'000'000, ServerRoom::kAnyAmount}};
+  const Digest told{{PartitionId{1}, Epoch{2}}, 3, 8, 8, 4, 1, 0, 0, {}, {}, 0, {room}};
+  for (std::uint16_t protocol = 1; protocol <= 3; ++protocol) {
+    CAPTURE(protocol);
+    const Bytes bytes = copy(codec.encode({protocol, Incarnation{7}, 9}, told));
+    const Result<Frame> heard = codec.decode(bytes);
+    REQUIRE(heard.ok());
+    const auto& digest = std::get<Digest>(heard.value().message);
+    CHECK(digest.free == 8);
+    CHECK(digest.rooms == (protocol < 3 ? std::vector<ServerRoom>{} : std::vector{room}));
   }
 }
 

@@ -175,6 +175,20 @@ class Decoder : public PartReader {
         m.types.push_back(one);
       }
     }
+    if (t.rooms() != nullptr) {
+      if (t.rooms()->size() > kMostServerRooms) return fail("rooms: too many"), m;
+      std::uint64_t all = 0;
+      for (const ServerRoom* room : *t.rooms()) {
+        const Demand& left = room->left();
+        const starling::ServerRoom one{
+            GpuTypeId{room->type()}, room->free(), room->servers(), {left.cpus(), left.memory()}};
+        if (one.free == 0 || one.servers == 0) fail("rooms: nothing is free there");
+        if (!one.is_sane()) fail("rooms: an amount is negative or too large");
+        all += std::uint64_t{one.free} * one.servers;
+        m.rooms.push_back(one);
+      }
+      if (all > m.free) fail("rooms: more than is free");
+    }
     if (t.summary() != nullptr) {
       if (t.summary()->size() > kMostSummary) return fail("summary: too many"), m;
       m.summary.assign(t.summary()->begin(), t.summary()->end());

@@ -26,7 +26,7 @@ std::int64_t ns(Duration d) { return d.count(); }
 class Encoder {
  public:
   Encoder(fb::FlatBufferBuilder& builder, const Limits& limits, std::uint16_t protocol)
-      : b_(builder), limits_(limits), two_(protocol >= 2) {}
+      : b_(builder), limits_(limits), two_(protocol >= 2), three_(protocol >= 3) {}
 
   auto body(const starling::Hello& m) {
     return CreateHello(b_, as<Role>(m.role), m.protocol_min, m.protocol_max, name(m.build),
@@ -52,9 +52,16 @@ class Encoder {
     }
     fb::Offset<fb::Vector<float>> summary;
     if (two_ && !m.summary.empty()) summary = b_.CreateVector(m.summary);
+    fb::Offset<fb::Vector<const ServerRoom*>> rooms;
+    if (three_ && !m.rooms.empty()) {
+      ServerRoom* out = nullptr;
+      rooms = b_.CreateUninitializedVectorOfStructs(m.rooms.size(), &out);
+      for (const starling::ServerRoom& room : m.rooms)
+        *out++ = {room.type.value, room.free, room.servers, {room.left.cpus, room.left.memory}};
+    }
     return CreateDigest(b_, &f, m.version, m.gpus, m.free, m.largest_free_server,
                         m.whole_free_servers, m.waiting, m.waiting_gpus, types, summary,
-                        two_ ? m.out_of_service : 0);
+                        two_ ? m.out_of_service : 0, rooms);
   }
   auto body(const starling::Submit& m) {
     return CreateSubmit(b_, spec(m.spec), m.client.value, ns(m.waited), ns(m.served), m.forwards,
@@ -361,6 +368,7 @@ class Encoder {
   fb::FlatBufferBuilder& b_;
   const Limits& limits_;
   bool two_;  // fields of protocol 2 are written
+  bool three_;
   std::vector<fb::Offset<Share>> gang_;
 };
 

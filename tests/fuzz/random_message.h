@@ -105,6 +105,14 @@ class RandomMessage {
       out.types.push_back({GpuTypeId{type}, one, rng_.below(one + 1), rng_.below(gpus + 1)});
     }
     out.out_of_service = rng_.below(gpus + 1);
+    const auto amount = [&] {
+      return rng_.chance(0.2) ? ServerRoom::kAnyAmount : std::int64_t{rng_.below(1'000'000)} * 1000;
+    };
+    for (std::uint32_t left = free; left > 0 && rng_.chance(0.6);) {
+      const std::uint32_t each = 1 + rng_.below(left), servers = 1 + rng_.below(left / each);
+      out.rooms.push_back({GpuTypeId{0}, each, servers, {amount(), amount()}});
+      left -= each * servers;
+    }
     for (std::uint32_t n = rng_.below(3) * 8; n > 0; --n)
       out.summary.push_back(static_cast<float>(rng_.normal()));
     return out;
