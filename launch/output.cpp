@@ -42,9 +42,11 @@ std::vector<std::string> run_labels(std::span<const RunResult> runs) {
 std::string results_table(std::span<const RunResult> runs) {
   std::vector<std::vector<std::string>> rows{{""}};
   for (const std::string& label : run_labels(runs)) rows[0].push_back(label);
+  std::vector<RunFigures> of_run;  // once: a look at every job of the run
+  for (const RunResult& run : runs) of_run.push_back(figures(run));
   const auto row = [&](const char* name, auto cell) {
     rows.push_back({name});
-    for (const RunResult& run : runs) rows.back().push_back(cell(run, figures(run)));
+    for (std::size_t i = 0; i < runs.size(); ++i) rows.back().push_back(cell(runs[i], of_run[i]));
   };
   using R = const RunResult&;
   using F = const RunFigures&;
@@ -58,8 +60,9 @@ std::string results_table(std::span<const RunResult> runs) {
   row("jobs finished", [](R, F f) { return with_commas(f.finished); });
   row("jobs failed", [](R, F f) { return with_commas(f.failed); });
   const auto some = [&](const char* name, auto number) {
-    if (std::any_of(runs.begin(), runs.end(), [&](R r) { return number(r, figures(r)) > 0; }))
-      row(name, [&](R r, F f) { return with_commas(number(r, f)); });
+    bool any = false;
+    for (std::size_t i = 0; i < runs.size(); ++i) any = any || number(runs[i], of_run[i]) > 0;
+    if (any) row(name, [&](R r, F f) { return with_commas(number(r, f)); });
   };
   some("jobs that never ended", [](R, F f) { return f.unfinished; });
   some("rows dropped (no GPU or 0 s)", [](R r, F) { return r.dropped; });

@@ -96,13 +96,13 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
         trial.take(*answer.here, each);
         candidates_.start(*job, *answer.here);
         out.emplace_back(Start{job->spec->id, std::move(*answer.here)});
-        taken_[i] = true;
+        taken_.mark(i);
         waiting_gpus_ -= entry.gpus;
         continue;
       }
       if (answer.there != nullptr) {
         give_away(view, entry, *job, *answer.there, out);
-        taken_[i] = true;
+        taken_.mark(i);
         continue;
       }
       if (alike(*job) && !later_) refused_[entry.look].add(state, length);
@@ -151,7 +151,7 @@ void PlacementPolicy::cooperate(const View& view, Trial& trial, std::vector<Deci
     if (!entry.homeless && view.now - entry.submitted < Cooperation::kPatience) continue;
     const JobView& job = index_.job(entry);
     if (job.blocked || !spread(view, entry, job, trial, out)) continue;
-    taken_[i] = true;
+    taken_.mark(i);
     return;
   }
 }

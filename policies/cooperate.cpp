@@ -180,8 +180,8 @@ void Cooperation::forward(const View& view, Room& room, const JobView& job,
   measure();
 }
 
-void Cooperation::forward_to_emptier(const View& view, const QueueIndex& index,
-                                     std::vector<bool>& taken, std::vector<Decision>& out) {
+void Cooperation::forward_to_emptier(const View& view, const QueueIndex& index, QueueMarks& taken,
+                                     std::vector<Decision>& out) {
   const auto queue = index.queue();
   std::uint64_t free = view.gpus.free_count();
   const std::uint64_t all = view.gpus.gpus().size();
@@ -194,7 +194,7 @@ void Cooperation::forward_to_emptier(const View& view, const QueueIndex& index,
     // 5 % apart: below that the message costs more than the balance gains.
     if (room != nullptr && per_mille(room->free, room->gpus) > per_mille(free, all) + 50) {
       forward(view, *room, job, out);
-      taken[i] = true;
+      taken.mark(i);
     } else {
       free -= std::min<std::uint64_t>(free, entry.gpus);
     }
@@ -241,7 +241,7 @@ bool Cooperation::try_spread(const View& view, const QueueEntry& entry, const Jo
 }
 
 void Cooperation::decide(const View& view, const Shape& shape, const QueueIndex& index,
-                         std::vector<bool>& taken, Trial& local, std::vector<Decision>& out) {
+                         QueueMarks& taken, Trial& local, std::vector<Decision>& out) {
   std::erase_if(spreads_, [&](const Tried& tried) { return tried.again <= view.now; });
   const auto queue = index.queue();
   std::uint32_t forwards = 0;
@@ -249,9 +249,11 @@ void Cooperation::decide(const View& view, const Shape& shape, const QueueIndex&
   bool head = true;
   const bool may_spread = free_elsewhere_ > 0;
   if (most_ > 0 || index.homeless() > 0 || may_spread) {
+    const bool only_head = strict_ && most_ == 0 && most_needy_ == 0 && index.homeless() == 0;
     for (std::size_t i = 0; i < queue.size() && forwards < kForwardsPerCall; ++i) {
       const QueueEntry& entry = queue[i];
       if (taken[i]) continue;
+      if (only_head && !head) break;
       const bool elsewhere = !entry.homeless && starts_elsewhere(entry);
       const bool waited = view.now - entry.submitted >= kPatience;
       // One that needs much beside its GPUs may be too large for a server that has enough of those.
@@ -269,13 +271,13 @@ void Cooperation::decide(const View& view, const Shape& shape, const QueueIndex&
         }
         if (room != nullptr) {
           forward(view, *room, job, out);
-          taken[i] = true;
+          taken.mark(i);
           ++forwards;
           continue;
         }
       }
       if (ask_around && try_spread(view, entry, job, local, out)) {
-        taken[i] = true;
+        taken.mark(i);
         spread = true;
       }
     }
@@ -284,7 +286,7 @@ void Cooperation::decide(const View& view, const Shape& shape, const QueueIndex&
 }
 
 void Cooperation::give_away_last(const View& view, const Shape& shape, const QueueIndex& index,
-                                 const std::vector<bool>& taken, std::vector<Decision>& out) {
+                                 const QueueMarks& taken, std::vector<Decision>& out) {
   const auto pressure = [](std::uint64_t waiting, std::uint64_t gpus) {
     return per_mille(waiting, gpus);
   };

@@ -5,6 +5,7 @@
 
 #include "policies/packing.h"
 #include "policies/queue_index.h"
+#include "policies/queue_marks.h"
 #include "policies/remote_rooms.h"
 
 namespace starling {
@@ -48,11 +49,11 @@ class Cooperation {
   bool begin(const View& view, const Shape& shape);
   /// Forwards new jobs to a partition that is emptier than this one and has room; sets their
   /// `taken`.
-  void forward_to_emptier(const View& view, const QueueIndex& index, std::vector<bool>& taken,
+  void forward_to_emptier(const View& view, const QueueIndex& index, QueueMarks& taken,
                           std::vector<Decision>& out);
   /// For the jobs that are not `taken` (by position in the queue). `local` is what is left here.
-  void decide(const View& view, const Shape& shape, const QueueIndex& index,
-              std::vector<bool>& taken, Trial& local, std::vector<Decision>& out);
+  void decide(const View& view, const Shape& shape, const QueueIndex& index, QueueMarks& taken,
+              Trial& local, std::vector<Decision>& out);
 
  private:
   struct Room {
@@ -89,7 +90,7 @@ class Cooperation {
   [[nodiscard]] bool try_spread(const View& view, const QueueEntry& entry, const JobView& job,
                                 Trial& local, std::vector<Decision>& out);
   void give_away_last(const View& view, const Shape& shape, const QueueIndex& index,
-                      const std::vector<bool>& taken, std::vector<Decision>& out);
+                      const QueueMarks& taken, std::vector<Decision>& out);
   void measure();
 
   bool strict_;

@@ -93,7 +93,7 @@ void Easy::start_here(const View& view, Trial& trial, std::vector<Decision>& out
         trial.take(*place, demand_of(*job.spec));
         started.push_back({length, queue[i].gpus});
         out.emplace_back(Start{job.spec->id, std::move(*place)});
-        taken_[i] = true;
+        taken_.mark(i);
         continue;
       }
       failed_[queue[i].kind] = queue[i].gpus;

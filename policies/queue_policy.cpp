@@ -52,7 +52,7 @@ std::vector<Decision> QueuePolicy::decide(const View& view, const Trigger&, Rng&
   if (view.others.empty() && idle(view)) return out;
   learn_partition(view.gpus);
   index_.sync(view.waiting, view.now, view.news);
-  taken_.assign(index_.queue().size(), false);
+  taken_.reset(index_.queue().size());
   const bool together = cooperation_.begin(view, *shape_);
   if (together) before_starts(view, out);
   Trial trial(planned_, view.gpus);
@@ -89,7 +89,7 @@ void QueuePolicy::start_here(const View& view, Trial& trial, std::vector<Decisio
       if (auto placement = find_place(view, trial.gpus(), *job.spec)) {
         trial.take(*placement, demand_of(*job.spec));
         out.emplace_back(Start{job.spec->id, std::move(*placement)});
-        taken_[i] = true;
+        taken_.mark(i);
         continue;
       }
       failed_[entry.kind] = entry.gpus;

@@ -8,6 +8,7 @@
 #include "policies/options.h"
 #include "policies/packing.h"
 #include "policies/queue_index.h"
+#include "policies/queue_marks.h"
 #include "policies/registry.h"
 
 namespace starling {
@@ -62,7 +63,7 @@ class QueuePolicy : public Policy {
 
   QueueIndex index_;
   Cooperation cooperation_;
-  std::vector<bool> taken_;  ///< by position in index_.queue()
+  QueueMarks taken_;         ///< by position in index_.queue()
   Mirror planned_;           ///< of Trial
   std::vector<std::uint32_t>
       failed_;  ///< by kind: the smallest gang that found no room in this call

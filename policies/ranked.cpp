@@ -80,7 +80,7 @@ bool RankedPolicy::start_all(const View& view, Trial& trial, std::vector<Decisio
     starts.push_back({job.spec->id, std::move(*place)});
   }
   for (std::size_t i = 0; i < queue.size(); ++i) {
-    if (!index_.job(queue[i]).blocked) taken_[i] = true;
+    if (!index_.job(queue[i]).blocked) taken_.mark(i);
   }
   for (Start& start : starts) out.emplace_back(std::move(start));
   return true;
@@ -113,7 +113,7 @@ void RankedPolicy::start_here(const View& view, Trial& trial, std::vector<Decisi
     if (!place) continue;
     const Demand each = demand_of(*job.spec);
     soon.take(*place, each);
-    taken_[i] = true;
+    taken_.mark(i);
     const bool free_now = all_free(trial.gpus(), *place) && trial.gpus().has_means(*place, each);
     if (free_now) {
       trial.take(*place, each);

@@ -86,13 +86,14 @@ void RoundPolicy::follow_plan(const View& view, Trial& trial, std::vector<Decisi
 
 void RoundPolicy::cooperate(const View& view, Trial& trial, std::vector<Decision>& out) {
   index_.sync(view.waiting, view.now, view.news);
-  taken_.assign(index_.queue().size(), false);
-  for (std::size_t i = 0; i < taken_.size(); ++i) {
+  taken_.reset(index_.queue().size());
+  for (std::size_t i = 0; i < index_.queue().size(); ++i) {
     const JobId job = index_.job(index_.queue()[i]).spec->id;
-    taken_[i] = is_planned(job) || std::any_of(out.begin(), out.end(), [&](const Decision& d) {
-                  const auto* start = std::get_if<Start>(&d);
-                  return start != nullptr && start->job == job;
-                });
+    const auto starts = [&](const Decision& d) {
+      const auto* start = std::get_if<Start>(&d);
+      return start != nullptr && start->job == job;
+    };
+    if (is_planned(job) || std::any_of(out.begin(), out.end(), starts)) taken_.mark(i);
   }
   // What the plan still waits for is not to be offered to anybody.
   for (const Planned& planned : plan_) {

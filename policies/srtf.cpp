@@ -181,7 +181,7 @@ void Srtf::start_here(const View& view, Trial& trial, std::vector<Decision>& out
       trial.take(*place, each);
       soon.take(*place, each);
       out.emplace_back(Start{job.spec->id, std::move(*place)});
-      taken_[i] = true;
+      taken_.mark(i);
       continue;
     }
     place = entry.gpus <= soon.free_count() ? find_place(view, soon, *job.spec) : std::nullopt;
@@ -193,7 +193,7 @@ void Srtf::start_here(const View& view, Trial& trial, std::vector<Decision>& out
         if (trial.gpus().is_free(gpu)) kept.push_back(gpu);
       }
       if (!kept.empty()) trial.take(kept);
-      taken_[i] = true;  // its place is coming: no business of other partitions
+      taken_.mark(i);  // its place is coming: no business of other partitions
       continue;
     }
     failed_[entry.kind] = entry.gpus;

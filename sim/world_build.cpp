@@ -51,6 +51,11 @@ Status World::Parts::build() {
   // Where nothing is ever lost nobody has to ask whether the other side is alive.
   if (options.network.is_ideal() || (options.network.is_lossless() && !restarts)) {
     options.timers.heartbeat = options.timers.digest = options.timers.orphan = Duration::max();
+    // Nor is a policy measured by how many jobs a home takes: those above would knock again every
+    // few seconds until there is room, and get in by luck and not in their order.
+    const std::size_t all = std::min<std::size_t>(trace.jobs.size(), UINT32_MAX);
+    options.limits.jobs_waiting =
+        std::max(options.limits.jobs_waiting, static_cast<std::uint32_t>(all));
   }
   auto policy = policies.make(options.policy);
   if (!policy) return policy.error();

@@ -273,6 +273,17 @@ TEST_CASE("a checker that looks at a broken world ends the run with the rule") {
   CHECK(ran.error().message.find("50.0") != std::string::npos);
 }
 
+TEST_CASE("where nothing gets lost a home takes the whole trace, and nobody knocks twice") {
+  const Topology topology = cluster(4);
+  const Trace trace = crowd(100, 32);
+  SimOptions options;
+  const std::uint64_t whole = run(topology, trace, options).trace_hash;
+  options.limits.jobs_waiting = 5;
+  CHECK(run(topology, trace, options).trace_hash == whole);
+  options.network = rough();  // there the limit stands
+  CHECK(figures(run(topology, trace, options)).finished == 100);
+}
+
 TEST_CASE("bad options are refused with a reason") {
   const Topology topology = cluster(2);
   SimOptions options;
