@@ -91,6 +91,8 @@ std::span<const ChaosFaults::Kind> ChaosFaults::kinds() {
        nullptr, 0, 0, 0.4},
       {"F15-restored", "a node is started on an older copy of its journal", &F::restore, 60, 20,
        0.3},
+      {"F27-means", "jobs ask for CPUs and memory, most of a server's if extreme", nullptr, 0, 0,
+       0.4},
   };
   return all;
 }
@@ -161,6 +163,13 @@ std::vector<std::string> ChaosFaults::active() const {
     if (states_[k].dose != Dose::off) names.emplace_back(kinds()[k].name);
   }
   return names;
+}
+
+double ChaosFaults::means() {
+  const Dose dose = state("F27-means").dose;
+  if (dose == Dose::off) return 0;
+  counts_["F27-means"] = 1;
+  return dose == Dose::extreme ? 1 : 0.3;
 }
 
 bool ChaosFaults::herd() {

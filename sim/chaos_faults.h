@@ -37,6 +37,8 @@ class ChaosFaults {
   // Before the world is made.
   [[nodiscard]] bool known_lives() { return state("F15-restored").dose != Dose::off; }
   [[nodiscard]] bool herd();  ///< all jobs come at one instant
+  /// The most of a server's CPUs and memory that a worker asks for; 0: nobody asks for any.
+  [[nodiscard]] double means();
   [[nodiscard]] std::uint32_t clients() const noexcept { return clients_; }
   [[nodiscard]] const ChaosKnobs& knobs() const noexcept { return knobs_; }
   /// How long there are faults; then all is healed.

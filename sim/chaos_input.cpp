@@ -1,6 +1,7 @@
 #include "sim/chaos_input.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "topology/generate.h"
@@ -35,6 +36,15 @@ TraceJob draw_job(std::uint32_t number, std::uint32_t gpus, Rng rng) {
   return job;
 }
 
+/// Mostly little of what the servers of site() have; now and then as much as `most` of it.
+void draw_means(JobSpec& spec, double most, Rng rng) {
+  const auto part = [&](double of) {
+    return rng.chance(0.6) ? std::ceil(of * most * rng.uniform() * rng.uniform()) : 0;
+  };
+  spec.cpus_per_worker = part(GeneratorOptions{}.cpus);
+  spec.memory_gib_per_worker = part(GeneratorOptions{}.memory_gib);
+}
+
 /// A policy that changes sizes, made to decide wrongly, may leave a job at its least one.
 Duration longest(const JobSpec& job, bool elastic) {
   if (!elastic || job.min_workers == 0) return job.duration;
@@ -51,12 +61,14 @@ Trace draw_jobs(std::uint32_t gpus, const ChaosOptions& options, ChaosFaults& fa
   const auto fewer = static_cast<std::uint32_t>(drawn / std::max(1.0, longer));
   const std::uint32_t jobs = options.jobs > 0 ? options.jobs : std::max(20U, fewer);
   const bool once = rng.fork(jobs).chance(0.15);
+  const double means = faults.means();
   const double span_s = faults.herd() ? 0 : 0.8 * seconds(faults.last());
   for (std::uint32_t i = 0; i < jobs; ++i) {
     Rng own = rng.fork(i);
     TraceJob job = draw_job(i, gpus, own.fork(1));
     job.submit = from_seconds(span_s * own.uniform());
     job.spec.no_requeue = once && own.fork(2).chance(0.3);
+    if (means > 0) draw_means(job.spec, means, own.fork(3));
     if (longer != 1) job.spec.duration = from_seconds(longer * seconds(job.spec.duration));
     trace.jobs.push_back(std::move(job));
   }
