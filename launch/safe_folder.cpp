@@ -34,7 +34,7 @@ walk() {
     [ -e "$next" ] || [ -L "$next" ] || { rest=/$rest; return 0; }
     rest=${rest#"$part"}
     look "$next"
-    if [ -z "$trust" ] && [ "$u" != 0 ] && [ "$u" != "$me" ]; then
+    if [ "$u" != 0 ] && [ "$u" != "$me" ] && ! { [ "$trust" ] && [ "$me" != 0 ] && [ "$u" = 65534 ]; }; then
       bad="$next belongs to user $u, neither to root nor to user $me"; return 1
     fi
     case $m in

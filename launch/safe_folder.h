@@ -15,16 +15,17 @@ namespace starling {
 /// sticky, as /tmp is; then nobody else can exchange what is below. Where the last one is there, it
 /// must be this user's, and closed to all others' writing. Afterwards $at$rest is the path without
 /// links, $rest what of it is missing, and $bad what is wrong (then walk fails).
-/// `make PATH [MODE]` makes what is missing, for this user alone where no mode is given, and walks it.
-/// With $trust set, folders above the last one may belong to anybody.
+/// `make PATH [MODE]` makes what is missing, for this user alone where no mode is given, and walks
+/// it. With $trust set folders above the last one may be nobody's (65534), as those of the
+/// machine's root are in a user namespace, unless this user is root.
 [[nodiscard]] const char* safe_folder_functions();
 
 /// `command`, run by a shell only where `directory` (absolute) is safe; else the shell says on
 /// standard error what is wrong and ends with 1.
 [[nodiscard]] std::string where_safe(const std::string& directory, const std::string& command);
 
-/// Whether a folder on this machine is safe, there or not; folders above it may belong to anybody,
-/// since the user chose them. `invalid` says what is wrong.
+/// Whether a folder on this machine is safe, there or not; with $trust. `invalid` says what is
+/// wrong.
 [[nodiscard]] Status is_safe_folder(const std::filesystem::path& dir);
 /// Makes it, too. Others may read it, as any folder that a user makes.
 [[nodiscard]] Status make_safe_folder(const std::filesystem::path& dir);

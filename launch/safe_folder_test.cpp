@@ -107,7 +107,9 @@ TEST_CASE("what another user made first is refused, also behind a link" *
   theirs(at + "/tmp/link");
   CHECK(made(at + "/tmp/link/x").find("/tmp/link belongs to user 65534") != std::string::npos);
   CHECK(fs::is_empty(at + "/sound"));
-  // The folder itself, in a place of theirs that this user chose.
+  // Below a folder of theirs they can put another one in the place of ours.
   CHECK_FALSE(is_safe_folder(at + "/tmp/starling-0-4712").ok());
-  CHECK(is_safe_folder(at + "/tmp/starling-0-4712/mine").ok());
+  CHECK_FALSE(is_safe_folder(at + "/tmp/starling-0-4712/mine").ok());
+  fs::create_directory(at + "/tmp/starling-0-4712/mine");
+  CHECK_FALSE(is_safe_folder(at + "/tmp/starling-0-4712/mine").ok());
 }

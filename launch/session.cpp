@@ -17,6 +17,14 @@ namespace {
 /// A wait is cut into pieces of this length, so that Ctrl-C is never far away.
 constexpr Duration kSlice = std::chrono::milliseconds(50);
 
+/// On a full disk the number is not kept, and the next session says the same one: a late answer to
+/// this one may reach that, which asks about jobs of its own. Ids of jobs are drawn, not counted.
+Result<Incarnation> life_of(const StateDir& place) {
+  auto next = place.next_incarnation();
+  if (!next && next.error().code == Errc::io) return Incarnation{place.lives() + 1};
+  return next;
+}
+
 }  // namespace
 
 Session::Session(StateDir place, NodeId me, std::uint32_t agents, Incarnation incarnation,
@@ -33,7 +41,7 @@ Result<std::unique_ptr<Session>> Session::take(const Deployment& flock, const De
   auto place =
       StateDir::take(session == 0 ? dir / "state" : dir / "sessions" / std::to_string(session));
   if (!place) return place.error();
-  auto incarnation = place.value().next_incarnation();
+  auto incarnation = life_of(place.value());
   if (!incarnation) return incarnation.error();
   const NodeId me = session_node(node.id, session);
   auto endpoint = open_endpoint(flock, me, dir / "keys.json", Limits{});

@@ -1,6 +1,8 @@
 #include "launch/state_dir.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "launch/files.h"
@@ -12,9 +14,23 @@ namespace {
 
 constexpr const char* kBegun = "journal\n";
 
+/// A folder that is there for something else keeps its mode and gets no files.
+Status is_ours(const std::filesystem::path& dir) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(dir, ignored) || std::filesystem::is_empty(dir, ignored))
+    return done();
+  for (const char* known : {"in-use", "incarnation", "journal.db"}) {
+    if (std::filesystem::exists(dir / known, ignored)) return done();
+  }
+  return {Errc::invalid, "'" + dir.string() +
+                             "' holds files, and none of Starling's; name a folder that is empty, "
+                             "or not there"};
+}
+
 }  // namespace
 
 Result<StateDir> StateDir::take(const std::filesystem::path& dir) {
+  if (auto ours = is_ours(dir); !ours.ok()) return ours.error();
   if (auto made = make_folder(dir, 0700); !made.ok()) return made.error();
   auto lock = LockFile::acquire(dir / "in-use");
   if (!lock) return lock.error();

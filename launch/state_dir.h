@@ -18,8 +18,8 @@ namespace starling {
 /// any way.
 class StateDir {
  public:
-  /// Makes the directory if need be. `conflict` names the process that has it, `io` if the disk
-  /// refuses.
+  /// Makes the directory if need be, for this user alone. `conflict` names the process that has it,
+  /// `io` if the disk refuses, `invalid` where it holds files and none of Starling's.
   static Result<StateDir> take(const std::filesystem::path& dir);
 
   /// The process that took `dir` last, whether or not it has it still, or lives. Asked without the

@@ -25,6 +25,13 @@ wait_finished 60 $(cat one*.out)
 for i in 1 2 3; do grep -q '^agent-1' top$i.out || fail "top --watch saw nothing: $(cat top$i.out)"; done
 echo "   $(since "$begun") ms"
 
+echo "-- where the number of a session cannot be written down, as on a full disk, commands work all the same"
+mkdir -p flock/nodes/client-{0,1,2,3}/state/incarnation.new/in-the-way
+"$starling" jobs >jobs.txt || fail "jobs"
+job=$("$starling" submit -- sleep 300) || fail "submit"
+"$starling" cancel "$job" >/dev/null || fail "cancel"
+rm -r flock/nodes/client-*/state/incarnation.new
+
 echo "-- who waits keeps nobody from cancel, drain and jobs"
 for i in $(seq "$waiters"); do "$starling" submit --gpus 2 --wait -- sleep 300 >long$i.out 2>/dev/null & pids+=($!); started+=($!); done
 for i in $(seq "$waiters"); do wait_for 60 . long$i.out; done
