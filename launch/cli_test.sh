@@ -338,7 +338,7 @@ for _ in $(seq 200); do "$starling" jobs 2>/dev/null | grep -q "^$job *running" 
 expect 0 "running" jobs
 expect 0 "waiting" explain "$waiting"
 expect 0 "cancelled" cancel "$job"
-expect 2 "no agent knows job 12345;" cancel 12345
+expect 2 "no agent that answers knows job 12345;" cancel 12345
 expect 0 "cancelled after" explain "${job:0:16}"
 grep -q "exit code" out.txt && fail "explain: a cancelled job has no exit code: $(cat out.txt)"
 expect 2 "is locked by process" agent --config "$work/flock/nodes/agent-0/config.json"

@@ -18,6 +18,7 @@ constexpr Known kResults[] = {
     {"experiment.json", "\"schema\""},
     {"jobs.csv", "submit_s,start_s"},
     {"jobs-sim.csv", "submit_s,start_s"},
+    {"table.md", "(baseline − policy) / (baseline − floor)"},
     {"report.html", "<script id=\"data\" type=\"application/json\">"},
 };
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/test_folder.h"
+#include "launch/experiment/compare.h"
 #include "launch/files.h"
 #include "sim/summary.h"
 
@@ -24,4 +25,10 @@ TEST_CASE("results replace results, and no file of a user's") {
         (folder.path / "jobs.csv").string() +
             " is not Starling's and would be replaced; give a new folder");
   CHECK_FALSE(can_take_results(folder.path / "jobs.csv").ok());
+
+  REQUIRE(write_jobs_csv(folder.path / "jobs.csv", run).ok());
+  REQUIRE(write_text(folder.path / "table.md", tables_markdown("x", {})).ok());
+  CHECK(can_take_results(folder.path).ok());
+  REQUIRE(write_text(folder.path / "table.md", "precious notes\n").ok());
+  CHECK_FALSE(can_take_results(folder.path).ok());
 }

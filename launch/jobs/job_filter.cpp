@@ -55,7 +55,7 @@ Result<std::vector<JobState>> of_ids(const std::vector<JobState>& jobs,
     const auto only = job_named(jobs, text);
     if (!only) return only.error();
     if (only.value() == nullptr)
-      return {Errc::not_found, "no agent knows job " + text + "; see 'starling jobs'"};
+      return {Errc::not_found, "no agent that answers knows job " + text + "; see 'starling jobs'"};
     found.push_back(*only.value());
   }
   return found;
