@@ -54,8 +54,8 @@ class ChaosFaults {
   /// and not only idle time.
   void between_events(World& world);
   [[nodiscard]] bool healed() const noexcept { return healed_; }
-  /// GPUs of machines that never come back.
-  [[nodiscard]] std::uint32_t gpus_gone() const noexcept { return gpus_gone_; }
+  /// Those of machines that never come back.
+  [[nodiscard]] const std::set<ServerId>& servers_gone() const noexcept { return servers_gone_; }
   [[nodiscard]] FaultCounts counts(World& world) const;
   /// Kinds that are on in this seed, in their order.
   [[nodiscard]] std::vector<std::string> active() const;
@@ -185,7 +185,7 @@ class ChaosFaults {
   };
   std::map<NodeId, Copy> backups_;
   bool owner_lost_ = false;  // once in a run: it takes most of it
-  std::uint32_t gpus_gone_ = 0;
+  std::set<ServerId> servers_gone_;
   std::set<GpuId> bad_gpus_;    // ever
   std::set<ServerId> drained_;  // ever
   double corrupts_ = 0;

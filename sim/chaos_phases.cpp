@@ -1,6 +1,10 @@
 #include "sim/chaos_phases.h"
 
+#include <algorithm>
+#include <set>
+
 #include "agents/state.h"
+#include "policies/packing.h"
 #include "sim/settled.h"
 
 namespace starling {
@@ -27,6 +31,18 @@ void give_up(World& world, JobId job, Instant latest) {
   if (world.end_of(job) || (!world.accepted(job) && world.now() > latest)) return;
   for (std::uint32_t a = 0; a < world.agents(); ++a) world.ask(AgentId{a}, Cancel{job});
   world.at(world.now() + 5s, [job, latest](World& w) { give_up(w, job, latest); });
+}
+
+/// All servers but those that are gone have the GPUs for the job, and CPUs and memory beside them.
+bool hold(const Topology& topology, const std::set<ServerId>& gone, const JobSpec& spec) {
+  std::uint64_t workers = 0;
+  for (std::uint32_t s = 0; s < topology.server_count(); ++s) {
+    if (gone.contains(ServerId{s})) continue;
+    const Server& server = topology.server(ServerId{s});
+    const std::uint32_t room = Occupancy::room_of(server, demand_of(spec));
+    workers += std::min(server.gpus.size(), room) / std::max(spec.gpus_per_worker, 1U);
+  }
+  return workers >= spec.workers;
 }
 
 }  // namespace
@@ -60,11 +76,10 @@ ChaosPhases::Wrong ChaosPhases::with_faults() {
     }
   }
   // What needs more than there is left waits for ever, and its user gives it up.
-  if (faults_.gpus_gone() == 0) return std::nullopt;
-  const std::uint32_t left = input_.topology.gpu_count() - faults_.gpus_gone();
+  if (faults_.servers_gone().empty()) return std::nullopt;
   std::vector<JobId> hopeless;
   for (const TraceJob& row : input_.trace.jobs) {
-    if (row.spec.gpus() > left) hopeless.push_back(row.spec.id);
+    if (!hold(input_.topology, faults_.servers_gone(), row.spec)) hopeless.push_back(row.spec.id);
   }
   for (const JobId job : hopeless) {
     if (!world_.cancel(job)) give_up(world_, job, world_.now() + 1min);

@@ -158,8 +158,7 @@ void ChaosFaults::retire(World& world, Rng& rng, Dose) {
   const Executor* core = world.executor(executor);
   const IndexRange servers = core == nullptr ? IndexRange{} : core->config().servers;
   if (core == nullptr) return;
-  for (std::uint32_t s = servers.first; s < servers.last; ++s)
-    gpus_gone_ += world.topology().server(ServerId{s}).gpus.size();
+  for (std::uint32_t s = servers.first; s < servers.last; ++s) servers_gone_.insert(ServerId{s});
   world.retire(executor);
   down_.erase(node);
 }
