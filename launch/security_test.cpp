@@ -48,6 +48,13 @@ struct World {
       std::this_thread::sleep_for(50ms);
     }
     REQUIRE(status()->free == 4);
+    // Until its roll call is over an agent takes no job and answers nothing about any.
+    const auto answers = [&] {
+      const auto any = [](const JobList&) { return true; };
+      return session->ask<JobList>(kVictim, ListJobs{}, 500ms, any).has_value();
+    };
+    for (int i = 0; i < 40 && !answers(); ++i) continue;
+    REQUIRE(answers());
   }
   ~World() {
     session.reset();

@@ -19,7 +19,7 @@ Status is_ours(const std::filesystem::path& dir) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(dir, ignored) || std::filesystem::is_empty(dir, ignored))
     return done();
-  for (const char* known : {"in-use", "incarnation", "journal.db"}) {
+  for (const char* known : {"in-use", "incarnation", "name", "journal.db"}) {
     if (std::filesystem::exists(dir / known, ignored)) return done();
   }
   return {Errc::invalid, "'" + dir.string() +
