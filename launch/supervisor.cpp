@@ -21,9 +21,9 @@ namespace {
 
 /// Between fork and exec: only what is safe there.
 [[noreturn]] void become(char* const* argv, char* const* envp, int log, int report, pid_t parent,
-                         const sigset_t& blocked) {
+                         int farewell, const sigset_t& blocked) {
   setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  prctl(PR_SET_PDEATHSIG, farewell);
   if (getppid() != parent) _exit(1);  // the parent died before the line above took hold
   const int nothing = open("/dev/null", O_RDONLY);
   if (nothing >= 0) dup2(nothing, STDIN_FILENO);
@@ -70,7 +70,7 @@ Status Supervisor::start(const std::string& name, const std::vector<std::string>
   for (const int signal : {SIGINT, SIGTERM})
     early == EarlyStop::waits ? sigaddset(&blocked, signal) : sigdelset(&blocked, signal);
   const pid_t pid = fork();
-  if (pid == 0) become(words.data(), names.data(), out, report[1], parent, blocked);
+  if (pid == 0) become(words.data(), names.data(), out, report[1], parent, farewell_, blocked);
   const int fork_error = errno;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   close(out);

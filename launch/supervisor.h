@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -14,8 +15,8 @@ namespace starling {
 
 /// Starts processes, watches them, and stops everything it started, whatever happens: each is the
 /// leader of its own process group (so a terminal's Ctrl-C reaches only the supervisor) and gets
-/// SIGTERM from the kernel if the supervisor dies. Use it from one thread, which must outlive the
-/// children.
+/// `farewell` from the kernel if the supervisor dies. Use it from one thread, which must outlive
+/// the children.
 class Supervisor {
  public:
   struct Ended {
@@ -24,7 +25,8 @@ class Supervisor {
     std::filesystem::path log;
   };
 
-  Supervisor() = default;
+  /// `farewell`: SIGTERM, or SIGUSR1, by which executors leave their jobs (signals.h).
+  explicit Supervisor(int farewell = SIGTERM) : farewell_(farewell) {}
   /// stop_all(), with its default grace.
   ~Supervisor();
   Supervisor(const Supervisor&) = delete;
@@ -55,6 +57,7 @@ class Supervisor {
     std::filesystem::path log;
   };
   std::map<pid_t, Child> children_;
+  int farewell_;
 };
 
 /// "ended with exit code 74", "was killed by signal 9 (Killed)".

@@ -28,6 +28,16 @@ echo "-- what it says is in its log"
 kill -KILL "$(agent_pid 1)"
 wait_for 10 "agent-1 was killed by signal 9 (Killed); starting agent-1 again" flock/up.log
 grep -q '^20..-..-.. ' flock/up.log || fail "a log has no times: $(cat flock/up.log)"
+
+echo "-- who keeps it is killed: its daemons end, its job goes on and is taken up by the next one"
+job=$("$starling" submit -- sleep 300 | head -1)
+for _ in $(seq $((100 * patience))); do "$starling" jobs | grep -q "^$job *running" && break; sleep 0.1; done
+kill -KILL "$(head -1 flock/supervisor/in-use)"
+for _ in $(seq $((100 * patience))); do pgrep -f -- "--config $work/flock/nodes/" >/dev/null || break; sleep 0.1; done
+pgrep -f -- "--config $work/flock/nodes/" >/dev/null && fail "daemons outlive who keeps them"
+"$starling" up --detach >up.txt 2>&1 || fail "up after a kill: $(cat up.txt)"
+for _ in $(seq $((100 * patience))); do "$starling" jobs | grep -q "^$job *running" && break; sleep 0.1; done
+"$starling" jobs --json "$job" | grep -q '"attempts": *1' || fail "the job was begun anew: $("$starling" explain "$job")"
 "$starling" down >down.txt 2>&1 || fail "down: $(cat down.txt)"
 grep -q stopping flock/up.log || fail "no word of its end: $(cat flock/up.log)"
 until_gone 10

@@ -77,7 +77,7 @@ class Keeper {
   std::vector<std::string> stamps_;  ///< of the files of who has ended (file_stamp)
   Instant next_status_, next_stamps_;
   bool status_failed_ = false;
-  Supervisor supervisor_;
+  Supervisor supervisor_{SIGUSR1};  // who keeps it next takes the jobs up again
 };
 
 /// A file that is there once the keeper of `dir` was asked to stop, until the next one begins: a
