@@ -194,7 +194,6 @@ class Node {
   NodeOptions options_;
   Codec codec_;
   std::uint16_t protocol_;
-  std::uint64_t began_;  // how far the journal was when this life began
   std::string goodbye_;
   std::optional<Outlived> outlived_;
   NodeCounters counters_;

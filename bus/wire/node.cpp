@@ -33,8 +33,7 @@ Node::Node(NodeId me, Incarnation incarnation, const Limits& limits, Endpoint& e
       journal_(journal),
       options_(options),
       codec_(limits, protocol),
-      protocol_(protocol),
-      began_(journal == nullptr ? 0 : journal->position()) {
+      protocol_(protocol) {
   STARLING_CHECK(options_.batch > 0);
 }
 
@@ -223,10 +222,7 @@ void Node::send_all() {
     FrameHeader header{spoken, incarnation_, ++sequence_};
     header.meant_for = meant_for(send.to, send.message);
     header.born = options_.born;
-    if (journal_ != nullptr && options_.born != 0) {
-      header.written = journal_->position();
-      header.began = began_;
-    }
+    header.written = journal_ == nullptr || options_.born == 0 ? 0 : journal_->position();
     const auto bytes = codec_.encode(header, send.message);
     if (!bytes.empty() && endpoint_.send(send.to, bytes)) {
       ++counters_.frames_out;
