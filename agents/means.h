@@ -14,8 +14,7 @@ namespace starling {
 [[nodiscard]] std::string lacks_means(const Topology& topology, const JobSpec& spec);
 
 /// With how many of the GPUs that another partition said are free its CPUs and memory go, for
-/// people
-/// (", its CPUs ... "); empty: it asks for none.
+/// people (", its CPUs ..."); empty: it asks for none.
 [[nodiscard]] std::string means_there(const Topology& topology, const RemoteDigest& said,
                                       const JobSpec& spec);
 

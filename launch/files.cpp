@@ -57,6 +57,16 @@ Status make_durable(const fs::path& path) {
   return {Errc::io, path.string() + ": cannot be synced: " + std::strerror(errno)};
 }
 
+Status durably(const fs::path& file, const Status& written) {
+  return written.ok() ? make_durable(file) : written;
+}
+
+Status rename_durably(const fs::path& from, const fs::path& to) {
+  std::error_code failed;
+  fs::rename(from, to, failed);
+  return failed ? Status(cannot("rename", from, failed)) : make_durable(to.parent_path());
+}
+
 fs::path unused_path(const std::string& before, const std::string& after) {
   std::error_code ignored;
   for (int n = 1;; ++n) {

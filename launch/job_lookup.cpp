@@ -70,7 +70,11 @@ Result<JobState> find_job(Session& session, JobId job) {
   if (const auto left = those_left(said); !left.empty())
     return {Errc::not_ready, silence_text(left) + "; the others do not know job " + to_string(job) +
                                  ". Is the flock up?"};
-  return {Errc::not_found, "no agent that answers knows job " + to_string(job) + "; see 'starling jobs'"};
+  return unknown_job(to_string(job));
+}
+
+Error unknown_job(const std::string& job) {
+  return {Errc::not_found, "no agent that answers knows job " + job + "; see 'starling jobs'"};
 }
 
 Result<const JobState*> job_named(const std::vector<JobState>& jobs, const std::string& text) {
@@ -105,7 +109,7 @@ Result<JobState> find_job(Session& session, const std::string& text) {
                                  ", and may know a job that begins with '" + text + "'" + known};
   }
   if (only != nullptr) return *only;
-  return {Errc::not_found, "no agent that answers knows job " + text + "; see 'starling jobs'"};
+  return unknown_job(text);
 }
 
 JobsFound all_jobs(Session& session) {

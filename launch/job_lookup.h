@@ -18,6 +18,9 @@ namespace starling {
 /// one job's alone can only be said if all agents answer: else `not_ready`.
 [[nodiscard]] Result<JobState> find_job(Session& session, const std::string& text);
 
+/// `not_found`: no agent that answered knows the job.
+[[nodiscard]] Error unknown_job(const std::string& job);
+
 /// The one of `jobs` with that id, or else whose id alone begins so; null if none does. `invalid`:
 /// several do.
 [[nodiscard]] Result<const JobState*> job_named(const std::vector<JobState>& jobs,

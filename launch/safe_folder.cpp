@@ -34,7 +34,8 @@ walk() {
     [ -e "$next" ] || [ -L "$next" ] || { rest=/$rest; return 0; }
     rest=${rest#"$part"}
     look "$next"
-    if [ "$u" != 0 ] && [ "$u" != "$me" ] && ! { [ "$trust" ] && [ "$me" != 0 ] && [ "$u" = 65534 ]; }; then
+    if [ "$u" != 0 ] && [ "$u" != "$me" ] &&
+      ! { [ "$trust" ] && [ "$me" != 0 ] && [ "$u" = 65534 ]; }; then
       bad="$next belongs to user $u, neither to root nor to user $me"; return 1
     fi
     case $m in

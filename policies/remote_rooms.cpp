@@ -8,15 +8,11 @@ namespace {
 /// The best that a server of the type has to give, all free.
 Demand best_of(const Topology& topology, IndexRange servers, GpuTypeId type) {
   Demand best;
-  const auto better = [](std::int64_t& most, double has) {
-    const auto amount = has > 0 ? static_cast<std::int64_t>(has * 1e6) : ServerRoom::kAnyAmount;
-    most = std::max(most, amount);
-  };
   for (std::uint32_t s = servers.first; s < servers.last; ++s) {
     const Server& server = topology.server(ServerId{s});
     if (server.gpus.size() == 0 || server.gpu_type != type) continue;
-    better(best.cpus, server.cpus);
-    better(best.memory, server.memory_gib);
+    best.cpus = std::max(best.cpus, ServerRoom::amount_of(server.cpus));
+    best.memory = std::max(best.memory, ServerRoom::amount_of(server.memory_gib));
   }
   return best;
 }

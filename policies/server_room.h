@@ -21,6 +21,8 @@ struct ServerRoom {
   std::uint32_t servers = 0;  ///< at least 1
   Demand left;                ///< kAnyAmount: the server does not say what it has
 
+  /// What a server has that says it has so many CPUs, or GiB, with nothing taken.
+  [[nodiscard]] static std::int64_t amount_of(double has) noexcept;
   /// GPUs on each that a job can have that needs `each` beside every one of them.
   [[nodiscard]] std::uint32_t gpus_for(Demand each) const noexcept;
   /// The amounts are what they may be.

@@ -23,9 +23,8 @@ std::uint32_t times(std::int64_t left, std::int64_t each) {
 }
 
 std::int64_t left_of(double has, std::int64_t taken) {
-  if (has <= 0) return ServerRoom::kAnyAmount;
-  const double most = static_cast<double>(ServerRoom::kMostAmount);
-  return std::max<std::int64_t>(std::llround(std::min(has * 1e6, most)) - taken, 0);
+  const std::int64_t all = ServerRoom::amount_of(has);
+  return all == ServerRoom::kAnyAmount ? all : std::max<std::int64_t>(all - taken, 0);
 }
 
 void round_down(std::int64_t& left, std::int64_t unit) {
@@ -33,6 +32,11 @@ void round_down(std::int64_t& left, std::int64_t unit) {
 }
 
 }  // namespace
+
+std::int64_t ServerRoom::amount_of(double has) noexcept {
+  const double most = static_cast<double>(kMostAmount);
+  return has > 0 ? std::llround(std::min(has * 1e6, most)) : kAnyAmount;
+}
 
 std::uint32_t ServerRoom::gpus_for(Demand each) const noexcept {
   return std::min({free, times(left.cpus, each.cpus), times(left.memory, each.memory)});

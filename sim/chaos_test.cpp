@@ -7,14 +7,10 @@
 
 #include "sim/chaos_faults.h"
 #include "sim/chaos_shrink.h"
+#include "sim/test_registry.h"
 
 namespace starling {
 namespace {
-
-const PolicyRegistry& registry() {
-  static const PolicyRegistry all = make_policy_registry();
-  return all;
-}
 
 TEST_CASE("sixty seeds of faults break no rule, and every kind of fault happens") {
   ChaosOptions options;

@@ -4,6 +4,7 @@
 
 #include "agents/state.h"
 #include "interference/models.h"
+#include "sim/test_registry.h"
 #include "sim/world.h"
 #include "topology/generate.h"
 #include "workload/trace.h"
@@ -19,10 +20,6 @@ using namespace std::chrono_literals;
 const char* const kModels[] = {"ResNet-50 (batch size 64)", "LM (batch size 20)", "resnet18",
                                "Transformer (batch size 64)", "vgg16", "bert-base"};
 
-const PolicyRegistry& registry() {
-  static const PolicyRegistry all = make_policy_registry();
-  return all;
-}
 Topology v100(std::uint32_t servers) {
   GeneratorOptions options;
   options.servers = servers;

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "agents/state.h"
+#include "sim/test_registry.h"
 #include "sim/world.h"
 #include "topology/generate.h"
 #include "workload/trace.h"
@@ -12,10 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const PolicyRegistry& registry() {
-  static const PolicyRegistry all = make_policy_registry();
-  return all;
-}
 const Topology& cluster() {
   static const Topology made = generate_leaf_spine({.servers = 6, .servers_per_rack = 2}).value();
   return made;

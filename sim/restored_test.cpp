@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "agents/state.h"
+#include "sim/test_registry.h"
 #include "sim/world.h"
 #include "topology/generate.h"
 #include "workload/trace.h"
@@ -11,11 +12,6 @@ namespace starling {
 namespace {
 
 using namespace std::chrono_literals;
-
-const PolicyRegistry& registry() {
-  static const PolicyRegistry all = make_policy_registry();
-  return all;
-}
 
 struct Flock {
   Flock() : topology(generate_leaf_spine({.servers = 4, .servers_per_rack = 2}).value()) {

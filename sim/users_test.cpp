@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "agents/state.h"
+#include "sim/test_registry.h"
 #include "sim/world.h"
 #include "topology/generate.h"
 #include "workload/trace.h"
@@ -13,11 +14,6 @@ namespace starling {
 namespace {
 
 using namespace std::chrono_literals;
-
-const PolicyRegistry& registry() {
-  static const PolicyRegistry all = make_policy_registry();
-  return all;
-}
 
 Trace jobs_of(std::uint32_t jobs, Duration each) {
   Trace trace;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "agents/state.h"
+#include "sim/test_registry.h"
 #include "topology/generate.h"
 #include "workload/trace.h"
 
@@ -16,10 +17,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const PolicyRegistry& registry() {
-  static const PolicyRegistry all = make_policy_registry();
-  return all;
-}
 Topology cluster(std::uint32_t servers) {
   return generate_leaf_spine({.servers = servers, .servers_per_rack = 4}).value();
 }

@@ -10,6 +10,7 @@ why=$(net_missing)
 [ -n "$why" ] || [ -z "$in_etcd" ] || command -v etcd >/dev/null || why="no etcd is installed; 'launch/setup --tests' installs it"
 [ -z "$why" ] || { echo "skipped: $why"; exit 77; }
 . "$here/flock.sh"
+. "$here/changed_servers.sh"
 logs=(up.log out.txt 'h*/node.log' 'h*/nodes/*/log')
 begin "$1"
 up=
@@ -57,24 +58,6 @@ well() { # GENERATION: all hosts run, all with that
   fail "hosts $(keepers)run, at $(generations), not $1; $(ls flock/restart)"
 }
 job() { "$starling" submit --name "$1" --gpus "$2" -- sh -c "echo \$\$ >>$work/$1.starts; while [ ! -e $work/$1.end ]; do sleep 0.1; done" 2>err.txt | head -1 || fail "submit: $(cat err.txt)"; }
-wait_state() { # STATE JOB...
-  local state=$1 job
-  shift
-  for job in "$@"; do
-    for _ in $(seq $((60 * patience))); do "$starling" jobs 2>/dev/null | grep -q "^$job *$state" && continue 2; sleep 0.25; done
-    fail "job $job is not $state: $("$starling" jobs)"
-  done
-}
-started_once() { [ "$(wc -l <"$1.starts")" -eq 1 ] || fail "$1 was started $(wc -l <"$1.starts") times"; kill -0 "$(cat "$1.starts")" || fail "$1 is dead"; }
-configure() { "$starling" configure "$@" >out.txt 2>&1 || fail "configure $*: $(cat out.txt)"; }
-refused() { # CODE TEXT OPTION...
-  local expected=$1 text=$2 code=0
-  shift 2
-  "$starling" configure "$@" >out.txt 2>&1 || code=$?
-  [ $code -eq "$expected" ] || fail "configure $*: exit code $code: $(cat out.txt)"
-  grep -qF -- "$text" out.txt || fail "configure $*: no '$text' in $(cat out.txt)"
-}
-said() { grep -qF -- "$1" out.txt || fail "no '$1' in $(cat out.txt)"; }
 
 topology first.yaml "a, b, c, d, e, f"
 hosts hosts.yaml "a, b" "c, d" "e, f"

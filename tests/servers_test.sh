@@ -6,6 +6,7 @@ set -euo pipefail
 in_etcd=${2:-}
 [ -z "$in_etcd" ] || command -v etcd >/dev/null || { echo "skipped: no etcd is installed; 'launch/setup --tests' installs it"; exit 77; }
 source "$(dirname "${BASH_SOURCE[0]}")/flock.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/changed_servers.sh"
 begin "$1"
 logs=(up.log 'flock/nodes/*/log' out.txt)
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
@@ -37,24 +38,6 @@ order() { # SERVER[:GPUS]...: what the data centre holds, in its order
 job() { # NAME GPUS: runs until the file NAME.end is there
   "$starling" submit --name "$1" --gpus "$2" -- sh -c "echo \$\$ >>$work/$1.starts; echo hello $1; while [ ! -e $work/$1.end ]; do sleep 0.1; done; echo bye $1" | head -1
 }
-wait_state() { # STATE JOB...
-  local state=$1 job
-  shift
-  for job in "$@"; do
-    for _ in $(seq $((60 * patience))); do "$starling" jobs 2>/dev/null | grep -q "^$job *$state" && continue 2; sleep 0.25; done
-    fail "job $job is not $state: $("$starling" jobs)"
-  done
-}
-started_once() { [ "$(wc -l <"$1.starts")" -eq 1 ] || fail "$1 was started $(wc -l <"$1.starts") times"; kill -0 "$(cat "$1.starts")" || fail "$1 is dead"; }
-configure() { "$starling" configure "$@" >out.txt 2>&1 || fail "configure $*: $(cat out.txt)"; }
-refused() { # CODE TEXT OPTION...
-  local expected=$1 text=$2 code=0
-  shift 2
-  "$starling" configure "$@" >out.txt 2>&1 || code=$?
-  [ $code -eq "$expected" ] || fail "configure $*: exit code $code: $(cat out.txt)"
-  grep -qF -- "$text" out.txt || fail "configure $*: no '$text' in $(cat out.txt)"
-}
-said() { grep -qF -- "$1" out.txt || fail "no '$1' in $(cat out.txt)"; }
 
 order a b c d
 state=()

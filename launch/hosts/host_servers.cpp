@@ -28,10 +28,9 @@ constexpr Duration kPatience = std::chrono::seconds(20);
 fs::path note_of(const fs::path& dir) { return dir / kRestartLock / "stopped"; }
 
 Status note_stopped(const fs::path& dir) {
-  if (Status s = write_text(note_of(dir), "hosts are stopped, and to be started again\n"); !s.ok())
-    return s;
-  if (Status s = make_durable(note_of(dir)); !s.ok()) return s;
-  return make_durable(note_of(dir).parent_path());
+  const Status noted = durably(
+      note_of(dir), write_text(note_of(dir), "hosts are stopped, and to be started again\n"));
+  return durably(note_of(dir).parent_path(), noted);
 }
 
 /// Work that has begun on hosts is not left in the middle.
@@ -78,6 +77,12 @@ Status tell(const HostFlock& flock, const Remote& remote, const Host& host) {
   return told ? done() : Status(told.error());
 }
 
+Status stop_keeper(const Remote& remote, const Host& host) {
+  const auto stopped =
+      remote.ask(host, HostFlock::node_command(host, "stop --keep-jobs"), to_the_end());
+  return stopped ? done() : Status(stopped.error());
+}
+
 /// Brings a host that is behind to where the flock is.
 Status catch_up(const HostFlock& flock, const Remote& remote, const Host& host) {
   const auto now = read_deployment(flock.dir);
@@ -87,9 +92,7 @@ Status catch_up(const HostFlock& flock, const Remote& remote, const Host& host) 
   if (!there) return there.error();
   if (there.value().generation >= now.value().generation) return done();
   if (there.value().runs) {
-    const auto stopped =
-        remote.ask(host, HostFlock::node_command(host, "stop --keep-jobs"), to_the_end());
-    if (!stopped) return stopped.error();
+    if (Status s = stop_keeper(remote, host); !s.ok()) return s;
   }
   return tell(flock, remote, host);
 }
@@ -117,14 +120,6 @@ Status prepare(HostFlock& flock, Remote& remote, const Deployment& before,
   };
   if (Status s = prepare_servers(before, servers, after, addresses); !s.ok()) return s;
   return spread(flock, remote, servers);
-}
-
-Status stop_all(const HostFlock& flock, const Remote& remote) {
-  return on_all(flock, [&](const Host& host) -> Status {
-    const auto stopped =
-        remote.ask(host, HostFlock::node_command(host, "stop --keep-jobs"), to_the_end());
-    return stopped ? done() : Status(stopped.error());
-  });
 }
 
 /// What `node try-servers` says: "yes", "busy WHY" or "no WHY".
@@ -158,10 +153,7 @@ Status try_all(const HostFlock& flock, const Remote& remote, const fs::path& com
 
 Status decide(const fs::path& dir, const fs::path& coming) {
   if (stop_requested()) return {Errc::io, "interrupted"};
-  std::error_code failed;
-  fs::rename(coming, dir / "deployment.json", failed);
-  if (failed) return cannot("rename", coming, failed);
-  return make_durable(dir);
+  return rename_durably(coming, dir / "deployment.json");
 }
 
 }  // namespace
@@ -224,12 +216,11 @@ Status go_over_on_hosts(HostFlock& flock, Remote& remote, const Deployment& befo
   if (!place) return place.error();
   if (Status s = prepare(flock, remote, before, servers, after); !s.ok()) return s;
   const fs::path coming = flock.dir / "servers" / "coming.json";
-  if (Status s = write_deployment_in(coming, servers.flock); !s.ok()) return s;
-  if (Status s = make_durable(coming); !s.ok()) return s;
+  if (Status s = durably(coming, write_deployment_in(coming, servers.flock)); !s.ok()) return s;
   if (runs) {
     if (Status s = note_stopped(flock.dir); !s.ok()) return s;
   }
-  Status s = stop_all(flock, remote);
+  Status s = on_all(flock, [&](const Host& host) { return stop_keeper(remote, host); });
   if (s.ok()) s = try_all(flock, remote, coming);
   if (s.ok()) s = decide(flock.dir, coming);
   const Status after_all =

@@ -54,8 +54,7 @@ Result<std::vector<JobState>> of_ids(const std::vector<JobState>& jobs,
   for (const std::string& text : ids) {
     const auto only = job_named(jobs, text);
     if (!only) return only.error();
-    if (only.value() == nullptr)
-      return {Errc::not_found, "no agent that answers knows job " + text + "; see 'starling jobs'"};
+    if (only.value() == nullptr) return unknown_job(text);
     found.push_back(*only.value());
   }
   return found;

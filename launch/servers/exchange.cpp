@@ -26,11 +26,6 @@ constexpr const char* kBusy = "busy: ";
 
 fs::path refusal_file(const fs::path& dir) { return dir / "servers" / "refused"; }
 
-/// What has just been written.
-Status durable(const fs::path& file, const Status& written) {
-  return written.ok() ? make_durable(file) : written;
-}
-
 /// Free addresses that no member has, whether or not it listens now.
 Result<AddressBook> new_addresses(const Flock& members, const AddressSource& source,
                                   std::map<std::string, std::size_t> wanted) {
@@ -67,7 +62,7 @@ Status add_members(const Deployment& before, const NewServers& servers,
     free.pop_back();
     members.value()[node.id] = std::move(member).value();
   }
-  return durable(file, write_flock(file, members.value()));
+  return durably(file, write_flock(file, members.value()));
 }
 
 Status take(const fs::path& dir) {
@@ -77,10 +72,7 @@ Status take(const fs::path& dir) {
   if (!next) return next.error();
   HeldPartitions held(now.value());
   if (Status s = try_servers(now.value(), next.value(), "", held); !s.ok()) return s;
-  std::error_code failed;
-  fs::rename(dir / kNext, dir / "deployment.json", failed);
-  if (failed) return cannot("rename", dir / kNext, failed);
-  if (Status s = make_durable(dir); !s.ok()) return s;
+  if (Status s = rename_durably(dir / kNext, dir / "deployment.json"); !s.ok()) return s;
   // That is the change. Who is killed here leaves it to the next agent to say so.
   if (const Status known = newest_servers(next.value()); !known.ok())
     log_error("the servers are changed; etcd does not know yet: " + known.error().message);
@@ -94,12 +86,12 @@ Status prepare_servers(const Deployment& before, const NewServers& servers, cons
   const fs::path& dir = before.dir;
   if (Status s = make_folder(dir / "servers"); !s.ok()) return s;
   const fs::path topology = dir / servers.flock.topology;
-  if (Status s = durable(topology, write_text(topology, to_yaml(after))); !s.ok()) return s;
+  if (Status s = durably(topology, write_text(topology, to_yaml(after))); !s.ok()) return s;
   const auto again = load_topology(topology.string());
   if (!again || fingerprint_of(again.value()) != servers.flock.fingerprint)
     return {Errc::invalid, "a name in the topology cannot be written down; use letters and digits"};
   const fs::path earlier = generation_file(dir, before.generation);
-  if (Status s = durable(earlier, write_deployment_in(earlier, before)); !s.ok()) return s;
+  if (Status s = durably(earlier, write_deployment_in(earlier, before)); !s.ok()) return s;
   if (!servers.new_executors.empty()) {
     if (Status s = add_members(before, servers, addresses); !s.ok()) return s;
   }
@@ -111,7 +103,7 @@ Status ask_for_servers(const Deployment& next) {
   fs::remove(refusal_file(next.dir), ignored);
   // Whole on the disk before it is found, since a rename then makes it what the flock goes by.
   const fs::path whole = next.dir / "servers" / "next.json";
-  if (Status s = durable(whole, write_deployment_in(whole, next)); !s.ok()) return s;
+  if (Status s = durably(whole, write_deployment_in(whole, next)); !s.ok()) return s;
   std::error_code failed;
   fs::rename(whole, next.dir / kNext, failed);
   if (failed) return cannot("rename", whole, failed);

@@ -1,6 +1,7 @@
 #include "launch/servers/host_part.h"
 
 #include <system_error>
+#include <utility>
 
 #include "launch/deployment.h"
 #include "launch/files.h"
@@ -23,9 +24,24 @@ Status durable_if_there(const fs::path& file) {
 Result<Deployment> write_coming(const fs::path& dir, const std::string& coming) {
   if (Status s = make_folder(dir / "servers"); !s.ok()) return s.error();
   const fs::path file = dir / "servers" / "coming.json";
-  if (Status s = write_text(file, coming); !s.ok()) return s.error();
-  if (Status s = make_durable(file); !s.ok()) return s.error();
+  if (Status s = durably(file, write_text(file, coming)); !s.ok()) return s.error();
   return read_deployment_in(dir, file);
+}
+
+/// A host whose keeper does not run, and cannot begin while this lives.
+struct Standing {
+  StateDir place;
+  Deployment now, next;
+};
+
+Result<Standing> standing(const fs::path& dir, const std::string& coming) {
+  auto place = StateDir::take(dir / "keeper");
+  if (!place) return place.error();
+  auto now = read_deployment(dir);
+  if (!now) return now.error();
+  auto next = write_coming(dir, coming);
+  if (!next) return next.error();
+  return Standing{std::move(place).value(), std::move(now).value(), std::move(next).value()};
 }
 
 /// What came over the network for `next` outlives a power failure from here on.
@@ -59,35 +75,26 @@ Result<std::string> host_generation(const fs::path& dir) {
 }
 
 Status try_host_servers(const fs::path& dir, const std::string& host, const std::string& coming) {
-  const auto place = StateDir::take(dir / "keeper");
-  if (!place) return place.error();
-  const auto now = read_deployment(dir);
-  if (!now) return now.error();
-  const auto next = write_coming(dir, coming);
-  if (!next) return next.error();
-  const auto before = load_topology((dir / now.value().topology).string());
+  const auto here = standing(dir, coming);
+  if (!here) return here.error();
+  const auto& [place, now, next] = here.value();
+  const auto before = load_topology((dir / now.topology).string());
   if (!before) return {Errc::invalid, before.error().message};
-  const auto after = load_topology((dir / next.value().topology).string());
+  const auto after = load_topology((dir / next.topology).string());
   if (!after) return {Errc::invalid, after.error().message};
-  const Status health = health_files_allow(now.value(), host, before.value(), after.value());
+  const Status health = health_files_allow(now, host, before.value(), after.value());
   if (!health.ok()) return health;
-  HeldPartitions held(now.value());
-  return try_servers(now.value(), next.value(), host, held);
+  HeldPartitions held(now);
+  return try_servers(now, next, host, held);
 }
 
 Status take_host_servers(const fs::path& dir, const std::string& host, const std::string& coming) {
-  const auto place = StateDir::take(dir / "keeper");
-  if (!place) return place.error();
-  const auto now = read_deployment(dir);
-  if (!now) return now.error();
-  const auto next = write_coming(dir, coming);
-  if (!next) return next.error();
-  if (next.value().generation <= now.value().generation) return done();
-  if (Status s = make_files_durable(next.value(), host); !s.ok()) return s;
-  std::error_code failed;
-  fs::rename(dir / "servers" / "coming.json", dir / "deployment.json", failed);
-  if (failed) return cannot("rename", dir / "servers" / "coming.json", failed);
-  return make_durable(dir);
+  const auto here = standing(dir, coming);
+  if (!here) return here.error();
+  const auto& [place, now, next] = here.value();
+  if (next.generation <= now.generation) return done();
+  if (Status s = make_files_durable(next, host); !s.ok()) return s;
+  return rename_durably(dir / "servers" / "coming.json", dir / "deployment.json");
 }
 
 }  // namespace starling
