@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -47,6 +48,17 @@ struct Timers {
 [[nodiscard]] constexpr Duration lost_after(const Timers& t) {
   if (t.orphan == Duration::max()) return Duration::max();
   return (t.orphan + t.kill_grace + t.late) / 95 * 105;
+}
+
+/// What must be heard before `orphan` has passed is asked for often enough: with a shorter `orphan`
+/// alone, a gang's owners would give up a home that they have not asked yet.
+[[nodiscard]] constexpr Timers asking_within_orphan(Timers t) {
+  t.home_word = std::min(t.home_word, t.orphan / 10);
+  t.orphan_query = std::min(t.orphan_query, t.orphan / 10);
+  t.heartbeat = std::min(t.heartbeat, t.orphan / 20);
+  t.retry_max = std::min(t.retry_max, t.orphan / 10);
+  t.retry_min = std::min(t.retry_min, t.retry_max);
+  return t;
 }
 
 struct PeerAgent {

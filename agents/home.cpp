@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint32_t kBusyRetryMs = 1000, kRollRetryMs = 100;
 constexpr std::uint32_t kListMost = 1000;
 constexpr std::size_t kListedChunks = 8;
+constexpr std::uint32_t kMostDoublings = 6;  // of retry_min: beyond retry_max
 
 /// More than a job takes in a frame.
 std::size_t bytes_in_frame(const JobState& state) {
@@ -372,8 +373,15 @@ void Step::wait_again(Job& job, bool after_backoff) {
   job.stage = Stage::waiting;
   s.leave_waiting(job);
   s.enter_waiting(job, after_backoff);
-  s.set_timer(id, job, after_backoff ? retry_at(job.backoff) : kNever);
-  if (!after_backoff) job.backoff = Duration{0};
+  if (after_backoff) {
+    // Starts that come to nothing again and again must not keep machines busy.
+    const std::uint32_t doublings = std::min(job.lost_attempts, kMostDoublings);
+    job.backoff = std::max(job.backoff, s.config.timers.retry_min * (1U << doublings) / 2);
+    s.set_timer(id, job, retry_at(job.backoff));
+  } else {
+    job.backoff = Duration{0};
+    s.set_timer(id, job, kNever);
+  }
   change(TriggerKind::departure);
 }
 

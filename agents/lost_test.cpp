@@ -39,6 +39,14 @@ TEST_CASE("silence is counted longer by who waits than by who runs") {
   CHECK(lost_after(ideal) == Duration::max());
 }
 
+TEST_CASE("a gang runs on, however short the silence is that would end it") {
+  TestFlock flock({.agents = 3, .servers = 3, .delay = 1ms, .lossy = true, .orphan = 6s});
+  flock.submit(1, 8, 0s, 0);
+  flock.run_for(2min);
+  CHECK(flock.launches() == 2);
+  CHECK(flock.processes() == 2);
+}
+
 TEST_CASE("an owner that dies for good: its executors stop, its home goes on without it") {
   Gang g;
   g.flock.crash_agent(g.there);

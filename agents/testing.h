@@ -34,6 +34,7 @@ struct FlockOptions {
   Duration jitter{0};
   double loss = 0, duplication = 0;
   bool lossy = false;  ///< real timers: heartbeats, digests and repeats
+  Duration orphan = Timers{}.orphan;  ///< where lossy
   Limits limits = {};
   std::uint16_t protocol = kNewestProtocol;  ///< of agent 0 and executor 0; all others the newest
 };
@@ -100,6 +101,8 @@ class TestFlock {
   void set_starts_fail(std::uint32_t executor, bool fail) {
     fail ? (void)starts_fail_.insert(executor) : (void)starts_fail_.erase(executor);
   }
+  /// Each of its processes is lost so long after its start.
+  void set_lost_after(std::uint64_t job, Duration after) { losses_[job] = after; }
   void set_exit_code(std::uint64_t job, int code) { exit_codes_[job] = code; }
   void heal() {
     options_.loss = options_.duplication = 0;
@@ -202,6 +205,7 @@ class TestFlock {
   std::set<std::pair<NodeId, NodeId>> cuts_;
   std::map<std::uint64_t, int> exit_codes_;
   std::set<std::uint32_t> starts_fail_;
+  std::map<std::uint64_t, Duration> losses_;
   std::map<JobId, JobPhase> ended_;
   std::map<AttemptId, std::vector<Share>> starting_;
   std::map<std::pair<AttemptId, PartitionId>, bool> committed_;

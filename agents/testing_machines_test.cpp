@@ -25,12 +25,13 @@ void TestFlock::run(std::uint32_t e, const RunCommand& command) {
     process.started = now_;
     const auto code = exit_codes_.find(launch->attempt.job.lo);
     process.code = code == exit_codes_.end() ? 0 : code->second;
-    process.lost = starts_fail_.contains(e);
+    const auto loss = losses_.find(launch->attempt.job.lo);
+    process.lost = starts_fail_.contains(e) || loss != losses_.end();
     const Duration duration = launch->spec.duration;
     note("hardware: " + attempt_text(launch->attempt) + " starts on GPUs " +
          gpus_text(launch->gpus));
     if (process.lost) {
-      end_at(now_, key, process);
+      end_at(loss == losses_.end() ? now_ : later(now_, loss->second), key, process);
     } else if (duration > Duration{0}) {
       end_at(later(now_, std::max(duration - launch->served, Duration{0})), key, process);
     }

@@ -43,6 +43,8 @@ TestFlock::TestFlock(const FlockOptions& options)
 
 void TestFlock::plan() {
   Timers timers;
+  timers.orphan = options_.orphan;
+  timers = asking_within_orphan(timers);
   if (!options_.lossy) timers.heartbeat = timers.digest = timers.orphan = Duration::max();
   std::vector<PeerAgent> flock;
   const std::vector<Partition> parts = partition(topology_, options_.agents).value();

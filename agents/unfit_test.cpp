@@ -88,6 +88,19 @@ TEST_CASE("a job that nobody can start ends after the known number of attempts, 
   CHECK(flock.faults().empty());
 }
 
+TEST_CASE("a job that is lost by itself again and again is started ever more rarely, others at once") {
+  TestFlock flock({.servers = 1, .gpus_per_server = 4});
+  flock.set_lost_after(1, 100ms);
+  flock.submit(1, 1, 0s);
+  flock.run_for(1min);
+  CHECK(flock.launches() > 12);
+  CHECK(flock.launches() < 30);
+  flock.submit(2, 1, 1s);
+  flock.run_for(1100ms);
+  CHECK(flock.phase(2) == JobPhase::finished);
+  CHECK(flock.faults().empty());
+}
+
 TEST_CASE("a job that waits for a resting executor says so") {
   TestFlock flock({.servers = 1, .gpus_per_server = 4});
   flock.set_starts_fail(0, true);

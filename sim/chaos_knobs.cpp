@@ -24,12 +24,7 @@ void draw_timers(ChaosKnobs& knobs, Rng& rng, double most) {
   t.retry_max = std::max(t.retry_max, t.retry_min);
   // Shares are held while the offers of others are waited for.
   t.hold = std::max(t.hold, 5 * t.bid);
-  // Words come at least some times before what rests on them ends.
-  t.home_word = std::min(t.home_word, t.orphan / 10);
-  t.orphan_query = std::min(t.orphan_query, t.orphan / 10);
-  t.heartbeat = std::min(t.heartbeat, t.orphan / 20);
-  t.retry_max = std::min(t.retry_max, t.orphan / 10);
-  t.retry_min = std::min(t.retry_min, t.retry_max);
+  t = asking_within_orphan(t);
 }
 
 }  // namespace starling

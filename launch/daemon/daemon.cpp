@@ -165,7 +165,7 @@ Timers timers_of(const Deployment& deployment) {
     if (name == "kill_grace") timers.kill_grace = std::min(said, timers.kill_grace);
     if (name == "late") timers.late = std::min(said, timers.late);
   }
-  return timers;
+  return asking_within_orphan(timers);
 }
 
 /// What the owner's ledger and the executors must agree on.
