@@ -5,8 +5,9 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/flock.sh"
 logs=('*.log')
 begin "$1"
-"$starling" topology generate flat --servers 1 --gpus 4 -o one.yaml 2>/dev/null || fail "no topology"
+"$starling" topology generate flat --servers 1 --gpus 4 --cpus 100000 -o one.yaml 2>/dev/null || fail "no topology"
 up_ready --flock flock --topology one.yaml --agents 1
+grep -q 'the topology gives this machine .*100000 CPUs.* can be seen' up.log || fail "nothing about CPUs: $(cat up.log)"
 
 echo "-- a second agent on one state directory"
 "$starling" agent --config flock/nodes/agent-0/config.json 2>err.txt

@@ -24,6 +24,7 @@
 #include "launch/flock_hosts.h"
 #include "launch/hosts/host_flock.h"
 #include "launch/hosts/keeper.h"
+#include "launch/launchers/machine_sight.h"
 #include "launch/readiness.h"
 #include "launch/safe_folder.h"
 #include "launch/scaled_clock.h"
@@ -229,6 +230,11 @@ class Up {
     std::size_t gone = 0;
     for (const std::string& name : away()) gone += name.starts_with("executor") ? 1U : 0U;
     for (const std::string& line : troubles()) announce(line);
+    if (flock_.launcher == "process") {
+      const IndexRange all{0, static_cast<std::uint32_t>(topology_.servers().size())};
+      const std::string short_of = lacking(look_at_machine(), topology_, all);
+      if (!short_of.empty()) announce(short_of);
+    }
     const auto of = [](std::size_t there, std::size_t all) {
       return there == all ? std::to_string(all)
                           : std::to_string(there) + " of " + std::to_string(all);

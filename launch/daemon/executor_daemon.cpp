@@ -7,6 +7,7 @@
 #include "launch/exit_codes.h"
 #include "launch/hosts/server_addresses.h"
 #include "launch/launchers/emulated_launcher.h"
+#include "launch/launchers/machine_sight.h"
 #include "launch/launchers/part_folders.h"
 #include "launch/launchers/process_launcher.h"
 #include "launch/log.h"
@@ -123,6 +124,10 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
   state.recovered = {};
   log_info("serving servers " + std::to_string(core.servers.first) + " to " +
            std::to_string(core.servers.last - 1) + " with the " + kind + " launcher");
+  if (kind == "process") {
+    const std::string short_of = lacking(look_at_machine(), parts.topology, core.servers);
+    if (!short_of.empty()) log_info(short_of);
+  }
   Status ended = serve(node, clock, house);
   if (!ended.ok() && node.outlived())
     ended = note_outlived(parts, node, core.incarnation, state.journal->position());

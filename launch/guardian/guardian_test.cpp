@@ -1,11 +1,13 @@
 #include "launch/guardian/guardian.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -189,6 +191,36 @@ TEST_CASE("a full disk holds nobody up, and the log says what is missing") {
   }
   ::signal(SIGXFSZ, ignored);
   CHECK(content(file) == "\nstarling: 18 bytes of output left out\nroom again\n");
+}
+
+std::atomic<std::uint64_t> spare_now{0};
+
+TEST_CASE("a disk is not filled to the last byte by what jobs print") {
+  const TestFolder folder("output");
+  const fs::path file = folder.path / "log";
+  JobOutput output(
+      {.file = file, .file_bytes = 100'000, .spare = [](int) { return spare_now.load(); }});
+  REQUIRE(output.open().ok());
+  spare_now = 17;
+  say(output, "nobody reads this\n");
+  output.take();
+  std::this_thread::sleep_for(100ms);
+  spare_now = 1000;
+  say(output, "room again\n");
+  output.take();
+  CHECK(output.finish(5s));
+  CHECK(content(file) == "\nstarling: 18 bytes of output left out\nroom again\n");
+}
+
+TEST_CASE("some of a disk is not for logs") {
+  const TestFolder folder("output");
+  std::ofstream(folder.path / "file") << "x";
+  const int fd = ::open((folder.path / "file").c_str(), O_RDONLY);
+  const fs::space_info disk = fs::space(folder.path);
+  CHECK(spare_bytes(fd) < disk.available);
+  if (disk.available > disk.capacity / 10) CHECK(spare_bytes(fd) > 0);
+  ::close(fd);
+  CHECK(spare_bytes(-1) > 1ULL << 60U);  // not known
 }
 
 TEST_CASE("a log that is no file is refused") {

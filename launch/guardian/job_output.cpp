@@ -156,6 +156,7 @@ void JobOutput::write_all() {
 
 /// False: it was not written, or not wholly.
 bool JobOutput::put(const std::string& bytes) {
+  if (options_.spare(file_) < bytes.size()) return false;
   for (std::size_t done = 0; done < bytes.size();) {
     const std::uint64_t half = std::max<std::uint64_t>(options_.file_bytes / 2, 1);
     if (written_ >= half) rotate();

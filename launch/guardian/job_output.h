@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "launch/guardian/spare_bytes.h"
 
 namespace starling {
 
@@ -17,7 +18,8 @@ namespace starling {
 /// workers each line begins with "[RANK] ", so that they can be told apart, and is written whole;
 /// what has no end for 4 KiB is a line, too. One worker alone is written as it speaks. Neither the
 /// part nor who calls this ever waits for a disk: a thread of its own writes, and what it cannot
-/// write in time is left out, with a line that says how much.
+/// write in time, or would take the room that daemons need (spare_bytes.h), is left out, with a
+/// line that says how much.
 class JobOutput {
  public:
   struct Options {
@@ -27,6 +29,7 @@ class JobOutput {
     std::size_t tail_bytes = 4096;             ///< of the end
     std::size_t waiting_bytes = 1U << 20U;     ///< not written yet
     std::chrono::milliseconds patience{1000};  ///< a disk that takes none for so long is left alone
+    std::uint64_t (*spare)(int fd) = spare_bytes;  ///< what the file's disk has room for
   };
   explicit JobOutput(Options options) : options_(std::move(options)) {}
   /// Waits until all is written. Who cannot wait, after finish(), ends its process instead.

@@ -1,6 +1,10 @@
 #include "launch/launchers/job_logs.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <limits>
 #include <system_error>
 #include <vector>
 
@@ -20,6 +24,14 @@ fs::path log_of(fs::path file) {
   if (file.extension() == ".1") file.replace_extension();
   if (file.extension() == ".steps") file.replace_extension(".log");
   return file;
+}
+
+std::uint64_t spare_in(const fs::path& folder, std::uint64_t (*spare)(int fd)) {
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t bytes = spare(fd);
+  ::close(fd);
+  return bytes;
 }
 
 }  // namespace
@@ -45,11 +57,14 @@ void JobLogs::tidy(Instant now, const std::set<fs::path>& kept) {
             [](const Log& a, const Log& b) { return a.written < b.written; });
   const auto oldest = fs::file_time_type::clock::now() -
                       std::chrono::duration_cast<fs::file_time_type::duration>(limits_.age);
+  const std::uint64_t spare = spare_in(folder_, limits_.spare);
+  std::uint64_t lacking = limits_.spare_at_least - std::min(limits_.spare_at_least, spare);
   for (const Log& log : logs) {
-    if (log.written >= oldest && bytes <= limits_.all_bytes) break;
+    if (log.written >= oldest && bytes <= limits_.all_bytes && lacking == 0) break;
     std::error_code ignored;
     fs::remove(log.file, ignored);
     bytes -= log.bytes;
+    lacking -= std::min(lacking, log.bytes);
   }
 }
 

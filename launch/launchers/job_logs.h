@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/time.h"
+#include "launch/guardian/spare_bytes.h"
 
 namespace starling {
 
@@ -15,6 +16,9 @@ struct LogLimits {
   std::uint64_t all_bytes = 4ULL << 30U;       ///< of all that have ended; the oldest go first
   Duration age = std::chrono::hours(24 * 14);  ///< of what has ended
   Duration every = std::chrono::minutes(1);    ///< that they are looked through
+  /// What the folder's disk has room for. The oldest logs go for what runs to have this much.
+  std::uint64_t (*spare)(int fd) = spare_bytes;
+  std::uint64_t spare_at_least = 256ULL << 20U;
 };
 
 /// The folder with the logs of jobs, which does not grow for ever.

@@ -31,3 +31,19 @@ TEST_CASE("logs of jobs that have ended go by age and by bytes") {
   CHECK(fs::exists(folder.path / "d.log"));
   CHECK(fs::exists(folder.path / "other"));
 }
+
+TEST_CASE("logs of jobs that have ended go for those that run to have room") {
+  const TestFolder folder("logs");
+  for (const char* name : {"a.log", "b.log", "c.log"}) {
+    std::ofstream(folder.path / name) << std::string(1000, 'x');
+    fs::last_write_time(folder.path / name,
+                        fs::file_time_type::clock::now() - std::chrono::hours('z' - name[0]));
+  }
+  LogLimits limits;
+  limits.spare = [](int) -> std::uint64_t { return 500; };
+  limits.spare_at_least = 1600;
+  JobLogs(folder.path, limits).tidy(Instant{}, {});
+  CHECK_FALSE(fs::exists(folder.path / "a.log"));
+  CHECK_FALSE(fs::exists(folder.path / "b.log"));
+  CHECK(fs::exists(folder.path / "c.log"));
+}

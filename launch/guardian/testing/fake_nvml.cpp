@@ -12,6 +12,12 @@ int handles[16];
 
 extern "C" {
 int nvmlInit_v2() { return std::getenv("FAKE_NVML_BROKEN") == nullptr ? 0 : 999; }
+/// FAKE_NVML_COUNT devices.
+int nvmlDeviceGetCount_v2(unsigned* count) {
+  const char* const said = std::getenv("FAKE_NVML_COUNT");
+  *count = said == nullptr ? 0 : static_cast<unsigned>(std::atoi(said));
+  return 0;
+}
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
   if (index >= 16) return 2;
   *device = &handles[index];
