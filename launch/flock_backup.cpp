@@ -59,7 +59,7 @@ bool left_out(const fs::path& relative) {
   const std::string name = relative.filename().string();
   if (!relative.has_parent_path()) {
     static const std::set<std::string> of_commands{"supervisor", "restart", "configure",
-                                                   "deployment.next.json"};
+                                                   "deployment.next.json", kOwnFolder};
     if (of_commands.contains(name)) return true;
     return name != "nodes" && std::ranges::count(flock_file_names(), name) == 0;
   }

@@ -116,6 +116,9 @@ Result<Restored> restore_backup(const fs::path& backup, const fs::path& flock) {
   if (const Status marked = mark_old_copies(fresh, there ? flock : fs::path(), restored);
       !marked.ok())
     return marked.error();
+  if (!fs::exists(flock, failed) || fs::exists(flock / kOwnFolder, failed)) {
+    if (const Status own = note_own_folder(fresh); !own.ok()) return own.error();
+  }
   if (there) fs::rename(flock, restored.aside, failed);
   if (failed) return cannot("rename", flock, failed);
   fs::rename(fresh, flock, failed);

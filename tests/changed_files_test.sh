@@ -41,15 +41,21 @@ up_ready --flock flock --topology four.yaml --agents 2 --servers-per-executor 1
 kill -INT $up; wait $up
 cp -a flock other
 mkdir other/data other/nodes/mine
-echo mine | tee other/data/thesis.txt >other/nodes/mine/notes
+echo mine | tee other/data/thesis.txt other/nodes/agent-1/notes >other/nodes/mine/notes
 "$starling" down --remove --flock other 2>err.txt || fail "down: $(cat err.txt)"
-grep -q 'left in other, because it is not Starling.s: nodes/mine, data$' err.txt || fail "what is left is not told: $(cat err.txt)"
-[ "$(find other -type f | sort | tr '\n' ' ')" = "other/data/thesis.txt other/nodes/mine/notes " ] || fail "$(find other)"
+grep -q 'left in other, because it is not Starling.s: nodes/agent-1/notes, nodes/mine, data$' err.txt || fail "what is left is not told: $(cat err.txt)"
+[ "$(find other -type f | sort | tr '\n' ' ')" = "other/data/thesis.txt other/nodes/agent-1/notes other/nodes/mine/notes " ] || fail "$(find other)"
 cp -a flock whole
 (cd whole && "$starling" down --remove --flock .) || fail "down in the folder itself"
 [ -z "$(ls -A whole)" ] || fail "something of Starling's is left: $(ls -A whole)"
 cp -a flock gone
 "$starling" down --remove --flock gone && [ ! -e gone ] || fail "the folder is still there"
+
+mkdir empty
+up_ready --flock empty --topology four.yaml
+kill -INT $up; wait $up
+"$starling" down --remove --flock empty || fail "down"
+[ -d empty ] && [ -z "$(ls -A empty)" ] || fail "the user's own empty folder has gone, or is not empty"
 
 echo "-- another topology: one sentence, and 2"
 for other in three five; do

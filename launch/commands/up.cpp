@@ -259,7 +259,7 @@ Result<Deployment> make_flock(const UpOptions& o, const std::filesystem::path& d
     return {Errc::invalid, "up: " + free.error().message};
   const auto made = up_plan(o, dir);
   if (!made) return made.error();
-  if (const Status safe = make_safe_folder(dir); !safe.ok())
+  if (const Status safe = make_flock_folder(dir); !safe.ok())
     return {Errc::invalid, "up: " + safe.error().message};
   DeploymentPlan plan = made.value().plan;
   plan.user = login_name();

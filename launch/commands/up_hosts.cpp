@@ -331,7 +331,7 @@ int up_on_hosts(const UpOptions& o, const std::filesystem::path& dir) {
     up = std::move(planned).value();
     set = std::move(hosts).value();
   }
-  const Status safe = again ? is_safe_folder(dir) : make_safe_folder(dir);
+  const Status safe = again ? is_safe_folder(dir) : make_flock_folder(dir);
   if (!safe.ok()) return bad_input("up: " + safe.error().message);
   auto place = StateDir::take(dir / "supervisor");
   if (!place) {

@@ -174,8 +174,32 @@ std::vector<std::string> stop_hosts(const HostFlock& flock, const Remote& remote
 
 std::vector<std::string> remove_hosts(const HostFlock& flock, const Remote& remote,
                                       std::vector<std::string>& left) {
-  std::string names = "nodes bin keeper node.log";
+  std::string names = " bin keeper node.log", in_node;
   for (const std::string& name : flock_file_names()) names += " " + name + ".new " + name;
+  for (const std::string& name : node_file_names()) in_node += " " + name + ".new " + name;
+  // As remove_flock_files() does it. What is in the folder of a node that is not the flock's looks
+  // like a node's only by chance.
+  const std::string commands = R"sh(
+own= left=
+[ ! -e )sh" + std::string(kOwnFolder) +
+                               R"sh( ] || own=yes
+if [ -d nodes ] && [ ! -L nodes ]; then
+  for node in nodes/agent-* nodes/executor-* nodes/client-* nodes/user-*; do
+    [ -d "$node" ] && [ ! -L "$node" ] || continue
+    (cd "$node" && rm -rf --)sh" +
+                               in_node +
+                               R"sh() || exit 1
+    for file in $(ls -A "$node"); do left="$left $node/$file"; done
+    [ -n "$(ls -A "$node")" ] || rmdir "$node"
+  done
+  for other in $(ls -A nodes); do
+    case "$left " in *" nodes/$other/"*) ;; *) left="$left nodes/$other";; esac
+  done
+  [ -n "$(ls -A nodes)" ] || rmdir nodes
+fi
+rm -rf --)sh" + names + R"sh( || exit 1
+for other in $(ls -A); do [ "$other" = nodes ] || left="$left $other"; done
+)sh";
   std::vector<std::string> answers;
   const auto failed = everywhere(
       flock, remote,
@@ -185,10 +209,11 @@ std::vector<std::string> remove_hosts(const HostFlock& flock, const Remote& remo
         return "[ ! -e " + dir + " ] && exit 0; " +
                where_safe(host.directory,
                           "[ \"$(cat " + dir + "/flock-id)\" = " + shell_word(flock.id) +
-                              " ] && cd " + dir + " && rm -rf -- " + names +
-                              " && cd / && if [ -z \"$(ls -A " + dir + ")\" ]; then rmdir " + dir +
-                              "; else echo left in " + dir +
-                              ", because it is not Starling\\'s: $(ls -A " + dir + "); fi");
+                              " ] && cd " + dir + " || exit 1" + commands +
+                              "if [ -n \"$left\" ]; then echo left in " + dir +
+                              ", because it is not Starling\\'s:$left; elif [ $own ]; then cd / "
+                              "&& rmdir " +
+                              dir + "; fi");
       },
       &answers);
   for (std::size_t i = 0; i < answers.size(); ++i) {

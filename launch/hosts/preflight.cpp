@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "launch/flock_folder.h"
 #include "launch/hosts/build_id.h"
 #include "launch/hosts/keeper.h"
 #include "launch/safe_folder.h"
@@ -195,10 +196,11 @@ Status Preflight::send_program() {
   for_each_at_once(flock_.hosts.size(), [&](std::size_t i) {
     const Host& host = flock_.hosts[i];
     const std::string dir = shell_word(host.directory);
-    const auto marked =
-        remote_.ask(host, safe_folder_functions() + ("make " + dir) +
-                              " || { echo \"$bad\" >&2; exit 1; }; chmod 700 " + dir +
-                              " && echo " + flock_.id + " >" + dir + "/flock-id");
+    const auto marked = remote_.ask(
+        host, safe_folder_functions() + ("make " + dir) +
+                  " || { echo \"$bad\" >&2; exit 1; }; chmod 700 " + dir + " && echo " + flock_.id +
+                  " >" + dir + "/flock-id" +
+                  (looks_[i].existed ? std::string() : " && : >" + dir + "/" + kOwnFolder));
     Status s =
         marked ? send_program_to(remote_, host, looks_[i].program_sum) : Status(marked.error());
     if (!s.ok()) wrong[i] = s.error().message;
