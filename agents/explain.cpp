@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "agents/exit_code.h"
 #include "agents/explain_silence.h"
 #include "agents/means.h"
 #include "agents/step.h"
@@ -106,9 +107,11 @@ void explain_shares(const Job& job, std::vector<std::string>& lines) {
 }  // namespace
 
 std::vector<std::string> explain_ended(const JobState& over) {
-  const bool cancelled = over.phase == JobPhase::cancelled;
   return {std::string(name_of(over.phase)) + " after " + seconds_text(over.elapsed) +
-          (cancelled ? "" : ", exit code " + std::to_string(over.exit.code))};
+          (has_exit_code(over) ? ", exit code " + std::to_string(over.exit.code) : "") +
+          (over.phase == JobPhase::failed && !has_exit_code(over)
+               ? ", without an exit code of its own"
+               : "")};
 }
 
 std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {

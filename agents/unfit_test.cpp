@@ -84,6 +84,7 @@ TEST_CASE("a job that nobody can start ends after the known number of attempts, 
   const JobState& end = flock.agent(0).ended.at(JobId{0, 1});
   CAPTURE(end.exit.log_tail);
   CHECK(end.exit.log_tail.find("given up after 20 attempts") != std::string::npos);
+  CHECK(explain_ended(end).front().ends_with(", without an exit code of its own"));
   CHECK(end.exit.log_tail.find("no space left") != std::string::npos);
   CHECK(flock.faults().empty());
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "agents/exit_code.h"
 #include "base/visible.h"
 #include "launch/exit_codes.h"
 #include "launch/job_lookup.h"
@@ -85,7 +86,7 @@ void say_end(const FlockView& flock, const JobState& state, bool json) {
     std::fprintf(stderr, "%s cancelled\n", job.c_str());
   } else if (state.exit.code < 0) {
     std::fprintf(stderr, "%s %s, signal %d\n", job.c_str(), name_of(state.phase), -state.exit.code);
-  } else if (state.phase == JobPhase::failed && state.exit.code == 0) {
+  } else if (!has_exit_code(state)) {
     std::fprintf(stderr, "starling: %s failed without an exit code of its own: %s\n", job.c_str(),
                  visible_line(state.exit.log_tail).c_str());
   } else {

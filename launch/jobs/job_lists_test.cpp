@@ -105,6 +105,28 @@ TEST_CASE("a list is a table, CSV or JSON") {
   CHECK(table.json(listed[2]).find("\"started\":null") != std::string::npos);
 }
 
+TEST_CASE("an exit code is that of a process that has ended, else there is none") {
+  const Topology topology = generate_flat({}).value();
+  const JobTable table{topology, kNow};
+  const auto shown = [&](JobPhase phase, std::int32_t code) {
+    ListedJob listed{job(1, phase, "a", "ann", 1h), "agent-0"};
+    listed.state.exit.code = code;
+    const auto json = nlohmann::json::parse(table.json(listed)).at("exit_code");
+    std::string csv = table.csv({listed}), text = table.text({listed});
+    csv = csv.substr(csv.rfind(',') + 1), text = text.substr(text.rfind(' ') + 1);
+    CHECK(csv == (json.is_null() ? "" : json.dump()) + "\n");
+    CHECK(text == (json.is_null() ? "-" : json.dump()) + "\n");
+    return json;
+  };
+  CHECK(shown(JobPhase::finished, 0) == 0);
+  CHECK(shown(JobPhase::failed, 3) == 3);
+  CHECK(shown(JobPhase::failed, -9) == -9);
+  CHECK(shown(JobPhase::failed, 0).is_null());  // given up, or lost with its host
+  for (const JobPhase phase : {JobPhase::waiting, JobPhase::starting, JobPhase::running,
+                               JobPhase::draining, JobPhase::cancelled})
+    CHECK(shown(phase, 0).is_null());
+}
+
 TEST_CASE("an exit status is what a shell says of the job") {
   JobState state = jobs()[1];
   CHECK(shell_status(state) == 0);

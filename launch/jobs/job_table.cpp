@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "agents/exit_code.h"
 #include "base/short_number.h"
 #include "interference/placement_text.h"
 #include "launch/text.h"
@@ -25,9 +26,6 @@ std::string asked(const JobAsk& ask) {
 }
 
 bool placed(const JobState& s) { return !s.placement.empty() && s.phase != JobPhase::waiting; }
-bool has_exit(const JobState& s) {
-  return s.phase == JobPhase::failed || s.phase == JobPhase::finished;
-}
 
 std::string cell(std::string text) { return text.empty() ? "-" : text; }
 
@@ -67,7 +65,7 @@ std::string JobTable::text(const std::vector<ListedJob>& jobs) const {
                     cell(ask.queue), s.ask == nullptr ? "-" : asked(ask),
                     date_text(dates.submitted, now), date_text(dates.started, now),
                     date_text(dates.ended, now), std::to_string(s.attempts), where,
-                    has_exit(s) ? std::to_string(s.exit.code) : "-"});
+                    has_exit_code(s) ? std::to_string(s.exit.code) : "-"});
   }
   for (std::size_t column = rows.front().size(); column-- > 0;) {
     const auto& heading = rows.front()[column];
@@ -121,7 +119,7 @@ std::string JobTable::csv(const std::vector<ListedJob>& jobs) const {
                      job.host,
                      placement_text(s.placement),
                      on,
-                     has_exit(s) ? std::to_string(s.exit.code) : ""});
+                     has_exit_code(s) ? std::to_string(s.exit.code) : ""});
   }
   return text;
 }
@@ -141,7 +139,7 @@ std::string JobTable::json(const ListedJob& job) const {
                    {"preemptions", s.preemptions},
                    {"placement", placement_text(s.placement)},
                    {"servers", servers(s)},
-                   {"exit_code", s.exit.code},
+                   {"exit_code", has_exit_code(s) ? nlohmann::json(s.exit.code) : nullptr},
                    {"log_tail", s.exit.log_tail}};
   if (s.ask != nullptr) {
     j.update(nlohmann::json{{"name", s.ask->name},
