@@ -9,7 +9,7 @@
 namespace starling {
 namespace {
 
-bool dashes = false;  // of the one command line that a process has
+std::ptrdiff_t dashes = 0;  // "--" of the one command line that a process has
 
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
@@ -220,7 +220,9 @@ bool Command::given(const std::string& option) const {
   return found != nullptr && found->count() > 0;
 }
 
-bool Command::given_dashes() noexcept { return dashes; }
+bool Command::given_dashes(const std::vector<std::string>& rest) noexcept {
+  return dashes > std::count(rest.begin(), rest.end(), "--");
+}
 
 std::vector<std::string> Command::options() const { return option_names(*app_); }
 
@@ -245,8 +247,8 @@ int CommandLine::run(int argc, const char* const* argv) {
     std::fputs(app_->help().c_str(), stderr);
     return kBadInput;
   }
-  dashes = std::any_of(argv + 1, argv + argc,
-                       [](const char* word) { return std::string_view(word) == "--"; });
+  dashes = std::count_if(argv + 1, argv + argc,
+                         [](const char* word) { return std::string_view(word) == "--"; });
   if (const auto wrong = wrong_command(*app_, argc, argv)) return bad_input(*wrong);
   try {
     app_->parse(argc, argv);

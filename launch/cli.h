@@ -48,8 +48,9 @@ class Command {
   void examples(const std::vector<std::string>& lines) const;
   /// Does the option stand on the command line? To be asked in the action.
   [[nodiscard]] bool given(const std::string& option) const;
-  /// Does "--" stand on the command line? To be asked in the action.
-  [[nodiscard]] static bool given_dashes() noexcept;
+  /// Does "--" stand on the command line before the words that rest() took, or at least not among
+  /// them? To be asked in the action.
+  [[nodiscard]] static bool given_dashes(const std::vector<std::string>& rest) noexcept;
   /// Its options, as they are written.
   [[nodiscard]] std::vector<std::string> options() const;
   /// Called when this command was chosen; its result is the exit status.

@@ -129,7 +129,14 @@ cat >slurm.sbatch <<'S'
 echo "$RANK of $WORLD_SIZE with $1 in $(basename "$PWD")"
 #SBATCH --job-name=too-late
 S
-status 0 "$starling" submit slurm.sbatch --wait argument
+for words in "--wait argument" "argument --wait" "--gpus=2" "-f"; do
+  status 2 "$starling" submit slurm.sbatch $words
+  says "stands behind the script 'slurm.sbatch' and would be its own; .*'slurm.sbatch -- ...'"
+done
+[ "$("$starling" jobs --name from-slurm | wc -l)" -eq 1 ] || fail "it was submitted all the same"
+status 0 "$starling" submit -- slurm.sbatch --wait argument
+"$starling" cancel "$(cat out.txt)" >/dev/null 2>&1
+status 0 "$starling" submit --wait slurm.sbatch -- --wait argument
 says "--time has no meaning here"
 job=$(cat out.txt)
 "$starling" logs "$job" | sort >out.txt

@@ -42,7 +42,7 @@ Result<std::string> standard_input() {
 }
 
 Result<WhatToSubmit> jobs_of(const Command& command, const Options& o) {
-  SubmitWords said{o.words, Command::given_dashes(), {}, command.options(), standard_input};
+  SubmitWords said{o.words, Command::given_dashes(o.words), {}, command.options(), standard_input};
   for (const auto& [flag, text] : o.asked) {
     if (text) said.options[flag] = *text;
   }

@@ -2,6 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <fstream>
+
+#include "base/test_folder.h"
+#include "launch/jobs/what_to_submit.h"
+
 using namespace starling;
 
 namespace {
@@ -82,4 +87,38 @@ TEST_CASE("only shells take a script's text") {
   CHECK(shell("#! /usr/bin/env zsh"));
   CHECK_FALSE(shell("#!/usr/bin/env python3"));
   CHECK_FALSE(shell("#!/usr/bin/perl"));
+}
+
+TEST_CASE("an option of submit's behind a script is asked about; after '--' it is the script's") {
+  const TestFolder folder("script");
+  const std::string file = folder.path / "train.sh";
+  std::ofstream(file) << "#!/bin/sh\necho \"$@\"\n";
+  const auto submitted = [&](std::vector<std::string> words, bool dashes) {
+    SubmitWords said;
+    said.words = std::move(words), said.words.insert(said.words.begin(), file);
+    said.dashes = dashes, said.flags = {"--gpus", "-f", "--follow"};
+    const auto what = what_to_submit(said, Submitter{folder.path, {}});
+    if (!what) return what.error().message;
+    const std::vector<std::string>& command = what.value().jobs.front().command;
+    std::string arguments;  // those after -c, the text and the script's name
+    for (std::size_t i = 4; i < command.size(); ++i) arguments += command[i] + ";";
+    return arguments;
+  };
+  const std::string why = submitted({"--gpus", "4"}, false);
+  CHECK(why.find("'--gpus' stands behind the script '" + file + "' and would be its own") !=
+        std::string::npos);
+  CHECK(why.find("'" + file + " -- ...'") != std::string::npos);
+  CHECK(submitted({"x", "--gpus=4"}, false).find("'--gpus=4' stands") != std::string::npos);
+  CHECK(submitted({"-f"}, false).find("'-f' stands behind") != std::string::npos);
+  CHECK(submitted({"--epochs", "4", "-g"}, false) == "--epochs;4;-g;");
+  CHECK(submitted({"--", "--gpus", "4"}, false) == "--gpus;4;");
+  CHECK(submitted({"--gpus", "4"}, true) == "--gpus;4;");
+  CHECK(submitted({"--", "--gpus", "4"}, true) == "--;--gpus;4;");
+  CHECK(submitted({"x", "--", "--gpus"}, false) == "x;--;--gpus;");
+
+  // One that can be run, and asks for nothing, is a command; it has its words alike.
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  CHECK(submitted({"--gpus", "4"}, false) == why);
+  CHECK(submitted({"a", "b", "c", "--gpus"}, true) == "--gpus;");
+  CHECK(submitted({"--", "b", "c", "d", "--gpus"}, false) == "--gpus;");
 }

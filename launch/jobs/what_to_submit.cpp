@@ -80,6 +80,18 @@ Result<WhatToSubmit> file_jobs(const SubmitWords& said, const std::string& name,
   return what;
 }
 
+/// A word behind the first one, before any "--", that is an option of submit's; empty: none is.
+/// With one dash only where `short_ones`: programs have many such of their own.
+std::string option_behind(const SubmitWords& said, bool short_ones) {
+  for (std::size_t i = 1; i < said.words.size() && said.words[i] != "--"; ++i) {
+    const std::string flag = said.words[i].substr(0, said.words[i].find('='));
+    if (!flag.starts_with(short_ones ? "-" : "--")) continue;
+    if (std::find(said.flags.begin(), said.flags.end(), flag) != said.flags.end())
+      return said.words[i];
+  }
+  return {};
+}
+
 /// `file`: empty on standard input.
 Result<WhatToSubmit> script_job(const SubmitWords& said, const std::string& file,
                                 const std::string& text) {
@@ -128,16 +140,11 @@ std::optional<Error> is_no_command(const SubmitWords& said) {
                    "'; give a script or a job file that is there, or "
                    "a command after '--'");
   }
-  for (std::size_t i = 1; i < said.words.size(); ++i) {
-    const std::string flag = said.words[i].substr(0, said.words[i].find('='));
-    if (flag.rfind("--", 0) != 0) continue;
-    if (std::find(said.flags.begin(), said.flags.end(), flag) == said.flags.end()) continue;
-    return invalid(
-        "'" + said.words[i] + "' stands behind the command '" + first +
-        "' and would be its own; write it before the command if it is for submit, or '--' "
-        "before the command if it is not");
-  }
-  return std::nullopt;
+  const std::string misplaced = option_behind(said, false);
+  if (misplaced.empty()) return std::nullopt;
+  return invalid("'" + misplaced + "' stands behind the command '" + first +
+                 "' and would be its own; write it before the command if it is for submit, or '--' "
+                 "before the command if it is not");
 }
 
 Result<WhatToSubmit> command_job(const SubmitWords& said) {
@@ -149,6 +156,26 @@ Result<WhatToSubmit> command_job(const SubmitWords& said) {
   if (Status set = set_options(said.options, spec); !set.ok()) return invalid(set.error().message);
   what.jobs.push_back(std::move(spec));
   return what;
+}
+
+/// A file that begins with "#!".
+Result<WhatToSubmit> of_script(const SubmitWords& said) {
+  const std::string& file = said.words.front();
+  SubmitWords own = said;
+  if (!said.dashes) {
+    if (const std::string option = option_behind(said, true); !option.empty()) {
+      return invalid("'" + option + "' stands behind the script '" + file +
+                     "' and would be its own; write it before the script if it is for submit, or '" +
+                     file + " -- ...' if it is not");
+    }
+    if (own.words.size() > 1 && own.words[1] == "--") own.words.erase(own.words.begin() + 1);
+  }
+  const std::string text = beginning_of(file, kMostScript + 1);
+  if (text.size() > kMostScript) return invalid(file + " has more than 1 MiB");
+  const auto script = read_job_script(file, text);
+  if (!script) return script.error();
+  // One that asks for nothing and can be run is a command as any other.
+  return script.value().asks || !is_program(file) ? script_job(own, file, text) : command_job(own);
 }
 
 Result<WhatToSubmit> of_words(const SubmitWords& said) {
@@ -166,14 +193,7 @@ Result<WhatToSubmit> of_words(const SubmitWords& said) {
     return Error{Errc::invalid,
                  read.error().message + "; give a job file (docs/cli.md), or a command after '--'"};
   }
-  if (is_plain_file(first) && is_script(beginning_of(first, 2))) {
-    const std::string text = beginning_of(first, kMostScript + 1);
-    if (text.size() > kMostScript) return invalid(first + " has more than 1 MiB");
-    // One that asks for nothing and can be run is a command as any other.
-    const auto script = read_job_script(first, text);
-    if (!script) return script.error();
-    if (script.value().asks || !is_program(first)) return script_job(said, first, text);
-  }
+  if (is_plain_file(first) && is_script(beginning_of(first, 2))) return of_script(said);
   if (auto no = is_no_command(said)) return *no;
   return command_job(said);
 }

@@ -13,7 +13,7 @@ namespace starling {
 /// What stands on the command line of `submit`.
 struct SubmitWords {
   std::vector<std::string> words;  ///< a file, "-", or a command
-  bool dashes = false;             ///< "--" is there: what follows is meant as a command
+  bool dashes = false;             ///< "--" is before them: they are meant as a command
   JobOptions options;
   std::vector<std::string> flags;              ///< all that `submit` has, to see a misplaced one
   std::function<Result<std::string>()> input;  ///< standard input, whole
@@ -27,8 +27,9 @@ struct WhatToSubmit {
 };
 
 /// A job file (.yaml, .yml, .json), a script (job_script.h), either of them on standard input, or a
-/// command. What looks like a file or like a misplaced option is never taken for a command: the
-/// message (`invalid`) says what to write. Every job has the submitter's folder and environment.
+/// command. What looks like a file or like a misplaced option is never taken for a command, nor such
+/// an option for a script's argument: the message (`invalid`) says what to write; after "--" words
+/// are what they are. Every job has the submitter's folder and environment.
 [[nodiscard]] Result<WhatToSubmit> what_to_submit(const SubmitWords& said, const Submitter& from);
 
 }  // namespace starling
