@@ -18,6 +18,7 @@
 #include "launch/guardian/gpu_contexts.h"
 #include "launch/guardian/gpu_locks.h"
 #include "launch/guardian/job_output.h"
+#include "launch/guardian/log_starts.h"
 #include "launch/guardian/part_cgroup.h"
 #include "launch/guardian/part_files.h"
 #include "launch/guardian/process_stat.h"
@@ -143,6 +144,16 @@ TEST_CASE("output is rotated, bounded, and its end is known") {
   CHECK(fs::file_size(file.string() + ".1") <= 500);
   CHECK(content(file).ends_with("line 1299\n"));
   CHECK(output.tail().ends_with("line 1299\n"));
+  const auto inode_of = [](const fs::path& log) {
+    struct stat info {};
+    return ::stat(log.c_str(), &info) == 0 ? info.st_ino : 0;
+  };
+  const fs::path earlier = file.string() + ".1";
+  const LogStarts starts = LogStarts::read(file);
+  CHECK(starts.of_newest(inode_of(file)).value_or(0) + fs::file_size(file) == 3000);
+  CHECK(starts.of_before(inode_of(earlier)).value_or(0) + fs::file_size(earlier) ==
+        starts.newest.bytes);
+  CHECK_FALSE(LogStarts::read(folder.path / "other").of_newest(1));
 }
 
 TEST_CASE("lines of several workers are whole, and say whose they are") {

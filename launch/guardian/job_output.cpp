@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "launch/guardian/log_starts.h"
+
 namespace starling {
 namespace {
 
@@ -19,6 +21,11 @@ constexpr std::size_t kLongestLine = 4096;
 int open_log(const std::string& file, int more) {
   return ::open(file.c_str(),
                 O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | more, 0644);
+}
+
+std::uint64_t inode_of(int fd) {
+  struct stat info {};
+  return ::fstat(fd, &info) == 0 ? info.st_ino : 0;
 }
 
 }  // namespace
@@ -172,6 +179,7 @@ bool JobOutput::put(const std::string& bytes) {
 
 /// Whatever stands in the way of a new file: the bound holds.
 void JobOutput::rotate() {
+  const std::uint64_t old = inode_of(file_);
   const bool moved = ::rename(options_.file.c_str(), (options_.file + ".1").c_str()) == 0;
   const int next = moved ? open_log(options_.file, O_EXCL) : -1;
   if (next >= 0) {
@@ -179,7 +187,11 @@ void JobOutput::rotate() {
   } else if (::ftruncate(file_, 0) != 0) {
     return;
   }
-  written_ = 0;
+  LogStarts starts;
+  if (next >= 0) starts.before = {old, before_};
+  before_ += std::exchange(written_, 0);
+  starts.newest = {inode_of(file_), before_};
+  starts.write(options_.file);
 }
 
 }  // namespace starling

@@ -14,12 +14,12 @@
 namespace starling {
 
 /// What a part says on its standard output and error: taken from a pipe for each worker, its end
-/// kept in memory, written to a file that is rotated (FILE, and FILE.1 before it). Of several
-/// workers each line begins with "[RANK] ", so that they can be told apart, and is written whole;
-/// what has no end for 4 KiB is a line, too. One worker alone is written as it speaks. Neither the
-/// part nor who calls this ever waits for a disk: a thread of its own writes, and what it cannot
-/// write in time, or would take the room that daemons need (spare_bytes.h), is left out, with a
-/// line that says how much.
+/// kept in memory, written to a file that is rotated (FILE, and FILE.1 before it; FILE.from says
+/// how much was printed before each, log_starts.h). Of several workers each line begins with
+/// "[RANK] ", so that they can be told apart, and is written whole; what has no end for 4 KiB is a
+/// line, too. One worker alone is written as it speaks. Neither the part nor who calls this ever
+/// waits for a disk: a thread of its own writes, and what it cannot write in time, or would take
+/// the room that daemons need (spare_bytes.h), is left out, with a line that says how much.
 class JobOutput {
  public:
   struct Options {
@@ -68,6 +68,7 @@ class JobOutput {
   std::vector<Voice> voices_;
   int file_ = -1;
   std::uint64_t written_ = 0;  // to the present file
+  std::uint64_t before_ = 0;   // to those before it
   std::string tail_;
   std::thread thread_;
 

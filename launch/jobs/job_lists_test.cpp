@@ -196,6 +196,8 @@ TEST_CASE("any bytes make a JSON object on one line") {
   CHECK(output_json({job, 3, "s0", {1, "\"loss\"\t0.5", false}}) ==
         "{\"job\":\"" + to_string(job) +
             "\",\"attempt\":3,\"server\":\"s0\",\"rank\":1,\"line\":\"\\\"loss\\\"\\t0.5\"}\n");
+  CHECK(output_json({job, 3, "s0", {}, 17}) ==
+        "{\"job\":\"" + to_string(job) + "\",\"attempt\":3,\"server\":\"s0\",\"gone_bytes\":17}\n");
   Rng rng(4);
   for (int i = 0; i < 500; ++i) {
     std::string text(rng.below(60), ' ');

@@ -9,10 +9,14 @@ std::string output_json(const OutputLine& output) {
   j["job"] = to_string(output.job);
   j["attempt"] = output.attempt;
   j["server"] = output.server;
-  j["rank"] = nullptr;
-  if (output.line.rank) j["rank"] = *output.line.rank;
-  j["line"] = output.line.text;
-  if (output.line.cut) j["cut"] = true;
+  if (output.gone > 0) {
+    j["gone_bytes"] = output.gone;
+  } else {
+    j["rank"] = nullptr;
+    if (output.line.rank) j["rank"] = *output.line.rank;
+    j["line"] = output.line.text;
+    if (output.line.cut) j["cut"] = true;
+  }
   return j.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

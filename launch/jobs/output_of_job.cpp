@@ -82,6 +82,24 @@ void OutputOfJob::ask(Part& part) {
   if (flock_.session->spoken_with(part.owner) >= 3) flock_.session->send(part.owner, read);
 }
 
+void OutputOfJob::tell_gone(const Part& part, const OutputPage& page) const {
+  if (!page.gap && (part.file != 0 || options_.from_end > 0)) return;
+  // Positions count all that was ever printed, where executors know that.
+  const std::uint64_t begins = page.next - std::min<std::uint64_t>(page.next, page.bytes.size());
+  const std::uint64_t gone = begins - std::min(begins, part.offset);
+  if (gone == 0) {
+    if (page.gap) note_("some output is gone here: it was more than is kept");
+    return;
+  }
+  const std::string& server = flock_.topology.server(part.server).name;
+  if (options_.line) {
+    options_.line({attempt_.job, attempts_, server, {}, gone});
+  } else {
+    note_(std::to_string(gone) + " bytes that it printed at " + server +
+          " before are gone: it was more than is kept");
+  }
+}
+
 void OutputOfJob::take(Part& part, const OutputPage& page) {
   part.asked = false;
   if (!page.trouble.empty()) {
@@ -90,7 +108,7 @@ void OutputOfJob::take(Part& part, const OutputPage& page) {
     return;
   }
   part.any = true;
-  if (page.gap) note_("some output is gone here: it was more than is kept");
+  tell_gone(part, page);
   if (options_.line) {
     hand_out(part, part.lines.lines(page.bytes));
   } else if (const std::string text = part.lines.take(page.bytes); !text.empty()) {

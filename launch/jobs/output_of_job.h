@@ -54,6 +54,8 @@ class OutputOfJob {
   [[nodiscard]] Result<bool> renumber();
   void ask(Part& part);
   void take(Part& part, const OutputPage& page);
+  /// Says what is missing before a page, if something is.
+  void tell_gone(const Part& part, const OutputPage& page) const;
   void hand_out(const Part& part, std::vector<RankLine> lines) const;
 
   FlockView& flock_;

@@ -19,9 +19,9 @@ struct Log {
   fs::path file;
 };
 
-/// The log that a file belongs to: FILE.log.1 is of FILE.log, as is FILE.steps.
+/// The log that a file belongs to: FILE.log.1 and FILE.log.from are of FILE.log, as is FILE.steps.
 fs::path log_of(fs::path file) {
-  if (file.extension() == ".1") file.replace_extension();
+  if (file.extension() == ".1" || file.extension() == ".from") file.replace_extension();
   if (file.extension() == ".steps") file.replace_extension(".log");
   return file;
 }

@@ -17,7 +17,8 @@ TEST_CASE("logs of jobs that have ended go by age and by bytes") {
     fs::last_write_time(folder.path / name,
                         fs::file_time_type::clock::now() - std::chrono::hours(hours));
   };
-  make("a.log", 50), make("a.log.1", 51), make("b.log", 3), make("c.log", 2), make("d.log", 60);
+  make("a.log", 50), make("a.log.1", 51), make("a.log.from", 51), make("b.log", 3),
+      make("c.log", 2), make("d.log", 60);
   make("other", 100);
   LogLimits limits;
   limits.age = 48h;
@@ -26,6 +27,7 @@ TEST_CASE("logs of jobs that have ended go by age and by bytes") {
   logs.tidy(Instant{}, {folder.path / "d.log"});
   CHECK_FALSE(fs::exists(folder.path / "a.log"));
   CHECK_FALSE(fs::exists(folder.path / "a.log.1"));
+  CHECK_FALSE(fs::exists(folder.path / "a.log.from"));
   CHECK_FALSE(fs::exists(folder.path / "b.log"));
   CHECK(fs::exists(folder.path / "c.log"));
   CHECK(fs::exists(folder.path / "d.log"));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "launch/guardian/log_starts.h"
 
 namespace starling {
 namespace {
@@ -24,6 +25,7 @@ class Piece {
         S_ISREG(info.stx_mode) && info.stx_uid == ::geteuid();
     if (!plain) return;
     size_ = info.stx_size;
+    inode_ = info.stx_ino;
     // Numbers of inodes come again; together with the time of birth they do not.
     std::uint64_t birth = 0;
     if ((info.stx_mask & STATX_BTIME) != 0) {
@@ -40,6 +42,7 @@ class Piece {
 
   [[nodiscard]] bool there() const { return number_ != 0; }
   [[nodiscard]] std::uint64_t number() const { return number_; }
+  [[nodiscard]] std::uint64_t inode() const { return inode_; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] std::string bytes(std::uint64_t offset, std::size_t most) const {
     std::string bytes(std::min<std::uint64_t>(size_ - std::min(size_, offset), most), '\0');
@@ -50,7 +53,7 @@ class Piece {
 
  private:
   int fd_;
-  std::uint64_t number_ = 0, size_ = 0;
+  std::uint64_t number_ = 0, size_ = 0, inode_ = 0;
 };
 
 }  // namespace
@@ -65,24 +68,36 @@ OutputPage read_output(const std::filesystem::path& log, const ReadOutput& read)
     return page;
   }
   const bool two = before.there() && newest.there() && before.number() != newest.number();
+  // Where nobody says how much was printed before them, files begin at 0 each.
+  const LogStarts starts = LogStarts::read(log.string());
+  const auto said_before = starts.of_before(before.inode());
+  const auto said_newest = starts.of_newest(newest.inode());
+  const std::uint64_t before_from = said_before.value_or(0);
+  const std::uint64_t newest_from =
+      said_newest.value_or(two && said_before ? *said_before + before.size() : 0);
   const Piece* at = before.there() ? &before : &newest;
-  std::uint64_t offset = read.offset;
+  std::uint64_t from = at == &before ? before_from : newest_from;
+  const auto turn_to_newest = [&] { at = &newest, from = newest_from; };
+  std::uint64_t offset = 0;  // in the file
   if (read.file == 0) {
     const std::uint64_t all = at->size() + (two ? newest.size() : 0);
     offset = read.from_end == 0 ? 0 : all - std::min<std::uint64_t>(all, read.from_end);
-    if (two && offset >= before.size()) offset -= std::exchange(at, &newest)->size();
-  } else if (newest.there() && read.file == newest.number()) {
-    at = &newest;
-  } else if (!before.there() || read.file != before.number()) {
-    page.gap = true;
-    offset = 0;
+    if (two && offset >= before.size()) offset -= before.size(), turn_to_newest();
+  } else {
+    if (newest.there() && read.file == newest.number()) {
+      turn_to_newest();
+    } else if (!before.there() || read.file != before.number()) {
+      page.gap = true;
+    }
+    // Out of the file: it was cut, or what it began with has become known.
+    if (read.offset < from || read.offset - from > at->size()) page.gap = true;
+    if (!page.gap) offset = read.offset - from;
   }
-  if (offset > at->size()) page.gap = true, offset = 0;  // it was cut
-  if (two && at == &before && offset == before.size()) at = &newest, offset = 0;
+  if (two && at == &before && offset == before.size()) offset = 0, turn_to_newest();
   page.bytes = at->bytes(offset, OutputPage::kMost);
   page.file = at->number();
-  page.next = offset + page.bytes.size();
-  page.more = page.next < at->size() || (two && at == &before);
+  page.next = from + offset + page.bytes.size();
+  page.more = offset + page.bytes.size() < at->size() || (two && at == &before);
   return page;
 }
 

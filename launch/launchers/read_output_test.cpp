@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/test_folder.h"
+#include "launch/guardian/log_starts.h"
 
 using namespace starling;
 
@@ -83,6 +84,52 @@ TEST_CASE("who reads is led over a rotation, and told where something is gone") 
   log.say("e");
   CHECK(log.rest(&gaps) == "e");
   CHECK(gaps == 2);
+}
+
+TEST_CASE("where a page begins says how much was printed before, and is gone") {
+  Log log;
+  const auto inode = [](const std::filesystem::path& file) {
+    struct stat info {};
+    return ::stat(file.c_str(), &info) == 0 ? info.st_ino : 0;
+  };
+  const auto begins = [](const OutputPage& page) { return page.next - page.bytes.size(); };
+  std::uint64_t printed = 0;
+  LogStarts starts;
+  const auto rotate = [&](const std::string& rest) {
+    starts.before = {inode(log.file), printed};
+    printed += std::filesystem::file_size(log.file);
+    log.rotate();
+    log.say(rest);
+    starts.newest = {inode(log.file), printed};
+  };
+  log.say("aaaa");
+  CHECK(begins(log.page()) == 0);
+  rotate("bbb");
+  const OutputPage unsaid = log.page();  // in the moment before FILE.from is written
+  CHECK((unsaid.bytes == "bbb" && !unsaid.gap));
+  starts.write(log.file);
+  log.say("BB");
+  log.next = {};
+  CHECK(log.page().bytes == "aaaa");
+  const OutputPage second = log.page();
+  CHECK((second.bytes == "bbbBB" && begins(second) == 4));
+  rotate("cc");
+  OutputPage third = log.page();  // FILE.from still speaks of the files before
+  CHECK((third.bytes == "cc" && begins(third) == 9 && !third.gap));
+  starts.write(log.file);
+  CHECK((log.page().bytes.empty() && !log.page().gap));
+  rotate("dd"), starts.write(log.file);
+  rotate("ee"), starts.write(log.file);
+  rotate("ff"), starts.write(log.file);  // what was read up to is gone: dd with it
+  const OutputPage gap = log.page();
+  CHECK((gap.gap && gap.bytes == "ee" && begins(gap) == 13));
+  CHECK((log.page().bytes == "ff" && !log.page().more));
+  log.next = {};
+  const OutputPage first = log.page();
+  CHECK((begins(first) == 13 && !first.gap && first.bytes == "ee"));
+  log.next = {};
+  log.next.from_end = 1;
+  CHECK(begins(log.page()) == 16);
 }
 
 TEST_CASE("a long log comes in pages") {
