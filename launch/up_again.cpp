@@ -1,11 +1,15 @@
 #include "launch/up_again.h"
 
+#include <sys/stat.h>
+
+#include <ctime>
 #include <vector>
 
 #include "base/short_number.h"
 #include "interference/speed_choice.h"
 #include "launch/deployment_plan.h"
 #include "launch/files.h"
+#include "launch/state_dir.h"
 #include "launch/text.h"
 #include "topology/load.h"
 
@@ -32,9 +36,9 @@ bool same_servers(const std::vector<const DeployedNode*>& there,
   return true;
 }
 
-}  // namespace
-
-Status fits_flock(const UpOptions& o, const Deployment& flock, const Topology& topology) {
+/// "--policy tetris, which is fifo; ..."; empty: nothing is asked for that the flock is not.
+Result<std::string> what_differs(const UpOptions& o, const Deployment& flock,
+                                 const Topology& topology) {
   std::string wrong;
   const auto differs = [&](const char* option, const std::string& asked, const std::string& is) {
     if (!o.given.contains(option) || asked == is) return;
@@ -68,7 +72,7 @@ Status fits_flock(const UpOptions& o, const Deployment& flock, const Topology& t
     differs("--agents", std::to_string(o.agents), agents);
   if (o.given.contains("--topology")) {
     const auto asked = load_topology(o.topology);
-    if (!asked) return {Errc::invalid, "up: " + asked.error().message};
+    if (!asked) return asked.error();
     if (to_yaml(asked.value()) != to_yaml(topology))
       differs("--topology", o.topology, "another data centre");
   }
@@ -78,12 +82,58 @@ Status fits_flock(const UpOptions& o, const Deployment& flock, const Topology& t
     if (asked && !same_servers(flock.with_role(Role::executor), asked.value()))
       differs("--servers-per-executor", std::to_string(o.servers_per_executor), "another number");
   }
-  if (wrong.empty()) return done();
-  return {Errc::invalid,
-          "up: the flock in " + flock.dir.string() + " is there already, and is not " +
-              "changed by this command: it was asked for " + wrong +
-              "; leave that out ('starling configure' changes policy, speed model and servers), " +
-              "or give another --flock"};
+  return wrong;
+}
+
+constexpr const char* kChanges = "'starling configure' changes policy, speed model and servers";
+
+/// "2026-11-23 06:16:52", in local time.
+std::string local_text(std::time_t time) {
+  std::tm local{};
+  char text[32];
+  localtime_r(&time, &local);
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local);
+  return text;
+}
+
+}  // namespace
+
+Status fits_flock(const UpOptions& o, const Deployment& flock, const Topology& topology) {
+  const auto wrong = what_differs(o, flock, topology);
+  if (!wrong) return {Errc::invalid, "up: " + wrong.error().message};
+  if (wrong.value().empty()) return done();
+  return {Errc::invalid, "up: the flock in " + flock.dir.string() +
+                             " is there already, and is not changed by this command: it was asked "
+                             "for " +
+                             wrong.value() + "; leave that out (" + kChanges +
+                             "), or give another --flock"};
+}
+
+Error is_up_already(const UpOptions& o, const std::filesystem::path& dir, const Error& why) {
+  const auto place = dir / "supervisor";
+  struct stat info {};
+  if (why.code != Errc::conflict || ::stat((place / "in-use").c_str(), &info) != 0)
+    return {why.code, "up: " + why.message};
+  std::string text = "up: the flock in " + dir.string() + " is up already, since " +
+                     local_text(info.st_mtime);  // who takes the lock writes its number there
+  if (const auto pid = StateDir::holder(place)) text += " (process " + std::to_string(*pid) + ")";
+  const auto flock = read_deployment(dir);
+  if (flock && !o.given.empty()) {
+    const auto topology = load_topology((dir / flock.value().topology).string());
+    const auto wrong = topology ? what_differs(o, flock.value(), topology.value())
+                                : Result<std::string>(topology.error());
+    if (!wrong) {
+      text += ", and what was asked for cannot be compared: " + wrong.error().message;
+    } else if (wrong.value().empty()) {
+      text += ", and what was asked for is what it has";
+    } else {
+      text += ", and is not changed by this command: it was asked for " + wrong.value() + " (" +
+              kChanges + ")";
+    }
+  }
+  return {Errc::conflict, text +
+                              "; 'starling top' shows it, 'starling restart' takes a new "
+                              "program to it, 'starling down' ends it"};
 }
 
 }  // namespace starling

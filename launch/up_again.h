@@ -11,4 +11,10 @@ namespace starling {
 [[nodiscard]] Status fits_flock(const UpOptions& o, const Deployment& flock,
                                 const Topology& topology);
 
+/// `conflict`, of a flock that another `up` watches over (StateDir::take of its `supervisor` was
+/// `why`): since when, which process, which of the options would be other ones, and what can be
+/// done.
+[[nodiscard]] Error is_up_already(const UpOptions& o, const std::filesystem::path& dir,
+                                  const Error& why);
+
 }  // namespace starling

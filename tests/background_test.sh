@@ -22,7 +22,7 @@ grep -q '^ready: 2 agents, 2 executors' up.txt || fail "not ready when it ends: 
 pid=$(head -1 flock/supervisor/in-use)
 [ "$(ps -o sid= -p "$pid" | tr -d ' ')" = "$pid" ] || fail "it has no session of its own"
 "$starling" up --detach >again.txt 2>&1 && fail "up twice"
-grep -q "is locked by process $pid\|in use" again.txt || fail "the second up says: $(cat again.txt)"
+grep -q "is up already, since .* (process $pid); 'starling top'" again.txt || fail "the second up says: $(cat again.txt)"
 
 echo "-- what it says is in its log"
 kill -KILL "$(agent_pid 1)"

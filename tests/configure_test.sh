@@ -21,7 +21,11 @@ refused() { # TEXT OPTION...
   [ $code -eq 2 ] || fail "up $*: exit code $code: $(cat again.txt)"
   grep -qF -- "$text" again.txt || fail "up $*: no '$text' in $(cat again.txt)"
 }
-refused "is locked by process"
+refused "is up already, since 20"
+refused "(process $(head -1 flock/supervisor/in-use)); 'starling top' shows it, 'starling restart' takes a new program to it, 'starling down' ends it"
+refused "what was asked for is what it has" --policy consolidate --agents 2 --topology cluster.yaml
+refused "is not changed by this command: it was asked for --policy tetris, which is consolidate; --agents 3, which is 2" --policy tetris --agents 3
+refused "'starling configure' changes policy, speed model and servers" --topology larger.yaml
 kill -INT $up || fail "up is gone, exit code $(wait $up; echo $?)"
 wait $up || fail "up must end well"
 refused "--policy tetris, which is consolidate" --policy tetris

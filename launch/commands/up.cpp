@@ -287,7 +287,7 @@ int up(const UpOptions& o) {
   auto flock = again ? read_deployment(dir.value()) : make_flock(o, dir.value());
   if (!flock) return failed(flock.error());
   auto place = StateDir::take(dir.value() / "supervisor");
-  if (!place) return bad_input("up: " + place.error().message);
+  if (!place) return bad_input(is_up_already(o, dir.value(), place.error()).message);
 
   SupervisionRules rules;
   rules.restart = !o.no_restart;

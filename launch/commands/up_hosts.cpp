@@ -334,10 +334,7 @@ int up_on_hosts(const UpOptions& o, const std::filesystem::path& dir) {
   const Status safe = again ? is_safe_folder(dir) : make_flock_folder(dir);
   if (!safe.ok()) return bad_input("up: " + safe.error().message);
   auto place = StateDir::take(dir / "supervisor");
-  if (!place) {
-    return bad_input("up: the flock in " + dir.string() + " is up already (" +
-                     place.error().message + "); 'starling top' shows it, 'starling down' ends it");
-  }
+  if (!place) return bad_input(is_up_already(o, dir, place.error()).message);
   auto known = again ? read_host_flock(dir) : Result<HostFlock>(HostFlock{});
   if (!known) return failed(known.error());
   if (again) {
