@@ -48,6 +48,14 @@ refused $stranger "flock/flock.json is not writable for user '$stranger'; it is 
 refused root "there is no user 'no-such-user'" "$starling" keys grant no-such-user
 refused root "give --operator" "$starling" keys grant root
 
+echo "-- who may not stop, change or copy it is told who may, at once, and nothing happens"
+for command in down "down --remove" restart "configure --policy fifo" "configure --topology two.yaml" "backup /tmp/copy-$$" "restore nothing" up "accept-loss --all"; do
+  refused $stranger "^starling: ${command%% *}: the flock in $work/flock is of 'root', who brought it up, and only root may do that, not '$stranger'; ask them, or say 'sudo -u root starling ${command%% *} --flock $work/flock'$" timeout 5 "$starling" $command
+  [ "$(wc -l <err.txt)" -eq 1 ] || fail "more than one sentence: $(cat err.txt)"
+done
+as $stranger "$starling" configure >/dev/null || fail "anybody may look at what it is"
+kill -0 $up && [ ! -e /tmp/copy-$$ ] || fail "it has happened all the same"
+
 echo "-- two users are let in while the flock runs"
 for user in $ann $bob; do "$starling" keys grant $user >granted.txt || fail "keys grant $user"; done
 grep -q "export STARLING_FLOCK=$work/flock" granted.txt || fail "$(cat granted.txt)"
@@ -127,6 +135,7 @@ mkdir home && chown $stranger home
 refused root "as '$ann'" "$starling" keys grant $ann --out home/copy
 "$starling" keys grant $stranger --out home/copy >/dev/null || fail "grant --out"
 [ "$(stat -c '%U %a' home/copy home/copy/nodes/user-$stranger/keys.json | tr '\n' ,)" = "$stranger 700,$stranger 600," ] || fail "the copy: $(ls -lR home)"
+refused $stranger "home/copy is a user's place in a flock that is elsewhere" "$starling" down --remove --flock home/copy
 job=$(as $stranger "$starling" submit --flock home/copy --directory / --wait -- id -un 2>/dev/null) || fail "with a copy"
 [ "$("$starling" logs "$job")" = $stranger ] || fail "the job is of $("$starling" logs "$job")"
 "$starling" keys revoke $stranger >/dev/null || fail "revoke a copy"

@@ -6,6 +6,7 @@
 #include "launch/commands/commands.h"
 #include "launch/deployment.h"
 #include "launch/exit_codes.h"
+#include "launch/flock_owner.h"
 
 namespace starling {
 namespace {
@@ -29,6 +30,8 @@ int accept(const Options& o) {
   if (!dir) return failed(dir.error());
   const auto deployment = read_deployment(dir.value());
   if (!deployment) return failed(deployment.error());
+  if (const Status may = may_manage(dir.value(), "accept-loss"); !may.ok())
+    return failed(may.error());
   if (o.all != o.node.empty()) return bad_input("accept-loss: give the NODE, or --all");
   for (const DeployedNode& node : deployment.value().nodes) {
     if (!o.all || (node.role != Role::agent && node.role != Role::executor)) continue;

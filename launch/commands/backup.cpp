@@ -5,6 +5,7 @@
 #include "launch/deployment.h"
 #include "launch/exit_codes.h"
 #include "launch/flock_backup.h"
+#include "launch/flock_owner.h"
 
 namespace starling {
 namespace {
@@ -30,6 +31,7 @@ int run_backup(const Options& o) {
   }
   const auto dir = flock_dir(o.flock);
   if (!dir) return failed(dir.error());
+  if (const Status may = may_manage(dir.value(), "backup"); !may.ok()) return failed(may.error());
   auto made = back_up(dir.value(), o.to);
   if (made) made = verify_backup(o.to);
   if (!made) return failed({made.error().code, "backup: " + made.error().message});
@@ -40,6 +42,10 @@ int run_backup(const Options& o) {
 int run_restore(const Options& o) {
   const auto dir = flock_dir(o.flock);
   if (!dir) return failed(dir.error());
+  if (is_deployment(dir.value())) {
+    if (const Status may = may_manage(dir.value(), "restore"); !may.ok())
+      return failed(may.error());
+  }
   const auto restored = restore_backup(o.from, dir.value());
   if (!restored) return failed({restored.error().code, "restore: " + restored.error().message});
   std::printf("%s: %s\n", dir.value().c_str(), text_of(restored.value().backup).c_str());

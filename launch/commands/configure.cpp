@@ -5,6 +5,7 @@
 #include "launch/commands/configure_servers.h"
 #include "launch/commands/up.h"
 #include "launch/exit_codes.h"
+#include "launch/flock_owner.h"
 #include "launch/flock_restart.h"
 #include "launch/hosts/preflight.h"
 #include "launch/servers/exchange.h"
@@ -56,6 +57,11 @@ int configure(UpOptions& o, const ServersOptions& servers) {
   if (!dir) return failed(dir.error());
   auto read = read_deployment(dir.value());
   if (!read) return failed(read.error());
+  const bool changes = servers.topology.empty() ? !o.given.empty() : !servers.dry_run;
+  if (changes) {
+    if (const Status may = may_manage(dir.value(), "configure"); !may.ok())
+      return failed(may.error());
+  }
   if (!servers.topology.empty()) {
     if (!o.given.empty())
       return bad_input("configure: --topology goes alone; change policy and speed model after it");

@@ -11,6 +11,7 @@
 #include "launch/etcd_state.h"
 #include "launch/exit_codes.h"
 #include "launch/flock_folder.h"
+#include "launch/flock_owner.h"
 #include "launch/hosts/host_flock.h"
 #include "launch/hosts/preflight.h"
 #include "launch/state_dir.h"
@@ -60,6 +61,7 @@ int down(const std::string& option, bool remove) {
   const auto dir = flock_dir(option);
   if (!dir) return failed(dir.error());
   if (!is_deployment(dir.value())) return failed(read_deployment(dir.value()).error());
+  if (const Status may = may_manage(dir.value(), "down"); !may.ok()) return failed(may.error());
   if (!end_up(dir.value()))
     return work_failed("down: the 'starling up' of " + dir.value().string() + " does not end");
   if (is_host_flock(dir.value())) {

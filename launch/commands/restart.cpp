@@ -3,6 +3,7 @@
 
 #include "launch/commands/commands.h"
 #include "launch/exit_codes.h"
+#include "launch/flock_owner.h"
 #include "launch/flock_restart.h"
 #include "launch/hosts/host_flock.h"
 #include "launch/signals.h"
@@ -36,6 +37,7 @@ int restart(const Options& o, bool protocol_given) {
   if (!dir) return failed(dir.error());
   const auto deployment = read_deployment(dir.value());
   if (!deployment) return failed(deployment.error());
+  if (const Status may = may_manage(dir.value(), "restart"); !may.ok()) return failed(may.error());
   catch_stop_signals();
   Status s = done();
   if (is_host_flock(dir.value())) {

@@ -22,6 +22,7 @@
 #include "launch/exit_codes.h"
 #include "launch/flock_folder.h"
 #include "launch/flock_hosts.h"
+#include "launch/flock_owner.h"
 #include "launch/hosts/host_flock.h"
 #include "launch/hosts/keeper.h"
 #include "launch/launchers/machine_sight.h"
@@ -279,6 +280,9 @@ int up(const UpOptions& o) {
     if (o.json)
       return bad_input("up: --json writes to a terminal or a program, which --detach leaves");
     if (const Status away = enter_background(); !away.ok()) return failed(away.error());
+  }
+  if (is_deployment(dir.value())) {
+    if (const Status may = may_manage(dir.value(), "up"); !may.ok()) return failed(may.error());
   }
   if (!o.hosts.empty() || is_host_flock(dir.value())) return up_on_hosts(o, dir.value());
   if (const Status safe = is_safe_folder(dir.value()); !safe.ok())
