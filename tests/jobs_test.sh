@@ -134,6 +134,39 @@ assert status == 143, status
 P
 "$starling" jobs --name interrupted | grep -q cancelled || fail "it goes on: $("$starling" jobs --name interrupted)"
 
+echo "-- a signal is followed when nobody answers, and when there is nowhere to write to"
+python3 - "$starling" "$(agent_pid 0)" "$(agent_pid 1)" <<'P' || fail "SIGTERM: $(cat term.out term.err)"
+import os, signal, subprocess, sys, time
+starling, agents = sys.argv[1], [int(pid) for pid in sys.argv[2:]]
+def follow(out):
+    p = subprocess.Popen([starling, "submit", "-f", "--name", "silent", "--", "sh", "-c", "while :; do echo begun; sleep 0.1; done"],
+                         stdout=open(out, "w"), stderr=open("term.err", "w"))
+    time.sleep(3)
+    assert p.poll() is None, p.poll()
+    return p
+p = follow("term.out")
+try:
+    for pid in agents: os.kill(pid, signal.SIGSTOP)
+    p.send_signal(signal.SIGTERM)
+    status = p.wait(timeout=40)
+finally:
+    for pid in agents: os.kill(pid, signal.SIGCONT)
+said = open("term.err").read()
+assert status == 1 and "nobody has confirmed that" in said and "'starling cancel " in said, (status, said)
+p = follow("/dev/full")
+p.send_signal(signal.SIGTERM)
+status, said = p.wait(timeout=60), open("term.err").read()
+assert status == 143 and said.count("standard output: No space left on device") == 1 and "'starling logs " in said, (status, said)
+P
+status 0 "$starling" cancel --name silent
+job=$("$starling" submit -- sh -c 'while :; do echo begun; sleep 0.1; done')
+wait_for 10 "begun" <("$starling" logs "$job" -f 2>/dev/null | head -1)
+code=0
+"$starling" logs -f "$job" >/dev/full 2>err.txt || code=$?
+[ $code -eq 1 ] && says "standard output: No space left on device" || fail "logs -f ends with $code: $(cat err.txt)"
+for how in "" --json; do timeout 20 "$starling" logs -f "$job" $how 2>err.txt | head -2 >/dev/null; [ ! -s err.txt ] || fail "a pipe that is closed: $(cat err.txt)"; done
+status 0 "$starling" cancel "$job"
+
 echo "-- scripts"
 cat >slurm.sbatch <<'S'
 #!/bin/bash

@@ -36,9 +36,7 @@ int logs(const Options& o) {
   const auto state = find_job(*flock.session, o.job);
   if (!state) return failed(state.error());
   if (!o.follow) return show_output(flock, state.value(), how);
-  // What it prints was asked for, not how it ends.
-  const int status = follow_job(flock, state.value().job, how);
-  return stop_requested() ? status : kDone;
+  return follow_job(flock, state.value().job, how);
 }
 
 }  // namespace

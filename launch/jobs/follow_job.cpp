@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -10,6 +13,7 @@
 #include "base/visible.h"
 #include "launch/exit_codes.h"
 #include "launch/job_lookup.h"
+#include "launch/jobs/fresh_ids.h"
 #include "launch/jobs/job_table.h"
 #include "launch/jobs/output_of_job.h"
 #include "launch/signals.h"
@@ -19,6 +23,8 @@ namespace {
 
 constexpr Duration kPatience = std::chrono::seconds(3);
 constexpr Duration kPause = std::chrono::milliseconds(300);
+/// From Ctrl-C to the job's end, which has 10 s for its own.
+constexpr Duration kCancelPatience = std::chrono::seconds(30);
 
 /// How many bytes at the end are the beginning of a character.
 std::size_t cut_off(const std::string& text) {
@@ -37,16 +43,26 @@ class Screen {
   explicit Screen(const FollowOptions& options)
       : to_(options.json ? stderr : stdout), raw_(options.raw || ::isatty(::fileno(to_)) == 0) {}
   void print(const std::string& text) {
-    if (raw_) {
-      std::fwrite(text.data(), 1, text.size(), to_);
-    } else {
-      std::string all = begun_ + text;
-      const std::size_t rest = cut_off(all);
-      begun_ = all.substr(all.size() - rest);
-      all.resize(all.size() - rest);
-      std::fputs(visible(all).c_str(), to_);
-    }
-    std::fflush(to_);
+    if (raw_) return write(text);
+    std::string all = begun_ + text;
+    const std::size_t rest = cut_off(all);
+    begun_ = all.substr(all.size() - rest);
+    all.resize(all.size() - rest);
+    write(visible(all));
+  }
+  /// Once it has failed nothing more is written: what comes later would follow on a hole.
+  void write(const std::string& text) {
+    if (failure_ != 0) return;
+    errno = 0;
+    if (std::fwrite(text.data(), 1, text.size(), to_) == text.size() && std::fflush(to_) == 0)
+      return;
+    failure_ = errno == 0 ? EIO : errno;
+  }
+  /// Why not all has been written, as errno says it; 0: all has.
+  [[nodiscard]] int failure() const noexcept { return failure_; }
+  [[nodiscard]] std::string failure_text() const {
+    return std::string(to_ == stdout ? "standard output" : "standard error") + ": " +
+           std::strerror(failure_);
   }
   static void note(const std::string& text) {
     std::fprintf(stderr, "starling: %s\n", visible_line(text).c_str());
@@ -55,16 +71,14 @@ class Screen {
  private:
   std::FILE* to_;
   bool raw_;
+  int failure_ = 0;
   std::string begun_;
 };
 
 OutputOfJob output_of(FlockView& flock, Screen& screen, const FollowOptions& options) {
   OutputOfJob::Options what{options.rank, options.from_end};
   if (options.lines) {
-    what.line = [](const OutputLine& line) {
-      std::fputs(output_json(line).c_str(), stdout);
-      std::fflush(stdout);
-    };
+    what.line = [&screen](const OutputLine& line) { screen.write(output_json(line)); };
   }
   return OutputOfJob(
       flock, std::move(what), [&screen](const std::string& text) { screen.print(text); },
@@ -99,21 +113,30 @@ int follow_job(FlockView& flock, JobId job, const FollowOptions& options) {
   Session& session = *flock.session;
   Screen screen(options);
   OutputOfJob output = output_of(flock, screen, options);
-  bool cancelled = false, quiet = false;
+  const std::string id = to_string(job);
+  AgentId home = first_home(session, job);
+  std::optional<Instant> cancelled;
+  bool quiet = false, deaf = false;
   for (;;) {
     if (stop_requested()) {
       if (!options.cancel || cancelled) return work_failed("interrupted; the job goes on");
       (void)take_stop();
-      cancelled = true;
-      std::fprintf(stderr, "starling: cancelling %s\n", to_string(job).c_str());
+      cancelled = Session::now();
+      std::fprintf(stderr, "starling: cancelling %s\n", id.c_str());
     }
+    if (cancelled) session.send(agent_node(home), Cancel{job});
     auto state = find_job(session, job);
     if (!state && state.error().code != Errc::not_ready && !stop_requested())
       return failed(state.error());
+    const bool over = state && terminal(state.value().phase);
+    if (cancelled && !over && !stop_requested() &&
+        (!state || Session::now() > later(*cancelled, kCancelPatience)))
+      return work_failed("nobody has confirmed that " + id + " is cancelled" +
+                         (state ? "" : ": " + state.error().message) +
+                         "; it may go on: 'starling cancel " + id + "' later");
     if (!state) continue;
     const JobState& s = state.value();
-    const bool over = terminal(s.phase);
-    if (cancelled && !over) session.send(agent_node(s.home), Cancel{job});
+    home = s.home;
     const Status there = output.look_at(s);
     if (!there.ok() && there.error().code == Errc::conflict) continue;
     if (!there.ok() && there.error().code != Errc::not_ready)
@@ -124,12 +147,20 @@ int follow_job(FlockView& flock, JobId job, const FollowOptions& options) {
       for (const std::string& server : output.silent())
         Screen::note("nothing is heard of " + server + ", which has some of the output");
     }
+    if (over) output.finish();
+    if (screen.failure() != 0 && !deaf) {
+      deaf = true;
+      // Who looks at output only has nothing more to look at; what closes a pipe has seen enough.
+      if (!options.cancel && screen.failure() == EPIPE) return kWorkFailed;
+      if (!options.cancel) return work_failed(screen.failure_text());
+      Screen::note(screen.failure_text() + "; 'starling logs " + id + "' has what the job prints");
+    }
     if (over) {
-      output.finish();
       if (const std::string why = output.trouble(); !why.empty() && s.attempts > 0)
         Screen::note(why);
       say_end(flock, s, options.json);
-      return shell_status(s);
+      // What it prints was asked for, not how it ends.
+      return options.cancel ? shell_status(s) : kDone;
     }
     const Instant next = Session::now() + kPause;
     while (session.receive(next)) {
@@ -147,6 +178,8 @@ int show_output(FlockView& flock, const JobState& state, const FollowOptions& op
                : work_failed("logs: " + job + there.error().message);
   const bool all = output.read(kPatience);
   output.finish();
+  if (screen.failure() != 0)
+    return screen.failure() == EPIPE ? kWorkFailed : work_failed("logs: " + screen.failure_text());
   if (const std::string why = output.trouble(); !why.empty())
     return work_failed("logs: " + job + why);
   if (all) return kDone;
