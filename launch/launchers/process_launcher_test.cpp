@@ -161,6 +161,12 @@ TEST_CASE("every worker is told its place as torchrun would") {
     CHECK(names[name] == value);
   }
   CHECK(!names.contains("STARLING_STEPS"));  // rank 0 alone counts
+  // Whoever wants it sees no GPU of another worker.
+  job.spec.environment.push_back("STARLING_VISIBLE_GPUS=own");
+  const std::vector<std::string> own = worker_environments(job, topology, {"mark", "steps", {}})[2];
+  for (const char* entry :
+       {"CUDA_VISIBLE_DEVICES=3", "STARLING_WORKER_GPUS=0", "LOCAL_RANK=2", "WORLD_SIZE=5"})
+    CHECK(std::ranges::count(own, entry) == 1);
   job.first_rank = 0;
   const auto first = worker_environments(job, topology, {"mark", "steps", {}}).front();
   CHECK(std::ranges::count(first, "STARLING_STEPS=steps") == 1);

@@ -70,16 +70,18 @@ std::vector<std::vector<std::string>> worker_environments(const LaunchSpec& spec
   const std::uint32_t world =
       parts.empty() ? spec.local_workers : parts.back().first_rank + parts.back().workers;
   const std::string node = std::to_string(here == parts.end() ? 0 : here - parts.begin());
-  std::string visible;
   const std::uint32_t first_gpu = topology.server(spec.server).gpus.first;
-  for (const GpuId gpu : spec.gpus) {
-    visible += (visible.empty() ? "" : ",") + std::to_string(gpu.value - first_gpu);
-  }
+  const auto visible = [&](std::size_t first, std::size_t last) {
+    std::string text;
+    for (std::size_t i = first; i < last; ++i)
+      text += (text.empty() ? "" : ",") + std::to_string(spec.gpus[i].value - first_gpu);
+    return text;
+  };
   char served[32];
   std::snprintf(served, sizeof served, "%.3f", seconds(spec.served));
 
   names["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
-  names["CUDA_VISIBLE_DEVICES"] = visible;
+  names["CUDA_VISIBLE_DEVICES"] = visible(0, spec.gpus.size());
   names["WORLD_SIZE"] = std::to_string(world);
   names["LOCAL_WORLD_SIZE"] = std::to_string(spec.local_workers);
   names["GROUP_RANK"] = names["NODE_RANK"] = node;
@@ -94,14 +96,18 @@ std::vector<std::vector<std::string>> worker_environments(const LaunchSpec& spec
 
   std::vector<std::vector<std::string>> workers(spec.local_workers);
   const auto gpus = static_cast<std::uint32_t>(spec.gpus.size());
+  const auto choice = names.find("STARLING_VISIBLE_GPUS");
+  const bool own = choice != names.end() && choice->second == "own";
   for (std::uint32_t i = 0; i < spec.local_workers; ++i) {
     names["RANK"] = std::to_string(spec.first_rank + i);
     names.erase("STARLING_STEPS");
     if (spec.first_rank + i == 0 && !options.steps_file.empty())
       names["STARLING_STEPS"] = options.steps_file;
     names["LOCAL_RANK"] = std::to_string(i);
-    names["STARLING_WORKER_GPUS"] =
-        list(std::min(i * per_worker, gpus), std::min((i + 1) * per_worker, gpus));
+    const std::uint32_t first = std::min(i * per_worker, gpus);
+    const std::uint32_t last = std::min((i + 1) * per_worker, gpus);
+    if (own) names["CUDA_VISIBLE_DEVICES"] = visible(first, last);
+    names["STARLING_WORKER_GPUS"] = own ? list(0, last - first) : list(first, last);
     for (const auto& [name, value] : names) workers[i].push_back(name + "=" + value);
   }
   return workers;

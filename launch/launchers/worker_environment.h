@@ -17,9 +17,10 @@ namespace starling {
 /// CUDA_VISIBLE_DEVICES holds the job's GPUs on this server (server-local indices, in PCI bus
 /// order) for all its workers here, so that `set_device(LOCAL_RANK)` is right; worker i uses the
 /// gpus_per_worker ones from i * gpus_per_worker on, also named in STARLING_WORKER_GPUS (as indices
-/// into the visible ones). STARLING_JOB, STARLING_ATTEMPT, STARLING_SERVED_S (where to resume),
-/// STARLING_RUN (`run_mark`). Rank 0 alone gets STARLING_STEPS (`steps_file`): if it keeps the
-/// number of its steps there, its speed is measured (step_meter.h).
+/// into the visible ones). Where the job's own environment has STARLING_VISIBLE_GPUS=own, each
+/// worker sees those alone, as 0 to gpus_per_worker - 1. STARLING_JOB, STARLING_ATTEMPT,
+/// STARLING_SERVED_S (where to resume), STARLING_RUN (`run_mark`). Rank 0 alone gets STARLING_STEPS
+/// (`steps_file`): if it keeps the number of its steps there, its speed is measured (step_meter.h).
 struct EnvironmentOptions {
   std::string run_mark;
   std::string steps_file;
