@@ -238,6 +238,15 @@ expect 2 "--only: " chaos sim --seeds 1 --only F99
 expect 0 "F13-full" chaos sim --seeds 3 --only F13-full --quiet
 expect 1 "were wanted" chaos sim --demo --only F1-executor --seeds 2 --minutes 2 --shrink 0 --quiet --junit verdicts.xml
 grep -q '<testsuite .*tests="2" failures="2"' verdicts.xml || fail "--junit: $(cat verdicts.xml)"
+began=$(date +%s)
+expect 0 "0 failures" chaos sim --seeds 2 --minutes 10 --quiet --junit verdicts.xml
+python3 - "$(($(date +%s) - began + 1))" <<'P' || fail "--junit: times are not those of the wall: $(cat verdicts.xml)"
+import sys, xml.etree.ElementTree as xml
+suite = xml.parse("verdicts.xml").getroot()
+assert 0 < float(suite.get("time")) <= float(sys.argv[1]), suite.get("time")
+simulated = [float(p.get("value")) for p in suite.iter("property") if p.get("name") == "simulated_s"]
+assert len(simulated) == 2 and min(simulated) >= 600, simulated
+P
 STARLING_BUG=hidden_input expect 2 "built without planted mistakes" chaos sim --seeds 1
 expect 0 "F15-flip" chaos sim --list
 expect 0 "0 failures" chaos etcd --seeds 2 --minutes 1 --quiet

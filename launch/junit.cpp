@@ -53,9 +53,15 @@ std::string junit_xml(const std::string& suite, const std::vector<JunitCase>& ca
   for (const JunitCase& c : cases) {
     out += "  <testcase classname=" + quoted(suite) + " name=" + quoted(c.name) +
            " time=" + time_text(c.seconds);
-    out += c.rule.empty() ? "/>\n"
-                          : ">\n    <failure type=" + quoted(c.rule) +
-                                " message=" + quoted(c.message) + "/>\n  </testcase>\n";
+    std::string inside;
+    for (const auto& [name, value] : c.properties) {
+      inside += "      <property name=" + quoted(name) + " value=" + quoted(value) + "/>\n";
+    }
+    if (!inside.empty()) inside = "    <properties>\n" + inside + "    </properties>\n";
+    if (!c.rule.empty()) {
+      inside += "    <failure type=" + quoted(c.rule) + " message=" + quoted(c.message) + "/>\n";
+    }
+    out += inside.empty() ? "/>\n" : ">\n" + inside + "  </testcase>\n";
   }
   return out + "</testsuite>\n";
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace starling {
@@ -8,8 +9,9 @@ namespace starling {
 /// One test, as CI systems know it.
 struct JunitCase {
   std::string name;
-  double seconds = 0;
+  double seconds = 0;         ///< of the wall
   std::string rule, message;  ///< what failed; both empty: nothing did
+  std::vector<std::pair<std::string, std::string>> properties = {};
 };
 
 /// The text of a file that those read which read JUnit's XML.

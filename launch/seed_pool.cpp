@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -16,13 +17,21 @@ namespace {
 struct Header {
   std::uint64_t seed = 0;
   std::uint64_t bytes = 0;  // of the result that follows
+  double wall_s = 0;
 };
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
 struct Worker {
   pid_t process = -1;
   int from = -1;  // its pipe's end here
   std::uint64_t seed = 0;
   std::string unread;
+  Clock::time_point began;  // its seed
 };
 
 bool write_all(int to, const void* data, std::size_t size) {
@@ -54,8 +63,9 @@ Status start(Worker& worker, const SeedPool& pool, std::uint64_t end) {
   if (worker.process == 0) {
     close(ends[0]);
     for (std::uint64_t seed = worker.seed; seed < end; seed += pool.processes) {
+      const Clock::time_point began = Clock::now();
       const std::string result = pool.work(seed);
-      const Header header{seed, result.size()};
+      const Header header{seed, result.size(), since(began)};
       if (!write_all(ends[1], &header, sizeof header)) break;
       if (!write_all(ends[1], result.data(), result.size())) break;
     }
@@ -64,6 +74,7 @@ Status start(Worker& worker, const SeedPool& pool, std::uint64_t end) {
   close(ends[1]);
   worker.from = ends[0];
   worker.unread.clear();
+  worker.began = Clock::now();
   return done();
 }
 
@@ -73,9 +84,10 @@ void take(Worker& worker, const SeedPool& pool) {
   while (worker.unread.size() >= sizeof header) {
     std::memcpy(&header, worker.unread.data(), sizeof header);
     if (worker.unread.size() < sizeof header + header.bytes) return;
-    pool.done(header.seed, worker.unread.substr(sizeof header, header.bytes));
+    pool.done(header.seed, worker.unread.substr(sizeof header, header.bytes), header.wall_s);
     worker.unread.erase(0, sizeof header + header.bytes);
     worker.seed = header.seed + pool.processes;
+    worker.began = Clock::now();
   }
 }
 
@@ -107,7 +119,7 @@ Status SeedPool::run(std::uint64_t first, std::uint64_t count) const {
       int status = 0;
       waitpid(worker.process, &status, 0);
       if (worker.seed < end) {
-        died(worker.seed, how_it_ended(status));
+        died(worker.seed, how_it_ended(status), since(worker.began));
         worker.seed += processes;
       }
       if (worker.seed < end) {

@@ -96,11 +96,11 @@ int chaos_etcd(const Options& o) {
   const auto one_more = [&] {
     progress.update(report.seeds, o.seeds, std::to_string(report.failing.size()) + " failed");
   };
-  pool.done = [&](std::uint64_t, const std::string& text) {
+  pool.done = [&](std::uint64_t, const std::string& text, double) {
     report.add(json::parse(text));
     one_more();
   };
-  pool.died = [&](std::uint64_t seed, const std::string& how) {
+  pool.died = [&](std::uint64_t seed, const std::string& how, double) {
     ++report.seeds;
     report.fail(seed, "abort", "the program " + how);
     one_more();

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "base/short_number.h"
 #include "launch/chaos_report.h"
 #include "launch/chaos_run_json.h"
 #include "launch/commands/commands.h"
@@ -52,15 +53,19 @@ ChaosRun aborted(std::uint64_t seed, const std::string& how) {
 }
 
 Status run_seeds(const ChaosOptions& chaos, std::uint32_t processes, const PolicyRegistry& policies,
-                 const std::function<void(ChaosRun)>& take) {
+                 const std::function<void(ChaosRun, double wall_s)>& take) {
   SeedPool pool;
   pool.processes = processes;
   pool.work = [&](std::uint64_t seed) {
     // The policy has been looked at before.
     return to_text(run_chaos_seed(seed, policies, chaos).value());
   };
-  pool.done = [&](std::uint64_t, const std::string& text) { take(chaos_run_of(text)); };
-  pool.died = [&](std::uint64_t seed, const std::string& how) { take(aborted(seed, how)); };
+  pool.done = [&](std::uint64_t, const std::string& text, double wall_s) {
+    take(chaos_run_of(text), wall_s);
+  };
+  pool.died = [&](std::uint64_t seed, const std::string& how, double wall_s) {
+    take(aborted(seed, how), wall_s);
+  };
   return pool.run(chaos.first_seed, chaos.seeds);
 }
 
@@ -73,7 +78,7 @@ ChaosFinding finding_of(const ChaosRun& run, const Options& o, const PolicyRegis
       chaos, run,
       [&](const ChaosOptions& options) {
         ChaosRun result;
-        const auto keep = [&](ChaosRun r) { result = std::move(r); };
+        const auto keep = [&](ChaosRun r, double) { result = std::move(r); };
         if (!run_seeds(options, 1, policies, keep).ok()) result = ChaosRun{};
         return result;
       },
@@ -81,8 +86,9 @@ ChaosFinding finding_of(const ChaosRun& run, const Options& o, const PolicyRegis
   return {small.failure, chaos_arguments(run.seed, small.options)};
 }
 
-JunitCase case_of(const ChaosRun& run) {
-  JunitCase one{"seed " + std::to_string(run.seed), run.simulated_s, "", ""};
+JunitCase case_of(const ChaosRun& run, double wall_s) {
+  JunitCase one{"seed " + std::to_string(run.seed), wall_s, "", ""};
+  one.properties = {{"simulated_s", short_number(run.simulated_s)}};
   if (run.failure) {
     one.rule = run.failure->rule;
     one.message = run.failure->message;
@@ -129,22 +135,29 @@ int chaos_sim(const Options& o) {
       return bad_input(std::string(option) + ": no fault is called '" + *unknown + "'; see --list");
   }
   ProgressBar progress("seeds", o.quiet);
-  std::map<std::uint64_t, ChaosRun> waiting;  // ended before an earlier one has
+  struct Ended {
+    ChaosRun run;
+    double wall_s;
+  };
+  std::map<std::uint64_t, Ended> waiting;  // ended before an earlier one has
   std::vector<ChaosRun> failing;
   ChaosReport report;
   std::vector<JunitCase> cases;
   std::uint64_t ended = 0;
-  const Status ran = run_seeds(chaos_of(o), o.processes, policies, [&](ChaosRun run) {
-    waiting.emplace(run.seed, std::move(run));
-    for (auto next = waiting.find(o.first_seed + report.seeds); next != waiting.end();
-         next = waiting.find(o.first_seed + report.seeds)) {
-      report.add(next->second);
-      if (!o.junit.empty()) cases.push_back(case_of(next->second));
-      if (next->second.failure && failing.size() < 10) failing.push_back(next->second);
-      waiting.erase(next);
-    }
-    progress.update(++ended, o.seeds, std::to_string(report.failures) + " failed");
-  });
+  const Status ran =
+      run_seeds(chaos_of(o), o.processes, policies, [&](ChaosRun result, double wall_s) {
+        const std::uint64_t seed = result.seed;
+        waiting.emplace(seed, Ended{std::move(result), wall_s});
+        for (auto next = waiting.find(o.first_seed + report.seeds); next != waiting.end();
+             next = waiting.find(o.first_seed + report.seeds)) {
+          const ChaosRun& run = next->second.run;
+          report.add(run);
+          if (!o.junit.empty()) cases.push_back(case_of(run, next->second.wall_s));
+          if (run.failure && failing.size() < 10) failing.push_back(run);
+          waiting.erase(next);
+        }
+        progress.update(++ended, o.seeds, std::to_string(report.failures) + " failed");
+      });
   if (!ran.ok()) return failed(ran.error());
   progress.finish();
   std::vector<ChaosFinding> findings;
