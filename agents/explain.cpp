@@ -41,6 +41,18 @@ std::uint32_t largest_free_domain(const Occupancy& gpus) {
   return most;
 }
 
+/// Of a policy that decides in rounds; else nothing.
+void explain_round(const AgentState& s, std::vector<std::string>& lines) {
+  const PolicyFacts& facts = s.policy->facts();
+  if (facts.round <= Duration{0}) return;
+  std::string line = "policy " + std::string(facts.name) +
+                     ": decides anew who has which GPUs in rounds of " + seconds_text(facts.round);
+  if (s.look != kNever)
+    line += ", the next one in " + seconds_text(std::max(s.look - s.now, Duration{0}));
+  if (s.peers.size() > 1) line += "; before that it gives no job to another partition";
+  lines.push_back(std::move(line));
+}
+
 void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& lines) {
   const auto waiting = s.waiting.views();
   const std::string need = std::to_string(job.spec->gpus()) + " GPUs";
@@ -80,6 +92,7 @@ void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& li
                     " jobs came before it; the first, " + to_string(first.spec->id) + ", needs " +
                     std::to_string(first.spec->gpus()) + " GPUs");
   }
+  explain_round(s, lines);
   for (std::string& line : explain_turn(s, job, s.now)) lines.push_back(std::move(line));
 }
 

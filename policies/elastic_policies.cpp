@@ -179,7 +179,9 @@ class Optimus final : public ElasticPolicy {
 
 ElasticOptions read_elastic(OptionReader& reader) {
   ElasticOptions options;
-  options.round = from_seconds(reader.number("round", 600, 1, 86'400, "seconds"));
+  options.round = from_seconds(
+      reader.number("round", 600, 1, 86'400,
+                    "seconds; waiting jobs are given to other partitions at rounds alone"));
   options.between = reader.choice("between", {"start", "wait"},
                                   "start: jobs that fit start between rounds, too") == "start";
   return options;

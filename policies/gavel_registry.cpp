@@ -22,7 +22,9 @@ void add_gavel(PolicyRegistry& registry) {
         options.sharing = reader.choice("sharing", {"no", "yes"},
                                         "two jobs on a GPU, where speeds vary") == "yes";
         options.queue.fit = read_fit(reader);
-        options.round = from_seconds(reader.number("round", 360, 1, 86'400, "seconds"));
+        options.round = from_seconds(
+            reader.number("round", 360, 1, 86'400,
+                          "seconds; waiting jobs are given to other partitions at rounds alone"));
         options.between_resets = from_seconds(
             reader.number("reset", 1920, 0, 1e6, "seconds that an allocation lasts at least"));
         if (options.sharing && !options.aware) {

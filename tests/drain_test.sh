@@ -52,6 +52,12 @@ at=$(gpus_of "$fourth")
 server=$((${at%%-*} / 2))
 "$starling" drain "$server" --evict | grep -q 'requeued' || fail "evict"
 wait_job "$fourth" finished
+# What it waited before its first start stays what it was, wherever it has gone; later waiting is no part of it.
+"$starling" jobs --json "$fourth" | python3 -c '
+import json, sys
+j, = json.load(sys.stdin)["jobs"]
+assert j["attempts"] == 2 and j["queued_s"] < 2 < j["elapsed_s"] and j["submitted"] <= j["started"] < j["ended"], j
+assert j["queued_s"] + j["service_s"] <= j["elapsed_s"], j' || fail "the waiting of a job that was evicted: $("$starling" jobs --json "$fourth")"
 [ "$(gpus_of "$fourth")" != "$at" ] || fail "the evicted job ended where it was"
 [ "$(grep -c '^fourth' runs)" -eq 2 ] && [ "$(grep -c '^end fourth' runs)" -eq 1 ] || fail "fourth: $(cat runs)"
 "$starling" drain "$server" --undo >/dev/null || fail "undo"
