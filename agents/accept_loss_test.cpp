@@ -110,5 +110,20 @@ TEST_CASE("what was decided about a job, or who has it, stays so") {
   CHECK(std::get<JobEnded>(open.records[2]).job == back);
 }
 
+TEST_CASE(
+    "a job that fails keeps what it has behind it; one that has moved is not spoken of again") {
+  const AgentId me{0};
+  JobAccepted came, moved;
+  came.submit.spec.id = JobId{0, 1};
+  came.submit.served = 5h;  // elsewhere
+  moved.submit.spec.id = JobId{0, 2};
+  const std::vector<Record> journal = {came, moved, JobOffered{JobId{0, 2}, AgentId{1}},
+                                       JobMoved{JobId{0, 2}, AgentId{1}}};
+  const OpenJobs open = end_open_jobs(me, journal, "nobody knows");
+  CHECK(open.given_away.empty());
+  REQUIRE(open.records.size() == 1);
+  CHECK(std::get<JobEnded>(open.records[0]).state.served == 5h);
+}
+
 }  // namespace
 }  // namespace starling

@@ -201,3 +201,45 @@ TEST_CASE("what only asks is sent once, and its answer changes nothing") {
   CHECK(f.client.counts().answers == 1);
   CHECK(f.client.counts().refused_frames == 0);
 }
+
+TEST_CASE("a lost cancel is repeated soon for an hour, then rarely, for the home may be gone") {
+  Fixture f(500ms);
+  f.client.submit(at(0s), spec(1), kA);
+  f.tick(0s);
+  f.hear(Accepted{id(1), kA}, 1s);
+  f.client.cancel(id(1));
+  CHECK(std::holds_alternative<Cancel>(f.tick(2s).send.at(0).message));
+  CHECK(f.client.next_deadline() <= at(2s) + Timers{}.retry_max);
+  const Duration late = 1h + 1s;
+  CHECK(std::holds_alternative<Cancel>(f.tick(late).send.at(0).message));
+  CHECK(f.client.next_deadline() >= at(late) + 1min);
+}
+
+TEST_CASE(
+    "the next home is believed before the last one has said that the job moved; nobody else") {
+  Fixture f;
+  f.client.submit(at(0s), spec(1), kA);
+  f.tick(0s);
+  f.hear(Accepted{id(1), kA}, 0s);
+  JobState running = state(1, JobPhase::running, 1s, kA);
+  running.forwards = 1;
+  f.hear(running, 1s, kB);  // of a home that it is not
+  CHECK(f.job(1).home == kA);
+  CHECK(f.job(1).started == kNever);
+  running.home = kB;
+  f.hear(running, 2s, kB);
+  CHECK(f.job(1).home == kB);
+  CHECK(f.job(1).started == at(2s));
+}
+
+TEST_CASE("ends are counted by how they came") {
+  Fixture f;
+  for (std::uint64_t n = 1; n <= 6; ++n) f.client.submit(at(0s), spec(n), kA);
+  f.tick(0s);
+  f.hear(state(1, JobPhase::finished, 1s), 1s);
+  for (const std::uint64_t n : {2, 3}) f.hear(state(n, JobPhase::failed, 1s), 1s);
+  for (const std::uint64_t n : {4, 5, 6}) f.hear(state(n, JobPhase::cancelled, 1s), 1s);
+  CHECK(f.client.counts().finished == 1);
+  CHECK(f.client.counts().failed == 2);
+  CHECK(f.client.counts().cancelled == 3);
+}

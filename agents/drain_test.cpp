@@ -2,6 +2,7 @@
 // is lost.
 #include <doctest/doctest.h>
 
+#include "agents/executor_state.h"
 #include "agents/testing.h"
 
 namespace starling {
@@ -143,6 +144,19 @@ TEST_CASE("what is known of bad GPUs survives lost words and a new owner") {
   flock.run_for(5s);
   CHECK(flock.agent(0).ledger.free_count() == 8);
   CHECK(flock.faults().empty());
+}
+
+TEST_CASE("what an executor has said of its GPUs is not undone by what it said before") {
+  TestFlock flock({.servers = 2});
+  flock.run_for(1s);
+  const std::uint64_t version = flock.executor(0).health_version();
+  flock.inject(0, executor_node(0), GpuHealth{version + 2, {GpuId{1}}});
+  for (const std::uint64_t late : {version + 1, version + 2}) {
+    flock.inject(0, executor_node(0), GpuHealth{late, {}});
+    CHECK(flock.agent(0).ledger.sick_count() == 1);
+  }
+  flock.inject(0, executor_node(0), GpuHealth{version + 3, {}});
+  CHECK(flock.agent(0).ledger.sick_count() == 0);
 }
 
 TEST_CASE("a ledger adds up whatever is out of use") {

@@ -25,9 +25,9 @@ struct Fixture {
   std::vector<Record> journal;
 
   explicit Fixture(Duration heartbeat = Duration::max(), std::vector<Record> recovered = {},
-                   std::uint32_t jobs_per_gpu = 1)
+                   std::uint32_t jobs_per_gpu = 1, std::uint32_t tombstones = Limits{}.tombstones)
       : topology(make_topology()),
-        executor(config(heartbeat, jobs_per_gpu), topology, recovered),
+        executor(config(heartbeat, jobs_per_gpu, tombstones), topology, recovered),
         journal(std::move(recovered)) {
     step(at(0s), Tick{});
     step(at(0s), Received{kOwner, Welcome{{PartitionId{0}, Epoch{5}}}});
@@ -40,8 +40,10 @@ struct Fixture {
     options.gpus_per_server = 4;
     return generate_flat(options).value();
   }
-  static ExecutorConfig config(Duration heartbeat, std::uint32_t jobs_per_gpu = 1) {
+  static ExecutorConfig config(Duration heartbeat, std::uint32_t jobs_per_gpu = 1,
+                               std::uint32_t tombstones = Limits{}.tombstones) {
     ExecutorConfig config;
+    config.limits.tombstones = tombstones;
     config.limits.jobs_per_gpu = jobs_per_gpu;
     config.me = executor_node(0);
     config.servers = {0, 2};
@@ -167,6 +169,40 @@ TEST_CASE("a busy, foreign, unordered or unknown GPU is refused, and the refusal
     g.step(at(2s), ended(1, 0));
     CHECK(g.hear(launch(2, {1})).run.empty());
   }
+}
+
+TEST_CASE("a Launch without GPUs is refused with why") {
+  Fixture f;
+  f.hear(launch(1, {}));
+  CHECK(f.said<LaunchResult>()->reason == "no GPU is named");
+}
+
+TEST_CASE("where no tombstone can be added nothing is launched, until the oldest is of no use") {
+  Fixture f(Duration::max(), {}, 1, 2);
+  f.hear(kill(1));
+  f.hear(kill(2));
+  f.hear(launch(3, {0}));
+  CHECK_FALSE(f.said<LaunchResult>()->ok);
+  CHECK(f.said<LaunchResult>()->reason == "too many attempts have ended here lately");
+  CHECK(f.out.persist.empty());
+  CHECK(f.hear(launch(1, {0})).run.empty());
+  CHECK(f.hear(launch(3, {0}), 5min).run.size() == 1);
+}
+
+TEST_CASE("what a journal says of the end of what it does not know is passed over") {
+  const ExitStatus failed{3, false, {}}, late{0, true, "too late"};
+  const std::vector<Record> journal = {
+      ProcessLaunching{launch(1, {8})},  // of another topology
+      ProcessStopping{attempt(1), late}, ProcessExited{attempt(1), late, 9s},
+      ProcessLaunching{launch(2, {0})},  ProcessExited{attempt(2), failed, 7s},
+      ProcessStopping{attempt(2), late}, ProcessExited{attempt(2), late, 9s}};
+  Fixture f(Duration::max(), journal);
+  REQUIRE(f.executor.state().runs.size() == 1);
+  const Run& run = f.executor.state().runs.at(attempt(2));
+  CHECK(run.phase == Run::Phase::exited);
+  CHECK(run.exit.code == 3);
+  CHECK(run.served == 7s);
+  CHECK(f.executor.state().unheard == 1);
 }
 
 TEST_CASE("two attempts share a GPU where they may, also after a restart; a third is refused") {
@@ -373,6 +409,25 @@ TEST_CASE("progress leaves at most once per heartbeat") {
           return std::holds_alternative<Progress>(s.message);
         }) == 1);
   CHECK(f.said<Progress>()->served == 2s);
+}
+
+TEST_CASE(
+    "an owner that speaks is pinged now and then, a silent one at each beat, a strange one never") {
+  const auto pings = [](Fixture& f, bool speaks) {
+    int sent = 0;
+    for (Duration t = 1s; t < 21s; t += 500ms) {
+      speaks ? f.hear(Pong{}, t) : f.step(at(t), Tick{});
+      sent += f.said<Ping>() != nullptr ? 1 : 0;
+    }
+    return sent;
+  };
+  Fixture hears(500ms), silence(500ms), parted(500ms);
+  const int now_and_then = pings(hears, true);
+  CHECK(now_and_then >= 3);
+  CHECK(now_and_then <= 5);
+  CHECK(pings(silence, false) > 30);
+  parted.hear(Goodbye{"agent 0 has read another topology"});
+  CHECK(pings(parted, true) == 0);
 }
 
 TEST_CASE("what the owner commanded before it knew of this life starts nothing") {

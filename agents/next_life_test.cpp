@@ -68,6 +68,38 @@ TEST_CASE("a calendar that is right, or ahead, is taken") {
   CHECK(ahead.age(kOld) - ahead.age(kYoung) == 1h);
 }
 
+TEST_CASE("without a calendar a job goes on from what it had waited for at the home before") {
+  Home home(kThen);
+  Submit submit;
+  submit.spec.id = kOld;
+  submit.waited = 1h;
+  AgentConfig config = home.agent->config();
+  config.calendar.reset();
+  const std::vector<Record> journal{LifeBegan{Incarnation{1}, Epoch{1}}, JobAccepted{submit, 1}};
+  Agent next(config, home.topology, *home.speed, make_policy_registry().make("fifo").value(),
+             Rng(1), journal);
+  Output out;
+  next.step(Instant(48h), Tick{}, out);
+  CHECK(Instant(48h) - next.state().jobs.at(kOld).submitted == 1h);
+}
+
+TEST_CASE("what is over in one life is refused in the next one for as long as in the first") {
+  Home home(kThen);
+  const AttemptId over{kOld, Epoch{1}, 7};
+  Agent next(home.agent->config(), home.topology, *home.speed,
+             make_policy_registry().make("fifo").value(), Rng(1),
+             std::vector<Record>{LifeBegan{Incarnation{1}, Epoch{1}}, ShareReleased{over}});
+  const Instant begins(48h);
+  const Duration kept = next.config().timers.retention;
+  Output out;
+  for (const Duration after : {0min, 2min, 30min}) {
+    next.step(begins + after, Tick{}, out);
+    CHECK(next.state().ledger.tombstones().contains(over));
+  }
+  next.step(begins + kept + 2min, Tick{}, out);
+  CHECK_FALSE(next.state().ledger.tombstones().contains(over));
+}
+
 TEST_CASE("a preemption that one life has decided and the next one ends counts once") {
   Home home(kThen + 2h);
   const Share share{PartitionId{0}, {GpuId{0}}};

@@ -83,6 +83,31 @@ TEST_CASE("S11: everything stays within its bounds, and a bound that is passed i
   CHECK(over_limits(state).value() == "jobs: 1 of at most 0");
 }
 
+TEST_CASE("S11: lists beside the jobs and the shares are counted, too") {
+  TestFlock flock(FlockOptions{});
+  flock.submit(1, 4, 100s);
+  flock.run_for(1s);
+  const AgentState& good = flock.agent(0);
+  REQUIRE_FALSE(over_limits(good));
+  REQUIRE(good.shares.size() == 1);
+  const auto named = [&](const auto& spoil) {
+    AgentState bad = good;
+    spoil(bad);
+    return over_limits(bad).value_or("nothing");
+  };
+  CHECK(named([](AgentState& s) {
+          s.shares.begin()->second.denied = {AgentId{0}, AgentId{1}};
+        }) == "denials of a share: 2 of at most 1");
+  CHECK(named([](AgentState& s) {
+          Job job = s.jobs.begin()->second;
+          for (job.order = 7; job.order < 9; ++job.order) s.enter_waiting(job, false);
+        }) == "waiting list: 2 of at most 1");
+  CHECK(named([](AgentState& s) {
+          for (const Duration at : {1s, 2s})
+            s.share_timers.insert({Instant(at), s.shares.begin()->first});
+        }) == "share timers: 2 of at most 1");
+}
+
 TEST_CASE("S10: a message from somebody who may not say it changes nothing") {
   Busy busy(7);
   for (std::uint64_t n = 1; n <= 6; ++n) busy.go_on(n);
