@@ -20,6 +20,7 @@ struct FrameHeader {
   Incarnation meant_for{};                 ///< life of the receiver that it is for alone; 0: any
   std::uint64_t born = 0;     ///< drawn anew by each life of the sender; 0: it does not say
   std::uint64_t written = 0;  ///< records of its journal that were durable; 0: it does not say
+  std::uint64_t began = 0;    ///< number of the first record of this life; 0: it does not say
 };
 struct Frame {
   FrameHeader header;

@@ -38,6 +38,9 @@ struct NodeOptions {
   /// Its journal is the only one of this node, so a later life or a longer journal that a peer
   /// knows means that the state is an old copy: the node ends.
   bool sole = false;
+  /// How far its journal was when this life read it, where something was written since; none: as
+  /// far as it is when the node is made.
+  std::optional<std::uint64_t> began = {};
 };
 
 /// What passed through one node, and what was refused and why.
@@ -69,10 +72,11 @@ struct NodeCounters {
 /// Guarantee: no message leaves before every record of the same turn is durable. A journal that
 /// refuses ends the node: that turn sends nothing, and this and every later call returns the error.
 ///
-/// Old state: a frame says which life it is of and how far its journal has come. A node remembers
-/// that of its peers, and of agents durably, with whatever it writes next. So it obeys no life that
-/// begins with less than an earlier one had, and tells it so; who is told ends (`sole`) with
-/// `fenced`, before it has done anything on the word of others.
+/// Old state: a frame says which life it is of, how far its journal has come, and how far that was
+/// when this life began. A node remembers the first two of its peers, and of agents durably, with
+/// whatever it writes next. So it obeys no life that begins with less than an earlier one had, and
+/// tells it so; who is told ends (`sole`) with `fenced`, before it has done anything on the word of
+/// others.
 class Node {
  public:
   struct Turn {
@@ -194,6 +198,7 @@ class Node {
   NodeOptions options_;
   Codec codec_;
   std::uint16_t protocol_;
+  std::uint64_t began_;  // number of the first record of this life
   std::string goodbye_;
   std::optional<Outlived> outlived_;
   NodeCounters counters_;

@@ -82,7 +82,7 @@ Status not_an_old_copy(const Deployment& deployment, const Ownership& mine,
   const auto told = read_told(flock.value(), mine.partition);
   if (!told) return told.error();
   if (!told.value()) return done();
-  if (told.value()->restored || position < told.value()->written || told.value()->written == 0)
+  if (told.value()->written == 0 || is_old_copy(*told.value(), position))
     return sentence(deployment, mine.partition, told.value()->life, position, *told.value());
   return change_told(flock.value(), mine,
                      {EtcdOp::erase(etcd_told_key(EtcdKeys(flock.value(), mine.partition)))});

@@ -28,7 +28,12 @@ std::string records(std::uint64_t written) {
 
 std::string to_text(const Told& told) {
   return "life " + std::to_string(told.life.value) + "\nwritten " + std::to_string(told.written) +
-         "\n" + (told.restored ? "restored" : "told") + "\n" + told.by + "\n";
+         "\n" + (told.restored ? "restored" : "told") + "\n" + told.by + "\n" +
+         (told.at == 0 ? "" : "at " + std::to_string(told.at) + "\n");
+}
+
+bool is_old_copy(const Told& told, std::uint64_t written) {
+  return told.restored || written < told.written || (told.at != 0 && written == told.at);
 }
 
 std::optional<Told> parse_told(const std::string& text) {
@@ -38,7 +43,9 @@ std::optional<Told> parse_told(const std::string& text) {
   in >> word >> told.life.value >> word >> told.written >> restored;
   std::getline(in >> std::ws, told.by);
   told.restored = restored == "restored";
-  return !in || told.by.empty() ? std::nullopt : std::optional(std::move(told));
+  if (!in || told.by.empty()) return std::nullopt;
+  in >> word >> told.at;  // earlier programs wrote none
+  return told;
 }
 
 Result<std::optional<Told>> read_told(const StateDir& dir) {
@@ -101,9 +108,8 @@ Result<std::unique_ptr<Journal>> open_own_journal(const DeployedNode& me,
   if (!told) return told.error();
   if (!told.value()) return opened;
   const std::uint64_t written = opened.value()->position();
-  const bool lacks = told.value()->written > 0 ? written < told.value()->written
-                                               : dir.lives() <= told.value()->life.value;
-  if (told.value()->restored || lacks) {
+  const bool no_later = told.value()->written == 0 && dir.lives() <= told.value()->life.value;
+  if (no_later || is_old_copy(*told.value(), written)) {
     return {Errc::invalid,
             old_copy_text(me, flock, Incarnation{dir.lives()}, written, *told.value())};
   }

@@ -20,7 +20,12 @@ struct Told {
   std::uint64_t written = 0;  ///< records of that life's journal; 0: nobody said
   std::string by;             ///< who knows it
   bool restored = false;      ///< by a backup: what happened since nobody knows
+  std::uint64_t at = 0;       ///< how far the copy itself had come when it was told; 0: unknown
 };
+
+/// A journal at `written` is the one that was told, or as old: what a copy has written since it
+/// began does not make it news.
+[[nodiscard]] bool is_old_copy(const Told& told, std::uint64_t written);
 
 [[nodiscard]] std::string to_text(const Told& told);
 /// Nothing if the text is not what to_text() wrote.

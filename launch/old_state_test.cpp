@@ -86,6 +86,24 @@ TEST_CASE_FIXTURE(Fixture, "what a node was told keeps it from starting until a 
   CHECK_FALSE(read_told(dir).value().has_value());
 }
 
+TEST_CASE_FIXTURE(
+    Fixture,
+    "a copy that has written more than it lacked since is still old, and a newer one is not") {
+  const std::uint64_t written = live();
+  Told told{Incarnation{4}, written - 1, "executor-1"};
+  told.at = written;
+  REQUIRE(write_told(dir, told).ok());
+  CHECK(read_told(dir).value()->at == written);
+  CHECK(opening().find("is an old copy: executor-1 knows its life 4") != std::string::npos);
+  CHECK(opening().find("is an old copy") != std::string::npos);  // and not once only
+  {
+    auto opened = SqliteJournal::open(dir.path() / "journal.db");
+    REQUIRE(opened.value()->append(batch(2)).ok());
+  }
+  CHECK(opening().empty());
+  CHECK(parse_told("life 4\nwritten 7\ntold\nexecutor-1\n")->at == 0);
+}
+
 TEST_CASE_FIXTURE(Fixture, "of a restored backup nobody can say what happened since") {
   live();
   REQUIRE(write_told(dir, {Incarnation{1}, 0, "the backup of Monday", true}).ok());

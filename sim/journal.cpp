@@ -5,6 +5,7 @@
 namespace starling {
 
 std::unique_ptr<WatchedJournal> WatchedJournal::succeed() {
+  fenced_at_ = position();
   fenced_ = true;
   auto next = std::make_unique<WatchedJournal>(keep_, observer_, rng_);
   next->disk_ = disk_;

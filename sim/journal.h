@@ -58,7 +58,10 @@ class WatchedJournal final : public Journal {
     return disk_->archived(chunk);
   }
   Status forget(std::uint64_t chunk) override;
-  [[nodiscard]] std::uint64_t position() const override { return disk_->position(); }
+  /// Of a fenced one: where it was then, since what its successor writes it knows nothing of.
+  [[nodiscard]] std::uint64_t position() const override {
+    return fenced_ ? fenced_at_ : disk_->position();
+  }
 
   [[nodiscard]] DiskFaults& faults() noexcept { return faults_; }
   /// A bit of one record is not what was written; recover() finds it. False: nothing is there yet.
@@ -102,6 +105,7 @@ class WatchedJournal final : public Journal {
   DiskFaults faults_;
   std::optional<std::uint64_t> damaged_;  // record
   bool fenced_ = false, refused_ = false;
+  std::uint64_t fenced_at_ = 0;
 };
 
 }  // namespace starling

@@ -65,6 +65,19 @@ TEST_CASE("who was deposed writes nothing more, and reads the archive as before"
   CHECK(next->archive(2, kTwo).ok());
 }
 
+TEST_CASE("who was deposed does not know how far its successor writes") {
+  std::uint64_t seen = 0;
+  WatchedJournal old = disk(&seen);
+  REQUIRE(old.append(kTwo).ok());
+  const auto next = old.succeed();
+  REQUIRE(next->append(kTwo).ok());
+  const auto last = next->succeed();
+  REQUIRE(last->append(kTwo).ok());
+  CHECK(old.position() == 2);
+  CHECK(next->position() == 4);
+  CHECK(last->position() == 6);
+}
+
 TEST_CASE("slow writes say how slow they are") {
   std::uint64_t seen = 0;
   WatchedJournal journal = disk(&seen);

@@ -27,6 +27,7 @@ Status use_journal(TakenPartition& taken, Result<std::unique_ptr<Journal>> journ
   if (!recovered) return recovered.error();
   taken.journal = std::move(journal).value();
   taken.recovered = std::move(recovered).value();
+  taken.found = taken.journal->position();
   return done();
 }
 

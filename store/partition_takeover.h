@@ -18,6 +18,7 @@ struct TakenPartition {
   Ownership mine;
   std::unique_ptr<Journal> journal;
   std::vector<Record> recovered;
+  std::uint64_t found = 0;  ///< how far the journal was when it was read
 };
 
 /// Gives `taken` a journal that was just opened, and what earlier lives wrote there. The errors of

@@ -95,6 +95,27 @@ start_agent
 wait_finished 20 $mid $two $waits $late
 kill $agent; wait $agent 2>/dev/null
 
+echo "-- a copy that lacks no more than its new life writes by itself, and again when it has"
+rm -rf newest
+cp -a $state newest
+start_agent
+wait_for 10 serving agent-0.log
+"$starling" jobs >/dev/null || fail "the newest state does not answer"
+kill -9 $agent; wait $agent 2>/dev/null
+mv $state newest.1
+cp -a newest $state
+printf '40\njournal\n' >$state/incarnation
+for again in '' ' again'; do
+  start_agent
+  ends agent-0 10
+  code=$?
+  [ $code -eq 2 ] || fail "a copy that lacks little must end with 2$again, not $code: $(cat agent-0.log)"
+  grep -q "is an old copy: executor-[01] knows its life" agent-0.log || fail "not told$again: $(cat agent-0.log)"
+done
+rm -rf $state newest
+mv newest.1 $state
+cp -a $state newest
+
 echo "-- without it: accepted on purpose"
 "$starling" accept-loss agent-0 2>err.txt && fail "a loss was accepted where there is none"
 grep -q "there is no loss to accept" err.txt || fail "why not: $(cat err.txt)"

@@ -452,7 +452,7 @@ Result<starling::Frame> decode_frame(const std::uint8_t* data, std::size_t size,
   Decoder decoder(limits, size, known);
   starling::Frame out{{frame.protocol(), Incarnation{frame.incarnation()}, frame.sequence(),
                        std::max(frame.speaks(), frame.protocol()), Incarnation{frame.meant_for()},
-                       frame.born(), frame.written()},
+                       frame.born(), frame.written(), frame.began()},
                       decoder.message(frame)};
   if (decoder.error() != nullptr) {
     const auto type = static_cast<std::size_t>(frame.body_type());

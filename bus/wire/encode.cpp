@@ -392,9 +392,10 @@ void encode_frame(fb::FlatBufferBuilder& builder, const Limits& limits, const Fr
   const fb::Offset<void> body =
       std::visit([&](const auto& m) { return encoder.body(m).Union(); }, message);
   const std::uint16_t speaks = header.speaks > 1 ? header.speaks : std::uint16_t{0};
-  FinishFrameBuffer(builder, CreateFrame(builder, header.protocol, header.incarnation.value,
-                                         header.sequence, type, body, speaks,
-                                         header.meant_for.value, header.born, header.written));
+  FinishFrameBuffer(
+      builder,
+      CreateFrame(builder, header.protocol, header.incarnation.value, header.sequence, type, body,
+                  speaks, header.meant_for.value, header.born, header.written, header.began));
 }
 
 }  // namespace starling::wire

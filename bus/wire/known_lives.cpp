@@ -15,11 +15,18 @@ std::string records(std::uint64_t written) {
   return written == 0 ? "" : ", with " + std::to_string(written) + " records";
 }
 
+/// The records that this life of the sender began from: what it has written since says nothing of
+/// what it found. Earlier programs do not tell the two apart.
+std::uint64_t found(const FrameHeader& header) {
+  return header.began != 0 ? header.began - 1 : header.written;
+}
+
 }  // namespace
 
 bool Node::old_copy(const FrameHeader& header, const Seen& seen) {
   if (header.incarnation != seen.incarnation) {
-    const bool lacks = header.written != 0 && header.written < seen.written;
+    const bool says = header.began != 0 || header.written != 0;
+    const bool lacks = says && found(header) < seen.written;
     return header.incarnation < seen.incarnation || lacks;
   }
   return header.born != 0 && seen.born != 0 && header.born != seen.born;
@@ -35,7 +42,7 @@ void Node::tell_old_copy(Instant now, NodeId peer, const FrameHeader& header, Se
   // No late frame, but a life that lacks something.
   if (header.incarnation >= seen.incarnation) refused();
   Goodbye goodbye{"you are life " + std::to_string(header.incarnation.value) +
-                      records(header.written) + "; I know your life " +
+                      records(found(header)) + "; I know your life " +
                       std::to_string(seen.incarnation.value) + records(seen.written),
                   seen.incarnation, seen.written, header.incarnation, header.born};
   out_.send.push_back({peer, std::move(goodbye)});

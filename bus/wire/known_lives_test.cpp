@@ -1,6 +1,7 @@
 // Lives of nodes: who has an old copy of its state is told so by whoever knows more, and ends.
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -52,8 +53,9 @@ struct CountingJournal : Journal {
 /// Writes one record for each message, and says what it is told to at the next turn.
 class PlainNode : public Node {
  public:
-  PlainNode(NodeId me, std::uint64_t life, std::uint64_t born, Wire& wire, Journal& journal)
-      : Node(me, Incarnation{life}, Limits{}, wire, &journal, options(born)) {}
+  PlainNode(NodeId me, std::uint64_t life, std::uint64_t born, Wire& wire, Journal& journal,
+            std::optional<std::uint64_t> began = {})
+      : Node(me, Incarnation{life}, Limits{}, wire, &journal, options(born, began)) {}
   [[nodiscard]] Instant next_deadline() const noexcept override { return kNever; }
   using Node::compact_to;
 
@@ -63,9 +65,10 @@ class PlainNode : public Node {
   int refusals = 0, runs = 0;
 
  private:
-  static NodeOptions options(std::uint64_t born) {
+  static NodeOptions options(std::uint64_t born, std::optional<std::uint64_t> began) {
     NodeOptions o;
     o.born = born;
+    o.began = began;
     o.sole = true;
     return o;
   }
@@ -99,10 +102,11 @@ struct Pair {
   }
   /// What becomes of a life that begins from `written` records.
   Status comes_back(std::uint64_t life, std::uint64_t born, std::uint64_t written,
-                    PlainNode& executor, Instant now = Instant{} + seconds(10)) {
+                    PlainNode& executor, Instant now = Instant{} + seconds(10),
+                    std::optional<std::uint64_t> began = {}) {
     agent_journal.written = written;
     agent_wire.waiting.clear();
-    PlainNode agent(kAgent, life, born, agent_wire, agent_journal);
+    PlainNode agent(kAgent, life, born, agent_wire, agent_journal, began);
     agent.works = 1;
     agent.words = {{kExecutor, InventoryRequest{}}};
     REQUIRE(agent.pump(now).ok());
@@ -130,7 +134,7 @@ TEST_CASE_FIXTURE(Pair, "an earlier life is told which later one is known, and e
   REQUIRE_FALSE(ended.ok());
   CHECK(ended.error().code == Errc::fenced);
   CHECK(ended.error().message ==
-        "you are life 2, with 231 records; I know your life 4, with 360 records");
+        "you are life 2, with 230 records; I know your life 4, with 360 records");
   REQUIRE(outlived.has_value());
   CHECK(outlived->by == kExecutor);
   CHECK(outlived->life == Incarnation{4});
@@ -150,6 +154,47 @@ TEST_CASE_FIXTURE(Pair, "a later life that lacks records of an earlier one is to
   CHECK(obeyed);
   CHECK(comes_back(1003, 1004, 1'000'000'000, executor).ok());
   CHECK(obeyed);
+}
+
+TEST_CASE_FIXTURE(Pair, "a copy that lacks as much as its new life has written since is told") {
+  PlainNode executor(kExecutor, 1, 77, executor_wire, executor_journal);
+  live(4, 1001, 7, executor);
+  const Status ended = comes_back(5, 1002, 6, executor);
+  CHECK_FALSE(obeyed);
+  REQUIRE_FALSE(ended.ok());
+  CHECK(ended.error().message ==
+        "you are life 5, with 6 records; I know your life 4, with 7 records");
+
+  INFO("an emptied one, too");
+  CHECK_FALSE(comes_back(6, 1003, 0, executor, Instant{} + seconds(20)).ok());
+  CHECK_FALSE(obeyed);
+}
+
+TEST_CASE_FIXTURE(Pair, "what was written since the journal was read does not count as found") {
+  PlainNode executor(kExecutor, 1, 77, executor_wire, executor_journal);
+  live(4, 1001, 7, executor);
+  CHECK_FALSE(comes_back(5, 1002, 500, executor, Instant{} + seconds(10), 6).ok());
+  CHECK_FALSE(obeyed);
+  CHECK(comes_back(5, 1003, 500, executor, Instant{} + seconds(20), 7).ok());
+  CHECK(obeyed);
+}
+
+TEST_CASE_FIXTURE(Pair, "of an earlier program, which says only how far it is, that counts") {
+  PlainNode executor(kExecutor, 1, 77, executor_wire, executor_journal);
+  live(4, 1001, 7, executor);
+  Codec codec;
+  FrameHeader header{1, Incarnation{5}, 1};
+  header.born = 1002;
+  const auto obeys = [&](std::uint64_t written) {
+    header.written = written;
+    const auto bytes = codec.encode(header, InventoryRequest{});
+    executor_wire.waiting.push_back({kAgent, {bytes.begin(), bytes.end()}});
+    const std::size_t heard = executor.got.size();
+    REQUIRE(executor.pump(Instant{} + seconds(10)).ok());
+    return executor.got.size() > heard;
+  };
+  CHECK_FALSE(obeys(6));
+  CHECK(obeys(7));
 }
 
 TEST_CASE_FIXTURE(Pair, "two lives of one number are told apart") {

@@ -33,7 +33,8 @@ Node::Node(NodeId me, Incarnation incarnation, const Limits& limits, Endpoint& e
       journal_(journal),
       options_(options),
       codec_(limits, protocol),
-      protocol_(protocol) {
+      protocol_(protocol),
+      began_(options.began.value_or(journal == nullptr ? 0 : journal->position()) + 1) {
   STARLING_CHECK(options_.batch > 0);
 }
 
@@ -222,7 +223,10 @@ void Node::send_all() {
     FrameHeader header{spoken, incarnation_, ++sequence_};
     header.meant_for = meant_for(send.to, send.message);
     header.born = options_.born;
-    header.written = journal_ == nullptr || options_.born == 0 ? 0 : journal_->position();
+    if (journal_ != nullptr && options_.born != 0) {
+      header.written = journal_->position();
+      header.began = began_;
+    }
     const auto bytes = codec_.encode(header, send.message);
     if (!bytes.empty() && endpoint_.send(send.to, bytes)) {
       ++counters_.frames_out;

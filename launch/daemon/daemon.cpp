@@ -77,17 +77,19 @@ Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role,
                      protocol};
 }
 
-NodeOptions node_options(const ScaledClock& clock, bool sole) {
+NodeOptions node_options(const ScaledClock& clock, bool sole, std::uint64_t found) {
   NodeOptions options;
   options.clock = &clock;
   std::random_device random;
   options.born = (std::uint64_t{random()} << 32U | random()) | 1U;
   options.sole = sole;
+  options.began = found;
   return options;
 }
 
-Told told_by(const DaemonParts& host, const Outlived& outlived) {
-  Told told{outlived.life, outlived.written, "node " + std::to_string(outlived.by.value)};
+Told told_by(const DaemonParts& host, const Outlived& outlived, std::uint64_t at) {
+  Told told{outlived.life, outlived.written, "node " + std::to_string(outlived.by.value), false,
+            at};
   for (const DeployedNode& peer : host.deployment.nodes)
     if (peer.id == outlived.by) told.by = peer.name;
   return told;
@@ -97,7 +99,7 @@ Status note_outlived(const DaemonParts& host, const Node& node, Incarnation life
                      std::uint64_t written) {
   STARLING_CHECK(node.outlived().has_value());
   const Outlived& outlived = *node.outlived();
-  const Told told = told_by(host, outlived);
+  const Told told = told_by(host, outlived, written);
   if (const Status noted = write_told(host.state, told); !noted.ok()) return noted;
   return {Errc::invalid, old_copy_text(host.me, host.deployment.dir, life, written, told)};
 }

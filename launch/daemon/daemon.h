@@ -42,9 +42,10 @@ struct DaemonParts {
 [[nodiscard]] Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role,
                                               std::uint16_t protocol);
 /// What its node says of itself on the bus. `sole`: the journal in the state directory is its only
-/// one.
-[[nodiscard]] NodeOptions node_options(const ScaledClock& clock, bool sole);
-[[nodiscard]] Told told_by(const DaemonParts& host, const Outlived& outlived);
+/// one, which was at `found` when it was read.
+[[nodiscard]] NodeOptions node_options(const ScaledClock& clock, bool sole, std::uint64_t found);
+/// What a node was told whose journal has come to `at`.
+[[nodiscard]] Told told_by(const DaemonParts& host, const Outlived& outlived, std::uint64_t at);
 /// A peer has told `node` that its state is an old copy: notes it for the lives to come. `invalid`,
 /// with the sentence about it.
 [[nodiscard]] Status note_outlived(const DaemonParts& host, const Node& node, Incarnation life,

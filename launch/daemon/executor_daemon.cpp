@@ -112,7 +112,7 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
   WatchedLauncher watched(*m.value().launcher, parts.deployment.node_dir(parts.me.name) / "health",
                           gpus, machine_clock());
   ExecutorNode node(Executor(core, parts.topology, state.recovered), endpoint, *state.journal,
-                    watched, node_options(clock, true));
+                    watched, node_options(clock, true, state.found));
   node.recall(state.recovered);
   Housekeeping house;
   house.inherited = state.recovered.size();

@@ -131,7 +131,7 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
   }
   ScaledEndpoint endpoint(*bus.value(), clock);
   const bool local = deployment.state.empty();
-  NodeOptions options = node_options(clock, local);
+  NodeOptions options = node_options(clock, local, partition.found);
   options.stopwatch = &machine_clock();
   AgentNode node(Agent(std::move(core).value(), host.topology, speed.model(),
                        std::move(policy).value(), rng, partition.recovered),
@@ -164,8 +164,9 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
     if (!kept.ok() || local || !node.outlived()) return kept;
     if (!doubted.for_sure(machine_clock().now(), partition.authority->holds_for(partition.mine)))
       return kept;
-    return note_told_in_etcd(deployment, partition.mine, life, partition.journal->position(),
-                             told_by(host, *node.outlived()));
+    const std::uint64_t at = partition.journal->position();
+    return note_told_in_etcd(deployment, partition.mine, life, at,
+                             told_by(host, *node.outlived(), at));
   };
   house.may_speak_until = [&] { return may_speak_until(partition, clock); };
   house.pulse = pulse;
