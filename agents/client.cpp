@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 // A job that runs for days is asked about every few minutes, so that a lost ending is found.
 constexpr int kLongestSilence = 60;  // times Timers::retry_max
-// Who has not taken a job by then never will; what became of it is not known here.
+// Who has said nothing of a job by then never will; what became of it is not known here.
 constexpr Duration kPatience = std::chrono::hours(1);
 }  // namespace
 
@@ -117,7 +117,8 @@ void Client::visit(std::size_t i, Instant now, Output& out) {
     return end(i, now);
   }
   if (!job.accepted) {
-    if (job.sent && lossy() && later(job.due, kPatience) <= now) {
+    const Instant heard = job.cancelled ? job.due : std::max(job.due, errand.busy);
+    if (job.sent && lossy() && later(heard, kPatience) <= now) {
       job.rejected = true;
       job.reason = "no agent has taken it within an hour; whether one did is not known";
       return end(i, now);
@@ -172,6 +173,7 @@ void Client::on(const Busy& busy, Instant now) {
   const std::size_t i = index_of(busy.job);
   if (i == kNone || outcomes_[i].accepted || outcomes_[i].over()) return;
   ++counts_.busy;
+  errands_[i].busy = now;
   retry(i, now, std::chrono::milliseconds(busy.retry_ms));
 }
 

@@ -41,8 +41,10 @@ struct JobOutcome {
 /// Submits jobs at their times and follows each to its end. Pure, like Agent: same calls, same
 /// outputs.
 ///
-/// A job is offered to one home alone, again and again for an hour, until it answers: a second home
-/// might accept what the first has accepted already. O(log n) per event in the number of jobs.
+/// A job is offered to one home alone, again and again until it is taken: a second home might
+/// accept what the first has accepted already. A home that is full is waited for as long as it says
+/// so; of one that has said nothing for an hour the job is given up. O(log n) per event in the
+/// number of jobs.
 class Client {
  public:
   struct Counts {
@@ -82,7 +84,8 @@ class Client {
     Instant when = kNever;
     Duration backoff{0};
     Instant accepted = kNever;
-    bool asked = false;  // the next word may be old news
+    Instant busy = Instant::min();  // the home's last Busy
+    bool asked = false;             // the next word may be old news
   };
   using Due = std::pair<Instant, std::size_t>;
 

@@ -99,6 +99,26 @@ TEST_CASE("busy waits at least as long as it was told; rejected is final and kee
   CHECK_FALSE(f.job(1).accepted);
 }
 
+TEST_CASE("a full home is waited for as long as it says so, and an hour longer") {
+  Fixture f(1s);
+  f.client.submit(at(0s), spec(1), kA);
+  f.client.submit(at(0s), spec(2), kA);
+  f.tick(0s);
+  for (Duration t{0}; t <= 3h; t += 600s) {
+    f.tick(t);
+    f.hear(Busy{id(1), 1000}, t);
+    f.hear(Busy{id(2), 1000}, t);
+    if (t == 30min) f.client.cancel(id(2));
+  }
+  CHECK_FALSE(f.job(1).over());
+  INFO("whoever wants the job no more does not wait for it to be taken");
+  CHECK(f.job(2).rejected);
+  f.tick(4h - 1s);
+  CHECK_FALSE(f.job(1).over());
+  f.tick(4h + 60s);
+  CHECK(f.job(1).rejected);
+}
+
 TEST_CASE(
     "a job is followed to its new home, its start and its end; late and foreign words change "
     "nothing") {

@@ -279,6 +279,15 @@ TEST_CASE("where nothing gets lost a home takes the whole trace, and nobody knoc
   CHECK(run(topology, trace, options).trace_hash == whole);
 }
 
+TEST_CASE("a home that takes five jobs at a time gets to the end of a trace that takes hours") {
+  const Topology topology = cluster(4);
+  const Trace trace = crowd(100, 32);
+  SimOptions options;
+  options.limits.jobs_waiting = 5;
+  options.network = rough();
+  CHECK(figures(run(topology, trace, options)).finished == 100);
+}
+
 TEST_CASE("bad options are refused with a reason") {
   const Topology topology = cluster(2);
   SimOptions options;
