@@ -77,6 +77,19 @@ void ChaosFaults::run_old_copy(World& world, AgentId agent, const World::Backup&
   bring_back_in(world, node, roll_call / 2);
 }
 
+/// A copy of an agent with open jobs, the later ones rather than the first; with extreme doses half
+/// of the times nothing is left.
+void ChaosFaults::choose_loss(World& world, Rng& rng, Dose dose) {
+  const AgentId agent{rng.below(agents_)};
+  const bool nothing = dose == Dose::extreme && rng.chance(0.5);
+  const Agent* core = world.agent(agent);
+  if (core == nullptr || core->state().jobs.empty() || world.is_old_copy(agent)) return;
+  if (world.disk(agent_node(agent)).damaged() || (loss_ && rng.chance(0.5))) return;
+  loss_ = Loss{agent, world.backup(agent_node(agent))};
+  if (nothing)
+    loss_->left = {std::make_shared<const MemoryJournal>(MemoryJournal::Keep::bytes), {}};
+}
+
 void ChaosFaults::slow_disks(World& world, Rng& rng, Dose dose) {
   for (const NodeId node : nodes_) {
     if (rng.chance(0.5)) continue;

@@ -93,6 +93,8 @@ std::span<const ChaosFaults::Kind> ChaosFaults::kinds() {
        0.3},
       {"F27-means", "jobs ask for CPUs and memory, most of a server's if extreme", nullptr, 0, 0,
        0.4},
+      {"F15-accepted", "when all is over an agent goes on from an older state, or from none",
+       &F::choose_loss, 120, 60, 0.2},
   };
   return all;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -35,7 +36,9 @@ class ChaosFaults {
               const std::set<std::string>& without, const std::set<std::string>& only = {});
 
   // Before the world is made.
-  [[nodiscard]] bool known_lives() { return state("F15-restored").dose != Dose::off; }
+  [[nodiscard]] bool known_lives() {
+    return state("F15-restored").dose != Dose::off || state("F15-accepted").dose != Dose::off;
+  }
   [[nodiscard]] bool herd();  ///< all jobs come at one instant
   /// The most of a server's CPUs and memory that a worker asks for; 0: nobody asks for any.
   [[nodiscard]] double means();
@@ -57,6 +60,14 @@ class ChaosFaults {
   /// Those of machines that never come back.
   [[nodiscard]] const std::set<ServerId>& servers_gone() const noexcept { return servers_gone_; }
   [[nodiscard]] FaultCounts counts(World& world) const;
+  /// The agent that loses its state once all is over, and what it goes on from then.
+  struct Loss {
+    AgentId agent;
+    World::Backup left;
+  };
+  [[nodiscard]] const std::optional<Loss>& loss() const noexcept { return loss_; }
+  void loss_was_accepted() { ++counts_["F15-accepted: gone on"]; }
+
   /// Kinds that are on in this seed, in their order.
   [[nodiscard]] std::vector<std::string> active() const;
 
@@ -128,6 +139,7 @@ class ChaosFaults {
   void stop_in_write(World& world, Rng& rng, Dose dose);
   void flip_bit(World& world, Rng& rng, Dose dose);
   void slow_disks(World& world, Rng& rng, Dose dose);
+  void choose_loss(World& world, Rng& rng, Dose dose);
   void restore(World& world, Rng& rng, Dose dose);
   [[nodiscard]] bool all_hear_all() const;
   [[nodiscard]] Duration times_heard() const;
@@ -184,6 +196,7 @@ class ChaosFaults {
         kNever;  ///< more had been written than it has, and since then others heard it
   };
   std::map<NodeId, Copy> backups_;
+  std::optional<Loss> loss_;
   bool owner_lost_ = false;  // once in a run: it takes most of it
   std::set<ServerId> servers_gone_;
   std::set<GpuId> bad_gpus_;    // ever

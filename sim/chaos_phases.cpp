@@ -24,6 +24,8 @@ constexpr Duration kListen = 20s;
 /// What a takeover needs besides the lease, in heartbeats: to the first accept, and until all GPUs
 /// are known.
 constexpr int kAcceptBeats = 4, kKnownBeats = 10;
+/// Of the roll call, within which an old copy is told so: four, on a clock that may be slow.
+constexpr int kCallBeats = 6;
 
 /// Ends a job that no client follows, as `starling cancel` does: it is looked for at every agent,
 /// until it is over. What nobody has by `latest`, nobody will have.
@@ -52,9 +54,9 @@ Duration ChaosPhases::times(Duration usual) const {
 }
 
 ChaosPhases::Wrong ChaosPhases::run() {
-  for (const auto phase :
-       {&ChaosPhases::with_faults, &ChaosPhases::to_the_end, &ChaosPhases::settle,
-        &ChaosPhases::be_quiet, &ChaosPhases::probe, &ChaosPhases::settle, &ChaosPhases::untrue}) {
+  for (const auto phase : {&ChaosPhases::with_faults, &ChaosPhases::to_the_end,
+                           &ChaosPhases::settle, &ChaosPhases::be_quiet, &ChaosPhases::probe,
+                           &ChaosPhases::settle, &ChaosPhases::untrue, &ChaosPhases::lose_state}) {
     if (Wrong wrong = (this->*phase)()) return wrong;
   }
   return std::nullopt;
@@ -177,6 +179,47 @@ ChaosPhases::Wrong ChaosPhases::probe() {
   if (Wrong wrong = wait(cancelled + times(5min), [&] { return outcome()->over(); })) return wrong;
   const Timers& timers = input_.sim.timers;
   return timed("cancel to drained", "G2", cancelled, seconds(times(30s) + timers.kill_grace), is);
+}
+
+/// An agent's state is an old copy, or gone: it is told so, and after accept-loss it goes on, with
+/// nothing that ran before.
+ChaosPhases::Wrong ChaosPhases::lose_state() {
+  if (!faults_.loss()) return std::nullopt;
+  const auto& [agent, left] = *faults_.loss();
+  const Duration beat = input_.sim.timers.heartbeat;
+  std::vector<std::uint32_t> ran;
+  for (const JobTruth& job : world_.hardware().jobs()) ran.push_back(job.attempts);
+  if (left.journal->position() < world_.disk(agent_node(agent)).position()) {
+    if (!world_.start_old_copy(agent, left).ok()) return fail("L8", "an old copy does not start");
+    const auto told = [&] { return world_.outlived(agent_node(agent)); };
+    if (Wrong wrong = until(world_.now() + kCallBeats * beat, told)) return wrong;
+    if (!told())
+      return fail("L8", "nobody told agent " + std::to_string(agent.value) +
+                            " that its state is an old copy");
+    const auto up = [&] { return world_.agent(agent) != nullptr; };
+    if (Wrong wrong = until(world_.now() + times(1min), up)) return wrong;
+    if (Wrong wrong = settle()) return wrong;
+  }
+  world_.accept_loss(agent, left);
+  if (!world_.restart_agent(agent).ok()) return fail("L8", "after accept-loss it does not start");
+  if (Wrong wrong = settle()) return wrong;
+  if (Wrong wrong = be_quiet()) return wrong;
+  std::size_t row = 0;
+  for (const std::uint32_t attempts : ran) {
+    const JobTruth& job = world_.hardware().jobs()[row++];
+    if (job.attempts != attempts)
+      return fail("S19", "job " + to_string(job.id) + " ran again after accept-loss");
+  }
+  JobSpec spec;
+  spec.id = trace_job_id(1'000'001);
+  spec.name = "afterwards";
+  spec.duration = 10s;
+  world_.submit(spec, agent, spec.duration);
+  const auto over = [&] { return world_.users().find(spec.id)->over(); };
+  if (Wrong wrong = until(world_.now() + times(10min), over)) return wrong;
+  if (!over()) return fail("L8", "a new job does not run after accept-loss; " + unfinished(world_));
+  faults_.loss_was_accepted();
+  return settle();
 }
 
 ChaosPhases::Wrong ChaosPhases::until_nothing(const char* rule, Instant latest,

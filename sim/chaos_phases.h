@@ -26,6 +26,7 @@ class ChaosPhases {
   Wrong be_quiet();    ///< L2, L4, L7
   Wrong probe();       ///< G7, G2
   Wrong untrue();      ///< L5, L6
+  Wrong lose_state();  ///< S19, L8
   Wrong step(Instant until);
   /// So many times longer as the slowest timer.
   [[nodiscard]] Duration times(Duration usual) const;

@@ -98,6 +98,10 @@ class World {
   /// An operator goes on from what an executor has, as `starling accept-loss` does: in a life, and
   /// with records, beyond all that anybody knows. It is down.
   void accept_loss(std::uint32_t executor);
+  /// The agent's state is lost but for `left`, and an operator goes on from that in the same way:
+  /// what was open in it ends as agents/accept_loss.h says. It is down. What was promised is
+  /// forgotten, rightly: S5, S6, S13 and S16 are not looked at any more.
+  void accept_loss(AgentId agent, const Backup& left);
 
   /// What the agent's next life takes for the time of day is `off` from the right one.
   void set_calendar(AgentId agent, Duration off);

@@ -2,11 +2,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "agents/accept_loss.h"
 #include "base/check.h"
 #include "bus/places.h"
 #include "sim/world_parts.h"
 
 namespace starling {
+namespace {
+
+// So much more than any peer can know that nobody has to be asked.
+constexpr std::uint64_t kLivesSkipped = 1000, kRecordsSkipped = 1'000'000'000;
+
+}  // namespace
 
 void World::Parts::in(Duration lasts, std::function<void(World&)> what) {
   queue.push(later(clock.now(), lasts), EventKind::script,
@@ -214,16 +221,32 @@ void World::restore_executor(std::uint32_t executor, const Backup& backup) {
 }
 
 void World::accept_loss(std::uint32_t executor) {
-  // So much more than any peer can know that nobody has to be asked.
-  constexpr std::uint64_t kLives = 1000, kRecords = 1'000'000'000;
   Parts& p = *parts_;
   Incarnation& life = p.executor_configs[executor].incarnation;
   if (const auto lost = p.lives_lost.find(executor); lost != p.lives_lost.end())
     life = std::max(life, lost->second);
-  life.value += kLives;
+  life.value += kLivesSkipped;
   MemoryJournal& disk = p.seats[p.executor_seat(executor)]->journal->disk();
-  disk.go_beyond(disk.position() + kRecords);
+  disk.go_beyond(disk.position() + kRecordsSkipped);
   p.outlived.erase(executor_node(executor));
+}
+
+void World::accept_loss(AgentId agent, const Backup& left) {
+  Parts& p = *parts_;
+  p.crash(agent.value);
+  for (const char* rule : {"S5", "S6", "S13", "S16"}) excuse(rule);
+  WatchedJournal& journal = *p.seats[agent.value]->journal;
+  const std::uint64_t known = journal.position();
+  journal.restore(*left.journal);
+  journal.disk().go_beyond(known + kRecordsSkipped);
+  AgentConfig& config = p.agent_configs[agent.value];
+  config.incarnation.value = std::max(config.incarnation, left.life).value + kLivesSkipped;
+  const std::vector<Record> records = journal.recover().value();
+  if (p.checker != nullptr) p.checker->restored(agent_node(agent), records);
+  const OpenJobs open = end_open_jobs(agent, records, "its outcome is unknown");
+  journal.start();
+  STARLING_CHECK(open.records.empty() || journal.append(open.records).ok());
+  p.outlived.erase(agent_node(agent));
 }
 
 Status World::start_old_copy(AgentId agent, const Backup& backup) {
