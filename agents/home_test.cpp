@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "agents/scripted_home_test.h"
 #include "agents/testing.h"
 
 namespace starling {
@@ -168,6 +169,17 @@ TEST_CASE("a page of a list fits into a frame, however large its jobs are") {
   const auto lines = flock.take_transcript();
   CHECK(count(lines, "JobList 1 2 3 4 5 6 7 8 ") == 1);
   CHECK(count(lines, " and more") == 1);
+}
+
+TEST_CASE("a job that runs is said to have had the service up to now") {
+  ScriptedHome home;
+  const JobId job = home.submit(1, 1);
+  REQUIRE(home.decide(Start{job, {GpuId{0}}}));
+  home.launched();
+  home.tick(10s);
+  home.hear(client_node(1), Query{job});
+  REQUIRE(home.last<JobState>(client_node(1)) != nullptr);
+  CHECK(home.last<JobState>(client_node(1))->served == 10s);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What jobs have printed is asked for through the owner of their server.
 #include <doctest/doctest.h>
 
+#include "agents/scripted_home_test.h"
 #include "agents/testing.h"
 
 namespace starling {
@@ -45,6 +46,16 @@ TEST_CASE("another partition's agent says so, and a page from a stranger goes no
   lines = flock.take_transcript();
   CHECK(lines_with(lines, "OutputPage") == 0);
   CHECK(lines_with(lines, "ReadOutput") == 0);
+}
+
+TEST_CASE("who asks is who is answered, whatever the question says, and a refusal says why") {
+  ScriptedHome home(2);
+  home.hear(client_node(1), ReadOutput{kAttempt, ServerId{0}, client_node(7)});
+  REQUIRE(home.last<ReadOutput>(executor_node(0)) != nullptr);
+  CHECK(home.last<ReadOutput>(executor_node(0))->client == client_node(1));
+  home.hear(client_node(1), ReadOutput{kAttempt, ServerId{1}, {}});
+  REQUIRE(home.last<OutputPage>(client_node(1)) != nullptr);
+  CHECK(home.last<OutputPage>(client_node(1))->trouble == "its server is of another partition");
 }
 
 }  // namespace

@@ -286,5 +286,41 @@ TEST_CASE("an offer is made of free GPUs of the right type and holds nothing") {
   CHECK(owner.said<NoOffer>() != nullptr);
 }
 
+TEST_CASE("of two gangs' claims the older one counts, and who has none gets no offer") {
+  Owner owner;
+  BidRequest first{owner.attempt, 4, 1, {}}, second = first;
+  second.attempt.job = JobId{0, 8};
+  first.claim_ms = second.claim_ms = 60'000;
+  first.waited = 1h;
+  second.waited = 30min;
+  owner.hear(Owner::kHome, first);
+  owner.hear(Owner::kHome, second);
+  REQUIRE(owner.said<ReserveRefused>() != nullptr);
+  CHECK(owner.said<ReserveRefused>()->why == Refusal::conflict);
+  owner.hear(Owner::kHome, BidRequest{second.attempt, 4, 1, {}});
+  CHECK(owner.said<NoOffer>() != nullptr);
+  owner.hear(Owner::kHome, BidRequest{first.attempt, 4, 1, {}});
+  CHECK(owner.said<Offer>() != nullptr);
+  second.waited = 2h;
+  owner.hear(Owner::kHome, second);
+  CHECK(owner.said<ReserveRefused>() == nullptr);
+  CHECK(owner.agent->state().claim->attempt == second.attempt);
+}
+
+TEST_CASE("a job that waits takes the GPUs of a hold that has lapsed") {
+  Owner owner;
+  const Placement all{GpuId{0}, GpuId{1}, GpuId{2}, GpuId{3}};
+  owner.hear(Owner::kHome, Reserve{owner.attempt, Owner::kFence, all, 1000});
+  REQUIRE(owner.ledger().held_count() == 4);
+  Submit submit{{}, client_node(0)};
+  submit.spec.id = JobId{0, 9};
+  owner.hear(client_node(0), submit);
+  CHECK(owner.said<Launch>() == nullptr);
+  owner.now += 2s;
+  owner.out.clear();
+  for (int i = 0; i < 2; ++i) owner.agent->step(owner.now, Tick{}, owner.out);
+  CHECK(owner.said<Launch>() != nullptr);
+}
+
 }  // namespace
 }  // namespace starling

@@ -102,7 +102,7 @@ void Supervision::step(Instant now, const SupervisionEvent& event, SupervisionOu
     d.wanted = wanted->wanted;
   } else if (const auto* mended = std::get_if<DaemonMended>(&event)) {
     Supervised& d = daemons_.at(mended->who);
-    if (!d.up && !d.over) d.due = std::min(d.due, now);
+    d.due = std::min(d.due, now);  // read of those alone that are down and not over
   } else if (std::holds_alternative<SupervisionStop>(event)) {
     stopped_ = true;
   }

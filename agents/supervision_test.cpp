@@ -275,5 +275,20 @@ TEST_CASE("simulated: every daemon goes by its own past, is back once it can, ne
   }
 }
 
+TEST_CASE("who was no member, or was given up, is told of rightly and comes again") {
+  SupervisionRules rules;
+  rules.restart = false;
+  Kept kept({"a", "b"}, rules);
+  kept.step(0s, DaemonWanted{1, false});  // before it was ever started
+  CHECK(kept.said.empty());
+  kept.ends(1s, 0, DaemonEnd::broken);
+  REQUIRE(kept.core.away(0));
+  kept.step(2s, DaemonWanted{0, false});
+  CHECK(kept.step(3s, DaemonWanted{0, true}) == Started{0});
+  kept.step(4s, DaemonWanted{0, false});
+  kept.ends(5s, 0, DaemonEnd::broken);
+  CHECK(kept.said.back() == "a ended; it is no member any more");
+}
+
 }  // namespace
 }  // namespace starling
