@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/lower_case.h"
 #include "interference/pairs/measured_crowding.h"
 #include "launch/experiment/prepare.h"
 #include "launch/files.h"
@@ -247,6 +248,21 @@ std::string misfits(const Topology& topology, const Trace& trace) {
   if (count == 0) return {};
   return std::to_string(count) + " of " + std::to_string(trace.jobs.size()) +
          " jobs can never run here and will fail; the first is " + first;
+}
+
+Status spell_gpu_types(const Topology& topology, JobSpec& spec) {
+  std::vector<std::string> types;
+  for (const GpuType& type : topology.gpu_types()) types.push_back(type.name);
+  for (std::string& asked : spec.gpu_types) {
+    const auto same = std::find_if(types.begin(), types.end(), [&](const std::string& type) {
+      return lower_case(type) == lower_case(asked);
+    });
+    if (same == types.end())
+      return {Errc::invalid,
+              "it asks for GPUs of type " + asked + ", the data centre has " + joined(types, ", ")};
+    asked = *same;
+  }
+  return done();
 }
 
 Status can_ever_fit(const Topology& topology, const JobSpec& spec) {

@@ -65,6 +65,14 @@ TEST_CASE("a job that can never fit is told why") {
               .error()
               .message.find("24 GPUs of type V100, the data centre has 16") != std::string::npos);
   }
+  SUBCASE("types are found however they are spelled") {
+    job.gpu_types = {"v100", "k80"};
+    CHECK(spell_gpu_types(topology, job).ok());
+    CHECK(job.gpu_types == std::vector<std::string>{"V100", "K80"});
+    job.gpu_types = {"H100"};
+    CHECK(spell_gpu_types(topology, job).error().message ==
+          "it asks for GPUs of type H100, the data centre has V100, K80");
+  }
   SUBCASE("a worker larger than any server") {
     job.workers = 1;
     job.gpus_per_worker = 9;

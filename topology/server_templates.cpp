@@ -1,9 +1,8 @@
 #include "topology/server_templates.h"
 
-#include <algorithm>
-#include <cctype>
 #include <vector>
 
+#include "base/lower_case.h"
 #include "topology/builder.h"
 
 namespace starling {
@@ -71,9 +70,7 @@ std::span<const ServerTemplate> known_server_templates() {
 }
 
 std::optional<ServerTemplate> known_server_template(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = lower_case(std::string(name));
   for (const ServerTemplate& each : known_server_templates()) {
     if (each.name == lower) return each;
   }

@@ -182,8 +182,12 @@ JobSpec read_job(const YAML::Node& node, const Limits& limits) {
     read_key(key, entry.second, spec);
   }
   if (spec.command.empty() && !seen.contains("duration_s")) {
+    // A quote that nobody closes takes the keys after it along, and YAML's reader says nothing.
+    const bool open_quote = spec.name.find(": ") != std::string::npos;
     throw Mistake{node.Mark(),
-                  "the job has nothing to do; give it a command, or a duration_s to emulate"};
+                  "the job has nothing to do; give it a command, or a duration_s to emulate" +
+                      (open_quote ? " (its name is '" + spec.name + "': is a quote not closed?)"
+                                  : std::string())};
   }
   if (spec.command.empty() && !spec.model.empty() && !known_model(spec.model)) {
     std::vector<std::string_view> names;

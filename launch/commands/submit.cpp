@@ -78,9 +78,19 @@ Status belong(std::vector<JobSpec>& jobs, const Session& session) {
   return done();
 }
 
+/// Why the flock could never run it, or done; with its GPU types as the topology spells them.
+Status can_run(const FlockView& flock, JobSpec& job) {
+  if (const Status spelled = spell_gpu_types(flock.topology, job); !spelled.ok()) return spelled;
+  if (job.command.empty() && flock.deployment.launcher == "process") {
+    return {Errc::invalid,
+            "a duration alone is emulated, and this flock starts processes; give it a command"};
+  }
+  return can_ever_fit(flock.topology, job);
+}
+
 /// Offers the job until its home has answered. Refused: exit status 2, because the request is
-/// wrong.
-int submit_one(Session& session, const JobSpec& spec) {
+/// wrong. Of an id that the user chose it is told if its job is over already.
+int submit_one(Session& session, const JobSpec& spec, bool chosen) {
   const NodeId home = agent_node(first_home(session, spec.id));
   const Instant until = Session::now() + std::chrono::seconds(10);
   Instant again = Session::now();
@@ -102,9 +112,13 @@ int submit_one(Session& session, const JobSpec& spec) {
     }
     const auto* accepted = std::get_if<Accepted>(&received->message);
     const auto* state = std::get_if<JobState>(&received->message);
-    if ((accepted != nullptr && accepted->job == spec.id) ||
-        (state != nullptr && state->job == spec.id))
-      return kDone;
+    if (accepted != nullptr && accepted->job == spec.id) return kDone;
+    if (state == nullptr || state->job != spec.id) continue;
+    if (chosen) {
+      std::fprintf(stderr, "starling: submit: %s is there already (%s); nothing new is submitted\n",
+                   to_string(spec.id).c_str(), name_of(state->phase));
+    }
+    return kDone;
   }
   return work_failed(
       "submit: agent-" + std::to_string(home.value - 1) +
@@ -142,9 +156,10 @@ int submit(const Command& command, const Options& o) {
   auto found = FlockView::find(o.flock);
   if (!found) return failed(found.error());
   FlockView& flock = *found.value();
-  for (const JobSpec& job : what.jobs) {
-    if (auto fits = can_ever_fit(flock.topology, job); !fits.ok())
-      return bad_input("submit: " + job.name + " can never run here: " + fits.error().message);
+  if (what.jobs.empty()) return bad_input("submit: '" + o.words.front() + "' has no job in it");
+  for (JobSpec& job : what.jobs) {
+    if (const Status can = can_run(flock, job); !can.ok())
+      return bad_input("submit: " + job.name + " can never run here: " + can.error().message);
   }
   catch_stop_signals();
   if (Status connected = flock.connect(); !connected.ok()) return failed(connected.error());
@@ -163,7 +178,8 @@ int submit(const Command& command, const Options& o) {
       std::printf(o.json ? "{\"job\": \"%s\"}\n" : "%s\n", to_string(job.id).c_str());
       std::fflush(stdout);
     }
-    if (const int status = submit_one(*flock.session, job); status != kDone) return status;
+    const bool chosen = !o.id.empty();
+    if (const int status = submit_one(*flock.session, job, chosen); status != kDone) return status;
   }
   if (o.follow) return follow_job(flock, what.jobs.front().id, {.cancel = true, .json = o.json});
   return o.wait || what.wait ? wait_for(flock, what.jobs, o.json) : kDone;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "base/lower_case.h"
 #include "launch/job_lookup.h"
 #include "launch/jobs/split.h"
 #include "launch/text.h"
@@ -24,9 +25,8 @@ bool matches(const std::string& patterns, const std::string& text) {
 
 Result<std::set<JobPhase>> phases_of(const std::string& states) {
   std::set<JobPhase> phases;
-  for (std::string word : split(states, ',')) {
-    std::transform(word.begin(), word.end(), word.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const std::string& said : split(states, ',')) {
+    const std::string word = lower_case(said);
     std::vector<std::string> names{"open", "ended"};
     bool known = word == "open" || word == "ended";
     for (const JobPhase phase :

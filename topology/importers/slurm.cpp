@@ -8,18 +8,13 @@
 #include <map>
 #include <sstream>
 
+#include "base/lower_case.h"
 #include "topology/importers/host_list.h"
 #include "topology/importers/switch_tree.h"
 #include "topology/yaml_reader.h"
 
 namespace starling {
 namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 struct ConfLine {
   int line = 0;
@@ -46,7 +41,7 @@ std::vector<ConfLine> conf_lines(const std::string& text) {
     std::istringstream words(joined);
     for (std::string word; words >> word;) {
       const std::size_t equals = word.find('=');
-      made.values[lower(word.substr(0, equals))] =
+      made.values[lower_case(word.substr(0, equals))] =
           equals == std::string::npos ? "" : word.substr(equals + 1);
     }
     if (!made.values.empty()) lines.push_back(std::move(made));
@@ -89,7 +84,7 @@ std::map<std::string, NodeHardware> read_gres(const std::string& text, const Swi
   std::map<std::string, NodeHardware> hardware;
   std::map<std::string, std::vector<std::string>> cores;  // by node, of each socket
   for (const ConfLine& line : conf_lines(text)) {
-    if (lower(value_of(line, "name")) != "gpu") continue;
+    if (lower_case(value_of(line, "name")) != "gpu") continue;
     const std::uint32_t gpus = gpus_of(line, diagnostics);
     const std::string type = value_of(line, "type").empty() ? "V100" : value_of(line, "type");
     std::vector<std::string> nodes;
