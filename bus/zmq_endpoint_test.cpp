@@ -148,7 +148,11 @@ TEST_CASE("a node that reads nothing outlives a peer that fills its inbox and di
     const auto b = world.open(kB);
     auto a = world.open(kA);
     REQUIRE(world.pass(*a, *b, kB));
-    for (int i = 0; i < 20'000; ++i) a->send(kB, Bytes(1000, std::byte{1}));
+    for (int i = 0; i < 50'000; ++i) {
+      a->send(kB, Bytes(1000, std::byte{1}));
+      // Time for the threads that carry it: all the way there has to be full.
+      if (i % 500 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
     REQUIRE(a->counters().dropped > 0);
     a.reset();
     std::this_thread::sleep_for(std::chrono::milliseconds(2500));
