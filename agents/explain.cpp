@@ -120,11 +120,13 @@ void explain_shares(const Job& job, std::vector<std::string>& lines) {
 }  // namespace
 
 std::vector<std::string> explain_ended(const JobState& over) {
-  return {std::string(name_of(over.phase)) + " after " + seconds_text(over.elapsed) +
-          (has_exit_code(over) ? ", exit code " + std::to_string(over.exit.code) : "") +
-          (over.phase == JobPhase::failed && !has_exit_code(over)
-               ? ", without an exit code of its own"
-               : "")};
+  std::string line = std::string(name_of(over.phase)) + " after " + seconds_text(over.elapsed);
+  if (has_exit_code(over)) {
+    line += ", exit code " + std::to_string(over.exit.code);
+  } else if (over.phase == JobPhase::failed) {
+    line += ", without an exit code of its own";
+  }
+  return {std::move(line)};
 }
 
 std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "agents/scripted_home_test.h"
+#include "policies/test_placements.h"
 
 namespace starling {
 namespace {
@@ -17,11 +18,7 @@ constexpr std::uint32_t kRoundsBeforeTurns = 4;
 struct Gang {
   explicit Gang(AgentConfig config = {}) : home(3, std::move(config)) { job = home.submit(1, 12); }
 
-  Placement gpus_of(AgentId agent) const {
-    Placement all;
-    for (std::uint32_t g = 4 * agent.value; g < 4 * agent.value + 4; ++g) all.push_back(GpuId{g});
-    return all;
-  }
+  Placement gpus_of(AgentId agent) const { return range(4 * agent.value, 4 * agent.value + 4); }
   /// All offer what they have; reserving begins.
   void bid() {
     REQUIRE(home.decide(Spread{job, gpus_of(kMe)}));

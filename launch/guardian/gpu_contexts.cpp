@@ -1,10 +1,11 @@
 #include "launch/guardian/gpu_contexts.h"
 
-#include <dlfcn.h>
 #include <signal.h>
 
 #include <algorithm>
 #include <cerrno>
+
+#include "launch/guardian/nvml.h"
 
 namespace starling {
 namespace {
@@ -16,36 +17,28 @@ struct ProcessInfo {
   unsigned gpu_instance, compute_instance;
 };
 constexpr unsigned kMostProcesses = 256;
-constexpr int kSuccess = 0;
-
-template <class Call>
-Call symbol(void* library, const char* name) {
-  return reinterpret_cast<Call>(::dlsym(library, name));
-}
 
 }  // namespace
 
 void GpuContexts::load() {
-  void* const library = ::dlopen(library_.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return;
-  const auto init = symbol<int (*)()>(library, "nvmlInit_v2");
-  const auto device = symbol<int (*)(unsigned, void**)>(library, "nvmlDeviceGetHandleByIndex_v2");
+  void* const nvml = open_nvml(library_);
+  if (nvml == nullptr) return;
+  const auto device = nvml_call<int (*)(unsigned, void**)>(nvml, "nvmlDeviceGetHandleByIndex_v2");
   for (const char* name : {"nvmlDeviceGetComputeRunningProcesses_v3",
                            "nvmlDeviceGetComputeRunningProcesses_v2"}) {
-    if (processes_ == nullptr)
-      processes_ = symbol<int (*)(void*, unsigned*, void*)>(library, name);
+    if (processes_ == nullptr) processes_ = nvml_call<int (*)(void*, unsigned*, void*)>(nvml, name);
   }
-  if (init == nullptr || device == nullptr || processes_ == nullptr || init() != kSuccess) return;
+  if (device == nullptr || processes_ == nullptr) return;
   for (const std::uint64_t gpu : gpus_) {
     void* handle = nullptr;
-    if (device(static_cast<unsigned>(gpu), &handle) == kSuccess) devices_.push_back(handle);
+    if (device(static_cast<unsigned>(gpu), &handle) == kNvmlSuccess) devices_.push_back(handle);
   }
 }
 
 bool GpuContexts::held(void* device) const {
   ProcessInfo infos[kMostProcesses];
   unsigned count = kMostProcesses;
-  if (processes_(device, &count, infos) != kSuccess) return false;
+  if (processes_(device, &count, infos) != kNvmlSuccess) return false;
   return std::any_of(infos, infos + std::min(count, kMostProcesses), [](const ProcessInfo& info) {
     return ::kill(static_cast<pid_t>(info.pid), 0) != 0 && errno == ESRCH;
   });

@@ -1,6 +1,5 @@
 #include "launch/launchers/machine_sight.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
@@ -9,6 +8,8 @@
 #include <cctype>
 #include <string_view>
 #include <vector>
+
+#include "launch/guardian/nvml.h"
 
 namespace starling {
 namespace {
@@ -33,12 +34,11 @@ std::uint32_t numbered(const fs::path& folder, std::string_view prefix) {
 }
 
 std::uint32_t gpus_of_driver(const std::string& library) {
-  void* const nvml = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const nvml = open_nvml(library);
   if (nvml == nullptr) return 0;
-  const auto init = reinterpret_cast<int (*)()>(::dlsym(nvml, "nvmlInit_v2"));
-  const auto ask = reinterpret_cast<int (*)(unsigned*)>(::dlsym(nvml, "nvmlDeviceGetCount_v2"));
+  const auto ask = nvml_call<int (*)(unsigned*)>(nvml, "nvmlDeviceGetCount_v2");
   unsigned count = 0;
-  if (init == nullptr || ask == nullptr || init() != 0 || ask(&count) != 0) return 0;
+  if (ask == nullptr || ask(&count) != kNvmlSuccess) return 0;
   return count;
 }
 

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <dlfcn.h>
+
+#include <string>
+
+namespace starling {
+
+constexpr int kNvmlSuccess = 0;
+
+/// The NVIDIA driver's library for looking at GPUs, loaded and begun; null where the machine has
+/// none that works. It stays loaded.
+[[nodiscard]] inline void* open_nvml(const std::string& library) {
+  void* const nvml = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (nvml == nullptr) return nullptr;
+  const auto init = reinterpret_cast<int (*)()>(::dlsym(nvml, "nvmlInit_v2"));
+  return init != nullptr && init() == kNvmlSuccess ? nvml : nullptr;
+}
+
+/// Null where it has no such function.
+template <class Call>
+[[nodiscard]] Call nvml_call(void* nvml, const char* name) {
+  return reinterpret_cast<Call>(::dlsym(nvml, name));
+}
+
+}  // namespace starling
