@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A home goes on from an older copy of its journal, on purpose: nothing that was open in it starts
 // again.
 #include "agents/accept_loss.h"
@@ -6,8 +7,8 @@
 
 #include <chrono>
 
-#include "agents/state.h"
-#include "agents/testing.h"
+#include "agents/step/state.h"
+#include "agents/testing/testing.h"
 
 namespace starling {
 namespace {

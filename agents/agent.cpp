@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "agents/agent.h"
 
 #include <algorithm>
 #include <bit>
 #include <utility>
 
-#include "agents/step.h"
+#include "agents/step/step.h"
 #include "base/marks.h"
 #include "base/planted.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -7,13 +8,13 @@
 #include <vector>
 
 #include "agents/config.h"
-#include "agents/output.h"
+#include "agents/executor/output.h"
 #include "base/rng.h"
 #include "policies/policy.h"
 
 namespace starling {
 
-struct AgentState;  // agents/state.h: what the checker and the stories look at
+struct AgentState;  // agents/step/state.h: what the checker and the stories look at
 
 /// How a job ended, for people: what an Explanation of it says.
 [[nodiscard]] std::vector<std::string> explain_ended(const JobState& over);

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is over leaves the journal for the archive, and is forgotten there by number, bytes and age.
 #include "agents/archive.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "agents/step.h"
+#include "agents/step/step.h"
 #include "base/marks.h"
 
 namespace starling {

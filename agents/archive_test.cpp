@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is over long ago is in the archive: it is answered from there as before, outlives restarts,
 // and is forgotten by number, bytes and age, but never while another home may offer it again.
 #include <doctest/doctest.h>
@@ -7,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "agents/testing.h"
+#include "agents/testing/testing.h"
 
 namespace starling {
 namespace {

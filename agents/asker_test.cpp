@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whose a job is: the key's, whatever the message says; and who may change what.
 #include "agents/asker.h"
 
 #include <doctest/doctest.h>
 
-#include "agents/executor_state.h"
-#include "agents/testing.h"
+#include "agents/executor/executor_state.h"
+#include "agents/testing/testing.h"
 
 namespace starling {
 namespace {

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // A journal of another data centre is a clear error, never an abort, and never silence.
 #include "agents/check_journal.h"
 
 #include <doctest/doctest.h>
 
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 #include "topology/partition.h"
 
 namespace starling {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 #include <vector>
 
 #include "agents/config.h"
-#include "agents/output.h"
+#include "agents/executor/output.h"
 #include "base/rng.h"
 
 namespace starling {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -23,6 +24,7 @@ constexpr std::uint32_t kFirstClient = 0x0200'0000;
 [[nodiscard]] constexpr NodeId client_node(std::uint32_t i) { return NodeId{kFirstClient + i}; }
 
 /// What follows from them when something falls silent: docs/protocol.md, Executors.
+// clang-format off
 struct Timers {
   Duration heartbeat = std::chrono::milliseconds(500);
   Duration digest = std::chrono::seconds(1);         ///< at most this old; sent earlier when a wait could end
@@ -41,6 +43,7 @@ struct Timers {
   Duration report = Duration::max();                 ///< executors tell speeds so often where no heartbeat does it
   Duration retention = std::chrono::hours(1);        ///< tombstones are kept for so long, or until their limit
 };
+// clang-format on
 
 /// Who has been silent for so long runs nothing any more, wherever the silence comes from: it ended what it ran after
 /// `orphan` and the time to kill. Its clock may be 5 % slow and ours 5 % fast, and frames may be `late`.
@@ -73,17 +76,18 @@ struct ExecutorSeat {
 
 struct AgentConfig {
   AgentId me;
-  Incarnation incarnation{1};          ///< larger than in any earlier life
+  Incarnation incarnation{1};  ///< larger than in any earlier life
   Epoch epoch{1};
-  std::vector<PeerAgent> flock;        ///< all agents, this one too, by AgentId
-  std::vector<ExecutorSeat> executors; ///< of this agent's partition, by servers
+  std::vector<PeerAgent> flock;         ///< all agents, this one too, by AgentId
+  std::vector<ExecutorSeat> executors;  ///< of this agent's partition, by servers
   Limits limits;
   Timers timers;
   std::uint16_t protocol = kNewestProtocol;  ///< newest to be spoken; lower: as an earlier version
   /// What a calendar says at Instant 0 of this life, so that the next one can tell how long a job has waited: figures
   /// and seniority rest on it. Behind the journal's dates it is put right. None: waiting begins anew in every life.
   std::optional<Duration> calendar = std::nullopt;
-  std::uint64_t topology = 0;  ///< fingerprint_in() of what this node has read; 0: it is compared with nobody's
+  std::uint64_t topology =
+      0;  ///< fingerprint_in() of what this node has read; 0: it is compared with nobody's
   /// The only user that executors can run jobs as, because they are not root's processes; empty: any.
   std::string only_user;
   /// A new life starts no job before all its executors and peers have answered it, or this has passed: one of them may
@@ -95,7 +99,7 @@ struct ExecutorConfig {
   NodeId me;
   Incarnation incarnation{1};
   PartitionId partition;
-  AgentId owner;                       ///< of the partition
+  AgentId owner;  ///< of the partition
   IndexRange servers;
   Limits limits;
   Timers timers;
@@ -103,7 +107,7 @@ struct ExecutorConfig {
   /// What a clock that goes on over all lives says at Instant 0 of this one, so that time without a word is counted
   /// over restarts. None: each life counts anew.
   std::optional<Duration> calendar = std::nullopt;
-  std::uint64_t topology = 0;                ///< as in AgentConfig
+  std::uint64_t topology = 0;  ///< as in AgentConfig
 };
 
 }  // namespace starling

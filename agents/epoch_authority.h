@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
@@ -18,6 +19,7 @@ struct Ownership {
   friend bool operator==(const Ownership&, const Ownership&) = default;
 };
 
+// clang-format off
 /// It is `mine` from now on: after acquire(), or again after a lease that had only lapsed.
 struct EpochGranted { Ownership mine; };
 /// Not acquired. `current` is the owner as far as known; `why` is `conflict` (its lease runs), `expired` (the
@@ -26,6 +28,7 @@ struct EpochRefused { Ownership current; Error why; };
 /// `mine` may be taken by others, or has been: then `current` is at a higher epoch, and for good. At the same
 /// epoch only the lease has lapsed; a renewal that still succeeds is told as EpochGranted.
 struct EpochLost { Ownership mine; Ownership current; };
+// clang-format on
 using EpochEvent = std::variant<EpochGranted, EpochRefused, EpochLost>;
 
 /// Compare-and-set on "who owns partition p, at which epoch". Nothing here waits: answers come out of poll(), in the

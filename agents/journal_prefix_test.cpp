@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A disk may end anywhere: from every prefix of a journal that a busy flock wrote a core begins its
 // next life and goes on. That the flock around it gets to its end is in recovery_test.cpp.
 #include <doctest/doctest.h>
@@ -5,8 +6,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "agents/executor_state.h"
-#include "agents/testing.h"
+#include "agents/executor/executor_state.h"
+#include "agents/testing/testing.h"
 #include "interference/models.h"
 
 namespace starling {
@@ -17,7 +18,8 @@ using namespace std::chrono_literals;
 /// Two homes, gangs over both, a cancelled and a failed job, a refusal, lost frames, and every node
 /// down once.
 TestFlock busy() {
-  TestFlock flock({.agents = 2, .servers = 4, .seed = 5, .delay = 1ms, .jitter = 3ms, .lossy = true});
+  TestFlock flock(
+      {.agents = 2, .servers = 4, .seed = 5, .delay = 1ms, .jitter = 3ms, .lossy = true});
   for (std::uint64_t n = 1; n <= 8; ++n) {
     flock.submit(n, n % 3 == 0 ? 16 : static_cast<std::uint32_t>(n), 4s, n % 2);
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,8 @@
 
 namespace starling {
 
+// A table of structs, mostly one row each:
+// clang-format off
 // Everything that nodes say to one another, as plain structs. The codec (bus/) turns them into frames
 // and back and checks every field's meaning, so cores may rely on ranges but never on truth. Durations are
 // relative: no wall clock crosses the wire. Every message is idempotent; what a repeat or a latecomer does
@@ -270,5 +273,7 @@ using Message = std::variant<
 /// The oldest version that says all there is in a message of that kind. What a client says is the same in every
 /// version, so an agent that came back with an older one, and cannot tell clients, still understands them.
 [[nodiscard]] std::uint16_t wholly_said_in(const Message& message) noexcept;
+
+// clang-format on
 
 }  // namespace starling

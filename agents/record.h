@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,8 @@
 
 namespace starling {
 
+// A table of structs, mostly one row each:
+// clang-format off
 // What must survive a crash, and nothing else. Replaying a journal's records in order gives the
 // durable part of the memory state. Who writes which when: docs/architecture.md, Every record;
 // before what is said: docs/protocol.md.
@@ -117,5 +120,7 @@ class Journal {
   /// Removes that chunk and all with a lower number, where there are any.
   virtual Status forget(std::uint64_t /*chunk*/) { return done(); }
 };
+
+// clang-format on
 
 }  // namespace starling

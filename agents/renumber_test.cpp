@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same journal with other numbers: what runs is where it was, whatever its GPUs are called.
 #include "agents/renumber.h"
 
 #include <doctest/doctest.h>
 
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stories of tests/stories/: what is done, and every message, record, start and end that
 // follows from it. Each can be read aloud. STARLING_UPDATE_STORIES=1 writes what happens now into
 // the files.
@@ -9,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "agents/testing.h"
+#include "agents/testing/testing.h"
 
 namespace starling {
 namespace {

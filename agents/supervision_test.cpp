@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One sick daemon never ends or delays another: stories, and a simulation of daemons that crash,
 // are refused, find their disk full, cannot be forked, come and go.
 #include "agents/supervision.h"

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every kind of message in every stage of a gang: from the right sender, repeated and late; from a
 // stranger; at an old epoch. Nothing asserts, nothing changes that should not, and the job ends.
 #include <doctest/doctest.h>
 
-#include "agents/describe.h"
-#include "agents/testing.h"
+#include "agents/explain/describe.h"
+#include "agents/testing/testing.h"
 
 namespace starling {
 namespace {

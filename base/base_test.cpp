@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
 #include <set>
@@ -26,7 +27,8 @@ TEST_CASE("PCG32 gives the published numbers for the published seed") {
   CHECK(rng.next() == 0xba1d3330U);
 }
 
-TEST_CASE("below() stays below and reaches every value; forks differ and do not advance the parent") {
+TEST_CASE(
+    "below() stays below and reaches every value; forks differ and do not advance the parent") {
   Rng rng(7);
   std::set<std::uint32_t> seen;
   for (int i = 0; i < 200; ++i) seen.insert(rng.below(5));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/ids.h"
 
 #include <array>
@@ -15,7 +16,8 @@ std::string to_string(const JobId& id) {
 Result<JobId> parse_job_id(const std::string& text) {
   if (text.empty() || text.size() > 32 ||
       text.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) {
-    return {Errc::invalid, "'" + text + "' is not a job id: 1 to 32 hexadecimal digits are expected"};
+    return {Errc::invalid,
+            "'" + text + "' is not a job id: 1 to 32 hexadecimal digits are expected"};
   }
   const std::size_t low = text.size() > 16 ? text.size() - 16 : 0;
   JobId id;

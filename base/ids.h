@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <compare>
@@ -20,13 +21,14 @@ struct Id {
   friend constexpr auto operator<=>(const Id&, const Id&) = default;
 };
 
-using NodeId = Id<struct NodeTag>;             ///< a process on the bus: agent, executor or client
-using AgentId = Id<struct AgentTag>;           ///< 0, 1, ...; the agent's number in the flock
-using PartitionId = Id<struct PartitionTag>;   ///< 0, 1, ...; partition p starts with agent p
-using GpuId = Id<struct GpuTag>;               ///< depth-first index in the topology
-using ServerId = Id<struct ServerTag>;         ///< depth-first index in the topology
-using Epoch = Id<struct EpochTag, std::uint64_t>;              ///< fencing token of a partition, from 1
-using Incarnation = Id<struct IncarnationTag, std::uint64_t>;  ///< life of a process; grows at each start
+using NodeId = Id<struct NodeTag>;            ///< a process on the bus: agent, executor or client
+using AgentId = Id<struct AgentTag>;          ///< 0, 1, ...; the agent's number in the flock
+using PartitionId = Id<struct PartitionTag>;  ///< 0, 1, ...; partition p starts with agent p
+using GpuId = Id<struct GpuTag>;              ///< depth-first index in the topology
+using ServerId = Id<struct ServerTag>;        ///< depth-first index in the topology
+using Epoch = Id<struct EpochTag, std::uint64_t>;  ///< fencing token of a partition, from 1
+using Incarnation =
+    Id<struct IncarnationTag, std::uint64_t>;  ///< life of a process; grows at each start
 
 /// Chosen by the client, so that submitting twice is submitting once. 128 bits, written as 32 hex digits.
 struct JobId {

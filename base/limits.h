@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
@@ -5,6 +6,8 @@
 
 namespace starling {
 
+// A table of limits, one row each:
+// clang-format off
 /// Every limit of the system by name. Reaching one is an answer (Busy, a refusal, a dropped and
 /// counted frame), never growth.
 struct Limits {
@@ -27,5 +30,7 @@ struct Limits {
   std::uint32_t log_tail_bytes = 4096;          ///< last output lines that come back with an exit
   std::uint32_t outbox_frames = 65'536;         ///< frames queued for one peer: then dropped
 };
+
+// clang-format on
 
 }  // namespace starling

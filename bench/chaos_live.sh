@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What faults cost on real processes, and a long run of all of them:
 #   bench/chaos_live.sh STARLING [MINUTES [OUT]]    MINUTES of faults in the long run, 30 by default; OUT: where reports go
 # One agent of four dead for good under more work than there are GPUs: jobs started a second before and after the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cost of a frame: to bytes and back, and through the whole driver loop.
 
 #include <benchmark/benchmark.h>

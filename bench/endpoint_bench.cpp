@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Round trips and one-way rate between two processes' worth of sockets in one process, with and
 // without encryption. Both ends run in one thread: it is the transport that is measured, not the
 // scheduler.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The measurements of docs/results/first-run.md: Philly's jobs on published data centres with 1, 4 and 8 agents,
 # simulated and (one week) live, and the speed of both.
 #   bench/first_run.sh DATA [OUT]     DATA: the published data folder; OUT: first-run.out by default

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gavel's main figures (OSDI'20): mean JCT against the rate at which jobs arrive,
 // for policies that know how fast each job is on each GPU type and for their agnostic forms, on 36
 // V100, 36 P100 and 36 K80. Speeds are those that Gavel measured, nothing else slows a job, and
@@ -14,11 +15,11 @@
 #include <thread>
 #include <vector>
 
-#include "policies/gavel.h"
-#include "policies/test_world.h"
-#include "topology/generate.h"
+#include "policies/gavel/gavel.h"
+#include "policies/testing/test_world.h"
+#include "topology/generate/generate.h"
 #include "workload/gavel_throughput.h"
-#include "workload/generate_gavel.h"
+#include "workload/generate/generate_gavel.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a question to the learned interference model costs: a job beside three others on its GPU,
 // by the network (rows made once per job), alone and in batches, and by the whole speed model.
 #include <benchmark/benchmark.h>
@@ -8,7 +9,7 @@
 #include "interference/learned/interference_net.h"
 #include "interference/learned/learned_speed.h"
 #include "interference/models.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one decision of the learned policy takes: in a full partition a job ends, another one has
 // come, and the policy places it. Counters p50_us and p99_us are those of single calls of decide().
 #include <benchmark/benchmark.h>
@@ -8,7 +9,7 @@
 
 #include "gnn/registry.h"
 #include "interference/speed_choice.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 #include "workload/catalogue.h"
 
 namespace starling {

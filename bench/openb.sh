@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The measurements of docs/results/openb.md: Alibaba's openb pods (2023) on its nodes with every packing policy.
 #   bench/openb.sh DATA [OUT]     DATA: the published data folder; OUT: openb.out by default
 # $STARLING names the program (default build/release/launch/starling, built first).

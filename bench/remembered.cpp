@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long a takeover takes, and what the loop is held up by, with many remembered jobs.
 //
 //   remembered STATE fill N BYTES [log]   writes N ended jobs with BYTES of output each
@@ -18,16 +19,16 @@
 #include <utility>
 #include <vector>
 
-#include "agents/state.h"
+#include "agents/step/state.h"
 #include "bus/node.h"
 #include "bus/test_inbox.h"
 #include "interference/models.h"
 #include "policies/registry.h"
 #include "store/await_epoch.h"
-#include "store/etcd_authority.h"
-#include "store/etcd_journal.h"
-#include "store/sqlite_journal.h"
-#include "topology/generate.h"
+#include "store/etcd/etcd_authority.h"
+#include "store/etcd/etcd_journal.h"
+#include "store/sqlite/sqlite_journal.h"
+#include "topology/generate/generate.h"
 #include "topology/partition.h"
 
 namespace starling {

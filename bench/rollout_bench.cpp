@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a roll-out costs: 128 GPUs under load with a queue of 50 and 60 jobs to come, by lif with a
 // threshold, in the full physics, from one start.
 #include <benchmark/benchmark.h>
@@ -6,10 +7,10 @@
 #include <memory>
 
 #include "gnn/quick_lif.h"
-#include "gnn/rollout.h"
+#include "gnn/search/rollout.h"
 #include "interference/models.h"
 #include "policies/registry.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 #include "workload/catalogue.h"
 
 namespace starling {

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What an event costs against the size of the cluster, and how long large data centres take to load; docs/results/scale.md
 # is made from it.
 #   bench/scale.sh [OUT] [FILTER]     OUT: scale.out by default; FILTER: of benchmarks, a regular expression

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one event of a running cluster costs against its size: CPU time of the simulated world,
 // agents, executors, codec and driver included, per event of its queue. docs/results/scale.md is
 // made from it.
@@ -19,9 +20,9 @@
 #include "base/rng.h"
 #include "policies/packing.h"
 #include "policies/registry.h"
-#include "sim/world.h"
-#include "topology/generate.h"
-#include "workload/trace.h"
+#include "sim/world/world.h"
+#include "topology/generate/generate.h"
+#include "workload/traces/trace.h"
 
 namespace starling {
 namespace {

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # How many jobs a CPU second simulates, agents, executors, codec and driver included:
 #   bench/sim_bench.sh PATH/TO/starling TRACE.csv[.gz]
 # The median of five runs each of one and of eight agents on 48 servers of 8 GPUs, whole process, with what

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long it takes until a job's first instruction runs: started directly, as a launcher without
 // guardians would, and by the process launcher with a guardian per part, without and with cgroups.
 //
@@ -19,7 +20,7 @@
 #include "base/test_folder.h"
 #include "launch/launchers/part_folders.h"
 #include "launch/launchers/process_launcher.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 namespace starling {
 namespace {

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # How long a partition is without an agent when its own is killed, and when that comes back: a flock of three
 # agents with its state in a one-member etcd, agent 1 killed and started again and again.
 #   bench/takeover.sh STARLING [REPEATS]     STARLING: the program; REPEATS: 10 by default

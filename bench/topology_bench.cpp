@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a data centre costs against its size: loading its file, and one event of its occupancy (a
 // gang of 1 to 4 GPUs placed by best fit in a cluster that is 3/4 full, and given back).
 #include <benchmark/benchmark.h>
@@ -6,8 +7,8 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "topology/generate.h"
-#include "topology/load.h"
+#include "topology/file/load.h"
+#include "topology/generate/generate.h"
 #include "topology/occupancy.h"
 
 namespace starling {

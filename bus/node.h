@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <atomic>
@@ -12,7 +13,7 @@
 
 #include "agents/agent.h"
 #include "agents/client.h"
-#include "agents/executor.h"
+#include "agents/executor/executor.h"
 #include "agents/record.h"
 #include "bus/codec.h"
 #include "bus/endpoint.h"

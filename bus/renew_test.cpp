@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys and members that change while endpoints live.
 #include <doctest/doctest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bus/spare_files.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libzmq ends the process where it gets no file descriptor, so it must not be asked then. Each test
 // runs with the limit of this process lowered, and would end it as a whole.
 #include "bus/spare_files.h"

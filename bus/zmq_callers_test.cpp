@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Those that have no address: clients, many of one place, and such as do not read.
 #include <doctest/doctest.h>
 

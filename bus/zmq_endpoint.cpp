@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bus/zmq_endpoint.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bus/zmq_sockets.h"
 
 #include <sys/stat.h>
@@ -128,8 +129,7 @@ Status ZmqEndpoint::Sockets::test_itself() {
     case StrangerTest::refused:
       break;
     case StrangerTest::let_in:
-      return {Errc::unsupported,
-              "bus: " + address + " let a stranger's key in; refusing to serve"};
+      return {Errc::unsupported, "bus: " + address + " let a stranger's key in; refusing to serve"};
     case StrangerTest::no_answer:
       return {Errc::not_ready,
               "bus: " + address +

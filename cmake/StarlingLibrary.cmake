@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # One folder, one library, one test program.
 #
 # starling_library(NAME [NEEDS target...] [PRIVATE_NEEDS target...])

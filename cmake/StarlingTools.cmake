@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tools that make a build faster where they are present; nothing depends on them.
 find_program(STARLING_CCACHE ccache)
 if(STARLING_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # starling_embed_weights(LIBRARY FILE NAME): the program carries trained weights with it wherever it is installed, as
 # the bytes NAME and their number NAMEBytes; the file itself is installed too.
 function(starling_embed_weights library file name)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 cmake_minimum_required(VERSION 3.25)
 # cmake -DIN=x.weights -DOUT=shipped.cpp -DNAME=kShippedX -P embed.cmake: the weights as an array of bytes.
 file(READ ${IN} bytes HEX)

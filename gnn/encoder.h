@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <array>
@@ -7,7 +8,7 @@
 
 #include "gnn/encoder_net.h"
 #include "gnn/graph_shape.h"
-#include "policies/candidates.h"
+#include "policies/placement/candidates.h"
 
 namespace starling {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
@@ -5,9 +6,9 @@
 #include <vector>
 
 #include "gnn/encoder_net.h"
-#include "policies/candidates.h"
-#include "policies/elsewhere.h"
-#include "policies/remaining_times.h"
+#include "policies/partitions/elsewhere.h"
+#include "policies/placement/candidates.h"
+#include "policies/placement/remaining_times.h"
 
 namespace starling {
 

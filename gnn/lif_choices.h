@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <vector>
 
 #include "gnn/marl.h"
-#include "policies/candidates_policy.h"
+#include "policies/placement/candidates_policy.h"
 
 namespace starling {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <memory>
@@ -10,7 +11,7 @@
 #include "gnn/features.h"
 #include "gnn/policy_net.h"
 #include "gnn/reasons.h"
-#include "policies/candidates_policy.h"
+#include "policies/placement/candidates_policy.h"
 
 namespace starling {
 

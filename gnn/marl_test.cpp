@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gnn/marl.h"
 
 #include <doctest/doctest.h>
@@ -5,7 +6,7 @@
 #include <limits>
 
 #include "gnn/registry.h"
-#include "policies/battery.h"
+#include "policies/testing/battery.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gnn/quick_lif.h"
 
 #include <algorithm>

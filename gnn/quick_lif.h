@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -6,9 +7,9 @@
 #include <vector>
 
 #include "gnn/pair_speeds.h"
-#include "policies/candidates_free.h"
-#include "policies/candidates_policy.h"
-#include "policies/candidates_residents.h"
+#include "policies/placement/candidates_free.h"
+#include "policies/placement/candidates_policy.h"
+#include "policies/placement/candidates_residents.h"
 #include "policies/policy.h"
 
 namespace starling {
@@ -32,9 +33,9 @@ class QuickLif final : public Policy {
     std::uint64_t hash = 0;  // of profile, worker and types
     std::uint32_t gpus = 1, worker = 1;
     double alone = 0;
-    std::vector<std::uint32_t> kinds;           // of FreeServers
+    std::vector<std::uint32_t> kinds;            // of FreeServers
     std::vector<const PairSpeeds::Pair*> pairs;  // by group of residents_; null: not asked
-    std::uint64_t refused = ~0ULL;              // version at which it had no place
+    std::uint64_t refused = ~0ULL;               // version at which it had no place
   };
   struct Waiting {
     double area = 0;  // expected GPU seconds; by arrival: 0

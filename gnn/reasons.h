@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <array>
@@ -7,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "policies/elsewhere.h"
+#include "policies/partitions/elsewhere.h"
 
 namespace starling {
 

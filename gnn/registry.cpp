@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gnn/registry.h"
 
 #include <memory>
 #include <utility>
 
 #include "gnn/marl.h"
-#include "gnn/search_policy.h"
+#include "gnn/search/search_policy.h"
 #include "policies/options.h"
 
 namespace starling {
@@ -39,23 +40,22 @@ constexpr PolicyFacts kHarmony{
 
 /// `shipped`: of shipped_policy().
 void add_learned(PolicyRegistry& registry, const PolicyFacts& facts, const char* shipped) {
-  registry.add(
-      facts, [&facts, shipped](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
-        const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
-        const std::string file =
-            reader.file("weights", "a net's; without: the ones shipped with the program");
-        constexpr const char* kAblation = "no: as if agents said nothing; for ablations";
-        constexpr const char* kAlone = "no: as if jobs did not slow one another; for ablations";
-        Blinkers blinkers;
-        blinkers.digests = reader.choice("digests", {"yes", "no"}, kAblation) == "no";
-        blinkers.interference = reader.choice("interference", {"yes", "no"}, kAlone) == "no";
-        const std::string order = read_order(reader);
-        auto net = read_policy_net(file, shipped);
-        if (!net) return net.error();
-        const PlacementOrder asked = order_asked(order, order_of(net.value()));
-        return std::unique_ptr<Policy>(
-            std::make_unique<Marl>(facts, options, std::move(net).value(), asked, blinkers));
-      });
+  registry.add(facts, [&facts, shipped](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+    const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
+    const std::string file =
+        reader.file("weights", "a net's; without: the ones shipped with the program");
+    constexpr const char* kAblation = "no: as if agents said nothing; for ablations";
+    constexpr const char* kAlone = "no: as if jobs did not slow one another; for ablations";
+    Blinkers blinkers;
+    blinkers.digests = reader.choice("digests", {"yes", "no"}, kAblation) == "no";
+    blinkers.interference = reader.choice("interference", {"yes", "no"}, kAlone) == "no";
+    const std::string order = read_order(reader);
+    auto net = read_policy_net(file, shipped);
+    if (!net) return net.error();
+    const PlacementOrder asked = order_asked(order, order_of(net.value()));
+    return std::unique_ptr<Policy>(
+        std::make_unique<Marl>(facts, options, std::move(net).value(), asked, blinkers));
+  });
 }
 
 }  // namespace

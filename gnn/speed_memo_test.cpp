@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gnn/speed_memo.h"
 
 #include <doctest/doctest.h>
@@ -6,7 +7,7 @@
 
 #include "base/rng.h"
 #include "interference/models.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 #include "workload/catalogue.h"
 
 namespace starling {

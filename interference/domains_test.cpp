@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gangs inside a scale-up domain and gangs that leave one. Each test states what follows from the
 // domain's links for the time of an iteration.
 #include <doctest/doctest.h>
@@ -7,7 +8,7 @@
 #include "base/rng.h"
 #include "interference/iteration.h"
 #include "interference/models.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 #include "workload/catalogue.h"
 
 using namespace starling;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "interference/gpu_speed.h"
 
 #include "workload/gpu_kind.h"

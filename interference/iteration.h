@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -73,8 +74,8 @@ class IterationForm {
     double island = 0;
     double pcie = 0;
     double nic = 0;
-    double uplink = 0;  // even share of the rack's uplinks
-    double domain = 0;  // of each GPU; 0: of no scale-up domain
+    double uplink = 0;       // even share of the rack's uplinks
+    double domain = 0;       // of each GPU; 0: of no scale-up domain
     std::uint32_t exit = 0;  // server from which those are counted that leave by the same uplinks
   };
   // Servers of the fastest type that are alike.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far the tier form is from placements that others measured.
 #include <doctest/doctest.h>
 
@@ -9,9 +10,9 @@
 #include "base/test_data.h"
 #include "interference/iteration.h"
 #include "interference/sync.h"
-#include "topology/generate.h"
-#include "workload/csv.h"
-#include "workload/text_file.h"
+#include "topology/generate/generate.h"
+#include "workload/traces/csv.h"
+#include "workload/traces/text_file.h"
 
 using namespace starling;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "interference/memory.h"
 
 #include <doctest/doctest.h>
@@ -5,9 +6,9 @@
 #include <map>
 
 #include "base/test_data.h"
-#include "topology/generate.h"
-#include "workload/csv.h"
-#include "workload/text_file.h"
+#include "topology/generate/generate.h"
+#include "workload/traces/csv.h"
+#include "workload/traces/text_file.h"
 
 using namespace starling;
 

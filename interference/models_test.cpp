@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "interference/models.h"
 
 #include <doctest/doctest.h>
@@ -11,7 +12,7 @@
 #include "interference/profile.h"
 #include "interference/sync.h"
 #include "interference/uplink.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 #include "workload/catalogue.h"
 
 using namespace starling;

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
 #include "interference/iteration.h"
 #include "interference/models.h"
 #include "interference/profile.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 using namespace starling;
 

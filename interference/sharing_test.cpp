@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "interference/sharing.h"
 
 #include <doctest/doctest.h>
@@ -8,11 +9,11 @@
 #include "base/test_data.h"
 #include "interference/memory.h"
 #include "interference/models.h"
-#include "topology/generate.h"
-#include "workload/csv.h"
+#include "topology/generate/generate.h"
 #include "workload/gavel_throughput.h"
 #include "workload/stats.h"
-#include "workload/text_file.h"
+#include "workload/traces/csv.h"
+#include "workload/traces/text_file.h"
 
 using namespace starling;
 

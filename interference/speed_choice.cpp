@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "interference/speed_choice.h"
 
 #include "interference/learned/interference_net.h"

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program `starling`: reads the command line and runs the one command that it names.
 #include <cstdio>
 #include <cstdlib>
 
 #include "base/planted.h"
-#include "launch/cli.h"
+#include "launch/command_line/cli.h"
+#include "launch/command_line/exit_codes.h"
 #include "launch/commands/commands.h"
 #include "launch/commands/learning.h"
-#include "launch/exit_codes.h"
 
 int main(int argc, char** argv) {
   using namespace starling;

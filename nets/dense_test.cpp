@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "nets/dense.h"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "nets/pair_net.h"
 
 #include <doctest/doctest.h>

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // The week of the Philly trace that independent simulators have run: the plain policies leave no
 // freedom, so the numbers have to be the same to the digit.
 #include <doctest/doctest.h>
 
 #include "base/test_data.h"
-#include "policies/test_world.h"
-#include "topology/generate.h"
-#include "workload/trace.h"
+#include "policies/testing/test_world.h"
+#include "topology/generate/generate.h"
+#include "workload/traces/trace.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gangs of several servers stay within a scale-up domain where one has room: in the plain rules,
 // among the candidates, and with every policy that packs.
 #include <doctest/doctest.h>
@@ -5,11 +6,11 @@
 #include <algorithm>
 
 #include "interference/models.h"
-#include "policies/candidates_free.h"
 #include "policies/packing.h"
+#include "policies/placement/candidates_free.h"
 #include "policies/registry.h"
-#include "policies/test_placements.h"
-#include "topology/generate.h"
+#include "policies/testing/test_placements.h"
+#include "topology/generate/generate.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "policies/packing.h"
 
 #include <doctest/doctest.h>
@@ -5,8 +6,8 @@
 #include <algorithm>
 
 #include "base/rng.h"
-#include "policies/test_placements.h"
-#include "topology/generate.h"
+#include "policies/testing/test_placements.h"
+#include "topology/generate/generate.h"
 
 namespace starling {
 namespace {

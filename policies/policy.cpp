@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "policies/policy.h"
 
 #include "policies/packing.h"

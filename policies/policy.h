@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -43,13 +44,13 @@ struct RemoteDigest {
   std::uint32_t gpus = 0;
   std::uint32_t free = 0;
   std::uint32_t largest_free_server = 0;
-  std::uint32_t whole_free_servers = 0;  ///< of the partition's commonest server size
-  std::uint32_t waiting = 0;             ///< jobs homed there that wait
-  std::uint64_t waiting_gpus = 0;        ///< GPUs that those want
-  Instant at;                            ///< when it arrived here
-  IndexRange servers = {};               ///< of the partition; empty: not known
-  std::span<const TypeRoom> types = {};  ///< ascending by type; empty: it does not say
-  std::span<const float> summary = {};   ///< of its policy (Policy::summary); empty: none
+  std::uint32_t whole_free_servers = 0;    ///< of the partition's commonest server size
+  std::uint32_t waiting = 0;               ///< jobs homed there that wait
+  std::uint64_t waiting_gpus = 0;          ///< GPUs that those want
+  Instant at;                              ///< when it arrived here
+  IndexRange servers = {};                 ///< of the partition; empty: not known
+  std::span<const TypeRoom> types = {};    ///< ascending by type; empty: it does not say
+  std::span<const float> summary = {};     ///< of its policy (Policy::summary); empty: none
   std::span<const ServerRoom> rooms = {};  ///< ServerRooms::read(); empty: nothing is taken beside
                                            ///< GPUs, or it does not say
 };

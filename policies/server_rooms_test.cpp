@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a partition tells of the CPUs and memory beside its free GPUs, and what others read in it.
 #include "policies/server_rooms.h"
 
@@ -6,10 +7,10 @@
 #include <algorithm>
 
 #include "base/rng.h"
-#include "policies/candidates_free.h"
-#include "policies/remote_rooms.h"
-#include "policies/test_placements.h"
-#include "topology/generate.h"
+#include "policies/partitions/remote_rooms.h"
+#include "policies/placement/candidates_free.h"
+#include "policies/testing/test_placements.h"
+#include "topology/generate/generate.h"
 
 namespace starling {
 namespace {

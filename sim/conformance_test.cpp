@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -5,8 +6,8 @@
 
 #include "base/test_data.h"
 #include "sim/simulate.h"
-#include "topology/generate.h"
-#include "workload/trace.h"
+#include "topology/generate/generate.h"
+#include "workload/traces/trace.h"
 
 // The published week of the Philly trace through real agents, executors, codec and driver: the
 // figures are those of a plain list scheduler, to the digits that are published.

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two jobs on one GPU through real agents, executors and the full physics, as Gavel plans them.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
 #include "sim/simulate.h"
-#include "topology/generate.h"
-#include "workload/generate_gavel.h"
+#include "topology/generate/generate.h"
+#include "workload/generate/generate_gavel.h"
 
 namespace starling {
 namespace {

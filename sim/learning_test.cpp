@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "agents/state.h"
+#include "agents/step/state.h"
 #include "interference/models.h"
 #include "sim/test_registry.h"
-#include "sim/world.h"
-#include "topology/generate.h"
-#include "workload/trace.h"
+#include "sim/world/world.h"
+#include "topology/generate/generate.h"
+#include "workload/traces/trace.h"
 
 // Agents that learn from what runs: each test states what must come of measured speeds, which carry
 // noise and hidden factors of the full physics.
@@ -17,8 +18,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const char* const kModels[] = {"ResNet-50 (batch size 64)", "LM (batch size 20)", "resnet18",
-                               "Transformer (batch size 64)", "vgg16", "bert-base"};
+const char* const kModels[] = {"ResNet-50 (batch size 64)",
+                               "LM (batch size 20)",
+                               "resnet18",
+                               "Transformer (batch size 64)",
+                               "vgg16",
+                               "bert-base"};
 
 Topology v100(std::uint32_t servers) {
   GeneratorOptions options;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ enum class PhysicsKind : std::uint8_t { trace, full };
 struct PhysicsChoice {
   PhysicsKind kind = PhysicsKind::trace;
   double straggler_sigma = 0;
-  std::string pairs = {};  ///< measured pairs that the world runs by (interference/pairs); empty: none
+  std::string pairs =
+      {};  ///< measured pairs that the world runs by (interference/pairs); empty: none
 };
 
 /// `invalid` says what may be written.

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The light roll-outs against the whole world: a trace from an empty cluster.
-#include "gnn/rollout.h"
+#include "gnn/search/rollout.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +8,7 @@
 
 #include "interference/models.h"
 #include "sim/simulate.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 namespace starling {
 namespace {

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Policies that decide in rounds do so at their own times, however long messages take.
 #include <doctest/doctest.h>
 
 #include "sim/simulate.h"
-#include "topology/generate.h"
-#include "workload/test_trace.h"
+#include "topology/generate/generate.h"
+#include "workload/traces/test_trace.h"
 
 namespace starling {
 namespace {

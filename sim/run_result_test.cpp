@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/run_result.h"
 
 #include <doctest/doctest.h>
@@ -8,7 +9,7 @@
 #include <sstream>
 
 #include "sim/summary.h"
-#include "sim/timeline.h"
+#include "sim/world/timeline.h"
 
 namespace starling {
 namespace {

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/simulate.h"
 
-#include "sim/world.h"
+#include "sim/world/world.h"
 
 namespace starling {
 

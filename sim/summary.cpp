@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/summary.h"
 
 #include <array>
@@ -7,7 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "workload/csv.h"
+#include "workload/traces/csv.h"
 
 namespace starling {
 namespace {

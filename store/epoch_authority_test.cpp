@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "store/epoch_battery.h"
+#include "store/etcd/test_etcd.h"
 #include "store/static_authority.h"
-#include "store/test_etcd.h"
 
 namespace starling {
 namespace {

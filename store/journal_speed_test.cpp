@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/test_folder.h"
-#include "store/etcd_journal.h"
+#include "store/etcd/etcd_journal.h"
+#include "store/etcd/test_etcd.h"
 #include "store/sample_records.h"
-#include "store/sqlite_journal.h"
-#include "store/test_etcd.h"
+#include "store/sqlite/sqlite_journal.h"
 
 using namespace starling;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "store/memory_journal.h"
 
 #include "store/journal_battery.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Hanging up ends nothing: neither a flock in the background, nor one whose terminal is closed; and what a service manager is told.
 #   tests/background_test.sh PROGRAM
 set -euo pipefail

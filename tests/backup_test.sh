@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A flock is copied at work, and made anew from the copy: every job is accounted for and none runs twice:
 #   tests/backup_test.sh PATH/TO/starling
 set -u

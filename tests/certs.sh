@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What tests with certificates share. To be sourced.
 # make_ca NAME: NAME.pem and NAME.key
 make_ca() {

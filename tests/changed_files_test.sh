@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The real program with files of a flock that somebody has changed, another topology, and folders with a user's files:
 #   tests/changed_files_test.sh PATH/TO/starling
 # No abort, no crash: one message and exit code 2, or it does not matter. Nothing of a user's is removed.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What tests share whose flocks get other servers while jobs run. To be sourced after flock.sh; jobs write each of their starts
 # into NAME.starts, and what `configure` said last is in out.txt.
 # wait_state STATE JOB...

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What a job runs on must be gone before it runs elsewhere, whoever can no longer do anything about it: an executor that
 # stands still, a rack that is cut off with its agent, a machine that never comes back. With short timers
 # (docs/chaos.md, orphan); tests/nightly has the real ones.

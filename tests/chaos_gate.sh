@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The gate of every test run: seeds 1 to 1600 of `starling chaos sim`, all kinds of faults, and every kind of message has met each
 # of them a hundred times.
 #   tests/chaos_gate.sh PROGRAM

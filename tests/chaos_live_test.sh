@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Faults on real processes: a minute with journals in SQLite, three quarters with three members of etcd where
 # that is installed; and that the audit and the clean-up would notice and act.
 #   tests/chaos_live_test.sh PATH/TO/starling [SECONDS of faults, 60]

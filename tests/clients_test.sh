@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Many commands at once, and commands while an agent is silent, on real processes:
 #   tests/clients_test.sh PATH/TO/starling [SUBMITS WAITERS]
 set -u

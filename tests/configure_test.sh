@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A flock that is there changes by commands that say so: daemons begin anew one by one, another policy, a new program; a second `up` that
 # says something else is refused.
 #   tests/configure_test.sh PROGRAM

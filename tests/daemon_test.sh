@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What a daemon does when the disk is full or somebody else has its state:
 #   tests/daemon_test.sh PATH/TO/starling
 set -u

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The main program of every unit-test binary: as doctest's own, but for tests that need the
 // published data sets. Where all pass and data was absent it says so and ends with 77.
 #define DOCTEST_CONFIG_IMPLEMENT

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Drained servers and bad GPUs on real processes:
 #   tests/drain_test.sh PATH/TO/starling
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # State in etcd that is set back, damaged or made anew from a backup is recognised, and nothing runs twice:
 #   tests/etcd_old_state_test.sh PATH/TO/starling
 set -u

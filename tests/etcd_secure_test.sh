@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A flock whose etcd has TLS, certificates for clients and users, with logins that end after 2 s:
 #   tests/etcd_secure_test.sh PATH/TO/starling
 # Ends with 77, which ctest calls skipped, where etcd, etcdctl or openssl is not installed.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A flock whose agents keep their journals in etcd, three members of it on loopback:
 #   tests/etcd_test.sh PATH/TO/starling
 # Ends with 77, which ctest calls skipped, where no etcd is installed.

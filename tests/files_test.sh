@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Agents that run out of file descriptors and get them back, with state in a one-member etcd:
 #   tests/files_test.sh PATH/TO/starling
 # Ends with 77, which ctest calls skipped, where no etcd is installed.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What tests with a real flock share. To be sourced; then `begin PROGRAM` first.
 logs=('flock/nodes/agent-*/log' up.log)  # what fail() shows, as patterns that are looked up then
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Hosts for tests: network namespaces with a bridge between them, each with an sshd of its own. To be sourced; needs root.
 #   make_hosts 3   makes h1 .. h3 at 10.77.B.1 .. with B from the process id; their files are in $net
 #   on 2 COMMAND   runs it in h2

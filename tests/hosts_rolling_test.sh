@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A flock on three hosts with state in an etcd with TLS and logins, one of them with an older program: agents come and go, keys change, and
 # all is restarted host by host, while jobs arrive:
 #   tests/hosts_rolling_test.sh PATH/TO/starling

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The servers of a flock on three hosts change while jobs run; whoever is killed or cut off at any step leaves one flock.
 #   tests/hosts_servers_test.sh PATH/TO/starling [etcd]
 # Ends with 77, which ctest calls skipped, where that cannot be.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A flock inside an allocation of a real Slurm, all of it on this machine:
 #   tests/hosts_slurm_test.sh PATH/TO/starling
 # Ends with 77, which ctest calls skipped, where that cannot be.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A flock on three hosts that are network namespaces with sshd:
 #   tests/hosts_ssh_test.sh PATH/TO/starling
 # Ends with 77, which ctest calls skipped, where that cannot be.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # An installed Starling can be used: its program runs, and find_package(starling) builds a program.
 #   tests/install_test.sh BUILD SOURCE
 set -euo pipefail
@@ -28,8 +29,8 @@ cat >"$work/user/user.cpp" <<'CPP'
 
 #include "policies/registry.h"
 #include "sim/simulate.h"
-#include "topology/generate.h"
-#include "workload/generate.h"
+#include "topology/generate/generate.h"
+#include "workload/generate/generate.h"
 
 int main() {
   using namespace starling;

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Jobs as users know them, on real processes: folder, environment, exit codes, output, scripts, lists, cancelling many.
 #   tests/jobs_test.sh PATH/TO/starling
 set -u

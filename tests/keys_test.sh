@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Keys of a flock that runs are exchanged, one node after the other:
 #   tests/keys_test.sh PATH/TO/starling
 set -u

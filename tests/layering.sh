@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Each folder includes only what the table of the architecture lets it: upward includes fail here.
 #   tests/layering.sh [SOURCE]
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Agents that come and go while jobs wait and run, with state in a one-member etcd:
 #   tests/members_test.sh PATH/TO/starling
 # Ends with 77, which ctest calls skipped, where no etcd is installed.

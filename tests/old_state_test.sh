@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Old and damaged state of nodes is recognised, told in one sentence, and nothing runs twice:
 #   tests/old_state_test.sh PATH/TO/starling
 set -u

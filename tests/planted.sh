@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Plants one known mistake after the other (base/planted.h) and sees which layer of tests finds it.
 #   tests/planted.sh                builds the preset plant, tries every bug, prints the table of docs/reliability.md
 #   tests/planted.sh --known        each bug only against the test that the table names: a minute in all

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A flock whose daemons are restarted one by one from protocol 1 to 3 and back while jobs arrive and run:
 #   tests/rolling_test.sh PATH/TO/starling [PATH/TO/OLDER/starling]
 # With a second program that one is the first state, instead of this one with --protocol 1, and there is no way back:

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Servers come, go and change while jobs run; whoever is killed in the middle is begun with again.
 #   tests/servers_test.sh PROGRAM [etcd]
 # With `etcd` agents keep their journals there; ends with 77, which ctest calls skipped, where none is installed.

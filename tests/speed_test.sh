@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What agents are told of speeds on a real flock: they learn from what runs, keep it over a restart, and with weights
 # that cannot be used fall back to the analytic model, count it and say so:
 #   tests/speed_test.sh PATH/TO/starling

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Nothing sick ends what is well: a flock on one machine with executors that die, whose disk is full, whose journal
 # is refused:
 #   tests/supervision_test.sh PATH/TO/starling

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Partitions whose agents die, freeze, are cut off and come back, with state in a one-member etcd:
 #   tests/takeover_test.sh PATH/TO/starling
 # Ends with 77, which ctest calls skipped, where no etcd is installed.

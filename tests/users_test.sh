@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Several people in one flock that root has brought up: who a job runs as, who may change what, whom a key lets in, and
 # what each is told. Then a flock of somebody who is not root.
 #   tests/users_test.sh PATH/TO/starling

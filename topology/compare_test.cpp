@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two descriptions of one data centre, told apart server by server.
 #include "topology/compare.h"
 
 #include <doctest/doctest.h>
 
-#include "topology/load.h"
+#include "topology/file/load.h"
 
 namespace starling {
 namespace {

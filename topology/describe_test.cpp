@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "topology/describe.h"
 
 #include <doctest/doctest.h>
 
-#include "topology/generate.h"
-#include "topology/load.h"
+#include "topology/file/load.h"
+#include "topology/generate/generate.h"
 
 namespace starling {
 namespace {

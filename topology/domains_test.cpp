@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A scale-up domain is servers whose GPUs reach one another over an interconnect of their own: a
 // rack of an NVL72, a pod of a torus. Each test says what a file may say of one and what follows.
 #include <doctest/doctest.h>
@@ -5,9 +6,9 @@
 #include <numeric>
 
 #include "topology/describe.h"
-#include "topology/draw.h"
-#include "topology/generate.h"
-#include "topology/load.h"
+#include "topology/draw/draw.h"
+#include "topology/file/load.h"
+#include "topology/generate/generate.h"
 #include "topology/partition.h"
 
 namespace starling {

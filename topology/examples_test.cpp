@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -6,7 +7,7 @@
 #include <map>
 
 #include "topology/describe.h"
-#include "topology/load.h"
+#include "topology/file/load.h"
 
 namespace starling {
 namespace {

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "topology/fingerprint.h"
 
 #include <doctest/doctest.h>
 
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 namespace starling {
 namespace {

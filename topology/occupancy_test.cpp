@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "topology/occupancy.h"
 
 #include <doctest/doctest.h>
@@ -6,8 +7,8 @@
 #include <map>
 
 #include "base/rng.h"
-#include "topology/generate.h"
-#include "topology/load.h"
+#include "topology/file/load.h"
+#include "topology/generate/generate.h"
 
 namespace starling {
 namespace {
@@ -116,7 +117,8 @@ TEST_CASE("occupancy answers as a scan of every GPU does") {
   }
 }
 
-TEST_CASE("sharing and blocking: a GPU is free exactly while nobody is on it and nobody blocks it") {
+TEST_CASE(
+    "sharing and blocking: a GPU is free exactly while nobody is on it and nobody blocks it") {
   const Topology t = parse_topology_yaml(kMixed, "mixed").value();
   const IndexRange part{7, 60};
   Occupancy occupancy(t, part, 2);

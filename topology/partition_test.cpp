@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "topology/partition.h"
 
 #include <doctest/doctest.h>
@@ -6,8 +7,8 @@
 #include <cmath>
 
 #include "topology/cuts.h"
-#include "topology/generate.h"
-#include "topology/load.h"
+#include "topology/file/load.h"
+#include "topology/generate/generate.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -113,8 +114,8 @@ class Topology {
   struct Parts {
     std::string name;
     std::vector<GpuType> gpu_types;
-    std::vector<Subtree> subtrees;  ///< data centre, pods, racks; depth-first
-    std::vector<Server> servers;    ///< depth-first
+    std::vector<Subtree> subtrees;       ///< data centre, pods, racks; depth-first
+    std::vector<Server> servers;         ///< depth-first
     std::vector<ScaleUpDomain> domains;  ///< ascending, apart, of two servers with GPUs or more
     std::vector<NetworkNode>
         nodes;  ///< empty, or first the servers in their order, then the switches

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "topology/topology.h"
 
 #include <doctest/doctest.h>
 
 #include <numeric>
 
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "workload/check_job.h"
 
 #include <doctest/doctest.h>

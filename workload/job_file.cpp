@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "workload/job_file.h"
 
 #include <yaml-cpp/yaml.h>
@@ -9,9 +10,9 @@
 
 #include "workload/catalogue.h"
 #include "workload/check_job.h"
-#include "workload/csv.h"
 #include "workload/directory.h"
-#include "workload/text_file.h"
+#include "workload/traces/csv.h"
+#include "workload/traces/text_file.h"
 #include "workload/yaml_documents.h"
 
 namespace starling {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "workload/yaml_documents.h"
 
 #include <yaml-cpp/eventhandler.h>

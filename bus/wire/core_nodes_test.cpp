@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loop around the real executor and client cores; frames pass by hand.
 
 #include <doctest/doctest.h>
@@ -6,7 +7,7 @@
 
 #include "bus/node.h"
 #include "bus/test_inbox.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 namespace starling {
 namespace {

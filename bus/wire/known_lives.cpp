@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a node knows of the lives of its peers, and what they know of its own.
 #include <algorithm>
 #include <string>

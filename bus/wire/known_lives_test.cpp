@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lives of nodes: who has an old copy of its state is told so by whoever knows more, and ends.
 #include <doctest/doctest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every kind of message from every role to every role, as frames to a node.
 #include <doctest/doctest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gnn/train/collect.h"
 
 #include <algorithm>
@@ -5,8 +6,8 @@
 #include <limits>
 
 #include "base/rng.h"
-#include "gnn/rollout.h"
-#include "gnn/true_future.h"
+#include "gnn/search/rollout.h"
+#include "gnn/search/true_future.h"
 
 namespace starling {
 namespace {

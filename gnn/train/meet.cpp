@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one file that knows c10d. Its store carries what processes gather: a few hundred kB a step,
 // and sums in the order of the parts instead of a reduction's own, so that the number of processes
 // changes no bit of the result.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gnn/train/reference_net.h"
 
 #include <doctest/doctest.h>

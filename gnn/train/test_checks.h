@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // For tests that see libtorch, in the place of doctest's header: glog, which libtorch brings, has a

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
 
 #include "gnn/train/scenario.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 #include "workload/catalogue.h"
-#include "workload/generate.h"
+#include "workload/generate/generate.h"
 
 namespace starling {
 

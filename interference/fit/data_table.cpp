@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "interference/fit/data_table.h"
 
 #include "base/check.h"
-#include "workload/csv.h"
-#include "workload/text_file.h"
+#include "workload/traces/csv.h"
+#include "workload/traces/text_file.h"
 
 namespace starling {
 

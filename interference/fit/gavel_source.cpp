@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gavel's consolidated and unconsolidated throughputs: how much a job loses when it is spread.
 #include <cmath>
 #include <cstdio>

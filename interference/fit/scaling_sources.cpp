@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Iteration times against placements and numbers of GPUs: Pollux and ElasticFlow.
 #include <cmath>
 #include <map>

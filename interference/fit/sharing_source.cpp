@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pairs of jobs on one GPU: Gavel's, the campaign of the paper. How well the form meets Lucid's is
 // told too, but nothing fitted to those goes on: their licence forbids any use for money.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "interference/learned/learned_speed.h"
 
 #include <algorithm>
@@ -176,7 +177,7 @@ class FallbackSpeed final : public SpeedModel {
   [[nodiscard]] double scaling(const JobProfile& job) const override {
     return analytic_->scaling(job);
   }
-  [[nodiscard]] SpeedHealth health() const override { 
+  [[nodiscard]] SpeedHealth health() const override {
     return {"analytic", asked_, 0, 0, 0, reason_};
   }
 
@@ -189,7 +190,7 @@ class FallbackSpeed final : public SpeedModel {
 }  // namespace
 
 Result<std::unique_ptr<SpeedModel>> make_learned_speed(const Topology& topology,
-                                                              const Weights& weights) {
+                                                       const Weights& weights) {
   auto net = InterferenceNet::make(weights);
   if (!net) return net.error();
   if (!net.value().gpu)
@@ -200,7 +201,7 @@ Result<std::unique_ptr<SpeedModel>> make_learned_speed(const Topology& topology,
 }
 
 std::unique_ptr<SpeedModel> make_fallback_speed(const Topology& topology,
-                                                       const std::string& reason) {
+                                                const std::string& reason) {
   return std::make_unique<FallbackSpeed>(topology, reason);
 }
 

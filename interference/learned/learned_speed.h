@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <memory>
@@ -13,11 +14,11 @@ namespace starling {
 /// and corrections learned from observe(); see docs/interference.md. Falls back to the analytic
 /// model, and counts it, where it cannot answer. `invalid` or `not_found` if the weights are not
 /// such a network's.
-[[nodiscard]] Result<std::unique_ptr<SpeedModel>> make_learned_speed(
-    const Topology& topology, const Weights& weights);
+[[nodiscard]] Result<std::unique_ptr<SpeedModel>> make_learned_speed(const Topology& topology,
+                                                                     const Weights& weights);
 /// What stands in where no learned model can be made: the analytic one, every answer counted as a
 /// fallback for that reason.
 [[nodiscard]] std::unique_ptr<SpeedModel> make_fallback_speed(const Topology& topology,
-                                                                     const std::string& reason);
+                                                              const std::string& reason);
 
 }  // namespace starling

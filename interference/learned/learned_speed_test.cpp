@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The weights that the program carries: what they promise, how they fail, and that they learn on.
 #include "interference/learned/learned_speed.h"
 
@@ -10,7 +11,7 @@
 #include "base/rng.h"
 #include "interference/learned/interference_net.h"
 #include "interference/models.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 using namespace starling;
 

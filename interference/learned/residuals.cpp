@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "interference/learned/residuals.h"
 
 #include <algorithm>
@@ -9,10 +10,11 @@
 namespace starling {
 namespace {
 
-constexpr double kNoise = 0.05;   // deviation of one measured log speed
-constexpr double kForget = 2e-4;  // variance of the log speed that a belief's part gains with each use
-constexpr double kCommon = 0.5;   // of a prior's variance, what all others share
-constexpr double kSlack = 0.5;    // of the cumulative sum, in deviations
+constexpr double kNoise = 0.05;  // deviation of one measured log speed
+constexpr double kForget =
+    2e-4;  // variance of the log speed that a belief's part gains with each use
+constexpr double kCommon = 0.5;  // of a prior's variance, what all others share
+constexpr double kSlack = 0.5;   // of the cumulative sum, in deviations
 constexpr double kAlarm = 8;
 constexpr std::uint32_t kSettled = 5;  // observations before a surprise can be a drift
 constexpr double kMostSurprise = 5;    // deviations: one wild measurement is no drift

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading published pairs, judging a model on them, and asking it.
 #include <doctest/doctest.h>
 
@@ -10,7 +11,7 @@
 #include "interference/pairs/measured_crowding.h"
 #include "interference/pairs/pair_report.h"
 #include "interference/pairs/predict.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 using namespace starling;
 
@@ -122,8 +123,7 @@ TEST_CASE("questions in JSON") {
   CHECK(pair["feasible"] > 0.9);
   const auto alone = ask(R"json({"job": {"model": "A3C"}})json");
   CHECK(alone["relative"] == 1);
-  const auto starved =
-      ask(R"json({"job": {"model": "alexnet"}, "host": {"cpus_per_gpu": 1}})json");
+  const auto starved = ask(R"json({"job": {"model": "alexnet"}, "host": {"cpus_per_gpu": 1}})json");
   CHECK(starved["relative"] < 0.6);
   const auto link = ask(
       R"json([{"job": {"model": "MoE", "gpus": 4, "nodes": 2}, "neighbours":
@@ -137,12 +137,15 @@ TEST_CASE("absurd fields are answered by the analytic model; what is no question
               "neighbours": [{"model": "A3C"}]})json");
   CHECK(absurd["model"] == "analytic");
   CHECK(absurd["why"].get<std::string>().find("job.profile.gpu_utilization") == 0);
-  const auto unknown = ask(
-      R"json({"gpu": "GX9", "job": {"model": "A3C"}, "neighbours": [{"model": "A3C"}]})json");
+  const auto unknown =
+      ask(R"json({"gpu": "GX9", "job": {"model": "A3C"}, "neighbours": [{"model": "A3C"}]})json");
   CHECK(unknown["model"] == "analytic");
   CHECK(unknown["why"].get<std::string>().find("gpu: 'GX9'") == 0);
   const char* const wrong[] = {
-      "{", "7", "{}", R"json({"job": {"model": 3}})json",
+      "{",
+      "7",
+      "{}",
+      R"json({"job": {"model": 3}})json",
       R"json({"job": {"model": "A3C", "batch": 3}})json",
       R"json({"job": {"model": "A3C"}, "neighbours": [{"model": "A3C", "relation": "moon"}]})json"};
   for (const char* question : wrong) CHECK(!predict_json(net(), question).ok());

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "interference/profile/profiled_pairs.h"
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "workload/csv.h"
+#include "workload/traces/csv.h"
 
 namespace starling {
 namespace {

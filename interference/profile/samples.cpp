@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "interference/profile/samples.h"
 
 #include <cstdio>
 #include <map>
 
-#include "workload/csv.h"
+#include "workload/traces/csv.h"
 
 namespace starling {
 namespace {

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "interference/profile/workload_spec.h"
 
 #include <algorithm>
 #include <array>
 
-#include "workload/csv.h"
+#include "workload/traces/csv.h"
 
 namespace starling {
 namespace {

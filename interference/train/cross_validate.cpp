@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "interference/train/cross_validate.h"
 
 #include <algorithm>
@@ -65,7 +66,7 @@ class Additive {
     });
     for (std::size_t s = 0; s < mean_.size(); ++s) mean_[s] /= rows[s];
     const auto fit = [&](std::vector<double>& effect, const std::vector<double>& count,
-                         std::uint32_t PairRow::* type) {
+                         std::uint32_t PairRow::*type) {
       std::vector<double> sum(cells);
       each([&](const PairRow& row, double speed) {
         const std::size_t cell = at(row.set, row.*type);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "interference/train/host_fit.h"
 
 #include <algorithm>
@@ -33,13 +34,15 @@ std::vector<double> fit(const std::vector<Sample>& samples, std::int64_t left_ou
       if (s.fold != left_out) sum += std::abs(relative_of(x, s.cpus, s.memory) - s.relative);
     }
     // Where the curve says nothing: one for one, and no need above what was measured.
-    return sum + 0.01 * x[4] * x[4] + 0.01 * (x[1] * x[1] + (x[3] + 1) * (x[3] + 1)) + 0.001 * x[0] * x[0] +
-           std::max(0.0, x[2] - std::log(300.0)) + std::max(0.0, x[0] - std::log(24.0));
+    return sum + 0.01 * x[4] * x[4] + 0.01 * (x[1] * x[1] + (x[3] + 1) * (x[3] + 1)) +
+           0.001 * x[0] * x[0] + std::max(0.0, x[2] - std::log(300.0)) +
+           std::max(0.0, x[0] - std::log(24.0));
   };
   Minimum best;
   best.value = 1e9;
   for (const double cpus : {1.0, 3.0, 8.0}) {
-    const Minimum found = minimize(loss, {std::log(cpus), 0, std::log(60.0), -1, std::log(cpus / 3)}, 0.5, 2000, 3);
+    const Minimum found =
+        minimize(loss, {std::log(cpus), 0, std::log(60.0), -1, std::log(cpus / 3)}, 0.5, 2000, 3);
     if (found.value < best.value) best = found;
   }
   return best.at;

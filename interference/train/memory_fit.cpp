@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "interference/train/memory_fit.h"
 
 #include <torch/nn/functional/activation.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "interference/train/pair_reference.h"
 
 #include <ATen/ATen.h>

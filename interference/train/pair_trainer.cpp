@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "interference/train/pair_trainer.h"
 
 #include <torch/nn/functional/activation.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What libtorch trains is what nets/ runs: equal to 1e-5; and training learns, twice the same.
 #include <doctest/doctest.h>
 

@@ -1,5 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DOUT=FILE.cpp -DFILES=a.yaml;b.yaml -P embed.cmake: the scenarios as C++ strings.
-set(text "#include \"launch/chaos/load_scenario.h\"\n\nnamespace starling::chaos_live {\n\nconst std::vector<BuiltIn>& built_in_scenarios() {\n  static const std::vector<BuiltIn> all{\n")
+set(text "#include \"launch/chaos/scenario/load_scenario.h\"\n\nnamespace starling::chaos_live {\n\nconst std::vector<BuiltIn>& built_in_scenarios() {\n  static const std::vector<BuiltIn> all{\n")
 foreach(file ${FILES})
   get_filename_component(name ${file} NAME_WE)
   file(READ ${file} content)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/chaos/job.h"
 
 #include <fcntl.h>
@@ -12,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "launch/chaos/misbehave.h"
+#include "launch/chaos/machine/misbehave.h"
+#include "launch/command_line/text.h"
 #include "launch/jobs/split.h"
-#include "launch/text.h"
 
 namespace starling::chaos_live {
 namespace {

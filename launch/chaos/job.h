@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <filesystem>
 #include <string>
 
-#include "launch/chaos/manners.h"
+#include "launch/chaos/machine/manners.h"
 
 namespace starling::chaos_live {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/chaos/live.h"
 
 #include <dirent.h>
@@ -9,14 +10,14 @@
 #include <iterator>
 #include <optional>
 
-#include "launch/chaos/drains.h"
 #include "launch/chaos/expectations.h"
+#include "launch/chaos/flock/live_flock.h"
 #include "launch/chaos/job.h"
-#include "launch/chaos/live_flock.h"
+#include "launch/chaos/machine/drains.h"
 #include "launch/chaos/submit_commands.h"
-#include "launch/job_lookup.h"
-#include "launch/progress_bar.h"
-#include "launch/signals.h"
+#include "launch/client/job_lookup.h"
+#include "launch/command_line/progress_bar.h"
+#include "launch/command_line/signals.h"
 
 namespace starling::chaos_live {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -8,10 +9,10 @@
 
 #include "base/result.h"
 #include "launch/chaos/audit.h"
-#include "launch/chaos/injector.h"
+#include "launch/chaos/flock/injector.h"
 #include "launch/chaos/load.h"
 #include "launch/chaos/recovery_meter.h"
-#include "launch/chaos/scenario.h"
+#include "launch/chaos/scenario/scenario.h"
 
 namespace starling::chaos_live {
 

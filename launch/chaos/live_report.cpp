@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/chaos/live_report.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "launch/chaos/fault_kinds.h"
+#include "launch/chaos/scenario/fault_kinds.h"
+#include "launch/command_line/text.h"
 #include "launch/report/page.h"
-#include "launch/text.h"
 #include "workload/stats.h"
 
 namespace starling::chaos_live {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/chaos/live_report.h"
 
 #include <doctest/doctest.h>

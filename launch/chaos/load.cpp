@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/chaos/load.h"
 
 #include <algorithm>
 #include <cstdio>
 
-#include "launch/chaos/plan.h"
-#include "launch/supervisor.h"
+#include "launch/chaos/scenario/plan.h"
+#include "launch/processes/supervisor.h"
 
 namespace starling::chaos_live {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <filesystem>
@@ -8,8 +9,8 @@
 #include "agents/client.h"
 #include "base/rng.h"
 #include "launch/chaos/audit.h"
-#include "launch/chaos/scenario.h"
-#include "launch/session.h"
+#include "launch/chaos/scenario/scenario.h"
+#include "launch/client/session.h"
 
 namespace starling::chaos_live {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 #include <vector>
 
 #include "agents/message.h"
-#include "launch/chaos/scenario.h"
+#include "launch/chaos/scenario/scenario.h"
 
 namespace starling::chaos_live {
 

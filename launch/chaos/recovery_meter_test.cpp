@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/chaos/recovery_meter.h"
 
 #include <doctest/doctest.h>

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/chaos/submit_commands.h"
 
 #include <csignal>
 #include <cstdio>
 
 #include "base/check.h"
-#include "launch/exit_codes.h"
+#include "launch/command_line/exit_codes.h"
 
 namespace starling::chaos_live {
 namespace {

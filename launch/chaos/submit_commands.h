@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <filesystem>
@@ -7,8 +8,8 @@
 #include "agents/message.h"
 #include "base/rng.h"
 #include "launch/chaos/audit.h"
-#include "launch/chaos/scenario.h"
-#include "launch/supervisor.h"
+#include "launch/chaos/scenario/scenario.h"
+#include "launch/processes/supervisor.h"
 
 namespace starling::chaos_live {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/chaos/timeline.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "launch/chaos/fault_kinds.h"
+#include "launch/chaos/scenario/fault_kinds.h"
 
 namespace starling::chaos_live {
 namespace {
@@ -19,7 +20,7 @@ struct Line {
   std::string text;
 };
 
-/// Seconds of the epoch at the head of a log's line, as launch/log.cpp writes it.
+/// Seconds of the epoch at the head of a log's line, as launch/command_line/log.cpp writes it.
 std::optional<double> wall_of(const std::string& line) {
   std::tm when{};
   int millis = 0;

@@ -1,18 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "launch/command_line/exit_codes.h"
+#include "launch/command_line/signals.h"
+#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
-#include "launch/etcd_state.h"
-#include "launch/exit_codes.h"
-#include "launch/live_run.h"
-#include "launch/signals.h"
-#include "launch/text.h"
-#include "launch/wiring.h"
-#include "topology/generate.h"
+#include "launch/deployment/etcd_state.h"
+#include "launch/deployment/wiring.h"
+#include "launch/runs/live_run.h"
+#include "topology/generate/generate.h"
 #include "workload/stats.h"
-#include "workload/trace.h"
+#include "workload/traces/trace.h"
 
 namespace starling {
 namespace {

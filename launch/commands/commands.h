@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "launch/cli.h"
+#include "launch/command_line/cli.h"
 
 namespace starling {
 

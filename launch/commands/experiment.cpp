@@ -1,17 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 
 #include "base/short_number.h"
+#include "launch/command_line/exit_codes.h"
+#include "launch/command_line/progress_bar.h"
+#include "launch/command_line/results_folder.h"
+#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
 #include "launch/commands/show_experiment.h"
-#include "launch/exit_codes.h"
+#include "launch/deployment/wiring.h"
 #include "launch/experiment/load_experiment.h"
 #include "launch/experiment/run_grid.h"
-#include "launch/progress_bar.h"
-#include "launch/results_folder.h"
-#include "launch/text.h"
-#include "launch/wiring.h"
 #include "sim/simulate.h"
 
 namespace starling {

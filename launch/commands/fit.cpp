@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "interference/fit/fit.h"
 
 #include <cstdio>
@@ -6,8 +7,8 @@
 #include <memory>
 
 #include "interference/fit/pair_file.h"
+#include "launch/command_line/exit_codes.h"
 #include "launch/commands/commands.h"
-#include "launch/exit_codes.h"
 
 namespace starling {
 namespace {

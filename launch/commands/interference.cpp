@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstdio>
 #include <iostream>
@@ -7,10 +8,10 @@
 
 #include "interference/pairs/pair_report.h"
 #include "interference/pairs/predict.h"
+#include "launch/command_line/exit_codes.h"
+#include "launch/command_line/files.h"
+#include "launch/command_line/out_file.h"
 #include "launch/commands/learning.h"
-#include "launch/exit_codes.h"
-#include "launch/files.h"
-#include "launch/out_file.h"
 #include "launch/report/page.h"
 
 namespace starling {

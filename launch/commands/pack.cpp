@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -7,15 +8,15 @@
 #include <utility>
 #include <vector>
 
+#include "launch/command_line/exit_codes.h"
+#include "launch/command_line/files.h"
+#include "launch/command_line/out_file.h"
+#include "launch/command_line/progress_bar.h"
+#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
-#include "launch/exit_codes.h"
-#include "launch/files.h"
-#include "launch/out_file.h"
-#include "launch/pack_output.h"
-#include "launch/progress_bar.h"
-#include "launch/text.h"
-#include "topology/load.h"
-#include "workload/text_file.h"
+#include "launch/runs/pack_output.h"
+#include "topology/file/load.h"
+#include "workload/traces/text_file.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -5,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "launch/command_line/exit_codes.h"
 #include "launch/commands/commands.h"
-#include "launch/exit_codes.h"
-#include "launch/wiring.h"
+#include "launch/deployment/wiring.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,18 +8,18 @@
 #include <thread>
 
 #include "interference/profile/profiled_pairs.h"
+#include "launch/command_line/exit_codes.h"
+#include "launch/command_line/files.h"
+#include "launch/command_line/out_file.h"
+#include "launch/command_line/progress_bar.h"
+#include "launch/command_line/signals.h"
+#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
-#include "launch/exit_codes.h"
-#include "launch/files.h"
 #include "launch/launchers/cpu_pool.h"
-#include "launch/out_file.h"
 #include "launch/profile/campaign.h"
 #include "launch/profile/cpu_load.h"
 #include "launch/profile/cpu_topology.h"
-#include "launch/progress_bar.h"
-#include "launch/show_profile.h"
-#include "launch/signals.h"
-#include "launch/text.h"
+#include "launch/runs/show_profile.h"
 
 namespace starling {
 namespace {

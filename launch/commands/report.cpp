@@ -1,14 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <memory>
 
+#include "launch/command_line/exit_codes.h"
+#include "launch/command_line/files.h"
+#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
 #include "launch/commands/show_experiment.h"
-#include "launch/exit_codes.h"
 #include "launch/experiment/results.h"
-#include "launch/files.h"
 #include "launch/report/page.h"
 #include "launch/report/training_page.h"
-#include "launch/text.h"
 
 namespace starling {
 namespace {

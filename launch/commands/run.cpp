@@ -1,16 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <memory>
 
+#include "launch/command_line/exit_codes.h"
+#include "launch/command_line/progress_bar.h"
+#include "launch/command_line/signals.h"
+#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
-#include "launch/etcd_state.h"
-#include "launch/exit_codes.h"
-#include "launch/live_run.h"
-#include "launch/output.h"
-#include "launch/progress_bar.h"
-#include "launch/scaled_clock.h"
-#include "launch/signals.h"
-#include "launch/text.h"
-#include "launch/wiring.h"
+#include "launch/deployment/etcd_state.h"
+#include "launch/deployment/scaled_clock.h"
+#include "launch/deployment/wiring.h"
+#include "launch/runs/live_run.h"
+#include "launch/runs/output.h"
 
 namespace starling {
 namespace {

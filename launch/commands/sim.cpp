@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <memory>
 #include <span>
 
+#include "launch/command_line/exit_codes.h"
+#include "launch/command_line/progress_bar.h"
 #include "launch/commands/commands.h"
-#include "launch/exit_codes.h"
-#include "launch/output.h"
-#include "launch/progress_bar.h"
-#include "launch/run_options.h"
-#include "launch/wiring.h"
+#include "launch/deployment/wiring.h"
+#include "launch/runs/output.h"
+#include "launch/runs/run_options.h"
 
 namespace starling {
 namespace {

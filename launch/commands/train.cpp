@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "launch/command_line/exit_codes.h"
+#include "launch/command_line/out_file.h"
 #include "launch/commands/learning.h"
-#include "launch/exit_codes.h"
-#include "launch/out_file.h"
 
 namespace starling {
 namespace {

@@ -1,17 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "launch/command_line/exit_codes.h"
+#include "launch/command_line/files.h"
+#include "launch/command_line/out_file.h"
+#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
-#include "launch/exit_codes.h"
-#include "launch/files.h"
-#include "launch/out_file.h"
 #include "launch/report/workload_page.h"
-#include "launch/text.h"
 #include "workload/stats.h"
-#include "workload/trace.h"
+#include "workload/traces/trace.h"
 
 namespace starling {
 namespace {

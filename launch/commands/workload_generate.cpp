@@ -1,18 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cstdio>
 #include <memory>
 
+#include "launch/command_line/exit_codes.h"
+#include "launch/command_line/kinds.h"
+#include "launch/command_line/out_file.h"
+#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
-#include "launch/exit_codes.h"
-#include "launch/kinds.h"
-#include "launch/out_file.h"
-#include "launch/text.h"
-#include "workload/generate.h"
-#include "workload/generate_gavel.h"
-#include "workload/generate_helios.h"
-#include "workload/scale_load.h"
+#include "workload/generate/generate.h"
+#include "workload/generate/generate_gavel.h"
+#include "workload/generate/generate_helios.h"
+#include "workload/generate/scale_load.h"
 #include "workload/stats.h"
-#include "workload/trace.h"
+#include "workload/traces/trace.h"
 
 namespace starling {
 namespace {

@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 
-#include "launch/background.h"
+#include "launch/command_line/background.h"
+#include "launch/command_line/exit_codes.h"
+#include "launch/command_line/log.h"
+#include "launch/command_line/signals.h"
 #include "launch/daemon/daemon.h"
 #include "launch/daemon/hosting.h"
 #include "launch/daemon/partition_life.h"
-#include "launch/exit_codes.h"
-#include "launch/log.h"
-#include "launch/signals.h"
-#include "launch/transport.h"
+#include "launch/deployment/transport.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <filesystem>
@@ -10,11 +11,11 @@
 #include "agents/record.h"
 #include "base/result.h"
 #include "bus/node.h"
-#include "launch/deployment.h"
-#include "launch/old_state.h"
-#include "launch/partition_state.h"
-#include "launch/scaled_clock.h"
-#include "launch/state_dir.h"
+#include "launch/deployment/deployment.h"
+#include "launch/deployment/old_state.h"
+#include "launch/deployment/scaled_clock.h"
+#include "launch/deployment/state_dir.h"
+#include "launch/servers/partition_state.h"
 
 namespace starling {
 
@@ -55,22 +56,18 @@ int daemon_failed(const Error& error);
 
 /// What is done between turns.
 struct Housekeeping {
-  std::uint64_t inherited = 0;      ///< records that earlier lives left in the journal
+  std::uint64_t inherited = 0;  ///< records that earlier lives left in the journal
   /// One step of replacing a journal that has grown much; false once that is done.
   std::function<Result<bool>()> compact;
   std::function<std::uint64_t()> bytes;  ///< in the journal
-  std::function<Status()> keep;     ///< every heartbeat, and while nothing may be said; an error ends it
-  std::function<void()> pulse;      ///< every few seconds
+  std::function<Status()>
+      keep;  ///< every heartbeat, and while nothing may be said; an error ends it
+  std::function<void()> pulse;  ///< every few seconds
   /// When the right to speak ends (Node::may_speak_until); asked before every turn. Not set: never.
   std::function<Instant()> may_speak_until;
 };
 /// Turns of `node` until a stop is requested. Else why not: the journal, or what `keep` said.
 [[nodiscard]] Status serve(Node& node, const ScaledClock& clock, Housekeeping house);
-
-[[nodiscard]] Result<AgentConfig> agent_config(const Deployment& deployment,
-                                               const Topology& topology, AgentId me);
-[[nodiscard]] Result<ExecutorConfig> executor_config(const Deployment& deployment,
-                                                     const DeployedNode& me);
 
 /// As many open files as the system lets us have: every peer costs two.
 void raise_file_limit();

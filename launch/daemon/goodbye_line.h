@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
 
 #include "bus/node.h"
-#include "launch/log.h"
+#include "launch/command_line/log.h"
 
 namespace starling {
 

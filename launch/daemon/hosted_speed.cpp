@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/daemon/hosted_speed.h"
 
 #include <utility>
@@ -5,8 +6,8 @@
 #include "interference/learned/learned_speed.h"
 #include "interference/models.h"
 #include "interference/speed_choice.h"
-#include "launch/files.h"
-#include "launch/log.h"
+#include "launch/command_line/files.h"
+#include "launch/command_line/log.h"
 
 namespace starling {
 namespace {
@@ -63,8 +64,8 @@ void HostedSpeed::say() {
   if (std::exchange(drifts_, health.drifts) < health.drifts)
     log_info(prefix_ + "speed model: " + health.trouble);
   if (health.fallbacks > 0 && !std::exchange(fell_back_, true))
-    log_error(prefix_ + "the analytic model answers in the place of the learned one: " +
-              health.trouble);
+    log_error(prefix_ +
+              "the analytic model answers in the place of the learned one: " + health.trouble);
 }
 
 }  // namespace starling

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <filesystem>
@@ -5,7 +6,7 @@
 #include <string>
 
 #include "interference/speed.h"
-#include "launch/deployment.h"
+#include "launch/deployment/deployment.h"
 #include "topology/topology.h"
 
 namespace starling {

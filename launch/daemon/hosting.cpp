@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/daemon/hosting.h"
 
 #include <algorithm>
 
 #include "bus/spare_files.h"
-#include "launch/etcd_state.h"
-#include "launch/exit_codes.h"
-#include "launch/log.h"
-#include "launch/signals.h"
-#include "launch/transport.h"
+#include "launch/command_line/exit_codes.h"
+#include "launch/command_line/log.h"
+#include "launch/command_line/signals.h"
+#include "launch/deployment/etcd_state.h"
+#include "launch/deployment/transport.h"
 
 namespace starling {
 namespace {

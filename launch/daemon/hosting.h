@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <atomic>
@@ -8,7 +9,7 @@
 #include <vector>
 
 #include "launch/daemon/partition_life.h"
-#include "store/hosting_post.h"
+#include "store/hosting/hosting_post.h"
 
 namespace starling {
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <vector>
 
-#include "agents/state.h"
+#include "agents/step/state.h"
 
 namespace starling {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/daemon/out_of_reach.h"
 
 #include <doctest/doctest.h>

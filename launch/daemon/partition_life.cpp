@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/daemon/partition_life.h"
 
 #include <unistd.h>
@@ -5,14 +6,14 @@
 #include "agents/check_journal.h"
 #include "base/login_name.h"
 #include "bus/flock.h"
+#include "launch/command_line/log.h"
 #include "launch/daemon/goodbye_line.h"
 #include "launch/daemon/hosted_speed.h"
 #include "launch/daemon/out_of_reach.h"
-#include "launch/etcd_loss.h"
-#include "launch/log.h"
+#include "launch/deployment/etcd_loss.h"
+#include "launch/deployment/transport.h"
+#include "launch/deployment/wiring.h"
 #include "launch/servers/own_numbers.h"
-#include "launch/transport.h"
-#include "launch/wiring.h"
 
 namespace starling {
 namespace {

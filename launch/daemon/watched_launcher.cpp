@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/daemon/watched_launcher.h"
 
 #include <algorithm>
@@ -5,8 +6,8 @@
 #include <iterator>
 #include <sstream>
 
-#include "launch/files.h"
-#include "launch/log.h"
+#include "launch/command_line/files.h"
+#include "launch/command_line/log.h"
 
 namespace starling {
 namespace {

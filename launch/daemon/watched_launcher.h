@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <filesystem>
@@ -5,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "agents/executor.h"
+#include "agents/executor/executor.h"
 #include "base/time.h"
 
 namespace starling {

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/daemon/watched_launcher.h"
 
 #include <doctest/doctest.h>
 
 #include <fstream>
 
-#include "launch/local_flock.h"
+#include "launch/deployment/local_flock.h"
 
 namespace starling {
 namespace {

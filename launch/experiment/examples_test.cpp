@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The experiments and suites that a person can run at once: they must load, hold what they promise
 // and keep their splits apart.
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 #include "base/time.h"
 #include "sim/simulate.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 namespace starling {
 

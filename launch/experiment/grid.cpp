@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/experiment/grid.h"
 
 #include <bit>
@@ -8,7 +9,7 @@
 #include "base/hash.h"
 #include "launch/experiment/prepare.h"
 #include "launch/experiment/values.h"
-#include "topology/load.h"
+#include "topology/file/load.h"
 
 namespace starling {
 namespace {

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <memory>
 
 #include "launch/experiment/results.h"
-#include "workload/csv.h"
-#include "workload/text_file.h"
+#include "workload/traces/csv.h"
+#include "workload/traces/text_file.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/experiment/load_experiment.h"
 
 #include <algorithm>
@@ -7,8 +8,8 @@
 #include "launch/experiment/read_sources.h"
 #include "launch/experiment/values.h"
 #include "policies/foresight.h"
-#include "workload/csv.h"
-#include "workload/text_file.h"
+#include "workload/traces/csv.h"
+#include "workload/traces/text_file.h"
 #include "workload/yaml_documents.h"
 
 namespace starling {

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/experiment/load_experiment.h"
 
 #include <doctest/doctest.h>
 
 #include "base/rng.h"
-#include "gnn/search_policy.h"
+#include "gnn/search/search_policy.h"
 #include "launch/experiment/prepare.h"
 #include "launch/experiment/values.h"
 

@@ -1,17 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/experiment/prepare.h"
 
 #include <algorithm>
 
 #include "base/rng.h"
 #include "interference/gpu_speed.h"
-#include "topology/load.h"
+#include "topology/file/load.h"
 #include "workload/catalogue.h"
 #include "workload/gavel_throughput.h"
-#include "workload/generate.h"
-#include "workload/generate_gavel.h"
-#include "workload/generate_helios.h"
-#include "workload/scale_load.h"
-#include "workload/trace.h"
+#include "workload/generate/generate.h"
+#include "workload/generate/generate_gavel.h"
+#include "workload/generate/generate_helios.h"
+#include "workload/generate/scale_load.h"
+#include "workload/traces/trace.h"
 
 namespace starling {
 namespace {

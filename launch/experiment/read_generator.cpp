@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/experiment/read_generator.h"
 
 #include <algorithm>
 #include <map>
 
-#include "topology/server_templates.h"
+#include "topology/generate/server_templates.h"
 
 namespace starling {
 namespace {

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "topology/generate.h"
-#include "topology/yaml_reader.h"
+#include "topology/file/yaml_reader.h"
+#include "topology/generate/generate.h"
 
 namespace starling {
 

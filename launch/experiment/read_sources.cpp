@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/experiment/read_sources.h"
 
 #include <algorithm>
 
 #include "launch/experiment/read_generator.h"
 #include "launch/experiment/values.h"
-#include "workload/trace.h"
+#include "workload/traces/trace.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <filesystem>
@@ -6,7 +7,7 @@
 
 #include "launch/experiment/experiment.h"
 #include "launch/experiment/load_experiment.h"
-#include "topology/yaml_reader.h"
+#include "topology/file/yaml_reader.h"
 
 namespace starling {
 

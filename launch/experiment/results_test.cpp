@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/experiment/results.h"
 
 #include <doctest/doctest.h>
@@ -7,8 +8,8 @@
 
 #include "base/test_folder.h"
 #include "launch/report/test_browser.h"
-#include "topology/generate.h"
-#include "workload/text_file.h"
+#include "topology/generate/generate.h"
+#include "workload/traces/text_file.h"
 
 using namespace starling;
 

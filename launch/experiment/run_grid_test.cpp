@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/experiment/run_grid.h"
 
 #include <doctest/doctest.h>
@@ -12,9 +13,9 @@
 #include <thread>
 #include <tuple>
 
+#include "base/test_folder.h"
 #include "launch/experiment/load_experiment.h"
 #include "launch/experiment/results.h"
-#include "base/test_folder.h"
 
 using namespace starling;
 

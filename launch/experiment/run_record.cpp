@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/experiment/run_record.h"
 
 #include <nlohmann/json.hpp>
 
 #include "sim/summary.h"
-#include "workload/text_file.h"
+#include "workload/traces/text_file.h"
 
 namespace starling {
 namespace {

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/experiment/values.h"
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
-#include "workload/csv.h"
+#include "workload/traces/csv.h"
 
 namespace starling {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/guardian/gpu_contexts.h"
 
 #include <signal.h>
@@ -24,8 +25,8 @@ void GpuContexts::load() {
   void* const nvml = open_nvml(library_);
   if (nvml == nullptr) return;
   const auto device = nvml_call<int (*)(unsigned, void**)>(nvml, "nvmlDeviceGetHandleByIndex_v2");
-  for (const char* name : {"nvmlDeviceGetComputeRunningProcesses_v3",
-                           "nvmlDeviceGetComputeRunningProcesses_v2"}) {
+  for (const char* name :
+       {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"}) {
     if (processes_ == nullptr) processes_ = nvml_call<int (*)(void*, unsigned*, void*)>(nvml, name);
   }
   if (device == nullptr || processes_ == nullptr) return;

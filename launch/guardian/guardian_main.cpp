@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The guardian's program: small, and carried inside `starling`, so that its start costs little and
 // nothing has to be installed beside that.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/guardian/process_stat.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <sys/types.h>
@@ -11,13 +12,13 @@
 namespace starling {
 
 struct SpawnSpec {
-  std::vector<std::string> command;      ///< argv; the program is looked up in its own PATH
+  std::vector<std::string> command;  ///< argv; the program is looked up in its own PATH
   /// NAME=value, all of it. It starts in the folder that PWD names, if that is a whole path.
   std::vector<std::string> environment;
-  std::vector<int> cpus;                 ///< it may run on these; empty: any
-  int output = -1;                       ///< descriptor for its standard output and error
-  int input = -1;                        ///< descriptor for its standard input; -1: empty
-  int cgroup = -1;  ///< descriptor of the cgroup.procs that it goes to; -1: it stays
+  std::vector<int> cpus;  ///< it may run on these; empty: any
+  int output = -1;        ///< descriptor for its standard output and error
+  int input = -1;         ///< descriptor for its standard input; -1: empty
+  int cgroup = -1;        ///< descriptor of the cgroup.procs that it goes to; -1: it stays
   /// Descriptor for the number of an error, an int, for which the machine and not the program is to
   /// blame: no memory, no descriptors, no disk. -1: nobody wants to know.
   int report = -1;

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "launch/command_line/text.h"
 #include "launch/hosts/host_board.h"
-#include "launch/text.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/hosts/coming_hosts.h"
 
 #include <map>

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "launch/deployment.h"
+#include "launch/deployment/deployment.h"
 #include "launch/hosts/host_flock.h"
 #include "topology/topology.h"
 

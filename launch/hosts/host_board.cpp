@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/hosts/host_board.h"
 
 #include <algorithm>
 
-#include "launch/commands/up.h"
+#include "launch/deployment/flock_folder.h"
+#include "launch/deployment/state_dir.h"
 #include "launch/hosts/host_servers.h"
-#include "launch/state_dir.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/hosts/host_flock.h"
 
 #include <unistd.h>
@@ -5,10 +6,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "launch/etcd_state.h"
-#include "launch/files.h"
-#include "launch/flock_folder.h"
-#include "launch/safe_folder.h"
+#include "launch/command_line/files.h"
+#include "launch/deployment/etcd_state.h"
+#include "launch/deployment/flock_folder.h"
+#include "launch/processes/safe_folder.h"
+#include "launch/processes/shell_word.h"
 
 namespace starling {
 namespace {
@@ -76,8 +78,8 @@ std::string HostFlock::program(const Host& host) {
 }
 
 std::string HostFlock::node_command(const Host& host, const std::string& words) {
-  return where_safe(host.directory, "exec " + shell_word(program(host)) + " node " + words + " --dir " +
-                                        shell_word(host.directory));
+  return where_safe(host.directory, "exec " + shell_word(program(host)) + " node " + words +
+                                        " --dir " + shell_word(host.directory));
 }
 
 std::string HostFlock::keeper_command(const Host& host, const std::string& words) const {
@@ -132,11 +134,9 @@ Status copy_files(const HostFlock& flock, const Remote& remote, const Host& host
     ProgramOptions options;
     options.input = archive;
     options.timeout = std::chrono::seconds(120);
-    const auto copied =
-        remote.ask(host,
-                   where_safe(host.directory,
-                              "tar -C " + shell_word(host.directory) + " -xpf -"),
-                   options);
+    const auto copied = remote.ask(
+        host, where_safe(host.directory, "tar -C " + shell_word(host.directory) + " -xpf -"),
+        options);
     if (!copied) status = copied.error();
   }
   std::error_code ignored;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <filesystem>
@@ -7,9 +8,9 @@
 
 #include "agents/message.h"
 #include "base/result.h"
-#include "launch/deployment.h"
-#include "launch/hosts/host.h"
-#include "launch/hosts/remote.h"
+#include "launch/deployment/deployment.h"
+#include "launch/remote/host.h"
+#include "launch/remote/remote.h"
 
 namespace starling {
 

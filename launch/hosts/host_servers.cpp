@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/hosts/host_servers.h"
 
 #include <chrono>
@@ -8,12 +9,13 @@
 #include <thread>
 #include <vector>
 
-#include "launch/commands/up.h"
-#include "launch/files.h"
+#include "launch/command_line/files.h"
+#include "launch/command_line/signals.h"
+#include "launch/deployment/flock_folder.h"
+#include "launch/deployment/transport.h"
 #include "launch/hosts/preflight.h"
+#include "launch/processes/shell_word.h"
 #include "launch/servers/exchange.h"
-#include "launch/signals.h"
-#include "launch/transport.h"
 
 namespace starling {
 namespace {

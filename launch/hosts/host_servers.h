@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <filesystem>
 
 #include "base/result.h"
-#include "launch/deployment.h"
+#include "launch/deployment/deployment.h"
+#include "launch/deployment/state_dir.h"
 #include "launch/hosts/host_flock.h"
-#include "launch/hosts/remote.h"
+#include "launch/remote/remote.h"
 #include "launch/servers/new_servers.h"
-#include "launch/state_dir.h"
 #include "topology/topology.h"
 
 namespace starling {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/hosts/hosts_file.h"
 
 #include <algorithm>
@@ -6,9 +7,9 @@
 #include <set>
 
 #include "launch/hosts/ipv4.h"
+#include "topology/file/yaml_reader.h"
 #include "topology/partition.h"
-#include "topology/yaml_reader.h"
-#include "workload/text_file.h"
+#include "workload/traces/text_file.h"
 #include "workload/yaml_documents.h"
 
 namespace starling {
@@ -109,8 +110,7 @@ class Reader {
       diagnostics_.add(map.place("ssh"), "ssh '" + host.ssh + "' begins with '-'; give a host");
     connection(map, host);
     const std::string usual = ".starling/" + flock_name_ + "/" + host.name;
-    host.directory =
-        map.name("directory", defaults.directory.empty() ? usual : defaults.directory);
+    host.directory = map.name("directory", defaults.directory.empty() ? usual : defaults.directory);
     if (host.directory == "/" || host.directory.find("..") != std::string::npos)
       diagnostics_.add(map.place("directory"),
                        "directory '" + host.directory + "' is no folder for a flock alone");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <filesystem>
@@ -5,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "launch/hosts/host.h"
+#include "launch/remote/host.h"
 #include "topology/topology.h"
 
 namespace starling {

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/hosts/hosts_file.h"
 
 #include <doctest/doctest.h>
 
 #include <cstdlib>
 
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 using namespace starling;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 #include <stdlib.h>
 
@@ -13,8 +14,9 @@
 #include "launch/hosts/host_flock.h"
 #include "launch/hosts/keeper.h"
 #include "launch/hosts/reach.h"
-#include "launch/hosts/remote.h"
-#include "launch/hosts/subprocess.h"
+#include "launch/processes/shell_word.h"
+#include "launch/processes/subprocess.h"
+#include "launch/remote/remote.h"
 
 using namespace starling;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/hosts/keeper.h"
 
 #include <poll.h>
@@ -12,15 +13,15 @@
 #include <utility>
 
 #include "base/visible.h"
-#include "launch/background.h"
-#include "launch/exit_codes.h"
-#include "launch/files.h"
+#include "launch/command_line/background.h"
+#include "launch/command_line/exit_codes.h"
+#include "launch/command_line/files.h"
+#include "launch/command_line/log.h"
+#include "launch/command_line/signals.h"
+#include "launch/deployment/local_flock.h"
+#include "launch/deployment/state_dir.h"
+#include "launch/deployment/transport.h"
 #include "launch/launchers/part_folders.h"
-#include "launch/local_flock.h"
-#include "launch/log.h"
-#include "launch/signals.h"
-#include "launch/state_dir.h"
-#include "launch/transport.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/hosts/key_rotation.h"
 
 #include <fstream>
@@ -8,12 +9,12 @@
 
 #include "bus/flock.h"
 #include "bus/keys.h"
-#include "launch/files.h"
+#include "launch/command_line/files.h"
+#include "launch/command_line/signals.h"
+#include "launch/deployment/state_dir.h"
+#include "launch/deployment/transport.h"
 #include "launch/hosts/host_flock.h"
 #include "launch/hosts/preflight.h"
-#include "launch/signals.h"
-#include "launch/state_dir.h"
-#include "launch/transport.h"
 
 namespace starling {
 namespace {

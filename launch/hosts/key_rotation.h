@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <chrono>
@@ -6,7 +7,7 @@
 
 #include "base/result.h"
 #include "bus/flock.h"
-#include "launch/deployment.h"
+#include "launch/deployment/deployment.h"
 
 namespace starling {
 

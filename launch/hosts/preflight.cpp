@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/hosts/preflight.h"
 
 #include <algorithm>
@@ -7,12 +8,13 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "launch/flock_folder.h"
+#include "launch/command_line/text.h"
+#include "launch/deployment/flock_folder.h"
 #include "launch/hosts/build_id.h"
 #include "launch/hosts/keeper.h"
-#include "launch/safe_folder.h"
-#include "launch/supervisor.h"
-#include "launch/text.h"
+#include "launch/processes/safe_folder.h"
+#include "launch/processes/shell_word.h"
+#include "launch/processes/supervisor.h"
 
 namespace starling {
 namespace {
@@ -23,10 +25,11 @@ double wall_seconds() {
 
 /// Needs nothing but a POSIX shell; one fact a line.
 std::string look_script(Way way, const std::string& directory) {
-  const std::string base =
-      way == Way::slurm ? "t=$SLURM_TMPDIR; [ -d \"$t\" ] || t=/tmp; d=\"$t/$d\"" : "d=\"$HOME/$d\"";
-  return safe_folder_functions() + ("d=" + shell_word(directory)) +
-         "; case \"$d\" in /*) ;; *) " + base +
+  const std::string base = way == Way::slurm
+                               ? "t=$SLURM_TMPDIR; [ -d \"$t\" ] || t=/tmp; d=\"$t/$d\""
+                               : "d=\"$HOME/$d\"";
+  return safe_folder_functions() + ("d=" + shell_word(directory)) + "; case \"$d\" in /*) ;; *) " +
+         base +
          R"sh(;; esac
 echo clock $(date +%s.%N); echo machine $(uname -sm)
 walk "$d" || echo unsafe "$bad"
@@ -141,11 +144,11 @@ Status send_program_to(const Remote& remote, const Host& host, const std::string
   ProgramOptions options;
   options.input = own_program();
   options.timeout = std::chrono::seconds(300);
-  auto sent = remote.ask(host,
-                         where_safe(host.directory, "mkdir -p " + bin + " && cat >" + fresh +
-                                                        " && chmod 755 " + fresh + " && mv " +
-                                                        fresh + " " + program),
-                         options);
+  auto sent = remote.ask(
+      host,
+      where_safe(host.directory, "mkdir -p " + bin + " && cat >" + fresh + " && chmod 755 " +
+                                     fresh + " && mv " + fresh + " " + program),
+      options);
   return sent ? done() : Status(sent.error());
 }
 
@@ -228,10 +231,9 @@ Result<AddressBook> Preflight::addresses(const std::map<std::string, std::size_t
       count += group.front() == i ? count_of(flock_.hosts[member]) : 0;
     const std::string program = shell_word(HostFlock::program(host));
     const Finished ran =
-        remote_.run(host, where_safe(host.directory,
-                                     program + " --version >&2 && " + program +
-                                         " node probe --address " + host.address + " --count " +
-                                         std::to_string(count)));
+        remote_.run(host, where_safe(host.directory, program + " --version >&2 && " + program +
+                                                         " node probe --address " + host.address +
+                                                         " --count " + std::to_string(count)));
     const auto answer = probed_from(ran.out);
     if (ran.ok() && answer) {
       probed[i] = answer.value();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "launch/deployment_plan.h"
+#include "launch/deployment/deployment_plan.h"
 #include "launch/hosts/host_flock.h"
 
 namespace starling {

@@ -1,11 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/hosts/reach.h"
 
 #include <atomic>
 #include <thread>
 
 #include "bus/flock.h"
+#include "launch/command_line/signals.h"
 #include "launch/hosts/preflight.h"
-#include "launch/signals.h"
+#include "launch/processes/shell_word.h"
 
 namespace starling {
 namespace {

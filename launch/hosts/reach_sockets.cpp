@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -9,9 +10,9 @@
 #include <cstring>
 #include <optional>
 
+#include "launch/command_line/signals.h"
+#include "launch/command_line/text.h"
 #include "launch/hosts/reach.h"
-#include "launch/signals.h"
-#include "launch/text.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/hosts/slurm.h"
 
 #include <sys/random.h>
@@ -12,7 +13,7 @@
 
 #include "launch/hosts/hosts_file.h"
 #include "launch/hosts/ipv4.h"
-#include "launch/hosts/subprocess.h"
+#include "launch/processes/subprocess.h"
 
 namespace starling {
 namespace {

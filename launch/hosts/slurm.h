@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
 
 #include "base/result.h"
-#include "launch/hosts/host.h"
+#include "launch/remote/host.h"
 #include "topology/topology.h"
 
 namespace starling {

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "agents/message.h"
 #include "base/ids.h"
 #include "base/result.h"
-#include "launch/session.h"
+#include "launch/client/session.h"
 
 namespace starling {
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/jobs/flock_view.h"
 
 #include <utility>
 
-#include "topology/load.h"
+#include "topology/file/load.h"
 
 namespace starling {
 

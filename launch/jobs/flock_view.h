@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <filesystem>
 #include <memory>
 #include <string>
 
-#include "launch/session.h"
+#include "launch/client/session.h"
 #include "topology/topology.h"
 
 namespace starling {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/jobs/follow_job.h"
 
 #include <unistd.h>
@@ -11,12 +12,12 @@
 
 #include "agents/exit_code.h"
 #include "base/visible.h"
-#include "launch/exit_codes.h"
-#include "launch/job_lookup.h"
+#include "launch/client/job_lookup.h"
+#include "launch/command_line/exit_codes.h"
+#include "launch/command_line/signals.h"
 #include "launch/jobs/fresh_ids.h"
 #include "launch/jobs/job_table.h"
 #include "launch/jobs/output_of_job.h"
-#include "launch/signals.h"
 
 namespace starling {
 namespace {

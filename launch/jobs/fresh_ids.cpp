@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/jobs/fresh_ids.h"
 
 #include <sys/random.h>
@@ -5,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "launch/signals.h"
+#include "launch/command_line/signals.h"
 
 namespace starling {
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
 #include "base/result.h"
-#include "launch/session.h"
+#include "launch/client/session.h"
 
 namespace starling {
 

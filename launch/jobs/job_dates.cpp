@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/jobs/job_dates.h"
 
 #include <ctime>
 
-#include "launch/text.h"
+#include "launch/command_line/text.h"
 
 namespace starling {
 namespace {

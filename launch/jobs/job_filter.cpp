@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/jobs/job_filter.h"
 
 #include <fnmatch.h>
@@ -7,9 +8,9 @@
 #include <set>
 
 #include "base/lower_case.h"
-#include "launch/job_lookup.h"
+#include "launch/client/job_lookup.h"
+#include "launch/command_line/text.h"
 #include "launch/jobs/split.h"
-#include "launch/text.h"
 
 namespace starling {
 namespace {

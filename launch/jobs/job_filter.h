@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -5,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "launch/cli.h"
+#include "launch/command_line/cli.h"
 #include "launch/jobs/job_dates.h"
 
 namespace starling {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which jobs are meant, when things happened to them, and how they are shown.
 #include <doctest/doctest.h>
 
@@ -8,7 +9,7 @@
 #include "launch/jobs/job_table.h"
 #include "launch/jobs/output_json.h"
 #include "launch/jobs/rank_lines.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 using namespace starling;
 using namespace std::chrono_literals;

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/jobs/job_options.h"
 
 #include <cstdint>
 
+#include "launch/command_line/text.h"
 #include "launch/jobs/split.h"
-#include "launch/text.h"
 
 namespace starling {
 namespace {

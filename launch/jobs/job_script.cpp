@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/jobs/job_script.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <optional>
 
+#include "launch/command_line/text.h"
 #include "launch/jobs/sbatch_options.h"
-#include "launch/text.h"
 
 namespace starling {
 namespace {

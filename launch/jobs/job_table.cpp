@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/jobs/job_table.h"
 
 #include <algorithm>
@@ -6,8 +7,8 @@
 #include "agents/exit_code.h"
 #include "base/short_number.h"
 #include "interference/placement_text.h"
-#include "launch/text.h"
-#include "workload/csv.h"
+#include "launch/command_line/text.h"
+#include "workload/traces/csv.h"
 
 namespace starling {
 namespace {

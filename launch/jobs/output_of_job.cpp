@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/jobs/output_of_job.h"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "launch/signals.h"
-#include "topology/load.h"
+#include "launch/command_line/signals.h"
+#include "topology/file/load.h"
 
 namespace starling {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "agents/gang_layout.h"
+#include "agents/home/gang_layout.h"
 #include "agents/message.h"
 #include "launch/jobs/flock_view.h"
 #include "launch/jobs/output_json.h"

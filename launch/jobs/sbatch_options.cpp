@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/jobs/sbatch_options.h"
 
 #include <algorithm>
@@ -7,8 +8,8 @@
 #include <utility>
 
 #include "base/short_number.h"
+#include "launch/command_line/text.h"
 #include "launch/jobs/split.h"
-#include "launch/text.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/jobs/submitter.h"
 
 #include <unistd.h>
@@ -9,8 +10,8 @@
 #include <system_error>
 
 #include "base/limits.h"
+#include "launch/command_line/text.h"
 #include "launch/jobs/split.h"
-#include "launch/text.h"
 #include "workload/directory.h"
 
 namespace starling {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/jobs/what_to_submit.h"
 
 #include <unistd.h>
@@ -164,9 +165,10 @@ Result<WhatToSubmit> of_script(const SubmitWords& said) {
   SubmitWords own = said;
   if (!said.dashes) {
     if (const std::string option = option_behind(said, true); !option.empty()) {
-      return invalid("'" + option + "' stands behind the script '" + file +
-                     "' and would be its own; write it before the script if it is for submit, or '" +
-                     file + " -- ...' if it is not");
+      return invalid(
+          "'" + option + "' stands behind the script '" + file +
+          "' and would be its own; write it before the script if it is for submit, or '" + file +
+          " -- ...' if it is not");
     }
     if (own.words.size() > 1 && own.words[1] == "--") own.words.erase(own.words.begin() + 1);
   }

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <map>
 #include <set>
 #include <vector>
 
-#include "agents/executor.h"
+#include "agents/executor/executor.h"
 #include "base/time.h"
 #include "interference/speed.h"
 #include "topology/topology.h"

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/launchers/emulated_launcher.h"
 
 #include "launch/launchers/launcher_battery.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 using namespace starling;
 using namespace std::chrono_literals;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a job may do to its executor and its machine. Each test states a way in which a GPU could be
 // free and in use, or an executor hang.
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/launchers/guarded_part.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/launchers/guardian_program.h"
 
 #include <fcntl.h>
@@ -29,8 +30,8 @@ namespace {
 
 /// The program as a file in memory; -1: the system refuses.
 int make_program() {
-  int fd = static_cast<int>(::syscall(SYS_memfd_create, "starling-guardian",
-                                      MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC));
+  int fd = static_cast<int>(
+      ::syscall(SYS_memfd_create, "starling-guardian", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC));
   if (fd < 0 && errno == EINVAL)  // before Linux 6.3
     fd = static_cast<int>(
         ::syscall(SYS_memfd_create, "starling-guardian", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -46,8 +47,7 @@ int make_program() {
     }
     at += put;
   }
-  if (fd >= 0)
-    ::fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+  if (fd >= 0) ::fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
   return fd;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs of other users, as root starts them. Whoever is not root cannot, and says so.
 #include "launch/launchers/job_login.h"
 

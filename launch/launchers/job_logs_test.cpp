@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/launchers/job_logs.h"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <doctest/doctest.h>
@@ -5,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "agents/executor.h"
+#include "agents/executor/executor.h"
 
 namespace starling {
 
@@ -15,7 +16,7 @@ struct LauncherRig {
   std::function<LaunchSpec(std::uint64_t job, std::uint32_t server)>
       brief;  ///< ends by itself, code 0
   std::function<LaunchSpec(std::uint64_t job, std::uint32_t server)>
-      endless;                 ///< until it is stopped
+      endless;                   ///< until it is stopped
   std::function<void()> wait;    ///< lets time pass until next_deadline()
   std::function<Instant()> now;  ///< as the launcher reads time
 };

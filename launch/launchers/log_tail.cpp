@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/launchers/log_tail.h"
 
 #include <fcntl.h>

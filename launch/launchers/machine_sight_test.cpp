@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/launchers/machine_sight.h"
 
 #include <doctest/doctest.h>
@@ -6,7 +7,7 @@
 #include <fstream>
 
 #include "base/test_folder.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/launchers/part_folders.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/launchers/process_launcher.h"
 
 #include <sys/stat.h>
@@ -10,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "agents/gang_layout.h"
+#include "agents/home/gang_layout.h"
 #include "base/hash.h"
 #include "launch/guardian/part_cgroup.h"
 #include "launch/launchers/log_tail.h"

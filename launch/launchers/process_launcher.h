@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <sys/types.h>
@@ -12,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "agents/executor.h"
+#include "agents/executor/executor.h"
 #include "base/time.h"
 #include "launch/guardian/descendants.h"
 #include "launch/launchers/cpu_pool.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <sys/wait.h>
@@ -19,7 +20,7 @@
 #include "launch/launchers/log_tail.h"
 #include "launch/launchers/part_folders.h"
 #include "launch/launchers/process_launcher.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 // For tests: a ProcessLauncher on two servers of four GPUs, and jobs for it.
 

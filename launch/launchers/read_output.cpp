@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/launchers/read_output.h"
 
 #include <fcntl.h>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <filesystem>
 
-#include "agents/executor.h"
+#include "agents/executor/executor.h"
 
 namespace starling {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/launchers/worker_environment.h"
 
 #include <pwd.h>
@@ -7,7 +8,7 @@
 #include <cstdio>
 #include <map>
 
-#include "agents/gang_layout.h"
+#include "agents/home/gang_layout.h"
 #include "base/hash.h"
 
 namespace starling {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -5,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "agents/executor.h"
+#include "agents/executor/executor.h"
 #include "launch/launchers/job_login.h"
 #include "topology/topology.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/profile/campaign.h"
 
 #include <cerrno>
@@ -8,7 +9,7 @@
 #include <set>
 
 #include "interference/profile/profiled_pairs.h"
-#include "workload/text_file.h"
+#include "workload/traces/text_file.h"
 
 namespace starling {
 namespace {

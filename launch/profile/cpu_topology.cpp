@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/profile/cpu_topology.h"
 
 #include <algorithm>
 #include <cctype>
 
-#include "workload/csv.h"
-#include "workload/text_file.h"
+#include "workload/traces/csv.h"
+#include "workload/traces/text_file.h"
 
 namespace starling {
 namespace {

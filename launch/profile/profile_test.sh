@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # `starling profile` from outside: real workloads for fractions of a second, wrong input, a stop in the middle.
 #   launch/profile/profile_test.sh PROGRAM
 set -uo pipefail

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 cmake_minimum_required(VERSION 3.25)
 # cmake -DNAME=run -DPARTS=.. -DOUT=run_page_template.cpp -P embed.cmake
 # One C++ string out of what all pages share, page.html, page.css and the scripts of SHARED, and of NAME.html and NAME.js.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/report/run_curves.h"
 
 #include <doctest/doctest.h>
@@ -5,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "launch/report/distribution.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 using namespace starling;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/report/run_page.h"
 
 #include <nlohmann/json.hpp>

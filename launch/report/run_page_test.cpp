@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/report/run_page.h"
 
 #include <doctest/doctest.h>
 
 #include "launch/report/page.h"
 #include "launch/report/test_browser.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 using namespace starling;
 

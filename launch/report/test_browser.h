@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <doctest/doctest.h>
@@ -9,7 +10,7 @@
 #include <string>
 
 #include "base/test_folder.h"
-#include "workload/text_file.h"
+#include "workload/traces/text_file.h"
 
 namespace starling {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/report/workload_page.h"
 
 #include <doctest/doctest.h>
@@ -5,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "launch/report/test_browser.h"
-#include "workload/generate_helios.h"
+#include "workload/generate/generate_helios.h"
 
 using namespace starling;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/servers/exchange.h"
 
 #include <map>
@@ -5,16 +6,16 @@
 #include <system_error>
 
 #include "bus/flock.h"
-#include "launch/deployment_plan.h"
-#include "launch/files.h"
-#include "launch/log.h"
+#include "launch/command_line/files.h"
+#include "launch/command_line/log.h"
+#include "launch/deployment/deployment_plan.h"
+#include "launch/deployment/state_dir.h"
+#include "launch/flock/trial.h"
 #include "launch/servers/generations.h"
 #include "launch/servers/held_partitions.h"
 #include "launch/servers/newest_servers.h"
-#include "launch/servers/trial.h"
-#include "launch/state_dir.h"
+#include "topology/file/load.h"
 #include "topology/fingerprint.h"
-#include "topology/load.h"
 
 namespace starling {
 namespace {

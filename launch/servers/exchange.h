@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <filesystem>
 
 #include "base/result.h"
-#include "launch/deployment.h"
-#include "launch/deployment_plan.h"
+#include "launch/deployment/deployment.h"
+#include "launch/deployment/deployment_plan.h"
 #include "launch/servers/new_servers.h"
 #include "topology/topology.h"
 

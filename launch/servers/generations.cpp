@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/servers/generations.h"
 
 #include <map>
 #include <utility>
 
 #include "base/hash.h"
+#include "topology/file/load.h"
 #include "topology/fingerprint.h"
-#include "topology/load.h"
 
 namespace starling {
 

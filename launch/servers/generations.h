@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "launch/deployment.h"
+#include "launch/deployment/deployment.h"
 #include "launch/launchers/server_label.h"
 #include "topology/topology.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/servers/held_partitions.h"
 
 #include <algorithm>
@@ -5,10 +6,10 @@
 #include <thread>
 #include <utility>
 
-#include "launch/etcd_state.h"
-#include "launch/transport.h"
-#include "store/etcd_client.h"
-#include "store/partition_standing.h"
+#include "launch/deployment/etcd_state.h"
+#include "launch/deployment/transport.h"
+#include "store/etcd/etcd_client.h"
+#include "store/hosting/partition_standing.h"
 
 namespace starling {
 namespace {

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <vector>
 
 #include "agents/record.h"
 #include "base/result.h"
-#include "launch/deployment.h"
-#include "launch/partition_state.h"
-#include "launch/state_dir.h"
+#include "launch/deployment/deployment.h"
+#include "launch/deployment/state_dir.h"
+#include "launch/servers/partition_state.h"
 
 namespace starling {
 

@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/servers/host_part.h"
 
 #include <system_error>
 #include <utility>
 
-#include "launch/deployment.h"
-#include "launch/files.h"
-#include "launch/servers/trial.h"
-#include "launch/state_dir.h"
-#include "topology/load.h"
+#include "launch/command_line/files.h"
+#include "launch/deployment/deployment.h"
+#include "launch/deployment/state_dir.h"
+#include "launch/flock/trial.h"
+#include "topology/file/load.h"
 
 namespace starling {
 namespace {

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/servers/new_servers.h"
 
 #include <algorithm>
 #include <set>
 
-#include "launch/deployment_check.h"
+#include "launch/deployment/deployment_check.h"
 #include "launch/servers/generations.h"
 #include "topology/fingerprint.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -5,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "launch/deployment.h"
+#include "launch/deployment/deployment.h"
 #include "topology/compare.h"
 #include "topology/topology.h"
 

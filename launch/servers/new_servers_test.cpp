@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who serves what when servers come and go: everybody keeps what is his.
 #include "launch/servers/new_servers.h"
 
@@ -7,11 +8,11 @@
 #include <set>
 
 #include "base/rng.h"
-#include "launch/deployment_check.h"
-#include "launch/deployment_plan.h"
+#include "launch/deployment/deployment_check.h"
+#include "launch/deployment/deployment_plan.h"
 #include "launch/servers/generations.h"
+#include "topology/file/load.h"
 #include "topology/fingerprint.h"
-#include "topology/load.h"
 
 namespace starling {
 namespace {

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/servers/newest_servers.h"
 
 #include <string>
 
-#include "launch/etcd_state.h"
-#include "launch/text.h"
-#include "store/etcd_client.h"
+#include "launch/command_line/text.h"
+#include "launch/deployment/etcd_state.h"
+#include "store/etcd/etcd_client.h"
 
 namespace starling {
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "base/result.h"
-#include "launch/deployment.h"
+#include "launch/deployment/deployment.h"
 
 namespace starling {
 

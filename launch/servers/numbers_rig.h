@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <doctest/doctest.h>
@@ -7,12 +8,12 @@
 #include <vector>
 
 #include "base/test_folder.h"
-#include "launch/deployment_plan.h"
+#include "launch/deployment/deployment_plan.h"
+#include "launch/deployment/state_dir.h"
 #include "launch/servers/exchange.h"
-#include "launch/state_dir.h"
-#include "store/sqlite_journal.h"
+#include "store/sqlite/sqlite_journal.h"
+#include "topology/file/load.h"
 #include "topology/fingerprint.h"
-#include "topology/load.h"
 
 // For tests: a flock whose servers change, and journals that speak of them.
 

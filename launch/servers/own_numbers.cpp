@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/servers/own_numbers.h"
 
 #include <algorithm>
@@ -6,12 +7,12 @@
 
 #include "agents/agent.h"
 #include "agents/check_journal.h"
-#include "agents/executor_state.h"
+#include "agents/executor/executor_state.h"
 #include "agents/renumber.h"
 #include "interference/models.h"
-#include "launch/daemon/daemon.h"
-#include "launch/log.h"
-#include "launch/wiring.h"
+#include "launch/command_line/log.h"
+#include "launch/deployment/core_config.h"
+#include "launch/deployment/wiring.h"
 
 namespace starling {
 namespace {

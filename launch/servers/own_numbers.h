@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <functional>
@@ -6,7 +7,7 @@
 #include "agents/epoch_authority.h"
 #include "agents/record.h"
 #include "base/result.h"
-#include "launch/deployment.h"
+#include "launch/deployment/deployment.h"
 #include "launch/servers/generations.h"
 #include "topology/topology.h"
 

@@ -1,14 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same with journals in etcd: whoever is cut off, killed or overtaken between any two requests
 // leaves the journal in the old numbers or in the new ones, with an archive to match.
 #include <atomic>
 
-#include "launch/files.h"
+#include "launch/command_line/files.h"
 #include "launch/servers/held_partitions.h"
 #include "launch/servers/newest_servers.h"
 #include "launch/servers/numbers_rig.h"
 #include "launch/servers/own_numbers.h"
-#include "store/etcd_journal.h"
-#include "store/test_etcd.h"
+#include "store/etcd/etcd_journal.h"
+#include "store/etcd/test_etcd.h"
 
 namespace starling {
 namespace {

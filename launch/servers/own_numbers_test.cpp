@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Journals go over to new numbers once, whole, and whenever they are found in old ones.
 #include "launch/servers/own_numbers.h"
 
 #include "bus/flock.h"
-#include "launch/files.h"
+#include "launch/command_line/files.h"
 #include "launch/servers/generations.h"
 #include "launch/servers/numbers_rig.h"
 

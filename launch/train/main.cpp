@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // starling-train: the program that links libtorch, so that no other has to. `starling train` starts
 // it.
 
@@ -170,7 +171,9 @@ int main(int argc, char** argv) {
       "interference", "how much jobs slow one another that share a GPU, a link or a server");
   command->add_option("--data", data, "the published data folder; default $STARLING_DATA");
   command->add_option("--out", file, "file for the weights")->capture_default_str();
-  command->add_option("--set", options.set, "open (gavel, deepshare, synergy), lucid, or profile: --data is a table")
+  command
+      ->add_option("--set", options.set,
+                   "open (gavel, deepshare, synergy), lucid, or profile: --data is a table")
       ->capture_default_str();
   command->add_option("--folds", options.folds, "of the cross-validation")->capture_default_str();
   command->add_option("--members", options.members, "networks of the ensemble")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/train/policy_config.h"
 
 #include <yaml-cpp/yaml.h>
@@ -12,8 +13,8 @@
 #include "gnn/registry.h"
 #include "launch/experiment/grid.h"
 #include "launch/experiment/prepare.h"
-#include "topology/yaml_reader.h"
-#include "workload/csv.h"
+#include "topology/file/yaml_reader.h"
+#include "workload/traces/csv.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 #include "base/result.h"
 #include "topology/topology.h"
-#include "workload/pod_list.h"
+#include "workload/traces/pod_list.h"
 
 namespace starling {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The measure of fragmentation, counted by hand: each way in which a pod cannot use what is left.
 #include "policies/fractional/fragmentation.h"
 

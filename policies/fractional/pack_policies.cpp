@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policies of Weng et al. (USENIX ATC 2023) and worst-fit. Scores are whole numbers, the lower
 // the better. CPUs and GPUs count relative to the largest node that there is, in millionths; memory
 // decides what fits and no score, as in the original evaluation.

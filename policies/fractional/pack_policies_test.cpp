@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tells the policies apart, on clusters small enough to see the answer.
 #include <doctest/doctest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 #include "base/result.h"
 #include "base/rng.h"
 #include "policies/fractional/packer.h"
-#include "workload/pod_list.h"
+#include "workload/traces/pod_list.h"
 
 namespace starling {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who comes in which order, what leaves when, and what is told about each step.
 #include "policies/fractional/pack_run.h"
 

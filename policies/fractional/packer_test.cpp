@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whatever comes and goes, with every policy: nothing is given twice, what is kept up step by step
 // equals what is counted from scratch, and the node that is taken is one of the best.
 #include "policies/fractional/packer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Alibaba's openb nodes and pods (2023): all of them are handled, and FGD leaves less behind.
 #include <doctest/doctest.h>
 
@@ -7,7 +8,7 @@
 
 #include "base/test_data.h"
 #include "policies/fractional/pack_run.h"
-#include "topology/load.h"
+#include "topology/file/load.h"
 
 using namespace starling;
 

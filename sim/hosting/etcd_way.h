@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <functional>
@@ -5,8 +6,8 @@
 #include "base/rng.h"
 #include "sim/hosting/sim_etcd.h"
 #include "sim/hosting/tasks.h"
-#include "sim/local_clock.h"
-#include "store/etcd_client.h"
+#include "sim/world/local_clock.h"
+#include "store/etcd/etcd_client.h"
 
 namespace starling {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/hosting/host.h"
 
 #include <algorithm>
@@ -6,8 +7,8 @@
 #include "agents/config.h"
 #include "sim/hosting/hosting_world.h"
 #include "sim/hosting/task_authority.h"
-#include "store/etcd_journal.h"
-#include "store/partition_takeover.h"
+#include "store/etcd/etcd_journal.h"
+#include "store/hosting/partition_takeover.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <memory>
@@ -6,7 +7,7 @@
 
 #include "sim/hosting/etcd_way.h"
 #include "sim/hosting/journal_model.h"
-#include "store/hosting_post.h"
+#include "store/hosting/hosting_post.h"
 
 namespace starling {
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/hosting/hosting_world.h"
 
 #include <algorithm>
 
-#include "store/etcd_address.h"
-#include "store/flock_members.h"
+#include "store/etcd/etcd_address.h"
+#include "store/hosting/flock_members.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ constexpr std::size_t kLargeBatch = 60;
 struct HostingRun {
   std::uint64_t seed = 0;
   std::uint32_t hosts = 0;  ///< and partitions
-  bool large = false;  ///< one journal takes longer to read than a lease runs
+  bool large = false;       ///< one journal takes longer to read than a lease runs
   double simulated_s = 0;
   std::uint64_t takeovers = 0, writes = 0, trace_hash = 0;
   std::map<std::string, std::uint64_t> faults;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "store/etcd_calls.h"
+#include "store/etcd/etcd_calls.h"
 
 namespace starling {
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/hosting/task_authority.h"
 
 #include <utility>
 
-#include "store/etcd_authority.h"
-#include "store/lease_requests.h"
+#include "store/etcd/etcd_authority.h"
+#include "store/hosting/lease_requests.h"
 
 namespace starling {
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <memory>
 
 #include "sim/hosting/etcd_way.h"
-#include "store/etcd_leases.h"
+#include "store/etcd/etcd_leases.h"
 
 namespace starling {
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small flock under arbitrary instructions: real cores, a network and machines that misbehave.
 #include <cstdio>
 
-#include "agents/testing.h"
+#include "agents/testing/testing.h"
 #include "base/check.h"
 #include "tests/fuzz/script.h"
 #include "tests/fuzz/targets.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the disk hands to a node.
 #include <unistd.h>
 
@@ -8,9 +9,9 @@
 #include <vector>
 
 #include "base/check.h"
-#include "store/journal_head.h"
 #include "store/record_codec.h"
-#include "store/sqlite_journal.h"
+#include "store/sqlite/journal_head.h"
+#include "store/sqlite/sqlite_journal.h"
 #include "tests/fuzz/targets.h"
 
 namespace starling::fuzz {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every input that was ever of interest, through its target; and changed at random for a moment.
 // STARLING_FUZZ_SECONDS: how long per target. With clang the preset `fuzz` searches instead.
 #include <doctest/doctest.h>

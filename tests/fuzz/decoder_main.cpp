@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fuzz_decoder: frames that are almost right through the decoder of the daemons, as many and as
 // fast as one likes. To be built as users run it (preset release with -DSTARLING_TESTS=ON): it
 // finds what crashes, breaks an invariant or does not say the same again; memory errors are for the

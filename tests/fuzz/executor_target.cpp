@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One executor under arbitrary commands, of its owner and of others, and its processes beside it.
 #include <algorithm>
 #include <map>
@@ -5,12 +6,12 @@
 #include <set>
 #include <vector>
 
-#include "agents/executor_state.h"
+#include "agents/executor/executor_state.h"
 #include "base/check.h"
 #include "store/record_codec.h"
 #include "tests/fuzz/script.h"
 #include "tests/fuzz/targets.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 namespace starling::fuzz {
 namespace {
@@ -62,10 +63,10 @@ class Bench {
     return generate_flat(options).value();
   }
 
-  AttemptId attempt() {
-    return {JobId{0, 1 + script_.below(4)}, Epoch{1}, 1 + script_.below(3)};
+  AttemptId attempt() { return {JobId{0, 1 + script_.below(4)}, Epoch{1}, 1 + script_.below(3)}; }
+  Fence fence() {
+    return {PartitionId{script_.below(16) == 0 ? 1U : 0U}, Epoch{1 + script_.below(4)}};
   }
-  Fence fence() { return {PartitionId{script_.below(16) == 0 ? 1U : 0U}, Epoch{1 + script_.below(4)}}; }
   Placement gpus() {
     Placement some;
     for (std::uint32_t bits = script_.below(256), g = 0; bits > 0; bits >>= 1U, ++g) {
@@ -140,7 +141,8 @@ class Bench {
     if (running_.empty()) return;
     auto at = running_.begin();
     std::advance(at, script_.below(static_cast<std::uint32_t>(running_.size())));
-    const Exit exit{at->first.first, at->first.second,
+    const Exit exit{at->first.first,
+                    at->first.second,
                     {static_cast<std::int32_t>(script_.below(2)), script_.below(4) == 0, {}},
                     std::chrono::seconds(script_.below(9))};
     running_.erase(at);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An experiment file, which people write too.
 #include "launch/experiment/load_experiment.h"
 #include "policies/registry.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames that a broken or hostile peer could send. Everything that is accepted must be as good as
 // what a correct node sends: it encodes again, to a frame that says the same. The same loop for a
 // thousand million frames: fuzz_decoder.

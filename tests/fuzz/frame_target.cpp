@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What other processes hand to a node.
 #include <algorithm>
 #include <cstddef>

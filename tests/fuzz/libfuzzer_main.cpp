@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One target under libFuzzer: STARLING_FUZZ_TARGET names it.
 #include <cstddef>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // seed_corpus DIR: a frame of every kind of message, a record of every kind and a journal, for the
 // corpus. Run after the wire or the record format has grown.
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@ struct Target {
 };
 /// Every target, under the name of its folder in corpus/.
 inline constexpr Target kTargets[] = {
-    {"frame", frame}, {"record", record}, {"journal", journal},       {"topology", topology},
-    {"trace", trace}, {"job", job},       {"experiment", experiment}, {"agent", agent},
-    {"executor", executor}};
+    {"frame", frame},           {"record", record}, {"journal", journal},
+    {"topology", topology},     {"trace", trace},   {"job", job},
+    {"experiment", experiment}, {"agent", agent},   {"executor", executor}};
 
 }  // namespace starling::fuzz

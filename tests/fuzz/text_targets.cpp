@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What people write: files of every kind that an agent or a simulation reads.
 #include <string>
 #include <vector>
@@ -6,9 +7,9 @@
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/targets.h"
 #include "tests/fuzz/text.h"
-#include "topology/load.h"
+#include "topology/file/load.h"
 #include "workload/job_file.h"
-#include "workload/trace.h"
+#include "workload/traces/trace.h"
 
 namespace starling::fuzz {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which test case passes which mutants: one line each, in the file that STARLING_PASSED names.
 #include <doctest/doctest.h>
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs seeds of `starling chaos sim` in one process: SEEDS_MAIN MINUTES SEED.. For each it prints
 // the seed, what was wrong (or "-") and the mutants that were passed, and ends with 1 at the first
 // that fails.
 #include <cstdio>
 #include <cstdlib>
 
-#include "sim/chaos.h"
+#include "sim/chaos/chaos.h"
 #include "tests/mutants/mutant.h"
 
 int main(int argc, char** argv) {

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // What of a core decides how it goes on. Instants are left out, but for the order in which a core's
 // own timers run out: with them no two paths would ever meet.
 #include <algorithm>
 #include <tuple>
 
-#include "agents/executor_state.h"
-#include "agents/state.h"
+#include "agents/executor/executor_state.h"
+#include "agents/step/state.h"
 #include "base/hash.h"
 #include "tests/search/world.h"
 
@@ -140,7 +141,9 @@ struct RecordHash {
     for (const AttemptId& attempt : r.attempts) h.add(attempt);
   }
   template <class R>
-  void operator()(const R& r) const { h.add(r.attempt); }
+  void operator()(const R& r) const {
+    h.add(r.attempt);
+  }
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "policies/policy.h"
@@ -27,8 +28,7 @@ class AtOnce final : public Policy {
     }
     return decisions;
   }
-  [[nodiscard]] Placement offer(const View& view, std::uint32_t, std::uint32_t,
-                                Demand) override {
+  [[nodiscard]] Placement offer(const View& view, std::uint32_t, std::uint32_t, Demand) override {
     const GpuId gpu{view.gpus.gpus().first};
     return view.gpus.is_free(gpu) ? Placement{gpu} : Placement{};
   }

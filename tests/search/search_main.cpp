@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // starling_search: every order of events of a very small flock, to a depth.
 
 #include <CLI/CLI.hpp>
@@ -42,13 +43,16 @@ int main(int argc, char** argv) {
       "Two agents, two executors with one GPU each and two jobs: every order in which frames, ends,"
       " clocks and faults can come");
   app.add_option("--depth", options.depth, "steps away from where a search begins");
-  app.add_option("--faults", faults.all, "faults on a path: repeats, crashes, a takeover, a failure");
+  app.add_option("--faults", faults.all,
+                 "faults on a path: repeats, crashes, a takeover, a failure");
   app.add_option("--timeouts", faults.timeouts, "clocks that may run out on a path");
-  app.add_option("--gangs", gangs, "jobs that span both partitions: 1 or 2; without it both are tried");
+  app.add_option("--gangs", gangs,
+                 "jobs that span both partitions: 1 or 2; without it both are tried");
   app.add_option("--fair-every", options.fair_every,
                  "a fair run from one new state in so many has to end; 0: from none");
   app.add_option("--states", options.states, "give up beyond that many states");
-  app.add_flag("--start-only", start_only, "search from the first state only, not along the fair run");
+  app.add_flag("--start-only", start_only,
+               "search from the first state only, not along the fair run");
   app.add_flag("--canary", canary, "a bug in the machines that has to be found");
   CLI11_PARSE(app, argc, argv);
   options.along_fair_run = !start_only;

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // The smallest data centre in which a gang spans partitions.
 #include <memory>
 
 #include "base/check.h"
 #include "interference/models.h"
 #include "tests/search/world.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 #include "topology/partition.h"
 
 namespace starling::search {

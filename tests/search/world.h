@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <array>
@@ -9,9 +10,9 @@
 #include <vector>
 
 #include "agents/agent.h"
-#include "agents/executor.h"
+#include "agents/executor/executor.h"
 #include "interference/speed.h"
-#include "sim/checker.h"
+#include "sim/check/checker.h"
 #include "topology/topology.h"
 
 namespace starling::search {

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a node does: its lives, its turns, and what becomes of what a turn gave out.
 #include <algorithm>
 #include <utility>
 
-#include "agents/executor_state.h"
-#include "agents/state.h"
+#include "agents/executor/executor_state.h"
+#include "agents/step/state.h"
 #include "base/hash.h"
 #include "bus/codec.h"
 #include "tests/search/policy.h"

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a world says of itself: to people, and as a hash to the search.
 #include <algorithm>
 
-#include "agents/executor_state.h"
-#include "agents/state.h"
-#include "agents/testing.h"
+#include "agents/executor/executor_state.h"
+#include "agents/step/state.h"
+#include "agents/testing/testing.h"
 #include "base/hash.h"
 #include "tests/search/world_frame.h"
 

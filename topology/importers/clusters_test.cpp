@@ -1,14 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
 #include "base/test_data.h"
 #include "topology/describe.h"
+#include "topology/file/load.h"
 #include "topology/importers/hived.h"
 #include "topology/importers/host_list.h"
 #include "topology/importers/slurm.h"
 #include "topology/importers/topograph.h"
-#include "topology/load.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "topology/diagnostics.h"
+#include "topology/file/diagnostics.h"
 
 namespace starling {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "topology/importers/hived.h"
 
 #include <yaml-cpp/yaml.h>
@@ -10,8 +11,8 @@
 
 #include "base/limits.h"
 #include "topology/builder.h"
+#include "topology/file/yaml_reader.h"
 #include "topology/gpu_catalogue.h"
-#include "topology/yaml_reader.h"
 
 namespace starling {
 namespace {

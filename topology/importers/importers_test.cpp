@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
 #include "base/test_data.h"
 #include "topology/describe.h"
+#include "topology/file/load.h"
 #include "topology/importers/lingjun.h"
 #include "topology/importers/openb.h"
-#include "topology/load.h"
 
 namespace starling {
 namespace {

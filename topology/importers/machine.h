@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -5,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "topology/diagnostics.h"
+#include "topology/file/diagnostics.h"
 #include "topology/topology.h"
 
 namespace starling {

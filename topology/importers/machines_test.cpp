@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
 #include "base/test_data.h"
+#include "topology/file/load.h"
 #include "topology/importers/hwloc.h"
 #include "topology/importers/nccl.h"
 #include "topology/importers/nvidia_smi.h"
-#include "topology/load.h"
 
 namespace starling {
 namespace {

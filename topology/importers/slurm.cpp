@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "topology/importers/slurm.h"
 
 #include <yaml-cpp/yaml.h>
@@ -9,9 +10,9 @@
 #include <sstream>
 
 #include "base/lower_case.h"
+#include "topology/file/yaml_reader.h"
 #include "topology/importers/host_list.h"
 #include "topology/importers/switch_tree.h"
-#include "topology/yaml_reader.h"
 
 namespace starling {
 namespace {

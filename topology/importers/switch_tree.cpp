@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "topology/importers/switch_tree.h"
 
 #include <algorithm>
@@ -6,8 +7,8 @@
 
 #include "base/limits.h"
 #include "topology/builder.h"
+#include "topology/generate/server_templates.h"
 #include "topology/gpu_catalogue.h"
-#include "topology/server_templates.h"
 
 namespace starling {
 namespace {

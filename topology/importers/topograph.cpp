@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "topology/importers/topograph.h"
 
 #include <yaml-cpp/yaml.h>
 
 #include <map>
 
+#include "topology/file/yaml_reader.h"
 #include "topology/importers/host_list.h"
 #include "topology/importers/switch_tree.h"
-#include "topology/yaml_reader.h"
 
 namespace starling {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // starling-profile: one workload as a process, which runs training steps when it is told to.
 //
 // `starling profile` starts it, pinned to a core, and talks with it over its standard streams:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "interference/profile/steps/training_step.h"
 
 #include <torch/torch.h>

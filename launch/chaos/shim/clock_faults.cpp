@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loaded before libc (LD_PRELOAD): the process's wall clock is wrong, as the file says that
 // STARLING_CLOCK_FAULTS names:
 //   jump_s J rate R      J seconds ahead (below 0: behind), and R times as fast since this was read

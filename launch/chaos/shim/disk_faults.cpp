@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loaded before libc (LD_PRELOAD): makes writes and syncs of files below one folder fail, as a
 // control file says. STARLING_DISK_FOLDER is the folder, STARLING_DISK_FAULTS the control file with
 //   full 0|1     every write: ENOSPC

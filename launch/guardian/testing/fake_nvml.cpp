@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: as much of NVML as the guardian asks, which says what the environment says.
 #include <cstdlib>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: jobs that do not want to be found.
 //   hard_job title FILE    in a session of its own, with another name and an emptied environment
 //   hard_job chain FILE    forks and ends, again and again, each in a session of its own

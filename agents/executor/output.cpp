@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What jobs have printed is with the executors that ran them. An agent passes questions on to those
+// of its partition and answers back, and remembers neither.
+#include "agents/step/step.h"
+
+namespace starling {
+
+void Step::on(NodeId from, const ReadOutput& read) {
+  const auto no = [&](std::string why) {
+    OutputPage page{read.attempt, read.server, from, read.file, read.offset};
+    page.trouble = std::move(why);
+    send(from, std::move(page));
+  };
+  if (is_agent(from)) return refuse();
+  if (!s.partition.servers.contains(read.server.value))
+    return no("its server is of another partition");
+  const SeatState& seat = s.seats[s.seat_of[read.server.value - s.partition.servers.first]];
+  if (seat.watch.protocol < protocol_of(Message(read).index()))
+    return no("its executor is of an older version or not there");
+  ReadOutput passed = read;
+  passed.client = from;
+  send(seat.seat.node, std::move(passed));
+}
+
+void Step::on(NodeId from, const OutputPage& page) {
+  const auto seat = s.seat_index.find(from);
+  if (seat == s.seat_index.end() || page.client.value < kFirstClient) return refuse();
+  send(page.client, page);
+}
+
+}  // namespace starling

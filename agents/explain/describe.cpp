@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/explain/describe.h"
+
+#include "agents/executor/executor_state.h"
+#include "agents/step/step.h"
+#include "base/hash.h"
+
+namespace starling {
+namespace {
+
+/// Words with blanks between them; lines when told.
+class Text {
+ public:
+  Text& operator<<(const char* word) { return add(word); }
+  Text& operator<<(const std::string& word) { return add(word); }
+  Text& operator<<(std::uint64_t n) { return add(std::to_string(n)); }
+  Text& operator<<(Duration d) { return add(std::to_string(d.count()) + "ns"); }
+  Text& operator<<(const JobId& id) { return add(to_string(id)); }
+  Text& operator<<(const AttemptId& id) { return add(to_string(id)); }
+  Text& operator<<(const Placement& gpus) {
+    std::string word = "[";
+    for (const GpuId gpu : gpus) word += std::to_string(gpu.value) + ",";
+    return add(word + "]");
+  }
+  Text& operator<<(const std::vector<Share>& gang) {
+    for (const Share& share : gang) *this << "in" << share.partition.value << share.gpus;
+    return *this;
+  }
+  Text& operator<<(const ExitStatus& exit) {
+    return add(exit.lost ? "lost" : "code " + std::to_string(exit.code))
+           << "\"" << exit.log_tail << "\"";
+  }
+  Text& operator<<(const JobSpec& spec) {
+    return *this << "gpus" << spec.gpus() << "workers" << spec.workers << "name" << spec.name;
+  }
+  Text& operator<<(const std::vector<AgentId>& agents) {
+    for (const AgentId agent : agents) *this << "agent" << agent.value;
+    return *this;
+  }
+  void line() {
+    text_ += '\n';
+    blank_ = false;
+  }
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+ private:
+  Text& add(const std::string& word) {
+    if (blank_) text_ += ' ';
+    text_ += word;
+    blank_ = true;
+    return *this;
+  }
+  std::string text_;
+  bool blank_ = false;
+};
+
+/// What a new life makes of it.
+const char* durable_stage(Stage stage) {
+  if (stage == Stage::draining || stage == Stage::offered) return name_of(stage);
+  return phase_of(stage) == JobPhase::waiting ? "waiting" : "starting";
+}
+
+void add_job(Text& text, const JobId& id, const Job& job) {
+  text << "job" << id << *job.spec << "order" << job.order << "client" << job.client.value
+       << durable_stage(job.stage) << "served" << job.served << "forwards" << job.forwards << "lost"
+       << job.lost_attempts << "offered" << job.offered;
+  if (phase_of(job.stage) != JobPhase::waiting) {
+    text << "attempt" << job.attempt.id << gang_of(job.attempt);
+  }
+  if (job.stage == Stage::draining) {
+    text << "then" << static_cast<std::uint64_t>(job.after);
+    if (job.after != AfterDrain::wait) text << job.restart_at << job.exit;
+  }
+  text.line();
+}
+
+void add_ended(Text& text, const JobId& id, const JobState& over) {
+  text << "ended" << id << name_of(over.phase) << "queued" << over.queued << "elapsed"
+       << over.elapsed << "served" << over.served << "attempts" << over.attempts << over.placement
+       << over.exit;
+  text.line();
+}
+
+void add_stones(Text& text, const Tombstones& stones) {
+  for (const auto& [attempt, stone] : stones.all()) {
+    if (!stone.durable) continue;
+    text << "over" << attempt << "served" << stone.served;
+    text.line();
+  }
+}
+
+std::uint64_t number(Instant at) {
+  return static_cast<std::uint64_t>(at.time_since_epoch().count());
+}
+
+}  // namespace
+
+std::string durable_state(const AgentState& s) {
+  Text text;
+  for (const auto& [id, job] : s.jobs) add_job(text, id, job);
+  for (const auto& [id, over] : s.ended) add_ended(text, id, over);
+  for (const auto& [id, gone] : s.moved) {
+    if (s.jobs.contains(id) || s.is_over(id)) continue;  // it came back
+    text << "moved" << id << "to" << gone.to.value << "forwards" << gone.forwards << "offered"
+         << gone.offered;
+    text.line();
+  }
+  for (const auto& [id, chunk] : s.archive.jobs()) {
+    text << "archived" << id << "chunk" << chunk;
+    text.line();
+  }
+  for (const JobId& id : s.archive.owed()) {
+    text << "owed" << id;
+    text.line();
+  }
+  for (const auto& [attempt, share] : s.shares) {
+    if (!share.durable) continue;
+    const Hold& hold = *s.ledger.find(attempt);
+    // What is being released is found again as launched: its home goes on asking for it.
+    const bool launched = hold.phase != HoldPhase::committed;
+    text << "share" << attempt << "home" << share.home.value << hold.gpus
+         << (launched ? "launched" : "committed") << "served" << share.served << share.gang;
+    text.line();
+  }
+  for (const PeerState& peer : s.peers) {
+    if (peer.epoch == Epoch{1}) continue;
+    text << "epoch of partition" << peer.peer.partition.id.value << peer.epoch.value;
+    text.line();
+  }
+  for (const ServerId server : s.ledger.drained()) {
+    text << "drained" << server.value;
+    text.line();
+  }
+  for (const auto& [server, version] : s.drain_words) {
+    text << "drain word" << server.value << version;
+    text.line();
+  }
+  add_stones(text, s.ledger.tombstones());
+  return text.take();
+}
+
+std::string durable_state(const ExecutorState& s) {
+  Text text;
+  text << "epoch" << s.epoch.value;
+  text.line();
+  for (const auto& [attempt, run] : s.runs) {
+    text << "run" << attempt << run.launch.here << run.launch.gang << run.launch.spec;
+    if (run.wanted) text << "wanted" << *run.wanted;
+    if (run.phase == Run::Phase::stopping) text << "stopping" << run.exit;
+    if (run.phase == Run::Phase::exited) text << "ended" << run.exit << "served" << run.served;
+    text.line();
+  }
+  add_stones(text, s.forgotten);
+  return text.take();
+}
+
+std::uint64_t state_hash(const AgentState& s) {
+  TraceHash hash;
+  hash.add(durable_state(s));
+  for (const auto& [id, job] : s.jobs) {
+    hash.add(static_cast<std::uint64_t>(job.stage));
+    hash.add(job.attempt.id.number);
+    for (const Participant& part : job.attempt.parts) {
+      hash.add((part.reserved ? 1U : 0U) | (part.committed ? 2U : 0U) | (part.started ? 4U : 0U) |
+               (part.exited ? 8U : 0U) | (part.released ? 16U : 0U));
+      hash.add(part.agent.value);
+    }
+    hash.add(job.attempt.asked.size());
+    hash.add(job.attempt.offers.size());
+    hash.add(number(job.timer));
+    hash.add(job.failed_rounds);
+  }
+  for (const auto& [attempt, hold] : s.ledger.holds()) {
+    hash.add(to_string(attempt));
+    hash.add(static_cast<std::uint64_t>(hold.phase));
+    hash.add(hold.home.value);
+    hash.add(number(hold.until));
+    for (const GpuId gpu : hold.gpus) hash.add(gpu.value);
+  }
+  for (const auto& [attempt, share] : s.shares) {
+    hash.add(to_string(attempt));
+    hash.add((share.told ? 1U : 0U) | (share.home_known ? 2U : 0U));
+    hash.add(share.home.value);
+    hash.add(share.denied.size());
+    for (const Piece& piece : share.pieces) hash.add(static_cast<std::uint64_t>(piece.state));
+    hash.add(number(share.timer));
+  }
+  hash.add(s.ledger.tombstones().size());
+  hash.add(s.ledger.free_count());
+  hash.add(s.ledger.sick().size());
+  hash.add(s.probes.size());
+  for (const SeatState& seat : s.seats) {
+    hash.add((seat.answered ? 1U : 0U) | (seat.heard_out ? 2U : 0U) |
+             (seat.watch.foreign ? 4U : 0U));
+    hash.add(number(seat.timer));
+    hash.add(seat.starts.failures());
+    hash.add(number(seat.starts.next()));
+  }
+  for (const PeerState& peer : s.peers) {
+    hash.add(peer.epoch.value * 4 + (peer.answered ? 2 : 0) + (peer.watch.foreign ? 1 : 0));
+    hash.add(peer.digest ? peer.digest->version : 0);
+  }
+  hash.add((s.begun ? 1U : 0U) | (s.dirty ? 2U : 0U) | (s.digest_due ? 4U : 0U));
+  hash.add(s.attempts_opened);
+  hash.add(s.orders);
+  Rng rng = s.rng;
+  hash.add(rng.next());
+  return hash.value();
+}
+
+std::uint64_t state_hash(const ExecutorState& s) {
+  TraceHash hash;
+  hash.add(durable_state(s));
+  for (const auto& [attempt, run] : s.runs) {
+    hash.add(static_cast<std::uint64_t>(run.phase));
+    hash.add((run.killed ? 1U : 0U) | (run.stands ? 2U : 0U));
+    for (const RunPart& part : run.parts) hash.add(part.ended ? 1U : 0U);
+    hash.add(run.token);
+  }
+  for (const auto& [when, attempt] : s.resends) {
+    hash.add(number(when));
+    hash.add(to_string(attempt));
+  }
+  for (const std::uint8_t count : s.tenants) hash.add(count);
+  hash.add(s.health * 2 + (s.health_seen ? 1 : 0));
+  hash.add(s.forgotten.size());
+  hash.add((s.begun ? 1U : 0U) | (s.welcomed ? 2U : 0U) | (s.agreed ? 4U : 0U));
+  return hash.value();
+}
+
+}  // namespace starling

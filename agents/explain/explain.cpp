@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+
+#include "agents/exit_code.h"
+#include "agents/explain/explain_silence.h"
+#include "agents/explain/means.h"
+#include "agents/home/turn.h"
+#include "agents/step/step.h"
+#include "interference/placement_text.h"
+
+namespace starling {
+namespace {
+
+/// Of a gang over several servers, where servers are of scale-up domains; else empty.
+std::string domains_text(const Topology& topology, const Placement& gpus) {
+  if (topology.domains().empty() || gpus.empty()) return {};
+  if (topology.server_of(gpus.front()) == topology.server_of(gpus.back())) return {};
+  std::set<std::uint32_t> domains;
+  for (const GpuId gpu : gpus) domains.insert(topology.domain_of(topology.server_of(gpu)));
+  const bool outside = domains.erase(Topology::kNoDomain) > 0;
+  if (domains.empty()) return {};
+  if (domains.size() > 1 || outside) {
+    return ", over " + std::to_string(domains.size()) + " scale-up domain" +
+           (domains.size() == 1 ? "" : "s") + (outside ? " and servers of none" : "");
+  }
+  const ScaleUpDomain& domain = topology.domains()[*domains.begin()];
+  return ", within the scale-up domain of " + topology.servers()[domain.servers.first].name +
+         " to " + topology.servers()[domain.servers.last - 1].name;
+}
+
+/// The most GPUs that are free in one of them, as far as it is of this partition.
+std::uint32_t largest_free_domain(const Occupancy& gpus) {
+  std::uint32_t most = 0;
+  for (const ScaleUpDomain& domain : gpus.topology().domains()) {
+    std::uint32_t free = 0;
+    const std::uint32_t last = std::min(domain.servers.last, gpus.servers().last);
+    for (std::uint32_t s = std::max(domain.servers.first, gpus.servers().first); s < last; ++s)
+      free += gpus.free_on(ServerId{s});
+    most = std::max(most, free);
+  }
+  return most;
+}
+
+/// Of a policy that decides in rounds; else nothing.
+void explain_round(const AgentState& s, std::vector<std::string>& lines) {
+  const PolicyFacts& facts = s.policy->facts();
+  if (facts.round <= Duration{0}) return;
+  std::string line = "policy " + std::string(facts.name) +
+                     ": decides anew who has which GPUs in rounds of " + seconds_text(facts.round);
+  if (s.look != kNever)
+    line += ", the next one in " + seconds_text(std::max(s.look - s.now, Duration{0}));
+  if (s.peers.size() > 1) line += "; before that it gives no job to another partition";
+  lines.push_back(std::move(line));
+}
+
+void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& lines) {
+  const auto waiting = s.waiting.views();
+  const std::string need = std::to_string(job.spec->gpus()) + " GPUs";
+  lines.push_back("waits at agent " + std::to_string(s.config.me.value) + " (order " +
+                  std::to_string(job.order) + ", one of " + std::to_string(s.waiting_jobs) +
+                  " waiting)");
+  std::string here = "needs " + need + ": partition " + std::to_string(s.partition.id.value) +
+                     " has " + std::to_string(s.ledger.free_count()) + " free of " +
+                     std::to_string(s.partition.gpus.size()) + ", largest free server " +
+                     std::to_string(s.ledger.gpus().largest_free_server());
+  if (!s.topology.domains().empty())
+    here +=
+        ", largest free scale-up domain " + std::to_string(largest_free_domain(s.ledger.gpus()));
+  if (s.ledger.quarantined_count() > 0) {
+    here += ", " + std::to_string(s.ledger.quarantined_count()) + " in quarantine";
+  }
+  if (const std::uint32_t drained = s.ledger.drained_count(); drained > 0)
+    here += ", " + std::to_string(drained) + " drained";
+  lines.push_back(std::move(here));
+  if (std::string means = means_left(s.ledger.gpus(), *job.spec); !means.empty())
+    lines.push_back(std::move(means));
+  for (std::string& line : resting_executors(s)) lines.push_back(std::move(line));
+  for (const PeerState& peer : s.peers) {
+    if (peer.peer.agent == s.config.me || !peer.digest) continue;
+    const Digest& digest = *peer.digest;
+    lines.push_back("partition " + std::to_string(peer.peer.partition.id.value) + " said it has " +
+                    std::to_string(digest.free) + " free of " + std::to_string(digest.gpus) +
+                    means_there(s.topology, said_by(peer), *job.spec) + ", largest free server " +
+                    std::to_string(digest.largest_free_server) + ", " +
+                    std::to_string(digest.waiting) + " waiting");
+  }
+  if (!waiting.empty() && waiting.front().order < job.order) {
+    const JobView& first = waiting.front();
+    const auto ahead = std::count_if(waiting.begin(), waiting.end(),
+                                     [&](const JobView& v) { return v.order < job.order; });
+    lines.push_back("policy " + std::string(s.policy->facts().name) + ": " + std::to_string(ahead) +
+                    " jobs came before it; the first, " + to_string(first.spec->id) + ", needs " +
+                    std::to_string(first.spec->gpus()) + " GPUs");
+  }
+  explain_round(s, lines);
+  for (std::string& line : explain_turn(s, job, s.now)) lines.push_back(std::move(line));
+}
+
+void explain_shares(const Job& job, std::vector<std::string>& lines) {
+  for (const Participant& part : job.attempt.parts) {
+    std::string text = "partition " + std::to_string(part.share.partition.value) + ", GPUs " +
+                       placement_text(part.share.gpus) + ": ";
+    if (part.released) {
+      text += "released";
+    } else if (part.exited) {
+      text += "exited";
+    } else if (part.started) {
+      text += "started";
+    } else if (part.committed) {
+      text += "committed";
+    } else if (part.reserved) {
+      text += "reserved";
+    } else {
+      text += "no answer yet";
+    }
+    lines.push_back(std::move(text));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> explain_ended(const JobState& over) {
+  std::string line = std::string(name_of(over.phase)) + " after " + seconds_text(over.elapsed);
+  if (has_exit_code(over)) {
+    line += ", exit code " + std::to_string(over.exit.code);
+  } else if (over.phase == JobPhase::failed) {
+    line += ", without an exit code of its own";
+  }
+  return {std::move(line)};
+}
+
+std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
+  std::vector<std::string> lines;
+  const auto tell_silence = [&] {
+    for (std::string& line : explain_silence(s, id, now)) lines.push_back(std::move(line));
+  };
+  if (const auto over = s.ended.find(id); over != s.ended.end()) return explain_ended(over->second);
+  if (const auto gone = s.moved.find(id); gone != s.moved.end() && !s.jobs.contains(id)) {
+    lines.push_back("moved to agent " + std::to_string(gone->second.to.value));
+    tell_silence();
+    return lines;
+  }
+  const auto known = s.jobs.find(id);
+  if (known == s.jobs.end()) {
+    // An owner that is not its home knows of what it has of it.
+    if (std::string held = explain_held(s, id); !held.empty()) {
+      lines.push_back(std::move(held));
+      tell_silence();
+      return lines;
+    }
+    lines.push_back("agent " + std::to_string(s.config.me.value) + " does not know this job");
+    return lines;
+  }
+  const Job& job = known->second;
+  switch (job.stage) {
+    case Stage::waiting:
+      explain_waiting(s, job, lines);
+      break;
+    case Stage::offered:
+      lines.push_back("offered to agent " + std::to_string(job.offered.back().value) +
+                      ", which has not answered yet");
+      break;
+    case Stage::bidding:
+      if (!job.attempt.claimed.empty()) {
+        lines.push_back("has its turn: " + std::to_string(job.attempt.claimed.size()) +
+                        " partitions start nothing new, for " +
+                        seconds_text(job.attempt.deadline - now) + " more at most");
+        break;
+      }
+      lines.push_back("round " + std::to_string(job.failed_rounds + 1) + ": " +
+                      std::to_string(job.attempt.asked.size()) +
+                      " partitions have not answered the request for bids");
+      break;
+    case Stage::running:
+      lines.push_back("runs on GPUs " + placement_text(job.placement) + " since " +
+                      seconds_text(now - job.started) + ", attempt " +
+                      std::to_string(job.attempts) + domains_text(s.topology, job.placement));
+      break;
+    default:
+      lines.push_back(std::string(name_of(job.stage)) + " on GPUs " +
+                      placement_text(all_gpus(job.attempt)) + ", attempt " +
+                      std::to_string(job.attempts));
+      explain_shares(job, lines);
+  }
+  tell_silence();
+  if (!job.trouble.empty()) lines.push_back("last time: " + job.trouble);
+  for (std::string& line : s.policy->explain(id)) lines.push_back(std::move(line));
+  return lines;
+}
+
+void Step::on(NodeId from, const Explain& question) {
+  const auto chunk = s.archive.find(question.job);
+  if (!chunk) return send(from, Explanation{question.job, explain(s, question.job, now)});
+  out.recall.push_back({question.job, *chunk});
+  send(from, Explanation{question.job, {}});
+}
+
+void Step::on(NodeId from, const StatusQuery&) { send(from, status_of(s)); }
+
+namespace {
+
+/// Upper edge of the bucket that holds the quantile, in whole microseconds.
+std::uint32_t quantile_us(const std::array<std::uint64_t, 256>& times, double quantile) {
+  std::uint64_t total = 0;
+  for (const std::uint64_t n : times) total += n;
+  if (total == 0) return 0;
+  const auto rank = static_cast<std::uint64_t>(static_cast<double>(total - 1) * quantile);
+  std::uint64_t seen = 0;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    seen += times[i];
+    if (seen <= rank) continue;
+    const std::uint64_t octave = std::uint64_t{1} << (i / 4);
+    const std::uint64_t ns = octave + octave / 4 * (i % 4 + 1);
+    return static_cast<std::uint32_t>((ns + 999) / 1000);
+  }
+  return 0;
+}
+
+}  // namespace
+
+AgentStatus status_of(const AgentState& s) {
+  AgentStatus status;
+  status.agent = s.config.me;
+  status.fence = s.fence();
+  status.gpus = s.partition.gpus.size();
+  status.free = s.ledger.free_count();
+  status.quarantined = s.ledger.quarantined_count();
+  status.waiting = s.waiting_jobs;
+  status.running = s.running_jobs;
+  const Counters& c = s.counters;
+  status.accepted = c.accepted;
+  status.finished = c.finished;
+  status.failed = c.failed;
+  status.forwards = c.forwards;
+  status.cross_partition_gangs = c.cross_partition_gangs;
+  status.preemptions = c.preemptions;
+  status.resizes = c.resizes;
+  status.decisions = c.decisions;
+  status.refused_frames = c.refused_frames;
+  status.messages = c.messages;
+  status.decision_p50_us = quantile_us(s.decision_times, 0.5);
+  status.decision_p99_us = quantile_us(s.decision_times, 0.99);
+  status.protocol = s.config.protocol;
+  const auto count = [&](const Watch& watch) {
+    if (watch.standing == Standing::lost) ++status.suspected;
+    if (watch.standing == Standing::cut_off) ++status.cut_off;
+    if (watch.foreign) ++status.foreign;
+  };
+  for (const PeerState& peer : s.peers) count(peer.watch);
+  for (const SeatState& seat : s.seats) count(seat.watch);
+  status.patience = static_cast<std::uint32_t>(s.health.factor());
+  status.drained = s.ledger.drained_count();
+  status.sick = s.ledger.sick_count();
+  status.resting = s.ledger.resting_count();
+  status.troubles = resting_executors(s);
+  const auto list = [](const auto& from, auto& to) {
+    for (const auto& id : from) {
+      if (to.size() < AgentStatus::kMostListed) to.push_back(id);
+    }
+  };
+  list(s.ledger.drained(), status.drained_servers);
+  list(s.ledger.sick(), status.sick_gpus);
+  status.speed = s.speed.health();
+  return status;
+}
+
+}  // namespace starling

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said of a job that waits for a round.
+#include <doctest/doctest.h>
+
+#include "agents/explain/explain_silence.h"
+#include "agents/step/step.h"
+#include "agents/testing/testing.h"
+
+namespace starling {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string round_line(const TestFlock& flock, std::uint64_t job) {
+  const std::vector<std::string> lines =
+      explain(const_cast<AgentState&>(flock.agent(0)), JobId{0, job}, flock.now());
+  for (const std::string& line : lines) {
+    if (line.find(" rounds of ") != std::string::npos) return line;
+  }
+  return {};
+}
+
+bool waits(const TestFlock& flock, std::uint64_t job) {
+  const auto& jobs = flock.agent(0).jobs;
+  const auto at = jobs.find(JobId{0, job});
+  return at != jobs.end() && at->second.stage == Stage::waiting;
+}
+
+TEST_CASE("who waits beside an idle partition is told of the round that gives it away") {
+  TestFlock flock(
+      {.agents = 2, .servers = 2, .policy = "drf:round=300", .delay = 1ms, .lossy = true});
+  flock.run_for(5s);
+  for (std::uint64_t n = 1; n <= 4; ++n) flock.submit(n, 1, 2000s);
+  flock.run_for(20s);
+  flock.submit(5, 1, 10s);
+  flock.run_for(5s);
+  REQUIRE(waits(flock, 5));
+  const Duration left = flock.agent(0).look - flock.now();
+  REQUIRE((left > 10s && left <= 300s));
+  CHECK(round_line(flock, 5) ==
+        "policy drf: decides anew who has which GPUs in rounds of 300 s, "
+        "the next one in " +
+            seconds_text(left) + "; before that it gives no job to another partition");
+  flock.run_for(left - 5s);
+  CHECK(waits(flock, 5));
+  flock.run_for(15s);
+  CHECK(flock.agent(1).counters.forwards + flock.agent(0).counters.forwards == 1);
+  CHECK_FALSE(waits(flock, 5));
+  CHECK(flock.faults().empty());
+}
+
+TEST_CASE("a policy without rounds has no such line") {
+  TestFlock flock({.servers = 1});
+  flock.submit(1, 4, 1000s);
+  flock.submit(2, 1, 10s);
+  flock.run_for(1s);
+  REQUIRE(waits(flock, 2));
+  CHECK(round_line(flock, 2).empty());
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/explain/explain_silence.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "interference/placement_text.h"
+
+namespace starling {
+namespace {
+
+/// All that this agent has of the job, in order.
+template <class Act>
+void each_piece(const AgentState& s, JobId id, const Act& act) {
+  for (auto at = s.shares.lower_bound(AttemptId{id, Epoch{0}, 0});
+       at != s.shares.end() && at->first.job == id; ++at) {
+    for (const Piece& piece : at->second.pieces) act(piece);
+  }
+}
+
+/// What becomes of silence: what others say of the node.
+const char* verdict(const Watch& watch) {
+  switch (watch.standing) {
+    case Standing::cut_off:
+      return ", though another agent hears it";
+    case Standing::lost:
+      return ", nor do others hear it";
+    default:
+      return "";
+  }
+}
+
+std::string last_heard(const AgentState& s, const Watch& watch, Instant now) {
+  return "last heard of " + seconds_text(now - watch.heard) + " ago by agent " +
+         std::to_string(s.config.me.value) + " and does not answer" + verdict(watch);
+}
+
+std::string silence_of(const AgentState& s, const SeatState& seat, const Piece& piece,
+                       Instant now) {
+  if (seat.answered || piece.state == Piece::State::gone) return {};
+  const std::string text = "executor-" + std::to_string(seat.seat.node.value - kFirstExecutor) +
+                           ", which has GPUs " + placement_text(piece.gpus) + " of it, ";
+  if (seat.watch.foreign) return text + "has read another topology and is not worked with";
+  if (seat.watch.standing == Standing::well) return text + "has not said yet what it runs";
+  return text + "was " + last_heard(s, seat.watch, now);
+}
+
+}  // namespace
+
+std::string seconds_text(Duration d) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(d).count()) + " s";
+}
+
+std::vector<std::string> explain_silence(const AgentState& s, JobId id, Instant now) {
+  std::vector<std::string> lines;
+  each_piece(s, id, [&](const Piece& piece) {
+    std::string line = silence_of(s, s.seats.at(piece.seat), piece, now);
+    if (!line.empty()) lines.push_back(std::move(line));
+  });
+  const auto known = s.jobs.find(id);
+  if (known == s.jobs.end()) return lines;
+  for (const Participant& part : known->second.attempt.parts) {
+    if (part.agent == s.config.me || part.released || part.exited) continue;
+    const auto peer = std::find_if(s.peers.begin(), s.peers.end(),
+                                   [&](const PeerState& p) { return p.peer.agent == part.agent; });
+    if (peer == s.peers.end() || peer->watch.standing == Standing::well) continue;
+    lines.push_back("agent " + std::to_string(part.agent.value) + ", which has GPUs " +
+                    placement_text(part.share.gpus) + " of it, was " +
+                    last_heard(s, peer->watch, now));
+  }
+  return lines;
+}
+
+std::string explain_held(const AgentState& s, JobId id) {
+  Placement gpus;
+  each_piece(s, id, [&](const Piece& piece) {
+    if (piece.state != Piece::State::gone)
+      gpus.insert(gpus.end(), piece.gpus.begin(), piece.gpus.end());
+  });
+  if (gpus.empty()) return {};
+  std::sort(gpus.begin(), gpus.end());
+  return "agent " + std::to_string(s.config.me.value) + " has GPUs " + placement_text(gpus) +
+         " of it";
+}
+
+}  // namespace starling

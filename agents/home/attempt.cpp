@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "agents/step/step.h"
+#include "base/check.h"
+#include "base/marks.h"
+#include "base/planted.h"
+#include "policies/packing.h"
+
+namespace starling {
+
+Placement all_gpus(const Attempt& attempt) {
+  Placement gpus;
+  for (const Participant& part : attempt.parts) {
+    gpus.insert(gpus.end(), part.share.gpus.begin(), part.share.gpus.end());
+  }
+  std::sort(gpus.begin(), gpus.end());
+  return gpus;
+}
+
+std::vector<Share> gang_of(const Attempt& attempt) {
+  std::vector<Share> gang;
+  for (const Participant& part : attempt.parts) gang.push_back(part.share);
+  return gang;
+}
+
+namespace {
+
+/// Where an agent's count of attempts begins: the places of all agents are as far apart as can be.
+std::uint32_t first_count(AgentId agent) {
+  std::uint32_t place = 0;
+  for (unsigned bit = 0; bit < 32; ++bit) place |= ((agent.value >> bit) & 1U) << (31U - bit);
+  return place;
+}
+
+}  // namespace
+
+/// A job that moves has homes that may be in the same life and epoch, and may have opened as many
+/// attempts: their counts begin at different places, so that no two attempts share a name.
+AttemptId Step::open_attempt(const Job& job) {
+  const std::uint32_t count = first_count(me()) + ++s.attempts_opened;
+  return {job.spec->id, s.config.epoch, (s.config.incarnation.value << 32U) | count};
+}
+
+/// The whole gang in the own partition: no round of messages, one write, and the Launch leaves.
+bool Step::start_here(Job& job, const Placement& gpus) {
+  STARLING_MARK("agent: start_here");
+  if (claimed_for_another(job.spec->id)) {
+    job.trouble = "a gang that has waited for long has its turn here";
+    return false;
+  }
+  const AttemptId id = open_attempt(job);
+  if (const auto refusal = s.ledger.claim(id, me(), gpus, demand_of(*job.spec))) {
+    job.trouble = std::string("the policy chose GPUs, CPUs or memory that cannot be had: ") +
+                  name_of(*refusal);
+    return false;
+  }
+  s.leave_waiting(job);
+  const JobId job_id = job.spec->id;
+  s.set_timer(job_id, job, kNever);
+  job.attempt = Attempt{};
+  job.attempt.id = id;
+  job.attempt.parts.emplace_back();
+  job.attempt.parts.back().share = {s.partition.id, gpus};
+  job.attempt.parts.back().agent = me();
+  job.placement = gpus;
+  job.last = id;
+  job.stage = Stage::starting;
+  job.started = now;
+  ++job.attempts;
+  s.enter_running(job);
+
+  OwnedShare& share = s.shares[id];
+  share.home = me();
+  share.durable = true;
+  share.spec = sized(job.spec, gpus.size());
+  share.gang = gang_of(job.attempt);
+  share.served = job.served;
+  share.pieces = s.pieces_of(gpus, Piece::State::idle);
+  persist(AttemptStarting{id, share.gang});
+  // The job is in this journal already, so its record names it only.
+  Commit commit{id, s.fence(), {}, share.gang, job.served};
+  commit.spec.id = job_id;
+  persist(ShareCommitted{id, me(), std::move(commit)});
+  launch(id, share);
+  s.digest_due = true;
+  return true;
+}
+
+void Step::send_starts(Job& job) {
+  STARLING_MARK("agent: send_starts");
+  for (Participant& part : job.attempt.parts) {
+    if (part.started) continue;
+    part.heard = now;  // what this one starts runs from now on, at the earliest
+    tell(part.agent, StartAttempt{job.attempt.id, fence_of(part.share.partition)});
+  }
+  s.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), job.attempt.deadline));
+}
+
+std::pair<Job*, Participant*> Step::participant(NodeId from, AttemptId attempt,
+                                                PartitionId partition) {
+  const auto known = s.jobs.find(attempt.job);
+  if (known == s.jobs.end() || known->second.attempt.id != attempt) return {nullptr, nullptr};
+  for (Participant& part : known->second.attempt.parts) {
+    if (part.share.partition != partition) continue;
+    if (from == agent_node(part.agent)) {
+      part.heard = now;
+      return {&known->second, &part};
+    }
+    refuse();
+  }
+  return {nullptr, nullptr};
+}
+
+/// Later ones than the first change nothing.
+void Step::on(NodeId from, const Started& started) {
+  STARLING_MARK("agent: Started");
+  const auto [job, part] = participant(from, started.attempt, started.partition);
+  if (job == nullptr || job->stage != Stage::starting) return;
+  part->started = true;
+  for (const Participant& p : job->attempt.parts) {
+    if (!p.started) return;
+  }
+  job->stage = Stage::running;
+  job->started = now;
+  if (job->first_start == kNever) {
+    job->first_start = now;
+    if (s.config.calendar) persist(s.past_of(*job));
+  }
+  job->failed_rounds = 0;
+  job->backoff = Duration{0};
+  watch_participants(*job);
+  s.started_running(*job);
+  if (s.wants_running()) change(TriggerKind::arrival);
+  tell_client(*job);
+}
+
+/// Stops every process of the attempt. The next one may start only when all have said Released.
+void Step::drain(Job& job, AfterDrain after) {
+  STARLING_MARK("agent: drain");
+  STARLING_CHECK(job.stage == Stage::starting || job.stage == Stage::running);
+  job.stage = Stage::draining;
+  job.after = after;
+  job.backoff = Duration{0};
+  if (JobView* view = s.running_view(job)) view->blocked = true;
+  job.exit.log_tail.resize(
+      std::min<std::size_t>(job.exit.log_tail.size(), s.config.limits.log_tail_bytes));
+  persist(AttemptDraining{job.attempt.id});
+  if (after != AfterDrain::wait) persist(s.plan_of(job));
+  send_releases(job);
+  if (planted(Bug::next_attempt_at_once) && job.stage == Stage::draining) drained(job);
+}
+
+void Step::send_releases(Job& job) {
+  STARLING_MARK("agent: send_releases");
+  for (const Participant& part : job.attempt.parts) {
+    if (part.released) continue;
+    tell(part.agent, Release{job.attempt.id, fence_of(part.share.partition)});
+  }
+  if (planted(Bug::release_not_repeated)) return s.set_timer(job.spec->id, job, kNever);
+  if (job.stage != Stage::draining) return;  // before Start: once, holds lapse or are asked about
+  s.set_timer(job.spec->id, job, retry_at(job.backoff));
+}
+
+void Step::on(NodeId from, const Released& released) {
+  STARLING_MARK("agent: Released");
+  const auto [job, part] = participant(from, released.attempt, released.partition);
+  if (job == nullptr || job->stage != Stage::draining || part->released) return;
+  part->released = true;
+  part->served = released.served;
+  for (const Participant& p : job->attempt.parts) {
+    if (!p.released) return;
+  }
+  drained(*job);
+}
+
+void Step::drained(Job& job) {
+  STARLING_MARK("agent: drained");
+  // What every part has done is what a restart can count on.
+  Duration served = Duration::max();
+  for (const Participant& part : job.attempt.parts) served = std::min(served, part.served);
+  job.served += served;
+  job.started = kNever;
+  job.stopped = now;
+  if (job.after == AfterDrain::cancel) return end(job, JobPhase::cancelled);
+  if (job.after == AfterDrain::fail) return end(job, JobPhase::failed);
+  if (job.spec->no_requeue) {
+    STARLING_MARK("agent: a job is not started again, as it asked");
+    const std::string why = job.after == AfterDrain::retry ? job.trouble : "it was stopped";
+    job.exit = {0, false, "not started again, as it asked (requeue: no): " + why};
+    return end(job, JobPhase::failed);
+  }
+  persist(AttemptOver{job.attempt.id, served});
+  s.leave_running(job);
+  s.set_timer(job.spec->id, job, kNever);
+  const bool failed = job.after == AfterDrain::retry;
+  job.exit = ExitStatus{};
+  if (job.after == AfterDrain::restart) {
+    job.attempt = Attempt{};
+    job.stage = Stage::waiting;
+    s.enter_waiting(job, false);
+    if (start_here(job, std::exchange(job.restart_at, {}))) {
+      change(TriggerKind::departure);
+      return;
+    }
+  }
+  if (failed) ++job.failed_rounds, ++job.lost_attempts;
+  const JobId id = job.spec->id;
+  wait_again(job, failed);
+  if (const auto still = s.jobs.find(id); still != s.jobs.end()) tell_client(still->second);
+}
+
+/// Acknowledged only once what follows from it is durable: its owner repeats it until then.
+void Step::on_home(NodeId from, const Exited& exited) {
+  STARLING_MARK("agent: Exited at its home");
+  if (!is_agent(from)) return refuse();
+  const auto [job, part] = participant(from, exited.attempt, exited.partition);
+  const bool open = job != nullptr && phase_of(job->stage) != JobPhase::waiting;
+  if (!open) return tell(agent_of(from), ExitedAck{exited.attempt, exited.partition});
+  if (planted(Bug::exit_acknowledged_early)) {
+    tell(agent_of(from), ExitedAck{exited.attempt, exited.partition});
+  }
+  if (job->stage == Stage::draining) return;  // its Release is on the way
+  if (exited.exit.lost || exited.exit.code != 0) {
+    job->exit = exited.exit;
+    if (!exited.exit.lost) return drain(*job, AfterDrain::fail);
+    job->trouble =
+        "partition " + std::to_string(exited.partition.value) + " lost it: " + exited.exit.log_tail;
+    return drain(*job, AfterDrain::retry);
+  }
+  part->exited = true;
+  part->served = exited.served;
+  if (job->exit.log_tail.empty()) job->exit = exited.exit;
+  for (const Participant& p : job->attempt.parts) {
+    if (!p.exited) return;
+  }
+  Duration served = Duration::max();
+  for (const Participant& p : job->attempt.parts) served = std::min(served, p.served);
+  if (job->first_start == kNever) job->first_start = job->started == kNever ? now : job->started;
+  job->served += served;
+  job->started = kNever;
+  const std::vector<Participant> parts = std::move(job->attempt.parts);
+  end(*job, JobPhase::finished);
+  for (const Participant& p : parts) {
+    tell(p.agent, ExitedAck{exited.attempt, p.share.partition});
+  }
+}
+
+/// An owner holds something for an attempt that it has not heard of for a while. Of a job that is
+/// not known here at all nothing is said before all executors have spoken in this life.
+void Step::on(NodeId from, const AttemptQuery& query) {
+  STARLING_MARK("agent: AttemptQuery");
+  if (!is_agent(from)) return refuse();
+  const JobId id = query.attempt.job;
+  (void)participant(from, query.attempt, query.partition);  // a word from there
+  const auto known = s.jobs.find(id);
+  AttemptLife life = AttemptLife::dead;
+  if (known != s.jobs.end()) {
+    const Job& job = known->second;
+    if (job.attempt.id == query.attempt && job.stage != Stage::draining) life = AttemptLife::live;
+  } else if (!s.is_over(id) && !s.moved.contains(id) && !s.heard_all_out()) {
+    life = AttemptLife::not_ready;
+  }
+  tell(agent_of(from), AttemptAnswer{query.attempt, life, query.token});
+}
+
+void Step::on_home(NodeId from, const Progress& progress) {
+  STARLING_MARK("agent: Progress at its home");
+  const auto known = s.jobs.find(progress.attempt.job);
+  if (known == s.jobs.end() || known->second.attempt.id != progress.attempt || !is_agent(from))
+    return;
+  known->second.measured = std::max(known->second.measured, progress.served);
+  for (Participant& part : known->second.attempt.parts) {
+    if (agent_node(part.agent) == from) part.heard = now;
+  }
+}
+
+}  // namespace starling

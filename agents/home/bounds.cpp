@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "agents/executor/executor_state.h"
+#include "agents/explain/describe.h"
+#include "agents/step/state.h"
+
+namespace starling {
+namespace {
+
+/// The first size above its bound.
+class Bounds {
+ public:
+  void check(const char* name, std::size_t size, std::size_t most) {
+    if (wrong_ || size <= most) return;
+    wrong_ =
+        std::string(name) + ": " + std::to_string(size) + " of at most " + std::to_string(most);
+  }
+  [[nodiscard]] const std::optional<std::string>& wrong() const { return wrong_; }
+
+ private:
+  std::optional<std::string> wrong_;
+};
+
+constexpr std::size_t kQuestions = 8;
+constexpr std::size_t kPings = 64;
+
+std::size_t said(const Limits& limits) { return limits.log_tail_bytes + std::size_t{4096}; }
+
+void check_job(Bounds& bounds, const AgentState& s, const Job& job) {
+  const std::size_t peers = s.peers.size();
+  bounds.check("bidders of a round", job.attempt.asked.size(), peers);
+  bounds.check("offers of a round", job.attempt.offers.size(), peers);
+  bounds.check("participants of an attempt", job.attempt.parts.size(),
+               std::min<std::size_t>(peers, s.config.limits.participants_per_job));
+  bounds.check("homes that a job was offered to", job.offered.size(), peers);
+  bounds.check("GPUs of a job", job.placement.size(), s.topology.gpu_count());
+  bounds.check("bytes of a job's trouble", job.trouble.size(), said(s.config.limits));
+  bounds.check("bytes of a job's last words", job.exit.log_tail.size(), said(s.config.limits));
+}
+
+void check_share(Bounds& bounds, const AgentState& s, const OwnedShare& share) {
+  bounds.check("pieces of a share", share.pieces.size(), s.seats.size());
+  bounds.check("denials of a share", share.denied.size(), s.peers.size());
+  bounds.check("questions about a share", share.asked.size(), kQuestions);
+  bounds.check("bytes of a share's last words", share.exit.log_tail.size(), said(s.config.limits));
+}
+
+}  // namespace
+
+std::optional<std::string> over_limits(const AgentState& s) {
+  const Limits& limits = s.config.limits;
+  const std::size_t gpus = s.partition.gpus.size();
+  const std::size_t tenants = gpus * s.ledger.gpus().jobs_per_gpu();
+  Bounds bounds;
+  // Another home's jobs are taken in beyond the limit while own ones are on offer (see on(Submit)).
+  bounds.check("jobs", s.jobs.size(), 2 * std::size_t{limits.jobs_waiting});
+  bounds.check("young jobs", s.young.size(), s.ended.size());
+  bounds.check("jobs gone", s.gone.size(), limits.jobs_remembered);
+  bounds.check("archived jobs", s.archive.jobs().size(), limits.jobs_remembered);
+  bounds.check("archived bytes", s.archive.bytes(), limits.archive_bytes);
+  bounds.check("homes asked about offers", s.settling.size(), s.archive.owed().size());
+  bounds.check("ended jobs", s.ended.size(), limits.jobs_remembered);
+  bounds.check("moved jobs", s.moved.size(), limits.jobs_remembered);
+  bounds.check("waiting list", s.waiting.size(), s.jobs.size());
+  bounds.check("running list", s.running.size(), 2 * s.jobs.size() + 64);
+  bounds.check("running clocks", s.running_clocks.size(), s.running.size());
+  bounds.check("job timers", s.job_timers.size(), s.jobs.size());
+  // What an executor is found to run is taken in beyond the limit: it holds its GPUs anyway.
+  const auto given = std::ranges::count_if(s.ledger.holds(), [](const auto& entry) {
+    const HoldPhase phase = entry.second.phase;
+    return entry.second.given || phase == HoldPhase::reserved || phase == HoldPhase::committed;
+  });
+  bounds.check("holds", s.ledger.holds().size(), tenants);
+  bounds.check("holds given", static_cast<std::size_t>(given), limits.holds);
+  bounds.check("tombstones", s.ledger.tombstones().size(), limits.tombstones);
+  bounds.check("shares", s.shares.size(), s.ledger.holds().size());
+  bounds.check("share timers", s.share_timers.size(), s.shares.size());
+  bounds.check("lapses", s.lapses.size(), s.ledger.holds().size());
+  bounds.check("lapses by hold", s.lapse_at.size(), s.lapses.size());
+  bounds.check("seats", s.seats.size(), s.config.executors.size());
+  bounds.check("peers", s.peers.size(), s.config.flock.size());
+  bounds.check("digests of others", s.others.size(), s.peers.size());
+  bounds.check("words to itself", s.loop.size(), 0);
+  for (const auto& [id, job] : s.jobs) check_job(bounds, s, job);
+  for (const auto& [attempt, share] : s.shares) check_share(bounds, s, share);
+  return bounds.wrong();
+}
+
+std::optional<std::string> over_limits(const ExecutorState& s) {
+  const Limits& limits = s.config.limits;
+  const std::size_t tenants = std::size_t{s.gpus.size()} * std::max(limits.jobs_per_gpu, 2U);
+  Bounds bounds;
+  bounds.check("ends unheard", s.unheard, kUnheardEnds + tenants);
+  bounds.check("runs", s.runs.size(), s.unheard + tenants);
+  bounds.check("tombstones", s.forgotten.size(), limits.tombstones);
+  bounds.check("resends", s.resends.size(), s.unheard);
+  bounds.check("pings", s.pinged.size(), kPings);
+  for (const auto& [attempt, run] : s.runs) {
+    bounds.check("parts of a run", run.parts.size(), s.config.servers.size());
+    bounds.check("bytes of a run's last words", run.exit.log_tail.size(), said(limits));
+  }
+  return bounds.wrong();
+}
+
+}  // namespace starling

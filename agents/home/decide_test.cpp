@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a policy decides is checked against the jobs and the ledger: what is good is done, what is
+// wrong is counted and changes nothing.
+#include <doctest/doctest.h>
+
+#include <chrono>
+
+#include "agents/home/scripted_home_test.h"
+#include "policies/testing/test_placements.h"
+
+namespace starling {
+namespace {
+
+using namespace std::chrono_literals;
+
+JobSpec elastic() {
+  JobSpec spec;
+  spec.workers = 2;
+  spec.gpus_per_worker = 1;
+  spec.min_workers = 2;
+  spec.max_workers = 3;
+  return spec;
+}
+
+TEST_CASE("a Start of the wrong size, or of what cannot be started, is no good") {
+  ScriptedHome home;
+  const JobId rigid = home.submit(1, 2), grows = home.submit(2, elastic());
+  CHECK_FALSE(home.decide(Start{JobId{0, 99}, range(0, 1)}));
+  CHECK_FALSE(home.decide(Start{rigid, range(0, 3)}));
+  CHECK_FALSE(home.decide(Start{grows, range(0, 1)}));
+  CHECK_FALSE(home.decide(Start{grows, range(0, 4)}));
+  CHECK_FALSE(home.decide(Forward{JobId{0, 99}, AgentId{0}}));
+  CHECK_FALSE(home.decide(Spread{JobId{0, 99}, range(0, 1)}));
+  CHECK(home.last<Launch>() == nullptr);
+  CHECK(home.decide(Start{grows, range(0, 3)}));
+  CHECK(home.job(2).placement == range(0, 3));
+  CHECK_FALSE(home.decide(Start{grows, range(0, 3)}));
+}
+
+TEST_CASE("a worker of an elastic job gets all its GPUs or is none") {
+  ScriptedHome home;
+  JobSpec pairs = elastic();
+  pairs.workers = pairs.min_workers = 1;
+  pairs.max_workers = 2;
+  pairs.gpus_per_worker = 2;
+  const JobId job = home.submit(1, pairs);
+  CHECK_FALSE(home.decide(Start{job, range(0, 3)}));
+  CHECK(home.decide(Start{job, range(0, 4)}));
+}
+
+TEST_CASE(
+    "a Resize to where a job is stops nothing; one to elsewhere drains it, and it is let be") {
+  ScriptedHome home;
+  const JobId job = home.submit(1, elastic());
+  REQUIRE(home.decide(Start{job, range(0, 2)}));
+  home.launched();
+  REQUIRE(home.job(1).stage == Stage::running);
+  home.ask_policy();
+  CHECK(home.script->seen.running == std::vector{job});
+  CHECK(home.script->seen.blocked.empty());
+
+  CHECK_FALSE(home.decide(Resize{job, range(0, 2)}));
+  CHECK(home.job(1).stage == Stage::running);
+  CHECK(home.state().counters.resizes == 0);
+
+  CHECK(home.decide(Resize{job, range(1, 4)}));
+  CHECK(home.job(1).stage == Stage::draining);
+  home.ask_policy();
+  CHECK(home.script->seen.blocked == std::vector{job});
+  home.hear(executor_node(0), Killed{home.last<Kill>()->attempt, 1s});
+  CHECK(home.job(1).placement == range(1, 4));
+  CHECK(home.job(1).stage == Stage::starting);
+}
+
+TEST_CASE("a Spread that has all it needs here starts here, with nobody else in the flock") {
+  ScriptedHome home;
+  const JobId job = home.submit(1, 3);
+  CHECK_FALSE(home.decide(Spread{job, range(0, 2)}));
+  CHECK_FALSE(home.decide(Spread{job, range(0, 4)}));
+  CHECK(home.decide(Spread{job, range(1, 4)}));
+  CHECK(home.last<Launch>()->here == range(1, 4));
+}
+
+TEST_CASE("how long decisions took is in the status, to a quarter of an octave") {
+  ScriptedHome home;
+  home.submit(1, 4);
+  home.tick();
+  home.agent->note_decision_time(1ms);
+  const AgentStatus status = home.agent->status();
+  CHECK(status.decision_p50_us >= 1000);
+  CHECK(status.decision_p50_us <= 1250);
+  CHECK(status.decision_p99_us == status.decision_p50_us);
+  home.agent->note_decision_time(1h);  // the policy was not asked
+  CHECK(home.agent->status().decision_p99_us == status.decision_p99_us);
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "agents/step/step.h"
+#include "base/marks.h"
+
+namespace starling {
+
+/// Gives the job away. False if that home had its chance: what it says then could be old.
+bool Step::offer_job(Job& job, AgentId to) {
+  STARLING_MARK("agent: offer_job");
+  if (to.value >= s.peers.size() || to == me()) return false;
+  if (std::find(job.offered.begin(), job.offered.end(), to) != job.offered.end()) return false;
+  job.offered.push_back(to);
+  persist(JobOffered{job.spec->id, to});
+  s.leave_waiting(job);
+  job.stage = Stage::offered;
+  job.backoff = Duration{0};
+  s.digest_due = true;
+  send_offer(job);
+  return true;
+}
+
+/// Again and again until that home accepts or refuses for good: nobody else may run the job
+/// meanwhile.
+void Step::send_offer(Job& job) {
+  STARLING_MARK("agent: send_offer");
+  const Duration begun = job.first_start == kNever ? Duration{-1} : job.first_start - job.submitted;
+  tell(job.offered.back(), Submit{*job.spec, job.client, now - job.submitted, job.served,
+                                  job.forwards + 1, job.attempts, job.preemptions, begun});
+  s.set_timer(job.spec->id, job, retry_at(job.backoff));
+}
+
+void Step::moved_on(Job& job) {
+  STARLING_MARK("agent: moved_on");
+  const JobId id = job.spec->id;
+  const AgentId to = job.offered.back();
+  persist(JobMoved{id, to});
+  ++s.counters.forwards;
+  s.set_timer(id, job, kNever);
+  s.moved[id] = Moved{to, job.forwards + 1, std::move(job.offered)};
+  s.jobs.erase(id);
+  s.remember_moved(id);
+}
+
+void Step::on(NodeId from, const Accepted& accepted) {
+  STARLING_MARK("agent: Accepted");
+  const auto known = s.jobs.find(accepted.job);
+  if (known == s.jobs.end() || !is_agent(from)) return;
+  Job& job = known->second;
+  if (job.stage != Stage::offered || agent_of(from) != job.offered.back()) return;
+  JobState state = state_of(s, job, now);
+  state.phase = JobPhase::moved;
+  state.home = agent_of(from);
+  const NodeId client = job.client;
+  moved_on(job);
+  if (client.value != 0) send(client, std::move(state));
+}
+
+void Step::on(NodeId from, const Busy& busy) {
+  STARLING_MARK("agent: Busy");
+  const auto known = s.jobs.find(busy.job);
+  if (known == s.jobs.end() || !is_agent(from)) return;
+  Job& job = known->second;
+  if (job.stage != Stage::offered || agent_of(from) != job.offered.back()) return;
+  s.set_timer(busy.job, job,
+              later(retry_at(job.backoff), std::chrono::milliseconds(busy.retry_ms)));
+}
+
+/// A refusal is final there, so the job can come home. Only an agent whose checks differ from ours
+/// says so, as one of another version or with another topology.
+void Step::on(NodeId from, const Rejected& rejected) {
+  const auto known = s.jobs.find(rejected.job);
+  if (known == s.jobs.end() || !is_agent(from)) return;
+  Job& job = known->second;
+  if (job.stage != Stage::offered || agent_of(from) != job.offered.back()) return;
+  persist(JobOffered{rejected.job, me()});
+  job.trouble = "agent " + std::to_string(agent_of(from).value) + " refused it: " + rejected.reason;
+  wait_again(job, false);
+}
+
+}  // namespace starling

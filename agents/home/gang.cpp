@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "agents/step/step.h"
+#include "base/check.h"
+#include "base/marks.h"
+#include "base/planted.h"
+#include "policies/packing.h"
+
+namespace starling {
+namespace {
+
+constexpr std::uint32_t kRoundsBeforeTurns = 4;
+constexpr Duration kUnready = std::chrono::minutes(10);
+
+std::uint32_t to_ms(Duration d) {
+  return static_cast<std::uint32_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(d).count());
+}
+
+std::string partition_text(PartitionId partition) {
+  return "partition " + std::to_string(partition.value);
+}
+
+}  // namespace
+
+/// Holds `local` and asks all other partitions for the rest. A bid promises nothing.
+bool Step::open_round(Job& job, const Placement& local, std::optional<GpuTypeId> type) {
+  STARLING_MARK("agent: open_round");
+  if (claimed_for_another(job.spec->id)) return false;
+  const AttemptId id = open_attempt(job);
+  const Instant until = later(now, s.config.timers.hold);
+  if (!local.empty()) {
+    if (s.ledger.reserve(id, me(), local, until, demand_of(*job.spec))) return false;
+    s.set_lapse(id, until);
+  }
+  const JobId job_id = job.spec->id;
+  job.attempt = Attempt{};
+  job.attempt.id = id;
+  if (!local.empty()) {
+    job.attempt.parts.emplace_back();
+    job.attempt.parts.back().share = {s.partition.id, local};
+    job.attempt.parts.back().agent = me();
+  }
+  job.attempt.in_turn = job.failed_rounds >= kRoundsBeforeTurns;
+  job.stage = Stage::bidding;
+  job.backoff = Duration{0};
+  if (JobView* view = s.waiting_view(job)) view->blocked = true;
+  const auto need = job.spec->gpus() - static_cast<std::uint32_t>(local.size());
+  std::vector<std::string> types = job.spec->gpu_types;
+  if (type && type->value < s.topology.gpu_types().size())
+    types = {s.topology.gpu_types()[type->value].name};
+  for (const PeerState& peer : s.peers) {
+    if (peer.peer.agent == me() || !reachable(peer.watch)) continue;
+    job.attempt.asked.push_back(peer.peer.agent);
+    BidRequest request{id, need, job.spec->gpus_per_worker, types};
+    request.each = demand_of(*job.spec);
+    tell(peer.peer.agent, std::move(request));
+  }
+  // Longer after every round, for networks that are slower than the timer expects.
+  const Duration bid = s.config.timers.bid * (1LL << std::min(job.failed_rounds, 10U));
+  s.set_timer(job_id, job, later(now, std::min(bid, s.config.timers.hold / 2)));
+  s.digest_due = true;
+  if (job.attempt.asked.empty()) choose(job);
+  return true;
+}
+
+namespace {
+
+/// The job of a bidding round that `from` was asked in; it has answered now.
+Job* bidder_answered(AgentState& s, AgentId from, AttemptId attempt) {
+  const auto known = s.jobs.find(attempt.job);
+  if (known == s.jobs.end()) return nullptr;
+  Job& job = known->second;
+  if (job.stage != Stage::bidding || job.attempt.id != attempt) return nullptr;
+  return std::erase(job.attempt.asked, from) > 0 ? &job : nullptr;
+}
+
+/// The job whose turn it is, if that is this attempt and it claims that partition.
+Job* whose_turn(AgentState& s, AttemptId attempt, PartitionId partition) {
+  const auto known = s.jobs.find(attempt.job);
+  if (known == s.jobs.end()) return nullptr;
+  Job& job = known->second;
+  if (job.stage != Stage::bidding || job.attempt.id != attempt) return nullptr;
+  const auto& claimed = job.attempt.claimed;
+  return std::find(claimed.begin(), claimed.end(), partition) == claimed.end() ? nullptr : &job;
+}
+
+}  // namespace
+
+void Step::on(NodeId from, const Offer& offer) {
+  STARLING_MARK("agent: Offer");
+  if (!is_agent(from)) return refuse();
+  const PeerState* owner = s.owner_of(offer.share.partition);
+  if (owner == nullptr || agent_node(owner->peer.agent) != from) return refuse();
+  Job* in_turn = whose_turn(s, offer.attempt, offer.share.partition);
+  Job* job = in_turn ? in_turn : bidder_answered(s, agent_of(from), offer.attempt);
+  if (job == nullptr) return;
+  const Placement& gpus = offer.share.gpus;
+  const auto bad = [&](GpuId gpu) {
+    return !owner->peer.partition.gpus.contains(gpu.value) ||
+           !allows(*job->spec, s.topology, s.topology.server_of(gpu));
+  };
+  const bool ascending =
+      std::adjacent_find(gpus.begin(), gpus.end(), std::greater_equal<>()) == gpus.end();
+  if (gpus.empty() || !ascending || std::any_of(gpus.begin(), gpus.end(), bad)) {
+    refuse();
+  } else if (in_turn) {
+    return turn_offer(*job, offer.share.partition, gpus);
+  } else {
+    job->attempt.offers.push_back(offer.share);
+  }
+  if (!in_turn && job->attempt.asked.empty()) choose(*job);
+}
+
+void Step::on(NodeId from, const NoOffer& none) {
+  STARLING_MARK("agent: NoOffer");
+  if (!is_agent(from)) return refuse();
+  const PeerState* owner = s.owner_of(none.partition);
+  Job* in_turn = whose_turn(s, none.attempt, none.partition);
+  if (in_turn != nullptr && owner != nullptr && agent_node(owner->peer.agent) == from) {
+    return turn_offer(*in_turn, none.partition, {});
+  }
+  Job* job = bidder_answered(s, agent_of(from), none.attempt);
+  if (job != nullptr && job->attempt.asked.empty()) choose(*job);
+}
+
+/// Large offers first, so that few partitions take part.
+void Step::choose(Job& job) {
+  STARLING_MARK("agent: choose");
+  Attempt& attempt = job.attempt;
+  std::sort(attempt.offers.begin(), attempt.offers.end(), [](const Share& a, const Share& b) {
+    return a.gpus.size() != b.gpus.size() ? a.gpus.size() > b.gpus.size()
+                                          : a.partition < b.partition;
+  });
+  std::size_t need = job.spec->gpus();
+  for (const Participant& part : attempt.parts) need -= std::min(need, part.share.gpus.size());
+  const std::size_t worker = std::max(job.spec->gpus_per_worker, 1U);
+  for (Share& offer : attempt.offers) {
+    // Offers are made of whole workers, server by server, so every multiple in front is, too.
+    const std::size_t take = std::min(need, offer.gpus.size()) / worker * worker;
+    if (take == 0) continue;
+    if (attempt.parts.size() >= s.config.limits.participants_per_job) break;
+    need -= take;
+    offer.gpus.resize(take);
+    attempt.parts.emplace_back();
+    attempt.parts.back().agent = s.owner_of(offer.partition)->peer.agent;
+    attempt.parts.back().share = std::move(offer);
+  }
+  attempt.offers.clear();
+  attempt.asked.clear();
+  if (need > 0) {
+    return abort_round(job, "round " + std::to_string(job.failed_rounds + 1) +
+                                ": the offers of all partitions lack " + std::to_string(need) +
+                                " GPUs");
+  }
+  std::sort(attempt.parts.begin(), attempt.parts.end(),
+            [](const Participant& a, const Participant& b) {
+              return a.share.partition < b.share.partition;
+            });
+  free_claims(job, false);
+  job.stage = Stage::reserving;
+  attempt.deadline = later(now, s.config.timers.hold);
+  job.backoff = Duration{0};
+  send_reserves(job);
+}
+
+/// In turn: the first that has not reserved; else all of those.
+void Step::send_reserves(Job& job) {
+  STARLING_MARK("agent: send_reserves");
+  const std::uint32_t hold_ms = to_ms(s.config.timers.hold);
+  for (const Participant& part : job.attempt.parts) {
+    if (part.reserved) continue;
+    const Share& share = part.share;
+    tell(part.agent, Reserve{job.attempt.id, fence_of(share.partition), share.gpus, hold_ms,
+                             demand_of(*job.spec)});
+    if (job.attempt.in_turn) break;
+  }
+  s.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), job.attempt.deadline));
+}
+
+void Step::on(NodeId from, const Reserved& reserved) {
+  STARLING_MARK("agent: Reserved");
+  const auto [job, part] = participant(from, reserved.attempt, reserved.partition);
+  if (job == nullptr || job->stage != Stage::reserving || part->reserved) return;
+  part->reserved = true;
+  const auto& parts = job->attempt.parts;
+  if (!std::all_of(parts.begin(), parts.end(), [](const auto& p) { return p.reserved; })) {
+    if (job->attempt.in_turn) send_reserves(*job);
+    return;
+  }
+  job->stage = Stage::committing;
+  job->backoff = Duration{0};
+  send_commits(*job);
+}
+
+void Step::on(NodeId from, const ReserveRefused& refused) {
+  STARLING_MARK("agent: ReserveRefused");
+  const PeerState* owner = s.owner_of(refused.partition);
+  Job* in_turn = whose_turn(s, refused.attempt, refused.partition);
+  if (in_turn != nullptr && owner != nullptr && agent_node(owner->peer.agent) == from) {
+    if (refused.why == Refusal::not_ready && agent_of(from) != me())
+      s.peers[agent_of(from).value].unready = later(now, kUnready);
+    return end_turn(*in_turn, refused.why);
+  }
+  const auto [job, part] = participant(from, refused.attempt, refused.partition);
+  if (job == nullptr || job->stage != Stage::reserving || part->reserved) return;
+  const std::string why = partition_text(refused.partition) + " refused round " +
+                          std::to_string(job->failed_rounds + 1) + ": " + name_of(refused.why);
+  const bool may_pass = refused.why == Refusal::conflict || refused.why == Refusal::not_ready ||
+                        refused.why == Refusal::busy;
+  if (job->attempt.in_turn && may_pass) {
+    job->trouble = why;  // keeps what it has; the timer asks again until the hold time is over
+    return;
+  }
+  abort_round(*job, why);
+}
+
+void Step::send_commits(Job& job) {
+  STARLING_MARK("agent: send_commits");
+  const std::vector<Share> gang = gang_of(job.attempt);
+  for (const Participant& part : job.attempt.parts) {
+    if (part.committed) continue;
+    tell(part.agent,
+         Commit{job.attempt.id, fence_of(part.share.partition), *job.spec, gang, job.served});
+  }
+  s.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), job.attempt.deadline));
+}
+
+void Step::on(NodeId from, const Committed& committed) {
+  STARLING_MARK("agent: Committed");
+  const auto [job, part] = participant(from, committed.attempt, committed.partition);
+  if (job == nullptr || job->stage != Stage::committing || part->committed) return;
+  part->committed = true;
+  const auto& parts = job->attempt.parts;
+  if (planted(Bug::start_on_partial_commit) ||
+      std::all_of(parts.begin(), parts.end(), [](const auto& p) { return p.committed; })) {
+    start_gang(*job);
+  }
+}
+
+void Step::on(NodeId from, const CommitRefused& refused) {
+  STARLING_MARK("agent: CommitRefused");
+  const auto [job, part] = participant(from, refused.attempt, refused.partition);
+  if (job == nullptr || job->stage != Stage::committing || part->committed) return;
+  abort_round(*job, partition_text(refused.partition) + " could not commit round " +
+                        std::to_string(job->failed_rounds + 1) + ": " + name_of(refused.why));
+}
+
+/// All have committed: the one durable decision of the home, before any process.
+void Step::start_gang(Job& job) {
+  STARLING_MARK("agent: start_gang");
+  if (!planted(Bug::starting_not_durable)) {
+    persist(AttemptStarting{job.attempt.id, gang_of(job.attempt)});
+  }
+  s.leave_waiting(job);
+  job.stage = Stage::starting;
+  job.started = now;
+  job.placement = all_gpus(job.attempt);
+  job.last = job.attempt.id;
+  ++job.attempts;
+  if (job.attempt.parts.size() > 1) ++s.counters.cross_partition_gangs;
+  s.enter_running(job);
+  s.digest_due = true;
+  job.attempt.deadline = later(now, s.config.timers.start);
+  job.backoff = Duration{0};
+  send_starts(job);
+}
+
+/// Before Start: nobody runs anything, so what is held is let go and the job waits a little.
+void Step::abort_round(Job& job, const std::string& why) {
+  STARLING_MARK("agent: abort_round");
+  STARLING_CHECK(phase_of(job.stage) == JobPhase::waiting);
+  // Waiting for a turn is no failure, however long others have theirs.
+  const bool turn = !job.attempt.claimed.empty();
+  turn ? free_claims(job, true) : send_releases(job);
+  if (!turn) ++job.failed_rounds, ++s.counters.failed_rounds;
+  job.trouble = why;
+  // Longer after every round, with a random part, so that two that collide do not meet again.
+  job.backoff =
+      s.config.timers.retry_min * (1LL << std::min(std::max(job.failed_rounds, 1U) - 1, 10U));
+  wait_again(job, true);
+}
+
+}  // namespace starling

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+
+#include "agents/explain/means.h"
+#include "agents/step/step.h"
+#include "base/marks.h"
+#include "base/planted.h"
+#include "workload/check_job.h"
+
+namespace starling {
+namespace {
+
+constexpr std::uint32_t kBusyRetryMs = 1000, kRollRetryMs = 100;
+constexpr std::uint32_t kListMost = 1000;
+constexpr std::size_t kListedChunks = 8;
+constexpr std::uint32_t kMostDoublings = 6;  // of retry_min: beyond retry_max
+
+/// More than a job takes in a frame.
+std::size_t bytes_in_frame(const JobState& state) {
+  return 256 + sizeof(GpuId) * state.placement.size() + state.exit.log_tail.size() +
+         (state.ask == nullptr ? 0 : bytes_of(*state.ask));
+}
+
+}  // namespace
+
+std::shared_ptr<const JobSpec> sized(const std::shared_ptr<const JobSpec>& spec,
+                                     std::uint64_t gpus) {
+  if (gpus == spec->gpus() || spec->gpus_per_worker == 0) return spec;
+  auto copy = std::make_shared<JobSpec>(*spec);
+  copy->workers = static_cast<std::uint32_t>(gpus / spec->gpus_per_worker);
+  return copy;
+}
+
+JobState state_of(const AgentState& s, const Job& job, Instant now) {
+  JobState state;
+  state.job = job.spec->id;
+  state.phase = phase_of(job.stage);
+  state.home = s.config.me;
+  state.queued = (job.first_start == kNever ? now : job.first_start) - job.submitted;
+  state.elapsed = now - job.submitted;
+  state.served = job.served;
+  if (job.started != kNever) {
+    state.served += job.measured > Duration{0} ? job.measured : now - job.started;
+  }
+  state.attempts = job.attempts;
+  state.forwards = job.forwards;
+  state.preemptions = job.preemptions;
+  state.placement = job.placement;
+  state.begun = job.first_start != kNever;
+  state.attempt_epoch = job.last.home_epoch;
+  state.attempt_number = job.last.number;
+  return state;
+}
+
+JobState full_state_of(const AgentState& s, const Job& job, Instant now) {
+  JobState state = state_of(s, job, now);
+  state.ask = ask_of(*job.spec);
+  if (s.config.calendar)
+    state.submitted = std::max(*s.config.calendar + job.submitted.time_since_epoch(), Duration{0});
+  return state;
+}
+
+void Step::tell_client(const Job& job) {
+  if (job.client.value == 0) return;
+  send(job.client, state_of(s, job, now));
+}
+
+/// Empty if some state of the data centre could hold the job; else why not. The same answer for
+/// ever.
+std::string Step::never_fits(const JobSpec& spec) const {
+  std::uint64_t fitting = 0;
+  std::uint32_t largest = 0;
+  const auto& types = s.topology.gpu_types();
+  const auto allowed = [&](std::size_t type) {
+    const auto& named = spec.gpu_types;
+    return named.empty() || std::find(named.begin(), named.end(), types[type].name) != named.end();
+  };
+  for (std::size_t type = 0; type < s.supply.size(); ++type) {
+    if (!allowed(type)) continue;
+    fitting += s.supply[type].gpus;
+    largest = std::max(largest, s.supply[type].largest_server);
+  }
+  std::string kind;
+  for (const std::string& type : spec.gpu_types)
+    kind += (kind.empty() ? " of type " : " or ") + type;
+  if (fitting < spec.gpus()) {
+    return "needs " + std::to_string(spec.gpus()) + " GPUs" + kind + "; the data centre has " +
+           std::to_string(fitting);
+  }
+  if (spec.workers > 1 && spec.gpus_per_worker > largest) {
+    return "needs " + std::to_string(spec.gpus_per_worker) + " GPUs" + kind +
+           " for each worker; the largest server has " + std::to_string(largest);
+  }
+  if (std::string lack = lacks_means(s.topology, spec); !lack.empty()) return lack;
+  if (spec.workers == 1 || spec.gpus_per_worker <= 1) return {};
+  // Servers of unequal size: enough GPUs in all, and still too few places for whole workers.
+  std::uint64_t places = 0;
+  for (const Server& server : s.topology.servers()) {
+    if (server.gpus.size() == 0 || !allowed(server.gpu_type.value)) continue;
+    places += server.gpus.size() / spec.gpus_per_worker;
+    if (places >= spec.workers) return {};
+  }
+  return "needs " + std::to_string(spec.workers) + " workers of " +
+         std::to_string(spec.gpus_per_worker) + " GPUs" + kind + "; the servers hold " +
+         std::to_string(places);
+}
+
+/// A repeat is answered as before. One that comes back with more forwards than it left with is a
+/// new arrival.
+void Step::on(NodeId from, const Submit& submit) {
+  STARLING_MARK("agent: Submit");
+  const JobId id = submit.spec.id;
+  const bool forwarded = is_agent(from);
+  if (!forwarded &&
+      (submit.forwards > 0 || submit.waited > Duration{0} || submit.served > Duration{0} ||
+       submit.attempts > 0 || submit.preemptions > 0 || submit.begun >= Duration{0})) {
+    // Only a home can say that a job has come on from another one; believing a client here would
+    // run a job that was given away a second time.
+    return on(from, Submit{submit.spec, from});
+  }
+  if (!forwarded && (submit.spec.as_user || !by.user.empty())) {
+    Submit its = submit;
+    if (const Status signed_ = sign(its.spec, by, s.config.only_user); !signed_.ok())
+      return send(from, Rejected{id, Refusal::denied, signed_.error().message});
+    return take_in(from, its);
+  }
+  take_in(from, submit);
+}
+
+/// What a home hands over, or a client whose user is known by now.
+void Step::take_in(NodeId from, const Submit& submit) {
+  const JobId id = submit.spec.id;
+  const bool forwarded = is_agent(from);
+  if (planted(Bug::submit_accepted_twice)) s.ended.erase(id), std::erase(s.young, id);
+  if (const auto known = s.jobs.find(id); known != s.jobs.end()) {
+    Job& job = known->second;
+    if (job.stage != Stage::offered || submit.forwards <= job.forwards + 1) {
+      return send(from, Accepted{id, me()});
+    }
+    STARLING_MARK("agent: a job comes back before its offer was answered");
+    moved_on(job);  // it was accepted there, and its way led back
+  }
+  if (const auto over = s.ended.find(id); over != s.ended.end()) {
+    STARLING_MARK("agent: a Submit of what is over");
+    if (forwarded) return send(from, Accepted{id, me()});
+    return send(from, over->second);
+  }
+  if (const auto chunk = s.archive.find(id)) {
+    STARLING_MARK("agent: a Submit of what is in the archive");
+    if (forwarded) return send(from, Accepted{id, me()});
+    return send_archived(from, id, *chunk);
+  }
+  if (forwarded && s.archive.owed().contains(id)) {
+    STARLING_MARK("agent: an offer of what is over and forgotten");
+    return send(from, Accepted{id, me()});
+  }
+  std::vector<AgentId> offered;
+  if (const auto gone = s.moved.find(id); gone != s.moved.end()) {
+    if (submit.forwards <= gone->second.forwards) {
+      if (forwarded) return send(from, Accepted{id, me()});
+      JobState state;
+      state.job = id;
+      state.phase = JobPhase::moved;
+      state.home = gone->second.to;
+      return send(from, std::move(state));
+    }
+    offered = gone->second.offered;
+  }
+  if (is_foreign(from))
+    return send(from, Rejected{id, Refusal::invalid, "you have read another topology"});
+  if (const Status sane = check_job(submit.spec, s.config.limits); !sane.ok()) {
+    return send(from, Rejected{id, Refusal::invalid, sane.error().message});
+  }
+  if (std::string reason = never_fits(submit.spec); !reason.empty()) {
+    STARLING_MARK("agent: a Submit that never fits");
+    return send(from, Rejected{id, Refusal::never_fits, std::move(reason)});
+  }
+  // Nothing is promised before everybody could say that this state is an old copy.
+  if (s.calling_roll()) {
+    STARLING_MARK("agent: a Submit during the roll call");
+    return send(from, Busy{id, kRollRetryMs});
+  }
+  if (is_full(forwarded)) return send(from, Busy{id, kBusyRetryMs});
+  accept(forwarded ? submit.client : from, submit, std::move(offered));
+  send(from, Accepted{id, me()});
+}
+
+/// Two full homes that have offered each other jobs would wait for one another, so what is on offer
+/// does not keep another home's jobs out, up to twice the limit.
+bool Step::is_full(bool forwarded) const {
+  const std::size_t most = s.config.limits.jobs_waiting, all = s.jobs.size();
+  if (forwarded && s.archive.owed().size() >= s.config.limits.jobs_remembered) return true;
+  if (!forwarded || all >= 2 * most) return all >= most;
+  const std::size_t not_on_offer = std::size_t{s.waiting_jobs} + s.running_jobs;
+  return not_on_offer >= most;
+}
+
+void Step::accept(NodeId client, const Submit& submit, std::vector<AgentId> offered) {
+  STARLING_MARK("agent: accept");
+  Job& job = s.jobs[submit.spec.id];
+  job.spec = std::make_shared<const JobSpec>(submit.spec);
+  job.client = client;
+  job.order = ++s.orders;
+  job.waited = submit.waited;
+  job.submitted = now - submit.waited;
+  job.served = submit.served;
+  job.forwards = submit.forwards;
+  job.attempts = submit.attempts;
+  job.preemptions = submit.preemptions;
+  if (submit.begun >= Duration{0}) job.first_start = std::min(now, job.submitted + submit.begun);
+  job.offered = std::move(offered);
+  Submit record = submit;
+  record.client = client;
+  if (!planted(Bug::accepted_before_journal)) {
+    persist(JobAccepted{std::move(record), job.order});
+  }
+  if (s.config.calendar) persist(s.past_of(job));
+  ++s.counters.accepted;
+  s.enter_waiting(job, false);
+  change(TriggerKind::arrival);
+}
+
+/// What runs has to be gone before a job is cancelled, so a repeat may meet it still draining.
+void Step::on(NodeId from, const Cancel& cancel) {
+  STARLING_MARK("agent: Cancel");
+  if (s.calling_roll()) return;  // it is said again
+  const auto known = s.jobs.find(cancel.job);
+  if (known == s.jobs.end()) return on(from, Query{cancel.job});
+  Job& job = known->second;
+  if (!is_agent(from)) {
+    if (std::string why = why_not_theirs(*job.spec, by); !why.empty()) {
+      STARLING_MARK("agent: a Cancel of another's job");
+      return send(from, Rejected{cancel.job, Refusal::denied, std::move(why)});
+    }
+  }
+  switch (job.stage) {
+    case Stage::offered:  // asked again once it is known whose job it is
+      break;
+    case Stage::bidding:
+    case Stage::reserving:
+    case Stage::committing:
+      send_releases(job);
+      [[fallthrough]];
+    case Stage::waiting: {
+      const NodeId told = job.client;
+      end(job, JobPhase::cancelled);
+      if (from != told) on(from, Query{cancel.job});
+      return;
+    }
+    case Stage::starting:
+    case Stage::running:
+      drain(job, AfterDrain::cancel);
+      break;
+    case Stage::draining:
+      if (job.after == AfterDrain::fail || job.after == AfterDrain::cancel) break;
+      // It ends for its user, and no longer for others: so says its journal.
+      if (job.after == AfterDrain::wait) --job.preemptions;
+      job.after = AfterDrain::cancel;
+      persist(s.plan_of(job));
+      break;
+  }
+  send(from, full_state_of(s, job, now));
+}
+
+void Step::on(NodeId from, const Query& query) {
+  STARLING_MARK("agent: Query");
+  if (s.calling_roll()) return;  // what an old copy knows may have changed; it is asked again
+  if (const auto known = s.jobs.find(query.job); known != s.jobs.end()) {
+    return send(from, full_state_of(s, known->second, now));
+  }
+  if (const auto over = s.ended.find(query.job); over != s.ended.end()) {
+    return send(from, over->second);
+  }
+  if (const auto chunk = s.archive.find(query.job)) return send_archived(from, query.job, *chunk);
+  JobState state;
+  state.job = query.job;
+  state.home = me();
+  if (const auto gone = s.moved.find(query.job); gone != s.moved.end()) {
+    state.phase = JobPhase::moved;
+    state.home = gone->second.to;
+  }
+  send(from, std::move(state));
+}
+
+/// The driver adds what the archive has of it.
+void Step::send_archived(NodeId to, const JobId& job, std::uint64_t chunk) {
+  JobState state;
+  state.job = job;
+  out.recall.push_back({job, chunk});
+  send(to, std::move(state));
+}
+
+void Step::on(NodeId from, const ListJobs& list) {
+  if (s.calling_roll()) return;  // as a Query
+  JobList answer;
+  auto job = s.jobs.upper_bound(list.after);
+  auto over = s.ended.upper_bound(list.after);
+  auto old = s.archive.jobs().upper_bound(list.after);
+  const std::uint32_t limit = std::min(list.limit, kListMost);
+  std::size_t bytes = 0;           // a page has to fit into a frame
+  std::set<std::uint64_t> chunks;  // and asks for few chunks, for each takes a while
+  for (;;) {
+    const JobId* next = nullptr;
+    const auto consider = [&](const auto& at, const auto& end) {
+      if (at != end && (next == nullptr || at->first < *next)) next = &at->first;
+    };
+    consider(job, s.jobs.end());
+    consider(over, s.ended.end());
+    consider(old, s.archive.jobs().end());
+    if (next == nullptr) break;
+    answer.more = answer.jobs.size() >= limit || bytes > s.config.limits.frame_bytes / 2;
+    if (answer.more) break;
+    if (job != s.jobs.end() && next == &job->first) {
+      answer.jobs.push_back(full_state_of(s, job->second, now));
+      ++job;
+    } else if (over != s.ended.end() && next == &over->first) {
+      answer.jobs.push_back(over->second);
+      ++over;
+    } else {
+      answer.more = chunks.size() >= kListedChunks && !chunks.contains(old->second);
+      if (answer.more) break;
+      if (chunks.insert(old->second).second) bytes += s.archive.chunks().at(old->second).bytes;
+      out.recall.push_back({old->first, old->second});
+      answer.jobs.emplace_back().job = old->first;
+      ++old;
+    }
+    bytes += bytes_in_frame(answer.jobs.back());
+  }
+  send(from, std::move(answer));
+}
+
+/// The job's one terminal record. `job` is gone afterwards.
+void Step::end(Job& job, JobPhase phase) {
+  STARLING_MARK("agent: end");
+  const JobId id = job.spec->id;
+  JobState state = full_state_of(s, job, now);
+  state.phase = phase;
+  state.exit = std::move(job.exit);
+  persist(JobEnded{id, state});
+  if (job.client.value != 0) send(job.client, state);
+  if (phase == JobPhase::finished) {
+    ++s.counters.finished;
+  } else if (phase == JobPhase::failed) {
+    ++s.counters.failed;
+  } else {
+    ++s.counters.cancelled;
+  }
+  const bool ran = phase_of(job.stage) != JobPhase::waiting;
+  if (ran) {
+    s.leave_running(job);
+  } else {
+    s.leave_waiting(job);
+  }
+  s.set_timer(id, job, kNever);
+  s.jobs.erase(id);
+  s.remember_ended(std::move(state));
+  change(TriggerKind::departure);
+}
+
+/// Its attempt is over and nothing of it runs.
+void Step::wait_again(Job& job, bool after_backoff) {
+  STARLING_MARK("agent: wait_again");
+  const JobId id = job.spec->id;
+  job.attempt = Attempt{};
+  job.started = kNever;
+  job.measured = Duration{0};
+  if (job.failed_rounds + job.lost_attempts > s.config.limits.attempts_per_job) {
+    job.exit.log_tail = "given up after " + std::to_string(job.attempts) + " attempts and " +
+                        std::to_string(job.failed_rounds) + " failed rounds: " + job.trouble;
+    job.stage = Stage::waiting;
+    return end(job, JobPhase::failed);
+  }
+  job.stage = Stage::waiting;
+  s.leave_waiting(job);
+  s.enter_waiting(job, after_backoff);
+  if (after_backoff) {
+    // Starts that come to nothing again and again must not keep machines busy.
+    const std::uint32_t doublings = std::min(job.lost_attempts, kMostDoublings);
+    job.backoff = std::max(job.backoff, s.config.timers.retry_min * (1U << doublings) / 2);
+    s.set_timer(id, job, retry_at(job.backoff));
+  } else {
+    job.backoff = Duration{0};
+    s.set_timer(id, job, kNever);
+  }
+  change(TriggerKind::departure);
+}
+
+}  // namespace starling

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <sstream>
+
+#include "agents/step/step.h"
+#include "base/marks.h"
+#include "base/planted.h"
+
+namespace starling {
+namespace {
+
+constexpr int kRefreshDigests = 10;  // times Timers::digest: a lost digest is made good then
+
+std::string hex(std::uint64_t number) {
+  std::ostringstream text;
+  text << std::hex << number;
+  return text.str();
+}
+
+/// Who shares a GPU, and the policy's summary, go along with the rest and are no news alone.
+bool same_content(const Digest& a, const Digest& b) {
+  return a.fence == b.fence && a.gpus == b.gpus && a.free == b.free &&
+         a.out_of_service == b.out_of_service && a.largest_free_server == b.largest_free_server &&
+         a.whole_free_servers == b.whole_free_servers && a.waiting == b.waiting &&
+         a.waiting_gpus == b.waiting_gpus && a.rooms == b.rooms &&
+         std::ranges::equal(a.types, b.types, [](const TypeRoom& x, const TypeRoom& y) {
+           return x.type == y.type && x.free == y.free && x.largest == y.largest;
+         });
+}
+
+}  // namespace
+
+/// Said again with each heartbeat until it is answered.
+void Step::greet(const PeerState& peer) {
+  tell(peer.peer.agent, Hello{Role::agent, kOldestProtocol, s.config.protocol, {}, topology()});
+}
+
+/// What this agent says that it has read. Those of the first protocol say nothing.
+std::uint64_t Step::topology() const { return s.config.protocol < 2 ? 0 : s.config.topology; }
+
+bool Step::is_other_topology(std::uint64_t theirs) const {
+  return theirs != 0 && topology() != 0 && theirs != topology();
+}
+
+bool Step::is_foreign(NodeId node) {
+  const Watch* watch = watch_of(node);
+  return watch != nullptr && watch->foreign;
+}
+
+/// From an executor: perhaps a new life, so what runs there has to be compared again. One that has
+/// read another topology means other GPUs by the same numbers: its own are quarantined.
+void Step::on(NodeId from, const Hello& hello) {
+  STARLING_MARK("agent: Hello");
+  const std::uint16_t mine = s.config.protocol;
+  const bool foreign = hello.protocol_min > mine || hello.protocol_max < kOldestProtocol;
+  if (foreign && !planted(Bug::other_protocol_welcomed)) {
+    return send(from, Goodbye{"agent " + std::to_string(me().value) + " speaks protocols " +
+                              std::to_string(kOldestProtocol) + " to " + std::to_string(mine) +
+                              ", and you " + std::to_string(hello.protocol_min) + " to " +
+                              std::to_string(hello.protocol_max)});
+  }
+  const bool other = is_other_topology(hello.topology);
+  if (Watch* watch = watch_of(from)) watch->foreign = other;
+  if (other) {
+    STARLING_MARK("agent: a node has read another topology");
+    send(from, Goodbye{"agent " + std::to_string(me().value) + " has read another topology (" +
+                       hex(topology()) + ") than you (" + hex(hello.topology) +
+                       "); give both the same file and start the wrong one again"});
+  } else {
+    send(from, Welcome{s.fence(), topology()});
+  }
+  SeatState* seat = seat_of(from);
+  if (seat == nullptr) return;
+  if (seat->answered) {
+    seat->answered = false;
+    s.ledger.distrust(seat->seat.servers);
+    s.digest_due = true;
+  }
+  if (seat->asked != now) request_inventory(*seat);
+}
+
+/// Written down, because an owner that was deposed and does not know it yet must not be believed by
+/// this home's next life: it would say that an attempt which it never heard of is over.
+void Step::heard_epoch(PeerState& peer, Epoch epoch) {
+  if (epoch <= peer.epoch) return;
+  peer.epoch = epoch;
+  persist(EpochSeen{peer.peer.partition.id, epoch});
+}
+
+void Step::on(NodeId from, const Welcome& welcome) {
+  STARLING_MARK("agent: Welcome");
+  if (!is_agent(from)) return refuse();
+  PeerState& peer = s.peers[agent_of(from).value];
+  if (welcome.fence.partition != peer.peer.partition.id) return refuse();
+  heard_epoch(peer, welcome.fence.epoch);
+  peer.answered = true;
+  peer.watch.foreign = is_other_topology(welcome.topology);
+}
+
+/// It was perhaps said to an earlier life, so Hello goes on being said until there is a Welcome.
+void Step::on(NodeId from, const Goodbye&) {
+  if (!is_agent(from)) return;
+  PeerState& peer = s.peers[agent_of(from).value];
+  peer.answered = false;
+  peer.watch.foreign = true;
+}
+
+/// An executor that has seen a higher epoch obeys somebody else; an owner says which epoch counts.
+void Step::on(NodeId from, const Fenced& fenced) {
+  STARLING_MARK("agent: Fenced");
+  const PeerState* owner = s.owner_of(fenced.partition);
+  if (!is_agent(from) || owner == nullptr || agent_node(owner->peer.agent) != from) return refuse();
+  heard_epoch(s.peers[owner->peer.agent.value], fenced.epoch);
+}
+
+/// Versions only rise; a repeat or an overtaken one is dropped.
+void Step::on(NodeId from, const Digest& digest) {
+  STARLING_MARK("agent: Digest");
+  if (!is_agent(from)) return refuse();
+  PeerState& peer = s.peers[agent_of(from).value];
+  if (digest.fence.partition != peer.peer.partition.id) return refuse();
+  const bool overtaken = peer.digest && digest.version <= peer.digest->version;
+  if (overtaken && !planted(Bug::stale_digest_taken)) return;
+  heard_epoch(peer, digest.fence.epoch);
+  const bool news = !peer.digest || !same_content(*peer.digest, digest);
+  peer.digest = digest;
+  peer.digest_at = now;
+  if (!news) return;
+  s.digest_due = true;
+  if (s.waiting_jobs > 0) change(TriggerKind::digest);
+}
+
+/// Says what is free here once it has changed. Where nothing gets lost every change is told at
+/// once; elsewhere when somebody waits for it or the last word is old.
+void Step::send_digests() {
+  STARLING_MARK("agent: send_digests");
+  s.digest_due = false;
+  s.digest_look = kNever;
+  if (s.peers.size() < 2) return;
+  const Timers& timers = s.config.timers;
+  const Occupancy& gpus = s.ledger.gpus();
+  Digest& digest = s.news;
+  digest.fence = s.fence();
+  digest.gpus = gpus.gpus().size();
+  digest.free = gpus.free_count();
+  digest.out_of_service = digest.gpus - digest.free - gpus.busy_count();
+  digest.largest_free_server = gpus.largest_free_server();
+  digest.whole_free_servers = s.server_gpus > 0 ? gpus.whole_free_count(s.server_gpus) : 0;
+  digest.waiting = s.waiting_jobs;
+  digest.waiting_gpus = s.waiting_gpus;
+  s.free_now.sync(gpus);
+  s.free_now.rooms(digest.types);
+  s.rooms_now.read(gpus, digest.rooms);
+  const auto summary = s.policy->summary();
+  digest.summary.assign(summary.begin(), summary.begin() + std::min<std::ptrdiff_t>(
+                                                               std::ssize(summary), kMostSummary));
+
+  const bool periodic = timers.digest < Duration::max();
+  const Duration refresh = periodic ? timers.digest * kRefreshDigests : Duration::max();
+  const bool changed = !s.told || !same_content(*s.told, digest);
+  const bool first = !s.told;
+  const Instant due = first ? now : later(s.told_at, timers.digest);
+  const Instant earliest = first ? now : later(s.told_at, timers.digest_min);
+  const bool asked = std::any_of(s.peers.begin(), s.peers.end(), [&](const PeerState& peer) {
+    return peer.digest && peer.digest->waiting > 0;
+  });
+  const bool urgent = !periodic || asked || first || digest.waiting != s.told->waiting;
+  const bool stale = periodic && !first && later(s.told_at, refresh) <= now;
+  if ((changed && earliest <= now && (urgent || due <= now)) || stale) {
+    digest.version = (s.config.incarnation.value << 32U) | ++s.digests;
+    s.told = digest;
+    s.told_at = now;
+    for (const PeerState& peer : s.peers) {
+      if (peer.peer.agent != me()) tell(peer.peer.agent, digest);
+    }
+    if (periodic) s.digest_look = later(now, refresh);
+    return;
+  }
+  if (changed) {
+    s.digest_look = std::max(urgent ? earliest : due, later(now, Duration{1}));
+  } else if (periodic) {
+    s.digest_look = later(s.told_at, refresh);
+  }
+}
+
+}  // namespace starling

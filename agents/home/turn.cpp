@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/home/turn.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "agents/step/step.h"
+#include "policies/packing.h"
+
+namespace starling {
+namespace {
+
+constexpr std::uint32_t kRoundsBeforeTurn = 4;
+constexpr Duration kLook = std::chrono::seconds(5);      // for somebody whose turn it is
+constexpr Duration kAsk = std::chrono::seconds(1);       // again, what is free by now
+constexpr Duration kSameAge = std::chrono::seconds(30);  // ages are told, so they differ by delays
+constexpr Duration kOutOfService = std::chrono::minutes(1);
+constexpr std::uint32_t kDoublings = 12;
+
+std::uint32_t worker_of(const JobSpec& spec) {
+  return spec.workers > 1 ? std::max(spec.gpus_per_worker, 1U) : 1;
+}
+
+/// GPUs in whole workers, up to `enough`, that these servers could give when all are free of which
+/// `gpus_of` says that they are in service.
+template <class GpusOf>
+std::uint64_t most_of(const Topology& topology, IndexRange servers, const JobSpec& spec,
+                      std::uint64_t enough, GpusOf gpus_of) {
+  std::uint64_t most = 0;
+  const std::uint32_t worker = worker_of(spec);
+  const Demand each = demand_of(spec);
+  for (std::uint32_t i = servers.first; i < servers.last && most < enough; ++i) {
+    const Server& server = topology.server(ServerId{i});
+    if (!allows(spec, topology, ServerId{i})) continue;
+    const auto gpus = static_cast<std::uint32_t>(gpus_of(server));
+    most += std::min(gpus, Occupancy::room_of(server, each)) / worker * worker;
+  }
+  return std::min(most, enough);
+}
+
+Duration period_of(const Timers& timers, const Job& job) {
+  return timers.hold * (1LL << std::min(job.turns, kDoublings));
+}
+
+}  // namespace
+
+/// What could be had of this partition for the job.
+std::uint32_t Step::most_here(const JobSpec& spec) const {
+  const Occupancy& gpus = s.ledger.gpus();
+  const auto in_service = [&](const Server& server) {
+    std::uint32_t count = 0;
+    for (std::uint32_t g = server.gpus.first; g < server.gpus.last; ++g)
+      count += gpus.is_blocked(GpuId{g}) ? 0 : 1;
+    return count;
+  };
+  return static_cast<std::uint32_t>(
+      most_of(s.topology, s.partition.servers, spec, spec.gpus(), in_service));
+}
+
+/// The same elsewhere, as far as can be told: who is out of service there is known by number.
+std::uint32_t Step::most_there(const PeerState& peer, const JobSpec& spec) const {
+  if (peer.unready > now) return 0;
+  std::uint64_t in_service = peer.peer.partition.gpus.size();
+  if (peer.digest) in_service -= std::min<std::uint64_t>(in_service, peer.digest->out_of_service);
+  const std::uint64_t enough =
+      std::min<std::uint64_t>(spec.gpus(), in_service / worker_of(spec) * worker_of(spec));
+  return static_cast<std::uint32_t>(
+      most_of(s.topology, peer.peer.partition.servers, spec, enough,
+              [](const Server& server) { return server.gpus.size(); }));
+}
+
+/// Once in a while: the most urgent job here that may, and of those the one that has waited
+/// longest.
+void Step::look_for_turn() {
+  if (s.turn_look > now || s.waiting_jobs == 0) return;
+  s.turn_look = later(now, kLook);
+  const Job* oldest = nullptr;
+  for (const JobView& view : s.waiting.views()) {
+    const JobSpec& spec = *view.spec;
+    const Duration patience = patience_of(spec.gpus(), s.server_gpus);
+    const bool passed = s.passing.has_passed(spec.priority, view.order);
+    const bool rounds = view.failed_rounds >= kRoundsBeforeTurn;
+    if (now - view.submitted < kGangPatience && !rounds) continue;
+    const Job& job = s.jobs.at(spec.id);
+    if (job.stage != Stage::waiting || job.turn_after > now) continue;
+    if (oldest != nullptr && std::tie(spec.priority, oldest->submitted) <=
+                                 std::tie(oldest->spec->priority, job.submitted))
+      continue;
+    const bool starves = passed && later(std::max(job.submitted, job.stopped), patience) <= now;
+    const bool homeless = now - view.submitted >= kGangPatience && most_here(spec) < spec.gpus();
+    if (rounds || starves || homeless) oldest = &job;
+  }
+  if (oldest != nullptr) open_turn(s.jobs.at(oldest->spec->id));
+}
+
+/// Its own partition first, then those that are whole. Owners that speak the first protocol take a
+/// claim for a bid, so they are left out: homes that each claimed their own partition alone would
+/// keep one another from everything for ever.
+void Step::open_turn(Job& job) {
+  if (s.config.protocol < 2) return;
+  std::vector<const PeerState*> order;
+  for (const PeerState& peer : s.peers) {
+    if (peer.peer.agent == me() || peer.watch.protocol < 2 || !reachable(peer.watch)) continue;
+    order.push_back(&peer);
+  }
+  std::stable_partition(order.begin(), order.end(), [](const PeerState* peer) {
+    return !peer->digest || peer->digest->out_of_service == 0;
+  });
+  order.insert(order.begin(), &s.peers[me().value]);
+  std::vector<PartitionId> claimed;
+  std::uint64_t room = 0;
+  for (const PeerState* peer : order) {
+    if (room >= job.spec->gpus()) break;
+    const bool here = peer->peer.agent == me();
+    const std::uint32_t most = here ? most_here(*job.spec) : most_there(*peer, *job.spec);
+    if (most == 0) continue;
+    room += most;
+    claimed.push_back(peer->peer.partition.id);
+  }
+  if (room < job.spec->gpus()) return;
+  std::sort(claimed.begin(), claimed.end());
+  job.attempt = Attempt{};
+  job.attempt.id = open_attempt(job);
+  job.attempt.in_turn = true;
+  job.attempt.claimed = std::move(claimed);
+  job.attempt.deadline = later(now, period_of(s.config.timers, job));
+  job.stage = Stage::bidding;
+  job.backoff = Duration{0};
+  if (JobView* view = s.waiting_view(job)) view->blocked = true;
+  claim(job);
+}
+
+/// Claims last as long as the turn, and are told again until it is over. Nobody is asked for more
+/// than can be had there: an owner refuses that at once.
+void Step::claim(Job& job) {
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(job.attempt.deadline - now);
+  for (const PartitionId partition : job.attempt.claimed) {
+    const PeerState& owner = *s.owner_of(partition);
+    const bool here = owner.peer.agent == me();
+    const std::uint32_t most = here ? most_here(*job.spec) : most_there(owner, *job.spec);
+    BidRequest request{job.attempt.id, std::max(most, 1U), job.spec->gpus_per_worker,
+                       job.spec->gpu_types};
+    request.claim_ms = static_cast<std::uint32_t>(std::max<std::int64_t>(left.count(), 1));
+    request.waited = now - job.submitted;
+    request.each = demand_of(*job.spec);
+    tell(owner.peer.agent, std::move(request));
+  }
+  s.set_timer(job.spec->id, job, std::min(later(now, kAsk), job.attempt.deadline));
+}
+
+/// What one partition offers by now, in the place of what it offered before.
+void Step::turn_offer(Job& job, PartitionId partition, const Placement& gpus) {
+  Attempt& attempt = job.attempt;
+  std::erase_if(attempt.offers, [&](const Share& offer) { return offer.partition == partition; });
+  if (!gpus.empty()) attempt.offers.push_back({partition, gpus});
+  std::size_t have = 0;
+  const std::size_t worker = std::max(job.spec->gpus_per_worker, 1U);
+  for (const Share& offer : attempt.offers) have += offer.gpus.size() / worker * worker;
+  if (have >= job.spec->gpus()) choose(job);
+}
+
+/// Its turn is over before it had enough. `why_not`: somebody would not let it have a turn at all.
+void Step::end_turn(Job& job, std::optional<Refusal> why_not) {
+  Duration pause = period_of(s.config.timers, job);
+  if (!why_not) {
+    ++job.turns;
+  } else if (*why_not == Refusal::not_ready) {
+    pause = std::max(pause, kOutOfService);
+  } else {
+    pause = kLook;
+  }
+  job.turn_after = later(now, pause);
+  abort_round(job, why_not ? std::string("its turn was refused: ") + name_of(*why_not)
+                           : "its turn was over before enough GPUs were free");
+}
+
+/// Of all partitions but those that take part.
+void Step::free_claims(const Job& job, bool all) {
+  const auto& parts = job.attempt.parts;
+  for (const PartitionId partition : job.attempt.claimed) {
+    const bool part = std::any_of(parts.begin(), parts.end(), [&](const Participant& p) {
+      return p.share.partition == partition;
+    });
+    if (part && !all) continue;
+    tell(s.owner_of(partition)->peer.agent, Release{job.attempt.id, fence_of(partition)});
+  }
+}
+
+/// As owner: nothing new starts here but this gang. Null: it is so now.
+std::optional<Refusal> Step::admit_claim(AgentId home, const BidRequest& request) {
+  const std::uint32_t unused = s.ledger.quarantined_count() + s.ledger.drained_count();
+  if (unused > 0 && request.gpus > s.ledger.gpus().gpus().size() - unused)
+    return Refusal::not_ready;
+  if (s.ledger.released(request.attempt) != nullptr) return Refusal::expired;
+  Claim claim{request.attempt, home,
+              now - std::min(request.waited, Duration(std::chrono::hours(24 * 365))),
+              later(now, std::chrono::milliseconds(request.claim_ms))};
+  if (s.claim && s.claim->until > now && s.claim->attempt.job != request.attempt.job) {
+    const Duration older = s.claim->since - claim.since;
+    const bool first =
+        older > kSameAge || (older >= -kSameAge && request.attempt.job < s.claim->attempt.job);
+    if (!first) return Refusal::conflict;
+  }
+  s.claim = claim;
+  return std::nullopt;
+}
+
+bool Step::claimed_for_another(JobId job) const {
+  return s.claim && s.claim->until > now && s.claim->attempt.job != job;
+}
+
+void Step::end_claim(AttemptId attempt) {
+  if (!s.claim || s.claim->attempt != attempt) return;
+  s.claim.reset();
+  change(TriggerKind::departure);
+}
+
+}  // namespace starling

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+
+namespace starling {
+
+// Turns: what keeps streams of other jobs from starving one that waits, under every policy.
+//
+// A job may take a turn when four of its rounds have failed; when it can never fit into its home's
+// partition and has waited for its patience; or when it has waited for that and is passed by: one
+// that came later, and is no more urgent, has started at its home. Its patience is ten minutes for
+// a gang of more than a server, which finds no room by chance, and an hour for all others. Who was
+// stopped waits anew. It then claims the partitions that it needs, its own first, in
+// ascending order: an owner whose partition is claimed starts nothing new, so that its GPUs become
+// free as what runs there ends, and says again and again what is. As soon as that is enough the
+// gang reserves as in every other round. A turn lasts for the hold time, the next one twice as
+// long, and between two turns as much time passes as the last one took, so that half of the time is
+// everybody's. Of one home the most urgent goes first, of those who has waited longest; of several
+// homes' gangs who has waited longest. Others give way at once and come again.
+//
+// Only where frames may get lost: in a perfect network policies alone decide, as published.
+
+constexpr Duration kGangPatience = std::chrono::minutes(10), kPatience = std::chrono::hours(1);
+/// `server`: GPUs of the commonest server of its home.
+[[nodiscard]] constexpr Duration patience_of(std::uint32_t gpus, std::uint32_t server) {
+  return gpus > server ? kGangPatience : kPatience;
+}
+
+struct AgentState;
+struct Job;
+/// Of a job that waits: who passes it by, and when its turn comes at the latest, for people.
+[[nodiscard]] std::vector<std::string> explain_turn(const AgentState& s, const Job& job,
+                                                    Instant now);
+
+/// At the latest so long after it may first take a turn the gang that has waited longest starts, if
+/// no job that runs has more than `longest_left` (up to five hours) left and all GPUs that it needs
+/// are in service.
+[[nodiscard]] constexpr Duration turn_bound(Duration longest_left) {
+  return 5 * longest_left + std::chrono::minutes(2);
+}
+
+}  // namespace starling

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/owner/liveness.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "agents/step/step.h"
+#include "base/marks.h"
+
+namespace starling {
+namespace {
+
+constexpr int kSilentBeats = 4;        // then a node is silent, times the local health's factor
+constexpr int kAnswerBeats = 2;        // a probe's
+constexpr int kVerdictBeats = 3;       // after the question, with time for its way
+constexpr std::uint32_t kProbers = 2;  // asked about one node
+constexpr std::size_t kProbesMost = 256;
+constexpr std::size_t kFewest = 3;  // of so many watched ones most can be silent
+
+}  // namespace
+
+void LocalHealth::beat(Duration lag, Duration heartbeat, bool most_silent) noexcept {
+  lag_ = std::max(lag, lag_ / 2);
+  const bool late = lag >= heartbeat / 2;
+  if (late || most_silent) {
+    const auto more = late ? 1 + std::min<std::int64_t>(lag / heartbeat, kMost) : 1;
+    score_ = std::min(kMost - 1, score_ + static_cast<int>(more));
+  } else {
+    score_ = std::max(0, score_ - 1);
+  }
+}
+
+Watch* Step::watch_of(NodeId node) {
+  if (is_agent(node)) return node == agent_node(me()) ? nullptr : &s.peers[node.value - 1].watch;
+  SeatState* seat = seat_of(node);
+  return seat == nullptr ? nullptr : &seat->watch;
+}
+
+/// Any word is a sign of life.
+void Step::heard(NodeId from, std::uint16_t protocol) {
+  Watch* watch = watch_of(from);
+  if (watch != nullptr) watch->protocol = protocol;
+  if (!s.lossy()) return;
+  if (watch != nullptr) {
+    watch->heard = now;
+    watch->standing = Standing::well;
+    watch->asked = kNever;
+  }
+  if (SeatState* seat = seat_of(from)) seat->lost = false;
+  std::erase_if(s.probes, [&](const Probe& probe) {
+    if (probe.node != from) return false;
+    tell(probe.asker, ProbeResult{from, true});
+    return true;
+  });
+}
+
+bool Step::reachable(const Watch& watch) const {
+  if (watch.foreign) return false;
+  if (!s.lossy()) return true;
+  return now - watch.heard <= s.config.timers.heartbeat * kSilentBeats + watch.lag;
+}
+
+/// Longer than reachable(): to think ill of somebody takes more than not to rely on him.
+bool Step::silent(const Watch& watch) const {
+  const Duration patience = s.config.timers.heartbeat * kSilentBeats * s.health.factor();
+  return s.lossy() && now - watch.heard > patience + watch.lag;
+}
+
+/// Asks two others, which can be heard, whether they hear `node`.
+void Step::ask_about(NodeId node, Watch& watch) {
+  watch.asked = now;
+  watch.askers = 0;
+  if (s.config.protocol < 2) return;
+  for (std::size_t i = 0; i < s.peers.size() && watch.askers < kProbers; ++i) {
+    const PeerState& peer = s.peers[s.probers++ % s.peers.size()];
+    const NodeId prober = agent_node(peer.peer.agent);
+    if (prober == agent_node(me()) || prober == node || peer.watch.protocol < 2) continue;
+    if (!reachable(peer.watch)) continue;
+    tell(peer.peer.agent, ProbeFor{node});
+    ++watch.askers;
+  }
+}
+
+/// From silence to a verdict, which later answers may change.
+void Step::judge(NodeId node, Watch& watch) {
+  const Duration beat = s.config.timers.heartbeat;
+  if (!silent(watch)) return;
+  // Old executors answer nobody but their owner.
+  const bool answers = node.value < kFirstExecutor || watch.protocol >= 2;
+  if (watch.asked == kNever) {
+    watch.standing = Standing::silent;
+    answers ? ask_about(node, watch) : void(watch.asked = now);
+  } else if (now - watch.asked >= beat * kVerdictBeats) {
+    // No answer at all says more about the way to those that were asked than about the node.
+    const bool certain = watch.askers == 0 || watch.denied >= watch.asked;
+    if (watch.vouched >= watch.asked) {
+      watch.standing = Standing::cut_off;
+    } else if (certain) {
+      watch.standing = Standing::lost;
+    }
+    if (now - watch.asked >= beat * kSilentBeats && answers) ask_about(node, watch);
+  }
+}
+
+/// Silence counts only while this agent listens: what arrived while it could not take a turn has
+/// been read by now, what was lost meanwhile is nobody else's fault.
+void Step::forgive(Duration lag) {
+  const auto wake = [&](Watch& watch) { watch.heard = std::min(now, later(watch.heard, lag)); };
+  for (PeerState& peer : s.peers) wake(peer.watch);
+  for (SeatState& seat : s.seats) wake(seat.watch);
+}
+
+/// Pings go only where nothing else was heard. A silent executor's free GPUs are nobody's.
+void Step::heartbeat() {
+  STARLING_MARK("agent: heartbeat");
+  const Duration beat = s.config.timers.heartbeat;
+  const Duration lag = now - s.beat;
+  s.beat = later(now, beat);
+  if (lag >= beat) forgive(lag);
+  std::size_t watched = 0, quiet = 0;
+  const auto count = [&](const Watch& watch) {
+    ++watched;
+    if (now - watch.heard > 2 * beat) ++quiet;
+  };
+  for (const PeerState& peer : s.peers) {
+    if (peer.peer.agent != me()) count(peer.watch);
+  }
+  for (const SeatState& seat : s.seats) count(seat.watch);
+  s.health.beat(lag, beat, watched >= kFewest && quiet * 2 > watched);
+
+  for (PeerState& peer : s.peers) {
+    if (peer.peer.agent == me()) continue;
+    if (now - peer.watch.heard >= beat) tell(peer.peer.agent, Ping{++s.pings});
+    if (!peer.answered && now - peer.watch.heard < beat) greet(peer);
+    judge(agent_node(peer.peer.agent), peer.watch);
+  }
+  for (SeatState& seat : s.seats) {
+    if (now - seat.watch.heard >= beat) send(seat.seat.node, Ping{++s.pings});
+    judge(seat.seat.node, seat.watch);
+    if (!seat.lost && !seat.answered && lost(std::max(seat.watch.heard, seat.told)))
+      seat_lost(static_cast<std::uint32_t>(&seat - s.seats.data()));
+    if (!seat.answered || !silent(seat.watch)) continue;
+    seat.answered = false;
+    s.ledger.distrust(seat.seat.servers);
+    s.digest_due = true;
+    request_inventory(seat);
+  }
+  std::erase_if(s.probes, [&](const Probe& probe) {
+    if (probe.deadline > now) return false;
+    tell(probe.asker, ProbeResult{probe.node, false});
+    return true;
+  });
+}
+
+void Step::on(NodeId from, const Ping& ping) {
+  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(s.health.lag()).count();
+  send(from, Pong{ping.sequence,
+                  static_cast<std::uint32_t>(std::clamp<std::int64_t>(us, 0, UINT32_MAX))});
+}
+
+/// A node that says it is slow is given as much more time, up to what this agent would give itself.
+void Step::on(NodeId from, const Pong& pong) {
+  Watch* watch = watch_of(from);
+  if (watch == nullptr || !s.lossy()) return;
+  const Duration most = s.config.timers.heartbeat * kSilentBeats * (LocalHealth::kMost - 1);
+  watch->lag = std::min<Duration>(2 * std::chrono::microseconds(pong.loop_lag_us), most);
+}
+
+/// Answered at once where there is fresh news, else by heard() or heartbeat(). A repeat changes
+/// nothing.
+void Step::on(NodeId from, const ProbeFor& probe) {
+  if (!is_agent(from) || !s.lossy()) return refuse();
+  const NodeId node = probe.node;
+  const bool agent = is_agent(node) && node != agent_node(me());
+  const bool executor = node.value >= kFirstExecutor && node.value < kFirstClient;
+  if ((!agent && !executor) || node == from) return refuse();
+  const Watch* watch = watch_of(node);
+  if (watch != nullptr && now - watch->heard < s.config.timers.heartbeat)
+    return tell(agent_of(from), ProbeResult{node, true});
+  const bool known = std::any_of(s.probes.begin(), s.probes.end(), [&](const Probe& p) {
+    return p.node == node && p.asker == agent_of(from);
+  });
+  if (known || s.probes.size() >= kProbesMost) return;
+  s.probes.push_back({node, agent_of(from), later(now, s.config.timers.heartbeat * kAnswerBeats)});
+  send(node, Ping{++s.pings});
+}
+
+/// Another's word that it hears a node changes a verdict at once; that it does not, after a while.
+void Step::on(NodeId from, const ProbeResult& result) {
+  if (!is_agent(from)) return refuse();
+  Watch* watch = watch_of(result.node);
+  if (watch == nullptr) return;
+  (result.reached ? watch->vouched : watch->denied) = now;
+  if (!result.reached) return;
+  if (watch->standing != Standing::well) watch->standing = Standing::cut_off;
+}
+
+}  // namespace starling

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is believed to live, and by whom: a broken way, a dead node and a slow observer are told
+// apart.
+#include "agents/owner/liveness.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "agents/testing/testing.h"
+
+namespace starling {
+namespace {
+
+using namespace std::chrono_literals;
+
+Standing standing(const TestFlock& flock, std::uint32_t of, std::uint32_t about) {
+  return flock.agent(of).peers[about].watch.standing;
+}
+bool any_line(const std::vector<std::string>& lines, const std::string& text) {
+  return std::any_of(lines.begin(), lines.end(),
+                     [&](const std::string& line) { return line.find(text) != std::string::npos; });
+}
+
+TEST_CASE("an agent that is late, or hears nobody, grows patient, and impatient again") {
+  LocalHealth health;
+  CHECK(health.factor() == 1);
+  health.beat(100ms, 500ms, false);
+  CHECK(health.factor() == 1);
+  CHECK(health.lag() == 100ms);
+  health.beat(300ms, 500ms, false);
+  CHECK(health.factor() == 2);
+  health.beat(0ms, 500ms, true);
+  CHECK(health.factor() == 3);
+  CHECK(health.lag() == 150ms);
+  health.beat(1h, 500ms, false);
+  CHECK(health.factor() == LocalHealth::kMost);
+  for (int i = 0; i < 10; ++i) health.beat(0ms, 500ms, false);
+  CHECK(health.factor() == 1);
+  CHECK(health.lag() < 5s);
+}
+
+TEST_CASE("a peer that others hear is cut off, one that nobody hears is lost") {
+  TestFlock flock({.agents = 4, .servers = 4, .lossy = true});
+  flock.run_for(3s);
+  flock.set_cut(agent_node(AgentId{0}), agent_node(AgentId{1}), true);
+  flock.crash_agent(3);
+  flock.run_for(6s);
+  CHECK(standing(flock, 0, 1) == Standing::cut_off);
+  CHECK(standing(flock, 1, 0) == Standing::cut_off);
+  for (const std::uint32_t a : {0U, 1U, 2U}) CHECK(standing(flock, a, 3) == Standing::lost);
+  CHECK(standing(flock, 0, 2) == Standing::well);
+  CHECK(standing(flock, 2, 1) == Standing::well);
+
+  flock.set_cut(agent_node(AgentId{0}), agent_node(AgentId{1}), false);
+  flock.restart_agent(3);
+  flock.run_for(3s);
+  for (const std::uint32_t a : {0U, 1U, 2U, 3U}) {
+    for (const std::uint32_t b : {0U, 1U, 2U, 3U}) CHECK(standing(flock, a, b) == Standing::well);
+  }
+}
+
+TEST_CASE("answers to an earlier life cannot be taken for answers to this one") {
+  TestFlock flock({.agents = 2, .servers = 2, .lossy = true});
+  flock.run_for(10s);
+  const std::uint64_t asked = flock.agent(0).pings;
+  flock.crash_agent(0);
+  flock.restart_agent(0);
+  CHECK(flock.agent(0).pings > asked);
+  CHECK(flock.agent(0).pings < 2 * asked);
+}
+
+TEST_CASE("an executor that only others hear is cut off, and its GPUs wait") {
+  TestFlock flock({.agents = 3, .servers = 3, .lossy = true});
+  flock.run_for(3s);
+  flock.set_cut(agent_node(AgentId{0}), executor_node(0), true);
+  flock.run_for(6s);
+  CHECK(flock.agent(0).seats[0].watch.standing == Standing::cut_off);
+  CHECK(flock.agent(0).ledger.quarantined_count() == 4);
+  flock.crash_executor(0);
+  flock.run_for(10s);
+  CHECK(flock.agent(0).seats[0].watch.standing == Standing::lost);
+}
+
+TEST_CASE("an agent that takes a turn every three seconds accuses nobody") {
+  TestFlock flock({.agents = 4, .servers = 4, .lossy = true});
+  flock.run_for(3s);
+  for (int i = 0; i < 30; ++i) {
+    flock.freeze_agent(0, 3s);
+    flock.run_for(3s + 1ms);
+    for (const std::uint32_t b : {1U, 2U, 3U}) CHECK(standing(flock, 0, b) != Standing::lost);
+    CHECK(flock.agent(0).ledger.quarantined_count() == 0);
+  }
+  CHECK(flock.agent(0).health.factor() > 4);
+  // It says so, and is given time.
+  for (const std::uint32_t a : {1U, 2U, 3U}) {
+    CHECK(flock.agent(a).peers[0].watch.lag > 1s);
+    CHECK(standing(flock, a, 0) == Standing::well);
+  }
+}
+
+TEST_CASE("agents that lose half of what is said ask others before they blame anybody") {
+  TestFlock flock({.agents = 5, .servers = 5, .seed = 3, .loss = 0.5, .lossy = true});
+  flock.run_for(2min);
+  std::uint32_t lost = 0;
+  for (std::uint32_t a = 0; a < 5; ++a) {
+    for (std::uint32_t b = 0; b < 5; ++b) lost += standing(flock, a, b) == Standing::lost ? 1 : 0;
+  }
+  CHECK(lost == 0);
+  flock.heal();
+  flock.run_for(10s);
+  CHECK(flock.agent(0).health.factor() == 1);
+}
+
+TEST_CASE("nothing of protocol 2 is said to or by an agent of protocol 1") {
+  TestFlock flock({.agents = 3, .servers = 3, .lossy = true, .protocol = 1});
+  flock.run_for(3s);
+  flock.set_sick(0, {GpuId{0}});
+  flock.set_cut(agent_node(AgentId{0}), agent_node(AgentId{1}), true);
+  (void)flock.take_transcript();
+  flock.run_for(10s);
+  const std::vector<std::string> lines = flock.take_transcript();
+  CHECK_FALSE(any_line(lines, "agent 0  Probe"));
+  CHECK_FALSE(any_line(lines, "agent 0 -> agent 2  Probe"));
+  CHECK_FALSE(any_line(lines, "GpuHealth"));
+  CHECK(standing(flock, 0, 1) == Standing::lost);     // as that version judges
+  CHECK(standing(flock, 1, 0) == Standing::cut_off);  // agent 2 hears it
+}
+
+TEST_CASE("a peer of another range of protocols is told so") {
+  TestFlock flock({.agents = 2, .servers = 2});
+  flock.run_for(1s);
+  (void)flock.take_transcript();
+  flock.ask(0, Hello{Role::client, 4, 5, {}});
+  flock.run_for(1s);
+  CHECK(
+      any_line(flock.take_transcript(), "Goodbye agent 0 speaks protocols 1 to 3, and you 4 to 5"));
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "agents/step/step.h"
+#include "base/marks.h"
+
+// Silence. A process lives on two words: its owner's to its executor, and its home's to its owner,
+// which the owner says on. Both count from the instant at which they were asked for, so an answer
+// that was late lengthens nothing. Who has not had them for Timers::orphan stops what it runs; who
+// has heard nothing of it for lost_after(), which is longer, counts it as gone. Where nothing gets
+// lost (no heartbeats) silence means nothing.
+
+namespace starling {
+namespace {
+
+constexpr std::size_t kQuestionsKept = 8;
+
+}  // namespace
+
+bool Step::lost(Instant heard) const {
+  return s.lossy() && later(heard, lost_after(s.config.timers)) <= now;
+}
+
+bool Step::lost(const Participant& part) const {
+  return part.agent != me() && !part.exited && !part.released && lost(part.heard);
+}
+
+bool Step::any_lost(const Job& job) const {
+  const auto& parts = job.attempt.parts;
+  return std::any_of(parts.begin(), parts.end(), [&](const auto& part) { return lost(part); });
+}
+
+/// Their parts are over; the others have to be stopped. What they did is not known, so it does not
+/// count.
+void Step::count_lost(Job& job) {
+  STARLING_MARK("agent: count_lost");
+  for (Participant& part : job.attempt.parts) {
+    if (!lost(part)) continue;
+    part.released = true;
+    part.served = Duration{0};
+    job.trouble = "partition " + std::to_string(part.share.partition.value) +
+                  " has not been heard of for too long";
+  }
+  const bool draining = job.stage == Stage::draining;
+  if (!draining) drain(job, AfterDrain::retry);
+  const auto& parts = job.attempt.parts;
+  if (std::all_of(parts.begin(), parts.end(), [](const auto& part) { return part.released; })) {
+    return drained(job);
+  }
+  if (draining) send_releases(job);
+}
+
+/// Of a running job: when somebody could be lost, at the earliest.
+void Step::watch_participants(Job& job) {
+  Instant when = kNever;
+  if (s.lossy()) {
+    for (const Participant& part : job.attempt.parts) {
+      if (part.agent == me() || part.exited) continue;
+      when = std::min(when, later(part.heard, lost_after(s.config.timers)));
+    }
+  }
+  s.set_timer(job.spec->id, job, when);
+}
+
+/// Nothing runs there any more, and its GPUs stay quarantined until it answers.
+void Step::seat_lost(std::uint32_t seat_index) {
+  STARLING_MARK("agent: seat_lost");
+  SeatState& seat = s.seats[seat_index];
+  seat.lost = true;
+  seat.heard_out = true;
+  std::vector<AttemptId> ended, failed;
+  for (auto& [attempt, share] : s.shares) {
+    for (Piece& piece : share.pieces) {
+      if (piece.seat != seat_index) continue;
+      if (piece.state == Piece::State::killing) {
+        ended.push_back(attempt);
+      } else if (piece.state == Piece::State::launching || piece.state == Piece::State::running ||
+                 piece.state == Piece::State::unknown) {
+        failed.push_back(attempt);
+      } else {
+        continue;
+      }
+      piece.state = Piece::State::gone;
+    }
+  }
+  for (const AttemptId attempt : ended) check_released(attempt);
+  for (const AttemptId attempt : failed) {
+    fail_share(attempt, s.shares.at(attempt),
+               {0, true, "its executor has not been heard of for too long"});
+  }
+}
+
+/// Its home has not said for so long that it wants it, that it counts it as lost or is about to.
+bool Step::unwanted(const OwnedShare& share) const {
+  return s.lossy() && s.remote_home(share) && later(share.word, s.config.timers.orphan) <= now;
+}
+
+/// It runs: its home is asked when its last word is old.
+void Step::watch_home(AttemptId attempt, OwnedShare& share) {
+  const bool asks = s.lossy() && s.remote_home(share);
+  s.set_timer(attempt, share, asks ? later(now, s.config.timers.home_word) : kNever);
+}
+
+AttemptQuery Step::question(AttemptId attempt, OwnedShare& share) {
+  const std::uint64_t token = (s.config.incarnation.value << 32U) | ++s.questions;
+  if (share.asked.size() >= kQuestionsKept) share.asked.erase(share.asked.begin());
+  share.asked.emplace_back(token, now);
+  return {attempt, s.partition.id, token};
+}
+
+/// Whether it answers a question that is open; of a live attempt the home's word then counts from
+/// that question.
+bool Step::answered(OwnedShare& share, const AttemptAnswer& answer) {
+  // Peers of the first protocol give no token back: then it is the oldest, to be on the safe side.
+  const auto at = std::find_if(share.asked.begin(), share.asked.end(), [&](const auto& q) {
+    return q.first == answer.token || answer.token == 0;
+  });
+  if (at == share.asked.end()) return false;
+  if (answer.life == AttemptLife::live) {
+    share.word = std::max(share.word, at->second);
+    share.sure = true;
+  }
+  share.asked.erase(share.asked.begin(), at + 1);
+  return true;
+}
+
+/// Says the home's word on to the executors, as old as it is.
+void Step::vouch(AttemptId attempt, const OwnedShare& share) {
+  if (!s.lossy() || !share.home_known || !s.remote_home(share) || !share.sure) return;
+  const std::uint64_t token = (s.config.incarnation.value << 32U) | ++s.questions;
+  for (const Piece& piece : share.pieces) {
+    if (piece.state != Piece::State::launching && piece.state != Piece::State::running) continue;
+    if (s.seats[piece.seat].watch.protocol < 2) continue;  // it would not know what to do with it
+    send(s.seats[piece.seat].seat.node,
+         AttemptAnswer{attempt, AttemptLife::live, token, now - share.word});
+  }
+}
+
+/// Forgets attempts of which nothing can still arrive. Those of jobs that are open here are kept.
+void Step::sweep() {
+  STARLING_MARK("agent: sweep");
+  s.sweep = now;
+  const Instant before =
+      now - std::min(s.config.timers.retention, Duration(std::chrono::hours(24 * 365)));
+  std::vector<AttemptId> dropped = s.ledger.tombstones().sweep(
+      before, [&](AttemptId attempt) { return s.jobs.contains(attempt.job); });
+  if (!dropped.empty()) persist(TombstonesDropped{std::move(dropped)});
+  s.settling.clear();
+  ask_offerers();
+}
+
+}  // namespace starling

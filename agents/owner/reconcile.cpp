@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "agents/step/step.h"
+#include "base/marks.h"
+#include "base/planted.h"
+
+namespace starling {
+
+void Step::request_inventory(SeatState& seat) {
+  STARLING_MARK("agent: request_inventory");
+  if (seat.asked == kNever) {
+    seat.asked = now;
+    seat.backoff = Duration{0};
+  }
+  send(seat.seat.node, InventoryRequest{s.fence(), topology()});
+  seat.timer = retry_at(seat.backoff);
+}
+
+/// What runs at one executor, against the ledger. Its GPUs can be given away from now on. A repeat
+/// is old news.
+void Step::on(NodeId from, const Inventory& inventory) {
+  STARLING_MARK("agent: Inventory");
+  const auto known = s.seat_index.find(from);
+  if (known == s.seat_index.end()) return refuse();
+  SeatState& seat = s.seats[known->second];
+  const bool other = inventory.fence != s.fence() && !planted(Bug::inventory_of_any_epoch);
+  if (seat.answered || other || seat.watch.foreign) return;
+  bool rightful = true;
+  for (const InventoryItem& item : inventory.items) {
+    rightful = reconcile(known->second, item) && rightful;
+  }
+
+  const auto listed = [&](AttemptId attempt) {
+    return std::any_of(inventory.items.begin(), inventory.items.end(),
+                       [&](const InventoryItem& item) { return item.attempt == attempt; });
+  };
+  std::vector<AttemptId> missing;
+  for (auto& [attempt, share] : s.shares) {
+    for (Piece& piece : share.pieces) {
+      if (piece.seat != known->second || listed(attempt)) continue;
+      // The executor has never heard of it, or lost it, or had not heard of it yet when it said so.
+      // Only the home knows whether it may be launched; if it runs, that changes nothing.
+      const bool old = share.launched == kNever || share.launched < seat.asked;
+      if (piece.state == Piece::State::running && old) piece.state = Piece::State::unknown;
+      if (piece.state == Piece::State::unknown) missing.push_back(attempt);
+    }
+  }
+  if (inventory.health != 0 || seat.health != 0)
+    take_health(seat, inventory.health, inventory.sick);
+  // Not trusted while something is there that has to go first: asked again until it is gone.
+  if (rightful) {
+    seat.answered = true;
+    seat.heard_out = true;
+    seat.asked = kNever;
+    seat.timer = kNever;
+    s.ledger.trust(seat.seat.servers);
+  }
+  for (const AttemptId attempt : missing) {
+    STARLING_MARK("agent: an executor has never heard of a share");
+    OwnedShare& share = s.shares.at(attempt);
+    if (!share.told) ask_home(attempt, share);
+  }
+  change(TriggerKind::departure);
+}
+
+bool Step::is_over_here(AttemptId attempt) const {
+  const auto job = s.jobs.find(attempt.job);
+  return job == s.jobs.end() ? s.is_over(attempt.job) : job->second.attempt.id != attempt;
+}
+
+bool Step::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
+  STARLING_MARK("agent: reconcile");
+  const NodeId executor = s.seats[seat_index].seat.node;
+  const auto known = s.shares.find(item.attempt);
+  if (known == s.shares.end()) {
+    if (item.exited) return send(executor, ExitedAck{item.attempt, s.partition.id}), true;
+    // A gang that was wholly ours leaves no tombstone: its home's word, which is here, says it.
+    const bool ours = !is_over_here(item.attempt) && s.ledger.released(item.attempt) == nullptr &&
+                      s.ledger.adopt(item.attempt, me(), item.gpus, HoldPhase::launched, item.each);
+    if (!ours) STARLING_MARK("agent: an executor runs what was released");
+    if (!ours) return send(executor, Kill{item.attempt, s.fence()}), false;
+    STARLING_MARK("agent: an executor runs what the journal does not know");
+    OwnedShare& share = s.shares[item.attempt];
+    share.home_known = false;
+    share.pieces = s.pieces_of(item.gpus, Piece::State::running);
+    share.launched = now;
+    share.word = now;
+    return ask_home(item.attempt, share), true;
+  }
+  OwnedShare& share = known->second;
+  const auto at = std::find_if(share.pieces.begin(), share.pieces.end(),
+                               [&](const Piece& piece) { return piece.seat == seat_index; });
+  if (at == share.pieces.end()) {
+    if (item.exited) return send(executor, ExitedAck{item.attempt, s.partition.id}), true;
+    return send(executor, Kill{item.attempt, s.fence()}), false;
+  }
+  if (item.exited) {
+    piece_exited(item.attempt, share, *at, item.exit, item.served);
+    return true;
+  }
+  if (at->state == Piece::State::killing) {
+    send(executor, Kill{item.attempt, s.fence()});
+    return true;
+  }
+  if (at->state == Piece::State::gone) {  // counted as lost: its clock is slower than it may be
+    return send(executor, Kill{item.attempt, s.fence()}), false;
+  }
+  if (at->state != Piece::State::unknown && at->state != Piece::State::launching) return true;
+  at->state = Piece::State::running;
+  const bool all = std::all_of(share.pieces.begin(), share.pieces.end(), [](const Piece& piece) {
+    return piece.state == Piece::State::running || piece.state == Piece::State::exited;
+  });
+  if (!all || share.told) return true;
+  vouch(item.attempt, share);
+  watch_home(item.attempt, share);
+  if (share.home_known) tell(share.home, Started{item.attempt, s.partition.id});
+  return true;
+}
+
+/// Repeated until the home has answered.
+void Step::ask_home(AttemptId attempt, OwnedShare& share) {
+  STARLING_MARK("agent: ask_home");
+  s.set_timer(attempt, share, later(now, s.config.timers.orphan_query));
+  if (planted(Bug::orphan_query_missing)) return;
+  const AttemptQuery query = question(attempt, share);
+  if (share.home_known) return tell(share.home, query);
+  for (const PeerState& peer : s.peers) tell(peer.peer.agent, query);
+}
+
+}  // namespace starling

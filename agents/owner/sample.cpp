@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "agents/step/step.h"
+#include "interference/profile.h"
+
+namespace starling {
+namespace {
+
+/// Measurements of one placement say little new when they follow each other closely.
+constexpr Duration kBetweenSamples = std::chrono::seconds(30);
+
+bool runs(const OwnedShare& share) {
+  return share.spec != nullptr && !share.told &&
+         std::all_of(share.pieces.begin(), share.pieces.end(),
+                     [](const Piece& piece) { return piece.state == Piece::State::running; });
+}
+
+Neighbour runner(const OwnedShare& share) {
+  Neighbour made;
+  for (const Share& part : share.gang)
+    made.placement.insert(made.placement.end(), part.gpus.begin(), part.gpus.end());
+  std::sort(made.placement.begin(), made.placement.end());
+  made.job = profile_of(*share.spec, static_cast<std::uint32_t>(made.placement.size()));
+  return made;
+}
+
+}  // namespace
+
+/// Of gangs that are wholly here, for nobody knows what is beside the rest; not where sizes change,
+/// for speeds count from the size that was asked for, which only the home knows; once, though each
+/// of a gang's executors tells it.
+void Step::sample(NodeId from, OwnedShare& share, const Progress& progress) {
+  if (!(progress.rate > 0) || share.gang.size() != 1 || !runs(share)) return;
+  if (share.spec->elastic() && s.policy->facts().elastic) return;
+  if (s.seats[share.pieces.front().seat].seat.node != from) return;
+  if (later(share.sampled, kBetweenSamples) > now) return;
+  Neighbour self = runner(share);
+  std::set<ServerId> servers;
+  for (const GpuId gpu : self.placement) servers.insert(s.topology.server_of(gpu));
+  Neighbours beside;
+  for (const auto& [attempt, other] : s.shares) {
+    if (attempt == progress.attempt) continue;
+    const Placement& gpus = s.ledger.find(attempt)->gpus;
+    const bool near = std::any_of(gpus.begin(), gpus.end(), [&](GpuId gpu) {
+      return servers.contains(s.topology.server_of(gpu));
+    });
+    if (!near) continue;
+    if (!runs(other)) return;  // it comes or goes: nobody can tell what was measured
+    beside.push_back(runner(other));
+  }
+  share.sampled = now;
+  const double alone = s.speed.scaling(self.job);
+  out.teach.push_back(
+      {std::move(self.job), std::move(self.placement), std::move(beside), progress.rate / alone});
+}
+
+}  // namespace starling

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "agents/step/step.h"
+#include "base/check.h"
+#include "base/marks.h"
+#include "base/planted.h"
+
+namespace starling {
+namespace {
+
+Piece* piece_at(AgentState& s, OwnedShare& share, NodeId executor) {
+  for (Piece& piece : share.pieces) {
+    if (s.seats[piece.seat].seat.node == executor) return &piece;
+  }
+  return nullptr;
+}
+
+bool all_in(const OwnedShare& share, Piece::State state) {
+  return std::all_of(share.pieces.begin(), share.pieces.end(),
+                     [&](const Piece& piece) { return piece.state == state; });
+}
+
+}  // namespace
+
+void Step::launch(AttemptId attempt, OwnedShare& share) {
+  STARLING_MARK("agent: launch");
+  for (Piece& piece : share.pieces) {
+    piece.state = Piece::State::launching;
+    start_began(piece);
+  }
+  share.launched = now;
+  share.backoff = Duration{0};
+  send_launches(attempt, share, Piece::State::launching);
+}
+
+void Step::send_launches(AttemptId attempt, OwnedShare& share, Piece::State of) {
+  STARLING_MARK("agent: send_launches");
+  bool waits = false;
+  for (const Piece& piece : share.pieces) {
+    waits = waits || piece.state == Piece::State::unknown;
+    if (piece.state != of) continue;
+    if (share.spec == nullptr) {  // adopted: only the process itself knew what it was
+      return fail_share(attempt, share, {0, true, "its executor no longer runs it"});
+    }
+    waits = true;
+    s.seats[piece.seat].told = now;
+    send(s.seats[piece.seat].seat.node,
+         Launch{attempt, s.fence(), *share.spec, share.gang, piece.gpus, share.served});
+  }
+  vouch(attempt, share);
+  if (waits) s.set_timer(attempt, share, retry_at(share.backoff));
+}
+
+/// Started is said when every executor has. A refusal is final there, so the gang cannot become
+/// whole.
+void Step::on(NodeId from, const LaunchResult& result) {
+  STARLING_MARK("agent: LaunchResult");
+  const auto known = s.shares.find(result.attempt);
+  if (known == s.shares.end()) return;
+  OwnedShare& share = known->second;
+  Piece* piece = piece_at(s, share, from);
+  if (piece == nullptr || piece->state != Piece::State::launching) return;
+  if (!result.ok) {
+    piece->state = Piece::State::unknown;
+    return fail_share(result.attempt, share, {0, true, "an executor refused: " + result.reason});
+  }
+  piece->state = Piece::State::running;
+  const bool all = std::all_of(share.pieces.begin(), share.pieces.end(), [](const Piece& p) {
+    return p.state == Piece::State::running || p.state == Piece::State::exited;
+  });
+  if (!all || share.told) return;
+  share.backoff = Duration{0};
+  vouch(result.attempt, share);
+  watch_home(result.attempt, share);
+  tell(share.home, Started{result.attempt, s.partition.id});
+}
+
+/// The gang cannot go on. The home decides what follows and sends Release; until then it is told
+/// again.
+void Step::fail_share(AttemptId attempt, OwnedShare& share, ExitStatus exit) {
+  STARLING_MARK("agent: fail_share");
+  if (share.told || s.ledger.find(attempt)->phase == HoldPhase::releasing) return;
+  share.told = true;
+  share.exit = std::move(exit);
+  share.backoff = Duration{0};
+  tell_exited(attempt, share);
+}
+
+void Step::tell_exited(AttemptId attempt, OwnedShare& share) {
+  STARLING_MARK("agent: tell_exited");
+  Duration served = Duration::max();
+  for (const Piece& piece : share.pieces) served = std::min(served, piece.served);
+  s.set_timer(attempt, share, retry_at(share.backoff));
+  if (!share.home_known) return ask_home(attempt, share);
+  // Who does not answer may be gone for good, so this goes on asking whether anybody cares.
+  const bool old = later(share.word, s.config.timers.home_word) <= now;
+  if (s.lossy() && s.remote_home(share) && old) tell(share.home, question(attempt, share));
+  tell(share.home, Exited{attempt, s.partition.id, share.exit, served});
+}
+
+/// Of an attempt that is over here: acknowledged, so that the executor can forget it.
+void Step::on_executor(NodeId from, const Exited& exited) {
+  STARLING_MARK("agent: Exited of an executor");
+  const auto known = s.shares.find(exited.attempt);
+  Piece* piece = known == s.shares.end() ? nullptr : piece_at(s, known->second, from);
+  if (piece == nullptr) return send(from, ExitedAck{exited.attempt, s.partition.id});
+  piece_exited(exited.attempt, known->second, *piece, exited.exit, exited.served);
+}
+
+void Step::piece_exited(AttemptId attempt, OwnedShare& share, Piece& piece, const ExitStatus& exit,
+                        Duration served) {
+  STARLING_MARK("agent: piece_exited");
+  if (piece.state == Piece::State::gone) {
+    return send(s.seats[piece.seat].seat.node, ExitedAck{attempt, s.partition.id});
+  }
+  if (piece.state == Piece::State::exited) return;
+  piece.served = served;
+  if (piece.state == Piece::State::killing) return;  // the Kill is answered with Killed
+  judge_start(share, piece, exit, served);
+  piece.state = Piece::State::exited;
+  if (exit.lost || exit.code != 0) return fail_share(attempt, share, exit);
+  if (share.exit.log_tail.empty()) share.exit = exit;
+  if (all_in(share, Piece::State::exited)) fail_share(attempt, share, share.exit);
+}
+
+void Step::on_executor(NodeId from, const Progress& progress) {
+  STARLING_MARK("agent: Progress of an executor");
+  const auto known = s.shares.find(progress.attempt);
+  if (known == s.shares.end() || piece_at(s, known->second, from) == nullptr) return;
+  if (known->second.home_known) tell(known->second.home, progress);
+  sample(from, known->second, progress);
+}
+
+/// Lets go of the GPUs once nothing of the attempt is left on them; then says so.
+void Step::release_share(AttemptId attempt, OwnedShare& share) {
+  STARLING_MARK("agent: release_share");
+  if (s.ledger.find(attempt)->phase == HoldPhase::releasing) return;
+  s.ledger.releasing(attempt);
+  share.told = false;
+  share.backoff = Duration{0};
+  s.set_timer(attempt, share, kNever);
+  for (Piece& piece : share.pieces) {
+    if (piece.state == Piece::State::idle) {
+      piece.state = Piece::State::gone;
+    } else if (piece.state == Piece::State::exited) {
+      send(s.seats[piece.seat].seat.node, ExitedAck{attempt, s.partition.id});
+      piece.state = Piece::State::gone;
+    } else if (piece.state != Piece::State::gone) {
+      piece.state = Piece::State::killing;
+    }
+  }
+  if (planted(Bug::released_before_kill)) {
+    tell(share.home, Released{attempt, s.partition.id, Duration{0}});
+  }
+  if (!all_in(share, Piece::State::gone)) return send_kills(attempt, share);
+  check_released(attempt);
+}
+
+void Step::send_kills(AttemptId attempt, OwnedShare& share) {
+  STARLING_MARK("agent: send_kills");
+  for (const Piece& piece : share.pieces) {
+    if (piece.state != Piece::State::killing) continue;
+    send(s.seats[piece.seat].seat.node, Kill{attempt, s.fence()});
+  }
+  s.set_timer(attempt, share, retry_at(share.backoff));
+}
+
+void Step::on(NodeId from, const Killed& killed) {
+  STARLING_MARK("agent: Killed");
+  const auto known = s.shares.find(killed.attempt);
+  if (known == s.shares.end()) return;
+  Piece* piece = piece_at(s, known->second, from);
+  if (piece == nullptr || piece->state != Piece::State::killing) return;
+  piece->state = Piece::State::gone;
+  piece->served = std::max(piece->served, killed.served);
+  check_released(killed.attempt);
+}
+
+void Step::check_released(AttemptId attempt) {
+  STARLING_MARK("agent: check_released");
+  OwnedShare& share = s.shares.at(attempt);
+  if (!all_in(share, Piece::State::gone)) return;
+  Duration served = Duration::max();
+  for (const Piece& piece : share.pieces) served = std::min(served, piece.served);
+  const AgentId home = share.home;
+  const bool home_known = share.home_known;
+  // Of a gang that is wholly ours the home's own record of this step says as much.
+  const auto job = s.jobs.find(attempt.job);
+  const bool follows =
+      job != s.jobs.end() ? job->second.attempt.id == attempt : s.is_over(attempt.job);
+  if (home == me() && share.gang.size() == 1 && follows) {
+    s.ledger.forget(attempt);
+  } else {
+    persist(ShareReleased{attempt});
+    if (served > Duration{0}) persist(TombstoneServed{attempt, served});
+    s.ledger.release(attempt, served, now, true);
+  }
+  s.drop_share(attempt);
+  change(TriggerKind::departure);
+  if (home_known) tell(home, Released{attempt, s.partition.id, served});
+}
+
+}  // namespace starling

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executors whose starts fail again and again (agents/start_record.h): what a rest means here.
+#include "agents/step/step.h"
+#include "base/marks.h"
+
+namespace starling {
+
+/// The ledger gives nothing of a resting executor away; what runs there goes on.
+void Step::rest(SeatState& seat) {
+  const bool resting = seat.starts.resting();
+  if (s.ledger.is_resting(ServerId{seat.seat.servers.first}) == resting) return;
+  s.ledger.set_resting(seat.seat.servers, resting);
+  STARLING_MARK("agent: an executor rests, or has rested");
+  s.digest_due = true;
+  change(TriggerKind::departure);
+}
+
+void Step::start_began(const Piece& piece) {
+  SeatState& seat = s.seats[piece.seat];
+  seat.starts.began(now);
+  rest(seat);
+}
+
+/// A process that was lost at once, with no service received, has not started: for lack of memory,
+/// descriptors or disk. That is the executor's fault and not the job's.
+void Step::judge_start(const OwnedShare& share, const Piece& piece, const ExitStatus& exit,
+                       Duration served) {
+  SeatState& seat = s.seats[piece.seat];
+  if (!exit.lost) {
+    seat.starts.went_well();
+  } else if (served <= Duration{0} && share.launched != kNever &&
+             now < later(share.launched, StartRecord::kAtOnce)) {
+    STARLING_MARK("agent: a start has failed");
+    seat.starts.failed(now, exit.log_tail);
+  }
+  rest(seat);
+}
+
+void Step::look_at_rests() {
+  for (SeatState& seat : s.seats) {
+    if (seat.starts.next() <= now && seat.starts.tick(now)) rest(seat);
+  }
+}
+
+std::vector<std::string> resting_executors(const AgentState& s) {
+  std::vector<std::string> lines;
+  for (const SeatState& seat : s.seats) {
+    const std::string text = seat.starts.text(s.now);
+    if (text.empty() || lines.size() == AgentStatus::kMostTroubles) continue;
+    lines.push_back("executor-" + std::to_string(seat.seat.node.value - kFirstExecutor) +
+                    " is avoided: " + text);
+  }
+  return lines;
+}
+
+}  // namespace starling

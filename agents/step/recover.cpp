@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+
+#include "agents/agent.h"
+#include "agents/step/step.h"
+#include "policies/packing.h"
+
+namespace starling {
+namespace {
+
+/// One record of an earlier life at a time. What contradicts the earlier ones is ignored: the
+/// journal is checked where it is read.
+struct Replay {
+  AgentState& s;
+
+  Job* job_of(AttemptId attempt) {
+    const auto known = s.jobs.find(attempt.job);
+    if (known == s.jobs.end() || known->second.attempt.id != attempt) return nullptr;
+    return &known->second;
+  }
+  /// The home's record implies the end of a share that was the whole gang.
+  void drop_own_share(AttemptId attempt) {
+    const auto share = s.shares.find(attempt);
+    if (share == s.shares.end() || share->second.home != s.config.me) return;
+    if (share->second.gang.size() != 1) return;
+    s.ledger.forget(attempt);
+    s.drop_share(attempt);
+  }
+
+  void operator()(const LifeBegan&) {}
+  void operator()(const JobAccepted& r) {
+    const JobId id = r.submit.spec.id;
+    std::vector<AgentId> offered;
+    if (const auto gone = s.moved.find(id); gone != s.moved.end()) offered = gone->second.offered;
+    Job& job = s.jobs[id];
+    job = Job{};
+    job.spec = std::make_shared<const JobSpec>(r.submit.spec);
+    job.client = r.submit.client;
+    job.order = r.order;
+    job.waited = r.submit.waited;
+    job.served = r.submit.served;
+    job.forwards = r.submit.forwards;
+    job.attempts = r.submit.attempts;
+    job.preemptions = r.submit.preemptions;
+    job.offered = std::move(offered);
+    s.orders = std::max(s.orders, r.order);
+  }
+  void operator()(const AttemptStarting& r) {
+    const auto known = s.jobs.find(r.attempt.job);
+    if (known == s.jobs.end()) return;
+    Job& job = known->second;
+    job.attempt = Attempt{};
+    job.attempt.id = r.attempt;
+    for (const Share& share : r.gang) {
+      const PeerState* owner = s.owner_of(share.partition);
+      if (owner == nullptr) continue;
+      job.attempt.parts.emplace_back();
+      job.attempt.parts.back().share = share;
+      job.attempt.parts.back().agent = owner->peer.agent;
+    }
+    job.placement = all_gpus(job.attempt);
+    job.last = r.attempt;
+    job.stage = Stage::starting;
+    ++job.attempts;
+  }
+  void operator()(const AttemptDraining& r) {
+    Job* job = job_of(r.attempt);
+    if (job == nullptr) return;
+    job->stage = Stage::draining;
+    job->after = AfterDrain::wait;
+  }
+  void operator()(const AttemptPlan& r) {
+    Job* job = job_of(r.attempt);
+    if (job == nullptr || job->stage != Stage::draining) return;
+    job->after = r.after;
+    job->restart_at = r.restart_at;
+    job->exit = r.exit;
+  }
+  void operator()(const JobPast& r) {
+    const auto known = s.jobs.find(r.job);
+    if (known == s.jobs.end()) return;
+    Job& job = known->second;
+    job.attempts = r.attempts;
+    job.preemptions = r.preemptions;
+    job.lost_attempts = r.lost_attempts;
+    if (!s.config.calendar || r.submitted < Duration{0}) return;
+    job.dated = true;
+    job.submitted = Instant(r.submitted - *s.config.calendar);
+    if (r.first_start >= Duration{0}) {
+      job.first_start = Instant(r.first_start - *s.config.calendar);
+    }
+  }
+  void operator()(const AttemptOver& r) {
+    drop_own_share(r.attempt);
+    Job* job = job_of(r.attempt);
+    if (job == nullptr) return;
+    if (job->stage == Stage::draining) {
+      if (job->after == AfterDrain::wait) ++job->preemptions;
+      if (job->after == AfterDrain::retry) ++job->lost_attempts;
+    }
+    job->exit = ExitStatus{};
+    job->restart_at.clear();
+    job->served += r.served;
+    job->attempt = Attempt{};
+    job->stage = Stage::waiting;
+  }
+  void operator()(const JobOffered& r) {
+    const auto known = s.jobs.find(r.job);
+    if (known == s.jobs.end()) return;
+    Job& job = known->second;
+    job.stage = r.to == s.config.me ? Stage::waiting : Stage::offered;
+    if (r.to != s.config.me) job.offered.push_back(r.to);
+  }
+  void operator()(const JobMoved& r) {
+    const auto known = s.jobs.find(r.job);
+    if (known == s.jobs.end()) return;
+    s.moved[r.job] = Moved{r.to, known->second.forwards + 1, std::move(known->second.offered)};
+    s.jobs.erase(known);
+    s.remember_moved(r.job);
+  }
+  void operator()(const JobEnded& r) {
+    if (const auto known = s.jobs.find(r.job); known != s.jobs.end()) {
+      drop_own_share(known->second.attempt.id);
+      s.jobs.erase(known);
+    }
+    s.remember_ended(r.state);
+  }
+  void operator()(const JobsArchived& r) { s.put_away(r); }
+  void operator()(const ArchiveDropped& r) { s.archive.drop(r.chunk); }
+  void operator()(const OffersOwed& r) {
+    for (const JobId& job : r.jobs) s.archive.owe(job);
+  }
+  void operator()(const OffersSettled& r) {
+    for (const JobId& job : r.jobs) s.archive.settle(job);
+  }
+  void operator()(const ShareCommitted& r) {
+    const auto own = std::find_if(r.commit.gang.begin(), r.commit.gang.end(),
+                                  [&](const Share& g) { return g.partition == s.partition.id; });
+    if (own == r.commit.gang.end()) return;
+    const Job* job = r.home == s.config.me ? job_of(r.attempt) : nullptr;
+    // Of a gang that is wholly ours the decision to start stands before the share.
+    const bool starting = job != nullptr && r.commit.gang.size() == 1;
+    const HoldPhase phase = starting ? HoldPhase::launched : HoldPhase::committed;
+    const Demand each = demand_of(job != nullptr ? *job->spec : r.commit.spec);
+    if (!s.ledger.adopt(r.attempt, r.home, own->gpus, phase, each)) {
+      s.overfull = s.overfull || s.ledger.find(r.attempt) == nullptr;
+      return;
+    }
+    OwnedShare& share = s.shares[r.attempt];
+    share.home = r.home;
+    share.durable = true;
+    share.gang = r.commit.gang;
+    share.served = r.commit.served;
+    std::size_t gpus = 0;
+    for (const Share& part : r.commit.gang) gpus += part.gpus.size();
+    share.spec =
+        job != nullptr ? sized(job->spec, gpus) : std::make_shared<const JobSpec>(r.commit.spec);
+    share.pieces = s.pieces_of(own->gpus, starting ? Piece::State::unknown : Piece::State::idle);
+  }
+  void operator()(const ShareLaunched& r) {
+    const auto known = s.shares.find(r.attempt);
+    if (known == s.shares.end()) return;
+    s.ledger.launched(r.attempt);
+    for (Piece& piece : known->second.pieces) piece.state = Piece::State::unknown;
+  }
+  void operator()(const ShareReleased& r) {
+    s.ledger.release(r.attempt, Duration{0}, {}, true);
+    s.drop_share(r.attempt);
+  }
+  void operator()(const ServerDrained& r) {
+    if (s.partition.servers.contains(r.server.value)) s.ledger.set_drained(r.server, r.drained);
+  }
+  void operator()(const DrainWord& r) {
+    if (s.partition.servers.contains(r.server.value)) s.drain_words[r.server] = r.version;
+  }
+  void operator()(const TombstoneServed& r) {
+    s.ledger.tombstones().set_served(r.attempt, r.served);
+  }
+  void operator()(const TombstonesDropped& r) { s.ledger.tombstones().drop(r.attempts); }
+  void operator()(const EpochSeen& r) {
+    const PeerState* owner = s.owner_of(r.partition);
+    if (owner == nullptr) return;
+    Epoch& known = s.peers[owner->peer.agent.value].epoch;
+    known = std::max(known, r.epoch);
+  }
+  template <class OfExecutors>
+  void operator()(const OfExecutors&) {}
+};
+
+}  // namespace
+
+JobPast AgentState::past_of(const Job& job) const {
+  JobPast past;
+  past.job = job.spec->id;
+  past.submitted = past.first_start = Duration{-1};
+  past.attempts = job.attempts;
+  past.preemptions = job.preemptions;
+  past.lost_attempts = job.lost_attempts;
+  if (!config.calendar || (!begun && !job.dated)) return past;
+  const auto date = [&](Instant at) {
+    return std::max(*config.calendar + at.time_since_epoch(), Duration{0});
+  };
+  past.submitted = date(job.submitted);
+  if (job.first_start != kNever) past.first_start = date(job.first_start);
+  return past;
+}
+
+AttemptPlan AgentState::plan_of(const Job& job) const {
+  return {job.attempt.id, job.after, job.restart_at, job.exit};
+}
+
+void AgentState::replay(const Record& record) { std::visit(Replay{*this}, record); }
+
+std::vector<Record> Agent::snapshot() const {
+  const AgentState& s = *state_;
+  std::vector<Record> records;
+  records.push_back(LifeBegan{s.config.incarnation, s.config.epoch});
+  for (const PeerState& peer : s.peers)
+    if (peer.epoch > Epoch{1}) records.push_back(EpochSeen{peer.peer.partition.id, peer.epoch});
+  const auto offers = [&](JobId id, const std::vector<AgentId>& offered) {
+    for (const AgentId to : offered) records.push_back(JobOffered{id, to});
+  };
+  for (const auto& [number, chunk] : s.archive.chunks())
+    records.push_back(JobsArchived{number, chunk.bytes, chunk.at, chunk.jobs, chunk.came});
+  for (const JobId& id : s.young) records.push_back(JobEnded{id, s.ended.at(id)});
+  std::set<JobId> written;  // one that came back and left again is remembered twice
+  for (const JobId& id : s.gone) {
+    const auto gone = s.moved.find(id);
+    if (gone == s.moved.end() || s.jobs.contains(id) || s.is_over(id)) continue;
+    if (!written.insert(id).second) continue;
+    Submit submit;
+    submit.spec.id = id;
+    submit.forwards = gone->second.forwards - 1;
+    records.push_back(JobAccepted{std::move(submit), 0});
+    offers(id, gone->second.offered);
+    records.push_back(JobMoved{id, gone->second.to});
+  }
+  if (const auto& owed = s.archive.owed(); !owed.empty())
+    records.push_back(OffersOwed{{owed.begin(), owed.end()}});
+  for (const auto& [id, job] : s.jobs) {
+    const Duration waited = s.begun ? s.now - job.submitted : job.waited;
+    records.push_back(
+        JobAccepted{{*job.spec, job.client, waited, job.served, job.forwards}, job.order});
+    JobPast past = s.past_of(job);
+    const bool open = phase_of(job.stage) != JobPhase::waiting;
+    if (open) --past.attempts;  // its records count these again
+    if (job.stage == Stage::draining && job.after == AfterDrain::wait) --past.preemptions;
+    records.push_back(past);
+    offers(id, job.offered);
+    if (!job.offered.empty() && job.stage != Stage::offered) {
+      records.push_back(JobOffered{id, s.config.me});
+    }
+    if (!open) continue;
+    records.push_back(AttemptStarting{job.attempt.id, gang_of(job.attempt)});
+    if (job.stage != Stage::draining) continue;
+    records.push_back(AttemptDraining{job.attempt.id});
+    if (job.after != AfterDrain::wait) records.push_back(s.plan_of(job));
+  }
+  for (const auto& [attempt, share] : s.shares) {
+    if (!share.durable) continue;  // found again by the next inventory
+    Commit commit{attempt, s.fence(), share.spec ? *share.spec : JobSpec{}, share.gang,
+                  share.served};
+    commit.spec.id = attempt.job;
+    records.push_back(ShareCommitted{attempt, share.home, std::move(commit)});
+    const HoldPhase phase = s.ledger.find(attempt)->phase;
+    const bool launched =
+        std::any_of(share.pieces.begin(), share.pieces.end(),
+                    [](const Piece& piece) { return piece.state != Piece::State::idle; });
+    if (phase == HoldPhase::launched || (phase == HoldPhase::releasing && launched)) {
+      records.push_back(ShareLaunched{attempt});
+    }
+  }
+  for (const ServerId server : s.ledger.drained()) records.push_back(ServerDrained{server, true});
+  for (const auto& [server, version] : s.drain_words) records.push_back(DrainWord{server, version});
+  for (const AttemptId attempt : s.ledger.tombstones().order()) {
+    const Tombstone& stone = *s.ledger.tombstones().find(attempt);
+    if (!stone.durable) continue;
+    records.push_back(ShareReleased{attempt});
+    if (stone.served > Duration{0}) records.push_back(TombstoneServed{attempt, stone.served});
+  }
+  return records;
+}
+
+}  // namespace starling

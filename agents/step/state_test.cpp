@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a checker may ask of a core: replaying the journal gives the durable state, a refused frame
+// changes nothing, nothing grows beyond its bound.
+#include <doctest/doctest.h>
+
+#include "agents/executor/executor_state.h"
+#include "agents/explain/describe.h"
+#include "agents/testing/testing.h"
+
+namespace starling {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Everything at once: gangs, forwards, cancels, crashes, loss.
+struct Busy {
+  explicit Busy(std::uint64_t seed)
+      : flock({.agents = 3,
+               .servers = 3,
+               .seed = seed,
+               .delay = 1ms,
+               .jitter = 50ms,
+               .loss = 0.05,
+               .duplication = 0.1,
+               .lossy = true}),
+        rng(seed, 31) {}
+
+  void go_on(std::uint64_t n) {
+    flock.submit(n, 1 + rng.below(12), std::chrono::seconds(1 + rng.below(20)), rng.below(3));
+    flock.run_for(std::chrono::milliseconds(rng.below(4000)));
+    if (rng.below(4) == 0) flock.cancel(1 + rng.below(static_cast<std::uint32_t>(n)));
+    if (rng.below(5) == 0) {
+      const std::uint32_t who = rng.below(3);
+      flock.crash_executor(who);
+      flock.run_for(std::chrono::milliseconds(rng.below(4000)));
+      flock.restart_executor(who);
+    }
+  }
+  TestFlock flock;
+  Rng rng;
+};
+
+TEST_CASE("S15: the journal, and the snapshot, replay to the durable state of the moment") {
+  for (std::uint64_t seed = 1; seed <= 25; ++seed) {
+    Busy busy(seed);
+    for (std::uint64_t n = 1; n <= 14; ++n) {
+      busy.go_on(n);
+      CAPTURE(seed);
+      CAPTURE(n);
+      for (std::uint32_t a = 0; a < 3; ++a) {
+        const std::string before = durable_state(busy.flock.agent(a));
+        CHECK(before == durable_state(busy.flock.replayed_agent(a, false)->state()));
+        CHECK(before == durable_state(busy.flock.replayed_agent(a, true)->state()));
+      }
+      for (std::uint32_t e = 0; e < 3; ++e) {
+        const std::string before = durable_state(busy.flock.executor(e));
+        CHECK(before == durable_state(busy.flock.replayed_executor(e, false)->state()));
+        CHECK(before == durable_state(busy.flock.replayed_executor(e, true)->state()));
+      }
+    }
+    CHECK(busy.flock.faults().empty());
+  }
+}
+
+TEST_CASE("S11: everything stays within its bounds, and a bound that is passed is named") {
+  for (std::uint64_t seed = 40; seed <= 50; ++seed) {
+    Busy busy(seed);
+    for (std::uint64_t n = 1; n <= 14; ++n) {
+      busy.go_on(n);
+      for (std::uint32_t i = 0; i < 3; ++i) {
+        CHECK(over_limits(busy.flock.agent(i)).value_or("") == "");
+        CHECK(over_limits(busy.flock.executor(i)).value_or("") == "");
+      }
+    }
+  }
+  FlockOptions options;
+  options.limits.jobs_waiting = 3;
+  TestFlock flock(options);
+  flock.submit(1, 4, 100s);
+  flock.run_for(1s);
+  AgentState& state = const_cast<AgentState&>(flock.agent(0));
+  CHECK_FALSE(over_limits(state));
+  state.config.limits.jobs_waiting = 0;
+  CHECK(over_limits(state).value() == "jobs: 1 of at most 0");
+}
+
+TEST_CASE("S11: lists beside the jobs and the shares are counted, too") {
+  TestFlock flock(FlockOptions{});
+  flock.submit(1, 4, 100s);
+  flock.run_for(1s);
+  const AgentState& good = flock.agent(0);
+  REQUIRE_FALSE(over_limits(good));
+  REQUIRE(good.shares.size() == 1);
+  const auto named = [&](const auto& spoil) {
+    AgentState bad = good;
+    spoil(bad);
+    return over_limits(bad).value_or("nothing");
+  };
+  CHECK(named([](AgentState& s) {
+          s.shares.begin()->second.denied = {AgentId{0}, AgentId{1}};
+        }) == "denials of a share: 2 of at most 1");
+  CHECK(named([](AgentState& s) {
+          Job job = s.jobs.begin()->second;
+          for (job.order = 7; job.order < 9; ++job.order) s.enter_waiting(job, false);
+        }) == "waiting list: 2 of at most 1");
+  CHECK(named([](AgentState& s) {
+          for (const Duration at : {1s, 2s})
+            s.share_timers.insert({Instant(at), s.shares.begin()->first});
+        }) == "share timers: 2 of at most 1");
+}
+
+TEST_CASE("S10: a message from somebody who may not say it changes nothing") {
+  Busy busy(7);
+  for (std::uint64_t n = 1; n <= 6; ++n) busy.go_on(n);
+  const std::uint64_t before = state_hash(busy.flock.agent(0));
+  CHECK(before == state_hash(busy.flock.agent(0)));
+  busy.flock.submit(99, 1, 5s, 0);
+  busy.flock.run_for(1s);
+  CHECK(before != state_hash(busy.flock.agent(0)));
+}
+
+}  // namespace
+}  // namespace starling

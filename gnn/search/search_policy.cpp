@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/search/search_policy.h"
+
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gnn/lif_choices.h"
+#include "gnn/marl.h"
+#include "gnn/search/search.h"
+#include "policies/foresight.h"
+#include "policies/options.h"
+
+namespace starling {
+namespace {
+
+constexpr PolicyFacts kFacts{
+    .name = "marl-search",
+    .summary =
+        "plays the best few places of a base policy forward over guessed futures, and takes "
+        "another than its choice only where that pays",
+    .family = Family::placement,
+    .needs_running = true,
+    .shares_gpus = true};
+
+constexpr PolicyFacts kClairvoyant{
+    .name = "clairvoyant",
+    .summary =
+        "upper bound: knows every job before it comes and how long it takes, and plays its "
+        "best few places forward; for simulations with one agent",
+    .family = Family::placement,
+    .needs_running = true,
+    .shares_gpus = true};
+
+// What an event of a roll-out costs, for budgets that users give in time: a policy reads no clock.
+constexpr double kEventsPerMs = 25;
+
+template <class Base>
+class SearchPolicy : public Policy {
+ public:
+  SearchPolicy(const SearchOptions& options, std::unique_ptr<Base> base)
+      : chooser_(options), base_(std::move(base)) {
+    base_->set_chooser(&chooser_);
+  }
+  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return base_->facts(); }
+  [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
+                                             Rng& rng) override {
+    return base_->decide(view, trigger, rng);
+  }
+  [[nodiscard]] Placement offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker,
+                                Demand each) override {
+    return base_->offer(view, want, gpus_per_worker, each);
+  }
+  [[nodiscard]] std::span<const float> summary() const override { return base_->summary(); }
+  [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
+    return base_->explain(job);
+  }
+
+ protected:
+  SearchChooser chooser_;
+
+ private:
+  std::unique_ptr<Base> base_;
+};
+
+template <class Base>
+class ClairvoyantPolicy final : public SearchPolicy<Base>, public Foresight {
+ public:
+  using SearchPolicy<Base>::SearchPolicy;
+  void foresee(const Oracle& oracle) override { this->chooser_.foresee(oracle); }
+};
+
+constexpr double kThreshold = 0.3;  // of base lif
+
+/// What every search is told of its base.
+struct BaseOptions {
+  explicit BaseOptions(OptionReader& reader)
+      : queue(read_queue_options(reader, QueueDefault::skip)),
+        name(reader.choice("base", {"marl", "lif"}, "lif: with threshold 0.3")),
+        weights(reader.file("weights", "of base marl; without: the ones shipped")),
+        order(read_order(reader)) {}
+  QueueOptions queue;
+  std::string name, weights, order;
+};
+/// Search<Base>(options, base), over the base that is asked for.
+template <template <class> class Search>
+Result<std::unique_ptr<Policy>> over(const PolicyFacts& facts, const BaseOptions& given,
+                                     SearchOptions options) {
+  const auto search = [&]<class Base>(std::unique_ptr<Base> base) {
+    return std::unique_ptr<Policy>(std::make_unique<Search<Base>>(options, std::move(base)));
+  };
+  if (given.name == "lif") {
+    if (!given.weights.empty()) {
+      return Error{Errc::invalid,
+                   "policy '" + std::string(facts.name) +
+                       "': option weights is of base=marl; leave it out, or the base"};
+    }
+    options.order = order_asked(given.order, PlacementOrder::forecast);
+    return search(std::make_unique<LifChoices>(facts, given.queue, kThreshold, options.order));
+  }
+  auto net = read_policy_net(given.weights, "marl");
+  if (!net) return net.error();
+  options.order = order_asked(given.order, order_of(net.value()));
+  return search(std::make_unique<Marl>(facts, given.queue, std::move(net).value(), options.order));
+}
+
+Duration read_again(OptionReader& reader) {
+  return std::chrono::minutes(static_cast<int>(reader.number(
+      "again", 60, 0, 10'080, "minutes that a refused job is not searched for again")));
+}
+
+Result<std::unique_ptr<Policy>> make(OptionReader& reader) {
+  const BaseOptions base(reader);
+  SearchOptions options;
+  const auto whole = [&](std::string_view key, double otherwise, double low, double high,
+                         std::string_view help) {
+    return static_cast<std::uint32_t>(reader.number(key, otherwise, low, high, help));
+  };
+  options.samples = whole("samples", options.samples, 3, 64, "futures");
+  options.candidates = whole("candidates", options.candidates, 2, 8, "options of a job");
+  options.horizon =
+      std::chrono::minutes(whole("minutes", 240, 5, 10080, "in which jobs come in a future"));
+  options.arrivals = whole("arrivals", options.arrivals, 0, 1000, "of a future, at most");
+  options.errors =
+      reader.number("errors", options.errors, 0, 10, "standard errors that a gain must exceed");
+  constexpr double kAnything = std::numeric_limits<double>::infinity();
+  options.margin = reader.number(
+      "margin", base.name == "marl" ? 0.5 : kAnything, 0, kAnything,
+      "by which the score of an option may be below the base's; any unless the base is marl");
+  options.again = read_again(reader);
+  const double budget = reader.number(
+      "budget", 0, 0, 3.6e6, "ms of all roll-outs of a decision, at 25 events a ms; 0: by events");
+  options.events = whole("events", static_cast<double>(options.events), 100, 1e9,
+                         "of all roll-outs of a decision");
+  if (budget > 0) options.events = static_cast<std::uint64_t>(budget * kEventsPerMs) + 1;
+  return over<SearchPolicy>(kFacts, base, options);
+}
+
+Result<std::unique_ptr<Policy>> make_clairvoyant(OptionReader& reader) {
+  const BaseOptions base(reader);
+  SearchOptions options;
+  options.candidates = static_cast<std::uint32_t>(
+      reader.number("candidates", 6, 2, 64, "options of a job, waiting among them"));
+  options.arrivals = static_cast<std::uint32_t>(
+      reader.number("arrivals", 60, 0, 100'000, "jobs to come that a roll-out plays"));
+  options.again = read_again(reader);
+  options.events = ~0ULL >> 1U;
+  return over<ClairvoyantPolicy>(kClairvoyant, base, options);
+}
+
+}  // namespace
+
+void add_marl_search(PolicyRegistry& registry) { registry.add(kFacts, make); }
+
+void add_clairvoyant(PolicyRegistry& registry) { registry.add(kClairvoyant, make_clairvoyant); }
+
+}  // namespace starling

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agents/message.h"
+#include "base/result.h"
+#include "launch/client/session.h"
+
+namespace starling {
+
+/// Where a job lives and how it is, whichever agent knows; all are asked at once. `not_found` if no
+/// agent does, `not_ready` if none of those that answer does and one is silent for three seconds
+/// more, or all are for ten.
+[[nodiscard]] Result<JobState> find_job(Session& session, JobId job);
+/// The same for what a user typed: an id with or without its leading zeros, or the beginning of one
+/// job's id. `invalid` if it is no id, or the beginning of several. Whether it is the beginning of
+/// one job's alone can only be said if all agents answer: else `not_ready`.
+[[nodiscard]] Result<JobState> find_job(Session& session, const std::string& text);
+
+/// `not_found`: no agent that answered knows the job.
+[[nodiscard]] Error unknown_job(const std::string& job);
+
+/// The one of `jobs` with that id, or else whose id alone begins so; null if none does. `invalid`:
+/// several do.
+[[nodiscard]] Result<const JobState*> job_named(const std::vector<JobState>& jobs,
+                                                const std::string& text);
+
+/// The jobs of all agents that answer.
+struct JobsFound {
+  std::vector<JobState> jobs;   ///< by id
+  std::vector<AgentId> silent;  ///< who does not answer: what only they know is missing
+};
+[[nodiscard]] JobsFound all_jobs(Session& session);
+/// "agent-1 does not answer", "agent-1, agent-2 do not answer"; empty for nobody.
+[[nodiscard]] std::string silence_text(const std::vector<AgentId>& silent);
+
+}  // namespace starling

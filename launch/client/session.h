@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agents/executor/output.h"
+#include "agents/message.h"
+#include "base/result.h"
+#include "bus/codec.h"
+#include "bus/endpoint.h"
+#include "launch/deployment/deployment.h"
+#include "launch/deployment/state_dir.h"
+
+namespace starling {
+
+/// This process on the bus of a flock, as one of its clients. One thread.
+class Session {
+ public:
+  /// Takes the first client place of the flock that no other process uses, or else becomes one more
+  /// session of a place (bus/sessions.h). `busy` if there are thousands already.
+  static Result<std::unique_ptr<Session>> open(const Deployment& flock);
+
+  [[nodiscard]] NodeId me() const noexcept { return me_; }
+  [[nodiscard]] std::uint32_t agents() const noexcept { return agents_; }
+  /// Whom the flock takes this command's place for.
+  [[nodiscard]] const Asker& holder() const noexcept { return holder_; }
+  /// That user; where the flock names none, the one who runs this program.
+  [[nodiscard]] std::string user() const;
+  [[nodiscard]] static Instant now();
+  void send(NodeId to, const Message& message);
+  /// The next message that decodes, waiting until `deadline` at the latest or until a stop is
+  /// requested.
+  std::optional<Received> receive(Instant deadline);
+
+  /// Sends `question` to `to`, again every 250 ms, until an answer of type T for which `is_it`
+  /// holds, or `patience` is over. Other messages are dropped.
+  template <class T, class IsIt>
+  std::optional<T> ask(NodeId to, const Message& question, Duration patience, IsIt is_it) {
+    const Instant until = now() + patience;
+    while (now() < until) {
+      send(to, question);
+      const Instant again = std::min(until, now() + std::chrono::milliseconds(250));
+      while (auto received = receive(again)) {
+        const T* answer = received->from == to ? std::get_if<T>(&received->message) : nullptr;
+        if (answer != nullptr && is_it(*answer)) return *answer;
+      }
+      if (stopped()) break;
+    }
+    return std::nullopt;
+  }
+
+  /// The newest protocol that `node` and this program speak; the oldest before it was heard.
+  [[nodiscard]] std::uint16_t spoken_with(NodeId node) const;
+
+  /// On which agent's host `agent` lived when it was heard last.
+  [[nodiscard]] AgentId host_of(AgentId agent) const;
+
+  /// The status of every agent that answers in time, by agent.
+  std::vector<AgentStatus> status(Duration patience);
+  /// What is missing, if these statuses are not enough.
+  using Enough = std::function<std::optional<std::string>(const std::vector<AgentStatus>&)>;
+  /// Waits until `enough`: by default until every agent answers and each GPU's executor has
+  /// reported. `not_ready` says what is missing, `io` what `broken` said.
+  Status wait_ready(Duration patience,
+                    const std::function<std::optional<std::string>()>& broken = {},
+                    const Enough& enough = {});
+
+ private:
+  Session(StateDir place, NodeId me, std::uint32_t agents, Incarnation incarnation,
+          std::unique_ptr<Endpoint> endpoint);
+  /// `conflict` if another process is that session.
+  static Result<std::unique_ptr<Session>> take(const Deployment& flock, const DeployedNode& place,
+                                               std::uint32_t session);
+  [[nodiscard]] static bool stopped() noexcept;
+
+  StateDir place_;
+  NodeId me_;
+  std::uint32_t agents_;
+  Asker holder_;
+  Incarnation incarnation_;
+  std::unique_ptr<Endpoint> endpoint_;
+  std::map<NodeId, std::uint32_t> heard_at_;
+  std::map<NodeId, std::uint16_t> speaks_;
+  Codec codec_;
+  std::uint64_t sequence_ = 0;
+};
+
+/// Opens the flock of `--flock` or $STARLING_FLOCK.
+[[nodiscard]] Result<std::unique_ptr<Session>> open_session(const std::string& flock_option);
+
+}  // namespace starling

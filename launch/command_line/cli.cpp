@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/command_line/cli.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "launch/command_line/exit_codes.h"
+#include "launch/command_line/text.h"
+
+namespace starling {
+namespace {
+
+std::ptrdiff_t dashes = 0;  // "--" of the one command line that a process has
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands(nullptr)) names.push_back(sub->get_name());
+  return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+std::string full_name(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name()
+                                     : full_name(*app.get_parent()) + " " + app.get_name();
+}
+
+std::string spaced(std::string name) {
+  const std::string prefix = "starling ";
+  return name.rfind(prefix, 0) == 0 ? name.substr(prefix.size()) : name;
+}
+
+std::string guess(const std::string& word, const std::vector<std::string>& names) {
+  const auto near = nearest(word, names);
+  return near ? "; did you mean '" + *near + "'?" : "";
+}
+
+/// The command that was chosen, as deep as the words went.
+const CLI::App& chosen(const CLI::App& app) {
+  for (const CLI::App* sub : app.get_subcommands()) return chosen(*sub);
+  return app;
+}
+
+/// Walks the leading command words, so that a wrong one is named with what it may have meant.
+std::optional<std::string> wrong_command(const CLI::App& root, int argc, const char* const* argv) {
+  const CLI::App* app = &root;
+  for (int i = 1;; ++i) {
+    const auto names = command_names(*app);
+    if (names.empty()) return std::nullopt;
+    const std::string word = i < argc ? argv[i] : "";
+    if (!word.empty() && word[0] == '-') return std::nullopt;
+    if (std::find(names.begin(), names.end(), word) == names.end()) {
+      std::string list;
+      for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+      const std::string what = word.empty() ? "no command given" : "unknown command '" + word + "'";
+      const std::string where = app == &root ? "" : spaced(full_name(*app)) + ": ";
+      const std::string meant = word.empty() ? "" : guess(word, names);
+      return where + what + (meant.empty() ? "; the commands are " + list : meant);
+    }
+    app = app->get_subcommand(word);
+  }
+}
+
+std::string first_sentence(const std::string& text) {
+  const auto end = text.find('\n');
+  return text.substr(0, end);
+}
+
+std::string explain(const CLI::App& root, const CLI::ParseError& error) {
+  const CLI::App& app = chosen(root);
+  const std::string where = spaced(full_name(app)) + ": ";
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    auto extras = app.remaining(true);
+    if (extras.empty()) extras = root.remaining(true);  // where CLI11 leaves what a late "--" ends
+    const std::string word = extras.empty() ? "" : extras.front();
+    if (!word.empty() && word[0] == '-') {
+      const std::string meant = guess(word.substr(0, word.find('=')), option_names(app));
+      return where + "unknown option '" + word + "'" +
+             (meant.empty() ? "; see " + full_name(app) + " --help" : meant);
+    }
+    return where + "'" + word + "' was not expected; see " + full_name(app) + " --help";
+  }
+  return where + first_sentence(error.what()) + "; see " + full_name(app) + " --help";
+}
+
+[[noreturn]] void wrong_value(const std::string& option, const std::string& text,
+                              const std::string& right) {
+  throw CLI::ValidationError(option, "'" + text + "' is wrong, give " + right);
+}
+
+std::string long_name(const std::string& flags) {
+  const auto at = flags.find("--");
+  return at == std::string::npos ? flags : flags.substr(at);
+}
+
+template <class T>
+void add_whole(CLI::App& app, const std::string& flags, T& target, const std::string& value,
+               const std::string& help, T least, T most) {
+  const std::string name = long_name(flags);
+  app.add_option_function<std::string>(
+         flags,
+         [&target, name, least, most](const std::string& text) {
+           const auto n = parse_whole(text);
+           if (!n || *n < least || *n > most) {
+             wrong_value(
+                 name, text,
+                 "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+           }
+           target = static_cast<T>(*n);
+         },
+         help)
+      ->type_name(value);
+}
+
+void command_paths(const CLI::App& app, const std::string& path, std::string& paths) {
+  for (const CLI::App* sub : app.get_subcommands(nullptr)) {
+    const std::string below = path.empty() ? sub->get_name() : path + " " + sub->get_name();
+    paths += (paths.empty() ? "'" : "|'") + below + "'";
+    command_paths(*sub, below, paths);
+  }
+}
+
+void completion_cases(const CLI::App& app, const std::string& path, std::string& script) {
+  std::string words;
+  for (const std::string& name : command_names(app)) words += name + " ";
+  for (const std::string& name : option_names(app)) words += name + " ";
+  script += "    '" + path + "') words='" + words + "' ;;\n";
+  for (const CLI::App* sub : app.get_subcommands(nullptr)) {
+    completion_cases(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), script);
+  }
+}
+
+}  // namespace
+
+Command Command::sub(const std::string& name, const std::string& help) const {
+  CLI::App* app = app_->add_subcommand(name, help);
+  app->footer("");  // a command does not end with its parent's examples
+  app_->require_subcommand(1);
+  return Command(*app);
+}
+
+void Command::option(const std::string& flags, std::string& target, const std::string& value,
+                     const std::string& help) const {
+  app_->add_option(flags, target, help)->type_name(value);
+}
+
+void Command::option(const std::string& flags, std::optional<std::string>& target,
+                     const std::string& value, const std::string& help) const {
+  app_->add_option_function<std::string>(
+          flags, [&target](const std::string& text) { target = text; }, help)
+      ->type_name(value);
+}
+
+void Command::option(const std::string& flags, std::uint64_t& target, const std::string& value,
+                     const std::string& help, std::uint64_t least, std::uint64_t most) const {
+  add_whole<std::uint64_t>(*app_, flags, target, value, help, least, most);
+}
+
+void Command::option(const std::string& flags, std::uint32_t& target, const std::string& value,
+                     const std::string& help, std::uint32_t least, std::uint32_t most) const {
+  add_whole<std::uint32_t>(*app_, flags, target, value, help, least, most);
+}
+
+void Command::option(const std::string& flags, double& target, const std::string& value,
+                     const std::string& help, double above, bool inclusive) const {
+  const std::string name = long_name(flags);
+  app_->add_option_function<std::string>(
+          flags,
+          [&target, name, above, inclusive](const std::string& text) {
+            const auto x = parse_decimal(text);
+            if (!x || (inclusive ? *x < above : *x <= above)) {
+              char right[64];
+              std::snprintf(right, sizeof right, "a number %s %g",
+                            inclusive ? "of at least" : "above", above);
+              wrong_value(name, text, right);
+            }
+            target = *x;
+          },
+          help)
+      ->type_name(value);
+}
+
+void Command::flag(const std::string& flags, bool& target, const std::string& help) const {
+  app_->add_flag_callback(
+      flags, [&target] { target = true; }, help);
+}
+
+void Command::positional(const std::string& name, std::string& target, const std::string& help,
+                         bool required) const {
+  app_->add_option(name, target, help)->required(required)->type_name("");
+}
+
+void Command::rest(const std::string& name, std::vector<std::string>& target,
+                   const std::string& help, std::function<bool(const std::string&)> goes_on) const {
+  CLI::Option* words = app_->add_option(name, target, help)->type_name("");
+  app_->positionals_at_end();
+  if (!goes_on) return;
+  // CLI11 asks a check about each word before it takes it, and only then whether options are over.
+  app_->validate_positionals();
+  words->check([app = app_, words, goes_on = std::move(goes_on)](const std::string& word) {
+    if (words->count() == 0 && goes_on(word)) app->positionals_at_end(false);
+    return std::string();
+  });
+}
+
+void Command::examples(const std::vector<std::string>& lines) const {
+  std::string text = lines.size() == 1 ? "Example:" : "Examples:";
+  for (const std::string& line : lines) text += "\n  " + line;
+  app_->footer(text);
+}
+
+bool Command::given(const std::string& option) const {
+  const CLI::Option* found = app_->get_option_no_throw(option);
+  return found != nullptr && found->count() > 0;
+}
+
+bool Command::given_dashes(const std::vector<std::string>& rest) noexcept {
+  return dashes > std::count(rest.begin(), rest.end(), "--");
+}
+
+std::vector<std::string> Command::options() const { return option_names(*app_); }
+
+void Command::action(std::function<int()> run) const {
+  // The status travels as an exception, because CLI11's callbacks return nothing.
+  app_->callback([run = std::move(run)] { throw CLI::RuntimeError(run()); });
+}
+
+CommandLine::CommandLine(const std::string& name, const std::string& description,
+                         const std::string& version)
+    : app_(std::make_unique<CLI::App>(description, name)) {
+  app_->name(name);
+  app_->set_version_flag("--version", name + " " + version);
+}
+
+CommandLine::~CommandLine() = default;
+
+Command CommandLine::root() const { return Command(*app_); }
+
+int CommandLine::run(int argc, const char* const* argv) {
+  if (argc < 2) {
+    std::fputs(app_->help().c_str(), stderr);
+    return kBadInput;
+  }
+  dashes = std::count_if(argv + 1, argv + argc,
+                         [](const char* word) { return std::string_view(word) == "--"; });
+  if (const auto wrong = wrong_command(*app_, argc, argv)) return bad_input(*wrong);
+  try {
+    app_->parse(argc, argv);
+  } catch (const CLI::RuntimeError& status) {
+    return status.get_exit_code();
+  } catch (const CLI::Success& help) {
+    return app_->exit(help);
+  } catch (const CLI::ParseError& error) {
+    return bad_input(explain(*app_, error));
+  }
+  return kDone;
+}
+
+std::string CommandLine::bash_completion() const {
+  std::string paths;
+  command_paths(*app_, "", paths);
+  std::string script = "# bash completion for " + app_->get_name() + "\n_" + app_->get_name() +
+                       "_complete() {\n"
+                       "  local words path='' next i\n"
+                       "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
+                       "    next=\"${path:+$path }${COMP_WORDS[i]}\"\n"
+                       "    case $next in " +
+                       paths +
+                       ") path=$next ;; *) break ;; esac\n"
+                       "  done\n"
+                       "  case $path in\n";
+  completion_cases(*app_, "", script);
+  script +=
+      "    *) words='' ;;\n  esac\n"
+      "  COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
+      "  [[ ${#COMPREPLY[@]} -gt 0 ]] || COMPREPLY=($(compgen -f -- "
+      "\"${COMP_WORDS[COMP_CWORD]}\"))\n"
+      "}\ncomplete -F _" +
+      app_->get_name() + "_complete " + app_->get_name() + "\n";
+  return script;
+}
+
+}  // namespace starling

@@ -1,0 +1,370 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The program from outside: what a user types, what comes back, and that nothing stays behind.
+#   launch/command_line/cli_test.sh PROGRAM
+set -uo pipefail
+starling=$(realpath "$1")
+work=$(mktemp -d)
+export TMPDIR=$work
+cd "$work"
+failures=0
+fail() { echo "FAILED: $1" >&2; failures=$((failures + 1)); }
+
+# Processes of this test: they carry its folder in their command line.
+left_over() { pgrep -f -- "--config $work" || true; }
+finish() {
+  local pids
+  pids=$(left_over)
+  [ -z "$pids" ] || kill -9 $pids 2>/dev/null
+  rm -rf "$work"
+}
+trap finish EXIT
+
+# expect CODE TEXT COMMAND...: exit status, and stderr is one message that contains TEXT.
+expect() {
+  local code=$1 text=$2
+  shift 2
+  "$starling" "$@" >out.txt 2>err.txt </dev/null
+  local got=$?
+  [ $got -eq "$code" ] || fail "starling $*: exit $got, expected $code: $(cat err.txt)"
+  grep -qF -- "$text" err.txt out.txt || fail "starling $*: '$text' is not in: $(cat err.txt)"
+  if [ "$code" -eq 2 ]; then
+    [ "$(grep -c '^starling: ' err.txt)" -eq 1 ] || fail "starling $*: not exactly one message: $(cat err.txt)"
+    [ ! -s out.txt ] || fail "starling $*: wrote to stdout"
+  fi
+}
+
+echo "-- inputs"
+expect 0 "4 servers" topology generate leaf-spine --servers 4 --gpus 8 --rack 2 -o t.yaml
+expect 0 "100 jobs" workload generate --jobs 100 --gpus 32 --load 1.2 --max-duration 3600 -o w.csv
+expect 0 "32 GPUs" topology check t.yaml
+expect 0 "partition" topology partition t.yaml --agents 2
+expect 0 "GPUs" topology show t.yaml
+expect 0 "100 jobs" workload show w.csv
+expect 0 "consolidate" policies
+expect 0 "4 servers" topology draw t.yaml -o t.svg
+grep -q '</svg>' t.svg || fail "topology draw: no picture in t.svg"
+expect 0 "128 servers" topology generate fat-tree --k 8 -o kind.yaml
+expect 0 "8 H100" topology generate vl2 --servers 1 --server-template dgx-h100 -o kind.yaml
+expect 0 "64 servers" topology generate bcube --bcube-ports 4 --bcube-levels 3 -o kind.yaml
+expect 0 "72 servers" topology generate dragonfly --servers 72 --dragonfly-global 2 -o kind.yaml
+expect 0 "128 P100, 64 V100" topology generate rail-optimised --servers 8:V100,16:P100 --rails 8 --racks-per-unit 2 -o kind.yaml
+for kind in philly gavel-continuous gavel-static helios; do
+  expect 0 "50 jobs" workload generate --kind $kind --jobs 50 --seed 3 -o $kind.csv
+  expect 0 "durations" workload show $kind.csv
+done
+expect 0 "300 jobs" workload generate --kind gavel-continuous --jobs 300 --gpus 64 --target-load 0.9 -o kind.csv
+expect 0 "load of 64 GPUs: 0.900" workload show kind.csv --gpus 64
+expect 0 '"interarrival_cv"' workload show kind.csv --json
+expect 0 '"interarrival_cv"' workload show kind.csv --json --plot kind.html --gpus 64
+grep -q 'id="data"' kind.html || fail "workload show --plot: no page in kind.html"
+expect 0 '"right": true' topology check t.yaml --json
+expect 0 "complete -F" completion bash
+complete_words() {
+  bash -c 'source completion.bash; COMP_WORDS=(starling "$@" ""); COMP_CWORD=$(($# + 1)); _starling_complete; echo "${COMPREPLY[@]}"' _ "$@"
+}
+cp out.txt completion.bash
+complete_words topology | grep -qw draw || fail "completion does not know topology draw"
+expect 0 "2 scale-up domains, 144 GPUs (144 GB200)" topology generate nvl72 --racks 2 -o nvl.yaml
+expect 0 "2 scale-up domains: 72 GPUs of 18 servers at 7200 Gbit/s each" topology show nvl.yaml
+expect 0 "2 scale-up domains, 128 GPUs (128 TPU-v4)" topology generate torus-pods --servers 32 --rack 4 --racks-per-pod 4 --server-template tpu-v4 -o kind.yaml
+complete_words topology generate vl2 | grep -qe --vl2-aggregation-ports || fail "completion does not know topology generate"
+complete_words fit | grep -qe --constants || fail "completion does not know fit"
+expect 0 "starling topology draw cluster.yaml -o cluster.svg" topology draw --help
+expect 0 "" keys new k.json
+
+printf 'sn,cpu_milli,memory_mib,gpu,model\ncpu,64000,262144,0,\nt4,32000,131072,2,T4\n' >nodes.csv
+{ echo name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec; echo c,30000,1,0,0,; for i in 1 2 3 4 5; do echo "p$i,4000,1024,1,600,"; done; echo v,1,1,1,10,V100; } >pods.csv
+expect 0 "2 nodes" pack --nodes nodes.csv --pods pods.csv --policy all --out pack.csv.gz --plot pack.svg
+grep -q "note: gpu_spec 'V100' is on no node" err.txt || fail "pack: no word about a model that no node has: $(cat err.txt)"
+[ "$(zcat pack.csv.gz | wc -l)" -eq 50 ] || fail "pack.csv.gz does not have 7 pods of 7 policies"
+zcat pack.csv.gz | grep -q '^fgd,1,placed,c,cpu,,0,0.000,0,' || fail "pack: another first event: $(zcat pack.csv.gz | head -8)"
+zcat pack.csv.gz | grep -q '^fgd,7,unscheduled,v,,,3010,150.500,1200,.*,4$' || fail "pack: another seventh event: $(zcat pack.csv.gz | head -8)"
+grep -q '</svg>' pack.svg || fail "pack: no picture in pack.svg"
+expect 0 '"allocated_gpus": 1.2' pack --nodes nodes.csv --pods pods.csv --json
+expect 0 "2 servers" topology import nodes.csv -o t2.yaml
+expect 0 "assumed: one rack with one switch" topology import nodes.csv -o t2.yaml
+grep -q "^# assumed: island" t2.yaml || { echo "FAIL: t2.yaml does not say what was assumed"; exit 1; }
+expect 0 "of 2 GPUs on 2 nodes" pack --nodes t2.yaml --pods pods.csv --inflate 1.2 --order shuffle
+{ echo name,cpu_milli,memory_mib,num_gpu,gpu_milli,creation_time,deletion_time; echo a,1,1,1,1000,0,5; echo b,1,1,2,1000,5,9; } >timed.csv
+expect 0 "2 pods of timed.csv (lifetimes)" pack --nodes nodes.csv --pods timed.csv --departures --out timed-events.csv
+[ "$(tail -1 timed-events.csv)" = 'fgd,4,left,b,t4,0|1,3000,150.000,0,0.000,0.000,0' ] || fail "pack --departures: $(cat timed-events.csv)"
+
+echo "-- servers of unequal size"
+cat >odd.yaml <<'END'
+server_templates:
+  large: {gpus: 8, gpu_type: V100, cpus: 64, memory_gib: 256}
+  small: {gpus: 4, gpu_type: V100, cpus: 32, memory_gib: 128}
+servers: [{template: large}, {template: small, count: 2}]
+END
+printf 'job_id,submit_s,gpus,duration_s,workers\ntwo-eights,0,16,50,2\nafter,1,8,5,1\n' >odd.csv
+expect 0 "2 workers of 8 GPUs, the servers hold 1" sim --topology odd.yaml --trace odd.csv --out odd.out
+grep -q '^two-eights,.*,failed$' odd.out/jobs.csv || fail "a gang that fits nowhere was not refused"
+grep -q '^after,.*,finished$' odd.out/jobs.csv || fail "a gang that fits nowhere held up the next"
+
+echo "-- wrong inputs"
+printf 'server_templates: {l: {gpus: 0, cpus: 4, memory_gib: 8}}\nservers: [{template: l}]\nname: none\n' >nogpu.yaml
+printf 'topologies: [nogpu.yaml]\nworkloads: [w.csv]\npolicies: [fifo]\n' >nogpu-experiment.yaml
+expect 2 "did you mean 'sim'" smi
+expect 2 "unknown command 'frobnicate'" frobnicate
+expect 2 "did you mean '--topology'" sim --toplogy t.yaml
+expect 2 "did you mean 'generate'" topology genrate
+expect 2 "--topology FILE is missing" sim --trace w.csv
+expect 2 "--trace FILE is missing" sim --topology t.yaml
+expect 2 "nosuch.yaml" sim --topology nosuch.yaml --trace w.csv
+expect 2 "nosuch.csv" sim --topology t.yaml --trace nosuch.csv
+expect 2 "whole number from 1" sim --topology t.yaml --trace w.csv --agents 0
+expect 2 "whole number from 1" sim --topology t.yaml --trace w.csv --agents two
+expect 2 "9 agents cannot share 4 servers" sim --topology t.yaml --trace w.csv --agents 9
+expect 2 "leaves no job" sim --topology t.yaml --trace w.csv --length 0s
+expect 2 "has no GPU" sim --topology nogpu.yaml --trace w.csv
+expect 2 "has no GPU" topology partition nogpu.yaml --agents 2
+expect 2 "topology nogpu has no GPU" experiment nogpu-experiment.yaml --out no.out
+expect 2 "unknown key 'topologies'" sim --topology t.yaml --trace w.csv --faults nogpu-experiment.yaml
+expect 2 "from 1 to 256" topology generate flat --gpus 300 -o no.yaml
+expect 2 "at most 100" pack --nodes nodes.csv --pods pods.csv --inflate 1e9
+[ ! -e no.out ] || fail "a wrong experiment left a folder"
+expect 2 "number above 0" sim --topology t.yaml --trace w.csv --load -1
+expect 2 "give one of them" sim --topology t.yaml --trace w.csv --load 1 --arrival-speed 2
+expect 0 '"load": 0.7' sim --topology t.yaml --trace w.csv --load 0.7 --json
+expect 2 "consolidate" sim --topology t.yaml --trace w.csv --policy nosuch
+expect 2 "--policy" sim --topology t.yaml --trace w.csv --policy fifo:nosuch=1
+expect 2 "give trace, full" sim --topology t.yaml --trace w.csv --physics none
+expect 2 "SIGMA from 0 to 10" sim --topology t.yaml --trace w.csv --physics full:stragglers=-1
+expect 2 "noisy:SIGMA" sim --topology t.yaml --trace w.csv --durations some
+expect 2 "no trace format" sim --topology t.yaml --trace w.csv --format nosuch
+expect 2 "7d" sim --topology t.yaml --trace w.csv --from yesterday
+expect 2 "give one of them" run --topology t.yaml --trace w.csv --speedup 2 --target-seconds 2
+expect 2 "which flock" jobs
+expect 2 "no flock lives there" jobs --flock "$work/none"
+expect 2 "job file" submit --flock "$work/none"
+expect 2 "--config FILE is missing" agent
+expect 2 "k.json" keys new k.json
+expect 2 "-o FILE.svg is missing" topology draw t.yaml
+expect 2 "must end in .svg" topology draw t.yaml -o t.png
+expect 2 "--out: /proc/none" sim --topology t.yaml --trace w.csv --out /proc/none
+expect 2 "nosuch.yaml" topology draw nosuch.yaml -o t.svg
+expect 2 "did you mean 'leaf-spine'" topology generate leafspine -o no.yaml
+expect 2 "the kinds are flat, leaf-spine" topology generate hypercube -o no.yaml
+expect 2 "--k means nothing to vl2, only to fat-tree" topology generate vl2 --k 4 -o no.yaml
+expect 2 "--servers means nothing to nvl72" topology generate nvl72 --servers 4 -o no.yaml
+expect 2 "must be faster than the network" topology generate nvl72 --scale-up-gbps 100 -o no.yaml
+expect 2 "--scale-up-gbps means nothing to flat, only to nvl72" topology generate flat --scale-up-gbps 100 -o no.yaml
+expect 2 "even" topology generate vl2 --vl2-aggregation-ports 3 -o no.yaml
+expect 2 "unknown server template 'dgx-h1000'; did you mean 'dgx-h100'" topology generate flat --server-template dgx-h1000 -o no.yaml
+expect 2 "--gpus is given by --server-template" topology generate flat --server-template 4xt4 --gpus 2 -o no.yaml
+expect 2 "the kinds are philly" workload generate --kind bitbrains -o no.csv
+expect 2 "--load means nothing to gavel-static" workload generate --kind gavel-static --load 1 -o no.csv
+expect 2 "exclude each other" workload generate --load 1 --target-load 1 -o no.csv
+expect 2 "need each other" workload generate --kind gavel-continuous --target-load 1 -o no.csv
+expect 2 "nosuch: no such folder; give the published data folder" fit --data nosuch
+expect 2 "give an experiment in YAML" experiment nosuch.yaml
+expect 2 "give a job file" submit nosuch.yaml
+printf 'name: jw\ncommand: echo one\n' >jw.yaml
+expect 2 "'b.yaml' is not expected after the job file jw.yaml; give one file" submit jw.yaml b.yaml
+expect 2 "'--wait' is not expected after the job file jw.yaml" submit -- jw.yaml --wait
+expect 2 "did you mean '--wait'" submit jw.yaml --wiat
+expect 2 "'b.yaml' was not expected" submit jw.yaml -- b.yaml
+for option in --gpus --workers --gpu-type --name; do
+  expect 2 "$option is of a command; jw.yaml says that itself" submit $option 4 jw.yaml
+  expect 2 "$option is of a command; jw.yaml says that itself" submit jw.yaml $option 4
+done
+expect 2 "no folder nodir; make it" workload generate -o nodir/x.csv
+expect 2 "no folder nodir; make it" topology generate flat -o nodir/t.yaml
+expect 2 "no folder nodir; make it" topology draw t.yaml -o nodir/t.svg
+expect 2 "no folder nodir; make it" workload show w.csv --plot nodir/w.html
+expect 2 "must end in .html" workload show w.csv --plot w.png
+expect 2 "give a trace in CSV" workload show nosuch.csv
+expect 2 "no experiment, no run and no training lies there" report .
+expect 2 "exclude each other" fit --data . --json --constants
+[ ! -e no.yaml ] && [ ! -e no.csv ] || fail "wrong input left a file"
+expect 2 "--nodes FILE is missing" pack --pods pods.csv
+expect 2 "--pods FILE is missing" pack --nodes nodes.csv
+expect 2 "give openb's list of pods" pack --nodes nodes.csv --pods nosuch.csv
+expect 2 "did you mean 'fgd'" pack --nodes nodes.csv --pods pods.csv --policy random,fdg
+expect 2 "nosuch.yaml" pack --nodes nosuch.yaml --pods pods.csv
+expect 2 "named twice" pack --nodes nodes.csv --pods pods.csv --policy fgd,fgd
+expect 2 "give file or shuffle" pack --nodes nodes.csv --pods pods.csv --order sideways
+expect 2 "deletion_time" pack --nodes nodes.csv --pods pods.csv --departures
+expect 2 "leave --inflate" pack --nodes nodes.csv --pods pods.csv --departures --inflate 2
+expect 2 "number above 0" pack --nodes nodes.csv --pods pods.csv --inflate 0
+expect 2 "must end in .svg" pack --nodes nodes.csv --pods pods.csv --plot p.html
+expect 2 "no folder nodir; make it" pack --nodes nodes.csv --pods pods.csv --out nodir/x.csv
+printf 'name,cpu_milli,memory_mib,num_gpu,gpu_milli\na,1,1,1,1\nb,1,1,2,500\n' >bad-pods.csv
+expect 2 "bad-pods.csv:3: gpu_milli is '500'; write 1000" pack --nodes nodes.csv --pods bad-pods.csv
+printf 'sn,cpu_milli,memory_mib,gpu,model\na,1,x,1,T4\n' >bad-nodes.csv
+expect 2 "bad-nodes.csv:2" pack --nodes bad-nodes.csv --pods pods.csv
+printf 'los: 0.1\n' >n.yaml
+expect 2 "n.yaml:1: unknown key 'los'" sim --topology t.yaml --trace w.csv --network n.yaml
+printf 'loss: 2\n' >n.yaml
+expect 2 "n.yaml:1: loss is a probability" sim --topology t.yaml --trace w.csv --network n.yaml
+printf 'racks: [\n' >bad.yaml
+expect 2 "bad.yaml:" topology check bad.yaml
+"$starling" topology check bad.yaml --json >out.txt 2>err.txt
+[ $? -eq 2 ] && grep -q '"right": false' out.txt && [ ! -s err.txt ] || fail "topology check --json: $(cat out.txt err.txt)"
+printf 'job_id,submit_s,gpus,duration_s\na,0,1,10\nb,1,x,10\n' >bad.csv
+expect 2 "bad.csv:3" sim --topology t.yaml --trace bad.csv
+
+if [ -n "${STARLING_DATA:-}" ]; then
+  echo "-- fitted"
+  expect 0 "on one GPU" fit --data "$STARLING_DATA"
+  expect 0 '"models"' fit --json
+else
+  echo "-- fit is not tried: STARLING_DATA is not set"
+fi
+
+echo "-- simulated"
+expect 0 "JCT mean" sim --topology t.yaml --trace w.csv --policy consolidate --agents 2 --out sim.out --quiet
+for file in summary.json jobs.csv report.html; do [ -s "sim.out/$file" ] || fail "sim.out/$file is missing"; done
+cp sim.out/report.html report.before
+expect 0 "wrote sim.out/report.html" report sim.out
+cmp -s report.before sim.out/report.html || fail "report: the page of a run is another one made anew"
+mkdir trained
+echo '{"stage": 0, "name": "imitate", "validation": 0.01, "kept": true, "seconds": 4}' >trained/train.jsonl
+expect 0 "+1.0 %" report trained
+[ -s trained/report.html ] || fail "report: no page of a training"
+echo '{"stage": 0, "iteration"' >>trained/train.jsonl
+expect 2 "trained/train.jsonl: line 2 is no record of training" report trained
+[ "$(wc -l <sim.out/jobs.csv)" -eq 101 ] || fail "jobs.csv does not have 100 jobs"
+"$starling" sim --topology t.yaml --trace w.csv --agents 2 --json >a.json 2>a.err || fail "sim --json: $(cat a.err)"
+"$starling" sim --topology t.yaml --trace w.csv --agents 2 --json >b.json 2>/dev/null
+same() { grep -o '"trace_hash": *"[0-9a-f]*"' "$1"; }
+[ -n "$(same a.json)" ] && [ "$(same a.json)" = "$(same b.json)" ] || fail "same seed, other run"
+head -c1 a.json | grep -q '{' || fail "sim --json: stdout is not only JSON"
+expect 0 "0 failures" chaos sim --seeds 2 --minutes 1 --quiet
+expect 0 '"simulated_hours"' chaos sim --seeds 1 --minutes 1 --json --quiet
+expect 2 "--policy: " chaos sim --seeds 1 --policy fofi
+expect 2 "--without: " chaos sim --seeds 1 --without F99
+expect 2 "--only: " chaos sim --seeds 1 --only F99
+expect 0 "F13-full" chaos sim --seeds 3 --only F13-full --quiet
+expect 1 "were wanted" chaos sim --demo --only F1-executor --seeds 2 --minutes 2 --shrink 0 --quiet --junit verdicts.xml
+grep -q '<testsuite .*tests="2" failures="2"' verdicts.xml || fail "--junit: $(cat verdicts.xml)"
+began=$(date +%s)
+expect 0 "0 failures" chaos sim --seeds 2 --minutes 10 --quiet --junit verdicts.xml
+python3 - "$(($(date +%s) - began + 1))" <<'P' || fail "--junit: times are not those of the wall: $(cat verdicts.xml)"
+import sys, xml.etree.ElementTree as xml
+suite = xml.parse("verdicts.xml").getroot()
+assert 0 < float(suite.get("time")) <= float(sys.argv[1]), suite.get("time")
+simulated = [float(p.get("value")) for p in suite.iter("property") if p.get("name") == "simulated_s"]
+assert len(simulated) == 2 and min(simulated) >= 600, simulated
+P
+STARLING_BUG=hidden_input expect 2 "built without planted mistakes" chaos sim --seeds 1
+expect 0 "F15-flip" chaos sim --list
+expect 0 "0 failures" chaos etcd --seeds 2 --minutes 1 --quiet
+expect 0 '"takeovers"' chaos etcd --seeds 1 --minutes 1 --json --quiet
+expect 2 "--seeds" chaos etcd --seeds 0
+"$starling" chaos sim --seeds 6 --minutes 1 --jobs 1 --json -q >one.json; "$starling" chaos sim --seeds 6 --minutes 1 --jobs 3 --json -q >three.json
+cmp -s one.json three.json || fail "chaos sim: the report depends on --jobs"
+
+echo "-- an experiment"
+cat >e.yaml <<'YAML'
+name: small
+topologies: [{name: a, generate: flat, servers: 2}]
+workloads: [{name: w, generate: philly-like, jobs: 40, gang_max: 8}]
+loads: [0.8]
+faults: [none, {name: lossy, loss: 0.05}]
+policies: [fifo, {policy: fifo, parameters: {queue: skip}, label: skipping}]
+seeds: 2
+YAML
+expect 0 "faults lossy" experiment e.yaml --out e.out --quiet
+for file in summary.json jobs.csv table.md report.html; do [ -s "e.out/$file" ] || fail "e.out/$file is missing"; done
+[ "$(wc -l <e.out/jobs.csv)" -eq 321 ] || fail "jobs.csv does not have 8 runs of 40 jobs: $(wc -l <e.out/jobs.csv)"
+rm "e.out/runs/$(ls e.out/runs | head -1)"
+touch file.out
+mkdir -p mine; echo "name,salary" >mine/jobs.csv
+expect 2 "mine/jobs.csv is not Starling's" sim --topology t.yaml --trace w.csv --out mine
+expect 2 "file.out is a file; name a folder" experiment e.yaml --out file.out --quiet
+expect 2 "give --resume" experiment e.yaml --out e.out --quiet
+expect 0 '"missing": 0' experiment e.yaml --out e.out --quiet --resume --json
+expect 0 "skipping" report e.out
+
+echo "-- live"
+expect 0 "JCT mean" run --topology t.yaml --trace w.csv --policy consolidate --agents 2 --target-seconds 5 --out run.out --quiet
+grep -q '"jobs_finished": *100' run.out/summary.json || fail "run: not all jobs finished: $(cat run.out/summary.json)"
+[ -z "$(left_over)" ] || fail "run left processes behind"
+[ -z "$(find "$work" -maxdepth 1 -name 'starling-*')" ] || fail "run left its directory behind"
+
+wait_for_daemons() {
+  for _ in $(seq 200); do
+    [ "$(left_over | wc -l)" -ge "$1" ] && [ "$(find "$2" -name journal.db | wc -l)" -ge "$1" ] && return 0
+    sleep 0.05
+  done
+  return 1
+}
+gone() {
+  for _ in $(seq 100); do
+    [ -z "$(left_over)" ] && return 0
+    sleep 0.1
+  done
+  return 1
+}
+
+echo "-- Ctrl-C"
+"$starling" run --topology t.yaml --trace w.csv --agents 2 --speedup 1 --quiet --state "$work/interrupted" >out.txt 2>err.txt &
+pid=$!
+wait_for_daemons 3 "$work/interrupted" || fail "the daemons did not start"
+kill -INT $pid
+wait $pid
+[ $? -eq 1 ] || fail "an interrupted run must exit with 1"
+grep -q interrupted err.txt || fail "an interrupted run must say so: $(cat err.txt)"
+gone || fail "Ctrl-C left processes behind"
+
+echo "-- a child dies"
+"$starling" run --topology t.yaml --trace w.csv --agents 2 --speedup 1 --quiet --state "$work/killed" >out.txt 2>err.txt &
+pid=$!
+wait_for_daemons 3 "$work/killed" || fail "the daemons did not start"
+kill -9 "$(pgrep -f -- "--config $work/killed/nodes/agent-1/")"
+wait $pid
+[ $? -eq 1 ] || fail "a killed child must end the run with 1"
+grep -q 'agent-1 was killed by signal 9' err.txt || fail "the message does not name the child: $(cat err.txt)"
+gone || fail "a killed child left others behind"
+
+echo "-- the supervisor dies"
+"$starling" run --topology t.yaml --trace w.csv --agents 2 --speedup 1 --quiet --state "$work/orphans" >out.txt 2>err.txt &
+pid=$!
+wait_for_daemons 3 "$work/orphans" || fail "the daemons did not start"
+kill -9 $pid
+wait $pid 2>/dev/null
+gone || fail "a killed supervisor left its children behind"
+
+echo "-- a flock that stays"
+"$starling" topology generate flat --servers 1 --gpus 4 -o one.yaml 2>/dev/null
+export STARLING_FLOCK=$work/flock
+"$starling" up --topology one.yaml --agents 1 >up.txt 2>up.err &
+up=$!
+for _ in $(seq 200); do grep -q '^ready' up.txt && break; sleep 0.05; done
+grep -q '^ready' up.txt || fail "up is not ready: $(cat up.err)"
+expect 0 "agent-0" top
+expect 0 "finished, exit code 0" submit --wait --gpus 2 -- sh -c 'echo $CUDA_VISIBLE_DEVICES > seen.txt'
+expect 0 "finished, exit code 0" submit jw.yaml --wait
+expect 0 "finished, exit code 0" submit --wait jw.yaml
+expect 0 "finished, exit code 0" submit --wait -- test --wait = --wait
+expect 3 "failed, exit code 3" submit --wait -- sh -c 'echo why; exit 3'
+expect 2 "the data centre has 4" submit --gpus 5 -- true
+expect 0 "finished" jobs
+job=$("$starling" submit --gpus 4 -- sleep 600) || fail "submit"
+waiting=$("$starling" submit --gpus 4 -- true) || fail "submit"
+for _ in $(seq 200); do "$starling" jobs 2>/dev/null | grep -q "^$job *running" && break; sleep 0.05; done
+expect 0 "running" jobs
+expect 0 "waiting" explain "$waiting"
+expect 0 "cancelled" cancel "$job"
+expect 2 "no agent that answers knows job 12345;" cancel 12345
+expect 0 "cancelled after" explain "${job:0:16}"
+grep -q "exit code" out.txt && fail "explain: a cancelled job has no exit code: $(cat out.txt)"
+expect 2 "is locked by process" agent --config "$work/flock/nodes/agent-0/config.json"
+kill -TERM $up
+wait $up
+[ $? -eq 0 ] || fail "up must stop cleanly: $(cat up.err)"
+gone || fail "up left processes behind"
+rm up.txt  # of the earlier one
+"$starling" up >up.txt 2>up.err &
+up=$!
+for _ in $(seq 200); do grep -qs '^ready' up.txt && break; sleep 0.05; done
+expect 0 "$waiting" jobs
+grep -Eq "$waiting +finished" out.txt || fail "a restarted flock forgot a finished job: $(cat out.txt)"
+kill -INT $up
+wait $up
+gone || fail "the second up left processes behind"
+
+[ $failures -eq 0 ] && echo "all right"
+exit $((failures > 0))

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace starling {
+
+/// From now on SIGINT, SIGTERM and SIGUSR1 ask this process to stop instead of ending it, and
+/// SIGPIPE is ignored. A third request ends it at once. One that was held back until now comes now.
+void catch_stop_signals();
+/// Asks this process to stop, as they do.
+void request_stop() noexcept;
+/// True once one has come.
+[[nodiscard]] bool stop_requested() noexcept;
+/// The same, and what was requested so far is done with: the next one counts anew.
+bool take_stop() noexcept;
+/// SIGUSR1 has come, and neither of the others: whoever stops this process starts it again soon, so
+/// the jobs that run are left to its next life.
+[[nodiscard]] bool jobs_are_kept() noexcept;
+
+}  // namespace starling

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <memory>
+
+#include "base/short_number.h"
+#include "launch/command_line/exit_codes.h"
+#include "launch/command_line/files.h"
+#include "launch/command_line/junit.h"
+#include "launch/command_line/progress_bar.h"
+#include "launch/command_line/seed_pool.h"
+#include "launch/commands/commands.h"
+#include "launch/deployment/wiring.h"
+#include "launch/runs/chaos_report.h"
+#include "launch/runs/chaos_run_json.h"
+#include "sim/chaos/chaos_faults.h"
+#include "sim/chaos/chaos_shrink.h"
+
+namespace starling {
+namespace {
+
+struct Options {
+  std::uint32_t seeds = 100, minutes = 10, processes = 1, shrink_s = 60;
+  std::uint32_t agents = 0, executors = 0, gangs = 0;
+  std::uint64_t first_seed = 1, frames_each = 0;
+  std::string policy, without, only, keep, junit;
+  bool demo = false;
+  bool json = false, quiet = false, require_coverage = false, list = false;
+};
+
+ChaosOptions chaos_of(const Options& o) {
+  ChaosOptions chaos;
+  chaos.first_seed = o.first_seed;
+  chaos.seeds = o.seeds;
+  chaos.faults_last = std::chrono::minutes(o.minutes);
+  chaos.policy = o.policy;
+  chaos.without = names_in(o.without);
+  chaos.only = names_in(o.only);
+  chaos.demo = o.demo;
+  chaos.agents = o.agents;
+  chaos.executors_each = o.executors;
+  chaos.jobs = o.gangs;
+  return chaos;
+}
+
+/// A broken invariant ends the process that ran the seed, so every seed runs in another one.
+ChaosRun aborted(std::uint64_t seed, const std::string& how) {
+  ChaosRun run;
+  run.seed = seed;
+  run.failure = ChaosFailure{seed, "abort", 0, "the program " + how};
+  return run;
+}
+
+Status run_seeds(const ChaosOptions& chaos, std::uint32_t processes, const PolicyRegistry& policies,
+                 const std::function<void(ChaosRun, double wall_s)>& take) {
+  SeedPool pool;
+  pool.processes = processes;
+  pool.work = [&](std::uint64_t seed) {
+    // The policy has been looked at before.
+    return to_text(run_chaos_seed(seed, policies, chaos).value());
+  };
+  pool.done = [&](std::uint64_t, const std::string& text, double wall_s) {
+    take(chaos_run_of(text), wall_s);
+  };
+  pool.died = [&](std::uint64_t seed, const std::string& how, double wall_s) {
+    take(aborted(seed, how), wall_s);
+  };
+  return pool.run(chaos.first_seed, chaos.seeds);
+}
+
+ChaosFinding finding_of(const ChaosRun& run, const Options& o, const PolicyRegistry& policies) {
+  const ChaosOptions chaos = chaos_of(o);
+  ChaosFinding found{*run.failure, chaos_arguments(run.seed, chaos)};
+  if (o.shrink_s == 0) return found;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(o.shrink_s);
+  const ShrunkChaos small = shrink_chaos(
+      chaos, run,
+      [&](const ChaosOptions& options) {
+        ChaosRun result;
+        const auto keep = [&](ChaosRun r, double) { result = std::move(r); };
+        if (!run_seeds(options, 1, policies, keep).ok()) result = ChaosRun{};
+        return result;
+      },
+      [&] { return std::chrono::steady_clock::now() >= end; });
+  return {small.failure, chaos_arguments(run.seed, small.options)};
+}
+
+JunitCase case_of(const ChaosRun& run, double wall_s) {
+  JunitCase one{"seed " + std::to_string(run.seed), wall_s, "", ""};
+  one.properties = {{"simulated_s", short_number(run.simulated_s)}};
+  if (run.failure) {
+    one.rule = run.failure->rule;
+    one.message = run.failure->message;
+  }
+  return one;
+}
+
+/// One line per failing seed, as the tests read them.
+Status append_kept(const std::string& folder, const ChaosFinding& finding) {
+  std::ofstream file(folder + "/chaos_seeds.txt", std::ios::app);
+  file << finding.arguments << "  # " << finding.failure.rule << ": "
+       << finding.failure.message.substr(0, 120) << '\n';
+  file.flush();
+  if (file) return done();
+  return {Errc::io, "--keep: " + folder + "/chaos_seeds.txt cannot be written"};
+}
+
+int list_faults() {
+  for (const FaultKind& kind : fault_kinds())
+    std::printf("%-16s %s\n", kind.name.c_str(), kind.what.c_str());
+  return kDone;
+}
+
+/// The first name that is none of a kind of fault, nor the number of some.
+std::optional<std::string> unknown_fault(const std::string& names) {
+  for (const std::string& name : names_in(names)) {
+    bool known = false;
+    for (const FaultKind& kind : fault_kinds())
+      known = known || kind.name == name || kind.name.starts_with(name + "-");
+    if (!known) return name;
+  }
+  return std::nullopt;
+}
+
+int chaos_sim(const Options& o) {
+  if (o.list) return list_faults();
+  const PolicyRegistry policies = all_policies();
+  if (!o.policy.empty()) {
+    if (const auto policy = policies.make(o.policy); !policy)
+      return bad_input("--policy: " + policy.error().message);
+  }
+  for (const auto& [option, names] : {std::pair("--without", o.without), {"--only", o.only}}) {
+    if (const auto unknown = unknown_fault(names))
+      return bad_input(std::string(option) + ": no fault is called '" + *unknown + "'; see --list");
+  }
+  ProgressBar progress("seeds", o.quiet);
+  struct Ended {
+    ChaosRun run;
+    double wall_s;
+  };
+  std::map<std::uint64_t, Ended> waiting;  // ended before an earlier one has
+  std::vector<ChaosRun> failing;
+  ChaosReport report;
+  std::vector<JunitCase> cases;
+  std::uint64_t ended = 0;
+  const Status ran =
+      run_seeds(chaos_of(o), o.processes, policies, [&](ChaosRun result, double wall_s) {
+        const std::uint64_t seed = result.seed;
+        waiting.emplace(seed, Ended{std::move(result), wall_s});
+        for (auto next = waiting.find(o.first_seed + report.seeds); next != waiting.end();
+             next = waiting.find(o.first_seed + report.seeds)) {
+          const ChaosRun& run = next->second.run;
+          report.add(run);
+          if (!o.junit.empty()) cases.push_back(case_of(run, next->second.wall_s));
+          if (run.failure && failing.size() < 10) failing.push_back(run);
+          waiting.erase(next);
+        }
+        progress.update(++ended, o.seeds, std::to_string(report.failures) + " failed");
+      });
+  if (!ran.ok()) return failed(ran.error());
+  progress.finish();
+  std::vector<ChaosFinding> findings;
+  for (const ChaosRun& run : failing) {
+    findings.push_back(finding_of(run, o, policies));
+    if (o.keep.empty()) continue;
+    if (const Status kept = append_kept(o.keep, findings.back()); !kept.ok())
+      return failed(kept.error());
+  }
+  if (!o.junit.empty()) {
+    if (const Status s = write_text(o.junit, junit_xml("starling chaos sim", cases)); !s.ok())
+      return failed(s.error());
+  }
+  o.json ? print_chaos_json(report, findings) : print_chaos_table(report, findings);
+  if (o.demo && !o.json && report.failures > 0) {
+    std::printf(
+        "these failures were wanted (--demo): once, while an executor is down, its machine starts "
+        "a "
+        "process that nobody ordered\n");
+  }
+  const std::vector<std::string> missed = frames_missed(report, o.frames_each);
+  for (const std::string& what : missed)
+    std::fprintf(stderr, "starling: --frames-each %llu: %s\n",
+                 static_cast<unsigned long long>(o.frames_each), what.c_str());
+  const bool covered = report.failures == 0 && missed.empty() &&
+                       (!o.require_coverage || marks_missed(report).empty());
+  return covered ? kDone : kWorkFailed;
+}
+
+}  // namespace
+
+void add_chaos_sim(const Command& chaos) {
+  const auto o = std::make_shared<Options>();
+  const Command sim = chaos.sub("sim", "faults in simulation, every event checked");
+  sim.option("--seeds", o->seeds, "N", "so many runs (default 100)", 1U, 100'000'000U);
+  sim.option("--first-seed", o->first_seed, "S", "default 1", std::uint64_t{0},
+             std::uint64_t{1} << 60U);
+  sim.option("--minutes", o->minutes, "M", "simulated minutes of faults per seed (default 10)", 1U,
+             10'000U);
+  sim.option("--policy", o->policy, "NAME[:k=v,..]", "default: drawn per seed");
+  sim.option("--without", o->without, "A,B", "kinds of faults that are left out; see --list");
+  sim.option("--only", o->only, "A,B", "these kinds of faults happen in every seed, and no others");
+  sim.flag("--demo", o->demo, "with a mistake to practise on, which some seeds find");
+  sim.option("--agents", o->agents, "N", "default: 2 to 5, drawn", 1U, 64U);
+  sim.option("--executors", o->executors, "N", "of each agent; default: 1 to 3, drawn", 1U, 64U);
+  sim.option("--gangs", o->gangs, "N", "jobs per seed; default: 30 to 150, drawn", 1U, 100'000U);
+  sim.option("--jobs", o->processes, "N", "seeds at a time (default 1); the report is the same", 1U,
+             1024U);
+  sim.option("--shrink", o->shrink_s, "S",
+             "seconds to make each failing seed smaller (default 60; 0: as it is)", 0U, 86'400U);
+  sim.option("--keep", o->keep, "DIR", "append failing seeds to DIR/chaos_seeds.txt");
+  sim.option("--junit", o->junit, "FILE.xml", "a verdict for each seed, as CI systems read it");
+  sim.flag("--require-coverage", o->require_coverage,
+           "fail if a mark of the cores was never passed");
+  sim.option(
+      "--frames-each", o->frames_each, "N",
+      "fail unless each kind of message was lost, repeated, overtaken and corrupted so often",
+      std::uint64_t{0}, std::uint64_t{1} << 40U);
+  sim.flag("--list", o->list, "print the kinds of faults and end");
+  sim.flag("--json", o->json, "only JSON on stdout");
+  sim.flag("-q,--quiet", o->quiet, "no progress on stderr");
+  sim.examples({"starling chaos sim --seeds 1000 --jobs 2", "starling chaos sim --demo --seeds 10",
+                "starling chaos sim --first-seed 17 --seeds 1 --without F8,F12-rate --agents 2"});
+  sim.action([o] { return chaos_sim(*o); });
+}
+
+}  // namespace starling

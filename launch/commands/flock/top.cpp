@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/visible.h"
+#include "launch/client/session.h"
+#include "launch/command_line/exit_codes.h"
+#include "launch/command_line/signals.h"
+#include "launch/command_line/text.h"
+#include "launch/commands/commands.h"
+#include "launch/hosts/keeper.h"
+
+namespace starling {
+namespace {
+
+struct Options {
+  std::string flock;
+  bool watch = false, json = false, wide = false;
+};
+
+std::string host_name(const Session& s, const AgentStatus& a) {
+  return "agent-" + std::to_string(s.host_of(a.agent).value);
+}
+
+template <class Id>
+nlohmann::json numbers(const std::vector<Id>& ids) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Id id : ids) list.push_back(id.value);
+  return list;
+}
+
+/// Of the terminal; 100 elsewhere.
+std::size_t width_of_output() {
+  winsize size{};
+  if (isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    return size.ws_col;
+  return 100;
+}
+
+std::string as_table(const std::vector<AgentStatus>& agents, const Session& s,
+                     const std::vector<std::string>& troubles, bool wide) {
+  const std::uint32_t expected = s.agents();
+  // What is always wanted, then what tells of trouble, then the rest.
+  std::vector<std::vector<std::string>> rows{
+      {"agent",        "host",      "GPUs",        "free",   "waiting",     "running",   "accepted",
+       "finished",     "failed",    "quarantined", "bad",    "drained",     "suspects",  "cut off",
+       "bad frames",   "fallbacks", "drifts",      "p99",    "p50",         "decisions", "forwards",
+       "gangs across", "patience",  "protocol",    "speeds", "learned from"}};
+  constexpr std::size_t kAlwaysShown = 9;
+  for (const AgentStatus& a : agents) {
+    rows.push_back({"agent-" + std::to_string(a.agent.value),
+                    host_name(s, a),
+                    with_commas(a.gpus),
+                    with_commas(a.free),
+                    with_commas(a.waiting),
+                    with_commas(a.running),
+                    with_commas(a.accepted),
+                    with_commas(a.finished),
+                    with_commas(a.failed),
+                    with_commas(a.quarantined),
+                    with_commas(a.sick_gpus.size()),
+                    with_commas(a.drained),
+                    with_commas(a.suspected),
+                    with_commas(a.cut_off),
+                    with_commas(a.refused_frames),
+                    with_commas(a.speed.fallbacks),
+                    with_commas(a.speed.drifts),
+                    human_micros(a.decision_p99_us),
+                    human_micros(a.decision_p50_us),
+                    with_commas(a.decisions),
+                    with_commas(a.forwards),
+                    with_commas(a.cross_partition_gangs),
+                    with_commas(a.patience),
+                    with_commas(a.protocol),
+                    a.speed.model.empty() ? "-" : a.speed.model,
+                    with_commas(a.speed.observed)});
+  }
+  const std::string left_out = wide ? "" : narrow_table(rows, width_of_output(), kAlwaysShown);
+  std::string text = table_text(rows);
+  if (!left_out.empty()) text += "left out: " + left_out + " (--wide shows all)\n";
+  for (const AgentStatus& a : agents) {
+    if (!a.speed.trouble.empty())
+      text += "agent-" + std::to_string(a.agent.value) +
+              ": speed model: " + visible_line(a.speed.trouble) + "\n";
+    for (const std::string& line : a.troubles)
+      text += "agent-" + std::to_string(a.agent.value) + ": " + visible_line(line) + "\n";
+    if (a.foreign > 0) {
+      text += "agent-" + std::to_string(a.agent.value) + " works without " +
+              std::to_string(a.foreign) +
+              " nodes that have read another topology; their logs say so\n";
+    }
+  }
+  if (agents.size() < expected)
+    text += std::to_string(expected - agents.size()) + " of " + std::to_string(expected) +
+            " agents do not answer\n";
+  for (const std::string& line : troubles) text += visible_line(line) + "\n";
+  return text;
+}
+
+std::string as_json(const std::vector<AgentStatus>& agents, const Session& s,
+                    const std::vector<std::string>& troubles) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const AgentStatus& a : agents) {
+    list.push_back({{"agent", a.agent.value},
+                    {"host", host_name(s, a)},
+                    {"epoch", a.fence.epoch.value},
+                    {"gpus", a.gpus},
+                    {"free", a.free},
+                    {"quarantined", a.quarantined},
+                    {"waiting", a.waiting},
+                    {"running", a.running},
+                    {"accepted", a.accepted},
+                    {"finished", a.finished},
+                    {"failed", a.failed},
+                    {"forwards", a.forwards},
+                    {"cross_partition_gangs", a.cross_partition_gangs},
+                    {"preemptions", a.preemptions},
+                    {"resizes", a.resizes},
+                    {"decisions", a.decisions},
+                    {"decision_p50_us", a.decision_p50_us},
+                    {"decision_p99_us", a.decision_p99_us},
+                    {"refused_frames", a.refused_frames},
+                    {"messages", a.messages},
+                    {"suspected", a.suspected},
+                    {"cut_off", a.cut_off},
+                    {"patience", a.patience},
+                    {"protocol", a.protocol},
+                    {"drained", a.drained},
+                    {"other_topology", a.foreign},
+                    {"resting", a.resting},
+                    {"avoided", a.troubles},
+                    {"speed",
+                     {{"model", a.speed.model},
+                      {"observed", a.speed.observed},
+                      {"refused", a.speed.refused},
+                      {"drifts", a.speed.drifts},
+                      {"fallbacks", a.speed.fallbacks},
+                      {"trouble", a.speed.trouble}}},
+                    {"drained_servers", numbers(a.drained_servers)},
+                    {"bad_gpus", numbers(a.sick_gpus)}});
+  }
+  return nlohmann::json{{"schema", 1}, {"agents", list}, {"troubles", troubles}}.dump(
+             1, ' ', true, nlohmann::json::error_handler_t::replace) +
+         "\n";
+}
+
+int top(const Options& options) {
+  catch_stop_signals();
+  const auto dir = flock_dir(options.flock);
+  if (!dir) return failed(dir.error());
+  auto session = open_session(options.flock);
+  if (!session) return failed(session.error());
+  Session& s = *session.value();
+  for (;;) {
+    const auto agents = s.status(std::chrono::seconds(2));
+    const auto troubles = daemon_troubles(dir.value());
+    const std::string text =
+        options.json ? as_json(agents, s, troubles) : as_table(agents, s, troubles, options.wide);
+    if (options.watch && isatty(STDOUT_FILENO) == 1) std::fputs("\033[H\033[2J", stdout);
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+    if (!options.watch)
+      return agents.empty() ? work_failed("top: no agent answers; is the flock up?") : kDone;
+    const Instant next = Session::now() + std::chrono::seconds(1);
+    while (!stop_requested() && Session::now() < next) s.receive(next);
+    if (stop_requested()) return kDone;
+  }
+}
+
+}  // namespace
+
+void add_top(const Command& root) {
+  const auto options = std::make_shared<Options>();
+  const Command command = root.sub("top", "the agents of a flock and what they do");
+  command.option("--flock", options->flock, "DIR",
+                 "directory of the flock; default $STARLING_FLOCK");
+  command.flag("--watch", options->watch, "again every second, until Ctrl-C");
+  command.flag("--wide", options->wide, "all columns, whatever the width of the terminal");
+  command.flag("--json", options->json, "only JSON on stdout");
+  command.examples({"starling top --watch"});
+  command.action([options] { return top(*options); });
+}
+
+}  // namespace starling

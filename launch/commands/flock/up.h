@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "base/result.h"
+#include "launch/deployment/deployment_plan.h"
+#include "topology/topology.h"
+
+namespace starling {
+
+/// The options of `starling up`.
+struct UpOptions {
+  std::string flock, topology, policy = "consolidate", launcher = "process", physics = "trace",
+                               speed, state, hosts;
+  EtcdAccess etcd;
+  std::uint32_t agents = 1, partitions = 0, servers_per_executor = 8, standbys = kUsualStandbys;
+  std::uint32_t protocol = kNewestProtocol;
+  std::set<std::string> given;  ///< options that stand on the command line
+  bool no_restart = false, json = false, detach = false;
+  double speedup = 1, most_skew_s = 5;
+};
+
+/// --speed as daemons are to read it, wherever they run. Weights that cannot be used stop no flock:
+/// its agents fall back to the analytic model, and stderr says so.
+[[nodiscard]] Result<std::string> usable_speed(const UpOptions& o);
+
+/// The data centre and what of the plan does not depend on where it runs; `invalid` names the
+/// option that is wrong.
+struct UpPlan {
+  Topology topology;
+  DeploymentPlan plan;
+};
+[[nodiscard]] Result<UpPlan> up_plan(const UpOptions& o, const std::filesystem::path& dir);
+
+/// `up` with --hosts, or for a directory whose flock is on hosts. The exit status.
+int up_on_hosts(const UpOptions& o, const std::filesystem::path& dir);
+
+}  // namespace starling

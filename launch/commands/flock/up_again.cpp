@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/commands/flock/up_again.h"
+
+#include <sys/stat.h>
+
+#include <ctime>
+#include <vector>
+
+#include "base/short_number.h"
+#include "interference/speed_choice.h"
+#include "launch/command_line/files.h"
+#include "launch/command_line/text.h"
+#include "launch/deployment/deployment_plan.h"
+#include "launch/deployment/state_dir.h"
+#include "topology/file/load.h"
+
+namespace starling {
+namespace {
+
+/// The etcd of "etcd://HOST:PORT,.../FLOCK".
+std::string without_flock(const std::string& state) { return state.substr(0, state.rfind('/')); }
+
+std::string speed_text(const std::string& speed) {
+  if (speed.empty()) return "analytic with --physics full";
+  const auto choice = parse_speed(speed);
+  return choice ? text_of(choice.value()) : speed;
+}
+
+bool same_servers(const std::vector<const DeployedNode*>& there,
+                  const std::vector<DeployedNode>& asked) {
+  if (there.size() != asked.size()) return false;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    if (there[i]->servers.first != asked[i].servers.first ||
+        there[i]->servers.last != asked[i].servers.last)
+      return false;
+  }
+  return true;
+}
+
+/// "--policy tetris, which is fifo; ..."; empty: nothing is asked for that the flock is not.
+Result<std::string> what_differs(const UpOptions& o, const Deployment& flock,
+                                 const Topology& topology) {
+  std::string wrong;
+  const auto differs = [&](const char* option, const std::string& asked, const std::string& is) {
+    if (!o.given.contains(option) || asked == is) return;
+    wrong += std::string(wrong.empty() ? "" : "; ") + option + " " + asked + ", which is " + is;
+  };
+  differs("--policy", o.policy, flock.policy);
+  differs("--launcher", o.launcher, flock.launcher);
+  differs("--physics", o.physics, flock.physics);
+  differs("--speed", speed_text(o.speed), speed_text(flock.speed));
+  differs("--speedup", short_number(o.speedup), short_number(flock.speedup));
+  if (o.state != flock.state)  // with or without the flock's name in etcd
+    differs("--state", o.state, flock.state.empty() ? "its directory" : without_flock(flock.state));
+  differs("--etcd-user", o.etcd.user, flock.etcd.user.empty() ? "nobody" : flock.etcd.user);
+  const auto file_differs = [&](const char* option, const std::string& asked,
+                                const std::string& kept) {
+    if (!o.given.contains(option)) return;
+    const auto now = read_text(asked), is = read_text(flock.dir / kept);
+    if (kept.empty() || !now || !is || now.value() != is.value())
+      differs(option, asked,
+              kept.empty() ? "none" : "another (" + (flock.dir / kept).string() + ")");
+  };
+  file_differs("--etcd-ca", o.etcd.ca, flock.etcd.ca);
+  file_differs("--etcd-cert", o.etcd.certificate, flock.etcd.certificate);
+  file_differs("--etcd-key", o.etcd.key, flock.etcd.key);
+  file_differs("--etcd-password-file", o.etcd.password, flock.etcd.password);
+  const std::string agents = std::to_string(flock.agents());
+  // With fewer agents than partitions the members are others than at the start.
+  if (o.given.contains("--partitions"))
+    differs("--partitions", std::to_string(o.partitions), agents);
+  else if (flock.state.empty())
+    differs("--agents", std::to_string(o.agents), agents);
+  if (o.given.contains("--topology")) {
+    const auto asked = load_topology(o.topology);
+    if (!asked) return asked.error();
+    if (to_yaml(asked.value()) != to_yaml(topology))
+      differs("--topology", o.topology, "another data centre");
+  }
+  if (o.given.contains("--servers-per-executor") &&
+      flock.with_role(Role::executor).front()->host.empty()) {
+    const auto asked = executor_nodes(topology, flock.agents(), o.servers_per_executor);
+    if (asked && !same_servers(flock.with_role(Role::executor), asked.value()))
+      differs("--servers-per-executor", std::to_string(o.servers_per_executor), "another number");
+  }
+  return wrong;
+}
+
+constexpr const char* kChanges = "'starling configure' changes policy, speed model and servers";
+
+/// "2026-11-23 06:16:52", in local time.
+std::string local_text(std::time_t time) {
+  std::tm local{};
+  char text[32];
+  localtime_r(&time, &local);
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local);
+  return text;
+}
+
+}  // namespace
+
+Status fits_flock(const UpOptions& o, const Deployment& flock, const Topology& topology) {
+  const auto wrong = what_differs(o, flock, topology);
+  if (!wrong) return {Errc::invalid, "up: " + wrong.error().message};
+  if (wrong.value().empty()) return done();
+  return {Errc::invalid, "up: the flock in " + flock.dir.string() +
+                             " is there already, and is not changed by this command: it was asked "
+                             "for " +
+                             wrong.value() + "; leave that out (" + kChanges +
+                             "), or give another --flock"};
+}
+
+Error is_up_already(const UpOptions& o, const std::filesystem::path& dir, const Error& why) {
+  const auto place = dir / "supervisor";
+  struct stat info {};
+  if (why.code != Errc::conflict || ::stat((place / "in-use").c_str(), &info) != 0)
+    return {why.code, "up: " + why.message};
+  std::string text = "up: the flock in " + dir.string() + " is up already, since " +
+                     local_text(info.st_mtime);  // who takes the lock writes its number there
+  if (const auto pid = StateDir::holder(place)) text += " (process " + std::to_string(*pid) + ")";
+  const auto flock = read_deployment(dir);
+  if (flock && !o.given.empty()) {
+    const auto topology = load_topology((dir / flock.value().topology).string());
+    const auto wrong = topology ? what_differs(o, flock.value(), topology.value())
+                                : Result<std::string>(topology.error());
+    if (!wrong) {
+      text += ", and what was asked for cannot be compared: " + wrong.error().message;
+    } else if (wrong.value().empty()) {
+      text += ", and what was asked for is what it has";
+    } else {
+      text += ", and is not changed by this command: it was asked for " + wrong.value() + " (" +
+              kChanges + ")";
+    }
+  }
+  return {Errc::conflict, text +
+                              "; 'starling top' shows it, 'starling restart' takes a new "
+                              "program to it, 'starling down' ends it"};
+}
+
+}  // namespace starling

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <memory>
+
+#include "launch/command_line/exit_codes.h"
+#include "launch/command_line/signals.h"
+#include "launch/commands/commands.h"
+#include "launch/jobs/drain_word.h"
+#include "launch/jobs/flock_view.h"
+
+namespace starling {
+namespace {
+
+struct Options {
+  std::string flock, server;
+  bool undo = false, evict = false;
+};
+
+/// The server of that name or number.
+std::optional<ServerId> server_named(const Topology& topology, const std::string& text) {
+  for (std::uint32_t s = 0; s < topology.server_count(); ++s) {
+    if (topology.server(ServerId{s}).name == text) return ServerId{s};
+  }
+  for (std::uint32_t s = 0; s < topology.server_count(); ++s) {
+    if (std::to_string(s) == text) return ServerId{s};
+  }
+  return std::nullopt;
+}
+
+int drain(const Options& o) {
+  if (o.undo && o.evict) return bad_input("drain: --evict is for a drain, not for its --undo");
+  catch_stop_signals();
+  auto found = FlockView::find(o.flock);
+  if (!found) return failed(found.error());
+  FlockView& flock = *found.value();
+  const Topology& topology = flock.topology;
+  const auto server = server_named(topology, o.server);
+  if (!server) {
+    const std::uint32_t last = topology.server_count() - 1;
+    return bad_input("drain: '" + o.server + "' is no server; there are " +
+                     topology.server(ServerId{0}).name + " to " +
+                     topology.server(ServerId{last}).name + ", or 0 to " + std::to_string(last));
+  }
+  if (Status connected = flock.connect(); !connected.ok()) return failed(connected.error());
+  const auto answer =
+      say_drain(*flock.session, flock.owner_of(*server), SetDrain{*server, !o.undo, o.evict, 1});
+  if (!answer) return work_failed("drain: " + answer.error().message);
+  // The number that was said may have been another server's to who heard it.
+  const auto now = read_deployment(flock.dir);
+  if (now && now.value().generation != flock.deployment.generation) {
+    return work_failed(
+        "drain: the flock's servers have changed meanwhile; 'starling topology state' says which "
+        "are drained");
+  }
+  const std::string& called = topology.server(*server).name;
+  if (o.undo) {
+    std::printf("%s is in use again\n", called.c_str());
+  } else {
+    std::printf("%s is drained, %u attempts %s\n", called.c_str(), answer.value().attempts,
+                o.evict ? "are requeued" : "still run there");
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_drain(const Command& root) {
+  const auto o = std::make_shared<Options>();
+  const Command command =
+      root.sub("drain", "place nothing new on a server, so that it can be taken out of use");
+  command.positional("SERVER", o->server, "its name or number in the topology");
+  command.flag("--undo", o->undo, "use it again");
+  command.flag("--evict", o->evict, "requeue what runs there, instead of letting it end");
+  command.option("--flock", o->flock, "DIR", "directory of the flock; default $STARLING_FLOCK");
+  command.examples({"starling drain server-3 --evict", "starling drain server-3 --undo"});
+  command.action([o] { return drain(*o); });
+}
+
+}  // namespace starling

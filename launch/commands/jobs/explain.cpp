@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/visible.h"
+#include "launch/client/job_lookup.h"
+#include "launch/command_line/exit_codes.h"
+#include "launch/commands/commands.h"
+#include "launch/jobs/explained_job.h"
+
+namespace starling {
+namespace {
+
+struct Options {
+  std::string flock, job;
+  bool json = false;
+};
+
+int explain(const Options& options) {
+  if (auto id = parse_job_id(options.job); !id) return bad_input("explain: " + id.error().message);
+  auto flock = FlockView::find(options.flock);
+  if (!flock) return failed(flock.error());
+  if (Status s = flock.value()->connect(); !s.ok()) return failed(s.error());
+  auto found = find_job(*flock.value()->session, options.job);
+  if (!found) return failed(found.error());
+  const JobState& state = found.value();
+  if (!options.json)
+    std::printf("%s is %s at agent-%u\n", to_string(state.job).c_str(), name_of(state.phase),
+                state.home.value);
+  const auto why = explained_job(*flock.value(), state);
+  if (!why)
+    return work_failed("explain: agent-" + std::to_string(state.home.value) + " does not answer");
+  if (options.json) {
+    nlohmann::json j{{"job", to_string(state.job)},
+                     {"state", name_of(state.phase)},
+                     {"agent", state.home.value},
+                     {"lines", *why},
+                     {"log_tail", state.exit.log_tail}};
+    std::printf("%s\n", j.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).c_str());
+    return kDone;
+  }
+  for (const std::string& line : *why) std::printf("%s\n", visible_line(line).c_str());
+  // An executor of an earlier version lets more through.
+  if (const std::string tail = visible(state.exit.log_tail); terminal(state.phase) && !tail.empty())
+    std::printf("last output:\n%s%s", tail.c_str(), tail.back() == '\n' ? "" : "\n");
+  return kDone;
+}
+
+}  // namespace
+
+void add_explain(const Command& root) {
+  const auto options = std::make_shared<Options>();
+  const Command command =
+      root.sub("explain", "why a job waits: which agent and level lacks what, who refused");
+  command.positional("JOB", options->job, "its id, or how no other begins");
+  command.option("--flock", options->flock, "DIR",
+                 "directory of the flock; default $STARLING_FLOCK");
+  command.flag("--json", options->json, "only JSON on stdout");
+  command.examples({"starling explain 12ab34"});
+  command.action([options] { return explain(*options); });
+}
+
+}  // namespace starling

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <memory>
+
+#include "base/visible.h"
+#include "launch/client/job_lookup.h"
+#include "launch/command_line/exit_codes.h"
+#include "launch/commands/commands.h"
+#include "launch/hosts/keeper.h"
+#include "launch/jobs/flock_view.h"
+#include "launch/jobs/job_filter.h"
+#include "launch/jobs/job_table.h"
+
+namespace starling {
+namespace {
+
+struct Options {
+  std::string flock;
+  JobFilter filter;
+  bool json = false, csv = false, waiting = false;
+};
+
+int list(Options o) {
+  if (o.json && o.csv) return bad_input("jobs: --json and --csv exclude each other");
+  if (o.waiting && !o.filter.states.empty())
+    return bad_input("jobs: --waiting is --state waiting; give one of them");
+  if (o.waiting) o.filter.states = name_of(JobPhase::waiting);
+  const Date now = std::chrono::system_clock::now();
+  if (const auto right = o.filter.check(now); !right.ok())
+    return bad_input("jobs: " + right.error().message);
+  auto found = FlockView::find(o.flock);
+  if (!found) return failed(found.error());
+  FlockView& flock = *found.value();
+  if (Status connected = flock.connect(); !connected.ok()) return failed(connected.error());
+  for (const std::string& line : daemon_troubles(flock.dir))
+    std::fprintf(stderr, "starling: %s\n", visible_line(line).c_str());
+  JobsFound all = all_jobs(*flock.session);
+  if (all.silent.size() == flock.session->agents())
+    return work_failed("jobs: " + silence_text(all.silent) + "; is the flock up?");
+  const auto chosen = o.filter.choose(std::move(all.jobs), flock.session->user(), now);
+  if (!chosen) return failed(chosen.error());
+  std::vector<ListedJob> jobs;
+  for (const JobState& state : chosen.value()) {
+    const AgentId host = flock.session->host_of(state.home);
+    jobs.push_back({state, "agent-" + std::to_string(host.value)});
+  }
+  const JobTable table{flock.topology, now};
+  if (o.json) {
+    std::string silent, objects;
+    for (const AgentId agent : all.silent)
+      silent += (silent.empty() ? "" : ", ") + std::to_string(agent.value);
+    for (const ListedJob& job : jobs)
+      objects += (objects.empty() ? "\n " : ",\n ") + table.json(job);
+    std::printf("{\"schema\": 1, \"silent\": [%s], \"jobs\": [%s]}\n", silent.c_str(),
+                objects.c_str());
+  } else {
+    std::fputs((o.csv ? table.csv(jobs) : table.text(jobs)).c_str(), stdout);
+  }
+  if (all.silent.empty()) return kDone;
+  return work_failed("jobs: " + silence_text(all.silent) + "; what lives there is missing here");
+}
+
+}  // namespace
+
+void add_jobs(const Command& root) {
+  const auto o = std::make_shared<Options>();
+  const Command command = root.sub("jobs", "the jobs of a flock, the newest last");
+  command.option("--flock", o->flock, "DIR", "directory of the flock; default $STARLING_FLOCK");
+  o->filter.add_options(command);
+  command.option("--last", o->filter.last, "N", "only the newest so many", 1U, 1U << 30U);
+  command.flag("--waiting", o->waiting, "only those that wait");
+  command.flag("--json", o->json, "only JSON on stdout");
+  command.flag("--csv", o->csv, "all that is known, as CSV");
+  command.rest("JOB", o->filter.ids, "only these: ids, or how no others begin",
+               [](const std::string&) { return true; });
+  command.examples({"starling jobs --user me --state open", "starling jobs --since 1d --csv",
+                    "starling jobs --name 'train-*' --last 10"});
+  command.action([o] { return list(*o); });
+}
+
+}  // namespace starling

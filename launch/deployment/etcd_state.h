@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "launch/command_line/cli.h"
+#include "launch/deployment/deployment.h"
+#include "store/etcd/etcd_address.h"
+
+namespace starling {
+
+// Where a flock's state is in etcd, and how its processes get at it.
+
+/// Of a flock whose `state` says so. Files of Deployment::etcd are in its directory.
+[[nodiscard]] Result<EtcdAddress> etcd_address(const Deployment& flock);
+
+/// The options --etcd-... of commands that make a flock.
+void add_etcd_options(const Command& command, EtcdAccess& access);
+
+/// What `state` says and `access`, with a name of its own for a new flock where it has none.
+/// `invalid` for a wrong address or option, `io` if etcd does not answer or does not let the flock
+/// read and write there.
+[[nodiscard]] Result<EtcdAddress> new_etcd_state(const std::string& state,
+                                                 const EtcdAccess& access);
+/// Copies the files of `access` into the directory of a flock, for this user alone, and names them
+/// as Deployment::etcd does.
+[[nodiscard]] Result<EtcdAccess> keep_etcd_files(const EtcdAccess& access,
+                                                 const std::filesystem::path& dir);
+/// The folder that they are in.
+inline constexpr const char* kEtcdFolder = "etcd";
+
+/// Removes what a flock that is over has left in etcd.
+[[nodiscard]] Status forget_etcd_state(const EtcdAddress& flock);
+/// The same, once no agent of `deployment` holds a lease: one that was killed holds it for seconds.
+/// `busy` names the partition that is still served after ten of them; then nothing is removed.
+/// Nothing for a flock without state in etcd.
+[[nodiscard]] Status forget_stopped_flock(const Deployment& deployment);
+
+}  // namespace starling

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace starling {
+
+/// Held in the flock's directory by who restarts it host by host.
+inline constexpr const char* kRestartLock = "restart";
+
+/// In a flock's directory: what an `up` in the background says.
+inline constexpr const char* kUpLog = "up.log";
+
+/// `invalid` unless a flock can be made in `dir`: it has to be absent or empty, but for what an
+/// `up` that came to nothing left behind.
+[[nodiscard]] Status can_take_folder(const std::filesystem::path& dir);
+
+/// In the directory of a flock, where Starling made that directory itself.
+inline constexpr const char* kOwnFolder = "own-folder";
+
+/// Makes the directory of a new flock where there is none, and notes so in it. `invalid` unless it
+/// is a safe place (launch/processes/safe_folder.h).
+[[nodiscard]] Status make_flock_folder(const std::filesystem::path& dir);
+/// Whoever makes such a directory in another way notes it with this.
+[[nodiscard]] Status note_own_folder(const std::filesystem::path& dir);
+
+/// Names in a flock's directory that are Starling's. `deployment.json` comes last: until it is
+/// gone, the flock can be removed again.
+[[nodiscard]] const std::vector<std::string>& flock_file_names();
+/// And those in nodes/NAME of its nodes, with all that is in those that are folders.
+[[nodiscard]] const std::vector<std::string>& node_file_names();
+
+/// Removes what Starling made in a flock's directory; the directory itself, too, if Starling made
+/// it, nothing else is in it and nobody stands there. `nodes`: their names. Links are not followed.
+/// What it left, relative to `dir`; `io` where the system refused.
+[[nodiscard]] Result<std::vector<std::string>> remove_flock_files(
+    const std::filesystem::path& dir, const std::vector<std::string>& nodes);
+
+}  // namespace starling

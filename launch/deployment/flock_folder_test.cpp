@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/deployment/flock_folder.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "base/test_folder.h"
+#include "launch/deployment/deployment_plan.h"
+#include "topology/generate/generate.h"
+
+namespace starling {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Made {
+  Made() {
+    DeploymentPlan plan;
+    plan.dir = dir;
+    GeneratorOptions options;
+    options.servers = 1;
+    REQUIRE(can_take_folder(dir).ok());
+    REQUIRE(make_flock_folder(dir).ok());
+    const Deployment made = create_deployment(plan, generate_flat(options).value()).value();
+    for (const DeployedNode& node : made.nodes) names.push_back(node.name);
+  }
+  void put(const std::string& name) {
+    fs::create_directories((dir / name).parent_path());
+    std::ofstream(dir / name) << "mine\n";
+  }
+  TestFolder folder{"folder"};
+  fs::path dir = folder.path / "flock";
+  std::vector<std::string> names;
+};
+
+TEST_CASE("a flock goes away with its folder, and with what its commands left in it") {
+  Made made;
+  for (const char* file : {"supervisor/in-use", "restart/in-use", "rotation/in-use", "node.json",
+                           "node.json.new", "hosts.json", "flock-id"})
+    made.put(file);
+  CHECK(remove_flock_files(made.dir, made.names).value().empty());
+  CHECK_FALSE(fs::exists(made.dir));
+  CHECK(fs::exists(made.folder.path));
+}
+
+TEST_CASE("what is a user's stays, and is named") {
+  Made made;
+  made.put("data/thesis.txt");
+  made.put("nodes/notes/today.txt");
+  made.put("deployment.json.orig");
+  const std::vector<std::string> left = remove_flock_files(made.dir, made.names).value();
+  CHECK(left == std::vector<std::string>{"nodes/notes", "data", "deployment.json.orig"});
+  for (const char* file : {"data/thesis.txt", "nodes/notes/today.txt", "deployment.json.orig"})
+    CHECK(fs::exists(made.dir / file));
+  for (const char* file : {"deployment.json", "flock.json", "topology.yaml", "nodes/agent-0"})
+    CHECK_FALSE(fs::exists(made.dir / file));
+}
+
+TEST_CASE("a link to a folder elsewhere is removed, not what is in the folder") {
+  Made made;
+  const fs::path data = made.folder.path / "data";
+  fs::create_directories(data);
+  std::ofstream(data / "thesis.txt") << "mine\n";
+  fs::create_directory_symlink(data, made.dir / "nodes" / "agent-0" / "jobs");
+  CHECK(remove_flock_files(made.dir, made.names).value().empty());
+  CHECK(fs::exists(data / "thesis.txt"));
+  CHECK_FALSE(fs::exists(made.dir));
+}
+
+TEST_CASE("what is a user's stays in a node's folder, too") {
+  Made made;
+  for (const char* file : {"state/journal.db", "sessions/1/in-use", "jobs/1.log", "parts/in-use",
+                           "gpu-locks/gpu-0.0", "seats/agent-1.json", "log", "health", "health.new",
+                           "keys.json.flock", "keys.json.new", "notes.txt", "jobs.txt"})
+    made.put(std::string("nodes/agent-0/") + file);
+  made.put("data.txt");
+  fs::create_symlink(made.dir / "data.txt", made.dir / "nodes" / "executor-0" / "data");
+  const std::vector<std::string> left = remove_flock_files(made.dir, made.names).value();
+  CHECK(left == std::vector<std::string>{"nodes/agent-0/jobs.txt", "nodes/agent-0/notes.txt",
+                                         "nodes/executor-0/data", "data.txt"});
+  CHECK(fs::is_symlink(made.dir / "nodes" / "executor-0" / "data"));
+  CHECK_FALSE(fs::exists(made.dir / "nodes" / "agent-0" / "state"));
+  CHECK_FALSE(fs::exists(made.dir / "nodes" / "client-0"));
+}
+
+TEST_CASE("a link in the place of a node's folder is not followed, and stays") {
+  Made made;
+  const fs::path data = made.folder.path / "data";
+  fs::rename(made.dir / "nodes" / "agent-0", data);
+  fs::create_directory_symlink(data, made.dir / "nodes" / "agent-0");
+  CHECK(remove_flock_files(made.dir, made.names).value() ==
+        std::vector<std::string>{"nodes/agent-0"});
+  CHECK(fs::exists(data / "keys.json"));
+}
+
+TEST_CASE("an empty folder that was there before the flock stays, as before") {
+  TestFolder folder("folder");
+  const fs::path dir = folder.path / "mine";
+  fs::create_directories(dir);
+  {
+    REQUIRE(make_flock_folder(dir).ok());
+    std::ofstream(dir / "deployment.json") << "{}\n";
+    CHECK(remove_flock_files(dir, {}).value().empty());
+    CHECK(fs::is_empty(dir));
+  }
+  REQUIRE(fs::remove(dir));
+  // Who comes to nothing, and begins again, has made it all the same.
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(can_take_folder(dir).ok());
+    REQUIRE(make_flock_folder(dir).ok());
+  }
+  CHECK(remove_flock_files(dir, {}).value().empty());
+  CHECK_FALSE(fs::exists(dir));
+}
+
+TEST_CASE("a folder is taken only if nothing is in it") {
+  const TestFolder folder("folder");
+  CHECK(can_take_folder(folder.path).ok());
+  CHECK(can_take_folder(folder.path / "new").ok());
+  fs::create_directories(folder.path / "supervisor");  // of an `up` that came to nothing
+  CHECK(can_take_folder(folder.path).ok());
+  std::ofstream(folder.path / "thesis.txt") << "mine\n";
+  const Status taken = can_take_folder(folder.path);
+  CHECK(taken.error().code == Errc::invalid);
+  CHECK(taken.error().message.find("'thesis.txt' is in it") != std::string::npos);
+  CHECK(can_take_folder(folder.path / "thesis.txt").error().code == Errc::invalid);
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/runs/chaos_report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "bus/roles.h"
+#include "launch/command_line/text.h"
+
+namespace starling {
+namespace {
+
+struct Quantiles {
+  double p50 = 0, p99 = 0, most = 0;
+};
+
+Quantiles spread_of(std::vector<double> took) {
+  if (took.empty()) return {};
+  std::sort(took.begin(), took.end());
+  const auto at = [&](double share) {
+    return took[static_cast<std::size_t>(share * static_cast<double>(took.size() - 1))];
+  };
+  return {at(0.5), at(0.99), took.back()};
+}
+
+void print_frames(const ChaosReport& report) {
+  std::map<std::string, std::map<std::string, std::uint64_t>> by_kind;
+  for (const auto& [fate, counts] : report.fates) {
+    for (const auto& [kind, count] : counts) by_kind[kind][fate] += count;
+  }
+  std::printf("  %-18s", "frames by kind");
+  for (const auto& [fate, counts] : report.fates) std::printf(" %11s", fate.c_str());
+  std::printf("\n");
+  for (const auto& [kind, fates] : by_kind) {
+    std::printf("  %-18s", kind.c_str());
+    for (const auto& [fate, counts] : report.fates) {
+      const auto at = fates.find(fate);
+      std::printf(" %11s", with_commas(at == fates.end() ? 0 : at->second).c_str());
+    }
+    std::printf("\n");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> marks_missed(const ChaosReport& report) {
+  std::vector<std::string> missed;
+  for (const auto& [mark, count] : report.marks) {
+    if (count == 0) missed.push_back(mark);
+  }
+  return missed;
+}
+
+std::vector<std::string> frames_missed(const ChaosReport& report, std::uint64_t least) {
+  std::vector<std::string> missed;
+  for (const auto& [fate, counts] : report.fates) {
+    for (std::size_t kind = 0; kind < std::variant_size_v<Message>; ++kind) {
+      const auto at = counts.find(kind_name(kind));
+      const std::uint64_t times = at == counts.end() ? 0 : at->second;
+      if (times < least)
+        missed.push_back(std::string(kind_name(kind)) + ": " + fate + " " + with_commas(times) +
+                         " times");
+    }
+  }
+  return missed;
+}
+
+void print_chaos_json(const ChaosReport& report, const std::vector<ChaosFinding>& findings) {
+  nlohmann::json failing = nlohmann::json::array();
+  for (const auto& [f, arguments] : findings) {
+    failing.push_back({{"seed", f.seed},
+                       {"rule", f.rule},
+                       {"at_s", f.at_s},
+                       {"message", f.message},
+                       {"reproduce", "starling chaos sim " + arguments}});
+  }
+  nlohmann::json times = nlohmann::json::object();
+  for (const auto& [what, took] : report.times) {
+    const Quantiles s = spread_of(took);
+    times[what] = {{"count", took.size()}, {"p50_s", s.p50}, {"p99_s", s.p99}, {"max_s", s.most}};
+  }
+  const nlohmann::json out{{"schema", 2},
+                           {"seeds", report.seeds},
+                           {"failures", report.failures},
+                           {"faults", report.faults},
+                           {"frames", report.fates},
+                           {"marks", report.marks},
+                           {"marks_missed", marks_missed(report)},
+                           {"times", times},
+                           {"simulated_hours", report.simulated_hours},
+                           {"jobs", report.jobs},
+                           {"jobs_finished", report.finished},
+                           {"jobs_cancelled", report.cancelled},
+                           {"jobs_refused", report.refused},
+                           {"jobs_failed", report.failed},
+                           {"jobs_never_taken", report.never_taken},
+                           {"events", report.events},
+                           {"run_twice", report.twice},
+                           {"policies", report.policies},
+                           {"first_failures", failing}};
+  std::printf("%s\n", out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+}
+
+void print_chaos_table(const ChaosReport& report, const std::vector<ChaosFinding>& findings) {
+  std::printf("%s seeds, %.1f simulated hours, %s events; %s seeds run twice\n",
+              with_commas(report.seeds).c_str(), report.simulated_hours,
+              with_commas(report.events).c_str(), with_commas(report.twice).c_str());
+  std::printf("%s jobs: %s finished, %s cancelled, %s refused, %s failed, %s never taken\n",
+              with_commas(report.jobs).c_str(), with_commas(report.finished).c_str(),
+              with_commas(report.cancelled).c_str(), with_commas(report.refused).c_str(),
+              with_commas(report.failed).c_str(), with_commas(report.never_taken).c_str());
+  for (const auto& [kind, count] : report.faults)
+    std::printf("  %-32s %12s\n", kind.c_str(), with_commas(count).c_str());
+  print_frames(report);
+  for (const auto& [what, took] : report.times) {
+    const Quantiles s = spread_of(took);
+    std::printf("  %-32s p50 %.1f s, p99 %.1f s, most %.1f s (%s times)\n", what.c_str(), s.p50,
+                s.p99, s.most, with_commas(took.size()).c_str());
+  }
+  const std::vector<std::string> missed = marks_missed(report);
+  std::printf("%zu of %zu marks of the cores passed%s\n", report.marks.size() - missed.size(),
+              report.marks.size(), missed.empty() ? "" : "; not:");
+  for (const std::string& mark : missed) std::printf("  %s\n", mark.c_str());
+  std::printf("%s failures\n", with_commas(report.failures).c_str());
+  for (const auto& [f, arguments] : findings) {
+    std::printf("  %s at %.3f s: %s\n    starling chaos sim %s\n", f.rule.c_str(), f.at_s,
+                f.message.c_str(), arguments.c_str());
+  }
+}
+
+}  // namespace starling

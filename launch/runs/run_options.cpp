@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/runs/run_options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "base/lower_case.h"
+#include "interference/pairs/measured_crowding.h"
+#include "launch/command_line/files.h"
+#include "launch/command_line/network_file.h"
+#include "launch/command_line/results_folder.h"
+#include "launch/command_line/text.h"
+#include "launch/experiment/prepare.h"
+#include "topology/file/load.h"
+#include "workload/generate/scale_load.h"
+#include "workload/traces/trace.h"
+
+namespace starling {
+namespace {
+
+std::string joined(const std::vector<std::string>& words, const char* between) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
+  return text;
+}
+
+Result<TraceOptions> trace_options(const RunOptions& options) {
+  TraceOptions trace;
+  trace.format = options.format;
+  trace.max_jobs = options.jobs;
+  trace.load = options.arrival_speed;
+  const auto formats = trace_formats();
+  if (!trace.format.empty() &&
+      std::find(formats.begin(), formats.end(), trace.format) == formats.end()) {
+    return {Errc::invalid,
+            "--format: '" + trace.format + "' is no trace format; give " + joined(formats, ", ")};
+  }
+  if (!options.from.empty()) {
+    auto from = parse_duration(options.from);
+    if (!from) return {Errc::invalid, "--from: " + from.error().message};
+    trace.from = from.value();
+  }
+  if (!options.length.empty()) {
+    auto length = parse_duration(options.length);
+    if (!length) return {Errc::invalid, "--length: " + length.error().message};
+    if (length.value() <= Duration{0})
+      return {Errc::invalid,
+              "--length: '" + options.length + "' leaves no job; give e.g. 36h or 7d"};
+    trace.length = length.value();
+  }
+  return trace;
+}
+
+Result<NetworkModel> network_of(const RunOptions& options) {
+  const bool full = options.physics != "trace";
+  auto network =
+      parse_network(options.network.empty() ? (full ? "lan" : "ideal") : options.network);
+  if (!network) return {Errc::invalid, "--network: " + network.error().message};
+  if (options.faults.empty()) return network;
+  return read_network_file(options.faults, network.value());
+}
+
+}  // namespace
+
+void add_run_options(const Command& command, RunOptions& o) {
+  command.option("--topology", o.topology, "FILE",
+                 "the data centre: YAML, or a file that can be imported");
+  command.option("--trace", o.trace, "FILE", "the jobs: CSV, plain or .gz");
+  command.option(
+      "--format", o.format, "NAME",
+      "of the trace: " + joined(trace_formats(), "|") + "; told from its header otherwise");
+  command.option("--policy", o.policy, "NAME[:k=v,..]",
+                 "who runs where and when; see 'starling policies' (default fifo)");
+  command.option("--agents", o.agents, "N",
+                 "schedulers, each with a partition of its own (default 1)", 1U, 4096U);
+  command.option("--seed", o.seed, "S", "same seed, same run (default 1)", std::uint64_t{0},
+                 ~std::uint64_t{0});
+  command.option(
+      "--physics", o.physics, "trace|full",
+      "trace: jobs take as long as the trace says; full: speed depends on placement, with "
+      "full:stragglers=0.1 on each worker's luck too, with full:pairs=FILE on Gavel's pairs as "
+      "measured");
+  command.option("--speed", o.speed, "MODEL",
+                 "what policies ask where physics is full: analytic, learned, learned:FILE, "
+                 "frozen (learned, and takes up nothing measured) or physics, the world's own "
+                 "rates (default analytic)");
+  command.option("--durations", o.durations, "exact|none|noisy:SIGMA",
+                 "what the policy may know (default exact)");
+  command.option("--load", o.load, "X",
+                 "offered load: submissions are moved apart or together until the GPU time asked "
+                 "for is X of what there is (default: as in the trace)",
+                 0.0);
+  command.option("--arrival-speed", o.arrival_speed, "X",
+                 "submit times are divided by X (default 1)", 0.0);
+  command.option("--jobs", o.jobs, "N", "only the first N jobs", 1U, ~0U);
+  command.option("--from", o.from, "TIME", "only jobs submitted from then on: 90s, 36h, 7d");
+  command.option("--length", o.length, "TIME", "only jobs submitted within this time from then");
+  command.option("--network", o.network, "ideal|lan|FILE",
+                 "how messages travel (default ideal; lan with physics full)");
+  command.option("--faults", o.faults, "FILE",
+                 "YAML: loss, duplication, reorder, jitter, delay_us");
+  command.option("--servers-per-executor", o.servers_per_executor, "N",
+                 "default: such that there are at most 16 executors", 1U, 65'536U);
+  command.option("--out", o.out, "DIR", "write summary.json, jobs.csv and report.html there");
+  command.flag("--json", o.json, "only JSON on stdout");
+  command.flag("-q,--quiet", o.quiet, "no progress on stderr");
+}
+
+Result<Duration> parse_duration(const std::string& text) {
+  double unit = 1;
+  std::string number = text;
+  if (!text.empty()) {
+    const std::string units = "smhd";
+    const double seconds_of[] = {1, 60, 3600, 86'400};
+    if (const auto at = units.find(text.back()); at != std::string::npos) {
+      unit = seconds_of[at];
+      number.pop_back();
+    }
+  }
+  const auto value = parse_decimal(number);
+  if (!value || *value < 0) {
+    return {Errc::invalid, "'" + text + "' is no length of time; give e.g. 90s, 15m, 36h or 7d"};
+  }
+  return from_seconds(*value * unit);
+}
+
+Result<DurationKnowledge> parse_durations(const std::string& text) {
+  if (text == "exact") return DurationKnowledge{};
+  if (text == "none") return DurationKnowledge{DurationKnowledge::none, 0};
+  const std::string prefix = "noisy:";
+  if (text.rfind(prefix, 0) == 0) {
+    const auto sigma = parse_decimal(std::string_view(text).substr(prefix.size()));
+    if (sigma && *sigma >= 0) return DurationKnowledge{DurationKnowledge::noisy, *sigma};
+  }
+  return {Errc::invalid,
+          "--durations: '" + text + "' is wrong; give exact, none or noisy:SIGMA with SIGMA >= 0"};
+}
+
+Result<NetworkModel> parse_network(const std::string& text) {
+  if (text == "ideal") return NetworkModel::ideal();
+  if (text == "lan") return NetworkModel::lan();
+  return read_network_file(text, NetworkModel::ideal());
+}
+
+Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry& policies) {
+  if (options.topology.empty())
+    return {Errc::invalid, "--topology FILE is missing; 'starling topology generate' makes one"};
+  if (options.trace.empty())
+    return {Errc::invalid, "--trace FILE is missing; 'starling workload generate' makes one"};
+  auto physics = parse_physics(options.physics);
+  if (!physics) return {Errc::invalid, "--physics: " + physics.error().message};
+  std::shared_ptr<const Crowding> crowding;
+  if (!physics.value().pairs.empty()) {
+    auto pairs = read_measured_crowding(physics.value().pairs);
+    if (!pairs) return {Errc::invalid, "--physics: " + pairs.error().message};
+    crowding = std::move(pairs).value();
+  }
+  auto speed = parse_speed(options.speed);
+  if (!speed) return {Errc::invalid, "--speed: " + speed.error().message};
+  if (auto policy = policies.make(options.policy); !policy)
+    return {Errc::invalid, "--policy: " + policy.error().message};
+  auto durations = parse_durations(options.durations);
+  if (!durations) return durations.error();
+  auto network = network_of(options);
+  if (!network) return network.error();
+  auto wanted = trace_options(options);
+  if (!wanted) return wanted.error();
+
+  auto topology = load_topology(options.topology);
+  if (!topology) return {Errc::invalid, topology.error().message};
+  if (options.agents > topology.value().server_count()) {
+    return {Errc::invalid, "--agents: " + std::to_string(options.agents) + " agents cannot share " +
+                               std::to_string(topology.value().server_count()) +
+                               " servers; give one per server at most"};
+  }
+  if (topology.value().gpu_count() == 0)
+    return {Errc::invalid, options.topology + ": " + topology.value().name() +
+                               " has no GPU; give a data centre that has some"};
+  auto trace = read_trace(options.trace, wanted.value());
+  if (!trace) return {Errc::invalid, trace.error().message};
+  if (trace.value().jobs.empty())
+    return {Errc::invalid,
+            options.trace + ": no jobs are left to run; check --jobs, --from and --length"};
+  if (options.load > 0 && options.arrival_speed != 1)
+    return {Errc::invalid, "--load and --arrival-speed both say when jobs come; give one of them"};
+  if (options.load > 0) {
+    const double v100s = capacity(topology.value(), physics.value().kind);
+    const double per_gpu = v100s / topology.value().gpu_count();
+    if (Status scaled =
+            scale_to_load(trace.value(), topology.value().gpu_count(), options.load * per_gpu);
+        !scaled)
+      return {Errc::invalid, "--load: " + scaled.error().message};
+  }
+
+  if (!options.out.empty()) {
+    if (const Status free = can_take_results(options.out); !free.ok())
+      return {Errc::invalid, "--out: " + free.error().message};
+    if (auto made = make_folder(options.out); !made.ok())
+      return {Errc::invalid, "--out: " + made.error().message + "; give a folder to write to"};
+    if (access(options.out.c_str(), W_OK) != 0)
+      return {Errc::invalid,
+              "--out: " + options.out + " cannot be written to; give another folder"};
+  }
+
+  if (auto model = make_speed(speed.value(), topology.value(), nullptr);
+      !model && speed.value().kind == SpeedKind::learned)
+    return {Errc::invalid, "--speed: " + model.error().message};
+
+  SimOptions sim;
+  sim.policy = options.policy;
+  sim.speed = speed.value();
+  sim.agents = options.agents;
+  sim.seed = options.seed;
+  sim.physics = physics.value().kind;
+  sim.straggler_sigma = physics.value().straggler_sigma;
+  sim.crowding = std::move(crowding);
+  sim.durations = durations.value();
+  sim.network = network.value();
+  sim.check = options.check;
+  const std::uint32_t servers = topology.value().server_count();
+  sim.servers_per_executor = options.servers_per_executor != 0 ? options.servers_per_executor
+                                                               : std::max(8U, (servers + 15) / 16);
+  return RunInput{std::move(topology).value(), std::move(trace).value(), sim};
+}
+
+std::string misfits(const Topology& topology, const Trace& trace) {
+  // Traces have many jobs of few shapes.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::vector<std::string>>, Status> shapes;
+  std::size_t count = 0;
+  std::string first;
+  for (const TraceJob& submitted : trace.jobs) {
+    const JobSpec& job = submitted.spec;
+    const auto [shape, fresh] =
+        shapes.try_emplace({job.workers, job.gpus_per_worker, job.gpu_types}, done());
+    if (fresh) {
+      JobSpec wanted = job;
+      if (job.workers == 1) {
+        // Traces say nothing of workers: the agents may spread a gang of one over servers.
+        std::swap(wanted.workers, wanted.gpus_per_worker);
+      }
+      shape->second = can_ever_fit(topology, wanted);
+    }
+    if (shape->second.ok()) continue;
+    if (count++ == 0) first = "job " + job.name + ": " + shape->second.error().message;
+  }
+  if (count == 0) return {};
+  return std::to_string(count) + " of " + std::to_string(trace.jobs.size()) +
+         " jobs can never run here and will fail; the first is " + first;
+}
+
+Status spell_gpu_types(const Topology& topology, JobSpec& spec) {
+  std::vector<std::string> types;
+  for (const GpuType& type : topology.gpu_types()) types.push_back(type.name);
+  for (std::string& asked : spec.gpu_types) {
+    const auto same = std::find_if(types.begin(), types.end(), [&](const std::string& type) {
+      return lower_case(type) == lower_case(asked);
+    });
+    if (same == types.end())
+      return {Errc::invalid,
+              "it asks for GPUs of type " + asked + ", the data centre has " + joined(types, ", ")};
+    asked = *same;
+  }
+  return done();
+}
+
+Status can_ever_fit(const Topology& topology, const JobSpec& spec) {
+  std::uint32_t gpus = 0, workers = 0, largest = 0;
+  for (const Server& server : topology.servers()) {
+    const std::string& type =
+        server.gpus.size() == 0 ? std::string() : topology.gpu_types()[server.gpu_type.value].name;
+    const bool allowed =
+        spec.gpu_types.empty() ||
+        std::find(spec.gpu_types.begin(), spec.gpu_types.end(), type) != spec.gpu_types.end();
+    if (!allowed) continue;
+    gpus += server.gpus.size();
+    workers += server.gpus.size() / std::max(1U, spec.gpus_per_worker);
+    largest = std::max(largest, server.gpus.size());
+  }
+  const std::string of = spec.gpu_types.empty() ? "" : " of type " + joined(spec.gpu_types, " or ");
+  if (gpus < spec.gpus()) {
+    return {Errc::invalid, "it asks for " + std::to_string(spec.gpus()) + " GPUs" + of +
+                               ", the data centre has " + std::to_string(gpus)};
+  }
+  if (workers < spec.workers) {
+    return {Errc::invalid, "it asks for " + std::to_string(spec.workers) +
+                               (spec.workers == 1 ? " worker of " : " workers of ") +
+                               std::to_string(spec.gpus_per_worker) + " GPUs" + of +
+                               ", the servers hold " + std::to_string(workers) +
+                               " (the largest has " + std::to_string(largest) + " GPUs)"};
+  }
+  return done();
+}
+
+}  // namespace starling

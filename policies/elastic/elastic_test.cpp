@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policies/elastic/elastic.h"
+
+#include <doctest/doctest.h>
+
+#include <array>
+
+#include "policies/testing/test_world.h"
+#include "topology/generate/generate.h"
+
+namespace starling {
+namespace {
+
+Topology servers(std::uint32_t count) {
+  GeneratorOptions options;
+  options.groups = {{count, "V100"}};
+  return generate_flat(options).value();
+}
+
+TraceJob elastic(std::uint64_t id, double submit, std::uint32_t most, double duration) {
+  TraceJob job;
+  job.submit = from_seconds(submit);
+  job.spec.id = JobId{1, id};
+  job.spec.min_workers = 1;
+  job.spec.max_workers = most;
+  job.spec.duration = from_seconds(duration);
+  return job;
+}
+
+TEST_CASE("workers go evenly onto the fewest servers that hold them") {
+  const Topology topology = servers(3);
+  Occupancy gpus(topology, {0, 3});
+  JobSpec job;
+  CHECK(place_evenly(gpus, job, 8)->size() == 8);
+  const Placement twelve = place_evenly(gpus, job, 12).value();
+  std::uint32_t first = 0;
+  for (const GpuId gpu : twelve) first += topology.server_of(gpu).value == 0 ? 1 : 0;
+  CHECK(first == 6);
+  gpus.take(gpus.free_gpus(ServerId{0}, 3));
+  CHECK(topology.server_of(place_evenly(gpus, job, 6)->front()).value == 1);
+  CHECK(!place_evenly(gpus, job, 22).has_value());
+}
+
+TEST_CASE("DRF gives equal jobs equal shares, and what a departure leaves to the other") {
+  const Topology topology = servers(2);
+  const PolicyRegistry registry = make_policy_registry();
+  Trace trace;
+  trace.jobs = {elastic(1, 0, 16, 40'000), elastic(2, 0, 16, 10'000)};
+  std::vector<std::size_t> sizes;
+  TestWorld world(topology, registry, "drf", {});
+  world.run(trace);
+  CHECK(world.faults.empty());
+  CHECK(world.resizes >= 1);
+  // 8 GPUs do 7.02 times what one does: the short one ends after 1,425 s, the long one, on 16
+  // (12.3 times) from the next round at 1,800 s on, after 1,800 + (40,000 - 12,632) / 12.3 s.
+  CHECK(seconds(world.jobs[1].finished - Instant{}) == doctest::Approx(1425).epsilon(0.01));
+  CHECK(seconds(world.jobs[0].finished - Instant{}) == doctest::Approx(4024).epsilon(0.01));
+}
+
+TEST_CASE("Optimus gives more to whoever has more left, so that all end sooner than by DRF") {
+  const Topology topology = servers(2);
+  const PolicyRegistry registry = make_policy_registry();
+  Trace trace;
+  trace.jobs = {elastic(1, 0, 16, 40'000), elastic(2, 0, 16, 10'000)};
+  double end[2] = {};
+  const char* names[] = {"drf:round=60", "optimus:round=60"};
+  for (int i = 0; i < 2; ++i) {
+    TestWorld world(topology, registry, names[i], {});
+    world.run(trace);
+    CHECK(world.faults.empty());
+    end[i] = world.makespan_s();
+    MESSAGE(std::string(names[i]) << ": makespan " << end[i] << " s, JCT " << world.mean_jct_s()
+                                  << " s, " << world.resizes << " resizes");
+  }
+  CHECK(end[1] < end[0]);
+}
+
+/// Two GPUs do 1.8 times what one does, more of them less than that: parameter servers over a slow
+/// network.
+struct EarlyPeak final : SpeedModel {
+  [[nodiscard]] Speed speed(const JobProfile&, const Placement&, const Neighbours&) const override {
+    return {};
+  }
+  [[nodiscard]] double scaling(const JobProfile& job) const override {
+    const std::array<double, 5> at = {0, 1, 1.8, 1.2, 1.1};
+    return at[std::min(job.gpus, 4U)] / at[std::min(job.asked, 4U)];
+  }
+};
+
+/// Everything scales linearly; the first of two GPU types is a quarter as fast.
+struct TwoTypes final : SpeedModel {
+  explicit TwoTypes(const Topology& t) : topology(t) {}
+  [[nodiscard]] Speed speed(const JobProfile&, const Placement& placement,
+                            const Neighbours&) const override {
+    for (const GpuId gpu : placement) {
+      if (topology.server(topology.server_of(gpu)).gpu_type.value == 0) return {0.25, 0};
+    }
+    return {};
+  }
+  const Topology& topology;
+};
+
+TEST_CASE("work that an attempt did is counted once, however often the job is resized") {
+  // Multiplying what attempts that are over did by their speed again would make whoever was resized
+  // look nearly done.
+  const Topology topology = servers(1);
+  const Occupancy gpus(topology, {0, 1});
+  JobSpec spec = elastic(1, 0, 8, 10'000).spec;
+  const EarlyPeak peak;
+  JobView job;
+  job.spec = &spec;
+  ElasticProgress progress;
+  const auto look = [&](double served_s, std::uint32_t on) {
+    job.served = from_seconds(served_s);
+    job.placement.clear();
+    if (on > 0) job.placement = gpus.free_gpus(ServerId{0}, on);
+    const std::span<const JobView> one(&job, 1);
+    const View view{topology, gpus, {}, one, {}, peak, Instant{}, AgentId{0}};
+    progress.observe(view);
+    return progress.done_s(spec.id);
+  };
+  CHECK(look(0, 2) == 0);
+  CHECK(look(100, 2) == doctest::Approx(180));  // 100 s of wall time at 1.8
+  CHECK(look(180, 1) == doctest::Approx(180));  // 180 s of work; now on one GPU
+  CHECK(look(280, 1) == doctest::Approx(280));
+  CHECK(progress.left_s(spec) == doctest::Approx(9720));
+  CHECK(look(280, 0) == doctest::Approx(280));
+  // Without an estimate as much as it has done; past a wrong one a little, not nothing.
+  spec.duration = Duration{0};
+  CHECK(progress.left_s(spec) == doctest::Approx(280));
+  spec.duration = from_seconds(100);
+  CHECK(progress.left_s(spec) == doctest::Approx(14));
+}
+
+TEST_CASE("who comes between rounds starts at once, and who stays takes what nobody waits for") {
+  const Topology topology = servers(1);
+  const PolicyRegistry registry = make_policy_registry();
+  Trace trace;
+  trace.jobs = {elastic(1, 0, 2, 3000), elastic(2, 10, 2, 3000), elastic(3, 20, 8, 9000)};
+  for (const std::string name : {"drf", "optimus"}) {
+    CAPTURE(name);
+    TestWorld world(topology, registry, name, {});
+    world.run(trace);
+    CHECK(world.faults.empty());
+    // Nobody waits for the round at 600 s: 2 GPUs do 1.96 times what one does, 4 do 3.77 times.
+    CHECK(seconds(world.jobs[0].finished - Instant{}) == doctest::Approx(1530).epsilon(0.01));
+    CHECK(seconds(world.jobs[1].finished - Instant{}) == doctest::Approx(1540).epsilon(0.01));
+    CHECK(world.preemptions == 0);
+    TestWorld waits(topology, registry, name + ":between=wait", {});
+    waits.run(trace);
+    CHECK(seconds(waits.jobs[1].finished - Instant{}) > 2000);
+    if (name == "optimus") {
+      // At 1,530 s it takes the GPUs of the first, at 1,540 s those of the second.
+      CHECK(world.resizes == 2);
+      CHECK(seconds(world.jobs[2].finished - Instant{}) < 2300);
+    }
+  }
+}
+
+TEST_CASE("Optimus stops where more workers make a job slower; DRF does not know") {
+  const Topology topology = servers(1);
+  const PolicyRegistry registry = make_policy_registry();
+  const EarlyPeak peak;
+  Trace trace;
+  trace.jobs = {elastic(1, 0, 8, 1800)};
+  TestWorld::Options options;
+  options.model = &peak;
+  TestWorld optimus(topology, registry, "optimus", options);
+  optimus.run(trace);
+  CHECK(optimus.makespan_s() == doctest::Approx(1000));
+  TestWorld drf(topology, registry, "drf", options);
+  drf.run(trace);
+  CHECK(drf.makespan_s() == doctest::Approx(1800 / 1.1));
+}
+
+TEST_CASE("Optimus does not stop a job for less than a restart costs") {
+  const Topology topology = servers(1);
+  const PolicyRegistry registry = make_policy_registry();
+  Trace trace;
+  // The second leaves 4 GPUs to the first, which has 30 s left by then.
+  trace.jobs = {elastic(1, 0, 8, 3770), elastic(2, 0, 8, 3650)};
+  TestWorld patient(topology, registry, "optimus:round=60", {});
+  patient.run(trace);
+  TestWorld eager(topology, registry, "optimus:round=60,restart=0", {});
+  eager.run(trace);
+  CHECK(patient.faults.empty());
+  CHECK(patient.resizes < eager.resizes);
+}
+
+TEST_CASE("Optimus takes the faster GPU type where there is room on it") {
+  GeneratorOptions generated;
+  generated.groups = {{1, "K80"}, {1, "V100"}};
+  const Topology topology = generate_flat(generated).value();
+  const TwoTypes model(topology);
+  const PolicyRegistry registry = make_policy_registry();
+  Trace trace;
+  trace.jobs = {elastic(1, 0, 1, 1000)};
+  TestWorld::Options options;
+  options.model = &model;
+  TestWorld world(topology, registry, "optimus", options);
+  world.run(trace);
+  CHECK(world.makespan_s() == doctest::Approx(1000));
+}
+
+/// Remembers what is left of each job with one worker.
+class Asks final : public ElasticPolicy {
+ public:
+  Asks() : ElasticPolicy({false, Fit::node}, true) {}
+  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
+  std::vector<double> rests;
+
+ protected:
+  void divide(const View& view, const Capacity&, Capacity, std::vector<Share>& shares) override {
+    for (const Share& share : shares) rests.push_back(rest_s(view, share, 1));
+  }
+  [[nodiscard]] std::optional<Placement> find_workers(const View&, const Occupancy& gpus,
+                                                      const JobSpec& job,
+                                                      std::uint32_t workers) const override {
+    return place_evenly(gpus, job, workers);
+  }
+  [[nodiscard]] bool worth_a_restart(const View&, const Share&) override { return false; }
+
+ private:
+  PolicyFacts facts_{.name = "asks",
+                     .summary = "asks for speeds",
+                     .family = Family::elastic,
+                     .round = std::chrono::seconds(600)};
+};
+
+TEST_CASE("speeds are remembered by the GPU types that a job allows, too") {
+  GeneratorOptions generated;
+  generated.groups = {{1, "K80"}, {1, "V100"}};
+  const Topology topology = generate_flat(generated).value();
+  const Occupancy gpus(topology, {0, 2});
+  const TwoTypes model(topology);
+  std::array<JobSpec, 2> specs{elastic(1, 0, 1, 1000).spec, elastic(2, 0, 1, 1000).spec};
+  specs[0].gpu_types = {"V100"};
+  specs[1].gpu_types = {"K80"};
+  std::array<JobView, 2> waiting;
+  for (std::size_t i = 0; i < 2; ++i) {
+    waiting[i].spec = &specs[i];
+    waiting[i].order = i;
+  }
+  Asks policy;
+  Rng rng(1);
+  (void)policy.decide({topology, gpus, waiting, {}, {}, model, Instant{}, AgentId{0}}, {}, rng);
+  REQUIRE(policy.rests.size() == 2);
+  CHECK(policy.rests[1] > 1.5 * policy.rests[0]);
+}
+
+TEST_CASE("workers that find no place go to whoever is next") {
+  // Three servers of 8 GPUs with workers of 3 hold six, not the eight that the count of GPUs says.
+  const Topology topology = servers(3);
+  const PolicyRegistry registry = make_policy_registry();
+  Trace trace;
+  trace.jobs = {elastic(1, 0, 8, 10'000), elastic(2, 0, 6, 10'000)};
+  trace.jobs[0].spec.gpus_per_worker = 3;
+  TestWorld world(topology, registry, "optimus", {});
+  world.run(trace);
+  CHECK(world.faults.empty());
+  CHECK(world.jobs[0].started == Instant{});
+  CHECK(world.jobs[1].started == Instant{});
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policies/gavel/gavel_allocation.h"
+#include "policies/gavel/gavel_rounds.h"
+#include "policies/gavel/gavel_sharing.h"
+#include "policies/queues/round_policy.h"
+
+namespace starling {
+
+struct GavelOptions {
+  QueueOptions queue{};
+  GavelObjective objective = GavelObjective::max_min_fairness;
+  bool aware = true;  ///< knows how fast each job is on each type
+  /// Pairs of gangs of one size may run on the same GPUs, where the core allows two jobs on a GPU,
+  /// where both have the memory, and where together they do more than one after the other.
+  bool sharing = false;
+  Duration round = std::chrono::seconds(360);
+  Duration between_resets = std::chrono::seconds(1920);  ///< allocations last at least this long
+  /// For tests that follow another simulator step by step: instead of agnostic FIFO's own
+  /// allocation, and instead of decide()'s Rng for the order of types; a number below the argument.
+  std::function<GavelAllocation(const GavelProblem&)> agnostic_fifo = {};
+  GavelFifo::Pick shuffle_types = {};
+};
+
+/// Gavel (OSDI'20). An allocation says how much of its time every job runs on every GPU type; at
+/// the start of every round the jobs that are furthest behind theirs run, on one type each, where
+/// they ran before if they can.
+///
+/// A gang that no single type of the partition can hold is outside of this: it waits ten minutes,
+/// then gets GPUs of several types at the next round that has room, and keeps them.
+class GavelPolicy final : public RoundPolicy {
+ public:
+  explicit GavelPolicy(const GavelOptions& options);
+  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
+
+ protected:
+  void observe(const View& view) override;
+  void plan_round(const View& view, Rng& rng, std::vector<Decision>& out) override;
+
+ private:
+  struct Type {
+    std::string name;
+    GpuTypeId id;
+    std::uint32_t gpus = 0;
+  };
+  struct Known {
+    std::vector<double> speed;        // by type; relative to the job's fastest anywhere
+    std::optional<std::size_t> runs;  // on this type, when last seen
+    Duration served{0};
+    double done = 0;        // seconds of isolated work
+    double isolated_s = 0;  // that this took on a fair share
+    double done_at_reset = 0;
+    double isolated_speed = 0;  // at the last reset
+    bool seen = false;
+    std::size_t kind = 0;         // in kinds_
+    std::optional<JobId> beside;  // who ran on the same GPUs, when last seen
+    double speed_beside = 1;      // its speed there
+  };
+  struct Together {
+    JobId first, second;
+    std::vector<double> speed;  // by type; 0: not there
+  };
+  void learn_types(const View& view);
+  [[nodiscard]] std::vector<double> speeds(const View& view, const JobSpec& job) const;
+  [[nodiscard]] bool shares(const View& view) const;
+  [[nodiscard]] std::size_t kind_of(const JobSpec& job);
+  /// Of two kinds, the smaller first; asked once.
+  const GavelProblem::Pair& pair_of(const View& view, std::size_t first, std::size_t second);
+  void see_neighbours(const View& view);
+  /// What a combination of jobs has run since it was last seen.
+  void count(JobId job, const Known& known, Duration more);
+  [[nodiscard]] std::optional<std::size_t> type_of(const View& view,
+                                                   const Placement& placement) const;
+  void see(const View& view, const JobView& job);
+  void allocate(const View& view, Rng& rng);
+  [[nodiscard]] GavelAllocation allocate_alone(const GavelProblem& problem, Rng& rng);
+  [[nodiscard]] GavelShares allocate_shared(const View& view, GavelProblem& problem);
+  void plan_mixed(const View& view, Occupancy& planned);
+  [[nodiscard]] std::optional<Placement> find_on(const Occupancy& gpus, const JobSpec& job,
+                                                 const std::string& type) const;
+  [[nodiscard]] bool runs_on_one_type(JobId job) const;
+
+  GavelOptions gavel_;
+  PolicyFacts facts_;
+  std::vector<Type> types_;  // of this partition, by name
+  std::vector<std::size_t> fastest_first_;
+  std::optional<GavelRounds> rounds_;
+  GavelFifo fifo_;
+  std::map<JobId, Known> known_;
+  std::vector<JobSpec> kinds_;                                               // one job of each
+  std::map<std::pair<std::size_t, std::size_t>, GavelProblem::Pair> pairs_;  // of kinds
+  std::vector<Together> together_;  // jobs that have an allocation together
+  bool changed_ = false;            // jobs came or went since the last allocation
+  Instant last_seen_{};
+};
+
+}  // namespace starling

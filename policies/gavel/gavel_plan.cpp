@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of Gavel's policy that turns a round's picks into GPUs and decisions.
+#include <algorithm>
+#include <set>
+
+#include "policies/gavel/gavel.h"
+
+namespace starling {
+/// Gangs that no type can hold: those that run keep their GPUs, the most urgent that waits and of
+/// those the oldest is next.
+void GavelPolicy::plan_mixed(const View& view, Occupancy& planned) {
+  const JobView* next = nullptr;
+  std::optional<Placement> its;
+  for (const JobView& job : view.waiting) {
+    if (job.blocked || runs_on_one_type(job.spec->id)) continue;
+    if (view.now - job.submitted < Cooperation::kPatience) continue;
+    if (next != nullptr && job.spec->priority <= next->spec->priority) continue;
+    auto found = place(planned, shape(), *job.spec, Fit::node);
+    if (!found) found = place(planned, shape(), *job.spec, options().fit);
+    if (!found) continue;
+    next = &job;
+    its = std::move(found);
+  }
+  if (next == nullptr) return;
+  planned.take(*its, demand_of(*next->spec));
+  plan_.push_back({next->spec->id, std::move(*its)});
+}
+
+void GavelPolicy::plan_round(const View& view, Rng& rng, std::vector<Decision>& out) {
+  allocate(view, rng);
+  Occupancy planned = view.gpus;  // what the round can still give out
+  struct Member {
+    const JobView* job;
+    const Known* known;
+  };
+  std::vector<Member> members;
+  for (const JobView& job : view.waiting) {
+    if (!job.blocked) members.push_back({&job, &known_.at(job.spec->id)});
+  }
+  for (const JobView& job : view.running) {
+    const Known& known = known_.at(job.spec->id);
+    if (job.blocked || !known.runs || !runs_on_one_type(job.spec->id)) continue;
+    if (!lies_here(view, job.placement)) continue;
+    planned.give_back(job.placement, demand_of(*job.spec));
+    members.push_back({&job, &known});
+  }
+  std::sort(members.begin(), members.end(),
+            [](const Member& a, const Member& b) { return a.job->spec->id < b.job->spec->id; });
+  plan_mixed(view, planned);
+
+  std::vector<GavelRounds::Candidate> candidates;
+  std::map<JobId, std::size_t> member_of;
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    const JobSpec& job = *members[m].job->spec;
+    member_of.emplace(job.id, m);
+    candidates.push_back(
+        {{job.id, std::nullopt}, {m, m}, job.gpus(), members[m].known->speed, job.priority});
+  }
+  for (const Together& both : together_) {
+    const auto first = member_of.find(both.first);
+    const auto second = member_of.find(both.second);
+    if (first == member_of.end() || second == member_of.end()) continue;
+    candidates.push_back({{both.first, both.second},
+                          {first->second, second->second},
+                          members[first->second].job->spec->gpus(),
+                          both.speed,
+                          std::max(members[first->second].job->spec->priority,
+                                   members[second->second].job->spec->priority)});
+  }
+  std::vector<std::uint32_t> left(types_.size(), 0);
+  for (std::uint32_t s = planned.servers().first; s < planned.servers().last; ++s) {
+    const Server& server = view.topology.server(ServerId{s});
+    if (server.gpus.size() == 0) continue;
+    left[*type_of(view, {GpuId{server.gpus.first}})] += planned.free_on(ServerId{s});
+  }
+  std::vector<std::size_t> order = fastest_first_;
+  if (!gavel_.aware) {  // which type is filled first must not favour the fast ones
+    for (std::size_t i = order.size(); i-- > 1;) {
+      const auto n = static_cast<std::uint32_t>(i + 1);
+      std::swap(order[i], order[gavel_.shuffle_types ? gavel_.shuffle_types(n) : rng.below(n)]);
+    }
+  }
+  auto picks = rounds_->pick(candidates, left, order, gavel_.objective == GavelObjective::fifo);
+
+  // Larger gangs first; of one size, those that can stay where they are.
+  std::stable_sort(picks.begin(), picks.end(), [&](const auto& a, const auto& b) {
+    return candidates[a.candidate].gpus > candidates[b.candidate].gpus;
+  });
+  std::set<JobId> stays;
+  // Where one of a pick's jobs already is, nobody else being there after the round began.
+  const auto kept_place = [&](const GavelRounds::Pick& pick) -> const Placement* {
+    for (const std::size_t m : candidates[pick.candidate].members) {
+      const Member& member = members[m];
+      if (member.known->runs == pick.type && all_free(planned, member.job->placement) &&
+          planned.has_means(member.job->placement, demand_of(*member.job->spec)))
+        return &member.job->placement;
+    }
+    return nullptr;
+  };
+  const auto settle = [&](const GavelRounds::Pick& pick, const Placement& placement) {
+    const GavelRounds::Candidate& chosen = candidates[pick.candidate];
+    for (std::size_t i = 0; i < (chosen.who.second ? 2U : 1U); ++i) {
+      const JobView& job = *members[chosen.members[i]].job;
+      planned.take(placement, demand_of(*job.spec));
+      if (job.placement == placement) {
+        stays.insert(job.spec->id);
+        continue;
+      }
+      std::optional<JobId> beside;
+      if (chosen.who.second) beside = members[chosen.members[1 - i]].job->spec->id;
+      plan_.push_back({job.spec->id, placement, beside});
+    }
+  };
+  for (auto first = picks.begin(); first != picks.end();) {
+    const std::uint32_t size = candidates[first->candidate].gpus;
+    const auto last = std::find_if(first, picks.end(), [&](const auto& pick) {
+      return candidates[pick.candidate].gpus != size;
+    });
+    std::vector<bool> settled(static_cast<std::size_t>(last - first), false);
+    for (auto pick = first; pick != last; ++pick) {
+      const Placement* kept = kept_place(*pick);
+      if (kept == nullptr) continue;
+      settle(*pick, *kept);
+      settled[static_cast<std::size_t>(pick - first)] = true;
+    }
+    for (auto pick = first; pick != last; ++pick) {
+      if (settled[static_cast<std::size_t>(pick - first)]) continue;
+      const JobSpec& job = *members[candidates[pick->candidate].members[0]].job->spec;
+      const auto placement = find_on(planned, job, types_[pick->type].name);
+      if (placement) settle(*pick, *placement);
+    }
+    first = last;
+  }
+  for (const Member& member : members) {
+    if (!member.known->runs || stays.contains(member.job->spec->id)) continue;
+    const bool moves = is_planned(member.job->spec->id);
+    // Who is not in the round may go on as long as nobody needs the place.
+    const Demand each = demand_of(*member.job->spec);
+    const bool needed = !all_free(planned, member.job->placement) ||
+                        !planned.has_means(member.job->placement, each);
+    if (moves || needed) {
+      out.emplace_back(Preempt{member.job->spec->id});
+    } else {
+      planned.take(member.job->placement, each);
+    }
+  }
+}
+
+}  // namespace starling

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policies/placement/candidates.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "interference/memory.h"
+#include "interference/profile.h"
+#include "policies/packing.h"
+
+namespace starling {
+namespace {
+
+constexpr std::size_t kKnown = 1U << 16U;  // predictions kept
+constexpr std::size_t kChanges = 1U << 20U;
+constexpr std::uint32_t kServersTried = 32;
+constexpr std::uint32_t kMembersTried = 4;
+
+void sort(Candidates::Found& found) {
+  std::stable_sort(found.begin(), found.end(), [](const Candidate* a, const Candidate* b) {
+    return a->slowdown < b->slowdown;
+  });
+}
+
+}  // namespace
+
+void Candidates::sync(const View& view, bool share) {
+  view_ = &view;
+  planned_ = nullptr;
+  sharing_ = share && view.gpus.jobs_per_gpu() > 1;
+  const IndexRange before = residents_.servers();
+  residents_.sync(view);
+  free_.sync(view.gpus);
+  // Nothing said of the old partition, or by a model that has learned since, holds.
+  const bool learned = std::exchange(model_, view.speed.version()) != view.speed.version();
+  const bool moved = residents_.servers() != before || learned;
+  if (learned) residents_.forget_speeds(view.now);
+  if (moved) {
+    pairs_.clear();
+    alone_.clear();
+  }
+  if (moved || known_.size() > kKnown) {
+    known_.clear();
+    ++forgot_;
+  }
+  if (moved || changed_.size() > kChanges) {
+    forgotten_ += changed_.size() + 1;
+    changed_.clear();
+  }
+  note_changes();
+}
+
+void Candidates::note_changes() {
+  for (const auto& some : {residents_.take_changed(), free_.take_changed()}) {
+    changed_.insert(changed_.end(), some.begin(), some.end());
+  }
+}
+
+std::optional<std::span<const std::uint32_t>> Candidates::changed_since(
+    std::uint64_t position) const {
+  if (position < forgotten_) return std::nullopt;
+  return std::span(changed_).subspan(position - forgotten_);
+}
+
+void Candidates::start(const JobView& job, const Placement& placement) {
+  free_.take(placement);
+  residents_.add(job, placement, view_->now);
+  note_changes();
+}
+
+Wish Candidates::wish(const JobSpec& spec, std::uint32_t look) {
+  Wish wish;
+  wish.spec = &spec;
+  wish.gpus = spec.gpus();
+  wish.worker = spec.gpus_per_worker;
+  wish.look = look;
+  wish.profile = residents_.profile_id(profile_of(spec));
+  return wish;
+}
+
+std::vector<std::uint32_t> Candidates::kinds(const JobSpec& spec) const {
+  std::vector<std::uint32_t> out;
+  const auto allowed = [&](std::uint32_t kind) {
+    if (spec.gpu_types.empty()) return true;
+    const std::string& name = view_->topology.gpu_types()[free_.type(kind).value].name;
+    return std::find(spec.gpu_types.begin(), spec.gpu_types.end(), name) != spec.gpu_types.end();
+  };
+  for (std::uint32_t kind = free_.kinds() > 1 ? 1 : 0; kind < free_.kinds(); ++kind) {
+    if (allowed(kind)) out.push_back(kind);
+  }
+  return out;
+}
+
+void Candidates::add(const Wish& wish, CandidateKind kind, std::optional<Placement> placement,
+                     Found& out) {
+  if (!placement || !planned().has_means(*placement, demand_of(*wish.spec))) return;
+  const auto same = [&](const Candidate* c) { return c->placement == *placement; };
+  if (std::any_of(out.begin(), out.end(), same)) return;
+  out.push_back(&predict(wish, kind, std::move(*placement)));
+}
+
+Candidates::Found Candidates::exclusive(const Wish& wish) {
+  Found out;
+  const auto of_kind = [&](std::uint32_t kind) {
+    if (free_.free_count(kind) < wish.gpus) return;
+    auto tight = free_.tight(kind, wish.gpus, wish.worker);
+    if (!tight) return;
+    const bool one =
+        view_->topology.server_of(tight->front()) == view_->topology.server_of(tight->back());
+    add(wish, CandidateKind::tight, std::move(tight), out);
+    if (!one) add(wish, CandidateKind::rack, free_.in_rack(kind, wish.gpus, wish.worker), out);
+    add(wish, CandidateKind::spread, free_.spread(kind, wish.gpus, wish.worker), out);
+  };
+  for (const std::uint32_t kind : kinds_or_all(*wish.spec)) {
+    if (kind > 0 || out.empty()) of_kind(kind);
+  }
+  if (out.empty() && demand_of(*wish.spec).any())
+    add(wish, CandidateKind::tight, with_means(wish), out);
+  sort(out);
+  return out;
+}
+
+std::optional<Placement> Candidates::with_means(const Wish& wish) const {
+  const Shape shape = planned_ != nullptr ? shape_ : shape_of(planned());
+  auto found = place(planned(), shape, *wish.spec, Fit::node);
+  if (found) return found;
+  Placement workers = place_workers(planned(), wish.gpus, wish.worker, demand_of(*wish.spec));
+  const bool good =
+      workers.size() == wish.gpus && std::all_of(workers.begin(), workers.end(), [&](GpuId gpu) {
+        return allows(*wish.spec, view_->topology, view_->topology.server_of(gpu));
+      });
+  return good ? std::optional(std::move(workers)) : std::nullopt;
+}
+
+bool Candidates::may_join(const Wish& wish, GpuId gpu) {
+  if (free_.is_free(gpu)) return true;
+  if (!sharing() || !residents_.open(*view_, gpu)) return false;
+  const Resident& other = residents_.at(residents_.tenant(gpu));
+  return fits_together(residents_.profile(wish.profile), other.self.job, view_->topology, gpu);
+}
+
+std::optional<Placement> Candidates::beside(const Wish& wish, const Resident& other) const {
+  const Topology& topology = view_->topology;
+  const std::uint32_t count = std::min(wish.gpus, other.open);
+  struct Part {
+    std::uint32_t first, size;
+  };
+  Placement open;
+  std::vector<Part> parts;
+  ServerId last{~0U};
+  // What is known of a group holds on the GPU type that it is named by.
+  const GpuTypeId type = topology.type_of(other.self.placement.front());
+  for (const GpuId gpu : other.self.placement) {
+    if (!residents_.open(*view_, gpu) || topology.type_of(gpu) != type) continue;
+    const ServerId server = topology.server_of(gpu);
+    if (server != last) parts.push_back({static_cast<std::uint32_t>(open.size()), 0});
+    last = server;
+    ++parts.back().size;
+    open.push_back(gpu);
+  }
+  if (open.size() < count || !allows(*wish.spec, topology, topology.server_of(open.front()))) {
+    return std::nullopt;
+  }
+  for (const Part& part : parts) {
+    if (part.size >= count) {
+      return Placement(open.begin() + part.first, open.begin() + part.first + count);
+    }
+  }
+  // Over several servers: whole workers only, unless no server holds one.
+  const std::uint32_t one = wish.worker <= free_.largest_server(0) ? wish.worker : 1;
+  Placement out;
+  for (const Part& part : parts) {
+    const std::uint32_t some =
+        std::min(part.size / one * one, count - static_cast<std::uint32_t>(out.size()));
+    out.insert(out.end(), open.begin() + part.first, open.begin() + part.first + some);
+  }
+  if (out.size() < count) return std::nullopt;
+  return out;
+}
+
+std::optional<Placement> Candidates::on_server(const Wish& wish) {
+  std::optional<Placement> best;
+  std::int64_t least = 0;
+  std::uint32_t tried = 0;
+  std::vector<std::pair<std::int64_t, GpuId>> joins;
+  for (const std::uint32_t kind : kinds(*wish.spec)) {
+    if (wish.gpus > free_.largest_server(kind)) continue;
+    for (std::uint32_t free = wish.gpus; free-- > 0 && !best;) {
+      const BitmapTree& servers = free_.servers_with(kind, free);
+      for (std::uint32_t s = servers.next(0); s < servers.size() && tried < kServersTried;
+           s = servers.next(s + 1)) {
+        if (free + residents_.open_on(s) < wish.gpus) continue;
+        ++tried;
+        const ServerId server{residents_.servers().first + s};
+        const IndexRange range = view_->topology.server(server).gpus;
+        joins.clear();
+        for (std::uint32_t i = range.first; i < range.last; ++i) {
+          const GpuId gpu{i};
+          if (free_.is_free(gpu)) {
+            joins.emplace_back(0, gpu);
+          } else if (residents_.open(*view_, gpu)) {
+            const std::uint32_t group = residents_.at(residents_.tenant(gpu)).group;
+            if (residents_.groups()[group].type != view_->topology.type_of(gpu)) continue;
+            const Pair& known = pair(wish, group);
+            if (known.known && known.fits)
+              joins.emplace_back(1 + std::max(known.slowdown, {}), gpu);
+          }
+        }
+        if (joins.size() < wish.gpus) continue;
+        std::sort(joins.begin(), joins.end());
+        joins.resize(wish.gpus);
+        std::int64_t sum = 0;
+        for (const auto& [slowdown, gpu] : joins) sum += slowdown;
+        if (best && sum >= least) continue;
+        least = sum;
+        best.emplace();
+        for (const auto& [slowdown, gpu] : joins) best->push_back(gpu);
+        std::sort(best->begin(), best->end());
+      }
+    }
+  }
+  return best;
+}
+
+Candidates::Found Candidates::shared(const Wish& wish) {
+  Found out;
+  if (!sharing()) return out;
+  struct Promise {
+    std::int64_t slowdown;
+    bool other_size;
+    GpuId first;
+    std::uint32_t group;
+    bool operator<(const Promise& o) const {
+      return std::tie(slowdown, other_size, first, group) <
+             std::tie(o.slowdown, o.other_size, o.first, o.group);
+    }
+  };
+  std::vector<Promise> promises;
+  for (const std::uint32_t g : residents_.live_groups()) {
+    const Residents::Group& group = residents_.groups()[g];
+    if (group.open < wish.gpus) continue;
+    const Pair& known = pair(wish, g);
+    if (!known.known || !known.fits) continue;
+    promises.push_back({known.slowdown, group.gpus != wish.gpus, group.members.begin()->first, g});
+  }
+  const auto some = promises.begin() +
+                    static_cast<std::ptrdiff_t>(std::min<std::size_t>(kShared, promises.size()));
+  std::partial_sort(promises.begin(), some, promises.end());
+  for (auto p = promises.begin(); p != some; ++p) {
+    std::uint32_t tried = 0;
+    for (const auto& [gpu, slot] : residents_.groups()[p->group].members) {
+      if (++tried > kMembersTried) break;
+      auto placement = beside(wish, residents_.at(slot));
+      if (!placement) continue;
+      add(wish, CandidateKind::beside, std::move(placement), out);
+      break;
+    }
+  }
+  if (wish.gpus > 1) add(wish, CandidateKind::server, on_server(wish), out);
+  sort(out);
+  return out;
+}
+
+std::vector<std::uint32_t> Candidates::kinds_or_all(const JobSpec& spec) const {
+  auto which = kinds(spec);
+  if (which.size() > 1 && which.size() + 1 == free_.kinds()) which.push_back(0);
+  return which;
+}
+
+bool Candidates::fits(const JobSpec& spec, const Occupancy& empty) const {
+  empty_.sync(empty);
+  const auto which = kinds_or_all(spec);
+  return std::any_of(which.begin(), which.end(), [&](std::uint32_t kind) {
+    return empty_.tight(kind, spec.gpus(), spec.gpus_per_worker).has_value();
+  });
+}
+
+}  // namespace starling

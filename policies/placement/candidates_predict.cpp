@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the speed model says of a place: predicted once, kept while nobody comes to its servers or
+// leaves them.
+#include <algorithm>
+#include <cmath>
+
+#include "base/hash.h"
+#include "interference/memory.h"
+#include "policies/placement/candidates.h"
+
+namespace starling {
+namespace {
+
+constexpr double kSlower = 1e-9;  // less is rounding
+
+std::int64_t millionths(double x) { return std::llround(x * static_cast<double>(kGpu)); }
+
+std::uint64_t hash_of(std::uint32_t look, CandidateKind kind, const Placement& placement) {
+  std::uint64_t hash = mix64(std::uint64_t{look} << 8U | static_cast<std::uint64_t>(kind));
+  for (const GpuId gpu : placement) hash = mix64(hash ^ gpu.value);
+  return hash;
+}
+
+bool intersect(const Placement& a, const Placement& b) {
+  for (auto i = a.begin(), j = b.begin(); i != a.end() && j != b.end();) {
+    if (*i == *j) return true;
+    *i < *j ? (void)++i : (void)++j;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::int64_t Candidate::harm() const {
+  double sum = 0;
+  for (const Loss& loss : losses) sum += loss.gpus * (loss.before - loss.after);
+  return millionths(sum);
+}
+
+std::vector<std::uint32_t> Candidates::servers_of(const Placement& placement) const {
+  std::vector<std::uint32_t> servers;
+  const IndexRange range = residents_.servers();
+  for (const GpuId gpu : placement) {
+    const std::uint32_t server = view_->topology.server_of(gpu).value;
+    if (!range.contains(server)) continue;
+    if (servers.empty() || servers.back() != server - range.first) {
+      servers.push_back(server - range.first);
+    }
+  }
+  return servers;
+}
+
+void Candidates::collect(const std::vector<std::uint32_t>& servers, std::uint32_t but,
+                         Neighbours& into, std::vector<std::uint32_t>* slots) const {
+  into.clear();
+  if (slots != nullptr) slots->clear();
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    for (const std::uint32_t slot : residents_.on(servers[i])) {
+      if (slot == but) continue;
+      const Resident& other = residents_.at(slot);
+      // A gang on several of them counts once, where it is met first.
+      const bool met =
+          i > 0 &&
+          std::any_of(servers.begin(), servers.begin() + static_cast<std::ptrdiff_t>(i),
+                      [&](std::uint32_t s) {
+                        return std::binary_search(other.servers.begin(), other.servers.end(), s);
+                      });
+      if (met) continue;
+      into.push_back(other.self);
+      if (slots != nullptr) slots->push_back(slot);
+    }
+  }
+}
+
+void Candidates::predict_anew(const Wish& wish, Candidate& candidate) {
+  const SpeedModel& model = view_->speed;
+  const std::vector<std::uint32_t> servers = servers_of(candidate.placement);
+  Neighbour self{residents_.profile(wish.profile), candidate.placement};
+  collect(servers, Residents::kNone, beside_, &slots_);
+  candidate.losses.clear();
+  candidate.own = std::max(model.speed(self.job, self.placement, beside_).relative, 1e-6);
+  candidate.apart = candidate.own;
+  double gain = wish.gpus * candidate.own;
+  double slowdown = 1 / candidate.own - 1;
+  bool shares = false;
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const Resident& other = residents_.at(slots_[i]);
+    Candidate::Loss loss;
+    loss.slot = slots_[i];
+    loss.gpus = other.self.job.gpus;
+    loss.before = residents_.speed(model, slots_[i]);
+    const bool all_seen =
+        std::includes(servers.begin(), servers.end(), other.servers.begin(), other.servers.end());
+    if (all_seen) {
+      std::swap(beside_[i], self);
+      loss.after = model.speed(self.job, self.placement, beside_).relative;
+      std::swap(beside_[i], self);
+    } else {
+      collect(other.servers, slots_[i], theirs_, nullptr);
+      theirs_.push_back(self);
+      loss.after = model.speed(other.self.job, other.self.placement, theirs_).relative;
+    }
+    loss.after = std::max(loss.after, 1e-6);
+    loss.shares = candidate.shares() && intersect(other.self.placement, candidate.placement);
+    shares = shares || loss.shares;
+    if (loss.before - loss.after <= kSlower && !loss.shares) continue;
+    gain -= loss.gpus * (loss.before - loss.after);
+    slowdown += 1 / loss.after - 1 / loss.before;
+    candidate.losses.push_back(loss);
+  }
+  if (shares) {
+    theirs_.clear();
+    for (const Neighbour& other : beside_) {
+      if (!intersect(other.placement, candidate.placement)) theirs_.push_back(other);
+    }
+    candidate.apart = std::max(model.speed(self.job, self.placement, theirs_).relative, 1e-6);
+  }
+  candidate.gain = millionths(gain);
+  candidate.slowdown = millionths(slowdown);
+}
+
+const Candidate& Candidates::predict(const Wish& wish, CandidateKind kind, Placement placement) {
+  std::uint64_t version = 0;
+  std::uint32_t last = ~0U;
+  const IndexRange range = residents_.servers();
+  for (const GpuId gpu : placement) {
+    const std::uint32_t server = view_->topology.server_of(gpu).value;
+    if (server == last || !range.contains(server)) continue;
+    last = server;
+    version = std::max(version, residents_.version(server - range.first));
+  }
+  Known& known = known_[hash_of(wish.look, kind, placement)];
+  if (known.version < version || known.candidate.placement != placement) {
+    known.version = version;
+    known.candidate.kind = kind;
+    known.candidate.placement = std::move(placement);
+    predict_anew(wish, known.candidate);
+  }
+  return known.candidate;
+}
+
+const Candidates::Pair& Candidates::pair(const Wish& wish, std::uint32_t group) {
+  if (pairs_.size() <= wish.profile) pairs_.resize(wish.profile + 1);
+  std::vector<Pair>& row = pairs_[wish.profile];
+  if (row.size() <= group) row.resize(residents_.groups().size());
+  Pair& pair = row[group];
+  if (pair.known) return pair;
+  const SpeedModel& model = view_->speed;
+  const Resident& other = residents_.at(residents_.groups()[group].members.begin()->second);
+  auto placement = beside(wish, other);
+  if (!placement) return pair;  // here and now; the next time another may stand for the group
+  Neighbour self{residents_.profile(wish.profile), std::move(*placement)};
+  self.job.gpus = static_cast<std::uint32_t>(self.placement.size());
+  pair.known = true;
+  pair.fits = fits_together(self.job, other.self.job, view_->topology, self.placement.front());
+  if (!pair.fits) return pair;
+  const auto speed = [&](const Neighbour& who, const Neighbours& beside) {
+    return std::max(model.speed(who.job, who.placement, beside).relative, 1e-6);
+  };
+  pair.slowdown = millionths(1 / speed(self, {other.self}) - 1 + 1 / speed(other.self, {self}) -
+                             1 / speed(other.self, {}));
+  return pair;
+}
+
+double Candidates::alone(const Wish& wish, const Occupancy& empty) {
+  double best = 0;
+  for (const std::uint32_t kind : kinds_or_all(*wish.spec)) {
+    best = std::max(best, alone(wish, empty, kind));
+  }
+  return best;
+}
+
+double Candidates::alone(const Wish& wish, const Occupancy& empty, std::uint32_t kind) {
+  if (alone_.size() <= wish.look) alone_.resize(wish.look + 1);
+  std::vector<double>& by_kind = alone_[wish.look];
+  by_kind.resize(free_.kinds(), -1);
+  double& best = by_kind[kind];
+  if (best >= 0) return best;
+  best = 0;
+  empty_.sync(empty);
+  const JobProfile& profile = residents_.profile(wish.profile);
+  for (const auto& placement :
+       {empty_.tight(kind, wish.gpus, wish.worker), empty_.in_rack(kind, wish.gpus, wish.worker),
+        empty_.spread(kind, wish.gpus, wish.worker)}) {
+    if (placement) best = std::max(best, view_->speed.speed(profile, *placement, {}).relative);
+  }
+  return best;
+}
+
+}  // namespace starling

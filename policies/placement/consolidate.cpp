@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "policies/builtin.h"
+#include "policies/placement/candidates_policy.h"
+#include "policies/placement/tight_places.h"
+
+namespace starling {
+namespace {
+
+constexpr PolicyFacts kFacts{
+    .name = "consolidate",
+    .summary = "one island, server, scale-up domain or rack, in this order; tightest fit first",
+    .family = Family::placement};
+
+/// The tightest place that a gang can have, or none: it waits rather than break a gang that fits a
+/// server, or take more servers than it must.
+class Consolidate final : public QueuePolicy {
+ public:
+  using QueuePolicy::QueuePolicy;
+  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return kFacts; }
+
+ protected:
+  [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
+
+  [[nodiscard]] std::optional<Placement> find_place(const View&, const Occupancy& gpus,
+                                                    const JobSpec& job) const override {
+    if (!job.gpu_types.empty() || demand_of(job).any())
+      return place(gpus, shape(), job, options().fit);
+    const std::uint32_t count = job.gpus();
+    if (count > gpus.free_count()) return std::nullopt;
+    tight_.follow(gpus, shape().server);
+    if (count <= gpus.largest_free_server()) {
+      if (auto found = tight_.island(count)) return found;
+      // Over the fewest islands of a server, the fullest first.
+      const ServerId server = *gpus.best_fit(count);
+      return FreeServers::on_islands(gpus.topology(), gpus.free_gpus(server, gpus.free_on(server)),
+                                     count);
+    }
+    if (auto found = place_in_domain(gpus, count, job.gpus_per_worker)) return found;
+    if (auto found = in_rack(count, job.gpus_per_worker)) return found;
+    return place_node(gpus, shape(), count, job.gpus_per_worker);
+  }
+
+ private:
+  /// Wholly free servers of one rack: the rack with the fewest that has enough.
+  [[nodiscard]] std::optional<Placement> in_rack(std::uint32_t count,
+                                                 std::uint32_t gpus_per_worker) const {
+    const std::uint32_t size = shape().server;
+    if (size == 0 || count % size != 0 || (gpus_per_worker > 1 && size % gpus_per_worker != 0)) {
+      return std::nullopt;
+    }
+    return tight_.rack(count / size);
+  }
+
+  mutable TightPlaces tight_;  // an index of what find_place() is given
+};
+
+/// The tightest place that there is now, over as many servers as it takes. With `share` a gang for
+/// which too few GPUs are free goes beside those whom it harms least.
+class Consolidating final : public PlacementPolicy {
+ public:
+  Consolidating(const QueueOptions& options, bool share)
+      : PlacementPolicy(options), facts_(kFacts) {
+    facts_.shares_gpus = share;
+    facts_.needs_running = share;
+  }
+  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
+
+ protected:
+  [[nodiscard]] Answer choose(const View&, const Wish& wish, const JobView&) override {
+    const FreeServers& free = candidates_.free();
+    std::vector<std::uint32_t> kinds = candidates_.kinds(*wish.spec);
+    if (wish.spec->gpu_types.empty()) kinds = {0};
+    for (const std::uint32_t kind : kinds) {
+      if (auto found = free.best_fit(kind, wish.gpus)) return found;
+    }
+    for (const std::uint32_t kind : kinds) {
+      if (auto found = free.in_rack(kind, wish.gpus, wish.worker)) return found;
+      if (auto found = free.tight(kind, wish.gpus, wish.worker)) return found;
+    }
+    const Candidate* best = nullptr;
+    for (const Candidate* c : candidates_.shared(wish)) {
+      if (best == nullptr || c->harm() < best->harm()) best = c;
+    }
+    if (best == nullptr) return std::nullopt;
+    return best->placement;
+  }
+
+ private:
+  PolicyFacts facts_;
+};
+
+}  // namespace
+
+void add_consolidate(PolicyRegistry& registry) {
+  PolicyFacts any = kFacts;
+  any.shares_gpus = true;
+  registry.add(any, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+    const std::string variant = reader.choice(
+        "variant", {"wait", "spread", "share"},
+        "of a gang that finds no tight place; spread, as fit=count: over any free GPUs; share: "
+        "so, and beside others if too few are free");
+    QueueOptions options = read_queue_options(reader, QueueDefault::skip);
+    const bool breaks = variant != "wait" || options.fit == Fit::count;
+    if (!breaks) return std::unique_ptr<Policy>(std::make_unique<Consolidate>(options));
+    options.fit = Fit::count;  // what other homes may be asked for, too
+    return std::unique_ptr<Policy>(std::make_unique<Consolidating>(options, variant == "share"));
+  });
+}
+
+}  // namespace starling

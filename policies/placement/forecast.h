@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "policies/placement/candidates_residents.h"
+#include "policies/tiresias/gittins.h"
+
+namespace starling {
+
+/// How much longer jobs take of which no estimate is known, learned from those that run and have
+/// ended here. People submit the same thing again and again, so a job is judged by its kin, jobs of
+/// the same user, queue and gang size: the logarithms of what those took are averaged, and those
+/// that were submitted at about the same time count most. Kin that still run count with twice what
+/// they have run, if that is more than was expected. A job without kin takes what the median of all
+/// took that had run as long. That the past of their users tells how long jobs take, well enough to
+/// put short ones first, is from QSSF (Hu et al., SC'21, arXiv 2109.01313).
+class Forecast {
+ public:
+  static constexpr std::size_t kKept = 32;     ///< ended jobs of one kin, and running ones
+  static constexpr std::size_t kKins = 4'096;  ///< beyond, those not heard of for longest go
+  static constexpr double kNear_s = 7'200;     ///< submitted this far apart counts half
+  static constexpr double kFar = 0.1;          ///< what any kin counts at least
+  static constexpr double kPrior = 0.05;       ///< what the median of all counts
+  static constexpr double kUnknown_s = 900;    ///< of who has not run, until enough have ended here
+  static constexpr double kLeast_s = 300;      ///< of those that have outlived all others
+
+  /// `by_kin`: otherwise the median of all is all that counts.
+  explicit Forecast(bool by_kin) : by_kin_(by_kin) {}
+
+  /// `now`: of the decide() that saw the moves.
+  void follow(std::span<const Residents::Move> moves, Instant now);
+  /// Seconds at speed 1 that a job still takes after `attained` of them. `order`: its own, if it
+  /// runs, for nobody is kin of himself.
+  [[nodiscard]] double left(std::uint64_t kin, Instant submitted, double attained, Instant now,
+                            std::uint64_t order = ~0ULL) const;
+  /// Quantile `u`, in [0, 1), of what left() is one figure of: what is expected of the whole job,
+  /// times how wrong that was, when they started, of others that took longer than it has so far.
+  [[nodiscard]] double draw(std::uint64_t kin, Instant submitted, double attained, Instant now,
+                            double u, std::uint64_t order = ~0ULL) const;
+  /// Enough jobs have ended to draw from.
+  [[nodiscard]] bool draws() const noexcept { return all_.knows(); }
+  [[nodiscard]] std::size_t kins() const noexcept { return kins_.size(); }
+
+ private:
+  struct Ended {
+    std::uint64_t order = 0;
+    Instant submitted;
+    double work_s = 0;
+    double log_work = 0;  ///< of at least a second
+  };
+  struct Running {
+    Instant submitted;
+    Instant since;         ///< had it run without a break
+    double expected = 0;   ///< of the whole job, when it started
+    bool had_kin = false;  ///< that had ended by then
+  };
+  struct Kin {
+    std::vector<Ended> ended;                  ///< the last kKept, oldest first
+    std::map<std::uint64_t, Running> running;  ///< by order
+    std::uint64_t touched = 0;
+  };
+  void came(const Residents::Move& move, Instant now);
+  void ended(const Residents::Move& move, Instant now);
+  /// What is known of a job that starts now.
+  [[nodiscard]] Running started(const Residents::Move& move, Instant now) const;
+  /// Null: it is not kept.
+  [[nodiscard]] const Running* running(std::uint64_t kin, std::uint64_t order) const;
+  [[nodiscard]] bool has_kin(std::uint64_t kin) const;
+  void forget_some();
+  [[nodiscard]] double of_all(double attained) const;
+
+  bool by_kin_;
+  ServiceHistory all_;
+  /// Total / expected when it started, of jobs of which no kin had ended and of others.
+  std::array<ServiceHistory, 2> misses_;
+  std::unordered_map<std::uint64_t, Kin> kins_;
+  std::uint64_t moves_ = 0;
+};
+
+}  // namespace starling

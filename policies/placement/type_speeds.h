@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "policies/placement/candidates.h"
+
+namespace starling {
+
+/// How fast jobs run alone on each GPU type that the data centre has, whoever owns it: on the best
+/// GPUs of the type that there would be if all were free. Asked once for every look.
+class TypeSpeeds {
+ public:
+  /// First in every decide(). The first time it looks at every server.
+  void sync(const View& view);
+  /// 0: the data centre has too few of that type, or the job does not allow it.
+  [[nodiscard]] double alone(const Wish& wish, const JobProfile& profile, GpuTypeId type);
+
+ private:
+  const SpeedModel* speed_ = nullptr;
+  std::uint64_t model_ = 0;  // version that was asked
+  std::optional<FreeServers> empty_;
+  std::vector<std::uint32_t> kind_of_;      // of empty_, by type; kNone: no server has it
+  std::vector<std::vector<double>> alone_;  // by look, by type; below 0: not asked yet
+  const Topology* topology_ = nullptr;
+  std::optional<Occupancy> whole_;
+};
+
+}  // namespace starling

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <limits>
+
+#include "policies/builtin.h"
+#include "policies/queues/queue_policy.h"
+#include "policies/queues/running_index.h"
+
+namespace starling {
+namespace {
+
+constexpr PolicyFacts kFacts{
+    .name = "easy",
+    .summary = "in order; later jobs may start if they do not delay the first one that waits",
+    .family = Family::order,
+    .needs_running = true,
+    .by_end = true,
+    .needs_durations = true};
+
+/// EASY backfilling (Lifka 1995). The first job that does not fit gets a reservation: the time at
+/// which enough running jobs will have ended for it, by their estimates. A later job may start if
+/// it ends before that or uses only GPUs that the reservation leaves over. Reservations count GPUs,
+/// not places; a running job of unknown length never ends, so behind one nothing long starts.
+class Easy final : public QueuePolicy {
+ public:
+  using QueuePolicy::QueuePolicy;
+  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return kFacts; }
+
+ protected:
+  [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
+  void start_here(const View& view, Trial& trial, std::vector<Decision>& out) override;
+
+ private:
+  struct Ending {
+    std::int64_t at;  // since view.now
+    std::uint32_t gpus;
+  };
+  struct Reservation {
+    std::int64_t at = std::numeric_limits<std::int64_t>::max();
+    std::uint32_t spare = 0;  // GPUs free at `at` beyond what the first job needs
+  };
+  /// `started`: in this call.
+  [[nodiscard]] static Reservation reserve(const View& view, std::vector<Ending> started,
+                                           std::uint32_t free, std::uint32_t want);
+};
+
+std::int64_t time_left(const JobView& job) {
+  if (job.spec->duration <= Duration::zero()) return std::numeric_limits<std::int64_t>::max();
+  return std::max<std::int64_t>((job.spec->duration - job.served).count(), 0);
+}
+
+/// Walks the ends, soonest first, as far as it must. Who has outrun the estimate ends now.
+Easy::Reservation Easy::reserve(const View& view, std::vector<Ending> started, std::uint32_t free,
+                                std::uint32_t want) {
+  std::stable_sort(started.begin(), started.end(),
+                   [](const Ending& a, const Ending& b) { return a.at < b.at; });
+  std::optional<Reservation> found;
+  const auto end = [&](const Ending& ending) {
+    free += ending.gpus;
+    if (!found && free >= want) found = Reservation{ending.at, free - want};
+  };
+  std::optional<RunningIndex> own;
+  if (view.ends == nullptr) own.emplace(view.running, view.now);
+  const RunningIndex& running = own ? *own : *view.ends;
+  auto next = started.begin();
+  for (const RunningIndex::End& at : running.ends()) {
+    const JobView& job = running.job(at, view.now);
+    const std::int64_t left = time_left(job);
+    for (; next != started.end() && next->at < left; ++next) end(*next);
+    const auto here = static_cast<std::uint32_t>(
+        std::count_if(job.placement.begin(), job.placement.end(),
+                      [&](GpuId gpu) { return view.gpus.gpus().contains(gpu.value); }));
+    if (!found) end({left, here});
+    if (found) return *found;
+  }
+  for (; next != started.end(); ++next) end(*next);
+  return found.value_or(Reservation{});
+}
+
+void Easy::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
+  std::vector<Ending> started;
+  std::optional<Reservation> first;
+  const auto queue = index_.queue();
+  failed_.assign(index_.kinds(), std::numeric_limits<std::uint32_t>::max());
+  for (std::size_t i = 0; i < queue.size() && trial.free_count() > 0; ++i) {
+    const JobView& job = index_.job(queue[i]);
+    if (taken_[i] || job.blocked) continue;
+    const std::int64_t length = time_left(job);
+    const bool in_time = !first || length <= first->at || queue[i].gpus <= first->spare;
+    const bool hope = queue[i].gpus <= trial.free_count() && queue[i].gpus < failed_[queue[i].kind];
+    if (in_time && hope) {
+      if (auto place = find_place(view, trial.gpus(), *job.spec)) {
+        if (first && length > first->at) first->spare -= queue[i].gpus;
+        trial.take(*place, demand_of(*job.spec));
+        started.push_back({length, queue[i].gpus});
+        out.emplace_back(Start{job.spec->id, std::move(*place)});
+        taken_.mark(i);
+        continue;
+      }
+      failed_[queue[i].kind] = queue[i].gpus;
+    }
+    if (!first && !queue[i].homeless)
+      first = reserve(view, started, trial.free_count(), queue[i].gpus);
+  }
+}
+
+}  // namespace
+
+void add_easy(PolicyRegistry& registry) {
+  registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+    QueueOptions options;
+    options.fit = read_fit(reader);
+    return std::unique_ptr<Policy>(std::make_unique<Easy>(options));
+  });
+}
+
+}  // namespace starling

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "policies/builtin.h"
+#include "policies/queues/queue_policy.h"
+#include "policies/queues/running_index.h"
+
+namespace starling {
+namespace {
+
+constexpr PolicyFacts kFacts{
+    .name = "srtf",
+    .summary = "shortest remaining time first; stops longer jobs for shorter ones",
+    .family = Family::order,
+    .preemptive = true,
+    .by_end = true,
+    .needs_durations = true};
+
+constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max();
+
+/// Remaining time on the best placement; jobs of unknown length come last.
+std::int64_t remaining(const JobView& job) {
+  if (job.spec->duration <= Duration::zero()) return kUnknown;
+  return std::max<std::int64_t>((job.spec->duration - job.served).count(), 0);
+}
+
+/// A waiting job that finds no room stops the running jobs with the most time left, as few as it
+/// needs, if each of them has at least (1 + margin) times its own. Those of a lower priority it
+/// stops first, whatever they have left, those of a higher one never. What it will get when they
+/// have stopped is kept for it: nobody behind it in the queue starts there in the meantime.
+class Srtf final : public QueuePolicy {
+ public:
+  Srtf(const QueueOptions& options, double margin) : QueuePolicy(options), margin_(margin) {}
+  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return kFacts; }
+
+ protected:
+  [[nodiscard]] std::int64_t key(const JobView& job) const override { return remaining(job); }
+  [[nodiscard]] bool idle(const View& view) const override {
+    return view.gpus.free_count() == 0 && view.running.empty() &&
+           (view.ends == nullptr || view.ends->empty());
+  }
+  void start_here(const View& view, Trial& trial, std::vector<Decision>& out) override;
+
+ private:
+  struct Victim {
+    std::int64_t remaining;
+    const JobView* job;
+  };
+  /// Who wants to stop others.
+  struct Claimant {
+    std::int32_t priority;
+    std::int64_t remaining;
+    std::int64_t least;  // what others of its priority must have left
+  };
+  [[nodiscard]] Claimant claimant(const QueueEntry& entry) const {
+    return {entry.priority, entry.key, worth_stopping(entry.key)};
+  }
+  [[nodiscard]] static bool may_stop(const Claimant& who, const Victim* victim) {
+    if (victim == nullptr || victim->job->spec->priority > who.priority) return false;
+    if (victim->job->spec->priority < who.priority) return true;
+    // Jobs of unknown length stop nobody: two of them would stop each other without end.
+    return who.remaining != kUnknown && victim->remaining >= who.least;
+  }
+  /// Gives `soon` what those who are stopping will leave.
+  void look_at_running(const View& view, Occupancy& soon);
+  /// The i-th of those who may be stopped, lowest priority and then longest first; null: there are
+  /// no more.
+  const Victim* victim(const View& view, std::size_t i);
+  void add_victim(const View& view);
+  /// Stops others until `job` fits into `soon`; its place, or nothing and then nothing has changed.
+  std::optional<Placement> make_room(const View& view, const JobSpec& job, const Claimant& who,
+                                     Occupancy& soon, std::vector<Decision>& out);
+  [[nodiscard]] std::int64_t worth_stopping(std::int64_t job_remaining) const;
+
+  double margin_;
+  Mirror soon_;               // once those who stop have stopped
+  std::set<JobId> stopping_;  // told to stop and still running
+  RunningIndex own_;          // where the view has none
+  const RunningIndex* running_ = nullptr;
+  std::vector<Victim> victims_;  // that were asked for so far, longest first
+  std::set<RunningIndex::End>::const_reverse_iterator next_victim_;
+};
+
+std::int64_t Srtf::worth_stopping(std::int64_t job_remaining) const {
+  const double least = static_cast<double>(job_remaining) * (1 + margin_);
+  if (least >= 9e18) return std::numeric_limits<std::int64_t>::max();
+  return std::max(static_cast<std::int64_t>(least), job_remaining + 1);
+}
+
+void Srtf::look_at_running(const View& view, Occupancy& soon) {
+  if (view.ends == nullptr) own_ = RunningIndex(view.running, view.now);
+  running_ = view.ends == nullptr ? &own_ : view.ends;
+  std::erase_if(stopping_, [&](const JobId& id) {
+    const JobView* job = running_->find(id, view.now);
+    if (job == nullptr || !lies_here(view, job->placement)) return true;
+    soon.give_back(job->placement, demand_of(*job->spec));
+    return false;
+  });
+  victims_.clear();
+  next_victim_ = running_->ends().crbegin();
+  if (!index_.prioritised()) return;
+  // The order by end is not that of the victims: all are looked at.
+  while (next_victim_ != running_->ends().crend()) add_victim(view);
+  std::ranges::stable_sort(victims_, {}, [](const Victim& v) { return v.job->spec->priority; });
+}
+
+void Srtf::add_victim(const View& view) {
+  const JobView& job = running_->job(*next_victim_++, view.now);
+  if (job.blocked || stopping_.contains(job.spec->id) || !lies_here(view, job.placement)) return;
+  victims_.push_back({remaining(job), &job});
+}
+
+const Srtf::Victim* Srtf::victim(const View& view, std::size_t i) {
+  while (i >= victims_.size() && next_victim_ != running_->ends().crend()) add_victim(view);
+  return i < victims_.size() ? &victims_[i] : nullptr;
+}
+
+std::optional<Placement> Srtf::make_room(const View& view, const JobSpec& job, const Claimant& who,
+                                         Occupancy& soon, std::vector<Decision>& out) {
+  const auto worth = [&](std::size_t i) { return may_stop(who, victim(view, i)); };
+  std::uint64_t gain = soon.free_count();
+  for (std::size_t i = 0; gain < job.gpus() && worth(i); ++i) {
+    gain += victims_[i].job->placement.size();
+  }
+  if (gain < job.gpus()) return std::nullopt;
+
+  std::size_t chosen = 0;  // the first so many
+  std::optional<Placement> place;
+  for (; !place && worth(chosen); ++chosen) {
+    const JobView& one = *victims_[chosen].job;
+    soon.give_back(one.placement, demand_of(*one.spec));
+    place = find_place(view, soon, job);
+  }
+  // Only those whose GPUs, CPUs or memory it really gets have to go.
+  if (place) soon.take(*place, demand_of(job));
+  const auto needed = [&](const JobView& one) {
+    if (!place) return false;
+    const auto gets = [&](GpuId gpu) {
+      return std::binary_search(place->begin(), place->end(), gpu);
+    };
+    return std::any_of(one.placement.begin(), one.placement.end(), gets) ||
+           !soon.has_means(one.placement, demand_of(*one.spec));
+  };
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < victims_.size(); ++i) {
+    const JobView& one = *victims_[i].job;
+    if (i < chosen && needed(one)) {
+      out.emplace_back(Preempt{one.spec->id});
+      stopping_.insert(one.spec->id);
+      continue;
+    }
+    if (i < chosen) soon.take(one.placement, demand_of(*one.spec));
+    victims_[kept++] = victims_[i];
+  }
+  victims_.resize(kept);
+  if (place) soon.give_back(*place, demand_of(job));
+  return place;
+}
+
+void Srtf::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
+  Occupancy& soon = soon_.of(view.gpus);
+  look_at_running(view, soon);
+  failed_.assign(index_.kinds(), std::numeric_limits<std::uint32_t>::max());
+  const auto queue = index_.queue();
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const QueueEntry& entry = queue[i];
+    const Claimant who = claimant(entry);
+    const bool stops = may_stop(who, victim(view, 0));
+    if (!stops && soon.free_count() == 0) break;  // nor do those behind it: less urgent, or longer
+    if (taken_[i] || entry.homeless || entry.gpus >= failed_[entry.kind]) {
+      if (options().strict && !taken_[i] && !entry.homeless && !index_.job(entry).blocked) break;
+      continue;
+    }
+    const JobView& job = index_.job(entry);
+    if (job.blocked) continue;
+    const Demand each = demand_of(*job.spec);
+    auto place =
+        entry.gpus <= trial.free_count() ? find_place(view, trial.gpus(), *job.spec) : std::nullopt;
+    if (place) {
+      trial.take(*place, each);
+      soon.take(*place, each);
+      out.emplace_back(Start{job.spec->id, std::move(*place)});
+      taken_.mark(i);
+      continue;
+    }
+    place = entry.gpus <= soon.free_count() ? find_place(view, soon, *job.spec) : std::nullopt;
+    if (!place && stops) place = make_room(view, *job.spec, who, soon, out);
+    if (place) {
+      soon.take(*place, each);
+      Placement kept;
+      for (const GpuId gpu : *place) {
+        if (trial.gpus().is_free(gpu)) kept.push_back(gpu);
+      }
+      if (!kept.empty()) trial.take(kept);
+      taken_.mark(i);  // its place is coming: no business of other partitions
+      continue;
+    }
+    failed_[entry.kind] = entry.gpus;
+    if (options().strict) break;
+  }
+}
+
+}  // namespace
+
+void add_srtf(PolicyRegistry& registry) {
+  registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+    const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
+    const double margin = reader.number("margin", 0.25, 0, 1000,
+                                        "0.25: stops a job that has 1.25 times as long to go");
+    return std::unique_ptr<Policy>(std::make_unique<Srtf>(options, margin));
+  });
+}
+
+}  // namespace starling

@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <queue>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "interference/profile.h"
+#include "policies/packing.h"
+#include "policies/placement/candidates_free.h"
+#include "policies/registry.h"
+#include "topology/partition.h"
+
+namespace starling {
+
+/// For tests of policies: K partitions at one instant after another, without messages, delays or
+/// faults. At each event time jobs finish, then arrive, then every policy decides until none has
+/// anything more to say. A policy with rounds also decides at every multiple of its round. Whatever
+/// a decision does that it may not is a line in `faults`.
+///
+/// A job runs as fast as the speed model says of its placement, beside whoever is on its servers
+/// where the policy shares GPUs and there is a model, else beside nobody. Without a model
+/// every placement is as good as any other, and n GPUs do n / (1 + 0.02 (n - 1)) times what one
+/// does. As with the real agents, JobView::served is work where attempts are over and wall time
+/// where one runs.
+class TestWorld {
+ public:
+  struct Options {
+    std::uint32_t agents = 1;
+    std::uint64_t seed = 1;
+    double blocked = 0;  ///< chance that a waiting job is shown as blocked at a decision
+    const SpeedModel* model = nullptr;  ///< nullptr: every placement is as good as any other
+    /// How long the round lasts that has just begun, instead of facts().round.
+    std::function<Duration(const TestWorld&)> round_length = {};
+    std::function<std::unique_ptr<Policy>()> make = {};  ///< instead of the registry's
+  };
+  struct Job {
+    JobSpec spec;
+    Instant submitted, started, finished = kNever;
+    std::uint32_t home = 0, forwards = 0, failed_rounds = 0, starts = 0;
+    Duration served{0};
+    Duration work{0};  // that remains, at speed 1
+    double rate = 1;   // while it runs
+    Instant since;     // when `done` was counted last
+    Duration done{0};  // of the work, in this attempt
+    Instant ends = kNever;
+    Placement placement;  // empty: does not run
+    std::uint64_t order = 0;
+  };
+  std::vector<std::string> faults;
+  std::vector<Job> jobs;
+  std::uint64_t decisions = 0, calls = 0, forwards = 0, spreads = 0, spread_starts = 0,
+                preemptions = 0, resizes = 0;
+  double decide_s = 0;
+  TraceHash hash;
+
+  TestWorld(const Topology& topology, const PolicyRegistry& registry, const std::string& policy,
+            Options options)
+      : topology_(topology), options_(options), rng_(options.seed, 7) {
+    const std::vector<Partition> parts = partition(topology, options.agents).value();
+    for (const Partition& p : parts) {
+      auto made = options.make ? options.make() : registry.make(policy).value();
+      const std::uint32_t tenants = jobs_per_gpu(made->facts(), options.model != nullptr);
+      sharing_ = tenants > 1;
+      Home home{p,
+                Occupancy(topology, p.servers, tenants),
+                {},
+                {},
+                std::move(made),
+                Rng(options.seed, p.id.value)};
+      homes_.push_back(std::move(home));
+    }
+  }
+
+  /// Runs until every job has finished, or until nothing moves any more.
+  void run(const Trace& trace) {
+    std::size_t arrived = 0;
+    int quiet = 0;
+    while ((arrived < trace.jobs.size() || !ends_.empty() || waiting() > 0) && faults.size() < 10) {
+      Instant next = ends_.empty() ? kNever : ends_.top().first;
+      if (arrived < trace.jobs.size())
+        next = std::min(next, Instant{} + trace.jobs[arrived].submit);
+      // What waits for its patience or for a hint gets another look now and then.
+      if (waiting() > 0 && (next == kNever || options_.agents > 1)) {
+        next = std::min(next, now_ + std::chrono::seconds(next == kNever ? 60 : 600));
+      }
+      if (active() > 0) next = std::min(next, next_round_);
+      quiet = ends_.empty() && arrived == trace.jobs.size() ? quiet + 1 : 0;
+      if (quiet > 200) return;
+      now_ = next;
+      TriggerKind kind = TriggerKind::round;
+      const bool at_round = now_ == next_round_;
+      while (!ends_.empty() && ends_.top().first == now_) {
+        kind = TriggerKind::departure;
+        finish(ends_.top().second);
+        ends_.pop();
+      }
+      for (; arrived < trace.jobs.size() && Instant{} + trace.jobs[arrived].submit == now_;
+           ++arrived) {
+        kind = TriggerKind::arrival;
+        Job job;
+        job.spec = trace.jobs[arrived].spec;
+        job.submitted = now_;
+        job.work = job.spec.duration;
+        jobs.push_back(job);
+        enter(jobs.size() - 1, static_cast<std::uint32_t>(arrived % homes_.size()));
+      }
+      settle(at_round ? TriggerKind::round : kind);
+      if (at_round || next_round_ <= now_ || next_round_ == kNever) plan_next_round();
+    }
+  }
+
+  [[nodiscard]] Instant now() const noexcept { return now_; }
+  [[nodiscard]] std::size_t waiting() const {
+    std::size_t n = 0;
+    for (const Home& home : homes_) n += home.waiting.size();
+    return n;
+  }
+  [[nodiscard]] std::size_t active() const {
+    std::size_t n = waiting();
+    for (const Home& home : homes_) n += home.running.size();
+    return n;
+  }
+  [[nodiscard]] double mean_jct_s() const {
+    double sum = 0;
+    for (const Job& job : jobs) sum += seconds(job.finished - job.submitted);
+    return sum / static_cast<double>(jobs.size());
+  }
+  [[nodiscard]] double makespan_s() const {
+    Instant last{};
+    for (const Job& job : jobs) last = std::max(last, job.finished);
+    return seconds(last - Instant{});
+  }
+
+ private:
+  struct Home {
+    Partition partition;
+    Occupancy gpus;
+    std::map<std::uint64_t, std::size_t> waiting;  // by order
+    std::vector<std::size_t> running;              // by start
+    std::unique_ptr<Policy> policy;
+    Rng rng;
+    std::uint64_t next_order = 1;
+  };
+  using End = std::pair<Instant, std::size_t>;
+
+  void plan_next_round() {
+    const Duration round = homes_.front().policy->facts().round;
+    if (round == Duration::zero()) return;
+    next_round_ = Instant{} + (now_.time_since_epoch() / round + 1) * round;
+    if (options_.round_length) next_round_ = now_ + options_.round_length(*this);
+  }
+
+  void fault(const std::string& text) { faults.push_back(text); }
+
+  void enter(std::size_t j, std::uint32_t h) {
+    jobs[j].home = h;
+    jobs[j].order = homes_[h].next_order++;
+    homes_[h].waiting.emplace(jobs[j].order, j);
+  }
+
+  void occupy(const Placement& placement, Demand each, bool take) {
+    for (Home& home : homes_) {
+      Placement part;
+      for (const GpuId gpu : placement) {
+        if (home.partition.gpus.contains(gpu.value)) part.push_back(gpu);
+      }
+      if (take) {
+        home.gpus.take(part, each);
+      } else {
+        home.gpus.give_back(part, each);
+      }
+    }
+  }
+
+  void stop(std::size_t j) {
+    Job& job = jobs[j];
+    account(job);
+    job.served += job.done;
+    job.work -= job.done;
+    job.ends = kNever;
+    occupy(job.placement, demand_of(job.spec), false);
+    const Placement left = std::exchange(job.placement, {});
+    std::erase(homes_[job.home].running, j);
+    rerate_beside(left);
+  }
+
+  void finish(std::size_t j) {
+    if (jobs[j].placement.empty() || jobs[j].ends != now_) return;
+    stop(j);
+    jobs[j].finished = now_;
+  }
+
+  void start(std::size_t j, const Placement& placement) {
+    Job& job = jobs[j];
+    occupy(placement, demand_of(job.spec), true);
+    job.placement = placement;
+    job.started = job.since = now_;
+    job.done = Duration::zero();
+    ++job.starts;
+    homes_[job.home].waiting.erase(job.order);
+    homes_[job.home].running.push_back(j);
+    if (sharing_) {
+      rerate_beside(placement);
+    } else {
+      rerate(j);
+    }
+  }
+
+  void account(Job& job) {
+    const Duration passed = now_ - job.since;
+    job.done += job.rate == 1 ? passed : from_seconds(seconds(passed) * job.rate);
+    job.since = now_;
+  }
+
+  void rerate(std::size_t j) {
+    Job& job = jobs[j];
+    account(job);
+    job.rate = rate(job);
+    const Duration left = job.work - job.done;
+    const Duration takes = job.rate == 1 ? left : from_seconds(seconds(left) / job.rate);
+    job.ends = later(now_, std::max(takes, Duration(1)));
+    ends_.emplace(job.ends, j);
+  }
+
+  [[nodiscard]] bool beside(const Placement& a, const Placement& b) const {
+    return std::any_of(a.begin(), a.end(), [&](GpuId x) {
+      return std::any_of(b.begin(), b.end(),
+                         [&](GpuId y) { return topology_.server_of(x) == topology_.server_of(y); });
+    });
+  }
+
+  /// Everybody on a server of `placement`; only where jobs share GPUs.
+  void rerate_beside(const Placement& placement) {
+    if (!sharing_) return;
+    for (std::size_t j = 0; j < jobs.size(); ++j) {
+      if (!jobs[j].placement.empty() && beside(jobs[j].placement, placement)) rerate(j);
+    }
+  }
+
+  [[nodiscard]] double rate(const Job& job) const {
+    const auto profile = profile_of(job.spec, static_cast<std::uint32_t>(job.placement.size()));
+    Neighbours neighbours;
+    if (sharing_) {
+      for (const Job& other : jobs) {
+        if (&other == &job || other.placement.empty() || !beside(other.placement, job.placement)) {
+          continue;
+        }
+        neighbours.push_back({profile_of(other.spec), other.placement});
+      }
+    }
+    return speed().scaling(profile) * speed().speed(profile, job.placement, neighbours).relative;
+  }
+
+  [[nodiscard]] std::vector<RemoteDigest> digests(std::uint32_t me,
+                                                  std::vector<std::vector<TypeRoom>>& rooms) const {
+    std::vector<RemoteDigest> out;
+    rooms.resize(homes_.size());
+    for (std::uint32_t h = 0; h < homes_.size(); ++h) {
+      if (h == me) continue;
+      const Home& home = homes_[h];
+      const Shape shape = shape_of(home.gpus);
+      RemoteDigest d;
+      d.agent = AgentId{h};
+      d.partition = home.partition.id;
+      d.gpus = home.partition.gpus.size();
+      d.free = home.gpus.free_count();
+      d.largest_free_server = home.gpus.largest_free_server();
+      d.whole_free_servers = static_cast<std::uint32_t>(
+          home.gpus.whole_free_servers(shape.server, home.partition.servers.size()).size());
+      d.waiting = static_cast<std::uint32_t>(home.waiting.size());
+      for (const auto& [order, j] : home.waiting) d.waiting_gpus += jobs[j].spec.gpus();
+      d.at = now_;
+      d.servers = home.partition.servers;
+      FreeServers free;
+      free.sync(home.gpus);
+      free.rooms(rooms[h]);
+      d.types = rooms[h];
+      out.push_back(d);
+    }
+    return out;
+  }
+
+  [[nodiscard]] JobView view_of(std::size_t j) const {
+    const Job& job = jobs[j];
+    JobView v;
+    v.spec = &job.spec;
+    v.submitted = job.submitted;
+    v.order = job.order;
+    v.served = job.served + (job.placement.empty() ? Duration::zero() : now_ - job.started);
+    v.failed_rounds = job.failed_rounds;
+    v.placement = job.placement;
+    v.forwards = job.forwards;
+    return v;
+  }
+
+  void settle(TriggerKind kind) {
+    for (int rounds = 0; rounds < 2000; ++rounds) {
+      bool moved = false;
+      for (std::uint32_t h = 0; h < homes_.size(); ++h) moved = decide(h, kind) || moved;
+      if (!moved) return;
+      kind = TriggerKind::digest;
+    }
+    fault("decisions without end at one instant");
+  }
+
+  struct Views {
+    std::vector<JobView> waiting, running;
+    std::vector<std::vector<TypeRoom>> rooms;
+    std::vector<RemoteDigest> others;
+  };
+  Views views(std::uint32_t h) {
+    Views v;
+    const PolicyFacts& facts = homes_[h].policy->facts();
+    for (const auto& [order, j] : homes_[h].waiting) v.waiting.push_back(view_of(j));
+    if (facts.preemptive || facts.elastic || facts.needs_running) {
+      for (const std::size_t j : homes_[h].running) v.running.push_back(view_of(j));
+    }
+    v.others = digests(h, v.rooms);
+    return v;
+  }
+
+  bool decide(std::uint32_t h, TriggerKind kind) {
+    Home& home = homes_[h];
+    Views v = views(h);
+    std::set<JobId> blocked;
+    for (JobView& job : v.waiting) {
+      job.blocked = options_.blocked > 0 && rng_.chance(options_.blocked);
+      if (job.blocked) blocked.insert(job.spec->id);
+    }
+    const View view{topology_, home.gpus, v.waiting, v.running,
+                    v.others,  speed(),   now_,      AgentId{h}};
+    const auto before = std::chrono::steady_clock::now();
+    const std::vector<Decision> decisions_made = home.policy->decide(view, {kind}, home.rng);
+    decide_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+    ++calls;
+    decisions += decisions_made.size();
+    bool moved = false;
+    for (const Decision& decision : decisions_made) {
+      hash.add(decision.index());
+      std::visit([&](const auto& d) { moved = apply(h, d, blocked) || moved; }, decision);
+    }
+    return moved;
+  }
+
+  std::size_t waiting_job(std::uint32_t h, JobId id, const std::set<JobId>& blocked) {
+    for (const auto& [order, j] : homes_[h].waiting) {
+      if (jobs[j].spec.id != id) continue;
+      if (blocked.contains(id)) fault("touched a blocked job");
+      return j;
+    }
+    fault("named a job that does not wait here: " + to_string(id));
+    return jobs.size();
+  }
+
+  bool placement_is_good(std::uint32_t h, const JobSpec& spec, const Placement& placement) {
+    if (!homes_[h].gpus.has_means(placement, demand_of(spec)))
+      return fault("CPUs or memory are taken"), false;
+    for (std::size_t i = 0; i < placement.size(); ++i) {
+      if (!homes_[h].partition.gpus.contains(placement[i].value))
+        return fault("GPU of another partition"), false;
+      if (i > 0 && !(placement[i - 1] < placement[i])) return fault("GPUs not ascending"), false;
+      if (!homes_[h].gpus.has_room(placement[i])) return fault("GPU is taken"), false;
+    }
+    return true;
+  }
+
+  /// Elastic policies may give an elastic job any number of its workers; else it is all or nothing.
+  bool size_is_good(std::uint32_t h, const JobSpec& spec, const Placement& placement) {
+    for (const GpuId gpu : placement) {
+      if (!allows(spec, topology_, topology_.server_of(gpu)))
+        return fault("GPU type not allowed"), false;
+    }
+    if (placement.size() == spec.gpus()) return true;
+    const auto workers = static_cast<std::uint32_t>(placement.size()) / spec.gpus_per_worker;
+    const bool whole = workers * spec.gpus_per_worker == placement.size();
+    const bool may = homes_[h].policy->facts().elastic && spec.elastic() && whole &&
+                     workers >= spec.min_workers && workers <= spec.max_workers;
+    if (!may) fault("not the gang's size");
+    return may;
+  }
+
+  bool apply(std::uint32_t h, const Start& d, const std::set<JobId>& blocked) {
+    const std::size_t j = waiting_job(h, d.job, blocked);
+    if (j == jobs.size() || !placement_is_good(h, jobs[j].spec, d.placement)) return false;
+    if (!size_is_good(h, jobs[j].spec, d.placement)) return false;
+    for (const GpuId gpu : d.placement) hash.add(gpu.value);
+    start(j, d.placement);
+    return true;
+  }
+
+  bool apply(std::uint32_t h, const Preempt& d, const std::set<JobId>&) {
+    if (!homes_[h].policy->facts().preemptive) fault("preempts, but its facts deny it");
+    for (const std::size_t j : homes_[h].running) {
+      if (jobs[j].spec.id != d.job) continue;
+      ++preemptions;
+      stop(j);
+      homes_[h].waiting.emplace(jobs[j].order, j);
+      return true;
+    }
+    fault("preempts a job that does not run here");
+    return false;
+  }
+
+  bool apply(std::uint32_t h, const Forward& d, const std::set<JobId>& blocked) {
+    const std::size_t j = waiting_job(h, d.job, blocked);
+    if (j == jobs.size()) return false;
+    if (d.to.value >= homes_.size() || d.to.value == h) return fault("forwards to nobody"), false;
+    ++forwards;
+    ++jobs[j].forwards;
+    hash.add(d.to.value);
+    homes_[h].waiting.erase(jobs[j].order);
+    enter(j, d.to.value);
+    return true;
+  }
+
+  bool apply(std::uint32_t h, const Spread& d, const std::set<JobId>& blocked) {
+    const std::size_t j = waiting_job(h, d.job, blocked);
+    if (j == jobs.size() || !placement_is_good(h, jobs[j].spec, d.local)) return false;
+    if (homes_.size() == 1) fault("spreads a job, but is alone");
+    ++spreads;
+    Placement all = d.local;
+    for (std::uint32_t o = 0; o < homes_.size(); ++o) {
+      const auto want = jobs[j].spec.gpus() - static_cast<std::uint32_t>(all.size());
+      if (o == h || want == 0) continue;
+      const Views v = views(o);
+      const View view{topology_, homes_[o].gpus, v.waiting, v.running,
+                      v.others,  speed(),        now_,      AgentId{o}};
+      const Placement part = homes_[o].policy->offer(view, want, jobs[j].spec.gpus_per_worker,
+                                                     demand_of(jobs[j].spec));
+      if (part.size() > want || !placement_is_good(o, jobs[j].spec, part))
+        return fault("bad offer"), false;
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    std::sort(all.begin(), all.end());
+    if (all.size() != jobs[j].spec.gpus()) {
+      ++jobs[j].failed_rounds;
+      return false;
+    }
+    ++spread_starts;
+    start(j, all);
+    return true;
+  }
+
+  bool apply(std::uint32_t h, const Resize& d, const std::set<JobId>&) {
+    if (!homes_[h].policy->facts().elastic) fault("resizes, but its facts deny it");
+    for (const std::size_t j : homes_[h].running) {
+      if (jobs[j].spec.id != d.job) continue;
+      if (!size_is_good(h, jobs[j].spec, d.placement)) return false;
+      const Placement before = jobs[j].placement;
+      stop(j);
+      if (!placement_is_good(h, jobs[j].spec, d.placement)) {
+        start(j, before);
+        return false;
+      }
+      ++resizes;
+      for (const GpuId gpu : d.placement) hash.add(gpu.value);
+      start(j, d.placement);
+      return before != d.placement;
+    }
+    fault("resizes a job that does not run here");
+    return false;
+  }
+
+  [[nodiscard]] const SpeedModel& speed() const {
+    return options_.model != nullptr ? *options_.model : equal_;
+  }
+
+  struct EqualSpeed final : SpeedModel {
+    [[nodiscard]] Speed speed(const JobProfile&, const Placement&,
+                              const Neighbours&) const override {
+      return {};
+    }
+    [[nodiscard]] double scaling(const JobProfile& job) const override {
+      const auto many = [](double n) { return n / (1 + 0.02 * (n - 1)); };
+      return job.gpus == job.asked ? 1 : many(job.gpus) / many(job.asked);
+    }
+  };
+
+  Topology topology_;
+  Options options_;
+  bool sharing_ = false;
+  EqualSpeed equal_;
+  Rng rng_;
+  std::vector<Home> homes_;
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+  Instant now_{};
+  Instant next_round_ = kNever;
+};
+
+}  // namespace starling

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policies/tiresias/ranked.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace starling {
+
+/// `soon`: the partition once everybody who is stopping has stopped. `budget`: GPUs to hand out.
+void RankedPolicy::list_runners(const View& view, Occupancy& soon, std::uint32_t& budget) {
+  runners_.clear();
+  const auto list = [&](const JobView& job) {
+    if (!lies_here(view, job.placement)) return;
+    if (job.spec->no_requeue) return;  // stays where it is
+    if (job.blocked) {
+      soon.give_back(job.placement, demand_of(*job.spec));  // on its way out
+      return;
+    }
+    runners_.push_back({job.spec->priority, rank(job), &job});
+    budget += static_cast<std::uint32_t>(job.placement.size());
+  };
+  if (view.ends != nullptr) {
+    view.ends->each(view.now, list);
+  } else {
+    for (const JobView& job : view.running) list(job);
+  }
+  budget += soon.free_count();
+  std::stable_sort(runners_.begin(), runners_.end(), [](const Runner& a, const Runner& b) {
+    return std::tie(b.priority, a.rank) < std::tie(a.priority, b.rank);
+  });
+}
+
+void RankedPolicy::choose(std::uint32_t budget, bool strict, std::vector<std::size_t>& newcomers) {
+  const auto queue = index_.queue();
+  auto runner = runners_.begin();
+  std::size_t waiting = 0;
+  while (runner != runners_.end() || waiting < queue.size()) {
+    const bool running_first =
+        waiting == queue.size() ||
+        (runner != runners_.end() && std::tie(queue[waiting].priority, runner->rank) <=
+                                         std::tie(runner->priority, queue[waiting].key));
+    if (running_first) {
+      const auto size = static_cast<std::uint32_t>(runner->job->placement.size());
+      if (size <= budget) {
+        runner->chosen = true;
+        budget -= size;
+      }
+      ++runner;
+      continue;
+    }
+    const std::size_t i = waiting++;
+    if (taken_[i] || index_.job(queue[i]).blocked) continue;
+    if (queue[i].gpus <= budget) {
+      budget -= queue[i].gpus;
+      newcomers.push_back(i);
+    } else if (strict) {
+      waiting = queue.size();
+    }
+  }
+}
+
+/// The common case, that everybody who waits has room beside all who run, without a look at those.
+/// False: it is not so, and nothing was started.
+bool RankedPolicy::start_all(const View& view, Trial& trial, std::vector<Decision>& out) {
+  if (index_.total_gpus() > trial.free_count()) return false;
+  const auto queue = index_.queue();
+  std::vector<Start> starts;
+  std::vector<Demand> demands;
+  const auto undo = [&] {
+    for (std::size_t i = 0; i < starts.size(); ++i)
+      trial.give_back(starts[i].placement, demands[i]);
+    return false;
+  };
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const JobView& job = index_.job(queue[i]);
+    if (taken_[i] || job.blocked) continue;
+    auto place = find_place(view, trial.gpus(), *job.spec);
+    if (!place) return undo();
+    demands.push_back(demand_of(*job.spec));
+    trial.take(*place, demands.back());
+    starts.push_back({job.spec->id, std::move(*place)});
+  }
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    if (!index_.job(queue[i]).blocked) taken_.mark(i);
+  }
+  for (Start& start : starts) out.emplace_back(std::move(start));
+  return true;
+}
+
+void RankedPolicy::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
+  if (start_all(view, trial, out)) return;
+  Occupancy& soon = soon_.of(view.gpus);
+  std::uint32_t budget = 0;
+  list_runners(view, soon, budget);
+  std::vector<std::size_t> newcomers;
+  choose(budget, options().strict, newcomers);
+  if (newcomers.empty()) return;
+
+  // Newcomers go where nobody has to stop as long as that lasts, then onto those who were not
+  // chosen, last in order first.
+  auto victim = runners_.rbegin();
+  std::vector<const JobView*> offered;  // given back to `soon`, in the order of giving
+  for (const std::size_t i : newcomers) {
+    const JobView& job = index_.job(index_.queue()[i]);
+    std::optional<Placement> place = find_place(view, soon, *job.spec);
+    while (!place && victim != runners_.rend()) {
+      if (!victim->chosen) {
+        soon.give_back(victim->job->placement, demand_of(*victim->job->spec));
+        offered.push_back(victim->job);
+        if (soon.free_count() >= job.spec->gpus()) place = find_place(view, soon, *job.spec);
+      }
+      ++victim;
+    }
+    if (!place) continue;
+    const Demand each = demand_of(*job.spec);
+    soon.take(*place, each);
+    taken_.mark(i);
+    const bool free_now = all_free(trial.gpus(), *place) && trial.gpus().has_means(*place, each);
+    if (free_now) {
+      trial.take(*place, each);
+      out.emplace_back(Start{job.spec->id, std::move(*place)});
+      continue;
+    }
+    Placement promised;
+    for (const GpuId gpu : *place) {
+      if (trial.gpus().is_free(gpu)) promised.push_back(gpu);
+    }
+    if (!promised.empty()) trial.take(promised);
+  }
+  for (const JobView* job : offered) {
+    const Demand each = demand_of(*job->spec);
+    const bool needed = !all_free(soon, job->placement) || !soon.has_means(job->placement, each);
+    needed ? void(out.emplace_back(Preempt{job->spec->id})) : soon.take(job->placement, each);
+  }
+}
+
+}  // namespace starling

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "policies/builtin.h"
+#include "policies/tiresias/gittins.h"
+#include "policies/tiresias/ranked.h"
+
+namespace starling {
+namespace {
+
+constexpr PolicyFacts kLas{.name = "tiresias-las",
+                           .summary = "least attained service first, in queues; knows no durations",
+                           .family = Family::order,
+                           .preemptive = true,
+                           .by_end = true,
+                           .round = std::chrono::seconds(60)};
+constexpr PolicyFacts kGittins{
+    .name = "tiresias-gittins",
+    .summary = "by Gittins index over the service of past jobs, in queues; knows no durations",
+    .family = Family::order,
+    .preemptive = true,
+    .round = std::chrono::seconds(60)};
+
+/// Tiresias (NSDI'19): the service a job has attained (GPUs x time) puts it into one of K queues,
+/// so that jobs do not overtake one another for ever. Within a queue LAS keeps the order of
+/// submission; Gittins goes by the index, with the queue's upper threshold as the horizon.
+class Tiresias final : public RankedPolicy {
+ public:
+  Tiresias(const QueueOptions& options, const PolicyFacts& facts, double threshold, int queues,
+           double factor)
+      : RankedPolicy(options), facts_(facts) {
+    for (int i = 1; i < queues; ++i, threshold *= factor) thresholds_.push_back(threshold);
+  }
+  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
+
+  [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
+                                             Rng& rng) override {
+    if (gittins()) learn(view);
+    return RankedPolicy::decide(view, trigger, rng);
+  }
+
+ protected:
+  // Queue in the high bits; in the low ones what orders a queue: submission, or the index.
+  [[nodiscard]] std::int64_t rank(const JobView& job) const override {
+    const double attained = seconds(job.served) * job.spec->gpus();
+    const auto queue = static_cast<std::int64_t>(
+        std::upper_bound(thresholds_.begin(), thresholds_.end(), attained) - thresholds_.begin());
+    constexpr std::int64_t kWithin = std::int64_t{1} << 52;
+    std::int64_t within =
+        std::clamp<std::int64_t>(job.submitted.time_since_epoch().count() / 1000, 0, kWithin - 1);
+    if (gittins() && history_.knows()) {
+      const double horizon = static_cast<std::size_t>(queue) < thresholds_.size()
+                                 ? thresholds_[static_cast<std::size_t>(queue)] - attained
+                                 : std::numeric_limits<double>::max();
+      const double index = history_.index(attained, std::max(horizon, 1.0));
+      // Seconds per finished job, quantised: scores are compared as integers.
+      within =
+          index > 0 ? std::min<std::int64_t>(std::llround(1e3 / index), kWithin - 1) : kWithin - 1;
+    }
+    return queue * kWithin + within;
+  }
+
+ private:
+  [[nodiscard]] bool gittins() const noexcept { return &facts_ == &kGittins; }
+
+  /// A job that ran at the last call and is neither running nor waiting now has finished.
+  void learn(const View& view) {
+    std::map<JobId, double> now;
+    for (const auto jobs : {view.running, view.waiting}) {
+      for (const JobView& job : jobs) {
+        if (job.served > Duration::zero() || !job.placement.empty()) {
+          now[job.spec->id] = seconds(job.served) * job.spec->gpus();
+        }
+      }
+    }
+    for (const auto& [job, service] : seen_) {
+      if (!now.contains(job) && service > 0) history_.add(service);
+    }
+    seen_ = std::move(now);
+  }
+
+  const PolicyFacts& facts_;
+  std::vector<double> thresholds_;  // GPU-seconds, ascending
+  ServiceHistory history_;
+  std::map<JobId, double> seen_;
+};
+
+void add(PolicyRegistry& registry, const PolicyFacts& facts) {
+  registry.add(facts, [&facts](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+    const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
+    const double threshold = reader.number("threshold", 3600, 1, 1e12,
+                                           "GPU-seconds of service that the first queue ends at");
+    const double queues = reader.number("queues", 2, 1, 16, "how many there are");
+    const double factor =
+        reader.number("factor", 10, 1.01, 1e6, "each threshold is so many times the one before");
+    return std::unique_ptr<Policy>(std::make_unique<Tiresias>(
+        options, facts, threshold, static_cast<int>(std::lround(queues)), factor));
+  });
+}
+
+}  // namespace
+
+void add_tiresias(PolicyRegistry& registry) {
+  add(registry, kLas);
+  add(registry, kGittins);
+}
+
+}  // namespace starling

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "policies/policy.h"
+
+namespace starling {
+
+/// A policy that is not to be trusted: in the place of what a good one decides it answers garbage,
+/// decisions against everyone, old decisions, the good ones in any order, nothing, or late. Made to
+/// show that the ledger and the jobs refuse what is wrong.
+class BadBrain final : public Policy {
+ public:
+  /// Misbehaves with probability `bad` while `active` says so. `stall` makes a decision take time.
+  BadBrain(std::unique_ptr<Policy> good, double bad, bool slow, Rng rng,
+           std::function<bool()> active, std::function<void(Duration)> stall)
+      : good_(std::move(good)),
+        bad_(bad),
+        slow_(slow),
+        rng_(rng),
+        active_(std::move(active)),
+        stall_(std::move(stall)) {}
+
+  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return good_->facts(); }
+  [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
+                                             Rng& rng) override;
+  [[nodiscard]] Placement offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker,
+                                Demand each) override;
+
+ private:
+  [[nodiscard]] Placement any_gpus(const View& view, bool garbage);
+  [[nodiscard]] Decision any_decision(const View& view);
+
+  std::unique_ptr<Policy> good_;
+  double bad_;
+  bool slow_;
+  Rng rng_;
+  std::function<bool()> active_;
+  std::function<void(Duration)> stall_;
+  std::vector<Decision> old_;
+  Instant stopped_at_ = Instant::min();
+};
+
+}  // namespace starling

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "sim/chaos/chaos_faults.h"
+#include "sim/chaos/chaos_input.h"
+
+namespace starling {
+
+/// One seed as it runs: faults, then all is well, and what has to happen then is waited for and
+/// timed. Each part gives the first thing that is wrong.
+class ChaosPhases {
+ public:
+  using Wrong = std::optional<ChaosFailure>;
+  ChaosPhases(std::uint64_t seed, const ChaosInput& input, World& world, ChaosFaults& faults)
+      : seed_(seed), input_(input), world_(world), faults_(faults) {}
+
+  [[nodiscard]] Wrong run();
+  [[nodiscard]] const ChaosTimes& times() const noexcept { return times_; }
+
+ private:
+  Wrong with_faults();
+  Wrong to_the_end();  ///< L1
+  Wrong settle();      ///< L3
+  Wrong be_quiet();    ///< L2, L4, L7
+  Wrong probe();       ///< G7, G2
+  Wrong untrue();      ///< L5, L6
+  Wrong lose_state();  ///< S19, L8
+  Wrong step(Instant until);
+  /// So many times longer as the slowest timer.
+  [[nodiscard]] Duration times(Duration usual) const;
+  /// Steps until `is` or `latest`; a check that has no event of its own costs one a tenth of a
+  /// second.
+  Wrong until(Instant latest, const std::function<bool()>& is);
+  /// Steps until `what` says nothing; what it still says at `latest` breaks the rule.
+  Wrong until_nothing(const char* rule, Instant latest, std::string (*what)(World&));
+  Wrong timed(const char* what, const char* rule, Instant since, double most_s, bool happened);
+  [[nodiscard]] Wrong fail(const std::string& rule, const std::string& message) const;
+
+  std::uint64_t seed_;
+  const ChaosInput& input_;
+  World& world_;
+  ChaosFaults& faults_;
+  JobId largest_waiting_;  ///< at the healing
+  bool some_waited_ = false;
+  bool out_of_events_ = false;
+  std::uint64_t events_ = 0;
+  ChaosTimes times_;
+};
+
+}  // namespace starling

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include "agents/step/state.h"
+#include "sim/test_registry.h"
+#include "sim/world/world.h"
+#include "topology/generate/generate.h"
+#include "workload/traces/trace.h"
+
+// Nodes that are started on older copies of their journals, where everybody hears everybody.
+
+namespace starling {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Flock {
+  Flock() : topology(generate_leaf_spine({.servers = 4, .servers_per_rack = 2}).value()) {
+    trace.name = "restored";
+    for (std::uint32_t i = 0; i < 40; ++i) {
+      TraceJob job;
+      job.submit = std::chrono::seconds(2 * i);
+      job.spec.id = trace_job_id(i);
+      job.spec.workers = 1 + i % 3;
+      job.spec.duration = 20s;
+      trace.jobs.push_back(job);
+    }
+    SimOptions options;
+    options.agents = 2;
+    options.servers_per_executor = 1;
+    options.check = true;
+    options.network = NetworkModel::lan();
+    options.known_lives = true;
+    world = World::make(topology, trace, registry(), options).value();
+    world->on_stopped([this](World&, NodeId node) { stopped = node; });
+  }
+  void until(Duration when) {
+    for (bool more = true; more;) {
+      const Result<bool> step = world->step_until(Instant(when));
+      REQUIRE_MESSAGE(step.ok(), (step.ok() ? "" : step.error().message));
+      more = step.value();
+    }
+  }
+  void to_the_end() {
+    const Status ran = world->run();
+    REQUIRE_MESSAGE(ran.ok(), (ran.ok() ? "" : ran.error().message));
+    for (const TraceJob& job : trace.jobs) CHECK(world->end_of(job.spec.id) == JobPhase::finished);
+  }
+  Topology topology;
+  Trace trace;
+  std::unique_ptr<World> world;
+  NodeId stopped;
+};
+
+TEST_CASE("nobody is outlived where every start is from the newest state") {
+  Flock flock;
+  World& world = *flock.world;
+  flock.until(30s);
+  REQUIRE(world.restart_agent(AgentId{0}).ok());
+  REQUIRE(world.restart_executor(0).ok());
+  REQUIRE(world.take_over(AgentId{1}, 0s).ok());
+  flock.to_the_end();
+  CHECK(flock.stopped == NodeId{});
+}
+
+TEST_CASE(
+    "an executor on an older copy of its journal is told so, ends, and goes on when that is "
+    "accepted") {
+  Flock flock;
+  World& world = *flock.world;
+  flock.until(20s);
+  const World::Backup backup = world.backup(executor_node(1));
+  flock.until(50s);
+  world.restore_executor(1, backup);
+  REQUIRE(world.restart_executor(1).ok());
+  flock.until(55s);
+  CHECK(flock.stopped == executor_node(1));
+  CHECK(world.outlived(executor_node(1)));
+  CHECK(world.executor(1) == nullptr);
+  // Again, and it is told again.
+  flock.stopped = NodeId{};
+  REQUIRE(world.restart_executor(1).ok());
+  flock.until(60s);
+  CHECK(flock.stopped == executor_node(1));
+  flock.stopped = NodeId{};
+  world.accept_loss(1);
+  REQUIRE(world.restart_executor(1).ok());
+  flock.to_the_end();
+  CHECK(flock.stopped == NodeId{});
+}
+
+TEST_CASE("an agent on an older copy of its journal is told so before it has promised anything") {
+  Flock flock;
+  World& world = *flock.world;
+  flock.until(20s);
+  const World::Backup backup = world.backup(agent_node(AgentId{0}));
+  flock.until(50s);
+  const std::uint64_t accepted = world.users().counts().accepted;
+  REQUIRE(world.start_old_copy(AgentId{0}, backup).ok());
+  CHECK(world.is_old_copy(AgentId{0}));
+  flock.until(52s);
+  CHECK(flock.stopped == agent_node(AgentId{0}));
+  CHECK(world.outlived(agent_node(AgentId{0})));
+  CHECK_FALSE(world.is_old_copy(AgentId{0}));  // its state is where it was
+  CHECK(world.users().counts().accepted <= accepted + 1);
+  flock.stopped = NodeId{};
+  REQUIRE(world.restart_agent(AgentId{0}).ok());
+  flock.to_the_end();
+  CHECK(flock.stopped == NodeId{});
+}
+
+}  // namespace
+}  // namespace starling

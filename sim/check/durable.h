@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agents/record.h"
+
+namespace starling {
+
+struct AgentState;
+struct ExecutorState;
+
+/// What one node's journal says, read by the checker's own rules: none of the code that cores
+/// recover with has a part in it, so what they leave out, or read wrongly, is seen.
+class Durable {
+ public:
+  enum class Stage : std::uint8_t { waiting, offered, starting, draining };
+  struct Job {
+    Submit submit;  ///< as it was accepted
+    std::uint64_t order = 0;
+    Stage stage = Stage::waiting;
+    AttemptId attempt;        ///< from `starting` on
+    std::vector<Share> gang;  ///< of that
+    AfterDrain after = AfterDrain::wait;
+    Duration served{0};
+    std::uint32_t attempts = 0, preemptions = 0, lost_attempts = 0;
+    std::vector<AgentId> offered;
+    friend bool operator==(const Job& a, const Job& b);
+  };
+  struct Gone {
+    AgentId to;
+    std::uint32_t forwards = 0;
+    friend bool operator==(const Gone&, const Gone&) = default;
+  };
+  /// A part of a gang in the partition that this node owns.
+  struct Held {
+    AgentId home;
+    std::vector<Share> gang;
+    bool launched = false;
+    friend bool operator==(const Held&, const Held&) = default;
+  };
+  /// What an executor runs, or ran and nobody has heard of yet.
+  struct Run {
+    Placement gpus;
+    std::optional<ExitStatus> stopping;  ///< how it has ended once all of it is gone
+    std::optional<ExitStatus> exit;
+    Duration served{0};
+    friend bool operator==(const Run&, const Run&) = default;
+  };
+
+  /// `me`: the agent whose journal it is; none: an executor's.
+  explicit Durable(std::optional<AgentId> me = std::nullopt) : me_(me) {}
+
+  /// The next record of the journal. What cannot follow on what stands there, in words; empty: it
+  /// can.
+  [[nodiscard]] std::string apply(const Record& record);
+  /// A snapshot stands for all that was there before it. What it says otherwise, in words.
+  [[nodiscard]] std::string compacted(std::span<const Record> records);
+
+  // What memory has otherwise, or does not have at all; empty: nothing. At the end of a turn.
+  [[nodiscard]] std::string differs(const AgentState& memory) const;
+  [[nodiscard]] std::string differs(const ExecutorState& memory) const;
+
+  [[nodiscard]] const Job* open(JobId job) const;
+  [[nodiscard]] const JobState* ended(JobId job) const;
+  [[nodiscard]] const Held* held(AttemptId attempt) const;
+  [[nodiscard]] Incarnation life() const noexcept { return life_; }
+  [[nodiscard]] Epoch epoch() const noexcept { return epoch_; }
+
+ private:
+  [[nodiscard]] Job* with(AttemptId attempt);
+  void release_own(AttemptId attempt);
+  [[nodiscard]] std::string start(const AttemptStarting& record);
+  [[nodiscard]] Epoch newest() const;  // of all that it has seen
+  [[nodiscard]] std::string differs_from(const Durable& other) const;
+  [[nodiscard]] std::string jobs_differ(const AgentState& memory) const;
+  [[nodiscard]] std::string shares_differ(const AgentState& memory) const;
+
+  std::optional<AgentId> me_;
+  Incarnation life_;
+  Epoch epoch_;
+  std::map<JobId, Job> jobs_;
+  std::map<JobId, JobState> ended_;                   // also those in the archive
+  std::map<JobId, std::uint64_t> archived_;           // of those: the chunk
+  std::map<std::uint64_t, std::vector<JobId>> came_;  // of a chunk: from another home
+  std::set<JobId> owed_;
+  std::map<JobId, Gone> moved_;
+  std::map<JobId, std::vector<AgentId>> offered_before_;  // of those: where they had been offered
+  std::map<AttemptId, Held> held_;
+  std::map<AttemptId, Run> runs_;
+  std::set<AttemptId> over_;  // tombstones
+  std::map<PartitionId, Epoch> epochs_;
+  std::set<ServerId> drained_;
+  std::map<ServerId, std::uint64_t> words_;
+};
+
+}  // namespace starling

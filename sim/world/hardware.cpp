@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/world/hardware.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "base/rng.h"
+#include "interference/profile.h"
+#include "policies/packing.h"
+
+namespace starling {
+namespace {
+constexpr std::int32_t kTerminated = -15, kKilled = -9;  // SIGTERM, SIGKILL
+enum Fate : std::uint64_t { kStarts = 1, kStops, kStays, kFails, kWhoFails };
+}  // namespace
+
+Hardware::Hardware(const Topology& topology, const Physics& physics, EventQueue& queue,
+                   const SimClock& clock, std::uint32_t executors, std::vector<JobTruth> jobs,
+                   std::uint32_t jobs_per_gpu)
+    : topology_(topology),
+      physics_(physics),
+      queue_(queue),
+      clock_(clock),
+      jobs_(std::move(jobs)),
+      jobs_per_gpu_(jobs_per_gpu),
+      on_gpu_(topology.gpu_count(), 0),
+      on_server_(topology.server_count()),
+      exits_(executors),
+      clocks_(executors, nullptr),
+      lapse_at_(executors, kNever) {
+  rows_.reserve(jobs_.size());
+  for (std::uint32_t row = 0; row < jobs_.size(); ++row) rows_.emplace(jobs_[row].id, row);
+}
+
+Status Hardware::start(std::uint32_t executor, const LaunchSpec& spec) {
+  Gang& gang = gang_of(spec);
+  for (const SimProcess& p : gang.processes) {
+    if (p.server == spec.server) return done();
+  }
+  for (const GpuId gpu : spec.gpus) {
+    if (on_gpu_[gpu.value] < jobs_per_gpu_) continue;
+    if (overlap_.empty()) {
+      overlap_ = "GPU " + std::to_string(gpu.value) + " runs as many processes as it may, and " +
+                 to_string(spec.attempt) + " was started on it";
+    }
+    if (gang.processes.empty()) remove(by_attempt_.at(spec.attempt));
+    return {Errc::conflict, "GPU " + std::to_string(gpu.value) + " is in use"};
+  }
+  for (const GpuId gpu : spec.gpus) {
+    if (on_gpu_[gpu.value]++ == 0) ++busy_;
+  }
+  ++changes_;
+  gang.processes.push_back({spec.attempt, spec.server, executor, spec.gpus, demand_of(spec.spec),
+                            spec.until, spec.grace});
+  if (spec.until != kNever) watch(executor);
+  SimProcess& process = gang.processes.back();
+  if (manners_.start == Duration{0}) {
+    work(by_attempt_.at(spec.attempt), process);
+    return done();
+  }
+  Rng fate = fate_of(spec.attempt, spec.server, kStarts);
+  process.phase = SimProcess::Phase::starts;
+  process.lost = fate.chance(manners_.lost);
+  process.next = later(clock_.now(), from_seconds(seconds(manners_.start) * fate.uniform()));
+  queue_.push(process.next, EventKind::process, executor);
+  return done();
+}
+
+Rng Hardware::fate_of(AttemptId attempt, ServerId server, std::uint64_t of) const {
+  std::uint64_t seed = mix64(manners_.seed ^ attempt.job.hi);
+  for (const std::uint64_t word :
+       {attempt.job.lo, attempt.home_epoch.value, attempt.number, server.value + (of << 32U)})
+    seed = mix64(seed ^ word);
+  return Rng(seed);
+}
+
+void Hardware::work(std::uint32_t index, SimProcess& process) {
+  Gang& gang = gangs_[index];
+  process.phase = SimProcess::Phase::works;
+  process.next = kNever;
+  gang.started_gpus += static_cast<std::uint32_t>(process.gpus.size());
+  if (gang.started_gpus == gang.gpus.size() && !gang.stalled) begin(index);
+  if (asleep(gang)) halt(index);
+}
+
+Duration Hardware::dying(const SimProcess& process, Duration grace) const {
+  Rng stops = fate_of(process.attempt, process.server, kStops);
+  Rng stays = fate_of(process.attempt, process.server, kStays);
+  const bool deaf = stops.chance(manners_.deaf);
+  const Duration heeds = from_seconds(seconds(manners_.stop) * stops.uniform());
+  Duration all = deaf ? grace : std::min(heeds, grace);
+  if (stays.chance(manners_.stays)) all += from_seconds(seconds(manners_.stay) * stays.uniform());
+  return all;
+}
+
+void Hardware::end_in(SimProcess& process, Duration wait) {
+  process.phase = SimProcess::Phase::ends;
+  process.until = kNever;
+  process.next = later(clock_.now(), wait);
+  queue_.push(process.next, EventKind::process, process.executor);
+}
+
+bool Hardware::advance(std::uint32_t executor) {
+  if (sleeping_.contains(executor)) return false;
+  bool news = false;
+  for (const std::uint32_t index : gangs_on(executor)) {
+    Gang& gang = gangs_[index];
+    const auto over = [&](const SimProcess& p) {
+      return p.executor == executor && p.next <= clock_.now();
+    };
+    for (std::size_t i = 0; i < gang.processes.size(); ++i) {
+      SimProcess& p = gang.processes[i];
+      if (!over(p)) continue;
+      if (p.phase == SimProcess::Phase::starts && !p.lost) {
+        work(index, p);
+        continue;
+      }
+      if (p.phase == SimProcess::Phase::starts) p.by_force = gang.stalled = true;
+      finish_process(p, gang, p.code, p.by_force, p.lost);
+      news = true;
+    }
+    std::erase_if(gang.processes, over);
+    if (gang.processes.empty()) remove(index);
+  }
+  return news;
+}
+
+void Hardware::kill_guardian(std::uint32_t executor, std::uint32_t which) {
+  const std::vector<std::uint32_t> here = gangs_on(executor);
+  if (here.empty() || sleeping_.contains(executor)) return;
+  stop(executor, gangs_[here[which % here.size()]].attempt, Duration{0}, true);
+}
+
+void Hardware::stop(std::uint32_t executor, AttemptId attempt, Duration grace, bool lost,
+                    Duration late) {
+  const auto found = by_attempt_.find(attempt);
+  if (found == by_attempt_.end()) return;
+  Gang& gang = gangs_[found->second];
+  const auto here = [executor](const SimProcess& p) { return p.executor == executor; };
+  if (std::none_of(gang.processes.begin(), gang.processes.end(), here)) return;
+  halt(found->second);
+  gang.stalled = true;
+  for (SimProcess& p : gang.processes) {
+    if (!here(p)) continue;
+    if (!gang.powerless && p.phase == SimProcess::Phase::ends) continue;
+    const Duration takes = gang.powerless ? Duration{0} : dying(p, grace);
+    const Duration wait = std::max(Duration{0}, takes - late);
+    p.code = wait < grace || grace == Duration{0} ? kTerminated : kKilled;
+    p.by_force = true;
+    p.lost = lost;
+    p.phase = SimProcess::Phase::ends;
+    p.next = clock_.now();
+    if (wait > Duration{0}) {
+      end_in(p, wait);
+    } else {
+      finish_process(p, gang, p.code, true, lost);
+    }
+  }
+  std::erase_if(gang.processes, [&](const SimProcess& p) {
+    return here(p) && p.phase == SimProcess::Phase::ends && p.next <= clock_.now();
+  });
+  queue_.push(clock_.now(), EventKind::exit_notice, executor);
+  if (gang.processes.empty()) remove(found->second);
+}
+
+void Hardware::renew(std::uint32_t executor, AttemptId attempt, Instant until) {
+  const auto found = by_attempt_.find(attempt);
+  if (found == by_attempt_.end()) return;
+  bool earlier = false;
+  for (SimProcess& p : gangs_[found->second].processes) {
+    if (p.executor != executor || p.phase == SimProcess::Phase::ends) continue;
+    earlier = earlier || until < p.until;
+    p.until = until;
+  }
+  if (earlier) watch(executor);
+}
+
+/// The next lapse event is when the first deadline comes; one that was moved back is found when
+/// that comes.
+void Hardware::watch(std::uint32_t executor) {
+  if (clocks_[executor] == nullptr) return;
+  Instant first = kNever;
+  for (const auto& [attempt, index] : by_attempt_) {
+    for (const SimProcess& p : gangs_[index].processes) {
+      if (p.executor == executor) first = std::min(first, p.until);
+    }
+  }
+  const Instant when = std::max(clocks_[executor]->when(first), clock_.now());
+  if (when == lapse_at_[executor]) return;
+  lapse_at_[executor] = when;
+  if (when != kNever) queue_.push(when, EventKind::lapse, executor);
+}
+
+void Hardware::lapse(std::uint32_t executor) {
+  if (lapse_at_[executor] != clock_.now() || sleeping_.contains(executor)) return;
+  lapse_at_[executor] = kNever;
+  const Instant local = clocks_[executor]->at(clock_.now());
+  std::vector<SimProcess> over;
+  for (const auto& [attempt, index] : by_attempt_) {
+    const auto& processes = gangs_[index].processes;
+    const auto at = std::find_if(processes.begin(), processes.end(), [&](const SimProcess& p) {
+      return p.executor == executor && p.until <= local;
+    });
+    if (at != processes.end()) over.push_back(*at);
+  }
+  for (const SimProcess& p : over) stop(executor, p.attempt, p.grace, true, local - p.until);
+  watch(executor);
+}
+
+std::vector<std::uint32_t> Hardware::gangs_on(std::uint32_t executor) const {
+  std::vector<std::uint32_t> here;
+  for (const auto& [attempt, index] : by_attempt_) {
+    const auto& processes = gangs_[index].processes;
+    if (std::any_of(processes.begin(), processes.end(),
+                    [&](const SimProcess& p) { return p.executor == executor; })) {
+      here.push_back(index);
+    }
+  }
+  return here;
+}
+
+bool Hardware::asleep(const Gang& gang) const {
+  return !sleeping_.empty() &&
+         std::any_of(gang.processes.begin(), gang.processes.end(),
+                     [&](const SimProcess& p) { return sleeping_.contains(p.executor); });
+}
+
+void Hardware::sleep(std::uint32_t executor) {
+  if (!sleeping_.insert(executor).second) return;
+  ++changes_;
+  for (const std::uint32_t index : gangs_on(executor)) halt(index);
+}
+
+void Hardware::wake(std::uint32_t executor) {
+  if (sleeping_.erase(executor) == 0) return;
+  ++changes_;
+  lapse_at_[executor] = clock_.now();
+  lapse(executor);
+  if (advance(executor)) queue_.push(clock_.now(), EventKind::exit_notice, executor);
+  for (const std::uint32_t index : gangs_on(executor)) {
+    const Gang& gang = gangs_[index];
+    if (gang.begun && !gang.moving && !gang.stalled && !asleep(gang)) go_on(index);
+  }
+}
+
+void Hardware::lose_host(std::uint32_t executor) {
+  wake(executor);
+  std::vector<AttemptId> here;
+  for (const std::uint32_t index : gangs_on(executor)) here.push_back(gangs_[index].attempt);
+  for (const AttemptId attempt : here) {
+    gangs_[by_attempt_.at(attempt)].powerless = true;
+    stop(executor, attempt);
+  }
+  exits_[executor].clear();
+}
+
+void Hardware::add_job(JobTruth job) {
+  rows_.emplace(job.id, static_cast<std::uint32_t>(jobs_.size()));
+  jobs_.push_back(std::move(job));
+}
+
+std::vector<Exit> Hardware::reap(std::uint32_t executor) {
+  std::vector<Exit> ended;
+  ended.swap(exits_[executor]);
+  return ended;
+}
+
+void Hardware::adopt(std::uint32_t executor, std::span<const LaunchSpec> ran) {
+  for (const LaunchSpec& spec : ran) {
+    const auto same = [&](const auto& p) {
+      return p.attempt == spec.attempt && p.server == spec.server;
+    };
+    const auto gang = by_attempt_.find(spec.attempt);
+    if (gang != by_attempt_.end()) {
+      const auto& processes = gangs_[gang->second].processes;
+      if (std::any_of(processes.begin(), processes.end(), same)) continue;
+    }
+    std::vector<Exit>& exits = exits_[executor];
+    if (std::any_of(exits.begin(), exits.end(), same)) continue;
+    exits.push_back({spec.attempt, spec.server, {0, true, ""}, {}});
+  }
+}
+
+std::vector<Progress> Hardware::measure(std::uint32_t executor) {
+  std::vector<Progress> all;
+  if (!physics_.varies()) return all;  // time tells as much
+  for (const auto& [attempt, index] : by_attempt_) {
+    Gang& gang = gangs_[index];
+    const auto here = [executor](const SimProcess& p) { return p.executor == executor; };
+    if (!gang.moving || std::none_of(gang.processes.begin(), gang.processes.end(), here)) continue;
+    account(gang);
+    const bool starts = clock_.now() < gang.since;
+    all.push_back({attempt, gang.service, starts ? 0 : measured(gang)});
+  }
+  return all;
+}
+
+double Hardware::measured(const Gang& gang) const {
+  if (noise_ <= 0) return gang.rate * bias_;
+  const AttemptId& id = gang.attempt;
+  std::uint64_t seed = mix64(noise_seed_ ^ id.job.hi);
+  for (const std::uint64_t word :
+       {id.job.lo, id.number, static_cast<std::uint64_t>(clock_.now().time_since_epoch().count())})
+    seed = mix64(seed ^ word);
+  return gang.rate * bias_ * std::exp(noise_ * Rng(seed).normal());
+}
+
+void Hardware::set_sick(GpuId gpu, bool sick) {
+  if (sick ? sick_.insert(gpu).second : sick_.erase(gpu) > 0) ++health_;
+}
+
+std::span<const std::uint32_t> Hardware::end(std::uint32_t index, std::uint32_t version) {
+  woken_.clear();
+  Gang& gang = gangs_[index];
+  if (!gang.live || !gang.moving || gang.version != version) return woken_;
+  gang.service += gang.remaining;
+  jobs_[gang.row].service += gang.remaining;
+  gang.remaining = Duration::zero();
+  gang.since = clock_.now();
+  JobTruth& job = jobs_[gang.row];
+  halt(index);
+  gang.stalled = true;
+  const bool fails = until_end(gang.row) < job.duration;
+  Rng who = fate_of({job.id, Epoch{}, 0}, ServerId{}, kWhoFails);
+  const std::size_t failing = who.below(static_cast<std::uint32_t>(gang.processes.size()));
+  if (fails) {
+    job.failed = true;
+  } else {
+    job.completed = clock_.now();
+  }
+  for (std::size_t i = 0; i < gang.processes.size(); ++i) {
+    SimProcess& p = gang.processes[i];
+    if (fails && i != failing) continue;  // waits for the one that failed
+    if (fails) p.code = who.chance(0.2) ? kKilled : 1 + static_cast<std::int32_t>(who.below(100));
+    const Duration wait = dying(p, Duration{0});
+    end_in(p, wait);
+    if (wait > Duration{0}) continue;
+    finish_process(p, gang, p.code, false);
+    woken_.push_back(p.executor);
+  }
+  std::erase_if(gang.processes, [&](const SimProcess& p) { return p.next <= clock_.now(); });
+  if (gang.processes.empty()) remove(index);
+  std::sort(woken_.begin(), woken_.end());
+  woken_.erase(std::unique(woken_.begin(), woken_.end()), woken_.end());
+  return woken_;
+}
+
+std::uint32_t Hardware::row_of(JobId job) const {
+  const auto found = rows_.find(job);
+  STARLING_CHECK(found != rows_.end());
+  return found->second;
+}
+
+Hardware::Left Hardware::left(JobId job) const {
+  const std::uint32_t row = row_of(job);
+  for (auto at = by_attempt_.lower_bound({job, Epoch{}, 0});
+       at != by_attempt_.end() && at->first.job == job; ++at) {
+    const Gang& gang = gangs_[at->second];
+    if (gang.moving) return {gang.remaining - uncounted(gang), std::max(gang.since, clock_.now())};
+  }
+  return {std::max(jobs_[row].duration - jobs_[row].saved, Duration{0}), clock_.now()};
+}
+
+std::vector<SimProcess> Hardware::processes() const {
+  std::vector<SimProcess> all;
+  for (const auto& [attempt, index] : by_attempt_) {
+    for (const SimProcess& p : gangs_[index].processes) {
+      if (!sleeping_.contains(p.executor)) all.push_back(p);
+    }
+  }
+  return all;
+}
+
+Hardware::Gang& Hardware::gang_of(const LaunchSpec& spec) {
+  const auto found = by_attempt_.find(spec.attempt);
+  if (found != by_attempt_.end()) return gangs_[found->second];
+  if (free_gangs_.empty()) {
+    free_gangs_.push_back(static_cast<std::uint32_t>(gangs_.size()));
+    gangs_.emplace_back();
+  }
+  const std::uint32_t index = free_gangs_.back();
+  free_gangs_.pop_back();
+  Gang& gang = gangs_[index];
+  const std::uint32_t version = gang.version + 1;
+  gang = Gang{};
+  gang.version = version;
+  gang.live = true;
+  gang.attempt = spec.attempt;
+  gang.row = row_of(spec.attempt.job);
+  gang.before = jobs_[gang.row].saved;
+  gang.remaining = std::max(Duration::zero(), until_end(gang.row) - gang.before);
+  if (spec.served > gang.before && overclaimed_.empty()) {
+    overclaimed_ = "attempt " + to_string(spec.attempt) + " was started as one of a job that has " +
+                   std::to_string(seconds(spec.served)) + " s behind it; " +
+                   std::to_string(seconds(gang.before)) + " s were ever saved";
+  }
+  for (const Share& share : spec.gang) {
+    gang.gpus.insert(gang.gpus.end(), share.gpus.begin(), share.gpus.end());
+  }
+  std::sort(gang.gpus.begin(), gang.gpus.end());
+  if (physics_.varies()) {
+    for (const GpuId gpu : gang.gpus) gang.servers.push_back(topology_.server_of(gpu).value);
+    gang.servers.erase(std::unique(gang.servers.begin(), gang.servers.end()), gang.servers.end());
+    JobProfile profile = profile_of(spec.spec, static_cast<std::uint32_t>(gang.gpus.size()));
+    profile.asked = jobs_[gang.row].gpus;  // the spec on its way here says what the gang has
+    profiles_[index] = std::move(profile);
+  }
+  by_attempt_.emplace(spec.attempt, index);
+  return gang;
+}
+
+Duration Hardware::until_end(std::uint32_t row) const {
+  const JobTruth& job = jobs_[row];
+  Rng fate = fate_of({job.id, Epoch{}, 0}, ServerId{}, kFails);
+  if (!fate.chance(manners_.fails)) return job.duration;
+  return from_seconds(seconds(job.duration) * fate.uniform());
+}
+
+void Hardware::begin(std::uint32_t index) {
+  Gang& gang = gangs_[index];
+  JobTruth& job = jobs_[gang.row];
+  if (job.attempts++ == 0) job.first_start = clock_.now();
+  job.placement = gang.gpus;
+  gang.begun = true;
+  gang.moving = true;
+  gang.since = clock_.now();
+  ++moving_;
+  if (physics_.varies()) {
+    gang.since += from_seconds(physics_.startup_s(profiles_.at(index)));
+    settle(index, true);
+    return;
+  }
+  // More or fewer GPUs than it asked for: in proportion.
+  const auto have = static_cast<double>(gang.gpus.size());
+  if (job.gpus > 0 && gang.gpus.size() != job.gpus) gang.rate = have / job.gpus;
+  schedule_end(index);
+}
+
+/// After a halt that was not its end.
+void Hardware::go_on(std::uint32_t index) {
+  Gang& gang = gangs_[index];
+  gang.moving = true;
+  gang.scheduled = false;
+  gang.since = std::max(gang.since, clock_.now());
+  ++moving_;
+  physics_.varies() ? settle(index, true) : schedule_end(index);
+}
+
+Duration Hardware::uncounted(const Gang& gang) const {
+  if (!gang.moving || clock_.now() <= gang.since) return Duration{0};
+  const Duration passed = clock_.now() - gang.since;
+  Duration served = passed;
+  if (gang.rate != 1) {
+    served = Duration(static_cast<std::int64_t>(static_cast<double>(passed.count()) * gang.rate));
+  }
+  return std::min(served, gang.remaining);
+}
+
+void Hardware::account(Gang& gang) {
+  if (!gang.moving || clock_.now() <= gang.since) return;
+  const Duration served = uncounted(gang);
+  gang.service += served;
+  gang.remaining -= served;
+  jobs_[gang.row].service += served;
+  gang.since = clock_.now();
+}
+
+void Hardware::halt(std::uint32_t index) {
+  Gang& gang = gangs_[index];
+  if (!gang.moving) return;
+  account(gang);
+  if (!gang.powerless) {
+    Duration& saved = jobs_[gang.row].saved;
+    saved = std::max(saved, gang.before + gang.service);
+  }
+  gang.moving = false;
+  ++gang.version;
+  --moving_;
+  if (physics_.varies()) settle(index, false);
+}
+
+void Hardware::schedule_end(std::uint32_t index) {
+  Gang& gang = gangs_[index];
+  ++gang.version;
+  gang.scheduled = true;
+  Duration left = gang.remaining;
+  if (gang.rate != 1) {
+    const double wall = std::ceil(static_cast<double>(left.count()) / gang.rate);
+    left = wall < 9e18 ? Duration(static_cast<std::int64_t>(wall)) : Duration::max();
+  }
+  const Instant at = later(std::max(gang.since, clock_.now()), left);
+  if (at != kNever) queue_.push(at, EventKind::gang_end, index, gang.version);
+}
+
+void Hardware::remove(std::uint32_t index) {
+  Gang& gang = gangs_[index];
+  by_attempt_.erase(gang.attempt);
+  profiles_.erase(index);
+  gang.live = false;
+  free_gangs_.push_back(index);
+}
+
+void Hardware::settle(std::uint32_t index, bool joins) {
+  const Gang& gang = gangs_[index];
+  for (const std::uint32_t s : gang.servers) {
+    joins ? (void)on_server_[s].insert(index) : (void)on_server_[s].erase(index);
+  }
+  if (joins) rerate(index);
+  for (const std::uint32_t other : beside(gang)) {
+    if (other != index) rerate(other);
+  }
+}
+
+std::set<std::uint32_t> Hardware::beside(const Gang& gang) const {
+  std::set<std::uint32_t> found;
+  for (const std::uint32_t s : gang.servers)
+    found.insert(on_server_[s].begin(), on_server_[s].end());
+  return found;
+}
+
+void Hardware::rerate(std::uint32_t index) {
+  Gang& gang = gangs_[index];
+  Neighbours neighbours;
+  for (const std::uint32_t other : beside(gang)) {
+    if (other != index) neighbours.push_back({profiles_.at(other), gangs_[other].gpus});
+  }
+  const JobProfile& profile = profiles_.at(index);
+  const double rate = physics_.rate(profile, gang.gpus, neighbours) * physics_.scaling(profile);
+  STARLING_CHECK(rate > 0);
+  if (gang.scheduled && rate == gang.rate) return;
+  account(gang);
+  gang.rate = rate;
+  schedule_end(index);
+}
+
+void Hardware::finish_process(const SimProcess& process, const Gang& gang, std::int32_t code,
+                              bool stopped, bool lost) {
+  for (const GpuId gpu : process.gpus) {
+    if (--on_gpu_[gpu.value] == 0) --busy_;
+  }
+  ++changes_;
+  if (on_end_) on_end_(process, code, stopped);
+  exits_[process.executor].push_back(
+      {gang.attempt, process.server, {code, lost, ""}, gang.service});
+}
+
+}  // namespace starling

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/world/hardware.h"
+
+#include <doctest/doctest.h>
+
+#include "interference/models.h"
+#include "topology/generate/generate.h"
+
+// The hardware decides when a job ends. Each test states a way in which a duration, a share of the
+// service or a GPU could get lost.
+
+namespace starling {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Half speed for a gang over two servers, and half again per neighbour.
+class HalvingPhysics final : public Physics {
+ public:
+  explicit HalvingPhysics(const Topology& topology) : topology_(topology) {}
+  double rate(const JobProfile&, const Placement& gpus, const Neighbours& beside) const override {
+    double rate = topology_.tier_of(gpus) > Tier::server ? 0.5 : 1;
+    for (std::size_t i = 0; i < beside.size(); ++i) rate /= 2;
+    return rate;
+  }
+  bool varies() const noexcept override { return true; }
+  double startup_s(const JobProfile&) const override { return startup; }
+  double startup = 0;
+
+ private:
+  const Topology& topology_;
+};
+
+struct Bench {
+  Topology topology = generate_flat({.servers = 2, .gpus_per_server = 4}).value();
+  EventQueue queue;
+  SimClock clock;
+  std::unique_ptr<Physics> physics;
+  std::unique_ptr<Hardware> hardware;
+
+  explicit Bench(bool varies, double startup = 0, std::uint32_t jobs_per_gpu = 1) {
+    if (varies) {
+      auto halving = std::make_unique<HalvingPhysics>(topology);
+      halving->startup = startup;
+      physics = std::move(halving);
+    } else {
+      physics = make_trace_physics();
+    }
+    std::vector<JobTruth> jobs(2);
+    jobs[0].id = {0, 1};
+    jobs[0].duration = 100s;
+    jobs[0].gpus = 2;
+    jobs[1].id = {0, 2};
+    jobs[1].duration = 100s;
+    jobs[1].gpus = 2;
+    hardware = std::make_unique<Hardware>(topology, *physics, queue, clock, 2, jobs, jobs_per_gpu);
+  }
+
+  static AttemptId attempt(std::uint64_t job, std::uint64_t number = 1) {
+    return {{0, job}, Epoch{1}, number};
+  }
+  static Placement gpus(std::uint32_t first, std::uint32_t count) {
+    Placement p;
+    for (std::uint32_t i = 0; i < count; ++i) p.push_back(GpuId{first + i});
+    return p;
+  }
+  /// Starts the part on `server`, which is executor `server` too.
+  Status start(std::uint32_t server, AttemptId a, Placement here, Placement all,
+               Duration served = {}, Instant until = kNever) {
+    LaunchSpec spec;
+    spec.attempt = a;
+    spec.server = ServerId{server};
+    spec.gpus = std::move(here);
+    spec.gang = {{PartitionId{0}, std::move(all)}};
+    spec.served = served;
+    spec.until = until;
+    spec.spec.workers = 2;
+    return hardware->start(server, spec);
+  }
+  void run_one() {
+    const SimEvent e = queue.pop();
+    clock.set(e.at);
+    if (e.kind() == EventKind::gang_end) (void)hardware->end(e.target, e.token);
+    if (e.kind() == EventKind::lapse) hardware->lapse(e.target);
+    if (e.kind() == EventKind::process) (void)hardware->advance(e.target);
+  }
+  void run_until(Instant limit) {
+    while (!queue.empty() && queue.top().at <= limit) run_one();
+    clock.set(limit);
+  }
+};
+
+constexpr Instant at(Duration d) { return Instant(d); }
+
+TEST_CASE(
+    "a gang on two executors moves when it is whole and ends on both at once, to the nanosecond") {
+  Bench b(false);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(3, 1), Bench::gpus(3, 2)).ok());
+  b.run_until(at(7s));
+  REQUIRE(b.start(1, Bench::attempt(1), Bench::gpus(4, 1), Bench::gpus(3, 2)).ok());
+  CHECK(b.hardware->moving_gangs() == 1);
+  CHECK(b.hardware->busy_gpus() == 2);
+  b.run_until(at(107s) - 1ns);
+  CHECK(b.hardware->reap(0).empty());
+  b.run_until(at(107s));
+  for (const std::uint32_t executor : {0U, 1U}) {
+    const std::vector<Exit> ended = b.hardware->reap(executor);
+    REQUIRE(ended.size() == 1);
+    CHECK(ended[0].exit.code == 0);
+    CHECK(ended[0].served == 100s);
+  }
+  CHECK(b.hardware->busy_gpus() == 0);
+  CHECK(b.hardware->jobs()[0].completed == at(107s));
+}
+
+TEST_CASE("stopping keeps what was served, and the next attempt goes on there") {
+  Bench b(false);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2)).ok());
+  b.run_until(at(30s));
+  b.hardware->stop(0, Bench::attempt(1));
+  b.hardware->stop(0, Bench::attempt(1));  // a repeat changes nothing
+  const std::vector<Exit> ended = b.hardware->reap(0);
+  REQUIRE(ended.size() == 1);
+  CHECK(ended[0].exit.code != 0);
+  CHECK(ended[0].served == 30s);
+  REQUIRE(b.start(0, Bench::attempt(1, 2), Bench::gpus(0, 2), Bench::gpus(0, 2), 30s).ok());
+  b.run_until(at(100s) - 1ns);
+  CHECK(b.hardware->reap(0).empty());
+  b.run_until(at(100s));
+  CHECK(b.hardware->reap(0).size() == 1);
+  CHECK(b.hardware->jobs()[0].service == 100s);
+  CHECK(b.hardware->jobs()[0].attempts == 2);
+}
+
+TEST_CASE("work goes on from what was saved, whatever a scheduler says") {
+  Bench b(false);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2)).ok());
+  b.run_until(at(30s));
+  const auto again = [&](Duration claimed) {
+    (void)b.hardware->reap(0);
+    REQUIRE(b.start(0, Bench::attempt(1, 2), Bench::gpus(0, 2), Bench::gpus(0, 2), claimed).ok());
+    b.run_until(at(1000s));
+  };
+  SUBCASE("that it has done less") {
+    b.hardware->stop(0, Bench::attempt(1));
+    again(10s);
+    CHECK(b.hardware->overclaimed().empty());
+    CHECK(b.hardware->jobs()[0].completed == at(100s));
+  }
+  SUBCASE("that it has done more") {
+    b.hardware->stop(0, Bench::attempt(1));
+    again(31s);
+    CHECK(b.hardware->overclaimed().find("31.0") != std::string::npos);
+    CHECK(b.hardware->jobs()[0].completed == at(100s));
+  }
+  SUBCASE("that it has done what a loss of power undid") {
+    b.hardware->lose_host(0);
+    again(30s);
+    CHECK_FALSE(b.hardware->overclaimed().empty());
+    CHECK(b.hardware->jobs()[0].completed == at(130s));
+  }
+}
+
+TEST_CASE("an observer sees every end, and whether it was wanted") {
+  Bench b(false);
+  std::vector<std::pair<std::int32_t, bool>> ends;
+  b.hardware->on_end([&](const SimProcess& process, std::int32_t code, bool stopped) {
+    CHECK(process.gpus.size() == 2);
+    ends.emplace_back(code, stopped);
+  });
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2)).ok());
+  REQUIRE(b.start(0, Bench::attempt(2), Bench::gpus(2, 2), Bench::gpus(2, 2)).ok());
+  b.run_until(at(30s));
+  b.hardware->stop(0, Bench::attempt(2));
+  b.run_until(at(100s));
+  CHECK(ends == std::vector<std::pair<std::int32_t, bool>>{{-15, true}, {0, false}});
+}
+
+TEST_CASE("a gang that lost a process stands still") {
+  Bench b(false);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(3, 1), Bench::gpus(3, 2)).ok());
+  REQUIRE(b.start(1, Bench::attempt(1), Bench::gpus(4, 1), Bench::gpus(3, 2)).ok());
+  b.run_until(at(10s));
+  b.hardware->stop(0, Bench::attempt(1));
+  b.run_until(at(500s));
+  CHECK(b.hardware->reap(1).empty());
+  b.hardware->stop(1, Bench::attempt(1));
+  const std::vector<Exit> ended = b.hardware->reap(1);
+  REQUIRE(ended.size() == 1);
+  CHECK(ended[0].served == 10s);
+  CHECK(b.hardware->processes().empty());
+}
+
+TEST_CASE("what nobody renews ends at its deadline on its machine's clock, and GPUs are free") {
+  Bench b(false);
+  LocalClock slow, right;
+  slow.set_rate(at(0s), 0.5);
+  b.hardware->set_clock(0, slow);
+  b.hardware->set_clock(1, right);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2), {}, at(10s)).ok());
+  REQUIRE(b.start(1, Bench::attempt(2), Bench::gpus(4, 2), Bench::gpus(4, 2), {}, at(10s)).ok());
+  b.run_until(at(5s));
+  b.hardware->renew(1, Bench::attempt(2), at(30s));
+  b.hardware->renew(0, Bench::attempt(2), at(1s));  // not its own
+  b.run_until(at(20s) - 1ns);
+  CHECK(b.hardware->busy_gpus() == 4);
+  b.run_until(at(20s));
+  CHECK(b.hardware->busy_gpus() == 2);
+  const std::vector<Exit> ended = b.hardware->reap(0);
+  REQUIRE(ended.size() == 1);
+  CHECK(ended[0].exit.lost);
+  CHECK(ended[0].served == 20s);
+  b.hardware->renew(1, Bench::attempt(2), at(25s));
+  b.run_until(at(25s));
+  CHECK(b.hardware->busy_gpus() == 0);
+  CHECK(b.queue.empty() == false);  // deadlines that were moved
+  b.run_until(at(200s));
+  CHECK(b.hardware->reap(1).size() == 1);
+}
+
+TEST_CASE("who ends already is not kept alive, and its old deadline wakes nobody again and again") {
+  Bench b(false);
+  LocalClock right;
+  b.hardware->set_clock(0, right);
+  Manners manners;
+  manners.stays = 1;
+  manners.stay = 60s;
+  b.hardware->set_manners(manners);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2), {}, at(100s)).ok());
+  b.hardware->kill_guardian(0, 0);
+  REQUIRE(b.hardware->busy_gpus() == 2);
+  b.hardware->renew(0, Bench::attempt(1), at(1ms));  // its executor does not know yet
+  int events = 0;
+  for (; events < 100 && !b.queue.empty(); ++events) b.run_one();
+  CHECK(events < 10);
+  CHECK(b.hardware->busy_gpus() == 0);
+  CHECK(b.hardware->reap(0).size() == 1);
+}
+
+TEST_CASE("starts and ends take their time, and a GPU is free when nothing is left that holds it") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    Bench b(false);
+    Manners manners;
+    manners.seed = seed;
+    manners.start = manners.stay = 10s;
+    manners.stop = 4s;
+    manners.deaf = manners.stays = 0.5;
+    b.hardware->set_manners(manners);
+    REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2)).ok());
+    CHECK(b.hardware->busy_gpus() == 2);
+    CHECK(b.hardware->moving_gangs() == 0);
+    b.run_until(at(10s));
+    CHECK(b.hardware->moving_gangs() == 1);
+    b.hardware->stop(0, Bench::attempt(1), 6s);
+    b.hardware->stop(0, Bench::attempt(1), 6s);
+    CHECK(b.hardware->busy_gpus() == 2);
+    CHECK(b.hardware->moving_gangs() == 0);
+    b.run_until(at(10s) + 6s + 10s);
+    CHECK(b.hardware->busy_gpus() == 0);
+    const std::vector<Exit> ended = b.hardware->reap(0);
+    REQUIRE(ended.size() == 1);
+    CHECK(ended[0].exit.code < 0);
+    CHECK_FALSE(ended[0].exit.lost);
+    CHECK(b.hardware->overlap().empty());
+  }
+}
+
+TEST_CASE("a start that comes to nothing is told as lost") {
+  Bench b(false);
+  Manners manners;
+  manners.start = 10s;
+  manners.lost = 1;
+  b.hardware->set_manners(manners);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2)).ok());
+  b.run_until(at(10s));
+  CHECK(b.hardware->busy_gpus() == 0);
+  const std::vector<Exit> ended = b.hardware->reap(0);
+  REQUIRE(ended.size() == 1);
+  CHECK(ended[0].exit.lost);
+}
+
+TEST_CASE(
+    "a job that fails by itself: one process says so, the others wait until they are stopped") {
+  Bench b(false);
+  Manners manners;
+  manners.fails = 1;
+  b.hardware->set_manners(manners);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 1), {GpuId{0}, GpuId{4}}).ok());
+  REQUIRE(b.start(1, Bench::attempt(1), Bench::gpus(4, 1), {GpuId{0}, GpuId{4}}).ok());
+  b.run_until(at(150s));
+  std::vector<Exit> ended = b.hardware->reap(0);
+  for (Exit& exit : b.hardware->reap(1)) ended.push_back(std::move(exit));
+  REQUIRE(ended.size() == 1);
+  CHECK(ended[0].exit.code != 0);
+  CHECK(b.hardware->jobs()[0].failed);
+  CHECK(b.hardware->jobs()[0].completed == kNever);
+  CHECK(b.hardware->busy_gpus() == 1);
+  b.hardware->stop(0, Bench::attempt(1));
+  b.hardware->stop(1, Bench::attempt(1));
+  CHECK(b.hardware->busy_gpus() == 0);
+}
+
+TEST_CASE("a machine that sleeps: its processes stand still, and the overdue end when it wakes") {
+  Bench b(false);
+  const LocalClock clock;
+  b.hardware->set_clock(0, clock);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2), {}, at(50s)).ok());
+  REQUIRE(b.start(0, Bench::attempt(2), Bench::gpus(2, 2), Bench::gpus(2, 2)).ok());
+  b.run_until(at(10s));
+  b.hardware->sleep(0);
+  b.run_until(at(500s));
+  CHECK(b.hardware->processes().empty());
+  CHECK(b.hardware->busy_gpus() == 4);
+  b.hardware->wake(0);
+  CHECK(b.hardware->busy_gpus() == 2);
+  REQUIRE(b.hardware->processes().size() == 1);
+  CHECK(b.hardware->reap(0).front().exit.lost);
+  b.run_until(at(590s) - 1ns);
+  CHECK(b.hardware->busy_gpus() == 2);
+  b.run_until(at(590s));
+  CHECK(b.hardware->busy_gpus() == 0);
+}
+
+TEST_CASE("a GPU in use refuses a second process, and that is remembered") {
+  Bench b(false);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2)).ok());
+  CHECK(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2)).ok());  // a repeat
+  CHECK(b.hardware->overlap().empty());
+  CHECK_FALSE(b.start(0, Bench::attempt(2), Bench::gpus(1, 2), Bench::gpus(1, 2)).ok());
+  CHECK_FALSE(b.hardware->overlap().empty());
+  CHECK(b.hardware->processes().size() == 1);
+}
+
+TEST_CASE(
+    "two jobs share a GPU where they may: it is busy once, both slow down, a third is refused") {
+  Bench b(true, 0, 2);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2)).ok());
+  REQUIRE(b.start(0, Bench::attempt(2), Bench::gpus(1, 2), Bench::gpus(1, 2)).ok());
+  CHECK(b.hardware->busy_gpus() == 3);
+  CHECK(b.hardware->overlap().empty());
+  CHECK_FALSE(b.start(0, Bench::attempt(2, 2), Bench::gpus(1, 1), Bench::gpus(1, 1)).ok());
+  CHECK_FALSE(b.hardware->overlap().empty());
+  b.run_until(at(200s) - 1us);
+  CHECK(b.hardware->moving_gangs() == 2);
+  b.run_until(at(200s) + 1us);
+  CHECK(b.hardware->busy_gpus() == 0);
+}
+
+TEST_CASE("a new executor life hears of what its hardware did not keep, and of nothing else") {
+  Bench b(false);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2)).ok());
+  LaunchSpec kept, lost;
+  kept.attempt = Bench::attempt(1);
+  lost.attempt = Bench::attempt(2);
+  b.hardware->adopt(0, std::vector<LaunchSpec>{kept, lost});
+  const std::vector<Exit> ended = b.hardware->reap(0);
+  REQUIRE(ended.size() == 1);
+  CHECK(ended[0].attempt == Bench::attempt(2));
+  CHECK(ended[0].exit.lost);
+}
+
+TEST_CASE("where physics varies, a neighbour slows a gang for as long as it is there") {
+  Bench b(true);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2)).ok());
+  b.run_until(at(20s));  // 20 s of service
+  REQUIRE(b.start(0, Bench::attempt(2), Bench::gpus(2, 2), Bench::gpus(2, 2)).ok());
+  b.run_until(at(60s));  // 20 s more each, at half speed
+  b.hardware->stop(0, Bench::attempt(2));
+  CHECK(b.hardware->jobs()[1].service == 20s);
+  REQUIRE(b.hardware->measure(0).size() == 1);
+  CHECK(b.hardware->measure(0)[0].served == 40s);
+  CHECK(b.hardware->measure(0)[0].rate == 1);
+  b.run_until(at(120s) - 1us);
+  CHECK(b.hardware->reap(0).size() == 1);  // the stopped one
+  b.run_until(at(120s) + 1us);             // 60 s were left
+  CHECK(b.hardware->reap(0).size() == 1);
+}
+
+TEST_CASE("a spread gang is slower, and nothing moves before its start is over") {
+  Bench b(true, 5);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(3, 1), Bench::gpus(3, 2)).ok());
+  REQUIRE(b.start(1, Bench::attempt(1), Bench::gpus(4, 1), Bench::gpus(3, 2)).ok());
+  CHECK(b.hardware->left(JobId{0, 1}).work == 100s);
+  CHECK(b.hardware->left(JobId{0, 1}).from == at(5s));
+  b.run_until(at(105s));  // half as fast
+  CHECK(b.hardware->left(JobId{0, 1}).work == 50s);
+  CHECK(b.hardware->left(JobId{0, 1}).from == at(105s));
+  CHECK(b.hardware->left(JobId{0, 2}).work == 100s);
+  b.run_until(at(205s) - 1us);
+  CHECK(b.hardware->moving_gangs() == 1);
+  b.run_until(at(205s) + 1us);
+  CHECK(b.hardware->moving_gangs() == 0);
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can happen to single nodes of the world besides its events.
+#include <algorithm>
+#include <utility>
+
+#include "agents/accept_loss.h"
+#include "base/check.h"
+#include "bus/places.h"
+#include "sim/world/world_parts.h"
+
+namespace starling {
+namespace {
+
+// So much more than any peer can know that nobody has to be asked.
+constexpr std::uint64_t kLivesSkipped = 1000, kRecordsSkipped = 1'000'000'000;
+
+}  // namespace
+
+void World::Parts::in(Duration lasts, std::function<void(World&)> what) {
+  queue.push(later(clock.now(), lasts), EventKind::script,
+             static_cast<std::uint32_t>(scripts.size()));
+  scripts.push_back(std::move(what));
+  ++scripts_left;
+}
+
+void World::at(Instant when, std::function<void(World&)> what) {
+  parts_->queue.push(when, EventKind::script, static_cast<std::uint32_t>(parts_->scripts.size()));
+  parts_->scripts.push_back(std::move(what));
+  ++parts_->scripts_left;
+}
+
+std::size_t World::Parts::index_of(const Seat& seat) const {
+  const auto same = [&](const std::unique_ptr<Seat>& s) { return s.get() == &seat; };
+  const auto at = std::find_if(seats.begin(), seats.end(), same);
+  if (at != seats.end()) return static_cast<std::size_t>(at - seats.begin());
+  const auto old = std::find_if(deposed.begin(), deposed.end(), same);
+  return seats.size() + static_cast<std::size_t>(old - deposed.begin());
+}
+
+/// Writes that take long hold up what the same turn says, and the turns after it.
+void World::Parts::watch_disk(Seat& seat) {
+  seat.journal->on_slow([&seat](Duration lasts) {
+    seat.endpoint.hold();
+    seat.stall += lasts;
+  });
+}
+
+void World::Parts::crash(std::size_t index) {
+  Seat& seat = *seats[index];
+  if (newer.contains(index)) return put_back(index);
+  if (seat.node == nullptr) return;
+  if (checker != nullptr && restarts) {
+    if (Status same = compare_with_journal(index); !same.ok())
+      checker->memory_differs(clock.now(), seat.id, same.error().message);
+  }
+  if (const Agent* agent = agent_core(index)) past.add(agent->status());
+  seat.node.reset();
+  seat.tick_at = kNever;
+  seat.paused_until = Instant{};
+  seat.stall = Duration{0};
+  seat.endpoint.clear();
+}
+
+void World::Parts::put_back(std::size_t index) {
+  Newer state = std::move(newer.at(index));
+  Seat& seat = *seats[index];
+  seat.node.reset();
+  seat.tick_at = kNever;
+  seat.paused_until = Instant{};
+  seat.stall = Duration{0};
+  seat.endpoint.clear();
+  seat.journal = std::move(state.journal);
+  AgentConfig& config = agent_configs[index];
+  // The copy has used a number, too: the first start with it was refused, the next one is not.
+  config.incarnation = std::max(state.life, config.incarnation);
+  newer.erase(index);
+}
+
+void World::Parts::depose(std::size_t agent, Duration lasts) {
+  if (newer.contains(agent)) put_back(agent);
+  if (seats[agent]->node == nullptr) {
+    seats[agent]->journal = seats[agent]->journal->succeed();
+    seats[agent]->endpoint.move(new_place());
+    watch_disk(*seats[agent]);
+    return;
+  }
+  past.add(agent_core(agent)->status());
+  auto next = std::make_unique<Seat>(seats[agent]->id, network);
+  next->endpoint.move(new_place());
+  next->journal = seats[agent]->journal->succeed();
+  watch_disk(*next);
+  const std::size_t index = seats.size() + deposed.size();
+  deposed.push_back(std::exchange(seats[agent], std::move(next)));
+  deposed.back()->tick_at = kNever;
+  reschedule(index);
+  in(lasts, [this, index](World&) { seat_at(index).node.reset(); });
+}
+
+std::optional<std::uint32_t> World::Parts::executor_of(const Seat& seat) const {
+  const std::uint32_t number = seat.id.value - kFirstExecutor;
+  if (seat.id.value < kFirstExecutor || number >= executor_configs.size()) return std::nullopt;
+  return number;
+}
+
+void World::Parts::pause(Seat& seat, Duration lasts) {
+  const Instant until = later(clock.now(), lasts);
+  if (until <= seat.paused_until) return;
+  seat.paused_until = until;
+  in(lasts, [this, &seat](World&) {
+    if (const Status resumed = resume(seat); !resumed.ok()) failed = resumed.error();
+  });
+}
+
+Status World::Parts::resume(Seat& seat) {
+  if (seat.node == nullptr || paused(seat)) return done();
+  seat.endpoint.let_go();
+  const std::size_t index = index_of(seat);
+  if (Status woken = wake(index); !woken.ok()) return woken;
+  if (seat.node != nullptr) reschedule(index);
+  return done();
+}
+
+void World::crash_agent(AgentId agent) { parts_->crash(agent.value); }
+
+Status World::restart_agent(AgentId agent) {
+  parts_->crash(agent.value);
+  AgentConfig& config = parts_->agent_configs[agent.value];
+  ++config.incarnation.value;
+  config.roll_call = parts_->roll_call();
+  return parts_->start_agent(agent.value);
+}
+
+Status World::take_over(AgentId agent, Duration lasts) {
+  parts_->depose(agent.value, lasts);
+  ++parts_->agent_configs[agent.value].incarnation.value;
+  parts_->agent_configs[agent.value].roll_call = Duration{0};
+  parts_->agent_configs[agent.value].epoch = Epoch{++parts_->authorities[agent.value].epoch.value};
+  return parts_->start_agent(agent.value);
+}
+
+bool World::try_take_over(AgentId agent, Epoch expect, Duration lasts) {
+  return expect == epoch(agent) && take_over(agent, lasts).ok();
+}
+
+Epoch World::epoch(AgentId agent) const { return parts_->authorities[agent.value].epoch; }
+
+bool World::any_deposed(AgentId agent) const {
+  return std::any_of(parts_->deposed.begin(), parts_->deposed.end(), [&](const auto& seat) {
+    return seat->node != nullptr && seat->id == agent_node(agent);
+  });
+}
+
+void World::refuse_deposed() {
+  Parts& p = *parts_;
+  for (const auto& seat : p.deposed) {
+    if (seat->node == nullptr) continue;
+    const Instant renews =
+        seat->clock.when(later(seat->clock.at(now()), p.options.timers.heartbeat));
+    if (renews != kNever) at(renews, [old = seat.get()](World&) { old->node.reset(); });
+  }
+}
+
+void World::lapse(AgentId agent, Duration lasts) {
+  Parts& p = *parts_;
+  Seat& seat = *p.seats[agent.value];
+  if (seat.node == nullptr) return;
+  seat.node->may_speak_until(lasts == Duration::max() ? kNever : seat.clock.at(now()) + lasts);
+  if (const Status resumed = p.resume(seat); !resumed.ok()) p.failed = resumed.error();
+}
+
+Place World::place_of(NodeId node) const {
+  return parts_->seats[parts_->seat_of(node)]->endpoint.place();
+}
+
+bool World::any_deposed_speaks(AgentId agent) const {
+  return std::any_of(parts_->deposed.begin(), parts_->deposed.end(), [&](const auto& seat) {
+    return seat->node != nullptr && seat->id == agent_node(agent) && !parts_->silent(*seat);
+  });
+}
+
+void World::crash_executor(std::uint32_t executor) {
+  parts_->crash(parts_->executor_seat(executor));
+}
+
+Status World::restart_executor(std::uint32_t executor) {
+  parts_->crash(parts_->executor_seat(executor));
+  parts_->hardware->wake(executor);  // somebody has pressed a key
+  ++parts_->executor_configs[executor].incarnation.value;
+  return parts_->start_executor(executor);
+}
+
+void World::lose_host(std::uint32_t executor, bool disk) {
+  crash_executor(executor);
+  parts_->hardware->lose_host(executor);
+  if (!disk) return;
+  parts_->seats[parts_->executor_seat(executor)]->journal->erase();
+  parts_->network.disconnect(executor_node(executor));
+  if (parts_->checker != nullptr) parts_->checker->new_disk(executor_node(executor));
+}
+
+void World::retire(std::uint32_t executor) {
+  lose_host(executor, true);
+  parts_->retired.insert(executor);
+}
+
+World::Backup World::backup(NodeId node) const {
+  const std::size_t index = parts_->seat_of(node), agents = parts_->agent_configs.size();
+  const Incarnation life = index < agents ? parts_->agent_configs[index].incarnation
+                                          : parts_->executor_configs.at(index - agents).incarnation;
+  return {parts_->seats[index]->journal->copy(), life};
+}
+
+void World::restore_executor(std::uint32_t executor, const Backup& backup) {
+  Parts& p = *parts_;
+  lose_host(executor, true);
+  WatchedJournal& journal = *p.seats[p.executor_seat(executor)]->journal;
+  journal.restore(*backup.journal);
+  Incarnation& lost = p.lives_lost[executor];
+  lost = std::max(lost, p.executor_configs[executor].incarnation);
+  p.executor_configs[executor].incarnation = backup.life;
+  if (p.checker != nullptr) p.checker->restored(executor_node(executor), journal.recover().value());
+}
+
+void World::accept_loss(std::uint32_t executor) {
+  Parts& p = *parts_;
+  Incarnation& life = p.executor_configs[executor].incarnation;
+  if (const auto lost = p.lives_lost.find(executor); lost != p.lives_lost.end())
+    life = std::max(life, lost->second);
+  life.value += kLivesSkipped;
+  MemoryJournal& disk = p.seats[p.executor_seat(executor)]->journal->disk();
+  disk.go_beyond(disk.position() + kRecordsSkipped);
+  p.outlived.erase(executor_node(executor));
+}
+
+void World::accept_loss(AgentId agent, const Backup& left) {
+  Parts& p = *parts_;
+  p.crash(agent.value);
+  for (const char* rule : {"S5", "S6", "S13", "S16"}) excuse(rule);
+  WatchedJournal& journal = *p.seats[agent.value]->journal;
+  const std::uint64_t known = journal.position();
+  journal.restore(*left.journal);
+  journal.disk().go_beyond(known + kRecordsSkipped);
+  AgentConfig& config = p.agent_configs[agent.value];
+  config.incarnation.value = std::max(config.incarnation, left.life).value + kLivesSkipped;
+  const std::vector<Record> records = journal.recover().value();
+  if (p.checker != nullptr) p.checker->restored(agent_node(agent), records);
+  const OpenJobs open = end_open_jobs(agent, records, "its outcome is unknown");
+  journal.start();
+  STARLING_CHECK(open.records.empty() || journal.append(open.records).ok());
+  p.outlived.erase(agent_node(agent));
+}
+
+Status World::start_old_copy(AgentId agent, const Backup& backup) {
+  Parts& p = *parts_;
+  STARLING_CHECK(p.options.known_lives);
+  p.crash(agent.value);
+  Seat& seat = *p.seats[agent.value];
+  auto copy = std::make_unique<WatchedJournal>(MemoryJournal::Keep::bytes, nullptr);
+  copy->restore(*backup.journal);
+  AgentConfig& config = p.agent_configs[agent.value];
+  p.newer[agent.value] = {std::exchange(seat.journal, std::move(copy)), config.incarnation};
+  config.incarnation = Incarnation{backup.life.value + 1};
+  config.roll_call = p.roll_call();
+  return p.start_agent(agent.value);
+}
+
+bool World::is_old_copy(AgentId agent) const { return parts_->newer.contains(agent.value); }
+bool World::outlived(NodeId node) const { return parts_->outlived.contains(node); }
+
+bool World::retired(std::uint32_t executor) const { return parts_->retired.contains(executor); }
+
+void World::set_calendar(AgentId agent, Duration off) {
+  // The world's clock goes on over all lives.
+  parts_->agent_configs[agent.value].calendar = kRightCalendar + off;
+}
+
+void World::excuse(const std::string& rule) {
+  if (parts_->checker != nullptr) parts_->checker->excuse(rule);
+}
+
+void World::pause(NodeId node, Duration lasts) {
+  Seat& seat = *parts_->seats[parts_->seat_of(node)];
+  if (seat.node != nullptr) parts_->pause(seat, lasts);
+}
+
+void World::suspend(NodeId node, Duration lasts) {
+  Seat& seat = *parts_->seats[parts_->seat_of(node)];
+  if (seat.node == nullptr) return;
+  if (const auto executor = parts_->executor_of(seat); executor && !parts_->paused(seat)) {
+    parts_->hardware->sleep(*executor);
+    parts_->in(lasts, [this, e = *executor](World&) { parts_->hardware->wake(e); });
+  }
+  parts_->pause(seat, lasts);
+}
+
+void World::set_rate(NodeId node, double rate) {
+  const std::size_t index = parts_->seat_of(node);
+  Seat& seat = *parts_->seats[index];
+  seat.clock.set_rate(now(), rate);
+  if (const auto executor = parts_->executor_of(seat)) parts_->hardware->clock_changed(*executor);
+  seat.tick_at = kNever;
+  if (seat.node != nullptr) parts_->reschedule(index);
+}
+
+void World::wake_all() {
+  for (const auto& seat : parts_->deposed) {
+    seat->paused_until = Instant{};
+    if (const Status resumed = parts_->resume(*seat); !resumed.ok())
+      parts_->failed = resumed.error();
+  }
+  for (const auto& seat : parts_->seats) {
+    seat->paused_until = Instant{};
+    if (const auto executor = parts_->executor_of(*seat)) parts_->hardware->wake(*executor);
+    if (const Status resumed = parts_->resume(*seat); !resumed.ok())
+      parts_->failed = resumed.error();
+  }
+}
+
+void World::read_slowly(NodeId node, std::size_t frames, Duration every, std::size_t room) {
+  Seat& seat = *parts_->seats[parts_->seat_of(node)];
+  const bool was_slow = seat.reads_every > Duration{0};
+  seat.reads = frames;
+  seat.reads_every = every;
+  seat.endpoint.set_room(every > Duration{0} ? room : SimEndpoint::kAll);
+  seat.endpoint.allow(every > Duration{0} ? 0 : SimEndpoint::kAll);
+  if (was_slow) {
+    if (const Status resumed = parts_->resume(seat); !resumed.ok())
+      parts_->failed = resumed.error();
+  } else if (every > Duration{0}) {
+    parts_->read_some(seat);
+  }
+}
+
+/// One more helping of what waits, again and again while the reader is slow.
+void World::Parts::read_some(Seat& seat) {
+  if (seat.reads_every == Duration{0}) return;
+  seat.endpoint.allow(seat.reads);
+  if (const Status woken = wake(index_of(seat)); !woken.ok()) failed = woken.error();
+  seat.endpoint.allow(0);
+  in(seat.reads_every, [this, &seat](World&) { read_some(seat); });
+}
+
+WatchedJournal& World::disk(NodeId node) {
+  const std::size_t index = parts_->seat_of(node);
+  const auto old = parts_->newer.find(index);
+  return old == parts_->newer.end() ? *parts_->seats[index]->journal : *old->second.journal;
+}
+
+void World::compact(NodeId node) {
+  Seat& seat = *parts_->seats[parts_->seat_of(node)];
+  if (seat.node == nullptr || parts_->paused(seat)) return;
+  if (parts_->seat_of(node) < parts_->agent_configs.size()) {
+    (void)static_cast<AgentNode&>(*seat.node).compact();
+  } else {
+    (void)static_cast<ExecutorNode&>(*seat.node).compact();
+  }
+}
+
+void World::on_stopped(std::function<void(World&, NodeId)> call) {
+  parts_->on_stopped = std::move(call);
+}
+
+void World::mislead(std::uint32_t executor, const Topology* topology) {
+  if (topology == nullptr) {
+    parts_->misled.erase(executor);
+  } else {
+    parts_->other_topology = topology;
+    parts_->misled.insert(executor);
+  }
+}
+
+bool World::misled(std::uint32_t executor) const { return parts_->misled.contains(executor); }
+
+void World::submit(JobSpec spec, AgentId home, Duration alone) {
+  JobTruth truth;
+  truth.id = spec.id;
+  truth.duration = alone;
+  truth.gpus = spec.gpus();
+  parts_->hardware->add_job(truth);
+  const Instant due = parts_->seats[parts_->client_seat(0)]->clock.at(now());
+  parts_->users->wants(0, due, std::move(spec), home);
+  parts_->reschedule(parts_->client_seat(0));
+}
+
+bool World::cancel(JobId job) {
+  const std::optional<std::uint32_t> place = parts_->users->cancel(job);
+  if (place) parts_->reschedule(parts_->client_seat(*place));
+  return place.has_value();
+}
+
+void World::ask(AgentId agent, Message question, std::uint32_t place) {
+  Client* const client = parts_->users->client(place);
+  if (client == nullptr) return;
+  client->ask(agent, std::move(question));
+  parts_->reschedule(parts_->client_seat(place));
+}
+
+void World::crash_client(std::uint32_t place) {
+  parts_->users->dies(place);
+  parts_->crash(parts_->client_seat(place));
+}
+
+void World::renew_client(std::uint32_t place, bool session,
+                         const std::function<bool(JobId)>& takes_up) {
+  Parts& p = *parts_;
+  const std::size_t index = p.client_seat(place);
+  Seat& seat = *p.seats[index];
+  STARLING_CHECK(seat.node == nullptr);
+  if (session) {
+    seat.id = session_node(starling::place_of(seat.id), session_of(seat.id) + 1);
+    seat.endpoint.rename(seat.id);
+  }
+  p.users->born_again(place, p.start_client(place), seat.clock.at(now()), takes_up);
+  p.reschedule(index);
+}
+
+bool World::client_lives(std::uint32_t place) const {
+  return parts_->users->client(place) != nullptr;
+}
+
+}  // namespace starling

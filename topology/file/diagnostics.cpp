@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/file/diagnostics.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace starling {
+namespace {
+
+constexpr std::size_t kLinesMax = 20;
+
+// Levenshtein's distance, capped by the caller's interest in small ones.
+std::size_t edits(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+void Diagnostics::add(SourcePlace place, const std::string& message) {
+  std::string line = file_ + ":";
+  if (place.line > 0) {
+    line += std::to_string(place.line) + ":";
+    if (place.column > 0) line += std::to_string(place.column) + ":";
+  }
+  line += " " + message;
+  // One place can be read many times, as defaults are that many entries share.
+  if (std::find(lines_.begin(), lines_.end(), line) != lines_.end()) return;
+  ++found_;
+  if (lines_.size() < kLinesMax) lines_.push_back(std::move(line));
+}
+
+Error Diagnostics::error() const {
+  std::string all;
+  for (const std::string& line : lines_) all += (all.empty() ? "" : "\n") + line;
+  if (found_ > lines_.size()) {
+    all += "\n" + file_ + ": and " + std::to_string(found_ - lines_.size()) + " more";
+  }
+  return {Errc::invalid, all};
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
+  constexpr std::size_t searched_max = 20'000;
+  constexpr std::size_t listed_max = 12;
+  constexpr std::size_t word_max = 64;
+  if (known.empty()) return {};
+  std::size_t best = word.size() <= 3 ? 2 : std::min<std::size_t>(3, word.size() / 3 + 1);
+  const std::string* nearest = nullptr;
+  for (std::size_t i = 0; word.size() <= word_max && i < std::min(known.size(), searched_max);
+       ++i) {
+    if (known[i].size() > word_max) continue;
+    const std::size_t distance = edits(word, known[i]);
+    if (distance < best) {
+      best = distance;
+      nearest = &known[i];
+    }
+  }
+  if (nearest != nullptr) return "; did you mean '" + *nearest + "'?";
+  std::string list = "; there is ";
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (i == listed_max) return list + " and " + std::to_string(known.size() - i) + " more";
+    if (i > 0) list += i + 1 == known.size() ? " and " : ", ";
+    list += known[i];
+  }
+  return list;
+}
+
+}  // namespace starling

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace starling {
+
+/// Where in a text file, from 1; 0 where there is no telling.
+struct SourcePlace {
+  int line = 0;
+  int column = 0;
+};
+
+/// The mistakes of one file, in order of discovery: "file:line:column: what is wrong; what would be
+/// right".
+class Diagnostics {
+ public:
+  explicit Diagnostics(std::string file) : file_(std::move(file)) {}
+
+  /// What is told already, in the same place, is not told again.
+  void add(SourcePlace place, const std::string& message);
+  [[nodiscard]] bool any() const noexcept { return found_ > 0; }
+  /// One line each; past 20 only their number is said.
+  [[nodiscard]] Error error() const;
+
+ private:
+  std::string file_;
+  std::vector<std::string> lines_;
+  std::size_t found_ = 0;
+};
+
+/// "; did you mean 'x'?" for a near miss, else "; there are a, b and c" (shortened), else nothing.
+[[nodiscard]] std::string suggestion(std::string_view word, const std::vector<std::string>& known);
+
+}  // namespace starling

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/generate/generate_helios.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "base/rng.h"
+#include "workload/catalogue.h"
+#include "workload/generate/scale_load.h"
+#include "workload/traces/trace.h"
+#include "workload/traces/trace_format.h"
+
+namespace starling {
+namespace {
+
+constexpr std::uint32_t kJobsMax = 10'000'000;
+
+// Shares of gang sizes, chosen to give Venus' mean and median; the sizes of its jobs are not
+// published.
+struct GangShare {
+  std::uint32_t gpus;
+  double share;
+};
+constexpr GangShare kGangs[] = {{1, 0.505}, {2, 0.06},  {4, 0.08},  {8, 0.25},
+                                {16, 0.05}, {32, 0.03}, {64, 0.02}, {128, 0.005}};
+
+// Log-normal run times with Venus' median and mean: sigma^2 = 2 ln(13041 / 204).
+constexpr double kMedianS = 204;
+constexpr double kSigma = 2.88;
+
+// Bursts: P(size >= k) = k^-1.3 up to the largest. A day's rate swings by 0.6 about its mean.
+constexpr double kBurstPower = 1.3;
+constexpr double kBurstGapS = 2;
+constexpr double kJobsPerDay = 692;
+constexpr double kDaySwing = 0.6;
+
+std::uint32_t draw_gpus(Rng& rng, std::uint32_t most) {
+  const double u = rng.uniform();
+  double below = 0;
+  std::uint32_t gpus = 1;
+  for (const GangShare& gang : kGangs) {
+    gpus = gang.gpus;
+    below += gang.share;
+    if (u < below) break;
+  }
+  while (gpus > most) gpus /= 2;
+  return gpus;
+}
+
+std::uint32_t draw_burst(Rng& rng, std::uint32_t most) {
+  const double size = std::pow(1 - rng.uniform(), -1 / kBurstPower);
+  return static_cast<std::uint32_t>(std::min(size, static_cast<double>(most)));
+}
+
+JobSpec draw_job(Rng& rng, const HeliosGeneratorOptions& options) {
+  const auto models = catalogue();
+  JobSpec spec;
+  set_gang(spec, draw_gpus(rng, options.cluster_gpus));
+  spec.model = models[rng.below(static_cast<std::uint32_t>(models.size()))].name;
+  spec.user = "user" + std::to_string(rng.below(200));
+  spec.queue = "vc" + std::to_string(rng.below(27));
+  return spec;
+}
+
+Status check(const HeliosGeneratorOptions& o) {
+  const auto wrong = [](const std::string& what) { return Error{Errc::invalid, what}; };
+  if (o.jobs < 1 || o.jobs > kJobsMax)
+    return wrong("jobs must be 1 to " + std::to_string(kJobsMax));
+  if (o.cluster_gpus < 1) return wrong("cluster_gpus must be at least 1");
+  if (!(o.load > 0) || o.load > 1000) return wrong("load must be above 0 and at most 1000");
+  if (!(o.max_duration_s >= 1) || o.max_duration_s > 1e8)
+    return wrong("max_duration_s must be 1 to 100000000");
+  if (o.max_burst < 1) return wrong("max_burst must be at least 1");
+  return done();
+}
+
+}  // namespace
+
+Result<Trace> generate_helios_trace(const HeliosGeneratorOptions& options) {
+  if (Status good = check(options); !good) return good.error();
+  const Rng root(options.seed);
+  Rng people = root.fork(1);
+  Rng lengths = root.fork(2);
+  Rng arrivals = root.fork(3);
+  Trace trace;
+  trace.name = "helios-like-" + std::to_string(options.seed);
+  trace.jobs.reserve(options.jobs);
+  double at_s = 0;
+  // Bursts of size b come so often that there are kJobsPerDay jobs a day; their mean size is about
+  // power / (power - 1) for the sizes that the power law gives.
+  const double gap_s = 86'400 / kJobsPerDay * kBurstPower / (kBurstPower - 1);
+  while (trace.jobs.size() < options.jobs) {
+    const double rate = 1 + kDaySwing * std::sin(at_s * 2 * 3.14159265358979 / 86'400);
+    if (!trace.jobs.empty()) at_s += arrivals.exponential() * gap_s / rate;
+    const JobSpec spec = draw_job(people, options);
+    const double usual_s = kMedianS * std::exp(kSigma * lengths.normal());
+    const std::uint32_t burst = draw_burst(arrivals, options.max_burst);
+    for (std::uint32_t i = 0; i < burst && trace.jobs.size() < options.jobs; ++i) {
+      if (i > 0) at_s += arrivals.exponential() * kBurstGapS;
+      const auto index = static_cast<std::uint32_t>(trace.jobs.size());
+      TraceJob& job = trace.jobs.emplace_back();
+      job.submit = from_seconds(at_s);
+      job.spec = spec;
+      job.spec.id = trace_job_id(index);
+      job.spec.name = "h" + std::to_string(index);
+      // Equal jobs of a sweep differ a little.
+      const double s = usual_s * std::exp(0.1 * lengths.normal());
+      job.spec.duration = from_seconds(std::clamp(s, 1.0, options.max_duration_s));
+    }
+  }
+  if (trace.jobs.size() > 1) {
+    if (Status scaled = scale_to_load(trace, options.cluster_gpus, options.load); !scaled)
+      return scaled.error();
+  }
+  return trace;
+}
+
+}  // namespace starling

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <charconv>
+
+#include "workload/traces/csv.h"
+#include "workload/traces/text_file.h"
+#include "workload/traces/trace.h"
+
+namespace starling {
+namespace {
+
+// The shortest text that reads back to the same number; nothing for 0, which is the default.
+std::string number(double value) {
+  if (value == 0) return {};
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+std::string number(std::uint32_t value) {
+  return value == 0 ? std::string() : std::to_string(value);
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : "|") + name;
+  return out;
+}
+
+void append_row(std::string& text, const TraceJob& job) {
+  const JobSpec& spec = job.spec;
+  const std::string cells[] = {csv_field(spec.name.empty() ? to_string(spec.id) : spec.name),
+                               format_seconds(job.submit),
+                               std::to_string(spec.gpus()),
+                               format_seconds(spec.duration),
+                               csv_field(spec.model),
+                               csv_field(spec.user),
+                               csv_field(spec.queue),
+                               std::to_string(spec.workers),
+                               number(spec.min_workers),
+                               number(spec.max_workers),
+                               csv_field(joined(spec.gpu_types)),
+                               number(spec.cpus_per_worker),
+                               number(spec.memory_gib_per_worker),
+                               spec.priority == 0 ? "" : std::to_string(spec.priority)};
+  for (const std::string& cell : cells) {
+    if (&cell != cells) text += ',';
+    text += cell;
+  }
+  text += '\n';
+}
+
+}  // namespace
+
+Status write_trace(const std::filesystem::path& file, const Trace& trace) {
+  std::string text =
+      "job_id,submit_s,gpus,duration_s,model,user,vc,workers,min_workers,max_workers,gpu_types,"
+      "cpus,memory_gib,"
+      "priority\n";
+  text.reserve(text.size() + trace.jobs.size() * 64);
+  for (const TraceJob& job : trace.jobs) append_row(text, job);
+  return write_text_file(file, text);
+}
+
+}  // namespace starling
