@@ -26,7 +26,7 @@ namespace starling {
 // stands at its handler.
 
 // Versions of the protocol that this program speaks. Two nodes speak the lower of their newest versions;
-// every frame says the newest that its sender speaks (bus/codec.h). docs/reliability.md, Versions, says what
+// every frame says the newest that its sender speaks (bus/wire/codec.h). docs/reliability.md, Versions, says what
 // came with which.
 constexpr std::uint16_t kOldestProtocol = 1, kNewestProtocol = 3;
 

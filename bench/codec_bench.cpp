@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <vector>
 
-#include "bus/codec.h"
-#include "bus/node.h"
-#include "bus/test_inbox.h"
+#include "bus/wire/codec.h"
+#include "bus/wire/node.h"
+#include "bus/wire/test_inbox.h"
 
 namespace starling {
 namespace {

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "agents/step/state.h"
-#include "bus/node.h"
-#include "bus/test_inbox.h"
+#include "bus/wire/node.h"
+#include "bus/wire/test_inbox.h"
 #include "interference/models.h"
 #include "policies/registry.h"
 #include "store/await_epoch.h"

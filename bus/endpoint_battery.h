@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "bus/endpoint.h"
+#include "bus/wire/endpoint.h"
 
 namespace starling::testing {
 

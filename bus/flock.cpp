@@ -11,8 +11,8 @@
 #include <set>
 
 #include "bus/keys.h"
-#include "bus/roles.h"
 #include "bus/sessions.h"
+#include "bus/wire/roles.h"
 
 namespace starling {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bus/flock.h"
-#include "bus/places.h"
+#include "bus/wire/places.h"
 
 namespace starling {
 

@@ -13,8 +13,8 @@
 #include "base/test_folder.h"
 #include "bus/flock.h"
 #include "bus/keys.h"
-#include "bus/roles.h"
 #include "bus/sessions.h"
+#include "bus/wire/roles.h"
 #include "bus/zmq_endpoint.h"
 
 namespace starling::testing {

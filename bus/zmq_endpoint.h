@@ -9,9 +9,9 @@
 #include "base/limits.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "bus/endpoint.h"
 #include "bus/flock.h"
 #include "bus/keys.h"
+#include "bus/wire/endpoint.h"
 
 namespace starling {
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # One folder, one library, one test program.
 #
-# starling_library(NAME [NEEDS target...] [PRIVATE_NEEDS target...])
+# starling_library(NAME [FOLDERS inner... [IN_ORDER]] [NEEDS target...] [PRIVATE_NEEDS target...])
 #   builds every *.cpp of the folder (tests, benchmarks and main programs excepted) as starling::NAME
 #   and, where STARLING_TESTS is on, every *_test.cpp as the ctest NAME_test.
-#   NEEDS is the whole list of what the folder may include; tests/layering.sh holds it to that.
+#   NEEDS is the whole list of what the folder may include; tests/layering holds it to that; where its inner folders
+#   are IN_ORDER, a file of one includes only from it and from those before it.
 #   Sources are globbed so that a file is in the build exactly when it is in the folder.
 function(starling_library name)
-  cmake_parse_arguments(arg "" "" "NEEDS;PRIVATE_NEEDS;TEST_NEEDS;FOLDERS" ${ARGN})
+  cmake_parse_arguments(arg "IN_ORDER" "" "NEEDS;PRIVATE_NEEDS;TEST_NEEDS;FOLDERS" ${ARGN})
   set(patterns *.cpp)
   set(header_patterns *.h)
   foreach(folder ${arg_FOLDERS})

@@ -61,7 +61,7 @@ struct SimOptions {
   std::map<NodeId, std::uint16_t> protocols = {};
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;  ///< called now and then
   /// Nodes say which life they are of and how far their journal is, and remember it of each other,
-  /// so that old copies are found out (bus/node.h).
+  /// so that old copies are found out (bus/wire/node.h).
   bool known_lives = false;
   /// Puts something between an agent and its policy; `stall` says that the present decision takes
   /// that long. Empty: nothing.

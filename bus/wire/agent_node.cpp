@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "agents/recall.h"
-#include "bus/node.h"
+#include "bus/wire/node.h"
 
 namespace starling {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
-#include "bus/node.h"
+#include "bus/wire/node.h"
 
 namespace starling {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bus/codec.h"
+#include "bus/wire/codec.h"
 
 #include <cstring>
 #include <vector>

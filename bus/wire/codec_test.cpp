@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bus/codec.h"
+#include "bus/wire/codec.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bus/roles.h"
+#include "bus/wire/roles.h"
 #include "tests/fuzz/random_message.h"
 
 namespace starling {

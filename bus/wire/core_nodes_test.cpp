@@ -5,8 +5,8 @@
 
 #include <utility>
 
-#include "bus/node.h"
-#include "bus/test_inbox.h"
+#include "bus/wire/node.h"
+#include "bus/wire/test_inbox.h"
 #include "topology/generate/generate.h"
 
 namespace starling {

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <utility>
 
-#include "bus/roles.h"
 #include "bus/wire/frame.h"
 #include "bus/wire/part_reader.h"
+#include "bus/wire/roles.h"
 
 namespace starling::wire {
 namespace {

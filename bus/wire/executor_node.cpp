@@ -3,7 +3,7 @@
 #include <utility>
 #include <variant>
 
-#include "bus/node.h"
+#include "bus/wire/node.h"
 
 namespace starling {
 

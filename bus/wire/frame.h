@@ -8,7 +8,7 @@
 
 #include "base/limits.h"
 #include "base/result.h"
-#include "bus/codec.h"
+#include "bus/wire/codec.h"
 
 namespace starling::wire {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "bus/node.h"
-#include "bus/roles.h"
+#include "bus/wire/node.h"
+#include "bus/wire/roles.h"
 
 namespace starling {
 namespace {

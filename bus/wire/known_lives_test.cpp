@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "bus/node.h"
-#include "bus/test_inbox.h"
+#include "bus/wire/node.h"
+#include "bus/wire/test_inbox.h"
 
 namespace starling {
 namespace {

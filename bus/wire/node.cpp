@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bus/node.h"
+#include "bus/wire/node.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/check.h"
 #include "base/planted.h"
-#include "bus/roles.h"
+#include "bus/wire/roles.h"
 
 namespace starling {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bus/node.h"
+#include "bus/wire/node.h"
 
 #include <doctest/doctest.h>
 
 #include <utility>
 #include <vector>
 
-#include "bus/roles.h"
-#include "bus/test_inbox.h"
+#include "bus/wire/roles.h"
+#include "bus/wire/test_inbox.h"
 
 namespace starling {
 namespace {

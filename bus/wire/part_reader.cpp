@@ -3,8 +3,8 @@
 
 #include <set>
 
-#include "bus/roles.h"
 #include "bus/wire/frame.h"
+#include "bus/wire/roles.h"
 
 namespace starling::wire {
 

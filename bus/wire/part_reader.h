@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "bus/codec.h"
+#include "bus/wire/codec.h"
 #include "wire_generated.h"
 
 namespace starling::wire {

@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 
-#include "bus/node.h"
-#include "bus/roles.h"
+#include "bus/wire/node.h"
+#include "bus/wire/roles.h"
 #include "tests/fuzz/random_message.h"
 
 namespace starling {

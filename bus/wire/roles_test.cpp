@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bus/roles.h"
+#include "bus/wire/roles.h"
 
 #include <doctest/doctest.h>
 

@@ -14,8 +14,8 @@
 #include "agents/executor/output.h"
 #include "agents/message.h"
 #include "base/result.h"
-#include "bus/codec.h"
-#include "bus/endpoint.h"
+#include "bus/wire/codec.h"
+#include "bus/wire/endpoint.h"
 #include "launch/deployment/deployment.h"
 #include "launch/deployment/state_dir.h"
 

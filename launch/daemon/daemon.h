@@ -10,7 +10,7 @@
 #include "agents/config.h"
 #include "agents/record.h"
 #include "base/result.h"
-#include "bus/node.h"
+#include "bus/wire/node.h"
 #include "launch/deployment/deployment.h"
 #include "launch/deployment/old_state.h"
 #include "launch/deployment/scaled_clock.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "bus/node.h"
+#include "bus/wire/node.h"
 #include "launch/command_line/log.h"
 
 namespace starling {

@@ -2,12 +2,11 @@
 #include "launch/daemon/watched_launcher.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
-#include <sstream>
 
 #include "launch/command_line/files.h"
 #include "launch/command_line/log.h"
+#include "launch/deployment/health_file.h"
 
 namespace starling {
 namespace {
@@ -15,30 +14,6 @@ namespace {
 constexpr Duration kPause = std::chrono::milliseconds(500);
 
 }  // namespace
-
-Result<Placement> parse_health(const std::string& text, IndexRange gpus) {
-  Placement sick;
-  std::istringstream lines(text);
-  int number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    std::istringstream words(line.substr(0, line.find('#')));
-    for (std::string word; words >> word;) {
-      std::uint32_t gpu = 0;
-      const auto [end, wrong] = std::from_chars(word.data(), word.data() + word.size(), gpu);
-      if (wrong != std::errc{} || end != word.data() + word.size() || !gpus.contains(gpu)) {
-        return {Errc::invalid, "line " + std::to_string(number) + ": '" + word +
-                                   "' is no GPU of this executor, which has " +
-                                   std::to_string(gpus.first) + " to " +
-                                   std::to_string(gpus.last - 1)};
-      }
-      sick.push_back(GpuId{gpu});
-    }
-  }
-  std::sort(sick.begin(), sick.end());
-  sick.erase(std::unique(sick.begin(), sick.end()), sick.end());
-  return sick;
-}
 
 std::optional<Placement> WatchedLauncher::health_news() {
   const auto own = inner_.health_news();

@@ -11,11 +11,9 @@
 
 namespace starling {
 
-/// Any launcher, and beside what that says of health a file that says which of its executor's GPUs
-/// are bad: numbers as in the
-/// topology, one or more a line, `#` begins a comment. No file: none is. Whoever watches the
-/// hardware writes it, best by renaming a new one over it. A file that makes no sense goes into the
-/// log and changes nothing.
+/// Any launcher, and beside what that says of health its executor's health file
+/// (launch/deployment/health_file.h). A file that makes no sense goes into the log and changes
+/// nothing.
 class WatchedLauncher final : public Launcher {
  public:
   /// All outlive it. `gpus`: those of the executor. Looks at the file twice a second of `clock`.
@@ -44,8 +42,5 @@ class WatchedLauncher final : public Launcher {
   std::string last_;  // what the file said
   Placement sick_, inner_sick_;
 };
-
-/// The GPUs that such a file names, ascending. `invalid` names the line.
-[[nodiscard]] Result<Placement> parse_health(const std::string& text, IndexRange gpus);
 
 }  // namespace starling

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/login_name.h"
-#include "bus/roles.h"
+#include "bus/wire/roles.h"
 #include "launch/command_line/files.h"
 #include "launch/command_line/json_fields.h"
 #include "launch/deployment/deployment_check.h"

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "agents/config.h"
-#include "bus/roles.h"
+#include "bus/wire/roles.h"
 #include "launch/deployment/scaled_clock.h"
 #include "topology/fingerprint.h"
 #include "topology/partition.h"

@@ -3,7 +3,7 @@
 
 #include "agents/config.h"
 #include "base/time.h"
-#include "bus/endpoint.h"
+#include "bus/wire/endpoint.h"
 
 namespace starling {
 

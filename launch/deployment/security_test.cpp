@@ -13,9 +13,9 @@
 #include <zmq.hpp>
 
 #include "base/rng.h"
-#include "bus/codec.h"
 #include "bus/flock.h"
 #include "bus/keys.h"
+#include "bus/wire/codec.h"
 #include "launch/client/session.h"
 #include "launch/daemon/daemon.h"
 #include "launch/deployment/deployment_plan.h"

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "bus/endpoint.h"
+#include "bus/wire/endpoint.h"
 #include "launch/deployment/deployment.h"
 
 namespace starling {

@@ -9,7 +9,7 @@
 
 #include "base/rng.h"
 #include "base/time.h"
-#include "bus/endpoint.h"
+#include "bus/wire/endpoint.h"
 
 namespace starling::chaos_live {
 

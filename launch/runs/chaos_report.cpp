@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "bus/roles.h"
+#include "bus/wire/roles.h"
 #include "launch/command_line/text.h"
 
 namespace starling {

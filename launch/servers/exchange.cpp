@@ -10,10 +10,10 @@
 #include "launch/command_line/log.h"
 #include "launch/deployment/deployment_plan.h"
 #include "launch/deployment/state_dir.h"
-#include "launch/flock/trial.h"
 #include "launch/servers/generations.h"
 #include "launch/servers/held_partitions.h"
 #include "launch/servers/newest_servers.h"
+#include "launch/servers/trial.h"
 #include "topology/file/load.h"
 #include "topology/fingerprint.h"
 

@@ -7,7 +7,7 @@
 #include "launch/command_line/files.h"
 #include "launch/deployment/deployment.h"
 #include "launch/deployment/state_dir.h"
-#include "launch/flock/trial.h"
+#include "launch/servers/trial.h"
 #include "topology/file/load.h"
 
 namespace starling {

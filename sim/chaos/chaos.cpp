@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/marks.h"
-#include "bus/roles.h"
+#include "bus/wire/roles.h"
 #include "sim/chaos/chaos_demo.h"
 #include "sim/chaos/chaos_faults.h"
 #include "sim/chaos/chaos_input.h"

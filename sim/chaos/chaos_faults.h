@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "bus/codec.h"
+#include "bus/wire/codec.h"
 #include "sim/chaos/chaos.h"
 #include "sim/chaos/chaos_knobs.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "bus/roles.h"
+#include "bus/wire/roles.h"
 #include "sim/chaos/chaos_faults.h"
 
 namespace starling {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "bus/codec.h"
-#include "bus/endpoint.h"
+#include "bus/wire/codec.h"
+#include "bus/wire/endpoint.h"
 #include "sim/simulate.h"
 #include "sim/world/queue.h"
 

@@ -5,7 +5,7 @@
 #include "agents/explain/describe.h"
 #include "agents/step/state.h"
 #include "base/hash.h"
-#include "bus/roles.h"
+#include "bus/wire/roles.h"
 
 namespace starling {
 namespace {

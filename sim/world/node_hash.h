@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "bus/node.h"
+#include "bus/wire/node.h"
 
 namespace starling {
 

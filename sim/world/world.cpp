@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "bus/places.h"
+#include "bus/wire/places.h"
 #include "sim/world/node_hash.h"
 #include "sim/world/world_parts.h"
 

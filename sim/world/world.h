@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "bus/node.h"
+#include "bus/wire/node.h"
 #include "interference/speed.h"
 #include "sim/check/checker.h"
 #include "sim/simulate.h"

@@ -5,7 +5,7 @@
 #include "agents/executor/executor_state.h"
 #include "agents/explain/describe.h"
 #include "agents/step/state.h"
-#include "bus/roles.h"
+#include "bus/wire/roles.h"
 #include "sim/check/ledger_view.h"
 #include "sim/check/means.h"
 #include "sim/world/node_hash.h"

@@ -5,7 +5,7 @@
 
 #include "agents/accept_loss.h"
 #include "base/check.h"
-#include "bus/places.h"
+#include "bus/wire/places.h"
 #include "sim/world/world_parts.h"
 
 namespace starling {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "bus/codec.h"
+#include "bus/wire/codec.h"
 #include "tests/fuzz/random_message.h"
 
 namespace starling::fuzz {

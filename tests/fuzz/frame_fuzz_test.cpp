@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "bus/codec.h"
+#include "bus/wire/codec.h"
 #include "tests/fuzz/decoder_loop.h"
 
 namespace starling {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "bus/codec.h"
+#include "bus/wire/codec.h"
 #include "tests/fuzz/targets.h"
 
 namespace starling::fuzz {

@@ -7,7 +7,7 @@
 
 #include "agents/message.h"
 #include "base/rng.h"
-#include "bus/roles.h"
+#include "bus/wire/roles.h"
 
 namespace starling::testing {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bus/codec.h"
+#include "bus/wire/codec.h"
 #include "store/record_codec.h"
 #include "store/sample_records.h"
 #include "store/sqlite_journal.h"

@@ -6,7 +6,7 @@
 #include "agents/executor/executor_state.h"
 #include "agents/step/state.h"
 #include "base/hash.h"
-#include "bus/codec.h"
+#include "bus/wire/codec.h"
 #include "tests/search/policy.h"
 #include "tests/search/world_frame.h"
 

@@ -15,7 +15,6 @@
 #include "launch/command_line/signals.h"
 #include "launch/deployment/state_dir.h"
 #include "launch/flock/flock_restart.h"
-#include "launch/flock/trial.h"
 #include "launch/hosts/coming_hosts.h"
 #include "launch/hosts/host_servers.h"
 #include "launch/hosts/key_rotation.h"
@@ -24,6 +23,7 @@
 #include "launch/runs/run_options.h"
 #include "launch/servers/exchange.h"
 #include "launch/servers/generations.h"
+#include "launch/servers/trial.h"
 #include "topology/file/load.h"
 
 namespace starling {

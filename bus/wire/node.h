@@ -15,8 +15,8 @@
 #include "agents/client.h"
 #include "agents/executor/executor.h"
 #include "agents/record.h"
-#include "bus/codec.h"
-#include "bus/endpoint.h"
+#include "bus/wire/codec.h"
+#include "bus/wire/endpoint.h"
 
 namespace starling {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "bus/endpoint.h"
+#include "bus/wire/endpoint.h"
 
 namespace starling::testing {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launch/flock/trial.h"
+#include "launch/servers/trial.h"
 
 #include <filesystem>
 #include <system_error>
 #include <vector>
 
 #include "launch/command_line/files.h"
-#include "launch/daemon/watched_launcher.h"
 #include "launch/deployment/deployment_check.h"
+#include "launch/deployment/health_file.h"
 #include "launch/deployment/old_state.h"
 #include "launch/deployment/state_dir.h"
 #include "launch/servers/generations.h"
