@@ -20,6 +20,8 @@ function(starling_library name)
   set(tests ${files})
   list(FILTER files EXCLUDE REGEX "_(test|bench|main)\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  # What tests share is found in the tree and not installed.
+  list(FILTER headers EXCLUDE REGEX "/testing/|/testing\\.h$|/test_[a-z_]+\\.h$|_(battery|test)\\.h$|/gavel_world\\.h$")
 
   set(kind PUBLIC)
   if(files)
