@@ -51,7 +51,7 @@ void option_features(const View& view, Candidates& candidates, const RemainingTi
   out[1] = part(c.own, alone);
   out[2] = part(c.apart, alone);
   out[3] = static_cast<float>(std::clamp(net, -4.0, 1.0));
-  out[4] = static_cast<float>(std::clamp(Features::kPicky - net, 0.0, 4.0));
+  out[4] = static_cast<float>(std::clamp(Features::kMinimumGain - net, 0.0, 4.0));
   out[5] = static_cast<float>(std::log1p(std::max(0.0, static_cast<double>(c.slowdown) / scale)));
   out[6] = static_cast<float>(std::min(4.0, static_cast<double>(c.harm()) / scale / gpus));
   double slowest = 1;

@@ -24,7 +24,7 @@ struct Features {
   /// the queue.
   static constexpr std::size_t kSituation = 16;
   /// Waits; own speed now and once alone, of its best; net gain of GPU speed, what that lacks to
-  /// kPicky; slowdown, harm to others, slowest neighbour; five kinds; servers, more racks than one;
+  /// kMinimumGain; slowdown, harm to others, slowest neighbour; five kinds; servers, more racks than one;
   /// of those whose GPUs it shares: served, work left, gang, size beside its own; free GPUs left
   /// there, none left; speed of the type.
   static constexpr std::size_t kOption = 23;
@@ -42,7 +42,7 @@ struct Features {
   static constexpr std::size_t kOwn = kForwardAt + kForward;  ///< without embeddings
   static constexpr std::size_t kRow =
       kOwn + EncoderNet::kPlace + EncoderNet::kWidth + EncoderNet::kWidth;
-  static constexpr double kPicky = 0.3;
+  static constexpr double kMinimumGain = 0.3;
 };
 
 /// The queue as a whole, and what lies ahead of one job in it.

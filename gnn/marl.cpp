@@ -9,17 +9,17 @@
 namespace starling {
 
 Marl::Marl(const PolicyFacts& facts, const QueueOptions& options, PolicyNet net,
-           PlacementOrder order, const Blinkers& blinkers)
+           PlacementOrder order, const AblationMask& mask)
     : PlacementPolicy(options, true, order),
       facts_(facts),
       net_(std::move(net)),
-      blinkers_(blinkers),
+      mask_(mask),
       others_(EncoderNet::kWidth, 0.0F) {
   if (net_.has_encoder()) encoder_.emplace(net_.encoder());
 }
 
 std::vector<Decision> Marl::decide(const View& given, const Trigger& trigger, Rng& rng) {
-  const View view = lonely_.seen_with(blinkers_, given);
+  const View view = isolated_.seen_with(mask_, given);
   std::vector<Decision> out = PlacementPolicy::decide(view, trigger, rng);
   if (encoder_ && !view.others.empty()) {  // what they are told is what has been decided
     encoder_->sync(view, candidates_);
@@ -140,7 +140,7 @@ void Marl::fill_forwards(const Wish& wish, const JobView& job, double best) {
       row(places_ + static_cast<std::size_t>(to - destinations_.data()))[feature] = 1;
   };
   std::optional<std::int64_t> least;
-  const double enough = Features::kPicky * wish.gpus * best * static_cast<double>(kGpu);
+  const double enough = Features::kMinimumGain * wish.gpus * best * static_cast<double>(kGpu);
   for (std::size_t i = 0; i < places_; ++i) {
     const Candidate& place = *options_[i];
     if (static_cast<double>(place.gain) >= enough && (!least || place.slowdown < *least))
@@ -164,7 +164,7 @@ PlacementPolicy::Answer Marl::choose(const View& view, const Wish& wish, const J
       options_, rows_, scores_, destinations_};
   std::size_t best = 0;
   if (!sane) {
-    best = thresholded_choice(choice, Features::kPicky);
+    best = thresholded_choice(choice, Features::kMinimumGain);
   } else if (chooser_ != nullptr) {
     best = chooser_->choose(choice);
   } else {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gnn/blinkers.h"
+#include "gnn/ablation_mask.h"
 #include "gnn/encoder.h"
 #include "gnn/features.h"
 #include "gnn/policy_net.h"
@@ -73,7 +73,7 @@ class Chooser {
 class Marl final : public PlacementPolicy {
  public:
   Marl(const PolicyFacts& facts, const QueueOptions& options, PolicyNet net, PlacementOrder order,
-       const Blinkers& blinkers = {});
+       const AblationMask& mask = {});
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
   /// It outlives this. Null: the best score wins.
   void set_chooser(Chooser* chooser) noexcept { chooser_ = chooser; }
@@ -88,8 +88,8 @@ class Marl final : public PlacementPolicy {
   void start_here(const View& view, Trial& trial, std::vector<Decision>& out) override;
   [[nodiscard]] Answer choose(const View& view, const Wish& wish, const JobView& job) override;
   void passed_over(const QueueEntry& entry) override;
-  [[nodiscard]] std::optional<double> pickiness() const override {
-    return net_.waits() ? std::optional(Features::kPicky) : std::nullopt;
+  [[nodiscard]] std::optional<double> minimum_gain() const override {
+    return net_.waits() ? std::optional(Features::kMinimumGain) : std::nullopt;
   }
 
  private:
@@ -102,8 +102,8 @@ class Marl final : public PlacementPolicy {
 
   PolicyFacts facts_;
   PolicyNet net_;
-  Blinkers blinkers_;
-  LonelySpeed lonely_;
+  AblationMask mask_;
+  IsolatedSpeed isolated_;
   std::optional<Encoder> encoder_;
   Chooser* chooser_ = nullptr;
   Reasons reasons_;

@@ -73,7 +73,7 @@ TEST_CASE("a net that answers no numbers leaves the decision to the rule") {
 }
 
 /// Two agents whose digests carry `summary`; what the first decides.
-std::uint64_t decisions_under(std::vector<float> summary, float weight, Blinkers blinkers = {}) {
+std::uint64_t decisions_under(std::vector<float> summary, float weight, AblationMask mask = {}) {
   GeneratorOptions generate;
   generate.groups = {{2, "P100"}, {2, "V100"}};
   generate.gpus_per_server = 4;
@@ -94,7 +94,7 @@ std::uint64_t decisions_under(std::vector<float> summary, float weight, Blinkers
         {EncoderNet::kWidth}, std::vector<float>(EncoderNet::kWidth)};
   }
   Marl marl(kFacts, QueueOptions{}, PolicyNet::make(weights).value(), PlacementOrder::forecast,
-            blinkers);
+            mask);
   CHECK(marl.summary().empty());
   Occupancy gpus(topology, {0, 2}, 2);
   gpus.take(Placement{GpuId{0}});
@@ -142,17 +142,17 @@ TEST_CASE("what another agent says of its partition counts only if it is an embe
   CHECK(decisions_under(bad, 10) == kForward);
 }
 
-TEST_CASE("behind blinkers a job among others is as fast as alone") {
+TEST_CASE("behind an ablation mask a job among others is as fast as alone") {
   const Topology topology = generate_flat({.servers = 2, .gpus_per_server = 4}).value();
   const CrowdedSpeed speed(topology);
   const Occupancy gpus(topology, {0, 2}, 2);
   const View view{topology, gpus, {}, {}, {}, speed, Instant{}, AgentId{0}};
-  LonelySpeed lonely;
+  IsolatedSpeed isolated;
   const JobProfile job{.model = "ResNet-50"};
   const Placement there{GpuId{1}};
   const Neighbours beside{{job, there}};
-  const auto among = [&](const Blinkers& blinkers) {
-    return lonely.seen_with(blinkers, view).speed.speed(job, there, beside).relative;
+  const auto among = [&](const AblationMask& mask) {
+    return isolated.seen_with(mask, view).speed.speed(job, there, beside).relative;
   };
   CHECK(among({}) < 1);
   CHECK(among({.interference = true}) == speed.speed(job, there, {}).relative);

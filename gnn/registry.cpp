@@ -46,15 +46,15 @@ void add_learned(PolicyRegistry& registry, const PolicyFacts& facts, const char*
         reader.file("weights", "a net's; without: the ones shipped with the program");
     constexpr const char* kAblation = "no: as if agents said nothing; for ablations";
     constexpr const char* kAlone = "no: as if jobs did not slow one another; for ablations";
-    Blinkers blinkers;
-    blinkers.digests = reader.choice("digests", {"yes", "no"}, kAblation) == "no";
-    blinkers.interference = reader.choice("interference", {"yes", "no"}, kAlone) == "no";
+    AblationMask mask;
+    mask.digests = reader.choice("digests", {"yes", "no"}, kAblation) == "no";
+    mask.interference = reader.choice("interference", {"yes", "no"}, kAlone) == "no";
     const std::string order = read_order(reader);
     auto net = read_policy_net(file, shipped);
     if (!net) return net.error();
     const PlacementOrder asked = order_asked(order, order_of(net.value()));
     return std::unique_ptr<Policy>(
-        std::make_unique<Marl>(facts, options, std::move(net).value(), asked, blinkers));
+        std::make_unique<Marl>(facts, options, std::move(net).value(), asked, mask));
   });
 }
 

@@ -10,7 +10,7 @@
 namespace starling {
 namespace {
 
-constexpr std::uint32_t kRoundsBeforeTurns = 4;
+constexpr std::uint32_t kRoundsBeforeSequential = 4;
 constexpr Duration kUnready = std::chrono::minutes(10);
 
 std::uint32_t to_ms(Duration d) {
@@ -42,7 +42,7 @@ bool Step::open_round(Job& job, const Placement& local, std::optional<GpuTypeId>
     job.attempt.parts.back().share = {s.partition.id, local};
     job.attempt.parts.back().agent = me();
   }
-  job.attempt.in_turn = job.failed_rounds >= kRoundsBeforeTurns;
+  job.attempt.sequential = job.failed_rounds >= kRoundsBeforeSequential;
   job.stage = Stage::bidding;
   job.backoff = Duration{0};
   if (JobView* view = s.waiting_view(job)) view->blocked = true;
@@ -93,8 +93,8 @@ void Step::on(NodeId from, const Offer& offer) {
   if (!is_agent(from)) return refuse();
   const PeerState* owner = s.owner_of(offer.share.partition);
   if (owner == nullptr || agent_node(owner->peer.agent) != from) return refuse();
-  Job* in_turn = whose_turn(s, offer.attempt, offer.share.partition);
-  Job* job = in_turn ? in_turn : bidder_answered(s, agent_of(from), offer.attempt);
+  Job* claimant = whose_turn(s, offer.attempt, offer.share.partition);
+  Job* job = claimant ? claimant : bidder_answered(s, agent_of(from), offer.attempt);
   if (job == nullptr) return;
   const Placement& gpus = offer.share.gpus;
   const auto bad = [&](GpuId gpu) {
@@ -105,21 +105,21 @@ void Step::on(NodeId from, const Offer& offer) {
       std::adjacent_find(gpus.begin(), gpus.end(), std::greater_equal<>()) == gpus.end();
   if (gpus.empty() || !ascending || std::any_of(gpus.begin(), gpus.end(), bad)) {
     refuse();
-  } else if (in_turn) {
+  } else if (claimant) {
     return turn_offer(*job, offer.share.partition, gpus);
   } else {
     job->attempt.offers.push_back(offer.share);
   }
-  if (!in_turn && job->attempt.asked.empty()) choose(*job);
+  if (!claimant && job->attempt.asked.empty()) choose(*job);
 }
 
 void Step::on(NodeId from, const NoOffer& none) {
   STARLING_MARK("agent: NoOffer");
   if (!is_agent(from)) return refuse();
   const PeerState* owner = s.owner_of(none.partition);
-  Job* in_turn = whose_turn(s, none.attempt, none.partition);
-  if (in_turn != nullptr && owner != nullptr && agent_node(owner->peer.agent) == from) {
-    return turn_offer(*in_turn, none.partition, {});
+  Job* claimant = whose_turn(s, none.attempt, none.partition);
+  if (claimant != nullptr && owner != nullptr && agent_node(owner->peer.agent) == from) {
+    return turn_offer(*claimant, none.partition, {});
   }
   Job* job = bidder_answered(s, agent_of(from), none.attempt);
   if (job != nullptr && job->attempt.asked.empty()) choose(*job);
@@ -174,7 +174,7 @@ void Step::send_reserves(Job& job) {
     const Share& share = part.share;
     tell(part.agent, Reserve{job.attempt.id, fence_of(share.partition), share.gpus, hold_ms,
                              demand_of(*job.spec)});
-    if (job.attempt.in_turn) break;
+    if (job.attempt.sequential) break;
   }
   s.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), job.attempt.deadline));
 }
@@ -186,7 +186,7 @@ void Step::on(NodeId from, const Reserved& reserved) {
   part->reserved = true;
   const auto& parts = job->attempt.parts;
   if (!std::all_of(parts.begin(), parts.end(), [](const auto& p) { return p.reserved; })) {
-    if (job->attempt.in_turn) send_reserves(*job);
+    if (job->attempt.sequential) send_reserves(*job);
     return;
   }
   job->stage = Stage::committing;
@@ -197,11 +197,11 @@ void Step::on(NodeId from, const Reserved& reserved) {
 void Step::on(NodeId from, const ReserveRefused& refused) {
   STARLING_MARK("agent: ReserveRefused");
   const PeerState* owner = s.owner_of(refused.partition);
-  Job* in_turn = whose_turn(s, refused.attempt, refused.partition);
-  if (in_turn != nullptr && owner != nullptr && agent_node(owner->peer.agent) == from) {
+  Job* claimant = whose_turn(s, refused.attempt, refused.partition);
+  if (claimant != nullptr && owner != nullptr && agent_node(owner->peer.agent) == from) {
     if (refused.why == Refusal::not_ready && agent_of(from) != me())
       s.peers[agent_of(from).value].unready = later(now, kUnready);
-    return end_turn(*in_turn, refused.why);
+    return end_turn(*claimant, refused.why);
   }
   const auto [job, part] = participant(from, refused.attempt, refused.partition);
   if (job == nullptr || job->stage != Stage::reserving || part->reserved) return;
@@ -209,7 +209,7 @@ void Step::on(NodeId from, const ReserveRefused& refused) {
                           std::to_string(job->failed_rounds + 1) + ": " + name_of(refused.why);
   const bool may_pass = refused.why == Refusal::conflict || refused.why == Refusal::not_ready ||
                         refused.why == Refusal::busy;
-  if (job->attempt.in_turn && may_pass) {
+  if (job->attempt.sequential && may_pass) {
     job->trouble = why;  // keeps what it has; the timer asks again until the hold time is over
     return;
   }

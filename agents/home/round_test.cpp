@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr AgentId kMe{0}, kOne{1}, kTwo{2};
-constexpr std::uint32_t kRoundsBeforeTurns = 4;
+constexpr std::uint32_t kRoundsBeforeSequential = 4;
 
 /// A gang of twelve on three partitions of four.
 struct Gang {
@@ -72,7 +72,7 @@ TEST_CASE("a round that gets no answer is over when what it holds lapses") {
 TEST_CASE(
     "after some rounds that others won, partitions are asked in turn, and what is held is kept") {
   Gang gang;
-  for (std::uint32_t round = 1; round <= kRoundsBeforeTurns; ++round) {
+  for (std::uint32_t round = 1; round <= kRoundsBeforeSequential; ++round) {
     CAPTURE(round);
     gang.bid();
     gang.refuse(kOne, Refusal::conflict);

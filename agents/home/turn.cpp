@@ -121,7 +121,7 @@ void Step::open_turn(Job& job) {
   std::sort(claimed.begin(), claimed.end());
   job.attempt = Attempt{};
   job.attempt.id = open_attempt(job);
-  job.attempt.in_turn = true;
+  job.attempt.sequential = true;
   job.attempt.claimed = std::move(claimed);
   job.attempt.deadline = later(now, period_of(s.config.timers, job));
   job.stage = Stage::bidding;

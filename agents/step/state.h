@@ -61,7 +61,7 @@ struct Attempt {
   AttemptId id;
   std::vector<Participant> parts;  ///< ascending by partition
   Instant deadline = kNever;       ///< of the present stage
-  bool in_turn = false;  ///< reserves one partition after the other, and keeps what it has
+  bool sequential = false;  ///< reserves one partition after the other, and keeps what it has
   std::vector<PartitionId> claimed;  ///< turn.cpp: start nothing new for its sake; ascending
   std::vector<AgentId> asked;        ///< bidders that have not answered
   std::vector<Share> offers;

@@ -43,11 +43,11 @@ struct Control {
 
 class Loop {
  public:
-  Loop(Learner learner, std::span<const Scenario> scenarios, std::span<const Yardstick> yardsticks,
+  Loop(Learner learner, std::span<const Scenario> scenarios, std::span<const Baseline> baselines,
        const ActorCriticOptions& options)
       : learner_(std::move(learner)),
         scenarios_(scenarios),
-        yardsticks_(yardsticks),
+        baselines_(baselines),
         options_(options),
         peers_(options.peers == nullptr ? alone_ : *options.peers) {
     easiest_.resize(scenarios.size());
@@ -125,9 +125,9 @@ class Loop {
 
   /// Values of the critic, advantages and targets of a run, behind those of others.
   void value(const Run& run, Episode&& episode, const Control& control, Experience& out) const {
-    const Yardstick& yardstick = yardsticks_[run.scenario];
+    const Baseline& baseline = baselines_[run.scenario];
     const double usual =
-        std::max(1.0, yardstick.jobs.area(yardstick.jobs.end()) / yardstick.jobs.end());
+        std::max(1.0, baseline.jobs.area(baseline.jobs.end()) / baseline.jobs.end());
     const std::size_t moments = episode.moments_s.size();
     std::vector<double> at_h, reward;
     std::vector<std::vector<float>> states = std::move(episode.known);
@@ -152,7 +152,7 @@ class Loop {
     mean /= static_cast<double>(std::max<std::size_t>(1, episode.moment.size()));
     for (std::size_t i = 0; i < episode.seen.all.size(); ++i) {
       const std::uint32_t k = episode.moment[i];
-      out.log_chance.push_back(episode.log_chance[i]);
+      out.log_prob.push_back(episode.log_prob[i]);
       out.advantage.push_back(static_cast<float>(returns.advantage[k] - mean));
       out.target.push_back(static_cast<float>(returns.target[k]));
       out.state.push_back(states[k]);
@@ -180,15 +180,15 @@ class Loop {
       for (std::size_t c = i; c < i + options_.copies; ++c) {
         if (!episodes[c]->ok()) return episodes[c]->error();
         jobs.push_back(episodes[c]->value().jobs);
-        const Yardstick& yardstick = yardsticks_[runs[c].scenario];
-        sums[kLogs] += std::log(episodes[c]->value().jct_s / yardstick.jct_s);
+        const Baseline& baseline = baselines_[runs[c].scenario];
+        sums[kLogs] += std::log(episodes[c]->value().jct_s / baseline.jct_s);
         ++sums[kRuns];
       }
       for (std::size_t c = 0; c < options_.copies; ++c) {
         Control control;
         for (std::size_t other = 0; other < jobs.size(); ++other)
           if (other != c) control.runs.push_back(&jobs[other]);
-        if (control.runs.empty()) control.runs.push_back(&yardsticks_[runs[i].scenario].jobs);
+        if (control.runs.empty()) control.runs.push_back(&baselines_[runs[i].scenario].jobs);
         value(runs[i + c], std::move(*episodes[i + c]).value(), control, out);
       }
     }
@@ -292,7 +292,7 @@ class Loop {
 
   Learner learner_;
   std::span<const Scenario> scenarios_;
-  std::span<const Yardstick> yardsticks_;
+  std::span<const Baseline> baselines_;
   const ActorCriticOptions& options_;
   Peers alone_;
   Peers& peers_;
@@ -308,7 +308,7 @@ double difficulty(const Scenario& scenario) {
 }
 
 Result<Weights> actor_critic(const Weights& start, std::span<const Scenario> scenarios,
-                             std::span<const Yardstick> yardsticks,
+                             std::span<const Baseline> baselines,
                              const ActorCriticOptions& options) {
   if (options.peers != nullptr && options.peers->size() > options.lanes) {
     return Error{Errc::invalid, "actor-critic: " + std::to_string(options.peers->size()) +
@@ -317,7 +317,7 @@ Result<Weights> actor_critic(const Weights& start, std::span<const Scenario> sce
   }
   auto learner = Learner::from(start, kState, options.seed);
   if (!learner) return learner.error();
-  auto made = Loop(std::move(learner).value(), scenarios, yardsticks, options).run();
+  auto made = Loop(std::move(learner).value(), scenarios, baselines, options).run();
   if (!made) return made.error();
   for (const auto& [key, text] : start.notes) made.value().notes.try_emplace(key, text);
   return made;

@@ -21,7 +21,7 @@ struct ActorCriticOptions {
   std::uint32_t iterations = 30;
   std::uint32_t runs = 8;    ///< of an iteration
   std::uint32_t copies = 1;  ///< runs of the same jobs, each held against the mean of the others;
-                             ///< 1: against the yardstick
+                             ///< 1: against the baseline
   std::uint32_t lanes = 4;   ///< parts of an iteration that processes may divide
   std::uint32_t epochs = 3, batch = 1024;
   EpisodeOptions episode;
@@ -42,7 +42,7 @@ struct ActorCriticOptions {
   /// Means over the runs, or over the decisions, of an iteration.
   struct Report {
     std::uint32_t iteration = 0;
-    double log_jct = 0;  ///< log(JCT / JCT of the yardstick), with drawing
+    double log_jct = 0;  ///< log(JCT / JCT of the baseline), with drawing
     /// Cosine between the gradients of the two halves of the runs: how much of it is not chance.
     double agreement = 0;
     double entropy = 0, critic_error = 0, explained = 0, divergence = 0, clipped = 0;
@@ -52,8 +52,8 @@ struct ActorCriticOptions {
   std::function<void(const Report&)> report;
 };
 
-/// A scenario's yardstick run.
-struct Yardstick {
+/// A scenario's baseline run.
+struct Baseline {
   double jct_s = 0;
   JobsOverTime jobs;
 };
@@ -61,11 +61,11 @@ struct Yardstick {
 /// By load, kinds of GPUs and number of agents: larger is harder.
 [[nodiscard]] double difficulty(const Scenario& scenario);
 
-/// `yardsticks`: by scenario. Same seed, same weights, whatever the number of threads and
+/// `baselines`: by scenario. Same seed, same weights, whatever the number of threads and
 /// processes.
 [[nodiscard]] Result<Weights> actor_critic(const Weights& start,
                                            std::span<const Scenario> scenarios,
-                                           std::span<const Yardstick> yardsticks,
+                                           std::span<const Baseline> baselines,
                                            const ActorCriticOptions& options);
 
 }  // namespace starling

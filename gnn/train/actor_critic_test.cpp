@@ -24,8 +24,8 @@ std::vector<Scenario> scenarios() {
   return out;
 }
 
-std::vector<Yardstick> yardsticks(const std::vector<Scenario>& scenarios) {
-  std::vector<Yardstick> out;
+std::vector<Baseline> baselines(const std::vector<Scenario>& scenarios) {
+  std::vector<Baseline> out;
   for (const Scenario& scenario : scenarios) {
     const RunResult run = run_rule(scenario, "lif:threshold=0.3").value();
     out.push_back({figures(run).avg_jct_s, jobs_over_time(run)});
@@ -55,14 +55,14 @@ TEST_CASE("an episode keeps what was drawn, and the same seed draws the same") {
   const Episode again = play(scenario, random_weights(), options).value();
   REQUIRE(one.seen.all.size() == 50);
   CHECK(one.jct_s == again.jct_s);
-  CHECK(one.log_chance == again.log_chance);
+  CHECK(one.log_prob == again.log_prob);
   CHECK(one.moments_s.size() == one.known.size());
   CHECK(std::ranges::is_sorted(one.moments_s));
   // By Little's law.
   CHECK(one.jobs.area(one.jobs.end()) / 120 == doctest::Approx(one.jct_s));
   for (std::size_t i = 0; i < one.seen.all.size(); ++i) {
     CHECK(one.seen.all[i].chosen < one.seen.all[i].options);
-    CHECK(one.log_chance[i] <= 0);
+    CHECK(one.log_prob[i] <= 0);
     CHECK(one.moment[i] < one.moments_s.size());
   }
   options.seed = 2;
@@ -76,7 +76,7 @@ TEST_CASE("the chance that an episode notes is the one that the learner computes
   Experience experience;
   experience.seen = episode.seen;
   const std::size_t count = experience.seen.all.size();
-  experience.log_chance = episode.log_chance;
+  experience.log_prob = episode.log_prob;
   experience.advantage.assign(count, 0);
   experience.target.assign(count, 0);
   experience.state.assign(count, std::vector<float>(3, 0.0F));
@@ -94,7 +94,7 @@ TEST_CASE("what was worth more than usual becomes likelier, and the critic learn
   Experience experience;
   experience.seen = episode.seen;
   const std::size_t count = experience.seen.all.size();
-  experience.log_chance = episode.log_chance;
+  experience.log_prob = episode.log_prob;
   std::vector<std::uint32_t> rows;
   for (std::uint32_t i = 0; i < count; ++i) {
     // Waiting is worth it.
@@ -125,7 +125,7 @@ TEST_CASE("what was worth more than usual becomes likelier, and the critic learn
 
 TEST_CASE("the same seed gives the same weights, however many threads, and also when resumed") {
   const std::vector<Scenario> some = scenarios();
-  const std::vector<Yardstick> usual = yardsticks(some);
+  const std::vector<Baseline> usual = baselines(some);
   const TestFolder folder("actor-critic");
   ActorCriticOptions options = brief();
   options.threads = 1;

@@ -58,7 +58,7 @@ class Recorder {
     double left = rng_.uniform() * sum;
     std::size_t taken = 0;
     while (taken + 1 < chances_.size() && left >= chances_[taken]) left -= chances_[taken++];
-    log_chance_ = static_cast<float>(std::log(std::max(chances_[taken] / sum, 1e-12)));
+    log_prob_ = static_cast<float>(std::log(std::max(chances_[taken] / sum, 1e-12)));
     return taken;
   }
 
@@ -72,13 +72,13 @@ class Recorder {
     out_.seen.add(choice).chosen = static_cast<std::uint32_t>(taken);
     const auto moment = static_cast<std::uint32_t>(out_.moments_s.size() - 1);
     if (slot + 1 == out_.seen.all.size()) {
-      out_.log_chance.push_back(log_chance_);
+      out_.log_prob.push_back(log_prob_);
       out_.moment.push_back(moment);
       return;
     }
     out_.seen.all[slot] = std::move(out_.seen.all.back());
     out_.seen.all.pop_back();
-    out_.log_chance[slot] = log_chance_;
+    out_.log_prob[slot] = log_prob_;
     out_.moment[slot] = moment;
   }
 
@@ -86,7 +86,7 @@ class Recorder {
   Rng rng_;
   std::vector<std::vector<float>> last_;  // by agent; empty: it had no choice yet
   std::vector<double> chances_;
-  float log_chance_ = 0;
+  float log_prob_ = 0;
   std::uint32_t drawn_ = 0;
 };
 

@@ -23,7 +23,7 @@ struct EpisodeOptions {
 /// A run in which agents drew some of their decisions, all with the same weights.
 struct Episode {
   SeenDecisions seen;                 ///< the drawn ones
-  std::vector<float> log_chance;      ///< by seen decision: of what was drawn
+  std::vector<float> log_prob;        ///< by seen decision: of what was drawn
   std::vector<std::uint32_t> moment;  ///< by seen decision: when it was
   std::vector<double> moments_s;      ///< at which somebody had a choice, ascending
   /// By moment, what training knows of all agents: the means of their last situations and of the

@@ -130,7 +130,7 @@ Row Learner::gradient(const Experience& experience, std::span<const std::uint32_
       chosen.data_ptr<Index>()[i] = experience.seen.all[some[i]].chosen;
     const torch::Tensor logs = torch::log_softmax(actor_.scores(batch) / loss.temperature, 1);
     const torch::Tensor change =
-        logs.gather(1, chosen).squeeze(1) - floats(experience.log_chance, some);
+        logs.gather(1, chosen).squeeze(1) - floats(experience.log_prob, some);
     const torch::Tensor ratio = change.clamp(-20, 20).exp();
     const torch::Tensor worth = floats(experience.advantage, some);
     const torch::Tensor near = ratio.clamp(1 - loss.clip, 1 + loss.clip);

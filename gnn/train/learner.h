@@ -13,8 +13,8 @@ namespace starling {
 /// Drawn decisions and what they were worth.
 struct Experience {
   SeenDecisions seen;
-  std::vector<float> log_chance, advantage, target;  ///< by decision; `target` of the critic
-  std::vector<std::vector<float>> state;             ///< by decision: what the critic is told
+  std::vector<float> log_prob, advantage, target;  ///< by decision; `target` of the critic
+  std::vector<std::vector<float>> state;           ///< by decision: what the critic is told
 };
 
 /// What a step minimises: the clipped objective of PPO (Schulman et al. 2017, arXiv 1707.06347),

@@ -28,8 +28,8 @@ SimOptions options_of(const Scenario& scenario, const std::string& policy) {
 
 }  // namespace
 
-std::unique_ptr<Policy> make_net_policy(const PolicyNet& net, const Blinkers& blinkers) {
-  return std::make_unique<Marl>(kFacts, QueueOptions{}, PolicyNet(net), order_of(net), blinkers);
+std::unique_ptr<Policy> make_net_policy(const PolicyNet& net, const AblationMask& mask) {
+  return std::make_unique<Marl>(kFacts, QueueOptions{}, PolicyNet(net), order_of(net), mask);
 }
 
 Result<RunResult> run_scenario(const Scenario& scenario, const Weights& weights,
@@ -38,7 +38,7 @@ Result<RunResult> run_scenario(const Scenario& scenario, const Weights& weights,
   if (!net) return net.error();
   PolicyRegistry registry;
   registry.add(kFacts, [&](OptionReader&) -> Result<std::unique_ptr<Policy>> {
-    return make_net_policy(net.value(), scenario.blinkers);
+    return make_net_policy(net.value(), scenario.mask);
   });
   SimOptions options = options_of(scenario, "net");
   options.wrap_policy = [&](AgentId agent, std::unique_ptr<Policy> policy, const auto&) {

@@ -26,7 +26,7 @@ struct Scenario {
   std::uint64_t seed = 1;
   SpeedChoice speed = {};  ///< what agents ask; the world has physics of its own
   double load = 0;         ///< offered; for the order of a curriculum
-  Blinkers blinkers = {};  ///< of a net; rules see everything
+  AblationMask mask = {};  ///< of a net; rules see everything
 };
 
 /// A Chooser for each agent of the run; null: the net decides alone.
@@ -34,7 +34,7 @@ using ChooserOf = std::function<Chooser*(AgentId)>;
 
 /// The learned policy with that net.
 [[nodiscard]] std::unique_ptr<Policy> make_net_policy(const PolicyNet& net,
-                                                      const Blinkers& blinkers = {});
+                                                      const AblationMask& mask = {});
 /// Simulates the scenario under a learned policy with those weights, durations unknown to it. An
 /// error of the weights, or of the simulation.
 [[nodiscard]] Result<RunResult> run_scenario(const Scenario& scenario, const Weights& weights,

@@ -170,7 +170,7 @@ class Training {
     const auto rows = for_all(
         peers_, options_.threads, trains + validation_.size(), [&](std::size_t i) -> Result<Row> {
           const auto run =
-              run_rule(i < trains ? training_[i] : validation_[i - trains], options_.yardstick);
+              run_rule(i < trains ? training_[i] : validation_[i - trains], options_.baseline);
           if (!run) return run.error();
           Row row{figures(run.value()).avg_jct_s};
           if (i >= trains) return row;
@@ -188,7 +188,7 @@ class Training {
       if (i >= trains) continue;
       std::vector<std::pair<double, double>> jobs;
       for (std::size_t k = 1; k + 1 < row.size(); k += 2) jobs.emplace_back(row[k], row[k + 1]);
-      yardsticks_.push_back({row.front(), JobsOverTime(jobs)});
+      baselines_.push_back({row.front(), JobsOverTime(jobs)});
     }
     return done();
   }
@@ -350,7 +350,7 @@ class Training {
           "iteration " + std::to_string(r.iteration + 1) + ", log JCT " +
               std::to_string(r.log_jct));
     };
-    return actor_critic(start, training_, yardsticks_, options);
+    return actor_critic(start, training_, baselines_, options);
   }
 
   const std::vector<Scenario>&training_, &validation_;
@@ -361,7 +361,7 @@ class Training {
   Peers alone_;
   Peers& peers_;
   std::vector<double> train_jct_, valid_jct_;
-  std::vector<Yardstick> yardsticks_;  // of the training scenarios
+  std::vector<Baseline> baselines_;  // of the training scenarios
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 

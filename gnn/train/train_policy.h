@@ -46,7 +46,7 @@ struct TrainPolicyOptions {
   PolicyModel::Shape shape;
   std::optional<Weights> start;  ///< to go on from; else small random values of that shape
   std::vector<TrainStage> stages;
-  std::string yardstick = "lif:threshold=0.3";
+  std::string baseline = "lif:threshold=0.3";
   std::uint64_t seed = 1;
   std::uint32_t threads = 2;
   Peers* peers = nullptr;  ///< null: alone; else the first one writes into the folder
@@ -61,7 +61,7 @@ struct TrainPolicyOptions {
 
 struct TrainedPolicy {
   Weights weights;
-  /// Mean of log(JCT / JCT of the yardstick) over the validation scenarios, after each stage.
+  /// Mean of log(JCT / JCT of the baseline) over the validation scenarios, after each stage.
   std::vector<double> validation;
   double seconds = 0;
 };

@@ -8,7 +8,6 @@
 #include "launch/daemon/daemon.h"
 #include "launch/daemon/goodbye_line.h"
 #include "launch/daemon/watched_launcher.h"
-#include "launch/deployment/core_config.h"
 #include "launch/deployment/old_state.h"
 #include "launch/deployment/server_addresses.h"
 #include "launch/deployment/transport.h"
@@ -16,6 +15,7 @@
 #include "launch/launchers/machine_sight.h"
 #include "launch/launchers/part_folders.h"
 #include "launch/launchers/process_launcher.h"
+#include "launch/servers/core_config.h"
 #include "launch/servers/generations.h"
 #include "launch/servers/own_numbers.h"
 

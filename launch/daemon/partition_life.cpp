@@ -13,6 +13,7 @@
 #include "launch/deployment/etcd_loss.h"
 #include "launch/deployment/transport.h"
 #include "launch/deployment/wiring.h"
+#include "launch/servers/core_config.h"
 #include "launch/servers/own_numbers.h"
 
 namespace starling {

@@ -15,9 +15,9 @@
 #include "bus/flock.h"
 #include "interference/models.h"
 #include "launch/command_line/files.h"
-#include "launch/deployment/core_config.h"
 #include "launch/deployment/deployment_plan.h"
 #include "launch/deployment/wiring.h"
+#include "launch/servers/core_config.h"
 #include "topology/generate/generate.h"
 
 namespace starling {

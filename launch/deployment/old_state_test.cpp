@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "base/test_folder.h"
-#include "store/batches.h"
 #include "store/sqlite/sqlite_journal.h"
+#include "store/test_batches.h"
 
 namespace starling {
 namespace {

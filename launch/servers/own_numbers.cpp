@@ -11,8 +11,8 @@
 #include "agents/renumber.h"
 #include "interference/models.h"
 #include "launch/command_line/log.h"
-#include "launch/deployment/core_config.h"
 #include "launch/deployment/wiring.h"
+#include "launch/servers/core_config.h"
 
 namespace starling {
 namespace {

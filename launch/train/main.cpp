@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <iostream>
 #include <string>
 
 #include "base/hash.h"
@@ -81,6 +82,7 @@ int policy(const PolicyOptions& o, const std::string& data, const std::string& d
   auto read = starling::load_policy_config(o.config);
   if (!read) return fail(read.error(), kBadUsage);
   starling::PolicyConfig config = std::move(read).value();
+  for (const std::string& note : config.notes) std::cerr << note << "\n";
   starling::Variables variables;
   if (!data.empty()) {
     variables["DATA"] = data;
@@ -143,7 +145,7 @@ int policy(const PolicyOptions& o, const std::string& data, const std::string& d
     if (o.json) {
       text += (i > 0 ? ", " : "") + std::to_string(value);
     } else {
-      text += "after stage " + std::to_string(i) + ": log JCT against the yardstick " +
+      text += "after stage " + std::to_string(i) + ": log JCT against the baseline " +
               std::to_string(value) + "\n";
     }
   }

@@ -24,7 +24,7 @@ void read_fit(const YamlMap& map, FitPolicyOptions& fit) {
   fit.rate = map.number("rate", 1e-6, 1, fit.rate);
   fit.entropy = map.number("entropy", 0, 10, fit.entropy);
   fit.stay = map.number("stay", 0, 100, fit.stay);
-  fit.scale_h = map.number("scale-h", 1e-3, 1e6, fit.scale_h);
+  fit.scale_h = map.number("scale_h", 1e-3, 1e6, fit.scale_h);
   fit.cut = map.number("cut", 1e-3, 1e6, fit.cut);
 }
 
@@ -42,7 +42,9 @@ YAML::Node scalar_with(const YAML::Node& node, const std::string& text, int dept
 
 class Reader {
  public:
-  explicit Reader(const std::filesystem::path& file) : file_(file), diagnostics_(file.string()) {}
+  explicit Reader(const std::filesystem::path& file) : file_(file), diagnostics_(file.string()) {
+    diagnostics_.accept_old_spellings(notes_);
+  }
 
   Result<PolicyConfig> read(const std::string& text) {
     YAML::Node root;
@@ -54,8 +56,8 @@ class Reader {
     }
     PolicyConfig config;
     const YamlMap map(diagnostics_, root, "the configuration",
-                      {"train", "suite", "loads", "seeds", "agents", "validation-runs", "net",
-                       "stages", "seed", "start", "yardstick", "interference", "forward"});
+                      {"train", "suite", "loads", "seeds", "agents", "validation_runs", "net",
+                       "stages", "seed", "start", "baseline", "interference", "forward"});
     config.name = map.name("train", config.name);
     const std::vector<std::string> trained{"marl", "harmony"};
     if (!config.name.empty() && std::ranges::find(trained, config.name) == trained.end()) {
@@ -64,7 +66,7 @@ class Reader {
     }
     config.suite = file_.parent_path() / map.name("suite", std::nullopt);
     config.train.seed = map.whole("seed", 0, ~0U, 1);
-    config.train.yardstick = map.name("yardstick", config.train.yardstick);
+    config.train.baseline = map.name("baseline", config.train.baseline);
     if (map.has("start")) {
       auto start = load_weights(file_.parent_path() / map.name("start", std::nullopt));
       if (start) {
@@ -74,8 +76,8 @@ class Reader {
       }
     }
     if (map.has("forward")) forward(map, config.train.start);
-    config.blinkers.interference = map.whole("interference", 0, 1, 1) == 0;
-    config.validation_runs = map.whole("validation-runs", 0, 100'000, 0);
+    config.mask.interference = map.whole("interference", 0, 1, 1) == 0;
+    config.validation_runs = map.whole("validation_runs", 0, 100'000, 0);
     numbers(map, "loads", std::numeric_limits<double>::min(), 100.0,
             "offered loads above 0, as 0.9", config.loads);
     numbers(map, "seeds", 1, 1'000'000, "whole numbers from 1 to 1000000", config.seeds);
@@ -102,6 +104,7 @@ class Reader {
     }
     for (const YAML::Node& node : map.list("stages", true)) stage(node, config.train.stages);
     if (diagnostics_.any()) return diagnostics_.error();
+    config.notes = notes_;
     return config;
   }
 
@@ -143,7 +146,7 @@ class Reader {
     if (const YAML::Node imitate = child_of(node, "imitate"); imitate.IsMap()) {
       const YamlMap map(diagnostics_, imitate, "stage imitate",
                         {"runs", "threshold", "keep", "follow", "epochs", "rate", "entropy", "stay",
-                         "scale-h", "cut"});
+                         "scale_h", "cut"});
       ImitateStage stage;
       stage.runs = map.whole("runs", 1, 10'000, stage.runs);
       stage.collect.threshold = map.number("threshold", 0, 1, stage.collect.threshold);
@@ -154,8 +157,8 @@ class Reader {
     } else if (const YAML::Node expert = child_of(node, "expert"); expert.IsMap()) {
       const YamlMap map(
           diagnostics_, expert, "stage expert",
-          {"rounds", "runs", "policy", "sample", "options", "arrivals", "explore", "horizon-h",
-           "limit", "epochs", "rate", "entropy", "stay", "scale-h", "cut"});
+          {"rounds", "runs", "policy", "sample", "options", "arrivals", "explore", "horizon_h",
+           "limit", "epochs", "rate", "entropy", "stay", "scale_h", "cut"});
       ExpertStage stage;
       stage.rounds = map.whole("rounds", 1, 100, stage.rounds);
       stage.runs = map.whole("runs", 1, 10'000, stage.runs);
@@ -163,7 +166,7 @@ class Reader {
       stage.collect.sample = map.number("sample", 1e-5, 1, stage.collect.sample);
       stage.collect.options = map.whole("options", 2, 64, stage.collect.options);
       stage.collect.arrivals = map.whole("arrivals", 0, 100'000, stage.collect.arrivals);
-      stage.collect.horizon_h = map.number("horizon-h", 0, 1e6, 0);
+      stage.collect.horizon_h = map.number("horizon_h", 0, 1e6, 0);
       stage.collect.explore = map.number("explore", 0, 1, stage.collect.explore);
       stage.collect.limit = map.whole("limit", 1, 1'000'000, stage.collect.limit);
       read_fit(map, stage.fit);
@@ -205,8 +208,8 @@ class Reader {
     const YamlMap map(
         diagnostics_, node, "stage actor-critic",
         {"iterations",   "runs",    "copies",      "lanes",      "epochs", "batch",       "explore",
-         "temperature",  "limit",   "horizon-h",   "lambda",     "rate",   "critic-rate", "clip",
-         "gradient-cut", "entropy", "entropy-end", "divergence", "easy",   "ramp"});
+         "temperature",  "limit",   "horizon_h",   "lambda",     "rate",   "critic_rate", "clip",
+         "gradient_cut", "entropy", "entropy_end", "divergence", "easy",   "ramp"});
     ActorCriticStage stage;
     ActorCriticOptions& o = stage.options;
     o.iterations = map.whole("iterations", 1, 100'000, o.iterations);
@@ -218,14 +221,14 @@ class Reader {
     o.episode.explore = map.number("explore", 1e-4, 1, o.episode.explore);
     o.episode.temperature = map.number("temperature", 1e-3, 1e3, o.episode.temperature);
     o.episode.limit = map.whole("limit", 1, 1'000'000, o.episode.limit);
-    o.horizon_h = map.number("horizon-h", 1e-3, 1e6, o.horizon_h);
+    o.horizon_h = map.number("horizon_h", 1e-3, 1e6, o.horizon_h);
     o.lambda = map.number("lambda", 0, 1, o.lambda);
     o.rate = map.number("rate", 1e-8, 1, o.rate);
-    o.critic_rate = map.number("critic-rate", 1e-8, 1, o.critic_rate);
+    o.critic_rate = map.number("critic_rate", 1e-8, 1, o.critic_rate);
     o.clip = map.number("clip", 1e-3, 10, o.clip);
-    o.gradient_cut = map.number("gradient-cut", 1e-6, 1e6, o.gradient_cut);
+    o.gradient_cut = map.number("gradient_cut", 1e-6, 1e6, o.gradient_cut);
     o.entropy = map.number("entropy", 0, 10, o.entropy);
-    o.entropy_end = map.number("entropy-end", 0, 10, o.entropy_end);
+    o.entropy_end = map.number("entropy_end", 0, 10, o.entropy_end);
     o.divergence = map.number("divergence", 1e-6, 100, o.divergence);
     o.easy = map.number("easy", 0, 1, o.easy);
     o.ramp = map.number("ramp", 0, 1, o.ramp);
@@ -233,6 +236,7 @@ class Reader {
   }
 
   std::filesystem::path file_;
+  std::vector<std::string> notes_;
   Diagnostics diagnostics_;
   std::optional<Weights> begin_;  // what the first stage begins with
 };
@@ -286,7 +290,7 @@ Result<std::vector<Scenario>> scenarios_of(const PolicyConfig& config, const std
             out.push_back({experiment.topologies[t].name + " " + experiment.workloads[w].name +
                                " load " + std::to_string(load),
                            topology, jobs.value(), agents, seed, experiment.speed, load,
-                           config.blinkers});
+                           config.mask});
           }
         }
       }

@@ -19,10 +19,11 @@ struct PolicyConfig {
   std::vector<double> loads;         ///< empty: the suite's
   std::vector<std::uint64_t> seeds;  ///< draws of the jobs' models; empty: the suite's
   std::vector<std::uint32_t> agents{1};
-  Blinkers blinkers;                  ///< of agents in training
+  AblationMask mask;                  ///< of agents in training
   std::uint32_t validation_runs = 0;  ///< 0: every pair of the validation split
   TrainPolicyOptions train;
-  std::string text;  ///< of the file
+  std::string text;                ///< of the file
+  std::vector<std::string> notes;  ///< for people: keys in an earlier spelling, a line each
 };
 
 /// `invalid` with a line per mistake: file:line:column, what is wrong, what would be right.

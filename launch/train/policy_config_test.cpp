@@ -37,6 +37,25 @@ TEST_CASE("train names a policy that is trained so") {
   CHECK(has(mistake("train: marrl\n" + kStages), "did you mean 'marl'?"));
 }
 
+TEST_CASE("keys in an earlier spelling are read, and named") {
+  const TestFolder folder("config");
+  const std::filesystem::path file = folder.path / "x.yaml";
+  const auto read = [&](const std::string& text) {
+    std::ofstream(file) << "suite: s.yaml\n" << text;
+    return load_policy_config(file);
+  };
+  const auto old = read("validation-runs: 3\nyardstick: lif\n" + kStages);
+  REQUIRE(old.ok());
+  CHECK(old.value().validation_runs == 3);
+  CHECK(old.value().train.baseline == "lif");
+  CHECK(old.value().notes ==
+        std::vector<std::string>{
+            file.string() + ":2:1: 'validation-runs' is written validation_runs now",
+            file.string() + ":3:1: 'yardstick' is written baseline now"});
+  CHECK(read("validation_runs: 3\n" + kStages).value().notes.empty());
+  CHECK(has(mistake("baseline: lif\nyardstick: lif\n" + kStages), "is given twice"));
+}
+
 TEST_CASE("loads, seeds and agents are in their ranges") {
   CHECK(mistake("loads: [0.7, 1.1]\nseeds: [1, 12]\nagents: [1, 8]\n" + kStages).empty());
   CHECK(mistake("loads: [0.9, 0]\n" + kStages) ==

@@ -11,7 +11,7 @@ namespace starling {
 std::vector<Decision> PlacementPolicy::decide(const View& view, const Trigger& trigger, Rng& rng) {
   candidates_.sync(view, facts().shares_gpus);
   if (follow_) remaining_.follow(candidates_.residents(), view.now);
-  if (pickiness()) elsewhere_.begin(view);
+  if (minimum_gain()) elsewhere_.begin(view);
   given_ = 0;
   return QueuePolicy::decide(view, trigger, rng);
 }
@@ -79,7 +79,7 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
         tries_ = candidates_.sharing() && elsewhere_.may_try(*job);
         queue_ = waiting_gpus_ / std::max(1U, view.gpus.gpus().size());
         const JobProfile& profile = candidates_.residents().profile(wish.profile);
-        later_ = elsewhere_.find(view, entry, *job, wish, profile, *pickiness(), destinations_);
+        later_ = elsewhere_.find(view, entry, *job, wish, profile, *minimum_gain(), destinations_);
       }
       // The places here are those that it has refused, so only another agent can be news.
       const bool leaves = later_ || !destinations_.empty();
@@ -138,7 +138,7 @@ const Destination* PlacementPolicy::better_elsewhere(const Wish& wish,
   if (const Destination* faster = Elsewhere::faster(destinations_, here_now)) return faster;
   if (slowdown) return nullptr;
   const double here = candidates_.alone(wish, empty());
-  const bool enough = here > 0 && here >= pickiness().value_or(0) * best_alone(wish);
+  const bool enough = here > 0 && here >= minimum_gain().value_or(0) * best_alone(wish);
   return Elsewhere::better_queue(destinations_, enough ? here : 0, queue_, tries_);
 }
 
@@ -178,7 +178,7 @@ bool PlacementPolicy::spread(const View& view, const QueueEntry& entry, const Jo
   if (std::any_of(spreads_.begin(), spreads_.end(), tried)) return false;
   const Wish wish = candidates_.wish(*job.spec, entry.look);
   const JobProfile& profile = candidates_.residents().profile(wish.profile);
-  const double least = std::max(*pickiness() * elsewhere_.best(wish, profile), 1e-9);
+  const double least = std::max(*minimum_gain() * elsewhere_.best(wish, profile), 1e-9);
   const FreeServers& free = candidates_.free();
   double best = 0;
   GpuTypeId type;

@@ -68,7 +68,7 @@ class PlacementPolicy : public QueuePolicy {
   [[nodiscard]] virtual Answer choose(const View& view, const Wish& wish, const JobView& job) = 0;
   /// The least part of a job's best speed that a place must add, for policies that know speeds:
   /// their jobs go where they are fastest. None: Cooperation moves them, by free GPUs.
-  [[nodiscard]] virtual std::optional<double> pickiness() const { return std::nullopt; }
+  [[nodiscard]] virtual std::optional<double> minimum_gain() const { return std::nullopt; }
   /// Whether a refusal stands for all that look like the job, until something changes.
   [[nodiscard]] virtual bool alike(const JobView&) const { return true; }
   /// Called of every job that waits on, in the order in which they are asked about.

@@ -36,7 +36,7 @@ class Lif final : public PlacementPolicy {
     return best->placement;
   }
 
-  [[nodiscard]] std::optional<double> pickiness() const override { return threshold_; }
+  [[nodiscard]] std::optional<double> minimum_gain() const override { return threshold_; }
 
  private:
   [[nodiscard]] const Candidate* find_best(const Wish& wish, bool picky) {

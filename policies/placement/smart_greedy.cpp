@@ -74,7 +74,7 @@ class SmartGreedy final : public PlacementPolicy {
   [[nodiscard]] bool alike(const JobView& job) const override {
     return job.spec->duration <= Duration::zero();
   }
-  [[nodiscard]] std::optional<double> pickiness() const override { return threshold_; }
+  [[nodiscard]] std::optional<double> minimum_gain() const override { return threshold_; }
   void passed_over(const QueueEntry& entry) override {
     if (const std::uint32_t kind = waits_for_[entry.look]; kind != kNowhere) {
       times_.promise(kind, entry.gpus);

@@ -120,17 +120,17 @@ Result<ChaosInput> draw_chaos_input(
   auto wrong = site(rng.chance(0.5) ? 2 * gpus : gpus / 2);
   if (!wrong) return wrong.error();
   Trace trace = draw_jobs(topology.value().gpu_count(), options, faults, rng);
-  Duration in_turn{0};
+  Duration serial{0};
   const auto policy = policies.make(sim.policy);
   if (!policy) return policy.error();
   const bool elastic = policy.value()->facts().elastic;
-  for (const TraceJob& job : trace.jobs) in_turn += longest(job.spec, elastic);
+  for (const TraceJob& job : trace.jobs) serial += longest(job.spec, elastic);
   return ChaosInput{std::move(topology).value(),
                     std::move(wrong).value(),
                     std::move(trace),
                     std::move(sim),
                     executors_each,
-                    in_turn};
+                    serial};
 }
 
 }  // namespace starling

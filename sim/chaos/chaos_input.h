@@ -14,7 +14,7 @@ struct ChaosInput {
   Trace trace;
   SimOptions sim;
   std::uint32_t executors_each = 1;
-  Duration in_turn{0};  ///< what the jobs take one after the other, at their least sizes
+  Duration serial{0};  ///< what the jobs take one after the other, at their least sizes
 };
 
 /// 2 to 5 agents, 1 to 3 executors each, 2 to 8 GPUs a server, 30 to 150 jobs, a policy; the size

@@ -92,7 +92,7 @@ ChaosPhases::Wrong ChaosPhases::with_faults() {
 
 ChaosPhases::Wrong ChaosPhases::to_the_end() {
   // Full physics and rounds of preemption make jobs longer than one after the other.
-  const Instant budget = world_.now() + times(1h) + 4 * input_.in_turn;
+  const Instant budget = world_.now() + times(1h) + 4 * input_.serial;
   // A Submit of a client that is dead may still arrive.
   if (world_.users().deaths() > 0) {
     const auto never = [] { return false; };

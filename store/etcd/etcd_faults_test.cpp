@@ -6,10 +6,10 @@
 #include <csignal>
 
 #include "base/rng.h"
-#include "store/batches.h"
 #include "store/etcd/etcd_journal.h"
 #include "store/etcd/test_etcd.h"
 #include "store/journal_battery.h"
+#include "store/test_batches.h"
 
 using namespace starling;
 using std::chrono::milliseconds;

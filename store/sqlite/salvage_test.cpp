@@ -7,9 +7,9 @@
 #include <fstream>
 
 #include "base/test_folder.h"
-#include "store/batches.h"
 #include "store/sample_records.h"
 #include "store/sqlite/sqlite_journal.h"
+#include "store/test_batches.h"
 
 using namespace starling;
 namespace fs = std::filesystem;

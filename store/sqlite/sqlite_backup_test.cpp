@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "base/test_folder.h"
-#include "store/batches.h"
 #include "store/sqlite/salvage.h"
 #include "store/sqlite/sqlite_journal.h"
+#include "store/test_batches.h"
 
 using namespace starling;
 namespace fs = std::filesystem;

@@ -15,10 +15,10 @@
 #include <string>
 
 #include "base/test_folder.h"
-#include "store/batches.h"
 #include "store/sqlite/crash_vfs.h"
 #include "store/sqlite/journal_head.h"
 #include "store/sqlite/sqlite_journal.h"
+#include "store/test_batches.h"
 
 using namespace starling;
 namespace fs = std::filesystem;

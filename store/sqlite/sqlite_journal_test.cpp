@@ -13,8 +13,8 @@
 
 #include "base/rng.h"
 #include "base/test_folder.h"
-#include "store/batches.h"
 #include "store/journal_battery.h"
+#include "store/test_batches.h"
 
 using namespace starling;
 namespace fs = std::filesystem;

@@ -56,7 +56,7 @@ void add_job(Hash& h, const JobId& id, const Job& job) {
                         (part.started ? 4U : 0U) | (part.exited ? 8U : 0U) |
                         (part.released ? 16U : 0U)});
   }
-  h.add(job.attempt.in_turn);
+  h.add(job.attempt.sequential);
   for (const PartitionId partition : job.attempt.claimed) h.add(partition);
   for (const AgentId agent : job.attempt.asked) h.add(agent);
   h.add(std::uint64_t{job.turns});

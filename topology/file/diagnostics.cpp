@@ -27,13 +27,21 @@ std::size_t edits(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-void Diagnostics::add(SourcePlace place, const std::string& message) {
+std::string Diagnostics::line_of(SourcePlace place, const std::string& message) const {
   std::string line = file_ + ":";
   if (place.line > 0) {
     line += std::to_string(place.line) + ":";
     if (place.column > 0) line += std::to_string(place.column) + ":";
   }
-  line += " " + message;
+  return line + " " + message;
+}
+
+void Diagnostics::note(SourcePlace place, const std::string& message) {
+  if (notes_ != nullptr) notes_->push_back(line_of(place, message));
+}
+
+void Diagnostics::add(SourcePlace place, const std::string& message) {
+  std::string line = line_of(place, message);
   // One place can be read many times, as defaults are that many entries share.
   if (std::find(lines_.begin(), lines_.end(), line) != lines_.end()) return;
   ++found_;

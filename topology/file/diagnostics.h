@@ -28,8 +28,17 @@ class Diagnostics {
   /// One line each; past 20 only their number is said.
   [[nodiscard]] Error error() const;
 
+  /// From here on keys in an earlier spelling are read, and `notes` (which outlives this) gets a line
+  /// about each: "file:line:column: 'scale-h' is written scale_h now".
+  void accept_old_spellings(std::vector<std::string>& notes) { notes_ = &notes; }
+  [[nodiscard]] bool accepts_old_spellings() const noexcept { return notes_ != nullptr; }
+  void note(SourcePlace place, const std::string& message);
+
  private:
+  [[nodiscard]] std::string line_of(SourcePlace place, const std::string& message) const;
+
   std::string file_;
+  std::vector<std::string>* notes_ = nullptr;
   std::vector<std::string> lines_;
   std::size_t found_ = 0;
 };

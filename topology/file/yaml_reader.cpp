@@ -40,6 +40,13 @@ std::optional<T> parse(const YAML::Node& node) {
   return value;
 }
 
+/// Keys are in snake_case. Earlier versions had hyphens, and one other word.
+std::string present_spelling(std::string key) {
+  if (key == "yardstick") return "baseline";
+  std::replace(key.begin(), key.end(), '-', '_');
+  return key;
+}
+
 }  // namespace
 
 std::optional<std::string> read_name(Diagnostics& diagnostics, const YAML::Node& node,
@@ -75,8 +82,16 @@ YamlMap::YamlMap(Diagnostics& diagnostics, const YAML::Node& node, std::string w
     return;
   }
   std::set<std::string> seen;
+  std::vector<std::pair<std::string, YAML::Node>> renamed;
   for (const auto& entry : node) {
-    const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : kind_of(entry.first);
+    std::string key = entry.first.IsScalar() ? entry.first.Scalar() : kind_of(entry.first);
+    if (const std::string now = present_spelling(key);
+        diagnostics.accepts_old_spellings() && now != key &&
+        std::find(keys.begin(), keys.end(), now) != keys.end()) {
+      diagnostics.note(place_of(entry.first), "'" + key + "' is written " + now + " now");
+      renamed.emplace_back(now, entry.second);
+      key = now;
+    }
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
       diagnostics.add(place_of(entry.first), "unknown key '" + key.substr(0, 60) + "' in " + what_ +
                                                  suggestion(key, keys));
@@ -85,6 +100,7 @@ YamlMap::YamlMap(Diagnostics& diagnostics, const YAML::Node& node, std::string w
                       "'" + key + "' is given twice in " + what_ + "; keep one of them");
     }
   }
+  for (const auto& [key, value] : renamed) node_[key] = value;
 }
 
 bool YamlMap::has(const char* key) const { return usable_ && get(key).IsDefined(); }

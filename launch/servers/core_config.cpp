@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launch/deployment/core_config.h"
+#include "launch/servers/core_config.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
 #include "launch/deployment/deployment_check.h"
+#include "launch/deployment/scaled_clock.h"
 #include "launch/deployment/wiring.h"
 #include "launch/hooks/hooks.h"
+#include "launch/servers/generations.h"
 
 namespace starling {
 namespace {

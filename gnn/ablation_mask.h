@@ -6,21 +6,21 @@
 namespace starling {
 
 /// What a learned policy is kept from seeing, to measure what that is worth.
-struct Blinkers {
+struct AblationMask {
   bool digests = false;       ///< what other agents say: as if nobody else were there
   bool interference = false;  ///< that jobs slow one another
 };
 
 /// Another speed model as if every job had its GPUs, servers and links to itself.
-class LonelySpeed final : public SpeedModel {
+class IsolatedSpeed final : public SpeedModel {
  public:
   /// What is left of the view. It refers to this object, which from now on asks the view's model.
-  [[nodiscard]] View seen_with(const Blinkers& blinkers, const View& view) {
+  [[nodiscard]] View seen_with(const AblationMask& mask, const View& view) {
     other_ = &view.speed;
-    const SpeedModel& speed = blinkers.interference ? *this : view.speed;
+    const SpeedModel& speed = mask.interference ? *this : view.speed;
     View seen{view.topology, view.gpus, view.waiting, view.running, view.others,
               speed,         view.now,  view.me,      view.ends};
-    if (blinkers.digests) seen.others = {};
+    if (mask.digests) seen.others = {};
     return seen;
   }
   [[nodiscard]] Speed speed(const JobProfile& job, const Placement& placement,
