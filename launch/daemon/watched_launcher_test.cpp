@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "launch/deployment/health_file.h"
 #include "launch/deployment/local_flock.h"
 
 namespace starling {

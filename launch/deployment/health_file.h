@@ -5,6 +5,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "interference/speed.h"
 #include "topology/topology.h"
 
 namespace starling {

@@ -6,8 +6,8 @@
 #include "launch/command_line/files.h"
 #include "launch/servers/held_partitions.h"
 #include "launch/servers/newest_servers.h"
-#include "launch/servers/numbers_rig.h"
 #include "launch/servers/own_numbers.h"
+#include "launch/servers/test_numbers.h"
 #include "store/etcd/etcd_journal.h"
 #include "store/etcd/test_etcd.h"
 

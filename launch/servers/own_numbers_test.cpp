@@ -5,7 +5,7 @@
 #include "bus/flock.h"
 #include "launch/command_line/files.h"
 #include "launch/servers/generations.h"
-#include "launch/servers/numbers_rig.h"
+#include "launch/servers/test_numbers.h"
 
 namespace starling {
 namespace {
