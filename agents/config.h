@@ -86,8 +86,8 @@ struct AgentConfig {
   /// What a calendar says at Instant 0 of this life, so that the next one can tell how long a job has waited: figures
   /// and seniority rest on it. Behind the journal's dates it is put right. None: waiting begins anew in every life.
   std::optional<Duration> calendar = std::nullopt;
-  std::uint64_t topology =
-      0;  ///< fingerprint_in() of what this node has read; 0: it is compared with nobody's
+  /// fingerprint_in() of what this node has read; 0: it is compared with nobody's.
+  std::uint64_t topology = 0;
   /// The only user that executors can run jobs as, because they are not root's processes; empty: any.
   std::string only_user;
   /// A new life starts no job before all its executors and peers have answered it, or this has passed: one of them may

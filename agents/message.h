@@ -26,8 +26,8 @@ namespace starling {
 // stands at its handler.
 
 // Versions of the protocol that this program speaks. Two nodes speak the lower of their newest versions;
-// every frame says the newest that its sender speaks (bus/wire/codec.h). docs/reliability.md, Versions, says what
-// came with which.
+// every frame says the newest that its sender speaks (bus/wire/codec.h). docs/reliability.md, Versions, says
+// what came with which.
 constexpr std::uint16_t kOldestProtocol = 1, kNewestProtocol = 3;
 
 enum class Role : std::uint8_t { unknown = 0, agent, executor, client };

@@ -27,8 +27,8 @@ using PartitionId = Id<struct PartitionTag>;  ///< 0, 1, ...; partition p starts
 using GpuId = Id<struct GpuTag>;              ///< depth-first index in the topology
 using ServerId = Id<struct ServerTag>;        ///< depth-first index in the topology
 using Epoch = Id<struct EpochTag, std::uint64_t>;  ///< fencing token of a partition, from 1
-using Incarnation =
-    Id<struct IncarnationTag, std::uint64_t>;  ///< life of a process; grows at each start
+/// Life of a process; grows at each start.
+using Incarnation = Id<struct IncarnationTag, std::uint64_t>;
 
 /// Chosen by the client, so that submitting twice is submitting once. 128 bits, written as 32 hex digits.
 struct JobId {

@@ -17,11 +17,8 @@ TEST_CASE("what could fool a terminal reads '?', all else stays as it is") {
       {"two\nlines\tand a tab", "two\nlines\tand a tab"},
       {"\x1b[2J", "?[2J"},                        // C0
       {std::string("a\0b\rc\x7f", 6), "a?b?c?"},  // NUL, carriage return, DEL
-      {"\xc2\x9b"
-       "2J\xc2\x85"
-       "x\xc2\x80",
-       "?2J?x?"},  // C1: CSI, NEL
-                   // clang-format off
+                                                  // clang-format off
+      {"\xc2\x9b" "2J\xc2\x85" "x\xc2\x80", "?2J?x?"},   // C1: CSI, NEL
       {"\x9b" "2J", "?2J"},                            // C1 as one byte, as some terminals take it
       {"abc\xe2\x80\xae" "txt.exe", "abc?txt.exe"},    // U+202E
       {"\xe2\x80\xaa\xe2\x80\xab\xe2\x80\xac\xe2\x80\xad", "????"},
@@ -33,7 +30,7 @@ TEST_CASE("what could fool a terminal reads '?', all else stays as it is") {
       {"\xff\xc3", "??"},                                             // no UTF-8
       {"\xc0\xaf\xe0\x80\xaf", "?????"},                              // overlong
       {"\xed\xa0\x80\xf4\x90\x80\x80", "???????"},                    // beyond
-                   // clang-format on
+                                                  // clang-format on
   };
   for (const auto& [text, expected] : table) {
     CHECK(visible(text) == expected);

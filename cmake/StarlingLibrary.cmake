@@ -21,7 +21,7 @@ function(starling_library name)
   list(FILTER files EXCLUDE REGEX "_(test|bench|main)\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   # What tests share is found in the tree and not installed.
-  list(FILTER headers EXCLUDE REGEX "/testing/|/testing\\.h$|/test_[a-z_]+\\.h$|_(battery|test)\\.h$|/gavel_world\\.h$")
+  list(FILTER headers EXCLUDE REGEX "/testing/|/test_[a-z_]+\\.h$|_(battery|test)\\.h$")
 
   set(kind PUBLIC)
   if(files)

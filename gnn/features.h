@@ -24,9 +24,9 @@ struct Features {
   /// the queue.
   static constexpr std::size_t kSituation = 16;
   /// Waits; own speed now and once alone, of its best; net gain of GPU speed, what that lacks to
-  /// kMinimumGain; slowdown, harm to others, slowest neighbour; five kinds; servers, more racks than one;
-  /// of those whose GPUs it shares: served, work left, gang, size beside its own; free GPUs left
-  /// there, none left; speed of the type.
+  /// kMinimumGain; slowdown, harm to others, slowest neighbour; five kinds; servers, more racks than
+  /// one; of those whose GPUs it shares: served, work left, gang, size beside its own; free GPUs
+  /// left there, none left; speed of the type.
   static constexpr std::size_t kOption = 23;
   /// Products that a sum of the others cannot stand for: waiting with the GPUs wanted by the queue,
   /// the free part, gang, time waited, smaller gangs, work left; sharing, net gain, harm and type

@@ -81,11 +81,12 @@ struct StopSpec { AttemptId attempt; Duration grace{0}; };
 struct RenewSpec { AttemptId attempt; Instant until; };
 // clang-format on
 using RunCommand = std::variant<LaunchSpec, StopSpec, RenewSpec>;
+/// What the Launcher says of health.
 struct SickGpus {
   Placement gpus;
-};  ///< what the Launcher says of health
-using ExecutorEvent = std::variant<Tick, Received, Exit, Progress,
-                                   SickGpus>;  ///< Progress: what the Launcher measured
+};
+/// Progress: what the Launcher measured.
+using ExecutorEvent = std::variant<Tick, Received, Exit, Progress, SickGpus>;
 struct ExecutorOutput : Output {
   std::vector<RunCommand> run;  ///< after persist and send
   /// For Launcher::read_output(), whose pages go to the owner; at most kMostReads.

@@ -11,8 +11,8 @@ namespace starling {
 namespace {
 
 constexpr double kNoise = 0.05;  // deviation of one measured log speed
-constexpr double kForget =
-    2e-4;  // variance of the log speed that a belief's part gains with each use
+// Variance of the log speed that a belief's part gains with each use.
+constexpr double kForget = 2e-4;
 constexpr double kCommon = 0.5;  // of a prior's variance, what all others share
 constexpr double kSlack = 0.5;   // of the cumulative sum, in deviations
 constexpr double kAlarm = 8;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <random>
-#include <sstream>
 #include <thread>
 
 #include "launch/command_line/exit_codes.h"
@@ -15,9 +14,7 @@
 #include "launch/deployment/deployment_check.h"
 #include "launch/deployment/old_state.h"
 #include "launch/deployment/transport.h"
-#include "launch/deployment/wiring.h"
 #include "launch/hooks/hooks.h"
-#include "launch/servers/generations.h"
 #include "topology/file/load.h"
 
 namespace starling {

@@ -60,8 +60,8 @@ struct Housekeeping {
   /// One step of replacing a journal that has grown much; false once that is done.
   std::function<Result<bool>()> compact;
   std::function<std::uint64_t()> bytes;  ///< in the journal
-  std::function<Status()>
-      keep;  ///< every heartbeat, and while nothing may be said; an error ends it
+  /// Every heartbeat, and while nothing may be said; an error ends it.
+  std::function<Status()> keep;
   std::function<void()> pulse;  ///< every few seconds
   /// When the right to speak ends (Node::may_speak_until); asked before every turn. Not set: never.
   std::function<Instant()> may_speak_until;

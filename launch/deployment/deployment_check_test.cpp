@@ -48,53 +48,16 @@ struct Made {
 };
 
 const std::vector<json>& wrong_values() {
-  static const std::vector<json> values{nullptr,
-                                        true,
-                                        -1,
-                                        0,
-                                        1,
-                                        2,
-                                        3,
-                                        7,
-                                        4095,
-                                        16'777'216,
-                                        33'554'432,
-                                        2'147'483'648U,
-                                        4'294'967'295U,
-                                        4'294'967'296U,
-                                        18'446'744'073'709'551'615U,
-                                        -2'147'483'648LL,
-                                        0.5,
-                                        1e308,
-                                        -1e-308,
-                                        "",
-                                        "x",
-                                        "agent",
-                                        "client",
-                                        "executor",
-                                        "agent-0",
-                                        "executor-1",
-                                        "client-0",
-                                        "..",
-                                        "../../x",
-                                        "/",
-                                        "/dev/null",
-                                        "/proc/self/mem",
-                                        "physics",
-                                        "full",
-                                        "process",
-                                        "etcd://",
-                                        "etcd://127.0.0.1:1/x",
-                                        std::string("a\0b", 3),
-                                        "\x1b[2J",
-                                        std::string(100'000, 'a'),
-                                        json::array(),
-                                        json::object(),
-                                        json::array({1, 0}),
-                                        json::array({0, 4'294'967'295U}),
-                                        json::array({0}),
-                                        json::array({nullptr, nullptr}),
-                                        json::object({{"id", 1}})};
+  // clang-format off
+  static const std::vector<json> values{
+      nullptr, true, -1, 0, 1, 2, 3, 7, 4095, 16'777'216, 33'554'432, 2'147'483'648U,
+      4'294'967'295U, 4'294'967'296U, 18'446'744'073'709'551'615U, -2'147'483'648LL, 0.5, 1e308,
+      -1e-308, "", "x", "agent", "client", "executor", "agent-0", "executor-1", "client-0", "..",
+      "../../x", "/", "/dev/null", "/proc/self/mem", "physics", "full", "process", "etcd://",
+      "etcd://127.0.0.1:1/x", std::string("a\0b", 3), "\x1b[2J", std::string(100'000, 'a'),
+      json::array(), json::object(), json::array({1, 0}), json::array({0, 4'294'967'295U}),
+      json::array({0}), json::array({nullptr, nullptr}), json::object({{"id", 1}})};
+  // clang-format on
   return values;
 }
 

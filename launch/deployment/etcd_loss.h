@@ -13,8 +13,8 @@
 namespace starling {
 
 // State in etcd that is an old copy, or lacks something: what launch/deployment/old_state.h and
-// launch/deployment/accept_loss.h are for state in a directory. What a partition's life was told stands beside
-// its journal, so that no other agent takes it over either.
+// launch/deployment/accept_loss.h are for state in a directory. What a partition's life was told
+// stands beside its journal, so that no other agent takes it over either.
 
 /// `invalid`, with the sentence about it, if the partition whose journal is at `position` is known
 /// to be an old copy.

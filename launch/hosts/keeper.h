@@ -43,8 +43,8 @@ struct HostStatus {
 
 /// Keeps the daemons of one host, or with an empty name those of a flock on this machine alone:
 /// starts those that live there, and each again that ends (agents/supervision.h says when). Agents
-/// that are no members are not started (launch/hosts/flock_hosts.h), and left alone when they end. One
-/// thread.
+/// that are no members are not started (launch/hosts/flock_hosts.h), and left alone when they end.
+/// One thread.
 class Keeper {
  public:
   /// `flock` outlives it. `protocol`: the newest that daemons speak.

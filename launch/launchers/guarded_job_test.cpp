@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "launch/launchers/guarded_rig.h"
+#include "launch/launchers/test_guarded_rig.h"
 
 using namespace starling;
 namespace fs = std::filesystem;

@@ -3,7 +3,7 @@
 // states a way in which a job could run twice, or without anybody who looks after it.
 #include <fcntl.h>
 
-#include "launch/launchers/guarded_rig.h"
+#include "launch/launchers/test_guarded_rig.h"
 
 using namespace starling;
 namespace fs = std::filesystem;

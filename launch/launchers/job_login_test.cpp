@@ -10,7 +10,7 @@
 #include <iterator>
 
 #include "base/login_name.h"
-#include "launch/launchers/process_rig.h"
+#include "launch/launchers/test_process_rig.h"
 
 using namespace starling;
 

@@ -13,8 +13,8 @@
 #include <map>
 
 #include "launch/launchers/log_tail.h"
-#include "launch/launchers/process_rig.h"
 #include "launch/launchers/process_tree.h"
+#include "launch/launchers/test_process_rig.h"
 #include "launch/launchers/worker_environment.h"
 
 using namespace starling;

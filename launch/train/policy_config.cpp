@@ -43,7 +43,7 @@ YAML::Node scalar_with(const YAML::Node& node, const std::string& text, int dept
 class Reader {
  public:
   explicit Reader(const std::filesystem::path& file) : file_(file), diagnostics_(file.string()) {
-    diagnostics_.accept_old_spellings(notes_);
+    diagnostics_.accept_old_spellings(notes_, {{"yardstick", "baseline"}});
   }
 
   Result<PolicyConfig> read(const std::string& text) {

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "base/test_data.h"
-#include "policies/gavel/gavel_world.h"
+#include "policies/gavel/test_gavel_world.h"
 #include "policies/testing/test_world.h"
 
 namespace starling {

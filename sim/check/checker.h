@@ -34,8 +34,8 @@ struct WorldView {
 /// The omniscient observer: holds what nodes wrote, said and do against the safety rules. It sees
 /// every record as it becomes durable, every frame as it arrives, every process as it ends and the
 /// state after every turn; it changes nothing. It counts for itself: what it knows of journals is
-/// its own reading of the records (sim/check/durable.h), and figures of a core are only held against its
-/// own.
+/// its own reading of the records (sim/check/durable.h), and figures of a core are only held against
+/// its own.
 ///
 ///   S1  no GPU runs more processes than it may, nor two of one attempt
 ///   S2  a process has its GPUs by its partition's journal, and by its owner's ledger in every life

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace starling {
 namespace {
@@ -34,6 +35,20 @@ std::string Diagnostics::line_of(SourcePlace place, const std::string& message) 
     if (place.column > 0) line += std::to_string(place.column) + ":";
   }
   return line + " " + message;
+}
+
+void Diagnostics::accept_old_spellings(std::vector<std::string>& notes,
+                                       std::map<std::string, std::string> renamed) {
+  notes_ = &notes;
+  renamed_ = std::move(renamed);
+}
+
+std::string Diagnostics::present_spelling(const std::string& key) const {
+  if (notes_ == nullptr) return key;
+  if (const auto now = renamed_.find(key); now != renamed_.end()) return now->second;
+  std::string now = key;
+  std::replace(now.begin(), now.end(), '-', '_');
+  return now;
 }
 
 void Diagnostics::note(SourcePlace place, const std::string& message) {

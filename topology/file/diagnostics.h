@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,10 +29,13 @@ class Diagnostics {
   /// One line each; past 20 only their number is said.
   [[nodiscard]] Error error() const;
 
-  /// From here on keys in an earlier spelling are read, and `notes` (which outlives this) gets a line
-  /// about each: "file:line:column: 'scale-h' is written scale_h now".
-  void accept_old_spellings(std::vector<std::string>& notes) { notes_ = &notes; }
-  [[nodiscard]] bool accepts_old_spellings() const noexcept { return notes_ != nullptr; }
+  /// From here on keys with hyphens are read as those in snake_case, and the words of `renamed` as
+  /// what stands beside them. `notes` (which outlives this) gets a line about each:
+  /// "file:line:column: 'scale-h' is written scale_h now".
+  void accept_old_spellings(std::vector<std::string>& notes,
+                            std::map<std::string, std::string> renamed = {});
+  /// How `key` is written now: itself unless earlier spellings are accepted.
+  [[nodiscard]] std::string present_spelling(const std::string& key) const;
   void note(SourcePlace place, const std::string& message);
 
  private:
@@ -39,6 +43,7 @@ class Diagnostics {
 
   std::string file_;
   std::vector<std::string>* notes_ = nullptr;
+  std::map<std::string, std::string> renamed_;
   std::vector<std::string> lines_;
   std::size_t found_ = 0;
 };

@@ -40,13 +40,6 @@ std::optional<T> parse(const YAML::Node& node) {
   return value;
 }
 
-/// Keys are in snake_case. Earlier versions had hyphens, and one other word.
-std::string present_spelling(std::string key) {
-  if (key == "yardstick") return "baseline";
-  std::replace(key.begin(), key.end(), '-', '_');
-  return key;
-}
-
 }  // namespace
 
 std::optional<std::string> read_name(Diagnostics& diagnostics, const YAML::Node& node,
@@ -85,9 +78,8 @@ YamlMap::YamlMap(Diagnostics& diagnostics, const YAML::Node& node, std::string w
   std::vector<std::pair<std::string, YAML::Node>> renamed;
   for (const auto& entry : node) {
     std::string key = entry.first.IsScalar() ? entry.first.Scalar() : kind_of(entry.first);
-    if (const std::string now = present_spelling(key);
-        diagnostics.accepts_old_spellings() && now != key &&
-        std::find(keys.begin(), keys.end(), now) != keys.end()) {
+    if (const std::string now = diagnostics.present_spelling(key);
+        now != key && std::find(keys.begin(), keys.end(), now) != keys.end()) {
       diagnostics.note(place_of(entry.first), "'" + key + "' is written " + now + " now");
       renamed.emplace_back(now, entry.second);
       key = now;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "launch/guardian/part_cgroup.h"
-#include "launch/launchers/process_rig.h"
+#include "launch/launchers/test_process_rig.h"
 
 namespace starling {
 
