@@ -196,6 +196,7 @@ struct AttemptAnswer {
 };
 
 // --- Executor (owner <-> executor; Exited travels on to the home) --------------------------------
+/// `spec`: as it was submitted, also where the gang has another size.
 struct Launch { AttemptId attempt; Fence fence; JobSpec spec; std::vector<Share> gang; Placement here; Duration served{0}; };
 struct LaunchResult { AttemptId attempt; bool ok = false; std::string reason; };
 struct Kill { AttemptId attempt; Fence fence; };

@@ -73,7 +73,7 @@ bool Step::start_here(Job& job, const Placement& gpus) {
   OwnedShare& share = s.shares[id];
   share.home = me();
   share.durable = true;
-  share.spec = sized(job.spec, gpus.size());
+  share.spec = job.spec;
   share.gang = gang_of(job.attempt);
   share.served = job.served;
   share.pieces = s.pieces_of(gpus, Piece::State::idle);

@@ -34,6 +34,10 @@ TEST_CASE("a Start of the wrong size, or of what cannot be started, is no good")
   CHECK(home.last<Launch>() == nullptr);
   CHECK(home.decide(Start{grows, range(0, 3)}));
   CHECK(home.job(2).placement == range(0, 3));
+  // How much faster that is than what it asked for, only who knows both can tell.
+  REQUIRE(home.last<Launch>() != nullptr);
+  CHECK(home.last<Launch>()->spec.workers == 2);
+  CHECK(home.last<Launch>()->here.size() == 3);
   CHECK_FALSE(home.decide(Start{grows, range(0, 3)}));
 }
 

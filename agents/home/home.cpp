@@ -24,14 +24,6 @@ std::size_t bytes_in_frame(const JobState& state) {
 
 }  // namespace
 
-std::shared_ptr<const JobSpec> sized(const std::shared_ptr<const JobSpec>& spec,
-                                     std::uint64_t gpus) {
-  if (gpus == spec->gpus() || spec->gpus_per_worker == 0) return spec;
-  auto copy = std::make_shared<JobSpec>(*spec);
-  copy->workers = static_cast<std::uint32_t>(gpus / spec->gpus_per_worker);
-  return copy;
-}
-
 JobState state_of(const AgentState& s, const Job& job, Instant now) {
   JobState state;
   state.job = job.spec->id;

@@ -28,8 +28,8 @@ Neighbour runner(const OwnedShare& share) {
 }  // namespace
 
 /// Of gangs that are wholly here, for nobody knows what is beside the rest; not where sizes change,
-/// for speeds count from the size that was asked for, which only the home knows; once, though each
-/// of a gang's executors tells it.
+/// for what a size is worth would be taken for the worth of a place; once, though each of a gang's
+/// executors tells it.
 void Step::sample(NodeId from, OwnedShare& share, const Progress& progress) {
   if (!(progress.rate > 0) || share.gang.size() != 1 || !runs(share)) return;
   if (share.spec->elastic() && s.policy->facts().elastic) return;

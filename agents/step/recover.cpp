@@ -152,10 +152,7 @@ struct Replay {
     share.durable = true;
     share.gang = r.commit.gang;
     share.served = r.commit.served;
-    std::size_t gpus = 0;
-    for (const Share& part : r.commit.gang) gpus += part.gpus.size();
-    share.spec =
-        job != nullptr ? sized(job->spec, gpus) : std::make_shared<const JobSpec>(r.commit.spec);
+    share.spec = job != nullptr ? job->spec : std::make_shared<const JobSpec>(r.commit.spec);
     share.pieces = s.pieces_of(own->gpus, starting ? Piece::State::unknown : Piece::State::idle);
   }
   void operator()(const ShareLaunched& r) {

@@ -235,9 +235,6 @@ struct Step {
 
 /// Its last digest, which there must be, as policies read it; valid as long as that.
 [[nodiscard]] RemoteDigest said_by(const PeerState& peer);
-/// `spec` with as many workers as `gpus` GPUs make.
-[[nodiscard]] std::shared_ptr<const JobSpec> sized(const std::shared_ptr<const JobSpec>& spec,
-                                                   std::uint64_t gpus);
 /// All GPUs of an attempt, ascending.
 [[nodiscard]] Placement all_gpus(const Attempt& attempt);
 [[nodiscard]] std::vector<Share> gang_of(const Attempt& attempt);

@@ -29,8 +29,8 @@ Status EmulatedLauncher::start(const LaunchSpec& spec) {
       gang.placement.insert(gang.placement.end(), share.gpus.begin(), share.gpus.end());
     }
     std::sort(gang.placement.begin(), gang.placement.end());
-    gang.job = profile_of(spec.spec);
-    gang.job.gpus = static_cast<std::uint32_t>(gang.placement.size());
+    gang.job = profile_of(spec.spec, static_cast<std::uint32_t>(gang.placement.size()));
+    gang.rate = physics_.scaling(gang.job);
     gang.startup_s = physics_.startup_s(gang.job);
     gang.left_s = std::max(0.0, seconds(spec.spec.duration - spec.served));
     gang.counted = now;
@@ -125,7 +125,7 @@ void EmulatedLauncher::rate_again(const std::set<ServerId>& servers, Instant now
       beside.push_back({gangs_.at(other).job, gangs_.at(other).placement});
     }
     count(gang, now);
-    gang.rate = physics_.rate(gang.job, gang.placement, beside);
+    gang.rate = physics_.rate(gang.job, gang.placement, beside) * physics_.scaling(gang.job);
     STARLING_CHECK(gang.rate > 0);
     plan(attempt, gang);
   }

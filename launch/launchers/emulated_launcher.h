@@ -13,7 +13,8 @@
 namespace starling {
 
 /// GPUs that are not there: a job "runs" for Physics' start-up time plus (duration - served) /
-/// rate, all divided by `speedup`. The rate follows the neighbours that this executor itself runs.
+/// rate, all divided by `speedup`. The rate follows the neighbours that this executor itself runs,
+/// and how many GPUs a job has of those that it asks for.
 /// Times handed out (served) are on the job's own scale, that is without `speedup`. Stopping is
 /// immediate. What passed its deadline while nobody looked has ended then.
 class EmulatedLauncher final : public Launcher {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/launchers/emulated_launcher.h"
 
+#include "interference/models.h"
 #include "launch/launchers/launcher_battery.h"
 #include "topology/generate/generate.h"
 
@@ -96,6 +97,26 @@ TEST_CASE("neighbours slow each other down while both are there") {
   rig.launcher.stop(spec(2, 0, 1s).attempt, 10s);
   CHECK(rig.launcher.reap().at(0).exit.code == -15);
   CHECK(rig.launcher.next_deadline() == Instant(11s));
+}
+
+TEST_CASE("a job with fewer or more GPUs than it asks for goes as much slower or faster") {
+  Rig rig;
+  const auto on = [&](const Physics& physics, std::uint32_t gpus) {
+    EmulatedLauncher launcher(rig.topology, physics, rig.clock);
+    LaunchSpec job = spec(1, 0, 120s);
+    job.spec.workers = 2;
+    job.spec.min_workers = 1, job.spec.max_workers = 4;
+    for (std::uint32_t gpu = 1; gpu < gpus; ++gpu) job.gpus.push_back(GpuId{gpu});
+    job.gang.front().gpus = job.gpus;
+    REQUIRE(launcher.start(job).ok());
+    return launcher.next_deadline() - rig.clock.now();
+  };
+  CHECK(on(rig.physics, 1) == 243s);
+  CHECK(on(rig.physics, 2) == 123s);
+  CHECK(on(rig.physics, 4) == 63s);
+  const auto trace = make_trace_physics();  // which does not vary, and scales all the same
+  CHECK(on(*trace, 1) == 240s);
+  CHECK(on(*trace, 4) == 60s);
 }
 
 TEST_CASE("a job of unknown length cannot be emulated") {

@@ -403,9 +403,7 @@ Hardware::Gang& Hardware::gang_of(const LaunchSpec& spec) {
   if (physics_.varies()) {
     for (const GpuId gpu : gang.gpus) gang.servers.push_back(topology_.server_of(gpu).value);
     gang.servers.erase(std::unique(gang.servers.begin(), gang.servers.end()), gang.servers.end());
-    JobProfile profile = profile_of(spec.spec, static_cast<std::uint32_t>(gang.gpus.size()));
-    profile.asked = jobs_[gang.row].gpus;  // the spec on its way here says what the gang has
-    profiles_[index] = std::move(profile);
+    profiles_[index] = profile_of(spec.spec, static_cast<std::uint32_t>(gang.gpus.size()));
   }
   by_attempt_.emplace(spec.attempt, index);
   return gang;
