@@ -43,6 +43,7 @@ struct Fold {
     job->state.attempts = r.attempts;
     job->state.preemptions = r.preemptions;
     job->state.submitted = r.submitted;
+    job->state.requeued = r.requeued;
     job->state.begun = r.first_start >= Duration{0};
   }
   void operator()(const AttemptStarting& r) {

@@ -98,6 +98,7 @@ void put_calendar_right(AgentState& s, Instant now) {
   for (const auto& [id, job] : s.jobs) {
     if (job.dated) behind = std::max(behind, job.submitted - now);
     if (job.first_start != kNever) behind = std::max(behind, job.first_start - now);
+    if (job.waits_since != kNever) behind = std::max(behind, job.waits_since - now);
   }
   if (behind == Duration{0} || !s.config.calendar) return;
   STARLING_MARK("agent: a calendar has gone back");
@@ -105,6 +106,7 @@ void put_calendar_right(AgentState& s, Instant now) {
   for (auto& [id, job] : s.jobs) {
     if (job.dated) job.submitted -= behind;
     if (job.first_start != kNever) job.first_start -= behind;
+    if (job.waits_since != kNever) job.waits_since -= behind;
   }
 }
 
@@ -120,6 +122,7 @@ void Step::begin() {
   for (auto& [id, job] : s.jobs) {
     job.submitted = job.dated ? std::min(job.submitted, now) : now - job.waited;
     if (job.first_start != kNever) job.first_start = std::min(job.first_start, now);
+    if (job.waits_since != kNever) job.waits_since = std::min(job.waits_since, now);
     for (Participant& part : job.attempt.parts) part.heard = now;
     switch (job.stage) {
       case Stage::waiting:

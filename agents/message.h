@@ -97,10 +97,10 @@ enum class JobPhase : std::uint8_t {
 }
 
 /// From a client, or from a home that gives the job away (then `client` and all behind it are set). `begun`: from its
-/// acceptance to its first start; below zero: it has not run.
+/// acceptance to its first start; below zero: it has not run. `requeued`: as in JobState.
 struct Submit {
   JobSpec spec; NodeId client; Duration waited{0}; Duration served{0}; std::uint32_t forwards = 0;
-  std::uint32_t attempts = 0, preemptions = 0; Duration begun{-1};
+  std::uint32_t attempts = 0, preemptions = 0; Duration begun{-1}, requeued{0};
 };
 struct Accepted { JobId job; AgentId home; };
 struct Busy { JobId job; std::uint32_t retry_ms = 0; };
@@ -116,6 +116,7 @@ struct JobAsk {
   double cpus_per_worker = 0, memory_gib_per_worker = 0;
   std::int32_t priority = 0;
   static constexpr std::size_t kMostCommand = 256;
+  friend bool operator==(const JobAsk&, const JobAsk&) = default;
 };
 [[nodiscard]] std::shared_ptr<const JobAsk> ask_of(const JobSpec& spec);
 /// That it takes in a record or a frame, about.
@@ -135,13 +136,14 @@ struct JobState {
   Duration submitted{-1};  ///< the date of acceptance by its home's calendar; below zero: not known
   bool begun = false;      ///< it has run: `queued` is over
   Epoch attempt_epoch{}; std::uint64_t attempt_number = 0;  ///< of the running or last attempt; 0: there was none
+  Duration requeued{0};    ///< it has waited for so long after its first start, between attempts
 };
 struct Explain { JobId job; };
 struct Explanation { JobId job; std::vector<std::string> lines; };  ///< why it waits, for people
 struct ListJobs { JobId after; std::uint32_t limit = 100; };        ///< ids above `after`, ascending
 struct JobList { std::vector<JobState> jobs; bool more = false; };
 struct StatusQuery {};
-/// Counters since start, for `top` and the result table. Latencies: 99th-percentile style histograms stay
+/// For `top` and the result table: `accepted`, `finished`, `failed` are of all lives, other counters of this one. Latencies: 99th-percentile style histograms stay
 /// inside; these are the figures.
 struct AgentStatus {
   AgentId agent; Fence fence;

@@ -28,11 +28,13 @@ struct AttemptOver { AttemptId attempt; Duration served{0}; };            ///< a
 /// home leaves, because a home that crashes there must not run a job that another may have accepted.
 struct JobOffered { JobId job; AgentId to; };
 struct JobMoved { JobId job; AgentId to; };                               ///< the new home has accepted
-/// What a job has behind it. Written when it is accepted and when it first starts; the instants are a calendar's
-/// (AgentConfig), `first_start` is -1 ns before the first start.
+/// What a job has behind it. Written when it is accepted, when it starts and when an attempt is over; the instants are a
+/// calendar's (AgentConfig), `first_start` is -1 ns before the first start. `waits_since`: when its last attempt was over,
+/// -1 ns while there is one, or was none; `requeued`: how long it had waited like that before.
 struct JobPast {
   JobId job; Duration submitted{0}, first_start{-1};
   std::uint32_t attempts = 0, preemptions = 0, lost_attempts = 0;
+  Duration requeued{0}, waits_since{-1};
 };
 /// What follows once an attempt has been drained. Written with AttemptDraining, and again when a user cancels.
 enum class AfterDrain : std::uint8_t {
@@ -78,13 +80,15 @@ struct JobsArchived { std::uint64_t chunk = 0, bytes = 0; Duration at{-1}; std::
 struct ArchiveDropped { std::uint64_t chunk = 0; };       ///< its jobs are forgotten, but for who is owed an answer
 struct OffersOwed { std::vector<JobId> jobs; };           ///< over and forgotten, and perhaps still on offer somewhere
 struct OffersSettled { std::vector<JobId> jobs; };        ///< of those; nobody offers them any more
+/// Of all lives, in snapshots: what is over and archived, or forgotten, is not counted again from the records themselves.
+struct JobsCounted { std::uint64_t accepted = 0, finished = 0, failed = 0, cancelled = 0; };
 
 using Record = std::variant<LifeBegan, JobAccepted, AttemptStarting, AttemptDraining, AttemptOver, JobMoved,
                             JobEnded, ShareCommitted, ShareLaunched, ShareReleased, EpochSeen,
                             ProcessLaunching, ProcessExited, ProcessForgotten, JobOffered, JobPast, AttemptPlan,
                             TombstoneServed, TombstonesDropped, ServerDrained, DrainWord, ProcessWanted,
                             TopologyRead, PeerKnown, JobsArchived, ArchiveDropped, OffersOwed, OffersSettled,
-                            ProcessStopping>;
+                            ProcessStopping, JobsCounted>;
 
 /// Append-only truth of one node. A failed append or sync is final: the process must stop (exit code 74).
 class Journal {

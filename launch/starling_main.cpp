@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program `starling`: reads the command line and runs the one command that it names.
+#include <fcntl.h>
+
 #include <cstdio>
 #include <cstdlib>
 
@@ -9,8 +11,21 @@
 #include "launch/commands/commands.h"
 #include "launch/commands/learning.h"
 
+namespace {
+
+/// The next files that are opened would take the place of a standard one that is closed, and what
+/// is printed would be written into them. So writing says no, as to a closed one.
+void keep_closed() {
+  for (int file = 0; file < 3; ++file)
+    if (::fcntl(file, F_GETFD) < 0 && ::open("/dev/null", file == 0 ? O_WRONLY : O_RDONLY) < 0)
+      return;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace starling;
+  keep_closed();
   if (const char* bug = std::getenv("STARLING_BUG");
       bug != nullptr && *bug != 0 && !has_planted_bugs())
     return bad_input(
@@ -62,5 +77,5 @@ int main(int argc, char** argv) {
                  "starling workload generate --jobs 2000 --gpus 512 -o trace.csv",
                  "starling sim --topology cluster.yaml --trace trace.csv --policy consolidate "
                  "--agents 4 --out results"});
-  return line.run(argc, argv);
+  return ended(line.run(argc, argv));
 }

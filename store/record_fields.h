@@ -141,6 +141,10 @@ void fields(Io& io, OffersSettled& v) {
   io(v.jobs);
 }
 template <class Io>
+void fields(Io& io, JobsCounted& v) {
+  io(v.accepted), io(v.finished), io(v.failed), io(v.cancelled);
+}
+template <class Io>
 void fields(Io& io, EpochSeen& v) {
   io(v.partition), io(v.epoch);
 }
@@ -206,6 +210,17 @@ void last_flags(Io& io, bool& first, bool& second) {
   }
 }
 
+template <class Io>
+void last_duration(Io& io, Duration& last) {
+  if constexpr (Io::reads) {
+    if (!io.more()) return;
+    io(last);
+    if (last == Duration{0}) io.fail("its last field says nothing");
+  } else if (last != Duration{0}) {
+    io(last);
+  }
+}
+
 inline bool has_more(const JobAccepted& v) {
   return v.submit.attempts > 0 || v.submit.preemptions > 0 || v.submit.begun >= Duration{0} ||
          v.submit.spec.no_requeue || v.submit.spec.as_user;
@@ -229,12 +244,21 @@ void more_fields(Io& io, ProcessLaunching& v) {
   io(v.launch.spec.as_user);
 }
 
+inline bool has_more(const JobPast& v) {
+  return v.requeued > Duration{0} || v.waits_since >= Duration{0};
+}
+template <class Io>
+void more_fields(Io& io, JobPast& v) {
+  io(v.requeued), io(v.waits_since);
+}
+
 inline bool has_more(const JobEnded& v) { return v.state.ask != nullptr; }
 template <class Io>
 void more_fields(Io& io, JobEnded& v) {
   JobAsk ask = v.state.ask == nullptr ? JobAsk{} : *v.state.ask;
   io(ask), io(v.state.submitted), io(v.state.begun);
   io(v.state.attempt_epoch), io(v.state.attempt_number);
+  last_duration(io, v.state.requeued);
   if constexpr (Io::reads) v.state.ask = std::make_shared<const JobAsk>(std::move(ask));
 }
 

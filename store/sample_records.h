@@ -67,7 +67,8 @@ inline std::vector<Record> sample_records(std::uint64_t n = 0) {
           ArchiveDropped{n + 2},
           OffersOwed{{spec.id}},
           OffersSettled{{spec.id}},
-          ProcessStopping{attempt, exit}};
+          ProcessStopping{attempt, exit},
+          JobsCounted{1ULL << 40U, n, 2, 3}};
 }
 
 inline bool same_records(const std::vector<Record>& a, const std::vector<Record>& b) {

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Elastic jobs take as long live as simulated:
 #   tests/elastic_test.sh PATH/TO/starling
 set -u

@@ -55,6 +55,34 @@ first, last = map(json.loads, open('out.txt'))
 assert first['job'] == last['job'] and last['exit_code'] == 4 and last['state'] == 'failed', last
 P
 
+echo "-- an id that another job has is not this one's, and that is said"
+status 0 "$starling" submit --id c0ffee --name first -- sleep 300
+status 0 "$starling" submit --id c0ffee --name first -- sleep 300
+[ ! -s err.txt ] || fail "a repeat: $(cat err.txt)"
+status 0 "$starling" submit --id c0ffee -- sleep 400
+says "c0ffee is there already ([a-z]*: sleep 300); nothing new is submitted: give another --id, or none"
+[ "$("$starling" jobs --state open | grep -c c0ffee)" -eq 1 ] || fail "one job has that id: $("$starling" jobs)"
+status 0 "$starling" cancel c0ffee
+status 0 "$starling" submit --id c0ffee -- sleep 400
+says "c0ffee is there already (cancelled: sleep 300); nothing new is submitted"
+status 0 "$starling" submit --id c0ffe1 --wait -- true
+[ "$(wc -l <err.txt)" -eq 1 ] || fail "an id that nobody has: $(cat err.txt)"
+
+echo "-- what was not printed in full is no success"
+for words in jobs 'jobs --json' top 'explain c0ffee' "topology show $work/four.yaml" policies --help 'completion bash'; do
+  # shellcheck disable=SC2086
+  "$starling" $words >/dev/full 2>err.txt && fail "$words onto a full disk is a success"
+  [ "$(wc -l <err.txt)" -eq 1 ] || fail "$words onto a full disk: $(cat err.txt)"
+  says "standard output has not taken all that was printed"
+  # shellcheck disable=SC2086
+  "$starling" $words >&- 2>err.txt && fail "$words is a success where stdout is closed"
+done
+(trap '' PIPE; "$starling" policies 2>err.txt; echo $? >code.txt) | true
+[ "$(cat code.txt)" -ne 0 ] && [ ! -s err.txt ] || fail "a pipe that its reader has closed: $(cat code.txt err.txt)"
+(trap '' PIPE; timeout 30 "$starling" top --watch 2>err.txt; echo $? >code.txt) | head -1 >/dev/null
+[ "$(cat code.txt)" -eq 1 ] || fail "top --watch goes on without a reader: $(cat code.txt err.txt)"
+status 0 "$starling" sim --help
+
 echo "-- output, of what runs and of what has ended, page by page"
 job=$("$starling" submit -- sh -c 'echo begun; seq 60000; sleep 60')
 for _ in $(seq $((100 * patience))); do "$starling" logs "$job" 2>/dev/null | grep -q '^60000$' && break; sleep 0.1; done

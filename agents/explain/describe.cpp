@@ -75,9 +75,9 @@ void add_job(Text& text, const JobId& id, const Job& job) {
 }
 
 void add_ended(Text& text, const JobId& id, const JobState& over) {
-  text << "ended" << id << name_of(over.phase) << "queued" << over.queued << "elapsed"
-       << over.elapsed << "served" << over.served << "attempts" << over.attempts << over.placement
-       << over.exit;
+  text << "ended" << id << name_of(over.phase) << "queued" << over.queued << "requeued"
+       << over.requeued << "elapsed" << over.elapsed << "served" << over.served << "attempts"
+       << over.attempts << over.placement << over.exit;
   text.line();
 }
 

@@ -122,6 +122,8 @@ void explain_shares(const Job& job, std::vector<std::string>& lines) {
 
 std::vector<std::string> explain_ended(const JobState& over) {
   std::string line = std::string(name_of(over.phase)) + " after " + seconds_text(over.elapsed);
+  if (over.requeued > Duration{0})
+    line += ", after waiting for " + seconds_text(over.queued + over.requeued) + " in all";
   if (has_exit_code(over)) {
     line += ", exit code " + std::to_string(over.exit.code);
   } else if (over.phase == JobPhase::failed) {
@@ -183,6 +185,8 @@ std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
                       std::to_string(job.attempts));
       explain_shares(job, lines);
   }
+  if (const Duration again = job.requeued_by(now); again > Duration{0})
+    lines.push_back("has waited for " + seconds_text(again) + " since it first ran");
   tell_silence();
   if (!job.trouble.empty()) lines.push_back("last time: " + job.trouble);
   for (std::string& line : s.policy->explain(id)) lines.push_back(std::move(line));

@@ -123,8 +123,9 @@ void Step::on(NodeId from, const Started& started) {
   }
   job->stage = Stage::running;
   job->started = now;
-  if (job->first_start == kNever) {
-    job->first_start = now;
+  const bool again = job->waits_no_more(now);
+  if (again || job->first_start == kNever) {
+    if (!again) job->first_start = now;
     if (s.config.calendar) persist(s.past_of(*job));
   }
   job->failed_rounds = 0;
@@ -141,6 +142,7 @@ void Step::drain(Job& job, AfterDrain after) {
   STARLING_CHECK(job.stage == Stage::starting || job.stage == Stage::running);
   job.stage = Stage::draining;
   job.after = after;
+  job.waits_no_more(job.started == kNever ? now : job.started);
   job.backoff = Duration{0};
   if (JobView* view = s.running_view(job)) view->blocked = true;
   job.exit.log_tail.resize(
@@ -194,7 +196,12 @@ void Step::drained(Job& job) {
   s.leave_running(job);
   s.set_timer(job.spec->id, job, kNever);
   const bool failed = job.after == AfterDrain::retry;
+  if (failed) ++job.failed_rounds, ++job.lost_attempts;
   job.exit = ExitStatus{};
+  if (job.first_start != kNever && s.config.calendar) {
+    job.waits_since = now;
+    persist(s.past_of(job));
+  }
   if (job.after == AfterDrain::restart) {
     job.attempt = Attempt{};
     job.stage = Stage::waiting;
@@ -204,7 +211,6 @@ void Step::drained(Job& job) {
       return;
     }
   }
-  if (failed) ++job.failed_rounds, ++job.lost_attempts;
   const JobId id = job.spec->id;
   wait_again(job, failed);
   if (const auto still = s.jobs.find(id); still != s.jobs.end()) tell_client(still->second);
@@ -236,7 +242,9 @@ void Step::on_home(NodeId from, const Exited& exited) {
   }
   Duration served = Duration::max();
   for (const Participant& p : job->attempt.parts) served = std::min(served, p.served);
-  if (job->first_start == kNever) job->first_start = job->started == kNever ? now : job->started;
+  const Instant began = job->started == kNever ? now : job->started;
+  if (job->first_start == kNever) job->first_start = began;
+  job->waits_no_more(began);
   job->served += served;
   job->started = kNever;
   const std::vector<Participant> parts = std::move(job->attempt.parts);

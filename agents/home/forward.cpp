@@ -26,8 +26,9 @@ bool Step::offer_job(Job& job, AgentId to) {
 void Step::send_offer(Job& job) {
   STARLING_MARK("agent: send_offer");
   const Duration begun = job.first_start == kNever ? Duration{-1} : job.first_start - job.submitted;
-  tell(job.offered.back(), Submit{*job.spec, job.client, now - job.submitted, job.served,
-                                  job.forwards + 1, job.attempts, job.preemptions, begun});
+  tell(job.offered.back(),
+       Submit{*job.spec, job.client, now - job.submitted, job.served, job.forwards + 1,
+              job.attempts, job.preemptions, begun, job.requeued_by(now)});
   s.set_timer(job.spec->id, job, retry_at(job.backoff));
 }
 

@@ -30,6 +30,7 @@ JobState state_of(const AgentState& s, const Job& job, Instant now) {
   state.phase = phase_of(job.stage);
   state.home = s.config.me;
   state.queued = (job.first_start == kNever ? now : job.first_start) - job.submitted;
+  state.requeued = job.requeued_by(now);
   state.elapsed = now - job.submitted;
   state.served = job.served;
   if (job.started != kNever) {
@@ -104,9 +105,9 @@ void Step::on(NodeId from, const Submit& submit) {
   STARLING_MARK("agent: Submit");
   const JobId id = submit.spec.id;
   const bool forwarded = is_agent(from);
-  if (!forwarded &&
-      (submit.forwards > 0 || submit.waited > Duration{0} || submit.served > Duration{0} ||
-       submit.attempts > 0 || submit.preemptions > 0 || submit.begun >= Duration{0})) {
+  if (!forwarded && (submit.forwards > 0 || submit.waited > Duration{0} ||
+                     submit.served > Duration{0} || submit.attempts > 0 || submit.preemptions > 0 ||
+                     submit.begun >= Duration{0} || submit.requeued > Duration{0})) {
     // Only a home can say that a job has come on from another one; believing a client here would
     // run a job that was given away a second time.
     return on(from, Submit{submit.spec, from});
@@ -200,7 +201,11 @@ void Step::accept(NodeId client, const Submit& submit, std::vector<AgentId> offe
   job.forwards = submit.forwards;
   job.attempts = submit.attempts;
   job.preemptions = submit.preemptions;
-  if (submit.begun >= Duration{0}) job.first_start = std::min(now, job.submitted + submit.begun);
+  job.requeued = submit.requeued;
+  if (submit.begun >= Duration{0}) {
+    job.first_start = std::min(now, job.submitted + submit.begun);
+    if (s.config.calendar) job.waits_since = now;
+  }
   job.offered = std::move(offered);
   Submit record = submit;
   record.client = client;
@@ -331,13 +336,7 @@ void Step::end(Job& job, JobPhase phase) {
   state.exit = std::move(job.exit);
   persist(JobEnded{id, state});
   if (job.client.value != 0) send(job.client, state);
-  if (phase == JobPhase::finished) {
-    ++s.counters.finished;
-  } else if (phase == JobPhase::failed) {
-    ++s.counters.failed;
-  } else {
-    ++s.counters.cancelled;
-  }
+  s.count_ended(phase);
   const bool ran = phase_of(job.stage) != JobPhase::waiting;
   if (ran) {
     s.leave_running(job);

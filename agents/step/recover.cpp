@@ -33,6 +33,7 @@ struct Replay {
     const JobId id = r.submit.spec.id;
     std::vector<AgentId> offered;
     if (const auto gone = s.moved.find(id); gone != s.moved.end()) offered = gone->second.offered;
+    ++s.counters.accepted;
     Job& job = s.jobs[id];
     job = Job{};
     job.spec = std::make_shared<const JobSpec>(r.submit.spec);
@@ -84,9 +85,12 @@ struct Replay {
     job.attempts = r.attempts;
     job.preemptions = r.preemptions;
     job.lost_attempts = r.lost_attempts;
+    job.requeued = r.requeued;
+    job.waits_since = kNever;
     if (!s.config.calendar || r.submitted < Duration{0}) return;
     job.dated = true;
     job.submitted = Instant(r.submitted - *s.config.calendar);
+    if (r.waits_since >= Duration{0}) job.waits_since = Instant(r.waits_since - *s.config.calendar);
     if (r.first_start >= Duration{0}) {
       job.first_start = Instant(r.first_start - *s.config.calendar);
     }
@@ -119,7 +123,14 @@ struct Replay {
     s.jobs.erase(known);
     s.remember_moved(r.job);
   }
+  void operator()(const JobsCounted& r) {
+    s.counters.accepted = r.accepted;
+    s.counters.finished = r.finished;
+    s.counters.failed = r.failed;
+    s.counters.cancelled = r.cancelled;
+  }
   void operator()(const JobEnded& r) {
+    s.count_ended(r.state.phase);
     if (const auto known = s.jobs.find(r.job); known != s.jobs.end()) {
       drop_own_share(known->second.attempt.id);
       s.jobs.erase(known);
@@ -187,6 +198,16 @@ struct Replay {
 
 }  // namespace
 
+void AgentState::count_ended(JobPhase phase) {
+  if (phase == JobPhase::finished) {
+    ++counters.finished;
+  } else if (phase == JobPhase::failed) {
+    ++counters.failed;
+  } else {
+    ++counters.cancelled;
+  }
+}
+
 JobPast AgentState::past_of(const Job& job) const {
   JobPast past;
   past.job = job.spec->id;
@@ -194,12 +215,14 @@ JobPast AgentState::past_of(const Job& job) const {
   past.attempts = job.attempts;
   past.preemptions = job.preemptions;
   past.lost_attempts = job.lost_attempts;
+  past.requeued = job.requeued;
   if (!config.calendar || (!begun && !job.dated)) return past;
   const auto date = [&](Instant at) {
     return std::max(*config.calendar + at.time_since_epoch(), Duration{0});
   };
   past.submitted = date(job.submitted);
   if (job.first_start != kNever) past.first_start = date(job.first_start);
+  if (job.waits_since != kNever) past.waits_since = date(job.waits_since);
   return past;
 }
 
@@ -276,6 +299,8 @@ std::vector<Record> Agent::snapshot() const {
     records.push_back(ShareReleased{attempt});
     if (stone.served > Duration{0}) records.push_back(TombstoneServed{attempt, stone.served});
   }
+  const Counters& all = s.counters;
+  records.push_back(JobsCounted{all.accepted, all.finished, all.failed, all.cancelled});
   return records;
 }
 

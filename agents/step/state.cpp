@@ -30,6 +30,13 @@ const char* name_of(Stage stage) noexcept {
   return "unknown";
 }
 
+bool Job::waits_no_more(Instant from) {
+  if (waits_since == kNever) return false;
+  requeued += std::max(from - waits_since, Duration{0});
+  waits_since = kNever;
+  return true;
+}
+
 JobPhase phase_of(Stage stage) noexcept {
   switch (stage) {
     case Stage::starting:

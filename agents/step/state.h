@@ -79,7 +79,9 @@ struct Job {
   Instant first_start = kNever;
   Instant started = kNever;          ///< the open attempt
   Instant stopped = Instant::min();  ///< the last attempt was over, in this life
-  std::uint64_t run = 0;             ///< the open attempt, counted over all of this home's life
+  Instant waits_since = kNever;  ///< the last attempt was over; kNever: one is open, or none was
+  Duration requeued{0};          ///< it waited like that before
+  std::uint64_t run = 0;         ///< the open attempt, counted over all of this home's life
   std::uint32_t attempts = 0, forwards = 0, preemptions = 0, failed_rounds = 0;
   std::uint32_t turns = 0;              ///< that came to nothing
   Instant turn_after = Instant::min();  ///< no other before
@@ -95,6 +97,13 @@ struct Job {
   std::string trouble;           ///< why the last round or attempt came to nothing
   Instant timer = kNever;
   Duration backoff{0};
+
+  /// It has run again since `from`. False: it did not wait for that.
+  bool waits_no_more(Instant from);
+  /// How long it has waited between attempts until `now`.
+  [[nodiscard]] Duration requeued_by(Instant now) const {
+    return requeued + (waits_since == kNever ? Duration{0} : now - waits_since);
+  }
 };
 
 /// Where a job went that was homed here.
@@ -178,7 +187,8 @@ struct PeerState {
 };
 
 struct Counters {
-  std::uint64_t accepted = 0, finished = 0, failed = 0, cancelled = 0, forwards = 0;
+  std::uint64_t accepted = 0, finished = 0, failed = 0, cancelled = 0;  ///< in all lives
+  std::uint64_t forwards = 0;  ///< here and below: in this one
   std::uint64_t cross_partition_gangs = 0, preemptions = 0, resizes = 0;
   std::uint64_t decisions = 0;        ///< of the policy, good or bad
   std::uint64_t wrong_decisions = 0;  ///< of those, ignored because the ledger or the jobs disagree
@@ -326,6 +336,7 @@ struct AgentState {
   }
   [[nodiscard]] std::vector<Piece> pieces_of(const Placement& gpus, Piece::State state) const;
   [[nodiscard]] JobPast past_of(const Job& job) const;
+  void count_ended(JobPhase phase);
   [[nodiscard]] AttemptPlan plan_of(const Job& job) const;
   /// Applies one record of an earlier life.
   void replay(const Record& record);

@@ -199,10 +199,11 @@ class Decoder : public PartReader {
     return m;
   }
   starling::Submit read(const Submit& t) {
-    return {spec(*t.spec()),     client(t.client()),
-            span(t.waited_ns()), span(t.served_ns()),
-            t.forwards(),        t.attempts(),
-            t.preemptions(),     t.begun_ns() < 0 ? Duration{-1} : span(t.begun_ns())};
+    return {spec(*t.spec()),      client(t.client()),
+            span(t.waited_ns()),  span(t.served_ns()),
+            t.forwards(),         t.attempts(),
+            t.preemptions(),      t.begun_ns() < 0 ? Duration{-1} : span(t.begun_ns()),
+            span(t.requeued_ns())};
   }
   starling::Rejected read(const Rejected& t) {
     return {job(t.job()), why(t.why()), text(t.reason())};
@@ -225,6 +226,7 @@ class Decoder : public PartReader {
     m.begun = t.begun();
     m.attempt_epoch = Epoch{t.attempt_epoch()};
     m.attempt_number = t.attempt_number();
+    m.requeued = span(t.requeued_ns());
     return m;
   }
   std::shared_ptr<const starling::JobAsk> read(const JobAsk& t) {

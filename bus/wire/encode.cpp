@@ -66,7 +66,8 @@ class Encoder {
   }
   auto body(const starling::Submit& m) {
     return CreateSubmit(b_, spec(m.spec), m.client.value, ns(m.waited), ns(m.served), m.forwards,
-                        m.attempts, m.preemptions, std::max<std::int64_t>(ns(m.begun), -1));
+                        m.attempts, m.preemptions, std::max<std::int64_t>(ns(m.begun), -1),
+                        ns(m.requeued));
   }
   auto body(const starling::Accepted& m) {
     const JobId j = id(m.job);
@@ -96,7 +97,7 @@ class Encoder {
     return CreateJobState(b_, &j, as<JobPhase>(m.phase), m.home.value, ns(m.queued), ns(m.elapsed),
                           ns(m.served), m.attempts, m.forwards, m.preemptions, gpus, end, asked,
                           std::max<std::int64_t>(ns(m.submitted), -1), m.begun,
-                          m.attempt_epoch.value, m.attempt_number);
+                          m.attempt_epoch.value, m.attempt_number, ns(m.requeued));
   }
   auto body(const starling::Explain& m) {
     const JobId j = id(m.job);

@@ -13,7 +13,6 @@ namespace {
 constexpr Duration kFirst = std::chrono::seconds(10);
 // For the others' after that.
 constexpr Duration kPatience = std::chrono::seconds(3);
-constexpr Duration kRepeat = std::chrono::milliseconds(250);
 constexpr std::uint32_t kPage = 1000;
 constexpr int kMostHops = 16;
 
@@ -50,7 +49,7 @@ Result<JobState> find_job(Session& session, JobId job) {
     const auto left = those_left(said);
     if (left.empty()) break;
     for (const AgentId agent : left) session.send(agent_node(agent), Query{job});
-    const Instant again = std::min(until, Session::now() + kRepeat);
+    const Instant again = std::min(until, Session::now() + Session::kRepeat);
     while (std::count(said.begin(), said.end(), 0) > 0) {
       const auto received = session.receive(again);
       if (!received) break;
@@ -134,7 +133,7 @@ JobsFound all_jobs(Session& session) {
       more = true;
       ask(a);
     }
-    const Instant again = Session::now() + kRepeat;
+    const Instant again = Session::now() + Session::kRepeat;
     while (more) {
       const auto received = session.receive(again);
       if (!received) break;

@@ -17,6 +17,9 @@ namespace {
 
 /// A wait is cut into pieces of this length, so that Ctrl-C is never far away.
 constexpr Duration kSlice = std::chrono::milliseconds(50);
+/// A connection is made in milliseconds, and takes no frame before.
+constexpr Duration kConnecting = std::chrono::milliseconds(5);
+constexpr std::size_t kMostUnsent = 1024;
 
 /// On a full disk the number is not kept, and the next session says the same one: a late answer to
 /// this one may reach that, which asks about jobs of its own. Ids of jobs are drawn, not counted.
@@ -93,12 +96,21 @@ void Session::send(NodeId to, const Message& message) {
   const FrameHeader header{std::min(spoken_with(to), wholly_said_in(message)), incarnation_,
                            ++sequence_};
   const auto frame = codec_.encode(header, message);
-  if (!frame.empty()) endpoint_->send(to, frame);
+  if (frame.empty() || endpoint_->send(to, frame)) return;
+  if (unsent_.size() == kMostUnsent) unsent_.pop_front();
+  unsent_.push_back({to, {frame.begin(), frame.end()}, later(now(), kRepeat)});
+}
+
+void Session::send_unsent() {
+  std::erase_if(unsent_, [this, at = now()](const Unsent& one) {
+    return one.until <= at || endpoint_->send(one.to, one.frame);
+  });
 }
 
 std::optional<Received> Session::receive(Instant deadline) {
   for (;;) {
-    const Instant slice = std::min(deadline, now() + kSlice);
+    send_unsent();
+    const Instant slice = std::min(deadline, now() + (unsent_.empty() ? kSlice : kConnecting));
     if (auto delivery = endpoint_->receive(slice)) {
       heard_at_[delivery->from] = delivery->seat;
       auto frame = codec_.decode(delivery->frame);
@@ -132,7 +144,7 @@ std::vector<AgentStatus> Session::status(Duration patience) {
     for (std::uint32_t a = 0; a < agents_; ++a) {
       if (!found[a]) send(agent_node(AgentId{a}), StatusQuery{});
     }
-    const Instant again = std::min(until, now() + std::chrono::milliseconds(250));
+    const Instant again = std::min(until, now() + kRepeat);
     while (missing > 0) {
       const auto received = receive(again);
       if (!received) break;
@@ -168,7 +180,7 @@ Status Session::wait_ready(Duration patience,
       if (const auto message = broken()) return {Errc::io, *message};
     }
     if (stop_requested()) return {Errc::io, "interrupted"};
-    const auto all = status(std::chrono::milliseconds(250));
+    const auto all = status(kRepeat);
     const auto lacks = enough ? enough(all) : all_there(all);
     if (!lacks) return done();
     missing = *lacks;

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -24,6 +26,9 @@ namespace starling {
 /// This process on the bus of a flock, as one of its clients. One thread.
 class Session {
  public:
+  /// Who has heard no answer for so long asks again.
+  static constexpr Duration kRepeat = std::chrono::milliseconds(250);
+
   /// Takes the first client place of the flock that no other process uses, or else becomes one more
   /// session of a place (bus/sessions.h). `busy` if there are thousands already.
   static Result<std::unique_ptr<Session>> open(const Deployment& flock);
@@ -35,19 +40,21 @@ class Session {
   /// That user; where the flock names none, the one who runs this program.
   [[nodiscard]] std::string user() const;
   [[nodiscard]] static Instant now();
+  /// Where nobody is connected yet it leaves as soon as somebody is, while this session receives;
+  /// or never, if that takes so long that it has to be asked again anyway.
   void send(NodeId to, const Message& message);
   /// The next message that decodes, waiting until `deadline` at the latest or until a stop is
   /// requested.
   std::optional<Received> receive(Instant deadline);
 
-  /// Sends `question` to `to`, again every 250 ms, until an answer of type T for which `is_it`
+  /// Sends `question` to `to`, again every kRepeat, until an answer of type T for which `is_it`
   /// holds, or `patience` is over. Other messages are dropped.
   template <class T, class IsIt>
   std::optional<T> ask(NodeId to, const Message& question, Duration patience, IsIt is_it) {
     const Instant until = now() + patience;
     while (now() < until) {
       send(to, question);
-      const Instant again = std::min(until, now() + std::chrono::milliseconds(250));
+      const Instant again = std::min(until, now() + kRepeat);
       while (auto received = receive(again)) {
         const T* answer = received->from == to ? std::get_if<T>(&received->message) : nullptr;
         if (answer != nullptr && is_it(*answer)) return *answer;
@@ -80,6 +87,13 @@ class Session {
   static Result<std::unique_ptr<Session>> take(const Deployment& flock, const DeployedNode& place,
                                                std::uint32_t session);
   [[nodiscard]] static bool stopped() noexcept;
+  void send_unsent();
+
+  struct Unsent {
+    NodeId to;
+    std::vector<std::byte> frame;
+    Instant until;
+  };
 
   StateDir place_;
   NodeId me_;
@@ -87,6 +101,7 @@ class Session {
   Asker holder_;
   Incarnation incarnation_;
   std::unique_ptr<Endpoint> endpoint_;
+  std::deque<Unsent> unsent_;  // oldest first
   std::map<NodeId, std::uint32_t> heard_at_;
   std::map<NodeId, std::uint16_t> speaks_;
   Codec codec_;

@@ -151,6 +151,7 @@ int follow_job(FlockView& flock, JobId job, const FollowOptions& options) {
     if (over) output.finish();
     if (screen.failure() != 0 && !deaf) {
       deaf = true;
+      if (!options.json) stdout_was_given_up();
       // Who looks at output only has nothing more to look at; what closes a pipe has seen enough.
       if (!options.cancel && screen.failure() == EPIPE) return kWorkFailed;
       if (!options.cancel) return work_failed(screen.failure_text());

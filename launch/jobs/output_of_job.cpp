@@ -130,7 +130,7 @@ bool OutputOfJob::read(Duration patience) {
     for (Part& part : parts_) {
       if (!part.ended) part.asked = true, ask(part);
     }
-    const Instant again = std::min(until, Session::now() + std::chrono::milliseconds(250));
+    const Instant again = std::min(until, Session::now() + Session::kRepeat);
     while (open()) {
       const auto received = flock_.session->receive(again);
       if (!received) break;

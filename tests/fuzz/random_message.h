@@ -122,7 +122,8 @@ class RandomMessage {
     return {spec(), rng_.chance(0.5) ? NodeId{} : client_node(rng_.below(9)),
             span(), span(),
             some(), some(),
-            some(), rng_.chance(0.5) ? Duration{-1} : span()};
+            some(), rng_.chance(0.5) ? Duration{-1} : span(),
+            span()};
   }
   Accepted of(Accepted) { return {job(), agent()}; }
   Busy of(Busy) { return {job(), some()}; }
@@ -132,7 +133,7 @@ class RandomMessage {
   JobState of(JobState) {
     JobState s;
     s.job = job(), s.phase = static_cast<JobPhase>(rng_.below(9)), s.home = agent();
-    s.queued = span(), s.elapsed = span(), s.served = span();
+    s.queued = span(), s.elapsed = span(), s.served = span(), s.requeued = span();
     s.attempts = some(), s.forwards = some(), s.preemptions = some();
     s.placement = gpus(0);
     if (terminal(s.phase)) s.exit = exit();

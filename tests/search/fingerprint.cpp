@@ -137,6 +137,7 @@ struct RecordHash {
   void operator()(const OffersSettled& r) const {
     for (const JobId& job : r.jobs) h.add(job);
   }
+  void operator()(const JobsCounted& r) const { h.add(r.accepted), h.add(r.finished); }
   void operator()(const TombstonesDropped& r) const {
     for (const AttemptId& attempt : r.attempts) h.add(attempt);
   }

@@ -11,6 +11,7 @@
 #include "launch/command_line/junit.h"
 #include "launch/command_line/progress_bar.h"
 #include "launch/command_line/seed_pool.h"
+#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
 #include "launch/deployment/wiring.h"
 #include "launch/runs/chaos_report.h"
@@ -183,9 +184,11 @@ int chaos_sim(const Options& o) {
   for (const std::string& what : missed)
     std::fprintf(stderr, "starling: --frames-each %llu: %s\n",
                  static_cast<unsigned long long>(o.frames_each), what.c_str());
-  const bool covered = report.failures == 0 && missed.empty() &&
-                       (!o.require_coverage || marks_missed(report).empty());
-  return covered ? kDone : kWorkFailed;
+  const std::size_t unpassed = o.require_coverage ? marks_missed(report).size() : 0;
+  if (unpassed > 0)
+    return work_failed("--require-coverage: " + with_commas(unpassed) +
+                       " marks of the cores were never passed; give more --seeds");
+  return report.failures == 0 && missed.empty() ? kDone : kWorkFailed;
 }
 
 }  // namespace

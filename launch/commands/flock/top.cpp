@@ -167,7 +167,7 @@ int top(const Options& options) {
       return agents.empty() ? work_failed("top: no agent answers; is the flock up?") : kDone;
     const Instant next = Session::now() + std::chrono::seconds(1);
     while (!stop_requested() && Session::now() < next) s.receive(next);
-    if (stop_requested()) return kDone;
+    if (stop_requested() || std::ferror(stdout) != 0) return kDone;
   }
 }
 

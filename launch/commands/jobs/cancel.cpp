@@ -36,7 +36,7 @@ std::vector<JobState> end_all(Session& session, std::vector<JobState> jobs, Deni
     for (const JobState& state : jobs) {
       if (open(state)) session.send(agent_node(state.home), Cancel{state.job});
     }
-    const Instant again = std::min(until, Session::now() + std::chrono::milliseconds(250));
+    const Instant again = std::min(until, Session::now() + Session::kRepeat);
     while (std::any_of(jobs.begin(), jobs.end(), open)) {
       const auto received = session.receive(again);
       if (!received) break;

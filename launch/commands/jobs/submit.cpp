@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/visible.h"
 #include "launch/client/job_lookup.h"
 #include "launch/command_line/exit_codes.h"
 #include "launch/command_line/signals.h"
@@ -89,16 +90,37 @@ Status can_run(const FlockView& flock, JobSpec& job) {
   return can_ever_fit(flock.topology, job);
 }
 
+/// Is it what `spec` asks for, so that submitting that was a repeat? Whose it is, the home knows.
+bool is_same(const JobAsk& there, const JobSpec& spec) {
+  JobAsk asked = *ask_of(spec);
+  asked.user = there.user;
+  return asked == there;
+}
+
+/// Of an id that the user chose: which job has it, where that was `over` or is another than `spec`.
+void say_if_taken(Session& session, const JobSpec& spec, bool over) {
+  const Result<JobState> there = find_job(session, spec.id);
+  if (!there) return;  // its home has answered, and is silent now
+  const JobState& state = there.value();
+  if (!over && (state.ask == nullptr || is_same(*state.ask, spec))) return;
+  const std::string command = state.ask == nullptr ? "" : state.ask->command;
+  std::fprintf(stderr,
+               "starling: submit: %s is there already (%s%s); nothing new is submitted: give "
+               "another --id, or none\n",
+               to_string(spec.id).c_str(), name_of(state.phase),
+               command.empty() ? "" : (": " + visible_line(command)).c_str());
+}
+
 /// Offers the job until its home has answered. Refused: exit status 2, because the request is
-/// wrong. Of an id that the user chose it is told if its job is over already.
-int submit_one(Session& session, const JobSpec& spec, bool chosen) {
+/// wrong. `over`: there was a job of that id, which has ended.
+int submit_one(Session& session, const JobSpec& spec, bool& over) {
   const NodeId home = agent_node(first_home(session, spec.id));
   const Instant until = Session::now() + std::chrono::seconds(10);
   Instant again = Session::now();
   while (Session::now() < until && !stop_requested()) {
     if (Session::now() >= again) {
       session.send(home, Submit{spec, session.me()});
-      again = Session::now() + std::chrono::milliseconds(250);
+      again = Session::now() + Session::kRepeat;
     }
     const auto received = session.receive(std::min(again, until));
     if (!received || received->from != home) continue;
@@ -115,10 +137,7 @@ int submit_one(Session& session, const JobSpec& spec, bool chosen) {
     const auto* state = std::get_if<JobState>(&received->message);
     if (accepted != nullptr && accepted->job == spec.id) return kDone;
     if (state == nullptr || state->job != spec.id) continue;
-    if (chosen) {
-      std::fprintf(stderr, "starling: submit: %s is there already (%s); nothing new is submitted\n",
-                   to_string(spec.id).c_str(), name_of(state->phase));
-    }
+    over = terminal(state->phase);
     return kDone;
   }
   return work_failed(
@@ -158,9 +177,14 @@ int submit(const Command& command, const Options& o) {
   if (!found) return failed(found.error());
   FlockView& flock = *found.value();
   if (what.jobs.empty()) return bad_input("submit: '" + o.words.front() + "' has no job in it");
-  for (JobSpec& job : what.jobs) {
-    if (const Status can = can_run(flock, job); !can.ok())
-      return bad_input("submit: " + job.name + " can never run here: " + can.error().message);
+  for (std::size_t i = 0; i < what.jobs.size(); ++i) {
+    const Status can = can_run(flock, what.jobs[i]);
+    if (can.ok()) continue;
+    const std::string which = what.jobs.size() == 1 ? ""
+                                                    : ", job " + std::to_string(i + 1) + " of " +
+                                                          std::to_string(what.jobs.size()) + ",";
+    return bad_input("submit: " + (what.jobs[i].name.empty() ? "it" : what.jobs[i].name) + which +
+                     " can never run here: " + can.error().message);
   }
   catch_stop_signals();
   if (Status connected = flock.connect(); !connected.ok()) return failed(connected.error());
@@ -179,8 +203,9 @@ int submit(const Command& command, const Options& o) {
       std::printf(o.json ? "{\"job\": \"%s\"}\n" : "%s\n", to_string(job.id).c_str());
       std::fflush(stdout);
     }
-    const bool chosen = !o.id.empty();
-    if (const int status = submit_one(*flock.session, job, chosen); status != kDone) return status;
+    bool over = false;
+    if (const int status = submit_one(*flock.session, job, over); status != kDone) return status;
+    if (!o.id.empty()) say_if_taken(*flock.session, job, over);
   }
   if (o.follow) return follow_job(flock, what.jobs.front().id, {.cancel = true, .json = o.json});
   return o.wait || what.wait ? wait_for(flock, what.jobs, o.json) : kDone;

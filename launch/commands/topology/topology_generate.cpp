@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 
+#include "base/limits.h"
 #include "launch/command_line/exit_codes.h"
 #include "launch/command_line/kinds.h"
 #include "launch/command_line/out_file.h"
@@ -76,6 +79,14 @@ std::optional<std::string> use_template(const Command& command, GeneratorOptions
   return std::nullopt;
 }
 
+/// As many servers as its levels hold.
+std::uint32_t full_bcube(const GeneratorOptions& shape) {
+  std::uint64_t servers = 1;
+  for (std::uint32_t l = 0; l < shape.bcube_levels; ++l)
+    servers = std::min<std::uint64_t>(servers * shape.bcube_ports, Limits{}.gpus_total);
+  return static_cast<std::uint32_t>(servers);
+}
+
 int make(const Command& command, Options& options) {
   const std::string where = "topology generate: ";
   GeneratorOptions& shape = options.shape;
@@ -87,6 +98,9 @@ int make(const Command& command, Options& options) {
   if (const auto wrong = use_template(command, shape)) return bad_input(where + *wrong);
   if (options.kind == "nvl72") {
     shape.groups.clear();  // it counts racks
+  } else if (command.given("--bcube-levels") && !command.given("--servers")) {
+    shape.groups.clear();
+    shape.servers = full_bcube(shape);
   } else if (command.given("--k") && !command.given("--servers")) {
     shape.servers = 0;
   } else {
