@@ -255,7 +255,8 @@ void Step::on_home(NodeId from, const Exited& exited) {
 }
 
 /// An owner holds something for an attempt that it has not heard of for a while. Of a job that is
-/// not known here at all nothing is said before all executors have spoken in this life.
+/// not known here at all nothing is said before all executors have spoken in this life; and of none
+/// before the roll call is over: an old copy would have an attempt launched again that has ended.
 void Step::on(NodeId from, const AttemptQuery& query) {
   STARLING_MARK("agent: AttemptQuery");
   if (!is_agent(from)) return refuse();
@@ -263,7 +264,9 @@ void Step::on(NodeId from, const AttemptQuery& query) {
   (void)participant(from, query.attempt, query.partition);  // a word from there
   const auto known = s.jobs.find(id);
   AttemptLife life = AttemptLife::dead;
-  if (known != s.jobs.end()) {
+  if (s.calling_roll()) {
+    life = AttemptLife::not_ready;
+  } else if (known != s.jobs.end()) {
     const Job& job = known->second;
     if (job.attempt.id == query.attempt && job.stage != Stage::draining) life = AttemptLife::live;
   } else if (!s.is_over(id) && !s.moved.contains(id) && !s.heard_all_out()) {

@@ -179,6 +179,43 @@ TEST_CASE("roll_call: nothing is promised and nothing told before everybody coul
   CHECK(bench.said<JobState>() == 1);
 }
 
+TEST_CASE("roll_call: nothing is launched again for an executor without memory before it is over") {
+  Bench bench;
+  bench.config.roll_call = 2s;
+  Submit before;
+  before.spec.id = {0, 1};
+  before.spec.workers = before.spec.gpus_per_worker = 1;
+  const AttemptId attempt{before.spec.id, Epoch{3}, 1};
+  const std::vector<Share> gang{{PartitionId{0}, {GpuId{0}}}};
+  bench.restart({JobAccepted{before, 1}, AttemptStarting{attempt, gang},
+                 ShareCommitted{attempt, AgentId{0},
+                                Commit{attempt, {PartitionId{0}, Epoch{3}}, before.spec, gang}}});
+  const auto launches = [&](Instant now, NodeId from, const Message& message) {
+    bench.out.clear();
+    bench.agent->step(now, Received{from, message}, bench.out);
+    bench.agent->step(now, Tick{}, bench.out);
+    return bench.said<Launch>();
+  };
+  const Inventory nothing{{PartitionId{0}, Epoch{3}}, {}};
+  const AttemptQuery question{attempt, PartitionId{0}, 7};
+  const Instant born{1s};
+  CHECK(launches(born + 1ms, executor_node(0), nothing) == 0);
+  CHECK(launches(born + 2ms, agent_node(AgentId{1}), question) == 0);
+  REQUIRE(bench.said<AttemptAnswer>() == 1);
+  for (const Send& send : bench.out.send) {
+    if (const auto* answer = std::get_if<AttemptAnswer>(&send.message))
+      CHECK(answer->life == AttemptLife::not_ready);
+  }
+  // The other agent is silent: once it has had the time to object, the attempt goes on.
+  std::ptrdiff_t launched = 0;
+  for (Instant now = born + 2s; now < born + 10s; now += 500ms) {
+    bench.out.clear();
+    bench.agent->step(now, Tick{}, bench.out);
+    launched += bench.said<Launch>();
+  }
+  CHECK(launched >= 1);
+}
+
 TEST_CASE("roll_call: nothing is decided before everybody has answered, or had the time to") {
   Bench bench;
   bench.config.roll_call = 2s;
