@@ -5,6 +5,7 @@
 #include <set>
 
 #include "interference/pairs/measured_crowding.h"
+#include "launch/experiment/read_network.h"
 #include "launch/experiment/read_sources.h"
 #include "launch/experiment/values.h"
 #include "policies/foresight.h"
@@ -17,15 +18,13 @@ namespace {
 
 constexpr std::size_t kFileBytes = std::size_t{4} << 20U;
 
-std::string text_of(const YAML::Node& node) { return node.IsScalar() ? node.Scalar() : "a list"; }
-
 /// `durations`: exact, none, noisy:S, or the mapping {noisy: S}.
 DurationKnowledge read_durations(Diagnostics& diagnostics, const YAML::Node& node,
                                  DurationKnowledge fallback) {
   if (!node.IsDefined()) return fallback;
-  std::string text = text_of(node);
+  std::string text = scalar_text(node);
   if (node.IsMap() && node.size() == 1 && node.begin()->first.IsScalar()) {
-    text = node.begin()->first.Scalar() + ":" + text_of(node.begin()->second);
+    text = node.begin()->first.Scalar() + ":" + scalar_text(node.begin()->second);
   }
   const auto knowledge = read_knowledge(text);
   if (knowledge) return knowledge.value();
@@ -95,7 +94,8 @@ std::vector<T> read_whole_list(Diagnostics& diagnostics, const YamlMap& map, con
                       value <= most &&
                       std::find(out.begin(), out.end(), static_cast<T>(value)) == out.end();
     if (!good) {
-      diagnostics.add(place_of(entry), std::string(key) + " has '" + text_of(entry).substr(0, 60) +
+      diagnostics.add(place_of(entry), std::string(key) + " has '" +
+                                           scalar_text(entry).substr(0, 60) +
                                            "'; write whole numbers from " + std::to_string(least) +
                                            " to " + std::to_string(most) + ", each once");
       continue;
@@ -122,74 +122,11 @@ std::vector<double> read_loads(Diagnostics& diagnostics, const YamlMap& map) {
                     value > 100)) ||
         std::find(out.begin(), out.end(), value) != out.end()) {
       diagnostics.add(place_of(entry),
-                      "loads has '" + text_of(entry).substr(0, 60) +
+                      "loads has '" + scalar_text(entry).substr(0, 60) +
                           "'; write offered loads above 0, as 0.9, or as-is, each once");
       continue;
     }
     out.push_back(value);
-  }
-  return out;
-}
-
-constexpr const char* kNetworkKeys = "delay_us, jitter, loss, duplication, reorder";
-
-/// Those of the network's figures that `map` gives.
-NetworkModel read_figures(const YamlMap& map, NetworkModel model) {
-  if (map.has("delay_us")) model.delay = from_seconds(map.number("delay_us", 0, 1e9, 0.0) * 1e-6);
-  model.jitter = map.number("jitter", 0, 1, model.jitter);
-  model.loss = map.number("loss", 0, 0.9, model.loss);
-  model.duplication = map.number("duplication", 0, 0.9, model.duplication);
-  model.reorder = map.number("reorder", 0, 0.9, model.reorder);
-  return model;
-}
-
-NetworkModel read_network(Diagnostics& diagnostics, const YamlMap& map, PhysicsKind physics) {
-  if (!map.has("network"))
-    return physics == PhysicsKind::full ? NetworkModel::lan() : NetworkModel::ideal();
-  const YAML::Node node = map.get("network");
-  if (node.IsScalar() && node.Scalar() == "ideal") return NetworkModel::ideal();
-  if (node.IsScalar() && node.Scalar() == "lan") return NetworkModel::lan();
-  if (node.IsScalar()) {
-    diagnostics.add(place_of(node), "network is '" + node.Scalar().substr(0, 60) +
-                                        "'; write ideal, lan, or a mapping with " + kNetworkKeys);
-    return {};
-  }
-  const YamlMap model(diagnostics, node, "network",
-                      {"delay_us", "jitter", "loss", "duplication", "reorder"});
-  return read_figures(model, NetworkModel{});
-}
-
-/// `faults`: one of none or a mapping, or a list of them.
-std::vector<FaultsChoice> read_faults(Diagnostics& diagnostics, const YamlMap& map,
-                                      const NetworkModel& network) {
-  if (!map.has("faults")) return {{"", network}};
-  const YAML::Node node = map.get("faults");
-  std::vector<YAML::Node> entries{node};
-  if (node.IsSequence()) entries = {node.begin(), node.end()};
-  if (entries.empty())
-    diagnostics.add(place_of(node), "faults is an empty list; write none, or leave it out");
-  std::vector<FaultsChoice> out;
-  for (const YAML::Node& entry : entries) {
-    FaultsChoice choice{"", network};
-    if (entry.IsMap()) {
-      const YamlMap faults(diagnostics, entry, "an entry of faults",
-                           {"name", "delay_us", "jitter", "loss", "duplication", "reorder"});
-      choice.name = faults.name("name", "faults " + std::to_string(out.size() + 1));
-      choice.network = read_figures(faults, network);
-    } else if (!entry.IsScalar() || entry.Scalar() != "none") {
-      diagnostics.add(place_of(entry), "faults has '" + text_of(entry).substr(0, 60) +
-                                           "'; write none, or a mapping with name and any of " +
-                                           kNetworkKeys);
-    }
-    const bool known = std::any_of(out.begin(), out.end(), [&](const FaultsChoice& other) {
-      return other.name == choice.name;
-    });
-    if (known) {
-      diagnostics.add(place_of(entry), "two faults are called '" +
-                                           (choice.name.empty() ? "none" : choice.name) +
-                                           "'; give each a name: of its own");
-    }
-    out.push_back(std::move(choice));
   }
   return out;
 }
@@ -298,7 +235,7 @@ void choose_split(Diagnostics& diagnostics, const YamlMap& map, const std::strin
 YAML::Node with_defaults(YAML::Node node, const YAML::Node& defaults) {
   if (!node.IsMap() || !defaults.IsDefined() || !defaults.IsMap()) return node;
   for (const auto& entry : defaults) {
-    const std::string key = text_of(entry.first);
+    const std::string key = scalar_text(entry.first);
     if (const YAML::Node& known = node; !known[key].IsDefined()) node[key] = entry.second;
   }
   return node;
@@ -318,7 +255,7 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
   experiment.name = map.name("name", file.stem().string());
   if (experiment.name.find('/') != std::string::npos)
     diagnostics.add(map.place("name"), "name has a '/'; the results' folder is called so");
-  experiment.description = map.has("description") ? text_of(map.get("description")) : "";
+  experiment.description = map.has("description") ? scalar_text(map.get("description")) : "";
   read_items(
       diagnostics, map, "topologies",
       [&](const YAML::Node& node) { return read_topology_source(reader, node); },

@@ -43,4 +43,14 @@ void StepsFolders::forget(const fs::path& file) {
   if (::rmdir(base.c_str()) == 0 && base == base_) base_.clear();
 }
 
+fs::path steps_file(const PartPlan& plan, const fs::path& log) {
+  if (!plan.user) return fs::path(log).replace_extension(".steps");
+  const std::string name = "STARLING_STEPS=";
+  for (const PlannedWorker& worker : plan.workers) {
+    for (const std::string& entry : worker.environment)
+      if (entry.starts_with(name)) return entry.substr(name.size());
+  }
+  return {};
+}
+
 }  // namespace starling

@@ -21,4 +21,9 @@ class StepsFolders {
   std::filesystem::path base_;
 };
 
+/// The file for the steps of a part with rank 0 whose output goes to `log`, also of an earlier
+/// life's; empty: its user had no place for one.
+[[nodiscard]] std::filesystem::path steps_file(const PartPlan& plan,
+                                               const std::filesystem::path& log);
+
 }  // namespace starling

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <yaml-cpp/eventhandler.h>
-
 #include <algorithm>
 #include <map>
-#include <sstream>
 
 #include "base/limits.h"
 #include "topology/builder.h"
@@ -372,32 +369,6 @@ class SpecReader {
   std::map<std::string, Template> templates_;
   std::vector<std::string> template_names_;
 };
-
-struct IgnoreEvents : YAML::EventHandler {
-  void OnDocumentStart(const YAML::Mark&) override {}
-  void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                const std::string&) override {}
-  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                       YAML::EmitterStyle::value) override {}
-  void OnSequenceEnd() override {}
-  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                  YAML::EmitterStyle::value) override {}
-  void OnMapEnd() override {}
-};
-
-// 0, 1 or 2 for more. Not YAML::LoadAll, which finds documents without end where one begins with a
-// comma.
-int documents_in(const std::string& text) {
-  std::istringstream in(text);
-  YAML::Parser parser(in);
-  IgnoreEvents ignore;
-  int documents = 0;
-  while (documents < 2 && parser.HandleNextDocument(ignore)) ++documents;
-  return documents;
-}
 
 }  // namespace
 

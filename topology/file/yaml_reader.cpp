@@ -1,16 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/file/yaml_reader.h"
 
+#include <yaml-cpp/eventhandler.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <set>
+#include <sstream>
 
 #include "base/limits.h"
 #include "base/visible.h"
 
 namespace starling {
 namespace {
+
+struct IgnoreEvents : YAML::EventHandler {
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
 
 std::string kind_of(const YAML::Node& node) {
   switch (node.Type()) {
@@ -41,6 +59,15 @@ std::optional<T> parse(const YAML::Node& node) {
 }
 
 }  // namespace
+
+int documents_in(const std::string& text) {
+  std::istringstream in(text);
+  YAML::Parser parser(in);
+  IgnoreEvents ignore;
+  int documents = 0;
+  while (documents < 2 && parser.HandleNextDocument(ignore)) ++documents;
+  return documents;
+}
 
 std::optional<std::string> read_name(Diagnostics& diagnostics, const YAML::Node& node,
                                      const std::string& what) {

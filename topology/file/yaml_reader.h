@@ -17,6 +17,15 @@ namespace starling {
   return mark.is_null() ? SourcePlace{} : SourcePlace{mark.line + 1, mark.column + 1};
 }
 
+/// A scalar as it stands in the file; "a list" for what is none.
+[[nodiscard]] inline std::string scalar_text(const YAML::Node& node) {
+  return node.IsScalar() ? node.Scalar() : "a list";
+}
+
+/// How many YAML documents the text has: 0, 1, or 2 for more. Not by YAML::LoadAll, which finds
+/// documents without end where one begins with a comma. Throws YAML::Exception for what is not YAML.
+[[nodiscard]] int documents_in(const std::string& text);
+
 /// One mapping of a YAML file with known keys. What is wrong goes to the diagnostics and the getter
 /// answers its fallback, or the least allowed value, so that reading goes on to the next mistake.
 /// `what` names the mapping in messages: "server template 'dgx1'".
