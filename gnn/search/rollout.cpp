@@ -12,6 +12,11 @@ namespace {
 constexpr double kLeastRate = 1e-6;
 constexpr double kForever = std::numeric_limits<double>::infinity();
 
+/// Before its speed is known, with the processes starting first.
+WorkProgress work_of(const RolloutStart::Job& given, Instant now) {
+  return {from_seconds(given.work_s), later(now, from_seconds(given.startup_s)), 0};
+}
+
 }  // namespace
 
 RolloutResult Rollout::run(const RolloutStart& start, std::span<const FirstDecision> first,
@@ -72,10 +77,8 @@ void Rollout::begin(const RolloutStart& start) {
     running_.push_back(start.view_of(row));
     running_rows_.push_back(row);
     Running& job = jobs_[row];
-    job.left_s = given.work_s;
-    job.rate = 0;
+    job.work = work_of(given, now_);
     job.started = now_;
-    job.since = later(now_, from_seconds(given.startup_s));
     job.served = given.served;
     job.gpus = given.placement;
     job.servers = given.servers;
@@ -189,10 +192,8 @@ void Rollout::occupy(std::uint32_t row, const Placement& placement) {
   ++events_;
   const RolloutStart::Job& given = start_->jobs()[row];
   Running& job = jobs_[row];
-  job.left_s = given.work_s;
-  job.rate = 0;
+  job.work = work_of(given, now_);
   job.started = now_;
-  job.since = later(now_, from_seconds(given.startup_s));
   job.served = given.served;
   job.gpus = placement;
   start_->servers_of(placement, job.servers);
@@ -244,16 +245,10 @@ double Rollout::rate(std::uint32_t row) {
 
 void Rollout::rerate(std::uint32_t row) {
   Running& job = jobs_[row];
-  const double before = job.rate;
   const double after = rate(row);
-  if (after == before) return;
-  if (now_ > job.since) {
-    job.left_s = std::max(0.0, job.left_s - seconds(now_ - job.since) * before);
-    job.since = now_;
-  }
-  job.rate = after;
-  const Instant at = later(job.since, from_seconds(job.left_s / after));
-  ends_.push_back({at, row, ++job.version});
+  if (after == job.work.rate()) return;
+  job.work.set_rate(now_, after);
+  ends_.push_back({job.work.end(), row, ++job.version});
   std::push_heap(ends_.begin(), ends_.end());
 }
 
@@ -262,7 +257,8 @@ double Rollout::rest_s() const {
   double ahead = 0;  // GPU-seconds
   for (const std::uint32_t row : running_rows_) {
     const Running& job = jobs_[row];
-    const double takes = seconds(job.since - now_) + job.left_s / job.rate;
+    const double takes =
+        seconds(job.work.counted_to() - now_) + seconds(job.work.left()) / job.work.rate();
     sum += takes;
     ahead += takes * static_cast<double>(job.gpus.size());
   }

@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "gnn/search/rollout_start.h"
 #include "policies/policy.h"
+#include "workload/work_progress.h"
 
 namespace starling {
 
@@ -58,9 +59,7 @@ class Rollout {
 
  private:
   struct Running {
-    double left_s = 0;  // of work, at `since`
-    double rate = 0;    // 0: not known yet
-    Instant since;      // may lie ahead: the process starts until then
+    WorkProgress work;  // at rate 0 until its speed is known
     Instant started;
     Duration served{0};  // at `started`
     std::uint32_t version = 0;

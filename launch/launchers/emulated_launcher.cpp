@@ -31,11 +31,12 @@ Status EmulatedLauncher::start(const LaunchSpec& spec) {
     std::sort(gang.placement.begin(), gang.placement.end());
     gang.job = profile_of(spec.spec, static_cast<std::uint32_t>(gang.placement.size()));
     gang.rate = physics_.scaling(gang.job);
-    gang.startup_s = physics_.startup_s(gang.job);
-    gang.left_s = std::max(0.0, seconds(spec.spec.duration - spec.served));
-    gang.counted = now;
+    // Start-up comes first and counts as no service.
+    const Duration startup = from_seconds(physics_.startup_s(gang.job) / speedup_);
+    gang.work =
+        WorkProgress(spec.spec.duration - spec.served, later(now, startup), gang.rate * speedup_);
     gang.until = spec.until;
-    plan(spec.attempt, gang);
+    ends_.emplace(gang.over(), spec.attempt);
   }
   if (!gang.servers.insert(spec.server).second) return done();
   on_server_[spec.server].insert(spec.attempt);
@@ -65,17 +66,18 @@ std::vector<Exit> EmulatedLauncher::reap() {
   const Instant now = clock_.now();
   while (!ends_.empty() && ends_.begin()->first <= now) {
     const auto [at, attempt] = *ends_.begin();
-    const bool finished = gangs_.at(attempt).end <= at;
+    const bool finished = gangs_.at(attempt).work.end() <= at;
     end(attempt, finished ? ExitStatus{} : ExitStatus{-SIGTERM, true, {}}, at);
   }
   return std::exchange(ended_, {});
 }
 
 std::vector<Progress> EmulatedLauncher::measure() {
+  const Instant now = clock_.now();
   std::vector<Progress> all;
   for (auto& [attempt, gang] : gangs_) {
-    count(gang, clock_.now());
-    all.push_back({attempt, from_seconds(gang.served_s), gang.startup_s > 0 ? 0 : gang.rate});
+    const bool starts = now < gang.work.counted_to();
+    all.push_back({attempt, gang.work.done() + gang.work.uncounted(now), starts ? 0 : gang.rate});
   }
   return all;
 }
@@ -83,26 +85,6 @@ std::vector<Progress> EmulatedLauncher::measure() {
 Instant EmulatedLauncher::next_deadline() const noexcept {
   if (!ended_.empty()) return Instant::min();
   return ends_.empty() ? kNever : ends_.begin()->first;
-}
-
-/// Start-up comes first and counts as no service.
-void EmulatedLauncher::count(Gang& gang, Instant now) const {
-  if (now <= gang.counted) return;
-  double passed = seconds(now - gang.counted) * speedup_;
-  gang.counted = now;
-  const double starting = std::min(passed, gang.startup_s);
-  gang.startup_s -= starting;
-  passed -= starting;
-  const double service = std::min(passed * gang.rate, gang.left_s);
-  gang.left_s -= service;
-  gang.served_s += service;
-}
-
-void EmulatedLauncher::plan(AttemptId attempt, Gang& gang) {
-  ends_.erase({gang.over(), attempt});
-  gang.end =
-      later(gang.counted, from_seconds((gang.startup_s + gang.left_s / gang.rate) / speedup_));
-  ends_.emplace(gang.over(), attempt);
 }
 
 /// Everybody on these servers got or lost a neighbour.
@@ -124,25 +106,28 @@ void EmulatedLauncher::rate_again(const std::set<ServerId>& servers, Instant now
     for (const AttemptId& other : others) {
       beside.push_back({gangs_.at(other).job, gangs_.at(other).placement});
     }
-    count(gang, now);
+    ends_.erase({gang.over(), attempt});
     gang.rate = physics_.rate(gang.job, gang.placement, beside) * physics_.scaling(gang.job);
     STARLING_CHECK(gang.rate > 0);
-    plan(attempt, gang);
+    gang.work.set_rate(now, gang.rate * speedup_);
+    ends_.emplace(gang.over(), attempt);
   }
 }
 
 void EmulatedLauncher::end(AttemptId attempt, const ExitStatus& exit, Instant now) {
   const auto at = gangs_.find(attempt);
-  count(at->second, now);
   Gang gang = std::move(at->second);
   gangs_.erase(at);
   ends_.erase({gang.over(), attempt});
   // Rounding must not leave a nanosecond of a finished job undone.
-  const Duration served =
-      from_seconds(exit.code == 0 ? gang.served_s + gang.left_s : gang.served_s);
+  if (exit.code == 0) {
+    gang.work.finish(now);
+  } else {
+    gang.work.account(now);
+  }
   for (const ServerId server : gang.servers) {
     on_server_.at(server).erase(attempt);
-    ended_.push_back({attempt, server, exit, served});
+    ended_.push_back({attempt, server, exit, gang.work.done()});
   }
   rate_again(gang.servers, now);
 }

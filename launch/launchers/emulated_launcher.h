@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "interference/speed.h"
 #include "topology/topology.h"
+#include "workload/work_progress.h"
 
 namespace starling {
 
@@ -38,19 +39,13 @@ class EmulatedLauncher final : public Launcher {
     JobProfile job;
     Placement placement;         // the whole gang, ascending
     std::set<ServerId> servers;  // of this executor
-    double startup_s = 0;        // what is left of it
-    double left_s = 0;           // service that is still needed
-    double served_s = 0;
-    double rate = 1;
-    Instant counted;  // up to here the above are right
-    Instant end;
+    double rate = 1;             // on the job's own scale
+    WorkProgress work;           // `speedup` times as fast; begins after the start-up
     Instant until = kNever;
-    [[nodiscard]] Instant over() const { return std::min(end, until); }
+    [[nodiscard]] Instant over() const { return std::min(work.end(), until); }
   };
 
-  void count(Gang& gang, Instant now) const;
   void rate_again(const std::set<ServerId>& servers, Instant now);
-  void plan(AttemptId attempt, Gang& gang);
   void end(AttemptId attempt, const ExitStatus& exit, Instant now);
 
   const Topology& topology_;

@@ -186,7 +186,7 @@ inline Duration gavel_round(const TestWorld& world, const GavelSpeed& speed) {
   Duration longest{0};
   for (const TestWorld::Job& job : world.jobs) {
     if (job.placement.empty()) continue;
-    const double steps = speed.best(job.spec.model, job.spec.workers) * job.rate;
+    const double steps = speed.best(job.spec.model, job.spec.workers) * job.progress.rate();
     const Duration runs = from_seconds(std::floor(steps * 360) / steps);
     longest = std::max(longest, std::min(runs, job.ends - world.now()));
   }

@@ -17,6 +17,7 @@
 #include "policies/placement/candidates_free.h"
 #include "policies/registry.h"
 #include "topology/partition.h"
+#include "workload/work_progress.h"
 
 namespace starling {
 
@@ -46,10 +47,8 @@ class TestWorld {
     Instant submitted, started, finished = kNever;
     std::uint32_t home = 0, forwards = 0, failed_rounds = 0, starts = 0;
     Duration served{0};
-    Duration work{0};  // that remains, at speed 1
-    double rate = 1;   // while it runs
-    Instant since;     // when `done` was counted last
-    Duration done{0};  // of the work, in this attempt
+    Duration work{0};       // not done in attempts that are over, at speed 1
+    WorkProgress progress;  // of the open attempt
     Instant ends = kNever;
     Placement placement;  // empty: does not run
     std::uint64_t order = 0;
@@ -182,9 +181,9 @@ class TestWorld {
 
   void stop(std::size_t j) {
     Job& job = jobs[j];
-    account(job);
-    job.served += job.done;
-    job.work -= job.done;
+    job.progress.account(now_);
+    job.served += job.progress.done();
+    job.work = job.progress.left();
     job.ends = kNever;
     occupy(job.placement, demand_of(job.spec), false);
     const Placement left = std::exchange(job.placement, {});
@@ -202,8 +201,8 @@ class TestWorld {
     Job& job = jobs[j];
     occupy(placement, demand_of(job.spec), true);
     job.placement = placement;
-    job.started = job.since = now_;
-    job.done = Duration::zero();
+    job.started = now_;
+    job.progress = WorkProgress(job.work, now_);
     ++job.starts;
     homes_[job.home].waiting.erase(job.order);
     homes_[job.home].running.push_back(j);
@@ -214,19 +213,10 @@ class TestWorld {
     }
   }
 
-  void account(Job& job) {
-    const Duration passed = now_ - job.since;
-    job.done += job.rate == 1 ? passed : from_seconds(seconds(passed) * job.rate);
-    job.since = now_;
-  }
-
   void rerate(std::size_t j) {
     Job& job = jobs[j];
-    account(job);
-    job.rate = rate(job);
-    const Duration left = job.work - job.done;
-    const Duration takes = job.rate == 1 ? left : from_seconds(seconds(left) / job.rate);
-    job.ends = later(now_, std::max(takes, Duration(1)));
+    job.progress.set_rate(now_, rate(job));
+    job.ends = std::max(job.progress.end(), now_ + Duration(1));
     ends_.emplace(job.ends, j);
   }
 

@@ -291,20 +291,20 @@ std::vector<Progress> Hardware::measure(std::uint32_t executor) {
     const auto here = [executor](const SimProcess& p) { return p.executor == executor; };
     if (!gang.moving || std::none_of(gang.processes.begin(), gang.processes.end(), here)) continue;
     account(gang);
-    const bool starts = clock_.now() < gang.since;
-    all.push_back({attempt, gang.service, starts ? 0 : measured(gang)});
+    const bool starts = clock_.now() < gang.work.counted_to();
+    all.push_back({attempt, gang.work.done(), starts ? 0 : measured(gang)});
   }
   return all;
 }
 
 double Hardware::measured(const Gang& gang) const {
-  if (noise_ <= 0) return gang.rate * bias_;
+  if (noise_ <= 0) return gang.work.rate() * bias_;
   const AttemptId& id = gang.attempt;
   std::uint64_t seed = mix64(noise_seed_ ^ id.job.hi);
   for (const std::uint64_t word :
        {id.job.lo, id.number, static_cast<std::uint64_t>(clock_.now().time_since_epoch().count())})
     seed = mix64(seed ^ word);
-  return gang.rate * bias_ * std::exp(noise_ * Rng(seed).normal());
+  return gang.work.rate() * bias_ * std::exp(noise_ * Rng(seed).normal());
 }
 
 void Hardware::set_sick(GpuId gpu, bool sick) {
@@ -315,11 +315,8 @@ std::span<const std::uint32_t> Hardware::end(std::uint32_t index, std::uint32_t 
   woken_.clear();
   Gang& gang = gangs_[index];
   if (!gang.live || !gang.moving || gang.version != version) return woken_;
-  gang.service += gang.remaining;
-  jobs_[gang.row].service += gang.remaining;
-  gang.remaining = Duration::zero();
-  gang.since = clock_.now();
   JobTruth& job = jobs_[gang.row];
+  job.service += gang.work.finish(clock_.now());
   halt(index);
   gang.stalled = true;
   const bool fails = until_end(gang.row) < job.duration;
@@ -358,7 +355,9 @@ Hardware::Left Hardware::left(JobId job) const {
   for (auto at = by_attempt_.lower_bound({job, Epoch{}, 0});
        at != by_attempt_.end() && at->first.job == job; ++at) {
     const Gang& gang = gangs_[at->second];
-    if (gang.moving) return {gang.remaining - uncounted(gang), std::max(gang.since, clock_.now())};
+    if (!gang.moving) continue;
+    const Instant now = clock_.now();
+    return {gang.work.left() - gang.work.uncounted(now), std::max(gang.work.counted_to(), now)};
   }
   return {std::max(jobs_[row].duration - jobs_[row].saved, Duration{0}), clock_.now()};
 }
@@ -390,7 +389,7 @@ Hardware::Gang& Hardware::gang_of(const LaunchSpec& spec) {
   gang.attempt = spec.attempt;
   gang.row = row_of(spec.attempt.job);
   gang.before = jobs_[gang.row].saved;
-  gang.remaining = std::max(Duration::zero(), until_end(gang.row) - gang.before);
+  gang.work = WorkProgress(until_end(gang.row) - gang.before, clock_.now());
   if (spec.served > gang.before && overclaimed_.empty()) {
     overclaimed_ = "attempt " + to_string(spec.attempt) + " was started as one of a job that has " +
                    std::to_string(seconds(spec.served)) + " s behind it; " +
@@ -423,16 +422,18 @@ void Hardware::begin(std::uint32_t index) {
   job.placement = gang.gpus;
   gang.begun = true;
   gang.moving = true;
-  gang.since = clock_.now();
+  gang.work.resume(clock_.now());
   ++moving_;
   if (physics_.varies()) {
-    gang.since += from_seconds(physics_.startup_s(profiles_.at(index)));
+    const Duration startup = from_seconds(physics_.startup_s(profiles_.at(index)));
+    gang.work.resume(clock_.now() + startup);
     settle(index, true);
     return;
   }
   // More or fewer GPUs than it asked for: in proportion.
   const auto have = static_cast<double>(gang.gpus.size());
-  if (job.gpus > 0 && gang.gpus.size() != job.gpus) gang.rate = have / job.gpus;
+  if (job.gpus > 0 && gang.gpus.size() != job.gpus)
+    gang.work.set_rate(clock_.now(), have / job.gpus);
   schedule_end(index);
 }
 
@@ -441,29 +442,12 @@ void Hardware::go_on(std::uint32_t index) {
   Gang& gang = gangs_[index];
   gang.moving = true;
   gang.scheduled = false;
-  gang.since = std::max(gang.since, clock_.now());
+  gang.work.resume(clock_.now());
   ++moving_;
   physics_.varies() ? settle(index, true) : schedule_end(index);
 }
 
-Duration Hardware::uncounted(const Gang& gang) const {
-  if (!gang.moving || clock_.now() <= gang.since) return Duration{0};
-  const Duration passed = clock_.now() - gang.since;
-  Duration served = passed;
-  if (gang.rate != 1) {
-    served = Duration(static_cast<std::int64_t>(static_cast<double>(passed.count()) * gang.rate));
-  }
-  return std::min(served, gang.remaining);
-}
-
-void Hardware::account(Gang& gang) {
-  if (!gang.moving || clock_.now() <= gang.since) return;
-  const Duration served = uncounted(gang);
-  gang.service += served;
-  gang.remaining -= served;
-  jobs_[gang.row].service += served;
-  gang.since = clock_.now();
-}
+void Hardware::account(Gang& gang) { jobs_[gang.row].service += gang.work.account(clock_.now()); }
 
 void Hardware::halt(std::uint32_t index) {
   Gang& gang = gangs_[index];
@@ -471,7 +455,7 @@ void Hardware::halt(std::uint32_t index) {
   account(gang);
   if (!gang.powerless) {
     Duration& saved = jobs_[gang.row].saved;
-    saved = std::max(saved, gang.before + gang.service);
+    saved = std::max(saved, gang.before + gang.work.done());
   }
   gang.moving = false;
   ++gang.version;
@@ -483,12 +467,7 @@ void Hardware::schedule_end(std::uint32_t index) {
   Gang& gang = gangs_[index];
   ++gang.version;
   gang.scheduled = true;
-  Duration left = gang.remaining;
-  if (gang.rate != 1) {
-    const double wall = std::ceil(static_cast<double>(left.count()) / gang.rate);
-    left = wall < 9e18 ? Duration(static_cast<std::int64_t>(wall)) : Duration::max();
-  }
-  const Instant at = later(std::max(gang.since, clock_.now()), left);
+  const Instant at = gang.work.end();
   if (at != kNever) queue_.push(at, EventKind::gang_end, index, gang.version);
 }
 
@@ -527,9 +506,8 @@ void Hardware::rerate(std::uint32_t index) {
   const JobProfile& profile = profiles_.at(index);
   const double rate = physics_.rate(profile, gang.gpus, neighbours) * physics_.scaling(profile);
   STARLING_CHECK(rate > 0);
-  if (gang.scheduled && rate == gang.rate) return;
-  account(gang);
-  gang.rate = rate;
+  if (gang.scheduled && rate == gang.work.rate()) return;
+  jobs_[gang.row].service += gang.work.set_rate(clock_.now(), rate);
   schedule_end(index);
 }
 
@@ -541,7 +519,7 @@ void Hardware::finish_process(const SimProcess& process, const Gang& gang, std::
   ++changes_;
   if (on_end_) on_end_(process, code, stopped);
   exits_[process.executor].push_back(
-      {gang.attempt, process.server, {code, lost, ""}, gang.service});
+      {gang.attempt, process.server, {code, lost, ""}, gang.work.done()});
 }
 
 }  // namespace starling

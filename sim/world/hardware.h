@@ -19,6 +19,7 @@
 #include "sim/world/queue.h"
 #include "topology/topology.h"
 #include "workload/job.h"
+#include "workload/work_progress.h"
 
 namespace starling {
 
@@ -167,12 +168,9 @@ class Hardware {
     bool powerless = false;  // a process was lost with its machine before the gang was stopped
     bool begun = false;      // was whole at some instant
     bool scheduled = false;  // has an end event
-    Instant since{};         // the last time that service was counted
-    double rate = 1;
-    Duration before{0};   // saved by earlier attempts
-    Duration service{0};  // in this attempt
-    Duration remaining{0};
-    Placement gpus;  // of the whole gang
+    WorkProgress work;       // of this attempt; resumed when it moves again
+    Duration before{0};      // saved by earlier attempts
+    Placement gpus;          // of the whole gang
     std::uint32_t started_gpus = 0;
     std::vector<SimProcess> processes;
     std::vector<std::uint32_t> servers;
@@ -195,8 +193,6 @@ class Hardware {
   [[nodiscard]] std::vector<std::uint32_t> gangs_on(std::uint32_t executor) const;
   [[nodiscard]] bool asleep(const Gang& gang) const;
   void account(Gang& gang);
-  /// Work done since it was last counted.
-  [[nodiscard]] Duration uncounted(const Gang& gang) const;
   [[nodiscard]] double measured(const Gang& gang) const;
   void halt(std::uint32_t index);
   void schedule_end(std::uint32_t index);
