@@ -10,7 +10,7 @@
 #include "agents/config.h"
 #include "agents/executor/output.h"
 #include "base/rng.h"
-#include "policies/policy.h"
+#include "scheduling/policy.h"
 
 namespace starling {
 

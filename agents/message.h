@@ -10,11 +10,12 @@
 
 #include "base/ids.h"
 #include "base/time.h"
-#include "interference/speed.h"
-#include "policies/server_room.h"
-#include "policies/type_room.h"
 #include "topology/demand.h"
+#include "topology/placement.h"
+#include "topology/server_room.h"
+#include "topology/type_room.h"
 #include "workload/job.h"
+#include "workload/speed_health.h"
 
 namespace starling {
 

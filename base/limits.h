@@ -15,7 +15,7 @@ struct Limits {
   std::uint32_t peers = 4096;                   ///< nodes that one node talks to
   std::uint32_t gpus_total = 1U << 20U;         ///< GPUs in one data centre
   std::uint32_t gpus_per_job = 8192;            ///< GPUs in one gang
-  std::uint32_t jobs_per_gpu = 1;               ///< that may run on one GPU; policies/policy.h says when more
+  std::uint32_t jobs_per_gpu = 1;               ///< that may run on one GPU; scheduling/policy.h says when more
   std::uint32_t participants_per_job = 256;     ///< partitions that one gang may span
   std::uint32_t jobs_waiting = 100'000;         ///< accepted and not yet terminal, per home: then Busy
   std::uint32_t holds = 262'144;                ///< reserved attempts per owner: then refused

@@ -18,8 +18,8 @@
 #include <string>
 
 #include "base/rng.h"
-#include "policies/packing.h"
 #include "policies/registry.h"
+#include "scheduling/packing.h"
 #include "sim/world/world.h"
 #include "topology/generate/generate.h"
 #include "workload/traces/trace.h"

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "gnn/pair_speeds.h"
-#include "policies/placement/candidates_free.h"
 #include "policies/placement/candidates_policy.h"
 #include "policies/placement/candidates_residents.h"
-#include "policies/policy.h"
+#include "scheduling/policy.h"
+#include "topology/free_servers.h"
 
 namespace starling {
 

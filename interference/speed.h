@@ -9,7 +9,9 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "topology/placement.h"
 #include "topology/topology.h"
+#include "workload/speed_health.h"
 
 namespace starling {
 
@@ -22,9 +24,6 @@ struct JobProfile {
   std::uint64_t luck = 0;   ///< which workers are slow, where Physics has stragglers; 0: none
   std::uint32_t asked = 0;  ///< GPUs of the size that it asks for; 0: that of `gpus`
 };
-
-/// GPUs of one gang, ascending.
-using Placement = std::vector<GpuId>;
 
 /// Others that run now, as far as they share a server or a link with the job that is asked about.
 struct Neighbour {
@@ -44,17 +43,6 @@ struct Speed {
 [[nodiscard]] inline double linear_scaling(const JobProfile& job) noexcept {
   return job.asked == 0 ? 1 : static_cast<double>(job.gpus) / job.asked;
 }
-
-/// What a speed model has had to put up with, and what it has learned since it was made.
-struct SpeedHealth {
-  std::string model;            ///< analytic, learned, physics, flat
-  std::uint64_t fallbacks = 0;  ///< questions answered by the analytic model in its place
-  std::uint64_t observed = 0;   ///< measured speeds learned from
-  std::uint64_t refused = 0;    ///< measured speeds that cannot be
-  std::uint64_t drifts = 0;     ///< times that what was learned stopped to hold
-  std::string trouble;          ///< the last fallback's reason, or drift; empty: none
-  friend bool operator==(const SpeedHealth&, const SpeedHealth&) = default;
-};
 
 /// A speed that was measured: what SpeedModel::observe takes.
 struct SpeedSample {

@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "interference/models.h"
-#include "policies/packing.h"
-#include "policies/placement/candidates_free.h"
 #include "policies/registry.h"
 #include "policies/testing/test_placements.h"
+#include "scheduling/packing.h"
+#include "topology/free_servers.h"
 #include "topology/generate/generate.h"
 
 namespace starling {

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "policies/options.h"
-#include "policies/policy.h"
+#include "scheduling/policy.h"
 
 namespace starling {
 

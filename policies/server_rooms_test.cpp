@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a partition tells of the CPUs and memory beside its free GPUs, and what others read in it.
-#include "policies/server_rooms.h"
+#include "topology/server_rooms.h"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,8 @@
 
 #include "base/rng.h"
 #include "policies/partitions/remote_rooms.h"
-#include "policies/placement/candidates_free.h"
 #include "policies/testing/test_placements.h"
+#include "topology/free_servers.h"
 #include "topology/generate/generate.h"
 
 namespace starling {

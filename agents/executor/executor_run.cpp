@@ -7,7 +7,7 @@
 #include "agents/executor/executor_step.h"
 #include "base/marks.h"
 #include "base/planted.h"
-#include "policies/packing.h"
+#include "workload/requirements.h"
 
 namespace starling {
 namespace {

@@ -9,6 +9,7 @@
 #include "agents/record.h"
 #include "base/ids.h"
 #include "base/time.h"
+#include "interference/speed.h"
 
 namespace starling {
 

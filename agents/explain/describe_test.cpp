@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "agents/testing/testing.h"
-#include "interference/placement_text.h"
+#include "topology/placement_text.h"
 
 namespace starling {
 

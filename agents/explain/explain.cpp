@@ -7,7 +7,7 @@
 #include "agents/explain/means.h"
 #include "agents/home/turn.h"
 #include "agents/step/step.h"
-#include "interference/placement_text.h"
+#include "topology/placement_text.h"
 
 namespace starling {
 namespace {

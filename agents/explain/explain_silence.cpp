@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "interference/placement_text.h"
+#include "topology/placement_text.h"
 
 namespace starling {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "base/short_number.h"
-#include "policies/packing.h"
-#include "policies/partitions/remote_rooms.h"
+#include "scheduling/digest_rooms.h"
+#include "workload/requirements.h"
 
 namespace starling {
 namespace {
@@ -33,11 +33,14 @@ std::string means_left(const Occupancy& gpus, const JobSpec& spec) {
 }
 
 std::string means_there(const Topology& topology, const RemoteDigest& said, const JobSpec& spec) {
-  if (!demand_of(spec).any()) return {};
-  RemoteNeed need = need_of(spec, topology);
-  need.worker = 1;
-  return ", its CPUs and memory go with " + std::to_string(RemoteRooms(topology, said).gpus(need)) +
-         " of those";
+  const Demand each = demand_of(spec);
+  if (!each.any()) return {};
+  std::uint64_t gpus = 0;
+  for (const ServerRoom& room : rooms_of(topology, said)) {
+    if (allows(spec, topology, room.type))
+      gpus += std::uint64_t{room.servers} * room.gpus_for(each);
+  }
+  return ", its CPUs and memory go with " + std::to_string(gpus) + " of those";
 }
 
 std::string lacks_means(const Topology& topology, const JobSpec& spec) {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "policies/policy.h"
+#include "scheduling/policy.h"
 #include "topology/occupancy.h"
 #include "topology/topology.h"
 #include "workload/job.h"

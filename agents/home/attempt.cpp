@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "base/marks.h"
 #include "base/planted.h"
-#include "policies/packing.h"
+#include "workload/requirements.h"
 
 namespace starling {
 

@@ -12,7 +12,7 @@
 #include "agents/agent.h"
 #include "agents/step/state.h"
 #include "interference/models.h"
-#include "policies/policy.h"
+#include "scheduling/policy.h"
 #include "topology/generate/generate.h"
 #include "topology/partition.h"
 

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "agents/step/step.h"
-#include "policies/packing.h"
+#include "workload/requirements.h"
 
 namespace starling {
 namespace {

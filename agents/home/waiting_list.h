@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "policies/policy.h"
-#include "policies/queues/waiting_news.h"
+#include "scheduling/policy.h"
+#include "scheduling/waiting_news.h"
 
 namespace starling {
 

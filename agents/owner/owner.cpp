@@ -4,7 +4,7 @@
 #include "agents/step/step.h"
 #include "base/marks.h"
 #include "base/planted.h"
-#include "policies/packing.h"
+#include "workload/requirements.h"
 
 namespace starling {
 

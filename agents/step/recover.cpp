@@ -4,7 +4,7 @@
 
 #include "agents/agent.h"
 #include "agents/step/step.h"
-#include "policies/packing.h"
+#include "workload/requirements.h"
 
 namespace starling {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "policies/packing.h"
+#include "topology/shape.h"
 
 namespace starling {
 

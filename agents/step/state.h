@@ -22,10 +22,10 @@
 #include "agents/owner/liveness.h"
 #include "agents/start_record.h"
 #include "base/rng.h"
-#include "policies/placement/candidates_free.h"
-#include "policies/policy.h"
-#include "policies/queues/running_index.h"
-#include "policies/server_rooms.h"
+#include "scheduling/policy.h"
+#include "scheduling/running_index.h"
+#include "topology/free_servers.h"
+#include "topology/server_rooms.h"
 
 namespace starling {
 

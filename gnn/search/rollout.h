@@ -11,7 +11,7 @@
 
 #include "base/time.h"
 #include "gnn/search/rollout_start.h"
-#include "policies/policy.h"
+#include "scheduling/policy.h"
 #include "workload/work_progress.h"
 
 namespace starling {

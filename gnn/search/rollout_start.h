@@ -8,7 +8,7 @@
 
 #include "base/time.h"
 #include "gnn/speed_memo.h"
-#include "policies/policy.h"
+#include "scheduling/policy.h"
 
 namespace starling {
 

@@ -6,8 +6,8 @@
 
 #include "agents/exit_code.h"
 #include "base/short_number.h"
-#include "interference/placement_text.h"
 #include "launch/command_line/text.h"
+#include "topology/placement_text.h"
 #include "workload/traces/csv.h"
 
 namespace starling {

@@ -3,11 +3,11 @@
 
 #include "agents/client.h"
 #include "base/visible.h"
-#include "interference/placement_text.h"
 #include "launch/command_line/progress_bar.h"
 #include "launch/deployment/scaled_clock.h"
 #include "launch/runs/live_run.h"
 #include "launch/runs/run_timeline.h"
+#include "topology/placement_text.h"
 
 namespace starling {
 namespace {

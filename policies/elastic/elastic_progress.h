@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "policies/policy.h"
+#include "scheduling/policy.h"
 
 namespace starling {
 

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "policies/packing.h"
 #include "policies/partitions/remote_rooms.h"
 #include "policies/queues/queue_index.h"
 #include "policies/queues/queue_marks.h"
+#include "scheduling/packing.h"
 
 namespace starling {
 

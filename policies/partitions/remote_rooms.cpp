@@ -3,23 +3,9 @@
 
 #include <algorithm>
 
+#include "scheduling/digest_rooms.h"
+
 namespace starling {
-namespace {
-
-/// The best that a server of the type has to give, all free.
-Demand best_of(const Topology& topology, IndexRange servers, GpuTypeId type) {
-  Demand best;
-  for (std::uint32_t s = servers.first; s < servers.last; ++s) {
-    const Server& server = topology.server(ServerId{s});
-    if (server.gpus.size() == 0 || server.gpu_type != type) continue;
-    best.cpus = std::max(best.cpus, ServerRoom::amount_of(server.cpus));
-    best.memory = std::max(best.memory, ServerRoom::amount_of(server.memory_gib));
-  }
-  return best;
-}
-
-}  // namespace
-
 bool RemoteNeed::allows(GpuTypeId type) const noexcept {
   return !typed || std::ranges::find(types, type) != types.end();
 }
@@ -36,28 +22,7 @@ RemoteNeed need_of(const JobSpec& job, const Topology& topology) {
 }
 
 RemoteRooms::RemoteRooms(const Topology& topology, const RemoteDigest& digest)
-    : rooms_(digest.rooms.begin(), digest.rooms.end()), known_(true) {
-  if (rooms_.empty() && digest.free > 0) guess(topology, digest);
-}
-
-void RemoteRooms::guess(const Topology& topology, const RemoteDigest& digest) {
-  const IndexRange servers{digest.servers.first,
-                           std::min(digest.servers.last, topology.server_count())};
-  std::vector<TypeRoom> types(digest.types.begin(), digest.types.end());
-  for (std::uint32_t s = servers.first; digest.types.empty() && s < servers.last; ++s) {
-    const Server& server = topology.server(ServerId{s});
-    const bool known = std::ranges::find(types, server.gpu_type, &TypeRoom::type) != types.end();
-    if (server.gpus.size() > 0 && !known)
-      types.push_back({server.gpu_type, digest.free, digest.largest_free_server, 0});
-  }
-  for (const TypeRoom& type : types) {
-    if (type.largest == 0) continue;
-    const Demand all = best_of(topology, servers, type.type);
-    rooms_.push_back({type.type, type.largest, type.free / type.largest, all});
-    if (const std::uint32_t rest = type.free % type.largest; rest > 0)
-      rooms_.push_back({type.type, rest, 1, all});
-  }
-}
+    : rooms_(rooms_of(topology, digest)), known_(true) {}
 
 std::uint64_t RemoteRooms::gpus(const RemoteNeed& need, std::optional<GpuTypeId> type) const {
   std::uint64_t gpus = 0;

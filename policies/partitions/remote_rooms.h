@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "policies/packing.h"
-#include "policies/policy.h"
+#include "scheduling/packing.h"
+#include "scheduling/policy.h"
 
 namespace starling {
 
@@ -24,11 +24,7 @@ struct RemoteNeed {
 };
 [[nodiscard]] RemoteNeed need_of(const JobSpec& job, const Topology& topology);
 
-/// The servers of another partition with free GPUs, and what is left beside those, by its digest:
-/// so never more than there was when it said so. One that says nothing of servers has given no CPUs
-/// or memory away, or is too old to say: then they are the fewest and roomiest servers that its
-/// counts of free GPUs and the topology allow, which is more than there is where servers of a GPU
-/// type differ.
+/// rooms_of() another partition, less what this one has asked for since.
 class RemoteRooms {
  public:
   RemoteRooms() = default;  ///< nothing is known
@@ -47,7 +43,6 @@ class RemoteRooms {
   void take(const RemoteNeed& need);
 
  private:
-  void guess(const Topology& topology, const RemoteDigest& digest);
   [[nodiscard]] bool start_over(const RemoteNeed& need, const Shape& shape) const;
 
   std::vector<ServerRoom> rooms_;

@@ -7,7 +7,7 @@
 
 #include "interference/memory.h"
 #include "interference/profile.h"
-#include "policies/packing.h"
+#include "scheduling/packing.h"
 
 namespace starling {
 namespace {

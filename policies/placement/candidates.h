@@ -6,10 +6,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "policies/packing.h"
-#include "policies/placement/candidates_free.h"
 #include "policies/placement/candidates_residents.h"
 #include "policies/queues/queue_index.h"
+#include "scheduling/packing.h"
+#include "topology/free_servers.h"
 
 namespace starling {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "policies/policy.h"
+#include "scheduling/policy.h"
 
 namespace starling {
 

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "base/rng.h"
-#include "policies/packing.h"
+#include "scheduling/packing.h"
 #include "topology/file/load.h"
 
 namespace starling {

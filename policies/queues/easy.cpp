@@ -4,7 +4,7 @@
 
 #include "policies/builtin.h"
 #include "policies/queues/queue_policy.h"
-#include "policies/queues/running_index.h"
+#include "scheduling/running_index.h"
 
 namespace starling {
 namespace {

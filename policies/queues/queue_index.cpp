@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "base/check.h"
-#include "policies/packing.h"
-#include "policies/queues/waiting_news.h"
+#include "scheduling/packing.h"
+#include "scheduling/waiting_news.h"
 
 namespace starling {
 namespace {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "policies/policy.h"
+#include "scheduling/policy.h"
 #include "topology/demand.h"
 
 namespace starling {

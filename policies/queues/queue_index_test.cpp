@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "policies/queues/waiting_news.h"
+#include "scheduling/waiting_news.h"
 
 namespace starling {
 namespace {

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "policies/options.h"
-#include "policies/packing.h"
 #include "policies/partitions/cooperate.h"
 #include "policies/queues/queue_index.h"
 #include "policies/queues/queue_marks.h"
 #include "policies/registry.h"
+#include "scheduling/packing.h"
 
 namespace starling {
 

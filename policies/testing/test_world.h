@@ -13,9 +13,9 @@
 
 #include "base/hash.h"
 #include "interference/profile.h"
-#include "policies/packing.h"
-#include "policies/placement/candidates_free.h"
 #include "policies/registry.h"
+#include "scheduling/packing.h"
+#include "topology/free_servers.h"
 #include "topology/partition.h"
 #include "workload/work_progress.h"
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "policies/policy.h"
+#include "scheduling/policy.h"
 
 namespace starling {
 

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "agents/step/state.h"
-#include "policies/packing.h"
 #include "sim/chaos/settled.h"
+#include "workload/requirements.h"
 
 namespace starling {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/rng.h"
 #include "interference/profile.h"
-#include "policies/packing.h"
+#include "workload/requirements.h"
 
 namespace starling {
 namespace {

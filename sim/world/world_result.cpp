@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "interference/placement_text.h"
 #include "sim/world/world_parts.h"
+#include "topology/placement_text.h"
 
 namespace starling {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "policies/policy.h"
+#include "scheduling/policy.h"
 
 namespace starling::search {
 

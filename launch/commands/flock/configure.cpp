@@ -13,7 +13,7 @@
 #include "launch/flock/flock_restart.h"
 #include "launch/hosts/preflight.h"
 #include "launch/servers/exchange.h"
-#include "policies/policy.h"
+#include "scheduling/policy.h"
 
 namespace starling {
 namespace {

@@ -4,13 +4,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "interference/placement_text.h"
 #include "launch/command_line/exit_codes.h"
 #include "launch/command_line/signals.h"
 #include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
 #include "launch/deployment/readiness.h"
 #include "launch/jobs/flock_view.h"
+#include "topology/placement_text.h"
 
 namespace starling {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/packing.h"
+#include "scheduling/packing.h"
 
 #include <doctest/doctest.h>
 
@@ -127,12 +127,6 @@ JobSpec needy(std::uint32_t workers, std::uint32_t gpus_per_worker, double cpus,
   job.cpus_per_worker = cpus;
   job.memory_gib_per_worker = memory;
   return job;
-}
-
-TEST_CASE("what a job needs with each GPU is an equal part of its worker's, rounded down") {
-  CHECK_FALSE(demand_of(gang(4, 2)).any());
-  CHECK(demand_of(needy(4, 2, 3, 5)) == Demand{1'500'000, 2'500'000});
-  CHECK(demand_of(needy(1, 3, 64)) == Demand{21'333'333, 0});
 }
 
 // Servers of 8 GPUs with 64 CPUs and 512 GiB.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/placement/candidates_free.h"
+#include "topology/free_servers.h"
 
 #include <algorithm>
 

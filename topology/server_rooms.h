@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "policies/server_room.h"
 #include "topology/occupancy.h"
+#include "topology/server_room.h"
 
 namespace starling {
 

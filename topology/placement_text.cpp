@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interference/placement_text.h"
+#include "topology/placement_text.h"
 
 #include <cstddef>
 

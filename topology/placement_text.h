@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "interference/speed.h"
+#include "topology/placement.h"
 
 namespace starling {
 

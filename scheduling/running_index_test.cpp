@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/queues/running_index.h"
+#include "scheduling/running_index.h"
 
 #include <doctest/doctest.h>
 

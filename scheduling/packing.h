@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <optional>
 
-#include "interference/speed.h"
 #include "topology/occupancy.h"
+#include "topology/placement.h"
+#include "topology/shape.h"
 #include "workload/job.h"
+#include "workload/requirements.h"
 
 namespace starling {
 
@@ -14,15 +16,8 @@ namespace starling {
 /// one server by best fit, a larger one on wholly free servers.
 enum class Fit : std::uint8_t { count, node };
 
-/// Sizes of a partition that do not change.
-struct Shape {
-  std::uint32_t gpus = 0;
-  std::uint32_t server = 0;  ///< GPUs of the commonest kind of server; ties to the larger
-  std::uint32_t largest_server = 0;
-};
-[[nodiscard]] Shape shape_of(const Occupancy& gpus);
-/// The same of the GPUs that such a job could have of empty servers: those that its type, CPUs and
-/// memory go with.
+/// shape_of(), counting the GPUs that such a job could have of empty servers: those that its type,
+/// CPUs and memory go with.
 [[nodiscard]] Shape shape_for(const Occupancy& gpus, const JobSpec& job);
 /// GPUs of one server that whole workers can use; all of them for a worker that no server holds.
 [[nodiscard]] std::uint32_t usable(std::uint32_t server_gpus, std::uint32_t gpus_per_worker);
@@ -46,15 +41,11 @@ struct Shape {
 [[nodiscard]] std::optional<Placement> place_in_domain(const Occupancy& gpus, std::uint32_t count,
                                                        std::uint32_t gpus_per_worker);
 
-/// What the job needs with each GPU: its workers' CPUs and memory in equal parts, rounded down.
-[[nodiscard]] Demand demand_of(const JobSpec& job);
-
 /// As `fit` says, domains included, on servers whose GPU type the job allows and that have its CPUs
 /// and memory left. Where no server is ever wholly for such a job, as many of its GPUs count as a
 /// whole server as it could have of an empty one.
 [[nodiscard]] std::optional<Placement> place(const Occupancy& gpus, const Shape& shape,
                                              const JobSpec& job, Fit fit);
-[[nodiscard]] bool allows(const JobSpec& job, const Topology& topology, ServerId server);
 
 /// As many whole workers as there is room for, at most `want` GPUs: wholly free servers first as
 /// long as workers fill them, then best fit. May be empty.

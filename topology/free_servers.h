@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "interference/speed.h"
-#include "policies/type_room.h"
 #include "topology/bitmap_tree.h"
 #include "topology/occupancy.h"
+#include "topology/placement.h"
+#include "topology/type_room.h"
 
 namespace starling {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/server_rooms.h"
+#include "topology/server_rooms.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,7 +8,7 @@
 #include <span>
 #include <unordered_map>
 
-#include "policies/policy.h"
+#include "scheduling/policy.h"
 
 namespace starling {
 

@@ -13,10 +13,10 @@
 #include "base/rng.h"
 #include "base/time.h"
 #include "interference/speed.h"
-#include "policies/server_room.h"
-#include "policies/type_room.h"
 #include "topology/occupancy.h"
+#include "topology/server_room.h"
 #include "topology/topology.h"
+#include "topology/type_room.h"
 #include "workload/job.h"
 
 namespace starling {

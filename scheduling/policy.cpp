@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/policy.h"
+#include "scheduling/policy.h"
 
-#include "policies/packing.h"
+#include "scheduling/packing.h"
 
 namespace starling {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/packing.h"
+#include "scheduling/packing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -186,28 +186,6 @@ std::uint32_t usable(std::uint32_t server_gpus, std::uint32_t gpus_per_worker) {
   return server_gpus / gpus_per_worker * gpus_per_worker;
 }
 
-Shape shape_of(const Occupancy& gpus) {
-  Shape shape;
-  shape.gpus = gpus.gpus().size();
-  std::uint32_t most = 1;
-  for (std::uint32_t size = 1; size < gpus.sizes().size(); ++size) {
-    const std::uint32_t servers = gpus.sizes()[size];
-    if (servers > 0) shape.largest_server = size;
-    if (servers < most) continue;
-    most = servers;
-    shape.server = size;
-  }
-  return shape;
-}
-
-bool allows(const JobSpec& job, const Topology& topology, ServerId server) {
-  if (job.gpu_types.empty()) return true;
-  const Server& s = topology.server(server);
-  if (s.gpus.size() == 0) return false;
-  const std::string& name = topology.gpu_types()[s.gpu_type.value].name;
-  return std::find(job.gpu_types.begin(), job.gpu_types.end(), name) != job.gpu_types.end();
-}
-
 std::optional<Placement> place_count(const Occupancy& gpus, std::uint32_t count) {
   if (count > gpus.free_count()) return std::nullopt;
   return gpus.lowest_free(count);
@@ -253,15 +231,6 @@ std::optional<Placement> place(const Occupancy& gpus, const Shape& shape, const 
 
 Shape shape_for(const Occupancy& gpus, const JobSpec& job) {
   return shape_among(gpus.topology(), allowed_servers(gpus, job), demand_of(job));
-}
-
-Demand demand_of(const JobSpec& job) {
-  if (job.cpus_per_worker <= 0 && job.memory_gib_per_worker <= 0) return {};
-  const auto part = [&](double of_worker) {
-    const auto all = static_cast<std::int64_t>(std::llround(of_worker * 1e6));
-    return std::max<std::int64_t>(all, 0) / std::max(job.gpus_per_worker, 1U);
-  };
-  return {part(job.cpus_per_worker), part(job.memory_gib_per_worker)};
 }
 
 namespace {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/digest_rooms.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace starling {
+namespace {
+
+/// The best that a server of the type has to give, all free.
+Demand best_of(const Topology& topology, IndexRange servers, GpuTypeId type) {
+  Demand best;
+  for (std::uint32_t s = servers.first; s < servers.last; ++s) {
+    const Server& server = topology.server(ServerId{s});
+    if (server.gpus.size() == 0 || server.gpu_type != type) continue;
+    best.cpus = std::max(best.cpus, ServerRoom::amount_of(server.cpus));
+    best.memory = std::max(best.memory, ServerRoom::amount_of(server.memory_gib));
+  }
+  return best;
+}
+
+}  // namespace
+
+std::vector<ServerRoom> rooms_of(const Topology& topology, const RemoteDigest& digest) {
+  std::vector<ServerRoom> rooms(digest.rooms.begin(), digest.rooms.end());
+  if (!rooms.empty() || digest.free == 0) return rooms;
+  const IndexRange servers{digest.servers.first,
+                           std::min(digest.servers.last, topology.server_count())};
+  std::vector<TypeRoom> types(digest.types.begin(), digest.types.end());
+  for (std::uint32_t s = servers.first; digest.types.empty() && s < servers.last; ++s) {
+    const Server& server = topology.server(ServerId{s});
+    const bool known = std::ranges::find(types, server.gpu_type, &TypeRoom::type) != types.end();
+    if (server.gpus.size() > 0 && !known)
+      types.push_back({server.gpu_type, digest.free, digest.largest_free_server, 0});
+  }
+  for (const TypeRoom& type : types) {
+    if (type.largest == 0) continue;
+    const Demand all = best_of(topology, servers, type.type);
+    rooms.push_back({type.type, type.largest, type.free / type.largest, all});
+    if (const std::uint32_t rest = type.free % type.largest; rest > 0)
+      rooms.push_back({type.type, rest, 1, all});
+  }
+  return rooms;
+}
+
+}  // namespace starling
