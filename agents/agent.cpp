@@ -123,8 +123,10 @@ void Step::begin() {
     job.submitted = job.dated ? std::min(job.submitted, now) : now - job.waited;
     if (job.first_start != kNever) job.first_start = std::min(job.first_start, now);
     if (job.waits_since != kNever) job.waits_since = std::min(job.waits_since, now);
-    for (Participant& part : job.attempt.parts) part.heard = now;
-    switch (job.stage) {
+    if (Attempt* attempt = job.attempt()) {
+      for (Participant& part : attempt->parts) part.heard = now;
+    }
+    switch (job.stage()) {
       case Stage::waiting:
         waiting.push_back(&job);
         break;
@@ -139,7 +141,7 @@ void Step::begin() {
         break;
       case Stage::draining:
         // Decided in an earlier life, and told by no record before the attempt is over.
-        if (job.after == AfterDrain::wait) ++job.preemptions;
+        if (job.run()->drain->after == AfterDrain::wait) ++job.preemptions;
         STARLING_MARK("agent: a life begins with a job that drains");
         s.enter_running(job);
         send_releases(job);
@@ -232,7 +234,7 @@ Instant next_look(AgentState& s, Job& job) {
 
 void Step::on_job_timer(Job& job) {
   STARLING_MARK("agent: on_job_timer");
-  switch (job.stage) {
+  switch (job.stage()) {
     case Stage::waiting:
       if (JobView* view = s.waiting_view(job)) {
         view->blocked = false;
@@ -244,9 +246,9 @@ void Step::on_job_timer(Job& job) {
       send_offer(job);
       break;
     case Stage::bidding:
-      if (job.attempt.claimed.empty()) {
+      if (job.round()->claimed.empty()) {
         choose(job);
-      } else if (job.attempt.deadline <= now) {
+      } else if (job.round()->deadline <= now) {
         end_turn(job, std::nullopt);
       } else {
         claim(job);
@@ -254,17 +256,17 @@ void Step::on_job_timer(Job& job) {
       break;
     case Stage::reserving:
     case Stage::committing:
-      if (job.attempt.deadline <= now) {
+      if (job.round()->deadline <= now) {
         STARLING_MARK("agent: a round runs out of time");
         abort_round(job, "no answer within the hold time");
-      } else if (job.stage == Stage::reserving) {
+      } else if (!job.round()->committing) {
         send_reserves(job);
       } else {
         send_commits(job);
       }
       break;
     case Stage::starting:
-      if (job.attempt.deadline <= now) {
+      if (job.run()->deadline <= now) {
         STARLING_MARK("agent: a start runs out of time");
         job.trouble = "not every partition had started it in time";
         drain(job, AfterDrain::retry);

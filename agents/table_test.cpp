@@ -46,7 +46,8 @@ struct Set {
       flock.run_for(300ms);
     }
     const auto job = flock.agent(0).jobs.find(JobId{0, 1});
-    if (job != flock.agent(0).jobs.end()) attempt = job->second.attempt.id;
+    const Attempt* open = job != flock.agent(0).jobs.end() ? job->second.attempt() : nullptr;
+    if (open != nullptr) attempt = open->id;
     if (attempt == AttemptId{}) attempt = {JobId{0, 1}, Epoch{1}, (1ULL << 32U) | 1};
   }
   TestFlock flock;

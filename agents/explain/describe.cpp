@@ -62,14 +62,14 @@ const char* durable_stage(Stage stage) {
 
 void add_job(Text& text, const JobId& id, const Job& job) {
   text << "job" << id << *job.spec << "order" << job.order << "client" << job.client.value
-       << durable_stage(job.stage) << "served" << job.served << "forwards" << job.forwards << "lost"
-       << job.lost_attempts << "offered" << job.offered;
-  if (phase_of(job.stage) != JobPhase::waiting) {
-    text << "attempt" << job.attempt.id << gang_of(job.attempt);
-  }
-  if (job.stage == Stage::draining) {
-    text << "then" << static_cast<std::uint64_t>(job.after);
-    if (job.after != AfterDrain::wait) text << job.restart_at << job.exit;
+       << durable_stage(job.stage()) << "served" << job.served << "forwards" << job.forwards
+       << "lost" << job.lost_attempts << "offered" << job.offered;
+  if (const Job::Run* run = job.run()) {
+    text << "attempt" << run->attempt.id << gang_of(run->attempt);
+    if (const auto& drain = run->drain) {
+      text << "then" << static_cast<std::uint64_t>(drain->after);
+      if (drain->after != AfterDrain::wait) text << drain->restart_at << run->exit;
+    }
   }
   text.line();
 }
@@ -158,15 +158,18 @@ std::uint64_t state_hash(const AgentState& s) {
   TraceHash hash;
   hash.add(durable_state(s));
   for (const auto& [id, job] : s.jobs) {
-    hash.add(static_cast<std::uint64_t>(job.stage));
-    hash.add(job.attempt.id.number);
-    for (const Participant& part : job.attempt.parts) {
+    hash.add(static_cast<std::uint64_t>(job.stage()));
+    const Attempt none;
+    const Attempt& attempt = job.attempt() ? *job.attempt() : none;
+    hash.add(attempt.id.number);
+    for (const Participant& part : attempt.parts) {
       hash.add((part.reserved ? 1U : 0U) | (part.committed ? 2U : 0U) | (part.started ? 4U : 0U) |
                (part.exited ? 8U : 0U) | (part.released ? 16U : 0U));
       hash.add(part.agent.value);
     }
-    hash.add(job.attempt.asked.size());
-    hash.add(job.attempt.offers.size());
+    const bool bids = job.stage() == Stage::bidding;
+    hash.add(bids ? job.round()->bids->asked.size() : 0);
+    hash.add(bids ? job.round()->bids->offers.size() : 0);
     hash.add(number(job.timer));
     hash.add(job.failed_rounds);
   }

@@ -98,7 +98,7 @@ void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& li
 }
 
 void explain_shares(const Job& job, std::vector<std::string>& lines) {
-  for (const Participant& part : job.attempt.parts) {
+  for (const Participant& part : job.attempt()->parts) {
     std::string text = "partition " + std::to_string(part.share.partition.value) + ", GPUs " +
                        placement_text(part.share.gpus) + ": ";
     if (part.released) {
@@ -155,33 +155,34 @@ std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
     return lines;
   }
   const Job& job = known->second;
-  switch (job.stage) {
+  switch (job.stage()) {
     case Stage::waiting:
       explain_waiting(s, job, lines);
       break;
     case Stage::offered:
-      lines.push_back("offered to agent " + std::to_string(job.offered.back().value) +
+      lines.push_back("offered to agent " +
+                      std::to_string(std::get<Job::Offered>(job.doing).to.value) +
                       ", which has not answered yet");
       break;
     case Stage::bidding:
-      if (!job.attempt.claimed.empty()) {
-        lines.push_back("has its turn: " + std::to_string(job.attempt.claimed.size()) +
-                        " partitions start nothing new, for " +
-                        seconds_text(job.attempt.deadline - now) + " more at most");
+      if (const Job::Round& round = *job.round(); !round.claimed.empty()) {
+        lines.push_back("has its turn: " + std::to_string(round.claimed.size()) +
+                        " partitions start nothing new, for " + seconds_text(round.deadline - now) +
+                        " more at most");
         break;
       }
       lines.push_back("round " + std::to_string(job.failed_rounds + 1) + ": " +
-                      std::to_string(job.attempt.asked.size()) +
+                      std::to_string(job.round()->bids->asked.size()) +
                       " partitions have not answered the request for bids");
       break;
     case Stage::running:
       lines.push_back("runs on GPUs " + placement_text(job.placement) + " since " +
-                      seconds_text(now - job.started) + ", attempt " +
+                      seconds_text(now - job.started()) + ", attempt " +
                       std::to_string(job.attempts) + domains_text(s.topology, job.placement));
       break;
     default:
-      lines.push_back(std::string(name_of(job.stage)) + " on GPUs " +
-                      placement_text(all_gpus(job.attempt)) + ", attempt " +
+      lines.push_back(std::string(name_of(job.stage())) + " on GPUs " +
+                      placement_text(all_gpus(*job.attempt())) + ", attempt " +
                       std::to_string(job.attempts));
       explain_shares(job, lines);
   }

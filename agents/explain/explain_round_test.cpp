@@ -23,7 +23,7 @@ std::string round_line(const TestFlock& flock, std::uint64_t job) {
 bool waits(const TestFlock& flock, std::uint64_t job) {
   const auto& jobs = flock.agent(0).jobs;
   const auto at = jobs.find(JobId{0, job});
-  return at != jobs.end() && at->second.stage == Stage::waiting;
+  return at != jobs.end() && at->second.stage() == Stage::waiting;
 }
 
 TEST_CASE("who waits beside an idle partition is told of the round that gives it away") {

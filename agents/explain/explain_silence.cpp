@@ -58,8 +58,9 @@ std::vector<std::string> explain_silence(const AgentState& s, JobId id, Instant 
     if (!line.empty()) lines.push_back(std::move(line));
   });
   const auto known = s.jobs.find(id);
-  if (known == s.jobs.end()) return lines;
-  for (const Participant& part : known->second.attempt.parts) {
+  const Attempt* attempt = known == s.jobs.end() ? nullptr : known->second.attempt();
+  if (attempt == nullptr) return lines;
+  for (const Participant& part : attempt->parts) {
     if (part.agent == s.config.me || part.released || part.exited) continue;
     const auto peer = std::find_if(s.peers.begin(), s.peers.end(),
                                    [&](const PeerState& p) { return p.peer.agent == part.agent; });

@@ -18,7 +18,7 @@ std::string text_of(Duration d) {
 std::uint64_t passed_by(const AgentState& s, const Job& job) {
   std::uint64_t wait = 0;
   for (const auto& [id, other] : s.jobs) {
-    wait += other.order > job.order && phase_of(other.stage) == JobPhase::waiting ? 1U : 0U;
+    wait += other.order > job.order && phase_of(other.stage()) == JobPhase::waiting ? 1U : 0U;
   }
   const std::uint64_t came = s.orders - std::min(s.orders, job.order);
   return came - std::min(came, wait);
@@ -28,9 +28,9 @@ std::uint64_t passed_by(const AgentState& s, const Job& job) {
 std::optional<Duration> longest_left(const AgentState& s, Instant now) {
   Duration longest{0};
   for (const auto& [id, job] : s.jobs) {
-    if (job.started == kNever) continue;
+    if (job.started() == kNever) continue;
     if (job.spec->duration <= Duration{0}) return std::nullopt;
-    longest = std::max(longest, job.spec->duration - job.served - (now - job.started));
+    longest = std::max(longest, job.spec->duration - job.served - (now - job.started()));
   }
   return longest;
 }

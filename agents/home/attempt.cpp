@@ -58,15 +58,14 @@ bool Step::start_here(Job& job, const Placement& gpus) {
   s.leave_waiting(job);
   const JobId job_id = job.spec->id;
   s.set_timer(job_id, job, kNever);
-  job.attempt = Attempt{};
-  job.attempt.id = id;
-  job.attempt.parts.emplace_back();
-  job.attempt.parts.back().share = {s.partition.id, gpus};
-  job.attempt.parts.back().agent = me();
+  Job::Run& run = job.doing.emplace<Job::Run>();
+  run.attempt.id = id;
+  run.attempt.parts.emplace_back();
+  run.attempt.parts.back().share = {s.partition.id, gpus};
+  run.attempt.parts.back().agent = me();
+  run.started = now;
   job.placement = gpus;
   job.last = id;
-  job.stage = Stage::starting;
-  job.started = now;
   ++job.attempts;
   s.enter_running(job);
 
@@ -74,7 +73,7 @@ bool Step::start_here(Job& job, const Placement& gpus) {
   share.home = me();
   share.durable = true;
   share.spec = job.spec;
-  share.gang = gang_of(job.attempt);
+  share.gang = gang_of(run.attempt);
   share.served = job.served;
   share.pieces = s.pieces_of(gpus, Piece::State::idle);
   persist(AttemptStarting{id, share.gang});
@@ -89,19 +88,20 @@ bool Step::start_here(Job& job, const Placement& gpus) {
 
 void Step::send_starts(Job& job) {
   STARLING_MARK("agent: send_starts");
-  for (Participant& part : job.attempt.parts) {
+  Job::Run& run = *job.run();
+  for (Participant& part : run.attempt.parts) {
     if (part.started) continue;
     part.heard = now;  // what this one starts runs from now on, at the earliest
-    tell(part.agent, StartAttempt{job.attempt.id, fence_of(part.share.partition)});
+    tell(part.agent, StartAttempt{run.attempt.id, fence_of(part.share.partition)});
   }
-  s.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), job.attempt.deadline));
+  s.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), run.deadline));
 }
 
 std::pair<Job*, Participant*> Step::participant(NodeId from, AttemptId attempt,
                                                 PartitionId partition) {
   const auto known = s.jobs.find(attempt.job);
-  if (known == s.jobs.end() || known->second.attempt.id != attempt) return {nullptr, nullptr};
-  for (Participant& part : known->second.attempt.parts) {
+  if (known == s.jobs.end() || !known->second.has(attempt)) return {nullptr, nullptr};
+  for (Participant& part : known->second.attempt()->parts) {
     if (part.share.partition != partition) continue;
     if (from == agent_node(part.agent)) {
       part.heard = now;
@@ -116,13 +116,14 @@ std::pair<Job*, Participant*> Step::participant(NodeId from, AttemptId attempt,
 void Step::on(NodeId from, const Started& started) {
   STARLING_MARK("agent: Started");
   const auto [job, part] = participant(from, started.attempt, started.partition);
-  if (job == nullptr || job->stage != Stage::starting) return;
+  if (job == nullptr || job->stage() != Stage::starting) return;
   part->started = true;
-  for (const Participant& p : job->attempt.parts) {
+  Job::Run& run = *job->run();
+  for (const Participant& p : run.attempt.parts) {
     if (!p.started) return;
   }
-  job->stage = Stage::running;
-  job->started = now;
+  run.whole = true;
+  run.started = now;
   const bool again = job->waits_no_more(now);
   if (again || job->first_start == kNever) {
     if (!again) job->first_start = now;
@@ -137,40 +138,41 @@ void Step::on(NodeId from, const Started& started) {
 }
 
 /// Stops every process of the attempt. The next one may start only when all have said Released.
-void Step::drain(Job& job, AfterDrain after) {
+void Step::drain(Job& job, AfterDrain after, Placement restart_at) {
   STARLING_MARK("agent: drain");
-  STARLING_CHECK(job.stage == Stage::starting || job.stage == Stage::running);
-  job.stage = Stage::draining;
-  job.after = after;
-  job.waits_no_more(job.started == kNever ? now : job.started);
+  Job::Run* run = job.run();
+  STARLING_CHECK(run != nullptr && !run->drain);
+  run->drain = {after, std::move(restart_at)};
+  job.waits_no_more(run->started == kNever ? now : run->started);
   job.backoff = Duration{0};
   if (JobView* view = s.running_view(job)) view->blocked = true;
-  job.exit.log_tail.resize(
-      std::min<std::size_t>(job.exit.log_tail.size(), s.config.limits.log_tail_bytes));
-  persist(AttemptDraining{job.attempt.id});
-  if (after != AfterDrain::wait) persist(s.plan_of(job));
+  std::string& tail = run->exit.log_tail;
+  tail.resize(std::min<std::size_t>(tail.size(), s.config.limits.log_tail_bytes));
+  persist(AttemptDraining{run->attempt.id});
+  if (after != AfterDrain::wait) persist(plan_of(*run));
   send_releases(job);
-  if (planted(Bug::next_attempt_at_once) && job.stage == Stage::draining) drained(job);
+  if (planted(Bug::next_attempt_at_once) && job.stage() == Stage::draining) drained(job);
 }
 
 void Step::send_releases(Job& job) {
   STARLING_MARK("agent: send_releases");
-  for (const Participant& part : job.attempt.parts) {
+  const Attempt& attempt = *job.attempt();
+  for (const Participant& part : attempt.parts) {
     if (part.released) continue;
-    tell(part.agent, Release{job.attempt.id, fence_of(part.share.partition)});
+    tell(part.agent, Release{attempt.id, fence_of(part.share.partition)});
   }
   if (planted(Bug::release_not_repeated)) return s.set_timer(job.spec->id, job, kNever);
-  if (job.stage != Stage::draining) return;  // before Start: once, holds lapse or are asked about
+  if (job.stage() != Stage::draining) return;  // before Start: once, holds lapse or are asked about
   s.set_timer(job.spec->id, job, retry_at(job.backoff));
 }
 
 void Step::on(NodeId from, const Released& released) {
   STARLING_MARK("agent: Released");
   const auto [job, part] = participant(from, released.attempt, released.partition);
-  if (job == nullptr || job->stage != Stage::draining || part->released) return;
+  if (job == nullptr || job->stage() != Stage::draining || part->released) return;
   part->released = true;
   part->served = released.served;
-  for (const Participant& p : job->attempt.parts) {
+  for (const Participant& p : job->attempt()->parts) {
     if (!p.released) return;
   }
   drained(*job);
@@ -178,35 +180,36 @@ void Step::on(NodeId from, const Released& released) {
 
 void Step::drained(Job& job) {
   STARLING_MARK("agent: drained");
+  Job::Run& run = *job.run();
+  const AfterDrain after = run.drain->after;
+  const bool failed = after == AfterDrain::retry;
   // What every part has done is what a restart can count on.
   Duration served = Duration::max();
-  for (const Participant& part : job.attempt.parts) served = std::min(served, part.served);
+  for (const Participant& part : run.attempt.parts) served = std::min(served, part.served);
   job.served += served;
-  job.started = kNever;
+  run.started = kNever;
   job.stopped = now;
-  if (job.after == AfterDrain::cancel) return end(job, JobPhase::cancelled);
-  if (job.after == AfterDrain::fail) return end(job, JobPhase::failed);
+  if (after == AfterDrain::cancel) return end(job, JobPhase::cancelled, std::move(run.exit));
+  if (after == AfterDrain::fail) return end(job, JobPhase::failed, std::move(run.exit));
   if (job.spec->no_requeue) {
     STARLING_MARK("agent: a job is not started again, as it asked");
-    const std::string why = job.after == AfterDrain::retry ? job.trouble : "it was stopped";
-    job.exit = {0, false, "not started again, as it asked (requeue: no): " + why};
-    return end(job, JobPhase::failed);
+    const std::string why = failed ? job.trouble : "it was stopped";
+    return end(job, JobPhase::failed,
+               {0, false, "not started again, as it asked (requeue: no): " + why});
   }
-  persist(AttemptOver{job.attempt.id, served});
+  persist(AttemptOver{run.attempt.id, served});
   s.leave_running(job);
   s.set_timer(job.spec->id, job, kNever);
-  const bool failed = job.after == AfterDrain::retry;
   if (failed) ++job.failed_rounds, ++job.lost_attempts;
-  job.exit = ExitStatus{};
   if (job.first_start != kNever && s.config.calendar) {
     job.waits_since = now;
     persist(s.past_of(job));
   }
-  if (job.after == AfterDrain::restart) {
-    job.attempt = Attempt{};
-    job.stage = Stage::waiting;
+  const Placement restart_at = std::move(run.drain->restart_at);
+  job.doing = Job::Waiting{};
+  if (after == AfterDrain::restart) {
     s.enter_waiting(job, false);
-    if (start_here(job, std::exchange(job.restart_at, {}))) {
+    if (start_here(job, restart_at)) {
       change(TriggerKind::departure);
       return;
     }
@@ -221,14 +224,15 @@ void Step::on_home(NodeId from, const Exited& exited) {
   STARLING_MARK("agent: Exited at its home");
   if (!is_agent(from)) return refuse();
   const auto [job, part] = participant(from, exited.attempt, exited.partition);
-  const bool open = job != nullptr && phase_of(job->stage) != JobPhase::waiting;
-  if (!open) return tell(agent_of(from), ExitedAck{exited.attempt, exited.partition});
+  if (job == nullptr || job->run() == nullptr)
+    return tell(agent_of(from), ExitedAck{exited.attempt, exited.partition});
   if (planted(Bug::exit_acknowledged_early)) {
     tell(agent_of(from), ExitedAck{exited.attempt, exited.partition});
   }
-  if (job->stage == Stage::draining) return;  // its Release is on the way
+  Job::Run& run = *job->run();
+  if (run.drain) return;  // its Release is on the way
   if (exited.exit.lost || exited.exit.code != 0) {
-    job->exit = exited.exit;
+    run.exit = exited.exit;
     if (!exited.exit.lost) return drain(*job, AfterDrain::fail);
     job->trouble =
         "partition " + std::to_string(exited.partition.value) + " lost it: " + exited.exit.log_tail;
@@ -236,19 +240,19 @@ void Step::on_home(NodeId from, const Exited& exited) {
   }
   part->exited = true;
   part->served = exited.served;
-  if (job->exit.log_tail.empty()) job->exit = exited.exit;
-  for (const Participant& p : job->attempt.parts) {
+  if (run.exit.log_tail.empty()) run.exit = exited.exit;
+  for (const Participant& p : run.attempt.parts) {
     if (!p.exited) return;
   }
   Duration served = Duration::max();
-  for (const Participant& p : job->attempt.parts) served = std::min(served, p.served);
-  const Instant began = job->started == kNever ? now : job->started;
+  for (const Participant& p : run.attempt.parts) served = std::min(served, p.served);
+  const Instant began = run.started == kNever ? now : run.started;
   if (job->first_start == kNever) job->first_start = began;
   job->waits_no_more(began);
   job->served += served;
-  job->started = kNever;
-  const std::vector<Participant> parts = std::move(job->attempt.parts);
-  end(*job, JobPhase::finished);
+  run.started = kNever;
+  const std::vector<Participant> parts = std::move(run.attempt.parts);
+  end(*job, JobPhase::finished, std::move(run.exit));
   for (const Participant& p : parts) {
     tell(p.agent, ExitedAck{exited.attempt, p.share.partition});
   }
@@ -268,7 +272,7 @@ void Step::on(NodeId from, const AttemptQuery& query) {
     life = AttemptLife::not_ready;
   } else if (known != s.jobs.end()) {
     const Job& job = known->second;
-    if (job.attempt.id == query.attempt && job.stage != Stage::draining) life = AttemptLife::live;
+    if (job.has(query.attempt) && job.stage() != Stage::draining) life = AttemptLife::live;
   } else if (!s.is_over(id) && !s.moved.contains(id) && !s.heard_all_out()) {
     life = AttemptLife::not_ready;
   }
@@ -278,10 +282,11 @@ void Step::on(NodeId from, const AttemptQuery& query) {
 void Step::on_home(NodeId from, const Progress& progress) {
   STARLING_MARK("agent: Progress at its home");
   const auto known = s.jobs.find(progress.attempt.job);
-  if (known == s.jobs.end() || known->second.attempt.id != progress.attempt || !is_agent(from))
-    return;
-  known->second.measured = std::max(known->second.measured, progress.served);
-  for (Participant& part : known->second.attempt.parts) {
+  if (known == s.jobs.end() || !known->second.has(progress.attempt) || !is_agent(from)) return;
+  Job::Run* run = known->second.run();
+  if (run == nullptr) return;
+  run->measured = std::max(run->measured, progress.served);
+  for (Participant& part : run->attempt.parts) {
     if (agent_node(part.agent) == from) part.heard = now;
   }
 }

@@ -29,14 +29,18 @@ std::size_t said(const Limits& limits) { return limits.log_tail_bytes + std::siz
 
 void check_job(Bounds& bounds, const AgentState& s, const Job& job) {
   const std::size_t peers = s.peers.size();
-  bounds.check("bidders of a round", job.attempt.asked.size(), peers);
-  bounds.check("offers of a round", job.attempt.offers.size(), peers);
-  bounds.check("participants of an attempt", job.attempt.parts.size(),
-               std::min<std::size_t>(peers, s.config.limits.participants_per_job));
+  if (const Job::Round* round = job.round(); round && round->bids) {
+    bounds.check("bidders of a round", round->bids->asked.size(), peers);
+    bounds.check("offers of a round", round->bids->offers.size(), peers);
+  }
+  if (const Attempt* attempt = job.attempt())
+    bounds.check("participants of an attempt", attempt->parts.size(),
+                 std::min<std::size_t>(peers, s.config.limits.participants_per_job));
   bounds.check("homes that a job was offered to", job.offered.size(), peers);
   bounds.check("GPUs of a job", job.placement.size(), s.topology.gpu_count());
   bounds.check("bytes of a job's trouble", job.trouble.size(), said(s.config.limits));
-  bounds.check("bytes of a job's last words", job.exit.log_tail.size(), said(s.config.limits));
+  if (const Job::Run* run = job.run())
+    bounds.check("bytes of a job's last words", run->exit.log_tail.size(), said(s.config.limits));
 }
 
 void check_share(Bounds& bounds, const AgentState& s, const OwnedShare& share) {

@@ -81,7 +81,7 @@ void Step::decide() {
 
 Job* Step::free_to_decide(JobId id) {
   const auto known = s.jobs.find(id);
-  if (known == s.jobs.end() || known->second.stage != Stage::waiting) return nullptr;
+  if (known == s.jobs.end() || known->second.stage() != Stage::waiting) return nullptr;
   const JobView* waiting = s.waiting_view(known->second);
   return waiting == nullptr || waiting->blocked ? nullptr : &known->second;
 }
@@ -119,7 +119,7 @@ bool Step::apply(const Start& decision) {
 bool Step::apply(const Preempt& decision) {
   STARLING_MARK("agent: decides Preempt");
   const auto known = s.jobs.find(decision.job);
-  if (known == s.jobs.end() || known->second.stage != Stage::running) return false;
+  if (known == s.jobs.end() || known->second.stage() != Stage::running) return false;
   if (known->second.spec->no_requeue) return false;
   if (claimed_for_another(decision.job)) return false;  // nobody could take its place
   ++known->second.preemptions;
@@ -131,16 +131,15 @@ bool Step::apply(const Preempt& decision) {
 bool Step::apply(const Resize& decision) {
   STARLING_MARK("agent: decides Resize");
   const auto known = s.jobs.find(decision.job);
-  if (known == s.jobs.end() || known->second.stage != Stage::running) return false;
+  if (known == s.jobs.end() || known->second.stage() != Stage::running) return false;
   if (known->second.spec->no_requeue) return false;
   if (claimed_for_another(decision.job)) return false;
   Job& job = known->second;
   const Placement& gpus = decision.placement;
   if (!good_size(*job.spec, gpus.size()) || !good_placement(*job.spec, gpus)) return false;
   if (gpus == job.placement) return false;
-  job.restart_at = gpus;
   ++s.counters.resizes;
-  drain(job, AfterDrain::restart);
+  drain(job, AfterDrain::restart, gpus);
   return true;
 }
 

@@ -58,22 +58,38 @@ TEST_CASE(
   const JobId job = home.submit(1, elastic());
   REQUIRE(home.decide(Start{job, range(0, 2)}));
   home.launched();
-  REQUIRE(home.job(1).stage == Stage::running);
+  REQUIRE(home.job(1).stage() == Stage::running);
   home.ask_policy();
   CHECK(home.script->seen.running == std::vector{job});
   CHECK(home.script->seen.blocked.empty());
 
   CHECK_FALSE(home.decide(Resize{job, range(0, 2)}));
-  CHECK(home.job(1).stage == Stage::running);
+  CHECK(home.job(1).stage() == Stage::running);
   CHECK(home.state().counters.resizes == 0);
 
   CHECK(home.decide(Resize{job, range(1, 4)}));
-  CHECK(home.job(1).stage == Stage::draining);
+  CHECK(home.job(1).stage() == Stage::draining);
   home.ask_policy();
   CHECK(home.script->seen.blocked == std::vector{job});
   home.hear(executor_node(0), Killed{home.last<Kill>()->attempt, 1s});
   CHECK(home.job(1).placement == range(1, 4));
-  CHECK(home.job(1).stage == Stage::starting);
+  CHECK(home.job(1).stage() == Stage::starting);
+}
+
+TEST_CASE("what a job had done before a resize is told once") {
+  ScriptedHome home;
+  const JobId job = home.submit(1, elastic());
+  REQUIRE(home.decide(Start{job, range(0, 2)}));
+  home.launched();
+  home.hear(executor_node(0), Progress{home.last<Launch>()->attempt, 500s, 1});
+  home.hear(client_node(0), Query{job});
+  CHECK(home.last<JobState>()->served == 500s);
+  REQUIRE(home.decide(Resize{job, range(1, 4)}));
+  home.hear(executor_node(0), Killed{home.last<Kill>()->attempt, 500s});
+  home.launched();
+  REQUIRE(home.job(1).stage() == Stage::running);
+  home.hear(client_node(0), Query{job});
+  CHECK(home.last<JobState>()->served == 500s);
 }
 
 TEST_CASE("a Spread that has all it needs here starts here, with nobody else in the flock") {

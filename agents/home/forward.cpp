@@ -5,6 +5,15 @@
 #include "base/marks.h"
 
 namespace starling {
+namespace {
+
+/// It waits for that home's answer.
+bool is_offered(const Job& job, AgentId to) {
+  const auto* offered = std::get_if<Job::Offered>(&job.doing);
+  return offered != nullptr && offered->to == to;
+}
+
+}  // namespace
 
 /// Gives the job away. False if that home had its chance: what it says then could be old.
 bool Step::offer_job(Job& job, AgentId to) {
@@ -14,7 +23,7 @@ bool Step::offer_job(Job& job, AgentId to) {
   job.offered.push_back(to);
   persist(JobOffered{job.spec->id, to});
   s.leave_waiting(job);
-  job.stage = Stage::offered;
+  job.doing = Job::Offered{to};
   job.backoff = Duration{0};
   s.digest_due = true;
   send_offer(job);
@@ -26,7 +35,7 @@ bool Step::offer_job(Job& job, AgentId to) {
 void Step::send_offer(Job& job) {
   STARLING_MARK("agent: send_offer");
   const Duration begun = job.first_start == kNever ? Duration{-1} : job.first_start - job.submitted;
-  tell(job.offered.back(),
+  tell(std::get<Job::Offered>(job.doing).to,
        Submit{*job.spec, job.client, now - job.submitted, job.served, job.forwards + 1,
               job.attempts, job.preemptions, begun, job.requeued_by(now)});
   s.set_timer(job.spec->id, job, retry_at(job.backoff));
@@ -35,7 +44,7 @@ void Step::send_offer(Job& job) {
 void Step::moved_on(Job& job) {
   STARLING_MARK("agent: moved_on");
   const JobId id = job.spec->id;
-  const AgentId to = job.offered.back();
+  const AgentId to = std::get<Job::Offered>(job.doing).to;
   persist(JobMoved{id, to});
   ++s.counters.forwards;
   s.set_timer(id, job, kNever);
@@ -49,7 +58,7 @@ void Step::on(NodeId from, const Accepted& accepted) {
   const auto known = s.jobs.find(accepted.job);
   if (known == s.jobs.end() || !is_agent(from)) return;
   Job& job = known->second;
-  if (job.stage != Stage::offered || agent_of(from) != job.offered.back()) return;
+  if (!is_offered(job, agent_of(from))) return;
   JobState state = state_of(s, job, now);
   state.phase = JobPhase::moved;
   state.home = agent_of(from);
@@ -63,7 +72,7 @@ void Step::on(NodeId from, const Busy& busy) {
   const auto known = s.jobs.find(busy.job);
   if (known == s.jobs.end() || !is_agent(from)) return;
   Job& job = known->second;
-  if (job.stage != Stage::offered || agent_of(from) != job.offered.back()) return;
+  if (!is_offered(job, agent_of(from))) return;
   s.set_timer(busy.job, job,
               later(retry_at(job.backoff), std::chrono::milliseconds(busy.retry_ms)));
 }
@@ -74,7 +83,7 @@ void Step::on(NodeId from, const Rejected& rejected) {
   const auto known = s.jobs.find(rejected.job);
   if (known == s.jobs.end() || !is_agent(from)) return;
   Job& job = known->second;
-  if (job.stage != Stage::offered || agent_of(from) != job.offered.back()) return;
+  if (!is_offered(job, agent_of(from))) return;
   persist(JobOffered{rejected.job, me()});
   job.trouble = "agent " + std::to_string(agent_of(from).value) + " refused it: " + rejected.reason;
   wait_again(job, false);

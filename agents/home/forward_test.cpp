@@ -122,7 +122,7 @@ TEST_CASE("a job that the next home refuses for good comes home and runs there")
   flock.cut(agent_node(AgentId{0}), agent_node(AgentId{1}));
   flock.submit(2, 4, 10s, 0);
   flock.run_for(2s);
-  REQUIRE(flock.agent(0).jobs.at(JobId{0, 2}).stage == Stage::offered);
+  REQUIRE(flock.agent(0).jobs.at(JobId{0, 2}).stage() == Stage::offered);
   flock.mislead_agent(1);
   flock.crash_agent(1);
   flock.restart_agent(1);
@@ -130,7 +130,7 @@ TEST_CASE("a job that the next home refuses for good comes home and runs there")
   flock.heal();
   flock.lose_next("Submit", 2);  // first the two find out that they differ
   flock.run_for(30s);
-  CHECK(flock.agent(0).jobs.at(JobId{0, 2}).stage == Stage::waiting);
+  CHECK(flock.agent(0).jobs.at(JobId{0, 2}).stage() == Stage::waiting);
   flock.mislead_agent(1);
   flock.crash_agent(1);
   flock.restart_agent(1);
@@ -154,7 +154,7 @@ TEST_CASE("two full homes that have offered all their jobs to each other take th
   for (std::uint32_t a : {0U, 1U}) {
     flock.set_sick(a, {});
     REQUIRE(flock.agent(a).jobs.size() == 2);
-    for (const auto& [id, job] : flock.agent(a).jobs) REQUIRE(job.stage == Stage::offered);
+    for (const auto& [id, job] : flock.agent(a).jobs) REQUIRE(job.stage() == Stage::offered);
   }
   flock.heal();
   CHECK(flock.settle(5min));

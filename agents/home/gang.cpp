@@ -35,15 +35,14 @@ bool Step::open_round(Job& job, const Placement& local, std::optional<GpuTypeId>
     s.set_lapse(id, until);
   }
   const JobId job_id = job.spec->id;
-  job.attempt = Attempt{};
-  job.attempt.id = id;
+  Job::Round& round = job.doing.emplace<Job::Round>();
+  round.attempt.id = id;
   if (!local.empty()) {
-    job.attempt.parts.emplace_back();
-    job.attempt.parts.back().share = {s.partition.id, local};
-    job.attempt.parts.back().agent = me();
+    round.attempt.parts.emplace_back();
+    round.attempt.parts.back().share = {s.partition.id, local};
+    round.attempt.parts.back().agent = me();
   }
-  job.attempt.sequential = job.failed_rounds >= kRoundsBeforeSequential;
-  job.stage = Stage::bidding;
+  round.sequential = job.failed_rounds >= kRoundsBeforeSequential;
   job.backoff = Duration{0};
   if (JobView* view = s.waiting_view(job)) view->blocked = true;
   const auto need = job.spec->gpus() - static_cast<std::uint32_t>(local.size());
@@ -52,7 +51,7 @@ bool Step::open_round(Job& job, const Placement& local, std::optional<GpuTypeId>
     types = {s.topology.gpu_types()[type->value].name};
   for (const PeerState& peer : s.peers) {
     if (peer.peer.agent == me() || !reachable(peer.watch)) continue;
-    job.attempt.asked.push_back(peer.peer.agent);
+    round.bids->asked.push_back(peer.peer.agent);
     BidRequest request{id, need, job.spec->gpus_per_worker, types};
     request.each = demand_of(*job.spec);
     tell(peer.peer.agent, std::move(request));
@@ -61,7 +60,7 @@ bool Step::open_round(Job& job, const Placement& local, std::optional<GpuTypeId>
   const Duration bid = s.config.timers.bid * (1LL << std::min(job.failed_rounds, 10U));
   s.set_timer(job_id, job, later(now, std::min(bid, s.config.timers.hold / 2)));
   s.digest_due = true;
-  if (job.attempt.asked.empty()) choose(job);
+  if (round.bids->asked.empty()) choose(job);
   return true;
 }
 
@@ -72,8 +71,8 @@ Job* bidder_answered(AgentState& s, AgentId from, AttemptId attempt) {
   const auto known = s.jobs.find(attempt.job);
   if (known == s.jobs.end()) return nullptr;
   Job& job = known->second;
-  if (job.stage != Stage::bidding || job.attempt.id != attempt) return nullptr;
-  return std::erase(job.attempt.asked, from) > 0 ? &job : nullptr;
+  if (job.stage() != Stage::bidding || !job.has(attempt)) return nullptr;
+  return std::erase(job.round()->bids->asked, from) > 0 ? &job : nullptr;
 }
 
 /// The job whose turn it is, if that is this attempt and it claims that partition.
@@ -81,8 +80,8 @@ Job* whose_turn(AgentState& s, AttemptId attempt, PartitionId partition) {
   const auto known = s.jobs.find(attempt.job);
   if (known == s.jobs.end()) return nullptr;
   Job& job = known->second;
-  if (job.stage != Stage::bidding || job.attempt.id != attempt) return nullptr;
-  const auto& claimed = job.attempt.claimed;
+  if (job.stage() != Stage::bidding || !job.has(attempt)) return nullptr;
+  const auto& claimed = job.round()->claimed;
   return std::find(claimed.begin(), claimed.end(), partition) == claimed.end() ? nullptr : &job;
 }
 
@@ -108,9 +107,9 @@ void Step::on(NodeId from, const Offer& offer) {
   } else if (claimant) {
     return turn_offer(*job, offer.share.partition, gpus);
   } else {
-    job->attempt.offers.push_back(offer.share);
+    job->round()->bids->offers.push_back(offer.share);
   }
-  if (!claimant && job->attempt.asked.empty()) choose(*job);
+  if (!claimant && job->round()->bids->asked.empty()) choose(*job);
 }
 
 void Step::on(NodeId from, const NoOffer& none) {
@@ -122,21 +121,23 @@ void Step::on(NodeId from, const NoOffer& none) {
     return turn_offer(*claimant, none.partition, {});
   }
   Job* job = bidder_answered(s, agent_of(from), none.attempt);
-  if (job != nullptr && job->attempt.asked.empty()) choose(*job);
+  if (job != nullptr && job->round()->bids->asked.empty()) choose(*job);
 }
 
 /// Large offers first, so that few partitions take part.
 void Step::choose(Job& job) {
   STARLING_MARK("agent: choose");
-  Attempt& attempt = job.attempt;
-  std::sort(attempt.offers.begin(), attempt.offers.end(), [](const Share& a, const Share& b) {
+  Job::Round& round = *job.round();
+  Attempt& attempt = round.attempt;
+  std::vector<Share>& offers = round.bids->offers;
+  std::sort(offers.begin(), offers.end(), [](const Share& a, const Share& b) {
     return a.gpus.size() != b.gpus.size() ? a.gpus.size() > b.gpus.size()
                                           : a.partition < b.partition;
   });
   std::size_t need = job.spec->gpus();
   for (const Participant& part : attempt.parts) need -= std::min(need, part.share.gpus.size());
   const std::size_t worker = std::max(job.spec->gpus_per_worker, 1U);
-  for (Share& offer : attempt.offers) {
+  for (Share& offer : offers) {
     // Offers are made of whole workers, server by server, so every multiple in front is, too.
     const std::size_t take = std::min(need, offer.gpus.size()) / worker * worker;
     if (take == 0) continue;
@@ -147,8 +148,6 @@ void Step::choose(Job& job) {
     attempt.parts.back().agent = s.owner_of(offer.partition)->peer.agent;
     attempt.parts.back().share = std::move(offer);
   }
-  attempt.offers.clear();
-  attempt.asked.clear();
   if (need > 0) {
     return abort_round(job, "round " + std::to_string(job.failed_rounds + 1) +
                                 ": the offers of all partitions lack " + std::to_string(need) +
@@ -159,8 +158,8 @@ void Step::choose(Job& job) {
               return a.share.partition < b.share.partition;
             });
   free_claims(job, false);
-  job.stage = Stage::reserving;
-  attempt.deadline = later(now, s.config.timers.hold);
+  round.bids.reset();
+  round.deadline = later(now, s.config.timers.hold);
   job.backoff = Duration{0};
   send_reserves(job);
 }
@@ -169,27 +168,29 @@ void Step::choose(Job& job) {
 void Step::send_reserves(Job& job) {
   STARLING_MARK("agent: send_reserves");
   const std::uint32_t hold_ms = to_ms(s.config.timers.hold);
-  for (const Participant& part : job.attempt.parts) {
+  const Job::Round& round = *job.round();
+  for (const Participant& part : round.attempt.parts) {
     if (part.reserved) continue;
     const Share& share = part.share;
-    tell(part.agent, Reserve{job.attempt.id, fence_of(share.partition), share.gpus, hold_ms,
+    tell(part.agent, Reserve{round.attempt.id, fence_of(share.partition), share.gpus, hold_ms,
                              demand_of(*job.spec)});
-    if (job.attempt.sequential) break;
+    if (round.sequential) break;
   }
-  s.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), job.attempt.deadline));
+  s.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), round.deadline));
 }
 
 void Step::on(NodeId from, const Reserved& reserved) {
   STARLING_MARK("agent: Reserved");
   const auto [job, part] = participant(from, reserved.attempt, reserved.partition);
-  if (job == nullptr || job->stage != Stage::reserving || part->reserved) return;
+  if (job == nullptr || job->stage() != Stage::reserving || part->reserved) return;
   part->reserved = true;
-  const auto& parts = job->attempt.parts;
+  Job::Round& round = *job->round();
+  const auto& parts = round.attempt.parts;
   if (!std::all_of(parts.begin(), parts.end(), [](const auto& p) { return p.reserved; })) {
-    if (job->attempt.sequential) send_reserves(*job);
+    if (round.sequential) send_reserves(*job);
     return;
   }
-  job->stage = Stage::committing;
+  round.committing = true;
   job->backoff = Duration{0};
   send_commits(*job);
 }
@@ -204,12 +205,12 @@ void Step::on(NodeId from, const ReserveRefused& refused) {
     return end_turn(*claimant, refused.why);
   }
   const auto [job, part] = participant(from, refused.attempt, refused.partition);
-  if (job == nullptr || job->stage != Stage::reserving || part->reserved) return;
+  if (job == nullptr || job->stage() != Stage::reserving || part->reserved) return;
   const std::string why = partition_text(refused.partition) + " refused round " +
                           std::to_string(job->failed_rounds + 1) + ": " + name_of(refused.why);
   const bool may_pass = refused.why == Refusal::conflict || refused.why == Refusal::not_ready ||
                         refused.why == Refusal::busy;
-  if (job->attempt.sequential && may_pass) {
+  if (job->round()->sequential && may_pass) {
     job->trouble = why;  // keeps what it has; the timer asks again until the hold time is over
     return;
   }
@@ -218,21 +219,22 @@ void Step::on(NodeId from, const ReserveRefused& refused) {
 
 void Step::send_commits(Job& job) {
   STARLING_MARK("agent: send_commits");
-  const std::vector<Share> gang = gang_of(job.attempt);
-  for (const Participant& part : job.attempt.parts) {
+  const Job::Round& round = *job.round();
+  const std::vector<Share> gang = gang_of(round.attempt);
+  for (const Participant& part : round.attempt.parts) {
     if (part.committed) continue;
     tell(part.agent,
-         Commit{job.attempt.id, fence_of(part.share.partition), *job.spec, gang, job.served});
+         Commit{round.attempt.id, fence_of(part.share.partition), *job.spec, gang, job.served});
   }
-  s.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), job.attempt.deadline));
+  s.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), round.deadline));
 }
 
 void Step::on(NodeId from, const Committed& committed) {
   STARLING_MARK("agent: Committed");
   const auto [job, part] = participant(from, committed.attempt, committed.partition);
-  if (job == nullptr || job->stage != Stage::committing || part->committed) return;
+  if (job == nullptr || job->stage() != Stage::committing || part->committed) return;
   part->committed = true;
-  const auto& parts = job->attempt.parts;
+  const auto& parts = job->round()->attempt.parts;
   if (planted(Bug::start_on_partial_commit) ||
       std::all_of(parts.begin(), parts.end(), [](const auto& p) { return p.committed; })) {
     start_gang(*job);
@@ -242,7 +244,7 @@ void Step::on(NodeId from, const Committed& committed) {
 void Step::on(NodeId from, const CommitRefused& refused) {
   STARLING_MARK("agent: CommitRefused");
   const auto [job, part] = participant(from, refused.attempt, refused.partition);
-  if (job == nullptr || job->stage != Stage::committing || part->committed) return;
+  if (job == nullptr || job->stage() != Stage::committing || part->committed) return;
   abort_round(*job, partition_text(refused.partition) + " could not commit round " +
                         std::to_string(job->failed_rounds + 1) + ": " + name_of(refused.why));
 }
@@ -250,19 +252,21 @@ void Step::on(NodeId from, const CommitRefused& refused) {
 /// All have committed: the one durable decision of the home, before any process.
 void Step::start_gang(Job& job) {
   STARLING_MARK("agent: start_gang");
+  Job::Run run;
+  run.attempt = std::move(job.round()->attempt);
+  run.started = now;
+  run.deadline = later(now, s.config.timers.start);
   if (!planted(Bug::starting_not_durable)) {
-    persist(AttemptStarting{job.attempt.id, gang_of(job.attempt)});
+    persist(AttemptStarting{run.attempt.id, gang_of(run.attempt)});
   }
   s.leave_waiting(job);
-  job.stage = Stage::starting;
-  job.started = now;
-  job.placement = all_gpus(job.attempt);
-  job.last = job.attempt.id;
+  job.placement = all_gpus(run.attempt);
+  job.last = run.attempt.id;
   ++job.attempts;
-  if (job.attempt.parts.size() > 1) ++s.counters.cross_partition_gangs;
+  if (run.attempt.parts.size() > 1) ++s.counters.cross_partition_gangs;
+  job.doing = std::move(run);
   s.enter_running(job);
   s.digest_due = true;
-  job.attempt.deadline = later(now, s.config.timers.start);
   job.backoff = Duration{0};
   send_starts(job);
 }
@@ -270,9 +274,9 @@ void Step::start_gang(Job& job) {
 /// Before Start: nobody runs anything, so what is held is let go and the job waits a little.
 void Step::abort_round(Job& job, const std::string& why) {
   STARLING_MARK("agent: abort_round");
-  STARLING_CHECK(phase_of(job.stage) == JobPhase::waiting);
+  STARLING_CHECK(job.round() != nullptr);
   // Waiting for a turn is no failure, however long others have theirs.
-  const bool turn = !job.attempt.claimed.empty();
+  const bool turn = !job.round()->claimed.empty();
   turn ? free_claims(job, true) : send_releases(job);
   if (!turn) ++job.failed_rounds, ++s.counters.failed_rounds;
   job.trouble = why;

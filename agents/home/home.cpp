@@ -27,14 +27,15 @@ std::size_t bytes_in_frame(const JobState& state) {
 JobState state_of(const AgentState& s, const Job& job, Instant now) {
   JobState state;
   state.job = job.spec->id;
-  state.phase = phase_of(job.stage);
+  state.phase = phase_of(job.stage());
   state.home = s.config.me;
   state.queued = (job.first_start == kNever ? now : job.first_start) - job.submitted;
   state.requeued = job.requeued_by(now);
   state.elapsed = now - job.submitted;
   state.served = job.served;
-  if (job.started != kNever) {
-    state.served += job.measured > Duration{0} ? job.measured : now - job.started;
+  if (job.started() != kNever) {
+    const Duration measured = job.run()->measured;
+    state.served += measured > Duration{0} ? measured : now - job.started();
   }
   state.attempts = job.attempts;
   state.forwards = job.forwards;
@@ -128,7 +129,7 @@ void Step::take_in(NodeId from, const Submit& submit) {
   if (planted(Bug::submit_accepted_twice)) s.ended.erase(id), std::erase(s.young, id);
   if (const auto known = s.jobs.find(id); known != s.jobs.end()) {
     Job& job = known->second;
-    if (job.stage != Stage::offered || submit.forwards <= job.forwards + 1) {
+    if (job.stage() != Stage::offered || submit.forwards <= job.forwards + 1) {
       return send(from, Accepted{id, me()});
     }
     STARLING_MARK("agent: a job comes back before its offer was answered");
@@ -231,7 +232,7 @@ void Step::on(NodeId from, const Cancel& cancel) {
       return send(from, Rejected{cancel.job, Refusal::denied, std::move(why)});
     }
   }
-  switch (job.stage) {
+  switch (job.stage()) {
     case Stage::offered:  // asked again once it is known whose job it is
       break;
     case Stage::bidding:
@@ -249,13 +250,15 @@ void Step::on(NodeId from, const Cancel& cancel) {
     case Stage::running:
       drain(job, AfterDrain::cancel);
       break;
-    case Stage::draining:
-      if (job.after == AfterDrain::fail || job.after == AfterDrain::cancel) break;
+    case Stage::draining: {
+      AfterDrain& after = job.run()->drain->after;
+      if (after == AfterDrain::fail || after == AfterDrain::cancel) break;
       // It ends for its user, and no longer for others: so says its journal.
-      if (job.after == AfterDrain::wait) --job.preemptions;
-      job.after = AfterDrain::cancel;
-      persist(s.plan_of(job));
+      if (after == AfterDrain::wait) --job.preemptions;
+      after = AfterDrain::cancel;
+      persist(plan_of(*job.run()));
       break;
+    }
   }
   send(from, full_state_of(s, job, now));
 }
@@ -328,17 +331,16 @@ void Step::on(NodeId from, const ListJobs& list) {
 }
 
 /// The job's one terminal record. `job` is gone afterwards.
-void Step::end(Job& job, JobPhase phase) {
+void Step::end(Job& job, JobPhase phase, ExitStatus exit) {
   STARLING_MARK("agent: end");
   const JobId id = job.spec->id;
   JobState state = full_state_of(s, job, now);
   state.phase = phase;
-  state.exit = std::move(job.exit);
+  state.exit = std::move(exit);
   persist(JobEnded{id, state});
   if (job.client.value != 0) send(job.client, state);
   s.count_ended(phase);
-  const bool ran = phase_of(job.stage) != JobPhase::waiting;
-  if (ran) {
+  if (job.run() != nullptr) {
     s.leave_running(job);
   } else {
     s.leave_waiting(job);
@@ -353,16 +355,13 @@ void Step::end(Job& job, JobPhase phase) {
 void Step::wait_again(Job& job, bool after_backoff) {
   STARLING_MARK("agent: wait_again");
   const JobId id = job.spec->id;
-  job.attempt = Attempt{};
-  job.started = kNever;
-  job.measured = Duration{0};
+  job.doing = Job::Waiting{};
   if (job.failed_rounds + job.lost_attempts > s.config.limits.attempts_per_job) {
-    job.exit.log_tail = "given up after " + std::to_string(job.attempts) + " attempts and " +
-                        std::to_string(job.failed_rounds) + " failed rounds: " + job.trouble;
-    job.stage = Stage::waiting;
-    return end(job, JobPhase::failed);
+    return end(job, JobPhase::failed,
+               {0, false,
+                "given up after " + std::to_string(job.attempts) + " attempts and " +
+                    std::to_string(job.failed_rounds) + " failed rounds: " + job.trouble});
   }
-  job.stage = Stage::waiting;
   s.leave_waiting(job);
   s.enter_waiting(job, after_backoff);
   if (after_backoff) {

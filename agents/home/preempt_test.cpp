@@ -35,10 +35,10 @@ TEST_CASE(
   flock.submit(2, 4, 10s);
   flock.run_for(250ms);
   const Job& stopping = flock.agent(0).jobs.at(JobId{0, 1});
-  REQUIRE(stopping.stage == Stage::draining);
+  REQUIRE(stopping.stage() == Stage::draining);
   REQUIRE(stopping.preemptions == 1);
   flock.inject(0, client_node(1), Cancel{JobId{0, 1}});
-  REQUIRE(stopping.stage == Stage::draining);
+  REQUIRE(stopping.stage() == Stage::draining);
   CHECK(stopping.preemptions == 0);
   CHECK(flock.settle(1h));
   CHECK(flock.phase(1) == JobPhase::cancelled);

@@ -92,11 +92,11 @@ TEST_CASE("how a gang's earlier attempt ended is not told of its next one") {
     flock.submit(1, 8, 0s);
     flock.run_for(5s);
     REQUIRE(flock.phase(1) == JobPhase::running);
-    const AttemptId first = flock.agent(0).jobs.at(JobId{0, 1}).attempt.id;
+    const AttemptId first = flock.agent(0).jobs.at(JobId{0, 1}).attempt()->id;
     // One part ends well and says something; then the other is evicted.
     flock.inject(0, agent_node(AgentId{1}),
                  Exited{first, PartitionId{1}, {0, false, "of the first attempt"}, 3s});
-    CHECK(flock.agent(0).jobs.at(JobId{0, 1}).exit.log_tail == "of the first attempt");
+    CHECK(flock.agent(0).jobs.at(JobId{0, 1}).run()->exit.log_tail == "of the first attempt");
     flock.ask(0, SetDrain{ServerId{0}, true, true});
     flock.run_for(20s);
     flock.ask(0, SetDrain{ServerId{0}, false, false});
@@ -108,7 +108,7 @@ TEST_CASE("how a gang's earlier attempt ended is not told of its next one") {
     REQUIRE(flock.phase(1) == JobPhase::running);
     const Job& job = flock.agent(0).jobs.at(JobId{0, 1});
     CHECK(job.attempts == 2);
-    CHECK(job.exit == ExitStatus{});
+    CHECK(job.run()->exit == ExitStatus{});
     CHECK_FALSE(has_exit_code(told(flock, 1)));
     CHECK(told(flock, 1).exit == ExitStatus{});
     flock.cancel(1);

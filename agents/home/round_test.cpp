@@ -31,8 +31,11 @@ struct Gang {
     home.hear(from, ReserveRefused{attempt(), PartitionId{from.value}, why});
   }
   void next_timer() { home.tick(home.job(1).timer - home.now); }
-  Stage stage() const { return home.job(1).stage; }
-  AttemptId attempt() const { return home.job(1).attempt.id; }
+  Stage stage() const { return home.job(1).stage(); }
+  AttemptId attempt() const {
+    const Attempt* open = home.job(1).attempt();
+    return open != nullptr ? open->id : AttemptId{};
+  }
 
   ScriptedHome home;
   JobId job;
@@ -54,7 +57,7 @@ TEST_CASE("all are asked at once, asked again who has not answered, and none com
   for (const AgentId agent : {kOne, kTwo})
     gang.home.hear(agent, Committed{gang.attempt(), PartitionId{agent.value}});
   CHECK(gang.stage() == Stage::starting);
-  CHECK(gang.home.job(1).started == gang.home.now);
+  CHECK(gang.home.job(1).started() == gang.home.now);
   CHECK(gang.home.job(1).failed_rounds == 0);
 }
 
@@ -132,7 +135,7 @@ TEST_CASE("a Started of nothing that starts changes nothing") {
   gang.bid();
   gang.home.hear(kOne, Started{gang.attempt(), PartitionId{1}});
   CHECK(gang.stage() == Stage::reserving);
-  CHECK_FALSE(gang.home.job(1).attempt.parts[1].started);
+  CHECK_FALSE(gang.home.job(1).attempt()->parts[1].started);
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ void Step::look_for_turn() {
     const bool rounds = view.failed_rounds >= kRoundsBeforeTurn;
     if (now - view.submitted < kGangPatience && !rounds) continue;
     const Job& job = s.jobs.at(spec.id);
-    if (job.stage != Stage::waiting || job.turn_after > now) continue;
+    if (job.stage() != Stage::waiting || job.turn_after > now) continue;
     if (oldest != nullptr && std::tie(spec.priority, oldest->submitted) <=
                                  std::tie(oldest->spec->priority, job.submitted))
       continue;
@@ -119,12 +119,11 @@ void Step::open_turn(Job& job) {
   }
   if (room < job.spec->gpus()) return;
   std::sort(claimed.begin(), claimed.end());
-  job.attempt = Attempt{};
-  job.attempt.id = open_attempt(job);
-  job.attempt.sequential = true;
-  job.attempt.claimed = std::move(claimed);
-  job.attempt.deadline = later(now, period_of(s.config.timers, job));
-  job.stage = Stage::bidding;
+  Job::Round& round = job.doing.emplace<Job::Round>();
+  round.attempt.id = open_attempt(job);
+  round.sequential = true;
+  round.claimed = std::move(claimed);
+  round.deadline = later(now, period_of(s.config.timers, job));
   job.backoff = Duration{0};
   if (JobView* view = s.waiting_view(job)) view->blocked = true;
   claim(job);
@@ -133,30 +132,30 @@ void Step::open_turn(Job& job) {
 /// Claims last as long as the turn, and are told again until it is over. Nobody is asked for more
 /// than can be had there: an owner refuses that at once.
 void Step::claim(Job& job) {
-  const auto left =
-      std::chrono::duration_cast<std::chrono::milliseconds>(job.attempt.deadline - now);
-  for (const PartitionId partition : job.attempt.claimed) {
+  const Job::Round& round = *job.round();
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(round.deadline - now);
+  for (const PartitionId partition : round.claimed) {
     const PeerState& owner = *s.owner_of(partition);
     const bool here = owner.peer.agent == me();
     const std::uint32_t most = here ? most_here(*job.spec) : most_there(owner, *job.spec);
-    BidRequest request{job.attempt.id, std::max(most, 1U), job.spec->gpus_per_worker,
+    BidRequest request{round.attempt.id, std::max(most, 1U), job.spec->gpus_per_worker,
                        job.spec->gpu_types};
     request.claim_ms = static_cast<std::uint32_t>(std::max<std::int64_t>(left.count(), 1));
     request.waited = now - job.submitted;
     request.each = demand_of(*job.spec);
     tell(owner.peer.agent, std::move(request));
   }
-  s.set_timer(job.spec->id, job, std::min(later(now, kAsk), job.attempt.deadline));
+  s.set_timer(job.spec->id, job, std::min(later(now, kAsk), round.deadline));
 }
 
 /// What one partition offers by now, in the place of what it offered before.
 void Step::turn_offer(Job& job, PartitionId partition, const Placement& gpus) {
-  Attempt& attempt = job.attempt;
-  std::erase_if(attempt.offers, [&](const Share& offer) { return offer.partition == partition; });
-  if (!gpus.empty()) attempt.offers.push_back({partition, gpus});
+  std::vector<Share>& offers = job.round()->bids->offers;
+  std::erase_if(offers, [&](const Share& offer) { return offer.partition == partition; });
+  if (!gpus.empty()) offers.push_back({partition, gpus});
   std::size_t have = 0;
   const std::size_t worker = std::max(job.spec->gpus_per_worker, 1U);
-  for (const Share& offer : attempt.offers) have += offer.gpus.size() / worker * worker;
+  for (const Share& offer : offers) have += offer.gpus.size() / worker * worker;
   if (have >= job.spec->gpus()) choose(job);
 }
 
@@ -177,13 +176,14 @@ void Step::end_turn(Job& job, std::optional<Refusal> why_not) {
 
 /// Of all partitions but those that take part.
 void Step::free_claims(const Job& job, bool all) {
-  const auto& parts = job.attempt.parts;
-  for (const PartitionId partition : job.attempt.claimed) {
+  const Job::Round& round = *job.round();
+  const auto& parts = round.attempt.parts;
+  for (const PartitionId partition : round.claimed) {
     const bool part = std::any_of(parts.begin(), parts.end(), [&](const Participant& p) {
       return p.share.partition == partition;
     });
     if (part && !all) continue;
-    tell(s.owner_of(partition)->peer.agent, Release{job.attempt.id, fence_of(partition)});
+    tell(s.owner_of(partition)->peer.agent, Release{round.attempt.id, fence_of(partition)});
   }
 }
 

@@ -26,7 +26,7 @@ bool Step::lost(const Participant& part) const {
 }
 
 bool Step::any_lost(const Job& job) const {
-  const auto& parts = job.attempt.parts;
+  const auto& parts = job.run()->attempt.parts;
   return std::any_of(parts.begin(), parts.end(), [&](const auto& part) { return lost(part); });
 }
 
@@ -34,16 +34,16 @@ bool Step::any_lost(const Job& job) const {
 /// count.
 void Step::count_lost(Job& job) {
   STARLING_MARK("agent: count_lost");
-  for (Participant& part : job.attempt.parts) {
+  std::vector<Participant>& parts = job.run()->attempt.parts;
+  for (Participant& part : parts) {
     if (!lost(part)) continue;
     part.released = true;
     part.served = Duration{0};
     job.trouble = "partition " + std::to_string(part.share.partition.value) +
                   " has not been heard of for too long";
   }
-  const bool draining = job.stage == Stage::draining;
+  const bool draining = job.stage() == Stage::draining;
   if (!draining) drain(job, AfterDrain::retry);
-  const auto& parts = job.attempt.parts;
   if (std::all_of(parts.begin(), parts.end(), [](const auto& part) { return part.released; })) {
     return drained(job);
   }
@@ -54,7 +54,7 @@ void Step::count_lost(Job& job) {
 void Step::watch_participants(Job& job) {
   Instant when = kNever;
   if (s.lossy()) {
-    for (const Participant& part : job.attempt.parts) {
+    for (const Participant& part : job.run()->attempt.parts) {
       if (part.agent == me() || part.exited) continue;
       when = std::min(when, later(part.heard, lost_after(s.config.timers)));
     }

@@ -21,13 +21,13 @@ struct Gang {
     flock.submit(1, 8, 0s, 0);
     flock.run_for(10s);
     REQUIRE(flock.processes() == 2);
-    REQUIRE(flock.agent(0).jobs.at(JobId{0, 1}).stage == Stage::running);
+    REQUIRE(flock.agent(0).jobs.at(JobId{0, 1}).stage() == Stage::running);
     for (std::uint32_t a = 0; a < 3; ++a) {
       if (flock.agent(a).ledger.held_count() > 0) (a == 0 ? here : there) = a;
     }
     if (here != 0) here = there == 1 ? 2 : 1;
   }
-  [[nodiscard]] Stage stage() const { return flock.agent(0).jobs.at(JobId{0, 1}).stage; }
+  [[nodiscard]] Stage stage() const { return flock.agent(0).jobs.at(JobId{0, 1}).stage(); }
   TestFlock flock;
   std::uint32_t here = 9, there = 9;  // two partitions that run it; `there` is not its home's
 };
@@ -240,7 +240,7 @@ TEST_CASE("what follows a drain survives a restart of the home") {
     flock.lose_next("Kill", 2);
     flock.cancel(1);
     flock.run_for(50ms);
-    REQUIRE(flock.agent(0).jobs.at(JobId{0, 1}).stage == Stage::draining);
+    REQUIRE(flock.agent(0).jobs.at(JobId{0, 1}).stage() == Stage::draining);
     flock.crash_agent(0);
     flock.restart_agent(0, compacted);
     CHECK(flock.settle(2min));

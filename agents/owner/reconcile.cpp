@@ -66,7 +66,7 @@ void Step::on(NodeId from, const Inventory& inventory) {
 
 bool Step::is_over_here(AttemptId attempt) const {
   const auto job = s.jobs.find(attempt.job);
-  return job == s.jobs.end() ? s.is_over(attempt.job) : job->second.attempt.id != attempt;
+  return job == s.jobs.end() ? s.is_over(attempt.job) : !job->second.has(attempt);
 }
 
 bool Step::reconcile(std::uint32_t seat_index, const InventoryItem& item) {

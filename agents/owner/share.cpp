@@ -187,8 +187,7 @@ void Step::check_released(AttemptId attempt) {
   const bool home_known = share.home_known;
   // Of a gang that is wholly ours the home's own record of this step says as much.
   const auto job = s.jobs.find(attempt.job);
-  const bool follows =
-      job != s.jobs.end() ? job->second.attempt.id == attempt : s.is_over(attempt.job);
+  const bool follows = job != s.jobs.end() ? job->second.has(attempt) : s.is_over(attempt.job);
   if (home == me() && share.gang.size() == 1 && follows) {
     s.ledger.forget(attempt);
   } else {

@@ -16,8 +16,7 @@ struct Replay {
 
   Job* job_of(AttemptId attempt) {
     const auto known = s.jobs.find(attempt.job);
-    if (known == s.jobs.end() || known->second.attempt.id != attempt) return nullptr;
-    return &known->second;
+    return known == s.jobs.end() || !known->second.has(attempt) ? nullptr : &known->second;
   }
   /// The home's record implies the end of a share that was the whole gang.
   void drop_own_share(AttemptId attempt) {
@@ -51,32 +50,27 @@ struct Replay {
     const auto known = s.jobs.find(r.attempt.job);
     if (known == s.jobs.end()) return;
     Job& job = known->second;
-    job.attempt = Attempt{};
-    job.attempt.id = r.attempt;
+    Attempt& attempt = job.doing.emplace<Job::Run>().attempt;
+    attempt.id = r.attempt;
     for (const Share& share : r.gang) {
       const PeerState* owner = s.owner_of(share.partition);
       if (owner == nullptr) continue;
-      job.attempt.parts.emplace_back();
-      job.attempt.parts.back().share = share;
-      job.attempt.parts.back().agent = owner->peer.agent;
+      attempt.parts.emplace_back();
+      attempt.parts.back().share = share;
+      attempt.parts.back().agent = owner->peer.agent;
     }
-    job.placement = all_gpus(job.attempt);
+    job.placement = all_gpus(attempt);
     job.last = r.attempt;
-    job.stage = Stage::starting;
     ++job.attempts;
   }
   void operator()(const AttemptDraining& r) {
-    Job* job = job_of(r.attempt);
-    if (job == nullptr) return;
-    job->stage = Stage::draining;
-    job->after = AfterDrain::wait;
+    if (Job* job = job_of(r.attempt)) job->run()->drain.emplace();
   }
   void operator()(const AttemptPlan& r) {
     Job* job = job_of(r.attempt);
-    if (job == nullptr || job->stage != Stage::draining) return;
-    job->after = r.after;
-    job->restart_at = r.restart_at;
-    job->exit = r.exit;
+    if (job == nullptr || job->stage() != Stage::draining) return;
+    job->run()->drain = {r.after, r.restart_at};
+    job->run()->exit = r.exit;
   }
   void operator()(const JobPast& r) {
     const auto known = s.jobs.find(r.job);
@@ -99,22 +93,23 @@ struct Replay {
     drop_own_share(r.attempt);
     Job* job = job_of(r.attempt);
     if (job == nullptr) return;
-    if (job->stage == Stage::draining) {
-      if (job->after == AfterDrain::wait) ++job->preemptions;
-      if (job->after == AfterDrain::retry) ++job->lost_attempts;
+    if (const auto& drain = job->run()->drain) {
+      if (drain->after == AfterDrain::wait) ++job->preemptions;
+      if (drain->after == AfterDrain::retry) ++job->lost_attempts;
     }
-    job->exit = ExitStatus{};
-    job->restart_at.clear();
     job->served += r.served;
-    job->attempt = Attempt{};
-    job->stage = Stage::waiting;
+    job->doing = Job::Waiting{};
   }
   void operator()(const JobOffered& r) {
     const auto known = s.jobs.find(r.job);
     if (known == s.jobs.end()) return;
     Job& job = known->second;
-    job.stage = r.to == s.config.me ? Stage::waiting : Stage::offered;
-    if (r.to != s.config.me) job.offered.push_back(r.to);
+    if (r.to == s.config.me) {
+      job.doing = Job::Waiting{};
+    } else {
+      job.doing = Job::Offered{r.to};
+      job.offered.push_back(r.to);
+    }
   }
   void operator()(const JobMoved& r) {
     const auto known = s.jobs.find(r.job);
@@ -132,7 +127,7 @@ struct Replay {
   void operator()(const JobEnded& r) {
     s.count_ended(r.state.phase);
     if (const auto known = s.jobs.find(r.job); known != s.jobs.end()) {
-      drop_own_share(known->second.attempt.id);
+      if (const Attempt* attempt = known->second.attempt()) drop_own_share(attempt->id);
       s.jobs.erase(known);
     }
     s.remember_ended(r.state);
@@ -226,8 +221,8 @@ JobPast AgentState::past_of(const Job& job) const {
   return past;
 }
 
-AttemptPlan AgentState::plan_of(const Job& job) const {
-  return {job.attempt.id, job.after, job.restart_at, job.exit};
+AttemptPlan plan_of(const Job::Run& run) {
+  return {run.attempt.id, run.drain->after, run.drain->restart_at, run.exit};
 }
 
 void AgentState::replay(const Record& record) { std::visit(Replay{*this}, record); }
@@ -263,19 +258,19 @@ std::vector<Record> Agent::snapshot() const {
     records.push_back(
         JobAccepted{{*job.spec, job.client, waited, job.served, job.forwards}, job.order});
     JobPast past = s.past_of(job);
-    const bool open = phase_of(job.stage) != JobPhase::waiting;
-    if (open) --past.attempts;  // its records count these again
-    if (job.stage == Stage::draining && job.after == AfterDrain::wait) --past.preemptions;
+    const Job::Run* run = job.run();
+    if (run) --past.attempts;  // its records count these again
+    if (run && run->drain && run->drain->after == AfterDrain::wait) --past.preemptions;
     records.push_back(past);
     offers(id, job.offered);
-    if (!job.offered.empty() && job.stage != Stage::offered) {
+    if (!job.offered.empty() && job.stage() != Stage::offered) {
       records.push_back(JobOffered{id, s.config.me});
     }
-    if (!open) continue;
-    records.push_back(AttemptStarting{job.attempt.id, gang_of(job.attempt)});
-    if (job.stage != Stage::draining) continue;
-    records.push_back(AttemptDraining{job.attempt.id});
-    if (job.after != AfterDrain::wait) records.push_back(s.plan_of(job));
+    if (!run) continue;
+    records.push_back(AttemptStarting{run->attempt.id, gang_of(run->attempt)});
+    if (!run->drain) continue;
+    records.push_back(AttemptDraining{run->attempt.id});
+    if (run->drain->after != AfterDrain::wait) records.push_back(plan_of(*run));
   }
   for (const auto& [attempt, share] : s.shares) {
     if (!share.durable) continue;  // found again by the next inventory

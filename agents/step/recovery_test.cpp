@@ -76,7 +76,7 @@ TEST_CASE("running jobs outlive their owner and their home") {
   CHECK(flock.agent(0).ledger.held_count() == 4);
   flock.restart_agent(1);
   flock.run_for(5s);
-  CHECK(flock.agent(0).jobs.at(JobId{0, 1}).stage == Stage::running);
+  CHECK(flock.agent(0).jobs.at(JobId{0, 1}).stage() == Stage::running);
   CHECK(flock.settle(10min));
   CHECK(flock.phase(1) == JobPhase::finished);
   CHECK(flock.launches() == 2);

@@ -8,48 +8,6 @@
 
 namespace starling {
 
-const char* name_of(Stage stage) noexcept {
-  switch (stage) {
-    case Stage::waiting:
-      return "waiting";
-    case Stage::offered:
-      return "offered";
-    case Stage::bidding:
-      return "bidding";
-    case Stage::reserving:
-      return "reserving";
-    case Stage::committing:
-      return "committing";
-    case Stage::starting:
-      return "starting";
-    case Stage::running:
-      return "running";
-    case Stage::draining:
-      return "draining";
-  }
-  return "unknown";
-}
-
-bool Job::waits_no_more(Instant from) {
-  if (waits_since == kNever) return false;
-  requeued += std::max(from - waits_since, Duration{0});
-  waits_since = kNever;
-  return true;
-}
-
-JobPhase phase_of(Stage stage) noexcept {
-  switch (stage) {
-    case Stage::starting:
-      return JobPhase::starting;
-    case Stage::running:
-      return JobPhase::running;
-    case Stage::draining:
-      return JobPhase::draining;
-    default:
-      return JobPhase::waiting;
-  }
-}
-
 namespace {
 
 const Partition& partition_in(const AgentConfig& config) {
@@ -159,7 +117,8 @@ void AgentState::enter_running(Job& job) {
   ++running_jobs;
   passing.started(job.spec->priority, job.order);
   if (!wants_running()) return;
-  job.run = ++runs;
+  Job::Run& run = *job.run();
+  run.number = ++runs;
   JobView view;
   view.spec = job.spec.get();
   view.submitted = job.submitted;
@@ -168,17 +127,18 @@ void AgentState::enter_running(Job& job) {
   view.placement = job.placement;
   view.blocked = true;
   view.forwards = job.forwards;
-  if (policy->facts().by_end) return ends.add(job.run, std::move(view), job.started);
+  if (policy->facts().by_end) return ends.add(run.number, std::move(view), run.started);
   running.push_back(std::move(view));
-  running_clocks.push_back({job.run, job.started, job.served});
+  running_clocks.push_back({run.number, run.started, job.served});
 }
 
 JobView* AgentState::running_view(const Job& job) {
-  if (policy->facts().by_end) return ends.find(job.run);
+  const std::uint64_t number = job.run()->number;
+  if (policy->facts().by_end) return ends.find(number);
   const auto at =
-      std::lower_bound(running_clocks.begin(), running_clocks.end(), job.run,
+      std::lower_bound(running_clocks.begin(), running_clocks.end(), number,
                        [](const Clock& clock, std::uint64_t run) { return clock.run < run; });
-  if (at == running_clocks.end() || at->run != job.run) return nullptr;
+  if (at == running_clocks.end() || at->run != number) return nullptr;
   JobView& view = running[static_cast<std::size_t>(at - running_clocks.begin())];
   return view.spec == nullptr ? nullptr : &view;
 }
@@ -187,15 +147,16 @@ void AgentState::started_running(const Job& job) {
   JobView* view = running_view(job);
   if (view == nullptr) return;
   view->blocked = job.spec->no_requeue;  // who must not be started again is never stopped
-  if (policy->facts().by_end) return ends.restart(job.run, job.started);
-  running_clocks[static_cast<std::size_t>(view - running.data())].since = job.started;
+  const Job::Run& run = *job.run();
+  if (policy->facts().by_end) return ends.restart(run.number, run.started);
+  running_clocks[static_cast<std::size_t>(view - running.data())].since = run.started;
 }
 
 void AgentState::leave_running(const Job& job) {
   --running_jobs;
   JobView* view = running_view(job);
   if (view == nullptr) return;
-  if (policy->facts().by_end) return ends.remove(job.run);
+  if (policy->facts().by_end) return ends.remove(job.run()->number);
   view->spec = nullptr;
   ++running_left;
 }

@@ -21,6 +21,7 @@
 #include "agents/owner/ledger.h"
 #include "agents/owner/liveness.h"
 #include "agents/start_record.h"
+#include "agents/step/job.h"
 #include "base/rng.h"
 #include "scheduling/policy.h"
 #include "scheduling/running_index.h"
@@ -31,80 +32,6 @@ namespace starling {
 
 // Everything an Agent knows. The checker, the stories and the tests look at it; only Agent changes
 // it.
-
-/// Where a job of this home stands.
-enum class Stage : std::uint8_t {
-  waiting,     ///< for a decision; in `waiting`
-  offered,     ///< another home alone may accept it (JobOffered is durable)
-  bidding,     ///< other partitions are asked for a share; nothing is promised
-  reserving,   ///< shares are being held; they lapse by themselves
-  committing,  ///< shares are being made to last
-  starting,    ///< AttemptStarting is durable: processes may run
-  running,     ///< every participant has said Started
-  draining     ///< AttemptDraining is durable: no next attempt before all have said Released
-};
-[[nodiscard]] const char* name_of(Stage stage) noexcept;
-[[nodiscard]] JobPhase phase_of(Stage stage) noexcept;
-
-/// One partition's part in an attempt, as the home sees it.
-struct Participant {
-  Share share;
-  AgentId agent;
-  bool reserved = false, committed = false, started = false, exited = false, released = false;
-  Duration served{0};  ///< once exited or released
-  /// The last word about the attempt from there, or to there that could start it.
-  Instant heard = Instant::min();
-};
-
-/// The one open attempt of a job. An id of zeros: none.
-struct Attempt {
-  AttemptId id;
-  std::vector<Participant> parts;  ///< ascending by partition
-  Instant deadline = kNever;       ///< of the present stage
-  bool sequential = false;  ///< reserves one partition after the other, and keeps what it has
-  std::vector<PartitionId> claimed;  ///< turn.cpp: start nothing new for its sake; ascending
-  std::vector<AgentId> asked;        ///< bidders that have not answered
-  std::vector<Share> offers;
-};
-
-struct Job {
-  std::shared_ptr<const JobSpec> spec;
-  NodeId client;
-  std::uint64_t order = 0;
-  Instant submitted;     ///< when its first home accepted it, as far as can be told here
-  bool dated = false;    ///< `submitted` and `first_start` are from the journal
-  Duration waited{0};    ///< before this home or this life
-  Duration served{0};    ///< in attempts that are over
-  Duration measured{0};  ///< newest Progress of the open attempt
-  Instant first_start = kNever;
-  Instant started = kNever;          ///< the open attempt
-  Instant stopped = Instant::min();  ///< the last attempt was over, in this life
-  Instant waits_since = kNever;  ///< the last attempt was over; kNever: one is open, or none was
-  Duration requeued{0};          ///< it waited like that before
-  std::uint64_t run = 0;         ///< the open attempt, counted over all of this home's life
-  std::uint32_t attempts = 0, forwards = 0, preemptions = 0, failed_rounds = 0;
-  std::uint32_t turns = 0;              ///< that came to nothing
-  Instant turn_after = Instant::min();  ///< no other before
-  std::uint32_t lost_attempts = 0;  ///< drained to be tried again; making room for others is not
-  Stage stage = Stage::waiting;
-  Attempt attempt;
-  Placement placement;  ///< of the last attempt that was started
-  AttemptId last;       ///< that attempt; zeros: this life knows of none
-  AfterDrain after = AfterDrain::wait;
-  Placement restart_at;          ///< with AfterDrain::restart
-  ExitStatus exit;               ///< of the participant that failed first
-  std::vector<AgentId> offered;  ///< homes that it was offered to, newest last; none is tried twice
-  std::string trouble;           ///< why the last round or attempt came to nothing
-  Instant timer = kNever;
-  Duration backoff{0};
-
-  /// It has run again since `from`. False: it did not wait for that.
-  bool waits_no_more(Instant from);
-  /// How long it has waited between attempts until `now`.
-  [[nodiscard]] Duration requeued_by(Instant now) const {
-    return requeued + (waits_since == kNever ? Duration{0} : now - waits_since);
-  }
-};
 
 /// Where a job went that was homed here.
 struct Moved {
@@ -235,7 +162,7 @@ struct AgentState {
   /// running_views() removes them.
   std::vector<JobView> running;
   struct Clock {
-    std::uint64_t run = 0;   ///< Job::run; ascending
+    std::uint64_t run = 0;   ///< Job::Run::number; ascending
     Instant since = kNever;  ///< the open attempt's start
     Duration before{0};      ///< service of earlier attempts
   };
@@ -337,7 +264,6 @@ struct AgentState {
   [[nodiscard]] std::vector<Piece> pieces_of(const Placement& gpus, Piece::State state) const;
   [[nodiscard]] JobPast past_of(const Job& job) const;
   void count_ended(JobPhase phase);
-  [[nodiscard]] AttemptPlan plan_of(const Job& job) const;
   /// Applies one record of an earlier life.
   void replay(const Record& record);
 };

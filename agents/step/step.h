@@ -50,7 +50,7 @@ struct Step {
   [[nodiscard]] bool is_full(bool forwarded) const;
   void accept(NodeId client, const Submit& submit, std::vector<AgentId> offered);
   [[nodiscard]] std::string never_fits(const JobSpec& spec) const;
-  void end(Job& job, JobPhase phase);
+  void end(Job& job, JobPhase phase, ExitStatus exit = {});
   void wait_again(Job& job, bool after_backoff);
   void tell_client(const Job& job);
   void send_archived(NodeId to, const JobId& job, std::uint64_t chunk);
@@ -72,7 +72,7 @@ struct Step {
   [[nodiscard]] AttemptId open_attempt(const Job& job);
   bool start_here(Job& job, const Placement& gpus);
   void send_starts(Job& job);
-  void drain(Job& job, AfterDrain after);
+  void drain(Job& job, AfterDrain after, Placement restart_at = {});
   void send_releases(Job& job);
   void drained(Job& job);
   [[nodiscard]] std::pair<Job*, Participant*> participant(NodeId from, AttemptId attempt,
@@ -238,6 +238,8 @@ struct Step {
 /// All GPUs of an attempt, ascending.
 [[nodiscard]] Placement all_gpus(const Attempt& attempt);
 [[nodiscard]] std::vector<Share> gang_of(const Attempt& attempt);
+/// Of one that drains.
+[[nodiscard]] AttemptPlan plan_of(const Job::Run& run);
 [[nodiscard]] JobState state_of(const AgentState& s, const Job& job, Instant now);
 /// With what people ask for.
 [[nodiscard]] JobState full_state_of(const AgentState& s, const Job& job, Instant now);

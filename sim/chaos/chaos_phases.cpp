@@ -72,7 +72,7 @@ ChaosPhases::Wrong ChaosPhases::with_faults() {
     const Agent* agent = world_.agent(AgentId{a});
     if (agent == nullptr) continue;
     for (const auto& [id, job] : agent->state().jobs) {
-      if (phase_of(job.stage) != JobPhase::waiting || job.spec->gpus() <= most) continue;
+      if (phase_of(job.stage()) != JobPhase::waiting || job.spec->gpus() <= most) continue;
       most = job.spec->gpus();
       largest_waiting_ = id;
       some_waited_ = true;

@@ -16,7 +16,7 @@ std::string left_at(const World& world, const AgentState& state) {
   }
   if (!state.jobs.empty()) {
     return " still has " + std::to_string(state.jobs.size()) + " jobs, the first " +
-           name_of(state.jobs.begin()->second.stage);
+           name_of(state.jobs.begin()->second.stage());
   }
   if (!state.ledger.holds().empty())
     return " still holds " + std::to_string(state.ledger.holds().size()) + " shares";
@@ -149,7 +149,7 @@ std::string unfinished(World& world) {
             std::to_string(state.ledger.drained_count()) + " drained, protocol " +
             std::to_string(state.config.protocol) + beliefs(world, state) + untrusted(world, state);
     for (const auto& [id, job] : state.jobs) {
-      text += ", " + to_string(id) + " " + name_of(job.stage) + " for " +
+      text += ", " + to_string(id) + " " + name_of(job.stage()) + " for " +
               std::to_string(job.spec->gpus()) + " GPUs (" + job.trouble + ")";
     }
   }

@@ -30,8 +30,8 @@ const Placement* in_partition(const std::vector<Share>& gang, PartitionId partit
 }
 
 std::string job_differs(const Durable::Job& journal, const Job& memory) {
-  if (journal.stage != stage_of(memory.stage))
-    return std::string("is ") + name_of(memory.stage) + " in memory alone";
+  if (journal.stage != stage_of(memory.stage()))
+    return std::string("is ") + name_of(memory.stage()) + " in memory alone";
   if (journal.submit.client != memory.client) return "has another client in memory";
   if (journal.submit.forwards != memory.forwards) return "came another way in memory";
   if (journal.order != memory.order) return "has another place in memory";
@@ -48,12 +48,13 @@ std::string job_differs(const Durable::Job& journal, const Job& memory) {
   }
   if (journal.stage != Durable::Stage::starting && journal.stage != Durable::Stage::draining)
     return {};
-  if (journal.attempt != memory.attempt.id) return "has another attempt in memory";
-  if (!std::equal(journal.gang.begin(), journal.gang.end(), memory.attempt.parts.begin(),
-                  memory.attempt.parts.end(),
+  const Job::Run& run = *memory.run();
+  if (journal.attempt != run.attempt.id) return "has another attempt in memory";
+  if (!std::equal(journal.gang.begin(), journal.gang.end(), run.attempt.parts.begin(),
+                  run.attempt.parts.end(),
                   [](const Share& share, const Participant& part) { return share == part.share; }))
     return "has another gang in memory";
-  if (journal.stage == Durable::Stage::draining && journal.after != memory.after)
+  if (journal.stage == Durable::Stage::draining && journal.after != run.drain->after)
     return "is drained for another reason in memory";
   return {};
 }

@@ -67,7 +67,7 @@ TEST_CASE("an agent's memory is its journal") {
   REQUIRE_FALSE(state.jobs.empty());
   REQUIRE_FALSE(state.shares.empty());
   const auto running = std::find_if(state.jobs.begin(), state.jobs.end(), [](const auto& job) {
-    return job.second.stage == Stage::running;
+    return job.second.stage() == Stage::running;
   });
   SUBCASE("a job is gone") { state.jobs.erase(state.jobs.begin()); }
   SUBCASE("a job is new") { state.jobs.emplace(trace_job_id(99), Job{state.jobs.begin()->second}); }
@@ -75,14 +75,14 @@ TEST_CASE("an agent's memory is its journal") {
   SUBCASE("a job has had more attempts") { ++state.jobs.begin()->second.attempts; }
   SUBCASE("a job has another client") { ++state.jobs.begin()->second.client.value; }
   SUBCASE("a job came another way") { ++state.jobs.begin()->second.forwards; }
-  SUBCASE("a job stands elsewhere") { state.jobs.begin()->second.stage = Stage::draining; }
+  SUBCASE("a job stands elsewhere") { state.jobs.begin()->second.doing = Job::Offered{}; }
   SUBCASE("a job has another attempt") {
     REQUIRE(running != state.jobs.end());
-    ++running->second.attempt.id.number;
+    ++running->second.attempt()->id.number;
   }
   SUBCASE("a job has a smaller gang") {
     REQUIRE(running != state.jobs.end());
-    running->second.attempt.parts.pop_back();
+    running->second.attempt()->parts.pop_back();
   }
   SUBCASE("a job has ended") { state.ended.emplace(trace_job_id(98), JobState{}); }
   SUBCASE("a job has moved") { state.moved.emplace(trace_job_id(98), Moved{}); }
@@ -131,7 +131,9 @@ TEST_CASE("S11: memory grows beyond a limit, also where the core does not look")
     for (std::uint32_t i = 0; i < 100; ++i) state.drain_words[ServerId{i}] = 1;
   }
   SUBCASE("words to itself") { state.loop.emplace_back(Ping{}); }
-  SUBCASE("last words") { state.jobs.begin()->second.exit.log_tail.resize(1'000'000); }
+  SUBCASE("last words") {
+    state.jobs.begin()->second.doing.emplace<Job::Run>().exit.log_tail.resize(1'000'000);
+  }
   SUBCASE("questions") { state.shares.begin()->second.asked.resize(1000); }
   CHECK(outgrown(state) != "");
 }

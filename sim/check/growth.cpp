@@ -28,14 +28,19 @@ void count_job(Count& count, const AgentState& s, const Job& job) {
   const std::size_t text = s.config.limits.log_tail_bytes + kWords;
   count("homes that a job was offered to", job.offered.size(), peers);
   count("a job's GPUs", job.placement.size(), gpus);
-  count("GPUs to restart at", job.restart_at.size(), gpus);
   count("a job's trouble in bytes", job.trouble.size(), text);
-  count("a job's last words in bytes", job.exit.log_tail.size(), text);
-  count("an attempt's parts", job.attempt.parts.size(),
-        std::min<std::size_t>(peers, s.config.limits.participants_per_job));
-  count("an attempt's claims", job.attempt.claimed.size(), peers);
-  count("an attempt's bidders", job.attempt.asked.size(), peers);
-  count("an attempt's offers", job.attempt.offers.size(), peers);
+  if (const Attempt* attempt = job.attempt())
+    count("an attempt's parts", attempt->parts.size(),
+          std::min<std::size_t>(peers, s.config.limits.participants_per_job));
+  if (const Job::Round* round = job.round()) {
+    count("a round's claims", round->claimed.size(), peers);
+    count("a round's bidders", round->bids ? round->bids->asked.size() : 0, peers);
+    count("a round's offers", round->bids ? round->bids->offers.size() : 0, peers);
+  }
+  if (const Job::Run* run = job.run()) {
+    count("GPUs to restart at", run->drain ? run->drain->restart_at.size() : 0, gpus);
+    count("a job's last words in bytes", run->exit.log_tail.size(), text);
+  }
 }
 
 void count_share(Count& count, const AgentState& s, const OwnedShare& share) {

@@ -46,9 +46,11 @@ enum class Timer : std::uint8_t { job, stage, share, lapse, seat, look };
 
 void add_job(Hash& h, const JobId& id, const Job& job) {
   h.add(id);
-  h.add(job.stage);
-  h.add(job.attempt.id);
-  for (const Participant& part : job.attempt.parts) {
+  h.add(job.stage());
+  const Attempt none;
+  const Attempt& attempt = job.attempt() ? *job.attempt() : none;
+  h.add(attempt.id);
+  for (const Participant& part : attempt.parts) {
     h.add(part.share.partition);
     h.add(part.share.gpus);
     h.add(part.agent);
@@ -56,14 +58,20 @@ void add_job(Hash& h, const JobId& id, const Job& job) {
                         (part.started ? 4U : 0U) | (part.exited ? 8U : 0U) |
                         (part.released ? 16U : 0U)});
   }
-  h.add(job.attempt.sequential);
-  for (const PartitionId partition : job.attempt.claimed) h.add(partition);
-  for (const AgentId agent : job.attempt.asked) h.add(agent);
+  if (const Job::Round* round = job.round()) {
+    h.add(round->sequential);
+    for (const PartitionId partition : round->claimed) h.add(partition);
+    if (round->bids) {
+      for (const AgentId agent : round->bids->asked) h.add(agent);
+      h.add(round->bids->offers.size());
+    }
+  }
   h.add(std::uint64_t{job.turns});
-  h.add(job.attempt.offers.size());
   h.add(std::uint64_t{std::min(job.failed_rounds, kRoundsThatMatter)});
-  h.add(job.after);
-  h.add(job.exit);
+  if (const Job::Run* run = job.run()) {
+    if (run->drain) h.add(run->drain->after);
+    h.add(run->exit);
+  }
   h.add(job.placement);
 }
 
@@ -90,9 +98,9 @@ void add_timers(Hash& h, const AgentState& s, Instant now) {
   std::vector<std::tuple<Instant, Timer, std::uint64_t>> timers;
   for (const auto& [when, id] : s.job_timers) timers.emplace_back(when, Timer::job, id.lo);
   for (const auto& [id, job] : s.jobs) {
-    if (job.attempt.deadline < kNever) {
-      timers.emplace_back(job.attempt.deadline, Timer::stage, id.lo);
-    }
+    const Instant deadline =
+        job.run() ? job.run()->deadline : (job.round() ? job.round()->deadline : kNever);
+    if (deadline < kNever) timers.emplace_back(deadline, Timer::stage, id.lo);
   }
   for (const auto& [when, id] : s.share_timers) timers.emplace_back(when, Timer::share, id.job.lo);
   for (const auto& [id, hold] : s.ledger.holds()) {

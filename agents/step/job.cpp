@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/step/job.h"
+
+#include <algorithm>
+
+namespace starling {
+
+const char* name_of(Stage stage) noexcept {
+  switch (stage) {
+    case Stage::waiting:
+      return "waiting";
+    case Stage::offered:
+      return "offered";
+    case Stage::bidding:
+      return "bidding";
+    case Stage::reserving:
+      return "reserving";
+    case Stage::committing:
+      return "committing";
+    case Stage::starting:
+      return "starting";
+    case Stage::running:
+      return "running";
+    case Stage::draining:
+      return "draining";
+  }
+  return "unknown";
+}
+
+Stage Job::stage() const noexcept {
+  if (const Round* open = round()) {
+    if (open->bids) return Stage::bidding;
+    return open->committing ? Stage::committing : Stage::reserving;
+  }
+  if (const Run* open = run()) {
+    if (open->drain) return Stage::draining;
+    return open->whole ? Stage::running : Stage::starting;
+  }
+  return std::holds_alternative<Offered>(doing) ? Stage::offered : Stage::waiting;
+}
+
+const Attempt* Job::attempt() const noexcept {
+  if (const Round* open = round()) return &open->attempt;
+  if (const Run* open = run()) return &open->attempt;
+  return nullptr;
+}
+
+Attempt* Job::attempt() noexcept {
+  if (Round* open = round()) return &open->attempt;
+  if (Run* open = run()) return &open->attempt;
+  return nullptr;
+}
+
+bool Job::has(AttemptId open) const noexcept {
+  const Attempt* mine = attempt();
+  return mine != nullptr && mine->id == open;
+}
+
+bool Job::waits_no_more(Instant from) {
+  if (waits_since == kNever) return false;
+  requeued += std::max(from - waits_since, Duration{0});
+  waits_since = kNever;
+  return true;
+}
+
+JobPhase phase_of(Stage stage) noexcept {
+  switch (stage) {
+    case Stage::starting:
+      return JobPhase::starting;
+    case Stage::running:
+      return JobPhase::running;
+    case Stage::draining:
+      return JobPhase::draining;
+    default:
+      return JobPhase::waiting;
+  }
+}
+
+}  // namespace starling

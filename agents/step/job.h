@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "agents/message.h"
+#include "agents/record.h"
+#include "base/ids.h"
+#include "base/time.h"
+#include "workload/job.h"
+
+namespace starling {
+
+/// Where a job of this home stands.
+enum class Stage : std::uint8_t {
+  waiting,     ///< for a decision; in AgentState::waiting
+  offered,     ///< another home alone may accept it (JobOffered is durable)
+  bidding,     ///< other partitions are asked for a share; nothing is promised
+  reserving,   ///< shares are being held; they lapse by themselves
+  committing,  ///< shares are being made to last
+  starting,    ///< AttemptStarting is durable: processes may run
+  running,     ///< every participant has said Started
+  draining     ///< AttemptDraining is durable: no next attempt before all have said Released
+};
+[[nodiscard]] const char* name_of(Stage stage) noexcept;
+[[nodiscard]] JobPhase phase_of(Stage stage) noexcept;
+
+/// One partition's part in an attempt, as the home sees it.
+struct Participant {
+  Share share;
+  AgentId agent;
+  bool reserved = false, committed = false, started = false, exited = false, released = false;
+  Duration served{0};  ///< once exited or released
+  /// The last word about the attempt from there, or to there that could start it.
+  Instant heard = Instant::min();
+};
+
+/// One try at running a job, with those who take part.
+struct Attempt {
+  AttemptId id;
+  std::vector<Participant> parts;  ///< ascending by partition
+};
+
+/// A job of this home that is not over. What is known of it only in some stages is in `doing`, so
+/// that it cannot be read in others.
+struct Job {
+  struct Waiting {};
+  struct Offered {
+    AgentId to;
+  };
+  /// Bidding, reserving, committing: nothing runs.
+  struct Round {
+    struct Bids {
+      std::vector<AgentId> asked;  ///< who has not answered
+      std::vector<Share> offers;
+    };
+    Attempt attempt;
+    std::optional<Bids> bids = Bids{};  ///< while bidding
+    bool committing = false;            ///< all have reserved
+    bool sequential = false;            ///< reserves one after the other, and keeps what it has
+    std::vector<PartitionId> claimed;   ///< turn.cpp: start nothing new for its sake; ascending
+    Instant deadline = kNever;          ///< of the turn, or of what is held
+  };
+  /// Starting, running, draining.
+  struct Run {
+    struct Drain {
+      AfterDrain after = AfterDrain::wait;
+      Placement restart_at = {};  ///< with AfterDrain::restart
+    };
+    Attempt attempt;
+    bool whole = false;          ///< every participant has said Started
+    std::optional<Drain> drain;  ///< while draining
+    Instant started = kNever;    ///< kNever: in an earlier life
+    Instant deadline = kNever;   ///< for starting
+    Duration measured{0};        ///< newest Progress
+    std::uint64_t number = 0;    ///< counted over all of this home's life
+    ExitStatus exit;             ///< of the participant that failed first
+  };
+
+  std::shared_ptr<const JobSpec> spec;
+  NodeId client;
+  std::uint64_t order = 0;
+  std::variant<Waiting, Offered, Round, Run> doing;
+  Instant submitted;   ///< when its first home accepted it, as far as can be told here
+  bool dated = false;  ///< `submitted` and `first_start` are from the journal
+  Duration waited{0};  ///< before this home or this life
+  Duration served{0};  ///< in attempts that are over
+  Instant first_start = kNever;
+  Instant stopped = Instant::min();  ///< the last attempt was over, in this life
+  Instant waits_since = kNever;  ///< the last attempt was over; kNever: one is open, or none was
+  Duration requeued{0};          ///< it waited like that before
+  std::uint32_t attempts = 0, forwards = 0, preemptions = 0, failed_rounds = 0;
+  std::uint32_t turns = 0;              ///< that came to nothing
+  Instant turn_after = Instant::min();  ///< no other before
+  std::uint32_t lost_attempts = 0;  ///< drained to be tried again; making room for others is not
+  Placement placement;              ///< of the last attempt that was started
+  AttemptId last;                   ///< that attempt; zeros: this life knows of none
+  std::vector<AgentId> offered;  ///< homes that it was offered to, newest last; none is tried twice
+  std::string trouble;           ///< why the last round or attempt came to nothing
+  Instant timer = kNever;
+  Duration backoff{0};
+
+  [[nodiscard]] Stage stage() const noexcept;
+  /// Null in other stages.
+  [[nodiscard]] Round* round() noexcept { return std::get_if<Round>(&doing); }
+  [[nodiscard]] const Round* round() const noexcept { return std::get_if<Round>(&doing); }
+  [[nodiscard]] Run* run() noexcept { return std::get_if<Run>(&doing); }
+  [[nodiscard]] const Run* run() const noexcept { return std::get_if<Run>(&doing); }
+  /// The open one; null: none is.
+  [[nodiscard]] Attempt* attempt() noexcept;
+  [[nodiscard]] const Attempt* attempt() const noexcept;
+  [[nodiscard]] bool has(AttemptId open) const noexcept;
+  /// When its processes began in the open attempt; kNever: none is, or that is not known.
+  [[nodiscard]] Instant started() const noexcept { return run() ? run()->started : kNever; }
+
+  /// It has run again since `from`. False: it did not wait for that.
+  bool waits_no_more(Instant from);
+  /// How long it has waited between attempts until `now`.
+  [[nodiscard]] Duration requeued_by(Instant now) const {
+    return requeued + (waits_since == kNever ? Duration{0} : now - waits_since);
+  }
+};
+
+}  // namespace starling
