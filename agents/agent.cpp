@@ -13,50 +13,9 @@ namespace starling {
 namespace {
 
 constexpr Duration kSweep = std::chrono::minutes(1);
-constexpr Duration kFirstLook = std::chrono::milliseconds(500);
-constexpr Duration kLastLook = std::chrono::seconds(60);
 constexpr std::uint32_t kTenantsBefore = 2;  // the most that any policy has let share a GPU
 
 }  // namespace
-
-void Step::tell(AgentId to, Message message) {
-  if (to == me()) {
-    s.loop.push_back(std::move(message));
-  } else {
-    out.send.push_back({agent_node(to), std::move(message)});
-  }
-}
-
-SeatState* Step::seat_of(NodeId node) {
-  const auto at = s.seat_index.find(node);
-  return at == s.seat_index.end() ? nullptr : &s.seats[at->second];
-}
-
-Instant Step::retry_at(Duration& backoff) {
-  const Timers& timers = s.config.timers;
-  backoff = std::clamp(backoff * 2, timers.retry_min, timers.retry_max);
-  const Duration half = backoff / 2;
-  if (planted(Bug::hidden_input)) {
-    return later(
-        now,
-        half + Duration(static_cast<std::int64_t>(std::bit_cast<std::uintptr_t>(&s) >> 4U) % 1000));
-  }
-  const auto jitter =
-      Duration(static_cast<std::int64_t>(static_cast<double>(half.count()) * s.rng.uniform()));
-  return later(now, half + jitter);
-}
-
-void Step::change(TriggerKind kind) {
-  // Arrivals are what policies most want to know of, then departures.
-  if (!s.dirty || kind < s.trigger) s.trigger = kind;
-  s.dirty = true;
-  s.digest_due = true;
-}
-
-Fence Step::fence_of(PartitionId partition) const {
-  const PeerState* owner = s.owner_of(partition);
-  return {partition, owner == nullptr ? Epoch{} : owner->epoch};
-}
 
 void Step::receive(NodeId from, const Message& message) {
   std::visit([&](const auto& m) { on(from, m); }, message);
@@ -216,107 +175,6 @@ void Step::tick() {
   settle();
   put_away();
   if (s.digest_due || s.digest_look <= now) send_digests();
-}
-
-namespace {
-
-/// After a round that failed policies ask around again when they think fit, and nothing tells when:
-/// so they are asked soon, twice as late each time, until the rare looks of decide() do.
-Instant next_look(AgentState& s, Job& job) {
-  if (!s.lossy() || job.failed_rounds == 0) return kNever;
-  job.backoff = std::max(2 * job.backoff, kFirstLook);
-  if (job.backoff > kLastLook) return kNever;
-  const auto jitter = static_cast<double>(job.backoff.count()) / 2 * s.rng.uniform();
-  return later(s.now, job.backoff / 2 + Duration(static_cast<std::int64_t>(jitter)));
-}
-
-}  // namespace
-
-void Step::on_job_timer(Job& job) {
-  STARLING_MARK("agent: on_job_timer");
-  switch (job.stage()) {
-    case Stage::waiting:
-      if (JobView* view = s.waiting_view(job)) {
-        view->blocked = false;
-        change(TriggerKind::arrival);
-        s.set_timer(job.spec->id, job, next_look(s, job));
-      }
-      break;
-    case Stage::offered:
-      send_offer(job);
-      break;
-    case Stage::bidding:
-      if (job.round()->claimed.empty()) {
-        choose(job);
-      } else if (job.round()->deadline <= now) {
-        end_turn(job, std::nullopt);
-      } else {
-        claim(job);
-      }
-      break;
-    case Stage::reserving:
-    case Stage::committing:
-      if (job.round()->deadline <= now) {
-        STARLING_MARK("agent: a round runs out of time");
-        abort_round(job, "no answer within the hold time");
-      } else if (!job.round()->committing) {
-        send_reserves(job);
-      } else {
-        send_commits(job);
-      }
-      break;
-    case Stage::starting:
-      if (job.run()->deadline <= now) {
-        STARLING_MARK("agent: a start runs out of time");
-        job.trouble = "not every partition had started it in time";
-        drain(job, AfterDrain::retry);
-      } else if (any_lost(job)) {
-        count_lost(job);
-      } else {
-        send_starts(job);
-      }
-      break;
-    case Stage::running:
-      any_lost(job) ? count_lost(job) : watch_participants(job);
-      break;
-    case Stage::draining:
-      any_lost(job) ? count_lost(job) : send_releases(job);
-      break;
-  }
-}
-
-void Step::on_share_timer(AttemptId attempt, OwnedShare& share) {
-  STARLING_MARK("agent: on_share_timer");
-  const Hold* hold = s.ledger.find(attempt);
-  if (hold->phase != HoldPhase::releasing && unwanted(share)) {
-    release_share(attempt, share);
-  } else if (share.told) {
-    tell_exited(attempt, share);
-  } else if (hold->phase == HoldPhase::committed) {
-    ask_home(attempt, share);
-  } else if (hold->phase == HoldPhase::releasing) {
-    send_kills(attempt, share);
-  } else {
-    const auto in = [&](Piece::State state) {
-      return std::any_of(share.pieces.begin(), share.pieces.end(),
-                         [&](const Piece& piece) { return piece.state == state; });
-    };
-    if (in(Piece::State::unknown) || !share.home_known) {
-      if (planted(Bug::launched_freed_on_silence)) {
-        s.ledger.release(attempt, Duration{0});
-        return s.drop_share(attempt);
-      }
-      ask_home(attempt, share);
-    } else if (in(Piece::State::launching)) {
-      if (later(share.launched, s.config.timers.start) <= now) {
-        fail_share(attempt, share, {0, true, "an executor did not answer in time"});
-      } else {
-        send_launches(attempt, share, Piece::State::launching);
-      }
-    } else if (s.lossy() && s.remote_home(share)) {
-      ask_home(attempt, share);
-    }
-  }
 }
 
 Agent::Agent(AgentConfig config, const Topology& topology, const SpeedModel& speed,

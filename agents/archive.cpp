@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "agents/step/step.h"
+#include "agents/step/home_step.h"
 #include "base/marks.h"
 
 namespace starling {
@@ -95,7 +95,7 @@ void AgentState::put_away(const JobsArchived& record) {
 }
 
 /// One chunk at a time, so that no turn takes long.
-void Step::put_away() {
+void HomeStep::put_away() {
   const Limits& limits = s.config.limits;
   if (s.archive_full()) {
     STARLING_MARK("agent: ended jobs go to the archive");
@@ -135,7 +135,7 @@ void Step::put_away() {
 
 /// Whether anybody may still offer what is no longer remembered: every other home is asked, and
 /// asked again at the next sweep where it has not answered.
-void Step::ask_offerers() {
+void HomeStep::ask_offerers() {
   if (s.peers.size() < 2) return;
   auto next = s.archive.owed().upper_bound(s.asked_last);
   for (std::size_t looked = 0; s.settling.size() < kAskedAtOnce; ++looked) {
@@ -155,7 +155,7 @@ void Step::ask_offerers() {
 
 /// Of a job that this home owes an answer. Who has it open may be offering it; anybody else never
 /// will again.
-void Step::on(NodeId from, const JobState& state) {
+void HomeStep::on(NodeId from, const JobState& state) {
   if (!is_agent(from)) return;
   const auto asked = s.settling.find(state.job);
   if (asked == s.settling.end()) return;

@@ -2,7 +2,7 @@
 #include "agents/explain/describe.h"
 
 #include "agents/executor/executor_state.h"
-#include "agents/step/step.h"
+#include "agents/step/state.h"
 #include "base/hash.h"
 
 namespace starling {

@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "agents/step/step.h"
+#include "agents/step/home_step.h"
 #include "base/check.h"
 #include "base/marks.h"
 #include "base/planted.h"
 #include "workload/requirements.h"
 
 namespace starling {
-
-Placement all_gpus(const Attempt& attempt) {
-  Placement gpus;
-  for (const Participant& part : attempt.parts) {
-    gpus.insert(gpus.end(), part.share.gpus.begin(), part.share.gpus.end());
-  }
-  std::sort(gpus.begin(), gpus.end());
-  return gpus;
-}
-
-std::vector<Share> gang_of(const Attempt& attempt) {
-  std::vector<Share> gang;
-  for (const Participant& part : attempt.parts) gang.push_back(part.share);
-  return gang;
-}
 
 namespace {
 
@@ -37,13 +22,13 @@ std::uint32_t first_count(AgentId agent) {
 
 /// A job that moves has homes that may be in the same life and epoch, and may have opened as many
 /// attempts: their counts begin at different places, so that no two attempts share a name.
-AttemptId Step::open_attempt(const Job& job) {
+AttemptId HomeStep::open_attempt(const Job& job) {
   const std::uint32_t count = first_count(me()) + ++s.attempts_opened;
   return {job.spec->id, s.config.epoch, (s.config.incarnation.value << 32U) | count};
 }
 
 /// The whole gang in the own partition: no round of messages, one write, and the Launch leaves.
-bool Step::start_here(Job& job, const Placement& gpus) {
+bool HomeStep::start_here(Job& job, const Placement& gpus) {
   STARLING_MARK("agent: start_here");
   if (claimed_for_another(job.spec->id)) {
     job.trouble = "a gang that has waited for long has its turn here";
@@ -86,7 +71,7 @@ bool Step::start_here(Job& job, const Placement& gpus) {
   return true;
 }
 
-void Step::send_starts(Job& job) {
+void HomeStep::send_starts(Job& job) {
   STARLING_MARK("agent: send_starts");
   Job::Run& run = *job.run();
   for (Participant& part : run.attempt.parts) {
@@ -97,8 +82,8 @@ void Step::send_starts(Job& job) {
   s.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), run.deadline));
 }
 
-std::pair<Job*, Participant*> Step::participant(NodeId from, AttemptId attempt,
-                                                PartitionId partition) {
+std::pair<Job*, Participant*> HomeStep::participant(NodeId from, AttemptId attempt,
+                                                    PartitionId partition) {
   const auto known = s.jobs.find(attempt.job);
   if (known == s.jobs.end() || !known->second.has(attempt)) return {nullptr, nullptr};
   for (Participant& part : known->second.attempt()->parts) {
@@ -113,7 +98,7 @@ std::pair<Job*, Participant*> Step::participant(NodeId from, AttemptId attempt,
 }
 
 /// Later ones than the first change nothing.
-void Step::on(NodeId from, const Started& started) {
+void HomeStep::on(NodeId from, const Started& started) {
   STARLING_MARK("agent: Started");
   const auto [job, part] = participant(from, started.attempt, started.partition);
   if (job == nullptr || job->stage() != Stage::starting) return;
@@ -138,7 +123,7 @@ void Step::on(NodeId from, const Started& started) {
 }
 
 /// Stops every process of the attempt. The next one may start only when all have said Released.
-void Step::drain(Job& job, AfterDrain after, Placement restart_at) {
+void HomeStep::drain(Job& job, AfterDrain after, Placement restart_at) {
   STARLING_MARK("agent: drain");
   Job::Run* run = job.run();
   STARLING_CHECK(run != nullptr && !run->drain);
@@ -154,7 +139,7 @@ void Step::drain(Job& job, AfterDrain after, Placement restart_at) {
   if (planted(Bug::next_attempt_at_once) && job.stage() == Stage::draining) drained(job);
 }
 
-void Step::send_releases(Job& job) {
+void HomeStep::send_releases(Job& job) {
   STARLING_MARK("agent: send_releases");
   const Attempt& attempt = *job.attempt();
   for (const Participant& part : attempt.parts) {
@@ -166,7 +151,7 @@ void Step::send_releases(Job& job) {
   s.set_timer(job.spec->id, job, retry_at(job.backoff));
 }
 
-void Step::on(NodeId from, const Released& released) {
+void HomeStep::on(NodeId from, const Released& released) {
   STARLING_MARK("agent: Released");
   const auto [job, part] = participant(from, released.attempt, released.partition);
   if (job == nullptr || job->stage() != Stage::draining || part->released) return;
@@ -178,7 +163,7 @@ void Step::on(NodeId from, const Released& released) {
   drained(*job);
 }
 
-void Step::drained(Job& job) {
+void HomeStep::drained(Job& job) {
   STARLING_MARK("agent: drained");
   Job::Run& run = *job.run();
   const AfterDrain after = run.drain->after;
@@ -220,7 +205,7 @@ void Step::drained(Job& job) {
 }
 
 /// Acknowledged only once what follows from it is durable: its owner repeats it until then.
-void Step::on_home(NodeId from, const Exited& exited) {
+void HomeStep::on_home(NodeId from, const Exited& exited) {
   STARLING_MARK("agent: Exited at its home");
   if (!is_agent(from)) return refuse();
   const auto [job, part] = participant(from, exited.attempt, exited.partition);
@@ -261,7 +246,7 @@ void Step::on_home(NodeId from, const Exited& exited) {
 /// An owner holds something for an attempt that it has not heard of for a while. Of a job that is
 /// not known here at all nothing is said before all executors have spoken in this life; and of none
 /// before the roll call is over: an old copy would have an attempt launched again that has ended.
-void Step::on(NodeId from, const AttemptQuery& query) {
+void HomeStep::on(NodeId from, const AttemptQuery& query) {
   STARLING_MARK("agent: AttemptQuery");
   if (!is_agent(from)) return refuse();
   const JobId id = query.attempt.job;
@@ -279,7 +264,7 @@ void Step::on(NodeId from, const AttemptQuery& query) {
   tell(agent_of(from), AttemptAnswer{query.attempt, life, query.token});
 }
 
-void Step::on_home(NodeId from, const Progress& progress) {
+void HomeStep::on_home(NodeId from, const Progress& progress) {
   STARLING_MARK("agent: Progress at its home");
   const auto known = s.jobs.find(progress.attempt.job);
   if (known == s.jobs.end() || !known->second.has(progress.attempt) || !is_agent(from)) return;

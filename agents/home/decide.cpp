@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "agents/step/step.h"
+#include "agents/step/home_step.h"
 #include "base/marks.h"
 #include "workload/requirements.h"
 
@@ -32,7 +32,7 @@ RemoteDigest said_by(const PeerState& peer) {
           digest.rooms};
 }
 
-View Step::view() {
+View OwnerStep::view() {
   s.others.clear();
   for (const PeerState& peer : s.peers) {
     if (peer.peer.agent == me() || !peer.digest || !reachable(peer.watch)) continue;
@@ -54,7 +54,7 @@ View Step::view() {
 
 /// The policy proposes, the ledger and the jobs dispose: what they contradict is counted and
 /// ignored.
-void Step::decide() {
+void HomeStep::decide() {
   STARLING_MARK("agent: decide");
   const Trigger trigger{s.trigger};
   s.dirty = false;
@@ -79,14 +79,14 @@ void Step::decide() {
   }
 }
 
-Job* Step::free_to_decide(JobId id) {
+Job* HomeStep::free_to_decide(JobId id) {
   const auto known = s.jobs.find(id);
   if (known == s.jobs.end() || known->second.stage() != Stage::waiting) return nullptr;
   const JobView* waiting = s.waiting_view(known->second);
   return waiting == nullptr || waiting->blocked ? nullptr : &known->second;
 }
 
-bool Step::good_placement(const JobSpec& spec, const Placement& gpus) const {
+bool HomeStep::good_placement(const JobSpec& spec, const Placement& gpus) const {
   STARLING_MARK("agent: good_placement");
   if (std::adjacent_find(gpus.begin(), gpus.end(), std::greater_equal<>()) != gpus.end()) {
     return false;
@@ -109,14 +109,14 @@ bool good_size(const JobSpec& spec, std::size_t gpus) {
 
 }  // namespace
 
-bool Step::apply(const Start& decision) {
+bool HomeStep::apply(const Start& decision) {
   STARLING_MARK("agent: decides Start");
   Job* job = free_to_decide(decision.job);
   if (job == nullptr || !good_size(*job->spec, decision.placement.size())) return false;
   return good_placement(*job->spec, decision.placement) && start_here(*job, decision.placement);
 }
 
-bool Step::apply(const Preempt& decision) {
+bool HomeStep::apply(const Preempt& decision) {
   STARLING_MARK("agent: decides Preempt");
   const auto known = s.jobs.find(decision.job);
   if (known == s.jobs.end() || known->second.stage() != Stage::running) return false;
@@ -128,7 +128,7 @@ bool Step::apply(const Preempt& decision) {
   return true;
 }
 
-bool Step::apply(const Resize& decision) {
+bool HomeStep::apply(const Resize& decision) {
   STARLING_MARK("agent: decides Resize");
   const auto known = s.jobs.find(decision.job);
   if (known == s.jobs.end() || known->second.stage() != Stage::running) return false;
@@ -143,13 +143,13 @@ bool Step::apply(const Resize& decision) {
   return true;
 }
 
-bool Step::apply(const Forward& decision) {
+bool HomeStep::apply(const Forward& decision) {
   STARLING_MARK("agent: decides Forward");
   Job* job = free_to_decide(decision.job);
   return job != nullptr && offer_job(*job, decision.to);
 }
 
-bool Step::apply(const Spread& decision) {
+bool HomeStep::apply(const Spread& decision) {
   STARLING_MARK("agent: decides Spread");
   Job* job = free_to_decide(decision.job);
   if (job == nullptr || !good_placement(*job->spec, decision.local)) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "agents/step/step.h"
+#include "agents/step/owner_step.h"
 #include "base/marks.h"
 
 namespace starling {
@@ -15,7 +15,7 @@ bool touches(const Placement& gpus, IndexRange range) {
 
 /// From an operator. Durable before it is answered. A repeat changes nothing, but evicts again; one
 /// that was overtaken by a later word does nothing.
-void Step::on(NodeId from, const SetDrain& drain) {
+void OwnerStep::on(NodeId from, const SetDrain& drain) {
   if (!is_agent(from) && !by.is_operator) {
     STARLING_MARK("agent: a drain by who is no operator");
     return send(from, DrainState{drain.server, false, 0, Refusal::denied});
@@ -49,7 +49,7 @@ void Step::on(NodeId from, const SetDrain& drain) {
 }
 
 /// Every attempt with a GPU in `gpus` ends here as lost, so that its home starts it anew elsewhere.
-void Step::give_up(IndexRange gpus, const std::string& why) {
+void OwnerStep::give_up(IndexRange gpus, const std::string& why) {
   std::vector<AttemptId> reserved;
   for (const auto& [attempt, hold] : s.ledger.holds()) {
     if (hold.phase == HoldPhase::reserved && touches(hold.gpus, gpus)) reserved.push_back(attempt);
@@ -67,7 +67,7 @@ void Step::give_up(IndexRange gpus, const std::string& why) {
 
 /// What an executor says of its GPUs' health. Versions only rise; 0 is said by those that know
 /// none.
-void Step::take_health(SeatState& seat, std::uint64_t version, const Placement& sick) {
+void OwnerStep::take_health(SeatState& seat, std::uint64_t version, const Placement& sick) {
   if (version != 0 && version <= seat.health) return;
   seat.health = version;
   const IndexRange gpus{s.topology.server(ServerId{seat.seat.servers.first}).gpus.first,
@@ -86,7 +86,7 @@ void Step::take_health(SeatState& seat, std::uint64_t version, const Placement& 
 }
 
 /// Answered every time, so that the executor stops repeating it.
-void Step::on(NodeId from, const GpuHealth& health) {
+void OwnerStep::on(NodeId from, const GpuHealth& health) {
   SeatState* seat = seat_of(from);
   if (seat == nullptr) return refuse();
   take_health(*seat, health.version, health.sick);

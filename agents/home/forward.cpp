@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "agents/step/step.h"
+#include "agents/step/home_step.h"
 #include "base/marks.h"
 
 namespace starling {
@@ -16,7 +16,7 @@ bool is_offered(const Job& job, AgentId to) {
 }  // namespace
 
 /// Gives the job away. False if that home had its chance: what it says then could be old.
-bool Step::offer_job(Job& job, AgentId to) {
+bool HomeStep::offer_job(Job& job, AgentId to) {
   STARLING_MARK("agent: offer_job");
   if (to.value >= s.peers.size() || to == me()) return false;
   if (std::find(job.offered.begin(), job.offered.end(), to) != job.offered.end()) return false;
@@ -32,7 +32,7 @@ bool Step::offer_job(Job& job, AgentId to) {
 
 /// Again and again until that home accepts or refuses for good: nobody else may run the job
 /// meanwhile.
-void Step::send_offer(Job& job) {
+void HomeStep::send_offer(Job& job) {
   STARLING_MARK("agent: send_offer");
   const Duration begun = job.first_start == kNever ? Duration{-1} : job.first_start - job.submitted;
   tell(std::get<Job::Offered>(job.doing).to,
@@ -41,7 +41,7 @@ void Step::send_offer(Job& job) {
   s.set_timer(job.spec->id, job, retry_at(job.backoff));
 }
 
-void Step::moved_on(Job& job) {
+void HomeStep::moved_on(Job& job) {
   STARLING_MARK("agent: moved_on");
   const JobId id = job.spec->id;
   const AgentId to = std::get<Job::Offered>(job.doing).to;
@@ -53,7 +53,7 @@ void Step::moved_on(Job& job) {
   s.remember_moved(id);
 }
 
-void Step::on(NodeId from, const Accepted& accepted) {
+void HomeStep::on(NodeId from, const Accepted& accepted) {
   STARLING_MARK("agent: Accepted");
   const auto known = s.jobs.find(accepted.job);
   if (known == s.jobs.end() || !is_agent(from)) return;
@@ -67,7 +67,7 @@ void Step::on(NodeId from, const Accepted& accepted) {
   if (client.value != 0) send(client, std::move(state));
 }
 
-void Step::on(NodeId from, const Busy& busy) {
+void HomeStep::on(NodeId from, const Busy& busy) {
   STARLING_MARK("agent: Busy");
   const auto known = s.jobs.find(busy.job);
   if (known == s.jobs.end() || !is_agent(from)) return;
@@ -79,7 +79,7 @@ void Step::on(NodeId from, const Busy& busy) {
 
 /// A refusal is final there, so the job can come home. Only an agent whose checks differ from ours
 /// says so, as one of another version or with another topology.
-void Step::on(NodeId from, const Rejected& rejected) {
+void HomeStep::on(NodeId from, const Rejected& rejected) {
   const auto known = s.jobs.find(rejected.job);
   if (known == s.jobs.end() || !is_agent(from)) return;
   Job& job = known->second;

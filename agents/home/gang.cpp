@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "agents/step/step.h"
+#include "agents/step/home_step.h"
 #include "base/check.h"
 #include "base/marks.h"
 #include "base/planted.h"
@@ -25,7 +25,7 @@ std::string partition_text(PartitionId partition) {
 }  // namespace
 
 /// Holds `local` and asks all other partitions for the rest. A bid promises nothing.
-bool Step::open_round(Job& job, const Placement& local, std::optional<GpuTypeId> type) {
+bool HomeStep::open_round(Job& job, const Placement& local, std::optional<GpuTypeId> type) {
   STARLING_MARK("agent: open_round");
   if (claimed_for_another(job.spec->id)) return false;
   const AttemptId id = open_attempt(job);
@@ -87,7 +87,7 @@ Job* whose_turn(AgentState& s, AttemptId attempt, PartitionId partition) {
 
 }  // namespace
 
-void Step::on(NodeId from, const Offer& offer) {
+void HomeStep::on(NodeId from, const Offer& offer) {
   STARLING_MARK("agent: Offer");
   if (!is_agent(from)) return refuse();
   const PeerState* owner = s.owner_of(offer.share.partition);
@@ -112,7 +112,7 @@ void Step::on(NodeId from, const Offer& offer) {
   if (!claimant && job->round()->bids->asked.empty()) choose(*job);
 }
 
-void Step::on(NodeId from, const NoOffer& none) {
+void HomeStep::on(NodeId from, const NoOffer& none) {
   STARLING_MARK("agent: NoOffer");
   if (!is_agent(from)) return refuse();
   const PeerState* owner = s.owner_of(none.partition);
@@ -125,7 +125,7 @@ void Step::on(NodeId from, const NoOffer& none) {
 }
 
 /// Large offers first, so that few partitions take part.
-void Step::choose(Job& job) {
+void HomeStep::choose(Job& job) {
   STARLING_MARK("agent: choose");
   Job::Round& round = *job.round();
   Attempt& attempt = round.attempt;
@@ -165,7 +165,7 @@ void Step::choose(Job& job) {
 }
 
 /// In turn: the first that has not reserved; else all of those.
-void Step::send_reserves(Job& job) {
+void HomeStep::send_reserves(Job& job) {
   STARLING_MARK("agent: send_reserves");
   const std::uint32_t hold_ms = to_ms(s.config.timers.hold);
   const Job::Round& round = *job.round();
@@ -179,7 +179,7 @@ void Step::send_reserves(Job& job) {
   s.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), round.deadline));
 }
 
-void Step::on(NodeId from, const Reserved& reserved) {
+void HomeStep::on(NodeId from, const Reserved& reserved) {
   STARLING_MARK("agent: Reserved");
   const auto [job, part] = participant(from, reserved.attempt, reserved.partition);
   if (job == nullptr || job->stage() != Stage::reserving || part->reserved) return;
@@ -195,7 +195,7 @@ void Step::on(NodeId from, const Reserved& reserved) {
   send_commits(*job);
 }
 
-void Step::on(NodeId from, const ReserveRefused& refused) {
+void HomeStep::on(NodeId from, const ReserveRefused& refused) {
   STARLING_MARK("agent: ReserveRefused");
   const PeerState* owner = s.owner_of(refused.partition);
   Job* claimant = whose_turn(s, refused.attempt, refused.partition);
@@ -217,7 +217,7 @@ void Step::on(NodeId from, const ReserveRefused& refused) {
   abort_round(*job, why);
 }
 
-void Step::send_commits(Job& job) {
+void HomeStep::send_commits(Job& job) {
   STARLING_MARK("agent: send_commits");
   const Job::Round& round = *job.round();
   const std::vector<Share> gang = gang_of(round.attempt);
@@ -229,7 +229,7 @@ void Step::send_commits(Job& job) {
   s.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), round.deadline));
 }
 
-void Step::on(NodeId from, const Committed& committed) {
+void HomeStep::on(NodeId from, const Committed& committed) {
   STARLING_MARK("agent: Committed");
   const auto [job, part] = participant(from, committed.attempt, committed.partition);
   if (job == nullptr || job->stage() != Stage::committing || part->committed) return;
@@ -241,7 +241,7 @@ void Step::on(NodeId from, const Committed& committed) {
   }
 }
 
-void Step::on(NodeId from, const CommitRefused& refused) {
+void HomeStep::on(NodeId from, const CommitRefused& refused) {
   STARLING_MARK("agent: CommitRefused");
   const auto [job, part] = participant(from, refused.attempt, refused.partition);
   if (job == nullptr || job->stage() != Stage::committing || part->committed) return;
@@ -250,7 +250,7 @@ void Step::on(NodeId from, const CommitRefused& refused) {
 }
 
 /// All have committed: the one durable decision of the home, before any process.
-void Step::start_gang(Job& job) {
+void HomeStep::start_gang(Job& job) {
   STARLING_MARK("agent: start_gang");
   Job::Run run;
   run.attempt = std::move(job.round()->attempt);
@@ -272,7 +272,7 @@ void Step::start_gang(Job& job) {
 }
 
 /// Before Start: nobody runs anything, so what is held is let go and the job waits a little.
-void Step::abort_round(Job& job, const std::string& why) {
+void HomeStep::abort_round(Job& job, const std::string& why) {
   STARLING_MARK("agent: abort_round");
   STARLING_CHECK(job.round() != nullptr);
   // Waiting for a turn is no failure, however long others have theirs.

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "agents/explain/means.h"
-#include "agents/step/step.h"
+#include "agents/step/home_step.h"
 #include "base/marks.h"
 #include "base/planted.h"
 #include "workload/check_job.h"
@@ -55,14 +55,14 @@ JobState full_state_of(const AgentState& s, const Job& job, Instant now) {
   return state;
 }
 
-void Step::tell_client(const Job& job) {
+void HomeStep::tell_client(const Job& job) {
   if (job.client.value == 0) return;
   send(job.client, state_of(s, job, now));
 }
 
 /// Empty if some state of the data centre could hold the job; else why not. The same answer for
 /// ever.
-std::string Step::never_fits(const JobSpec& spec) const {
+std::string HomeStep::never_fits(const JobSpec& spec) const {
   std::uint64_t fitting = 0;
   std::uint32_t largest = 0;
   const auto& types = s.topology.gpu_types();
@@ -102,7 +102,7 @@ std::string Step::never_fits(const JobSpec& spec) const {
 
 /// A repeat is answered as before. One that comes back with more forwards than it left with is a
 /// new arrival.
-void Step::on(NodeId from, const Submit& submit) {
+void HomeStep::on(NodeId from, const Submit& submit) {
   STARLING_MARK("agent: Submit");
   const JobId id = submit.spec.id;
   const bool forwarded = is_agent(from);
@@ -123,7 +123,7 @@ void Step::on(NodeId from, const Submit& submit) {
 }
 
 /// What a home hands over, or a client whose user is known by now.
-void Step::take_in(NodeId from, const Submit& submit) {
+void HomeStep::take_in(NodeId from, const Submit& submit) {
   const JobId id = submit.spec.id;
   const bool forwarded = is_agent(from);
   if (planted(Bug::submit_accepted_twice)) s.ended.erase(id), std::erase(s.young, id);
@@ -182,7 +182,7 @@ void Step::take_in(NodeId from, const Submit& submit) {
 
 /// Two full homes that have offered each other jobs would wait for one another, so what is on offer
 /// does not keep another home's jobs out, up to twice the limit.
-bool Step::is_full(bool forwarded) const {
+bool HomeStep::is_full(bool forwarded) const {
   const std::size_t most = s.config.limits.jobs_waiting, all = s.jobs.size();
   if (forwarded && s.archive.owed().size() >= s.config.limits.jobs_remembered) return true;
   if (!forwarded || all >= 2 * most) return all >= most;
@@ -190,7 +190,7 @@ bool Step::is_full(bool forwarded) const {
   return not_on_offer >= most;
 }
 
-void Step::accept(NodeId client, const Submit& submit, std::vector<AgentId> offered) {
+void HomeStep::accept(NodeId client, const Submit& submit, std::vector<AgentId> offered) {
   STARLING_MARK("agent: accept");
   Job& job = s.jobs[submit.spec.id];
   job.spec = std::make_shared<const JobSpec>(submit.spec);
@@ -220,7 +220,7 @@ void Step::accept(NodeId client, const Submit& submit, std::vector<AgentId> offe
 }
 
 /// What runs has to be gone before a job is cancelled, so a repeat may meet it still draining.
-void Step::on(NodeId from, const Cancel& cancel) {
+void HomeStep::on(NodeId from, const Cancel& cancel) {
   STARLING_MARK("agent: Cancel");
   if (s.calling_roll()) return;  // it is said again
   const auto known = s.jobs.find(cancel.job);
@@ -263,7 +263,7 @@ void Step::on(NodeId from, const Cancel& cancel) {
   send(from, full_state_of(s, job, now));
 }
 
-void Step::on(NodeId from, const Query& query) {
+void HomeStep::on(NodeId from, const Query& query) {
   STARLING_MARK("agent: Query");
   if (s.calling_roll()) return;  // what an old copy knows may have changed; it is asked again
   if (const auto known = s.jobs.find(query.job); known != s.jobs.end()) {
@@ -284,14 +284,14 @@ void Step::on(NodeId from, const Query& query) {
 }
 
 /// The driver adds what the archive has of it.
-void Step::send_archived(NodeId to, const JobId& job, std::uint64_t chunk) {
+void HomeStep::send_archived(NodeId to, const JobId& job, std::uint64_t chunk) {
   JobState state;
   state.job = job;
   out.recall.push_back({job, chunk});
   send(to, std::move(state));
 }
 
-void Step::on(NodeId from, const ListJobs& list) {
+void HomeStep::on(NodeId from, const ListJobs& list) {
   if (s.calling_roll()) return;  // as a Query
   JobList answer;
   auto job = s.jobs.upper_bound(list.after);
@@ -331,7 +331,7 @@ void Step::on(NodeId from, const ListJobs& list) {
 }
 
 /// The job's one terminal record. `job` is gone afterwards.
-void Step::end(Job& job, JobPhase phase, ExitStatus exit) {
+void HomeStep::end(Job& job, JobPhase phase, ExitStatus exit) {
   STARLING_MARK("agent: end");
   const JobId id = job.spec->id;
   JobState state = full_state_of(s, job, now);
@@ -352,7 +352,7 @@ void Step::end(Job& job, JobPhase phase, ExitStatus exit) {
 }
 
 /// Its attempt is over and nothing of it runs.
-void Step::wait_again(Job& job, bool after_backoff) {
+void HomeStep::wait_again(Job& job, bool after_backoff) {
   STARLING_MARK("agent: wait_again");
   const JobId id = job.spec->id;
   job.doing = Job::Waiting{};

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "agents/step/step.h"
+#include "agents/step/owner_step.h"
 #include "base/marks.h"
 #include "base/planted.h"
 
@@ -31,25 +31,25 @@ bool same_content(const Digest& a, const Digest& b) {
 }  // namespace
 
 /// Said again with each heartbeat until it is answered.
-void Step::greet(const PeerState& peer) {
+void FlockStep::greet(const PeerState& peer) {
   tell(peer.peer.agent, Hello{Role::agent, kOldestProtocol, s.config.protocol, {}, topology()});
 }
 
 /// What this agent says that it has read. Those of the first protocol say nothing.
-std::uint64_t Step::topology() const { return s.config.protocol < 2 ? 0 : s.config.topology; }
+std::uint64_t FlockStep::topology() const { return s.config.protocol < 2 ? 0 : s.config.topology; }
 
-bool Step::is_other_topology(std::uint64_t theirs) const {
+bool FlockStep::is_other_topology(std::uint64_t theirs) const {
   return theirs != 0 && topology() != 0 && theirs != topology();
 }
 
-bool Step::is_foreign(NodeId node) {
+bool FlockStep::is_foreign(NodeId node) {
   const Watch* watch = watch_of(node);
   return watch != nullptr && watch->foreign;
 }
 
 /// From an executor: perhaps a new life, so what runs there has to be compared again. One that has
 /// read another topology means other GPUs by the same numbers: its own are quarantined.
-void Step::on(NodeId from, const Hello& hello) {
+void OwnerStep::on(NodeId from, const Hello& hello) {
   STARLING_MARK("agent: Hello");
   const std::uint16_t mine = s.config.protocol;
   const bool foreign = hello.protocol_min > mine || hello.protocol_max < kOldestProtocol;
@@ -81,13 +81,13 @@ void Step::on(NodeId from, const Hello& hello) {
 
 /// Written down, because an owner that was deposed and does not know it yet must not be believed by
 /// this home's next life: it would say that an attempt which it never heard of is over.
-void Step::heard_epoch(PeerState& peer, Epoch epoch) {
+void FlockStep::heard_epoch(PeerState& peer, Epoch epoch) {
   if (epoch <= peer.epoch) return;
   peer.epoch = epoch;
   persist(EpochSeen{peer.peer.partition.id, epoch});
 }
 
-void Step::on(NodeId from, const Welcome& welcome) {
+void FlockStep::on(NodeId from, const Welcome& welcome) {
   STARLING_MARK("agent: Welcome");
   if (!is_agent(from)) return refuse();
   PeerState& peer = s.peers[agent_of(from).value];
@@ -98,7 +98,7 @@ void Step::on(NodeId from, const Welcome& welcome) {
 }
 
 /// It was perhaps said to an earlier life, so Hello goes on being said until there is a Welcome.
-void Step::on(NodeId from, const Goodbye&) {
+void FlockStep::on(NodeId from, const Goodbye&) {
   if (!is_agent(from)) return;
   PeerState& peer = s.peers[agent_of(from).value];
   peer.answered = false;
@@ -106,7 +106,7 @@ void Step::on(NodeId from, const Goodbye&) {
 }
 
 /// An executor that has seen a higher epoch obeys somebody else; an owner says which epoch counts.
-void Step::on(NodeId from, const Fenced& fenced) {
+void FlockStep::on(NodeId from, const Fenced& fenced) {
   STARLING_MARK("agent: Fenced");
   const PeerState* owner = s.owner_of(fenced.partition);
   if (!is_agent(from) || owner == nullptr || agent_node(owner->peer.agent) != from) return refuse();
@@ -114,7 +114,7 @@ void Step::on(NodeId from, const Fenced& fenced) {
 }
 
 /// Versions only rise; a repeat or an overtaken one is dropped.
-void Step::on(NodeId from, const Digest& digest) {
+void FlockStep::on(NodeId from, const Digest& digest) {
   STARLING_MARK("agent: Digest");
   if (!is_agent(from)) return refuse();
   PeerState& peer = s.peers[agent_of(from).value];
@@ -132,7 +132,7 @@ void Step::on(NodeId from, const Digest& digest) {
 
 /// Says what is free here once it has changed. Where nothing gets lost every change is told at
 /// once; elsewhere when somebody waits for it or the last word is old.
-void Step::send_digests() {
+void FlockStep::send_digests() {
   STARLING_MARK("agent: send_digests");
   s.digest_due = false;
   s.digest_look = kNever;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "agents/step/step.h"
+#include "agents/step/home_step.h"
 #include "workload/requirements.h"
 
 namespace starling {
@@ -45,7 +45,7 @@ Duration period_of(const Timers& timers, const Job& job) {
 }  // namespace
 
 /// What could be had of this partition for the job.
-std::uint32_t Step::most_here(const JobSpec& spec) const {
+std::uint32_t HomeStep::most_here(const JobSpec& spec) const {
   const Occupancy& gpus = s.ledger.gpus();
   const auto in_service = [&](const Server& server) {
     std::uint32_t count = 0;
@@ -58,7 +58,7 @@ std::uint32_t Step::most_here(const JobSpec& spec) const {
 }
 
 /// The same elsewhere, as far as can be told: who is out of service there is known by number.
-std::uint32_t Step::most_there(const PeerState& peer, const JobSpec& spec) const {
+std::uint32_t HomeStep::most_there(const PeerState& peer, const JobSpec& spec) const {
   if (peer.unready > now) return 0;
   std::uint64_t in_service = peer.peer.partition.gpus.size();
   if (peer.digest) in_service -= std::min<std::uint64_t>(in_service, peer.digest->out_of_service);
@@ -71,7 +71,7 @@ std::uint32_t Step::most_there(const PeerState& peer, const JobSpec& spec) const
 
 /// Once in a while: the most urgent job here that may, and of those the one that has waited
 /// longest.
-void Step::look_for_turn() {
+void HomeStep::look_for_turn() {
   if (s.turn_look > now || s.waiting_jobs == 0) return;
   s.turn_look = later(now, kLook);
   const Job* oldest = nullptr;
@@ -96,7 +96,7 @@ void Step::look_for_turn() {
 /// Its own partition first, then those that are whole. Owners that speak the first protocol take a
 /// claim for a bid, so they are left out: homes that each claimed their own partition alone would
 /// keep one another from everything for ever.
-void Step::open_turn(Job& job) {
+void HomeStep::open_turn(Job& job) {
   if (s.config.protocol < 2) return;
   std::vector<const PeerState*> order;
   for (const PeerState& peer : s.peers) {
@@ -131,7 +131,7 @@ void Step::open_turn(Job& job) {
 
 /// Claims last as long as the turn, and are told again until it is over. Nobody is asked for more
 /// than can be had there: an owner refuses that at once.
-void Step::claim(Job& job) {
+void HomeStep::claim(Job& job) {
   const Job::Round& round = *job.round();
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(round.deadline - now);
   for (const PartitionId partition : round.claimed) {
@@ -149,7 +149,7 @@ void Step::claim(Job& job) {
 }
 
 /// What one partition offers by now, in the place of what it offered before.
-void Step::turn_offer(Job& job, PartitionId partition, const Placement& gpus) {
+void HomeStep::turn_offer(Job& job, PartitionId partition, const Placement& gpus) {
   std::vector<Share>& offers = job.round()->bids->offers;
   std::erase_if(offers, [&](const Share& offer) { return offer.partition == partition; });
   if (!gpus.empty()) offers.push_back({partition, gpus});
@@ -160,7 +160,7 @@ void Step::turn_offer(Job& job, PartitionId partition, const Placement& gpus) {
 }
 
 /// Its turn is over before it had enough. `why_not`: somebody would not let it have a turn at all.
-void Step::end_turn(Job& job, std::optional<Refusal> why_not) {
+void HomeStep::end_turn(Job& job, std::optional<Refusal> why_not) {
   Duration pause = period_of(s.config.timers, job);
   if (!why_not) {
     ++job.turns;
@@ -175,7 +175,7 @@ void Step::end_turn(Job& job, std::optional<Refusal> why_not) {
 }
 
 /// Of all partitions but those that take part.
-void Step::free_claims(const Job& job, bool all) {
+void HomeStep::free_claims(const Job& job, bool all) {
   const Job::Round& round = *job.round();
   const auto& parts = round.attempt.parts;
   for (const PartitionId partition : round.claimed) {
@@ -188,7 +188,7 @@ void Step::free_claims(const Job& job, bool all) {
 }
 
 /// As owner: nothing new starts here but this gang. Null: it is so now.
-std::optional<Refusal> Step::admit_claim(AgentId home, const BidRequest& request) {
+std::optional<Refusal> OwnerStep::admit_claim(AgentId home, const BidRequest& request) {
   const std::uint32_t unused = s.ledger.quarantined_count() + s.ledger.drained_count();
   if (unused > 0 && request.gpus > s.ledger.gpus().gpus().size() - unused)
     return Refusal::not_ready;
@@ -206,11 +206,11 @@ std::optional<Refusal> Step::admit_claim(AgentId home, const BidRequest& request
   return std::nullopt;
 }
 
-bool Step::claimed_for_another(JobId job) const {
+bool OwnerStep::claimed_for_another(JobId job) const {
   return s.claim && s.claim->until > now && s.claim->attempt.job != job;
 }
 
-void Step::end_claim(AttemptId attempt) {
+void OwnerStep::end_claim(AttemptId attempt) {
   if (!s.claim || s.claim->attempt != attempt) return;
   s.claim.reset();
   change(TriggerKind::departure);

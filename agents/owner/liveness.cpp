@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "agents/step/step.h"
+#include "agents/step/owner_step.h"
 #include "base/marks.h"
 
 namespace starling {
@@ -30,14 +30,14 @@ void LocalHealth::beat(Duration lag, Duration heartbeat, bool most_silent) noexc
   }
 }
 
-Watch* Step::watch_of(NodeId node) {
+Watch* FlockStep::watch_of(NodeId node) {
   if (is_agent(node)) return node == agent_node(me()) ? nullptr : &s.peers[node.value - 1].watch;
   SeatState* seat = seat_of(node);
   return seat == nullptr ? nullptr : &seat->watch;
 }
 
 /// Any word is a sign of life.
-void Step::heard(NodeId from, std::uint16_t protocol) {
+void FlockStep::heard(NodeId from, std::uint16_t protocol) {
   Watch* watch = watch_of(from);
   if (watch != nullptr) watch->protocol = protocol;
   if (!s.lossy()) return;
@@ -54,20 +54,20 @@ void Step::heard(NodeId from, std::uint16_t protocol) {
   });
 }
 
-bool Step::reachable(const Watch& watch) const {
+bool FlockStep::reachable(const Watch& watch) const {
   if (watch.foreign) return false;
   if (!s.lossy()) return true;
   return now - watch.heard <= s.config.timers.heartbeat * kSilentBeats + watch.lag;
 }
 
 /// Longer than reachable(): to think ill of somebody takes more than not to rely on him.
-bool Step::silent(const Watch& watch) const {
+bool FlockStep::silent(const Watch& watch) const {
   const Duration patience = s.config.timers.heartbeat * kSilentBeats * s.health.factor();
   return s.lossy() && now - watch.heard > patience + watch.lag;
 }
 
 /// Asks two others, which can be heard, whether they hear `node`.
-void Step::ask_about(NodeId node, Watch& watch) {
+void FlockStep::ask_about(NodeId node, Watch& watch) {
   watch.asked = now;
   watch.askers = 0;
   if (s.config.protocol < 2) return;
@@ -82,7 +82,7 @@ void Step::ask_about(NodeId node, Watch& watch) {
 }
 
 /// From silence to a verdict, which later answers may change.
-void Step::judge(NodeId node, Watch& watch) {
+void FlockStep::judge(NodeId node, Watch& watch) {
   const Duration beat = s.config.timers.heartbeat;
   if (!silent(watch)) return;
   // Old executors answer nobody but their owner.
@@ -104,14 +104,14 @@ void Step::judge(NodeId node, Watch& watch) {
 
 /// Silence counts only while this agent listens: what arrived while it could not take a turn has
 /// been read by now, what was lost meanwhile is nobody else's fault.
-void Step::forgive(Duration lag) {
+void FlockStep::forgive(Duration lag) {
   const auto wake = [&](Watch& watch) { watch.heard = std::min(now, later(watch.heard, lag)); };
   for (PeerState& peer : s.peers) wake(peer.watch);
   for (SeatState& seat : s.seats) wake(seat.watch);
 }
 
 /// Pings go only where nothing else was heard. A silent executor's free GPUs are nobody's.
-void Step::heartbeat() {
+void OwnerStep::heartbeat() {
   STARLING_MARK("agent: heartbeat");
   const Duration beat = s.config.timers.heartbeat;
   const Duration lag = now - s.beat;
@@ -152,14 +152,14 @@ void Step::heartbeat() {
   });
 }
 
-void Step::on(NodeId from, const Ping& ping) {
+void FlockStep::on(NodeId from, const Ping& ping) {
   const auto us = std::chrono::duration_cast<std::chrono::microseconds>(s.health.lag()).count();
   send(from, Pong{ping.sequence,
                   static_cast<std::uint32_t>(std::clamp<std::int64_t>(us, 0, UINT32_MAX))});
 }
 
 /// A node that says it is slow is given as much more time, up to what this agent would give itself.
-void Step::on(NodeId from, const Pong& pong) {
+void FlockStep::on(NodeId from, const Pong& pong) {
   Watch* watch = watch_of(from);
   if (watch == nullptr || !s.lossy()) return;
   const Duration most = s.config.timers.heartbeat * kSilentBeats * (LocalHealth::kMost - 1);
@@ -168,7 +168,7 @@ void Step::on(NodeId from, const Pong& pong) {
 
 /// Answered at once where there is fresh news, else by heard() or heartbeat(). A repeat changes
 /// nothing.
-void Step::on(NodeId from, const ProbeFor& probe) {
+void FlockStep::on(NodeId from, const ProbeFor& probe) {
   if (!is_agent(from) || !s.lossy()) return refuse();
   const NodeId node = probe.node;
   const bool agent = is_agent(node) && node != agent_node(me());
@@ -186,7 +186,7 @@ void Step::on(NodeId from, const ProbeFor& probe) {
 }
 
 /// Another's word that it hears a node changes a verdict at once; that it does not, after a while.
-void Step::on(NodeId from, const ProbeResult& result) {
+void FlockStep::on(NodeId from, const ProbeResult& result) {
   if (!is_agent(from)) return refuse();
   Watch* watch = watch_of(result.node);
   if (watch == nullptr) return;

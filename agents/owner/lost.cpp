@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "agents/step/step.h"
+#include "agents/step/home_step.h"
 #include "base/marks.h"
 
 // Silence. A process lives on two words: its owner's to its executor, and its home's to its owner,
@@ -17,22 +17,22 @@ constexpr std::size_t kQuestionsKept = 8;
 
 }  // namespace
 
-bool Step::lost(Instant heard) const {
+bool FlockStep::lost(Instant heard) const {
   return s.lossy() && later(heard, lost_after(s.config.timers)) <= now;
 }
 
-bool Step::lost(const Participant& part) const {
+bool HomeStep::lost(const Participant& part) const {
   return part.agent != me() && !part.exited && !part.released && lost(part.heard);
 }
 
-bool Step::any_lost(const Job& job) const {
+bool HomeStep::any_lost(const Job& job) const {
   const auto& parts = job.run()->attempt.parts;
   return std::any_of(parts.begin(), parts.end(), [&](const auto& part) { return lost(part); });
 }
 
 /// Their parts are over; the others have to be stopped. What they did is not known, so it does not
 /// count.
-void Step::count_lost(Job& job) {
+void HomeStep::count_lost(Job& job) {
   STARLING_MARK("agent: count_lost");
   std::vector<Participant>& parts = job.run()->attempt.parts;
   for (Participant& part : parts) {
@@ -51,7 +51,7 @@ void Step::count_lost(Job& job) {
 }
 
 /// Of a running job: when somebody could be lost, at the earliest.
-void Step::watch_participants(Job& job) {
+void HomeStep::watch_participants(Job& job) {
   Instant when = kNever;
   if (s.lossy()) {
     for (const Participant& part : job.run()->attempt.parts) {
@@ -63,7 +63,7 @@ void Step::watch_participants(Job& job) {
 }
 
 /// Nothing runs there any more, and its GPUs stay quarantined until it answers.
-void Step::seat_lost(std::uint32_t seat_index) {
+void OwnerStep::seat_lost(std::uint32_t seat_index) {
   STARLING_MARK("agent: seat_lost");
   SeatState& seat = s.seats[seat_index];
   seat.lost = true;
@@ -91,17 +91,17 @@ void Step::seat_lost(std::uint32_t seat_index) {
 }
 
 /// Its home has not said for so long that it wants it, that it counts it as lost or is about to.
-bool Step::unwanted(const OwnedShare& share) const {
+bool OwnerStep::unwanted(const OwnedShare& share) const {
   return s.lossy() && s.remote_home(share) && later(share.word, s.config.timers.orphan) <= now;
 }
 
 /// It runs: its home is asked when its last word is old.
-void Step::watch_home(AttemptId attempt, OwnedShare& share) {
+void OwnerStep::watch_home(AttemptId attempt, OwnedShare& share) {
   const bool asks = s.lossy() && s.remote_home(share);
   s.set_timer(attempt, share, asks ? later(now, s.config.timers.home_word) : kNever);
 }
 
-AttemptQuery Step::question(AttemptId attempt, OwnedShare& share) {
+AttemptQuery OwnerStep::question(AttemptId attempt, OwnedShare& share) {
   const std::uint64_t token = (s.config.incarnation.value << 32U) | ++s.questions;
   if (share.asked.size() >= kQuestionsKept) share.asked.erase(share.asked.begin());
   share.asked.emplace_back(token, now);
@@ -110,7 +110,7 @@ AttemptQuery Step::question(AttemptId attempt, OwnedShare& share) {
 
 /// Whether it answers a question that is open; of a live attempt the home's word then counts from
 /// that question.
-bool Step::answered(OwnedShare& share, const AttemptAnswer& answer) {
+bool OwnerStep::answered(OwnedShare& share, const AttemptAnswer& answer) {
   // Peers of the first protocol give no token back: then it is the oldest, to be on the safe side.
   const auto at = std::find_if(share.asked.begin(), share.asked.end(), [&](const auto& q) {
     return q.first == answer.token || answer.token == 0;
@@ -125,7 +125,7 @@ bool Step::answered(OwnedShare& share, const AttemptAnswer& answer) {
 }
 
 /// Says the home's word on to the executors, as old as it is.
-void Step::vouch(AttemptId attempt, const OwnedShare& share) {
+void OwnerStep::vouch(AttemptId attempt, const OwnedShare& share) {
   if (!s.lossy() || !share.home_known || !s.remote_home(share) || !share.sure) return;
   const std::uint64_t token = (s.config.incarnation.value << 32U) | ++s.questions;
   for (const Piece& piece : share.pieces) {
@@ -137,7 +137,7 @@ void Step::vouch(AttemptId attempt, const OwnedShare& share) {
 }
 
 /// Forgets attempts of which nothing can still arrive. Those of jobs that are open here are kept.
-void Step::sweep() {
+void HomeStep::sweep() {
   STARLING_MARK("agent: sweep");
   s.sweep = now;
   const Instant before =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "agents/step/step.h"
+#include "agents/step/owner_step.h"
 #include "base/marks.h"
 #include "base/planted.h"
 #include "workload/requirements.h"
@@ -9,7 +9,7 @@
 namespace starling {
 
 /// A hint that holds nothing. A repeat is answered anew.
-void Step::on(NodeId from, const BidRequest& request) {
+void OwnerStep::on(NodeId from, const BidRequest& request) {
   STARLING_MARK("agent: BidRequest");
   if (!is_agent(from)) return refuse();
   const AgentId home = agent_of(from);
@@ -44,7 +44,7 @@ void Step::on(NodeId from, const BidRequest& request) {
 }
 
 /// Every command names the epoch that its sender believes in; an old one has no effect.
-bool Step::admit(NodeId from, const Fence& fence) {
+bool OwnerStep::admit(NodeId from, const Fence& fence) {
   STARLING_MARK("agent: admit");
   if (!is_agent(from) || fence.partition != s.partition.id) return refuse(), false;
   if (fence.epoch == s.config.epoch) return true;
@@ -54,7 +54,7 @@ bool Step::admit(NodeId from, const Fence& fence) {
 }
 
 /// A repeat extends the hold; after Release: expired.
-void Step::on(NodeId from, const Reserve& reserve) {
+void OwnerStep::on(NodeId from, const Reserve& reserve) {
   STARLING_MARK("agent: Reserve");
   if (!admit(from, reserve.fence)) return;
   const AgentId home = agent_of(from);
@@ -76,7 +76,7 @@ void Step::on(NodeId from, const Reserve& reserve) {
 }
 
 /// Forgotten holds end by themselves.
-void Step::lapse() {
+void OwnerStep::lapse() {
   STARLING_MARK("agent: lapse");
   while (!s.lapses.empty() && s.lapses.begin()->first <= now) {
     const AttemptId attempt = s.lapses.begin()->second;
@@ -91,7 +91,7 @@ void Step::lapse() {
 }
 
 /// A repeat is confirmed again; a hold that has lapsed is never claimed afresh.
-void Step::on(NodeId from, const Commit& commit) {
+void OwnerStep::on(NodeId from, const Commit& commit) {
   STARLING_MARK("agent: Commit");
   if (!admit(from, commit.fence)) return;
   const AgentId home = agent_of(from);
@@ -143,7 +143,7 @@ bool adopted_in_part(const AgentState& s, const OwnedShare& share) {
 
 /// A repeat launches what has not been launched and says again how it went. Not committed here: the
 /// home is told that nothing of it is left.
-void Step::on(NodeId from, const StartAttempt& start) {
+void OwnerStep::on(NodeId from, const StartAttempt& start) {
   STARLING_MARK("agent: StartAttempt");
   if (!admit(from, start.fence)) return;
   const AgentId home = agent_of(from);
@@ -188,7 +188,7 @@ void Step::on(NodeId from, const StartAttempt& start) {
 
 /// Valid in every state, also before the Reserve: a tombstone refuses what comes late. Answered
 /// only once nothing of the attempt runs here.
-void Step::on(NodeId from, const Release& release) {
+void OwnerStep::on(NodeId from, const Release& release) {
   STARLING_MARK("agent: Release");
   if (!admit(from, release.fence)) return;
   const AgentId home = agent_of(from);
@@ -220,7 +220,7 @@ void Step::on(NodeId from, const Release& release) {
   release_share(release.attempt, known->second);
 }
 
-void Step::on(NodeId from, const AttemptAnswer& answer) {
+void OwnerStep::on(NodeId from, const AttemptAnswer& answer) {
   STARLING_MARK("agent: AttemptAnswer");
   const auto known = s.shares.find(answer.attempt);
   if (!is_agent(from) || known == s.shares.end()) return;
@@ -270,7 +270,7 @@ void Step::on(NodeId from, const AttemptAnswer& answer) {
 }
 
 /// The home has made what follows from the exit durable.
-void Step::on_owner(NodeId from, const ExitedAck& ack) {
+void OwnerStep::on(NodeId from, const ExitedAck& ack) {
   STARLING_MARK("agent: ExitedAck at its owner");
   const auto known = s.shares.find(ack.attempt);
   if (!is_agent(from) || known == s.shares.end()) return;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "agents/step/step.h"
+#include "agents/step/owner_step.h"
 #include "base/marks.h"
 #include "base/planted.h"
 
 namespace starling {
 
-void Step::request_inventory(SeatState& seat) {
+void OwnerStep::request_inventory(SeatState& seat) {
   STARLING_MARK("agent: request_inventory");
   if (seat.asked == kNever) {
     seat.asked = now;
@@ -19,7 +19,7 @@ void Step::request_inventory(SeatState& seat) {
 
 /// What runs at one executor, against the ledger. Its GPUs can be given away from now on. A repeat
 /// is old news.
-void Step::on(NodeId from, const Inventory& inventory) {
+void OwnerStep::on(NodeId from, const Inventory& inventory) {
   STARLING_MARK("agent: Inventory");
   const auto known = s.seat_index.find(from);
   if (known == s.seat_index.end()) return refuse();
@@ -64,12 +64,12 @@ void Step::on(NodeId from, const Inventory& inventory) {
   change(TriggerKind::departure);
 }
 
-bool Step::is_over_here(AttemptId attempt) const {
+bool OwnerStep::is_over_here(AttemptId attempt) const {
   const auto job = s.jobs.find(attempt.job);
   return job == s.jobs.end() ? s.is_over(attempt.job) : !job->second.has(attempt);
 }
 
-bool Step::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
+bool OwnerStep::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
   STARLING_MARK("agent: reconcile");
   const NodeId executor = s.seats[seat_index].seat.node;
   const auto known = s.shares.find(item.attempt);
@@ -119,7 +119,7 @@ bool Step::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
 }
 
 /// Repeated until the home has answered.
-void Step::ask_home(AttemptId attempt, OwnedShare& share) {
+void OwnerStep::ask_home(AttemptId attempt, OwnedShare& share) {
   STARLING_MARK("agent: ask_home");
   s.set_timer(attempt, share, later(now, s.config.timers.orphan_query));
   if (planted(Bug::orphan_query_missing)) return;

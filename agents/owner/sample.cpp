@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "agents/step/step.h"
+#include "agents/step/owner_step.h"
 #include "interference/profile.h"
 
 namespace starling {
@@ -30,7 +30,7 @@ Neighbour runner(const OwnedShare& share) {
 /// Of gangs that are wholly here, for nobody knows what is beside the rest; not where sizes change,
 /// for what a size is worth would be taken for the worth of a place; once, though each of a gang's
 /// executors tells it.
-void Step::sample(NodeId from, OwnedShare& share, const Progress& progress) {
+void OwnerStep::sample(NodeId from, OwnedShare& share, const Progress& progress) {
   if (!(progress.rate > 0) || share.gang.size() != 1 || !runs(share)) return;
   if (share.spec->elastic() && s.policy->facts().elastic) return;
   if (s.seats[share.pieces.front().seat].seat.node != from) return;

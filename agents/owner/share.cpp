@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "agents/step/step.h"
+#include "agents/step/owner_step.h"
 #include "base/check.h"
 #include "base/marks.h"
 #include "base/planted.h"
@@ -23,7 +23,7 @@ bool all_in(const OwnedShare& share, Piece::State state) {
 
 }  // namespace
 
-void Step::launch(AttemptId attempt, OwnedShare& share) {
+void OwnerStep::launch(AttemptId attempt, OwnedShare& share) {
   STARLING_MARK("agent: launch");
   for (Piece& piece : share.pieces) {
     piece.state = Piece::State::launching;
@@ -34,7 +34,7 @@ void Step::launch(AttemptId attempt, OwnedShare& share) {
   send_launches(attempt, share, Piece::State::launching);
 }
 
-void Step::send_launches(AttemptId attempt, OwnedShare& share, Piece::State of) {
+void OwnerStep::send_launches(AttemptId attempt, OwnedShare& share, Piece::State of) {
   STARLING_MARK("agent: send_launches");
   bool waits = false;
   for (const Piece& piece : share.pieces) {
@@ -54,7 +54,7 @@ void Step::send_launches(AttemptId attempt, OwnedShare& share, Piece::State of) 
 
 /// Started is said when every executor has. A refusal is final there, so the gang cannot become
 /// whole.
-void Step::on(NodeId from, const LaunchResult& result) {
+void OwnerStep::on(NodeId from, const LaunchResult& result) {
   STARLING_MARK("agent: LaunchResult");
   const auto known = s.shares.find(result.attempt);
   if (known == s.shares.end()) return;
@@ -78,7 +78,7 @@ void Step::on(NodeId from, const LaunchResult& result) {
 
 /// The gang cannot go on. The home decides what follows and sends Release; until then it is told
 /// again.
-void Step::fail_share(AttemptId attempt, OwnedShare& share, ExitStatus exit) {
+void OwnerStep::fail_share(AttemptId attempt, OwnedShare& share, ExitStatus exit) {
   STARLING_MARK("agent: fail_share");
   if (share.told || s.ledger.find(attempt)->phase == HoldPhase::releasing) return;
   share.told = true;
@@ -87,7 +87,7 @@ void Step::fail_share(AttemptId attempt, OwnedShare& share, ExitStatus exit) {
   tell_exited(attempt, share);
 }
 
-void Step::tell_exited(AttemptId attempt, OwnedShare& share) {
+void OwnerStep::tell_exited(AttemptId attempt, OwnedShare& share) {
   STARLING_MARK("agent: tell_exited");
   Duration served = Duration::max();
   for (const Piece& piece : share.pieces) served = std::min(served, piece.served);
@@ -100,7 +100,7 @@ void Step::tell_exited(AttemptId attempt, OwnedShare& share) {
 }
 
 /// Of an attempt that is over here: acknowledged, so that the executor can forget it.
-void Step::on_executor(NodeId from, const Exited& exited) {
+void OwnerStep::on_executor(NodeId from, const Exited& exited) {
   STARLING_MARK("agent: Exited of an executor");
   const auto known = s.shares.find(exited.attempt);
   Piece* piece = known == s.shares.end() ? nullptr : piece_at(s, known->second, from);
@@ -108,8 +108,8 @@ void Step::on_executor(NodeId from, const Exited& exited) {
   piece_exited(exited.attempt, known->second, *piece, exited.exit, exited.served);
 }
 
-void Step::piece_exited(AttemptId attempt, OwnedShare& share, Piece& piece, const ExitStatus& exit,
-                        Duration served) {
+void OwnerStep::piece_exited(AttemptId attempt, OwnedShare& share, Piece& piece,
+                             const ExitStatus& exit, Duration served) {
   STARLING_MARK("agent: piece_exited");
   if (piece.state == Piece::State::gone) {
     return send(s.seats[piece.seat].seat.node, ExitedAck{attempt, s.partition.id});
@@ -124,7 +124,7 @@ void Step::piece_exited(AttemptId attempt, OwnedShare& share, Piece& piece, cons
   if (all_in(share, Piece::State::exited)) fail_share(attempt, share, share.exit);
 }
 
-void Step::on_executor(NodeId from, const Progress& progress) {
+void OwnerStep::on_executor(NodeId from, const Progress& progress) {
   STARLING_MARK("agent: Progress of an executor");
   const auto known = s.shares.find(progress.attempt);
   if (known == s.shares.end() || piece_at(s, known->second, from) == nullptr) return;
@@ -133,7 +133,7 @@ void Step::on_executor(NodeId from, const Progress& progress) {
 }
 
 /// Lets go of the GPUs once nothing of the attempt is left on them; then says so.
-void Step::release_share(AttemptId attempt, OwnedShare& share) {
+void OwnerStep::release_share(AttemptId attempt, OwnedShare& share) {
   STARLING_MARK("agent: release_share");
   if (s.ledger.find(attempt)->phase == HoldPhase::releasing) return;
   s.ledger.releasing(attempt);
@@ -157,7 +157,7 @@ void Step::release_share(AttemptId attempt, OwnedShare& share) {
   check_released(attempt);
 }
 
-void Step::send_kills(AttemptId attempt, OwnedShare& share) {
+void OwnerStep::send_kills(AttemptId attempt, OwnedShare& share) {
   STARLING_MARK("agent: send_kills");
   for (const Piece& piece : share.pieces) {
     if (piece.state != Piece::State::killing) continue;
@@ -166,7 +166,7 @@ void Step::send_kills(AttemptId attempt, OwnedShare& share) {
   s.set_timer(attempt, share, retry_at(share.backoff));
 }
 
-void Step::on(NodeId from, const Killed& killed) {
+void OwnerStep::on(NodeId from, const Killed& killed) {
   STARLING_MARK("agent: Killed");
   const auto known = s.shares.find(killed.attempt);
   if (known == s.shares.end()) return;
@@ -177,7 +177,7 @@ void Step::on(NodeId from, const Killed& killed) {
   check_released(killed.attempt);
 }
 
-void Step::check_released(AttemptId attempt) {
+void OwnerStep::check_released(AttemptId attempt) {
   STARLING_MARK("agent: check_released");
   OwnedShare& share = s.shares.at(attempt);
   if (!all_in(share, Piece::State::gone)) return;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executors whose starts fail again and again (agents/start_record.h): what a rest means here.
-#include "agents/step/step.h"
+#include "agents/step/owner_step.h"
 #include "base/marks.h"
 
 namespace starling {
 
 /// The ledger gives nothing of a resting executor away; what runs there goes on.
-void Step::rest(SeatState& seat) {
+void OwnerStep::rest(SeatState& seat) {
   const bool resting = seat.starts.resting();
   if (s.ledger.is_resting(ServerId{seat.seat.servers.first}) == resting) return;
   s.ledger.set_resting(seat.seat.servers, resting);
@@ -15,7 +15,7 @@ void Step::rest(SeatState& seat) {
   change(TriggerKind::departure);
 }
 
-void Step::start_began(const Piece& piece) {
+void OwnerStep::start_began(const Piece& piece) {
   SeatState& seat = s.seats[piece.seat];
   seat.starts.began(now);
   rest(seat);
@@ -23,8 +23,8 @@ void Step::start_began(const Piece& piece) {
 
 /// A process that was lost at once, with no service received, has not started: for lack of memory,
 /// descriptors or disk. That is the executor's fault and not the job's.
-void Step::judge_start(const OwnedShare& share, const Piece& piece, const ExitStatus& exit,
-                       Duration served) {
+void OwnerStep::judge_start(const OwnedShare& share, const Piece& piece, const ExitStatus& exit,
+                            Duration served) {
   SeatState& seat = s.seats[piece.seat];
   if (!exit.lost) {
     seat.starts.went_well();
@@ -36,7 +36,7 @@ void Step::judge_start(const OwnedShare& share, const Piece& piece, const ExitSt
   rest(seat);
 }
 
-void Step::look_at_rests() {
+void OwnerStep::look_at_rests() {
   for (SeatState& seat : s.seats) {
     if (seat.starts.next() <= now && seat.starts.tick(now)) rest(seat);
   }

@@ -76,4 +76,23 @@ JobPhase phase_of(Stage stage) noexcept {
   }
 }
 
+Placement all_gpus(const Attempt& attempt) {
+  Placement gpus;
+  for (const Participant& part : attempt.parts) {
+    gpus.insert(gpus.end(), part.share.gpus.begin(), part.share.gpus.end());
+  }
+  std::sort(gpus.begin(), gpus.end());
+  return gpus;
+}
+
+std::vector<Share> gang_of(const Attempt& attempt) {
+  std::vector<Share> gang;
+  for (const Participant& part : attempt.parts) gang.push_back(part.share);
+  return gang;
+}
+
+AttemptPlan plan_of(const Job::Run& run) {
+  return {run.attempt.id, run.drain->after, run.drain->restart_at, run.exit};
+}
+
 }  // namespace starling

@@ -126,4 +126,10 @@ struct Job {
   }
 };
 
+/// All GPUs of an attempt, ascending.
+[[nodiscard]] Placement all_gpus(const Attempt& attempt);
+[[nodiscard]] std::vector<Share> gang_of(const Attempt& attempt);
+/// Of one that drains.
+[[nodiscard]] AttemptPlan plan_of(const Job::Run& run);
+
 }  // namespace starling

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "agents/agent.h"
-#include "agents/step/step.h"
+#include "agents/step/state.h"
 #include "workload/requirements.h"
 
 namespace starling {
@@ -219,10 +219,6 @@ JobPast AgentState::past_of(const Job& job) const {
   if (job.first_start != kNever) past.first_start = date(job.first_start);
   if (job.waits_since != kNever) past.waits_since = date(job.waits_since);
   return past;
-}
-
-AttemptPlan plan_of(const Job::Run& run) {
-  return {run.attempt.id, run.drain->after, run.drain->restart_at, run.exit};
 }
 
 void AgentState::replay(const Record& record) { std::visit(Replay{*this}, record); }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agents/step/owner_step.h"
+
+namespace starling {
+
+/// The home of jobs: from their acceptance to their end, and which of them the policy starts where.
+struct HomeStep : OwnerStep {
+  using OwnerStep::lost;
+  using OwnerStep::on;
+  using OwnerStep::OwnerStep;
+
+  // home.cpp: jobs of this home
+  void on(NodeId from, const Submit& submit);
+  void take_in(NodeId from, const Submit& submit);
+  void on(NodeId from, const Cancel& cancel);
+  void on(NodeId from, const Query& query);
+  void on(NodeId from, const ListJobs& list);
+  /// Of clients' jobs, or of those that other homes hand over.
+  [[nodiscard]] bool is_full(bool forwarded) const;
+  void accept(NodeId client, const Submit& submit, std::vector<AgentId> offered);
+  [[nodiscard]] std::string never_fits(const JobSpec& spec) const;
+  void end(Job& job, JobPhase phase, ExitStatus exit = {});
+  void wait_again(Job& job, bool after_backoff);
+  void tell_client(const Job& job);
+  void send_archived(NodeId to, const JobId& job, std::uint64_t chunk);
+  void on_job_timer(Job& job);
+
+  // forward.cpp: jobs that change their home
+  bool offer_job(Job& job, AgentId to);
+  void send_offer(Job& job);
+  void on(NodeId from, const Accepted& accepted);
+  void on(NodeId from, const Busy& busy);
+  void on(NodeId from, const Rejected& rejected);
+  void moved_on(Job& job);
+
+  // archive.cpp: jobs that are over
+  void put_away();
+  void ask_offerers();
+  void on(NodeId from, const JobState& state);
+
+  // attempt.cpp: from starting to the end
+  [[nodiscard]] AttemptId open_attempt(const Job& job);
+  bool start_here(Job& job, const Placement& gpus);
+  void send_starts(Job& job);
+  void drain(Job& job, AfterDrain after, Placement restart_at = {});
+  void send_releases(Job& job);
+  void drained(Job& job);
+  [[nodiscard]] std::pair<Job*, Participant*> participant(NodeId from, AttemptId attempt,
+                                                          PartitionId partition);
+  void on(NodeId from, const Started& started);
+  void on(NodeId from, const Released& released);
+  void on_home(NodeId from, const Exited& exited);
+  void on(NodeId from, const AttemptQuery& query);
+  void on_home(NodeId from, const Progress& progress);
+
+  // gang.cpp: rounds over several partitions, up to starting
+  bool open_round(Job& job, const Placement& local, std::optional<GpuTypeId> type);
+  void choose(Job& job);
+  void send_reserves(Job& job);
+  void send_commits(Job& job);
+  void start_gang(Job& job);
+  void abort_round(Job& job, const std::string& why);
+  void on(NodeId from, const Offer& offer);
+  void on(NodeId from, const NoOffer& none);
+  void on(NodeId from, const Reserved& reserved);
+  void on(NodeId from, const ReserveRefused& refused);
+  void on(NodeId from, const Committed& committed);
+  void on(NodeId from, const CommitRefused& refused);
+
+  // lost.cpp: what follows from long silence
+  [[nodiscard]] bool lost(const Participant& part) const;
+  [[nodiscard]] bool any_lost(const Job& job) const;
+  void count_lost(Job& job);
+  void watch_participants(Job& job);
+  void sweep();
+
+  // turn.cpp: no gang starves
+  void look_for_turn();
+  [[nodiscard]] std::uint32_t most_here(const JobSpec& spec) const;
+  [[nodiscard]] std::uint32_t most_there(const PeerState& peer, const JobSpec& spec) const;
+  void open_turn(Job& job);
+  void claim(Job& job);
+  void turn_offer(Job& job, PartitionId partition, const Placement& gpus);
+  void end_turn(Job& job, std::optional<Refusal> why_not);
+  void free_claims(const Job& job, bool all);
+
+  // decide.cpp
+  void decide();
+  [[nodiscard]] bool apply(const Start& decision);
+  [[nodiscard]] bool apply(const Resize& decision);
+  [[nodiscard]] bool apply(const Preempt& decision);
+  [[nodiscard]] bool apply(const Forward& decision);
+  [[nodiscard]] bool apply(const Spread& decision);
+  [[nodiscard]] Job* free_to_decide(JobId id);
+  [[nodiscard]] bool good_placement(const JobSpec& spec, const Placement& gpus) const;
+};
+
+[[nodiscard]] JobState state_of(const AgentState& s, const Job& job, Instant now);
+/// With what people ask for.
+[[nodiscard]] JobState full_state_of(const AgentState& s, const Job& job, Instant now);
+
+}  // namespace starling
