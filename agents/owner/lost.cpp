@@ -3,6 +3,7 @@
 
 #include "agents/step/home_step.h"
 #include "base/marks.h"
+#include "base/planted.h"
 
 // Silence. A process lives on two words: its owner's to its executor, and its home's to its owner,
 // which the owner says on. Both count from the instant at which they were asked for, so an answer
@@ -42,11 +43,12 @@ void HomeStep::count_lost(Job& job) {
     job.trouble = "partition " + std::to_string(part.share.partition.value) +
                   " has not been heard of for too long";
   }
+  const bool over =
+      std::all_of(parts.begin(), parts.end(), [](const auto& part) { return part.released; });
   const bool draining = job.stage() == Stage::draining;
   if (!draining) drain(job, AfterDrain::retry);
-  if (std::all_of(parts.begin(), parts.end(), [](const auto& part) { return part.released; })) {
-    return drained(job);
-  }
+  if (!draining && planted(Bug::next_attempt_at_once)) return;  // its run is over already
+  if (over) return drained(job);
   if (draining) send_releases(job);
 }
 
