@@ -1,6 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-# `cmake --install` leaves the program, the libraries' headers and a package that find_package(starling) reads.
+# `cmake --install` leaves the program, the libraries, their public headers and a package that find_package(starling)
+# reads.
 include(CMakePackageConfigHelpers)
+
+# What other programs may include. What these include is installed with them; every other header is this tree's own and
+# may change with any commit.
+set(public_headers
+  launch/client/flock_client.h      # a running flock: submit, list, explain, cancel, drain, members
+  launch/client/output_of_job.h     # what its jobs print
+  launch/wiring/wiring.h            # every policy
+  scheduling/policy.h               # a policy of one's own
+  policies/registry.h
+  sim/simulate.h                    # a trace in simulated time
+  topology/file/load.h
+  topology/generate/generate.h
+  workload/generate/generate.h
+  workload/traces/trace.h)
+set(closed "")
+while(public_headers)
+  list(POP_FRONT public_headers header)
+  if(NOT header IN_LIST closed)
+    list(APPEND closed ${header})
+    file(STRINGS ${PROJECT_SOURCE_DIR}/${header} lines REGEX "^#include \"")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${header})
+    foreach(line ${lines})
+      string(REGEX REPLACE "^#include \"([^\"]+)\".*" "\\1" included "${line}")
+      list(APPEND public_headers ${included})
+    endforeach()
+  endif()
+endwhile()
+foreach(header ${closed})
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/starling/${folder})
+endforeach()
+
 install(EXPORT starling NAMESPACE starling:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/starling FILE starlingTargets.cmake)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/starlingConfig.cmake.in
   ${PROJECT_BINARY_DIR}/starlingConfig.cmake INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/starling)

@@ -10,18 +10,13 @@
 function(starling_library name)
   cmake_parse_arguments(arg "IN_ORDER" "" "NEEDS;PRIVATE_NEEDS;TEST_NEEDS;FOLDERS" ${ARGN})
   set(patterns *.cpp)
-  set(header_patterns *.h)
   foreach(folder ${arg_FOLDERS})
     list(APPEND patterns ${folder}/*.cpp)
-    list(APPEND header_patterns ${folder}/*.h)
   endforeach()
   file(GLOB files CONFIGURE_DEPENDS ${patterns})
-  file(GLOB headers CONFIGURE_DEPENDS ${header_patterns})
   set(tests ${files})
   list(FILTER files EXCLUDE REGEX "_(test|bench|main)\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
-  # What tests share is found in the tree and not installed.
-  list(FILTER headers EXCLUDE REGEX "/testing/|/test_[a-z_]+\\.h$|_(battery|test)\\.h$")
 
   set(kind PUBLIC)
   if(files)
@@ -33,13 +28,12 @@ function(starling_library name)
     set(kind INTERFACE)
   endif()
   add_library(starling::${name} ALIAS starling_${name})
-  target_sources(starling_${name} ${kind} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
+  target_include_directories(starling_${name} ${kind}
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/starling>)
   target_compile_features(starling_${name} ${kind} cxx_std_20)
   target_link_libraries(starling_${name} ${kind} ${arg_NEEDS})
   set_target_properties(starling_${name} PROPERTIES EXPORT_NAME ${name})
-  install(TARGETS starling_${name} EXPORT starling
-          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/starling)
+  install(TARGETS starling_${name} EXPORT starling ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
   if(STARLING_TESTS AND tests)
     starling_test(${name}_test FILES ${tests} NEEDS starling::${name} ${arg_PRIVATE_NEEDS} ${arg_TEST_NEEDS})

@@ -78,7 +78,7 @@ within() { # MS COMMAND...: its status
 within 4000 "$starling" jobs >jobs.txt 2>err.txt && fail "jobs says that all is well"
 grep -q "^$here *running" jobs.txt || fail "jobs does not show what is known: $(cat jobs.txt err.txt)"
 grep -q "agent-1 does not answer" err.txt || fail "jobs does not say who is missing: $(cat err.txt)"
-within 4000 "$starling" jobs --json 2>/dev/null | grep -q '"silent": \[1\]' || fail "jobs --json"
+within 4000 "$starling" jobs --json 2>/dev/null | tr -d ' \n' | grep -q '"silent":\[1\]' || fail "jobs --json"
 within 4000 "$starling" explain "$here" | grep -q "runs on GPUs" || fail "explain"
 within 8000 "$starling" explain "$there" 2>err.txt && fail "explain of what nobody knows"
 grep -q "agent-1 does not answer" err.txt || fail "explain: $(cat err.txt)"

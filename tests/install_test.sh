@@ -16,6 +16,13 @@ if command -v systemd-analyze >/dev/null; then
   [ -z "$told" ] || { echo "FAILED: systemd-analyze: $told" >&2; exit 1; }
 fi
 
+# Public headers alone, and all that they include.
+public=$(cd "$work/prefix/include/starling" && find . -name '*.h' | wc -l)
+[ "$public" -lt 60 ] || { echo "FAILED: $public headers are installed; cmake/StarlingInstall.cmake lists the public ones" >&2; exit 1; }
+for internal in launch/client/session.h agents/step/step.h; do
+  [ ! -e "$work/prefix/include/starling/$internal" ] || { echo "FAILED: $internal is installed" >&2; exit 1; }
+done
+
 mkdir "$work/user"
 cat >"$work/user/CMakeLists.txt" <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
@@ -23,6 +30,8 @@ project(user LANGUAGES CXX)
 find_package(starling REQUIRED)
 add_executable(user user.cpp)
 target_link_libraries(user PRIVATE starling::sim)
+add_executable(client client.cpp)
+target_link_libraries(client PRIVATE starling::client)
 CMAKE
 cat >"$work/user/user.cpp" <<'CPP'
 #include <cstdio>
@@ -42,6 +51,54 @@ int main() {
   std::printf("%zu jobs, average JCT %.0f s\n", run.value().jobs.size(), figures(run.value()).avg_jct_s);
 }
 CPP
+cat >"$work/user/client.cpp" <<'CPP'
+#include <cstdio>
+
+#include "launch/client/flock_client.h"
+#include "launch/client/output_of_job.h"
+
+// client DIRECTORY: a job from its beginning to its end, and a server out of use and in again.
+int main(int, char** argv) {
+  using namespace starling;
+  const auto wrong = [](const Error& error) { return std::printf("wrong: %s\n", error.message.c_str()), 1; };
+  auto opened = FlockClient::open(argv[1]);
+  if (!opened) return wrong(opened.error());
+  FlockClient& flock = *opened.value();
+  JobSpec job;
+  job.name = "from-a-program";
+  job.command = {"sh", "-c", "echo from here"};
+  if (const auto user = flock.set_user(job); !user.ok()) return wrong(user.error());
+  if (const auto can = flock.can_run(job); !can.ok()) return wrong(can.error());
+  const auto id = flock.new_id();
+  if (!id) return wrong(id.error());
+  job.id = id.value();
+  if (const auto said = flock.submit(job); !said) return wrong(said.error());
+  const auto end = flock.ended(job.id, std::chrono::seconds(60));
+  if (!end) return wrong(end.error());
+  OutputOfJob output(flock, {}, [](const std::string& text) { std::printf("%s", text.c_str()); }, [](const std::string&) {});
+  if (const auto there = output.look_at(end.value()); !there.ok()) return wrong(there.error());
+  output.read(std::chrono::seconds(3));
+  output.finish();
+  const auto jobs = flock.jobs();
+  if (!jobs) return wrong(jobs.error());
+  const auto drained = flock.drain({ServerId{0}, true, false, 1});
+  if (!drained) return wrong(drained.error());
+  const auto used = flock.drain({ServerId{0}, false, false, 1});
+  if (!used) return wrong(used.error());
+  std::printf("%zu jobs, %zu agents do not answer\n", jobs.value().jobs.size(), jobs.value().silent.size());
+  return end.value().phase == JobPhase::finished ? 0 : 1;
+}
+CPP
 cmake -S "$work/user" -B "$work/user/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" >/dev/null
 cmake --build "$work/user/build" >"$work/build.log" || { cat "$work/build.log" >&2; exit 1; }
 "$work/user/build/user"
+
+export STARLING_FLOCK=$work/flock TMPDIR=$work
+"$work/prefix/bin/starling" topology generate flat --servers 1 --gpus 2 -o "$work/one.yaml" 2>/dev/null
+trap '"$work/prefix/bin/starling" down >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
+"$work/prefix/bin/starling" up --topology "$work/one.yaml" --agents 1 --detach >"$work/up.log" 2>&1 || { cat "$work/up.log" >&2; exit 1; }
+"$work/user/build/client" "$work/flock" >"$work/client.out" || { cat "$work/client.out" >&2; exit 1; }
+diff "$work/client.out" - <<'OUT' || { echo "FAILED: what a client of an installed Starling says" >&2; exit 1; }
+from here
+1 jobs, 0 agents do not answer
+OUT

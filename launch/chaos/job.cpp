@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "launch/chaos/machine/misbehave.h"
-#include "launch/command_line/text.h"
 #include "launch/jobs/split.h"
+#include "launch/system/text.h"
 
 namespace starling::chaos_live {
 namespace {

@@ -17,7 +17,7 @@
 #include "launch/chaos/submit_commands.h"
 #include "launch/client/job_lookup.h"
 #include "launch/command_line/progress_bar.h"
-#include "launch/command_line/signals.h"
+#include "launch/system/signals.h"
 
 namespace starling::chaos_live {
 namespace {

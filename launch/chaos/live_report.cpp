@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "launch/chaos/scenario/fault_kinds.h"
-#include "launch/command_line/text.h"
 #include "launch/report/page.h"
+#include "launch/system/text.h"
 #include "workload/stats.h"
 
 namespace starling::chaos_live {

@@ -20,7 +20,7 @@ struct Line {
   std::string text;
 };
 
-/// Seconds of the epoch at the head of a log's line, as launch/command_line/log.cpp writes it.
+/// Seconds of the epoch at the head of a log's line, as launch/system/log.cpp writes it.
 std::optional<double> wall_of(const std::string& line) {
   std::tm when{};
   int millis = 0;

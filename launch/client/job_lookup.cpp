@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "launch/command_line/signals.h"
+#include "launch/system/signals.h"
 
 namespace starling {
 namespace {
@@ -15,8 +15,6 @@ constexpr Duration kFirst = std::chrono::seconds(10);
 constexpr Duration kPatience = std::chrono::seconds(3);
 constexpr std::uint32_t kPage = 1000;
 constexpr int kMostHops = 16;
-
-std::string agent_name(std::uint32_t agent) { return "agent-" + std::to_string(agent); }
 
 /// The agents that have not said what they were asked for.
 std::vector<AgentId> those_left(const std::vector<char>& said) {
@@ -35,16 +33,9 @@ std::optional<std::uint32_t> agent_of(const Session& session, NodeId from) {
 
 }  // namespace
 
-std::string silence_text(const std::vector<AgentId>& silent) {
-  std::string text;
-  for (const AgentId agent : silent) text += (text.empty() ? "" : ", ") + agent_name(agent.value);
-  if (!text.empty()) text += silent.size() == 1 ? " does not answer" : " do not answer";
-  return text;
-}
-
-Result<JobState> find_job(Session& session, JobId job) {
+Result<JobState> find_job(Session& session, JobId job, Duration patience) {
   std::vector<char> said(session.agents(), 0);
-  Instant until = Session::now() + kFirst;
+  Instant until = later(Session::now(), patience);
   for (int hops = 0; Session::now() < until && !stop_requested();) {
     const auto left = those_left(said);
     if (left.empty()) break;
@@ -93,12 +84,13 @@ Result<const JobState*> job_named(const std::vector<JobState>& jobs, const std::
   return found.empty() ? nullptr : found.front();
 }
 
-Result<JobState> find_job(Session& session, const std::string& text) {
+Result<JobState> find_job(Session& session, const std::string& text, Duration patience) {
+  const Instant until = later(Session::now(), patience);
   const auto id = parse_job_id(text);
   if (!id) return id.error();
-  auto exact = find_job(session, id.value());
+  auto exact = find_job(session, id.value(), std::min(patience, kFirst));
   if (exact || exact.error().code != Errc::not_found) return exact;
-  const JobsFound found = all_jobs(session);
+  const JobsFound found = all_jobs(session, until - Session::now());
   const auto named = job_named(found.jobs, text);
   if (!named) return named.error();
   const JobState* const only = named.value();
@@ -112,7 +104,8 @@ Result<JobState> find_job(Session& session, const std::string& text) {
   return unknown_job(text);
 }
 
-JobsFound all_jobs(Session& session) {
+JobsFound all_jobs(Session& session, Duration most) {
+  const Instant until = later(Session::now(), most);
   struct Reading {
     JobId after;
     Instant heard;
@@ -124,7 +117,7 @@ JobsFound all_jobs(Session& session) {
   const auto ask = [&](std::uint32_t a) {
     session.send(agent_node(AgentId{a}), ListJobs{readings[a].after, kPage});
   };
-  for (bool more = true; more && !stop_requested();) {
+  for (bool more = true; more && Session::now() < until && !stop_requested();) {
     more = false;
     for (std::uint32_t a = 0; a < readings.size(); ++a) {
       Reading& reading = readings[a];
@@ -133,7 +126,7 @@ JobsFound all_jobs(Session& session) {
       more = true;
       ask(a);
     }
-    const Instant again = Session::now() + Session::kRepeat;
+    const Instant again = std::min(until, Session::now() + Session::kRepeat);
     while (more) {
       const auto received = session.receive(again);
       if (!received) break;

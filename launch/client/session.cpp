@@ -8,9 +8,9 @@
 
 #include "base/login_name.h"
 #include "bus/sessions.h"
-#include "launch/command_line/signals.h"
 #include "launch/deployment/readiness.h"
 #include "launch/deployment/transport.h"
+#include "launch/system/signals.h"
 
 namespace starling {
 namespace {

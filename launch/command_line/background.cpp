@@ -18,8 +18,8 @@
 #include <mutex>
 
 #include "base/visible.h"
-#include "launch/command_line/log.h"
-#include "launch/command_line/signals.h"
+#include "launch/system/log.h"
+#include "launch/system/signals.h"
 
 namespace starling {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/text.h"
+#include "launch/system/text.h"
 
 namespace starling {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "launch/command_line/text.h"
+#include "launch/system/text.h"
 
 namespace starling {
 namespace {

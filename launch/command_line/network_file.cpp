@@ -3,8 +3,8 @@
 
 #include <yaml-cpp/yaml.h>
 
-#include "launch/command_line/files.h"
-#include "launch/command_line/text.h"
+#include "launch/system/files.h"
+#include "launch/system/text.h"
 
 namespace starling {
 

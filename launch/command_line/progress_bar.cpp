@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "launch/command_line/text.h"
+#include "launch/system/text.h"
 
 namespace starling {
 

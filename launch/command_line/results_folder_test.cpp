@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "base/test_folder.h"
-#include "launch/command_line/files.h"
 #include "launch/experiment/compare.h"
+#include "launch/system/files.h"
 #include "sim/summary.h"
 
 using namespace starling;

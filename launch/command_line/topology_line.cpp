@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/command_line/topology_line.h"
 
-#include "launch/command_line/text.h"
+#include "launch/system/text.h"
 
 namespace starling {
 namespace {

@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/signals.h"
-#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
-#include "launch/deployment/etcd_state.h"
-#include "launch/deployment/wiring.h"
+#include "launch/commands/etcd_options.h"
 #include "launch/runs/live_run.h"
+#include "launch/system/signals.h"
+#include "launch/system/text.h"
+#include "launch/wiring/wiring.h"
 #include "topology/generate/generate.h"
 #include "workload/stats.h"
 #include "workload/traces/trace.h"

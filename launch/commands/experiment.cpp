@@ -7,12 +7,12 @@
 #include "launch/command_line/exit_codes.h"
 #include "launch/command_line/progress_bar.h"
 #include "launch/command_line/results_folder.h"
-#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
 #include "launch/commands/show_experiment.h"
-#include "launch/deployment/wiring.h"
 #include "launch/experiment/load_experiment.h"
 #include "launch/experiment/run_grid.h"
+#include "launch/system/text.h"
+#include "launch/wiring/wiring.h"
 #include "sim/simulate.h"
 
 namespace starling {

@@ -9,10 +9,10 @@
 #include "interference/pairs/pair_report.h"
 #include "interference/pairs/predict.h"
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/files.h"
 #include "launch/command_line/out_file.h"
 #include "launch/commands/learning.h"
 #include "launch/report/page.h"
+#include "launch/system/files.h"
 
 namespace starling {
 namespace {

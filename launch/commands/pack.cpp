@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/files.h"
 #include "launch/command_line/out_file.h"
 #include "launch/command_line/progress_bar.h"
-#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
 #include "launch/runs/pack_output.h"
+#include "launch/system/files.h"
+#include "launch/system/text.h"
 #include "topology/file/load.h"
 #include "workload/traces/text_file.h"
 

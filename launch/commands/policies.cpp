@@ -8,7 +8,7 @@
 
 #include "launch/command_line/exit_codes.h"
 #include "launch/commands/commands.h"
-#include "launch/deployment/wiring.h"
+#include "launch/wiring/wiring.h"
 
 namespace starling {
 namespace {

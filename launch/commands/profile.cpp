@@ -9,17 +9,17 @@
 
 #include "interference/profile/profiled_pairs.h"
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/files.h"
 #include "launch/command_line/out_file.h"
 #include "launch/command_line/progress_bar.h"
-#include "launch/command_line/signals.h"
-#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
 #include "launch/launchers/cpu_pool.h"
 #include "launch/profile/campaign.h"
 #include "launch/profile/cpu_load.h"
 #include "launch/profile/cpu_topology.h"
 #include "launch/runs/show_profile.h"
+#include "launch/system/files.h"
+#include "launch/system/signals.h"
+#include "launch/system/text.h"
 
 namespace starling {
 namespace {

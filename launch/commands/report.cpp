@@ -3,13 +3,13 @@
 #include <memory>
 
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/files.h"
-#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
 #include "launch/commands/show_experiment.h"
 #include "launch/experiment/results.h"
 #include "launch/report/page.h"
 #include "launch/report/training_page.h"
+#include "launch/system/files.h"
+#include "launch/system/text.h"
 
 namespace starling {
 namespace {

@@ -4,14 +4,14 @@
 
 #include "launch/command_line/exit_codes.h"
 #include "launch/command_line/progress_bar.h"
-#include "launch/command_line/signals.h"
-#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
-#include "launch/deployment/etcd_state.h"
+#include "launch/commands/etcd_options.h"
 #include "launch/deployment/scaled_clock.h"
-#include "launch/deployment/wiring.h"
 #include "launch/runs/live_run.h"
 #include "launch/runs/output.h"
+#include "launch/system/signals.h"
+#include "launch/system/text.h"
+#include "launch/wiring/wiring.h"
 
 namespace starling {
 namespace {

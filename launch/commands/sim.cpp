@@ -6,9 +6,9 @@
 #include "launch/command_line/exit_codes.h"
 #include "launch/command_line/progress_bar.h"
 #include "launch/commands/commands.h"
-#include "launch/deployment/wiring.h"
 #include "launch/runs/output.h"
 #include "launch/runs/run_options.h"
+#include "launch/wiring/wiring.h"
 
 namespace starling {
 namespace {

@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/files.h"
 #include "launch/command_line/out_file.h"
-#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
 #include "launch/report/workload_page.h"
+#include "launch/system/files.h"
+#include "launch/system/text.h"
 #include "workload/stats.h"
 #include "workload/traces/trace.h"
 

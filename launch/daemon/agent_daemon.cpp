@@ -3,12 +3,12 @@
 
 #include "launch/command_line/background.h"
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/log.h"
-#include "launch/command_line/signals.h"
 #include "launch/daemon/daemon.h"
 #include "launch/daemon/hosting.h"
 #include "launch/daemon/partition_life.h"
 #include "launch/deployment/transport.h"
+#include "launch/system/log.h"
+#include "launch/system/signals.h"
 
 namespace starling {
 namespace {

@@ -9,12 +9,12 @@
 #include <thread>
 
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/log.h"
-#include "launch/command_line/signals.h"
 #include "launch/deployment/deployment_check.h"
 #include "launch/deployment/old_state.h"
 #include "launch/deployment/transport.h"
 #include "launch/hooks/hooks.h"
+#include "launch/system/log.h"
+#include "launch/system/signals.h"
 #include "topology/file/load.h"
 
 namespace starling {

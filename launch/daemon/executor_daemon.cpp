@@ -3,8 +3,6 @@
 #include "interference/models.h"
 #include "launch/command_line/background.h"
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/log.h"
-#include "launch/command_line/signals.h"
 #include "launch/daemon/daemon.h"
 #include "launch/daemon/goodbye_line.h"
 #include "launch/daemon/watched_launcher.h"
@@ -18,6 +16,8 @@
 #include "launch/servers/core_config.h"
 #include "launch/servers/generations.h"
 #include "launch/servers/own_numbers.h"
+#include "launch/system/log.h"
+#include "launch/system/signals.h"
 
 namespace starling {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "bus/wire/node.h"
-#include "launch/command_line/log.h"
+#include "launch/system/log.h"
 
 namespace starling {
 

@@ -6,8 +6,8 @@
 #include "interference/learned/learned_speed.h"
 #include "interference/models.h"
 #include "interference/speed_choice.h"
-#include "launch/command_line/files.h"
-#include "launch/command_line/log.h"
+#include "launch/system/files.h"
+#include "launch/system/log.h"
 
 namespace starling {
 namespace {

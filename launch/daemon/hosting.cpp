@@ -5,10 +5,10 @@
 
 #include "bus/spare_files.h"
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/log.h"
-#include "launch/command_line/signals.h"
 #include "launch/deployment/etcd_state.h"
 #include "launch/deployment/transport.h"
+#include "launch/system/log.h"
+#include "launch/system/signals.h"
 
 namespace starling {
 namespace {

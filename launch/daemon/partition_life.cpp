@@ -6,15 +6,15 @@
 #include "agents/check_journal.h"
 #include "base/login_name.h"
 #include "bus/flock.h"
-#include "launch/command_line/log.h"
 #include "launch/daemon/goodbye_line.h"
 #include "launch/daemon/hosted_speed.h"
 #include "launch/daemon/out_of_reach.h"
 #include "launch/deployment/etcd_loss.h"
 #include "launch/deployment/transport.h"
-#include "launch/deployment/wiring.h"
 #include "launch/servers/core_config.h"
 #include "launch/servers/own_numbers.h"
+#include "launch/system/log.h"
+#include "launch/wiring/wiring.h"
 
 namespace starling {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "launch/command_line/files.h"
-#include "launch/command_line/log.h"
 #include "launch/deployment/health_file.h"
+#include "launch/system/files.h"
+#include "launch/system/log.h"
 
 namespace starling {
 namespace {

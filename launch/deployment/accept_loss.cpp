@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "agents/accept_loss.h"
-#include "launch/command_line/files.h"
 #include "launch/deployment/etcd_loss.h"
 #include "launch/deployment/old_state.h"
+#include "launch/system/files.h"
 #include "store/sqlite/salvage.h"
 #include "store/sqlite/sqlite_journal.h"
 

@@ -11,10 +11,10 @@
 
 #include "base/login_name.h"
 #include "bus/wire/roles.h"
-#include "launch/command_line/files.h"
-#include "launch/command_line/json_fields.h"
 #include "launch/deployment/deployment_check.h"
 #include "launch/deployment/scaled_clock.h"
+#include "launch/system/files.h"
+#include "launch/system/json_fields.h"
 
 namespace starling {
 namespace {

@@ -14,10 +14,10 @@
 #include "base/test_folder.h"
 #include "bus/flock.h"
 #include "interference/models.h"
-#include "launch/command_line/files.h"
 #include "launch/deployment/deployment_plan.h"
-#include "launch/deployment/wiring.h"
 #include "launch/servers/core_config.h"
+#include "launch/system/files.h"
+#include "launch/wiring/wiring.h"
 #include "topology/generate/generate.h"
 
 namespace starling {

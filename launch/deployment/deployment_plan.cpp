@@ -11,8 +11,8 @@
 
 #include "bus/flock.h"
 #include "bus/keys.h"
-#include "launch/command_line/files.h"
 #include "launch/deployment/etcd_state.h"
+#include "launch/system/files.h"
 #include "topology/file/load.h"
 #include "topology/partition.h"
 

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "launch/command_line/files.h"
-#include "launch/command_line/text.h"
 #include "launch/deployment/etcd_state.h"
+#include "launch/system/files.h"
+#include "launch/system/text.h"
 #include "store/await_epoch.h"
 #include "store/etcd/etcd_authority.h"
 #include "store/etcd/etcd_copy.h"

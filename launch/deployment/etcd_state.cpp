@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "base/secret_file.h"
-#include "launch/command_line/files.h"
+#include "launch/system/files.h"
 #include "store/etcd/etcd_authority.h"
 #include "store/etcd/etcd_client.h"
 
@@ -28,18 +28,6 @@ Result<EtcdAddress> etcd_address(const Deployment& flock) {
     if (!file->empty()) *file = (fs::absolute(flock.dir) / *file).lexically_normal();
   }
   return address;
-}
-
-void add_etcd_options(const Command& command, EtcdAccess& access) {
-  command.option("--etcd-ca", access.ca, "FILE",
-                 "with etcds://: who signs etcd's certificates, in PEM (default: whom the system "
-                 "trusts)");
-  command.option("--etcd-cert", access.certificate, "FILE",
-                 "this flock's certificate for etcd, where it wants one; with --etcd-key");
-  command.option("--etcd-key", access.key, "FILE", "its key, mode 0600");
-  command.option("--etcd-user", access.user, "NAME",
-                 "the user of etcd's that the flock is; with --etcd-password-file");
-  command.option("--etcd-password-file", access.password, "FILE", "with its password, mode 0600");
 }
 
 Result<EtcdAddress> new_etcd_state(const std::string& state, const EtcdAccess& access) {

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "base/result.h"
-#include "launch/command_line/cli.h"
 #include "launch/deployment/deployment.h"
 #include "store/etcd/etcd_address.h"
 
@@ -14,9 +13,6 @@ namespace starling {
 
 /// Of a flock whose `state` says so. Files of Deployment::etcd are in its directory.
 [[nodiscard]] Result<EtcdAddress> etcd_address(const Deployment& flock);
-
-/// The options --etcd-... of commands that make a flock.
-void add_etcd_options(const Command& command, EtcdAccess& access);
 
 /// What `state` says and `access`, with a name of its own for a new flock where it has none.
 /// `invalid` for a wrong address or option, `io` if etcd does not answer or does not let the flock

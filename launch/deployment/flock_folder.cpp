@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "launch/command_line/files.h"
 #include "launch/processes/safe_folder.h"
+#include "launch/system/files.h"
 
 namespace starling {
 namespace {

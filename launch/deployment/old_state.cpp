@@ -4,7 +4,7 @@
 #include <sstream>
 #include <utility>
 
-#include "launch/command_line/files.h"
+#include "launch/system/files.h"
 #include "store/sqlite/sqlite_journal.h"
 
 namespace starling {

@@ -4,10 +4,8 @@
 #include <doctest/doctest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <fstream>
 #include <thread>
 #include <zmq.hpp>
@@ -17,11 +15,8 @@
 #include "bus/keys.h"
 #include "bus/wire/codec.h"
 #include "launch/client/session.h"
-#include "launch/daemon/daemon.h"
-#include "launch/deployment/deployment_plan.h"
-#include "launch/deployment/local_flock.h"
+#include "launch/daemon/test_daemons.h"
 #include "launch/deployment/transport.h"
-#include "topology/generate/generate.h"
 
 using namespace starling;
 using namespace std::chrono_literals;
@@ -31,18 +26,8 @@ namespace {
 const NodeId kVictim = agent_node(AgentId{0});
 using Bytes = std::vector<std::byte>;
 
-struct World {
+struct World : ForkedDaemons {
   World() {
-    GeneratorOptions shape;
-    shape.servers = 2;
-    shape.gpus_per_server = 4;
-    DeploymentPlan plan;
-    plan.dir = folder / "flock";
-    plan.agents = 2;
-    plan.servers_per_executor = 1;
-    deployment = create_deployment(plan, generate_flat(shape).value()).value();
-    start("agent-0", [](const auto& config) { return run_agent(config); });
-    start("executor-0", [](const auto& config) { return run_executor(config, ""); });
     session = Session::open(deployment).value();
     for (int i = 0; i < 200; ++i) {
       if (const auto s = status(); s && s->quarantined == 0) break;
@@ -56,22 +41,6 @@ struct World {
     };
     for (int i = 0; i < 40 && !answers(); ++i) continue;
     REQUIRE(answers());
-  }
-  ~World() {
-    session.reset();
-    for (const pid_t pid : children) kill(pid, SIGTERM);
-    for (const pid_t pid : children) waitpid(pid, nullptr, 0);
-    std::filesystem::remove_all(folder);
-  }
-  template <class Run>
-  void start(const std::string& name, Run run) {
-    const pid_t pid = fork();
-    if (pid == 0) {
-      const std::string log = (deployment.node_dir(name) / "log").string();
-      if (std::freopen(log.c_str(), "a", stderr) == nullptr) _exit(9);
-      _exit(run(deployment.node_dir(name) / "config.json"));
-    }
-    children.push_back(pid);
   }
   [[nodiscard]] KeyPair keys(const std::string& name) const {
     return read_key_file(deployment.node_dir(name) / "keys.json").value();
@@ -92,9 +61,6 @@ struct World {
     return read_flock(deployment.dir / "flock.json").value().at(kVictim).address;
   }
 
-  std::filesystem::path folder = temporary_dir().value();
-  Deployment deployment;
-  std::vector<pid_t> children;
   std::unique_ptr<Session> session;
 };
 

@@ -6,8 +6,8 @@
 #include <system_error>
 #include <utility>
 
-#include "launch/command_line/files.h"
-#include "launch/command_line/text.h"
+#include "launch/system/files.h"
+#include "launch/system/text.h"
 #include "store/etcd/etcd_authority.h"
 
 namespace starling {

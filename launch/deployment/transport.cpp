@@ -13,10 +13,10 @@
 #include "bus/spare_files.h"
 #include "bus/wire/roles.h"
 #include "bus/zmq_endpoint.h"
-#include "launch/command_line/files.h"
-#include "launch/command_line/log.h"
 #include "launch/hooks/faulty_endpoint.h"
 #include "launch/hooks/hooks.h"
+#include "launch/system/files.h"
+#include "launch/system/log.h"
 
 namespace starling {
 namespace {
@@ -25,17 +25,18 @@ std::filesystem::path mark_file(const std::filesystem::path& key_file) {
   return key_file.string() + ".flock";
 }
 
-/// The endpoint, and the flock.json and keys that it goes by.
+/// The endpoint, and the flock.json and keys that it goes by. A daemon leaves a mark of the
+/// flock.json and logs what happens; clients say nothing, since what they print is others' business.
 class RenewedEndpoint final : public Endpoint {
  public:
   /// `mark` is of the flock.json that `endpoint` goes by, or of an earlier one.
   RenewedEndpoint(std::unique_ptr<ZmqEndpoint> endpoint, std::filesystem::path dir,
-                  std::filesystem::path key_file, const std::string& mark, bool leaves_mark,
+                  std::filesystem::path key_file, const std::string& mark, bool of_daemon,
                   bool takes_mark_away)
       : endpoint_(std::move(endpoint)),
         dir_(std::move(dir)),
         key_file_(std::move(key_file)),
-        leaves_mark_(leaves_mark),
+        of_daemon_(of_daemon),
         takes_mark_away_(takes_mark_away) {
     took(mark);
   }
@@ -59,7 +60,7 @@ class RenewedEndpoint final : public Endpoint {
 
   void took(const std::string& mark) {
     mark_ = mark;
-    if (leaves_mark_) (void)write_text(mark_file(key_file_), mark + "\n", 0600);
+    if (of_daemon_) (void)write_text(mark_file(key_file_), mark + "\n", 0600);
   }
   /// By its text, not its time: a copy keeps the whole seconds of the original, in which it may
   /// have changed twice. A file that is half written is read again the next time.
@@ -72,18 +73,19 @@ class RenewedEndpoint final : public Endpoint {
     if (!members || !keys) return;
     const Status renewed = endpoint_->renew(std::move(members).value(), keys.value());
     if (!renewed.ok()) {
-      if (trouble_ != renewed.error().message)
+      if (of_daemon_ && trouble_ != renewed.error().message)
         log_error("flock.json is not taken on: " + renewed.error().message);
       trouble_ = renewed.error().message;
       return;
     }
     trouble_.clear();
-    log_info("flock.json has changed and was taken on");
+    if (of_daemon_) log_info("flock.json has changed and was taken on");
     took(mark);
   }
 
   /// One line when it begins that peers cannot be connected to, one when it is over.
   void look_at_files() {
+    if (!of_daemon_) return;
     const std::uint64_t count = endpoint_->counters().short_of_files;
     if (std::exchange(short_of_files_, count) != count && !short_) {
       const Status room = need_files(kFilesToConnect, "a connection to a peer");
@@ -97,7 +99,7 @@ class RenewedEndpoint final : public Endpoint {
 
   std::unique_ptr<ZmqEndpoint> endpoint_;
   std::filesystem::path dir_, key_file_;
-  bool leaves_mark_, takes_mark_away_, short_ = false;
+  bool of_daemon_, takes_mark_away_, short_ = false;
   std::uint64_t short_of_files_ = 0;
   std::string mark_, trouble_;
   Instant next_{};

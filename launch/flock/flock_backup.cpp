@@ -13,12 +13,12 @@
 
 #include "agents/record.h"
 #include "base/hash.h"
-#include "launch/command_line/files.h"
 #include "launch/deployment/deployment.h"
 #include "launch/deployment/etcd_state.h"
 #include "launch/deployment/flock_folder.h"
 #include "launch/deployment/old_state.h"
 #include "launch/hosts/host_flock.h"
+#include "launch/system/files.h"
 #include "store/etcd/etcd_copy.h"
 #include "store/sqlite/salvage.h"
 #include "store/sqlite/sqlite_backup.h"

@@ -9,11 +9,11 @@
 #include <thread>
 
 #include "launch/client/session.h"
-#include "launch/command_line/signals.h"
 #include "launch/deployment/flock_folder.h"
 #include "launch/deployment/state_dir.h"
 #include "launch/hosts/host_servers.h"
 #include "launch/hosts/preflight.h"
+#include "launch/system/signals.h"
 
 namespace starling {
 namespace {

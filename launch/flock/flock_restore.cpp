@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <system_error>
 
-#include "launch/command_line/files.h"
 #include "launch/deployment/deployment.h"
 #include "launch/deployment/etcd_loss.h"
 #include "launch/deployment/etcd_state.h"
 #include "launch/deployment/flock_folder.h"
 #include "launch/deployment/old_state.h"
 #include "launch/flock/flock_backup.h"
+#include "launch/system/files.h"
 #include "store/etcd/etcd_copy.h"
 #include "store/sqlite/salvage.h"
 

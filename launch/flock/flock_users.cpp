@@ -17,10 +17,10 @@
 #include "base/login_name.h"
 #include "bus/keys.h"
 #include "bus/sessions.h"
-#include "launch/command_line/files.h"
 #include "launch/hosts/host_flock.h"
 #include "launch/hosts/key_rotation.h"
 #include "launch/servers/exchange.h"
+#include "launch/system/files.h"
 
 namespace starling {
 namespace {

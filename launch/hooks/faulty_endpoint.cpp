@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "launch/command_line/files.h"
+#include "launch/system/files.h"
 
 namespace starling::chaos_live {
 namespace {

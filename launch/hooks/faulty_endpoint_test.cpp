@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "launch/command_line/files.h"
+#include "launch/system/files.h"
 
 using namespace starling;
 using namespace starling::chaos_live;

@@ -2,8 +2,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "launch/command_line/text.h"
 #include "launch/hosts/host_board.h"
+#include "launch/system/text.h"
 
 namespace starling {
 namespace {

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "launch/command_line/files.h"
 #include "launch/deployment/etcd_state.h"
 #include "launch/deployment/flock_folder.h"
 #include "launch/processes/safe_folder.h"
 #include "launch/processes/shell_word.h"
+#include "launch/system/files.h"
 
 namespace starling {
 namespace {

@@ -9,13 +9,13 @@
 #include <thread>
 #include <vector>
 
-#include "launch/command_line/files.h"
-#include "launch/command_line/signals.h"
 #include "launch/deployment/flock_folder.h"
 #include "launch/deployment/transport.h"
 #include "launch/hosts/preflight.h"
 #include "launch/processes/shell_word.h"
 #include "launch/servers/exchange.h"
+#include "launch/system/files.h"
+#include "launch/system/signals.h"
 
 namespace starling {
 namespace {

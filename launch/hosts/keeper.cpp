@@ -15,13 +15,13 @@
 #include "base/visible.h"
 #include "launch/command_line/background.h"
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/files.h"
-#include "launch/command_line/log.h"
-#include "launch/command_line/signals.h"
 #include "launch/deployment/local_flock.h"
 #include "launch/deployment/state_dir.h"
 #include "launch/deployment/transport.h"
 #include "launch/launchers/part_folders.h"
+#include "launch/system/files.h"
+#include "launch/system/log.h"
+#include "launch/system/signals.h"
 
 namespace starling {
 namespace {

@@ -9,7 +9,7 @@
 #include "agents/supervision.h"
 #include "base/result.h"
 #include "launch/deployment/deployment.h"
-#include "launch/hosts/flock_hosts.h"
+#include "launch/hosts/member_watch.h"
 #include "launch/processes/supervisor.h"
 
 namespace starling {
@@ -43,7 +43,7 @@ struct HostStatus {
 
 /// Keeps the daemons of one host, or with an empty name those of a flock on this machine alone:
 /// starts those that live there, and each again that ends (agents/supervision.h says when). Agents
-/// that are no members are not started (launch/hosts/flock_hosts.h), and left alone when they end.
+/// that are no members are not started (launch/client/flock_hosts.h), and left alone when they end.
 /// One thread.
 class Keeper {
  public:

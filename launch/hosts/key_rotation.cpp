@@ -9,12 +9,12 @@
 
 #include "bus/flock.h"
 #include "bus/keys.h"
-#include "launch/command_line/files.h"
-#include "launch/command_line/signals.h"
 #include "launch/deployment/state_dir.h"
 #include "launch/deployment/transport.h"
 #include "launch/hosts/host_flock.h"
 #include "launch/hosts/preflight.h"
+#include "launch/system/files.h"
+#include "launch/system/signals.h"
 
 namespace starling {
 namespace {

@@ -8,13 +8,13 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "launch/command_line/text.h"
 #include "launch/deployment/flock_folder.h"
 #include "launch/hosts/build_id.h"
 #include "launch/hosts/keeper.h"
 #include "launch/processes/safe_folder.h"
 #include "launch/processes/shell_word.h"
 #include "launch/processes/supervisor.h"
+#include "launch/system/text.h"
 
 namespace starling {
 namespace {

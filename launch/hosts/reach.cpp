@@ -5,9 +5,9 @@
 #include <thread>
 
 #include "bus/flock.h"
-#include "launch/command_line/signals.h"
 #include "launch/hosts/preflight.h"
 #include "launch/processes/shell_word.h"
+#include "launch/system/signals.h"
 
 namespace starling {
 namespace {

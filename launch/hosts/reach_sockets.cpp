@@ -10,9 +10,9 @@
 #include <cstring>
 #include <optional>
 
-#include "launch/command_line/signals.h"
-#include "launch/command_line/text.h"
 #include "launch/hosts/reach.h"
+#include "launch/system/signals.h"
+#include "launch/system/text.h"
 
 namespace starling {
 namespace {

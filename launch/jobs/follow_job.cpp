@@ -12,12 +12,13 @@
 
 #include "agents/exit_code.h"
 #include "base/visible.h"
-#include "launch/client/job_lookup.h"
+#include "launch/client/fresh_ids.h"
+#include "launch/client/output_of_job.h"
+#include "launch/client/session.h"
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/signals.h"
-#include "launch/jobs/fresh_ids.h"
 #include "launch/jobs/job_table.h"
-#include "launch/jobs/output_of_job.h"
+#include "launch/jobs/output_json.h"
+#include "launch/system/signals.h"
 
 namespace starling {
 namespace {
@@ -76,7 +77,7 @@ class Screen {
   std::string begun_;
 };
 
-OutputOfJob output_of(FlockView& flock, Screen& screen, const FollowOptions& options) {
+OutputOfJob output_of(FlockClient& flock, Screen& screen, const FollowOptions& options) {
   OutputOfJob::Options what{options.rank, options.from_end};
   if (options.lines) {
     what.line = [&screen](const OutputLine& line) { screen.write(output_json(line)); };
@@ -88,10 +89,10 @@ OutputOfJob output_of(FlockView& flock, Screen& screen, const FollowOptions& opt
 
 }  // namespace
 
-void say_end(const FlockView& flock, const JobState& state, bool json) {
+void say_end(const FlockClient& flock, const JobState& state, bool json) {
   if (json) {
-    const JobTable table{flock.topology, std::chrono::system_clock::now()};
-    const AgentId host = flock.session->host_of(state.home);
+    const JobTable table{flock.topology(), std::chrono::system_clock::now()};
+    const AgentId host = flock.host_of(state.home);
     std::printf("%s\n", table.json({state, "agent-" + std::to_string(host.value)}).c_str());
     std::fflush(stdout);
     return;
@@ -110,8 +111,8 @@ void say_end(const FlockView& flock, const JobState& state, bool json) {
   }
 }
 
-int follow_job(FlockView& flock, JobId job, const FollowOptions& options) {
-  Session& session = *flock.session;
+int follow_job(FlockClient& flock, JobId job, const FollowOptions& options) {
+  Session& session = flock.session();
   Screen screen(options);
   OutputOfJob output = output_of(flock, screen, options);
   const std::string id = to_string(job);
@@ -126,7 +127,7 @@ int follow_job(FlockView& flock, JobId job, const FollowOptions& options) {
       std::fprintf(stderr, "starling: cancelling %s\n", id.c_str());
     }
     if (cancelled) session.send(agent_node(home), Cancel{job});
-    auto state = find_job(session, job);
+    auto state = flock.job(job);
     if (!state && state.error().code != Errc::not_ready && !stop_requested())
       return failed(state.error());
     const bool over = state && terminal(state.value().phase);
@@ -170,7 +171,7 @@ int follow_job(FlockView& flock, JobId job, const FollowOptions& options) {
   }
 }
 
-int show_output(FlockView& flock, const JobState& state, const FollowOptions& options) {
+int show_output(FlockClient& flock, const JobState& state, const FollowOptions& options) {
   Screen screen(options);
   OutputOfJob output = output_of(flock, screen, options);
   const std::string job = "job " + to_string(state.job) + ": ";

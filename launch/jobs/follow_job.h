@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "launch/jobs/flock_view.h"
+#include "launch/client/flock_client.h"
 
 namespace starling {
 
@@ -21,11 +21,11 @@ struct FollowOptions {
 /// (job_table.h), also where its output cannot be written; after Ctrl-C it waits at most half a
 /// minute, ten seconds where no agent answers, and says that the job may go on. Else 0, or 1 as
 /// soon as its output cannot be written.
-int follow_job(FlockView& flock, JobId job, const FollowOptions& options);
+int follow_job(FlockClient& flock, JobId job, const FollowOptions& options);
 /// Prints what there is; 1 where it cannot be had or written.
-int show_output(FlockView& flock, const JobState& state, const FollowOptions& options);
+int show_output(FlockClient& flock, const JobState& state, const FollowOptions& options);
 
 /// "ID finished, exit code 0" on stderr, or the job as JSON on stdout.
-void say_end(const FlockView& flock, const JobState& state, bool json);
+void say_end(const FlockClient& flock, const JobState& state, bool json);
 
 }  // namespace starling

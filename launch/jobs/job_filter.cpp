@@ -9,8 +9,8 @@
 
 #include "base/lower_case.h"
 #include "launch/client/job_lookup.h"
-#include "launch/command_line/text.h"
 #include "launch/jobs/split.h"
+#include "launch/system/text.h"
 
 namespace starling {
 namespace {

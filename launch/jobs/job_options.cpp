@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "launch/command_line/text.h"
 #include "launch/jobs/split.h"
+#include "launch/system/text.h"
 
 namespace starling {
 namespace {

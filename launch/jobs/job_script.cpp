@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "launch/command_line/text.h"
 #include "launch/jobs/sbatch_options.h"
+#include "launch/system/text.h"
 
 namespace starling {
 namespace {

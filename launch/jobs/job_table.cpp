@@ -6,7 +6,7 @@
 
 #include "agents/exit_code.h"
 #include "base/short_number.h"
-#include "launch/command_line/text.h"
+#include "launch/system/text.h"
 #include "topology/placement_text.h"
 #include "workload/traces/csv.h"
 
@@ -37,6 +37,10 @@ std::string csv_row(const Row& row) {
     line += csv_field(field);
   }
   return line + "\n";
+}
+
+std::string dumped(const nlohmann::json& j, int indent) {
+  return j.dump(indent, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -125,7 +129,7 @@ std::string JobTable::csv(const std::vector<ListedJob>& jobs) const {
   return text;
 }
 
-std::string JobTable::json(const ListedJob& job) const {
+nlohmann::json JobTable::object(const ListedJob& job) const {
   const JobState& s = job.state;
   const JobDates dates = dates_of(s, now);
   nlohmann::json j{{"job", to_string(s.job)},
@@ -159,7 +163,17 @@ std::string JobTable::json(const ListedJob& job) const {
                                    {"ended", dates.ended}}) {
     j[name] = date ? nlohmann::json(date_json(date)) : nlohmann::json(nullptr);
   }
-  return j.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  return j;
+}
+
+std::string JobTable::json(const ListedJob& job) const { return dumped(object(job), -1); }
+
+std::string JobTable::json(const std::vector<ListedJob>& jobs,
+                           const std::vector<AgentId>& silent) const {
+  nlohmann::json list = nlohmann::json::array(), missing = nlohmann::json::array();
+  for (const ListedJob& job : jobs) list.push_back(object(job));
+  for (const AgentId agent : silent) missing.push_back(agent.value);
+  return dumped({{"schema", 1}, {"silent", missing}, {"jobs", list}}, 1);
 }
 
 int shell_status(const JobState& state) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,13 @@ struct JobTable {
   [[nodiscard]] std::string text(const std::vector<ListedJob>& jobs) const;
   /// All fields, with a heading.
   [[nodiscard]] std::string csv(const std::vector<ListedJob>& jobs) const;
-  /// An object.
+  /// One job as JSON on one line; and all, with the agents that are missing.
   [[nodiscard]] std::string json(const ListedJob& job) const;
+  [[nodiscard]] std::string json(const std::vector<ListedJob>& jobs,
+                                 const std::vector<AgentId>& silent) const;
 
  private:
+  [[nodiscard]] nlohmann::json object(const ListedJob& job) const;
   [[nodiscard]] std::vector<std::string> servers(const JobState& state) const;
 };
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/short_number.h"
-#include "launch/command_line/text.h"
 #include "launch/jobs/split.h"
+#include "launch/system/text.h"
 
 namespace starling {
 namespace {

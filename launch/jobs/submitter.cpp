@@ -10,8 +10,8 @@
 #include <system_error>
 
 #include "base/limits.h"
-#include "launch/command_line/text.h"
 #include "launch/jobs/split.h"
+#include "launch/system/text.h"
 #include "workload/directory.h"
 
 namespace starling {

@@ -14,7 +14,7 @@
 #include <optional>
 #include <utility>
 
-#include "launch/command_line/signals.h"
+#include "launch/system/signals.h"
 
 namespace starling {
 namespace {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/test_folder.h"
-#include "launch/command_line/signals.h"
+#include "launch/system/signals.h"
 
 using namespace starling;
 

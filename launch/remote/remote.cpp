@@ -5,9 +5,9 @@
 #include <mutex>
 #include <thread>
 
-#include "launch/command_line/signals.h"
 #include "launch/deployment/local_flock.h"
 #include "launch/processes/shell_word.h"
+#include "launch/system/signals.h"
 
 namespace starling {
 namespace {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bus/wire/roles.h"
-#include "launch/command_line/text.h"
+#include "launch/system/text.h"
 
 namespace starling {
 namespace {

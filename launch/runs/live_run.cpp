@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <utility>
 
-#include "launch/command_line/signals.h"
 #include "launch/deployment/etcd_state.h"
 #include "launch/deployment/local_flock.h"
+#include "launch/system/signals.h"
 #include "store/etcd/etcd_address.h"
 
 namespace starling {

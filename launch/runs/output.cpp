@@ -6,9 +6,9 @@
 #include <filesystem>
 
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/files.h"
-#include "launch/command_line/text.h"
 #include "launch/report/run_page.h"
+#include "launch/system/files.h"
+#include "launch/system/text.h"
 #include "sim/summary.h"
 
 namespace starling {

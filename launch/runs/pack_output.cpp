@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "launch/command_line/text.h"
+#include "launch/system/text.h"
 #include "workload/traces/csv.h"
 
 namespace starling {

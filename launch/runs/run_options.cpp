@@ -7,25 +7,19 @@
 #include <map>
 #include <tuple>
 
-#include "base/lower_case.h"
 #include "interference/pairs/measured_crowding.h"
-#include "launch/command_line/files.h"
+#include "launch/client/placeable.h"
 #include "launch/command_line/network_file.h"
 #include "launch/command_line/results_folder.h"
-#include "launch/command_line/text.h"
 #include "launch/experiment/prepare.h"
+#include "launch/system/files.h"
+#include "launch/system/text.h"
 #include "topology/file/load.h"
 #include "workload/generate/scale_load.h"
 #include "workload/traces/trace.h"
 
 namespace starling {
 namespace {
-
-std::string joined(const std::vector<std::string>& words, const char* between) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
-}
 
 Result<TraceOptions> trace_options(const RunOptions& options) {
   TraceOptions trace;
@@ -249,49 +243,6 @@ std::string misfits(const Topology& topology, const Trace& trace) {
   if (count == 0) return {};
   return std::to_string(count) + " of " + std::to_string(trace.jobs.size()) +
          " jobs can never run here and will fail; the first is " + first;
-}
-
-Status spell_gpu_types(const Topology& topology, JobSpec& spec) {
-  std::vector<std::string> types;
-  for (const GpuType& type : topology.gpu_types()) types.push_back(type.name);
-  for (std::string& asked : spec.gpu_types) {
-    const auto same = std::find_if(types.begin(), types.end(), [&](const std::string& type) {
-      return lower_case(type) == lower_case(asked);
-    });
-    if (same == types.end())
-      return {Errc::invalid,
-              "it asks for GPUs of type " + asked + ", the data centre has " + joined(types, ", ")};
-    asked = *same;
-  }
-  return done();
-}
-
-Status can_ever_fit(const Topology& topology, const JobSpec& spec) {
-  std::uint32_t gpus = 0, workers = 0, largest = 0;
-  for (const Server& server : topology.servers()) {
-    const std::string& type =
-        server.gpus.size() == 0 ? std::string() : topology.gpu_types()[server.gpu_type.value].name;
-    const bool allowed =
-        spec.gpu_types.empty() ||
-        std::find(spec.gpu_types.begin(), spec.gpu_types.end(), type) != spec.gpu_types.end();
-    if (!allowed) continue;
-    gpus += server.gpus.size();
-    workers += server.gpus.size() / std::max(1U, spec.gpus_per_worker);
-    largest = std::max(largest, server.gpus.size());
-  }
-  const std::string of = spec.gpu_types.empty() ? "" : " of type " + joined(spec.gpu_types, " or ");
-  if (gpus < spec.gpus()) {
-    return {Errc::invalid, "it asks for " + std::to_string(spec.gpus()) + " GPUs" + of +
-                               ", the data centre has " + std::to_string(gpus)};
-  }
-  if (workers < spec.workers) {
-    return {Errc::invalid, "it asks for " + std::to_string(spec.workers) +
-                               (spec.workers == 1 ? " worker of " : " workers of ") +
-                               std::to_string(spec.gpus_per_worker) + " GPUs" + of +
-                               ", the servers hold " + std::to_string(workers) +
-                               " (the largest has " + std::to_string(largest) + " GPUs)"};
-  }
-  return done();
 }
 
 }  // namespace starling

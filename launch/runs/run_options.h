@@ -54,12 +54,4 @@ struct RunInput {
 /// ideal, lan or a YAML file with any of delay_us, jitter, loss, duplication, reorder.
 [[nodiscard]] Result<NetworkModel> parse_network(const std::string& text);
 
-/// The types that a job asks for, as the topology spells them: "v100" is V100. `invalid` names one
-/// that is not there, and those that are.
-[[nodiscard]] Status spell_gpu_types(const Topology& topology, JobSpec& spec);
-
-/// Why no agent could ever start this job there, or done. Partitions do not matter: gangs may span
-/// them.
-[[nodiscard]] Status can_ever_fit(const Topology& topology, const JobSpec& spec);
-
 }  // namespace starling

@@ -5,7 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "launch/command_line/text.h"
+#include "launch/system/text.h"
 
 namespace starling {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "launch/deployment/deployment_check.h"
 #include "launch/deployment/scaled_clock.h"
-#include "launch/deployment/wiring.h"
 #include "launch/hooks/hooks.h"
 #include "launch/servers/generations.h"
+#include "launch/wiring/wiring.h"
 
 namespace starling {
 namespace {

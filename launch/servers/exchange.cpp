@@ -6,14 +6,14 @@
 #include <system_error>
 
 #include "bus/flock.h"
-#include "launch/command_line/files.h"
-#include "launch/command_line/log.h"
 #include "launch/deployment/deployment_plan.h"
 #include "launch/deployment/state_dir.h"
 #include "launch/servers/generations.h"
 #include "launch/servers/held_partitions.h"
 #include "launch/servers/newest_servers.h"
 #include "launch/servers/trial.h"
+#include "launch/system/files.h"
+#include "launch/system/log.h"
 #include "topology/file/load.h"
 #include "topology/fingerprint.h"
 

@@ -4,10 +4,10 @@
 #include <system_error>
 #include <utility>
 
-#include "launch/command_line/files.h"
 #include "launch/deployment/deployment.h"
 #include "launch/deployment/state_dir.h"
 #include "launch/servers/trial.h"
+#include "launch/system/files.h"
 #include "topology/file/load.h"
 
 namespace starling {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "launch/command_line/text.h"
 #include "launch/deployment/etcd_state.h"
+#include "launch/system/text.h"
 #include "store/etcd/etcd_client.h"
 
 namespace starling {

@@ -10,9 +10,9 @@
 #include "agents/executor/executor_state.h"
 #include "agents/renumber.h"
 #include "interference/models.h"
-#include "launch/command_line/log.h"
-#include "launch/deployment/wiring.h"
 #include "launch/servers/core_config.h"
+#include "launch/system/log.h"
+#include "launch/wiring/wiring.h"
 
 namespace starling {
 namespace {

@@ -3,11 +3,11 @@
 // leaves the journal in the old numbers or in the new ones, with an archive to match.
 #include <atomic>
 
-#include "launch/command_line/files.h"
 #include "launch/servers/held_partitions.h"
 #include "launch/servers/newest_servers.h"
 #include "launch/servers/own_numbers.h"
 #include "launch/servers/test_numbers.h"
+#include "launch/system/files.h"
 #include "store/etcd/etcd_journal.h"
 #include "store/etcd/test_etcd.h"
 

@@ -3,9 +3,9 @@
 #include "launch/servers/own_numbers.h"
 
 #include "bus/flock.h"
-#include "launch/command_line/files.h"
 #include "launch/servers/generations.h"
 #include "launch/servers/test_numbers.h"
+#include "launch/system/files.h"
 
 namespace starling {
 namespace {

@@ -6,12 +6,12 @@
 #include <thread>
 #include <utility>
 
-#include "launch/command_line/log.h"
 #include "launch/deployment/etcd_loss.h"
 #include "launch/deployment/etcd_state.h"
 #include "launch/deployment/old_state.h"
 #include "launch/deployment/transport.h"
 #include "launch/servers/newest_servers.h"
+#include "launch/system/log.h"
 #include "store/await_epoch.h"
 #include "store/etcd/etcd_authority.h"
 #include "store/etcd/etcd_journal.h"

@@ -5,13 +5,13 @@
 #include <system_error>
 #include <vector>
 
-#include "launch/command_line/files.h"
 #include "launch/deployment/deployment_check.h"
 #include "launch/deployment/health_file.h"
 #include "launch/deployment/old_state.h"
 #include "launch/deployment/state_dir.h"
 #include "launch/servers/generations.h"
 #include "launch/servers/own_numbers.h"
+#include "launch/system/files.h"
 #include "topology/compare.h"
 #include "topology/file/load.h"
 

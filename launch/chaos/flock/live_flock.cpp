@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/files.h"
 #include "launch/deployment/deployment_plan.h"
 #include "launch/hooks/hooks.h"
+#include "launch/system/files.h"
 #include "topology/generate/generate.h"
 
 namespace starling::chaos_live {

@@ -10,7 +10,7 @@
 #include <iterator>
 
 #include "launch/chaos/flock/live_flock.h"
-#include "launch/command_line/files.h"
+#include "launch/system/files.h"
 
 namespace starling::chaos_live {
 namespace {

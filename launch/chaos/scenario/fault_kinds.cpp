@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "base/check.h"
-#include "launch/command_line/text.h"
+#include "launch/system/text.h"
 #include "topology/file/diagnostics.h"
 
 namespace starling::chaos_live {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "launch/chaos/scenario/fault_kinds.h"
-#include "launch/deployment/wiring.h"
 #include "launch/experiment/values.h"
+#include "launch/wiring/wiring.h"
 #include "topology/file/yaml_reader.h"
 #include "workload/traces/text_file.h"
 #include "workload/yaml_documents.h"

@@ -8,8 +8,8 @@
 #include "launch/command_line/exit_codes.h"
 #include "launch/command_line/progress_bar.h"
 #include "launch/command_line/seed_pool.h"
-#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
+#include "launch/system/text.h"
 #include "sim/hosting/hosting_world.h"
 
 namespace starling {

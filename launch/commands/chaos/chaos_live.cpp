@@ -11,12 +11,12 @@
 #include "launch/chaos/scenario/load_scenario.h"
 #include "launch/chaos/timeline.h"
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/files.h"
 #include "launch/command_line/junit.h"
-#include "launch/command_line/signals.h"
-#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
 #include "launch/deployment/local_flock.h"
+#include "launch/system/files.h"
+#include "launch/system/signals.h"
+#include "launch/system/text.h"
 
 namespace starling {
 namespace {

@@ -7,15 +7,15 @@
 
 #include "base/short_number.h"
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/files.h"
 #include "launch/command_line/junit.h"
 #include "launch/command_line/progress_bar.h"
 #include "launch/command_line/seed_pool.h"
-#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
-#include "launch/deployment/wiring.h"
 #include "launch/runs/chaos_report.h"
 #include "launch/runs/chaos_run_json.h"
+#include "launch/system/files.h"
+#include "launch/system/text.h"
+#include "launch/wiring/wiring.h"
 #include "sim/chaos/chaos_faults.h"
 #include "sim/chaos/chaos_shrink.h"
 

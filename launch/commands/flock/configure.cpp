@@ -3,16 +3,16 @@
 #include <memory>
 
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/signals.h"
 #include "launch/commands/commands.h"
 #include "launch/commands/flock/configure_servers.h"
 #include "launch/commands/flock/up.h"
 #include "launch/deployment/flock_owner.h"
 #include "launch/deployment/state_dir.h"
-#include "launch/deployment/wiring.h"
 #include "launch/flock/flock_restart.h"
 #include "launch/hosts/preflight.h"
 #include "launch/servers/exchange.h"
+#include "launch/system/signals.h"
+#include "launch/wiring/wiring.h"
 #include "scheduling/policy.h"
 
 namespace starling {

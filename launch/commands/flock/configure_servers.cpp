@@ -10,20 +10,21 @@
 #include <thread>
 
 #include "bus/flock.h"
+#include "launch/client/flock_client.h"
 #include "launch/client/job_lookup.h"
+#include "launch/client/placeable.h"
+#include "launch/client/session.h"
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/signals.h"
 #include "launch/deployment/state_dir.h"
 #include "launch/flock/flock_restart.h"
 #include "launch/hosts/coming_hosts.h"
 #include "launch/hosts/host_servers.h"
 #include "launch/hosts/key_rotation.h"
-#include "launch/jobs/drain_word.h"
-#include "launch/jobs/flock_view.h"
 #include "launch/runs/run_options.h"
 #include "launch/servers/exchange.h"
 #include "launch/servers/generations.h"
 #include "launch/servers/trial.h"
+#include "launch/system/signals.h"
 #include "topology/file/load.h"
 
 namespace starling {
@@ -100,19 +101,17 @@ Result<Change> change_of(const Deployment& flock, const Topology& before, Topolo
 Status empty_servers(const Change& change, const ServersOptions& o, const Patience& patience) {
   const std::vector<ServerId> leaving = to_be_drained(change.servers.change);
   if (leaving.empty()) return done();
-  auto found = FlockView::find(change.before.dir.string());
+  auto found = FlockClient::open(change.before.dir);
   if (!found) return found.error();
-  FlockView& flock = *found.value();
-  if (Status s = flock.connect(); !s.ok()) return s;
+  FlockClient& flock = *found.value();
   std::map<ServerId, std::uint64_t> versions;
   std::optional<std::size_t> told;
   for (;;) {
     std::size_t left = 0, busy = 0;
     for (const ServerId server : leaving) {
       const std::uint64_t version = versions.contains(server) ? versions[server] : 1;
-      const auto state = say_drain(*flock.session, flock.owner_of(server),
-                                   SetDrain{server, true, o.evict, version});
-      const std::string& name = flock.topology.server(server).name;
+      const auto state = flock.drain({server, true, o.evict, version});
+      const std::string& name = flock.topology().server(server).name;
       if (stop_requested()) return {Errc::io, "interrupted; the servers stay drained"};
       if (!state) return {state.error().code, name + ": " + state.error().message};
       versions[server] = state.value().version;

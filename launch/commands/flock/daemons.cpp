@@ -2,10 +2,10 @@
 #include <memory>
 
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/log.h"
 #include "launch/commands/commands.h"
 #include "launch/daemon/daemon.h"
 #include "launch/deployment/accept_loss.h"
+#include "launch/system/log.h"
 
 namespace starling {
 namespace {

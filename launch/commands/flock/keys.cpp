@@ -12,12 +12,12 @@
 #include "base/login_name.h"
 #include "bus/flock.h"
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/signals.h"
 #include "launch/commands/commands.h"
 #include "launch/deployment/deployment.h"
 #include "launch/deployment/state_dir.h"
 #include "launch/flock/flock_users.h"
 #include "launch/hosts/key_rotation.h"
+#include "launch/system/signals.h"
 
 namespace starling {
 namespace {

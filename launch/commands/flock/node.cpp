@@ -17,9 +17,6 @@
 #include <thread>
 
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/files.h"
-#include "launch/command_line/log.h"
-#include "launch/command_line/signals.h"
 #include "launch/commands/commands.h"
 #include "launch/deployment/deployment_plan.h"
 #include "launch/deployment/state_dir.h"
@@ -30,6 +27,9 @@
 #include "launch/hosts/reach.h"
 #include "launch/processes/supervisor.h"
 #include "launch/servers/host_part.h"
+#include "launch/system/files.h"
+#include "launch/system/log.h"
+#include "launch/system/signals.h"
 
 namespace starling {
 namespace {

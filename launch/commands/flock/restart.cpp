@@ -3,11 +3,11 @@
 #include <memory>
 
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/signals.h"
 #include "launch/commands/commands.h"
 #include "launch/deployment/flock_owner.h"
 #include "launch/flock/flock_restart.h"
 #include "launch/hosts/host_flock.h"
+#include "launch/system/signals.h"
 
 namespace starling {
 namespace {

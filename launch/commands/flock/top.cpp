@@ -9,10 +9,11 @@
 #include "base/visible.h"
 #include "launch/client/session.h"
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/signals.h"
-#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
+#include "launch/commands/open_flock.h"
 #include "launch/hosts/keeper.h"
+#include "launch/system/signals.h"
+#include "launch/system/text.h"
 
 namespace starling {
 namespace {
@@ -22,8 +23,8 @@ struct Options {
   bool watch = false, json = false, wide = false;
 };
 
-std::string host_name(const Session& s, const AgentStatus& a) {
-  return "agent-" + std::to_string(s.host_of(a.agent).value);
+std::string host_name(const FlockClient& flock, const AgentStatus& a) {
+  return "agent-" + std::to_string(flock.host_of(a.agent).value);
 }
 
 template <class Id>
@@ -41,9 +42,9 @@ std::size_t width_of_output() {
   return 100;
 }
 
-std::string as_table(const std::vector<AgentStatus>& agents, const Session& s,
+std::string as_table(const std::vector<AgentStatus>& agents, const FlockClient& flock,
                      const std::vector<std::string>& troubles, bool wide) {
-  const std::uint32_t expected = s.agents();
+  const std::uint32_t expected = flock.agents();
   // What is always wanted, then what tells of trouble, then the rest.
   std::vector<std::vector<std::string>> rows{
       {"agent",        "host",      "GPUs",        "free",   "waiting",     "running",   "accepted",
@@ -53,7 +54,7 @@ std::string as_table(const std::vector<AgentStatus>& agents, const Session& s,
   constexpr std::size_t kAlwaysShown = 9;
   for (const AgentStatus& a : agents) {
     rows.push_back({"agent-" + std::to_string(a.agent.value),
-                    host_name(s, a),
+                    host_name(flock, a),
                     with_commas(a.gpus),
                     with_commas(a.free),
                     with_commas(a.waiting),
@@ -101,12 +102,12 @@ std::string as_table(const std::vector<AgentStatus>& agents, const Session& s,
   return text;
 }
 
-std::string as_json(const std::vector<AgentStatus>& agents, const Session& s,
+std::string as_json(const std::vector<AgentStatus>& agents, const FlockClient& flock,
                     const std::vector<std::string>& troubles) {
   nlohmann::json list = nlohmann::json::array();
   for (const AgentStatus& a : agents) {
     list.push_back({{"agent", a.agent.value},
-                    {"host", host_name(s, a)},
+                    {"host", host_name(flock, a)},
                     {"epoch", a.fence.epoch.value},
                     {"gpus", a.gpus},
                     {"free", a.free},
@@ -150,23 +151,21 @@ std::string as_json(const std::vector<AgentStatus>& agents, const Session& s,
 
 int top(const Options& options) {
   catch_stop_signals();
-  const auto dir = flock_dir(options.flock);
-  if (!dir) return failed(dir.error());
-  auto session = open_session(options.flock);
-  if (!session) return failed(session.error());
-  Session& s = *session.value();
+  auto found = connected_flock(options.flock);
+  if (!found) return failed(found.error());
+  FlockClient& flock = *found.value();
   for (;;) {
-    const auto agents = s.status(std::chrono::seconds(2));
-    const auto troubles = daemon_troubles(dir.value());
-    const std::string text =
-        options.json ? as_json(agents, s, troubles) : as_table(agents, s, troubles, options.wide);
+    const auto answer = flock.agents_found();
+    const auto agents = answer ? answer.value().agents : std::vector<AgentStatus>();
+    const auto troubles = daemon_troubles(flock.deployment().dir);
+    const std::string text = options.json ? as_json(agents, flock, troubles)
+                                          : as_table(agents, flock, troubles, options.wide);
     if (options.watch && isatty(STDOUT_FILENO) == 1) std::fputs("\033[H\033[2J", stdout);
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
-    if (!options.watch)
-      return agents.empty() ? work_failed("top: no agent answers; is the flock up?") : kDone;
+    if (!options.watch) return answer ? kDone : work_failed("top: " + answer.error().message);
     const Instant next = Session::now() + std::chrono::seconds(1);
-    while (!stop_requested() && Session::now() < next) s.receive(next);
+    while (!stop_requested() && Session::now() < next) flock.session().receive(next);
     if (stop_requested() || std::ferror(stdout) != 0) return kDone;
   }
 }

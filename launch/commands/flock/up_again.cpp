@@ -8,10 +8,10 @@
 
 #include "base/short_number.h"
 #include "interference/speed_choice.h"
-#include "launch/command_line/files.h"
-#include "launch/command_line/text.h"
 #include "launch/deployment/deployment_plan.h"
 #include "launch/deployment/state_dir.h"
+#include "launch/system/files.h"
+#include "launch/system/text.h"
 #include "topology/file/load.h"
 
 namespace starling {

@@ -8,22 +8,22 @@
 #include <set>
 #include <thread>
 
+#include "launch/client/flock_hosts.h"
 #include "launch/client/session.h"
 #include "launch/command_line/background.h"
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/signals.h"
 #include "launch/commands/flock/up.h"
 #include "launch/commands/flock/up_again.h"
 #include "launch/deployment/flock_folder.h"
 #include "launch/deployment/readiness.h"
 #include "launch/deployment/state_dir.h"
-#include "launch/hosts/flock_hosts.h"
 #include "launch/hosts/host_board.h"
 #include "launch/hosts/host_servers.h"
 #include "launch/hosts/hosts_file.h"
 #include "launch/hosts/preflight.h"
 #include "launch/hosts/slurm.h"
 #include "launch/processes/safe_folder.h"
+#include "launch/system/signals.h"
 #include "store/etcd/etcd_authority.h"
 #include "topology/file/load.h"
 

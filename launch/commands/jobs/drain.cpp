@@ -3,10 +3,9 @@
 #include <memory>
 
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/signals.h"
 #include "launch/commands/commands.h"
-#include "launch/jobs/drain_word.h"
-#include "launch/jobs/flock_view.h"
+#include "launch/commands/open_flock.h"
+#include "launch/system/signals.h"
 
 namespace starling {
 namespace {
@@ -16,25 +15,14 @@ struct Options {
   bool undo = false, evict = false;
 };
 
-/// The server of that name or number.
-std::optional<ServerId> server_named(const Topology& topology, const std::string& text) {
-  for (std::uint32_t s = 0; s < topology.server_count(); ++s) {
-    if (topology.server(ServerId{s}).name == text) return ServerId{s};
-  }
-  for (std::uint32_t s = 0; s < topology.server_count(); ++s) {
-    if (std::to_string(s) == text) return ServerId{s};
-  }
-  return std::nullopt;
-}
-
 int drain(const Options& o) {
   if (o.undo && o.evict) return bad_input("drain: --evict is for a drain, not for its --undo");
   catch_stop_signals();
-  auto found = FlockView::find(o.flock);
+  auto found = open_flock(o.flock);
   if (!found) return failed(found.error());
-  FlockView& flock = *found.value();
-  const Topology& topology = flock.topology;
-  const auto server = server_named(topology, o.server);
+  FlockClient& flock = *found.value();
+  const Topology& topology = flock.topology();
+  const auto server = flock.server_named(o.server);
   if (!server) {
     const std::uint32_t last = topology.server_count() - 1;
     return bad_input("drain: '" + o.server + "' is no server; there are " +
@@ -42,16 +30,8 @@ int drain(const Options& o) {
                      topology.server(ServerId{last}).name + ", or 0 to " + std::to_string(last));
   }
   if (Status connected = flock.connect(); !connected.ok()) return failed(connected.error());
-  const auto answer =
-      say_drain(*flock.session, flock.owner_of(*server), SetDrain{*server, !o.undo, o.evict, 1});
+  const auto answer = flock.drain({*server, !o.undo, o.evict, 1});
   if (!answer) return work_failed("drain: " + answer.error().message);
-  // The number that was said may have been another server's to who heard it.
-  const auto now = read_deployment(flock.dir);
-  if (now && now.value().generation != flock.deployment.generation) {
-    return work_failed(
-        "drain: the flock's servers have changed meanwhile; 'starling topology state' says which "
-        "are drained");
-  }
   const std::string& called = topology.server(*server).name;
   if (o.undo) {
     std::printf("%s is in use again\n", called.c_str());

@@ -4,10 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/visible.h"
-#include "launch/client/job_lookup.h"
 #include "launch/command_line/exit_codes.h"
 #include "launch/commands/commands.h"
-#include "launch/jobs/explained_job.h"
+#include "launch/commands/open_flock.h"
 
 namespace starling {
 namespace {
@@ -19,28 +18,29 @@ struct Options {
 
 int explain(const Options& options) {
   if (auto id = parse_job_id(options.job); !id) return bad_input("explain: " + id.error().message);
-  auto flock = FlockView::find(options.flock);
+  auto flock = connected_flock(options.flock);
   if (!flock) return failed(flock.error());
-  if (Status s = flock.value()->connect(); !s.ok()) return failed(s.error());
-  auto found = find_job(*flock.value()->session, options.job);
+  auto found = flock.value()->job(options.job);
   if (!found) return failed(found.error());
   const JobState& state = found.value();
   if (!options.json)
     std::printf("%s is %s at agent-%u\n", to_string(state.job).c_str(), name_of(state.phase),
                 state.home.value);
-  const auto why = explained_job(*flock.value(), state);
-  if (!why)
-    return work_failed("explain: agent-" + std::to_string(state.home.value) + " does not answer");
+  const auto why = flock.value()->explain(state);
+  if (!why) return work_failed("explain: " + why.error().message);
   if (options.json) {
+    nlohmann::json silent = nlohmann::json::array();
+    for (const AgentId agent : why.value().silent) silent.push_back(agent.value);
     nlohmann::json j{{"job", to_string(state.job)},
                      {"state", name_of(state.phase)},
                      {"agent", state.home.value},
-                     {"lines", *why},
+                     {"lines", why.value().lines},
+                     {"silent", silent},
                      {"log_tail", state.exit.log_tail}};
     std::printf("%s\n", j.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).c_str());
     return kDone;
   }
-  for (const std::string& line : *why) std::printf("%s\n", visible_line(line).c_str());
+  for (const std::string& line : why.value().lines) std::printf("%s\n", visible_line(line).c_str());
   // An executor of an earlier version lets more through.
   if (const std::string tail = visible(state.exit.log_tail); terminal(state.phase) && !tail.empty())
     std::printf("last output:\n%s%s", tail.c_str(), tail.back() == '\n' ? "" : "\n");

@@ -3,11 +3,10 @@
 #include <memory>
 
 #include "base/visible.h"
-#include "launch/client/job_lookup.h"
 #include "launch/command_line/exit_codes.h"
 #include "launch/commands/commands.h"
+#include "launch/commands/open_flock.h"
 #include "launch/hosts/keeper.h"
-#include "launch/jobs/flock_view.h"
 #include "launch/jobs/job_filter.h"
 #include "launch/jobs/job_table.h"
 
@@ -28,36 +27,29 @@ int list(Options o) {
   const Date now = std::chrono::system_clock::now();
   if (const auto right = o.filter.check(now); !right.ok())
     return bad_input("jobs: " + right.error().message);
-  auto found = FlockView::find(o.flock);
+  auto found = connected_flock(o.flock);
   if (!found) return failed(found.error());
-  FlockView& flock = *found.value();
-  if (Status connected = flock.connect(); !connected.ok()) return failed(connected.error());
-  for (const std::string& line : daemon_troubles(flock.dir))
+  FlockClient& flock = *found.value();
+  for (const std::string& line : daemon_troubles(flock.deployment().dir))
     std::fprintf(stderr, "starling: %s\n", visible_line(line).c_str());
-  JobsFound all = all_jobs(*flock.session);
-  if (all.silent.size() == flock.session->agents())
-    return work_failed("jobs: " + silence_text(all.silent) + "; is the flock up?");
-  const auto chosen = o.filter.choose(std::move(all.jobs), flock.session->user(), now);
+  auto all = flock.jobs();
+  if (!all) return failed({all.error().code, "jobs: " + all.error().message});
+  const auto chosen = o.filter.choose(std::move(all.value().jobs), flock.user(), now);
   if (!chosen) return failed(chosen.error());
   std::vector<ListedJob> jobs;
   for (const JobState& state : chosen.value()) {
-    const AgentId host = flock.session->host_of(state.home);
+    const AgentId host = flock.host_of(state.home);
     jobs.push_back({state, "agent-" + std::to_string(host.value)});
   }
-  const JobTable table{flock.topology, now};
-  if (o.json) {
-    std::string silent, objects;
-    for (const AgentId agent : all.silent)
-      silent += (silent.empty() ? "" : ", ") + std::to_string(agent.value);
-    for (const ListedJob& job : jobs)
-      objects += (objects.empty() ? "\n " : ",\n ") + table.json(job);
-    std::printf("{\"schema\": 1, \"silent\": [%s], \"jobs\": [%s]}\n", silent.c_str(),
-                objects.c_str());
-  } else {
-    std::fputs((o.csv ? table.csv(jobs) : table.text(jobs)).c_str(), stdout);
-  }
-  if (all.silent.empty()) return kDone;
-  return work_failed("jobs: " + silence_text(all.silent) + "; what lives there is missing here");
+  const std::vector<AgentId>& silent = all.value().silent;
+  const JobTable table{flock.topology(), now};
+  std::fputs((o.json  ? table.json(jobs, silent) + "\n"
+              : o.csv ? table.csv(jobs)
+                      : table.text(jobs))
+                 .c_str(),
+             stdout);
+  if (silent.empty()) return kDone;
+  return work_failed("jobs: " + silence_text(silent) + "; what lives there is missing here");
 }
 
 }  // namespace

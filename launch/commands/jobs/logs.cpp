@@ -2,12 +2,12 @@
 #include <memory>
 #include <optional>
 
-#include "launch/client/job_lookup.h"
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/signals.h"
-#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
+#include "launch/commands/open_flock.h"
 #include "launch/jobs/follow_job.h"
+#include "launch/system/signals.h"
+#include "launch/system/text.h"
 
 namespace starling {
 namespace {
@@ -30,11 +30,10 @@ int logs(const Options& o) {
     how.rank = static_cast<std::uint32_t>(*rank);
   }
   catch_stop_signals();
-  auto found = FlockView::find(o.flock);
+  auto found = connected_flock(o.flock);
   if (!found) return failed(found.error());
-  FlockView& flock = *found.value();
-  if (Status connected = flock.connect(); !connected.ok()) return failed(connected.error());
-  const auto state = find_job(*flock.session, o.job);
+  FlockClient& flock = *found.value();
+  const auto state = flock.job(o.job);
   if (!state) return failed(state.error());
   if (!o.follow) return show_output(flock, state.value(), how);
   return follow_job(flock, state.value().job, how);

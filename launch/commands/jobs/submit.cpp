@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <iterator>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/visible.h"
-#include "launch/client/job_lookup.h"
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/signals.h"
 #include "launch/commands/commands.h"
-#include "launch/jobs/flock_view.h"
+#include "launch/commands/open_flock.h"
 #include "launch/jobs/follow_job.h"
-#include "launch/jobs/fresh_ids.h"
 #include "launch/jobs/job_table.h"
 #include "launch/jobs/what_to_submit.h"
-#include "launch/runs/run_options.h"
+#include "launch/system/signals.h"
 
 namespace starling {
 namespace {
@@ -65,106 +62,66 @@ Result<WhatToSubmit> jobs_of(const Command& command, const Options& o) {
   return what;
 }
 
-/// Each job is this key's user's. Only who is root may say that it is another's.
-Status belong(std::vector<JobSpec>& jobs, const Session& session) {
-  const Asker& holder = session.holder();
-  for (JobSpec& job : jobs) {
-    if (job.user.empty()) job.user = session.user();
-    const bool may = holder.user.empty() || holder.user == "root" || job.user == holder.user;
-    if (!may) {
-      return {Errc::invalid, "submit: " + job.name + " is said to be of user '" + job.user +
-                                 "', and this is the key of '" + holder.user +
-                                 "'; only root submits for others"};
-    }
-  }
-  return done();
-}
-
-/// Why the flock could never run it, or done; with its GPU types as the topology spells them.
-Status can_run(const FlockView& flock, JobSpec& job) {
-  if (const Status spelled = spell_gpu_types(flock.topology, job); !spelled.ok()) return spelled;
-  if (job.command.empty() && flock.deployment.launcher == "process") {
-    return {Errc::invalid,
-            "a duration alone is emulated, and this flock starts processes; give it a command"};
-  }
-  return can_ever_fit(flock.topology, job);
-}
-
-/// Is it what `spec` asks for, so that submitting that was a repeat? Whose it is, the home knows.
-bool is_same(const JobAsk& there, const JobSpec& spec) {
-  JobAsk asked = *ask_of(spec);
-  asked.user = there.user;
-  return asked == there;
-}
-
-/// Of an id that the user chose: which job has it, where that was `over` or is another than `spec`.
-void say_if_taken(Session& session, const JobSpec& spec, bool over) {
-  const Result<JobState> there = find_job(session, spec.id);
-  if (!there) return;  // its home has answered, and is silent now
-  const JobState& state = there.value();
-  if (!over && (state.ask == nullptr || is_same(*state.ask, spec))) return;
-  const std::string command = state.ask == nullptr ? "" : state.ask->command;
+/// Of an id that the user chose: which job has it, where that was over or is another.
+void say_if_taken(FlockClient& flock, const JobSpec& spec, const SubmittedJob& said) {
+  const std::optional<JobState> there = flock.instead_of(spec, said);
+  if (!there) return;
+  const std::string command = there->ask == nullptr ? "" : there->ask->command;
   std::fprintf(stderr,
                "starling: submit: %s is there already (%s%s); nothing new is submitted: give "
                "another --id, or none\n",
-               to_string(spec.id).c_str(), name_of(state.phase),
+               to_string(spec.id).c_str(), name_of(there->phase),
                command.empty() ? "" : (": " + visible_line(command)).c_str());
 }
 
-/// Offers the job until its home has answered. Refused: exit status 2, because the request is
-/// wrong. `over`: there was a job of that id, which has ended.
-int submit_one(Session& session, const JobSpec& spec, bool& over) {
-  const NodeId home = agent_node(first_home(session, spec.id));
-  const Instant until = Session::now() + std::chrono::seconds(10);
-  Instant again = Session::now();
-  while (Session::now() < until && !stop_requested()) {
-    if (Session::now() >= again) {
-      session.send(home, Submit{spec, session.me()});
-      again = Session::now() + Session::kRepeat;
-    }
-    const auto received = session.receive(std::min(again, until));
-    if (!received || received->from != home) continue;
-    if (const auto* rejected = std::get_if<Rejected>(&received->message);
-        rejected != nullptr && rejected->job == spec.id) {
-      return bad_input("submit: " + spec.name + " is refused: " +
-                       (rejected->reason.empty() ? name_of(rejected->why) : rejected->reason));
-    }
-    if (const auto* busy = std::get_if<Busy>(&received->message);
-        busy != nullptr && busy->job == spec.id) {
-      again = Session::now() + std::chrono::milliseconds(busy->retry_ms);
-    }
-    const auto* accepted = std::get_if<Accepted>(&received->message);
-    const auto* state = std::get_if<JobState>(&received->message);
-    if (accepted != nullptr && accepted->job == spec.id) return kDone;
-    if (state == nullptr || state->job != spec.id) continue;
-    over = terminal(state->phase);
-    return kDone;
-  }
-  return work_failed(
-      "submit: agent-" + std::to_string(home.value - 1) +
-      " does not answer; is the flock up? The job may still be accepted: see 'starling jobs'");
-}
-
 /// The status of the first job that did not finish well.
-int wait_for(FlockView& flock, const std::vector<JobSpec>& jobs, bool json) {
-  Session& session = *flock.session;
+int wait_for(FlockClient& flock, const std::vector<JobSpec>& jobs, bool json) {
   int status = kDone;
   for (const JobSpec& job : jobs) {
-    for (;;) {
-      auto state = find_job(session, job.id);
-      if (!state && state.error().code != Errc::not_ready) return failed(state.error());
-      if (state.ok() && terminal(state.value().phase)) {
-        say_end(flock, state.value(), json);
-        if (status == kDone) status = shell_status(state.value());
-        break;
-      }
-      if (stop_requested()) return work_failed("submit: interrupted; the jobs go on");
-      const Instant next = Session::now() + std::chrono::milliseconds(200);
-      while (session.receive(next)) {
-      }
-    }
+    const auto ended = flock.ended(job.id, Duration::max());
+    if (stop_requested()) return work_failed("submit: interrupted; the jobs go on");
+    if (!ended) return failed(ended.error());
+    say_end(flock, ended.value(), json);
+    if (status == kDone) status = shell_status(ended.value());
   }
   return status;
+}
+
+/// Why one of them could never run, or 0.
+int refuse_misfits(const FlockClient& flock, std::vector<JobSpec>& jobs) {
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const Status can = flock.can_run(jobs[i]);
+    if (can.ok()) continue;
+    const std::string which = jobs.size() == 1 ? ""
+                                               : ", job " + std::to_string(i + 1) + " of " +
+                                                     std::to_string(jobs.size()) + ",";
+    return bad_input("submit: " + (jobs[i].name.empty() ? "it" : jobs[i].name) + which +
+                     " can never run here: " + can.error().message);
+  }
+  return kDone;
+}
+
+/// Refused: exit status 2, because the request is wrong.
+int submit_one(FlockClient& flock, JobSpec& job, const Options& o) {
+  if (o.id.empty()) {
+    const auto id = flock.new_id();
+    if (!id) return failed({id.error().code, "submit: " + id.error().message});
+    job.id = id.value();
+  }
+  // Before the answer: who is interrupted now can still look for it.
+  const std::string id = to_string(job.id);
+  if (o.follow) {
+    std::fprintf(stderr, "%s\n", id.c_str());
+  } else {
+    std::printf("%s\n", o.json ? nlohmann::json{{"job", id}}.dump().c_str() : id.c_str());
+    std::fflush(stdout);
+  }
+  const auto said = flock.submit(job);
+  if (!said && said.error().code == Errc::invalid)
+    return bad_input("submit: " + said.error().message);
+  if (!said) return work_failed("submit: " + said.error().message);
+  if (!o.id.empty()) say_if_taken(flock, job, said.value());
+  return kDone;
 }
 
 int submit(const Command& command, const Options& o) {
@@ -173,39 +130,19 @@ int submit(const Command& command, const Options& o) {
   WhatToSubmit& what = read.value();
   for (const std::string& line : what.warnings)
     std::fprintf(stderr, "starling: submit: %s\n", line.c_str());
-  auto found = FlockView::find(o.flock);
+  auto found = open_flock(o.flock);
   if (!found) return failed(found.error());
-  FlockView& flock = *found.value();
+  FlockClient& flock = *found.value();
   if (what.jobs.empty()) return bad_input("submit: '" + o.words.front() + "' has no job in it");
-  for (std::size_t i = 0; i < what.jobs.size(); ++i) {
-    const Status can = can_run(flock, what.jobs[i]);
-    if (can.ok()) continue;
-    const std::string which = what.jobs.size() == 1 ? ""
-                                                    : ", job " + std::to_string(i + 1) + " of " +
-                                                          std::to_string(what.jobs.size()) + ",";
-    return bad_input("submit: " + (what.jobs[i].name.empty() ? "it" : what.jobs[i].name) + which +
-                     " can never run here: " + can.error().message);
-  }
+  if (const int status = refuse_misfits(flock, what.jobs); status != kDone) return status;
   catch_stop_signals();
   if (Status connected = flock.connect(); !connected.ok()) return failed(connected.error());
-  if (Status whose = belong(what.jobs, *flock.session); !whose.ok()) return failed(whose.error());
-  FreshIds ids(*flock.session);
   for (JobSpec& job : what.jobs) {
-    if (o.id.empty()) {
-      const auto id = ids.next();
-      if (!id) return failed(id.error());
-      job.id = id.value();
-    }
-    // Before the answer: who is interrupted now can still look for it.
-    if (o.follow) {
-      std::fprintf(stderr, "%s\n", to_string(job.id).c_str());
-    } else {
-      std::printf(o.json ? "{\"job\": \"%s\"}\n" : "%s\n", to_string(job.id).c_str());
-      std::fflush(stdout);
-    }
-    bool over = false;
-    if (const int status = submit_one(*flock.session, job, over); status != kDone) return status;
-    if (!o.id.empty()) say_if_taken(*flock.session, job, over);
+    if (const Status whose = flock.set_user(job); !whose.ok())
+      return failed({whose.error().code, "submit: " + whose.error().message});
+  }
+  for (JobSpec& job : what.jobs) {
+    if (const int status = submit_one(flock, job, o); status != kDone) return status;
   }
   if (o.follow) return follow_job(flock, what.jobs.front().id, {.cancel = true, .json = o.json});
   return o.wait || what.wait ? wait_for(flock, what.jobs, o.json) : kDone;

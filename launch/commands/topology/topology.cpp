@@ -6,9 +6,9 @@
 
 #include "launch/command_line/exit_codes.h"
 #include "launch/command_line/out_file.h"
-#include "launch/command_line/text.h"
 #include "launch/command_line/topology_line.h"
 #include "launch/commands/commands.h"
+#include "launch/system/text.h"
 #include "topology/describe.h"
 #include "topology/file/load.h"
 #include "topology/partition.h"

@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/files.h"
 #include "launch/command_line/out_file.h"
 #include "launch/command_line/topology_line.h"
 #include "launch/commands/commands.h"
+#include "launch/system/files.h"
 #include "topology/draw/draw.h"
 #include "topology/file/load.h"
 

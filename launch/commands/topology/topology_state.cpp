@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "launch/command_line/exit_codes.h"
-#include "launch/command_line/signals.h"
-#include "launch/command_line/text.h"
 #include "launch/commands/commands.h"
+#include "launch/commands/open_flock.h"
 #include "launch/deployment/readiness.h"
-#include "launch/jobs/flock_view.h"
+#include "launch/system/signals.h"
+#include "launch/system/text.h"
 #include "topology/placement_text.h"
 
 namespace starling {
@@ -28,13 +28,13 @@ struct Trouble {
 
 int state(const Options& o) {
   catch_stop_signals();
-  auto found = FlockView::find(o.flock);
+  auto found = connected_flock(o.flock);
   if (!found) return failed(found.error());
-  FlockView& flock = *found.value();
-  const Topology& t = flock.topology;
-  if (Status connected = flock.connect(); !connected.ok()) return failed(connected.error());
-  const auto agents = flock.session->status(std::chrono::seconds(2));
-  if (agents.empty()) return work_failed("topology state: no agent answers; is the flock up?");
+  const FlockClient& flock = *found.value();
+  const Topology& t = flock.topology();
+  const auto answer = found.value()->agents_found();
+  if (!answer) return work_failed("topology state: " + answer.error().message);
+  const std::vector<AgentStatus>& agents = answer.value().agents;
   std::map<ServerId, Trouble> troubles;
   std::uint32_t quarantined = 0, waiting = 0;
   for (const AgentStatus& a : agents) {
@@ -73,7 +73,7 @@ int state(const Options& o) {
               with_commas(troubles.size()).c_str(), with_commas(t.server_count()).c_str());
   if (waiting > 0)
     std::printf("%s GPUs are of executors that do not answer\n", with_commas(waiting).c_str());
-  if (const std::uint32_t all = flock.session->agents(); agents.size() < all)
+  if (const std::uint32_t all = flock.agents(); agents.size() < all)
     std::printf("%zu of %u agents do not answer\n", all - agents.size(), all);
   return kDone;
 }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "launch/client/flock_client.h"
+#include "launch/client/fresh_ids.h"
+#include "launch/client/placeable.h"
+#include "launch/client/session.h"
+#include "launch/system/signals.h"
+
+namespace starling {
+namespace {
+
+/// Is it what `spec` asks for, so that submitting that was a repeat? Whose it is, the home knows.
+bool is_same(const JobAsk& there, const JobSpec& spec) {
+  JobAsk asked = *ask_of(spec);
+  asked.user = there.user;
+  return asked == there;
+}
+
+}  // namespace
+
+Status FlockClient::can_run(JobSpec& job) const {
+  if (const Status spelled = spell_gpu_types(topology_, job); !spelled.ok()) return spelled;
+  if (job.command.empty() && deployment_->launcher == "process") {
+    return {Errc::invalid,
+            "a duration alone is emulated, and this flock starts processes; give it a command"};
+  }
+  return can_ever_fit(topology_, job);
+}
+
+Status FlockClient::set_user(JobSpec& job) {
+  if (Status s = connect(); !s.ok()) return s;
+  const Asker& holder = session_->holder();
+  if (job.user.empty()) job.user = session_->user();
+  if (holder.user.empty() || holder.user == "root" || job.user == holder.user) return done();
+  return {Errc::invalid, job.name + " is said to be of user '" + job.user +
+                             "', and this is the key of '" + holder.user +
+                             "'; only root submits for others"};
+}
+
+Result<JobId> FlockClient::new_id(Duration patience) {
+  if (Status s = connect(); !s.ok()) return s.error();
+  return ids_->next(patience);
+}
+
+Result<SubmittedJob> FlockClient::submit(const JobSpec& job, Duration patience) {
+  if (Status s = connect(); !s.ok()) return s.error();
+  const AgentId agent = first_home(*session_, job.id);
+  const NodeId home = agent_node(agent);
+  const Instant until = later(Session::now(), patience);
+  Instant again = Session::now();
+  while (Session::now() < until && !stop_requested()) {
+    if (Session::now() >= again) {
+      session_->send(home, Submit{job, session_->me()});
+      again = Session::now() + Session::kRepeat;
+    }
+    const auto received = session_->receive(std::min(again, until));
+    if (!received || received->from != home) continue;
+    if (const auto* no = std::get_if<Rejected>(&received->message);
+        no != nullptr && no->job == job.id) {
+      return {Errc::invalid,
+              job.name + " is refused: " + (no->reason.empty() ? name_of(no->why) : no->reason)};
+    }
+    if (const auto* busy = std::get_if<Busy>(&received->message);
+        busy != nullptr && busy->job == job.id) {
+      again = Session::now() + std::chrono::milliseconds(busy->retry_ms);
+    }
+    const auto* accepted = std::get_if<Accepted>(&received->message);
+    if (accepted != nullptr && accepted->job == job.id) return SubmittedJob{};
+    const auto* state = std::get_if<JobState>(&received->message);
+    if (state != nullptr && state->job == job.id) return SubmittedJob{terminal(state->phase)};
+  }
+  return {Errc::not_ready, silence_text({agent}) +
+                               "; is the flock up? The job may still be "
+                               "accepted: see 'starling jobs'"};
+}
+
+std::optional<JobState> FlockClient::instead_of(const JobSpec& spec, const SubmittedJob& said,
+                                                Duration patience) {
+  auto there = job(spec.id, patience);
+  if (!there) return std::nullopt;  // its home has answered, and is silent now
+  const JobState& state = there.value();
+  if (!said.over && (state.ask == nullptr || is_same(*state.ask, spec))) return std::nullopt;
+  return std::move(there).value();
+}
+
+}  // namespace starling

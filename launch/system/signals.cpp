@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/system/signals.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+
+namespace starling {
+namespace {
+
+std::atomic<int> requests{0}, to_keep{0}, taken{0};  // lock-free, so a handler may change them
+static_assert(std::atomic<int>::is_always_lock_free);
+
+void on_stop(int number) {
+  if (number == SIGUSR1) ++to_keep;
+  if (++requests >= 3) _exit(130);
+}
+
+}  // namespace
+
+void catch_stop_signals() {
+  struct sigaction action = {};
+  action.sa_handler = on_stop;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);  // without SA_RESTART, so that waits end early
+  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGUSR1, &action, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  sigset_t held;  // by who started this process, so that none came too early (supervisor.h)
+  sigemptyset(&held);
+  sigaddset(&held, SIGINT);
+  sigaddset(&held, SIGTERM);
+  sigprocmask(SIG_UNBLOCK, &held, nullptr);
+}
+
+void request_stop() noexcept { ++requests; }
+
+bool stop_requested() noexcept { return requests > taken; }
+
+bool take_stop() noexcept {
+  const int now = requests;
+  return now > taken.exchange(now);
+}
+
+bool jobs_are_kept() noexcept { return to_keep > 0 && to_keep == requests; }
+
+}  // namespace starling
