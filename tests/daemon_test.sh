@@ -18,6 +18,16 @@ grep -q 'is locked by process' err.txt || fail "the refusal does not say why: $(
 kill -INT $up
 wait $up
 
+echo "-- what lets chaos live reach into daemons is refused in every other flock"
+for word in MEMBERS=other.json STATE=etcd://127.0.0.1:1 TIMERS='orphan 1' FRAME_FAULTS=faults; do
+  for command in "agent --config flock/nodes/agent-0/config.json" "executor --config flock/nodes/executor-0/config.json" jobs; do
+    # shellcheck disable=SC2086
+    env "STARLING_$word" "$starling" $command >out.txt 2>err.txt
+    [ $? -eq 2 ] || fail "STARLING_$word $command: not refused with 2"
+    [ "$(grep -c "STARLING_${word%%=*} is set in the environment" err.txt)" -eq 1 ] || fail "STARLING_$word $command: $(cat err.txt)"
+  done
+done
+
 echo "-- what its earlier life leaves has the state for a moment still"
 touch late.log
 flock flock/nodes/agent-0/state/in-use sleep 1.5 &

@@ -10,6 +10,7 @@
 #include "bus/sessions.h"
 #include "launch/deployment/readiness.h"
 #include "launch/deployment/transport.h"
+#include "launch/hooks/hooks.h"
 #include "launch/system/signals.h"
 
 namespace starling {
@@ -60,6 +61,7 @@ Result<std::unique_ptr<Session>> Session::take(const Deployment& flock, const De
 }
 
 Result<std::unique_ptr<Session>> Session::open(const Deployment& flock) {
+  if (const Status s = chaos_live::no_hooks(flock.for_chaos); !s.ok()) return s.error();
   std::vector<const DeployedNode*> places;
   std::optional<std::filesystem::path> denied;
   for (const DeployedNode* node : flock.with_role(Role::client)) {

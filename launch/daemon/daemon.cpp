@@ -51,7 +51,10 @@ Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role,
   log_as(file.value().node);
   auto deployment = read_deployment(file.value().flock);
   if (!deployment) return deployment.error();
-  if (const char* state = std::getenv(chaos_live::kStateVariable)) deployment.value().state = state;
+  const bool for_chaos = deployment.value().for_chaos;
+  if (const Status s = chaos_live::no_hooks(for_chaos); !s.ok()) return s.error();
+  if (const char* state = chaos_live::hook(for_chaos, chaos_live::kStateVariable))
+    deployment.value().state = state;
   const DeployedNode* me = deployment.value().find(file.value().node);
   if (me == nullptr || me->role != role) {
     return {Errc::invalid, config.string() + ": the flock has no such " +

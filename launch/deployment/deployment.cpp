@@ -25,6 +25,7 @@ using nlohmann::json;
 constexpr int kSchema = 1;
 constexpr const char* kGranted = "user-";
 const char* const kFile = "deployment.json";
+const char* const kForChaos = "chaos";
 constexpr std::uint64_t kMostGenerations = 1'000'000;
 
 json to_json(const DeployedNode& node) {
@@ -146,6 +147,8 @@ Result<Deployment> read_deployment_in(const fs::path& dir, const fs::path& file)
     d.seed = j.whole("seed", std::numeric_limits<std::uint64_t>::max());
     d.state = j.text("state", "");
     d.speed = j.text("speed", "");
+    d.for_chaos = j.has("made_for");
+    if (d.for_chaos && j.text("made_for") != kForChaos) j.wrong("made_for", "can only be chaos");
     if (j.has("generation"))
       d.generation = static_cast<std::uint32_t>(j.whole("generation", kMostGenerations));
     if (j.has("fingerprint"))
@@ -172,6 +175,7 @@ Status write_deployment_in(const fs::path& file, const Deployment& d) {
   if (!d.state.empty()) j["state"] = d.state;
   if (!d.etcd.empty()) j["etcd"] = to_json(d.etcd);
   if (!d.speed.empty()) j["speed"] = d.speed;
+  if (d.for_chaos) j["made_for"] = kForChaos;
   for (const DeployedNode& node : d.nodes) j["nodes"].push_back(to_json(node));
   if (d.generation > 1) {
     j["generation"] = d.generation;

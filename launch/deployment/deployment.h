@@ -42,6 +42,8 @@ struct Deployment {
   std::uint64_t seed = 1;
   std::string state;  ///< of agents: empty, in nodes/NAME/state; or etcd://HOST:PORT,.../FLOCK
   EtcdAccess etcd;    ///< with what they get at it; files relative to dir
+  /// Its daemons let `chaos live` reach into them (launch/hooks/hooks.h).
+  bool for_chaos = false;
   /// Grows by one whenever the servers change (launch/servers); the first one has the cut of
   /// topology/partition.h, later ones keep its borders.
   std::uint32_t generation = 1;

@@ -191,6 +191,7 @@ Result<Deployment> create_deployment(const DeploymentPlan& plan, const Topology&
   made.launcher = plan.launcher;
   made.speedup = plan.speedup;
   made.seed = plan.seed;
+  made.for_chaos = plan.for_chaos;
   if (!plan.state.empty()) {
     const auto state = new_etcd_state(plan.state, plan.etcd);
     if (!state) return state.error();

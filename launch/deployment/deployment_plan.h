@@ -41,6 +41,7 @@ struct DeploymentPlan {
   std::string user = {};      ///< who has their keys; empty: the flock knows no users
   std::uint64_t seed = 1;
   double speedup = 1;
+  bool for_chaos = false;      ///< as Deployment::for_chaos
   std::string state;           ///< as Deployment::state; a flock without a name gets one
   EtcdAccess etcd = {};        ///< files as the user named them; the flock gets copies
   std::uint32_t standbys = 0;  ///< agents that may take over a partition; needs `state`

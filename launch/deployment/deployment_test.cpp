@@ -57,6 +57,10 @@ TEST_CASE("what is deployed reads back, with secrets for their owner alone") {
   elsewhere.state = "etcd://127.0.0.1:2379/blue";
   REQUIRE(write_deployment(elsewhere).ok());
   CHECK(read_deployment(plan.dir).value().state == elsewhere.state);
+  CHECK_FALSE(d.for_chaos);
+  elsewhere.for_chaos = true;
+  REQUIRE(write_deployment(elsewhere).ok());
+  CHECK(read_deployment(plan.dir).value().for_chaos);
   const Flock members = read_flock(plan.dir / "flock.json").value();
   CHECK(members.size() == d.nodes.size());
   std::set<std::string> keys;

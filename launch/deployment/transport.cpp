@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/deployment/transport.h"
 
-#include <cstdlib>
 #include <thread>
 #include <utility>
 
@@ -108,7 +107,8 @@ class RenewedEndpoint final : public Endpoint {
 Result<std::unique_ptr<ZmqEndpoint>> open_now(const Deployment& deployment, NodeSeat me,
                                               const std::filesystem::path& key_file,
                                               const Limits& limits) {
-  const char* const members_file = std::getenv(chaos_live::kMembersVariable);
+  const char* const members_file =
+      chaos_live::hook(deployment.for_chaos, chaos_live::kMembersVariable);
   auto members = read_flock(members_file != nullptr ? std::filesystem::path(members_file)
                                                     : deployment.dir / "flock.json");
   if (!members) return members.error();
@@ -167,7 +167,7 @@ Result<std::unique_ptr<Endpoint>> open_endpoint(const Deployment& deployment, No
   if (!endpoint) return endpoint.error();
   auto renewed = std::make_unique<RenewedEndpoint>(std::move(endpoint).value(), deployment.dir,
                                                    key_file, mark, called, called && seat != 0);
-  const char* const faults = std::getenv(chaos_live::kFramesVariable);
+  const char* const faults = chaos_live::hook(deployment.for_chaos, chaos_live::kFramesVariable);
   if (faults == nullptr) return std::unique_ptr<Endpoint>(std::move(renewed));
   return std::unique_ptr<Endpoint>(std::make_unique<chaos_live::FaultyEndpoint>(
       std::move(renewed), faults, Rng(deployment.seed).fork(me.value).fork(seat), machine_clock()));

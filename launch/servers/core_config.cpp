@@ -2,7 +2,6 @@
 #include "launch/servers/core_config.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <sstream>
 
 #include "launch/deployment/deployment_check.h"
@@ -16,7 +15,7 @@ namespace {
 
 Timers timers_of(const Deployment& deployment) {
   Timers timers = stretched({}, deployment.speedup);
-  const char* const shorter = std::getenv(chaos_live::kTimersVariable);
+  const char* const shorter = chaos_live::hook(deployment.for_chaos, chaos_live::kTimersVariable);
   std::istringstream in(shorter == nullptr ? "" : shorter);
   std::string name;
   for (double length = 0; in >> name >> length;) {

@@ -90,6 +90,7 @@ Status LiveFlock::make(const Scenario& scenario, const fs::path& dir) {
   plan.agents = shape.agents;
   plan.servers_per_executor = 1;
   plan.seed = scenario.seed;
+  plan.for_chaos = true;
   if (shape.state == "etcd") {
     if (Status s = start_etcd(); !s.ok()) return s;
     plan.state = "etcd://";
