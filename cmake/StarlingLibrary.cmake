@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # One folder, one library, one test program.
 #
-# starling_library(NAME [FOLDERS inner... [IN_ORDER]] [NEEDS target...] [PRIVATE_NEEDS target...])
+# starling_library(NAME [FOLDERS inner... [IN_ORDER]] [NEEDS target...] [PRIVATE_NEEDS target...] [SLOW])
 #   builds every *.cpp of the folder (tests, benchmarks and main programs excepted) as starling::NAME
-#   and, where STARLING_TESTS is on, every *_test.cpp as the ctest NAME_test.
+#   and, where STARLING_TESTS is on, every *_test.cpp as the ctest NAME_test; SLOW: that takes more than ten seconds.
 #   NEEDS is the whole list of what the folder may include; tests/layering holds it to that; where its inner folders
 #   are IN_ORDER, a file of one includes only from it and from those before it.
 #   Sources are globbed so that a file is in the build exactly when it is in the folder.
 function(starling_library name)
-  cmake_parse_arguments(arg "IN_ORDER" "" "NEEDS;PRIVATE_NEEDS;TEST_NEEDS;FOLDERS" ${ARGN})
+  cmake_parse_arguments(arg "IN_ORDER;SLOW" "" "NEEDS;PRIVATE_NEEDS;TEST_NEEDS;FOLDERS" ${ARGN})
   set(patterns *.cpp)
   foreach(folder ${arg_FOLDERS})
     list(APPEND patterns ${folder}/*.cpp)
@@ -36,20 +36,30 @@ function(starling_library name)
   install(TARGETS starling_${name} EXPORT starling ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
   if(STARLING_TESTS AND tests)
-    starling_test(${name}_test FILES ${tests} NEEDS starling::${name} ${arg_PRIVATE_NEEDS} ${arg_TEST_NEEDS})
+    set(slow "")
+    if(arg_SLOW)
+      set(slow SLOW)
+    endif()
+    starling_test(${name}_test ${slow} FILES ${tests} NEEDS starling::${name} ${arg_PRIVATE_NEEDS} ${arg_TEST_NEEDS})
   endif()
 endfunction()
 
-# starling_test(NAME FILES file... NEEDS target...): one doctest program, one ctest entry; and a second one, NAME_data,
-# where cases need the published data sets, which is skipped where they are absent.
+# starling_test(NAME [SLOW] FILES file... NEEDS target...): one doctest program, one ctest entry; and a second one,
+# NAME_data, where cases need the published data sets, which is skipped where they are absent. Every entry has one of the
+# labels quick (at most ten seconds), slow, data and cluster (real processes of a flock): tests/labels looks.
 function(starling_test name)
-  cmake_parse_arguments(arg "" "" "FILES;NEEDS" ${ARGN})
+  cmake_parse_arguments(arg "SLOW" "" "FILES;NEEDS" ${ARGN})
   find_package(doctest REQUIRED)
   add_executable(${name} ${PROJECT_SOURCE_DIR}/tests/doctest_main.cpp ${arg_FILES})
   target_compile_options(${name} PRIVATE ${STARLING_WARNINGS})
   target_link_libraries(${name} PRIVATE ${arg_NEEDS} starling::base doctest::doctest)
   add_test(NAME ${name} COMMAND ${name} "--test-suite-exclude=published data")
+  set(label quick)
+  if(arg_SLOW)
+    set(label slow)
+  endif()
   set(entries ${name})
+  set_tests_properties(${name} PROPERTIES LABELS ${label})
   foreach(file ${arg_FILES})
     file(STRINGS ${file} data_cases REGEX "test_suite\\(\"published data\"\\)")
     if(data_cases AND NOT TEST ${name}_data)
