@@ -5,7 +5,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "interference/speed.h"
+#include "topology/placement.h"
 #include "topology/topology.h"
 
 namespace starling {

@@ -11,7 +11,7 @@
 #include "bus/wire/codec.h"
 #include "store/record_codec.h"
 #include "store/sample_records.h"
-#include "store/sqlite_journal.h"
+#include "store/sqlite/sqlite_journal.h"
 #include "tests/fuzz/random_message.h"
 
 namespace {
