@@ -15,6 +15,10 @@ Duration backoff(std::uint32_t n, Duration most) {
   return std::min<Duration>(std::chrono::seconds(1LL << std::min(n - 1, 20U)), most);
 }
 
+bool was_offered(const JobView& job, AgentId to) {
+  return std::ranges::find(job.offered, to) != job.offered.end();
+}
+
 std::uint64_t per_mille(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : part * 1000 / whole;
 }
@@ -138,10 +142,11 @@ Cooperation::Room* Cooperation::best_room(const View& view, const QueueEntry& en
     return std::tuple(r.waiting > 0, 1000 - per_mille(r.free, r.gpus), r.turn);
   };
   for (Room& room : rooms_) {
-    if (!can_start(view, room, entry, job)) continue;
+    if (was_offered(job, room.agent) || !can_start(view, room, entry, job)) continue;
     if (best == nullptr || rank(room) < rank(*best)) best = &room;
   }
-  if (entry.needy && best == nullptr) roomless_[entry.look] = state_;
+  // A job that has been nowhere speaks for all of its look.
+  if (entry.needy && best == nullptr && job.offered.empty()) roomless_[entry.look] = state_;
   return best;
 }
 
@@ -153,6 +158,7 @@ Cooperation::Room* Cooperation::home_for(const View& view, const QueueEntry& ent
     // Digests do not say which GPU types a partition has, so the job visits each in turn.
     if (job.forwards >= view.others.size()) return nullptr;
     for (Room& room : rooms_) {
+      if (was_offered(job, room.agent)) continue;
       if (best == nullptr || room.turn < best->turn) best = &room;
     }
     return best;
@@ -161,7 +167,7 @@ Cooperation::Room* Cooperation::home_for(const View& view, const QueueEntry& ent
     return std::tuple(!can_start(view, r, entry, job), per_mille(r.waiting_gpus, r.gpus), r.turn);
   };
   for (Room& room : rooms_) {
-    if (!could_hold(view, room, entry, job)) continue;
+    if (was_offered(job, room.agent) || !could_hold(view, room, entry, job)) continue;
     if (best == nullptr || rank(room) < rank(*best)) best = &room;
   }
   return best;
@@ -314,7 +320,8 @@ void Cooperation::give_away_last(const View& view, const Shape& shape, const Que
     if (taken[i] || entry.homeless || (entry.typed && !one_type_)) continue;
     if (entry.gpus > calmest->gpus || !worth_it(entry.gpus)) continue;
     const JobView& job = index.job(entry);
-    if (job.blocked || job.forwards > 0 || !could_hold(view, *calmest, entry, job)) continue;
+    if (job.blocked || job.forwards > 0 || was_offered(job, calmest->agent)) continue;
+    if (!could_hold(view, *calmest, entry, job)) continue;
     forward(view, *calmest, job, out);
     return;
   }

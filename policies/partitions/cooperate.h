@@ -31,10 +31,11 @@ namespace starling {
 /// may have (RemoteRooms), and goes to no partition that could not hold it when everything there is
 /// free.
 ///
-/// Room that was given to a forwarded job is remembered until the target's digest changes, and a
-/// job that was forwarded n times stays 2^(n-1) s before the next time, so nothing bounces. Digests
-/// older than kDigestFresh are ignored. Ties go to the next agent after this one, so that
-/// neighbours differ in whom they try first. Without neighbours it does nothing.
+/// A job goes to no agent that it was offered to from here: the core would refuse. Room that was
+/// given to a forwarded job is remembered until the target's digest changes, and a job that was
+/// forwarded n times stays 2^(n-1) s before the next time, so nothing bounces. Digests older than
+/// kDigestFresh are ignored. Ties go to the next agent after this one, so that neighbours differ in
+/// whom they try first. Without neighbours it does nothing.
 class Cooperation {
  public:
   static constexpr Duration kDigestFresh = std::chrono::minutes(5);

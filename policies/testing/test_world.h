@@ -52,6 +52,7 @@ class TestWorld {
     Instant ends = kNever;
     Placement placement;  // empty: does not run
     std::uint64_t order = 0;
+    std::map<std::uint32_t, std::vector<AgentId>> offered = {};  // by home
   };
   std::vector<std::string> faults;
   std::vector<Job> jobs;
@@ -288,6 +289,7 @@ class TestWorld {
     v.failed_rounds = job.failed_rounds;
     v.placement = job.placement;
     v.forwards = job.forwards;
+    if (const auto to = job.offered.find(job.home); to != job.offered.end()) v.offered = to->second;
     return v;
   }
 
@@ -403,6 +405,10 @@ class TestWorld {
     const std::size_t j = waiting_job(h, d.job, blocked);
     if (j == jobs.size()) return false;
     if (d.to.value >= homes_.size() || d.to.value == h) return fault("forwards to nobody"), false;
+    std::vector<AgentId>& offered = jobs[j].offered[h];
+    if (std::ranges::find(offered, d.to) != offered.end())
+      return fault("offers a job to the same home twice"), false;
+    offered.push_back(d.to);
     ++forwards;
     ++jobs[j].forwards;
     hash.add(d.to.value);
