@@ -6,6 +6,7 @@
 #include <set>
 
 #include "interference/profile.h"
+#include "policies/parts/evict.h"
 
 namespace starling {
 namespace {
@@ -121,7 +122,7 @@ void ElasticPolicy::plan_round(const View& view, Rng&, std::vector<Decision>& ou
     if (!job.blocked) shares.push_back(share_of(job));
   }
   for (const JobView& job : view.running) {
-    if (!lies_here(view, job.placement)) continue;
+    if (!lies_here(view.gpus, job.placement)) continue;
     if (job.blocked) {
       left.cpus -= std::min(left.cpus, job.spec->cpus_per_worker * workers_of(job));
     } else {
@@ -234,17 +235,11 @@ void ElasticPolicy::move_stayers(const View& view, Occupancy& planned,
 void ElasticPolicy::between_rounds(const View& view, std::vector<Decision>& out) {
   if (!between_ || view.gpus.free_count() == 0) return;
   Occupancy planned = view.gpus;
-  for (const Planned& plan : plan_) {
-    Placement kept;
-    for (const GpuId gpu : plan.placement) {
-      if (planned.is_free(gpu)) kept.push_back(gpu);
-    }
-    planned.take(kept);
-  }
+  for (const Planned& plan : plan_) keep(planned, plan.placement);
   const Capacity all = capacity_of(planned);
   Capacity left{static_cast<double>(planned.free_count()), all.cpus};
   for (const JobView& job : view.running) {
-    if (lies_here(view, job.placement))
+    if (lies_here(view.gpus, job.placement))
       left.cpus -= std::min(left.cpus, job.spec->cpus_per_worker * workers_of(job));
   }
   std::vector<Share> shares;
@@ -260,7 +255,7 @@ void ElasticPolicy::between_rounds(const View& view, std::vector<Decision>& out)
   }
   if (!knows_speeds() || !view.waiting.empty() || !plan_.empty()) return;
   for (const JobView& job : view.running) {
-    if (job.blocked || !lies_here(view, job.placement)) continue;
+    if (job.blocked || !lies_here(view.gpus, job.placement)) continue;
     shares.push_back(share_of(job));
     shares.back().workers = shares.back().now;
   }

@@ -5,6 +5,7 @@
 #include "interference/memory.h"
 #include "interference/profile.h"
 #include "policies/gavel/gavel.h"
+#include "policies/parts/evict.h"
 
 namespace starling {
 
@@ -63,7 +64,7 @@ void GavelPolicy::see_neighbours(const View& view) {
   for (const JobView& job : view.running) {
     Known& known = known_.at(job.spec->id);
     known.beside.reset();
-    if (!known.runs || !lies_here(view, job.placement)) continue;
+    if (!known.runs || !lies_here(view.gpus, job.placement)) continue;
     const auto [first, fresh] = on.try_emplace(job.placement.front(), job.spec->id);
     if (fresh) continue;
     Known& other = known_.at(first->second);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "policies/gavel/gavel.h"
+#include "policies/parts/evict.h"
 
 namespace starling {
 /// Gangs that no type can hold: those that run keep their GPUs, the most urgent that waits and of
@@ -40,7 +41,7 @@ void GavelPolicy::plan_round(const View& view, Rng& rng, std::vector<Decision>& 
   for (const JobView& job : view.running) {
     const Known& known = known_.at(job.spec->id);
     if (job.blocked || !known.runs || !runs_on_one_type(job.spec->id)) continue;
-    if (!lies_here(view, job.placement)) continue;
+    if (!lies_here(view.gpus, job.placement)) continue;
     planned.give_back(job.placement, demand_of(*job.spec));
     members.push_back({&job, &known});
   }
@@ -135,13 +136,10 @@ void GavelPolicy::plan_round(const View& view, Rng& rng, std::vector<Decision>& 
     if (!member.known->runs || stays.contains(member.job->spec->id)) continue;
     const bool moves = is_planned(member.job->spec->id);
     // Who is not in the round may go on as long as nobody needs the place.
-    const Demand each = demand_of(*member.job->spec);
-    const bool needed = !all_free(planned, member.job->placement) ||
-                        !planned.has_means(member.job->placement, each);
-    if (moves || needed) {
+    if (moves || is_needed(planned, *member.job)) {
       out.emplace_back(Preempt{member.job->spec->id});
     } else {
-      planned.take(member.job->placement, each);
+      planned.take(member.job->placement, demand_of(*member.job->spec));
     }
   }
 }

@@ -66,17 +66,6 @@ void QueuePolicy::cooperate(const View& view, Trial& trial, std::vector<Decision
   cooperation_.decide(view, *shape_, index_, taken_, trial, out);
 }
 
-bool QueuePolicy::lies_here(const View& view, const Placement& placement) {
-  return !placement.empty() && std::all_of(placement.begin(), placement.end(), [&](GpuId gpu) {
-    return view.gpus.gpus().contains(gpu.value) && !view.gpus.is_free(gpu);
-  });
-}
-
-bool QueuePolicy::all_free(const Occupancy& gpus, const Placement& placement) {
-  return std::all_of(placement.begin(), placement.end(),
-                     [&](GpuId gpu) { return gpus.is_free(gpu); });
-}
-
 void QueuePolicy::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
   failed_.assign(index_.kinds(), std::numeric_limits<std::uint32_t>::max());
   const auto queue = index_.queue();

@@ -54,9 +54,6 @@ class QueuePolicy : public Policy {
 
   /// Must come before shape() and index_.sync() in a decide() of one's own.
   void learn_partition(const Occupancy& gpus);
-  /// All of it is in this partition, and taken.
-  [[nodiscard]] static bool lies_here(const View& view, const Placement& placement);
-  [[nodiscard]] static bool all_free(const Occupancy& gpus, const Placement& placement);
   [[nodiscard]] const Shape& shape() const noexcept { return *shape_; }
   /// The partition with everything free.
   [[nodiscard]] const Occupancy& empty() const noexcept { return *empty_; }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "policies/parts/evict.h"
+
 namespace starling {
 
 bool RoundPolicy::is_planned(JobId job) const {
@@ -34,11 +36,7 @@ std::vector<Decision> RoundPolicy::decide(const View& view, const Trigger& trigg
   for (const Decision& decision : out) {
     const auto* resize = std::get_if<Resize>(&decision);
     if (resize == nullptr) continue;
-    Placement more;
-    for (const GpuId gpu : resize->placement) {
-      if (view.gpus.is_free(gpu)) more.push_back(gpu);
-    }
-    if (!more.empty()) trial.take(more);
+    keep(trial, resize->placement);
   }
   follow_plan(view, trial, out);
   if (round && !view.waiting.empty() && !view.others.empty()) cooperate(view, trial, out);
@@ -97,13 +95,7 @@ void RoundPolicy::cooperate(const View& view, Trial& trial, std::vector<Decision
     if (is_planned(job) || std::any_of(out.begin(), out.end(), starts)) taken_.mark(i);
   }
   // What the plan still waits for is not to be offered to anybody.
-  for (const Planned& planned : plan_) {
-    Placement kept;
-    for (const GpuId gpu : planned.placement) {
-      if (trial.gpus().is_free(gpu)) kept.push_back(gpu);
-    }
-    if (!kept.empty()) trial.take(kept);
-  }
+  for (const Planned& planned : plan_) keep(trial, planned.placement);
   if (cooperation_.begin(view, shape())) {
     cooperation_.decide(view, shape(), index_, taken_, trial, out);
   }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "policies/builtin.h"
+#include "policies/parts/evict.h"
 #include "policies/queues/queue_policy.h"
 #include "scheduling/running_index.h"
 
@@ -63,15 +64,14 @@ class Srtf final : public QueuePolicy {
     // Jobs of unknown length stop nobody: two of them would stop each other without end.
     return who.remaining != kUnknown && victim->remaining >= who.least;
   }
-  /// Gives `soon` what those who are stopping will leave.
-  void look_at_running(const View& view, Occupancy& soon);
+  void look_at_running(const View& view, Eviction& eviction);
   /// The i-th of those who may be stopped, lowest priority and then longest first; null: there are
   /// no more.
   const Victim* victim(const View& view, std::size_t i);
   void add_victim(const View& view);
-  /// Stops others until `job` fits into `soon`; its place, or nothing and then nothing has changed.
+  /// Stops others until the job has a place, which is promised to it; nothing: nothing has changed.
   std::optional<Placement> make_room(const View& view, const JobSpec& job, const Claimant& who,
-                                     Occupancy& soon, std::vector<Decision>& out);
+                                     Eviction& eviction, std::vector<Decision>& out);
   [[nodiscard]] std::int64_t worth_stopping(std::int64_t job_remaining) const;
 
   double margin_;
@@ -89,13 +89,13 @@ std::int64_t Srtf::worth_stopping(std::int64_t job_remaining) const {
   return std::max(static_cast<std::int64_t>(least), job_remaining + 1);
 }
 
-void Srtf::look_at_running(const View& view, Occupancy& soon) {
+void Srtf::look_at_running(const View& view, Eviction& eviction) {
   if (view.ends == nullptr) own_ = RunningIndex(view.running, view.now);
   running_ = view.ends == nullptr ? &own_ : view.ends;
   std::erase_if(stopping_, [&](const JobId& id) {
     const JobView* job = running_->find(id, view.now);
-    if (job == nullptr || !lies_here(view, job->placement)) return true;
-    soon.give_back(job->placement, demand_of(*job->spec));
+    if (job == nullptr || !lies_here(view.gpus, job->placement)) return true;
+    eviction.leaves(*job);
     return false;
   });
   victims_.clear();
@@ -108,7 +108,8 @@ void Srtf::look_at_running(const View& view, Occupancy& soon) {
 
 void Srtf::add_victim(const View& view) {
   const JobView& job = running_->job(*next_victim_++, view.now);
-  if (job.blocked || stopping_.contains(job.spec->id) || !lies_here(view, job.placement)) return;
+  if (job.blocked || stopping_.contains(job.spec->id) || !lies_here(view.gpus, job.placement))
+    return;
   victims_.push_back({remaining(job), &job});
 }
 
@@ -118,50 +119,35 @@ const Srtf::Victim* Srtf::victim(const View& view, std::size_t i) {
 }
 
 std::optional<Placement> Srtf::make_room(const View& view, const JobSpec& job, const Claimant& who,
-                                         Occupancy& soon, std::vector<Decision>& out) {
+                                         Eviction& eviction, std::vector<Decision>& out) {
   const auto worth = [&](std::size_t i) { return may_stop(who, victim(view, i)); };
-  std::uint64_t gain = soon.free_count();
+  std::uint64_t gain = eviction.soon().free_count();
   for (std::size_t i = 0; gain < job.gpus() && worth(i); ++i) {
     gain += victims_[i].job->placement.size();
   }
   if (gain < job.gpus()) return std::nullopt;
 
-  std::size_t chosen = 0;  // the first so many
   std::optional<Placement> place;
-  for (; !place && worth(chosen); ++chosen) {
-    const JobView& one = *victims_[chosen].job;
-    soon.give_back(one.placement, demand_of(*one.spec));
-    place = find_place(view, soon, job);
+  for (std::size_t chosen = 0; !place && worth(chosen); ++chosen) {
+    eviction.offer(*victims_[chosen].job);
+    place = find_place(view, eviction.soon(), job);
   }
-  // Only those whose GPUs, CPUs or memory it really gets have to go.
-  if (place) soon.take(*place, demand_of(job));
-  const auto needed = [&](const JobView& one) {
-    if (!place) return false;
-    const auto gets = [&](GpuId gpu) {
-      return std::binary_search(place->begin(), place->end(), gpu);
-    };
-    return std::any_of(one.placement.begin(), one.placement.end(), gets) ||
-           !soon.has_means(one.placement, demand_of(*one.spec));
-  };
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < victims_.size(); ++i) {
-    const JobView& one = *victims_[i].job;
-    if (i < chosen && needed(one)) {
-      out.emplace_back(Preempt{one.spec->id});
-      stopping_.insert(one.spec->id);
-      continue;
-    }
-    if (i < chosen) soon.take(one.placement, demand_of(*one.spec));
-    victims_[kept++] = victims_[i];
+  if (!place) {
+    eviction.withdraw();
+    return place;
   }
-  victims_.resize(kept);
-  if (place) soon.give_back(*place, demand_of(job));
+  eviction.promise(*place, demand_of(job));
+  for (const JobId id : eviction.settle(out)) {
+    stopping_.insert(id);
+    std::erase_if(victims_, [&](const Victim& v) { return v.job->spec->id == id; });
+  }
   return place;
 }
 
 void Srtf::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
-  Occupancy& soon = soon_.of(view.gpus);
-  look_at_running(view, soon);
+  Eviction eviction(soon_.of(view.gpus));
+  const Occupancy& soon = eviction.soon();
+  look_at_running(view, eviction);
   failed_.assign(index_.kinds(), std::numeric_limits<std::uint32_t>::max());
   const auto queue = index_.queue();
   for (std::size_t i = 0; i < queue.size(); ++i) {
@@ -180,20 +166,19 @@ void Srtf::start_here(const View& view, Trial& trial, std::vector<Decision>& out
         entry.gpus <= trial.free_count() ? find_place(view, trial.gpus(), *job.spec) : std::nullopt;
     if (place) {
       trial.take(*place, each);
-      soon.take(*place, each);
+      eviction.promise(*place, each);
       out.emplace_back(Start{job.spec->id, std::move(*place)});
       taken_.mark(i);
       continue;
     }
     place = entry.gpus <= soon.free_count() ? find_place(view, soon, *job.spec) : std::nullopt;
-    if (!place && stops) place = make_room(view, *job.spec, who, soon, out);
     if (place) {
-      soon.take(*place, each);
-      Placement kept;
-      for (const GpuId gpu : *place) {
-        if (trial.gpus().is_free(gpu)) kept.push_back(gpu);
-      }
-      if (!kept.empty()) trial.take(kept);
+      eviction.promise(*place, each);
+    } else if (stops) {
+      place = make_room(view, *job.spec, who, eviction, out);
+    }
+    if (place) {
+      keep(trial, *place);
       taken_.mark(i);  // its place is coming: no business of other partitions
       continue;
     }

@@ -6,14 +6,14 @@
 
 namespace starling {
 
-/// `soon`: the partition once everybody who is stopping has stopped. `budget`: GPUs to hand out.
-void RankedPolicy::list_runners(const View& view, Occupancy& soon, std::uint32_t& budget) {
+/// `budget`: GPUs to hand out.
+void RankedPolicy::list_runners(const View& view, Eviction& eviction, std::uint32_t& budget) {
   runners_.clear();
   const auto list = [&](const JobView& job) {
-    if (!lies_here(view, job.placement)) return;
+    if (!lies_here(view.gpus, job.placement)) return;
     if (job.spec->no_requeue) return;  // stays where it is
     if (job.blocked) {
-      soon.give_back(job.placement, demand_of(*job.spec));  // on its way out
+      eviction.leaves(job);
       return;
     }
     runners_.push_back({job.spec->priority, rank(job), &job});
@@ -24,7 +24,7 @@ void RankedPolicy::list_runners(const View& view, Occupancy& soon, std::uint32_t
   } else {
     for (const JobView& job : view.running) list(job);
   }
-  budget += soon.free_count();
+  budget += eviction.soon().free_count();
   std::stable_sort(runners_.begin(), runners_.end(), [](const Runner& a, const Runner& b) {
     return std::tie(b.priority, a.rank) < std::tie(a.priority, b.rank);
   });
@@ -89,9 +89,10 @@ bool RankedPolicy::start_all(const View& view, Trial& trial, std::vector<Decisio
 
 void RankedPolicy::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
   if (start_all(view, trial, out)) return;
-  Occupancy& soon = soon_.of(view.gpus);
+  Eviction eviction(soon_.of(view.gpus));
+  const Occupancy& soon = eviction.soon();
   std::uint32_t budget = 0;
-  list_runners(view, soon, budget);
+  list_runners(view, eviction, budget);
   std::vector<std::size_t> newcomers;
   choose(budget, options().strict, newcomers);
   if (newcomers.empty()) return;
@@ -99,39 +100,23 @@ void RankedPolicy::start_here(const View& view, Trial& trial, std::vector<Decisi
   // Newcomers go where nobody has to stop as long as that lasts, then onto those who were not
   // chosen, last in order first.
   auto victim = runners_.rbegin();
-  std::vector<const JobView*> offered;  // given back to `soon`, in the order of giving
   for (const std::size_t i : newcomers) {
     const JobView& job = index_.job(index_.queue()[i]);
     std::optional<Placement> place = find_place(view, soon, *job.spec);
     while (!place && victim != runners_.rend()) {
       if (!victim->chosen) {
-        soon.give_back(victim->job->placement, demand_of(*victim->job->spec));
-        offered.push_back(victim->job);
+        eviction.offer(*victim->job);
         if (soon.free_count() >= job.spec->gpus()) place = find_place(view, soon, *job.spec);
       }
       ++victim;
     }
     if (!place) continue;
     const Demand each = demand_of(*job.spec);
-    soon.take(*place, each);
+    eviction.promise(*place, each);
     taken_.mark(i);
-    const bool free_now = all_free(trial.gpus(), *place) && trial.gpus().has_means(*place, each);
-    if (free_now) {
-      trial.take(*place, each);
-      out.emplace_back(Start{job.spec->id, std::move(*place)});
-      continue;
-    }
-    Placement promised;
-    for (const GpuId gpu : *place) {
-      if (trial.gpus().is_free(gpu)) promised.push_back(gpu);
-    }
-    if (!promised.empty()) trial.take(promised);
+    start_or_keep(trial, job.spec->id, std::move(*place), each, out);
   }
-  for (const JobView* job : offered) {
-    const Demand each = demand_of(*job->spec);
-    const bool needed = !all_free(soon, job->placement) || !soon.has_means(job->placement, each);
-    needed ? void(out.emplace_back(Preempt{job->spec->id})) : soon.take(job->placement, each);
-  }
+  eviction.settle(out);
 }
 
 }  // namespace starling

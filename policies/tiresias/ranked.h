@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "policies/parts/evict.h"
 #include "policies/queues/queue_policy.h"
 #include "scheduling/running_index.h"
 
@@ -38,7 +39,7 @@ class RankedPolicy : public QueuePolicy {
     const JobView* job;
     bool chosen = false;
   };
-  void list_runners(const View& view, Occupancy& soon, std::uint32_t& budget);
+  void list_runners(const View& view, Eviction& eviction, std::uint32_t& budget);
   bool start_all(const View& view, Trial& trial, std::vector<Decision>& out);
   void choose(std::uint32_t budget, bool strict, std::vector<std::size_t>& newcomers);
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policies/parts/evict.h"
+
+#include <algorithm>
+
+namespace starling {
+
+bool lies_here(const Occupancy& gpus, const Placement& placement) {
+  return !placement.empty() && std::ranges::all_of(placement, [&](GpuId gpu) {
+    return gpus.gpus().contains(gpu.value) && !gpus.is_free(gpu);
+  });
+}
+
+bool all_free(const Occupancy& gpus, const Placement& placement) {
+  return std::ranges::all_of(placement, [&](GpuId gpu) { return gpus.is_free(gpu); });
+}
+
+Placement free_part(const Occupancy& gpus, const Placement& placement) {
+  Placement out;
+  for (const GpuId gpu : placement) {
+    if (gpus.is_free(gpu)) out.push_back(gpu);
+  }
+  return out;
+}
+
+void keep(Occupancy& now, const Placement& promised) { now.take(free_part(now, promised)); }
+
+void keep(Trial& now, const Placement& promised) { now.take(free_part(now.gpus(), promised)); }
+
+void start_or_keep(Trial& now, JobId job, Placement promised, Demand each,
+                   std::vector<Decision>& out) {
+  if (!all_free(now.gpus(), promised) || !now.gpus().has_means(promised, each))
+    return keep(now, promised);
+  now.take(promised, each);
+  out.emplace_back(Start{job, std::move(promised)});
+}
+
+bool is_needed(const Occupancy& soon, const JobView& job) {
+  return std::ranges::any_of(job.placement, [&](GpuId gpu) { return soon.tenants(gpu) > 0; }) ||
+         !soon.has_means(job.placement, demand_of(*job.spec));
+}
+
+void Eviction::leaves(const JobView& job) { soon_.give_back(job.placement, demand_of(*job.spec)); }
+
+void Eviction::offer(const JobView& job) {
+  leaves(job);
+  offered_.push_back(&job);
+}
+
+std::vector<JobId> Eviction::settle(std::vector<Decision>& out) {
+  std::vector<JobId> stop;
+  for (const JobView* job : offered_) {
+    if (is_needed(soon_, *job)) {
+      out.emplace_back(Preempt{job->spec->id});
+      stop.push_back(job->spec->id);
+    } else {
+      soon_.take(job->placement, demand_of(*job->spec));
+    }
+  }
+  offered_.clear();
+  return stop;
+}
+
+void Eviction::withdraw() {
+  for (const JobView* job : offered_) soon_.take(job->placement, demand_of(*job->spec));
+  offered_.clear();
+}
+
+}  // namespace starling

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "scheduling/packing.h"
+#include "scheduling/policy.h"
+
+namespace starling {
+
+/// All of it is in this partition, and taken.
+[[nodiscard]] bool lies_here(const Occupancy& gpus, const Placement& placement);
+[[nodiscard]] bool all_free(const Occupancy& gpus, const Placement& placement);
+/// Those of them that nobody has, ascending.
+[[nodiscard]] Placement free_part(const Occupancy& gpus, const Placement& placement);
+
+/// Keeps for a job what is free of the GPUs that it was promised, until those who have the others
+/// have stopped: nobody starts there meanwhile.
+void keep(Occupancy& now, const Placement& promised);
+void keep(Trial& now, const Placement& promised);
+/// Starts the job where it was promised to if all of that is free, else keeps what is.
+void start_or_keep(Trial& now, JobId job, Placement promised, Demand each,
+                   std::vector<Decision>& out);
+
+/// Another job was promised some of the GPUs that `job` runs on, or of its CPUs or memory. `soon`:
+/// with all that was promised, and without the job. That a server is being drained is no need.
+[[nodiscard]] bool is_needed(const Occupancy& soon, const JobView& job);
+
+/// Stop, then start on what was promised: who of those that run here has to stop for those that are
+/// to start.
+///
+/// Running jobs are offered one after the other until there is a place in soon(); what is promised
+/// is taken there. In the end those stop who are needed, and the others stay as if nobody had
+/// asked. Those offered must stay valid until settle() or withdraw().
+class Eviction {
+ public:
+  /// `soon`: the partition once everybody who is stopping has stopped; as much of it as leaves()
+  /// has not said is not free yet. Must outlive this.
+  explicit Eviction(Occupancy& soon) : soon_(soon) {}
+  [[nodiscard]] const Occupancy& soon() const noexcept { return soon_; }
+
+  /// The job was told to stop, and still runs.
+  void leaves(const JobView& job);
+  /// The job may be stopped.
+  void offer(const JobView& job);
+  /// A job that does not run gets this of soon().
+  void promise(const Placement& placement, Demand each) { soon_.take(placement, each); }
+  /// Takes the promise back.
+  void forget(const Placement& placement, Demand each) { soon_.give_back(placement, each); }
+
+  /// Stops those offered who are needed; the others are where they were. Answers who stops, in the
+  /// order in which they were offered.
+  std::vector<JobId> settle(std::vector<Decision>& out);
+  /// Nobody is needed: all who were offered are where they were.
+  void withdraw();
+
+ private:
+  Occupancy& soon_;
+  std::vector<const JobView*> offered_;
+};
+
+}  // namespace starling
