@@ -14,7 +14,7 @@ void GavelPolicy::plan_mixed(const View& view, Occupancy& planned) {
   std::optional<Placement> its;
   for (const JobView& job : view.waiting) {
     if (job.blocked || runs_on_one_type(job.spec->id)) continue;
-    if (view.now - job.submitted < Cooperation::kPatience) continue;
+    if (view.now - job.submitted < kPatience) continue;
     if (next != nullptr && job.spec->priority <= next->spec->priority) continue;
     auto found = place(planned, shape(), *job.spec, Fit::node);
     if (!found) found = place(planned, shape(), *job.spec, options().fit);

@@ -16,15 +16,16 @@ namespace {
 /// Servers of four GPUs: agent 0 has one, all taken, agents 1 and 2 have two each.
 class Full {
  public:
-  explicit Full(const std::string& text = "fifo:queue=skip")
-      : topology(make()),
+  explicit Full(const std::string& text = "fifo:queue=skip",
+                std::vector<ServerGroup> servers = {{5, "V100"}})
+      : topology(make(std::move(servers))),
         gpus(topology, {4, 5}),
         policy(make_policy_registry().make(text).value()) {
     gpus.take(gpus.free_gpus(ServerId{4}, 4));
-    for (const IndexRange servers : {IndexRange{0, 2}, IndexRange{2, 4}}) {
+    for (const IndexRange theirs : {IndexRange{0, 2}, IndexRange{2, 4}}) {
       RemoteDigest d;
       d.agent = AgentId{static_cast<std::uint32_t>(others.size()) + 1};
-      d.servers = servers;
+      d.servers = theirs;
       d.gpus = 8;
       others.push_back(d);
       say(d.agent.value, 8);
@@ -50,7 +51,7 @@ class Full {
     return job.spec;
   }
   /// Where each job that is forwarded goes.
-  std::map<std::uint64_t, std::uint32_t> forwards() {
+  std::map<std::uint64_t, std::uint32_t> forwards(std::vector<Spread>* spreads = nullptr) {
     std::vector<JobView> waiting;
     for (const auto& [id, job] : jobs) {
       JobView view;
@@ -68,6 +69,8 @@ class Full {
     for (const Decision& decision : policy->decide(view, {}, rng)) {
       if (const auto* forward = std::get_if<Forward>(&decision))
         out.emplace(forward->job.lo, forward->to.value);
+      if (const auto* spread = std::get_if<Spread>(&decision); spread && spreads)
+        spreads->push_back(*spread);
     }
     return out;
   }
@@ -90,9 +93,9 @@ class Full {
   Instant now{};
 
  private:
-  static Topology make() {
+  static Topology make(std::vector<ServerGroup> servers) {
     GeneratorOptions options;
-    options.servers = 5;
+    options.groups = std::move(servers);
     options.gpus_per_server = 4;
     return generate_flat(options).value();
   }
@@ -113,9 +116,9 @@ TEST_CASE("a job goes where it can start, and not to who was offered it before")
 TEST_CASE("those that can be offered to nobody any more leave the others their turn") {
   Full world;
   world.say(2, 0);
-  for (std::uint32_t i = 0; i < Cooperation::kForwardsPerCall + 4; ++i) world.add(1, {kOne});
+  for (std::uint32_t i = 0; i < kForwardsPerCall + 4; ++i) world.add(1, {kOne});
   world.add(1);
-  CHECK(world.forwards() == Goes{{Cooperation::kForwardsPerCall + 5, 1}});
+  CHECK(world.forwards() == Goes{{kForwardsPerCall + 5, 1}});
 }
 
 TEST_CASE("nor is a job that this partition cannot hold offered twice") {
@@ -148,6 +151,33 @@ TEST_CASE("a new job that the emptiest partition was offered goes to the next") 
   world.say(2, 4);
   world.add(1, {kOne});
   CHECK(world.forwards() == Goes{{1, 2}});
+}
+
+TEST_CASE("a job that asks for a GPU type goes where such GPUs are free, at once") {
+  Full world("fifo:queue=skip", {{2, "V100"}, {3, "P100"}});
+  world.say(1, 6);
+  world.say(2, 2);
+  world.add(2).gpu_types = {"P100"};
+  world.add(8).gpu_types = {"P100"};  // two servers of them
+  world.add(2).gpu_types = {"V100"};
+  world.add(8).gpu_types = {"V100"};
+  CHECK(world.forwards() == Goes{{1, 2}, {2, 2}, {3, 1}, {4, 1}});
+}
+
+TEST_CASE("nor does it go where there are none, however much is free") {
+  Full world("fifo:queue=skip", {{4, "V100"}, {1, "P100"}});
+  world.add(1).gpu_types = {"P100"};
+  CHECK(world.forwards().empty());
+}
+
+TEST_CASE("a gang that no partition has GPUs enough of its type for asks for that type") {
+  Full world("fifo:queue=skip", {{4, "V100"}, {1, "P100"}});
+  world.add(12).gpu_types = {"V100", "P100"};
+  std::vector<Spread> spreads;
+  CHECK(world.forwards(&spreads).empty());
+  REQUIRE(spreads.size() == 1);
+  CHECK(spreads.front().local.empty());
+  CHECK(spreads.front().type == world.topology.server(ServerId{0}).gpu_type);
 }
 
 }  // namespace

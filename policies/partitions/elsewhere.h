@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "policies/partitions/cooperate.h"
-#include "policies/partitions/remote_rooms.h"
+#include "policies/partitions/moves.h"
+#include "policies/partitions/remote_partitions.h"
 #include "policies/placement/type_speeds.h"
 
 namespace starling {
@@ -30,13 +30,9 @@ struct Destination {
 /// Where else a waiting job could go, for policies that know speeds.
 ///
 /// A partition counts by the GPU type on which the job would be fastest there: one with free GPUs
-/// enough if there is one, else any that has as many GPUs. Room that was given away is remembered
-/// until the target's digest changes. A job goes to no agent that it was offered to from here, and
-/// after n forwards stays 2^(n-1) s, at most ten minutes, so nothing bounces. After
-/// 2 n + 4 moves, n others being heard of, it goes only where it would start, or it would stay
-/// where chance left it while GPUs are free elsewhere; after three times as many it goes nowhere.
-/// For a job that asks for CPUs or memory GPUs count that those go with (RemoteRooms); but for GPUs
-/// to join: what is left beside those no digest says.
+/// enough if there is one, else any that has as many GPUs. What was given away is remembered
+/// (RemotePartitions), and nothing bounces (moves.h). For a job that asks for CPUs or memory GPUs count that
+/// those go with (RemoteRooms); but for GPUs to join: what is left beside those no digest says.
 class Elsewhere {
  public:
   static constexpr std::size_t kOptions = 4;
@@ -48,9 +44,9 @@ class Elsewhere {
 
   /// Reads the digests. O(agents and their GPU types). False: there is nobody.
   bool begin(const View& view);
-  [[nodiscard]] bool any() const noexcept { return !rooms_.empty(); }
+  [[nodiscard]] bool any() const noexcept { return peers_.any(); }
   /// Grows whenever anybody's digest changes, and with every give().
-  [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
+  [[nodiscard]] std::uint64_t version() const noexcept { return peers_.version(); }
 
   /// Speed of such a job alone on the best type here or elsewhere.
   [[nodiscard]] double best(const Wish& wish, const JobProfile& profile);
@@ -69,55 +65,23 @@ class Elsewhere {
   [[nodiscard]] static const Destination* better_queue(std::span<const Destination> found,
                                                        double here, double queue, bool tries);
   /// The job may still do that: it has seen fewer partitions than there are.
-  [[nodiscard]] bool may_try(const JobView& job) const { return job.forwards < rooms_.size(); }
+  [[nodiscard]] bool may_try(const JobView& job) const { return job.forwards < peers_.count(); }
   void give(const View& view, const Destination& to, const JobSpec& job);
 
   /// GPUs of the type that are free elsewhere for the job.
   [[nodiscard]] std::uint64_t free_of(const View& view, GpuTypeId type, const JobSpec& job);
   /// GPU types that are here or elsewhere, ascending.
-  [[nodiscard]] std::span<const GpuTypeId> types() const noexcept { return types_; }
+  [[nodiscard]] std::span<const GpuTypeId> types() const noexcept { return peers_.all_types(); }
   [[nodiscard]] TypeSpeeds& speeds() noexcept { return speeds_; }
 
  private:
-  struct Part {
-    GpuTypeId type;
-    std::uint32_t gpus = 0;
-    std::uint32_t free = 0, largest = 0, open = 0;
-  };
-  struct Room {
-    AgentId agent;
-    std::uint32_t gpus = 0;
-    std::uint64_t waiting_gpus = 0;
-    std::uint32_t turn = 0;                // distance from this agent
-    std::uint32_t first = 0, last = 0;     // of parts_
-    const RemoteDigest* digest = nullptr;  // valid while begin()'s view is
-    RemoteRooms servers = {};              // once somebody asks for CPUs or memory
-  };
-  /// What of a partition stays as it is.
-  struct Known {
-    AgentId agent;
-    IndexRange servers;
-    std::vector<Part> parts;
-  };
-  struct Pledge {
-    AgentId agent;
-    RemoteNeed need;           // of one type
-    std::uint64_t digest = 0;  // what the target had said
-    Instant at;
-  };
-  [[nodiscard]] const Known& known(const View& view, AgentId agent, IndexRange servers);
-  [[nodiscard]] static std::uint64_t hash_of(const RemoteDigest& digest);
-  [[nodiscard]] RemoteRooms& servers_of(const View& view, Room& room);
-  void use(AgentId agent, const RemoteNeed& need);
+  /// The type of the partition on which the job is best off; speed 0: none will do.
+  [[nodiscard]] Destination best_type(const View& view, const RemotePartition& peer,
+                                      const JobView& job, const Wish& wish,
+                                      const JobProfile& profile, double least);
 
   TypeSpeeds speeds_;
-  std::vector<Room> rooms_;
-  std::vector<Part> parts_;
-  std::vector<Known> known_;  // by agent
-  std::vector<Pledge> pledges_;
-  RemoteCapacity capacity_;
-  std::vector<GpuTypeId> types_;  // here or elsewhere, ascending
-  std::uint64_t version_ = 1, seen_ = 0;
+  RemotePartitions peers_;
 };
 
 }  // namespace starling

@@ -75,7 +75,7 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
       const Wish wish = candidates_.wish(*job->spec, entry.look);
       later_ = false;
       destinations_.clear();
-      if (together && given_ < Cooperation::kForwardsPerCall) {
+      if (together && given_ < kForwardsPerCall) {
         tries_ = candidates_.sharing() && elsewhere_.may_try(*job);
         queue_ = waiting_gpus_ / std::max(1U, view.gpus.gpus().size());
         const JobProfile& profile = candidates_.residents().profile(wish.profile);
@@ -144,12 +144,12 @@ const Destination* PlacementPolicy::better_elsewhere(const Wish& wish,
 
 void PlacementPolicy::cooperate(const View& view, Trial& trial, std::vector<Decision>& out) {
   if (!elsewhere_.any()) return QueuePolicy::cooperate(view, trial, out);
-  std::erase_if(spreads_, [&](const Tried& tried) { return tried.again <= view.now; });
+  gangs_.begin(view.now);
   const auto queue = index_.queue();
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const QueueEntry& entry = queue[i];
     if (taken_[i] || entry.gpus == 1) continue;
-    if (!entry.homeless && view.now - entry.submitted < Cooperation::kPatience) continue;
+    if (!entry.homeless && view.now - entry.submitted < kPatience) continue;
     const JobView& job = index_.job(entry);
     if (job.blocked || !spread(view, entry, job, trial, out)) continue;
     taken_.mark(i);
@@ -157,25 +157,10 @@ void PlacementPolicy::cooperate(const View& view, Trial& trial, std::vector<Deci
   }
 }
 
-namespace {
-
-/// Free GPUs of the type that the job's CPUs and memory go with.
-std::uint64_t gpus_with_means(const Occupancy& gpus, GpuTypeId type, const JobSpec& job) {
-  std::uint64_t count = 0;
-  for (std::uint32_t s = gpus.servers().first; s < gpus.servers().last; ++s) {
-    if (gpus.topology().server(ServerId{s}).gpu_type == type)
-      count += gpus.free_on(ServerId{s}, demand_of(job));
-  }
-  return count;
-}
-
-}  // namespace
-
 /// Asks the flock for GPUs of the fastest type of which it has enough in all.
 bool PlacementPolicy::spread(const View& view, const QueueEntry& entry, const JobView& job,
                              Trial& trial, std::vector<Decision>& out) {
-  const auto tried = [&](const Tried& t) { return t.order == entry.order; };
-  if (std::any_of(spreads_.begin(), spreads_.end(), tried)) return false;
+  if (!gangs_.may_ask(entry)) return false;
   const Wish wish = candidates_.wish(*job.spec, entry.look);
   const JobProfile& profile = candidates_.residents().profile(wish.profile);
   const double least = std::max(*minimum_gain() * elsewhere_.best(wish, profile), 1e-9);
@@ -189,16 +174,13 @@ bool PlacementPolicy::spread(const View& view, const QueueEntry& entry, const Jo
     std::uint32_t k = free.kinds() > 1 ? 1 : 0;
     while (k < free.kinds() && free.type(k) != t) ++k;
     std::uint64_t here = k < free.kinds() ? free.free_count(k) : 0;
-    if (entry.needy) here = std::min(here, gpus_with_means(trial.gpus(), t, *job.spec));
+    if (entry.needy) here = std::min(here, free_of_type(trial.gpus(), t, *job.spec));
     if (here + elsewhere_.free_of(view, t, *job.spec) < entry.gpus) continue;
     best = speed;
     type = t;
     kind = k;
   }
   if (best <= 0) return false;
-  // Refusals count against the job's limit of failed rounds, so asking around slows down.
-  spreads_.push_back(
-      {entry.order, later(view.now, until_next_round(job.spec->id, job.failed_rounds))});
   Placement share;
   if (kind < free.kinds()) {
     const std::uint32_t worker = std::max(wish.worker, 1U);
@@ -212,8 +194,7 @@ bool PlacementPolicy::spread(const View& view, const QueueEntry& entry, const Jo
         place_workers(trial.gpus(), static_cast<std::uint32_t>(share.size()), wish.worker, each);
     std::erase_if(share, [&](GpuId gpu) { return view.topology.type_of(gpu) != type; });
   }
-  if (!share.empty()) trial.take(share, each);
-  out.emplace_back(Spread{job.spec->id, std::move(share), type});
+  gangs_.ask(view, entry, job, std::move(share), type, trial, out);
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "policies/partitions/co_allocation.h"
 #include "policies/partitions/elsewhere.h"
 #include "policies/placement/candidates.h"
 #include "policies/placement/remaining_times.h"
@@ -121,11 +122,7 @@ class PlacementPolicy : public QueuePolicy {
   bool tries_ = false;                 // that job may go to see who is there to share with
   std::uint32_t given_ = 0;            // in this call
   double waiting_gpus_ = 0;            // those that wait here and were not given away
-  struct Tried {
-    std::uint64_t order;
-    Instant again;
-  };
-  std::vector<Tried> spreads_;  // gangs that asked around lately
+  CoAllocation gangs_;
 };
 
 }  // namespace starling

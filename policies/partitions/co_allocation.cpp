@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policies/partitions/co_allocation.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "policies/partitions/moves.h"
+
+namespace starling {
+namespace {
+
+/// Calls f(server, GPUs that go with the job's CPUs and memory) for those of the type.
+template <class F>
+void each_of_type(const Occupancy& gpus, GpuTypeId type, const JobSpec& job, F f) {
+  const Demand each = demand_of(job);
+  for (std::uint32_t s = gpus.servers().first; s < gpus.servers().last; ++s) {
+    const ServerId server{s};
+    if (gpus.topology().server(server).gpu_type == type) f(server, gpus.free_on(server, each));
+  }
+}
+
+}  // namespace
+
+Duration until_next_round(JobId job, std::uint32_t failed) {
+  const Duration wait = doubling_wait(failed + 1, std::chrono::minutes(30));
+  return wait + wait / 1024 * static_cast<std::int64_t>(mix64(job.lo ^ mix64(failed)) & 1023U);
+}
+
+void CoAllocation::begin(Instant now) {
+  std::erase_if(asked_, [&](const Asked& asked) { return asked.again <= now; });
+}
+
+bool CoAllocation::may_ask(const QueueEntry& entry) const {
+  return std::ranges::find(asked_, entry.order, &Asked::order) == asked_.end();
+}
+
+void CoAllocation::ask(const View& view, const QueueEntry& entry, const JobView& job,
+                       Placement share, std::optional<GpuTypeId> type, Trial& local,
+                       std::vector<Decision>& out) {
+  asked_.push_back(
+      {entry.order, later(view.now, until_next_round(job.spec->id, job.failed_rounds))});
+  if (!share.empty()) local.take(share, demand_of(*job.spec));
+  out.emplace_back(Spread{job.spec->id, std::move(share), type});
+}
+
+std::uint64_t free_of_type(const Occupancy& gpus, GpuTypeId type, const JobSpec& job) {
+  std::uint64_t count = 0;
+  each_of_type(gpus, type, job, [&](ServerId, std::uint32_t free) { count += free; });
+  return count;
+}
+
+Placement workers_of_type(const Occupancy& gpus, GpuTypeId type, std::uint32_t want,
+                          const JobSpec& job) {
+  Placement out;
+  const std::uint32_t worker = std::max(job.gpus_per_worker, 1U);
+  each_of_type(gpus, type, job, [&](ServerId server, std::uint32_t free) {
+    const auto left = want - static_cast<std::uint32_t>(out.size());
+    const Placement some = gpus.free_gpus(server, std::min(free, left) / worker * worker);
+    out.insert(out.end(), some.begin(), some.end());
+  });
+  return out;
+}
+
+}  // namespace starling
