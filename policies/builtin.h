@@ -14,7 +14,8 @@ void add_consolidate(PolicyRegistry& registry);
 void add_easy(PolicyRegistry& registry);
 void add_tiresias(PolicyRegistry& registry);  ///< both: by attained service, by Gittins index
 void add_gavel(PolicyRegistry& registry);
-void add_elastic(PolicyRegistry& registry);  ///< drf, optimus
+void add_drf(PolicyRegistry& registry);
+void add_optimus(PolicyRegistry& registry);
 void add_tetris(PolicyRegistry& registry);
 void add_lif(PolicyRegistry& registry);
 void add_smart_greedy(PolicyRegistry& registry);

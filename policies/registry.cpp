@@ -68,7 +68,8 @@ PolicyRegistry make_policy_registry() {
   add_easy(registry);
   add_tiresias(registry);
   add_gavel(registry);
-  add_elastic(registry);
+  add_drf(registry);
+  add_optimus(registry);
   add_tetris(registry);
   add_lif(registry);
   add_smart_greedy(registry);

@@ -202,29 +202,27 @@ TEST_CASE("Optimus takes the faster GPU type where there is room on it") {
   CHECK(world.makespan_s() == doctest::Approx(1000));
 }
 
-/// Remembers what is left of each job with one worker.
-class Asks final : public ElasticPolicy {
+/// Tells what is left of each job with one worker.
+class Asks final : public Division {
  public:
-  Asks() : ElasticPolicy({false, Fit::node}, true) {}
-  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
-  std::vector<double> rests;
-
- protected:
-  void divide(const View& view, const Capacity&, Capacity, std::vector<Share>& shares) override {
-    for (const Share& share : shares) rests.push_back(rest_s(view, share, 1));
+  explicit Asks(std::vector<double>& rests) : rests_(rests) {}
+  void divide(const ElasticCall& call, const ElasticCapacity&, ElasticCapacity,
+              std::vector<ElasticShare>& shares) override {
+    for (const ElasticShare& share : shares)
+      rests_.push_back(speeds_.rest_s(*this, call, share, 1));
   }
-  [[nodiscard]] std::optional<Placement> find_workers(const View&, const Occupancy& gpus,
+  [[nodiscard]] std::optional<Placement> find_workers(const ElasticCall&, const Occupancy& gpus,
                                                       const JobSpec& job,
                                                       std::uint32_t workers) const override {
     return place_evenly(gpus, job, workers);
   }
-  [[nodiscard]] bool worth_a_restart(const View&, const Share&) override { return false; }
+  [[nodiscard]] bool worth_a_restart(const ElasticCall&, const ElasticShare&) override {
+    return false;
+  }
 
  private:
-  PolicyFacts facts_{.name = "asks",
-                     .summary = "asks for speeds",
-                     .family = Family::elastic,
-                     .round = std::chrono::seconds(600)};
+  std::vector<double>& rests_;
+  ElasticSpeeds speeds_;
 };
 
 TEST_CASE("speeds are remembered by the GPU types that a job allows, too") {
@@ -241,11 +239,13 @@ TEST_CASE("speeds are remembered by the GPU types that a job allows, too") {
     waiting[i].spec = &specs[i];
     waiting[i].order = i;
   }
-  Asks policy;
+  const PolicyFacts facts{.name = "asks", .summary = "asks for speeds", .family = Family::elastic};
+  std::vector<double> rests;
+  ElasticPolicy policy(facts, {std::chrono::seconds(600), true}, std::make_unique<Asks>(rests));
   Rng rng(1);
   (void)policy.decide({topology, gpus, waiting, {}, {}, model, Instant{}, AgentId{0}}, {}, rng);
-  REQUIRE(policy.rests.size() == 2);
-  CHECK(policy.rests[1] > 1.5 * policy.rests[0]);
+  REQUIRE(rests.size() == 2);
+  CHECK(rests[1] > 1.5 * rests[0]);
 }
 
 TEST_CASE("workers that find no place go to whoever is next") {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "policies/elastic/elastic.h"
+#include "policies/elastic/division.h"
 
 namespace starling {
 

@@ -29,10 +29,18 @@ PolicyFacts facts_for(const GavelOptions& options) {
 }  // namespace
 
 GavelPolicy::GavelPolicy(const GavelOptions& options)
-    : RoundPolicy(options.queue), gavel_(options), facts_(facts_for(options)) {}
+    : gavel_(options), rounds_(options.queue), facts_(facts_for(options)) {}
+
+std::vector<Decision> GavelPolicy::decide(const View& view, const Trigger& trigger, Rng& rng) {
+  return rounds_.decide(
+      view, trigger, facts_.round,
+      {.observe = [&] { observe(view); },
+       .plan = [&](RoundPlan& plan,
+                   std::vector<Decision>& out) { plan_round(view, rng, plan, out); }});
+}
 
 void GavelPolicy::learn_types(const View& view) {
-  if (rounds_) return;
+  if (accounts_) return;
   std::map<std::string, Type> by_name;
   for (std::uint32_t s = view.gpus.servers().first; s < view.gpus.servers().last; ++s) {
     const Server& server = view.topology.server(ServerId{s});
@@ -46,15 +54,16 @@ void GavelPolicy::learn_types(const View& view) {
   std::stable_sort(fastest_first_.begin(), fastest_first_.end(), [&](std::size_t a, std::size_t b) {
     return gpu_speed_factor(types_[a].name) > gpu_speed_factor(types_[b].name);
   });
-  rounds_.emplace(types_.size(), gavel_.round);
+  accounts_.emplace(types_.size(), gavel_.round);
 }
 
 std::optional<Placement> GavelPolicy::find_on(const Occupancy& gpus, const JobSpec& job,
                                               const std::string& type) const {
   JobSpec only = job;
   only.gpu_types = {type};
-  auto found = place(gpus, shape(), only, Fit::node);
-  if (!found && options().fit == Fit::count) found = place(gpus, shape(), only, Fit::count);
+  auto found = place(gpus, rounds_.shape(), only, Fit::node);
+  if (!found && gavel_.queue.fit == Fit::count)
+    found = place(gpus, rounds_.shape(), only, Fit::count);
   return found;
 }
 
@@ -66,7 +75,7 @@ std::vector<double> GavelPolicy::speeds(const View& view, const JobSpec& job) co
                          std::find(job.gpu_types.begin(), job.gpu_types.end(), types_[t].name) !=
                              job.gpu_types.end();
     if (!allowed || job.gpus() > types_[t].gpus) continue;
-    const auto placement = find_on(empty(), job, types_[t].name);
+    const auto placement = find_on(rounds_.empty(), job, types_[t].name);
     if (!placement) continue;
     const double speed = view.speed.speed(profile_of(job), *placement, {}).relative;
     out[t] = gavel_.aware || speed <= 0 ? speed : 1.0;  // where it cannot run is no secret
@@ -99,7 +108,7 @@ void GavelPolicy::see(const View& view, const JobView& job) {
     known.served = job.served;
     known.done = seconds(job.served);  // what it did elsewhere, at full speed for want of knowing
     known.done_at_reset = known.done;
-    rounds_->enter(job.spec->id);
+    accounts_->enter(job.spec->id);
     changed_ = true;
   }
   const Duration more = job.served - known.served;
@@ -124,7 +133,7 @@ void GavelPolicy::observe(const View& view) {
       continue;
     }
     if (it->second.runs) count(it->first, it->second, view.now - last_seen_);
-    rounds_->leave(it->first);
+    accounts_->leave(it->first);
     changed_ = true;
     it = known_.erase(it);
   }
@@ -134,15 +143,15 @@ void GavelPolicy::observe(const View& view) {
 
 void GavelPolicy::count(JobId job, const Known& known, Duration more) {
   if (known.beside) {  // both of them say so
-    rounds_->receive({std::min(job, *known.beside), std::max(job, *known.beside)}, *known.runs,
-                     more / 2);
+    accounts_->receive({std::min(job, *known.beside), std::max(job, *known.beside)}, *known.runs,
+                       more / 2);
   } else {
-    rounds_->receive({job, std::nullopt}, *known.runs, more);
+    accounts_->receive({job, std::nullopt}, *known.runs, more);
   }
 }
 
 void GavelPolicy::allocate(const View& view, Rng& rng) {
-  const Instant last = rounds_->last_reset();
+  const Instant last = accounts_->last_reset();
   if (!changed_ || (last != Instant{} && view.now - last < gavel_.between_resets)) return;
   changed_ = false;
   GavelProblem problem;
@@ -192,7 +201,7 @@ void GavelPolicy::allocate(const View& view, Rng& rng) {
     for (std::size_t i = 0; i < problem.rows.size(); ++i)
       by_jobs.emplace(GavelCombination(id(i), std::nullopt), std::move(allocation[i]));
   }
-  rounds_->reset(view.now, by_jobs);
+  accounts_->reset(view.now, by_jobs);
 }
 
 GavelAllocation GavelPolicy::allocate_alone(const GavelProblem& problem, Rng& rng) {

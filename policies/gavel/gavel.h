@@ -5,13 +5,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "policies/gavel/gavel_allocation.h"
 #include "policies/gavel/gavel_rounds.h"
 #include "policies/gavel/gavel_sharing.h"
-#include "policies/queues/round_policy.h"
+#include "policies/queues/rounds.h"
 
 namespace starling {
 
@@ -36,14 +37,12 @@ struct GavelOptions {
 ///
 /// A gang that no single type of the partition can hold is outside of this: it waits ten minutes,
 /// then gets GPUs of several types at the next round that has room, and keeps them.
-class GavelPolicy final : public RoundPolicy {
+class GavelPolicy final : public Policy {
  public:
   explicit GavelPolicy(const GavelOptions& options);
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
-
- protected:
-  void observe(const View& view) override;
-  void plan_round(const View& view, Rng& rng, std::vector<Decision>& out) override;
+  [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
+                                             Rng& rng) override;
 
  private:
   struct Type {
@@ -68,6 +67,11 @@ class GavelPolicy final : public RoundPolicy {
     JobId first, second;
     std::vector<double> speed;  // by type; 0: not there
   };
+  /// One that a round may give GPUs.
+  struct Member {
+    const JobView* job;
+    const Known* known;
+  };
   void learn_types(const View& view);
   [[nodiscard]] std::vector<double> speeds(const View& view, const JobSpec& job) const;
   [[nodiscard]] bool shares(const View& view) const;
@@ -83,16 +87,29 @@ class GavelPolicy final : public RoundPolicy {
   void allocate(const View& view, Rng& rng);
   [[nodiscard]] GavelAllocation allocate_alone(const GavelProblem& problem, Rng& rng);
   [[nodiscard]] GavelShares allocate_shared(const View& view, GavelProblem& problem);
-  void plan_mixed(const View& view, Occupancy& planned);
+  void observe(const View& view);
+  void plan_round(const View& view, Rng& rng, RoundPlan& plan, std::vector<Decision>& out);
+  void plan_mixed(const View& view, Occupancy& planned, RoundPlan& plan);
+  [[nodiscard]] std::vector<Member> members_of(const View& view, Occupancy& planned) const;
+  [[nodiscard]] std::vector<GavelRounds::Candidate> candidates_of(
+      const std::vector<Member>& members) const;
+  [[nodiscard]] std::vector<GavelRounds::Pick> pick(
+      const View& view, const Occupancy& planned,
+      const std::vector<GavelRounds::Candidate>& candidates, Rng& rng) const;
+  [[nodiscard]] std::set<JobId> settle(const std::vector<Member>& members,
+                                       const std::vector<GavelRounds::Candidate>& candidates,
+                                       const std::vector<GavelRounds::Pick>& picks,
+                                       Occupancy& planned, RoundPlan& plan) const;
   [[nodiscard]] std::optional<Placement> find_on(const Occupancy& gpus, const JobSpec& job,
                                                  const std::string& type) const;
   [[nodiscard]] bool runs_on_one_type(JobId job) const;
 
   GavelOptions gavel_;
+  Rounds rounds_;
   PolicyFacts facts_;
   std::vector<Type> types_;  // of this partition, by name
   std::vector<std::size_t> fastest_first_;
-  std::optional<GavelRounds> rounds_;
+  std::optional<GavelRounds> accounts_;
   GavelFifo fifo_;
   std::map<JobId, Known> known_;
   std::vector<JobSpec> kinds_;                                               // one job of each

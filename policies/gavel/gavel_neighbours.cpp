@@ -42,7 +42,7 @@ const GavelProblem::Pair& GavelPolicy::pair_of(const View& view, std::size_t fir
                                                 types_[t].name) != job.gpu_types.end();
     };
     if (!allowed(a) || !allowed(b)) continue;
-    const auto placement = find_on(empty(), a, types_[t].name);
+    const auto placement = find_on(rounds_.empty(), a, types_[t].name);
     if (!placement || !fits_together(one, other, view.topology, placement->front())) continue;
     const auto speed = [&](const JobProfile& job, const Neighbours& beside) {
       return view.speed.speed(job, *placement, beside).relative;

@@ -1,39 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of Gavel's policy that turns a round's picks into GPUs and decisions.
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "policies/gavel/gavel.h"
 #include "policies/parts/evict.h"
 
 namespace starling {
+
 /// Gangs that no type can hold: those that run keep their GPUs, the most urgent that waits and of
 /// those the oldest is next.
-void GavelPolicy::plan_mixed(const View& view, Occupancy& planned) {
+void GavelPolicy::plan_mixed(const View& view, Occupancy& planned, RoundPlan& plan) {
   const JobView* next = nullptr;
   std::optional<Placement> its;
   for (const JobView& job : view.waiting) {
     if (job.blocked || runs_on_one_type(job.spec->id)) continue;
     if (view.now - job.submitted < kPatience) continue;
     if (next != nullptr && job.spec->priority <= next->spec->priority) continue;
-    auto found = place(planned, shape(), *job.spec, Fit::node);
-    if (!found) found = place(planned, shape(), *job.spec, options().fit);
+    auto found = place(planned, rounds_.shape(), *job.spec, Fit::node);
+    if (!found) found = place(planned, rounds_.shape(), *job.spec, gavel_.queue.fit);
     if (!found) continue;
     next = &job;
     its = std::move(found);
   }
   if (next == nullptr) return;
   planned.take(*its, demand_of(*next->spec));
-  plan_.push_back({next->spec->id, std::move(*its)});
+  plan.add({next->spec->id, std::move(*its)});
 }
 
-void GavelPolicy::plan_round(const View& view, Rng& rng, std::vector<Decision>& out) {
-  allocate(view, rng);
-  Occupancy planned = view.gpus;  // what the round can still give out
-  struct Member {
-    const JobView* job;
-    const Known* known;
-  };
+/// Those that the round may give GPUs; what they run on now is given back to `planned`.
+std::vector<GavelPolicy::Member> GavelPolicy::members_of(const View& view,
+                                                         Occupancy& planned) const {
   std::vector<Member> members;
   for (const JobView& job : view.waiting) {
     if (!job.blocked) members.push_back({&job, &known_.at(job.spec->id)});
@@ -47,8 +45,12 @@ void GavelPolicy::plan_round(const View& view, Rng& rng, std::vector<Decision>& 
   }
   std::sort(members.begin(), members.end(),
             [](const Member& a, const Member& b) { return a.job->spec->id < b.job->spec->id; });
-  plan_mixed(view, planned);
+  return members;
+}
 
+/// The members alone, and pairs of them that have an allocation together.
+std::vector<GavelRounds::Candidate> GavelPolicy::candidates_of(
+    const std::vector<Member>& members) const {
   std::vector<GavelRounds::Candidate> candidates;
   std::map<JobId, std::size_t> member_of;
   for (std::size_t m = 0; m < members.size(); ++m) {
@@ -68,6 +70,13 @@ void GavelPolicy::plan_round(const View& view, Rng& rng, std::vector<Decision>& 
                           std::max(members[first->second].job->spec->priority,
                                    members[second->second].job->spec->priority)});
   }
+  return candidates;
+}
+
+/// Who runs on which type: larger gangs first.
+std::vector<GavelRounds::Pick> GavelPolicy::pick(
+    const View& view, const Occupancy& planned,
+    const std::vector<GavelRounds::Candidate>& candidates, Rng& rng) const {
   std::vector<std::uint32_t> left(types_.size(), 0);
   for (std::uint32_t s = planned.servers().first; s < planned.servers().last; ++s) {
     const Server& server = view.topology.server(ServerId{s});
@@ -81,14 +90,19 @@ void GavelPolicy::plan_round(const View& view, Rng& rng, std::vector<Decision>& 
       std::swap(order[i], order[gavel_.shuffle_types ? gavel_.shuffle_types(n) : rng.below(n)]);
     }
   }
-  auto picks = rounds_->pick(candidates, left, order, gavel_.objective == GavelObjective::fifo);
+  auto picks = accounts_->pick(candidates, left, order, gavel_.objective == GavelObjective::fifo);
+  std::ranges::stable_sort(picks, std::ranges::greater{},
+                           [&](const auto& pick) { return candidates[pick.candidate].gpus; });
+  return picks;
+}
 
-  // Larger gangs first; of one size, those that can stay where they are.
-  std::stable_sort(picks.begin(), picks.end(), [&](const auto& a, const auto& b) {
-    return candidates[a.candidate].gpus > candidates[b.candidate].gpus;
-  });
+/// Gives the picks their places: of those of one size first those that can stay where one of their
+/// jobs is, nobody else being there after the round began. Answers who stays.
+std::set<JobId> GavelPolicy::settle(const std::vector<Member>& members,
+                                    const std::vector<GavelRounds::Candidate>& candidates,
+                                    const std::vector<GavelRounds::Pick>& picks, Occupancy& planned,
+                                    RoundPlan& plan) const {
   std::set<JobId> stays;
-  // Where one of a pick's jobs already is, nobody else being there after the round began.
   const auto kept_place = [&](const GavelRounds::Pick& pick) -> const Placement* {
     for (const std::size_t m : candidates[pick.candidate].members) {
       const Member& member = members[m];
@@ -98,7 +112,7 @@ void GavelPolicy::plan_round(const View& view, Rng& rng, std::vector<Decision>& 
     }
     return nullptr;
   };
-  const auto settle = [&](const GavelRounds::Pick& pick, const Placement& placement) {
+  const auto give = [&](const GavelRounds::Pick& pick, const Placement& placement) {
     const GavelRounds::Candidate& chosen = candidates[pick.candidate];
     for (std::size_t i = 0; i < (chosen.who.second ? 2U : 1U); ++i) {
       const JobView& job = *members[chosen.members[i]].job;
@@ -109,7 +123,7 @@ void GavelPolicy::plan_round(const View& view, Rng& rng, std::vector<Decision>& 
       }
       std::optional<JobId> beside;
       if (chosen.who.second) beside = members[chosen.members[1 - i]].job->spec->id;
-      plan_.push_back({job.spec->id, placement, beside});
+      plan.add({job.spec->id, placement, beside});
     }
   };
   for (auto first = picks.begin(); first != picks.end();) {
@@ -117,26 +131,35 @@ void GavelPolicy::plan_round(const View& view, Rng& rng, std::vector<Decision>& 
     const auto last = std::find_if(first, picks.end(), [&](const auto& pick) {
       return candidates[pick.candidate].gpus != size;
     });
-    std::vector<bool> settled(static_cast<std::size_t>(last - first), false);
-    for (auto pick = first; pick != last; ++pick) {
-      const Placement* kept = kept_place(*pick);
-      if (kept == nullptr) continue;
-      settle(*pick, *kept);
-      settled[static_cast<std::size_t>(pick - first)] = true;
+    std::vector<GavelRounds::Pick> others;
+    for (; first != last; ++first) {
+      if (const Placement* kept = kept_place(*first)) {
+        give(*first, *kept);
+      } else {
+        others.push_back(*first);
+      }
     }
-    for (auto pick = first; pick != last; ++pick) {
-      if (settled[static_cast<std::size_t>(pick - first)]) continue;
-      const JobSpec& job = *members[candidates[pick->candidate].members[0]].job->spec;
-      const auto placement = find_on(planned, job, types_[pick->type].name);
-      if (placement) settle(*pick, *placement);
+    for (const GavelRounds::Pick& pick : others) {
+      const JobSpec& job = *members[candidates[pick.candidate].members[0]].job->spec;
+      if (const auto place = find_on(planned, job, types_[pick.type].name)) give(pick, *place);
     }
-    first = last;
   }
+  return stays;
+}
+
+void GavelPolicy::plan_round(const View& view, Rng& rng, RoundPlan& plan,
+                             std::vector<Decision>& out) {
+  allocate(view, rng);
+  Occupancy planned = view.gpus;  // what the round can still give out
+  const std::vector<Member> members = members_of(view, planned);
+  plan_mixed(view, planned, plan);
+  const auto candidates = candidates_of(members);
+  const auto picks = pick(view, planned, candidates, rng);
+  const std::set<JobId> stays = settle(members, candidates, picks, planned, plan);
   for (const Member& member : members) {
     if (!member.known->runs || stays.contains(member.job->spec->id)) continue;
-    const bool moves = is_planned(member.job->spec->id);
     // Who is not in the round may go on as long as nobody needs the place.
-    if (moves || is_needed(planned, *member.job)) {
+    if (plan.contains(member.job->spec->id) || is_needed(planned, *member.job)) {
       out.emplace_back(Preempt{member.job->spec->id});
     } else {
       planned.take(member.job->placement, demand_of(*member.job->spec));

@@ -3,7 +3,13 @@
 
 #include <algorithm>
 
+#include "scheduling/running_index.h"
+
 namespace starling {
+
+bool any_runs(const View& view) {
+  return !view.running.empty() || (view.ends != nullptr && !view.ends->empty());
+}
 
 bool lies_here(const Occupancy& gpus, const Placement& placement) {
   return !placement.empty() && std::ranges::all_of(placement, [&](GpuId gpu) {

@@ -8,6 +8,8 @@
 
 namespace starling {
 
+/// Some job of this home runs.
+[[nodiscard]] bool any_runs(const View& view);
 /// All of it is in this partition, and taken.
 [[nodiscard]] bool lies_here(const Occupancy& gpus, const Placement& placement);
 [[nodiscard]] bool all_free(const Occupancy& gpus, const Placement& placement);

@@ -3,7 +3,8 @@
 #include <limits>
 
 #include "policies/builtin.h"
-#include "policies/queues/queue_policy.h"
+#include "policies/queues/queue_walk.h"
+#include "policies/registry.h"
 #include "scheduling/running_index.h"
 
 namespace starling {
@@ -21,14 +22,15 @@ constexpr PolicyFacts kFacts{
 /// which enough running jobs will have ended for it, by their estimates. A later job may start if
 /// it ends before that or uses only GPUs that the reservation leaves over. Reservations count GPUs,
 /// not places; a running job of unknown length never ends, so behind one nothing long starts.
-class Easy final : public QueuePolicy {
+class Easy final : public Policy {
  public:
-  using QueuePolicy::QueuePolicy;
+  explicit Easy(Fit fit) : queue_({false, fit}, [](const JobView&) { return 0; }) {}
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return kFacts; }
-
- protected:
-  [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
-  void start_here(const View& view, Trial& trial, std::vector<Decision>& out) override;
+  [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger&, Rng&) override {
+    return queue_.decide(
+        view, view.gpus.free_count() == 0,
+        {.start = [&](Trial& trial, std::vector<Decision>& out) { start_here(view, trial, out); }});
+  }
 
  private:
   struct Ending {
@@ -42,6 +44,10 @@ class Easy final : public QueuePolicy {
   /// `started`: in this call.
   [[nodiscard]] static Reservation reserve(const View& view, std::vector<Ending> started,
                                            std::uint32_t free, std::uint32_t want);
+  void start_here(const View& view, Trial& trial, std::vector<Decision>& out);
+
+  QueueWalk queue_;
+  FailedGangs failed_;
 };
 
 std::int64_t time_left(const JobView& job) {
@@ -80,24 +86,26 @@ Easy::Reservation Easy::reserve(const View& view, std::vector<Ending> started, s
 void Easy::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
   std::vector<Ending> started;
   std::optional<Reservation> first;
-  const auto queue = index_.queue();
-  failed_.assign(index_.kinds(), std::numeric_limits<std::uint32_t>::max());
+  const QueueIndex& index = queue_.index();
+  QueueMarks& taken = queue_.taken();
+  const auto queue = index.queue();
+  failed_.reset(index.kinds());
   for (std::size_t i = 0; i < queue.size() && trial.free_count() > 0; ++i) {
-    const JobView& job = index_.job(queue[i]);
-    if (taken_[i] || job.blocked) continue;
+    const JobView& job = index.job(queue[i]);
+    if (taken[i] || job.blocked) continue;
     const std::int64_t length = time_left(job);
     const bool in_time = !first || length <= first->at || queue[i].gpus <= first->spare;
-    const bool hope = queue[i].gpus <= trial.free_count() && queue[i].gpus < failed_[queue[i].kind];
+    const bool hope = queue[i].gpus <= trial.free_count() && failed_.may_fit(queue[i]);
     if (in_time && hope) {
-      if (auto place = find_place(view, trial.gpus(), *job.spec)) {
+      if (auto place = queue_.find_place(trial.gpus(), *job.spec)) {
         if (first && length > first->at) first->spare -= queue[i].gpus;
         trial.take(*place, demand_of(*job.spec));
         started.push_back({length, queue[i].gpus});
         out.emplace_back(Start{job.spec->id, std::move(*place)});
-        taken_.mark(i);
+        taken.mark(i);
         continue;
       }
-      failed_[queue[i].kind] = queue[i].gpus;
+      failed_.add(queue[i]);
     }
     if (!first && !queue[i].homeless)
       first = reserve(view, started, trial.free_count(), queue[i].gpus);
@@ -108,9 +116,7 @@ void Easy::start_here(const View& view, Trial& trial, std::vector<Decision>& out
 
 void add_easy(PolicyRegistry& registry) {
   registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
-    QueueOptions options;
-    options.fit = read_fit(reader);
-    return std::unique_ptr<Policy>(std::make_unique<Easy>(options));
+    return std::unique_ptr<Policy>(std::make_unique<Easy>(read_fit(reader)));
   });
 }
 

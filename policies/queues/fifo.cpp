@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policies/builtin.h"
-#include "policies/queues/queue_policy.h"
+#include "policies/queues/ordered.h"
 
 namespace starling {
 namespace {
@@ -8,19 +8,11 @@ namespace {
 constexpr PolicyFacts kFacts{
     .name = "fifo", .summary = "in order of submission", .family = Family::order};
 
-class Fifo final : public QueuePolicy {
- public:
-  using QueuePolicy::QueuePolicy;
-  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return kFacts; }
-
- protected:
-  [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
-};
-
 }  // namespace
 
 void add_fifo(PolicyRegistry& registry) {
-  add_queue_policy<Fifo>(registry, kFacts, QueueDefault::strict);
+  add_ordered(registry, kFacts, QueueDefault::strict,
+              [](const JobView&) { return std::int64_t{0}; });
 }
 
 }  // namespace starling

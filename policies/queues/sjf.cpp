@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "policies/builtin.h"
-#include "policies/queues/queue_policy.h"
+#include "policies/queues/ordered.h"
 
 namespace starling {
 namespace {
@@ -12,23 +12,16 @@ constexpr PolicyFacts kFacts{.name = "sjf",
                              .family = Family::order,
                              .needs_durations = true};
 
-class Sjf final : public QueuePolicy {
- public:
-  using QueuePolicy::QueuePolicy;
-  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return kFacts; }
-
- protected:
-  /// Jobs of unknown length come last.
-  [[nodiscard]] std::int64_t key(const JobView& job) const override {
-    const std::int64_t length = job.spec->duration.count();
-    return length > 0 ? length : std::numeric_limits<std::int64_t>::max();
-  }
-};
+/// Jobs of unknown length come last.
+std::int64_t length_of(const JobView& job) {
+  const std::int64_t length = job.spec->duration.count();
+  return length > 0 ? length : std::numeric_limits<std::int64_t>::max();
+}
 
 }  // namespace
 
 void add_sjf(PolicyRegistry& registry) {
-  add_queue_policy<Sjf>(registry, kFacts, QueueDefault::strict);
+  add_ordered(registry, kFacts, QueueDefault::strict, length_of);
 }
 
 }  // namespace starling

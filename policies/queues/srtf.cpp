@@ -5,7 +5,8 @@
 
 #include "policies/builtin.h"
 #include "policies/parts/evict.h"
-#include "policies/queues/queue_policy.h"
+#include "policies/queues/queue_walk.h"
+#include "policies/registry.h"
 #include "scheduling/running_index.h"
 
 namespace starling {
@@ -31,18 +32,15 @@ std::int64_t remaining(const JobView& job) {
 /// needs, if each of them has at least (1 + margin) times its own. Those of a lower priority it
 /// stops first, whatever they have left, those of a higher one never. What it will get when they
 /// have stopped is kept for it: nobody behind it in the queue starts there in the meantime.
-class Srtf final : public QueuePolicy {
+class Srtf final : public Policy {
  public:
-  Srtf(const QueueOptions& options, double margin) : QueuePolicy(options), margin_(margin) {}
+  Srtf(const QueueOptions& options, double margin) : queue_(options, remaining), margin_(margin) {}
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return kFacts; }
-
- protected:
-  [[nodiscard]] std::int64_t key(const JobView& job) const override { return remaining(job); }
-  [[nodiscard]] bool idle(const View& view) const override {
-    return view.gpus.free_count() == 0 && view.running.empty() &&
-           (view.ends == nullptr || view.ends->empty());
+  [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger&, Rng&) override {
+    return queue_.decide(
+        view, view.gpus.free_count() == 0 && !any_runs(view),
+        {.start = [&](Trial& trial, std::vector<Decision>& out) { start_here(view, trial, out); }});
   }
-  void start_here(const View& view, Trial& trial, std::vector<Decision>& out) override;
 
  private:
   struct Victim {
@@ -73,7 +71,10 @@ class Srtf final : public QueuePolicy {
   std::optional<Placement> make_room(const View& view, const JobSpec& job, const Claimant& who,
                                      Eviction& eviction, std::vector<Decision>& out);
   [[nodiscard]] std::int64_t worth_stopping(std::int64_t job_remaining) const;
+  void start_here(const View& view, Trial& trial, std::vector<Decision>& out);
 
+  QueueWalk queue_;
+  FailedGangs failed_;
   double margin_;
   Mirror soon_;               // once those who stop have stopped
   std::set<JobId> stopping_;  // told to stop and still running
@@ -100,7 +101,7 @@ void Srtf::look_at_running(const View& view, Eviction& eviction) {
   });
   victims_.clear();
   next_victim_ = running_->ends().crbegin();
-  if (!index_.prioritised()) return;
+  if (!queue_.index().prioritised()) return;
   // The order by end is not that of the victims: all are looked at.
   while (next_victim_ != running_->ends().crend()) add_victim(view);
   std::ranges::stable_sort(victims_, {}, [](const Victim& v) { return v.job->spec->priority; });
@@ -130,7 +131,7 @@ std::optional<Placement> Srtf::make_room(const View& view, const JobSpec& job, c
   std::optional<Placement> place;
   for (std::size_t chosen = 0; !place && worth(chosen); ++chosen) {
     eviction.offer(*victims_[chosen].job);
-    place = find_place(view, eviction.soon(), job);
+    place = queue_.find_place(eviction.soon(), job);
   }
   if (!place) {
     eviction.withdraw();
@@ -148,30 +149,33 @@ void Srtf::start_here(const View& view, Trial& trial, std::vector<Decision>& out
   Eviction eviction(soon_.of(view.gpus));
   const Occupancy& soon = eviction.soon();
   look_at_running(view, eviction);
-  failed_.assign(index_.kinds(), std::numeric_limits<std::uint32_t>::max());
-  const auto queue = index_.queue();
+  const QueueIndex& index = queue_.index();
+  QueueMarks& taken = queue_.taken();
+  const bool strict = queue_.options().strict;
+  failed_.reset(index.kinds());
+  const auto queue = index.queue();
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const QueueEntry& entry = queue[i];
     const Claimant who = claimant(entry);
     const bool stops = may_stop(who, victim(view, 0));
     if (!stops && soon.free_count() == 0) break;  // nor do those behind it: less urgent, or longer
-    if (taken_[i] || entry.homeless || entry.gpus >= failed_[entry.kind]) {
-      if (options().strict && !taken_[i] && !entry.homeless && !index_.job(entry).blocked) break;
+    if (taken[i] || entry.homeless || !failed_.may_fit(entry)) {
+      if (strict && !taken[i] && !entry.homeless && !index.job(entry).blocked) break;
       continue;
     }
-    const JobView& job = index_.job(entry);
+    const JobView& job = index.job(entry);
     if (job.blocked) continue;
     const Demand each = demand_of(*job.spec);
-    auto place =
-        entry.gpus <= trial.free_count() ? find_place(view, trial.gpus(), *job.spec) : std::nullopt;
+    auto place = entry.gpus <= trial.free_count() ? queue_.find_place(trial.gpus(), *job.spec)
+                                                  : std::nullopt;
     if (place) {
       trial.take(*place, each);
       eviction.promise(*place, each);
       out.emplace_back(Start{job.spec->id, std::move(*place)});
-      taken_.mark(i);
+      taken.mark(i);
       continue;
     }
-    place = entry.gpus <= soon.free_count() ? find_place(view, soon, *job.spec) : std::nullopt;
+    place = entry.gpus <= soon.free_count() ? queue_.find_place(soon, *job.spec) : std::nullopt;
     if (place) {
       eviction.promise(*place, each);
     } else if (stops) {
@@ -179,11 +183,11 @@ void Srtf::start_here(const View& view, Trial& trial, std::vector<Decision>& out
     }
     if (place) {
       keep(trial, *place);
-      taken_.mark(i);  // its place is coming: no business of other partitions
+      taken.mark(i);  // its place is coming: no business of other partitions
       continue;
     }
-    failed_[entry.kind] = entry.gpus;
-    if (options().strict) break;
+    failed_.add(entry);
+    if (strict) break;
   }
 }
 

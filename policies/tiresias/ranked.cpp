@@ -4,10 +4,18 @@
 #include <algorithm>
 #include <tuple>
 
+#include "scheduling/running_index.h"
+
 namespace starling {
 
+std::vector<Decision> Ranked::decide(const View& view) {
+  return queue_.decide(
+      view, view.gpus.free_count() == 0 && !any_runs(view),
+      {.start = [&](Trial& trial, std::vector<Decision>& out) { start_here(view, trial, out); }});
+}
+
 /// `budget`: GPUs to hand out.
-void RankedPolicy::list_runners(const View& view, Eviction& eviction, std::uint32_t& budget) {
+void Ranked::list_runners(const View& view, Eviction& eviction, std::uint32_t& budget) {
   runners_.clear();
   const auto list = [&](const JobView& job) {
     if (!lies_here(view.gpus, job.placement)) return;
@@ -16,7 +24,7 @@ void RankedPolicy::list_runners(const View& view, Eviction& eviction, std::uint3
       eviction.leaves(job);
       return;
     }
-    runners_.push_back({job.spec->priority, rank(job), &job});
+    runners_.push_back({job.spec->priority, rank_(job), &job});
     budget += static_cast<std::uint32_t>(job.placement.size());
   };
   if (view.ends != nullptr) {
@@ -30,8 +38,10 @@ void RankedPolicy::list_runners(const View& view, Eviction& eviction, std::uint3
   });
 }
 
-void RankedPolicy::choose(std::uint32_t budget, bool strict, std::vector<std::size_t>& newcomers) {
-  const auto queue = index_.queue();
+void Ranked::choose(std::uint32_t budget, bool strict, std::vector<std::size_t>& newcomers) {
+  const QueueIndex& index = queue_.index();
+  const QueueMarks& taken = queue_.taken();
+  const auto queue = index.queue();
   auto runner = runners_.begin();
   std::size_t waiting = 0;
   while (runner != runners_.end() || waiting < queue.size()) {
@@ -49,7 +59,7 @@ void RankedPolicy::choose(std::uint32_t budget, bool strict, std::vector<std::si
       continue;
     }
     const std::size_t i = waiting++;
-    if (taken_[i] || index_.job(queue[i]).blocked) continue;
+    if (taken[i] || index.job(queue[i]).blocked) continue;
     if (queue[i].gpus <= budget) {
       budget -= queue[i].gpus;
       newcomers.push_back(i);
@@ -61,9 +71,11 @@ void RankedPolicy::choose(std::uint32_t budget, bool strict, std::vector<std::si
 
 /// The common case, that everybody who waits has room beside all who run, without a look at those.
 /// False: it is not so, and nothing was started.
-bool RankedPolicy::start_all(const View& view, Trial& trial, std::vector<Decision>& out) {
-  if (index_.total_gpus() > trial.free_count()) return false;
-  const auto queue = index_.queue();
+bool Ranked::start_all(Trial& trial, std::vector<Decision>& out) {
+  const QueueIndex& index = queue_.index();
+  QueueMarks& taken = queue_.taken();
+  if (index.total_gpus() > trial.free_count()) return false;
+  const auto queue = index.queue();
   std::vector<Start> starts;
   std::vector<Demand> demands;
   const auto undo = [&] {
@@ -72,48 +84,50 @@ bool RankedPolicy::start_all(const View& view, Trial& trial, std::vector<Decisio
     return false;
   };
   for (std::size_t i = 0; i < queue.size(); ++i) {
-    const JobView& job = index_.job(queue[i]);
-    if (taken_[i] || job.blocked) continue;
-    auto place = find_place(view, trial.gpus(), *job.spec);
+    const JobView& job = index.job(queue[i]);
+    if (taken[i] || job.blocked) continue;
+    auto place = queue_.find_place(trial.gpus(), *job.spec);
     if (!place) return undo();
     demands.push_back(demand_of(*job.spec));
     trial.take(*place, demands.back());
     starts.push_back({job.spec->id, std::move(*place)});
   }
   for (std::size_t i = 0; i < queue.size(); ++i) {
-    if (!index_.job(queue[i]).blocked) taken_.mark(i);
+    if (!index.job(queue[i]).blocked) taken.mark(i);
   }
   for (Start& start : starts) out.emplace_back(std::move(start));
   return true;
 }
 
-void RankedPolicy::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
-  if (start_all(view, trial, out)) return;
+void Ranked::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
+  if (start_all(trial, out)) return;
+  const QueueIndex& index = queue_.index();
+  QueueMarks& taken = queue_.taken();
   Eviction eviction(soon_.of(view.gpus));
   const Occupancy& soon = eviction.soon();
   std::uint32_t budget = 0;
   list_runners(view, eviction, budget);
   std::vector<std::size_t> newcomers;
-  choose(budget, options().strict, newcomers);
+  choose(budget, queue_.options().strict, newcomers);
   if (newcomers.empty()) return;
 
   // Newcomers go where nobody has to stop as long as that lasts, then onto those who were not
   // chosen, last in order first.
   auto victim = runners_.rbegin();
   for (const std::size_t i : newcomers) {
-    const JobView& job = index_.job(index_.queue()[i]);
-    std::optional<Placement> place = find_place(view, soon, *job.spec);
+    const JobView& job = index.job(index.queue()[i]);
+    std::optional<Placement> place = queue_.find_place(soon, *job.spec);
     while (!place && victim != runners_.rend()) {
       if (!victim->chosen) {
         eviction.offer(*victim->job);
-        if (soon.free_count() >= job.spec->gpus()) place = find_place(view, soon, *job.spec);
+        if (soon.free_count() >= job.spec->gpus()) place = queue_.find_place(soon, *job.spec);
       }
       ++victim;
     }
     if (!place) continue;
     const Demand each = demand_of(*job.spec);
     eviction.promise(*place, each);
-    taken_.mark(i);
+    taken.mark(i);
     start_or_keep(trial, job.spec->id, std::move(*place), each, out);
   }
   eviction.settle(out);

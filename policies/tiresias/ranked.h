@@ -5,32 +5,24 @@
 #include <vector>
 
 #include "policies/parts/evict.h"
-#include "policies/queues/queue_policy.h"
-#include "scheduling/running_index.h"
+#include "policies/queues/queue_walk.h"
 
 namespace starling {
 
-/// A preemptive policy that is nothing but an order of all jobs, waiting and running alike, by
-/// priority and then by rank: GPUs go
-/// down the order by number, a job that no longer fits is skipped, and whoever runs without being
-/// chosen is stopped if, and only if, its GPUs are needed by one who is.
+/// The decisions of a preemptive policy that is nothing but an order of all jobs, waiting and
+/// running alike, by priority and then by rank: GPUs go down the order by number, a job that no
+/// longer fits is skipped, and whoever runs without being chosen is stopped if, and only if, its
+/// GPUs are needed by one who is.
 ///
 /// A chosen job keeps its place. A new one is placed where it stops the fewest; until those have
 /// stopped, nobody behind it starts on the GPUs that are promised to it.
-class RankedPolicy : public QueuePolicy {
+class Ranked {
  public:
-  using QueuePolicy::QueuePolicy;
-
- protected:
-  /// Smaller runs first; constant while `served` is. Running jobs win ties.
-  [[nodiscard]] virtual std::int64_t rank(const JobView& job) const = 0;
-
-  [[nodiscard]] std::int64_t key(const JobView& job) const final { return rank(job); }
-  [[nodiscard]] bool idle(const View& view) const override {
-    return view.gpus.free_count() == 0 && view.running.empty() &&
-           (view.ends == nullptr || view.ends->empty());
-  }
-  void start_here(const View& view, Trial& trial, std::vector<Decision>& out) override;
+  /// `rank`: smaller runs first; constant while `served` is. Running jobs win ties.
+  Ranked(const QueueOptions& options, const QueueIndex::KeyOf& rank)
+      : rank_(rank), queue_(options, rank) {}
+  /// Policy::decide().
+  [[nodiscard]] std::vector<Decision> decide(const View& view);
 
  private:
   struct Runner {
@@ -39,10 +31,13 @@ class RankedPolicy : public QueuePolicy {
     const JobView* job;
     bool chosen = false;
   };
+  void start_here(const View& view, Trial& trial, std::vector<Decision>& out);
   void list_runners(const View& view, Eviction& eviction, std::uint32_t& budget);
-  bool start_all(const View& view, Trial& trial, std::vector<Decision>& out);
+  bool start_all(Trial& trial, std::vector<Decision>& out);
   void choose(std::uint32_t budget, bool strict, std::vector<std::size_t>& newcomers);
 
+  QueueIndex::KeyOf rank_;
+  QueueWalk queue_;
   std::vector<Runner> runners_;  // that may be stopped, by rank
   Mirror soon_;                  // once those who stop have stopped
 };

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "policies/builtin.h"
+#include "policies/registry.h"
 #include "policies/tiresias/gittins.h"
 #include "policies/tiresias/ranked.h"
 
@@ -27,24 +28,23 @@ constexpr PolicyFacts kGittins{
 /// Tiresias (NSDI'19): the service a job has attained (GPUs x time) puts it into one of K queues,
 /// so that jobs do not overtake one another for ever. Within a queue LAS keeps the order of
 /// submission; Gittins goes by the index, with the queue's upper threshold as the horizon.
-class Tiresias final : public RankedPolicy {
+class Tiresias final : public Policy {
  public:
   Tiresias(const QueueOptions& options, const PolicyFacts& facts, double threshold, int queues,
            double factor)
-      : RankedPolicy(options), facts_(facts) {
+      : facts_(facts), ranked_(options, [this](const JobView& job) { return rank(job); }) {
     for (int i = 1; i < queues; ++i, threshold *= factor) thresholds_.push_back(threshold);
   }
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
 
-  [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
-                                             Rng& rng) override {
+  [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger&, Rng&) override {
     if (gittins()) learn(view);
-    return RankedPolicy::decide(view, trigger, rng);
+    return ranked_.decide(view);
   }
 
- protected:
+ private:
   // Queue in the high bits; in the low ones what orders a queue: submission, or the index.
-  [[nodiscard]] std::int64_t rank(const JobView& job) const override {
+  [[nodiscard]] std::int64_t rank(const JobView& job) const {
     const double attained = seconds(job.served) * job.spec->gpus();
     const auto queue = static_cast<std::int64_t>(
         std::upper_bound(thresholds_.begin(), thresholds_.end(), attained) - thresholds_.begin());
@@ -62,8 +62,6 @@ class Tiresias final : public RankedPolicy {
     }
     return queue * kWithin + within;
   }
-
- private:
   [[nodiscard]] bool gittins() const noexcept { return &facts_ == &kGittins; }
 
   /// A job that ran at the last call and is neither running nor waiting now has finished.
@@ -83,6 +81,7 @@ class Tiresias final : public RankedPolicy {
   }
 
   const PolicyFacts& facts_;
+  Ranked ranked_;
   std::vector<double> thresholds_;  // GPU-seconds, ascending
   ServiceHistory history_;
   std::map<JobId, double> seen_;

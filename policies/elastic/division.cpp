@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policies/elastic/division.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "interference/profile.h"
+
+namespace starling {
+
+bool ElasticCapacity::take(const ElasticCapacity& all, const JobSpec& job, std::uint32_t workers) {
+  const double more_gpus = static_cast<double>(job.gpus_per_worker) * workers;
+  // Who asks for more CPUs than there are gets them all rather than never running.
+  const double more_cpus = std::min(job.cpus_per_worker * workers, all.cpus);
+  constexpr double kSlack = 1e-9;
+  if (more_gpus > gpus + kSlack || more_cpus > cpus + kSlack) return false;
+  gpus -= more_gpus;
+  cpus -= more_cpus;
+  return true;
+}
+
+std::int64_t dominant_share(const ElasticCapacity& all, const JobSpec& job, std::uint32_t workers) {
+  const double gpus = job.gpus_per_worker / std::max(all.gpus, 1.0);
+  const double cpus = all.cpus > 0 ? job.cpus_per_worker / all.cpus : 0;
+  return std::max<std::int64_t>(1, std::llround(std::max(gpus, cpus) * 1e9)) * workers;
+}
+
+std::optional<Placement> Division::choose(const ElasticCall& call, const Occupancy& gpus,
+                                          const ElasticShare& share) const {
+  for (std::uint32_t workers = share.workers; workers >= share.least && workers > 0; --workers) {
+    if (auto found = find_workers(call, gpus, *share.job->spec, workers)) return found;
+  }
+  return std::nullopt;
+}
+
+double ElasticSpeeds::rest_s(const Division& division, const ElasticCall& call,
+                             const ElasticShare& share, std::uint32_t workers) {
+  const JobSpec& job = *share.job->spec;
+  const auto [known, fresh] = speeds_.try_emplace(
+      Key(job.model, job.gpus_per_worker, job.workers, workers, job.cpus_per_worker, job.gpu_types),
+      1.0);
+  if (fresh) {
+    const SpeedModel& speed = call.view.speed;
+    const JobProfile profile = profile_of(job, workers * job.gpus_per_worker);
+    const auto placement = division.find_workers(call, call.empty, job, workers);
+    const double relative = placement ? speed.speed(profile, *placement, {}).relative : 1.0;
+    known->second = std::max(speed.scaling(profile) * relative, 1e-9);
+  }
+  return share.left_s / known->second;
+}
+
+double ElasticSpeeds::rest_on_s(const View& view, const ElasticShare& share,
+                                const Placement& placement) {
+  const JobProfile profile =
+      profile_of(*share.job->spec, static_cast<std::uint32_t>(placement.size()));
+  const double speed =
+      view.speed.scaling(profile) * view.speed.speed(profile, placement, {}).relative;
+  return share.left_s / std::max(speed, 1e-9);
+}
+
+}  // namespace starling

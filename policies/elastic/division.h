@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "scheduling/packing.h"
+#include "scheduling/policy.h"
+
+namespace starling {
+
+/// One job as a division sees it.
+struct ElasticShare {
+  const JobView* job = nullptr;
+  std::uint32_t least = 1, most = 1;  ///< workers
+  double left_s = 0;                  ///< work that remains, at the size it asks for
+  std::uint32_t now = 0;              ///< workers that it runs on
+  std::uint32_t workers = 0;          ///< the answer; 0: waits
+};
+
+/// What there is to be divided.
+struct ElasticCapacity {
+  double gpus = 0, cpus = 0;
+
+  /// Are there GPUs and CPUs for so many more workers? If so they are taken. `all`: of the
+  /// partition.
+  [[nodiscard]] bool take(const ElasticCapacity& all, const JobSpec& job, std::uint32_t workers);
+};
+
+/// The larger part of the GPUs or CPUs that so many workers of this job are of all, in units of
+/// 1e-9, so that sums of equal parts are equal.
+[[nodiscard]] std::int64_t dominant_share(const ElasticCapacity& all, const JobSpec& job,
+                                          std::uint32_t workers);
+
+/// What a division may look at.
+struct ElasticCall {
+  const View& view;
+  const Shape& shape;
+  const Occupancy& empty;  ///< the partition with everything free
+};
+
+/// What distinguishes one elastic policy from another: how many workers each job gets, where they
+/// go, and what is worth stopping a job for. ElasticPolicy does the rest.
+class Division {
+ public:
+  virtual ~Division() = default;
+
+  /// Divides `left`, of a partition of `all`. `shares` are by priority, then in order of
+  /// submission; each `workers` starts as what the job is sure of and comes out no less, 0 or in
+  /// [least, most].
+  virtual void divide(const ElasticCall& call, const ElasticCapacity& all, ElasticCapacity left,
+                      std::vector<ElasticShare>& shares) = 0;
+  /// Where so many workers go.
+  [[nodiscard]] virtual std::optional<Placement> find_workers(const ElasticCall& call,
+                                                              const Occupancy& gpus,
+                                                              const JobSpec& job,
+                                                              std::uint32_t workers) const = 0;
+  /// The place of a share of so many workers or, where that is not to be had, fewer; nothing: none
+  /// that the job can have. Unless overridden the most workers for which find_workers() has a
+  /// place.
+  [[nodiscard]] virtual std::optional<Placement> choose(const ElasticCall& call,
+                                                        const Occupancy& gpus,
+                                                        const ElasticShare& share) const;
+  /// Is it worth stopping a running job to give it `share.workers`, more than it has?
+  [[nodiscard]] virtual bool worth_a_restart(const ElasticCall& call,
+                                             const ElasticShare& share) = 0;
+
+  /// Does it know speeds? Then running jobs also get more workers between rounds, keep what they
+  /// have where fewer would be slower, and at rounds move to a better place.
+  [[nodiscard]] virtual bool knows_speeds() const { return false; }
+  /// Then: would the job be no sooner done with `share.workers` than with what it has?
+  [[nodiscard]] virtual bool no_sooner(const ElasticCall&, const ElasticShare&) { return false; }
+  /// Then: is it worth stopping the job to run it there?
+  [[nodiscard]] virtual bool worth_a_move(const ElasticCall&, const ElasticShare&,
+                                          const Placement&) const {
+    return false;
+  }
+};
+
+/// How long the rest of jobs takes, by the speed model. Speeds are remembered by kind of job.
+class ElasticSpeeds {
+ public:
+  /// Seconds with so many workers, on the placement that the empty partition has for them by
+  /// `division`.
+  [[nodiscard]] double rest_s(const Division& division, const ElasticCall& call,
+                              const ElasticShare& share, std::uint32_t workers);
+  /// On that placement, whatever runs beside it.
+  [[nodiscard]] static double rest_on_s(const View& view, const ElasticShare& share,
+                                        const Placement& placement);
+
+ private:
+  /// Model, GPUs per worker, workers that it asks for and has, CPUs, GPU types.
+  using Key = std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint32_t, double,
+                         std::vector<std::string>>;
+  std::map<Key, double> speeds_;
+};
+
+/// The smallest number of servers that hold the workers evenly: of those that can, the ones with
+/// the fewest free GPUs, ties to the lowest index. Nothing if no number does. With `type` only
+/// servers of that GPU type.
+[[nodiscard]] std::optional<Placement> place_evenly(const Occupancy& gpus, const JobSpec& job,
+                                                    std::uint32_t workers,
+                                                    std::optional<GpuTypeId> type = std::nullopt);
+
+}  // namespace starling

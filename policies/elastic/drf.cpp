@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <queue>
+
+#include "policies/builtin.h"
+#include "policies/elastic/elastic.h"
+
+namespace starling {
+namespace {
+
+constexpr PolicyFacts kFacts{.name = "drf",
+                             .summary = "elastic: equal dominant shares of GPUs and CPUs",
+                             .family = Family::elastic,
+                             .preemptive = true,
+                             .elastic = true,
+                             .round = std::chrono::seconds(600)};
+
+/// Dominant resource fairness: whoever has the smallest dominant share gets the next worker, ties
+/// by submission. A job starts with the fewest workers that it can have.
+class Drf final : public Division {
+ public:
+  void divide(const ElasticCall&, const ElasticCapacity& all, ElasticCapacity left,
+              std::vector<ElasticShare>& shares) override {
+    using Next = std::pair<std::int64_t, std::size_t>;
+    std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
+    const auto push = [&](std::size_t i) {
+      queue.emplace(dominant_share(all, *shares[i].job->spec, shares[i].workers), i);
+    };
+    for (std::size_t i = 0; i < shares.size(); ++i) push(i);
+    while (!queue.empty()) {
+      const std::size_t i = queue.top().second;
+      ElasticShare& share = shares[i];
+      queue.pop();
+      const std::uint32_t more = share.workers == 0 ? share.least : 1;
+      if (share.workers + more > share.most || !left.take(all, *share.job->spec, more)) continue;
+      share.workers += more;
+      push(i);
+    }
+  }
+  [[nodiscard]] std::optional<Placement> find_workers(const ElasticCall& call,
+                                                      const Occupancy& gpus, const JobSpec& job,
+                                                      std::uint32_t workers) const override {
+    JobSpec sized = job;
+    sized.workers = workers;
+    auto found = place(gpus, call.shape, sized, Fit::node);
+    return found ? found : place(gpus, call.shape, sized, Fit::count);
+  }
+  // It knows no durations, so it cannot know what a restart is worth.
+  [[nodiscard]] bool worth_a_restart(const ElasticCall&, const ElasticShare&) override {
+    return true;
+  }
+};
+
+}  // namespace
+
+void add_drf(PolicyRegistry& registry) {
+  registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+    const ElasticOptions options = read_elastic(reader);
+    return std::unique_ptr<Policy>(
+        std::make_unique<ElasticPolicy>(kFacts, options, std::make_unique<Drf>()));
+  });
+}
+
+}  // namespace starling

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <queue>
+
+#include "interference/profile.h"
+#include "policies/builtin.h"
+#include "policies/elastic/elastic.h"
+
+namespace starling {
+namespace {
+
+constexpr PolicyFacts kFacts{
+    .name = "optimus",
+    .summary = "elastic: the next worker goes where it shortens a job the most",
+    .family = Family::elastic,
+    .preemptive = true,
+    .elastic = true,
+    .needs_durations = true,
+    .round = std::chrono::seconds(600)};
+
+/// Optimus (EuroSys'18): everybody who fits gets the fewest workers, by submission; the others go
+/// one by one to the job whose remaining time falls most per dominant share of a worker. What
+/// remains of a job is its estimated duration, not its loss curve; how fast it is with more workers
+/// is what the speed model says. The number of parameter servers is not its to choose.
+///
+/// Beyond the paper, whose jobs are about equally long and whose servers are alike: of what remains
+/// no more than `horizon` counts, for a division does not last longer, and counting a week of rest
+/// would give all that is spare to the longest jobs (horizon=0: all counts). Among placements on
+/// the smallest number of servers the fullest are taken. Where a place makes the workers slower
+/// than fewer of them elsewhere, the job gets fewer. Where there are several GPU types, the fastest
+/// on which there is room is taken. Nobody is stopped to gain less than `restart`.
+class Optimus final : public Division {
+ public:
+  Optimus(double restart_s, double horizon_s)
+      : restart_s_(restart_s),
+        horizon_s_(horizon_s > 0 ? horizon_s : std::numeric_limits<double>::infinity()) {}
+
+  void divide(const ElasticCall& call, const ElasticCapacity& all, ElasticCapacity left,
+              std::vector<ElasticShare>& shares) override {
+    using Next = std::pair<std::int64_t, std::int64_t>;  // gain, -index
+    std::priority_queue<Next> queue;
+    const auto push = [&](std::size_t i) {
+      const ElasticShare& share = shares[i];
+      if (share.workers == 0 || share.workers >= share.most) return;
+      const double saved =
+          (rest_s(call, share, share.workers) - rest_s(call, share, share.workers + 1)) *
+          std::min(1.0, horizon_s_ / share.left_s);
+      const auto cost = static_cast<double>(dominant_share(all, *share.job->spec, 1));
+      const std::int64_t gain = std::llround(std::min(saved * 1e9 / cost, 1e15) * 1e3);
+      if (gain > 0) queue.emplace(gain, -static_cast<std::int64_t>(i));
+    };
+    for (ElasticShare& share : shares) {
+      if (share.workers == 0 && share.least <= share.most &&
+          left.take(all, *share.job->spec, share.least))
+        share.workers = share.least;
+    }
+    for (std::size_t i = 0; i < shares.size(); ++i) push(i);
+    while (!queue.empty()) {
+      const auto i = static_cast<std::size_t>(-queue.top().second);
+      queue.pop();
+      if (!left.take(all, *shares[i].job->spec, 1)) continue;
+      ++shares[i].workers;
+      push(i);
+    }
+  }
+  [[nodiscard]] std::optional<Placement> find_workers(const ElasticCall& call,
+                                                      const Occupancy& gpus, const JobSpec& job,
+                                                      std::uint32_t workers) const override {
+    auto best = place_evenly(gpus, job, workers);
+    const std::size_t types = gpus.topology().gpu_types().size();
+    if (types > 1) {
+      const JobProfile profile = profile_of(job, workers * job.gpus_per_worker);
+      const auto relative = [&](const Placement& placement) {
+        return std::llround(call.view.speed.speed(profile, placement, {}).relative * 1e6);
+      };
+      std::int64_t most = best ? relative(*best) : -1;
+      for (std::size_t type = 0; type < types; ++type) {
+        auto found = place_evenly(gpus, job, workers, GpuTypeId{static_cast<std::uint16_t>(type)});
+        if (!found || relative(*found) <= most) continue;
+        most = relative(*found);
+        best = std::move(found);
+      }
+    }
+    if (best) return best;
+    JobSpec sized = job;
+    sized.workers = workers;
+    return place(gpus, call.shape, sized, Fit::count);
+  }
+  [[nodiscard]] bool worth_a_restart(const ElasticCall& call, const ElasticShare& share) override {
+    return rest_s(call, share, share.now) - rest_s(call, share, share.workers) > restart_s_;
+  }
+  [[nodiscard]] bool knows_speeds() const override { return true; }
+  [[nodiscard]] bool no_sooner(const ElasticCall& call, const ElasticShare& share) override {
+    return rest_s(call, share, share.workers) >= rest_s(call, share, share.now);
+  }
+  [[nodiscard]] bool worth_a_move(const ElasticCall& call, const ElasticShare& share,
+                                  const Placement& to) const override {
+    return ElasticSpeeds::rest_on_s(call.view, share, share.job->placement) -
+               ElasticSpeeds::rest_on_s(call.view, share, to) >
+           restart_s_;
+  }
+  [[nodiscard]] std::optional<Placement> choose(const ElasticCall& call, const Occupancy& gpus,
+                                                const ElasticShare& share) const override {
+    std::optional<Placement> best;
+    std::int64_t least = 0;
+    for (std::uint32_t workers = share.workers; workers >= share.least && workers > 0; --workers) {
+      auto found = find_workers(call, gpus, *share.job->spec, workers);
+      if (!found) continue;
+      const auto rest =
+          std::llround(std::min(ElasticSpeeds::rest_on_s(call.view, share, *found), 1e12) * 1e3);
+      if (best && rest > least) continue;
+      least = rest;
+      best = std::move(found);
+    }
+    return best;
+  }
+
+ private:
+  [[nodiscard]] double rest_s(const ElasticCall& call, const ElasticShare& share,
+                              std::uint32_t workers) {
+    return speeds_.rest_s(*this, call, share, workers);
+  }
+
+  ElasticSpeeds speeds_;
+  double restart_s_;
+  double horizon_s_;
+};
+
+}  // namespace
+
+void add_optimus(PolicyRegistry& registry) {
+  registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+    const ElasticOptions options = read_elastic(reader);
+    const double restart =
+        reader.number("restart", 60, 0, 86'400, "seconds that a change of size costs a job");
+    const double horizon = reader.number("horizon", 3600, 0, 1e9,
+                                         "seconds of what is left of a job that count; 0: all");
+    return std::unique_ptr<Policy>(std::make_unique<ElasticPolicy>(
+        kFacts, options, std::make_unique<Optimus>(restart, horizon)));
+  });
+}
+
+}  // namespace starling

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policies/queues/rounds.h"
+
+#include <algorithm>
+
+namespace starling {
+
+bool RoundPlan::contains(JobId job) const {
+  return std::ranges::find(planned_, job, &Planned::job) != planned_.end();
+}
+
+void RoundPlan::follow(const View& view, Trial& trial, std::vector<Decision>& out) {
+  const auto stops = [&](JobId job) {
+    return std::any_of(out.begin(), out.end(), [&](const Decision& d) {
+      const auto* preempt = std::get_if<Preempt>(&d);
+      return preempt != nullptr && preempt->job == job;
+    });
+  };
+  const auto is_there = [&](JobId other, const Placement& placement) {
+    return std::any_of(view.running.begin(), view.running.end(),
+                       [&](const JobView& job) {
+                         return job.spec->id == other && job.placement == placement;
+                       }) &&
+           !stops(other);
+  };
+  std::vector<JobId> started;
+  const auto has_room = [&](const Planned& planned, Demand each) {
+    if (!trial.gpus().has_means(planned.placement, each)) return false;
+    if (all_free(trial.gpus(), planned.placement)) return true;
+    if (!planned.beside) return false;
+    const bool comes = std::find(started.begin(), started.end(), *planned.beside) != started.end();
+    return (comes || is_there(*planned.beside, planned.placement)) &&
+           std::all_of(planned.placement.begin(), planned.placement.end(), [&](GpuId gpu) {
+             return trial.gpus().has_room(gpu) && trial.gpus().tenants(gpu) == 1;
+           });
+  };
+  std::erase_if(planned_, [&](const Planned& planned) {
+    const auto named = [&](const JobView& job) { return job.spec->id == planned.job; };
+    const auto waits = std::find_if(view.waiting.begin(), view.waiting.end(), named);
+    if (waits == view.waiting.end()) {
+      return std::none_of(view.running.begin(), view.running.end(), named);
+    }
+    const Demand each = demand_of(*waits->spec);
+    if (waits->blocked || !has_room(planned, each)) return false;
+    trial.take(planned.placement, each);
+    started.push_back(planned.job);
+    out.emplace_back(Start{planned.job, planned.placement});
+    return true;
+  });
+}
+
+Rounds::Rounds(const QueueOptions& options) : queue_(options, [](const JobView&) { return 0; }) {}
+
+bool Rounds::is_due(const View& view, const Trigger& trigger, Duration round) const {
+  if (view.waiting.empty() && view.running.empty()) return false;
+  if (!began_) return true;
+  if (*began_ == view.now) return false;
+  return trigger.kind == TriggerKind::round || view.now - *began_ >= round ||
+         (view.running.empty() && plan_.empty());
+}
+
+std::vector<Decision> Rounds::decide(const View& view, const Trigger& trigger, Duration round,
+                                     const Steps& steps) {
+  std::vector<Decision> out;
+  queue_.learn(view.gpus);
+  steps.observe();
+  const bool due = is_due(view, trigger, round);
+  if (due) {
+    began_ = view.now;
+    plan_.clear();
+    steps.plan(plan_, out);
+  } else if (steps.between) {
+    steps.between(plan_, out);
+  }
+  Trial trial = queue_.trial(view);
+  for (const Decision& decision : out) {
+    if (const auto* resize = std::get_if<Resize>(&decision)) keep(trial, resize->placement);
+  }
+  plan_.follow(view, trial, out);
+  if (due && !view.waiting.empty() && !view.others.empty()) give_rest(view, trial, out);
+  return out;
+}
+
+void Rounds::give_rest(const View& view, Trial& trial, std::vector<Decision>& out) {
+  const auto settled = [&](JobId job) {
+    const auto starts = [&](const Decision& d) {
+      const auto* start = std::get_if<Start>(&d);
+      return start != nullptr && start->job == job;
+    };
+    return plan_.contains(job) || std::any_of(out.begin(), out.end(), starts);
+  };
+  // What the plan still waits for is not to be offered to anybody.
+  plan_.keep_places(trial);
+  queue_.give_rest(view, trial, settled, out);
+}
+
+}  // namespace starling

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "policies/parts/evict.h"
+#include "policies/queues/queue_walk.h"
+
+namespace starling {
+
+/// Who is to start where in a round, and has not yet: in the order in which they were added.
+class RoundPlan {
+ public:
+  struct Planned {
+    JobId job;
+    Placement placement;
+    std::optional<JobId> beside = std::nullopt;  ///< who has, or will have, the same placement
+  };
+  void add(Planned planned) { planned_.push_back(std::move(planned)); }
+  [[nodiscard]] bool contains(JobId job) const;
+  [[nodiscard]] bool empty() const noexcept { return planned_.empty(); }
+  void clear() { planned_.clear(); }
+  /// Starts those whose places are there, and forgets those that are gone.
+  void follow(const View& view, Trial& trial, std::vector<Decision>& out);
+  /// Keeps what is free of all places.
+  template <class Gpus>
+  void keep_places(Gpus& gpus) const {
+    for (const Planned& planned : planned_) keep(gpus, planned.placement);
+  }
+
+ private:
+  std::vector<Planned> planned_;
+};
+
+/// The decisions of a policy that decides anew at the start of every round who has which GPUs, and
+/// within a round only carries that out: jobs start when those who were stopped for them are gone.
+/// A round starts when the last one has lasted, at a round trigger, or at once while nothing runs
+/// here. Waiting jobs that a round leaves out are Cooperation's.
+class Rounds {
+ public:
+  /// What the policy does at a call, in this order.
+  struct Steps {
+    /// At every call. The partition is known by then.
+    std::function<void()> observe;
+    /// At the start of a round: fills the plan, which is empty; stops and resizes by decisions of
+    /// its own.
+    std::function<void(RoundPlan&, std::vector<Decision>&)> plan;
+    /// At every other call. May add to the plan; stops nobody.
+    std::function<void(RoundPlan&, std::vector<Decision>&)> between = {};
+  };
+  explicit Rounds(const QueueOptions& options);
+
+  /// Policy::decide(). `round`: how long one lasts.
+  [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
+                                             Duration round, const Steps& steps);
+
+  [[nodiscard]] const Shape& shape() const { return queue_.shape(); }
+  /// The partition with everything free.
+  [[nodiscard]] const Occupancy& empty() const { return queue_.empty(); }
+
+ private:
+  [[nodiscard]] bool is_due(const View& view, const Trigger& trigger, Duration round) const;
+  void give_rest(const View& view, Trial& trial, std::vector<Decision>& out);
+
+  QueueWalk queue_;
+  RoundPlan plan_;
+  std::optional<Instant> began_;
+};
+
+}  // namespace starling
