@@ -21,14 +21,14 @@ struct Sharers {
   double served = 0, left = 0, gpus = 0;
 };
 
-Sharers sharers(const View& view, Candidates& candidates, const RemainingTimes& remaining,
-                const Candidate& option) {
+Sharers sharers(const DecisionPoint& point, const Candidate& option) {
+  const View& view = point.view;
   Sharers all;
   for (const Candidate::Loss& loss : option.losses) {
     if (!loss.shares) continue;
-    const Resident& other = candidates.residents().at(loss.slot);
+    const Resident& other = point.candidates.residents().at(loss.slot);
     all.served = std::max(all.served, seconds(other.served) + seconds(view.now - other.seen));
-    all.left = std::max(all.left, remaining.left(other, view.now));
+    all.left = std::max(all.left, point.remaining.left(other, view.now));
     all.gpus = std::max(all.gpus, static_cast<double>(other.self.job.gpus));
   }
   return all;
@@ -36,8 +36,7 @@ Sharers sharers(const View& view, Candidates& candidates, const RemainingTimes& 
 
 }  // namespace
 
-void option_features(const View& view, Candidates& candidates, const RemainingTimes& remaining,
-                     const Wish& wish, double alone, const Candidate* option,
+void option_features(const DecisionPoint& point, double alone, const Candidate* option,
                      std::span<float> out) {
   STARLING_CHECK(out.size() == Features::kOption);
   std::fill(out.begin(), out.end(), 0.0F);
@@ -46,7 +45,7 @@ void option_features(const View& view, Candidates& candidates, const RemainingTi
     return;
   }
   const Candidate& c = *option;
-  const double gpus = wish.gpus, scale = static_cast<double>(kGpu);
+  const double gpus = point.wish.gpus, scale = static_cast<double>(kGpu);
   const double net = part(static_cast<double>(c.gain) / scale, gpus * alone);
   out[1] = part(c.own, alone);
   out[2] = part(c.apart, alone);
@@ -59,6 +58,7 @@ void option_features(const View& view, Candidates& candidates, const RemainingTi
   out[7] = static_cast<float>(slowest);
   out[8 + static_cast<std::size_t>(c.kind)] = 1;
 
+  const View& view = point.view;
   const Topology& topology = view.topology;
   double servers = 0, left_over = 0, fastest = 0;
   ServerId last{~0U};
@@ -68,7 +68,7 @@ void option_features(const View& view, Candidates& candidates, const RemainingTi
     last = server;
     ++servers;
     if (view.gpus.servers().contains(server.value))
-      left_over += candidates.free().free_on(server.value - view.gpus.servers().first);
+      left_over += point.candidates.free().free_on(server.value - view.gpus.servers().first);
   }
   if (!c.shares()) left_over -= gpus;
   out[13] = log2_5(servers);
@@ -77,7 +77,7 @@ void option_features(const View& view, Candidates& candidates, const RemainingTi
                 ? 1.0F
                 : 0.0F;
   if (c.shares()) {
-    const Sharers others = sharers(view, candidates, remaining, c);
+    const Sharers others = sharers(point, c);
     out[15] = log_s(others.served);
     out[16] = log_s(others.left);
     out[17] = log2_5(others.gpus);
@@ -93,18 +93,19 @@ void option_features(const View& view, Candidates& candidates, const RemainingTi
   out[22] = static_cast<float>(std::min(1.0, alone));
 }
 
-void situation_features(const View& view, Candidates& candidates, const RemainingTimes& remaining,
-                        const Wish& wish, const JobView& job, const QueueView& queue,
-                        std::span<float> out) {
+void situation_features(const DecisionPoint& point, const QueueView& queue, std::span<float> out) {
   STARLING_CHECK(out.size() == Features::kSituation);
+  const View& view = point.view;
+  const JobView& job = point.job;
+  Candidates& candidates = point.candidates;
   const double gpus = view.gpus.gpus().size();
   std::uint32_t free = 0;
   for (std::uint32_t kind = candidates.free().kinds() > 1 ? 1 : 0; kind < candidates.free().kinds();
        ++kind)
     free += candidates.free().free_count(kind);
   const ModelProfile& model = model_profile(job.spec->model);
-  out[0] = log2_5(wish.gpus);
-  out[1] = std::min(1.0F, part(wish.gpus, gpus));
+  out[0] = log2_5(point.wish.gpus);
+  out[1] = std::min(1.0F, part(point.wish.gpus, gpus));
   out[2] = log_s(seconds(view.now - job.submitted));
   out[3] = log_s(seconds(job.served));
   out[4] = static_cast<float>(std::log1p(static_cast<double>(queue.jobs)) / 6);
@@ -113,7 +114,7 @@ void situation_features(const View& view, Candidates& candidates, const Remainin
   out[7] = part(free, gpus);
   out[8] = part(static_cast<double>(candidates.residents().count()), gpus);
   out[9] = part(view.gpus.busy_count(), gpus);
-  out[10] = log_s(remaining.left(job, view.now));
+  out[10] = log_s(point.remaining.left(job, view.now));
   out[11] = job.spec->duration > Duration::zero() ? 1.0F : 0.0F;
   out[12] = static_cast<float>(model.gpu_utilization);
   out[13] = static_cast<float>(std::log10(1 + model.gradient_mib / model.iteration_s) / 4);

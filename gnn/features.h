@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "gnn/encoder_net.h"
-#include "policies/partitions/elsewhere.h"
-#include "policies/placement/candidates.h"
-#include "policies/placement/remaining_times.h"
+#include "policies/placement/decision_point.h"
 
 namespace starling {
 
@@ -52,12 +50,10 @@ struct QueueView {
   double smaller = 0;          ///< part of the jobs that want fewer GPUs than it
 };
 
-/// Of one option; null: the job waits. `alone`: Candidates::alone() of the wish.
-void option_features(const View& view, Candidates& candidates, const RemainingTimes& remaining,
-                     const Wish& wish, double alone, const Candidate* option, std::span<float> out);
-void situation_features(const View& view, Candidates& candidates, const RemainingTimes& remaining,
-                        const Wish& wish, const JobView& job, const QueueView& queue,
-                        std::span<float> out);
+/// Of one option; null: the job waits, or goes. `alone`: DecisionPoint::best_alone().
+void option_features(const DecisionPoint& point, double alone, const Candidate* option,
+                     std::span<float> out);
+void situation_features(const DecisionPoint& point, const QueueView& queue, std::span<float> out);
 
 /// `best`: the job's best speed anywhere; `queue`: GPUs wanted here for each GPU. The rule's two
 /// are left at 0.

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "gnn/marl.h"
+#include "gnn/net_scorer.h"
 #include "gnn/search/search_policy.h"
 #include "policies/options.h"
 
@@ -53,8 +53,8 @@ void add_learned(PolicyRegistry& registry, const PolicyFacts& facts, const char*
     auto net = read_policy_net(file, shipped);
     if (!net) return net.error();
     const PlacementOrder asked = order_asked(order, order_of(net.value()));
-    return std::unique_ptr<Policy>(
-        std::make_unique<Marl>(facts, options, std::move(net).value(), asked, mask));
+    return std::unique_ptr<Policy>(std::make_unique<PlacementPolicy>(
+        facts, options, asked, std::make_unique<NetScorer>(std::move(net).value(), mask)));
   });
 }
 

@@ -19,6 +19,11 @@ WorkProgress work_of(const RolloutStart::Job& given, Instant now) {
 
 }  // namespace
 
+FirstDecision first_decision(const DecisionPoint& point, std::size_t option) {
+  const Candidate* where = point.options[option].place;
+  return {point.job.spec->id, where == nullptr ? std::nullopt : std::optional(where->placement)};
+}
+
 RolloutResult Rollout::run(const RolloutStart& start, std::span<const FirstDecision> first,
                            Policy& policy, const RolloutLimits& limits) {
   begin(start);

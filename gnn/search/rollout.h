@@ -11,6 +11,7 @@
 
 #include "base/time.h"
 #include "gnn/search/rollout_start.h"
+#include "policies/placement/decision_point.h"
 #include "scheduling/policy.h"
 #include "workload/work_progress.h"
 
@@ -22,6 +23,8 @@ struct FirstDecision {
   /// Nothing: the job may not start at this instant, while everybody else may.
   std::optional<Placement> where;
 };
+/// Of that option of the point; going to another partition is not starting here.
+[[nodiscard]] FirstDecision first_decision(const DecisionPoint& point, std::size_t option);
 
 /// Where a roll-out ends before its last job does.
 struct RolloutLimits {

@@ -30,7 +30,7 @@ void FutureSampler::observe(const View& view) {
   }
 }
 
-RolloutFuture FutureSampler::draw(const Choice& choice, Duration horizon, std::size_t most,
+RolloutFuture FutureSampler::draw(const DecisionPoint& point, Duration horizon, std::size_t most,
                                   const Which& which) const {
   RolloutFuture out;
   Rng rng = Rng(which.seed).fork(which.sample);
@@ -43,23 +43,23 @@ RolloutFuture FutureSampler::draw(const Choice& choice, Duration horizon, std::s
     const double u = ((from + step) % which.of + rng.uniform()) / which.of;
     return std::min(u, std::nextafter(1.0, 0.0));  // rounding
   };
-  const View& view = choice.view;
+  const View& view = point.view;
   for (const JobView& job : view.waiting)
-    out.waiting_s.push_back(choice.remaining.draw(job, view.now, part(job.order)));
-  const Residents& residents = choice.candidates.residents();
+    out.waiting_s.push_back(point.remaining.draw(job, view.now, part(job.order)));
+  const Residents& residents = point.candidates.residents();
   STARLING_CHECK(residents.running().size() >= view.running.size());
   for (std::size_t i = 0; i < view.running.size(); ++i) {
     const Resident& job = residents.at(residents.running()[i]);
     STARLING_CHECK(job.order == view.running[i].order);
-    out.running_s.push_back(choice.remaining.draw(job, view.now, part(job.order)));
+    out.running_s.push_back(point.remaining.draw(job, view.now, part(job.order)));
   }
-  add_arrivals(choice, seconds(horizon), most, rng, out);
+  add_arrivals(point, seconds(horizon), most, rng, out);
   return out;
 }
 
 // A stretch of those who came lately, as they came, so that bursts stay bursts.
-void FutureSampler::add_arrivals(const Choice& choice, double horizon_s, std::size_t most, Rng& rng,
-                                 RolloutFuture& out) const {
+void FutureSampler::add_arrivals(const DecisionPoint& point, double horizon_s, std::size_t most,
+                                 Rng& rng, RolloutFuture& out) const {
   if (came_.size() < 2) return;
   std::size_t at = rng.below(static_cast<std::uint32_t>(came_.size()));
   double after_s = came_[at].gap_s * rng.uniform();
@@ -69,9 +69,8 @@ void FutureSampler::add_arrivals(const Choice& choice, double horizon_s, std::si
     arrival.after = from_seconds(after_s);
     arrival.spec = came.spec;
     arrival.spec.id = {kDrawn, i};
-    const Instant now = choice.view.now;
-    arrival.work_s =
-        choice.remaining.draw(came.spec, later(now, arrival.after), now, rng.uniform());
+    const Instant now = point.view.now;
+    arrival.work_s = point.remaining.draw(came.spec, later(now, arrival.after), now, rng.uniform());
     at = (at + 1) % came_.size();
     after_s += came_[at].gap_s;
   }

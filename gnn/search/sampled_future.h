@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "gnn/marl.h"
 #include "gnn/search/rollout_start.h"
+#include "policies/placement/decision_point.h"
 
 namespace starling {
 
@@ -29,7 +29,7 @@ class FutureSampler {
     std::uint32_t sample = 0, of = 1;
     std::uint64_t seed = 0;  ///< of all `of`
   };
-  [[nodiscard]] RolloutFuture draw(const Choice& choice, Duration horizon, std::size_t most,
+  [[nodiscard]] RolloutFuture draw(const DecisionPoint& point, Duration horizon, std::size_t most,
                                    const Which& which) const;
 
  private:
@@ -37,7 +37,7 @@ class FutureSampler {
     double gap_s = 0;  // after the one before
     JobSpec spec;
   };
-  void add_arrivals(const Choice& choice, double horizon_s, std::size_t most, Rng& rng,
+  void add_arrivals(const DecisionPoint& point, double horizon_s, std::size_t most, Rng& rng,
                     RolloutFuture& out) const;
 
   std::vector<Came> came_;  // a ring

@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <string>
 
-#include "gnn/lif_choices.h"
 #include "gnn/search/rollout.h"
 #include "interference/models.h"
+#include "policies/placement/candidates_policy.h"
+#include "policies/placement/lif.h"
 #include "topology/generate/generate.h"
 
 namespace starling {
@@ -27,17 +28,17 @@ constexpr std::uint32_t kFutures = 8;
 /// Draws futures, each twice, when it is asked about one job.
 struct Draws final : Chooser {
   explicit Draws(JobId job) : about(job) {}
-  void begin(const View& view) override { sampler.observe(view); }
-  std::size_t choose(const Choice& choice) override {
-    if (choice.job.spec->id == about && drawn.empty()) {
-      knows = sampler.knows() && choice.remaining.draws();
+  void begin(const DecisionContext& context) override { sampler.observe(context.view); }
+  std::size_t choose(const DecisionPoint& point, std::span<const double> worth) override {
+    if (point.job.spec->id == about && drawn.empty()) {
+      knows = sampler.knows() && point.remaining.draws();
       for (std::uint32_t i = 0; i < kFutures; ++i) {
         const FutureSampler::Which which{i, kFutures, 5};
-        drawn.push_back(sampler.draw(choice, hours(2), 10, which));
-        again.push_back(sampler.draw(choice, hours(2), 10, which));
+        drawn.push_back(sampler.draw(point, hours(2), 10, which));
+        again.push_back(sampler.draw(point, hours(2), 10, which));
       }
     }
-    return best_of(choice.scores);
+    return best_of(worth);
   }
   JobId about;
   bool knows = false;
@@ -69,8 +70,7 @@ struct Home {
     const Occupancy empty(topology, {0, 8}, 2);
     const View view{topology, empty, {}, {}, {}, *speed, Instant{}, {}};
     Draws draws(about);
-    LifChoices rule(kFacts, {}, 0.3, PlacementOrder::forecast);
-    rule.set_chooser(&draws);
+    PlacementPolicy rule(kFacts, {}, PlacementOrder::forecast, std::make_unique<Lif>(0.3), &draws);
     Rollout rollout;
     CHECK(rollout.run(RolloutStart(view, jobs), {}, rule).complete);
     REQUIRE(draws.drawn.size() == kFutures);

@@ -24,7 +24,8 @@ void SearchChooser::foresee(const Oracle& oracle) {
   true_memo_.reset();
 }
 
-void SearchChooser::begin(const View& view) {
+void SearchChooser::begin(const DecisionContext& context) {
+  const View& view = context.view;
   view_ = &view;
   if (!known_) sampler_.observe(view);
   starts_.clear();
@@ -55,53 +56,52 @@ void SearchChooser::forget_gone(const View& view) {
   });
 }
 
-std::size_t SearchChooser::choose(const Choice& choice) {
+std::size_t SearchChooser::choose(const DecisionPoint& point, std::span<const double> worth) {
   ++counts_.decisions;
-  const auto scores = choice.scores;
-  const auto base =
-      static_cast<std::size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
+  const std::size_t base = best_of(worth);
   std::size_t best = base;
-  if (worth_it(choice, base)) best = search(choice, base);
+  if (worth_it(point, base)) {
+    shortlist(point, worth, base);
+    if (!listed_.empty()) best = search(point, base);
+  }
   if (best != base) ++counts_.changed;
-  const Candidate* where = choice.options[best];
-  made_.push_back(
-      {choice.job.spec->id, where == nullptr ? std::nullopt : std::optional(where->placement)});
+  made_.push_back(first_decision(point, best));
   return best;
 }
 
-bool SearchChooser::worth_it(const Choice& choice, std::size_t base) const {
-  if (choice.options.size() < 2 || options_.candidates < 2) return false;
-  if (!known_ && !(sampler_.knows() && choice.remaining.draws())) return false;
-  if (choice.destination(base) != nullptr) return false;  // roll-outs know one partition
-  const Candidate* where = choice.options[base];
+bool SearchChooser::worth_it(const DecisionPoint& point, std::size_t base) const {
+  if (point.options.size() < 2 || options_.candidates < 2) return false;
+  if (!known_ && !(sampler_.knows() && point.remaining.draws())) return false;
+  // Roll-outs know one partition.
+  if (point.options[base].kind == OptionKind::forward) return false;
+  const Candidate* where = point.options[base].place;
   const bool undisturbed = where != nullptr && !where->shares() && where->slowdown <= 0;
-  return !undisturbed || choice.view.waiting.size() > 1;
+  return !undisturbed || point.view.waiting.size() > 1;
 }
 
-void SearchChooser::shortlist(const Choice& choice, std::size_t base) {
+void SearchChooser::shortlist(const DecisionPoint& point, std::span<const double> worth,
+                              std::size_t base) {
   listed_.clear();
-  for (std::size_t i = 0; i < choice.options.size(); ++i) {
-    const double behind = double{choice.scores[base]} - double{choice.scores[i]};
-    if (i == base || behind > options_.margin || choice.destination(i) != nullptr) continue;
-    listed_.push_back({i});
+  for (std::size_t i = 0; i < point.options.size(); ++i) {
+    if (i == base || worth[base] - worth[i] > options_.margin) continue;
+    if (point.options[i].kind != OptionKind::forward) listed_.push_back({i});
   }
   // Waiting comes first.
   std::stable_sort(listed_.begin(), listed_.end(), [&](const Option& a, const Option& b) {
-    const bool waits = choice.options[a.index] == nullptr,
-               other = choice.options[b.index] == nullptr;
-    return waits != other ? waits : choice.scores[a.index] > choice.scores[b.index];
+    const bool waits = point.options[a.index].kind == OptionKind::wait,
+               other = point.options[b.index].kind == OptionKind::wait;
+    return waits != other ? waits : worth[a.index] > worth[b.index];
   });
   listed_.resize(std::min<std::size_t>(listed_.size(), options_.candidates - 1));
 }
 
-std::size_t SearchChooser::search(const Choice& choice, std::size_t base) {
-  shortlist(choice, base);
-  if (listed_.empty()) return base;
-  const Candidate* first = choice.options[listed_.front().index];
-  const Placement rival = first == nullptr ? choice.options[base]->placement : first->placement;
-  const auto refused = refused_.find(choice.job.order);
-  if (choice.options[base] == nullptr && refused != refused_.end() &&
-      refused->second.best == rival && choice.view.now - refused->second.at < options_.again) {
+std::size_t SearchChooser::search(const DecisionPoint& point, std::size_t base) {
+  const Candidate* first = point.options[listed_.front().index].place;
+  const Placement rival =
+      first == nullptr ? point.options[base].place->placement : first->placement;
+  const auto refused = refused_.find(point.job.order);
+  if (point.options[base].kind == OptionKind::wait && refused != refused_.end() &&
+      refused->second.best == rival && point.view.now - refused->second.at < options_.again) {
     return base;
   }
   ++counts_.searches;
@@ -110,13 +110,13 @@ std::size_t SearchChooser::search(const Choice& choice, std::size_t base) {
   std::uint32_t samples = 0;
   std::size_t alive = listed_.size();
   while (samples < starts_.size() && alive > 0 && counts_.events < budget) {
-    const RolloutStart& start = start_of(choice, samples);
-    const double given = cost(choice, base, start);
+    const RolloutStart& start = start_of(point, samples);
+    const double given = cost(point, base, start);
     ++samples;
     alive = 0;
     for (Option& option : listed_) {
       if (!option.alive) continue;
-      const double gain = given - cost(choice, option.index, start);
+      const double gain = given - cost(point, option.index, start);
       option.sum += gain;
       option.squares += gain * gain;
       const auto [mean, error] = option.gain(samples);
@@ -134,7 +134,8 @@ std::size_t SearchChooser::search(const Choice& choice, std::size_t base) {
       best = option.index;
     }
   }
-  if (choice.options[best] == nullptr) refused_[choice.job.order] = {rival, choice.view.now};
+  if (point.options[best].kind == OptionKind::wait)
+    refused_[point.job.order] = {rival, point.view.now};
   return best;
 }
 
@@ -144,10 +145,9 @@ SearchChooser::Gain SearchChooser::Option::gain(std::uint32_t samples) const {
   return {mean, std::sqrt(spread / std::max(samples - 1, 1U))};
 }
 
-double SearchChooser::cost(const Choice& choice, std::size_t index, const RolloutStart& start) {
-  const Candidate* where = choice.options[index];
-  made_.push_back(
-      {choice.job.spec->id, where == nullptr ? std::nullopt : std::optional(where->placement)});
+double SearchChooser::cost(const DecisionPoint& point, std::size_t index,
+                           const RolloutStart& start) {
+  made_.push_back(first_decision(point, index));
   QuickLif policy(*pairs_, options_.order);
   const RolloutResult result = rollout_.run(start, made_, policy);
   made_.pop_back();
@@ -156,7 +156,7 @@ double SearchChooser::cost(const Choice& choice, std::size_t index, const Rollou
   return result.cost_s;
 }
 
-const RolloutStart& SearchChooser::start_of(const Choice& choice, std::size_t sample) {
+const RolloutStart& SearchChooser::start_of(const DecisionPoint& point, std::size_t sample) {
   auto& start = starts_[sample];
   if (start) return *start;
   RolloutWorld world;
@@ -168,24 +168,24 @@ const RolloutStart& SearchChooser::start_of(const Choice& choice, std::size_t sa
   const auto guess = [&] {
     const FutureSampler::Which which{static_cast<std::uint32_t>(sample), options_.samples,
                                      mix64(kSalt + calls_)};
-    return sampler_.draw(choice, options_.horizon, options_.arrivals, which);
+    return sampler_.draw(point, options_.horizon, options_.arrivals, which);
   };
-  RolloutFuture future = known_ ? known_->at(choice, options_.arrivals) : guess();
-  if (options_.order == PlacementOrder::forecast) expect(choice, future);
+  RolloutFuture future = known_ ? known_->at(point, options_.arrivals) : guess();
+  if (options_.order == PlacementOrder::forecast) expect(point, future);
   start = std::make_unique<RolloutStart>(*view_, std::move(future), world);
   return *start;
 }
 
-void SearchChooser::expect(const Choice& choice, RolloutFuture& future) {
-  const Instant now = choice.view.now;
+void SearchChooser::expect(const DecisionPoint& point, RolloutFuture& future) {
+  const Instant now = point.view.now;
   if (expected_s_.empty()) {
-    for (const JobView& job : choice.view.waiting)
-      expected_s_.push_back(choice.remaining.left(job, now));
+    for (const JobView& job : point.view.waiting)
+      expected_s_.push_back(point.remaining.left(job, now));
   }
   future.expected_s = expected_s_;
   for (RolloutArrival& arrival : future.arrivals) {
     JobSpec& job = arrival.spec;
-    job.duration = from_seconds(choice.remaining.left(job, later(now, arrival.after), now));
+    job.duration = from_seconds(point.remaining.left(job, later(now, arrival.after), now));
   }
 }
 

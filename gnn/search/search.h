@@ -6,13 +6,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
-#include "gnn/marl.h"
 #include "gnn/quick_lif.h"
 #include "gnn/search/rollout.h"
 #include "gnn/search/sampled_future.h"
 #include "gnn/search/true_future.h"
+#include "policies/placement/chooser.h"
 
 namespace starling {
 
@@ -46,8 +47,9 @@ class SearchChooser final : public Chooser {
   /// From now on the future is no guess: one roll-out of each option at the world's own speeds,
   /// and the cheapest is taken. The oracle outlives this.
   void foresee(const Oracle& oracle);
-  void begin(const View& view) override;
-  [[nodiscard]] std::size_t choose(const Choice& choice) override;
+  void begin(const DecisionContext& context) override;
+  [[nodiscard]] std::size_t choose(const DecisionPoint& point,
+                                   std::span<const double> worth) override;
 
   struct Counts {
     std::uint64_t decisions = 0, searches = 0, changed = 0, rollouts = 0, events = 0;
@@ -59,7 +61,7 @@ class SearchChooser final : public Chooser {
     double mean = 0, error = 0;  // standard
   };
   struct Option {
-    std::size_t index = 0;  // of the choice
+    std::size_t index = 0;  // of the point's options
     bool alive = true;
     double sum = 0, squares = 0;  // of gains over the base
     [[nodiscard]] Gain gain(std::uint32_t samples) const;
@@ -68,13 +70,15 @@ class SearchChooser final : public Chooser {
     Placement best;
     Instant at;
   };
-  [[nodiscard]] bool worth_it(const Choice& choice, std::size_t base) const;
-  void shortlist(const Choice& choice, std::size_t base);
-  [[nodiscard]] std::size_t search(const Choice& choice, std::size_t base);
-  [[nodiscard]] double cost(const Choice& choice, std::size_t index, const RolloutStart& start);
+  [[nodiscard]] bool worth_it(const DecisionPoint& point, std::size_t base) const;
+  void shortlist(const DecisionPoint& point, std::span<const double> worth, std::size_t base);
+  /// Among the base's option and those that are listed.
+  [[nodiscard]] std::size_t search(const DecisionPoint& point, std::size_t base);
+  [[nodiscard]] double cost(const DecisionPoint& point, std::size_t index,
+                            const RolloutStart& start);
   /// Tells roll-outs what the base expects of how long jobs take.
-  void expect(const Choice& choice, RolloutFuture& future);
-  const RolloutStart& start_of(const Choice& choice, std::size_t sample);
+  void expect(const DecisionPoint& point, RolloutFuture& future);
+  const RolloutStart& start_of(const DecisionPoint& point, std::size_t sample);
   void forget_gone(const View& view);
 
   SearchOptions options_;

@@ -8,11 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "gnn/lif_choices.h"
-#include "gnn/marl.h"
+#include "gnn/net_scorer.h"
 #include "gnn/search/search.h"
 #include "policies/foresight.h"
 #include "policies/options.h"
+#include "policies/placement/candidates_policy.h"
+#include "policies/placement/lif.h"
 
 namespace starling {
 namespace {
@@ -38,39 +39,44 @@ constexpr PolicyFacts kClairvoyant{
 // What an event of a roll-out costs, for budgets that users give in time: a policy reads no clock.
 constexpr double kEventsPerMs = 25;
 
-template <class Base>
+/// A placement policy that starts from what a base says options are worth.
+struct SearchBase {
+  PolicyFacts facts;
+  QueueOptions queue;
+  PlacementOrder order = PlacementOrder::arrival;
+  std::unique_ptr<Scorer> scorer = nullptr;
+};
+
 class SearchPolicy : public Policy {
  public:
-  SearchPolicy(const SearchOptions& options, std::unique_ptr<Base> base)
-      : chooser_(options), base_(std::move(base)) {
-    base_->set_chooser(&chooser_);
-  }
-  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return base_->facts(); }
+  SearchPolicy(const SearchOptions& options, SearchBase base)
+      : chooser_(options),
+        policy_(base.facts, base.queue, base.order, std::move(base.scorer), &chooser_) {}
+  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return policy_.facts(); }
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                              Rng& rng) override {
-    return base_->decide(view, trigger, rng);
+    return policy_.decide(view, trigger, rng);
   }
   [[nodiscard]] Placement offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker,
                                 Demand each) override {
-    return base_->offer(view, want, gpus_per_worker, each);
+    return policy_.offer(view, want, gpus_per_worker, each);
   }
-  [[nodiscard]] std::span<const float> summary() const override { return base_->summary(); }
+  [[nodiscard]] std::span<const float> summary() const override { return policy_.summary(); }
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
-    return base_->explain(job);
+    return policy_.explain(job);
   }
 
  protected:
   SearchChooser chooser_;
 
  private:
-  std::unique_ptr<Base> base_;
+  PlacementPolicy policy_;
 };
 
-template <class Base>
-class ClairvoyantPolicy final : public SearchPolicy<Base>, public Foresight {
+class ClairvoyantPolicy final : public SearchPolicy, public Foresight {
  public:
-  using SearchPolicy<Base>::SearchPolicy;
-  void foresee(const Oracle& oracle) override { this->chooser_.foresee(oracle); }
+  using SearchPolicy::SearchPolicy;
+  void foresee(const Oracle& oracle) override { chooser_.foresee(oracle); }
 };
 
 constexpr double kThreshold = 0.3;  // of base lif
@@ -85,26 +91,27 @@ struct BaseOptions {
   QueueOptions queue;
   std::string name, weights, order;
 };
-/// Search<Base>(options, base), over the base that is asked for.
-template <template <class> class Search>
+/// Over the base that is asked for.
+template <class Search>
 Result<std::unique_ptr<Policy>> over(const PolicyFacts& facts, const BaseOptions& given,
                                      SearchOptions options) {
-  const auto search = [&]<class Base>(std::unique_ptr<Base> base) {
-    return std::unique_ptr<Policy>(std::make_unique<Search<Base>>(options, std::move(base)));
-  };
+  SearchBase base{facts, given.queue};
   if (given.name == "lif") {
     if (!given.weights.empty()) {
       return Error{Errc::invalid,
                    "policy '" + std::string(facts.name) +
                        "': option weights is of base=marl; leave it out, or the base"};
     }
-    options.order = order_asked(given.order, PlacementOrder::forecast);
-    return search(std::make_unique<LifChoices>(facts, given.queue, kThreshold, options.order));
+    base.order = order_asked(given.order, PlacementOrder::forecast);
+    base.scorer = std::make_unique<Lif>(kThreshold, Lif::Reach::here);
+  } else {
+    auto net = read_policy_net(given.weights, "marl");
+    if (!net) return net.error();
+    base.order = order_asked(given.order, order_of(net.value()));
+    base.scorer = std::make_unique<NetScorer>(std::move(net).value());
   }
-  auto net = read_policy_net(given.weights, "marl");
-  if (!net) return net.error();
-  options.order = order_asked(given.order, order_of(net.value()));
-  return search(std::make_unique<Marl>(facts, given.queue, std::move(net).value(), options.order));
+  options.order = base.order;
+  return std::unique_ptr<Policy>(std::make_unique<Search>(options, std::move(base)));
 }
 
 Duration read_again(OptionReader& reader) {

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <string>
 
-#include "gnn/lif_choices.h"
+#include "gnn/encoder_net.h"
 #include "gnn/registry.h"
 #include "interference/models.h"
+#include "policies/placement/candidates_policy.h"
+#include "policies/placement/lif.h"
 #include "topology/generate/generate.h"
 #include "workload/catalogue.h"
 
@@ -45,6 +47,12 @@ RolloutArrival arrival(std::uint64_t id, double after_s, double work_s, std::uin
   return job;
 }
 
+/// lif with that threshold, whose decisions `chooser` makes if there is one.
+std::unique_ptr<Policy> lif(double threshold, Chooser* chooser = nullptr) {
+  return std::make_unique<PlacementPolicy>(kFacts, QueueOptions{}, PlacementOrder::arrival,
+                                           std::make_unique<Lif>(threshold), chooser);
+}
+
 double play(const Topology& topology, const SpeedModel& speed, const RolloutFuture& future,
             Policy& policy) {
   const Occupancy empty(topology, {0, topology.server_count()}, 2);
@@ -71,31 +79,24 @@ RolloutFuture moments() {
 TEST_CASE("search waits where the rule would share, if that is shorter, and only then") {
   const Topology topology = generate_flat({.servers = 1, .gpus_per_server = 2}).value();
   const TwoThirds speed;
-  LifChoices rule(kFacts, {}, 0.3);
-  const double without = play(topology, speed, moments(), rule);
+  const double without = play(topology, speed, moments(), *lif(0.3));
   SearchChooser chooser({.samples = 3, .arrivals = 0});
-  LifChoices searching(kFacts, {}, 0.3);
-  searching.set_chooser(&chooser);
-  const double with = play(topology, speed, moments(), searching);
+  const double with = play(topology, speed, moments(), *lif(0.3, &chooser));
   CHECK(with < without - 40 * 100);
   CHECK(chooser.counts().changed >= 40);
   CHECK(chooser.counts().searches <= 2 * chooser.counts().changed);
   CHECK(chooser.counts().rollouts > 0);
 
   SearchChooser sure({.samples = 3, .arrivals = 0, .margin = 0});
-  LifChoices settled(kFacts, {}, 0.3);
-  settled.set_chooser(&sure);
-  CHECK(play(topology, speed, moments(), settled) == without);
+  CHECK(play(topology, speed, moments(), *lif(0.3, &sure)) == without);
   CHECK(sure.counts().rollouts == 0);
 
   SearchChooser again({.samples = 3, .arrivals = 0});
-  LifChoices repeated(kFacts, {}, 0.3);
-  repeated.set_chooser(&again);
-  CHECK(play(topology, speed, moments(), repeated) == with);
+  CHECK(play(topology, speed, moments(), *lif(0.3, &again)) == with);
   CHECK(again.counts().events == chooser.counts().events);
 }
 
-TEST_CASE("without a chooser the choices are those of lif; the quick rule comes close") {
+TEST_CASE("who takes what is worth most does as lif; the quick rule comes close") {
   const Topology topology =
       generate_leaf_spine(
           {.groups = {{4, "V100"}, {4, "K80"}}, .gpus_per_server = 4, .servers_per_rack = 4})
@@ -113,10 +114,14 @@ TEST_CASE("without a chooser the choices are those of lif; the quick rule comes 
         models[rng.below(static_cast<std::uint32_t>(models.size()))].name;
   }
   PolicyRegistry registry = make_policy_registry();
-  const auto lif = registry.make("lif:threshold=0.3").value();
-  const double expected = play(topology, *speed, future, *lif);
-  LifChoices choices(kFacts, {}, 0.3);
-  CHECK(play(topology, *speed, future, choices) == doctest::Approx(expected));
+  const auto rule = registry.make("lif:threshold=0.3").value();
+  const double expected = play(topology, *speed, future, *rule);
+  struct Best final : Chooser {
+    std::size_t choose(const DecisionPoint&, std::span<const double> worth) override {
+      return best_of(worth);
+    }
+  } best;
+  CHECK(play(topology, *speed, future, *lif(0.3, &best)) == expected);
   PairSpeeds pairs(topology, *speed);
   QuickLif quick(pairs);
   const double close = play(topology, *speed, future, quick);
@@ -125,6 +130,23 @@ TEST_CASE("without a chooser the choices are those of lif; the quick rule comes 
   CHECK(close > 0.85 * expected);
   QuickLif second(pairs);
   CHECK(play(topology, *speed, future, second) == close);
+}
+
+TEST_CASE("where jobs slow only those on their own GPUs the quick rule is lif") {
+  const Topology topology = generate_flat({.servers = 6, .gpus_per_server = 1}).value();
+  const TwoThirds speed;
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    Rng rng(seed);
+    RolloutFuture future;
+    double at = 0;
+    for (std::uint64_t id = 1; id <= 300; ++id) {
+      at += 200 * rng.exponential();
+      future.arrivals.push_back(arrival(id, at, 100 + 3000 * rng.exponential()));
+    }
+    PairSpeeds pairs(topology, speed);
+    QuickLif quick(pairs);
+    CHECK(play(topology, speed, future, quick) == play(topology, speed, future, *lif(0.3)));
+  }
 }
 
 TEST_CASE("the quick rule asks by expected GPU time if it is told to") {
@@ -248,19 +270,17 @@ TEST_CASE("the true future: what is left of each job, then who comes, without a 
   const TrueFuture future(trace);
   struct Asks final : Chooser {
     explicit Asks(const TrueFuture& f) : future(f) {}
-    std::size_t choose(const Choice& choice) override {
-      if (choice.job.spec->id == JobId{1, 3}) seen = future.at(choice, 1);
-      return best_of(choice.scores);
+    std::size_t choose(const DecisionPoint& point, std::span<const double> worth) override {
+      if (point.job.spec->id == JobId{1, 3}) seen = future.at(point, 1);
+      return best_of(worth);
     }
     const TrueFuture& future;
     RolloutFuture seen;
   } asks(future);
-  LifChoices rule(kFacts, {}, 0);
-  rule.set_chooser(&asks);
   RolloutFuture jobs;
   for (const TraceJob& job : trace.jobs)
     jobs.arrivals.push_back({job.submit, job.spec, starling::seconds(job.spec.duration)});
-  (void)play(topology, speed, jobs, rule);
+  (void)play(topology, speed, jobs, *lif(0, &asks));
   CHECK(asks.seen.waiting_s == std::vector<double>{50});
   REQUIRE(asks.seen.running_s.size() == 2);
   CHECK(asks.seen.running_s[0] == doctest::Approx(900));
@@ -274,8 +294,7 @@ TEST_CASE("the true future: what is left of each job, then who comes, without a 
   told.jobs = trace;
   const TrueFuture better(told);
   Asks knows(better);
-  rule.set_chooser(&knows);
-  (void)play(topology, speed, jobs, rule);
+  (void)play(topology, speed, jobs, *lif(0, &knows));
   CHECK(knows.seen.running_s == std::vector<double>{5, 5});
   CHECK(knows.seen.starting_s == std::vector<double>{3, 3});
 }

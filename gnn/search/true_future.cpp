@@ -14,9 +14,9 @@ TrueFuture::TrueFuture(const Trace& trace) : trace_(trace) {
   for (const TraceJob& job : trace.jobs) work_s_[job.spec.id] = seconds(job.spec.duration);
 }
 
-RolloutFuture TrueFuture::at(const Choice& choice, std::size_t arrivals) const {
+RolloutFuture TrueFuture::at(const DecisionPoint& point, std::size_t arrivals) const {
   RolloutFuture out;
-  const View& view = choice.view;
+  const View& view = point.view;
   for (const JobView& job : view.waiting) out.waiting_s.push_back(work_s_.at(job.spec->id));
   if (oracle_ != nullptr) {
     for (const JobView& job : view.running) {
@@ -25,7 +25,7 @@ RolloutFuture TrueFuture::at(const Choice& choice, std::size_t arrivals) const {
       out.starting_s.push_back(left.starting_s);
     }
   } else {
-    Residents& residents = choice.candidates.residents();
+    Residents& residents = point.candidates.residents();
     for (std::size_t i = 0; i < view.running.size(); ++i) {
       const std::uint32_t slot = residents.running()[i];
       const Resident& job = residents.at(slot);

@@ -5,9 +5,9 @@
 #include <unordered_map>
 
 #include "base/ids.h"
-#include "gnn/marl.h"
 #include "gnn/search/rollout_start.h"
 #include "policies/foresight.h"
+#include "policies/placement/decision_point.h"
 #include "workload/job.h"
 
 namespace starling {
@@ -21,8 +21,8 @@ class TrueFuture {
   explicit TrueFuture(const Trace& trace);
   /// It is what the oracle says, which outlives this.
   explicit TrueFuture(const Oracle& oracle) : TrueFuture(oracle.trace()) { oracle_ = &oracle; }
-  /// At the instant of the choice, with the next `arrivals` jobs, which show no duration.
-  [[nodiscard]] RolloutFuture at(const Choice& choice, std::size_t arrivals) const;
+  /// At the instant of the decision, with the next `arrivals` jobs, which show no duration.
+  [[nodiscard]] RolloutFuture at(const DecisionPoint& point, std::size_t arrivals) const;
 
  private:
   const Trace& trace_;

@@ -12,79 +12,81 @@
 namespace starling {
 namespace {
 
-class Teacher final : public Chooser {
+class Teacher final : public NetChooser {
  public:
-  explicit Teacher(const ImitateOptions& options) : options_(options), rng_(options.seed, 0x7ea) {}
-  std::size_t choose(const Choice& choice) override {
-    const std::size_t right = thresholded_choice(choice, options_.threshold);
-    if (choice.options.size() > 1 && rng_.chance(options_.keep)) {
-      SeenDecision& seen = seen_.add(choice);
+  explicit Teacher(const ImitateOptions& options)
+      : options_(options), rng_(options.seed, 0x7ea), scorer_(options.threshold) {}
+  void begin(const DecisionContext& context) override { scorer_.begin(context); }
+  void passed_over(const QueueEntry& entry) override { scorer_.passed_over(entry); }
+  std::size_t choose(const DecisionPoint& point, std::span<const double> worth) override {
+    worth_.assign(point.options.size(), 0);
+    scorer_.score(point, worth_);
+    const std::size_t right = best_of(worth_);
+    if (point.options.size() > 1 && rng_.chance(options_.keep)) {
+      SeenDecision& seen = seen_.add(point, net());
       seen.chosen = static_cast<std::uint32_t>(right);
-      seen.target.assign(choice.options.size(), 0);
+      seen.target.assign(point.options.size(), 0);
       seen.target[right] = 1;
     }
-    return rng_.chance(options_.follow) ? right : best_of(choice.scores);
+    return rng_.chance(options_.follow) ? right : best_of(worth);
   }
   SeenDecisions seen_;
 
  private:
   ImitateOptions options_;
   Rng rng_;
+  Lif scorer_;
+  std::vector<double> worth_;
 };
 
 /// Asks the roll-out simulator.
-class Expert final : public Chooser {
+class Expert final : public NetChooser {
  public:
   Expert(const Scenario& scenario, const ExpertOptions& options)
       : future_(scenario.trace), options_(options), rng_(options.seed, 0xe8) {}
-  void begin(const View&) override { before_.clear(); }
-  std::size_t choose(const Choice& choice) override {
-    std::size_t taken = best_of(choice.scores);
-    if (choice.options.size() > 1 && rng_.chance(options_.explore)) taken = any_of_best(choice);
-    if (choice.options.size() > 1 && seen_.all.size() < options_.limit &&
+  void begin(const DecisionContext&) override { before_.clear(); }
+  std::size_t choose(const DecisionPoint& point, std::span<const double> worth) override {
+    std::size_t taken = best_of(worth);
+    if (point.options.size() > 1 && rng_.chance(options_.explore)) taken = any_of_best(worth);
+    if (point.options.size() > 1 && seen_.all.size() < options_.limit &&
         rng_.chance(options_.sample))
-      ask(choice);
-    const Candidate* option = choice.options[taken];
-    before_.push_back(
-        {choice.job.spec->id, option == nullptr ? std::nullopt : std::optional(option->placement)});
+      ask(point, worth);
+    before_.push_back(first_decision(point, taken));
     return taken;
   }
   SeenDecisions seen_;
 
  private:
-  std::size_t any_of_best(const Choice& choice) {
-    const std::vector<std::size_t> order = by_score(choice);
+  std::size_t any_of_best(std::span<const double> worth) {
+    const std::vector<std::size_t> order = by_worth(worth);
     return order[rng_.below(static_cast<std::uint32_t>(std::min<std::size_t>(3, order.size())))];
   }
-  static std::vector<std::size_t> by_score(const Choice& choice) {
-    std::vector<std::size_t> order(choice.options.size());
+  static std::vector<std::size_t> by_worth(std::span<const double> worth) {
+    std::vector<std::size_t> order(worth.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return choice.scores[a] > choice.scores[b];
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return worth[a] > worth[b]; });
     return order;
   }
-  void ask(const Choice& choice) {
-    const RolloutStart start(choice.view, future_.at(choice, options_.arrivals));
-    std::vector<std::size_t> order = by_score(choice);
+  void ask(const DecisionPoint& point, std::span<const double> worth) {
+    const RolloutStart start(point.view, future_.at(point, options_.arrivals));
+    std::vector<std::size_t> order = by_worth(worth);
     // The best few by the net, and waiting in any case.
-    const std::size_t wait = choice.options.size() - 1;
+    const std::size_t wait = point.options.size() - 1;
     if (order.size() > options_.options) {
       const bool waits = std::find(order.begin(), order.begin() + options_.options, wait) !=
                          order.begin() + options_.options;
       order.resize(options_.options);
-      if (!waits && choice.may_wait()) order.back() = wait;
+      if (!waits && point.may_wait()) order.back() = wait;
     }
-    std::vector<double> costs(choice.options.size(), std::numeric_limits<double>::infinity());
+    std::vector<double> costs(point.options.size(), std::numeric_limits<double>::infinity());
     double least = std::numeric_limits<double>::infinity(), most = 0;
     std::vector<FirstDecision> first = before_;
     first.emplace_back();
     RolloutLimits limits;
     if (options_.horizon_h > 0) limits.horizon = from_seconds(options_.horizon_h * 3600);
     for (const std::size_t i : order) {
-      const Candidate* option = choice.options[i];
-      first.back() = {choice.job.spec->id,
-                      option == nullptr ? std::nullopt : std::optional(option->placement)};
+      first.back() = first_decision(point, i);
       const auto policy = options_.policy();
       costs[i] = rollout_.run(start, first, *policy, limits).cost_s / 3600;
       if (!std::isfinite(costs[i])) continue;
@@ -92,8 +94,8 @@ class Expert final : public Chooser {
       most = std::max(most, costs[i]);
     }
     if (!std::isfinite(least)) return;
-    SeenDecision& seen = seen_.add(choice);
-    seen.chosen = static_cast<std::uint32_t>(best_of(choice.scores));
+    SeenDecision& seen = seen_.add(point, net());
+    seen.chosen = static_cast<std::uint32_t>(best_of(worth));
     for (const double cost : costs)
       seen.target.push_back(static_cast<float>(std::isfinite(cost) ? cost - least : -1));
   }

@@ -5,31 +5,31 @@
 
 namespace starling {
 
-SeenDecision& SeenDecisions::add(const Choice& choice) {
-  const IndexRange servers = choice.view.gpus.servers();
-  const auto [known, fresh] = known_.try_emplace({&choice.view.topology.parts(), servers.first},
+SeenDecision& SeenDecisions::add(const DecisionPoint& point, const NetScorer& net) {
+  const IndexRange servers = point.view.gpus.servers();
+  const auto [known, fresh] = known_.try_emplace({&point.view.topology.parts(), servers.first},
                                                  static_cast<std::uint32_t>(shapes.size()));
   if (fresh)
-    shapes.push_back(std::make_shared<GraphShape>(make_graph_shape(choice.view.topology, servers)));
+    shapes.push_back(std::make_shared<GraphShape>(make_graph_shape(point.view.topology, servers)));
   const GraphShape& shape = *shapes[known->second];
   SeenDecision& seen = all.emplace_back();
   seen.shape = known->second;
-  if (choice.encoder != nullptr) seen.graph = choice.encoder->state();
-  seen.options = static_cast<std::uint32_t>(choice.options.size());
+  if (net.encoder() != nullptr) seen.graph = net.encoder()->state();
+  seen.options = static_cast<std::uint32_t>(point.options.size());
   seen.servers.resize(seen.options);
   seen.groups.resize(seen.options);
   for (std::size_t i = 0; i < seen.options; ++i) {
-    const auto row = choice.rows.subspan(i * Features::kRow, Features::kOwn);
+    const auto row = net.rows().subspan(i * Features::kRow, Features::kOwn);
     seen.own.insert(seen.own.end(), row.begin(), row.end());
-    if (choice.encoder != nullptr) {
+    if (net.encoder() != nullptr) {
       const auto others =
-          choice.rows.subspan((i + 1) * Features::kRow - EncoderNet::kWidth, EncoderNet::kWidth);
+          net.rows().subspan((i + 1) * Features::kRow - EncoderNet::kWidth, EncoderNet::kWidth);
       seen.others.insert(seen.others.end(), others.begin(), others.end());
     }
-    if (choice.options[i] == nullptr) continue;
-    for (const GpuId gpu : choice.options[i]->placement) {
+    if (point.options[i].place == nullptr) continue;
+    for (const GpuId gpu : point.options[i].place->placement) {
       if (!shape.gpus.contains(gpu.value)) continue;
-      const std::uint32_t server = choice.view.topology.server_of(gpu).value - servers.first;
+      const std::uint32_t server = point.view.topology.server_of(gpu).value - servers.first;
       const std::uint32_t group = shape.island_of[gpu.value - shape.gpus.first];
       if (seen.servers[i].empty() || seen.servers[i].back() != server)
         seen.servers[i].push_back(server);

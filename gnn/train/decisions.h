@@ -9,7 +9,7 @@
 
 #include "gnn/encoder.h"
 #include "gnn/features.h"
-#include "gnn/marl.h"
+#include "gnn/net_scorer.h"
 
 namespace starling {
 
@@ -31,8 +31,9 @@ struct SeenDecisions {
   std::vector<std::shared_ptr<const GraphShape>> shapes;
   std::vector<SeenDecision> all;
 
-  /// Copies the decision; the caller fills in the rest.
-  SeenDecision& add(const Choice& choice);
+  /// Copies the decision and what the net made of it, which has just scored it; the caller fills in
+  /// the rest.
+  SeenDecision& add(const DecisionPoint& point, const NetScorer& net);
   /// Those of another run behind these; the topologies of both are still there.
   void append(SeenDecisions other);
 

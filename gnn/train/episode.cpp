@@ -16,25 +16,26 @@ class Recorder {
   Recorder(const EpisodeOptions& options, std::uint32_t agents)
       : options_(options), rng_(options.seed, 0xac), last_(agents) {}
 
-  std::size_t decide(std::size_t agent, const Choice& choice) {
-    const std::size_t best = best_of(choice.scores);
-    if (choice.options.size() < 2) return best;
-    note_moment(agent, choice);
+  std::size_t decide(std::size_t agent, const DecisionPoint& point, const NetScorer& net,
+                     std::span<const double> worth) {
+    const std::size_t best = best_of(worth);
+    if (point.options.size() < 2) return best;
+    note_moment(agent, point, net.rows());
     if (!rng_.chance(options_.explore)) return best;
-    const std::size_t taken = draw(choice);
-    keep(choice, taken);
+    const std::size_t taken = draw(worth);
+    keep(point, net, taken);
     return taken;
   }
   Episode out_;
 
  private:
-  void note_moment(std::size_t agent, const Choice& choice) {
+  void note_moment(std::size_t agent, const DecisionPoint& point, std::span<const float> rows) {
     std::vector<float>& mine = last_[agent];
     mine.assign(Episode::kKnown, 0.0F);
-    std::copy_n(choice.rows.begin(), Features::kSituation, mine.begin());
-    std::copy_n(choice.rows.begin() + Features::kOwn + EncoderNet::kPlace, EncoderNet::kWidth,
+    std::copy_n(rows.begin(), Features::kSituation, mine.begin());
+    std::copy_n(rows.begin() + Features::kOwn + EncoderNet::kPlace, EncoderNet::kWidth,
                 mine.begin() + Features::kSituation);
-    const double now = seconds(choice.view.now.time_since_epoch());
+    const double now = seconds(point.view.now.time_since_epoch());
     if (!out_.moments_s.empty() && out_.moments_s.back() == now) return;
     out_.moments_s.push_back(now);
     std::vector<float>& mean = out_.known.emplace_back(Episode::kKnown, 0.0F);
@@ -47,12 +48,12 @@ class Recorder {
     for (float& value : mean) value /= agents;
   }
 
-  std::size_t draw(const Choice& choice) {
-    const double most = choice.scores[best_of(choice.scores)];
+  std::size_t draw(std::span<const double> worth) {
+    const double most = worth[best_of(worth)];
     chances_.clear();
     double sum = 0;
-    for (const float score : choice.scores) {
-      chances_.push_back(std::exp((score - most) / options_.temperature));
+    for (const double one : worth) {
+      chances_.push_back(std::exp((one - most) / options_.temperature));
       sum += chances_.back();
     }
     double left = rng_.uniform() * sum;
@@ -62,14 +63,14 @@ class Recorder {
     return taken;
   }
 
-  void keep(const Choice& choice, std::size_t taken) {
+  void keep(const DecisionPoint& point, const NetScorer& net, std::size_t taken) {
     ++drawn_;
     std::size_t slot = out_.seen.all.size();
     if (slot == options_.limit) {
       slot = rng_.below(drawn_);
       if (slot >= options_.limit) return;
     }
-    out_.seen.add(choice).chosen = static_cast<std::uint32_t>(taken);
+    out_.seen.add(point, net).chosen = static_cast<std::uint32_t>(taken);
     const auto moment = static_cast<std::uint32_t>(out_.moments_s.size() - 1);
     if (slot + 1 == out_.seen.all.size()) {
       out_.log_prob.push_back(log_prob_);
@@ -90,10 +91,12 @@ class Recorder {
   std::uint32_t drawn_ = 0;
 };
 
-class Sampler final : public Chooser {
+class Sampler final : public NetChooser {
  public:
   Sampler(Recorder& recorder, std::size_t agent) : recorder_(recorder), agent_(agent) {}
-  std::size_t choose(const Choice& choice) override { return recorder_.decide(agent_, choice); }
+  std::size_t choose(const DecisionPoint& point, std::span<const double> worth) override {
+    return recorder_.decide(agent_, point, net(), worth);
+  }
 
  private:
   Recorder& recorder_;

@@ -22,29 +22,30 @@ Weights random_weights(bool encoder, bool data_center) {
 }
 
 /// Holds every decision of a run to libtorch, and the encoder to a fresh one.
-class Compare final : public Chooser {
+class Compare final : public NetChooser {
  public:
   explicit Compare(const Weights& weights)
       : model_(PolicyModel::from(weights).value()), net_(PolicyNet::make(weights).value()) {}
-  std::size_t choose(const Choice& choice) override {
+  std::size_t choose(const DecisionPoint& point, std::span<const double> worth) override {
     SeenDecisions seen;
-    seen.add(choice);
+    seen.add(point, net());
     const std::uint32_t rows[] = {0};
     const torch::Tensor scores = model_.scores(model_.batch(seen, rows)).detach().contiguous();
-    for (std::size_t i = 0; i < choice.scores.size(); ++i) {
+    for (std::size_t i = 0; i < worth.size(); ++i) {
       const float other = scores.data_ptr<float>()[i];
-      worst = std::max(worst, std::abs(choice.scores[i] - other) / std::max(1.0F, std::abs(other)));
+      const auto ours = static_cast<float>(worth[i]);
+      worst = std::max(worst, std::abs(ours - other) / std::max(1.0F, std::abs(other)));
     }
-    if (choice.encoder != nullptr) {
+    if (const Encoder* encoder = net().encoder()) {
       Encoder fresh(net_.encoder());
-      fresh.sync(choice.view, choice.candidates);
-      CHECK(std::ranges::equal(fresh.partition(), choice.encoder->partition()));
-      CHECK(fresh.state().gpus == choice.encoder->state().gpus);
-      CHECK(fresh.state().servers == choice.encoder->state().servers);
-      computed = choice.encoder->computed();
+      fresh.sync(point.view, point.candidates);
+      CHECK(std::ranges::equal(fresh.partition(), encoder->partition()));
+      CHECK(fresh.state().gpus == encoder->state().gpus);
+      CHECK(fresh.state().servers == encoder->state().servers);
+      computed = encoder->computed();
     }
     ++decisions;
-    return static_cast<std::size_t>(decisions) % choice.options.size();
+    return static_cast<std::size_t>(decisions) % point.options.size();
   }
   float worst = 0;
   std::uint64_t decisions = 0, computed = 0;

@@ -28,8 +28,12 @@ SimOptions options_of(const Scenario& scenario, const std::string& policy) {
 
 }  // namespace
 
-std::unique_ptr<Policy> make_net_policy(const PolicyNet& net, const AblationMask& mask) {
-  return std::make_unique<Marl>(kFacts, QueueOptions{}, PolicyNet(net), order_of(net), mask);
+std::unique_ptr<Policy> make_net_policy(const PolicyNet& net, const AblationMask& mask,
+                                        NetChooser* chooser) {
+  auto scorer = std::make_unique<NetScorer>(PolicyNet(net), mask);
+  if (chooser != nullptr) chooser->attach(*scorer);
+  return std::make_unique<PlacementPolicy>(kFacts, QueueOptions{}, order_of(net), std::move(scorer),
+                                           chooser);
 }
 
 Result<RunResult> run_scenario(const Scenario& scenario, const Weights& weights,
@@ -41,10 +45,11 @@ Result<RunResult> run_scenario(const Scenario& scenario, const Weights& weights,
     return make_net_policy(net.value(), scenario.mask);
   });
   SimOptions options = options_of(scenario, "net");
-  options.wrap_policy = [&](AgentId agent, std::unique_ptr<Policy> policy, const auto&) {
-    if (choosers) static_cast<Marl&>(*policy).set_chooser(choosers(agent));
-    return policy;
-  };
+  if (choosers) {
+    options.wrap_policy = [&](AgentId agent, std::unique_ptr<Policy>, const auto&) {
+      return make_net_policy(net.value(), scenario.mask, choosers(agent));
+    };
+  }
   return simulate(scenario.topology, scenario.trace, registry, options);
 }
 

@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "gnn/marl.h"
+#include "gnn/net_scorer.h"
 #include "interference/speed_choice.h"
 #include "nets/weights.h"
+#include "policies/placement/chooser.h"
 #include "sim/run_result.h"
 #include "topology/topology.h"
 #include "workload/job.h"
@@ -29,12 +30,26 @@ struct Scenario {
   AblationMask mask = {};  ///< of a net; rules see everything
 };
 
-/// A Chooser for each agent of the run; null: the net decides alone.
-using ChooserOf = std::function<Chooser*(AgentId)>;
+/// A Chooser of runs under a net, which also sees the rows that the net has scored.
+class NetChooser : public Chooser {
+ public:
+  /// Before the run, which the net lasts for.
+  void attach(const NetScorer& net) noexcept { net_ = &net; }
 
-/// The learned policy with that net.
+ protected:
+  [[nodiscard]] const NetScorer& net() const noexcept { return *net_; }
+
+ private:
+  const NetScorer* net_ = nullptr;
+};
+
+/// One for each agent of the run; null: the net decides alone.
+using ChooserOf = std::function<NetChooser*(AgentId)>;
+
+/// The learned policy with that net, whose decisions `chooser` makes if there is one.
 [[nodiscard]] std::unique_ptr<Policy> make_net_policy(const PolicyNet& net,
-                                                      const AblationMask& mask = {});
+                                                      const AblationMask& mask = {},
+                                                      NetChooser* chooser = nullptr);
 /// Simulates the scenario under a learned policy with those weights, durations unknown to it. An
 /// error of the weights, or of the simulation.
 [[nodiscard]] Result<RunResult> run_scenario(const Scenario& scenario, const Weights& weights,

@@ -8,12 +8,40 @@
 
 namespace starling {
 
-std::vector<Decision> PlacementPolicy::decide(const View& view, const Trigger& trigger, Rng& rng) {
-  candidates_.sync(view, facts().shares_gpus);
+namespace {
+
+/// Whoever chooses other than by worth is shown every place.
+PlacementRules rules_of(const Scorer& scorer, bool chooser) {
+  PlacementRules rules = scorer.rules();
+  if (chooser && rules.shared == SharedPlaces::if_slowed) rules.shared = SharedPlaces::always;
+  return rules;
+}
+
+}  // namespace
+
+PlacementPolicy::PlacementPolicy(const PolicyFacts& facts, const QueueOptions& options,
+                                 PlacementOrder order, std::unique_ptr<Scorer> scorer,
+                                 Chooser* chooser)
+    : QueuePolicy(options, Fit::count),
+      facts_(facts),
+      order_(order),
+      scorer_(std::move(scorer)),
+      chooser_(chooser),
+      rules_(rules_of(*scorer_, chooser != nullptr)),
+      follow_(rules_.forecasts || chooser != nullptr || order == PlacementOrder::forecast),
+      candidates_(follow_),
+      remaining_(order == PlacementOrder::forecast),
+      lister_(rules_) {}
+
+std::vector<Decision> PlacementPolicy::decide(const View& given, const Trigger& trigger, Rng& rng) {
+  const View view = scorer_->seen(given);
+  candidates_.sync(view, facts_.shares_gpus);
   if (follow_) remaining_.follow(candidates_.residents(), view.now);
-  if (minimum_gain()) elsewhere_.begin(view);
+  if (rules_.minimum_gain) elsewhere_.begin(view);
   given_ = 0;
-  return QueuePolicy::decide(view, trigger, rng);
+  std::vector<Decision> out = QueuePolicy::decide(view, trigger, rng);
+  scorer_->end(view, candidates_);
+  return out;
 }
 
 PlacementOrder read_placement_order(OptionReader& reader, PlacementOrder otherwise) {
@@ -47,7 +75,30 @@ std::uint64_t PlacementPolicy::length_of(std::size_t turn) const {
   return std::uint64_t{1} << static_cast<unsigned>(std::clamp(std::ilogb(left) / 2, 0, 63));
 }
 
+void PlacementPolicy::before_starts(const View& view, std::vector<Decision>& out) {
+  if (rules_.evens_out) cooperation_.forward_to_emptier(view, index_, taken_, out);
+}
+
+void PlacementPolicy::passed_over(const QueueEntry& entry) {
+  scorer_->passed_over(entry);
+  if (chooser_ != nullptr) chooser_->passed_over(entry);
+}
+
+PlacementOption PlacementPolicy::choose(DecisionPoint& point) {
+  point.options = lister_.list(point, *scorer_);
+  worth_.assign(point.options.size(), 0);
+  scorer_->score(point, worth_);
+  if (point.forced()) return {};
+  const std::size_t taken = chooser_ != nullptr ? chooser_->choose(point, worth_) : best_of(worth_);
+  const double work_s = follow_ ? remaining_.left(point.job, point.view.now) : 0;
+  reasons_.note(point.job.spec->id, point.view.now, work_s, point.options, worth_, taken);
+  return point.options[taken];
+}
+
 void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
+  const DecisionContext context{view, candidates_, remaining_, elsewhere_, index_, empty()};
+  scorer_->begin(context);
+  if (chooser_ != nullptr) chooser_->begin(context);
   refused_.resize(index_.looks());
   refused_here_.resize(index_.looks());
   const bool together = elsewhere_.any();
@@ -73,40 +124,21 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
     if (job->blocked) continue;
     if (hope) {
       const Wish wish = candidates_.wish(*job->spec, entry.look);
-      later_ = false;
-      destinations_.clear();
-      if (together && given_ < kForwardsPerCall) {
-        tries_ = candidates_.sharing() && elsewhere_.may_try(*job);
-        queue_ = waiting_gpus_ / std::max(1U, view.gpus.gpus().size());
-        const JobProfile& profile = candidates_.residents().profile(wish.profile);
-        later_ = elsewhere_.find(view, entry, *job, wish, profile, *minimum_gain(), destinations_);
-      }
+      DecisionPoint point{context, wish, *job, {}};
+      if (together && given_ < kForwardsPerCall)
+        point.out = ways_out(point, entry, destinations_);
       // The places here are those that it has refused, so only another agent can be news.
-      const bool leaves = later_ || !destinations_.empty();
-      const std::uint64_t here = candidates_.version() * 2 + (leaves ? 1 : 0);
-      if (together && refused_here_[entry.look].stands(here, length) && alike(*job) &&
-          better_elsewhere(wish, std::nullopt) == nullptr) {
+      const std::uint64_t here = candidates_.version() * 2 + (point.out.any() ? 1 : 0);
+      if (together && refused_here_[entry.look].stands(here, length) && scorer_->alike(*job) &&
+          point.better_elsewhere(*rules_.minimum_gain, std::nullopt) == nullptr) {
         passed_over(entry);
         continue;
       }
-      Answer answer = choose(view, wish, *job);
-      const Demand each = demand_of(*job->spec);
-      if (answer.here && !trial.gpus().has_means(*answer.here, each))
-        answer.here = candidates_.with_means(wish);
-      if (answer.here) {
-        trial.take(*answer.here, each);
-        candidates_.start(*job, *answer.here);
-        out.emplace_back(Start{job->spec->id, std::move(*answer.here)});
-        taken_.mark(i);
-        waiting_gpus_ -= entry.gpus;
-        continue;
-      }
-      if (answer.there != nullptr) {
-        give_away(view, entry, *job, *answer.there, out);
+      if (carry_out(choose(point), point, entry, trial, out)) {
         taken_.mark(i);
         continue;
       }
-      if (alike(*job) && !later_) refused_[entry.look].add(state, length);
+      if (scorer_->alike(*job) && !point.out.later) refused_[entry.look].add(state, length);
       refused_here_[entry.look].add(here, length);
     }
     passed_over(entry);
@@ -115,31 +147,37 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
   }
 }
 
-void PlacementPolicy::give_away(const View& view, const QueueEntry& entry, const JobView& job,
-                                const Destination& to, std::vector<Decision>& out) {
-  out.emplace_back(Forward{job.spec->id, to.to});
-  elsewhere_.give(view, to, *job.spec);
+WaysOut PlacementPolicy::ways_out(const DecisionPoint& point, const QueueEntry& entry,
+                                  std::vector<Destination>& memory) {
+  WaysOut out;
+  memory.clear();
+  out.tries = candidates_.sharing() && elsewhere_.may_try(point.job);
+  out.queue = waiting_gpus_ / std::max(1U, point.view.gpus.gpus().size());
+  const JobProfile& profile = candidates_.residents().profile(point.wish.profile);
+  out.later = elsewhere_.find(point.view, entry, point.job, point.wish, profile,
+                              *rules_.minimum_gain, memory);
+  out.destinations = memory;
+  return out;
+}
+
+bool PlacementPolicy::carry_out(const PlacementOption& option, const DecisionPoint& point,
+                                const QueueEntry& entry, Trial& trial, std::vector<Decision>& out) {
+  if (option.kind == OptionKind::wait) return false;
+  if (option.kind == OptionKind::forward) {
+    out.emplace_back(Forward{point.job.spec->id, option.destination->to});
+    elsewhere_.give(point.view, *option.destination, *point.job.spec);
+    ++given_;
+  } else {
+    const Demand each = demand_of(*point.job.spec);
+    std::optional<Placement> placement = option.place->placement;
+    if (!trial.gpus().has_means(*placement, each)) placement = candidates_.with_means(point.wish);
+    if (!placement) return false;
+    trial.take(*placement, each);
+    candidates_.start(point.job, *placement);
+    out.emplace_back(Start{point.job.spec->id, std::move(*placement)});
+  }
   waiting_gpus_ -= entry.gpus;
-  ++given_;
-}
-
-double PlacementPolicy::best_alone(const Wish& wish) {
-  const double here = candidates_.alone(wish, empty());
-  if (!later_ && destinations_.empty()) return here;
-  return std::max(here, elsewhere_.best(wish, candidates_.residents().profile(wish.profile)));
-}
-
-const Destination* PlacementPolicy::better_elsewhere(const Wish& wish,
-                                                     std::optional<std::int64_t> slowdown) {
-  if (destinations_.empty()) return nullptr;
-  constexpr double kForever = std::numeric_limits<double>::infinity();
-  const double here_now =
-      slowdown ? static_cast<double>(*slowdown) / static_cast<double>(kGpu) : kForever;
-  if (const Destination* faster = Elsewhere::faster(destinations_, here_now)) return faster;
-  if (slowdown) return nullptr;
-  const double here = candidates_.alone(wish, empty());
-  const bool enough = here > 0 && here >= minimum_gain().value_or(0) * best_alone(wish);
-  return Elsewhere::better_queue(destinations_, enough ? here : 0, queue_, tries_);
+  return true;
 }
 
 void PlacementPolicy::cooperate(const View& view, Trial& trial, std::vector<Decision>& out) {
@@ -163,7 +201,7 @@ bool PlacementPolicy::spread(const View& view, const QueueEntry& entry, const Jo
   if (!gangs_.may_ask(entry)) return false;
   const Wish wish = candidates_.wish(*job.spec, entry.look);
   const JobProfile& profile = candidates_.residents().profile(wish.profile);
-  const double least = std::max(*minimum_gain() * elsewhere_.best(wish, profile), 1e-9);
+  const double least = std::max(*rules_.minimum_gain * elsewhere_.best(wish, profile), 1e-9);
   const FreeServers& free = candidates_.free();
   double best = 0;
   GpuTypeId type;

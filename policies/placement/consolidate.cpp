@@ -59,21 +59,22 @@ class Consolidate final : public QueuePolicy {
   mutable TightPlaces tight_;  // an index of what find_place() is given
 };
 
-/// The tightest place that there is now, over as many servers as it takes. With `share` a gang for
-/// which too few GPUs are free goes beside those whom it harms least.
-class Consolidating final : public PlacementPolicy {
+/// The tightest place that there is now, over as many servers as it takes. A gang for which too few
+/// GPUs are free goes, where GPUs may be shared, beside those whom it harms least. Free GPUs are
+/// worth 0, others the GPUs that those beside it lose, negative.
+class Consolidating final : public Scorer {
  public:
-  Consolidating(const QueueOptions& options, bool share)
-      : PlacementPolicy(options), facts_(kFacts) {
-    facts_.shares_gpus = share;
-    facts_.needs_running = share;
+  [[nodiscard]] PlacementRules rules() const override {
+    PlacementRules rules;
+    rules.own_places = true;
+    rules.shared = SharedPlaces::if_none_free;
+    rules.waits = false;
+    return rules;
   }
-  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
-
- protected:
-  [[nodiscard]] Answer choose(const View&, const Wish& wish, const JobView&) override {
-    const FreeServers& free = candidates_.free();
-    std::vector<std::uint32_t> kinds = candidates_.kinds(*wish.spec);
+  [[nodiscard]] std::optional<Placement> place(const DecisionPoint& point) override {
+    const Wish& wish = point.wish;
+    const FreeServers& free = point.candidates.free();
+    std::vector<std::uint32_t> kinds = point.candidates.kinds(*wish.spec);
     if (wish.spec->gpu_types.empty()) kinds = {0};
     for (const std::uint32_t kind : kinds) {
       if (auto found = free.best_fit(kind, wish.gpus)) return found;
@@ -82,16 +83,15 @@ class Consolidating final : public PlacementPolicy {
       if (auto found = free.in_rack(kind, wish.gpus, wish.worker)) return found;
       if (auto found = free.tight(kind, wish.gpus, wish.worker)) return found;
     }
-    const Candidate* best = nullptr;
-    for (const Candidate* c : candidates_.shared(wish)) {
-      if (best == nullptr || c->harm() < best->harm()) best = c;
-    }
-    if (best == nullptr) return std::nullopt;
-    return best->placement;
+    return std::nullopt;
   }
-
- private:
-  PolicyFacts facts_;
+  void score(const DecisionPoint& point, std::span<double> worth) override {
+    for (std::size_t i = 0; i < worth.size(); ++i) {
+      const Candidate* place = point.options[i].place;
+      worth[i] = place == nullptr ? kNever
+                                  : -static_cast<double>(place->harm()) / static_cast<double>(kGpu);
+    }
+  }
 };
 
 }  // namespace
@@ -108,7 +108,10 @@ void add_consolidate(PolicyRegistry& registry) {
     const bool breaks = variant != "wait" || options.fit == Fit::count;
     if (!breaks) return std::unique_ptr<Policy>(std::make_unique<Consolidate>(options));
     options.fit = Fit::count;  // what other homes may be asked for, too
-    return std::unique_ptr<Policy>(std::make_unique<Consolidating>(options, variant == "share"));
+    PolicyFacts facts = kFacts;
+    facts.shares_gpus = facts.needs_running = variant == "share";
+    return std::unique_ptr<Policy>(std::make_unique<PlacementPolicy>(
+        facts, options, PlacementOrder::arrival, std::make_unique<Consolidating>()));
   });
 }
 

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "policies/placement/lif.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
 #include "policies/builtin.h"
 #include "policies/placement/candidates_policy.h"
 
@@ -14,52 +20,56 @@ constexpr PolicyFacts kFacts{
     .needs_running = true,
     .shares_gpus = true};
 
-/// Of all candidates the one with the least slowdown, of the job and of those beside it. With a
-/// threshold a place has to add that part of what the job does alone at its best, net of what the
-/// others lose, weighted by GPUs; if none does, the job waits for as long as anything runs here.
-class Lif final : public PlacementPolicy {
- public:
-  Lif(const QueueOptions& options, double threshold, bool share, PlacementOrder order)
-      : PlacementPolicy(options, false, order), facts_(kFacts), threshold_(threshold) {
-    facts_.shares_gpus = share;
-  }
-  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
+constexpr double kGoes = 3;  // above every place
 
- protected:
-  [[nodiscard]] Answer choose(const View& view, const Wish& wish, const JobView&) override {
-    const bool leaves = later_ || !destinations_.empty();
-    const Candidate* best = find_best(wish, threshold_ > 0 && (busy(view) || leaves));
-    const auto slowdown = best == nullptr ? std::nullopt : std::optional(best->slowdown);
-    if (const Destination* there = better_elsewhere(wish, slowdown)) return Answer(there);
-    if (best == nullptr && !busy(view) && !later_) best = find_best(wish, false);
-    if (best == nullptr) return std::nullopt;
-    return best->placement;
-  }
-
-  [[nodiscard]] std::optional<double> minimum_gain() const override { return threshold_; }
-
- private:
-  [[nodiscard]] const Candidate* find_best(const Wish& wish, bool picky) {
-    const double least = picky ? threshold_ * wish.gpus * best_alone(wish) : 0;
-    const auto good = [&](const Candidate& c) {
-      return !picky || static_cast<double>(c.gain) >= least * static_cast<double>(kGpu);
-    };
-    const Candidate* best = nullptr;
-    const auto look_at = [&](const Candidates::Found& found) {
-      for (const Candidate* c : found) {
-        if (good(*c) && (best == nullptr || c->slowdown < best->slowdown)) best = c;
-      }
-    };
-    look_at(candidates_.exclusive(wish));
-    if (best == nullptr || best->slowdown > 0) look_at(candidates_.shared(wish));
-    return best;
-  }
-
-  PolicyFacts facts_;
-  double threshold_;
-};
+/// In (0, 2), the larger the less the slowdown (in millionths); 1 where nobody is slowed.
+double worth_of(std::int64_t slowdown) {
+  const double s = static_cast<double>(slowdown) / static_cast<double>(kGpu);
+  return s >= 0 ? 1 / (1 + s) : 2 - 1 / (1 - s);
+}
 
 }  // namespace
+
+double least_gain(const DecisionPoint& point, double threshold) {
+  return threshold * point.wish.gpus * point.best_alone() * static_cast<double>(kGpu);
+}
+
+const Candidate* least_interference(const DecisionPoint& point, double gain) {
+  const Candidate* best = nullptr;
+  for (const PlacementOption& option : point.options) {
+    if (option.kind != OptionKind::start) break;
+    const Candidate* c = option.place;
+    if (static_cast<double>(c->gain) >= gain && (best == nullptr || c->slowdown < best->slowdown))
+      best = c;
+  }
+  return best;
+}
+
+PlacementRules Lif::rules() const {
+  PlacementRules rules;
+  if (reach_ == Reach::everywhere) rules.minimum_gain = threshold_;
+  return rules;
+}
+
+void Lif::score(const DecisionPoint& point, std::span<double> worth) {
+  const bool picky = threshold_ > 0 && (point.busy() || point.out.any());
+  const double least =
+      picky ? least_gain(point, threshold_) : -std::numeric_limits<double>::infinity();
+  const Candidate* best = least_interference(point, least);
+  const Destination* there = point.better_elsewhere(
+      threshold_, best == nullptr ? std::nullopt : std::optional(best->slowdown));
+  for (std::size_t i = 0; i < point.options.size(); ++i) {
+    const PlacementOption& option = point.options[i];
+    worth[i] = 0;
+    if (option.kind == OptionKind::forward) worth[i] = option.destination == there ? kGoes : kNever;
+    if (option.kind != OptionKind::start) continue;
+    const auto gain = static_cast<double>(option.place->gain);
+    // A job that cannot wait takes the best of what there is.
+    const bool good = gain >= least || !point.may_wait();
+    worth[i] = good ? worth_of(option.place->slowdown)
+                    : std::min(gain / std::max(least / threshold_, 1.0), 1.0) - 1;
+  }
+}
 
 void add_lif(PolicyRegistry& registry) {
   registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
@@ -67,7 +77,10 @@ void add_lif(PolicyRegistry& registry) {
     const double threshold = reader.number("threshold", 0, 0, 1, kThresholdHelp);
     const bool share = reader.choice("share", {"yes", "no"}, "no: one job per GPU") == "yes";
     const PlacementOrder order = read_placement_order(reader, PlacementOrder::arrival);
-    return std::unique_ptr<Policy>(std::make_unique<Lif>(options, threshold, share, order));
+    PolicyFacts facts = kFacts;
+    facts.shares_gpus = share;
+    return std::unique_ptr<Policy>(
+        std::make_unique<PlacementPolicy>(facts, options, order, std::make_unique<Lif>(threshold)));
   });
 }
 

@@ -19,51 +19,60 @@ constexpr PolicyFacts kFacts{.name = "load-balance",
 /// share=last deals the gang over the emptiest servers, and shares GPUs only if too few are free;
 /// share=first shares one server's rather than spread. It knows no speeds. With fit=node and one
 /// job per GPU a gang waits for whole servers rather than be dealt.
-class LoadBalance final : public PlacementPolicy {
+class LoadBalance final : public Scorer {
  public:
-  LoadBalance(const QueueOptions& options, bool share_first)
-      : PlacementPolicy(options), share_first_(share_first) {}
-  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return kFacts; }
+  LoadBalance(Fit fit, bool share_first) : fit_(fit), share_first_(share_first) {}
 
- protected:
-  void before_starts(const View& view, std::vector<Decision>& out) override {
-    cooperation_.forward_to_emptier(view, index_, taken_, out);
+  [[nodiscard]] PlacementRules rules() const override {
+    PlacementRules rules;
+    rules.own_places = true;
+    rules.shared = SharedPlaces::never;
+    rules.waits = false;
+    rules.evens_out = true;
+    return rules;
   }
 
-  [[nodiscard]] Answer choose(const View& view, const Wish& wish, const JobView&) override {
-    const FreeServers& free = candidates_.free();
-    std::vector<std::uint32_t> kinds = candidates_.kinds(*wish.spec);
+  [[nodiscard]] std::optional<Placement> place(const DecisionPoint& point) override {
+    const Wish& wish = point.wish;
+    const Candidates& candidates = point.candidates;
+    const FreeServers& free = candidates.free();
+    std::vector<std::uint32_t> kinds = candidates.kinds(*wish.spec);
     if (wish.spec->gpu_types.empty()) kinds = {0};
     for (const std::uint32_t kind : kinds) {
       if (auto found = free.emptiest(kind, wish.gpus)) return found;
     }
-    if (!candidates_.sharing() && options().fit == Fit::node) {
+    if (!candidates.sharing() && fit_ == Fit::node) {
       for (const std::uint32_t kind : kinds) {
         if (auto found = free.fewest_possible(kind, wish.gpus, wish.worker)) return found;
       }
       return std::nullopt;
     }
-    if (share_first_ && candidates_.sharing()) {
-      if (auto found = on_one(view, wish)) return found;
+    if (share_first_ && candidates.sharing()) {
+      if (auto found = on_one(point)) return found;
     }
     for (const std::uint32_t kind : kinds) {
       if (auto found = free.spread(kind, wish.gpus, wish.worker)) return found;
     }
-    if (!candidates_.sharing()) return std::nullopt;
-    if (auto found = on_one(view, wish)) return found;
-    return over_many(view, wish);
+    if (!candidates.sharing()) return std::nullopt;
+    if (auto found = on_one(point)) return found;
+    return over_many(point);
+  }
+
+  void score(const DecisionPoint&, std::span<double> worth) override {
+    std::ranges::fill(worth, 0.0);  // the place, or else waiting
   }
 
  private:
   /// GPUs of the server that the job may join, free ones first.
-  [[nodiscard]] Placement joinable(const Wish& wish, std::uint32_t server) {
-    const IndexRange range =
-        empty().topology().server(ServerId{empty().servers().first + server}).gpus;
+  [[nodiscard]] static Placement joinable(const DecisionPoint& point, std::uint32_t server) {
+    const Occupancy& gpus = point.view.gpus;
+    const IndexRange range = gpus.topology().server(ServerId{gpus.servers().first + server}).gpus;
     Placement out;
     for (const bool free : {true, false}) {
       for (std::uint32_t i = range.first; i < range.last; ++i) {
         const GpuId gpu{i};
-        if (candidates_.free().is_free(gpu) == free && candidates_.may_join(wish, gpu)) {
+        if (point.candidates.free().is_free(gpu) == free &&
+            point.candidates.may_join(point.wish, gpu)) {
           out.push_back(gpu);
         }
       }
@@ -72,13 +81,13 @@ class LoadBalance final : public PlacementPolicy {
   }
 
   /// Brings the order of the servers by load up to date.
-  void follow(const View& view) {
-    const auto changed = candidates_.changed_since(seen_);
-    seen_ = candidates_.changes();
-    const std::uint32_t servers = view.gpus.servers().size();
+  void follow(const DecisionPoint& point) {
+    const auto changed = point.candidates.changed_since(seen_);
+    seen_ = point.candidates.changes();
+    const std::uint32_t servers = point.view.gpus.servers().size();
     const auto put = [&](std::uint32_t s) {
       const std::uint32_t places =
-          2 * candidates_.free().free_on(s) + candidates_.residents().open_on(s);
+          2 * point.candidates.free().free_on(s) + point.candidates.residents().open_on(s);
       if (by_places_.size() <= places) by_places_.resize(places + 1, BitmapTree(servers));
       by_places_[places_[s]].reset(s);
       by_places_[places].set(s);
@@ -96,27 +105,28 @@ class LoadBalance final : public PlacementPolicy {
   /// Calls f with servers that the job may use, least loaded first (the most places of two per
   /// GPU, ties to the lowest) until it returns true.
   template <class F>
-  void by_load(const View& view, const JobSpec& spec, F f) {
-    follow(view);
+  void by_load(const DecisionPoint& point, F f) {
+    follow(point);
     for (auto k = by_places_.size(); k-- > 1;) {
       const BitmapTree& set = by_places_[k];
       for (std::uint32_t s = set.next(0); s < set.size(); s = set.next(s + 1)) {
-        const ServerId server{view.gpus.servers().first + s};
-        if (allows(spec, view.topology, server) && f(s)) return;
+        const ServerId server{point.view.gpus.servers().first + s};
+        if (allows(*point.wish.spec, point.view.topology, server) && f(s)) return;
       }
     }
   }
 
-  [[nodiscard]] std::optional<Placement> on_one(const View& view, const Wish& wish) {
+  [[nodiscard]] std::optional<Placement> on_one(const DecisionPoint& point) {
     std::optional<Placement> out;
-    if (wish.gpus > candidates_.free().largest_server(0)) return out;
-    by_load(view, *wish.spec, [&](std::uint32_t server) {
+    const std::uint32_t wanted = point.wish.gpus;
+    if (wanted > point.candidates.free().largest_server(0)) return out;
+    by_load(point, [&](std::uint32_t server) {
       const std::uint32_t room =
-          candidates_.free().free_on(server) + candidates_.residents().open_on(server);
-      if (room < wish.gpus) return false;
-      Placement gpus = joinable(wish, server);
-      if (gpus.size() < wish.gpus) return false;
-      gpus.resize(wish.gpus);
+          point.candidates.free().free_on(server) + point.candidates.residents().open_on(server);
+      if (room < wanted) return false;
+      Placement gpus = joinable(point, server);
+      if (gpus.size() < wanted) return false;
+      gpus.resize(wanted);
       std::sort(gpus.begin(), gpus.end());
       out = std::move(gpus);
       return true;
@@ -124,11 +134,13 @@ class LoadBalance final : public PlacementPolicy {
     return out;
   }
 
-  [[nodiscard]] std::optional<Placement> over_many(const View& view, const Wish& wish) {
-    const std::uint32_t one = wish.worker <= candidates_.free().largest_server(0) ? wish.worker : 1;
+  [[nodiscard]] std::optional<Placement> over_many(const DecisionPoint& point) {
+    const Wish& wish = point.wish;
+    const std::uint32_t one =
+        wish.worker <= point.candidates.free().largest_server(0) ? wish.worker : 1;
     Placement out;
-    by_load(view, *wish.spec, [&](std::uint32_t server) {
-      Placement gpus = joinable(wish, server);
+    by_load(point, [&](std::uint32_t server) {
+      Placement gpus = joinable(point, server);
       const auto room = static_cast<std::uint32_t>(gpus.size()) / one * one;
       gpus.resize(std::min(room, wish.gpus - static_cast<std::uint32_t>(out.size())));
       out.insert(out.end(), gpus.begin(), gpus.end());
@@ -139,6 +151,7 @@ class LoadBalance final : public PlacementPolicy {
     return out;
   }
 
+  Fit fit_;
   bool share_first_;
   std::uint64_t seen_ = 0;
   std::vector<std::uint32_t> places_;  // by server
@@ -155,7 +168,9 @@ void add_load_balance(PolicyRegistry& registry) {
             "share", {"last", "first"},
             "last: spread a gang rather than share GPUs; first: share rather than spread") ==
         "first";
-    return std::unique_ptr<Policy>(std::make_unique<LoadBalance>(options, first));
+    return std::unique_ptr<Policy>(
+        std::make_unique<PlacementPolicy>(kFacts, options, PlacementOrder::arrival,
+                                          std::make_unique<LoadBalance>(options.fit, first)));
   });
 }
 

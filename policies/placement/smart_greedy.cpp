@@ -22,59 +22,59 @@ constexpr PolicyFacts kFacts{
 
 /// Of all candidates the one that costs the least time in all: what the job takes there, and what
 /// it adds to those beside it for as long as both run. If the guessed wait for free GPUs of the
-/// best kind, behind those ahead in the queue, and the time on them come to less, it waits.
-class SmartGreedy final : public PlacementPolicy {
+/// best kind, behind those ahead in the queue, and the time on them come to less, it waits. Options
+/// are worth those seconds, negative.
+class SmartGreedy final : public Scorer {
  public:
-  SmartGreedy(const QueueOptions& options, bool may_wait, double threshold, PlacementOrder order)
-      : PlacementPolicy(options, true, order), may_wait_(may_wait), threshold_(threshold) {}
-  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return kFacts; }
+  SmartGreedy(bool may_wait, double threshold) : may_wait_(may_wait), threshold_(threshold) {}
 
- protected:
-  void start_here(const View& view, Trial& trial, std::vector<Decision>& out) override {
-    times_.begin(view, candidates_, remaining_);
-    waits_for_.assign(index_.looks(), kNowhere);
-    PlacementPolicy::start_here(view, trial, out);
+  [[nodiscard]] PlacementRules rules() const override {
+    PlacementRules rules;
+    rules.forecasts = true;
+    rules.minimum_gain = threshold_;
+    return rules;
   }
 
-  [[nodiscard]] Answer choose(const View& view, const Wish& wish, const JobView& job) override {
-    const bool picky = busy(view) || later_;
-    const double work = remaining_.left(job, view.now);
-    const double least = picky && threshold_ > 0
-                             ? threshold_ * wish.gpus * best_alone(wish) * static_cast<double>(kGpu)
-                             : -kForever;
+  void begin(const DecisionContext& context) override {
+    times_.begin(context.view, context.candidates, context.remaining);
+    waits_for_.assign(context.queue.looks(), kNowhere);
+  }
+
+  void score(const DecisionPoint& point, std::span<double> worth) override {
+    const bool picky = point.busy() || point.out.later;
+    const double work = point.remaining.left(point.job, point.view.now);
+    const double least =
+        picky && threshold_ > 0
+            ? threshold_ * point.wish.gpus * point.best_alone() * static_cast<double>(kGpu)
+            : -kForever;
     Cost start{kForever, nullptr};
-    for (const Candidate* c : look(wish)) {
+    for (std::size_t i = 0; i < point.starts(); ++i) {
+      const Candidate* c = point.options[i].place;
+      worth[i] = kNever;
       if (static_cast<double>(c->gain) < least) continue;
-      const double cost = time_of(view, *c, work);
+      const double cost = time_of(point, *c, work);
+      worth[i] = -cost;
       if (cost < start.seconds) start = {cost, c};
     }
-    const auto slowdown = [](const Candidate* c) {
-      return c == nullptr ? std::nullopt : std::optional(c->slowdown);
-    };
-    if (const Destination* d = better_elsewhere(wish, slowdown(start.where))) return Answer(d);
-    if (start.where != nullptr && (!picky || !may_wait_)) return start.where->placement;
-    double wait = kForever;
-    std::uint32_t kind = kNowhere;
-    for (const std::uint32_t k : candidates_.kinds(*wish.spec)) {
-      const double speed = candidates_.alone(wish, empty(), k);
-      if (speed <= 0) continue;
-      // Where it could start alone at once there is nothing to wait for.
-      if (start.where != nullptr && start.seconds <= work / speed) continue;
-      const double all = times_.wait(k, wish) + work / speed;
-      if (kind == kNowhere || all < wait) {
-        wait = all;
-        kind = k;
-      }
-    }
-    if (start.where != nullptr && start.seconds <= wait) return start.where->placement;
-    waits_for_[wish.look] = kind;
-    return std::nullopt;
+    const Destination* there = point.better_elsewhere(
+        threshold_, start.where == nullptr ? std::nullopt : std::optional(start.where->slowdown));
+    for (std::size_t i = point.starts(); i < point.options.size(); ++i)
+      worth[i] =
+          point.options[i].kind == OptionKind::forward && point.options[i].destination == there
+              ? kGoes
+              : kNever;
+    if (!point.may_wait()) return;
+    worth.back() = kLast;
+    if (there != nullptr || (start.where != nullptr && (!picky || !may_wait_))) return;
+    const Wait wait = best_wait(point, start, work);
+    if (wait.seconds < kForever) worth.back() = -wait.seconds;
+    if (start.where == nullptr || start.seconds > wait.seconds)
+      waits_for_[point.wish.look] = wait.kind;
   }
 
   [[nodiscard]] bool alike(const JobView& job) const override {
     return job.spec->duration <= Duration::zero();
   }
-  [[nodiscard]] std::optional<double> minimum_gain() const override { return threshold_; }
   void passed_over(const QueueEntry& entry) override {
     if (const std::uint32_t kind = waits_for_[entry.look]; kind != kNowhere) {
       times_.promise(kind, entry.gpus);
@@ -84,51 +84,51 @@ class SmartGreedy final : public PlacementPolicy {
  private:
   static constexpr double kForever = std::numeric_limits<double>::infinity();
   static constexpr std::uint32_t kNowhere = ~0U;
+  static constexpr double kGoes = 1;  // above every place
   struct Cost {
     double seconds = 0;
     const Candidate* where = nullptr;
   };
+  struct Wait {
+    double seconds = kForever;  // until it has ended
+    std::uint32_t kind = kNowhere;
+  };
 
-  /// All candidates of a look; the same until something changes.
-  [[nodiscard]] const Candidates::Found& look(const Wish& wish) {
-    if (looks_.size() <= wish.look) looks_.resize(wish.look + 1);
-    Look& known = looks_[wish.look];
-    if (known.version == candidates_.version()) return known.found;
-    known.version = candidates_.version();
-    known.found = candidates_.exclusive(wish);
-    if (known.found.empty() || known.found.front()->slowdown > 0) {
-      const Candidates::Found shared = candidates_.shared(wish);
-      known.found.insert(known.found.end(), shared.begin(), shared.end());
+  /// For free GPUs of the kind on which it would end first.
+  [[nodiscard]] Wait best_wait(const DecisionPoint& point, const Cost& start, double work) {
+    Wait best;
+    for (const std::uint32_t k : point.candidates.kinds(*point.wish.spec)) {
+      const double speed = point.candidates.alone(point.wish, point.empty, k);
+      if (speed <= 0) continue;
+      // Where it could start alone at once there is nothing to wait for.
+      if (start.where != nullptr && start.seconds <= work / speed) continue;
+      const double all = times_.wait(k, point.wish) + work / speed;
+      if (best.kind == kNowhere || all < best.seconds) best = {all, k};
     }
-    return known.found;
+    return best;
   }
 
-  [[nodiscard]] double time_of(const View& view, const Candidate& candidate, double work) {
+  [[nodiscard]] static double time_of(const DecisionPoint& point, const Candidate& candidate,
+                                      double work) {
+    const auto left = [&](const Candidate::Loss& loss) {
+      return point.remaining.left(point.candidates.residents().at(loss.slot), point.view.now) /
+             loss.after;
+    };
     double together = 0;  // seconds until the last of those on its GPUs has ended
     for (const Candidate::Loss& loss : candidate.losses) {
-      if (!loss.shares) continue;
-      const Resident& other = candidates_.residents().at(loss.slot);
-      together = std::max(together, remaining_.left(other, view.now) / loss.after);
+      if (loss.shares) together = std::max(together, left(loss));
     }
     double own = work / candidate.own;
     if (own > together) own = together + (work - together * candidate.own) / candidate.apart;
     double added = 0;
-    for (const Candidate::Loss& loss : candidate.losses) {
-      const Resident& other = candidates_.residents().at(loss.slot);
-      const double overlap = std::min(own, remaining_.left(other, view.now) / loss.after);
-      added += overlap * (1 - loss.after / loss.before);
-    }
+    for (const Candidate::Loss& loss : candidate.losses)
+      added += std::min(own, left(loss)) * (1 - loss.after / loss.before);
     return own + added;
   }
 
   bool may_wait_;
   double threshold_;
   FreeTimes times_;
-  struct Look {
-    std::uint64_t version = 0;
-    Candidates::Found found;
-  };
-  std::vector<Look> looks_;
   std::vector<std::uint32_t> waits_for_;  // kinds, by look
 };
 
@@ -141,7 +141,8 @@ void add_smart_greedy(PolicyRegistry& registry) {
         reader.choice("wait", {"yes", "no"}, "no: a job never waits though there is room") == "yes";
     const double threshold = reader.number("threshold", 0, 0, 1, kThresholdHelp);
     const PlacementOrder order = read_placement_order(reader, PlacementOrder::arrival);
-    return std::unique_ptr<Policy>(std::make_unique<SmartGreedy>(options, wait, threshold, order));
+    return std::unique_ptr<Policy>(std::make_unique<PlacementPolicy>(
+        kFacts, options, order, std::make_unique<SmartGreedy>(wait, threshold)));
   });
 }
 

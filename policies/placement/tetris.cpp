@@ -28,24 +28,34 @@ constexpr PolicyFacts kFacts{
 /// place. Of the servers that can take it, the one whose free resources point most the way of the
 /// demand (score=dot: the emptiest), or with the least left over (score=fit). A gang that no server
 /// can take goes over several, best first.
-class Tetris final : public PlacementPolicy {
+class Tetris final : public Scorer {
  public:
-  Tetris(const QueueOptions& options, bool fit) : PlacementPolicy(options), tightest_(fit) {}
-  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return kFacts; }
+  explicit Tetris(bool fit) : tightest_(fit) {}
 
- protected:
-  [[nodiscard]] Answer choose(const View& view, const Wish& wish, const JobView&) override {
-    follow(view);
-    const Need need{wish.gpus, pressure(view, wish.spec->model)};
+  [[nodiscard]] PlacementRules rules() const override {
+    PlacementRules rules;
+    rules.own_places = true;
+    rules.shared = SharedPlaces::never;
+    rules.waits = false;
+    return rules;
+  }
+
+  [[nodiscard]] std::optional<Placement> place(const DecisionPoint& point) override {
+    follow(point);
+    const Need need{point.wish.gpus, pressure(point.view, point.wish.spec->model)};
     std::vector<std::uint32_t> refused;
     while (refused.size() < kServersTried) {
-      const auto server = best_server(view, wish, need, refused);
+      const auto server = best_server(point, need, refused);
       if (!server) break;
-      Placement out = gpus_for(view, wish, *server, need);
-      if (out.size() == wish.gpus) return out;
+      Placement out = gpus_for(point, *server, need);
+      if (out.size() == need.gpus) return out;
       refused.push_back(*server);  // too little memory beside those who are there
     }
-    return over_several(view, wish, need);
+    return over_several(point, need);
+  }
+
+  void score(const DecisionPoint&, std::span<double> worth) override {
+    std::ranges::fill(worth, 0.0);  // the place, or else waiting
   }
 
  private:
@@ -91,30 +101,31 @@ class Tetris final : public PlacementPolicy {
     return sum / static_cast<double>(gavel_models().size());
   }
 
-  void follow(const View& view) {
-    const auto changed = candidates_.changed_since(seen_);
-    seen_ = candidates_.changes();
-    const std::uint32_t servers = view.gpus.servers().size();
+  void follow(const DecisionPoint& point) {
+    const auto changed = point.candidates.changed_since(seen_);
+    seen_ = point.candidates.changes();
+    const std::uint32_t servers = point.view.gpus.servers().size();
     if (changed && left_.size() == servers) {
-      for (const std::uint32_t s : *changed) measure(view, s);
+      for (const std::uint32_t s : *changed) measure(point, s);
       return;
     }
     left_.assign(servers, {});
-    for (std::uint32_t s = 0; s < servers; ++s) measure(view, s);
+    for (std::uint32_t s = 0; s < servers; ++s) measure(point, s);
   }
 
-  void measure(const View& view, std::uint32_t s) {
+  void measure(const DecisionPoint& point, std::uint32_t s) {
+    const View& view = point.view;
     const IndexRange range = view.topology.server(ServerId{view.gpus.servers().first + s}).gpus;
     Left& left = left_[s];
     left = {};
-    Residents& residents = candidates_.residents();
+    Residents& residents = point.candidates.residents();
     for (std::uint32_t i = range.first; i < range.last; ++i) {
       const GpuId gpu{i};
       std::int64_t room = -1;
-      if (candidates_.free().is_free(gpu)) {
+      if (point.candidates.free().is_free(gpu)) {
         room = kWhole;
         left.places += view.gpus.jobs_per_gpu();
-      } else if (candidates_.sharing() && residents.open(view, gpu)) {
+      } else if (point.candidates.sharing() && residents.open(view, gpu)) {
         room = kWhole - pressure(view, residents.at(residents.tenant(gpu)).self.job.model);
         ++left.places;
       }
@@ -141,13 +152,14 @@ class Tetris final : public PlacementPolicy {
   }
 
   [[nodiscard]] std::optional<std::uint32_t> best_server(
-      const View& view, const Wish& wish, const Need& need,
-      const std::vector<std::uint32_t>& but) const {
+      const DecisionPoint& point, const Need& need, const std::vector<std::uint32_t>& but) const {
+    const View& view = point.view;
     std::optional<std::uint32_t> best;
     double best_score = 0;
     for (std::uint32_t s = 0; s < left_.size(); ++s) {
       if (left_[s].places < need.gpus || able(left_[s], need) < need.gpus) continue;
-      if (!allows(*wish.spec, view.topology, ServerId{view.gpus.servers().first + s})) continue;
+      if (!allows(*point.wish.spec, view.topology, ServerId{view.gpus.servers().first + s}))
+        continue;
       const double its = score(view, left_[s], need);
       if (best && its <= best_score) continue;
       if (std::find(but.begin(), but.end(), s) != but.end()) continue;
@@ -158,15 +170,15 @@ class Tetris final : public PlacementPolicy {
   }
 
   /// Up to need.gpus GPUs of the server: the emptiest ones for `dot`, the fullest for `fit`.
-  [[nodiscard]] Placement gpus_for(const View& view, const Wish& wish, std::uint32_t server,
+  [[nodiscard]] Placement gpus_for(const DecisionPoint& point, std::uint32_t server,
                                    const Need& need) {
-    const std::uint32_t first =
-        view.topology.server(ServerId{view.gpus.servers().first + server}).gpus.first;
+    const ServerId id{point.view.gpus.servers().first + server};
+    const std::uint32_t first = point.view.topology.server(id).gpus.first;
     std::vector<std::pair<std::int64_t, GpuId>> able;
     for (std::uint32_t i = 0; i < left_[server].by_gpu.size(); ++i) {
       const std::int64_t room = left_[server].by_gpu[i];
       const GpuId gpu{first + i};
-      if (room < need.pressure || !candidates_.may_join(wish, gpu)) continue;
+      if (room < need.pressure || !point.candidates.may_join(point.wish, gpu)) continue;
       able.emplace_back(tightest_ ? room : -room, gpu);
     }
     std::sort(able.begin(), able.end());
@@ -177,9 +189,12 @@ class Tetris final : public PlacementPolicy {
     return out;
   }
 
-  [[nodiscard]] std::optional<Placement> over_several(const View& view, const Wish& wish,
+  [[nodiscard]] std::optional<Placement> over_several(const DecisionPoint& point,
                                                       const Need& need) {
-    const std::uint32_t one = wish.worker <= candidates_.free().largest_server(0) ? wish.worker : 1;
+    const View& view = point.view;
+    const Wish& wish = point.wish;
+    const std::uint32_t one =
+        wish.worker <= point.candidates.free().largest_server(0) ? wish.worker : 1;
     struct Server {
       double score;
       std::uint32_t index;
@@ -190,7 +205,8 @@ class Tetris final : public PlacementPolicy {
       if (left_[s].places == 0) continue;
       const std::uint32_t here = able(left_[s], need) / one * one;
       if (here == 0) continue;
-      if (!allows(*wish.spec, view.topology, ServerId{view.gpus.servers().first + s})) continue;
+      if (!allows(*point.wish.spec, view.topology, ServerId{view.gpus.servers().first + s}))
+        continue;
       servers.push_back({score(view, left_[s], need), s});
       room += here;
     }
@@ -201,7 +217,7 @@ class Tetris final : public PlacementPolicy {
     Placement out;
     for (const Server& server : servers) {
       const auto left = wish.gpus - static_cast<std::uint32_t>(out.size());
-      Placement some = gpus_for(view, wish, server.index, {left, need.pressure});
+      Placement some = gpus_for(point, server.index, {left, need.pressure});
       some.resize(some.size() / one * one);
       out.insert(out.end(), some.begin(), some.end());
       if (out.size() < wish.gpus) continue;
@@ -227,7 +243,8 @@ void add_tetris(PolicyRegistry& registry) {
         reader.choice(
             "score", {"dot", "fit"},
             "dot: demand along what is free, so the emptiest; fit: the least left over") == "fit";
-    return std::unique_ptr<Policy>(std::make_unique<Tetris>(options, fit));
+    return std::unique_ptr<Policy>(std::make_unique<PlacementPolicy>(
+        kFacts, options, PlacementOrder::arrival, std::make_unique<Tetris>(fit)));
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gnn/marl.h"
+#include "gnn/net_scorer.h"
 
 #include <doctest/doctest.h>
 
@@ -38,8 +38,9 @@ TestWorld run(const Topology& topology, const Trace& trace, const SpeedModel& sp
   TestWorld::Options options;
   options.model = &speed;
   options.make = [&] {
-    return std::make_unique<Marl>(kFacts, QueueOptions{}, PolicyNet::make(weights).value(),
-                                  PlacementOrder::forecast);
+    return std::make_unique<PlacementPolicy>(
+        kFacts, QueueOptions{}, PlacementOrder::forecast,
+        std::make_unique<NetScorer>(PolicyNet::make(weights).value()));
   };
   TestWorld world(topology, make_policy_registry(), "fifo", options);
   world.run(trace);
@@ -93,8 +94,8 @@ std::uint64_t decisions_under(std::vector<float> summary, float weight, Ablation
     weights.tensors["encoder." + std::string(name) + ".bias"] = {
         {EncoderNet::kWidth}, std::vector<float>(EncoderNet::kWidth)};
   }
-  Marl marl(kFacts, QueueOptions{}, PolicyNet::make(weights).value(), PlacementOrder::forecast,
-            mask);
+  PlacementPolicy marl(kFacts, QueueOptions{}, PlacementOrder::forecast,
+                       std::make_unique<NetScorer>(PolicyNet::make(weights).value(), mask));
   CHECK(marl.summary().empty());
   Occupancy gpus(topology, {0, 2}, 2);
   gpus.take(Placement{GpuId{0}});
@@ -156,33 +157,6 @@ TEST_CASE("behind an ablation mask a job among others is as fast as alone") {
   };
   CHECK(among({}) < 1);
   CHECK(among({.interference = true}) == speed.speed(job, there, {}).relative);
-}
-
-TEST_CASE("the reasons of a decision name the options, best first, and the one taken") {
-  Candidate free, shared;
-  free.placement = {GpuId{4}, GpuId{5}};
-  free.own = 0.9;
-  shared.kind = CandidateKind::beside;
-  shared.placement = {GpuId{0}, GpuId{1}};
-  shared.own = 0.5;
-  shared.losses.push_back({0, 2, 1.0, 0.6, true});
-  const Candidate* const options[] = {&shared, &free, nullptr};
-  const float scores[] = {-1, 2, 0.5F};
-  Reasons reasons;
-  const JobId job{1, 7};
-  CHECK(reasons.explain(job).empty());
-  reasons.note(job, Instant{} + std::chrono::seconds(30), 120, options, {}, scores, 1);
-  const auto lines = reasons.explain(job);
-  REQUIRE(lines.size() == 4);
-  CHECK(lines[0] == "policy: 3 options at 30 s, the best 3 by score; expected to take 120 s:");
-  CHECK(lines[1].find("taken   +2.000  free GPUs, tight, 2 from GPU 4: own speed 0.90") !=
-        std::string::npos);
-  CHECK(lines[2].find("+0.500  wait") != std::string::npos);
-  CHECK(lines[3].find("beside one job") != std::string::npos);
-  CHECK(lines[3].find("others lose 0.80 GPUs, the slowest runs at 0.60") != std::string::npos);
-  for (std::uint32_t other = 0; other < Reasons::kKept; ++other)
-    reasons.note(JobId{2, other + 1}, Instant{}, 0, options, {}, scores, 0);
-  CHECK(reasons.explain(job).empty());
 }
 
 TEST_CASE("weights of something else are refused by name") {

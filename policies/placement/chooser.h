@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "policies/placement/decision_point.h"
+
+namespace starling {
+
+/// Sees every decision of a placement policy that leaves a choice, with what each option is worth to
+/// the policy's Scorer, and makes it: to search, to explore, to record, to imitate. It works over any
+/// policy; with a Chooser all shared places are listed.
+class Chooser {
+ public:
+  virtual ~Chooser() = default;
+  /// Before the first decision of a call of decide().
+  virtual void begin(const DecisionContext&) {}
+  /// The index of an option. `worth`: by option; its largest is what the policy would do.
+  [[nodiscard]] virtual std::size_t choose(const DecisionPoint& point,
+                                           std::span<const double> worth) = 0;
+  /// As Scorer's.
+  virtual void passed_over(const QueueEntry&) {}
+};
+
+}  // namespace starling

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "policies/partitions/elsewhere.h"
+#include "policies/placement/candidates.h"
+#include "policies/placement/remaining_times.h"
+#include "policies/queues/queue_index.h"
+
+namespace starling {
+
+/// What may be done with a waiting job.
+enum class OptionKind : std::uint8_t {
+  start,    ///< in this partition, at a place
+  forward,  ///< another partition gets it
+  wait      ///< it is asked about again when something changes
+};
+
+struct PlacementOption {
+  OptionKind kind = OptionKind::wait;
+  const Candidate* place = nullptr;          ///< of start, else null
+  const Destination* destination = nullptr;  ///< of forward, else null
+};
+
+/// What is the same for all jobs of one call of Policy::decide(). All of it outlives the call.
+struct DecisionContext {
+  const View& view;
+  Candidates& candidates;
+  const RemainingTimes& remaining;
+  Elsewhere& elsewhere;
+  const QueueIndex& queue;
+  const Occupancy& empty;  ///< the partition with everything free
+
+  /// Some job runs here, so one that waits will see a change.
+  [[nodiscard]] bool busy() const { return view.gpus.busy_count() > 0; }
+};
+
+/// Where else a job could go; nothing for policies that know no speeds.
+struct WaysOut {
+  std::span<const Destination> destinations = {};
+  bool later = false;  ///< it may go elsewhere once its time here has come
+  bool tries = false;  ///< it may go to see who is there to share with
+  double queue = 0;    ///< GPUs wanted by those that wait here, for each GPU
+
+  [[nodiscard]] bool any() const noexcept { return later || !destinations.empty(); }
+};
+
+/// One decision of a placement policy: a waiting job, and what may be done with it. Valid during the
+/// call that it is given to. Copies nothing; who keeps it copies what it needs.
+struct DecisionPoint : DecisionContext {
+  const Wish& wish;
+  const JobView& job;
+  WaysOut out;
+  /// First the starts, those on free GPUs before those that share, then the forwards in the order of
+  /// `out`, then waiting, where that is one.
+  std::span<const PlacementOption> options = {};
+
+  [[nodiscard]] std::size_t starts() const noexcept;
+  [[nodiscard]] bool may_wait() const noexcept {
+    return !options.empty() && options.back().kind == OptionKind::wait;
+  }
+  /// There is nothing to choose: the job has no place, and nobody else may have it.
+  [[nodiscard]] bool forced() const noexcept { return options.size() == 1 && may_wait(); }
+  /// Speed of the job alone on the best GPUs that it could have, here or, while it may still go
+  /// there, elsewhere.
+  [[nodiscard]] double best_alone() const;
+  /// What a policy that knows speeds does beyond its own partition: `slowdown` is that of the place
+  /// that the job would start in here (in millionths), none: it would wait. `minimum_gain`: as in
+  /// PlacementRules. Null: it stays.
+  [[nodiscard]] const Destination* better_elsewhere(double minimum_gain,
+                                                    std::optional<std::int64_t> slowdown) const;
+};
+
+/// The index of the largest, the first of equals. At least one.
+[[nodiscard]] std::size_t best_of(std::span<const double> worth);
+
+}  // namespace starling

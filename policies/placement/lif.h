@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "policies/placement/scorer.h"
+
+namespace starling {
+
+/// The start with the least slowdown, of the job and of those beside it, among those that add at
+/// least `gain` millionths of a GPU net of what the others lose; the first of equals. Null: none.
+[[nodiscard]] const Candidate* least_interference(const DecisionPoint& point, double gain);
+/// In millionths of a GPU, what a place must add so that it is `threshold` of the job's best speed.
+[[nodiscard]] double least_gain(const DecisionPoint& point, double threshold);
+
+/// Least interference first: of all places the one with the least slowdown. With a threshold a place
+/// has to add that part of what the job does alone at its best, net of what the others lose, weighted
+/// by GPUs; if none does, the job waits for as long as anything runs here, or for its time elsewhere.
+///
+/// Places that are good enough are worth more than waiting, the least slowdown most, in (0, 2); the
+/// others less, the largest gain most; waiting is worth 0.
+class Lif final : public Scorer {
+ public:
+  enum class Reach : std::uint8_t {
+    everywhere,  ///< jobs go where they are fastest
+    here         ///< it knows its own partition only; Cooperation moves jobs, by free GPUs
+  };
+  /// `threshold`: in [0, 1]; 0: any place will do.
+  explicit Lif(double threshold, Reach reach = Reach::everywhere)
+      : threshold_(threshold), reach_(reach) {}
+  [[nodiscard]] PlacementRules rules() const override;
+  void score(const DecisionPoint& point, std::span<double> worth) override;
+
+ private:
+  double threshold_;
+  Reach reach_;
+};
+
+}  // namespace starling

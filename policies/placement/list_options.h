@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "policies/placement/decision_point.h"
+#include "policies/placement/scorer.h"
+
+namespace starling {
+
+/// Lists the options of jobs, one job after the other, in the order that DecisionPoint promises. The
+/// places of jobs that look alike are listed once until something changes.
+class OptionLister {
+ public:
+  explicit OptionLister(const PlacementRules& rules) : rules_(rules) {}
+  /// Valid until the next call, or until Candidates::version() grows. `scorer`: whose rules these
+  /// are.
+  [[nodiscard]] std::span<const PlacementOption> list(const DecisionPoint& point, Scorer& scorer);
+
+ private:
+  struct Look {
+    std::uint64_t version = 0;
+    std::vector<const Candidate*> places;
+  };
+  void find_places(const DecisionPoint& point, std::vector<const Candidate*>& places) const;
+  void add_shared(const DecisionPoint& point, std::vector<const Candidate*>& places) const;
+
+  PlacementRules rules_;
+  std::vector<Look> looks_;
+  Candidate own_;  // the scorer's place
+  std::vector<const Candidate*> own_places_;
+  std::vector<PlacementOption> options_;
+};
+
+}  // namespace starling

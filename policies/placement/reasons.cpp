@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policies/placement/reasons.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "policies/placement/scorer.h"
+
+namespace starling {
+namespace {
+
+const char* name_of(CandidateKind kind) {
+  switch (kind) {
+    case CandidateKind::tight:
+      return "free GPUs, tight";
+    case CandidateKind::rack:
+      return "free GPUs of one rack";
+    case CandidateKind::spread:
+      return "free GPUs, spread";
+    case CandidateKind::beside:
+      return "beside one job";
+    case CandidateKind::server:
+      return "on one server, beside several";
+  }
+  return "";
+}
+
+/// What an option is worth; blank where it is out of the question.
+std::string worth_text(double worth) {
+  if (worth <= Scorer::kLast) return "       -";
+  char text[40];
+  std::snprintf(text, sizeof text, "%+8.3f", worth);
+  return text;
+}
+
+}  // namespace
+
+Reasons::Option Reasons::seen(const PlacementOption& option) {
+  Option out;
+  out.kind = option.kind;
+  if (option.kind == OptionKind::start) {
+    const Candidate& place = *option.place;
+    out.place = place.kind;
+    out.first_gpu = place.placement.front().value;
+    out.gpus = static_cast<std::uint32_t>(place.placement.size());
+    out.own = static_cast<float>(place.own);
+    out.harm = static_cast<float>(static_cast<double>(place.harm()) / static_cast<double>(kGpu));
+    for (const Candidate::Loss& loss : place.losses)
+      out.slowest = std::min(out.slowest, static_cast<float>(loss.after));
+  } else if (option.kind == OptionKind::forward) {
+    out.has_room = option.destination->starts;
+    out.to = option.destination->to;
+    out.own = static_cast<float>(option.destination->speed);
+  }
+  return out;
+}
+
+void Reasons::note(JobId job, Instant now, double work_s, std::span<const PlacementOption> options,
+                   std::span<const double> worth, std::size_t taken) {
+  if (ring_.empty()) ring_.resize(kKept);
+  // The same job that waits on and on is one reason.
+  const std::size_t last = (next_ + kKept - 1) % kKept;
+  Reason& reason = ring_[ring_[last].job == job ? last : next_];
+  if (&reason == &ring_[next_]) next_ = (next_ + 1) % kKept;
+  reason.job = job;
+  reason.at = now;
+  reason.work_s = work_s;
+  reason.options = static_cast<std::uint32_t>(options.size());
+  reason.kept = 0;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    std::size_t at = reason.kept;
+    while (at > 0 && reason.best[at - 1].worth < worth[i]) --at;
+    if (at >= kOptions) continue;
+    reason.kept = std::min<std::uint32_t>(reason.kept + 1, kOptions);
+    for (std::size_t k = reason.kept - 1; k > at; --k) reason.best[k] = reason.best[k - 1];
+    Option& option = reason.best[at];
+    option = seen(options[i]);
+    option.worth = worth[i];
+    option.taken = i == taken;
+  }
+}
+
+std::string Reasons::line_of(const Option& o) {
+  char text[200];
+  const std::string mark = std::string("  ") + (o.taken ? "taken" : "     ") + ' ';
+  if (o.kind == OptionKind::wait) {
+    std::snprintf(text, sizeof text, "wait");
+  } else if (o.kind == OptionKind::forward) {
+    std::snprintf(text, sizeof text, "go to agent %u, which %s: speed alone %.2f", o.to.value,
+                  o.has_room ? "has room" : "has no room", static_cast<double>(o.own));
+  } else if (o.own > 0) {
+    std::snprintf(text, sizeof text,
+                  "%s, %u from GPU %u: own speed %.2f, others lose %.2f GPUs, the slowest runs at "
+                  "%.2f",
+                  name_of(o.place), o.gpus, o.first_gpu, static_cast<double>(o.own),
+                  static_cast<double>(o.harm), static_cast<double>(o.slowest));
+  } else {
+    std::snprintf(text, sizeof text, "%u from GPU %u", o.gpus, o.first_gpu);
+  }
+  return mark + worth_text(o.worth) + "  " + text;
+}
+
+std::vector<std::string> Reasons::explain(JobId job) const {
+  std::vector<std::string> lines;
+  // Newest first.
+  const Reason* found = nullptr;
+  for (const Reason& reason : ring_) {
+    if (reason.job == job && reason.options > 0 && (found == nullptr || reason.at > found->at))
+      found = &reason;
+  }
+  if (found == nullptr) return lines;
+  char text[200];
+  const double at = seconds(found->at.time_since_epoch());
+  if (found->options == 1) {
+    std::snprintf(text, sizeof text, "policy: 1 option at %.0f s", at);
+  } else {
+    std::snprintf(text, sizeof text, "policy: %u options at %.0f s, the best %u by worth",
+                  found->options, at, found->kept);
+  }
+  lines.emplace_back(text);
+  if (found->work_s > 0) {
+    std::snprintf(text, sizeof text, "; expected to take %.0f s", found->work_s);
+    lines.back() += text;
+  }
+  lines.back() += ':';
+  for (std::uint32_t i = 0; i < found->kept; ++i) lines.push_back(line_of(found->best[i]));
+  return lines;
+}
+
+}  // namespace starling

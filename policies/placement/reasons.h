@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "policies/placement/decision_point.h"
+
+namespace starling {
+
+/// Why a placement policy did what it did, of its last kKept decisions: what the best few options
+/// were, what was predicted of them, and what they were worth to it. Memory does not grow.
+class Reasons {
+ public:
+  static constexpr std::size_t kKept = 1024, kOptions = 4;
+
+  /// `work_s`: what the job is expected to take still, at its best speed; 0: nobody guesses. `worth`:
+  /// as Scorer says; `taken`: an index of `options`.
+  void note(JobId job, Instant now, double work_s, std::span<const PlacementOption> options,
+            std::span<const double> worth, std::size_t taken);
+  /// A line for the decision and one for each option, what is worth most first; nothing: not kept.
+  [[nodiscard]] std::vector<std::string> explain(JobId job) const;
+
+ private:
+  struct Option {
+    OptionKind kind = OptionKind::wait;
+    CandidateKind place = CandidateKind::tight;
+    bool has_room = false, taken = false;
+    std::uint32_t first_gpu = 0, gpus = 0;  // of a place
+    AgentId to;
+    double worth = 0;
+    float own = 0;  // 0: nobody predicts speeds
+    float harm = 0, slowest = 1;
+  };
+  static Option seen(const PlacementOption& option);
+  static std::string line_of(const Option& option);
+  struct Reason {
+    JobId job;
+    Instant at;
+    double work_s = 0;
+    std::uint32_t options = 0, kept = 0;
+    std::array<Option, kOptions> best;
+  };
+  std::vector<Reason> ring_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace starling

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policies/placement/reasons.h"
+
+#include <doctest/doctest.h>
+
+#include "policies/placement/scorer.h"
+
+namespace starling {
+namespace {
+
+struct Options {
+  Candidate free, shared;
+  Destination there;
+  Options() {
+    free.placement = {GpuId{4}, GpuId{5}};
+    free.own = 0.9;
+    shared.kind = CandidateKind::beside;
+    shared.placement = {GpuId{0}, GpuId{1}};
+    shared.own = 0.5;
+    shared.losses.push_back({0, 2, 1.0, 0.6, true});
+    there.to = AgentId{3};
+    there.speed = 0.75;
+  }
+  [[nodiscard]] std::vector<PlacementOption> all() const {
+    return {{OptionKind::start, &shared, nullptr},
+            {OptionKind::start, &free, nullptr},
+            {OptionKind::forward, nullptr, &there},
+            {}};
+  }
+};
+
+const JobId kJob{1, 7};
+
+TEST_CASE("the reasons of a decision name the options, best first, and the one taken") {
+  const Options options;
+  const double worth[] = {-1, 2, Scorer::kNever, 0.5};
+  Reasons reasons;
+  CHECK(reasons.explain(kJob).empty());
+  reasons.note(kJob, Instant{} + std::chrono::seconds(30), 120, options.all(), worth, 1);
+  const auto lines = reasons.explain(kJob);
+  REQUIRE(lines.size() == 5);
+  CHECK(lines[0] == "policy: 4 options at 30 s, the best 4 by worth; expected to take 120 s:");
+  CHECK(lines[1].find("taken   +2.000  free GPUs, tight, 2 from GPU 4: own speed 0.90") !=
+        std::string::npos);
+  CHECK(lines[2].find("+0.500  wait") != std::string::npos);
+  CHECK(lines[3].find("beside one job") != std::string::npos);
+  CHECK(lines[3].find("others lose 0.80 GPUs, the slowest runs at 0.60") != std::string::npos);
+  CHECK(lines[4] == "               -  go to agent 3, which has no room: speed alone 0.75");
+}
+
+TEST_CASE("a policy that predicts nothing has places without speeds") {
+  Options options;
+  options.free.own = 0;
+  const PlacementOption only{OptionKind::start, &options.free, nullptr};
+  const double worth[] = {0};
+  Reasons reasons;
+  reasons.note(kJob, Instant{}, 0, {&only, 1}, worth, 0);
+  const auto lines = reasons.explain(kJob);
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0] == "policy: 1 option at 0 s:");
+  CHECK(lines[1] == "  taken   +0.000  2 from GPU 4");
+}
+
+TEST_CASE("the reasons of the last decisions are kept, and no more") {
+  const Options options;
+  const double worth[] = {-1, 2, 0, 0.5};
+  Reasons reasons;
+  reasons.note(kJob, Instant{}, 120, options.all(), worth, 1);
+  for (std::uint32_t other = 1; other < Reasons::kKept; ++other)
+    reasons.note(JobId{2, other}, Instant{}, 0, options.all(), worth, 0);
+  CHECK_FALSE(reasons.explain(kJob).empty());
+  reasons.note(JobId{2, Reasons::kKept}, Instant{}, 0, options.all(), worth, 0);
+  CHECK(reasons.explain(kJob).empty());
+}
+
+}  // namespace
+}  // namespace starling

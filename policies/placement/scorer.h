@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+
+#include "policies/placement/decision_point.h"
+
+namespace starling {
+
+/// When places on GPUs of running jobs are listed, where GPUs may be shared.
+enum class SharedPlaces : std::uint8_t {
+  never,
+  always,
+  if_slowed,    ///< only if the best place on free GPUs slows somebody down, or there is none
+  if_none_free  ///< only if there is no place on free GPUs
+};
+
+/// Which options a Scorer wants to be asked about. Constant.
+struct PlacementRules {
+  bool own_places = false;  ///< Scorer::place() in the place of Candidates' free GPUs
+  SharedPlaces shared = SharedPlaces::if_slowed;
+  bool waits = true;       ///< waiting is an option although there is a place
+  bool forecasts = false;  ///< it asks RemainingTimes
+  bool evens_out = false;  ///< before anything starts, jobs go to the emptiest partitions
+  /// The least part of a job's best speed that a place must add, for policies that know speeds:
+  /// their jobs go where they are fastest. None: Cooperation moves them, by free GPUs.
+  std::optional<double> minimum_gain = std::nullopt;
+};
+
+/// What makes one placement policy differ from another: what each option of a job is worth to it.
+/// The option that is worth most is taken, the first of equals, unless a Chooser says otherwise.
+/// Deterministic. Serves one partition.
+class Scorer {
+ public:
+  /// An option that is not to be taken while there is any other.
+  static constexpr double kNever = -std::numeric_limits<double>::infinity();
+  /// One to be taken only where all others are kNever.
+  static constexpr double kLast = std::numeric_limits<double>::lowest();
+
+  virtual ~Scorer() = default;
+  [[nodiscard]] virtual PlacementRules rules() const = 0;
+  /// What it may see of the view; what is returned may refer to the scorer.
+  [[nodiscard]] virtual View seen(const View& given) { return given; }
+  /// Before the first job of a call of decide().
+  virtual void begin(const DecisionContext&) {}
+  /// What each option is worth, in the order of `point.options`; no unit, larger is better. Also
+  /// called where the decision is forced.
+  virtual void score(const DecisionPoint& point, std::span<double> worth) = 0;
+  /// Where rules().own_places: the place on GPUs that it would take. `point` has no options yet.
+  [[nodiscard]] virtual std::optional<Placement> place(const DecisionPoint&) {
+    return std::nullopt;
+  }
+  /// Whether a refusal stands for all that look like the job, until something changes.
+  [[nodiscard]] virtual bool alike(const JobView&) const { return true; }
+  /// Called of every job that waits on, in the order in which they are asked about.
+  virtual void passed_over(const QueueEntry&) {}
+  /// After the last decision of a call of decide().
+  virtual void end(const View&, Candidates&) {}
+  /// Policy::summary().
+  [[nodiscard]] virtual std::span<const float> summary() const { return {}; }
+};
+
+}  // namespace starling
