@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/check.h"
 #include "interference/gpu_speed.h"
 #include "workload/catalogue.h"
 
@@ -34,29 +33,43 @@ Sharers sharers(const DecisionPoint& point, const Candidate& option) {
   return all;
 }
 
+Input input_of(CandidateKind kind) {
+  switch (kind) {
+    case CandidateKind::tight:
+      return Input::is_tight;
+    case CandidateKind::rack:
+      return Input::is_rack;
+    case CandidateKind::spread:
+      return Input::is_spread;
+    case CandidateKind::beside:
+      return Input::is_beside;
+    case CandidateKind::server:
+      return Input::is_server;
+  }
+  return Input::is_tight;
+}
+
 }  // namespace
 
-void option_features(const DecisionPoint& point, double alone, const Candidate* option,
-                     std::span<float> out) {
-  STARLING_CHECK(out.size() == Features::kOption);
-  std::fill(out.begin(), out.end(), 0.0F);
-  if (option == nullptr) {
-    out[0] = 1;
-    return;
-  }
+void option_inputs(const DecisionPoint& point, double alone, const Candidate* option,
+                   InputRow row) {
+  row.set(Input::waits, option == nullptr);
+  if (option == nullptr) return;
   const Candidate& c = *option;
   const double gpus = point.wish.gpus, scale = static_cast<double>(kGpu);
   const double net = part(static_cast<double>(c.gain) / scale, gpus * alone);
-  out[1] = part(c.own, alone);
-  out[2] = part(c.apart, alone);
-  out[3] = static_cast<float>(std::clamp(net, -4.0, 1.0));
-  out[4] = static_cast<float>(std::clamp(Features::kMinimumGain - net, 0.0, 4.0));
-  out[5] = static_cast<float>(std::log1p(std::max(0.0, static_cast<double>(c.slowdown) / scale)));
-  out[6] = static_cast<float>(std::min(4.0, static_cast<double>(c.harm()) / scale / gpus));
+  row[Input::own_speed] = part(c.own, alone);
+  row[Input::apart_speed] = part(c.apart, alone);
+  row[Input::net_gain] = static_cast<float>(std::clamp(net, -4.0, 1.0));
+  row[Input::gain_lacking] = static_cast<float>(std::clamp(Features::kMinimumGain - net, 0.0, 4.0));
+  row[Input::slowdown] =
+      static_cast<float>(std::log1p(std::max(0.0, static_cast<double>(c.slowdown) / scale)));
+  row[Input::harm] =
+      static_cast<float>(std::min(4.0, static_cast<double>(c.harm()) / scale / gpus));
   double slowest = 1;
   for (const Candidate::Loss& loss : c.losses) slowest = std::min(slowest, loss.after);
-  out[7] = static_cast<float>(slowest);
-  out[8 + static_cast<std::size_t>(c.kind)] = 1;
+  row[Input::slowest_other] = static_cast<float>(slowest);
+  row[input_of(c.kind)] = 1;
 
   const View& view = point.view;
   const Topology& topology = view.topology;
@@ -71,83 +84,85 @@ void option_features(const DecisionPoint& point, double alone, const Candidate* 
       left_over += point.candidates.free().free_on(server.value - view.gpus.servers().first);
   }
   if (!c.shares()) left_over -= gpus;
-  out[13] = log2_5(servers);
-  out[14] = topology.rack_of(topology.server_of(c.placement.front())) !=
-                    topology.rack_of(topology.server_of(c.placement.back()))
-                ? 1.0F
-                : 0.0F;
+  row[Input::servers] = log2_5(servers);
+  row.set(Input::racks_differ, topology.rack_of(topology.server_of(c.placement.front())) !=
+                                   topology.rack_of(topology.server_of(c.placement.back())));
   if (c.shares()) {
     const Sharers others = sharers(point, c);
-    out[15] = log_s(others.served);
-    out[16] = log_s(others.left);
-    out[17] = log2_5(others.gpus);
-    out[18] = static_cast<float>(std::min(2.0, others.gpus / gpus));
+    row[Input::sharer_served] = log_s(others.served);
+    row[Input::sharer_left] = log_s(others.left);
+    row[Input::sharer_gang] = log2_5(others.gpus);
+    row[Input::sharer_size] = static_cast<float>(std::min(2.0, others.gpus / gpus));
   }
-  out[19] = static_cast<float>(std::clamp(left_over / servers / 8, 0.0, 2.0));
-  out[20] = left_over <= 0 ? 1.0F : 0.0F;
+  row[Input::left_free] = static_cast<float>(std::clamp(left_over / servers / 8, 0.0, 2.0));
+  row.set(Input::none_left, left_over <= 0);
   for (const GpuType& type : topology.gpu_types())
     fastest = std::max(fastest, gpu_speed_factor(type.name));
-  out[21] =
+  row[Input::type_speed] =
       part(gpu_speed_factor(topology.gpu_types()[topology.type_of(c.placement.front()).value].name),
            fastest);
-  out[22] = static_cast<float>(std::min(1.0, alone));
+  row[Input::alone_speed] = static_cast<float>(std::min(1.0, alone));
 }
 
-void situation_features(const DecisionPoint& point, const QueueView& queue, std::span<float> out) {
-  STARLING_CHECK(out.size() == Features::kSituation);
+void situation_inputs(const DecisionPoint& point, const QueueView& queue, InputRow row) {
   const View& view = point.view;
   const JobView& job = point.job;
-  Candidates& candidates = point.candidates;
+  const FreeServers& servers = point.candidates.free();
   const double gpus = view.gpus.gpus().size();
   std::uint32_t free = 0;
-  for (std::uint32_t kind = candidates.free().kinds() > 1 ? 1 : 0; kind < candidates.free().kinds();
-       ++kind)
-    free += candidates.free().free_count(kind);
+  for (std::uint32_t kind = servers.kinds() > 1 ? 1 : 0; kind < servers.kinds(); ++kind)
+    free += servers.free_count(kind);
   const ModelProfile& model = model_profile(job.spec->model);
-  out[0] = log2_5(point.wish.gpus);
-  out[1] = std::min(1.0F, part(point.wish.gpus, gpus));
-  out[2] = log_s(seconds(view.now - job.submitted));
-  out[3] = log_s(seconds(job.served));
-  out[4] = static_cast<float>(std::log1p(static_cast<double>(queue.jobs)) / 6);
-  out[5] = static_cast<float>(std::log1p(part(queue.gpus, gpus)));
-  out[6] = static_cast<float>(std::log1p(part(queue.ahead, gpus)));
-  out[7] = part(free, gpus);
-  out[8] = part(static_cast<double>(candidates.residents().count()), gpus);
-  out[9] = part(view.gpus.busy_count(), gpus);
-  out[10] = log_s(point.remaining.left(job, view.now));
-  out[11] = job.spec->duration > Duration::zero() ? 1.0F : 0.0F;
-  out[12] = static_cast<float>(model.gpu_utilization);
-  out[13] = static_cast<float>(std::log10(1 + model.gradient_mib / model.iteration_s) / 4);
-  out[14] = candidates.free().kinds() > 1 ? 1.0F : 0.0F;
-  out[15] = static_cast<float>(queue.smaller);
+  row[Input::gang] = log2_5(point.wish.gpus);
+  row[Input::gang_part] = std::min(1.0F, part(point.wish.gpus, gpus));
+  row[Input::waited] = log_s(seconds(view.now - job.submitted));
+  row[Input::served] = log_s(seconds(job.served));
+  row[Input::queue_jobs] = static_cast<float>(std::log1p(static_cast<double>(queue.jobs)) / 6);
+  row[Input::queue_gpus] = static_cast<float>(std::log1p(part(queue.gpus, gpus)));
+  row[Input::ahead_gpus] = static_cast<float>(std::log1p(part(queue.ahead, gpus)));
+  row[Input::free_part] = part(free, gpus);
+  row[Input::running_jobs] = part(static_cast<double>(point.candidates.residents().count()), gpus);
+  row[Input::busy_part] = part(view.gpus.busy_count(), gpus);
+  row[Input::work_left] = log_s(point.remaining.left(job, view.now));
+  row.set(Input::work_estimated, job.spec->duration > Duration::zero());
+  row[Input::gpu_use] = static_cast<float>(model.gpu_utilization);
+  row[Input::gradient_rate] =
+      static_cast<float>(std::log10(1 + model.gradient_mib / model.iteration_s) / 4);
+  row.set(Input::types_differ, servers.kinds() > 1);
+  row[Input::smaller_part] = static_cast<float>(queue.smaller);
 }
 
-void forward_features(const JobView& job, const Destination& to, double best, double queue,
-                      std::span<float> out) {
-  STARLING_CHECK(out.size() == Features::kForward);
-  out[0] = 1;
-  out[1] = part(to.speed, best);
-  out[2] = to.starts ? 1.0F : 0.0F;
-  out[3] = to.one_server ? 1.0F : 0.0F;
-  out[4] = static_cast<float>(to.free);
-  out[5] = static_cast<float>(to.open);
-  out[6] = static_cast<float>(std::log1p(to.queue));
-  out[7] = static_cast<float>(std::log1p(to.queue) - std::log1p(queue));
-  out[8] = log2_5(1.0 + job.forwards);
-  out[Features::kRuleFaster] = out[Features::kRuleWaits] = 0;
+void forward_inputs(const JobView& job, const Destination& to, double best, double queue,
+                    InputRow row) {
+  row[Input::goes] = 1;
+  row[Input::there_speed] = part(to.speed, best);
+  row.set(Input::there_starts, to.starts);
+  row.set(Input::there_one_server, to.one_server);
+  row[Input::there_free] = static_cast<float>(to.free);
+  row[Input::there_open] = static_cast<float>(to.open);
+  row[Input::there_queue] = static_cast<float>(std::log1p(to.queue));
+  row[Input::queue_gap] = static_cast<float>(std::log1p(to.queue) - std::log1p(queue));
+  row[Input::forwards] = log2_5(1.0 + job.forwards);
 }
 
-void crossed_features(std::span<const float> situation, std::span<const float> option,
-                      std::span<float> out) {
-  STARLING_CHECK(out.size() == Features::kCrossed);
-  const float wait = option[0], wanted = situation[5], left = situation[10];
-  std::size_t i = 0;
-  for (const std::size_t k : {5U, 7U, 0U, 2U, 15U, 10U}) out[i++] = wait * situation[k];
-  const float shares = option[8 + static_cast<std::size_t>(CandidateKind::beside)] +
-                       option[8 + static_cast<std::size_t>(CandidateKind::server)];
-  for (const float with : {wanted, left}) {
-    for (const float value : {shares, option[3], option[6], option[21]}) out[i++] = value * with;
-  }
+void crossed_inputs(InputRow row) {
+  const float waits = row[Input::waits], left = row[Input::work_left];
+  row[Input::waits_queue_gpus] = waits * row[Input::queue_gpus];
+  row[Input::waits_free_part] = waits * row[Input::free_part];
+  row[Input::waits_gang] = waits * row[Input::gang];
+  row[Input::waits_waited] = waits * row[Input::waited];
+  row[Input::waits_smaller_part] = waits * row[Input::smaller_part];
+  row[Input::waits_work_left] = waits * left;
+  const float shares = row[Input::is_beside] + row[Input::is_server];
+  const float wanted = row[Input::queue_gpus];
+  row[Input::shares_queue_gpus] = shares * wanted;
+  row[Input::gain_queue_gpus] = row[Input::net_gain] * wanted;
+  row[Input::harm_queue_gpus] = row[Input::harm] * wanted;
+  row[Input::type_queue_gpus] = row[Input::type_speed] * wanted;
+  row[Input::shares_work_left] = shares * left;
+  row[Input::gain_work_left] = row[Input::net_gain] * left;
+  row[Input::harm_work_left] = row[Input::harm] * left;
+  row[Input::type_work_left] = row[Input::type_speed] * left;
 }
 
 }  // namespace starling

@@ -99,17 +99,14 @@ void NetScorer::fill_rows(const DecisionPoint& point) {
   const double alone = point.best_alone();
   for (std::size_t i = 0; i < point.options.size(); ++i) {
     const std::span<float> row = std::span(rows_).subspan(i * Features::kRow, Features::kRow);
-    const auto situation = row.first(Features::kSituation);
-    const auto option = row.subspan(Features::kSituation, Features::kOption);
+    std::ranges::fill(row, 0.0F);
     if (i == 0) {
-      situation_features(point, queue_of(point.wish), situation);
+      situation_inputs(point, queue_of(point.wish), InputRow(row));
     } else {
       std::copy_n(rows_.begin(), Features::kSituation, row.begin());
     }
-    option_features(point, alone, point.options[i].place, option);
-    crossed_features(situation, option,
-                     row.subspan(Features::kSituation + Features::kOption, Features::kCrossed));
-    std::ranges::fill(row.subspan(Features::kForwardAt), 0.0F);
+    option_inputs(point, alone, point.options[i].place, InputRow(row));
+    crossed_inputs(InputRow(row));
     if (encoder_) fill_embeddings(point, point.options[i], row.subspan(Features::kOwn));
   }
   fill_forwards(point, alone);
@@ -139,11 +136,10 @@ void NetScorer::fill_forwards(const DecisionPoint& point, double best) {
   for (std::size_t i = 0; i < point.options.size(); ++i) {
     const Destination* there = point.options[i].destination;
     if (there == nullptr) continue;
-    const auto row =
-        std::span(rows_).subspan(i * Features::kRow + Features::kForwardAt, Features::kForward);
-    forward_features(point.job, *there, best, point.out.queue, row);
-    if (there == faster) row[Features::kRuleFaster] = 1;
-    if (there == waits) row[Features::kRuleWaits] = 1;
+    const InputRow row{std::span(rows_).subspan(i * Features::kRow, Features::kRow)};
+    forward_inputs(point.job, *there, best, point.out.queue, row);
+    row.set(Input::rule_faster, there == faster);
+    row.set(Input::rule_waits, there == waits);
   }
 }
 

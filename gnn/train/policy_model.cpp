@@ -94,10 +94,10 @@ PolicyModel::PolicyModel(const Shape& shape, std::uint64_t seed)
     const torch::Tensor first = tensors_.at("actor.0.weight");
     first.narrow(1, Features::kForwardAt, Features::kForward).zero_();
     first.narrow(1, Features::kRow - EncoderNet::kWidth, EncoderNet::kWidth).zero_();  // others
-    float* const forward = tensors_.at("skip").data_ptr<float>() + Features::kForwardAt;
-    forward[0] = -20;
-    forward[Features::kRuleFaster] = 60;
-    forward[Features::kRuleWaits] = 20.05F;
+    const InputRow skip({tensors_.at("skip").data_ptr<float>(), Features::kOwn});
+    skip[Input::goes] = -20;
+    skip[Input::rule_faster] = 60;
+    skip[Input::rule_waits] = 20.05F;
   }
 }
 
