@@ -39,8 +39,10 @@ TestWorld run(const Topology& topology, const Trace& trace, const SpeedModel& sp
   options.model = &speed;
   options.make = [&] {
     return std::make_unique<PlacementPolicy>(
-        kFacts, QueueOptions{}, PlacementOrder::forecast,
-        std::make_unique<NetScorer>(PolicyNet::make(weights).value()));
+        PlacementSystem{kFacts,
+                        {},
+                        PlacementOrder::forecast,
+                        std::make_unique<NetScorer>(PolicyNet::make(weights).value())});
   };
   TestWorld world(topology, make_policy_registry(), "fifo", options);
   world.run(trace);
@@ -94,8 +96,10 @@ std::uint64_t decisions_under(std::vector<float> summary, float weight, Ablation
     weights.tensors["encoder." + std::string(name) + ".bias"] = {
         {EncoderNet::kWidth}, std::vector<float>(EncoderNet::kWidth)};
   }
-  PlacementPolicy marl(kFacts, QueueOptions{}, PlacementOrder::forecast,
-                       std::make_unique<NetScorer>(PolicyNet::make(weights).value(), mask));
+  PlacementPolicy marl({kFacts,
+                        {},
+                        PlacementOrder::forecast,
+                        std::make_unique<NetScorer>(PolicyNet::make(weights).value(), mask)});
   CHECK(marl.summary().empty());
   Occupancy gpus(topology, {0, 2}, 2);
   gpus.take(Placement{GpuId{0}});

@@ -40,7 +40,7 @@ constexpr PolicyFacts kHarmony{
 
 /// `shipped`: of shipped_policy().
 void add_learned(PolicyRegistry& registry, const PolicyFacts& facts, const char* shipped) {
-  registry.add(facts, [&facts, shipped](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+  registry.add_placement(facts, [&facts, shipped](OptionReader& reader) -> Result<PlacementSystem> {
     const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
     const std::string file =
         reader.file("weights", "a net's; without: the ones shipped with the program");
@@ -53,8 +53,8 @@ void add_learned(PolicyRegistry& registry, const PolicyFacts& facts, const char*
     auto net = read_policy_net(file, shipped);
     if (!net) return net.error();
     const PlacementOrder asked = order_asked(order, order_of(net.value()));
-    return std::unique_ptr<Policy>(std::make_unique<PlacementPolicy>(
-        facts, options, asked, std::make_unique<NetScorer>(std::move(net).value(), mask)));
+    return PlacementSystem{facts, options, asked,
+                           std::make_unique<NetScorer>(std::move(net).value(), mask)};
   });
 }
 

@@ -74,8 +74,7 @@ void OptionReader::fail(std::string message) {
   if (first_error_.empty()) first_error_ = "policy '" + policy_ + "': " + std::move(message);
 }
 
-std::string OptionReader::choice(std::string_view key,
-                                 std::initializer_list<std::string_view> values,
+std::string OptionReader::choice(std::string_view key, std::span<const std::string_view> values,
                                  std::string_view help) {
   std::string otherwise(*values.begin());
   const std::string* given = find({.name = std::string(key),

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,9 +41,13 @@ class OptionReader {
       : policy_(policy), options_(options) {}
 
   /// One of `values`; the first of them unless given.
+  [[nodiscard]] std::string choice(std::string_view key, std::span<const std::string_view> values,
+                                   std::string_view help);
   [[nodiscard]] std::string choice(std::string_view key,
                                    std::initializer_list<std::string_view> values,
-                                   std::string_view help);
+                                   std::string_view help) {
+    return choice(key, std::span(values.begin(), values.size()), help);
+  }
   /// In [low, high]; `otherwise` unless given.
   [[nodiscard]] double number(std::string_view key, double otherwise, double low, double high,
                               std::string_view help);

@@ -3,6 +3,7 @@
 
 #include "policies/builtin.h"
 #include "policies/options.h"
+#include "policies/placement/candidates_policy.h"
 
 namespace starling {
 
@@ -15,26 +16,38 @@ std::vector<PolicyOption> PolicyRegistry::Entry::options() const {
 
 void PolicyRegistry::add(PolicyFacts facts, PolicyFactory factory) {
   const std::string name(facts.name);
-  const bool added = entries_.emplace(name, Entry{facts, std::move(factory)}).second;
+  const bool added = entries_.emplace(name, Entry{facts, std::move(factory), {}}).second;
   STARLING_CHECK(added);
 }
 
-Result<std::unique_ptr<Policy>> PolicyRegistry::make(const std::string& text) const {
+void PolicyRegistry::add_placement(PolicyFacts facts, PlacementFactory factory) {
+  add(facts, [factory](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+    auto system = factory(reader);
+    if (!system) return system.error();
+    return std::unique_ptr<Policy>(std::make_unique<PlacementPolicy>(std::move(system).value()));
+  });
+  entries_.at(std::string(facts.name)).placement = std::move(factory);
+}
+
+Result<const PolicyRegistry::Entry*> PolicyRegistry::find(const std::string& name) const {
+  const auto entry = entries_.find(name);
+  if (entry != entries_.end()) return &entry->second;
+  std::vector<std::string> names;
+  for (const auto& [known, ignored] : entries_) names.push_back(known);
+  std::string message = "no policy '" + name.substr(0, 64) + "'; ";
+  const std::string meant = closest(name, names);
+  if (!meant.empty()) message += "did you mean '" + meant + "'? ";
+  message += "there are: ";
+  for (std::size_t i = 0; i < names.size(); ++i) message += (i == 0 ? "" : ", ") + names[i];
+  return Error{Errc::not_found, message};
+}
+
+Result<PolicyRegistry::Read> PolicyRegistry::read(const std::string& text) const {
   const std::size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
-  const auto entry = entries_.find(name);
-  if (entry == entries_.end()) {
-    std::vector<std::string> names;
-    for (const auto& [known, ignored] : entries_) names.push_back(known);
-    std::string message = "no policy '" + name.substr(0, 64) + "'; ";
-    const std::string meant = closest(name, names);
-    if (!meant.empty()) message += "did you mean '" + meant + "'? ";
-    message += "there are: ";
-    for (std::size_t i = 0; i < names.size(); ++i) message += (i == 0 ? "" : ", ") + names[i];
-    return Error{Errc::not_found, message};
-  }
-
-  PolicyOptions options;
+  const auto entry = find(name);
+  if (!entry) return entry.error();
+  Read out{entry.value(), {}};
   std::size_t at = colon == std::string::npos ? text.size() : colon + 1;
   while (at < text.size()) {
     std::size_t end = text.find(',', at);
@@ -46,16 +59,50 @@ Result<std::unique_ptr<Policy>> PolicyRegistry::make(const std::string& text) co
                    "policy '" + name + "': '" + option.substr(0, 64) +
                        "' is no option; options are written key=value, separated by commas"};
     }
-    if (!options.emplace(option.substr(0, equals), option.substr(equals + 1)).second) {
+    if (!out.options.emplace(option.substr(0, equals), option.substr(equals + 1)).second) {
       return Error{Errc::invalid,
                    "policy '" + name + "': option " + option.substr(0, equals) + " is given twice"};
     }
     at = end + 1;
   }
-  OptionReader reader(name, options);
-  auto policy = entry->second.factory(reader);
+  return out;
+}
+
+Result<std::unique_ptr<Policy>> PolicyRegistry::make(const std::string& text) const {
+  const auto found = read(text);
+  if (!found) return found.error();
+  const auto& [entry, options] = found.value();
+  OptionReader reader(entry->facts.name, options);
+  auto policy = entry->factory(reader);
   if (const Status status = reader.status(); !status) return status.error();
   return policy;
+}
+
+Result<PlacementSystem> PolicyRegistry::make_placement(const std::string& text) const {
+  const auto found = read(text);
+  if (!found) return found.error();
+  return make_placement(std::string(found.value().entry->facts.name), found.value().options);
+}
+
+Result<PlacementSystem> PolicyRegistry::make_placement(const std::string& name,
+                                                       const PolicyOptions& options) const {
+  const auto found = find(name);
+  if (!found) return found.error();
+  const Entry& entry = *found.value();
+  if (!entry.placement) {
+    std::string message = "policy '" + name + "' does not choose among places; these do: ";
+    const char* between = "";
+    for (const auto& [known, other] : entries_) {
+      if (!other.placement) continue;
+      message += between + known;
+      between = ", ";
+    }
+    return Error{Errc::invalid, message};
+  }
+  OptionReader reader(entry.facts.name, options);
+  auto system = entry.placement(reader);
+  if (const Status status = reader.status(); !status) return status.error();
+  return system;
 }
 
 PolicyRegistry make_policy_registry() {

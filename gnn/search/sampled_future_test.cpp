@@ -70,7 +70,8 @@ struct Home {
     const Occupancy empty(topology, {0, 8}, 2);
     const View view{topology, empty, {}, {}, {}, *speed, Instant{}, {}};
     Draws draws(about);
-    PlacementPolicy rule(kFacts, {}, PlacementOrder::forecast, std::make_unique<Lif>(0.3), &draws);
+    PlacementPolicy rule({kFacts, {}, PlacementOrder::forecast, std::make_unique<Lif>(0.3)},
+                         &draws);
     Rollout rollout;
     CHECK(rollout.run(RolloutStart(view, jobs), {}, rule).complete);
     REQUIRE(draws.drawn.size() == kFutures);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gnn/search/search_policy.h"
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <span>
@@ -13,7 +14,6 @@
 #include "policies/foresight.h"
 #include "policies/options.h"
 #include "policies/placement/candidates_policy.h"
-#include "policies/placement/lif.h"
 
 namespace starling {
 namespace {
@@ -39,19 +39,10 @@ constexpr PolicyFacts kClairvoyant{
 // What an event of a roll-out costs, for budgets that users give in time: a policy reads no clock.
 constexpr double kEventsPerMs = 25;
 
-/// A placement policy that starts from what a base says options are worth.
-struct SearchBase {
-  PolicyFacts facts;
-  QueueOptions queue;
-  PlacementOrder order = PlacementOrder::arrival;
-  std::unique_ptr<Scorer> scorer = nullptr;
-};
-
 class SearchPolicy : public Policy {
  public:
-  SearchPolicy(const SearchOptions& options, SearchBase base)
-      : chooser_(options),
-        policy_(base.facts, base.queue, base.order, std::move(base.scorer), &chooser_) {}
+  SearchPolicy(const SearchOptions& options, PlacementSystem base)
+      : chooser_(options), policy_(std::move(base), &chooser_) {}
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return policy_.facts(); }
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                              Rng& rng) override {
@@ -79,39 +70,57 @@ class ClairvoyantPolicy final : public SearchPolicy, public Foresight {
   void foresee(const Oracle& oracle) override { chooser_.foresee(oracle); }
 };
 
-constexpr double kThreshold = 0.3;  // of base lif
+/// It says what any place is worth, so there is something to search. Nets do.
+bool judges_all(const std::string& name, const PolicyRegistry& bases) {
+  const PolicyRegistry::Entry& entry = bases.entries().at(name);
+  if (!entry.placement) return false;
+  if (entry.facts.needs_model_file) return true;
+  const auto made = bases.make_placement(name, {});
+  return made && !made.value().scorer->rules().own_places;
+}
 
-/// What every search is told of its base.
+/// What every search is told of its base: any placement policy that judges all places.
 struct BaseOptions {
-  explicit BaseOptions(OptionReader& reader)
+  BaseOptions(OptionReader& reader, const PolicyRegistry& bases)
       : queue(read_queue_options(reader, QueueDefault::skip)),
-        name(reader.choice("base", {"marl", "lif"}, "lif: with threshold 0.3")),
+        name(reader.choice("base", names_of(bases),
+                           "whose options are searched; lif: with threshold 0.3")),
         weights(reader.file("weights", "of base marl; without: the ones shipped")),
         order(read_order(reader)) {}
+  static std::vector<std::string_view> names_of(const PolicyRegistry& bases) {
+    std::vector<std::string_view> names{"marl", "lif"};
+    for (const auto& [name, entry] : bases.entries()) {
+      if (std::ranges::find(names, name) == names.end() && judges_all(name, bases))
+        names.push_back(name);
+    }
+    return names;
+  }
   QueueOptions queue;
   std::string name, weights, order;
 };
+
 /// Over the base that is asked for.
 template <class Search>
-Result<std::unique_ptr<Policy>> over(const PolicyFacts& facts, const BaseOptions& given,
-                                     SearchOptions options) {
-  SearchBase base{facts, given.queue};
-  if (given.name == "lif") {
-    if (!given.weights.empty()) {
-      return Error{Errc::invalid,
-                   "policy '" + std::string(facts.name) +
-                       "': option weights is of base=marl; leave it out, or the base"};
-    }
-    base.order = order_asked(given.order, PlacementOrder::forecast);
-    base.scorer = std::make_unique<Lif>(kThreshold, Lif::Reach::here);
-  } else {
-    auto net = read_policy_net(given.weights, "marl");
-    if (!net) return net.error();
-    base.order = order_asked(given.order, order_of(net.value()));
-    base.scorer = std::make_unique<NetScorer>(std::move(net).value());
+Result<std::unique_ptr<Policy>> over(const PolicyFacts& facts, const PolicyRegistry& bases,
+                                     const BaseOptions& given, SearchOptions options) {
+  const bool marl = given.name == "marl", lif = given.name == "lif";
+  if (!marl && !given.weights.empty()) {
+    return Error{Errc::invalid, "policy '" + std::string(facts.name) +
+                                    "': option weights is of base=marl; leave it out, or the base"};
   }
-  options.order = base.order;
-  return std::unique_ptr<Policy>(std::make_unique<Search>(options, std::move(base)));
+  PolicyOptions asked;
+  if (lif) asked = {{"threshold", "0.3"}, {"order", "forecast"}};
+  if (!given.weights.empty()) asked["weights"] = given.weights;
+  auto base = bases.make_placement(given.name, asked);
+  if (!base) return base.error();
+  PlacementSystem& system = base.value();
+  system.facts = facts;
+  system.queue = given.queue;
+  system.order = order_asked(given.order, system.order);
+  // What a rule would do beyond the partition no roll-out plays.
+  system.elsewhere = marl;
+  options.order = system.order;
+  return std::unique_ptr<Policy>(std::make_unique<Search>(options, std::move(base).value()));
 }
 
 Duration read_again(OptionReader& reader) {
@@ -119,8 +128,8 @@ Duration read_again(OptionReader& reader) {
       "again", 60, 0, 10'080, "minutes that a refused job is not searched for again")));
 }
 
-Result<std::unique_ptr<Policy>> make(OptionReader& reader) {
-  const BaseOptions base(reader);
+Result<std::unique_ptr<Policy>> make(OptionReader& reader, const PolicyRegistry& bases) {
+  const BaseOptions base(reader, bases);
   SearchOptions options;
   const auto whole = [&](std::string_view key, double otherwise, double low, double high,
                          std::string_view help) {
@@ -143,11 +152,12 @@ Result<std::unique_ptr<Policy>> make(OptionReader& reader) {
   options.events = whole("events", static_cast<double>(options.events), 100, 1e9,
                          "of all roll-outs of a decision");
   if (budget > 0) options.events = static_cast<std::uint64_t>(budget * kEventsPerMs) + 1;
-  return over<SearchPolicy>(kFacts, base, options);
+  return over<SearchPolicy>(kFacts, bases, base, options);
 }
 
-Result<std::unique_ptr<Policy>> make_clairvoyant(OptionReader& reader) {
-  const BaseOptions base(reader);
+Result<std::unique_ptr<Policy>> make_clairvoyant(OptionReader& reader,
+                                                 const PolicyRegistry& bases) {
+  const BaseOptions base(reader, bases);
   SearchOptions options;
   options.candidates = static_cast<std::uint32_t>(
       reader.number("candidates", 6, 2, 64, "options of a job, waiting among them"));
@@ -155,13 +165,22 @@ Result<std::unique_ptr<Policy>> make_clairvoyant(OptionReader& reader) {
       reader.number("arrivals", 60, 0, 100'000, "jobs to come that a roll-out plays"));
   options.again = read_again(reader);
   options.events = ~0ULL >> 1U;
-  return over<ClairvoyantPolicy>(kClairvoyant, base, options);
+  return over<ClairvoyantPolicy>(kClairvoyant, bases, base, options);
 }
 
 }  // namespace
 
-void add_marl_search(PolicyRegistry& registry) { registry.add(kFacts, make); }
+void add_marl_search(PolicyRegistry& registry) {
+  registry.add(kFacts, [bases = std::make_shared<PolicyRegistry>(registry)](OptionReader& reader) {
+    return make(reader, *bases);
+  });
+}
 
-void add_clairvoyant(PolicyRegistry& registry) { registry.add(kClairvoyant, make_clairvoyant); }
+void add_clairvoyant(PolicyRegistry& registry) {
+  registry.add(kClairvoyant,
+               [bases = std::make_shared<PolicyRegistry>(registry)](OptionReader& reader) {
+                 return make_clairvoyant(reader, *bases);
+               });
+}
 
 }  // namespace starling

@@ -49,8 +49,9 @@ RolloutArrival arrival(std::uint64_t id, double after_s, double work_s, std::uin
 
 /// lif with that threshold, whose decisions `chooser` makes if there is one.
 std::unique_ptr<Policy> lif(double threshold, Chooser* chooser = nullptr) {
-  return std::make_unique<PlacementPolicy>(kFacts, QueueOptions{}, PlacementOrder::arrival,
-                                           std::make_unique<Lif>(threshold), chooser);
+  return std::make_unique<PlacementPolicy>(
+      PlacementSystem{kFacts, {}, PlacementOrder::arrival, std::make_unique<Lif>(threshold)},
+      chooser);
 }
 
 double play(const Topology& topology, const SpeedModel& speed, const RolloutFuture& future,

@@ -32,8 +32,8 @@ std::unique_ptr<Policy> make_net_policy(const PolicyNet& net, const AblationMask
                                         NetChooser* chooser) {
   auto scorer = std::make_unique<NetScorer>(PolicyNet(net), mask);
   if (chooser != nullptr) chooser->attach(*scorer);
-  return std::make_unique<PlacementPolicy>(kFacts, QueueOptions{}, order_of(net), std::move(scorer),
-                                           chooser);
+  return std::make_unique<PlacementPolicy>(
+      PlacementSystem{kFacts, {}, order_of(net), std::move(scorer)}, chooser);
 }
 
 Result<RunResult> run_scenario(const Scenario& scenario, const Weights& weights,

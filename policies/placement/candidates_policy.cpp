@@ -11,26 +11,29 @@ namespace starling {
 namespace {
 
 /// Whoever chooses other than by worth is shown every place.
-PlacementRules rules_of(const Scorer& scorer, bool chooser) {
-  PlacementRules rules = scorer.rules();
+PlacementRules rules_of(const PlacementSystem& system, bool chooser) {
+  PlacementRules rules = system.scorer->rules();
+  if (!system.elsewhere) rules.minimum_gain.reset();
   if (chooser && rules.shared == SharedPlaces::if_slowed) rules.shared = SharedPlaces::always;
   return rules;
 }
 
 }  // namespace
 
-PlacementPolicy::PlacementPolicy(const PolicyFacts& facts, const QueueOptions& options,
-                                 PlacementOrder order, std::unique_ptr<Scorer> scorer,
+PlacementPolicy::PlacementPolicy(PlacementSystem system, Chooser* chooser)
+    : PlacementPolicy(system, rules_of(system, chooser != nullptr), chooser) {}
+
+PlacementPolicy::PlacementPolicy(PlacementSystem& system, const PlacementRules& rules,
                                  Chooser* chooser)
-    : QueuePolicy(options, Fit::count),
-      facts_(facts),
-      order_(order),
-      scorer_(std::move(scorer)),
+    : QueuePolicy(system.queue, Fit::count),
+      facts_(system.facts),
+      order_(system.order),
+      rules_(rules),
+      scorer_(std::move(system.scorer)),
       chooser_(chooser),
-      rules_(rules_of(*scorer_, chooser != nullptr)),
-      follow_(rules_.forecasts || chooser != nullptr || order == PlacementOrder::forecast),
+      follow_(rules_.forecasts || chooser != nullptr || order_ == PlacementOrder::forecast),
       candidates_(follow_),
-      remaining_(order == PlacementOrder::forecast),
+      remaining_(order_ == PlacementOrder::forecast),
       lister_(rules_) {}
 
 std::vector<Decision> PlacementPolicy::decide(const View& given, const Trigger& trigger, Rng& rng) {

@@ -12,24 +12,13 @@
 #include "policies/placement/candidates.h"
 #include "policies/placement/chooser.h"
 #include "policies/placement/list_options.h"
+#include "policies/placement/placement_system.h"
 #include "policies/placement/reasons.h"
 #include "policies/placement/remaining_times.h"
 #include "policies/placement/scorer.h"
 #include "policies/queues/queue_policy.h"
 
 namespace starling {
-
-/// Who is asked about first, and what is known of how long jobs take.
-enum class PlacementOrder : std::uint8_t {
-  arrival,
-  /// The least GPU time that it may still take (RemainingTimes, by kin), then by arrival.
-  forecast
-};
-/// Of threshold=.
-inline constexpr const char* kThresholdHelp =
-    "a job waits while no place adds so much of its best speed, net of what others lose";
-/// Reads order=.
-[[nodiscard]] PlacementOrder read_placement_order(OptionReader& reader, PlacementOrder otherwise);
 
 /// A policy of family A: one after the other every waiting job gets a place, goes to another
 /// partition, or is passed over: the option that is worth most to its Scorer, or the one that a
@@ -38,8 +27,7 @@ inline constexpr const char* kThresholdHelp =
 class PlacementPolicy final : public QueuePolicy {
  public:
   /// `chooser`: makes the decisions and outlives this; null: the scorer's best is taken.
-  PlacementPolicy(const PolicyFacts& facts, const QueueOptions& options, PlacementOrder order,
-                  std::unique_ptr<Scorer> scorer, Chooser* chooser = nullptr);
+  explicit PlacementPolicy(PlacementSystem system, Chooser* chooser = nullptr);
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
   [[nodiscard]] std::vector<Decision> decide(const View& given, const Trigger& trigger,
                                              Rng& rng) override;
@@ -62,6 +50,8 @@ class PlacementPolicy final : public QueuePolicy {
   void cooperate(const View& view, Trial& trial, std::vector<Decision>& out) override;
 
  private:
+  /// Takes the parts of the system.
+  PlacementPolicy(PlacementSystem& system, const PlacementRules& rules, Chooser* chooser);
   [[nodiscard]] std::span<const std::size_t> turns(Instant now);
   /// Of the options of `point`, which it lists.
   [[nodiscard]] PlacementOption choose(DecisionPoint& point);
@@ -77,10 +67,10 @@ class PlacementPolicy final : public QueuePolicy {
 
   PolicyFacts facts_;
   PlacementOrder order_;
+  PlacementRules rules_;
   std::unique_ptr<Scorer> scorer_;
   Chooser* chooser_;
-  PlacementRules rules_;  // the scorer's
-  bool follow_;           // remaining_ is asked
+  bool follow_;  // remaining_ is asked
   Candidates candidates_;
   RemainingTimes remaining_;
   Elsewhere elsewhere_;

@@ -110,8 +110,8 @@ void add_consolidate(PolicyRegistry& registry) {
     options.fit = Fit::count;  // what other homes may be asked for, too
     PolicyFacts facts = kFacts;
     facts.shares_gpus = facts.needs_running = variant == "share";
-    return std::unique_ptr<Policy>(std::make_unique<PlacementPolicy>(
-        facts, options, PlacementOrder::arrival, std::make_unique<Consolidating>()));
+    return std::unique_ptr<Policy>(std::make_unique<PlacementPolicy>(PlacementSystem{
+        facts, options, PlacementOrder::arrival, std::make_unique<Consolidating>()}));
   });
 }
 

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "policies/builtin.h"
-#include "policies/placement/candidates_policy.h"
+#include "policies/placement/placement_system.h"
 
 namespace starling {
 namespace {
@@ -47,7 +47,7 @@ const Candidate* least_interference(const DecisionPoint& point, double gain) {
 
 PlacementRules Lif::rules() const {
   PlacementRules rules;
-  if (reach_ == Reach::everywhere) rules.minimum_gain = threshold_;
+  rules.minimum_gain = threshold_;
   return rules;
 }
 
@@ -72,15 +72,14 @@ void Lif::score(const DecisionPoint& point, std::span<double> worth) {
 }
 
 void add_lif(PolicyRegistry& registry) {
-  registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+  registry.add_placement(kFacts, [](OptionReader& reader) -> Result<PlacementSystem> {
     const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
     const double threshold = reader.number("threshold", 0, 0, 1, kThresholdHelp);
     const bool share = reader.choice("share", {"yes", "no"}, "no: one job per GPU") == "yes";
     const PlacementOrder order = read_placement_order(reader, PlacementOrder::arrival);
     PolicyFacts facts = kFacts;
     facts.shares_gpus = share;
-    return std::unique_ptr<Policy>(
-        std::make_unique<PlacementPolicy>(facts, options, order, std::make_unique<Lif>(threshold)));
+    return PlacementSystem{facts, options, order, std::make_unique<Lif>(threshold)};
   });
 }
 

@@ -23,19 +23,13 @@ namespace starling {
 /// others less, the largest gain most; waiting is worth 0.
 class Lif final : public Scorer {
  public:
-  enum class Reach : std::uint8_t {
-    everywhere,  ///< jobs go where they are fastest
-    here         ///< it knows its own partition only; Cooperation moves jobs, by free GPUs
-  };
   /// `threshold`: in [0, 1]; 0: any place will do.
-  explicit Lif(double threshold, Reach reach = Reach::everywhere)
-      : threshold_(threshold), reach_(reach) {}
+  explicit Lif(double threshold) : threshold_(threshold) {}
   [[nodiscard]] PlacementRules rules() const override;
   void score(const DecisionPoint& point, std::span<double> worth) override;
 
  private:
   double threshold_;
-  Reach reach_;
 };
 
 }  // namespace starling

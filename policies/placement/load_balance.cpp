@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "policies/builtin.h"
-#include "policies/placement/candidates_policy.h"
+#include "policies/placement/placement_system.h"
 
 namespace starling {
 namespace {
@@ -161,16 +161,15 @@ class LoadBalance final : public Scorer {
 }  // namespace
 
 void add_load_balance(PolicyRegistry& registry) {
-  registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+  registry.add_placement(kFacts, [](OptionReader& reader) -> Result<PlacementSystem> {
     const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
     const bool first =
         reader.choice(
             "share", {"last", "first"},
             "last: spread a gang rather than share GPUs; first: share rather than spread") ==
         "first";
-    return std::unique_ptr<Policy>(
-        std::make_unique<PlacementPolicy>(kFacts, options, PlacementOrder::arrival,
-                                          std::make_unique<LoadBalance>(options.fit, first)));
+    return PlacementSystem{kFacts, options, PlacementOrder::arrival,
+                           std::make_unique<LoadBalance>(options.fit, first)};
   });
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "policies/builtin.h"
-#include "policies/placement/candidates_policy.h"
+#include "policies/placement/placement_system.h"
 #include "policies/placement/smart_greedy_times.h"
 
 namespace starling {
@@ -135,14 +135,13 @@ class SmartGreedy final : public Scorer {
 }  // namespace
 
 void add_smart_greedy(PolicyRegistry& registry) {
-  registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+  registry.add_placement(kFacts, [](OptionReader& reader) -> Result<PlacementSystem> {
     const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
     const bool wait =
         reader.choice("wait", {"yes", "no"}, "no: a job never waits though there is room") == "yes";
     const double threshold = reader.number("threshold", 0, 0, 1, kThresholdHelp);
     const PlacementOrder order = read_placement_order(reader, PlacementOrder::arrival);
-    return std::unique_ptr<Policy>(std::make_unique<PlacementPolicy>(
-        kFacts, options, order, std::make_unique<SmartGreedy>(wait, threshold)));
+    return PlacementSystem{kFacts, options, order, std::make_unique<SmartGreedy>(wait, threshold)};
   });
 }
 

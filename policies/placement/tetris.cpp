@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "policies/builtin.h"
-#include "policies/placement/candidates_policy.h"
+#include "policies/placement/placement_system.h"
 #include "workload/catalogue.h"
 
 namespace starling {
@@ -237,14 +237,13 @@ class Tetris final : public Scorer {
 }  // namespace
 
 void add_tetris(PolicyRegistry& registry) {
-  registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+  registry.add_placement(kFacts, [](OptionReader& reader) -> Result<PlacementSystem> {
     const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
     const bool fit =
         reader.choice(
             "score", {"dot", "fit"},
             "dot: demand along what is free, so the emptiest; fit: the least left over") == "fit";
-    return std::unique_ptr<Policy>(std::make_unique<PlacementPolicy>(
-        kFacts, options, PlacementOrder::arrival, std::make_unique<Tetris>(fit)));
+    return PlacementSystem{kFacts, options, PlacementOrder::arrival, std::make_unique<Tetris>(fit)};
   });
 }
 

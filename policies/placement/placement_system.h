@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "policies/placement/scorer.h"
+#include "policies/queues/queue_policy.h"
+
+namespace starling {
+
+/// Who is asked about first, and what is known of how long jobs take.
+enum class PlacementOrder : std::uint8_t {
+  arrival,
+  /// The least GPU time that it may still take (RemainingTimes, by kin), then by arrival.
+  forecast
+};
+
+/// What a placement policy is made of: PlacementPolicy runs it, and whoever searches, records or
+/// imitates wraps a Chooser around it.
+struct PlacementSystem {
+  PolicyFacts facts;
+  QueueOptions queue = {};
+  PlacementOrder order = PlacementOrder::arrival;
+  std::unique_ptr<Scorer> scorer = nullptr;
+  bool elsewhere = true;  ///< false: Cooperation moves jobs, also where the scorer knows speeds
+};
+
+/// Of threshold=.
+inline constexpr const char* kThresholdHelp =
+    "a job waits while no place adds so much of its best speed, net of what others lose";
+/// Reads order=.
+[[nodiscard]] PlacementOrder read_placement_order(OptionReader& reader, PlacementOrder otherwise);
+
+}  // namespace starling
