@@ -57,6 +57,7 @@ struct RemoteDigest {
 
 class RunningIndex;
 class WaitingNews;
+struct Feedback;
 
 /// Who may look at what: one partition, its jobs, hints about the others, and a speed model.
 struct View {
@@ -138,6 +139,9 @@ class Policy {
   /// other.
   [[nodiscard]] virtual std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                                      Rng& rng) = 0;
+  /// The core has refused one of the last decide()'s decisions (scheduling/feedback.h): before the next
+  /// call of decide(), in their order. What is not refused has been carried out.
+  virtual void refused(const Feedback&) {}
   /// GPUs to offer a gang of `want` that spans partitions, ascending, possibly fewer; empty: none.
   /// `gpus_per_worker` workers never straddle servers. `each`: what the gang needs with each GPU.
   [[nodiscard]] virtual Placement offer(const View& view, std::uint32_t want,

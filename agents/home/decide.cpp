@@ -52,8 +52,8 @@ View OwnerStep::view() {
           &s.waiting.news()};
 }
 
-/// The policy proposes, the ledger and the jobs dispose: what they contradict is counted and
-/// ignored.
+/// The policy proposes, the ledger and the jobs dispose: what they contradict is counted, told to
+/// the policy, and has no effect.
 void HomeStep::decide() {
   STARLING_MARK("agent: decide");
   const Trigger trigger{s.trigger};
@@ -64,8 +64,10 @@ void HomeStep::decide() {
   const std::vector<Decision> decisions = s.policy->decide(view(), trigger, s.policy_rng);
   for (const Decision& decision : decisions) {
     ++s.counters.decisions;
-    const bool done = std::visit([&](const auto& d) { return apply(d); }, decision);
-    if (!done) ++s.counters.wrong_decisions;
+    const auto fault = std::visit([&](const auto& d) { return apply(d); }, decision);
+    if (!fault) continue;
+    ++s.counters.wrong_decisions;
+    s.policy->refused({decision, *fault});
   }
   const Duration round = s.policy->facts().round;
   if (round > Duration{0} && (s.waiting_jobs > 0 || s.any_running_view())) {
@@ -109,53 +111,71 @@ bool good_size(const JobSpec& spec, std::size_t gpus) {
 
 }  // namespace
 
-bool HomeStep::apply(const Start& decision) {
+DecisionFault HomeStep::why_not_started(JobId id) const {
+  return claimed_for_another(id) ? DecisionFault::reserved : DecisionFault::no_room;
+}
+
+std::optional<DecisionFault> HomeStep::apply(const Start& decision) {
   STARLING_MARK("agent: decides Start");
   Job* job = free_to_decide(decision.job);
-  if (job == nullptr || !good_size(*job->spec, decision.placement.size())) return false;
-  return good_placement(*job->spec, decision.placement) && start_here(*job, decision.placement);
+  if (job == nullptr) return DecisionFault::not_waiting;
+  if (!good_size(*job->spec, decision.placement.size())) return DecisionFault::wrong_size;
+  if (!good_placement(*job->spec, decision.placement)) return DecisionFault::wrong_gpus;
+  if (start_here(*job, decision.placement)) return std::nullopt;
+  return why_not_started(decision.job);
 }
 
-bool HomeStep::apply(const Preempt& decision) {
+std::optional<DecisionFault> HomeStep::cannot_stop(JobId id) const {
+  const auto known = s.jobs.find(id);
+  if (known == s.jobs.end() || known->second.stage() != Stage::running)
+    return DecisionFault::not_running;
+  if (known->second.spec->no_requeue) return DecisionFault::keep_running;
+  if (claimed_for_another(id)) return DecisionFault::reserved;  // no job could take its place
+  return std::nullopt;
+}
+
+std::optional<DecisionFault> HomeStep::apply(const Preempt& decision) {
   STARLING_MARK("agent: decides Preempt");
-  const auto known = s.jobs.find(decision.job);
-  if (known == s.jobs.end() || known->second.stage() != Stage::running) return false;
-  if (known->second.spec->no_requeue) return false;
-  if (claimed_for_another(decision.job)) return false;  // nobody could take its place
-  ++known->second.preemptions;
+  if (const auto fault = cannot_stop(decision.job)) return fault;
+  Job& job = s.jobs.at(decision.job);
+  ++job.preemptions;
   ++s.counters.preemptions;
-  drain(known->second, AfterDrain::wait);
-  return true;
+  drain(job, AfterDrain::wait);
+  return std::nullopt;
 }
 
-bool HomeStep::apply(const Resize& decision) {
+std::optional<DecisionFault> HomeStep::apply(const Resize& decision) {
   STARLING_MARK("agent: decides Resize");
-  const auto known = s.jobs.find(decision.job);
-  if (known == s.jobs.end() || known->second.stage() != Stage::running) return false;
-  if (known->second.spec->no_requeue) return false;
-  if (claimed_for_another(decision.job)) return false;
-  Job& job = known->second;
+  if (const auto fault = cannot_stop(decision.job)) return fault;
+  Job& job = s.jobs.at(decision.job);
   const Placement& gpus = decision.placement;
-  if (!good_size(*job.spec, gpus.size()) || !good_placement(*job.spec, gpus)) return false;
-  if (gpus == job.placement) return false;
+  if (!good_size(*job.spec, gpus.size()) || gpus == job.placement) return DecisionFault::wrong_size;
+  if (!good_placement(*job.spec, gpus)) return DecisionFault::wrong_gpus;
   ++s.counters.resizes;
   drain(job, AfterDrain::restart, gpus);
-  return true;
+  return std::nullopt;
 }
 
-bool HomeStep::apply(const Forward& decision) {
+std::optional<DecisionFault> HomeStep::apply(const Forward& decision) {
   STARLING_MARK("agent: decides Forward");
   Job* job = free_to_decide(decision.job);
-  return job != nullptr && offer_job(*job, decision.to);
+  if (job == nullptr) return DecisionFault::not_waiting;
+  if (!offer_job(*job, decision.to)) return DecisionFault::no_home;
+  return std::nullopt;
 }
 
-bool HomeStep::apply(const Spread& decision) {
+std::optional<DecisionFault> HomeStep::apply(const Spread& decision) {
   STARLING_MARK("agent: decides Spread");
   Job* job = free_to_decide(decision.job);
-  if (job == nullptr || !good_placement(*job->spec, decision.local)) return false;
-  if (decision.local.size() == job->spec->gpus()) return start_here(*job, decision.local);
-  if (decision.local.size() > job->spec->gpus() || s.peers.size() < 2) return false;
-  return open_round(*job, decision.local, decision.type);
+  if (job == nullptr) return DecisionFault::not_waiting;
+  const std::size_t here = decision.local.size(), all = job->spec->gpus();
+  if (here > all) return DecisionFault::wrong_size;
+  if (!good_placement(*job->spec, decision.local)) return DecisionFault::wrong_gpus;
+  if (here < all && s.peers.size() < 2) return DecisionFault::no_home;
+  const bool done = here == all ? start_here(*job, decision.local)
+                                : open_round(*job, decision.local, decision.type);
+  if (done) return std::nullopt;
+  return why_not_started(decision.job);
 }
 
 }  // namespace starling

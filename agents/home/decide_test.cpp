@@ -41,6 +41,35 @@ TEST_CASE("a Start of the wrong size, or of what cannot be started, is no good")
   CHECK_FALSE(home.decide(Start{grows, range(0, 3)}));
 }
 
+TEST_CASE("the policy is told which of its decisions were refused, and why") {
+  ScriptedHome home(2);
+  const JobId runs = home.submit(1, 2), waits = home.submit(2, 1);
+  JobSpec once;
+  once.no_requeue = true;
+  const JobId stays = home.submit(3, once);
+  home.script->next = {Start{runs, range(0, 2)},   Start{stays, range(2, 3)},
+                       Start{runs, range(0, 2)},   Start{waits, range(0, 2)},
+                       Start{waits, range(0, 1)},  Preempt{waits},
+                       Forward{waits, AgentId{0}}, Spread{waits, range(2, 4)}};
+  home.ask_policy();
+  using F = DecisionFault;
+  CHECK(home.script->refusals == std::vector<std::pair<JobId, F>>{{runs, F::not_waiting},
+                                                                  {waits, F::wrong_size},
+                                                                  {waits, F::no_room},
+                                                                  {waits, F::not_running},
+                                                                  {waits, F::no_home},
+                                                                  {waits, F::wrong_size}});
+  CHECK(home.state().counters.wrong_decisions == home.script->refusals.size());
+  home.launched();
+  home.script->refusals.clear();
+  home.script->next = {Preempt{stays}, Start{waits, {GpuId{3}, GpuId{3}}},
+                       Start{JobId{9, 9}, range(3, 4)}, Start{waits, range(3, 4)}};
+  home.ask_policy();
+  CHECK(home.script->refusals == std::vector<std::pair<JobId, F>>{{stays, F::keep_running},
+                                                                  {waits, F::wrong_size},
+                                                                  {JobId{9, 9}, F::not_waiting}});
+}
+
 TEST_CASE("a worker of an elastic job gets all its GPUs or is none") {
   ScriptedHome home;
   JobSpec pairs = elastic();

@@ -12,6 +12,7 @@
 #include "agents/agent.h"
 #include "agents/step/state.h"
 #include "interference/models.h"
+#include "scheduling/feedback.h"
 #include "scheduling/policy.h"
 #include "topology/generate/generate.h"
 #include "topology/partition.h"
@@ -99,8 +100,12 @@ class ScriptedHome {
       }
       return std::exchange(next, {});
     }
+    void refused(const Feedback& feedback) override {
+      refusals.emplace_back(feedback.job(), feedback.why);
+    }
     std::vector<Decision> next;
     Seen seen;
+    std::vector<std::pair<JobId, DecisionFault>> refusals;  ///< since the test last cleared them
 
    private:
     PolicyFacts facts_{.name = "script", .summary = "does as it is told", .elastic = true};

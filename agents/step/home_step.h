@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "agents/step/owner_step.h"
+#include "scheduling/feedback.h"
 
 namespace starling {
 
@@ -92,11 +94,15 @@ struct HomeStep : OwnerStep {
 
   // decide.cpp
   void decide();
-  [[nodiscard]] bool apply(const Start& decision);
-  [[nodiscard]] bool apply(const Resize& decision);
-  [[nodiscard]] bool apply(const Preempt& decision);
-  [[nodiscard]] bool apply(const Forward& decision);
-  [[nodiscard]] bool apply(const Spread& decision);
+  [[nodiscard]] std::optional<DecisionFault> apply(const Start& decision);
+  [[nodiscard]] std::optional<DecisionFault> apply(const Resize& decision);
+  [[nodiscard]] std::optional<DecisionFault> apply(const Preempt& decision);
+  [[nodiscard]] std::optional<DecisionFault> apply(const Forward& decision);
+  [[nodiscard]] std::optional<DecisionFault> apply(const Spread& decision);
+  /// Why a Start or a Spread that makes sense has not been carried out.
+  [[nodiscard]] DecisionFault why_not_started(JobId id) const;
+  /// Why the job may not be stopped to wait or to start elsewhere; nothing: it may.
+  [[nodiscard]] std::optional<DecisionFault> cannot_stop(JobId id) const;
   [[nodiscard]] Job* free_to_decide(JobId id);
   [[nodiscard]] bool good_placement(const JobSpec& spec, const Placement& gpus) const;
 };

@@ -48,6 +48,7 @@ class SearchPolicy : public Policy {
                                              Rng& rng) override {
     return policy_.decide(view, trigger, rng);
   }
+  void refused(const Feedback& feedback) override { policy_.refused(feedback); }
   [[nodiscard]] Placement offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker,
                                 Demand each) override {
     return policy_.offer(view, want, gpus_per_worker, each);

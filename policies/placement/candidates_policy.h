@@ -31,6 +31,9 @@ class PlacementPolicy final : public QueuePolicy {
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
   [[nodiscard]] std::vector<Decision> decide(const View& given, const Trigger& trigger,
                                              Rng& rng) override;
+  void refused(const Feedback& feedback) override {
+    reasons_.refused(feedback.job(), feedback.why);
+  }
   [[nodiscard]] std::span<const float> summary() const override { return scorer_->summary(); }
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
     return reasons_.explain(job);

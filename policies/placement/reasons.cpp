@@ -67,6 +67,7 @@ void Reasons::note(JobId job, Instant now, double work_s, std::span<const Placem
   reason.work_s = work_s;
   reason.options = static_cast<std::uint32_t>(options.size());
   reason.kept = 0;
+  reason.refused.reset();
   for (std::size_t i = 0; i < options.size(); ++i) {
     std::size_t at = reason.kept;
     while (at > 0 && reason.best[at - 1].worth < worth[i]) --at;
@@ -100,15 +101,25 @@ std::string Reasons::line_of(const Option& o) {
   return mark + worth_text(o.worth) + "  " + text;
 }
 
+std::size_t Reasons::find(JobId job) const {
+  std::size_t found = kKept;
+  for (std::size_t i = 0; i < ring_.size(); ++i) {
+    if (ring_[i].job == job && ring_[i].options > 0 &&
+        (found == kKept || ring_[i].at > ring_[found].at))
+      found = i;
+  }
+  return found;
+}
+
+void Reasons::refused(JobId job, DecisionFault why) {
+  if (const std::size_t at = find(job); at != kKept) ring_[at].refused = why;
+}
+
 std::vector<std::string> Reasons::explain(JobId job) const {
   std::vector<std::string> lines;
-  // Newest first.
-  const Reason* found = nullptr;
-  for (const Reason& reason : ring_) {
-    if (reason.job == job && reason.options > 0 && (found == nullptr || reason.at > found->at))
-      found = &reason;
-  }
-  if (found == nullptr) return lines;
+  const std::size_t newest = find(job);
+  if (newest == kKept) return lines;
+  const Reason* const found = &ring_[newest];
   char text[200];
   const double at = seconds(found->at.time_since_epoch());
   if (found->options == 1) {
@@ -123,6 +134,7 @@ std::vector<std::string> Reasons::explain(JobId job) const {
     lines.back() += text;
   }
   lines.back() += ':';
+  if (found->refused) lines.push_back(std::string("  refused: ") + name_of(*found->refused));
   for (std::uint32_t i = 0; i < found->kept; ++i) lines.push_back(line_of(found->best[i]));
   return lines;
 }

@@ -4,11 +4,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "policies/placement/decision_point.h"
+#include "scheduling/feedback.h"
 
 namespace starling {
 
@@ -22,7 +24,9 @@ class Reasons {
   /// as Scorer says; `taken`: an index of `options`.
   void note(JobId job, Instant now, double work_s, std::span<const PlacementOption> options,
             std::span<const double> worth, std::size_t taken);
-  /// A line for the decision and one for each option, what is worth most first; nothing: not kept.
+  /// The core has refused what was noted of the job last.
+  void refused(JobId job, DecisionFault why);
+  /// A line for the decision, whether it was refused, and one for each option, what is worth most first; nothing: not kept.
   [[nodiscard]] std::vector<std::string> explain(JobId job) const;
 
  private:
@@ -43,8 +47,12 @@ class Reasons {
     Instant at;
     double work_s = 0;
     std::uint32_t options = 0, kept = 0;
+    std::optional<DecisionFault> refused = {};
     std::array<Option, kOptions> best;
   };
+  /// The newest of the job; kKept: none.
+  [[nodiscard]] std::size_t find(JobId job) const;
+
   std::vector<Reason> ring_;
   std::size_t next_ = 0;
 };

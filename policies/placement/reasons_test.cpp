@@ -61,6 +61,20 @@ TEST_CASE("a policy that predicts nothing has places without speeds") {
   CHECK(lines[1] == "  taken   +0.000  2 from GPU 4");
 }
 
+TEST_CASE("what the core refused is said until the job is decided about again") {
+  const Options options;
+  const double worth[] = {-1, 2, 0, 0.5};
+  Reasons reasons;
+  reasons.refused(kJob, DecisionFault::no_room);
+  CHECK(reasons.explain(kJob).empty());
+  reasons.note(kJob, Instant{}, 0, options.all(), worth, 1);
+  reasons.refused(kJob, DecisionFault::reserved);
+  REQUIRE(reasons.explain(kJob).size() == 6);
+  CHECK(reasons.explain(kJob)[1] == "  refused: a gang that has waited for long starts first");
+  reasons.note(kJob, Instant{}, 0, options.all(), worth, 2);
+  CHECK(reasons.explain(kJob).size() == 5);
+}
+
 TEST_CASE("the reasons of the last decisions are kept, and no more") {
   const Options options;
   const double worth[] = {-1, 2, 0, 0.5};

@@ -26,6 +26,7 @@ class BadBrain final : public Policy {
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return good_->facts(); }
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                              Rng& rng) override;
+  void refused(const Feedback& feedback) override { good_->refused(feedback); }
   [[nodiscard]] Placement offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker,
                                 Demand each) override;
 
