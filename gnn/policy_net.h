@@ -38,7 +38,9 @@ class PolicyNet {
   bool waits_ = true;
 };
 
-/// The weights that the program carries: of policy `marl`, or of `harmony`.
+/// Policies whose weights the program carries: those that are trained.
+[[nodiscard]] std::vector<std::string> shipped_policies();
+/// The weights of one of them.
 [[nodiscard]] Result<Weights> shipped_policy(const std::string& name);
 /// From a weights file, whose name is then in every error; empty: those shipped for `name`.
 [[nodiscard]] Result<PolicyNet> read_policy_net(const std::string& file, const std::string& name);

@@ -6,21 +6,36 @@
 #include <limits>
 
 #include "base/rng.h"
+#include "gnn/registry.h"
 #include "gnn/search/rollout.h"
 #include "gnn/search/true_future.h"
 
 namespace starling {
 namespace {
 
+Result<PlacementSystem> teacher_of(const std::string& policy) {
+  PolicyRegistry registry = make_policy_registry();
+  add_gnn_policies(registry);
+  auto system = registry.make_placement(policy);
+  if (system && system.value().scorer->rules().own_places) {
+    return Error{Errc::invalid, "policy '" + std::string(system.value().facts.name) +
+                                    "' lists places of its own, so it cannot judge a net's; "
+                                    "imitate lif or smart-greedy, for example"};
+  }
+  return system;
+}
+
 class Teacher final : public NetChooser {
  public:
   explicit Teacher(const ImitateOptions& options)
-      : options_(options), rng_(options.seed, 0x7ea), scorer_(options.threshold) {}
-  void begin(const DecisionContext& context) override { scorer_.begin(context); }
-  void passed_over(const QueueEntry& entry) override { scorer_.passed_over(entry); }
+      : options_(options),
+        rng_(options.seed, 0x7ea),
+        scorer_(teacher_of(options.teacher).value().scorer) {}
+  void begin(const DecisionContext& context) override { scorer_->begin(context); }
+  void passed_over(const QueueEntry& entry) override { scorer_->passed_over(entry); }
   std::size_t choose(const DecisionPoint& point, std::span<const double> worth) override {
     worth_.assign(point.options.size(), 0);
-    scorer_.score(point, worth_);
+    scorer_->score(point, worth_);
     const std::size_t right = best_of(worth_);
     if (point.options.size() > 1 && rng_.chance(options_.keep)) {
       SeenDecision& seen = seen_.add(point, net());
@@ -35,7 +50,7 @@ class Teacher final : public NetChooser {
  private:
   ImitateOptions options_;
   Rng rng_;
-  Lif scorer_;
+  std::unique_ptr<Scorer> scorer_;
   std::vector<double> worth_;
 };
 
@@ -124,8 +139,15 @@ Result<SeenDecisions> watch(const Scenario& scenario, const Weights& weights,
 
 }  // namespace
 
+Status check_teacher(const std::string& policy) {
+  const auto system = teacher_of(policy);
+  if (!system) return system.error();
+  return done();
+}
+
 Result<SeenDecisions> collect_teacher(const Scenario& scenario, const Weights& weights,
                                       const ImitateOptions& options) {
+  if (Status known = check_teacher(options.teacher); !known) return known.error();
   return watch<Teacher>(scenario, weights, options);
 }
 

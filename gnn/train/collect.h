@@ -14,9 +14,13 @@ namespace starling {
 /// Runs the scenario under the weights, or under the teacher (a part `follow` of the decisions, at
 /// random), and keeps a part of what was decided, with the teacher's choice as target.
 struct ImitateOptions {
-  double threshold = 0.3, keep = 0.2, follow = 0.7;
+  std::string teacher = "lif:threshold=0.3";  ///< as check_teacher()
+  double keep = 0.2, follow = 0.7;
   std::uint64_t seed = 1;
 };
+/// Any placement policy can be one, a rule or a net, but for those that list places of their own: an
+/// error for these, and for what is none.
+[[nodiscard]] Status check_teacher(const std::string& policy);
 [[nodiscard]] Result<SeenDecisions> collect_teacher(const Scenario& scenario,
                                                     const Weights& weights,
                                                     const ImitateOptions& options);

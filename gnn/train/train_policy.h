@@ -18,7 +18,7 @@
 
 namespace starling {
 
-/// Learn to do what `lif:threshold=T` does, from states that either of them leads to.
+/// Learn to do what another placement policy does, from states that either of them leads to.
 struct ImitateStage {
   std::uint32_t runs = 12;
   ImitateOptions collect;

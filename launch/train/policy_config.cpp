@@ -59,7 +59,7 @@ class Reader {
                       {"train", "suite", "loads", "seeds", "agents", "validation_runs", "net",
                        "stages", "seed", "start", "baseline", "interference", "forward"});
     config.name = map.name("train", config.name);
-    const std::vector<std::string> trained{"marl", "harmony"};
+    const std::vector<std::string> trained = shipped_policies();
     if (!config.name.empty() && std::ranges::find(trained, config.name) == trained.end()) {
       diagnostics_.add(map.place("train"), "train policy trains no '" + config.name + "'" +
                                                suggestion(config.name, trained));
@@ -142,14 +142,28 @@ class Reader {
       std::ranges::copy(values, start->tensors.at("skip").values.begin() + Features::kForwardAt);
     }
   }
+  /// `threshold: T` is short for the rule that is imitated most.
+  void teacher(const YamlMap& map, ImitateOptions& out) {
+    if (map.has("threshold") && map.has("teacher")) {
+      diagnostics_.add(map.place("threshold"),
+                       "threshold is of teacher lif; write teacher: lif:threshold=T");
+    } else if (map.has("threshold")) {
+      (void)map.number("threshold", 0, 1, 0);
+      out.teacher = "lif:threshold=" + map.get("threshold").Scalar();
+    } else if (map.has("teacher")) {
+      out.teacher = map.name("teacher", out.teacher);
+      if (const Status known = check_teacher(out.teacher); !known)
+        diagnostics_.add(map.place("teacher"), known.error().message);
+    }
+  }
   void stage(const YAML::Node& node, std::vector<TrainStage>& out) {
     if (const YAML::Node imitate = child_of(node, "imitate"); imitate.IsMap()) {
       const YamlMap map(diagnostics_, imitate, "stage imitate",
-                        {"runs", "threshold", "keep", "follow", "epochs", "rate", "entropy", "stay",
-                         "scale_h", "cut"});
+                        {"runs", "teacher", "threshold", "keep", "follow", "epochs", "rate",
+                         "entropy", "stay", "scale_h", "cut"});
       ImitateStage stage;
       stage.runs = map.whole("runs", 1, 10'000, stage.runs);
-      stage.collect.threshold = map.number("threshold", 0, 1, stage.collect.threshold);
+      teacher(map, stage.collect);
       stage.collect.keep = map.number("keep", 1e-4, 1, stage.collect.keep);
       stage.collect.follow = map.number("follow", 0, 1, stage.collect.follow);
       read_fit(map, stage.fit);

@@ -37,6 +37,21 @@ TEST_CASE("train names a policy that is trained so") {
   CHECK(has(mistake("train: marrl\n" + kStages), "did you mean 'marl'?"));
 }
 
+TEST_CASE("a teacher is a placement policy that can judge the net's places") {
+  const auto of = [](const std::string& options) {
+    return "stages: [{imitate: {runs: 1, " + options + "}}]\n";
+  };
+  CHECK(mistake(of("threshold: 0.5")).empty());
+  CHECK(mistake(of("teacher: smart-greedy")).empty());
+  CHECK(mistake(of("teacher: \"lif:threshold=0.5\"")).empty());
+  CHECK(mistake(of("teacher: marl")).empty());
+  CHECK(has(mistake(of("threshold: 2")), "threshold"));
+  CHECK(has(mistake(of("teacher: lif, threshold: 0.5")), "write teacher: lif:threshold=T"));
+  CHECK(has(mistake(of("teacher: tetris")), "lists places of its own"));
+  CHECK(has(mistake(of("teacher: fifo")), "does not choose among places"));
+  CHECK(has(mistake(of("teacher: liff")), "did you mean 'lif'?"));
+}
+
 TEST_CASE("keys in an earlier spelling are read, and named") {
   const TestFolder folder("config");
   const std::filesystem::path file = folder.path / "x.yaml";

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/train/collect.h"
+
+#include <algorithm>
+
+#include "gnn/policy_net.h"
+#include "gnn/train/test_checks.h"
+#include "gnn/train/test_scenario.h"
+
+namespace starling {
+namespace {
+
+/// What the teacher would do in the states that it leads to itself.
+SeenDecisions taught_by(const std::string& teacher) {
+  ImitateOptions options;
+  options.teacher = teacher;
+  options.keep = options.follow = 1;
+  return collect_teacher(small_scenario(1), shipped_policy("marl").value(), options).value();
+}
+
+TEST_CASE("any placement policy teaches: one of its choice is certain in every decision") {
+  const auto hash = [](const SeenDecisions& seen) {
+    std::uint64_t sum = 0;
+    for (const SeenDecision& one : seen.all) sum = sum * 31 + one.chosen;
+    return sum;
+  };
+  const SeenDecisions lif = taught_by("lif:threshold=0.3"), greedy = taught_by("smart-greedy");
+  for (const SeenDecisions* seen : {&lif, &greedy}) {
+    CHECK(seen->all.size() >= 120);
+    for (const SeenDecision& one : seen->all) {
+      REQUIRE(one.target.size() == one.options);
+      CHECK(one.target[one.chosen] == 1);
+      CHECK(std::ranges::count(one.target, 0.0F) == one.options - 1);
+      CHECK(one.own.size() == one.options * Features::kOwn);
+    }
+  }
+  CHECK(hash(lif) != hash(greedy));
+  CHECK(hash(taught_by("smart-greedy")) == hash(greedy));
+}
+
+TEST_CASE("what cannot teach says why") {
+  const auto refusal = [](const std::string& policy) {
+    return check_teacher(policy).error().message;
+  };
+  CHECK(check_teacher("marl").ok());
+  CHECK(refusal("load-balance").find("lists places of its own") != std::string::npos);
+  CHECK(refusal("sjf").find("does not choose among places") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace starling
