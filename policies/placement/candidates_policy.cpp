@@ -25,7 +25,7 @@ PlacementPolicy::PlacementPolicy(PlacementSystem system, Chooser* chooser)
 
 PlacementPolicy::PlacementPolicy(PlacementSystem& system, const PlacementRules& rules,
                                  Chooser* chooser)
-    : QueuePolicy(system.queue, Fit::count),
+    : QueuePolicy(system.queue, rules.by_fit ? system.queue.fit : Fit::count),
       facts_(system.facts),
       order_(system.order),
       rules_(rules),
@@ -99,7 +99,8 @@ PlacementOption PlacementPolicy::choose(DecisionPoint& point) {
 }
 
 void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
-  const DecisionContext context{view, candidates_, remaining_, elsewhere_, index_, empty()};
+  const DecisionContext context{view,   candidates_, remaining_,   elsewhere_,
+                                index_, empty(),     trial.gpus(), shape()};
   scorer_->begin(context);
   if (chooser_ != nullptr) chooser_->begin(context);
   refused_.resize(index_.looks());

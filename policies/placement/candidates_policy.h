@@ -45,6 +45,7 @@ class PlacementPolicy final : public QueuePolicy {
     return view.gpus.free_count() == 0 && !candidates_.room_to_share() && !elsewhere_.any();
   }
   [[nodiscard]] bool fits_empty(const JobSpec& job) const override {
+    if (rules_.by_fit) return QueuePolicy::fits_empty(job);
     return candidates_.fits(job, empty()) &&
            (!demand_of(job).any() || place(empty(), shape(), job, Fit::count).has_value());
   }

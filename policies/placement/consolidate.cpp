@@ -5,7 +5,7 @@
 #include <string>
 
 #include "policies/builtin.h"
-#include "policies/placement/candidates_policy.h"
+#include "policies/placement/placement_system.h"
 #include "policies/placement/tight_places.h"
 
 namespace starling {
@@ -18,21 +18,23 @@ constexpr PolicyFacts kFacts{
 
 /// The tightest place that a gang can have, or none: it waits rather than break a gang that fits a
 /// server, or take more servers than it must.
-class Consolidate final : public QueuePolicy {
+class Consolidate final : public Scorer {
  public:
-  using QueuePolicy::QueuePolicy;
-  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return kFacts; }
-
- protected:
-  [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
-
-  [[nodiscard]] std::optional<Placement> find_place(const View&, const Occupancy& gpus,
-                                                    const JobSpec& job) const override {
+  [[nodiscard]] PlacementRules rules() const override {
+    PlacementRules rules;
+    rules.own_places = rules.by_fit = true;
+    rules.shared = SharedPlaces::never;
+    rules.waits = false;
+    return rules;
+  }
+  [[nodiscard]] std::optional<Placement> place(const DecisionPoint& point) override {
+    const Occupancy& gpus = point.planned;
+    const JobSpec& job = *point.job.spec;
     if (!job.gpu_types.empty() || demand_of(job).any())
-      return place(gpus, shape(), job, options().fit);
+      return starling::place(gpus, point.shape, job, Fit::node);
     const std::uint32_t count = job.gpus();
     if (count > gpus.free_count()) return std::nullopt;
-    tight_.follow(gpus, shape().server);
+    tight_.follow(gpus, point.shape.server);
     if (count <= gpus.largest_free_server()) {
       if (auto found = tight_.island(count)) return found;
       // Over the fewest islands of a server, the fullest first.
@@ -41,22 +43,24 @@ class Consolidate final : public QueuePolicy {
                                      count);
     }
     if (auto found = place_in_domain(gpus, count, job.gpus_per_worker)) return found;
-    if (auto found = in_rack(count, job.gpus_per_worker)) return found;
-    return place_node(gpus, shape(), count, job.gpus_per_worker);
+    if (auto found = in_rack(point.shape.server, count, job.gpus_per_worker)) return found;
+    return place_node(gpus, point.shape, count, job.gpus_per_worker);
+  }
+  void score(const DecisionPoint&, std::span<double> worth) override {
+    std::ranges::fill(worth, 0.0);  // the place, or else waiting
   }
 
  private:
   /// Wholly free servers of one rack: the rack with the fewest that has enough.
-  [[nodiscard]] std::optional<Placement> in_rack(std::uint32_t count,
+  [[nodiscard]] std::optional<Placement> in_rack(std::uint32_t size, std::uint32_t count,
                                                  std::uint32_t gpus_per_worker) const {
-    const std::uint32_t size = shape().server;
     if (size == 0 || count % size != 0 || (gpus_per_worker > 1 && size % gpus_per_worker != 0)) {
       return std::nullopt;
     }
     return tight_.rack(count / size);
   }
 
-  mutable TightPlaces tight_;  // an index of what find_place() is given
+  TightPlaces tight_;  // an index of what place() is given
 };
 
 /// The tightest place that there is now, over as many servers as it takes. A gang for which too few
@@ -99,19 +103,20 @@ class Consolidating final : public Scorer {
 void add_consolidate(PolicyRegistry& registry) {
   PolicyFacts any = kFacts;
   any.shares_gpus = true;
-  registry.add(any, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+  registry.add_placement(any, [](OptionReader& reader) -> Result<PlacementSystem> {
     const std::string variant = reader.choice(
         "variant", {"wait", "spread", "share"},
         "of a gang that finds no tight place; spread, as fit=count: over any free GPUs; share: "
         "so, and beside others if too few are free");
-    QueueOptions options = read_queue_options(reader, QueueDefault::skip);
-    const bool breaks = variant != "wait" || options.fit == Fit::count;
-    if (!breaks) return std::unique_ptr<Policy>(std::make_unique<Consolidate>(options));
-    options.fit = Fit::count;  // what other homes may be asked for, too
-    PolicyFacts facts = kFacts;
-    facts.shares_gpus = facts.needs_running = variant == "share";
-    return std::unique_ptr<Policy>(std::make_unique<PlacementPolicy>(PlacementSystem{
-        facts, options, PlacementOrder::arrival, std::make_unique<Consolidating>()}));
+    PlacementSystem system{kFacts, read_queue_options(reader, QueueDefault::skip)};
+    if (variant == "wait" && system.queue.fit == Fit::node) {
+      system.scorer = std::make_unique<Consolidate>();
+      return system;
+    }
+    system.queue.fit = Fit::count;  // what other homes may be asked for, too
+    system.facts.shares_gpus = system.facts.needs_running = variant == "share";
+    system.scorer = std::make_unique<Consolidating>();
+    return system;
   });
 }
 

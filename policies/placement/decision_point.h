@@ -33,7 +33,9 @@ struct DecisionContext {
   const RemainingTimes& remaining;
   Elsewhere& elsewhere;
   const QueueIndex& queue;
-  const Occupancy& empty;  ///< the partition with everything free
+  const Occupancy& empty;    ///< the partition with everything free
+  const Occupancy& planned;  ///< the partition with what this call has promised
+  const Shape& shape;        ///< of the partition
 
   /// Some job runs here, so one that waits will see a change.
   [[nodiscard]] bool busy() const { return view.gpus.busy_count() > 0; }

@@ -25,6 +25,7 @@ struct PlacementRules {
   bool waits = true;       ///< waiting is an option although there is a place
   bool forecasts = false;  ///< it asks RemainingTimes
   bool evens_out = false;  ///< before anything starts, jobs go to the emptiest partitions
+  bool by_fit = false;     ///< gangs fit as fit= says, here and elsewhere, not by free GPUs alone
   /// The least part of a job's best speed that a place must add, for policies that know speeds:
   /// their jobs go where they are fastest. None: Cooperation moves them, by free GPUs.
   std::optional<double> minimum_gain = std::nullopt;
