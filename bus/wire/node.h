@@ -145,7 +145,7 @@ class Node {
       const Status begun = journal_->begin_compaction(with_known(core.snapshot()));
       if (!begun.ok()) return begun.error();
     }
-    const Result<bool> more = journal_->step_compaction();
+    Result<bool> more = journal_->step_compaction();
     compacting_ = more && more.value();
     return more;
   }
