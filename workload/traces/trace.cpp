@@ -84,6 +84,11 @@ Status read_rows(CsvReader& csv, TraceFormat& format, const std::string& file, s
 // Whether times count from the first row.
 Result<bool> read_csv(const std::string& text, const std::string& file, const std::string& name,
                       Trace& trace) {
+  if (const std::size_t first = text.find_first_not_of(" \t\r\n");
+      first != std::string::npos && (text[first] == '{' || text[first] == '[')) {
+    return {Errc::invalid, file + ":1: is JSON, which no trace format is; " + known_formats() +
+                               ". What a Batsim workload was made of is often an SWF file"};
+  }
   CsvReader csv(text);
   std::vector<std::string_view> header;
   if (!csv.next(header))

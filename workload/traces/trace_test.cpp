@@ -102,6 +102,8 @@ TEST_CASE("a mistake is told with its line, what it is and what would be right")
             .starts_with("t.csv:1: column 'modle' is unknown"));
   CHECK(message(read("foo,bar\n"))
             .starts_with("t.csv:1: this header belongs to no known trace format"));
+  for (const char* json : {"{\"jobs\": []}", "{\n  \"jobs\": []\n}", " [1]\n"})
+    CHECK(message(read(json)).starts_with("t.csv:1: is JSON, which no trace format is; known are"));
   CHECK(message(read("timestamp,duration_s,num_gpus,gpu_time_s,vc\n2017-10-32 00:00:00,1,1,1,v\n"))
             .starts_with("t.csv:2: timestamp is '2017-10-32 00:00:00'"));
   CHECK(message(read("")).starts_with("t.csv:1: is empty"));
