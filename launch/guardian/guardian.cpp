@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "launch/guardian/dead_man_switch.h"
 #include "launch/guardian/descendants.h"
 #include "launch/guardian/gpu_contexts.h"
 #include "launch/guardian/gpu_locks.h"
@@ -31,7 +32,10 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr int kLongestSleep_ms = 500;  // also after a suspension it is noticed that soon
-constexpr int kRoundsAtOnce = 300;     // of killing, without a pause: nobody forks faster for long
+// Who should be through with its part for so long is woken; who does not turn for so long then is
+// killed, and its workers with it.
+constexpr std::int64_t kOverdue_ns = kSecond, kStandsStill_ns = 10 * kSecond;
+constexpr int kRoundsAtOnce = 300;  // of killing, without a pause: nobody forks faster for long
 
 std::int64_t later_ns(std::int64_t at, std::int64_t lasts) {
   return at > kNoDeadline - lasts ? kNoDeadline : at + lasts;
@@ -129,6 +133,8 @@ class Guardian {
 
   /// True: nobody is left.
   bool turn() {
+    const std::int64_t due = later_ns(later_ns(until_, plan_.grace_ns), kOverdue_ns);
+    switch_.set(due, later_ns(std::max(due, boot_ns()), kStandsStill_ns));
     wait();
     hear();
     output_.take();
@@ -256,6 +262,7 @@ class Guardian {
 
   int finish() {
     result_.ended_ns = boot_ns();
+    switch_.set(kNoDeadline, kNoDeadline);
     output_.take();
     const bool written = output_.finish(std::chrono::seconds(2));
     const std::string& tail = output_.tail();
@@ -272,6 +279,7 @@ class Guardian {
 
   std::filesystem::path folder_;
   PartPlan plan_;
+  DeadManSwitch switch_;
   Descendants descendants_;
   PartCgroup cgroup_;
   GpuLocks locks_;

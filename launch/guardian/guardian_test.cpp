@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "base/test_folder.h"
+#include "launch/guardian/dead_man_switch.h"
 #include "launch/guardian/gpu_contexts.h"
 #include "launch/guardian/gpu_locks.h"
 #include "launch/guardian/job_output.h"
@@ -95,6 +96,31 @@ TEST_CASE("plan and result come back as they were, and nothing else is taken for
     other[at] = static_cast<char>(other[at] ^ 0x81);
     (void)decode_plan(other);  // whatever it is: no crash, no gigabytes
   }
+}
+
+TEST_CASE("the kernel wakes or kills who stands still, at the times last set") {
+  const auto ended = [](std::int64_t wake_ns, std::int64_t kill_ns) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      DeadManSwitch still;
+      const std::int64_t now = boot_ns();
+      still.set(now + 1, now + 1'000'000'000'000);
+      still.set(wake_ns == kNoDeadline ? wake_ns : now + wake_ns, now + kill_ns);
+      ::raise(SIGSTOP);
+      ::_exit(7);
+    }
+    const std::int64_t began = boot_ns();
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    CHECK(boot_ns() - began >= std::min(wake_ns, kill_ns));
+    return status;
+  };
+  const int woken = ended(200'000'000, 60'000'000'000);
+  CHECK(WIFEXITED(woken));
+  CHECK(WEXITSTATUS(woken) == 7);
+  const int killed = ended(kNoDeadline, 200'000'000);
+  CHECK(WIFSIGNALED(killed));
+  CHECK(WTERMSIG(killed) == SIGKILL);
 }
 
 TEST_CASE("the first to claim a folder has it, and is told from any later process") {

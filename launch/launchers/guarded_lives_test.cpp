@@ -57,6 +57,21 @@ TEST_CASE("guarded: a guardian that slept through its deadline gives no grace an
   CHECK(r.end().exit.lost);
 }
 
+TEST_CASE("guarded: a guardian that is stopped as its executor is ends its part all the same") {
+  BOTH_WAYS();
+  Guarded r(cgroups);
+  LaunchSpec job = shell(1, "setsid sleep 1000 & echo $! > " + r.note.string() + "; wait");
+  job.until = later(r.clock.now(), 800ms);
+  job.grace = 200ms;
+  REQUIRE(r.launcher->start(job).ok());
+  const std::string child = line_in(r.note);
+  ::kill(r.guardian_of(job), SIGSTOP);  // and from here on nobody renews or reaps
+  CHECK(soon([&] { return !alive(child); }));
+  CHECK(r.clock.now() > job.until);
+  CHECK(r.clock.now() < later(job.until, 4s));
+  CHECK(r.end().exit.lost);
+}
+
 TEST_CASE("guarded: kill -9 of an executor costs no job (A4)") {
   BOTH_WAYS();
   Guarded r(cgroups);
