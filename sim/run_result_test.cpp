@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "sim/arrivals.h"
 #include "sim/summary.h"
 #include "sim/world/timeline.h"
 
@@ -55,6 +56,21 @@ TEST_CASE(
   CHECK(f.gpu_utilization == doctest::Approx((40.0 + 40 + 10) / 160));
 }
 
+TEST_CASE("utilisation while jobs come leaves out the tail, and a long tail is told") {
+  RunResult run = three_jobs();
+  // Two GPUs and then all four are busy while jobs come, from 10 s to 30 s; one from then to 50 s.
+  run.timeline = {{0, 0, 0}, {10, 2, 1}, {20, 4, 0}, {30, 1, 0}, {50, 0, 0}};
+  const ArrivalFigures f = arrival_figures(run);
+  CHECK(f.arrivals_s == 20);
+  CHECK(f.gpu_utilization == doctest::Approx((2.0 * 10 + 4 * 10) / 80));
+  CHECK(f.short_for_its_load);  // 20 s of 40 s are tail
+  run.jobs.push_back(row(45, 45, 50, 5));
+  CHECK_FALSE(arrival_figures(run).short_for_its_load);
+  run.timeline.clear();
+  CHECK(arrival_figures(run).gpu_utilization == 0);
+  CHECK(arrival_figures(RunResult{}).arrivals_s == 0);
+}
+
 TEST_CASE("percentiles are nearest ranks") {
   RunResult run;
   for (int i = 1; i <= 200; ++i) run.jobs.push_back(row(0, 0, i, 1));
@@ -79,7 +95,7 @@ TEST_CASE("summary.json has exactly the promised keys, in order, and null where 
       "gpu_utilization preemptions resizes forwards cross_partition_gangs decisions "
       "decision_p50_us "
       "decision_p99_us messages events wall_s trace_hash jobs_unfinished rows_dropped "
-      "duplicate_names resolution_s";
+      "duplicate_names resolution_s arrivals_s gpu_utilization_arrivals";
   for (const auto& run : json["runs"]) {
     std::string keys;
     for (const auto& [key, value] : run.items()) keys += (keys.empty() ? "" : " ") + key;

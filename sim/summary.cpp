@@ -8,6 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "sim/arrivals.h"
 #include "workload/traces/csv.h"
 
 namespace starling {
@@ -63,6 +64,10 @@ Json one_run(const RunResult& run) {
   json["rows_dropped"] = run.dropped;
   json["duplicate_names"] = f.duplicates;
   json["resolution_s"] = run.resolution_s > 0 ? Json(run.resolution_s) : Json();
+  const ArrivalFigures arrivals = arrival_figures(run);
+  json["arrivals_s"] = figure(arrivals.arrivals_s);
+  json["gpu_utilization_arrivals"] =
+      arrivals.gpu_utilization > 0 ? Json(arrivals.gpu_utilization) : Json();
   return json;
 }
 

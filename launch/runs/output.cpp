@@ -9,6 +9,7 @@
 #include "launch/report/run_page.h"
 #include "launch/system/files.h"
 #include "launch/system/text.h"
+#include "sim/arrivals.h"
 #include "sim/summary.h"
 
 namespace starling {
@@ -81,6 +82,10 @@ std::string results_table(std::span<const RunResult> runs) {
   figure("slowdown mean", [](F f) { return decimal(f.avg_slowdown); });
   figure("makespan", [](F f) { return human_seconds(f.makespan_s); });
   figure("GPU utilisation", [](F f) { return percent(f.gpu_utilization); });
+  row("  while jobs came", [](R r, F) {
+    const double used = arrival_figures(r).gpu_utilization;
+    return used > 0 ? percent(used) : std::string("-");
+  });
   if (std::any_of(runs.begin(), runs.end(), [](R r) { return r.resolution_s > 0; }))
     row("times are good to", [](R r, F) {
       return r.resolution_s > 0 ? human_seconds(r.resolution_s) : std::string("exact");
@@ -93,7 +98,16 @@ std::string results_table(std::span<const RunResult> runs) {
   row("decision p99", [](R r, F) { return human_micros(r.decision_p99_us); });
   row("messages", [](R r, F) { return with_commas(r.messages); });
   row("wall time", [](R r, F) { return human_seconds(r.wall_s); });
-  return table_text(rows);
+  std::string text = table_text(rows);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const ArrivalFigures arrivals = arrival_figures(runs[i]);
+    if (of_run[i].finished == 0 || !arrivals.short_for_its_load) continue;
+    text += "\nThe trace is short for its load: jobs came for " +
+            human_seconds(arrivals.arrivals_s) + " of " + human_seconds(of_run[i].makespan_s) +
+            "; the rest is a tail in which GPUs idle. A longer trace has less of it.\n";
+    break;
+  }
+  return text;
 }
 
 namespace {
