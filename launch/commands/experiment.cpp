@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 struct ExperimentOptions {
   std::string file, out, split, set;
   std::uint32_t threads = 0;
-  bool resume = false, json = false, quiet = false, dry_run = false;
+  bool resume = false, force = false, json = false, quiet = false, dry_run = false;
 };
 
 /// "DATA=folder,OTHER=folder".
@@ -54,6 +54,8 @@ int run_experiment(const ExperimentOptions& options) {
   if (!inputs) return bad_input(inputs.error().message);
   const auto points = expand(experiment.value(), inputs.value());
   if (!points) return bad_input(points.error().message);
+  if (options.resume && options.force)
+    return bad_input("--resume keeps the runs that are there, --force removes them; give one");
   if (options.dry_run) {
     for (const RunPoint& point : points.value()) {
       std::printf("%s %s %s load=%s seed=%llu agents=%u%s %s\n", point.id.c_str(),
@@ -73,6 +75,7 @@ int run_experiment(const ExperimentOptions& options) {
   GridOptions grid;
   grid.out = dir;
   grid.resume = options.resume;
+  grid.force = options.force;
   grid.threads = options.threads;
   grid.progress = [&bar](std::uint64_t ran, std::uint64_t total, double left_s) {
     bar.update(ran, total, "about " + human_seconds(left_s) + " left");
@@ -107,6 +110,7 @@ void add_experiment(const Command& root) {
   command.positional("FILE", options->file, "the experiment: YAML, see docs/experiments.md");
   command.option("--out", options->out, "DIR", "where results go (default results/NAME)");
   command.flag("--resume", options->resume, "keep the runs that DIR has, run the others");
+  command.flag("--force", options->force, "remove the runs that DIR has, and run all");
   command.option("--split", options->split, "NAME",
                  "training, validation or evaluation, instead of the file's");
   command.option("--set", options->set, "NAME=VALUE[,..]", "values for ${NAME} in file names");

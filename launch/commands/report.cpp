@@ -80,7 +80,8 @@ int show_experiment(const fs::path& dir, bool json, bool quiet) {
     return failed(written.error());
   const std::string text =
       json ? results_json(results.value())
-           : tables_markdown(results.value().manifest.name, results.value().tables);
+           : tables_markdown(results.value().manifest.name, results.value().tables,
+                             results.value().manifest.notes);
   std::fputs(text.c_str(), stdout);
   if (!quiet) {
     tell_written(dir);

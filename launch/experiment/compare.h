@@ -55,8 +55,9 @@ struct ComparisonTable {
 
 /// "placement (A)" and so on.
 [[nodiscard]] std::string family_text(Family family);
-/// The tables as Markdown, with a line on how to read them.
+/// The tables as Markdown, with a line on how to read them, and the notes below it.
 [[nodiscard]] std::string tables_markdown(const std::string& name,
-                                          std::span<const ComparisonTable> tables);
+                                          std::span<const ComparisonTable> tables,
+                                          std::span<const std::string> notes = {});
 
 }  // namespace starling

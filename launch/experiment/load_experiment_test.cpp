@@ -286,6 +286,8 @@ TEST_CASE("dates and lengths") {
   CHECK_FALSE(read_date("2017-02-03 25:00:00").ok());
   CHECK_FALSE(read_date("2017-02-03x").ok());
   CHECK(read_length("1.5h").value() == from_seconds(5400));
+  CHECK(read_length("1ms").value() == from_seconds(0.001));
   CHECK_FALSE(read_length("h").ok());
+  CHECK_FALSE(read_length("ms").ok());
   CHECK_FALSE(read_length("-1s").ok());
 }

@@ -130,6 +130,7 @@ std::string experiment_page(const Results& results) {
   const Json data{{"page", "experiment"},
                   {"name", manifest.name},
                   {"description", manifest.description},
+                  {"notes", manifest.notes},
                   {"split", manifest.split},
                   {"physics", manifest.physics},
                   {"runs", results.records.size()},
@@ -142,8 +143,9 @@ std::string experiment_page(const Results& results) {
 
 Status write_results(const std::filesystem::path& dir, const Results& results) {
   if (Status s = write_whole(dir / "summary.json", summary_of(results)); !s) return s;
-  if (Status s =
-          write_whole(dir / "table.md", tables_markdown(results.manifest.name, results.tables));
+  if (Status s = write_whole(
+          dir / "table.md",
+          tables_markdown(results.manifest.name, results.tables, results.manifest.notes));
       !s)
     return s;
   if (Status s = write_jobs_table(dir, results); !s) return s;

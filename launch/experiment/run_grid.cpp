@@ -68,6 +68,17 @@ Status run_one(const Experiment& experiment, const Inputs& inputs, const RunPoin
                       curves);
 }
 
+/// Removes what runs have left in a folder, and nothing else: files named by the id of a run.
+void forget(const fs::path& dir, const char* extension) {
+  std::error_code error;
+  std::vector<fs::path> ours;
+  for (const auto& entry : fs::directory_iterator(dir, error)) {
+    if (entry.path().extension() == extension && is_run_id(entry.path().stem().string()))
+      ours.push_back(entry.path());
+  }
+  for (const fs::path& file : ours) fs::remove(file, error);
+}
+
 Status make_folders(const Experiment& experiment, const GridOptions& options) {
   std::error_code error;
   const fs::path runs = options.out / "runs";
@@ -75,13 +86,37 @@ Status make_folders(const Experiment& experiment, const GridOptions& options) {
   if (!error && experiment.jobs_csv) fs::create_directories(options.out / "jobs", error);
   if (error) return {Errc::io, runs.string() + ": " + error.message()};
   if (options.resume) return done();
+  if (options.force) {
+    forget(runs, ".json");
+    forget(options.out / "jobs", ".csv");
+    return done();
+  }
   for (const auto& entry : fs::directory_iterator(runs, error)) {
     if (entry.path().extension() != ".json") continue;
     return {Errc::conflict, options.out.string() +
-                                " has runs already; give --resume to go on with them, or another "
-                                "--out"};
+                                " has runs already; give --resume to go on with them, --force to "
+                                "run all anew, or another --out"};
   }
   return done();
+}
+
+/// A pair is a workload and a seed, and of a file the jobs are the same with each seed.
+std::vector<std::string> notes_of(const Experiment& experiment,
+                                  const std::vector<RunPoint>& points) {
+  std::vector<std::string> notes;
+  if (experiment.seeds.size() < 2) return notes;
+  for (const WorkloadSource& workload : experiment.workloads) {
+    const bool ran = std::any_of(points.begin(), points.end(), [&](const RunPoint& point) {
+      return point.workload == workload.name;
+    });
+    if (workload.file.empty() || !ran) continue;
+    notes.push_back(
+        "The seeds of " + workload.name + " share its jobs, which are a file's: they " +
+        (workload.draw_models ? "draw the jobs' models anew, and " : "change nothing but ") +
+        "what a policy draws. Their part of ± does not tell what another trace would "
+        "give; windows of other times do.");
+  }
+  return notes;
 }
 
 Manifest manifest_of(const Experiment& experiment, const std::vector<RunPoint>& points) {
@@ -90,7 +125,8 @@ Manifest manifest_of(const Experiment& experiment, const std::vector<RunPoint>& 
           experiment.split,
           experiment.baseline,
           text_of(PhysicsChoice{experiment.physics, experiment.straggler_sigma, experiment.pairs}),
-          points};
+          points,
+          notes_of(experiment, points)};
 }
 
 /// What the threads share.

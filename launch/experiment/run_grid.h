@@ -21,6 +21,7 @@ struct GridOptions {
   std::filesystem::path
       out;              ///< experiment.json, runs/ID.json and, where wanted, jobs/ID.csv go there
   bool resume = false;  ///< runs whose record is whole are not run again
+  bool force = false;   ///< runs that are there are removed first
   std::uint32_t threads = 0;  ///< 0: as many as the machine has
   /// Called by one thread at a time after each run; `left_s` is a guess of the time to the end.
   std::function<void(std::uint64_t done, std::uint64_t total, double left_s)> progress;

@@ -59,11 +59,12 @@ struct World {
     points = expand(experiment, inputs).value();
   }
   Result<GridOutcome> run(const std::filesystem::path& out, bool resume = false,
-                          const std::string& fail_policy = {}) {
+                          const std::string& fail_policy = {}, bool force = false) {
     calls = 0;
     GridOptions options;
     options.out = out;
     options.resume = resume;
+    options.force = force;
     options.threads = 3;
     options.failed = [this](const RunPoint& point, const Error& error) {
       complaints.push_back(point.label + ": " + error.message);
@@ -197,4 +198,43 @@ TEST_CASE("finished runs are not overwritten unasked, and a torn record is run a
   const auto torn = folder.path / "runs" / (world.points[3].id + ".json");
   std::filesystem::resize_file(torn, 40);
   CHECK(world.run(folder.path, true).value().ran == 1);
+}
+
+TEST_CASE("--force runs all anew, and removes nothing but what runs have left") {
+  const TestFolder folder("force");
+  World world;
+  REQUIRE(world.run(folder.path).ok());
+  const auto theirs = folder.path / "runs" / "notes.json";
+  const auto old = folder.path / "runs" / "0123456789abcdef.json";
+  for (const auto& file : {theirs, old}) std::ofstream(file) << "{}";
+  REQUIRE(world.run(folder.path, false, {}, true).ok());
+  CHECK(world.calls == 12);
+  CHECK_FALSE(std::filesystem::exists(old));
+  CHECK(std::filesystem::exists(theirs));
+}
+
+TEST_CASE("a file's jobs are the same with each seed, and the tables say so beside their ±") {
+  const TestFolder folder("notes");
+  const auto trace = folder.path / "jobs.csv";
+  std::ofstream(trace) << "job_id,submit_s,gpus,duration_s\na,0,1,60\nb,10,2,60\n";
+  const std::string text =
+      "name: notes\ntopologies: [{name: a, generate: flat, servers: 2}]\n"
+      "workloads:\n  - {name: week, file: " +
+      trace.string() +
+      "}\n"
+      "  - {name: drawn, generate: philly-like, jobs: 20}\n"
+      "policies: [fifo]\nseeds: ";
+  const auto notes = [&](const std::string& seeds, const char* out) {
+    World world;
+    world.experiment = parse_experiment(text + seeds + "\n", "x.yaml", world.policies).value();
+    world.inputs = open_inputs(world.experiment).value();
+    world.points = expand(world.experiment, world.inputs).value();
+    REQUIRE(world.run(folder.path / out).ok());
+    return read_results(folder.path / out).value().manifest.notes;
+  };
+  CHECK(notes("1", "one").empty());
+  const auto several = notes("3", "several");
+  REQUIRE(several.size() == 1);
+  CHECK(several[0].find("The seeds of week share its jobs") == 0);
+  CHECK(tables_markdown("notes", {}, several).find(several[0]) != std::string::npos);
 }

@@ -83,6 +83,10 @@ Result<RunRecord> read_record(const std::filesystem::path& file, const RunPoint&
   });
 }
 
+bool is_run_id(const std::string& text) {
+  return text.size() == 16 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
 Status write_manifest(const std::filesystem::path& file, const Manifest& manifest) {
   Json runs = Json::array();
   for (const RunPoint& point : manifest.runs) {
@@ -104,6 +108,7 @@ Status write_manifest(const std::filesystem::path& file, const Manifest& manifes
                    {"split", manifest.split},
                    {"baseline", manifest.baseline},
                    {"physics", manifest.physics},
+                   {"notes", manifest.notes},
                    {"runs", runs}};
   return write_whole(file, whole.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
@@ -118,6 +123,7 @@ Result<Manifest> read_manifest(const std::filesystem::path& file) {
     whole.at("split").get_to(manifest.split);
     whole.at("baseline").get_to(manifest.baseline);
     whole.at("physics").get_to(manifest.physics);
+    manifest.notes = whole.value("notes", manifest.notes);
     for (const Json& run : whole.at("runs")) {
       RunPoint& point = manifest.runs.emplace_back();
       run.at("id").get_to(point.id);
@@ -132,9 +138,7 @@ Result<Manifest> read_manifest(const std::filesystem::path& file) {
       run.at("seed").get_to(point.seed);
       const auto family = run.at("family").get<std::string>();
       const bool known = family == "A" || family == "B" || family == "C";
-      const bool hex = point.id.size() == 16 &&
-                       point.id.find_first_not_of("0123456789abcdef") == std::string::npos;
-      if (!known || !hex)
+      if (!known || !is_run_id(point.id))
         return {Errc::invalid, file.string() + ": run '" + point.id + "' is damaged"};
       point.family = static_cast<Family>(family.front());
     }

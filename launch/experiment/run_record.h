@@ -27,10 +27,14 @@ struct RunRecord {
 [[nodiscard]] Result<RunRecord> read_record(const std::filesystem::path& file,
                                             const RunPoint& point);
 
+/// 16 hexadecimal digits.
+[[nodiscard]] bool is_run_id(const std::string& text);
+
 /// What was run, so that a report can be made without the experiment's file and inputs.
 struct Manifest {
   std::string name, description, split, baseline, physics;
   std::vector<RunPoint> runs;
+  std::vector<std::string> notes = {};  ///< what a reader of the tables has to know
 };
 [[nodiscard]] Status write_manifest(const std::filesystem::path& file, const Manifest& manifest);
 [[nodiscard]] Result<Manifest> read_manifest(const std::filesystem::path& file);

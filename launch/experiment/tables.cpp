@@ -95,12 +95,14 @@ void add_table(const ComparisonTable& table, std::string& text) {
 
 }  // namespace
 
-std::string tables_markdown(const std::string& name, std::span<const ComparisonTable> tables) {
+std::string tables_markdown(const std::string& name, std::span<const ComparisonTable> tables,
+                            std::span<const std::string> notes) {
   std::string text = "# " + name +
                      "\n\n± is the half width of the 95 % interval (Student's t) over paired runs; "
                      "\"under the baseline\" is the mean of the paired differences. Excess removed "
                      "is the median over the pairs of (baseline − policy) / (baseline − floor). "
                      "Families may do different things and are not ranked against one another.\n";
+  for (const std::string& note : notes) text += "\n" + note + "\n";
   for (const ComparisonTable& table : tables) add_table(table, text);
   return text;
 }

@@ -12,7 +12,10 @@ namespace starling {
 Result<Duration> read_length(const std::string& text) {
   double unit = 1;
   std::string number = text;
-  if (!text.empty()) {
+  if (text.ends_with("ms")) {
+    unit = 1e-3;
+    number.resize(number.size() - 2);
+  } else if (!text.empty()) {
     const std::string units = "smhd";
     constexpr double seconds_of[] = {1, 60, 3600, 86'400};
     if (const auto at = units.find(text.back()); at != std::string::npos) {
@@ -22,8 +25,8 @@ Result<Duration> read_length(const std::string& text) {
   }
   double value = 0;
   if (!parse_number(number, value) || value < 0 || value * unit > 9e9) {
-    return {Errc::invalid,
-            "'" + text.substr(0, 60) + "' is no length of time; write e.g. 90s, 15m, 36h or 7d"};
+    return {Errc::invalid, "'" + text.substr(0, 60) +
+                               "' is no length of time; write e.g. 200ms, 90s, 15m, 36h or 7d"};
   }
   return from_seconds(value * unit);
 }

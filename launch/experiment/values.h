@@ -8,7 +8,7 @@
 
 namespace starling {
 
-/// "90", "90s", "15m", "36h", "7d".
+/// "90", "200ms", "90s", "15m", "36h", "7d".
 [[nodiscard]] Result<Duration> read_length(const std::string& text);
 /// "2017-10-23" or "2017-10-23 08:30:00" as seconds since 1970, in whatever zone it is written.
 [[nodiscard]] Result<Duration> read_date(const std::string& text);

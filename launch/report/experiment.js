@@ -4,7 +4,7 @@ const placeName = (x) => x.topology + (x.faults ? `, faults ${x.faults}` : '');
 const cellName = (x) => `${placeName(x)}, ${loadText(x.load)}`;
 
 $('title').textContent = data.name;
-$('description').textContent = data.description;
+$('description').textContent = [data.description, ...data.notes].join(' ');
 $('subtitle').textContent = `${count(data.runs)} runs` + (data.missing > 0 ? `, ${count(data.missing)} missing` : '') + `, physics ${data.physics}` +
   (data.split ? `, split ${data.split}` : '');
 
