@@ -5,47 +5,16 @@
 #include <utility>
 
 #include "base/marks.h"
-#include "bus/wire/roles.h"
 #include "sim/chaos/chaos_demo.h"
 #include "sim/chaos/chaos_faults.h"
 #include "sim/chaos/chaos_input.h"
-#include "sim/chaos/chaos_phases.h"
+#include "sim/chaos/play.h"
 
 namespace starling {
 namespace {
 
 enum Salt : std::uint64_t { kInputSalt = 1, kFaultSalt = 2 };
 constexpr std::size_t kFailuresKept = 10;
-
-FaultCounts named(const FrameFates::ByKind& fate) {
-  FaultCounts counts;
-  for (std::size_t kind = 0; kind < fate.size(); ++kind) {
-    if (fate[kind] > 0) counts[kind_name(kind)] = fate[kind];
-  }
-  return counts;
-}
-
-/// By what their users were told; of jobs that nobody followed, by what is durable.
-void count_jobs(const World& world, ChaosRun& run) {
-  for (const Users::Wish& wish : world.users().wishes()) {
-    const JobId id = wish.spec.id;
-    const JobOutcome& told = *world.users().find(id);
-    const JobPhase end =
-        told.over() ? told.state.phase : world.end_of(id).value_or(JobPhase::unknown);
-    ++run.jobs;
-    if (told.rejected) {
-      ++run.refused;
-    } else if (end == JobPhase::finished) {
-      ++run.finished;
-    } else if (end == JobPhase::failed) {
-      ++run.failed;
-    } else if (end == JobPhase::cancelled) {
-      ++run.cancelled;
-    } else if (!world.accepted(id)) {
-      ++run.never_taken;
-    }
-  }
-}
 
 Result<ChaosRun> run_once(std::uint64_t seed, const PolicyRegistry& policies,
                           const ChaosOptions& options) {
@@ -69,29 +38,7 @@ Result<ChaosRun> run_once(std::uint64_t seed, const PolicyRegistry& policies,
   if (options.demo) plant_demo(world);
   if (options.plant) world.at(Instant(options.faults_last / 2), options.plant);
 
-  ChaosPhases phases(seed, input, world, *faults);
-  ChaosRun run;
-  run.seed = seed;
-  run.failure = phases.run();
-  run.times = phases.times();
-  const RunResult result = world.result();
-  run.policy = input.sim.policy;
-  run.agents = input.sim.agents;
-  run.executors = world.executors();
-  run.gpus = input.topology.gpu_count();
-  count_jobs(world, run);
-  run.simulated_s = seconds(world.now().time_since_epoch());
-  run.events = result.events;
-  run.trace_hash = result.trace_hash;
-  run.faults = faults->counts(world);
-  run.active = faults->active();
-  run.marks = Mark::all();
-  const FrameFates& fates = world.network().fates();
-  run.fates["lost"] = named(fates.lost);
-  run.fates["repeated"] = named(fates.repeated);
-  run.fates["overtaken"] = named(fates.overtaken);
-  run.fates["corrupted"] = named(fates.corrupted);
-  return run;
+  return play_chaos(seed, input, world, *faults);
 }
 
 }  // namespace
@@ -115,6 +62,7 @@ void ChaosReport::add(const ChaosRun& run) {
   for (const auto& [mark, count] : run.marks) marks[mark] += count;
   for (const auto& [what, took] : run.times)
     times[what].insert(times[what].end(), took.begin(), took.end());
+  verdicts.push_back({run.seed, run.policy, run.failure ? run.failure->rule : "", run.simulated_s});
   if (!run.failure) return;
   ++failures;
   if (first.size() < kFailuresKept) first.push_back(*run.failure);
@@ -122,15 +70,7 @@ void ChaosReport::add(const ChaosRun& run) {
 
 Result<ChaosRun> run_chaos_seed(std::uint64_t seed, const PolicyRegistry& policies,
                                 const ChaosOptions& options) {
-  auto run = run_once(seed, policies, options);
-  if (!run || options.twice_every == 0 || seed % options.twice_every != 0) return run;
-  const auto again = run_once(seed, policies, options);
-  ChaosRun& one = run.value();
-  one.twice = true;
-  if (!one.failure && again.value().trace_hash != one.trace_hash) {
-    one.failure = ChaosFailure{seed, "S12", one.simulated_s, "a second run did something else"};
-  }
-  return run;
+  return play_twice(seed, options.twice_every, [&] { return run_once(seed, policies, options); });
 }
 
 Result<ChaosReport> run_chaos(const PolicyRegistry& policies, const ChaosOptions& options) {

@@ -66,6 +66,8 @@ struct ChaosRun {
 
 /// All seeds, in their order.
 struct ChaosReport {
+  std::string scenario = {};               ///< that they play; empty: all is drawn
+  std::vector<std::string> left_out = {};  ///< of it, each with why
   std::uint64_t seeds = 0, failures = 0, jobs = 0, events = 0, twice = 0;
   std::uint64_t finished = 0, cancelled = 0, refused = 0, failed = 0, never_taken = 0;
   double simulated_hours = 0;
@@ -75,6 +77,12 @@ struct ChaosReport {
   FaultCounts marks;
   ChaosTimes times;
   std::vector<ChaosFailure> first;  ///< at most ten failures
+  struct Verdict {
+    std::uint64_t seed = 0;
+    std::string policy, rule;  ///< that was broken; empty: none
+    double simulated_s = 0;
+  };
+  std::vector<Verdict> verdicts;  ///< of each seed
   void add(const ChaosRun& run);
 };
 

@@ -300,16 +300,7 @@ void ChaosFaults::heal(World& world) {
 
 FaultCounts ChaosFaults::counts(World& world) const {
   FaultCounts all = counts_;
-  const auto note = [&all](const char* kind, std::uint64_t n) {
-    if (n > 0) all[kind] += n;
-  };
-  const Network& network = world.network();
-  note("frames lost", network.lost());
-  note("frames repeated", network.repeated());
-  note("frames overtaking", network.overtaken());
-  note("frames corrupted", network.corrupted());
-  note("frames over a full queue", network.overflowed());
-  note("frames untrue", network.lies());
+  count_frames(world, all);
   return all;
 }
 

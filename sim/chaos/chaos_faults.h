@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "bus/wire/codec.h"
-#include "sim/chaos/chaos.h"
-#include "sim/chaos/chaos_knobs.h"
+#include "sim/chaos/fault_script.h"
 
 namespace starling {
 
@@ -27,7 +26,7 @@ struct FaultKind {
 /// The faults of one seed. Swarm testing (Groce 2012): each kind is off, mild or extreme for the
 /// whole seed, so that a rare kind is not always drowned by the others. Every kind has random
 /// numbers of its own: leaving one out leaves the others as they were. Outlives the world.
-class ChaosFaults {
+class ChaosFaults final : public FaultScript {
  public:
   enum class Dose : std::uint8_t { off, mild, extreme };
 
@@ -44,7 +43,7 @@ class ChaosFaults {
   /// The most of a server's CPUs and memory that a worker asks for; 0: nobody asks for any.
   [[nodiscard]] double means();
   [[nodiscard]] std::uint32_t clients() const noexcept { return clients_; }
-  [[nodiscard]] const ChaosKnobs& knobs() const noexcept { return knobs_; }
+  [[nodiscard]] const ChaosKnobs& knobs() const noexcept override { return knobs_; }
   /// How long there are faults; then all is healed.
   [[nodiscard]] Duration last() const noexcept { return end_.time_since_epoch(); }
   void tighten(Limits& limits);
@@ -54,23 +53,16 @@ class ChaosFaults {
   /// Scripts everything, and the healing at the end. `wrong`: the topology of an executor that was
   /// given another site's file.
   void plan(World& world, const Topology& wrong);
-  /// To be called between two events: kills go by events, so that they hit inside of protocol steps
-  /// and not only idle time.
-  void between_events(World& world);
-  [[nodiscard]] bool healed() const noexcept { return healed_; }
-  /// Those of machines that never come back.
-  [[nodiscard]] const std::set<ServerId>& servers_gone() const noexcept { return servers_gone_; }
-  [[nodiscard]] FaultCounts counts(World& world) const;
-  /// The agent that loses its state once all is over, and what it goes on from then.
-  struct Loss {
-    AgentId agent;
-    World::Backup left;
-  };
-  [[nodiscard]] const std::optional<Loss>& loss() const noexcept { return loss_; }
-  void loss_was_accepted() { ++counts_["F15-accepted: gone on"]; }
-
-  /// Kinds that are on in this seed, in their order.
-  [[nodiscard]] std::vector<std::string> active() const;
+  /// Kills go by events, so that they hit inside of protocol steps and not only idle time.
+  void between_events(World& world) override;
+  [[nodiscard]] bool healed() const noexcept override { return healed_; }
+  [[nodiscard]] const std::set<ServerId>& servers_gone() const noexcept override {
+    return servers_gone_;
+  }
+  [[nodiscard]] FaultCounts counts(World& world) const override;
+  [[nodiscard]] const std::optional<Loss>& loss() const noexcept override { return loss_; }
+  void loss_was_accepted() override { ++counts_["F15-accepted: gone on"]; }
+  [[nodiscard]] std::vector<std::string> active() const override;
 
   struct Kind;  ///< chaos_faults.cpp
 

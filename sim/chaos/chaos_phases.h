@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "sim/chaos/chaos_faults.h"
 #include "sim/chaos/chaos_input.h"
+#include "sim/chaos/fault_script.h"
 
 namespace starling {
 
@@ -14,7 +14,7 @@ namespace starling {
 class ChaosPhases {
  public:
   using Wrong = std::optional<ChaosFailure>;
-  ChaosPhases(std::uint64_t seed, const ChaosInput& input, World& world, ChaosFaults& faults)
+  ChaosPhases(std::uint64_t seed, const ChaosInput& input, World& world, FaultScript& faults)
       : seed_(seed), input_(input), world_(world), faults_(faults) {}
 
   [[nodiscard]] Wrong run();
@@ -42,7 +42,7 @@ class ChaosPhases {
   std::uint64_t seed_;
   const ChaosInput& input_;
   World& world_;
-  ChaosFaults& faults_;
+  FaultScript& faults_;
   JobId largest_waiting_;  ///< at the healing
   bool some_waited_ = false;
   bool out_of_events_ = false;
