@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "launch/chaos/scenario/plan.h"
 #include "launch/processes/supervisor.h"
 
 namespace starling::chaos_live {
 namespace {
 
 constexpr int kBatch = 512;
-constexpr std::uint32_t kMostWorkers = 4;
 
 ClientConfig config_of(const Session& session) {
   ClientConfig config;
@@ -19,16 +17,6 @@ ClientConfig config_of(const Session& session) {
   for (std::uint32_t a = 0; a < session.agents(); ++a) config.agents.push_back(AgentId{a});
   config.timers.retry_max = std::chrono::seconds(1);
   return config;
-}
-
-std::uint32_t executors_that_stay(const Scenario& scenario) {
-  std::uint32_t lost = 0;
-  for (const PlannedFault& fault : plan_of(scenario)) {
-    const FaultSpec& spec = scenario.faults[fault.spec];
-    if (spec.kind != FaultKind::lose) continue;
-    lost += spec.who[0].all ? scenario.flock.executors : spec.who[0].count;
-  }
-  return lost < scenario.flock.executors ? scenario.flock.executors - lost : 1;
 }
 
 }  // namespace
@@ -41,13 +29,7 @@ Load::Load(const Scenario& scenario, std::filesystem::path work, Session& sessio
       session_(session),
       audit_(audit),
       client_(config_of(session), Rng(scenario.seed).fork(0xc11e)),
-      rng_(Rng(scenario.seed).fork(0x10ad)),
-      executors_(executors_that_stay(scenario)) {}
-
-Manner Load::manner() {
-  const std::vector<Manner>& all = scenario_.load.manners;
-  return all[rng_.below(static_cast<std::uint32_t>(all.size()))];
-}
+      draw_(scenario) {}
 
 JobSpec Load::spec(double seconds, std::uint32_t workers, std::uint32_t gpus, Manner manner) {
   JobSpec job;
@@ -66,17 +48,16 @@ JobSpec Load::spec(double seconds, std::uint32_t workers, std::uint32_t gpus, Ma
   return job;
 }
 
-void Load::submit(double now, JobSpec job, std::uint32_t home, bool fails) {
-  const LoadSpec& load = scenario_.load;
-  const bool cancel = rng_.chance(load.cancel), again = rng_.chance(load.resubmit),
-             ask = rng_.chance(load.query);
-  audit_.submitted(now, job.id, cancel, fails);
+void Load::submit(double now, const DrawnJob& drawn) {
+  JobSpec job = spec(drawn.seconds, drawn.workers, drawn.gpus, drawn.manner);
+  audit_.submitted(now, job.id, drawn.cancel_after.has_value(), facts_of(drawn.manner).fails);
   waiting_[job.id] = now;
-  if (again)
-    again_[job.id] = job, errands_.push_back({now + 2 * rng_.exponential(), 0, job.id, home});
-  if (cancel) errands_.push_back({now + 0.5 * rng_.exponential(), 1, job.id, home});
-  if (ask) errands_.push_back({now + 3 * rng_.exponential(), 2, job.id, home});
-  client_.submit(Session::now(), std::move(job), AgentId{home});
+  const std::optional<double> after[] = {drawn.again_after, drawn.cancel_after, drawn.ask_after};
+  for (int what = 0; what < 3; ++what) {
+    if (after[what]) errands_.push_back({now + *after[what], what, job.id, drawn.home});
+  }
+  if (drawn.again_after) again_[job.id] = job;
+  client_.submit(Session::now(), std::move(job), AgentId{drawn.home});
 }
 
 void Load::step(double now, double factor) {
@@ -88,14 +69,8 @@ void Load::step(double now, double factor) {
       due_ = now;
       break;
     }
-    due_ += rng_.exponential() / rate;
-    const std::uint32_t gpus = load.gpus[rng_.below(static_cast<std::uint32_t>(load.gpus.size()))];
-    std::uint32_t workers = 1;
-    const std::uint32_t room = executors_ * (scenario_.flock.gpus / gpus);
-    if (rng_.chance(load.gangs)) workers = std::min(2 + rng_.below(kMostWorkers - 1), room);
-    const Manner how = manner();
-    submit(now, spec(load.seconds.draw(rng_), workers, gpus, how), rng_.below(session_.agents()),
-           facts_of(how).fails);
+    due_ += draw_.gap(rate);
+    submit(now, draw_.next());
   }
   run_errands(now);
 }

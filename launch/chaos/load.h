@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "agents/client.h"
-#include "base/rng.h"
 #include "launch/chaos/audit.h"
+#include "launch/chaos/scenario/job_draw.h"
 #include "launch/chaos/scenario/scenario.h"
 #include "launch/client/session.h"
 
@@ -53,8 +53,7 @@ class Load {
   };
   JobSpec spec(double seconds, std::uint32_t workers, std::uint32_t gpus,
                Manner manner = Manner::plain);
-  [[nodiscard]] Manner manner();
-  void submit(double now, JobSpec spec, std::uint32_t home, bool fails);
+  void submit(double now, const DrawnJob& drawn);
   void run_errands(double now);
   void answered(JobId job, double now, bool excused);
 
@@ -63,10 +62,9 @@ class Load {
   Session& session_;
   Audit& audit_;
   Client client_;
-  Rng rng_;
+  JobDraw draw_;
   Output out_;
   std::uint64_t next_ = 0;
-  std::uint32_t executors_;  // that stay
   double due_ = -1;
   std::vector<Errand> errands_;
   std::map<JobId, JobSpec> again_;   // specs of jobs that are to be submitted again

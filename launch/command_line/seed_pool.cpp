@@ -22,6 +22,7 @@ struct Header {
 };
 
 using Clock = std::chrono::steady_clock;
+constexpr int kLook_ms = 1000;
 
 double since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -92,6 +93,16 @@ void take(Worker& worker, const SeedPool& pool) {
   }
 }
 
+/// Of the seed that takes longest.
+void tell(const std::vector<Worker>& workers, const SeedPool& pool) {
+  const Worker* slowest = nullptr;
+  for (const Worker& worker : workers) {
+    if (worker.from >= 0 && (slowest == nullptr || worker.began < slowest->began))
+      slowest = &worker;
+  }
+  if (slowest != nullptr) pool.waits(slowest->seed, since(slowest->began));
+}
+
 }  // namespace
 
 Status SeedPool::run(std::uint64_t first, std::uint64_t count) const {
@@ -105,8 +116,13 @@ Status SeedPool::run(std::uint64_t first, std::uint64_t count) const {
   for (std::size_t alive = workers.size(); alive > 0;) {
     std::vector<pollfd> fds;
     for (const Worker& worker : workers) fds.push_back({worker.from, POLLIN, 0});
-    if (poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR)
+    const int ready = poll(fds.data(), fds.size(), waits ? kLook_ms : -1);
+    if (ready < 0 && errno != EINTR)
       return {Errc::io, std::string("poll: ") + std::strerror(errno)};
+    if (ready <= 0) {
+      if (waits) tell(workers, *this);
+      continue;
+    }
     for (std::size_t w = 0; w < workers.size(); ++w) {
       Worker& worker = workers[w];
       if (worker.from < 0 || fds[w].revents == 0) continue;

@@ -80,7 +80,18 @@ void print_chaos_json(const ChaosReport& report, const std::vector<ChaosFinding>
     const Quantiles s = spread_of(took);
     times[what] = {{"count", took.size()}, {"p50_s", s.p50}, {"p99_s", s.p99}, {"max_s", s.most}};
   }
+  nlohmann::json verdicts = nlohmann::json::array();
+  for (const ChaosReport::Verdict& v : report.verdicts) {
+    verdicts.push_back({{"seed", v.seed},
+                        {"verdict", v.rule.empty() ? "passed" : "failed"},
+                        {"rule", v.rule},
+                        {"policy", v.policy},
+                        {"simulated_s", v.simulated_s}});
+  }
   const nlohmann::json out{{"schema", 2},
+                           {"scenario", report.scenario},
+                           {"left_out", report.left_out},
+                           {"verdicts", verdicts},
                            {"seeds", report.seeds},
                            {"failures", report.failures},
                            {"faults", report.faults},
@@ -103,6 +114,8 @@ void print_chaos_json(const ChaosReport& report, const std::vector<ChaosFinding>
 }
 
 void print_chaos_table(const ChaosReport& report, const std::vector<ChaosFinding>& findings) {
+  if (!report.scenario.empty()) std::printf("scenario %s\n", report.scenario.c_str());
+  for (const std::string& what : report.left_out) std::printf("  left out: %s\n", what.c_str());
   std::printf("%s seeds, %.1f simulated hours, %s events; %s seeds run twice\n",
               with_commas(report.seeds).c_str(), report.simulated_hours,
               with_commas(report.events).c_str(), with_commas(report.twice).c_str());

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <thread>
 
+#include "launch/chaos/scenario/timers.h"
 #include "launch/command_line/exit_codes.h"
 #include "launch/deployment/deployment_plan.h"
 #include "launch/hooks/hooks.h"
@@ -61,11 +62,10 @@ Status LiveFlock::make(const Scenario& scenario, const fs::path& dir) {
   disk_shim_ = shim("disk");
   clock_shim_ = shim("clock");
   if (shape.orphan > 0) {
-    const double share =
-        shape.orphan / 3;  // as 10 s and 30 s are to 300 s, but not less than works
-    timers_ = "orphan " + std::to_string(shape.orphan) + " kill_grace " +
-              std::to_string(std::min(10.0, share)) + " late " +
-              std::to_string(std::min(30.0, share));
+    const Timers timers = timers_of(shape);
+    timers_ = "orphan " + std::to_string(seconds(timers.orphan)) + " kill_grace " +
+              std::to_string(seconds(timers.kill_grace)) + " late " +
+              std::to_string(seconds(timers.late));
   }
   for (const char* folder : {"work/gpus", "work/ranks", "members", "faults", "etcd"}) {
     if (Status s = make_folder(dir_ / folder); !s.ok()) return s;

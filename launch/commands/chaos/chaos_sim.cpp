@@ -2,17 +2,19 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
-#include <map>
 #include <memory>
+#include <optional>
 
 #include "base/short_number.h"
+#include "launch/chaos/scenario/load_scenario.h"
+#include "launch/chaos/simulated/counterparts.h"
+#include "launch/chaos/simulated/simulate_scenario.h"
 #include "launch/command_line/exit_codes.h"
 #include "launch/command_line/junit.h"
 #include "launch/command_line/progress_bar.h"
-#include "launch/command_line/seed_pool.h"
+#include "launch/commands/chaos/seed_runs.h"
 #include "launch/commands/commands.h"
 #include "launch/runs/chaos_report.h"
-#include "launch/runs/chaos_run_json.h"
 #include "launch/system/files.h"
 #include "launch/system/text.h"
 #include "launch/wiring/wiring.h"
@@ -26,8 +28,8 @@ struct Options {
   std::uint32_t seeds = 100, minutes = 10, processes = 1, shrink_s = 60;
   std::uint32_t agents = 0, executors = 0, gangs = 0;
   std::uint64_t first_seed = 1, frames_each = 0;
-  std::string policy, without, only, keep, junit;
-  bool demo = false;
+  std::string policy, without, only, keep, junit, scenario;
+  bool demo = false, leave_out = false;
   bool json = false, quiet = false, require_coverage = false, list = false;
 };
 
@@ -46,42 +48,47 @@ ChaosOptions chaos_of(const Options& o) {
   return chaos;
 }
 
-/// A broken invariant ends the process that ran the seed, so every seed runs in another one.
-ChaosRun aborted(std::uint64_t seed, const std::string& how) {
-  ChaosRun run;
-  run.seed = seed;
-  run.failure = ChaosFailure{seed, "abort", 0, "the program " + how};
-  return run;
+/// The arguments that repeat it, after "starling chaos sim".
+std::string scenario_arguments(std::uint64_t seed, const Options& o) {
+  std::string line =
+      "--scenario " + o.scenario + " --first-seed " + std::to_string(seed) + " --seeds 1";
+  if (o.leave_out) line += " --leave-out";
+  if (!o.policy.empty()) line += " --policy " + o.policy;
+  if (o.agents > 0) line += " --agents " + std::to_string(o.agents);
+  if (o.executors > 0) line += " --executors " + std::to_string(o.executors);
+  if (o.demo) line += " --demo";
+  return line;
 }
 
-Status run_seeds(const ChaosOptions& chaos, std::uint32_t processes, const PolicyRegistry& policies,
-                 const std::function<void(ChaosRun, double wall_s)>& take) {
-  SeedPool pool;
-  pool.processes = processes;
-  pool.work = [&](std::uint64_t seed) {
-    // The policy has been looked at before.
-    return to_text(run_chaos_seed(seed, policies, chaos).value());
-  };
-  pool.done = [&](std::uint64_t, const std::string& text, double wall_s) {
-    take(chaos_run_of(text), wall_s);
-  };
-  pool.died = [&](std::uint64_t seed, const std::string& how, double wall_s) {
-    take(aborted(seed, how), wall_s);
-  };
-  return pool.run(chaos.first_seed, chaos.seeds);
-}
+/// What the seeds of one command run: drawn, or a scenario.
+struct Plan {
+  ChaosOptions chaos;
+  PolicyRegistry policies = all_policies();
+  std::optional<chaos_live::Scenario> scenario;
 
-ChaosFinding finding_of(const ChaosRun& run, const Options& o, const PolicyRegistry& policies) {
-  const ChaosOptions chaos = chaos_of(o);
-  ChaosFinding found{*run.failure, chaos_arguments(run.seed, chaos)};
+  [[nodiscard]] ChaosRun run(std::uint64_t seed) const {
+    // Policies have been looked at before.
+    if (!scenario) return run_chaos_seed(seed, policies, chaos).value();
+    chaos_live::Scenario one = *scenario;
+    one.seed = seed;
+    return simulate_scenario(one, policies, chaos).value();
+  }
+};
+
+ChaosFinding finding_of(const ChaosRun& run, const Options& o, const Plan& plan) {
+  if (plan.scenario) return {*run.failure, scenario_arguments(run.seed, o)};
+  ChaosFinding found{*run.failure, chaos_arguments(run.seed, plan.chaos)};
   if (o.shrink_s == 0) return found;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(o.shrink_s);
   const ShrunkChaos small = shrink_chaos(
-      chaos, run,
+      plan.chaos, run,
       [&](const ChaosOptions& options) {
         ChaosRun result;
+        SeedRuns runs{options.first_seed, 1, 1, [&](std::uint64_t seed) {
+                        return run_chaos_seed(seed, plan.policies, options).value();
+                      }};
         const auto keep = [&](ChaosRun r, double) { result = std::move(r); };
-        if (!run_seeds(options, 1, policies, keep).ok()) result = ChaosRun{};
+        if (!runs.each(keep).ok()) result = ChaosRun{};
         return result;
       },
       [&] { return std::chrono::steady_clock::now() >= end; });
@@ -125,54 +132,9 @@ std::optional<std::string> unknown_fault(const std::string& names) {
   return std::nullopt;
 }
 
-int chaos_sim(const Options& o) {
-  if (o.list) return list_faults();
-  const PolicyRegistry policies = all_policies();
-  if (!o.policy.empty()) {
-    if (const auto policy = policies.make(o.policy); !policy)
-      return bad_input("--policy: " + policy.error().message);
-  }
-  for (const auto& [option, names] : {std::pair("--without", o.without), {"--only", o.only}}) {
-    if (const auto unknown = unknown_fault(names))
-      return bad_input(std::string(option) + ": no fault is called '" + *unknown + "'; see --list");
-  }
-  ProgressBar progress("seeds", o.quiet);
-  struct Ended {
-    ChaosRun run;
-    double wall_s;
-  };
-  std::map<std::uint64_t, Ended> waiting;  // ended before an earlier one has
-  std::vector<ChaosRun> failing;
-  ChaosReport report;
-  std::vector<JunitCase> cases;
-  std::uint64_t ended = 0;
-  const Status ran =
-      run_seeds(chaos_of(o), o.processes, policies, [&](ChaosRun result, double wall_s) {
-        const std::uint64_t seed = result.seed;
-        waiting.emplace(seed, Ended{std::move(result), wall_s});
-        for (auto next = waiting.find(o.first_seed + report.seeds); next != waiting.end();
-             next = waiting.find(o.first_seed + report.seeds)) {
-          const ChaosRun& run = next->second.run;
-          report.add(run);
-          if (!o.junit.empty()) cases.push_back(case_of(run, next->second.wall_s));
-          if (run.failure && failing.size() < 10) failing.push_back(run);
-          waiting.erase(next);
-        }
-        progress.update(++ended, o.seeds, std::to_string(report.failures) + " failed");
-      });
-  if (!ran.ok()) return failed(ran.error());
-  progress.finish();
-  std::vector<ChaosFinding> findings;
-  for (const ChaosRun& run : failing) {
-    findings.push_back(finding_of(run, o, policies));
-    if (o.keep.empty()) continue;
-    if (const Status kept = append_kept(o.keep, findings.back()); !kept.ok())
-      return failed(kept.error());
-  }
-  if (!o.junit.empty()) {
-    if (const Status s = write_text(o.junit, junit_xml("starling chaos sim", cases)); !s.ok())
-      return failed(s.error());
-  }
+/// Prints the report and gives the exit code.
+int verdict(const ChaosReport& report, const std::vector<ChaosFinding>& findings,
+            const Options& o) {
   o.json ? print_chaos_json(report, findings) : print_chaos_table(report, findings);
   if (o.demo && !o.json && report.failures > 0) {
     std::printf(
@@ -191,19 +153,106 @@ int chaos_sim(const Options& o) {
   return report.failures == 0 && missed.empty() ? kDone : kWorkFailed;
 }
 
+/// What the command line says, read and looked at; else the exit code.
+std::optional<int> read(const Command& sim, const Options& o, Plan& plan) {
+  plan.chaos = chaos_of(o);
+  if (!o.policy.empty()) {
+    if (const auto policy = plan.policies.make(o.policy); !policy)
+      return bad_input("--policy: " + policy.error().message);
+  }
+  for (const auto& [option, names] : {std::pair("--without", o.without), {"--only", o.only}}) {
+    if (const auto unknown = unknown_fault(names))
+      return bad_input(std::string(option) + ": no fault is called '" + *unknown + "'; see --list");
+  }
+  if (o.scenario.empty()) {
+    if (o.leave_out) return bad_input("--leave-out: only with --scenario FILE|NAME");
+    return std::nullopt;
+  }
+  for (const char* drawn : {"--minutes", "--without", "--only", "--gangs", "--shrink", "--keep"}) {
+    if (sim.given(drawn))
+      return bad_input(std::string(drawn) +
+                       ": a scenario says that itself, or has no use for it; "
+                       "leave it out");
+  }
+  auto scenario = chaos_live::load_scenario(o.scenario);
+  if (!scenario) return failed(scenario.error());
+  plan.scenario = std::move(scenario).value();
+  chaos_live::FlockShape& flock = plan.scenario->flock;
+  if (!o.policy.empty()) flock.policy = o.policy;
+  if (o.agents > 0) flock.agents = o.agents;
+  if (o.executors > 0) flock.executors = flock.agents * o.executors;
+  flock.executors = std::max(flock.executors, flock.agents);
+  if (!sim.given("--first-seed")) plan.chaos.first_seed = plan.scenario->seed;
+  if (!sim.given("--seeds")) plan.chaos.seeds = 1;
+  const auto missing = chaos_live::without_counterpart(*plan.scenario);
+  if (missing.empty() || o.leave_out) return std::nullopt;
+  std::string text = o.scenario + ": what a simulation has nothing for:";
+  for (const std::string& what : missing) text += "\n  " + what;
+  return bad_input(text + "\ngive --leave-out to play the rest");
+}
+
+int chaos_sim(const Command& sim, const Options& o) {
+  if (o.list) return list_faults();
+  Plan plan;
+  if (const auto wrong = read(sim, o, plan)) return *wrong;
+  ProgressBar progress("seeds", o.quiet);
+  std::vector<ChaosRun> failing;
+  ChaosReport report;
+  if (plan.scenario) {
+    report.scenario = plan.scenario->name;
+    report.left_out = chaos_live::without_counterpart(*plan.scenario);
+  }
+  std::vector<JunitCase> cases;
+  const auto tell = [&](const std::string& more) {
+    progress.update(report.seeds, plan.chaos.seeds,
+                    std::to_string(report.failures) + " failed" + more);
+  };
+  const SeedRuns runs{plan.chaos.first_seed, plan.chaos.seeds, o.processes,
+                      [&](std::uint64_t seed) { return plan.run(seed); },
+                      [&](std::uint64_t seed, double wall_s) {
+                        tell(", seed " + std::to_string(seed) + " for " + human_seconds(wall_s));
+                      }};
+  const Status ran = runs.in_order([&](const ChaosRun& run, double wall_s) {
+    report.add(run);
+    if (!o.junit.empty()) cases.push_back(case_of(run, wall_s));
+    if (run.failure && failing.size() < 10) failing.push_back(run);
+    tell("");
+  });
+  if (!ran.ok()) return failed(ran.error());
+  progress.finish();
+  std::vector<ChaosFinding> findings;
+  for (const ChaosRun& run : failing) {
+    findings.push_back(finding_of(run, o, plan));
+    if (o.keep.empty()) continue;
+    if (const Status kept = append_kept(o.keep, findings.back()); !kept.ok())
+      return failed(kept.error());
+  }
+  if (!o.junit.empty()) {
+    if (const Status s = write_text(o.junit, junit_xml("starling chaos sim", cases)); !s.ok())
+      return failed(s.error());
+  }
+  return verdict(report, findings, o);
+}
+
 }  // namespace
 
 void add_chaos_sim(const Command& chaos) {
   const auto o = std::make_shared<Options>();
   const Command sim = chaos.sub("sim", "faults in simulation, every event checked");
-  sim.option("--seeds", o->seeds, "N", "so many runs (default 100)", 1U, 100'000'000U);
-  sim.option("--first-seed", o->first_seed, "S", "default 1", std::uint64_t{0},
-             std::uint64_t{1} << 60U);
+  sim.option("--seeds", o->seeds, "N", "so many runs (default 100; of a scenario 1)", 1U,
+             100'000'000U);
+  sim.option("--first-seed", o->first_seed, "S", "default 1; of a scenario its own",
+             std::uint64_t{0}, std::uint64_t{1} << 60U);
   sim.option("--minutes", o->minutes, "M", "simulated minutes of faults per seed (default 10)", 1U,
              10'000U);
   sim.option("--policy", o->policy, "NAME[:k=v,..]", "default: drawn per seed");
   sim.option("--without", o->without, "A,B", "kinds of faults that are left out; see --list");
   sim.option("--only", o->only, "A,B", "these kinds of faults happen in every seed, and no others");
+  sim.option(
+      "--scenario", o->scenario, "FILE|NAME",
+      "plays a scenario of 'chaos live' (docs/chaos.md): its flock, load and plan of faults");
+  sim.flag("--leave-out", o->leave_out,
+           "leaves out what of the scenario a simulation has nothing for");
   sim.flag("--demo", o->demo, "with a mistake to practise on, which some seeds find");
   sim.option("--agents", o->agents, "N", "default: 2 to 5, drawn", 1U, 64U);
   sim.option("--executors", o->executors, "N", "of each agent; default: 1 to 3, drawn", 1U, 64U);
@@ -224,8 +273,9 @@ void add_chaos_sim(const Command& chaos) {
   sim.flag("--json", o->json, "only JSON on stdout");
   sim.flag("-q,--quiet", o->quiet, "no progress on stderr");
   sim.examples({"starling chaos sim --seeds 1000 --jobs 2", "starling chaos sim --demo --seeds 10",
+                "starling chaos sim --scenario rack-cut --seeds 20",
                 "starling chaos sim --first-seed 17 --seeds 1 --without F8,F12-rate --agents 2"});
-  sim.action([o] { return chaos_sim(*o); });
+  sim.action([o, sim] { return chaos_sim(sim, *o); });
 }
 
 }  // namespace starling

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/chaos/simulated/counterparts.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "launch/chaos/scenario/fault_kinds.h"
+
+namespace starling::chaos_live {
+namespace {
+
+using K = Target::Kind;
+
+bool is_etcd(const Target& target) { return target.kind == K::etcd; }
+
+/// Cutting an agent off from all members is what a lease that cannot be renewed is.
+bool takes_lease(const FaultSpec& spec) {
+  return spec.kind == FaultKind::cut && spec.who.size() == 2 && !is_etcd(spec.who[0]) &&
+         is_etcd(spec.who[1]) && spec.who[1].all;
+}
+
+const char* why_not(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::fd_limit:
+    case FaultKind::memory_limit:
+      return "simulated daemons have neither descriptors nor memory of their own";
+    case FaultKind::garbage:
+      return "what strangers write ends below what is simulated";
+    default:
+      return "the members of etcd are not simulated here ('starling chaos etcd' does)";
+  }
+}
+
+}  // namespace
+
+const char* counterpart_of(FaultKind kind) {
+  static const std::map<FaultKind, const char*> kAll{{FaultKind::kill, "F1"},
+                                                     {FaultKind::stop, "F2-pause"},
+                                                     {FaultKind::restart, "F1"},
+                                                     {FaultKind::cut, "F4-isolate"},
+                                                     {FaultKind::swizzle, "F6"},
+                                                     {FaultKind::delay, "F7-delay"},
+                                                     {FaultKind::throttle, "F17-reader"},
+                                                     {FaultKind::close, "F8-loss"},
+                                                     {FaultKind::corrupt, "F11"},
+                                                     {FaultKind::frames, "F8, F9, F10"},
+                                                     {FaultKind::disk_full, "F13"},
+                                                     {FaultKind::disk_error, "F14"},
+                                                     {FaultKind::slow_disk, "F16"},
+                                                     {FaultKind::storm, "F18-herd"},
+                                                     {FaultKind::link_down, "F4-rack"},
+                                                     {FaultKind::packet_loss, "F8-loss"},
+                                                     {FaultKind::drain, "F24-drain"},
+                                                     {FaultKind::bad_gpu, "F20-gpu"},
+                                                     {FaultKind::version, "F19"},
+                                                     {FaultKind::clock, "F12-calendar"},
+                                                     {FaultKind::fill_disk, "F13"},
+                                                     {FaultKind::lose, "F20-gone"}};
+  const auto at = kAll.find(kind);
+  return at == kAll.end() ? "" : at->second;
+}
+
+bool has_counterpart(const FaultSpec& spec) {
+  if (*counterpart_of(spec.kind) == '\0') return false;
+  return takes_lease(spec) || std::none_of(spec.who.begin(), spec.who.end(), is_etcd);
+}
+
+std::vector<std::string> without_counterpart(const Scenario& scenario) {
+  std::vector<std::string> all;
+  const auto note = [&all](const std::string& what, const std::string& why) {
+    const std::string text = what + ": " + why;
+    if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+  };
+  for (const FaultSpec& spec : scenario.faults) {
+    if (spec.kind == FaultKind::storm && spec.value("times", 0) > kMostStorm)
+      note("fault storm above 10 times", "every event is checked against all jobs; 10 are played");
+    if (has_counterpart(spec)) continue;
+    std::string whom;
+    for (const Target& target : spec.who) {
+      if (is_etcd(target)) whom = " of etcd";
+    }
+    note(std::string("fault ") + name_of(spec.kind) + whom, why_not(spec.kind));
+  }
+  static const std::set<Manner> kOutput{Manner::print, Manner::fifo_steps, Manner::fifo_log};
+  for (const Manner manner : scenario.load.manners) {
+    if (kOutput.contains(manner))
+      note("manner " + std::string(facts_of(manner).name), "simulated jobs have no files");
+  }
+  if (scenario.load.submits_per_s > 0)
+    note("load submits_per_s", "there are no commands in a simulation");
+  const Expectations& e = scenario.expect;
+  const std::pair<const char*, double> measured[] = {{"takeover_median", e.takeover_median},
+                                                     {"takeover_most", e.takeover_most},
+                                                     {"answered_within", e.answered_within},
+                                                     {"rss_mib", e.rss_mib},
+                                                     {"throughput", e.throughput}};
+  for (const auto& [key, value] : measured) {
+    if (value > 0) note(std::string("expect ") + key, "only a real machine can be measured");
+  }
+  return all;
+}
+
+}  // namespace starling::chaos_live
