@@ -2,8 +2,12 @@
 #include "agents/renumber.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
+
+#include "base/planted.h"
 
 namespace starling {
 namespace {
@@ -48,7 +52,8 @@ struct Renumberer {
       present(committed->attempt, committed->commit.gang);
     } else if (auto* launching = std::get_if<ProcessLaunching>(&record)) {
       present(launching->launch.attempt, launching->launch.gang);
-      present(launching->launch.attempt, launching->launch.here);
+      if (!planted(Bug::here_not_renumbered))
+        present(launching->launch.attempt, launching->launch.here);
     } else if (auto* plan = std::get_if<AttemptPlan>(&record)) {
       const std::size_t wanted = plan->restart_at.size();
       const bool cleared =
@@ -90,6 +95,65 @@ Result<std::vector<Record>> renumbered(std::vector<Record> snapshot, const Renum
   }
   if (renumberer.failed) return *renumberer.failed;
   return renumbered;
+}
+
+std::uint64_t topology_read(std::span<const Record> recovered) {
+  std::uint64_t fingerprint = 0;
+  for (const Record& record : recovered) {
+    if (const auto* read = std::get_if<TopologyRead>(&record)) fingerprint = read->fingerprint;
+  }
+  return fingerprint;
+}
+
+LifeBegan last_life(std::span<const Record> recovered) {
+  LifeBegan last{Incarnation{1}, Epoch{1}};
+  for (const Record& record : recovered) {
+    const auto* life = std::get_if<LifeBegan>(&record);
+    if (life == nullptr) continue;
+    last.incarnation = std::max(last.incarnation, life->incarnation);
+    last.epoch = std::max(last.epoch, life->epoch);
+  }
+  return last;
+}
+
+Result<std::vector<Record>> renumbered_journal(std::vector<Record> snapshot,
+                                               std::span<const Record> recovered,
+                                               const Renumbering& numbers, const Topology& before,
+                                               std::uint64_t fingerprint) {
+  auto records = renumbered(std::move(snapshot), numbers, before);
+  if (!records) return records;
+  std::map<NodeId, PeerKnown> known;  // the last that was written of each
+  for (const Record& record : recovered) {
+    if (const auto* peer = std::get_if<PeerKnown>(&record)) known[peer->node] = *peer;
+  }
+  std::vector<Record> all{TopologyRead{fingerprint}};
+  for (Record& record : records.value()) all.push_back(std::move(record));
+  for (const auto& [node, peer] : known) all.push_back(peer);
+  return all;
+}
+
+Status replace_renumbered(Journal& journal, std::vector<Record>& records,
+                          const Renumbering& numbers, const Topology& before,
+                          const std::function<void()>& progress) {
+  std::uint64_t last = 0;
+  for (const Record& record : records) {
+    if (const auto* chunk = std::get_if<JobsArchived>(&record)) last = std::max(last, chunk->chunk);
+  }
+  std::uint64_t next = last;
+  for (Record& record : records) {
+    auto* chunk = std::get_if<JobsArchived>(&record);
+    if (chunk == nullptr) continue;
+    progress();
+    auto states = journal.archived(chunk->chunk);
+    if (!states) return states.error();
+    auto moved = renumbered(std::move(states).value(), numbers, before);
+    if (!moved) return moved.error();
+    // Until the records are the journal, the old chunk counts.
+    chunk->chunk = ++next;
+    if (const Status put = journal.archive(chunk->chunk, moved.value()); !put.ok()) return put;
+  }
+  if (const Status put = journal.compact(records); !put.ok()) return put;
+  return last > 0 ? journal.forget(last) : done();
 }
 
 }  // namespace starling

@@ -47,10 +47,13 @@ enum class Bug : std::uint8_t {
   speaks_after_lease,           ///< an owner goes on when its lease has ended
   never_lapses,                 ///< the launcher is not told until when a part may live
   lease_from_answer,            ///< a lease is counted from when etcd's answer came
-  read_without_renewing         ///< a takeover reads its journal longer than its lease runs
+  read_without_renewing,        ///< a takeover reads its journal longer than its lease runs
+  here_not_renumbered,          ///< an executor's journal keeps old numbers where servers changed
+  gone_host_keeps_partitions,   ///< who has left is to serve what he served
+  old_key_heard                 ///< a key that was exchanged still is its node's
 };
 
-inline constexpr std::array<std::string_view, 37> kBugNames = {"executor_ignores_epochs",
+inline constexpr std::array<std::string_view, 40> kBugNames = {"executor_ignores_epochs",
                                                                "epoch_compared_wrongly",
                                                                "epoch_not_durable",
                                                                "allocates_before_inventory",
@@ -86,7 +89,10 @@ inline constexpr std::array<std::string_view, 37> kBugNames = {"executor_ignores
                                                                "speaks_after_lease",
                                                                "never_lapses",
                                                                "lease_from_answer",
-                                                               "read_without_renewing"};
+                                                               "read_without_renewing",
+                                                               "here_not_renumbered",
+                                                               "gone_host_keeps_partitions",
+                                                               "old_key_heard"};
 
 /// Whether this program was built with them.
 [[nodiscard]] bool has_planted_bugs() noexcept;

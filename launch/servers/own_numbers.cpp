@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 
 #include "agents/agent.h"
 #include "agents/check_journal.h"
@@ -16,26 +15,6 @@
 
 namespace starling {
 namespace {
-
-std::uint64_t read_by(const std::vector<Record>& recovered) {
-  std::uint64_t fingerprint = 0;
-  for (const Record& record : recovered) {
-    if (const auto* read = std::get_if<TopologyRead>(&record)) fingerprint = read->fingerprint;
-  }
-  return fingerprint;
-}
-
-/// The lives that the journal has.
-LifeBegan last_life(const std::vector<Record>& recovered) {
-  LifeBegan last{Incarnation{1}, Epoch{1}};
-  for (const Record& record : recovered) {
-    const auto* life = std::get_if<LifeBegan>(&record);
-    if (life == nullptr) continue;
-    last.incarnation = std::max(last.incarnation, life->incarnation);
-    last.epoch = std::max(last.epoch, life->epoch);
-  }
-  return last;
-}
 
 Result<std::vector<Record>> agent_snapshot(const Generation& was, AgentId me,
                                            const std::vector<Record>& recovered) {
@@ -68,7 +47,7 @@ Result<std::vector<Record>> executor_snapshot(const Generation& was, const Deplo
 /// of one that is not known here, as where an earlier description of the flock was put back.
 Result<const Generation*> writer_of(const DeployedNode& me, const std::vector<Generation>& earlier,
                                     std::uint64_t now, const std::vector<Record>& recovered) {
-  const std::uint64_t read = read_by(recovered);
+  const std::uint64_t read = topology_read(recovered);
   const Generation* const none = nullptr;
   if (read == now) return none;
   if (read == 0) return earlier.empty() ? none : &earlier.front();
@@ -95,43 +74,8 @@ Result<std::vector<Record>> from(const Generation& was, const DeployedNode& me,
                       ? agent_snapshot(was, AgentId{me.partition.value}, recovered)
                       : executor_snapshot(was, *then, recovered);
   if (!snapshot) return snapshot.error();
-  auto records = renumbered(std::move(snapshot).value(), numbers.value(), was.topology);
-  if (!records) return records;
-  std::map<NodeId, PeerKnown> known;  // the last that was written of each
-  for (const Record& record : recovered) {
-    if (const auto* peer = std::get_if<PeerKnown>(&record)) known[peer->node] = *peer;
-  }
-  std::vector<Record> all{TopologyRead{fingerprint_in(now, topology)}};
-  for (Record& record : records.value()) all.push_back(std::move(record));
-  for (const auto& [node, peer] : known) all.push_back(peer);
-  return all;
-}
-
-/// Copies of the chunks under new numbers, which `records` then name: until they are the journal,
-/// the old ones count. The last of the old ones.
-Result<std::uint64_t> renumber_archive(Journal& journal, const Generation& was,
-                                       const Topology& topology, std::vector<Record>& records,
-                                       const std::function<void()>& progress) {
-  const auto numbers = renumbering(was.topology, topology);
-  if (!numbers) return numbers.error();
-  std::uint64_t last = 0;
-  for (const Record& record : records) {
-    if (const auto* chunk = std::get_if<JobsArchived>(&record)) last = std::max(last, chunk->chunk);
-  }
-  std::uint64_t next = last;
-  for (Record& record : records) {
-    auto* chunk = std::get_if<JobsArchived>(&record);
-    if (chunk == nullptr) continue;
-    progress();
-    auto states = journal.archived(chunk->chunk);
-    if (!states) return states.error();
-    auto moved = renumbered(std::move(states).value(), numbers.value(), was.topology);
-    if (!moved) return moved.error();
-    chunk->chunk = ++next;
-    if (const Status put = journal.archive(chunk->chunk, moved.value()); !put.ok())
-      return put.error();
-  }
-  return last;
+  return renumbered_journal(std::move(snapshot).value(), recovered, numbers.value(), was.topology,
+                            fingerprint_in(now, topology));
 }
 
 }  // namespace
@@ -157,7 +101,7 @@ Status renumber_journal(const DeployedNode& me, const Deployment& now, const Top
     return journal.append(recovered);
   }
   // As at most starts, and while a partition is taken over: no other topology has to be read.
-  if (read_by(recovered) == fingerprint) return done();
+  if (topology_read(recovered) == fingerprint) return done();
   const auto earlier = earlier_generations(now);
   if (!earlier) return earlier.error();
   const auto writer = writer_of(me, earlier.value(), fingerprint, recovered);
@@ -171,12 +115,12 @@ Status renumber_journal(const DeployedNode& me, const Deployment& now, const Top
                                "--topology " +
                                (now.dir / was->flock.topology).string()};
   }
-  const auto old = renumber_archive(journal, *was, topology, records.value(), progress);
-  if (!old) return old.error();
-  if (const Status put = journal.compact(records.value()); !put.ok()) return put;
-  if (old.value() > 0) {
-    if (const Status gone = journal.forget(old.value()); !gone.ok()) return gone;
-  }
+  const auto numbers = renumbering(was->topology, topology);
+  if (!numbers) return numbers.error();
+  if (const Status put =
+          replace_renumbered(journal, records.value(), numbers.value(), was->topology, progress);
+      !put.ok())
+    return put;
   recovered = std::move(records).value();
   log_info("the journal was written with other servers (generation " +
            std::to_string(was->flock.generation) + "); its numbers are those of generation " +
