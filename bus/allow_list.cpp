@@ -3,8 +3,9 @@
 
 #include <zmq.h>
 
-#include <algorithm>
 #include <charconv>
+
+#include "bus/wire/seat_keys.h"
 
 namespace starling {
 namespace {
@@ -22,8 +23,7 @@ std::string user_of(NodeSeat place, const std::string& key) { return text_of(pla
 
 bool has_key(const Member& member, std::uint32_t number, std::string_view key) {
   const SeatAddress seat = member.seat(number);
-  return seat.public_key == key ||
-         std::find(seat.also.begin(), seat.also.end(), key) != seat.also.end();
+  return is_key_of_seat(key, seat.public_key, seat.also);
 }
 
 }  // namespace
