@@ -5,74 +5,12 @@
 #include <algorithm>
 #include <array>
 
-#include "agents/agent.h"
-#include "agents/step/state.h"
-#include "interference/models.h"
-#include "policies/registry.h"
-#include "topology/generate/generate.h"
-#include "topology/partition.h"
+#include "agents/owner/scripted_owner_test.h"
 
 namespace starling {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// Agent 0 as an owner; the home is agent 1, the executor answers as it is told.
-struct Owner {
-  static constexpr NodeId kHome{2};
-  static constexpr NodeId kExecutor{kFirstExecutor};
-
-  explicit Owner(bool reconciled = true) : topology(make()) {
-    AgentConfig config;
-    const std::vector<Partition> parts = partition(topology, 2).value();
-    for (const Partition& part : parts) {
-      config.flock.push_back({AgentId{part.id.value}, part});
-    }
-    config.timers.heartbeat = config.timers.digest = Duration::max();
-    config.epoch = Epoch{4};
-    config.executors = {{kExecutor, {0, 1}}};
-    agent = std::make_unique<Agent>(config, topology, *speed,
-                                    make_policy_registry().make("fifo").value(), Rng(1),
-                                    std::span<const Record>{});
-    agent->step(now, Tick{}, out);
-    if (reconciled) hear(kExecutor, Inventory{kFence, {}});
-  }
-  static Topology make() {
-    GeneratorOptions options;
-    options.servers = 2;
-    options.gpus_per_server = 4;
-    return generate_flat(options).value();
-  }
-  const Output& hear(NodeId from, Message message) {
-    out.clear();
-    agent->step(now, Received{from, std::move(message)}, out);
-    agent->step(now, Tick{}, out);
-    return out;
-  }
-  template <class T>
-  [[nodiscard]] const T* said() const {
-    for (const Send& send : out.send) {
-      if (const auto* m = std::get_if<T>(&send.message)) return m;
-    }
-    return nullptr;
-  }
-  [[nodiscard]] const Ledger& ledger() const { return agent->state().ledger; }
-
-  static constexpr Fence kFence{PartitionId{0}, Epoch{4}};
-  const AttemptId attempt{JobId{0, 7}, Epoch{1}, (1ULL << 32U) | 1};
-  const Placement gpus{GpuId{0}, GpuId{1}};
-  Commit commit() const {
-    Commit c{attempt, kFence, {}, {{PartitionId{0}, gpus}, {PartitionId{1}, {GpuId{4}}}}, 0s};
-    c.spec.id = attempt.job;
-    c.spec.workers = 3;
-    return c;
-  }
-  Topology topology;
-  std::unique_ptr<SpeedModel> speed = make_flat_speed();
-  std::unique_ptr<Agent> agent;
-  Instant now{};
-  Output out;
-};
 
 TEST_CASE(
     "every order of the home's words, with repeats: no start without a commit, no life after a "
@@ -83,18 +21,18 @@ TEST_CASE(
   for (int i = 0; i < kLength; ++i) orders *= kKinds;
   for (int order = 0; order < orders;
        order += 5) {  // 5 has no factor in common with 6: a fair sample
-    Owner owner;
+    ScriptedOwner owner;
     bool committed = false, released = false, killed = false, running = false;
     int rest = order;
     for (int i = 0; i < kLength; ++i, rest /= kKinds) {
       switch (rest % kKinds) {
         case 0:
-          owner.hear(Owner::kHome, Reserve{owner.attempt, Owner::kFence, owner.gpus, 5000});
+          owner.hear(owner.kHome, Reserve{owner.attempt, owner.kFence, owner.gpus, 5000});
           REQUIRE((owner.said<Reserved>() != nullptr) != (owner.said<ReserveRefused>() != nullptr));
           if (released) REQUIRE(owner.said<Reserved>() == nullptr);
           break;
         case 1:
-          owner.hear(Owner::kHome, owner.commit());
+          owner.hear(owner.kHome, owner.commit());
           if (owner.said<Committed>() != nullptr) {
             REQUIRE_FALSE(released);
             REQUIRE(owner.ledger().find(owner.attempt)->phase != HoldPhase::reserved);
@@ -102,7 +40,7 @@ TEST_CASE(
           }
           break;
         case 2:
-          owner.hear(Owner::kHome, StartAttempt{owner.attempt, Owner::kFence});
+          owner.hear(owner.kHome, StartAttempt{owner.attempt, owner.kFence});
           if (owner.said<Launch>() != nullptr) {
             REQUIRE(committed);
             REQUIRE_FALSE(released);
@@ -110,37 +48,37 @@ TEST_CASE(
           if (!committed) REQUIRE(owner.said<Exited>()->exit.lost);
           break;
         case 3:
-          owner.hear(Owner::kHome, Release{owner.attempt, Owner::kFence});
+          owner.hear(owner.kHome, Release{owner.attempt, owner.kFence});
           released = true;
           killed = killed || owner.said<Kill>() != nullptr;
           // Released is said only when nothing can run any more.
           if (owner.said<Released>() != nullptr) REQUIRE(owner.ledger().held_count() == 0);
           break;
         case 4:
-          owner.hear(Owner::kExecutor, LaunchResult{owner.attempt, true, {}});
+          owner.hear(owner.kExecutor, LaunchResult{owner.attempt, true, {}});
           running = running || owner.said<Started>() != nullptr;
           if (running) REQUIRE(committed);
           break;
         default:
-          owner.hear(Owner::kExecutor, Killed{owner.attempt, 3s});
+          owner.hear(owner.kExecutor, Killed{owner.attempt, 3s});
           if (owner.said<Released>() != nullptr) REQUIRE(killed);
       }
     }
-    owner.hear(Owner::kHome, Release{owner.attempt, Owner::kFence});
-    owner.hear(Owner::kExecutor, Killed{owner.attempt, 3s});
+    owner.hear(owner.kHome, Release{owner.attempt, owner.kFence});
+    owner.hear(owner.kExecutor, Killed{owner.attempt, 3s});
     REQUIRE(owner.ledger().free_count() == 4);
-    owner.hear(Owner::kHome, Release{owner.attempt, Owner::kFence});
+    owner.hear(owner.kHome, Release{owner.attempt, owner.kFence});
     REQUIRE(owner.said<Released>() != nullptr);
   }
 }
 
 TEST_CASE("a deposed home's view of the owner is fenced, a stranger's word is nothing") {
-  Owner owner;
+  ScriptedOwner owner;
   const Fence old{PartitionId{0}, Epoch{3}};
-  owner.hear(Owner::kHome, Reserve{owner.attempt, old, owner.gpus, 5000});
+  owner.hear(owner.kHome, Reserve{owner.attempt, old, owner.gpus, 5000});
   CHECK(owner.said<Reserved>() == nullptr);
   CHECK(owner.said<Fenced>()->epoch == Epoch{4});
-  owner.hear(client_node(0), Reserve{owner.attempt, Owner::kFence, owner.gpus, 5000});
+  owner.hear(client_node(0), Reserve{owner.attempt, owner.kFence, owner.gpus, 5000});
   CHECK(owner.out.send.empty());
   CHECK(owner.ledger().held_count() == 0);
   CHECK(owner.agent->state().counters.refused_frames == 1);
@@ -148,38 +86,38 @@ TEST_CASE("a deposed home's view of the owner is fenced, a stranger's word is no
 
 TEST_CASE(
     "a hold lapses by itself, a committed one is asked about and cleared by the home's word") {
-  Owner owner;
-  owner.hear(Owner::kHome, Reserve{owner.attempt, Owner::kFence, owner.gpus, 5000});
+  ScriptedOwner owner;
+  owner.hear(owner.kHome, Reserve{owner.attempt, owner.kFence, owner.gpus, 5000});
   CHECK(owner.agent->next_deadline() == owner.now + 5s);
   owner.now += 5s;
   owner.out.clear();
   owner.agent->step(owner.now, Tick{}, owner.out);
   CHECK(owner.ledger().free_count() == 4);
-  owner.hear(Owner::kHome, owner.commit());
+  owner.hear(owner.kHome, owner.commit());
   CHECK(owner.said<CommitRefused>()->why == Refusal::expired);
 
-  owner.hear(Owner::kHome, Reserve{owner.attempt, Owner::kFence, owner.gpus, 5000});
-  owner.hear(Owner::kHome, owner.commit());
+  owner.hear(owner.kHome, Reserve{owner.attempt, owner.kFence, owner.gpus, 5000});
+  owner.hear(owner.kHome, owner.commit());
   owner.now += 5s;
   owner.out.clear();
   owner.agent->step(owner.now, Tick{}, owner.out);
   CHECK(owner.said<AttemptQuery>() != nullptr);
-  owner.hear(Owner::kHome, AttemptAnswer{owner.attempt, AttemptLife::not_ready});
+  owner.hear(owner.kHome, AttemptAnswer{owner.attempt, AttemptLife::not_ready});
   CHECK(owner.ledger().held_count() == 2);
-  owner.hear(Owner::kHome, AttemptAnswer{owner.attempt, AttemptLife::dead});
+  owner.hear(owner.kHome, AttemptAnswer{owner.attempt, AttemptLife::dead});
   CHECK(owner.ledger().free_count() == 4);
   CHECK(std::any_of(owner.out.persist.begin(), owner.out.persist.end(),
                     [](const Record& r) { return std::holds_alternative<ShareReleased>(r); }));
 }
 
 TEST_CASE("what runs without being in the ledger is adopted, and killed when no home knows it") {
-  Owner owner;
-  owner.hear(Owner::kExecutor, Hello{Role::executor, 1, 1, {}});
+  ScriptedOwner owner;
+  owner.hear(owner.kExecutor, Hello{Role::executor, 1, 1, {}});
   CHECK(owner.ledger().free_count() == 0);
   InventoryItem item;
   item.attempt = owner.attempt;
   item.gpus = owner.gpus;
-  owner.hear(Owner::kExecutor, Inventory{Owner::kFence, {item}});
+  owner.hear(owner.kExecutor, Inventory{owner.kFence, {item}});
   CHECK(owner.ledger().free_count() == 2);
   CHECK(owner.ledger().held_count() == 2);
   CHECK(owner.said<AttemptQuery>() != nullptr);
@@ -188,50 +126,50 @@ TEST_CASE("what runs without being in the ledger is adopted, and killed when no 
   owner.out.clear();
   owner.agent->step(owner.now, Tick{}, owner.out);
   CHECK(owner.said<AttemptQuery>() != nullptr);
-  owner.hear(Owner::kHome, AttemptAnswer{owner.attempt, AttemptLife::dead});
+  owner.hear(owner.kHome, AttemptAnswer{owner.attempt, AttemptLife::dead});
   CHECK(owner.said<Kill>() != nullptr);
   CHECK(owner.ledger().held_count() == 2);
-  owner.hear(Owner::kExecutor, Killed{owner.attempt, 1s});
+  owner.hear(owner.kExecutor, Killed{owner.attempt, 1s});
   CHECK(owner.ledger().free_count() == 4);
 }
 
 TEST_CASE("an owner that lost its ledger says Released only once its executor has spoken") {
-  Owner owner(false);
-  owner.hear(Owner::kHome, Release{owner.attempt, Owner::kFence});
+  ScriptedOwner owner({.reconciled = false});
+  owner.hear(owner.kHome, Release{owner.attempt, owner.kFence});
   CHECK(owner.said<Released>() == nullptr);
   InventoryItem item;
   item.attempt = owner.attempt;
   item.gpus = owner.gpus;
-  owner.hear(Owner::kExecutor, Inventory{Owner::kFence, {item}});
+  owner.hear(owner.kExecutor, Inventory{owner.kFence, {item}});
   CHECK(owner.ledger().held_count() == 2);
-  owner.hear(Owner::kHome, Release{owner.attempt, Owner::kFence});
+  owner.hear(owner.kHome, Release{owner.attempt, owner.kFence});
   CHECK(owner.said<Kill>() != nullptr);
   CHECK(owner.said<Released>() == nullptr);
-  owner.hear(Owner::kExecutor, Killed{owner.attempt, 3s});
+  owner.hear(owner.kExecutor, Killed{owner.attempt, 3s});
   REQUIRE(owner.said<Released>() != nullptr);
   CHECK(owner.said<Released>()->served == 3s);
   CHECK(owner.ledger().free_count() == 4);
 }
 
 TEST_CASE("an executor that runs what is over is not trusted before that is gone") {
-  Owner owner;
-  owner.hear(Owner::kHome, Release{owner.attempt, Owner::kFence});
-  owner.hear(Owner::kExecutor, Hello{Role::executor, 1, 1, {}});
+  ScriptedOwner owner;
+  owner.hear(owner.kHome, Release{owner.attempt, owner.kFence});
+  owner.hear(owner.kExecutor, Hello{Role::executor, 1, 1, {}});
   InventoryItem item;
   item.attempt = owner.attempt;
   item.gpus = owner.gpus;
-  owner.hear(Owner::kExecutor, Inventory{Owner::kFence, {item}});
+  owner.hear(owner.kExecutor, Inventory{owner.kFence, {item}});
   CHECK(owner.said<Kill>() != nullptr);
   CHECK(owner.ledger().free_count() == 0);
   CHECK(owner.agent->next_deadline() < owner.now + 5s);  // a lost Kill is repeated
-  owner.hear(Owner::kExecutor, Inventory{Owner::kFence, {}});
+  owner.hear(owner.kExecutor, Inventory{owner.kFence, {}});
   CHECK(owner.ledger().free_count() == 4);
 }
 
 TEST_CASE("an executor's word of an attempt that its home, which is here, has done with is old") {
   const auto run = [](bool cancelled) {
     CAPTURE(cancelled);
-    Owner owner;
+    ScriptedOwner owner;
     const NodeId client = client_node(0);
     Submit submit{{}, client};
     submit.spec.id = JobId{0, 9};
@@ -240,18 +178,18 @@ TEST_CASE("an executor's word of an attempt that its home, which is here, has do
     InventoryItem item;
     item.attempt = owner.said<Launch>()->attempt;
     item.gpus = owner.said<Launch>()->here;
-    owner.hear(Owner::kExecutor, LaunchResult{item.attempt, true, ""});
+    owner.hear(owner.kExecutor, LaunchResult{item.attempt, true, ""});
     if (cancelled) {
       owner.hear(client, Cancel{JobId{0, 9}});
-      owner.hear(Owner::kExecutor, Killed{item.attempt, 1s});
+      owner.hear(owner.kExecutor, Killed{item.attempt, 1s});
     } else {
-      owner.hear(Owner::kExecutor,
+      owner.hear(owner.kExecutor,
                  Exited{item.attempt, PartitionId{0}, {.lost = true, .log_tail = ""}, 1s});
     }
     REQUIRE(owner.ledger().held_count() == 0);
     CHECK(owner.agent->state().jobs.contains(JobId{0, 9}) != cancelled);
-    owner.hear(Owner::kExecutor, Hello{Role::executor, 1, 1, {}});
-    owner.hear(Owner::kExecutor, Inventory{Owner::kFence, {item}});  // overtaken by its own end
+    owner.hear(owner.kExecutor, Hello{Role::executor, 1, 1, {}});
+    owner.hear(owner.kExecutor, Inventory{owner.kFence, {item}});  // overtaken by its own end
     CHECK(owner.said<Kill>() != nullptr);
     CHECK(owner.said<AttemptQuery>() == nullptr);
     CHECK(owner.ledger().held_count() == 0);
@@ -261,57 +199,57 @@ TEST_CASE("an executor's word of an attempt that its home, which is here, has do
 }
 
 TEST_CASE("what was adopted and is lost cannot be launched again: its home is told") {
-  Owner owner;
-  owner.hear(Owner::kExecutor, Hello{Role::executor, 1, 1, {}});
+  ScriptedOwner owner;
+  owner.hear(owner.kExecutor, Hello{Role::executor, 1, 1, {}});
   InventoryItem item;
   item.attempt = owner.attempt;
   item.gpus = owner.gpus;
-  owner.hear(Owner::kExecutor, Inventory{Owner::kFence, {item}});
-  owner.hear(Owner::kHome, AttemptAnswer{owner.attempt, AttemptLife::live});
+  owner.hear(owner.kExecutor, Inventory{owner.kFence, {item}});
+  owner.hear(owner.kHome, AttemptAnswer{owner.attempt, AttemptLife::live});
   owner.now += 1s;
-  owner.hear(Owner::kExecutor, Hello{Role::executor, 1, 1, {}});
-  owner.hear(Owner::kExecutor, Inventory{Owner::kFence, {}});
-  owner.hear(Owner::kHome, AttemptAnswer{owner.attempt, AttemptLife::live});
+  owner.hear(owner.kExecutor, Hello{Role::executor, 1, 1, {}});
+  owner.hear(owner.kExecutor, Inventory{owner.kFence, {}});
+  owner.hear(owner.kHome, AttemptAnswer{owner.attempt, AttemptLife::live});
   CHECK(owner.said<Launch>() == nullptr);
   REQUIRE(owner.said<Exited>() != nullptr);
   CHECK(owner.said<Exited>()->exit.lost);
 }
 
 TEST_CASE("an offer is made of free GPUs of the right type and holds nothing") {
-  Owner owner;
-  owner.hear(Owner::kHome, BidRequest{owner.attempt, 3, 1, {}});
+  ScriptedOwner owner;
+  owner.hear(owner.kHome, BidRequest{owner.attempt, 3, 1, {}});
   REQUIRE(owner.said<Offer>() != nullptr);
   CHECK(owner.said<Offer>()->share.gpus.size() <= 3);
   CHECK(owner.ledger().free_count() == 4);
-  owner.hear(Owner::kHome, BidRequest{owner.attempt, 3, 1, {"H100"}});
+  owner.hear(owner.kHome, BidRequest{owner.attempt, 3, 1, {"H100"}});
   CHECK(owner.said<NoOffer>() != nullptr);
 }
 
 TEST_CASE("of two gangs' claims the older one counts, and who has none gets no offer") {
-  Owner owner;
+  ScriptedOwner owner;
   BidRequest first{owner.attempt, 4, 1, {}}, second = first;
   second.attempt.job = JobId{0, 8};
   first.claim_ms = second.claim_ms = 60'000;
   first.waited = 1h;
   second.waited = 30min;
-  owner.hear(Owner::kHome, first);
-  owner.hear(Owner::kHome, second);
+  owner.hear(owner.kHome, first);
+  owner.hear(owner.kHome, second);
   REQUIRE(owner.said<ReserveRefused>() != nullptr);
   CHECK(owner.said<ReserveRefused>()->why == Refusal::conflict);
-  owner.hear(Owner::kHome, BidRequest{second.attempt, 4, 1, {}});
+  owner.hear(owner.kHome, BidRequest{second.attempt, 4, 1, {}});
   CHECK(owner.said<NoOffer>() != nullptr);
-  owner.hear(Owner::kHome, BidRequest{first.attempt, 4, 1, {}});
+  owner.hear(owner.kHome, BidRequest{first.attempt, 4, 1, {}});
   CHECK(owner.said<Offer>() != nullptr);
   second.waited = 2h;
-  owner.hear(Owner::kHome, second);
+  owner.hear(owner.kHome, second);
   CHECK(owner.said<ReserveRefused>() == nullptr);
   CHECK(owner.agent->state().claim->attempt == second.attempt);
 }
 
 TEST_CASE("a job that waits takes the GPUs of a hold that has lapsed") {
-  Owner owner;
+  ScriptedOwner owner;
   const Placement all{GpuId{0}, GpuId{1}, GpuId{2}, GpuId{3}};
-  owner.hear(Owner::kHome, Reserve{owner.attempt, Owner::kFence, all, 1000});
+  owner.hear(owner.kHome, Reserve{owner.attempt, owner.kFence, all, 1000});
   REQUIRE(owner.ledger().held_count() == 4);
   Submit submit{{}, client_node(0)};
   submit.spec.id = JobId{0, 9};

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// A home's word that it wants an attempt: from when it counts, and what its owner says on.
+#include <doctest/doctest.h>
+
+#include "agents/owner/scripted_owner_test.h"
+
+namespace starling {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A second life of an owner, whose executor runs what the first one started.
+struct NextLife : ScriptedOwner {
+  NextLife() : ScriptedOwner({.reconciled = false, .lossy = true, .journal = first_life()}) {
+    hear(kExecutor, Inventory{kFence, {item(gpus)}});
+    word_at_once = said<AttemptAnswer>() != nullptr;
+    for (int i = 0; i < 30 && said<AttemptQuery>() == nullptr; ++i) wait();
+    REQUIRE(said<AttemptQuery>() != nullptr);
+    asked_at = now;
+  }
+  static std::vector<Record> first_life() {
+    ScriptedOwner owner({.lossy = true});
+    owner.start(owner.gpus);
+    return owner.journal;
+  }
+  /// Its executor is heard.
+  void wait() {
+    hear(kExecutor, Ping{1});
+    pass(500ms);
+  }
+  bool word_at_once = false;
+  Instant asked_at;
+};
+
+TEST_CASE("a home's word is said on once it is of this life, and as old as the question") {
+  NextLife owner;
+  CHECK_FALSE(owner.word_at_once);
+  const std::uint64_t token = owner.said<AttemptQuery>()->token;
+  owner.wait();
+  owner.hear(owner.kHome, AttemptAnswer{owner.attempt, AttemptLife::live, token});
+  REQUIRE(owner.said<AttemptAnswer>() != nullptr);
+  CHECK(owner.said<AttemptAnswer>()->life == AttemptLife::live);
+  CHECK(owner.said<AttemptAnswer>()->age == owner.now - owner.asked_at);
+  CHECK(owner.share().word == owner.asked_at);
+}
+
+TEST_CASE("an answer to a question that was not put, or is answered already, counts for nothing") {
+  NextLife owner;
+  const std::uint64_t token = owner.said<AttemptQuery>()->token;
+  owner.hear(owner.kHome, AttemptAnswer{owner.attempt, AttemptLife::live, token + 1});
+  CHECK(owner.said<AttemptAnswer>() == nullptr);
+  owner.hear(owner.kHome, AttemptAnswer{owner.attempt, AttemptLife::live, token});
+  CHECK(owner.said<AttemptAnswer>() != nullptr);
+  owner.hear(owner.kHome, AttemptAnswer{owner.attempt, AttemptLife::live, token});
+  CHECK(owner.said<AttemptAnswer>() == nullptr);
+}
+
+TEST_CASE("a home that gives no token back answers the oldest question") {
+  NextLife owner;
+  const Instant first = owner.asked_at;
+  owner.wait();
+  for (int i = 0; i < 30 && owner.said<AttemptQuery>() == nullptr; ++i) owner.wait();
+  REQUIRE(owner.share().asked.size() == 2);
+  owner.hear(owner.kHome, AttemptAnswer{owner.attempt, AttemptLife::live, 0});
+  CHECK(owner.share().word == first);
+  CHECK(owner.share().asked.size() == 1);
+}
+
+}  // namespace
+}  // namespace starling
