@@ -75,6 +75,8 @@ AgentId FlockClient::host_of(AgentId agent) const {
   return session_ == nullptr ? agent : session_->host_of(agent);
 }
 
-std::string FlockClient::user() const { return session_->user(); }
+std::string FlockClient::user() const {
+  return STARLING_CHECK(session_ != nullptr), session_->user();
+}
 
 }  // namespace starling

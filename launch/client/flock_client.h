@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agents/message.h"
+#include "base/check.h"
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -33,6 +34,8 @@ class Session;
 /// One thread at a time; any number of threads and processes may have one each. What this key may
 /// do is the flock's business (docs/security.md): who may not is told `invalid`. Asked again, all
 /// calls but new_id() do once what they do.
+///
+/// A program that has called catch_stop_signals() and is asked to stop has its calls end early.
 class FlockClient {
  public:
   /// The flock that lives in `dir`; speaks to nobody yet.
@@ -117,7 +120,7 @@ class FlockClient {
       const MembersChange& change, Duration patience = std::chrono::seconds(20));
 
   /// For what has no call here. Connected.
-  [[nodiscard]] Session& session() noexcept { return *session_; }
+  [[nodiscard]] Session& session() { return STARLING_CHECK(session_ != nullptr), *session_; }
   [[nodiscard]] const Deployment& deployment() const noexcept { return *deployment_; }
 
  private:
