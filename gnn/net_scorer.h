@@ -12,8 +12,8 @@
 #include "gnn/encoder.h"
 #include "gnn/features.h"
 #include "gnn/policy_net.h"
-#include "policies/placement/candidates_policy.h"
 #include "policies/placement/lif.h"
+#include "policies/placement/placement_policy.h"
 
 namespace starling {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "gnn/pair_speeds.h"
-#include "policies/placement/candidates_policy.h"
 #include "policies/placement/candidates_residents.h"
+#include "policies/placement/placement_policy.h"
 #include "scheduling/policy.h"
 #include "topology/free_servers.h"
 

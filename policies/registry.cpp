@@ -3,7 +3,7 @@
 
 #include "policies/builtin.h"
 #include "policies/options.h"
-#include "policies/placement/candidates_policy.h"
+#include "policies/placement/placement_policy.h"
 
 namespace starling {
 

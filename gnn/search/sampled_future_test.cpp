@@ -8,8 +8,8 @@
 
 #include "gnn/search/rollout.h"
 #include "interference/models.h"
-#include "policies/placement/candidates_policy.h"
 #include "policies/placement/lif.h"
+#include "policies/placement/placement_policy.h"
 #include "topology/generate/generate.h"
 
 namespace starling {

@@ -13,7 +13,7 @@
 #include "gnn/search/search.h"
 #include "policies/foresight.h"
 #include "policies/options.h"
-#include "policies/placement/candidates_policy.h"
+#include "policies/placement/placement_policy.h"
 
 namespace starling {
 namespace {

@@ -9,8 +9,8 @@
 #include "gnn/encoder_net.h"
 #include "gnn/registry.h"
 #include "interference/models.h"
-#include "policies/placement/candidates_policy.h"
 #include "policies/placement/lif.h"
+#include "policies/placement/placement_policy.h"
 #include "topology/generate/generate.h"
 #include "workload/catalogue.h"
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "policies/placement/scorer.h"
-#include "policies/queues/queue_policy.h"
+#include "policies/queues/queue_walk.h"
 
 namespace starling {
 

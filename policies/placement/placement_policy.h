@@ -16,7 +16,7 @@
 #include "policies/placement/reasons.h"
 #include "policies/placement/remaining_times.h"
 #include "policies/placement/scorer.h"
-#include "policies/queues/queue_policy.h"
+#include "policies/queues/queue_walk.h"
 
 namespace starling {
 
@@ -24,10 +24,12 @@ namespace starling {
 /// partition, or is passed over: the option that is worth most to its Scorer, or the one that a
 /// Chooser takes. A look that got nothing is not asked about again until something changes, here or
 /// in a digest; nor are others of that look that are expected to take about as long.
-class PlacementPolicy final : public QueuePolicy {
+class PlacementPolicy final : public Policy {
  public:
   /// `chooser`: makes the decisions and outlives this; null: the scorer's best is taken.
   explicit PlacementPolicy(PlacementSystem system, Chooser* chooser = nullptr);
+  PlacementPolicy(const PlacementPolicy&) = delete;
+  PlacementPolicy& operator=(const PlacementPolicy&) = delete;
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
   [[nodiscard]] std::vector<Decision> decide(const View& given, const Trigger& trigger,
                                              Rng& rng) override;
@@ -39,23 +41,13 @@ class PlacementPolicy final : public QueuePolicy {
     return reasons_.explain(job);
   }
 
- protected:
-  [[nodiscard]] std::int64_t key(const JobView&) const override { return 0; }
-  [[nodiscard]] bool idle(const View& view) const override {
-    return view.gpus.free_count() == 0 && !candidates_.room_to_share() && !elsewhere_.any();
-  }
-  [[nodiscard]] bool fits_empty(const JobSpec& job) const override {
-    if (rules_.by_fit) return QueuePolicy::fits_empty(job);
-    return candidates_.fits(job, empty()) &&
-           (!demand_of(job).any() || place(empty(), shape(), job, Fit::count).has_value());
-  }
-  void before_starts(const View& view, std::vector<Decision>& out) override;
-  void start_here(const View& view, Trial& trial, std::vector<Decision>& out) override;
-  void cooperate(const View& view, Trial& trial, std::vector<Decision>& out) override;
-
  private:
   /// Takes the parts of the system.
   PlacementPolicy(PlacementSystem& system, const PlacementRules& rules, Chooser* chooser);
+  [[nodiscard]] bool fits_empty(const JobSpec& job) const;
+  /// The steps of a call, as QueueWalk has them.
+  void start_here(const View& view, Trial& trial, std::vector<Decision>& out);
+  void cooperate(const View& view, Trial& trial, std::vector<Decision>& out);
   [[nodiscard]] std::span<const std::size_t> turns(Instant now);
   /// Of the options of `point`, which it lists.
   [[nodiscard]] PlacementOption choose(DecisionPoint& point);
@@ -72,6 +64,7 @@ class PlacementPolicy final : public QueuePolicy {
   PolicyFacts facts_;
   PlacementOrder order_;
   PlacementRules rules_;
+  QueueWalk walk_;
   std::unique_ptr<Scorer> scorer_;
   Chooser* chooser_;
   bool follow_;  // remaining_ is asked
@@ -82,7 +75,7 @@ class PlacementPolicy final : public QueuePolicy {
   Reasons reasons_;
   std::vector<Destination> destinations_;  // memory of start_here()
   std::vector<double> worth_;              // memory of choose()
-  std::vector<std::size_t> turns_;         // positions in index_.queue()
+  std::vector<std::size_t> turns_;         // positions in the queue
   std::vector<double> areas_;              // by those
   /// For which lengths nothing was found, and when.
   struct Refusal {
@@ -97,7 +90,7 @@ class PlacementPolicy final : public QueuePolicy {
     }
   };
   /// One bit for lengths that differ by less than a factor of four, all one where none is forecast.
-  [[nodiscard]] std::uint64_t length_of(std::size_t turn) const;
+  [[nodiscard]] std::uint64_t length_of(std::size_t turn);
   std::vector<Refusal> refused_;       // by look
   std::vector<Refusal> refused_here_;  // of that, no place here
   std::uint32_t given_ = 0;            // in this call

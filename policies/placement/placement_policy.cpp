@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/placement/candidates_policy.h"
+#include "policies/placement/placement_policy.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,10 +25,13 @@ PlacementPolicy::PlacementPolicy(PlacementSystem system, Chooser* chooser)
 
 PlacementPolicy::PlacementPolicy(PlacementSystem& system, const PlacementRules& rules,
                                  Chooser* chooser)
-    : QueuePolicy(system.queue, rules.by_fit ? system.queue.fit : Fit::count),
-      facts_(system.facts),
+    : facts_(system.facts),
       order_(system.order),
       rules_(rules),
+      walk_(
+          system.queue, [](const JobView&) { return std::int64_t{0}; },
+          rules.by_fit ? system.queue.fit : Fit::count,
+          [this](const JobSpec& job) { return fits_empty(job); }),
       scorer_(std::move(system.scorer)),
       chooser_(chooser),
       follow_(rules_.forecasts || chooser != nullptr || order_ == PlacementOrder::forecast),
@@ -36,13 +39,27 @@ PlacementPolicy::PlacementPolicy(PlacementSystem& system, const PlacementRules& 
       remaining_(order_ == PlacementOrder::forecast),
       lister_(rules_) {}
 
-std::vector<Decision> PlacementPolicy::decide(const View& given, const Trigger& trigger, Rng& rng) {
+std::vector<Decision> PlacementPolicy::decide(const View& given, const Trigger&, Rng&) {
   const View view = scorer_->seen(given);
   candidates_.sync(view, facts_.shares_gpus);
   if (follow_) remaining_.follow(candidates_.residents(), view.now);
   if (rules_.minimum_gain) elsewhere_.begin(view);
   given_ = 0;
-  std::vector<Decision> out = QueuePolicy::decide(view, trigger, rng);
+  const bool idle =
+      view.gpus.free_count() == 0 && !candidates_.room_to_share() && !elsewhere_.any();
+  QueueWalk::Steps steps;
+  if (rules_.evens_out) {
+    steps.before = [&](std::vector<Decision>& out) {
+      walk_.cooperation().forward_to_emptier(view, walk_.index(), walk_.taken(), out);
+    };
+  }
+  steps.start = [&](Trial& trial, std::vector<Decision>& out) { start_here(view, trial, out); };
+  if (elsewhere_.any()) {
+    steps.cooperate = [&](Trial& trial, std::vector<Decision>& out) {
+      cooperate(view, trial, out);
+    };
+  }
+  std::vector<Decision> out = walk_.decide(view, idle, steps);
   scorer_->end(view, candidates_);
   return out;
 }
@@ -57,29 +74,32 @@ PlacementOrder read_placement_order(OptionReader& reader, PlacementOrder otherwi
   return order == "arrival" ? PlacementOrder::arrival : PlacementOrder::forecast;
 }
 
+bool PlacementPolicy::fits_empty(const JobSpec& job) const {
+  if (rules_.by_fit) return walk_.find_place(walk_.empty(), job).has_value();
+  return candidates_.fits(job, walk_.empty()) &&
+         (!demand_of(job).any() ||
+          place(walk_.empty(), walk_.shape(), job, Fit::count).has_value());
+}
+
 /// Positions in the queue.
 std::span<const std::size_t> PlacementPolicy::turns(Instant now) {
-  const auto queue = index_.queue();
+  const auto queue = walk_.index().queue();
   turns_.resize(queue.size());
   std::iota(turns_.begin(), turns_.end(), 0U);
   if (order_ == PlacementOrder::arrival) return turns_;
   areas_.resize(queue.size());
   for (std::size_t i = 0; i < queue.size(); ++i)
-    areas_[i] = queue[i].gpus * remaining_.left(index_.job(queue[i]), now);
+    areas_[i] = queue[i].gpus * remaining_.left(walk_.index().job(queue[i]), now);
   std::ranges::stable_sort(turns_, [&](std::size_t a, std::size_t b) {
     return std::tie(queue[b].priority, areas_[a]) < std::tie(queue[a].priority, areas_[b]);
   });
   return turns_;
 }
 
-std::uint64_t PlacementPolicy::length_of(std::size_t turn) const {
+std::uint64_t PlacementPolicy::length_of(std::size_t turn) {
   if (order_ == PlacementOrder::arrival) return 1;
-  const double left = areas_[turn] / index_.queue()[turn].gpus;
+  const double left = areas_[turn] / walk_.index().queue()[turn].gpus;
   return std::uint64_t{1} << static_cast<unsigned>(std::clamp(std::ilogb(left) / 2, 0, 63));
-}
-
-void PlacementPolicy::before_starts(const View& view, std::vector<Decision>& out) {
-  if (rules_.evens_out) cooperation_.forward_to_emptier(view, index_, taken_, out);
 }
 
 void PlacementPolicy::passed_over(const QueueEntry& entry) {
@@ -99,38 +119,37 @@ PlacementOption PlacementPolicy::choose(DecisionPoint& point) {
 }
 
 void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
-  const DecisionContext context{view,   candidates_, remaining_,   elsewhere_,
-                                index_, empty(),     trial.gpus(), shape()};
+  const DecisionContext context{view,          candidates_,   remaining_,   elsewhere_,
+                                walk_.index(), walk_.empty(), trial.gpus(), walk_.shape()};
   scorer_->begin(context);
   if (chooser_ != nullptr) chooser_->begin(context);
-  refused_.resize(index_.looks());
-  refused_here_.resize(index_.looks());
+  refused_.resize(walk_.index().looks());
+  refused_here_.resize(walk_.index().looks());
   const bool together = elsewhere_.any();
-  candidates_.plan_on(trial.gpus(), shape());
-  waiting_gpus_ = static_cast<double>(index_.total_gpus());
-  const auto queue = index_.queue();
+  candidates_.plan_on(trial.gpus(), walk_.shape());
+  waiting_gpus_ = static_cast<double>(walk_.index().total_gpus());
+  const auto queue = walk_.index().queue();
   for (const std::size_t i : turns(view.now)) {
     const QueueEntry& entry = queue[i];
-    if (taken_[i]) continue;
+    if (walk_.taken()[i]) continue;
     // Those that have moved as often have as many ways left, but for who exactly refused them.
     const std::uint64_t version = candidates_.version() + elsewhere_.version();
     const JobView* job = nullptr;
-    if (together) job = &index_.job(entry);
+    if (together) job = &walk_.index().job(entry);
     const std::uint64_t state =
         together ? (version << 12U) + std::min(job->forwards, 4095U) : version;
     const std::uint64_t length = length_of(i);
     const bool hope = (!entry.homeless || together) && !refused_[entry.look].stands(state, length);
-    if (!hope && !options().strict) {
+    if (!hope && !walk_.options().strict) {
       passed_over(entry);
       continue;
     }
-    if (job == nullptr) job = &index_.job(entry);
+    if (job == nullptr) job = &walk_.index().job(entry);
     if (job->blocked) continue;
     if (hope) {
       const Wish wish = candidates_.wish(*job->spec, entry.look);
       DecisionPoint point{context, wish, *job, {}};
-      if (together && given_ < kForwardsPerCall)
-        point.out = ways_out(point, entry, destinations_);
+      if (together && given_ < kForwardsPerCall) point.out = ways_out(point, entry, destinations_);
       // The places here are those that it has refused, so only another agent can be news.
       const std::uint64_t here = candidates_.version() * 2 + (point.out.any() ? 1 : 0);
       if (together && refused_here_[entry.look].stands(here, length) && scorer_->alike(*job) &&
@@ -139,7 +158,7 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
         continue;
       }
       if (carry_out(choose(point), point, entry, trial, out)) {
-        taken_.mark(i);
+        walk_.taken().mark(i);
         continue;
       }
       if (scorer_->alike(*job) && !point.out.later) refused_[entry.look].add(state, length);
@@ -147,7 +166,7 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
     }
     passed_over(entry);
     // A gang that no data centre of this size can hold must not stop everyone for good.
-    if (options().strict && entry.gpus <= view.topology.gpu_count()) return;
+    if (walk_.options().strict && entry.gpus <= view.topology.gpu_count()) return;
   }
 }
 
@@ -185,16 +204,15 @@ bool PlacementPolicy::carry_out(const PlacementOption& option, const DecisionPoi
 }
 
 void PlacementPolicy::cooperate(const View& view, Trial& trial, std::vector<Decision>& out) {
-  if (!elsewhere_.any()) return QueuePolicy::cooperate(view, trial, out);
   gangs_.begin(view.now);
-  const auto queue = index_.queue();
+  const auto queue = walk_.index().queue();
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const QueueEntry& entry = queue[i];
-    if (taken_[i] || entry.gpus == 1) continue;
+    if (walk_.taken()[i] || entry.gpus == 1) continue;
     if (!entry.homeless && view.now - entry.submitted < kPatience) continue;
-    const JobView& job = index_.job(entry);
+    const JobView& job = walk_.index().job(entry);
     if (job.blocked || !spread(view, entry, job, trial, out)) continue;
-    taken_.mark(i);
+    walk_.taken().mark(i);
     return;
   }
 }
