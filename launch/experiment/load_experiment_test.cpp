@@ -97,7 +97,8 @@ TEST_CASE("a mistake is told with its place and what would be right") {
             "dir/x.yaml:3:25: no generator 'flt'; did you mean 'flat'?"));
   CHECK(has(mistake("servers: 4,", "servers: four,"), "dir/x.yaml:3:40: servers"));
   CHECK(has(mistake("gang_max: 8", "gang_max: 0"), "gang_max"));
-  CHECK(has(mistake("length: 7d, jobs", "length: 7x, jobs"), "write e.g. 90s, 15m, 36h or 7d"));
+  CHECK(has(mistake("length: 7d, jobs", "length: 7x, jobs"),
+            "write e.g. 200ms, 90s, 15m, 36h or 7d"));
   CHECK(has(mistake("from: 2017-09-11", "from: 2017-13-11"), "is no date"));
   CHECK(has(mistake("loads: [0.7", "loads: [0"), "offered loads above 0"));
   CHECK(has(mistake("agents: [1, 2]", "agents: [1, 1]"), "each once"));

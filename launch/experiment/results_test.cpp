@@ -84,7 +84,7 @@ TEST_CASE("summary.json has the figures of every run under the names of the expe
   CHECK(summary.at("runs")[1].at("policy") == "quick");
   CHECK(summary.at("runs")[1].at("load") == 0.7);
   CHECK(summary.at("runs")[1].at("avg_jct_s") == doctest::Approx(541));
-  CHECK(summary.at("runs")[0].size() == 37);
+  CHECK(summary.at("runs")[0].size() == 39);
   const auto all = nlohmann::json::parse(results_json(results));
   CHECK(all.at("comparisons").size() == 2);
   CHECK(all.at("comparisons")[0].at("rows")[0].at("under_baseline_s").at("mean") ==
