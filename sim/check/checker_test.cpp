@@ -1,110 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/check/checker.h"
-
 #include <doctest/doctest.h>
 
-#include <algorithm>
+#include "sim/check/healthy_world_test.h"
 
 // A checker that has never caught anything is unproven: every rule is shown a world that breaks it.
 
 namespace starling {
 namespace {
 
-constexpr Instant kNow{std::chrono::seconds(3)};
-constexpr JobId kJob{0, 7};
-constexpr AttemptId kOne{kJob, Epoch{1}, 1};
-constexpr AttemptId kTwo{kJob, Epoch{1}, 2};
-constexpr AttemptId kOther{{0, 8}, Epoch{1}, 1};
-const NodeId kA = agent_node(AgentId{0});
-const NodeId kB = agent_node(AgentId{1});
-
-std::vector<PeerAgent> two_partitions() {
-  return {{AgentId{0}, {PartitionId{0}, {0, 1}, {0, 4}}},
-          {AgentId{1}, {PartitionId{1}, {1, 2}, {4, 8}}}};
-}
-Placement gpus(std::initializer_list<std::uint32_t> ids) {
-  Placement all;
-  for (const std::uint32_t i : ids) all.push_back(GpuId{i});
-  return all;
-}
-
-/// A gang of both partitions, decided, committed, held and running.
-struct Healthy {
-  explicit Healthy(std::uint32_t jobs_per_gpu = 1) : checker(two_partitions(), jobs_per_gpu) {
-    const std::vector<Share> gang = {{PartitionId{0}, gpus({3})}, {PartitionId{1}, gpus({4})}};
-    write(kA, LifeBegan{Incarnation{1}, Epoch{1}});
-    write(kB, LifeBegan{Incarnation{1}, Epoch{1}});
-    JobAccepted accepted;
-    accepted.submit.spec.id = kJob;
-    write(kA, accepted);
-    write(kA, AttemptStarting{kOne, gang});
-    commit(kA, kOne, gang);
-    commit(kB, kOne, gang);
-    world.processes = {{kOne, gpus({3})}, {kOne, gpus({4})}};
-    world.ledgers = {ledger(0, kA, gpus({0, 1, 2}), {{kOne, gpus({3})}}),
-                     ledger(1, kB, gpus({5, 6, 7}), {{kOne, gpus({4})}})};
-    for (const std::uint32_t p : {0U, 1U}) answers(p, Epoch{1});
-  }
-  /// Its executor has said what runs there.
-  void answers(std::uint32_t partition, Epoch epoch) {
-    checker.arrived(kNow, executor_node(partition), agent_node(AgentId{partition}),
-                    Inventory{{PartitionId{partition}, epoch}, {}});
-  }
-  static LedgerView ledger(std::uint32_t partition, NodeId owner, Placement free,
-                           std::vector<std::pair<AttemptId, Placement>> holds) {
-    LedgerView view;
-    view.partition = PartitionId{partition};
-    view.owner = owner;
-    view.gpus = {4 * partition, 4 * partition + 4};
-    view.holds = std::move(holds);
-    view.seats = {{executor_node(partition), view.gpus, true}};
-    view.counted.free = view.told.free = static_cast<std::uint32_t>(free.size());
-    view.free = std::move(free);
-    return view;
-  }
-  /// So many fewer are free, and all figures say so.
-  void take(std::uint32_t partition, AttemptId attempt, const Placement& gpus) {
-    LedgerView& view = world.ledgers[partition];
-    view.holds.emplace_back(attempt, gpus);
-    std::erase_if(view.free,
-                  [&](GpuId g) { return std::find(gpus.begin(), gpus.end(), g) != gpus.end(); });
-    view.counted.free = view.told.free = static_cast<std::uint32_t>(view.free.size());
-  }
-  void accept(NodeId home, JobId job) {
-    JobAccepted accepted;
-    accepted.submit.spec.id = job;
-    write(home, accepted);
-  }
-  void commit(NodeId owner, AttemptId attempt, std::vector<Share> gang) {
-    Commit commit;
-    commit.attempt = attempt;
-    commit.gang = std::move(gang);
-    write(owner, ShareCommitted{attempt, AgentId{0}, commit});
-  }
-  void write(NodeId node, const Record& record) { checker.wrote(kNow, node, {&record, 1}); }
-  bool caught(const std::string& rule) {
-    checker.look(kNow, world);
-    const auto& v = checker.violation();
-    return v && v->rfind(rule + " is violated at 3.000000000 s", 0) == 0;
-  }
-  Checker checker;
-  WorldView world;
-};
-
-Submit submit_of(JobId job) {
-  Submit submit;
-  submit.spec.id = job;
-  return submit;
-}
-JobState state_of(JobId job, JobPhase phase) {
-  JobState state;
-  state.job = job;
-  state.phase = phase;
-  return state;
-}
-
 TEST_CASE("a healthy world is not accused") {
-  Healthy h;
+  HealthyWorld h;
   h.checker.look(kNow, h.world);
   h.checker.arrived(kNow, client_node(0), kA, submit_of(kJob));
   h.checker.arrived(kNow, kA, client_node(0), Accepted{kJob, AgentId{0}});
@@ -119,13 +24,13 @@ TEST_CASE("a healthy world is not accused") {
 }
 
 TEST_CASE("S1: two processes on one GPU") {
-  Healthy h;
+  HealthyWorld h;
   h.world.processes.push_back({kOther, gpus({3})});
   CHECK(h.caught("S1"));
 }
 
 TEST_CASE("S1, S9: where two jobs may share a GPU, three may not") {
-  Healthy h(2);
+  HealthyWorld h(2);
   const auto add = [&h](AttemptId attempt) {
     const std::vector<Share> gang = {{PartitionId{0}, gpus({3})}};
     h.accept(kA, attempt.job);
@@ -147,13 +52,13 @@ TEST_CASE("S1, S9: where two jobs may share a GPU, three may not") {
 }
 
 TEST_CASE("S1: nor two of one attempt") {
-  Healthy h(2);
+  HealthyWorld h(2);
   h.world.processes.push_back({kOne, gpus({3})});
   CHECK(h.caught("S1"));
 }
 
 TEST_CASE("S18: a second attempt of a job that must not be started again") {
-  Healthy h;
+  HealthyWorld h;
   JobSpec spec;
   spec.id = {0, 9};
   spec.no_requeue = true;
@@ -169,7 +74,7 @@ TEST_CASE("S18: a second attempt of a job that must not be started again") {
 }
 
 TEST_CASE("S2: a process that the ledger does not know") {
-  Healthy h;
+  HealthyWorld h;
   LedgerView& ledger = h.world.ledgers[1];
   ledger.holds.clear();
   SUBCASE("on a GPU that would be given away") {
@@ -186,7 +91,7 @@ TEST_CASE("S2: a process that the ledger does not know") {
 }
 
 TEST_CASE("S2: a process that the journal of its partition does not know, whoever is up") {
-  Healthy h;
+  HealthyWorld h;
   h.world.ledgers.clear();  // all owners are down
   SUBCASE("and that is all") {
     h.checker.look(kNow, h.world);
@@ -203,7 +108,7 @@ TEST_CASE("S2: a process that the journal of its partition does not know, whoeve
 }
 
 TEST_CASE("S3: two attempts of one job run") {
-  Healthy h;
+  HealthyWorld h;
   const std::vector<Share> gang = {{PartitionId{0}, gpus({2})}};
   h.write(kA, AttemptDraining{kOne});
   h.write(kA, AttemptOver{kOne, {}});
@@ -215,13 +120,13 @@ TEST_CASE("S3: two attempts of one job run") {
 }
 
 TEST_CASE("S3: a journal opens an attempt beside another") {
-  Healthy h;
+  HealthyWorld h;
   h.write(kA, AttemptStarting{kTwo, {{PartitionId{0}, gpus({2})}}});
   CHECK(h.caught("S3"));
 }
 
 TEST_CASE("S4: a gang runs before everybody has committed") {
-  Healthy h;
+  HealthyWorld h;
   const std::vector<Share> gang = {{PartitionId{0}, gpus({0})}, {PartitionId{1}, gpus({5})}};
   h.accept(kA, kOther.job);
   h.write(kA, AttemptStarting{kOther, gang});
@@ -232,7 +137,7 @@ TEST_CASE("S4: a gang runs before everybody has committed") {
 }
 
 TEST_CASE("S4: one record is enough for a gang of the home's own partition, not of another's") {
-  Healthy h;
+  HealthyWorld h;
   const std::vector<Share> gang = {{PartitionId{0}, gpus({0})}};
   h.take(0, kOther, gpus({0}));
   h.world.processes.push_back({kOther, gpus({0})});
@@ -252,7 +157,7 @@ TEST_CASE("S4: one record is enough for a gang of the home's own partition, not 
 }
 
 TEST_CASE("S5: a job ends twice, or starts after its end") {
-  Healthy h;
+  HealthyWorld h;
   h.write(kA, JobEnded{kJob, {}});
   SUBCASE("twice") { h.write(kB, JobEnded{kJob, {}}); }
   SUBCASE("starts again") { h.write(kA, AttemptStarting{kTwo, {}}); }
@@ -260,14 +165,14 @@ TEST_CASE("S5: a job ends twice, or starts after its end") {
 }
 
 TEST_CASE("S6: an acknowledgement without a record") {
-  Healthy h;
+  HealthyWorld h;
   h.checker.arrived(kNow, client_node(0), kB, submit_of({0, 99}));
   h.checker.arrived(kNow, kB, client_node(0), Accepted{{0, 99}, AgentId{1}});
   CHECK(h.caught("S6"));
 }
 
 TEST_CASE("S6: a client is told of an end that is in no journal, or of another one") {
-  Healthy h;
+  HealthyWorld h;
   h.checker.arrived(kNow, client_node(0), kA, submit_of(kJob));
   JobState told = state_of(kJob, JobPhase::failed);
   SUBCASE("none") {}
@@ -285,7 +190,7 @@ TEST_CASE("S6: a client is told of an end that is in no journal, or of another o
 }
 
 TEST_CASE("S7: epochs and incarnations fall") {
-  Healthy h;
+  HealthyWorld h;
   SUBCASE("an executor forgets") {
     h.write(executor_node(0), EpochSeen{PartitionId{0}, Epoch{4}});
     h.write(executor_node(0), EpochSeen{PartitionId{0}, Epoch{3}});
@@ -297,14 +202,14 @@ TEST_CASE("S7: epochs and incarnations fall") {
 }
 
 TEST_CASE("S8: two owners of one partition at one epoch") {
-  Healthy h;
+  HealthyWorld h;
   h.checker.arrived(kNow, kB, executor_node(0),
                     Launch{kOne, {PartitionId{0}, Epoch{1}}, {}, {}, {}, {}});
   CHECK(h.caught("S8"));
 }
 
 TEST_CASE("S9: a GPU is lost, or held twice, or trusted too early") {
-  Healthy h;
+  HealthyWorld h;
   LedgerView& ledger = h.world.ledgers[0];
   SUBCASE("lost") { ledger.free = gpus({0, 1}); }
   SUBCASE("lost, and the figures know it") {
@@ -330,7 +235,7 @@ TEST_CASE("S9: a GPU is lost, or held twice, or trusted too early") {
 }
 
 TEST_CASE("S9: bad and drained GPUs are in the sum") {
-  Healthy h;
+  HealthyWorld h;
   LedgerView& ledger = h.world.ledgers[0];
   ledger.free = gpus({2});
   ledger.bad = gpus({0});
@@ -341,7 +246,7 @@ TEST_CASE("S9: bad and drained GPUs are in the sum") {
 }
 
 TEST_CASE("S13: a client is told what goes back, or shows it") {
-  Healthy h;
+  HealthyWorld h;
   const NodeId client = client_node(0);
   h.checker.arrived(kNow, client, kA, submit_of(kJob));
   const auto told = [&](std::uint64_t sequence, JobPhase phase) {
@@ -370,7 +275,7 @@ TEST_CASE("S13: a client is told what goes back, or shows it") {
 }
 
 TEST_CASE("S15: memory is not what the journal says, or the journal contradicts itself") {
-  Healthy h;
+  HealthyWorld h;
   SUBCASE("a share is launched that nobody committed") { h.write(kB, ShareLaunched{kOther}); }
   SUBCASE("a process exits that was never launched") {
     h.write(executor_node(0), ProcessExited{kOther, {}, {}});
@@ -389,7 +294,7 @@ TEST_CASE("S15: memory is not what the journal says, or the journal contradicts 
 }
 
 TEST_CASE("S16: the end of a job is the end of its processes") {
-  Healthy h;
+  HealthyWorld h;
   JobEnded ended{kJob, {}};
   ended.state.phase = JobPhase::finished;
   const auto exits = [&](std::int32_t code, bool stopped = false) {
@@ -425,7 +330,7 @@ TEST_CASE("S16: the end of a job is the end of its processes") {
 }
 
 TEST_CASE("S10, S14, S15: what the world saw becomes a violation, unless the rule is excused") {
-  Healthy h;
+  HealthyWorld h;
   h.checker.excuse("S10");
   h.checker.took_refused(kNow, kA, "took it");
   CHECK_FALSE(h.checker.violation());

@@ -108,6 +108,13 @@ TEST_CASE("a successor knows what was durable when its life began, and no less")
     CHECK(t.say(1, JobPhase::running, 2, 2) != "");
     CHECK(t.say(2, JobPhase::moved, 0, 2) == "");
   }
+  SUBCASE("attempts of before it had moved on and come back, it need not know") {
+    t.write(JobMoved{kJob, AgentId{1}}, 2);
+    JobAccepted again;
+    again.submit.spec.id = kJob;
+    t.write(again, 2);
+    CHECK(t.say(1, JobPhase::waiting, 0, 2) == "");
+  }
   SUBCASE("a deposed owner may know less") {
     t.write(AttemptStarting{{kJob, Epoch{2}, 3}, {}}, 2);
     CHECK(t.say(9, JobPhase::running, 2, 1) == "");
