@@ -3,95 +3,15 @@
 
 #include <algorithm>
 
-#include "agents/executor/executor_state.h"
-#include "topology/generate/generate.h"
+#include "agents/executor/scripted_executor_test.h"
 
 using namespace starling;
 using namespace std::chrono_literals;
 
 // The executor is the last line: what it refuses cannot happen on a GPU. Each test states one way
 // in which two processes could meet on a GPU, or an end could be lost.
-namespace {
-
-const NodeId kOwner = agent_node(AgentId{0});
-const NodeId kStranger = agent_node(AgentId{1});
-
-Instant at(Duration d) { return Instant(d); }
-
-/// Two servers of four GPUs: 0-3 and 4-7; the data centre has a third one, which is not ours.
-struct Fixture {
-  Topology topology;
-  Executor executor;
-  ExecutorOutput out;
-  std::vector<Record> journal;
-
-  explicit Fixture(Duration heartbeat = Duration::max(), std::vector<Record> recovered = {},
-                   std::uint32_t jobs_per_gpu = 1, std::uint32_t tombstones = Limits{}.tombstones)
-      : topology(make_topology()),
-        executor(config(heartbeat, jobs_per_gpu, tombstones), topology, recovered),
-        journal(std::move(recovered)) {
-    step(at(0s), Tick{});
-    step(at(0s), Received{kOwner, Welcome{{PartitionId{0}, Epoch{5}}}});
-    out.clear();
-  }
-
-  static Topology make_topology() {
-    GeneratorOptions options;
-    options.servers = 3;
-    options.gpus_per_server = 4;
-    return generate_flat(options).value();
-  }
-  static ExecutorConfig config(Duration heartbeat, std::uint32_t jobs_per_gpu = 1,
-                               std::uint32_t tombstones = Limits{}.tombstones) {
-    ExecutorConfig config;
-    config.limits.tombstones = tombstones;
-    config.limits.jobs_per_gpu = jobs_per_gpu;
-    config.me = executor_node(0);
-    config.servers = {0, 2};
-    config.timers.heartbeat = heartbeat;
-    return config;
-  }
-
-  const ExecutorOutput& step(Instant now, const ExecutorEvent& event) {
-    out.clear();
-    executor.step(now, event, out);
-    journal.insert(journal.end(), out.persist.begin(), out.persist.end());
-    return out;
-  }
-  const ExecutorOutput& hear(Message message, Duration now = 1s, NodeId from = kOwner) {
-    return step(at(now), Received{from, std::move(message)});
-  }
-  template <class M>
-  const M* said() const {
-    for (const Send& send : out.send) {
-      if (const auto* m = std::get_if<M>(&send.message)) return m;
-    }
-    return nullptr;
-  }
-};
-
-AttemptId attempt(std::uint64_t job) { return {JobId{0, job}, Epoch{1}, 1}; }
-
-Launch launch(std::uint64_t job, std::vector<std::uint32_t> gpus, std::uint64_t epoch = 5) {
-  Launch m;
-  m.attempt = attempt(job);
-  m.fence = {PartitionId{0}, Epoch{epoch}};
-  for (const std::uint32_t gpu : gpus) m.here.push_back(GpuId{gpu});
-  m.spec.workers = static_cast<std::uint32_t>(gpus.size());
-  m.gang = {{PartitionId{0}, m.here}};
-  return m;
-}
-Kill kill(std::uint64_t job, std::uint64_t epoch = 5) {
-  return {attempt(job), {PartitionId{0}, Epoch{epoch}}};
-}
-Exit ended(std::uint64_t job, std::uint32_t server, int code = 0, Duration served = 7s) {
-  return {attempt(job), ServerId{server}, {code, false, {}}, served};
-}
-
-}  // namespace
-
 TEST_CASE("a journal of another topology is refused before it is believed") {
-  Fixture f;
+  ScriptedExecutor f;
   f.hear(launch(1, {2, 3, 4, 5}));
   CHECK(fits_journal(f.config(1s), f.topology, f.journal).ok());
   GeneratorOptions smaller;
@@ -103,7 +23,7 @@ TEST_CASE("a journal of another topology is refused before it is believed") {
 }
 
 TEST_CASE("a topology with fewer servers than an executor serves is refused, whatever it ran") {
-  Fixture f;
+  ScriptedExecutor f;
   for (std::uint32_t servers = 1; servers <= 6; ++servers) {
     GeneratorOptions shape;
     shape.servers = servers;
@@ -117,7 +37,7 @@ TEST_CASE("a topology with fewer servers than an executor serves is refused, wha
 }
 
 TEST_CASE("an owner that does not work with an executor is greeted until it does") {
-  Fixture f;
+  ScriptedExecutor f;
   CHECK(f.executor.state().hello == kNever);
   f.hear(Goodbye{"agent 0 has read another topology"});
   CHECK_FALSE(f.executor.state().welcomed);
@@ -132,7 +52,7 @@ TEST_CASE("an owner that does not work with an executor is greeted until it does
 }
 
 TEST_CASE("a launch is durable, then runs one part per server with contiguous ranks") {
-  Fixture f;
+  ScriptedExecutor f;
   Launch gang = launch(1, {2, 3, 4, 5, 6});
   gang.gang.insert(gang.gang.begin(), Share{PartitionId{1}, {GpuId{8}, GpuId{9}}});
   const ExecutorOutput& out = f.hear(gang);
@@ -149,7 +69,7 @@ TEST_CASE("a launch is durable, then runs one part per server with contiguous ra
 }
 
 TEST_CASE("a repeated launch gets its result again and starts nothing") {
-  Fixture f;
+  ScriptedExecutor f;
   f.hear(launch(1, {0}));
   const ExecutorOutput& again = f.hear(launch(1, {0}));
   CHECK(again.run.empty());
@@ -162,7 +82,7 @@ TEST_CASE("a busy, foreign, unordered or unknown GPU is refused, and the refusal
   other_gang.gang = {{PartitionId{0}, {GpuId{3}}}};
   for (const Launch& bad : {launch(2, {1}), launch(2, {8}), launch(2, {3, 2}), launch(2, {}),
                             launch(2, {4000}), other_gang}) {
-    Fixture g;
+    ScriptedExecutor g;
     g.hear(launch(1, {0, 1}));
     CHECK(g.hear(bad).run.empty());
     CHECK_FALSE(g.said<LaunchResult>()->ok);
@@ -173,13 +93,13 @@ TEST_CASE("a busy, foreign, unordered or unknown GPU is refused, and the refusal
 }
 
 TEST_CASE("a Launch without GPUs is refused with why") {
-  Fixture f;
+  ScriptedExecutor f;
   f.hear(launch(1, {}));
   CHECK(f.said<LaunchResult>()->reason == "no GPU is named");
 }
 
 TEST_CASE("where no tombstone can be added nothing is launched, until the oldest is of no use") {
-  Fixture f(Duration::max(), {}, 1, 2);
+  ScriptedExecutor f(Duration::max(), {}, 1, 2);
   f.hear(kill(1));
   f.hear(kill(2));
   f.hear(launch(3, {0}));
@@ -197,7 +117,7 @@ TEST_CASE("what a journal says of the end of what it does not know is passed ove
       ProcessStopping{attempt(1), late}, ProcessExited{attempt(1), late, 9s},
       ProcessLaunching{launch(2, {0})},  ProcessExited{attempt(2), failed, 7s},
       ProcessStopping{attempt(2), late}, ProcessExited{attempt(2), late, 9s}};
-  Fixture f(Duration::max(), journal);
+  ScriptedExecutor f(Duration::max(), journal);
   REQUIRE(f.executor.state().runs.size() == 1);
   const Run& run = f.executor.state().runs.at(attempt(2));
   CHECK(run.phase == Run::Phase::exited);
@@ -207,10 +127,10 @@ TEST_CASE("what a journal says of the end of what it does not know is passed ove
 }
 
 TEST_CASE("two attempts share a GPU where they may, also after a restart; a third is refused") {
-  Fixture f(Duration::max(), {}, 2);
+  ScriptedExecutor f(Duration::max(), {}, 2);
   CHECK(f.hear(launch(1, {0, 1})).run.size() == 1);
   CHECK(f.hear(launch(2, {1, 2})).run.size() == 1);
-  Fixture again(Duration::max(), f.journal, 2);
+  ScriptedExecutor again(Duration::max(), f.journal, 2);
   CHECK(again.hear(launch(3, {1})).run.empty());
   CHECK_FALSE(again.said<LaunchResult>()->ok);
   CHECK(again.hear(launch(4, {0})).run.size() == 1);
@@ -219,7 +139,7 @@ TEST_CASE("two attempts share a GPU where they may, also after a restart; a thir
 }
 
 TEST_CASE("killed is said only when every part is gone; a late launch stays refused") {
-  Fixture f;
+  ScriptedExecutor f;
   f.hear(launch(1, {3, 4}));
   const ExecutorOutput& stop = f.hear(kill(1));
   REQUIRE(stop.run.size() == 1);
@@ -238,26 +158,26 @@ TEST_CASE("killed is said only when every part is gone; a late launch stays refu
 }
 
 TEST_CASE("a kill that overtakes its launch leaves a tombstone that survives a restart") {
-  Fixture f;
+  ScriptedExecutor f;
   f.hear(kill(1));
   CHECK(f.said<Killed>() != nullptr);
-  Fixture next(Duration::max(), f.journal);
+  ScriptedExecutor next(Duration::max(), f.journal);
   CHECK(next.hear(launch(1, {0})).run.empty());
 }
 
 TEST_CASE("epochs only rise, durably; a deposed owner is told and not obeyed") {
-  Fixture f;
+  ScriptedExecutor f;
   CHECK(std::holds_alternative<EpochSeen>(f.hear(launch(1, {0}, 6)).persist.at(0)));
   CHECK(f.hear(launch(2, {1}, 5)).run.empty());
   CHECK(f.said<Fenced>()->epoch == Epoch{6});
   CHECK(f.hear(kill(1, 5)).run.empty());
-  Fixture next(Duration::max(), f.journal);
+  ScriptedExecutor next(Duration::max(), f.journal);
   CHECK(next.hear(launch(3, {2}, 5)).run.empty());
   CHECK(next.said<Fenced>() != nullptr);
 }
 
 TEST_CASE("nobody but the owner is obeyed, whatever epoch it claims") {
-  Fixture f;
+  ScriptedExecutor f;
   CHECK(f.hear(launch(1, {0}, 99), 1s, kStranger).run.empty());
   CHECK(f.out.send.empty());
   CHECK(f.executor.state().epoch == Epoch{5});
@@ -265,7 +185,7 @@ TEST_CASE("nobody but the owner is obeyed, whatever epoch it claims") {
 }
 
 TEST_CASE("one failing part stops the others; the end is told once whole, until acknowledged") {
-  Fixture f;
+  ScriptedExecutor f;
   f.hear(launch(1, {3, 4}));
   CHECK(std::holds_alternative<StopSpec>(f.step(at(2s), ended(1, 1, 3)).run.at(0)));
   CHECK(f.said<Exited>() == nullptr);
@@ -285,7 +205,7 @@ TEST_CASE("one failing part stops the others; the end is told once whole, until 
 }
 
 TEST_CASE("the inventory names what runs and what ended unheard") {
-  Fixture f;
+  ScriptedExecutor f;
   f.hear(launch(1, {0}));
   f.hear(launch(2, {1}));
   f.step(at(2s), ended(2, 0, 4));
@@ -300,13 +220,13 @@ TEST_CASE("the inventory names what runs and what ended unheard") {
 }
 
 TEST_CASE("a new life still counts old processes until their end is known, and retells old ends") {
-  Fixture f;
+  ScriptedExecutor f;
   f.hear(launch(1, {0}));
   f.hear(launch(2, {1}));
   f.step(at(2s), ended(2, 0, 4));
   for (const bool compacted : {false, true}) {
     CAPTURE(compacted);
-    ExecutorConfig config = Fixture::config(Duration::max());
+    ExecutorConfig config = ScriptedExecutor::config(Duration::max());
     Executor next(config, f.topology, compacted ? f.executor.snapshot() : f.journal);
     ExecutorOutput out;
     next.step(at(0s), Tick{}, out);
@@ -325,20 +245,21 @@ TEST_CASE("a new life still counts old processes until their end is known, and r
 }
 
 TEST_CASE("why an attempt is stopped survives the executor: an end by force is not its job's") {
-  const auto fails = [](Fixture& f) { f.step(at(2s), ended(1, 1, 3)); };
-  const auto killed = [](Fixture& f) { f.hear(kill(1), 2s); };
-  const auto orphaned = [](Fixture& f) { f.step(at(302s), Tick{}); };
-  for (const auto& [stop, code, lost] : {std::tuple<void (*)(Fixture&), int, bool>{fails, 3, false},
-                                         {killed, 0, true},
-                                         {orphaned, 0, true}}) {
+  const auto fails = [](ScriptedExecutor& f) { f.step(at(2s), ended(1, 1, 3)); };
+  const auto killed = [](ScriptedExecutor& f) { f.hear(kill(1), 2s); };
+  const auto orphaned = [](ScriptedExecutor& f) { f.step(at(302s), Tick{}); };
+  for (const auto& [stop, code, lost] :
+       {std::tuple<void (*)(ScriptedExecutor&), int, bool>{fails, 3, false},
+        {killed, 0, true},
+        {orphaned, 0, true}}) {
     for (const bool compacted : {false, true}) {
       CAPTURE(code);
       CAPTURE(compacted);
-      Fixture f(500ms);
+      ScriptedExecutor f(500ms);
       f.hear(launch(1, {3, 4}));
       stop(f);
       REQUIRE(f.executor.state().runs.at(attempt(1)).phase == Run::Phase::stopping);
-      Executor next(Fixture::config(500ms), f.topology,
+      Executor next(ScriptedExecutor::config(500ms), f.topology,
                     compacted ? f.executor.snapshot() : f.journal);
       ExecutorOutput out;
       next.step(at(0s), Tick{}, out);
@@ -358,21 +279,21 @@ TEST_CASE("why an attempt is stopped survives the executor: an end by force is n
 }
 
 TEST_CASE("with heartbeats, a silent owner loses its jobs; without, silence means nothing") {
-  Fixture live(500ms);
+  ScriptedExecutor live(500ms);
   live.hear(launch(1, {0}));
   CHECK(live.step(at(300s), Tick{}).run.empty());
   CHECK(std::holds_alternative<StopSpec>(live.step(at(302s), Tick{}).run.at(0)));
   live.step(at(303s), ended(1, 0, -15));
   CHECK(live.said<Exited>()->exit.lost);
 
-  Fixture ideal;
+  ScriptedExecutor ideal;
   ideal.hear(launch(1, {0}));
   CHECK(ideal.executor.next_deadline() == kNever);
   CHECK(ideal.step(at(9000s), Tick{}).run.empty());
 }
 
 TEST_CASE("the launcher is told until when a part may live, whatever becomes of the executor") {
-  Fixture f(500ms);
+  ScriptedExecutor f(500ms);
   f.hear(launch(1, {0}), 2s);
   const auto& start = std::get<LaunchSpec>(f.out.run.at(0));
   CHECK(start.until == at(302s));
@@ -389,17 +310,17 @@ TEST_CASE("the launcher is told until when a part may live, whatever becomes of 
     CHECK(f.step(at(400s), Tick{}).run.empty());
   }
   SUBCASE("the next life says it again") {
-    Fixture next(500ms, f.journal);
+    ScriptedExecutor next(500ms, f.journal);
     next.step(at(1s), Tick{});
     CHECK(std::get<RenewSpec>(next.out.run.at(0)).attempt == attempt(1));
   }
-  Fixture ideal;
+  ScriptedExecutor ideal;
   ideal.hear(launch(1, {0}));
   CHECK(std::get<LaunchSpec>(ideal.out.run.at(0)).until == kNever);
 }
 
 TEST_CASE("progress leaves at most once per heartbeat") {
-  Fixture f(500ms);
+  ScriptedExecutor f(500ms);
   f.hear(launch(1, {0}));
   f.step(at(1000ms), Tick{});
   f.step(at(1100ms), Progress{attempt(1), 1s, 0.5});
@@ -414,7 +335,7 @@ TEST_CASE("progress leaves at most once per heartbeat") {
 
 TEST_CASE(
     "an owner that speaks is pinged now and then, a silent one at each beat, a strange one never") {
-  const auto pings = [](Fixture& f, bool speaks) {
+  const auto pings = [](ScriptedExecutor& f, bool speaks) {
     int sent = 0;
     for (Duration t = 1s; t < 21s; t += 500ms) {
       speaks ? f.hear(Pong{}, t) : f.step(at(t), Tick{});
@@ -422,7 +343,7 @@ TEST_CASE(
     }
     return sent;
   };
-  Fixture hears(500ms), silence(500ms), parted(500ms);
+  ScriptedExecutor hears(500ms), silence(500ms), parted(500ms);
   const int now_and_then = pings(hears, true);
   CHECK(now_and_then >= 3);
   CHECK(now_and_then <= 5);
@@ -432,8 +353,8 @@ TEST_CASE(
 }
 
 TEST_CASE("what the owner commanded before it knew of this life starts nothing") {
-  const Topology topology = Fixture::make_topology();
-  Executor executor(Fixture::config(Duration::max()), topology, {});
+  const Topology topology = ScriptedExecutor::make_topology();
+  Executor executor(ScriptedExecutor::config(Duration::max()), topology, {});
   ExecutorOutput out;
   executor.step(at(0s), Tick{}, out);
   out.clear();
@@ -446,8 +367,8 @@ TEST_CASE("what the owner commanded before it knew of this life starts nothing")
 }
 
 TEST_CASE("hello is repeated until the owner answers") {
-  const Topology topology = Fixture::make_topology();
-  Executor executor(Fixture::config(Duration::max()), topology, {});
+  const Topology topology = ScriptedExecutor::make_topology();
+  Executor executor(ScriptedExecutor::config(Duration::max()), topology, {});
   ExecutorOutput out;
   executor.step(at(0s), Tick{}, out);
   CHECK(std::holds_alternative<Hello>(out.send.at(0).message));

@@ -97,6 +97,7 @@ TEST_CASE(
   CHECK(home.state().counters.resizes == 0);
 
   CHECK(home.decide(Resize{job, range(1, 4)}));
+  CHECK(home.state().counters.resizes == 1);
   CHECK(home.job(1).stage() == Stage::draining);
   home.ask_policy();
   CHECK(home.script->seen.blocked == std::vector{job});
@@ -121,6 +122,40 @@ TEST_CASE("what a job had done before a resize is told once") {
   CHECK(home.last<JobState>()->served == 500s);
 }
 
+TEST_CASE(
+    "only what runs can be stopped, and nothing for the sake of others than who has its turn") {
+  ScriptedHome home(2);
+  const JobId waits = home.submit(1, 3), runs = home.submit(2, elastic());
+  REQUIRE(home.decide(Start{runs, range(0, 2)}));
+  CHECK_FALSE(home.decide(Preempt{runs}));  // it starts
+  home.launched();
+  CHECK_FALSE(home.decide(Preempt{JobId{0, 99}}));
+  CHECK_FALSE(home.decide(Resize{JobId{0, 99}, range(1, 4)}));
+  CHECK_FALSE(home.decide(Preempt{waits}));
+  BidRequest turn{{JobId{0, 50}, Epoch{1}, 1}, 4, 1, {}};
+  turn.claim_ms = 60'000;
+  turn.waited = 1h;
+  home.hear(AgentId{1}, turn);
+  REQUIRE(home.state().claim);
+  CHECK_FALSE(home.decide(Preempt{runs}));
+  CHECK_FALSE(home.decide(Resize{runs, range(1, 4)}));
+  CHECK(home.job(2).stage() == Stage::running);
+  home.hear(AgentId{1}, Release{turn.attempt, home.state().fence()});
+  CHECK(home.decide(Preempt{runs}));
+  CHECK(home.job(2).stage() == Stage::draining);
+  CHECK(home.state().counters.preemptions == 1);
+}
+
+TEST_CASE("a policy is told of an arrival rather than of what else has changed") {
+  ScriptedHome home;
+  home.submit(1, 4);
+  home.hear(executor_node(0), GpuHealth{++home.health, {}});
+  home.tick();
+  CHECK(home.script->seen.why == TriggerKind::arrival);
+  home.ask_policy();
+  CHECK(home.script->seen.why == TriggerKind::departure);
+}
+
 TEST_CASE("a Spread that has all it needs here starts here, with nobody else in the flock") {
   ScriptedHome home;
   const JobId job = home.submit(1, 3);
@@ -128,6 +163,29 @@ TEST_CASE("a Spread that has all it needs here starts here, with nobody else in 
   CHECK_FALSE(home.decide(Spread{job, range(0, 4)}));
   CHECK(home.decide(Spread{job, range(1, 4)}));
   CHECK(home.last<Launch>()->here == range(1, 4));
+}
+
+TEST_CASE("of what a policy offers each GPU goes out once, in order, if it is free and here") {
+  ScriptedHome home(2);
+  REQUIRE(home.decide(Start{home.submit(1, 1), range(2, 3)}));
+  home.script->offers = {GpuId{3}, GpuId{1}, GpuId{2}, GpuId{6}, GpuId{1}, GpuId{0}};
+  home.hear(AgentId{1}, BidRequest{{JobId{0, 50}, Epoch{1}, 1}, 3, 1, {}});
+  REQUIRE(home.last<Offer>() != nullptr);
+  CHECK(home.last<Offer>()->share.gpus == Placement{GpuId{0}, GpuId{1}, GpuId{3}});
+}
+
+TEST_CASE("GPUs that another home lets go are decided about at once") {
+  ScriptedHome home(2);
+  const AttemptId attempt{JobId{0, 50}, Epoch{1}, 1};
+  home.hear(AgentId{1}, Reserve{attempt, home.state().fence(), range(0, 4), 5000});
+  home.submit(1, 4);
+  home.tick();
+  home.tick();
+  REQUIRE_FALSE(home.state().decided);
+  home.hear(AgentId{1}, Release{attempt, home.state().fence()});
+  home.tick();
+  CHECK(home.state().decided);
+  CHECK(home.script->seen.why == TriggerKind::departure);
 }
 
 TEST_CASE("how long decisions took is in the status, to a quarter of an octave") {

@@ -26,6 +26,7 @@ class ScriptedHome {
   /// What one call of decide() was shown.
   struct Seen {
     std::vector<JobId> waiting, running, blocked;
+    TriggerKind why = TriggerKind::round;
   };
 
   explicit ScriptedHome(std::uint32_t partitions = 1, AgentConfig config = {})
@@ -91,8 +92,9 @@ class ScriptedHome {
 
   struct Script : Policy {
     const PolicyFacts& facts() const noexcept override { return facts_; }
-    std::vector<Decision> decide(const View& view, const Trigger&, Rng&) override {
+    std::vector<Decision> decide(const View& view, const Trigger& trigger, Rng&) override {
       seen = Seen{};
+      seen.why = trigger.kind;
       for (const JobView& job : view.waiting) seen.waiting.push_back(job.spec->id);
       for (const JobView& job : view.running) {
         seen.running.push_back(job.spec->id);
@@ -103,7 +105,12 @@ class ScriptedHome {
     void refused(const Feedback& feedback) override {
       refusals.emplace_back(feedback.job(), feedback.why);
     }
+    Placement offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker,
+                    Demand each) override {
+      return offers.empty() ? Policy::offer(view, want, gpus_per_worker, each) : offers;
+    }
     std::vector<Decision> next;
+    Placement offers;
     Seen seen;
     std::vector<std::pair<JobId, DecisionFault>> refusals;  ///< since the test last cleared them
 

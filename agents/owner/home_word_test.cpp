@@ -42,6 +42,19 @@ TEST_CASE("a home's word is said on once it is of this life, and as old as the q
   CHECK(owner.said<AttemptAnswer>()->life == AttemptLife::live);
   CHECK(owner.said<AttemptAnswer>()->age == owner.now - owner.asked_at);
   CHECK(owner.share().word == owner.asked_at);
+  for (int i = 0; i < 30 && owner.said<AttemptQuery>() == nullptr; ++i) owner.wait();
+  CHECK(owner.said<AttemptQuery>() != nullptr);  // and asked for again
+}
+
+TEST_CASE("a home's word is said on to executors that know what to do with it") {
+  for (const std::uint16_t protocol : {std::uint16_t{1}, std::uint16_t{2}}) {
+    CAPTURE(protocol);
+    NextLife owner;
+    const std::uint64_t token = owner.said<AttemptQuery>()->token;
+    owner.agent->step(owner.now, Received{owner.kExecutor, Ping{1}, protocol}, owner.out);
+    owner.hear(owner.kHome, AttemptAnswer{owner.attempt, AttemptLife::live, token});
+    CHECK((owner.said<AttemptAnswer>() != nullptr) == (protocol == 2));
+  }
 }
 
 TEST_CASE("an answer to a question that was not put, or is answered already, counts for nothing") {

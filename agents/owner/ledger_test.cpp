@@ -45,6 +45,13 @@ TEST_CASE("two attempts race for the same GPUs: exactly one gets them") {
   CHECK(f.ledger.find(attempt(2)) == nullptr);
 }
 
+TEST_CASE("an attempt that has its GPUs cannot claim others") {
+  Fixture f;
+  CHECK_FALSE(f.ledger.claim(attempt(1), kHome, gpus({0, 1})));
+  CHECK(f.ledger.claim(attempt(1), kHome, gpus({2, 3})) == Refusal::conflict);
+  CHECK(f.ledger.free_count() == 6);
+}
+
 TEST_CASE("where two jobs may share a GPU a third gets none of it") {
   Limits limits;
   limits.jobs_per_gpu = 2;

@@ -28,6 +28,11 @@ TEST_CASE("an agent that is late, or hears nobody, grows patient, and impatient 
   health.beat(100ms, 500ms, false);
   CHECK(health.factor() == 1);
   CHECK(health.lag() == 100ms);
+  health.beat(250ms - 1ns, 500ms, false);
+  CHECK(health.factor() == 1);
+  health.beat(250ms, 500ms, false);
+  CHECK(health.factor() == 2);
+  health.beat(0ms, 500ms, false);
   health.beat(300ms, 500ms, false);
   CHECK(health.factor() == 2);
   health.beat(0ms, 500ms, true);

@@ -48,8 +48,10 @@ bool OwnerStep::admit(NodeId from, const Fence& fence) {
   STARLING_MARK("agent: admit");
   if (!is_agent(from) || fence.partition != s.partition.id) return refuse(), false;
   if (fence.epoch == s.config.epoch) return true;
-  if (fence.epoch < s.config.epoch) STARLING_MARK("agent: an old epoch is told the new one");
-  if (fence.epoch < s.config.epoch) tell(agent_of(from), Fenced{s.partition.id, s.config.epoch});
+  if (fence.epoch < s.config.epoch) {
+    STARLING_MARK("agent: an old epoch is told the new one");
+    tell(agent_of(from), Fenced{s.partition.id, s.config.epoch});
+  }
   return false;
 }
 

@@ -119,6 +119,28 @@ TEST_CASE("an executor that lists what was being launched has started it: home a
   CHECK(owner.said<AttemptAnswer>()->life == AttemptLife::live);
 }
 
+TEST_CASE("what is launched anew is repeated as soon as at first") {
+  ScriptedOwner owner;
+  Commit alone = owner.commit();
+  alone.gang.pop_back();
+  alone.spec.workers = 2;
+  owner.hear(kHome, Reserve{owner.attempt, kFence, owner.gpus, 5000});
+  owner.hear(kHome, alone);
+  owner.hear(kHome, StartAttempt{owner.attempt, kFence});
+  for (int i = 0; i < 5; ++i) owner.pass(1s);
+  REQUIRE(owner.share().backoff > 2 * Timers{}.retry_min);
+  owner.hear(kExecutor, kHello);
+  owner.hear(kExecutor, Inventory{kFence, {owner.item(owner.gpus)}});
+  owner.pass(1s);
+  owner.hear(kExecutor, kHello);
+  owner.hear(kExecutor, Inventory{kFence, {}});
+  REQUIRE(owner.said<AttemptQuery>() != nullptr);
+  const std::uint64_t token = owner.said<AttemptQuery>()->token;
+  owner.hear(kHome, AttemptAnswer{owner.attempt, AttemptLife::live, token});
+  CHECK(owner.said<Launch>() != nullptr);
+  CHECK(owner.share().backoff == Timers{}.retry_min);
+}
+
 TEST_CASE("what an executor says has ended has ended, also where only its inventory says so") {
   ScriptedOwner owner;
   owner.start(owner.gpus);

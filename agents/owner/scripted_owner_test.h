@@ -20,18 +20,20 @@ namespace starling {
 /// answer as they are told.
 struct ScriptedOwner {
   struct Options {
-    bool reconciled = true;            ///< all executors have answered, with nothing running
-    std::uint32_t executors = 1;       ///< with a server each, on which the four GPUs are spread
-    bool lossy = false;                ///< heartbeats as real ones
+    bool reconciled = true;       ///< all executors have answered, with nothing running
+    std::uint32_t executors = 1;  ///< with a server each, on which the four GPUs are spread
+    bool lossy = false;           ///< heartbeats as real ones
     std::uint32_t partition = 0;
     std::vector<Record> journal = {};  ///< of an earlier life
+    Instant begins = {};
   };
   static constexpr NodeId kHome{2};
   static constexpr NodeId kExecutor{kFirstExecutor};
   static constexpr Fence kFence{PartitionId{0}, Epoch{4}};
 
   ScriptedOwner() : ScriptedOwner(Options{}) {}
-  explicit ScriptedOwner(const Options& options) : topology(make(options.executors)) {
+  explicit ScriptedOwner(const Options& options)
+      : topology(make(options.executors)), now(options.begins) {
     AgentConfig config;
     const std::vector<Partition> parts = partition(topology, 2).value();
     for (const Partition& part : parts) {
@@ -88,7 +90,8 @@ struct ScriptedOwner {
   /// Of the attempt on `gpus` here and one at its home.
   [[nodiscard]] Commit commit() const { return commit(gpus); }
   [[nodiscard]] Commit commit(const Placement& here) const {
-    Commit c{attempt, kFence, {}, {{PartitionId{0}, here}, {PartitionId{1}, {GpuId{4}}}}, Duration{0}};
+    Commit c{
+        attempt, kFence, {}, {{PartitionId{0}, here}, {PartitionId{1}, {GpuId{4}}}}, Duration{0}};
     c.spec.id = attempt.job;
     c.spec.workers = static_cast<std::uint32_t>(here.size()) + 1;
     return c;
@@ -110,7 +113,7 @@ struct ScriptedOwner {
   Topology topology;
   std::unique_ptr<SpeedModel> speed = make_flat_speed();
   std::unique_ptr<Agent> agent;
-  Instant now{};
+  Instant now;
   Output out;
   std::vector<Record> journal;  ///< of this life
 

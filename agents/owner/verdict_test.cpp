@@ -15,6 +15,7 @@ struct Asking : ScriptedHome {
     for (int i = 0; i < 8 && count<ProbeFor>(AgentId{2}) == 0; ++i) beat();
     REQUIRE(count<ProbeFor>(AgentId{2}) == 1);
     REQUIRE(count<ProbeFor>(AgentId{3}) == 1);
+    REQUIRE(count<ProbeFor>(AgentId{1}) == 0);
   }
   /// All but agent 1 are heard.
   void beat() {
@@ -93,6 +94,21 @@ TEST_CASE("who falls silent and is heard again is well, and whoever asked is tol
   REQUIRE(home.last<ProbeResult>() != nullptr);
   CHECK(home.last<ProbeResult>()->reached);
   CHECK(home.state().probes.empty());
+}
+
+TEST_CASE("others are asked about an executor that answers them, not about an older one") {
+  for (const std::uint16_t protocol : {std::uint16_t{1}, std::uint16_t{2}}) {
+    CAPTURE(protocol);
+    ScriptedHome home(4);
+    Output out;
+    home.agent->step(home.now, Received{executor_node(0), Ping{1}, protocol}, out);
+    for (int i = 0; i < 6; ++i) {
+      for (const std::uint32_t a : {1U, 2U, 3U}) home.hear(AgentId{a}, Ping{1});
+      home.tick(500ms);
+    }
+    CHECK(home.state().seats[0].watch.standing != Standing::well);
+    CHECK((home.last<ProbeFor>() != nullptr) == (protocol == 2));
+  }
 }
 
 TEST_CASE("only an agent's word about others counts, and of who is well it changes nothing") {

@@ -69,6 +69,29 @@ TEST_CASE("a calendar that is right, or ahead, is taken") {
   CHECK(ahead.age(kOld) - ahead.age(kYoung) == 1h);
 }
 
+TEST_CASE("a calendar behind a job's first start, or behind the end of an attempt, has gone back") {
+  Home home(kThen);
+  AgentConfig config = home.agent->config();
+  config.calendar = kThen + 30min;
+  Submit submit;
+  submit.spec.id = kOld;
+  submit.spec.workers = 2;  // more than there is
+  JobPast past;
+  past.job = kOld;
+  past.submitted = kThen;
+  past.attempts = 1;
+  SUBCASE("the first start") { past.first_start = kThen + 1h; }
+  SUBCASE("the end of an attempt") { past.waits_since = kThen + 1h; }
+  const std::vector<Record> journal{LifeBegan{Incarnation{1}, Epoch{1}}, JobAccepted{submit, 1},
+                                    past};
+  Agent next(config, home.topology, *home.speed, make_policy_registry().make("fifo").value(),
+             Rng(1), journal);
+  Output out;
+  next.step(Instant(5s), Tick{}, out);
+  CHECK(Instant(5s) - next.state().jobs.at(kOld).submitted == 1h);
+  CHECK(next.config().calendar.value() == kThen + 1h - 5s);
+}
+
 TEST_CASE("without a calendar a job goes on from what it had waited for at the home before") {
   Home home(kThen);
   Submit submit;
