@@ -95,6 +95,7 @@ TEST_CASE("S11: a job, a share and an attempt with one thing more than they may 
   owner.start(owner.gpus);
   AgentState state = owner.agent->state();
   Job& job = state.jobs[JobId{0, 1}];
+  Job::Run& run = job.doing.emplace<Job::Run>();
   OwnedShare& share = state.shares.begin()->second;
   REQUIRE(outgrown(state) == "");
   const auto grows = [&](const std::string& what) {
@@ -109,7 +110,8 @@ TEST_CASE("S11: a job, a share and an attempt with one thing more than they may 
     grows("a job's GPUs");
   }
   SUBCASE("GPUs to restart at") {
-    job.restart_at.resize(9);
+    run.drain = Job::Run::Drain{};
+    run.drain->restart_at.resize(9);
     grows("GPUs to restart at");
   }
   SUBCASE("trouble") {
@@ -117,20 +119,20 @@ TEST_CASE("S11: a job, a share and an attempt with one thing more than they may 
     grows("a job's trouble in bytes");
   }
   SUBCASE("parts") {
-    job.attempt.parts.resize(3);
+    run.attempt.parts.resize(3);
     grows("an attempt's parts");
   }
   SUBCASE("claims") {
-    job.attempt.claimed.resize(3);
-    grows("an attempt's claims");
+    job.doing.emplace<Job::Round>().claimed.resize(3);
+    grows("a round's claims");
   }
   SUBCASE("bidders") {
-    job.attempt.asked.resize(3);
-    grows("an attempt's bidders");
+    job.doing.emplace<Job::Round>().bids->asked.resize(3);
+    grows("a round's bidders");
   }
   SUBCASE("bids") {
-    job.attempt.offers.resize(3);
-    grows("an attempt's offers");
+    job.doing.emplace<Job::Round>().bids->offers.resize(3);
+    grows("a round's offers");
   }
   SUBCASE("pieces") {
     share.pieces.resize(2);
