@@ -107,6 +107,33 @@ TEST_CASE("S11: lists beside the jobs and the shares are counted, too") {
           for (const Duration at : {1s, 2s})
             s.share_timers.insert({Instant(at), s.shares.begin()->first});
         }) == "share timers: 2 of at most 1");
+  CHECK(named([](AgentState& s) {
+          s.config.limits.jobs_remembered = 0;
+          s.ended.emplace(JobId{0, 9}, JobState{});
+        }) == "ended jobs: 1 of at most 0");
+  CHECK(named([](AgentState& s) { s.seats.resize(3); }) == "seats: 3 of at most 2");
+}
+
+TEST_CASE("a policy sees of a job that waits what it has behind it") {
+  TestFlock flock(FlockOptions{});
+  flock.submit(1, 4, 100s);
+  flock.run_for(1s);
+  AgentState s = flock.agent(0);
+  Job job = s.jobs.begin()->second;
+  job.order = 7;
+  job.forwards = 3;
+  job.failed_rounds = 2;
+  job.served = 5s;
+  job.offered = {AgentId{1}};
+  s.enter_waiting(job, true);
+  const JobView* view = s.waiting_view(job);
+  REQUIRE(view != nullptr);
+  CHECK(view->spec == job.spec.get());
+  CHECK(view->forwards == 3);
+  CHECK(view->failed_rounds == 2);
+  CHECK(view->served == 5s);
+  CHECK(view->offered.size() == 1);
+  CHECK(view->blocked);
 }
 
 TEST_CASE("S10: a message from somebody who may not say it changes nothing") {

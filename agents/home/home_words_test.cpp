@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words between a home and the others, one at a time.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "agents/home/scripted_home_test.h"
+#include "policies/testing/test_placements.h"
+
+namespace starling {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST_CASE("a gang goes from step to step when all have spoken, and repeats to who has not alone") {
+  ScriptedHome home(3);
+  const JobId id = home.submit(1, 12);
+  REQUIRE(home.decide(Spread{id, range(0, 4)}));
+  const AttemptId attempt = home.job(1).attempt.id;
+  for (const std::uint32_t a : {1U, 2U})
+    home.hear(AgentId{a}, Offer{attempt, {PartitionId{a}, range(4 * a, 4 * a + 4)}, 1000});
+  REQUIRE(home.job(1).stage == Stage::reserving);
+  home.hear(AgentId{1}, Reserved{attempt, PartitionId{1}});
+  CHECK(home.job(1).stage == Stage::reserving);
+  home.hear(AgentId{2}, Reserved{attempt, PartitionId{2}});
+  REQUIRE(home.job(1).stage == Stage::committing);
+  CHECK(home.count<Commit>(AgentId{1}) == 1);
+  home.hear(AgentId{1}, Committed{attempt, PartitionId{1}});
+  home.tick(1s);
+  CHECK(home.count<Commit>(AgentId{1}) == 1);
+  CHECK(home.count<Commit>(AgentId{2}) == 2);
+  home.hear(AgentId{2}, Committed{attempt, PartitionId{2}});
+  REQUIRE(home.job(1).stage == Stage::starting);
+  home.hear(AgentId{1}, Started{attempt, PartitionId{1}});
+  home.launched();
+  CHECK(home.job(1).stage == Stage::starting);
+  home.hear(AgentId{2}, Started{attempt, PartitionId{2}});
+  CHECK(home.job(1).stage == Stage::running);
+}
+
+TEST_CASE("a job that another home gives away has waited since it was submitted there") {
+  ScriptedHome home(2);
+  Submit given;
+  given.spec.id = JobId{0, 1};
+  given.client = client_node(0);
+  given.waited = 50s;
+  given.forwards = 1;
+  home.tick(10s);
+  home.hear(AgentId{1}, given);
+  CHECK(home.job(1).submitted == home.now - 50s);
+}
+
+TEST_CASE("only an owner can say that a job has ended") {
+  ScriptedHome home;
+  const JobId id = home.submit(1, 2);
+  REQUIRE(home.decide(Start{id, range(0, 2)}));
+  home.launched();
+  const std::size_t said = home.sent.size();
+  home.hear(client_node(0), Exited{home.job(1).attempt.id, PartitionId{0}, {}, 1s});
+  CHECK(home.sent.size() == said);
+  CHECK(home.state().counters.refused_frames == 1);
+  CHECK(home.job(1).stage == Stage::running);
+}
+
+TEST_CASE("a page of a list is as long as a frame may be") {
+  AgentConfig config;
+  config.limits.frame_bytes = 4000;
+  ScriptedHome home(1, config);
+  JobSpec spec;
+  spec.workers = 4;
+  spec.name = std::string(100, 'n');
+  for (std::uint64_t n = 1; n <= 40; ++n) home.submit(n, spec);
+  home.hear(client_node(0), ListJobs{{}, 100});
+  REQUIRE(home.last<JobList>() != nullptr);
+  CHECK(home.last<JobList>()->more);
+  CHECK(home.last<JobList>()->jobs.size() > 1);
+  CHECK(home.last<JobList>()->jobs.size() < 30);
+}
+
+TEST_CASE("the clocks of running jobs leave with them") {
+  ScriptedHome home;
+  const JobId first = home.submit(1, 2);
+  home.submit(2, 4);
+  REQUIRE(home.decide(Start{first, range(0, 2)}));
+  home.launched();
+  home.ask_policy();
+  REQUIRE(home.state().running_clocks.size() == 1);
+  home.hear(executor_node(0), Exited{home.job(1).attempt.id, PartitionId{0}, {}, 1s});
+  home.ask_policy();
+  CHECK(home.state().running.empty());
+  CHECK(home.state().running_clocks.empty());
+}
+
+}  // namespace
+}  // namespace starling
