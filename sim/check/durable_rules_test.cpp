@@ -50,10 +50,6 @@ TEST_CASE("a snapshot says what its journal said, neither more nor less") {
   j.write(EpochSeen{PartitionId{1}, Epoch{2}});
   std::vector<Record> snapshot = j.records;
   const auto at = [&](std::size_t i) -> Record& { return snapshot[i]; };
-  SUBCASE("the same") {
-    CHECK(j.journal.compacted(snapshot) == "");
-    return;
-  }
   SUBCASE("a client") { std::get<JobAccepted>(at(1)).submit.client = client_node(1); }
   SUBCASE("a way") { std::get<JobAccepted>(at(1)).submit.forwards = 1; }
   SUBCASE("a place") { std::get<JobAccepted>(at(2)).order = 3; }
@@ -71,6 +67,10 @@ TEST_CASE("a snapshot says what its journal said, neither more nor less") {
   SUBCASE("an operator's word") { snapshot.erase(snapshot.begin() + 6); }
   SUBCASE("an epoch") { snapshot.erase(snapshot.begin() + 7); }
   SUBCASE("a job less") { snapshot.erase(snapshot.begin() + 2); }
+  SUBCASE("the same") {
+    CHECK(j.journal.compacted(snapshot) == "");
+    return;
+  }
   CHECK(j.journal.compacted(snapshot) != "");
 }
 

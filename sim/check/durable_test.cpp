@@ -153,5 +153,39 @@ TEST_CASE("S11: an executor's memory grows beyond a limit") {
   CHECK(outgrown(state) != "");
 }
 
+/// What stops the world, before that instant; empty: nothing.
+std::string trouble(World& world, Instant until) {
+  for (;;) {
+    const Result<bool> more = world.step_until(until);
+    if (!more.ok()) return more.error().message;
+    if (!more.value()) return {};
+  }
+}
+
+TEST_CASE("S11: a world looks at what its agents and its executors have in memory") {
+  Busy b;
+  SUBCASE("agents") {
+    const_cast<AgentState&>(b.world->agent(AgentId{0})->state()).probes.resize(100'000);
+  }
+  SUBCASE("executors") {
+    for (std::uint32_t e = 0; e < 4; ++e)
+      const_cast<ExecutorState&>(b.world->executor(e)->state()).pinged.resize(100'000);
+  }
+  CHECK(trouble(*b.world, Instant(1000s)).find("S11") != std::string::npos);
+}
+
+TEST_CASE("S15: what a node has in memory alone is seen when it crashes") {
+  Busy b;
+  SUBCASE("an agent") {
+    const_cast<AgentState&>(b.world->agent(AgentId{0})->state()).peers[1].epoch = Epoch{99};
+    b.world->crash_agent(AgentId{0});
+  }
+  SUBCASE("an executor") {
+    const_cast<ExecutorState&>(b.world->executor(0)->state()).epoch = Epoch{99};
+    b.world->crash_executor(0);
+  }
+  CHECK(trouble(*b.world, Instant(1000s)).find("S15") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace starling
