@@ -13,8 +13,9 @@ using namespace std::chrono_literals;
 
 template <class R>
 std::size_t count(const std::vector<Record>& records) {
-  return static_cast<std::size_t>(std::count_if(
-      records.begin(), records.end(), [](const Record& r) { return std::holds_alternative<R>(r); }));
+  return static_cast<std::size_t>(
+      std::count_if(records.begin(), records.end(),
+                    [](const Record& r) { return std::holds_alternative<R>(r); }));
 }
 
 ExecutorConfig with_topology(std::uint64_t topology) {

@@ -23,8 +23,9 @@ struct ScriptedExecutor {
   ExecutorOutput out;
   std::vector<Record> journal;
 
-  explicit ScriptedExecutor(Duration heartbeat = Duration::max(), std::vector<Record> recovered = {},
-                   std::uint32_t jobs_per_gpu = 1, std::uint32_t tombstones = Limits{}.tombstones)
+  explicit ScriptedExecutor(Duration heartbeat = Duration::max(),
+                            std::vector<Record> recovered = {}, std::uint32_t jobs_per_gpu = 1,
+                            std::uint32_t tombstones = Limits{}.tombstones)
       : ScriptedExecutor(config(heartbeat, jobs_per_gpu, tombstones), std::move(recovered)) {}
   explicit ScriptedExecutor(const ExecutorConfig& config, std::vector<Record> recovered = {})
       : topology(make_topology()),
@@ -58,7 +59,8 @@ struct ScriptedExecutor {
     journal.insert(journal.end(), out.persist.begin(), out.persist.end());
     return out;
   }
-  const ExecutorOutput& hear(Message message, Duration now = std::chrono::seconds(1), NodeId from = kOwner) {
+  const ExecutorOutput& hear(Message message, Duration now = std::chrono::seconds(1),
+                             NodeId from = kOwner) {
     return step(at(now), Received{from, std::move(message)});
   }
   template <class M>
@@ -84,7 +86,8 @@ inline Launch launch(std::uint64_t job, std::vector<std::uint32_t> gpus, std::ui
 inline Kill kill(std::uint64_t job, std::uint64_t epoch = 5) {
   return {attempt(job), {PartitionId{0}, Epoch{epoch}}};
 }
-inline Exit ended(std::uint64_t job, std::uint32_t server, int code = 0, Duration served = std::chrono::seconds(7)) {
+inline Exit ended(std::uint64_t job, std::uint32_t server, int code = 0,
+                  Duration served = std::chrono::seconds(7)) {
   return {attempt(job), ServerId{server}, {code, false, {}}, served};
 }
 

@@ -16,26 +16,26 @@ TEST_CASE("a gang goes from step to step when all have spoken, and repeats to wh
   ScriptedHome home(3);
   const JobId id = home.submit(1, 12);
   REQUIRE(home.decide(Spread{id, range(0, 4)}));
-  const AttemptId attempt = home.job(1).attempt.id;
+  const AttemptId attempt = home.job(1).attempt()->id;
   for (const std::uint32_t a : {1U, 2U})
     home.hear(AgentId{a}, Offer{attempt, {PartitionId{a}, range(4 * a, 4 * a + 4)}, 1000});
-  REQUIRE(home.job(1).stage == Stage::reserving);
+  REQUIRE(home.job(1).stage() == Stage::reserving);
   home.hear(AgentId{1}, Reserved{attempt, PartitionId{1}});
-  CHECK(home.job(1).stage == Stage::reserving);
+  CHECK(home.job(1).stage() == Stage::reserving);
   home.hear(AgentId{2}, Reserved{attempt, PartitionId{2}});
-  REQUIRE(home.job(1).stage == Stage::committing);
+  REQUIRE(home.job(1).stage() == Stage::committing);
   CHECK(home.count<Commit>(AgentId{1}) == 1);
   home.hear(AgentId{1}, Committed{attempt, PartitionId{1}});
   home.tick(1s);
   CHECK(home.count<Commit>(AgentId{1}) == 1);
   CHECK(home.count<Commit>(AgentId{2}) == 2);
   home.hear(AgentId{2}, Committed{attempt, PartitionId{2}});
-  REQUIRE(home.job(1).stage == Stage::starting);
+  REQUIRE(home.job(1).stage() == Stage::starting);
   home.hear(AgentId{1}, Started{attempt, PartitionId{1}});
   home.launched();
-  CHECK(home.job(1).stage == Stage::starting);
+  CHECK(home.job(1).stage() == Stage::starting);
   home.hear(AgentId{2}, Started{attempt, PartitionId{2}});
-  CHECK(home.job(1).stage == Stage::running);
+  CHECK(home.job(1).stage() == Stage::running);
 }
 
 TEST_CASE("a job that another home gives away has waited since it was submitted there") {
@@ -56,10 +56,10 @@ TEST_CASE("only an owner can say that a job has ended") {
   REQUIRE(home.decide(Start{id, range(0, 2)}));
   home.launched();
   const std::size_t said = home.sent.size();
-  home.hear(client_node(0), Exited{home.job(1).attempt.id, PartitionId{0}, {}, 1s});
+  home.hear(client_node(0), Exited{home.job(1).attempt()->id, PartitionId{0}, {}, 1s});
   CHECK(home.sent.size() == said);
   CHECK(home.state().counters.refused_frames == 1);
-  CHECK(home.job(1).stage == Stage::running);
+  CHECK(home.job(1).stage() == Stage::running);
 }
 
 TEST_CASE("a page of a list is as long as a frame may be") {
@@ -85,7 +85,7 @@ TEST_CASE("the clocks of running jobs leave with them") {
   home.launched();
   home.ask_policy();
   REQUIRE(home.state().running_clocks.size() == 1);
-  home.hear(executor_node(0), Exited{home.job(1).attempt.id, PartitionId{0}, {}, 1s});
+  home.hear(executor_node(0), Exited{home.job(1).attempt()->id, PartitionId{0}, {}, 1s});
   home.ask_policy();
   CHECK(home.state().running.empty());
   CHECK(home.state().running_clocks.empty());

@@ -89,8 +89,9 @@ TEST_CASE("why an attempt was drained says nothing of the next one's end") {
                                    AttemptOver{first, 1s}, AttemptStarting{second, gang},
                                    AttemptDraining{second}}});
   const Job& job = owner.agent->state().jobs.at(JobId{0, 1});
-  CHECK(job.stage == Stage::draining);
-  CHECK(job.after == AfterDrain::wait);
+  CHECK(job.stage() == Stage::draining);
+  REQUIRE(job.run()->drain);
+  CHECK(job.run()->drain->after == AfterDrain::wait);
 }
 
 TEST_CASE("what is over is forgotten after a while, in the journal, too") {
