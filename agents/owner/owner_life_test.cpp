@@ -83,11 +83,11 @@ TEST_CASE("why an attempt was drained says nothing of the next one's end") {
   accepted.submit.spec.id = JobId{0, 1};
   const AttemptId first{{0, 1}, Epoch{1}, 1}, second{{0, 1}, Epoch{1}, 2};
   const std::vector<Share> gang = {{PartitionId{1}, {GpuId{4}}}};
-  ScriptedOwner owner({.reconciled = false,
-                       .journal = {accepted, AttemptStarting{first, gang}, AttemptDraining{first},
-                                   AttemptPlan{first, AfterDrain::retry, {}, {}},
-                                   AttemptOver{first, 1s}, AttemptStarting{second, gang},
-                                   AttemptDraining{second}}});
+  ScriptedOwner owner(
+      {.reconciled = false,
+       .journal = {accepted, AttemptStarting{first, gang}, AttemptDraining{first},
+                   AttemptPlan{first, AfterDrain::retry, {}, {}}, AttemptOver{first, 1s},
+                   AttemptStarting{second, gang}, AttemptDraining{second}}});
   const Job& job = owner.agent->state().jobs.at(JobId{0, 1});
   CHECK(job.stage() == Stage::draining);
   REQUIRE(job.run()->drain);
@@ -123,8 +123,7 @@ TEST_CASE("an executor of an older version is not asked for what jobs print") {
   owner.hear(client_node(0), read);
   CHECK(owner.said<ReadOutput>() == nullptr);
   REQUIRE(owner.said<OutputPage>() != nullptr);
-  CHECK(owner.said<OutputPage>()->trouble ==
-        "its executor is of an older version or not there");
+  CHECK(owner.said<OutputPage>()->trouble == "its executor is of an older version or not there");
 }
 
 TEST_CASE("a page of output goes to clients alone, and comes from executors alone") {
