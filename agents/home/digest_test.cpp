@@ -63,6 +63,13 @@ TEST_CASE("an old word is said again when it is due, at that instant") {
   CHECK(home.count<Digest>(AgentId{1}) == said + 1);
 }
 
+TEST_CASE("whoever has told something knows when to say it again") {
+  ScriptedHome home(2, config(Duration::max(), 1s));
+  REQUIRE(home.last<Digest>() != nullptr);
+  CHECK(home.state().digest_look > home.now);
+  CHECK(home.state().digest_look < kNever);
+}
+
 TEST_CASE("a digest of another partition than its sender's is refused") {
   ScriptedHome home(3, quiet());
   home.hear(AgentId{2}, digest(1));

@@ -111,6 +111,18 @@ TEST_CASE("others are asked about an executor that answers them, not about an ol
   }
 }
 
+TEST_CASE("who would not understand the question is not asked") {
+  ScriptedHome home(4);
+  for (int i = 0; i < 6; ++i) {
+    Output out;
+    home.agent->step(home.now, Received{agent_node(AgentId{2}), Ping{1}, 1}, out);
+    home.hear(AgentId{3}, Ping{1});
+    home.tick(500ms);
+  }
+  CHECK(home.count<ProbeFor>(AgentId{2}) == 0);
+  CHECK(home.count<ProbeFor>(AgentId{3}) > 0);
+}
+
 TEST_CASE("only an agent's word about others counts, and of who is well it changes nothing") {
   Asking home;
   home.hear(executor_node(0), ProbeResult{agent_node(AgentId{1}), true});

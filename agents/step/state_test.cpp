@@ -136,6 +136,18 @@ TEST_CASE("a policy sees of a job that waits what it has behind it") {
   CHECK(view->blocked);
 }
 
+TEST_CASE("of the jobs that went away as many are known as may be, the newest") {
+  TestFlock flock(FlockOptions{});
+  AgentState s = flock.agent(0);
+  s.config.limits.jobs_remembered = 2;
+  for (std::uint64_t n = 1; n <= 5; ++n) {
+    s.moved[JobId{0, n}] = Moved{AgentId{1}, 1, {}};
+    s.remember_moved(JobId{0, n});
+  }
+  CHECK(s.gone == std::deque<JobId>{JobId{0, 4}, JobId{0, 5}});
+  CHECK(s.moved.size() == 2);
+}
+
 TEST_CASE("S10: a message from somebody who may not say it changes nothing") {
   Busy busy(7);
   for (std::uint64_t n = 1; n <= 6; ++n) busy.go_on(n);
