@@ -10,12 +10,15 @@
 namespace starling {
 namespace {
 
-/// What the teacher would do in the states that it leads to itself.
+/// What the teacher would do in the states that it leads to itself, where GPUs are short: on empty
+/// servers all teachers do the same.
 SeenDecisions taught_by(const std::string& teacher) {
   ImitateOptions options;
   options.teacher = teacher;
   options.keep = options.follow = 1;
-  return collect_teacher(small_scenario(1), shipped_policy("marl").value(), options).value();
+  Scenario busy = small_scenario(1);
+  for (TraceJob& job : busy.trace.jobs) job.submit /= 8;
+  return collect_teacher(busy, shipped_policy("marl").value(), options).value();
 }
 
 TEST_CASE("any placement policy teaches: one of its choice is certain in every decision") {
@@ -26,7 +29,7 @@ TEST_CASE("any placement policy teaches: one of its choice is certain in every d
   };
   const SeenDecisions lif = taught_by("lif:threshold=0.3"), greedy = taught_by("smart-greedy");
   for (const SeenDecisions* seen : {&lif, &greedy}) {
-    CHECK(seen->all.size() >= 120);
+    CHECK(seen->all.size() >= 100);
     for (const SeenDecision& one : seen->all) {
       REQUIRE(one.target.size() == one.options);
       CHECK(one.target[one.chosen] == 1);

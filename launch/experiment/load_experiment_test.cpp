@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "base/rng.h"
+#include "gnn/registry.h"
 #include "gnn/search/search_policy.h"
 #include "launch/experiment/prepare.h"
 #include "launch/experiment/values.h"
@@ -166,6 +167,7 @@ TEST_CASE("a policy that was split at its commas is told how to be written") {
 
 TEST_CASE("an upper bound for one agent is refused where there are more") {
   PolicyRegistry policies = make_policy_registry();
+  add_gnn_policies(policies);  // what it searches over is one of them
   add_clairvoyant(policies);
   const auto with = [&](const std::string& agents) {
     return parse_experiment(
