@@ -48,6 +48,11 @@ void ChaosFaults::restore(World& world, Rng& rng, Dose) {
   if (world.disk(node).position() <= copy.of.journal->position()) return;
   if (copy.outlived == kNever) copy.outlived = world.now();
   if (world.now() - copy.outlived < times_heard() || !all_hear_all()) return;
+  if (!world.can_start(node, copy.of).ok()) {  // its servers have left or changed: of no use
+    ++counts_["F15-restored: a copy of other servers"];
+    backups_.erase(made);
+    return;
+  }
   const World::Backup backup = backups_.extract(made).mapped().of;
   if (is_agent(node)) return run_old_copy(world, AgentId{node.value - 1}, backup);
   const std::uint32_t executor = executor_of(node);

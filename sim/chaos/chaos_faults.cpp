@@ -96,6 +96,11 @@ std::span<const ChaosFaults::Kind> ChaosFaults::kinds() {
        0.4},
       {"F15-accepted", "when all is over an agent goes on from an older state, or from none",
        &F::choose_loss, 120, 60, 0.2},
+      {"F30-members", "members join, leave and die; partitions move by a planned hand-over",
+       &F::change_members, 120, 20, 0.3},
+      {"F31-keys", "keys are exchanged, in whatever order and however late", &F::exchange_key, 120,
+       20, 0.3},
+      {"F32-servers", "servers come, leave and get other GPUs", &F::change_servers, 120, 30, 0.3},
   };
   return all;
 }
@@ -275,6 +280,8 @@ void ChaosFaults::heal(World& world) {
     world.mislead(e, nullptr);
   }
   for (const NodeId node : std::exchange(down_, {})) bring_back(world, node);
+  world.keys().settle();
+  for (std::uint32_t a = 0; a < agents_; ++a) hand_over_in(world, AgentId{a}, Duration{1});
   world.wake_all();
   world.refuse_deposed();
   Manners kind;  // jobs that fail fail

@@ -13,6 +13,8 @@
 
 #include "bus/wire/codec.h"
 #include "sim/chaos/fault_script.h"
+#include "sim/chaos/server_change.h"
+#include "store/hosting/flock_members.h"
 
 namespace starling {
 
@@ -59,6 +61,8 @@ class ChaosFaults final : public FaultScript {
   [[nodiscard]] const std::set<ServerId>& servers_gone() const noexcept override {
     return servers_gone_;
   }
+  [[nodiscard]] bool servers_changed() const noexcept override { return new_servers_ > 0; }
+  [[nodiscard]] std::string misplaced() const override;
   [[nodiscard]] FaultCounts counts(World& world) const override;
   [[nodiscard]] const std::optional<Loss>& loss() const noexcept override { return loss_; }
   void loss_was_accepted() override { ++counts_["F15-accepted: gone on"]; }
@@ -150,6 +154,19 @@ class ChaosFaults final : public FaultScript {
   void mislead(World& world, Rng& rng, Dose dose);
   void drain(World& world, Rng& rng, Dose dose);
   void change_version(World& world, Rng& rng, Dose dose);
+  // chaos_servers.cpp
+  void change_servers(World& world, Rng& rng, Dose dose);
+  void draw_change(World& world, Rng& rng, ServerChange& change);
+  void drain_all(World& world, const ServerChange& change, bool drained);
+  void try_change(World& world, const ServerChange& change, int tries);
+  void servers_are_others(World& world, const Renumbering& numbers);
+  // chaos_members.cpp
+  void change_members(World& world, Rng& rng, Dose dose);
+  void lose_member(World& world, Rng& rng, AgentId member);
+  void hand_over(World& world, AgentId partition);
+  void hand_over_in(World& world, AgentId partition, Duration wait);
+  void exchange_key(World& world, Rng& rng, Dose dose);
+  void spread_list(World& world, Rng& rng, NodeId of);
   [[nodiscard]] bool near_misled(const World& world, NodeId node) const;
 
   void heal(World& world);
@@ -194,6 +211,12 @@ class ChaosFaults final : public FaultScript {
   std::set<ServerId> servers_gone_;
   std::set<GpuId> bad_gpus_;    // ever
   std::set<ServerId> drained_;  // ever
+  bool changing_servers_ = false;
+  std::uint32_t new_servers_ = 0;                       // changes that were made
+  std::uint32_t named_ = 0;                             // servers that came
+  std::map<std::string, std::set<std::uint32_t>> had_;  // numbers of GPUs, by server: none twice
+  FlockMembers members_;
+  std::map<PartitionId, AgentId> serving_;  // who is not its own agent
   double corrupts_ = 0;
   double rare_meets_ = 0;  ///< how likely a fault is for the first frame of its kind; 0: off
   std::array<std::uint32_t, std::variant_size_v<Message>> said_{};  ///< frames of each kind

@@ -92,9 +92,10 @@ void ChaosFaults::ask(World& world, Rng& rng, Dose) {
     default: {
       const JobState& state = job.state;
       const AttemptId attempt{id, state.attempt_epoch, state.attempt_number};
-      const ServerId server = state.placement.empty()
-                                  ? ServerId{rng.below(world.topology().server_count())}
-                                  : world.topology().server_of(state.placement.front());
+      const bool placed =
+          !state.placement.empty() && state.placement.front().value < world.topology().gpu_count();
+      const ServerId server = !placed ? ServerId{rng.below(world.topology().server_count())}
+                                      : world.topology().server_of(state.placement.front());
       ReadOutput read{attempt, server, client_node(client)};
       read.from_end = rng.below(1000);
       return world.ask(world.owner_of(server), read, client);
@@ -134,6 +135,7 @@ bool ChaosFaults::near_misled(const World& world, NodeId node) const {
 void ChaosFaults::mislead(World& world, Rng& rng, Dose) {
   const std::uint32_t executor = rng.below(world.executors());
   const Duration lasts = outage(rng);
+  if (servers_changed()) return;  // that site is made like the first one
   const Executor* core = world.executor(executor);
   const AgentId owner{executor / executors_each_};
   const Agent* theirs = world.agent(owner);

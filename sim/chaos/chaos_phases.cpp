@@ -79,10 +79,10 @@ ChaosPhases::Wrong ChaosPhases::with_faults() {
     }
   }
   // What needs more than there is left waits for ever, and its user gives it up.
-  if (faults_.servers_gone().empty()) return std::nullopt;
+  if (faults_.servers_gone().empty() && !faults_.servers_changed()) return std::nullopt;
   std::vector<JobId> hopeless;
   for (const TraceJob& row : input_.trace.jobs) {
-    if (!hold(input_.topology, faults_.servers_gone(), row.spec)) hopeless.push_back(row.spec.id);
+    if (!hold(world_.topology(), faults_.servers_gone(), row.spec)) hopeless.push_back(row.spec.id);
   }
   for (const JobId job : hopeless) {
     if (!world_.cancel(job)) give_up(world_, job, world_.now() + 1min);
@@ -142,7 +142,8 @@ ChaosPhases::Wrong ChaosPhases::probe() {
   // Where nobody's machines are gone: their owner waits for them.
   const auto lacks = [&](std::uint32_t a) {
     for (std::uint32_t e = 0; e < input_.executors_each; ++e) {
-      if (world_.retired(a * input_.executors_each + e)) return true;
+      const std::uint32_t executor = a * input_.executors_each + e;
+      if (world_.retired(executor) && world_.servers_of(executor).size() > 0) return true;
     }
     return false;
   };
@@ -187,6 +188,8 @@ ChaosPhases::Wrong ChaosPhases::probe() {
 ChaosPhases::Wrong ChaosPhases::lose_state() {
   if (!faults_.loss()) return std::nullopt;
   const auto& [agent, left] = *faults_.loss();
+  // What was open then was on servers that are not there any more: nobody can go on from it.
+  if (!world_.can_start(agent_node(agent), left).ok()) return std::nullopt;
   const Duration beat = input_.sim.timers.heartbeat;
   std::vector<std::uint32_t> ran;
   for (const JobTruth& job : world_.hardware().jobs()) ran.push_back(job.attempts);
@@ -253,6 +256,7 @@ ChaosPhases::Wrong ChaosPhases::untrue() {
     if (!world_.accepted(job.id) && job.attempts > 0)
       return fail("L5", "job " + to_string(job.id) + " was never accepted, and ran");
   }
+  if (const std::string what = faults_.misplaced(); !what.empty()) return fail("L9", what);
   if (faults_.counts(world_).contains("F23-candidates: both granted"))
     return fail("S8", "two candidates were granted one epoch");
   if (!some_waited_) return std::nullopt;

@@ -25,6 +25,10 @@ class FaultScript {
   [[nodiscard]] virtual const ChaosKnobs& knobs() const noexcept = 0;
   /// Those of machines that never come back.
   [[nodiscard]] virtual const std::set<ServerId>& servers_gone() const noexcept = 0;
+  /// The servers are not those that the world began with.
+  [[nodiscard]] virtual bool servers_changed() const noexcept { return false; }
+  /// A partition that is not served by the member who should, in words; empty: none.
+  [[nodiscard]] virtual std::string misplaced() const { return {}; }
   /// Number of faults that have happened.
   [[nodiscard]] virtual FaultCounts counts(World& world) const = 0;
   /// Kinds that are on, in their order.

@@ -51,6 +51,7 @@ void count_frames(World& world, FaultCounts& counts) {
   note("frames corrupted", network.corrupted());
   note("frames over a full queue", network.overflowed());
   note("frames untrue", network.lies());
+  note("frames of an old key", world.unheard());
 }
 
 ChaosRun play_chaos(std::uint64_t seed, const ChaosInput& input, World& world,

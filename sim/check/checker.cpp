@@ -60,6 +60,12 @@ void Checker::compacted(Instant now, NodeId node, std::span<const Record> record
     fail("S15", now, node, wrong);
 }
 
+void Checker::renumber(Instant now, const Renumbering& numbers,
+                       std::span<const PeerAgent> partitions) {
+  partitions_.assign(partitions.begin(), partitions.end());
+  for (const auto& [node, known] : journals_) renumber(now, node, numbers);
+}
+
 void Checker::shows(Instant now, NodeId client, std::span<const JobOutcome> jobs) {
   if (const std::string wrong = clients_.shows(client, jobs); !wrong.empty())
     fail("S13", now, client, wrong);

@@ -57,6 +57,8 @@ struct WorldView {
 ///       job that has done more than was saved of it
 ///   S17 no server gives processes more CPUs or memory than it has
 ///   S18 a job that must not be started again is not
+///   S20 no server leaves or changes while anything uses it
+///   S21 nobody is heard whose key the receiver does not know as his
 class Checker {
  public:
   /// `partitions`: by PartitionId; partition p starts with agent p.
@@ -81,6 +83,18 @@ class Checker {
   /// Another client has this name from now on. It shows what it was told itself; what the last one
   /// was told goes on to hold for all.
   void client_began(NodeId client) { clients_.began(client); }
+  /// All journals speak in other numbers from now on, and partitions are these.
+  void renumber(Instant now, const Renumbering& numbers, std::span<const PeerAgent> partitions);
+  /// The same for what is in the journal of one node, which was restored().
+  void renumber(Instant now, NodeId node, const Renumbering& numbers) {
+    if (const std::string wrong = journal(node).renumber(numbers); !wrong.empty())
+      fail("S20", now, node, wrong);
+  }
+  void heard_stranger(Instant now, NodeId by, NodeId whom) {
+    fail("S21", now, by, "heard node " + std::to_string(whom.value) + " by a key that is not its");
+  }
+  /// A process uses a server that leaves or changes.
+  void uprooted(Instant now, const std::string& what) { fail("S20", now, NodeId{}, what); }
   // By what was durable anywhere, ever.
   [[nodiscard]] bool accepted(JobId job) const { return durable_.contains(job); }
   [[nodiscard]] bool ended(JobId job) const { return ended_.contains(job); }

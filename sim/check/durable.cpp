@@ -107,8 +107,10 @@ std::string Durable::apply(const Record& record) {
         job->after = AfterDrain::wait;
       },
       [&](const AttemptPlan& r) {
-        if (Job* job = with(r.attempt); job != nullptr && job->stage == Stage::draining)
-          job->after = r.after;
+        Job* job = with(r.attempt);
+        if (job == nullptr || job->stage != Stage::draining) return;
+        job->after = r.after;
+        job->restart_at = r.restart_at;
       },
       [&](const AttemptOver& r) {
         release_own(r.attempt);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agents/record.h"
+#include "topology/compare.h"
 
 namespace starling {
 
@@ -28,6 +29,7 @@ class Durable {
     AttemptId attempt;        ///< from `starting` on
     std::vector<Share> gang;  ///< of that
     AfterDrain after = AfterDrain::wait;
+    Placement restart_at;  ///< where the next attempt is to be
     Duration served{0};
     std::uint32_t attempts = 0, preemptions = 0, lost_attempts = 0;
     std::vector<AgentId> offered;
@@ -62,6 +64,10 @@ class Durable {
   [[nodiscard]] std::string apply(const Record& record);
   /// A snapshot stands for all that was there before it. What it says otherwise, in words.
   [[nodiscard]] std::string compacted(std::span<const Record> records);
+  /// Servers and GPUs have got other numbers: what the node has to read in its journal from now on,
+  /// whether it has translated it yet or not. The first that may not be, because it uses what is
+  /// not there any more or is another one now, in words; empty: nothing.
+  [[nodiscard]] std::string renumber(const Renumbering& numbers);
 
   // What memory has otherwise, or does not have at all; empty: nothing. At the end of a turn.
   [[nodiscard]] std::string differs(const AgentState& memory) const;
@@ -79,6 +85,7 @@ class Durable {
   [[nodiscard]] std::string start(const AttemptStarting& record);
   [[nodiscard]] Epoch newest() const;  // of all that it has seen
   [[nodiscard]] std::string differs_from(const Durable& other) const;
+  [[nodiscard]] bool same_archive(const Durable& other) const;
   [[nodiscard]] std::string jobs_differ(const AgentState& memory) const;
   [[nodiscard]] std::string shares_differ(const AgentState& memory) const;
 
@@ -96,6 +103,7 @@ class Durable {
   std::map<AttemptId, Run> runs_;
   std::set<AttemptId> over_;  // tombstones
   std::map<PartitionId, Epoch> epochs_;
+  bool rewrites_archive_ = false;  // the next snapshot may name other chunks
   std::set<ServerId> drained_;
   std::map<ServerId, std::uint64_t> words_;
 };

@@ -20,7 +20,7 @@ Hardware::Hardware(const Topology& topology, const Physics& physics, EventQueue&
                    const SimClock& clock, std::uint32_t executors, std::vector<JobTruth> jobs,
                    std::uint32_t jobs_per_gpu)
     : topology_(topology),
-      physics_(physics),
+      physics_(&physics),
       queue_(queue),
       clock_(clock),
       jobs_(std::move(jobs)),
@@ -285,7 +285,7 @@ void Hardware::adopt(std::uint32_t executor, std::span<const LaunchSpec> ran) {
 
 std::vector<Progress> Hardware::measure(std::uint32_t executor) {
   std::vector<Progress> all;
-  if (!physics_.varies()) return all;  // time tells as much
+  if (!physics_->varies()) return all;  // time tells as much
   for (const auto& [attempt, index] : by_attempt_) {
     Gang& gang = gangs_[index];
     const auto here = [executor](const SimProcess& p) { return p.executor == executor; };
@@ -399,7 +399,7 @@ Hardware::Gang& Hardware::gang_of(const LaunchSpec& spec) {
     gang.gpus.insert(gang.gpus.end(), share.gpus.begin(), share.gpus.end());
   }
   std::sort(gang.gpus.begin(), gang.gpus.end());
-  if (physics_.varies()) {
+  if (physics_->varies()) {
     for (const GpuId gpu : gang.gpus) gang.servers.push_back(topology_.server_of(gpu).value);
     gang.servers.erase(std::unique(gang.servers.begin(), gang.servers.end()), gang.servers.end());
     profiles_[index] = profile_of(spec.spec, static_cast<std::uint32_t>(gang.gpus.size()));
@@ -424,8 +424,8 @@ void Hardware::begin(std::uint32_t index) {
   gang.moving = true;
   gang.work.resume(clock_.now());
   ++moving_;
-  if (physics_.varies()) {
-    const Duration startup = from_seconds(physics_.startup_s(profiles_.at(index)));
+  if (physics_->varies()) {
+    const Duration startup = from_seconds(physics_->startup_s(profiles_.at(index)));
     gang.work.resume(clock_.now() + startup);
     settle(index, true);
     return;
@@ -444,7 +444,7 @@ void Hardware::go_on(std::uint32_t index) {
   gang.scheduled = false;
   gang.work.resume(clock_.now());
   ++moving_;
-  physics_.varies() ? settle(index, true) : schedule_end(index);
+  physics_->varies() ? settle(index, true) : schedule_end(index);
 }
 
 void Hardware::account(Gang& gang) { jobs_[gang.row].service += gang.work.account(clock_.now()); }
@@ -460,7 +460,7 @@ void Hardware::halt(std::uint32_t index) {
   gang.moving = false;
   ++gang.version;
   --moving_;
-  if (physics_.varies()) settle(index, false);
+  if (physics_->varies()) settle(index, false);
 }
 
 void Hardware::schedule_end(std::uint32_t index) {
@@ -504,7 +504,7 @@ void Hardware::rerate(std::uint32_t index) {
     if (other != index) neighbours.push_back({profiles_.at(other), gangs_[other].gpus});
   }
   const JobProfile& profile = profiles_.at(index);
-  const double rate = physics_.rate(profile, gang.gpus, neighbours) * physics_.scaling(profile);
+  const double rate = physics_->rate(profile, gang.gpus, neighbours) * physics_->scaling(profile);
   STARLING_CHECK(rate > 0);
   if (gang.scheduled && rate == gang.work.rate()) return;
   jobs_[gang.row].service += gang.work.set_rate(clock_.now(), rate);

@@ -17,6 +17,7 @@
 #include "interference/speed.h"
 #include "sim/world/local_clock.h"
 #include "sim/world/queue.h"
+#include "topology/compare.h"
 #include "topology/topology.h"
 #include "workload/job.h"
 #include "workload/work_progress.h"
@@ -105,6 +106,11 @@ class Hardware {
   [[nodiscard]] std::vector<Exit> reap(std::uint32_t executor);
   void adopt(std::uint32_t executor, std::span<const LaunchSpec> ran);
   [[nodiscard]] std::vector<Progress> measure(std::uint32_t executor);
+
+  /// The machines are others now: `topology`, which was given to the constructor, says so already,
+  /// and `numbers` what has become of the earlier ones. What runs goes on, by `physics`, which
+  /// outlives this. The first process on a server that has left or changed, in words; empty: none.
+  [[nodiscard]] std::string change(const Physics& physics, const Renumbering& numbers);
 
   /// A bad GPU, or one that is well again. What runs there goes on: that it must not is the owner's
   /// business. Executors see it at their next turn.
@@ -204,7 +210,7 @@ class Hardware {
                       bool lost = false);
 
   const Topology& topology_;
-  const Physics& physics_;
+  const Physics* physics_;
   EventQueue& queue_;
   const SimClock& clock_;
   std::vector<JobTruth> jobs_;

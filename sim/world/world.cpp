@@ -107,10 +107,27 @@ Status World::Parts::act(World& world, const SimEvent& event) {
   return done();
 }
 
+/// By their keys. A session has those of its client.
+bool World::Parts::heard(NodeId from, NodeId to) {
+  if (!keys.exchanged() || from == to || seat_of(from) >= seats.size()) return true;
+  const auto holder = [this](NodeId node) {
+    const std::size_t seat = seat_of(node);
+    return is_client(seat) ? client_node(static_cast<std::uint32_t>(seat - client_seat(0))) : node;
+  };
+  const NodeId a = holder(from), b = holder(to);
+  if (!keys.hear(a, b)) {
+    ++unheard;
+    return false;
+  }
+  if (checker != nullptr && !(keys.knows(a, b) && keys.knows(b, a)))
+    checker->heard_stranger(clock.now(), to, from);
+  return true;
+}
+
 Status World::Parts::deliver(std::uint32_t slot) {
   Network::InFlight frame = network.arrive(slot);
   const std::size_t index = seat_of(frame.to);
-  if (index >= seats.size()) return done();
+  if (index >= seats.size() || !heard(frame.from, frame.to)) return done();
   for (std::size_t d = 0; d < deposed.size(); ++d) {
     if (deposed[d]->node == nullptr || deposed[d]->id != frame.to) continue;
     if (!frame.reaches(deposed[d]->endpoint.place())) continue;
@@ -268,6 +285,7 @@ std::uint16_t World::protocol(NodeId node) const {
 }
 
 void World::drain(ServerId server, bool drained, bool evict) {
+  if (server.value >= topology().server_count()) return;  // it has left
   const auto frame = parts_->spy.encode({kNewestProtocol, Incarnation{1}, 1},
                                         SetDrain{server, drained, evict, ++parts_->drain_words});
   parts_->network.send(client_node(parts_->users->places()), agent_node(owner_of(server)), frame);
@@ -290,6 +308,8 @@ Instant World::now() const noexcept { return parts_->clock.now(); }
 const Topology& World::topology() const noexcept { return parts_->topology; }
 Network& World::network() noexcept { return parts_->network; }
 Hardware& World::hardware() noexcept { return *parts_->hardware; }
+Keys& World::keys() noexcept { return parts_->keys; }
+std::uint64_t World::unheard() const noexcept { return parts_->unheard; }
 const Agent* World::agent(AgentId agent) const { return parts_->agent_core(agent.value); }
 const Executor* World::executor(std::uint32_t executor) const {
   const Node* node = parts_->seats[parts_->executor_seat(executor)]->node.get();

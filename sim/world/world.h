@@ -15,6 +15,7 @@
 #include "sim/simulate.h"
 #include "sim/world/hardware.h"
 #include "sim/world/journal.h"
+#include "sim/world/keys.h"
 #include "sim/world/network.h"
 #include "sim/world/queue.h"
 #include "sim/world/timeline.h"
@@ -81,12 +82,25 @@ class World {
   /// It has lost its machine and its disk, and nobody replaces them.
   void retire(std::uint32_t executor);
   [[nodiscard]] bool retired(std::uint32_t executor) const;
+  /// The flock's servers are those of `after` from now on, at one instant, as `starling configure
+  /// --topology` does it: every daemon ends, deposed owners too, and is down; jobs go on. Each
+  /// journal is translated when its node starts. `executors`: by executor the servers that it has
+  /// then, side by side and in the order of partitions; one that has none leaves for good. What has
+  /// become of the numbers; `busy`, and nothing has happened: a journal has something open on a
+  /// server that leaves or changes; `invalid`: a journal cannot be read, or `after` has the servers
+  /// in another order.
+  Result<Renumbering> change_servers(const Topology& after, std::span<const IndexRange> executors);
+  /// The executor's servers; none: it has left.
+  [[nodiscard]] IndexRange servers_of(std::uint32_t executor) const;
   // Backups, and what becomes of a node that goes on from one; with SimOptions::known_lives.
   struct Backup {
     std::shared_ptr<const MemoryJournal> journal;
     Incarnation life;
   };
   [[nodiscard]] Backup backup(NodeId node) const;
+  /// Whether a node can be started on it: not if it has something open on a server that has left or
+  /// changed since.
+  [[nodiscard]] Status can_start(NodeId node, const Backup& backup) const;
   /// The executor's machine is lost, and comes back with the state of then: it is down.
   void restore_executor(std::uint32_t executor, const Backup& backup);
   /// Somebody starts the agent on a copy of its state, and the newer state stays where it is: the
@@ -158,6 +172,9 @@ class World {
   [[nodiscard]] AgentId owner_of(ServerId server) const;
   [[nodiscard]] Network& network() noexcept;
   [[nodiscard]] Hardware& hardware() noexcept;
+  /// Of agents, executors and clients; a client's are its place's. Operators are always heard.
+  [[nodiscard]] Keys& keys() noexcept;
+  [[nodiscard]] std::uint64_t unheard() const noexcept;   ///< frames dropped for a wrong key
   [[nodiscard]] const Agent* agent(AgentId agent) const;  ///< null while it is down
   [[nodiscard]] std::uint32_t agents() const noexcept;
   [[nodiscard]] std::uint32_t executors() const noexcept;

@@ -62,18 +62,7 @@ Status World::Parts::build() {
   if (!policy) return policy.error();
   facts = policy.value()->facts();
   policy_name = options.policy;
-
-  physics = options.physics == PhysicsKind::full
-                ? make_full_physics(topology,
-                                    FullPhysicsOptions{options.straggler_sigma, options.crowding})
-                : make_trace_physics();
-  if (physics->varies()) {
-    auto made = make_speed(options.speed, topology, physics.get());
-    if (!made) return made.error();
-    speed = std::move(made).value();
-  } else {
-    speed = make_flat_speed();
-  }
+  if (Status made = make_models(); !made.ok()) return made;
   options.limits.jobs_per_gpu = jobs_per_gpu(facts, physics->varies());
   if (learns()) options.timers.report = options.observe;
   if (Status planned = plan_seats(); !planned.ok()) return planned;
@@ -143,6 +132,22 @@ Status World::Parts::build() {
     if (Status started = start_agent(a); !started.ok()) return started;
   }
   plan_jobs();
+  return done();
+}
+
+/// Of the data centre as it is now.
+Status World::Parts::make_models() {
+  physics = options.physics == PhysicsKind::full
+                ? make_full_physics(topology,
+                                    FullPhysicsOptions{options.straggler_sigma, options.crowding})
+                : make_trace_physics();
+  if (physics->varies()) {
+    auto made = make_speed(options.speed, topology, physics.get());
+    if (!made) return made.error();
+    speed = std::move(made).value();
+  } else {
+    speed = make_flat_speed();
+  }
   return done();
 }
 
@@ -257,15 +262,16 @@ Status World::Parts::start_agent(std::size_t agent) {
   auto policy = policies.make(options.policy);
   if (!policy) return policy.error();
   Seat& seat = *seats[agent];
-  const auto recovered = seat.journal->recover();
+  auto recovered = seat.journal->recover();
   if (!recovered) return recovered.error();
+  seat.journal->start();
+  if (Status said = translate(agent, recovered.value()); !said.ok()) return said;
   const AgentConfig& config = agent_configs[agent];
   const Rng agent_rng = rng.fork(kAgentSalt + agent).fork(config.incarnation.value);
   NodeOptions node = node_options(seat, config.incarnation);
   // Of decisions, for figures. Where rules are checked nothing is left to the machine's clock.
   if (!options.check) node.clock = &wall;
   seat.endpoint.clear();
-  seat.journal->start();
   std::unique_ptr<Policy> brain = std::move(policy).value();
   if (auto* seer = dynamic_cast<Foresight*>(brain.get())) {
     if (options.agents > 1) {
@@ -285,7 +291,7 @@ Status World::Parts::start_agent(std::size_t agent) {
                                                 std::move(brain), agent_rng, recovered.value()),
                                           seat.endpoint, *seat.journal, node);
   if (seat.speed) made->teach(*seat.speed, *seat.memory);
-  if (options.known_lives) made->recall(recovered.value());
+  if (options.known_lives || !earlier.empty()) made->recall(recovered.value());
   seat.node = std::move(made);
   reschedule(agent);
   return done();
@@ -294,11 +300,13 @@ Status World::Parts::start_agent(std::size_t agent) {
 Status World::Parts::start_executor(std::size_t executor) {
   const std::size_t index = executor_seat(executor);
   Seat& seat = *seats[index];
-  const auto recovered = seat.journal->recover();
+  auto recovered = seat.journal->recover();
   if (!recovered) return recovered.error();
   seat.endpoint.clear();
   seat.journal->start();
   const bool is_misled = misled.contains(static_cast<std::uint32_t>(executor));
+  if (Status said = is_misled ? done() : translate(index, recovered.value()); !said.ok())
+    return said;
   const Topology& believed = is_misled ? *other_topology : topology;
   ExecutorConfig config = executor_configs[executor];
   if (is_misled) config.topology = fingerprint_of(believed);
@@ -306,7 +314,7 @@ Status World::Parts::start_executor(std::size_t executor) {
   seat.node = std::make_unique<ExecutorNode>(Executor(config, believed, recovered.value()),
                                              seat.endpoint, *seat.journal, *launchers[executor],
                                              node_options(seat, config.incarnation));
-  if (options.known_lives) seat.node->recall(recovered.value());
+  if (options.known_lives || !earlier.empty()) seat.node->recall(recovered.value());
   queue.push(clock.now(), EventKind::exit_notice, static_cast<std::uint32_t>(executor));
   reschedule(index);
   return done();

@@ -218,7 +218,7 @@ void World::restore_executor(std::uint32_t executor, const Backup& backup) {
   Incarnation& lost = p.lives_lost[executor];
   lost = std::max(lost, p.executor_configs[executor].incarnation);
   p.executor_configs[executor].incarnation = backup.life;
-  if (p.checker != nullptr) p.checker->restored(executor_node(executor), journal.recover().value());
+  if (p.checker != nullptr) p.check_restored(executor_node(executor), journal.recover().value());
 }
 
 void World::accept_loss(std::uint32_t executor) {
@@ -243,7 +243,7 @@ void World::accept_loss(AgentId agent, const Backup& left) {
   AgentConfig& config = p.agent_configs[agent.value];
   config.incarnation.value = std::max(config.incarnation, left.life).value + kLivesSkipped;
   const std::vector<Record> records = journal.recover().value();
-  if (p.checker != nullptr) p.checker->restored(agent_node(agent), records);
+  if (p.checker != nullptr) p.check_restored(agent_node(agent), records);
   const OpenJobs open = end_open_jobs(agent, records, "its outcome is unknown");
   journal.start();
   STARLING_CHECK(open.records.empty() || journal.append(open.records).ok());

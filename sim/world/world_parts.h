@@ -69,7 +69,7 @@ struct World::Parts {
   Parts(const Topology& data_center, const Trace& jobs, const PolicyRegistry& registry,
         const SimOptions& opts);
 
-  const Topology& topology;
+  Topology topology;  ///< the present one
   const Trace& trace;
   const PolicyRegistry& policies;
   SimOptions options;
@@ -79,7 +79,10 @@ struct World::Parts {
   SimClock clock;
   EventQueue queue;
   Network network;
+  Keys keys;
+  std::uint64_t unheard = 0;  ///< frames
   std::unique_ptr<Physics> physics;
+  std::vector<std::unique_ptr<Physics>> past_physics;  ///< that somebody may still refer to
   std::unique_ptr<SpeedModel> speed;
   std::vector<std::vector<std::byte>> learned;  ///< on disk, by agent
   std::unique_ptr<Hardware> hardware;
@@ -110,6 +113,14 @@ struct World::Parts {
   std::vector<Authority> authorities;  ///< by partition
   std::function<void(World&, NodeId)> on_stopped;
   std::vector<NodeId> stopped;  ///< of the present event, because their disks failed
+  /// The flock as it was before its servers changed: journals say in whose numbers they speak.
+  struct Generation {
+    Topology topology;
+    std::vector<AgentConfig> agents;
+    std::vector<ExecutorConfig> executors;
+    [[nodiscard]] std::uint64_t fingerprint() const { return agents.front().topology; }
+  };
+  std::vector<Generation> earlier;  ///< oldest first
   /// An agent that runs on an old copy: what it comes back to.
   struct Newer {
     std::unique_ptr<WatchedJournal> journal;
@@ -133,6 +144,7 @@ struct World::Parts {
   Instant last_change{};
 
   Status build();
+  Status make_models();
   Status plan_seats();
   void plan_jobs();
   Status start_agent(std::size_t agent);
@@ -142,6 +154,20 @@ struct World::Parts {
            options.observe > Duration{0};
   }
   Status start_executor(std::size_t executor);
+  // Servers that change: world_servers.cpp.
+  /// The earlier generation in whose numbers the records are; null: the present one.
+  [[nodiscard]] const Generation* writer_of(std::span<const Record> recovered) const;
+  /// The journal of a seat in the numbers of `after`; `busy`: it uses what is not there then.
+  [[nodiscard]] Result<std::vector<Record>> in_numbers_of(std::size_t seat, const Generation& was,
+                                                          std::span<const Record> recovered,
+                                                          const Topology& after,
+                                                          std::uint64_t fingerprint) const;
+  /// At the start of a life: what its journal gave back, and the journal, in present numbers.
+  Status translate(std::size_t seat, std::vector<Record>& recovered);
+  Status may_change(const Topology& after, std::uint64_t fingerprint);
+  void end_all_daemons();
+  void check_restored(NodeId node, std::span<const Record> records);
+  void take_ranges(std::span<const IndexRange> executors, std::uint64_t fingerprint);
   /// Who lives at this place from now on, and knows nothing yet.
   Client& start_client(std::uint32_t place);
   void crash(std::size_t seat);
@@ -204,6 +230,7 @@ struct World::Parts {
   [[nodiscard]] const Agent* agent_core(std::size_t agent) const;
 
   Status deliver(std::uint32_t slot);
+  [[nodiscard]] bool heard(NodeId from, NodeId to);
   Status wake(std::size_t seat);
   Status tick(std::size_t seat);
   Status act(World& world, const SimEvent& event);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/planted.h"
 
 namespace starling {
 
@@ -95,7 +96,8 @@ FlockMembers balanced(const FlockMembers& now, std::set<AgentId> hosts, std::uin
   for (std::uint32_t i = 0; i < partitions; ++i) {
     const PartitionId p{i};
     const AgentId host = now.host_of(p);
-    at.contains(host) ? put(p, host) : homeless.push_back(p);
+    const bool stays = at.contains(host) || planted(Bug::gone_host_keeps_partitions);
+    stays ? put(p, host) : homeless.push_back(p);
   }
   const auto fewest_first = [&](PartitionId p) {
     return [&, p](const auto& a, const auto& b) {
