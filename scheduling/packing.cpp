@@ -197,6 +197,23 @@ std::optional<Placement> place_in_domain(const Occupancy& gpus, std::uint32_t co
   return place_within(gpus, all_servers(gpus), count, gpus_per_worker, {});
 }
 
+namespace {
+
+/// Whether an empty partition holds so many whole servers of the commonest size and, on one more,
+/// the rest.
+bool holds_whole(const Occupancy& gpus, std::uint32_t size, std::uint32_t whole, std::uint32_t rest,
+                 std::uint32_t gpus_per_worker) {
+  const auto& servers = gpus.sizes();  // by their GPUs
+  if (servers[size] < whole) return false;
+  if (rest == 0 || servers[size] > whole) return true;
+  for (std::uint32_t other = rest; other < servers.size(); ++other) {
+    if (other != size && servers[other] > 0 && usable(other, gpus_per_worker) >= rest) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::optional<Placement> place_node(const Occupancy& gpus, const Shape& shape, std::uint32_t count,
                                     std::uint32_t gpus_per_worker) {
   if (count > gpus.free_count()) return std::nullopt;
@@ -208,6 +225,12 @@ std::optional<Placement> place_node(const Occupancy& gpus, const Shape& shape, s
   const std::uint32_t each = usable(shape.server, gpus_per_worker);
   const std::uint32_t whole = count / each;
   const std::uint32_t rest = count % each;
+  if (!holds_whole(gpus, shape.server, whole, rest, gpus_per_worker)) {
+    // Servers differ too much in size: it would wait for ever.
+    Placement mixed = place_workers(gpus, count, gpus_per_worker);
+    if (mixed.size() < count) return std::nullopt;
+    return mixed;
+  }
   const auto servers = gpus.whole_free_servers(shape.server, whole);
   if (servers.size() < whole) return std::nullopt;
   std::vector<Part> parts;

@@ -7,6 +7,7 @@
 
 #include "base/rng.h"
 #include "policies/testing/test_placements.h"
+#include "topology/builder.h"
 #include "topology/generate/generate.h"
 
 namespace starling {
@@ -48,6 +49,30 @@ TEST_CASE("a large gang takes whole servers and the fullest that holds the rest"
   CHECK(!place_node(gpus, shape, 32, 8));
   // The rest of 7 finds no part of a server, so it takes the next whole one.
   CHECK(place_node(gpus, shape, 15, 1) == range(8, 23));
+}
+
+TEST_CASE("where servers differ too much for whole ones a large gang takes what there is") {
+  TopologyBuilder builder("mixed");
+  const GpuTypeId type = builder.gpu_type({"V100", 16});
+  builder.begin_pod();
+  builder.begin_rack();
+  Server server;
+  server.gpu_type = type;
+  for (const std::uint32_t gpus : {8U, 3U, 3U, 5U}) builder.add_server(server, gpus);
+  const Topology topology = std::move(builder).build();
+  Occupancy gpus(topology, {0, 4});
+  const Shape shape = shape_of(gpus);
+  REQUIRE(shape.server == 3);
+  // Never on servers of three GPUs alone: five of them would be needed.
+  CHECK(place_node(gpus, shape, 16, 1) == range(0, 8) + range(8, 11) + range(14, 19));
+  CHECK(place_node(gpus, shape, 19, 1) == range(0, 19));
+  CHECK(!place_node(gpus, shape, 20, 1));
+  // Workers of two GPUs: 4, 1, 1 and 2 of them.
+  CHECK(place_node(gpus, shape, 16, 2).value().size() == 16);
+  CHECK(!place_node(gpus, shape, 18, 2));
+  // Two whole ones are enough, so it waits for them.
+  gpus.take(range(8, 9));
+  CHECK(!place_node(gpus, shape, 9, 3));
 }
 
 TEST_CASE("workers that do not divide a server are not split over two") {
