@@ -256,7 +256,8 @@ std::vector<Record> Agent::snapshot() const {
     JobPast past = s.past_of(job);
     const Job::Run* run = job.run();
     if (run) --past.attempts;  // its records count these again
-    if (run && run->drain && run->drain->after == AfterDrain::wait) --past.preemptions;
+    // A core that has not begun has not counted it again (Step::begin).
+    if (s.begun && run && run->drain && run->drain->after == AfterDrain::wait) --past.preemptions;
     records.push_back(past);
     offers(id, job.offered);
     if (!job.offered.empty() && job.stage() != Stage::offered) {
