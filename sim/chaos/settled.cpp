@@ -138,7 +138,8 @@ std::string untrusted(World& world, const AgentState& me) {
 std::string unfinished(World& world) {
   const Client::Counts counts = world.users().counts();
   std::string text = std::to_string(counts.jobs - counts.over()) + " of " +
-                     std::to_string(counts.jobs) + " jobs are not over";
+                     std::to_string(counts.jobs) + " jobs are not over, " +
+                     std::to_string(counts.accepted) + " were accepted";
   for (std::uint32_t a = 0; a < world.agents(); ++a) {
     const Agent* agent = world.agent(AgentId{a});
     if (agent == nullptr) continue;
