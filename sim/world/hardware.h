@@ -188,6 +188,7 @@ class Hardware {
             Duration late = Duration{0});
   /// How long the process takes to end, from when it is told to.
   [[nodiscard]] Duration dying(const SimProcess& process, Duration grace) const;
+  enum Fate : std::uint64_t { kStarts = 1, kStops, kStays, kFails, kWhoFails };
   [[nodiscard]] Rng fate_of(AttemptId attempt, ServerId server, std::uint64_t of) const;
   /// The work that the job does until it ends or fails.
   [[nodiscard]] Duration until_end(std::uint32_t row) const;
