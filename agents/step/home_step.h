@@ -31,6 +31,8 @@ struct HomeStep : OwnerStep {
   void wait_again(Job& job, bool after_backoff);
   void tell_client(const Job& job);
   void send_archived(NodeId to, const JobId& job, std::uint64_t chunk);
+
+  // job_timer.cpp
   void on_job_timer(Job& job);
 
   // forward.cpp: jobs that change their home

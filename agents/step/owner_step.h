@@ -38,6 +38,8 @@ struct OwnerStep : FlockStep {
   void on_executor(NodeId from, const Progress& progress);
   void piece_exited(AttemptId attempt, OwnedShare& share, Piece& piece, const ExitStatus& exit,
                     Duration served);
+
+  // share_timer.cpp
   void on_share_timer(AttemptId attempt, OwnedShare& share);
 
   // sample.cpp: measured speeds, for the speed model

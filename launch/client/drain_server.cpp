@@ -9,12 +9,13 @@
 namespace starling {
 namespace {
 
-/// The owner's answer to `word`; where its version is not above that of every word before, which
-/// only the owner knows, again with one that is. Nothing: none until then.
+/// The owner's answer to `word`. A new word needs a version above that of every word before, which
+/// only the owner knows: it is said again with one that is. Nothing: no answer until then.
 Result<std::optional<DrainState>> answer_to(Session& session, NodeId owner, SetDrain word,
                                             Instant until) {
   constexpr int kTries = 5;
-  const bool asks_again = word.version > 1;
+  const bool asks_again = word.version > 0;
+  if (!asks_again) word.version = 1;
   std::optional<DrainState> answer;
   for (int tries = 0; tries < kTries; ++tries) {
     answer =

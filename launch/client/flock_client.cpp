@@ -38,7 +38,7 @@ Result<bool> FlockClient::reread() {
   if (!now) return now.error();
   if (now.value().generation == deployment_->generation) return false;
   auto topology = load_topology((deployment_->dir / now.value().topology).string());
-  if (!topology) return topology.error();
+  if (!topology) return Error{Errc::invalid, topology.error().message};
   topology_ = std::move(topology).value();
   *deployment_ = std::move(now).value();
   return true;

@@ -33,7 +33,8 @@ class Session;
 ///
 /// One thread at a time; any number of threads and processes may have one each. What this key may
 /// do is the flock's business (docs/security.md): who may not is told `invalid`. Asked again, all
-/// calls but new_id() do once what they do.
+/// calls but new_id() and add_member() do once what they do; a member that is added or removed a
+/// second time is `invalid`.
 ///
 /// A program that has called catch_stop_signals() and is asked to stop has its calls end early.
 class FlockClient {
@@ -101,7 +102,8 @@ class FlockClient {
   // What a job prints: launch/client/output_of_job.h.
 
   /// Tells the owner of a server to drain it or to use it again, until that is durable. With the
-  /// version of an earlier answer it asks how many attempts are left. `unsupported`: the owner
+  /// version of an earlier answer, in the place of 0, it asks how many attempts are left.
+  /// `unsupported`: the owner
   /// knows no drains; `invalid`: it refuses; `conflict`: another client has said something else
   /// since, or the servers have changed.
   [[nodiscard]] Result<DrainState> drain(const SetDrain& word,

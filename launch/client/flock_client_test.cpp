@@ -132,7 +132,7 @@ TEST_CASE("who does not answer is named, and costs no more than the patience") {
   CHECK(flock.agents_found(1s).value().silent == kSilent);
   // Only the silent one could know it.
   CHECK(flock.job(JobId{1, 2}, 1s).error().code == Errc::not_ready);
-  const SetDrain of_the_silent{ServerId{1}, true, false, 1};
+  const SetDrain of_the_silent{ServerId{1}, true, false, 0};
   CHECK(flock.drain(of_the_silent, 1s).error().message ==
         "agent-1 does not answer; is the flock up?");
   JobSpec there = job;
@@ -148,18 +148,21 @@ TEST_CASE("a server is drained, asked about and used again") {
   CHECK(flock.server_named("0") == ServerId{0});
   CHECK(flock.server_named(flock.topology().server(ServerId{1}).name) == ServerId{1});
   CHECK_FALSE(flock.server_named("2").has_value());
-  const auto drained = flock.drain({ServerId{0}, true, false, 1});
+  const auto drained = flock.drain({ServerId{0}, true, false, 0});
   REQUIRE(drained.ok());
   CHECK(drained.value().drained);
   const auto asked = flock.drain({ServerId{0}, true, false, drained.value().version});
   REQUIRE(asked.ok());
   CHECK(asked.value().version == drained.value().version);
-  const auto used = flock.drain({ServerId{0}, false, false, 1});
+  const auto used = flock.drain({ServerId{0}, false, false, 0});
   REQUIRE(used.ok());
   CHECK(used.value().version > drained.value().version);
-  CHECK(flock.drain({ServerId{0}, true, false, drained.value().version}).error().code ==
-        Errc::conflict);
-  CHECK(flock.drain({ServerId{7}, true, false, 1}).error().code == Errc::invalid);
+  const auto late = flock.drain({ServerId{0}, true, false, drained.value().version});
+  REQUIRE_FALSE(late.ok());
+  CHECK(late.error().code == Errc::conflict);
+  const auto nowhere = flock.drain({ServerId{7}, true, false, 0});
+  REQUIRE_FALSE(nowhere.ok());
+  CHECK(nowhere.error().code == Errc::invalid);
 }
 
 TEST_CASE("what cannot be is said before anybody is asked") {

@@ -193,12 +193,4 @@ Status Session::wait_ready(Duration patience,
                                " s: " + missing};
 }
 
-Result<std::unique_ptr<Session>> open_session(const std::string& flock_option) {
-  auto dir = flock_dir(flock_option);
-  if (!dir) return dir.error();
-  auto flock = read_deployment(dir.value());
-  if (!flock) return flock.error();
-  return Session::open(flock.value());
-}
-
 }  // namespace starling

@@ -108,7 +108,4 @@ class Session {
   std::uint64_t sequence_ = 0;
 };
 
-/// Opens the flock of `--flock` or $STARLING_FLOCK.
-[[nodiscard]] Result<std::unique_ptr<Session>> open_session(const std::string& flock_option);
-
 }  // namespace starling

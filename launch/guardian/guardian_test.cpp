@@ -100,6 +100,7 @@ TEST_CASE("plan and result come back as they were, and nothing else is taken for
 
 TEST_CASE("the kernel wakes or kills who stands still, at the times last set") {
   const auto ended = [](std::int64_t wake_ns, std::int64_t kill_ns) {
+    const std::int64_t began = boot_ns();
     const pid_t child = ::fork();
     if (child == 0) {
       DeadManSwitch still;
@@ -109,7 +110,6 @@ TEST_CASE("the kernel wakes or kills who stands still, at the times last set") {
       ::raise(SIGSTOP);
       ::_exit(7);
     }
-    const std::int64_t began = boot_ns();
     int status = 0;
     ::waitpid(child, &status, 0);
     CHECK(boot_ns() - began >= std::min(wake_ns, kill_ns));

@@ -6,6 +6,18 @@
 #include "scheduling/running_index.h"
 
 namespace starling {
+namespace {
+
+/// Those of them that nobody has, ascending.
+Placement free_part(const Occupancy& gpus, const Placement& placement) {
+  Placement out;
+  for (const GpuId gpu : placement) {
+    if (gpus.is_free(gpu)) out.push_back(gpu);
+  }
+  return out;
+}
+
+}  // namespace
 
 bool any_runs(const View& view) {
   return !view.running.empty() || (view.ends != nullptr && !view.ends->empty());
@@ -19,14 +31,6 @@ bool lies_here(const Occupancy& gpus, const Placement& placement) {
 
 bool all_free(const Occupancy& gpus, const Placement& placement) {
   return std::ranges::all_of(placement, [&](GpuId gpu) { return gpus.is_free(gpu); });
-}
-
-Placement free_part(const Occupancy& gpus, const Placement& placement) {
-  Placement out;
-  for (const GpuId gpu : placement) {
-    if (gpus.is_free(gpu)) out.push_back(gpu);
-  }
-  return out;
 }
 
 void keep(Occupancy& now, const Placement& promised) { now.take(free_part(now, promised)); }

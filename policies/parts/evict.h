@@ -13,8 +13,6 @@ namespace starling {
 /// All of it is in this partition, and taken.
 [[nodiscard]] bool lies_here(const Occupancy& gpus, const Placement& placement);
 [[nodiscard]] bool all_free(const Occupancy& gpus, const Placement& placement);
-/// Those of them that nobody has, ascending.
-[[nodiscard]] Placement free_part(const Occupancy& gpus, const Placement& placement);
 
 /// Keeps for a job what is free of the GPUs that it was promised, until those who have the others
 /// have stopped: nobody starts there meanwhile.
@@ -47,8 +45,6 @@ class Eviction {
   void offer(const JobView& job);
   /// A job that does not run gets this of soon().
   void promise(const Placement& placement, Demand each) { soon_.take(placement, each); }
-  /// Takes the promise back.
-  void forget(const Placement& placement, Demand each) { soon_.give_back(placement, each); }
 
   /// Stops those offered who are needed; the others are where they were. Answers who stops, in the
   /// order in which they were offered.

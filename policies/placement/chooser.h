@@ -10,7 +10,8 @@ namespace starling {
 
 /// Sees every decision of a placement policy that leaves a choice, with what each option is worth to
 /// the policy's Scorer, and makes it: to search, to explore, to record, to imitate. It works over any
-/// policy; with a Chooser all shared places are listed.
+/// policy. With one, shared places are listed also where the best free place slows nobody
+/// (SharedPlaces::if_slowed).
 class Chooser {
  public:
   virtual ~Chooser() = default;

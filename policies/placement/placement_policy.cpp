@@ -10,7 +10,7 @@ namespace starling {
 
 namespace {
 
-/// Whoever chooses other than by worth is shown every place.
+/// Whoever chooses other than by worth is shown shared places, too, where free ones slow nobody.
 PlacementRules rules_of(const PlacementSystem& system, bool chooser) {
   PlacementRules rules = system.scorer->rules();
   if (!system.elsewhere) rules.minimum_gain.reset();

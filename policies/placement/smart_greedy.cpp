@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "policies/builtin.h"
+#include "policies/placement/lif.h"
 #include "policies/placement/placement_system.h"
 #include "policies/placement/smart_greedy_times.h"
 
@@ -43,10 +44,7 @@ class SmartGreedy final : public Scorer {
   void score(const DecisionPoint& point, std::span<double> worth) override {
     const bool picky = point.busy() || point.out.later;
     const double work = point.remaining.left(point.job, point.view.now);
-    const double least =
-        picky && threshold_ > 0
-            ? threshold_ * point.wish.gpus * point.best_alone() * static_cast<double>(kGpu)
-            : -kForever;
+    const double least = picky && threshold_ > 0 ? least_gain(point, threshold_) : -kForever;
     Cost start{kForever, nullptr};
     for (std::size_t i = 0; i < point.starts(); ++i) {
       const Candidate* c = point.options[i].place;

@@ -16,7 +16,7 @@ void ChaosFaults::change_members(World& world, Rng& rng, Dose) {
   }
   const AgentId member{rng.below(agents_)};
   const bool takes_part = hosts.contains(member);
-  if (takes_part && rng.chance(0.4)) return lose_member(world, rng, member);
+  if (takes_part && agents_ > 1 && rng.chance(0.4)) return lose_member(world, rng, member);
   if (takes_part && hosts.size() == 1) return;
   takes_part ? (void)hosts.erase(member) : (void)hosts.insert(member);
   ++counts_[takes_part ? "F30-members: one leaves" : "F30-members: one joins"];

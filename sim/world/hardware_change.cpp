@@ -13,7 +13,9 @@ std::string Hardware::change(const Physics& physics, const Renumbering& numbers)
     for (GpuId& gpu : gpus) gpu = GpuId{numbers.gpus[gpu.value]};
   };
   // Under the old speeds so far.
-  for (const auto& [attempt, index] : by_attempt_) account(gangs_[index]);
+  for (const auto& [attempt, index] : by_attempt_) {
+    if (gangs_[index].moving) account(gangs_[index]);
+  }
   physics_ = &physics;
   on_gpu_.assign(topology_.gpu_count(), 0);
   on_server_.assign(topology_.server_count(), {});

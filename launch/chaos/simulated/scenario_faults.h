@@ -67,6 +67,8 @@ class ScenarioFaults final : public FaultScript {
   void bring_back(World& world, NodeId node);
   void bring_back_in(World& world, NodeId node, double wait_s);
   void may_be_taken_over(World& world, AgentId agent, double away_s);
+  /// Nothing keeps the agent from renewing its lease any more, unless something else does.
+  void renews_again(World& world, NodeId node);
   void take_over(World& world, AgentId agent, double lasts_s);
   // scenario_faults_network.cpp
   void cut(World& world, const FaultSpec& spec, const Nodes& first, const Nodes& second,

@@ -75,7 +75,7 @@ void ScenarioFaults::part_from_authority(World& world, AgentId agent, double las
     const auto at = no_authority_.find(node);
     if (at == no_authority_.end()) return;  // somebody else is the owner
     if (--at->second == 0) no_authority_.erase(at);
-    w.lapse(agent, Duration::max());
+    renews_again(w, node);
   });
 }
 

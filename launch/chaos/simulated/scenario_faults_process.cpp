@@ -34,8 +34,13 @@ void ScenarioFaults::freeze(World& world, NodeId node, double lasts_s) {
     const auto at = frozen_.find(node);
     if (at == frozen_.end()) return;
     if (--at->second == 0) frozen_.erase(at);
-    if (is_agent(node)) w.lapse(agent_of(node), Duration::max());
+    if (is_agent(node)) renews_again(w, node);
   });
+}
+
+void ScenarioFaults::renews_again(World& world, NodeId node) {
+  if (!frozen_.contains(node) && !no_authority_.contains(node))
+    world.lapse(agent_of(node), Duration::max());
 }
 
 /// Where state is in etcd: the lease of an agent that can say nothing for so long ends, and another

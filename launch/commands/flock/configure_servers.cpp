@@ -109,7 +109,7 @@ Status empty_servers(const Change& change, const ServersOptions& o, const Patien
   for (;;) {
     std::size_t left = 0, busy = 0;
     for (const ServerId server : leaving) {
-      const std::uint64_t version = versions.contains(server) ? versions[server] : 1;
+      const std::uint64_t version = versions.contains(server) ? versions[server] : 0;
       const auto state = flock.drain({server, true, o.evict, version});
       const std::string& name = flock.topology().server(server).name;
       if (stop_requested()) return {Errc::io, "interrupted; the servers stay drained"};

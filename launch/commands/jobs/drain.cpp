@@ -30,7 +30,7 @@ int drain(const Options& o) {
                      topology.server(ServerId{last}).name + ", or 0 to " + std::to_string(last));
   }
   if (Status connected = flock.connect(); !connected.ok()) return failed(connected.error());
-  const auto answer = flock.drain({*server, !o.undo, o.evict, 1});
+  const auto answer = flock.drain({*server, !o.undo, o.evict, 0});
   if (!answer) return work_failed("drain: " + answer.error().message);
   const std::string& called = topology.server(*server).name;
   if (o.undo) {
