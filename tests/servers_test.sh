@@ -121,6 +121,7 @@ said "- $away"
 order "${stay[@]}"
 [ "$(generation)" -eq 3 ] || fail "generation $(generation)"
 wait_state running "$victim"
+for _ in $(seq $((50 * patience))); do [ "$(wc -l <o1.starts)" -ge 2 ] && break; sleep 0.1; done
 [ "$(wc -l <o1.starts)" -eq 2 ] || fail "o1 was started $(wc -l <o1.starts) times"
 for n in long o3 o4 o5; do started_once $n; done
 wait_state running "$long" "${others[@]:2}"
@@ -174,6 +175,8 @@ for _ in $(seq 200); do [ -e flock/deployment.next.json ] && break; sleep 0.05; 
 kill -9 $command $up
 wait $command $up 2>/dev/null || true
 [ "$(generation)" -eq 4 ] || fail "generation $(generation)"
+# Daemons end with `up`, and what they have open goes with them.
+for _ in $(seq $((50 * patience))); do pgrep -f -- "--config $work/flock/nodes/" >/dev/null || break; sleep 0.1; done
 refused 1 "about to get other servers" --policy fifo
 cp -r flock off-flock
 configure --topology wide.yaml --flock off-flock
