@@ -24,9 +24,8 @@ double Elsewhere::best(const Wish& wish, const JobProfile& profile) {
 }
 
 Destination Elsewhere::best_type(const View& view, const RemotePartition& peer, const JobView& job,
-                                 const Wish& wish, const JobProfile& profile, double least) {
-  std::optional<RemoteNeed> need;  // only of those who ask for CPUs or memory
-  if (demand_of(*job.spec).any()) need = need_of(*job.spec, view.topology);
+                                 const Wish& wish, const JobProfile& profile, double least,
+                                 const RemoteNeed* need) {
   Destination best;
   for (const RemoteType& type : peers_.types(peer)) {
     const std::uint64_t most =
@@ -64,9 +63,11 @@ bool Elsewhere::find(const View& view, const QueueEntry& entry, const JobView& j
   if (job.forwards >= most_moves(peers_.count())) return false;
   if (!may_move(view, entry, job)) return true;
   const double least = std::max(threshold * best(wish, profile), 1e-9);
+  std::optional<RemoteNeed> need;  // only of those who ask for CPUs or memory
+  if (demand_of(*job.spec).any()) need = need_of(*job.spec, view.topology);
   for (const RemotePartition& peer : peers_.all()) {
     if (was_offered(job, peer.agent)) continue;
-    const Destination d = best_type(view, peer, job, wish, profile, least);
+    const Destination d = best_type(view, peer, job, wish, profile, least, need ? &*need : nullptr);
     if (d.speed <= 0) continue;
     const auto before = [&](const Destination& a) {
       return std::tuple(!a.starts, -a.speed, a.queue) <= std::tuple(!d.starts, -d.speed, d.queue);

@@ -78,7 +78,8 @@ class Elsewhere {
   /// The type of the partition on which the job is best off; speed 0: none will do.
   [[nodiscard]] Destination best_type(const View& view, const RemotePartition& peer,
                                       const JobView& job, const Wish& wish,
-                                      const JobProfile& profile, double least);
+                                      const JobProfile& profile, double least,
+                                      const RemoteNeed* need);
 
   TypeSpeeds speeds_;
   RemotePartitions peers_;
