@@ -83,9 +83,9 @@ int main(int, char** argv) {
   output.finish();
   const auto jobs = flock.jobs();
   if (!jobs) return wrong(jobs.error());
-  const auto drained = flock.drain({ServerId{0}, true, false, 1});
+  const auto drained = flock.drain({ServerId{0}, true, false, 0});
   if (!drained) return wrong(drained.error());
-  const auto used = flock.drain({ServerId{0}, false, false, 1});
+  const auto used = flock.drain({ServerId{0}, false, false, 0});
   if (!used) return wrong(used.error());
   std::printf("%zu jobs, %zu agents do not answer\n", jobs.value().jobs.size(), jobs.value().silent.size());
   return end.value().phase == JobPhase::finished ? 0 : 1;
