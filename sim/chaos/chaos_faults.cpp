@@ -290,10 +290,7 @@ void ChaosFaults::heal(World& world) {
   for (std::uint32_t a = 0; a < agents_; ++a) hand_over_in(world, AgentId{a}, Duration{1});
   world.wake_all();
   world.refuse_deposed();
-  Manners kind;  // jobs that fail fail
-  kind.seed = manners_.seed;
-  kind.fails = manners_.fails;
-  world.hardware().set_manners(kind);
+  mend_manners(world, manners_);
   for (const GpuId gpu : bad_gpus_) world.hardware().set_sick(gpu, false);
   // Owners of the first protocol cannot be told that a drain is over: they are upgraded first.
   for (const ServerId server : drained_) {
@@ -303,12 +300,7 @@ void ChaosFaults::heal(World& world) {
     if (core != nullptr && core->config().protocol < kNewestProtocol)
       bring_back(world, agent_node(owner));
   }
-  // An owner that has just come back may not hear the first word.
-  for (const double later_s : {1.0, 10.0, 30.0}) {
-    world.at(world.now() + from_seconds(later_s), [this](World& w) {
-      for (const ServerId server : drained_) w.drain(server, false);
-    });
-  }
+  undo_drains(world, drained_);
 }
 
 FaultCounts ChaosFaults::counts(World& world) const {

@@ -49,4 +49,9 @@ class FaultScript {
 /// What the network of `world` has done to frames, added to `counts`.
 void count_frames(World& world, FaultCounts& counts);
 
+/// For the healing. Of the manners that processes had, jobs that fail go on to fail.
+void mend_manners(World& world, const Manners& had);
+/// For the healing. The servers that were drained are used again. `drained` outlives the world.
+void undo_drains(World& world, const std::set<ServerId>& drained);
+
 }  // namespace starling

@@ -54,6 +54,22 @@ void count_frames(World& world, FaultCounts& counts) {
   note("frames of an old key", world.unheard());
 }
 
+void mend_manners(World& world, const Manners& had) {
+  Manners kind;
+  kind.seed = had.seed;
+  kind.fails = had.fails;
+  world.hardware().set_manners(kind);
+}
+
+void undo_drains(World& world, const std::set<ServerId>& drained) {
+  // An owner that has just come back may not hear the first word.
+  for (const double later_s : {1.0, 10.0, 30.0}) {
+    world.at(world.now() + from_seconds(later_s), [&drained](World& w) {
+      for (const ServerId server : drained) w.drain(server, false);
+    });
+  }
+}
+
 ChaosRun play_chaos(std::uint64_t seed, const ChaosInput& input, World& world,
                     FaultScript& faults) {
   ChaosPhases phases(seed, input, world, faults);

@@ -199,16 +199,8 @@ void ScenarioFaults::heal(World& world) {
   for (const NodeId node : std::exchange(down_, {})) bring_back(world, node);
   world.wake_all();
   world.refuse_deposed();
-  starling::Manners kind;  // jobs that fail fail
-  kind.seed = load_.manners().seed;
-  kind.fails = load_.manners().fails;
-  world.hardware().set_manners(kind);
-  // An owner that has just come back may not hear the first word.
-  for (const double later_s : {1.0, 10.0, 30.0}) {
-    world.at(world.now() + from_seconds(later_s), [this](World& w) {
-      for (const ServerId server : drained_) w.drain(server, false);
-    });
-  }
+  mend_manners(world, load_.manners());
+  undo_drains(world, drained_);
 }
 
 FaultCounts ScenarioFaults::counts(World& world) const {
