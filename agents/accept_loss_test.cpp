@@ -46,11 +46,11 @@ TEST_CASE("from every prefix of a journal: no job that was open is launched, all
     flock.restart_agent(0);
     flock.run_for(60s);
     CHECK(flock.launches() == launched);
-    CHECK(flock.agent(0).jobs.empty());
+    CHECK(flock.agent(0).home.jobs.empty());
     CHECK(flock.processes() == 0);
     for (const JobId job : open.failed) {
-      REQUIRE(flock.agent(0).ended.contains(job));
-      const JobState& state = flock.agent(0).ended.at(job);
+      REQUIRE(flock.agent(0).home.remembered.ended.contains(job));
+      const JobState& state = flock.agent(0).home.remembered.ended.at(job);
       CHECK(state.phase == JobPhase::failed);
       CHECK(state.exit.lost);
       CHECK(state.exit.log_tail == "nobody knows");

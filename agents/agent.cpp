@@ -54,7 +54,7 @@ namespace {
 /// jobs would have waited for less than they have, and lose their turn to others.
 void put_calendar_right(AgentState& s, Instant now) {
   Duration behind{0};
-  for (const auto& [id, job] : s.jobs) {
+  for (const auto& [id, job] : s.home.jobs) {
     if (job.dated) behind = std::max(behind, job.submitted - now);
     if (job.first_start != kNever) behind = std::max(behind, job.first_start - now);
     if (job.waits_since != kNever) behind = std::max(behind, job.waits_since - now);
@@ -62,7 +62,7 @@ void put_calendar_right(AgentState& s, Instant now) {
   if (behind == Duration{0} || !s.config.calendar) return;
   STARLING_MARK("agent: a calendar has gone back");
   *s.config.calendar += behind;
-  for (auto& [id, job] : s.jobs) {
+  for (auto& [id, job] : s.home.jobs) {
     if (job.dated) job.submitted -= behind;
     if (job.first_start != kNever) job.first_start -= behind;
     if (job.waits_since != kNever) job.waits_since -= behind;
@@ -78,7 +78,7 @@ void Step::begin() {
   put_calendar_right(s, now);
   persist(LifeBegan{s.config.incarnation, s.config.epoch});
   std::vector<const Job*> waiting;
-  for (auto& [id, job] : s.jobs) {
+  for (auto& [id, job] : s.home.jobs) {
     job.submitted = job.dated ? std::min(job.submitted, now) : now - job.waited;
     if (job.first_start != kNever) job.first_start = std::min(job.first_start, now);
     if (job.waits_since != kNever) job.waits_since = std::min(job.waits_since, now);
@@ -95,14 +95,14 @@ void Step::begin() {
         break;
       case Stage::starting:
         STARLING_MARK("agent: a life begins with a job that starts or runs");
-        s.enter_running(job);
+        s.home.enter_running(job);
         send_starts(job);
         break;
       case Stage::draining:
         // Decided in an earlier life, and told by no record before the attempt is over.
         if (job.run()->drain->after == AfterDrain::wait) ++job.preemptions;
         STARLING_MARK("agent: a life begins with a job that drains");
-        s.enter_running(job);
+        s.home.enter_running(job);
         send_releases(job);
         break;
       default:
@@ -111,52 +111,51 @@ void Step::begin() {
   }
   std::sort(waiting.begin(), waiting.end(),
             [](const Job* a, const Job* b) { return a->order < b->order; });
-  for (const Job* job : waiting) s.enter_waiting(*job, false);
-  for (auto& [attempt, share] : s.shares) {
+  for (const Job* job : waiting) s.home.enter_waiting(*job, false);
+  for (auto& [attempt, share] : s.owner.shares) {
     if (planted(Bug::successor_relaunches)) launch(attempt, share);
-    share.word = now;
+    share.confirmed_at = now;
     // Our own word is at hand; another home may be about to send Start.
     const bool own = share.home == me();
-    s.set_timer(attempt, share, own ? now : later(now, s.config.timers.orphan_query));
+    s.owner.set_timer(attempt, share, own ? now : later(now, s.config.timers.orphan_query));
   }
-  s.ledger.tombstones().date(now);
-  s.sweep = now;
-  for (SeatState& seat : s.seats) {
+  s.owner.ledger.tombstones().date(now);
+  s.owner.swept = now;
+  for (SeatState& seat : s.owner.seats) {
     request_inventory(seat);
-    if (planted(Bug::allocates_before_inventory)) s.ledger.trust(seat.seat.servers);
+    if (planted(Bug::allocates_before_inventory)) s.owner.ledger.trust(seat.seat.servers);
   }
-  for (const PeerState& peer : s.peers) {
+  for (const PeerState& peer : s.flock.peers) {
     if (peer.peer.agent == me()) continue;
     greet(peer);
   }
   if (s.lossy()) {
     s.beat = later(now, s.config.timers.heartbeat);
-    for (SeatState& seat : s.seats) seat.watch.heard = now;
-    for (PeerState& peer : s.peers) peer.watch.heard = now;
+    for (SeatState& seat : s.owner.seats) seat.watch.heard = now;
+    for (PeerState& peer : s.flock.peers) peer.watch.heard = now;
   }
   change(TriggerKind::round);
-  if (s.config.roll_call > Duration{0}) s.look = s.roll_call = later(now, s.config.roll_call);
+  if (s.config.roll_call > Duration{0})
+    s.deciding.next = s.roll_call = later(now, s.config.roll_call);
 }
 
 void Step::tick() {
   STARLING_MARK("agent: tick");
-  s.decided = false;
-  while (!s.job_timers.empty() && s.job_timers.begin()->first <= now) {
-    const JobId id = s.job_timers.begin()->second;
-    Job& job = s.jobs.at(id);
-    s.set_timer(id, job, kNever);
+  s.deciding.decided = false;
+  while (const std::optional<JobId> id = s.home.timers.due(now)) {
+    Job& job = s.home.jobs.at(*id);
+    s.home.set_timer(*id, job, kNever);
     on_job_timer(job);
     settle();
   }
-  while (!s.share_timers.empty() && s.share_timers.begin()->first <= now) {
-    const AttemptId attempt = s.share_timers.begin()->second;
-    OwnedShare& share = s.shares.at(attempt);
-    s.set_timer(attempt, share, kNever);
-    on_share_timer(attempt, share);
+  while (const std::optional<AttemptId> attempt = s.owner.share_timers.due(now)) {
+    OwnedShare& share = s.owner.shares.at(*attempt);
+    s.owner.set_timer(*attempt, share, kNever);
+    on_share_timer(*attempt, share);
     settle();
   }
   lapse();
-  for (SeatState& seat : s.seats) {
+  for (SeatState& seat : s.owner.seats) {
     if (seat.timer <= now) request_inventory(seat);
   }
   look_at_rests();
@@ -165,16 +164,16 @@ void Step::tick() {
     look_for_turn();
     settle();  // what was lost with an executor is over for its home before anything is decided
   }
-  if (s.claim && s.claim->until <= now) end_claim(s.claim->attempt);
-  if (later(s.sweep, kSweep) <= now) sweep();
-  if (s.look <= now) change(TriggerKind::round);
-  if (s.dirty && !s.calling_roll()) {
+  if (s.owner.claim && s.owner.claim->until <= now) end_claim(s.owner.claim->attempt);
+  if (later(s.owner.swept, kSweep) <= now) sweep();
+  if (s.deciding.next <= now) change(TriggerKind::round);
+  if (s.deciding.due && !s.calling_roll()) {
     s.roll_call = std::min(s.roll_call, now);
     decide();
   }
   settle();
   put_away();
-  if (s.digest_due || s.digest_look <= now) send_digests();
+  if (s.flock.digest_due || s.flock.digest_look <= now) send_digests();
 }
 
 Agent::Agent(AgentConfig config, const Topology& topology, const SpeedModel& speed,
@@ -182,7 +181,7 @@ Agent::Agent(AgentConfig config, const Topology& topology, const SpeedModel& spe
     : state_(std::make_unique<AgentState>(std::move(config), topology, speed, std::move(policy),
                                           rng)) {
   for (const Record& record : recovered) state_->replay(record);
-  if (!state_->overfull) return;
+  if (!state_->owner.overfull) return;
   // An earlier life let jobs share GPUs. They run on; what starts from now on has GPUs of its own.
   AgentState& first = *state_;
   state_ = std::make_unique<AgentState>(std::move(first.config), topology, speed,
@@ -217,15 +216,16 @@ void Agent::step(Instant now, const Event& event, Output& out) {
 
 Instant Agent::next_deadline() const noexcept {
   const AgentState& s = *state_;
-  const bool decides = s.dirty && !s.calling_roll();
-  const bool tells = s.digest_due && s.peers.size() > 1;
-  if (!s.begun || decides || tells || s.archive_full()) return Instant::min();
-  Instant next = std::min({s.beat, s.look, s.digest_look});
-  if (!s.job_timers.empty()) next = std::min(next, s.job_timers.begin()->first);
-  if (!s.share_timers.empty()) next = std::min(next, s.share_timers.begin()->first);
-  if (!s.lapses.empty()) next = std::min(next, s.lapses.begin()->first);
-  if (s.claim) next = std::min(next, s.claim->until);
-  for (const SeatState& seat : s.seats) next = std::min({next, seat.timer, seat.starts.next()});
+  const bool decides = s.deciding.due && !s.calling_roll();
+  const bool tells = s.flock.digest_due && s.flock.peers.size() > 1;
+  if (!s.begun || decides || tells || s.home.remembered.chunk_full(s.config.limits))
+    return Instant::min();
+  Instant next = std::min({s.beat, s.deciding.next, s.flock.digest_look, s.home.timers.next(),
+                           s.owner.share_timers.next()});
+  if (!s.owner.lapses.empty()) next = std::min(next, s.owner.lapses.begin()->first);
+  if (s.owner.claim) next = std::min(next, s.owner.claim->until);
+  for (const SeatState& seat : s.owner.seats)
+    next = std::min({next, seat.timer, seat.starts.next()});
   return next;
 }
 
@@ -237,11 +237,11 @@ AgentStatus Agent::status() const { return status_of(*state_); }
 void Agent::note_refused_frame() noexcept { ++state_->counters.refused_frames; }
 
 void Agent::note_decision_time(Duration took) noexcept {
-  if (!std::exchange(state_->decided, false)) return;
+  if (!std::exchange(state_->deciding.decided, false)) return;
   const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(took.count(), 4));
   const auto octave = static_cast<std::size_t>(std::bit_width(ns)) - 1;
   const std::size_t quarter = (ns >> (octave - 2)) & 3U;
-  ++state_->decision_times[std::min<std::size_t>(octave * 4 + quarter, 255)];
+  ++state_->deciding.times[std::min<std::size_t>(octave * 4 + quarter, 255)];
 }
 
 }  // namespace starling

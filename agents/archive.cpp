@@ -13,13 +13,6 @@ namespace {
 
 constexpr std::size_t kAskedAtOnce = 256;  // jobs that other homes are asked about
 constexpr int kDroppedAtOnce = 16;         // chunks, in one turn
-constexpr std::size_t kState = 64;         // bytes of an ended job in a chunk, but for what varies
-
-std::size_t bytes_of(const JobState& over) {
-  return kState + sizeof(GpuId) * over.placement.size() + over.exit.log_tail.size() +
-         (over.ask == nullptr ? 0 : bytes_of(*over.ask));
-}
-
 }  // namespace
 
 void Archive::add(const JobsArchived& record) {
@@ -47,70 +40,23 @@ std::optional<std::uint64_t> Archive::find(const JobId& job) const {
   return at == chunk_of_.end() ? std::nullopt : std::optional(at->second);
 }
 
-bool AgentState::is_over(const JobId& job) const {
-  return ended.contains(job) || archive.contains(job);
-}
-
-/// Oldest first, as many as the archive may have; what came from another home is owed an answer
-/// from then on.
-void AgentState::remember_ended(JobState over) {
-  const JobId id = over.job;
-  const std::size_t size = bytes_of(over);
-  if (archive.contains(id) || !ended.emplace(id, std::move(over)).second) return;
-  young_bytes += size;
-  young.push_back(id);
-  while (young.size() > config.limits.jobs_remembered ||
-         (young_bytes > config.limits.archive_bytes && young.size() > 1)) {
-    const JobState oldest = take_young();
-    if (oldest.forwards > 0) archive.owe(oldest.job);
-  }
-}
-
-JobState AgentState::take_young() {
-  const auto oldest = ended.find(young.front());
-  JobState over = std::move(oldest->second);
-  young_bytes -= bytes_of(over);
-  ended.erase(oldest);
-  young.pop_front();
-  return over;
-}
-
-void AgentState::remember_moved(JobId job) {
-  gone.push_back(job);
-  if (gone.size() <= config.limits.jobs_remembered) return;
-  const auto oldest = moved.find(gone.front());
-  if (oldest != moved.end()) {
-    if (oldest->second.forwards > 1) archive.owe(oldest->first);
-    moved.erase(oldest);
-  }
-  gone.pop_front();
-}
-
-/// They are the oldest ones, in their order.
-void AgentState::put_away(const JobsArchived& record) {
-  for (const JobId& job : record.jobs) {
-    if (!young.empty() && young.front() == job) (void)take_young();
-  }
-  archive.add(record);
-}
-
 /// One chunk at a time, so that no turn takes long.
 void HomeStep::put_away() {
   const Limits& limits = s.config.limits;
-  if (s.archive_full()) {
+  if (s.home.remembered.chunk_full(limits)) {
     STARLING_MARK("agent: ended jobs go to the archive");
     JobsArchived record;
-    record.chunk = s.archive.next_chunk();
+    record.chunk = s.home.remembered.archive.next_chunk();
     if (s.config.calendar) record.at = *s.config.calendar + now.time_since_epoch();
     ArchiveChunk chunk{record.chunk, {}};
-    while (!s.young.empty() && record.bytes < limits.archive_chunk_bytes) {
-      JobState over = s.take_young();
-      record.bytes += bytes_of(over);
+    while (!s.home.remembered.ended_order.empty() && record.bytes < limits.archive_chunk_bytes) {
+      JobState over = s.home.remembered.take_oldest();
+      record.bytes += archived_bytes(over);
       record.jobs.push_back(over.job);
       if (over.forwards > 0) record.came.push_back(over.job);
       chunk.records.emplace_back(JobEnded{over.job, std::move(over)});
     }
-    s.archive.add(record);
+    s.home.remembered.archive.add(record);
     out.archive.push_back(std::move(chunk));
     persist(std::move(record));
   }
@@ -119,15 +65,17 @@ void HomeStep::put_away() {
     return *s.config.calendar + now.time_since_epoch() - chunk.at >
            std::chrono::hours(24) * limits.days_remembered;
   };
-  for (int dropped = 0; dropped < kDroppedAtOnce && !s.archive.chunks().empty(); ++dropped) {
-    const auto& [number, oldest] = *s.archive.chunks().begin();
-    const std::size_t jobs = s.archive.jobs().size() + s.ended.size();
-    if (jobs <= limits.jobs_remembered && s.archive.bytes() <= limits.archive_bytes &&
-        !too_old(oldest))
+  for (int dropped = 0; dropped < kDroppedAtOnce && !s.home.remembered.archive.chunks().empty();
+       ++dropped) {
+    const auto& [number, oldest] = *s.home.remembered.archive.chunks().begin();
+    const std::size_t jobs =
+        s.home.remembered.archive.jobs().size() + s.home.remembered.ended.size();
+    if (jobs <= limits.jobs_remembered &&
+        s.home.remembered.archive.bytes() <= limits.archive_bytes && !too_old(oldest))
       break;
     STARLING_MARK("agent: the archive forgets its oldest jobs");
     const std::uint64_t chunk = number;
-    s.archive.drop(chunk);
+    s.home.remembered.archive.drop(chunk);
     persist(ArchiveDropped{chunk});
     out.forget.push_back(chunk);
   }
@@ -136,16 +84,17 @@ void HomeStep::put_away() {
 /// Whether anybody may still offer what is no longer remembered: every other home is asked, and
 /// asked again at the next sweep where it has not answered.
 void HomeStep::ask_offerers() {
-  if (s.peers.size() < 2) return;
-  auto next = s.archive.owed().upper_bound(s.asked_last);
-  for (std::size_t looked = 0; s.settling.size() < kAskedAtOnce; ++looked) {
-    if (looked >= s.archive.owed().size()) break;
-    if (next == s.archive.owed().end()) next = s.archive.owed().begin();
+  if (s.flock.peers.size() < 2) return;
+  auto next = s.home.remembered.archive.owed().upper_bound(s.home.remembered.asked_last);
+  for (std::size_t looked = 0; s.home.remembered.settling.size() < kAskedAtOnce; ++looked) {
+    if (looked >= s.home.remembered.archive.owed().size()) break;
+    if (next == s.home.remembered.archive.owed().end())
+      next = s.home.remembered.archive.owed().begin();
     const JobId job = *next++;
-    s.asked_last = job;
-    std::set<AgentId>& waits = s.settling[job];
+    s.home.remembered.asked_last = job;
+    std::set<AgentId>& waits = s.home.remembered.settling[job];
     if (!waits.empty()) continue;
-    for (const PeerState& peer : s.peers) {
+    for (const PeerState& peer : s.flock.peers) {
       if (peer.peer.agent == me()) continue;
       waits.insert(peer.peer.agent);
       tell(peer.peer.agent, Query{job});
@@ -157,19 +106,19 @@ void HomeStep::ask_offerers() {
 /// will again.
 void HomeStep::on(NodeId from, const JobState& state) {
   if (!is_agent(from)) return;
-  const auto asked = s.settling.find(state.job);
-  if (asked == s.settling.end()) return;
+  const auto asked = s.home.remembered.settling.find(state.job);
+  if (asked == s.home.remembered.settling.end()) return;
   const bool over =
       terminal(state.phase) || state.phase == JobPhase::moved || state.phase == JobPhase::unknown;
   if (!over) {
-    s.settling.erase(asked);  // asked again at the next sweep
+    s.home.remembered.settling.erase(asked);  // asked again at the next sweep
     return;
   }
   asked->second.erase(agent_of(from));
   if (!asked->second.empty()) return;
   STARLING_MARK("agent: an offer is settled");
-  s.settling.erase(asked);
-  s.archive.settle(state.job);
+  s.home.remembered.settling.erase(asked);
+  s.home.remembered.archive.settle(state.job);
   persist(OffersSettled{{state.job}});
   ask_offerers();
 }

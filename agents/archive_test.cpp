@@ -34,10 +34,10 @@ TEST_CASE("old jobs are answered from the archive as before, in every life") {
   for (const int life : {1, 2, 3}) {
     CAPTURE(life);
     const AgentState& s = flock.agent(0);
-    CHECK(s.ended.size() < 10);
-    CHECK(s.archive.jobs().size() + s.ended.size() == 40);
-    CHECK(s.archive.chunks().size() > 5);
-    CHECK(s.young_bytes < 300);
+    CHECK(s.home.remembered.ended.size() < 10);
+    CHECK(s.home.remembered.archive.jobs().size() + s.home.remembered.ended.size() == 40);
+    CHECK(s.home.remembered.archive.chunks().size() > 5);
+    CHECK(s.home.remembered.ended_bytes < 300);
 
     JobSpec again;
     again.id = JobId{0, 3};
@@ -66,8 +66,8 @@ TEST_CASE("a list goes through archive, memory and open jobs, page by page, each
   TestFlock flock({.servers = 1, .limits = small_archive()});
   for (std::uint64_t n = 1; n <= 200; ++n) flock.submit(n * 7919 % 211, 4, n < 190 ? 1s : 1h);
   flock.run_for(10min);
-  REQUIRE(flock.agent(0).archive.jobs().size() > 150);
-  REQUIRE(flock.agent(0).jobs.size() > 5);
+  REQUIRE(flock.agent(0).home.remembered.archive.jobs().size() > 150);
+  REQUIRE(flock.agent(0).home.jobs.size() > 5);
   std::set<std::string> seen;
   JobId after{};
   for (int page = 0; page < 200; ++page) {
@@ -102,16 +102,18 @@ TEST_CASE("the archive forgets its oldest jobs by number and by bytes") {
       flock.submit(n, 4, 1s);
       flock.run_for(2s);
       CAPTURE(n);
-      if (by_bytes) CHECK(s.archive.bytes() <= 1600);
-      CHECK(s.archive.jobs().size() + s.ended.size() <= 15);
-      if (n < 10) CHECK(s.is_over(JobId{0, 1}));
+      if (by_bytes) CHECK(s.home.remembered.archive.bytes() <= 1600);
+      CHECK(s.home.remembered.archive.jobs().size() + s.home.remembered.ended.size() <= 15);
+      if (n < 10) CHECK(s.home.remembered.is_over(JobId{0, 1}));
     }
-    CHECK(s.archive.jobs().size() > 5);
-    CHECK(s.archive.contains(JobId{0, 55}));
-    CHECK_FALSE(s.is_over(JobId{0, 1}));
-    CHECK(flock.agent(0).archive.owed().empty());
-    CHECK(flock.replayed_agent(0, false)->state().archive.jobs() == s.archive.jobs());
-    CHECK(flock.replayed_agent(0, true)->state().archive.jobs() == s.archive.jobs());
+    CHECK(s.home.remembered.archive.jobs().size() > 5);
+    CHECK(s.home.remembered.archive.contains(JobId{0, 55}));
+    CHECK_FALSE(s.home.remembered.is_over(JobId{0, 1}));
+    CHECK(flock.agent(0).home.remembered.archive.owed().empty());
+    CHECK(flock.replayed_agent(0, false)->state().home.remembered.archive.jobs() ==
+          s.home.remembered.archive.jobs());
+    CHECK(flock.replayed_agent(0, true)->state().home.remembered.archive.jobs() ==
+          s.home.remembered.archive.jobs());
   }
 }
 
@@ -149,15 +151,15 @@ TEST_CASE("an offer that is repeated when its job is forgotten starts nothing") 
   t.flock.run_for(5s);
   for (std::uint64_t n = 101; n <= 110; ++n) t.flock.submit(n, 1, 1s, 0);
   t.flock.run_for(3min);
-  REQUIRE_FALSE(t.flock.agent(0).is_over(JobId{0, 1}));
-  CHECK(t.flock.agent(0).archive.owed().size() == 1);
+  REQUIRE_FALSE(t.flock.agent(0).home.remembered.is_over(JobId{0, 1}));
+  CHECK(t.flock.agent(0).home.remembered.archive.owed().size() == 1);
   const auto launches = t.flock.launches();
   for (const int life : {1, 2, 3}) {
     CAPTURE(life);
     (void)t.flock.take_transcript();
     t.offer(1);
     t.flock.run_for(5s);
-    CHECK_FALSE(t.flock.agent(0).jobs.contains(JobId{0, 1}));
+    CHECK_FALSE(t.flock.agent(0).home.jobs.contains(JobId{0, 1}));
     CHECK(t.flock.launches() == launches);
     t.flock.crash_agent(0);
     t.flock.restart_agent(0, life == 1);
@@ -169,14 +171,14 @@ TEST_CASE("an offer that is repeated when its job is forgotten starts nothing") 
   state.job = JobId{0, 1};
   state.phase = JobPhase::waiting;
   t.flock.run_for(2min);
-  CHECK_FALSE(t.flock.agent(0).settling.empty());
+  CHECK_FALSE(t.flock.agent(0).home.remembered.settling.empty());
   t.flock.inject(0, agent_node(AgentId{1}), state);
-  CHECK(t.flock.agent(0).archive.owed().size() == 1);
+  CHECK(t.flock.agent(0).home.remembered.archive.owed().size() == 1);
   t.flock.run_for(2min);
   state.phase = JobPhase::moved;
   t.flock.inject(0, agent_node(AgentId{1}), state);
-  CHECK(t.flock.agent(0).archive.owed().empty());
-  CHECK(t.flock.replayed_agent(0, false)->state().archive.owed().empty());
+  CHECK(t.flock.agent(0).home.remembered.archive.owed().empty());
+  CHECK(t.flock.replayed_agent(0, false)->state().home.remembered.archive.owed().empty());
 }
 
 TEST_CASE("homes that hear one another settle what they have forgotten") {
@@ -187,8 +189,8 @@ TEST_CASE("homes that hear one another settle what they have forgotten") {
   CHECK(flock.agent(0).counters.forwards > 3);
   flock.run_for(3min);
   for (const std::uint32_t a : {0U, 1U}) {
-    CHECK(flock.agent(a).archive.owed().empty());
-    CHECK(flock.agent(a).settling.empty());
+    CHECK(flock.agent(a).home.remembered.archive.owed().empty());
+    CHECK(flock.agent(a).home.remembered.settling.empty());
   }
   CHECK(flock.faults().empty());
 }

@@ -40,7 +40,7 @@ struct Lone {
     }
     return std::nullopt;
   }
-  const JobSpec& spec(std::uint64_t n) { return *agent->state().jobs.at({0, n}).spec; }
+  const JobSpec& spec(std::uint64_t n) { return *agent->state().home.jobs.at({0, n}).spec; }
 };
 
 TEST_CASE("a job is of the user behind the key, whatever it says") {
@@ -98,7 +98,7 @@ TEST_CASE("a refused user is told why, and nothing is kept") {
   REQUIRE(no);
   CHECK(no->why == Refusal::denied);
   CHECK(no->reason == "only an operator of the flock may run jobs as root");
-  CHECK(a.agent->state().jobs.empty());
+  CHECK(a.agent->state().home.jobs.empty());
 }
 
 TEST_CASE("people cancel their own jobs, operators all") {
@@ -111,7 +111,7 @@ TEST_CASE("people cancel their own jobs, operators all") {
     REQUIRE(a.ask<Accepted>(Submit{job_of(1, ""), kClient}, kAnn));
     const auto no = a.ask<Rejected>(Cancel{{0, 1}}, by, client_node(8));
     CHECK(no.has_value() == !may);
-    CHECK(a.agent->state().jobs.contains({0, 1}) == !may);
+    CHECK(a.agent->state().home.jobs.contains({0, 1}) == !may);
     if (!no) continue;
     CHECK(no->why == Refusal::denied);
     CHECK(no->reason.find("is of 'ann', and this is the key of 'bob'") != std::string::npos);
@@ -123,7 +123,7 @@ TEST_CASE("a job of before there were users is for operators to cancel") {
   REQUIRE(a.ask<Accepted>(Submit{job_of(1, "ann"), kClient}, Asker{}));
   CHECK(a.ask<Rejected>(Cancel{{0, 1}}, kAnn));
   CHECK(!a.ask<Rejected>(Cancel{{0, 1}}, kOperator));
-  CHECK(a.agent->state().jobs.empty());
+  CHECK(a.agent->state().home.jobs.empty());
 }
 
 TEST_CASE("servers are drained by operators; everybody sees all") {
@@ -132,11 +132,11 @@ TEST_CASE("servers are drained by operators; everybody sees all") {
   const auto no = a.ask<DrainState>(SetDrain{ServerId{1}, true, true}, kBob);
   REQUIRE(no);
   CHECK(no->why == Refusal::denied);
-  CHECK(!a.agent->state().ledger.is_drained(ServerId{1}));
+  CHECK(!a.agent->state().owner.ledger.is_drained(ServerId{1}));
   const auto yes = a.ask<DrainState>(SetDrain{ServerId{1}, true, true}, kOperator);
   REQUIRE(yes);
   CHECK(yes->why == Refusal::unknown);
-  CHECK(a.agent->state().ledger.is_drained(ServerId{1}));
+  CHECK(a.agent->state().owner.ledger.is_drained(ServerId{1}));
   const auto list = a.ask<JobList>(ListJobs{}, kBob);
   REQUIRE(list);
   REQUIRE(list->jobs.size() == 1);
@@ -155,8 +155,8 @@ TEST_CASE("the proven user outlives its agent, and reaches the executor") {
     flock.run_for(1s);
     CHECK(flock.processes() == 1);
     const auto next = flock.replayed_agent(0, compacted);
-    REQUIRE(next->state().jobs.contains({0, 1}));
-    CHECK(next->state().jobs.at({0, 1}).spec->as_user);
+    REQUIRE(next->state().home.jobs.contains({0, 1}));
+    CHECK(next->state().home.jobs.at({0, 1}).spec->as_user);
     bool launched = false;
     for (std::uint32_t e = 0; e < 4; ++e) {
       for (const auto& [attempt, run] : flock.executor(e).runs)

@@ -94,7 +94,7 @@ TEST_CASE("an agent goes on from every prefix of a journal") {
           answer(agent_node(share->home), AttemptAnswer{share->attempt, AttemptLife::dead});
         }
       }
-      CHECK_FALSE(agent.state().reconciling());
+      CHECK_FALSE(agent.state().owner.reconciling());
     }
   }
   CHECK(prefixes > 60);

@@ -45,8 +45,8 @@ struct Set {
       flock.cancel(1);
       flock.run_for(300ms);
     }
-    const auto job = flock.agent(0).jobs.find(JobId{0, 1});
-    const Attempt* open = job != flock.agent(0).jobs.end() ? job->second.attempt() : nullptr;
+    const auto job = flock.agent(0).home.jobs.find(JobId{0, 1});
+    const Attempt* open = job != flock.agent(0).home.jobs.end() ? job->second.attempt() : nullptr;
     if (open != nullptr) attempt = open->id;
     if (attempt == AttemptId{}) attempt = {JobId{0, 1}, Epoch{1}, (1ULL << 32U) | 1};
   }

@@ -12,9 +12,10 @@ void Step::on(NodeId from, const ReadOutput& read) {
     send(from, std::move(page));
   };
   if (is_agent(from)) return refuse();
-  if (!s.partition.servers.contains(read.server.value))
+  if (!s.owner.partition.servers.contains(read.server.value))
     return no("its server is of another partition");
-  const SeatState& seat = s.seats[s.seat_of[read.server.value - s.partition.servers.first]];
+  const SeatState& seat =
+      s.owner.seats[s.owner.seat_of[read.server.value - s.owner.partition.servers.first]];
   if (seat.watch.protocol < protocol_of(Message(read).index()))
     return no("its executor is of an older version or not there");
   ReadOutput passed = read;
@@ -23,8 +24,8 @@ void Step::on(NodeId from, const ReadOutput& read) {
 }
 
 void Step::on(NodeId from, const OutputPage& page) {
-  const auto seat = s.seat_index.find(from);
-  if (seat == s.seat_index.end() || page.client.value < kFirstClient) return refuse();
+  const auto seat = s.owner.seat_index.find(from);
+  if (seat == s.owner.seat_index.end() || page.client.value < kFirstClient) return refuse();
   send(page.client, page);
 }
 

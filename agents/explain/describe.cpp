@@ -97,45 +97,45 @@ std::uint64_t number(Instant at) {
 
 std::string durable_state(const AgentState& s) {
   Text text;
-  for (const auto& [id, job] : s.jobs) add_job(text, id, job);
-  for (const auto& [id, over] : s.ended) add_ended(text, id, over);
-  for (const auto& [id, gone] : s.moved) {
-    if (s.jobs.contains(id) || s.is_over(id)) continue;  // it came back
+  for (const auto& [id, job] : s.home.jobs) add_job(text, id, job);
+  for (const auto& [id, over] : s.home.remembered.ended) add_ended(text, id, over);
+  for (const auto& [id, gone] : s.home.remembered.moved) {
+    if (s.home.jobs.contains(id) || s.home.remembered.is_over(id)) continue;  // it came back
     text << "moved" << id << "to" << gone.to.value << "forwards" << gone.forwards << "offered"
          << gone.offered;
     text.line();
   }
-  for (const auto& [id, chunk] : s.archive.jobs()) {
+  for (const auto& [id, chunk] : s.home.remembered.archive.jobs()) {
     text << "archived" << id << "chunk" << chunk;
     text.line();
   }
-  for (const JobId& id : s.archive.owed()) {
+  for (const JobId& id : s.home.remembered.archive.owed()) {
     text << "owed" << id;
     text.line();
   }
-  for (const auto& [attempt, share] : s.shares) {
+  for (const auto& [attempt, share] : s.owner.shares) {
     if (!share.durable) continue;
-    const Hold& hold = *s.ledger.find(attempt);
+    const Hold& hold = *s.owner.ledger.find(attempt);
     // What is being released is found again as launched: its home goes on asking for it.
     const bool launched = hold.phase != HoldPhase::committed;
     text << "share" << attempt << "home" << share.home.value << hold.gpus
          << (launched ? "launched" : "committed") << "served" << share.served << share.gang;
     text.line();
   }
-  for (const PeerState& peer : s.peers) {
+  for (const PeerState& peer : s.flock.peers) {
     if (peer.epoch == Epoch{1}) continue;
     text << "epoch of partition" << peer.peer.partition.id.value << peer.epoch.value;
     text.line();
   }
-  for (const ServerId server : s.ledger.drained()) {
+  for (const ServerId server : s.owner.ledger.drained()) {
     text << "drained" << server.value;
     text.line();
   }
-  for (const auto& [server, version] : s.drain_words) {
+  for (const auto& [server, version] : s.owner.drain_versions) {
     text << "drain word" << server.value << version;
     text.line();
   }
-  add_stones(text, s.ledger.tombstones());
+  add_stones(text, s.owner.ledger.tombstones());
   return text.take();
 }
 
@@ -157,7 +157,7 @@ std::string durable_state(const ExecutorState& s) {
 std::uint64_t state_hash(const AgentState& s) {
   TraceHash hash;
   hash.add(durable_state(s));
-  for (const auto& [id, job] : s.jobs) {
+  for (const auto& [id, job] : s.home.jobs) {
     hash.add(static_cast<std::uint64_t>(job.stage()));
     const Attempt none;
     const Attempt& attempt = job.attempt() ? *job.attempt() : none;
@@ -173,39 +173,39 @@ std::uint64_t state_hash(const AgentState& s) {
     hash.add(number(job.timer));
     hash.add(job.failed_rounds);
   }
-  for (const auto& [attempt, hold] : s.ledger.holds()) {
+  for (const auto& [attempt, hold] : s.owner.ledger.holds()) {
     hash.add(to_string(attempt));
     hash.add(static_cast<std::uint64_t>(hold.phase));
     hash.add(hold.home.value);
     hash.add(number(hold.until));
     for (const GpuId gpu : hold.gpus) hash.add(gpu.value);
   }
-  for (const auto& [attempt, share] : s.shares) {
+  for (const auto& [attempt, share] : s.owner.shares) {
     hash.add(to_string(attempt));
-    hash.add((share.told ? 1U : 0U) | (share.home_known ? 2U : 0U));
+    hash.add((share.exit_reported ? 1U : 0U) | (share.home_known ? 2U : 0U));
     hash.add(share.home.value);
     hash.add(share.denied.size());
     for (const Piece& piece : share.pieces) hash.add(static_cast<std::uint64_t>(piece.state));
     hash.add(number(share.timer));
   }
-  hash.add(s.ledger.tombstones().size());
-  hash.add(s.ledger.free_count());
-  hash.add(s.ledger.sick().size());
-  hash.add(s.probes.size());
-  for (const SeatState& seat : s.seats) {
-    hash.add((seat.answered ? 1U : 0U) | (seat.heard_out ? 2U : 0U) |
+  hash.add(s.owner.ledger.tombstones().size());
+  hash.add(s.owner.ledger.free_count());
+  hash.add(s.owner.ledger.sick().size());
+  hash.add(s.flock.probes.size());
+  for (const SeatState& seat : s.owner.seats) {
+    hash.add((seat.trusted ? 1U : 0U) | (seat.ever_answered ? 2U : 0U) |
              (seat.watch.foreign ? 4U : 0U));
     hash.add(number(seat.timer));
     hash.add(seat.starts.failures());
     hash.add(number(seat.starts.next()));
   }
-  for (const PeerState& peer : s.peers) {
+  for (const PeerState& peer : s.flock.peers) {
     hash.add(peer.epoch.value * 4 + (peer.answered ? 2 : 0) + (peer.watch.foreign ? 1 : 0));
     hash.add(peer.digest ? peer.digest->version : 0);
   }
-  hash.add((s.begun ? 1U : 0U) | (s.dirty ? 2U : 0U) | (s.digest_due ? 4U : 0U));
-  hash.add(s.attempts_opened);
-  hash.add(s.orders);
+  hash.add((s.begun ? 1U : 0U) | (s.deciding.due ? 2U : 0U) | (s.flock.digest_due ? 4U : 0U));
+  hash.add(s.home.attempts_opened);
+  hash.add(s.home.arrivals);
   Rng rng = s.rng;
   hash.add(rng.next());
   return hash.value();

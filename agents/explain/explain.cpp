@@ -48,35 +48,35 @@ void explain_round(const AgentState& s, std::vector<std::string>& lines) {
   if (facts.round <= Duration{0}) return;
   std::string line = "policy " + std::string(facts.name) +
                      ": decides anew who has which GPUs in rounds of " + seconds_text(facts.round);
-  if (s.look != kNever)
-    line += ", the next one in " + seconds_text(std::max(s.look - s.now, Duration{0}));
-  if (s.peers.size() > 1) line += "; before that it gives no job to another partition";
+  if (s.deciding.next != kNever)
+    line += ", the next one in " + seconds_text(std::max(s.deciding.next - s.now, Duration{0}));
+  if (s.flock.peers.size() > 1) line += "; before that it gives no job to another partition";
   lines.push_back(std::move(line));
 }
 
 void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& lines) {
-  const auto waiting = s.waiting.views();
+  const auto waiting = s.home.waiting.views();
   const std::string need = std::to_string(job.spec->gpus()) + " GPUs";
   lines.push_back("waits at agent " + std::to_string(s.config.me.value) + " (order " +
-                  std::to_string(job.order) + ", one of " + std::to_string(s.waiting_jobs) +
+                  std::to_string(job.order) + ", one of " + std::to_string(s.home.waiting_jobs()) +
                   " waiting)");
-  std::string here = "needs " + need + ": partition " + std::to_string(s.partition.id.value) +
-                     " has " + std::to_string(s.ledger.free_count()) + " free of " +
-                     std::to_string(s.partition.gpus.size()) + ", largest free server " +
-                     std::to_string(s.ledger.gpus().largest_free_server());
+  std::string here = "needs " + need + ": partition " + std::to_string(s.owner.partition.id.value) +
+                     " has " + std::to_string(s.owner.ledger.free_count()) + " free of " +
+                     std::to_string(s.owner.partition.gpus.size()) + ", largest free server " +
+                     std::to_string(s.owner.ledger.gpus().largest_free_server());
   if (!s.topology.domains().empty())
-    here +=
-        ", largest free scale-up domain " + std::to_string(largest_free_domain(s.ledger.gpus()));
-  if (s.ledger.quarantined_count() > 0) {
-    here += ", " + std::to_string(s.ledger.quarantined_count()) + " in quarantine";
+    here += ", largest free scale-up domain " +
+            std::to_string(largest_free_domain(s.owner.ledger.gpus()));
+  if (s.owner.ledger.quarantined_count() > 0) {
+    here += ", " + std::to_string(s.owner.ledger.quarantined_count()) + " in quarantine";
   }
-  if (const std::uint32_t drained = s.ledger.drained_count(); drained > 0)
+  if (const std::uint32_t drained = s.owner.ledger.drained_count(); drained > 0)
     here += ", " + std::to_string(drained) + " drained";
   lines.push_back(std::move(here));
-  if (std::string means = means_left(s.ledger.gpus(), *job.spec); !means.empty())
+  if (std::string means = means_left(s.owner.ledger.gpus(), *job.spec); !means.empty())
     lines.push_back(std::move(means));
   for (std::string& line : resting_executors(s)) lines.push_back(std::move(line));
-  for (const PeerState& peer : s.peers) {
+  for (const PeerState& peer : s.flock.peers) {
     if (peer.peer.agent == s.config.me || !peer.digest) continue;
     const Digest& digest = *peer.digest;
     lines.push_back("partition " + std::to_string(peer.peer.partition.id.value) + " said it has " +
@@ -137,14 +137,16 @@ std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
   const auto tell_silence = [&] {
     for (std::string& line : explain_silence(s, id, now)) lines.push_back(std::move(line));
   };
-  if (const auto over = s.ended.find(id); over != s.ended.end()) return explain_ended(over->second);
-  if (const auto gone = s.moved.find(id); gone != s.moved.end() && !s.jobs.contains(id)) {
+  if (const auto over = s.home.remembered.ended.find(id); over != s.home.remembered.ended.end())
+    return explain_ended(over->second);
+  if (const auto gone = s.home.remembered.moved.find(id);
+      gone != s.home.remembered.moved.end() && !s.home.jobs.contains(id)) {
     lines.push_back("moved to agent " + std::to_string(gone->second.to.value));
     tell_silence();
     return lines;
   }
-  const auto known = s.jobs.find(id);
-  if (known == s.jobs.end()) {
+  const auto known = s.home.jobs.find(id);
+  if (known == s.home.jobs.end()) {
     // An owner that is not its home knows of what it has of it.
     if (std::string held = explain_held(s, id); !held.empty()) {
       lines.push_back(std::move(held));
@@ -195,7 +197,7 @@ std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
 }
 
 void Step::on(NodeId from, const Explain& question) {
-  const auto chunk = s.archive.find(question.job);
+  const auto chunk = s.home.remembered.archive.find(question.job);
   if (!chunk) return send(from, Explanation{question.job, explain(s, question.job, now)});
   out.recall.push_back({question.job, *chunk});
   send(from, Explanation{question.job, {}});
@@ -228,11 +230,11 @@ AgentStatus status_of(const AgentState& s) {
   AgentStatus status;
   status.agent = s.config.me;
   status.fence = s.fence();
-  status.gpus = s.partition.gpus.size();
-  status.free = s.ledger.free_count();
-  status.quarantined = s.ledger.quarantined_count();
-  status.waiting = s.waiting_jobs;
-  status.running = s.running_jobs;
+  status.gpus = s.owner.partition.gpus.size();
+  status.free = s.owner.ledger.free_count();
+  status.quarantined = s.owner.ledger.quarantined_count();
+  status.waiting = s.home.waiting_jobs();
+  status.running = s.home.running_jobs;
   const Counters& c = s.counters;
   status.accepted = c.accepted;
   status.finished = c.finished;
@@ -244,28 +246,28 @@ AgentStatus status_of(const AgentState& s) {
   status.decisions = c.decisions;
   status.refused_frames = c.refused_frames;
   status.messages = c.messages;
-  status.decision_p50_us = quantile_us(s.decision_times, 0.5);
-  status.decision_p99_us = quantile_us(s.decision_times, 0.99);
+  status.decision_p50_us = quantile_us(s.deciding.times, 0.5);
+  status.decision_p99_us = quantile_us(s.deciding.times, 0.99);
   status.protocol = s.config.protocol;
   const auto count = [&](const Watch& watch) {
     if (watch.standing == Standing::lost) ++status.suspected;
     if (watch.standing == Standing::cut_off) ++status.cut_off;
     if (watch.foreign) ++status.foreign;
   };
-  for (const PeerState& peer : s.peers) count(peer.watch);
-  for (const SeatState& seat : s.seats) count(seat.watch);
-  status.patience = static_cast<std::uint32_t>(s.health.factor());
-  status.drained = s.ledger.drained_count();
-  status.sick = s.ledger.sick_count();
-  status.resting = s.ledger.resting_count();
+  for (const PeerState& peer : s.flock.peers) count(peer.watch);
+  for (const SeatState& seat : s.owner.seats) count(seat.watch);
+  status.patience = static_cast<std::uint32_t>(s.flock.health.factor());
+  status.drained = s.owner.ledger.drained_count();
+  status.sick = s.owner.ledger.sick_count();
+  status.resting = s.owner.ledger.resting_count();
   status.troubles = resting_executors(s);
   const auto list = [](const auto& from, auto& to) {
     for (const auto& id : from) {
       if (to.size() < AgentStatus::kMostListed) to.push_back(id);
     }
   };
-  list(s.ledger.drained(), status.drained_servers);
-  list(s.ledger.sick(), status.sick_gpus);
+  list(s.owner.ledger.drained(), status.drained_servers);
+  list(s.owner.ledger.sick(), status.sick_gpus);
   status.speed = s.speed.health();
   return status;
 }

@@ -21,7 +21,7 @@ std::string round_line(const TestFlock& flock, std::uint64_t job) {
 }
 
 bool waits(const TestFlock& flock, std::uint64_t job) {
-  const auto& jobs = flock.agent(0).jobs;
+  const auto& jobs = flock.agent(0).home.jobs;
   const auto at = jobs.find(JobId{0, job});
   return at != jobs.end() && at->second.stage() == Stage::waiting;
 }
@@ -35,7 +35,7 @@ TEST_CASE("who waits beside an idle partition is told of the round that gives it
   flock.submit(5, 1, 10s);
   flock.run_for(5s);
   REQUIRE(waits(flock, 5));
-  const Duration left = flock.agent(0).look - flock.now();
+  const Duration left = flock.agent(0).deciding.next - flock.now();
   REQUIRE((left > 10s && left <= 300s));
   CHECK(round_line(flock, 5) ==
         "policy drf: decides anew who has which GPUs in rounds of 300 s, "

@@ -12,8 +12,8 @@ namespace {
 /// All that this agent has of the job, in order.
 template <class Act>
 void each_piece(const AgentState& s, JobId id, const Act& act) {
-  for (auto at = s.shares.lower_bound(AttemptId{id, Epoch{0}, 0});
-       at != s.shares.end() && at->first.job == id; ++at) {
+  for (auto at = s.owner.shares.lower_bound(AttemptId{id, Epoch{0}, 0});
+       at != s.owner.shares.end() && at->first.job == id; ++at) {
     for (const Piece& piece : at->second.pieces) act(piece);
   }
 }
@@ -37,7 +37,7 @@ std::string last_heard(const AgentState& s, const Watch& watch, Instant now) {
 
 std::string silence_of(const AgentState& s, const SeatState& seat, const Piece& piece,
                        Instant now) {
-  if (seat.answered || piece.state == Piece::State::gone) return {};
+  if (seat.trusted || piece.state == Piece::State::gone) return {};
   const std::string text = "executor-" + std::to_string(seat.seat.node.value - kFirstExecutor) +
                            ", which has GPUs " + placement_text(piece.gpus) + " of it, ";
   if (seat.watch.foreign) return text + "has read another topology and is not worked with";
@@ -54,17 +54,17 @@ std::string seconds_text(Duration d) {
 std::vector<std::string> explain_silence(const AgentState& s, JobId id, Instant now) {
   std::vector<std::string> lines;
   each_piece(s, id, [&](const Piece& piece) {
-    std::string line = silence_of(s, s.seats.at(piece.seat), piece, now);
+    std::string line = silence_of(s, s.owner.seats.at(piece.seat), piece, now);
     if (!line.empty()) lines.push_back(std::move(line));
   });
-  const auto known = s.jobs.find(id);
-  const Attempt* attempt = known == s.jobs.end() ? nullptr : known->second.attempt();
+  const auto known = s.home.jobs.find(id);
+  const Attempt* attempt = known == s.home.jobs.end() ? nullptr : known->second.attempt();
   if (attempt == nullptr) return lines;
   for (const Participant& part : attempt->parts) {
     if (part.agent == s.config.me || part.released || part.exited) continue;
-    const auto peer = std::find_if(s.peers.begin(), s.peers.end(),
+    const auto peer = std::find_if(s.flock.peers.begin(), s.flock.peers.end(),
                                    [&](const PeerState& p) { return p.peer.agent == part.agent; });
-    if (peer == s.peers.end() || peer->watch.standing == Standing::well) continue;
+    if (peer == s.flock.peers.end() || peer->watch.standing == Standing::well) continue;
     lines.push_back("agent " + std::to_string(part.agent.value) + ", which has GPUs " +
                     placement_text(part.share.gpus) + " of it, was " +
                     last_heard(s, peer->watch, now));

@@ -48,7 +48,7 @@ TEST_CASE("an executor that is not heard is told at the job, with since when and
   flock.submit(1, 4, 1000s);
   flock.run_for(1s);
   CHECK(ask(flock, 1).find("executor") == std::string::npos);
-  const std::uint32_t on = flock.agent(0).jobs.at(JobId{0, 1}).placement.front().value / 4;
+  const std::uint32_t on = flock.agent(0).home.jobs.at(JobId{0, 1}).placement.front().value / 4;
   flock.set_cut(executor_node(on), agent_node(AgentId{0}), true);
   flock.run_for(40s);
   const std::string text = ask(flock, 1);

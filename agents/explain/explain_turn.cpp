@@ -17,17 +17,17 @@ std::string text_of(Duration d) {
 /// Jobs that came here after it and no longer wait.
 std::uint64_t passed_by(const AgentState& s, const Job& job) {
   std::uint64_t wait = 0;
-  for (const auto& [id, other] : s.jobs) {
+  for (const auto& [id, other] : s.home.jobs) {
     wait += other.order > job.order && phase_of(other.stage()) == JobPhase::waiting ? 1U : 0U;
   }
-  const std::uint64_t came = s.orders - std::min(s.orders, job.order);
+  const std::uint64_t came = s.home.arrivals - std::min(s.home.arrivals, job.order);
   return came - std::min(came, wait);
 }
 
 /// What the jobs of this home that run have left by their estimates; none if one has none.
 std::optional<Duration> longest_left(const AgentState& s, Instant now) {
   Duration longest{0};
-  for (const auto& [id, job] : s.jobs) {
+  for (const auto& [id, job] : s.home.jobs) {
     if (job.started() == kNever) continue;
     if (job.spec->duration <= Duration{0}) return std::nullopt;
     longest = std::max(longest, job.spec->duration - job.served - (now - job.started()));
@@ -41,14 +41,14 @@ std::vector<std::string> explain_turn(const AgentState& s, const Job& job, Insta
   std::vector<std::string> lines;
   if (!s.lossy() || s.config.protocol < 2) return lines;  // no turns
   const std::uint64_t passed = passed_by(s, job);
-  const bool homeless = job.spec->gpus() > s.partition.gpus.size();
-  if (!homeless && !s.passing.has_passed(job.spec->priority, job.order)) return lines;
+  const bool homeless = job.spec->gpus() > s.owner.partition.gpus.size();
+  if (!homeless && !s.home.passing.has_passed(job.spec->priority, job.order)) return lines;
   if (passed > 0) {
     lines.push_back("is passed by: " + std::to_string(passed) +
                     (passed == 1 ? " job that came after it waits no longer"
                                  : " jobs that came after it wait no longer"));
   }
-  const Duration patience = patience_of(job.spec->gpus(), s.server_gpus);
+  const Duration patience = patience_of(job.spec->gpus(), s.owner.server_gpus);
   const Instant from = later(std::max(job.submitted, job.stopped), patience);
   std::string line = from > now ? "its turns begin in " + text_of(from - now)
                                 : "has had " + std::to_string(job.turns) + " turns";

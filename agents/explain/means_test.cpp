@@ -49,7 +49,7 @@ TEST_CASE("jobs that need a whole server's CPUs or memory do not meet on it") {
     const auto runs = [&](std::uint64_t n) { return flock.phase(n) == JobPhase::running; };
     // One that needs the CPUs and one that needs the memory go together; two of a kind do not.
     for (std::uint64_t n = 1; n <= 4; ++n) CHECK(runs(n));
-    const Occupancy& gpus = flock.agent(0).ledger.gpus();
+    const Occupancy& gpus = flock.agent(0).owner.ledger.gpus();
     for (const std::uint32_t server : {0U, 1U})
       CHECK(gpus.taken_on(ServerId{server}) == Demand{64'000'000, 512'000'000});
     flock.submit(needy(5, 1, 1, 1, 0), 0);
@@ -63,7 +63,7 @@ TEST_CASE("jobs that need a whole server's CPUs or memory do not meet on it") {
     CHECK(flock.settle(1h));
     CHECK(flock.phase(5) == JobPhase::finished);
     CHECK_FALSE(flock.phase(9) == JobPhase::finished);
-    CHECK(flock.agent(0).ledger.gpus().taken_on(ServerId{0}) == Demand{});
+    CHECK(flock.agent(0).owner.ledger.gpus().taken_on(ServerId{0}) == Demand{});
     CHECK(flock.faults().empty());
   }
 }
@@ -97,11 +97,13 @@ TEST_CASE("a job goes where its CPUs are free, not where only GPUs are") {
       flock.submit(needy(2, 1, 1, 60, 0), 1);
       flock.submit(needy(3, 1, 2, 0, 0), 2);
       flock.run_for(5s);
-      REQUIRE(flock.agent(1).ledger.free_count() == 3);
-      REQUIRE(flock.agent(2).ledger.free_count() == 2);
+      REQUIRE(flock.agent(1).owner.ledger.free_count() == 3);
+      REQUIRE(flock.agent(2).owner.ledger.free_count() == 2);
       flock.submit(needy(5, 1, 2, 30, 0), 0);
       flock.run_for(10s);
-      const auto at = [&](std::uint32_t a) { return flock.agent(a).jobs.contains(JobId{0, 5}); };
+      const auto at = [&](std::uint32_t a) {
+        return flock.agent(a).home.jobs.contains(JobId{0, 5});
+      };
       if (protocol >= 3) {
         CHECK(at(2));
         CHECK(flock.phase(5) == JobPhase::running);
@@ -133,7 +135,7 @@ TEST_CASE("a job stays where nobody has its CPUs, and starts where they are free
                            "partition 1 said it has 3 free of 4, its CPUs and memory go with "
                            "0 of those, largest free server 3, 0 waiting") == 1);
   flock.run_for(30s);
-  CHECK(flock.agent(1).jobs.contains(JobId{0, 3}));
+  CHECK(flock.agent(1).home.jobs.contains(JobId{0, 3}));
   CHECK(flock.phase(3) == JobPhase::running);
   CHECK(flock.settle(1h));
   CHECK(flock.faults().empty());
@@ -154,9 +156,9 @@ TEST_CASE("what only another partition could ever hold goes there, and more than
     flock.run_for(30s);
     CHECK(flock.phase(1) == JobPhase::running);
     CHECK(flock.agent(0).counters.forwards == 1);
-    CHECK(flock.agent(2).jobs.contains(JobId{0, 1}));
-    CHECK_FALSE(flock.agent(0).jobs.contains(JobId{0, 2}));
-    CHECK_FALSE(flock.agent(2).jobs.contains(JobId{0, 2}));
+    CHECK(flock.agent(2).home.jobs.contains(JobId{0, 1}));
+    CHECK_FALSE(flock.agent(0).home.jobs.contains(JobId{0, 2}));
+    CHECK_FALSE(flock.agent(2).home.jobs.contains(JobId{0, 2}));
     CHECK(flock.settle(1h));
     CHECK(flock.phase(1) == JobPhase::finished);
     CHECK(flock.faults().empty());

@@ -23,7 +23,7 @@ std::uint32_t first_count(AgentId agent) {
 /// A job that moves has homes that may be in the same life and epoch, and may have opened as many
 /// attempts: their counts begin at different places, so that no two attempts share a name.
 AttemptId HomeStep::open_attempt(const Job& job) {
-  const std::uint32_t count = first_count(me()) + ++s.attempts_opened;
+  const std::uint32_t count = first_count(me()) + ++s.home.attempts_opened;
   return {job.spec->id, s.config.epoch, (s.config.incarnation.value << 32U) | count};
 }
 
@@ -35,39 +35,39 @@ bool HomeStep::start_here(Job& job, const Placement& gpus) {
     return false;
   }
   const AttemptId id = open_attempt(job);
-  if (const auto refusal = s.ledger.claim(id, me(), gpus, demand_of(*job.spec))) {
+  if (const auto refusal = s.owner.ledger.claim(id, me(), gpus, demand_of(*job.spec))) {
     job.trouble = std::string("the policy chose GPUs, CPUs or memory that cannot be had: ") +
                   name_of(*refusal);
     return false;
   }
-  s.leave_waiting(job);
+  s.home.leave_waiting(job);
   const JobId job_id = job.spec->id;
-  s.set_timer(job_id, job, kNever);
+  s.home.set_timer(job_id, job, kNever);
   Job::Run& run = job.doing.emplace<Job::Run>();
   run.attempt.id = id;
   run.attempt.parts.emplace_back();
-  run.attempt.parts.back().share = {s.partition.id, gpus};
+  run.attempt.parts.back().share = {s.owner.partition.id, gpus};
   run.attempt.parts.back().agent = me();
   run.started = now;
   job.placement = gpus;
   job.last = id;
   ++job.attempts;
-  s.enter_running(job);
+  s.home.enter_running(job);
 
-  OwnedShare& share = s.shares[id];
+  OwnedShare& share = s.owner.shares[id];
   share.home = me();
   share.durable = true;
   share.spec = job.spec;
   share.gang = gang_of(run.attempt);
   share.served = job.served;
-  share.pieces = s.pieces_of(gpus, Piece::State::idle);
+  share.pieces = s.owner.pieces_of(s.topology, gpus, Piece::State::idle);
   persist(AttemptStarting{id, share.gang});
   // The job is in this journal already, so its record names it only.
   Commit commit{id, s.fence(), {}, share.gang, job.served};
   commit.spec.id = job_id;
   persist(ShareCommitted{id, me(), std::move(commit)});
   launch(id, share);
-  s.digest_due = true;
+  s.flock.digest_due = true;
   return true;
 }
 
@@ -79,13 +79,13 @@ void HomeStep::send_starts(Job& job) {
     part.heard = now;  // what this one starts runs from now on, at the earliest
     tell(part.agent, StartAttempt{run.attempt.id, fence_of(part.share.partition)});
   }
-  s.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), run.deadline));
+  s.home.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), run.deadline));
 }
 
 std::pair<Job*, Participant*> HomeStep::participant(NodeId from, AttemptId attempt,
                                                     PartitionId partition) {
-  const auto known = s.jobs.find(attempt.job);
-  if (known == s.jobs.end() || !known->second.has(attempt)) return {nullptr, nullptr};
+  const auto known = s.home.jobs.find(attempt.job);
+  if (known == s.home.jobs.end() || !known->second.has(attempt)) return {nullptr, nullptr};
   for (Participant& part : known->second.attempt()->parts) {
     if (part.share.partition != partition) continue;
     if (from == agent_node(part.agent)) {
@@ -117,8 +117,8 @@ void HomeStep::on(NodeId from, const Started& started) {
   job->failed_rounds = 0;
   job->backoff = Duration{0};
   watch_participants(*job);
-  s.started_running(*job);
-  if (s.wants_running()) change(TriggerKind::arrival);
+  s.home.running.started(*job);
+  if (s.home.running.are_read()) change(TriggerKind::arrival);
   tell_client(*job);
 }
 
@@ -130,7 +130,7 @@ void HomeStep::drain(Job& job, AfterDrain after, Placement restart_at) {
   run->drain = {after, std::move(restart_at)};
   job.waits_no_more(run->started == kNever ? now : run->started);
   job.backoff = Duration{0};
-  if (JobView* view = s.running_view(job)) view->blocked = true;
+  if (JobView* view = s.home.running.find(job)) view->blocked = true;
   std::string& tail = run->exit.log_tail;
   tail.resize(std::min<std::size_t>(tail.size(), s.config.limits.log_tail_bytes));
   persist(AttemptDraining{run->attempt.id});
@@ -146,9 +146,9 @@ void HomeStep::send_releases(Job& job) {
     if (part.released) continue;
     tell(part.agent, Release{attempt.id, fence_of(part.share.partition)});
   }
-  if (planted(Bug::release_not_repeated)) return s.set_timer(job.spec->id, job, kNever);
+  if (planted(Bug::release_not_repeated)) return s.home.set_timer(job.spec->id, job, kNever);
   if (job.stage() != Stage::draining) return;  // before Start: once, holds lapse or are asked about
-  s.set_timer(job.spec->id, job, retry_at(job.backoff));
+  s.home.set_timer(job.spec->id, job, retry_at(job.backoff));
 }
 
 void HomeStep::on(NodeId from, const Released& released) {
@@ -183,8 +183,8 @@ void HomeStep::drained(Job& job) {
                {0, false, "not started again, as it asked (requeue: no): " + why});
   }
   persist(AttemptOver{run.attempt.id, served});
-  s.leave_running(job);
-  s.set_timer(job.spec->id, job, kNever);
+  s.home.leave_running(job);
+  s.home.set_timer(job.spec->id, job, kNever);
   if (failed) ++job.failed_rounds, ++job.lost_attempts;
   if (job.first_start != kNever && s.config.calendar) {
     job.waits_since = now;
@@ -193,7 +193,7 @@ void HomeStep::drained(Job& job) {
   const Placement restart_at = std::move(run.drain->restart_at);
   job.doing = Job::Waiting{};
   if (after == AfterDrain::restart) {
-    s.enter_waiting(job, false);
+    s.home.enter_waiting(job, false);
     if (start_here(job, restart_at)) {
       change(TriggerKind::departure);
       return;
@@ -201,7 +201,8 @@ void HomeStep::drained(Job& job) {
   }
   const JobId id = job.spec->id;
   wait_again(job, failed);
-  if (const auto still = s.jobs.find(id); still != s.jobs.end()) tell_client(still->second);
+  if (const auto still = s.home.jobs.find(id); still != s.home.jobs.end())
+    tell_client(still->second);
 }
 
 /// Acknowledged only once what follows from it is durable: its owner repeats it until then.
@@ -251,14 +252,15 @@ void HomeStep::on(NodeId from, const AttemptQuery& query) {
   if (!is_agent(from)) return refuse();
   const JobId id = query.attempt.job;
   (void)participant(from, query.attempt, query.partition);  // a word from there
-  const auto known = s.jobs.find(id);
+  const auto known = s.home.jobs.find(id);
   AttemptLife life = AttemptLife::dead;
   if (s.calling_roll()) {
     life = AttemptLife::not_ready;
-  } else if (known != s.jobs.end()) {
+  } else if (known != s.home.jobs.end()) {
     const Job& job = known->second;
     if (job.has(query.attempt) && job.stage() != Stage::draining) life = AttemptLife::live;
-  } else if (!s.is_over(id) && !s.moved.contains(id) && !s.heard_all_out()) {
+  } else if (!s.home.remembered.is_over(id) && !s.home.remembered.moved.contains(id) &&
+             !s.owner.all_answered()) {
     life = AttemptLife::not_ready;
   }
   tell(agent_of(from), AttemptAnswer{query.attempt, life, query.token});
@@ -266,8 +268,8 @@ void HomeStep::on(NodeId from, const AttemptQuery& query) {
 
 void HomeStep::on_home(NodeId from, const Progress& progress) {
   STARLING_MARK("agent: Progress at its home");
-  const auto known = s.jobs.find(progress.attempt.job);
-  if (known == s.jobs.end() || !known->second.has(progress.attempt) || !is_agent(from)) return;
+  const auto known = s.home.jobs.find(progress.attempt.job);
+  if (known == s.home.jobs.end() || !known->second.has(progress.attempt) || !is_agent(from)) return;
   Job::Run* run = known->second.run();
   if (run == nullptr) return;
   run->measured = std::max(run->measured, progress.served);

@@ -28,7 +28,7 @@ constexpr std::size_t kPings = 64;
 std::size_t said(const Limits& limits) { return limits.log_tail_bytes + std::size_t{4096}; }
 
 void check_job(Bounds& bounds, const AgentState& s, const Job& job) {
-  const std::size_t peers = s.peers.size();
+  const std::size_t peers = s.flock.peers.size();
   if (const Job::Round* round = job.round(); round && round->bids) {
     bounds.check("bidders of a round", round->bids->asked.size(), peers);
     bounds.check("offers of a round", round->bids->offers.size(), peers);
@@ -44,8 +44,8 @@ void check_job(Bounds& bounds, const AgentState& s, const Job& job) {
 }
 
 void check_share(Bounds& bounds, const AgentState& s, const OwnedShare& share) {
-  bounds.check("pieces of a share", share.pieces.size(), s.seats.size());
-  bounds.check("denials of a share", share.denied.size(), s.peers.size());
+  bounds.check("pieces of a share", share.pieces.size(), s.owner.seats.size());
+  bounds.check("denials of a share", share.denied.size(), s.flock.peers.size());
   bounds.check("questions about a share", share.asked.size(), kQuestions);
   bounds.check("bytes of a share's last words", share.exit.log_tail.size(), said(s.config.limits));
 }
@@ -54,40 +54,40 @@ void check_share(Bounds& bounds, const AgentState& s, const OwnedShare& share) {
 
 std::optional<std::string> over_limits(const AgentState& s) {
   const Limits& limits = s.config.limits;
-  const std::size_t gpus = s.partition.gpus.size();
-  const std::size_t tenants = gpus * s.ledger.gpus().jobs_per_gpu();
+  const std::size_t gpus = s.owner.partition.gpus.size();
+  const std::size_t tenants = gpus * s.owner.ledger.gpus().jobs_per_gpu();
   Bounds bounds;
   // Another home's jobs are taken in beyond the limit while own ones are on offer (see on(Submit)).
-  bounds.check("jobs", s.jobs.size(), 2 * std::size_t{limits.jobs_waiting});
-  bounds.check("young jobs", s.young.size(), s.ended.size());
-  bounds.check("jobs gone", s.gone.size(), limits.jobs_remembered);
-  bounds.check("archived jobs", s.archive.jobs().size(), limits.jobs_remembered);
-  bounds.check("archived bytes", s.archive.bytes(), limits.archive_bytes);
-  bounds.check("homes asked about offers", s.settling.size(), s.archive.owed().size());
-  bounds.check("ended jobs", s.ended.size(), limits.jobs_remembered);
-  bounds.check("moved jobs", s.moved.size(), limits.jobs_remembered);
-  bounds.check("waiting list", s.waiting.size(), s.jobs.size());
-  bounds.check("running list", s.running.size(), 2 * s.jobs.size() + 64);
-  bounds.check("running clocks", s.running_clocks.size(), s.running.size());
-  bounds.check("job timers", s.job_timers.size(), s.jobs.size());
+  bounds.check("jobs", s.home.jobs.size(), 2 * std::size_t{limits.jobs_waiting});
+  bounds.check("young jobs", s.home.remembered.ended_order.size(), s.home.remembered.ended.size());
+  bounds.check("jobs gone", s.home.remembered.moved_order.size(), limits.jobs_remembered);
+  bounds.check("archived jobs", s.home.remembered.archive.jobs().size(), limits.jobs_remembered);
+  bounds.check("archived bytes", s.home.remembered.archive.bytes(), limits.archive_bytes);
+  bounds.check("homes asked about offers", s.home.remembered.settling.size(),
+               s.home.remembered.archive.owed().size());
+  bounds.check("ended jobs", s.home.remembered.ended.size(), limits.jobs_remembered);
+  bounds.check("moved jobs", s.home.remembered.moved.size(), limits.jobs_remembered);
+  bounds.check("waiting list", s.home.waiting.size(), s.home.jobs.size());
+  bounds.check("running list", s.home.running.kept(), 2 * s.home.jobs.size() + 64);
+  bounds.check("job timers", s.home.timers.size(), s.home.jobs.size());
   // What an executor is found to run is taken in beyond the limit: it holds its GPUs anyway.
-  const auto given = std::ranges::count_if(s.ledger.holds(), [](const auto& entry) {
+  const auto given = std::ranges::count_if(s.owner.ledger.holds(), [](const auto& entry) {
     const HoldPhase phase = entry.second.phase;
     return entry.second.given || phase == HoldPhase::reserved || phase == HoldPhase::committed;
   });
-  bounds.check("holds", s.ledger.holds().size(), tenants);
+  bounds.check("holds", s.owner.ledger.holds().size(), tenants);
   bounds.check("holds given", static_cast<std::size_t>(given), limits.holds);
-  bounds.check("tombstones", s.ledger.tombstones().size(), limits.tombstones);
-  bounds.check("shares", s.shares.size(), s.ledger.holds().size());
-  bounds.check("share timers", s.share_timers.size(), s.shares.size());
-  bounds.check("lapses", s.lapses.size(), s.ledger.holds().size());
-  bounds.check("lapses by hold", s.lapse_at.size(), s.lapses.size());
-  bounds.check("seats", s.seats.size(), s.config.executors.size());
-  bounds.check("peers", s.peers.size(), s.config.flock.size());
-  bounds.check("digests of others", s.others.size(), s.peers.size());
+  bounds.check("tombstones", s.owner.ledger.tombstones().size(), limits.tombstones);
+  bounds.check("shares", s.owner.shares.size(), s.owner.ledger.holds().size());
+  bounds.check("share timers", s.owner.share_timers.size(), s.owner.shares.size());
+  bounds.check("lapses", s.owner.lapses.size(), s.owner.ledger.holds().size());
+  bounds.check("lapses by hold", s.owner.lapse_at.size(), s.owner.lapses.size());
+  bounds.check("seats", s.owner.seats.size(), s.config.executors.size());
+  bounds.check("peers", s.flock.peers.size(), s.config.flock.size());
+  bounds.check("digests of others", s.flock.others.size(), s.flock.peers.size());
   bounds.check("words to itself", s.loop.size(), 0);
-  for (const auto& [id, job] : s.jobs) check_job(bounds, s, job);
-  for (const auto& [attempt, share] : s.shares) check_share(bounds, s, share);
+  for (const auto& [id, job] : s.home.jobs) check_job(bounds, s, job);
+  for (const auto& [attempt, share] : s.owner.shares) check_share(bounds, s, share);
   return bounds.wrong();
 }
 

@@ -33,34 +33,34 @@ RemoteDigest said_by(const PeerState& peer) {
 }
 
 View OwnerStep::view() {
-  s.others.clear();
-  for (const PeerState& peer : s.peers) {
+  s.flock.others.clear();
+  for (const PeerState& peer : s.flock.peers) {
     if (peer.peer.agent == me() || !peer.digest || !reachable(peer.watch)) continue;
     // Where nothing gets lost a digest stands until the next one.
-    s.others.push_back(said_by(peer));
-    if (!s.lossy()) s.others.back().at = now;
+    s.flock.others.push_back(said_by(peer));
+    if (!s.lossy()) s.flock.others.back().at = now;
   }
   return {s.topology,
-          s.ledger.gpus(),
-          s.waiting.views(),
-          s.running_views(now),
-          s.others,
+          s.owner.ledger.gpus(),
+          s.home.waiting.views(),
+          s.home.running.views(now),
+          s.flock.others,
           s.speed,
           now,
           me(),
-          s.policy->facts().by_end ? &s.ends : nullptr,
-          &s.waiting.news()};
+          s.home.running.ends(),
+          &s.home.waiting.news()};
 }
 
 /// The policy proposes, the ledger and the jobs dispose: what they contradict is counted, told to
 /// the policy, and has no effect.
 void HomeStep::decide() {
   STARLING_MARK("agent: decide");
-  const Trigger trigger{s.trigger};
-  s.dirty = false;
-  s.look = kNever;
-  if (s.waiting_jobs == 0 && !s.any_running_view()) return;
-  s.decided = true;
+  const Trigger trigger{s.deciding.trigger};
+  s.deciding.due = false;
+  s.deciding.next = kNever;
+  if (s.home.waiting_jobs() == 0 && !s.home.running.any()) return;
+  s.deciding.decided = true;
   const std::vector<Decision> decisions = s.policy->decide(view(), trigger, s.policy_rng);
   for (const Decision& decision : decisions) {
     ++s.counters.decisions;
@@ -70,21 +70,21 @@ void HomeStep::decide() {
     s.policy->refused({decision, *fault});
   }
   const Duration round = s.policy->facts().round;
-  if (round > Duration{0} && (s.waiting_jobs > 0 || s.any_running_view())) {
+  if (round > Duration{0} && (s.home.waiting_jobs() > 0 || s.home.running.any())) {
     // Each agent at a time of its own: homes that all bid for each other's GPUs at one instant,
     // while each holds its own, would fail at every round for ever.
-    const Duration phase = round / static_cast<std::int64_t>(s.peers.size()) * me().value;
+    const Duration phase = round / static_cast<std::int64_t>(s.flock.peers.size()) * me().value;
     const auto rounds = (now.time_since_epoch() + round - phase) / round;
-    s.look = later(Instant{}, round * rounds + phase);
-  } else if (s.waiting_jobs > 0 && s.peers.size() > 1) {
-    s.look = later(now, kSecondLook);
+    s.deciding.next = later(Instant{}, round * rounds + phase);
+  } else if (s.home.waiting_jobs() > 0 && s.flock.peers.size() > 1) {
+    s.deciding.next = later(now, kSecondLook);
   }
 }
 
 Job* HomeStep::free_to_decide(JobId id) {
-  const auto known = s.jobs.find(id);
-  if (known == s.jobs.end() || known->second.stage() != Stage::waiting) return nullptr;
-  const JobView* waiting = s.waiting_view(known->second);
+  const auto known = s.home.jobs.find(id);
+  if (known == s.home.jobs.end() || known->second.stage() != Stage::waiting) return nullptr;
+  const JobView* waiting = s.home.waiting.find(known->second.order);
   return waiting == nullptr || waiting->blocked ? nullptr : &known->second;
 }
 
@@ -126,8 +126,8 @@ std::optional<DecisionFault> HomeStep::apply(const Start& decision) {
 }
 
 std::optional<DecisionFault> HomeStep::cannot_stop(JobId id) const {
-  const auto known = s.jobs.find(id);
-  if (known == s.jobs.end() || known->second.stage() != Stage::running)
+  const auto known = s.home.jobs.find(id);
+  if (known == s.home.jobs.end() || known->second.stage() != Stage::running)
     return DecisionFault::not_running;
   if (known->second.spec->no_requeue) return DecisionFault::keep_running;
   if (claimed_for_another(id)) return DecisionFault::reserved;  // no job could take its place
@@ -137,7 +137,7 @@ std::optional<DecisionFault> HomeStep::cannot_stop(JobId id) const {
 std::optional<DecisionFault> HomeStep::apply(const Preempt& decision) {
   STARLING_MARK("agent: decides Preempt");
   if (const auto fault = cannot_stop(decision.job)) return fault;
-  Job& job = s.jobs.at(decision.job);
+  Job& job = s.home.jobs.at(decision.job);
   ++job.preemptions;
   ++s.counters.preemptions;
   drain(job, AfterDrain::wait);
@@ -147,7 +147,7 @@ std::optional<DecisionFault> HomeStep::apply(const Preempt& decision) {
 std::optional<DecisionFault> HomeStep::apply(const Resize& decision) {
   STARLING_MARK("agent: decides Resize");
   if (const auto fault = cannot_stop(decision.job)) return fault;
-  Job& job = s.jobs.at(decision.job);
+  Job& job = s.home.jobs.at(decision.job);
   const Placement& gpus = decision.placement;
   if (!good_size(*job.spec, gpus.size()) || gpus == job.placement) return DecisionFault::wrong_size;
   if (!good_placement(*job.spec, gpus)) return DecisionFault::wrong_gpus;
@@ -171,7 +171,7 @@ std::optional<DecisionFault> HomeStep::apply(const Spread& decision) {
   const std::size_t here = decision.local.size(), all = job->spec->gpus();
   if (here > all) return DecisionFault::wrong_size;
   if (!good_placement(*job->spec, decision.local)) return DecisionFault::wrong_gpus;
-  if (here < all && s.peers.size() < 2) return DecisionFault::no_home;
+  if (here < all && s.flock.peers.size() < 2) return DecisionFault::no_home;
   const bool done = here == all ? start_here(*job, decision.local)
                                 : open_round(*job, decision.local, decision.type);
   if (done) return std::nullopt;

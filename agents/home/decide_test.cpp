@@ -136,7 +136,7 @@ TEST_CASE(
   turn.claim_ms = 60'000;
   turn.waited = 1h;
   home.hear(AgentId{1}, turn);
-  REQUIRE(home.state().claim);
+  REQUIRE(home.state().owner.claim);
   CHECK_FALSE(home.decide(Preempt{runs}));
   CHECK_FALSE(home.decide(Resize{runs, range(1, 4)}));
   CHECK(home.job(2).stage() == Stage::running);
@@ -181,10 +181,10 @@ TEST_CASE("GPUs that another home lets go are decided about at once") {
   home.submit(1, 4);
   home.tick();
   home.tick();
-  REQUIRE_FALSE(home.state().decided);
+  REQUIRE_FALSE(home.state().deciding.decided);
   home.hear(AgentId{1}, Release{attempt, home.state().fence()});
   home.tick();
-  CHECK(home.state().decided);
+  CHECK(home.state().deciding.decided);
   CHECK(home.script->seen.why == TriggerKind::departure);
 }
 

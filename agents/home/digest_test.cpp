@@ -54,7 +54,7 @@ TEST_CASE("an old word is said again when it is due, at that instant") {
   ScriptedHome home(2, config(Duration::max(), 1s));
   home.tick();
   const int said = home.count<Digest>(AgentId{1});
-  const Instant due = home.state().digest_look;
+  const Instant due = home.state().flock.digest_look;
   REQUIRE(due > home.now);
   REQUIRE(due < kNever);
   home.tick(due - home.now - 1ns);
@@ -66,18 +66,18 @@ TEST_CASE("an old word is said again when it is due, at that instant") {
 TEST_CASE("whoever has told something knows when to say it again") {
   ScriptedHome home(2, config(Duration::max(), 1s));
   REQUIRE(home.last<Digest>() != nullptr);
-  CHECK(home.state().digest_look > home.now);
-  CHECK(home.state().digest_look < kNever);
+  CHECK(home.state().flock.digest_look > home.now);
+  CHECK(home.state().flock.digest_look < kNever);
 }
 
 TEST_CASE("a digest of another partition than its sender's is refused") {
   ScriptedHome home(3, quiet());
   home.hear(AgentId{2}, digest(1));
   CHECK(home.state().counters.refused_frames == 1);
-  CHECK_FALSE(home.state().peers[1].digest);
-  CHECK_FALSE(home.state().peers[2].digest);
+  CHECK_FALSE(home.state().flock.peers[1].digest);
+  CHECK_FALSE(home.state().flock.peers[2].digest);
   home.hear(AgentId{1}, digest(1));
-  CHECK(home.state().peers[1].digest->free == 1);
+  CHECK(home.state().flock.peers[1].digest->free == 1);
 }
 
 TEST_CASE("a digest asks for a decision where it says something new and somebody waits") {
@@ -85,18 +85,18 @@ TEST_CASE("a digest asks for a decision where it says something new and somebody
   home.submit(1, 4);
   home.hear(AgentId{1}, digest(1));
   home.tick();
-  CHECK(home.state().decided);
+  CHECK(home.state().deciding.decided);
   home.hear(AgentId{1}, digest(2));
   home.tick();
-  CHECK_FALSE(home.state().decided);
+  CHECK_FALSE(home.state().deciding.decided);
   Digest more = digest(3);
   more.free = 2;
   home.hear(AgentId{1}, more);
   home.tick();
-  CHECK(home.state().decided);
+  CHECK(home.state().deciding.decided);
   CHECK(home.script->seen.why == TriggerKind::digest);
   home.hear(AgentId{1}, digest(2));  // overtaken
-  CHECK(home.state().peers[1].digest->free == 2);
+  CHECK(home.state().flock.peers[1].digest->free == 2);
 }
 
 }  // namespace

@@ -20,11 +20,11 @@ void OwnerStep::on(NodeId from, const SetDrain& drain) {
     STARLING_MARK("agent: a drain by who is no operator");
     return send(from, DrainState{drain.server, false, 0, Refusal::denied});
   }
-  if (!s.partition.servers.contains(drain.server.value))
+  if (!s.owner.partition.servers.contains(drain.server.value))
     return send(from, DrainState{drain.server, false, 0, Refusal::invalid});
-  const bool changes = s.ledger.is_drained(drain.server) != drain.drained;
-  const auto heard = s.drain_words.find(drain.server);
-  const std::uint64_t newest = heard == s.drain_words.end() ? 0 : heard->second;
+  const bool changes = s.owner.ledger.is_drained(drain.server) != drain.drained;
+  const auto heard = s.owner.drain_versions.find(drain.server);
+  const std::uint64_t newest = heard == s.owner.drain_versions.end() ? 0 : heard->second;
   if (drain.version != 0 && (drain.version < newest || (drain.version == newest && changes))) {
     STARLING_MARK("agent: a drain comes too late");
     return send(from,
@@ -32,16 +32,16 @@ void OwnerStep::on(NodeId from, const SetDrain& drain) {
   }
   if (drain.version > newest) {
     persist(DrainWord{drain.server, drain.version});
-    s.drain_words[drain.server] = drain.version;
+    s.owner.drain_versions[drain.server] = drain.version;
   }
   if (changes) {
     persist(ServerDrained{drain.server, drain.drained});
-    s.ledger.set_drained(drain.server, drain.drained);
+    s.owner.ledger.set_drained(drain.server, drain.drained);
     change(drain.drained ? TriggerKind::round : TriggerKind::departure);
   }
   const IndexRange gpus = s.topology.server(drain.server).gpus;
   std::uint32_t attempts = 0;
-  for (const auto& [attempt, hold] : s.ledger.holds())
+  for (const auto& [attempt, hold] : s.owner.ledger.holds())
     attempts += touches(hold.gpus, gpus) ? 1U : 0U;
   if (drain.drained && drain.evict) give_up(gpus, "an operator evicted it: its server is drained");
   send(from, DrainState{drain.server, drain.drained, attempts, Refusal::unknown,
@@ -51,17 +51,18 @@ void OwnerStep::on(NodeId from, const SetDrain& drain) {
 /// Every attempt with a GPU in `gpus` ends here as lost, so that its home starts it anew elsewhere.
 void OwnerStep::give_up(IndexRange gpus, const std::string& why) {
   std::vector<AttemptId> reserved;
-  for (const auto& [attempt, hold] : s.ledger.holds()) {
+  for (const auto& [attempt, hold] : s.owner.ledger.holds()) {
     if (hold.phase == HoldPhase::reserved && touches(hold.gpus, gpus)) reserved.push_back(attempt);
   }
   // Its home hears of it when it wants to commit.
   for (const AttemptId attempt : reserved) {
-    s.ledger.forget(attempt);
-    s.set_lapse(attempt, kNever);
+    s.owner.ledger.forget(attempt);
+    s.owner.set_lapse(attempt, kNever);
   }
   if (!reserved.empty()) change(TriggerKind::departure);
-  for (auto& [attempt, share] : s.shares) {
-    if (touches(s.ledger.find(attempt)->gpus, gpus)) fail_share(attempt, share, {0, true, why});
+  for (auto& [attempt, share] : s.owner.shares) {
+    if (touches(s.owner.ledger.find(attempt)->gpus, gpus))
+      fail_share(attempt, share, {0, true, why});
   }
 }
 
@@ -72,14 +73,14 @@ void OwnerStep::take_health(SeatState& seat, std::uint64_t version, const Placem
   seat.health = version;
   const IndexRange gpus{s.topology.server(ServerId{seat.seat.servers.first}).gpus.first,
                         s.topology.server(ServerId{seat.seat.servers.last - 1}).gpus.last};
-  const std::set<GpuId> before = s.ledger.sick();
+  const std::set<GpuId> before = s.owner.ledger.sick();
   for (const GpuId gpu : before) {
     const bool still = std::binary_search(sick.begin(), sick.end(), gpu);
-    if (gpus.contains(gpu.value) && !still) s.ledger.set_sick(gpu, false);
+    if (gpus.contains(gpu.value) && !still) s.owner.ledger.set_sick(gpu, false);
   }
   for (const GpuId gpu : sick) {
     if (!gpus.contains(gpu.value) || before.contains(gpu)) continue;
-    s.ledger.set_sick(gpu, true);
+    s.owner.ledger.set_sick(gpu, true);
     give_up({gpu.value, gpu.value + 1}, "GPU " + std::to_string(gpu.value) + " is bad");
   }
   change(TriggerKind::departure);

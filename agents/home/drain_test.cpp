@@ -17,13 +17,13 @@ TEST_CASE("a drain outlives the agent, in its journal and in its snapshot") {
     flock.run_for(1s);
     flock.ask(0, SetDrain{ServerId{1}, true, false});
     flock.run_for(1s);
-    CHECK(flock.agent(0).ledger.drained_count() == 4);
-    CHECK(flock.agent(0).ledger.quarantined_count() == 0);
+    CHECK(flock.agent(0).owner.ledger.drained_count() == 4);
+    CHECK(flock.agent(0).owner.ledger.quarantined_count() == 0);
     flock.crash_agent(0);
     flock.restart_agent(0, compacted);
     flock.run_for(1s);
-    CHECK(flock.agent(0).ledger.drained_count() == 4);
-    CHECK(flock.agent(0).ledger.free_count() == 4);
+    CHECK(flock.agent(0).owner.ledger.drained_count() == 4);
+    CHECK(flock.agent(0).owner.ledger.free_count() == 4);
     flock.submit(1, 5, 10s);
     flock.run_for(1s);
     CHECK(flock.phase(1) != JobPhase::running);
@@ -44,7 +44,7 @@ TEST_CASE("a gang over two partitions is requeued when one of its servers is evi
   const ServerId server = flock.topology().server_of(far);
   flock.ask(1, SetDrain{server, true, true});
   flock.run_for(20s);
-  CHECK(flock.agent(1).ledger.is_drained(server));
+  CHECK(flock.agent(1).owner.ledger.is_drained(server));
   CHECK(flock.phase(1) == JobPhase::running);  // on the other three servers
   CHECK(flock.client().find(JobId{0, 1})->state.attempts == 2);
   flock.ask(1, SetDrain{server, false, false});
@@ -59,7 +59,7 @@ TEST_CASE("a drain that its end has overtaken changes nothing, also in a later l
     flock.run_for(1s);
     flock.ask(0, SetDrain{ServerId{1}, true, false, 1});
     flock.run_for(1s);
-    CHECK(flock.agent(0).ledger.drained_count() == 4);
+    CHECK(flock.agent(0).owner.ledger.drained_count() == 4);
     flock.ask(0, SetDrain{ServerId{1}, false, false, 2});
     flock.run_for(1s);
     if (restart > 0) {
@@ -70,7 +70,7 @@ TEST_CASE("a drain that its end has overtaken changes nothing, also in a later l
     flock.ask(0, SetDrain{ServerId{1}, true, true, 1});
     flock.ask(0, SetDrain{ServerId{1}, true, true, 2});
     flock.run_for(1s);
-    CHECK(flock.agent(0).ledger.drained_count() == 0);
+    CHECK(flock.agent(0).owner.ledger.drained_count() == 0);
     int late = 0;
     for (const std::string& line : flock.take_transcript())
       late += line.find("DrainState server 1: expired") != std::string::npos ? 1 : 0;
@@ -78,7 +78,7 @@ TEST_CASE("a drain that its end has overtaken changes nothing, also in a later l
     flock.ask(0, SetDrain{ServerId{1}, true, false, 3});
     flock.ask(0, SetDrain{ServerId{1}, true, false, 3});
     flock.run_for(1s);
-    CHECK(flock.agent(0).ledger.drained_count() == 4);
+    CHECK(flock.agent(0).owner.ledger.drained_count() == 4);
   }
 }
 
@@ -94,7 +94,7 @@ TEST_CASE("a gang that needs a drained server leaves the others their turns") {
   int closed = 0;
   for (int i = 0; i < 30 * 60; ++i) {
     flock.run_for(1s);
-    closed += flock.agent(2).claim ? 1 : 0;
+    closed += flock.agent(2).owner.claim ? 1 : 0;
   }
   CHECK(closed < 5 * 60);
 }
@@ -109,7 +109,7 @@ TEST_CASE("the server of another partition is not drained") {
   for (const std::string& line : flock.take_transcript())
     refused = refused || line.find("DrainState server 1: invalid") != std::string::npos;
   CHECK(refused);
-  CHECK(flock.agent(0).ledger.drained().empty());
+  CHECK(flock.agent(0).owner.ledger.drained().empty());
 }
 
 TEST_CASE("a GPU that comes and goes stays out until it has been quiet") {
@@ -118,14 +118,14 @@ TEST_CASE("a GPU that comes and goes stays out until it has been quiet") {
   for (int i = 0; i < 5; ++i) {
     flock.set_sick(0, {GpuId{1}});
     flock.run_for(20s);
-    CHECK(flock.agent(0).ledger.sick_count() == 1);
+    CHECK(flock.agent(0).owner.ledger.sick_count() == 1);
     flock.set_sick(0, {});
     flock.run_for(40s);
-    CHECK(flock.agent(0).ledger.sick_count() == 1);
+    CHECK(flock.agent(0).owner.ledger.sick_count() == 1);
   }
   flock.run_for(25s);
-  CHECK(flock.agent(0).ledger.sick_count() == 0);
-  CHECK(flock.agent(0).ledger.free_count() == 8);
+  CHECK(flock.agent(0).owner.ledger.sick_count() == 0);
+  CHECK(flock.agent(0).owner.ledger.free_count() == 8);
 }
 
 TEST_CASE("what is known of bad GPUs survives lost words and a new owner") {
@@ -134,17 +134,17 @@ TEST_CASE("what is known of bad GPUs survives lost words and a new owner") {
   flock.lose_next("GpuHealth", 3);
   flock.set_sick(1, {GpuId{5}, GpuId{6}});
   flock.run_for(5s);
-  CHECK(flock.agent(0).ledger.sick_count() == 2);
+  CHECK(flock.agent(0).owner.ledger.sick_count() == 2);
   flock.crash_agent(0);
   flock.restart_agent(0);
   flock.run_for(2s);
-  CHECK(flock.agent(0).ledger.sick_count() == 2);
-  CHECK(flock.agent(0).ledger.free_count() == 6);
-  CHECK(flock.agent(0).ledger.quarantined_count() == 2);
+  CHECK(flock.agent(0).owner.ledger.sick_count() == 2);
+  CHECK(flock.agent(0).owner.ledger.free_count() == 6);
+  CHECK(flock.agent(0).owner.ledger.quarantined_count() == 2);
   flock.crash_executor(1);
   flock.restart_executor(1);  // on a repaired machine
   flock.run_for(5s);
-  CHECK(flock.agent(0).ledger.free_count() == 8);
+  CHECK(flock.agent(0).owner.ledger.free_count() == 8);
   CHECK(flock.faults().empty());
 }
 
@@ -155,10 +155,10 @@ TEST_CASE("what an executor has said of its GPUs is not undone by what it said b
   flock.inject(0, executor_node(0), GpuHealth{version + 2, {GpuId{1}}});
   for (const std::uint64_t late : {version + 1, version + 2}) {
     flock.inject(0, executor_node(0), GpuHealth{late, {}});
-    CHECK(flock.agent(0).ledger.sick_count() == 1);
+    CHECK(flock.agent(0).owner.ledger.sick_count() == 1);
   }
   flock.inject(0, executor_node(0), GpuHealth{version + 3, {}});
-  CHECK(flock.agent(0).ledger.sick_count() == 0);
+  CHECK(flock.agent(0).owner.ledger.sick_count() == 0);
 }
 
 TEST_CASE("a ledger adds up whatever is out of use") {
@@ -170,7 +170,7 @@ TEST_CASE("a ledger adds up whatever is out of use") {
   flock.ask(0, SetDrain{ServerId{0}, true, false});
   flock.run_for(1s);
   // Job 1 was requeued from GPU 0 and sits on the other server.
-  const Ledger& ledger = flock.agent(0).ledger;
+  const Ledger& ledger = flock.agent(0).owner.ledger;
   CHECK(ledger.held_count() == 2);
   CHECK(ledger.drained_count() == 2);
   CHECK(ledger.quarantined_count() == 2);

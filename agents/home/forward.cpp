@@ -18,14 +18,14 @@ bool is_offered(const Job& job, AgentId to) {
 /// Gives the job away. False if that home had its chance: what it says then could be old.
 bool HomeStep::offer_job(Job& job, AgentId to) {
   STARLING_MARK("agent: offer_job");
-  if (to.value >= s.peers.size() || to == me()) return false;
+  if (to.value >= s.flock.peers.size() || to == me()) return false;
   if (std::find(job.offered.begin(), job.offered.end(), to) != job.offered.end()) return false;
   job.offered.push_back(to);
   persist(JobOffered{job.spec->id, to});
-  s.leave_waiting(job);
+  s.home.leave_waiting(job);
   job.doing = Job::Offered{to};
   job.backoff = Duration{0};
-  s.digest_due = true;
+  s.flock.digest_due = true;
   send_offer(job);
   return true;
 }
@@ -38,7 +38,7 @@ void HomeStep::send_offer(Job& job) {
   tell(std::get<Job::Offered>(job.doing).to,
        Submit{*job.spec, job.client, now - job.submitted, job.served, job.forwards + 1,
               job.attempts, job.preemptions, begun, job.requeued_by(now)});
-  s.set_timer(job.spec->id, job, retry_at(job.backoff));
+  s.home.set_timer(job.spec->id, job, retry_at(job.backoff));
 }
 
 void HomeStep::moved_on(Job& job) {
@@ -47,16 +47,16 @@ void HomeStep::moved_on(Job& job) {
   const AgentId to = std::get<Job::Offered>(job.doing).to;
   persist(JobMoved{id, to});
   ++s.counters.forwards;
-  s.set_timer(id, job, kNever);
-  s.moved[id] = Moved{to, job.forwards + 1, std::move(job.offered)};
-  s.jobs.erase(id);
-  s.remember_moved(id);
+  s.home.set_timer(id, job, kNever);
+  s.home.remembered.moved[id] = Moved{to, job.forwards + 1, std::move(job.offered)};
+  s.home.jobs.erase(id);
+  s.home.remembered.add_moved(id, s.config.limits);
 }
 
 void HomeStep::on(NodeId from, const Accepted& accepted) {
   STARLING_MARK("agent: Accepted");
-  const auto known = s.jobs.find(accepted.job);
-  if (known == s.jobs.end() || !is_agent(from)) return;
+  const auto known = s.home.jobs.find(accepted.job);
+  if (known == s.home.jobs.end() || !is_agent(from)) return;
   Job& job = known->second;
   if (!is_offered(job, agent_of(from))) return;
   JobState state = state_of(s, job, now);
@@ -69,19 +69,19 @@ void HomeStep::on(NodeId from, const Accepted& accepted) {
 
 void HomeStep::on(NodeId from, const Busy& busy) {
   STARLING_MARK("agent: Busy");
-  const auto known = s.jobs.find(busy.job);
-  if (known == s.jobs.end() || !is_agent(from)) return;
+  const auto known = s.home.jobs.find(busy.job);
+  if (known == s.home.jobs.end() || !is_agent(from)) return;
   Job& job = known->second;
   if (!is_offered(job, agent_of(from))) return;
-  s.set_timer(busy.job, job,
-              later(retry_at(job.backoff), std::chrono::milliseconds(busy.retry_ms)));
+  s.home.set_timer(busy.job, job,
+                   later(retry_at(job.backoff), std::chrono::milliseconds(busy.retry_ms)));
 }
 
 /// A refusal is final there, so the job can come home. Only an agent whose checks differ from ours
 /// says so, as one of another version or with another topology.
 void HomeStep::on(NodeId from, const Rejected& rejected) {
-  const auto known = s.jobs.find(rejected.job);
-  if (known == s.jobs.end() || !is_agent(from)) return;
+  const auto known = s.home.jobs.find(rejected.job);
+  if (known == s.home.jobs.end() || !is_agent(from)) return;
   Job& job = known->second;
   if (!is_offered(job, agent_of(from))) return;
   persist(JobOffered{rejected.job, me()});

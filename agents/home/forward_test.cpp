@@ -19,7 +19,7 @@ TEST_CASE("jobs go where there is room, and their clients learn where they are")
   CHECK(flock.now() == Instant{} + 30s);
   CHECK(flock.client().find(JobId{0, 4})->state.forwards == 1);
   JobSpec moved;
-  moved.id = flock.agent(0).moved.begin()->first;
+  moved.id = flock.agent(0).home.remembered.moved.begin()->first;
   flock.ask(0, Query{moved.id});
   flock.ask(0, Submit{moved, {}});
   (void)flock.take_transcript();
@@ -35,13 +35,13 @@ TEST_CASE("a client's word cannot make a job that was given away run a second ti
   TestFlock flock({.agents = 2, .servers = 2});
   for (std::uint64_t n = 1; n <= 4; ++n) flock.submit(n, 2, 30s, 0);
   flock.run_for(1s);
-  REQUIRE(flock.agent(0).moved.size() == 2);
+  REQUIRE(flock.agent(0).home.remembered.moved.size() == 2);
   Submit again;
-  again.spec.id = flock.agent(0).moved.begin()->first;
+  again.spec.id = flock.agent(0).home.remembered.moved.begin()->first;
   again.forwards = 9;
   flock.ask(0, again);
   flock.run_for(1s);
-  CHECK_FALSE(flock.agent(0).jobs.contains(again.spec.id));
+  CHECK_FALSE(flock.agent(0).home.jobs.contains(again.spec.id));
   CHECK(flock.settle(5min));
   CHECK(flock.launches() == 4);
   CHECK(flock.faults().empty());
@@ -61,16 +61,16 @@ TEST_CASE("what a job has behind it moves with it, and the next life of its home
   moved.attempts = 4, moved.preemptions = 1, moved.begun = 5s;
   flock.inject(1, agent_node(AgentId{0}), moved);
   flock.run_for(10ms);
-  const Job& job = flock.agent(1).jobs.at(moved.spec.id);
+  const Job& job = flock.agent(1).home.jobs.at(moved.spec.id);
   CHECK(job.attempts == 5);
   CHECK(job.preemptions == 1);
   CHECK(job.first_start - job.submitted == 5s);
   flock.crash_agent(1);
   const auto next = flock.replayed_agent(1, false);
-  CHECK(next->state().jobs.at(moved.spec.id).attempts == 5);
+  CHECK(next->state().home.jobs.at(moved.spec.id).attempts == 5);
   flock.restart_agent(1);
   CHECK(flock.settle(5min));
-  const JobState& over = flock.agent(1).ended.at(moved.spec.id);
+  const JobState& over = flock.agent(1).home.remembered.ended.at(moved.spec.id);
   CHECK(over.attempts >= 5);
   CHECK(over.preemptions == 1);
   REQUIRE(over.ask != nullptr);
@@ -122,7 +122,7 @@ TEST_CASE("a job that the next home refuses for good comes home and runs there")
   flock.cut(agent_node(AgentId{0}), agent_node(AgentId{1}));
   flock.submit(2, 4, 10s, 0);
   flock.run_for(2s);
-  REQUIRE(flock.agent(0).jobs.at(JobId{0, 2}).stage() == Stage::offered);
+  REQUIRE(flock.agent(0).home.jobs.at(JobId{0, 2}).stage() == Stage::offered);
   flock.mislead_agent(1);
   flock.crash_agent(1);
   flock.restart_agent(1);
@@ -130,7 +130,7 @@ TEST_CASE("a job that the next home refuses for good comes home and runs there")
   flock.heal();
   flock.lose_next("Submit", 2);  // first the two find out that they differ
   flock.run_for(30s);
-  CHECK(flock.agent(0).jobs.at(JobId{0, 2}).stage() == Stage::waiting);
+  CHECK(flock.agent(0).home.jobs.at(JobId{0, 2}).stage() == Stage::waiting);
   flock.mislead_agent(1);
   flock.crash_agent(1);
   flock.restart_agent(1);
@@ -153,8 +153,8 @@ TEST_CASE("two full homes that have offered all their jobs to each other take th
   flock.run_for(1s);
   for (std::uint32_t a : {0U, 1U}) {
     flock.set_sick(a, {});
-    REQUIRE(flock.agent(a).jobs.size() == 2);
-    for (const auto& [id, job] : flock.agent(a).jobs) REQUIRE(job.stage() == Stage::offered);
+    REQUIRE(flock.agent(a).home.jobs.size() == 2);
+    for (const auto& [id, job] : flock.agent(a).home.jobs) REQUIRE(job.stage() == Stage::offered);
   }
   flock.heal();
   CHECK(flock.settle(5min));

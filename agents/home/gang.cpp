@@ -31,25 +31,25 @@ bool HomeStep::open_round(Job& job, const Placement& local, std::optional<GpuTyp
   const AttemptId id = open_attempt(job);
   const Instant until = later(now, s.config.timers.hold);
   if (!local.empty()) {
-    if (s.ledger.reserve(id, me(), local, until, demand_of(*job.spec))) return false;
-    s.set_lapse(id, until);
+    if (s.owner.ledger.reserve(id, me(), local, until, demand_of(*job.spec))) return false;
+    s.owner.set_lapse(id, until);
   }
   const JobId job_id = job.spec->id;
   Job::Round& round = job.doing.emplace<Job::Round>();
   round.attempt.id = id;
   if (!local.empty()) {
     round.attempt.parts.emplace_back();
-    round.attempt.parts.back().share = {s.partition.id, local};
+    round.attempt.parts.back().share = {s.owner.partition.id, local};
     round.attempt.parts.back().agent = me();
   }
   round.sequential = job.failed_rounds >= kRoundsBeforeSequential;
   job.backoff = Duration{0};
-  if (JobView* view = s.waiting_view(job)) view->blocked = true;
+  if (JobView* view = s.home.waiting.find(job.order)) view->blocked = true;
   const auto need = job.spec->gpus() - static_cast<std::uint32_t>(local.size());
   std::vector<std::string> types = job.spec->gpu_types;
   if (type && type->value < s.topology.gpu_types().size())
     types = {s.topology.gpu_types()[type->value].name};
-  for (const PeerState& peer : s.peers) {
+  for (const PeerState& peer : s.flock.peers) {
     if (peer.peer.agent == me() || !reachable(peer.watch)) continue;
     round.bids->asked.push_back(peer.peer.agent);
     BidRequest request{id, need, job.spec->gpus_per_worker, types};
@@ -58,8 +58,8 @@ bool HomeStep::open_round(Job& job, const Placement& local, std::optional<GpuTyp
   }
   // Longer after every round, for networks that are slower than the timer expects.
   const Duration bid = s.config.timers.bid * (1LL << std::min(job.failed_rounds, 10U));
-  s.set_timer(job_id, job, later(now, std::min(bid, s.config.timers.hold / 2)));
-  s.digest_due = true;
+  s.home.set_timer(job_id, job, later(now, std::min(bid, s.config.timers.hold / 2)));
+  s.flock.digest_due = true;
   if (round.bids->asked.empty()) choose(job);
   return true;
 }
@@ -68,8 +68,8 @@ namespace {
 
 /// The job of a bidding round that `from` was asked in; it has answered now.
 Job* bidder_answered(AgentState& s, AgentId from, AttemptId attempt) {
-  const auto known = s.jobs.find(attempt.job);
-  if (known == s.jobs.end()) return nullptr;
+  const auto known = s.home.jobs.find(attempt.job);
+  if (known == s.home.jobs.end()) return nullptr;
   Job& job = known->second;
   if (job.stage() != Stage::bidding || !job.has(attempt)) return nullptr;
   return std::erase(job.round()->bids->asked, from) > 0 ? &job : nullptr;
@@ -77,8 +77,8 @@ Job* bidder_answered(AgentState& s, AgentId from, AttemptId attempt) {
 
 /// The job whose turn it is, if that is this attempt and it claims that partition.
 Job* whose_turn(AgentState& s, AttemptId attempt, PartitionId partition) {
-  const auto known = s.jobs.find(attempt.job);
-  if (known == s.jobs.end()) return nullptr;
+  const auto known = s.home.jobs.find(attempt.job);
+  if (known == s.home.jobs.end()) return nullptr;
   Job& job = known->second;
   if (job.stage() != Stage::bidding || !job.has(attempt)) return nullptr;
   const auto& claimed = job.round()->claimed;
@@ -90,7 +90,7 @@ Job* whose_turn(AgentState& s, AttemptId attempt, PartitionId partition) {
 void HomeStep::on(NodeId from, const Offer& offer) {
   STARLING_MARK("agent: Offer");
   if (!is_agent(from)) return refuse();
-  const PeerState* owner = s.owner_of(offer.share.partition);
+  const PeerState* owner = s.flock.owner_of(offer.share.partition);
   if (owner == nullptr || agent_node(owner->peer.agent) != from) return refuse();
   Job* claimant = whose_turn(s, offer.attempt, offer.share.partition);
   Job* job = claimant ? claimant : bidder_answered(s, agent_of(from), offer.attempt);
@@ -115,7 +115,7 @@ void HomeStep::on(NodeId from, const Offer& offer) {
 void HomeStep::on(NodeId from, const NoOffer& none) {
   STARLING_MARK("agent: NoOffer");
   if (!is_agent(from)) return refuse();
-  const PeerState* owner = s.owner_of(none.partition);
+  const PeerState* owner = s.flock.owner_of(none.partition);
   Job* claimant = whose_turn(s, none.attempt, none.partition);
   if (claimant != nullptr && owner != nullptr && agent_node(owner->peer.agent) == from) {
     return turn_offer(*claimant, none.partition, {});
@@ -145,7 +145,7 @@ void HomeStep::choose(Job& job) {
     need -= take;
     offer.gpus.resize(take);
     attempt.parts.emplace_back();
-    attempt.parts.back().agent = s.owner_of(offer.partition)->peer.agent;
+    attempt.parts.back().agent = s.flock.owner_of(offer.partition)->peer.agent;
     attempt.parts.back().share = std::move(offer);
   }
   if (need > 0) {
@@ -176,7 +176,7 @@ void HomeStep::send_reserves(Job& job) {
                              demand_of(*job.spec)});
     if (round.sequential) break;
   }
-  s.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), round.deadline));
+  s.home.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), round.deadline));
 }
 
 void HomeStep::on(NodeId from, const Reserved& reserved) {
@@ -197,11 +197,11 @@ void HomeStep::on(NodeId from, const Reserved& reserved) {
 
 void HomeStep::on(NodeId from, const ReserveRefused& refused) {
   STARLING_MARK("agent: ReserveRefused");
-  const PeerState* owner = s.owner_of(refused.partition);
+  const PeerState* owner = s.flock.owner_of(refused.partition);
   Job* claimant = whose_turn(s, refused.attempt, refused.partition);
   if (claimant != nullptr && owner != nullptr && agent_node(owner->peer.agent) == from) {
     if (refused.why == Refusal::not_ready && agent_of(from) != me())
-      s.peers[agent_of(from).value].unready = later(now, kUnready);
+      s.flock.peers[agent_of(from).value].unready = later(now, kUnready);
     return end_turn(*claimant, refused.why);
   }
   const auto [job, part] = participant(from, refused.attempt, refused.partition);
@@ -226,7 +226,7 @@ void HomeStep::send_commits(Job& job) {
     tell(part.agent,
          Commit{round.attempt.id, fence_of(part.share.partition), *job.spec, gang, job.served});
   }
-  s.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), round.deadline));
+  s.home.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), round.deadline));
 }
 
 void HomeStep::on(NodeId from, const Committed& committed) {
@@ -259,14 +259,14 @@ void HomeStep::start_gang(Job& job) {
   if (!planted(Bug::starting_not_durable)) {
     persist(AttemptStarting{run.attempt.id, gang_of(run.attempt)});
   }
-  s.leave_waiting(job);
+  s.home.leave_waiting(job);
   job.placement = all_gpus(run.attempt);
   job.last = run.attempt.id;
   ++job.attempts;
   if (run.attempt.parts.size() > 1) ++s.counters.cross_partition_gangs;
   job.doing = std::move(run);
-  s.enter_running(job);
-  s.digest_due = true;
+  s.home.enter_running(job);
+  s.flock.digest_due = true;
   job.backoff = Duration{0};
   send_starts(job);
 }

@@ -93,7 +93,7 @@ TEST_CASE("one executor refuses: nothing stays, the next round works") {
   flock.submit(1, 8, 20s, 0);
   CHECK(flock.settle(1h));
   CHECK(flock.phase(1) == JobPhase::finished);
-  CHECK(flock.agent(0).ended.at(JobId{0, 1}).attempts == 2);
+  CHECK(flock.agent(0).home.remembered.ended.at(JobId{0, 1}).attempts == 2);
   CHECK(flock.faults().empty());
 }
 

@@ -126,8 +126,9 @@ void HomeStep::on(NodeId from, const Submit& submit) {
 void HomeStep::take_in(NodeId from, const Submit& submit) {
   const JobId id = submit.spec.id;
   const bool forwarded = is_agent(from);
-  if (planted(Bug::submit_accepted_twice)) s.ended.erase(id), std::erase(s.young, id);
-  if (const auto known = s.jobs.find(id); known != s.jobs.end()) {
+  if (planted(Bug::submit_accepted_twice))
+    s.home.remembered.ended.erase(id), std::erase(s.home.remembered.ended_order, id);
+  if (const auto known = s.home.jobs.find(id); known != s.home.jobs.end()) {
     Job& job = known->second;
     if (job.stage() != Stage::offered || submit.forwards <= job.forwards + 1) {
       return send(from, Accepted{id, me()});
@@ -135,22 +136,22 @@ void HomeStep::take_in(NodeId from, const Submit& submit) {
     STARLING_MARK("agent: a job comes back before its offer was answered");
     moved_on(job);  // it was accepted there, and its way led back
   }
-  if (const auto over = s.ended.find(id); over != s.ended.end()) {
+  if (const auto over = s.home.remembered.ended.find(id); over != s.home.remembered.ended.end()) {
     STARLING_MARK("agent: a Submit of what is over");
     if (forwarded) return send(from, Accepted{id, me()});
     return send(from, over->second);
   }
-  if (const auto chunk = s.archive.find(id)) {
+  if (const auto chunk = s.home.remembered.archive.find(id)) {
     STARLING_MARK("agent: a Submit of what is in the archive");
     if (forwarded) return send(from, Accepted{id, me()});
     return send_archived(from, id, *chunk);
   }
-  if (forwarded && s.archive.owed().contains(id)) {
+  if (forwarded && s.home.remembered.archive.owed().contains(id)) {
     STARLING_MARK("agent: an offer of what is over and forgotten");
     return send(from, Accepted{id, me()});
   }
   std::vector<AgentId> offered;
-  if (const auto gone = s.moved.find(id); gone != s.moved.end()) {
+  if (const auto gone = s.home.remembered.moved.find(id); gone != s.home.remembered.moved.end()) {
     if (submit.forwards <= gone->second.forwards) {
       if (forwarded) return send(from, Accepted{id, me()});
       JobState state;
@@ -183,19 +184,20 @@ void HomeStep::take_in(NodeId from, const Submit& submit) {
 /// Two full homes that have offered each other jobs would wait for one another, so what is on offer
 /// does not keep another home's jobs out, up to twice the limit.
 bool HomeStep::is_full(bool forwarded) const {
-  const std::size_t most = s.config.limits.jobs_waiting, all = s.jobs.size();
-  if (forwarded && s.archive.owed().size() >= s.config.limits.jobs_remembered) return true;
+  const std::size_t most = s.config.limits.jobs_waiting, all = s.home.jobs.size();
+  if (forwarded && s.home.remembered.archive.owed().size() >= s.config.limits.jobs_remembered)
+    return true;
   if (!forwarded || all >= 2 * most) return all >= most;
-  const std::size_t not_on_offer = std::size_t{s.waiting_jobs} + s.running_jobs;
+  const std::size_t not_on_offer = std::size_t{s.home.waiting_jobs()} + s.home.running_jobs;
   return not_on_offer >= most;
 }
 
 void HomeStep::accept(NodeId client, const Submit& submit, std::vector<AgentId> offered) {
   STARLING_MARK("agent: accept");
-  Job& job = s.jobs[submit.spec.id];
+  Job& job = s.home.jobs[submit.spec.id];
   job.spec = std::make_shared<const JobSpec>(submit.spec);
   job.client = client;
-  job.order = ++s.orders;
+  job.order = ++s.home.arrivals;
   job.waited = submit.waited;
   job.submitted = now - submit.waited;
   job.served = submit.served;
@@ -215,7 +217,7 @@ void HomeStep::accept(NodeId client, const Submit& submit, std::vector<AgentId> 
   }
   if (s.config.calendar) persist(s.past_of(job));
   ++s.counters.accepted;
-  s.enter_waiting(job, false);
+  s.home.enter_waiting(job, false);
   change(TriggerKind::arrival);
 }
 
@@ -223,8 +225,8 @@ void HomeStep::accept(NodeId client, const Submit& submit, std::vector<AgentId> 
 void HomeStep::on(NodeId from, const Cancel& cancel) {
   STARLING_MARK("agent: Cancel");
   if (s.calling_roll()) return;  // it is said again
-  const auto known = s.jobs.find(cancel.job);
-  if (known == s.jobs.end()) return on(from, Query{cancel.job});
+  const auto known = s.home.jobs.find(cancel.job);
+  if (known == s.home.jobs.end()) return on(from, Query{cancel.job});
   Job& job = known->second;
   if (!is_agent(from)) {
     if (std::string why = why_not_theirs(*job.spec, by); !why.empty()) {
@@ -266,17 +268,20 @@ void HomeStep::on(NodeId from, const Cancel& cancel) {
 void HomeStep::on(NodeId from, const Query& query) {
   STARLING_MARK("agent: Query");
   if (s.calling_roll()) return;  // what an old copy knows may have changed; it is asked again
-  if (const auto known = s.jobs.find(query.job); known != s.jobs.end()) {
+  if (const auto known = s.home.jobs.find(query.job); known != s.home.jobs.end()) {
     return send(from, full_state_of(s, known->second, now));
   }
-  if (const auto over = s.ended.find(query.job); over != s.ended.end()) {
+  if (const auto over = s.home.remembered.ended.find(query.job);
+      over != s.home.remembered.ended.end()) {
     return send(from, over->second);
   }
-  if (const auto chunk = s.archive.find(query.job)) return send_archived(from, query.job, *chunk);
+  if (const auto chunk = s.home.remembered.archive.find(query.job))
+    return send_archived(from, query.job, *chunk);
   JobState state;
   state.job = query.job;
   state.home = me();
-  if (const auto gone = s.moved.find(query.job); gone != s.moved.end()) {
+  if (const auto gone = s.home.remembered.moved.find(query.job);
+      gone != s.home.remembered.moved.end()) {
     state.phase = JobPhase::moved;
     state.home = gone->second.to;
   }
@@ -294,9 +299,9 @@ void HomeStep::send_archived(NodeId to, const JobId& job, std::uint64_t chunk) {
 void HomeStep::on(NodeId from, const ListJobs& list) {
   if (s.calling_roll()) return;  // as a Query
   JobList answer;
-  auto job = s.jobs.upper_bound(list.after);
-  auto over = s.ended.upper_bound(list.after);
-  auto old = s.archive.jobs().upper_bound(list.after);
+  auto job = s.home.jobs.upper_bound(list.after);
+  auto over = s.home.remembered.ended.upper_bound(list.after);
+  auto old = s.home.remembered.archive.jobs().upper_bound(list.after);
   const std::uint32_t limit = std::min(list.limit, kListMost);
   std::size_t bytes = 0;           // a page has to fit into a frame
   std::set<std::uint64_t> chunks;  // and asks for few chunks, for each takes a while
@@ -305,22 +310,23 @@ void HomeStep::on(NodeId from, const ListJobs& list) {
     const auto consider = [&](const auto& at, const auto& end) {
       if (at != end && (next == nullptr || at->first < *next)) next = &at->first;
     };
-    consider(job, s.jobs.end());
-    consider(over, s.ended.end());
-    consider(old, s.archive.jobs().end());
+    consider(job, s.home.jobs.end());
+    consider(over, s.home.remembered.ended.end());
+    consider(old, s.home.remembered.archive.jobs().end());
     if (next == nullptr) break;
     answer.more = answer.jobs.size() >= limit || bytes > s.config.limits.frame_bytes / 2;
     if (answer.more) break;
-    if (job != s.jobs.end() && next == &job->first) {
+    if (job != s.home.jobs.end() && next == &job->first) {
       answer.jobs.push_back(full_state_of(s, job->second, now));
       ++job;
-    } else if (over != s.ended.end() && next == &over->first) {
+    } else if (over != s.home.remembered.ended.end() && next == &over->first) {
       answer.jobs.push_back(over->second);
       ++over;
     } else {
       answer.more = chunks.size() >= kListedChunks && !chunks.contains(old->second);
       if (answer.more) break;
-      if (chunks.insert(old->second).second) bytes += s.archive.chunks().at(old->second).bytes;
+      if (chunks.insert(old->second).second)
+        bytes += s.home.remembered.archive.chunks().at(old->second).bytes;
       out.recall.push_back({old->first, old->second});
       answer.jobs.emplace_back().job = old->first;
       ++old;
@@ -341,13 +347,13 @@ void HomeStep::end(Job& job, JobPhase phase, ExitStatus exit) {
   if (job.client.value != 0) send(job.client, state);
   s.count_ended(phase);
   if (job.run() != nullptr) {
-    s.leave_running(job);
+    s.home.leave_running(job);
   } else {
-    s.leave_waiting(job);
+    s.home.leave_waiting(job);
   }
-  s.set_timer(id, job, kNever);
-  s.jobs.erase(id);
-  s.remember_ended(std::move(state));
+  s.home.set_timer(id, job, kNever);
+  s.home.jobs.erase(id);
+  s.home.remembered.add_ended(std::move(state), s.config.limits);
   change(TriggerKind::departure);
 }
 
@@ -362,16 +368,16 @@ void HomeStep::wait_again(Job& job, bool after_backoff) {
                 "given up after " + std::to_string(job.attempts) + " attempts and " +
                     std::to_string(job.failed_rounds) + " failed rounds: " + job.trouble});
   }
-  s.leave_waiting(job);
-  s.enter_waiting(job, after_backoff);
+  s.home.leave_waiting(job);
+  s.home.enter_waiting(job, after_backoff);
   if (after_backoff) {
     // Starts that come to nothing again and again must not keep machines busy.
     const std::uint32_t doublings = std::min(job.lost_attempts, kMostDoublings);
     job.backoff = std::max(job.backoff, s.config.timers.retry_min * (1U << doublings) / 2);
-    s.set_timer(id, job, retry_at(job.backoff));
+    s.home.set_timer(id, job, retry_at(job.backoff));
   } else {
     job.backoff = Duration{0};
-    s.set_timer(id, job, kNever);
+    s.home.set_timer(id, job, kNever);
   }
   change(TriggerKind::departure);
 }

@@ -32,7 +32,7 @@ TEST_CASE("a job runs for its time and ends once; the write before the launch is
   CHECK(flock.phase(1) == JobPhase::finished);
   CHECK(flock.now() == Instant{} + 60s);
   CHECK(flock.faults().empty());
-  const JobState& state = flock.agent(0).ended.at(JobId{0, 1});
+  const JobState& state = flock.agent(0).home.remembered.ended.at(JobId{0, 1});
   CHECK(state.served == 60s);
   CHECK(state.queued == 0s);
   CHECK(state.attempts == 1);
@@ -125,7 +125,7 @@ TEST_CASE("a failing process fails its job; a dead machine only costs an attempt
   flock.restart_executor(0);
   CHECK(flock.settle(10min));
   CHECK(flock.phase(2) == JobPhase::finished);
-  CHECK(flock.agent(0).ended.at(JobId{0, 2}).attempts == 2);
+  CHECK(flock.agent(0).home.remembered.ended.at(JobId{0, 2}).attempts == 2);
   CHECK(flock.faults().empty());
 }
 
@@ -137,11 +137,11 @@ TEST_CASE("a full home says Busy, remembers no more than it may, and loses nobod
   TestFlock flock(options);
   for (std::uint64_t n = 1; n <= 20; ++n) flock.submit(n, 4, 10s);
   flock.run_for(5s);
-  CHECK(flock.agent(0).jobs.size() == 3);
+  CHECK(flock.agent(0).home.jobs.size() == 3);
   CHECK(flock.client().counts().busy > 0);
   CHECK(flock.settle(1h));
   CHECK(flock.client().counts().finished == 20);
-  CHECK(flock.agent(0).ended.size() == 5);
+  CHECK(flock.agent(0).home.remembered.ended.size() == 5);
 }
 
 TEST_CASE("lists come in pages of ascending ids, whatever became of the jobs") {
@@ -149,8 +149,8 @@ TEST_CASE("lists come in pages of ascending ids, whatever became of the jobs") {
   for (std::uint64_t n = 20; n >= 1; --n) flock.submit(n, 4, n % 2 != 0 ? 1s : 100s);
   flock.run_for(150s);
   const AgentState& s = flock.agent(0);
-  CHECK(s.waiting_jobs + s.running_jobs + s.ended.size() == 20);
-  CHECK(s.waiting_gpus == 4 * s.waiting_jobs);
+  CHECK(s.home.waiting_jobs() + s.home.running_jobs + s.home.remembered.ended.size() == 20);
+  CHECK(s.home.waiting_gpus == 4 * s.home.waiting_jobs());
   flock.ask(0, ListJobs{JobId{0, 5}, 10});
   flock.ask(0, ListJobs{JobId{0, 15}, 10});
   (void)flock.take_transcript();

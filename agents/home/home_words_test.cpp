@@ -77,18 +77,17 @@ TEST_CASE("a page of a list is as long as a frame may be") {
   CHECK(home.last<JobList>()->jobs.size() < 30);
 }
 
-TEST_CASE("the clocks of running jobs leave with them") {
+TEST_CASE("the views of running jobs leave with them") {
   ScriptedHome home;
   const JobId first = home.submit(1, 2);
   home.submit(2, 4);
   REQUIRE(home.decide(Start{first, range(0, 2)}));
   home.launched();
   home.ask_policy();
-  REQUIRE(home.state().running_clocks.size() == 1);
+  REQUIRE(home.state().home.running.kept() == 1);
   home.hear(executor_node(0), Exited{home.job(1).attempt()->id, PartitionId{0}, {}, 1s});
   home.ask_policy();
-  CHECK(home.state().running.empty());
-  CHECK(home.state().running_clocks.empty());
+  CHECK(home.state().home.running.kept() == 0);
 }
 
 }  // namespace

@@ -27,10 +27,10 @@ void HomeStep::on_job_timer(Job& job) {
   STARLING_MARK("agent: on_job_timer");
   switch (job.stage()) {
     case Stage::waiting:
-      if (JobView* view = s.waiting_view(job)) {
+      if (JobView* view = s.home.waiting.find(job.order)) {
         view->blocked = false;
         change(TriggerKind::arrival);
-        s.set_timer(job.spec->id, job, next_look(s, job));
+        s.home.set_timer(job.spec->id, job, next_look(s, job));
       }
       break;
     case Stage::offered:

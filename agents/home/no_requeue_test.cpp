@@ -19,7 +19,7 @@ JobSpec once(std::uint64_t n, std::uint32_t gpus, Duration duration) {
 }
 
 const JobState& end_of(TestFlock& flock, std::uint64_t n) {
-  return flock.agent(0).ended.at(JobId{0, n});
+  return flock.agent(0).home.remembered.ended.at(JobId{0, n});
 }
 
 TEST_CASE("it is not stopped for others") {

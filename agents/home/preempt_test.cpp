@@ -19,7 +19,7 @@ TEST_CASE("a short job stops a long one, which goes on where it was") {
   CHECK(flock.phase(2) == JobPhase::running);
   CHECK(flock.settle(1h));
   CHECK(flock.now() == Instant{} + 1010s);
-  const JobState& state = flock.agent(0).ended.at(JobId{0, 1});
+  const JobState& state = flock.agent(0).home.remembered.ended.at(JobId{0, 1});
   CHECK(state.preemptions == 1);
   CHECK(state.attempts == 2);
   CHECK(state.served == 1000s);
@@ -34,7 +34,7 @@ TEST_CASE(
   flock.run_for(100s);
   flock.submit(2, 4, 10s);
   flock.run_for(250ms);
-  const Job& stopping = flock.agent(0).jobs.at(JobId{0, 1});
+  const Job& stopping = flock.agent(0).home.jobs.at(JobId{0, 1});
   REQUIRE(stopping.stage() == Stage::draining);
   REQUIRE(stopping.preemptions == 1);
   flock.inject(0, client_node(1), Cancel{JobId{0, 1}});
@@ -42,7 +42,7 @@ TEST_CASE(
   CHECK(stopping.preemptions == 0);
   CHECK(flock.settle(1h));
   CHECK(flock.phase(1) == JobPhase::cancelled);
-  CHECK(flock.agent(0).ended.at(JobId{0, 1}).preemptions == 0);
+  CHECK(flock.agent(0).home.remembered.ended.at(JobId{0, 1}).preemptions == 0);
   CHECK(flock.faults().empty());
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("being stopped for others, however often, is no failure") {
   }
   CHECK(flock.settle(1h));
   CHECK(flock.phase(1) == JobPhase::finished);
-  CHECK(flock.agent(0).ended.at(JobId{0, 1}).preemptions == 8);
+  CHECK(flock.agent(0).home.remembered.ended.at(JobId{0, 1}).preemptions == 8);
 }
 
 TEST_CASE("preemption survives loss and crashes") {

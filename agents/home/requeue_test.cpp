@@ -23,7 +23,7 @@ void evict_for(TestFlock& flock, Duration d) {
 
 JobState told(const TestFlock& flock, std::uint64_t n) {
   const AgentState& s = flock.agent(0);
-  return state_of(s, s.jobs.at(JobId{0, n}), s.now);
+  return state_of(s, s.home.jobs.at(JobId{0, n}), s.now);
 }
 
 TEST_CASE("a job that was requeued twice has waited for all of that, over a restart of its home") {
@@ -54,7 +54,7 @@ TEST_CASE("a job that was requeued twice has waited for all of that, over a rest
     CHECK(told(flock, 1).requeued >= 140s);
     flock.ask(0, SetDrain{ServerId{0}, false, false});
     REQUIRE(flock.settle(10min));
-    const JobState& over = flock.agent(0).ended.at(JobId{0, 1});
+    const JobState& over = flock.agent(0).home.remembered.ended.at(JobId{0, 1});
     CHECK(over.phase == JobPhase::finished);
     CHECK(over.attempts == 3);
     CHECK(over.queued < 2s);  // until it first started
@@ -92,11 +92,11 @@ TEST_CASE("how a gang's earlier attempt ended is not told of its next one") {
     flock.submit(1, 8, 0s);
     flock.run_for(5s);
     REQUIRE(flock.phase(1) == JobPhase::running);
-    const AttemptId first = flock.agent(0).jobs.at(JobId{0, 1}).attempt()->id;
+    const AttemptId first = flock.agent(0).home.jobs.at(JobId{0, 1}).attempt()->id;
     // One part ends well and says something; then the other is evicted.
     flock.inject(0, agent_node(AgentId{1}),
                  Exited{first, PartitionId{1}, {0, false, "of the first attempt"}, 3s});
-    CHECK(flock.agent(0).jobs.at(JobId{0, 1}).run()->exit.log_tail == "of the first attempt");
+    CHECK(flock.agent(0).home.jobs.at(JobId{0, 1}).run()->exit.log_tail == "of the first attempt");
     flock.ask(0, SetDrain{ServerId{0}, true, true});
     flock.run_for(20s);
     flock.ask(0, SetDrain{ServerId{0}, false, false});
@@ -106,14 +106,15 @@ TEST_CASE("how a gang's earlier attempt ended is not told of its next one") {
     }
     flock.run_for(2min);
     REQUIRE(flock.phase(1) == JobPhase::running);
-    const Job& job = flock.agent(0).jobs.at(JobId{0, 1});
+    const Job& job = flock.agent(0).home.jobs.at(JobId{0, 1});
     CHECK(job.attempts == 2);
     CHECK(job.run()->exit == ExitStatus{});
     CHECK_FALSE(has_exit_code(told(flock, 1)));
     CHECK(told(flock, 1).exit == ExitStatus{});
     flock.cancel(1);
     REQUIRE(flock.settle(5min));
-    CHECK(flock.agent(0).ended.at(JobId{0, 1}).exit.log_tail != "of the first attempt");
+    CHECK(flock.agent(0).home.remembered.ended.at(JobId{0, 1}).exit.log_tail !=
+          "of the first attempt");
   }
 }
 

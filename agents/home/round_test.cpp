@@ -69,7 +69,7 @@ TEST_CASE("a round that gets no answer is over when what it holds lapses") {
   CHECK(gang.home.now == lapses);
   CHECK(gang.stage() == Stage::waiting);
   CHECK(gang.home.job(1).trouble == "no answer within the hold time");
-  CHECK(gang.home.state().ledger.holds().empty());
+  CHECK(gang.home.state().owner.ledger.holds().empty());
 }
 
 TEST_CASE(
@@ -89,7 +89,7 @@ TEST_CASE(
   CHECK(gang.home.count<Reserve>(kTwo) == asked_two);
   gang.refuse(kOne, Refusal::conflict);
   CHECK(gang.stage() == Stage::reserving);
-  CHECK(gang.home.state().ledger.held_count() == 4);
+  CHECK(gang.home.state().owner.ledger.held_count() == 4);
   CHECK(gang.home.job(1).trouble.find("partition 1 refused") != std::string::npos);
   gang.next_timer();
   CHECK(gang.home.count<Reserve>(kOne) == asked_one + 2);
@@ -98,7 +98,7 @@ TEST_CASE(
   SUBCASE("what waiting does not mend ends the round") {
     gang.refuse(kTwo, Refusal::invalid);
     CHECK(gang.stage() == Stage::waiting);
-    CHECK(gang.home.state().ledger.held_count() == 0);
+    CHECK(gang.home.state().owner.ledger.held_count() == 0);
   }
   SUBCASE("the last one has it, too") {
     gang.home.hear(kTwo, Reserved{gang.attempt(), PartitionId{2}});
@@ -123,8 +123,8 @@ TEST_CASE("an owner wakes when a Launch is to be repeated, before the next heart
   ScriptedHome home;
   const JobId job = home.submit(1, 1);
   REQUIRE(home.decide(Start{job, {GpuId{0}}}));
-  REQUIRE_FALSE(home.state().share_timers.empty());
-  const Instant due = home.state().share_timers.begin()->first;
+  REQUIRE(home.state().owner.share_timers.size() == 1);
+  const Instant due = home.state().owner.share_timers.next();
   CHECK(due < home.state().beat);
   CHECK(home.agent->next_deadline() == due);
 }

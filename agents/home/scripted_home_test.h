@@ -88,7 +88,7 @@ class ScriptedHome {
     return found;
   }
   [[nodiscard]] const AgentState& state() const { return agent->state(); }
-  [[nodiscard]] const Job& job(std::uint64_t n) const { return state().jobs.at(JobId{0, n}); }
+  [[nodiscard]] const Job& job(std::uint64_t n) const { return state().home.jobs.at(JobId{0, n}); }
 
   struct Script : Policy {
     const PolicyFacts& facts() const noexcept override { return facts_; }

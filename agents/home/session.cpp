@@ -71,10 +71,10 @@ void OwnerStep::on(NodeId from, const Hello& hello) {
   }
   SeatState* seat = seat_of(from);
   if (seat == nullptr) return;
-  if (seat->answered) {
-    seat->answered = false;
-    s.ledger.distrust(seat->seat.servers);
-    s.digest_due = true;
+  if (seat->trusted) {
+    seat->trusted = false;
+    s.owner.ledger.distrust(seat->seat.servers);
+    s.flock.digest_due = true;
   }
   if (seat->asked != now) request_inventory(*seat);
 }
@@ -90,7 +90,7 @@ void FlockStep::heard_epoch(PeerState& peer, Epoch epoch) {
 void FlockStep::on(NodeId from, const Welcome& welcome) {
   STARLING_MARK("agent: Welcome");
   if (!is_agent(from)) return refuse();
-  PeerState& peer = s.peers[agent_of(from).value];
+  PeerState& peer = s.flock.peers[agent_of(from).value];
   if (welcome.fence.partition != peer.peer.partition.id) return refuse();
   heard_epoch(peer, welcome.fence.epoch);
   peer.answered = true;
@@ -100,7 +100,7 @@ void FlockStep::on(NodeId from, const Welcome& welcome) {
 /// It was perhaps said to an earlier life, so Hello goes on being said until there is a Welcome.
 void FlockStep::on(NodeId from, const Goodbye&) {
   if (!is_agent(from)) return;
-  PeerState& peer = s.peers[agent_of(from).value];
+  PeerState& peer = s.flock.peers[agent_of(from).value];
   peer.answered = false;
   peer.watch.foreign = true;
 }
@@ -108,16 +108,16 @@ void FlockStep::on(NodeId from, const Goodbye&) {
 /// An executor that has seen a higher epoch obeys somebody else; an owner says which epoch counts.
 void FlockStep::on(NodeId from, const Fenced& fenced) {
   STARLING_MARK("agent: Fenced");
-  const PeerState* owner = s.owner_of(fenced.partition);
+  const PeerState* owner = s.flock.owner_of(fenced.partition);
   if (!is_agent(from) || owner == nullptr || agent_node(owner->peer.agent) != from) return refuse();
-  heard_epoch(s.peers[owner->peer.agent.value], fenced.epoch);
+  heard_epoch(s.flock.peers[owner->peer.agent.value], fenced.epoch);
 }
 
 /// Versions only rise; a repeat or an overtaken one is dropped.
 void FlockStep::on(NodeId from, const Digest& digest) {
   STARLING_MARK("agent: Digest");
   if (!is_agent(from)) return refuse();
-  PeerState& peer = s.peers[agent_of(from).value];
+  PeerState& peer = s.flock.peers[agent_of(from).value];
   if (digest.fence.partition != peer.peer.partition.id) return refuse();
   const bool overtaken = peer.digest && digest.version <= peer.digest->version;
   if (overtaken && !planted(Bug::stale_digest_taken)) return;
@@ -126,60 +126,61 @@ void FlockStep::on(NodeId from, const Digest& digest) {
   peer.digest = digest;
   peer.digest_at = now;
   if (!news) return;
-  s.digest_due = true;
-  if (s.waiting_jobs > 0) change(TriggerKind::digest);
+  s.flock.digest_due = true;
+  if (s.home.waiting_jobs() > 0) change(TriggerKind::digest);
 }
 
 /// Says what is free here once it has changed. Where nothing gets lost every change is told at
 /// once; elsewhere when somebody waits for it or the last word is old.
 void FlockStep::send_digests() {
   STARLING_MARK("agent: send_digests");
-  s.digest_due = false;
-  s.digest_look = kNever;
-  if (s.peers.size() < 2) return;
+  s.flock.digest_due = false;
+  s.flock.digest_look = kNever;
+  if (s.flock.peers.size() < 2) return;
   const Timers& timers = s.config.timers;
-  const Occupancy& gpus = s.ledger.gpus();
-  Digest& digest = s.news;
+  const Occupancy& gpus = s.owner.ledger.gpus();
+  Digest& digest = s.flock.next_digest;
   digest.fence = s.fence();
   digest.gpus = gpus.gpus().size();
   digest.free = gpus.free_count();
   digest.out_of_service = digest.gpus - digest.free - gpus.busy_count();
   digest.largest_free_server = gpus.largest_free_server();
-  digest.whole_free_servers = s.server_gpus > 0 ? gpus.whole_free_count(s.server_gpus) : 0;
-  digest.waiting = s.waiting_jobs;
-  digest.waiting_gpus = s.waiting_gpus;
-  s.free_now.sync(gpus);
-  s.free_now.rooms(digest.types);
-  s.rooms_now.read(gpus, digest.rooms);
+  digest.whole_free_servers =
+      s.owner.server_gpus > 0 ? gpus.whole_free_count(s.owner.server_gpus) : 0;
+  digest.waiting = s.home.waiting_jobs();
+  digest.waiting_gpus = s.home.waiting_gpus;
+  s.flock.free_now.sync(gpus);
+  s.flock.free_now.rooms(digest.types);
+  s.flock.rooms_now.read(gpus, digest.rooms);
   const auto summary = s.policy->summary();
   digest.summary.assign(summary.begin(), summary.begin() + std::min<std::ptrdiff_t>(
                                                                std::ssize(summary), kMostSummary));
 
   const bool periodic = timers.digest < Duration::max();
   const Duration refresh = periodic ? timers.digest * kRefreshDigests : Duration::max();
-  const bool changed = !s.told || !same_content(*s.told, digest);
-  const bool first = !s.told;
-  const Instant due = first ? now : later(s.told_at, timers.digest);
-  const Instant earliest = first ? now : later(s.told_at, timers.digest_min);
-  const bool asked = std::any_of(s.peers.begin(), s.peers.end(), [&](const PeerState& peer) {
-    return peer.digest && peer.digest->waiting > 0;
-  });
-  const bool urgent = !periodic || asked || first || digest.waiting != s.told->waiting;
-  const bool stale = periodic && !first && later(s.told_at, refresh) <= now;
+  const bool changed = !s.flock.digest || !same_content(*s.flock.digest, digest);
+  const bool first = !s.flock.digest;
+  const Instant due = first ? now : later(s.flock.digest_sent, timers.digest);
+  const Instant earliest = first ? now : later(s.flock.digest_sent, timers.digest_min);
+  const bool asked =
+      std::any_of(s.flock.peers.begin(), s.flock.peers.end(),
+                  [&](const PeerState& peer) { return peer.digest && peer.digest->waiting > 0; });
+  const bool urgent = !periodic || asked || first || digest.waiting != s.flock.digest->waiting;
+  const bool stale = periodic && !first && later(s.flock.digest_sent, refresh) <= now;
   if ((changed && earliest <= now && (urgent || due <= now)) || stale) {
-    digest.version = (s.config.incarnation.value << 32U) | ++s.digests;
-    s.told = digest;
-    s.told_at = now;
-    for (const PeerState& peer : s.peers) {
+    digest.version = (s.config.incarnation.value << 32U) | ++s.flock.digests;
+    s.flock.digest = digest;
+    s.flock.digest_sent = now;
+    for (const PeerState& peer : s.flock.peers) {
       if (peer.peer.agent != me()) tell(peer.peer.agent, digest);
     }
-    if (periodic) s.digest_look = later(now, refresh);
+    if (periodic) s.flock.digest_look = later(now, refresh);
     return;
   }
   if (changed) {
-    s.digest_look = std::max(urgent ? earliest : due, later(now, Duration{1}));
+    s.flock.digest_look = std::max(urgent ? earliest : due, later(now, Duration{1}));
   } else if (periodic) {
-    s.digest_look = later(s.told_at, refresh);
+    s.flock.digest_look = later(s.flock.digest_sent, refresh);
   }
 }
 

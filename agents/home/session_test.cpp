@@ -81,8 +81,8 @@ TEST_CASE(
   flock.inject_executor(1, agent_node(AgentId{0}), launch);
   CHECK_FALSE(flock.executor(1).runs.contains(launch.attempt));
   flock.run_for(60s);
-  CHECK(flock.agent(0).ledger.free_count() == 4);
-  CHECK(flock.agent(0).ledger.quarantined_count() == 4);
+  CHECK(flock.agent(0).owner.ledger.free_count() == 4);
+  CHECK(flock.agent(0).owner.ledger.quarantined_count() == 4);
   CHECK(flock.processes() == 0);
   CHECK_FALSE(flock.executor(1).welcomed);
   flock.ask(0, StatusQuery{});
@@ -114,7 +114,7 @@ TEST_CASE("agents with different topologies keep to themselves, and find each ot
     flock.submit(1, 8, 10s, 0);
     flock.submit(2, 8, 10s, 1);
     flock.run_for(2min);
-    CHECK(flock.agent(0).peers[1].watch.foreign);
+    CHECK(flock.agent(0).flock.peers[1].watch.foreign);
     CHECK(flock.processes() == 0);
     CHECK(flock.agent(0).counters.cross_partition_gangs == 0);
     flock.mislead_agent(1);
@@ -277,7 +277,7 @@ TEST_CASE("a home's next life knows which owner was deposed") {
   for (const std::vector<Record>& kept : {journal, bench.agent->snapshot()}) {
     bench.restart(kept);
     bench.hear(agent_node(AgentId{1}), Welcome{{PartitionId{1}, Epoch{4}}});
-    CHECK(bench.agent->state().peers[1].epoch == Epoch{5});
+    CHECK(bench.agent->state().flock.peers[1].epoch == Epoch{5});
   }
 }
 
@@ -290,7 +290,7 @@ TEST_CASE("an overtaken digest changes nothing") {
     digest.gpus = 4;
     digest.free = free;
     bench.hear(agent_node(AgentId{1}), digest);
-    return bench.agent->state().peers[1].digest->free;
+    return bench.agent->state().flock.peers[1].digest->free;
   };
   CHECK(tell(5, 3) == 3);
   CHECK(tell(4, 1) == 3);
@@ -300,10 +300,10 @@ TEST_CASE("an overtaken digest changes nothing") {
 TEST_CASE("an inventory that an earlier owner asked for is not believed") {
   Bench bench;
   bench.hear(executor_node(0), Inventory{{PartitionId{0}, Epoch{2}}, {}});
-  CHECK(bench.agent->state().reconciling());
-  CHECK(bench.agent->state().ledger.free_count() == 0);
+  CHECK(bench.agent->state().owner.reconciling());
+  CHECK(bench.agent->state().owner.ledger.free_count() == 0);
   bench.hear(executor_node(0), Inventory{{PartitionId{0}, Epoch{3}}, {}});
-  CHECK_FALSE(bench.agent->state().reconciling());
+  CHECK_FALSE(bench.agent->state().owner.reconciling());
 }
 
 }  // namespace

@@ -40,8 +40,8 @@ TEST_CASE("a hundred times too many submissions: each is answered in its own ste
   CHECK(refused == 50);
   CHECK(busy > 4000);
   for (std::uint32_t a = 0; a < 2; ++a) {
-    CHECK(flock.agent(a).waiting_jobs + flock.agent(a).running_jobs <= 50);
-    CHECK(flock.agent(a).jobs.size() <= 100);
+    CHECK(flock.agent(a).home.waiting_jobs() + flock.agent(a).home.running_jobs <= 50);
+    CHECK(flock.agent(a).home.jobs.size() <= 100);
     CHECK(over_limits(flock.agent(a)).value_or("") == "");
   }
 }

@@ -46,7 +46,7 @@ Duration period_of(const Timers& timers, const Job& job) {
 
 /// What could be had of this partition for the job.
 std::uint32_t HomeStep::most_here(const JobSpec& spec) const {
-  const Occupancy& gpus = s.ledger.gpus();
+  const Occupancy& gpus = s.owner.ledger.gpus();
   const auto in_service = [&](const Server& server) {
     std::uint32_t count = 0;
     for (std::uint32_t g = server.gpus.first; g < server.gpus.last; ++g)
@@ -54,7 +54,7 @@ std::uint32_t HomeStep::most_here(const JobSpec& spec) const {
     return count;
   };
   return static_cast<std::uint32_t>(
-      most_of(s.topology, s.partition.servers, spec, spec.gpus(), in_service));
+      most_of(s.topology, s.owner.partition.servers, spec, spec.gpus(), in_service));
 }
 
 /// The same elsewhere, as far as can be told: who is out of service there is known by number.
@@ -72,16 +72,16 @@ std::uint32_t HomeStep::most_there(const PeerState& peer, const JobSpec& spec) c
 /// Once in a while: the most urgent job here that may, and of those the one that has waited
 /// longest.
 void HomeStep::look_for_turn() {
-  if (s.turn_look > now || s.waiting_jobs == 0) return;
-  s.turn_look = later(now, kLook);
+  if (s.home.next_turn > now || s.home.waiting_jobs() == 0) return;
+  s.home.next_turn = later(now, kLook);
   const Job* oldest = nullptr;
-  for (const JobView& view : s.waiting.views()) {
+  for (const JobView& view : s.home.waiting.views()) {
     const JobSpec& spec = *view.spec;
-    const Duration patience = patience_of(spec.gpus(), s.server_gpus);
-    const bool passed = s.passing.has_passed(spec.priority, view.order);
+    const Duration patience = patience_of(spec.gpus(), s.owner.server_gpus);
+    const bool passed = s.home.passing.has_passed(spec.priority, view.order);
     const bool rounds = view.failed_rounds >= kRoundsBeforeTurn;
     if (now - view.submitted < kGangPatience && !rounds) continue;
-    const Job& job = s.jobs.at(spec.id);
+    const Job& job = s.home.jobs.at(spec.id);
     if (job.stage() != Stage::waiting || job.turn_after > now) continue;
     if (oldest != nullptr && std::tie(spec.priority, oldest->submitted) <=
                                  std::tie(oldest->spec->priority, job.submitted))
@@ -90,7 +90,7 @@ void HomeStep::look_for_turn() {
     const bool homeless = now - view.submitted >= kGangPatience && most_here(spec) < spec.gpus();
     if (rounds || starves || homeless) oldest = &job;
   }
-  if (oldest != nullptr) open_turn(s.jobs.at(oldest->spec->id));
+  if (oldest != nullptr) open_turn(s.home.jobs.at(oldest->spec->id));
 }
 
 /// Its own partition first, then those that are whole. Owners that speak the first protocol take a
@@ -99,14 +99,14 @@ void HomeStep::look_for_turn() {
 void HomeStep::open_turn(Job& job) {
   if (s.config.protocol < 2) return;
   std::vector<const PeerState*> order;
-  for (const PeerState& peer : s.peers) {
+  for (const PeerState& peer : s.flock.peers) {
     if (peer.peer.agent == me() || peer.watch.protocol < 2 || !reachable(peer.watch)) continue;
     order.push_back(&peer);
   }
   std::stable_partition(order.begin(), order.end(), [](const PeerState* peer) {
     return !peer->digest || peer->digest->out_of_service == 0;
   });
-  order.insert(order.begin(), &s.peers[me().value]);
+  order.insert(order.begin(), &s.flock.peers[me().value]);
   std::vector<PartitionId> claimed;
   std::uint64_t room = 0;
   for (const PeerState* peer : order) {
@@ -125,7 +125,7 @@ void HomeStep::open_turn(Job& job) {
   round.claimed = std::move(claimed);
   round.deadline = later(now, period_of(s.config.timers, job));
   job.backoff = Duration{0};
-  if (JobView* view = s.waiting_view(job)) view->blocked = true;
+  if (JobView* view = s.home.waiting.find(job.order)) view->blocked = true;
   claim(job);
 }
 
@@ -135,7 +135,7 @@ void HomeStep::claim(Job& job) {
   const Job::Round& round = *job.round();
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(round.deadline - now);
   for (const PartitionId partition : round.claimed) {
-    const PeerState& owner = *s.owner_of(partition);
+    const PeerState& owner = *s.flock.owner_of(partition);
     const bool here = owner.peer.agent == me();
     const std::uint32_t most = here ? most_here(*job.spec) : most_there(owner, *job.spec);
     BidRequest request{round.attempt.id, std::max(most, 1U), job.spec->gpus_per_worker,
@@ -145,7 +145,7 @@ void HomeStep::claim(Job& job) {
     request.each = demand_of(*job.spec);
     tell(owner.peer.agent, std::move(request));
   }
-  s.set_timer(job.spec->id, job, std::min(later(now, kAsk), round.deadline));
+  s.home.set_timer(job.spec->id, job, std::min(later(now, kAsk), round.deadline));
 }
 
 /// What one partition offers by now, in the place of what it offered before.
@@ -183,36 +183,37 @@ void HomeStep::free_claims(const Job& job, bool all) {
       return p.share.partition == partition;
     });
     if (part && !all) continue;
-    tell(s.owner_of(partition)->peer.agent, Release{round.attempt.id, fence_of(partition)});
+    tell(s.flock.owner_of(partition)->peer.agent, Release{round.attempt.id, fence_of(partition)});
   }
 }
 
 /// As owner: nothing new starts here but this gang. Null: it is so now.
 std::optional<Refusal> OwnerStep::admit_claim(AgentId home, const BidRequest& request) {
-  const std::uint32_t unused = s.ledger.quarantined_count() + s.ledger.drained_count();
-  if (unused > 0 && request.gpus > s.ledger.gpus().gpus().size() - unused)
+  const std::uint32_t unused = s.owner.ledger.quarantined_count() + s.owner.ledger.drained_count();
+  if (unused > 0 && request.gpus > s.owner.ledger.gpus().gpus().size() - unused)
     return Refusal::not_ready;
-  if (s.ledger.released(request.attempt) != nullptr) return Refusal::expired;
+  if (s.owner.ledger.released(request.attempt) != nullptr) return Refusal::expired;
   Claim claim{request.attempt, home,
               now - std::min(request.waited, Duration(std::chrono::hours(24 * 365))),
               later(now, std::chrono::milliseconds(request.claim_ms))};
-  if (s.claim && s.claim->until > now && s.claim->attempt.job != request.attempt.job) {
-    const Duration older = s.claim->since - claim.since;
-    const bool first =
-        older > kSameAge || (older >= -kSameAge && request.attempt.job < s.claim->attempt.job);
+  if (s.owner.claim && s.owner.claim->until > now &&
+      s.owner.claim->attempt.job != request.attempt.job) {
+    const Duration older = s.owner.claim->since - claim.since;
+    const bool first = older > kSameAge ||
+                       (older >= -kSameAge && request.attempt.job < s.owner.claim->attempt.job);
     if (!first) return Refusal::conflict;
   }
-  s.claim = claim;
+  s.owner.claim = claim;
   return std::nullopt;
 }
 
 bool OwnerStep::claimed_for_another(JobId job) const {
-  return s.claim && s.claim->until > now && s.claim->attempt.job != job;
+  return s.owner.claim && s.owner.claim->until > now && s.owner.claim->attempt.job != job;
 }
 
 void OwnerStep::end_claim(AttemptId attempt) {
-  if (!s.claim || s.claim->attempt != attempt) return;
-  s.claim.reset();
+  if (!s.owner.claim || s.owner.claim->attempt != attempt) return;
+  s.owner.claim.reset();
   change(TriggerKind::departure);
 }
 

@@ -41,7 +41,7 @@ struct Stream {
     for (const Instant end = flock.now() + d; flock.now() < end;) {
       for (std::uint32_t i = 0; i < agents; ++i) {
         const AgentState& state = flock.agent(i);
-        for (std::uint32_t w = state.waiting_jobs; w < 4; ++w) small();
+        for (std::uint32_t w = state.home.waiting_jobs(); w < 4; ++w) small();
       }
       flock.run_for(1s);
     }
@@ -103,11 +103,11 @@ TEST_CASE("two gangs that need everything both get it, and small jobs go on in b
 TEST_CASE("a home that dies in its gang's turn leaves no partition closed") {
   Stream stream("fifo:queue=skip");
   stream.flock.submit(kGang, 8, 10s, 0);
-  for (int i = 0; i < 900 && !stream.flock.agent(1).claim; ++i) stream.go_on(1s);
-  REQUIRE(stream.flock.agent(1).claim);
+  for (int i = 0; i < 900 && !stream.flock.agent(1).owner.claim; ++i) stream.go_on(1s);
+  REQUIRE(stream.flock.agent(1).owner.claim);
   stream.flock.crash_agent(0);
   stream.flock.run_for(11s);
-  CHECK_FALSE(stream.flock.agent(1).claim);
+  CHECK_FALSE(stream.flock.agent(1).owner.claim);
   stream.flock.restart_agent(0);
   stream.go_on(20min);
   CHECK(stream.flock.phase(kGang) == JobPhase::finished);
@@ -127,8 +127,8 @@ TEST_CASE("nobody claims a partition whose owner speaks a protocol without turns
     flock.submit(kGang, 8, 10s, home);
     for (int i = 0; i < 14 * 60; ++i) {
       flock.run_for(1s);
-      REQUIRE_FALSE(flock.agent(0).claim);
-      REQUIRE_FALSE(flock.agent(1).claim);
+      REQUIRE_FALSE(flock.agent(0).owner.claim);
+      REQUIRE_FALSE(flock.agent(1).owner.claim);
     }
     CHECK(flock.settle(1h));
     CHECK(flock.phase(kGang) == JobPhase::finished);
@@ -143,7 +143,7 @@ TEST_CASE("where a GPU is out of service nobody waits for all of them") {
   int closed = 0;
   for (int i = 0; i < 30 * 60; ++i) {
     stream.go_on(1s);
-    closed += stream.flock.agent(0).claim ? 1 : 0;
+    closed += stream.flock.agent(0).owner.claim ? 1 : 0;
   }
   CHECK(closed < 5 * 60);
   CHECK_FALSE(stream.started(kGang));
@@ -165,9 +165,9 @@ TEST_CASE("a job that may not move on leaves a home whose machines are gone by i
              Submit{spec, client_node(0), 0s, 0s, 8});
   flock.run_for(15min);
   // At home by a turn over both partitions, or where it moved after all.
-  const std::uint32_t last = flock.agent(0).ended.contains(spec.id) ? 0 : 1;
-  REQUIRE(flock.agent(last).ended.contains(spec.id));
-  CHECK(flock.agent(last).ended.at(spec.id).phase == JobPhase::finished);
+  const std::uint32_t last = flock.agent(0).home.remembered.ended.contains(spec.id) ? 0 : 1;
+  REQUIRE(flock.agent(last).home.remembered.ended.contains(spec.id));
+  CHECK(flock.agent(last).home.remembered.ended.at(spec.id).phase == JobPhase::finished);
   CHECK(flock.faults().empty());
 }
 
@@ -185,7 +185,7 @@ TEST_CASE("an owner that is not ready, whatever it had told, is passed over for 
   Stream stream("fifo:queue=skip", 3);
   stream.flock.crash_executor(1);
   const AgentState& owner = stream.flock.agent(1);
-  Digest untrue{owner.fence(), ~0ULL, owner.partition.gpus.size()};
+  Digest untrue{owner.fence(), ~0ULL, owner.owner.partition.gpus.size()};
   untrue.free = untrue.largest_free_server = 1;
   stream.flock.inject(0, agent_node(AgentId{1}), untrue);
   stream.flock.submit(kGang, 8, 10s, 0);
@@ -203,7 +203,7 @@ TEST_CASE("small jobs starve no gang in a flock of one") {
     if (entry.facts.needs_model_file) continue;
     CAPTURE(name);
     Stream stream(name, 1);
-    stream.flock.submit(kGang, 4 * stream.flock.agent(0).partition.servers.size(), 10s, 0);
+    stream.flock.submit(kGang, 4 * stream.flock.agent(0).owner.partition.servers.size(), 10s, 0);
     const Instant submitted = stream.flock.now();
     Duration waited{0};
     for (; !stream.started(kGang) && waited < 1h; waited += 5s) stream.go_on(5s);
@@ -220,7 +220,7 @@ TEST_CASE("nobody takes a turn who is not passed by, or by the more urgent alone
   for (const bool urgent : {false, true}) {
     JobSpec spec;
     spec.id = JobId{0, kGang + (urgent ? 1U : 0U)};
-    spec.workers = 4 * stream.flock.agent(0).partition.servers.size();
+    spec.workers = 4 * stream.flock.agent(0).owner.partition.servers.size();
     spec.duration = 10s;
     spec.priority = urgent ? 0 : -1;
     stream.flock.submit(spec, 0);
@@ -233,10 +233,10 @@ TEST_CASE("nobody takes a turn who is not passed by, or by the more urgent alone
 
 TEST_CASE("a job is told who passes it by, and when its turn comes") {
   Stream stream("fifo:queue=skip", 1);
-  stream.flock.submit(kGang, 4 * stream.flock.agent(0).partition.servers.size(), 10s, 0);
+  stream.flock.submit(kGang, 4 * stream.flock.agent(0).owner.partition.servers.size(), 10s, 0);
   stream.go_on(5min);
   std::string text;
-  const Job& job = stream.flock.agent(0).jobs.at(JobId{0, kGang});
+  const Job& job = stream.flock.agent(0).home.jobs.at(JobId{0, kGang});
   for (const std::string& line : explain_turn(stream.flock.agent(0), job, stream.flock.now()))
     text += line + '\n';
   CAPTURE(text);

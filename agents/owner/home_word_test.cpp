@@ -41,7 +41,7 @@ TEST_CASE("a home's word is said on once it is of this life, and as old as the q
   REQUIRE(owner.said<AttemptAnswer>() != nullptr);
   CHECK(owner.said<AttemptAnswer>()->life == AttemptLife::live);
   CHECK(owner.said<AttemptAnswer>()->age == owner.now - owner.asked_at);
-  CHECK(owner.share().word == owner.asked_at);
+  CHECK(owner.share().confirmed_at == owner.asked_at);
   for (int i = 0; i < 30 && owner.said<AttemptQuery>() == nullptr; ++i) owner.wait();
   CHECK(owner.said<AttemptQuery>() != nullptr);  // and asked for again
 }
@@ -75,7 +75,7 @@ TEST_CASE("a home that gives no token back answers the oldest question") {
   for (int i = 0; i < 30 && owner.said<AttemptQuery>() == nullptr; ++i) owner.wait();
   REQUIRE(owner.share().asked.size() == 2);
   owner.hear(owner.kHome, AttemptAnswer{owner.attempt, AttemptLife::live, 0});
-  CHECK(owner.share().word == first);
+  CHECK(owner.share().confirmed_at == first);
   CHECK(owner.share().asked.size() == 1);
 }
 

@@ -31,7 +31,8 @@ void LocalHealth::beat(Duration lag, Duration heartbeat, bool most_silent) noexc
 }
 
 Watch* FlockStep::watch_of(NodeId node) {
-  if (is_agent(node)) return node == agent_node(me()) ? nullptr : &s.peers[node.value - 1].watch;
+  if (is_agent(node))
+    return node == agent_node(me()) ? nullptr : &s.flock.peers[node.value - 1].watch;
   SeatState* seat = seat_of(node);
   return seat == nullptr ? nullptr : &seat->watch;
 }
@@ -47,7 +48,7 @@ void FlockStep::heard(NodeId from, std::uint16_t protocol) {
     watch->asked = kNever;
   }
   if (SeatState* seat = seat_of(from)) seat->lost = false;
-  std::erase_if(s.probes, [&](const Probe& probe) {
+  std::erase_if(s.flock.probes, [&](const Probe& probe) {
     if (probe.node != from) return false;
     tell(probe.asker, ProbeResult{from, true});
     return true;
@@ -62,7 +63,7 @@ bool FlockStep::reachable(const Watch& watch) const {
 
 /// Longer than reachable(): to think ill of somebody takes more than not to rely on him.
 bool FlockStep::silent(const Watch& watch) const {
-  const Duration patience = s.config.timers.heartbeat * kSilentBeats * s.health.factor();
+  const Duration patience = s.config.timers.heartbeat * kSilentBeats * s.flock.health.factor();
   return s.lossy() && now - watch.heard > patience + watch.lag;
 }
 
@@ -71,8 +72,8 @@ void FlockStep::ask_about(NodeId node, Watch& watch) {
   watch.asked = now;
   watch.askers = 0;
   if (s.config.protocol < 2) return;
-  for (std::size_t i = 0; i < s.peers.size() && watch.askers < kProbers; ++i) {
-    const PeerState& peer = s.peers[s.probers++ % s.peers.size()];
+  for (std::size_t i = 0; i < s.flock.peers.size() && watch.askers < kProbers; ++i) {
+    const PeerState& peer = s.flock.peers[s.flock.probers++ % s.flock.peers.size()];
     const NodeId prober = agent_node(peer.peer.agent);
     if (prober == agent_node(me()) || prober == node || peer.watch.protocol < 2) continue;
     if (!reachable(peer.watch)) continue;
@@ -106,8 +107,8 @@ void FlockStep::judge(NodeId node, Watch& watch) {
 /// been read by now, what was lost meanwhile is nobody else's fault.
 void FlockStep::forgive(Duration lag) {
   const auto wake = [&](Watch& watch) { watch.heard = std::min(now, later(watch.heard, lag)); };
-  for (PeerState& peer : s.peers) wake(peer.watch);
-  for (SeatState& seat : s.seats) wake(seat.watch);
+  for (PeerState& peer : s.flock.peers) wake(peer.watch);
+  for (SeatState& seat : s.owner.seats) wake(seat.watch);
 }
 
 /// Pings go only where nothing else was heard. A silent executor's free GPUs are nobody's.
@@ -122,30 +123,30 @@ void OwnerStep::heartbeat() {
     ++watched;
     if (now - watch.heard > 2 * beat) ++quiet;
   };
-  for (const PeerState& peer : s.peers) {
+  for (const PeerState& peer : s.flock.peers) {
     if (peer.peer.agent != me()) count(peer.watch);
   }
-  for (const SeatState& seat : s.seats) count(seat.watch);
-  s.health.beat(lag, beat, watched >= kFewest && quiet * 2 > watched);
+  for (const SeatState& seat : s.owner.seats) count(seat.watch);
+  s.flock.health.beat(lag, beat, watched >= kFewest && quiet * 2 > watched);
 
-  for (PeerState& peer : s.peers) {
+  for (PeerState& peer : s.flock.peers) {
     if (peer.peer.agent == me()) continue;
-    if (now - peer.watch.heard >= beat) tell(peer.peer.agent, Ping{++s.pings});
+    if (now - peer.watch.heard >= beat) tell(peer.peer.agent, Ping{++s.flock.pings});
     if (!peer.answered && now - peer.watch.heard < beat) greet(peer);
     judge(agent_node(peer.peer.agent), peer.watch);
   }
-  for (SeatState& seat : s.seats) {
-    if (now - seat.watch.heard >= beat) send(seat.seat.node, Ping{++s.pings});
+  for (SeatState& seat : s.owner.seats) {
+    if (now - seat.watch.heard >= beat) send(seat.seat.node, Ping{++s.flock.pings});
     judge(seat.seat.node, seat.watch);
-    if (!seat.lost && !seat.answered && lost(std::max(seat.watch.heard, seat.told)))
-      seat_lost(static_cast<std::uint32_t>(&seat - s.seats.data()));
-    if (!seat.answered || !silent(seat.watch)) continue;
-    seat.answered = false;
-    s.ledger.distrust(seat.seat.servers);
-    s.digest_due = true;
+    if (!seat.lost && !seat.trusted && lost(std::max(seat.watch.heard, seat.launch_sent)))
+      seat_lost(static_cast<std::uint32_t>(&seat - s.owner.seats.data()));
+    if (!seat.trusted || !silent(seat.watch)) continue;
+    seat.trusted = false;
+    s.owner.ledger.distrust(seat.seat.servers);
+    s.flock.digest_due = true;
     request_inventory(seat);
   }
-  std::erase_if(s.probes, [&](const Probe& probe) {
+  std::erase_if(s.flock.probes, [&](const Probe& probe) {
     if (probe.deadline > now) return false;
     tell(probe.asker, ProbeResult{probe.node, false});
     return true;
@@ -153,7 +154,8 @@ void OwnerStep::heartbeat() {
 }
 
 void FlockStep::on(NodeId from, const Ping& ping) {
-  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(s.health.lag()).count();
+  const auto us =
+      std::chrono::duration_cast<std::chrono::microseconds>(s.flock.health.lag()).count();
   send(from, Pong{ping.sequence,
                   static_cast<std::uint32_t>(std::clamp<std::int64_t>(us, 0, UINT32_MAX))});
 }
@@ -177,12 +179,13 @@ void FlockStep::on(NodeId from, const ProbeFor& probe) {
   const Watch* watch = watch_of(node);
   if (watch != nullptr && now - watch->heard < s.config.timers.heartbeat)
     return tell(agent_of(from), ProbeResult{node, true});
-  const bool known = std::any_of(s.probes.begin(), s.probes.end(), [&](const Probe& p) {
+  const bool known = std::any_of(s.flock.probes.begin(), s.flock.probes.end(), [&](const Probe& p) {
     return p.node == node && p.asker == agent_of(from);
   });
-  if (known || s.probes.size() >= kProbesMost) return;
-  s.probes.push_back({node, agent_of(from), later(now, s.config.timers.heartbeat * kAnswerBeats)});
-  send(node, Ping{++s.pings});
+  if (known || s.flock.probes.size() >= kProbesMost) return;
+  s.flock.probes.push_back(
+      {node, agent_of(from), later(now, s.config.timers.heartbeat * kAnswerBeats)});
+  send(node, Ping{++s.flock.pings});
 }
 
 /// Another's word that it hears a node changes a verdict at once; that it does not, after a while.

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 Standing standing(const TestFlock& flock, std::uint32_t of, std::uint32_t about) {
-  return flock.agent(of).peers[about].watch.standing;
+  return flock.agent(of).flock.peers[about].watch.standing;
 }
 bool any_line(const std::vector<std::string>& lines, const std::string& text) {
   return std::any_of(lines.begin(), lines.end(),
@@ -68,11 +68,11 @@ TEST_CASE("a peer that others hear is cut off, one that nobody hears is lost") {
 TEST_CASE("answers to an earlier life cannot be taken for answers to this one") {
   TestFlock flock({.agents = 2, .servers = 2, .lossy = true});
   flock.run_for(10s);
-  const std::uint64_t asked = flock.agent(0).pings;
+  const std::uint64_t asked = flock.agent(0).flock.pings;
   flock.crash_agent(0);
   flock.restart_agent(0);
-  CHECK(flock.agent(0).pings > asked);
-  CHECK(flock.agent(0).pings < 2 * asked);
+  CHECK(flock.agent(0).flock.pings > asked);
+  CHECK(flock.agent(0).flock.pings < 2 * asked);
 }
 
 TEST_CASE("an executor that only others hear is cut off, and its GPUs wait") {
@@ -80,11 +80,11 @@ TEST_CASE("an executor that only others hear is cut off, and its GPUs wait") {
   flock.run_for(3s);
   flock.set_cut(agent_node(AgentId{0}), executor_node(0), true);
   flock.run_for(6s);
-  CHECK(flock.agent(0).seats[0].watch.standing == Standing::cut_off);
-  CHECK(flock.agent(0).ledger.quarantined_count() == 4);
+  CHECK(flock.agent(0).owner.seats[0].watch.standing == Standing::cut_off);
+  CHECK(flock.agent(0).owner.ledger.quarantined_count() == 4);
   flock.crash_executor(0);
   flock.run_for(10s);
-  CHECK(flock.agent(0).seats[0].watch.standing == Standing::lost);
+  CHECK(flock.agent(0).owner.seats[0].watch.standing == Standing::lost);
 }
 
 TEST_CASE("an agent that takes a turn every three seconds accuses nobody") {
@@ -94,12 +94,12 @@ TEST_CASE("an agent that takes a turn every three seconds accuses nobody") {
     flock.freeze_agent(0, 3s);
     flock.run_for(3s + 1ms);
     for (const std::uint32_t b : {1U, 2U, 3U}) CHECK(standing(flock, 0, b) != Standing::lost);
-    CHECK(flock.agent(0).ledger.quarantined_count() == 0);
+    CHECK(flock.agent(0).owner.ledger.quarantined_count() == 0);
   }
-  CHECK(flock.agent(0).health.factor() > 4);
+  CHECK(flock.agent(0).flock.health.factor() > 4);
   // It says so, and is given time.
   for (const std::uint32_t a : {1U, 2U, 3U}) {
-    CHECK(flock.agent(a).peers[0].watch.lag > 1s);
+    CHECK(flock.agent(a).flock.peers[0].watch.lag > 1s);
     CHECK(standing(flock, a, 0) == Standing::well);
   }
 }
@@ -114,7 +114,7 @@ TEST_CASE("agents that lose half of what is said ask others before they blame an
   CHECK(lost == 0);
   flock.heal();
   flock.run_for(10s);
-  CHECK(flock.agent(0).health.factor() == 1);
+  CHECK(flock.agent(0).flock.health.factor() == 1);
 }
 
 TEST_CASE("nothing of protocol 2 is said to or by an agent of protocol 1") {

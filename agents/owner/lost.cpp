@@ -61,17 +61,17 @@ void HomeStep::watch_participants(Job& job) {
       when = std::min(when, later(part.heard, lost_after(s.config.timers)));
     }
   }
-  s.set_timer(job.spec->id, job, when);
+  s.home.set_timer(job.spec->id, job, when);
 }
 
 /// Nothing runs there any more, and its GPUs stay quarantined until it answers.
 void OwnerStep::seat_lost(std::uint32_t seat_index) {
   STARLING_MARK("agent: seat_lost");
-  SeatState& seat = s.seats[seat_index];
+  SeatState& seat = s.owner.seats[seat_index];
   seat.lost = true;
-  seat.heard_out = true;
+  seat.ever_answered = true;
   std::vector<AttemptId> ended, failed;
-  for (auto& [attempt, share] : s.shares) {
+  for (auto& [attempt, share] : s.owner.shares) {
     for (Piece& piece : share.pieces) {
       if (piece.seat != seat_index) continue;
       if (piece.state == Piece::State::killing) {
@@ -87,27 +87,28 @@ void OwnerStep::seat_lost(std::uint32_t seat_index) {
   }
   for (const AttemptId attempt : ended) check_released(attempt);
   for (const AttemptId attempt : failed) {
-    fail_share(attempt, s.shares.at(attempt),
+    fail_share(attempt, s.owner.shares.at(attempt),
                {0, true, "its executor has not been heard of for too long"});
   }
 }
 
 /// Its home has not said for so long that it wants it, that it counts it as lost or is about to.
 bool OwnerStep::unwanted(const OwnedShare& share) const {
-  return s.lossy() && s.remote_home(share) && later(share.word, s.config.timers.orphan) <= now;
+  return s.lossy() && s.remote_home(share) &&
+         later(share.confirmed_at, s.config.timers.orphan) <= now;
 }
 
 /// It runs: its home is asked when its last word is old.
 void OwnerStep::watch_home(AttemptId attempt, OwnedShare& share) {
   const bool asks = s.lossy() && s.remote_home(share);
-  s.set_timer(attempt, share, asks ? later(now, s.config.timers.home_word) : kNever);
+  s.owner.set_timer(attempt, share, asks ? later(now, s.config.timers.home_word) : kNever);
 }
 
 AttemptQuery OwnerStep::question(AttemptId attempt, OwnedShare& share) {
-  const std::uint64_t token = (s.config.incarnation.value << 32U) | ++s.questions;
+  const std::uint64_t token = (s.config.incarnation.value << 32U) | ++s.owner.questions;
   if (share.asked.size() >= kQuestionsKept) share.asked.erase(share.asked.begin());
   share.asked.emplace_back(token, now);
-  return {attempt, s.partition.id, token};
+  return {attempt, s.owner.partition.id, token};
 }
 
 /// Whether it answers a question that is open; of a live attempt the home's word then counts from
@@ -119,8 +120,8 @@ bool OwnerStep::answered(OwnedShare& share, const AttemptAnswer& answer) {
   });
   if (at == share.asked.end()) return false;
   if (answer.life == AttemptLife::live) {
-    share.word = std::max(share.word, at->second);
-    share.sure = true;
+    share.confirmed_at = std::max(share.confirmed_at, at->second);
+    share.confirmed = true;
   }
   share.asked.erase(share.asked.begin(), at + 1);
   return true;
@@ -128,26 +129,27 @@ bool OwnerStep::answered(OwnedShare& share, const AttemptAnswer& answer) {
 
 /// Says the home's word on to the executors, as old as it is.
 void OwnerStep::vouch(AttemptId attempt, const OwnedShare& share) {
-  if (!s.lossy() || !share.home_known || !s.remote_home(share) || !share.sure) return;
-  const std::uint64_t token = (s.config.incarnation.value << 32U) | ++s.questions;
+  if (!s.lossy() || !share.home_known || !s.remote_home(share) || !share.confirmed) return;
+  const std::uint64_t token = (s.config.incarnation.value << 32U) | ++s.owner.questions;
   for (const Piece& piece : share.pieces) {
     if (piece.state != Piece::State::launching && piece.state != Piece::State::running) continue;
-    if (s.seats[piece.seat].watch.protocol < 2) continue;  // it would not know what to do with it
-    send(s.seats[piece.seat].seat.node,
-         AttemptAnswer{attempt, AttemptLife::live, token, now - share.word});
+    if (s.owner.seats[piece.seat].watch.protocol < 2)
+      continue;  // it would not know what to do with it
+    send(s.owner.seats[piece.seat].seat.node,
+         AttemptAnswer{attempt, AttemptLife::live, token, now - share.confirmed_at});
   }
 }
 
 /// Forgets attempts of which nothing can still arrive. Those of jobs that are open here are kept.
 void HomeStep::sweep() {
   STARLING_MARK("agent: sweep");
-  s.sweep = now;
+  s.owner.swept = now;
   const Instant before =
       now - std::min(s.config.timers.retention, Duration(std::chrono::hours(24 * 365)));
-  std::vector<AttemptId> dropped = s.ledger.tombstones().sweep(
-      before, [&](AttemptId attempt) { return s.jobs.contains(attempt.job); });
+  std::vector<AttemptId> dropped = s.owner.ledger.tombstones().sweep(
+      before, [&](AttemptId attempt) { return s.home.jobs.contains(attempt.job); });
   if (!dropped.empty()) persist(TombstonesDropped{std::move(dropped)});
-  s.settling.clear();
+  s.home.remembered.settling.clear();
   ask_offerers();
 }
 

@@ -21,13 +21,13 @@ struct Gang {
     flock.submit(1, 8, 0s, 0);
     flock.run_for(10s);
     REQUIRE(flock.processes() == 2);
-    REQUIRE(flock.agent(0).jobs.at(JobId{0, 1}).stage() == Stage::running);
+    REQUIRE(flock.agent(0).home.jobs.at(JobId{0, 1}).stage() == Stage::running);
     for (std::uint32_t a = 0; a < 3; ++a) {
-      if (flock.agent(a).ledger.held_count() > 0) (a == 0 ? here : there) = a;
+      if (flock.agent(a).owner.ledger.held_count() > 0) (a == 0 ? here : there) = a;
     }
     if (here != 0) here = there == 1 ? 2 : 1;
   }
-  [[nodiscard]] Stage stage() const { return flock.agent(0).jobs.at(JobId{0, 1}).stage(); }
+  [[nodiscard]] Stage stage() const { return flock.agent(0).home.jobs.at(JobId{0, 1}).stage(); }
   TestFlock flock;
   std::uint32_t here = 9, there = 9;  // two partitions that run it; `there` is not its home's
 };
@@ -108,7 +108,7 @@ TEST_CASE("a machine that dies for good: quarantined, and the job runs elsewhere
   g.flock.run_for(3min);
   CHECK(g.stage() == Stage::running);
   CHECK(g.flock.processes() == 2);
-  const Ledger& ledger = g.flock.agent(g.there).ledger;
+  const Ledger& ledger = g.flock.agent(g.there).owner.ledger;
   CHECK(ledger.quarantined_count() == 4);
   CHECK(ledger.held_count() == 0);
   CHECK(g.flock.faults().empty());
@@ -172,8 +172,8 @@ TEST_CASE("a home that is gone for good: what it held elsewhere is let go") {
   g.flock.run_for(290s);
   CHECK(g.flock.processes() == 2);
   g.flock.run_for(1min);
-  CHECK(g.flock.agent(g.there).ledger.held_count() == 0);
-  CHECK(g.flock.agent(g.there).ledger.free_count() == 4);
+  CHECK(g.flock.agent(g.there).owner.ledger.held_count() == 0);
+  CHECK(g.flock.agent(g.there).owner.ledger.free_count() == 4);
   g.flock.restart_agent(0);
   g.flock.run_for(2min);
   CHECK(g.stage() == Stage::running);
@@ -201,10 +201,10 @@ TEST_CASE("a lost ledger and a remote home that is gone, too: the job does not r
   g.flock.lose_journal(g.there);
   g.flock.restart_agent(g.there);
   g.flock.run_for(20s);
-  CHECK(g.flock.agent(g.there).ledger.held_count() == 4);
+  CHECK(g.flock.agent(g.there).owner.ledger.held_count() == 4);
   g.flock.run_for(6min);
-  CHECK(g.flock.agent(g.there).ledger.held_count() == 0);
-  CHECK(g.flock.agent(g.there).ledger.free_count() == 4);
+  CHECK(g.flock.agent(g.there).owner.ledger.held_count() == 0);
+  CHECK(g.flock.agent(g.there).owner.ledger.free_count() == 4);
 }
 
 TEST_CASE("a home says not_ready of what it does not know before its executors have spoken") {
@@ -240,7 +240,7 @@ TEST_CASE("what follows a drain survives a restart of the home") {
     flock.lose_next("Kill", 2);
     flock.cancel(1);
     flock.run_for(50ms);
-    REQUIRE(flock.agent(0).jobs.at(JobId{0, 1}).stage() == Stage::draining);
+    REQUIRE(flock.agent(0).home.jobs.at(JobId{0, 1}).stage() == Stage::draining);
     flock.crash_agent(0);
     flock.restart_agent(0, compacted);
     CHECK(flock.settle(2min));
@@ -264,10 +264,10 @@ TEST_CASE("how long a job has waited survives restarts of its home") {
   flock.run_for(10s);
   flock.cancel(1);
   CHECK(flock.settle(1min));
-  const JobState& second = flock.agent(0).ended.at(JobId{0, 2});
+  const JobState& second = flock.agent(0).home.remembered.ended.at(JobId{0, 2});
   CHECK(second.queued >= 205s);
   CHECK(second.queued <= 220s);
-  CHECK(flock.agent(0).ended.at(JobId{0, 1}).queued < 2s);
+  CHECK(flock.agent(0).home.remembered.ended.at(JobId{0, 1}).queued < 2s);
 }
 
 }  // namespace

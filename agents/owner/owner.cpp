@@ -14,43 +14,45 @@ void OwnerStep::on(NodeId from, const BidRequest& request) {
   if (!is_agent(from)) return refuse();
   const AgentId home = agent_of(from);
   if (is_foreign(from))
-    return tell(home, NoOffer{request.attempt, s.partition.id, "you have read another topology"});
+    return tell(home,
+                NoOffer{request.attempt, s.owner.partition.id, "you have read another topology"});
   if (request.claim_ms > 0) {
     if (const auto why = admit_claim(home, request)) {
-      return tell(home, ReserveRefused{request.attempt, s.partition.id, *why});
+      return tell(home, ReserveRefused{request.attempt, s.owner.partition.id, *why});
     }
   } else if (claimed_for_another(request.attempt.job)) {
-    return tell(home, NoOffer{request.attempt, s.partition.id, "another gang has its turn"});
+    return tell(home, NoOffer{request.attempt, s.owner.partition.id, "another gang has its turn"});
   }
   // A policy offers GPUs of any type, so where only some will do it is asked for more.
-  const std::uint32_t all = s.ledger.gpus().gpus().size();
+  const std::uint32_t all = s.owner.ledger.gpus().gpus().size();
   const std::uint32_t want = request.gpu_types.empty() ? request.gpus : all;
   Placement gpus = s.policy->offer(view(), want, request.gpus_per_worker, request.each);
   JobSpec shape;
   shape.gpu_types = request.gpu_types;
   std::erase_if(gpus, [&](GpuId gpu) {
-    return !s.ledger.gpus().gpus().contains(gpu.value) || !s.ledger.gpus().is_free(gpu) ||
+    return !s.owner.ledger.gpus().gpus().contains(gpu.value) ||
+           !s.owner.ledger.gpus().is_free(gpu) ||
            !allows(shape, s.topology, s.topology.server_of(gpu));
   });
   std::sort(gpus.begin(), gpus.end());
   gpus.erase(std::unique(gpus.begin(), gpus.end()), gpus.end());
   if (gpus.size() > request.gpus) gpus.resize(request.gpus);
   if (gpus.empty())
-    return tell(agent_of(from), NoOffer{request.attempt, s.partition.id, "no room"});
+    return tell(agent_of(from), NoOffer{request.attempt, s.owner.partition.id, "no room"});
   const auto valid = std::chrono::duration_cast<std::chrono::milliseconds>(s.config.timers.bid);
   tell(agent_of(from), Offer{request.attempt,
-                             {s.partition.id, std::move(gpus)},
+                             {s.owner.partition.id, std::move(gpus)},
                              static_cast<std::uint32_t>(valid.count())});
 }
 
 /// Every command names the epoch that its sender believes in; an old one has no effect.
 bool OwnerStep::admit(NodeId from, const Fence& fence) {
   STARLING_MARK("agent: admit");
-  if (!is_agent(from) || fence.partition != s.partition.id) return refuse(), false;
+  if (!is_agent(from) || fence.partition != s.owner.partition.id) return refuse(), false;
   if (fence.epoch == s.config.epoch) return true;
   if (fence.epoch < s.config.epoch) {
     STARLING_MARK("agent: an old epoch is told the new one");
-    tell(agent_of(from), Fenced{s.partition.id, s.config.epoch});
+    tell(agent_of(from), Fenced{s.owner.partition.id, s.config.epoch});
   }
   return false;
 }
@@ -61,33 +63,34 @@ void OwnerStep::on(NodeId from, const Reserve& reserve) {
   if (!admit(from, reserve.fence)) return;
   const AgentId home = agent_of(from);
   if (is_foreign(from))
-    return tell(home, ReserveRefused{reserve.attempt, s.partition.id, Refusal::invalid});
+    return tell(home, ReserveRefused{reserve.attempt, s.owner.partition.id, Refusal::invalid});
   const auto asked = std::chrono::milliseconds(reserve.hold_ms);
   const Instant until = later(now, std::min<Duration>(asked, s.config.timers.hold));
-  if (claimed_for_another(reserve.attempt.job) && s.ledger.find(reserve.attempt) == nullptr) {
-    return tell(home, ReserveRefused{reserve.attempt, s.partition.id, Refusal::conflict});
+  if (claimed_for_another(reserve.attempt.job) && s.owner.ledger.find(reserve.attempt) == nullptr) {
+    return tell(home, ReserveRefused{reserve.attempt, s.owner.partition.id, Refusal::conflict});
   }
-  if (const auto why = s.ledger.reserve(reserve.attempt, home, reserve.gpus, until, reserve.each)) {
+  if (const auto why =
+          s.owner.ledger.reserve(reserve.attempt, home, reserve.gpus, until, reserve.each)) {
     STARLING_MARK("agent: a Reserve cannot be had");
-    return tell(home, ReserveRefused{reserve.attempt, s.partition.id, *why});
+    return tell(home, ReserveRefused{reserve.attempt, s.owner.partition.id, *why});
   }
-  const Hold* hold = s.ledger.find(reserve.attempt);
-  s.set_lapse(reserve.attempt, hold->phase == HoldPhase::reserved ? hold->until : kNever);
-  s.digest_due = true;
-  tell(home, Reserved{reserve.attempt, s.partition.id});
+  const Hold* hold = s.owner.ledger.find(reserve.attempt);
+  s.owner.set_lapse(reserve.attempt, hold->phase == HoldPhase::reserved ? hold->until : kNever);
+  s.flock.digest_due = true;
+  tell(home, Reserved{reserve.attempt, s.owner.partition.id});
 }
 
 /// Forgotten holds end by themselves.
 void OwnerStep::lapse() {
   STARLING_MARK("agent: lapse");
-  while (!s.lapses.empty() && s.lapses.begin()->first <= now) {
-    const AttemptId attempt = s.lapses.begin()->second;
-    s.set_lapse(attempt, kNever);
+  while (!s.owner.lapses.empty() && s.owner.lapses.begin()->first <= now) {
+    const AttemptId attempt = s.owner.lapses.begin()->second;
+    s.owner.set_lapse(attempt, kNever);
     if (planted(Bug::hold_never_lapses)) continue;
-    const Hold* hold = s.ledger.find(attempt);
+    const Hold* hold = s.owner.ledger.find(attempt);
     if (hold == nullptr || hold->phase != HoldPhase::reserved || hold->until > now) continue;
     STARLING_MARK("agent: a reserved hold lapses");
-    s.ledger.forget(attempt);
+    s.owner.ledger.forget(attempt);
     change(TriggerKind::departure);
   }
 }
@@ -97,31 +100,31 @@ void OwnerStep::on(NodeId from, const Commit& commit) {
   STARLING_MARK("agent: Commit");
   if (!admit(from, commit.fence)) return;
   const AgentId home = agent_of(from);
-  const Hold* hold = s.ledger.find(commit.attempt);
+  const Hold* hold = s.owner.ledger.find(commit.attempt);
   if (hold != nullptr && hold->home != home) return refuse();
   const bool repeat = hold != nullptr && hold->phase != HoldPhase::reserved;
-  if (const auto why = s.ledger.commit(now, commit.attempt)) {
+  if (const auto why = s.owner.ledger.commit(now, commit.attempt)) {
     STARLING_MARK("agent: a Commit comes too late");
-    return tell(home, CommitRefused{commit.attempt, s.partition.id, *why});
+    return tell(home, CommitRefused{commit.attempt, s.owner.partition.id, *why});
   }
   if (!repeat) {
-    OwnedShare& share = s.shares[commit.attempt];
+    OwnedShare& share = s.owner.shares[commit.attempt];
     share.home = home;
     share.durable = true;
-    share.word = now;
-    share.sure = true;
+    share.confirmed_at = now;
+    share.confirmed = true;
     share.spec = std::make_shared<const JobSpec>(commit.spec);
     share.gang = commit.gang;
     share.served = commit.served;
-    share.pieces = s.pieces_of(hold->gpus, Piece::State::idle);
+    share.pieces = s.owner.pieces_of(s.topology, hold->gpus, Piece::State::idle);
     if (!planted(Bug::foreign_share_not_durable)) {
       persist(ShareCommitted{commit.attempt, home, commit});
     }
     end_claim(commit.attempt);
-    s.set_lapse(commit.attempt, kNever);
-    s.set_timer(commit.attempt, share, later(now, s.config.timers.orphan_query));
+    s.owner.set_lapse(commit.attempt, kNever);
+    s.owner.set_timer(commit.attempt, share, later(now, s.config.timers.orphan_query));
   }
-  tell(home, Committed{commit.attempt, s.partition.id});
+  tell(home, Committed{commit.attempt, s.owner.partition.id});
 }
 
 namespace {
@@ -132,13 +135,13 @@ namespace {
 bool torn(const AgentState& s, const OwnedShare& share) {
   return (share.gang.size() > 1 || share.pieces.size() > 1) &&
          std::any_of(share.pieces.begin(), share.pieces.end(), [&](const Piece& piece) {
-           return piece.state == Piece::State::unknown && s.seats[piece.seat].answered;
+           return piece.state == Piece::State::unknown && s.owner.seats[piece.seat].trusted;
          });
 }
 
 /// Found running rather than committed, and another executor may still be running its other parts.
 bool adopted_in_part(const AgentState& s, const OwnedShare& share) {
-  return share.spec == nullptr && !s.heard_all_out();
+  return share.spec == nullptr && !s.owner.all_answered();
 }
 
 }  // namespace
@@ -149,25 +152,25 @@ void OwnerStep::on(NodeId from, const StartAttempt& start) {
   STARLING_MARK("agent: StartAttempt");
   if (!admit(from, start.fence)) return;
   const AgentId home = agent_of(from);
-  const auto known = s.shares.find(start.attempt);
-  if (known == s.shares.end()) {
+  const auto known = s.owner.shares.find(start.attempt);
+  if (known == s.owner.shares.end()) {
     STARLING_MARK("agent: a Start of what is not committed");
     const ExitStatus exit{0, true, "it is not committed here"};
-    return tell(home, Exited{start.attempt, s.partition.id, exit, Duration{0}});
+    return tell(home, Exited{start.attempt, s.owner.partition.id, exit, Duration{0}});
   }
   OwnedShare& share = known->second;
   if (share.home != home) {
     if (share.home_known) return refuse();
     share.home = home;
     share.home_known = true;
-    s.ledger.set_home(start.attempt, home);
+    s.owner.ledger.set_home(start.attempt, home);
   }
-  const Hold* hold = s.ledger.find(start.attempt);
+  const Hold* hold = s.owner.ledger.find(start.attempt);
   if (hold->phase == HoldPhase::releasing) return;
-  if (share.told) return tell_exited(start.attempt, share);
+  if (share.exit_reported) return tell_exited(start.attempt, share);
   if (hold->phase == HoldPhase::committed) {
     persist(ShareLaunched{start.attempt});
-    s.ledger.launched(start.attempt);
+    s.owner.ledger.launched(start.attempt);
     return launch(start.attempt, share);
   }
   if (torn(s, share)) {
@@ -177,14 +180,14 @@ void OwnerStep::on(NodeId from, const StartAttempt& start) {
   // comes first.
   bool running = true;
   for (Piece& piece : share.pieces) {
-    if (piece.state == Piece::State::unknown && s.seats[piece.seat].answered) {
+    if (piece.state == Piece::State::unknown && s.owner.seats[piece.seat].trusted) {
       piece.state = Piece::State::launching;
       share.launched = now;
     }
     running =
         running && (piece.state == Piece::State::running || piece.state == Piece::State::exited);
   }
-  if (running) return tell(home, Started{start.attempt, s.partition.id});
+  if (running) return tell(home, Started{start.attempt, s.owner.partition.id});
   send_launches(start.attempt, share, Piece::State::launching);
 }
 
@@ -194,29 +197,30 @@ void OwnerStep::on(NodeId from, const Release& release) {
   STARLING_MARK("agent: Release");
   if (!admit(from, release.fence)) return;
   const AgentId home = agent_of(from);
-  if (s.claim && s.claim->home == home) end_claim(release.attempt);
-  const auto known = s.shares.find(release.attempt);
-  if (known != s.shares.end() && !known->second.home_known) {
+  if (s.owner.claim && s.owner.claim->home == home) end_claim(release.attempt);
+  const auto known = s.owner.shares.find(release.attempt);
+  if (known != s.owner.shares.end() && !known->second.home_known) {
     known->second.home = home;
     known->second.home_known = true;
-    s.ledger.set_home(release.attempt, home);
+    s.owner.ledger.set_home(release.attempt, home);
   }
-  const Hold* hold = s.ledger.find(release.attempt);
+  const Hold* hold = s.owner.ledger.find(release.attempt);
   if (hold == nullptr) {
     STARLING_MARK("agent: a Release of what is not held");
-    const Duration* served = s.ledger.released(release.attempt);
+    const Duration* served = s.owner.ledger.released(release.attempt);
     // A journal that had to start empty knows of nothing that runs. The home asks again.
-    if (served == nullptr && !s.heard_all_out()) return;
-    if (served == nullptr) s.ledger.release(release.attempt, Duration{0}, now);
-    return tell(home, Released{release.attempt, s.partition.id, served ? *served : Duration{0}});
+    if (served == nullptr && !s.owner.all_answered()) return;
+    if (served == nullptr) s.owner.ledger.release(release.attempt, Duration{0}, now);
+    return tell(home,
+                Released{release.attempt, s.owner.partition.id, served ? *served : Duration{0}});
   }
   if (hold->home != home) return refuse();
-  if (known == s.shares.end()) {  // reserved: nothing durable, nothing started
+  if (known == s.owner.shares.end()) {  // reserved: nothing durable, nothing started
     STARLING_MARK("agent: a Release of what is only reserved");
-    s.ledger.release(release.attempt, Duration{0}, now);
-    s.set_lapse(release.attempt, kNever);
+    s.owner.ledger.release(release.attempt, Duration{0}, now);
+    s.owner.set_lapse(release.attempt, kNever);
     change(TriggerKind::departure);
-    return tell(home, Released{release.attempt, s.partition.id, Duration{0}});
+    return tell(home, Released{release.attempt, s.owner.partition.id, Duration{0}});
   }
   if (adopted_in_part(s, known->second)) return;
   release_share(release.attempt, known->second);
@@ -224,17 +228,17 @@ void OwnerStep::on(NodeId from, const Release& release) {
 
 void OwnerStep::on(NodeId from, const AttemptAnswer& answer) {
   STARLING_MARK("agent: AttemptAnswer");
-  const auto known = s.shares.find(answer.attempt);
-  if (!is_agent(from) || known == s.shares.end()) return;
+  const auto known = s.owner.shares.find(answer.attempt);
+  if (!is_agent(from) || known == s.owner.shares.end()) return;
   OwnedShare& share = known->second;
   if (share.home_known && agent_of(from) != share.home) return refuse();
-  const HoldPhase phase = s.ledger.find(answer.attempt)->phase;
+  const HoldPhase phase = s.owner.ledger.find(answer.attempt)->phase;
   const bool fresh = answered(share, answer);
   if (answer.life == AttemptLife::live) {
     if (!share.home_known) {
       share.home = agent_of(from);
       share.home_known = true;
-      s.ledger.set_home(answer.attempt, share.home);
+      s.owner.ledger.set_home(answer.attempt, share.home);
     }
     // An answer that was overtaken by the end of the attempt must not start anything.
     if (!fresh || phase != HoldPhase::launched) return;
@@ -245,7 +249,7 @@ void OwnerStep::on(NodeId from, const AttemptAnswer& answer) {
     }
     bool again = false;
     for (Piece& piece : share.pieces) {
-      if (piece.state != Piece::State::unknown || !s.seats[piece.seat].answered) continue;
+      if (piece.state != Piece::State::unknown || !s.owner.seats[piece.seat].trusted) continue;
       piece.state = Piece::State::launching;
       again = true;
     }
@@ -253,7 +257,7 @@ void OwnerStep::on(NodeId from, const AttemptAnswer& answer) {
       const bool runs = std::all_of(share.pieces.begin(), share.pieces.end(), [](const Piece& p) {
         return p.state == Piece::State::running || p.state == Piece::State::exited;
       });
-      if (runs && !share.told) watch_home(answer.attempt, share);
+      if (runs && !share.exit_reported) watch_home(answer.attempt, share);
       return;
     }
     share.launched = now;
@@ -264,7 +268,7 @@ void OwnerStep::on(NodeId from, const AttemptAnswer& answer) {
     if (!share.home_known) {
       STARLING_MARK("agent: one more knows nothing of an orphan");
       share.denied.insert(agent_of(from));
-      if (share.denied.size() < s.peers.size()) return;
+      if (share.denied.size() < s.flock.peers.size()) return;
     }
     if (adopted_in_part(s, share)) return;
     release_share(answer.attempt, share);
@@ -274,8 +278,8 @@ void OwnerStep::on(NodeId from, const AttemptAnswer& answer) {
 /// The home has made what follows from the exit durable.
 void OwnerStep::on(NodeId from, const ExitedAck& ack) {
   STARLING_MARK("agent: ExitedAck at its owner");
-  const auto known = s.shares.find(ack.attempt);
-  if (!is_agent(from) || known == s.shares.end()) return;
+  const auto known = s.owner.shares.find(ack.attempt);
+  if (!is_agent(from) || known == s.owner.shares.end()) return;
   OwnedShare& share = known->second;
   if (share.home_known && agent_of(from) != share.home) return refuse();
   release_share(ack.attempt, share);

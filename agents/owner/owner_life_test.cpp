@@ -13,15 +13,15 @@ TEST_CASE("nobody has been silent before a life began, whenever that is") {
   ScriptedOwner owner({.reconciled = false, .lossy = true, .begins = Instant(24h)});
   owner.pass(500ms);
   const AgentState& state = owner.agent->state();
-  CHECK(state.seats[0].watch.standing == Standing::well);
-  CHECK_FALSE(state.seats[0].lost);
-  CHECK(state.peers[1].watch.standing == Standing::well);
+  CHECK(state.owner.seats[0].watch.standing == Standing::well);
+  CHECK_FALSE(state.owner.seats[0].lost);
+  CHECK(state.flock.peers[1].watch.standing == Standing::well);
 }
 
 TEST_CASE("an executor that does not answer is asked again at the instant that is said") {
   ScriptedOwner owner({.reconciled = false});
   const Instant due = owner.agent->next_deadline();
-  CHECK(due == owner.agent->state().seats[0].timer);
+  CHECK(due == owner.agent->state().owner.seats[0].timer);
   owner.pass(due - owner.now - 1ns);
   CHECK(owner.said<InventoryRequest>() == nullptr);
   owner.pass(1ns);
@@ -74,8 +74,8 @@ TEST_CASE("a journal's words of what it does not know change nothing") {
   ScriptedOwner owner({.journal = {AttemptDraining{{JobId{0, 1}, Epoch{1}, 1}},
                                    ShareLaunched{{JobId{0, 1}, Epoch{1}, 1}},
                                    ShareReleased{{JobId{0, 1}, Epoch{1}, 1}}}});
-  CHECK(owner.agent->state().jobs.empty());
-  CHECK(owner.agent->state().shares.empty());
+  CHECK(owner.agent->state().home.jobs.empty());
+  CHECK(owner.agent->state().owner.shares.empty());
 }
 
 TEST_CASE("why an attempt was drained says nothing of the next one's end") {
@@ -88,7 +88,7 @@ TEST_CASE("why an attempt was drained says nothing of the next one's end") {
        .journal = {accepted, AttemptStarting{first, gang}, AttemptDraining{first},
                    AttemptPlan{first, AfterDrain::retry, {}, {}}, AttemptOver{first, 1s},
                    AttemptStarting{second, gang}, AttemptDraining{second}}});
-  const Job& job = owner.agent->state().jobs.at(JobId{0, 1});
+  const Job& job = owner.agent->state().home.jobs.at(JobId{0, 1});
   CHECK(job.stage() == Stage::draining);
   REQUIRE(job.run()->drain);
   CHECK(job.run()->drain->after == AfterDrain::wait);
@@ -110,7 +110,7 @@ TEST_CASE("what is over is forgotten after a while, in the journal, too") {
 TEST_CASE("who hears none of its executors looks to itself first") {
   ScriptedOwner owner({.executors = 4, .lossy = true});
   for (int i = 0; i < 4; ++i) owner.pass(500ms);
-  CHECK(owner.agent->state().health.factor() > 1);
+  CHECK(owner.agent->state().flock.health.factor() > 1);
 }
 
 TEST_CASE("an executor of an older version is not asked for what jobs print") {

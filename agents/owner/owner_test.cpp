@@ -187,7 +187,7 @@ TEST_CASE("an executor's word of an attempt that its home, which is here, has do
                  Exited{item.attempt, PartitionId{0}, {.lost = true, .log_tail = ""}, 1s});
     }
     REQUIRE(owner.ledger().held_count() == 0);
-    CHECK(owner.agent->state().jobs.contains(JobId{0, 9}) != cancelled);
+    CHECK(owner.agent->state().home.jobs.contains(JobId{0, 9}) != cancelled);
     owner.hear(owner.kExecutor, Hello{Role::executor, 1, 1, {}});
     owner.hear(owner.kExecutor, Inventory{owner.kFence, {item}});  // overtaken by its own end
     CHECK(owner.said<Kill>() != nullptr);
@@ -243,7 +243,7 @@ TEST_CASE("of two gangs' claims the older one counts, and who has none gets no o
   second.waited = 2h;
   owner.hear(owner.kHome, second);
   CHECK(owner.said<ReserveRefused>() == nullptr);
-  CHECK(owner.agent->state().claim->attempt == second.attempt);
+  CHECK(owner.agent->state().owner.claim->attempt == second.attempt);
 }
 
 TEST_CASE("a job that waits takes the GPUs of a hold that has lapsed") {

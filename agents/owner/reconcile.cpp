@@ -21,11 +21,11 @@ void OwnerStep::request_inventory(SeatState& seat) {
 /// is old news.
 void OwnerStep::on(NodeId from, const Inventory& inventory) {
   STARLING_MARK("agent: Inventory");
-  const auto known = s.seat_index.find(from);
-  if (known == s.seat_index.end()) return refuse();
-  SeatState& seat = s.seats[known->second];
+  const auto known = s.owner.seat_index.find(from);
+  if (known == s.owner.seat_index.end()) return refuse();
+  SeatState& seat = s.owner.seats[known->second];
   const bool other = inventory.fence != s.fence() && !planted(Bug::inventory_of_any_epoch);
-  if (seat.answered || other || seat.watch.foreign) return;
+  if (seat.trusted || other || seat.watch.foreign) return;
   bool rightful = true;
   for (const InventoryItem& item : inventory.items) {
     rightful = reconcile(known->second, item) && rightful;
@@ -36,7 +36,7 @@ void OwnerStep::on(NodeId from, const Inventory& inventory) {
                        [&](const InventoryItem& item) { return item.attempt == attempt; });
   };
   std::vector<AttemptId> missing;
-  for (auto& [attempt, share] : s.shares) {
+  for (auto& [attempt, share] : s.owner.shares) {
     for (Piece& piece : share.pieces) {
       if (piece.seat != known->second || listed(attempt)) continue;
       // The executor has never heard of it, or lost it, or had not heard of it yet when it said so.
@@ -50,49 +50,51 @@ void OwnerStep::on(NodeId from, const Inventory& inventory) {
     take_health(seat, inventory.health, inventory.sick);
   // Not trusted while something is there that has to go first: asked again until it is gone.
   if (rightful) {
-    seat.answered = true;
-    seat.heard_out = true;
+    seat.trusted = true;
+    seat.ever_answered = true;
     seat.asked = kNever;
     seat.timer = kNever;
-    s.ledger.trust(seat.seat.servers);
+    s.owner.ledger.trust(seat.seat.servers);
   }
   for (const AttemptId attempt : missing) {
     STARLING_MARK("agent: an executor has never heard of a share");
-    OwnedShare& share = s.shares.at(attempt);
-    if (!share.told) ask_home(attempt, share);
+    OwnedShare& share = s.owner.shares.at(attempt);
+    if (!share.exit_reported) ask_home(attempt, share);
   }
   change(TriggerKind::departure);
 }
 
 bool OwnerStep::is_over_here(AttemptId attempt) const {
-  const auto job = s.jobs.find(attempt.job);
-  return job == s.jobs.end() ? s.is_over(attempt.job) : !job->second.has(attempt);
+  const auto job = s.home.jobs.find(attempt.job);
+  return job == s.home.jobs.end() ? s.home.remembered.is_over(attempt.job)
+                                  : !job->second.has(attempt);
 }
 
 bool OwnerStep::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
   STARLING_MARK("agent: reconcile");
-  const NodeId executor = s.seats[seat_index].seat.node;
-  const auto known = s.shares.find(item.attempt);
-  if (known == s.shares.end()) {
-    if (item.exited) return send(executor, ExitedAck{item.attempt, s.partition.id}), true;
+  const NodeId executor = s.owner.seats[seat_index].seat.node;
+  const auto known = s.owner.shares.find(item.attempt);
+  if (known == s.owner.shares.end()) {
+    if (item.exited) return send(executor, ExitedAck{item.attempt, s.owner.partition.id}), true;
     // A gang that was wholly ours leaves no tombstone: its home's word, which is here, says it.
-    const bool ours = !is_over_here(item.attempt) && s.ledger.released(item.attempt) == nullptr &&
-                      s.ledger.adopt(item.attempt, me(), item.gpus, HoldPhase::launched, item.each);
+    const bool ours =
+        !is_over_here(item.attempt) && s.owner.ledger.released(item.attempt) == nullptr &&
+        s.owner.ledger.adopt(item.attempt, me(), item.gpus, HoldPhase::launched, item.each);
     if (!ours) STARLING_MARK("agent: an executor runs what was released");
     if (!ours) return send(executor, Kill{item.attempt, s.fence()}), false;
     STARLING_MARK("agent: an executor runs what the journal does not know");
-    OwnedShare& share = s.shares[item.attempt];
+    OwnedShare& share = s.owner.shares[item.attempt];
     share.home_known = false;
-    share.pieces = s.pieces_of(item.gpus, Piece::State::running);
+    share.pieces = s.owner.pieces_of(s.topology, item.gpus, Piece::State::running);
     share.launched = now;
-    share.word = now;
+    share.confirmed_at = now;
     return ask_home(item.attempt, share), true;
   }
   OwnedShare& share = known->second;
   const auto at = std::find_if(share.pieces.begin(), share.pieces.end(),
                                [&](const Piece& piece) { return piece.seat == seat_index; });
   if (at == share.pieces.end()) {
-    if (item.exited) return send(executor, ExitedAck{item.attempt, s.partition.id}), true;
+    if (item.exited) return send(executor, ExitedAck{item.attempt, s.owner.partition.id}), true;
     return send(executor, Kill{item.attempt, s.fence()}), false;
   }
   if (item.exited) {
@@ -111,21 +113,21 @@ bool OwnerStep::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
   const bool all = std::all_of(share.pieces.begin(), share.pieces.end(), [](const Piece& piece) {
     return piece.state == Piece::State::running || piece.state == Piece::State::exited;
   });
-  if (!all || share.told) return true;
+  if (!all || share.exit_reported) return true;
   vouch(item.attempt, share);
   watch_home(item.attempt, share);
-  if (share.home_known) tell(share.home, Started{item.attempt, s.partition.id});
+  if (share.home_known) tell(share.home, Started{item.attempt, s.owner.partition.id});
   return true;
 }
 
 /// Repeated until the home has answered.
 void OwnerStep::ask_home(AttemptId attempt, OwnedShare& share) {
   STARLING_MARK("agent: ask_home");
-  s.set_timer(attempt, share, later(now, s.config.timers.orphan_query));
+  s.owner.set_timer(attempt, share, later(now, s.config.timers.orphan_query));
   if (planted(Bug::orphan_query_missing)) return;
   const AttemptQuery query = question(attempt, share);
   if (share.home_known) return tell(share.home, query);
-  for (const PeerState& peer : s.peers) tell(peer.peer.agent, query);
+  for (const PeerState& peer : s.flock.peers) tell(peer.peer.agent, query);
 }
 
 }  // namespace starling

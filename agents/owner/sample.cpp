@@ -11,7 +11,7 @@ namespace {
 constexpr Duration kBetweenSamples = std::chrono::seconds(30);
 
 bool runs(const OwnedShare& share) {
-  return share.spec != nullptr && !share.told &&
+  return share.spec != nullptr && !share.exit_reported &&
          std::all_of(share.pieces.begin(), share.pieces.end(),
                      [](const Piece& piece) { return piece.state == Piece::State::running; });
 }
@@ -33,15 +33,15 @@ Neighbour runner(const OwnedShare& share) {
 void OwnerStep::sample(NodeId from, OwnedShare& share, const Progress& progress) {
   if (!(progress.rate > 0) || share.gang.size() != 1 || !runs(share)) return;
   if (share.spec->elastic() && s.policy->facts().elastic) return;
-  if (s.seats[share.pieces.front().seat].seat.node != from) return;
+  if (s.owner.seats[share.pieces.front().seat].seat.node != from) return;
   if (later(share.sampled, kBetweenSamples) > now) return;
   Neighbour self = runner(share);
   std::set<ServerId> servers;
   for (const GpuId gpu : self.placement) servers.insert(s.topology.server_of(gpu));
   Neighbours beside;
-  for (const auto& [attempt, other] : s.shares) {
+  for (const auto& [attempt, other] : s.owner.shares) {
     if (attempt == progress.attempt) continue;
-    const Placement& gpus = s.ledger.find(attempt)->gpus;
+    const Placement& gpus = s.owner.ledger.find(attempt)->gpus;
     const bool near = std::any_of(gpus.begin(), gpus.end(), [&](GpuId gpu) {
       return servers.contains(s.topology.server_of(gpu));
     });

@@ -82,8 +82,8 @@ struct ScriptedOwner {
     }
     return false;
   }
-  [[nodiscard]] const Ledger& ledger() const { return agent->state().ledger; }
-  [[nodiscard]] const OwnedShare& share() const { return agent->state().shares.at(attempt); }
+  [[nodiscard]] const Ledger& ledger() const { return agent->state().owner.ledger; }
+  [[nodiscard]] const OwnedShare& share() const { return agent->state().owner.shares.at(attempt); }
 
   const AttemptId attempt{JobId{0, 7}, Epoch{1}, (1ULL << 32U) | 1};
   const Placement gpus{GpuId{0}, GpuId{1}};

@@ -9,10 +9,10 @@ namespace starling {
 
 void OwnerStep::on_share_timer(AttemptId attempt, OwnedShare& share) {
   STARLING_MARK("agent: on_share_timer");
-  const Hold* hold = s.ledger.find(attempt);
+  const Hold* hold = s.owner.ledger.find(attempt);
   if (hold->phase != HoldPhase::releasing && unwanted(share)) {
     release_share(attempt, share);
-  } else if (share.told) {
+  } else if (share.exit_reported) {
     tell_exited(attempt, share);
   } else if (hold->phase == HoldPhase::committed) {
     ask_home(attempt, share);
@@ -25,8 +25,8 @@ void OwnerStep::on_share_timer(AttemptId attempt, OwnedShare& share) {
     };
     if (in(Piece::State::unknown) || !share.home_known) {
       if (planted(Bug::launched_freed_on_silence)) {
-        s.ledger.release(attempt, Duration{0});
-        return s.drop_share(attempt);
+        s.owner.ledger.release(attempt, Duration{0});
+        return s.owner.drop_share(attempt);
       }
       ask_home(attempt, share);
     } else if (in(Piece::State::launching)) {

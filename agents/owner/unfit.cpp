@@ -8,15 +8,15 @@ namespace starling {
 /// The ledger gives nothing of a resting executor away; what runs there goes on.
 void OwnerStep::rest(SeatState& seat) {
   const bool resting = seat.starts.resting();
-  if (s.ledger.is_resting(ServerId{seat.seat.servers.first}) == resting) return;
-  s.ledger.set_resting(seat.seat.servers, resting);
+  if (s.owner.ledger.is_resting(ServerId{seat.seat.servers.first}) == resting) return;
+  s.owner.ledger.set_resting(seat.seat.servers, resting);
   STARLING_MARK("agent: an executor rests, or has rested");
-  s.digest_due = true;
+  s.flock.digest_due = true;
   change(TriggerKind::departure);
 }
 
 void OwnerStep::start_began(const Piece& piece) {
-  SeatState& seat = s.seats[piece.seat];
+  SeatState& seat = s.owner.seats[piece.seat];
   seat.starts.began(now);
   rest(seat);
 }
@@ -25,7 +25,7 @@ void OwnerStep::start_began(const Piece& piece) {
 /// descriptors or disk. That is the executor's fault and not the job's.
 void OwnerStep::judge_start(const OwnedShare& share, const Piece& piece, const ExitStatus& exit,
                             Duration served) {
-  SeatState& seat = s.seats[piece.seat];
+  SeatState& seat = s.owner.seats[piece.seat];
   if (!exit.lost) {
     seat.starts.went_well();
   } else if (served <= Duration{0} && share.launched != kNever &&
@@ -37,14 +37,14 @@ void OwnerStep::judge_start(const OwnedShare& share, const Piece& piece, const E
 }
 
 void OwnerStep::look_at_rests() {
-  for (SeatState& seat : s.seats) {
+  for (SeatState& seat : s.owner.seats) {
     if (seat.starts.next() <= now && seat.starts.tick(now)) rest(seat);
   }
 }
 
 std::vector<std::string> resting_executors(const AgentState& s) {
   std::vector<std::string> lines;
-  for (const SeatState& seat : s.seats) {
+  for (const SeatState& seat : s.owner.seats) {
     const std::string text = seat.starts.text(s.now);
     if (text.empty() || lines.size() == AgentStatus::kMostTroubles) continue;
     lines.push_back("executor-" + std::to_string(seat.seat.node.value - kFirstExecutor) +

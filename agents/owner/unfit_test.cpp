@@ -49,11 +49,11 @@ TEST_CASE("an executor that is well again is found to be, by one probe at a time
   for (std::uint32_t n = 1; n <= 20; ++n) flock.submit(n, 1, 100s);
   flock.run_for(30s);
   CHECK(flock.processes() == 4);
-  CHECK(flock.agent(0).ledger.resting_count() == 4);
+  CHECK(flock.agent(0).owner.ledger.resting_count() == 4);
   flock.set_starts_fail(0, false);
   flock.run_for(40s);
   CHECK(flock.processes() == 8);
-  CHECK(flock.agent(0).ledger.resting_count() == 0);
+  CHECK(flock.agent(0).owner.ledger.resting_count() == 0);
   CHECK(status_of(flock.agent(0)).troubles.empty());
   CHECK(flock.settle(30min));
   CHECK(flock.faults().empty());
@@ -67,7 +67,7 @@ TEST_CASE("what runs at an executor goes on while it rests") {
   for (std::uint32_t n = 2; n <= 5; ++n) flock.submit(n, 1, 1s);
   flock.run_for(98s);
   CHECK(flock.phase(1) == JobPhase::running);
-  CHECK(flock.agent(0).jobs.at(JobId{0, 1}).attempts == 1);
+  CHECK(flock.agent(0).home.jobs.at(JobId{0, 1}).attempts == 1);
   flock.run_for(2s);
   CHECK(flock.phase(1) == JobPhase::finished);
   CHECK(flock.faults().empty());
@@ -82,7 +82,7 @@ TEST_CASE("a job that nobody can start ends after the known number of attempts, 
   flock.submit(1, 1, 1s);
   flock.run_for(10min);
   REQUIRE(flock.phase(1) == JobPhase::failed);
-  const JobState& end = flock.agent(0).ended.at(JobId{0, 1});
+  const JobState& end = flock.agent(0).home.remembered.ended.at(JobId{0, 1});
   CAPTURE(end.exit.log_tail);
   CHECK(end.exit.log_tail.find("given up after 20 attempts") != std::string::npos);
   CHECK(explain_ended(end).front().ends_with(", without an exit code of its own"));

@@ -26,7 +26,7 @@ struct Asking : ScriptedHome {
   void says(std::uint32_t who, bool reached) {
     hear(AgentId{who}, ProbeResult{agent_node(AgentId{1}), reached});
   }
-  [[nodiscard]] Standing standing() const { return state().peers[1].watch.standing; }
+  [[nodiscard]] Standing standing() const { return state().flock.peers[1].watch.standing; }
 };
 
 TEST_CASE("whom one of two hears is cut off, whatever the other says and whoever says it first") {
@@ -74,13 +74,13 @@ TEST_CASE("a question about a node is answered at once where it was just heard, 
   CHECK(home.last<ProbeResult>()->node == well);
   CHECK(home.last<ProbeResult>()->reached);
   home.hear(AgentId{3}, ProbeFor{silent});
-  CHECK(home.state().probes.size() == 1);
+  CHECK(home.state().flock.probes.size() == 1);
   home.hear(AgentId{3}, ProbeFor{silent});  // a repeat
-  CHECK(home.state().probes.size() == 1);
+  CHECK(home.state().flock.probes.size() == 1);
   home.beat();
-  CHECK(home.state().probes.size() == 1);
+  CHECK(home.state().flock.probes.size() == 1);
   home.beat();
-  CHECK(home.state().probes.empty());
+  CHECK(home.state().flock.probes.empty());
   CHECK(home.last<ProbeResult>()->node == silent);
   CHECK_FALSE(home.last<ProbeResult>()->reached);
 }
@@ -93,7 +93,7 @@ TEST_CASE("who falls silent and is heard again is well, and whoever asked is tol
   CHECK(home.standing() == Standing::well);
   REQUIRE(home.last<ProbeResult>() != nullptr);
   CHECK(home.last<ProbeResult>()->reached);
-  CHECK(home.state().probes.empty());
+  CHECK(home.state().flock.probes.empty());
 }
 
 TEST_CASE("others are asked about an executor that answers them, not about an older one") {
@@ -106,7 +106,7 @@ TEST_CASE("others are asked about an executor that answers them, not about an ol
       for (const std::uint32_t a : {1U, 2U, 3U}) home.hear(AgentId{a}, Ping{1});
       home.tick(500ms);
     }
-    CHECK(home.state().seats[0].watch.standing != Standing::well);
+    CHECK(home.state().owner.seats[0].watch.standing != Standing::well);
     CHECK((home.last<ProbeFor>() != nullptr) == (protocol == 2));
   }
 }
@@ -129,7 +129,7 @@ TEST_CASE("only an agent's word about others counts, and of who is well it chang
   CHECK(home.standing() == Standing::silent);
   CHECK(home.state().counters.refused_frames == 1);
   home.hear(AgentId{3}, ProbeResult{agent_node(AgentId{2}), true});
-  CHECK(home.state().peers[2].watch.standing == Standing::well);
+  CHECK(home.state().flock.peers[2].watch.standing == Standing::well);
   home.hear(AgentId{3}, ProbeResult{executor_node(77), true});  // nobody that is known here
 }
 

@@ -17,8 +17,8 @@ void AgentStep::tell(AgentId to, Message message) {
 }
 
 SeatState* AgentStep::seat_of(NodeId node) {
-  const auto at = s.seat_index.find(node);
-  return at == s.seat_index.end() ? nullptr : &s.seats[at->second];
+  const auto at = s.owner.seat_index.find(node);
+  return at == s.owner.seat_index.end() ? nullptr : &s.owner.seats[at->second];
 }
 
 Instant AgentStep::retry_at(Duration& backoff) {
@@ -37,13 +37,13 @@ Instant AgentStep::retry_at(Duration& backoff) {
 
 void AgentStep::change(TriggerKind kind) {
   // Arrivals are what policies most want to know of, then departures.
-  if (!s.dirty || kind < s.trigger) s.trigger = kind;
-  s.dirty = true;
-  s.digest_due = true;
+  if (!s.deciding.due || kind < s.deciding.trigger) s.deciding.trigger = kind;
+  s.deciding.due = true;
+  s.flock.digest_due = true;
 }
 
 Fence AgentStep::fence_of(PartitionId partition) const {
-  const PeerState* owner = s.owner_of(partition);
+  const PeerState* owner = s.flock.owner_of(partition);
   return {partition, owner == nullptr ? Epoch{} : owner->epoch};
 }
 

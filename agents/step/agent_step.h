@@ -23,7 +23,7 @@ struct AgentStep {
 
   [[nodiscard]] AgentId me() const { return s.config.me; }
   [[nodiscard]] bool is_agent(NodeId node) const {
-    return node.value > 0 && node.value <= s.peers.size();
+    return node.value > 0 && node.value <= s.flock.peers.size();
   }
   [[nodiscard]] AgentId agent_of(NodeId node) const { return AgentId{node.value - 1}; }
   [[nodiscard]] SeatState* seat_of(NodeId node);

@@ -45,7 +45,7 @@ struct Home {
     agent->step(Instant(5s), Tick{}, out);
   }
   [[nodiscard]] Duration age(JobId job) const {
-    return Instant(5s) - agent->state().jobs.at(job).submitted;
+    return Instant(5s) - agent->state().home.jobs.at(job).submitted;
   }
 
   Topology topology = generate_flat({.servers = 1, .gpus_per_server = 1}).value();
@@ -88,7 +88,7 @@ TEST_CASE("a calendar behind a job's first start, or behind the end of an attemp
              Rng(1), journal);
   Output out;
   next.step(Instant(5s), Tick{}, out);
-  CHECK(Instant(5s) - next.state().jobs.at(kOld).submitted == 1h);
+  CHECK(Instant(5s) - next.state().home.jobs.at(kOld).submitted == 1h);
   CHECK(next.config().calendar.value() == kThen + 1h - 5s);
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("without a calendar a job goes on from what it had waited for at the h
              Rng(1), journal);
   Output out;
   next.step(Instant(48h), Tick{}, out);
-  CHECK(Instant(48h) - next.state().jobs.at(kOld).submitted == 1h);
+  CHECK(Instant(48h) - next.state().home.jobs.at(kOld).submitted == 1h);
 }
 
 TEST_CASE("what is over in one life is refused in the next one for as long as in the first") {
@@ -118,10 +118,10 @@ TEST_CASE("what is over in one life is refused in the next one for as long as in
   Output out;
   for (const Duration after : {0min, 2min, 30min}) {
     next.step(begins + after, Tick{}, out);
-    CHECK(next.state().ledger.tombstones().contains(over));
+    CHECK(next.state().owner.ledger.tombstones().contains(over));
   }
   next.step(begins + kept + 2min, Tick{}, out);
-  CHECK_FALSE(next.state().ledger.tombstones().contains(over));
+  CHECK_FALSE(next.state().owner.ledger.tombstones().contains(over));
 }
 
 TEST_CASE("a preemption that one life has decided and the next one ends counts once") {
@@ -142,7 +142,7 @@ TEST_CASE("a preemption that one life has decided and the next one ends counts o
   none_in(next.snapshot());  // as when the journal gets other numbers, before the life begins
   Output out;
   next.step(Instant(5s), Tick{}, out);
-  CHECK(next.state().jobs.at(kOld).preemptions == 1);
+  CHECK(next.state().home.jobs.at(kOld).preemptions == 1);
   none_in(next.snapshot());
 }
 

@@ -15,25 +15,26 @@ struct Replay {
   AgentState& s;
 
   Job* job_of(AttemptId attempt) {
-    const auto known = s.jobs.find(attempt.job);
-    return known == s.jobs.end() || !known->second.has(attempt) ? nullptr : &known->second;
+    const auto known = s.home.jobs.find(attempt.job);
+    return known == s.home.jobs.end() || !known->second.has(attempt) ? nullptr : &known->second;
   }
   /// The home's record implies the end of a share that was the whole gang.
   void drop_own_share(AttemptId attempt) {
-    const auto share = s.shares.find(attempt);
-    if (share == s.shares.end() || share->second.home != s.config.me) return;
+    const auto share = s.owner.shares.find(attempt);
+    if (share == s.owner.shares.end() || share->second.home != s.config.me) return;
     if (share->second.gang.size() != 1) return;
-    s.ledger.forget(attempt);
-    s.drop_share(attempt);
+    s.owner.ledger.forget(attempt);
+    s.owner.drop_share(attempt);
   }
 
   void operator()(const LifeBegan&) {}
   void operator()(const JobAccepted& r) {
     const JobId id = r.submit.spec.id;
     std::vector<AgentId> offered;
-    if (const auto gone = s.moved.find(id); gone != s.moved.end()) offered = gone->second.offered;
+    if (const auto gone = s.home.remembered.moved.find(id); gone != s.home.remembered.moved.end())
+      offered = gone->second.offered;
     ++s.counters.accepted;
-    Job& job = s.jobs[id];
+    Job& job = s.home.jobs[id];
     job = Job{};
     job.spec = std::make_shared<const JobSpec>(r.submit.spec);
     job.client = r.submit.client;
@@ -44,16 +45,16 @@ struct Replay {
     job.attempts = r.submit.attempts;
     job.preemptions = r.submit.preemptions;
     job.offered = std::move(offered);
-    s.orders = std::max(s.orders, r.order);
+    s.home.arrivals = std::max(s.home.arrivals, r.order);
   }
   void operator()(const AttemptStarting& r) {
-    const auto known = s.jobs.find(r.attempt.job);
-    if (known == s.jobs.end()) return;
+    const auto known = s.home.jobs.find(r.attempt.job);
+    if (known == s.home.jobs.end()) return;
     Job& job = known->second;
     Attempt& attempt = job.doing.emplace<Job::Run>().attempt;
     attempt.id = r.attempt;
     for (const Share& share : r.gang) {
-      const PeerState* owner = s.owner_of(share.partition);
+      const PeerState* owner = s.flock.owner_of(share.partition);
       if (owner == nullptr) continue;
       attempt.parts.emplace_back();
       attempt.parts.back().share = share;
@@ -73,8 +74,8 @@ struct Replay {
     job->run()->exit = r.exit;
   }
   void operator()(const JobPast& r) {
-    const auto known = s.jobs.find(r.job);
-    if (known == s.jobs.end()) return;
+    const auto known = s.home.jobs.find(r.job);
+    if (known == s.home.jobs.end()) return;
     Job& job = known->second;
     job.attempts = r.attempts;
     job.preemptions = r.preemptions;
@@ -101,8 +102,8 @@ struct Replay {
     job->doing = Job::Waiting{};
   }
   void operator()(const JobOffered& r) {
-    const auto known = s.jobs.find(r.job);
-    if (known == s.jobs.end()) return;
+    const auto known = s.home.jobs.find(r.job);
+    if (known == s.home.jobs.end()) return;
     Job& job = known->second;
     if (r.to == s.config.me) {
       job.doing = Job::Waiting{};
@@ -112,11 +113,12 @@ struct Replay {
     }
   }
   void operator()(const JobMoved& r) {
-    const auto known = s.jobs.find(r.job);
-    if (known == s.jobs.end()) return;
-    s.moved[r.job] = Moved{r.to, known->second.forwards + 1, std::move(known->second.offered)};
-    s.jobs.erase(known);
-    s.remember_moved(r.job);
+    const auto known = s.home.jobs.find(r.job);
+    if (known == s.home.jobs.end()) return;
+    s.home.remembered.moved[r.job] =
+        Moved{r.to, known->second.forwards + 1, std::move(known->second.offered)};
+    s.home.jobs.erase(known);
+    s.home.remembered.add_moved(r.job, s.config.limits);
   }
   void operator()(const JobsCounted& r) {
     s.counters.accepted = r.accepted;
@@ -126,65 +128,69 @@ struct Replay {
   }
   void operator()(const JobEnded& r) {
     s.count_ended(r.state.phase);
-    if (const auto known = s.jobs.find(r.job); known != s.jobs.end()) {
+    if (const auto known = s.home.jobs.find(r.job); known != s.home.jobs.end()) {
       if (const Attempt* attempt = known->second.attempt()) drop_own_share(attempt->id);
-      s.jobs.erase(known);
+      s.home.jobs.erase(known);
     }
-    s.remember_ended(r.state);
+    s.home.remembered.add_ended(r.state, s.config.limits);
   }
-  void operator()(const JobsArchived& r) { s.put_away(r); }
-  void operator()(const ArchiveDropped& r) { s.archive.drop(r.chunk); }
+  void operator()(const JobsArchived& r) { s.home.remembered.put_away(r); }
+  void operator()(const ArchiveDropped& r) { s.home.remembered.archive.drop(r.chunk); }
   void operator()(const OffersOwed& r) {
-    for (const JobId& job : r.jobs) s.archive.owe(job);
+    for (const JobId& job : r.jobs) s.home.remembered.archive.owe(job);
   }
   void operator()(const OffersSettled& r) {
-    for (const JobId& job : r.jobs) s.archive.settle(job);
+    for (const JobId& job : r.jobs) s.home.remembered.archive.settle(job);
   }
   void operator()(const ShareCommitted& r) {
-    const auto own = std::find_if(r.commit.gang.begin(), r.commit.gang.end(),
-                                  [&](const Share& g) { return g.partition == s.partition.id; });
+    const auto own = std::find_if(r.commit.gang.begin(), r.commit.gang.end(), [&](const Share& g) {
+      return g.partition == s.owner.partition.id;
+    });
     if (own == r.commit.gang.end()) return;
     const Job* job = r.home == s.config.me ? job_of(r.attempt) : nullptr;
     // Of a gang that is wholly ours the decision to start stands before the share.
     const bool starting = job != nullptr && r.commit.gang.size() == 1;
     const HoldPhase phase = starting ? HoldPhase::launched : HoldPhase::committed;
     const Demand each = demand_of(job != nullptr ? *job->spec : r.commit.spec);
-    if (!s.ledger.adopt(r.attempt, r.home, own->gpus, phase, each)) {
-      s.overfull = s.overfull || s.ledger.find(r.attempt) == nullptr;
+    if (!s.owner.ledger.adopt(r.attempt, r.home, own->gpus, phase, each)) {
+      s.owner.overfull = s.owner.overfull || s.owner.ledger.find(r.attempt) == nullptr;
       return;
     }
-    OwnedShare& share = s.shares[r.attempt];
+    OwnedShare& share = s.owner.shares[r.attempt];
     share.home = r.home;
     share.durable = true;
     share.gang = r.commit.gang;
     share.served = r.commit.served;
     share.spec = job != nullptr ? job->spec : std::make_shared<const JobSpec>(r.commit.spec);
-    share.pieces = s.pieces_of(own->gpus, starting ? Piece::State::unknown : Piece::State::idle);
+    share.pieces = s.owner.pieces_of(s.topology, own->gpus,
+                                     starting ? Piece::State::unknown : Piece::State::idle);
   }
   void operator()(const ShareLaunched& r) {
-    const auto known = s.shares.find(r.attempt);
-    if (known == s.shares.end()) return;
-    s.ledger.launched(r.attempt);
+    const auto known = s.owner.shares.find(r.attempt);
+    if (known == s.owner.shares.end()) return;
+    s.owner.ledger.launched(r.attempt);
     for (Piece& piece : known->second.pieces) piece.state = Piece::State::unknown;
   }
   void operator()(const ShareReleased& r) {
-    s.ledger.release(r.attempt, Duration{0}, {}, true);
-    s.drop_share(r.attempt);
+    s.owner.ledger.release(r.attempt, Duration{0}, {}, true);
+    s.owner.drop_share(r.attempt);
   }
   void operator()(const ServerDrained& r) {
-    if (s.partition.servers.contains(r.server.value)) s.ledger.set_drained(r.server, r.drained);
+    if (s.owner.partition.servers.contains(r.server.value))
+      s.owner.ledger.set_drained(r.server, r.drained);
   }
   void operator()(const DrainWord& r) {
-    if (s.partition.servers.contains(r.server.value)) s.drain_words[r.server] = r.version;
+    if (s.owner.partition.servers.contains(r.server.value))
+      s.owner.drain_versions[r.server] = r.version;
   }
   void operator()(const TombstoneServed& r) {
-    s.ledger.tombstones().set_served(r.attempt, r.served);
+    s.owner.ledger.tombstones().set_served(r.attempt, r.served);
   }
-  void operator()(const TombstonesDropped& r) { s.ledger.tombstones().drop(r.attempts); }
+  void operator()(const TombstonesDropped& r) { s.owner.ledger.tombstones().drop(r.attempts); }
   void operator()(const EpochSeen& r) {
-    const PeerState* owner = s.owner_of(r.partition);
+    const PeerState* owner = s.flock.owner_of(r.partition);
     if (owner == nullptr) return;
-    Epoch& known = s.peers[owner->peer.agent.value].epoch;
+    Epoch& known = s.flock.peers[owner->peer.agent.value].epoch;
     known = std::max(known, r.epoch);
   }
   template <class OfExecutors>
@@ -227,18 +233,21 @@ std::vector<Record> Agent::snapshot() const {
   const AgentState& s = *state_;
   std::vector<Record> records;
   records.push_back(LifeBegan{s.config.incarnation, s.config.epoch});
-  for (const PeerState& peer : s.peers)
+  for (const PeerState& peer : s.flock.peers)
     if (peer.epoch > Epoch{1}) records.push_back(EpochSeen{peer.peer.partition.id, peer.epoch});
   const auto offers = [&](JobId id, const std::vector<AgentId>& offered) {
     for (const AgentId to : offered) records.push_back(JobOffered{id, to});
   };
-  for (const auto& [number, chunk] : s.archive.chunks())
+  for (const auto& [number, chunk] : s.home.remembered.archive.chunks())
     records.push_back(JobsArchived{number, chunk.bytes, chunk.at, chunk.jobs, chunk.came});
-  for (const JobId& id : s.young) records.push_back(JobEnded{id, s.ended.at(id)});
+  for (const JobId& id : s.home.remembered.ended_order)
+    records.push_back(JobEnded{id, s.home.remembered.ended.at(id)});
   std::set<JobId> written;  // one that came back and left again is remembered twice
-  for (const JobId& id : s.gone) {
-    const auto gone = s.moved.find(id);
-    if (gone == s.moved.end() || s.jobs.contains(id) || s.is_over(id)) continue;
+  for (const JobId& id : s.home.remembered.moved_order) {
+    const auto gone = s.home.remembered.moved.find(id);
+    if (gone == s.home.remembered.moved.end() || s.home.jobs.contains(id) ||
+        s.home.remembered.is_over(id))
+      continue;
     if (!written.insert(id).second) continue;
     Submit submit;
     submit.spec.id = id;
@@ -247,9 +256,9 @@ std::vector<Record> Agent::snapshot() const {
     offers(id, gone->second.offered);
     records.push_back(JobMoved{id, gone->second.to});
   }
-  if (const auto& owed = s.archive.owed(); !owed.empty())
+  if (const auto& owed = s.home.remembered.archive.owed(); !owed.empty())
     records.push_back(OffersOwed{{owed.begin(), owed.end()}});
-  for (const auto& [id, job] : s.jobs) {
+  for (const auto& [id, job] : s.home.jobs) {
     const Duration waited = s.begun ? s.now - job.submitted : job.waited;
     records.push_back(
         JobAccepted{{*job.spec, job.client, waited, job.served, job.forwards}, job.order});
@@ -269,13 +278,13 @@ std::vector<Record> Agent::snapshot() const {
     records.push_back(AttemptDraining{run->attempt.id});
     if (run->drain->after != AfterDrain::wait) records.push_back(plan_of(*run));
   }
-  for (const auto& [attempt, share] : s.shares) {
+  for (const auto& [attempt, share] : s.owner.shares) {
     if (!share.durable) continue;  // found again by the next inventory
     Commit commit{attempt, s.fence(), share.spec ? *share.spec : JobSpec{}, share.gang,
                   share.served};
     commit.spec.id = attempt.job;
     records.push_back(ShareCommitted{attempt, share.home, std::move(commit)});
-    const HoldPhase phase = s.ledger.find(attempt)->phase;
+    const HoldPhase phase = s.owner.ledger.find(attempt)->phase;
     const bool launched =
         std::any_of(share.pieces.begin(), share.pieces.end(),
                     [](const Piece& piece) { return piece.state != Piece::State::idle; });
@@ -283,10 +292,12 @@ std::vector<Record> Agent::snapshot() const {
       records.push_back(ShareLaunched{attempt});
     }
   }
-  for (const ServerId server : s.ledger.drained()) records.push_back(ServerDrained{server, true});
-  for (const auto& [server, version] : s.drain_words) records.push_back(DrainWord{server, version});
-  for (const AttemptId attempt : s.ledger.tombstones().order()) {
-    const Tombstone& stone = *s.ledger.tombstones().find(attempt);
+  for (const ServerId server : s.owner.ledger.drained())
+    records.push_back(ServerDrained{server, true});
+  for (const auto& [server, version] : s.owner.drain_versions)
+    records.push_back(DrainWord{server, version});
+  for (const AttemptId attempt : s.owner.ledger.tombstones().order()) {
+    const Tombstone& stone = *s.owner.ledger.tombstones().find(attempt);
     if (!stone.durable) continue;
     records.push_back(ShareReleased{attempt});
     if (stone.served > Duration{0}) records.push_back(TombstoneServed{attempt, stone.served});

@@ -73,10 +73,10 @@ TEST_CASE("running jobs outlive their owner and their home") {
   CHECK(flock.processes() == 2);
   flock.restart_agent(0);
   flock.run_for(5s);
-  CHECK(flock.agent(0).ledger.held_count() == 4);
+  CHECK(flock.agent(0).owner.ledger.held_count() == 4);
   flock.restart_agent(1);
   flock.run_for(5s);
-  CHECK(flock.agent(0).jobs.at(JobId{0, 1}).stage() == Stage::running);
+  CHECK(flock.agent(0).home.jobs.at(JobId{0, 1}).stage() == Stage::running);
   CHECK(flock.settle(10min));
   CHECK(flock.phase(1) == JobPhase::finished);
   CHECK(flock.launches() == 2);
@@ -104,8 +104,8 @@ TEST_CASE("no GPU is offered before its executor has spoken at this life") {
   flock.lose_next("Inventory", 3);
   flock.submit(1, 4, 5s, 0);
   flock.step();
-  CHECK(flock.agent(0).ledger.free_count() == 0);
-  CHECK(flock.agent(0).reconciling());
+  CHECK(flock.agent(0).owner.ledger.free_count() == 0);
+  CHECK(flock.agent(0).owner.reconciling());
   CHECK(flock.settle(1min));
   CHECK(flock.faults().empty());
 }
@@ -119,17 +119,17 @@ TEST_CASE("the snapshot replays to the same durable state") {
   for (std::uint32_t a = 0; a < 2; ++a) {
     CAPTURE(a);
     const AgentState& before = flock.agent(a);
-    const auto jobs = before.jobs.size();
-    const auto ended = before.ended.size();
-    const auto held = before.ledger.held_count();
-    const auto tombstones = before.ledger.tombstones().size();
+    const auto jobs = before.home.jobs.size();
+    const auto ended = before.home.remembered.ended.size();
+    const auto held = before.owner.ledger.held_count();
+    const auto tombstones = before.owner.ledger.tombstones().size();
     flock.crash_agent(a);
     flock.restart_agent(a, true);
     const AgentState& after = flock.agent(a);
-    CHECK(after.jobs.size() == jobs);
-    CHECK(after.ended.size() == ended);
-    CHECK(after.ledger.held_count() == held);
-    CHECK(after.ledger.tombstones().size() == tombstones);
+    CHECK(after.home.jobs.size() == jobs);
+    CHECK(after.home.remembered.ended.size() == ended);
+    CHECK(after.owner.ledger.held_count() == held);
+    CHECK(after.owner.ledger.tombstones().size() == tombstones);
   }
 }
 

@@ -90,28 +90,30 @@ TEST_CASE("S11: lists beside the jobs and the shares are counted, too") {
   flock.run_for(1s);
   const AgentState& good = flock.agent(0);
   REQUIRE_FALSE(over_limits(good));
-  REQUIRE(good.shares.size() == 1);
+  REQUIRE(good.owner.shares.size() == 1);
   const auto named = [&](const auto& spoil) {
     AgentState bad = good;
     spoil(bad);
     return over_limits(bad).value_or("nothing");
   };
   CHECK(named([](AgentState& s) {
-          s.shares.begin()->second.denied = {AgentId{0}, AgentId{1}};
+          s.owner.shares.begin()->second.denied = {AgentId{0}, AgentId{1}};
         }) == "denials of a share: 2 of at most 1");
   CHECK(named([](AgentState& s) {
-          Job job = s.jobs.begin()->second;
-          for (job.order = 7; job.order < 9; ++job.order) s.enter_waiting(job, false);
+          Job job = s.home.jobs.begin()->second;
+          for (job.order = 7; job.order < 9; ++job.order) s.home.enter_waiting(job, false);
         }) == "waiting list: 2 of at most 1");
   CHECK(named([](AgentState& s) {
-          for (const Duration at : {1s, 2s})
-            s.share_timers.insert({Instant(at), s.shares.begin()->first});
+          for (const Duration at : {1s, 2s}) {
+            Instant held = kNever;
+            s.owner.share_timers.move(s.owner.shares.begin()->first, held, Instant(at));
+          }
         }) == "share timers: 2 of at most 1");
   CHECK(named([](AgentState& s) {
           s.config.limits.jobs_remembered = 0;
-          s.ended.emplace(JobId{0, 9}, JobState{});
+          s.home.remembered.ended.emplace(JobId{0, 9}, JobState{});
         }) == "ended jobs: 1 of at most 0");
-  CHECK(named([](AgentState& s) { s.seats.resize(3); }) == "seats: 3 of at most 2");
+  CHECK(named([](AgentState& s) { s.owner.seats.resize(3); }) == "seats: 3 of at most 2");
 }
 
 TEST_CASE("a policy sees of a job that waits what it has behind it") {
@@ -119,14 +121,14 @@ TEST_CASE("a policy sees of a job that waits what it has behind it") {
   flock.submit(1, 4, 100s);
   flock.run_for(1s);
   AgentState s = flock.agent(0);
-  Job job = s.jobs.begin()->second;
+  Job job = s.home.jobs.begin()->second;
   job.order = 7;
   job.forwards = 3;
   job.failed_rounds = 2;
   job.served = 5s;
   job.offered = {AgentId{1}};
-  s.enter_waiting(job, true);
-  const JobView* view = s.waiting_view(job);
+  s.home.enter_waiting(job, true);
+  const JobView* view = s.home.waiting.find(job.order);
   REQUIRE(view != nullptr);
   CHECK(view->spec == job.spec.get());
   CHECK(view->forwards == 3);
@@ -141,11 +143,11 @@ TEST_CASE("of the jobs that went away as many are known as may be, the newest") 
   AgentState s = flock.agent(0);
   s.config.limits.jobs_remembered = 2;
   for (std::uint64_t n = 1; n <= 5; ++n) {
-    s.moved[JobId{0, n}] = Moved{AgentId{1}, 1, {}};
-    s.remember_moved(JobId{0, n});
+    s.home.remembered.moved[JobId{0, n}] = Moved{AgentId{1}, 1, {}};
+    s.home.remembered.add_moved(JobId{0, n}, s.config.limits);
   }
-  CHECK(s.gone == std::deque<JobId>{JobId{0, 4}, JobId{0, 5}});
-  CHECK(s.moved.size() == 2);
+  CHECK(s.home.remembered.moved_order == std::deque<JobId>{JobId{0, 4}, JobId{0, 5}});
+  CHECK(s.home.remembered.moved.size() == 2);
 }
 
 TEST_CASE("S10: a message from somebody who may not say it changes nothing") {

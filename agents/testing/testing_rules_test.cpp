@@ -44,8 +44,8 @@ void TestFlock::check() {
       }
     }
     const AgentId owner = executors_[process.executor].config.owner;
-    if (agents_[owner.value].core == nullptr || agent(owner.value).reconciling()) continue;
-    const Hold* hold = agent(owner.value).ledger.find(attempt);
+    if (agents_[owner.value].core == nullptr || agent(owner.value).owner.reconciling()) continue;
+    const Hold* hold = agent(owner.value).owner.ledger.find(attempt);
     const bool held = hold != nullptr && std::includes(hold->gpus.begin(), hold->gpus.end(),
                                                        process.gpus.begin(), process.gpus.end());
     if (!held) fault("a process runs on GPUs that the ledger does not give it");
@@ -54,18 +54,18 @@ void TestFlock::check() {
     if (a.core == nullptr) continue;
     const AgentState& s = a.core->state();
     std::set<GpuId> held;
-    for (const auto& [attempt, hold] : s.ledger.holds()) {
+    for (const auto& [attempt, hold] : s.owner.ledger.holds()) {
       for (const GpuId gpu : hold.gpus) {
         if (!held.insert(gpu).second) fault("a GPU is held twice");
-        if (s.ledger.gpus().is_free(gpu)) fault("a held GPU is free");
+        if (s.owner.ledger.gpus().is_free(gpu)) fault("a held GPU is free");
       }
     }
-    const Ledger& ledger = s.ledger;
+    const Ledger& ledger = s.owner.ledger;
     const std::size_t out_of_use = ledger.quarantined_count() + ledger.drained_count();
-    if (held.size() + ledger.free_count() + out_of_use != s.partition.gpus.size()) {
+    if (held.size() + ledger.free_count() + out_of_use != s.owner.partition.gpus.size()) {
       fault("free, held, quarantined and drained GPUs do not add up");
     }
-    if (s.waiting_jobs != s.waiting.size()) fault("waiting jobs are miscounted");
+    if (s.home.waiting_jobs() != s.home.waiting.size()) fault("waiting jobs are miscounted");
   }
 }
 

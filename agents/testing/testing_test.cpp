@@ -229,8 +229,8 @@ bool TestFlock::settled() const {
   return std::all_of(agents_.begin(), agents_.end(), [](const AgentSeat& a) {
     if (a.core == nullptr) return false;
     const AgentState& s = a.core->state();
-    return s.jobs.empty() && s.ledger.holds().empty() && !s.reconciling() &&
-           s.ledger.free_count() == s.partition.gpus.size();
+    return s.home.jobs.empty() && s.owner.ledger.holds().empty() && !s.owner.reconciling() &&
+           s.owner.ledger.free_count() == s.owner.partition.gpus.size();
   });
 }
 

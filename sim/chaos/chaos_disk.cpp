@@ -89,7 +89,7 @@ void ChaosFaults::choose_loss(World& world, Rng& rng, Dose dose) {
   const AgentId agent{rng.below(agents_)};
   const bool nothing = dose == Dose::extreme && rng.chance(0.5);
   const Agent* core = world.agent(agent);
-  if (core == nullptr || core->state().jobs.empty() || world.is_old_copy(agent)) return;
+  if (core == nullptr || core->state().home.jobs.empty() || world.is_old_copy(agent)) return;
   if (world.disk(agent_node(agent)).damaged() || (loss_ && rng.chance(0.5))) return;
   loss_ = Loss{agent, world.backup(agent_node(agent))};
   if (nothing)

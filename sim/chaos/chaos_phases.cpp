@@ -71,7 +71,7 @@ ChaosPhases::Wrong ChaosPhases::with_faults() {
   for (std::uint32_t a = 0; a < world_.agents(); ++a) {
     const Agent* agent = world_.agent(AgentId{a});
     if (agent == nullptr) continue;
-    for (const auto& [id, job] : agent->state().jobs) {
+    for (const auto& [id, job] : agent->state().home.jobs) {
       if (phase_of(job.stage()) != JobPhase::waiting || job.spec->gpus() <= most) continue;
       most = job.spec->gpus();
       largest_waiting_ = id;
@@ -169,7 +169,7 @@ ChaosPhases::Wrong ChaosPhases::probe() {
   if (Wrong wrong = wait(died + times(1min), [&] { return outcome()->accepted; })) return wrong;
   const double accepted = seconds(lease + kAcceptBeats * beat);
   if (Wrong wrong = timed("takeover to the first accept", "G7", died, accepted, is)) return wrong;
-  const auto known = [&] { return !world_.agent(agent)->state().reconciling(); };
+  const auto known = [&] { return !world_.agent(agent)->state().owner.reconciling(); };
   if (Wrong wrong = wait(died + times(1min), known)) return wrong;
   const double all_known = seconds(lease + kKnownBeats * beat);
   if (Wrong wrong = timed("takeover to all GPUs known", "G7", died, all_known, is)) return wrong;

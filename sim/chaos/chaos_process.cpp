@@ -181,7 +181,7 @@ void ChaosFaults::lose_owner(World& world, Rng& rng, Dose) {
     if (core == nullptr) continue;
     const AgentState& state = core->state();
     const bool takes_part =
-        std::any_of(state.shares.begin(), state.shares.end(), [&](const auto& known) {
+        std::any_of(state.owner.shares.begin(), state.owner.shares.end(), [&](const auto& known) {
           const OwnedShare& share = known.second;
           return share.home_known && share.home != AgentId{a} && share.launched != kNever;
         });

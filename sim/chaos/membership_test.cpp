@@ -53,7 +53,7 @@ std::uint64_t all_finished(World& world) {
   return world.users().counts().finished;
 }
 const Standing& standing(World& world, std::uint32_t of, std::uint32_t about) {
-  return world.agent(AgentId{of})->state().peers[about].watch.standing;
+  return world.agent(AgentId{of})->state().flock.peers[about].watch.standing;
 }
 
 TEST_CASE("a partial partition makes nobody suspect that somebody is dead") {
@@ -141,10 +141,11 @@ TEST_CASE("drains and bad GPUs cost time and no job") {
   world->at(at(40s), [](World& w) { w.hardware().set_sick(GpuId{17}, true); });
   world->at(at(55s), [](World& w) {
     const AgentState& first = w.agent(AgentId{0})->state();
-    CHECK(first.ledger.is_drained(ServerId{1}));
-    CHECK(first.ledger.drained_count() == cluster().server(ServerId{1}).gpus.size());
+    CHECK(first.owner.ledger.is_drained(ServerId{1}));
+    CHECK(first.owner.ledger.drained_count() == cluster().server(ServerId{1}).gpus.size());
     std::size_t sick = 0;
-    for (std::uint32_t a = 0; a < 3; ++a) sick += w.agent(AgentId{a})->state().ledger.sick().size();
+    for (std::uint32_t a = 0; a < 3; ++a)
+      sick += w.agent(AgentId{a})->state().owner.ledger.sick().size();
     CHECK(sick == 1);
   });
   world->at(at(100s), [](World& w) { w.hardware().set_sick(GpuId{17}, false); });

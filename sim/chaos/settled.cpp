@@ -11,49 +11,50 @@ std::string agent_text(std::uint32_t a) { return "agent " + std::to_string(a); }
 std::uint32_t executor_of(const SeatState& seat) { return seat.seat.node.value - kFirstExecutor; }
 
 std::string left_at(const World& world, const AgentState& state) {
-  for (const SeatState& seat : state.seats) {
-    if (!seat.answered && !world.retired(executor_of(seat))) return " is still reconciling";
+  for (const SeatState& seat : state.owner.seats) {
+    if (!seat.trusted && !world.retired(executor_of(seat))) return " is still reconciling";
   }
-  if (!state.jobs.empty()) {
-    return " still has " + std::to_string(state.jobs.size()) + " jobs, the first " +
-           name_of(state.jobs.begin()->second.stage());
+  if (!state.home.jobs.empty()) {
+    return " still has " + std::to_string(state.home.jobs.size()) + " jobs, the first " +
+           name_of(state.home.jobs.begin()->second.stage());
   }
-  if (!state.ledger.holds().empty())
-    return " still holds " + std::to_string(state.ledger.holds().size()) + " shares";
+  if (!state.owner.ledger.holds().empty())
+    return " still holds " + std::to_string(state.owner.ledger.holds().size()) + " shares";
   std::uint32_t lost = 0;
-  for (const SeatState& seat : state.seats) {
+  for (const SeatState& seat : state.owner.seats) {
     if (!world.retired(executor_of(seat))) continue;
     for (std::uint32_t s = seat.seat.servers.first; s < seat.seat.servers.last; ++s)
       lost += world.topology().server(ServerId{s}).gpus.size();
   }
-  if (state.ledger.quarantined_count() > lost)
-    return " has " + std::to_string(state.ledger.quarantined_count()) + " GPUs quarantined";
+  if (state.owner.ledger.quarantined_count() > lost)
+    return " has " + std::to_string(state.owner.ledger.quarantined_count()) + " GPUs quarantined";
   return {};
 }
 
 std::string disagrees_with(const AgentState& me, const AgentState& peer, const PeerState& view) {
   if (view.epoch != peer.config.epoch) {
     return " believes in epoch " + std::to_string(view.epoch.value) + " of partition " +
-           std::to_string(peer.partition.id.value) + ", which is at epoch " +
+           std::to_string(peer.owner.partition.id.value) + ", which is at epoch " +
            std::to_string(peer.config.epoch.value);
   }
-  if (!view.digest || view.digest->free != peer.ledger.free_count() ||
-      view.digest->waiting != peer.waiting_jobs) {
-    return " has a digest of partition " + std::to_string(peer.partition.id.value) +
+  if (!view.digest || view.digest->free != peer.owner.ledger.free_count() ||
+      view.digest->waiting != peer.home.waiting_jobs()) {
+    return " has a digest of partition " + std::to_string(peer.owner.partition.id.value) +
            (view.digest ? " that says " + std::to_string(view.digest->free) + " GPUs are free"
                         : " no more") +
-           ", and " + std::to_string(peer.ledger.free_count()) + " are";
+           ", and " + std::to_string(peer.owner.ledger.free_count()) + " are";
   }
   if (me.config.protocol >= 3 && peer.config.protocol >= 3) {
     std::vector<ServerRoom> rooms;
-    ServerRooms().read(peer.ledger.gpus(), rooms);
+    ServerRooms().read(peer.owner.ledger.gpus(), rooms);
     if (view.digest->rooms != rooms) {
-      return " has a digest of partition " + std::to_string(peer.partition.id.value) +
+      return " has a digest of partition " + std::to_string(peer.owner.partition.id.value) +
              " that says other CPUs and memory are left there than are";
     }
   }
   if (me.now - view.watch.heard > 4 * me.config.timers.heartbeat)
-    return " has not heard from the owner of partition " + std::to_string(peer.partition.id.value);
+    return " has not heard from the owner of partition " +
+           std::to_string(peer.owner.partition.id.value);
   return {};
 }
 
@@ -83,13 +84,13 @@ std::string disagreement(World& world) {
     const AgentState& me = world.agent(AgentId{a})->state();
     if (world.any_deposed(AgentId{a})) return agent_text(a) + " has two owners";
     if (world.epoch(AgentId{a}) != me.config.epoch) return agent_text(a) + " has an old epoch";
-    for (const PeerState& view : me.peers) {
+    for (const PeerState& view : me.flock.peers) {
       if (view.peer.agent == me.config.me) continue;
       const AgentState& peer = world.agent(view.peer.agent)->state();
       if (std::string what = disagrees_with(me, peer, view); !what.empty())
         return agent_text(a) + what;
     }
-    for (const SeatState& seat : me.seats) {
+    for (const SeatState& seat : me.owner.seats) {
       const std::uint32_t e = executor_of(seat);
       if (world.retired(e)) continue;
       const ExecutorState& executor = world.executor(e)->state();
@@ -107,7 +108,7 @@ namespace {
 /// What an agent gets wrong about the others.
 std::string beliefs(World& world, const AgentState& me) {
   std::string text;
-  for (const PeerState& view : me.peers) {
+  for (const PeerState& view : me.flock.peers) {
     const Agent* peer = world.agent(view.peer.agent);
     if (view.peer.agent == me.config.me || peer == nullptr) continue;
     const std::string wrong = disagrees_with(me, peer->state(), view);
@@ -119,8 +120,8 @@ std::string beliefs(World& world, const AgentState& me) {
 /// Executors whose GPUs it does not give out, and what stands between them.
 std::string untrusted(World& world, const AgentState& me) {
   std::string text;
-  for (const SeatState& seat : me.seats) {
-    if (seat.answered && !seat.watch.foreign) continue;
+  for (const SeatState& seat : me.owner.seats) {
+    if (seat.trusted && !seat.watch.foreign) continue;
     const std::uint32_t e = executor_of(seat);
     text += ", executor " + std::to_string(e) + " has not answered";
     if (seat.watch.foreign) text += ", has read another topology";
@@ -144,12 +145,12 @@ std::string unfinished(World& world) {
     const Agent* agent = world.agent(AgentId{a});
     if (agent == nullptr) continue;
     const AgentState& state = agent->state();
-    text += "; " + agent_text(a) + " of " + std::to_string(state.partition.gpus.size()) +
-            " GPUs, " + std::to_string(state.ledger.free_count()) + " free, " +
-            std::to_string(state.ledger.quarantined_count()) + " quarantined, " +
-            std::to_string(state.ledger.drained_count()) + " drained, protocol " +
+    text += "; " + agent_text(a) + " of " + std::to_string(state.owner.partition.gpus.size()) +
+            " GPUs, " + std::to_string(state.owner.ledger.free_count()) + " free, " +
+            std::to_string(state.owner.ledger.quarantined_count()) + " quarantined, " +
+            std::to_string(state.owner.ledger.drained_count()) + " drained, protocol " +
             std::to_string(state.config.protocol) + beliefs(world, state) + untrusted(world, state);
-    for (const auto& [id, job] : state.jobs) {
+    for (const auto& [id, job] : state.home.jobs) {
       text += ", " + to_string(id) + " " + name_of(job.stage()) + " for " +
               std::to_string(job.spec->gpus()) + " GPUs (" + job.trouble + ")";
     }

@@ -35,13 +35,13 @@ TEST_CASE("the version of a ledger and the epochs that are known only rise") {
   AgentState before = owner.agent->state();
   owner.hear(owner.kHome, Reserve{owner.attempt, owner.kFence, owner.gpus, 5000});
   AgentState after = owner.agent->state();
-  after.peers[1].epoch = Epoch{5};
+  after.flock.peers[1].epoch = Epoch{5};
   REQUIRE(changes.look(kNode, after) == "");
   SUBCASE("the version") {
     CHECK(changes.look(kNode, before) == "S9 the ledger's version has fallen");
   }
   SUBCASE("an epoch") {
-    after.peers[1].epoch = Epoch{4};
+    after.flock.peers[1].epoch = Epoch{4};
     CHECK(changes.look(kNode, after) == "S7 the epoch of partition 1 has fallen");
     CHECK(changes.look(kNode, after) == "");  // said once
   }

@@ -148,7 +148,7 @@ TEST_CASE("S7, S9, S11: what an agent or an executor has in memory is looked at"
     CHECK(h.caught("S7"));
   }
   SUBCASE("an epoch that an agent has seen has fallen") {
-    agent.peers[1].epoch = Epoch{0};
+    agent.flock.peers[1].epoch = Epoch{0};
     h.checker.look_at(kNow, kA, agent);
     CHECK(h.caught("S7"));
   }

@@ -72,24 +72,26 @@ std::string Durable::jobs_differ(const AgentState& memory) const {
   const auto job = [](JobId id, const std::string& what) {
     return "job " + to_string(id) + " " + what;
   };
-  if (const auto at = missing(jobs_, memory.jobs); at != jobs_.end())
+  if (const auto at = missing(jobs_, memory.home.jobs); at != jobs_.end())
     return job(at->first, "is open in the journal alone");
-  if (const auto at = missing(memory.jobs, jobs_); at != memory.jobs.end())
+  if (const auto at = missing(memory.home.jobs, jobs_); at != memory.home.jobs.end())
     return job(at->first, "is open in memory alone");
   for (const auto& [id, mine] : jobs_) {
-    if (std::string what = job_differs(mine, memory.jobs.at(id)); !what.empty())
+    if (std::string what = job_differs(mine, memory.home.jobs.at(id)); !what.empty())
       return job(id, what);
   }
   // The oldest are forgotten at the limit, and no others.
   const Limits& limits = memory.config.limits;
-  const bool full =
-      memory.young.size() >= limits.jobs_remembered || memory.gone.size() >= limits.jobs_remembered;
-  if (archived_ != memory.archive.jobs()) return "the archive has other jobs in memory";
-  if (!full && owed_ != memory.archive.owed()) return "other offers are owed in memory";
+  const bool full = memory.home.remembered.ended_order.size() >= limits.jobs_remembered ||
+                    memory.home.remembered.moved_order.size() >= limits.jobs_remembered;
+  if (archived_ != memory.home.remembered.archive.jobs())
+    return "the archive has other jobs in memory";
+  if (!full && owed_ != memory.home.remembered.archive.owed())
+    return "other offers are owed in memory";
   for (const auto& [id, state] : ended_) {
     if (archived_.contains(id)) continue;
-    const auto at = memory.ended.find(id);
-    if (at == memory.ended.end()) {
+    const auto at = memory.home.remembered.ended.find(id);
+    if (at == memory.home.remembered.ended.end()) {
       if (full) continue;
       return job(id, "has ended in the journal alone");
     }
@@ -98,17 +100,18 @@ std::string Durable::jobs_differ(const AgentState& memory) const {
         theirs.attempts != state.attempts)
       return job(id, "has ended otherwise in memory");
   }
-  if (const auto at = missing(memory.ended, ended_); at != memory.ended.end())
+  if (const auto at = missing(memory.home.remembered.ended, ended_);
+      at != memory.home.remembered.ended.end())
     return job(at->first, "has ended in memory alone");
   for (const auto& [id, gone] : moved_) {
     if (full || jobs_.contains(id) || ended_.contains(id)) continue;
-    const auto at = memory.moved.find(id);
-    if (at == memory.moved.end() || at->second.to != gone.to ||
+    const auto at = memory.home.remembered.moved.find(id);
+    if (at == memory.home.remembered.moved.end() || at->second.to != gone.to ||
         at->second.forwards != gone.forwards)
       return job(id,
                  "has moved to agent " + std::to_string(gone.to.value) + " in the journal alone");
   }
-  for (const auto& [id, gone] : memory.moved) {
+  for (const auto& [id, gone] : memory.home.remembered.moved) {
     const bool came_back = jobs_.contains(id) || ended_.contains(id);
     if (!came_back && !moved_.contains(id)) return job(id, "has moved in memory alone");
   }
@@ -120,13 +123,13 @@ std::string Durable::shares_differ(const AgentState& memory) const {
     return "the share of " + to_string(id) + " " + what;
   };
   for (const auto& [attempt, held] : held_) {
-    const Placement* gpus = in_partition(held.gang, memory.partition.id);
+    const Placement* gpus = in_partition(held.gang, memory.owner.partition.id);
     if (gpus == nullptr) continue;
-    const Hold* hold = memory.ledger.find(attempt);
-    if (hold == nullptr || !memory.shares.contains(attempt))
+    const Hold* hold = memory.owner.ledger.find(attempt);
+    if (hold == nullptr || !memory.owner.shares.contains(attempt))
       return of(attempt, "is in the journal alone");
     if (hold->gpus != *gpus) return of(attempt, "is of other GPUs in memory");
-    if (hold->home != held.home || memory.shares.at(attempt).home != held.home)
+    if (hold->home != held.home || memory.owner.shares.at(attempt).home != held.home)
       return of(attempt, "has another home in memory");
     const bool launched = hold->phase == HoldPhase::launched;
     const bool releasing = hold->phase == HoldPhase::releasing;
@@ -134,10 +137,10 @@ std::string Durable::shares_differ(const AgentState& memory) const {
     if (!releasing && launched != (held.launched || own))
       return of(attempt, std::string("is ") + name_of(hold->phase) + " in memory alone");
   }
-  for (const auto& [attempt, share] : memory.shares) {
+  for (const auto& [attempt, share] : memory.owner.shares) {
     if (share.durable && !held_.contains(attempt)) return of(attempt, "is in memory alone");
   }
-  const Tombstones& stones = memory.ledger.tombstones();
+  const Tombstones& stones = memory.owner.ledger.tombstones();
   const bool full = stones.size() >= memory.config.limits.tombstones;
   for (const AttemptId attempt : over_) {
     if (!full && !stones.contains(attempt)) return of(attempt, "is over in the journal alone");
@@ -151,7 +154,7 @@ std::string Durable::shares_differ(const AgentState& memory) const {
 std::string Durable::differs(const AgentState& memory) const {
   if (std::string what = jobs_differ(memory); !what.empty()) return what;
   if (std::string what = shares_differ(memory); !what.empty()) return what;
-  for (const PeerState& peer : memory.peers) {
+  for (const PeerState& peer : memory.flock.peers) {
     const auto seen = epochs_.find(peer.peer.partition.id);
     Epoch mine = seen == epochs_.end() ? Epoch{1} : seen->second;
     if (peer.peer.agent == memory.config.me) mine = std::max(mine, memory.config.epoch);
@@ -161,8 +164,8 @@ std::string Durable::differs(const AgentState& memory) const {
              " in the journal";
     }
   }
-  if (memory.ledger.drained() != drained_) return "other servers are drained in memory";
-  if (memory.drain_words != words_) return "other words of operators are in memory";
+  if (memory.owner.ledger.drained() != drained_) return "other servers are drained in memory";
+  if (memory.owner.drain_versions != words_) return "other words of operators are in memory";
   return {};
 }
 

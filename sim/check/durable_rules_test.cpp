@@ -102,12 +102,14 @@ TEST_CASE("where a job went, and that it went, is in memory as in the journal") 
   j.write(JobMoved{{0, 8}, AgentId{1}});
   ScriptedOwner owner;
   AgentState state = owner.agent->state();
-  state.moved[JobId{0, 8}] = Moved{AgentId{1}, 1, {}};
+  state.home.remembered.moved[JobId{0, 8}] = Moved{AgentId{1}, 1, {}};
   REQUIRE(j.journal.differs(state) == "");
-  SUBCASE("not at all") { state.moved.clear(); }
-  SUBCASE("to another") { state.moved.begin()->second.to = AgentId{0}; }
-  SUBCASE("on another way") { ++state.moved.begin()->second.forwards; }
-  SUBCASE("another one, too") { state.moved[JobId{0, 9}] = Moved{AgentId{1}, 1, {}}; }
+  SUBCASE("not at all") { state.home.remembered.moved.clear(); }
+  SUBCASE("to another") { state.home.remembered.moved.begin()->second.to = AgentId{0}; }
+  SUBCASE("on another way") { ++state.home.remembered.moved.begin()->second.forwards; }
+  SUBCASE("another one, too") {
+    state.home.remembered.moved[JobId{0, 9}] = Moved{AgentId{1}, 1, {}};
+  }
   CHECK(j.journal.differs(state) != "");
 }
 
@@ -122,9 +124,9 @@ TEST_CASE("a job that moved and came back has left nothing that must be in memor
   j.write(JobEnded{{0, 8}, {}});
   ScriptedOwner owner;
   AgentState state = owner.agent->state();
-  state.ended.emplace(JobId{0, 8}, JobState{});
+  state.home.remembered.ended.emplace(JobId{0, 8}, JobState{});
   CHECK(j.journal.differs(state) == "");
-  state.moved[JobId{0, 8}] = Moved{AgentId{1}, 1, {}};
+  state.home.remembered.moved[JobId{0, 8}] = Moved{AgentId{1}, 1, {}};
   CHECK(j.journal.differs(state) == "");
 }
 
@@ -136,13 +138,14 @@ TEST_CASE("what is over for an owner is over in memory and in the journal") {
   ScriptedOwner owner;
   AgentState state = owner.agent->state();
   CHECK(j.journal.differs(state) != "");
-  state.ledger.tombstones().add(kFirst, {0s, Instant{}, true});
+  state.owner.ledger.tombstones().add(kFirst, {0s, Instant{}, true});
   CHECK(j.journal.differs(state) == "");
-  state.ledger.tombstones().add({{0, 9}, Epoch{1}, 1}, {0s, Instant{}, false});  // only reserved
+  state.owner.ledger.tombstones().add({{0, 9}, Epoch{1}, 1},
+                                      {0s, Instant{}, false});  // only reserved
   CHECK(j.journal.differs(state) == "");
   state.config.limits.tombstones = 1;  // then the oldest may be forgotten
   const AttemptId only[] = {kFirst};
-  state.ledger.tombstones().drop(only);
+  state.owner.ledger.tombstones().drop(only);
   CHECK(j.journal.differs(state) == "");
 }
 
@@ -152,8 +155,8 @@ TEST_CASE("an agent's own epoch is that of its life, others' are what it has wri
   ScriptedOwner owner;
   AgentState state = owner.agent->state();
   REQUIRE(j.journal.differs(state) == "");
-  SUBCASE("its own") { state.peers[0].epoch = Epoch{3}; }
-  SUBCASE("another's") { state.peers[1].epoch = Epoch{4}; }
+  SUBCASE("its own") { state.flock.peers[0].epoch = Epoch{3}; }
+  SUBCASE("another's") { state.flock.peers[1].epoch = Epoch{4}; }
   CHECK(j.journal.differs(state) != "");
 }
 

@@ -42,7 +42,7 @@ struct Busy {
     while (world->step_until(Instant(30s)).value()) {
     }
     for (std::uint32_t a = 0; a < 2; ++a) {
-      if (world->agent(AgentId{a})->state().shares.size() > 0) home = a;
+      if (world->agent(AgentId{a})->state().owner.shares.size() > 0) home = a;
     }
   }
   Durable journal(NodeId node, std::optional<AgentId> me = std::nullopt) {
@@ -64,40 +64,42 @@ TEST_CASE("an agent's memory is its journal") {
   const Durable journal = b.journal(agent_node(AgentId{b.home}), AgentId{b.home});
   AgentState state = b.agent();
   REQUIRE(journal.differs(state) == "");
-  REQUIRE_FALSE(state.jobs.empty());
-  REQUIRE_FALSE(state.shares.empty());
-  const auto running = std::find_if(state.jobs.begin(), state.jobs.end(), [](const auto& job) {
-    return job.second.stage() == Stage::running;
-  });
-  SUBCASE("a job is gone") { state.jobs.erase(state.jobs.begin()); }
-  SUBCASE("a job is new") { state.jobs.emplace(trace_job_id(99), Job{state.jobs.begin()->second}); }
-  SUBCASE("a job has had more service") { state.jobs.begin()->second.served += 1s; }
-  SUBCASE("a job has had more attempts") { ++state.jobs.begin()->second.attempts; }
-  SUBCASE("a job has another client") { ++state.jobs.begin()->second.client.value; }
-  SUBCASE("a job came another way") { ++state.jobs.begin()->second.forwards; }
-  SUBCASE("a job stands elsewhere") { state.jobs.begin()->second.doing = Job::Offered{}; }
+  REQUIRE_FALSE(state.home.jobs.empty());
+  REQUIRE_FALSE(state.owner.shares.empty());
+  const auto running =
+      std::find_if(state.home.jobs.begin(), state.home.jobs.end(),
+                   [](const auto& job) { return job.second.stage() == Stage::running; });
+  SUBCASE("a job is gone") { state.home.jobs.erase(state.home.jobs.begin()); }
+  SUBCASE("a job is new") {
+    state.home.jobs.emplace(trace_job_id(99), Job{state.home.jobs.begin()->second});
+  }
+  SUBCASE("a job has had more service") { state.home.jobs.begin()->second.served += 1s; }
+  SUBCASE("a job has had more attempts") { ++state.home.jobs.begin()->second.attempts; }
+  SUBCASE("a job has another client") { ++state.home.jobs.begin()->second.client.value; }
+  SUBCASE("a job came another way") { ++state.home.jobs.begin()->second.forwards; }
+  SUBCASE("a job stands elsewhere") { state.home.jobs.begin()->second.doing = Job::Offered{}; }
   SUBCASE("a job has another attempt") {
-    REQUIRE(running != state.jobs.end());
+    REQUIRE(running != state.home.jobs.end());
     ++running->second.attempt()->id.number;
   }
   SUBCASE("a job has a smaller gang") {
-    REQUIRE(running != state.jobs.end());
+    REQUIRE(running != state.home.jobs.end());
     running->second.attempt()->parts.pop_back();
   }
-  SUBCASE("a job has ended") { state.ended.emplace(trace_job_id(98), JobState{}); }
-  SUBCASE("a job has moved") { state.moved.emplace(trace_job_id(98), Moved{}); }
-  SUBCASE("a share is gone") { state.shares.erase(state.shares.begin()); }
-  SUBCASE("a share has no GPUs") { state.ledger.forget(state.shares.begin()->first); }
-  SUBCASE("a share has another home") { ++state.shares.begin()->second.home.value; }
+  SUBCASE("a job has ended") { state.home.remembered.ended.emplace(trace_job_id(98), JobState{}); }
+  SUBCASE("a job has moved") { state.home.remembered.moved.emplace(trace_job_id(98), Moved{}); }
+  SUBCASE("a share is gone") { state.owner.shares.erase(state.owner.shares.begin()); }
+  SUBCASE("a share has no GPUs") { state.owner.ledger.forget(state.owner.shares.begin()->first); }
+  SUBCASE("a share has another home") { ++state.owner.shares.begin()->second.home.value; }
   SUBCASE("a share is new") {
-    state.shares[AttemptId{trace_job_id(97), Epoch{1}, 1}].durable = true;
+    state.owner.shares[AttemptId{trace_job_id(97), Epoch{1}, 1}].durable = true;
   }
   SUBCASE("an attempt is over") {
-    state.ledger.tombstones().add({trace_job_id(97), Epoch{1}, 1}, {0s, Instant{}, true});
+    state.owner.ledger.tombstones().add({trace_job_id(97), Epoch{1}, 1}, {0s, Instant{}, true});
   }
-  SUBCASE("an epoch is higher") { ++state.peers[1 - b.home].epoch.value; }
-  SUBCASE("a server is drained") { state.ledger.set_drained(ServerId{2 * b.home}, true); }
-  SUBCASE("an operator's word is new") { state.drain_words[ServerId{2 * b.home}] = 77; }
+  SUBCASE("an epoch is higher") { ++state.flock.peers[1 - b.home].epoch.value; }
+  SUBCASE("a server is drained") { state.owner.ledger.set_drained(ServerId{2 * b.home}, true); }
+  SUBCASE("an operator's word is new") { state.owner.drain_versions[ServerId{2 * b.home}] = 77; }
   CHECK(journal.differs(state) != "");
 }
 
@@ -124,17 +126,17 @@ TEST_CASE("S11: memory grows beyond a limit, also where the core does not look")
   Busy b;
   AgentState state = b.agent();
   REQUIRE(outgrown(state) == "");
-  SUBCASE("probes") { state.probes.resize(100'000); }
+  SUBCASE("probes") { state.flock.probes.resize(100'000); }
   SUBCASE("jobs") { state.config.limits.jobs_waiting = 0; }
   SUBCASE("jobs remembered") { state.config.limits.jobs_remembered = 0; }
   SUBCASE("words of operators") {
-    for (std::uint32_t i = 0; i < 100; ++i) state.drain_words[ServerId{i}] = 1;
+    for (std::uint32_t i = 0; i < 100; ++i) state.owner.drain_versions[ServerId{i}] = 1;
   }
   SUBCASE("words to itself") { state.loop.emplace_back(Ping{}); }
   SUBCASE("last words") {
-    state.jobs.begin()->second.doing.emplace<Job::Run>().exit.log_tail.resize(1'000'000);
+    state.home.jobs.begin()->second.doing.emplace<Job::Run>().exit.log_tail.resize(1'000'000);
   }
-  SUBCASE("questions") { state.shares.begin()->second.asked.resize(1000); }
+  SUBCASE("questions") { state.owner.shares.begin()->second.asked.resize(1000); }
   CHECK(outgrown(state) != "");
 }
 
@@ -165,7 +167,7 @@ std::string trouble(World& world, Instant until) {
 TEST_CASE("S11: a world looks at what its agents and its executors have in memory") {
   Busy b;
   SUBCASE("agents") {
-    const_cast<AgentState&>(b.world->agent(AgentId{0})->state()).probes.resize(100'000);
+    const_cast<AgentState&>(b.world->agent(AgentId{0})->state()).flock.probes.resize(100'000);
   }
   SUBCASE("executors") {
     for (std::uint32_t e = 0; e < 4; ++e)
@@ -177,7 +179,7 @@ TEST_CASE("S11: a world looks at what its agents and its executors have in memor
 TEST_CASE("S15: what a node has in memory alone is seen when it crashes") {
   Busy b;
   SUBCASE("an agent") {
-    const_cast<AgentState&>(b.world->agent(AgentId{0})->state()).peers[1].epoch = Epoch{99};
+    const_cast<AgentState&>(b.world->agent(AgentId{0})->state()).flock.peers[1].epoch = Epoch{99};
     b.world->crash_agent(AgentId{0});
   }
   SUBCASE("an executor") {

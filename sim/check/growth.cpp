@@ -57,53 +57,56 @@ void count_share(Count& count, const AgentState& s, const OwnedShare& share) {
 
 std::string outgrown(const AgentState& s) {
   const Limits& limits = s.config.limits;
-  const std::size_t gpus = s.partition.gpus.size();
+  const std::size_t gpus = s.owner.partition.gpus.size();
   // An earlier life may have let more jobs share a GPU than this one does.
   const std::size_t tenants = gpus * std::max<std::size_t>(limits.jobs_per_gpu, 8);
   const std::size_t nodes = s.config.flock.size() + s.config.executors.size();
-  const std::size_t servers = s.partition.servers.size();
+  const std::size_t servers = s.owner.partition.servers.size();
   Count count;
   // What another home gives away is taken beyond the limit while own jobs are on offer.
-  count("open jobs", s.jobs.size(), 2 * std::size_t{limits.jobs_waiting});
-  count("jobs that are over", s.ended.size(), limits.jobs_remembered);
-  count("jobs that have moved", s.moved.size(), limits.jobs_remembered);
-  count("jobs that are over, in order", s.young.size(), s.ended.size());
-  count("jobs that have moved, in order", s.gone.size(), limits.jobs_remembered);
-  count("jobs in the archive", s.archive.jobs().size(), limits.jobs_remembered);
-  count("bytes in the archive", s.archive.bytes(), limits.archive_bytes);
-  count("chunks of the archive", s.archive.chunks().size(), s.archive.jobs().size());
-  count("offers owed an answer", s.archive.owed().size(), 2 * std::size_t{limits.jobs_remembered});
-  count("offers asked about", s.settling.size(), kAsked);
-  count("jobs that wait", s.waiting.size(), s.jobs.size());
-  count("jobs that run", s.running.size(), 2 * s.jobs.size() + 64);
-  count("clocks of jobs", s.running_clocks.size(), 2 * s.jobs.size() + 64);
-  count("priorities told apart", s.passing.size(), Passing::kMost);
-  count("timers of jobs", s.job_timers.size(), s.jobs.size());
+  count("open jobs", s.home.jobs.size(), 2 * std::size_t{limits.jobs_waiting});
+  count("jobs that are over", s.home.remembered.ended.size(), limits.jobs_remembered);
+  count("jobs that have moved", s.home.remembered.moved.size(), limits.jobs_remembered);
+  count("jobs that are over, in order", s.home.remembered.ended_order.size(),
+        s.home.remembered.ended.size());
+  count("jobs that have moved, in order", s.home.remembered.moved_order.size(),
+        limits.jobs_remembered);
+  count("jobs in the archive", s.home.remembered.archive.jobs().size(), limits.jobs_remembered);
+  count("bytes in the archive", s.home.remembered.archive.bytes(), limits.archive_bytes);
+  count("chunks of the archive", s.home.remembered.archive.chunks().size(),
+        s.home.remembered.archive.jobs().size());
+  count("offers owed an answer", s.home.remembered.archive.owed().size(),
+        2 * std::size_t{limits.jobs_remembered});
+  count("offers asked about", s.home.remembered.settling.size(), kAsked);
+  count("jobs that wait", s.home.waiting.size(), s.home.jobs.size());
+  count("jobs that run", s.home.running.kept(), 2 * s.home.jobs.size() + 64);
+  count("priorities told apart", s.home.passing.size(), Passing::kMost);
+  count("timers of jobs", s.home.timers.size(), s.home.jobs.size());
   std::size_t given = 0;
-  for (const auto& [attempt, hold] : s.ledger.holds()) {
+  for (const auto& [attempt, hold] : s.owner.ledger.holds()) {
     // What is found running, or in a journal, has its GPUs anyway.
     const bool fresh = hold.given || hold.phase == HoldPhase::reserved;
     given += fresh || hold.phase == HoldPhase::committed ? 1 : 0;
   }
-  count("holds", s.ledger.holds().size(), tenants);
+  count("holds", s.owner.ledger.holds().size(), tenants);
   count("holds given away", given, limits.holds);
-  count("shares", s.shares.size(), tenants);
-  count("timers of shares", s.share_timers.size(), tenants);
-  count("lapses", s.lapses.size(), tenants);
-  count("lapses by hold", s.lapse_at.size(), tenants);
-  count("tombstones", s.ledger.tombstones().size(), limits.tombstones);
-  count("tombstones in order", s.ledger.tombstones().order().size(), limits.tombstones);
-  count("bad GPUs", s.ledger.sick().size(), gpus);
-  count("drained servers", s.ledger.drained().size(), servers);
-  count("words of operators", s.drain_words.size(), servers);
-  count("executors", s.seats.size(), s.config.executors.size());
-  count("executors by node", s.seat_index.size(), s.config.executors.size());
-  count("peers", s.peers.size(), s.config.flock.size());
-  count("digests of others", s.others.size(), s.config.flock.size());
-  count("probes for others", s.probes.size(), nodes * nodes);
+  count("shares", s.owner.shares.size(), tenants);
+  count("timers of shares", s.owner.share_timers.size(), tenants);
+  count("lapses", s.owner.lapses.size(), tenants);
+  count("lapses by hold", s.owner.lapse_at.size(), tenants);
+  count("tombstones", s.owner.ledger.tombstones().size(), limits.tombstones);
+  count("tombstones in order", s.owner.ledger.tombstones().order().size(), limits.tombstones);
+  count("bad GPUs", s.owner.ledger.sick().size(), gpus);
+  count("drained servers", s.owner.ledger.drained().size(), servers);
+  count("words of operators", s.owner.drain_versions.size(), servers);
+  count("executors", s.owner.seats.size(), s.config.executors.size());
+  count("executors by node", s.owner.seat_index.size(), s.config.executors.size());
+  count("peers", s.flock.peers.size(), s.config.flock.size());
+  count("digests of others", s.flock.others.size(), s.config.flock.size());
+  count("probes for others", s.flock.probes.size(), nodes * nodes);
   count("words to itself", s.loop.size(), 0);
-  for (const auto& [id, job] : s.jobs) count_job(count, s, job);
-  for (const auto& [attempt, share] : s.shares) count_share(count, s, share);
+  for (const auto& [id, job] : s.home.jobs) count_job(count, s, job);
+  for (const auto& [attempt, share] : s.owner.shares) count_share(count, s, share);
   return count.wrong;
 }
 

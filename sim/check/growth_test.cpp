@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
+
 #include "agents/owner/scripted_owner_test.h"
 
 namespace starling {
@@ -22,70 +24,79 @@ TEST_CASE("S11: an agent with one thing more than it may have is told which") {
   constexpr std::uint32_t kShares = 4 * 8 + 1;
   SUBCASE("open jobs") {
     limits.jobs_waiting = 0;
-    state.jobs.emplace(JobId{0, 1}, Job{});
+    state.home.jobs.emplace(JobId{0, 1}, Job{});
     grows("open jobs");
   }
   SUBCASE("jobs that are over") {
     limits.jobs_remembered = 0;
-    state.ended.emplace(JobId{0, 1}, JobState{});
+    state.home.remembered.ended.emplace(JobId{0, 1}, JobState{});
     grows("jobs that are over");
   }
   SUBCASE("jobs that have moved") {
     limits.jobs_remembered = 0;
-    state.moved.emplace(JobId{0, 1}, Moved{});
+    state.home.remembered.moved.emplace(JobId{0, 1}, Moved{});
     grows("jobs that have moved");
   }
   SUBCASE("jobs that are over, in order") {
-    state.young.push_back(JobId{0, 1});
+    state.home.remembered.ended_order.push_back(JobId{0, 1});
     grows("jobs that are over, in order");
   }
   SUBCASE("jobs that run") {
-    state.running.resize(65);
+    const auto spec = std::make_shared<const JobSpec>();
+    PolicyFacts facts;
+    facts.preemptive = true;
+    state.home.running = RunningViews(facts);
+    for (int i = 0; i < 65; ++i) {
+      Job job;
+      job.spec = spec;
+      job.doing = Job::Run{};
+      state.home.running.enter(job);
+    }
     grows("jobs that run");
   }
-  SUBCASE("clocks of jobs") {
-    state.running_clocks.resize(65);
-    grows("clocks of jobs");
-  }
   SUBCASE("timers of jobs") {
-    state.job_timers.emplace(Instant{}, JobId{0, 1});
+    Instant held = kNever;
+    state.home.timers.move(JobId{0, 1}, held, Instant{});
     grows("timers of jobs");
   }
   SUBCASE("shares") {
-    for (std::uint32_t i = 0; i < kShares; ++i) (void)state.shares[attempt(i)];
+    for (std::uint32_t i = 0; i < kShares; ++i) (void)state.owner.shares[attempt(i)];
     grows("shares");
   }
   SUBCASE("timers of shares") {
-    for (std::uint32_t i = 0; i < kShares; ++i) state.share_timers.emplace(Instant{}, attempt(i));
+    for (std::uint32_t i = 0; i < kShares; ++i) {
+      Instant held = kNever;
+      state.owner.share_timers.move(attempt(i), held, Instant{});
+    }
     grows("timers of shares");
   }
   SUBCASE("lapses") {
-    for (std::uint32_t i = 0; i < kShares; ++i) state.lapses.emplace(Instant{}, attempt(i));
+    for (std::uint32_t i = 0; i < kShares; ++i) state.owner.lapses.emplace(Instant{}, attempt(i));
     grows("lapses");
   }
   SUBCASE("lapses by hold") {
-    for (std::uint32_t i = 0; i < kShares; ++i) state.lapse_at.emplace(attempt(i), Instant{});
+    for (std::uint32_t i = 0; i < kShares; ++i) state.owner.lapse_at.emplace(attempt(i), Instant{});
     grows("lapses by hold");
   }
   SUBCASE("tombstones") {
     limits.tombstones = 0;
-    state.ledger.tombstones().add(attempt(0), {});
+    state.owner.ledger.tombstones().add(attempt(0), {});
     grows("tombstones");
   }
   SUBCASE("executors") {
-    state.seats.resize(2);
+    state.owner.seats.resize(2);
     grows("executors");
   }
   SUBCASE("executors by node") {
-    state.seat_index.emplace(executor_node(7), 0);
+    state.owner.seat_index.emplace(executor_node(7), 0);
     grows("executors by node");
   }
   SUBCASE("peers") {
-    state.peers.resize(3);
+    state.flock.peers.resize(3);
     grows("peers");
   }
   SUBCASE("digests of others") {
-    state.others.resize(3);
+    state.flock.others.resize(3);
     grows("digests of others");
   }
 }
@@ -94,9 +105,9 @@ TEST_CASE("S11: a job, a share and an attempt with one thing more than they may 
   ScriptedOwner owner;
   owner.start(owner.gpus);
   AgentState state = owner.agent->state();
-  Job& job = state.jobs[JobId{0, 1}];
+  Job& job = state.home.jobs[JobId{0, 1}];
   Job::Run& run = job.doing.emplace<Job::Run>();
-  OwnedShare& share = state.shares.begin()->second;
+  OwnedShare& share = state.owner.shares.begin()->second;
   REQUIRE(outgrown(state) == "");
   const auto grows = [&](const std::string& what) {
     CHECK_MESSAGE(outgrown(state).rfind(what + ": ", 0) == 0, outgrown(state));

@@ -21,17 +21,17 @@ std::string gpu_text(std::uint32_t gpu) { return "GPU " + std::to_string(gpu); }
 
 LedgerView ledger_view(const Agent& agent) {
   const AgentState& state = agent.state();
-  const Ledger& ledger = state.ledger;
+  const Ledger& ledger = state.owner.ledger;
   LedgerView view;
-  view.partition = state.partition.id;
+  view.partition = state.owner.partition.id;
   view.owner = agent_node(state.config.me);
-  view.gpus = state.partition.gpus;
+  view.gpus = state.owner.partition.gpus;
   for (const auto& [attempt, hold] : ledger.holds()) view.holds.emplace_back(attempt, hold.gpus);
   for (std::uint32_t g = view.gpus.first; g < view.gpus.last; ++g) {
     if (ledger.gpus().is_free(GpuId{g})) view.free.push_back(GpuId{g});
   }
-  for (const SeatState& seat : state.seats) {
-    view.seats.push_back({seat.seat.node, gpus_of(state.topology, seat.seat.servers), seat.answered,
+  for (const SeatState& seat : state.owner.seats) {
+    view.seats.push_back({seat.seat.node, gpus_of(state.topology, seat.seat.servers), seat.trusted,
                           seat.starts.resting()});
   }
   view.bad.assign(ledger.sick().begin(), ledger.sick().end());
@@ -49,22 +49,22 @@ std::uint64_t ledger_signature(const Agent& agent) {
   TraceHash hash;
   const auto word = [&](std::uint64_t n) { hash.add(n); };
   word(state.config.incarnation.value);
-  for (const auto& [attempt, hold] : state.ledger.holds()) {
+  for (const auto& [attempt, hold] : state.owner.ledger.holds()) {
     word(attempt.job.hi ^ attempt.job.lo);
     word(attempt.number ^ (attempt.home_epoch.value << 48U));
     for (const GpuId gpu : hold.gpus) word(gpu.value);
   }
   std::uint64_t bits = 0, count = 0;
-  const IndexRange gpus = state.partition.gpus;
+  const IndexRange gpus = state.owner.partition.gpus;
   for (std::uint32_t g = gpus.first; g < gpus.last; ++g) {
-    bits = bits * 2 + (state.ledger.gpus().is_free(GpuId{g}) ? 1 : 0);
+    bits = bits * 2 + (state.owner.ledger.gpus().is_free(GpuId{g}) ? 1 : 0);
     if (++count % 64 == 0) word(bits);
   }
   word(bits);
-  for (const SeatState& seat : state.seats)
-    word((seat.answered ? 1U : 0U) | (seat.starts.resting() ? 2U : 0U));
-  for (const GpuId gpu : state.ledger.sick()) word(gpu.value);
-  for (const ServerId server : state.ledger.drained()) word(server.value);
+  for (const SeatState& seat : state.owner.seats)
+    word((seat.trusted ? 1U : 0U) | (seat.starts.resting() ? 2U : 0U));
+  for (const GpuId gpu : state.owner.ledger.sick()) word(gpu.value);
+  for (const ServerId server : state.owner.ledger.drained()) word(server.value);
   return hash.value();
 }
 

@@ -95,7 +95,7 @@ TEST_CASE("jobs go on under other numbers, and nothing runs twice") {
   for (const SimProcess& p : world.hardware().processes()) CHECK(p.server.value > 0);
   flock.start_all();
   flock.until(60s);
-  CHECK(world.agent(AgentId{0})->state().partition.gpus == IndexRange{0, 24});
+  CHECK(world.agent(AgentId{0})->state().owner.partition.gpus == IndexRange{0, 24});
   CHECK(world.hardware().processes().size() == running);
   flock.to_the_end();
 }
@@ -152,7 +152,7 @@ TEST_CASE("an executor whose servers have left is gone, and its partition goes o
   CHECK(world.servers_of(3).size() == 0);
   flock.start_all();
   flock.until(70s);
-  CHECK(world.agent(AgentId{1})->state().partition.gpus == IndexRange{16, 24});
+  CHECK(world.agent(AgentId{1})->state().owner.partition.gpus == IndexRange{16, 24});
   flock.to_the_end();
 }
 

@@ -82,34 +82,36 @@ void add_share(Hash& h, const AgentState& s, const AttemptId& id, const OwnedSha
   for (const AgentId agent : share.denied) h.add(agent);
   h.add(share.spec == nullptr);
   h.add(share.gang.size());
-  h.add(share.told);
+  h.add(share.exit_reported);
   h.add(share.durable);
-  h.add(share.sure);
+  h.add(share.confirmed);
   h.add(share.exit);
   h.add(share.launched == kNever);
   for (const Piece& piece : share.pieces) {
     h.add(std::uint64_t{piece.seat});
     h.add(piece.state);
-    h.add(share.launched < s.seats[piece.seat].asked);
+    h.add(share.launched < s.owner.seats[piece.seat].asked);
   }
 }
 
 void add_timers(Hash& h, const AgentState& s, Instant now) {
   std::vector<std::tuple<Instant, Timer, std::uint64_t>> timers;
-  for (const auto& [when, id] : s.job_timers) timers.emplace_back(when, Timer::job, id.lo);
-  for (const auto& [id, job] : s.jobs) {
+  for (const auto& [when, id] : s.home.timers.all()) timers.emplace_back(when, Timer::job, id.lo);
+  for (const auto& [id, job] : s.home.jobs) {
     const Instant deadline =
         job.run() ? job.run()->deadline : (job.round() ? job.round()->deadline : kNever);
     if (deadline < kNever) timers.emplace_back(deadline, Timer::stage, id.lo);
   }
-  for (const auto& [when, id] : s.share_timers) timers.emplace_back(when, Timer::share, id.job.lo);
-  for (const auto& [id, hold] : s.ledger.holds()) {
+  for (const auto& [when, id] : s.owner.share_timers.all())
+    timers.emplace_back(when, Timer::share, id.job.lo);
+  for (const auto& [id, hold] : s.owner.ledger.holds()) {
     if (hold.until < kNever) timers.emplace_back(hold.until, Timer::lapse, id.job.lo);
   }
-  for (std::size_t i = 0; i < s.seats.size(); ++i) {
-    if (s.seats[i].timer < kNever) timers.emplace_back(s.seats[i].timer, Timer::seat, i);
+  for (std::size_t i = 0; i < s.owner.seats.size(); ++i) {
+    if (s.owner.seats[i].timer < kNever)
+      timers.emplace_back(s.owner.seats[i].timer, Timer::seat, i);
   }
-  if (s.look < kNever) timers.emplace_back(s.look, Timer::look, 0);
+  if (s.deciding.next < kNever) timers.emplace_back(s.deciding.next, Timer::look, 0);
   std::sort(timers.begin(), timers.end());
   for (const auto& [when, kind, id] : timers) {
     h.add(kind);
@@ -161,28 +163,29 @@ std::uint64_t fingerprint(const AgentState& s, Instant now) {
   Hash h;
   h.add(s.config.incarnation);
   h.add(s.config.epoch);
-  h.add(std::uint64_t{s.attempts_opened});
-  h.add(std::uint64_t{s.questions});
-  h.add(s.dirty);
-  for (const auto& [id, job] : s.jobs) add_job(h, id, job);
-  h.add(s.jobs.size());
-  for (const auto& [id, state] : s.ended) h.add(id), h.add(state.phase);
-  for (const auto& [id, moved] : s.moved) h.add(id), h.add(moved.to);
-  for (const auto& [id, share] : s.shares) add_share(h, s, id, share);
-  for (const auto& [id, hold] : s.ledger.holds()) {
+  h.add(std::uint64_t{s.home.attempts_opened});
+  h.add(std::uint64_t{s.owner.questions});
+  h.add(s.deciding.due);
+  for (const auto& [id, job] : s.home.jobs) add_job(h, id, job);
+  h.add(s.home.jobs.size());
+  for (const auto& [id, state] : s.home.remembered.ended) h.add(id), h.add(state.phase);
+  for (const auto& [id, moved] : s.home.remembered.moved) h.add(id), h.add(moved.to);
+  for (const auto& [id, share] : s.owner.shares) add_share(h, s, id, share);
+  for (const auto& [id, hold] : s.owner.ledger.holds()) {
     h.add(id);
     h.add(hold.home);
     h.add(hold.phase);
     h.add(hold.gpus);
   }
-  for (const auto& [id, stone] : s.ledger.tombstones().all()) h.add(id), h.add(stone.durable);
-  for (const SeatState& seat : s.seats) {
-    h.add(seat.answered);
-    h.add(seat.heard_out);
+  for (const auto& [id, stone] : s.owner.ledger.tombstones().all()) h.add(id), h.add(stone.durable);
+  for (const SeatState& seat : s.owner.seats) {
+    h.add(seat.trusted);
+    h.add(seat.ever_answered);
     h.add(seat.asked == kNever);
   }
-  for (const PeerState& peer : s.peers) h.add(peer.epoch);
-  if (s.claim) h.add(s.claim->attempt), h.add(s.claim->home), h.add(s.claim->until <= now);
+  for (const PeerState& peer : s.flock.peers) h.add(peer.epoch);
+  if (s.owner.claim)
+    h.add(s.owner.claim->attempt), h.add(s.owner.claim->home), h.add(s.owner.claim->until <= now);
   add_timers(h, s, now);
   return h.hash.value();
 }

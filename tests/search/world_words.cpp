@@ -16,18 +16,19 @@ std::string SmallWorld::leftovers() const {
   if (!processes_.empty()) return std::to_string(processes_.size()) + " processes run";
   for (const JobId id : accepted_) {
     const bool over = std::any_of(agents_.begin(), agents_.end(), [&](const AgentSeat& seat) {
-      return seat.core->state().ended.contains(id);
+      return seat.core->state().home.remembered.ended.contains(id);
     });
     if (!over) return "job " + std::to_string(id.lo) + " was accepted and has not ended";
   }
   for (std::uint32_t a = 0; a < 2; ++a) {
     const AgentState& state = agents_[a].core->state();
     const std::string who = "agent " + std::to_string(a);
-    if (!state.jobs.empty()) return who + " has open jobs";
-    if (!state.ledger.holds().empty())
-      return who + " holds GPUs for " + to_string(state.ledger.holds().begin()->first);
-    if (state.reconciling()) return who + " is still reconciling";
-    if (state.ledger.free_count() != state.partition.gpus.size()) return who + " lacks free GPUs";
+    if (!state.home.jobs.empty()) return who + " has open jobs";
+    if (!state.owner.ledger.holds().empty())
+      return who + " holds GPUs for " + to_string(state.owner.ledger.holds().begin()->first);
+    if (state.owner.reconciling()) return who + " is still reconciling";
+    if (state.owner.ledger.free_count() != state.owner.partition.gpus.size())
+      return who + " lacks free GPUs";
   }
   return {};
 }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/home/home_state.h"
+
+#include <utility>
+
+namespace starling {
+
+void HomeState::enter_waiting(const Job& job, bool blocked) {
+  JobView view;
+  view.spec = job.spec.get();
+  view.submitted = job.submitted;
+  view.order = job.order;
+  view.served = job.served;
+  view.failed_rounds = job.failed_rounds;
+  view.blocked = blocked;
+  view.forwards = job.forwards;
+  view.offered = job.offered;
+  waiting_gpus += job.spec->gpus();
+  waiting.add(std::move(view));
+}
+
+void HomeState::leave_waiting(const Job& job) {
+  if (waiting.leave(job.order)) waiting_gpus -= job.spec->gpus();
+}
+
+void HomeState::enter_running(Job& job) {
+  ++running_jobs;
+  passing.started(job.spec->priority, job.order);
+  running.enter(job);
+}
+
+void HomeState::leave_running(const Job& job) {
+  --running_jobs;
+  running.leave(job);
+}
+
+}  // namespace starling

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "agents/home/passing.h"
+#include "agents/home/remembered.h"
+#include "agents/home/running_views.h"
+#include "agents/home/waiting_list.h"
+#include "agents/step/job.h"
+#include "agents/step/timer_queue.h"
+
+namespace starling {
+
+/// What an agent knows as the home of jobs. A job that is not over is in `jobs`, one that is in
+/// `remembered`.
+struct HomeState {
+  explicit HomeState(const PolicyFacts& policy) : running(policy) {}
+
+  std::map<JobId, Job> jobs;
+  TimerQueue<JobId> timers;
+  Remembered remembered;
+  std::uint64_t arrivals = 0;         ///< so far, all lives: the next job's order
+  std::uint32_t attempts_opened = 0;  ///< in this life
+  std::uint32_t running_jobs = 0;     ///< starting, running or draining
+  WaitingList waiting;                ///< all others but those on offer
+  std::uint64_t waiting_gpus = 0;     ///< that they want
+  RunningViews running;
+  Passing passing;
+  Instant next_turn = Instant::min();  ///< when to look for a gang whose turn it is
+
+  [[nodiscard]] std::uint32_t waiting_jobs() const noexcept {
+    return static_cast<std::uint32_t>(waiting.size());
+  }
+  void enter_waiting(const Job& job, bool blocked);
+  void leave_waiting(const Job& job);
+  void enter_running(Job& job);
+  void leave_running(const Job& job);
+  void set_timer(const JobId& id, Job& job, Instant when) { timers.move(id, job.timer, when); }
+};
+
+}  // namespace starling

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/owner/owner_state.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "topology/shape.h"
+
+namespace starling {
+namespace {
+
+const Partition& partition_in(const AgentConfig& config) {
+  STARLING_CHECK(config.me.value < config.flock.size());
+  STARLING_CHECK(config.flock[config.me.value].agent == config.me);
+  return config.flock[config.me.value].partition;
+}
+
+}  // namespace
+
+OwnerState::OwnerState(const AgentConfig& config, const Topology& topology, std::uint32_t room)
+    : partition(partition_in(config)), ledger(topology, partition.servers, config.limits, room) {
+  server_gpus = shape_of(ledger.gpus()).server;
+  seat_of.assign(partition.servers.size(), 0);
+  std::uint32_t server = partition.servers.first;
+  for (const ExecutorSeat& seat : config.executors) {
+    STARLING_CHECK(seat.servers.first == server && seat.servers.size() > 0);
+    for (; server < seat.servers.last; ++server) {
+      seat_of[server - partition.servers.first] = static_cast<std::uint32_t>(seats.size());
+    }
+    SeatState state;
+    state.seat = seat;
+    seat_index.emplace(seat.node, static_cast<std::uint32_t>(seats.size()));
+    seats.push_back(std::move(state));
+  }
+  STARLING_CHECK(server == partition.servers.last);
+}
+
+bool OwnerState::reconciling() const noexcept {
+  return !std::all_of(seats.begin(), seats.end(), [](const SeatState& s) { return s.trusted; });
+}
+
+bool OwnerState::all_answered() const noexcept {
+  return std::all_of(seats.begin(), seats.end(),
+                     [](const SeatState& s) { return s.ever_answered; });
+}
+
+void OwnerState::set_lapse(AttemptId attempt, Instant when) {
+  const auto at = lapse_at.find(attempt);
+  if (at != lapse_at.end()) {
+    lapses.erase({at->second, attempt});
+    lapse_at.erase(at);
+  }
+  if (when == kNever) return;
+  lapses.emplace(when, attempt);
+  lapse_at.emplace(attempt, when);
+}
+
+void OwnerState::drop_share(AttemptId attempt) {
+  const auto at = shares.find(attempt);
+  if (at == shares.end()) return;
+  set_timer(attempt, at->second, kNever);
+  shares.erase(at);
+}
+
+std::vector<Piece> OwnerState::pieces_of(const Topology& topology, const Placement& gpus,
+                                         Piece::State state) const {
+  std::vector<Piece> pieces;
+  for (const GpuId gpu : gpus) {
+    const std::uint32_t server = topology.server_of(gpu).value - partition.servers.first;
+    const std::uint32_t seat = seat_of[server];
+    if (pieces.empty() || pieces.back().seat != seat) {
+      pieces.emplace_back();
+      pieces.back().seat = seat;
+      pieces.back().state = state;
+    }
+    pieces.back().gpus.push_back(gpu);
+  }
+  return pieces;
+}
+
+}  // namespace starling
