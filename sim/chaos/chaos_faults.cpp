@@ -143,6 +143,8 @@ ChaosFaults::ChaosFaults(std::uint32_t agents, std::uint32_t executors_each, Dur
     if (on && !named(without)) state.dose = extreme ? Dose::extreme : Dose::mild;
     states_.push_back(state);
   }
+  often_ = {&state("F1-agent"),    &state("F1-executor"), &state("F1-client"),
+            &state("F22-digests"), &state("F11-corrupt"), &state("F29-kinds")};
   turn_knobs();
   for (std::uint32_t c = 0; c < clients_; ++c) nodes_.push_back(client_node(c));
 }
@@ -244,17 +246,18 @@ void ChaosFaults::repeat(World& world, std::size_t k) {
 
 void ChaosFaults::between_events(World& world) {
   if (healed_) return;
-  const auto maybe = [&](const char* name, std::uint32_t& until, std::uint32_t first,
+  const auto maybe = [&](State& kills, const char* name, std::uint32_t& until, std::uint32_t first,
                          std::uint32_t count) {
-    State& kills = state(name);
     if (kills.dose == Dose::off || --until > 0) return;
     until = 1 + kills.rng.below(kills.dose == Dose::mild ? 40'000 : 6000);
     ++counts_[name];
     kill(world, kills.rng, nodes_[first + kills.rng.below(count)]);
   };
-  maybe("F1-agent", until_agent_dies_, 0, agents_);
-  maybe("F1-executor", until_executor_dies_, agents_, agents_ * executors_each_);
-  maybe("F1-client", until_client_dies_, agents_ * (1 + executors_each_), clients_);
+  maybe(*often_.kill_agents, "F1-agent", until_agent_dies_, 0, agents_);
+  maybe(*often_.kill_executors, "F1-executor", until_executor_dies_, agents_,
+        agents_ * executors_each_);
+  maybe(*often_.kill_clients, "F1-client", until_client_dies_, agents_ * (1 + executors_each_),
+        clients_);
 }
 
 Duration ChaosFaults::outage(Rng& rng) const {

@@ -190,6 +190,10 @@ class ChaosFaults final : public FaultScript {
   Instant end_;
   Rng rng_, leases_;
   std::vector<State> states_;
+  /// Those of `states_` that are asked at every event or frame, found once.
+  struct Often {
+    State *kill_agents, *kill_executors, *kill_clients, *lie, *corrupt, *pick_on_kinds;
+  } often_{};
   std::vector<NodeId> nodes_;  // agents, executors, clients
   ChaosKnobs knobs_;
   Manners manners_;

@@ -157,14 +157,14 @@ void ChaosFaults::read_slowly(World& world, Rng& rng, Dose) {
 
 Network::Tampered ChaosFaults::tamper(NodeId from, NodeId to, std::vector<std::byte>& frame) {
   if (liars_.contains(from) && to.value <= agents_) {
-    const Network::Tampered told = untrue(state("F22-digests").rng, frame);
+    const Network::Tampered told = untrue(often_.lie->rng, frame);
     if (told != Network::Tampered::no) return told;
   }
   if (rare_meets_ > 0) {
     const Network::Tampered met = picked_on(from, to, frame);
     if (met != Network::Tampered::no) return met;
   }
-  Rng& rng = state("F11-corrupt").rng;
+  Rng& rng = often_.corrupt->rng;
   if (corrupts_ == 0 || !rng.chance(corrupts_)) return Network::Tampered::no;
   return garble(rng, from, to, frame);
 }
@@ -176,7 +176,7 @@ Network::Tampered ChaosFaults::picked_on(NodeId from, NodeId to, std::vector<std
   const auto said = codec_.decode(frame);
   if (!said) return Network::Tampered::no;
   const std::uint32_t before = said_[said.value().message.index()]++;
-  Rng& rng = state("F29-kinds").rng;
+  Rng& rng = often_.pick_on_kinds->rng;
   if (!rng.chance(rare_meets_ * kOften / (kOften + before))) return Network::Tampered::no;
   switch (rng.below(4)) {
     case 0:
