@@ -2,6 +2,8 @@
 #include "agents/client.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "base/check.h"
 
@@ -12,6 +14,24 @@ constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 constexpr int kLongestSilence = 60;  // times Timers::retry_max
 // Who has said nothing of a job by then never will; what became of it is not known here.
 constexpr Duration kPatience = std::chrono::hours(1);
+
+/// What a home says at one instant, in the order in which it happened there: attempts, and within
+/// one it starts, runs, is stopped, and waits again.
+std::pair<std::uint32_t, int> step_of(const JobState& state) {
+  static constexpr JobPhase kOrder[] = {JobPhase::starting, JobPhase::running, JobPhase::draining,
+                                        JobPhase::waiting};
+  const auto* at = std::find(std::begin(kOrder), std::end(kOrder), state.phase);
+  return {state.attempts, static_cast<int>(at - std::begin(kOrder))};
+}
+
+/// Of one home: no newer than what is known. Its elapsed time only grows, but for what it says at
+/// one instant.
+bool is_overtaken(const JobState& state, const JobState& known) {
+  if (terminal(state.phase)) return false;
+  if (state.elapsed != known.elapsed || known.phase == JobPhase::unknown)
+    return state.elapsed < known.elapsed;
+  return state.forwards == known.forwards && step_of(state) < step_of(known);
+}
 }  // namespace
 
 Client::Client(ClientConfig config, Rng rng) : config_(std::move(config)), rng_(rng) {
@@ -187,9 +207,9 @@ void Client::on(const Rejected& rejected, Instant now) {
   end(i, now);
 }
 
-/// Word from the home, or from the next home that has taken the job over. Elapsed time only grows
-/// at one home and the number of forwards only grows between homes, so overtaken news is recognised
-/// and dropped.
+/// Word from the home, or from the next home that has taken the job over. A job only goes on at one
+/// home and the number of forwards only grows between homes, so overtaken news is recognised and
+/// dropped.
 void Client::on(NodeId from, const JobState& state, Instant now) {
   const std::size_t i = index_of(state.job);
   if (i == kNone || outcomes_[i].over() || state.phase == JobPhase::unknown) return;
@@ -204,7 +224,7 @@ void Client::on(NodeId from, const JobState& state, Instant now) {
   }
   const bool next_home = from == agent_node(state.home) && state.forwards > job.state.forwards;
   if (!at_home && !next_home) return;
-  if (at_home && state.elapsed < job.state.elapsed && !terminal(state.phase)) return;
+  if (at_home && is_overtaken(state, job.state)) return;
   accept(i, now);
   job.home = state.home;
   job.state = state;

@@ -149,6 +149,28 @@ TEST_CASE(
   CHECK(f.client.counts().refused_frames == 1);
 }
 
+TEST_CASE("what a home says at one instant is taken in its order, whatever overtakes what") {
+  Fixture f;
+  f.client.submit(at(0s), spec(1), kA);
+  f.tick(0s);
+  const auto word = [](JobPhase phase, std::uint32_t attempts) {
+    JobState s = state(1, phase, 3s);
+    s.attempts = attempts;
+    return s;
+  };
+  f.hear(word(JobPhase::starting, 1), 3s);
+  f.hear(word(JobPhase::waiting, 0), 4s);  // said before it started
+  CHECK(f.job(1).state.phase == JobPhase::starting);
+  f.hear(word(JobPhase::running, 1), 4s);
+  f.hear(word(JobPhase::starting, 1), 5s);
+  CHECK(f.job(1).state.phase == JobPhase::running);
+  f.hear(word(JobPhase::waiting, 1), 5s);
+  f.hear(word(JobPhase::draining, 1), 6s);
+  CHECK(f.job(1).state.phase == JobPhase::waiting);
+  f.hear(word(JobPhase::starting, 2), 6s);
+  CHECK(f.job(1).state.attempts == 2);
+}
+
 TEST_CASE("news that overtakes the acceptance counts as acceptance") {
   Fixture f;
   f.client.submit(at(0s), spec(1), kA);
