@@ -19,6 +19,22 @@ Demand best_of(const Topology& topology, IndexRange servers, GpuTypeId type) {
   return best;
 }
 
+/// All of them, with nobody on them.
+std::vector<ServerRoom> empty_servers(const Topology& topology, IndexRange servers) {
+  std::vector<ServerRoom> rooms;
+  for (std::uint32_t s = servers.first; s < servers.last; ++s) {
+    const Server& server = topology.server(ServerId{s});
+    if (server.gpus.size() == 0) continue;
+    const Demand all{ServerRoom::amount_of(server.cpus), ServerRoom::amount_of(server.memory_gib)};
+    const ServerRoom one{server.gpu_type, server.gpus.size(), 1, all};
+    const auto same = std::ranges::find_if(rooms, [&](const ServerRoom& room) {
+      return room.type == one.type && room.free == one.free && room.left == one.left;
+    });
+    same == rooms.end() ? rooms.push_back(one) : (void)++same->servers;
+  }
+  return rooms;
+}
+
 }  // namespace
 
 std::vector<ServerRoom> rooms_of(const Topology& topology, const RemoteDigest& digest) {
@@ -26,6 +42,8 @@ std::vector<ServerRoom> rooms_of(const Topology& topology, const RemoteDigest& d
   if (!rooms.empty() || digest.free == 0) return rooms;
   const IndexRange servers{digest.servers.first,
                            std::min(digest.servers.last, topology.server_count())};
+  if (digest.free == digest.gpus && servers.first < servers.last)
+    return empty_servers(topology, servers);
   std::vector<TypeRoom> types(digest.types.begin(), digest.types.end());
   for (std::uint32_t s = servers.first; digest.types.empty() && s < servers.last; ++s) {
     const Server& server = topology.server(ServerId{s});

@@ -2,6 +2,8 @@
 #include "policies/partitions/cooperate.h"
 
 #include <algorithm>
+#include <map>
+#include <span>
 #include <tuple>
 
 namespace starling {
@@ -9,6 +11,31 @@ namespace {
 
 std::uint64_t per_mille(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : part * 1000 / whole;
+}
+
+/// Servers of the partition's commonest size, which its digests count when they are wholly free.
+std::uint64_t most_whole(const Topology& topology, const RemoteDigest& digest) {
+  std::map<std::uint32_t, std::uint64_t> sizes;
+  std::uint64_t most = 0;
+  for (std::uint32_t s = digest.servers.first;
+       s < std::min(digest.servers.last, topology.server_count()); ++s) {
+    const std::uint32_t gpus = topology.server(ServerId{s}).gpus.size();
+    if (gpus > 0) most = std::max(most, ++sizes[gpus]);
+  }
+  return most;
+}
+
+/// Not even where everything is free are there wholly free servers of `server` GPUs for so many.
+/// O(servers of the flock) if so.
+bool never_whole(const View& view, std::span<const RemotePartition> peers, std::uint32_t server,
+                 std::uint64_t gpus) {
+  const auto sizes = view.gpus.sizes();
+  std::uint64_t servers = server < sizes.size() ? sizes[server] : 0;
+  for (const RemotePartition& peer : peers) {
+    if (servers * server >= gpus) return false;
+    servers += most_whole(view.topology, *peer.digest);
+  }
+  return servers * server < gpus;
 }
 
 }  // namespace
@@ -133,12 +160,13 @@ void Cooperation::forward_to_emptier(const View& view, const QueueIndex& index, 
 }
 
 /// GPUs here and elsewhere. Owners offer whole workers, so room in pieces counts for workers of one
-/// GPU alone.
+/// GPU alone where GPUs are counted, and else for what asks for more than GPUs, or can never have
+/// whole servers.
 std::pair<std::uint64_t, std::uint64_t> Cooperation::room_to_spread(const View& view,
                                                                     const QueueEntry& entry,
                                                                     const JobView& job,
                                                                     const Trial& local) {
-  if (entry.needy) {
+  const auto in_workers = [&]() -> std::pair<std::uint64_t, std::uint64_t> {
     const RemoteNeed need = need_of(*job.spec, view.topology);
     std::uint64_t elsewhere = 0;
     for (const RemotePartition& peer : peers_.all())
@@ -146,12 +174,18 @@ std::pair<std::uint64_t, std::uint64_t> Cooperation::room_to_spread(const View& 
     if (elsewhere == 0) return {0, 0};
     return {place_workers(local.gpus(), entry.gpus, job.spec->gpus_per_worker, need.each).size(),
             elsewhere};
-  }
+  };
+  if (entry.needy) return in_workers();
   if (fit_ == Fit::count && job.spec->gpus_per_worker == 1)
     return {local.free_count(), free_elsewhere_};
-  const std::size_t whole =
+  const std::uint64_t whole =
+      std::uint64_t{server_} *
       local.gpus().whole_free_servers(server_, entry.gpus / server_ + 1).size();
-  return {std::uint64_t{server_} * whole, whole_elsewhere_};
+  const bool enough = local.free_count() + free_elsewhere_ >= entry.gpus;
+  if (enough && whole + whole_elsewhere_ < entry.gpus && entry.homeless &&
+      never_whole(view, peers_.all(), server_, entry.gpus))
+    return in_workers();
+  return {whole, whole_elsewhere_};
 }
 
 bool Cooperation::try_spread(const View& view, const QueueEntry& entry, const JobView& job,
