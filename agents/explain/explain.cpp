@@ -5,6 +5,7 @@
 #include "agents/exit_code.h"
 #include "agents/explain/explain_silence.h"
 #include "agents/explain/means.h"
+#include "agents/home/never_fits.h"
 #include "agents/home/turn.h"
 #include "agents/step/step.h"
 #include "topology/placement_text.h"
@@ -60,6 +61,8 @@ void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& li
   lines.push_back("waits at agent " + std::to_string(s.config.me.value) + " (order " +
                   std::to_string(job.order) + ", one of " + std::to_string(s.home.waiting_jobs()) +
                   " waiting)");
+  if (const std::string reason = never_fits(s, *job.spec); !reason.empty())
+    lines.push_back("can run nowhere as the servers are now: " + reason);
   std::string here = "needs " + need + ": partition " + std::to_string(s.owner.partition.id.value) +
                      " has " + std::to_string(s.owner.ledger.free_count()) + " free of " +
                      std::to_string(s.owner.partition.gpus.size()) + ", largest free server " +

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "agents/explain/means.h"
+#include "agents/home/never_fits.h"
 #include "agents/step/home_step.h"
 #include "base/marks.h"
 #include "base/planted.h"
@@ -58,46 +58,6 @@ JobState full_state_of(const AgentState& s, const Job& job, Instant now) {
 void HomeStep::tell_client(const Job& job) {
   if (job.client.value == 0) return;
   send(job.client, state_of(s, job, now));
-}
-
-/// Empty if some state of the data centre could hold the job; else why not. The same answer for
-/// ever.
-std::string HomeStep::never_fits(const JobSpec& spec) const {
-  std::uint64_t fitting = 0;
-  std::uint32_t largest = 0;
-  const auto& types = s.topology.gpu_types();
-  const auto allowed = [&](std::size_t type) {
-    const auto& named = spec.gpu_types;
-    return named.empty() || std::find(named.begin(), named.end(), types[type].name) != named.end();
-  };
-  for (std::size_t type = 0; type < s.supply.size(); ++type) {
-    if (!allowed(type)) continue;
-    fitting += s.supply[type].gpus;
-    largest = std::max(largest, s.supply[type].largest_server);
-  }
-  std::string kind;
-  for (const std::string& type : spec.gpu_types)
-    kind += (kind.empty() ? " of type " : " or ") + type;
-  if (fitting < spec.gpus()) {
-    return "needs " + std::to_string(spec.gpus()) + " GPUs" + kind + "; the data centre has " +
-           std::to_string(fitting);
-  }
-  if (spec.workers > 1 && spec.gpus_per_worker > largest) {
-    return "needs " + std::to_string(spec.gpus_per_worker) + " GPUs" + kind +
-           " for each worker; the largest server has " + std::to_string(largest);
-  }
-  if (std::string lack = lacks_means(s.topology, spec); !lack.empty()) return lack;
-  if (spec.workers == 1 || spec.gpus_per_worker <= 1) return {};
-  // Servers of unequal size: enough GPUs in all, and still too few places for whole workers.
-  std::uint64_t places = 0;
-  for (const Server& server : s.topology.servers()) {
-    if (server.gpus.size() == 0 || !allowed(server.gpu_type.value)) continue;
-    places += server.gpus.size() / spec.gpus_per_worker;
-    if (places >= spec.workers) return {};
-  }
-  return "needs " + std::to_string(spec.workers) + " workers of " +
-         std::to_string(spec.gpus_per_worker) + " GPUs" + kind + "; the servers hold " +
-         std::to_string(places);
 }
 
 /// A repeat is answered as before. One that comes back with more forwards than it left with is a
@@ -167,7 +127,7 @@ void HomeStep::take_in(NodeId from, const Submit& submit) {
   if (const Status sane = check_job(submit.spec, s.config.limits); !sane.ok()) {
     return send(from, Rejected{id, Refusal::invalid, sane.error().message});
   }
-  if (std::string reason = never_fits(submit.spec); !reason.empty()) {
+  if (std::string reason = never_fits(s, submit.spec); !reason.empty()) {
     STARLING_MARK("agent: a Submit that never fits");
     return send(from, Rejected{id, Refusal::never_fits, std::move(reason)});
   }

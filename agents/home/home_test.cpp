@@ -90,6 +90,23 @@ TEST_CASE("a job that can never fit is refused with the reason") {
   CHECK(reason(5).find("workers is 0") != std::string::npos);
 }
 
+TEST_CASE("an accepted job that has become too large waits, says so, and is not refused") {
+  Submit large{spec(1, 5), client_node(0)};
+  const std::vector<Record> before{JobAccepted{large, 1}};
+  ScriptedHome home(1, {}, before);
+  home.hear(client_node(0), large);
+  CHECK(home.last<Accepted>() != nullptr);
+  CHECK(home.last<Rejected>() == nullptr);
+  home.hear(client_node(0), Explain{large.spec.id});
+  const auto* why = home.last<Explanation>();
+  REQUIRE(why != nullptr);
+  const auto is = [](const std::string& line) {
+    return line == "can run nowhere as the servers are now: needs 5 GPUs; the data centre has 4";
+  };
+  CHECK(std::any_of(why->lines.begin(), why->lines.end(), is));
+  CHECK(home.job(1).stage() == Stage::waiting);
+}
+
 TEST_CASE("cancelling works wherever the job stands") {
   TestFlock flock({.servers = 1});
   flock.submit(1, 4, 0s);

@@ -29,7 +29,9 @@ class ScriptedHome {
     TriggerKind why = TriggerKind::round;
   };
 
-  explicit ScriptedHome(std::uint32_t partitions = 1, AgentConfig config = {})
+  /// `recovered`: what an earlier life has written.
+  explicit ScriptedHome(std::uint32_t partitions = 1, AgentConfig config = {},
+                        std::span<const Record> recovered = {})
       : topology(generate_flat({.servers = partitions, .gpus_per_server = 4}).value()) {
     const std::vector<Partition> parts = partition(topology, partitions).value();
     for (const Partition& part : parts) config.flock.push_back({AgentId{part.id.value}, part});
@@ -37,7 +39,7 @@ class ScriptedHome {
     auto policy = std::make_unique<Script>();
     script = policy.get();
     agent = std::make_unique<Agent>(std::move(config), topology, *speed, std::move(policy), Rng(1),
-                                    std::span<const Record>{});
+                                    recovered);
     tick();
     hear(executor_node(0), Inventory{state().fence(), {}});
   }

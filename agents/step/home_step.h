@@ -26,7 +26,6 @@ struct HomeStep : OwnerStep {
   /// Of clients' jobs, or of those that other homes hand over.
   [[nodiscard]] bool is_full(bool forwarded) const;
   void accept(NodeId client, const Submit& submit, std::vector<AgentId> offered);
-  [[nodiscard]] std::string never_fits(const JobSpec& spec) const;
   void end(Job& job, JobPhase phase, ExitStatus exit = {});
   void wait_again(Job& job, bool after_backoff);
   void tell_client(const Job& job);
