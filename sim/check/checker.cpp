@@ -63,6 +63,7 @@ void Checker::compacted(Instant now, NodeId node, std::span<const Record> record
 void Checker::renumber(Instant now, const Renumbering& numbers,
                        std::span<const PeerAgent> partitions) {
   partitions_.assign(partitions.begin(), partitions.end());
+  clients_.servers_changed();
   for (const auto& [node, known] : journals_) renumber(now, node, numbers);
 }
 

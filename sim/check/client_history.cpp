@@ -54,8 +54,15 @@ std::string ClientHistory::wrote(NodeId node, Incarnation life, const Record& re
     fact(ended->job).end = ended->state.phase;
   } else if (const auto* moved = std::get_if<JobMoved>(&record)) {
     fact(moved->job).end = JobPhase::moved;
+  } else if (std::holds_alternative<LifeBegan>(record)) {
+    lives_[{node, life}] = servers_;
   }
   return {};
+}
+
+std::uint32_t ClientHistory::servers_of(NodeId home, Incarnation life) const {
+  const auto began = lives_.find({home, life});
+  return began == lives_.end() ? 0 : began->second;
 }
 
 ClientHistory::Way ClientHistory::way_of(const JobState& state) {
@@ -163,15 +170,17 @@ std::string ClientHistory::told(NodeId from, Incarnation life, std::uint64_t seq
   if (const auto* accepted = std::get_if<Accepted>(&message)) {
     Story& story = stories_[accepted->job];
     if (!story.submitted) return of(accepted->job, "is accepted and was never submitted");
-    if (story.refused) return of(accepted->job, "is accepted and had been refused");
-    story.accepted = true;
+    const std::uint32_t servers = servers_of(from, life);
+    story.accepted = std::min(story.accepted.value_or(servers), servers);
+    if (story.contradicts_itself()) return of(accepted->job, "is accepted and had been refused");
     auto& first = story.homes[from].accepted;
     const auto at = first.try_emplace(life, sequence).first;
     at->second = std::min(at->second, sequence);
   } else if (const auto* rejected = std::get_if<Rejected>(&message)) {
     Story& story = stories_[rejected->job];
-    if (story.accepted) return of(rejected->job, "is refused and had been accepted");
-    story.refused = true;
+    const std::uint32_t servers = servers_of(from, life);
+    story.refused = std::max(story.refused.value_or(servers), servers);
+    if (story.contradicts_itself()) return of(rejected->job, "is refused and had been accepted");
   } else if (const auto* state = std::get_if<JobState>(&message)) {
     return told_state(from, life, sequence, *state);
   } else if (const auto* list = std::get_if<JobList>(&message)) {

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "agents/client.h"
@@ -28,6 +30,10 @@ namespace starling {
 ///
 /// All of it is one story for all clients, living and dead: what one was told, another is not told
 /// otherwise, and a client that begins anew changes nothing but what it can show.
+///
+/// A refusal is for good as long as the servers are the same: what one life of a home refuses, one
+/// that begins after they have changed may accept, and the refusal may come later than that. What
+/// was accepted is never refused.
 class ClientHistory {
  public:
   void said(const Message& message);
@@ -38,6 +44,8 @@ class ClientHistory {
   /// Has become durable at `node`, in this life. What does not fit; empty: it fits. A job is
   /// accepted as it was submitted, or not at all.
   [[nodiscard]] std::string wrote(NodeId node, Incarnation life, const Record& record);
+  /// Lives that begin from now on know other servers.
+  void servers_changed() { ++servers_; }
   /// Another client has this name from now on.
   void began(NodeId client) { shown_.erase(client); }
   /// What a client knows of its jobs, now; always in the same order, new ones behind the others.
@@ -60,7 +68,12 @@ class ClientHistory {
     std::map<Incarnation, std::uint64_t> accepted;             ///< sequence of the first
   };
   struct Story {
-    bool submitted = false, refused = false, accepted = false;
+    bool submitted = false;
+    /// With which servers it was last refused and first accepted, as clients were told.
+    std::optional<std::uint32_t> refused, accepted;
+    [[nodiscard]] bool contradicts_itself() const {
+      return refused && accepted && *refused >= *accepted;
+    }
     JobSpec spec;  ///< as a client submitted it
     std::map<NodeId, Home> homes;
     JobPhase end = JobPhase::unknown;
@@ -79,8 +92,12 @@ class ClientHistory {
   [[nodiscard]] static std::string knows_too_little(const Home& home, Incarnation life,
                                                     const JobState& state);
 
+  [[nodiscard]] std::uint32_t servers_of(NodeId home, Incarnation life) const;
+
   std::map<JobId, Story> stories_;
-  std::map<NodeId, std::vector<Shown>> shown_;  ///< as the client shows them
+  std::uint32_t servers_ = 0;                                      ///< how often they have changed
+  std::map<std::pair<NodeId, Incarnation>, std::uint32_t> lives_;  ///< the same when each began
+  std::map<NodeId, std::vector<Shown>> shown_;                     ///< as the client shows them
 };
 
 }  // namespace starling

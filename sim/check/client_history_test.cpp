@@ -199,6 +199,32 @@ TEST_CASE("what one client was told holds for another, and for one that begins a
   }
 }
 
+TEST_CASE("a refusal holds as long as the servers are the same, an acceptance for good") {
+  Told t;
+  const Rejected refused{kJob, Refusal::never_fits, ""};
+  SUBCASE("the same servers") {
+    t.write(LifeBegan{Incarnation{2}, Epoch{1}}, 2);
+    CHECK(t.say(1, refused, 2) != "");
+  }
+  SUBCASE("others: it had been accepted") {
+    t.history.servers_changed();
+    t.write(LifeBegan{Incarnation{2}, Epoch{1}}, 2);
+    CHECK(t.say(1, refused, 2) != "");
+  }
+  SUBCASE("others: it had been refused, and that comes late") {
+    Submit submit;
+    submit.spec.id = JobId{0, 8};
+    t.history.said(submit);
+    t.history.servers_changed();
+    t.write(LifeBegan{Incarnation{2}, Epoch{1}}, 2);
+    const Rejected late{submit.spec.id, Refusal::never_fits, ""};
+    SUBCASE("before") { CHECK(t.say(5, late) == ""); }
+    CHECK(t.say(1, Accepted{submit.spec.id, AgentId{0}}, 2) == "");
+    CHECK(t.say(5, late) == "");
+    CHECK(t.say(2, late, 2) != "");
+  }
+}
+
 TEST_CASE("a job is accepted as it was submitted") {
   ClientHistory history;
   Submit submit;
