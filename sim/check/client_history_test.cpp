@@ -121,6 +121,16 @@ TEST_CASE("a successor knows what was durable when its life began, and no less")
   }
 }
 
+TEST_CASE("of a job that was never submitted nobody knows anything") {
+  Told t;
+  JobState state;
+  state.job = JobId{0, 99};
+  state.phase = JobPhase::unknown;
+  CHECK(t.say(2, state) == "");
+  state.phase = JobPhase::running;
+  CHECK(t.say(3, state) == "job " + to_string(state.job) + " has a state and was never submitted");
+}
+
 TEST_CASE("the home that had accepted a job does not know it") {
   Told t;
   CHECK(t.say(2, JobPhase::unknown, 0) != "");
