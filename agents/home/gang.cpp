@@ -160,7 +160,6 @@ void HomeStep::choose(Job& job) {
   free_claims(job, false);
   round.bids.reset();
   round.deadline = later(now, s.config.timers.hold);
-  job.backoff = Duration{0};
   send_reserves(job);
 }
 

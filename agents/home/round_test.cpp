@@ -27,6 +27,18 @@ struct Gang {
       home.hear(agent, Offer{attempt(), {PartitionId{agent.value}, gpus_of(agent)}, 1000});
     REQUIRE(stage() == Stage::reserving);
   }
+  /// All hold what they have offered.
+  void hold() {
+    for (const AgentId agent : {kOne, kTwo})
+      home.hear(agent, Reserved{attempt(), PartitionId{agent.value}});
+    REQUIRE(stage() == Stage::committing);
+  }
+  /// For good; they may start.
+  void commit() {
+    for (const AgentId agent : {kOne, kTwo})
+      home.hear(agent, Committed{attempt(), PartitionId{agent.value}});
+    REQUIRE(stage() == Stage::starting);
+  }
   void refuse(AgentId from, Refusal why) {
     home.hear(from, ReserveRefused{attempt(), PartitionId{from.value}, why});
   }
@@ -59,6 +71,44 @@ TEST_CASE("all are asked at once, asked again who has not answered, and none com
   CHECK(gang.stage() == Stage::starting);
   CHECK(gang.home.job(1).started() == gang.home.now);
   CHECK(gang.home.job(1).failed_rounds == 0);
+}
+
+TEST_CASE("a Commit is repeated soon, however often its Reserve had to be") {
+  Gang gang;
+  gang.bid();
+  for (int i = 0; i < 4; ++i) gang.next_timer();
+  const Timers& timers = gang.home.agent->config().timers;
+  REQUIRE(gang.home.job(1).backoff > 2 * timers.retry_min);
+  gang.hold();
+  CHECK(gang.home.job(1).timer <= later(gang.home.now, timers.retry_min));
+}
+
+TEST_CASE("a Start is repeated soon, however often its Commit had to be") {
+  Gang gang;
+  gang.bid();
+  gang.hold();
+  for (int i = 0; i < 4; ++i) gang.next_timer();
+  const Timers& timers = gang.home.agent->config().timers;
+  REQUIRE(gang.home.job(1).backoff > 2 * timers.retry_min);
+  gang.commit();
+  CHECK(gang.home.job(1).timer <= later(gang.home.now, timers.retry_min));
+}
+
+TEST_CASE(
+    "who has started his part and is silent for too long is lost, though others still start") {
+  AgentConfig config;
+  config.timers.start = 1h;
+  config.timers.orphan = config.timers.kill_grace = config.timers.late = 10s;
+  Gang gang(std::move(config));
+  gang.bid();
+  gang.hold();
+  gang.commit();
+  gang.home.hear(kOne, Started{gang.attempt(), PartitionId{1}});
+  const Instant started = gang.home.now;
+  while (gang.stage() == Stage::starting && gang.home.now < started + 2min) gang.next_timer();
+  CHECK(gang.stage() == Stage::draining);
+  CHECK(gang.home.job(1).trouble == "partition 1 has not been heard of for too long");
+  CHECK(gang.home.now >= later(started, lost_after(gang.home.agent->config().timers)));
 }
 
 TEST_CASE("a round that gets no answer is over when what it holds lapses") {
