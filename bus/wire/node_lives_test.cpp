@@ -30,6 +30,16 @@ TEST_CASE_FIXTURE(NodeFixture, "earlier lives and overtaken hints are dropped") 
   CHECK(node.got.size() == 5);
 }
 
+TEST_CASE_FIXTURE(NodeFixture, "where a life of a peer speaks from is said once") {
+  EchoNode node(endpoint, journal);
+  const NodeId other = agent_node(AgentId{2});
+  for (std::uint64_t i = 1; i <= 3; ++i) endpoint.arrive(kPeer, Ping{i}, 1);
+  endpoint.arrive(other, Ping{4}, 1);
+  for (std::uint64_t i = 5; i <= 6; ++i) endpoint.arrive(kPeer, Ping{i}, 2);
+  REQUIRE(node.pump(Instant{}).ok());
+  CHECK(endpoint.found == std::vector<NodeId>{kPeer, other, kPeer});
+}
+
 Launch some_launch() {
   Launch launch;
   launch.spec.workers = launch.spec.gpus_per_worker = 1;

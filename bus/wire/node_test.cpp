@@ -25,6 +25,7 @@ TEST_CASE_FIXTURE(NodeFixture, "one write for a batch, before anything is sent")
   CHECK_FALSE(turn.value().more);
   CHECK(story == Story{"append 3", "send", "send", "send"});
   CHECK(node.runs == 1);
+  CHECK(node.counters().records == 3);
 
   const Result<Frame> first = Codec().decode(endpoint.sent[0].frame);
   REQUIRE(first.ok());

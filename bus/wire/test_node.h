@@ -31,6 +31,7 @@ struct FakeEndpoint : Inbox {
     waits.push_back(deadline);
     return Inbox::receive(deadline);
   }
+  void found_at(NodeId node, std::uint32_t) override { found.push_back(node); }
   void arrive(NodeId from, const Message& m, std::uint64_t incarnation = 1,
               std::uint64_t sequence = 1, std::uint64_t meant_for = 0) {
     FrameHeader header{1, Incarnation{incarnation}, sequence};
@@ -44,6 +45,7 @@ struct FakeEndpoint : Inbox {
   bool taking = true;
   std::vector<Delivery> sent;
   std::vector<Instant> waits;
+  std::vector<NodeId> found;
 };
 
 struct FakeJournal : Journal {
