@@ -77,6 +77,34 @@ TEST_CASE("a page of a list is as long as a frame may be") {
   CHECK(home.last<JobList>()->jobs.size() < 30);
 }
 
+TEST_CASE("a home gives a job to another once, whatever its policy says after a refusal") {
+  ScriptedHome home(3);
+  const JobId id = home.submit(1, 2);
+  REQUIRE(home.decide(Forward{id, AgentId{1}}));
+  REQUIRE(home.job(1).stage() == Stage::offered);
+  home.hear(AgentId{1}, Rejected{id, Refusal::invalid, "no"});
+  REQUIRE(home.job(1).stage() == Stage::waiting);
+  CHECK_FALSE(home.decide(Forward{id, AgentId{1}}));
+  CHECK(home.job(1).stage() == Stage::waiting);
+  CHECK(home.count<Submit>(AgentId{1}) == 1);
+  CHECK(home.decide(Forward{id, AgentId{2}}));
+  CHECK(home.count<Submit>(AgentId{2}) == 1);
+}
+
+TEST_CASE("what a job has run counts from the decision, and anew once everybody has started it") {
+  ScriptedHome home;
+  const JobId id = home.submit(1, 2);
+  home.tick(1s);
+  REQUIRE(home.decide(Start{id, range(0, 2)}));
+  const Instant decided = home.now;
+  CHECK(home.job(1).started() == decided);
+  home.tick(1s);
+  CHECK(home.job(1).started() == decided);
+  home.launched();
+  CHECK(home.job(1).stage() == Stage::running);
+  CHECK(home.job(1).started() == home.now);
+}
+
 TEST_CASE("the views of running jobs leave with them") {
   ScriptedHome home;
   const JobId first = home.submit(1, 2);

@@ -6,8 +6,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "agents/explain/describe.h"
+#include "agents/home/scripted_home_test.h"
 #include "agents/testing/testing.h"
 
 namespace starling {
@@ -179,6 +181,25 @@ TEST_CASE("a gang claims no partition that cannot give anything, but those that 
   for (; waited < 1h && !stream.started(kGang); waited += 5s) stream.go_on(5s);
   CHECK(stream.started(kGang));
   CHECK(stream.flock.faults().empty());
+}
+
+TEST_CASE("what is out of service elsewhere is not counted on, so more partitions are claimed") {
+  for (const std::uint32_t out : {0U, 2U}) {
+    CAPTURE(out);
+    AgentConfig config;
+    config.timers.heartbeat = kGangPatience;
+    ScriptedHome home(3, std::move(config));
+    for (const std::uint32_t agent : {1U, 2U}) {
+      Digest digest{{PartitionId{agent}, Epoch{1}}, 1};
+      digest.gpus = 4;
+      digest.out_of_service = out;
+      home.hear(AgentId{agent}, digest);
+    }
+    home.submit(1, 8);  // four here, and four or twice two there
+    home.tick(kGangPatience);
+    REQUIRE(home.job(1).round() != nullptr);
+    CHECK(home.job(1).round()->claimed.size() == (out == 0 ? 2 : 3));
+  }
 }
 
 TEST_CASE("an owner that is not ready, whatever it had told, is passed over for a while") {

@@ -130,6 +130,13 @@ TEST_CASE("nothing of protocol 2 is said to or by an agent of protocol 1") {
   CHECK_FALSE(any_line(lines, "GpuHealth"));
   CHECK(standing(flock, 0, 1) == Standing::lost);     // as that version judges
   CHECK(standing(flock, 1, 0) == Standing::cut_off);  // agent 2 hears it
+
+  // Of the two that agent 2 hears or heard one is dead and the other of that version.
+  flock.crash_agent(1);
+  (void)flock.take_transcript();
+  flock.run_for(10s);
+  CHECK_FALSE(any_line(flock.take_transcript(), "ProbeFor"));
+  CHECK(standing(flock, 2, 1) == Standing::lost);
 }
 
 TEST_CASE("a peer of another range of protocols is told so") {

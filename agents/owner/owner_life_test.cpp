@@ -72,6 +72,7 @@ TEST_CASE("an end is said until the home has heard it, and asked about where the
 
 TEST_CASE("a journal's words of what it does not know change nothing") {
   ScriptedOwner owner({.journal = {AttemptDraining{{JobId{0, 1}, Epoch{1}, 1}},
+                                   AttemptOver{{JobId{0, 1}, Epoch{1}, 1}, 1s},
                                    ShareLaunched{{JobId{0, 1}, Epoch{1}, 1}},
                                    ShareReleased{{JobId{0, 1}, Epoch{1}, 1}}}});
   CHECK(owner.agent->state().home.jobs.empty());

@@ -3,6 +3,8 @@
 // changes nothing, nothing grows beyond its bound.
 #include <doctest/doctest.h>
 
+#include <utility>
+
 #include "agents/executor/executor_state.h"
 #include "agents/explain/describe.h"
 #include "agents/testing/testing.h"
@@ -148,6 +150,15 @@ TEST_CASE("of the jobs that went away as many are known as may be, the newest") 
   }
   CHECK(s.home.remembered.moved_order == std::deque<JobId>{JobId{0, 4}, JobId{0, 5}});
   CHECK(s.home.remembered.moved.size() == 2);
+}
+
+TEST_CASE("the owner of a partition is who the flock says, and of what is none nobody is") {
+  TestFlock flock({.agents = 3, .servers = 3});
+  AgentState s = flock.agent(0);
+  CHECK(s.flock.owner_of(PartitionId{3}) == nullptr);
+  std::swap(s.flock.peers[1].peer.partition, s.flock.peers[2].peer.partition);
+  for (const PeerState& peer : s.flock.peers)
+    CHECK(s.flock.owner_of(peer.peer.partition.id) == &peer);
 }
 
 TEST_CASE("S10: a message from somebody who may not say it changes nothing") {
