@@ -48,8 +48,13 @@ if [ -n "$known" ]; then
     row=$(grep -m1 -E "^\\| \`$bug\` \\| \`[a-z]+_test\` \"" docs/reliability.md || true)
     test=$(sed -E 's/^[^"]*"([^"]*)".*/\1/' <<<"$row") binary=$(sed -E 's/^[^|]*\|[^|]*\| `([a-z_]+)`.*/\1/' <<<"$row")
     began=$(date +%s%N)
+    ended=0
     # A comma would end the name for doctest.
-    if [ -n "$row" ] && ! STARLING_BUG=$bug timeout 200 "$(program "$binary")" --abort-after=1 -tc="${test//,/?}" >/dev/null 2>&1; then
+    [ -z "$row" ] || STARLING_BUG=$bug timeout 200 "$(program "$binary")" --abort-after=1 -tc="${test//,/?}" >/dev/null 2>&1 || ended=$?
+    if [ "$ended" -eq 124 ]; then
+      echo "$bug: \"$test\" has not ended after 200 s"
+      missed=1
+    elif [ "$ended" -ne 0 ]; then
       printf '%s: found by "%s" in %.1f s\n' "$bug" "$test" "$((($(date +%s%N) - began) / 100000000))e-1"
     else
       echo "$bug: not found by \"$test\""
