@@ -1,32 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
 #include "base/test_data.h"
 #include "topology/describe.h"
 #include "topology/file/load.h"
 #include "topology/importers/hived.h"
 #include "topology/importers/host_list.h"
 #include "topology/importers/slurm.h"
+#include "topology/importers/test_import.h"
 #include "topology/importers/topograph.h"
 
 namespace starling {
 namespace {
-
-std::size_t count(const Topology& t, Level level) {
-  return static_cast<std::size_t>(
-      std::count_if(t.subtrees().begin(), t.subtrees().end(),
-                    [level](const Subtree& tree) { return tree.level == level; }));
-}
-
-bool says(const Result<Topology>& read, const std::string& part) {
-  if (read.ok()) return false;
-  CAPTURE(read.error().message);
-  const bool found = read.error().message.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
-}
 
 TEST_CASE("host lists expand with their zeros") {
   CHECK(expand_hosts("gpu[01-03,7],login").value() ==

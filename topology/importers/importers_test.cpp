@@ -8,23 +8,10 @@
 #include "topology/file/load.h"
 #include "topology/importers/lingjun.h"
 #include "topology/importers/openb.h"
+#include "topology/importers/test_import.h"
 
 namespace starling {
 namespace {
-
-bool says(const Result<Topology>& read, const std::string& part) {
-  if (read.ok()) return false;
-  CAPTURE(read.error().message);
-  const bool found = read.error().message.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
-}
-
-std::size_t count(const Topology& t, Level level) {
-  return static_cast<std::size_t>(
-      std::count_if(t.subtrees().begin(), t.subtrees().end(),
-                    [level](const Subtree& tree) { return tree.level == level; }));
-}
 
 const std::string kOpenb = std::string(kOpenbHeader) + "\n";
 const std::string kLingjun = std::string(kLingjunHeader) + "\n";

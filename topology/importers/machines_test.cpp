@@ -6,6 +6,7 @@
 #include "topology/importers/hwloc.h"
 #include "topology/importers/nccl.h"
 #include "topology/importers/nvidia_smi.h"
+#include "topology/importers/test_import.h"
 
 namespace starling {
 namespace {
@@ -52,14 +53,6 @@ TEST_CASE("the published machines: GPUs, islands, switches, sockets" *
     if (e.nic_gbps > 0) CHECK(server.nic_gbps == doctest::Approx(e.nic_gbps));
     CHECK(parse_topology_yaml(to_yaml(t), "again").value() == t);
   }
-}
-
-bool says(const Result<Topology>& read, const std::string& part) {
-  if (read.ok()) return false;
-  CAPTURE(read.error().message);
-  const bool found = read.error().message.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
 }
 
 TEST_CASE("NVLink elements are not needed; an SM number names the GPU") {
