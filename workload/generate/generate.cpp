@@ -6,22 +6,18 @@
 #include <cmath>
 
 #include "workload/catalogue.h"
+#include "workload/generate/check_size.h"
+#include "workload/generate/gang_sizes.h"
 #include "workload/traces/trace.h"
 #include "workload/traces/trace_format.h"
 
 namespace starling {
 namespace {
 
-constexpr std::uint32_t kJobsMax = 10'000'000;
-
-// Philly, 64,871 jobs: share of each gang size. The 0.34 % of 16 and more is split as a falling
+// Philly, 64,871 jobs: how common each gang size is. The 0.34 % of 16 and more is split as a falling
 // tail.
-struct GangShare {
-  std::uint32_t gpus;
-  double share;
-};
-constexpr GangShare kGangs[] = {{1, 0.9296}, {2, 0.027},   {4, 0.022},   {8, 0.018},
-                                {16, 0.002}, {32, 0.0009}, {64, 0.0004}, {128, 0.0001}};
+constexpr GangSize kGangs[] = {{1, 0.9296}, {2, 0.027},   {4, 0.022},   {8, 0.018},
+                               {16, 0.002}, {32, 0.0009}, {64, 0.0004}, {128, 0.0001}};
 
 // Philly's duration quantiles in seconds. The ends are assumed: the fastest failures, and the log's
 // 110 days.
@@ -55,19 +51,6 @@ double duration_at(double u) {
   return std::exp(std::log(low.s) + part * (std::log(high.s) - std::log(low.s)));
 }
 
-std::uint32_t draw_gang(Rng& rng, std::uint32_t cluster_gpus) {
-  const double u = rng.uniform();
-  double below = 0;
-  std::uint32_t gpus = 1;
-  for (const GangShare& gang : kGangs) {
-    below += gang.share;
-    gpus = gang.gpus;
-    if (u < below) break;
-  }
-  while (gpus > cluster_gpus) gpus /= 2;
-  return gpus;
-}
-
 // Philly's larger gangs run longer: jobs of 8 GPUs and more used most of its GPU time. Their rank
 // is the largest of three; `large` is their share of all jobs, and the other jobs make up for them,
 // so that the quantiles over all jobs stay Philly's.
@@ -80,15 +63,10 @@ double draw_duration(Rng& rng, std::uint32_t gpus, double large) {
 }
 
 Status check(const TraceGeneratorOptions& o) {
-  const auto wrong = [](const std::string& what) { return Error{Errc::invalid, what}; };
-  if (o.jobs < 1 || o.jobs > kJobsMax)
-    return wrong("jobs must be 1 to " + std::to_string(kJobsMax));
-  if (o.cluster_gpus < 1) return wrong("cluster_gpus must be at least 1");
-  if (!(o.load > 0) || o.load > 1000) return wrong("load must be above 0 and at most 1000");
-  if (!(o.max_duration_s >= 1) || o.max_duration_s > 1e8)
-    return wrong("max_duration_s must be 1 to 100000000");
+  Status good = check_size(o.jobs, o.cluster_gpus, o.load, o.max_duration_s);
+  if (!good.ok()) return good;
   if (!(o.mean_duration_s >= 0) || o.mean_duration_s > o.max_duration_s) {
-    return wrong("mean_duration_s must be 0 (Philly's own) to max_duration_s");
+    return {Errc::invalid, "mean_duration_s must be 0 (Philly's own) to max_duration_s"};
   }
   return done();
 }
@@ -156,8 +134,8 @@ Result<Trace> generate_trace(const TraceGeneratorOptions& options) {
   Rng people = root.fork(4);
 
   double large = 0;
-  for (const GangShare& gang : kGangs)
-    large += gang.gpus >= 8 && options.cluster_gpus >= 8 ? gang.share : 0;
+  for (const GangSize& gang : kGangs)
+    large += gang.gpus >= 8 && options.cluster_gpus >= 8 ? gang.part : 0;
 
   Trace trace;
   trace.name = "philly-like-" + std::to_string(options.seed);
@@ -171,8 +149,8 @@ Result<Trace> generate_trace(const TraceGeneratorOptions& options) {
       gaps.push_back((repeat ? kRepeatGap : std::exp(kGapSigma * arrivals.normal())) *
                      arrivals.exponential());
     JobSpec& spec = trace.jobs[i].spec;
-    spec =
-        repeat ? trace.jobs[i - 1].spec : draw_job(people, draw_gang(gangs, options.cluster_gpus));
+    spec = repeat ? trace.jobs[i - 1].spec
+                  : draw_job(people, draw_gang(gangs, kGangs, options.cluster_gpus));
     spec.id = trace_job_id(i);
     spec.name = 'g' + number_of(i, 6);
     durations[i] = repeat ? durations[i - 1] : draw_duration(lengths, spec.gpus(), large);

@@ -7,13 +7,12 @@
 
 #include "base/rng.h"
 #include "workload/gavel_throughput.h"
+#include "workload/generate/check_size.h"
 #include "workload/traces/trace.h"
 #include "workload/traces/trace_format.h"
 
 namespace starling {
 namespace {
-
-constexpr std::uint32_t kJobsMax = 10'000'000;
 
 std::uint32_t draw_gpus(Rng& rng) {
   const double u = rng.uniform();
@@ -29,8 +28,7 @@ double draw_minutes(Rng& rng) {
 }  // namespace
 
 Result<Trace> generate_gavel_trace(const GavelGeneratorOptions& options) {
-  if (options.jobs < 1 || options.jobs > kJobsMax)
-    return {Errc::invalid, "jobs must be 1 to " + std::to_string(kJobsMax)};
+  if (Status good = check_jobs(options.jobs); !good.ok()) return good.error();
   if (!(options.jobs_per_hour >= 0) || options.jobs_per_hour > 1e6)
     return {Errc::invalid, "jobs_per_hour must be 0 (all at the start) to 1000000"};
   const Rng root(options.seed);

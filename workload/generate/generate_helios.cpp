@@ -7,6 +7,8 @@
 
 #include "base/rng.h"
 #include "workload/catalogue.h"
+#include "workload/generate/check_size.h"
+#include "workload/generate/gang_sizes.h"
 #include "workload/generate/scale_load.h"
 #include "workload/traces/trace.h"
 #include "workload/traces/trace_format.h"
@@ -14,16 +16,10 @@
 namespace starling {
 namespace {
 
-constexpr std::uint32_t kJobsMax = 10'000'000;
-
-// Shares of gang sizes, chosen to give Venus' mean and median; the sizes of its jobs are not
+// How common gang sizes are, chosen to give Venus' mean and median; the sizes of its jobs are not
 // published.
-struct GangShare {
-  std::uint32_t gpus;
-  double share;
-};
-constexpr GangShare kGangs[] = {{1, 0.505}, {2, 0.06},  {4, 0.08},  {8, 0.25},
-                                {16, 0.05}, {32, 0.03}, {64, 0.02}, {128, 0.005}};
+constexpr GangSize kGangs[] = {{1, 0.505}, {2, 0.06},  {4, 0.08},  {8, 0.25},
+                               {16, 0.05}, {32, 0.03}, {64, 0.02}, {128, 0.005}};
 
 // Log-normal run times with Venus' median and mean: sigma^2 = 2 ln(13041 / 204).
 constexpr double kMedianS = 204;
@@ -35,19 +31,6 @@ constexpr double kBurstGapS = 2;
 constexpr double kJobsPerDay = 692;
 constexpr double kDaySwing = 0.6;
 
-std::uint32_t draw_gpus(Rng& rng, std::uint32_t most) {
-  const double u = rng.uniform();
-  double below = 0;
-  std::uint32_t gpus = 1;
-  for (const GangShare& gang : kGangs) {
-    gpus = gang.gpus;
-    below += gang.share;
-    if (u < below) break;
-  }
-  while (gpus > most) gpus /= 2;
-  return gpus;
-}
-
 std::uint32_t draw_burst(Rng& rng, std::uint32_t most) {
   const double size = std::pow(1 - rng.uniform(), -1 / kBurstPower);
   return static_cast<std::uint32_t>(std::min(size, static_cast<double>(most)));
@@ -56,7 +39,7 @@ std::uint32_t draw_burst(Rng& rng, std::uint32_t most) {
 JobSpec draw_job(Rng& rng, const HeliosGeneratorOptions& options) {
   const auto models = catalogue();
   JobSpec spec;
-  set_gang(spec, draw_gpus(rng, options.cluster_gpus));
+  set_gang(spec, draw_gang(rng, kGangs, options.cluster_gpus));
   spec.model = models[rng.below(static_cast<std::uint32_t>(models.size()))].name;
   spec.user = "user" + std::to_string(rng.below(200));
   spec.queue = "vc" + std::to_string(rng.below(27));
@@ -64,14 +47,9 @@ JobSpec draw_job(Rng& rng, const HeliosGeneratorOptions& options) {
 }
 
 Status check(const HeliosGeneratorOptions& o) {
-  const auto wrong = [](const std::string& what) { return Error{Errc::invalid, what}; };
-  if (o.jobs < 1 || o.jobs > kJobsMax)
-    return wrong("jobs must be 1 to " + std::to_string(kJobsMax));
-  if (o.cluster_gpus < 1) return wrong("cluster_gpus must be at least 1");
-  if (!(o.load > 0) || o.load > 1000) return wrong("load must be above 0 and at most 1000");
-  if (!(o.max_duration_s >= 1) || o.max_duration_s > 1e8)
-    return wrong("max_duration_s must be 1 to 100000000");
-  if (o.max_burst < 1) return wrong("max_burst must be at least 1");
+  Status good = check_size(o.jobs, o.cluster_gpus, o.load, o.max_duration_s);
+  if (!good.ok()) return good;
+  if (o.max_burst < 1) return {Errc::invalid, "max_burst must be at least 1"};
   return done();
 }
 
