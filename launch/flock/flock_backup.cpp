@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -18,6 +17,7 @@
 #include "launch/deployment/flock_folder.h"
 #include "launch/deployment/old_state.h"
 #include "launch/hosts/host_flock.h"
+#include "launch/system/dates.h"
 #include "launch/system/files.h"
 #include "store/etcd/etcd_copy.h"
 #include "store/sqlite/salvage.h"
@@ -32,15 +32,6 @@ using nlohmann::json;
 
 constexpr int kSchema = 1;
 constexpr const char* kManifest = "backup.json";
-
-std::string time_text() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &utc);
-  return text;
-}
 
 Result<std::string> hash_of(const fs::path& file) {
   const auto text = read_text(file);
@@ -153,7 +144,7 @@ Status write_manifest(const fs::path& dir, BackedUp& out) {
 Result<BackedUp> fill(const Deployment& deployment, const fs::path& to) {
   const fs::path& flock = deployment.dir;
   BackedUp out;
-  out.made = time_text();
+  out.made = formatted(std::chrono::system_clock::now(), "%Y-%m-%d %H:%M:%S UTC", Zone::utc);
   if (const Status copied = copy_tree(flock, to); !copied.ok()) return copied.error();
   const bool in_etcd = !deployment.state.empty();
   std::map<PartitionId, EtcdCopy::Partition> partitions;

@@ -12,14 +12,6 @@ std::chrono::system_clock::duration lasting(Duration d) {
   return std::chrono::duration_cast<std::chrono::system_clock::duration>(d);
 }
 
-std::string formatted(Date date, const char* format, bool utc) {
-  const std::time_t t = std::chrono::system_clock::to_time_t(date);
-  std::tm tm{};
-  utc ? ::gmtime_r(&t, &tm) : ::localtime_r(&t, &tm);
-  char text[64];
-  return {text, std::strftime(text, sizeof text, format, &tm)};
-}
-
 }  // namespace
 
 JobDates dates_of(const JobState& state, Date now) {
@@ -37,12 +29,12 @@ JobDates dates_of(const JobState& state, Date now) {
 
 std::string date_text(const std::optional<Date>& date, Date now) {
   if (!date) return "-";
-  const bool this_year = formatted(*date, "%Y", false) == formatted(now, "%Y", false);
-  return formatted(*date, this_year ? "%m-%d %H:%M:%S" : "%Y-%m-%d %H:%M", false);
+  const bool this_year = formatted(*date, "%Y", Zone::local) == formatted(now, "%Y", Zone::local);
+  return formatted(*date, this_year ? "%m-%d %H:%M:%S" : "%Y-%m-%d %H:%M", Zone::local);
 }
 
 std::string date_json(const std::optional<Date>& date) {
-  return date ? formatted(*date, "%Y-%m-%dT%H:%M:%SZ", true) : "";
+  return date ? formatted(*date, "%Y-%m-%dT%H:%M:%SZ", Zone::utc) : "";
 }
 
 std::optional<Date> parse_date(const std::string& text, Date now) {

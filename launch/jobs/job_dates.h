@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
 
 #include "agents/message.h"
+#include "launch/system/dates.h"
 
 namespace starling {
-
-using Date = std::chrono::system_clock::time_point;
 
 /// When things happened to a job, as far as its home told.
 struct JobDates {

@@ -3,13 +3,13 @@
 
 #include <sys/stat.h>
 
-#include <ctime>
 #include <vector>
 
 #include "base/short_number.h"
 #include "interference/speed_choice.h"
 #include "launch/deployment/deployment_plan.h"
 #include "launch/deployment/state_dir.h"
+#include "launch/system/dates.h"
 #include "launch/system/files.h"
 #include "launch/system/text.h"
 #include "topology/file/load.h"
@@ -88,15 +88,6 @@ Result<std::string> what_differs(const UpOptions& o, const Deployment& flock,
 
 constexpr const char* kChanges = "'starling configure' changes policy, speed model and servers";
 
-/// "2026-11-23 06:16:52", in local time.
-std::string local_text(std::time_t time) {
-  std::tm local{};
-  char text[32];
-  localtime_r(&time, &local);
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local);
-  return text;
-}
-
 }  // namespace
 
 Status fits_flock(const UpOptions& o, const Deployment& flock, const Topology& topology) {
@@ -115,8 +106,10 @@ Error is_up_already(const UpOptions& o, const std::filesystem::path& dir, const 
   struct stat info {};
   if (why.code != Errc::conflict || ::stat((place / "in-use").c_str(), &info) != 0)
     return {why.code, "up: " + why.message};
+  // Who takes the lock writes its number there.
+  const Date since = std::chrono::system_clock::from_time_t(info.st_mtime);
   std::string text = "up: the flock in " + dir.string() + " is up already, since " +
-                     local_text(info.st_mtime);  // who takes the lock writes its number there
+                     formatted(since, "%Y-%m-%d %H:%M:%S", Zone::local);
   if (const auto pid = StateDir::holder(place)) text += " (process " + std::to_string(*pid) + ")";
   const auto flock = read_deployment(dir);
   if (flock && !o.given.empty()) {

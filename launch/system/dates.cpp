@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/system/dates.h"
+
+#include <ctime>
+
+namespace starling {
+
+std::string formatted(Date date, const char* format, Zone zone) {
+  const std::time_t t = std::chrono::system_clock::to_time_t(date);
+  std::tm tm{};
+  zone == Zone::utc ? ::gmtime_r(&t, &tm) : ::localtime_r(&t, &tm);
+  char text[64];
+  return {text, std::strftime(text, sizeof text, format, &tm)};
+}
+
+}  // namespace starling
