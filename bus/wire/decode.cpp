@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "bus/wire/frame.h"
@@ -165,37 +164,9 @@ class Decoder : public PartReader {
     if (m.whole_free_servers > m.free) fail("whole_free_servers: more than free");
     m.out_of_service = t.out_of_service();
     if (m.out_of_service > m.gpus) fail("out_of_service: more than gpus");
-    if (t.types() != nullptr) {
-      if (t.types()->size() > kMostTypeRooms) return fail("types: too many"), m;
-      for (const TypeRoom* room : *t.types()) {
-        const starling::TypeRoom one{GpuTypeId{room->type()}, room->free(), room->largest(),
-                                     room->open()};
-        if (!m.types.empty() && !(m.types.back().type < one.type)) fail("types: not ascending");
-        if (one.free > m.free || one.largest > one.free) fail("types: more than is free");
-        if (one.open > m.gpus) fail("types: more than gpus");
-        m.types.push_back(one);
-      }
-    }
-    if (t.rooms() != nullptr) {
-      if (t.rooms()->size() > kMostServerRooms) return fail("rooms: too many"), m;
-      std::uint64_t all = 0;
-      for (const ServerRoom* room : *t.rooms()) {
-        const Demand& left = room->left();
-        const starling::ServerRoom one{
-            GpuTypeId{room->type()}, room->free(), room->servers(), {left.cpus(), left.memory()}};
-        if (one.free == 0 || one.servers == 0) fail("rooms: nothing is free there");
-        if (!one.is_sane()) fail("rooms: an amount is negative or too large");
-        all += std::uint64_t{one.free} * one.servers;
-        m.rooms.push_back(one);
-      }
-      if (all > m.free) fail("rooms: more than is free");
-    }
-    if (t.summary() != nullptr) {
-      if (t.summary()->size() > kMostSummary) return fail("summary: too many"), m;
-      m.summary.assign(t.summary()->begin(), t.summary()->end());
-      if (!std::ranges::all_of(m.summary, [](float x) { return std::isfinite(x); }))
-        fail("summary: not numbers");
-    }
+    m.types = types(t.types(), m.gpus, m.free);
+    m.rooms = rooms(t.rooms(), m.free);
+    m.summary = summary(t.summary());
     return m;
   }
   starling::Submit read(const Submit& t) {
@@ -221,7 +192,7 @@ class Decoder : public PartReader {
     m.preemptions = t.preemptions();
     if (t.placement() != nullptr) m.placement = gpus(*t.placement());
     if (t.exit() != nullptr) m.exit = exit(*t.exit());
-    if (t.ask() != nullptr) m.ask = read(*t.ask());
+    if (t.ask() != nullptr) m.ask = ask(*t.ask());
     if (t.submitted_ns() >= 0) m.submitted = Duration{t.submitted_ns()};
     m.begun = t.begun();
     m.attempt_epoch = Epoch{t.attempt_epoch()};
@@ -229,39 +200,22 @@ class Decoder : public PartReader {
     m.requeued = span(t.requeued_ns());
     return m;
   }
-  std::shared_ptr<const starling::JobAsk> read(const JobAsk& t) {
-    auto m = std::make_shared<starling::JobAsk>();
-    m->name = name(t.name()), m->user = name(t.user()), m->queue = name(t.queue());
-    m->command = bounded(t.command(), starling::JobAsk::kMostCommand, "command: too long");
-    m->gpu_types = names(t.gpu_types());
-    m->workers = t.workers(), m->gpus_per_worker = t.gpus_per_worker();
-    m->cpus_per_worker = amount(t.cpus_per_worker(), 1e6, "cpus_per_worker: not in 0..1e6");
-    m->memory_gib_per_worker =
-        amount(t.memory_gib_per_worker(), 1e9, "memory_gib_per_worker: not in 0..1e9");
-    m->priority = t.priority();
-    return m;
-  }
   starling::ReadOutput read(const ReadOutput& t) {
     return {attempt(t.attempt()), server(t.server()), client(t.client()), t.file(),
             t.offset(),           t.from_end()};
   }
   starling::OutputPage read(const OutputPage& t) {
-    starling::OutputPage m{attempt(t.attempt()),
-                           server(t.server()),
-                           client(t.client()),
-                           t.asked_file(),
-                           t.asked_offset(),
-                           t.file(),
-                           t.next(),
-                           t.more(),
-                           t.gap(),
-                           {},
-                           text(t.trouble())};
-    if (t.bytes() == nullptr) return m;
-    if (t.bytes()->size() > starling::OutputPage::kMost || !spend(t.bytes()->size()))
-      return fail("bytes: too many"), m;
-    m.bytes.assign(t.bytes()->begin(), t.bytes()->end());
-    return m;
+    return {attempt(t.attempt()),
+            server(t.server()),
+            client(t.client()),
+            t.asked_file(),
+            t.asked_offset(),
+            t.file(),
+            t.next(),
+            t.more(),
+            t.gap(),
+            page(t.bytes()),
+            text(t.trouble())};
   }
   starling::Explanation read(const Explanation& t) {
     return {job(t.job()),
@@ -281,9 +235,8 @@ class Decoder : public PartReader {
     for (const JobState* state : *t.jobs()) {
       if (failed()) break;
       m.jobs.push_back(read(*state));
-      if (m.jobs.size() > 1 && !(m.jobs[m.jobs.size() - 2].job < m.jobs.back().job)) {
+      if (m.jobs.size() > 1 && !(m.jobs[m.jobs.size() - 2].job < m.jobs.back().job))
         fail("jobs: not ascending");
-      }
     }
     return m;
   }
@@ -321,16 +274,9 @@ class Decoder : public PartReader {
         m.troubles = texts(t.troubles(), starling::AgentStatus::kMostTroubles, text_bytes(limits()),
                            "troubles: too many or too long");
       }
-      if (t.drained_servers() != nullptr) {
-        if (t.drained_servers()->size() > starling::AgentStatus::kMostListed)
-          return fail("drained_servers: too many"), m;
-        for (const std::uint32_t s : *t.drained_servers()) m.drained_servers.push_back(server(s));
-      }
+      m.drained_servers = drained(t.drained_servers());
       m.sick_gpus = optional_gpus(t.sick_gpus());
-      if (const SpeedHealth* h = t.speed(); h != nullptr) {
-        m.speed = {text(h->model()), h->fallbacks(), h->observed(),
-                   h->refused(),     h->drifts(),    text(h->trouble())};
-      }
+      if (t.speed() != nullptr) m.speed = speed(*t.speed());
     }
     if (m.gpus > limits().gpus_total) fail("gpus: more than a data centre may have");
     if (m.free > m.gpus) fail("free: more than gpus");
@@ -415,19 +361,6 @@ class Decoder : public PartReader {
     return m;
   }
   starling::Fenced read(const Fenced& t) { return {partition(t.partition()), Epoch{t.epoch()}}; }
-
-  template <class To, class From>
-  To about(const From& t) {
-    return {attempt(t.attempt()), partition(t.partition())};
-  }
-  template <class To, class From>
-  To refusal(const From& t) {
-    return {attempt(t.attempt()), partition(t.partition()), why(t.why())};
-  }
-  template <class To, class From>
-  To fenced(const From& t) {
-    return {attempt(t.attempt()), fence(t.fence())};
-  }
 };
 
 std::string protocols_text(std::uint16_t oldest, std::uint16_t newest) {
@@ -457,10 +390,8 @@ Result<starling::Frame> decode_frame(const std::uint8_t* data, std::size_t size,
                        std::max(frame.speaks(), frame.protocol()), Incarnation{frame.meant_for()},
                        frame.born(), frame.written(), frame.began()},
                       decoder.message(frame)};
-  if (decoder.error() != nullptr) {
-    const auto type = static_cast<std::size_t>(frame.body_type());
-    return {Errc::invalid, std::string(kind_name(type - 1)) + ": " + decoder.error()};
-  }
+  if (decoder.error() != nullptr)
+    return {Errc::invalid, std::string(kind_name(kind - 1)) + ": " + decoder.error()};
   return out;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bus/wire/part_reader.h"
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "bus/wire/frame.h"
@@ -184,6 +186,84 @@ void PartReader::check(const starling::JobSpec& s) {
   for (const std::string& word : s.command) bytes += word.size();
   for (const std::string& word : s.environment) bytes += word.size();
   if (bytes > limits_.command_bytes) fail("spec: command and environment too long");
+}
+
+std::shared_ptr<const starling::JobAsk> PartReader::ask(const JobAsk& t) {
+  auto m = std::make_shared<starling::JobAsk>();
+  m->name = name(t.name()), m->user = name(t.user()), m->queue = name(t.queue());
+  m->command = bounded(t.command(), starling::JobAsk::kMostCommand, "command: too long");
+  m->gpu_types = names(t.gpu_types());
+  m->workers = t.workers(), m->gpus_per_worker = t.gpus_per_worker();
+  m->cpus_per_worker = amount(t.cpus_per_worker(), 1e6, "cpus_per_worker: not in 0..1e6");
+  m->memory_gib_per_worker =
+      amount(t.memory_gib_per_worker(), 1e9, "memory_gib_per_worker: not in 0..1e9");
+  m->priority = t.priority();
+  return m;
+}
+
+starling::SpeedHealth PartReader::speed(const SpeedHealth& h) {
+  return {text(h.model()), h.fallbacks(), h.observed(), h.refused(), h.drifts(), text(h.trouble())};
+}
+
+std::vector<ServerId> PartReader::drained(const flatbuffers::Vector<std::uint32_t>* in) {
+  std::vector<ServerId> all;
+  if (in == nullptr) return all;
+  if (in->size() > starling::AgentStatus::kMostListed)
+    return fail("drained_servers: too many"), all;
+  all.reserve(in->size());
+  for (const std::uint32_t s : *in) all.push_back(server(s));
+  return all;
+}
+
+std::string PartReader::page(const flatbuffers::Vector<std::uint8_t>* in) {
+  if (in == nullptr) return {};
+  if (in->size() > starling::OutputPage::kMost || !spend(in->size()))
+    return fail("bytes: too many"), std::string{};
+  return {in->begin(), in->end()};
+}
+
+std::vector<starling::TypeRoom> PartReader::types(const flatbuffers::Vector<const TypeRoom*>* in,
+                                                  std::uint32_t gpus, std::uint32_t free) {
+  std::vector<starling::TypeRoom> all;
+  if (in == nullptr) return all;
+  if (in->size() > kMostTypeRooms) return fail("types: too many"), all;
+  for (const TypeRoom* room : *in) {
+    const starling::TypeRoom one{GpuTypeId{room->type()}, room->free(), room->largest(),
+                                 room->open()};
+    if (!all.empty() && !(all.back().type < one.type)) fail("types: not ascending");
+    if (one.free > free || one.largest > one.free) fail("types: more than is free");
+    if (one.open > gpus) fail("types: more than gpus");
+    all.push_back(one);
+  }
+  return all;
+}
+
+std::vector<starling::ServerRoom> PartReader::rooms(
+    const flatbuffers::Vector<const ServerRoom*>* in, std::uint32_t free) {
+  std::vector<starling::ServerRoom> all;
+  if (in == nullptr) return all;
+  if (in->size() > kMostServerRooms) return fail("rooms: too many"), all;
+  std::uint64_t gpus = 0;
+  for (const ServerRoom* room : *in) {
+    const Demand& left = room->left();
+    const starling::ServerRoom one{
+        GpuTypeId{room->type()}, room->free(), room->servers(), {left.cpus(), left.memory()}};
+    if (one.free == 0 || one.servers == 0) fail("rooms: nothing is free there");
+    if (!one.is_sane()) fail("rooms: an amount is negative or too large");
+    gpus += std::uint64_t{one.free} * one.servers;
+    all.push_back(one);
+  }
+  if (gpus > free) fail("rooms: more than is free");
+  return all;
+}
+
+std::vector<float> PartReader::summary(const flatbuffers::Vector<float>* in) {
+  if (in == nullptr) return {};
+  if (in->size() > kMostSummary) return fail("summary: too many"), std::vector<float>{};
+  std::vector<float> all(in->begin(), in->end());
+  if (!std::ranges::all_of(all, [](float x) { return std::isfinite(x); }))
+    fail("summary: not numbers");
+  return all;
 }
 
 }  // namespace starling::wire

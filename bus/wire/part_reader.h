@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,31 @@ class PartReader {
   starling::ExitStatus exit(const ExitStatus& e);
   starling::JobSpec spec(const JobSpec& t);
   starling::JobSpec own_spec(const JobSpec& t, const AttemptId* a);  ///< of the attempt's job
+  std::shared_ptr<const starling::JobAsk> ask(const JobAsk& t);
+  starling::SpeedHealth speed(const SpeedHealth& h);
+  std::vector<ServerId> drained(const flatbuffers::Vector<std::uint32_t>* in);
+  std::string page(const flatbuffers::Vector<std::uint8_t>* in);  ///< of an OutputPage
+
+  // What a Digest says beyond its counts; null: nothing.
+  std::vector<starling::TypeRoom> types(const flatbuffers::Vector<const TypeRoom*>* in,
+                                        std::uint32_t gpus, std::uint32_t free);
+  std::vector<starling::ServerRoom> rooms(const flatbuffers::Vector<const ServerRoom*>* in,
+                                          std::uint32_t free);
+  std::vector<float> summary(const flatbuffers::Vector<float>* in);
+
+  // Messages that are nothing but these.
+  template <class To, class From>
+  To about(const From& t) {
+    return {attempt(t.attempt()), partition(t.partition())};
+  }
+  template <class To, class From>
+  To refusal(const From& t) {
+    return {attempt(t.attempt()), partition(t.partition()), why(t.why())};
+  }
+  template <class To, class From>
+  To fenced(const From& t) {
+    return {attempt(t.attempt()), fence(t.fence())};
+  }
 
  private:
   void check(const starling::JobSpec& s);

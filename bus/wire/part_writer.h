@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bus/wire/frame.h"
+#include "wire_generated.h"
+
+namespace starling::wire {
+
+namespace fb = flatbuffers;
+using Text = fb::Offset<fb::String>;
+using Texts = fb::Offset<fb::Vector<fb::Offset<fb::String>>>;
+using Numbers = fb::Offset<fb::Vector<std::uint32_t>>;
+
+template <class To, class From>
+To as(From value) {
+  return static_cast<To>(value);
+}
+inline JobId id(const starling::JobId& j) { return {j.hi, j.lo}; }
+inline AttemptId id(const starling::AttemptId& a) {
+  return {id(a.job), a.home_epoch.value, a.number};
+}
+inline Fence fence(const starling::Fence& f) { return {f.partition.value, f.epoch.value}; }
+inline std::int64_t ns(Duration d) { return d.count(); }
+
+/// Writes what messages are made of into a builder; PartReader reads it. Absent means empty or 0.
+class PartWriter {
+ public:
+  /// `protocol`: of the frame; later fields are not written. `builder` and `limits` outlive it.
+  PartWriter(fb::FlatBufferBuilder& builder, const Limits& limits, std::uint16_t protocol)
+      : b_(builder), limits_(limits), two_(protocol >= 2), three_(protocol >= 3) {}
+
+ protected:
+  Text text(std::string_view s) { return b_.CreateString(s.data(), s.size()); }
+  Text name(const std::string& s) { return s.empty() ? Text{} : text(s); }
+  Text head(std::string_view s) {
+    return s.empty() ? Text{} : text(s.substr(0, text_bytes(limits_)));
+  }
+  Texts texts(const std::vector<std::string>& list) {
+    return list.empty() ? Texts{} : b_.CreateVectorOfStrings(list);
+  }
+  Numbers placement(const Placement& gpus) {
+    std::uint32_t* out = nullptr;
+    const Numbers offset = b_.CreateUninitializedVector(gpus.size(), &out);
+    for (const GpuId gpu : gpus) *out++ = fb::EndianScalar(gpu.value);
+    return offset;
+  }
+  /// Absent where there are none.
+  template <class Id>
+  Numbers numbers(const std::vector<Id>& ids) {
+    if (ids.empty()) return {};
+    std::uint32_t* out = nullptr;
+    const Numbers offset = b_.CreateUninitializedVector(ids.size(), &out);
+    for (const Id id : ids) *out++ = fb::EndianScalar(id.value);
+    return offset;
+  }
+  fb::Offset<Share> share(const starling::Share& s) {
+    return CreateShare(b_, s.partition.value, placement(s.gpus));
+  }
+  fb::Offset<fb::Vector<fb::Offset<Share>>> gang(const std::vector<starling::Share>& shares) {
+    gang_.clear();
+    for (const starling::Share& s : shares) gang_.push_back(share(s));
+    return b_.CreateVector(gang_);
+  }
+  fb::Offset<ExitStatus> exit(const starling::ExitStatus& e) {
+    const std::size_t most = limits_.log_tail_bytes;
+    const std::string_view tail = e.log_tail;
+    const Text log =
+        tail.empty() ? Text{} : text(tail.substr(tail.size() - std::min(tail.size(), most)));
+    return CreateExitStatus(b_, e.code, e.lost, log);
+  }
+  fb::Offset<ExitStatus> optional_exit(const starling::ExitStatus& e) {
+    return e == starling::ExitStatus{} ? fb::Offset<ExitStatus>{} : exit(e);
+  }
+  fb::Offset<JobAsk> ask(const starling::JobAsk& a) {
+    const Text n = name(a.name);
+    const Text user = name(a.user);
+    const Text queue = name(a.queue);
+    const Text command = name(a.command);
+    const Texts types = texts(a.gpu_types);
+    return CreateJobAsk(b_, n, user, queue, command, types, a.workers, a.gpus_per_worker,
+                        a.cpus_per_worker, a.memory_gib_per_worker, a.priority);
+  }
+  fb::Offset<JobSpec> spec(const starling::JobSpec& s) {
+    const JobId j = id(s.id);
+    const Text n = name(s.name);
+    const Text user = name(s.user);
+    const Text queue = name(s.queue);
+    const Text model = name(s.model);
+    const Texts types = texts(s.gpu_types);
+    const Texts command = texts(s.command);
+    const Texts environment = texts(s.environment);
+    return CreateJobSpec(b_, &j, n, user, queue, model, s.workers, s.gpus_per_worker, s.min_workers,
+                         s.max_workers, s.cpus_per_worker, s.memory_gib_per_worker, types,
+                         s.priority, ns(s.duration), command, environment, s.no_requeue, s.as_user);
+  }
+
+  fb::FlatBufferBuilder& b_;
+  const Limits& limits_;
+  const bool two_;  ///< fields of protocol 2 are written
+  const bool three_;
+
+ private:
+  std::vector<fb::Offset<Share>> gang_;  // scratch
+};
+
+}  // namespace starling::wire
