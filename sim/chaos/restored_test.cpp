@@ -2,10 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "agents/step/state.h"
-#include "sim/test_registry.h"
-#include "sim/world/world.h"
-#include "topology/generate/generate.h"
-#include "workload/traces/trace.h"
+#include "sim/test_small_world.h"
 
 // Nodes that are started on older copies of their journals, where everybody hears everybody.
 
@@ -14,41 +11,22 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct Flock {
-  Flock() : topology(generate_leaf_spine({.servers = 4, .servers_per_rack = 2}).value()) {
-    trace.name = "restored";
-    for (std::uint32_t i = 0; i < 40; ++i) {
-      TraceJob job;
-      job.submit = std::chrono::seconds(2 * i);
-      job.spec.id = trace_job_id(i);
-      job.spec.workers = 1 + i % 3;
-      job.spec.duration = 20s;
-      trace.jobs.push_back(job);
-    }
-    SimOptions options;
-    options.agents = 2;
-    options.servers_per_executor = 1;
-    options.check = true;
-    options.network = NetworkModel::lan();
-    options.known_lives = true;
-    world = World::make(topology, trace, registry(), options).value();
+Trace gangs_of_one_to_three() {
+  Trace trace = equal_jobs(40, 20s, 2s);
+  for (std::uint32_t i = 0; i < 40; ++i) trace.jobs[i].spec.workers = 1 + i % 3;
+  return trace;
+}
+
+SimOptions that_know_lives() {
+  SimOptions options;
+  options.known_lives = true;
+  return options;
+}
+
+struct Flock : SmallWorld {
+  Flock() : SmallWorld(gangs_of_one_to_three(), that_know_lives()) {
     world->on_stopped([this](World&, NodeId node) { stopped = node; });
   }
-  void until(Duration when) {
-    for (bool more = true; more;) {
-      const Result<bool> step = world->step_until(Instant(when));
-      REQUIRE_MESSAGE(step.ok(), (step.ok() ? "" : step.error().message));
-      more = step.value();
-    }
-  }
-  void to_the_end() {
-    const Status ran = world->run();
-    REQUIRE_MESSAGE(ran.ok(), (ran.ok() ? "" : ran.error().message));
-    for (const TraceJob& job : trace.jobs) CHECK(world->end_of(job.spec.id) == JobPhase::finished);
-  }
-  Topology topology;
-  Trace trace;
-  std::unique_ptr<World> world;
   NodeId stopped;
 };
 

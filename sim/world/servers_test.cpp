@@ -3,44 +3,23 @@
 #include <doctest/doctest.h>
 
 #include "agents/step/state.h"
-#include "sim/test_registry.h"
-#include "sim/world/world.h"
+#include "sim/test_small_world.h"
 #include "topology/builder.h"
-#include "topology/generate/generate.h"
-#include "workload/traces/trace.h"
 
 namespace starling {
 namespace {
 
 using namespace std::chrono_literals;
 
-/// Two racks of two servers of eight GPUs, two agents; each server has an executor of its own.
-struct Flock {
+Trace gangs(std::uint32_t jobs, std::uint32_t workers) {
+  Trace trace = equal_jobs(jobs, 200s, 1s);
+  for (TraceJob& job : trace.jobs) job.spec.workers = workers;
+  return trace;
+}
+
+struct Flock : SmallWorld {
   explicit Flock(std::uint32_t jobs = 6, std::uint32_t workers = 4)
-      : topology(generate_leaf_spine({.servers = 4, .servers_per_rack = 2}).value()) {
-    trace.name = "servers";
-    for (std::uint32_t i = 0; i < jobs; ++i) {
-      TraceJob job;
-      job.submit = std::chrono::seconds(i);
-      job.spec.id = trace_job_id(i);
-      job.spec.workers = workers;
-      job.spec.duration = 200s;
-      trace.jobs.push_back(job);
-    }
-    SimOptions options;
-    options.agents = 2;
-    options.servers_per_executor = 1;
-    options.check = true;
-    options.network = NetworkModel::lan();
-    world = World::make(topology, trace, registry(), options).value();
-  }
-  void until(Duration when) {
-    for (bool more = true; more;) {
-      const Result<bool> step = world->step_until(Instant(when));
-      REQUIRE_MESSAGE(step.ok(), (step.ok() ? "" : step.error().message));
-      more = step.value();
-    }
-  }
+      : SmallWorld(gangs(jobs, workers)) {}
   void start_all() {
     for (std::uint32_t e = 0; e < world->executors(); ++e) {
       if (!world->retired(e)) REQUIRE(world->restart_executor(e).ok());
@@ -48,17 +27,12 @@ struct Flock {
     for (std::uint32_t a = 0; a < world->agents(); ++a)
       REQUIRE(world->restart_agent(AgentId{a}).ok());
   }
-  void to_the_end() {
-    const Status ran = world->run();
-    REQUIRE_MESSAGE(ran.ok(), (ran.ok() ? "" : ran.error().message));
-    for (const TraceJob& job : trace.jobs) {
-      CHECK(world->end_of(job.spec.id) == JobPhase::finished);
+  /// None has been started twice.
+  void to_the_end() const {
+    SmallWorld::to_the_end();
+    for (const TraceJob& job : trace.jobs)
       CHECK(world->hardware().jobs()[world->hardware().row_of(job.spec.id)].attempts == 1);
-    }
   }
-  Topology topology;
-  Trace trace;
-  std::unique_ptr<World> world;
 };
 
 /// The servers of `now`, the second rack's first one with another number of GPUs and one more

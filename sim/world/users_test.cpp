@@ -4,10 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "agents/step/state.h"
-#include "sim/test_registry.h"
-#include "sim/world/world.h"
-#include "topology/generate/generate.h"
-#include "workload/traces/trace.h"
+#include "sim/test_small_world.h"
 
 // Clients that die, and what goes on without them.
 
@@ -16,41 +13,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Trace jobs_of(std::uint32_t jobs, Duration each) {
-  Trace trace;
-  trace.name = "users";
-  for (std::uint32_t i = 0; i < jobs; ++i) {
-    TraceJob job;
-    job.submit = std::chrono::seconds(i);
-    job.spec.id = trace_job_id(i);
-    job.spec.duration = each;
-    trace.jobs.push_back(job);
-  }
-  return trace;
+SimOptions submitted_by(std::uint32_t clients) {
+  SimOptions options;
+  options.clients = clients;
+  return options;
 }
 
-struct Flock {
+struct Flock : SmallWorld {
   explicit Flock(std::uint32_t clients, std::uint32_t jobs = 12, Duration each = 60s)
-      : topology(generate_leaf_spine({.servers = 4, .servers_per_rack = 2}).value()),
-        trace(jobs_of(jobs, each)) {
-    SimOptions options;
-    options.agents = 2;
-    options.clients = clients;
-    options.servers_per_executor = 1;
-    options.check = true;
-    options.network = NetworkModel::lan();
-    world = World::make(topology, trace, registry(), options).value();
-  }
-  void until(Duration when) {
-    for (bool more = true; more;) {
-      const Result<bool> step = world->step_until(Instant(when));
-      REQUIRE_MESSAGE(step.ok(), (step.ok() ? "" : step.error().message));
-      more = step.value();
-    }
-  }
-  Topology topology;
-  Trace trace;
-  std::unique_ptr<World> world;
+      : SmallWorld(equal_jobs(jobs, each, 1s), submitted_by(clients)) {}
 };
 
 TEST_CASE("three clients submit what is theirs, and each is told of it") {
