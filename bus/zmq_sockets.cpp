@@ -145,7 +145,7 @@ Status ZmqEndpoint::Sockets::listen_anew() {
   callers.clear();
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   for (;;) {
-    const Status s = listen(address);
+    Status s = listen(address);
     // The closed socket lets go of the port a moment later.
     if (s.ok()) return test_itself();
     if (std::chrono::steady_clock::now() > until) return s;

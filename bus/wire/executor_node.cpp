@@ -12,7 +12,6 @@ ExecutorNode::ExecutorNode(Executor executor, Endpoint& endpoint, Journal& journ
     : Node(executor.config().me, executor.config().incarnation, executor.config().limits, endpoint,
            &journal, options, executor.config().protocol),
       executor_(std::move(executor)),
-      journal_(journal),
       launcher_(launcher) {
   set_owner(executor_.config().partition, agent_node(executor_.config().owner));
   launcher_.adopt(executor_.running());

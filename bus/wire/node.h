@@ -271,7 +271,6 @@ class ExecutorNode final : public Node {
   void run_commands() override;
 
   Executor executor_;
-  Journal& journal_;
   Launcher& launcher_;
   std::vector<Exit> failed_starts_;  // told to the core as exits with code 127 at the next turn
 };

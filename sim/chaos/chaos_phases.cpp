@@ -187,7 +187,8 @@ ChaosPhases::Wrong ChaosPhases::probe() {
 /// nothing that ran before.
 ChaosPhases::Wrong ChaosPhases::lose_state() {
   if (!faults_.loss()) return std::nullopt;
-  const auto& [agent, left] = *faults_.loss();
+  const AgentId agent = faults_.loss()->agent;
+  const World::Backup& left = faults_.loss()->left;
   // What was open then was on servers that are not there any more: nobody can go on from it.
   if (!world_.can_start(agent_node(agent), left).ok()) return std::nullopt;
   const Duration beat = input_.sim.timers.heartbeat;

@@ -11,6 +11,8 @@ template <class... F>
 struct Cases : F... {
   using F::operator()...;
 };
+template <class... F>
+Cases(F...) -> Cases<F...>;
 
 template <class Map, class Key>
 auto* value_of(Map& map, const Key& key) {

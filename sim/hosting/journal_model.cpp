@@ -40,6 +40,7 @@ std::string JournalModel::wrote(Epoch epoch, const Batch& batch) {
 
 std::string JournalModel::read(Epoch epoch, const std::vector<Record>& records) {
   std::vector<std::uint64_t> found;
+  found.reserve(records.size());
   for (const Record& record : records) found.push_back(number_of(record));
   std::size_t known = 0;
   for (std::size_t i = 0; i < found.size();) {

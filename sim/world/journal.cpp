@@ -66,7 +66,7 @@ Status WatchedJournal::begin_compaction(std::vector<Record> records) {
 
 Result<bool> WatchedJournal::step_compaction() {
   if (Status taken = write(1); !taken.ok()) return taken.error();
-  const Result<bool> more = disk_->step_compaction();
+  Result<bool> more = disk_->step_compaction();
   if (!more) return refuse(more.error()).error();
   if (!more.value() && on_compact_) on_compact_(disk_->recover().value());
   return more;
