@@ -19,10 +19,10 @@ constexpr Expected kExpected[] = {{"fifo:queue=strict,fit=count", 25137.60127, 2
                                   {"fifo:queue=skip,fit=count", 19686.49688, 2416669},
                                   {"sjf:queue=strict,fit=count", 12489.27626, 2445452},
                                   {"sjf:queue=skip,fit=count", 12488.50669, 2410669},
-                                  {"fifo:queue=strict,fit=node", 30954.78514, 2445137},
-                                  {"fifo:queue=skip,fit=node", 17612.30197, 2415192},
-                                  {"sjf:queue=strict,fit=node", 11302.45997, 2504374},
-                                  {"sjf:queue=skip,fit=node", 11074.46095, 2390875}};
+                                  {"fifo:queue=strict,fit=server", 30954.78514, 2445137},
+                                  {"fifo:queue=skip,fit=server", 17612.30197, 2415192},
+                                  {"sjf:queue=strict,fit=server", 11302.45997, 2504374},
+                                  {"sjf:queue=skip,fit=server", 11074.46095, 2390875}};
 
 TEST_CASE("the Philly week gives the published numbers" * doctest::test_suite("published data")) {
   const auto file = test_data("conformance/philly_week.csv.gz");

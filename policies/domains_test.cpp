@@ -92,7 +92,7 @@ TEST_CASE("every policy that packs keeps a gang within a domain") {
   const std::vector<JobView> waiting{waits};
   const auto speed = make_analytic_speed(racks.topology);
   for (const char* policy :
-       {"fifo:fit=node", "sjf:fit=node", "easy:fit=node", "consolidate",
+       {"fifo:fit=server", "sjf:fit=server", "easy:fit=server", "consolidate",
         "consolidate:variant=spread", "consolidate:variant=share", "lif", "smart-greedy"}) {
     CAPTURE(std::string(policy));
     const auto made = make_policy_registry().make(policy);

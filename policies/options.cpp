@@ -10,6 +10,18 @@
 namespace starling {
 namespace {
 
+/// Earlier spellings of choices, which experiments and scripts may still have.
+struct RenamedChoice {
+  std::string_view key, was, is;
+};
+constexpr RenamedChoice kRenamed[] = {{"fit", "node", "server"}};
+
+std::string present_spelling(std::string_view key, const std::string& given) {
+  for (const RenamedChoice& one : kRenamed)
+    if (one.key == key && one.was == given) return std::string(one.is);
+  return given;
+}
+
 std::size_t edits(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -83,7 +95,8 @@ std::string OptionReader::choice(std::string_view key, std::span<const std::stri
                                    .otherwise = otherwise,
                                    .help = std::string(help)});
   if (given == nullptr) return otherwise;
-  if (std::find(values.begin(), values.end(), *given) != values.end()) return *given;
+  const std::string meant = present_spelling(key, *given);
+  if (std::find(values.begin(), values.end(), meant) != values.end()) return meant;
   std::string list;
   for (const std::string_view value : values)
     list += (list.empty() ? "" : ", ") + std::string(value);

@@ -29,6 +29,11 @@ TEST_CASE("a policy is made from its name and options") {
   }
 }
 
+TEST_CASE("an earlier spelling is read, and the present one is told") {
+  CHECK(make_policy_registry().make("fifo:fit=node").ok());
+  CHECK(says(refusal("fifo:fit=rack", Errc::invalid), "is one of server, count, not 'rack'"));
+}
+
 TEST_CASE("a wrong name lists the names and guesses") {
   const std::string message = refusal("fito", Errc::not_found);
   CHECK(says(message, "did you mean 'fifo'?"));

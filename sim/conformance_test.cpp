@@ -24,10 +24,10 @@ constexpr Expected kExpected[] = {
     {"fifo:queue=skip,fit=count", 19686.49688, 13032.78392, 2416669},
     {"sjf:queue=strict,fit=count", 12489.27626, 5835.56331, 2445452},
     {"sjf:queue=skip,fit=count", 12488.50669, 5834.79374, 2410669},
-    {"fifo:queue=strict,fit=node", 30954.78514, 24301.07219, 2445137},
-    {"fifo:queue=skip,fit=node", 17612.30197, 10958.58902, 2415192},
-    {"sjf:queue=strict,fit=node", 11302.45997, 4648.74702, 2504374},
-    {"sjf:queue=skip,fit=node", 11074.46095, 4420.74799, 2390875}};
+    {"fifo:queue=strict,fit=server", 30954.78514, 24301.07219, 2445137},
+    {"fifo:queue=skip,fit=server", 17612.30197, 10958.58902, 2415192},
+    {"sjf:queue=strict,fit=server", 11302.45997, 4648.74702, 2504374},
+    {"sjf:queue=skip,fit=server", 11074.46095, 4420.74799, 2390875}};
 
 TEST_CASE("one agent gives the published figures of the Philly week" *
           doctest::test_suite("published data")) {

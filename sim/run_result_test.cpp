@@ -28,7 +28,7 @@ JobRow row(double submit, double start, double finish, double duration, std::uin
 
 RunResult three_jobs() {
   RunResult run;
-  run.policy = "fifo:fit=node";
+  run.policy = "fifo:fit=server";
   run.mode = "sim";
   run.gpus = 4;
   run.trace_hash = 0xabc;

@@ -82,7 +82,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the explanation says in which scale-up domain a gang runs, and what is free in one") {
-  TestFlock flock({.servers = 4, .servers_per_domain = 2, .policy = "fifo:queue=skip,fit=node"});
+  TestFlock flock({.servers = 4, .servers_per_domain = 2, .policy = "fifo:queue=skip,fit=server"});
   flock.submit(1, 2, 100s);
   flock.submit(2, 8, 100s);
   flock.submit(3, 8, 100s);

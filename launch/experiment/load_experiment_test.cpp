@@ -141,7 +141,7 @@ TEST_CASE("a policy's parameters are a mapping, or stand in its name") {
   };
   const auto read = with("{policy: fifo, parameters: {queue: skip, fit: node}, label: skipping}");
   REQUIRE_MESSAGE(read.ok(), read.error().message);
-  CHECK(read.value().policies[0].text == "fifo:queue=skip,fit=node");
+  CHECK(read.value().policies[0].text == "fifo:queue=skip,fit=server");
   CHECK(with("\"fifo:queue=skip\"").value().policies[0].text == "fifo:queue=skip");
   CHECK(has(with("{policy: fifo, parameters: {queue: slip}, label: x}").error().message,
             "dir/x.yaml:12:"));
@@ -155,14 +155,14 @@ TEST_CASE("a policy that was split at its commas is told how to be written") {
     const auto read = parse(replaced(kGood, "policies: [fifo, ", "policies: [" + policies + ", "));
     return read ? "none" : read.error().message;
   };
-  CHECK(with("fifo:queue=skip,fit=node") ==
-        "dir/x.yaml:12:28: no policy 'fit=node'; commas separate list entries; quote it: "
-        "\"fifo:queue=skip,fit=node\"");
+  CHECK(with("fifo:queue=skip,fit=server") ==
+        "dir/x.yaml:12:28: no policy 'fit=server'; commas separate list entries; quote it: "
+        "\"fifo:queue=skip,fit=server\"");
   CHECK(has(with("fifo, lif:threshold=0.3,order=forecast, share=no"),
             "quote it: \"lif:threshold=0.3,order=forecast,share=no\""));
   CHECK(has(with("fifo, queue=skip"), "quote it: \"fifo:queue=skip\""));
   CHECK(has(with("queue=skip"), "no policy 'queue=skip'; there are: "));
-  CHECK(with("\"fifo:queue=skip,fit=node\"") == "none");
+  CHECK(with("\"fifo:queue=skip,fit=server\"") == "none");
 }
 
 TEST_CASE("an upper bound for one agent is refused where there are more") {

@@ -17,7 +17,7 @@ constexpr PolicyFacts kFacts{.name = "load-balance",
 
 /// The least loaded server that has room for the whole gang on free GPUs. Where none has,
 /// share=last deals the gang over the emptiest servers, and shares GPUs only if too few are free;
-/// share=first shares one server's rather than spread. It knows no speeds. With fit=node and one
+/// share=first shares one server's rather than spread. It knows no speeds. With fit=server and one
 /// job per GPU a gang waits for whole servers rather than be dealt.
 class LoadBalance final : public Scorer {
  public:

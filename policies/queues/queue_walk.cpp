@@ -18,8 +18,8 @@ QueueOptions read_queue_options(OptionReader& reader, QueueDefault otherwise) {
 
 Fit read_fit(OptionReader& reader) {
   const std::string fit = reader.choice(
-      "fit", {"node", "count"},
-      "node: gangs within a server, larger ones on whole free servers; count: on any free GPUs");
+      "fit", {"server", "count"},
+      "server: gangs within a server, larger ones on whole free servers; count: on any free GPUs");
   return fit == "count" ? Fit::count : Fit::node;
 }
 

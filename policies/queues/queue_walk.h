@@ -18,10 +18,10 @@ namespace starling {
 /// Options that every queue takes.
 struct QueueOptions {
   bool strict = false;  ///< queue=strict: stop at the first job that does not fit; skip: try all
-  Fit fit = Fit::node;  ///< fit=node or count
+  Fit fit = Fit::node;  ///< fit=server or count
 };
 enum class QueueDefault : std::uint8_t { strict, skip };
-/// Reads queue= and fit= (default: node).
+/// Reads queue= and fit= (default: server).
 [[nodiscard]] QueueOptions read_queue_options(OptionReader& reader, QueueDefault otherwise);
 [[nodiscard]] Fit read_fit(OptionReader& reader);
 

@@ -22,7 +22,7 @@ TEST_CASE("every policy of the library passes the battery") {
     run_policy_battery(registry, name);
     if (!takes(entry, "queue=skip")) continue;
     for (const char* options :
-         {":queue=skip,fit=count", ":queue=strict,fit=node", ":queue=strict,fit=count"}) {
+         {":queue=skip,fit=count", ":queue=strict,fit=server", ":queue=strict,fit=count"}) {
       run_policy_battery(registry, name + options);
     }
   }
