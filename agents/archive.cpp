@@ -12,7 +12,7 @@ namespace starling {
 namespace {
 
 constexpr std::size_t kAskedAtOnce = 256;  // jobs that other homes are asked about
-constexpr int kDroppedAtOnce = 16;         // chunks, in one turn
+constexpr int kDroppedAtOnce = 16;         // chunks, in one cycle
 }  // namespace
 
 void Archive::add(const JobsArchived& record) {
@@ -40,7 +40,7 @@ std::optional<std::uint64_t> Archive::find(const JobId& job) const {
   return at == chunk_of_.end() ? std::nullopt : std::optional(at->second);
 }
 
-/// One chunk at a time, so that no turn takes long.
+/// One chunk at a time, so that no cycle takes long.
 void HomeStep::put_away() {
   const Limits& limits = s.config.limits;
   if (s.home.remembered.chunk_full(limits)) {

@@ -74,7 +74,7 @@ struct Goodbye {
   std::string reason; Incarnation life{}; std::uint64_t written = 0; Incarnation of_life{}; std::uint64_t of_born = 0;
 };
 struct Ping { std::uint64_t sequence = 0; };
-struct Pong { std::uint64_t sequence = 0; std::uint32_t loop_lag_us = 0; };  ///< lag: how late its turns are
+struct Pong { std::uint64_t sequence = 0; std::uint32_t loop_lag_us = 0; };  ///< lag: how late its cycles are
 /// A hint about the sender's partition; newest version wins, nothing safe depends on it.
 struct Digest {
   Fence fence; std::uint64_t version = 0;

@@ -187,14 +187,14 @@ int run(const std::string& where, double seconds_of_service) {
   records = std::vector<Record>{};
   state.renew();
   const auto now = [&] { return Instant(Duration(static_cast<std::int64_t>(since(begin) * 1e9))); };
-  if (const auto turn = node.pump(now()); !turn) fail(turn.error());
+  if (const auto cycle = node.pump(now()); !cycle) fail(cycle.error());
   std::printf("serves after %.2f s (%.2f s of processor);%s\n", since(begin), cpu(),
               memory().c_str());
   const AgentState& s = node.core().state();
   std::printf("%zu jobs in memory, %zu in the archive, %zu chunks\n", s.ended.size(),
               s.archive.jobs().size(), s.archive.chunks().size());
 
-  std::vector<double> turns, steps;
+  std::vector<double> cycles, steps;
   double compacted = 0;
   bool compacting = true;
   std::uint64_t n = 0;
@@ -208,8 +208,8 @@ int run(const std::string& where, double seconds_of_service) {
     }
     callers.say(Query{job_number(n * 7919 % 1'000'000)});
     auto at = Wall::now();
-    if (const auto turn = node.pump(now()); !turn) fail(turn.error());
-    turns.push_back(since(at));
+    if (const auto cycle = node.pump(now()); !cycle) fail(cycle.error());
+    cycles.push_back(since(at));
     if (compacting) {
       at = Wall::now();
       const auto more = node.compact_some();
@@ -239,11 +239,11 @@ int run(const std::string& where, double seconds_of_service) {
     }
     if (!writes.empty()) tell("single writes of one byte", writes);
   }
-  tell("turns", turns);
+  tell("cycles", cycles);
   tell("steps of a compaction", steps);
   std::printf("compacted in %.1f s; %llu of %llu old jobs answered from the archive;%s\n",
               compacted, static_cast<unsigned long long>(callers.recalled),
-              static_cast<unsigned long long>(turns.size()), memory().c_str());
+              static_cast<unsigned long long>(cycles.size()), memory().c_str());
   return 0;
 }
 

@@ -79,7 +79,7 @@ void QuickLif::line_up(const View& view) {
 
 std::uint32_t QuickLif::look_of(const View& view, const JobSpec& spec) {
   JobProfile profile = profile_of(spec);
-  profile.luck = 0;
+  profile.straggler_seed = 0;
   const std::uint64_t hash = hash_of(spec, profile);
   const auto [at, fresh] = look_ids_.emplace(hash, static_cast<std::uint32_t>(looks_.size()));
   if (!fresh) return at->second;

@@ -16,8 +16,8 @@ namespace starling {
 /// may not tell these apart. Answers are those of the model, with the neighbours in an order of
 /// this class, so they do not depend on what was asked before.
 ///
-/// Luck is ignored: the model must not know stragglers. After the model has learned, forget(). Not
-/// to be shared among threads.
+/// straggler_seed is ignored: the model must not know stragglers. After the model has learned,
+/// forget(). Not to be shared among threads.
 class SpeedMemo final : public SpeedModel {
  public:
   /// Somebody on some GPUs. Pointers are read during the call only.

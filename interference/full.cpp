@@ -22,8 +22,8 @@ constexpr double kRestoreMaxS = 20;
 class FullPhysics final : public Physics {
  public:
   FullPhysics(const Topology& topology, const FullPhysicsOptions& options)
-      : crowding_(options.crowding),
-        form_(topology, kPressure, crowding_ ? *crowding_ : fitted_crowding()),
+      : contention_(options.contention),
+        form_(topology, kPressure, contention_ ? *contention_ : fitted_contention()),
         straggler_sigma_(options.straggler_sigma) {}
 
   [[nodiscard]] double rate(const JobProfile& job, const Placement& placement,
@@ -38,15 +38,15 @@ class FullPhysics final : public Physics {
   }
 
  private:
-  // The slowest of n workers: its z by inverting (1 - exp(-z^2 / 2))^n at the job's luck.
+  // The slowest of n workers: its z by inverting (1 - exp(-z^2 / 2))^n by the job's seed.
   [[nodiscard]] double straggling(const JobProfile& job, std::size_t workers) const {
-    if (straggler_sigma_ <= 0 || job.luck == 0 || workers == 0) return 1;
-    const double u = (static_cast<double>(job.luck >> 11U) + 0.5) * 0x1p-53;
+    if (straggler_sigma_ <= 0 || job.straggler_seed == 0 || workers == 0) return 1;
+    const double u = (static_cast<double>(job.straggler_seed >> 11U) + 0.5) * 0x1p-53;
     const double part = -std::expm1(std::log(u) / static_cast<double>(workers));
     return 1 + straggler_sigma_ * std::sqrt(-2 * std::log(part));
   }
 
-  std::shared_ptr<const Crowding> crowding_;
+  std::shared_ptr<const Contention> contention_;
   IterationForm form_;
   double straggler_sigma_;
 };

@@ -42,15 +42,16 @@ bool overlap(std::span<const GpuId> a, std::span<const GpuId> b) {
 }  // namespace
 
 // What goes on on one server.
-struct IterationForm::Crowd {
+struct IterationForm::HostLoad {
   double cpus = 0;          // that all ask
   double pressure = 0;      // of the neighbours on memory and PCIe, as a part of T_grad
   double sharing = 0;       // on the job's own GPUs, as a part of T_grad
   std::uint32_t gangs = 0;  // of the neighbours that leave the server
 };
 
-IterationForm::IterationForm(const Topology& topology, double pressure, const Crowding& crowding)
-    : topology_(topology), pressure_(pressure), crowding_(&crowding) {
+IterationForm::IterationForm(const Topology& topology, double pressure,
+                             const Contention& contention)
+    : topology_(topology), pressure_(pressure), contention_(&contention) {
   const std::vector<double> uplinks = uplink_share_gbps(topology_);
   hosts_.reserve(topology_.server_count());
   for (std::uint32_t i = 0; i < topology_.server_count(); ++i) {
@@ -122,10 +123,10 @@ bool IterationForm::leaves(const Placement& placement, std::size_t on_server) co
   return topology_.domains().empty() || topology_.tier_of(placement) >= Tier::rack;
 }
 
-IterationForm::Crowd IterationForm::crowd_on(const Host& host, std::span<const GpuId> own,
-                                             double own_cpus, const ModelProfile& model,
-                                             const Neighbours& beside) const {
-  Crowd crowd;
+IterationForm::HostLoad IterationForm::load_on(const Host& host, std::span<const GpuId> own,
+                                               double own_cpus, const ModelProfile& model,
+                                               const Neighbours& beside) const {
+  HostLoad load;
   thread_local std::vector<double>
       cpus;  // asked, by GPU; kept, so that a question allocates nothing
   cpus.assign(host.gpus.size(), 0);
@@ -140,18 +141,18 @@ IterationForm::Crowd IterationForm::crowd_on(const Host& host, std::span<const G
       double& asked = cpus[gpu.value - host.gpus.first];
       asked = std::max(asked, its_cpus);
     }
-    crowd.pressure += pressure_ * model.gpu_utilization * its.gpu_utilization *
-                      static_cast<double>(here.size()) / host.gpus.size();
-    if (leaves(other.placement, here.size())) ++crowd.gangs;
+    load.pressure += pressure_ * model.gpu_utilization * its.gpu_utilization *
+                     static_cast<double>(here.size()) / host.gpus.size();
+    if (leaves(other.placement, here.size())) ++load.gangs;
     shares = shares || overlap(own, here);
   }
-  crowd.cpus = std::accumulate(cpus.begin(), cpus.end(), 0.0);
-  if (shares) crowd.sharing = sharing_on(host, own, model, beside);
-  return crowd;
+  load.cpus = std::accumulate(cpus.begin(), cpus.end(), 0.0);
+  if (shares) load.sharing = sharing_on(host, own, model, beside);
+  return load;
 }
 
 double IterationForm::contention(const ModelProfile& model, double asked, double cores) const {
-  return cores > 0 && asked > cores ? crowding_->on_host(model, asked / cores) : 1.0;
+  return cores > 0 && asked > cores ? contention_->on_host(model, asked / cores) : 1.0;
 }
 
 // The most that the neighbours on one of `own` cost it.
@@ -168,7 +169,7 @@ double IterationForm::sharing_on(const Host& host, std::span<const GpuId> own,
       others.push_back(&its);
       memory_gib += its.memory_gib;
     }
-    double cost = others.empty() ? 0 : crowding_->on_gpu(model, others, host.kind);
+    double cost = others.empty() ? 0 : contention_->on_gpu(model, others, host.kind);
     if (memory_gib > host.gpu_memory_gib && cost > 0) cost = std::max(cost, 1 / kThrashing - 1);
     most = std::max(most, cost);
   }
@@ -197,11 +198,11 @@ double IterationForm::iteration_s(const JobProfile& job, const Placement& placem
     const Host& host = hosts_[server.value];
     std::size_t end = i + 1;
     while (end < placement.size() && placement[end].value < host.gpus.last) ++end;
-    const Crowd crowd =
-        crowd_on(host, std::span(placement).subspan(i, end - i), cpus_per_gpu, model, beside);
+    const HostLoad load =
+        load_on(host, std::span(placement).subspan(i, end - i), cpus_per_gpu, model, beside);
     grad_s = std::max(grad_s, batch * model.iteration_s / speed_on(model, host.kind) *
-                                  contention(model, crowd.cpus, host.cpus) * (1 + crowd.pressure) *
-                                  (1 + crowd.sharing));
+                                  contention(model, load.cpus, host.cpus) * (1 + load.pressure) *
+                                  (1 + load.sharing));
     path.local = std::min(path.local, host.island);
     if (tier >= Tier::domain) path.local = std::min(path.local, host.pcie);
     const std::uint32_t its_domain = topology_.domain_of(server);
@@ -213,7 +214,7 @@ double IterationForm::iteration_s(const JobProfile& job, const Placement& placem
       path.local = std::min(path.local, host.domain);
     }
     domain = its_domain;
-    nics += host.nic / (1 + crowd.gangs);
+    nics += host.nic / (1 + load.gangs);
     if (host.exit != exit) {
       leave();
       exit = host.exit;

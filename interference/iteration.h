@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "interference/crowding.h"
+#include "interference/contention.h"
 #include "interference/speed.h"
 #include "topology/topology.h"
 #include "workload/catalogue.h"
@@ -46,9 +46,9 @@ constexpr double kFormError = 0.3;
 class IterationForm {
  public:
   /// How much of the co-located jobs' pressure on memory and PCIe counts: 0 in the analytic model.
-  /// `crowding` must outlive the form.
+  /// `contention` must outlive the form.
   IterationForm(const Topology& topology, double pressure,
-                const Crowding& crowding = fitted_crowding());
+                const Contention& contention = fitted_contention());
 
   /// Seconds per iteration of `job` on `placement` beside the others. At least one GPU.
   [[nodiscard]] double iteration_s(const JobProfile& job, const Placement& placement,
@@ -85,12 +85,12 @@ class IterationForm {
     std::uint32_t servers_in_rack = 0;    // most of one rack
     std::uint32_t servers_in_domain = 0;  // most of one scale-up domain
   };
-  struct Crowd;
+  struct HostLoad;
 
   /// It does so through NICs.
   [[nodiscard]] bool leaves(const Placement& placement, std::size_t on_server) const;
-  [[nodiscard]] Crowd crowd_on(const Host& host, std::span<const GpuId> own, double own_cpus,
-                               const ModelProfile& model, const Neighbours& beside) const;
+  [[nodiscard]] HostLoad load_on(const Host& host, std::span<const GpuId> own, double own_cpus,
+                                 const ModelProfile& model, const Neighbours& beside) const;
   [[nodiscard]] double contention(const ModelProfile& model, double asked, double cores) const;
   [[nodiscard]] double sharing_on(const Host& host, std::span<const GpuId> own,
                                   const ModelProfile& model, const Neighbours& beside) const;
@@ -100,7 +100,7 @@ class IterationForm {
 
   Topology topology_;
   double pressure_;
-  const Crowding* crowding_;
+  const Contention* contention_;
   std::vector<Host> hosts_;
   std::vector<Kind> fastest_;
 };

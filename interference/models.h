@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "interference/crowding.h"
+#include "interference/contention.h"
 #include "interference/speed.h"
 #include "topology/topology.h"
 
@@ -13,11 +13,12 @@ namespace starling {
 [[nodiscard]] std::unique_ptr<Physics> make_trace_physics();
 struct FullPhysicsOptions {
   /// Stragglers: every worker of a job is slowed by 1 + sigma * z, z of a Rayleigh distribution
-  /// (mean 1.25), and the gang by its slowest. By JobProfile::luck, so always the same for a job.
+  /// (mean 1.25), and the gang by its slowest. By JobProfile::straggler_seed, so always the same
+  /// for a job.
   double straggler_sigma = 0;
-  /// How jobs slow one another on a GPU; null: fitted_crowding(). See
-  /// interference/pairs/measured_crowding.h for pairs as they were measured.
-  std::shared_ptr<const Crowding> crowding = {};
+  /// How jobs slow one another on a GPU; null: fitted_contention(). See
+  /// interference/pairs/measured_contention.h for pairs as they were measured.
+  std::shared_ptr<const Contention> contention = {};
 };
 
 /// `--physics full`: Pollux' iteration-time form over five tiers, host contention and shared links;

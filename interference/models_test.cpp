@@ -233,7 +233,7 @@ TEST_CASE("stragglers: none unless asked for, the same for a job, larger gangs w
     spec.model = "resnet50";
     spec.id = {7, id};
     const JobProfile job = profile_of(spec);
-    REQUIRE(job.luck != 0);
+    REQUIRE(job.straggler_seed != 0);
     CHECK(calm->rate(job, gpus({0}), {}) == doctest::Approx(1));
     const double rate = physics->rate(job, gpus({0}), {});
     CHECK(rate == physics->rate(job, gpus({5}), {}));

@@ -16,7 +16,7 @@ JobProfile profile_of(const JobSpec& spec, std::uint32_t gpus) {
   profile.asked = spec.gpus();
   if (profile.model.find("(parameter servers)") != std::string::npos)
     profile.parameter_servers = gpus / std::max(spec.gpus_per_worker, 1U);
-  profile.luck = mix64(spec.id.hi ^ mix64(spec.id.lo));
+  profile.straggler_seed = mix64(spec.id.hi ^ mix64(spec.id.lo));
   if (spec.gpus_per_worker > 0) profile.cpus_per_gpu = spec.cpus_per_worker / spec.gpus_per_worker;
   return profile;
 }

@@ -21,8 +21,8 @@ struct JobProfile {
   std::uint32_t gpus = 1;
   double cpus_per_gpu = 0;              ///< 0: the model's own need
   std::uint32_t parameter_servers = 0;  ///< 0: gradients are all-reduced
-  std::uint64_t luck = 0;   ///< which workers are slow, where Physics has stragglers; 0: none
-  std::uint32_t asked = 0;  ///< GPUs of the size that it asks for; 0: that of `gpus`
+  std::uint64_t straggler_seed = 0;  ///< which workers are slow, if Physics has stragglers; 0: none
+  std::uint32_t asked = 0;           ///< GPUs of the size that it asks for; 0: that of `gpus`
 };
 
 /// Others that run now, as far as they share a server or a link with the job that is asked about.

@@ -46,9 +46,9 @@ struct SimOptions {
   std::uint32_t servers_per_executor = 8;
   std::uint64_t seed = 1;
   PhysicsKind physics = PhysicsKind::trace;
-  double straggler_sigma = 0;                ///< of physics full
-  std::shared_ptr<const Crowding> crowding;  ///< of physics full; null: the fitted form
-  SpeedChoice speed;                         ///< what policies ask, where physics is full
+  double straggler_sigma = 0;                    ///< of physics full
+  std::shared_ptr<const Contention> contention;  ///< of physics full; null: the fitted form
+  SpeedChoice speed;                             ///< what policies ask, where physics is full
   /// A learned speed model is told what runs how fast so often; zero: never.
   Duration observe = std::chrono::minutes(5);
   double measure_noise = 0.03;  ///< of measured speeds: standard deviation of their logarithm

@@ -100,9 +100,9 @@ inline void steps_battery(
     const std::uint64_t bytes = journal->bytes();
     journal = next_life(std::move(journal));
     const std::vector<Record> found = journal->recover().value();
-    const bool turned = same_records(found, next);
-    CHECK((turned || same_records(found, expected)));
-    CHECK((!over || turned));
+    const bool switched = same_records(found, next);
+    CHECK((switched || same_records(found, expected)));
+    CHECK((!over || switched));
     CHECK(journal->bytes() == bytes);
     expected = found;
   }

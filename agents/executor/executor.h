@@ -60,7 +60,7 @@ class Launcher {
   /// measured.
   [[nodiscard]] virtual std::vector<Progress> measure() { return {}; }
   /// The GPUs of this executor that must not be used now, ascending, if that is news since the last call. Asked at
-  /// every turn, so it looks at slow sources now and then only. Default: all are well.
+  /// every cycle, so it looks at slow sources now and then only. Default: all are well.
   [[nodiscard]] virtual std::optional<Placement> health_news() { return std::nullopt; }
   /// A page of what an attempt has printed on a server, now or before.
   [[nodiscard]] virtual OutputPage read_output(const ReadOutput& read) const {

@@ -98,7 +98,7 @@ Instant ExecutorStep::wanted(const Run& run) const {
 }
 
 /// It may live so long without another word. The launcher is told, and sees to it that this holds
-/// also if this executor takes no turn any more. Where nothing beats, silence means nothing.
+/// also if this executor runs no cycle any more. Where nothing beats, silence means nothing.
 Instant ExecutorStep::until(const Run& run) const {
   if (planted(Bug::never_lapses)) return kNever;
   return beats() ? later(wanted(run), s.config.timers.orphan) : kNever;

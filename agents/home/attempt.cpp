@@ -35,7 +35,7 @@ bool HomeStep::start_here(Job& job, const Placement& gpus) {
     return false;
   }
   const AttemptId id = open_attempt(job);
-  if (const auto refusal = s.owner.ledger.claim(id, me(), gpus, demand_of(*job.spec))) {
+  if (const auto refusal = s.owner.ledger.allocate(id, me(), gpus, demand_of(*job.spec))) {
     job.trouble = std::string("the policy chose GPUs, CPUs or memory that cannot be had: ") +
                   name_of(*refusal);
     return false;

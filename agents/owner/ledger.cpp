@@ -81,8 +81,8 @@ std::optional<Refusal> Ledger::commit(Instant now, AttemptId attempt) {
   return std::nullopt;
 }
 
-std::optional<Refusal> Ledger::claim(AttemptId attempt, AgentId home, const Placement& gpus,
-                                     Demand each) {
+std::optional<Refusal> Ledger::allocate(AttemptId attempt, AgentId home, const Placement& gpus,
+                                        Demand each) {
   if (holds_.contains(attempt)) return Refusal::conflict;
   if (const auto refusal = why_not(attempt, gpus, each, limits_.jobs_per_gpu)) return refusal;
   STARLING_CHECK(adopt(attempt, home, gpus, HoldPhase::launched, each));

@@ -61,8 +61,8 @@ class Ledger {
   std::optional<Refusal> commit(Instant now, AttemptId attempt);
   /// reserve, commit and launched in one step, for an attempt that holds nothing yet; `conflict`
   /// only where a GPU is full, or CPUs or memory are too few.
-  std::optional<Refusal> claim(AttemptId attempt, AgentId home, const Placement& gpus,
-                               Demand each = {});
+  std::optional<Refusal> allocate(AttemptId attempt, AgentId home, const Placement& gpus,
+                                  Demand each = {});
   /// From a journal or an inventory: the hold exists, quarantined or not. False if one of its GPUs
   /// is full or they are not of this partition; CPUs and memory it has, however little is left.
   bool adopt(AttemptId attempt, AgentId home, const Placement& gpus, HoldPhase phase,

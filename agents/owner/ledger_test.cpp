@@ -40,15 +40,15 @@ TEST_CASE("two attempts race for the same GPUs: exactly one gets them") {
   Fixture f;
   CHECK_FALSE(f.ledger.reserve(attempt(1), kHome, gpus({0, 1}), at(5s)));
   CHECK(f.ledger.reserve(attempt(2), kHome, gpus({1, 2}), at(5s)) == Refusal::conflict);
-  CHECK(f.ledger.claim(attempt(2), kHome, gpus({1})) == Refusal::conflict);
+  CHECK(f.ledger.allocate(attempt(2), kHome, gpus({1})) == Refusal::conflict);
   CHECK(f.ledger.free_count() == 6);
   CHECK(f.ledger.find(attempt(2)) == nullptr);
 }
 
-TEST_CASE("an attempt that has its GPUs cannot claim others") {
+TEST_CASE("an attempt that has its GPUs cannot have others") {
   Fixture f;
-  CHECK_FALSE(f.ledger.claim(attempt(1), kHome, gpus({0, 1})));
-  CHECK(f.ledger.claim(attempt(1), kHome, gpus({2, 3})) == Refusal::conflict);
+  CHECK_FALSE(f.ledger.allocate(attempt(1), kHome, gpus({0, 1})));
+  CHECK(f.ledger.allocate(attempt(1), kHome, gpus({2, 3})) == Refusal::conflict);
   CHECK(f.ledger.free_count() == 6);
 }
 
@@ -57,8 +57,8 @@ TEST_CASE("where two jobs may share a GPU a third gets none of it") {
   limits.jobs_per_gpu = 2;
   Fixture f(limits);
   CHECK_FALSE(f.ledger.reserve(attempt(1), kHome, gpus({0, 1}), at(5s)));
-  CHECK_FALSE(f.ledger.claim(attempt(2), kHome, gpus({1, 2})));
-  CHECK(f.ledger.claim(attempt(3), kHome, gpus({1})) == Refusal::conflict);
+  CHECK_FALSE(f.ledger.allocate(attempt(2), kHome, gpus({1, 2})));
+  CHECK(f.ledger.allocate(attempt(3), kHome, gpus({1})) == Refusal::conflict);
   CHECK(f.ledger.reserve(attempt(3), kHome, gpus({1, 3}), at(5s)) == Refusal::conflict);
   CHECK_FALSE(f.ledger.adopt(attempt(3), kHome, gpus({1, 3}), HoldPhase::launched));
   CHECK(f.ledger.held_count() == 3);
@@ -66,13 +66,13 @@ TEST_CASE("where two jobs may share a GPU a third gets none of it") {
   f.ledger.release(attempt(2), 0s);
   CHECK(f.ledger.held_count() == 2);
   CHECK(f.ledger.free_count() == 6);
-  CHECK_FALSE(f.ledger.claim(attempt(4), kHome, gpus({1})));
+  CHECK_FALSE(f.ledger.allocate(attempt(4), kHome, gpus({1})));
   // Who reserves was offered free GPUs, and is not to find somebody there.
   CHECK(f.ledger.reserve(attempt(6), kHome, gpus({0, 3}), at(5s)) == Refusal::conflict);
   CHECK_FALSE(f.ledger.reserve(attempt(6), kHome, gpus({2, 3}), at(5s)));
   f.ledger.forget(attempt(6));
   f.ledger.distrust(kAll);
-  CHECK(f.ledger.claim(attempt(5), kHome, gpus({0})) == Refusal::not_ready);
+  CHECK(f.ledger.allocate(attempt(5), kHome, gpus({0})) == Refusal::not_ready);
   CHECK(f.ledger.held_count() + f.ledger.quarantined_count() == 8);
 }
 
@@ -99,7 +99,7 @@ TEST_CASE("what was released stays released") {
 
 TEST_CASE("a hold that is being released refuses everything and frees its GPUs only at the end") {
   Fixture f;
-  CHECK_FALSE(f.ledger.claim(attempt(1), kHome, gpus({0, 1})));
+  CHECK_FALSE(f.ledger.allocate(attempt(1), kHome, gpus({0, 1})));
   f.ledger.releasing(attempt(1));
   CHECK(f.ledger.reserve(attempt(1), kHome, gpus({0, 1}), at(5s)) == Refusal::expired);
   CHECK(f.ledger.commit(at(0s), attempt(1)) == Refusal::expired);
@@ -169,7 +169,7 @@ TEST_CASE("under random calls no GPU is held twice and the counts add up") {
         (void)f.ledger.commit(at(1s), a);
         break;
       case 2:
-        (void)f.ledger.claim(a, kHome, some);
+        (void)f.ledger.allocate(a, kHome, some);
         break;
       case 3:
         (void)f.ledger.adopt(a, kHome, some, HoldPhase::committed);

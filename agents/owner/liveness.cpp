@@ -103,7 +103,7 @@ void FlockStep::judge(NodeId node, Watch& watch) {
   }
 }
 
-/// Silence counts only while this agent listens: what arrived while it could not take a turn has
+/// Silence counts only while this agent listens: what arrived while it could not run a cycle has
 /// been read by now, what was lost meanwhile is nobody else's fault.
 void FlockStep::forgive(Duration lag) {
   const auto wake = [&](Watch& watch) { watch.heard = std::min(now, later(watch.heard, lag)); };

@@ -25,12 +25,12 @@ struct Watch {
   std::uint32_t askers = 0;  ///< who were
   Instant vouched = Instant::min();          ///< when another last said that it hears the node
   Instant denied = Instant::min();           ///< when another last said that it does not
-  Duration lag{0};                           ///< how late its own turns are, by its last Pong
+  Duration lag{0};                           ///< how late its own cycles are, by its last Pong
   std::uint16_t protocol = kOldestProtocol;  ///< newest that both speak
   bool foreign = false;                      ///< has read another topology: not worked with
 };
 
-/// How far an agent may trust its own ears (Lifeguard): the later its turns come, and the more of
+/// How far an agent may trust its own ears (Lifeguard): the later its cycles come, and the more of
 /// those it watches seem silent at once, the likelier it is itself at fault and the longer it waits
 /// before it suspects anybody.
 class LocalHealth {

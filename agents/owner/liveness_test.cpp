@@ -87,7 +87,7 @@ TEST_CASE("an executor that only others hear is cut off, and its GPUs wait") {
   CHECK(flock.agent(0).owner.seats[0].watch.standing == Standing::lost);
 }
 
-TEST_CASE("an agent that takes a turn every three seconds accuses nobody") {
+TEST_CASE("an agent that runs a cycle every three seconds accuses nobody") {
   TestFlock flock({.agents = 4, .servers = 4, .lossy = true});
   flock.run_for(3s);
   for (int i = 0; i < 30; ++i) {

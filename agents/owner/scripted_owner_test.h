@@ -56,16 +56,16 @@ struct ScriptedOwner {
   static Topology make(std::uint32_t executors) {
     return generate_flat({.servers = 2 * executors, .gpus_per_server = 4 / executors}).value();
   }
-  /// What it does then is in `out`, and the turn that follows.
+  /// What it does then is in `out`, and the cycle that follows.
   const Output& hear(NodeId from, Message message) {
     out.clear();
     agent->step(now, Received{from, std::move(message)}, out);
-    return turn();
+    return cycle();
   }
   const Output& pass(Duration time) {
     now += time;
     out.clear();
-    return turn();
+    return cycle();
   }
   /// In `out`, the first of its kind; null: there is none.
   template <class T>
@@ -118,7 +118,7 @@ struct ScriptedOwner {
   std::vector<Record> journal;  ///< of this life
 
  private:
-  const Output& turn() {
+  const Output& cycle() {
     agent->step(now, Tick{}, out);
     journal.insert(journal.end(), out.persist.begin(), out.persist.end());
     return out;

@@ -92,7 +92,7 @@ class TestFlock {
   void refuse_next_launch(std::uint32_t n = 1) { refuse_launches_ += n; }
   /// Nothing passes between the two any more, or again.
   void set_cut(NodeId a, NodeId b, bool is_cut);
-  /// The agent takes no turn for so long; what comes for it waits.
+  /// The agent runs no cycle for so long; what comes for it waits.
   void freeze_agent(std::uint32_t agent, Duration d) { agents_[agent].frozen_until = now_ + d; }
   /// What the machine says of the executor's GPUs from now on.
   void set_sick(std::uint32_t executor, Placement gpus) {

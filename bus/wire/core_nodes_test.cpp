@@ -83,9 +83,9 @@ struct ExecutorFixture {
     config.servers = {0, 1};
     node.emplace(Executor(config, *topology, {}), endpoint, journal, launcher);
     endpoint.arrive(Welcome{{PartitionId{0}, Epoch{1}}});
-    turn(0s);
+    cycle(0s);
   }
-  void turn(Duration at) {
+  void cycle(Duration at) {
     endpoint.sent.clear();
     REQUIRE(node->pump(Instant{at}).ok());
   }
@@ -109,14 +109,14 @@ struct ExecutorFixture {
 TEST_CASE_FIXTURE(ExecutorFixture,
                   "an executor launches what its owner says and tells how it ended") {
   endpoint.arrive(launch());
-  turn(1s);
+  cycle(1s);
   REQUIRE(launcher.started.size() == 1);
   CHECK_FALSE(journal.all.empty());
   REQUIRE(endpoint.said<LaunchResult>() != nullptr);
   CHECK(endpoint.said<LaunchResult>()->ok);
 
   launcher.ended.push_back({launch().attempt, ServerId{0}, {3, false, "bye"}, 5s});
-  turn(2s);
+  cycle(2s);
   REQUIRE(endpoint.said<Exited>() != nullptr);
   CHECK(endpoint.said<Exited>()->exit.code == 3);
   CHECK(endpoint.said<Exited>()->served == 5s);
@@ -125,10 +125,10 @@ TEST_CASE_FIXTURE(ExecutorFixture,
 TEST_CASE_FIXTURE(ExecutorFixture, "a process that cannot start has ended with code 127") {
   launcher.broken = true;
   endpoint.arrive(launch());
-  turn(1s);
+  cycle(1s);
   REQUIRE(launcher.started.size() == 1);
   CHECK(node->next_deadline() <= Instant{1s});  // due at once
-  turn(1s);
+  cycle(1s);
   REQUIRE(endpoint.said<Exited>() != nullptr);
   CHECK(endpoint.said<Exited>()->exit.code == 127);
   CHECK(endpoint.said<Exited>()->exit.log_tail == "no such program");
@@ -137,7 +137,7 @@ TEST_CASE_FIXTURE(ExecutorFixture, "a process that cannot start has ended with c
 TEST_CASE_FIXTURE(ExecutorFixture, "an executor gives what was printed to its owner alone") {
   const ReadOutput read{launch().attempt, ServerId{0}, client_node(3), 7, 8, 0};
   endpoint.arrive(read);
-  turn(1s);
+  cycle(1s);
   const auto* page = endpoint.said<OutputPage>();
   REQUIRE(page != nullptr);
   CHECK(endpoint.sent.front().to == kOwner);
@@ -147,7 +147,7 @@ TEST_CASE_FIXTURE(ExecutorFixture, "an executor gives what was printed to its ow
   CHECK(page->bytes == "said by " + to_string(launch().attempt.job));
   // Many at once are not all answered: who waits asks again.
   for (int i = 0; i < 100; ++i) endpoint.arrive(read);
-  turn(2s);
+  cycle(2s);
   CHECK(endpoint.sent.size() <= ExecutorOutput::kMostReads + 2);
 }
 

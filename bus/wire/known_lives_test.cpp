@@ -51,7 +51,7 @@ struct CountingJournal : Journal {
   std::uint64_t written = 0;
 };
 
-/// Writes one record for each message, and says what it is told to at the next turn.
+/// Writes one record for each message, and says what it is told to at the next cycle.
 class PlainNode : public Node {
  public:
   PlainNode(NodeId me, std::uint64_t life, std::uint64_t born, Wire& wire, Journal& journal,
@@ -62,7 +62,7 @@ class PlainNode : public Node {
 
   std::vector<Message> got;
   std::vector<Send> words;
-  std::uint64_t works = 0;  ///< records to be written at the next turn
+  std::uint64_t works = 0;  ///< records to be written at the next cycle
   int refusals = 0, runs = 0;
 
  private:
@@ -114,12 +114,12 @@ struct Pair {
     const std::size_t heard = executor.got.size();
     REQUIRE(executor.pump(now).ok());
     obeyed = executor.got.size() > heard;
-    const auto turn = agent.pump(now);
+    const auto cycle = agent.pump(now);
     outlived = agent.outlived();
-    if (!turn.ok()) {
-      CHECK(agent.runs == 1);  // those of the first turn; nothing since
+    if (!cycle.ok()) {
+      CHECK(agent.runs == 1);  // those of the first cycle; nothing since
       CHECK_FALSE(agent.tick(now).ok());
-      return turn.error();
+      return cycle.error();
     }
     return done();
   }

@@ -17,7 +17,7 @@ bool for_one_life(const Message& message) {
          std::holds_alternative<Goodbye>(message);
 }
 
-/// A page of a list is as large as a frame may be. One ends the batch, so that what a turn holds
+/// A page of a list is as large as a frame may be. One ends the batch, so that what a cycle holds
 /// does not grow with the number of questions, and what is sent is counted before the next.
 bool ends_with_page(const Output& out) {
   return !out.send.empty() && std::holds_alternative<JobList>(out.send.back().message);
@@ -39,24 +39,24 @@ Node::Node(NodeId me, Incarnation incarnation, const Limits& limits, Endpoint& e
   STARLING_CHECK(options_.batch > 0);
 }
 
-Result<Node::Turn> Node::pump(Instant now) {
+Result<Node::Cycle> Node::pump(Instant now) {
   if (failed_) return *failed_;
-  if (!may_speak(now) && !planted(Bug::speaks_after_lease)) return Turn{};
+  if (!may_speak(now) && !planted(Bug::speaks_after_lease)) return Cycle{};
   collect(now);
-  const Turn turn = drain(now, 0);
+  const Cycle cycle = drain(now, 0);
   tick_core(now);
   ++counters_.ticks;
   if (Status s = flush(); !s.ok()) return s.error();
-  return turn;
+  return cycle;
 }
 
-Result<Node::Turn> Node::absorb(Instant now) {
+Result<Node::Cycle> Node::absorb(Instant now) {
   if (failed_) return *failed_;
-  if (!may_speak(now) && !planted(Bug::speaks_after_lease)) return Turn{};
+  if (!may_speak(now) && !planted(Bug::speaks_after_lease)) return Cycle{};
   collect(now);
-  const Turn turn = drain(now, 0);
+  const Cycle cycle = drain(now, 0);
   if (Status s = flush(); !s.ok()) return s.error();
-  return turn;
+  return cycle;
 }
 
 Status Node::tick(Instant now) {
@@ -101,7 +101,7 @@ bool Node::silenced() const noexcept {
   return speaks_until_ != kNever && clock() != nullptr && !may_speak(clock()->now());
 }
 
-Node::Turn Node::drain(Instant now, std::uint32_t taken) {
+Node::Cycle Node::drain(Instant now, std::uint32_t taken) {
   while (taken < options_.batch && !ends_with_page(out_)) {
     const std::optional<Delivery> delivery = next_frame(now);
     if (!delivery) return {taken, false};

@@ -55,7 +55,7 @@ struct NodeCounters {
   std::uint64_t old_copies = 0;  ///< of `stale`: answered with what is known of that node
   std::uint64_t dropped = 0;     ///< not taken by the endpoint, or too large to send
   std::uint64_t withheld = 0;    ///< not sent, because the peer's protocol does not know it
-  std::uint64_t unsaid = 0;      ///< not sent, because the right to speak ended within the turn
+  std::uint64_t unsaid = 0;      ///< not sent, because the right to speak ended within the cycle
   std::uint64_t records = 0;     ///< written to the journal
   std::uint64_t appends = 0;     ///< journal writes, each durable on its own
   std::uint64_t ticks = 0;
@@ -70,8 +70,8 @@ struct NodeCounters {
 /// sides know; what that does not know is withheld. So Hello, Goodbye and what clients say are
 /// understood by everybody, also by a peer that came back with an older version.
 ///
-/// Guarantee: no message leaves before every record of the same turn is durable. A journal that
-/// refuses ends the node: that turn sends nothing, and this and every later call returns the error.
+/// Guarantee: no message leaves before every record of the same cycle is durable. A journal that
+/// refuses ends the node: that cycle sends nothing, and this and every later call returns the error.
 ///
 /// Old state: a frame says which life it is of, how far its journal has come, and how far that was
 /// when this life began. A node remembers the first two of its peers, and of agents durably, with
@@ -80,7 +80,7 @@ struct NodeCounters {
 /// others.
 class Node {
  public:
-  struct Turn {
+  struct Cycle {
     std::uint32_t frames = 0;  ///< taken in
     bool more = false;         ///< the batch was full: call again at the same instant
   };
@@ -89,25 +89,25 @@ class Node {
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  /// One whole turn without waiting: ended processes, waiting frames, Tick, write, send, run.
-  [[nodiscard]] Result<Turn> pump(Instant now);
+  /// One whole cycle without waiting: ended processes, waiting frames, Tick, write, send, run.
+  [[nodiscard]] Result<Cycle> pump(Instant now);
   /// As pump(), without Tick. For a world that ticks only when everything of an instant has
   /// arrived.
-  [[nodiscard]] Result<Turn> absorb(Instant now);
+  [[nodiscard]] Result<Cycle> absorb(Instant now);
   /// As pump(), without frames and ended processes.
   [[nodiscard]] Status tick(Instant now);
   /// When pump() or tick() is due at the latest, if no frame comes before.
   [[nodiscard]] virtual Instant next_deadline() const noexcept = 0;
 
-  /// Turns until `deadline`, request_stop() or the instant of may_speak_until(), asleep in the
+  /// Runs cycles until `deadline`, request_stop() or the instant of may_speak_until(), asleep in the
   /// endpoint in between. True: stopped on request. Needs options.clock.
   [[nodiscard]] Result<bool> run_until(Instant deadline);
-  /// For signal handlers: run_until() returns after at most one more turn.
+  /// For signal handlers: run_until() returns after at most one more cycle.
   void request_stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
 
-  /// From `until` on this node takes no turn: it hears nothing, decides nothing, says nothing, and
+  /// From `until` on this node runs no cycle: it hears nothing, decides nothing, says nothing, and
   /// what arrives waits. So does whoever may have been succeeded: its lease, as far as it knows,
-  /// ends then. The next call says how it goes on. A turn that is under way at `until` is written
+  /// ends then. The next call says how it goes on. A cycle that is under way at `until` is written
   /// to the journal, whose epoch decides; what it would have said is dropped (with options.clock).
   void may_speak_until(Instant until) noexcept { speaks_until_ = until; }
   [[nodiscard]] bool may_speak(Instant now) const noexcept { return now < speaks_until_; }
@@ -119,7 +119,7 @@ class Node {
 
   /// That a peer knows more of this node than its journal does; none: nobody has said so.
   [[nodiscard]] const std::optional<Outlived>& outlived() const noexcept { return outlived_; }
-  /// What earlier lives knew of the peers' lives. Before the first turn.
+  /// What earlier lives knew of the peers' lives. Before the first cycle.
   void recall(std::span<const Record> recovered);
 
   /// Partition `p` is owned by `owner` from now on: others that speak for it are refused.
@@ -179,10 +179,10 @@ class Node {
   void learn(NodeId peer, const FrameHeader& header, Seen& seen);
   void keep_known();
   [[nodiscard]] bool authorised(NodeId from, const Message& message) const;
-  [[nodiscard]] Turn drain(Instant now, std::uint32_t taken);
+  [[nodiscard]] Cycle drain(Instant now, std::uint32_t taken);
   [[nodiscard]] std::vector<Record> with_known(std::vector<Record> records) const;
   [[nodiscard]] std::optional<Delivery> next_frame(Instant deadline);
-  /// The right to speak has ended since the turn began.
+  /// The right to speak has ended since the cycle began.
   [[nodiscard]] bool silenced() const noexcept;
   void send_all();
   [[nodiscard]] Status flush();
@@ -212,7 +212,7 @@ class Node {
   std::optional<Error> failed_;
   bool compacting_ = false;
   Instant speaks_until_ = kNever;
-  std::optional<Delivery> waiting_;  // came when no turn could be taken
+  std::optional<Delivery> waiting_;  // came when no cycle could run
   std::atomic<bool> stop_{false};
 };
 
@@ -224,16 +224,16 @@ class AgentNode final : public Node {
 
   [[nodiscard]] const Agent& core() const noexcept { return agent_; }
   [[nodiscard]] Instant next_deadline() const noexcept override { return agent_.next_deadline(); }
-  /// Replaces the journal by the core's snapshot. Between turns only.
+  /// Replaces the journal by the core's snapshot. Between cycles only.
   [[nodiscard]] Status compact() { return compact_to(agent_.snapshot()); }
   /// The same by steps, of which each takes little: false once it is over.
   [[nodiscard]] Result<bool> compact_some() { return compact_by_steps(agent_); }
   /// From now on `model`, which must be the one that the core asks, learns from measured speeds
-  /// after each turn, and `memory` keeps what it learned every kKeepEvery of them. Both outlive
+  /// after each cycle, and `memory` keeps what it learned every kKeepEvery of them. Both outlive
   /// the node.
   void teach(SpeedModel& model, SpeedMemory& memory) { model_ = &model, memory_ = &memory; }
   static constexpr std::uint32_t kKeepEvery = 64;
-  /// Keeps what came since the last time. Between turns only.
+  /// Keeps what came since the last time. Between cycles only.
   void keep_learned();
 
  private:
@@ -272,7 +272,7 @@ class ExecutorNode final : public Node {
 
   Executor executor_;
   Launcher& launcher_;
-  std::vector<Exit> failed_starts_;  // told to the core as exits with code 127 at the next turn
+  std::vector<Exit> failed_starts_;  // told to the core as exits with code 127 at the next cycle
 };
 
 /// A client on the bus. It has no journal: what it must not forget, it asks for again.
@@ -282,7 +282,7 @@ class ClientNode final : public Node {
   ClientNode(Client client, Incarnation incarnation, const Limits& limits, Endpoint& endpoint,
              NodeOptions options = {});
 
-  /// Jobs may be submitted and cancelled between turns.
+  /// Jobs may be submitted and cancelled between cycles.
   [[nodiscard]] Client& core() noexcept { return client_; }
   [[nodiscard]] const Client& core() const noexcept { return client_; }
   [[nodiscard]] Instant next_deadline() const noexcept override { return client_.next_deadline(); }

@@ -19,10 +19,10 @@ using std::chrono::seconds;
 TEST_CASE_FIXTURE(NodeFixture, "one write for a batch, before anything is sent") {
   EchoNode node(endpoint, journal);
   for (std::uint64_t i = 0; i < 3; ++i) endpoint.arrive(kPeer, Ping{i});
-  const auto turn = node.pump(Instant{});
-  REQUIRE(turn.ok());
-  CHECK(turn.value().frames == 3);
-  CHECK_FALSE(turn.value().more);
+  const auto cycle = node.pump(Instant{});
+  REQUIRE(cycle.ok());
+  CHECK(cycle.value().frames == 3);
+  CHECK_FALSE(cycle.value().more);
   CHECK(story == Story{"append 3", "send", "send", "send"});
   CHECK(node.runs == 1);
   CHECK(node.counters().records == 3);

@@ -7,7 +7,7 @@
 
 #include "interference/iteration.h"
 #include "interference/learned/check_input.h"
-#include "interference/learned/learned_crowding.h"
+#include "interference/learned/learned_contention.h"
 #include "interference/learned/residuals.h"
 #include "interference/models.h"
 
@@ -24,8 +24,8 @@ class LearnedSpeed final : public SpeedModel {
  public:
   LearnedSpeed(const Topology& topology, InterferenceNet net)
       : topology_(topology),
-        crowding_(std::move(net)),
-        form_(topology_, 0, crowding_),
+        contention_(std::move(net)),
+        form_(topology_, 0, contention_),
         analytic_(make_analytic_speed(topology_)) {
     for (const GpuType& type : topology_.gpu_types()) kinds_.push_back(gpu_kind(type.name));
   }
@@ -95,12 +95,13 @@ class LearnedSpeed final : public SpeedModel {
     return {"learned", fallbacks_, residuals_.observed(), refused_, residuals_.drifts(), trouble_};
   }
   [[nodiscard]] std::vector<std::byte> state() const override {
-    return residuals_.empty() ? std::vector<std::byte>() : residuals_.state(crowding_.net().hash());
+    return residuals_.empty() ? std::vector<std::byte>()
+                              : residuals_.state(contention_.net().hash());
   }
   [[nodiscard]] Status restore(std::span<const std::byte> state) override {
     if (state.empty()) return done();
     ++version_;
-    return residuals_.restore(state, crowding_.net().hash());
+    return residuals_.restore(state, contention_.net().hash());
   }
 
  private:
@@ -123,7 +124,7 @@ class LearnedSpeed final : public SpeedModel {
             std::vector<Meeting>& out) const {
     out.clear();
     const ModelProfile& model = model_profile(job.model);
-    const auto victim = static_cast<std::uint16_t>(LearnedCrowding::index(model));
+    const auto victim = static_cast<std::uint16_t>(LearnedContention::index(model));
     const bool leaves = topology_.tier_of(placement) >= Tier::rack;
     for (const Neighbour& other : beside) {
       std::optional<Relation> relation;
@@ -143,17 +144,18 @@ class LearnedSpeed final : public SpeedModel {
       if (relation == Relation::host && leaves && topology_.tier_of(other.placement) >= Tier::rack)
         relation = Relation::link;
       const ModelProfile& its = model_profile(other.job.model);
-      const double deviation = relation == Relation::gpu
-                                   ? static_cast<double>(crowding_.pair(model, its, kind).deviation)
-                               : relation == Relation::link ? kLinkDeviation
-                                                            : kHostDeviation;
-      out.push_back({victim, static_cast<std::uint16_t>(LearnedCrowding::index(its)), *relation,
+      const double deviation =
+          relation == Relation::gpu
+              ? static_cast<double>(contention_.pair(model, its, kind).deviation)
+          : relation == Relation::link ? kLinkDeviation
+                                       : kHostDeviation;
+      out.push_back({victim, static_cast<std::uint16_t>(LearnedContention::index(its)), *relation,
                      static_cast<std::uint8_t>(kind), deviation});
     }
   }
 
   Topology topology_;
-  LearnedCrowding crowding_;
+  LearnedContention contention_;
   IterationForm form_;
   std::unique_ptr<SpeedModel> analytic_;
   std::vector<GpuKind> kinds_;  // by GPU type

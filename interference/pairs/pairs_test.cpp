@@ -8,7 +8,7 @@
 
 #include "base/test_data.h"
 #include "interference/models.h"
-#include "interference/pairs/measured_crowding.h"
+#include "interference/pairs/measured_contention.h"
 #include "interference/pairs/pair_report.h"
 #include "interference/pairs/predict.h"
 #include "topology/generate/generate.h"
@@ -153,11 +153,11 @@ TEST_CASE("absurd fields are answered by the analytic model; what is no question
 
 TEST_CASE("the world runs pairs as measured where it is given them") {
   const File file(std::string(kGavelHeader) + "2020,v100,A3C,0,LM,10,1,1,2,2,0.61,0.17,\n");
-  const auto measured = read_measured_crowding(file.path).value();
+  const auto measured = read_measured_contention(file.path).value();
   const ModelProfile* a3c = &model_profile("A3C");
   const ModelProfile* lm = &model_profile("LM (batch size 10)");
   CHECK(1 / (1 + measured->on_gpu(*a3c, {&lm, 1}, GpuKind::v100)) == doctest::Approx(0.61));
   CHECK(1 / (1 + measured->on_gpu(*lm, {&a3c, 1}, GpuKind::v100)) == doctest::Approx(0.17));
   CHECK(measured->on_gpu(*a3c, {&lm, 1}, GpuKind::k80) ==
-        fitted_crowding().on_gpu(*a3c, {&lm, 1}, GpuKind::k80));
+        fitted_contention().on_gpu(*a3c, {&lm, 1}, GpuKind::k80));
 }

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "interference/learned/learned_crowding.h"
+#include "interference/learned/learned_contention.h"
 #include "interference/pairs/pair_types.h"
 #include "interference/sharing.h"
 

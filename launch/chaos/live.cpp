@@ -104,7 +104,7 @@ class Run {
                        }});
     injector_ = &injector;
     const double end = began_ + scenario_.length;
-    while (now_seconds() < end && !stop_requested()) turn(true);
+    while (now_seconds() < end && !stop_requested()) cycle(true);
     LiveReport report;
     const double healed = now_seconds();
     report.faults_s = healed - began_;
@@ -161,7 +161,7 @@ class Run {
     return status.quarantined - std::min(status.quarantined, lost);
   }
 
-  void turn(bool faults) {
+  void cycle(bool faults) {
     const double now = now_seconds();
     if (faults) {
       const std::size_t before = injector_->history().size();
@@ -265,7 +265,7 @@ class Run {
     std::uint64_t last = 0;
     std::size_t starts = 0;
     while (!stop_requested()) {
-      turn(false);
+      cycle(false);
       const double now = now_seconds();
       if (now >= next_ask) load_->ask_all(now), next_ask = now + 2;
       const auto& counts = load_->client().counts();

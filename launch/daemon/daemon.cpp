@@ -23,7 +23,7 @@ namespace {
 /// A journal that has grown by so many records, or by so many bytes and to twice what it was, since
 /// it was last replaced is replaced by a snapshot.
 constexpr std::uint64_t kCompactAfter = 200'000, kCompactBytes = 16ULL << 20U;
-/// Of turns between two steps of that.
+/// Of cycles between two steps of that.
 constexpr Duration kStepSlice = std::chrono::milliseconds(10);
 constexpr Duration kPulse = std::chrono::seconds(10);
 constexpr Duration kSlice = std::chrono::milliseconds(500);
@@ -123,9 +123,9 @@ Status serve(Node& node, const ScaledClock& clock, Housekeeping house) {
   bool compacting = false;
   while (!stop_requested()) {
     if (house.may_speak_until) node.may_speak_until(house.may_speak_until());
-    const auto turned =
+    const auto ran =
         node.run_until(later(clock.now(), clock.stretched(compacting ? kStepSlice : kSlice)));
-    Status kept = turned ? done() : Status(turned.error());
+    Status kept = ran ? done() : Status(ran.error());
     const bool grown = house.inherited + node.counters().records > compacted + kCompactAfter ||
                        house.bytes() > replaced_at;
     if (kept.ok() && (grown || compacting)) {

@@ -54,7 +54,7 @@ struct DaemonParts {
 /// Says why it could not be opened; the exit status.
 int daemon_failed(const Error& error);
 
-/// What is done between turns.
+/// What is done between cycles.
 struct Housekeeping {
   std::uint64_t inherited = 0;  ///< records that earlier lives left in the journal
   /// One step of replacing a journal that has grown much; false once that is done.
@@ -63,10 +63,10 @@ struct Housekeeping {
   /// Every heartbeat, and while nothing may be said; an error ends it.
   std::function<Status()> keep;
   std::function<void()> pulse;  ///< every few seconds
-  /// When the right to speak ends (Node::may_speak_until); asked before every turn. Not set: never.
+  /// When the right to speak ends (Node::may_speak_until); asked before every cycle. Not set: never.
   std::function<Instant()> may_speak_until;
 };
-/// Turns of `node` until a stop is requested. Else why not: the journal, or what `keep` said.
+/// Runs `node` until a stop is requested. Else why not: the journal, or what `keep` said.
 [[nodiscard]] Status serve(Node& node, const ScaledClock& clock, Housekeeping house);
 
 /// As many open files as the system lets us have: every peer costs two.

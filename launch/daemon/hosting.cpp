@@ -70,7 +70,7 @@ int Hosting::run() {
     } else {
       wait_line(waits_for, seen.error().message);
     }
-    std::this_thread::sleep_for(kHostingLooks);
+    std::this_thread::sleep_for(kHostingPollEvery);
   }
   for (const auto& post : posts_) {
     if (post->thread.joinable()) post->thread.join();
@@ -89,8 +89,8 @@ void Hosting::give_up(int status, const std::string& why) {
 HostingPost::Hands Hosting::hands_of(Post& post) {
   return {
       [this, &post] {
-        return std::make_unique<PartitionWish>(std::make_unique<EtcdClient>(flock_, kEpochCalls),
-                                               flock_, post.seat.partition, me_, machine_clock());
+        return std::make_unique<HandBackRequest>(std::make_unique<EtcdClient>(flock_, kEpochCalls),
+                                                 flock_, post.seat.partition, me_, machine_clock());
       },
       [this, &post] { return room_to_serve(post); },
       [this, &post](const Ownership& seen) { begin(post, seen); }, [&post] { post.thread.join(); },

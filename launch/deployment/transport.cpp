@@ -48,14 +48,14 @@ class RenewedEndpoint final : public Endpoint {
   void found_at(NodeId node, std::uint32_t seat) override { endpoint_->found_at(node, seat); }
   std::optional<Delivery> receive(Instant deadline) override {
     if (const Instant now = machine_clock().now(); now >= next_) {
-      next_ = later(now, kLook);
+      next_ = later(now, kPollEvery);
       look();
     }
     return endpoint_->receive(deadline);
   }
 
  private:
-  static constexpr Duration kLook = std::chrono::milliseconds(500);
+  static constexpr Duration kPollEvery = std::chrono::milliseconds(500);
 
   void took(const std::string& mark) {
     mark_ = mark;

@@ -68,9 +68,9 @@ struct Experiment {
   std::vector<std::uint64_t> seeds;
   PhysicsKind physics = PhysicsKind::trace;
   double straggler_sigma = 0;
-  std::string pairs;                         ///< measured ones that the world runs by
-  std::shared_ptr<const Crowding> crowding;  ///< those pairs
-  SpeedChoice speed;                         ///< what policies ask, where physics is full
+  std::string pairs;                             ///< measured ones that the world runs by
+  std::shared_ptr<const Contention> contention;  ///< those pairs
+  SpeedChoice speed;                             ///< what policies ask, where physics is full
   std::vector<FaultsChoice> faults{{}};
   bool jobs_csv = true;  ///< jobs/ID.csv of every run, and all of them in jobs.csv
   std::string split;     ///< the split to run; empty: everything

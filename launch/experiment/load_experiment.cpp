@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "interference/pairs/measured_crowding.h"
+#include "interference/pairs/measured_contention.h"
 #include "launch/experiment/read_network.h"
 #include "launch/experiment/read_sources.h"
 #include "launch/experiment/values.h"
@@ -278,9 +278,9 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
     experiment.straggler_sigma = physics.value().straggler_sigma;
     experiment.pairs = physics.value().pairs;
     if (!experiment.pairs.empty()) {
-      auto pairs = read_measured_crowding(experiment.pairs);
+      auto pairs = read_measured_contention(experiment.pairs);
       if (pairs) {
-        experiment.crowding = std::move(pairs).value();
+        experiment.contention = std::move(pairs).value();
       } else {
         diagnostics.add(map.place("physics"), "physics: " + pairs.error().message);
       }

@@ -27,7 +27,7 @@ SimOptions sim_options(const Experiment& experiment, const RunPoint& point,
   options.seed = point.seed;
   options.physics = experiment.physics;
   options.straggler_sigma = experiment.straggler_sigma;
-  options.crowding = experiment.crowding;
+  options.contention = experiment.contention;
   options.speed = experiment.speed;
   options.durations = experiment.policies[point.policy_index].durations;
   options.network = experiment.faults[point.faults_index].network;

@@ -90,14 +90,14 @@ Status check(const Deployment& flock, const Grant& what, const Flock& members,
   return done();
 }
 
-/// A number of a client that nobody has, the `turn`th one: agents that run would take the first
+/// A number of a client that nobody has, the `grant`th one: agents that run would take the first
 /// life of a new place for an old one of the place that had the number before.
 std::optional<NodeId> free_place(const Deployment& flock, const Flock& members,
-                                 std::uint64_t turn) {
+                                 std::uint64_t grant) {
   const auto own = std::count_if(flock.nodes.begin(), flock.nodes.end(), [](const DeployedNode& n) {
     return n.role == Role::client && !is_granted(n);
   });
-  const std::uint64_t first = static_cast<std::uint64_t>(own) + turn;
+  const std::uint64_t first = static_cast<std::uint64_t>(own) + grant;
   for (std::uint32_t i = 0; i < kPlaces; ++i) {
     const NodeId id = client_node(static_cast<std::uint32_t>((first + i) % kPlaces));
     const bool used = std::any_of(flock.nodes.begin(), flock.nodes.end(),
@@ -201,7 +201,7 @@ Result<Granted> grant(const Deployment& flock, const Grant& what, std::chrono::s
   const Flock before = read.value();
   const auto account = account_of(what.user);
   if (Status fine = check(flock, what, before, account); !fine.ok()) return fine.error();
-  const auto id = free_place(flock, before, what.turn);
+  const auto id = free_place(flock, before, what.grant);
   if (!id) return refused("all " + std::to_string(kPlaces) + " places of clients are taken");
   auto keys = generate_keys();
   if (!keys) return keys.error();

@@ -17,7 +17,7 @@ namespace starling {
 struct Grant {
   std::string user;
   bool is_operator = false;
-  std::uint64_t turn = 0;     ///< another one for each grant there ever was in this flock
+  std::uint64_t grant = 0;    ///< another one for each grant there ever was in this flock
   std::filesystem::path out;  ///< a new folder to be used as the flock's; empty: its own, here
 };
 struct Granted {

@@ -32,7 +32,7 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr int kLongestSleep_ms = 500;  // also after a suspension it is noticed that soon
-// Who should be through with its part for so long is woken; who does not turn for so long then is
+// Who should be through with its part for so long is woken; whose loop stands for so long then is
 // killed, and its workers with it.
 constexpr std::int64_t kOverdue_ns = kSecond, kStandsStill_ns = 10 * kSecond;
 constexpr int kRoundsAtOnce = 300;  // of killing, without a pause: nobody forks faster for long
@@ -71,7 +71,7 @@ class Guardian {
       result_.why = ready.error().message;
       stop(boot_ns());
     }
-    while (!turn()) {
+    while (!cycle()) {
     }
     return finish();
   }
@@ -132,7 +132,7 @@ class Guardian {
   }
 
   /// True: nobody is left.
-  bool turn() {
+  bool cycle() {
     const std::int64_t due = later_ns(later_ns(until_, plan_.grace_ns), kOverdue_ns);
     switch_.set(due, later_ns(std::max(due, boot_ns()), kStandsStill_ns));
     wait();

@@ -9,7 +9,7 @@
 namespace starling::chaos_live {
 namespace {
 
-constexpr Duration kLook = std::chrono::milliseconds(100);
+constexpr Duration kPollEvery = std::chrono::milliseconds(100);
 constexpr std::size_t kMostLate = 10'000;
 
 }  // namespace
@@ -35,7 +35,7 @@ FrameFaults frame_faults_from(const std::string& text) {
 }
 
 void FaultyEndpoint::look(Instant now) {
-  if (looked_ != Instant::min() && now - looked_ < kLook) return;
+  if (looked_ != Instant::min() && now - looked_ < kPollEvery) return;
   looked_ = now;
   const auto text = read_text(file_);
   faults_ = text ? frame_faults_from(text.value()) : FrameFaults{};

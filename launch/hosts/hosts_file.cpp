@@ -59,9 +59,9 @@ class Reader {
     if (!named_servers_) {
       set_.server_host = spread_servers(topology_.server_count(), set_.hosts.size());
     } else {
-      const auto homeless = std::find(set_.server_host.begin(), set_.server_host.end(), kNobody);
-      if (homeless != set_.server_host.end()) {
-        const auto s = static_cast<std::uint32_t>(homeless - set_.server_host.begin());
+      const auto unhosted = std::find(set_.server_host.begin(), set_.server_host.end(), kNobody);
+      if (unhosted != set_.server_host.end()) {
+        const auto s = static_cast<std::uint32_t>(unhosted - set_.server_host.begin());
         diagnostics_.add(map.place("hosts"),
                          "server '" + topology_.server(ServerId{s}).name +
                              "' of the topology lives on no host; name it under a host's servers");

@@ -28,7 +28,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kBeat{500}, kTurn{100}, kStamps{1000};
+constexpr milliseconds kBeat{500}, kPause{100}, kStamps{1000};
 /// A longer last line of a daemon's log is cut.
 constexpr std::size_t kMostSaid = 400;
 /// A keeper that has not written for so long is gone, or as good as gone.
@@ -250,7 +250,7 @@ int keep_host(const std::filesystem::path& dir, const std::string& host, bool st
       tell(false);
       next = now + kBeat;
     }
-    std::this_thread::sleep_for(kTurn);
+    std::this_thread::sleep_for(kPause);
   }
   keeper.stop();
   tell(true);

@@ -69,16 +69,16 @@ Result<HostSet> slurm_hosts(const Topology& topology, const std::string& flock_n
     set.hosts.push_back(std::move(host));
   }
   if (set.hosts.empty()) return {Errc::io, "--hosts slurm: the allocation has no nodes"};
-  std::vector<std::string> homeless;
+  std::vector<std::string> unhosted;
   for (const Server& server : topology.servers()) {
     const auto at = index.find(server.name);
-    if (at == index.end()) homeless.push_back(server.name);
+    if (at == index.end()) unhosted.push_back(server.name);
     set.server_host.push_back(at == index.end() ? 0 : at->second);
   }
-  if (homeless.size() == topology.server_count()) {
+  if (unhosted.size() == topology.server_count()) {
     set.server_host = spread_servers(topology.server_count(), set.hosts.size());
-  } else if (!homeless.empty()) {
-    return {Errc::invalid, "--hosts slurm: server '" + homeless.front() +
+  } else if (!unhosted.empty()) {
+    return {Errc::invalid, "--hosts slurm: server '" + unhosted.front() +
                                "' of the topology is no node of the allocation (" + list +
                                "), others are; give a topology of these nodes"};
   }

@@ -117,7 +117,7 @@ TEST_CASE("guarded: a result that was read but not kept by the executor is read 
   CHECK(r.run(job).exit.code == 3);
   r.open();
   r.launcher->adopt(std::vector<LaunchSpec>{job});
-  CHECK(r.end().exit.lost);  // the turns of end() have taken it for kept
+  CHECK(r.end().exit.lost);  // the cycles of end() have taken it for kept
   const LaunchSpec again = shell(2, "exit 4");
   REQUIRE(r.launcher->start(again).ok());
   CHECK(soon([&] { return r.launcher->reap().size() == 1; }));

@@ -24,11 +24,11 @@ struct LauncherRig {
 /// Collects `count` exits, then looks whether another follows.
 inline std::vector<Exit> exits_of(LauncherRig& rig, std::size_t count) {
   std::vector<Exit> all;
-  for (int turns = 0; turns < 2000 && all.size() < count; ++turns) {
+  for (int cycles = 0; cycles < 2000 && all.size() < count; ++cycles) {
     for (Exit& exit : rig.launcher.reap()) all.push_back(std::move(exit));
     if (all.size() < count) rig.wait();
   }
-  for (int turns = 0; turns < 3; ++turns) {
+  for (int cycles = 0; cycles < 3; ++cycles) {
     for (Exit& exit : rig.launcher.reap()) all.push_back(std::move(exit));
     if (rig.launcher.next_deadline() < kNever) rig.wait();
   }

@@ -17,8 +17,8 @@
 namespace starling {
 namespace {
 
-constexpr auto kTurn = std::chrono::milliseconds(10);
-constexpr int kTurnsForLock = 100;  // a process that was just forked may still have it
+constexpr auto kPause = std::chrono::milliseconds(10);
+constexpr int kTriesForLock = 100;  // a process that was just forked may still have it
 constexpr auto kBeyondGrace = std::chrono::seconds(2);
 
 }  // namespace
@@ -45,9 +45,9 @@ Result<int> lock_parts(const std::filesystem::path& parts) {
   const std::string file = parts / "in-use";
   const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return {Errc::io, "cannot lock '" + file + "': " + std::strerror(errno)};
-  for (int i = 0; i < kTurnsForLock; ++i) {
+  for (int i = 0; i < kTriesForLock; ++i) {
     if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
-    std::this_thread::sleep_for(kTurn);
+    std::this_thread::sleep_for(kPause);
   }
   ::close(fd);
   return {Errc::conflict, "another executor uses '" + parts.string() + "'"};
@@ -82,7 +82,7 @@ bool end_parts(const std::filesystem::path& parts, Duration grace) {
   for (;;) {
     std::erase_if(all, gone);
     if (all.empty() || boot_ns() > patience) return all.empty();
-    std::this_thread::sleep_for(kTurn);
+    std::this_thread::sleep_for(kPause);
   }
 }
 

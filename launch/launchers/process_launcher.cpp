@@ -258,7 +258,7 @@ void ProcessLauncher::try_out(Instant now) {
 
 std::vector<Exit> ProcessLauncher::reap() {
   const Instant now = looked_ = clock_.now();
-  // What was told in the last turn is in the executor's journal by now.
+  // What was told in the last cycle is in the executor's journal by now.
   for (const std::filesystem::path& folder : std::exchange(reported_, {})) forget_part(folder);
   std::vector<Exit> ended = std::exchange(lost_, {});
   for (const Exit& exit : ended) reported_.push_back(folder_of({exit.attempt, exit.server}));

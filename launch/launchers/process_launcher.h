@@ -139,7 +139,7 @@ class ProcessLauncher final : public Launcher {
   std::vector<Part> strangers_;  // of earlier lives, and no journal knows them
   std::optional<Part> trial_;
   std::vector<Exit> lost_;
-  std::vector<std::filesystem::path> reported_;  // folders whose ends were told in the last turn
+  std::vector<std::filesystem::path> reported_;  // folders whose ends were told in the last cycle
   Placement bad_;                                // as told
   Instant looked_ = Instant::min();
 };

@@ -157,7 +157,7 @@ TEST_CASE("waiting for a worker ends when it is asked to stop") {
   CHECK(worker.wait_ready().error().code == Errc::busy);
 }
 
-/// A machine on which a pair gets half of its speed, and which others disturb as a test wishes.
+/// A machine on which a pair gets half of its speed, and which others disturb as a test says.
 class FakeBench : public ProfileBench {
  public:
   Result<ProfileSample> measure(const ProfileVisit& visit) override {

@@ -83,10 +83,10 @@ Result<RunResult> drive_trace(Session& session, const RunInput& input, double sp
   const ScaledClock clock(speedup);
   const Instant began = later(clock.now(), clock.stretched(milliseconds(50)));
   Duration longest{0};
-  std::uint32_t turn = 0;
+  std::uint32_t submitted = 0;
   for (const TraceJob& job : input.trace.jobs) {
     longest = std::max(longest, job.spec.duration);
-    client.submit(later(began, job.submit), job.spec, AgentId{turn++ % session.agents()});
+    client.submit(later(began, job.submit), job.spec, AgentId{submitted++ % session.agents()});
   }
 
   // Nothing at all for as long as the longest job and a good while more: something is stuck.

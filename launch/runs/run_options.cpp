@@ -7,7 +7,7 @@
 #include <map>
 #include <tuple>
 
-#include "interference/pairs/measured_crowding.h"
+#include "interference/pairs/measured_contention.h"
 #include "launch/client/placeable.h"
 #include "launch/command_line/network_file.h"
 #include "launch/command_line/results_folder.h"
@@ -75,7 +75,8 @@ void add_run_options(const Command& command, RunOptions& o) {
   command.option(
       "--physics", o.physics, "trace|full",
       "trace: jobs take as long as the trace says; full: speed depends on placement, with "
-      "full:stragglers=0.1 on each worker's luck too, with full:pairs=FILE on Gavel's pairs as "
+      "full:stragglers=0.1 on which workers are slow, too, with full:pairs=FILE on Gavel's pairs "
+      "as "
       "measured");
   command.option("--speed", o.speed, "MODEL",
                  "what policies ask where physics is full: analytic, learned, learned:FILE, "
@@ -146,11 +147,11 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
     return {Errc::invalid, "--trace FILE is missing; 'starling workload generate' makes one"};
   auto physics = parse_physics(options.physics);
   if (!physics) return {Errc::invalid, "--physics: " + physics.error().message};
-  std::shared_ptr<const Crowding> crowding;
+  std::shared_ptr<const Contention> contention;
   if (!physics.value().pairs.empty()) {
-    auto pairs = read_measured_crowding(physics.value().pairs);
+    auto pairs = read_measured_contention(physics.value().pairs);
     if (!pairs) return {Errc::invalid, "--physics: " + pairs.error().message};
-    crowding = std::move(pairs).value();
+    contention = std::move(pairs).value();
   }
   auto speed = parse_speed(options.speed);
   if (!speed) return {Errc::invalid, "--speed: " + speed.error().message};
@@ -210,7 +211,7 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
   sim.seed = options.seed;
   sim.physics = physics.value().kind;
   sim.straggler_sigma = physics.value().straggler_sigma;
-  sim.crowding = std::move(crowding);
+  sim.contention = std::move(contention);
   sim.durations = durations.value();
   sim.network = network.value();
   sim.check = options.check;

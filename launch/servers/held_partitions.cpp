@@ -15,7 +15,7 @@ namespace starling {
 namespace {
 
 constexpr Duration kPatience = std::chrono::seconds(15);  // three leases
-constexpr auto kLook = std::chrono::milliseconds(200);
+constexpr auto kPollEvery = std::chrono::milliseconds(200);
 constexpr std::size_t kAtOnce = 40;  // partitions that etcd is asked about at a time
 
 /// The partition as one that may be taken; nullopt: somebody's lease runs.
@@ -63,7 +63,7 @@ Result<std::vector<Record>> HeldPartitions::take(const DeployedNode& agent) {
                                   "; stop it, and run this again"};
     }
     renew();
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(kPollEvery);
   }
 }
 

@@ -53,7 +53,7 @@ std::uint32_t Residents::profile_id(const JobProfile& profile) {
   if (fresh) {
     JobProfile& kept = profile_store_[next];
     kept = profile;
-    kept.luck = 0;
+    kept.straggler_seed = 0;
     profiles_.push_back(&kept);
   }
   return at->second;
@@ -147,7 +147,7 @@ std::uint32_t Residents::admit(const JobView& job, Instant now) {
     fresh.order = job.order;
     JobProfile profile = profile_of(*job.spec);
     profile.gpus = static_cast<std::uint32_t>(job.placement.size());
-    profile.luck = 0;
+    profile.straggler_seed = 0;
     fresh.profile = profile_id(profile);
     fresh.self = {std::move(profile), job.placement};
     fresh.estimate = job.spec->duration;

@@ -17,7 +17,7 @@ namespace starling {
 /// One running job as those beside it see it.
 struct Resident {
   std::uint64_t order = ~0ULL;         ///< JobView::order; ~0: gone
-  Neighbour self;                      ///< without luck, which no policy can know
+  Neighbour self;                      ///< without straggler_seed, which no policy can know
   std::uint32_t profile = 0;           ///< equal for equal profiles
   std::vector<std::uint32_t> servers;  ///< of this partition, ascending
   std::uint32_t open = 0;              ///< of its GPUs here, those where nobody else is known

@@ -7,7 +7,7 @@
 namespace starling {
 namespace {
 
-constexpr Duration kLook = std::chrono::milliseconds(50);
+constexpr Duration kPollEvery = std::chrono::milliseconds(50);
 constexpr std::uint64_t kNobodysAttempt = 999'999;
 
 std::optional<std::uint32_t> one_that_is_down(const World& world) {
@@ -20,7 +20,7 @@ std::optional<std::uint32_t> one_that_is_down(const World& world) {
 void look(World& world) {
   const auto down = one_that_is_down(world);
   if (!down || world.hardware().jobs().empty()) {
-    world.at(later(world.now(), kLook), look);
+    world.at(later(world.now(), kPollEvery), look);
     return;
   }
   const Topology& topology = world.topology();
@@ -34,6 +34,6 @@ void look(World& world) {
 
 }  // namespace
 
-void plant_demo(World& world) { world.at(later(world.now(), kLook), look); }
+void plant_demo(World& world) { world.at(later(world.now(), kPollEvery), look); }
 
 }  // namespace starling

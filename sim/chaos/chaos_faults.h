@@ -49,8 +49,8 @@ class ChaosFaults final : public FaultScript {
   /// How long there are faults; then all is healed.
   [[nodiscard]] Duration last() const noexcept { return end_.time_since_epoch(); }
   void tighten(Limits& limits);
-  [[nodiscard]] std::unique_ptr<Policy> brain(AgentId agent, std::unique_ptr<Policy> good,
-                                              std::function<void(Duration)> stall);
+  [[nodiscard]] std::unique_ptr<Policy> faulty_policy(AgentId agent, std::unique_ptr<Policy> good,
+                                                      std::function<void(Duration)> stall);
 
   /// Scripts everything, and the healing at the end. `wrong`: the topology of an executor that was
   /// given another site's file.
@@ -141,7 +141,7 @@ class ChaosFaults final : public FaultScript {
   [[nodiscard]] bool all_hear_all() const;
   [[nodiscard]] Duration times_heard() const;
   void run_old_copy(World& world, AgentId agent, const World::Backup& backup);
-  // chaos_brain.cpp
+  // chaos_policy.cpp
   void lie(World& world, Rng& rng, Dose dose);
   [[nodiscard]] Network::Tampered untrue(Rng& rng, std::vector<std::byte>& frame);
   // chaos_operator.cpp

@@ -105,7 +105,7 @@ Result<ChaosInput> draw_chaos_input(
   sim.known_lives = faults.known_lives();
   sim.timers = faults.knobs().timers;
   sim.wrap_policy = [&faults](AgentId agent, std::unique_ptr<Policy> good, auto stall) {
-    return faults.brain(agent, std::move(good), std::move(stall));
+    return faults.faulty_policy(agent, std::move(good), std::move(stall));
   };
 
   const std::uint32_t rack = executors_each * sim.servers_per_executor;

@@ -51,7 +51,7 @@ void ChaosFaults::hand_over_in(World& world, AgentId partition, Duration wait) {
   world.at(world.now() + wait, [this, partition](World& w) { hand_over(w, partition); });
 }
 
-/// Its host ends between two turns and gives the lease back; the next one has it at the next epoch,
+/// Its host ends between two cycles and gives the lease back; the next one has it at the next epoch,
 /// at a place of its own. Who is down, or does not reach the authority, is not asked: later again.
 void ChaosFaults::hand_over(World& world, AgentId partition) {
   const PartitionId id{partition.value};

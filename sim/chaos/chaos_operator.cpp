@@ -62,8 +62,8 @@ void ChaosFaults::two_candidates(World& world, Rng& rng, Dose) {
 }
 
 void ChaosFaults::cancel(World& world, Rng& rng, Dose) {
-  const auto& wishes = world.users().wishes();
-  const JobId id = wishes[rng.below(static_cast<std::uint32_t>(wishes.size()))].spec.id;
+  const auto& wanted = world.users().wanted();
+  const JobId id = wanted[rng.below(static_cast<std::uint32_t>(wanted.size()))].spec.id;
   const JobOutcome& job = *world.users().find(id);
   if (job.over()) return;
   if (clients_ == 1 || rng.chance(0.7)) {
@@ -76,8 +76,8 @@ void ChaosFaults::cancel(World& world, Rng& rng, Dose) {
 
 /// The home that a job is thought to be at, or any: users do not know better either.
 void ChaosFaults::ask(World& world, Rng& rng, Dose) {
-  const auto& wishes = world.users().wishes();
-  const JobId id = wishes[rng.below(static_cast<std::uint32_t>(wishes.size()))].spec.id;
+  const auto& wanted = world.users().wanted();
+  const JobId id = wanted[rng.below(static_cast<std::uint32_t>(wanted.size()))].spec.id;
   const JobOutcome& job = *world.users().find(id);
   const std::uint32_t client = any_client(rng);
   const AgentId agent = rng.chance(0.7) ? job.home : AgentId{rng.below(agents_)};

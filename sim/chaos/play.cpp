@@ -18,8 +18,8 @@ FaultCounts named(const FrameFates::ByKind& fate) {
 
 /// By what their users were told; of jobs that nobody followed, by what is durable.
 void count_jobs(const World& world, ChaosRun& run) {
-  for (const Users::Wish& wish : world.users().wishes()) {
-    const JobId id = wish.spec.id;
+  for (const Users::WantedJob& wanted : world.users().wanted()) {
+    const JobId id = wanted.spec.id;
     const JobOutcome& told = *world.users().find(id);
     const JobPhase end =
         told.over() ? told.state.phase : world.end_of(id).value_or(JobPhase::unknown);

@@ -31,7 +31,7 @@ std::string Changes::look(NodeId node, const AgentState& now) {
   last.incarnation = now.config.incarnation;
   last.epochs.clear();
   for (const PeerState& peer : now.flock.peers) last.epochs.push_back(peer.epoch);
-  // Most turns change no hold: then the old map is right.
+  // Most cycles change no hold: then the old map is right.
   const auto& holds = now.owner.ledger.holds();
   const bool same = std::equal(last.holds.begin(), last.holds.end(), holds.begin(), holds.end(),
                                [](const auto& was, const auto& is) {

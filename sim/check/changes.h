@@ -10,7 +10,7 @@
 
 namespace starling {
 
-/// Holds what a core is now against what it was before its last turn: version numbers and epochs
+/// Holds what a core is now against what it was before its last cycle: version numbers and epochs
 /// only rise, holds only move along allowed edges.
 class Changes {
  public:

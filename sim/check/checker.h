@@ -33,7 +33,7 @@ struct WorldView {
 
 /// The omniscient observer: holds what nodes wrote, said and do against the safety rules. It sees
 /// every record as it becomes durable, every frame as it arrives, every process as it ends and the
-/// state after every turn; it changes nothing. It counts for itself: what it knows of journals is
+/// state after every cycle; it changes nothing. It counts for itself: what it knows of journals is
 /// its own reading of the records (sim/check/durable.h), and figures of a core are only held against
 /// its own.
 ///
@@ -74,7 +74,7 @@ class Checker {
   void process_ended(AttemptId attempt, std::size_t gpus, std::int32_t code, bool stopped);
   /// A snapshot has taken the journal's place.
   void compacted(Instant now, NodeId node, std::span<const Record> records);
-  /// After a turn in which the node wrote something.
+  /// After a cycle in which the node wrote something.
   template <class State>
   void remembers(Instant now, NodeId node, const State& memory) {
     if (const std::string what = journal(node).differs(memory); !what.empty())
@@ -108,7 +108,7 @@ class Checker {
   /// The hardware was told of service that it never gave.
   void overclaimed(Instant now, const std::string& what) { fail("S16", now, NodeId{}, what); }
 
-  /// After a turn of this node.
+  /// After a cycle of this node.
   void look_at(Instant now, NodeId node, const AgentState& agent);
   void look_at(Instant now, NodeId node, const ExecutorState& executor);
   /// The node's disk was replaced by another one, with these records on it: what it knew beyond

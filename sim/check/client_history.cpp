@@ -12,13 +12,13 @@ std::string of(JobId job, const std::string& what) { return "job " + to_string(j
 
 /// But for whose it is, which its key says.
 bool same_wish(const JobSpec& a, const JobSpec& b) {
-  const auto wish = [](const JobSpec& job) {
+  const auto asked = [](const JobSpec& job) {
     return std::tie(job.name, job.queue, job.model, job.workers, job.gpus_per_worker,
                     job.min_workers, job.max_workers, job.cpus_per_worker,
                     job.memory_gib_per_worker, job.gpu_types, job.priority, job.no_requeue,
                     job.duration, job.command, job.environment);
   };
-  return wish(a) == wish(b);
+  return asked(a) == asked(b);
 }
 
 }  // namespace
@@ -192,7 +192,7 @@ std::string ClientHistory::told(NodeId from, Incarnation life, std::uint64_t seq
 }
 
 std::string ClientHistory::shows(NodeId client, std::span<const JobOutcome> jobs) {
-  // After each of its turns: so no job is looked up.
+  // After each of its cycles: so no job is looked up.
   std::vector<Shown>& shown = shown_[client];
   if (shown.size() < jobs.size()) shown.resize(jobs.size());
   for (std::size_t i = 0; i < jobs.size(); ++i) {

@@ -69,7 +69,7 @@ class Durable {
   /// not there any more or is another one now, in words; empty: nothing.
   [[nodiscard]] std::string renumber(const Renumbering& numbers);
 
-  // What memory has otherwise, or does not have at all; empty: nothing. At the end of a turn.
+  // What memory has otherwise, or does not have at all; empty: nothing. At the end of a cycle.
   [[nodiscard]] std::string differs(const AgentState& memory) const;
   [[nodiscard]] std::string differs(const ExecutorState& memory) const;
 

@@ -249,7 +249,7 @@ std::string Durable::differs_from(const Durable& next) const {
       return "the epoch of partition " + std::to_string(partition.value) + " is not as it was";
   }
   if (drained_ != next.drained_ || words_ != next.words_) return "a drain is not as it was";
-  // A new life may take one before its first turn.
+  // A new life may take one before its first cycle.
   return life_ <= next.life_ ? std::string{} : "an earlier life wrote it";
 }
 

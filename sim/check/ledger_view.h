@@ -42,7 +42,7 @@ struct LedgerView {
 };
 [[nodiscard]] LedgerView ledger_view(const Agent& agent);
 
-/// Moves whenever something of that may have moved; cheap, for every turn.
+/// Moves whenever something of that may have moved; cheap, for every cycle.
 [[nodiscard]] std::uint64_t ledger_signature(const Agent& agent);
 
 /// The figures that follow from the pieces. `wrong`: the first piece that contradicts another, in

@@ -56,19 +56,20 @@ void SimHost::start() {
   const auto life = std::make_shared<Life>();
   for (const auto& [partition, seat] : world_.seats_of(me_)) {
     const std::size_t i = life->posts.size();
-    HostingPost::Hands hands{
-        [this, p = partition] {
-          return std::make_unique<PartitionWish>(way(kEpochCalls), world_.flock(), p, me_, clock_);
-        },
-        [] { return true; },
-        // Tasks hold the life, its posts do not.
-        [this, weak = std::weak_ptr<Life>(life), i](const Ownership& seen) {
-          machine_.tasks.start(machine_.group, [this, life = weak.lock(), i, seen] {
-            HostingPost& post = *life->posts[i];
-            post.over(serve(post, life->partitions[i], seen));
-          });
-        },
-        [] {}, [](const std::string&) {}};
+    HostingPost::Hands hands{[this, p = partition] {
+                               return std::make_unique<HandBackRequest>(
+                                   way(kEpochCalls), world_.flock(), p, me_, clock_);
+                             },
+                             [] { return true; },
+                             // Tasks hold the life, its posts do not.
+                             [this, weak = std::weak_ptr<Life>(life), i](const Ownership& seen) {
+                               machine_.tasks.start(
+                                   machine_.group, [this, life = weak.lock(), i, seen] {
+                                     HostingPost& post = *life->posts[i];
+                                     post.over(serve(post, life->partitions[i], seen));
+                                   });
+                             },
+                             [] {}, [](const std::string&) {}};
     life->partitions.push_back(partition);
     life->posts.push_back(std::make_unique<HostingPost>(
         me_, HostingPlan(me_, holder_, partition, seat, clock_.now()), std::move(hands)));
@@ -78,7 +79,7 @@ void SimHost::start() {
 
 void SimHost::look_around(Life& life) {
   const auto etcd = way(kEpochCalls);
-  for (;; clock_.wait(kHostingLooks)) {
+  for (;; clock_.wait(kHostingPollEvery)) {
     const auto seen = look_at_partitions(*etcd, world_.flock(), life.partitions);
     if (!seen) continue;
     for (std::size_t i = 0; i < life.posts.size(); ++i)
@@ -121,7 +122,7 @@ HostingPlan::End SimHost::serve(HostingPost& post, PartitionId partition, const 
       strike_after_renewal();
       if (!keep_epoch(authority, mine, [](const std::string&) {}).ok()) return End::failed;
     }
-    if (authority.holds_for(mine) > Duration{0} && !turn(authority, mine, journal, all).ok())
+    if (authority.holds_for(mine) > Duration{0} && !cycle(authority, mine, journal, all).ok())
       return End::failed;
     clock_.wait(milliseconds(20 + rng_.below(300)));
   }
@@ -141,8 +142,8 @@ void SimHost::strike_after_renewal() {
   machine_.tasks.at(from + from_seconds(6 + 9 * rng_.uniform()), [this] { cut(false); });
 }
 
-Status SimHost::turn(TaskAuthority& authority, const Ownership& mine, Journal& journal,
-                     std::vector<Record>& all) {
+Status SimHost::cycle(TaskAuthority& authority, const Ownership& mine, Journal& journal,
+                      std::vector<Record>& all) {
   world_.speaks(mine);
   JournalModel& model = world_.journal(mine.partition);
   const bool grows = world_.wants_more(mine.partition);

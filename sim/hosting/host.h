@@ -37,9 +37,9 @@ class SimHost {
   void look_around(Life& life);
   [[nodiscard]] HostingPlan::End serve(HostingPost& post, PartitionId partition,
                                        const Ownership& seen);
-  /// One turn of who serves.
-  [[nodiscard]] Status turn(TaskAuthority& authority, const Ownership& mine, Journal& journal,
-                            std::vector<Record>& all);
+  /// One cycle of who serves.
+  [[nodiscard]] Status cycle(TaskAuthority& authority, const Ownership& mine, Journal& journal,
+                             std::vector<Record>& all);
   /// Where it hurts most: while a write is on its way, or just after a renewal was.
   void strike_in_write();
   void strike_after_renewal();

@@ -113,7 +113,7 @@ class Hardware {
   [[nodiscard]] std::string change(const Physics& physics, const Renumbering& numbers);
 
   /// A bad GPU, or one that is well again. What runs there goes on: that it must not is the owner's
-  /// business. Executors see it at their next turn.
+  /// business. Executors see it at their next cycle.
   void set_sick(GpuId gpu, bool sick);
   [[nodiscard]] const std::set<GpuId>& sick() const noexcept { return sick_; }
   [[nodiscard]] std::uint64_t health() const noexcept { return health_; }  ///< grows with changes

@@ -17,27 +17,27 @@ void add(Client::Counts& sum, const Client::Counts& more) {
 
 }  // namespace
 
-const Users::Wish* Users::wish(JobId job) const {
+const Users::WantedJob* Users::find_wanted(JobId job) const {
   const auto at = index_.find(job);
-  return at == index_.end() ? nullptr : &wishes_[at->second];
+  return at == index_.end() ? nullptr : &wanted_[at->second];
 }
 
 std::uint32_t Users::place_of(JobId job) const {
-  const Wish* known = wish(job);
+  const WantedJob* known = find_wanted(job);
   return known == nullptr ? 0 : known->place;
 }
 
 void Users::wants(std::uint32_t place, Instant due, JobSpec spec, AgentId home) {
-  if (deaths_ && index_.emplace(spec.id, wishes_.size()).second) {
-    Wish wish;
-    wish.spec = spec;
-    wish.due = due;
-    wish.home = home;
-    wish.place = place;
-    wish.told.job = spec.id;
-    wish.told.due = due;
-    wish.told.home = home;
-    wishes_.push_back(std::move(wish));
+  if (deaths_ && index_.emplace(spec.id, wanted_.size()).second) {
+    WantedJob wanted;
+    wanted.spec = spec;
+    wanted.due = due;
+    wanted.home = home;
+    wanted.place = place;
+    wanted.told.job = spec.id;
+    wanted.told.due = due;
+    wanted.told.home = home;
+    wanted_.push_back(std::move(wanted));
   }
   clients_[place]->submit(due, std::move(spec), home);
 }
@@ -48,23 +48,23 @@ void Users::dies(std::uint32_t place) {
   ++died_;
   add(past_, client->counts());
   for (const JobOutcome& outcome : client->jobs()) {
-    Wish& wish = wishes_[index_.at(outcome.job)];
-    wish.told = outcome;
-    wish.sent = wish.sent || outcome.sent;
-    wish.cancelled = wish.cancelled || outcome.cancelled;
+    WantedJob& wanted = wanted_[index_.at(outcome.job)];
+    wanted.told = outcome;
+    wanted.sent = wanted.sent || outcome.sent;
+    wanted.cancelled = wanted.cancelled || outcome.cancelled;
   }
 }
 
 void Users::born_again(std::uint32_t place, Client& client, Instant now,
                        const std::function<bool(JobId)>& takes_up) {
   clients_[place] = &client;
-  for (Wish& wish : wishes_) {
-    if (wish.place != place || wish.left || wish.told.over()) continue;
-    if (wish.sent && !takes_up(wish.spec.id)) {
-      wish.left = true;
-      left_.push_back(wish.spec.id);
+  for (WantedJob& wanted : wanted_) {
+    if (wanted.place != place || wanted.left || wanted.told.over()) continue;
+    if (wanted.sent && !takes_up(wanted.spec.id)) {
+      wanted.left = true;
+      left_.push_back(wanted.spec.id);
     } else {
-      client.submit(std::max(now, wish.due), wish.spec, wish.home);
+      client.submit(std::max(now, wanted.due), wanted.spec, wanted.home);
     }
   }
 }
@@ -75,7 +75,8 @@ std::optional<std::uint32_t> Users::cancel(JobId job) {
     const JobOutcome* known = client == nullptr ? nullptr : client->find(job);
     if (known == nullptr) continue;
     // A client takes what it has not sent for nobody's; the last one may have sent it.
-    if (const Wish* wanted = wish(job); wanted != nullptr && wanted->sent && !known->sent) continue;
+    const WantedJob* wanted = find_wanted(job);
+    if (wanted != nullptr && wanted->sent && !known->sent) continue;
     client->cancel(job);
     return place;
   }
@@ -87,12 +88,12 @@ const JobOutcome* Users::find(JobId job) const {
     if (client == nullptr) continue;
     if (const JobOutcome* told = client->find(job)) return told;
   }
-  const Wish* known = wish(job);
+  const WantedJob* known = find_wanted(job);
   return known == nullptr ? nullptr : &known->told;
 }
 
 bool Users::cancelled(JobId job) const {
-  const Wish* known = wish(job);
+  const WantedJob* known = find_wanted(job);
   const JobOutcome* told = find(job);
   return (known != nullptr && known->cancelled) || (told != nullptr && told->cancelled);
 }

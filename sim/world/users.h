@@ -21,7 +21,7 @@ namespace starling {
 /// A place is one user's; at most one client lives at it.
 class Users {
  public:
-  struct Wish {
+  struct WantedJob {
     JobSpec spec;
     Instant due;
     AgentId home;  ///< the first one: an id that is submitted again goes where it went before
@@ -31,7 +31,7 @@ class Users {
     bool left = false;  ///< nobody follows it any more
   };
 
-  /// Without `deaths` no client ever dies, and wishes are the clients' alone.
+  /// Without `deaths` no client ever dies, and what is wanted is the clients' alone.
   Users(std::uint32_t places, bool deaths) : clients_(places, nullptr), deaths_(deaths) {}
 
   [[nodiscard]] std::uint32_t places() const noexcept {
@@ -42,7 +42,7 @@ class Users {
   /// Whose job it is.
   [[nodiscard]] std::uint32_t place_of(JobId job) const;
 
-  /// One more wish of the user there. Their client, which lives, is told of it.
+  /// One more job that the user there wants. Their client, which lives, is told of it.
   void wants(std::uint32_t place, Instant due, JobSpec spec, AgentId home);
   void born(std::uint32_t place, Client& client) { clients_[place] = &client; }
   /// Whoever lives there is about to be no more.
@@ -59,7 +59,7 @@ class Users {
   /// the next call.
   [[nodiscard]] const JobOutcome* find(JobId job) const;
   /// In the order in which they were wanted; of worlds with deaths.
-  [[nodiscard]] const std::vector<Wish>& wishes() const noexcept { return wishes_; }
+  [[nodiscard]] const std::vector<WantedJob>& wanted() const noexcept { return wanted_; }
   /// A client cancelled it, in whichever life.
   [[nodiscard]] bool cancelled(JobId job) const;
   /// Of all clients, the dead ones too: what two of them were told counts twice.
@@ -70,11 +70,11 @@ class Users {
   [[nodiscard]] std::uint64_t deaths() const noexcept { return died_; }
 
  private:
-  [[nodiscard]] const Wish* wish(JobId job) const;
+  [[nodiscard]] const WantedJob* find_wanted(JobId job) const;
 
   std::vector<Client*> clients_;  // by place
   bool deaths_;
-  std::vector<Wish> wishes_;
+  std::vector<WantedJob> wanted_;
   std::unordered_map<JobId, std::size_t> index_;
   mutable std::vector<JobId> left_;  // that may not be over
   Client::Counts past_;              // of the dead

@@ -67,7 +67,7 @@ Result<bool> World::step_until(Instant until) {
   ++p.events;
   if (Status acted = p.act(*this, event); !acted.ok()) return acted.error();
   if (p.failed) return *p.failed;
-  for (const NodeId node : std::exchange(p.stopped, {})) p.on_stopped(*this, node);
+  for (const NodeId id : std::exchange(p.stopped, {})) p.on_stopped(*this, id);
   p.note_change();
   if (p.checker != nullptr) {
     if (Status fine = p.check(); !fine.ok()) return fine.error();
@@ -88,16 +88,16 @@ Status World::Parts::act(World& world, const SimEvent& event) {
       return done();
     case EventKind::gang_end:
       for (const std::uint32_t executor : hardware->end(event.target, event.token)) {
-        if (Status woken = wake(executor_seat(executor)); !woken.ok()) return woken;
+        if (Status woken = wake(executor_index(executor)); !woken.ok()) return woken;
       }
       return done();
     case EventKind::process:
-      return hardware->advance(event.target) ? wake(executor_seat(event.target)) : done();
+      return hardware->advance(event.target) ? wake(executor_index(event.target)) : done();
     case EventKind::lapse:
       hardware->lapse(event.target);
       return done();
     case EventKind::exit_notice:
-      return wake(executor_seat(event.target));
+      return wake(executor_index(event.target));
     case EventKind::delivery:
       return deliver(event.token);
     case EventKind::submission:
@@ -109,10 +109,10 @@ Status World::Parts::act(World& world, const SimEvent& event) {
 
 /// By their keys. A session has those of its client.
 bool World::Parts::heard(NodeId from, NodeId to) {
-  if (!keys.exchanged() || from == to || seat_of(from) >= seats.size()) return true;
-  const auto holder = [this](NodeId node) {
-    const std::size_t seat = seat_of(node);
-    return is_client(seat) ? client_node(static_cast<std::uint32_t>(seat - client_seat(0))) : node;
+  if (!keys.exchanged() || from == to || index_of(from) >= nodes.size()) return true;
+  const auto holder = [this](NodeId id) {
+    const std::size_t index = index_of(id);
+    return is_client(index) ? client_node(static_cast<std::uint32_t>(index - client_index(0))) : id;
   };
   const NodeId a = holder(from), b = holder(to);
   if (!keys.hear(a, b)) {
@@ -126,16 +126,16 @@ bool World::Parts::heard(NodeId from, NodeId to) {
 
 Status World::Parts::deliver(std::uint32_t slot) {
   Network::InFlight frame = network.arrive(slot);
-  const std::size_t index = seat_of(frame.to);
-  if (index >= seats.size() || !heard(frame.from, frame.to)) return done();
+  const std::size_t index = index_of(frame.to);
+  if (index >= nodes.size() || !heard(frame.from, frame.to)) return done();
   for (std::size_t d = 0; d < deposed.size(); ++d) {
-    if (deposed[d]->node == nullptr || deposed[d]->id != frame.to) continue;
+    if (deposed[d]->running == nullptr || deposed[d]->id != frame.to) continue;
     if (!frame.reaches(deposed[d]->endpoint.place())) continue;
     if (!deposed[d]->endpoint.put(frame.from, frame.bytes)) continue;
-    if (Status woken = wake(seats.size() + d); !woken.ok()) return woken;
+    if (Status woken = wake(nodes.size() + d); !woken.ok()) return woken;
   }
-  Seat& seat = *seats[index];
-  if (seat.node == nullptr || seat.id != frame.to || !frame.reaches(seat.endpoint.place()))
+  SimNode& node = *nodes[index];
+  if (node.running == nullptr || node.id != frame.to || !frame.reaches(node.endpoint.place()))
     return done();
   ++messages;
   hash.add(static_cast<std::uint64_t>(clock.now().time_since_epoch().count()));
@@ -150,97 +150,98 @@ Status World::Parts::deliver(std::uint32_t slot) {
     }
   }
   const auto reads_at_once = [&] {
-    return seat.endpoint.waiting() == 0 && !paused(seat) && !silent(seat) &&
-           seat.reads_every == Duration{0};
+    return node.endpoint.waiting() == 0 && !paused(node) && !silent(node) &&
+           node.reads_every == Duration{0};
   };
   bool alone = frame.corrupt && reads_at_once();
   if (alone) {
     // What the hardware has to say comes first, so that what changes with the frame is its doing.
     if (Status woken = wake(index); !woken.ok()) return woken;
-    if (seat.node == nullptr) return done();
+    if (node.running == nullptr) return done();
     alone = reads_at_once();
   }
-  const Footprint before = alone ? footprint_of(seat) : Footprint{};
-  const std::uint64_t refused = refusals(*seat.node);
-  if (!seat.endpoint.put(frame.from, std::move(frame.bytes))) return done();
+  const Footprint before = alone ? footprint_of(node) : Footprint{};
+  const std::uint64_t refused = refusals(*node.running);
+  if (!node.endpoint.put(frame.from, std::move(frame.bytes))) return done();
   if (Status woken = wake(index); !woken.ok()) return woken;
   return alone ? refused_well(index, before, refused) : done();
 }
 
-Status World::Parts::took(std::size_t index, const Result<Node::Turn>& turn) {
-  Seat& seat = seat_at(index);
-  if (turn.ok()) {
-    if (checker != nullptr && index < seats.size()) turned.push_back(index);
-    if (seat.stall > Duration{0}) pause(seat, std::exchange(seat.stall, Duration{0}));
+Status World::Parts::took(std::size_t index, const Result<Node::Cycle>& cycle) {
+  SimNode& node = node_at(index);
+  if (cycle.ok()) {
+    if (checker != nullptr && index < nodes.size()) ran.push_back(index);
+    if (node.stall > Duration{0}) pause(node, std::exchange(node.stall, Duration{0}));
     reschedule(index);
     return done();
   }
-  if (checker != nullptr && seat.journal != nullptr && seat.journal->refused() &&
-      seat.endpoint.sent() != seat.told) {
-    checker->spoke_after_refusal(clock.now(), seat.id);
+  if (checker != nullptr && node.journal != nullptr && node.journal->refused() &&
+      node.endpoint.sent() != node.told) {
+    checker->spoke_after_refusal(clock.now(), node.id);
   }
-  if (index >= seats.size()) {
-    seat.node.reset();
+  if (index >= nodes.size()) {
+    node.running.reset();
     return done();
   }
-  const bool is_outlived = options.known_lives && turn.error().code == Errc::fenced;
-  if (on_stopped == nullptr || (turn.error().code != Errc::io && !is_outlived)) return turn.error();
-  if (is_outlived) outlived.insert(seat.id);
+  const bool is_outlived = options.known_lives && cycle.error().code == Errc::fenced;
+  if (on_stopped == nullptr || (cycle.error().code != Errc::io && !is_outlived))
+    return cycle.error();
+  if (is_outlived) outlived.insert(node.id);
   crash(index);
-  stopped.push_back(seat.id);
+  stopped.push_back(node.id);
   return done();
 }
 
 Status World::Parts::wake(std::size_t index) {
   for (;;) {
-    Seat& seat = seat_at(index);
-    if (seat.node == nullptr || paused(seat)) return done();
-    seat.told = seat.endpoint.sent();
-    const Result<Node::Turn> turn = seat.node->absorb(seat.clock.at(clock.now()));
-    if (Status took_it = took(index, turn); !took_it.ok()) return took_it;
-    if (!turn.ok() || !turn.value().more) return done();
+    SimNode& node = node_at(index);
+    if (node.running == nullptr || paused(node)) return done();
+    node.told = node.endpoint.sent();
+    const Result<Node::Cycle> cycle = node.running->absorb(node.clock.at(clock.now()));
+    if (Status took_it = took(index, cycle); !took_it.ok()) return took_it;
+    if (!cycle.ok() || !cycle.value().more) return done();
   }
 }
 
 Status World::Parts::tick(std::size_t index) {
-  Seat& seat = seat_at(index);
-  if (seat.node == nullptr || seat.tick_at != clock.now()) return done();
-  seat.tick_at = kNever;
-  if (paused(seat)) return done();
-  const Instant local = seat.clock.at(clock.now());
-  if (seat.node->next_deadline() <= local) {
-    seat.ticks_now = seat.last_tick == clock.now() ? seat.ticks_now + 1 : 1;
-    seat.last_tick = clock.now();
-    if (seat.ticks_now > kTicksAtOneInstant) {
-      return {Errc::invalid, "node " + std::to_string(seat.id.value) + " never stops deciding at " +
+  SimNode& node = node_at(index);
+  if (node.running == nullptr || node.tick_at != clock.now()) return done();
+  node.tick_at = kNever;
+  if (paused(node)) return done();
+  const Instant local = node.clock.at(clock.now());
+  if (node.running->next_deadline() <= local) {
+    node.ticks_now = node.last_tick == clock.now() ? node.ticks_now + 1 : 1;
+    node.last_tick = clock.now();
+    if (node.ticks_now > kTicksAtOneInstant) {
+      return {Errc::invalid, "node " + std::to_string(node.id.value) + " never stops deciding at " +
                                  std::to_string(seconds(clock.now().time_since_epoch())) + " s"};
     }
-    seat.told = seat.endpoint.sent();
-    return took(index, seat.node->pump(local));
+    node.told = node.endpoint.sent();
+    return took(index, node.running->pump(local));
   }
   reschedule(index);
   return done();
 }
 
 void World::Parts::reschedule(std::size_t index) {
-  Seat& seat = seat_at(index);
-  if (paused(seat) || silent(seat)) return;  // resume() looks again
-  const Instant when = std::max(seat.clock.when(seat.node->next_deadline()), clock.now());
-  if (when >= seat.tick_at) return;
-  seat.tick_at = when;
+  SimNode& node = node_at(index);
+  if (paused(node) || silent(node)) return;  // resume() looks again
+  const Instant when = std::max(node.clock.when(node.running->next_deadline()), clock.now());
+  if (when >= node.tick_at) return;
+  node.tick_at = when;
   queue.push(when, is_client(index) ? EventKind::submission : EventKind::tick,
              static_cast<std::uint32_t>(index));
 }
 
-std::size_t World::Parts::seat_of(NodeId node) const {
-  if (node.value >= kFirstClient)
-    return client_seat((node.value - kFirstClient) % kPlaces);  // whichever session
-  if (node.value >= kFirstExecutor) {
-    const std::uint32_t executor = node.value - kFirstExecutor;
-    return executor < executor_configs.size() ? executor_seat(executor) : seats.size();
+std::size_t World::Parts::index_of(NodeId id) const {
+  if (id.value >= kFirstClient)
+    return client_index((id.value - kFirstClient) % kPlaces);  // whichever session
+  if (id.value >= kFirstExecutor) {
+    const std::uint32_t executor = id.value - kFirstExecutor;
+    return executor < executor_configs.size() ? executor_index(executor) : nodes.size();
   }
-  const bool known = node.value > 0 && node.value <= agent_configs.size();
-  return known ? node.value - 1 : seats.size();
+  const bool known = id.value > 0 && id.value <= agent_configs.size();
+  return known ? id.value - 1 : nodes.size();
 }
 
 /// Whether hardware or client have news: a world without any for long is stuck.
@@ -263,12 +264,12 @@ bool World::Parts::stalled() const {
 }
 
 const Agent* World::Parts::agent_core(std::size_t index) const {
-  if (index >= agent_configs.size() || seats[index]->node == nullptr) return nullptr;
-  return &static_cast<const AgentNode&>(*seats[index]->node).core();
+  if (index >= agent_configs.size() || nodes[index]->running == nullptr) return nullptr;
+  return &static_cast<const AgentNode&>(*nodes[index]->running).core();
 }
 
-void World::set_protocol(NodeId node, std::uint16_t protocol) {
-  const std::size_t index = parts_->seat_of(node);
+void World::set_protocol(NodeId id, std::uint16_t protocol) {
+  const std::size_t index = parts_->index_of(id);
   const std::size_t agents = parts_->agent_configs.size();
   if (index < agents) {
     parts_->agent_configs[index].protocol = protocol;
@@ -277,8 +278,8 @@ void World::set_protocol(NodeId node, std::uint16_t protocol) {
   }
 }
 
-std::uint16_t World::protocol(NodeId node) const {
-  const std::size_t index = parts_->seat_of(node);
+std::uint16_t World::protocol(NodeId id) const {
+  const std::size_t index = parts_->index_of(id);
   const std::size_t agents = parts_->agent_configs.size();
   return index < agents ? parts_->agent_configs[index].protocol
                         : parts_->executor_configs.at(index - agents).protocol;
@@ -298,10 +299,10 @@ AgentId World::owner_of(ServerId server) const {
   check_failed("every server is somebody's", __FILE__, __LINE__);
 }
 
-NodeCounters World::counters(NodeId node) const {
-  const std::size_t index = parts_->seat_of(node);
-  const bool up = index < parts_->seats.size() && parts_->seats[index]->node != nullptr;
-  return up ? parts_->seats[index]->node->counters() : NodeCounters{};
+NodeCounters World::counters(NodeId id) const {
+  const std::size_t index = parts_->index_of(id);
+  const bool up = index < parts_->nodes.size() && parts_->nodes[index]->running != nullptr;
+  return up ? parts_->nodes[index]->running->counters() : NodeCounters{};
 }
 
 Instant World::now() const noexcept { return parts_->clock.now(); }
@@ -312,8 +313,8 @@ Keys& World::keys() noexcept { return parts_->keys; }
 std::uint64_t World::unheard() const noexcept { return parts_->unheard; }
 const Agent* World::agent(AgentId agent) const { return parts_->agent_core(agent.value); }
 const Executor* World::executor(std::uint32_t executor) const {
-  const Node* node = parts_->seats[parts_->executor_seat(executor)]->node.get();
-  return node == nullptr ? nullptr : &static_cast<const ExecutorNode&>(*node).core();
+  const Node* running = parts_->nodes[parts_->executor_index(executor)]->running.get();
+  return running == nullptr ? nullptr : &static_cast<const ExecutorNode&>(*running).core();
 }
 std::uint32_t World::agents() const noexcept {
   return static_cast<std::uint32_t>(parts_->agent_configs.size());

@@ -97,10 +97,10 @@ class World {
     std::shared_ptr<const MemoryJournal> journal;
     Incarnation life;
   };
-  [[nodiscard]] Backup backup(NodeId node) const;
+  [[nodiscard]] Backup backup(NodeId id) const;
   /// Whether a node can be started on it: not if it has something open on a server that has left or
   /// changed since.
-  [[nodiscard]] Status can_start(NodeId node, const Backup& backup) const;
+  [[nodiscard]] Status can_start(NodeId id, const Backup& backup) const;
   /// The executor's machine is lost, and comes back with the state of then: it is down.
   void restore_executor(std::uint32_t executor, const Backup& backup);
   /// Somebody starts the agent on a copy of its state, and the newer state stays where it is: the
@@ -109,7 +109,7 @@ class World {
   Status start_old_copy(AgentId agent, const Backup& backup);
   [[nodiscard]] bool is_old_copy(AgentId agent) const;
   /// It has ended because a peer knows more of it than its journal does.
-  [[nodiscard]] bool outlived(NodeId node) const;
+  [[nodiscard]] bool outlived(NodeId id) const;
   /// An operator goes on from what an executor has, as `starling accept-loss` does: in a life, and
   /// with records, beyond all that anybody knows. It is down.
   void accept_loss(std::uint32_t executor);
@@ -122,20 +122,20 @@ class World {
   void set_calendar(AgentId agent, Duration off);
 
   /// Where it is now. A host that takes a partition over is at a place of its own.
-  [[nodiscard]] Place place_of(NodeId node) const;
-  /// The node takes no turn for so long; what arrives meanwhile waits.
-  void pause(NodeId node, Duration lasts);
+  [[nodiscard]] Place place_of(NodeId id) const;
+  /// The node runs no cycle for so long; what arrives meanwhile waits.
+  void pause(NodeId id, Duration lasts);
   /// Its machine sleeps: the same, and what runs there stands still. Clocks count the time.
-  void suspend(NodeId node, Duration lasts);
+  void suspend(NodeId id, Duration lasts);
   /// Of the node's clock: seconds per second.
-  void set_rate(NodeId node, double rate);
+  void set_rate(NodeId id, double rate);
   /// Ends every pause.
   void wake_all();
   /// Reads at most `frames` frames each `every`, and keeps at most `room` waiting; zero: at once.
-  void read_slowly(NodeId node, std::size_t frames, Duration every, std::size_t room);
-  [[nodiscard]] WatchedJournal& disk(NodeId node);
+  void read_slowly(NodeId id, std::size_t frames, Duration every, std::size_t room);
+  [[nodiscard]] WatchedJournal& disk(NodeId id);
   /// Replaces the node's journal by its core's snapshot, as long-lived daemons do.
-  void compact(NodeId node);
+  void compact(NodeId id);
   /// Called when a node has ended because its disk failed, or outlived() says why. Without: that is
   /// the world's error.
   void on_stopped(std::function<void(World&, NodeId)> call);
@@ -158,8 +158,8 @@ class World {
   /// The client at this place sends it once, and does nothing with the answer. A dead one does not.
   void ask(AgentId agent, Message question, std::uint32_t place = 0);
   /// An agent or executor speaks as that version does from its next life on.
-  void set_protocol(NodeId node, std::uint16_t protocol);
-  [[nodiscard]] std::uint16_t protocol(NodeId node) const;  ///< of its next life
+  void set_protocol(NodeId id, std::uint16_t protocol);
+  [[nodiscard]] std::uint16_t protocol(NodeId id) const;  ///< of its next life
   /// An operator's word to the owner of the server. It may get lost or be late; the last one
   /// counts.
   void drain(ServerId server, bool drained, bool evict = false);
@@ -187,7 +187,7 @@ class World {
   [[nodiscard]] bool accepted(JobId job) const;
   [[nodiscard]] std::optional<JobPhase> end_of(JobId job) const;  ///< none: it has not ended
   /// Of agents and executors that are up; all zero of others.
-  [[nodiscard]] NodeCounters counters(NodeId node) const;
+  [[nodiscard]] NodeCounters counters(NodeId id) const;
   [[nodiscard]] std::uint64_t messages() const noexcept;  ///< that have arrived
 
  private:

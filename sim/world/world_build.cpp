@@ -53,7 +53,7 @@ Status World::Parts::build() {
   if (options.network.is_ideal() || (options.network.is_lossless() && !restarts)) {
     options.timers.heartbeat = options.timers.digest = options.timers.orphan = Duration::max();
     // Nor is a policy measured by how many jobs a home takes: those above would knock again every
-    // few seconds until there is room, and get in by luck and not in their order.
+    // few seconds until there is room, and get in by chance and not in their order.
     const std::size_t all = std::min<std::size_t>(trace.jobs.size(), UINT32_MAX);
     options.limits.jobs_waiting =
         std::max(options.limits.jobs_waiting, static_cast<std::uint32_t>(all));
@@ -65,7 +65,7 @@ Status World::Parts::build() {
   if (Status made = make_models(); !made.ok()) return made;
   options.limits.jobs_per_gpu = jobs_per_gpu(facts, physics->varies());
   if (learns()) options.timers.report = options.observe;
-  if (Status planned = plan_seats(); !planned.ok()) return planned;
+  if (Status planned = plan_nodes(); !planned.ok()) return planned;
   if (options.check)
     checker = std::make_unique<Checker>(agent_configs.front().flock, options.limits.jobs_per_gpu);
 
@@ -90,41 +90,41 @@ Status World::Parts::build() {
     });
   }
 
-  const auto add_seat = [this](NodeId id) {
-    seats.push_back(std::make_unique<Seat>(id, network));
+  const auto add_node = [this](NodeId id) {
+    nodes.push_back(std::make_unique<SimNode>(id, network));
     WatchedJournal::Observer observer;
     if (checker != nullptr) {
-      observer = [this, id, seat = seats.size() - 1](std::span<const Record> records) {
-        wrote.insert(seat);
+      observer = [this, id, index = nodes.size() - 1](std::span<const Record> records) {
+        wrote.insert(index);
         checker->wrote(clock.now(), id, records);
       };
     }
-    seats.back()->journal = std::make_unique<WatchedJournal>(
+    nodes.back()->journal = std::make_unique<WatchedJournal>(
         restarts ? MemoryJournal::Keep::bytes : MemoryJournal::Keep::counts, std::move(observer),
         rng.fork(kDiskSalt + id.value));
     if (checker != nullptr && restarts) {
-      seats.back()->journal->on_compact([this, id](std::span<const Record> records) {
+      nodes.back()->journal->on_compact([this, id](std::span<const Record> records) {
         checker->compacted(clock.now(), id, records);
       });
     }
-    watch_disk(*seats.back());
+    watch_disk(*nodes.back());
   };
-  network.set_places([this](NodeId node, std::vector<Place>& there) {
-    const std::size_t at = seat_of(node);
-    if (at < seats.size()) there.push_back(seats[at]->endpoint.place());
+  network.set_places([this](NodeId id, std::vector<Place>& there) {
+    const std::size_t at = index_of(id);
+    if (at < nodes.size()) there.push_back(nodes[at]->endpoint.place());
     for (const auto& old : deposed) {
-      if (old->node != nullptr && old->id == node) there.push_back(old->endpoint.place());
+      if (old->running != nullptr && old->id == id) there.push_back(old->endpoint.place());
     }
   });
   authorities.resize(agent_configs.size());
   learned.resize(agent_configs.size());
-  for (const AgentConfig& config : agent_configs) add_seat(agent_node(config.me));
+  for (const AgentConfig& config : agent_configs) add_node(agent_node(config.me));
   for (std::uint32_t e = 0; e < executors; ++e) {
-    add_seat(executor_node(e));
-    hardware->set_clock(e, seats.back()->clock);
+    add_node(executor_node(e));
+    hardware->set_clock(e, nodes.back()->clock);
     launchers.push_back(std::make_unique<SimLauncher>(e, *hardware));
   }
-  for (std::uint32_t c = 0; c < options.clients; ++c) add_seat(client_node(c));
+  for (std::uint32_t c = 0; c < options.clients; ++c) add_node(client_node(c));
   for (std::size_t e = 0; e < executors; ++e) {
     if (Status started = start_executor(e); !started.ok()) return started;
   }
@@ -139,7 +139,7 @@ Status World::Parts::build() {
 Status World::Parts::make_models() {
   physics = options.physics == PhysicsKind::full
                 ? make_full_physics(topology,
-                                    FullPhysicsOptions{options.straggler_sigma, options.crowding})
+                                    FullPhysicsOptions{options.straggler_sigma, options.contention})
                 : make_trace_physics();
   if (physics->varies()) {
     auto made = make_speed(options.speed, topology, physics.get());
@@ -152,14 +152,14 @@ Status World::Parts::make_models() {
 }
 
 /// Who owns what and who serves which servers.
-Status World::Parts::plan_seats() {
+Status World::Parts::plan_nodes() {
   auto cut = partition(topology, options.agents);
   if (!cut) return cut.error();
   if (options.servers_per_executor == 0) {
     return {Errc::invalid, "servers_per_executor is 0; an executor serves at least one server"};
   }
-  const auto protocol_of = [this](NodeId node) {
-    const auto other = options.protocols.find(node);
+  const auto protocol_of = [this](NodeId id) {
+    const auto other = options.protocols.find(id);
     return other == options.protocols.end() ? kNewestProtocol : other->second;
   };
   const std::uint64_t fingerprint = fingerprint_of(topology);
@@ -195,19 +195,19 @@ Status World::Parts::plan_seats() {
 }
 
 Client& World::Parts::start_client(std::uint32_t place) {
-  Seat& seat = *seats[client_seat(place)];
+  SimNode& node = *nodes[client_index(place)];
   ClientConfig config;
-  config.me = seat.id;
+  config.me = node.id;
   config.timers = options.timers;
   for (const AgentConfig& agent : agent_configs) config.agents.push_back(agent.me);
   const Incarnation life{++client_lives[place].value};
   Rng own = rng.fork(kClientSalt);
   if (place > 0 || life.value > 1) own = own.fork(place).fork(life.value);
-  auto node = std::make_unique<ClientNode>(Client(std::move(config), own), life, options.limits,
-                                           seat.endpoint);
-  Client& core = node->core();
-  seat.node = std::move(node);
-  if (checker != nullptr) checker->client_began(seat.id);
+  auto client = std::make_unique<ClientNode>(Client(std::move(config), own), life, options.limits,
+                                             node.endpoint);
+  Client& core = client->core();
+  node.running = std::move(client);
+  if (checker != nullptr) checker->client_began(node.id);
   return core;
 }
 
@@ -231,7 +231,7 @@ void World::Parts::plan_jobs() {
     const auto place = static_cast<std::uint32_t>(row / agents % options.clients);
     users->wants(place, Instant(job.submit), std::move(spec), AgentId{home});
   }
-  for (std::uint32_t c = 0; c < options.clients; ++c) reschedule(client_seat(c));
+  for (std::uint32_t c = 0; c < options.clients; ++c) reschedule(client_index(c));
 }
 
 /// Each life of an agent that learns has a model of its own, which begins with what is on disk.
@@ -239,41 +239,40 @@ Status World::Parts::give_speed(std::size_t agent) {
   if (!learns()) return done();
   auto made = make_speed(options.speed, topology, physics.get());
   if (!made) return made.error();
-  seats[agent]->speed = std::move(made).value();
-  seats[agent]->memory = std::make_unique<Kept>(learned[agent]);
-  return seats[agent]->speed->restore(learned[agent]);
+  nodes[agent]->speed = std::move(made).value();
+  nodes[agent]->memory = std::make_unique<Kept>(learned[agent]);
+  return nodes[agent]->speed->restore(learned[agent]);
 }
 
 /// The state of agents is where a successor has it, too, so a word of others ends none but who runs
 /// on a copy of its own.
-NodeOptions World::Parts::node_options(const Seat& seat, Incarnation life) {
-  NodeOptions node;
-  outlived.erase(seat.id);
-  if (!options.known_lives) return node;
-  const bool old = seat.id.value <= agent_configs.size() && newer.contains(seat_of(seat.id));
-  node.born =
-      rng.fork(kBornSalt).fork(seat.id.value).fork(life.value).fork(old ? 1 : 0).next() | 1U;
-  node.sole = old || executor_of(seat).has_value();
-  if (old) old_lives.insert(node.born);
-  return node;
+NodeOptions World::Parts::node_options(const SimNode& node, Incarnation life) {
+  NodeOptions its;
+  outlived.erase(node.id);
+  if (!options.known_lives) return its;
+  const bool old = node.id.value <= agent_configs.size() && newer.contains(index_of(node.id));
+  its.born = rng.fork(kBornSalt).fork(node.id.value).fork(life.value).fork(old ? 1 : 0).next() | 1U;
+  its.sole = old || executor_of(node).has_value();
+  if (old) old_lives.insert(its.born);
+  return its;
 }
 
 Status World::Parts::start_agent(std::size_t agent) {
   auto policy = policies.make(options.policy);
   if (!policy) return policy.error();
-  Seat& seat = *seats[agent];
-  auto recovered = seat.journal->recover();
+  SimNode& node = *nodes[agent];
+  auto recovered = node.journal->recover();
   if (!recovered) return recovered.error();
-  seat.journal->start();
+  node.journal->start();
   if (Status said = translate(agent, recovered.value()); !said.ok()) return said;
   const AgentConfig& config = agent_configs[agent];
   const Rng agent_rng = rng.fork(kAgentSalt + agent).fork(config.incarnation.value);
-  NodeOptions node = node_options(seat, config.incarnation);
+  NodeOptions its = node_options(node, config.incarnation);
   // Of decisions, for figures. Where rules are checked nothing is left to the machine's clock.
-  if (!options.check) node.clock = &wall;
-  seat.endpoint.clear();
-  std::unique_ptr<Policy> brain = std::move(policy).value();
-  if (auto* seer = dynamic_cast<Foresight*>(brain.get())) {
+  if (!options.check) its.clock = &wall;
+  node.endpoint.clear();
+  std::unique_ptr<Policy> chosen = std::move(policy).value();
+  if (auto* seer = dynamic_cast<Foresight*>(chosen.get())) {
     if (options.agents > 1) {
       return {Errc::invalid, options.policy + " is an upper bound for one agent, not for " +
                                  std::to_string(options.agents)};
@@ -281,29 +280,29 @@ Status World::Parts::start_agent(std::size_t agent) {
     seer->foresee(*oracle);
   }
   if (options.wrap_policy) {
-    brain = options.wrap_policy(config.me, std::move(brain), [&seat](Duration stall) {
-      seat.endpoint.hold();
-      seat.stall += stall;
+    chosen = options.wrap_policy(config.me, std::move(chosen), [&node](Duration stall) {
+      node.endpoint.hold();
+      node.stall += stall;
     });
   }
   if (Status given = give_speed(agent); !given.ok()) return given;
-  auto made = std::make_unique<AgentNode>(Agent(config, topology, seat.speed ? *seat.speed : *speed,
-                                                std::move(brain), agent_rng, recovered.value()),
-                                          seat.endpoint, *seat.journal, node);
-  if (seat.speed) made->teach(*seat.speed, *seat.memory);
+  auto made = std::make_unique<AgentNode>(Agent(config, topology, node.speed ? *node.speed : *speed,
+                                                std::move(chosen), agent_rng, recovered.value()),
+                                          node.endpoint, *node.journal, its);
+  if (node.speed) made->teach(*node.speed, *node.memory);
   if (options.known_lives || !earlier.empty()) made->recall(recovered.value());
-  seat.node = std::move(made);
+  node.running = std::move(made);
   reschedule(agent);
   return done();
 }
 
 Status World::Parts::start_executor(std::size_t executor) {
-  const std::size_t index = executor_seat(executor);
-  Seat& seat = *seats[index];
-  auto recovered = seat.journal->recover();
+  const std::size_t index = executor_index(executor);
+  SimNode& node = *nodes[index];
+  auto recovered = node.journal->recover();
   if (!recovered) return recovered.error();
-  seat.endpoint.clear();
-  seat.journal->start();
+  node.endpoint.clear();
+  node.journal->start();
   const bool is_misled = misled.contains(static_cast<std::uint32_t>(executor));
   if (Status said = is_misled ? done() : translate(index, recovered.value()); !said.ok())
     return said;
@@ -311,10 +310,10 @@ Status World::Parts::start_executor(std::size_t executor) {
   ExecutorConfig config = executor_configs[executor];
   if (is_misled) config.topology = fingerprint_of(believed);
   if (Status fits = fits_journal(config, believed, recovered.value()); !fits.ok()) return fits;
-  seat.node = std::make_unique<ExecutorNode>(Executor(config, believed, recovered.value()),
-                                             seat.endpoint, *seat.journal, *launchers[executor],
-                                             node_options(seat, config.incarnation));
-  if (options.known_lives || !earlier.empty()) seat.node->recall(recovered.value());
+  node.running = std::make_unique<ExecutorNode>(Executor(config, believed, recovered.value()),
+                                                node.endpoint, *node.journal, *launchers[executor],
+                                                node_options(node, config.incarnation));
+  if (options.known_lives || !earlier.empty()) node.running->recall(recovered.value());
   queue.push(clock.now(), EventKind::exit_notice, static_cast<std::uint32_t>(executor));
   reschedule(index);
   return done();

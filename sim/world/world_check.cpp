@@ -30,24 +30,24 @@ std::string first_difference(const std::string& memory, const std::string& journ
 
 }  // namespace
 
-/// Every node whose turn it was: its limits, what only grows, and what it has just written.
-void World::Parts::look_at_turns() {
-  std::sort(turned.begin(), turned.end());
-  turned.erase(std::unique(turned.begin(), turned.end()), turned.end());
-  for (const std::size_t index : turned) {
-    const Seat& seat = *seats[index];
-    if (seat.node == nullptr || newer.contains(index)) continue;
-    const bool has_written = wrote.contains(index) && !seat.journal->refused();
+/// Every node that has run: its limits, what only grows, and what it has just written.
+void World::Parts::check_those_that_ran() {
+  std::sort(ran.begin(), ran.end());
+  ran.erase(std::unique(ran.begin(), ran.end()), ran.end());
+  for (const std::size_t index : ran) {
+    const SimNode& node = *nodes[index];
+    if (node.running == nullptr || newer.contains(index)) continue;
+    const bool has_written = wrote.contains(index) && !node.journal->refused();
     const auto look = [&](const auto& state) {
-      checker->look_at(clock.now(), seat.id, state);
-      if (has_written && restarts) checker->remembers(clock.now(), seat.id, state);
+      checker->look_at(clock.now(), node.id, state);
+      if (has_written && restarts) checker->remembers(clock.now(), node.id, state);
     };
     if (const Agent* agent = agent_core(index)) {
       look(agent->state());
-    } else if (role_of(seat.id) == Role::executor) {
-      look(static_cast<const ExecutorNode&>(*seat.node).core().state());
+    } else if (role_of(node.id) == Role::executor) {
+      look(static_cast<const ExecutorNode&>(*node.running).core().state());
     } else {
-      checker->shows(clock.now(), seat.id, static_cast<ClientNode&>(*seat.node).core().jobs());
+      checker->shows(clock.now(), node.id, static_cast<ClientNode&>(*node.running).core().jobs());
     }
   }
   wrote.clear();
@@ -62,7 +62,7 @@ bool World::Parts::ledgers_moved() {
     const Incarnation life = agent == nullptr ? Incarnation{0} : agent->config().incarnation;
     Sight& sight = sights[a];
     const bool other = life != sight.life;
-    if (!other && !std::binary_search(turned.begin(), turned.end(), a)) continue;
+    if (!other && !std::binary_search(ran.begin(), ran.end(), a)) continue;
     const std::uint64_t ledger = agent == nullptr ? 0 : ledger_signature(*agent);
     moved = moved || other || ledger != sight.ledger;
     sight = {ledger, life};
@@ -73,9 +73,9 @@ bool World::Parts::ledgers_moved() {
 Status World::Parts::check() {
   if (!hardware->overlap().empty()) checker->overlap(clock.now(), hardware->overlap());
   if (!hardware->overclaimed().empty()) checker->overclaimed(clock.now(), hardware->overclaimed());
-  look_at_turns();
+  check_those_that_ran();
   const bool moved = ledgers_moved();
-  turned.clear();
+  ran.clear();
   if (moved || hardware->changes() != checked) {
     const WorldView world = view();
     checker->look(clock.now(), world);
@@ -102,11 +102,11 @@ WorldView World::Parts::view() const {
 
 /// As a crash would find it. A write that was refused is in memory alone, rightly.
 Status World::Parts::compare_with_journal(std::size_t index) {
-  const Seat& seat = *seats[index];
-  if (seat.journal == nullptr || seat.journal->refused() || seat.journal->damaged()) return done();
-  // Who was told that it is outlived has ended in the middle of a turn.
-  if (is_client(index) || outlived.contains(seat.id)) return done();
-  auto recovered = seat.journal->recover();
+  const SimNode& node = *nodes[index];
+  if (node.journal == nullptr || node.journal->refused() || node.journal->damaged()) return done();
+  // Who was told that it is outlived has ended in the middle of a cycle.
+  if (is_client(index) || outlived.contains(node.id)) return done();
+  auto recovered = node.journal->recover();
   if (!recovered) return recovered.error();
   std::string wrong;
   if (const Agent* agent = agent_core(index)) {
@@ -115,34 +115,34 @@ Status World::Parts::compare_with_journal(std::size_t index) {
     const Agent again(agent->config(), topology, *speed, std::move(policy).value(), Rng(0),
                       recovered.value());
     wrong = first_difference(durable_state(agent->state()), durable_state(again.state()));
-    checker->remembers(clock.now(), seat.id, again.state());
+    checker->remembers(clock.now(), node.id, again.state());
   } else {
-    const Executor& core = static_cast<const ExecutorNode&>(*seat.node).core();
+    const Executor& core = static_cast<const ExecutorNode&>(*node.running).core();
     const Executor again(core.config(), core.state().topology, recovered.value());
     wrong = first_difference(durable_state(core.state()), durable_state(again.state()));
-    checker->remembers(clock.now(), seat.id, again.state());
+    checker->remembers(clock.now(), node.id, again.state());
   }
   return wrong.empty() ? done() : Status(Errc::conflict, wrong);
 }
 
-World::Parts::Footprint World::Parts::footprint_of(const Seat& seat) const {
-  const NodeCounters& counters = seat.node->counters();
-  Footprint print{hash_of(*seat.node), 0,
-                  counters.records,    counters.frames_out,
-                  hardware->changes(), seat.node->next_deadline()};
-  if (const Agent* agent = agent_core(seat_of(seat.id))) print.ledger = ledger_signature(*agent);
+World::Parts::Footprint World::Parts::footprint_of(const SimNode& node) const {
+  const NodeCounters& counters = node.running->counters();
+  Footprint print{hash_of(*node.running), 0,
+                  counters.records,       counters.frames_out,
+                  hardware->changes(),    node.running->next_deadline()};
+  if (const Agent* agent = agent_core(index_of(node.id))) print.ledger = ledger_signature(*agent);
   return print;
 }
 
 /// A corrupt frame has just been handed to this node, and nothing else.
 Status World::Parts::refused_well(std::size_t index, const Footprint& before,
                                   std::uint64_t refused) const {
-  const Seat& seat = *seats[index];
-  if (checker == nullptr || seat.node == nullptr) return done();
-  if (refusals(*seat.node) == refused) {
-    checker->took_refused(clock.now(), seat.id, "took a corrupt frame for a good one");
-  } else if (footprint_of(seat) != before) {
-    checker->took_refused(clock.now(), seat.id, "a frame that it refused changed its state");
+  const SimNode& node = *nodes[index];
+  if (checker == nullptr || node.running == nullptr) return done();
+  if (refusals(*node.running) == refused) {
+    checker->took_refused(clock.now(), node.id, "took a corrupt frame for a good one");
+  } else if (footprint_of(node) != before) {
+    checker->took_refused(clock.now(), node.id, "a frame that it refused changed its state");
   }
   return done();
 }

@@ -29,47 +29,47 @@ void World::at(Instant when, std::function<void(World&)> what) {
   ++parts_->scripts_left;
 }
 
-std::size_t World::Parts::index_of(const Seat& seat) const {
-  const auto same = [&](const std::unique_ptr<Seat>& s) { return s.get() == &seat; };
-  const auto at = std::find_if(seats.begin(), seats.end(), same);
-  if (at != seats.end()) return static_cast<std::size_t>(at - seats.begin());
+std::size_t World::Parts::index_of(const SimNode& node) const {
+  const auto same = [&](const std::unique_ptr<SimNode>& s) { return s.get() == &node; };
+  const auto at = std::find_if(nodes.begin(), nodes.end(), same);
+  if (at != nodes.end()) return static_cast<std::size_t>(at - nodes.begin());
   const auto old = std::find_if(deposed.begin(), deposed.end(), same);
-  return seats.size() + static_cast<std::size_t>(old - deposed.begin());
+  return nodes.size() + static_cast<std::size_t>(old - deposed.begin());
 }
 
-/// Writes that take long hold up what the same turn says, and the turns after it.
-void World::Parts::watch_disk(Seat& seat) {
-  seat.journal->on_slow([&seat](Duration lasts) {
-    seat.endpoint.hold();
-    seat.stall += lasts;
+/// Writes that take long hold up what the same cycle says, and the cycles after it.
+void World::Parts::watch_disk(SimNode& node) {
+  node.journal->on_slow([&node](Duration lasts) {
+    node.endpoint.hold();
+    node.stall += lasts;
   });
 }
 
 void World::Parts::crash(std::size_t index) {
-  Seat& seat = *seats[index];
+  SimNode& node = *nodes[index];
   if (newer.contains(index)) return put_back(index);
-  if (seat.node == nullptr) return;
+  if (node.running == nullptr) return;
   if (checker != nullptr && restarts) {
     if (Status same = compare_with_journal(index); !same.ok())
-      checker->memory_differs(clock.now(), seat.id, same.error().message);
+      checker->memory_differs(clock.now(), node.id, same.error().message);
   }
   if (const Agent* agent = agent_core(index)) past.add(agent->status());
-  seat.node.reset();
-  seat.tick_at = kNever;
-  seat.paused_until = Instant{};
-  seat.stall = Duration{0};
-  seat.endpoint.clear();
+  node.running.reset();
+  node.tick_at = kNever;
+  node.paused_until = Instant{};
+  node.stall = Duration{0};
+  node.endpoint.clear();
 }
 
 void World::Parts::put_back(std::size_t index) {
   Newer state = std::move(newer.at(index));
-  Seat& seat = *seats[index];
-  seat.node.reset();
-  seat.tick_at = kNever;
-  seat.paused_until = Instant{};
-  seat.stall = Duration{0};
-  seat.endpoint.clear();
-  seat.journal = std::move(state.journal);
+  SimNode& node = *nodes[index];
+  node.running.reset();
+  node.tick_at = kNever;
+  node.paused_until = Instant{};
+  node.stall = Duration{0};
+  node.endpoint.clear();
+  node.journal = std::move(state.journal);
   AgentConfig& config = agent_configs[index];
   // The copy has used a number, too: the first start with it was refused, the next one is not.
   config.incarnation = std::max(state.life, config.incarnation);
@@ -78,45 +78,45 @@ void World::Parts::put_back(std::size_t index) {
 
 void World::Parts::depose(std::size_t agent, Duration lasts) {
   if (newer.contains(agent)) put_back(agent);
-  if (seats[agent]->node == nullptr) {
-    seats[agent]->journal = seats[agent]->journal->succeed();
-    seats[agent]->endpoint.move(new_place());
-    watch_disk(*seats[agent]);
+  if (nodes[agent]->running == nullptr) {
+    nodes[agent]->journal = nodes[agent]->journal->succeed();
+    nodes[agent]->endpoint.move(new_place());
+    watch_disk(*nodes[agent]);
     return;
   }
   past.add(agent_core(agent)->status());
-  auto next = std::make_unique<Seat>(seats[agent]->id, network);
+  auto next = std::make_unique<SimNode>(nodes[agent]->id, network);
   next->endpoint.move(new_place());
-  next->journal = seats[agent]->journal->succeed();
+  next->journal = nodes[agent]->journal->succeed();
   watch_disk(*next);
-  const std::size_t index = seats.size() + deposed.size();
-  deposed.push_back(std::exchange(seats[agent], std::move(next)));
+  const std::size_t index = nodes.size() + deposed.size();
+  deposed.push_back(std::exchange(nodes[agent], std::move(next)));
   deposed.back()->tick_at = kNever;
   reschedule(index);
-  in(lasts, [this, index](World&) { seat_at(index).node.reset(); });
+  in(lasts, [this, index](World&) { node_at(index).running.reset(); });
 }
 
-std::optional<std::uint32_t> World::Parts::executor_of(const Seat& seat) const {
-  const std::uint32_t number = seat.id.value - kFirstExecutor;
-  if (seat.id.value < kFirstExecutor || number >= executor_configs.size()) return std::nullopt;
+std::optional<std::uint32_t> World::Parts::executor_of(const SimNode& node) const {
+  const std::uint32_t number = node.id.value - kFirstExecutor;
+  if (node.id.value < kFirstExecutor || number >= executor_configs.size()) return std::nullopt;
   return number;
 }
 
-void World::Parts::pause(Seat& seat, Duration lasts) {
+void World::Parts::pause(SimNode& node, Duration lasts) {
   const Instant until = later(clock.now(), lasts);
-  if (until <= seat.paused_until) return;
-  seat.paused_until = until;
-  in(lasts, [this, &seat](World&) {
-    if (const Status resumed = resume(seat); !resumed.ok()) failed = resumed.error();
+  if (until <= node.paused_until) return;
+  node.paused_until = until;
+  in(lasts, [this, &node](World&) {
+    if (const Status resumed = resume(node); !resumed.ok()) failed = resumed.error();
   });
 }
 
-Status World::Parts::resume(Seat& seat) {
-  if (seat.node == nullptr || paused(seat)) return done();
-  seat.endpoint.let_go();
-  const std::size_t index = index_of(seat);
+Status World::Parts::resume(SimNode& node) {
+  if (node.running == nullptr || paused(node)) return done();
+  node.endpoint.let_go();
+  const std::size_t index = index_of(node);
   if (Status woken = wake(index); !woken.ok()) return woken;
-  if (seat.node != nullptr) reschedule(index);
+  if (node.running != nullptr) reschedule(index);
   return done();
 }
 
@@ -145,45 +145,45 @@ bool World::try_take_over(AgentId agent, Epoch expect, Duration lasts) {
 Epoch World::epoch(AgentId agent) const { return parts_->authorities[agent.value].epoch; }
 
 bool World::any_deposed(AgentId agent) const {
-  return std::any_of(parts_->deposed.begin(), parts_->deposed.end(), [&](const auto& seat) {
-    return seat->node != nullptr && seat->id == agent_node(agent);
+  return std::any_of(parts_->deposed.begin(), parts_->deposed.end(), [&](const auto& node) {
+    return node->running != nullptr && node->id == agent_node(agent);
   });
 }
 
 void World::refuse_deposed() {
   Parts& p = *parts_;
-  for (const auto& seat : p.deposed) {
-    if (seat->node == nullptr) continue;
+  for (const auto& node : p.deposed) {
+    if (node->running == nullptr) continue;
     const Instant renews =
-        seat->clock.when(later(seat->clock.at(now()), p.options.timers.heartbeat));
-    if (renews != kNever) at(renews, [old = seat.get()](World&) { old->node.reset(); });
+        node->clock.when(later(node->clock.at(now()), p.options.timers.heartbeat));
+    if (renews != kNever) at(renews, [old = node.get()](World&) { old->running.reset(); });
   }
 }
 
 void World::lapse(AgentId agent, Duration lasts) {
   Parts& p = *parts_;
-  Seat& seat = *p.seats[agent.value];
-  if (seat.node == nullptr) return;
-  seat.node->may_speak_until(lasts == Duration::max() ? kNever : seat.clock.at(now()) + lasts);
-  if (const Status resumed = p.resume(seat); !resumed.ok()) p.failed = resumed.error();
+  SimNode& node = *p.nodes[agent.value];
+  if (node.running == nullptr) return;
+  node.running->may_speak_until(lasts == Duration::max() ? kNever : node.clock.at(now()) + lasts);
+  if (const Status resumed = p.resume(node); !resumed.ok()) p.failed = resumed.error();
 }
 
-Place World::place_of(NodeId node) const {
-  return parts_->seats[parts_->seat_of(node)]->endpoint.place();
+Place World::place_of(NodeId id) const {
+  return parts_->nodes[parts_->index_of(id)]->endpoint.place();
 }
 
 bool World::any_deposed_speaks(AgentId agent) const {
-  return std::any_of(parts_->deposed.begin(), parts_->deposed.end(), [&](const auto& seat) {
-    return seat->node != nullptr && seat->id == agent_node(agent) && !parts_->silent(*seat);
+  return std::any_of(parts_->deposed.begin(), parts_->deposed.end(), [&](const auto& node) {
+    return node->running != nullptr && node->id == agent_node(agent) && !parts_->silent(*node);
   });
 }
 
 void World::crash_executor(std::uint32_t executor) {
-  parts_->crash(parts_->executor_seat(executor));
+  parts_->crash(parts_->executor_index(executor));
 }
 
 Status World::restart_executor(std::uint32_t executor) {
-  parts_->crash(parts_->executor_seat(executor));
+  parts_->crash(parts_->executor_index(executor));
   parts_->hardware->wake(executor);  // somebody has pressed a key
   ++parts_->executor_configs[executor].incarnation.value;
   return parts_->start_executor(executor);
@@ -193,7 +193,7 @@ void World::lose_host(std::uint32_t executor, bool disk) {
   crash_executor(executor);
   parts_->hardware->lose_host(executor);
   if (!disk) return;
-  parts_->seats[parts_->executor_seat(executor)]->journal->erase();
+  parts_->nodes[parts_->executor_index(executor)]->journal->erase();
   parts_->network.disconnect(executor_node(executor));
   if (parts_->checker != nullptr) parts_->checker->new_disk(executor_node(executor));
 }
@@ -203,17 +203,17 @@ void World::retire(std::uint32_t executor) {
   parts_->retired.insert(executor);
 }
 
-World::Backup World::backup(NodeId node) const {
-  const std::size_t index = parts_->seat_of(node), agents = parts_->agent_configs.size();
+World::Backup World::backup(NodeId id) const {
+  const std::size_t index = parts_->index_of(id), agents = parts_->agent_configs.size();
   const Incarnation life = index < agents ? parts_->agent_configs[index].incarnation
                                           : parts_->executor_configs.at(index - agents).incarnation;
-  return {parts_->seats[index]->journal->copy(), life};
+  return {parts_->nodes[index]->journal->copy(), life};
 }
 
 void World::restore_executor(std::uint32_t executor, const Backup& backup) {
   Parts& p = *parts_;
   lose_host(executor, true);
-  WatchedJournal& journal = *p.seats[p.executor_seat(executor)]->journal;
+  WatchedJournal& journal = *p.nodes[p.executor_index(executor)]->journal;
   journal.restore(*backup.journal);
   Incarnation& lost = p.lives_lost[executor];
   lost = std::max(lost, p.executor_configs[executor].incarnation);
@@ -227,7 +227,7 @@ void World::accept_loss(std::uint32_t executor) {
   if (const auto lost = p.lives_lost.find(executor); lost != p.lives_lost.end())
     life = std::max(life, lost->second);
   life.value += kLivesSkipped;
-  MemoryJournal& disk = p.seats[p.executor_seat(executor)]->journal->disk();
+  MemoryJournal& disk = p.nodes[p.executor_index(executor)]->journal->disk();
   disk.go_beyond(disk.position() + kRecordsSkipped);
   p.outlived.erase(executor_node(executor));
 }
@@ -236,7 +236,7 @@ void World::accept_loss(AgentId agent, const Backup& left) {
   Parts& p = *parts_;
   p.crash(agent.value);
   for (const char* rule : {"S5", "S6", "S13", "S16"}) excuse(rule);
-  WatchedJournal& journal = *p.seats[agent.value]->journal;
+  WatchedJournal& journal = *p.nodes[agent.value]->journal;
   const std::uint64_t known = journal.position();
   journal.restore(*left.journal);
   journal.disk().go_beyond(known + kRecordsSkipped);
@@ -254,18 +254,18 @@ Status World::start_old_copy(AgentId agent, const Backup& backup) {
   Parts& p = *parts_;
   STARLING_CHECK(p.options.known_lives);
   p.crash(agent.value);
-  Seat& seat = *p.seats[agent.value];
+  SimNode& node = *p.nodes[agent.value];
   auto copy = std::make_unique<WatchedJournal>(MemoryJournal::Keep::bytes, nullptr);
   copy->restore(*backup.journal);
   AgentConfig& config = p.agent_configs[agent.value];
-  p.newer[agent.value] = {std::exchange(seat.journal, std::move(copy)), config.incarnation};
+  p.newer[agent.value] = {std::exchange(node.journal, std::move(copy)), config.incarnation};
   config.incarnation = Incarnation{backup.life.value + 1};
   config.roll_call = p.roll_call();
   return p.start_agent(agent.value);
 }
 
 bool World::is_old_copy(AgentId agent) const { return parts_->newer.contains(agent.value); }
-bool World::outlived(NodeId node) const { return parts_->outlived.contains(node); }
+bool World::outlived(NodeId id) const { return parts_->outlived.contains(id); }
 
 bool World::retired(std::uint32_t executor) const { return parts_->retired.contains(executor); }
 
@@ -278,81 +278,81 @@ void World::excuse(const std::string& rule) {
   if (parts_->checker != nullptr) parts_->checker->excuse(rule);
 }
 
-void World::pause(NodeId node, Duration lasts) {
-  Seat& seat = *parts_->seats[parts_->seat_of(node)];
-  if (seat.node != nullptr) parts_->pause(seat, lasts);
+void World::pause(NodeId id, Duration lasts) {
+  SimNode& node = *parts_->nodes[parts_->index_of(id)];
+  if (node.running != nullptr) parts_->pause(node, lasts);
 }
 
-void World::suspend(NodeId node, Duration lasts) {
-  Seat& seat = *parts_->seats[parts_->seat_of(node)];
-  if (seat.node == nullptr) return;
-  if (const auto executor = parts_->executor_of(seat); executor && !parts_->paused(seat)) {
+void World::suspend(NodeId id, Duration lasts) {
+  SimNode& node = *parts_->nodes[parts_->index_of(id)];
+  if (node.running == nullptr) return;
+  if (const auto executor = parts_->executor_of(node); executor && !parts_->paused(node)) {
     parts_->hardware->sleep(*executor);
     parts_->in(lasts, [this, e = *executor](World&) { parts_->hardware->wake(e); });
   }
-  parts_->pause(seat, lasts);
+  parts_->pause(node, lasts);
 }
 
-void World::set_rate(NodeId node, double rate) {
-  const std::size_t index = parts_->seat_of(node);
-  Seat& seat = *parts_->seats[index];
-  seat.clock.set_rate(now(), rate);
-  if (const auto executor = parts_->executor_of(seat)) parts_->hardware->clock_changed(*executor);
-  seat.tick_at = kNever;
-  if (seat.node != nullptr) parts_->reschedule(index);
+void World::set_rate(NodeId id, double rate) {
+  const std::size_t index = parts_->index_of(id);
+  SimNode& node = *parts_->nodes[index];
+  node.clock.set_rate(now(), rate);
+  if (const auto executor = parts_->executor_of(node)) parts_->hardware->clock_changed(*executor);
+  node.tick_at = kNever;
+  if (node.running != nullptr) parts_->reschedule(index);
 }
 
 void World::wake_all() {
-  for (const auto& seat : parts_->deposed) {
-    seat->paused_until = Instant{};
-    if (const Status resumed = parts_->resume(*seat); !resumed.ok())
+  for (const auto& node : parts_->deposed) {
+    node->paused_until = Instant{};
+    if (const Status resumed = parts_->resume(*node); !resumed.ok())
       parts_->failed = resumed.error();
   }
-  for (const auto& seat : parts_->seats) {
-    seat->paused_until = Instant{};
-    if (const auto executor = parts_->executor_of(*seat)) parts_->hardware->wake(*executor);
-    if (const Status resumed = parts_->resume(*seat); !resumed.ok())
+  for (const auto& node : parts_->nodes) {
+    node->paused_until = Instant{};
+    if (const auto executor = parts_->executor_of(*node)) parts_->hardware->wake(*executor);
+    if (const Status resumed = parts_->resume(*node); !resumed.ok())
       parts_->failed = resumed.error();
   }
 }
 
-void World::read_slowly(NodeId node, std::size_t frames, Duration every, std::size_t room) {
-  Seat& seat = *parts_->seats[parts_->seat_of(node)];
-  const bool was_slow = seat.reads_every > Duration{0};
-  seat.reads = frames;
-  seat.reads_every = every;
-  seat.endpoint.set_room(every > Duration{0} ? room : SimEndpoint::kAll);
-  seat.endpoint.allow(every > Duration{0} ? 0 : SimEndpoint::kAll);
+void World::read_slowly(NodeId id, std::size_t frames, Duration every, std::size_t room) {
+  SimNode& node = *parts_->nodes[parts_->index_of(id)];
+  const bool was_slow = node.reads_every > Duration{0};
+  node.reads = frames;
+  node.reads_every = every;
+  node.endpoint.set_room(every > Duration{0} ? room : SimEndpoint::kAll);
+  node.endpoint.allow(every > Duration{0} ? 0 : SimEndpoint::kAll);
   if (was_slow) {
-    if (const Status resumed = parts_->resume(seat); !resumed.ok())
+    if (const Status resumed = parts_->resume(node); !resumed.ok())
       parts_->failed = resumed.error();
   } else if (every > Duration{0}) {
-    parts_->read_some(seat);
+    parts_->read_some(node);
   }
 }
 
 /// One more helping of what waits, again and again while the reader is slow.
-void World::Parts::read_some(Seat& seat) {
-  if (seat.reads_every == Duration{0}) return;
-  seat.endpoint.allow(seat.reads);
-  if (const Status woken = wake(index_of(seat)); !woken.ok()) failed = woken.error();
-  seat.endpoint.allow(0);
-  in(seat.reads_every, [this, &seat](World&) { read_some(seat); });
+void World::Parts::read_some(SimNode& node) {
+  if (node.reads_every == Duration{0}) return;
+  node.endpoint.allow(node.reads);
+  if (const Status woken = wake(index_of(node)); !woken.ok()) failed = woken.error();
+  node.endpoint.allow(0);
+  in(node.reads_every, [this, &node](World&) { read_some(node); });
 }
 
-WatchedJournal& World::disk(NodeId node) {
-  const std::size_t index = parts_->seat_of(node);
+WatchedJournal& World::disk(NodeId id) {
+  const std::size_t index = parts_->index_of(id);
   const auto old = parts_->newer.find(index);
-  return old == parts_->newer.end() ? *parts_->seats[index]->journal : *old->second.journal;
+  return old == parts_->newer.end() ? *parts_->nodes[index]->journal : *old->second.journal;
 }
 
-void World::compact(NodeId node) {
-  Seat& seat = *parts_->seats[parts_->seat_of(node)];
-  if (seat.node == nullptr || parts_->paused(seat)) return;
-  if (parts_->seat_of(node) < parts_->agent_configs.size()) {
-    (void)static_cast<AgentNode&>(*seat.node).compact();
+void World::compact(NodeId id) {
+  SimNode& node = *parts_->nodes[parts_->index_of(id)];
+  if (node.running == nullptr || parts_->paused(node)) return;
+  if (parts_->index_of(id) < parts_->agent_configs.size()) {
+    (void)static_cast<AgentNode&>(*node.running).compact();
   } else {
-    (void)static_cast<ExecutorNode&>(*seat.node).compact();
+    (void)static_cast<ExecutorNode&>(*node.running).compact();
   }
 }
 

@@ -32,22 +32,22 @@ class WallClock final : public Clock {
 };
 
 /// A node's place in the world: what stays when the node is down, and when it wants to be ticked.
-struct Seat {
-  Seat(NodeId node_id, Network& network) : id(node_id), endpoint(node_id, network) {}
+struct SimNode {
+  SimNode(NodeId node_id, Network& network) : id(node_id), endpoint(node_id, network) {}
 
   NodeId id;
   SimEndpoint endpoint;
   std::unique_ptr<WatchedJournal> journal;
   std::unique_ptr<SpeedModel> speed;  ///< of an agent's life that learns; else the world's is asked
   std::unique_ptr<SpeedMemory> memory;  ///< of the same
-  std::unique_ptr<Node> node;           ///< null while it is down
+  std::unique_ptr<Node> running;        ///< null while it is down
   Instant tick_at = kNever;             ///< of the one tick event that counts
   Instant last_tick{};
   std::uint32_t ticks_now = 0;  ///< at last_tick
   LocalClock clock;             ///< what the node takes for time; goes on when it is down
-  Instant paused_until{};       ///< takes no turn before
-  Duration stall{0};            ///< how long the present turn takes beyond its instant
-  std::uint64_t told = 0;       ///< frames sent before the present turn
+  Instant paused_until{};       ///< runs no cycle before
+  Duration stall{0};            ///< how long the present cycle takes beyond its instant
+  std::uint64_t told = 0;       ///< frames sent before the present cycle
   std::size_t reads = 0;        ///< frames at a time, each `reads_every`
   Duration reads_every{0};      ///< zero: everything at once
 };
@@ -94,20 +94,21 @@ struct World::Parts {
     std::uint64_t ledger = 0;
     Incarnation life;  ///< zero: it was down
   };
-  std::vector<Sight> sights;        ///< by agent
-  std::vector<std::size_t> turned;  ///< seats that have taken a turn in the present event
-  std::set<std::size_t> wrote;      ///< seats that have written in it
-  Codec spy;                        ///< for the checker
+  std::vector<Sight> sights;     ///< by agent
+  std::vector<std::size_t> ran;  ///< nodes that have run a cycle in the present event
+  std::set<std::size_t> wrote;   ///< nodes that have written in it
+  Codec spy;                     ///< for the checker
   PolicyFacts facts;
   std::string policy_name;
   std::vector<AgentConfig> agent_configs;  ///< of the next life
   std::uint64_t drain_words = 0;           // versions of what operators have said so far
   std::vector<ExecutorConfig> executor_configs;
   std::vector<std::unique_ptr<SimLauncher>> launchers;
-  std::vector<std::unique_ptr<Seat>> seats;    ///< agents, executors, clients
-  std::uint32_t places = 0;                    ///< that hosts have come to
-  std::vector<std::unique_ptr<Seat>> deposed;  ///< agents that do not know it yet; behind `seats`
-  std::vector<Incarnation> client_lives;       ///< the newest of each place
+  std::vector<std::unique_ptr<SimNode>> nodes;  ///< agents, executors, clients
+  std::uint32_t places = 0;                     ///< that hosts have come to
+  std::vector<std::unique_ptr<SimNode>>
+      deposed;                            ///< agents that do not know it yet; behind `nodes`
+  std::vector<Incarnation> client_lives;  ///< the newest of each place
   std::unique_ptr<Users> users;
   bool restarts = true;                ///< nodes may live again, so journals are kept
   std::vector<Authority> authorities;  ///< by partition
@@ -126,7 +127,7 @@ struct World::Parts {
     std::unique_ptr<WatchedJournal> journal;
     Incarnation life;
   };
-  std::map<std::size_t, Newer> newer;               ///< by seat
+  std::map<std::size_t, Newer> newer;               ///< by node
   std::set<std::uint64_t> old_lives;                ///< born of such lives
   std::set<NodeId> outlived;                        ///< since their last start
   std::map<std::uint32_t, Incarnation> lives_lost;  ///< of executors with an older state
@@ -145,7 +146,7 @@ struct World::Parts {
 
   Status build();
   Status make_models();
-  Status plan_seats();
+  Status plan_nodes();
   void plan_jobs();
   Status start_agent(std::size_t agent);
   Status give_speed(std::size_t agent);
@@ -157,71 +158,71 @@ struct World::Parts {
   // Servers that change: world_servers.cpp.
   /// The earlier generation in whose numbers the records are; null: the present one.
   [[nodiscard]] const Generation* writer_of(std::span<const Record> recovered) const;
-  /// The journal of a seat in the numbers of `after`; `busy`: it uses what is not there then.
-  [[nodiscard]] Result<std::vector<Record>> in_numbers_of(std::size_t seat, const Generation& was,
+  /// The journal of a node in the numbers of `after`; `busy`: it uses what is not there then.
+  [[nodiscard]] Result<std::vector<Record>> in_numbers_of(std::size_t index, const Generation& was,
                                                           std::span<const Record> recovered,
                                                           const Topology& after,
                                                           std::uint64_t fingerprint) const;
   /// At the start of a life: what its journal gave back, and the journal, in present numbers.
-  Status translate(std::size_t seat, std::vector<Record>& recovered);
+  Status translate(std::size_t index, std::vector<Record>& recovered);
   Status may_change(const Topology& after, std::uint64_t fingerprint);
   void end_all_daemons();
-  void check_restored(NodeId node, std::span<const Record> records);
+  void check_restored(NodeId id, std::span<const Record> records);
   void take_ranges(std::span<const IndexRange> executors, std::uint64_t fingerprint);
   /// Who lives at this place from now on, and knows nothing yet.
   Client& start_client(std::uint32_t place);
-  void crash(std::size_t seat);
+  void crash(std::size_t index);
   /// Of who starts from a state of its own; who takes a partition over is proven by the epoch.
   [[nodiscard]] Duration roll_call() const {
     return options.known_lives ? 4 * options.timers.heartbeat : Duration{0};
   }
   /// The old copy of the agent is gone, and the newer state in its place again.
-  void put_back(std::size_t seat);
-  [[nodiscard]] NodeOptions node_options(const Seat& seat, Incarnation life);
+  void put_back(std::size_t index);
+  [[nodiscard]] NodeOptions node_options(const SimNode& node, Incarnation life);
   /// None: an agent's or the client's.
-  [[nodiscard]] std::optional<std::uint32_t> executor_of(const Seat& seat) const;
-  void pause(Seat& seat, Duration lasts);
-  Status resume(Seat& seat);
+  [[nodiscard]] std::optional<std::uint32_t> executor_of(const SimNode& node) const;
+  void pause(SimNode& node, Duration lasts);
+  Status resume(SimNode& node);
   /// Runs `what` in lasts from now, before anything else of that instant.
   void in(Duration lasts, std::function<void(World&)> what);
-  [[nodiscard]] std::size_t index_of(const Seat& seat) const;
-  void watch_disk(Seat& seat);
-  void read_some(Seat& seat);
-  [[nodiscard]] bool paused(const Seat& seat) const noexcept {
-    return seat.paused_until > clock.now();
+  [[nodiscard]] std::size_t index_of(const SimNode& node) const;
+  void watch_disk(SimNode& node);
+  void read_some(SimNode& node);
+  [[nodiscard]] bool paused(const SimNode& node) const noexcept {
+    return node.paused_until > clock.now();
   }
-  [[nodiscard]] bool silent(const Seat& seat) const {
-    return !seat.node->may_speak(seat.clock.at(clock.now()));
+  [[nodiscard]] bool silent(const SimNode& node) const {
+    return !node.running->may_speak(node.clock.at(clock.now()));
   }
   /// A place that nobody has been at.
   [[nodiscard]] Place new_place() { return Place{kFirstSpare + places++}; }
   /// Error: what the journal gives back is not what memory holds.
-  Status compare_with_journal(std::size_t seat);
+  Status compare_with_journal(std::size_t index);
   /// All that a frame may change, in one node and around it.
   struct Footprint {
     std::uint64_t core = 0, ledger = 0, records = 0, frames = 0, hardware = 0;
     Instant deadline;
     friend bool operator==(const Footprint&, const Footprint&) = default;
   };
-  [[nodiscard]] Footprint footprint_of(const Seat& seat) const;
-  Status refused_well(std::size_t seat, const Footprint& before, std::uint64_t refused) const;
+  [[nodiscard]] Footprint footprint_of(const SimNode& node) const;
+  Status refused_well(std::size_t index, const Footprint& before, std::uint64_t refused) const;
   void depose(std::size_t agent, Duration lasts);
-  [[nodiscard]] Seat& seat_at(std::size_t index) {
-    return index < seats.size() ? *seats[index] : *deposed[index - seats.size()];
+  [[nodiscard]] SimNode& node_at(std::size_t index) {
+    return index < nodes.size() ? *nodes[index] : *deposed[index - nodes.size()];
   }
-  /// The turn's error is the world's, but for deposed owners: they just stop.
-  [[nodiscard]] Status took(std::size_t seat, const Result<Node::Turn>& turn);
-  void schedule(Seat& seat, Instant when);
-  void reschedule(std::size_t seat);
-  [[nodiscard]] std::size_t seat_of(NodeId node) const;
-  [[nodiscard]] std::size_t executor_seat(std::size_t executor) const {
+  /// The cycle's error is the world's, but for deposed owners: they just stop.
+  [[nodiscard]] Status took(std::size_t index, const Result<Node::Cycle>& cycle);
+  void schedule(SimNode& node, Instant when);
+  void reschedule(std::size_t index);
+  [[nodiscard]] std::size_t index_of(NodeId id) const;
+  [[nodiscard]] std::size_t executor_index(std::size_t executor) const {
     return agent_configs.size() + executor;
   }
-  [[nodiscard]] std::size_t client_seat(std::size_t place) const {
-    return executor_seat(executor_configs.size()) + place;
+  [[nodiscard]] std::size_t client_index(std::size_t place) const {
+    return executor_index(executor_configs.size()) + place;
   }
-  [[nodiscard]] bool is_client(std::size_t seat) const {
-    return seat >= client_seat(0) && seat < seats.size();
+  [[nodiscard]] bool is_client(std::size_t index) const {
+    return index >= client_index(0) && index < nodes.size();
   }
   /// Whether a job that was accepted has ended, by the journals; or was not accepted.
   [[nodiscard]] bool over_by_journals(JobId job) const {
@@ -231,13 +232,13 @@ struct World::Parts {
 
   Status deliver(std::uint32_t slot);
   [[nodiscard]] bool heard(NodeId from, NodeId to);
-  Status wake(std::size_t seat);
-  Status tick(std::size_t seat);
+  Status wake(std::size_t index);
+  Status tick(std::size_t index);
   Status act(World& world, const SimEvent& event);
   void note_change();
   [[nodiscard]] bool stalled() const;
   Status check();
-  void look_at_turns();
+  void check_those_that_ran();
   [[nodiscard]] bool ledgers_moved();
   [[nodiscard]] WorldView view() const;
   [[nodiscard]] AgentTotals totals() const;

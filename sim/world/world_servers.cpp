@@ -52,7 +52,7 @@ Result<std::vector<Record>> World::Parts::in_numbers_of(std::size_t index, const
 
 Status World::Parts::translate(std::size_t index, std::vector<Record>& recovered) {
   if (earlier.empty()) return done();
-  Journal& journal = *seats[index]->journal;
+  Journal& journal = *nodes[index]->journal;
   const std::uint64_t now = agent_configs.front().topology;
   if (recovered.empty()) {
     recovered = {TopologyRead{now}};
@@ -74,12 +74,12 @@ Status World::Parts::translate(std::size_t index, std::vector<Record>& recovered
 /// Whether every journal can be said in the numbers of `after`. Nodes go on with theirs meanwhile.
 Status World::Parts::may_change(const Topology& after, std::uint64_t fingerprint) {
   const Generation present{topology, agent_configs, executor_configs};
-  for (std::size_t index = 0; index < client_seat(0); ++index) {
-    if (const auto executor = executor_of(*seats[index]); executor && retired.contains(*executor))
+  for (std::size_t index = 0; index < client_index(0); ++index) {
+    if (const auto executor = executor_of(*nodes[index]); executor && retired.contains(*executor))
       continue;
     const auto old = newer.find(index);
     const WatchedJournal& journal =
-        old == newer.end() ? *seats[index]->journal : *old->second.journal;
+        old == newer.end() ? *nodes[index]->journal : *old->second.journal;
     if (journal.damaged()) return {Errc::invalid, "a journal is damaged"};
     MemoryJournal copy = *journal.copy();
     const auto recovered = copy.recover();
@@ -95,10 +95,10 @@ Status World::Parts::may_change(const Topology& after, std::uint64_t fingerprint
 
 /// Connections end with processes, and with them what was on its way.
 void World::Parts::end_all_daemons() {
-  for (const auto& old : deposed) old->node.reset();
-  for (std::size_t index = 0; index < client_seat(0); ++index) {
+  for (const auto& old : deposed) old->running.reset();
+  for (std::size_t index = 0; index < client_index(0); ++index) {
     crash(index);
-    network.disconnect(seats[index]->id);
+    network.disconnect(nodes[index]->id);
   }
 }
 
@@ -115,7 +115,7 @@ void World::Parts::take_ranges(std::span<const IndexRange> executors, std::uint6
     config.topology = fingerprint;
     if (executors[e].size() == 0) {
       if (!retired.insert(e).second) continue;
-      seats[executor_seat(e)]->journal->erase();
+      nodes[executor_index(e)]->journal->erase();
       if (checker != nullptr) checker->new_disk(config.me);
       continue;
     }
@@ -163,25 +163,25 @@ IndexRange World::servers_of(std::uint32_t executor) const {
   return parts_->executor_configs[executor].servers;
 }
 
-Status World::can_start(NodeId node, const Backup& backup) const {
+Status World::can_start(NodeId id, const Backup& backup) const {
   const Parts& p = *parts_;
   MemoryJournal copy = *backup.journal;
   const auto recovered = copy.recover();
   if (!recovered) return recovered.error();
   const Parts::Generation* was = p.writer_of(recovered.value());
   if (was == nullptr) return done();
-  const auto moved = p.in_numbers_of(p.seat_of(node), *was, recovered.value(), p.topology,
+  const auto moved = p.in_numbers_of(p.index_of(id), *was, recovered.value(), p.topology,
                                      p.agent_configs.front().topology);
   return moved ? done() : Status(moved.error());
 }
 
 /// What stands there is in the numbers of its time.
-void World::Parts::check_restored(NodeId node, std::span<const Record> records) {
-  checker->restored(node, records);
+void World::Parts::check_restored(NodeId id, std::span<const Record> records) {
+  checker->restored(id, records);
   const Generation* was = records.empty() ? nullptr : writer_of(records);
   if (was == nullptr) return;
   if (const auto numbers = renumbering(was->topology, topology); numbers.ok())
-    checker->renumber(clock.now(), node, numbers.value());
+    checker->renumber(clock.now(), id, numbers.value());
 }
 
 }  // namespace starling

@@ -178,7 +178,7 @@ TEST_CASE("full physics slows a gang that is spread, and starting takes time") {
     CHECK(result.jobs[1].service_s == doctest::Approx(1000));
     return result.jobs[1].finish_s - result.jobs[1].submit_s;
   };
-  const double together = jct("fifo:fit=node");
+  const double together = jct("fifo:fit=server");
   const double spread = jct("fifo:fit=count");
   CHECK(together > 1000);
   CHECK(spread > together * 1.02);

@@ -96,7 +96,7 @@ EtcdKeys::EtcdKeys(const EtcdAddress& flock, PartitionId partition) {
   const std::string root = etcd_root(flock) + "partition-" + std::to_string(partition.value) + "/";
   epoch = root + "epoch";
   alive = root + "alive";
-  wish = root + "wish";
+  hand_back = root + "wish";
   head = root + "head";
   journal = root + "journal/";
   archive = root + "archive/";

@@ -51,12 +51,12 @@ struct TlsFiles;
 /// The keys of one partition. All are below etcd_root(), so that they can be removed together.
 struct EtcdKeys {
   EtcdKeys(const EtcdAddress& flock, PartitionId partition);
-  std::string epoch;    ///< its value: the owner's number; its revision: the epoch
-  std::string alive;    ///< there as long as the owner's lease
-  std::string wish;     ///< there while its own host asks for it back
-  std::string head;     ///< which generation of the journal counts
-  std::string journal;  ///< ends in '/', before generation and number
-  std::string archive;  ///< ends in '/', before the number of a chunk
+  std::string epoch;      ///< its value: the owner's number; its revision: the epoch
+  std::string alive;      ///< there as long as the owner's lease
+  std::string hand_back;  ///< there while its own host asks for it back
+  std::string head;       ///< which generation of the journal counts
+  std::string journal;    ///< ends in '/', before generation and number
+  std::string archive;    ///< ends in '/', before the number of a chunk
 };
 [[nodiscard]] std::string etcd_root(const EtcdAddress& flock);  ///< /starling/NAME/
 /// The key behind all keys that begin with `prefix`.

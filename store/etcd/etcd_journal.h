@@ -26,7 +26,7 @@ struct EtcdWays {
 /// Every append is one transaction that names the epoch and the number of the entry, which must be
 /// new; all its records are in one entry. What would be too large for one is written as several, of
 /// which the last makes them count. A compaction writes a new generation beside the old one, one
-/// entry after the other in a thread, so that no step waits for it, then turns the pointer, then
+/// entry after the other in a thread, so that no step waits for it, then switches the pointer, then
 /// removes the old one, some entries in a step. Each transaction is waited for at most
 /// EtcdOptions::call. recover() must be called before the first of either. A chunk of the archive
 /// is one key. Each append also says where the journal ends now, so entries that have gone are

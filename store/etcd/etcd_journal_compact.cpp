@@ -10,7 +10,7 @@
 namespace starling {
 namespace {
 
-constexpr std::size_t kLastBytes = 32 * 1024;  // written together with the turn, at most
+constexpr std::size_t kLastBytes = 32 * 1024;  // written together with the switch, at most
 constexpr std::uint64_t kRemoved = 256;        // old entries, in one step of a compaction
 
 }  // namespace
@@ -53,8 +53,8 @@ bool EtcdJournal::State::is_writing() {
   return write.valid() && write.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
 }
 
-/// Hands about one entry over to be written beside the turns, each after the one before. When all
-/// is written comes the last of what was appended meanwhile, and then the turn.
+/// Hands about one entry over to be written beside the cycles, each after the one before. When all
+/// is written comes the last of what was appended meanwhile, and then the switch.
 Status EtcdJournal::State::write_next() {
   Compaction& c = *compaction;
   if (c.under_way.valid()) {
@@ -70,7 +70,7 @@ Status EtcdJournal::State::write_next() {
   c.bytes += batch.size();
   if (all && c.tail.empty() && batch.size() <= kLastBytes) {
     const Status written = write(client, c.generation, c.seq, batch, false);
-    return written.ok() ? turn_head() : written;
+    return written.ok() ? switch_head() : written;
   }
   const std::uint64_t first = c.seq;
   c.seq += (batch.size() + kEtcdEntryBytes - 1) / kEtcdEntryBytes;
@@ -81,15 +81,15 @@ Status EtcdJournal::State::write_next() {
   return done();
 }
 
-Status EtcdJournal::State::turn_head() {
+Status EtcdJournal::State::switch_head() {
   Compaction& c = *compaction;
   const std::string head = etcd_head_text(c.generation);
-  const Status turned =
+  const Status switched =
       commit(EtcdCompare::value_is(keys.head, etcd_head_text(generation)),
              {EtcdOp::put(keys.head, head),
               EtcdOp::put(etcd_end_key(keys), to_text(EtcdEnd{c.generation, c.seq}))},
              keys.head, head);
-  if (!turned.ok()) return turned;
+  if (!switched.ok()) return switched;
   c.counts = true;
   c.old = std::exchange(generation, c.generation);
   c.old_end = std::exchange(next_seq, c.seq);

@@ -83,7 +83,7 @@ struct EtcdJournal::State {
   Status write_next();
   /// True while what was handed over last is not written yet.
   bool is_writing();
-  Status turn_head();
+  Status switch_head();
   Status remove_old();
   Status final(Status status) {
     if (!status.ok()) failed = status.error();

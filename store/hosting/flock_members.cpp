@@ -88,7 +88,7 @@ FlockMembers balanced(const FlockMembers& now, std::set<AgentId> hosts, std::uin
   FlockMembers next;
   next.hosts = std::move(hosts);
   next.revision = now.revision;
-  std::vector<PartitionId> homeless;
+  std::vector<PartitionId> unhosted;
   const auto put = [&](PartitionId p, AgentId host) {
     next.preferred[p] = host;
     if (at.contains(host)) at[host].insert(p);
@@ -97,7 +97,7 @@ FlockMembers balanced(const FlockMembers& now, std::set<AgentId> hosts, std::uin
     const PartitionId p{i};
     const AgentId host = now.host_of(p);
     const bool stays = at.contains(host) || planted(Bug::gone_host_keeps_partitions);
-    stays ? put(p, host) : homeless.push_back(p);
+    stays ? put(p, host) : unhosted.push_back(p);
   }
   const auto fewest_first = [&](PartitionId p) {
     return [&, p](const auto& a, const auto& b) {
@@ -105,7 +105,7 @@ FlockMembers balanced(const FlockMembers& now, std::set<AgentId> hosts, std::uin
       return (a.first.value == p.value) > (b.first.value == p.value);
     };
   };
-  for (const PartitionId p : homeless) {
+  for (const PartitionId p : unhosted) {
     std::vector<std::pair<AgentId, std::set<PartitionId>>> able;
     for (const auto& entry : at) {
       if (may(p, entry.first)) able.push_back(entry);

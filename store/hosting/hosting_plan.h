@@ -21,14 +21,14 @@ class HostingPlan {
  public:
   enum class Act : std::uint8_t {
     nothing,
-    ask,       ///< keep the wish for it; whoever serves it gives it back
+    ask,       ///< keep the request for it; whoever serves it gives it back
     begin,     ///< take it over and serve it; then began()
     give_back  ///< to `to`, which asks for it
   };
   struct Step {
     Act act = Act::nothing;
     AgentId to{};
-    bool keeps_wish = false;  ///< false: take back a wish that was made
+    bool asks_for_it = false;  ///< false: take back a request that was made
   };
   /// How serving it, or the try to, ended.
   enum class End : std::uint8_t {

@@ -28,7 +28,7 @@ TEST_CASE("its preferred host takes a partition at once, and asks for it where a
   CHECK(plan.look(at(0s), served_by(AgentId{0}, "me"), kAll).act == Act::begin);
   const auto step = plan.look(at(0s), served_by(AgentId{1}, "other"), kAll);
   CHECK(step.act == Act::ask);
-  CHECK(step.keeps_wish);
+  CHECK(step.asks_for_it);
 }
 
 TEST_CASE(
@@ -45,7 +45,7 @@ TEST_CASE(
   CHECK(third.look(at(20399ms), kFree, kAll).act == Act::nothing);
   CHECK(third.look(at(20400ms), kFree, kAll).act == Act::begin);
 
-  INFO("a lease that runs again, or a wish, begins the wait anew");
+  INFO("a lease that runs again, or a request, begins the wait anew");
   PartitionStanding wanted = kFree;
   wanted.wanted = AgentId{0};
   CHECK(third.look(at(21s), wanted, kAll).act == Act::nothing);
@@ -63,7 +63,7 @@ TEST_CASE("a standby gives it back when it is asked for, the preferred host does
   const auto step = standby.look(at(10s), wanted, kAll);
   CHECK(step.act == Act::give_back);
   CHECK(step.to == AgentId{0});
-  CHECK_FALSE(step.keeps_wish);
+  CHECK_FALSE(step.asks_for_it);
 
   FlockMembers moved;
   moved.preferred[PartitionId{0}] = AgentId{1};
@@ -79,7 +79,7 @@ TEST_CASE("who is no member serves nothing new") {
   others.hosts = {AgentId{1}};
   const auto step = plan.look(at(10s), kFree, others);
   CHECK(step.act == Act::nothing);
-  CHECK_FALSE(step.keeps_wish);
+  CHECK_FALSE(step.asks_for_it);
 }
 
 TEST_CASE("rests: none after a failure of its own, longer and longer where it is of no use") {

@@ -17,7 +17,7 @@ void HostingPost::look(Instant now, const PartitionStanding& standing,
   }
   if (plan_.serving() && held_) plan_.took();
   const HostingPlan::Step step = plan_.look(now, standing, members);
-  if (!step.keeps_wish) wish_.reset();
+  if (!step.asks_for_it) request_.reset();
   switch (step.act) {
     case HostingPlan::Act::nothing:
       return;
@@ -26,9 +26,9 @@ void HostingPost::look(Instant now, const PartitionStanding& standing,
       wanted_ = true;
       return;
     case HostingPlan::Act::ask:
-      return hands_.room() ? ask(standing) : wish_.reset();
+      return hands_.room() ? ask(standing) : request_.reset();
     case HostingPlan::Act::begin:
-      if (!hands_.room()) return wish_.reset();
+      if (!hands_.room()) return request_.reset();
       wanted_ = false;
       held_ = false;
       plan_.began();
@@ -43,8 +43,8 @@ void HostingPost::ask(const PartitionStanding& standing) {
                std::to_string(current.epoch.value) + ", whose lease runs");
   // An earlier life of this host has nobody who could grant it.
   if (current.owner == me_) return;
-  if (wish_ == nullptr) wish_ = hands_.wish();
-  wish_->keep();
+  if (request_ == nullptr) request_ = hands_.request();
+  request_->keep();
 }
 
 }  // namespace starling

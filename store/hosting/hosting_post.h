@@ -13,7 +13,7 @@
 namespace starling {
 
 /// Between two looks at all partitions.
-constexpr Duration kHostingLooks = std::chrono::milliseconds(200);
+constexpr Duration kHostingPollEvery = std::chrono::milliseconds(200);
 
 /// One partition that a process has a seat of, and what the process does about it: a HostingPlan
 /// with hands. One thread looks; whoever serves the partition is another, and tells by got() and
@@ -21,11 +21,11 @@ constexpr Duration kHostingLooks = std::chrono::milliseconds(200);
 class HostingPost {
  public:
   struct Hands {
-    std::function<std::unique_ptr<PartitionWish>()> wish;  ///< for it, by this host
-    std::function<bool()> room;                            ///< false: it cannot be served now
-    std::function<void(const Ownership& seen)> begin;      ///< sets somebody to serve it
-    std::function<void()> join;                            ///< waits for whoever has said over()
-    std::function<void(const std::string&)> waits;         ///< a line of why it waits
+    std::function<std::unique_ptr<HandBackRequest>()> request;  ///< for it, by this host
+    std::function<bool()> room;                                 ///< false: it cannot be served now
+    std::function<void(const Ownership& seen)> begin;           ///< sets somebody to serve it
+    std::function<void()> join;                     ///< waits for whoever has said over()
+    std::function<void(const std::string&)> waits;  ///< a line of why it waits
   };
   HostingPost(AgentId me, HostingPlan plan, Hands hands);
 
@@ -50,7 +50,7 @@ class HostingPost {
   AgentId me_;
   HostingPlan plan_;
   Hands hands_;
-  std::unique_ptr<PartitionWish> wish_;
+  std::unique_ptr<HandBackRequest> request_;
   // Shared with who serves it.
   std::atomic<bool> over_{false}, held_{false}, wanted_{false};
   std::atomic<std::uint32_t> wanted_by_{0};

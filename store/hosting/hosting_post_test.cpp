@@ -14,7 +14,7 @@ TEST_CASE("a post begins, hears how it ended, and gives back what is asked for")
   int begun = 0, joined = 0;
   bool room = false;
   HostingPost post(AgentId{1}, HostingPlan(AgentId{1}, "standby", PartitionId{0}, 1, Instant{}),
-                   {[] { return std::unique_ptr<PartitionWish>(); }, [&] { return room; },
+                   {[] { return std::unique_ptr<HandBackRequest>(); }, [&] { return room; },
                     [&](const Ownership& seen) {
                       CHECK(seen.epoch == Epoch{7});
                       ++begun;

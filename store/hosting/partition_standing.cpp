@@ -22,7 +22,7 @@ Result<FlockStanding> look_at_partitions(EtcdCalls& client, const EtcdAddress& f
   EtcdTxn txn;
   for (const PartitionId p : partitions) {
     const EtcdKeys keys(flock, p);
-    for (const std::string& key : {keys.epoch, keys.alive, keys.wish})
+    for (const std::string& key : {keys.epoch, keys.alive, keys.hand_back})
       txn.then.push_back(EtcdOp::get(key));
   }
   txn.then.push_back(EtcdOp::get(members_key(flock)));
@@ -54,18 +54,18 @@ Result<FlockStanding> look_at_partitions(EtcdCalls& client, const EtcdAddress& f
   return all;
 }
 
-PartitionWish::PartitionWish(std::unique_ptr<EtcdCalls> etcd, const EtcdAddress& flock,
-                             PartitionId partition, AgentId host, const Clock& clock)
+HandBackRequest::HandBackRequest(std::unique_ptr<EtcdCalls> etcd, const EtcdAddress& flock,
+                                 PartitionId partition, AgentId host, const Clock& clock)
     : etcd_(std::move(etcd)),
-      key_(EtcdKeys(flock, partition).wish),
+      key_(EtcdKeys(flock, partition).hand_back),
       host_(std::to_string(host.value)),
       clock_(clock) {}
 
-PartitionWish::~PartitionWish() {
+HandBackRequest::~HandBackRequest() {
   if (lease_) static_cast<void>(etcd_->revoke(lease_->id).ok());
 }
 
-void PartitionWish::keep() {
+void HandBackRequest::keep() {
   const Instant now = clock_.now();
   if (now < next_) return;
   next_ = now + kWishPause;

@@ -28,16 +28,17 @@ struct FlockStanding {
 [[nodiscard]] Result<FlockStanding> look_at_partitions(EtcdCalls& client, const EtcdAddress& flock,
                                                        std::span<const PartitionId> partitions);
 
-/// The wish of a partition's preferred host to have it, which whoever serves it grants. It is gone
-/// a few seconds after the last call, with the host if that dies, and at once when destroyed.
-class PartitionWish {
+/// The request of a partition's preferred host to have it back, which whoever serves it grants. It
+/// is gone a few seconds after the last call, with the host if that dies, and at once when
+/// destroyed.
+class HandBackRequest {
  public:
   /// `clock` outlives it.
-  PartitionWish(std::unique_ptr<EtcdCalls> etcd, const EtcdAddress& flock, PartitionId partition,
-                AgentId host, const Clock& clock);
-  ~PartitionWish();
-  PartitionWish(const PartitionWish&) = delete;
-  PartitionWish& operator=(const PartitionWish&) = delete;
+  HandBackRequest(std::unique_ptr<EtcdCalls> etcd, const EtcdAddress& flock, PartitionId partition,
+                  AgentId host, const Clock& clock);
+  ~HandBackRequest();
+  HandBackRequest(const HandBackRequest&) = delete;
+  HandBackRequest& operator=(const HandBackRequest&) = delete;
 
   /// Every second or more often. Where etcd does not answer, the next call tries again.
   void keep();

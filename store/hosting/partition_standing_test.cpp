@@ -7,7 +7,7 @@
 
 using namespace starling;
 
-TEST_CASE("who may take over sees owner, lease and wish of several partitions") {
+TEST_CASE("who may take over sees owner, lease and request of several partitions") {
   TestEtcd* const etcd = TestEtcd::get();
   if (etcd == nullptr) return;
   const EtcdAddress flock = etcd->flock("standing");
@@ -36,11 +36,11 @@ TEST_CASE("who may take over sees owner, lease and wish of several partitions") 
   INFO("its own host wants it back, and then no longer");
   {
     const MachineClock clock;
-    PartitionWish wish(std::make_unique<EtcdClient>(flock), flock, PartitionId{7}, AgentId{4},
-                       clock);
+    HandBackRequest request(std::make_unique<EtcdClient>(flock), flock, PartitionId{7}, AgentId{4},
+                            clock);
     CHECK_FALSE(look()[1].wanted);
-    wish.keep();
-    wish.keep();
+    request.keep();
+    request.keep();
     CHECK(look()[1].wanted == AgentId{4});
     CHECK_FALSE(look()[0].wanted);
   }

@@ -202,7 +202,7 @@ Status SqliteJournal::Database::note() {
   return noted;
 }
 
-/// Some of what is not written yet, and with the last of it the turn.
+/// Some of what is not written yet, and with the last of it the switch.
 bool SqliteJournal::Database::write_next() {
   Compaction& c = *compaction;
   const auto set = [&](const char* name, std::int64_t value) {

@@ -28,7 +28,7 @@ class Bench {
     live();
   }
 
-  void turn() {
+  void cycle() {
     switch (script_.below(12)) {
       case 0:
       case 1:
@@ -195,7 +195,7 @@ class Bench {
 void executor(Bytes bytes) {
   Script script(bytes);
   Bench bench(script);
-  for (int n = 0; n < 300 && script.more(); ++n) bench.turn();
+  for (int n = 0; n < 300 && script.more(); ++n) bench.cycle();
 }
 
 }  // namespace starling::fuzz

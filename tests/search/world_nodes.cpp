@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node does: its lives, its turns, and what becomes of what a turn gave out.
+// What a node does: its lives, its cycles, and what becomes of what a cycle gave out.
 #include <algorithm>
 #include <utility>
 

@@ -23,12 +23,12 @@ class Drains {
   [[nodiscard]] bool confirmed() const;
 
  private:
-  struct Wish {
+  struct Request {
     AgentId owner;
     bool drained = false, evict = false, confirmed = false;
     std::uint64_t version = 1;
   };
-  std::map<ServerId, Wish> wishes_;
+  std::map<ServerId, Request> requests_;
 };
 
 }  // namespace starling::chaos_live

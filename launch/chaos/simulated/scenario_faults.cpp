@@ -60,8 +60,8 @@ bool ScenarioFaults::is_up(const World& world, NodeId node) const {
 /// Where most jobs are.
 std::uint32_t ScenarioFaults::home_of_a_job(const World& world) const {
   std::vector<std::uint32_t> open(agents_, 0);
-  for (const Users::Wish& wish : world.users().wishes()) {
-    const JobOutcome& job = *world.users().find(wish.spec.id);
+  for (const Users::WantedJob& wanted : world.users().wanted()) {
+    const JobOutcome& job = *world.users().find(wanted.spec.id);
     if (job.accepted && !job.over() && job.home.value < agents_) ++open[job.home.value];
   }
   return static_cast<std::uint32_t>(std::max_element(open.begin(), open.end()) - open.begin());

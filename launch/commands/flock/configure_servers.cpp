@@ -30,7 +30,7 @@
 namespace starling {
 namespace {
 
-constexpr auto kLook = std::chrono::milliseconds(200);
+constexpr auto kPollEvery = std::chrono::milliseconds(200);
 /// Until whoever keeps the flock has ended all daemons and looked at what they wrote.
 constexpr Duration kTaken = std::chrono::seconds(120);
 /// Until daemons go by who is let in.
@@ -146,7 +146,7 @@ Status wait_until_taken(const std::filesystem::path& dir, std::uint32_t generati
                                    : "whoever keeps the flock does not do it; was it started by an "
                                      "earlier program? end it and start it with 'starling up'"};
     }
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(kPollEvery);
   }
   const auto now = read_deployment(dir);
   if (!now) return now.error();

@@ -98,10 +98,10 @@ int grant_keys(const GrantOptions& o) {
   const auto flock = alone(o.flock, "keys grant");
   if (!flock) return failed(flock.error());
   ::umask(022);  // what is written for all is to be readable for all
-  const auto turn = flock.value().place.next_incarnation();
-  if (!turn) return failed(turn.error());
+  const auto grant = flock.value().place.next_incarnation();
+  if (!grant) return failed(grant.error());
   const auto made = grant(flock.value().deployment,
-                          {o.user, o.is_operator, turn.value().value, o.out}, kPatience);
+                          {o.user, o.is_operator, grant.value().value, o.out}, kPatience);
   if (!made) return failed(made.error());
   const std::string dir = std::filesystem::absolute(made.value().flock).string();
   const char* const what = o.is_operator ? "an operator" : "a user";
@@ -157,12 +157,12 @@ void add_keys(const Command& root) {
   show.examples({"starling keys show --flock ~/flock"});
   show.action([flock] { return show_keys(*flock); });
   const auto node = std::make_shared<std::string>();
-  const Command turn =
+  const Command rotation =
       command.sub("rotate", "new keys for a node of a flock, which may be running meanwhile");
-  turn.option("--flock", *flock, "DIR", "directory of the flock; default $STARLING_FLOCK");
-  turn.positional("NODE", *node, "as 'keys show' names it: agent-0, executor-3");
-  turn.examples({"starling keys rotate agent-0 --flock ~/flock"});
-  turn.action([flock, node] { return rotate(*flock, *node); });
+  rotation.option("--flock", *flock, "DIR", "directory of the flock; default $STARLING_FLOCK");
+  rotation.positional("NODE", *node, "as 'keys show' names it: agent-0, executor-3");
+  rotation.examples({"starling keys rotate agent-0 --flock ~/flock"});
+  rotation.action([flock, node] { return rotate(*flock, *node); });
   const auto o = std::make_shared<GrantOptions>();
   const Command let_in = command.sub("grant", "let a user of this machine into the flock");
   let_in.option("--flock", o->flock, "DIR", "directory of the flock; default $STARLING_FLOCK");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/chaos/bad_brain.h"
+#include "sim/chaos/faulty_policy.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 namespace starling {
 
 /// GPUs that exist, free or not; as garbage also such that do not, twice, and in any order.
-Placement BadBrain::any_gpus(const View& view, bool garbage) {
+Placement FaultyPolicy::any_gpus(const View& view, bool garbage) {
   Placement gpus;
   const IndexRange here = view.gpus.gpus();
   for (std::uint32_t n = rng_.below(10); n > 0; --n) {
@@ -21,7 +21,7 @@ Placement BadBrain::any_gpus(const View& view, bool garbage) {
   return gpus;
 }
 
-Decision BadBrain::any_decision(const View& view) {
+Decision FaultyPolicy::any_decision(const View& view) {
   const bool garbage = rng_.chance(0.5);
   JobId job{rng_.next(), rng_.next()};
   const auto jobs = rng_.chance(0.5) && !view.running.empty() ? view.running : view.waiting;
@@ -49,7 +49,7 @@ Decision BadBrain::any_decision(const View& view) {
   }
 }
 
-std::vector<Decision> BadBrain::decide(const View& view, const Trigger& trigger, Rng& rng) {
+std::vector<Decision> FaultyPolicy::decide(const View& view, const Trigger& trigger, Rng& rng) {
   std::vector<Decision> good = good_->decide(view, trigger, rng);
   if (!active_() || !rng_.chance(bad_)) return good;
   if (slow_ && rng_.chance(0.1)) stall_(from_seconds(60 * rng_.uniform() * rng_.uniform()));
@@ -71,8 +71,8 @@ std::vector<Decision> BadBrain::decide(const View& view, const Trigger& trigger,
   }
 }
 
-Placement BadBrain::offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker,
-                          Demand each) {
+Placement FaultyPolicy::offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker,
+                              Demand each) {
   if (active_() && rng_.chance(bad_)) return any_gpus(view, rng_.chance(0.5));
   return good_->offer(view, want, gpus_per_worker, each);
 }

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "interference/crowding.h"
+#include "interference/contention.h"
 #include "interference/learned/interference_net.h"
 
 namespace starling {
@@ -15,10 +15,10 @@ namespace starling {
 ///
 /// Answers for pairs of catalogue models are kept, so asking again costs a look-up; that memory is
 /// bounded by the catalogue. One thread at a time.
-class LearnedCrowding final : public Crowding {
+class LearnedContention final : public Contention {
  public:
   /// The net must have the part `gpu`.
-  explicit LearnedCrowding(InterferenceNet net);
+  explicit LearnedContention(InterferenceNet net);
 
   [[nodiscard]] double on_gpu(const ModelProfile& own, std::span<const ModelProfile* const> others,
                               GpuKind kind) const noexcept override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interference/crowding.h"
+#include "interference/contention.h"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 namespace starling {
 namespace {
 
-class FittedCrowding final : public Crowding {
+class FittedContention final : public Contention {
  public:
   [[nodiscard]] double on_gpu(const ModelProfile& own, std::span<const ModelProfile* const> others,
                               GpuKind kind) const noexcept override {
@@ -23,8 +23,8 @@ class FittedCrowding final : public Crowding {
 
 }  // namespace
 
-const Crowding& fitted_crowding() noexcept {
-  static const FittedCrowding law;
+const Contention& fitted_contention() noexcept {
+  static const FittedContention law;
   return law;
 }
 

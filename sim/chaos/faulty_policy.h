@@ -11,11 +11,11 @@ namespace starling {
 /// A policy that is not to be trusted: in the place of what a good one decides it answers garbage,
 /// decisions against everyone, old decisions, the good ones in any order, nothing, or late. Made to
 /// show that the ledger and the jobs refuse what is wrong.
-class BadBrain final : public Policy {
+class FaultyPolicy final : public Policy {
  public:
   /// Misbehaves with probability `bad` while `active` says so. `stall` makes a decision take time.
-  BadBrain(std::unique_ptr<Policy> good, double bad, bool slow, Rng rng,
-           std::function<bool()> active, std::function<void(Duration)> stall)
+  FaultyPolicy(std::unique_ptr<Policy> good, double bad, bool slow, Rng rng,
+               std::function<bool()> active, std::function<void(Duration)> stall)
       : good_(std::move(good)),
         bad_(bad),
         slow_(slow),

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "base/result.h"
-#include "interference/crowding.h"
+#include "interference/contention.h"
 
 namespace starling {
 
@@ -13,7 +13,7 @@ namespace starling {
 /// gavel/colocated.csv; by the fitted form for jobs, pairs and GPU types that it has not, and for
 /// what several others cost together. For the simulated world: nothing that was trained is in it.
 /// `io` or `invalid` names file and line.
-[[nodiscard]] Result<std::shared_ptr<const Crowding>> read_measured_crowding(
+[[nodiscard]] Result<std::shared_ptr<const Contention>> read_measured_contention(
     const std::filesystem::path& file);
 
 }  // namespace starling

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interference/learned/learned_crowding.h"
+#include "interference/learned/learned_contention.h"
 
 #include <algorithm>
 #include <array>
@@ -36,16 +36,16 @@ const ModelProfile& model_at(std::size_t index) {
 
 }  // namespace
 
-std::size_t LearnedCrowding::models() noexcept {
+std::size_t LearnedContention::models() noexcept {
   return gavel_models().size() + catalogue().size();
 }
 
-std::size_t LearnedCrowding::index(const ModelProfile& model) noexcept {
+std::size_t LearnedContention::index(const ModelProfile& model) noexcept {
   return model.gavel_type >= 0 ? static_cast<std::size_t>(model.gavel_type)
                                : gavel_models().size() + model.family;
 }
 
-LearnedCrowding::LearnedCrowding(InterferenceNet net) : net_(std::move(net)) {
+LearnedContention::LearnedContention(InterferenceNet net) : net_(std::move(net)) {
   STARLING_CHECK(net_.gpu.has_value());
   const PairModel& model = net_.gpu->model;
   const std::size_t n = models();
@@ -64,8 +64,8 @@ LearnedCrowding::LearnedCrowding(InterferenceNet net) : net_(std::move(net)) {
   pairs_.assign(kKinds * n * n, {0, kNotAsked});
 }
 
-LearnedCrowding::Pair LearnedCrowding::compute(std::size_t own, std::size_t other,
-                                               std::size_t kind) const noexcept {
+LearnedContention::Pair LearnedContention::compute(std::size_t own, std::size_t other,
+                                                   std::size_t kind) const noexcept {
   const PairModel& model = net_.gpu->model;
   const std::size_t members = std::min(model.net().members(), kMostMembers);
   std::array<float, kMostMembers> slow{};
@@ -87,16 +87,17 @@ LearnedCrowding::Pair LearnedCrowding::compute(std::size_t own, std::size_t othe
   return {static_cast<float>(-std::log(mean)), static_cast<float>(half / kSigmas90 / mean)};
 }
 
-LearnedCrowding::Pair LearnedCrowding::pair(const ModelProfile& own, const ModelProfile& other,
-                                            GpuKind kind) const noexcept {
+LearnedContention::Pair LearnedContention::pair(const ModelProfile& own, const ModelProfile& other,
+                                                GpuKind kind) const noexcept {
   const std::size_t k = kind_index(kind), o = index(own), a = index(other), n = models();
   Pair& kept = pairs_[(k * n + o) * n + a];
   if (kept.deviation < 0) kept = compute(o, a, k);
   return kept;
 }
 
-double LearnedCrowding::on_gpu(const ModelProfile& own, std::span<const ModelProfile* const> others,
-                               GpuKind kind) const noexcept {
+double LearnedContention::on_gpu(const ModelProfile& own,
+                                 std::span<const ModelProfile* const> others,
+                                 GpuKind kind) const noexcept {
   // In order of size, so that sums of floats do not depend on who is named first.
   std::array<float, 16> slow{};
   double log_slowdown = 0;
@@ -112,7 +113,7 @@ double LearnedCrowding::on_gpu(const ModelProfile& own, std::span<const ModelPro
   return std::expm1(log_slowdown);
 }
 
-double LearnedCrowding::on_host(const ModelProfile& own, double ratio) const noexcept {
+double LearnedContention::on_host(const ModelProfile& own, double ratio) const noexcept {
   return ratio > 1 ? std::pow(ratio, net_.host(own).cpu_slope) : 1;
 }
 

@@ -9,9 +9,9 @@ namespace starling {
 
 /// How much jobs slow one another: the part of IterationForm that is measured, not derived.
 /// Implementations are pure and allocate nothing.
-class Crowding {
+class Contention {
  public:
-  virtual ~Crowding() = default;
+  virtual ~Contention() = default;
   /// Time added, as a part of that alone, to `own` by the others on one GPU of that kind: at least
   /// 0, and 0 without others.
   [[nodiscard]] virtual double on_gpu(const ModelProfile& own,
@@ -23,6 +23,6 @@ class Crowding {
 };
 
 /// Sharing by the fitted form of interference/sharing.h, others' costs added; CPUs one for one.
-[[nodiscard]] const Crowding& fitted_crowding() noexcept;
+[[nodiscard]] const Contention& fitted_contention() noexcept;
 
 }  // namespace starling

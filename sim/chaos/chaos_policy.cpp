@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Agents that decide and tell nonsense: F21 and F22.
-#include "sim/chaos/bad_brain.h"
 #include "sim/chaos/chaos_faults.h"
+#include "sim/chaos/faulty_policy.h"
 
 namespace starling {
 
-std::unique_ptr<Policy> ChaosFaults::brain(AgentId agent, std::unique_ptr<Policy> good,
-                                           std::function<void(Duration)> stall) {
+std::unique_ptr<Policy> ChaosFaults::faulty_policy(AgentId agent, std::unique_ptr<Policy> good,
+                                                   std::function<void(Duration)> stall) {
   State& bad = state("F21-brain");
   if (bad.dose == Dose::off) return good;
   ++counts_["F21-brain"];
   Rng own = bad.rng.fork(agent.value);
   const bool extreme = bad.dose == Dose::extreme;
   const double share = (extreme ? 0.8 : 0.1) * own.uniform();
-  return std::make_unique<BadBrain>(
+  return std::make_unique<FaultyPolicy>(
       std::move(good), share, extreme, own.fork(1), [this] { return !healed_; }, std::move(stall));
 }
 

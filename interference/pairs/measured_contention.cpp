@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interference/pairs/measured_crowding.h"
+#include "interference/pairs/measured_contention.h"
 
 #include <algorithm>
 #include <array>
@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::array kKinds = {GpuKind::k80, GpuKind::p100, GpuKind::v100};
 
-class MeasuredCrowding final : public Crowding {
+class MeasuredContention final : public Contention {
  public:
-  explicit MeasuredCrowding(const PairData& data)
+  explicit MeasuredContention(const PairData& data)
       : types_(gavel_job_types().size()), speeds_(kKinds.size() * types_ * types_) {
     for (const PairRow& row : data.rows) {
       const std::string& set = data.sets[row.set];
@@ -37,7 +37,7 @@ class MeasuredCrowding final : public Crowding {
     return cost;
   }
   [[nodiscard]] double on_host(const ModelProfile& own, double ratio) const noexcept override {
-    return fitted_crowding().on_host(own, ratio);
+    return fitted_contention().on_host(own, ratio);
   }
 
  private:
@@ -65,14 +65,15 @@ class MeasuredCrowding final : public Crowding {
 
 }  // namespace
 
-Result<std::shared_ptr<const Crowding>> read_measured_crowding(const std::filesystem::path& file) {
+Result<std::shared_ptr<const Contention>> read_measured_contention(
+    const std::filesystem::path& file) {
   const auto data = read_pairs(file);
   if (!data) return data.error();
   if (data.value().source != PairSource::gavel)
     return Error{Errc::invalid, file.string() +
                                     ": these are not Gavel's pairs; give "
                                     "gavel/colocated.csv"};
-  return std::shared_ptr<const Crowding>(std::make_shared<MeasuredCrowding>(data.value()));
+  return std::shared_ptr<const Contention>(std::make_shared<MeasuredContention>(data.value()));
 }
 
 }  // namespace starling
