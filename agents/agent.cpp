@@ -32,7 +32,7 @@ void Step::settle() {
 
 void Step::on(NodeId from, const Exited& exited) {
   STARLING_MARK("agent: Exited");
-  if (seat_of(from) != nullptr) {
+  if (executor_at(from) != nullptr) {
     on_executor(from, exited);
   } else {
     on_home(from, exited);
@@ -41,7 +41,7 @@ void Step::on(NodeId from, const Exited& exited) {
 
 void Step::on(NodeId from, const Progress& progress) {
   STARLING_MARK("agent: Progress");
-  if (seat_of(from) != nullptr) {
+  if (executor_at(from) != nullptr) {
     on_executor(from, progress);
   } else {
     on_home(from, progress);
@@ -121,9 +121,9 @@ void Step::begin() {
   }
   s.owner.ledger.tombstones().date(now);
   s.owner.swept = now;
-  for (SeatState& seat : s.owner.seats) {
-    request_inventory(seat);
-    if (planted(Bug::allocates_before_inventory)) s.owner.ledger.trust(seat.seat.servers);
+  for (OwnedExecutor& executor : s.owner.executors) {
+    request_inventory(executor);
+    if (planted(Bug::allocates_before_inventory)) s.owner.ledger.trust(executor.servers);
   }
   for (const PeerState& peer : s.flock.peers) {
     if (peer.peer.agent == me()) continue;
@@ -131,7 +131,7 @@ void Step::begin() {
   }
   if (s.lossy()) {
     s.beat = later(now, s.config.timers.heartbeat);
-    for (SeatState& seat : s.owner.seats) seat.watch.heard = now;
+    for (OwnedExecutor& executor : s.owner.executors) executor.watch.heard = now;
     for (PeerState& peer : s.flock.peers) peer.watch.heard = now;
   }
   change(TriggerKind::round);
@@ -155,8 +155,8 @@ void Step::tick() {
     settle();
   }
   lapse();
-  for (SeatState& seat : s.owner.seats) {
-    if (seat.timer <= now) request_inventory(seat);
+  for (OwnedExecutor& executor : s.owner.executors) {
+    if (executor.timer <= now) request_inventory(executor);
   }
   look_at_rests();
   if (s.beat <= now) {
@@ -173,7 +173,7 @@ void Step::tick() {
   }
   settle();
   put_away();
-  if (s.flock.digest_due || s.flock.digest_look <= now) send_digests();
+  if (s.flock.digest_due || s.flock.next_digest <= now) send_digests();
 }
 
 Agent::Agent(AgentConfig config, const Topology& topology, const SpeedModel& speed,
@@ -220,12 +220,12 @@ Instant Agent::next_deadline() const noexcept {
   const bool tells = s.flock.digest_due && s.flock.peers.size() > 1;
   if (!s.begun || decides || tells || s.home.remembered.chunk_full(s.config.limits))
     return Instant::min();
-  Instant next = std::min({s.beat, s.deciding.next, s.flock.digest_look, s.home.timers.next(),
+  Instant next = std::min({s.beat, s.deciding.next, s.flock.next_digest, s.home.timers.next(),
                            s.owner.share_timers.next()});
   if (!s.owner.lapses.empty()) next = std::min(next, s.owner.lapses.begin()->first);
   if (s.owner.claim) next = std::min(next, s.owner.claim->until);
-  for (const SeatState& seat : s.owner.seats)
-    next = std::min({next, seat.timer, seat.starts.next()});
+  for (const OwnedExecutor& executor : s.owner.executors)
+    next = std::min({next, executor.timer, executor.starts.next()});
   return next;
 }
 

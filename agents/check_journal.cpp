@@ -23,9 +23,9 @@ Status check_places(const AgentConfig& config) {
   }
   const Partition& own = config.flock[config.me.value].partition;
   std::uint32_t next = own.servers.first;
-  for (const ExecutorSeat& seat : config.executors) {
-    if (seat.servers.first != next || seat.servers.last <= next) break;
-    next = seat.servers.last;
+  for (const ExecutorServers& executor : config.executors) {
+    if (executor.servers.first != next || executor.servers.last <= next) break;
+    next = executor.servers.last;
   }
   if (next == own.servers.last && own.servers.size() > 0) return done();
   return {Errc::invalid, "the executors of partition " + std::to_string(own.id.value) +

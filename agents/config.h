@@ -69,7 +69,7 @@ struct PeerAgent {
   Partition partition;
 };
 /// An executor serves consecutive servers of one partition.
-struct ExecutorSeat {
+struct ExecutorServers {
   NodeId node;
   IndexRange servers;
 };
@@ -78,8 +78,8 @@ struct AgentConfig {
   AgentId me;
   Incarnation incarnation{1};  ///< larger than in any earlier life
   Epoch epoch{1};
-  std::vector<PeerAgent> flock;         ///< all agents, this one too, by AgentId
-  std::vector<ExecutorSeat> executors;  ///< of this agent's partition, by servers
+  std::vector<PeerAgent> flock;            ///< all agents, this one too, by AgentId
+  std::vector<ExecutorServers> executors;  ///< of this agent's partition, by servers
   Limits limits;
   Timers timers;
   std::uint16_t protocol = kNewestProtocol;  ///< newest to be spoken; lower: as an earlier version

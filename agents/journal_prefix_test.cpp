@@ -87,7 +87,8 @@ TEST_CASE("an agent goes on from every prefix of a journal") {
         if (turn != 10) continue;
         // Nothing of what it remembers runs, and nobody knows of it.
         const Fence fence{PartitionId{a}, config.epoch};
-        for (const ExecutorSeat& seat : config.executors) answer(seat.node, Inventory{fence, {}});
+        for (const ExecutorServers& executor : config.executors)
+          answer(executor.node, Inventory{fence, {}});
         for (const Record& record : std::vector<Record>(snapshot)) {
           const auto* share = std::get_if<ShareCommitted>(&record);
           if (share == nullptr) continue;

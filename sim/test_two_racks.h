@@ -30,8 +30,8 @@ inline Trace equal_jobs(std::uint32_t count, Duration each, Duration apart) {
 
 /// For tests: two racks of two servers of eight GPUs and two agents; each server has an executor of
 /// its own, the network loses nothing, and the checker looks.
-struct SmallWorld {
-  explicit SmallWorld(Trace jobs, SimOptions options = {})
+struct TwoRacks {
+  explicit TwoRacks(Trace jobs, SimOptions options = {})
       : topology(generate_leaf_spine({.servers = 4, .servers_per_rack = 2}).value()),
         trace(std::move(jobs)) {
     options.agents = 2;

@@ -14,18 +14,18 @@ void Step::on(NodeId from, const ReadOutput& read) {
   if (is_agent(from)) return refuse();
   if (!s.owner.partition.servers.contains(read.server.value))
     return no("its server is of another partition");
-  const SeatState& seat =
-      s.owner.seats[s.owner.seat_of[read.server.value - s.owner.partition.servers.first]];
-  if (seat.watch.protocol < protocol_of(Message(read).index()))
+  const OwnedExecutor& executor =
+      s.owner.executors[s.owner.executor_of[read.server.value - s.owner.partition.servers.first]];
+  if (executor.watch.protocol < protocol_of(Message(read).index()))
     return no("its executor is of an older version or not there");
   ReadOutput passed = read;
   passed.client = from;
-  send(seat.seat.node, std::move(passed));
+  send(executor.node, std::move(passed));
 }
 
 void Step::on(NodeId from, const OutputPage& page) {
-  const auto seat = s.owner.seat_index.find(from);
-  if (seat == s.owner.seat_index.end() || page.client.value < kFirstClient) return refuse();
+  const auto executor = s.owner.executor_index.find(from);
+  if (executor == s.owner.executor_index.end() || page.client.value < kFirstClient) return refuse();
   send(page.client, page);
 }
 

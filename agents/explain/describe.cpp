@@ -192,12 +192,12 @@ std::uint64_t state_hash(const AgentState& s) {
   hash.add(s.owner.ledger.free_count());
   hash.add(s.owner.ledger.sick().size());
   hash.add(s.flock.probes.size());
-  for (const SeatState& seat : s.owner.seats) {
-    hash.add((seat.trusted ? 1U : 0U) | (seat.ever_answered ? 2U : 0U) |
-             (seat.watch.foreign ? 4U : 0U));
-    hash.add(number(seat.timer));
-    hash.add(seat.starts.failures());
-    hash.add(number(seat.starts.next()));
+  for (const OwnedExecutor& executor : s.owner.executors) {
+    hash.add((executor.trusted ? 1U : 0U) | (executor.ever_answered ? 2U : 0U) |
+             (executor.watch.foreign ? 4U : 0U));
+    hash.add(number(executor.timer));
+    hash.add(executor.starts.failures());
+    hash.add(number(executor.starts.next()));
   }
   for (const PeerState& peer : s.flock.peers) {
     hash.add(peer.epoch.value * 4 + (peer.answered ? 2 : 0) + (peer.watch.foreign ? 1 : 0));

@@ -258,7 +258,7 @@ AgentStatus status_of(const AgentState& s) {
     if (watch.foreign) ++status.foreign;
   };
   for (const PeerState& peer : s.flock.peers) count(peer.watch);
-  for (const SeatState& seat : s.owner.seats) count(seat.watch);
+  for (const OwnedExecutor& executor : s.owner.executors) count(executor.watch);
   status.patience = static_cast<std::uint32_t>(s.flock.health.factor());
   status.drained = s.owner.ledger.drained_count();
   status.sick = s.owner.ledger.sick_count();

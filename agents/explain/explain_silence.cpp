@@ -35,14 +35,14 @@ std::string last_heard(const AgentState& s, const Watch& watch, Instant now) {
          std::to_string(s.config.me.value) + " and does not answer" + verdict(watch);
 }
 
-std::string silence_of(const AgentState& s, const SeatState& seat, const Piece& piece,
+std::string silence_of(const AgentState& s, const OwnedExecutor& executor, const Piece& piece,
                        Instant now) {
-  if (seat.trusted || piece.state == Piece::State::gone) return {};
-  const std::string text = "executor-" + std::to_string(seat.seat.node.value - kFirstExecutor) +
+  if (executor.trusted || piece.state == Piece::State::gone) return {};
+  const std::string text = "executor-" + std::to_string(executor.node.value - kFirstExecutor) +
                            ", which has GPUs " + placement_text(piece.gpus) + " of it, ";
-  if (seat.watch.foreign) return text + "has read another topology and is not worked with";
-  if (seat.watch.standing == Standing::well) return text + "has not said yet what it runs";
-  return text + "was " + last_heard(s, seat.watch, now);
+  if (executor.watch.foreign) return text + "has read another topology and is not worked with";
+  if (executor.watch.standing == Standing::well) return text + "has not said yet what it runs";
+  return text + "was " + last_heard(s, executor.watch, now);
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ std::string seconds_text(Duration d) {
 std::vector<std::string> explain_silence(const AgentState& s, JobId id, Instant now) {
   std::vector<std::string> lines;
   each_piece(s, id, [&](const Piece& piece) {
-    std::string line = silence_of(s, s.owner.seats.at(piece.seat), piece, now);
+    std::string line = silence_of(s, s.owner.executors.at(piece.executor), piece, now);
     if (!line.empty()) lines.push_back(std::move(line));
   });
   const auto known = s.home.jobs.find(id);

@@ -41,8 +41,8 @@ std::vector<std::string> explain_turn(const AgentState& s, const Job& job, Insta
   std::vector<std::string> lines;
   if (!s.lossy() || s.config.protocol < 2) return lines;  // no turns
   const std::uint64_t passed = passed_by(s, job);
-  const bool homeless = job.spec->gpus() > s.owner.partition.gpus.size();
-  if (!homeless && !s.home.passing.has_passed(job.spec->priority, job.order)) return lines;
+  const bool oversized = job.spec->gpus() > s.owner.partition.gpus.size();
+  if (!oversized && !s.home.passing.has_passed(job.spec->priority, job.order)) return lines;
   if (passed > 0) {
     lines.push_back("is passed by: " + std::to_string(passed) +
                     (passed == 1 ? " job that came after it waits no longer"

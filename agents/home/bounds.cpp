@@ -44,7 +44,7 @@ void check_job(Bounds& bounds, const AgentState& s, const Job& job) {
 }
 
 void check_share(Bounds& bounds, const AgentState& s, const OwnedShare& share) {
-  bounds.check("pieces of a share", share.pieces.size(), s.owner.seats.size());
+  bounds.check("pieces of a share", share.pieces.size(), s.owner.executors.size());
   bounds.check("denials of a share", share.denied.size(), s.flock.peers.size());
   bounds.check("questions about a share", share.asked.size(), kQuestions);
   bounds.check("bytes of a share's last words", share.exit.log_tail.size(), said(s.config.limits));
@@ -82,7 +82,7 @@ std::optional<std::string> over_limits(const AgentState& s) {
   bounds.check("share timers", s.owner.share_timers.size(), s.owner.shares.size());
   bounds.check("lapses", s.owner.lapses.size(), s.owner.ledger.holds().size());
   bounds.check("lapses by hold", s.owner.lapse_at.size(), s.owner.lapses.size());
-  bounds.check("seats", s.owner.seats.size(), s.config.executors.size());
+  bounds.check("executors", s.owner.executors.size(), s.config.executors.size());
   bounds.check("peers", s.flock.peers.size(), s.config.flock.size());
   bounds.check("digests of others", s.flock.others.size(), s.flock.peers.size());
   bounds.check("words to itself", s.loop.size(), 0);

@@ -11,7 +11,7 @@ namespace {
 
 // Hints age and patience runs out without an event, so those who wait get another look now and
 // then.
-constexpr Duration kSecondLook = std::chrono::seconds(60);
+constexpr Duration kDecideAgain = std::chrono::seconds(60);
 
 }  // namespace
 
@@ -77,7 +77,7 @@ void HomeStep::decide() {
     const auto rounds = (now.time_since_epoch() + round - phase) / round;
     s.deciding.next = later(Instant{}, round * rounds + phase);
   } else if (s.home.waiting_jobs() > 0 && s.flock.peers.size() > 1) {
-    s.deciding.next = later(now, kSecondLook);
+    s.deciding.next = later(now, kDecideAgain);
   }
 }
 

@@ -54,7 +54,7 @@ TEST_CASE("an old word is said again when it is due, at that instant") {
   ScriptedHome home(2, config(Duration::max(), 1s));
   home.tick();
   const int said = home.count<Digest>(AgentId{1});
-  const Instant due = home.state().flock.digest_look;
+  const Instant due = home.state().flock.next_digest;
   REQUIRE(due > home.now);
   REQUIRE(due < kNever);
   home.tick(due - home.now - 1ns);
@@ -66,8 +66,8 @@ TEST_CASE("an old word is said again when it is due, at that instant") {
 TEST_CASE("whoever has told something knows when to say it again") {
   ScriptedHome home(2, config(Duration::max(), 1s));
   REQUIRE(home.last<Digest>() != nullptr);
-  CHECK(home.state().flock.digest_look > home.now);
-  CHECK(home.state().flock.digest_look < kNever);
+  CHECK(home.state().flock.next_digest > home.now);
+  CHECK(home.state().flock.next_digest < kNever);
 }
 
 TEST_CASE("a digest of another partition than its sender's is refused") {

@@ -68,11 +68,11 @@ void OwnerStep::give_up(IndexRange gpus, const std::string& why) {
 
 /// What an executor says of its GPUs' health. Versions only rise; 0 is said by those that know
 /// none.
-void OwnerStep::take_health(SeatState& seat, std::uint64_t version, const Placement& sick) {
-  if (version != 0 && version <= seat.health) return;
-  seat.health = version;
-  const IndexRange gpus{s.topology.server(ServerId{seat.seat.servers.first}).gpus.first,
-                        s.topology.server(ServerId{seat.seat.servers.last - 1}).gpus.last};
+void OwnerStep::take_health(OwnedExecutor& executor, std::uint64_t version, const Placement& sick) {
+  if (version != 0 && version <= executor.health) return;
+  executor.health = version;
+  const IndexRange gpus{s.topology.server(ServerId{executor.servers.first}).gpus.first,
+                        s.topology.server(ServerId{executor.servers.last - 1}).gpus.last};
   const std::set<GpuId> before = s.owner.ledger.sick();
   for (const GpuId gpu : before) {
     const bool still = std::binary_search(sick.begin(), sick.end(), gpu);
@@ -88,9 +88,9 @@ void OwnerStep::take_health(SeatState& seat, std::uint64_t version, const Placem
 
 /// Answered every time, so that the executor stops repeating it.
 void OwnerStep::on(NodeId from, const GpuHealth& health) {
-  SeatState* seat = seat_of(from);
-  if (seat == nullptr) return refuse();
-  take_health(*seat, health.version, health.sick);
+  OwnedExecutor* executor = executor_at(from);
+  if (executor == nullptr) return refuse();
+  take_health(*executor, health.version, health.sick);
   send(from, GpuHealthSeen{health.version});
 }
 

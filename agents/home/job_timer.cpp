@@ -8,15 +8,15 @@
 namespace starling {
 namespace {
 
-constexpr Duration kFirstLook = std::chrono::milliseconds(500);
-constexpr Duration kLastLook = std::chrono::seconds(60);
+constexpr Duration kFirstPause = std::chrono::milliseconds(500);
+constexpr Duration kLastPause = std::chrono::seconds(60);
 
 /// After a round that failed policies ask around again when they think fit, and nothing tells when:
 /// so they are asked soon, twice as late each time, until the rare looks of decide() do.
-Instant next_look(AgentState& s, Job& job) {
+Instant next_try(AgentState& s, Job& job) {
   if (!s.lossy() || job.failed_rounds == 0) return kNever;
-  job.backoff = std::max(2 * job.backoff, kFirstLook);
-  if (job.backoff > kLastLook) return kNever;
+  job.backoff = std::max(2 * job.backoff, kFirstPause);
+  if (job.backoff > kLastPause) return kNever;
   const auto jitter = static_cast<double>(job.backoff.count()) / 2 * s.rng.uniform();
   return later(s.now, job.backoff / 2 + Duration(static_cast<std::int64_t>(jitter)));
 }
@@ -30,7 +30,7 @@ void HomeStep::on_job_timer(Job& job) {
       if (JobView* view = s.home.waiting.find(job.order)) {
         view->blocked = false;
         change(TriggerKind::arrival);
-        s.home.set_timer(job.spec->id, job, next_look(s, job));
+        s.home.set_timer(job.spec->id, job, next_try(s, job));
       }
       break;
     case Stage::offered:

@@ -69,14 +69,14 @@ void OwnerStep::on(NodeId from, const Hello& hello) {
   } else {
     send(from, Welcome{s.fence(), topology()});
   }
-  SeatState* seat = seat_of(from);
-  if (seat == nullptr) return;
-  if (seat->trusted) {
-    seat->trusted = false;
-    s.owner.ledger.distrust(seat->seat.servers);
+  OwnedExecutor* executor = executor_at(from);
+  if (executor == nullptr) return;
+  if (executor->trusted) {
+    executor->trusted = false;
+    s.owner.ledger.distrust(executor->servers);
     s.flock.digest_due = true;
   }
-  if (seat->asked != now) request_inventory(*seat);
+  if (executor->asked != now) request_inventory(*executor);
 }
 
 /// Written down, because an owner that was deposed and does not know it yet must not be believed by
@@ -135,7 +135,7 @@ void FlockStep::on(NodeId from, const Digest& digest) {
 void FlockStep::send_digests() {
   STARLING_MARK("agent: send_digests");
   s.flock.digest_due = false;
-  s.flock.digest_look = kNever;
+  s.flock.next_digest = kNever;
   if (s.flock.peers.size() < 2) return;
   const Timers& timers = s.config.timers;
   const Occupancy& gpus = s.owner.ledger.gpus();
@@ -174,13 +174,13 @@ void FlockStep::send_digests() {
     for (const PeerState& peer : s.flock.peers) {
       if (peer.peer.agent != me()) tell(peer.peer.agent, digest);
     }
-    if (periodic) s.flock.digest_look = later(now, refresh);
+    if (periodic) s.flock.next_digest = later(now, refresh);
     return;
   }
   if (changed) {
-    s.flock.digest_look = std::max(urgent ? earliest : due, later(now, Duration{1}));
+    s.flock.next_digest = std::max(urgent ? earliest : due, later(now, Duration{1}));
   } else if (periodic) {
-    s.flock.digest_look = later(s.flock.digest_sent, refresh);
+    s.flock.next_digest = later(s.flock.digest_sent, refresh);
   }
 }
 

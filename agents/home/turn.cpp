@@ -11,9 +11,9 @@ namespace starling {
 namespace {
 
 constexpr std::uint32_t kRoundsBeforeTurn = 4;
-constexpr Duration kLook = std::chrono::seconds(5);      // for somebody whose turn it is
-constexpr Duration kAsk = std::chrono::seconds(1);       // again, what is free by now
-constexpr Duration kSameAge = std::chrono::seconds(30);  // ages are told, so they differ by delays
+constexpr Duration kTurnEvery = std::chrono::seconds(5);  // for a job whose turn it is
+constexpr Duration kAsk = std::chrono::seconds(1);        // again, what is free by now
+constexpr Duration kSameAge = std::chrono::seconds(30);   // ages are told, so they differ by delays
 constexpr Duration kOutOfService = std::chrono::minutes(1);
 constexpr std::uint32_t kDoublings = 12;
 
@@ -73,7 +73,7 @@ std::uint32_t HomeStep::most_there(const PeerState& peer, const JobSpec& spec) c
 /// longest.
 void HomeStep::look_for_turn() {
   if (s.home.next_turn > now || s.home.waiting_jobs() == 0) return;
-  s.home.next_turn = later(now, kLook);
+  s.home.next_turn = later(now, kTurnEvery);
   const Job* oldest = nullptr;
   for (const JobView& view : s.home.waiting.views()) {
     const JobSpec& spec = *view.spec;
@@ -87,8 +87,8 @@ void HomeStep::look_for_turn() {
                                  std::tie(oldest->spec->priority, job.submitted))
       continue;
     const bool starves = passed && later(std::max(job.submitted, job.stopped), patience) <= now;
-    const bool homeless = now - view.submitted >= kGangPatience && most_here(spec) < spec.gpus();
-    if (rounds || starves || homeless) oldest = &job;
+    const bool oversized = now - view.submitted >= kGangPatience && most_here(spec) < spec.gpus();
+    if (rounds || starves || oversized) oldest = &job;
   }
   if (oldest != nullptr) open_turn(s.home.jobs.at(oldest->spec->id));
 }
@@ -167,7 +167,7 @@ void HomeStep::end_turn(Job& job, std::optional<Refusal> why_not) {
   } else if (*why_not == Refusal::not_ready) {
     pause = std::max(pause, kOutOfService);
   } else {
-    pause = kLook;
+    pause = kTurnEvery;
   }
   job.turn_after = later(now, pause);
   abort_round(job, why_not ? std::string("its turn was refused: ") + name_of(*why_not)

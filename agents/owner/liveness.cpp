@@ -33,8 +33,8 @@ void LocalHealth::beat(Duration lag, Duration heartbeat, bool most_silent) noexc
 Watch* FlockStep::watch_of(NodeId node) {
   if (is_agent(node))
     return node == agent_node(me()) ? nullptr : &s.flock.peers[node.value - 1].watch;
-  SeatState* seat = seat_of(node);
-  return seat == nullptr ? nullptr : &seat->watch;
+  OwnedExecutor* executor = executor_at(node);
+  return executor == nullptr ? nullptr : &executor->watch;
 }
 
 /// Any word is a sign of life.
@@ -47,7 +47,7 @@ void FlockStep::heard(NodeId from, std::uint16_t protocol) {
     watch->standing = Standing::well;
     watch->asked = kNever;
   }
-  if (SeatState* seat = seat_of(from)) seat->lost = false;
+  if (OwnedExecutor* executor = executor_at(from)) executor->lost = false;
   std::erase_if(s.flock.probes, [&](const Probe& probe) {
     if (probe.node != from) return false;
     tell(probe.asker, ProbeResult{from, true});
@@ -108,7 +108,7 @@ void FlockStep::judge(NodeId node, Watch& watch) {
 void FlockStep::forgive(Duration lag) {
   const auto wake = [&](Watch& watch) { watch.heard = std::min(now, later(watch.heard, lag)); };
   for (PeerState& peer : s.flock.peers) wake(peer.watch);
-  for (SeatState& seat : s.owner.seats) wake(seat.watch);
+  for (OwnedExecutor& executor : s.owner.executors) wake(executor.watch);
 }
 
 /// Pings go only where nothing else was heard. A silent executor's free GPUs are nobody's.
@@ -126,7 +126,7 @@ void OwnerStep::heartbeat() {
   for (const PeerState& peer : s.flock.peers) {
     if (peer.peer.agent != me()) count(peer.watch);
   }
-  for (const SeatState& seat : s.owner.seats) count(seat.watch);
+  for (const OwnedExecutor& executor : s.owner.executors) count(executor.watch);
   s.flock.health.beat(lag, beat, watched >= kFewest && quiet * 2 > watched);
 
   for (PeerState& peer : s.flock.peers) {
@@ -135,16 +135,17 @@ void OwnerStep::heartbeat() {
     if (!peer.answered && now - peer.watch.heard < beat) greet(peer);
     judge(agent_node(peer.peer.agent), peer.watch);
   }
-  for (SeatState& seat : s.owner.seats) {
-    if (now - seat.watch.heard >= beat) send(seat.seat.node, Ping{++s.flock.pings});
-    judge(seat.seat.node, seat.watch);
-    if (!seat.lost && !seat.trusted && lost(std::max(seat.watch.heard, seat.launch_sent)))
-      seat_lost(static_cast<std::uint32_t>(&seat - s.owner.seats.data()));
-    if (!seat.trusted || !silent(seat.watch)) continue;
-    seat.trusted = false;
-    s.owner.ledger.distrust(seat.seat.servers);
+  for (OwnedExecutor& executor : s.owner.executors) {
+    if (now - executor.watch.heard >= beat) send(executor.node, Ping{++s.flock.pings});
+    judge(executor.node, executor.watch);
+    if (!executor.lost && !executor.trusted &&
+        lost(std::max(executor.watch.heard, executor.launch_sent)))
+      executor_lost(static_cast<std::uint32_t>(&executor - s.owner.executors.data()));
+    if (!executor.trusted || !silent(executor.watch)) continue;
+    executor.trusted = false;
+    s.owner.ledger.distrust(executor.servers);
     s.flock.digest_due = true;
-    request_inventory(seat);
+    request_inventory(executor);
   }
   std::erase_if(s.flock.probes, [&](const Probe& probe) {
     if (probe.deadline > now) return false;

@@ -80,11 +80,11 @@ TEST_CASE("an executor that only others hear is cut off, and its GPUs wait") {
   flock.run_for(3s);
   flock.set_cut(agent_node(AgentId{0}), executor_node(0), true);
   flock.run_for(6s);
-  CHECK(flock.agent(0).owner.seats[0].watch.standing == Standing::cut_off);
+  CHECK(flock.agent(0).owner.executors[0].watch.standing == Standing::cut_off);
   CHECK(flock.agent(0).owner.ledger.quarantined_count() == 4);
   flock.crash_executor(0);
   flock.run_for(10s);
-  CHECK(flock.agent(0).owner.seats[0].watch.standing == Standing::lost);
+  CHECK(flock.agent(0).owner.executors[0].watch.standing == Standing::lost);
 }
 
 TEST_CASE("an agent that runs a cycle every three seconds accuses nobody") {

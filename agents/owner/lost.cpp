@@ -65,15 +65,15 @@ void HomeStep::watch_participants(Job& job) {
 }
 
 /// Nothing runs there any more, and its GPUs stay quarantined until it answers.
-void OwnerStep::seat_lost(std::uint32_t seat_index) {
-  STARLING_MARK("agent: seat_lost");
-  SeatState& seat = s.owner.seats[seat_index];
-  seat.lost = true;
-  seat.ever_answered = true;
+void OwnerStep::executor_lost(std::uint32_t index) {
+  STARLING_MARK("agent: executor_lost");
+  OwnedExecutor& executor = s.owner.executors[index];
+  executor.lost = true;
+  executor.ever_answered = true;
   std::vector<AttemptId> ended, failed;
   for (auto& [attempt, share] : s.owner.shares) {
     for (Piece& piece : share.pieces) {
-      if (piece.seat != seat_index) continue;
+      if (piece.executor != index) continue;
       if (piece.state == Piece::State::killing) {
         ended.push_back(attempt);
       } else if (piece.state == Piece::State::launching || piece.state == Piece::State::running ||
@@ -133,9 +133,9 @@ void OwnerStep::vouch(AttemptId attempt, const OwnedShare& share) {
   const std::uint64_t token = (s.config.incarnation.value << 32U) | ++s.owner.questions;
   for (const Piece& piece : share.pieces) {
     if (piece.state != Piece::State::launching && piece.state != Piece::State::running) continue;
-    if (s.owner.seats[piece.seat].watch.protocol < 2)
+    if (s.owner.executors[piece.executor].watch.protocol < 2)
       continue;  // it would not know what to do with it
-    send(s.owner.seats[piece.seat].seat.node,
+    send(s.owner.executors[piece.executor].node,
          AttemptAnswer{attempt, AttemptLife::live, token, now - share.confirmed_at});
   }
 }

@@ -135,7 +135,7 @@ namespace {
 bool torn(const AgentState& s, const OwnedShare& share) {
   return (share.gang.size() > 1 || share.pieces.size() > 1) &&
          std::any_of(share.pieces.begin(), share.pieces.end(), [&](const Piece& piece) {
-           return piece.state == Piece::State::unknown && s.owner.seats[piece.seat].trusted;
+           return piece.state == Piece::State::unknown && s.owner.executors[piece.executor].trusted;
          });
 }
 
@@ -180,7 +180,7 @@ void OwnerStep::on(NodeId from, const StartAttempt& start) {
   // comes first.
   bool running = true;
   for (Piece& piece : share.pieces) {
-    if (piece.state == Piece::State::unknown && s.owner.seats[piece.seat].trusted) {
+    if (piece.state == Piece::State::unknown && s.owner.executors[piece.executor].trusted) {
       piece.state = Piece::State::launching;
       share.launched = now;
     }
@@ -249,7 +249,8 @@ void OwnerStep::on(NodeId from, const AttemptAnswer& answer) {
     }
     bool again = false;
     for (Piece& piece : share.pieces) {
-      if (piece.state != Piece::State::unknown || !s.owner.seats[piece.seat].trusted) continue;
+      if (piece.state != Piece::State::unknown || !s.owner.executors[piece.executor].trusted)
+        continue;
       piece.state = Piece::State::launching;
       again = true;
     }

@@ -13,15 +13,15 @@ TEST_CASE("nobody has been silent before a life began, whenever that is") {
   ScriptedOwner owner({.reconciled = false, .lossy = true, .begins = Instant(24h)});
   owner.pass(500ms);
   const AgentState& state = owner.agent->state();
-  CHECK(state.owner.seats[0].watch.standing == Standing::well);
-  CHECK_FALSE(state.owner.seats[0].lost);
+  CHECK(state.owner.executors[0].watch.standing == Standing::well);
+  CHECK_FALSE(state.owner.executors[0].lost);
   CHECK(state.flock.peers[1].watch.standing == Standing::well);
 }
 
 TEST_CASE("an executor that does not answer is asked again at the instant that is said") {
   ScriptedOwner owner({.reconciled = false});
   const Instant due = owner.agent->next_deadline();
-  CHECK(due == owner.agent->state().owner.seats[0].timer);
+  CHECK(due == owner.agent->state().owner.executors[0].timer);
   owner.pass(due - owner.now - 1ns);
   CHECK(owner.said<InventoryRequest>() == nullptr);
   owner.pass(1ns);

@@ -20,28 +20,30 @@ const Partition& partition_in(const AgentConfig& config) {
 OwnerState::OwnerState(const AgentConfig& config, const Topology& topology, std::uint32_t room)
     : partition(partition_in(config)), ledger(topology, partition.servers, config.limits, room) {
   server_gpus = shape_of(ledger.gpus()).server;
-  seat_of.assign(partition.servers.size(), 0);
+  executor_of.assign(partition.servers.size(), 0);
   std::uint32_t server = partition.servers.first;
-  for (const ExecutorSeat& seat : config.executors) {
-    STARLING_CHECK(seat.servers.first == server && seat.servers.size() > 0);
-    for (; server < seat.servers.last; ++server) {
-      seat_of[server - partition.servers.first] = static_cast<std::uint32_t>(seats.size());
+  for (const ExecutorServers& one : config.executors) {
+    STARLING_CHECK(one.servers.first == server && one.servers.size() > 0);
+    for (; server < one.servers.last; ++server) {
+      executor_of[server - partition.servers.first] = static_cast<std::uint32_t>(executors.size());
     }
-    SeatState state;
-    state.seat = seat;
-    seat_index.emplace(seat.node, static_cast<std::uint32_t>(seats.size()));
-    seats.push_back(std::move(state));
+    OwnedExecutor state;
+    state.node = one.node;
+    state.servers = one.servers;
+    executor_index.emplace(one.node, static_cast<std::uint32_t>(executors.size()));
+    executors.push_back(std::move(state));
   }
   STARLING_CHECK(server == partition.servers.last);
 }
 
 bool OwnerState::reconciling() const noexcept {
-  return !std::all_of(seats.begin(), seats.end(), [](const SeatState& s) { return s.trusted; });
+  return !std::all_of(executors.begin(), executors.end(),
+                      [](const OwnedExecutor& s) { return s.trusted; });
 }
 
 bool OwnerState::all_answered() const noexcept {
-  return std::all_of(seats.begin(), seats.end(),
-                     [](const SeatState& s) { return s.ever_answered; });
+  return std::all_of(executors.begin(), executors.end(),
+                     [](const OwnedExecutor& s) { return s.ever_answered; });
 }
 
 void OwnerState::set_lapse(AttemptId attempt, Instant when) {
@@ -67,10 +69,10 @@ std::vector<Piece> OwnerState::pieces_of(const Topology& topology, const Placeme
   std::vector<Piece> pieces;
   for (const GpuId gpu : gpus) {
     const std::uint32_t server = topology.server_of(gpu).value - partition.servers.first;
-    const std::uint32_t seat = seat_of[server];
-    if (pieces.empty() || pieces.back().seat != seat) {
+    const std::uint32_t executor = executor_of[server];
+    if (pieces.empty() || pieces.back().executor != executor) {
       pieces.emplace_back();
-      pieces.back().seat = seat;
+      pieces.back().executor = executor;
       pieces.back().state = state;
     }
     pieces.back().gpus.push_back(gpu);

@@ -29,7 +29,7 @@ struct Piece {
     killing,  ///< Kill is out
     gone      ///< confirmed: no process
   };
-  std::uint32_t seat = 0;
+  std::uint32_t executor = 0;  ///< of OwnerState::executors
   Placement gpus;
   State state = State::idle;
   Duration served{0};
@@ -43,7 +43,7 @@ struct OwnedShare {
   std::shared_ptr<const JobSpec> spec;
   std::vector<Share> gang;
   Duration served{0};          ///< by earlier attempts
-  std::vector<Piece> pieces;   ///< by seat
+  std::vector<Piece> pieces;   ///< by executor
   bool exit_reported = false;  ///< the home was sent Exited and has to answer
   bool durable = false;        ///< its Commit is in the journal
   /// Time of the question to which the home last answered that it wants the attempt.
@@ -66,8 +66,9 @@ struct Claim {
 };
 
 /// One executor of this partition.
-struct SeatState {
-  ExecutorSeat seat;
+struct OwnedExecutor {
+  NodeId node;
+  IndexRange servers;
   bool trusted = false;  ///< its inventory is known, and its GPUs may be given
   bool ever_answered =
       false;  ///< at least once in this life: the ledger knows of all that runs there
@@ -93,9 +94,9 @@ struct OwnerState {
   bool overfull = false;
   std::map<AttemptId, OwnedShare> shares;  ///< of holds that are at least committed
   TimerQueue<AttemptId> share_timers;
-  std::vector<SeatState> seats;  ///< by servers
-  std::map<NodeId, std::uint32_t> seat_index;
-  std::vector<std::uint32_t> seat_of;                ///< by server, from partition.servers.first
+  std::vector<OwnedExecutor> executors;  ///< by servers
+  std::map<NodeId, std::uint32_t> executor_index;
+  std::vector<std::uint32_t> executor_of;            ///< by server, from partition.servers.first
   std::set<std::pair<Instant, AttemptId>> lapses;    ///< when to look at reserved holds
   std::map<AttemptId, Instant> lapse_at;             ///< the same, by hold
   std::uint32_t questions = 0;                       ///< put to homes in this life

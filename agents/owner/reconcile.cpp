@@ -7,25 +7,25 @@
 
 namespace starling {
 
-void OwnerStep::request_inventory(SeatState& seat) {
+void OwnerStep::request_inventory(OwnedExecutor& executor) {
   STARLING_MARK("agent: request_inventory");
-  if (seat.asked == kNever) {
-    seat.asked = now;
-    seat.backoff = Duration{0};
+  if (executor.asked == kNever) {
+    executor.asked = now;
+    executor.backoff = Duration{0};
   }
-  send(seat.seat.node, InventoryRequest{s.fence(), topology()});
-  seat.timer = retry_at(seat.backoff);
+  send(executor.node, InventoryRequest{s.fence(), topology()});
+  executor.timer = retry_at(executor.backoff);
 }
 
 /// What runs at one executor, against the ledger. Its GPUs can be given away from now on. A repeat
 /// is old news.
 void OwnerStep::on(NodeId from, const Inventory& inventory) {
   STARLING_MARK("agent: Inventory");
-  const auto known = s.owner.seat_index.find(from);
-  if (known == s.owner.seat_index.end()) return refuse();
-  SeatState& seat = s.owner.seats[known->second];
+  const auto known = s.owner.executor_index.find(from);
+  if (known == s.owner.executor_index.end()) return refuse();
+  OwnedExecutor& executor = s.owner.executors[known->second];
   const bool other = inventory.fence != s.fence() && !planted(Bug::inventory_of_any_epoch);
-  if (seat.trusted || other || seat.watch.foreign) return;
+  if (executor.trusted || other || executor.watch.foreign) return;
   bool rightful = true;
   for (const InventoryItem& item : inventory.items) {
     rightful = reconcile(known->second, item) && rightful;
@@ -38,23 +38,23 @@ void OwnerStep::on(NodeId from, const Inventory& inventory) {
   std::vector<AttemptId> missing;
   for (auto& [attempt, share] : s.owner.shares) {
     for (Piece& piece : share.pieces) {
-      if (piece.seat != known->second || listed(attempt)) continue;
+      if (piece.executor != known->second || listed(attempt)) continue;
       // The executor has never heard of it, or lost it, or had not heard of it yet when it said so.
       // Only the home knows whether it may be launched; if it runs, that changes nothing.
-      const bool old = share.launched == kNever || share.launched < seat.asked;
+      const bool old = share.launched == kNever || share.launched < executor.asked;
       if (piece.state == Piece::State::running && old) piece.state = Piece::State::unknown;
       if (piece.state == Piece::State::unknown) missing.push_back(attempt);
     }
   }
-  if (inventory.health != 0 || seat.health != 0)
-    take_health(seat, inventory.health, inventory.sick);
+  if (inventory.health != 0 || executor.health != 0)
+    take_health(executor, inventory.health, inventory.sick);
   // Not trusted while something is there that has to go first: asked again until it is gone.
   if (rightful) {
-    seat.trusted = true;
-    seat.ever_answered = true;
-    seat.asked = kNever;
-    seat.timer = kNever;
-    s.owner.ledger.trust(seat.seat.servers);
+    executor.trusted = true;
+    executor.ever_answered = true;
+    executor.asked = kNever;
+    executor.timer = kNever;
+    s.owner.ledger.trust(executor.servers);
   }
   for (const AttemptId attempt : missing) {
     STARLING_MARK("agent: an executor has never heard of a share");
@@ -70,9 +70,9 @@ bool OwnerStep::is_over_here(AttemptId attempt) const {
                                   : !job->second.has(attempt);
 }
 
-bool OwnerStep::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
+bool OwnerStep::reconcile(std::uint32_t index, const InventoryItem& item) {
   STARLING_MARK("agent: reconcile");
-  const NodeId executor = s.owner.seats[seat_index].seat.node;
+  const NodeId executor = s.owner.executors[index].node;
   const auto known = s.owner.shares.find(item.attempt);
   if (known == s.owner.shares.end()) {
     if (item.exited) return send(executor, ExitedAck{item.attempt, s.owner.partition.id}), true;
@@ -92,7 +92,7 @@ bool OwnerStep::reconcile(std::uint32_t seat_index, const InventoryItem& item) {
   }
   OwnedShare& share = known->second;
   const auto at = std::find_if(share.pieces.begin(), share.pieces.end(),
-                               [&](const Piece& piece) { return piece.seat == seat_index; });
+                               [&](const Piece& piece) { return piece.executor == index; });
   if (at == share.pieces.end()) {
     if (item.exited) return send(executor, ExitedAck{item.attempt, s.owner.partition.id}), true;
     return send(executor, Kill{item.attempt, s.fence()}), false;

@@ -81,7 +81,7 @@ TEST_CASE("what runs where it has no part is killed first, what has ended there 
     owner.hear(executor_node(1), Inventory{kFence, {item}});
     CHECK((owner.said<ExitedAck>() != nullptr) == exited);
     CHECK((owner.said<Kill>() != nullptr) == !exited);
-    CHECK(owner.agent->state().owner.seats[1].trusted == exited);
+    CHECK(owner.agent->state().owner.executors[1].trusted == exited);
   }
 }
 

@@ -33,7 +33,7 @@ Neighbour runner(const OwnedShare& share) {
 void OwnerStep::sample(NodeId from, OwnedShare& share, const Progress& progress) {
   if (!(progress.rate > 0) || share.gang.size() != 1 || !runs(share)) return;
   if (share.spec->elastic() && s.policy->facts().elastic) return;
-  if (s.owner.seats[share.pieces.front().seat].seat.node != from) return;
+  if (s.owner.executors[share.pieces.front().executor].node != from) return;
   if (later(share.sampled, kBetweenSamples) > now) return;
   Neighbour self = runner(share);
   std::set<ServerId> servers;

@@ -11,7 +11,7 @@ namespace {
 
 Piece* piece_at(AgentState& s, OwnedShare& share, NodeId executor) {
   for (Piece& piece : share.pieces) {
-    if (s.owner.seats[piece.seat].seat.node == executor) return &piece;
+    if (s.owner.executors[piece.executor].node == executor) return &piece;
   }
   return nullptr;
 }
@@ -44,8 +44,8 @@ void OwnerStep::send_launches(AttemptId attempt, OwnedShare& share, Piece::State
       return fail_share(attempt, share, {0, true, "its executor no longer runs it"});
     }
     waits = true;
-    s.owner.seats[piece.seat].launch_sent = now;
-    send(s.owner.seats[piece.seat].seat.node,
+    s.owner.executors[piece.executor].launch_sent = now;
+    send(s.owner.executors[piece.executor].node,
          Launch{attempt, s.fence(), *share.spec, share.gang, piece.gpus, share.served});
   }
   vouch(attempt, share);
@@ -112,7 +112,7 @@ void OwnerStep::piece_exited(AttemptId attempt, OwnedShare& share, Piece& piece,
                              const ExitStatus& exit, Duration served) {
   STARLING_MARK("agent: piece_exited");
   if (piece.state == Piece::State::gone) {
-    return send(s.owner.seats[piece.seat].seat.node, ExitedAck{attempt, s.owner.partition.id});
+    return send(s.owner.executors[piece.executor].node, ExitedAck{attempt, s.owner.partition.id});
   }
   if (piece.state == Piece::State::exited) return;
   piece.served = served;
@@ -144,7 +144,7 @@ void OwnerStep::release_share(AttemptId attempt, OwnedShare& share) {
     if (piece.state == Piece::State::idle) {
       piece.state = Piece::State::gone;
     } else if (piece.state == Piece::State::exited) {
-      send(s.owner.seats[piece.seat].seat.node, ExitedAck{attempt, s.owner.partition.id});
+      send(s.owner.executors[piece.executor].node, ExitedAck{attempt, s.owner.partition.id});
       piece.state = Piece::State::gone;
     } else if (piece.state != Piece::State::gone) {
       piece.state = Piece::State::killing;
@@ -161,7 +161,7 @@ void OwnerStep::send_kills(AttemptId attempt, OwnedShare& share) {
   STARLING_MARK("agent: send_kills");
   for (const Piece& piece : share.pieces) {
     if (piece.state != Piece::State::killing) continue;
-    send(s.owner.seats[piece.seat].seat.node, Kill{attempt, s.fence()});
+    send(s.owner.executors[piece.executor].node, Kill{attempt, s.fence()});
   }
   s.owner.set_timer(attempt, share, retry_at(share.backoff));
 }

@@ -6,48 +6,48 @@
 namespace starling {
 
 /// The ledger gives nothing of a resting executor away; what runs there goes on.
-void OwnerStep::rest(SeatState& seat) {
-  const bool resting = seat.starts.resting();
-  if (s.owner.ledger.is_resting(ServerId{seat.seat.servers.first}) == resting) return;
-  s.owner.ledger.set_resting(seat.seat.servers, resting);
+void OwnerStep::rest(OwnedExecutor& executor) {
+  const bool resting = executor.starts.resting();
+  if (s.owner.ledger.is_resting(ServerId{executor.servers.first}) == resting) return;
+  s.owner.ledger.set_resting(executor.servers, resting);
   STARLING_MARK("agent: an executor rests, or has rested");
   s.flock.digest_due = true;
   change(TriggerKind::departure);
 }
 
 void OwnerStep::start_began(const Piece& piece) {
-  SeatState& seat = s.owner.seats[piece.seat];
-  seat.starts.began(now);
-  rest(seat);
+  OwnedExecutor& executor = s.owner.executors[piece.executor];
+  executor.starts.began(now);
+  rest(executor);
 }
 
 /// A process that was lost at once, with no service received, has not started: for lack of memory,
 /// descriptors or disk. That is the executor's fault and not the job's.
 void OwnerStep::judge_start(const OwnedShare& share, const Piece& piece, const ExitStatus& exit,
                             Duration served) {
-  SeatState& seat = s.owner.seats[piece.seat];
+  OwnedExecutor& executor = s.owner.executors[piece.executor];
   if (!exit.lost) {
-    seat.starts.went_well();
+    executor.starts.went_well();
   } else if (served <= Duration{0} && share.launched != kNever &&
              now < later(share.launched, StartRecord::kAtOnce)) {
     STARLING_MARK("agent: a start has failed");
-    seat.starts.failed(now, exit.log_tail);
+    executor.starts.failed(now, exit.log_tail);
   }
-  rest(seat);
+  rest(executor);
 }
 
 void OwnerStep::look_at_rests() {
-  for (SeatState& seat : s.owner.seats) {
-    if (seat.starts.next() <= now && seat.starts.tick(now)) rest(seat);
+  for (OwnedExecutor& executor : s.owner.executors) {
+    if (executor.starts.next() <= now && executor.starts.tick(now)) rest(executor);
   }
 }
 
 std::vector<std::string> resting_executors(const AgentState& s) {
   std::vector<std::string> lines;
-  for (const SeatState& seat : s.owner.seats) {
-    const std::string text = seat.starts.text(s.now);
+  for (const OwnedExecutor& executor : s.owner.executors) {
+    const std::string text = executor.starts.text(s.now);
     if (text.empty() || lines.size() == AgentStatus::kMostTroubles) continue;
-    lines.push_back("executor-" + std::to_string(seat.seat.node.value - kFirstExecutor) +
+    lines.push_back("executor-" + std::to_string(executor.node.value - kFirstExecutor) +
                     " is avoided: " + text);
   }
   return lines;

@@ -106,7 +106,7 @@ TEST_CASE("others are asked about an executor that answers them, not about an ol
       for (const std::uint32_t a : {1U, 2U, 3U}) home.hear(AgentId{a}, Ping{1});
       home.tick(500ms);
     }
-    CHECK(home.state().owner.seats[0].watch.standing != Standing::well);
+    CHECK(home.state().owner.executors[0].watch.standing != Standing::well);
     CHECK((home.last<ProbeFor>() != nullptr) == (protocol == 2));
   }
 }

@@ -16,9 +16,9 @@ void AgentStep::tell(AgentId to, Message message) {
   }
 }
 
-SeatState* AgentStep::seat_of(NodeId node) {
-  const auto at = s.owner.seat_index.find(node);
-  return at == s.owner.seat_index.end() ? nullptr : &s.owner.seats[at->second];
+OwnedExecutor* AgentStep::executor_at(NodeId node) {
+  const auto at = s.owner.executor_index.find(node);
+  return at == s.owner.executor_index.end() ? nullptr : &s.owner.executors[at->second];
 }
 
 Instant AgentStep::retry_at(Duration& backoff) {

@@ -26,7 +26,7 @@ struct AgentStep {
     return node.value > 0 && node.value <= s.flock.peers.size();
   }
   [[nodiscard]] AgentId agent_of(NodeId node) const { return AgentId{node.value - 1}; }
-  [[nodiscard]] SeatState* seat_of(NodeId node);
+  [[nodiscard]] OwnedExecutor* executor_at(NodeId node);
   void tell(AgentId to, Message message);
   void send(NodeId to, Message message) { out.send.push_back({to, std::move(message)}); }
   void persist(Record record) { out.persist.push_back(std::move(record)); }

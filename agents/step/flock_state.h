@@ -40,7 +40,7 @@ struct FlockState {
   Instant digest_sent = Instant::min();
   std::uint64_t digests = 0;
   bool digest_due = false;  ///< something changed since it was last looked at
-  Instant digest_look = kNever;
+  Instant next_digest = kNever;
   Digest next_digest;                ///< scratch of send_digests()
   FreeServers free_now;              ///< follows the ledger where there are others to tell
   ServerRooms rooms_now;             ///< the same

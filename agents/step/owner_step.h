@@ -46,10 +46,10 @@ struct OwnerStep : FlockStep {
   void sample(NodeId from, OwnedShare& share, const Progress& progress);
 
   // reconcile.cpp: what runs at executors, compared with the ledger
-  void request_inventory(SeatState& seat);
+  void request_inventory(OwnedExecutor& executor);
   void on(NodeId from, const Inventory& inventory);
   /// False: it runs there without a right to, and is being stopped.
-  [[nodiscard]] bool reconcile(std::uint32_t seat_index, const InventoryItem& item);
+  [[nodiscard]] bool reconcile(std::uint32_t index, const InventoryItem& item);
   /// This home has the job, or had it to its end, and goes on without that attempt.
   [[nodiscard]] bool is_over_here(AttemptId attempt) const;
   void ask_home(AttemptId attempt, OwnedShare& share);
@@ -62,17 +62,17 @@ struct OwnerStep : FlockStep {
   void on(NodeId from, const SetDrain& drain);
   void on(NodeId from, const GpuHealth& health);
   void give_up(IndexRange gpus, const std::string& why);
-  void take_health(SeatState& seat, std::uint64_t version, const Placement& sick);
+  void take_health(OwnedExecutor& executor, std::uint64_t version, const Placement& sick);
 
   // unfit.cpp: executors whose starts fail
-  void rest(SeatState& seat);
+  void rest(OwnedExecutor& executor);
   void start_began(const Piece& piece);
   void judge_start(const OwnedShare& share, const Piece& piece, const ExitStatus& exit,
                    Duration served);
   void look_at_rests();
 
   // lost.cpp: what follows from long silence
-  void seat_lost(std::uint32_t seat_index);
+  void executor_lost(std::uint32_t index);
   [[nodiscard]] bool unwanted(const OwnedShare& share) const;
   void watch_home(AttemptId attempt, OwnedShare& share);
   [[nodiscard]] AttemptQuery question(AttemptId attempt, OwnedShare& share);

@@ -115,7 +115,7 @@ TEST_CASE("S11: lists beside the jobs and the shares are counted, too") {
           s.config.limits.jobs_remembered = 0;
           s.home.remembered.ended.emplace(JobId{0, 9}, JobState{});
         }) == "ended jobs: 1 of at most 0");
-  CHECK(named([](AgentState& s) { s.owner.seats.resize(3); }) == "seats: 3 of at most 2");
+  CHECK(named([](AgentState& s) { s.owner.executors.resize(3); }) == "executors: 3 of at most 2");
 }
 
 TEST_CASE("a policy sees of a job that waits what it has behind it") {

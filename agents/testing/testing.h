@@ -143,7 +143,7 @@ class TestFlock {
   [[nodiscard]] std::vector<std::string> take_transcript();
 
  private:
-  struct AgentSeat {
+  struct AgentSlot {
     AgentConfig config;
     std::unique_ptr<Agent> core;
     std::vector<Record> journal, snapshot;
@@ -153,7 +153,7 @@ class TestFlock {
     std::uint64_t crash_at = 0;  // counts down; 0: never
     bool crash_before_sending = false;
   };
-  struct ExecutorSeatState {
+  struct ExecutorSlot {
     ExecutorConfig config;
     std::unique_ptr<Executor> core;
     std::vector<Record> journal;
@@ -196,8 +196,8 @@ class TestFlock {
   std::unique_ptr<SpeedModel> speed_;
   Rng rng_;
   Instant now_{};
-  std::vector<AgentSeat> agents_;
-  std::vector<ExecutorSeatState> executors_;
+  std::vector<AgentSlot> agents_;
+  std::vector<ExecutorSlot> executors_;
   std::unique_ptr<Client> client_;
   std::multimap<Instant, Event> queue_;  // equal instants keep their order
   std::map<ProcessKey, Process> processes_;

@@ -61,12 +61,12 @@ void TestFlock::crash_agent_at(std::uint32_t a, std::uint64_t n, bool before_sen
 }
 
 void TestFlock::restart_agent(std::uint32_t a, bool compacted) {
-  AgentSeat& seat = agents_[a];
-  if (seat.core != nullptr) return;
+  AgentSlot& slot = agents_[a];
+  if (slot.core != nullptr) return;
   note("agent " + std::to_string(a) + " is back");
-  ++seat.config.incarnation.value;
-  if (compacted) seat.journal = seat.snapshot;
-  start_agent(a, seat.journal);
+  ++slot.config.incarnation.value;
+  if (compacted) slot.journal = slot.snapshot;
+  start_agent(a, slot.journal);
 }
 
 void TestFlock::crash_executor(std::uint32_t e) {
@@ -77,10 +77,10 @@ void TestFlock::crash_executor(std::uint32_t e) {
 
 void TestFlock::restart_executor(std::uint32_t e) {
   note("executor " + std::to_string(e) + " is back");
-  ExecutorSeatState& seat = executors_[e];
-  ++seat.config.incarnation.value;
-  seat.core = std::make_unique<Executor>(seat.config, topology_, seat.journal);
-  for (const LaunchSpec& part : seat.core->running()) {
+  ExecutorSlot& slot = executors_[e];
+  ++slot.config.incarnation.value;
+  slot.core = std::make_unique<Executor>(slot.config, topology_, slot.journal);
+  for (const LaunchSpec& part : slot.core->running()) {
     if (processes_.contains({part.attempt, part.server})) continue;  // only the daemon had died
     step_executor(e, Exit{part.attempt, part.server, {0, true, "the machine died"}, Duration{0}});
   }

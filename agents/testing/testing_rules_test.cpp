@@ -50,7 +50,7 @@ void TestFlock::check() {
                                                        process.gpus.begin(), process.gpus.end());
     if (!held) fault("a process runs on GPUs that the ledger does not give it");
   }
-  for (const AgentSeat& a : agents_) {
+  for (const AgentSlot& a : agents_) {
     if (a.core == nullptr) continue;
     const AgentState& s = a.core->state();
     std::set<GpuId> held;

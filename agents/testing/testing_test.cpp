@@ -52,20 +52,20 @@ void TestFlock::plan() {
   for (const Partition& part : parts) flock.push_back({AgentId{part.id.value}, part});
   std::uint32_t executor = 0;
   for (const PeerAgent& peer : flock) {
-    AgentSeat seat;
-    seat.config.me = peer.agent;
-    seat.config.flock = flock;
-    seat.config.timers = timers;
-    seat.config.limits = options_.limits;
-    if (peer.agent == AgentId{0}) seat.config.protocol = options_.protocol;
-    seat.config.calendar = Duration{0};
-    seat.config.topology = fingerprint_of(topology_);
+    AgentSlot slot;
+    slot.config.me = peer.agent;
+    slot.config.flock = flock;
+    slot.config.timers = timers;
+    slot.config.limits = options_.limits;
+    if (peer.agent == AgentId{0}) slot.config.protocol = options_.protocol;
+    slot.config.calendar = Duration{0};
+    slot.config.topology = fingerprint_of(topology_);
     const IndexRange servers = peer.partition.servers;
     for (std::uint32_t first = servers.first; first < servers.last;
          first += options_.servers_per_executor) {
       const IndexRange range{first, std::min(first + options_.servers_per_executor, servers.last)};
-      seat.config.executors.push_back({executor_node(executor), range});
-      ExecutorSeatState state;
+      slot.config.executors.push_back({executor_node(executor), range});
+      ExecutorSlot state;
       state.config.me = executor_node(executor++);
       state.config.partition = peer.partition.id;
       state.config.owner = peer.agent;
@@ -77,10 +77,10 @@ void TestFlock::plan() {
       state.config.limits = options_.limits;
       executors_.push_back(std::move(state));
     }
-    agents_.push_back(std::move(seat));
+    agents_.push_back(std::move(slot));
   }
   for (std::uint32_t a = 0; a < agents_.size(); ++a) start_agent(a, {});
-  for (ExecutorSeatState& e : executors_) {
+  for (ExecutorSlot& e : executors_) {
     e.core = std::make_unique<Executor>(e.config, topology_, e.journal);
   }
   ClientConfig client;
@@ -92,28 +92,28 @@ void TestFlock::plan() {
 
 void TestFlock::set_policy(const std::string& policy, std::uint32_t jobs_per_gpu) {
   options_.policy = policy;
-  for (AgentSeat& a : agents_) a.config.limits.jobs_per_gpu = jobs_per_gpu;
-  for (ExecutorSeatState& e : executors_) e.config.limits.jobs_per_gpu = jobs_per_gpu;
+  for (AgentSlot& a : agents_) a.config.limits.jobs_per_gpu = jobs_per_gpu;
+  for (ExecutorSlot& e : executors_) e.config.limits.jobs_per_gpu = jobs_per_gpu;
 }
 
 void TestFlock::start_agent(std::uint32_t a, const std::vector<Record>& recovered) {
-  AgentSeat& seat = agents_[a];
-  seat.core = std::make_unique<Agent>(seat.config, topology_, *speed_,
+  AgentSlot& slot = agents_[a];
+  slot.core = std::make_unique<Agent>(slot.config, topology_, *speed_,
                                       policies_.make(options_.policy).value(),
                                       Rng(options_.seed, a), recovered);
 }
 
 std::unique_ptr<Agent> TestFlock::replayed_agent(std::uint32_t a, bool compacted) const {
-  const AgentSeat& seat = agents_[a];
-  return std::make_unique<Agent>(seat.config, topology_, *speed_,
+  const AgentSlot& slot = agents_[a];
+  return std::make_unique<Agent>(slot.config, topology_, *speed_,
                                  policies_.make(options_.policy).value(), Rng(options_.seed, a),
-                                 compacted ? seat.core->snapshot() : seat.journal);
+                                 compacted ? slot.core->snapshot() : slot.journal);
 }
 
 std::unique_ptr<Executor> TestFlock::replayed_executor(std::uint32_t e, bool compacted) const {
-  const ExecutorSeatState& seat = executors_[e];
-  return std::make_unique<Executor>(seat.config, topology_,
-                                    compacted ? seat.core->snapshot() : seat.journal);
+  const ExecutorSlot& slot = executors_[e];
+  return std::make_unique<Executor>(slot.config, topology_,
+                                    compacted ? slot.core->snapshot() : slot.journal);
 }
 
 JobId TestFlock::submit(std::uint64_t n, std::uint32_t gpus, Duration duration,
@@ -189,11 +189,11 @@ bool TestFlock::tick_one() {
 
 Instant TestFlock::next_instant() const {
   Instant next = queue_.empty() ? kNever : queue_.begin()->first;
-  for (const AgentSeat& a : agents_) {
+  for (const AgentSlot& a : agents_) {
     if (a.core == nullptr) continue;
     next = std::min(next, std::max(a.core->next_deadline(), a.frozen_until));
   }
-  for (const ExecutorSeatState& e : executors_) {
+  for (const ExecutorSlot& e : executors_) {
     if (e.core != nullptr) next = std::min(next, e.core->next_deadline());
   }
   return std::max(now_, std::min(next, client_->next_deadline()));
@@ -226,7 +226,7 @@ void TestFlock::run_for(Duration d) {
 
 bool TestFlock::settled() const {
   if (!client_->all_over() || !processes_.empty()) return false;
-  return std::all_of(agents_.begin(), agents_.end(), [](const AgentSeat& a) {
+  return std::all_of(agents_.begin(), agents_.end(), [](const AgentSlot& a) {
     if (a.core == nullptr) return false;
     const AgentState& s = a.core->state();
     return s.home.jobs.empty() && s.owner.ledger.holds().empty() && !s.owner.reconciling() &&
@@ -282,33 +282,33 @@ void TestFlock::handle(const Event& event) {
 }
 
 void TestFlock::step_agent(std::uint32_t a, const starling::Event& event) {
-  AgentSeat& seat = agents_[a];
+  AgentSlot& slot = agents_[a];
   Output out;
-  seat.core->step(now_, event, out);
-  ++seat.steps;
-  for (const ArchiveChunk& chunk : out.archive) seat.archive[chunk.number] = jobs_in(chunk.records);
+  slot.core->step(now_, event, out);
+  ++slot.steps;
+  for (const ArchiveChunk& chunk : out.archive) slot.archive[chunk.number] = jobs_in(chunk.records);
   for (const Record& record : out.persist) check_record(a, record);
-  seat.journal.insert(seat.journal.end(), out.persist.begin(), out.persist.end());
+  slot.journal.insert(slot.journal.end(), out.persist.begin(), out.persist.end());
   fill_in(out, [&](std::uint64_t chunk) {
-    const auto at = seat.archive.find(chunk);
-    return at == seat.archive.end() ? nullptr : &at->second;
+    const auto at = slot.archive.find(chunk);
+    return at == slot.archive.end() ? nullptr : &at->second;
   });
   for (const std::uint64_t chunk : out.forget)
-    seat.archive.erase(seat.archive.begin(), seat.archive.upper_bound(chunk));
-  const bool dies = seat.crash_at > 0 && --seat.crash_at == 0;
-  if (!dies || !seat.crash_before_sending) {
+    slot.archive.erase(slot.archive.begin(), slot.archive.upper_bound(chunk));
+  const bool dies = slot.crash_at > 0 && --slot.crash_at == 0;
+  if (!dies || !slot.crash_before_sending) {
     for (const Send& send : out.send) post(agent_node(AgentId{a}), send);
   }
   if (dies) crash_agent(a);
 }
 
 void TestFlock::step_executor(std::uint32_t e, const ExecutorEvent& event) {
-  ExecutorSeatState& seat = executors_[e];
-  if (seat.core == nullptr) return;
+  ExecutorSlot& slot = executors_[e];
+  if (slot.core == nullptr) return;
   ExecutorOutput out;
-  seat.core->step(now_, event, out);
-  seat.journal.insert(seat.journal.end(), out.persist.begin(), out.persist.end());
-  for (const Send& send : out.send) post(seat.config.me, send);
+  slot.core->step(now_, event, out);
+  slot.journal.insert(slot.journal.end(), out.persist.begin(), out.persist.end());
+  for (const Send& send : out.send) post(slot.config.me, send);
   for (const RunCommand& command : out.run) run(e, command);
 }
 

@@ -15,10 +15,11 @@ class OutOfReach {
 
   /// Every heartbeat, on the machine's clock. True once most executors have been cut off from here
   /// for kLong.
-  bool look(const std::vector<SeatState>& seats, Instant now) {
+  bool look(const std::vector<OwnedExecutor>& executors, Instant now) {
     std::size_t cut_off = 0;
-    for (const SeatState& seat : seats) cut_off += seat.watch.standing == Standing::cut_off ? 1 : 0;
-    if (cut_off * 2 <= seats.size()) {
+    for (const OwnedExecutor& executor : executors)
+      cut_off += executor.watch.standing == Standing::cut_off ? 1 : 0;
+    if (cut_off * 2 <= executors.size()) {
       since_ = kNever;
     } else if (since_ == kNever) {
       since_ = now;

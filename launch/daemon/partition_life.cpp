@@ -159,7 +159,7 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
   house.keep = [&]() -> Status {
     if (wanted) return {Errc::busy, "the host that should serve it asks for it"};
     if (!deployment.state.empty() &&
-        out_of_reach.look(node.core().state().owner.seats, machine_clock().now())) {
+        out_of_reach.look(node.core().state().owner.executors, machine_clock().now())) {
       return {Errc::expired, "most of its executors are reached by others, and not from here"};
     }
     const Status kept = keep_partition(partition);

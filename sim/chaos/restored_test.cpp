@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "agents/step/state.h"
-#include "sim/test_small_world.h"
+#include "sim/test_two_racks.h"
 
 // Nodes that are started on older copies of their journals, where everybody hears everybody.
 
@@ -23,8 +23,8 @@ SimOptions that_know_lives() {
   return options;
 }
 
-struct Flock : SmallWorld {
-  Flock() : SmallWorld(gangs_of_one_to_three(), that_know_lives()) {
+struct Flock : TwoRacks {
+  Flock() : TwoRacks(gangs_of_one_to_three(), that_know_lives()) {
     world->on_stopped([this](World&, NodeId node) { stopped = node; });
   }
   NodeId stopped;

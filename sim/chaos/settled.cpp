@@ -8,11 +8,13 @@ namespace starling {
 namespace {
 
 std::string agent_text(std::uint32_t a) { return "agent " + std::to_string(a); }
-std::uint32_t executor_of(const SeatState& seat) { return seat.seat.node.value - kFirstExecutor; }
+std::uint32_t executor_of(const OwnedExecutor& executor) {
+  return executor.node.value - kFirstExecutor;
+}
 
 std::string left_at(const World& world, const AgentState& state) {
-  for (const SeatState& seat : state.owner.seats) {
-    if (!seat.trusted && !world.retired(executor_of(seat))) return " is still reconciling";
+  for (const OwnedExecutor& executor : state.owner.executors) {
+    if (!executor.trusted && !world.retired(executor_of(executor))) return " is still reconciling";
   }
   if (!state.home.jobs.empty()) {
     return " still has " + std::to_string(state.home.jobs.size()) + " jobs, the first " +
@@ -21,9 +23,9 @@ std::string left_at(const World& world, const AgentState& state) {
   if (!state.owner.ledger.holds().empty())
     return " still holds " + std::to_string(state.owner.ledger.holds().size()) + " shares";
   std::uint32_t lost = 0;
-  for (const SeatState& seat : state.owner.seats) {
-    if (!world.retired(executor_of(seat))) continue;
-    for (std::uint32_t s = seat.seat.servers.first; s < seat.seat.servers.last; ++s)
+  for (const OwnedExecutor& executor : state.owner.executors) {
+    if (!world.retired(executor_of(executor))) continue;
+    for (std::uint32_t s = executor.servers.first; s < executor.servers.last; ++s)
       lost += world.topology().server(ServerId{s}).gpus.size();
   }
   if (state.owner.ledger.quarantined_count() > lost)
@@ -90,13 +92,13 @@ std::string disagreement(World& world) {
       if (std::string what = disagrees_with(me, peer, view); !what.empty())
         return agent_text(a) + what;
     }
-    for (const SeatState& seat : me.owner.seats) {
-      const std::uint32_t e = executor_of(seat);
+    for (const OwnedExecutor& executor : me.owner.executors) {
+      const std::uint32_t e = executor_of(executor);
       if (world.retired(e)) continue;
       const ExecutorState& executor = world.executor(e)->state();
       if (executor.epoch != me.config.epoch)
         return "executor " + std::to_string(e) + " obeys another epoch than its owner's";
-      if (me.now - seat.watch.heard > 4 * me.config.timers.heartbeat)
+      if (me.now - executor.watch.heard > 4 * me.config.timers.heartbeat)
         return agent_text(a) + " has not heard from executor " + std::to_string(e);
     }
   }
@@ -120,12 +122,12 @@ std::string beliefs(World& world, const AgentState& me) {
 /// Executors whose GPUs it does not give out, and what stands between them.
 std::string untrusted(World& world, const AgentState& me) {
   std::string text;
-  for (const SeatState& seat : me.owner.seats) {
-    if (seat.trusted && !seat.watch.foreign) continue;
-    const std::uint32_t e = executor_of(seat);
+  for (const OwnedExecutor& executor : me.owner.executors) {
+    if (executor.trusted && !executor.watch.foreign) continue;
+    const std::uint32_t e = executor_of(executor);
     text += ", executor " + std::to_string(e) + " has not answered";
-    if (seat.watch.foreign) text += ", has read another topology";
-    text += ", was heard " + std::to_string(seconds(me.now - seat.watch.heard)) + " s ago";
+    if (executor.watch.foreign) text += ", has read another topology";
+    text += ", was heard " + std::to_string(seconds(me.now - executor.watch.heard)) + " s ago";
     const Executor* executor = world.executor(e);
     text += executor == nullptr
                 ? " and is down"

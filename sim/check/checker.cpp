@@ -326,12 +326,12 @@ void Checker::check_ledger(Instant now, const LedgerView& ledger) {
   std::string wrong;
   const LedgerView::Figures own = recount(ledger, jobs_per_gpu_, wrong);
   if (!wrong.empty()) fail("S9", now, ledger.owner, wrong);
-  for (const LedgerView::Seat& seat : ledger.seats) {
-    if (!seat.answered) continue;
-    const auto told = inventories_.find({ledger.owner, seat.executor});
+  for (const LedgerView::OfExecutor& one : ledger.executors) {
+    if (!one.answered) continue;
+    const auto told = inventories_.find({ledger.owner, one.executor});
     if (told != inventories_.end() && told->second == journal(ledger.owner).life()) continue;
     fail("S9", now, ledger.owner,
-         "trusts the GPUs of " + node_text(seat.executor) +
+         "trusts the GPUs of " + node_text(one.executor) +
              ", which has not said in this life what runs there");
   }
   const auto text = [](const LedgerView::Figures& f) {

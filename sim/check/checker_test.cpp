@@ -83,7 +83,7 @@ TEST_CASE("S2: a process that the ledger does not know") {
   }
   SUBCASE("also while its owner still asks around") {
     ledger.free.clear();
-    ledger.seats[0].answered = false;
+    ledger.executors[0].answered = false;
     ledger.counted = ledger.told = {0, 4, 0, 0};
   }
   SUBCASE("or knows on another GPU") { ledger.holds = {{kOne, gpus({5})}}; }
@@ -221,7 +221,7 @@ TEST_CASE("S9: a GPU is lost, or held twice, or trusted too early") {
   SUBCASE("held and free") { ledger.free = gpus({0, 1, 2, 3}); }
   SUBCASE("bad and free") { ledger.bad = gpus({1}); }
   SUBCASE("drained and free") { ledger.drained = {{0, 2}}; }
-  SUBCASE("of a silent executor and free") { ledger.seats[0].answered = false; }
+  SUBCASE("of a silent executor and free") { ledger.executors[0].answered = false; }
   SUBCASE("counted wrongly") { ++ledger.counted.free; }
   SUBCASE("told wrongly") { ++ledger.told.quarantined; }
   SUBCASE("trusted by the next life, to which nobody has said what runs there") {

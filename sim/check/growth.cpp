@@ -99,8 +99,8 @@ std::string outgrown(const AgentState& s) {
   count("bad GPUs", s.owner.ledger.sick().size(), gpus);
   count("drained servers", s.owner.ledger.drained().size(), servers);
   count("words of operators", s.owner.drain_versions.size(), servers);
-  count("executors", s.owner.seats.size(), s.config.executors.size());
-  count("executors by node", s.owner.seat_index.size(), s.config.executors.size());
+  count("executors", s.owner.executors.size(), s.config.executors.size());
+  count("executors by node", s.owner.executor_index.size(), s.config.executors.size());
   count("peers", s.flock.peers.size(), s.config.flock.size());
   count("digests of others", s.flock.others.size(), s.config.flock.size());
   count("probes for others", s.flock.probes.size(), nodes * nodes);

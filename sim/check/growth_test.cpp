@@ -84,11 +84,11 @@ TEST_CASE("S11: an agent with one thing more than it may have is told which") {
     grows("tombstones");
   }
   SUBCASE("executors") {
-    state.owner.seats.resize(2);
+    state.owner.executors.resize(2);
     grows("executors");
   }
   SUBCASE("executors by node") {
-    state.owner.seat_index.emplace(executor_node(7), 0);
+    state.owner.executor_index.emplace(executor_node(7), 0);
     grows("executors by node");
   }
   SUBCASE("peers") {

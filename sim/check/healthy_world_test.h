@@ -58,7 +58,7 @@ struct HealthyWorld {
     view.owner = owner;
     view.gpus = {4 * partition, 4 * partition + 4};
     view.holds = std::move(holds);
-    view.seats = {{executor_node(partition), view.gpus, true}};
+    view.executors = {{executor_node(partition), view.gpus, true}};
     view.counted.free = view.told.free = static_cast<std::uint32_t>(free.size());
     view.free = std::move(free);
     return view;

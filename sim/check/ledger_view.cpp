@@ -30,9 +30,9 @@ LedgerView ledger_view(const Agent& agent) {
   for (std::uint32_t g = view.gpus.first; g < view.gpus.last; ++g) {
     if (ledger.gpus().is_free(GpuId{g})) view.free.push_back(GpuId{g});
   }
-  for (const SeatState& seat : state.owner.seats) {
-    view.seats.push_back({seat.seat.node, gpus_of(state.topology, seat.seat.servers), seat.trusted,
-                          seat.starts.resting()});
+  for (const OwnedExecutor& one : state.owner.executors) {
+    view.executors.push_back(
+        {one.node, gpus_of(state.topology, one.servers), one.trusted, one.starts.resting()});
   }
   view.bad.assign(ledger.sick().begin(), ledger.sick().end());
   for (const ServerId server : ledger.drained())
@@ -61,8 +61,8 @@ std::uint64_t ledger_signature(const Agent& agent) {
     if (++count % 64 == 0) word(bits);
   }
   word(bits);
-  for (const SeatState& seat : state.owner.seats)
-    word((seat.trusted ? 1U : 0U) | (seat.starts.resting() ? 2U : 0U));
+  for (const OwnedExecutor& one : state.owner.executors)
+    word((one.trusted ? 1U : 0U) | (one.starts.resting() ? 2U : 0U));
   for (const GpuId gpu : state.owner.ledger.sick()) word(gpu.value);
   for (const ServerId server : state.owner.ledger.drained()) word(server.value);
   return hash.value();
@@ -90,11 +90,11 @@ LedgerView::Figures recount(const LedgerView& ledger, std::uint32_t most, std::s
   LedgerView::Figures figures;
   for (std::uint32_t g = ledger.gpus.first; g < ledger.gpus.last; ++g) {
     const bool unheard = std::any_of(
-        ledger.seats.begin(), ledger.seats.end(),
-        [&](const LedgerView::Seat& seat) { return seat.gpus.contains(g) && !seat.answered; });
+        ledger.executors.begin(), ledger.executors.end(),
+        [&](const LedgerView::OfExecutor& one) { return one.gpus.contains(g) && !one.answered; });
     const bool resting = std::any_of(
-        ledger.seats.begin(), ledger.seats.end(),
-        [&](const LedgerView::Seat& seat) { return seat.gpus.contains(g) && seat.resting; });
+        ledger.executors.begin(), ledger.executors.end(),
+        [&](const LedgerView::OfExecutor& one) { return one.gpus.contains(g) && one.resting; });
     const bool bad = std::binary_search(ledger.bad.begin(), ledger.bad.end(), GpuId{g});
     const bool free = std::binary_search(ledger.free.begin(), ledger.free.end(), GpuId{g});
     const char* why = nullptr;

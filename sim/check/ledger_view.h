@@ -23,13 +23,13 @@ struct LedgerView {
   Placement free;                                      ///< would be given away, ascending
 
   // Why others would not be.
-  struct Seat {
+  struct OfExecutor {
     NodeId executor;
     IndexRange gpus;
     bool answered = false;  ///< has said what runs there
     bool resting = false;   ///< its starts fail: nothing new is placed there for a while
   };
-  std::vector<Seat> seats;
+  std::vector<OfExecutor> executors;
   Placement bad;
   std::vector<IndexRange> drained;  ///< GPUs of drained servers
 

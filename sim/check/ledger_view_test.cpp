@@ -30,8 +30,8 @@ TEST_CASE("a ledger is seen as it is: whose, what is held, free, bad and drained
   const LedgerView view = ledger_view(*owner.agent);
   REQUIRE(view.holds.size() == 1);
   CHECK(view.holds[0].second == Placement{GpuId{0}});
-  CHECK(view.seats.size() == 2);
-  CHECK(view.seats[1].gpus == IndexRange{2, 4});
+  CHECK(view.executors.size() == 2);
+  CHECK(view.executors[1].gpus == IndexRange{2, 4});
   CHECK(view.bad == Placement{GpuId{2}});
   CHECK(count(view) == view.counted);
   CHECK(count(view) == view.told);
@@ -63,7 +63,7 @@ TEST_CASE("whatever moves in a ledger moves its signature") {
 struct Four {
   Four() {
     view.gpus = {0, 4};
-    view.seats = {{executor_node(0), view.gpus, true}};
+    view.executors = {{executor_node(0), view.gpus, true}};
     view.free = {GpuId{0}, GpuId{1}, GpuId{2}, GpuId{3}};
   }
   LedgerView view;
@@ -73,8 +73,8 @@ TEST_CASE("GPUs of an executor that rests are quarantined, and so are those of a
   Four f;
   CHECK(count(f.view) == LedgerView::Figures{4, 0, 0, 0});
   f.view.free.clear();
-  SUBCASE("resting") { f.view.seats[0].resting = true; }
-  SUBCASE("silent") { f.view.seats[0].answered = false; }
+  SUBCASE("resting") { f.view.executors[0].resting = true; }
+  SUBCASE("silent") { f.view.executors[0].answered = false; }
   CHECK(count(f.view) == LedgerView::Figures{0, 4, 0, 0});
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("a GPU that is free and should not be is named, and so is one that nob
   Four f;
   std::string wrong;
   SUBCASE("resting") {
-    f.view.seats[0].resting = true;
+    f.view.executors[0].resting = true;
     (void)recount(f.view, 1, wrong);
     CHECK(wrong == "GPU 0 would be given away and is of an executor that is left to rest");
   }

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "agents/step/state.h"
-#include "sim/test_small_world.h"
+#include "sim/test_two_racks.h"
 #include "topology/builder.h"
 
 namespace starling {
@@ -17,9 +17,9 @@ Trace gangs(std::uint32_t jobs, std::uint32_t workers) {
   return trace;
 }
 
-struct Flock : SmallWorld {
+struct Flock : TwoRacks {
   explicit Flock(std::uint32_t jobs = 6, std::uint32_t workers = 4)
-      : SmallWorld(gangs(jobs, workers)) {}
+      : TwoRacks(gangs(jobs, workers)) {}
   void start_all() {
     for (std::uint32_t e = 0; e < world->executors(); ++e) {
       if (!world->retired(e)) REQUIRE(world->restart_executor(e).ok());
@@ -29,7 +29,7 @@ struct Flock : SmallWorld {
   }
   /// None has been started twice.
   void to_the_end() const {
-    SmallWorld::to_the_end();
+    TwoRacks::to_the_end();
     for (const TraceJob& job : trace.jobs)
       CHECK(world->hardware().jobs()[world->hardware().row_of(job.spec.id)].attempts == 1);
   }

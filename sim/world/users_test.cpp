@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "agents/step/state.h"
-#include "sim/test_small_world.h"
+#include "sim/test_two_racks.h"
 
 // Clients that die, and what goes on without them.
 
@@ -19,9 +19,9 @@ SimOptions submitted_by(std::uint32_t clients) {
   return options;
 }
 
-struct Flock : SmallWorld {
+struct Flock : TwoRacks {
   explicit Flock(std::uint32_t clients, std::uint32_t jobs = 12, Duration each = 60s)
-      : SmallWorld(equal_jobs(jobs, each, 1s), submitted_by(clients)) {}
+      : TwoRacks(equal_jobs(jobs, each, 1s), submitted_by(clients)) {}
 };
 
 TEST_CASE("three clients submit what is theirs, and each is told of it") {

@@ -42,7 +42,7 @@ struct Hash {
   void add(E e) { hash.add(static_cast<std::uint64_t>(e)); }
 };
 
-enum class Timer : std::uint8_t { job, stage, share, lapse, seat, look };
+enum class Timer : std::uint8_t { job, stage, share, lapse, executor, look };
 
 void add_job(Hash& h, const JobId& id, const Job& job) {
   h.add(id);
@@ -88,9 +88,9 @@ void add_share(Hash& h, const AgentState& s, const AttemptId& id, const OwnedSha
   h.add(share.exit);
   h.add(share.launched == kNever);
   for (const Piece& piece : share.pieces) {
-    h.add(std::uint64_t{piece.seat});
+    h.add(std::uint64_t{piece.executor});
     h.add(piece.state);
-    h.add(share.launched < s.owner.seats[piece.seat].asked);
+    h.add(share.launched < s.owner.executors[piece.executor].asked);
   }
 }
 
@@ -107,9 +107,9 @@ void add_timers(Hash& h, const AgentState& s, Instant now) {
   for (const auto& [id, hold] : s.owner.ledger.holds()) {
     if (hold.until < kNever) timers.emplace_back(hold.until, Timer::lapse, id.job.lo);
   }
-  for (std::size_t i = 0; i < s.owner.seats.size(); ++i) {
-    if (s.owner.seats[i].timer < kNever)
-      timers.emplace_back(s.owner.seats[i].timer, Timer::seat, i);
+  for (std::size_t i = 0; i < s.owner.executors.size(); ++i) {
+    if (s.owner.executors[i].timer < kNever)
+      timers.emplace_back(s.owner.executors[i].timer, Timer::executor, i);
   }
   if (s.deciding.next < kNever) timers.emplace_back(s.deciding.next, Timer::look, 0);
   std::sort(timers.begin(), timers.end());
@@ -178,10 +178,10 @@ std::uint64_t fingerprint(const AgentState& s, Instant now) {
     h.add(hold.gpus);
   }
   for (const auto& [id, stone] : s.owner.ledger.tombstones().all()) h.add(id), h.add(stone.durable);
-  for (const SeatState& seat : s.owner.seats) {
-    h.add(seat.trusted);
-    h.add(seat.ever_answered);
-    h.add(seat.asked == kNever);
+  for (const OwnedExecutor& executor : s.owner.executors) {
+    h.add(executor.trusted);
+    h.add(executor.ever_answered);
+    h.add(executor.asked == kNever);
   }
   for (const PeerState& peer : s.flock.peers) h.add(peer.epoch);
   if (s.owner.claim)

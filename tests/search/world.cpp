@@ -31,25 +31,25 @@ SmallWorld::SmallWorld(const Setting& setting)
   }
 }
 
-SmallWorld::AgentSeat SmallWorld::copy(const AgentSeat& seat) {
-  AgentSeat twin;
-  twin.incarnation = seat.incarnation;
-  twin.epoch = seat.epoch;
-  if (seat.core) twin.core.emplace(seat.core->clone());
-  twin.journal = seat.journal;
-  twin.journal_hash = seat.journal_hash;
-  twin.fenced = seat.fenced;
-  twin.seen = seat.seen;
+SmallWorld::AgentSlot SmallWorld::copy(const AgentSlot& slot) {
+  AgentSlot twin;
+  twin.incarnation = slot.incarnation;
+  twin.epoch = slot.epoch;
+  if (slot.core) twin.core.emplace(slot.core->clone());
+  twin.journal = slot.journal;
+  twin.journal_hash = slot.journal_hash;
+  twin.fenced = slot.fenced;
+  twin.seen = slot.seen;
   return twin;
 }
 
-SmallWorld::ExecutorSeat SmallWorld::copy(const ExecutorSeat& seat) {
-  ExecutorSeat twin;
-  twin.incarnation = seat.incarnation;
-  if (seat.core) twin.core.emplace(seat.core->clone());
-  twin.journal = seat.journal;
-  twin.journal_hash = seat.journal_hash;
-  twin.seen = seat.seen;
+SmallWorld::ExecutorSlot SmallWorld::copy(const ExecutorSlot& slot) {
+  ExecutorSlot twin;
+  twin.incarnation = slot.incarnation;
+  if (slot.core) twin.core.emplace(slot.core->clone());
+  twin.journal = slot.journal;
+  twin.journal_hash = slot.journal_hash;
+  twin.seen = slot.seen;
   return twin;
 }
 
@@ -94,7 +94,7 @@ const SmallWorld::Frame& SmallWorld::frame(std::uint64_t hash) const {
 std::vector<Action> SmallWorld::actions() const {
   using Kind = Action::Kind;
   std::vector<Action> all;
-  for (const auto& f : frames_) all.push_back({Kind::deliver, seat_of(f->to), f->hash});
+  for (const auto& f : frames_) all.push_back({Kind::deliver, slot_of(f->to), f->hash});
   for (std::size_t p = 0; p < processes_.size(); ++p) {
     if (processes_[p].whole || processes_[p].stopping) all.push_back({Kind::end, 0, p});
   }
@@ -103,7 +103,7 @@ std::vector<Action> SmallWorld::actions() const {
     if (deadline(n) < kNever) all.push_back({Kind::timeout, n, 0});
   }
   if (faults_left_ == 0) return all;
-  for (const auto& f : frames_) all.push_back({Kind::repeat, seat_of(f->to), f->hash});
+  for (const auto& f : frames_) all.push_back({Kind::repeat, slot_of(f->to), f->hash});
   if (nodes == 5) {
     for (const auto& f : frames_) {
       if (f->to == agent_node(AgentId{deposed_agent_})) all.push_back({Kind::stray, 4, f->hash});
@@ -177,7 +177,7 @@ void SmallWorld::look() {
   WorldView view;
   for (const Process& process : processes_)
     view.processes.push_back({process.attempt, process.gpus});
-  for (const AgentSeat& seat : agents_) view.ledgers.push_back(ledger_view(*seat.core));
+  for (const AgentSlot& slot : agents_) view.ledgers.push_back(ledger_view(*slot.core));
   checker_.look(now_, view);
   for (std::uint32_t i = 0; i < 2; ++i) {
     checker_.look_at(now_, agent_node(AgentId{i}), agents_[i].core->state());
@@ -187,7 +187,7 @@ void SmallWorld::look() {
 
 std::optional<Action> SmallWorld::fair() const {
   if (!frames_.empty()) {
-    return Action{Action::Kind::deliver, seat_of(frames_.front()->to), frames_.front()->hash};
+    return Action{Action::Kind::deliver, slot_of(frames_.front()->to), frames_.front()->hash};
   }
   for (std::size_t p = 0; p < processes_.size(); ++p) {
     if (processes_[p].whole || processes_[p].stopping) return Action{Action::Kind::end, 0, p};

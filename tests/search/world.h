@@ -89,7 +89,7 @@ class SmallWorld {
 
  private:
   struct Frame;
-  struct AgentSeat {
+  struct AgentSlot {
     Incarnation incarnation;
     Epoch epoch;
     std::optional<Agent> core;
@@ -98,7 +98,7 @@ class SmallWorld {
     bool fenced = false;  ///< writes are refused: it ends at the first
     std::array<Incarnation, 4> seen{};
   };
-  struct ExecutorSeat {
+  struct ExecutorSlot {
     Incarnation incarnation;
     std::optional<Executor> core;
     std::vector<std::shared_ptr<const Record>> journal;
@@ -115,13 +115,13 @@ class SmallWorld {
     bool reported = false;  ///< only as a canary: said to be gone
   };
 
-  static AgentSeat copy(const AgentSeat& seat);
-  static ExecutorSeat copy(const ExecutorSeat& seat);
+  static AgentSlot copy(const AgentSlot& slot);
+  static ExecutorSlot copy(const ExecutorSlot& slot);
   void start_agent(std::uint32_t a);
   void start_executor(std::uint32_t e);
   [[nodiscard]] Instant deadline(std::uint32_t node) const;
   void step(std::uint32_t node, const ExecutorEvent& event);
-  void step_agent(AgentSeat& seat, std::uint32_t a, const Event& event);
+  void step_agent(AgentSlot& slot, std::uint32_t a, const Event& event);
   void step_executor(std::uint32_t e, const ExecutorEvent& event);
   void post(NodeId from, Incarnation incarnation, const Send& send);
   void arrive(std::uint32_t node, const Frame& frame);
@@ -136,9 +136,9 @@ class SmallWorld {
 
   const Setting* setting_;
   Instant now_{};
-  std::array<AgentSeat, 2> agents_;
-  std::array<ExecutorSeat, 2> executors_;
-  std::optional<AgentSeat> deposed_;
+  std::array<AgentSlot, 2> agents_;
+  std::array<ExecutorSlot, 2> executors_;
+  std::optional<AgentSlot> deposed_;
   std::uint32_t deposed_agent_ = 0;
   std::vector<std::shared_ptr<const Frame>> frames_;  // ascending by hash, no two alike
   std::vector<Process> processes_;                    // by attempt, then server

@@ -8,7 +8,7 @@ namespace starling::search {
 
 /// Nodes of a world by number: two agents, two executors, and behind them the deposed owner.
 inline constexpr std::uint32_t kDeposed = 4;
-inline std::uint32_t seat_of(NodeId node) {
+inline std::uint32_t slot_of(NodeId node) {
   return node.value >= kFirstExecutor ? 2 + node.value - kFirstExecutor : node.value - 1;
 }
 

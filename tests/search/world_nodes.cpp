@@ -23,30 +23,30 @@ Codec& codec() {
 }  // namespace
 
 void SmallWorld::start_agent(std::uint32_t a) {
-  AgentSeat& seat = agents_[a];
-  ++seat.incarnation.value;
+  AgentSlot& slot = agents_[a];
+  ++slot.incarnation.value;
   AgentConfig config = setting_->agents[a];
-  config.incarnation = seat.incarnation;
-  config.epoch = seat.epoch;
+  config.incarnation = slot.incarnation;
+  config.epoch = slot.epoch;
   std::vector<Record> recovered;
-  for (const auto& record : seat.journal) recovered.push_back(*record);
-  seat.core.emplace(Agent(std::move(config), setting_->topology, *setting_->speed,
+  for (const auto& record : slot.journal) recovered.push_back(*record);
+  slot.core.emplace(Agent(std::move(config), setting_->topology, *setting_->speed,
                           std::make_unique<AtOnce>(), Rng(1, a), recovered));
-  seat.seen = {};
+  slot.seen = {};
   step(a, Tick{});
 }
 
 void SmallWorld::start_executor(std::uint32_t e) {
-  ExecutorSeat& seat = executors_[e];
-  ++seat.incarnation.value;
+  ExecutorSlot& slot = executors_[e];
+  ++slot.incarnation.value;
   ExecutorConfig config = setting_->executors[e];
-  config.incarnation = seat.incarnation;
+  config.incarnation = slot.incarnation;
   std::vector<Record> recovered;
-  for (const auto& record : seat.journal) recovered.push_back(*record);
-  seat.core.emplace(Executor(std::move(config), setting_->topology, recovered));
-  seat.seen = {};
+  for (const auto& record : slot.journal) recovered.push_back(*record);
+  slot.core.emplace(Executor(std::move(config), setting_->topology, recovered));
+  slot.seen = {};
   // What ran and is gone is lost, as a launcher says that could not adopt it.
-  for (const LaunchSpec& part : seat.core->running()) {
+  for (const LaunchSpec& part : slot.core->running()) {
     const bool lives = std::any_of(processes_.begin(), processes_.end(), [&](const Process& p) {
       return p.attempt == part.attempt && p.server == part.server;
     });
@@ -59,10 +59,10 @@ void SmallWorld::step(std::uint32_t node, const ExecutorEvent& event) {
   if (node >= 2 && node < kDeposed) {
     step_executor(node - 2, event);
   } else {
-    AgentSeat& seat = node < 2 ? agents_[node] : *deposed_;
-    if (!seat.core) return;
+    AgentSlot& slot = node < 2 ? agents_[node] : *deposed_;
+    if (!slot.core) return;
     const auto* received = std::get_if<Received>(&event);
-    step_agent(seat, node < 2 ? node : deposed_agent_, received ? Event(*received) : Event(Tick{}));
+    step_agent(slot, node < 2 ? node : deposed_agent_, received ? Event(*received) : Event(Tick{}));
   }
   tick_due(node);
 }
@@ -80,33 +80,33 @@ void SmallWorld::tick_due(std::uint32_t node) {
   }
 }
 
-void SmallWorld::step_agent(AgentSeat& seat, std::uint32_t a, const Event& event) {
+void SmallWorld::step_agent(AgentSlot& slot, std::uint32_t a, const Event& event) {
   Output out;
-  seat.core->step(now_, event, out);
-  if (seat.fenced && !out.persist.empty()) return seat.core.reset();
+  slot.core->step(now_, event, out);
+  if (slot.fenced && !out.persist.empty()) return slot.core.reset();
   checker_.wrote(now_, agent_node(AgentId{a}), out.persist);
   for (Record& record : out.persist) {
-    seat.journal_hash = mix64(seat.journal_hash ^ search::fingerprint(record));
+    slot.journal_hash = mix64(slot.journal_hash ^ search::fingerprint(record));
     if (const auto* accepted = std::get_if<JobAccepted>(&record)) {
       const JobId id = accepted->submit.spec.id;
       const auto at = std::lower_bound(accepted_.begin(), accepted_.end(), id);
       if (at == accepted_.end() || *at != id) accepted_.insert(at, id);
     }
-    seat.journal.push_back(std::make_shared<const Record>(std::move(record)));
+    slot.journal.push_back(std::make_shared<const Record>(std::move(record)));
   }
-  for (const Send& send : out.send) post(agent_node(AgentId{a}), seat.incarnation, send);
+  for (const Send& send : out.send) post(agent_node(AgentId{a}), slot.incarnation, send);
 }
 
 void SmallWorld::step_executor(std::uint32_t e, const ExecutorEvent& event) {
-  ExecutorSeat& seat = executors_[e];
+  ExecutorSlot& slot = executors_[e];
   ExecutorOutput out;
-  seat.core->step(now_, event, out);
+  slot.core->step(now_, event, out);
   checker_.wrote(now_, executor_node(e), out.persist);
   for (Record& record : out.persist) {
-    seat.journal_hash = mix64(seat.journal_hash ^ search::fingerprint(record));
-    seat.journal.push_back(std::make_shared<const Record>(std::move(record)));
+    slot.journal_hash = mix64(slot.journal_hash ^ search::fingerprint(record));
+    slot.journal.push_back(std::make_shared<const Record>(std::move(record)));
   }
-  for (const Send& send : out.send) post(executor_node(e), seat.incarnation, send);
+  for (const Send& send : out.send) post(executor_node(e), slot.incarnation, send);
   for (const RunCommand& command : out.run) run(e, command);
 }
 
@@ -139,7 +139,7 @@ void SmallWorld::arrive(std::uint32_t node, const Frame& frame) {
   if (frame.from.value < kFirstClient) {
     auto& seen = node < 2 ? agents_[node].seen
                           : (node < kDeposed ? executors_[node - 2].seen : deposed_->seen);
-    Incarnation& newest = seen[seat_of(frame.from)];
+    Incarnation& newest = seen[slot_of(frame.from)];
     if (frame.incarnation < newest) return;
     newest = frame.incarnation;
   }
@@ -148,7 +148,7 @@ void SmallWorld::arrive(std::uint32_t node, const Frame& frame) {
 
 void SmallWorld::deliver(const Frame& frame, bool deposed_too) {
   checker_.arrived(now_, frame.from, frame.to, frame.message, frame.incarnation);
-  const std::uint32_t node = seat_of(frame.to);
+  const std::uint32_t node = slot_of(frame.to);
   arrive(node, frame);
   if (deposed_too && node < 2 && deposed_ && deposed_agent_ == node) arrive(kDeposed, frame);
 }

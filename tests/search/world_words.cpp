@@ -15,8 +15,8 @@ bool SmallWorld::settled() const { return leftovers().empty(); }
 std::string SmallWorld::leftovers() const {
   if (!processes_.empty()) return std::to_string(processes_.size()) + " processes run";
   for (const JobId id : accepted_) {
-    const bool over = std::any_of(agents_.begin(), agents_.end(), [&](const AgentSeat& seat) {
-      return seat.core->state().home.remembered.ended.contains(id);
+    const bool over = std::any_of(agents_.begin(), agents_.end(), [&](const AgentSlot& slot) {
+      return slot.core->state().home.remembered.ended.contains(id);
     });
     if (!over) return "job " + std::to_string(id.lo) + " was accepted and has not ended";
   }
@@ -42,8 +42,8 @@ std::string SmallWorld::describe(const Action& action) const {
   };
   const auto frame_text = [&] {
     const Frame& f = frame(action.what);
-    const std::string from = f.from.value >= kFirstClient ? "client" : node(seat_of(f.from));
-    return from + " -> " + node(seat_of(f.to)) + ": " + starling::describe(f.message);
+    const std::string from = f.from.value >= kFirstClient ? "client" : node(slot_of(f.from));
+    return from + " -> " + node(slot_of(f.to)) + ": " + starling::describe(f.message);
   };
   switch (action.kind) {
     case Kind::deliver:
@@ -77,18 +77,18 @@ std::uint64_t SmallWorld::fingerprint() const {
   const auto seen = [&](const std::array<Incarnation, 4>& all) {
     for (const Incarnation i : all) hash.add(i.value);
   };
-  const auto agent = [&](const AgentSeat& seat) {
-    hash.add(seat.core ? search::fingerprint(seat.core->state(), now_) : 0);
-    hash.add(seat.journal_hash);
-    seen(seat.seen);
+  const auto agent = [&](const AgentSlot& slot) {
+    hash.add(slot.core ? search::fingerprint(slot.core->state(), now_) : 0);
+    hash.add(slot.journal_hash);
+    seen(slot.seen);
   };
-  for (const AgentSeat& seat : agents_) agent(seat);
+  for (const AgentSlot& slot : agents_) agent(slot);
   hash.add(deposed_ ? deposed_agent_ + 1 : 0);
   if (deposed_) agent(*deposed_);
-  for (const ExecutorSeat& seat : executors_) {
-    hash.add(search::fingerprint(seat.core->state()));
-    hash.add(seat.journal_hash);
-    seen(seat.seen);
+  for (const ExecutorSlot& slot : executors_) {
+    hash.add(search::fingerprint(slot.core->state()));
+    hash.add(slot.journal_hash);
+    seen(slot.seen);
   }
   for (const auto& f : frames_) hash.add(f->hash);
   for (const Process& p : processes_) {
