@@ -289,13 +289,17 @@ void ChaosFaults::heal(World& world) {
   world.refuse_deposed();
   mend_manners(world, manners_);
   for (const GpuId gpu : bad_gpus_) world.hardware().set_sick(gpu, false);
-  // Owners of the first protocol cannot be told that a drain is over: they are upgraded first.
-  for (const ServerId server : drained_) {
-    const AgentId owner = world.owner_of(server);
-    const Agent* core = world.agent(owner);
-    world.set_protocol(agent_node(owner), kNewestProtocol);
+  const auto upgrade = [&](AgentId agent) {
+    const Agent* core = world.agent(agent);
+    world.set_protocol(agent_node(agent), kNewestProtocol);
     if (core != nullptr && core->config().protocol < kNewestProtocol)
-      bring_back(world, agent_node(owner));
+      bring_back(world, agent_node(agent));
+  };
+  // Owners of the first protocol cannot be told that a drain is over: they are upgraded first.
+  for (const ServerId server : drained_) upgrade(world.owner_of(server));
+  // Nor do they know turns, which a gang may need where servers differ and some are gone for good.
+  if (servers_changed() && !servers_gone_.empty()) {
+    for (std::uint32_t a = 0; a < agents_; ++a) upgrade(AgentId{a});
   }
   undo_drains(world, drained_);
 }
