@@ -5,6 +5,8 @@
 #include <map>
 #include <string>
 
+#include "base/counted.h"
+
 namespace starling {
 namespace {
 
@@ -19,7 +21,7 @@ Error misfit(AttemptId attempt, const std::string& what) {
 Status check_places(const AgentConfig& config) {
   if (config.me.value >= config.flock.size() || config.flock[config.me.value].agent != config.me) {
     return {Errc::invalid, "agent " + std::to_string(config.me.value) + " is none of the " +
-                               std::to_string(config.flock.size()) + " agents of this flock"};
+                               counted(config.flock.size(), "agent") + " of this flock"};
   }
   const Partition& own = config.flock[config.me.value].partition;
   std::uint32_t next = own.servers.first;

@@ -27,7 +27,7 @@ first=$(job first 5 2 0)
 wait_job "$first" running
 at=$(gpus_of "$first")
 server=$((${at%%-*} / 2))
-"$starling" drain "$server" | grep -q 'is drained, 1 attempts still run there' || fail "drain $server"
+"$starling" drain "$server" | grep -q 'is drained, 1 attempt runs on there' || fail "drain $server"
 second=$(job second 1 2 0)
 wait_job "$second" finished
 wait_job "$first" finished

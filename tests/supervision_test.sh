@@ -65,7 +65,7 @@ wait_for_others() {
 
 "$starling" topology generate flat --servers 4 --gpus 2 -o four.yaml 2>/dev/null || fail "no topology"
 start_up --topology four.yaml --servers-per-executor 1
-grep -q '^ready: 1 agents, 4 executors' up.out || fail "ready: $(cat up.out)"
+grep -q '^ready: 1 agent, 4 executors' up.out || fail "ready: $(cat up.out)"
 
 echo "-- an idle executor dies twice in 4 s: the others and a job go on"
 job=$("$starling" submit --gpus 2 -- sh -c 'echo $$ >>attempts; sleep 600') || fail "submit"
@@ -93,7 +93,7 @@ cp flock/nodes/executor-1/state/journal.db journal.good
 for f in flock/nodes/executor-1/state/journal.db-*; do rm -f "$f"; done
 head -c 20000 /dev/urandom >flock/nodes/executor-1/state/journal.db
 start_up
-grep -q '^ready: 1 agents, 3 of 4 executors' up.out || fail "ready: $(cat up.out)"
+grep -q '^ready: 1 agent, 3 of 4 executors' up.out || fail "ready: $(cat up.out)"
 grep -q "executor-1 is down: ended with exit code 2" up.log || fail "up does not say which is down"
 down_says 1 "ended with exit code 2: .*journal.db"
 "$starling" jobs 2>&1 >/dev/null | grep -q "executor-1 is down" || fail "jobs does not say it"
@@ -126,7 +126,7 @@ else
   cp -a saved/. $state/
   dd if=/dev/zero of=$state/filler bs=4096 >/dev/null 2>&1
   start_up
-  grep -q '^ready: 1 agents, 3 of 4 executors' up.out || fail "ready: $(cat up.out)"
+  grep -q '^ready: 1 agent, 3 of 4 executors' up.out || fail "ready: $(cat up.out)"
   down_says 2 "exit code 74"
   "$starling" submit --wait --gpus 2 -- true || fail "a job on the others"
   rm $state/filler

@@ -5,15 +5,12 @@
 #include <map>
 #include <tuple>
 
+#include "base/counted.h"
 #include "base/short_number.h"
 #include "topology/cuts.h"
 
 namespace starling {
 namespace {
-
-std::string counted(std::size_t n, const std::string& one) {
-  return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
-}
 
 std::string layer_name(std::uint32_t layer) {
   if (layer == NodeSpan::kUnreached) return "unreached switch";
@@ -113,7 +110,7 @@ std::string describe(const Topology& topology) {
   out += "servers\n" + server_lines(topology) + domain_lines(topology);
   if (topology.network_nodes().empty()) return out + "no network\n";
   const std::size_t switches = topology.network_nodes().size() - topology.server_count();
-  out += "network: " + std::to_string(switches) + (switches == 1 ? " switch" : " switches");
+  out += "network: " + counted(switches, "switch", "switches");
   return out + "\n" + link_lines(topology) +
          "bisection: " + short_number(bisection_gbps(topology)) + " Gbit/s\n";
 }

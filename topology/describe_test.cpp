@@ -48,7 +48,7 @@ TEST_CASE("isolated servers, pieces and oversubscription are found") {
   auto found = check_topology(Topology(parts));
   REQUIRE(found.size() == 1);
   CHECK(found[0].severity == Finding::Severity::error);
-  CHECK(holds(found[0].message, "1 servers have no link, p0-r0-s0 first"));
+  CHECK(holds(found[0].message, "1 server has no link, p0-r0-s0 first"));
 
   parts = generate_leaf_spine({.servers = 16}).value().parts();
   parts.links.resize(16);

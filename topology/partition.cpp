@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "base/counted.h"
 #include "topology/cuts.h"
 
 namespace starling {
@@ -195,8 +196,9 @@ Result<std::vector<Partition>> partition(const Topology& topology, std::uint32_t
     return Error{Errc::invalid, topology.name() + " has no GPU; give a data centre that has some"};
   }
   if (count == 0 || count > with_gpus) {
-    return Error{Errc::invalid, "cannot cut " + topology.name() + " into " + std::to_string(count) +
-                                    " partitions: from 1 to " + std::to_string(with_gpus) +
+    return Error{Errc::invalid, "cannot cut " + topology.name() + " into " +
+                                    counted(count, "partition") + ": from 1 to " +
+                                    std::to_string(with_gpus) +
                                     " are possible, one for each server with GPUs"};
   }
   const std::vector<Border> borders = borders_of(topology);

@@ -4,6 +4,7 @@
 
 #include "agents/home/turn.h"
 #include "agents/step/state.h"
+#include "base/counted.h"
 
 namespace starling {
 namespace {
@@ -44,14 +45,13 @@ std::vector<std::string> explain_turn(const AgentState& s, const Job& job, Insta
   const bool oversized = job.spec->gpus() > s.owner.partition.gpus.size();
   if (!oversized && !s.home.passing.has_passed(job.spec->priority, job.order)) return lines;
   if (passed > 0) {
-    lines.push_back("is passed by: " + std::to_string(passed) +
-                    (passed == 1 ? " job that came after it waits no longer"
-                                 : " jobs that came after it wait no longer"));
+    lines.push_back("is passed by: " + counted(passed, "job that came after it waits no longer",
+                                               "jobs that came after it wait no longer"));
   }
   const Duration patience = patience_of(job.spec->gpus(), s.owner.server_gpus);
   const Instant from = later(std::max(job.submitted, job.stopped), patience);
   std::string line = from > now ? "its turns begin in " + text_of(from - now)
-                                : "has had " + std::to_string(job.turns) + " turns";
+                                : "has had " + counted(job.turns, "turn");
   line += ": in a turn nothing new starts where it is to run; it starts ";
   if (const auto left = longest_left(s, now)) {
     const Instant latest = later(std::max(from, now), turn_bound(*left));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/counted.h"
 #include "base/short_number.h"
 #include "scheduling/digest_rooms.h"
 #include "workload/requirements.h"
@@ -60,12 +61,12 @@ std::string lacks_means(const Topology& topology, const JobSpec& spec) {
   }
   // Of one worker alone the parts may lie on several servers, as its GPUs may.
   if (spec.workers > 1 ? whole >= spec.workers : gpus >= spec.gpus()) return {};
-  std::string out = "needs " + needs_of(spec) + " with the " + std::to_string(worker) + " GPUs of ";
-  out += spec.workers > 1 ? "each of " + std::to_string(spec.workers) + " workers" : "its worker";
+  std::string out = "needs " + needs_of(spec) + " with the " + counted(worker, "GPU") + " of ";
+  out += spec.workers > 1 ? "each of " + counted(spec.workers, "worker") : "its worker";
   out += "; the largest server that it may use has " + short_number(cpus) + " CPUs and " +
          short_number(memory) + " GiB, and all such servers together hold ";
   return out + (spec.workers > 1 ? std::to_string(whole) + " such workers"
-                                 : "that with " + std::to_string(gpus) + " GPUs");
+                                 : "that with " + counted(gpus, "GPU"));
 }
 
 }  // namespace starling

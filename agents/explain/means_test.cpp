@@ -32,7 +32,7 @@ TEST_CASE("what can never be had is said, with what there is") {
         "needs 4000 CPUs with the 4 GPUs of its worker; the largest server that it may use has 64 "
         "CPUs and 512 GiB, and all such servers together hold that with 0 GPUs");
   CHECK(lacks_means(topology, needy(1, 5, 1, 64, 4)) ==
-        "needs 64 CPUs and 4 GiB with the 1 GPUs of each of 5 workers; the largest server that it "
+        "needs 64 CPUs and 4 GiB with the 1 GPU of each of 5 workers; the largest server that it "
         "may use has 64 CPUs and 512 GiB, and all such servers together hold 4 such workers");
   const Topology silent =
       generate_flat({.servers = 1, .gpus_per_server = 4, .cpus = 0, .memory_gib = 0}).value();

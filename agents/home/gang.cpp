@@ -3,6 +3,7 @@
 
 #include "agents/step/home_step.h"
 #include "base/check.h"
+#include "base/counted.h"
 #include "base/marks.h"
 #include "base/planted.h"
 #include "workload/requirements.h"
@@ -150,8 +151,7 @@ void HomeStep::choose(Job& job) {
   }
   if (need > 0) {
     return abort_round(job, "round " + std::to_string(job.failed_rounds + 1) +
-                                ": the offers of all partitions lack " + std::to_string(need) +
-                                " GPUs");
+                                ": the offers of all partitions lack " + counted(need, "GPU"));
   }
   std::sort(attempt.parts.begin(), attempt.parts.end(),
             [](const Participant& a, const Participant& b) {

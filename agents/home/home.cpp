@@ -4,6 +4,7 @@
 
 #include "agents/home/never_fits.h"
 #include "agents/step/home_step.h"
+#include "base/counted.h"
 #include "base/marks.h"
 #include "base/planted.h"
 #include "workload/check_job.h"
@@ -325,7 +326,7 @@ void HomeStep::wait_again(Job& job, bool after_backoff) {
   if (job.failed_rounds + job.lost_attempts > s.config.limits.attempts_per_job) {
     return end(job, JobPhase::failed,
                {0, false,
-                "given up after " + std::to_string(job.attempts) + " attempts and " +
+                "given up after " + counted(job.attempts, "attempt") + " and " +
                     std::to_string(job.failed_rounds) + " failed rounds: " + job.trouble});
   }
   s.home.leave_waiting(job);

@@ -83,7 +83,7 @@ TEST_CASE("a job that can never fit is refused with the reason") {
   CHECK(reason(1) == "needs 9 GPUs; the data centre has 8");
   CHECK(reason(2).empty());
   CHECK(reason(3) == "needs 10 GPUs; the data centre has 8");
-  CHECK(reason(4) == "needs 1 GPUs of type H100; the data centre has 0");
+  CHECK(reason(4) == "needs 1 GPU of type H100; the data centre has 0");
   JobSpec bad = spec(5, 0);
   flock.submit(bad, 0);
   flock.run_for(1s);

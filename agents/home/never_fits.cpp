@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "agents/explain/means.h"
+#include "base/counted.h"
 
 namespace starling {
 
@@ -25,11 +26,11 @@ std::string never_fits(const AgentState& s, const JobSpec& spec) {
   for (const std::string& type : spec.gpu_types)
     kind += (kind.empty() ? " of type " : " or ") + type;
   if (fitting < spec.gpus()) {
-    return "needs " + std::to_string(spec.gpus()) + " GPUs" + kind + "; the data centre has " +
+    return "needs " + counted(spec.gpus(), "GPU") + kind + "; the data centre has " +
            std::to_string(fitting);
   }
   if (spec.workers > 1 && spec.gpus_per_worker > largest) {
-    return "needs " + std::to_string(spec.gpus_per_worker) + " GPUs" + kind +
+    return "needs " + counted(spec.gpus_per_worker, "GPU") + kind +
            " for each worker; the largest server has " + std::to_string(largest);
   }
   if (std::string lack = lacks_means(s.topology, spec); !lack.empty()) return lack;
@@ -41,8 +42,8 @@ std::string never_fits(const AgentState& s, const JobSpec& spec) {
     places += server.gpus.size() / spec.gpus_per_worker;
     if (places >= spec.workers) return {};
   }
-  return "needs " + std::to_string(spec.workers) + " workers of " +
-         std::to_string(spec.gpus_per_worker) + " GPUs" + kind + "; the servers hold " +
+  return "needs " + counted(spec.workers, "worker") + " of " +
+         counted(spec.gpus_per_worker, "GPU") + kind + "; the servers hold " +
          std::to_string(places);
 }
 

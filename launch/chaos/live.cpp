@@ -10,6 +10,7 @@
 #include <iterator>
 #include <optional>
 
+#include "base/counted.h"
 #include "launch/chaos/expectations.h"
 #include "launch/chaos/flock/live_flock.h"
 #include "launch/chaos/job.h"
@@ -225,12 +226,10 @@ class Run {
     for (const FaultRecord& f : injector_->history()) hits += !f.skipped;
     char note[200];
     std::snprintf(
-        note, sizeof note,
-        "%zu faults, %llu jobs accepted, %llu ended, %zu takeovers and restarts seen, "
-        "%zu violations",
-        hits, static_cast<unsigned long long>(totals.accepted),
+        note, sizeof note, "%s, %s accepted, %llu ended, %zu takeovers and restarts seen, %s",
+        counted(hits, "fault").c_str(), counted(totals.accepted, "job").c_str(),
         static_cast<unsigned long long>(totals.finished + totals.cancelled + totals.failed),
-        meter_.cases().size(), audit_->violations().size());
+        meter_.cases().size(), counted(audit_->violations().size(), "violation").c_str());
     progress_.update(static_cast<std::uint64_t>(std::min(now - began_, scenario_.length)),
                      static_cast<std::uint64_t>(scenario_.length), note);
   }
@@ -302,7 +301,7 @@ class Run {
     for (const AgentStatus& a : last_status_) {
       text += "; agent-" + std::to_string(a.agent.value) + " on agent-" +
               std::to_string(session_->host_of(a.agent).value) + ": " + std::to_string(a.free) +
-              " of " + std::to_string(a.gpus) + " GPUs free, " + std::to_string(a.quarantined) +
+              " of " + counted(a.gpus, "GPU") + " free, " + std::to_string(a.quarantined) +
               " quarantined, " + std::to_string(a.waiting) + " waiting, " +
               std::to_string(a.running) + " running";
     }
@@ -310,9 +309,10 @@ class Run {
     audit_->violate(now, "stuck",
                     "nothing has happened for " +
                         std::to_string(static_cast<int>(scenario_.expect.recovered_within)) +
-                        " s after everything was healed: " + std::to_string(audit_->open()) +
-                        " accepted jobs have not ended, " + std::to_string(silent) +
-                        " agents are silent" + text);
+                        " s after everything was healed: " +
+                        counted(audit_->open(), "accepted job has", "accepted jobs have") +
+                        " not ended, " + counted(silent, "agent is", "agents are") + " silent" +
+                        text);
   }
 
   void finish(LiveReport& report) {

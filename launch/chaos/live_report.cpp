@@ -5,8 +5,10 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "launch/chaos/scenario/fault_kinds.h"
 #include "launch/report/page.h"
+#include "launch/system/amount.h"
 #include "launch/system/text.h"
 #include "workload/stats.h"
 
@@ -136,8 +138,8 @@ Json as_json(const LiveReport& r) {
 std::string report_text(const LiveReport& r) {
   const Audit::Totals& t = r.totals;
   std::string text = "scenario " + r.scenario.name + ", seed " + std::to_string(r.scenario.seed) +
-                     ": " + std::to_string(r.scenario.flock.agents) + " agents, " +
-                     std::to_string(r.scenario.flock.executors) + " executors, state in " +
+                     ": " + counted(r.scenario.flock.agents, "agent") + ", " +
+                     counted(r.scenario.flock.executors, "executor") + ", state in " +
                      r.scenario.flock.state + "; faults for " + human_seconds(r.faults_s) +
                      ", all over " + human_seconds(r.recovered_s) + " after healing\n\n";
   std::vector<std::vector<std::string>> rows{
@@ -179,7 +181,7 @@ std::string report_text(const LiveReport& r) {
         r.throughput_before, r.throughput_after);
     text += line;
   }
-  text += with_commas(r.violations.size()) + " violations\n";
+  text += amount(r.violations.size(), "violation") + "\n";
   constexpr std::size_t kMostOfARule = 3;
   std::map<std::string, std::size_t> told;
   for (const Violation& v : r.violations) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/counted.h"
 #include "base/lower_case.h"
 #include "launch/system/text.h"
 
@@ -41,15 +42,14 @@ Status can_ever_fit(const Topology& topology, const JobSpec& spec) {
   }
   const std::string of = spec.gpu_types.empty() ? "" : " of type " + joined(spec.gpu_types, " or ");
   if (gpus < spec.gpus()) {
-    return {Errc::invalid, "it asks for " + std::to_string(spec.gpus()) + " GPUs" + of +
+    return {Errc::invalid, "it asks for " + counted(spec.gpus(), "GPU") + of +
                                ", the data centre has " + std::to_string(gpus)};
   }
   if (workers < spec.workers) {
-    return {Errc::invalid, "it asks for " + std::to_string(spec.workers) +
-                               (spec.workers == 1 ? " worker of " : " workers of ") +
-                               std::to_string(spec.gpus_per_worker) + " GPUs" + of +
-                               ", the servers hold " + std::to_string(workers) +
-                               " (the largest has " + std::to_string(largest) + " GPUs)"};
+    return {Errc::invalid, "it asks for " + counted(spec.workers, "worker") + " of " +
+                               counted(spec.gpus_per_worker, "GPU") + of + ", the servers hold " +
+                               std::to_string(workers) + " (the largest has " +
+                               counted(largest, "GPU") + ")"};
   }
   return done();
 }

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "base/counted.h"
 #include "base/login_name.h"
 #include "bus/sessions.h"
 #include "launch/deployment/readiness.h"
@@ -173,7 +174,7 @@ Status Session::wait_ready(Duration patience,
     for (const AgentStatus& status : all) quarantined += awaited_gpus(status);
     if (all.size() == agents_ && quarantined == 0) return std::nullopt;
     return std::to_string(all.size()) + " of " + std::to_string(agents_) + " agents answer, " +
-           std::to_string(quarantined) + " GPUs wait for their executor";
+           counted(quarantined, "GPU waits", "GPUs wait") + " for their executor";
   };
   const Instant until = now() + patience;
   std::string missing;

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/command_line/topology_line.h"
 
+#include "launch/system/amount.h"
 #include "launch/system/text.h"
 
 namespace starling {
-namespace {
-
-std::string amount(std::uint64_t n, const std::string& thing) {
-  return with_commas(n) + " " + thing + (n == 1 ? "" : "s");
-}
-
-}  // namespace
-
 std::map<std::string, std::uint32_t> gpus_by_type(const Topology& topology) {
   std::map<std::string, std::uint32_t> count;
   for (const Server& server : topology.servers()) {

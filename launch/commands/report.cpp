@@ -8,6 +8,7 @@
 #include "launch/experiment/results.h"
 #include "launch/report/page.h"
 #include "launch/report/training_page.h"
+#include "launch/system/amount.h"
 #include "launch/system/files.h"
 #include "launch/system/text.h"
 
@@ -86,8 +87,8 @@ int show_experiment(const fs::path& dir, bool json, bool quiet) {
   if (!quiet) {
     tell_written(dir);
     if (results.value().missing > 0) {
-      std::fprintf(stderr, "starling: %s runs are missing; --resume runs them\n",
-                   with_commas(results.value().missing).c_str());
+      std::fprintf(stderr, "starling: %s missing; --resume runs what is\n",
+                   amount(results.value().missing, "run is", "runs are").c_str());
     }
   }
   return kDone;

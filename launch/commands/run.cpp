@@ -9,6 +9,7 @@
 #include "launch/deployment/scaled_clock.h"
 #include "launch/runs/live_run.h"
 #include "launch/runs/output.h"
+#include "launch/system/amount.h"
 #include "launch/system/signals.h"
 #include "launch/system/text.h"
 #include "launch/wiring/wiring.h"
@@ -118,8 +119,9 @@ int run_command(const LiveRunOptions& o) {
                      with_commas(static_cast<std::uint64_t>(kMostSpeedup)));
   }
   if (!o.quiet) {
-    std::fprintf(stderr, "starling: %zu jobs, %u agents, 1 s stands for %.0f s of the trace\n",
-                 input.value().trace.jobs.size(), input.value().sim.agents, live.speedup);
+    std::fprintf(stderr, "starling: %s, %s, 1 s stands for %.0f s of the trace\n",
+                 amount(input.value().trace.jobs.size(), "job").c_str(),
+                 amount(input.value().sim.agents, "agent").c_str(), live.speedup);
   }
   if (const auto warning = too_fine(input.value(), live.speedup); !warning.empty())
     std::fprintf(stderr, "starling: %s\n", warning.c_str());

@@ -9,6 +9,7 @@
 #include "launch/command_line/out_file.h"
 #include "launch/commands/commands.h"
 #include "launch/report/workload_page.h"
+#include "launch/system/amount.h"
 #include "launch/system/files.h"
 #include "launch/system/text.h"
 #include "workload/stats.h"
@@ -79,15 +80,15 @@ void print_shares(const std::string& heading, std::vector<std::pair<Key, std::ui
 
 void print_text(const std::string& name, const TraceSummary& s, std::uint32_t gpus) {
   const double at_work = s.span_s > 0 ? s.gpu_hours * 3600 / s.span_s : 0;
-  std::printf("%s: %s jobs over %s, %s GPU hours", name.c_str(), with_commas(s.jobs).c_str(),
+  std::printf("%s: %s over %s, %s", name.c_str(), amount(s.jobs, "job").c_str(),
               human_seconds(s.span_s).c_str(),
-              with_commas(static_cast<std::uint64_t>(s.gpu_hours)).c_str());
+              amount(static_cast<std::uint64_t>(s.gpu_hours), "GPU hour").c_str());
   if (s.span_s > 0) std::printf(" (on average %.1f GPUs at work)", at_work);
   std::printf("\n");
   if (s.dropped > 0)
-    std::printf("dropped: %s rows without GPU or time\n", with_commas(s.dropped).c_str());
+    std::printf("dropped: %s without GPU or time\n", amount(s.dropped, "row").c_str());
   if (gpus > 0)
-    std::printf("load of %s GPUs: %.3f\n", with_commas(gpus).c_str(), offered_load(s, gpus));
+    std::printf("load of %s: %.3f\n", amount(gpus, "GPU").c_str(), offered_load(s, gpus));
   const Quantiles& d = s.duration_s;
   std::printf("durations: mean %s, median %s, 90 %% below %s, 99 %% below %s, longest %s\n",
               human_seconds(d.mean).c_str(), human_seconds(d.p50).c_str(),

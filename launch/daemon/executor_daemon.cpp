@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/executor/executor_state.h"
+#include "base/counted.h"
 #include "interference/models.h"
 #include "launch/command_line/background.h"
 #include "launch/command_line/exit_codes.h"
@@ -104,7 +105,7 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
   if (clock.speedup() == 1) core.calendar = machine_clock().now() - clock.now();
   core.incarnation = after_last_life(parts.incarnation, state.recovered);
   log_info("life " + std::to_string(core.incarnation.value) + ", " +
-           std::to_string(state.recovered.size()) + " records recovered");
+           counted(state.recovered.size(), "record") + " recovered");
   if (Status fits = fits_journal(core, parts.topology, state.recovered); !fits.ok())
     return daemon_failed(fits.error());
   const IndexRange gpus{parts.topology.server(ServerId{core.servers.first}).gpus.first,

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "agents/check_journal.h"
+#include "base/counted.h"
 #include "base/login_name.h"
 #include "bus/flock.h"
 #include "launch/daemon/goodbye_line.h"
@@ -28,10 +29,10 @@ class StatusLine {
 
   void say(const AgentStatus& s, const NodeCounters& c) {
     const std::string line =
-        prefix_ + std::to_string(s.accepted) + " jobs accepted, " + std::to_string(s.waiting) +
+        prefix_ + counted(s.accepted, "job") + " accepted, " + std::to_string(s.waiting) +
         " waiting, " + std::to_string(s.running) + " running, " + std::to_string(s.finished) +
         " finished, " + std::to_string(s.failed) + " failed; " + std::to_string(s.free) + " of " +
-        std::to_string(s.gpus) + " GPUs free, " + std::to_string(s.quarantined) + " quarantined; " +
+        counted(s.gpus, "GPU") + " free, " + std::to_string(s.quarantined) + " quarantined; " +
         std::to_string(c.bad_frames + c.unauthorised) + " frames refused, " +
         std::to_string(c.dropped) + " dropped";
     if (line != last_) log_info(line);
@@ -121,7 +122,7 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
   }
   log_info(
       prefix + "life " + std::to_string(life.value) + ", " +
-      std::to_string(partition.recovered.size()) + " records recovered" +
+      counted(partition.recovered.size(), "record") + " recovered" +
       (deployment.state.empty() ? "" : ", epoch " + std::to_string(partition.mine.epoch.value)));
   HostedSpeed speed(deployment, host.topology,
                     host.state.path() / ("speed-" + std::to_string(seat.partition.value)), prefix);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/counted.h"
 #include "launch/deployment/health_file.h"
 #include "launch/system/files.h"
 #include "launch/system/log.h"
@@ -19,7 +20,7 @@ std::optional<Placement> WatchedLauncher::health_news() {
   const auto own = inner_.health_news();
   const bool file = look_at_file();
   if (own && *own != inner_sick_) {
-    log_info(std::to_string(own->size()) + " GPUs are bad, says what starts jobs");
+    log_info(counted(own->size(), "GPU is", "GPUs are") + " bad, says what starts jobs");
     inner_sick_ = *own;
   }
   if (!own && !file) return std::nullopt;
@@ -49,7 +50,7 @@ bool WatchedLauncher::look_at_file() {
   }
   if (sick.value() == sick_) return false;
   sick_ = std::move(sick).value();
-  log_info(std::to_string(sick_.size()) + " GPUs are bad, says " + file_.string());
+  log_info(counted(sick_.size(), "GPU is", "GPUs are") + " bad, says " + file_.string());
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "agents/accept_loss.h"
+#include "base/counted.h"
 #include "launch/deployment/etcd_loss.h"
 #include "launch/deployment/old_state.h"
 #include "launch/system/files.h"
@@ -164,12 +165,13 @@ Error no_loss(const DeployedNode& me) {
 }
 
 std::string text_of(const AcceptedLoss& loss, const std::string& node) {
-  std::string text = node + " goes on from " + std::to_string(loss.records) + " records";
+  std::string text = node + " goes on from " + counted(loss.records, "record");
   if (loss.known > 0) text += " (" + std::to_string(loss.known) + " were known to be written)";
   text += ";";
   text += " jobs that were open in them: " + std::to_string(loss.failed) +
-          " fail with an unknown outcome, " + std::to_string(loss.given_away) +
-          " are left to the agents that they were given to; what was there before is in " +
+          (loss.failed == 1 ? " fails" : " fail") + " with an unknown outcome, " +
+          std::to_string(loss.given_away) + (loss.given_away == 1 ? " is" : " are") +
+          " left to the agents that they were given to; what was there before is in " +
           loss.kept.string();
   return text;
 }

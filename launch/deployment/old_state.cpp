@@ -4,6 +4,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/counted.h"
 #include "launch/system/files.h"
 #include "store/sqlite/sqlite_journal.h"
 
@@ -21,7 +22,7 @@ std::string name_of(const std::filesystem::path& dir) {
 /// How far a journal is. Positions of those in etcd have a generation in their upper half.
 std::string records(std::uint64_t written) {
   const std::uint64_t generation = written >> 32U, n = written & 0xffff'ffffU;
-  const std::string text = std::to_string(n) + " record" + (n == 1 ? "" : "s");
+  const std::string text = counted(n, "record");
   return generation == 0 ? text : text + " in generation " + std::to_string(generation);
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/counted.h"
+
 namespace starling {
 namespace {
 
@@ -43,7 +45,8 @@ Readiness readiness(const Deployment& flock, const Topology& topology,
   found.agents = static_cast<std::uint32_t>(served.size());
   found.ready = found.agents > 0 && silent == 0 && waiting == 0;
   found.missing = std::to_string(found.agents) + " of " + std::to_string(flock.agents()) +
-                  " agents answer, " + std::to_string(waiting) + " GPUs wait for their executor";
+                  " agents answer, " + counted(waiting, "GPU waits", "GPUs wait") +
+                  " for their executor";
   return found;
 }
 

@@ -42,7 +42,7 @@ TEST_CASE("a flock is ready when all is there that can be, and somebody serves")
   CHECK(look({first, second}, {"executor-3"}).ready);
   second.quarantined = 3;
   CHECK(look({first, second}, {"executor-3"}).missing ==
-        "2 of 2 agents answer, 1 GPUs wait for their executor");
+        "2 of 2 agents answer, 1 GPU waits for their executor");
   second.sick = 1;
   CHECK(look({first, second}, {"executor-3"}).ready);
 }

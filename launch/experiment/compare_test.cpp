@@ -115,5 +115,5 @@ TEST_CASE("the Markdown says what is compared with what") {
   CHECK(text.find("## placement (A), t, load 0.9") != std::string::npos);
   CHECK(text.find("2 paired runs; floor 0.50 ± 0.00 h; baseline base.") != std::string::npos);
   CHECK(text.find("| ours * | 1.00 ± 0.00 |") != std::string::npos);
-  CHECK(text.find("1 jobs of these policies did not finish") != std::string::npos);
+  CHECK(text.find("1 job of these policies did not finish") != std::string::npos);
 }

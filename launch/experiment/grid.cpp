@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <set>
 
+#include "base/counted.h"
 #include "base/hash.h"
 #include "launch/experiment/prepare.h"
 #include "launch/experiment/values.h"
@@ -123,15 +124,15 @@ Status check_size(const Experiment& experiment, const Inputs& inputs) {
     runs *= n;
     if (runs > kRunsMax) {
       return {Errc::invalid,
-              "the experiment has more than " + std::to_string(kRunsMax) + " runs; split it"};
+              "the experiment has more than " + counted(kRunsMax, "run") + "; split it"};
     }
   }
   for (const std::uint32_t t : chosen(experiment.topologies, experiment.split)) {
     const std::uint32_t servers = inputs.topologies[t].front().server_count();
     for (const std::uint32_t agents : experiment.agents) {
       if (agents <= servers) continue;
-      return {Errc::invalid, "agents: " + std::to_string(agents) + " agents cannot share the " +
-                                 std::to_string(servers) + " servers of " +
+      return {Errc::invalid, "agents: " + counted(agents, "agent") + " cannot share the " +
+                                 counted(servers, "server") + " of " +
                                  experiment.topologies[t].name + "; give one per server at most"};
     }
   }

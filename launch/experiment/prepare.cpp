@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "base/rng.h"
 #include "interference/gpu_speed.h"
 #include "topology/file/load.h"
@@ -112,8 +113,8 @@ Status check_fit(const Trace& trace, const Topology& topology, const std::string
       workers += server.gpus.size() / std::max(1U, job.spec.gpus_per_worker);
     if (workers >= job.spec.workers) continue;
     return {Errc::invalid, "job " + job.spec.name + " asks for " +
-                               std::to_string(job.spec.workers) + " workers of " +
-                               std::to_string(job.spec.gpus_per_worker) + " GPUs, and " + source +
+                               counted(job.spec.workers, "worker") + " of " +
+                               counted(job.spec.gpus_per_worker, "GPU") + ", and " + source +
                                " holds " + std::to_string(workers) +
                                " such workers; give the topology or the workload a gang_max"};
   }

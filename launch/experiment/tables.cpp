@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/counted.h"
 #include "launch/experiment/compare.h"
 
 namespace starling {
@@ -37,9 +38,7 @@ std::string percent(const Interval& share) {
 }
 
 std::string label_of(const ComparisonRow& row, bool with_agents) {
-  return row.label +
-         (with_agents ? ", " + std::to_string(row.agents) + (row.agents == 1 ? " agent" : " agents")
-                      : "");
+  return row.label + (with_agents ? ", " + counted(row.agents, "agent") : "");
 }
 
 void add_table(const ComparisonTable& table, std::string& text) {
@@ -62,8 +61,8 @@ void add_table(const ComparisonTable& table, std::string& text) {
           with_interval(table.floor_s, unit) + (hours ? " h" : " s") + "; baseline " + baseline +
           ".";
   if (table.left_out > 0) {
-    text += " " + std::to_string(table.left_out) +
-            " runs are left out, because other policies have not finished the same jobs.";
+    text += " " + counted(table.left_out, "run is", "runs are") +
+            " left out, because other policies have not finished the same jobs.";
   }
   text += "\n\n| policy | mean JCT" + in + " | p99 JCT" + in +
           " | utilisation | under the baseline" + in +
@@ -88,8 +87,8 @@ void add_table(const ComparisonTable& table, std::string& text) {
   std::uint64_t unfinished = 0;
   for (const ComparisonRow& row : table.rows) unfinished += row.unfinished;
   if (unfinished > 0) {
-    text += "\n\\* " + std::to_string(unfinished) +
-            " jobs of these policies did not finish; their JCT is that of the finished ones.\n";
+    text += "\n\\* " + counted(unfinished, "job") +
+            " of these policies did not finish; their JCT is that of the finished ones.\n";
   }
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/counted.h"
 #include "launch/hosts/ipv4.h"
 #include "topology/file/yaml_reader.h"
 #include "topology/partition.h"
@@ -215,7 +216,7 @@ Result<std::vector<std::uint32_t>> place_agents(const HostSet& set, const Topolo
     open += host.agents ? 0 : 1;
   }
   if (said > agents || (open == 0 && said < agents)) {
-    return {Errc::invalid, "the hosts file places " + std::to_string(said) + " agents, but " +
+    return {Errc::invalid, "the hosts file places " + counted(said, "agent") + ", but " +
                                std::to_string(agents) +
                                " are wanted; change a host's agents:, or --agents"};
   }

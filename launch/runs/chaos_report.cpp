@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bus/wire/roles.h"
+#include "launch/system/amount.h"
 #include "launch/system/text.h"
 
 namespace starling {
@@ -116,11 +117,11 @@ void print_chaos_json(const ChaosReport& report, const std::vector<ChaosFinding>
 void print_chaos_table(const ChaosReport& report, const std::vector<ChaosFinding>& findings) {
   if (!report.scenario.empty()) std::printf("scenario %s\n", report.scenario.c_str());
   for (const std::string& what : report.left_out) std::printf("  left out: %s\n", what.c_str());
-  std::printf("%s seeds, %.1f simulated hours, %s events; %s seeds run twice\n",
-              with_commas(report.seeds).c_str(), report.simulated_hours,
-              with_commas(report.events).c_str(), with_commas(report.twice).c_str());
-  std::printf("%s jobs: %s finished, %s cancelled, %s refused, %s failed, %s never taken\n",
-              with_commas(report.jobs).c_str(), with_commas(report.finished).c_str(),
+  std::printf("%s, %.1f simulated hours, %s; %s run twice\n", amount(report.seeds, "seed").c_str(),
+              report.simulated_hours, amount(report.events, "event").c_str(),
+              amount(report.twice, "seed").c_str());
+  std::printf("%s: %s finished, %s cancelled, %s refused, %s failed, %s never taken\n",
+              amount(report.jobs, "job").c_str(), with_commas(report.finished).c_str(),
               with_commas(report.cancelled).c_str(), with_commas(report.refused).c_str(),
               with_commas(report.failed).c_str(), with_commas(report.never_taken).c_str());
   for (const auto& [kind, count] : report.faults)
@@ -135,7 +136,7 @@ void print_chaos_table(const ChaosReport& report, const std::vector<ChaosFinding
   std::printf("%zu of %zu marks of the cores passed%s\n", report.marks.size() - missed.size(),
               report.marks.size(), missed.empty() ? "" : "; not:");
   for (const std::string& mark : missed) std::printf("  %s\n", mark.c_str());
-  std::printf("%s failures\n", with_commas(report.failures).c_str());
+  std::printf("%s\n", amount(report.failures, "failure").c_str());
   for (const auto& [f, arguments] : findings) {
     std::printf("  %s at %.3f s: %s\n    starling chaos sim %s\n", f.rule.c_str(), f.at_s,
                 f.message.c_str(), arguments.c_str());

@@ -2,11 +2,14 @@
 #include <cstdio>
 
 #include "agents/client.h"
+#include "base/counted.h"
 #include "base/visible.h"
 #include "launch/command_line/progress_bar.h"
 #include "launch/deployment/scaled_clock.h"
 #include "launch/runs/live_run.h"
 #include "launch/runs/run_timeline.h"
+#include "launch/system/amount.h"
+#include "launch/system/text.h"
 #include "topology/placement_text.h"
 
 namespace starling {
@@ -64,8 +67,8 @@ void add_status(RunResult& result, const std::vector<AgentStatus>& agents) {
 void say_refused(const Client& client) {
   for (const JobOutcome& job : client.jobs()) {
     if (!job.rejected) continue;
-    std::fprintf(stderr, "starling: %llu jobs were refused; the first, %s: %s\n",
-                 static_cast<unsigned long long>(client.counts().rejected),
+    std::fprintf(stderr, "starling: %s refused; the first, %s: %s\n",
+                 amount(client.counts().rejected, "job was", "jobs were").c_str(),
                  to_string(job.job).c_str(), visible_line(job.reason).c_str());
     return;
   }
@@ -115,7 +118,8 @@ Result<RunResult> drive_trace(Session& session, const RunInput& input, double sp
     if (now > last_news + patience) {
       return {Errc::io, "nothing has happened for " +
                             std::to_string(patience / std::chrono::seconds(1)) + " s; " +
-                            std::to_string(counts.jobs - counts.over()) + " jobs have not ended"};
+                            counted(counts.jobs - counts.over(), "job has", "jobs have") +
+                            " not ended"};
     }
     progress.update(
         counts.over(), counts.jobs,
@@ -140,7 +144,7 @@ Result<RunResult> drive_trace(Session& session, const RunInput& input, double sp
   const auto status = session.status(std::chrono::seconds(2));
   if (status.size() < session.agents())
     return {Errc::io, "only " + std::to_string(status.size()) + " of " +
-                          std::to_string(session.agents()) + " agents gave their figures"};
+                          counted(session.agents(), "agent") + " gave their figures"};
   add_status(result, status);
   return result;
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "launch/system/amount.h"
 #include "launch/system/text.h"
 #include "workload/traces/csv.h"
 
@@ -137,8 +138,8 @@ std::string pack_table(const PackInput& input, std::span<const PackRun> runs) {
   }
   return with_commas(first.arrived) + " pods of " + input.pods_name + " (" + input.order +
          ") ask for " + one_place(first.arrived_gpus) + " of " +
-         with_commas(static_cast<std::uint64_t>(first.capacity_gpus)) + " GPUs on " +
-         with_commas(input.cluster.nodes.size()) + " nodes\n" + table_text(rows);
+         amount(static_cast<std::uint64_t>(first.capacity_gpus), "GPU") + " on " +
+         amount(input.cluster.nodes.size(), "node") + "\n" + table_text(rows);
 }
 
 }  // namespace starling

@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/counted.h"
 #include "interference/pairs/measured_contention.h"
 #include "launch/client/placeable.h"
 #include "launch/command_line/network_file.h"
@@ -167,9 +168,9 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
   auto topology = load_topology(options.topology);
   if (!topology) return {Errc::invalid, topology.error().message};
   if (options.agents > topology.value().server_count()) {
-    return {Errc::invalid, "--agents: " + std::to_string(options.agents) + " agents cannot share " +
-                               std::to_string(topology.value().server_count()) +
-                               " servers; give one per server at most"};
+    return {Errc::invalid, "--agents: " + counted(options.agents, "agent") + " cannot share " +
+                               counted(topology.value().server_count(), "server") +
+                               "; give one per server at most"};
   }
   if (topology.value().gpu_count() == 0)
     return {Errc::invalid, options.topology + ": " + topology.value().name() +
@@ -242,8 +243,8 @@ std::string misfits(const Topology& topology, const Trace& trace) {
     if (count++ == 0) first = "job " + job.name + ": " + shape->second.error().message;
   }
   if (count == 0) return {};
-  return std::to_string(count) + " of " + std::to_string(trace.jobs.size()) +
-         " jobs can never run here and will fail; the first is " + first;
+  return std::to_string(count) + " of " + counted(trace.jobs.size(), "job") +
+         " can never run here and will fail; the first is " + first;
 }
 
 }  // namespace starling

@@ -52,6 +52,6 @@ TEST_CASE("jobs of a trace that can never fit are told") {
     trace.jobs[0].spec.gpus_per_worker = 12;
     CHECK(misfits(topology, trace).empty());
     trace.jobs[0].spec.gpus_per_worker = 25;
-    CHECK(misfits(topology, trace).find("1 of 1 jobs can never run here") == 0);
+    CHECK(misfits(topology, trace).find("1 of 1 job can never run here") == 0);
   }
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "base/counted.h"
 #include "base/short_number.h"
 #include "topology/cuts.h"
 #include "topology/draw/svg_box.h"
@@ -28,11 +29,6 @@ constexpr const char* kStyle =
     ".switch{fill:var(--switch);stroke:var(--line);rx:3px}"
     ".island{fill:none;stroke:var(--line);rx:3px}.link{stroke:var(--line);stroke-width:1.2}\n"
     ".gpu{rx:2px}\n";
-
-std::string counted(std::size_t n, const std::string& one) {
-  const bool es = one == "switch";
-  return std::to_string(n) + " " + one + (n == 1 ? "" : es ? "es" : "s");
-}
 
 std::string times(std::size_t n, double gbps) {
   return std::to_string(n) + " x " + short_number(gbps) + " Gbit/s";
@@ -225,8 +221,8 @@ class Picture {
       row.width += width + 6;
     }
     if (all.size() > named_max) {
-      const std::string more =
-          "+ " + std::to_string(all.size() - named_max) + " more, " + counted(all.size(), "switch");
+      const std::string more = "+ " + std::to_string(all.size() - named_max) + " more, " +
+                               counted(all.size(), "switch", "switches");
       row.svg += svg_text(row.width + 2, 13, "small", more);
       row.width += svg_text_width(more) + 4;
     }

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <numeric>
 
+#include "base/counted.h"
 #include "topology/cuts.h"
 #include "topology/describe.h"
 
@@ -39,8 +40,9 @@ void check_connected(const Topology& topology, std::vector<Finding>& findings) {
     }
   }
   if (isolated > 0) {
-    findings.push_back({Severity::error, std::to_string(isolated) + " servers have no link, " +
-                                             first + " first; link them to a switch"});
+    findings.push_back({Severity::error, counted(isolated, "server has", "servers have") +
+                                             " no link, " + first +
+                                             " first; link them to a switch"});
   }
   if (pieces > 1) {
     findings.push_back({Severity::error, "the network is in " + std::to_string(pieces) +

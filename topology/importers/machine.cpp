@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/counted.h"
 #include "topology/builder.h"
 #include "topology/gpu_catalogue.h"
 
@@ -21,7 +22,8 @@ Result<Topology> topology_of(const Machine& machine, const std::string& file_nam
   }
   constexpr std::uint32_t gpus_max = 256;
   if (gpus == 0 || gpus > gpus_max) {
-    diagnostics.add({1, 0}, std::to_string(gpus) + " GPUs were found; a server has 1 to 256");
+    diagnostics.add({1, 0},
+                    counted(gpus, "GPU was", "GPUs were") + " found; a server has 1 to 256");
   }
   if (diagnostics.any()) return diagnostics.error();
   const auto or_else = [](double said, double assumed) { return said > 0 ? said : assumed; };

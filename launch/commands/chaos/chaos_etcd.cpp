@@ -9,6 +9,7 @@
 #include "launch/command_line/progress_bar.h"
 #include "launch/command_line/seed_pool.h"
 #include "launch/commands/commands.h"
+#include "launch/system/amount.h"
 #include "launch/system/text.h"
 #include "sim/hosting/hosting_world.h"
 
@@ -66,10 +67,11 @@ struct Report {
 };
 
 void print(const Report& report) {
-  std::printf("%s seeds, %.1f simulated hours, %s with a journal longer to read than a lease\n",
-              with_commas(report.seeds).c_str(), report.hours, with_commas(report.large).c_str());
-  std::printf("%s takeovers, %s writes\n", with_commas(report.takeovers).c_str(),
-              with_commas(report.writes).c_str());
+  std::printf("%s, %.1f simulated hours, %s with a journal longer to read than a lease\n",
+              amount(report.seeds, "seed").c_str(), report.hours,
+              with_commas(report.large).c_str());
+  std::printf("%s, %s\n", amount(report.takeovers, "takeover").c_str(),
+              amount(report.writes, "write").c_str());
   for (const auto& [kind, count] : report.faults)
     std::printf("  %-32s %12s\n", kind.c_str(), with_commas(count).c_str());
   if (!report.takeover_s.empty()) {
@@ -78,7 +80,7 @@ void print(const Report& report) {
     std::printf("  kill to served by another: p50 %.1f s, most %.1f s (%s times)\n",
                 took[took.size() / 2], took.back(), with_commas(took.size()).c_str());
   }
-  std::printf("%s failures\n", with_commas(report.failing.size()).c_str());
+  std::printf("%s\n", amount(report.failing.size(), "failure").c_str());
   for (const json& f : report.failing) {
     std::printf("  %s %s\n    %s\n", f.at("rule").get<std::string>().c_str(),
                 f.at("message").get<std::string>().c_str(),

@@ -149,7 +149,8 @@ int verdict(const ChaosReport& report, const std::vector<ChaosFinding>& findings
   const std::size_t unpassed = o.require_coverage ? marks_missed(report).size() : 0;
   if (unpassed > 0)
     return work_failed("--require-coverage: " + with_commas(unpassed) +
-                       " marks of the cores were never passed; give more --seeds");
+                       (unpassed == 1 ? " mark of the cores was" : " marks of the cores were") +
+                       " never passed; give more --seeds");
   return report.failures == 0 && missed.empty() ? kDone : kWorkFailed;
 }
 

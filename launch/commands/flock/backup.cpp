@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/counted.h"
 #include "launch/command_line/exit_codes.h"
 #include "launch/commands/commands.h"
 #include "launch/deployment/deployment.h"
@@ -19,7 +20,7 @@ struct Options {
 std::string text_of(const BackedUp& backup) {
   std::uint64_t records = 0;
   for (const BackedUp::Node& node : backup.nodes) records += node.records;
-  return std::to_string(backup.nodes.size()) + " nodes, " + std::to_string(records) + " records, " +
+  return counted(backup.nodes.size(), "node") + ", " + counted(records, "record") + ", " +
          std::to_string(backup.files) + " files, made " + backup.made;
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/counted.h"
 #include "bus/flock.h"
 #include "launch/client/flock_client.h"
 #include "launch/client/job_lookup.h"
@@ -35,10 +36,6 @@ constexpr auto kPollEvery = std::chrono::milliseconds(200);
 constexpr Duration kTaken = std::chrono::seconds(120);
 /// Until daemons go by who is let in.
 constexpr std::chrono::seconds kPublished{20};
-
-std::string plural(std::size_t n, const char* what) {
-  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
-}
 
 /// The end of a command's patience.
 class Patience {
@@ -120,14 +117,14 @@ Status empty_servers(const Change& change, const ServersOptions& o, const Patien
     }
     if (left == 0) return done();
     if (told != left) {
-      std::printf("%s on %s; waiting for %s\n", plural(left, "attempt").c_str(),
-                  plural(busy, "server").c_str(),
+      std::printf("%s on %s; waiting for %s\n", counted(left, "attempt").c_str(),
+                  counted(busy, "server").c_str(),
                   o.evict ? "their end" : "them to end (--evict requeues them)");
       std::fflush(stdout);
     }
     told = left;
     if (patience.over()) {
-      return {Errc::busy, plural(left, "attempt") +
+      return {Errc::busy, counted(left, "attempt") +
                               " still there; the servers stay drained: run this again, with "
                               "--evict to requeue them, or 'starling drain SERVER --undo'"};
     }
@@ -187,7 +184,7 @@ void warn_of_misfits(const Deployment& flock, const Topology& after) {
   }
   if (count == 0) return;
   std::fprintf(stderr, "starling: %s cannot run in this size on the servers to come; %s\n",
-               plural(count, "open job").c_str(), first.c_str());
+               counted(count, "open job").c_str(), first.c_str());
 }
 
 /// What is left of a change of hosts that was decided, or given up: each is told, and runs.
@@ -229,8 +226,8 @@ int finish(const std::filesystem::path& dir, const Keeping& keeping) {
   const auto topology = load_topology((dir / now.value().topology).string());
   if (!topology) return bad_input("configure: " + topology.error().message);
   std::printf("the flock has %s with %s now\n",
-              plural(topology.value().server_count(), "server").c_str(),
-              plural(topology.value().gpu_count(), "GPU").c_str());
+              counted(topology.value().server_count(), "server").c_str(),
+              counted(topology.value().gpu_count(), "GPU").c_str());
   return kDone;
 }
 

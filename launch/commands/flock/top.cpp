@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/visible.h"
 #include "launch/client/session.h"
 #include "launch/command_line/exit_codes.h"
@@ -96,8 +97,8 @@ std::string as_table(const std::vector<AgentStatus>& agents, const FlockClient& 
     }
   }
   if (agents.size() < expected)
-    text += std::to_string(expected - agents.size()) + " of " + std::to_string(expected) +
-            " agents do not answer\n";
+    text += std::to_string(expected - agents.size()) + " of " +
+            counted(expected, "agent does", "agents do") + " not answer\n";
   for (const std::string& line : troubles) text += visible_line(line) + "\n";
   return text;
 }

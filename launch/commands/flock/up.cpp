@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/counted.h"
 #include "base/login_name.h"
 #include "interference/learned/interference_net.h"
 #include "interference/speed_choice.h"
@@ -237,12 +238,12 @@ class Up {
       const std::string short_of = lacking(look_at_machine(), topology_, all);
       if (!short_of.empty()) announce(short_of);
     }
-    const auto of = [](std::size_t there, std::size_t all) {
-      return there == all ? std::to_string(all)
-                          : std::to_string(there) + " of " + std::to_string(all);
+    const auto of = [](std::size_t there, std::size_t all, const char* what) {
+      return (there == all ? "" : std::to_string(there) + " of ") + counted(all, what);
     };
-    std::printf("ready: %s agents, %s executors; use it with\n  export STARLING_FLOCK=%s\n",
-                of(found_.agents, flock_.agents()).c_str(), of(executors - gone, executors).c_str(),
+    std::printf("ready: %s, %s; use it with\n  export STARLING_FLOCK=%s\n",
+                of(found_.agents, flock_.agents(), "agent").c_str(),
+                of(executors - gone, executors, "executor").c_str(),
                 std::filesystem::absolute(flock_.dir).c_str());
     if (geteuid() != 0) std::printf("one user: all jobs run as '%s'\n", login_name().c_str());
     std::fflush(stdout);

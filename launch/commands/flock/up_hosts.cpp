@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "base/counted.h"
 #include "launch/client/flock_hosts.h"
 #include "launch/client/session.h"
 #include "launch/command_line/background.h"
@@ -50,7 +51,7 @@ Result<HostFlock> make(const UpOptions& o, const std::filesystem::path& dir, con
       o.given.contains("--agents") ? o.agents : default_agents(set, up.topology);
   const std::uint32_t partitions = o.partitions == 0 ? agents : o.partitions;
   if (partitions < agents) {
-    return {Errc::invalid, "up: " + std::to_string(agents) + " agents, but --partitions " +
+    return {Errc::invalid, "up: " + counted(agents, "agent") + ", but --partitions " +
                                std::to_string(partitions) + "; there is one at least for each"};
   }
   plan.agents = partitions;
@@ -122,7 +123,7 @@ Status start_keepers(const HostFlock& flock, const Remote& remote) {
   for (const char r : ran) running += r != 0 ? 1U : 0U;
   if (running > 0) {
     announce("the flock is running on " + std::to_string(running) + " of " +
-             std::to_string(flock.hosts.size()) + " hosts already");
+             counted(flock.hosts.size(), "host") + " already");
   }
   const Status all = together(wrong);
   return all.ok() ? forget_stopped_hosts(flock.dir) : all;
@@ -250,11 +251,11 @@ Result<bool> watch(const HostFlock& flock, const Deployment& deployment, const R
   came_up = true;
   display.show(board.look(), "ready");
   if (!o.json) {
-    std::printf(
-        "ready: %u agents, %zu executors on %zu hosts; use it with\n  export "
-        "STARLING_FLOCK=%s\n",
-        deployment.agents(), deployment.with_role(Role::executor).size(), flock.hosts.size(),
-        std::filesystem::absolute(flock.dir).c_str());
+    std::printf("ready: %s, %s on %s; use it with\n  export STARLING_FLOCK=%s\n",
+                counted(deployment.agents(), "agent").c_str(),
+                counted(deployment.with_role(Role::executor).size(), "executor").c_str(),
+                counted(flock.hosts.size(), "host").c_str(),
+                std::filesystem::absolute(flock.dir).c_str());
     std::fflush(stdout);
   }
   if (const Status away = background_ready(flock.dir / kUpLog); !away.ok()) return away.error();

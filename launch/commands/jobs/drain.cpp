@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/counted.h"
 #include "launch/command_line/exit_codes.h"
 #include "launch/commands/commands.h"
 #include "launch/commands/open_flock.h"
@@ -36,8 +37,10 @@ int drain(const Options& o) {
   if (o.undo) {
     std::printf("%s is in use again\n", called.c_str());
   } else {
-    std::printf("%s is drained, %u attempts %s\n", called.c_str(), answer.value().attempts,
-                o.evict ? "are requeued" : "still run there");
+    const std::string attempts =
+        o.evict ? counted(answer.value().attempts, "attempt is", "attempts are") + " requeued"
+                : counted(answer.value().attempts, "attempt runs", "attempts run") + " on there";
+    std::printf("%s is drained, %s\n", called.c_str(), attempts.c_str());
   }
   return kDone;
 }

@@ -4,10 +4,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "launch/command_line/exit_codes.h"
 #include "launch/commands/commands.h"
 #include "launch/commands/open_flock.h"
 #include "launch/deployment/readiness.h"
+#include "launch/system/amount.h"
 #include "launch/system/signals.h"
 #include "launch/system/text.h"
 #include "topology/placement_text.h"
@@ -69,12 +71,14 @@ int state(const Options& o) {
     return kDone;
   }
   if (!troubles.empty()) std::fputs(table_text(rows).c_str(), stdout);
-  std::printf("%s of %s servers are drained or have bad GPUs\n",
-              with_commas(troubles.size()).c_str(), with_commas(t.server_count()).c_str());
+  std::printf("%s of %s drained or have bad GPUs\n", with_commas(troubles.size()).c_str(),
+              amount(t.server_count(), "server is", "servers are").c_str());
   if (waiting > 0)
-    std::printf("%s GPUs are of executors that do not answer\n", with_commas(waiting).c_str());
+    std::printf("%s of executors that do not answer\n",
+                amount(waiting, "GPU is", "GPUs are").c_str());
   if (const std::uint32_t all = flock.agents(); agents.size() < all)
-    std::printf("%zu of %u agents do not answer\n", all - agents.size(), all);
+    std::printf("%zu of %s not answer\n", all - agents.size(),
+                counted(all, "agent does", "agents do").c_str());
   return kDone;
 }
 
