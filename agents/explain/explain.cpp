@@ -3,11 +3,13 @@
 #include <set>
 
 #include "agents/exit_code.h"
+#include "agents/explain/explain_queue.h"
 #include "agents/explain/explain_silence.h"
 #include "agents/explain/means.h"
 #include "agents/home/never_fits.h"
 #include "agents/home/turn.h"
 #include "agents/step/step.h"
+#include "base/counted.h"
 #include "topology/placement_text.h"
 
 namespace starling {
@@ -22,8 +24,8 @@ std::string domains_text(const Topology& topology, const Placement& gpus) {
   const bool outside = domains.erase(Topology::kNoDomain) > 0;
   if (domains.empty()) return {};
   if (domains.size() > 1 || outside) {
-    return ", over " + std::to_string(domains.size()) + " scale-up domain" +
-           (domains.size() == 1 ? "" : "s") + (outside ? " and servers of none" : "");
+    return ", over " + counted(domains.size(), "scale-up domain") +
+           (outside ? " and servers of none" : "");
   }
   const ScaleUpDomain& domain = topology.domains()[*domains.begin()];
   return ", within the scale-up domain of " + topology.servers()[domain.servers.first].name +
@@ -56,15 +58,14 @@ void explain_round(const AgentState& s, std::vector<std::string>& lines) {
 }
 
 void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& lines) {
-  const auto waiting = s.home.waiting.views();
-  const std::string need = std::to_string(job.spec->gpus()) + " GPUs";
   lines.push_back("waits at agent " + std::to_string(s.config.me.value) + " (order " +
                   std::to_string(job.order) + ", one of " + std::to_string(s.home.waiting_jobs()) +
-                  " waiting)");
+                  " waiting" + explain_priority(s, job) + ")");
   if (const std::string reason = never_fits(s, *job.spec); !reason.empty())
     lines.push_back("can run nowhere as the servers are now: " + reason);
-  std::string here = "needs " + need + ": partition " + std::to_string(s.owner.partition.id.value) +
-                     " has " + std::to_string(s.owner.ledger.free_count()) + " free of " +
+  std::string here = "needs " + counted(job.spec->gpus(), "GPU") + ": partition " +
+                     std::to_string(s.owner.partition.id.value) + " has " +
+                     std::to_string(s.owner.ledger.free_count()) + " free of " +
                      std::to_string(s.owner.partition.gpus.size()) + ", largest free server " +
                      std::to_string(s.owner.ledger.gpus().largest_free_server());
   if (!s.topology.domains().empty())
@@ -88,14 +89,8 @@ void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& li
                     std::to_string(digest.largest_free_server) + ", " +
                     std::to_string(digest.waiting) + " waiting");
   }
-  if (!waiting.empty() && waiting.front().order < job.order) {
-    const JobView& first = waiting.front();
-    const auto ahead = std::count_if(waiting.begin(), waiting.end(),
-                                     [&](const JobView& v) { return v.order < job.order; });
-    lines.push_back("policy " + std::string(s.policy->facts().name) + ": " + std::to_string(ahead) +
-                    " jobs came before it; the first, " + to_string(first.spec->id) + ", needs " +
-                    std::to_string(first.spec->gpus()) + " GPUs");
-  }
+  for (std::string line : {explain_ahead(s, job), explain_claim(s, job.spec->id)})
+    if (!line.empty()) lines.push_back(std::move(line));
   explain_round(s, lines);
   for (std::string& line : explain_turn(s, job, s.now)) lines.push_back(std::move(line));
 }
@@ -171,14 +166,15 @@ std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
       break;
     case Stage::bidding:
       if (const Job::Round& round = *job.round(); !round.claimed.empty()) {
-        lines.push_back("has its turn: " + std::to_string(round.claimed.size()) +
-                        " partitions start nothing new, for " + seconds_text(round.deadline - now) +
+        lines.push_back("has its turn: " +
+                        counted(round.claimed.size(), "partition starts", "partitions start") +
+                        " nothing new, for " + seconds_text(round.deadline - now) +
                         " more at most");
         break;
       }
       lines.push_back("round " + std::to_string(job.failed_rounds + 1) + ": " +
-                      std::to_string(job.round()->bids->asked.size()) +
-                      " partitions have not answered the request for bids");
+                      counted(job.round()->bids->asked.size(), "partition has", "partitions have") +
+                      " not answered the request for bids");
       break;
     case Stage::running:
       lines.push_back("runs on GPUs " + placement_text(job.placement) + " since " +

@@ -43,6 +43,40 @@ TEST_CASE("the explanation names place, need and who is in front") {
   has(ask(flock, 9), "does not know this job");
 }
 
+TEST_CASE("who is ahead is said in the order of the policy, by priority first") {
+  TestFlock flock({.servers = 1, .policy = "sjf"});
+  const auto submit = [&](std::uint64_t n, Duration length, std::int32_t priority) {
+    JobSpec spec;
+    spec.id = JobId{0, n};
+    spec.workers = 4;
+    spec.duration = length;
+    spec.priority = priority;
+    flock.submit(spec, 0);
+  };
+  submit(1, 1000s, 0);
+  flock.run_for(1s);
+  submit(2, 300s, 0);
+  flock.run_for(1s);
+  submit(3, 100s, 0);
+  flock.run_for(1s);
+  CHECK(ask(flock, 3).find("before it") == std::string::npos);
+  CHECK(ask(flock, 3).find("priority") == std::string::npos);
+  has(ask(flock, 2),
+      "policy sjf: 1 job before it; the first, " + to_string(JobId{0, 3}) + ", needs 4 GPUs");
+  submit(4, 900s, 5);
+  flock.run_for(1s);
+  submit(5, 1s, -1);
+  flock.run_for(1s);
+  has(ask(flock, 4), "one of 4 waiting, priority 5)");
+  CHECK(ask(flock, 4).find("before it") == std::string::npos);
+  has(ask(flock, 3), "one of 4 waiting, priority 0)");
+  has(ask(flock, 3), "policy sjf: 1 job before it, of higher priority; the first, " +
+                         to_string(JobId{0, 4}) + ", needs 4 GPUs and has priority 5");
+  has(ask(flock, 2), "2 jobs before it, 1 of higher priority and 1 of the same; the first, " +
+                         to_string(JobId{0, 4}));
+  has(ask(flock, 5), "3 jobs before it, of higher priority");
+}
+
 TEST_CASE("an executor that is not heard is told at the job, with since when and by whom") {
   TestFlock flock({.servers = 2, .lossy = true});
   flock.submit(1, 4, 1000s);

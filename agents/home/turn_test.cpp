@@ -10,6 +10,7 @@
 
 #include "agents/explain/describe.h"
 #include "agents/home/scripted_home_test.h"
+#include "agents/step/step.h"
 #include "agents/testing/testing.h"
 
 namespace starling {
@@ -265,6 +266,31 @@ TEST_CASE("a job is told who passes it by, and when its turn comes") {
   CHECK(text.find("its turns begin in ") != std::string::npos);
   CHECK(text.find(" at the latest, if the jobs that run keep to their estimates") !=
         std::string::npos);
+}
+
+TEST_CASE(
+    "whoever waits beside free GPUs that are kept for a turn is told for whom and until when") {
+  for (const char* policy : {"smart-greedy", "fifo:queue=skip"}) {
+    CAPTURE(policy);
+    Stream stream(policy, 1);
+    stream.flock.submit(kGang, 4 * stream.flock.agent(0).partition.servers.size(), 10s, 0);
+    bool told = false;
+    for (Duration waited{0}; !told && waited < 1h; waited += 1s) {
+      stream.go_on(1s);
+      if (stream.flock.agent(0).owner.ledger.free_count() == 0 || stream.started(kGang)) continue;
+      for (const auto& [id, job] : stream.flock.agent(0).home.jobs) {
+        if (job.stage() != Stage::waiting || id == JobId{0, kGang}) continue;
+        auto& state = const_cast<AgentState&>(stream.flock.agent(0));
+        for (const std::string& line : explain(state, id, stream.flock.now())) {
+          told =
+              told || (line.starts_with("partition 0 keeps its free GPUs for " +
+                                        to_string(JobId{0, kGang}) + ", whose turn it is, for ") &&
+                       line.ends_with(" s more at most"));
+        }
+      }
+    }
+    CHECK(told);
+  }
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ constexpr PolicyFacts kClairvoyant{
 // What an event of a roll-out costs, for budgets that users give in time: a policy reads no clock.
 constexpr double kEventsPerMs = 25;
 
-class SearchPolicy : public Policy {
+class SearchPolicy : public Policy, public QueueOrder {
  public:
   SearchPolicy(const SearchOptions& options, PlacementSystem base)
       : chooser_(options), policy_(std::move(base), &chooser_) {}
@@ -54,6 +54,9 @@ class SearchPolicy : public Policy {
     return policy_.offer(view, want, gpus_per_worker, each);
   }
   [[nodiscard]] std::span<const float> summary() const override { return policy_.summary(); }
+  [[nodiscard]] bool asks_first(const JobView& a, const JobView& b, Instant now) const override {
+    return policy_.asks_first(a, b, now);
+  }
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
     return policy_.explain(job);
   }

@@ -13,6 +13,7 @@
 #include "policies/gavel/gavel_rounds.h"
 #include "policies/gavel/gavel_sharing.h"
 #include "policies/queues/rounds.h"
+#include "scheduling/queue_order.h"
 
 namespace starling {
 
@@ -37,12 +38,16 @@ struct GavelOptions {
 ///
 /// A gang that no single type of the partition can hold is outside of this: it waits ten minutes,
 /// then gets GPUs of several types at the next round that has room, and keeps them.
-class GavelPolicy final : public Policy {
+class GavelPolicy final : public Policy, public QueueOrder {
  public:
   explicit GavelPolicy(const GavelOptions& options);
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                              Rng& rng) override;
+  /// A round goes by priority, then by who is furthest behind its share, whoever came first.
+  [[nodiscard]] bool asks_first(const JobView& a, const JobView& b, Instant) const override {
+    return a.spec->priority > b.spec->priority;
+  }
 
  private:
   struct Type {

@@ -96,6 +96,14 @@ std::span<const std::size_t> PlacementPolicy::turns(Instant now) {
   return turns_;
 }
 
+bool PlacementPolicy::asks_first(const JobView& a, const JobView& b, Instant now) const {
+  if (order_ == PlacementOrder::arrival) return goes_before(a, 0, b, 0);
+  const auto area = [&](const JobView& job) {
+    return job.spec->gpus() * remaining_.left(job, now);
+  };
+  return goes_before(a, area(a), b, area(b));
+}
+
 std::uint64_t PlacementPolicy::length_of(std::size_t turn) {
   if (order_ == PlacementOrder::arrival) return 1;
   const double left = areas_[turn] / walk_.index().queue()[turn].gpus;

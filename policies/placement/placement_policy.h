@@ -17,6 +17,7 @@
 #include "policies/placement/remaining_times.h"
 #include "policies/placement/scorer.h"
 #include "policies/queues/queue_walk.h"
+#include "scheduling/queue_order.h"
 
 namespace starling {
 
@@ -24,7 +25,7 @@ namespace starling {
 /// partition, or is passed over: the option that is worth most to its Scorer, or the one that a
 /// Chooser takes. A look that got nothing is not asked about again until something changes, here or
 /// in a digest; nor are others of that look that are expected to take about as long.
-class PlacementPolicy final : public Policy {
+class PlacementPolicy final : public Policy, public QueueOrder {
  public:
   /// `chooser`: makes the decisions and outlives this; null: the scorer's best is taken.
   explicit PlacementPolicy(PlacementSystem system, Chooser* chooser = nullptr);
@@ -37,6 +38,7 @@ class PlacementPolicy final : public Policy {
     reasons_.refused(feedback.job(), feedback.why);
   }
   [[nodiscard]] std::span<const float> summary() const override { return scorer_->summary(); }
+  [[nodiscard]] bool asks_first(const JobView& a, const JobView& b, Instant now) const override;
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
     return reasons_.explain(job);
   }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policies/queues/ordered.h"
 
+#include "scheduling/queue_order.h"
+
 namespace starling {
 namespace {
 
-class Ordered final : public Policy {
+class Ordered final : public Policy, public QueueOrder {
  public:
   Ordered(const PolicyFacts& facts, const QueueOptions& options,
           std::int64_t (*key)(const JobView&))
-      : facts_(facts), queue_(options, key) {}
+      : facts_(facts), key_(key), queue_(options, key) {}
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
 
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger&, Rng&) override {
@@ -17,9 +19,13 @@ class Ordered final : public Policy {
                            queue_.start_in_order(view, trial, out);
                          }});
   }
+  [[nodiscard]] bool asks_first(const JobView& a, const JobView& b, Instant) const override {
+    return goes_before(a, key_(a), b, key_(b));
+  }
 
  private:
   const PolicyFacts& facts_;
+  std::int64_t (*key_)(const JobView&);
   QueueWalk queue_;
 };
 

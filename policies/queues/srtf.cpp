@@ -7,6 +7,7 @@
 #include "policies/parts/evict.h"
 #include "policies/queues/queue_walk.h"
 #include "policies/registry.h"
+#include "scheduling/queue_order.h"
 #include "scheduling/running_index.h"
 
 namespace starling {
@@ -32,7 +33,7 @@ std::int64_t remaining(const JobView& job) {
 /// needs, if each of them has at least (1 + margin) times its own. Those of a lower priority it
 /// stops first, whatever they have left, those of a higher one never. What it will get when they
 /// have stopped is kept for it: nobody behind it in the queue starts there in the meantime.
-class Srtf final : public Policy {
+class Srtf final : public Policy, public QueueOrder {
  public:
   Srtf(const QueueOptions& options, double margin) : queue_(options, remaining), margin_(margin) {}
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return kFacts; }
@@ -40,6 +41,9 @@ class Srtf final : public Policy {
     return queue_.decide(
         view, view.gpus.free_count() == 0 && !any_runs(view),
         {.start = [&](Trial& trial, std::vector<Decision>& out) { start_here(view, trial, out); }});
+  }
+  [[nodiscard]] bool asks_first(const JobView& a, const JobView& b, Instant) const override {
+    return goes_before(a, remaining(a), b, remaining(b));
   }
 
  private:

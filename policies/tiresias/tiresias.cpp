@@ -8,6 +8,7 @@
 #include "policies/registry.h"
 #include "policies/tiresias/gittins.h"
 #include "policies/tiresias/ranked.h"
+#include "scheduling/queue_order.h"
 
 namespace starling {
 namespace {
@@ -28,7 +29,7 @@ constexpr PolicyFacts kGittins{
 /// Tiresias (NSDI'19): the service a job has attained (GPUs x time) puts it into one of K queues,
 /// so that jobs do not overtake one another for ever. Within a queue LAS keeps the order of
 /// submission; Gittins goes by the index, with the queue's upper threshold as the horizon.
-class Tiresias final : public Policy {
+class Tiresias final : public Policy, public QueueOrder {
  public:
   Tiresias(const QueueOptions& options, const PolicyFacts& facts, double threshold, int queues,
            double factor)
@@ -40,6 +41,9 @@ class Tiresias final : public Policy {
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger&, Rng&) override {
     if (gittins()) learn(view);
     return ranked_.decide(view);
+  }
+  [[nodiscard]] bool asks_first(const JobView& a, const JobView& b, Instant) const override {
+    return goes_before(a, rank(a), b, rank(b));
   }
 
  private:
