@@ -40,6 +40,9 @@ class NetScorer final : public Scorer {
   [[nodiscard]] View seen(const View& given) override { return isolated_.seen_with(mask_, given); }
   void begin(const DecisionContext& context) override;
   void score(const DecisionPoint& point, std::span<double> worth) override;
+  [[nodiscard]] std::string_view worth_is() const override {
+    return "the network's preference, the logarithm of odds without a unit";
+  }
   void passed_over(const QueueEntry& entry) override { queue_.ahead += entry.gpus; }
   void end(const View& view, Candidates& candidates) override;
   [[nodiscard]] std::span<const float> summary() const override;

@@ -96,6 +96,9 @@ class Consolidating final : public Scorer {
                                   : -static_cast<double>(place->harm()) / static_cast<double>(kGpu);
     }
   }
+  [[nodiscard]] std::string_view worth_is() const override {
+    return "minus the GPUs' worth of speed that others lose";
+  }
 };
 
 }  // namespace

@@ -73,13 +73,17 @@ TEST_CASE("every placement policy says what was taken") {
 TEST_CASE("a rule that waits names the places that were not good enough") {
   const auto lif = reasons("lif:threshold=0.3", true);
   REQUIRE(lif.size() == 4);
-  CHECK(lif[0] == "policy: 3 options at 0 s, the best 3 by worth:");
+  CHECK(lif[0] ==
+        "policy: 3 options at 0 s, by 1 / (1 + slowdown of all), 1 where nobody is slowed (0: "
+        "wait; below 0: it would gain less speed than the threshold; 3: go):");
   CHECK(lif[1] == "  taken   +0.000  wait");
   CHECK(any_has(lif, "-0.900  free GPUs, tight, 1 from GPU 0: own speed 0.10"));
   CHECK(any_has(lif, "beside one job, 1 from GPU 1: own speed 0.20, others lose 0.80 GPUs"));
   const auto greedy = reasons("smart-greedy", true);
   REQUIRE(greedy.size() == 4);
-  CHECK(greedy[0].find("expected to take 3600 s") != std::string::npos);
+  CHECK(greedy[0] ==
+        "policy: 3 options at 0 s, by minus the seconds until it has ended and that others end "
+        "later (+1: go); expected to take 3600 s:");
   // An hour until the fast GPU is free, and one on it.
   CHECK(greedy[1] == "  taken -7200.000  wait");
   CHECK(any_has(greedy, "-36000.000  free GPUs, tight, 1 from GPU 0"));
@@ -92,6 +96,22 @@ TEST_CASE("under a rule that takes any place waiting is worth less") {
   CHECK(lif[1].starts_with("  taken   +0.111  beside one job, 1 from GPU 1"));
   CHECK(any_has(lif, "        +0.100  free GPUs, tight, 1 from GPU 0"));
   CHECK(lif.back() == "          +0.000  wait");
+}
+
+TEST_CASE("a policy that shows figures says what they are, others show none") {
+  for (const char* policy : {"lif", "smart-greedy", "consolidate:variant=share"}) {
+    CAPTURE(policy);
+    const auto lines = reasons(policy, false);
+    REQUIRE(lines.size() >= 2);
+    CHECK((any_has(lines, ", by ") || any_has(lines, ", its figure: ")));
+    CHECK(lines[1].find_first_of("+-") == 8);
+  }
+  for (const char* policy : {"consolidate", "load-balance", "tetris"}) {
+    CAPTURE(policy);
+    const auto lines = reasons(policy, false);
+    REQUIRE(lines.size() >= 2);
+    CHECK_FALSE(any_has(lines, "0.000"));
+  }
 }
 
 }  // namespace

@@ -71,6 +71,13 @@ void Lif::score(const DecisionPoint& point, std::span<double> worth) {
   }
 }
 
+std::string_view Lif::worth_is() const {
+  return threshold_ > 0
+             ? "1 / (1 + slowdown of all), 1 where nobody is slowed (0: wait; below 0: it "
+               "would gain less speed than the threshold; 3: go)"
+             : "1 / (1 + slowdown of all), 1 where nobody is slowed (0: wait; 3: go)";
+}
+
 void add_lif(PolicyRegistry& registry) {
   registry.add_placement(kFacts, [](OptionReader& reader) -> Result<PlacementSystem> {
     const QueueOptions options = read_queue_options(reader, QueueDefault::skip);

@@ -27,6 +27,7 @@ class Lif final : public Scorer {
   explicit Lif(double threshold) : threshold_(threshold) {}
   [[nodiscard]] PlacementRules rules() const override;
   void score(const DecisionPoint& point, std::span<double> worth) override;
+  [[nodiscard]] std::string_view worth_is() const override;
 
  private:
   double threshold_;

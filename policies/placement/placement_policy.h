@@ -40,7 +40,7 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] std::span<const float> summary() const override { return scorer_->summary(); }
   [[nodiscard]] bool asks_first(const JobView& a, const JobView& b, Instant now) const override;
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
-    return reasons_.explain(job);
+    return reasons_.explain(job, scorer_->worth_is());
   }
 
  private:

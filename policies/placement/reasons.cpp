@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/counted.h"
 #include "policies/placement/scorer.h"
 
 namespace starling {
@@ -81,24 +82,24 @@ void Reasons::note(JobId job, Instant now, double work_s, std::span<const Placem
   }
 }
 
-std::string Reasons::line_of(const Option& o) {
-  char text[200];
+std::string Reasons::line_of(const Option& o, bool figure) {
+  char text[240];
   const std::string mark = std::string("  ") + (o.taken ? "taken" : "     ") + ' ';
   if (o.kind == OptionKind::wait) {
     std::snprintf(text, sizeof text, "wait");
   } else if (o.kind == OptionKind::forward) {
-    std::snprintf(text, sizeof text, "go to agent %u, which %s: speed alone %.2f", o.to.value,
-                  o.has_room ? "has room" : "has no room", static_cast<double>(o.own));
+    std::snprintf(text, sizeof text, "go to agent %u, which %s: speed alone %.2f of its best",
+                  o.to.value, o.has_room ? "has room" : "has no room", static_cast<double>(o.own));
   } else if (o.own > 0) {
     std::snprintf(text, sizeof text,
-                  "%s, %u from GPU %u: own speed %.2f, others lose %.2f GPUs, the slowest runs at "
-                  "%.2f",
+                  "%s, %u from GPU %u: own speed %.2f of its best, others lose %.2f GPUs, the "
+                  "slowest runs at %.2f of its best",
                   name_of(o.place), o.gpus, o.first_gpu, static_cast<double>(o.own),
                   static_cast<double>(o.harm), static_cast<double>(o.slowest));
   } else {
     std::snprintf(text, sizeof text, "%u from GPU %u", o.gpus, o.first_gpu);
   }
-  return mark + worth_text(o.worth) + "  " + text;
+  return mark + (figure ? worth_text(o.worth) + "  " : "") + text;
 }
 
 std::size_t Reasons::find(JobId job) const {
@@ -115,27 +116,27 @@ void Reasons::refused(JobId job, DecisionFault why) {
   if (const std::size_t at = find(job); at != kKept) ring_[at].refused = why;
 }
 
-std::vector<std::string> Reasons::explain(JobId job) const {
-  std::vector<std::string> lines;
+std::vector<std::string> Reasons::explain(JobId job, std::string_view worth_is) const {
   const std::size_t newest = find(job);
-  if (newest == kKept) return lines;
-  const Reason* const found = &ring_[newest];
-  char text[200];
-  const double at = seconds(found->at.time_since_epoch());
-  if (found->options == 1) {
-    std::snprintf(text, sizeof text, "policy: 1 option at %.0f s", at);
-  } else {
-    std::snprintf(text, sizeof text, "policy: %u options at %.0f s, the best %u by worth",
-                  found->options, at, found->kept);
+  if (newest == kKept) return {};
+  const Reason& found = ring_[newest];
+  char text[80];
+  std::snprintf(text, sizeof text, "policy: %s at %.0f s", counted(found.options, "option").c_str(),
+                seconds(found.at.time_since_epoch()));
+  std::string head = text;
+  if (found.options > found.kept) head += ", the best " + std::to_string(found.kept);
+  if (!worth_is.empty()) {
+    head += found.options > 1 ? ", by " : ", its figure: ";
+    head += worth_is;
   }
-  lines.emplace_back(text);
-  if (found->work_s > 0) {
-    std::snprintf(text, sizeof text, "; expected to take %.0f s", found->work_s);
-    lines.back() += text;
+  if (found.work_s > 0) {
+    std::snprintf(text, sizeof text, "; expected to take %.0f s", found.work_s);
+    head += text;
   }
-  lines.back() += ':';
-  if (found->refused) lines.push_back(std::string("  refused: ") + name_of(*found->refused));
-  for (std::uint32_t i = 0; i < found->kept; ++i) lines.push_back(line_of(found->best[i]));
+  std::vector<std::string> lines{head + ':'};
+  if (found.refused) lines.push_back(std::string("  refused: ") + name_of(*found.refused));
+  for (std::uint32_t i = 0; i < found.kept; ++i)
+    lines.push_back(line_of(found.best[i], !worth_is.empty()));
   return lines;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "policies/placement/decision_point.h"
@@ -27,7 +28,8 @@ class Reasons {
   /// The core has refused what was noted of the job last.
   void refused(JobId job, DecisionFault why);
   /// A line for the decision, whether it was refused, and one for each option, what is worth most first; nothing: not kept.
-  [[nodiscard]] std::vector<std::string> explain(JobId job) const;
+  /// `worth_is`: as Scorer says.
+  [[nodiscard]] std::vector<std::string> explain(JobId job, std::string_view worth_is) const;
 
  private:
   struct Option {
@@ -41,7 +43,7 @@ class Reasons {
     float harm = 0, slowest = 1;
   };
   static Option seen(const PlacementOption& option);
-  static std::string line_of(const Option& option);
+  static std::string line_of(const Option& option, bool figure);
   struct Reason {
     JobId job;
     Instant at;

@@ -31,21 +31,28 @@ struct Options {
 
 const JobId kJob{1, 7};
 
+std::vector<std::string> lines_of(const Reasons& reasons, std::string_view worth_is = "GPUs won") {
+  return reasons.explain(kJob, worth_is);
+}
+
 TEST_CASE("the reasons of a decision name the options, best first, and the one taken") {
   const Options options;
   const double worth[] = {-1, 2, Scorer::kNever, 0.5};
   Reasons reasons;
-  CHECK(reasons.explain(kJob).empty());
+  CHECK(lines_of(reasons).empty());
   reasons.note(kJob, Instant{} + std::chrono::seconds(30), 120, options.all(), worth, 1);
-  const auto lines = reasons.explain(kJob);
+  const auto lines = lines_of(reasons);
   REQUIRE(lines.size() == 5);
-  CHECK(lines[0] == "policy: 4 options at 30 s, the best 4 by worth; expected to take 120 s:");
-  CHECK(lines[1].find("taken   +2.000  free GPUs, tight, 2 from GPU 4: own speed 0.90") !=
-        std::string::npos);
+  CHECK(lines[0] == "policy: 4 options at 30 s, by GPUs won; expected to take 120 s:");
+  CHECK(
+      lines[1].find("taken   +2.000  free GPUs, tight, 2 from GPU 4: own speed 0.90 of its best") !=
+      std::string::npos);
   CHECK(lines[2].find("+0.500  wait") != std::string::npos);
   CHECK(lines[3].find("beside one job") != std::string::npos);
-  CHECK(lines[3].find("others lose 0.80 GPUs, the slowest runs at 0.60") != std::string::npos);
-  CHECK(lines[4] == "               -  go to agent 3, which has no room: speed alone 0.75");
+  CHECK(lines[3].find("others lose 0.80 GPUs, the slowest runs at 0.60 of its best") !=
+        std::string::npos);
+  CHECK(lines[4] ==
+        "               -  go to agent 3, which has no room: speed alone 0.75 of its best");
 }
 
 TEST_CASE("a policy that predicts nothing has places without speeds") {
@@ -55,10 +62,15 @@ TEST_CASE("a policy that predicts nothing has places without speeds") {
   const double worth[] = {0};
   Reasons reasons;
   reasons.note(kJob, Instant{}, 0, {&only, 1}, worth, 0);
-  const auto lines = reasons.explain(kJob);
+  auto lines = lines_of(reasons);
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0] == "policy: 1 option at 0 s, its figure: GPUs won:");
+  CHECK(lines[1] == "  taken   +0.000  2 from GPU 4");
+  // One that goes by no figure shows none.
+  lines = lines_of(reasons, "");
   REQUIRE(lines.size() == 2);
   CHECK(lines[0] == "policy: 1 option at 0 s:");
-  CHECK(lines[1] == "  taken   +0.000  2 from GPU 4");
+  CHECK(lines[1] == "  taken 2 from GPU 4");
 }
 
 TEST_CASE("what the core refused is said until the job is decided about again") {
@@ -66,13 +78,13 @@ TEST_CASE("what the core refused is said until the job is decided about again") 
   const double worth[] = {-1, 2, 0, 0.5};
   Reasons reasons;
   reasons.refused(kJob, DecisionFault::no_room);
-  CHECK(reasons.explain(kJob).empty());
+  CHECK(lines_of(reasons).empty());
   reasons.note(kJob, Instant{}, 0, options.all(), worth, 1);
   reasons.refused(kJob, DecisionFault::reserved);
-  REQUIRE(reasons.explain(kJob).size() == 6);
-  CHECK(reasons.explain(kJob)[1] == "  refused: a gang that has waited for long starts first");
+  REQUIRE(lines_of(reasons).size() == 6);
+  CHECK(lines_of(reasons)[1] == "  refused: a gang that has waited for long starts first");
   reasons.note(kJob, Instant{}, 0, options.all(), worth, 2);
-  CHECK(reasons.explain(kJob).size() == 5);
+  CHECK(lines_of(reasons).size() == 5);
 }
 
 TEST_CASE("the reasons of the last decisions are kept, and no more") {
@@ -82,9 +94,9 @@ TEST_CASE("the reasons of the last decisions are kept, and no more") {
   reasons.note(kJob, Instant{}, 120, options.all(), worth, 1);
   for (std::uint32_t other = 1; other < Reasons::kKept; ++other)
     reasons.note(JobId{2, other}, Instant{}, 0, options.all(), worth, 0);
-  CHECK_FALSE(reasons.explain(kJob).empty());
+  CHECK_FALSE(lines_of(reasons).empty());
   reasons.note(JobId{2, Reasons::kKept}, Instant{}, 0, options.all(), worth, 0);
-  CHECK(reasons.explain(kJob).empty());
+  CHECK(lines_of(reasons).empty());
 }
 
 }  // namespace

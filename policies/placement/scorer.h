@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "policies/placement/decision_point.h"
 
@@ -50,6 +51,9 @@ class Scorer {
   /// What each option is worth, in the order of `point.options`; no unit, larger is better. Also
   /// called where the decision is forced.
   virtual void score(const DecisionPoint& point, std::span<double> worth) = 0;
+  /// What figure that is, for people: "1 / (1 + slowdown)". Empty: it tells options apart by no
+  /// figure, and none is shown.
+  [[nodiscard]] virtual std::string_view worth_is() const { return {}; }
   /// Where rules().own_places: the place on GPUs that it would take. `point` has no options yet.
   [[nodiscard]] virtual std::optional<Placement> place(const DecisionPoint&) {
     return std::nullopt;

@@ -70,6 +70,10 @@ class SmartGreedy final : public Scorer {
       waits_for_[point.wish.look] = wait.kind;
   }
 
+  [[nodiscard]] std::string_view worth_is() const override {
+    return "minus the seconds until it has ended and that others end later (+1: go)";
+  }
+
   [[nodiscard]] bool alike(const JobView& job) const override {
     return job.spec->duration <= Duration::zero();
   }
