@@ -30,18 +30,27 @@ const char* verdict(const Watch& watch) {
   }
 }
 
+/// Who is well is heard after a heartbeat, or is asked then and answers.
+bool overdue(const AgentState& s, const Watch& watch, Instant now) {
+  if (watch.standing != Standing::well) return true;
+  return s.lossy() && now - watch.heard > 2 * s.config.timers.heartbeat + watch.lag;
+}
+
 std::string last_heard(const AgentState& s, const Watch& watch, Instant now) {
-  return "last heard of " + seconds_text(now - watch.heard) + " ago by agent " +
-         std::to_string(s.config.me.value) + " and does not answer" + verdict(watch);
+  std::string text = "last heard of " + seconds_text(now - watch.heard) + " ago by agent " +
+                     std::to_string(s.config.me.value);
+  if (watch.standing == Standing::well) return text + ", and is late";
+  return text + " and does not answer" + verdict(watch);
 }
 
 std::string silence_of(const AgentState& s, const OwnedExecutor& executor, const Piece& piece,
                        Instant now) {
-  if (executor.trusted || piece.state == Piece::State::gone) return {};
+  const bool late = overdue(s, executor.watch, now);
+  if ((executor.trusted && !late) || piece.state == Piece::State::gone) return {};
   const std::string text = "executor-" + std::to_string(executor.node.value - kFirstExecutor) +
                            ", which has GPUs " + placement_text(piece.gpus) + " of it, ";
   if (executor.watch.foreign) return text + "has read another topology and is not worked with";
-  if (executor.watch.standing == Standing::well) return text + "has not said yet what it runs";
+  if (!late) return text + "has not said yet what it runs";
   return text + "was " + last_heard(s, executor.watch, now);
 }
 
@@ -64,7 +73,7 @@ std::vector<std::string> explain_silence(const AgentState& s, JobId id, Instant 
     if (part.agent == s.config.me || part.released || part.exited) continue;
     const auto peer = std::find_if(s.flock.peers.begin(), s.flock.peers.end(),
                                    [&](const PeerState& p) { return p.peer.agent == part.agent; });
-    if (peer == s.flock.peers.end() || peer->watch.standing == Standing::well) continue;
+    if (peer == s.flock.peers.end() || !overdue(s, peer->watch, now)) continue;
     lines.push_back("agent " + std::to_string(part.agent.value) + ", which has GPUs " +
                     placement_text(part.share.gpus) + " of it, was " +
                     last_heard(s, peer->watch, now));

@@ -77,6 +77,19 @@ TEST_CASE("who is ahead is said in the order of the policy, by priority first") 
   has(ask(flock, 5), "3 jobs before it, of higher priority");
 }
 
+TEST_CASE("an executor that stands still is told before it is given up") {
+  TestFlock flock({.servers = 2, .lossy = true});
+  flock.submit(1, 4, 1000s);
+  for (int i = 0; i < 40; ++i) {
+    flock.run_for(250ms);
+    CHECK(ask(flock, 1).find("executor") == std::string::npos);
+  }
+  const std::uint32_t on = flock.agent(0).jobs.at(JobId{0, 1}).placement.front().value / 4;
+  flock.set_cut(executor_node(on), agent_node(AgentId{0}), true);
+  flock.run_for(2s);
+  has(ask(flock, 1), "of it, was last heard of 2 s ago by agent 0, and is late");
+}
+
 TEST_CASE("an executor that is not heard is told at the job, with since when and by whom") {
   TestFlock flock({.servers = 2, .lossy = true});
   flock.submit(1, 4, 1000s);
