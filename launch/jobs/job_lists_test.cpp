@@ -105,6 +105,23 @@ TEST_CASE("a list is a table, CSV or JSON") {
   CHECK(table.json(listed[2]).find("\"started\":null") != std::string::npos);
 }
 
+TEST_CASE("a job that waits again is nowhere, and where it was last is said to be that") {
+  const Topology topology = generate_flat({.servers = 2, .gpus_per_server = 4}).value();
+  const JobTable table{topology, kNow};
+  const std::string first = topology.server(ServerId{0}).name,
+                    second = topology.server(ServerId{1}).name;
+  const ListedJob waits{jobs()[2], "agent-0"}, runs{jobs()[0], "agent-0"};
+  CHECK(table.text({waits}).find(first) == std::string::npos);
+  auto json = nlohmann::json::parse(table.json(waits));
+  CHECK(json.at("placement") == "");
+  CHECK(json.at("servers").empty());
+  CHECK(json.at("last_servers") == nlohmann::json{first, second});
+  CHECK(table.csv({waits}).find(",,," + first + " " + second + ",") != std::string::npos);
+  json = nlohmann::json::parse(table.json(runs));
+  CHECK(json.at("servers") == nlohmann::json{first, second});
+  CHECK(json.at("last_servers").empty());
+}
+
 TEST_CASE("an exit code is that of a process that has ended, else there is none") {
   const Topology topology = generate_flat({}).value();
   const JobTable table{topology, kNow};

@@ -19,14 +19,23 @@ std::string agent_name(AgentId agent) { return "agent-" + std::to_string(agent.v
 
 /// "2x4 V100": two workers with four GPUs each.
 std::string asked(const JobAsk& ask) {
-  std::string text = (ask.workers > 1 ? std::to_string(ask.workers) + "x" : "") +
-                     std::to_string(ask.gpus_per_worker);
+  std::string text = ask.workers > 1 ? std::to_string(ask.workers) + "x" : "";
+  text += std::to_string(ask.gpus_per_worker);
   for (std::size_t i = 0; i < ask.gpu_types.size(); ++i)
     text += (i == 0 ? " " : "|") + ask.gpu_types[i];
   return text;
 }
 
-bool placed(const JobState& s) { return !s.placement.empty() && s.phase != JobPhase::waiting; }
+/// Where it is, or has ended; of one that waits, nowhere, though it has run.
+const Placement& place_of(const JobState& s) {
+  static const Placement nowhere;
+  return s.phase == JobPhase::waiting ? nowhere : s.placement;
+}
+/// Of one that waits again: where it was last.
+const Placement& last_place_of(const JobState& s) {
+  static const Placement nowhere;
+  return s.phase == JobPhase::waiting ? s.placement : nowhere;
+}
 
 std::string cell(std::string text) { return text.empty() ? "-" : text; }
 
@@ -45,9 +54,9 @@ std::string dumped(const nlohmann::json& j, int indent) {
 
 }  // namespace
 
-Row JobTable::servers(const JobState& state) const {
+Row JobTable::servers(const Placement& placement) const {
   Row names;
-  for (const GpuId gpu : state.placement) {
+  for (const GpuId gpu : placement) {
     if (gpu.value >= topology.gpu_count()) continue;
     const std::string& name = topology.server(topology.server_of(gpu)).name;
     if (names.empty() || names.back() != name) names.push_back(name);
@@ -62,7 +71,7 @@ std::string JobTable::text(const std::vector<ListedJob>& jobs) const {
     const JobState& s = job.state;
     const JobAsk nothing, &ask = s.ask == nullptr ? nothing : *s.ask;
     const JobDates dates = dates_of(s, now);
-    const Row on = placed(s) ? servers(s) : Row{};
+    const Row on = servers(place_of(s));
     std::string where = on.empty() ? "-" : on.front();
     if (on.size() == 2) where += "," + on[1];
     if (on.size() > 2) where += " and " + std::to_string(on.size() - 1) + " more";
@@ -89,14 +98,13 @@ std::string JobTable::csv(const std::vector<ListedJob>& jobs) const {
                "workers",   "gpus_per_worker", "gpu_types", "cpus",     "memory_gib", "priority",
                "submitted", "started",         "ended",     "queued_s", "elapsed_s",  "service_s",
                "attempts",  "preemptions",     "forwards",  "agent",    "host",       "placement",
-               "servers",   "exit_code"});
+               "servers",   "last_servers",    "exit_code"});
   for (const ListedJob& job : jobs) {
     const JobState& s = job.state;
     const JobAsk nothing, &ask = s.ask == nullptr ? nothing : *s.ask;
     const JobDates dates = dates_of(s, now);
-    std::string types, on;
+    std::string types;
     for (const std::string& type : ask.gpu_types) types += (types.empty() ? "" : " ") + type;
-    for (const std::string& server : servers(s)) on += (on.empty() ? "" : " ") + server;
     const bool known = s.ask != nullptr;
     const auto if_known = [&](const std::string& field) { return known ? field : std::string(); };
     text += csv_row({to_string(s.job),
@@ -122,8 +130,9 @@ std::string JobTable::csv(const std::vector<ListedJob>& jobs) const {
                      std::to_string(s.forwards),
                      agent_name(s.home),
                      job.host,
-                     placement_text(s.placement),
-                     on,
+                     placement_text(place_of(s)),
+                     joined(servers(place_of(s)), " "),
+                     joined(servers(last_place_of(s)), " "),
                      has_exit_code(s) ? std::to_string(s.exit.code) : ""});
   }
   return text;
@@ -142,8 +151,9 @@ nlohmann::json JobTable::object(const ListedJob& job) const {
                    {"attempts", s.attempts},
                    {"forwards", s.forwards},
                    {"preemptions", s.preemptions},
-                   {"placement", placement_text(s.placement)},
-                   {"servers", servers(s)},
+                   {"placement", placement_text(place_of(s))},
+                   {"servers", servers(place_of(s))},
+                   {"last_servers", servers(last_place_of(s))},
                    {"exit_code", has_exit_code(s) ? nlohmann::json(s.exit.code) : nullptr},
                    {"log_tail", s.exit.log_tail}};
   if (s.ask != nullptr) {

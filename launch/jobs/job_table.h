@@ -33,7 +33,7 @@ struct JobTable {
 
  private:
   [[nodiscard]] nlohmann::json object(const ListedJob& job) const;
-  [[nodiscard]] std::vector<std::string> servers(const JobState& state) const;
+  [[nodiscard]] std::vector<std::string> servers(const Placement& placement) const;
 };
 
 /// What a shell says of it: its exit code, 128 and the number of a signal that ended it, 143 where
