@@ -345,6 +345,8 @@ expect 0 "finished" jobs
 job=$("$starling" submit --gpus 4 -- sleep 600) || fail "submit"
 waiting=$("$starling" submit --gpus 4 -- true) || fail "submit"
 for _ in $(seq 200); do "$starling" jobs 2>/dev/null | grep -q "^$job *running" && break; sleep 0.05; done
+expect 2 "99" up --flock "$work/none" --topology one.yaml --agents 99
+[ ! -e "$work/none" ] || fail "a refused up leaves $(ls -A "$work/none")"
 expect 0 "running" jobs
 expect 0 "waiting" explain "$waiting"
 expect 0 "cancelled" cancel "$job"

@@ -103,6 +103,10 @@ Status note_own_folder(const fs::path& dir) {
                     "else is in it.\n");
 }
 
+void undo_flock_folder(const fs::path& dir) {
+  (void)remove_flock_files(dir, names_in(dir / "nodes"));
+}
+
 Status can_take_folder(const fs::path& dir) {
   std::error_code error;
   const fs::file_status status = fs::status(dir, error);

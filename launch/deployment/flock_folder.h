@@ -27,6 +27,9 @@ inline constexpr const char* kOwnFolder = "own-folder";
 [[nodiscard]] Status make_flock_folder(const std::filesystem::path& dir);
 /// Whoever makes such a directory in another way notes it with this.
 [[nodiscard]] Status note_own_folder(const std::filesystem::path& dir);
+/// After make_flock_folder(), where no flock came of it: what was written goes, and the directory,
+/// if that call made it. What the system does not let go stays.
+void undo_flock_folder(const std::filesystem::path& dir);
 
 /// Names in a flock's directory that are Starling's. `deployment.json` comes last: until it is
 /// gone, the flock can be removed again.

@@ -114,6 +114,21 @@ TEST_CASE("an empty folder that was there before the flock stays, as before") {
   CHECK_FALSE(fs::exists(dir));
 }
 
+TEST_CASE("a flock that could not be made leaves nothing behind") {
+  const TestFolder folder("folder");
+  for (const bool there : {false, true}) {
+    const fs::path dir = folder.path / "new";
+    if (there) fs::create_directories(dir);
+    REQUIRE(make_flock_folder(dir).ok());
+    fs::create_directories(dir / "nodes" / "agent-0");
+    std::ofstream(dir / "nodes" / "agent-0" / "keys.json") << "{}\n";
+    std::ofstream(dir / "topology.yaml") << "\n";
+    undo_flock_folder(dir);
+    CHECK(fs::exists(dir) == there);
+    if (there) CHECK(fs::is_empty(dir));
+  }
+}
+
 TEST_CASE("a folder is taken only if nothing is in it") {
   const TestFolder folder("folder");
   CHECK(can_take_folder(folder.path).ok());

@@ -269,8 +269,9 @@ Result<Deployment> make_flock(const UpOptions& o, const std::filesystem::path& d
   auto flock = create_deployment(plan, made.value().topology);
   if (flock && made.value().plan.agents > o.agents) {
     if (const Status written = choose_members(flock.value(), o.agents); !written.ok())
-      return written.error();
+      flock = written.error();
   }
+  if (!flock) undo_flock_folder(dir);
   return flock;
 }
 
