@@ -249,6 +249,7 @@ simulated = [float(p.get("value")) for p in suite.iter("property") if p.get("nam
 assert len(simulated) == 2 and min(simulated) >= 600, simulated
 P
 STARLING_BUG=hidden_input expect 2 "built without planted mistakes" chaos sim --seeds 1
+expect 1 "  and 2 more, of seeds 11, 12; " chaos sim --demo --only F1-executor --seeds 12 --minutes 2 --shrink 0 --quiet
 expect 0 "F15-flip" chaos sim --list
 expect 0 "0 failures" chaos etcd --seeds 2 --minutes 1 --quiet
 expect 0 '"takeovers"' chaos etcd --seeds 1 --minutes 1 --json --quiet

@@ -43,6 +43,22 @@ void print_frames(const ChaosReport& report) {
   }
 }
 
+/// The failures behind the first `shown`, by seed.
+void print_others(const ChaosReport& report, std::size_t shown) {
+  constexpr std::size_t kMostNamed = 20;
+  const std::uint64_t more = report.failures - shown;
+  std::string seeds;
+  std::size_t failed = 0;
+  for (const ChaosReport::Verdict& v : report.verdicts) {
+    if (v.rule.empty() || ++failed <= shown) continue;
+    seeds += failed > shown + kMostNamed ? ", ..."
+                                         : (seeds.empty() ? "" : ", ") + std::to_string(v.seed);
+    if (failed > shown + kMostNamed) break;
+  }
+  std::printf("  and %s more, of seed%s %s; --first-seed S --seeds 1 shows one, --json all\n",
+              with_commas(more).c_str(), more == 1 ? "" : "s", seeds.c_str());
+}
+
 }  // namespace
 
 std::vector<std::string> marks_missed(const ChaosReport& report) {
@@ -141,6 +157,7 @@ void print_chaos_table(const ChaosReport& report, const std::vector<ChaosFinding
     std::printf("  %s at %.3f s: %s\n    starling chaos sim %s\n", f.rule.c_str(), f.at_s,
                 f.message.c_str(), arguments.c_str());
   }
+  if (report.failures > findings.size()) print_others(report, findings.size());
 }
 
 }  // namespace starling
