@@ -35,6 +35,8 @@ class Reader {
     s.seed = map.whole("seed", 0, 0xffff'ffff, 1);
     if (map.has("flock")) s.flock = flock(map.get("flock"));
     if (map.has("load")) s.load = load(map.get("load"), s.flock);
+    // What is not said fits the servers.
+    std::erase_if(s.load.gpus, [&](std::uint32_t gpus) { return gpus > s.flock.gpus; });
     if (map.has("expect")) s.expect = expect(map.get("expect"), s.flock);
     for (const YAML::Node& entry : map.list("faults", false)) {
       s.faults.push_back(fault(entry, s));

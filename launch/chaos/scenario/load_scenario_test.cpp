@@ -61,6 +61,20 @@ TEST_CASE("a scenario is read as it is written") {
   CHECK(s.expect.takeover_median == 7);
 }
 
+TEST_CASE("workers that nobody has sized fit the servers") {
+  for (const char* text :
+       {"name: a\nflock: {gpus: 2}\n", "name: a\nflock: {gpus: 2}\nload: {jobs_per_s: 1}\n"}) {
+    const auto read = parse_scenario(text, "x.yaml");
+    REQUIRE(read.ok());
+    CHECK(read.value().load.gpus == std::vector<std::uint32_t>{1, 1, 2});
+  }
+  CHECK(parse_scenario("name: a\n", "x.yaml").value().load.gpus ==
+        std::vector<std::uint32_t>{1, 1, 2, 4});
+  const auto large = parse_scenario("name: a\nflock: {gpus: 2}\nload: {gpus: [4]}\n", "x.yaml");
+  REQUIRE_FALSE(large.ok());
+  CHECK(has(large.error().message, "from 1 to 2, which is what a server has"));
+}
+
 TEST_CASE("every mistake is named with its line and what would be right") {
   CHECK(has(mistake("fault: kill", "fault: kil"),
             "x.yaml:7:13: there is no fault 'kil'; did you mean 'kill'?"));

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <set>
 
+#include "base/counted.h"
 #include "base/short_number.h"
 #include "launch/chaos/job.h"
 #include "launch/chaos/live.h"
@@ -98,8 +100,13 @@ int chaos_live_run(const Options& o, bool seed_given) {
   if (!read) return failed(read.error());
   chaos_live::Scenario& scenario = read.value();
   if (o.check) {
-    std::printf("%s: right: %zu entries of faults, %s\n", o.scenario.c_str(),
-                scenario.faults.size(), human_seconds(scenario.length).c_str());
+    std::set<std::uint32_t> gpus(scenario.load.gpus.begin(), scenario.load.gpus.end());
+    std::string workers;
+    for (const std::uint32_t n : gpus) workers += (workers.empty() ? "" : ", ") + std::to_string(n);
+    std::printf("%s: right: %s of faults, %s; workers of %s GPUs on servers of %s\n",
+                o.scenario.c_str(), counted(scenario.faults.size(), "entry", "entries").c_str(),
+                human_seconds(scenario.length).c_str(), workers.c_str(),
+                counted(scenario.flock.gpus, "GPU").c_str());
     return kDone;
   }
   override_with(scenario, o);
