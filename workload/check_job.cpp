@@ -30,6 +30,11 @@ Status check_sizes(const JobSpec& spec, const Limits& limits) {
   if (spec.gpus_per_worker == 0)
     return wrong("gpus_per_worker", "is 0; a worker needs at least 1 GPU");
   const bool elastic = spec.min_workers > 0 || spec.max_workers > 0;
+  if (spec.max_workers > 0 && spec.min_workers > spec.max_workers) {
+    return wrong("min_workers", "is " + std::to_string(spec.min_workers) + ", above max_workers (" +
+                                    std::to_string(spec.max_workers) +
+                                    "); min_workers <= workers <= max_workers is right");
+  }
   if (elastic && (spec.min_workers < 1 || spec.min_workers > spec.workers)) {
     return wrong("min_workers", "is " + std::to_string(spec.min_workers) + "; 1 to workers (" +
                                     std::to_string(spec.workers) +

@@ -38,6 +38,8 @@ TEST_CASE("each way in which a job makes no sense is named") {
           s.workers = 2, s.min_workers = 1, s.max_workers = 1;
         }).starts_with("max_workers"));
   CHECK(why_with([](JobSpec& s) { s.min_workers = 1; }).starts_with("max_workers"));
+  CHECK(why_with([](JobSpec& s) { s.min_workers = 4, s.max_workers = 2; }) ==
+        "min_workers is 4, above max_workers (2); min_workers <= workers <= max_workers is right");
   CHECK(why_with([](JobSpec& s) {
           s.min_workers = 1, s.max_workers = 9000;
         }).starts_with("gpus of the gang"));

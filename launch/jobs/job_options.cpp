@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/jobs/job_options.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "launch/jobs/split.h"
@@ -88,6 +89,8 @@ Status set_options(const JobOptions& options, JobSpec& spec) {
   }
   // One bound of an elastic job alone: the other is what it asks for.
   const bool low = options.contains("--min-workers"), high = options.contains("--max-workers");
+  if (low && !options.contains("--workers"))
+    spec.workers = std::max(spec.workers, spec.min_workers);
   if (low && !high && spec.max_workers == 0) spec.max_workers = spec.workers;
   if (high && !low && spec.min_workers == 0) spec.min_workers = spec.workers;
   return done();

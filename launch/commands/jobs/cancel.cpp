@@ -93,8 +93,9 @@ int cancel(const Options& o) {
     if (!terminal(state.phase)) {
       open.push_back(state);
     } else if (!o.filter.ids.empty()) {  // it was named
+      const bool passive = state.phase == JobPhase::cancelled;
       status = work_failed("cancel: job " + to_string(state.job) + " has already " +
-                           name_of(state.phase));
+                           (passive ? "been " : "") + name_of(state.phase));
     }
   }
   if (open.empty() && o.filter.ids.empty() && !o.json)
