@@ -101,6 +101,8 @@ printf 'job_id,submit_s,gpus,duration_s,workers\ntwo-eights,0,16,50,2\nafter,1,8
 expect 0 "2 workers of 8 GPUs, the servers hold 1" sim --topology odd.yaml --trace odd.csv --out odd.out
 grep -q '^two-eights,.*,failed$' odd.out/jobs.csv || fail "a gang that fits nowhere was not refused"
 grep -q '^after,.*,finished$' odd.out/jobs.csv || fail "a gang that fits nowhere held up the next"
+sed -i '/^after/d' odd.csv
+expect 1 "no job could run: 1 of 1 job can never run here and will fail; the first is job two-eights: " sim --topology odd.yaml --trace odd.csv --quiet
 
 echo "-- wrong inputs"
 printf 'server_templates: {l: {gpus: 0, cpus: 4, memory_gib: 8}}\nservers: [{template: l}]\nname: none\n' >nogpu.yaml

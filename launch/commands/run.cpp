@@ -93,9 +93,8 @@ int run_command(const LiveRunOptions& o) {
   auto input = read_run_input(o, policies);
   if (!input) return failed(input.error());
   if (auto right = check_live(o, input.value()); !right.ok()) return failed(right.error());
-  if (const auto warning = misfits(input.value().topology, input.value().trace);
-      !warning.empty() && !o.quiet)
-    std::fprintf(stderr, "starling: %s\n", warning.c_str());
+  const std::string unfit = misfits(input.value().topology, input.value().trace);
+  if (!unfit.empty() && !o.quiet) std::fprintf(stderr, "starling: %s\n", unfit.c_str());
 
   LiveOptions live{o.speedup > 0 ? o.speedup : 1, o.state, o.etcd, o.keep, o.quiet};
   std::vector<RunResult> runs;
@@ -134,7 +133,7 @@ int run_command(const LiveRunOptions& o) {
   result.value().dropped = input.value().trace.dropped;
   result.value().resolution_s = kResolution * live.speedup;
   runs.insert(runs.begin(), std::move(result).value());
-  return deliver(runs, input.value().topology, o.out, o.json);
+  return deliver(runs, input.value().topology, o.out, o.json, unfit);
 }
 
 }  // namespace

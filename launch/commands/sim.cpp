@@ -18,8 +18,8 @@ int run_sim(const RunOptions& options) {
   auto input = read_run_input(options, policies);
   if (!input) return failed(input.error());
   RunInput& in = input.value();
-  if (const auto warning = misfits(in.topology, in.trace); !warning.empty() && !options.quiet)
-    std::fprintf(stderr, "starling: %s\n", warning.c_str());
+  const std::string warning = misfits(in.topology, in.trace);
+  if (!warning.empty() && !options.quiet) std::fprintf(stderr, "starling: %s\n", warning.c_str());
   ProgressBar progress("simulating", options.quiet);
   in.sim.progress = [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); };
   auto result = simulate(in.topology, in.trace, policies, in.sim);
@@ -29,8 +29,7 @@ int run_sim(const RunOptions& options) {
                                                 : work_failed(result.error().message);
   result.value().load = options.load;
   result.value().dropped = in.trace.dropped;
-  const int status = deliver(std::span(&result.value(), 1), in.topology, options.out, options.json);
-  return status;
+  return deliver(std::span(&result.value(), 1), in.topology, options.out, options.json, warning);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "launch/command_line/exit_codes.h"
 #include "launch/report/run_page.h"
+#include "launch/system/amount.h"
 #include "launch/system/files.h"
 #include "launch/system/text.h"
 #include "sim/arrivals.h"
@@ -112,37 +113,42 @@ std::string results_table(std::span<const RunResult> runs) {
 
 namespace {
 
-/// kDone if every job came to an end, else a message and kWorkFailed: the figures leave those out
-/// that still wait.
-int unfinished(std::span<const RunResult> runs) {
-  std::size_t waiting = 0, jobs = 0;
+/// kDone if every job came to an end and some job ran, else a message and kWorkFailed: the figures
+/// leave out those that still wait.
+int verdict(std::span<const RunResult> runs, const std::string& misfits) {
+  std::size_t waiting = 0, ran = 0, jobs = 0;
   for (const RunResult& run : runs) {
     jobs += run.jobs.size();
-    for (const JobRow& job : run.jobs) waiting += terminal(job.state) ? 0 : 1;
+    for (const JobRow& job : run.jobs) {
+      waiting += terminal(job.state) ? 0 : 1;
+      ran += job.start_s >= 0 ? 1 : 0;
+    }
   }
+  if (jobs > 0 && ran == 0)
+    return work_failed("no job could run" + (misfits.empty() ? "" : ": " + misfits));
   if (waiting == 0) return kDone;
-  return work_failed(with_commas(waiting) + " of " + with_commas(jobs) +
-                     " jobs never ended; the figures are of the others");
+  return work_failed(with_commas(waiting) + " of " + amount(jobs, "job") +
+                     " never ended; the figures are of the others");
 }
 
 }  // namespace
 
 int deliver(std::span<const RunResult> runs, const Topology& topology, const std::string& out,
-            bool json) {
+            bool json, const std::string& misfits) {
   if (json) {
     std::printf("%s\n", summary_json(runs).c_str());
   } else {
     std::fputs(results_table(runs).c_str(), stdout);
   }
   std::fflush(stdout);
-  if (out.empty()) return unfinished(runs);
+  if (out.empty()) return verdict(runs, misfits);
   if (auto written = write_results(runs, topology, out); !written.ok())
     return failed(written.error());
   if (!json)
     std::printf("\nwritten: %s/summary.json, jobs.csv,%s report.html\n", out.c_str(),
                 runs.size() > 1 ? " jobs-sim.csv," : "");
   std::fflush(stdout);
-  return unfinished(runs);
+  return verdict(runs, misfits);
 }
 
 }  // namespace starling
