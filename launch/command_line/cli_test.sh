@@ -49,7 +49,7 @@ expect 0 "8 H100" topology generate vl2 --servers 1 --server-template dgx-h100 -
 expect 0 "64 servers" topology generate bcube --bcube-ports 4 --bcube-levels 3 -o kind.yaml
 expect 0 "72 servers" topology generate dragonfly --servers 72 --dragonfly-global 2 -o kind.yaml
 expect 0 "128 P100, 64 V100" topology generate rail-optimised --servers 8:V100,16:P100 --rails 8 --racks-per-unit 2 -o kind.yaml
-for kind in philly gavel-continuous gavel-static helios; do
+for kind in philly-like gavel-continuous gavel-static helios-like; do
   expect 0 "50 jobs" workload generate --kind $kind --jobs 50 --seed 3 -o $kind.csv
   expect 0 "durations" workload show $kind.csv
 done
@@ -155,7 +155,9 @@ expect 2 "--scale-up-gbps means nothing to flat, only to nvl72" topology generat
 expect 2 "even" topology generate vl2 --vl2-aggregation-ports 3 -o no.yaml
 expect 2 "unknown server template 'dgx-h1000'; did you mean 'dgx-h100'" topology generate flat --server-template dgx-h1000 -o no.yaml
 expect 2 "--gpus is given by --server-template" topology generate flat --server-template 4xt4 --gpus 2 -o no.yaml
-expect 2 "the kinds are philly" workload generate --kind bitbrains -o no.csv
+expect 0 "--kind philly is called philly-like now" workload generate --kind philly --jobs 50 --seed 3 -o old.csv
+cmp -s old.csv philly-like.csv || fail "a kind by its old name is another"
+expect 2 "the kinds are philly-like" workload generate --kind bitbrains -o no.csv
 expect 2 "--load means nothing to gavel-static" workload generate --kind gavel-static --load 1 -o no.csv
 expect 2 "exclude each other" workload generate --load 1 --target-load 1 -o no.csv
 expect 2 "need each other" workload generate --kind gavel-continuous --target-load 1 -o no.csv

@@ -50,6 +50,11 @@ int run_experiment(const ExperimentOptions& options) {
   if (!variables) return failed(variables.error());
   const auto experiment = load_experiment(options.file, policies, variables.value(), options.split);
   if (!experiment) return bad_input(experiment.error().message);
+  for (const WorkloadSource& w : experiment.value().workloads) {
+    if (!w.old_name.empty())
+      std::fprintf(stderr, "starling: workload '%s': generate: %s is called %s now\n",
+                   w.name.c_str(), w.old_name.c_str(), w.generator.c_str());
+  }
   const auto inputs = open_inputs(experiment.value());
   if (!inputs) return bad_input(inputs.error().message);
   const auto points = expand(experiment.value(), inputs.value());

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
 #include <cstdio>
 #include <memory>
+#include <string_view>
 
 #include "launch/command_line/exit_codes.h"
 #include "launch/command_line/kinds.h"
 #include "launch/command_line/out_file.h"
 #include "launch/commands/commands.h"
+#include "launch/system/amount.h"
 #include "launch/system/text.h"
 #include "workload/generate/generate.h"
 #include "workload/generate/generate_gavel.h"
 #include "workload/generate/generate_helios.h"
 #include "workload/generate/scale_load.h"
+#include "workload/generate/trace_kinds.h"
 #include "workload/stats.h"
 #include "workload/traces/trace.h"
 
@@ -20,7 +22,7 @@ namespace {
 
 /// Zeros stand for what the kind says itself.
 struct Options {
-  std::string kind = "philly", out;
+  std::string kind = "philly-like", out;
   std::uint32_t jobs = 0, gpus = 0, max_burst = HeliosGeneratorOptions{}.max_burst;
   double load = 0.8, target_load = 0, mean_duration_s = 0, max_duration_s = 0;
   double jobs_per_hour = GavelGeneratorOptions{}.jobs_per_hour;
@@ -28,17 +30,14 @@ struct Options {
   std::uint64_t seed = 1;
 };
 
-constexpr std::array<std::string_view, 4> kKinds{"philly", "gavel-continuous", "gavel-static",
-                                                 "helios"};
-
 const std::vector<KindOption>& kind_options() {
   static const std::vector<KindOption> options{
-      {"--gpus", {"philly", "helios", "gavel-continuous"}},
-      {"--load", {"philly", "helios"}},
-      {"--target-load", {"philly", "helios", "gavel-continuous"}},
-      {"--mean-duration", {"philly"}},
-      {"--max-duration", {"philly", "helios"}},
-      {"--max-burst", {"helios"}},
+      {"--gpus", {"philly-like", "helios-like", "gavel-continuous"}},
+      {"--load", {"philly-like", "helios-like"}},
+      {"--target-load", {"philly-like", "helios-like", "gavel-continuous"}},
+      {"--mean-duration", {"philly-like"}},
+      {"--max-duration", {"philly-like", "helios-like"}},
+      {"--max-burst", {"helios-like"}},
       {"--jobs-per-hour", {"gavel-continuous"}},
       {"--single-gpu", {"gavel-continuous", "gavel-static"}}};
   return options;
@@ -76,14 +75,14 @@ Result<Trace> make_gavel(const Options& o) {
 }
 
 Result<Trace> make_kind(const Options& o) {
-  if (o.kind == "philly") return make_philly(o);
-  return o.kind == "helios" ? make_helios(o) : make_gavel(o);
+  if (o.kind == "philly-like") return make_philly(o);
+  return o.kind == "helios-like" ? make_helios(o) : make_gavel(o);
 }
 
 std::uint32_t cluster_gpus(const Options& o) {
   if (o.gpus > 0) return o.gpus;
-  return o.kind == "helios" ? HeliosGeneratorOptions{}.cluster_gpus
-                            : TraceGeneratorOptions{}.cluster_gpus;
+  return o.kind == "helios-like" ? HeliosGeneratorOptions{}.cluster_gpus
+                                 : TraceGeneratorOptions{}.cluster_gpus;
 }
 
 std::optional<std::string> contradiction(const Command& command, const Options& o) {
@@ -99,7 +98,7 @@ std::optional<std::string> contradiction(const Command& command, const Options& 
 
 int make(const Command& command, const Options& o) {
   const std::string where = "workload generate: ";
-  if (const auto wrong = wrong_for_kind(command, o.kind, kKinds, kind_options()))
+  if (const auto wrong = wrong_for_kind(command, o.kind, kTraceKinds, kind_options()))
     return bad_input(where + *wrong);
   if (const auto wrong = contradiction(command, o)) return bad_input(where + *wrong);
   if (o.out.empty()) return bad_input(where + "-o FILE is missing");
@@ -114,9 +113,9 @@ int make(const Command& command, const Options& o) {
   }
   if (auto written = write_trace(o.out, trace); !written.ok()) return failed(written.error());
   const TraceSummary summary = summarize(trace);
-  std::fprintf(stderr, "%s: %s jobs over %s, %s GPU hours\n", o.out.c_str(),
-               with_commas(summary.jobs).c_str(), human_seconds(summary.span_s).c_str(),
-               with_commas(static_cast<std::uint64_t>(summary.gpu_hours)).c_str());
+  std::fprintf(stderr, "%s: %s over %s, %s\n", o.out.c_str(), amount(summary.jobs, "job").c_str(),
+               human_seconds(summary.span_s).c_str(),
+               amount(static_cast<std::uint64_t>(summary.gpu_hours), "GPU hour").c_str());
   return kDone;
 }
 
@@ -127,28 +126,28 @@ void add_workload_generate(const Command& workload) {
   const Command command =
       workload.sub("generate", "make a trace with the statistics of a known one");
   command.option("--kind", o->kind, "NAME",
-                 "philly (default; Microsoft's cluster), gavel-continuous, gavel-static or helios "
-                 "(SenseTime's)");
+                 "philly-like (default; Microsoft's cluster), helios-like (SenseTime's), "
+                 "gavel-continuous or gavel-static");
   command.option("--jobs", o->jobs, "N",
-                 "how many (default 2000 of philly, 1000 of gavel, 5000 of helios)", 1U,
-                 10'000'000U);
+                 "how many (default 2000 of philly-like, 1000 of gavel-..., 5000 of helios-like)",
+                 1U, 10'000'000U);
   command.option("--gpus", o->gpus, "N",
-                 "of the data centre that a load is relative to (default 512, of helios 1024)", 1U,
-                 1U << 20U);
-  command.option("--load", o->load, "X",
-                 "philly, helios: GPU time asked for / GPU time there is, about (default 0.8)",
-                 0.0);
+                 "of the data centre that a load is relative to (default 512, of helios-like 1024)",
+                 1U, 1U << 20U);
+  command.option(
+      "--load", o->load, "X",
+      "philly-like, helios-like: GPU time asked for / GPU time there is, about (default 0.8)", 0.0);
   command.option("--target-load", o->target_load, "X",
                  "the same, met exactly: the submissions are moved apart or together", 0.0);
   command.option("--mean-duration", o->mean_duration_s, "S",
-                 "philly: seconds; default: Philly's own", 0.0);
+                 "philly-like: seconds; default: Philly's own", 0.0);
   command.option("--max-duration", o->max_duration_s, "S",
-                 "seconds (default 86400 of philly, 604800 of helios)", 0.0);
-  command.option("--max-burst", o->max_burst, "N", "helios: equal jobs in a row (default 717)", 1U,
-                 10'000'000U);
+                 "seconds (default 86400 of philly-like, 604800 of helios-like)", 0.0);
+  command.option("--max-burst", o->max_burst, "N", "helios-like: equal jobs in a row (default 717)",
+                 1U, 10'000'000U);
   command.option("--jobs-per-hour", o->jobs_per_hour, "X",
                  "gavel-continuous: Poisson arrivals (default 5.6)", 0.0);
-  command.flag("--single-gpu", o->single_gpu, "gavel: no jobs on 2, 4 or 8 GPUs");
+  command.flag("--single-gpu", o->single_gpu, "gavel-...: no jobs on 2, 4 or 8 GPUs");
   command.option("--seed", o->seed, "S", "same seed, same trace (default 1)", std::uint64_t{0},
                  ~std::uint64_t{0});
   command.option("-o,--out", o->out, "FILE", "CSV; compressed if it ends in .gz");
@@ -156,8 +155,15 @@ void add_workload_generate(const Command& workload) {
       {"starling workload generate --jobs 2000 --gpus 512 --load 1.2 -o trace.csv",
        "starling workload generate --kind gavel-continuous --gpus 108 --target-load 0.9 -o "
        "trace.csv.gz",
-       "starling workload generate --kind helios --gpus 1024 --seed 7 -o trace.csv"});
-  command.action([command, o] { return make(command, *o); });
+       "starling workload generate --kind helios-like --gpus 1024 --seed 7 -o trace.csv"});
+  command.action([command, o] {
+    if (const std::string_view name = renamed_kind(o->kind); !name.empty()) {
+      std::fprintf(stderr, "starling: --kind %s is called %s now\n", o->kind.c_str(),
+                   std::string(name).c_str());
+      o->kind = name;
+    }
+    return make(command, *o);
+  });
 }
 
 }  // namespace starling

@@ -29,7 +29,8 @@ struct WorkloadSource {
   std::string format;  ///< empty: told from the header line
   Duration from{0}, length{0};
   std::uint32_t jobs = 0;      ///< 0: all of the window
-  std::string generator;       ///< philly-like, helios-like, gavel; empty: a file
+  std::string generator;       ///< one of kTraceKinds; empty: a file
+  std::string old_name;        ///< what the file calls that, where it is not its name any more
   double mean_duration_s = 0;  ///< of philly-like; 0: Philly's own
   std::uint32_t gang_max = 0;
   Duration duration_min{0}, duration_max{0};  ///< durations are clipped to these; 0: not

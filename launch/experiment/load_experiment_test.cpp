@@ -165,13 +165,28 @@ TEST_CASE("a policy that was split at its commas is told how to be written") {
   CHECK(with("\"fifo:queue=skip,fit=server\"") == "none");
 }
 
+TEST_CASE("a kind of trace that had another name is known by it") {
+  for (const auto& [kind, old] : {std::pair("gavel-continuous", "gavel"), {"philly-like", ""}}) {
+    const std::string written = *old == '\0' ? kind : old;
+    const auto read =
+        parse_experiment("topologies: [{generate: flat}]\nworkloads: [{generate: " + written +
+                             "}]\npolicies: [fifo]\n",
+                         "x.yaml", make_policy_registry());
+    REQUIRE(read.ok());
+    const WorkloadSource& source = read.value().workloads.front();
+    CHECK(source.generator == kind);
+    CHECK(source.old_name == old);
+    CHECK(source.name == kind);
+  }
+}
+
 TEST_CASE("an upper bound for one agent is refused where there are more") {
   PolicyRegistry policies = make_policy_registry();
   add_gnn_policies(policies);  // what it searches over is one of them
   add_clairvoyant(policies);
   const auto with = [&](const std::string& agents) {
     return parse_experiment(
-        "topologies: [{generate: flat}]\nworkloads: [{generate: gavel}]\n"
+        "topologies: [{generate: flat}]\nworkloads: [{generate: gavel-continuous}]\n"
         "policies: [fifo, clairvoyant]\nagents: " +
             agents,
         "x.yaml", policies);

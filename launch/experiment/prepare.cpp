@@ -83,7 +83,7 @@ Result<Trace> generate_jobs(const WorkloadSource& workload, const Topology& topo
     options.seed = seed;
     if (workload.jobs > 0) options.jobs = workload.jobs;
   };
-  if (workload.generator == "gavel") {
+  if (workload.generator == "gavel-continuous") {
     GavelGeneratorOptions options;
     fill(options);
     return generate_gavel_trace(options);

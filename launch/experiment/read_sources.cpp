@@ -2,9 +2,11 @@
 #include "launch/experiment/read_sources.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "launch/experiment/read_generator.h"
 #include "launch/experiment/values.h"
+#include "workload/generate/trace_kinds.h"
 #include "workload/traces/trace.h"
 
 namespace starling {
@@ -131,7 +133,9 @@ WorkloadSource read_workload_source(const ExperimentReader& reader, const YAML::
   }
   if (generated) {
     source.generator = map.name("generate", "");
-    const std::vector<std::string> kinds = {"philly-like", "helios-like", "gavel"};
+    if (const std::string_view name = renamed_kind(source.generator); !name.empty())
+      source.old_name = std::exchange(source.generator, name);
+    const std::vector<std::string> kinds = {"philly-like", "helios-like", "gavel-continuous"};
     if (std::find(kinds.begin(), kinds.end(), source.generator) == kinds.end()) {
       reader.diagnostics.add(map.place("generate"), "no generator '" + source.generator + "'" +
                                                         suggestion(source.generator, kinds));
