@@ -248,6 +248,13 @@ int CommandLine::run(int argc, const char* const* argv) {
     std::fputs(app_->help().c_str(), stderr);
     return kBadInput;
   }
+  // "help jobs" is "jobs --help".
+  std::vector<const char*> asked(argv, argv + argc);
+  if (std::string_view(argv[1]) == "help") {
+    asked.erase(asked.begin() + 1);
+    asked.push_back("--help");
+    argv = asked.data();
+  }
   dashes = std::count_if(argv + 1, argv + argc,
                          [](const char* word) { return std::string_view(word) == "--"; });
   if (const auto wrong = wrong_command(*app_, argc, argv)) return bad_input(*wrong);

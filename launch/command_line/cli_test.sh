@@ -109,6 +109,12 @@ printf 'server_templates: {l: {gpus: 0, cpus: 4, memory_gib: 8}}\nservers: [{tem
 printf 'topologies: [nogpu.yaml]\nworkloads: [w.csv]\npolicies: [fifo]\n' >nogpu-experiment.yaml
 expect 2 "did you mean 'sim'" smi
 expect 2 "unknown command 'frobnicate'" frobnicate
+expect 0 "starling sim [OPTIONS]" help sim
+expect 2 "unknown command 'frobnicate'" help frobnicate
+expect 0 "threshold=" policies lif
+grep -q '^fifo' out.txt && fail "policies lif shows others: $(cat out.txt)"
+expect 2 "no policy 'lof'" policies lof
+expect 2 "give it alone" policies --markdown --json
 expect 2 "did you mean '--topology'" sim --toplogy t.yaml
 expect 2 "did you mean 'generate'" topology genrate
 expect 2 "--topology FILE is missing" sim --trace w.csv
@@ -243,6 +249,7 @@ expect 2 "--only: " chaos sim --seeds 1 --only F99
 expect 0 "F13-full" chaos sim --seeds 3 --only F13-full --quiet
 expect 1 "were wanted" chaos sim --demo --only F1-executor --seeds 2 --minutes 2 --shrink 0 --quiet --junit verdicts.xml
 grep -q '<testsuite .*tests="2" failures="2"' verdicts.xml || fail "--junit: $(cat verdicts.xml)"
+expect 1 "  and 2 more, of seeds 11, 12; " chaos sim --demo --only F1-executor --seeds 12 --minutes 2 --shrink 0 --quiet
 began=$(date +%s)
 expect 0 "0 failures" chaos sim --seeds 2 --minutes 10 --quiet --junit verdicts.xml
 python3 - "$(($(date +%s) - began + 1))" <<'P' || fail "--junit: times are not those of the wall: $(cat verdicts.xml)"
@@ -253,7 +260,6 @@ simulated = [float(p.get("value")) for p in suite.iter("property") if p.get("nam
 assert len(simulated) == 2 and min(simulated) >= 600, simulated
 P
 STARLING_BUG=hidden_input expect 2 "built without planted mistakes" chaos sim --seeds 1
-expect 1 "  and 2 more, of seeds 11, 12; " chaos sim --demo --only F1-executor --seeds 12 --minutes 2 --shrink 0 --quiet
 expect 0 "F15-flip" chaos sim --list
 expect 0 "0 failures" chaos etcd --seeds 2 --minutes 1 --quiet
 expect 0 '"takeovers"' chaos etcd --seeds 1 --minutes 1 --json --quiet
@@ -339,6 +345,8 @@ export STARLING_FLOCK=$work/flock
 up=$!
 for _ in $(seq 200); do grep -q '^ready' up.txt && break; sleep 0.05; done
 grep -q '^ready' up.txt || fail "up is not ready: $(cat up.err)"
+expect 2 "99" up --flock "$work/none" --topology one.yaml --agents 99
+[ ! -e "$work/none" ] || fail "a refused up leaves $(ls -A "$work/none")"
 expect 0 "agent-0" top
 expect 0 "finished, exit code 0" submit --wait --gpus 2 -- sh -c 'echo $CUDA_VISIBLE_DEVICES > seen.txt'
 expect 0 "finished, exit code 0" submit jw.yaml --wait
@@ -350,8 +358,6 @@ expect 0 "finished" jobs
 job=$("$starling" submit --gpus 4 -- sleep 600) || fail "submit"
 waiting=$("$starling" submit --gpus 4 -- true) || fail "submit"
 for _ in $(seq 200); do "$starling" jobs 2>/dev/null | grep -q "^$job *running" && break; sleep 0.05; done
-expect 2 "99" up --flock "$work/none" --topology one.yaml --agents 99
-[ ! -e "$work/none" ] || fail "a refused up leaves $(ls -A "$work/none")"
 expect 0 "running" jobs
 expect 0 "waiting" explain "$waiting"
 expect 0 "cancelled" cancel "$job"

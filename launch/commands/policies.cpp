@@ -58,12 +58,23 @@ int print_page(const PolicyRegistry& policies) {
   return kDone;
 }
 
-int list_policies(bool as_json, bool as_page) {
+struct Options {
+  std::string name;
+  bool json = false, page = false;
+};
+
+int list_policies(const Options& o) {
   const PolicyRegistry policies = simulated_policies();
-  if (as_page) return print_page(policies);
-  if (as_json) {
+  if (!o.name.empty() && !policies.entries().contains(o.name))
+    return bad_input("policies: " + policies.make(o.name).error().message);
+  if (o.page && (o.json || !o.name.empty()))
+    return bad_input("policies: --markdown is the page of all policies; give it alone");
+  if (o.page) return print_page(policies);
+  const auto meant = [&](const std::string& name) { return o.name.empty() || name == o.name; };
+  if (o.json) {
     Json list = Json::array();
     for (const auto& [name, entry] : policies.entries()) {
+      if (!meant(name)) continue;
       const PolicyFacts& f = entry.facts;
       Json options = Json::array();
       for (const PolicyOption& option : entry.options()) options.push_back(to_json(option));
@@ -81,6 +92,7 @@ int list_policies(bool as_json, bool as_page) {
     return kDone;
   }
   for (const auto& [name, entry] : policies.entries()) {
+    if (!meant(name)) continue;
     std::printf("%-14s %c  %s\n", name.c_str(), static_cast<char>(entry.facts.family),
                 std::string(entry.facts.summary).c_str());
     for (const PolicyOption& option : entry.options())
@@ -93,12 +105,13 @@ int list_policies(bool as_json, bool as_page) {
 }  // namespace
 
 void add_policies(const Command& root) {
-  const auto as_json = std::make_shared<bool>(false), as_page = std::make_shared<bool>(false);
+  const auto o = std::make_shared<Options>();
   const Command command = root.sub("policies", "list the scheduling policies and their options");
-  command.flag("--json", *as_json, "only JSON on stdout");
-  command.flag("--markdown", *as_page, "the page docs/policies.md");
-  command.examples({"starling policies", "starling policies --json"});
-  command.action([as_json, as_page] { return list_policies(*as_json, *as_page); });
+  command.positional("NAME", o->name, "one alone (default: all)", false);
+  command.flag("--json", o->json, "only JSON on stdout");
+  command.flag("--markdown", o->page, "the page docs/policies.md");
+  command.examples({"starling policies", "starling policies marl --json"});
+  command.action([o] { return list_policies(*o); });
 }
 
 }  // namespace starling
