@@ -78,7 +78,7 @@ TEST_CASE("a rule that waits names the places that were not good enough") {
         "wait; below 0: it would gain less speed than the threshold; 3: go):");
   CHECK(lif[1] == "  taken   +0.000  wait");
   CHECK(any_has(lif, "-0.900  free GPUs, tight, 1 from GPU 0: own speed 0.10"));
-  CHECK(any_has(lif, "beside one job, 1 from GPU 1: own speed 0.20, others lose 0.80 GPUs"));
+  CHECK(any_has(lif, "beside one job, 1 from GPU 1: own speed 0.20 of its best, others lose 0.80"));
   const auto greedy = reasons("smart-greedy", true);
   REQUIRE(greedy.size() == 4);
   CHECK(greedy[0] ==
@@ -104,7 +104,7 @@ TEST_CASE("a policy that shows figures says what they are, others show none") {
     const auto lines = reasons(policy, false);
     REQUIRE(lines.size() >= 2);
     CHECK((any_has(lines, ", by ") || any_has(lines, ", its figure: ")));
-    CHECK(lines[1].find_first_of("+-") == 8);
+    CHECK(lines[1].find_first_of("+-") < 12);
   }
   for (const char* policy : {"consolidate", "load-balance", "tetris"}) {
     CAPTURE(policy);
