@@ -84,7 +84,7 @@ TEST_CASE("an executor that stands still is told before it is given up") {
     flock.run_for(250ms);
     CHECK(ask(flock, 1).find("executor") == std::string::npos);
   }
-  const std::uint32_t on = flock.agent(0).jobs.at(JobId{0, 1}).placement.front().value / 4;
+  const std::uint32_t on = flock.agent(0).home.jobs.at(JobId{0, 1}).placement.front().value / 4;
   flock.set_cut(executor_node(on), agent_node(AgentId{0}), true);
   flock.run_for(2s);
   has(ask(flock, 1), "of it, was last heard of 2 s ago by agent 0, and is late");
