@@ -25,6 +25,12 @@ Placement collect(const Occupancy& gpus, const std::vector<Part>& parts) {
   return out;
 }
 
+/// A gang is placed wholly or not at all.
+std::optional<Placement> all_of(Placement placement, std::uint32_t count) {
+  if (placement.size() < count) return std::nullopt;
+  return placement;
+}
+
 bool is_in(const std::vector<Part>& parts, ServerId server) {
   return std::any_of(parts.begin(), parts.end(),
                      [&](const Part& part) { return part.server == server; });
@@ -81,29 +87,75 @@ std::vector<ServerId> allowed_servers(const Occupancy& gpus, const JobSpec& job)
   return servers;
 }
 
-Shape shape_among(const Topology& topology, std::span<const ServerId> servers, Demand each) {
-  Shape shape;
-  std::map<std::uint32_t, std::uint32_t> count;
+/// [k]: servers of which such a job could have k GPUs if nobody were there.
+std::vector<std::uint32_t> sizes_among(const Topology& topology, std::span<const ServerId> servers,
+                                       Demand each) {
+  std::vector<std::uint32_t> sizes(1);
   for (const ServerId server : servers) {
     const std::uint32_t size = most_of(topology, server, each);
-    shape.gpus += size;
-    shape.largest_server = std::max(shape.largest_server, size);
-    if (size > 0) ++count[size];
+    if (size >= sizes.size()) sizes.resize(size + std::size_t{1});
+    ++sizes[size];
   }
-  std::uint32_t most = 0;
-  for (const auto& [size, servers_of_size] : count) {
-    if (servers_of_size < most) continue;
-    most = servers_of_size;
+  return sizes;
+}
+
+Shape shape_by(std::span<const std::uint32_t> sizes) {
+  Shape shape;
+  std::uint32_t most = 1;
+  for (std::uint32_t size = 1; size < sizes.size(); ++size) {
+    shape.gpus += size * sizes[size];
+    if (sizes[size] > 0) shape.largest_server = size;
+    if (sizes[size] < most) continue;
+    most = sizes[size];
     shape.server = size;
   }
   return shape;
 }
 
-/// Over several servers: wholly free ones of the commonest size, and the rest by best fit.
+/// GPUs of the smallest server that has any.
+std::uint32_t smallest(std::span<const std::uint32_t> sizes) {
+  std::uint32_t size = 1;
+  while (size + 1 < sizes.size() && sizes[size] == 0) ++size;
+  return size;
+}
+
+Shape shape_among(const Topology& topology, std::span<const ServerId> servers, Demand each) {
+  return shape_by(sizes_among(topology, servers, each));
+}
+
+/// Some number of wholly free servers of the commonest size and, on one more, the rest would hold
+/// the gang, if nobody were on them. `sizes`: servers by their GPUs.
+bool whole_ones_hold(std::span<const std::uint32_t> sizes, const Shape& shape, std::uint32_t count,
+                     std::uint32_t gpus_per_worker) {
+  const std::uint32_t each = usable(shape.server, gpus_per_worker);
+  const std::uint32_t whole = count / each, rest = count % each;
+  if (sizes[shape.server] < whole) return false;
+  if (rest == 0 || sizes[shape.server] > whole) return true;
+  for (std::uint32_t other = rest; other < sizes.size(); ++other) {
+    if (other != shape.server && sizes[other] > 0 && usable(other, gpus_per_worker) >= rest)
+      return true;
+  }
+  return false;
+}
+
+/// goes_in_pieces() of any gang of that size, a lone worker too.
+bool beyond_whole_ones(std::span<const std::uint32_t> sizes, const Shape& shape,
+                       std::uint32_t count, std::uint32_t gpus_per_worker) {
+  return shape.server > 0 && count > shape.server &&
+         !whole_ones_hold(sizes, shape, count, gpus_per_worker);
+}
+
+/// GPUs that stay together of a gang that goes in pieces: a worker, unless it is all of the gang and
+/// no server holds it.
+std::uint32_t piece_of(const Shape& shape, std::uint32_t count, std::uint32_t gpus_per_worker) {
+  return gpus_per_worker >= count && count > shape.largest_server ? 1 : gpus_per_worker;
+}
+
+/// Over several servers, of that shape: wholly free ones of the commonest size, and the rest by best
+/// fit.
 std::optional<Placement> place_over(const Occupancy& gpus, std::span<const ServerId> servers,
-                                    std::uint32_t count, std::uint32_t gpus_per_worker,
-                                    Demand each_gpu) {
-  const Shape shape = shape_among(gpus.topology(), servers, each_gpu);
+                                    const Shape& shape, std::uint32_t count,
+                                    std::uint32_t gpus_per_worker, Demand each_gpu) {
   if (count <= shape.server || shape.server == 0) return std::nullopt;
   const std::uint32_t each = usable(shape.server, gpus_per_worker);
   std::vector<Part> parts;
@@ -147,9 +199,31 @@ std::optional<Placement> place_within(const Occupancy& gpus, std::span<const Ser
   }
   std::ranges::stable_sort(tightest, {}, &Domain::free);
   for (const Domain* domain : tightest) {
-    if (auto found = place_over(gpus, domain->servers, count, gpus_per_worker, each)) return found;
+    const Shape shape = shape_among(topology, domain->servers, each);
+    if (auto found = place_over(gpus, domain->servers, shape, count, gpus_per_worker, each))
+      return found;
   }
   return std::nullopt;
+}
+
+/// place_workers() over a list: the roomiest servers first, then best fit.
+Placement place_workers_among(const Occupancy& gpus, std::span<const ServerId> servers,
+                              std::uint32_t left, std::uint32_t worker, Demand each) {
+  std::vector<Part> rooms;
+  for (const ServerId server : servers) {
+    const std::uint32_t room = gpus.free_on(server, each) / worker * worker;
+    if (room > 0) rooms.push_back({server, room});
+  }
+  std::ranges::stable_sort(rooms, std::greater<>(), &Part::gpus);
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < rooms.size() && left > 0; ++i) {
+    std::size_t best = i;
+    while (best + 1 < rooms.size() && rooms[best + 1].gpus >= left) ++best;
+    const bool last = rooms[i].gpus >= left;
+    parts.push_back({rooms[last ? best : i].server, std::min(rooms[i].gpus, left)});
+    left -= parts.back().gpus;
+  }
+  return collect(gpus, parts);
 }
 
 /// place() for a job that not every server, or not all of a server, will do for: the same rules
@@ -176,7 +250,12 @@ std::optional<Placement> place_among(const Occupancy& gpus, std::span<const Serv
     if (auto found = place_within(gpus, servers, count, job.gpus_per_worker, each_gpu))
       return found;
   }
-  return place_over(gpus, servers, count, job.gpus_per_worker, each_gpu);
+  const auto sizes = sizes_among(gpus.topology(), servers, each_gpu);
+  const Shape shape = shape_by(sizes);
+  if (!beyond_whole_ones(sizes, shape, count, job.gpus_per_worker))
+    return place_over(gpus, servers, shape, count, job.gpus_per_worker, each_gpu);
+  const std::uint32_t piece = std::max(piece_of(shape, count, job.gpus_per_worker), 1U);
+  return all_of(place_workers_among(gpus, servers, count, piece, each_gpu), count);
 }
 
 }  // namespace
@@ -197,40 +276,22 @@ std::optional<Placement> place_in_domain(const Occupancy& gpus, std::uint32_t co
   return place_within(gpus, all_servers(gpus), count, gpus_per_worker, {});
 }
 
-namespace {
-
-/// Whether an empty partition holds so many whole servers of the commonest size and, on one more,
-/// the rest.
-bool holds_whole(const Occupancy& gpus, std::uint32_t size, std::uint32_t whole, std::uint32_t rest,
-                 std::uint32_t gpus_per_worker) {
-  const auto& servers = gpus.sizes();  // by their GPUs
-  if (servers[size] < whole) return false;
-  if (rest == 0 || servers[size] > whole) return true;
-  for (std::uint32_t other = rest; other < servers.size(); ++other) {
-    if (other != size && servers[other] > 0 && usable(other, gpus_per_worker) >= rest) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 std::optional<Placement> place_node(const Occupancy& gpus, const Shape& shape, std::uint32_t count,
                                     std::uint32_t gpus_per_worker) {
   if (count > gpus.free_count()) return std::nullopt;
   if (count <= shape.largest_server) {
     if (const auto server = gpus.best_fit(count)) return gpus.free_gpus(*server, count);
   }
+  if (count > smallest(gpus.sizes())) {
+    if (auto found = place_in_domain(gpus, count, gpus_per_worker)) return found;
+  }
   if (count <= shape.server || shape.server == 0) return std::nullopt;
-  if (auto found = place_in_domain(gpus, count, gpus_per_worker)) return found;
+  if (beyond_whole_ones(gpus.sizes(), shape, count, gpus_per_worker)) {
+    return all_of(place_workers(gpus, count, piece_of(shape, count, gpus_per_worker)), count);
+  }
   const std::uint32_t each = usable(shape.server, gpus_per_worker);
   const std::uint32_t whole = count / each;
   const std::uint32_t rest = count % each;
-  if (!holds_whole(gpus, shape.server, whole, rest, gpus_per_worker)) {
-    // Servers differ too much in size: it would wait for ever.
-    Placement mixed = place_workers(gpus, count, gpus_per_worker);
-    if (mixed.size() < count) return std::nullopt;
-    return mixed;
-  }
   const auto servers = gpus.whole_free_servers(shape.server, whole);
   if (servers.size() < whole) return std::nullopt;
   std::vector<Part> parts;
@@ -252,40 +313,28 @@ std::optional<Placement> place(const Occupancy& gpus, const Shape& shape, const 
   return place_among(gpus, allowed_servers(gpus, job), job, fit);
 }
 
+bool goes_in_pieces(const Occupancy& gpus, const JobSpec& job, Fit fit) {
+  const std::uint32_t count = job.gpus();
+  if (fit == Fit::count || count <= 1) return false;
+  const Demand each = demand_of(job);
+  const bool listed = !job.gpu_types.empty() || each.any();
+  const auto sizes = listed ? sizes_among(gpus.topology(), allowed_servers(gpus, job), each)
+                            : std::vector(gpus.sizes().begin(), gpus.sizes().end());
+  const Shape shape = shape_by(sizes);
+  if (job.workers == 1 && count <= shape.largest_server) return false;  // one server or none
+  return beyond_whole_ones(sizes, shape, count, job.gpus_per_worker);
+}
+
 Shape shape_for(const Occupancy& gpus, const JobSpec& job) {
   return shape_among(gpus.topology(), allowed_servers(gpus, job), demand_of(job));
 }
-
-namespace {
-
-/// place_workers() for those who need CPUs or memory: the roomiest servers first, then best fit.
-Placement place_needy_workers(const Occupancy& gpus, std::uint32_t left, std::uint32_t worker,
-                              Demand each) {
-  std::vector<Part> rooms;
-  for (const ServerId server : all_servers(gpus)) {
-    const std::uint32_t room = gpus.free_on(server, each) / worker * worker;
-    if (room > 0) rooms.push_back({server, room});
-  }
-  std::ranges::stable_sort(rooms, std::greater<>(), &Part::gpus);
-  std::vector<Part> parts;
-  for (std::size_t i = 0; i < rooms.size() && left > 0; ++i) {
-    std::size_t best = i;
-    while (best + 1 < rooms.size() && rooms[best + 1].gpus >= left) ++best;
-    const bool last = rooms[i].gpus >= left;
-    parts.push_back({rooms[last ? best : i].server, std::min(rooms[i].gpus, left)});
-    left -= parts.back().gpus;
-  }
-  return collect(gpus, parts);
-}
-
-}  // namespace
 
 Placement place_workers(const Occupancy& gpus, std::uint32_t want, std::uint32_t gpus_per_worker,
                         Demand each_gpu) {
   const std::uint32_t worker = std::max(gpus_per_worker, 1U);
   std::uint32_t left = want / worker * worker;
   if (left == 0 || gpus.free_count() < worker) return {};
-  if (each_gpu.any()) return place_needy_workers(gpus, left, worker, each_gpu);
+  if (each_gpu.any()) return place_workers_among(gpus, all_servers(gpus), left, worker, each_gpu);
   const Shape shape = shape_of(gpus);
   std::vector<Part> parts;
   const auto take = [&](ServerId server, std::uint32_t count) {

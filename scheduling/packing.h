@@ -30,9 +30,10 @@ enum class Fit : std::uint8_t { count, node };
 
 /// One server by best fit (fewest free GPUs, then lowest index) where one has room. A gang larger
 /// than shape.server otherwise takes wholly free servers of that size, lowest first, and its
-/// remainder by best fit; within one scale-up domain where one has room, as place_in_domain(). Where
-/// not even an empty partition has the servers for that: as place_workers() takes them.
-/// Workers are not split over servers unless one is larger than a server.
+/// remainder by best fit; any gang within one scale-up domain where one has room, as
+/// place_in_domain(). Where not even an empty partition has the servers for that (goes_in_pieces()):
+/// as place_workers() takes them. Workers are not split over servers unless one is larger than a
+/// server.
 [[nodiscard]] std::optional<Placement> place_node(const Occupancy& gpus, const Shape& shape,
                                                   std::uint32_t count,
                                                   std::uint32_t gpus_per_worker);
@@ -47,6 +48,12 @@ enum class Fit : std::uint8_t { count, node };
 /// whole server as it could have of an empty one.
 [[nodiscard]] std::optional<Placement> place(const Occupancy& gpus, const Shape& shape,
                                              const JobSpec& job, Fit fit);
+
+/// place() takes whole workers wherever there is room, because the servers that this gang goes with
+/// differ too much in size for whole ones. Constant for a partition. Where a gang finds no place,
+/// no larger one finds one that differs from it in size alone, if this is equal for both; if it is
+/// not, the larger one, which goes in pieces, may.
+[[nodiscard]] bool goes_in_pieces(const Occupancy& gpus, const JobSpec& job, Fit fit);
 
 /// As many whole workers as there is room for, at most `want` GPUs: wholly free servers first as
 /// long as workers fill them, then best fit. May be empty.

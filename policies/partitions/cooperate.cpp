@@ -77,9 +77,10 @@ bool Cooperation::can_start(const View& view, const RemotePartition& peer, const
   if (particular(entry)) {
     if (gpus > peer.free) return false;
     const Fit fit = fit_of(entry);
-    const Shape& shape =
-        peers_.capacity().of(view.topology, *peer.digest, entry.look, *job.spec, fit).shape;
-    return peers_.servers(view, peer).start(need_of(*job.spec, view.topology), fit, shape);
+    const RemoteCapacity::Most& most =
+        peers_.capacity().of(view.topology, *peer.digest, entry.look, *job.spec, fit);
+    const RemoteNeed need = need_of(*job.spec, view.topology);
+    return peers_.servers(view, peer).start(need, fit, most.shape, most.in_pieces);
   }
   if (fit_ == Fit::count) return gpus <= peer.free;
   if (gpus <= peer.largest) return true;

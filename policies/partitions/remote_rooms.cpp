@@ -43,11 +43,12 @@ std::uint32_t RemoteRooms::largest(const RemoteNeed& need, std::optional<GpuType
 }
 
 /// As place() has it.
-bool RemoteRooms::start(const RemoteNeed& need, Fit fit, const Shape& shape) const {
-  if (fit == Fit::node) return largest(need) >= need.gpus || start_over(need, shape);
-  RemoteNeed in_pieces = need;
-  in_pieces.worker = 1;
-  return gpus(in_pieces) >= need.gpus;
+bool RemoteRooms::start(const RemoteNeed& need, Fit fit, const Shape& shape, bool in_pieces) const {
+  if (fit == Fit::node && largest(need) >= need.gpus) return true;
+  if (fit == Fit::node) return in_pieces ? gpus(need) >= need.gpus : start_over(need, shape);
+  RemoteNeed single = need;
+  single.worker = 1;
+  return gpus(single) >= need.gpus;
 }
 
 /// On servers that are wholly free for such a job, and one for the rest.
@@ -102,6 +103,7 @@ const RemoteCapacity::Most& RemoteCapacity::of(const Topology& topology, const R
   const Occupancy empty(topology, digest.servers);
   most.shape = shape_for(empty, job);
   most.holds = place(empty, shape_of(empty), job, fit).has_value();
+  most.in_pieces = goes_in_pieces(empty, job, fit);
   return most;
 }
 

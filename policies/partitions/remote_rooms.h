@@ -31,8 +31,11 @@ class RemoteRooms {
   RemoteRooms(const Topology& topology, const RemoteDigest& digest);
   [[nodiscard]] bool known() const noexcept { return known_; }
 
-  /// There is room for the job now, placed as `fit` says. `shape`: shape_for() of the partition.
-  [[nodiscard]] bool start(const RemoteNeed& need, Fit fit, const Shape& shape) const;
+  /// There is room for the job now, placed as `fit` says. `shape`: shape_for() of the partition;
+  /// `in_pieces`: goes_in_pieces() there. Where servers differ in size it may hope for too much: a
+  /// digest does not tell what is left of a large server from all of a small one.
+  [[nodiscard]] bool start(const RemoteNeed& need, Fit fit, const Shape& shape,
+                           bool in_pieces) const;
   /// GPUs that go with such a job, in whole workers; of one type or of all that it may have.
   [[nodiscard]] std::uint64_t gpus(const RemoteNeed& need,
                                    std::optional<GpuTypeId> type = std::nullopt) const;
@@ -53,8 +56,9 @@ class RemoteRooms {
 class RemoteCapacity {
  public:
   struct Most {
-    Shape shape;         ///< shape_for()
-    bool holds = false;  ///< place() would find room
+    Shape shape;             ///< shape_for()
+    bool holds = false;      ///< place() would find room
+    bool in_pieces = false;  ///< goes_in_pieces()
   };
   /// `look`: QueueEntry::look of the job.
   [[nodiscard]] const Most& of(const Topology& topology, const RemoteDigest& digest,

@@ -36,8 +36,10 @@ std::size_t unchanged(std::span<const QueueEntry> seen, std::span<const JobView>
 
 }  // namespace
 
-QueueIndex::QueueIndex(KeyOf key_of, FitsEmpty fits_empty)
-    : key_of_(std::move(key_of)), fits_empty_(std::move(fits_empty)) {}
+QueueIndex::QueueIndex(KeyOf key_of, OfSpec fits_empty, OfSpec in_pieces)
+    : key_of_(std::move(key_of)),
+      fits_empty_(std::move(fits_empty)),
+      in_pieces_(std::move(in_pieces)) {}
 
 QueueEntry QueueIndex::make(const JobView& job, Instant now) {
   QueueEntry entry;
@@ -50,17 +52,19 @@ QueueEntry QueueIndex::make(const JobView& job, Instant now) {
   entry.served = job.served;
   entry.gpus = job.spec->gpus();
   entry.typed = !job.spec->gpu_types.empty();
-  // A single worker is the whole gang: its size says nothing about the kind.
-  const Kind kind{job.spec->gpu_types, job.spec->workers == 1 ? 1 : job.spec->gpus_per_worker,
-                  demand_of(*job.spec)};
-  entry.needy = kind.each.any();
-  entry.kind = kinds_.emplace(kind, static_cast<std::uint32_t>(kinds_.size())).first->second;
+  // A single worker is the whole gang: its size says nothing about what it wants beside.
+  const bool lone = job.spec->workers == 1;
+  Wants wants{job.spec->gpu_types, lone ? 1 : job.spec->gpus_per_worker, demand_of(*job.spec)};
+  entry.needy = wants.each.any();
+  const std::uint32_t wanted =
+      wants_.emplace(std::move(wants), static_cast<std::uint32_t>(wants_.size())).first->second;
+  const auto [room, fresh] = rooms_.try_emplace({wanted, entry.gpus, lone});
+  if (fresh) room->second = {!fits_empty_(*job.spec), in_pieces_ && in_pieces_(*job.spec)};
+  entry.homeless = room->second.homeless;
+  entry.kind = 2 * wanted + (room->second.in_pieces ? 1 : 0);
   Look look{job.spec->model, entry.kind, entry.gpus, job.spec->cpus_per_worker};
   entry.look =
       looks_.emplace(std::move(look), static_cast<std::uint32_t>(looks_.size())).first->second;
-  const auto [known, fresh] = homeless_kinds_.emplace(std::pair(entry.kind, entry.gpus), false);
-  if (fresh) known->second = !fits_empty_(*job.spec);
-  entry.homeless = known->second;
   return entry;
 }
 

@@ -21,7 +21,7 @@ struct QueueEntry {
   Instant since;              ///< when it was first seen waiting here
   Duration served{0};
   std::uint32_t gpus = 1;
-  std::uint32_t kind = 0;  ///< equal for jobs that differ in gang size alone
+  std::uint32_t kind = 0;  ///< equal for jobs that differ in gang size alone and are packed alike
   std::uint32_t look = 0;  ///< equal for jobs of one kind, gang size and model
   bool typed = false;      ///< asks for GPU types
   bool needy = false;      ///< asks for CPUs or memory
@@ -34,15 +34,18 @@ struct QueueEntry {
 class QueueIndex {
  public:
   using KeyOf = std::function<std::int64_t(const JobView&)>;
-  using FitsEmpty = std::function<bool(const JobSpec&)>;
-  QueueIndex(KeyOf key_of, FitsEmpty fits_empty);
+  using OfSpec = std::function<bool(const JobSpec&)>;
+  /// `fits_empty`: there is room for the job when everything is free. `in_pieces`: goes_in_pieces(),
+  /// or any other rule after which gangs of a kind are packed in one of two ways; empty: in one.
+  QueueIndex(KeyOf key_of, OfSpec fits_empty, OfSpec in_pieces = {});
 
   /// Takes over what waits now. `waiting` must stay valid until the next call. With `news`, which
   /// must be of the same list in every call, it costs what has changed, else a look at every job.
   void sync(std::span<const JobView> waiting, Instant now, const WaitingNews* news = nullptr);
   [[nodiscard]] std::span<const QueueEntry> queue() const noexcept { return queue_.entries(); }
   [[nodiscard]] const JobView& job(const QueueEntry& entry) const;
-  [[nodiscard]] std::size_t kinds() const noexcept { return kinds_.size(); }
+  /// More than any QueueEntry::kind.
+  [[nodiscard]] std::size_t kinds() const noexcept { return 2 * wants_.size(); }
   [[nodiscard]] std::size_t looks() const noexcept { return looks_.size(); }
   [[nodiscard]] std::uint64_t total_gpus() const noexcept { return total_gpus_; }
   [[nodiscard]] std::size_t homeless() const noexcept { return homeless_; }
@@ -50,11 +53,20 @@ class QueueIndex {
   [[nodiscard]] bool prioritised() const noexcept { return prioritised_; }
 
  private:
-  struct Kind {
+  /// What a gang asks for beside its size.
+  struct Wants {
     std::vector<std::string> gpu_types;
     std::uint32_t gpus_per_worker = 1;
     Demand each = {};
-    friend auto operator<=>(const Kind&, const Kind&) = default;
+    friend auto operator<=>(const Wants&, const Wants&) = default;
+  };
+  struct Gang {
+    std::uint32_t wants = 0, gpus = 1;
+    bool lone = false;  // one worker
+    friend auto operator<=>(const Gang&, const Gang&) = default;
+  };
+  struct Room {
+    bool homeless = false, in_pieces = false;
   };
   struct Look {
     std::string model;
@@ -85,16 +97,16 @@ class QueueIndex {
   void apply(std::vector<QueueEntry>& removed, std::vector<QueueEntry>& added);
 
   KeyOf key_of_;
-  FitsEmpty fits_empty_;
+  OfSpec fits_empty_, in_pieces_;
   std::span<const JobView> waiting_;
   std::vector<JobView> sorted_;   // only if the caller's order was not ascending
   Row arrivals_;                  // by order: what was seen last
   std::vector<QueueEntry> next_;  // scratch
   Row queue_;                     // by priority, key, submitted, order
   std::uint64_t heard_ = 0;       // of the news
-  std::map<Kind, std::uint32_t> kinds_;
+  std::map<Wants, std::uint32_t> wants_;
   std::map<Look, std::uint32_t> looks_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> homeless_kinds_;  // by kind and gang
+  std::map<Gang, Room> rooms_;
   std::uint64_t total_gpus_ = 0;
   std::size_t homeless_ = 0;
   bool prioritised_ = false;

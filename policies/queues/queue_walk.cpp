@@ -24,12 +24,13 @@ Fit read_fit(OptionReader& reader) {
 }
 
 QueueWalk::QueueWalk(const QueueOptions& options, QueueIndex::KeyOf key, std::optional<Fit> needy,
-                     QueueIndex::FitsEmpty fits_empty)
+                     QueueIndex::OfSpec fits_empty)
     : options_(options),
       index_(
           std::move(key),
           fits_empty ? std::move(fits_empty)
-                     : [this](const JobSpec& job) { return find_place(empty(), job).has_value(); }),
+                     : [this](const JobSpec& job) { return find_place(empty(), job).has_value(); },
+          [this](const JobSpec& job) { return goes_in_pieces(empty(), job, options_.fit); }),
       cooperation_(options.strict, options.fit, needy.value_or(options.fit)) {}
 
 void QueueWalk::learn(const Occupancy& gpus) {
@@ -70,8 +71,7 @@ std::vector<Decision> QueueWalk::decide(const View& view, bool idle, const Steps
   return out;
 }
 
-void QueueWalk::start_in_order(const View& view, Trial& trial, std::vector<Decision>& out,
-                               const FindPlace& find) {
+void QueueWalk::start_in_order(const View& view, Trial& trial, std::vector<Decision>& out) {
   failed_.reset(index_.kinds());
   const auto queue = index_.queue();
   for (std::size_t i = 0; i < queue.size() && trial.free_count() > 0; ++i) {
@@ -81,8 +81,7 @@ void QueueWalk::start_in_order(const View& view, Trial& trial, std::vector<Decis
     const JobView& job = index_.job(entry);
     if (job.blocked) continue;
     if (hope) {
-      auto placement = find ? find(trial.gpus(), *job.spec) : find_place(trial.gpus(), *job.spec);
-      if (placement) {
+      if (auto placement = find_place(trial.gpus(), *job.spec)) {
         trial.take(*placement, demand_of(*job.spec));
         out.emplace_back(Start{job.spec->id, std::move(*placement)});
         taken_.mark(i);

@@ -25,7 +25,8 @@ enum class QueueDefault : std::uint8_t { strict, skip };
 [[nodiscard]] QueueOptions read_queue_options(OptionReader& reader, QueueDefault otherwise);
 [[nodiscard]] Fit read_fit(OptionReader& reader);
 
-/// Of each kind of job the smallest gang that found no room in this call: no larger one need try.
+/// Of each kind of job the smallest gang that found no room in this call: no larger one need try,
+/// where rooms only shrink and gangs go where place() puts them (goes_in_pieces()).
 class FailedGangs {
  public:
   void reset(std::size_t kinds) {
@@ -45,9 +46,6 @@ class FailedGangs {
 class QueueWalk {
  public:
   using Starts = std::function<void(Trial&, std::vector<Decision>&)>;
-  /// Where a job may start. A gang that finds nothing must mean that no larger one of its kind
-  /// does.
-  using FindPlace = std::function<std::optional<Placement>(const Occupancy&, const JobSpec&)>;
   /// What a call does, in this order.
   struct Steps {
     /// Before anything starts, where there are others.
@@ -62,15 +60,14 @@ class QueueWalk {
   /// jobs are placed that ask for CPUs or memory; none: as options.fit says. `fits_empty`: there is
   /// room for the job in this partition when everything is free; empty: what place() says.
   QueueWalk(const QueueOptions& options, QueueIndex::KeyOf key,
-            std::optional<Fit> needy = std::nullopt, QueueIndex::FitsEmpty fits_empty = {});
+            std::optional<Fit> needy = std::nullopt, QueueIndex::OfSpec fits_empty = {});
   QueueWalk(const QueueWalk&) = delete;
   QueueWalk& operator=(const QueueWalk&) = delete;
 
   /// One call. `idle`: nobody can start here, whatever waits.
   [[nodiscard]] std::vector<Decision> decide(const View& view, bool idle, const Steps& steps);
-  /// A step: starts whoever fits, in order, by place() or `find`.
-  void start_in_order(const View& view, Trial& trial, std::vector<Decision>& out,
-                      const FindPlace& find = {});
+  /// A step: starts whoever fits, in order, by place().
+  void start_in_order(const View& view, Trial& trial, std::vector<Decision>& out);
   /// For policies that start jobs in a way of their own: the others get those that `settled` does
   /// not hold for. In the place of decide().
   void give_rest(const View& view, Trial& trial, const std::function<bool(JobId)>& settled,
