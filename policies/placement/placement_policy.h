@@ -34,9 +34,7 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
   [[nodiscard]] std::vector<Decision> decide(const View& given, const Trigger& trigger,
                                              Rng& rng) override;
-  void refused(const Feedback& feedback) override {
-    reasons_.refused(feedback.job(), feedback.why);
-  }
+  void refused(const Feedback& feedback) override { reasons_.refused(feedback); }
   [[nodiscard]] std::span<const float> summary() const override { return scorer_->summary(); }
   [[nodiscard]] bool asks_first(const JobView& a, const JobView& b, Instant now) const override;
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override {

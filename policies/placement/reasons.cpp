@@ -64,7 +64,10 @@ void Reasons::note(JobId job, Instant now, double work_s, std::span<const Placem
   Reason& reason = ring_[ring_[last].job == job ? last : next_];
   if (&reason == &ring_[next_]) next_ = (next_ + 1) % kKept;
   reason.job = job;
+  reason.number = ++notes_;
   reason.at = now;
+  reason.taken = options[taken].kind;
+  if (reason.taken == OptionKind::forward) reason.to = options[taken].destination->to;
   reason.work_s = work_s;
   reason.options = static_cast<std::uint32_t>(options.size());
   reason.kept = 0;
@@ -106,14 +109,22 @@ std::size_t Reasons::find(JobId job) const {
   std::size_t found = kKept;
   for (std::size_t i = 0; i < ring_.size(); ++i) {
     if (ring_[i].job == job && ring_[i].options > 0 &&
-        (found == kKept || ring_[i].at > ring_[found].at))
+        (found == kKept || ring_[i].number > ring_[found].number))
       found = i;
   }
   return found;
 }
 
-void Reasons::refused(JobId job, DecisionFault why) {
-  if (const std::size_t at = find(job); at != kKept) ring_[at].refused = why;
+void Reasons::refused(const Feedback& feedback) {
+  const std::size_t at = find(feedback.job());
+  if (at == kKept) return;
+  Reason& reason = ring_[at];
+  const auto* forward = std::get_if<Forward>(&feedback.decision);
+  const bool it_was =
+      forward != nullptr
+          ? reason.taken == OptionKind::forward && reason.to == forward->to
+          : reason.taken == OptionKind::start && std::holds_alternative<Start>(feedback.decision);
+  if (it_was) reason.refused = feedback.why;
 }
 
 std::vector<std::string> Reasons::explain(JobId job, std::string_view worth_is) const {

@@ -25,10 +25,10 @@ class Reasons {
   /// as Scorer says; `taken`: an index of `options`.
   void note(JobId job, Instant now, double work_s, std::span<const PlacementOption> options,
             std::span<const double> worth, std::size_t taken);
-  /// The core has refused what was noted of the job last.
-  void refused(JobId job, DecisionFault why);
-  /// A line for the decision, whether it was refused, and one for each option, what is worth most first; nothing: not kept.
-  /// `worth_is`: as Scorer says.
+  /// The core has refused a decision. It is told of what was noted of the job last, if that was it.
+  void refused(const Feedback& feedback);
+  /// A line for the decision, whether it was refused, and one for each option, what is worth most
+  /// first; nothing: not kept. `worth_is`: as Scorer says.
   [[nodiscard]] std::vector<std::string> explain(JobId job, std::string_view worth_is) const;
 
  private:
@@ -46,8 +46,11 @@ class Reasons {
   static std::string line_of(const Option& option, bool figure);
   struct Reason {
     JobId job;
+    std::uint64_t number = 0;  // of note()s
     Instant at;
     double work_s = 0;
+    OptionKind taken = OptionKind::wait;
+    AgentId to;  // of forward
     std::uint32_t options = 0, kept = 0;
     std::optional<DecisionFault> refused = {};
     std::array<Option, kOptions> best;
@@ -57,6 +60,7 @@ class Reasons {
 
   std::vector<Reason> ring_;
   std::size_t next_ = 0;
+  std::uint64_t notes_ = 0;
 };
 
 }  // namespace starling

@@ -76,15 +76,46 @@ TEST_CASE("a policy that predicts nothing has places without speeds") {
 TEST_CASE("what the core refused is said until the job is decided about again") {
   const Options options;
   const double worth[] = {-1, 2, 0, 0.5};
+  const Decision start = Start{kJob, options.free.placement};
   Reasons reasons;
-  reasons.refused(kJob, DecisionFault::no_room);
+  reasons.refused({start, DecisionFault::no_room});
   CHECK(lines_of(reasons).empty());
   reasons.note(kJob, Instant{}, 0, options.all(), worth, 1);
-  reasons.refused(kJob, DecisionFault::reserved);
+  reasons.refused({start, DecisionFault::reserved});
   REQUIRE(lines_of(reasons).size() == 6);
   CHECK(lines_of(reasons)[1] == "  refused: a gang that has waited for long starts first");
   reasons.note(kJob, Instant{}, 0, options.all(), worth, 2);
   CHECK(lines_of(reasons).size() == 5);
+}
+
+TEST_CASE("what was refused is not told of another decision about the same job") {
+  const Options options;
+  const double worth[] = {-1, 2, 0, 0.5};
+  const Decision spread = Spread{kJob, {}}, start = Start{kJob, options.free.placement},
+                 there = Forward{kJob, AgentId{3}}, elsewhere = Forward{kJob, AgentId{2}};
+  Reasons reasons;
+  const auto told = [&](std::size_t taken, const Decision& decision) {
+    reasons.note(kJob, Instant{}, 0, options.all(), worth, taken);
+    reasons.refused({decision, DecisionFault::no_room});
+    return lines_of(reasons).size() == 6;
+  };
+  CHECK_FALSE(told(3, spread));  // it waits by the one, and was to be co-allocated by another
+  CHECK_FALSE(told(3, start));
+  CHECK_FALSE(told(1, spread));
+  CHECK_FALSE(told(1, there));
+  CHECK_FALSE(told(2, elsewhere));
+  CHECK(told(2, there));
+  CHECK(told(1, start));
+}
+
+TEST_CASE("of two decisions at one instant the later one is told") {
+  const Options options;
+  const double worth[] = {-1, 2, 0, 0.5};
+  Reasons reasons;
+  reasons.note(kJob, Instant{}, 0, options.all(), worth, 1);
+  reasons.note(JobId{2, 1}, Instant{}, 0, options.all(), worth, 1);
+  reasons.note(kJob, Instant{}, 60, options.all(), worth, 2);
+  CHECK(lines_of(reasons)[0].find("expected to take 60 s") != std::string::npos);
 }
 
 TEST_CASE("the reasons of the last decisions are kept, and no more") {
