@@ -5,174 +5,13 @@
 #include <numeric>
 #include <optional>
 
-#include "policies/gavel/lp.h"
+#include "policies/gavel/kind_program.h"
 
 namespace starling {
 namespace {
 
 using Pair = GavelProblem::Pair;
 using Row = GavelProblem::Row;
-
-// More than these take seconds to solve; those with the least to gain are left out.
-constexpr std::size_t kMostPairs = 1500;
-
-struct Kind {
-  std::uint32_t gpus = 1;
-  const std::vector<double>* speed = nullptr;
-  std::vector<std::size_t> rows;
-  [[nodiscard]] auto jobs() const { return static_cast<double>(rows.size()); }
-};
-
-/// How much faster than one job alone the two are on the type where that is most.
-double gain(const Kind& a, const Kind& b, const Pair& pair) {
-  double most = 0;
-  for (std::size_t t = 0; t < pair.first_speed.size(); ++t) {
-    if (pair.first_speed[t] <= 0 || (*a.speed)[t] <= 0 || (*b.speed)[t] <= 0) continue;
-    most = std::max(most,
-                    pair.first_speed[t] / (*a.speed)[t] + pair.second_speed[t] / (*b.speed)[t] - 1);
-  }
-  return most;
-}
-
-/// Time of each kind alone, and of each pair of kinds, by type: in jobs, and in pairs of jobs.
-struct ByKind {
-  std::vector<std::vector<double>> alone, together;
-};
-
-class KindProgram {
- public:
-  explicit KindProgram(const GavelProblem& problem)
-      : problem_(problem), types_(problem.gpus.size()) {
-    std::map<std::size_t, std::size_t> index;
-    for (std::size_t i = 0; i < problem.rows.size(); ++i) {
-      const Row& row = problem.rows[i];
-      const auto [at, fresh] = index.try_emplace(row.kind, kinds.size());
-      if (fresh) kinds.push_back({row.gpus, &row.speed, {}});
-      kinds[at->second].rows.push_back(i);
-    }
-    for (const Pair& pair : problem.pairs) {
-      const auto a = index.find(pair.first);
-      const auto b = index.find(pair.second);
-      if (a == index.end() || b == index.end()) continue;
-      if (a == b && kinds[a->second].rows.size() < 2) continue;
-      pairs.push_back(
-          {&pair, a->second, b->second, gain(kinds[a->second], kinds[b->second], pair)});
-    }
-    if (pairs.size() > kMostPairs) {
-      std::stable_sort(pairs.begin(), pairs.end(),
-                       [](const Packed& x, const Packed& y) { return x.gain > y.gain; });
-      pairs.resize(kMostPairs);
-    }
-    build();
-  }
-
-  /// factor * speed of all jobs of a kind, as a row that must be at least `low`.
-  LinearProgram::Row& speed_at_least(std::size_t kind, double factor, double low) {
-    LinearProgram::Row row;
-    row.low = low;
-    for (std::size_t t = 0; t < types_; ++t) {
-      const double speed = (*kinds[kind].speed)[t];
-      if (speed > 0) row.terms.emplace_back(alone(kind, t), factor * speed);
-    }
-    for (std::size_t p = 0; p < pairs.size(); ++p) {
-      for (std::size_t t = 0; t < types_; ++t) {
-        const double speed = (pairs[p].a == kind ? pairs[p].pair->first_speed[t] : 0) +
-                             (pairs[p].b == kind ? pairs[p].pair->second_speed[t] : 0);
-        if (speed > 0) row.terms.emplace_back(together(p, t), factor * speed);
-      }
-    }
-    lp.rows.push_back(std::move(row));
-    return lp.rows.back();
-  }
-  /// The gain is the sum of all speeds, each in units of the job's fastest alone, times its GPUs.
-  void maximise_throughput() {
-    for (auto& variable : lp.variables) variable.gain = 0;
-    for (std::size_t k = 0; k < kinds.size(); ++k) {
-      for (std::size_t t = 0; t < types_; ++t)
-        lp.variables[alone(k, t)].gain = weight(k) * (*kinds[k].speed)[t];
-    }
-    for (std::size_t p = 0; p < pairs.size(); ++p) {
-      for (std::size_t t = 0; t < types_; ++t) {
-        lp.variables[together(p, t)].gain = weight(pairs[p].a) * pairs[p].pair->first_speed[t] +
-                                            weight(pairs[p].b) * pairs[p].pair->second_speed[t];
-      }
-    }
-  }
-  [[nodiscard]] double best(std::size_t kind) const {
-    return *std::max_element(kinds[kind].speed->begin(), kinds[kind].speed->end());
-  }
-  [[nodiscard]] std::optional<ByKind> solve() {
-    const auto solved = solve_lp(lp, LpPoint::corner);
-    if (!solved) return std::nullopt;
-    values = solved.value();
-    ByKind out{std::vector(kinds.size(), std::vector<double>(types_)),
-               std::vector(pairs.size(), std::vector<double>(types_))};
-    for (std::size_t t = 0; t < types_; ++t) {
-      for (std::size_t k = 0; k < kinds.size(); ++k) out.alone[k][t] = values[alone(k, t)];
-      for (std::size_t p = 0; p < pairs.size(); ++p) out.together[p][t] = values[together(p, t)];
-    }
-    return out;
-  }
-
-  struct Packed {
-    const Pair* pair;
-    std::size_t a, b;  // in kinds
-    double gain;
-  };
-  std::vector<Kind> kinds;
-  std::vector<Packed> pairs;
-  LinearProgram lp;
-  std::vector<double> values;  // of the last solve()
-
- private:
-  [[nodiscard]] std::uint32_t alone(std::size_t kind, std::size_t type) const {
-    return static_cast<std::uint32_t>(kind * types_ + type);
-  }
-  [[nodiscard]] std::uint32_t together(std::size_t pair, std::size_t type) const {
-    return static_cast<std::uint32_t>((kinds.size() + pair) * types_ + type);
-  }
-  [[nodiscard]] double weight(std::size_t kind) const {
-    return best(kind) > 0 ? kinds[kind].gpus / best(kind) : 0;
-  }
-  void build() {
-    for (const Kind& kind : kinds) {
-      for (std::size_t t = 0; t < types_; ++t) {
-        const bool runs = (*kind.speed)[t] > 0 && kind.gpus <= problem_.gpus[t];
-        lp.variables.push_back({0, runs ? kind.jobs() : 0.0});
-      }
-    }
-    for (const Packed& p : pairs) {
-      for (std::size_t t = 0; t < types_; ++t) {
-        const bool runs = p.pair->first_speed[t] > 0 && p.pair->second_speed[t] > 0 &&
-                          kinds[p.a].gpus <= problem_.gpus[t];
-        lp.variables.push_back({0, runs ? LinearProgram::kInfinity : 0.0});
-      }
-    }
-    for (std::size_t t = 0; t < types_; ++t) {
-      LinearProgram::Row fits;
-      fits.high = problem_.gpus[t];
-      for (std::size_t k = 0; k < kinds.size(); ++k)
-        fits.terms.emplace_back(alone(k, t), kinds[k].gpus);
-      for (std::size_t p = 0; p < pairs.size(); ++p)
-        fits.terms.emplace_back(together(p, t), kinds[pairs[p].a].gpus);
-      lp.rows.push_back(std::move(fits));
-    }
-    for (std::size_t k = 0; k < kinds.size(); ++k) {
-      LinearProgram::Row once;
-      once.high = kinds[k].jobs();
-      for (std::size_t t = 0; t < types_; ++t) once.terms.emplace_back(alone(k, t), 1.0);
-      for (std::size_t p = 0; p < pairs.size(); ++p) {
-        const double mine = (pairs[p].a == k ? 1 : 0) + (pairs[p].b == k ? 1 : 0);
-        for (std::size_t t = 0; mine > 0 && t < types_; ++t)
-          once.terms.emplace_back(together(p, t), mine);
-      }
-      lp.rows.push_back(std::move(once));
-    }
-  }
-
-  const GavelProblem& problem_;
-  std::size_t types_;
-};
 
 /// The jobs of a kind, each as long as its part, laid end to end: walks along them.
 class Line {
@@ -202,8 +41,8 @@ class Line {
 /// Each pair of kinds becomes few pairs of jobs, of large shares: a job with a little of many would
 /// never be first in any round.
 /// `part[i]`: what of its kind's time row i gets. They add up to 1 in every kind.
-GavelShares split(const GavelProblem& problem, const KindProgram& program, const ByKind& found,
-                  const std::vector<double>& part) {
+GavelShares split(const GavelProblem& problem, const KindProgram& program,
+                  const KindProgram::Times& found, const std::vector<double>& part) {
   constexpr double kNothing = 1e-9;
   const std::size_t types = problem.gpus.size();
   GavelShares out;
@@ -220,8 +59,8 @@ GavelShares split(const GavelProblem& problem, const KindProgram& program, const
   for (std::size_t p = 0; p < program.pairs.size(); ++p) {
     const auto& times = found.together[p];
     if (std::none_of(times.begin(), times.end(), [&](double y) { return y > kNothing; })) continue;
-    const Kind& a = program.kinds[program.pairs[p].a];
-    const Kind& b = program.kinds[program.pairs[p].b];
+    const KindProgram::Kind& a = program.kinds[program.pairs[p].a];
+    const KindProgram::Kind& b = program.kinds[program.pairs[p].b];
     const auto share_out = [&](std::size_t i, std::size_t j, double share) {
       auto& both = out.together.try_emplace(std::minmax(i, j), types).first->second;
       for (std::size_t t = 0; t < types; ++t) {
@@ -255,7 +94,7 @@ GavelShares split(const GavelProblem& problem, const KindProgram& program, const
 
 std::vector<double> even_parts(const GavelProblem& problem, const KindProgram& program) {
   std::vector<double> part(problem.rows.size());
-  for (const Kind& kind : program.kinds) {
+  for (const KindProgram::Kind& kind : program.kinds) {
     for (const std::size_t i : kind.rows) part[i] = 1 / kind.jobs();
   }
   return part;
@@ -268,7 +107,7 @@ std::optional<GavelShares> max_min(const GavelProblem& problem) {
   const double all = std::accumulate(problem.gpus.begin(), problem.gpus.end(), 0.0);
   bool any = false;
   for (std::size_t k = 0; k < program.kinds.size(); ++k) {
-    const Kind& kind = program.kinds[k];
+    const KindProgram::Kind& kind = program.kinds[k];
     if (program.best(k) <= 0) continue;
     double even_speed = 0;
     for (std::size_t t = 0; t < problem.gpus.size(); ++t)
@@ -299,7 +138,7 @@ std::optional<GavelShares> smallest(const GavelProblem& problem, double low, dou
                                     double precision, const GavelNeeds& needs) {
   const KindProgram base(problem);
   KindProgram program = base;
-  std::optional<ByKind> found;
+  std::optional<KindProgram::Times> found;
   std::vector<double> part;
   const auto feasible = [&](double goal) {
     const std::vector<double> need = needs(goal);

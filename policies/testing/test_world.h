@@ -14,10 +14,7 @@
 #include "base/hash.h"
 #include "interference/profile.h"
 #include "policies/registry.h"
-#include "scheduling/packing.h"
-#include "topology/free_servers.h"
-#include "topology/partition.h"
-#include "workload/work_progress.h"
+#include "policies/testing/test_state.h"
 
 namespace starling {
 
@@ -42,18 +39,7 @@ class TestWorld {
     std::function<Duration(const TestWorld&)> round_length = {};
     std::function<std::unique_ptr<Policy>()> make = {};  ///< instead of the registry's
   };
-  struct Job {
-    JobSpec spec;
-    Instant submitted, started, finished = kNever;
-    std::uint32_t home = 0, forwards = 0, failed_rounds = 0, starts = 0;
-    Duration served{0};
-    Duration work{0};       // not done in attempts that are over, at speed 1
-    WorkProgress progress;  // of the open attempt
-    Instant ends = kNever;
-    Placement placement;  // empty: does not run
-    std::uint64_t order = 0;
-    std::map<std::uint32_t, std::vector<AgentId>> offered = {};  // by home
-  };
+  using Job = TestJob;
   std::vector<std::string> faults;
   std::vector<Job> jobs;
   std::uint64_t decisions = 0, calls = 0, forwards = 0, spreads = 0, spread_starts = 0,
@@ -140,15 +126,7 @@ class TestWorld {
   }
 
  private:
-  struct Home {
-    Partition partition;
-    Occupancy gpus;
-    std::map<std::uint64_t, std::size_t> waiting;  // by order
-    std::vector<std::size_t> running;              // by start
-    std::unique_ptr<Policy> policy;
-    Rng rng;
-    std::uint64_t next_order = 1;
-  };
+  using Home = TestHome;
   using End = std::pair<Instant, std::size_t>;
 
   void plan_next_round() {
@@ -250,49 +228,6 @@ class TestWorld {
     return speed().scaling(profile) * speed().speed(profile, job.placement, neighbours).relative;
   }
 
-  [[nodiscard]] std::vector<RemoteDigest> digests(std::uint32_t me,
-                                                  std::vector<std::vector<TypeRoom>>& rooms) const {
-    std::vector<RemoteDigest> out;
-    rooms.resize(homes_.size());
-    for (std::uint32_t h = 0; h < homes_.size(); ++h) {
-      if (h == me) continue;
-      const Home& home = homes_[h];
-      const Shape shape = shape_of(home.gpus);
-      RemoteDigest d;
-      d.agent = AgentId{h};
-      d.partition = home.partition.id;
-      d.gpus = home.partition.gpus.size();
-      d.free = home.gpus.free_count();
-      d.largest_free_server = home.gpus.largest_free_server();
-      d.whole_free_servers = static_cast<std::uint32_t>(
-          home.gpus.whole_free_servers(shape.server, home.partition.servers.size()).size());
-      d.waiting = static_cast<std::uint32_t>(home.waiting.size());
-      for (const auto& [order, j] : home.waiting) d.waiting_gpus += jobs[j].spec.gpus();
-      d.at = now_;
-      d.servers = home.partition.servers;
-      FreeServers free;
-      free.sync(home.gpus);
-      free.rooms(rooms[h]);
-      d.types = rooms[h];
-      out.push_back(d);
-    }
-    return out;
-  }
-
-  [[nodiscard]] JobView view_of(std::size_t j) const {
-    const Job& job = jobs[j];
-    JobView v;
-    v.spec = &job.spec;
-    v.submitted = job.submitted;
-    v.order = job.order;
-    v.served = job.served + (job.placement.empty() ? Duration::zero() : now_ - job.started);
-    v.failed_rounds = job.failed_rounds;
-    v.placement = job.placement;
-    v.forwards = job.forwards;
-    if (const auto to = job.offered.find(job.home); to != job.offered.end()) v.offered = to->second;
-    return v;
-  }
-
   void settle(TriggerKind kind) {
     for (int rounds = 0; rounds < 2000; ++rounds) {
       bool moved = false;
@@ -303,25 +238,9 @@ class TestWorld {
     fault("decisions without end at one instant");
   }
 
-  struct Views {
-    std::vector<JobView> waiting, running;
-    std::vector<std::vector<TypeRoom>> rooms;
-    std::vector<RemoteDigest> others;
-  };
-  Views views(std::uint32_t h) {
-    Views v;
-    const PolicyFacts& facts = homes_[h].policy->facts();
-    for (const auto& [order, j] : homes_[h].waiting) v.waiting.push_back(view_of(j));
-    if (facts.preemptive || facts.elastic || facts.needs_running) {
-      for (const std::size_t j : homes_[h].running) v.running.push_back(view_of(j));
-    }
-    v.others = digests(h, v.rooms);
-    return v;
-  }
-
   bool decide(std::uint32_t h, TriggerKind kind) {
     Home& home = homes_[h];
-    Views v = views(h);
+    TestViews v(homes_, jobs, h, now_);
     std::set<JobId> blocked;
     for (JobView& job : v.waiting) {
       job.blocked = options_.blocked > 0 && rng_.chance(options_.blocked);
@@ -352,31 +271,15 @@ class TestWorld {
     return jobs.size();
   }
 
-  bool placement_is_good(std::uint32_t h, const JobSpec& spec, const Placement& placement) {
-    if (!homes_[h].gpus.has_means(placement, demand_of(spec)))
-      return fault("CPUs or memory are taken"), false;
-    for (std::size_t i = 0; i < placement.size(); ++i) {
-      if (!homes_[h].partition.gpus.contains(placement[i].value))
-        return fault("GPU of another partition"), false;
-      if (i > 0 && !(placement[i - 1] < placement[i])) return fault("GPUs not ascending"), false;
-      if (!homes_[h].gpus.has_room(placement[i])) return fault("GPU is taken"), false;
-    }
-    return true;
+  bool passes(const std::string& fault_text) {
+    if (!fault_text.empty()) fault(fault_text);
+    return fault_text.empty();
   }
-
-  /// Elastic policies may give an elastic job any number of its workers; else it is all or nothing.
+  bool placement_is_good(std::uint32_t h, const JobSpec& spec, const Placement& placement) {
+    return passes(placement_fault(homes_[h], spec, placement));
+  }
   bool size_is_good(std::uint32_t h, const JobSpec& spec, const Placement& placement) {
-    for (const GpuId gpu : placement) {
-      if (!allows(spec, topology_, topology_.server_of(gpu)))
-        return fault("GPU type not allowed"), false;
-    }
-    if (placement.size() == spec.gpus()) return true;
-    const auto workers = static_cast<std::uint32_t>(placement.size()) / spec.gpus_per_worker;
-    const bool whole = workers * spec.gpus_per_worker == placement.size();
-    const bool may = homes_[h].policy->facts().elastic && spec.elastic() && whole &&
-                     workers >= spec.min_workers && workers <= spec.max_workers;
-    if (!may) fault("not the gang's size");
-    return may;
+    return passes(size_fault(homes_[h], spec, placement));
   }
 
   bool apply(std::uint32_t h, const Start& d, const std::set<JobId>& blocked) {
@@ -426,7 +329,7 @@ class TestWorld {
     for (std::uint32_t o = 0; o < homes_.size(); ++o) {
       const auto want = jobs[j].spec.gpus() - static_cast<std::uint32_t>(all.size());
       if (o == h || want == 0) continue;
-      const Views v = views(o);
+      const TestViews v(homes_, jobs, o, now_);
       const View view{topology_, homes_[o].gpus, v.waiting, v.running,
                       v.others,  speed(),        now_,      AgentId{o}};
       const Placement part = homes_[o].policy->offer(view, want, jobs[j].spec.gpus_per_worker,
@@ -469,21 +372,10 @@ class TestWorld {
     return options_.model != nullptr ? *options_.model : equal_;
   }
 
-  struct EqualSpeed final : SpeedModel {
-    [[nodiscard]] Speed speed(const JobProfile&, const Placement&,
-                              const Neighbours&) const override {
-      return {};
-    }
-    [[nodiscard]] double scaling(const JobProfile& job) const override {
-      const auto many = [](double n) { return n / (1 + 0.02 * (n - 1)); };
-      return job.gpus == job.asked ? 1 : many(job.gpus) / many(job.asked);
-    }
-  };
-
   Topology topology_;
   Options options_;
   bool sharing_ = false;
-  EqualSpeed equal_;
+  EqualTestSpeed equal_;
   Rng rng_;
   std::vector<Home> homes_;
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
