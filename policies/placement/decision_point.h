@@ -15,15 +15,25 @@ namespace starling {
 
 /// What may be done with a waiting job.
 enum class OptionKind : std::uint8_t {
-  start,    ///< in this partition, at a place
-  forward,  ///< another partition gets it
-  wait      ///< it is asked about again when something changes
+  start,        ///< in this partition, at a place
+  forward,      ///< another partition gets it
+  co_allocate,  ///< it asks several partitions for GPUs, this one's share first
+  wait          ///< it is asked about again when something changes
+};
+
+/// How a gang could run over several partitions now, by their digests.
+struct CoAllocationPlan {
+  GpuTypeId type;               ///< all of its GPUs
+  double speed = 0;             ///< alone on it; relative, as Speed
+  std::uint64_t elsewhere = 0;  ///< free GPUs of the type in other partitions
+  Placement share;              ///< what it takes here, in whole workers; may be empty
 };
 
 struct PlacementOption {
   OptionKind kind = OptionKind::wait;
   const Candidate* place = nullptr;          ///< of start, else null
   const Destination* destination = nullptr;  ///< of forward, else null
+  const CoAllocationPlan* plan = nullptr;    ///< of co_allocate, else null
 };
 
 /// What is the same for all jobs of one call of Policy::decide(). All of it outlives the call.
@@ -53,12 +63,15 @@ struct WaysOut {
 
 /// One decision of a placement policy: a waiting job, and what may be done with it. Valid during the
 /// call that it is given to. Copies nothing; who keeps it copies what it needs.
+///
+/// A gang that waits on may be asked about again at the end of the call, when everybody has had a
+/// turn: whether it is co-allocated or waits. One at most is co-allocated in a call.
 struct DecisionPoint : DecisionContext {
   const Wish& wish;
   const JobView& job;
   WaysOut out;
   /// First the starts, those on free GPUs before those that share, then the forwards in the order of
-  /// `out`, then waiting, where that is one.
+  /// `out`, then waiting, where that is one; or co-allocation and waiting.
   std::span<const PlacementOption> options = {};
 
   [[nodiscard]] std::size_t starts() const noexcept;

@@ -3,7 +3,19 @@
 
 #include <algorithm>
 
+#include "policies/partitions/co_allocation.h"
+
 namespace starling {
+namespace {
+
+/// Where the candidates keep what is free of the type; free.kinds(): nowhere.
+std::uint32_t kind_of(const FreeServers& free, GpuTypeId type) {
+  std::uint32_t kind = free.kinds() > 1 ? 1 : 0;
+  while (kind < free.kinds() && free.type(kind) != type) ++kind;
+  return kind;
+}
+
+}  // namespace
 
 std::span<const PlacementOption> OptionLister::list(const DecisionPoint& point, Scorer& scorer) {
   const std::vector<const Candidate*>* places = &own_places_;
@@ -50,6 +62,56 @@ void OptionLister::add_shared(const DecisionPoint& point,
     const auto same = [&](const Candidate* c) { return c->placement == shared->placement; };
     if (std::ranges::none_of(places, same)) places.push_back(shared);
   }
+}
+
+bool OptionLister::find_type(const DecisionPoint& point, const QueueEntry& entry) {
+  const Wish& wish = point.wish;
+  const JobSpec& job = *point.job.spec;
+  Elsewhere& elsewhere = point.elsewhere;
+  const JobProfile& profile = point.candidates.residents().profile(wish.profile);
+  const double least = std::max(*rules_.minimum_gain * elsewhere.best(wish, profile), 1e-9);
+  const FreeServers& free = point.candidates.free();
+  plan_ = {};
+  for (const GpuTypeId type : elsewhere.types()) {
+    const double speed = elsewhere.speeds().alone(wish, profile, type);
+    if (speed < least || speed <= plan_.speed) continue;
+    const std::uint32_t kind = kind_of(free, type);
+    std::uint64_t here = kind < free.kinds() ? free.free_count(kind) : 0;
+    if (entry.needy) here = std::min(here, free_of_type(point.planned, type, job));
+    const std::uint64_t there = elsewhere.free_of(point.view, type, job);
+    if (here + there < entry.gpus) continue;
+    plan_.speed = speed;
+    plan_.type = type;
+    plan_.elsewhere = there;
+  }
+  return plan_.speed > 0;
+}
+
+Placement OptionLister::share_here(const DecisionPoint& point, std::uint32_t gpus) const {
+  const FreeServers& free = point.candidates.free();
+  const std::uint32_t worker = std::max(point.wish.worker, 1U);
+  Placement share;
+  if (const std::uint32_t kind = kind_of(free, plan_.type); kind < free.kinds()) {
+    std::uint32_t some = std::min(free.free_count(kind), gpus) / worker * worker;
+    for (; some > 0 && share.empty(); some -= worker)
+      share = free.tight(kind, some, worker).value_or(Placement{});
+  }
+  const Demand each = demand_of(*point.job.spec);
+  if (point.planned.has_means(share, each)) return share;
+  share = place_workers(point.planned, static_cast<std::uint32_t>(share.size()), point.wish.worker,
+                        each);
+  std::erase_if(share, [&](GpuId gpu) { return point.view.topology.type_of(gpu) != plan_.type; });
+  return share;
+}
+
+std::span<const PlacementOption> OptionLister::list_co_allocation(const DecisionPoint& point,
+                                                                  const QueueEntry& entry) {
+  options_.clear();
+  if (!rules_.minimum_gain || !find_type(point, entry)) return options_;
+  plan_.share = share_here(point, entry.gpus);
+  options_.push_back({OptionKind::co_allocate, nullptr, nullptr, &plan_});
+  options_.push_back({});
+  return options_;
 }
 
 }  // namespace starling

@@ -18,12 +18,19 @@ class OptionLister {
   /// Valid until the next call, or until Candidates::version() grows. `scorer`: whose rules these
   /// are.
   [[nodiscard]] std::span<const PlacementOption> list(const DecisionPoint& point, Scorer& scorer);
+  /// To co-allocate the gang, on the fastest type of which the flock has enough free GPUs, and to
+  /// wait; nothing where it has not, or for policies that know no speeds. Valid as list().
+  [[nodiscard]] std::span<const PlacementOption> list_co_allocation(const DecisionPoint& point,
+                                                                    const QueueEntry& entry);
 
  private:
   struct Look {
     std::uint64_t version = 0;
     std::vector<const Candidate*> places;
   };
+  /// Chooses the type; false: there is none.
+  [[nodiscard]] bool find_type(const DecisionPoint& point, const QueueEntry& entry);
+  [[nodiscard]] Placement share_here(const DecisionPoint& point, std::uint32_t gpus) const;
   void find_places(const DecisionPoint& point, std::vector<const Candidate*>& places) const;
   void add_shared(const DecisionPoint& point, std::vector<const Candidate*>& places) const;
 
@@ -31,6 +38,7 @@ class OptionLister {
   std::vector<Look> looks_;
   Candidate own_;  // the scorer's place
   std::vector<const Candidate*> own_places_;
+  CoAllocationPlan plan_;
   std::vector<PlacementOption> options_;
 };
 

@@ -119,16 +119,23 @@ PlacementOption PlacementPolicy::choose(DecisionPoint& point) {
   point.options = lister_.list(point, *scorer_);
   worth_.assign(point.options.size(), 0);
   scorer_->score(point, worth_);
-  if (point.forced()) return {};
-  const std::size_t taken = chooser_ != nullptr ? chooser_->choose(point, worth_) : best_of(worth_);
+  return point.forced() ? PlacementOption{} : take(point, chooser_ != nullptr);
+}
+
+PlacementOption PlacementPolicy::take(const DecisionPoint& point, bool asks_chooser) {
+  const std::size_t taken = asks_chooser ? chooser_->choose(point, worth_) : best_of(worth_);
   const double work_s = follow_ ? remaining_.left(point.job, point.view.now) : 0;
   reasons_.note(point.job.spec->id, point.view.now, work_s, point.options, worth_, taken);
   return point.options[taken];
 }
 
+DecisionContext PlacementPolicy::context_of(const View& view, const Trial& trial) {
+  return {view,          candidates_,   remaining_,   elsewhere_,
+          walk_.index(), walk_.empty(), trial.gpus(), walk_.shape()};
+}
+
 void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
-  const DecisionContext context{view,          candidates_,   remaining_,   elsewhere_,
-                                walk_.index(), walk_.empty(), trial.gpus(), walk_.shape()};
+  const DecisionContext context = context_of(view, trial);
   scorer_->begin(context);
   if (chooser_ != nullptr) chooser_->begin(context);
   refused_.resize(walk_.index().looks());
@@ -213,56 +220,35 @@ bool PlacementPolicy::carry_out(const PlacementOption& option, const DecisionPoi
 
 void PlacementPolicy::cooperate(const View& view, Trial& trial, std::vector<Decision>& out) {
   gangs_.begin(view.now);
+  const DecisionContext context = context_of(view, trial);
   const auto queue = walk_.index().queue();
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const QueueEntry& entry = queue[i];
     if (walk_.taken()[i] || entry.gpus == 1) continue;
     if (!entry.homeless && view.now - entry.submitted < kPatience) continue;
     const JobView& job = walk_.index().job(entry);
-    if (job.blocked || !spread(view, entry, job, trial, out)) continue;
+    if (job.blocked || !co_allocate(context, entry, job, trial, out)) continue;
     walk_.taken().mark(i);
     return;
   }
 }
 
-/// Asks the flock for GPUs of the fastest type of which it has enough in all.
-bool PlacementPolicy::spread(const View& view, const QueueEntry& entry, const JobView& job,
-                             Trial& trial, std::vector<Decision>& out) {
+bool PlacementPolicy::co_allocate(const DecisionContext& context, const QueueEntry& entry,
+                                  const JobView& job, Trial& trial, std::vector<Decision>& out) {
   if (!gangs_.may_ask(entry)) return false;
   const Wish wish = candidates_.wish(*job.spec, entry.look);
-  const JobProfile& profile = candidates_.residents().profile(wish.profile);
-  const double least = std::max(*rules_.minimum_gain * elsewhere_.best(wish, profile), 1e-9);
-  const FreeServers& free = candidates_.free();
-  double best = 0;
-  GpuTypeId type;
-  std::uint32_t kind = free.kinds();
-  for (const GpuTypeId t : elsewhere_.types()) {
-    const double speed = elsewhere_.speeds().alone(wish, profile, t);
-    if (speed < least || speed <= best) continue;
-    std::uint32_t k = free.kinds() > 1 ? 1 : 0;
-    while (k < free.kinds() && free.type(k) != t) ++k;
-    std::uint64_t here = k < free.kinds() ? free.free_count(k) : 0;
-    if (entry.needy) here = std::min(here, free_of_type(trial.gpus(), t, *job.spec));
-    if (here + elsewhere_.free_of(view, t, *job.spec) < entry.gpus) continue;
-    best = speed;
-    type = t;
-    kind = k;
+  DecisionPoint point{context, wish, job, {}};
+  point.options = lister_.list_co_allocation(point, entry);
+  if (point.options.empty()) return false;
+  worth_.assign(point.options.size(), 0);
+  if (rules_.co_allocates) {
+    scorer_->score(point, worth_);
+  } else {
+    worth_.back() = Scorer::kLast;
   }
-  if (best <= 0) return false;
-  Placement share;
-  if (kind < free.kinds()) {
-    const std::uint32_t worker = std::max(wish.worker, 1U);
-    std::uint32_t some = std::min(free.free_count(kind), entry.gpus) / worker * worker;
-    for (; some > 0 && share.empty(); some -= worker)
-      share = free.tight(kind, some, worker).value_or(Placement{});
-  }
-  const Demand each = demand_of(*job.spec);
-  if (!trial.gpus().has_means(share, each)) {
-    share =
-        place_workers(trial.gpus(), static_cast<std::uint32_t>(share.size()), wish.worker, each);
-    std::erase_if(share, [&](GpuId gpu) { return view.topology.type_of(gpu) != type; });
-  }
-  gangs_.ask(view, entry, job, std::move(share), type, trial, out);
+  const PlacementOption option = take(point, chooser_ != nullptr && chooser_->co_allocates());
+  if (option.kind == OptionKind::wait) return false;
+  gangs_.ask(context.view, entry, job, option.plan->share, option.plan->type, trial, out);
   return true;
 }
 

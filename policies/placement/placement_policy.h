@@ -49,8 +49,11 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   void start_here(const View& view, Trial& trial, std::vector<Decision>& out);
   void cooperate(const View& view, Trial& trial, std::vector<Decision>& out);
   [[nodiscard]] std::span<const std::size_t> turns(Instant now);
+  [[nodiscard]] DecisionContext context_of(const View& view, const Trial& trial);
   /// Of the options of `point`, which it lists.
   [[nodiscard]] PlacementOption choose(DecisionPoint& point);
+  /// Of those that are listed and have their worth.
+  [[nodiscard]] PlacementOption take(const DecisionPoint& point, bool asks_chooser);
   void passed_over(const QueueEntry& entry);
   /// `memory`: of the destinations; the job's until the next call.
   [[nodiscard]] WaysOut ways_out(const DecisionPoint& point, const QueueEntry& entry,
@@ -58,8 +61,9 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   /// False: the job waits on.
   [[nodiscard]] bool carry_out(const PlacementOption& option, const DecisionPoint& point,
                                const QueueEntry& entry, Trial& trial, std::vector<Decision>& out);
-  [[nodiscard]] bool spread(const View& view, const QueueEntry& entry, const JobView& job,
-                            Trial& trial, std::vector<Decision>& out);
+  /// Whether the gang is co-allocated or waits: false.
+  [[nodiscard]] bool co_allocate(const DecisionContext& context, const QueueEntry& entry,
+                                 const JobView& job, Trial& trial, std::vector<Decision>& out);
 
   PolicyFacts facts_;
   PlacementOrder order_;

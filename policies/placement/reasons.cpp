@@ -52,6 +52,10 @@ Reasons::Option Reasons::seen(const PlacementOption& option) {
     out.has_room = option.destination->starts;
     out.to = option.destination->to;
     out.own = static_cast<float>(option.destination->speed);
+  } else if (option.kind == OptionKind::co_allocate) {
+    out.gpus = static_cast<std::uint32_t>(option.plan->share.size());
+    out.elsewhere = option.plan->elsewhere;
+    out.own = static_cast<float>(option.plan->speed);
   }
   return out;
 }
@@ -93,6 +97,11 @@ std::string Reasons::line_of(const Option& o, bool figure) {
   } else if (o.kind == OptionKind::forward) {
     std::snprintf(text, sizeof text, "go to agent %u, which %s: speed alone %.2f of its best",
                   o.to.value, o.has_room ? "has room" : "has no room", static_cast<double>(o.own));
+  } else if (o.kind == OptionKind::co_allocate) {
+    std::snprintf(text, sizeof text,
+                  "ask for a gang over several partitions, %u GPUs of it here, %llu such free "
+                  "elsewhere: speed alone %.2f of its best",
+                  o.gpus, static_cast<unsigned long long>(o.elsewhere), static_cast<double>(o.own));
   } else if (o.own > 0) {
     std::snprintf(text, sizeof text,
                   "%s, %u from GPU %u: own speed %.2f of its best, others lose %.2f GPUs, the "
@@ -119,11 +128,12 @@ void Reasons::refused(const Feedback& feedback) {
   const std::size_t at = find(feedback.job());
   if (at == kKept) return;
   Reason& reason = ring_[at];
-  const auto* forward = std::get_if<Forward>(&feedback.decision);
+  const auto& decision = feedback.decision;
+  const auto* forward = std::get_if<Forward>(&decision);
   const bool it_was =
-      forward != nullptr
-          ? reason.taken == OptionKind::forward && reason.to == forward->to
-          : reason.taken == OptionKind::start && std::holds_alternative<Start>(feedback.decision);
+      (reason.taken == OptionKind::start && std::holds_alternative<Start>(decision)) ||
+      (reason.taken == OptionKind::co_allocate && std::holds_alternative<Spread>(decision)) ||
+      (reason.taken == OptionKind::forward && forward != nullptr && reason.to == forward->to);
   if (it_was) reason.refused = feedback.why;
 }
 

@@ -36,7 +36,8 @@ class Reasons {
     OptionKind kind = OptionKind::wait;
     CandidateKind place = CandidateKind::tight;
     bool has_room = false, taken = false;
-    std::uint32_t first_gpu = 0, gpus = 0;  // of a place
+    std::uint32_t first_gpu = 0, gpus = 0;  // of a place; of a share
+    std::uint64_t elsewhere = 0;            // GPUs
     AgentId to;
     double worth = 0;
     float own = 0;  // 0: nobody predicts speeds

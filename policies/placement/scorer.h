@@ -27,6 +27,9 @@ struct PlacementRules {
   bool forecasts = false;  ///< it asks RemainingTimes
   bool evens_out = false;  ///< before anything starts, jobs go to the emptiest partitions
   bool by_fit = false;     ///< gangs fit as fit= says, here and elsewhere, not by free GPUs alone
+  /// score() also says what co-allocating a gang is worth. Else a gang is co-allocated where it can
+  /// be: worth 0, and waiting Scorer::kLast.
+  bool co_allocates = false;
   /// The least part of a job's best speed that a place must add, for policies that know speeds:
   /// their jobs go where they are fastest. None: Cooperation moves them, by free GPUs.
   std::optional<double> minimum_gain = std::nullopt;
