@@ -53,6 +53,8 @@ struct RemoteDigest {
   std::span<const float> summary = {};     ///< of its policy (Policy::summary); empty: none
   std::span<const ServerRoom> rooms = {};  ///< ServerRooms::read(); empty: nothing is taken beside
                                            ///< GPUs, or it does not say
+  std::uint64_t version = 0;  ///< of one agent's digests equal for those that are equal
+                              ///< but for `at`; 0: not known
 };
 
 class RunningIndex;

@@ -29,7 +29,8 @@ RemoteDigest said_by(const PeerState& peer) {
           peer.peer.partition.servers,
           digest.types,
           digest.summary,
-          digest.rooms};
+          digest.rooms,
+          digest.version};
 }
 
 View OwnerStep::view() {

@@ -23,6 +23,11 @@ std::uint64_t hash_of(const RemoteDigest& digest) {
   return hash;
 }
 
+bool counts(const View& view, const RemoteDigest& digest) {
+  return digest.agent != view.me && digest.gpus > 0 &&
+         view.now - digest.at <= RemotePartitions::kFresh;
+}
+
 }  // namespace
 
 const RemotePartitions::Known& RemotePartitions::known(const View& view, AgentId agent,
@@ -43,7 +48,9 @@ const RemotePartitions::Known& RemotePartitions::known(const View& view, AgentId
   return *known_.insert(at, std::move(fresh));
 }
 
-void RemotePartitions::read_types(const View& view, const RemoteDigest& digest) {
+void RemotePartitions::read_types(const View& view, const RemoteDigest& digest,
+                                  const RemotePartition& peer) {
+  auto out = types_.begin() + peer.first_type;
   for (RemoteType type : known(view, digest.agent, digest.servers).types) {
     const auto said = std::ranges::find(digest.types, type.type, &TypeRoom::type);
     if (said != digest.types.end()) {
@@ -54,59 +61,116 @@ void RemotePartitions::read_types(const View& view, const RemoteDigest& digest) 
       type.free = digest.free;
       type.largest = digest.largest_free_server;
     }
-    types_.push_back(type);
-    all_types_.push_back(type.type);
+    *out++ = type;
   }
 }
 
-bool RemotePartitions::begin(const View& view, std::uint32_t server) {
+bool RemotePartitions::same_flock(const View& view, std::uint32_t server) const {
+  if (seats_.size() != view.others.size() || server_ != server || me_ != view.me ||
+      own_servers_ != view.gpus.servers())
+    return false;
+  for (std::size_t i = 0; i < seats_.size(); ++i) {
+    const RemoteDigest& d = view.others[i];
+    if (seats_[i].agent != d.agent || seats_[i].servers != d.servers ||
+        (seats_[i].peer != kNobody) != counts(view, d))
+      return false;
+  }
+  return true;
+}
+
+void RemotePartitions::list_flock(const View& view, std::uint32_t server) {
+  server_ = server;
+  me_ = view.me;
+  own_servers_ = view.gpus.servers();
+  seats_.clear();
   peers_.clear();
   types_.clear();
   all_types_.clear();
-  servers_.clear();
-  if (view.others.empty()) return false;
-  server_ = std::max(server, 1U);
   std::uint32_t flock = view.me.value + 1;
   for (const RemoteDigest& d : view.others) flock = std::max(flock, d.agent.value + 1);
-  std::uint64_t seen = view.others.size();
-  std::erase_if(pledges_, [&](const Pledge& p) { return view.now - p.at > kPledge; });
+  const auto add_types = [&](AgentId agent, IndexRange servers) {
+    const auto& types = known(view, agent, servers).types;
+    for (const RemoteType& type : types) all_types_.push_back(type.type);
+    return types.size();
+  };
   for (const RemoteDigest& d : view.others) {
-    if (d.agent == view.me || d.gpus == 0 || view.now - d.at > kFresh) continue;
-    const std::uint64_t hash = hash_of(d);
-    seen = mix64(seen ^ hash);
-    std::erase_if(pledges_,
-                  [&](const Pledge& p) { return p.agent == d.agent && p.digest != hash; });
-    RemotePartition peer{d.agent,
-                         d.gpus,
-                         d.free,
-                         d.largest_free_server,
-                         d.whole_free_servers,
-                         d.waiting,
-                         d.waiting_gpus,
-                         (d.agent.value + flock - view.me.value) % flock,
-                         &d,
-                         static_cast<std::uint32_t>(types_.size())};
-    read_types(view, d);
+    seats_.push_back({d.agent, d.servers});
+    if (!counts(view, d)) continue;
+    RemotePartition peer;
+    peer.agent = d.agent;
+    peer.distance = (d.agent.value + flock - view.me.value) % flock;
+    peer.first_type = static_cast<std::uint32_t>(types_.size());
+    types_.resize(types_.size() + add_types(d.agent, d.servers));
     peer.last_type = static_cast<std::uint32_t>(types_.size());
     peers_.push_back(peer);
   }
   std::ranges::sort(peers_, {}, &RemotePartition::distance);
-  servers_.resize(peers_.size());
-  for (const Pledge& pledge : pledges_) {
+  read_.assign(peers_.size(), {});
+  for (Seat& seat : seats_) {
+    const auto peer = std::ranges::find(peers_, seat.agent, &RemotePartition::agent);
+    if (peer != peers_.end()) seat.peer = index_of(*peer);
+  }
+  add_types(view.me, own_servers_);
+  std::ranges::sort(all_types_);
+  all_types_.erase(std::unique(all_types_.begin(), all_types_.end()), all_types_.end());
+}
+
+void RemotePartitions::drop_old_pledges(Instant now) {
+  std::erase_if(pledges_, [&](const Pledge& pledge) {
+    if (now - pledge.at <= kPledge) return false;
     const auto peer = std::ranges::find(peers_, pledge.agent, &RemotePartition::agent);
-    if (peer != peers_.end()) use(*peer, pledge.need);
+    if (peer != peers_.end()) read_[index_of(*peer)].stands = false;
+    return true;
+  });
+}
+
+bool RemotePartitions::read(const View& view, const RemoteDigest& digest, std::size_t at) {
+  Read& read = read_[at];
+  const std::uint64_t hash = hash_of(digest);
+  const bool news = hash != read.hash;
+  read = {digest.version, hash, true, {}};
+  std::erase_if(pledges_,
+                [&](const Pledge& p) { return p.agent == digest.agent && p.digest != hash; });
+  RemotePartition& peer = peers_[at];
+  peer.gpus = digest.gpus;
+  peer.free = digest.free;
+  peer.largest = digest.largest_free_server;
+  peer.whole = digest.whole_free_servers;
+  peer.waiting = digest.waiting;
+  peer.waiting_gpus = digest.waiting_gpus;
+  read_types(view, digest, peer);
+  for (const Pledge& pledge : pledges_) {
+    if (pledge.agent == peer.agent) use(peer, pledge.need);
+  }
+  return news;
+}
+
+bool RemotePartitions::begin(const View& view, std::uint32_t server) {
+  server = std::max(server, 1U);
+  drop_old_pledges(view.now);
+  bool news = !same_flock(view, server);
+  if (news) list_flock(view, server);
+  if (view.others.empty()) return false;
+  for (std::size_t i = 0; i < seats_.size(); ++i) {
+    const std::size_t at = seats_[i].peer;
+    if (at == kNobody) continue;
+    const RemoteDigest& d = view.others[i];
+    peers_[at].digest = &d;
+    const bool is_known = d.version != 0 && d.version == read_[at].version;
+    if (!is_known || !read_[at].stands) news = read(view, d, at) || news;
+  }
+  if (!news) return any();
+  std::uint64_t seen = view.others.size();
+  for (const Seat& seat : seats_) {
+    if (seat.peer != kNobody) seen = mix64(seen ^ read_[seat.peer].hash);
   }
   if (seen != seen_) ++version_;
   seen_ = seen;
-  for (const RemoteType& type : known(view, view.me, view.gpus.servers()).types)
-    all_types_.push_back(type.type);
-  std::ranges::sort(all_types_);
-  all_types_.erase(std::unique(all_types_.begin(), all_types_.end()), all_types_.end());
   return any();
 }
 
 const RemoteRooms& RemotePartitions::servers(const View& view, const RemotePartition& peer) {
-  RemoteRooms& servers = servers_[static_cast<std::size_t>(&peer - peers_.data())];
+  RemoteRooms& servers = read_[index_of(peer)].servers;
   if (servers.known()) return servers;
   servers = RemoteRooms(view.topology, *peer.digest);
   for (const Pledge& pledge : pledges_) {
@@ -120,12 +184,12 @@ void RemotePartitions::give(const View& view, AgentId to, RemoteNeed need) {
   const auto peer = std::ranges::find(peers_, to, &RemotePartition::agent);
   if (peer == peers_.end()) return;
   use(*peer, need);
-  pledges_.push_back({to, std::move(need), hash_of(*peer->digest), view.now});
+  pledges_.push_back({to, std::move(need), read_[index_of(*peer)].hash, view.now});
 }
 
 void RemotePartitions::use(RemotePartition& peer, const RemoteNeed& need) {
   const std::uint32_t gpus = need.gpus;
-  RemoteRooms& servers = servers_[static_cast<std::size_t>(&peer - peers_.data())];
+  RemoteRooms& servers = read_[index_of(peer)].servers;
   if (servers.known()) servers.take(need);
   peer.waiting_gpus += gpus;
   peer.free -= std::min(peer.free, gpus);

@@ -42,8 +42,9 @@ class RemotePartitions {
   static constexpr Duration kFresh = std::chrono::minutes(5);
   static constexpr Duration kPledge = std::chrono::seconds(5);
 
-  /// Reads the digests. O(agents and their GPU types). False: there is nobody. `server`: GPUs of
-  /// the commonest server, which RemotePartition::whole counts.
+  /// Reads the digests whose version it does not know. O(agents), and of those that it reads O(GPU
+  /// types and rooms). False: there is nobody. `server`: GPUs of the commonest server, which
+  /// RemotePartition::whole counts.
   bool begin(const View& view, std::uint32_t server);
   /// By distance.
   [[nodiscard]] std::span<const RemotePartition> all() const noexcept { return peers_; }
@@ -79,12 +80,37 @@ class RemotePartitions {
     std::uint64_t digest = 0;  // hash of what the agent had said
     Instant at;
   };
+  /// By position in View::others.
+  struct Seat {
+    AgentId agent;
+    IndexRange servers;
+    std::size_t peer = kNobody;  // in peers_
+  };
+  static constexpr std::size_t kNobody = ~std::size_t{0};
+  /// What was read of a peer's digest.
+  struct Read {
+    std::uint64_t version = 0, hash = 0;
+    bool stands = false;  // peers_ and types_ have it, less what was pledged
+    RemoteRooms servers;  // known() once somebody has asked
+  };
   [[nodiscard]] const Known& known(const View& view, AgentId agent, IndexRange servers);
-  void read_types(const View& view, const RemoteDigest& digest);
+  /// Who is heard of is as it was at the last call.
+  [[nodiscard]] bool same_flock(const View& view, std::uint32_t server) const;
+  void list_flock(const View& view, std::uint32_t server);
+  void drop_old_pledges(Instant now);
+  /// True: its hash is another one.
+  bool read(const View& view, const RemoteDigest& digest, std::size_t peer);
+  void read_types(const View& view, const RemoteDigest& digest, const RemotePartition& peer);
   void use(RemotePartition& peer, const RemoteNeed& need);
+  [[nodiscard]] std::size_t index_of(const RemotePartition& peer) const {
+    return static_cast<std::size_t>(&peer - peers_.data());
+  }
 
+  std::vector<Seat> seats_;
+  AgentId me_;
+  IndexRange own_servers_;
   std::vector<RemotePartition> peers_;
-  std::vector<RemoteRooms> servers_;  // by peer; known() once somebody has asked
+  std::vector<Read> read_;  // by peer
   std::vector<RemoteType> types_;
   std::vector<GpuTypeId> all_types_;
   std::vector<Known> known_;  // by agent

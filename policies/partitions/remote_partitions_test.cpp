@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <tuple>
 
 #include "policies/testing/battery.h"
 
@@ -33,6 +34,10 @@ class Flock {
     need.typed = !types.empty();
     need.types = std::move(types);
     peers.give(view, AgentId{to}, need);
+  }
+  const RemoteRooms& servers(const RemotePartition& of) {
+    const View view{topology, gpus, {}, {}, others, speed, now, AgentId{2}};
+    return peers.servers(view, of);
   }
   const RemotePartition& peer(std::uint32_t agent) {
     const auto found = std::ranges::find(peers.all(), AgentId{agent}, &RemotePartition::agent);
@@ -179,6 +184,92 @@ TEST_CASE("version grows with every digest that changes, and with nothing else")
   --flock.digest(3).free;
   flock.begin();
   CHECK(flock.peers.version() == version + 1);
+}
+
+TEST_CASE("a digest is read once, unless who wrote it says another") {
+  Flock flock;
+  for (RemoteDigest& d : flock.others) d.version = 7;
+  flock.begin();
+  flock.digest(0).free = 5;
+  flock.begin();
+  CHECK(flock.peer(0).free == 8);
+  CHECK(flock.peer(0).digest == &flock.digest(0));
+  flock.digest(0).version = 8;
+  flock.begin();
+  CHECK(flock.peer(0).free == 5);
+  flock.digest(0).at = flock.now - RemotePartitions::kFresh - Duration(1);
+  flock.digest(0).free = 4;
+  flock.begin();
+  flock.digest(0).at = flock.now;
+  flock.begin();
+  CHECK(flock.peer(0).free == 4);  // it was out of sight in between
+}
+
+/// What one of two says of its peers, digests with and without versions.
+void check_equal(Flock& kept, Flock& fresh) {
+  REQUIRE(kept.begin() == fresh.begin());
+  REQUIRE(kept.peers.version() == fresh.peers.version());
+  REQUIRE(std::ranges::equal(kept.peers.all_types(), fresh.peers.all_types()));
+  REQUIRE(kept.peers.count() == fresh.peers.count());
+  RemoteNeed one, typed;
+  typed.gpus = 2;
+  typed.typed = true;
+  typed.types = {kept.v100};
+  for (std::size_t i = 0; i < kept.peers.count(); ++i) {
+    const RemotePartition& a = kept.peers.all()[i];
+    const RemotePartition& b = fresh.peers.all()[i];
+    REQUIRE(a.digest == &kept.digest(a.agent.value));
+    REQUIRE(std::tuple(a.agent, a.gpus, a.free, a.largest, a.whole, a.waiting, a.waiting_gpus,
+                       a.distance) == std::tuple(b.agent, b.gpus, b.free, b.largest, b.whole,
+                                                 b.waiting, b.waiting_gpus, b.distance));
+    const auto types = fresh.peers.types(b);
+    REQUIRE(std::ranges::equal(kept.peers.types(a), types, [](const auto& x, const auto& y) {
+      return std::tuple(x.type, x.gpus, x.free, x.largest, x.open) ==
+             std::tuple(y.type, y.gpus, y.free, y.largest, y.open);
+    }));
+    if ((i + kept.now.time_since_epoch().count()) % 2 == 0) continue;  // servers: now and then
+    for (const RemoteNeed& need : {one, typed})
+      REQUIRE(kept.servers(a).gpus(need) == fresh.servers(b).gpus(need));
+  }
+}
+
+TEST_CASE("what is kept from call to call is what a look at all digests says") {
+  Flock kept, fresh;
+  Rng rng(5);
+  std::uint64_t version = 0;
+  const std::vector<RemoteDigest> all = kept.others;
+  for (RemoteDigest& d : kept.others) d.version = ++version;
+  check_equal(kept, fresh);
+  for (int step = 0; step < 4000; ++step) {
+    for (Flock* flock : {&kept, &fresh}) {
+      Rng same = rng.fork(static_cast<std::uint64_t>(step));
+      flock->now += Duration(same.below(2)) + std::chrono::seconds(same.chance(0.1) ? 3 : 0);
+      if (same.chance(0.02)) flock->now += std::chrono::minutes(6);
+      const std::uint32_t agents[] = {0, 1, 3};
+      const std::uint32_t who = agents[same.below(3)];
+      const auto here = std::ranges::find(flock->others, AgentId{who}, &RemoteDigest::agent);
+      if (here == flock->others.end()) {
+        if (!same.chance(0.5)) continue;
+        flock->others.push_back(*std::ranges::find(all, AgentId{who}, &RemoteDigest::agent));
+        flock->others.back().at = flock->now;
+        std::ranges::sort(flock->others, {}, &RemoteDigest::agent);
+        if (flock == &kept) flock->digest(who).version = ++version;
+      } else if (same.chance(0.03)) {
+        flock->others.erase(here);
+      } else if (same.chance(0.3)) {
+        here->free = same.below(here->gpus + 1);
+        here->largest_free_server = std::min(here->free, 4U);
+        here->whole_free_servers = here->free / 4;
+        here->waiting_gpus = same.below(3);
+        here->at = flock->now;
+        if (flock == &kept) here->version = ++version;
+      } else if (same.chance(0.3)) {
+        flock->give(who, 1 + same.below(5),
+                    same.chance(0.5) ? std::vector{flock->p100} : std::vector<GpuTypeId>{});
+      }
+    }
+    check_equal(kept, fresh);
+  }
 }
 
 }  // namespace
