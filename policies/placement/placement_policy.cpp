@@ -125,7 +125,8 @@ PlacementOption PlacementPolicy::choose(DecisionPoint& point) {
 PlacementOption PlacementPolicy::take(const DecisionPoint& point, bool asks_chooser) {
   const std::size_t taken = asks_chooser ? chooser_->choose(point, worth_) : best_of(worth_);
   const double work_s = follow_ ? remaining_.left(point.job, point.view.now) : 0;
-  reasons_.note(point.job.spec->id, point.view.now, work_s, point.options, worth_, taken);
+  const bool scored = rules_.co_allocates || point.options.front().kind != OptionKind::co_allocate;
+  reasons_.note(point.job.spec->id, point.view.now, work_s, point.options, worth_, taken, scored);
   return point.options[taken];
 }
 

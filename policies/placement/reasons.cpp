@@ -61,7 +61,7 @@ Reasons::Option Reasons::seen(const PlacementOption& option) {
 }
 
 void Reasons::note(JobId job, Instant now, double work_s, std::span<const PlacementOption> options,
-                   std::span<const double> worth, std::size_t taken) {
+                   std::span<const double> worth, std::size_t taken, bool scored) {
   if (ring_.empty()) ring_.resize(kKept);
   // The same job that waits on and on is one reason.
   const std::size_t last = (next_ + kKept - 1) % kKept;
@@ -73,6 +73,7 @@ void Reasons::note(JobId job, Instant now, double work_s, std::span<const Placem
   reason.taken = options[taken].kind;
   if (reason.taken == OptionKind::forward) reason.to = options[taken].destination->to;
   reason.work_s = work_s;
+  reason.scored = scored;
   reason.options = static_cast<std::uint32_t>(options.size());
   reason.kept = 0;
   reason.refused.reset();
@@ -146,7 +147,8 @@ std::vector<std::string> Reasons::explain(JobId job, std::string_view worth_is) 
                 seconds(found.at.time_since_epoch()));
   std::string head = text;
   if (found.options > found.kept) head += ", the best " + std::to_string(found.kept);
-  if (!worth_is.empty()) {
+  const bool figures = found.scored && !worth_is.empty();
+  if (figures) {
     head += found.options > 1 ? ", by " : ", its figure: ";
     head += worth_is;
   }
@@ -156,8 +158,7 @@ std::vector<std::string> Reasons::explain(JobId job, std::string_view worth_is) 
   }
   std::vector<std::string> lines{head + ':'};
   if (found.refused) lines.push_back(std::string("  refused: ") + name_of(*found.refused));
-  for (std::uint32_t i = 0; i < found.kept; ++i)
-    lines.push_back(line_of(found.best[i], !worth_is.empty()));
+  for (std::uint32_t i = 0; i < found.kept; ++i) lines.push_back(line_of(found.best[i], figures));
   return lines;
 }
 

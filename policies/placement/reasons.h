@@ -22,9 +22,9 @@ class Reasons {
   static constexpr std::size_t kKept = 1024, kOptions = 4;
 
   /// `work_s`: what the job is expected to take still, at its best speed; 0: nobody guesses. `worth`:
-  /// as Scorer says; `taken`: an index of `options`.
+  /// as Scorer says; `taken`: an index of `options`. `scored`: the worth is the scorer's, and shown.
   void note(JobId job, Instant now, double work_s, std::span<const PlacementOption> options,
-            std::span<const double> worth, std::size_t taken);
+            std::span<const double> worth, std::size_t taken, bool scored = true);
   /// The core has refused a decision. It is told of what was noted of the job last, if that was it.
   void refused(const Feedback& feedback);
   /// A line for the decision, whether it was refused, and one for each option, what is worth most
@@ -50,6 +50,7 @@ class Reasons {
     std::uint64_t number = 0;  // of note()s
     Instant at;
     double work_s = 0;
+    bool scored = true;
     OptionKind taken = OptionKind::wait;
     AgentId to;  // of forward
     std::uint32_t options = 0, kept = 0;
