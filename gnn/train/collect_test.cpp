@@ -41,6 +41,18 @@ TEST_CASE("any placement policy teaches: one of its choice is certain in every d
   CHECK(hash(taught_by("smart-greedy")) == hash(greedy));
 }
 
+TEST_CASE("runs of one data centre in one part and in several keep apart the parts' shapes") {
+  ImitateOptions options;
+  Scenario whole = small_scenario(1), halves = whole;
+  halves.agents = 2;
+  const Weights weights = shipped_policy("marl").value();
+  SeenDecisions seen = collect_teacher(whole, weights, options).value();
+  seen.append(collect_teacher(halves, weights, options).value());
+  for (const SeenDecision& one : seen.all)
+    CHECK(one.graph.gpus.size() == seen.shapes[one.shape]->gpus.size() * EncoderNet::kGpu);
+  CHECK(seen.shapes.size() == 3);
+}
+
 TEST_CASE("what cannot teach says why") {
   const auto refusal = [](const std::string& policy) {
     return check_teacher(policy).error().message;

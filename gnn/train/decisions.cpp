@@ -7,8 +7,9 @@ namespace starling {
 
 SeenDecision& SeenDecisions::add(const DecisionPoint& point, const NetScorer& net) {
   const IndexRange servers = point.view.gpus.servers();
-  const auto [known, fresh] = known_.try_emplace({&point.view.topology.parts(), servers.first},
-                                                 static_cast<std::uint32_t>(shapes.size()));
+  const auto [known, fresh] =
+      known_.try_emplace({&point.view.topology.parts(), servers.first, servers.last},
+                         static_cast<std::uint32_t>(shapes.size()));
   if (fresh)
     shapes.push_back(std::make_shared<GraphShape>(make_graph_shape(point.view.topology, servers)));
   const GraphShape& shape = *shapes[known->second];

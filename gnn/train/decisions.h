@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "gnn/encoder.h"
@@ -38,7 +39,8 @@ struct SeenDecisions {
   void append(SeenDecisions other);
 
  private:
-  std::map<std::pair<const Topology::Parts*, std::uint32_t>, std::uint32_t> known_;
+  /// By data centre and servers: runs of several numbers of agents cut the same one up differently.
+  std::map<std::tuple<const Topology::Parts*, std::uint32_t, std::uint32_t>, std::uint32_t> known_;
 };
 
 }  // namespace starling
