@@ -53,6 +53,19 @@ TEST_CASE("runs of one data centre in one part and in several keep apart the par
   CHECK(seen.shapes.size() == 3);
 }
 
+TEST_CASE("partitions are numbered as they came, wherever in memory their data centres are") {
+  const Scenario one = small_scenario(1), two = small_scenario(2);
+  const Weights weights = shipped_policy("marl").value();
+  for (const auto& [first, second] : {std::pair{&one, &two}, std::pair{&two, &one}}) {
+    SeenDecisions both = collect_teacher(*first, weights, {}).value(), all;
+    both.append(collect_teacher(*second, weights, {}).value());
+    all.append(both);
+    REQUIRE(all.all.size() == both.all.size());
+    for (std::size_t i = 0; i < all.all.size(); ++i) CHECK(all.all[i].shape == both.all[i].shape);
+    CHECK(all.all.back().shape == 1);
+  }
+}
+
 TEST_CASE("what cannot teach says why") {
   const auto refusal = [](const std::string& policy) {
     return check_teacher(policy).error().message;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gnn/train/decisions.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace starling {
@@ -8,7 +9,7 @@ namespace starling {
 SeenDecision& SeenDecisions::add(const DecisionPoint& point, const NetScorer& net) {
   const IndexRange servers = point.view.gpus.servers();
   const auto [known, fresh] =
-      known_.try_emplace({&point.view.topology.parts(), servers.first, servers.last},
+      known_.try_emplace({number_of(&point.view.topology.parts()), servers.first, servers.last},
                          static_cast<std::uint32_t>(shapes.size()));
   if (fresh)
     shapes.push_back(std::make_shared<GraphShape>(make_graph_shape(point.view.topology, servers)));
@@ -40,9 +41,18 @@ SeenDecision& SeenDecisions::add(const DecisionPoint& point, const NetScorer& ne
   return seen;
 }
 
+std::size_t SeenDecisions::number_of(const Topology::Parts* topology) {
+  const auto known = std::ranges::find(topologies_, topology);
+  const auto number = static_cast<std::size_t>(known - topologies_.begin());
+  if (known == topologies_.end()) topologies_.push_back(topology);
+  return number;
+}
+
 void SeenDecisions::append(SeenDecisions other) {
   std::vector<std::uint32_t> here(other.shapes.size());
-  for (const auto& [key, index] : other.known_) {
+  for (const auto& [place, index] : other.known_) {
+    auto key = place;
+    std::get<0>(key) = number_of(other.topologies_[std::get<0>(place)]);
     const auto [known, fresh] = known_.try_emplace(key, static_cast<std::uint32_t>(shapes.size()));
     if (fresh) shapes.push_back(other.shapes[index]);
     here[index] = known->second;

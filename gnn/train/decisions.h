@@ -39,8 +39,13 @@ struct SeenDecisions {
   void append(SeenDecisions other);
 
  private:
-  /// By data centre and servers: runs of several numbers of agents cut the same one up differently.
-  std::map<std::tuple<const Topology::Parts*, std::uint32_t, std::uint32_t>, std::uint32_t> known_;
+  /// Where in topologies_ this one stands; behind all others if it is new.
+  [[nodiscard]] std::size_t number_of(const Topology::Parts* topology);
+
+  std::vector<const Topology::Parts*>
+      topologies_;  // as they came: addresses have no order to go by
+  /// By topology and servers: runs of several numbers of agents cut the same one up differently.
+  std::map<std::tuple<std::size_t, std::uint32_t, std::uint32_t>, std::uint32_t> known_;
 };
 
 }  // namespace starling
