@@ -89,7 +89,7 @@ struct BaseOptions {
       : queue(read_queue_options(reader, QueueDefault::skip)),
         name(reader.choice("base", names_of(bases),
                            "whose options are searched; lif: with threshold 0.3")),
-        weights(reader.file("weights", "of base marl; without: the ones shipped")),
+        weights(reader.file("weights", "of a learned base; without: the ones shipped")),
         order(read_order(reader)) {}
   static std::vector<std::string_view> names_of(const PolicyRegistry& bases) {
     std::vector<std::string_view> names{"marl", "lif"};
@@ -108,9 +108,10 @@ template <class Search>
 Result<std::unique_ptr<Policy>> over(const PolicyFacts& facts, const PolicyRegistry& bases,
                                      const BaseOptions& given, SearchOptions options) {
   const bool marl = given.name == "marl", lif = given.name == "lif";
-  if (!marl && !given.weights.empty()) {
+  if (!bases.entries().at(given.name).facts.needs_model_file && !given.weights.empty()) {
     return Error{Errc::invalid, "policy '" + std::string(facts.name) +
-                                    "': option weights is of base=marl; leave it out, or the base"};
+                                    "': option weights is of a learned base, and " + given.name +
+                                    " is none; leave it out"};
   }
   PolicyOptions asked;
   if (lif) asked = {{"threshold", "0.3"}, {"order", "forecast"}};

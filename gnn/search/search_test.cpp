@@ -314,7 +314,7 @@ TEST_CASE("options of marl-search are checked") {
   const auto made = registry.make("marl-search:base=lif,weights=x");
   REQUIRE_FALSE(made.ok());
   CHECK(made.error().message ==
-        "policy 'marl-search': option weights is of base=marl; leave it out, or the base");
+        "policy 'marl-search': option weights is of a learned base, and lif is none; leave it out");
 }
 
 }  // namespace
