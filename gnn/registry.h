@@ -5,7 +5,7 @@
 
 namespace starling {
 
-/// Adds the learned policies: marl.
+/// Adds every learned system (gnn/learned_system.h) and the search over placement policies.
 void add_gnn_policies(PolicyRegistry& registry);
 
 }  // namespace starling

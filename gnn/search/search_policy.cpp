@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "gnn/net_scorer.h"
+#include "gnn/learned_system.h"
 #include "gnn/search/search.h"
 #include "policies/foresight.h"
 #include "policies/options.h"

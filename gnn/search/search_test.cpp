@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "gnn/encoder_net.h"
+#include "gnn/marl/encoder_net.h"
 #include "gnn/registry.h"
 #include "interference/models.h"
 #include "policies/placement/lif.h"

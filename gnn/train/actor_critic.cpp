@@ -11,7 +11,8 @@
 namespace starling {
 namespace {
 
-constexpr std::size_t kState = Episode::kKnown + 3;
+/// What the critic is told beside what agents know.
+constexpr std::size_t kOfRun = 3;
 /// Single-threaded OpenBLAS (0.3.21) gives wrong products when two threads of a process call it at
 /// once: only episodes run on several.
 constexpr std::uint32_t kTorchThreads = 1;
@@ -43,9 +44,10 @@ struct Control {
 
 class Loop {
  public:
-  Loop(Learner learner, std::span<const Scenario> scenarios, std::span<const Baseline> baselines,
-       const ActorCriticOptions& options)
-      : learner_(std::move(learner)),
+  Loop(const TrainableSystem& system, Learner learner, std::span<const Scenario> scenarios,
+       std::span<const Baseline> baselines, const ActorCriticOptions& options)
+      : system_(system),
+        learner_(std::move(learner)),
         scenarios_(scenarios),
         baselines_(baselines),
         options_(options),
@@ -118,7 +120,7 @@ class Loop {
       const Run& run = runs[mine[k]];
       EpisodeOptions episode = options_.episode;
       episode.seed = run.seed;
-      out[mine[k]] = play(scenarios_[run.scenario], weights, episode);
+      out[mine[k]] = play(system_, scenarios_[run.scenario], weights, episode);
     });
     return done();
   }
@@ -290,6 +292,7 @@ class Loop {
     return done();
   }
 
+  const TrainableSystem& system_;
   Learner learner_;
   std::span<const Scenario> scenarios_;
   std::span<const Baseline> baselines_;
@@ -307,7 +310,8 @@ double difficulty(const Scenario& scenario) {
          0.1 * std::log2(static_cast<double>(scenario.agents));
 }
 
-Result<Weights> actor_critic(const Weights& start, std::span<const Scenario> scenarios,
+Result<Weights> actor_critic(const TrainableSystem& system, const Weights& start,
+                             std::span<const Scenario> scenarios,
                              std::span<const Baseline> baselines,
                              const ActorCriticOptions& options) {
   if (options.peers != nullptr && options.peers->size() > options.lanes) {
@@ -315,9 +319,11 @@ Result<Weights> actor_critic(const Weights& start, std::span<const Scenario> sce
                                     " processes, but lanes: " + std::to_string(options.lanes) +
                                     "; a process needs at least one lane"};
   }
-  auto learner = Learner::from(start, kState, options.seed);
+  const auto scorer = make_scorer(system.system, start);
+  if (!scorer) return scorer.error();
+  auto learner = Learner::from(system, start, scorer.value()->state_size() + kOfRun, options.seed);
   if (!learner) return learner.error();
-  auto made = Loop(std::move(learner).value(), scenarios, baselines, options).run();
+  auto made = Loop(system, std::move(learner).value(), scenarios, baselines, options).run();
   if (!made) return made.error();
   for (const auto& [key, text] : start.notes) made.value().notes.try_emplace(key, text);
   return made;

@@ -63,7 +63,7 @@ struct Baseline {
 
 /// `baselines`: by scenario. Same seed, same weights, whatever the number of threads and
 /// processes.
-[[nodiscard]] Result<Weights> actor_critic(const Weights& start,
+[[nodiscard]] Result<Weights> actor_critic(const TrainableSystem& system, const Weights& start,
                                            std::span<const Scenario> scenarios,
                                            std::span<const Baseline> baselines,
                                            const ActorCriticOptions& options);

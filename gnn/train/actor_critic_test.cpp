@@ -5,17 +5,14 @@
 #include <filesystem>
 
 #include "base/test_folder.h"
+#include "gnn/marl/fresh_net.h"
 #include "gnn/train/test_checks.h"
 #include "gnn/train/test_scenario.h"
 
 namespace starling {
 namespace {
 
-Weights random_weights() {
-  PolicyModel::Shape shape;
-  shape.hidden = {8};
-  return PolicyModel(shape, 7).weights();
-}
+Weights random_weights() { return fresh_marl({.hidden = {8}}, 7); }
 
 std::vector<Scenario> scenarios() {
   std::vector<Scenario> out{small_scenario(1), small_scenario(2), small_scenario(3)};
@@ -51,8 +48,8 @@ TEST_CASE("an episode keeps what was drawn, and the same seed draws the same") {
   const Scenario scenario = small_scenario(1);
   EpisodeOptions options;
   options.limit = 50;
-  const Episode one = play(scenario, random_weights(), options).value();
-  const Episode again = play(scenario, random_weights(), options).value();
+  const Episode one = play(marl(), scenario, random_weights(), options).value();
+  const Episode again = play(marl(), scenario, random_weights(), options).value();
   REQUIRE(one.seen.all.size() == 50);
   CHECK(one.jct_s == again.jct_s);
   CHECK(one.log_prob == again.log_prob);
@@ -66,13 +63,14 @@ TEST_CASE("an episode keeps what was drawn, and the same seed draws the same") {
     CHECK(one.moment[i] < one.moments_s.size());
   }
   options.seed = 2;
-  CHECK(play(scenario, random_weights(), options).value().jct_s != one.jct_s);
+  CHECK(play(marl(), scenario, random_weights(), options).value().jct_s != one.jct_s);
   options.explore = 1e-9;
-  CHECK(play(scenario, random_weights(), options).value().seen.all.empty());
+  CHECK(play(marl(), scenario, random_weights(), options).value().seen.all.empty());
 }
 
 TEST_CASE("the chance that an episode notes is the one that the learner computes") {
-  const Episode episode = play(small_scenario(1), random_weights(), {.temperature = 0.5}).value();
+  const Episode episode =
+      play(marl(), small_scenario(1), random_weights(), {.temperature = 0.5}).value();
   Experience experience;
   experience.seen = episode.seen;
   const std::size_t count = experience.seen.all.size();
@@ -80,7 +78,7 @@ TEST_CASE("the chance that an episode notes is the one that the learner computes
   experience.advantage.assign(count, 0);
   experience.target.assign(count, 0);
   experience.state.assign(count, std::vector<float>(3, 0.0F));
-  const Learner learner = Learner::from(random_weights(), 3, 1).value();
+  const Learner learner = Learner::from(marl(), random_weights(), 3, 1).value();
   std::vector<std::uint32_t> rows(count);
   for (std::uint32_t i = 0; i < count; ++i) rows[i] = i;
   const Row sums = learner.gradient(experience, rows, {.temperature = 0.5});
@@ -90,7 +88,7 @@ TEST_CASE("the chance that an episode notes is the one that the learner computes
 }
 
 TEST_CASE("what was worth more than usual becomes likelier, and the critic learns") {
-  const Episode episode = play(small_scenario(1), random_weights(), {}).value();
+  const Episode episode = play(marl(), small_scenario(1), random_weights(), {}).value();
   Experience experience;
   experience.seen = episode.seen;
   const std::size_t count = experience.seen.all.size();
@@ -104,13 +102,13 @@ TEST_CASE("what was worth more than usual becomes likelier, and the critic learn
     experience.state.push_back({1.0F, 0.0F, 1.0F});
     rows.push_back(i);
   }
-  Learner learner = Learner::from(random_weights(), 3, 1).value();
+  Learner learner = Learner::from(marl(), random_weights(), 3, 1).value();
   const auto chance_of_last = [&] {
-    const PolicyModel model = PolicyModel::from(learner.weights()).value();
+    const std::unique_ptr<PolicyModel> model = marl().training.model(learner.weights()).value();
     double sum = 0;
     for (const std::uint32_t row : rows) {
       const torch::Tensor chances =
-          torch::softmax(model.scores(model.batch(experience.seen, std::span(&row, 1))), 1);
+          torch::softmax(model->scores(experience.seen, std::span(&row, 1)), 1);
       sum += chances[0][experience.seen.all[row].options - 1].item<double>();
     }
     return sum / static_cast<double>(rows.size());
@@ -139,22 +137,22 @@ TEST_CASE("the same seed gives the same weights, however many threads, and also 
     if (report.iteration == 2)
       std::filesystem::copy_file(options.progress.file, folder.path / "two-done");
   };
-  const Weights one = actor_critic(random_weights(), some, usual, options).value();
+  const Weights one = actor_critic(marl(), random_weights(), some, usual, options).value();
   CHECK(open == std::vector<std::size_t>{1, 3, 3});  // the curriculum
   CHECK(one.hash() != random_weights().hash());
   options.report = nullptr;
   options.progress.file.clear();
   options.threads = 3;
-  CHECK(actor_critic(random_weights(), some, usual, options).value().hash() == one.hash());
+  CHECK(actor_critic(marl(), random_weights(), some, usual, options).value().hash() == one.hash());
   options.progress.file = folder.path / "two-done";
   options.progress.resume = true;
   std::size_t ran = 0;
   options.report = [&](const auto&) { ++ran; };
-  CHECK(actor_critic(random_weights(), some, usual, options).value().hash() == one.hash());
+  CHECK(actor_critic(marl(), random_weights(), some, usual, options).value().hash() == one.hash());
   CHECK(ran == 1);
   // Of another configuration: from the beginning.
   options.progress.hash = "2";
-  CHECK(actor_critic(random_weights(), some, usual, options).value().hash() == one.hash());
+  CHECK(actor_critic(marl(), random_weights(), some, usual, options).value().hash() == one.hash());
   CHECK(ran == 4);
 }
 

@@ -27,10 +27,8 @@ Result<PlacementSystem> teacher_of(const std::string& policy) {
 
 class Teacher final : public NetChooser {
  public:
-  explicit Teacher(const ImitateOptions& options)
-      : options_(options),
-        rng_(options.seed, 0x7ea),
-        scorer_(teacher_of(options.teacher).value().scorer) {}
+  Teacher(const ImitateOptions& options, const std::string& teacher)
+      : options_(options), rng_(options.seed, 0x7ea), scorer_(teacher_of(teacher).value().scorer) {}
   void begin(const DecisionContext& context) override { scorer_->begin(context); }
   void passed_over(const QueueEntry& entry) override { scorer_->passed_over(entry); }
   std::size_t choose(const DecisionPoint& point, std::span<const double> worth) override {
@@ -124,13 +122,13 @@ class Expert final : public NetChooser {
 
 /// What the agents of one run saw, each through a Watcher of its own.
 template <class Watcher, class... Arguments>
-Result<SeenDecisions> watch(const Scenario& scenario, const Weights& weights,
-                            const Arguments&... arguments) {
+Result<SeenDecisions> watch(const TrainableSystem& system, const Scenario& scenario,
+                            const Weights& weights, const Arguments&... arguments) {
   std::vector<std::unique_ptr<Watcher>> agents;
   for (std::uint32_t i = 0; i < scenario.agents; ++i)
     agents.push_back(std::make_unique<Watcher>(arguments...));
-  const auto run =
-      run_scenario(scenario, weights, [&](AgentId agent) { return agents[agent.value].get(); });
+  const auto run = run_scenario(system.system, scenario, weights,
+                                [&](AgentId agent) { return agents[agent.value].get(); });
   if (!run) return run.error();
   SeenDecisions all;
   for (const auto& agent : agents) all.append(std::move(agent->seen_));
@@ -145,15 +143,16 @@ Status check_teacher(const std::string& policy) {
   return done();
 }
 
-Result<SeenDecisions> collect_teacher(const Scenario& scenario, const Weights& weights,
-                                      const ImitateOptions& options) {
-  if (Status known = check_teacher(options.teacher); !known) return known.error();
-  return watch<Teacher>(scenario, weights, options);
+Result<SeenDecisions> collect_teacher(const TrainableSystem& system, const Scenario& scenario,
+                                      const Weights& weights, const ImitateOptions& options) {
+  const std::string& teacher = options.teacher.empty() ? system.training.teacher : options.teacher;
+  if (Status known = check_teacher(teacher); !known) return known.error();
+  return watch<Teacher>(system, scenario, weights, options, teacher);
 }
 
-Result<SeenDecisions> collect_expert(const Scenario& scenario, const Weights& weights,
-                                     const ExpertOptions& options) {
-  return watch<Expert>(scenario, weights, scenario, options);
+Result<SeenDecisions> collect_expert(const TrainableSystem& system, const Scenario& scenario,
+                                     const Weights& weights, const ExpertOptions& options) {
+  return watch<Expert>(system, scenario, weights, scenario, options);
 }
 
 }  // namespace starling

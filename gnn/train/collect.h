@@ -8,20 +8,22 @@
 
 #include "gnn/train/decisions.h"
 #include "gnn/train/scenario.h"
+#include "gnn/train/trainable_system.h"
 
 namespace starling {
 
 /// Runs the scenario under the weights, or under the teacher (a part `follow` of the decisions, at
 /// random), and keeps a part of what was decided, with the teacher's choice as target.
 struct ImitateOptions {
-  std::string teacher = "lif:threshold=0.3";  ///< as check_teacher()
+  std::string teacher = {};  ///< as check_teacher(); empty: the system's
   double keep = 0.2, follow = 0.7;
   std::uint64_t seed = 1;
 };
 /// Any placement policy can be one, a rule or a net, but for those that list places of their own: an
 /// error for these, and for what is none.
 [[nodiscard]] Status check_teacher(const std::string& policy);
-[[nodiscard]] Result<SeenDecisions> collect_teacher(const Scenario& scenario,
+[[nodiscard]] Result<SeenDecisions> collect_teacher(const TrainableSystem& system,
+                                                    const Scenario& scenario,
                                                     const Weights& weights,
                                                     const ImitateOptions& options);
 
@@ -38,7 +40,8 @@ struct ExpertOptions {
   std::uint32_t limit = 400;  ///< decisions of one run
   double horizon_h = 0;       ///< of roll-outs, beyond which costs are estimated; 0: to the end
 };
-[[nodiscard]] Result<SeenDecisions> collect_expert(const Scenario& scenario, const Weights& weights,
+[[nodiscard]] Result<SeenDecisions> collect_expert(const TrainableSystem& system,
+                                                   const Scenario& scenario, const Weights& weights,
                                                    const ExpertOptions& options);
 
 }  // namespace starling

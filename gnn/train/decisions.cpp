@@ -6,38 +6,15 @@
 
 namespace starling {
 
-SeenDecision& SeenDecisions::add(const DecisionPoint& point, const NetScorer& net) {
+SeenDecision& SeenDecisions::add(const DecisionPoint& point, LearnedScorer& net) {
   const IndexRange servers = point.view.gpus.servers();
-  const auto [known, fresh] =
+  const auto known =
       known_.try_emplace({number_of(&point.view.topology.parts()), servers.first, servers.last},
-                         static_cast<std::uint32_t>(shapes.size()));
-  if (fresh)
-    shapes.push_back(std::make_shared<GraphShape>(make_graph_shape(point.view.topology, servers)));
-  const GraphShape& shape = *shapes[known->second];
+                         static_cast<std::uint32_t>(known_.size()));
   SeenDecision& seen = all.emplace_back();
-  seen.shape = known->second;
-  if (net.encoder() != nullptr) seen.graph = net.encoder()->state();
+  seen.partition = known.first->second;
+  seen.observation = net.observe(point);
   seen.options = static_cast<std::uint32_t>(point.options.size());
-  seen.servers.resize(seen.options);
-  seen.groups.resize(seen.options);
-  for (std::size_t i = 0; i < seen.options; ++i) {
-    const auto row = net.rows().subspan(i * Features::kRow, Features::kOwn);
-    seen.own.insert(seen.own.end(), row.begin(), row.end());
-    if (net.encoder() != nullptr) {
-      const auto others =
-          net.rows().subspan((i + 1) * Features::kRow - EncoderNet::kWidth, EncoderNet::kWidth);
-      seen.others.insert(seen.others.end(), others.begin(), others.end());
-    }
-    if (point.options[i].place == nullptr) continue;
-    for (const GpuId gpu : point.options[i].place->placement) {
-      if (!shape.gpus.contains(gpu.value)) continue;
-      const std::uint32_t server = point.view.topology.server_of(gpu).value - servers.first;
-      const std::uint32_t group = shape.island_of[gpu.value - shape.gpus.first];
-      if (seen.servers[i].empty() || seen.servers[i].back() != server)
-        seen.servers[i].push_back(server);
-      if (seen.groups[i].empty() || seen.groups[i].back() != group) seen.groups[i].push_back(group);
-    }
-  }
   return seen;
 }
 
@@ -49,16 +26,14 @@ std::size_t SeenDecisions::number_of(const Topology::Parts* topology) {
 }
 
 void SeenDecisions::append(SeenDecisions other) {
-  std::vector<std::uint32_t> here(other.shapes.size());
+  std::vector<std::uint32_t> here(other.known_.size());
   for (const auto& [place, index] : other.known_) {
     auto key = place;
     std::get<0>(key) = number_of(other.topologies_[std::get<0>(place)]);
-    const auto [known, fresh] = known_.try_emplace(key, static_cast<std::uint32_t>(shapes.size()));
-    if (fresh) shapes.push_back(other.shapes[index]);
-    here[index] = known->second;
+    here[index] = known_.try_emplace(key, static_cast<std::uint32_t>(known_.size())).first->second;
   }
   for (SeenDecision& seen : other.all) {
-    seen.shape = here[seen.shape];
+    seen.partition = here[seen.partition];
     all.push_back(std::move(seen));
   }
 }

@@ -4,37 +4,29 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <span>
 #include <tuple>
 #include <vector>
 
-#include "gnn/encoder.h"
-#include "gnn/features.h"
-#include "gnn/net_scorer.h"
+#include "gnn/learned_scorer.h"
 
 namespace starling {
 
-/// One decision as it was seen, for a net to learn from: all that scores depend on, and what became
-/// of it or should have.
+/// One decision as it was seen, for a net to learn from, and what became of it or should have.
 struct SeenDecision {
-  std::uint32_t shape = 0;    ///< of SeenDecisions::shapes
-  GraphState graph;           ///< empty where the net has no encoder
-  std::vector<float> own;     ///< [options, Features::kOwn]
-  std::vector<float> others;  ///< [options, EncoderNet::kWidth]; empty where the net has no encoder
-  std::vector<std::vector<std::uint32_t>> servers, groups;  ///< by option: of its place
+  std::uint32_t partition = 0;  ///< batches are of decisions on one partition
+  std::shared_ptr<const Observation> observation;
   std::uint32_t options = 0;
   std::uint32_t chosen = 0;   ///< by the policy that ran
   std::vector<float> target;  ///< by option: a probability, or a cost; see who fills it
 };
 
-/// What was seen in some runs. Shapes are shared by decisions on the same partition.
+/// What was seen in some runs of one learned system.
 struct SeenDecisions {
-  std::vector<std::shared_ptr<const GraphShape>> shapes;
   std::vector<SeenDecision> all;
 
-  /// Copies the decision and what the net made of it, which has just scored it; the caller fills in
-  /// the rest.
-  SeenDecision& add(const DecisionPoint& point, const NetScorer& net);
+  /// Keeps the decision as `net` observes it, which has just scored it; the caller fills in the
+  /// rest.
+  SeenDecision& add(const DecisionPoint& point, LearnedScorer& net);
   /// Those of another run behind these; the topologies of both are still there.
   void append(SeenDecisions other);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "base/rng.h"
 
@@ -16,11 +17,11 @@ class Recorder {
   Recorder(const EpisodeOptions& options, std::uint32_t agents)
       : options_(options), rng_(options.seed, 0xac), last_(agents) {}
 
-  std::size_t decide(std::size_t agent, const DecisionPoint& point, const NetScorer& net,
+  std::size_t decide(std::size_t agent, const DecisionPoint& point, LearnedScorer& net,
                      std::span<const double> worth) {
     const std::size_t best = best_of(worth);
     if (point.options.size() < 2) return best;
-    note_moment(agent, point, net.rows());
+    note_moment(agent, point, net);
     if (!rng_.chance(options_.explore)) return best;
     const std::size_t taken = draw(worth);
     keep(point, net, taken);
@@ -29,21 +30,18 @@ class Recorder {
   Episode out_;
 
  private:
-  void note_moment(std::size_t agent, const DecisionPoint& point, std::span<const float> rows) {
-    std::vector<float>& mine = last_[agent];
-    mine.assign(Episode::kKnown, 0.0F);
-    std::copy_n(rows.begin(), Features::kSituation, mine.begin());
-    std::copy_n(rows.begin() + Features::kOwn + EncoderNet::kPlace, EncoderNet::kWidth,
-                mine.begin() + Features::kSituation);
+  void note_moment(std::size_t agent, const DecisionPoint& point, const LearnedScorer& net) {
+    std::vector<float>& mine = last_[agent].emplace(net.state_size(), 0.0F);
+    net.state(mine);
     const double now = seconds(point.view.now.time_since_epoch());
     if (!out_.moments_s.empty() && out_.moments_s.back() == now) return;
     out_.moments_s.push_back(now);
-    std::vector<float>& mean = out_.known.emplace_back(Episode::kKnown, 0.0F);
+    std::vector<float>& mean = out_.known.emplace_back(mine.size(), 0.0F);
     float agents = 0;
-    for (const std::vector<float>& one : last_) {
-      if (one.empty()) continue;
+    for (const auto& one : last_) {
+      if (!one) continue;
       ++agents;
-      for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += one[k];
+      for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += (*one)[k];
     }
     for (float& value : mean) value /= agents;
   }
@@ -63,7 +61,7 @@ class Recorder {
     return taken;
   }
 
-  void keep(const DecisionPoint& point, const NetScorer& net, std::size_t taken) {
+  void keep(const DecisionPoint& point, LearnedScorer& net, std::size_t taken) {
     ++drawn_;
     std::size_t slot = out_.seen.all.size();
     if (slot == options_.limit) {
@@ -85,7 +83,7 @@ class Recorder {
 
   const EpisodeOptions& options_;
   Rng rng_;
-  std::vector<std::vector<float>> last_;  // by agent; empty: it had no choice yet
+  std::vector<std::optional<std::vector<float>>> last_;  // by agent; none: it had no choice yet
   std::vector<double> chances_;
   float log_prob_ = 0;
   std::uint32_t drawn_ = 0;
@@ -112,14 +110,14 @@ JobsOverTime jobs_over_time(const RunResult& run) {
   return JobsOverTime(jobs);
 }
 
-Result<Episode> play(const Scenario& scenario, const Weights& weights,
-                     const EpisodeOptions& options) {
+Result<Episode> play(const TrainableSystem& system, const Scenario& scenario,
+                     const Weights& weights, const EpisodeOptions& options) {
   Recorder recorder(options, scenario.agents);
   std::vector<std::unique_ptr<Sampler>> agents;
   for (std::uint32_t i = 0; i < scenario.agents; ++i)
     agents.push_back(std::make_unique<Sampler>(recorder, i));
-  const auto run =
-      run_scenario(scenario, weights, [&](AgentId agent) { return agents[agent.value].get(); });
+  const auto run = run_scenario(system.system, scenario, weights,
+                                [&](AgentId agent) { return agents[agent.value].get(); });
   if (!run) return run.error();
   Episode out = std::move(recorder.out_);
   out.jobs = jobs_over_time(run.value());

@@ -7,6 +7,7 @@
 #include "gnn/train/decisions.h"
 #include "gnn/train/returns.h"
 #include "gnn/train/scenario.h"
+#include "gnn/train/trainable_system.h"
 
 namespace starling {
 
@@ -26,17 +27,16 @@ struct Episode {
   std::vector<float> log_prob;        ///< by seen decision: of what was drawn
   std::vector<std::uint32_t> moment;  ///< by seen decision: when it was
   std::vector<double> moments_s;      ///< at which somebody had a choice, ascending
-  /// By moment, what training knows of all agents: the means of their last situations and of the
-  /// embeddings of their partitions.
+  /// By moment, what training knows of all agents: the mean of what each knew last
+  /// (LearnedScorer::state).
   std::vector<std::vector<float>> known;
-  static constexpr std::size_t kKnown = Features::kSituation + EncoderNet::kWidth;
   JobsOverTime jobs;
   double jct_s = 0;
 };
 
 /// Same arguments, same run. An error of the weights, or of the simulation.
-[[nodiscard]] Result<Episode> play(const Scenario& scenario, const Weights& weights,
-                                   const EpisodeOptions& options);
+[[nodiscard]] Result<Episode> play(const TrainableSystem& system, const Scenario& scenario,
+                                   const Weights& weights, const EpisodeOptions& options);
 /// Of a run that ended.
 [[nodiscard]] JobsOverTime jobs_over_time(const RunResult& run);
 

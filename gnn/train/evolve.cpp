@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "base/rng.h"
-#include "gnn/features.h"
 
 namespace starling {
 namespace {
@@ -16,18 +15,21 @@ using Vector = std::vector<double>;
 /// Parts of the weights as one vector.
 class Genes {
  public:
-  static Result<Genes> of(const Weights& weights, const std::vector<std::string>& names) {
+  static Result<Genes> of(const NetTraining& training, const Weights& weights,
+                          const std::vector<std::string>& names) {
     Genes genes;
     for (const std::string& name : names) {
-      if (Status s = check_tensor(weights, name); !s.ok()) return s.error();
-      const bool forward = name == "skip.forward";
-      const auto tensor = weights.tensors.find(forward ? "skip" : name);
-      const std::size_t size = tensor->second.values.size();
-      if (forward && size != Features::kOwn)
-        return Error{Errc::invalid, "evolve: skip has " + std::to_string(size) + " values, not " +
-                                        std::to_string(Features::kOwn)};
-      genes.parts_.push_back(
-          {tensor->first, forward ? Features::kForwardAt : 0, forward ? Features::kForward : size});
+      if (Status s = check_tensor(training, weights, name); !s.ok()) return s.error();
+      const auto part = std::ranges::find(training.parts, name, &TensorPart::name);
+      if (part != training.parts.end()) {
+        const std::size_t size = weights.tensors.at(part->tensor).values.size();
+        if (size < part->first + part->size)
+          return Error{Errc::invalid,
+                       "evolve: " + part->tensor + " has " + std::to_string(size) + " values"};
+        genes.parts_.push_back({part->tensor, part->first, part->size});
+      } else {
+        genes.parts_.push_back({name, 0, weights.tensors.at(name).values.size()});
+      }
     }
     return genes;
   }
@@ -51,12 +53,14 @@ class Genes {
   }
 
   /// Which are told of other agents.
-  [[nodiscard]] std::vector<bool> forward() const {
+  [[nodiscard]] std::vector<bool> of_others(const NetTraining& training) const {
     std::vector<bool> out;
     for (const Part& part : parts_) {
       for (std::size_t k = part.first; k < part.first + part.size; ++k) {
-        out.push_back(part.tensor == "skip" && k >= Features::kForwardAt &&
-                      k < Features::kForwardAt + Features::kForward);
+        out.push_back(std::ranges::any_of(training.parts, [&](const TensorPart& known) {
+          return known.of_others && known.tensor == part.tensor && k >= known.first &&
+                 k < known.first + known.size;
+        }));
       }
     }
     return out;
@@ -141,20 +145,27 @@ class Search {
 
 }  // namespace
 
-Status check_tensor(const Weights& weights, const std::string& name) {
+Status check_tensor(const NetTraining& training, const Weights& weights, const std::string& name) {
   std::string all;
   for (const auto& [tensor, values] : weights.tensors) {
-    const bool skip = tensor == "skip";
-    if (name == tensor || (skip && name == "skip.forward")) return done();
-    all += (all.empty() ? "" : ", ") + tensor + (skip ? ", skip.forward" : "");
+    if (name == tensor) return done();
+    all += (all.empty() ? "" : ", ") + tensor;
+    for (const TensorPart& part : training.parts) {
+      if (part.tensor != tensor) continue;
+      if (name == part.name) return done();
+      all += ", " + part.name;
+    }
   }
   return Error{Errc::invalid,
                "evolve: the weights have no tensor '" + name + "'; there are " + all};
 }
 
-Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios,
-                       std::span<const double> base_jct, const EvolveOptions& options) {
-  const auto genes = Genes::of(start, options.tensors);
+Result<Weights> evolve(const TrainableSystem& system, const Weights& start,
+                       std::span<const Scenario> scenarios, std::span<const double> base_jct,
+                       const EvolveOptions& options) {
+  const NetTraining& training = system.training;
+  const auto genes =
+      Genes::of(training, start, options.tensors.empty() ? training.evolved : options.tensors);
   if (!genes) return genes.error();
   const auto averaged = static_cast<std::uint32_t>(
       std::lround((1 - std::clamp(options.average, 0.0, 1.0)) * options.generations));
@@ -170,7 +181,7 @@ Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios
   // Runs of one agent say nothing of what a step there does.
   std::vector<bool> still(size, false);
   if (std::ranges::none_of(scenarios, [](const Scenario& s) { return s.agents > 1; }))
-    still = genes.value().forward();
+    still = genes.value().of_others(training);
   if (std::ranges::all_of(still, [](bool b) { return b; }))
     return Error{Errc::invalid,
                  "evolve: only what is told of other agents would change, and no run has several"};
@@ -198,7 +209,8 @@ Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios
           Vector at = search.x();
           for (std::size_t k = 0; k < at.size(); ++k)
             at[k] += (side % 2 == 0 ? 1 : -1) * steps[side / 2][k];
-          const auto run = run_scenario(scenarios[scenario], genes.value().with(start, at));
+          const auto run =
+              run_scenario(system.system, scenarios[scenario], genes.value().with(start, at));
           if (!run) return run.error();
           return Row{std::log(figures(run.value()).avg_jct_s / base_jct[scenario])};
         });

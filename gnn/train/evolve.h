@@ -9,6 +9,7 @@
 
 #include "gnn/train/progress.h"
 #include "gnn/train/scenario.h"
+#include "gnn/train/trainable_system.h"
 
 namespace starling {
 
@@ -17,9 +18,9 @@ namespace starling {
 /// later. Pairs of opposite steps run on the same jobs, so that the arrivals, the largest source of
 /// variance, cancel.
 struct EvolveOptions {
-  /// What changes; skip.forward: of skip, what is told of going to other agents, which only
-  /// scenarios of several agents change.
-  std::vector<std::string> tensors{"skip"};
+  /// What changes, tensors or parts of them (TensorPart), of which only scenarios of several agents
+  /// change what is told of other agents; empty: what the system says (NetTraining::evolved).
+  std::vector<std::string> tensors;
   std::uint32_t generations = 20, pairs = 12;
   std::uint32_t runs = 4;  ///< scenarios of a generation, drawn anew for each
   double sigma = 0.1, rate = 0.08;
@@ -36,12 +37,14 @@ struct EvolveOptions {
 };
 
 /// `invalid`, with all the names that there are, if EvolveOptions::tensors may not have this one.
-[[nodiscard]] Status check_tensor(const Weights& weights, const std::string& name);
+[[nodiscard]] Status check_tensor(const NetTraining& training, const Weights& weights,
+                                  const std::string& name);
 
 /// `base_jct`: of each scenario, what its JCT is measured against. `invalid`: a tensor that is not
 /// there, or a run that failed. Same seed, same weights, whatever the number of threads
 /// and processes.
-[[nodiscard]] Result<Weights> evolve(const Weights& start, std::span<const Scenario> scenarios,
+[[nodiscard]] Result<Weights> evolve(const TrainableSystem& system, const Weights& start,
+                                     std::span<const Scenario> scenarios,
                                      std::span<const double> base_jct,
                                      const EvolveOptions& options);
 

@@ -2,15 +2,15 @@
 #include "gnn/train/evolve.h"
 
 #include "base/test_folder.h"
-#include "gnn/features.h"
-#include "gnn/train/policy_model.h"
+#include "gnn/marl/features.h"
+#include "gnn/marl/fresh_net.h"
 #include "gnn/train/test_checks.h"
 #include "gnn/train/test_scenario.h"
 
 namespace starling {
 namespace {
 
-Weights start() { return PolicyModel({.encoder = false, .hidden = {4}}, 1).weights(); }
+Weights start() { return fresh_marl({.encoder = false, .hidden = {4}}, 1); }
 
 EvolveOptions small() {
   EvolveOptions options;
@@ -29,7 +29,7 @@ TEST_CASE("an evolution that went on from its file is the one that never stopped
   options.average = 1;
   options.progress.file = folder.path / "progress.weights";
   options.progress.hash = "a";
-  const std::uint64_t whole = evolve(start(), scenarios, base, options).value().hash();
+  const std::uint64_t whole = evolve(marl(), start(), scenarios, base, options).value().hash();
   CHECK(whole != start().hash());
 
   options.progress.resume = true;
@@ -43,14 +43,14 @@ TEST_CASE("an evolution that went on from its file is the one that never stopped
     cut.report = [&](std::uint32_t generation, double) {
       if (generation == 1) std::filesystem::copy_file(options.progress.file, kept);
     };
-    CHECK(evolve(start(), scenarios, base, cut).value().hash() == whole);
+    CHECK(evolve(marl(), start(), scenarios, base, cut).value().hash() == whole);
     std::filesystem::rename(kept, options.progress.file);
   }
-  CHECK(evolve(start(), scenarios, base, options).value().hash() == whole);
+  CHECK(evolve(marl(), start(), scenarios, base, options).value().hash() == whole);
   CHECK(generations == 1);
 
   options.progress.hash = "b";  // another training's
-  CHECK(evolve(start(), scenarios, base, options).value().hash() == whole);
+  CHECK(evolve(marl(), start(), scenarios, base, options).value().hash() == whole);
   CHECK(generations == 4);
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("the mean of the last generations, where it is asked for") {
     at.push_back(load_weights(options.progress.file).value().tensors.at("x").values);
   };
   options.average = 0.67;  // two of three
-  const Weights mean = evolve(start(), scenarios, base, options).value();
+  const Weights mean = evolve(marl(), start(), scenarios, base, options).value();
   REQUIRE(at.size() == 3);
   const auto& values = mean.tensors.at("skip").values;
   REQUIRE(values.size() == at[0].size());
@@ -83,7 +83,8 @@ TEST_CASE("skip.forward changes what is told of going to other agents, and nothi
   EvolveOptions options = small();
   options.tensors = {"skip.forward"};
   const Weights before = start();
-  const Weights after = evolve(before, {&scenario, 1}, std::vector<double>{1000}, options).value();
+  const Weights after =
+      evolve(marl(), before, {&scenario, 1}, std::vector<double>{1000}, options).value();
   Weights back = after;
   auto& skip = back.tensors.at("skip").values;
   std::size_t changed = 0;
@@ -100,13 +101,13 @@ TEST_CASE("runs of one agent change nothing of what is told of others") {
   const Scenario scenario = small_scenario(1);
   EvolveOptions nothing = small();
   nothing.tensors = {"skip.forward"};
-  const auto refused = evolve(start(), {&scenario, 1}, std::vector<double>{1000}, nothing);
+  const auto refused = evolve(marl(), start(), {&scenario, 1}, std::vector<double>{1000}, nothing);
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().message.find("no run has several") != std::string::npos);
   const auto values = [](const Weights& weights) { return weights.tensors.at("skip").values; };
   const auto before = values(start());
   const auto after =
-      values(evolve(start(), {&scenario, 1}, std::vector<double>{1000}, small()).value());
+      values(evolve(marl(), start(), {&scenario, 1}, std::vector<double>{1000}, small()).value());
   for (std::size_t i = 0; i < before.size(); ++i) {
     const bool forward = i >= Features::kForwardAt && i < Features::kForwardAt + Features::kForward;
     CHECK((before[i] == after[i]) == forward);

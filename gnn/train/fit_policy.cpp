@@ -18,7 +18,7 @@ namespace {
 using Index = std::int64_t;
 using Rows = std::vector<std::uint32_t>;
 
-/// Batches of decisions on one shape each, in an order drawn from `rng`.
+/// Batches of decisions on one partition each, in an order drawn from `rng`.
 std::vector<Rows> batches(const SeenDecisions& seen, const Rows& rows, std::uint32_t size,
                           Rng& rng) {
   Rows mixed = rows;
@@ -27,13 +27,13 @@ std::vector<Rows> batches(const SeenDecisions& seen, const Rows& rows, std::uint
   std::map<std::uint32_t, Rows> open;
   std::vector<Rows> out;
   for (const std::uint32_t row : mixed) {
-    Rows& some = open[seen.all[row].shape];
+    Rows& some = open[seen.all[row].partition];
     some.push_back(row);
     if (some.size() < size) continue;
     out.push_back(std::move(some));
     some.clear();
   }
-  for (auto& [shape, some] : open)
+  for (auto& [partition, some] : open)
     if (!some.empty()) out.push_back(std::move(some));
   for (std::size_t i = out.size(); i > 1; --i)
     std::swap(out[i - 1], out[rng.below(static_cast<std::uint32_t>(i))]);
@@ -48,18 +48,19 @@ class Fitting {
 
   /// Loss, and how many decisions take the best.
   std::pair<torch::Tensor, double> loss(const Rows& rows) {
-    const PolicyModel::Batch batch = model_.batch(seen_, rows);
-    torch::Tensor target = torch::zeros({batch.decisions, batch.options});
-    torch::Tensor known = torch::zeros({batch.decisions, batch.options});
-    for (Index d = 0; d < batch.decisions; ++d) {
+    const torch::Tensor given = model_.scores(seen_, rows);
+    const Index decisions = given.size(0), options = given.size(1);
+    torch::Tensor target = torch::zeros({decisions, options});
+    torch::Tensor known = torch::zeros({decisions, options});
+    for (Index d = 0; d < decisions; ++d) {
       const SeenDecision& one = seen_.all[rows[static_cast<std::size_t>(d)]];
       for (Index o = 0; o < one.options; ++o) {
         const float value = one.target[static_cast<std::size_t>(o)];
-        target.data_ptr<float>()[d * batch.options + o] = std::max(value, 0.0F);
-        known.data_ptr<float>()[d * batch.options + o] = value >= 0 ? 1 : 0;
+        target.data_ptr<float>()[d * options + o] = std::max(value, 0.0F);
+        known.data_ptr<float>()[d * options + o] = value >= 0 ? 1 : 0;
       }
     }
-    const torch::Tensor scores = model_.scores(batch).masked_fill(known == 0, -1e9);
+    const torch::Tensor scores = given.masked_fill(known == 0, -1e9);
     const torch::Tensor logs = torch::log_softmax(scores, 1);
     const torch::Tensor chances = logs.exp();
     torch::Tensor loss;
@@ -74,7 +75,7 @@ class Fitting {
       torch::Tensor old;
       {
         const torch::NoGradGuard no_gradient;
-        old = torch::log_softmax(before_.scores(batch).masked_fill(known == 0, -1e9), 1);
+        old = torch::log_softmax(before_.scores(seen_, rows).masked_fill(known == 0, -1e9), 1);
       }
       loss = loss + options_.stay * (chances * (logs - old)).sum(1).mean();
     }
@@ -102,12 +103,13 @@ class Fitting {
 
 }  // namespace
 
-Result<FittedPolicy> fit_policy(const Weights& start, const SeenDecisions& seen,
-                                const FitPolicyOptions& options) {
+Result<FittedPolicy> fit_policy(const TrainableSystem& system, const Weights& start,
+                                const SeenDecisions& seen, const FitPolicyOptions& options) {
   torch::set_num_threads(1);  // sums over threads would come in another order each time
-  auto made = PolicyModel::from(start);
+  const auto made = system.training.model(start);
   if (!made) return made.error();
-  PolicyModel model = std::move(made).value(), before = PolicyModel::from(start).value();
+  const auto old = system.training.model(start);
+  PolicyModel &model = *made.value(), &before = *old.value();
   Rows train, held;
   for (std::uint32_t i = 0; i < seen.all.size(); ++i) (i % 10 == 9 ? held : train).push_back(i);
   if (held.empty()) return Error{Errc::invalid, "fit: fewer than ten decisions were seen"};

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "gnn/train/decisions.h"
+#include "gnn/train/trainable_system.h"
 #include "nets/weights.h"
 
 namespace starling {
@@ -34,7 +35,8 @@ struct FittedPolicy {
 
 /// A tenth of the decisions is held out. One thread; same input, same weights. `invalid` if there
 /// are no decisions or the weights make no net.
-[[nodiscard]] Result<FittedPolicy> fit_policy(const Weights& start, const SeenDecisions& seen,
+[[nodiscard]] Result<FittedPolicy> fit_policy(const TrainableSystem& system, const Weights& start,
+                                              const SeenDecisions& seen,
                                               const FitPolicyOptions& options);
 
 }  // namespace starling

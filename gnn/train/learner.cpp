@@ -39,9 +39,10 @@ Tensor saved(const std::vector<float>& values) {
 
 }  // namespace
 
-Result<Learner> Learner::from(const Weights& weights, std::size_t state_size, std::uint64_t seed) {
+Result<Learner> Learner::from(const TrainableSystem& system, const Weights& weights,
+                              std::size_t state_size, std::uint64_t seed) {
   torch::set_num_threads(1);  // sums over threads would come in another order each time
-  auto actor = PolicyModel::from(weights);
+  auto actor = system.training.model(weights);
   if (!actor) return actor.error();
   Learner out(std::move(actor).value());
   Rng rng(seed, 0xc217);
@@ -57,7 +58,7 @@ Result<Learner> Learner::from(const Weights& weights, std::size_t state_size, st
     }
     in = size;
   }
-  out.parameters_ = out.actor_.parameters();
+  out.parameters_ = out.actor_->parameters();
   for (const torch::Tensor& one : out.parameters_)
     out.actor_size_ += static_cast<std::size_t>(one.numel());
   out.parameters_.insert(out.parameters_.end(), out.critic_.begin(), out.critic_.end());
@@ -121,14 +122,15 @@ Row Learner::gradient(const Experience& experience, std::span<const std::uint32_
                       const ActorCriticLoss& loss) const {
   torch::set_num_threads(1);
   Row out(kSums + mean_.size(), 0.0);
-  std::map<std::uint32_t, std::vector<std::uint32_t>> by_shape;
-  for (const std::uint32_t row : rows) by_shape[experience.seen.all[row].shape].push_back(row);
-  for (const auto& [shape, some] : by_shape) {
-    const PolicyModel::Batch batch = actor_.batch(experience.seen, some);
-    torch::Tensor chosen = torch::empty({batch.decisions, 1}, torch::kLong);
+  std::map<std::uint32_t, std::vector<std::uint32_t>> by_partition;
+  for (const std::uint32_t row : rows)
+    by_partition[experience.seen.all[row].partition].push_back(row);
+  for (const auto& [partition, some] : by_partition) {
+    torch::Tensor chosen = torch::empty({static_cast<Index>(some.size()), 1}, torch::kLong);
     for (std::size_t i = 0; i < some.size(); ++i)
       chosen.data_ptr<Index>()[i] = experience.seen.all[some[i]].chosen;
-    const torch::Tensor logs = torch::log_softmax(actor_.scores(batch) / loss.temperature, 1);
+    const torch::Tensor logs =
+        torch::log_softmax(actor_->scores(experience.seen, some) / loss.temperature, 1);
     const torch::Tensor change =
         logs.gather(1, chosen).squeeze(1) - floats(experience.log_prob, some);
     const torch::Tensor ratio = change.clamp(-20, 20).exp();

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "gnn/train/peers.h"
 #include "gnn/train/policy_model.h"
+#include "gnn/train/trainable_system.h"
 
 namespace starling {
 
@@ -30,9 +32,9 @@ struct ActorCriticLoss {
 class Learner {
  public:
   /// `invalid` if the weights make no policy.
-  [[nodiscard]] static Result<Learner> from(const Weights& weights, std::size_t state_size,
-                                            std::uint64_t seed);
-  [[nodiscard]] Weights weights() const { return actor_.weights(); }  ///< of the policy alone
+  [[nodiscard]] static Result<Learner> from(const TrainableSystem& system, const Weights& weights,
+                                            std::size_t state_size, std::uint64_t seed);
+  [[nodiscard]] Weights weights() const { return actor_->weights(); }  ///< of the policy alone
   /// Everything, to go on from; restore() takes it back. `invalid` if it is another network's.
   [[nodiscard]] Weights checkpoint() const;
   [[nodiscard]] Status restore(const Weights& checkpoint);
@@ -52,10 +54,10 @@ class Learner {
   void step(const Row& sums, double rate, double critic_rate, double cut);
 
  private:
-  explicit Learner(PolicyModel actor) : actor_(std::move(actor)) {}
+  explicit Learner(std::unique_ptr<PolicyModel> actor) : actor_(std::move(actor)) {}
   [[nodiscard]] torch::Tensor value_of(const torch::Tensor& states) const;
 
-  PolicyModel actor_;
+  std::unique_ptr<PolicyModel> actor_;
   std::vector<torch::Tensor> critic_;      // weight, bias of each layer
   std::vector<torch::Tensor> parameters_;  // of both
   std::size_t actor_size_ = 0;             // values of the policy, which come first

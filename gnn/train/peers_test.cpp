@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "base/test_folder.h"
+#include "gnn/marl/fresh_net.h"
 #include "gnn/train/actor_critic.h"
 #include "gnn/train/evolve.h"
 #include "gnn/train/test_checks.h"
@@ -52,16 +53,13 @@ void as_two(const Work& work) {
   CHECK(WEXITSTATUS(status) == 0);
 }
 
-Weights random_weights() {
-  PolicyModel::Shape shape;
-  shape.hidden = {8};
-  return PolicyModel(shape, 7).weights();
-}
+Weights random_weights() { return fresh_marl({.hidden = {8}}, 7); }
 
 TEST_CASE("two processes train to the same weights as one") {
   const std::vector<Scenario> training{small_scenario(1), small_scenario(2)};
   const std::vector<Scenario> validation{small_scenario(3)};
   TrainPolicyOptions options;
+  options.system = marl();
   options.start = random_weights();
   options.threads = 1;
   EvolveStage evolve;
@@ -119,7 +117,7 @@ TEST_CASE("more processes than lanes are refused") {
   } many;
   ActorCriticOptions options;
   options.peers = &many;
-  const auto made = actor_critic(random_weights(), {}, {}, options);
+  const auto made = actor_critic(marl(), random_weights(), {}, {}, options);
   REQUIRE_FALSE(made);
   CHECK(made.error().message.find("lanes") != std::string::npos);
 }

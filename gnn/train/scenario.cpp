@@ -4,16 +4,11 @@
 #include <atomic>
 #include <thread>
 
+#include "policies/placement/placement_policy.h"
 #include "sim/simulate.h"
 
 namespace starling {
 namespace {
-
-constexpr PolicyFacts kFacts{.name = "net",
-                             .summary = "a network in training",
-                             .family = Family::placement,
-                             .needs_running = true,
-                             .shares_gpus = true};
 
 SimOptions options_of(const Scenario& scenario, const std::string& policy) {
   SimOptions options;
@@ -28,26 +23,28 @@ SimOptions options_of(const Scenario& scenario, const std::string& policy) {
 
 }  // namespace
 
-std::unique_ptr<Policy> make_net_policy(const PolicyNet& net, const AblationMask& mask,
-                                        NetChooser* chooser) {
-  auto scorer = std::make_unique<NetScorer>(PolicyNet(net), mask);
-  if (chooser != nullptr) chooser->attach(*scorer);
-  return std::make_unique<PlacementPolicy>(
-      PlacementSystem{kFacts, {}, order_of(net), std::move(scorer)}, chooser);
+Result<std::unique_ptr<Policy>> make_net_policy(const LearnedSystem& system, const Weights& weights,
+                                                const AblationMask& mask, NetChooser* chooser) {
+  auto scorer = make_scorer(system, weights);
+  if (!scorer) return scorer.error();
+  scorer.value()->hide(mask);
+  if (chooser != nullptr) chooser->attach(*scorer.value());
+  const PlacementOrder order = scorer.value()->order();
+  return std::unique_ptr<Policy>(std::make_unique<PlacementPolicy>(
+      PlacementSystem{system.facts, {}, order, std::move(scorer).value()}, chooser));
 }
 
-Result<RunResult> run_scenario(const Scenario& scenario, const Weights& weights,
-                               const ChooserOf& choosers) {
-  auto net = PolicyNet::make(weights);
-  if (!net) return net.error();
+Result<RunResult> run_scenario(const LearnedSystem& system, const Scenario& scenario,
+                               const Weights& weights, const ChooserOf& choosers) {
+  if (auto scorer = make_scorer(system, weights); !scorer) return scorer.error();
   PolicyRegistry registry;
-  registry.add(kFacts, [&](OptionReader&) -> Result<std::unique_ptr<Policy>> {
-    return make_net_policy(net.value(), scenario.mask);
+  registry.add(system.facts, [&](OptionReader&) -> Result<std::unique_ptr<Policy>> {
+    return make_net_policy(system, weights, scenario.mask);
   });
-  SimOptions options = options_of(scenario, "net");
+  SimOptions options = options_of(scenario, std::string(system.facts.name));
   if (choosers) {
     options.wrap_policy = [&](AgentId agent, std::unique_ptr<Policy>, const auto&) {
-      return make_net_policy(net.value(), scenario.mask, choosers(agent));
+      return make_net_policy(system, weights, scenario.mask, choosers(agent)).value();
     };
   }
   return simulate(scenario.topology, scenario.trace, registry, options);

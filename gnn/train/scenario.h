@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "gnn/net_scorer.h"
+#include "gnn/learned_system.h"
 #include "interference/speed_choice.h"
 #include "nets/weights.h"
 #include "policies/placement/chooser.h"
@@ -30,29 +30,32 @@ struct Scenario {
   AblationMask mask = {};  ///< of a net; rules see everything
 };
 
-/// A Chooser of runs under a net, which also sees the rows that the net has scored.
+/// A Chooser of runs under a net, which may also ask the net what it observed.
 class NetChooser : public Chooser {
  public:
   /// Before the run, which the net lasts for.
-  void attach(const NetScorer& net) noexcept { net_ = &net; }
+  void attach(LearnedScorer& net) noexcept { net_ = &net; }
 
  protected:
-  [[nodiscard]] const NetScorer& net() const noexcept { return *net_; }
+  [[nodiscard]] LearnedScorer& net() const noexcept { return *net_; }
 
  private:
-  const NetScorer* net_ = nullptr;
+  LearnedScorer* net_ = nullptr;
 };
 
 /// One for each agent of the run; null: the net decides alone.
 using ChooserOf = std::function<NetChooser*(AgentId)>;
 
-/// The learned policy with that net, whose decisions `chooser` makes if there is one.
-[[nodiscard]] std::unique_ptr<Policy> make_net_policy(const PolicyNet& net,
-                                                      const AblationMask& mask = {},
-                                                      NetChooser* chooser = nullptr);
+/// The learned policy with those weights, whose decisions `chooser` makes if there is one. An error
+/// of the weights.
+[[nodiscard]] Result<std::unique_ptr<Policy>> make_net_policy(const LearnedSystem& system,
+                                                              const Weights& weights,
+                                                              const AblationMask& mask = {},
+                                                              NetChooser* chooser = nullptr);
 /// Simulates the scenario under a learned policy with those weights, durations unknown to it. An
 /// error of the weights, or of the simulation.
-[[nodiscard]] Result<RunResult> run_scenario(const Scenario& scenario, const Weights& weights,
+[[nodiscard]] Result<RunResult> run_scenario(const LearnedSystem& system, const Scenario& scenario,
+                                             const Weights& weights,
                                              const ChooserOf& choosers = {});
 /// The same under any policy of the registry that agents have.
 [[nodiscard]] Result<RunResult> run_rule(const Scenario& scenario, const std::string& policy);

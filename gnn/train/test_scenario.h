@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gnn/train/scenario.h"
+#include "gnn/train/trainable_system.h"
 #include "topology/generate/generate.h"
 #include "workload/catalogue.h"
 #include "workload/generate/generate.h"
@@ -30,6 +31,12 @@ inline Scenario small_scenario(std::uint64_t seed) {
     spec.workers = std::min(spec.workers, 12U);
   }
   return out;
+}
+
+/// The learned system that tests train where any would do.
+inline const TrainableSystem& marl() {
+  static const TrainableSystem kMarl = trainable_systems().front();
+  return kMarl;
 }
 
 }  // namespace starling

@@ -28,8 +28,7 @@ class Training {
 
   Result<TrainedPolicy> run() {
     TrainedPolicy out;
-    out.weights =
-        options_.start ? *options_.start : PolicyModel(options_.shape, options_.seed).weights();
+    out.weights = options_.start ? *options_.start : new_weights();
     if (Status s = check_stages(out.weights); !s.ok()) return s.error();
     if (Status s = check_folder(); !s.ok()) return s.error();
     if (Status s = measure_yardstick(); !s.ok()) return s.error();
@@ -71,6 +70,11 @@ class Training {
   }
 
  private:
+  [[nodiscard]] Weights new_weights() const {
+    const TrainableSystem& system = options_.system;
+    return options_.net.empty() ? system.fresh(options_.seed)
+                                : system.training.fresh(options_.net, options_.seed);
+  }
   [[nodiscard]] fs::path checkpoint(std::size_t stage, const std::string& what = "stage") const {
     return options_.folder / (what + "-" + std::to_string(stage) + ".weights");
   }
@@ -82,7 +86,7 @@ class Training {
       const auto* const evolve = std::get_if<EvolveStage>(&stage);
       if (evolve == nullptr) continue;
       for (const std::string& tensor : evolve->options.tensors)
-        if (Status s = check_tensor(start, tensor); !s.ok()) return s;
+        if (Status s = check_tensor(options_.system.training, start, tensor); !s.ok()) return s;
     }
     return done();
   }
@@ -196,7 +200,7 @@ class Training {
   Result<double> validate(const Weights& weights) {
     const auto rows =
         for_all(peers_, options_.threads, validation_.size(), [&](std::size_t i) -> Result<Row> {
-          const auto run = run_scenario(validation_[i], weights);
+          const auto run = run_scenario(options_.system.system, validation_[i], weights);
           if (!run) return run.error();
           return Row{std::log(figures(run.value()).avg_jct_s / valid_jct_[i])};
         });
@@ -268,7 +272,7 @@ class Training {
     options.progress = [&](std::uint32_t epoch, double loss) {
       say(0.8 + 0.2 * epoch / options.epochs, "fitting, loss " + std::to_string(loss));
     };
-    auto fitted = fit_policy(start, seen, options);
+    auto fitted = fit_policy(options_.system, start, seen, options);
     if (!fitted) return fitted.error();
     const FittedPolicy& f = fitted.value();
     log_ << "{\"stage\": " << stage_ << ", \"decisions\": " << f.decisions << ", \"loss\": ["
@@ -281,7 +285,7 @@ class Training {
     const auto seen = gather(stage.runs, 100 + stage_, [&](const Scenario& s, std::uint64_t seed) {
       ImitateOptions options = stage.collect;
       options.seed = seed;
-      return collect_teacher(s, start, options);
+      return collect_teacher(options_.system, s, start, options);
     });
     if (!seen) return seen.error();
     return fit(start, seen.value(), stage.fit, FitPolicyOptions::probability);
@@ -292,8 +296,6 @@ class Training {
     SeenDecisions seen;
     for (std::uint32_t round = 0; round < stage.rounds; ++round) {
       const PolicyRegistry registry = make_policy_registry();
-      auto net = PolicyNet::make(weights);
-      if (!net) return net.error();
       if (auto known = stage.policy == "net" ? Result<std::unique_ptr<Policy>>(nullptr)
                                              : registry.make(stage.policy);
           !known)
@@ -303,10 +305,11 @@ class Training {
             ExpertOptions options = stage.collect;
             options.seed = seed;
             options.policy = [&]() -> std::unique_ptr<Policy> {
-              if (stage.policy == "net") return make_net_policy(net.value());
+              if (stage.policy == "net")
+                return make_net_policy(options_.system.system, weights).value();
               return registry.make(stage.policy).value();
             };
-            return collect_expert(s, weights, options);
+            return collect_expert(options_.system, s, weights, options);
           });
       if (!fresh) return fresh.error();
       seen.append(std::move(fresh).value());
@@ -329,7 +332,7 @@ class Training {
       say(static_cast<double>(generation + 1) / options.generations,
           "generation " + std::to_string(generation + 1) + ", log JCT " + std::to_string(log_jct));
     };
-    return evolve(start, training_, train_jct_, options);
+    return evolve(options_.system, start, training_, train_jct_, options);
   }
 
   Result<Weights> take(const ActorCriticStage& stage, const Weights& start) {
@@ -350,7 +353,7 @@ class Training {
           "iteration " + std::to_string(r.iteration + 1) + ", log JCT " +
               std::to_string(r.log_jct));
     };
-    return actor_critic(start, training_, baselines_, options);
+    return actor_critic(options_.system, start, training_, baselines_, options);
   }
 
   const std::vector<Scenario>&training_, &validation_;

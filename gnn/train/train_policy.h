@@ -13,8 +13,8 @@
 #include "gnn/train/collect.h"
 #include "gnn/train/evolve.h"
 #include "gnn/train/fit_policy.h"
-#include "gnn/train/policy_model.h"
 #include "gnn/train/scenario.h"
+#include "gnn/train/trainable_system.h"
 
 namespace starling {
 
@@ -43,8 +43,9 @@ using TrainStage = std::variant<ImitateStage, ExpertStage, EvolveStage, ActorCri
 [[nodiscard]] std::string name_of(const TrainStage& stage);
 
 struct TrainPolicyOptions {
-  PolicyModel::Shape shape;
-  std::optional<Weights> start;  ///< to go on from; else small random values of that shape
+  TrainableSystem system;
+  NetOptions net;                ///< every one of the system's; empty: all by default
+  std::optional<Weights> start;  ///< to go on from; else new ones of that net
   std::vector<TrainStage> stages;
   std::string baseline = "lif:threshold=0.3";
   std::uint64_t seed = 1;

@@ -15,6 +15,7 @@ namespace {
 
 TrainPolicyOptions every_stage(const std::filesystem::path& folder) {
   TrainPolicyOptions options;
+  options.system = marl();
   options.folder = folder;
   ImitateStage imitate;
   imitate.runs = 3;
@@ -36,6 +37,7 @@ TrainPolicyOptions every_stage(const std::filesystem::path& folder) {
 /// A training of a few seconds at most.
 TrainPolicyOptions one_stage(const std::filesystem::path& folder) {
   TrainPolicyOptions options;
+  options.system = marl();
   options.folder = folder;
   options.hash = "1";
   EvolveStage evolve;
@@ -122,6 +124,7 @@ TEST_CASE("imitation comes close to the rule that it imitates") {
   const std::vector<Scenario> validation{small_scenario(3), small_scenario(5)};
   const TestFolder folder("train");
   TrainPolicyOptions options;
+  options.system = marl();
   options.folder = folder.path;
   ImitateStage imitate;
   imitate.runs = 9;

@@ -9,7 +9,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "gnn/features.h"
 #include "gnn/registry.h"
 #include "launch/experiment/grid.h"
 #include "launch/experiment/prepare.h"
@@ -42,7 +41,8 @@ YAML::Node scalar_with(const YAML::Node& node, const std::string& text, int dept
 
 class Reader {
  public:
-  explicit Reader(const std::filesystem::path& file) : file_(file), diagnostics_(file.string()) {
+  Reader(const std::filesystem::path& file, const std::vector<TrainableSystem>& systems)
+      : file_(file), systems_(systems), diagnostics_(file.string()) {
     diagnostics_.accept_old_spellings(notes_, {{"yardstick", "baseline"}});
   }
 
@@ -59,11 +59,7 @@ class Reader {
                       {"train", "suite", "loads", "seeds", "agents", "validation_runs", "net",
                        "stages", "seed", "start", "baseline", "interference", "forward"});
     config.name = map.name("train", config.name);
-    const std::vector<std::string> trained = shipped_policies();
-    if (!config.name.empty() && std::ranges::find(trained, config.name) == trained.end()) {
-      diagnostics_.add(map.place("train"), "train policy trains no '" + config.name + "'" +
-                                               suggestion(config.name, trained));
-    }
+    config.train.system = system_of(map, config.name);
     config.suite = file_.parent_path() / map.name("suite", std::nullopt);
     config.train.seed = map.whole("seed", 0, ~0U, 1);
     config.train.baseline = map.name("baseline", config.train.baseline);
@@ -75,7 +71,7 @@ class Reader {
         diagnostics_.add(map.place("start"), start.error().message);
       }
     }
-    if (map.has("forward")) forward(map, config.train.start);
+    if (map.has("forward")) forward(map, config.train);
     config.mask.interference = map.whole("interference", 0, 1, 1) == 0;
     config.validation_runs = map.whole("validation_runs", 0, 100'000, 0);
     numbers(map, "loads", std::numeric_limits<double>::min(), 100.0,
@@ -85,24 +81,13 @@ class Reader {
       config.agents.clear();
       numbers(map, "agents", 1, 4096, "whole numbers from 1 to 4096", config.agents);
     }
-    if (map.has("net")) {
-      const YamlMap net(diagnostics_, map.get("net"), "net",
-                        {"encoder", "data-center", "waits", "hidden"});
-      PolicyModel::Shape& shape = config.train.shape;
-      shape.encoder = net.whole("encoder", 0, 1, 1) == 1;
-      shape.data_center = net.whole("data-center", 0, 1, 1) == 1;
-      shape.waits = net.whole("waits", 0, 1, 1) == 1;
-      if (net.has("hidden")) {
-        shape.hidden.clear();
-        numbers(net, "hidden", 1, 4096, "whole numbers from 1 to 4096", shape.hidden);
-      }
-    }
+    config.train.net = net_options(map, config.train.system.training);
     // What is wrong so far may be why a tensor is not there.
     if (!diagnostics_.any()) {
-      begin_ =
-          config.train.start ? *config.train.start : PolicyModel(config.train.shape, 1).weights();
+      const NetTraining& training = config.train.system.training;
+      begin_ = config.train.start ? *config.train.start : training.fresh(config.train.net, 1);
     }
-    for (const YAML::Node& node : map.list("stages", true)) stage(node, config.train.stages);
+    for (const YAML::Node& node : map.list("stages", true)) stage(node, config.train);
     if (diagnostics_.any()) return diagnostics_.error();
     config.notes = notes_;
     return config;
@@ -127,19 +112,64 @@ class Reader {
                        std::string(key) + " has '" + text.substr(0, 60) + "'; write " + wanted);
     }
   }
+  /// The learned system of that name; after a mistake, any.
+  TrainableSystem system_of(const YamlMap& map, const std::string& name) {
+    std::vector<std::string> names;
+    for (const TrainableSystem& system : systems_) {
+      if (system.name() == name) return system;
+      names.push_back(system.name());
+    }
+    if (!name.empty()) {
+      diagnostics_.add(map.place("train"),
+                       "train policy trains no '" + name + "'" + suggestion(name, names));
+    }
+    return systems_.front();
+  }
+  /// The form of a new net: what `net` says, the rest by default.
+  NetOptions net_options(const YamlMap& map, const NetTraining& training) {
+    NetOptions out;
+    std::vector<std::string> keys;
+    for (const NetOption& option : training.options) {
+      out[option.name] = option.otherwise;
+      keys.push_back(option.name);
+    }
+    if (!map.has("net")) return out;
+    const YamlMap net(diagnostics_, map.get("net"), "net", keys);
+    for (const NetOption& option : training.options) {
+      const char* const key = option.name.c_str();
+      std::vector<std::uint32_t>& values = out[option.name];
+      if (!option.list) {
+        values = {net.whole(key, option.low, option.high, values.front())};
+      } else if (net.has(key)) {
+        values.clear();
+        numbers(net, key, option.low, option.high,
+                "whole numbers from " + std::to_string(option.low) + " to " +
+                    std::to_string(option.high),
+                values);
+      }
+    }
+    return out;
+  }
   /// What the weights to start from say of going to other agents.
-  void forward(const YamlMap& map, std::optional<Weights>& start) {
+  void forward(const YamlMap& map, TrainPolicyOptions& train) {
     std::vector<float> values;
     numbers(map, "forward", -1e6, 1e6, "numbers from -1000000 to 1000000", values);
-    if (values.size() != Features::kForward) {
+    const auto& parts = train.system.training.parts;
+    const auto part = std::ranges::find_if(parts, &TensorPart::of_others);
+    if (part == parts.end()) {
+      diagnostics_.add(map.place("forward"), train.system.name() +
+                                                 " has no weights for going to another agent; "
+                                                 "leave forward out");
+    } else if (values.size() != part->size) {
       diagnostics_.add(map.place("forward"),
-                       "forward takes " + std::to_string(Features::kForward) +
+                       "forward takes " + std::to_string(part->size) +
                            " numbers, the features of going to another agent in their order");
-    } else if (!start || !start->tensors.contains("skip") ||
-               start->tensors.at("skip").values.size() != Features::kOwn) {
+    } else if (!train.start || !train.start->tensors.contains(part->tensor) ||
+               train.start->tensors.at(part->tensor).values.size() < part->first + part->size) {
       diagnostics_.add(map.place("forward"), "forward needs a policy's weights in start");
     } else {
-      std::ranges::copy(values, start->tensors.at("skip").values.begin() + Features::kForwardAt);
+      std::ranges::copy(values, train.start->tensors.at(part->tensor).values.begin() +
+                                    static_cast<std::ptrdiff_t>(part->first));
     }
   }
   /// `threshold: T` is short for the rule that is imitated most.
@@ -156,7 +186,8 @@ class Reader {
         diagnostics_.add(map.place("teacher"), known.error().message);
     }
   }
-  void stage(const YAML::Node& node, std::vector<TrainStage>& out) {
+  void stage(const YAML::Node& node, TrainPolicyOptions& train) {
+    std::vector<TrainStage>& out = train.stages;
     if (const YAML::Node imitate = child_of(node, "imitate"); imitate.IsMap()) {
       const YamlMap map(diagnostics_, imitate, "stage imitate",
                         {"runs", "teacher", "threshold", "keep", "follow", "epochs", "rate",
@@ -198,7 +229,7 @@ class Reader {
           if (!name) continue;
           o.tensors.push_back(*name);
           if (!begin_) continue;
-          if (const Status known = check_tensor(*begin_, *name); !known.ok())
+          if (const Status known = check_tensor(train.system.training, *begin_, *name); !known.ok())
             diagnostics_.add(place_of(tensor), known.error().message);
         }
       }
@@ -250,6 +281,7 @@ class Reader {
   }
 
   std::filesystem::path file_;
+  const std::vector<TrainableSystem>& systems_;
   std::vector<std::string> notes_;
   Diagnostics diagnostics_;
   std::optional<Weights> begin_;  // what the first stage begins with
@@ -257,11 +289,12 @@ class Reader {
 
 }  // namespace
 
-Result<PolicyConfig> load_policy_config(const std::filesystem::path& file) {
+Result<PolicyConfig> load_policy_config(const std::filesystem::path& file,
+                                        const std::vector<TrainableSystem>& systems) {
   std::ifstream in(file);
   if (!in) return Error{Errc::io, file.string() + ": cannot be read"};
   std::string text{std::istreambuf_iterator<char>(in), {}};
-  auto read = Reader(file).read(text);
+  auto read = Reader(file, systems).read(text);
   if (read) read.value().text = std::move(text);
   return read;
 }

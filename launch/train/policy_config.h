@@ -26,8 +26,11 @@ struct PolicyConfig {
   std::vector<std::string> notes;  ///< for people: keys in an earlier spelling, a line each
 };
 
-/// `invalid` with a line per mistake: file:line:column, what is wrong, what would be right.
-[[nodiscard]] Result<PolicyConfig> load_policy_config(const std::filesystem::path& file);
+/// `systems`: those that may be trained. `invalid` with a line per mistake: file:line:column, what is
+/// wrong, what would be right.
+[[nodiscard]] Result<PolicyConfig> load_policy_config(
+    const std::filesystem::path& file,
+    const std::vector<TrainableSystem>& systems = trainable_systems());
 
 /// Where the suite first says ${DATA}, as file:line:column; empty: nowhere.
 [[nodiscard]] std::string place_of_data(const std::filesystem::path& suite);

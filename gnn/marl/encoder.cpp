@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gnn/encoder.h"
+#include "gnn/marl/encoder.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gnn/train/policy_model.h"
+#include "gnn/marl/train/marl_model.h"
 
 #include <cmath>
 
+#include "base/rng.h"
+#include "gnn/marl/fresh_net.h"
+#include "gnn/marl/marl_scorer.h"
 #include "gnn/train/test_checks.h"
 #include "gnn/train/test_scenario.h"
 
@@ -11,10 +14,7 @@ namespace {
 
 /// Random everywhere, also where training begins with zeros.
 Weights random_weights(bool encoder, bool data_center) {
-  PolicyModel::Shape shape;
-  shape.encoder = encoder;
-  shape.data_center = data_center;
-  Weights out = PolicyModel(shape, 5).weights();
+  Weights out = fresh_marl({.encoder = encoder, .data_center = data_center}, 5);
   Rng rng(9);
   for (auto& [name, tensor] : out.tensors)
     for (float& value : tensor.values) value += static_cast<float>(rng.normal() * 0.1);
@@ -25,18 +25,18 @@ Weights random_weights(bool encoder, bool data_center) {
 class Compare final : public NetChooser {
  public:
   explicit Compare(const Weights& weights)
-      : model_(PolicyModel::from(weights).value()), net_(PolicyNet::make(weights).value()) {}
+      : model_(MarlModel::from(weights).value()), net_(MarlNet::make(weights).value()) {}
   std::size_t choose(const DecisionPoint& point, std::span<const double> worth) override {
     SeenDecisions seen;
     seen.add(point, net());
     const std::uint32_t rows[] = {0};
-    const torch::Tensor scores = model_.scores(model_.batch(seen, rows)).detach().contiguous();
+    const torch::Tensor scores = model_->scores(seen, rows).detach().contiguous();
     for (std::size_t i = 0; i < worth.size(); ++i) {
       const float other = scores.data_ptr<float>()[i];
       const auto ours = static_cast<float>(worth[i]);
       worst = std::max(worst, std::abs(ours - other) / std::max(1.0F, std::abs(other)));
     }
-    if (const Encoder* encoder = net().encoder()) {
+    if (const Encoder* encoder = static_cast<const MarlScorer&>(net()).encoder()) {
       Encoder fresh(net_.encoder());
       fresh.sync(point.view, point.candidates);
       CHECK(std::ranges::equal(fresh.partition(), encoder->partition()));
@@ -51,8 +51,8 @@ class Compare final : public NetChooser {
   std::uint64_t decisions = 0, computed = 0;
 
  private:
-  PolicyModel model_;
-  PolicyNet net_;
+  std::unique_ptr<PolicyModel> model_;
+  MarlNet net_;
 };
 
 TEST_CASE("the agents' net and libtorch score alike, and following changes is a full pass") {
@@ -61,7 +61,7 @@ TEST_CASE("the agents' net and libtorch score alike, and following changes is a 
        {std::pair{true, true}, std::pair{true, false}, std::pair{false, true}}) {
     const Weights weights = random_weights(encoder, data_center);
     Compare compare(weights);
-    const auto run = run_scenario(runs, weights, [&](AgentId) { return &compare; });
+    const auto run = run_scenario(marl().system, runs, weights, [&](AgentId) { return &compare; });
     REQUIRE(run);
     CHECK(figures(run.value()).finished == runs.trace.jobs.size());
     CHECK(compare.decisions > 120);
@@ -75,7 +75,7 @@ TEST_CASE("weights of another form make no model") {
   Weights weights = random_weights(true, true);
   weights.tensors.at("encoder.server.weight").shape[1] -= 1;
   weights.tensors.at("encoder.server.weight").values.resize(16 * 21);
-  const auto model = PolicyModel::from(weights);
+  const auto model = MarlModel::from(weights);
   REQUIRE_FALSE(model);
   CHECK(model.error().message.find("encoder.server.weight") != std::string::npos);
 }

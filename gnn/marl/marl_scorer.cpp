@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gnn/net_scorer.h"
+#include "gnn/marl/marl_scorer.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
 namespace starling {
-
-std::string read_order(OptionReader& reader) {
-  return reader.choice("order", {"trained", "forecast", "arrival"},
-                       "who is asked about first; trained: as the weights were, by forecast, or by "
-                       "arrival where they never wait; lif: by forecast");
-}
 
 namespace {
 
@@ -35,12 +29,11 @@ void read_summaries(const View& view, std::span<float> out) {
 
 }  // namespace
 
-NetScorer::NetScorer(PolicyNet net, const AblationMask& mask)
-    : net_(std::move(net)), mask_(mask), others_(EncoderNet::kWidth, 0.0F) {
+MarlScorer::MarlScorer(MarlNet net) : net_(std::move(net)), others_(EncoderNet::kWidth, 0.0F) {
   if (net_.has_encoder()) encoder_.emplace(net_.encoder());
 }
 
-PlacementRules NetScorer::rules() const {
+PlacementRules MarlScorer::rules() const {
   PlacementRules rules;
   rules.shared = SharedPlaces::always;
   rules.waits = net_.waits();
@@ -49,7 +42,7 @@ PlacementRules NetScorer::rules() const {
   return rules;
 }
 
-void NetScorer::begin(const DecisionContext& context) {
+void MarlScorer::begin(const DecisionContext& context) {
   queue_ = {context.queue.queue().size(), 0, 0, 0};
   by_size_.assign(33, 0);
   for (const QueueEntry& entry : context.queue.queue()) {
@@ -60,17 +53,17 @@ void NetScorer::begin(const DecisionContext& context) {
   if (encoder_) read_summaries(context.view, others_);
 }
 
-void NetScorer::end(const View& view, Candidates& candidates) {
+void MarlScorer::end(const View& view, Candidates& candidates) {
   if (!encoder_ || view.others.empty()) return;
   encoder_->sync(view, candidates);  // what others are told is what has been decided
   synced_ = true;
 }
 
-std::span<const float> NetScorer::summary() const {
+std::span<const float> MarlScorer::summary() const {
   return synced_ ? encoder_->partition() : std::span<const float>{};
 }
 
-QueueView NetScorer::queue_of(const Wish& wish) const {
+QueueView MarlScorer::queue_of(const Wish& wish) const {
   QueueView queue = queue_;
   const auto smaller = by_size_[static_cast<std::size_t>(std::bit_width(wish.gpus)) - 1];
   if (queue.jobs > 0)
@@ -78,7 +71,7 @@ QueueView NetScorer::queue_of(const Wish& wish) const {
   return queue;
 }
 
-void NetScorer::score(const DecisionPoint& point, std::span<double> worth) {
+void MarlScorer::score(const DecisionPoint& point, std::span<double> worth) {
   if (point.forced()) return;
   if (encoder_) {
     encoder_->sync(point.view, point.candidates);
@@ -94,7 +87,7 @@ void NetScorer::score(const DecisionPoint& point, std::span<double> worth) {
   }
 }
 
-void NetScorer::fill_rows(const DecisionPoint& point) {
+void MarlScorer::fill_rows(const DecisionPoint& point) {
   rows_.resize(point.options.size() * Features::kRow);
   const double alone = point.best_alone();
   for (std::size_t i = 0; i < point.options.size(); ++i) {
@@ -112,8 +105,8 @@ void NetScorer::fill_rows(const DecisionPoint& point) {
   fill_forwards(point, alone);
 }
 
-void NetScorer::fill_embeddings(const DecisionPoint& point, const PlacementOption& option,
-                                std::span<float> embeddings) {
+void MarlScorer::fill_embeddings(const DecisionPoint& point, const PlacementOption& option,
+                                 std::span<float> embeddings) {
   if (option.place != nullptr)
     encoder_->place(point.view.topology, option.place->placement,
                     embeddings.first(EncoderNet::kPlace));
@@ -126,7 +119,7 @@ void NetScorer::fill_embeddings(const DecisionPoint& point, const PlacementOptio
   }
 }
 
-void NetScorer::fill_forwards(const DecisionPoint& point, double best) {
+void MarlScorer::fill_forwards(const DecisionPoint& point, double best) {
   if (point.out.destinations.empty()) return;
   constexpr double kGain = Features::kMinimumGain;
   const Candidate* least = least_interference(point, least_gain(point, kGain));

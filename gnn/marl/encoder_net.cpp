@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gnn/encoder_net.h"
+#include "gnn/marl/encoder_net.h"
 
 #include <string>
 
-#include "gnn/graph_shape.h"
+#include "gnn/marl/graph_shape.h"
 
 namespace starling {
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "gnn/encoder_net.h"
-#include "gnn/inputs.h"
+#include "gnn/marl/encoder_net.h"
+#include "gnn/marl/inputs.h"
 #include "policies/placement/decision_point.h"
 
 namespace starling {

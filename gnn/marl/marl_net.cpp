@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gnn/policy_net.h"
+#include "gnn/marl/marl_net.h"
 
 #include "base/check.h"
-#include "gnn/features.h"
+#include "gnn/marl/features.h"
 
 namespace starling {
 
-Result<PolicyNet> PolicyNet::make(const Weights& weights) {
-  PolicyNet net;
+Result<MarlNet> MarlNet::make(const Weights& weights) {
+  MarlNet net;
   net.waits_ = weights.note("waits", "yes") == "yes";
   if (weights.tensors.contains("encoder.gpu.weight")) {
     auto encoder = EncoderNet::make(weights);
@@ -30,23 +30,13 @@ Result<PolicyNet> PolicyNet::make(const Weights& weights) {
   return net;
 }
 
-void PolicyNet::score(std::span<const float> rows, std::span<float> scores) {
+void MarlNet::score(std::span<const float> rows, std::span<float> scores) {
   STARLING_CHECK(rows.size() == scores.size() * Features::kRow);
   actor_->run(rows, scores.size(), scores);
   for (std::size_t i = 0; i < scores.size(); ++i) {
     const float* const row = rows.data() + i * Features::kRow;
     for (std::size_t k = 0; k < skip_.size(); ++k) scores[i] += skip_[k] * row[k];
   }
-}
-
-Result<PolicyNet> read_policy_net(const std::string& file, const std::string& name) {
-  auto weights = file.empty() ? shipped_policy(name) : load_weights(file);
-  if (!weights) return weights.error();
-  auto net = PolicyNet::make(weights.value());
-  if (!net && !file.empty())
-    return Error{Errc::invalid,
-                 file + ": not the weights of a placement policy: " + net.error().message};
-  return net;
 }
 
 }  // namespace starling

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "gnn/encoder_net.h"
-#include "gnn/graph_shape.h"
+#include "gnn/marl/encoder_net.h"
+#include "gnn/marl/graph_shape.h"
 #include "policies/placement/candidates.h"
 
 namespace starling {

@@ -2,42 +2,28 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
-#include "gnn/ablation_mask.h"
-#include "gnn/encoder.h"
-#include "gnn/features.h"
-#include "gnn/policy_net.h"
+#include "gnn/learned_scorer.h"
+#include "gnn/marl/encoder.h"
+#include "gnn/marl/features.h"
+#include "gnn/marl/marl_net.h"
 #include "policies/placement/lif.h"
 #include "policies/placement/placement_policy.h"
 
 namespace starling {
 
-/// In which order a net was trained to be asked: one that never waits by arrival, as Harmony.
-[[nodiscard]] inline PlacementOrder order_of(const PolicyNet& net) {
-  return net.waits() ? PlacementOrder::forecast : PlacementOrder::arrival;
-}
-
-/// Reads order=; what it asks for is order_asked().
-[[nodiscard]] std::string read_order(OptionReader& reader);
-[[nodiscard]] inline PlacementOrder order_asked(std::string_view order, PlacementOrder trained) {
-  if (order == "trained") return trained;
-  return order == "forecast" ? PlacementOrder::forecast : PlacementOrder::arrival;
-}
-
 /// What a trained network says that options are worth: marl, harmony. Every option becomes a row of
 /// Features, with embeddings of the place, of the partition and of others where the net has an
 /// encoder; the partition's is its summary to them. An answer that is no number leaves the decision
 /// to `lif` with Features::kMinimumGain.
-class NetScorer final : public Scorer {
+class MarlScorer final : public LearnedScorer {
  public:
-  explicit NetScorer(PolicyNet net, const AblationMask& mask = {});
+  explicit MarlScorer(MarlNet net);
   [[nodiscard]] PlacementRules rules() const override;
-  [[nodiscard]] View seen(const View& given) override { return isolated_.seen_with(mask_, given); }
   void begin(const DecisionContext& context) override;
   void score(const DecisionPoint& point, std::span<double> worth) override;
   [[nodiscard]] std::string_view worth_is() const override {
@@ -47,8 +33,18 @@ class NetScorer final : public Scorer {
   void end(const View& view, Candidates& candidates) override;
   [[nodiscard]] std::span<const float> summary() const override;
 
-  /// Of the last decision that was scored: [options, Features::kRow].
-  [[nodiscard]] std::span<const float> rows() const noexcept { return rows_; }
+  /// One that never waits by arrival, as Harmony.
+  [[nodiscard]] PlacementOrder order() const override {
+    return net_.waits() ? PlacementOrder::forecast : PlacementOrder::arrival;
+  }
+  /// A MarlObservation.
+  [[nodiscard]] std::unique_ptr<const Observation> observe(const DecisionPoint& point) override;
+  /// The situation, and the embedding of the partition.
+  [[nodiscard]] std::size_t state_size() const override {
+    return Features::kSituation + EncoderNet::kWidth;
+  }
+  void state(std::span<float> out) const override;
+
   /// As of that decision. Null where the net has none.
   [[nodiscard]] const Encoder* encoder() const noexcept { return encoder_ ? &*encoder_ : nullptr; }
 
@@ -59,16 +55,15 @@ class NetScorer final : public Scorer {
   void fill_forwards(const DecisionPoint& point, double best);
   [[nodiscard]] QueueView queue_of(const Wish& wish) const;
 
-  PolicyNet net_;
-  AblationMask mask_;
-  IsolatedSpeed isolated_;
+  MarlNet net_;
   std::optional<Encoder> encoder_;
   Lif rule_{Features::kMinimumGain};
   std::vector<float> rows_, scores_;
-  std::vector<float> others_;           // the mean of what others say of their partitions
-  std::vector<std::uint32_t> by_size_;  // waiting jobs whose gang has fewer than 2^(i+1) GPUs
-  QueueView queue_;                     // without `smaller`
-  bool synced_ = false;                 // the encoder has seen the partition
+  std::vector<float> others_;                // the mean of what others say of their partitions
+  std::vector<std::uint32_t> by_size_;       // waiting jobs whose gang has fewer than 2^(i+1) GPUs
+  QueueView queue_;                          // without `smaller`
+  bool synced_ = false;                      // the encoder has seen the partition
+  std::shared_ptr<const GraphShape> shape_;  // of observations; null: none was made
 };
 
 }  // namespace starling

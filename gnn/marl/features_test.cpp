@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gnn/features.h"
+#include "gnn/marl/features.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gnn/net_scorer.h"
+#include "gnn/marl/marl_scorer.h"
 
 #include <doctest/doctest.h>
 
@@ -42,7 +42,7 @@ TestWorld run(const Topology& topology, const Trace& trace, const SpeedModel& sp
         PlacementSystem{kFacts,
                         {},
                         PlacementOrder::forecast,
-                        std::make_unique<NetScorer>(PolicyNet::make(weights).value())});
+                        std::make_unique<MarlScorer>(MarlNet::make(weights).value())});
   };
   TestWorld world(topology, make_policy_registry(), "fifo", options);
   world.run(trace);
@@ -96,10 +96,9 @@ std::uint64_t decisions_under(std::vector<float> summary, float weight, Ablation
     weights.tensors["encoder." + std::string(name) + ".bias"] = {
         {EncoderNet::kWidth}, std::vector<float>(EncoderNet::kWidth)};
   }
-  PlacementPolicy marl({kFacts,
-                        {},
-                        PlacementOrder::forecast,
-                        std::make_unique<NetScorer>(PolicyNet::make(weights).value(), mask)});
+  auto scorer = std::make_unique<MarlScorer>(MarlNet::make(weights).value());
+  scorer->hide(mask);
+  PlacementPolicy marl({kFacts, {}, PlacementOrder::forecast, std::move(scorer)});
   CHECK(marl.summary().empty());
   Occupancy gpus(topology, {0, 2}, 2);
   gpus.take(Placement{GpuId{0}});
@@ -170,7 +169,7 @@ TEST_CASE("weights of something else are refused by name") {
   CHECK(missing.error().message.find("/nowhere/x.weights") != std::string::npos);
   Weights weights = plain_weights();
   weights.tensors.erase("skip");
-  const auto net = PolicyNet::make(weights);
+  const auto net = MarlNet::make(weights);
   REQUIRE_FALSE(net);
   CHECK(net.error().message.find("skip") != std::string::npos);
 }

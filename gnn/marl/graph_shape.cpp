@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gnn/graph_shape.h"
+#include "gnn/marl/graph_shape.h"
 
 #include <algorithm>
 #include <cmath>

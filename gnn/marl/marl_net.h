@@ -4,10 +4,9 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "gnn/encoder_net.h"
+#include "gnn/marl/encoder_net.h"
 #include "nets/mlp.h"
 
 namespace starling {
@@ -20,10 +19,10 @@ namespace starling {
 /// Tensors: those of EncoderNet (without them the embeddings are all zero: a policy that looks at
 /// the options alone), skip [Features::kOwn] for the part of a row without embeddings, and an Mlp
 /// under "actor." from Features::kRow to 1.
-class PolicyNet {
+class MarlNet {
  public:
   /// `not_found` or `invalid` names the tensor that is missing or does not fit.
-  [[nodiscard]] static Result<PolicyNet> make(const Weights& weights);
+  [[nodiscard]] static Result<MarlNet> make(const Weights& weights);
   /// Note waits "no": waiting is no option of this policy while there is room.
   [[nodiscard]] bool waits() const noexcept { return waits_; }
   [[nodiscard]] bool has_encoder() const noexcept { return encoder_.has_value(); }
@@ -37,12 +36,5 @@ class PolicyNet {
   std::vector<float> skip_;
   bool waits_ = true;
 };
-
-/// Policies whose weights the program carries: those that are trained.
-[[nodiscard]] std::vector<std::string> shipped_policies();
-/// The weights of one of them.
-[[nodiscard]] Result<Weights> shipped_policy(const std::string& name);
-/// From a weights file, whose name is then in every error; empty: those shipped for `name`.
-[[nodiscard]] Result<PolicyNet> read_policy_net(const std::string& file, const std::string& name);
 
 }  // namespace starling
