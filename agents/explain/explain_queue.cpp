@@ -49,7 +49,8 @@ std::string explain_ahead(AgentState& s, const Job& job) {
 }
 
 std::string explain_claim(const AgentState& s, JobId id) {
-  if (!s.owner.claim || s.owner.claim->until <= s.now || s.owner.claim->attempt.job == id) return {};
+  if (!s.owner.claim || s.owner.claim->until <= s.now || s.owner.claim->attempt.job == id)
+    return {};
   return "partition " + std::to_string(s.owner.partition.id.value) + " keeps its free GPUs for " +
          to_string(s.owner.claim->attempt.job) + ", whose turn it is, for " +
          seconds_text(s.owner.claim->until - s.now) + " more at most";
