@@ -139,7 +139,7 @@ void FlockStep::send_digests() {
   if (s.flock.peers.size() < 2) return;
   const Timers& timers = s.config.timers;
   const Occupancy& gpus = s.owner.ledger.gpus();
-  Digest& digest = s.flock.next_digest;
+  Digest& digest = s.flock.draft;
   digest.fence = s.fence();
   digest.gpus = gpus.gpus().size();
   digest.free = gpus.free_count();

@@ -39,9 +39,9 @@ struct FlockState {
   std::optional<Digest> digest;  ///< the last one sent
   Instant digest_sent = Instant::min();
   std::uint64_t digests = 0;
-  bool digest_due = false;  ///< something changed since it was last looked at
-  Instant next_digest = kNever;
-  Digest next_digest;                ///< scratch of send_digests()
+  bool digest_due = false;           ///< something changed since it was last looked at
+  Instant next_digest = kNever;      ///< when to look whether one is to be sent
+  Digest draft;                      ///< scratch of send_digests()
   FreeServers free_now;              ///< follows the ledger where there are others to tell
   ServerRooms rooms_now;             ///< the same
   std::vector<RemoteDigest> others;  ///< scratch of decide()
