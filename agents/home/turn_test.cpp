@@ -273,7 +273,7 @@ TEST_CASE(
   for (const char* policy : {"smart-greedy", "fifo:queue=skip"}) {
     CAPTURE(policy);
     Stream stream(policy, 1);
-    stream.flock.submit(kGang, 4 * stream.flock.agent(0).partition.servers.size(), 10s, 0);
+    stream.flock.submit(kGang, 4 * stream.flock.agent(0).owner.partition.servers.size(), 10s, 0);
     bool told = false;
     for (Duration waited{0}; !told && waited < 1h; waited += 1s) {
       stream.go_on(1s);

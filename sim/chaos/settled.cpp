@@ -92,13 +92,13 @@ std::string disagreement(World& world) {
       if (std::string what = disagrees_with(me, peer, view); !what.empty())
         return agent_text(a) + what;
     }
-    for (const OwnedExecutor& executor : me.owner.executors) {
-      const std::uint32_t e = executor_of(executor);
+    for (const OwnedExecutor& owned : me.owner.executors) {
+      const std::uint32_t e = executor_of(owned);
       if (world.retired(e)) continue;
       const ExecutorState& executor = world.executor(e)->state();
       if (executor.epoch != me.config.epoch)
         return "executor " + std::to_string(e) + " obeys another epoch than its owner's";
-      if (me.now - executor.watch.heard > 4 * me.config.timers.heartbeat)
+      if (me.now - owned.watch.heard > 4 * me.config.timers.heartbeat)
         return agent_text(a) + " has not heard from executor " + std::to_string(e);
     }
   }
@@ -122,12 +122,12 @@ std::string beliefs(World& world, const AgentState& me) {
 /// Executors whose GPUs it does not give out, and what stands between them.
 std::string untrusted(World& world, const AgentState& me) {
   std::string text;
-  for (const OwnedExecutor& executor : me.owner.executors) {
-    if (executor.trusted && !executor.watch.foreign) continue;
-    const std::uint32_t e = executor_of(executor);
+  for (const OwnedExecutor& owned : me.owner.executors) {
+    if (owned.trusted && !owned.watch.foreign) continue;
+    const std::uint32_t e = executor_of(owned);
     text += ", executor " + std::to_string(e) + " has not answered";
-    if (executor.watch.foreign) text += ", has read another topology";
-    text += ", was heard " + std::to_string(seconds(me.now - executor.watch.heard)) + " s ago";
+    if (owned.watch.foreign) text += ", has read another topology";
+    text += ", was heard " + std::to_string(seconds(me.now - owned.watch.heard)) + " s ago";
     const Executor* executor = world.executor(e);
     text += executor == nullptr
                 ? " and is down"
