@@ -98,10 +98,10 @@ int grant_keys(const GrantOptions& o) {
   const auto flock = alone(o.flock, "keys grant");
   if (!flock) return failed(flock.error());
   ::umask(022);  // what is written for all is to be readable for all
-  const auto grant = flock.value().place.next_incarnation();
-  if (!grant) return failed(grant.error());
+  const auto number = flock.value().place.next_incarnation();
+  if (!number) return failed(number.error());
   const auto made = grant(flock.value().deployment,
-                          {o.user, o.is_operator, grant.value().value, o.out}, kPatience);
+                          {o.user, o.is_operator, number.value().value, o.out}, kPatience);
   if (!made) return failed(made.error());
   const std::string dir = std::filesystem::absolute(made.value().flock).string();
   const char* const what = o.is_operator ? "an operator" : "a user";
