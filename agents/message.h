@@ -116,6 +116,7 @@ struct JobAsk {
   std::uint32_t workers = 1, gpus_per_worker = 1;
   double cpus_per_worker = 0, memory_gib_per_worker = 0;
   std::int32_t priority = 0;
+  std::uint32_t min_workers = 0, max_workers = 0;  ///< 0: not elastic, or said by an older version
   static constexpr std::size_t kMostCommand = 256;
   friend bool operator==(const JobAsk&, const JobAsk&) = default;
 };

@@ -198,6 +198,7 @@ std::shared_ptr<const starling::JobAsk> PartReader::ask(const JobAsk& t) {
   m->memory_gib_per_worker =
       amount(t.memory_gib_per_worker(), 1e9, "memory_gib_per_worker: not in 0..1e9");
   m->priority = t.priority();
+  m->min_workers = t.min_workers(), m->max_workers = t.max_workers();
   return m;
 }
 

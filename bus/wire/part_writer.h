@@ -85,7 +85,8 @@ class PartWriter {
     const Text command = name(a.command);
     const Texts types = texts(a.gpu_types);
     return CreateJobAsk(b_, n, user, queue, command, types, a.workers, a.gpus_per_worker,
-                        a.cpus_per_worker, a.memory_gib_per_worker, a.priority);
+                        a.cpus_per_worker, a.memory_gib_per_worker, a.priority, a.min_workers,
+                        a.max_workers);
   }
   fb::Offset<JobSpec> spec(const starling::JobSpec& s) {
     const JobId j = id(s.id);

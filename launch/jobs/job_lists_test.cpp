@@ -122,6 +122,21 @@ TEST_CASE("a job that waits again is nowhere, and where it was last is said to b
   CHECK(json.at("last_servers").empty());
 }
 
+TEST_CASE("an elastic job is shown with its bounds") {
+  const Topology topology = generate_flat({}).value();
+  const JobTable table{topology, kNow};
+  JobSpec spec;
+  spec.workers = 4, spec.min_workers = 2, spec.max_workers = 8;
+  ListedJob listed{jobs()[0], "agent-0"};
+  listed.state.ask = ask_of(spec);
+  CHECK(table.text({listed}).find(" 4 (2-8) x1 ") != std::string::npos);
+  CHECK(table.csv({listed}).find(",2,8,") != std::string::npos);
+  const auto json = nlohmann::json::parse(table.json(listed));
+  CHECK(json.at("min_workers") == 2);
+  CHECK(json.at("max_workers") == 8);
+  CHECK(nlohmann::json::parse(table.json(ListedJob{jobs()[0], ""})).at("max_workers") == 0);
+}
+
 TEST_CASE("an exit code is that of a process that has ended, else there is none") {
   const Topology topology = generate_flat({}).value();
   const JobTable table{topology, kNow};

@@ -17,9 +17,12 @@ using Row = std::vector<std::string>;
 
 std::string agent_name(AgentId agent) { return "agent-" + std::to_string(agent.value); }
 
-/// "2x4 V100": two workers with four GPUs each.
+/// "2x4 V100": two workers with four GPUs each; "4 (2-8) x1": elastic, from two to eight of them.
 std::string asked(const JobAsk& ask) {
   std::string text = ask.workers > 1 ? std::to_string(ask.workers) + "x" : "";
+  if (ask.max_workers > 0)
+    text = std::to_string(ask.workers) + " (" + std::to_string(ask.min_workers) + "-" +
+           std::to_string(ask.max_workers) + ") x";
   text += std::to_string(ask.gpus_per_worker);
   for (std::size_t i = 0; i < ask.gpu_types.size(); ++i)
     text += (i == 0 ? " " : "|") + ask.gpu_types[i];
@@ -93,12 +96,12 @@ std::string JobTable::text(const std::vector<ListedJob>& jobs) const {
 }
 
 std::string JobTable::csv(const std::vector<ListedJob>& jobs) const {
-  std::string text =
-      csv_row({"job",       "state",           "name",      "user",     "queue",      "command",
-               "workers",   "gpus_per_worker", "gpu_types", "cpus",     "memory_gib", "priority",
-               "submitted", "started",         "ended",     "queued_s", "elapsed_s",  "service_s",
-               "attempts",  "preemptions",     "forwards",  "agent",    "host",       "placement",
-               "servers",   "last_servers",    "exit_code"});
+  std::string text = csv_row(
+      {"job",       "state",           "name",        "user",        "queue",      "command",
+       "workers",   "gpus_per_worker", "gpu_types",   "cpus",        "memory_gib", "priority",
+       "submitted", "started",         "ended",       "queued_s",    "elapsed_s",  "service_s",
+       "attempts",  "preemptions",     "forwards",    "agent",       "host",       "placement",
+       "servers",   "last_servers",    "min_workers", "max_workers", "exit_code"});
   for (const ListedJob& job : jobs) {
     const JobState& s = job.state;
     const JobAsk nothing, &ask = s.ask == nullptr ? nothing : *s.ask;
@@ -133,6 +136,8 @@ std::string JobTable::csv(const std::vector<ListedJob>& jobs) const {
                      placement_text(place_of(s)),
                      joined(servers(place_of(s)), " "),
                      joined(servers(last_place_of(s)), " "),
+                     if_known(std::to_string(ask.min_workers)),
+                     if_known(std::to_string(ask.max_workers)),
                      has_exit_code(s) ? std::to_string(s.exit.code) : ""});
   }
   return text;
@@ -162,6 +167,8 @@ nlohmann::json JobTable::object(const ListedJob& job) const {
                             {"queue", s.ask->queue},
                             {"command", s.ask->command},
                             {"workers", s.ask->workers},
+                            {"min_workers", s.ask->min_workers},
+                            {"max_workers", s.ask->max_workers},
                             {"gpus_per_worker", s.ask->gpus_per_worker},
                             {"gpu_types", s.ask->gpu_types},
                             {"cpus", s.ask->cpus_per_worker},
