@@ -113,6 +113,7 @@ expect 0 "starling sim [OPTIONS]" help sim
 expect 2 "unknown command 'frobnicate'" help frobnicate
 expect 0 "threshold=" policies lif
 grep -q '^fifo' out.txt && fail "policies lif shows others: $(cat out.txt)"
+expect 0 "threshold=" policies lif:threshold=0.3
 expect 2 "no policy 'lof'" policies lof
 expect 2 "give it alone" policies --markdown --json
 expect 2 "did you mean '--topology'" sim --toplogy t.yaml

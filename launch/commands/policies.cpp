@@ -65,12 +65,13 @@ struct Options {
 
 int list_policies(const Options& o) {
   const PolicyRegistry policies = simulated_policies();
-  if (!o.name.empty() && !policies.entries().contains(o.name))
-    return bad_input("policies: " + policies.make(o.name).error().message);
+  const std::string only = o.name.substr(0, o.name.find(':'));  // its options stand in the list
+  if (!o.name.empty() && !policies.entries().contains(only))
+    return bad_input("policies: " + policies.make(only).error().message);
   if (o.page && (o.json || !o.name.empty()))
     return bad_input("policies: --markdown is the page of all policies; give it alone");
   if (o.page) return print_page(policies);
-  const auto meant = [&](const std::string& name) { return o.name.empty() || name == o.name; };
+  const auto meant = [&](const std::string& name) { return o.name.empty() || name == only; };
   if (o.json) {
     Json list = Json::array();
     for (const auto& [name, entry] : policies.entries()) {
