@@ -2,11 +2,16 @@
 #include "bus/zap.h"
 
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "bus/despite_signals.h"
 #include "bus/keys.h"
 
 namespace starling {
@@ -86,9 +91,12 @@ StrangerTest try_as_stranger(zmq::context_t& context, const std::string& address
   socket.set(zmq::sockopt::curve_publickey, stranger.value().public_key);
   socket.set(zmq::sockopt::curve_secretkey, stranger.value().secret_key);
 
-  const char* events = "inproc://starling.self-test";
-  if (zmq_socket_monitor(socket.handle(), events,
+  // The name of a test that was interrupted stays taken until libzmq has closed its socket.
+  static std::atomic<std::uint64_t> tests = 0;
+  const std::string events = "inproc://starling.self-test." + std::to_string(++tests);
+  if (zmq_socket_monitor(socket.handle(), events.c_str(),
                          ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) != 0) {
+    if (zmq_errno() == EINTR) throw zmq::error_t();  // who calls tries again
     return StrangerTest::let_in;
   }
   zmq::socket_t monitor(context, zmq::socket_type::pair);
@@ -100,7 +108,8 @@ StrangerTest try_as_stranger(zmq::context_t& context, const std::string& address
   // The first frame of an event is its number (16 bits) and a value; the first event decides.
   zmq::message_t event;
   std::uint16_t number = 0;
-  if (monitor.recv(event) && event.size() >= sizeof(number)) {
+  const auto heard = despite_signals([&] { return monitor.recv(event); });
+  if (heard && event.size() >= sizeof(number)) {
     std::memcpy(&number, event.data(), sizeof(number));
   }
   zmq_socket_monitor(socket.handle(), nullptr, 0);

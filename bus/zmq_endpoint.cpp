@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bus/allow_list.h"
+#include "bus/despite_signals.h"
 #include "bus/sessions.h"
 #include "bus/spare_files.h"
 #include "bus/zmq_sockets.h"
@@ -27,8 +28,8 @@ Result<std::unique_ptr<ZmqEndpoint>> ZmqEndpoint::open(const ZmqOptions& options
       !s.ok())
     return s.error();
 
-  try {
-    auto sockets = std::make_unique<Sockets>(options, std::move(flock), clock);
+  const auto try_once = [&]() -> Result<std::unique_ptr<ZmqEndpoint>> {
+    auto sockets = std::make_unique<Sockets>(options, flock, clock);
     const int most = sockets->context.get(zmq::ctxopt::socket_limit);
     sockets->context.set(zmq::ctxopt::max_sockets,
                          std::min(most, static_cast<int>(options.limits.peers) + 64));
@@ -42,6 +43,9 @@ Result<std::unique_ptr<ZmqEndpoint>> ZmqEndpoint::open(const ZmqOptions& options
       }
     }
     return std::unique_ptr<ZmqEndpoint>(new ZmqEndpoint(std::move(sockets)));
+  };
+  try {
+    return despite_signals(try_once);
   } catch (const zmq::error_t& e) {
     return {Errc::io, std::string("bus: ") + e.what()};
   }

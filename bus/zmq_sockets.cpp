@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "bus/despite_signals.h"
 #include "bus/keys.h"
 #include "bus/sessions.h"
 #include "bus/spare_files.h"
@@ -113,7 +114,7 @@ Status ZmqEndpoint::Sockets::listen(const std::string& where) {
   const mode_t before = is_file ? ::umask(0177) : 0;
   Status bound = done();
   try {
-    router.bind(where);
+    despite_signals([&] { router.bind(where); });
   } catch (const zmq::error_t& e) {
     bound = {Errc::io, "bus: cannot listen at " + where + ": " + e.what()};
   }
@@ -145,9 +146,9 @@ Status ZmqEndpoint::Sockets::listen_anew() {
   callers.clear();
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   for (;;) {
-    Status s = listen(address);
+    Status s = despite_signals([&] { return listen(address); });
     // The closed socket lets go of the port a moment later.
-    if (s.ok()) return test_itself();
+    if (s.ok()) return despite_signals([&] { return test_itself(); });
     if (std::chrono::steady_clock::now() > until) return s;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
