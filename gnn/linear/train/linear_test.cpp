@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gnn/train knows nothing of this system, and trains it.
+#include "gnn/linear/linear.h"
+
 #include <cmath>
 #include <vector>
 
@@ -18,19 +20,30 @@ struct Outcome {
   double before = 0, after = 0;  ///< mean log(JCT / JCT of lif:threshold=0.3) of new arrivals
 };
 
-/// What the stage makes of a net that knows nothing.
+/// Takes the slowest place that there is, and one in pieces above all.
+Weights wrong() {
+  Weights out = linear_trainable().front().fresh(1);
+  auto& values = out.tensors.at("weights").values;
+  values[static_cast<std::size_t>(LinearFeature::waits)] = -2;
+  values[static_cast<std::size_t>(LinearFeature::speed)] = -1;
+  values[static_cast<std::size_t>(LinearFeature::spread)] = 1;
+  return out;
+}
+
+/// What the stage makes of a net that does all wrong.
 Outcome outcome_of(const TrainStage& stage) {
   const TestFolder folder("linear");
   TrainPolicyOptions options;
   options.system = linear_trainable().front();
   options.folder = folder.path;
+  options.start = wrong();
   options.stages = {stage};
   const std::vector<Scenario> training{small_scenario(1), small_scenario(2), small_scenario(4)};
   const std::vector<Scenario> validation{small_scenario(3), small_scenario(5)};
   const TrainedPolicy trained = train_policy(training, validation, options).value();
   Outcome out{0, trained.validation.front()};
   for (const Scenario& scenario : validation) {
-    const auto run = run_scenario(options.system.system, scenario, options.system.fresh(1));
+    const auto run = run_scenario(options.system.system, scenario, wrong());
     const auto rule = run_rule(scenario, options.baseline);
     out.before += std::log(figures(run.value()).avg_jct_s / figures(rule.value()).avg_jct_s) /
                   static_cast<double>(validation.size());
