@@ -139,7 +139,7 @@ TEST_CASE("a policy's parameters are a mapping, or stand in its name") {
   const auto with = [](const std::string& policy) {
     return parse(replaced(kGood, "policies: [fifo", "policies: [" + policy + ", fifo"));
   };
-  const auto read = with("{policy: fifo, parameters: {queue: skip, fit: node}, label: skipping}");
+  const auto read = with("{policy: fifo, parameters: {queue: skip, fit: server}, label: skipping}");
   REQUIRE_MESSAGE(read.ok(), read.error().message);
   CHECK(read.value().policies[0].text == "fifo:queue=skip,fit=server");
   CHECK(with("\"fifo:queue=skip\"").value().policies[0].text == "fifo:queue=skip");
