@@ -71,6 +71,9 @@ void OwnerStep::on(NodeId from, const Hello& hello) {
   }
   OwnedExecutor* executor = executor_at(from);
   if (executor == nullptr) return;
+  // An older copy's lives have lower numbers than were heard of, and so have the versions of what
+  // it says of its GPUs. Its inventory has the newest.
+  executor->health = 0;
   if (executor->trusted) {
     executor->trusted = false;
     s.owner.ledger.distrust(executor->servers);

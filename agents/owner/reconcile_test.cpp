@@ -154,5 +154,20 @@ TEST_CASE("what an executor says has ended has ended, also where only its invent
   CHECK(owner.said<Exited>()->served == 7s);
 }
 
+/// Its lives count from where the copy was made, and so do the versions of what it says.
+TEST_CASE("a machine that is back with an older copy of its state is believed about its GPUs") {
+  constexpr std::uint64_t kSeventhLife = std::uint64_t{7} << 32U,
+                          kSixthLife = std::uint64_t{6} << 32U;
+  ScriptedOwner owner;
+  const Ledger& ledger = owner.agent->state().owner.ledger;
+  owner.hear(kExecutor, GpuHealth{kSeventhLife + 1, {GpuId{1}}});
+  REQUIRE(ledger.sick_count() == 1);
+  owner.hear(kExecutor, Hello{Role::executor, 1, 1, {}});
+  owner.hear(kExecutor, Inventory{kFence, {}, kSixthLife + 2, {}});
+  CHECK(ledger.sick_count() == 0);
+  owner.hear(kExecutor, GpuHealth{kSixthLife + 1, {GpuId{1}}});  // it was overtaken
+  CHECK(ledger.sick_count() == 0);
+}
+
 }  // namespace
 }  // namespace starling
