@@ -74,7 +74,7 @@ bool Network::pass(NodeId from, Place place, NodeId to, std::span<const std::byt
   if (overtakes) {
     ++overtaken_;
     note(fates_.overtaken, frame);
-    at += fate == Tampered::late ? late() : 10 * second;
+    at += fate == Tampered::late ? late() : std::min(10 * second, kLatest);
   } else {
     Instant& last = last_arrival_[{from, to}];
     at = last = std::max(at, last);
@@ -83,7 +83,8 @@ bool Network::pass(NodeId from, Place place, NodeId to, std::span<const std::byt
   if (is_repeated) {
     ++repeated_;
     note(fates_.repeated, frame);
-    carry(from, to, frame, at + (fate == Tampered::repeated ? late() : 100 * second), corrupt);
+    carry(from, to, frame,
+          at + (fate == Tampered::repeated ? late() : std::min(100 * second, kLatest)), corrupt);
   }
   return true;
 }
