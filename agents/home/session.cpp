@@ -9,7 +9,8 @@
 namespace starling {
 namespace {
 
-constexpr int kRefreshDigests = 10;  // times Timers::digest: a lost digest is made good then
+constexpr int kRefreshDigests = 10;         // times Timers::digest: a lost digest is made good then
+constexpr std::uint64_t kOldestHealth = 1;  // real versions have a life in their upper half
 
 std::string hex(std::uint64_t number) {
   std::ostringstream text;
@@ -72,8 +73,8 @@ void OwnerStep::on(NodeId from, const Hello& hello) {
   OwnedExecutor* executor = executor_at(from);
   if (executor == nullptr) return;
   // An older copy's lives have lower numbers than were heard of, and so have the versions of what
-  // it says of its GPUs. Its inventory has the newest.
-  executor->health = 0;
+  // it says of its GPUs. Its inventory has the newest; of protocol 1 it has none, and undoes all.
+  executor->health = std::min(executor->health, kOldestHealth);
   if (executor->trusted) {
     executor->trusted = false;
     s.owner.ledger.distrust(executor->servers);

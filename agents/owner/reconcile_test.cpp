@@ -169,5 +169,14 @@ TEST_CASE("a machine that is back with an older copy of its state is believed ab
   CHECK(ledger.sick_count() == 0);
 }
 
+TEST_CASE("an executor that is back with protocol 1 has no bad GPUs that it could tell of") {
+  ScriptedOwner owner;
+  owner.hear(kExecutor, GpuHealth{(std::uint64_t{1} << 32U) + 1, {GpuId{1}}});
+  REQUIRE(owner.agent->state().owner.ledger.sick_count() == 1);
+  owner.hear(kExecutor, Hello{Role::executor, 1, 1, {}});
+  owner.hear(kExecutor, Inventory{kFence, {}});
+  CHECK(owner.agent->state().owner.ledger.sick_count() == 0);
+}
+
 }  // namespace
 }  // namespace starling
