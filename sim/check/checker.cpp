@@ -199,7 +199,7 @@ void Checker::starting(Instant now, NodeId node, const AttemptStarting& starting
 
 void Checker::new_disk(NodeId node, std::span<const Record> records) {
   journals_.erase(node);
-  for (const Record& record : records) (void)journal(node).apply(record);
+  journal(node).read(records);
   if (const auto life = lives_.find(node); life != lives_.end()) life->second.epoch = Epoch{};
   std::erase_if(epochs_seen_, [&](const auto& seen) { return seen.first.first == node; });
 }

@@ -237,6 +237,15 @@ std::string Durable::apply(const Record& record) {
   return wrong;
 }
 
+void Durable::read(std::span<const Record> records) {
+  for (const Record& record : records) (void)apply(record);
+  for (const auto& [id, chunk] : archived_) {
+    JobState over;
+    over.job = id;
+    ended_.try_emplace(id, std::move(over));
+  }
+}
+
 std::string Durable::compacted(std::span<const Record> records) {
   Durable next(me_);
   std::string wrong;

@@ -58,6 +58,9 @@ class Durable {
 
   /// `me`: the agent whose journal it is; none: an executor's.
   explicit Durable(std::optional<AgentId> me = std::nullopt) : me_(me) {}
+  /// Of a journal that somebody put there, as it is. Where it begins with a snapshot that says only
+  /// which jobs are in the archive, not how they ended: that they have.
+  void read(std::span<const Record> records);
 
   /// The next record of the journal. What cannot follow on what stands there, in words; empty: it
   /// can.

@@ -219,5 +219,18 @@ TEST_CASE("what is over for an executor is never launched again, and is in memor
   CHECK(s.journal.apply(ProcessLaunching{launch}) != "");
 }
 
+TEST_CASE("S15: what the snapshot of a restored journal has in the archive is over") {
+  JobsArchived chunk;
+  chunk.chunk = 3;
+  chunk.jobs = {kFirst.job};
+  const std::vector<Record> snapshot{chunk};
+  Durable restored(AgentId{0});
+  restored.read(snapshot);
+  CHECK(restored.ended(kFirst.job) != nullptr);
+  CHECK(restored.compacted(snapshot) == "");
+  Durable began(AgentId{0});  // nobody has put anything there
+  CHECK(began.compacted(snapshot) != "");
+}
+
 }  // namespace
 }  // namespace starling
