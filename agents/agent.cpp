@@ -221,8 +221,7 @@ Instant Agent::next_deadline() const noexcept {
   if (!s.begun || decides || tells || s.home.remembered.chunk_full(s.config.limits))
     return Instant::min();
   Instant next = std::min({s.beat, s.deciding.next, s.flock.next_digest, s.home.timers.next(),
-                           s.owner.share_timers.next()});
-  if (!s.owner.lapses.empty()) next = std::min(next, s.owner.lapses.begin()->first);
+                           s.owner.share_timers.next(), s.owner.lapses.next()});
   if (s.owner.claim) next = std::min(next, s.owner.claim->until);
   for (const OwnedExecutor& executor : s.owner.executors)
     next = std::min({next, executor.timer, executor.starts.next()});

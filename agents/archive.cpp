@@ -42,21 +42,22 @@ std::optional<std::uint64_t> Archive::find(const JobId& job) const {
 
 /// One chunk at a time, so that no cycle takes long.
 void HomeStep::put_away() {
+  Remembered& past = s.home.remembered;
   const Limits& limits = s.config.limits;
-  if (s.home.remembered.chunk_full(limits)) {
+  if (past.chunk_full(limits)) {
     STARLING_MARK("agent: ended jobs go to the archive");
     JobsArchived record;
-    record.chunk = s.home.remembered.archive.next_chunk();
+    record.chunk = past.archive.next_chunk();
     if (s.config.calendar) record.at = *s.config.calendar + now.time_since_epoch();
     ArchiveChunk chunk{record.chunk, {}};
-    while (!s.home.remembered.ended_order.empty() && record.bytes < limits.archive_chunk_bytes) {
-      JobState over = s.home.remembered.take_oldest();
+    while (!past.ended_order.empty() && record.bytes < limits.archive_chunk_bytes) {
+      JobState over = past.take_oldest();
       record.bytes += archived_bytes(over);
       record.jobs.push_back(over.job);
       if (over.forwards > 0) record.came.push_back(over.job);
       chunk.records.emplace_back(JobEnded{over.job, std::move(over)});
     }
-    s.home.remembered.archive.add(record);
+    past.archive.add(record);
     out.archive.push_back(std::move(chunk));
     persist(std::move(record));
   }
@@ -65,17 +66,15 @@ void HomeStep::put_away() {
     return *s.config.calendar + now.time_since_epoch() - chunk.at >
            std::chrono::hours(24) * limits.days_remembered;
   };
-  for (int dropped = 0; dropped < kDroppedAtOnce && !s.home.remembered.archive.chunks().empty();
-       ++dropped) {
-    const auto& [number, oldest] = *s.home.remembered.archive.chunks().begin();
-    const std::size_t jobs =
-        s.home.remembered.archive.jobs().size() + s.home.remembered.ended.size();
-    if (jobs <= limits.jobs_remembered &&
-        s.home.remembered.archive.bytes() <= limits.archive_bytes && !too_old(oldest))
+  for (int dropped = 0; dropped < kDroppedAtOnce && !past.archive.chunks().empty(); ++dropped) {
+    const auto& [number, oldest] = *past.archive.chunks().begin();
+    const std::size_t jobs = past.archive.jobs().size() + past.ended.size();
+    if (jobs <= limits.jobs_remembered && past.archive.bytes() <= limits.archive_bytes &&
+        !too_old(oldest))
       break;
     STARLING_MARK("agent: the archive forgets its oldest jobs");
     const std::uint64_t chunk = number;
-    s.home.remembered.archive.drop(chunk);
+    past.archive.drop(chunk);
     persist(ArchiveDropped{chunk});
     out.forget.push_back(chunk);
   }
@@ -84,15 +83,15 @@ void HomeStep::put_away() {
 /// Whether anybody may still offer what is no longer remembered: every other home is asked, and
 /// asked again at the next sweep where it has not answered.
 void HomeStep::ask_offerers() {
+  Remembered& past = s.home.remembered;
   if (s.flock.peers.size() < 2) return;
-  auto next = s.home.remembered.archive.owed().upper_bound(s.home.remembered.asked_last);
-  for (std::size_t looked = 0; s.home.remembered.settling.size() < kAskedAtOnce; ++looked) {
-    if (looked >= s.home.remembered.archive.owed().size()) break;
-    if (next == s.home.remembered.archive.owed().end())
-      next = s.home.remembered.archive.owed().begin();
+  auto next = past.archive.owed().upper_bound(past.asked_last);
+  for (std::size_t looked = 0; past.settling.size() < kAskedAtOnce; ++looked) {
+    if (looked >= past.archive.owed().size()) break;
+    if (next == past.archive.owed().end()) next = past.archive.owed().begin();
     const JobId job = *next++;
-    s.home.remembered.asked_last = job;
-    std::set<AgentId>& waits = s.home.remembered.settling[job];
+    past.asked_last = job;
+    std::set<AgentId>& waits = past.settling[job];
     if (!waits.empty()) continue;
     for (const PeerState& peer : s.flock.peers) {
       if (peer.peer.agent == me()) continue;
@@ -105,20 +104,21 @@ void HomeStep::ask_offerers() {
 /// Of a job that this home owes an answer. Who has it open may be offering it; anybody else never
 /// will again.
 void HomeStep::on(NodeId from, const JobState& state) {
+  Remembered& past = s.home.remembered;
   if (!is_agent(from)) return;
-  const auto asked = s.home.remembered.settling.find(state.job);
-  if (asked == s.home.remembered.settling.end()) return;
+  const auto asked = past.settling.find(state.job);
+  if (asked == past.settling.end()) return;
   const bool over =
       terminal(state.phase) || state.phase == JobPhase::moved || state.phase == JobPhase::unknown;
   if (!over) {
-    s.home.remembered.settling.erase(asked);  // asked again at the next sweep
+    past.settling.erase(asked);  // asked again at the next sweep
     return;
   }
   asked->second.erase(agent_of(from));
   if (!asked->second.empty()) return;
   STARLING_MARK("agent: an offer is settled");
-  s.home.remembered.settling.erase(asked);
-  s.home.remembered.archive.settle(state.job);
+  past.settling.erase(asked);
+  past.archive.settle(state.job);
   persist(OffersSettled{{state.job}});
   ask_offerers();
 }

@@ -51,6 +51,7 @@ enum class StrangerTest : std::uint8_t {
 };
 /// Connects to `address` with a key that nobody knows. Waits until there is an answer, for
 /// `patience` at most: a handshake takes a millisecond, and many seconds on a machine that starves.
+/// Throws zmq::error_t, also where a signal interrupts it: then it may be tried again.
 [[nodiscard]] StrangerTest try_as_stranger(
     zmq::context_t& context, const std::string& address, const std::string& server_key,
     std::chrono::milliseconds patience = std::chrono::seconds(20));

@@ -41,8 +41,7 @@ void Executor::step(Instant now, const ExecutorEvent& event, ExecutorOutput& out
 }
 
 Instant Executor::next_deadline() const noexcept {
-  const Instant resend = state_->resends.empty() ? kNever : state_->resends.begin()->first;
-  return std::min({state_->hello, state_->beat, state_->report, resend});
+  return std::min({state_->hello, state_->beat, state_->report, state_->resends.next()});
 }
 
 const ExecutorConfig& Executor::config() const noexcept { return state_->config; }

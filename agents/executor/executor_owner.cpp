@@ -181,9 +181,8 @@ void ExecutorStep::tick() {
     s.hello = later(now, s.hello_backoff);
     s.hello_backoff = std::min(s.hello_backoff * 2, s.config.timers.retry_max);
   }
-  while (!s.resends.empty() && s.resends.begin()->first <= now) {
-    tell_exited(s.runs.at(s.resends.begin()->second));
-  }
+  while (const std::optional<AttemptId> attempt = s.resends.due(now))
+    tell_exited(s.runs.at(*attempt));
   if (later(s.sweep, kSweep) <= now) sweep();
   if (s.beat <= now) beat();
   if (s.report <= now) {

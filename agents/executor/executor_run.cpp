@@ -213,11 +213,9 @@ void ExecutorStep::tell_exited(Run& run) {
   STARLING_MARK("executor: tell_exited");
   const AttemptId attempt = run.launch.attempt;
   tell(Exited{attempt, s.config.partition, run.exit, run.served});
-  s.resends.erase({run.resend, attempt});
   const Timers& timers = s.config.timers;
   run.backoff = std::clamp(run.backoff * 2, timers.retry_min, timers.retry_max);
-  run.resend = later(now, run.backoff);
-  s.resends.emplace(run.resend, attempt);
+  s.resends.move(attempt, run.resend, later(now, run.backoff));
 }
 
 }  // namespace starling

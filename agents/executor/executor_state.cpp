@@ -49,7 +49,7 @@ void ExecutorState::forget(AttemptId attempt, Duration served, Instant now) {
     } else {
       mark(run->second.launch.here, false);
     }
-    resends.erase({run->second.resend, attempt});
+    resends.move(attempt, run->second.resend, kNever);
     runs.erase(run);
   }
   if (!planted(Bug::executor_without_tombstones)) forgotten.add(attempt, {served, now, true});
@@ -80,8 +80,7 @@ void ExecutorState::replay(const Record& record) {
     run.phase = Run::Phase::exited;
     run.exit = exited->exit;
     run.served = exited->served;
-    run.resend = Instant::min();
-    resends.emplace(run.resend, exited->attempt);
+    resends.move(exited->attempt, run.resend, Instant::min());
   } else if (const auto* stopping = std::get_if<ProcessStopping>(&record)) {
     const auto at = runs.find(stopping->attempt);
     if (at == runs.end() || at->second.phase == Run::Phase::exited) return;

@@ -11,6 +11,7 @@
 
 #include "agents/executor/executor.h"
 #include "agents/owner/tombstones.h"
+#include "agents/step/timer_queue.h"
 
 namespace starling {
 
@@ -85,9 +86,9 @@ struct ExecutorState {
   std::uint64_t health = 0;       ///< versions of that so far in this life
   bool health_seen = true;        ///< the owner has the newest
   std::uint16_t owner_speaks = kOldestProtocol;
-  std::set<std::pair<Instant, AttemptId>> resends;  ///< Exited that wait for their acknowledgement
-  std::vector<std::uint8_t> tenants;                ///< attempts on each GPU, from gpus.first
-  std::uint64_t refused_frames = 0;                 ///< from somebody who has no say here
+  TimerQueue<AttemptId> resends;      ///< Exited that wait for their acknowledgement
+  std::vector<std::uint8_t> tenants;  ///< attempts on each GPU, from gpus.first
+  std::uint64_t refused_frames = 0;   ///< from somebody who has no say here
 
   /// One attempt more on each of them, or one less.
   void mark(const Placement& placement, bool more);

@@ -220,7 +220,7 @@ std::uint64_t state_hash(const ExecutorState& s) {
     for (const RunPart& part : run.parts) hash.add(part.ended ? 1U : 0U);
     hash.add(run.token);
   }
-  for (const auto& [when, attempt] : s.resends) {
+  for (const auto& [when, attempt] : s.resends.all()) {
     hash.add(number(when));
     hash.add(to_string(attempt));
   }

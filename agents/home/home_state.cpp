@@ -3,17 +3,14 @@
 
 #include <utility>
 
+#include "agents/home/job_view.h"
+
 namespace starling {
 
 void HomeState::enter_waiting(const Job& job, bool blocked) {
-  JobView view;
-  view.spec = job.spec.get();
-  view.submitted = job.submitted;
-  view.order = job.order;
-  view.served = job.served;
+  JobView view = view_of(job);
   view.failed_rounds = job.failed_rounds;
   view.blocked = blocked;
-  view.forwards = job.forwards;
   view.offered = job.offered;
   waiting_gpus += job.spec->gpus();
   waiting.add(std::move(view));

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "agents/home/job_view.h"
+
 namespace starling {
 
 RunningViews::RunningViews(const PolicyFacts& facts) : kept_(Kept::nothing) {
@@ -15,14 +17,9 @@ void RunningViews::enter(Job& job) {
   if (kept_ == Kept::nothing) return;
   Job::Run& run = *job.run();
   run.number = ++runs_;
-  JobView view;
-  view.spec = job.spec.get();
-  view.submitted = job.submitted;
-  view.order = job.order;
-  view.served = job.served;
+  JobView view = view_of(job);
   view.placement = job.placement;
   view.blocked = true;
-  view.forwards = job.forwards;
   if (kept_ == Kept::by_end) return ends_.add(run.number, std::move(view), run.started);
   list_.push_back(std::move(view));
   clocks_.push_back({run.number, run.started, job.served});

@@ -83,14 +83,13 @@ void OwnerStep::on(NodeId from, const Reserve& reserve) {
 /// Forgotten holds end by themselves.
 void OwnerStep::lapse() {
   STARLING_MARK("agent: lapse");
-  while (!s.owner.lapses.empty() && s.owner.lapses.begin()->first <= now) {
-    const AttemptId attempt = s.owner.lapses.begin()->second;
-    s.owner.set_lapse(attempt, kNever);
+  while (const std::optional<AttemptId> attempt = s.owner.lapses.due(now)) {
+    s.owner.set_lapse(*attempt, kNever);
     if (planted(Bug::hold_never_lapses)) continue;
-    const Hold* hold = s.owner.ledger.find(attempt);
+    const Hold* hold = s.owner.ledger.find(*attempt);
     if (hold == nullptr || hold->phase != HoldPhase::reserved || hold->until > now) continue;
     STARLING_MARK("agent: a reserved hold lapses");
-    s.owner.ledger.forget(attempt);
+    s.owner.ledger.forget(*attempt);
     change(TriggerKind::departure);
   }
 }

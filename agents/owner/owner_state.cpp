@@ -47,14 +47,9 @@ bool OwnerState::all_answered() const noexcept {
 }
 
 void OwnerState::set_lapse(AttemptId attempt, Instant when) {
-  const auto at = lapse_at.find(attempt);
-  if (at != lapse_at.end()) {
-    lapses.erase({at->second, attempt});
-    lapse_at.erase(at);
-  }
-  if (when == kNever) return;
-  lapses.emplace(when, attempt);
-  lapse_at.emplace(attempt, when);
+  const auto at = lapse_at.try_emplace(attempt, kNever).first;
+  lapses.move(attempt, at->second, when);
+  if (when == kNever) lapse_at.erase(at);
 }
 
 void OwnerState::drop_share(AttemptId attempt) {

@@ -97,7 +97,7 @@ struct OwnerState {
   std::vector<OwnedExecutor> executors;  ///< by servers
   std::map<NodeId, std::uint32_t> executor_index;
   std::vector<std::uint32_t> executor_of;            ///< by server, from partition.servers.first
-  std::set<std::pair<Instant, AttemptId>> lapses;    ///< when to look at reserved holds
+  TimerQueue<AttemptId> lapses;                      ///< when to look at reserved holds
   std::map<AttemptId, Instant> lapse_at;             ///< the same, by hold
   std::uint32_t questions = 0;                       ///< put to homes in this life
   std::map<ServerId, std::uint64_t> drain_versions;  ///< of what operators have said

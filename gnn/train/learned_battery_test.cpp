@@ -49,15 +49,6 @@ std::vector<std::string> reasons(Policy& policy) {
   return policy.explain(waits.id);
 }
 
-/// Random everywhere, also where training begins with zeros.
-Weights random_weights(const TrainableSystem& system) {
-  Weights out = system.fresh(5);
-  Rng rng(9);
-  for (auto& [name, tensor] : out.tensors)
-    for (float& value : tensor.values) value += static_cast<float>(rng.normal() * 0.1);
-  return out;
-}
-
 /// Holds what is observed of every decision of a run to what was scored.
 class Compare final : public NetChooser {
  public:
@@ -88,7 +79,7 @@ class Compare final : public NetChooser {
 TEST_CASE("what a learned system observed is what its net in training makes the same scores of") {
   for (const TrainableSystem& system : every_system()) {
     CAPTURE(system.name());
-    const Weights weights = random_weights(system);
+    const Weights weights = shaken(system.fresh(5));
     const auto model = system.training.model(weights).value();
     Scenario scenario = small_scenario(1);
     scenario.agents = 2;

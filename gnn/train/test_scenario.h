@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/rng.h"
 #include "gnn/train/scenario.h"
 #include "gnn/train/trainable_system.h"
 #include "topology/generate/generate.h"
@@ -31,6 +32,14 @@ inline Scenario small_scenario(std::uint64_t seed) {
     spec.workers = std::min(spec.workers, 12U);
   }
   return out;
+}
+
+/// Weights that are random everywhere, also where training begins with zeros.
+inline Weights shaken(Weights weights) {
+  Rng rng(9);
+  for (auto& [name, tensor] : weights.tensors)
+    for (float& value : tensor.values) value += static_cast<float>(rng.normal() * 0.1);
+  return weights;
 }
 
 /// The learned system that tests train where any would do.

@@ -149,8 +149,10 @@ TEST_CASE("S11: an executor's memory grows beyond a limit") {
     for (std::uint32_t g = 0; g < 1000; ++g) state.sick[GpuId{g}] = kNever;
   }
   SUBCASE("resends") {
-    for (std::uint32_t i = 0; i < 100; ++i)
-      state.resends.emplace(Instant{}, AttemptId{trace_job_id(i), Epoch{1}, 1});
+    for (std::uint32_t i = 0; i < 100; ++i) {
+      Instant held = kNever;
+      state.resends.move(AttemptId{trace_job_id(i), Epoch{1}, 1}, held, Instant{});
+    }
   }
   CHECK(outgrown(state) != "");
 }

@@ -71,7 +71,10 @@ TEST_CASE("S11: an agent with one thing more than it may have is told which") {
     grows("timers of shares");
   }
   SUBCASE("lapses") {
-    for (std::uint32_t i = 0; i < kShares; ++i) state.owner.lapses.emplace(Instant{}, attempt(i));
+    for (std::uint32_t i = 0; i < kShares; ++i) {
+      Instant held = kNever;
+      state.owner.lapses.move(attempt(i), held, Instant{});
+    }
     grows("lapses");
   }
   SUBCASE("lapses by hold") {

@@ -203,7 +203,7 @@ std::uint64_t fingerprint(const ExecutorState& s) {
     for (const RunPart& part : run.parts) h.add(part.ended);
   }
   for (const auto& [id, stone] : s.forgotten.all()) h.add(id);
-  for (const auto& [when, id] : s.resends) h.add(id);
+  for (const auto& [when, id] : s.resends.all()) h.add(id);
   return h.hash.value();
 }
 

@@ -12,13 +12,8 @@
 namespace starling {
 namespace {
 
-/// Random everywhere, also where training begins with zeros.
 Weights random_weights(bool encoder, bool data_center) {
-  Weights out = fresh_marl({.encoder = encoder, .data_center = data_center}, 5);
-  Rng rng(9);
-  for (auto& [name, tensor] : out.tensors)
-    for (float& value : tensor.values) value += static_cast<float>(rng.normal() * 0.1);
-  return out;
+  return shaken(fresh_marl({.encoder = encoder, .data_center = data_center}, 5));
 }
 
 /// Holds every decision of a run to libtorch, and the encoder to a fresh one.
