@@ -119,6 +119,18 @@ TEST_CASE("the life of a job, by a client that prints nothing") {
   CHECK(heard.bytes() == 0);
 }
 
+TEST_CASE("news that a job starts are no answer to a question about it") {
+  const World world;
+  FlockClient& flock = *world.flock;
+  for (int i = 0; i < 40; ++i) {
+    const JobSpec job = world.submitted();
+    const auto state = flock.job(job.id);
+    REQUIRE(state.ok());
+    CHECK(state.value().ask != nullptr);
+    REQUIRE(flock.cancel({state.value()}).ok());
+  }
+}
+
 TEST_CASE("who does not answer is named, and costs no more than the patience") {
   const World world;
   FlockClient& flock = *world.flock;

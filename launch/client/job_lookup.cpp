@@ -31,6 +31,13 @@ std::optional<std::uint32_t> agent_of(const Session& session, NodeId from) {
   return from.value - 1;
 }
 
+/// It does not say what an answer says: a home tells its client of each change, or it speaks a
+/// protocol in which answers said no more.
+bool told_unasked(const JobState& state) {
+  return state.ask == nullptr && !terminal(state.phase) && state.phase != JobPhase::unknown &&
+         state.phase != JobPhase::moved;
+}
+
 }  // namespace
 
 Result<JobState> find_job(Session& session, JobId job, Duration patience) {
@@ -41,12 +48,17 @@ Result<JobState> find_job(Session& session, JobId job, Duration patience) {
     if (left.empty()) break;
     for (const AgentId agent : left) session.send(agent_node(agent), Query{job});
     const Instant again = std::min(until, Session::now() + Session::kRepeat);
+    std::optional<JobState> unasked;
     while (std::count(said.begin(), said.end(), 0) > 0) {
       const auto received = session.receive(again);
       if (!received) break;
       const auto from = agent_of(session, received->from);
       const auto* state = std::get_if<JobState>(&received->message);
       if (!from || state == nullptr || state->job != job) continue;
+      if (told_unasked(*state)) {
+        unasked = *state;
+        continue;
+      }
       said[*from] = 1;
       until = std::min(until, Session::now() + kPatience);
       if (state->phase == JobPhase::unknown) continue;
@@ -57,6 +69,7 @@ Result<JobState> find_job(Session& session, JobId job, Duration patience) {
         session.send(agent_node(state->home), Query{job});
       }
     }
+    if (unasked) return *std::move(unasked);
   }
   if (const auto left = those_left(said); !left.empty())
     return {Errc::not_ready, silence_text(left) + "; the others do not know job " + to_string(job) +
