@@ -123,7 +123,7 @@ Result<std::unique_ptr<Policy>> over(const PolicyFacts& facts, const PolicyRegis
   system.queue = given.queue;
   system.order = order_asked(given.order, system.order);
   // What a rule would do beyond the partition no roll-out plays.
-  system.elsewhere = marl;
+  system.forwards_by_speed = marl;
   options.order = system.order;
   return std::unique_ptr<Policy>(std::make_unique<Search>(options, std::move(base).value()));
 }

@@ -179,7 +179,7 @@ const RemoteRooms& RemotePartitions::servers(const View& view, const RemoteParti
   return servers;
 }
 
-void RemotePartitions::give(const View& view, AgentId to, RemoteNeed need) {
+void RemotePartitions::note_forward(const View& view, AgentId to, RemoteNeed need) {
   ++version_;
   const auto peer = std::ranges::find(peers_, to, &RemotePartition::agent);
   if (peer == peers_.end()) return;

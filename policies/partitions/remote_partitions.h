@@ -19,7 +19,7 @@ struct RemoteType {
   std::uint32_t open = 0;     ///< that a second job may join
 };
 
-/// Another partition as it may be now: what it said of itself, less what it was given since.
+/// Another partition as it may be now: what it said of itself, less what was forwarded to it since.
 struct RemotePartition {
   AgentId agent;
   std::uint32_t gpus = 0;
@@ -27,16 +27,16 @@ struct RemotePartition {
   std::uint32_t largest = 0;             ///< RemoteDigest::largest_free_server
   std::uint32_t whole = 0;               ///< RemoteDigest::whole_free_servers
   std::uint32_t waiting = 0;             ///< jobs, as it said
-  std::uint64_t waiting_gpus = 0;        ///< wanted by those, and by jobs that it was given since
+  std::uint64_t waiting_gpus = 0;        ///< wanted by those, and by jobs forwarded to it since
   std::uint32_t distance = 0;            ///< of its number after this agent's, around all; unique
   const RemoteDigest* digest = nullptr;  ///< valid while begin()'s view is
   std::uint32_t first_type = 0, last_type = 0;
 };
 
-/// What the digests say of the other partitions, for policies that give jobs away.
+/// What the digests say of the other partitions, for policies that forward jobs.
 ///
-/// Digests older than kFresh are left out. Room that was given to a job is remembered until the
-/// digest of who got it says something new, or kPledge has passed.
+/// Digests older than kFresh are left out. Room that a job was forwarded to is remembered until
+/// the digest of its partition says something new, or kPledge has passed.
 class RemotePartitions {
  public:
   static constexpr Duration kFresh = std::chrono::minutes(5);
@@ -50,7 +50,7 @@ class RemotePartitions {
   [[nodiscard]] std::span<const RemotePartition> all() const noexcept { return peers_; }
   [[nodiscard]] bool any() const noexcept { return !peers_.empty(); }
   [[nodiscard]] std::size_t count() const noexcept { return peers_.size(); }
-  /// Grows whenever anybody's digest changes, and with every give().
+  /// Grows whenever anybody's digest changes, and with every note_forward().
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
 
   /// Ascending. Of a partition that does not say what it has of each, the totals where it has one.
@@ -64,8 +64,8 @@ class RemotePartitions {
   /// What it has when everything there is free.
   [[nodiscard]] RemoteCapacity& capacity() noexcept { return capacity_; }
 
-  /// A job was given to it.
-  void give(const View& view, AgentId to, RemoteNeed need);
+  /// A job is forwarded to it.
+  void note_forward(const View& view, AgentId to, RemoteNeed need);
 
  private:
   /// What of a partition stays as it is.

@@ -33,7 +33,7 @@ class Flock {
     need.gpus = count;
     need.typed = !types.empty();
     need.types = std::move(types);
-    peers.give(view, AgentId{to}, need);
+    peers.note_forward(view, AgentId{to}, need);
   }
   const RemoteRooms& servers(const RemotePartition& of) {
     const View view{topology, gpus, {}, {}, others, speed, now, AgentId{2}};

@@ -15,7 +15,7 @@ std::size_t DecisionPoint::starts() const noexcept {
 double DecisionPoint::best_alone() const {
   const double here = candidates.alone(wish, empty);
   if (!out.any()) return here;
-  return std::max(here, elsewhere.best(wish, candidates.residents().profile(wish.profile)));
+  return std::max(here, forwarding.best(wish, candidates.residents().profile(wish.profile)));
 }
 
 const Destination* DecisionPoint::better_elsewhere(double minimum_gain,
@@ -24,11 +24,12 @@ const Destination* DecisionPoint::better_elsewhere(double minimum_gain,
   constexpr double kForever = std::numeric_limits<double>::infinity();
   const double here_now =
       slowdown ? static_cast<double>(*slowdown) / static_cast<double>(kGpu) : kForever;
-  if (const Destination* faster = Elsewhere::faster(out.destinations, here_now)) return faster;
+  if (const Destination* faster = ForwardingBySpeed::faster(out.destinations, here_now))
+    return faster;
   if (slowdown) return nullptr;
   const double here = candidates.alone(wish, empty);
   const bool enough = here > 0 && here >= minimum_gain * best_alone();
-  return Elsewhere::better_queue(out.destinations, enough ? here : 0, out.queue, out.tries);
+  return ForwardingBySpeed::better_queue(out.destinations, enough ? here : 0, out.queue, out.tries);
 }
 
 std::size_t best_of(std::span<const double> worth) {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "policies/partitions/elsewhere.h"
+#include "policies/partitions/forwarding_by_speed.h"
 #include "policies/placement/candidates.h"
 #include "policies/placement/remaining_times.h"
 #include "policies/queues/queue_index.h"
@@ -41,7 +41,7 @@ struct DecisionContext {
   const View& view;
   Candidates& candidates;
   const RemainingTimes& remaining;
-  Elsewhere& elsewhere;
+  ForwardingBySpeed& forwarding;
   const QueueIndex& queue;
   const Occupancy& empty;    ///< the partition with everything free
   const Occupancy& planned;  ///< the partition with what this call has promised

@@ -67,18 +67,18 @@ void OptionLister::add_shared(const DecisionPoint& point,
 bool OptionLister::find_type(const DecisionPoint& point, const QueueEntry& entry) {
   const Wish& wish = point.wish;
   const JobSpec& job = *point.job.spec;
-  Elsewhere& elsewhere = point.elsewhere;
+  ForwardingBySpeed& forwarding = point.forwarding;
   const JobProfile& profile = point.candidates.residents().profile(wish.profile);
-  const double least = std::max(*rules_.minimum_gain * elsewhere.best(wish, profile), 1e-9);
+  const double least = std::max(*rules_.minimum_gain * forwarding.best(wish, profile), 1e-9);
   const FreeServers& free = point.candidates.free();
   plan_ = {};
-  for (const GpuTypeId type : elsewhere.types()) {
-    const double speed = elsewhere.speeds().alone(wish, profile, type);
+  for (const GpuTypeId type : forwarding.types()) {
+    const double speed = forwarding.speeds().alone(wish, profile, type);
     if (speed < least || speed <= plan_.speed) continue;
     const std::uint32_t kind = kind_of(free, type);
     std::uint64_t here = kind < free.kinds() ? free.free_count(kind) : 0;
     if (entry.needy) here = std::min(here, free_of_type(point.planned, type, job));
-    const std::uint64_t there = elsewhere.free_of(point.view, type, job);
+    const std::uint64_t there = forwarding.free_of(point.view, type, job);
     if (here + there < entry.gpus) continue;
     plan_.speed = speed;
     plan_.type = type;

@@ -13,7 +13,7 @@ namespace {
 /// Whoever chooses other than by worth is shown shared places, too, where free ones slow nobody.
 PlacementRules rules_of(const PlacementSystem& system, bool chooser) {
   PlacementRules rules = system.scorer->rules();
-  if (!system.elsewhere) rules.minimum_gain.reset();
+  if (!system.forwards_by_speed) rules.minimum_gain.reset();
   if (chooser && rules.shared == SharedPlaces::if_slowed) rules.shared = SharedPlaces::always;
   return rules;
 }
@@ -43,20 +43,20 @@ std::vector<Decision> PlacementPolicy::decide(const View& given, const Trigger&,
   const View view = scorer_->seen(given);
   candidates_.sync(view, facts_.shares_gpus);
   if (follow_) remaining_.follow(candidates_.residents(), view.now);
-  if (rules_.minimum_gain) elsewhere_.begin(view);
-  given_ = 0;
+  if (rules_.minimum_gain) forwarding_.begin(view);
+  forwarded_ = 0;
   const bool idle =
-      view.gpus.free_count() == 0 && !candidates_.room_to_share() && !elsewhere_.any();
+      view.gpus.free_count() == 0 && !candidates_.room_to_share() && !forwarding_.any();
   QueueWalk::Steps steps;
   if (rules_.evens_out) {
     steps.before = [&](std::vector<Decision>& out) {
-      walk_.cooperation().forward_to_emptier(view, walk_.index(), walk_.taken(), out);
+      walk_.overflow().forward_to_emptier(view, walk_.index(), walk_.taken(), out);
     };
   }
   steps.start = [&](Trial& trial, std::vector<Decision>& out) { start_here(view, trial, out); };
-  if (elsewhere_.any()) {
-    steps.cooperate = [&](Trial& trial, std::vector<Decision>& out) {
-      cooperate(view, trial, out);
+  if (forwarding_.any()) {
+    steps.route_overflow = [&](Trial& trial, std::vector<Decision>& out) {
+      route_overflow(view, trial, out);
     };
   }
   std::vector<Decision> out = walk_.decide(view, idle, steps);
@@ -131,7 +131,7 @@ PlacementOption PlacementPolicy::take(const DecisionPoint& point, bool asks_choo
 }
 
 DecisionContext PlacementPolicy::context_of(const View& view, const Trial& trial) {
-  return {view,          candidates_,   remaining_,   elsewhere_,
+  return {view,          candidates_,   remaining_,   forwarding_,
           walk_.index(), walk_.empty(), trial.gpus(), walk_.shape()};
 }
 
@@ -141,7 +141,7 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
   if (chooser_ != nullptr) chooser_->begin(context);
   refused_.resize(walk_.index().looks());
   refused_here_.resize(walk_.index().looks());
-  const bool together = elsewhere_.any();
+  const bool together = forwarding_.any();
   candidates_.plan_on(trial.gpus(), walk_.shape());
   waiting_gpus_ = static_cast<double>(walk_.index().total_gpus());
   const auto queue = walk_.index().queue();
@@ -149,13 +149,14 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
     const QueueEntry& entry = queue[i];
     if (walk_.taken()[i]) continue;
     // Those that have moved as often have as many ways left, but for who exactly refused them.
-    const std::uint64_t version = candidates_.version() + elsewhere_.version();
+    const std::uint64_t version = candidates_.version() + forwarding_.version();
     const JobView* job = nullptr;
     if (together) job = &walk_.index().job(entry);
     const std::uint64_t state =
         together ? (version << 12U) + std::min(job->forwards, 4095U) : version;
     const std::uint64_t length = length_of(i);
-    const bool hope = (!entry.homeless || together) && !refused_[entry.look].stands(state, length);
+    const bool hope =
+        (!entry.infeasible || together) && !refused_[entry.look].stands(state, length);
     if (!hope && !walk_.options().strict) {
       passed_over(entry);
       continue;
@@ -165,7 +166,8 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
     if (hope) {
       const Wish wish = candidates_.wish(*job->spec, entry.look);
       DecisionPoint point{context, wish, *job, {}};
-      if (together && given_ < kForwardsPerCall) point.out = ways_out(point, entry, destinations_);
+      if (together && forwarded_ < kForwardsPerCall)
+        point.out = ways_out(point, entry, destinations_);
       // The places here are those that it has refused, so only another agent can be news.
       const std::uint64_t here = candidates_.version() * 2 + (point.out.any() ? 1 : 0);
       if (together && refused_here_[entry.look].stands(here, length) && scorer_->alike(*job) &&
@@ -190,11 +192,11 @@ WaysOut PlacementPolicy::ways_out(const DecisionPoint& point, const QueueEntry& 
                                   std::vector<Destination>& memory) {
   WaysOut out;
   memory.clear();
-  out.tries = candidates_.sharing() && elsewhere_.may_try(point.job);
+  out.tries = candidates_.sharing() && forwarding_.may_try(point.job);
   out.queue = waiting_gpus_ / std::max(1U, point.view.gpus.gpus().size());
   const JobProfile& profile = candidates_.residents().profile(point.wish.profile);
-  out.later = elsewhere_.find(point.view, entry, point.job, point.wish, profile,
-                              *rules_.minimum_gain, memory);
+  out.later = forwarding_.find(point.view, entry, point.job, point.wish, profile,
+                               *rules_.minimum_gain, memory);
   out.destinations = memory;
   return out;
 }
@@ -204,8 +206,8 @@ bool PlacementPolicy::carry_out(const PlacementOption& option, const DecisionPoi
   if (option.kind == OptionKind::wait) return false;
   if (option.kind == OptionKind::forward) {
     out.emplace_back(Forward{point.job.spec->id, option.destination->to});
-    elsewhere_.give(point.view, *option.destination, *point.job.spec);
-    ++given_;
+    forwarding_.note_forward(point.view, *option.destination, *point.job.spec);
+    ++forwarded_;
   } else {
     const Demand each = demand_of(*point.job.spec);
     std::optional<Placement> placement = option.place->placement;
@@ -219,14 +221,14 @@ bool PlacementPolicy::carry_out(const PlacementOption& option, const DecisionPoi
   return true;
 }
 
-void PlacementPolicy::cooperate(const View& view, Trial& trial, std::vector<Decision>& out) {
+void PlacementPolicy::route_overflow(const View& view, Trial& trial, std::vector<Decision>& out) {
   gangs_.begin(view.now);
   const DecisionContext context = context_of(view, trial);
   const auto queue = walk_.index().queue();
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const QueueEntry& entry = queue[i];
     if (walk_.taken()[i] || entry.gpus == 1) continue;
-    if (!entry.homeless && view.now - entry.submitted < kPatience) continue;
+    if (!entry.infeasible && view.now - entry.submitted < kPatience) continue;
     const JobView& job = walk_.index().job(entry);
     if (job.blocked || !co_allocate(context, entry, job, trial, out)) continue;
     walk_.taken().mark(i);

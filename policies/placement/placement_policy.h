@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "policies/partitions/co_allocation.h"
-#include "policies/partitions/elsewhere.h"
+#include "policies/partitions/forwarding_by_speed.h"
 #include "policies/placement/candidates.h"
 #include "policies/placement/chooser.h"
 #include "policies/placement/list_options.h"
@@ -47,7 +47,7 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] bool fits_empty(const JobSpec& job) const;
   /// The steps of a call, as QueueWalk has them.
   void start_here(const View& view, Trial& trial, std::vector<Decision>& out);
-  void cooperate(const View& view, Trial& trial, std::vector<Decision>& out);
+  void route_overflow(const View& view, Trial& trial, std::vector<Decision>& out);
   [[nodiscard]] std::span<const std::size_t> turns(Instant now);
   [[nodiscard]] DecisionContext context_of(const View& view, const Trial& trial);
   /// Of the options of `point`, which it lists.
@@ -74,7 +74,7 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   bool follow_;  // remaining_ is asked
   Candidates candidates_;
   RemainingTimes remaining_;
-  Elsewhere elsewhere_;
+  ForwardingBySpeed forwarding_;
   OptionLister lister_;
   Reasons reasons_;
   std::vector<Destination> destinations_;  // memory of start_here()
@@ -97,7 +97,7 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] std::uint64_t length_of(std::size_t turn);
   std::vector<Refusal> refused_;       // by look
   std::vector<Refusal> refused_here_;  // of that, no place here
-  std::uint32_t given_ = 0;            // in this call
+  std::uint32_t forwarded_ = 0;        // in this call
   double waiting_gpus_ = 0;            // those that wait here and were not given away
   CoAllocation gangs_;
 };

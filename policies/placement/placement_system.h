@@ -23,7 +23,8 @@ struct PlacementSystem {
   QueueOptions queue = {};
   PlacementOrder order = PlacementOrder::arrival;
   std::unique_ptr<Scorer> scorer = nullptr;
-  bool elsewhere = true;  ///< false: Cooperation moves jobs, also where the scorer knows speeds
+  bool forwards_by_speed =
+      true;  ///< false: OverflowRouting moves jobs, also where the scorer knows speeds
 };
 
 /// Of threshold=.

@@ -31,7 +31,7 @@ struct PlacementRules {
   /// be: worth 0, and waiting Scorer::kLast.
   bool co_allocates = false;
   /// The least part of a job's best speed that a place must add, for policies that know speeds:
-  /// their jobs go where they are fastest. None: Cooperation moves them, by free GPUs.
+  /// their jobs go where they are fastest. None: OverflowRouting moves them, by free GPUs.
   std::optional<double> minimum_gain = std::nullopt;
 };
 

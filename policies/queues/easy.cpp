@@ -107,7 +107,7 @@ void Easy::start_here(const View& view, Trial& trial, std::vector<Decision>& out
       }
       failed_.add(queue[i]);
     }
-    if (!first && !queue[i].homeless)
+    if (!first && !queue[i].infeasible)
       first = reserve(view, started, trial.free_count(), queue[i].gpus);
   }
 }

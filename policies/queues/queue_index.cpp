@@ -60,7 +60,7 @@ QueueEntry QueueIndex::make(const JobView& job, Instant now) {
       wants_.emplace(std::move(wants), static_cast<std::uint32_t>(wants_.size())).first->second;
   const auto [room, fresh] = rooms_.try_emplace({wanted, entry.gpus, lone});
   if (fresh) room->second = {!fits_empty_(*job.spec), in_pieces_ && in_pieces_(*job.spec)};
-  entry.homeless = room->second.homeless;
+  entry.infeasible = room->second.infeasible;
   entry.kind = 2 * wanted + (room->second.in_pieces ? 1 : 0);
   Look look{job.spec->model, entry.kind, entry.gpus, job.spec->cpus_per_worker};
   entry.look =
@@ -132,11 +132,11 @@ void QueueIndex::sync(std::span<const JobView> waiting, Instant now, const Waiti
 void QueueIndex::apply(std::vector<QueueEntry>& removed, std::vector<QueueEntry>& added) {
   for (const QueueEntry& entry : removed) {
     total_gpus_ -= entry.gpus;
-    homeless_ -= entry.homeless ? 1U : 0U;
+    infeasible_ -= entry.infeasible ? 1U : 0U;
   }
   for (const QueueEntry& entry : added) {
     total_gpus_ += entry.gpus;
-    homeless_ += entry.homeless ? 1U : 0U;
+    infeasible_ += entry.infeasible ? 1U : 0U;
   }
   if (!removed.empty()) {
     std::sort(removed.begin(), removed.end(), before);

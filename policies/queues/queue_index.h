@@ -21,11 +21,11 @@ struct QueueEntry {
   Instant since;              ///< when it was first seen waiting here
   Duration served{0};
   std::uint32_t gpus = 1;
-  std::uint32_t kind = 0;  ///< equal for jobs that differ in gang size alone and are packed alike
-  std::uint32_t look = 0;  ///< equal for jobs of one kind, gang size and model
-  bool typed = false;      ///< asks for GPU types
-  bool needy = false;      ///< asks for CPUs or memory
-  bool homeless = false;   ///< has no room here even when everything is free
+  std::uint32_t kind = 0;   ///< equal for jobs that differ in gang size alone and are packed alike
+  std::uint32_t look = 0;   ///< equal for jobs of one kind, gang size and model
+  bool typed = false;       ///< asks for GPU types
+  bool needy = false;       ///< asks for CPUs or memory
+  bool infeasible = false;  ///< has no room here even when everything is free
 };
 
 /// The waiting jobs by priority and, where that is equal, by a policy's key, kept across calls:
@@ -48,7 +48,7 @@ class QueueIndex {
   [[nodiscard]] std::size_t kinds() const noexcept { return 2 * wants_.size(); }
   [[nodiscard]] std::size_t looks() const noexcept { return looks_.size(); }
   [[nodiscard]] std::uint64_t total_gpus() const noexcept { return total_gpus_; }
-  [[nodiscard]] std::size_t homeless() const noexcept { return homeless_; }
+  [[nodiscard]] std::size_t infeasible() const noexcept { return infeasible_; }
   /// Some job, of those seen so far, had a priority other than 0.
   [[nodiscard]] bool prioritised() const noexcept { return prioritised_; }
 
@@ -66,7 +66,7 @@ class QueueIndex {
     friend auto operator<=>(const Gang&, const Gang&) = default;
   };
   struct Room {
-    bool homeless = false, in_pieces = false;
+    bool infeasible = false, in_pieces = false;
   };
   struct Look {
     std::string model;
@@ -108,7 +108,7 @@ class QueueIndex {
   std::map<Look, std::uint32_t> looks_;
   std::map<Gang, Room> rooms_;
   std::uint64_t total_gpus_ = 0;
-  std::size_t homeless_ = 0;
+  std::size_t infeasible_ = 0;
   bool prioritised_ = false;
 };
 

@@ -31,7 +31,7 @@ QueueWalk::QueueWalk(const QueueOptions& options, QueueIndex::KeyOf key, std::op
           fits_empty ? std::move(fits_empty)
                      : [this](const JobSpec& job) { return find_place(empty(), job).has_value(); },
           [this](const JobSpec& job) { return goes_in_pieces(empty(), job, options_.fit); }),
-      cooperation_(options.strict, options.fit, needy.value_or(options.fit)) {}
+      overflow_(options.strict, options.fit, needy.value_or(options.fit)) {}
 
 void QueueWalk::learn(const Occupancy& gpus) {
   if (empty_ && empty_->servers() == gpus.servers()) return;
@@ -59,14 +59,14 @@ std::vector<Decision> QueueWalk::decide(const View& view, bool idle, const Steps
   learn(view.gpus);
   index_.sync(view.waiting, view.now, view.news);
   taken_.reset(index_.queue().size());
-  const bool together = cooperation_.begin(view, shape());
+  const bool together = overflow_.begin(view, shape());
   if (together && steps.before) steps.before(out);
   Trial left = trial(view);
   if (!idle) steps.start(left, out);
-  if (together && steps.cooperate) {
-    steps.cooperate(left, out);
+  if (together && steps.route_overflow) {
+    steps.route_overflow(left, out);
   } else if (together) {
-    cooperation_.decide(view, shape(), index_, taken_, left, out);
+    overflow_.decide(view, shape(), index_, taken_, left, out);
   }
   return out;
 }
@@ -94,15 +94,14 @@ void QueueWalk::start_in_order(const View& view, Trial& trial, std::vector<Decis
   }
 }
 
-void QueueWalk::give_rest(const View& view, Trial& trial, const std::function<bool(JobId)>& settled,
-                          std::vector<Decision>& out) {
+void QueueWalk::route_rest(const View& view, Trial& trial,
+                           const std::function<bool(JobId)>& settled, std::vector<Decision>& out) {
   index_.sync(view.waiting, view.now, view.news);
   taken_.reset(index_.queue().size());
   for (std::size_t i = 0; i < index_.queue().size(); ++i) {
     if (settled(index_.job(index_.queue()[i]).spec->id)) taken_.mark(i);
   }
-  if (cooperation_.begin(view, shape()))
-    cooperation_.decide(view, shape(), index_, taken_, trial, out);
+  if (overflow_.begin(view, shape())) overflow_.decide(view, shape(), index_, taken_, trial, out);
 }
 
 }  // namespace starling

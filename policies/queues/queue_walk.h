@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "policies/options.h"
-#include "policies/partitions/cooperate.h"
+#include "policies/partitions/overflow_routing.h"
 #include "policies/queues/queue_index.h"
 #include "policies/queues/queue_marks.h"
 #include "scheduling/packing.h"
@@ -42,7 +42,7 @@ class FailedGangs {
 };
 
 /// What a policy with a queue owns: the waiting jobs in the order of a key, what a call has dealt
-/// with so far, and Cooperation for those that are left. It serves one partition.
+/// with so far, and OverflowRouting for those that are left. It serves one partition.
 class QueueWalk {
  public:
   using Starts = std::function<void(Trial&, std::vector<Decision>&)>;
@@ -52,8 +52,8 @@ class QueueWalk {
     std::function<void(std::vector<Decision>&)> before = {};
     /// Starts jobs here, and marks them; left out where a call is idle.
     Starts start;
-    /// Where there are others: what becomes of those that are not marked. Empty: Cooperation.
-    Starts cooperate = {};
+    /// Where there are others: what becomes of those that are not marked. Empty: OverflowRouting.
+    Starts route_overflow = {};
   };
 
   /// `key`: smaller is tried first, ties by submission; constant while a job waits. `needy`: how
@@ -70,8 +70,8 @@ class QueueWalk {
   void start_in_order(const View& view, Trial& trial, std::vector<Decision>& out);
   /// For policies that start jobs in a way of their own: the others get those that `settled` does
   /// not hold for. In the place of decide().
-  void give_rest(const View& view, Trial& trial, const std::function<bool(JobId)>& settled,
-                 std::vector<Decision>& out);
+  void route_rest(const View& view, Trial& trial, const std::function<bool(JobId)>& settled,
+                  std::vector<Decision>& out);
   /// place() as the options say.
   [[nodiscard]] std::optional<Placement> find_place(const Occupancy& gpus,
                                                     const JobSpec& job) const;
@@ -80,7 +80,7 @@ class QueueWalk {
   [[nodiscard]] QueueIndex& index() noexcept { return index_; }
   /// By position in index().queue().
   [[nodiscard]] QueueMarks& taken() noexcept { return taken_; }
-  [[nodiscard]] Cooperation& cooperation() noexcept { return cooperation_; }
+  [[nodiscard]] OverflowRouting& overflow() noexcept { return overflow_; }
   /// A copy to try things on.
   [[nodiscard]] Trial trial(const View& view) { return {planned_, view.gpus}; }
 
@@ -93,7 +93,7 @@ class QueueWalk {
  private:
   QueueOptions options_;
   QueueIndex index_;
-  Cooperation cooperation_;
+  OverflowRouting overflow_;
   QueueMarks taken_;
   FailedGangs failed_;
   Mirror planned_;

@@ -96,7 +96,7 @@ TEST_CASE("steps come in order, those for others only where there are others") {
   std::string said;
   const QueueWalk::Steps steps{.before = [&](auto&) { said += 'b'; },
                                .start = [&](Trial&, auto&) { said += 's'; },
-                               .cooperate = [&](Trial&, auto&) { said += 'c'; }};
+                               .route_overflow = [&](Trial&, auto&) { said += 'c'; }};
   SUBCASE("alone") {
     (void)world.walk.decide(world.view(), false, steps);
     CHECK(said == "s");
@@ -129,7 +129,7 @@ TEST_CASE("those that are settled stay, the others go where there is room") {
   world.walk.learn(view.gpus);
   Trial trial = world.walk.trial(view);
   std::vector<Decision> out;
-  world.walk.give_rest(
+  world.walk.route_rest(
       view, trial, [](JobId job) { return job.lo == 1; }, out);
   REQUIRE(out.size() == 1);
   CHECK(std::get<Forward>(out.front()).job.lo == 2);

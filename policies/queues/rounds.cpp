@@ -77,11 +77,11 @@ std::vector<Decision> Rounds::decide(const View& view, const Trigger& trigger, D
     if (const auto* resize = std::get_if<Resize>(&decision)) keep(trial, resize->placement);
   }
   plan_.follow(view, trial, out);
-  if (due && !view.waiting.empty() && !view.others.empty()) give_rest(view, trial, out);
+  if (due && !view.waiting.empty() && !view.others.empty()) route_rest(view, trial, out);
   return out;
 }
 
-void Rounds::give_rest(const View& view, Trial& trial, std::vector<Decision>& out) {
+void Rounds::route_rest(const View& view, Trial& trial, std::vector<Decision>& out) {
   const auto settled = [&](JobId job) {
     const auto starts = [&](const Decision& d) {
       const auto* start = std::get_if<Start>(&d);
@@ -91,7 +91,7 @@ void Rounds::give_rest(const View& view, Trial& trial, std::vector<Decision>& ou
   };
   // What the plan still waits for is not to be offered to anybody.
   plan_.keep_places(trial);
-  queue_.give_rest(view, trial, settled, out);
+  queue_.route_rest(view, trial, settled, out);
 }
 
 }  // namespace starling

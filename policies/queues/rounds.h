@@ -37,7 +37,7 @@ class RoundPlan {
 /// The decisions of a policy that decides anew at the start of every round who has which GPUs, and
 /// within a round only carries that out: jobs start when those who were stopped for them are gone.
 /// A round starts when the last one has lasted, at a round trigger, or at once while nothing runs
-/// here. Waiting jobs that a round leaves out are Cooperation's.
+/// here. Waiting jobs that a round leaves out are OverflowRouting's.
 class Rounds {
  public:
   /// What the policy does at a call, in this order.
@@ -62,7 +62,7 @@ class Rounds {
 
  private:
   [[nodiscard]] bool is_due(const View& view, const Trigger& trigger, Duration round) const;
-  void give_rest(const View& view, Trial& trial, std::vector<Decision>& out);
+  void route_rest(const View& view, Trial& trial, std::vector<Decision>& out);
 
   QueueWalk queue_;
   RoundPlan plan_;

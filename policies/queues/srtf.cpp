@@ -163,8 +163,8 @@ void Srtf::start_here(const View& view, Trial& trial, std::vector<Decision>& out
     const Claimant who = claimant(entry);
     const bool stops = may_stop(who, victim(view, 0));
     if (!stops && soon.free_count() == 0) break;  // nor do those behind it: less urgent, or longer
-    if (taken[i] || entry.homeless || !failed_.may_fit(entry)) {
-      if (strict && !taken[i] && !entry.homeless && !index.job(entry).blocked) break;
+    if (taken[i] || entry.infeasible || !failed_.may_fit(entry)) {
+      if (strict && !taken[i] && !entry.infeasible && !index.job(entry).blocked) break;
       continue;
     }
     const JobView& job = index.job(entry);

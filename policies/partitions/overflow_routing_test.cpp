@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What policies that go by free GPUs do with jobs that cannot start here, by what others say.
-#include "policies/partitions/cooperate.h"
+#include "policies/partitions/overflow_routing.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/partitions/cooperate.h"
+#include "policies/partitions/overflow_routing.h"
 
 #include <algorithm>
 #include <map>
@@ -40,7 +40,7 @@ bool never_whole(const View& view, std::span<const RemotePartition> peers, std::
 
 }  // namespace
 
-bool Cooperation::begin(const View& view, const Shape& shape) {
+bool OverflowRouting::begin(const View& view, const Shape& shape) {
   ++state_;
   server_ = std::max(shape.server, 1U);
   one_type_ = view.topology.gpu_types().size() <= 1;
@@ -50,7 +50,7 @@ bool Cooperation::begin(const View& view, const Shape& shape) {
   return true;
 }
 
-void Cooperation::measure() {
+void OverflowRouting::measure() {
   most_ = 0;
   most_particular_ = 0;
   free_elsewhere_ = 0;
@@ -66,12 +66,12 @@ void Cooperation::measure() {
 }
 
 /// It may, as far as the number of its GPUs goes.
-bool Cooperation::starts_elsewhere(const QueueEntry& entry) const {
+bool OverflowRouting::starts_elsewhere(const QueueEntry& entry) const {
   return entry.gpus <= (particular(entry) ? most_particular_ : most_);
 }
 
-bool Cooperation::can_start(const View& view, const RemotePartition& peer, const QueueEntry& entry,
-                            const JobView& job) {
+bool OverflowRouting::can_start(const View& view, const RemotePartition& peer,
+                                const QueueEntry& entry, const JobView& job) {
   if (strict_ && peer.waiting > 0) return false;
   const std::uint32_t gpus = entry.gpus;
   if (particular(entry)) {
@@ -87,8 +87,8 @@ bool Cooperation::can_start(const View& view, const RemotePartition& peer, const
   return gpus > server_ && (gpus + server_ - 1) / server_ <= peer.whole;
 }
 
-bool Cooperation::could_hold(const View& view, const RemotePartition& peer, const QueueEntry& entry,
-                             const JobView& job) {
+bool OverflowRouting::could_hold(const View& view, const RemotePartition& peer,
+                                 const QueueEntry& entry, const JobView& job) {
   if (peer.gpus < entry.gpus) return false;
   return !particular(entry) ||
          peers_.capacity()
@@ -96,8 +96,8 @@ bool Cooperation::could_hold(const View& view, const RemotePartition& peer, cons
              .holds;
 }
 
-const RemotePartition* Cooperation::best_peer(const View& view, const QueueEntry& entry,
-                                              const JobView& job) {
+const RemotePartition* OverflowRouting::best_peer(const View& view, const QueueEntry& entry,
+                                                  const JobView& job) {
   const bool kept = particular(entry);
   if (kept) {
     if (entry.look >= roomless_.size()) roomless_.resize(entry.look + std::size_t{1});
@@ -116,8 +116,8 @@ const RemotePartition* Cooperation::best_peer(const View& view, const QueueEntry
   return best;
 }
 
-const RemotePartition* Cooperation::home_for(const View& view, const QueueEntry& entry,
-                                             const JobView& job) {
+const RemotePartition* OverflowRouting::feasible_peer(const View& view, const QueueEntry& entry,
+                                                      const JobView& job) {
   if (job.forwards > most_moves_homeless(peers_.count())) return nullptr;
   const RemotePartition* best = nullptr;
   const auto rank = [&](const RemotePartition& p) {
@@ -131,16 +131,16 @@ const RemotePartition* Cooperation::home_for(const View& view, const QueueEntry&
   return best;
 }
 
-void Cooperation::forward(const View& view, const RemotePartition& peer, const JobView& job,
-                          std::vector<Decision>& out) {
+void OverflowRouting::forward(const View& view, const RemotePartition& peer, const JobView& job,
+                              std::vector<Decision>& out) {
   out.emplace_back(Forward{job.spec->id, peer.agent});
-  peers_.give(view, peer.agent, need_of(*job.spec, view.topology));
+  peers_.note_forward(view, peer.agent, need_of(*job.spec, view.topology));
   ++state_;
   measure();
 }
 
-void Cooperation::forward_to_emptier(const View& view, const QueueIndex& index, QueueMarks& taken,
-                                     std::vector<Decision>& out) {
+void OverflowRouting::forward_to_emptier(const View& view, const QueueIndex& index,
+                                         QueueMarks& taken, std::vector<Decision>& out) {
   const auto queue = index.queue();
   std::uint64_t free = view.gpus.free_count();
   const std::uint64_t all = view.gpus.gpus().size();
@@ -163,10 +163,10 @@ void Cooperation::forward_to_emptier(const View& view, const QueueIndex& index, 
 /// GPUs here and elsewhere. Owners offer whole workers, so room in pieces counts for workers of one
 /// GPU alone where GPUs are counted, and else for what asks for more than GPUs, or can never have
 /// whole servers.
-std::pair<std::uint64_t, std::uint64_t> Cooperation::room_to_spread(const View& view,
-                                                                    const QueueEntry& entry,
-                                                                    const JobView& job,
-                                                                    const Trial& local) {
+std::pair<std::uint64_t, std::uint64_t> OverflowRouting::room_to_spread(const View& view,
+                                                                        const QueueEntry& entry,
+                                                                        const JobView& job,
+                                                                        const Trial& local) {
   const auto in_workers = [&]() -> std::pair<std::uint64_t, std::uint64_t> {
     const RemoteNeed need = need_of(*job.spec, view.topology);
     std::uint64_t elsewhere = 0;
@@ -183,14 +183,14 @@ std::pair<std::uint64_t, std::uint64_t> Cooperation::room_to_spread(const View& 
       std::uint64_t{server_} *
       local.gpus().whole_free_servers(server_, entry.gpus / server_ + 1).size();
   const bool enough = local.free_count() + free_elsewhere_ >= entry.gpus;
-  if (enough && whole + whole_elsewhere_ < entry.gpus && entry.homeless &&
+  if (enough && whole + whole_elsewhere_ < entry.gpus && entry.infeasible &&
       never_whole(view, peers_.all(), server_, entry.gpus))
     return in_workers();
   return {whole, whole_elsewhere_};
 }
 
-bool Cooperation::try_spread(const View& view, const QueueEntry& entry, const JobView& job,
-                             Trial& local, std::vector<Decision>& out) {
+bool OverflowRouting::try_spread(const View& view, const QueueEntry& entry, const JobView& job,
+                                 Trial& local, std::vector<Decision>& out) {
   if (!gangs_.may_ask(entry)) return false;
   if (entry.typed && !one_type_) return try_spread_typed(view, entry, job, local, out);
   const auto [here, elsewhere] = room_to_spread(view, entry, job, local);
@@ -203,8 +203,9 @@ bool Cooperation::try_spread(const View& view, const QueueEntry& entry, const Jo
 }
 
 /// All of one type, which bids are asked for: that of those it may have of which there is most.
-bool Cooperation::try_spread_typed(const View& view, const QueueEntry& entry, const JobView& job,
-                                   Trial& local, std::vector<Decision>& out) {
+bool OverflowRouting::try_spread_typed(const View& view, const QueueEntry& entry,
+                                       const JobView& job, Trial& local,
+                                       std::vector<Decision>& out) {
   const RemoteNeed need = need_of(*job.spec, view.topology);
   std::optional<GpuTypeId> best;
   std::uint64_t most = 0;
@@ -223,36 +224,37 @@ bool Cooperation::try_spread_typed(const View& view, const QueueEntry& entry, co
 }
 
 /// It may have GPUs of several partitions, if nobody can hold it or it has waited long enough.
-bool Cooperation::asks_around(const View& view, const QueueEntry& entry) const {
+bool OverflowRouting::asks_around(const View& view, const QueueEntry& entry) const {
   // A particular one may be too large for a server that has GPUs enough.
-  if (entry.gpus <= server_ && !(particular(entry) && entry.homeless)) return false;
-  return entry.homeless || view.now - entry.submitted >= kPatience;
+  if (entry.gpus <= server_ && !(particular(entry) && entry.infeasible)) return false;
+  return entry.infeasible || view.now - entry.submitted >= kPatience;
 }
 
-void Cooperation::decide(const View& view, const Shape& shape, const QueueIndex& index,
-                         QueueMarks& taken, Trial& local, std::vector<Decision>& out) {
+void OverflowRouting::decide(const View& view, const Shape& shape, const QueueIndex& index,
+                             QueueMarks& taken, Trial& local, std::vector<Decision>& out) {
   const auto queue = index.queue();
   std::uint32_t forwards = 0;
   bool spread = false;
   bool head = true;
   const bool may_spread = free_elsewhere_ > 0;
-  if (most_ > 0 || index.homeless() > 0 || may_spread) {
-    const bool only_head = strict_ && most_ == 0 && most_particular_ == 0 && index.homeless() == 0;
+  if (most_ > 0 || index.infeasible() > 0 || may_spread) {
+    const bool only_head =
+        strict_ && most_ == 0 && most_particular_ == 0 && index.infeasible() == 0;
     for (std::size_t i = 0; i < queue.size() && forwards < kForwardsPerCall; ++i) {
       const QueueEntry& entry = queue[i];
       if (taken[i]) continue;
       if (only_head && !head) break;
-      const bool elsewhere = !entry.homeless && starts_elsewhere(entry);
+      const bool elsewhere = !entry.infeasible && starts_elsewhere(entry);
       const bool ask_around =
           may_spread && !spread && (head || !strict_) && asks_around(view, entry);
-      if (!elsewhere && !entry.homeless && !ask_around && !head) continue;
+      if (!elsewhere && !entry.infeasible && !ask_around && !head) continue;
       const JobView& job = index.job(entry);
       if (job.blocked) continue;
       head = false;
-      if (elsewhere || entry.homeless) {
+      if (elsewhere || entry.infeasible) {
         const RemotePartition* peer = nullptr;
         if (may_move(view, entry, job)) {
-          peer = entry.homeless ? home_for(view, entry, job) : best_peer(view, entry, job);
+          peer = entry.infeasible ? feasible_peer(view, entry, job) : best_peer(view, entry, job);
         }
         if (peer != nullptr) {
           forward(view, *peer, job, out);
@@ -267,11 +269,11 @@ void Cooperation::decide(const View& view, const Shape& shape, const QueueIndex&
       }
     }
   }
-  if (forwards == 0) give_away_last(view, shape, index, taken, out);
+  if (forwards == 0) balance_queues(view, shape, index, taken, out);
 }
 
-void Cooperation::give_away_last(const View& view, const Shape& shape, const QueueIndex& index,
-                                 const QueueMarks& taken, std::vector<Decision>& out) {
+void OverflowRouting::balance_queues(const View& view, const Shape& shape, const QueueIndex& index,
+                                     const QueueMarks& taken, std::vector<Decision>& out) {
   const auto pressure = [](std::uint64_t waiting, std::uint64_t gpus) {
     return per_mille(waiting, gpus);
   };
@@ -295,7 +297,7 @@ void Cooperation::give_away_last(const View& view, const Shape& shape, const Que
   for (std::size_t back = 0; back < std::min(queue.size(), kLook); ++back) {
     const std::size_t i = queue.size() - 1 - back;
     const QueueEntry& entry = queue[i];
-    if (taken[i] || entry.homeless) continue;
+    if (taken[i] || entry.infeasible) continue;
     if (entry.gpus > calmest->gpus || !worth_it(entry.gpus)) continue;
     const JobView& job = index.job(entry);
     if (job.blocked || job.forwards > 0 || was_offered(job, calmest->agent)) continue;

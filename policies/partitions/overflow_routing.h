@@ -14,29 +14,30 @@
 
 namespace starling {
 
-/// What a queue policy with neighbours does with the jobs that cannot start here, by free GPUs;
-/// policies that know speeds have Elsewhere.
+/// Overflow routing: what a queue policy does, by free GPUs, with the jobs that cannot start in its
+/// own partition. Policies that know speeds have ForwardingBySpeed.
 ///
 /// * A job that another partition can start now, by its digest, is forwarded there.
-/// * A job that cannot ever start here goes to a partition that is large enough for it; if there is
-///   none, or if a gang of several servers has waited long, and the flock together has room: it is
+/// * A job that is infeasible here (it has no room even when everything is free) goes to a partition
+///   that is large enough for it; if there is none, or if a gang of several servers has waited long, and the flock together has room: it is
 ///   co-allocated.
-/// * When nothing can start anywhere, a queue much longer per GPU than another's gives its last job
-///   away.
+/// * When nothing can start anywhere, queues are balanced: one much longer per GPU than another
+///   forwards a job from its end.
 ///
 /// A particular job, which asks for GPU types, CPUs or memory, can start where those go with free
 /// GPUs of servers that it may have (RemoteRooms), and goes to no partition that could not hold it
 /// when everything there is free.
 ///
-/// What was given away is remembered (RemotePartitions), and nothing bounces (moves.h). Ties go to the next
-/// agent after this one, so that neighbours differ in whom they try first. Without neighbours it
-/// does nothing.
-class Cooperation {
+/// Forwarded jobs count against the digest (RemotePartitions), and nothing bounces (moves.h). Ties go
+/// to the next agent after this one, so that agents differ in whom they try first. Without other
+/// partitions it does nothing.
+class OverflowRouting {
  public:
   /// `needy`: how jobs are placed that ask for CPUs or memory.
-  Cooperation(bool strict, Fit fit, Fit needy) : strict_(strict), fit_(fit), needy_fit_(needy) {}
+  OverflowRouting(bool strict, Fit fit, Fit needy)
+      : strict_(strict), fit_(fit), needy_fit_(needy) {}
 
-  /// Reads the digests. O(agents). False: there is nobody to cooperate with.
+  /// Reads the digests. O(agents). False: there are no other partitions.
   bool begin(const View& view, const Shape& shape);
   /// Forwards new jobs to a partition that is emptier than this one and has room; sets their
   /// `taken`.
@@ -60,8 +61,8 @@ class Cooperation {
                                 const QueueEntry& entry, const JobView& job);
   [[nodiscard]] const RemotePartition* best_peer(const View& view, const QueueEntry& entry,
                                                  const JobView& job);
-  [[nodiscard]] const RemotePartition* home_for(const View& view, const QueueEntry& entry,
-                                                const JobView& job);
+  [[nodiscard]] const RemotePartition* feasible_peer(const View& view, const QueueEntry& entry,
+                                                     const JobView& job);
   void forward(const View& view, const RemotePartition& peer, const JobView& job,
                std::vector<Decision>& out);
   [[nodiscard]] bool asks_around(const View& view, const QueueEntry& entry) const;
@@ -73,7 +74,7 @@ class Cooperation {
                                                                        const QueueEntry& entry,
                                                                        const JobView& job,
                                                                        const Trial& local);
-  void give_away_last(const View& view, const Shape& shape, const QueueIndex& index,
+  void balance_queues(const View& view, const Shape& shape, const QueueIndex& index,
                       const QueueMarks& taken, std::vector<Decision>& out);
   void measure();
 

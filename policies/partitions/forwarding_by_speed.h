@@ -27,13 +27,14 @@ struct Destination {
   std::span<const float> summary;
 };
 
-/// Where else a waiting job could go, for policies that know speeds.
+/// Forwarding by the speed of GPU types: to which other partitions a waiting job could go, for
+/// policies that know speeds.
 ///
 /// A partition counts by the GPU type on which the job would be fastest there: one with free GPUs
-/// enough if there is one, else any that has as many GPUs. What was given away is remembered
-/// (RemotePartitions), and nothing bounces (moves.h). For a job that asks for CPUs or memory GPUs count that
+/// enough if there is one, else any that has as many GPUs. Forwarded jobs count against the
+/// digest (RemotePartitions), and nothing bounces (moves.h). For a job that asks for CPUs or memory GPUs count that
 /// those go with (RemoteRooms); but for GPUs to join: what is left beside those no digest says.
-class Elsewhere {
+class ForwardingBySpeed {
  public:
   static constexpr std::size_t kOptions = 4;
   /// What a job that starts elsewhere must gain in slowdown over the place it could have here: less
@@ -45,7 +46,7 @@ class Elsewhere {
   /// Reads the digests. O(agents and their GPU types). False: there is nobody.
   bool begin(const View& view);
   [[nodiscard]] bool any() const noexcept { return peers_.any(); }
-  /// Grows whenever anybody's digest changes, and with every give().
+  /// Grows whenever anybody's digest changes, and with every note_forward().
   [[nodiscard]] std::uint64_t version() const noexcept { return peers_.version(); }
 
   /// Speed of such a job alone on the best type here or elsewhere.
@@ -66,7 +67,8 @@ class Elsewhere {
                                                        double here, double queue, bool tries);
   /// The job may still do that: it has seen fewer partitions than there are.
   [[nodiscard]] bool may_try(const JobView& job) const { return job.forwards < peers_.count(); }
-  void give(const View& view, const Destination& to, const JobSpec& job);
+  /// The job is forwarded there: its GPUs count as taken, see RemotePartitions.
+  void note_forward(const View& view, const Destination& to, const JobSpec& job);
 
   /// GPUs of the type that are free elsewhere for the job.
   [[nodiscard]] std::uint64_t free_of(const View& view, GpuTypeId type, const JobSpec& job);

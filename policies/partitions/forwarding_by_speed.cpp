@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/partitions/elsewhere.h"
+#include "policies/partitions/forwarding_by_speed.h"
 
 #include <algorithm>
 #include <tuple>
@@ -11,21 +11,22 @@ constexpr double kAsGood = 0.8;  // part of the speed that it could have here
 
 }  // namespace
 
-bool Elsewhere::begin(const View& view) {
+bool ForwardingBySpeed::begin(const View& view) {
   if (!view.others.empty()) speeds_.sync(view);
   constexpr std::uint32_t kAnyServer = 1;  // whole servers do not count here
   return peers_.begin(view, kAnyServer);
 }
 
-double Elsewhere::best(const Wish& wish, const JobProfile& profile) {
+double ForwardingBySpeed::best(const Wish& wish, const JobProfile& profile) {
   double best = 0;
   for (const GpuTypeId type : types()) best = std::max(best, speeds_.alone(wish, profile, type));
   return best;
 }
 
-Destination Elsewhere::best_type(const View& view, const RemotePartition& peer, const JobView& job,
-                                 const Wish& wish, const JobProfile& profile, double least,
-                                 const RemoteNeed* need) {
+Destination ForwardingBySpeed::best_type(const View& view, const RemotePartition& peer,
+                                         const JobView& job, const Wish& wish,
+                                         const JobProfile& profile, double least,
+                                         const RemoteNeed* need) {
   Destination best;
   for (const RemoteType& type : peers_.types(peer)) {
     const std::uint64_t most =
@@ -56,9 +57,9 @@ Destination Elsewhere::best_type(const View& view, const RemotePartition& peer, 
   return best;
 }
 
-bool Elsewhere::find(const View& view, const QueueEntry& entry, const JobView& job,
-                     const Wish& wish, const JobProfile& profile, double threshold,
-                     std::vector<Destination>& out) {
+bool ForwardingBySpeed::find(const View& view, const QueueEntry& entry, const JobView& job,
+                             const Wish& wish, const JobProfile& profile, double threshold,
+                             std::vector<Destination>& out) {
   out.clear();
   if (job.forwards >= most_moves(peers_.count())) return false;
   if (!may_move(view, entry, job)) return true;
@@ -80,14 +81,14 @@ bool Elsewhere::find(const View& view, const QueueEntry& entry, const JobView& j
   return false;
 }
 
-const Destination* Elsewhere::faster(std::span<const Destination> found, double slowdown) {
+const Destination* ForwardingBySpeed::faster(std::span<const Destination> found, double slowdown) {
   if (found.empty() || !found.front().starts) return nullptr;
   const Destination& first = found.front();
   return 1 / first.speed - 1 + kWorthIt < slowdown ? &first : nullptr;
 }
 
-const Destination* Elsewhere::better_queue(std::span<const Destination> found, double here,
-                                           double queue, bool tries) {
+const Destination* ForwardingBySpeed::better_queue(std::span<const Destination> found, double here,
+                                                   double queue, bool tries) {
   const Destination* best = nullptr;
   const auto cost = [](double speed, double q) { return (1 + q) / speed; };
   for (const Destination& d : found) {
@@ -103,14 +104,14 @@ const Destination* Elsewhere::better_queue(std::span<const Destination> found, d
   return best;
 }
 
-void Elsewhere::give(const View& view, const Destination& to, const JobSpec& job) {
+void ForwardingBySpeed::note_forward(const View& view, const Destination& to, const JobSpec& job) {
   RemoteNeed need = need_of(job, view.topology);
   need.typed = true;
   need.types = {to.type};
-  peers_.give(view, to.to, std::move(need));
+  peers_.note_forward(view, to.to, std::move(need));
 }
 
-std::uint64_t Elsewhere::free_of(const View& view, GpuTypeId type, const JobSpec& job) {
+std::uint64_t ForwardingBySpeed::free_of(const View& view, GpuTypeId type, const JobSpec& job) {
   std::uint64_t free = 0;
   if (demand_of(job).any()) {
     const RemoteNeed need = need_of(job, view.topology);

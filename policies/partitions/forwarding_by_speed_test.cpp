@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where waiting jobs go that know how fast they would be: by type, by room, by queue.
-#include "policies/partitions/elsewhere.h"
+#include "policies/partitions/forwarding_by_speed.h"
 
 #include <doctest/doctest.h>
 
@@ -49,16 +49,16 @@ class Three {
     wish.look = workers;
     const View view{topology, gpus, {}, {}, others, speed, at(1000 + after), AgentId{0}};
     for (RemoteDigest& d : others) d.at = view.now;
-    CHECK(elsewhere.begin(view));
+    CHECK(forwarding.begin(view));
     QueueEntry entry;
     entry.gpus = workers;
     entry.since = at(1000);
-    later = elsewhere.find(view, entry, job, wish, profile_of(spec), threshold, found);
+    later = forwarding.find(view, entry, job, wish, profile_of(spec), threshold, found);
     return found;
   }
   void give() {
     const View view{topology, gpus, {}, {}, others, speed, at(1000), AgentId{0}};
-    elsewhere.give(view, found.front(), spec);
+    forwarding.note_forward(view, found.front(), spec);
   }
   static Instant at(double seconds) { return Instant{} + from_seconds(seconds); }
 
@@ -70,7 +70,7 @@ class Three {
   GpuTypeId v100, p100;
   JobSpec spec;
   JobView job;
-  Elsewhere elsewhere;
+  ForwardingBySpeed forwarding;
   std::vector<Destination> found;
   bool later = false;
 
@@ -109,26 +109,26 @@ TEST_CASE("what starts elsewhere must be worth the way, and queues must differ")
   Three world;
   world.say(1, {{world.v100, 1, 1, 0}});
   const auto& found = world.find();
-  CHECK(Elsewhere::faster(found, 1.0) == found.data());
-  CHECK(Elsewhere::faster(found, 0.1) == nullptr);
+  CHECK(ForwardingBySpeed::faster(found, 1.0) == found.data());
+  CHECK(ForwardingBySpeed::faster(found, 0.1) == nullptr);
   world.say(1, {{world.v100, 0, 0, 0}}, 2);
   world.say(2, {{world.v100, 0, 0, 0}}, 80);
   world.find();
   // A job that this partition is too slow for goes to the shorter queue; another one only if that
   // is shorter by more than little.
-  CHECK(Elsewhere::better_queue(found, 0, 0, false)->to == AgentId{1});
-  CHECK(Elsewhere::better_queue(found, 1, 0.3, false) == nullptr);
-  CHECK(Elsewhere::better_queue(found, 1, 1, false)->to == AgentId{1});
-  CHECK(Elsewhere::better_queue(found, 0.5, 0.3, false)->to == AgentId{1});
+  CHECK(ForwardingBySpeed::better_queue(found, 0, 0, false)->to == AgentId{1});
+  CHECK(ForwardingBySpeed::better_queue(found, 1, 0.3, false) == nullptr);
+  CHECK(ForwardingBySpeed::better_queue(found, 1, 1, false)->to == AgentId{1});
+  CHECK(ForwardingBySpeed::better_queue(found, 0.5, 0.3, false)->to == AgentId{1});
 }
 
 TEST_CASE("room that was given away is remembered until the target says something new") {
   Three world;
   world.say(1, {{world.v100, 1, 1, 0}});
   CHECK(world.find().front().starts);
-  const std::uint64_t version = world.elsewhere.version();
+  const std::uint64_t version = world.forwarding.version();
   world.give();
-  CHECK(world.elsewhere.version() != version);
+  CHECK(world.forwarding.version() != version);
   CHECK_FALSE(world.find().front().starts);
   world.say(1, {{world.v100, 2, 2, 0}});
   CHECK(world.find().front().starts);
