@@ -51,7 +51,7 @@ class LinearScorer final : public LearnedScorer {
     const double best = point.best_alone(), lost = static_cast<double>(option.place->harm());
     at(LinearFeature::speed) = best > 0 ? static_cast<float>(option.place->own / best) : 0;
     at(LinearFeature::harm) =
-        static_cast<float>(lost / static_cast<double>(kGpu) / point.wish.gpus);
+        static_cast<float>(lost / static_cast<double>(kGpu) / point.request.gpus);
     at(LinearFeature::shares) = option.place->shares() ? 1 : 0;
     at(LinearFeature::spread) = option.place->kind == CandidateKind::spread ? 1 : 0;
   }

@@ -56,7 +56,7 @@ void option_inputs(const DecisionPoint& point, double alone, const Candidate* op
   row.set(Input::waits, option == nullptr);
   if (option == nullptr) return;
   const Candidate& c = *option;
-  const double gpus = point.wish.gpus, scale = static_cast<double>(kGpu);
+  const double gpus = point.request.gpus, scale = static_cast<double>(kGpu);
   const double net = part(static_cast<double>(c.gain) / scale, gpus * alone);
   row[Input::own_speed] = part(c.own, alone);
   row[Input::apart_speed] = part(c.apart, alone);
@@ -113,8 +113,8 @@ void situation_inputs(const DecisionPoint& point, const QueueView& queue, InputR
   for (std::uint32_t kind = servers.kinds() > 1 ? 1 : 0; kind < servers.kinds(); ++kind)
     free += servers.free_count(kind);
   const ModelProfile& model = model_profile(job.spec->model);
-  row[Input::gang] = log2_5(point.wish.gpus);
-  row[Input::gang_part] = std::min(1.0F, part(point.wish.gpus, gpus));
+  row[Input::gang] = log2_5(point.request.gpus);
+  row[Input::gang_part] = std::min(1.0F, part(point.request.gpus, gpus));
   row[Input::waited] = log_s(seconds(view.now - job.submitted));
   row[Input::served] = log_s(seconds(job.served));
   row[Input::queue_jobs] = static_cast<float>(std::log1p(static_cast<double>(queue.jobs)) / 6);

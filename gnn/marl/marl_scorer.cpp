@@ -63,9 +63,9 @@ std::span<const float> MarlScorer::summary() const {
   return synced_ ? encoder_->partition() : std::span<const float>{};
 }
 
-QueueView MarlScorer::queue_of(const Wish& wish) const {
+QueueView MarlScorer::queue_of(const PlacementRequest& request) const {
   QueueView queue = queue_;
-  const auto smaller = by_size_[static_cast<std::size_t>(std::bit_width(wish.gpus)) - 1];
+  const auto smaller = by_size_[static_cast<std::size_t>(std::bit_width(request.gpus)) - 1];
   if (queue.jobs > 0)
     queue.smaller = static_cast<double>(smaller) / static_cast<double>(queue.jobs);
   return queue;
@@ -94,7 +94,7 @@ void MarlScorer::fill_rows(const DecisionPoint& point) {
     const std::span<float> row = std::span(rows_).subspan(i * Features::kRow, Features::kRow);
     std::ranges::fill(row, 0.0F);
     if (i == 0) {
-      situation_inputs(point, queue_of(point.wish), InputRow(row));
+      situation_inputs(point, queue_of(point.request), InputRow(row));
     } else {
       std::copy_n(rows_.begin(), Features::kSituation, row.begin());
     }

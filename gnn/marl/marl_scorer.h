@@ -53,7 +53,7 @@ class MarlScorer final : public LearnedScorer {
   void fill_embeddings(const DecisionPoint& point, const PlacementOption& option,
                        std::span<float> embeddings);
   void fill_forwards(const DecisionPoint& point, double best);
-  [[nodiscard]] QueueView queue_of(const Wish& wish) const;
+  [[nodiscard]] QueueView queue_of(const PlacementRequest& request) const;
 
   MarlNet net_;
   std::optional<Encoder> encoder_;

@@ -17,28 +17,28 @@ bool ForwardingBySpeed::begin(const View& view) {
   return peers_.begin(view, kAnyServer);
 }
 
-double ForwardingBySpeed::best(const Wish& wish, const JobProfile& profile) {
+double ForwardingBySpeed::best(const PlacementRequest& request, const JobProfile& profile) {
   double best = 0;
-  for (const GpuTypeId type : types()) best = std::max(best, speeds_.alone(wish, profile, type));
+  for (const GpuTypeId type : types()) best = std::max(best, speeds_.alone(request, profile, type));
   return best;
 }
 
 Destination ForwardingBySpeed::best_type(const View& view, const RemotePartition& peer,
-                                         const JobView& job, const Wish& wish,
+                                         const JobView& job, const PlacementRequest& request,
                                          const JobProfile& profile, double least,
                                          const RemoteNeed* need) {
   Destination best;
   for (const RemoteType& type : peers_.types(peer)) {
     const std::uint64_t most =
-        need ? peers_.capacity().gpus(view.topology, *peer.digest, wish.look, *need, type.type)
+        need ? peers_.capacity().gpus(view.topology, *peer.digest, request.look, *need, type.type)
              : type.gpus;
-    if (most < wish.gpus) continue;
-    const double speed = speeds_.alone(wish, profile, type.type);
+    if (most < request.gpus) continue;
+    const double speed = speeds_.alone(request, profile, type.type);
     if (speed < least) continue;
     const RemoteRooms* servers = need ? &peers_.servers(view, peer) : nullptr;
     const std::uint64_t free = need ? servers->gpus(*need, type.type) : type.free;
     const std::uint32_t largest = need ? servers->largest(*need, type.type) : type.largest;
-    const bool starts = free >= wish.gpus;
+    const bool starts = free >= request.gpus;
     if (!starts && job.forwards >= most_moves_in_hope(peers_.count())) continue;
     if (std::tuple(starts, speed) <= std::tuple(best.starts, best.speed)) continue;
     const double all = type.gpus;
@@ -47,9 +47,9 @@ Destination ForwardingBySpeed::best_type(const View& view, const RemotePartition
     best.type = type.type;
     best.speed = speed;
     best.starts = starts;
-    best.one_server = largest >= wish.gpus;
+    best.one_server = largest >= request.gpus;
     best.free = type.free / all;
-    best.joins = type.open >= wish.gpus;
+    best.joins = type.open >= request.gpus;
     best.open = type.open / all;
     best.queue = static_cast<double>(peer.waiting_gpus) / peer.gpus;
     best.summary = peer.digest->summary;
@@ -58,17 +58,18 @@ Destination ForwardingBySpeed::best_type(const View& view, const RemotePartition
 }
 
 bool ForwardingBySpeed::find(const View& view, const QueueEntry& entry, const JobView& job,
-                             const Wish& wish, const JobProfile& profile, double threshold,
-                             std::vector<Destination>& out) {
+                             const PlacementRequest& request, const JobProfile& profile,
+                             double threshold, std::vector<Destination>& out) {
   out.clear();
   if (job.forwards >= most_moves(peers_.count())) return false;
   if (!may_move(view, entry, job)) return true;
-  const double least = std::max(threshold * best(wish, profile), 1e-9);
+  const double least = std::max(threshold * best(request, profile), 1e-9);
   std::optional<RemoteNeed> need;  // only of those who ask for CPUs or memory
   if (demand_of(*job.spec).any()) need = need_of(*job.spec, view.topology);
   for (const RemotePartition& peer : peers_.all()) {
     if (was_offered(job, peer.agent)) continue;
-    const Destination d = best_type(view, peer, job, wish, profile, least, need ? &*need : nullptr);
+    const Destination d =
+        best_type(view, peer, job, request, profile, least, need ? &*need : nullptr);
     if (d.speed <= 0) continue;
     const auto before = [&](const Destination& a) {
       return std::tuple(!a.starts, -a.speed, a.queue) <= std::tuple(!d.starts, -d.speed, d.queue);

@@ -50,11 +50,12 @@ class ForwardingBySpeed {
   [[nodiscard]] std::uint64_t version() const noexcept { return peers_.version(); }
 
   /// Speed of such a job alone on the best type here or elsewhere.
-  [[nodiscard]] double best(const Wish& wish, const JobProfile& profile);
+  [[nodiscard]] double best(const PlacementRequest& request, const JobProfile& profile);
   /// The kOptions best, those that would start it first, then by speed, then by queue; none slower
   /// than `threshold` of best(). True: there may be some once its time here has come.
-  bool find(const View& view, const QueueEntry& entry, const JobView& job, const Wish& wish,
-            const JobProfile& profile, double threshold, std::vector<Destination>& out);
+  bool find(const View& view, const QueueEntry& entry, const JobView& job,
+            const PlacementRequest& request, const JobProfile& profile, double threshold,
+            std::vector<Destination>& out);
   /// Of `found`: the one that could start it now and beats `slowdown` (Candidate's, as a number) by
   /// kWorthIt.
   [[nodiscard]] static const Destination* faster(std::span<const Destination> found,
@@ -79,7 +80,7 @@ class ForwardingBySpeed {
  private:
   /// The type of the partition on which the job is best off; speed 0: none will do.
   [[nodiscard]] Destination best_type(const View& view, const RemotePartition& peer,
-                                      const JobView& job, const Wish& wish,
+                                      const JobView& job, const PlacementRequest& request,
                                       const JobProfile& profile, double least,
                                       const RemoteNeed* need);
 

@@ -43,17 +43,17 @@ class Three {
                                        double after = 0) {
     spec.workers = workers;
     job.spec = &spec;
-    Wish wish;
-    wish.spec = &spec;
-    wish.gpus = workers;
-    wish.look = workers;
+    PlacementRequest request;
+    request.spec = &spec;
+    request.gpus = workers;
+    request.look = workers;
     const View view{topology, gpus, {}, {}, others, speed, at(1000 + after), AgentId{0}};
     for (RemoteDigest& d : others) d.at = view.now;
     CHECK(forwarding.begin(view));
     QueueEntry entry;
     entry.gpus = workers;
     entry.since = at(1000);
-    later = forwarding.find(view, entry, job, wish, profile_of(spec), threshold, found);
+    later = forwarding.find(view, entry, job, request, profile_of(spec), threshold, found);
     return found;
   }
   void give() {

@@ -69,14 +69,14 @@ void Candidates::start(const JobView& job, const Placement& placement) {
   note_changes();
 }
 
-Wish Candidates::wish(const JobSpec& spec, std::uint32_t look) {
-  Wish wish;
-  wish.spec = &spec;
-  wish.gpus = spec.gpus();
-  wish.worker = spec.gpus_per_worker;
-  wish.look = look;
-  wish.profile = residents_.profile_id(profile_of(spec));
-  return wish;
+PlacementRequest Candidates::request(const JobSpec& spec, std::uint32_t look) {
+  PlacementRequest request;
+  request.spec = &spec;
+  request.gpus = spec.gpus();
+  request.gpus_per_worker = spec.gpus_per_worker;
+  request.look = look;
+  request.profile = residents_.profile_id(profile_of(spec));
+  return request;
 }
 
 std::vector<std::uint32_t> Candidates::kinds(const JobSpec& spec) const {
@@ -92,57 +92,62 @@ std::vector<std::uint32_t> Candidates::kinds(const JobSpec& spec) const {
   return out;
 }
 
-void Candidates::add(const Wish& wish, CandidateKind kind, std::optional<Placement> placement,
-                     Found& out) {
-  if (!placement || !planned().has_means(*placement, demand_of(*wish.spec))) return;
+void Candidates::add(const PlacementRequest& request, CandidateKind kind,
+                     std::optional<Placement> placement, Found& out) {
+  if (!placement || !planned().has_means(*placement, demand_of(*request.spec))) return;
   const auto same = [&](const Candidate* c) { return c->placement == *placement; };
   if (std::any_of(out.begin(), out.end(), same)) return;
-  out.push_back(&predict(wish, kind, std::move(*placement)));
+  out.push_back(&predict(request, kind, std::move(*placement)));
 }
 
-Candidates::Found Candidates::exclusive(const Wish& wish) {
+Candidates::Found Candidates::exclusive(const PlacementRequest& request) {
   Found out;
   const auto of_kind = [&](std::uint32_t kind) {
-    if (free_.free_count(kind) < wish.gpus) return;
-    auto tight = free_.tight(kind, wish.gpus, wish.worker);
+    if (free_.free_count(kind) < request.gpus) return;
+    auto tight = free_.tight(kind, request.gpus, request.gpus_per_worker);
     if (!tight) return;
     const bool one =
         view_->topology.server_of(tight->front()) == view_->topology.server_of(tight->back());
-    add(wish, CandidateKind::tight, std::move(tight), out);
-    if (!one) add(wish, CandidateKind::rack, free_.in_rack(kind, wish.gpus, wish.worker), out);
-    add(wish, CandidateKind::spread, free_.spread(kind, wish.gpus, wish.worker), out);
+    add(request, CandidateKind::tight, std::move(tight), out);
+    if (!one)
+      add(request, CandidateKind::rack, free_.in_rack(kind, request.gpus, request.gpus_per_worker),
+          out);
+    add(request, CandidateKind::spread, free_.spread(kind, request.gpus, request.gpus_per_worker),
+        out);
   };
-  for (const std::uint32_t kind : kinds_or_all(*wish.spec)) {
+  for (const std::uint32_t kind : kinds_or_all(*request.spec)) {
     if (kind > 0 || out.empty()) of_kind(kind);
   }
-  if (out.empty() && demand_of(*wish.spec).any())
-    add(wish, CandidateKind::tight, with_means(wish), out);
+  if (out.empty() && demand_of(*request.spec).any())
+    add(request, CandidateKind::tight, with_means(request), out);
   sort(out);
   return out;
 }
 
-std::optional<Placement> Candidates::with_means(const Wish& wish) const {
+std::optional<Placement> Candidates::with_means(const PlacementRequest& request) const {
   const Shape shape = planned_ != nullptr ? shape_ : shape_of(planned());
-  auto found = place(planned(), shape, *wish.spec, Fit::node);
+  auto found = place(planned(), shape, *request.spec, Fit::node);
   if (found) return found;
-  Placement workers = place_workers(planned(), wish.gpus, wish.worker, demand_of(*wish.spec));
+  Placement workers =
+      place_workers(planned(), request.gpus, request.gpus_per_worker, demand_of(*request.spec));
   const bool good =
-      workers.size() == wish.gpus && std::all_of(workers.begin(), workers.end(), [&](GpuId gpu) {
-        return allows(*wish.spec, view_->topology, view_->topology.server_of(gpu));
+      workers.size() == request.gpus && std::all_of(workers.begin(), workers.end(), [&](GpuId gpu) {
+        return allows(*request.spec, view_->topology, view_->topology.server_of(gpu));
       });
   return good ? std::optional(std::move(workers)) : std::nullopt;
 }
 
-bool Candidates::may_join(const Wish& wish, GpuId gpu) {
+bool Candidates::may_join(const PlacementRequest& request, GpuId gpu) {
   if (free_.is_free(gpu)) return true;
   if (!sharing() || !residents_.open(*view_, gpu)) return false;
   const Resident& other = residents_.at(residents_.tenant(gpu));
-  return fits_together(residents_.profile(wish.profile), other.self.job, view_->topology, gpu);
+  return fits_together(residents_.profile(request.profile), other.self.job, view_->topology, gpu);
 }
 
-std::optional<Placement> Candidates::beside(const Wish& wish, const Resident& other) const {
+std::optional<Placement> Candidates::beside(const PlacementRequest& request,
+                                            const Resident& other) const {
   const Topology& topology = view_->topology;
-  const std::uint32_t count = std::min(wish.gpus, other.open);
+  const std::uint32_t count = std::min(request.gpus, other.open);
   struct Part {
     std::uint32_t first, size;
   };
@@ -159,7 +164,7 @@ std::optional<Placement> Candidates::beside(const Wish& wish, const Resident& ot
     ++parts.back().size;
     open.push_back(gpu);
   }
-  if (open.size() < count || !allows(*wish.spec, topology, topology.server_of(open.front()))) {
+  if (open.size() < count || !allows(*request.spec, topology, topology.server_of(open.front()))) {
     return std::nullopt;
   }
   for (const Part& part : parts) {
@@ -168,7 +173,8 @@ std::optional<Placement> Candidates::beside(const Wish& wish, const Resident& ot
     }
   }
   // Over several servers: whole workers only, unless no server holds one.
-  const std::uint32_t one = wish.worker <= free_.largest_server(0) ? wish.worker : 1;
+  const std::uint32_t one =
+      request.gpus_per_worker <= free_.largest_server(0) ? request.gpus_per_worker : 1;
   Placement out;
   for (const Part& part : parts) {
     const std::uint32_t some =
@@ -179,18 +185,18 @@ std::optional<Placement> Candidates::beside(const Wish& wish, const Resident& ot
   return out;
 }
 
-std::optional<Placement> Candidates::on_server(const Wish& wish) {
+std::optional<Placement> Candidates::on_server(const PlacementRequest& request) {
   std::optional<Placement> best;
   std::int64_t least = 0;
   std::uint32_t tried = 0;
   std::vector<std::pair<std::int64_t, GpuId>> joins;
-  for (const std::uint32_t kind : kinds(*wish.spec)) {
-    if (wish.gpus > free_.largest_server(kind)) continue;
-    for (std::uint32_t free = wish.gpus; free-- > 0 && !best;) {
+  for (const std::uint32_t kind : kinds(*request.spec)) {
+    if (request.gpus > free_.largest_server(kind)) continue;
+    for (std::uint32_t free = request.gpus; free-- > 0 && !best;) {
       const BitmapTree& servers = free_.servers_with(kind, free);
       for (std::uint32_t s = servers.next(0); s < servers.size() && tried < kServersTried;
            s = servers.next(s + 1)) {
-        if (free + residents_.open_on(s) < wish.gpus) continue;
+        if (free + residents_.open_on(s) < request.gpus) continue;
         ++tried;
         const ServerId server{residents_.servers().first + s};
         const IndexRange range = view_->topology.server(server).gpus;
@@ -202,14 +208,14 @@ std::optional<Placement> Candidates::on_server(const Wish& wish) {
           } else if (residents_.open(*view_, gpu)) {
             const std::uint32_t group = residents_.at(residents_.tenant(gpu)).group;
             if (residents_.groups()[group].type != view_->topology.type_of(gpu)) continue;
-            const Pair& known = pair(wish, group);
+            const Pair& known = pair(request, group);
             if (known.known && known.fits)
               joins.emplace_back(1 + std::max(known.slowdown, {}), gpu);
           }
         }
-        if (joins.size() < wish.gpus) continue;
+        if (joins.size() < request.gpus) continue;
         std::sort(joins.begin(), joins.end());
-        joins.resize(wish.gpus);
+        joins.resize(request.gpus);
         std::int64_t sum = 0;
         for (const auto& [slowdown, gpu] : joins) sum += slowdown;
         if (best && sum >= least) continue;
@@ -223,7 +229,7 @@ std::optional<Placement> Candidates::on_server(const Wish& wish) {
   return best;
 }
 
-Candidates::Found Candidates::shared(const Wish& wish) {
+Candidates::Found Candidates::shared(const PlacementRequest& request) {
   Found out;
   if (!sharing()) return out;
   struct Promise {
@@ -239,10 +245,11 @@ Candidates::Found Candidates::shared(const Wish& wish) {
   std::vector<Promise> promises;
   for (const std::uint32_t g : residents_.live_groups()) {
     const Residents::Group& group = residents_.groups()[g];
-    if (group.open < wish.gpus) continue;
-    const Pair& known = pair(wish, g);
+    if (group.open < request.gpus) continue;
+    const Pair& known = pair(request, g);
     if (!known.known || !known.fits) continue;
-    promises.push_back({known.slowdown, group.gpus != wish.gpus, group.members.begin()->first, g});
+    promises.push_back(
+        {known.slowdown, group.gpus != request.gpus, group.members.begin()->first, g});
   }
   const auto some = promises.begin() +
                     static_cast<std::ptrdiff_t>(std::min<std::size_t>(kShared, promises.size()));
@@ -251,13 +258,13 @@ Candidates::Found Candidates::shared(const Wish& wish) {
     std::uint32_t tried = 0;
     for (const auto& [gpu, slot] : residents_.groups()[p->group].members) {
       if (++tried > kMembersTried) break;
-      auto placement = beside(wish, residents_.at(slot));
+      auto placement = beside(request, residents_.at(slot));
       if (!placement) continue;
-      add(wish, CandidateKind::beside, std::move(placement), out);
+      add(request, CandidateKind::beside, std::move(placement), out);
       break;
     }
   }
-  if (wish.gpus > 1) add(wish, CandidateKind::server, on_server(wish), out);
+  if (request.gpus > 1) add(request, CandidateKind::server, on_server(request), out);
   sort(out);
   return out;
 }

@@ -47,13 +47,13 @@ struct Candidate {
   [[nodiscard]] std::int64_t harm() const;
 };
 
-/// Who asks: a waiting job, or any number that look alike.
-struct Wish {
+/// What a waiting job, or any number that look alike, needs of its place.
+struct PlacementRequest {
   const JobSpec* spec = nullptr;
   std::uint32_t gpus = 1;
-  std::uint32_t worker = 1;   ///< GPUs that stay on one server
-  std::uint32_t look = 0;     ///< QueueEntry::look: equal looks get equal answers
-  std::uint32_t profile = 0;  ///< of Residents
+  std::uint32_t gpus_per_worker = 1;  ///< stay on one server
+  std::uint32_t look = 0;             ///< QueueEntry::look: equal looks get equal answers
+  std::uint32_t profile = 0;          ///< of Residents
 };
 
 /// The places that a waiting job could have in one partition, and what each is worth: its own speed
@@ -83,23 +83,24 @@ class Candidates {
   }
   /// A place by the plain rules of packing.h, on one server or else over several, for a job whose
   /// needs of CPUs and memory leave it none of the usual places.
-  [[nodiscard]] std::optional<Placement> with_means(const Wish& wish) const;
+  [[nodiscard]] std::optional<Placement> with_means(const PlacementRequest& request) const;
   /// The policy starts `job` there.
   void start(const JobView& job, const Placement& placement);
 
-  [[nodiscard]] Wish wish(const JobSpec& spec, std::uint32_t look);
+  [[nodiscard]] PlacementRequest request(const JobSpec& spec, std::uint32_t look);
   /// On free GPUs: tight, rack and spread for every type that the job may have; over several types
   /// only if none alone has room. Best slowdown first, ties in that order. These and the next are
   /// valid until version() grows.
-  [[nodiscard]] Found exclusive(const Wish& wish);
+  [[nodiscard]] Found exclusive(const PlacementRequest& request);
   /// On GPUs of others, if GPUs may be shared: the kShared best groups, and for gangs the server
   /// of those with the most free GPUs where it is slowed least. Best slowdown first, ties to equal
   /// size, then lowest.
-  [[nodiscard]] Found shared(const Wish& wish);
+  [[nodiscard]] Found shared(const PlacementRequest& request);
   /// Speed of such a job on the best place of the empty partition, and the best of one kind of
   /// FreeServers; 0 if there is none.
-  [[nodiscard]] double alone(const Wish& wish, const Occupancy& empty);
-  [[nodiscard]] double alone(const Wish& wish, const Occupancy& empty, std::uint32_t kind);
+  [[nodiscard]] double alone(const PlacementRequest& request, const Occupancy& empty);
+  [[nodiscard]] double alone(const PlacementRequest& request, const Occupancy& empty,
+                             std::uint32_t kind);
   /// There is such a place.
   [[nodiscard]] bool fits(const JobSpec& spec, const Occupancy& empty) const;
 
@@ -110,7 +111,7 @@ class Candidates {
   }
   /// The job may join whoever is on that GPU: a free one, or one of a known job that leaves it the
   /// memory.
-  [[nodiscard]] bool may_join(const Wish& wish, GpuId gpu);
+  [[nodiscard]] bool may_join(const PlacementRequest& request, GpuId gpu);
   [[nodiscard]] const FreeServers& free() const noexcept { return free_; }
   [[nodiscard]] Residents& residents() noexcept { return residents_; }
   /// Grows with every change of what lies where; the same: the same answers, still valid.
@@ -137,15 +138,18 @@ class Candidates {
   };
   void note_changes();
   [[nodiscard]] std::vector<std::uint32_t> kinds_or_all(const JobSpec& spec) const;
-  const Candidate& predict(const Wish& wish, CandidateKind kind, Placement placement);
-  void predict_anew(const Wish& wish, Candidate& candidate);
+  const Candidate& predict(const PlacementRequest& request, CandidateKind kind,
+                           Placement placement);
+  void predict_anew(const PlacementRequest& request, Candidate& candidate);
   void collect(const std::vector<std::uint32_t>& servers, std::uint32_t but, Neighbours& into,
                std::vector<std::uint32_t>* slots) const;
   [[nodiscard]] std::vector<std::uint32_t> servers_of(const Placement& placement) const;
-  const Pair& pair(const Wish& wish, std::uint32_t group);
-  [[nodiscard]] std::optional<Placement> beside(const Wish& wish, const Resident& other) const;
-  [[nodiscard]] std::optional<Placement> on_server(const Wish& wish);
-  void add(const Wish& wish, CandidateKind kind, std::optional<Placement> placement, Found& out);
+  const Pair& pair(const PlacementRequest& request, std::uint32_t group);
+  [[nodiscard]] std::optional<Placement> beside(const PlacementRequest& request,
+                                                const Resident& other) const;
+  [[nodiscard]] std::optional<Placement> on_server(const PlacementRequest& request);
+  void add(const PlacementRequest& request, CandidateKind kind, std::optional<Placement> placement,
+           Found& out);
   [[nodiscard]] const Occupancy& planned() const {
     return planned_ != nullptr ? *planned_ : view_->gpus;
   }

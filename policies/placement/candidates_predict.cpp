@@ -72,15 +72,15 @@ void Candidates::collect(const std::vector<std::uint32_t>& servers, std::uint32_
   }
 }
 
-void Candidates::predict_anew(const Wish& wish, Candidate& candidate) {
+void Candidates::predict_anew(const PlacementRequest& request, Candidate& candidate) {
   const SpeedModel& model = view_->speed;
   const std::vector<std::uint32_t> servers = servers_of(candidate.placement);
-  Neighbour self{residents_.profile(wish.profile), candidate.placement};
+  Neighbour self{residents_.profile(request.profile), candidate.placement};
   collect(servers, Residents::kNone, beside_, &slots_);
   candidate.losses.clear();
   candidate.own = std::max(model.speed(self.job, self.placement, beside_).relative, 1e-6);
   candidate.apart = candidate.own;
-  double gain = wish.gpus * candidate.own;
+  double gain = request.gpus * candidate.own;
   double slowdown = 1 / candidate.own - 1;
   bool shares = false;
   for (std::size_t i = 0; i < slots_.size(); ++i) {
@@ -119,7 +119,8 @@ void Candidates::predict_anew(const Wish& wish, Candidate& candidate) {
   candidate.slowdown = millionths(slowdown);
 }
 
-const Candidate& Candidates::predict(const Wish& wish, CandidateKind kind, Placement placement) {
+const Candidate& Candidates::predict(const PlacementRequest& request, CandidateKind kind,
+                                     Placement placement) {
   std::uint64_t version = 0;
   std::uint32_t last = ~0U;
   const IndexRange range = residents_.servers();
@@ -129,27 +130,27 @@ const Candidate& Candidates::predict(const Wish& wish, CandidateKind kind, Place
     last = server;
     version = std::max(version, residents_.version(server - range.first));
   }
-  Known& known = known_[hash_of(wish.look, kind, placement)];
+  Known& known = known_[hash_of(request.look, kind, placement)];
   if (known.version < version || known.candidate.placement != placement) {
     known.version = version;
     known.candidate.kind = kind;
     known.candidate.placement = std::move(placement);
-    predict_anew(wish, known.candidate);
+    predict_anew(request, known.candidate);
   }
   return known.candidate;
 }
 
-const Candidates::Pair& Candidates::pair(const Wish& wish, std::uint32_t group) {
-  if (pairs_.size() <= wish.profile) pairs_.resize(wish.profile + 1);
-  std::vector<Pair>& row = pairs_[wish.profile];
+const Candidates::Pair& Candidates::pair(const PlacementRequest& request, std::uint32_t group) {
+  if (pairs_.size() <= request.profile) pairs_.resize(request.profile + 1);
+  std::vector<Pair>& row = pairs_[request.profile];
   if (row.size() <= group) row.resize(residents_.groups().size());
   Pair& pair = row[group];
   if (pair.known) return pair;
   const SpeedModel& model = view_->speed;
   const Resident& other = residents_.at(residents_.groups()[group].members.begin()->second);
-  auto placement = beside(wish, other);
+  auto placement = beside(request, other);
   if (!placement) return pair;  // here and now; the next time another may stand for the group
-  Neighbour self{residents_.profile(wish.profile), std::move(*placement)};
+  Neighbour self{residents_.profile(request.profile), std::move(*placement)};
   self.job.gpus = static_cast<std::uint32_t>(self.placement.size());
   pair.known = true;
   pair.fits = fits_together(self.job, other.self.job, view_->topology, self.placement.front());
@@ -162,26 +163,27 @@ const Candidates::Pair& Candidates::pair(const Wish& wish, std::uint32_t group) 
   return pair;
 }
 
-double Candidates::alone(const Wish& wish, const Occupancy& empty) {
+double Candidates::alone(const PlacementRequest& request, const Occupancy& empty) {
   double best = 0;
-  for (const std::uint32_t kind : kinds_or_all(*wish.spec)) {
-    best = std::max(best, alone(wish, empty, kind));
+  for (const std::uint32_t kind : kinds_or_all(*request.spec)) {
+    best = std::max(best, alone(request, empty, kind));
   }
   return best;
 }
 
-double Candidates::alone(const Wish& wish, const Occupancy& empty, std::uint32_t kind) {
-  if (alone_.size() <= wish.look) alone_.resize(wish.look + 1);
-  std::vector<double>& by_kind = alone_[wish.look];
+double Candidates::alone(const PlacementRequest& request, const Occupancy& empty,
+                         std::uint32_t kind) {
+  if (alone_.size() <= request.look) alone_.resize(request.look + 1);
+  std::vector<double>& by_kind = alone_[request.look];
   by_kind.resize(free_.kinds(), -1);
   double& best = by_kind[kind];
   if (best >= 0) return best;
   best = 0;
   empty_.sync(empty);
-  const JobProfile& profile = residents_.profile(wish.profile);
-  for (const auto& placement :
-       {empty_.tight(kind, wish.gpus, wish.worker), empty_.in_rack(kind, wish.gpus, wish.worker),
-        empty_.spread(kind, wish.gpus, wish.worker)}) {
+  const JobProfile& profile = residents_.profile(request.profile);
+  for (const auto& placement : {empty_.tight(kind, request.gpus, request.gpus_per_worker),
+                                empty_.in_rack(kind, request.gpus, request.gpus_per_worker),
+                                empty_.spread(kind, request.gpus, request.gpus_per_worker)}) {
     if (placement) best = std::max(best, view_->speed.speed(profile, *placement, {}).relative);
   }
   return best;

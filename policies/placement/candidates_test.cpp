@@ -162,9 +162,9 @@ TEST_CASE("beside a gang on two GPU types a job gets the one that it allows") {
   candidates.sync(view, true);
   JobSpec typed = spec;
   typed.gpu_types = {"V100"};
-  CHECK(candidates.shared(candidates.wish(typed, 0)).empty());
+  CHECK(candidates.shared(candidates.request(typed, 0)).empty());
   typed.workers = 2;
-  const auto found = candidates.shared(candidates.wish(typed, 1));
+  const auto found = candidates.shared(candidates.request(typed, 1));
   REQUIRE(!found.empty());
   for (const Candidate* c : found) CHECK(c->placement == Placement{GpuId{14}, GpuId{15}});
 }

@@ -76,16 +76,16 @@ class Consolidating final : public Scorer {
     return rules;
   }
   [[nodiscard]] std::optional<Placement> place(const DecisionPoint& point) override {
-    const Wish& wish = point.wish;
+    const PlacementRequest& request = point.request;
     const FreeServers& free = point.candidates.free();
-    std::vector<std::uint32_t> kinds = point.candidates.kinds(*wish.spec);
-    if (wish.spec->gpu_types.empty()) kinds = {0};
+    std::vector<std::uint32_t> kinds = point.candidates.kinds(*request.spec);
+    if (request.spec->gpu_types.empty()) kinds = {0};
     for (const std::uint32_t kind : kinds) {
-      if (auto found = free.best_fit(kind, wish.gpus)) return found;
+      if (auto found = free.best_fit(kind, request.gpus)) return found;
     }
     for (const std::uint32_t kind : kinds) {
-      if (auto found = free.in_rack(kind, wish.gpus, wish.worker)) return found;
-      if (auto found = free.tight(kind, wish.gpus, wish.worker)) return found;
+      if (auto found = free.in_rack(kind, request.gpus, request.gpus_per_worker)) return found;
+      if (auto found = free.tight(kind, request.gpus, request.gpus_per_worker)) return found;
     }
     return std::nullopt;
   }

@@ -13,9 +13,9 @@ std::size_t DecisionPoint::starts() const noexcept {
 }
 
 double DecisionPoint::best_alone() const {
-  const double here = candidates.alone(wish, empty);
+  const double here = candidates.alone(request, empty);
   if (!out.any()) return here;
-  return std::max(here, forwarding.best(wish, candidates.residents().profile(wish.profile)));
+  return std::max(here, forwarding.best(request, candidates.residents().profile(request.profile)));
 }
 
 const Destination* DecisionPoint::better_elsewhere(double minimum_gain,
@@ -27,7 +27,7 @@ const Destination* DecisionPoint::better_elsewhere(double minimum_gain,
   if (const Destination* faster = ForwardingBySpeed::faster(out.destinations, here_now))
     return faster;
   if (slowdown) return nullptr;
-  const double here = candidates.alone(wish, empty);
+  const double here = candidates.alone(request, empty);
   const bool enough = here > 0 && here >= minimum_gain * best_alone();
   return ForwardingBySpeed::better_queue(out.destinations, enough ? here : 0, out.queue, out.tries);
 }

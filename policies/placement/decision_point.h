@@ -67,7 +67,7 @@ struct WaysOut {
 /// A gang that waits on may be asked about again at the end of the call, when everybody has had a
 /// turn: whether it is co-allocated or waits. One at most is co-allocated in a call.
 struct DecisionPoint : DecisionContext {
-  const Wish& wish;
+  const PlacementRequest& request;
   const JobView& job;
   WaysOut out;
   /// First the starts, those on free GPUs before those that share, then the forwards in the order of

@@ -44,8 +44,8 @@ TEST_CASE("how unsure a placement is can be asked for, and candidates follow wha
 
   Candidates candidates;
   candidates.sync(view, true);
-  const Wish wish = candidates.wish(waits, 0);
-  auto shared = candidates.shared(wish);
+  const PlacementRequest request = candidates.request(waits, 0);
+  auto shared = candidates.shared(request);
   REQUIRE(shared.size() == 1);
   const double own = shared.front()->own;
   const std::uint64_t version = model->version();
@@ -59,7 +59,7 @@ TEST_CASE("how unsure a placement is can be asked for, and candidates follow wha
   CHECK(other.uncertainty / other.relative > 2 * after.uncertainty / after.relative);
 
   candidates.sync(view, true);
-  shared = candidates.shared(wish);
+  shared = candidates.shared(request);
   REQUIRE(shared.size() == 1);
   CHECK(shared.front()->own < 0.6 * own);
 }

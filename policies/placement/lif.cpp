@@ -31,7 +31,7 @@ double worth_of(std::int64_t slowdown) {
 }  // namespace
 
 double least_gain(const DecisionPoint& point, double threshold) {
-  return threshold * point.wish.gpus * point.best_alone() * static_cast<double>(kGpu);
+  return threshold * point.request.gpus * point.best_alone() * static_cast<double>(kGpu);
 }
 
 const Candidate* least_interference(const DecisionPoint& point, double gain) {

@@ -28,7 +28,7 @@ std::span<const PlacementOption> OptionLister::list(const DecisionPoint& point, 
     }
     add_shared(point, own_places_);
   } else {
-    const std::uint32_t look = point.wish.look;
+    const std::uint32_t look = point.request.look;
     if (looks_.size() <= look) looks_.resize(look + 1);
     Look& known = looks_[look];
     if (known.version != point.candidates.version()) {
@@ -48,7 +48,7 @@ std::span<const PlacementOption> OptionLister::list(const DecisionPoint& point, 
 
 void OptionLister::find_places(const DecisionPoint& point,
                                std::vector<const Candidate*>& places) const {
-  places = point.candidates.exclusive(point.wish);
+  places = point.candidates.exclusive(point.request);
   add_shared(point, places);
 }
 
@@ -58,22 +58,22 @@ void OptionLister::add_shared(const DecisionPoint& point,
   if (!places.empty() && rules_.shared == SharedPlaces::if_none_free) return;
   if (!places.empty() && rules_.shared == SharedPlaces::if_slowed && places.front()->slowdown <= 0)
     return;
-  for (const Candidate* shared : point.candidates.shared(point.wish)) {
+  for (const Candidate* shared : point.candidates.shared(point.request)) {
     const auto same = [&](const Candidate* c) { return c->placement == shared->placement; };
     if (std::ranges::none_of(places, same)) places.push_back(shared);
   }
 }
 
 bool OptionLister::find_type(const DecisionPoint& point, const QueueEntry& entry) {
-  const Wish& wish = point.wish;
+  const PlacementRequest& request = point.request;
   const JobSpec& job = *point.job.spec;
   ForwardingBySpeed& forwarding = point.forwarding;
-  const JobProfile& profile = point.candidates.residents().profile(wish.profile);
-  const double least = std::max(*rules_.minimum_gain * forwarding.best(wish, profile), 1e-9);
+  const JobProfile& profile = point.candidates.residents().profile(request.profile);
+  const double least = std::max(*rules_.minimum_gain * forwarding.best(request, profile), 1e-9);
   const FreeServers& free = point.candidates.free();
   plan_ = {};
   for (const GpuTypeId type : forwarding.types()) {
-    const double speed = forwarding.speeds().alone(wish, profile, type);
+    const double speed = forwarding.speeds().alone(request, profile, type);
     if (speed < least || speed <= plan_.speed) continue;
     const std::uint32_t kind = kind_of(free, type);
     std::uint64_t here = kind < free.kinds() ? free.free_count(kind) : 0;
@@ -89,7 +89,7 @@ bool OptionLister::find_type(const DecisionPoint& point, const QueueEntry& entry
 
 Placement OptionLister::share_here(const DecisionPoint& point, std::uint32_t gpus) const {
   const FreeServers& free = point.candidates.free();
-  const std::uint32_t worker = std::max(point.wish.worker, 1U);
+  const std::uint32_t worker = std::max(point.request.gpus_per_worker, 1U);
   Placement share;
   if (const std::uint32_t kind = kind_of(free, plan_.type); kind < free.kinds()) {
     std::uint32_t some = std::min(free.free_count(kind), gpus) / worker * worker;
@@ -98,8 +98,8 @@ Placement OptionLister::share_here(const DecisionPoint& point, std::uint32_t gpu
   }
   const Demand each = demand_of(*point.job.spec);
   if (point.planned.has_means(share, each)) return share;
-  share = place_workers(point.planned, static_cast<std::uint32_t>(share.size()), point.wish.worker,
-                        each);
+  share = place_workers(point.planned, static_cast<std::uint32_t>(share.size()),
+                        point.request.gpus_per_worker, each);
   std::erase_if(share, [&](GpuId gpu) { return point.view.topology.type_of(gpu) != plan_.type; });
   return share;
 }

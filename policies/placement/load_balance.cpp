@@ -33,17 +33,18 @@ class LoadBalance final : public Scorer {
   }
 
   [[nodiscard]] std::optional<Placement> place(const DecisionPoint& point) override {
-    const Wish& wish = point.wish;
+    const PlacementRequest& request = point.request;
     const Candidates& candidates = point.candidates;
     const FreeServers& free = candidates.free();
-    std::vector<std::uint32_t> kinds = candidates.kinds(*wish.spec);
-    if (wish.spec->gpu_types.empty()) kinds = {0};
+    std::vector<std::uint32_t> kinds = candidates.kinds(*request.spec);
+    if (request.spec->gpu_types.empty()) kinds = {0};
     for (const std::uint32_t kind : kinds) {
-      if (auto found = free.emptiest(kind, wish.gpus)) return found;
+      if (auto found = free.emptiest(kind, request.gpus)) return found;
     }
     if (!candidates.sharing() && fit_ == Fit::node) {
       for (const std::uint32_t kind : kinds) {
-        if (auto found = free.fewest_possible(kind, wish.gpus, wish.worker)) return found;
+        if (auto found = free.fewest_possible(kind, request.gpus, request.gpus_per_worker))
+          return found;
       }
       return std::nullopt;
     }
@@ -51,7 +52,7 @@ class LoadBalance final : public Scorer {
       if (auto found = on_one(point)) return found;
     }
     for (const std::uint32_t kind : kinds) {
-      if (auto found = free.spread(kind, wish.gpus, wish.worker)) return found;
+      if (auto found = free.spread(kind, request.gpus, request.gpus_per_worker)) return found;
     }
     if (!candidates.sharing()) return std::nullopt;
     if (auto found = on_one(point)) return found;
@@ -72,7 +73,7 @@ class LoadBalance final : public Scorer {
       for (std::uint32_t i = range.first; i < range.last; ++i) {
         const GpuId gpu{i};
         if (point.candidates.free().is_free(gpu) == free &&
-            point.candidates.may_join(point.wish, gpu)) {
+            point.candidates.may_join(point.request, gpu)) {
           out.push_back(gpu);
         }
       }
@@ -111,14 +112,14 @@ class LoadBalance final : public Scorer {
       const BitmapTree& set = by_places_[k];
       for (std::uint32_t s = set.next(0); s < set.size(); s = set.next(s + 1)) {
         const ServerId server{point.view.gpus.servers().first + s};
-        if (allows(*point.wish.spec, point.view.topology, server) && f(s)) return;
+        if (allows(*point.request.spec, point.view.topology, server) && f(s)) return;
       }
     }
   }
 
   [[nodiscard]] std::optional<Placement> on_one(const DecisionPoint& point) {
     std::optional<Placement> out;
-    const std::uint32_t wanted = point.wish.gpus;
+    const std::uint32_t wanted = point.request.gpus;
     if (wanted > point.candidates.free().largest_server(0)) return out;
     by_load(point, [&](std::uint32_t server) {
       const std::uint32_t room =
@@ -135,18 +136,19 @@ class LoadBalance final : public Scorer {
   }
 
   [[nodiscard]] std::optional<Placement> over_many(const DecisionPoint& point) {
-    const Wish& wish = point.wish;
-    const std::uint32_t one =
-        wish.worker <= point.candidates.free().largest_server(0) ? wish.worker : 1;
+    const PlacementRequest& request = point.request;
+    const std::uint32_t one = request.gpus_per_worker <= point.candidates.free().largest_server(0)
+                                  ? request.gpus_per_worker
+                                  : 1;
     Placement out;
     by_load(point, [&](std::uint32_t server) {
       Placement gpus = joinable(point, server);
       const auto room = static_cast<std::uint32_t>(gpus.size()) / one * one;
-      gpus.resize(std::min(room, wish.gpus - static_cast<std::uint32_t>(out.size())));
+      gpus.resize(std::min(room, request.gpus - static_cast<std::uint32_t>(out.size())));
       out.insert(out.end(), gpus.begin(), gpus.end());
-      return out.size() == wish.gpus;
+      return out.size() == request.gpus;
     });
-    if (out.size() < wish.gpus) return std::nullopt;
+    if (out.size() < request.gpus) return std::nullopt;
     std::sort(out.begin(), out.end());
     return out;
   }

@@ -164,8 +164,8 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
     if (job == nullptr) job = &walk_.index().job(entry);
     if (job->blocked) continue;
     if (hope) {
-      const Wish wish = candidates_.wish(*job->spec, entry.look);
-      DecisionPoint point{context, wish, *job, {}};
+      const PlacementRequest request = candidates_.request(*job->spec, entry.look);
+      DecisionPoint point{context, request, *job, {}};
       if (together && forwarded_ < kForwardsPerCall)
         point.out = ways_out(point, entry, destinations_);
       // The places here are those that it has refused, so only another agent can be news.
@@ -194,8 +194,8 @@ WaysOut PlacementPolicy::ways_out(const DecisionPoint& point, const QueueEntry& 
   memory.clear();
   out.tries = candidates_.sharing() && forwarding_.may_try(point.job);
   out.queue = waiting_gpus_ / std::max(1U, point.view.gpus.gpus().size());
-  const JobProfile& profile = candidates_.residents().profile(point.wish.profile);
-  out.later = forwarding_.find(point.view, entry, point.job, point.wish, profile,
+  const JobProfile& profile = candidates_.residents().profile(point.request.profile);
+  out.later = forwarding_.find(point.view, entry, point.job, point.request, profile,
                                *rules_.minimum_gain, memory);
   out.destinations = memory;
   return out;
@@ -211,7 +211,8 @@ bool PlacementPolicy::carry_out(const PlacementOption& option, const DecisionPoi
   } else {
     const Demand each = demand_of(*point.job.spec);
     std::optional<Placement> placement = option.place->placement;
-    if (!trial.gpus().has_means(*placement, each)) placement = candidates_.with_means(point.wish);
+    if (!trial.gpus().has_means(*placement, each))
+      placement = candidates_.with_means(point.request);
     if (!placement) return false;
     trial.take(*placement, each);
     candidates_.start(point.job, *placement);
@@ -239,8 +240,8 @@ void PlacementPolicy::route_overflow(const View& view, Trial& trial, std::vector
 bool PlacementPolicy::co_allocate(const DecisionContext& context, const QueueEntry& entry,
                                   const JobView& job, Trial& trial, std::vector<Decision>& out) {
   if (!gangs_.may_ask(entry)) return false;
-  const Wish wish = candidates_.wish(*job.spec, entry.look);
-  DecisionPoint point{context, wish, job, {}};
+  const PlacementRequest request = candidates_.request(*job.spec, entry.look);
+  DecisionPoint point{context, request, job, {}};
   point.options = lister_.list_co_allocation(point, entry);
   if (point.options.empty()) return false;
   worth_.assign(point.options.size(), 0);

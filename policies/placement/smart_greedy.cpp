@@ -67,7 +67,7 @@ class SmartGreedy final : public Scorer {
     const Wait wait = best_wait(point, start, work);
     if (wait.seconds < kForever) worth.back() = -wait.seconds;
     if (start.where == nullptr || start.seconds > wait.seconds)
-      waits_for_[point.wish.look] = wait.kind;
+      waits_for_[point.request.look] = wait.kind;
   }
 
   [[nodiscard]] std::string_view worth_is() const override {
@@ -99,12 +99,12 @@ class SmartGreedy final : public Scorer {
   /// For free GPUs of the kind on which it would end first.
   [[nodiscard]] Wait best_wait(const DecisionPoint& point, const Cost& start, double work) {
     Wait best;
-    for (const std::uint32_t k : point.candidates.kinds(*point.wish.spec)) {
-      const double speed = point.candidates.alone(point.wish, point.empty, k);
+    for (const std::uint32_t k : point.candidates.kinds(*point.request.spec)) {
+      const double speed = point.candidates.alone(point.request, point.empty, k);
       if (speed <= 0) continue;
       // Where it could start alone at once there is nothing to wait for.
       if (start.where != nullptr && start.seconds <= work / speed) continue;
-      const double all = times_.wait(k, point.wish) + work / speed;
+      const double all = times_.wait(k, point.request) + work / speed;
       if (best.kind == kNowhere || all < best.seconds) best = {all, k};
     }
     return best;

@@ -69,11 +69,11 @@ const std::vector<double>& FreeTimes::times(std::uint32_t kind, std::uint32_t co
   return out;
 }
 
-double FreeTimes::wait(std::uint32_t kind, const Wish& wish) {
+double FreeTimes::wait(std::uint32_t kind, const PlacementRequest& request) {
   const std::uint32_t size = candidates_->free().largest_server(kind);
-  const std::uint32_t each = std::min(wish.gpus, size);
+  const std::uint32_t each = std::min(request.gpus, size);
   if (each == 0) return kNever_s;
-  const std::uint32_t servers = (wish.gpus + each - 1) / each;
+  const std::uint32_t servers = (request.gpus + each - 1) / each;
   const std::size_t index = promised_[kind] / each + servers - 1;
   const std::vector<double>& when = times(kind, each);
   // Behind more than there is: as many rounds of those who run.

@@ -17,7 +17,7 @@ class FreeTimes {
   void begin(const View& view, Candidates& candidates, const RemainingTimes& remaining);
   /// Seconds until a gang could start on free GPUs of the kind, on as few servers as it must take,
   /// after what was promised; infinite if that is not to be seen.
-  [[nodiscard]] double wait(std::uint32_t kind, const Wish& wish);
+  [[nodiscard]] double wait(std::uint32_t kind, const PlacementRequest& request);
   /// Somebody ahead in the queue waits for so many GPUs of the kind.
   void promise(std::uint32_t kind, std::uint32_t gpus);
 

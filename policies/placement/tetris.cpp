@@ -42,7 +42,7 @@ class Tetris final : public Scorer {
 
   [[nodiscard]] std::optional<Placement> place(const DecisionPoint& point) override {
     follow(point);
-    const Need need{point.wish.gpus, pressure(point.view, point.wish.spec->model)};
+    const Need need{point.request.gpus, pressure(point.view, point.request.spec->model)};
     std::vector<std::uint32_t> refused;
     while (refused.size() < kServersTried) {
       const auto server = best_server(point, need, refused);
@@ -158,7 +158,7 @@ class Tetris final : public Scorer {
     double best_score = 0;
     for (std::uint32_t s = 0; s < left_.size(); ++s) {
       if (left_[s].places < need.gpus || able(left_[s], need) < need.gpus) continue;
-      if (!allows(*point.wish.spec, view.topology, ServerId{view.gpus.servers().first + s}))
+      if (!allows(*point.request.spec, view.topology, ServerId{view.gpus.servers().first + s}))
         continue;
       const double its = score(view, left_[s], need);
       if (best && its <= best_score) continue;
@@ -178,7 +178,7 @@ class Tetris final : public Scorer {
     for (std::uint32_t i = 0; i < left_[server].by_gpu.size(); ++i) {
       const std::int64_t room = left_[server].by_gpu[i];
       const GpuId gpu{first + i};
-      if (room < need.pressure || !point.candidates.may_join(point.wish, gpu)) continue;
+      if (room < need.pressure || !point.candidates.may_join(point.request, gpu)) continue;
       able.emplace_back(tightest_ ? room : -room, gpu);
     }
     std::sort(able.begin(), able.end());
@@ -192,9 +192,10 @@ class Tetris final : public Scorer {
   [[nodiscard]] std::optional<Placement> over_several(const DecisionPoint& point,
                                                       const Need& need) {
     const View& view = point.view;
-    const Wish& wish = point.wish;
-    const std::uint32_t one =
-        wish.worker <= point.candidates.free().largest_server(0) ? wish.worker : 1;
+    const PlacementRequest& request = point.request;
+    const std::uint32_t one = request.gpus_per_worker <= point.candidates.free().largest_server(0)
+                                  ? request.gpus_per_worker
+                                  : 1;
     struct Server {
       double score;
       std::uint32_t index;
@@ -205,22 +206,22 @@ class Tetris final : public Scorer {
       if (left_[s].places == 0) continue;
       const std::uint32_t here = able(left_[s], need) / one * one;
       if (here == 0) continue;
-      if (!allows(*point.wish.spec, view.topology, ServerId{view.gpus.servers().first + s}))
+      if (!allows(*point.request.spec, view.topology, ServerId{view.gpus.servers().first + s}))
         continue;
       servers.push_back({score(view, left_[s], need), s});
       room += here;
     }
-    if (room < wish.gpus) return std::nullopt;
+    if (room < request.gpus) return std::nullopt;
     std::sort(servers.begin(), servers.end(), [](const Server& a, const Server& b) {
       return a.score != b.score ? a.score > b.score : a.index < b.index;
     });
     Placement out;
     for (const Server& server : servers) {
-      const auto left = wish.gpus - static_cast<std::uint32_t>(out.size());
+      const auto left = request.gpus - static_cast<std::uint32_t>(out.size());
       Placement some = gpus_for(point, server.index, {left, need.pressure});
       some.resize(some.size() / one * one);
       out.insert(out.end(), some.begin(), some.end());
-      if (out.size() < wish.gpus) continue;
+      if (out.size() < request.gpus) continue;
       std::sort(out.begin(), out.end());
       return out;
     }

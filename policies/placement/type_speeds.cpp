@@ -25,21 +25,22 @@ void TypeSpeeds::sync(const View& view) {
     kind_of_[empty_->type(k).value] = k;
 }
 
-double TypeSpeeds::alone(const Wish& wish, const JobProfile& profile, GpuTypeId type) {
+double TypeSpeeds::alone(const PlacementRequest& request, const JobProfile& profile,
+                         GpuTypeId type) {
   if (type.value >= kind_of_.size() || kind_of_[type.value] == kNone) return 0;
-  if (alone_.size() <= wish.look) alone_.resize(wish.look + 1);
-  std::vector<double>& by_type = alone_[wish.look];
+  if (alone_.size() <= request.look) alone_.resize(request.look + 1);
+  std::vector<double>& by_type = alone_[request.look];
   if (by_type.empty()) by_type.assign(kind_of_.size(), -1);
   double& best = by_type[type.value];
   if (best >= 0) return best;
   best = 0;
-  const auto& named = wish.spec->gpu_types;
+  const auto& named = request.spec->gpu_types;
   const std::string& name = topology_->gpu_types()[type.value].name;
   if (!named.empty() && std::find(named.begin(), named.end(), name) == named.end()) return best;
   const std::uint32_t kind = kind_of_[type.value];
-  for (const auto& placement :
-       {empty_->tight(kind, wish.gpus, wish.worker), empty_->in_rack(kind, wish.gpus, wish.worker),
-        empty_->spread(kind, wish.gpus, wish.worker)}) {
+  for (const auto& placement : {empty_->tight(kind, request.gpus, request.gpus_per_worker),
+                                empty_->in_rack(kind, request.gpus, request.gpus_per_worker),
+                                empty_->spread(kind, request.gpus, request.gpus_per_worker)}) {
     if (placement) best = std::max(best, speed_->speed(profile, *placement, {}).relative);
   }
   return best;

@@ -16,7 +16,8 @@ class TypeSpeeds {
   /// First in every decide(). The first time it looks at every server.
   void sync(const View& view);
   /// 0: the data centre has too few of that type, or the job does not allow it.
-  [[nodiscard]] double alone(const Wish& wish, const JobProfile& profile, GpuTypeId type);
+  [[nodiscard]] double alone(const PlacementRequest& request, const JobProfile& profile,
+                             GpuTypeId type);
 
  private:
   const SpeedModel* speed_ = nullptr;
