@@ -13,11 +13,11 @@ namespace starling {
 ///
 /// Tensor: weights [LinearFeature::count].
 enum class LinearFeature : std::size_t {
-  waits,   ///< 1: it waits
-  speed,   ///< of the job's best, where it starts
-  harm,    ///< GPU speed that others lose, for each of its GPUs
-  shares,  ///< 1: on GPUs of other jobs
-  spread,  ///< 1: over servers wherever they are
+  waits,           ///< 1: it waits
+  speed,           ///< of the job's best, where it starts
+  inflicted_loss,  ///< GPU speed that others lose, for each of its GPUs
+  shares,          ///< 1: on GPUs of other jobs
+  spread,          ///< 1: over servers wherever they are
   count
 };
 inline constexpr std::size_t kLinearFeatures = static_cast<std::size_t>(LinearFeature::count);

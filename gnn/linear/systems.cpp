@@ -48,9 +48,10 @@ class LinearScorer final : public LearnedScorer {
     const auto at = [&](LinearFeature f) -> float& { return row[static_cast<std::size_t>(f)]; };
     at(LinearFeature::waits) = option.kind == OptionKind::wait ? 1 : 0;
     if (option.place == nullptr) return;
-    const double best = point.best_alone(), lost = static_cast<double>(option.place->harm());
+    const double best = point.best_alone(),
+                 lost = static_cast<double>(option.place->inflicted_loss());
     at(LinearFeature::speed) = best > 0 ? static_cast<float>(option.place->own / best) : 0;
-    at(LinearFeature::harm) =
+    at(LinearFeature::inflicted_loss) =
         static_cast<float>(lost / static_cast<double>(kGpu) / point.request.gpus);
     at(LinearFeature::shares) = option.place->shares() ? 1 : 0;
     at(LinearFeature::spread) = option.place->kind == CandidateKind::spread ? 1 : 0;

@@ -59,13 +59,13 @@ void option_inputs(const DecisionPoint& point, double alone, const Candidate* op
   const double gpus = point.request.gpus, scale = static_cast<double>(kGpu);
   const double net = part(static_cast<double>(c.gain) / scale, gpus * alone);
   row[Input::own_speed] = part(c.own, alone);
-  row[Input::apart_speed] = part(c.apart, alone);
+  row[Input::unshared_speed] = part(c.unshared, alone);
   row[Input::net_gain] = static_cast<float>(std::clamp(net, -4.0, 1.0));
   row[Input::gain_lacking] = static_cast<float>(std::clamp(Features::kMinimumGain - net, 0.0, 4.0));
   row[Input::slowdown] =
       static_cast<float>(std::log1p(std::max(0.0, static_cast<double>(c.slowdown) / scale)));
-  row[Input::harm] =
-      static_cast<float>(std::min(4.0, static_cast<double>(c.harm()) / scale / gpus));
+  row[Input::inflicted_loss] =
+      static_cast<float>(std::min(4.0, static_cast<double>(c.inflicted_loss()) / scale / gpus));
   double slowest = 1;
   for (const Candidate::Loss& loss : c.losses) slowest = std::min(slowest, loss.after);
   row[Input::slowest_other] = static_cast<float>(slowest);
@@ -157,11 +157,11 @@ void crossed_inputs(InputRow row) {
   const float wanted = row[Input::queue_gpus];
   row[Input::shares_queue_gpus] = shares * wanted;
   row[Input::gain_queue_gpus] = row[Input::net_gain] * wanted;
-  row[Input::harm_queue_gpus] = row[Input::harm] * wanted;
+  row[Input::inflicted_queue_gpus] = row[Input::inflicted_loss] * wanted;
   row[Input::type_queue_gpus] = row[Input::type_speed] * wanted;
   row[Input::shares_work_left] = shares * left;
   row[Input::gain_work_left] = row[Input::net_gain] * left;
-  row[Input::harm_work_left] = row[Input::harm] * left;
+  row[Input::inflicted_work_left] = row[Input::inflicted_loss] * left;
   row[Input::type_work_left] = row[Input::type_speed] * left;
 }
 

@@ -19,7 +19,7 @@ TEST_CASE("inputs have the places that shipped weights were trained on") {
   CHECK(index_of(Input::rule_faster) == 53 + 9);
 }
 
-TEST_CASE("products are of waiting with the queue, and of sharing, gain, harm and type") {
+TEST_CASE("products are of waiting with the queue, and of sharing, gain, inflicted loss and type") {
   std::array<float, Features::kOwn> values{};
   const InputRow row(values);
   row[Input::waits] = 1;
@@ -39,15 +39,15 @@ TEST_CASE("products are of waiting with the queue, and of sharing, gain, harm an
   row[Input::waits] = 0;
   row[Input::is_server] = 1;
   row[Input::net_gain] = 17;
-  row[Input::harm] = 19;
+  row[Input::inflicted_loss] = 19;
   row[Input::type_speed] = 23;
   crossed_inputs(row);
   for (const auto& [input, product] :
        {std::pair{Input::waits_queue_gpus, 0.0F}, std::pair{Input::waits_work_left, 0.0F},
         std::pair{Input::shares_queue_gpus, 2.0F}, std::pair{Input::gain_queue_gpus, 34.0F},
-        std::pair{Input::harm_queue_gpus, 38.0F}, std::pair{Input::type_queue_gpus, 46.0F},
+        std::pair{Input::inflicted_queue_gpus, 38.0F}, std::pair{Input::type_queue_gpus, 46.0F},
         std::pair{Input::shares_work_left, 13.0F}, std::pair{Input::gain_work_left, 221.0F},
-        std::pair{Input::harm_work_left, 247.0F}, std::pair{Input::type_work_left, 299.0F}})
+        std::pair{Input::inflicted_work_left, 247.0F}, std::pair{Input::type_work_left, 299.0F}})
     CHECK(row[input] == product);
 }
 

@@ -29,15 +29,15 @@ enum class Input : std::uint8_t {
   smaller_part,    ///< part of the queue that has smaller gangs
 
   // The option; all 0 but `waits` for waiting and for going to another agent, as it may wait there.
-  waits,          ///< 1: it is no place
-  own_speed,      ///< of the job's best
-  apart_speed,    ///< the same once nobody shares its GPUs any more
-  net_gain,       ///< GPU speed that it adds, less what others lose, of its best
-  gain_lacking,   ///< what net_gain lacks to Features::kMinimumGain
-  slowdown,       ///< of the job and of all others (log)
-  harm,           ///< GPU speed that others lose, for each of its GPUs
-  slowest_other,  ///< speed of the slowest of the others, 1 at most
-  is_tight,       ///< 1: CandidateKind::tight; so the four below
+  waits,           ///< 1: it is no place
+  own_speed,       ///< of the job's best
+  unshared_speed,  ///< the same once nobody shares its GPUs any more
+  net_gain,        ///< GPU speed that it adds, less what others lose, of its best
+  gain_lacking,    ///< what net_gain lacks to Features::kMinimumGain
+  slowdown,        ///< of the job and of all others (log)
+  inflicted_loss,  ///< GPU speed that others lose, for each of its GPUs
+  slowest_other,   ///< speed of the slowest of the others, 1 at most
+  is_tight,        ///< 1: CandidateKind::tight; so the four below
   is_rack,
   is_spread,
   is_beside,
@@ -62,11 +62,11 @@ enum class Input : std::uint8_t {
   waits_work_left,
   shares_queue_gpus,  ///< shares: is_beside or is_server
   gain_queue_gpus,
-  harm_queue_gpus,
+  inflicted_queue_gpus,
   type_queue_gpus,
   shares_work_left,
   gain_work_left,
-  harm_work_left,
+  inflicted_work_left,
   type_work_left,
 
   // Going to another agent; all 0 for other options.

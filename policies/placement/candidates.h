@@ -35,16 +35,16 @@ struct Candidate {
   };
   CandidateKind kind = CandidateKind::tight;
   Placement placement;
-  double own = 0;    ///< relative speed of the job there now
-  double apart = 0;  ///< the same once nobody is on its GPUs any more
+  double own = 0;       ///< relative speed of the job there now
+  double unshared = 0;  ///< the same once nobody shares its GPUs any more
   /// gpus * own - sum over losses of gpus * (before - after), in millionths of a GPU.
   std::int64_t gain = 0;
   /// (1 / own - 1) + sum over losses of (1 / after - 1 / before).
   std::int64_t slowdown = 0;
   std::vector<Loss> losses;
   [[nodiscard]] bool shares() const noexcept { return kind >= CandidateKind::beside; }
-  /// GPU speeds that others lose, in millionths.
-  [[nodiscard]] std::int64_t harm() const;
+  /// GPU speeds that others lose to it, in millionths.
+  [[nodiscard]] std::int64_t inflicted_loss() const;
 };
 
 /// What a waiting job, or any number that look alike, needs of its place.

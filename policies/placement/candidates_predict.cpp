@@ -31,7 +31,7 @@ bool intersect(const Placement& a, const Placement& b) {
 
 }  // namespace
 
-std::int64_t Candidate::harm() const {
+std::int64_t Candidate::inflicted_loss() const {
   double sum = 0;
   for (const Loss& loss : losses) sum += loss.gpus * (loss.before - loss.after);
   return millionths(sum);
@@ -79,7 +79,7 @@ void Candidates::predict_anew(const PlacementRequest& request, Candidate& candid
   collect(servers, Residents::kNone, beside_, &slots_);
   candidate.losses.clear();
   candidate.own = std::max(model.speed(self.job, self.placement, beside_).relative, 1e-6);
-  candidate.apart = candidate.own;
+  candidate.unshared = candidate.own;
   double gain = request.gpus * candidate.own;
   double slowdown = 1 / candidate.own - 1;
   bool shares = false;
@@ -113,7 +113,7 @@ void Candidates::predict_anew(const PlacementRequest& request, Candidate& candid
     for (const Neighbour& other : beside_) {
       if (!intersect(other.placement, candidate.placement)) theirs_.push_back(other);
     }
-    candidate.apart = std::max(model.speed(self.job, self.placement, theirs_).relative, 1e-6);
+    candidate.unshared = std::max(model.speed(self.job, self.placement, theirs_).relative, 1e-6);
   }
   candidate.gain = millionths(gain);
   candidate.slowdown = millionths(slowdown);

@@ -15,7 +15,7 @@ constexpr Duration kRan = std::chrono::seconds(1);  // less is a start that was 
 
 }  // namespace
 
-std::uint64_t kin_of(const JobSpec& spec) {
+std::uint64_t recurring_group_of(const JobSpec& spec) {
   TraceHash hash;
   hash.add(spec.user);
   hash.add(spec.queue);
@@ -26,7 +26,8 @@ std::uint64_t kin_of(const JobSpec& spec) {
 void Residents::reset(const Occupancy& gpus) {
   for (const std::uint32_t slot : running_) {
     const Resident& job = slots_[slot];
-    if (follow_) moves_.push_back({true, false, job.order, job.kin, job.submitted, {}, 0});
+    if (follow_)
+      moves_.push_back({true, false, job.order, job.recurring_group, job.submitted, {}, 0});
   }
   servers_ = gpus.servers();
   gpus_ = gpus.gpus();
@@ -155,10 +156,11 @@ std::uint32_t Residents::admit(const JobView& job, Instant now) {
     fresh.seen = now;
     fresh.work_s = seconds(job.served);
     fresh.work_at = now;
-    fresh.kin = kin_of(*job.spec);
+    fresh.recurring_group = recurring_group_of(*job.spec);
     fresh.submitted = job.submitted;
     if (follow_) {
-      moves_.push_back({false, false, job.order, fresh.kin, job.submitted, now - job.served});
+      moves_.push_back(
+          {false, false, job.order, fresh.recurring_group, job.submitted, now - job.served});
     }
     slots_[slot] = std::move(fresh);
   }
@@ -214,7 +216,7 @@ void Residents::remove(std::uint32_t slot, Instant now) {
   }
   if (follow_) {
     const bool worked = now - own.seen >= kRan;
-    moves_.push_back({true, worked, own.order, own.kin, own.submitted, {}, own.work_s});
+    moves_.push_back({true, worked, own.order, own.recurring_group, own.submitted, {}, own.work_s});
   }
   own.order = kGone;
   own.speed = 0;

@@ -22,9 +22,9 @@ struct Resident {
   std::vector<std::uint32_t> servers;  ///< of this partition, ascending
   std::uint32_t open = 0;              ///< of its GPUs here, those where nobody else is known
   std::uint32_t group = ~0U;           ///< see Residents::Group; ~0: nothing open
-  double speed = 0;       ///< predicted now; 0: not asked since somebody beside it came or went
-  Duration estimate{0};   ///< spec.duration
-  std::uint64_t kin = 0;  ///< kin_of() its spec
+  double speed = 0;      ///< predicted now; 0: not asked since somebody beside it came or went
+  Duration estimate{0};  ///< spec.duration
+  std::uint64_t recurring_group = 0;  ///< recurring_group_of() its spec
   Instant submitted;
   Duration served{0};  ///< at `seen`
   Instant seen;
@@ -33,7 +33,7 @@ struct Resident {
 };
 
 /// Equal for jobs of one user, queue and gang size (and hardly ever for others).
-[[nodiscard]] std::uint64_t kin_of(const JobSpec& spec);
+[[nodiscard]] std::uint64_t recurring_group_of(const JobSpec& spec);
 
 /// Who runs in one partition, as far as its home knows, followed from call to call: what did not
 /// change costs nothing but a few comparisons. Relies on what View::running promises: jobs leave
@@ -56,7 +56,7 @@ class Residents {
   struct Move {
     bool ended = false;
     bool worked = false;  ///< a second since it was seen first; less is a start that was refused
-    std::uint64_t order = 0, kin = 0;
+    std::uint64_t order = 0, recurring_group = 0;
     Instant submitted;
     Instant since;      ///< of one that came: had it run without a break
     double work_s = 0;  ///< of one that ended: what it took at speed 1

@@ -64,7 +64,7 @@ class Consolidate final : public Scorer {
 };
 
 /// The tightest place that there is now, over as many servers as it takes. A gang for which too few
-/// GPUs are free goes, where GPUs may be shared, beside those whom it harms least. Free GPUs are
+/// GPUs are free goes, where GPUs may be shared, where it takes least speed from others. Free GPUs are
 /// worth 0, others the GPUs that those beside it lose, negative.
 class Consolidating final : public Scorer {
  public:
@@ -92,8 +92,9 @@ class Consolidating final : public Scorer {
   void score(const DecisionPoint& point, std::span<double> worth) override {
     for (std::size_t i = 0; i < worth.size(); ++i) {
       const Candidate* place = point.options[i].place;
-      worth[i] = place == nullptr ? kNever
-                                  : -static_cast<double>(place->harm()) / static_cast<double>(kGpu);
+      worth[i] = place == nullptr
+                     ? kNever
+                     : -static_cast<double>(place->inflicted_loss()) / static_cast<double>(kGpu);
     }
   }
   [[nodiscard]] std::string_view worth_is() const override {

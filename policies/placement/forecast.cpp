@@ -13,54 +13,55 @@ constexpr std::size_t kFew = 8;  // too few to stand for a job that has outlived
 
 void Forecast::follow(std::span<const Residents::Move> moves, Instant now) {
   for (const Residents::Move& move : moves) move.ended ? ended(move, now) : came(move, now);
-  if (kins_.size() > kKins) forget_some();
+  if (groups_.size() > kGroups) forget_some();
 }
 
 Forecast::Running Forecast::started(const Residents::Move& move, Instant now) const {
-  return {move.submitted, move.since, left(move.kin, move.submitted, 0, now, move.order),
-          has_kin(move.kin)};
+  return {move.submitted, move.since,
+          left(move.recurring_group, move.submitted, 0, now, move.order),
+          has_history(move.recurring_group)};
 }
 
 void Forecast::came(const Residents::Move& move, Instant now) {
-  if (!by_kin_) return;
+  if (!by_group_) return;
   const Running job = started(move, now);
-  Kin& kin = kins_[move.kin];
-  kin.touched = ++moves_;
+  RecurringGroup& group = groups_[move.recurring_group];
+  group.touched = ++moves_;
   // It had not ended but lost its place, and what it did till then is no length of a job.
-  std::erase_if(kin.ended, [&](const Ended& e) { return e.order == move.order; });
-  if (kin.running.size() < kKept) kin.running[move.order] = job;
+  std::erase_if(group.ended, [&](const Ended& e) { return e.order == move.order; });
+  if (group.running.size() < kKept) group.running[move.order] = job;
 }
 
 void Forecast::ended(const Residents::Move& move, Instant now) {
   if (move.worked) {
-    const Running* kept = running(move.kin, move.order);
+    const Running* kept = running(move.recurring_group, move.order);
     const Running job = kept != nullptr ? *kept : started(move, now);
-    misses_[job.had_kin ? 1 : 0].add(move.work_s / job.expected);
+    misses_[job.had_history ? 1 : 0].add(move.work_s / job.expected);
     all_.add(move.work_s);
   }
-  if (!by_kin_) return;
-  Kin& kin = kins_[move.kin];
-  kin.touched = ++moves_;
-  kin.running.erase(move.order);
+  if (!by_group_) return;
+  RecurringGroup& group = groups_[move.recurring_group];
+  group.touched = ++moves_;
+  group.running.erase(move.order);
   if (!move.worked) return;
-  if (kin.ended.size() == kKept) kin.ended.erase(kin.ended.begin());
+  if (group.ended.size() == kKept) group.ended.erase(group.ended.begin());
   const double log_work = std::log(std::max(1.0, move.work_s));
-  kin.ended.push_back({move.order, move.submitted, move.work_s, log_work});
+  group.ended.push_back({move.order, move.submitted, move.work_s, log_work});
 }
 
-const Forecast::Running* Forecast::running(std::uint64_t kin, std::uint64_t order) const {
-  const auto at = kins_.find(kin);
-  if (at == kins_.end()) return nullptr;
+const Forecast::Running* Forecast::running(std::uint64_t group, std::uint64_t order) const {
+  const auto at = groups_.find(group);
+  if (at == groups_.end()) return nullptr;
   const auto job = at->second.running.find(order);
   return job == at->second.running.end() ? nullptr : &job->second;
 }
 
 void Forecast::forget_some() {
   std::vector<std::uint64_t> touched;
-  for (const auto& [id, kin] : kins_) touched.push_back(kin.touched);
+  for (const auto& [id, group] : groups_) touched.push_back(group.touched);
   const auto middle = touched.begin() + static_cast<std::ptrdiff_t>(touched.size() / 2);
   std::nth_element(touched.begin(), middle, touched.end());
-  std::erase_if(kins_, [&](const auto& known) { return known.second.touched < *middle; });
+  std::erase_if(groups_, [&](const auto& known) { return known.second.touched < *middle; });
 }
 
 double Forecast::of_all(double attained) const {
@@ -69,15 +70,15 @@ double Forecast::of_all(double attained) const {
   return left > 0 ? left : std::max(attained, kLeast_s);
 }
 
-bool Forecast::has_kin(std::uint64_t kin) const {
-  const auto at = kins_.find(kin);
-  return at != kins_.end() && !at->second.ended.empty();
+bool Forecast::has_history(std::uint64_t group) const {
+  const auto at = groups_.find(group);
+  return at != groups_.end() && !at->second.ended.empty();
 }
 
-double Forecast::draw(std::uint64_t kin, Instant submitted, double attained, Instant now, double u,
-                      std::uint64_t order) const {
-  const double expected = left(kin, submitted, 0, now, order);
-  const std::size_t like = has_kin(kin) ? 1 : 0;
+double Forecast::draw(std::uint64_t group, Instant submitted, double attained, Instant now,
+                      double u, std::uint64_t order) const {
+  const double expected = left(group, submitted, 0, now, order);
+  const std::size_t like = has_history(group) ? 1 : 0;
   for (const std::size_t which : {like, 1 - like}) {
     const ServiceHistory& misses = misses_[which];
     if (misses.above(attained / expected) >= kFew)
@@ -86,11 +87,11 @@ double Forecast::draw(std::uint64_t kin, Instant submitted, double attained, Ins
   return std::max(attained, kLeast_s) * -std::log1p(-u);
 }
 
-double Forecast::left(std::uint64_t kin, Instant submitted, double attained, Instant now,
+double Forecast::left(std::uint64_t group, Instant submitted, double attained, Instant now,
                       std::uint64_t order) const {
   const double prior = of_all(attained);
-  const auto at = kins_.find(kin);
-  if (at == kins_.end()) return prior;
+  const auto at = groups_.find(group);
+  if (at == groups_.end()) return prior;
   double weight = kPrior, sum = kPrior * std::log(prior);
   const auto count = [&](Instant theirs, double log_left) {
     const double apart = seconds(theirs - submitted) / kNear_s;

@@ -14,38 +14,39 @@
 namespace starling {
 
 /// How much longer jobs take of which no estimate is known, learned from those that run and have
-/// ended here. People submit the same thing again and again, so a job is judged by its kin, jobs of
-/// the same user, queue and gang size: the logarithms of what those took are averaged, and those
-/// that were submitted at about the same time count most. Kin that still run count with twice what
-/// they have run, if that is more than was expected. A job without kin takes what the median of all
-/// took that had run as long. That the past of their users tells how long jobs take, well enough to
-/// put short ones first, is from QSSF (Hu et al., SC'21, arXiv 2109.01313).
+/// ended here. People submit the same thing again and again, so a job is judged by its
+/// recurring-job group, the jobs of the same user, queue and gang size: the logarithms of what
+/// those took are averaged, and those that were submitted at about the same time count most. Jobs
+/// of the group that still run count with twice what they have run, if that is more than was
+/// expected. A job whose group has no history takes what the median of all took that had run as
+/// long. That the past of their users tells how long jobs take, well enough to put short ones
+/// first, is from QSSF (Hu et al., SC'21, arXiv 2109.01313).
 class Forecast {
  public:
-  static constexpr std::size_t kKept = 32;     ///< ended jobs of one kin, and running ones
-  static constexpr std::size_t kKins = 4'096;  ///< beyond, those not heard of for longest go
-  static constexpr double kNear_s = 7'200;     ///< submitted this far apart counts half
-  static constexpr double kFar = 0.1;          ///< what any kin counts at least
-  static constexpr double kPrior = 0.05;       ///< what the median of all counts
-  static constexpr double kUnknown_s = 900;    ///< of who has not run, until enough have ended here
-  static constexpr double kLeast_s = 300;      ///< of those that have outlived all others
+  static constexpr std::size_t kKept = 32;       ///< ended jobs of a group, and running ones
+  static constexpr std::size_t kGroups = 4'096;  ///< beyond, those not heard of for longest go
+  static constexpr double kNear_s = 7'200;       ///< submitted this far apart counts half
+  static constexpr double kFar = 0.1;            ///< what any job of the group counts at least
+  static constexpr double kPrior = 0.05;         ///< what the median of all counts
+  static constexpr double kUnknown_s = 900;  ///< of who has not run, until enough have ended here
+  static constexpr double kLeast_s = 300;    ///< of those that have outlived all others
 
-  /// `by_kin`: otherwise the median of all is all that counts.
-  explicit Forecast(bool by_kin) : by_kin_(by_kin) {}
+  /// `by_group`: by recurring-job group; otherwise the median of all is all that counts.
+  explicit Forecast(bool by_group) : by_group_(by_group) {}
 
   /// `now`: of the decide() that saw the moves.
   void follow(std::span<const Residents::Move> moves, Instant now);
-  /// Seconds at speed 1 that a job still takes after `attained` of them. `order`: its own, if it
-  /// runs, for nobody is kin of himself.
-  [[nodiscard]] double left(std::uint64_t kin, Instant submitted, double attained, Instant now,
+  /// Seconds at speed 1 that a job of the group still takes after `attained` of them. `order`: its
+  /// own, if it runs, for it says nothing of itself.
+  [[nodiscard]] double left(std::uint64_t group, Instant submitted, double attained, Instant now,
                             std::uint64_t order = ~0ULL) const;
   /// Quantile `u`, in [0, 1), of what left() is one figure of: what is expected of the whole job,
   /// times how wrong that was, when they started, of others that took longer than it has so far.
-  [[nodiscard]] double draw(std::uint64_t kin, Instant submitted, double attained, Instant now,
+  [[nodiscard]] double draw(std::uint64_t group, Instant submitted, double attained, Instant now,
                             double u, std::uint64_t order = ~0ULL) const;
   /// Enough jobs have ended to draw from.
   [[nodiscard]] bool draws() const noexcept { return all_.knows(); }
-  [[nodiscard]] std::size_t kins() const noexcept { return kins_.size(); }
+  [[nodiscard]] std::size_t groups() const noexcept { return groups_.size(); }
 
  private:
   struct Ended {
@@ -56,11 +57,12 @@ class Forecast {
   };
   struct Running {
     Instant submitted;
-    Instant since;         ///< had it run without a break
-    double expected = 0;   ///< of the whole job, when it started
-    bool had_kin = false;  ///< that had ended by then
+    Instant since;             ///< had it run without a break
+    double expected = 0;       ///< of the whole job, when it started
+    bool had_history = false;  ///< has_history() then
   };
-  struct Kin {
+  /// The jobs of one recurring_group_of().
+  struct RecurringGroup {
     std::vector<Ended> ended;                  ///< the last kKept, oldest first
     std::map<std::uint64_t, Running> running;  ///< by order
     std::uint64_t touched = 0;
@@ -70,16 +72,18 @@ class Forecast {
   /// What is known of a job that starts now.
   [[nodiscard]] Running started(const Residents::Move& move, Instant now) const;
   /// Null: it is not kept.
-  [[nodiscard]] const Running* running(std::uint64_t kin, std::uint64_t order) const;
-  [[nodiscard]] bool has_kin(std::uint64_t kin) const;
+  [[nodiscard]] const Running* running(std::uint64_t group, std::uint64_t order) const;
+  /// A job of the group has ended here.
+  [[nodiscard]] bool has_history(std::uint64_t group) const;
   void forget_some();
   [[nodiscard]] double of_all(double attained) const;
 
-  bool by_kin_;
+  bool by_group_;
   ServiceHistory all_;
-  /// Total / expected when it started, of jobs of which no kin had ended and of others.
+  /// Total / expected when it started, of jobs whose group had no history and of
+  /// others.
   std::array<ServiceHistory, 2> misses_;
-  std::unordered_map<std::uint64_t, Kin> kins_;
+  std::unordered_map<std::uint64_t, RecurringGroup> groups_;
   std::uint64_t moves_ = 0;
 };
 

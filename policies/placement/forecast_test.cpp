@@ -23,10 +23,10 @@ struct Past {
   std::uint64_t order = 0;
   double now = 0;
 
-  Residents::Move came(std::uint64_t kin, double submitted) {
+  Residents::Move came(std::uint64_t group, double submitted) {
     Residents::Move move;
     move.order = ++order;
-    move.kin = kin;
+    move.recurring_group = group;
     move.submitted = move.since = at(submitted);
     forecast.follow({&move, 1}, at(now));
     return move;
@@ -37,12 +37,12 @@ struct Past {
     move.work_s = work_s;
     forecast.follow({&move, 1}, at(now));
   }
-  void ran(std::uint64_t kin, double submitted, double work_s) {
-    left(came(kin, submitted), work_s);
+  void ran(std::uint64_t group, double submitted, double work_s) {
+    left(came(group, submitted), work_s);
   }
 };
 
-TEST_CASE("of a job without kin the median of all is expected, once enough are known") {
+TEST_CASE("of a job of a new group the median of all is expected, once enough are known") {
   Past past;
   CHECK(past.forecast.left(7, at(0), 0, at(0)) == Forecast::kUnknown_s);
   for (std::size_t i = 0; i < ServiceHistory::kEnough; ++i) past.ran(100 + i, 0, 60);
@@ -51,7 +51,7 @@ TEST_CASE("of a job without kin the median of all is expected, once enough are k
   CHECK(past.forecast.left(7, at(0), 61, at(0)) == Forecast::kLeast_s);
 }
 
-TEST_CASE("a job is expected to take what its kin took, those submitted with it above all") {
+TEST_CASE("a job is expected to take what its group took, those submitted with it above all") {
   Past past;
   for (int i = 0; i < 8; ++i) past.ran(1, 0, 36'000);
   for (int i = 0; i < 8; ++i) past.ran(2, 0, 60);
@@ -67,7 +67,7 @@ TEST_CASE("a job is expected to take what its kin took, those submitted with it 
   CHECK(past.forecast.left(1, at(day), 100, at(day)) > 15'000);
 }
 
-TEST_CASE("without kin all jobs are expected to be alike") {
+TEST_CASE("without groups all jobs are expected to be alike") {
   Past past;
   past.forecast = Forecast(false);
   for (int i = 0; i < 40; ++i) past.ran(1, 0, 36'000);
@@ -75,7 +75,8 @@ TEST_CASE("without kin all jobs are expected to be alike") {
   CHECK(past.forecast.left(1, at(10), 0, at(10)) == doctest::Approx(60));
 }
 
-TEST_CASE("kin that still run count once they have run for longer than was expected") {
+TEST_CASE(
+    "jobs of the group that still run count once they have run for longer than was expected") {
   Past past;
   past.ran(1, 0, 60);
   const double before = past.forecast.left(1, at(0), 0, at(0));
@@ -86,7 +87,7 @@ TEST_CASE("kin that still run count once they have run for longer than was expec
   CHECK(past.forecast.left(1, at(0), 0, at(36'000)) == before);
 }
 
-TEST_CASE("nobody is kin of himself") {
+TEST_CASE("a running job says nothing of itself") {
   Past past;
   past.ran(1, 0, 3'600);
   const Residents::Move running = past.came(1, 0);
@@ -114,8 +115,8 @@ TEST_CASE("what a job may take is drawn from what is expected and how wrong that
   for (int i = 0; i < 40; ++i) past.ran(1, 0, i % 2 == 0 ? 1'000 : 1'500);
   for (int i = 0; i < 40; ++i) past.ran(2, 0, i % 2 == 0 ? 10 : 15);
   CHECK(past.forecast.draws());
-  const auto draw = [&](std::uint64_t kin, double attained, double u) {
-    return past.forecast.draw(kin, at(0), attained, at(0), u);
+  const auto draw = [&](std::uint64_t group, double attained, double u) {
+    return past.forecast.draw(group, at(0), attained, at(0), u);
   };
   CHECK(draw(1, 0, 0.3) == doctest::Approx(1'000).epsilon(0.1));
   CHECK(draw(1, 0, 0.7) == doctest::Approx(1'500).epsilon(0.1));
@@ -146,7 +147,7 @@ TEST_CASE("how wrong it was is told by what was expected when a job started") {
   CHECK(drawn.back() >= 20 * drawn.front());
 }
 
-TEST_CASE("of jobs without kin it is drawn from how wrong that was of such") {
+TEST_CASE("of jobs of new groups it is drawn from how wrong that was of such") {
   Past past;
   for (std::uint64_t i = 0; i < 100; ++i) past.ran(1'000 + i, 0, i % 2 == 0 ? 60 : 6'000);
   for (int i = 0; i < 100; ++i) past.ran(1, 0, 600);
@@ -168,10 +169,10 @@ TEST_CASE("jobs of less than a second are forecast, too") {
 
 TEST_CASE("what is remembered is bounded") {
   Past past;
-  for (std::uint64_t kin = 1; kin <= 3 * Forecast::kKins; ++kin)
-    past.ran(kin, 0, kin == 1 || kin == 3 * Forecast::kKins ? 6'000 : 60);
-  CHECK(past.forecast.kins() <= Forecast::kKins);
-  CHECK(past.forecast.left(3 * Forecast::kKins, at(0), 0, at(0)) > 4'000);
+  for (std::uint64_t group = 1; group <= 3 * Forecast::kGroups; ++group)
+    past.ran(group, 0, group == 1 || group == 3 * Forecast::kGroups ? 6'000 : 60);
+  CHECK(past.forecast.groups() <= Forecast::kGroups);
+  CHECK(past.forecast.left(3 * Forecast::kGroups, at(0), 0, at(0)) > 4'000);
   CHECK(past.forecast.left(1, at(0), 0, at(0)) == doctest::Approx(60));  // not heard of for longest
   for (int i = 0; i < 1'000; ++i) past.ran(1, 0, 600);
   for (std::size_t i = 0; i < Forecast::kKept; ++i) past.ran(1, 0, 6'000);
@@ -215,7 +216,7 @@ struct Lives {
   }
 };
 
-TEST_CASE("who takes least by what his kin took is asked about first, if that is wanted") {
+TEST_CASE("the job whose group took least is asked about first, if that is wanted") {
   for (const std::string rule : {"lif:order=forecast", "smart-greedy:order=forecast", "lif"}) {
     CAPTURE(rule);
     const auto policy = make_policy_registry().make(rule);

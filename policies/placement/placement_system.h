@@ -12,7 +12,7 @@ namespace starling {
 /// Who is asked about first, and what is known of how long jobs take.
 enum class PlacementOrder : std::uint8_t {
   arrival,
-  /// The least GPU time that it may still take (RemainingTimes, by kin), then by arrival.
+  /// The least GPU time that it may still take (RemainingTimes, by recurring-job group), then by arrival.
   forecast
 };
 

@@ -201,7 +201,7 @@ TEST_CASE("jobs of one call see where the earlier ones went") {
   }
 }
 
-TEST_CASE("consolidate shares only when it would wait, and with whom it harms least") {
+TEST_CASE("consolidate shares only when it would wait, and where others lose least") {
   Scene scene({{2, "V100"}}, 2);
   scene.add("calm", 1, at({0}));
   scene.add("loud", 1, at({2}));

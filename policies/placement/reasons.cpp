@@ -45,7 +45,8 @@ Reasons::Option Reasons::seen(const PlacementOption& option) {
     out.first_gpu = place.placement.front().value;
     out.gpus = static_cast<std::uint32_t>(place.placement.size());
     out.own = static_cast<float>(place.own);
-    out.harm = static_cast<float>(static_cast<double>(place.harm()) / static_cast<double>(kGpu));
+    out.inflicted_loss =
+        static_cast<float>(static_cast<double>(place.inflicted_loss()) / static_cast<double>(kGpu));
     for (const Candidate::Loss& loss : place.losses)
       out.slowest = std::min(out.slowest, static_cast<float>(loss.after));
   } else if (option.kind == OptionKind::forward) {
@@ -108,7 +109,7 @@ std::string Reasons::line_of(const Option& o, bool figure) {
                   "%s, %u from GPU %u: own speed %.2f of its best, others lose %.2f GPUs, the "
                   "slowest runs at %.2f of its best",
                   name_of(o.place), o.gpus, o.first_gpu, static_cast<double>(o.own),
-                  static_cast<double>(o.harm), static_cast<double>(o.slowest));
+                  static_cast<double>(o.inflicted_loss), static_cast<double>(o.slowest));
   } else {
     std::snprintf(text, sizeof text, "%u from GPU %u", o.gpus, o.first_gpu);
   }

@@ -41,7 +41,7 @@ class Reasons {
     AgentId to;
     double worth = 0;
     float own = 0;  // 0: nobody predicts speeds
-    float harm = 0, slowest = 1;
+    float inflicted_loss = 0, slowest = 1;
   };
   static Option seen(const PlacementOption& option);
   static std::string line_of(const Option& option, bool figure);

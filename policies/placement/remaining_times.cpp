@@ -28,25 +28,25 @@ JobView fresh(const JobSpec& job, Instant submitted) {
 double RemainingTimes::left(const Resident& job, Instant now) const {
   const double done = done_by(job, now);
   if (job.estimate > Duration::zero()) return of_estimate(job.estimate, done);
-  return forecast_.left(job.kin, job.submitted, done, now, job.order);
+  return forecast_.left(job.recurring_group, job.submitted, done, now, job.order);
 }
 
 double RemainingTimes::left(const JobView& job, Instant now) const {
   const double done = seconds(job.served);
   if (job.spec->duration > Duration::zero()) return of_estimate(job.spec->duration, done);
-  return forecast_.left(kin_of(*job.spec), job.submitted, done, now);
+  return forecast_.left(recurring_group_of(*job.spec), job.submitted, done, now);
 }
 
 double RemainingTimes::draw(const Resident& job, Instant now, double u) const {
   const double done = done_by(job, now);
   if (job.estimate > Duration::zero()) return of_estimate(job.estimate, done);
-  return forecast_.draw(job.kin, job.submitted, done, now, u, job.order);
+  return forecast_.draw(job.recurring_group, job.submitted, done, now, u, job.order);
 }
 
 double RemainingTimes::draw(const JobView& job, Instant now, double u) const {
   const double done = seconds(job.served);
   if (job.spec->duration > Duration::zero()) return of_estimate(job.spec->duration, done);
-  return forecast_.draw(kin_of(*job.spec), job.submitted, done, now, u);
+  return forecast_.draw(recurring_group_of(*job.spec), job.submitted, done, now, u);
 }
 
 double RemainingTimes::left(const JobSpec& job, Instant submitted, Instant now) const {

@@ -9,7 +9,7 @@ namespace starling {
 /// speeds have done so far; where there are none, by Forecast.
 class RemainingTimes {
  public:
-  explicit RemainingTimes(bool by_kin) : forecast_(by_kin) {}
+  explicit RemainingTimes(bool by_group) : forecast_(by_group) {}
 
   /// In every decide(), before left().
   void follow(Residents& residents, Instant now) { forecast_.follow(residents.take_moves(), now); }

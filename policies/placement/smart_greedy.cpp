@@ -121,7 +121,7 @@ class SmartGreedy final : public Scorer {
       if (loss.shares) together = std::max(together, left(loss));
     }
     double own = work / candidate.own;
-    if (own > together) own = together + (work - together * candidate.own) / candidate.apart;
+    if (own > together) own = together + (work - together * candidate.own) / candidate.unshared;
     double added = 0;
     for (const Candidate::Loss& loss : candidate.losses)
       added += std::min(own, left(loss)) * (1 - loss.after / loss.before);
