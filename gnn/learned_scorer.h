@@ -11,7 +11,7 @@
 namespace starling {
 
 /// What a learned system keeps of one decision: all that its scores depend on, copied, so that its
-/// net can say in training once more what each option is worth. Only the system knows what is in
+/// net can say in training once more how it scores each option. Only the system knows what is in
 /// it.
 struct Observation {
   virtual ~Observation() = default;

@@ -8,8 +8,8 @@
 
 namespace starling {
 
-/// The smallest learned system: an option is worth five weights times five features of it. It is
-/// the worked example of CONTRIBUTING.md and what tests train; no program carries it.
+/// The smallest learned system: the score of an option is five weights times five features of it.
+/// It is the worked example of CONTRIBUTING.md and what tests train; no program carries it.
 ///
 /// Tensor: weights [LinearFeature::count].
 enum class LinearFeature : std::size_t {

@@ -23,12 +23,12 @@ class LinearScorer final : public LearnedScorer {
   [[nodiscard]] PlacementRules rules() const override {
     return {.shared = shares_ ? SharedPlaces::always : SharedPlaces::never};
   }
-  void score(const DecisionPoint& point, std::span<double> worth) override {
+  void score(const DecisionPoint& point, std::span<double> scores) override {
     rows_.clear();
     for (std::size_t i = 0; i < point.options.size(); ++i) {
       std::vector<float> row(kLinearFeatures);
       fill(point, point.options[i], row);
-      worth[i] = std::inner_product(row.begin(), row.end(), weights_.begin(), 0.0F);
+      scores[i] = std::inner_product(row.begin(), row.end(), weights_.begin(), 0.0F);
       rows_.insert(rows_.end(), row.begin(), row.end());
     }
     busy_ = static_cast<float>(point.view.gpus.busy_count()) /

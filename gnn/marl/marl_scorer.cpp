@@ -71,7 +71,7 @@ QueueView MarlScorer::queue_of(const PlacementRequest& request) const {
   return queue;
 }
 
-void MarlScorer::score(const DecisionPoint& point, std::span<double> worth) {
+void MarlScorer::score(const DecisionPoint& point, std::span<double> scores) {
   if (point.forced()) return;
   if (encoder_) {
     encoder_->sync(point.view, point.candidates);
@@ -81,9 +81,9 @@ void MarlScorer::score(const DecisionPoint& point, std::span<double> worth) {
   scores_.resize(point.options.size());
   net_.score(rows_, scores_);
   if (std::ranges::all_of(scores_, [](float x) { return std::isfinite(x); })) {
-    std::ranges::copy(scores_, worth.begin());
+    std::ranges::copy(scores_, scores.begin());
   } else {
-    rule_.score(point, worth);
+    rule_.score(point, scores);
   }
 }
 

@@ -16,7 +16,7 @@
 
 namespace starling {
 
-/// What a trained network says that options are worth: marl, harmony. Every option becomes a row of
+/// Scores options by a trained network: marl, harmony. Every option becomes a row of
 /// Features, with embeddings of the place, of the partition and of others where the net has an
 /// encoder; the partition's is its summary to them. An answer that is no number leaves the decision
 /// to `lif` with Features::kMinimumGain.
@@ -25,8 +25,8 @@ class MarlScorer final : public LearnedScorer {
   explicit MarlScorer(MarlNet net);
   [[nodiscard]] PlacementRules rules() const override;
   void begin(const DecisionContext& context) override;
-  void score(const DecisionPoint& point, std::span<double> worth) override;
-  [[nodiscard]] std::string_view worth_is() const override {
+  void score(const DecisionPoint& point, std::span<double> scores) override;
+  [[nodiscard]] std::string_view score_is() const override {
     return "the network's preference, the logarithm of odds without a unit";
   }
   void passed_over(const QueueEntry& entry) override { queue_.ahead += entry.gpus; }

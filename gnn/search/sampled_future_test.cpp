@@ -29,7 +29,7 @@ constexpr std::uint32_t kFutures = 8;
 struct Draws final : Chooser {
   explicit Draws(JobId job) : about(job) {}
   void begin(const DecisionContext& context) override { sampler.observe(context.view); }
-  std::size_t choose(const DecisionPoint& point, std::span<const double> worth) override {
+  std::size_t choose(const DecisionPoint& point, std::span<const double> scores) override {
     if (point.job.spec->id == about && drawn.empty()) {
       knows = sampler.knows() && point.remaining.draws();
       for (std::uint32_t i = 0; i < kFutures; ++i) {
@@ -38,7 +38,7 @@ struct Draws final : Chooser {
         again.push_back(sampler.draw(point, hours(2), 10, which));
       }
     }
-    return best_of(worth);
+    return best_of(scores);
   }
   JobId about;
   bool knows = false;

@@ -56,12 +56,12 @@ void SearchChooser::forget_gone(const View& view) {
   });
 }
 
-std::size_t SearchChooser::choose(const DecisionPoint& point, std::span<const double> worth) {
+std::size_t SearchChooser::choose(const DecisionPoint& point, std::span<const double> scores) {
   ++counts_.decisions;
-  const std::size_t base = best_of(worth);
+  const std::size_t base = best_of(scores);
   std::size_t best = base;
   if (worth_it(point, base)) {
-    shortlist(point, worth, base);
+    shortlist(point, scores, base);
     if (!listed_.empty()) best = search(point, base);
   }
   if (best != base) ++counts_.changed;
@@ -79,18 +79,18 @@ bool SearchChooser::worth_it(const DecisionPoint& point, std::size_t base) const
   return !undisturbed || point.view.waiting.size() > 1;
 }
 
-void SearchChooser::shortlist(const DecisionPoint& point, std::span<const double> worth,
+void SearchChooser::shortlist(const DecisionPoint& point, std::span<const double> scores,
                               std::size_t base) {
   listed_.clear();
   for (std::size_t i = 0; i < point.options.size(); ++i) {
-    if (i == base || worth[base] - worth[i] > options_.margin) continue;
+    if (i == base || scores[base] - scores[i] > options_.margin) continue;
     if (point.options[i].kind != OptionKind::forward) listed_.push_back({i});
   }
   // Waiting comes first.
   std::stable_sort(listed_.begin(), listed_.end(), [&](const Option& a, const Option& b) {
     const bool waits = point.options[a.index].kind == OptionKind::wait,
                other = point.options[b.index].kind == OptionKind::wait;
-    return waits != other ? waits : worth[a.index] > worth[b.index];
+    return waits != other ? waits : scores[a.index] > scores[b.index];
   });
   listed_.resize(std::min<std::size_t>(listed_.size(), options_.candidates - 1));
 }

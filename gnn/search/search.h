@@ -49,7 +49,7 @@ class SearchChooser final : public Chooser {
   void foresee(const Oracle& oracle);
   void begin(const DecisionContext& context) override;
   [[nodiscard]] std::size_t choose(const DecisionPoint& point,
-                                   std::span<const double> worth) override;
+                                   std::span<const double> scores) override;
 
   struct Counts {
     std::uint64_t decisions = 0, searches = 0, changed = 0, rollouts = 0, events = 0;
@@ -71,7 +71,7 @@ class SearchChooser final : public Chooser {
     Instant at;
   };
   [[nodiscard]] bool worth_it(const DecisionPoint& point, std::size_t base) const;
-  void shortlist(const DecisionPoint& point, std::span<const double> worth, std::size_t base);
+  void shortlist(const DecisionPoint& point, std::span<const double> scores, std::size_t base);
   /// Among the base's option and those that are listed.
   [[nodiscard]] std::size_t search(const DecisionPoint& point, std::size_t base);
   [[nodiscard]] double cost(const DecisionPoint& point, std::size_t index,

@@ -74,7 +74,7 @@ class ClairvoyantPolicy final : public SearchPolicy, public Foresight {
   void foresee(const Oracle& oracle) override { chooser_.foresee(oracle); }
 };
 
-/// It says what any place is worth, so there is something to search. Nets do.
+/// It scores any place, so there is something to search. Nets do.
 bool judges_all(const std::string& name, const PolicyRegistry& bases) {
   const PolicyRegistry::Entry& entry = bases.entries().at(name);
   if (!entry.placement) return false;

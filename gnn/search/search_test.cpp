@@ -97,7 +97,7 @@ TEST_CASE("search waits where the rule would share, if that is shorter, and only
   CHECK(again.counts().events == chooser.counts().events);
 }
 
-TEST_CASE("who takes what is worth most does as lif; the quick rule comes close") {
+TEST_CASE("who takes what scores highest does as lif; the quick rule comes close") {
   const Topology topology =
       generate_leaf_spine(
           {.groups = {{4, "V100"}, {4, "K80"}}, .gpus_per_server = 4, .servers_per_rack = 4})
@@ -118,8 +118,8 @@ TEST_CASE("who takes what is worth most does as lif; the quick rule comes close"
   const auto rule = registry.make("lif:threshold=0.3").value();
   const double expected = play(topology, *speed, future, *rule);
   struct Best final : Chooser {
-    std::size_t choose(const DecisionPoint&, std::span<const double> worth) override {
-      return best_of(worth);
+    std::size_t choose(const DecisionPoint&, std::span<const double> scores) override {
+      return best_of(scores);
     }
   } best;
   CHECK(play(topology, *speed, future, *lif(0.3, &best)) == expected);
@@ -271,9 +271,9 @@ TEST_CASE("the true future: what is left of each job, then who comes, without a 
   const TrueFuture future(trace);
   struct Asks final : Chooser {
     explicit Asks(const TrueFuture& f) : future(f) {}
-    std::size_t choose(const DecisionPoint& point, std::span<const double> worth) override {
+    std::size_t choose(const DecisionPoint& point, std::span<const double> scores) override {
       if (point.job.spec->id == JobId{1, 3}) seen = future.at(point, 1);
-      return best_of(worth);
+      return best_of(scores);
     }
     const TrueFuture& future;
     RolloutFuture seen;

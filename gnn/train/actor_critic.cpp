@@ -164,8 +164,8 @@ class Loop {
 
   enum LaneSum : std::uint8_t {
     kDecisions,
-    kWorth,
-    kWorth2,
+    kAdvantage,
+    kAdvantage2,
     kTarget,
     kTarget2,
     kLogs,
@@ -196,8 +196,8 @@ class Loop {
     }
     for (std::size_t k = 0; k < out.advantage.size(); ++k) {
       ++sums[kDecisions];
-      sums[kWorth] += out.advantage[k];
-      sums[kWorth2] += std::pow(out.advantage[k], 2);
+      sums[kAdvantage] += out.advantage[k];
+      sums[kAdvantage2] += std::pow(out.advantage[k], 2);
       sums[kTarget] += out.target[k];
       sums[kTarget2] += std::pow(out.target[k], 2);
     }
@@ -225,11 +225,11 @@ class Loop {
     });
     if (!filled) return filled.error();
     const Row all = total(filled.value());
-    const double count = std::max(all[kDecisions], 1.0), mean = all[kWorth] / count;
-    const double deviation = std::sqrt(std::max(all[kWorth2] / count - mean * mean, 1e-12));
+    const double count = std::max(all[kDecisions], 1.0), mean = all[kAdvantage] / count;
+    const double deviation = std::sqrt(std::max(all[kAdvantage2] / count - mean * mean, 1e-12));
     for (Experience& lane : lanes) {
-      for (float& worth : lane.advantage)
-        worth = static_cast<float>(std::clamp((worth - mean) / deviation, -4.0, 4.0));
+      for (float& advantage : lane.advantage)
+        advantage = static_cast<float>(std::clamp((advantage - mean) / deviation, -4.0, 4.0));
     }
     ActorCriticOptions::Report report;
     report.iteration = iteration_;

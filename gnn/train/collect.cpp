@@ -31,17 +31,17 @@ class Teacher final : public NetChooser {
       : options_(options), rng_(options.seed, 0x7ea), scorer_(teacher_of(teacher).value().scorer) {}
   void begin(const DecisionContext& context) override { scorer_->begin(context); }
   void passed_over(const QueueEntry& entry) override { scorer_->passed_over(entry); }
-  std::size_t choose(const DecisionPoint& point, std::span<const double> worth) override {
-    worth_.assign(point.options.size(), 0);
-    scorer_->score(point, worth_);
-    const std::size_t right = best_of(worth_);
+  std::size_t choose(const DecisionPoint& point, std::span<const double> scores) override {
+    scores_.assign(point.options.size(), 0);
+    scorer_->score(point, scores_);
+    const std::size_t right = best_of(scores_);
     if (point.options.size() > 1 && rng_.chance(options_.keep)) {
       SeenDecision& seen = seen_.add(point, net());
       seen.chosen = static_cast<std::uint32_t>(right);
       seen.target.assign(point.options.size(), 0);
       seen.target[right] = 1;
     }
-    return rng_.chance(options_.follow) ? right : best_of(worth);
+    return rng_.chance(options_.follow) ? right : best_of(scores);
   }
   SeenDecisions seen_;
 
@@ -49,7 +49,7 @@ class Teacher final : public NetChooser {
   ImitateOptions options_;
   Rng rng_;
   std::unique_ptr<Scorer> scorer_;
-  std::vector<double> worth_;
+  std::vector<double> scores_;
 };
 
 /// Asks the roll-out simulator.
@@ -58,32 +58,32 @@ class Expert final : public NetChooser {
   Expert(const Scenario& scenario, const ExpertOptions& options)
       : future_(scenario.trace), options_(options), rng_(options.seed, 0xe8) {}
   void begin(const DecisionContext&) override { before_.clear(); }
-  std::size_t choose(const DecisionPoint& point, std::span<const double> worth) override {
-    std::size_t taken = best_of(worth);
-    if (point.options.size() > 1 && rng_.chance(options_.explore)) taken = any_of_best(worth);
+  std::size_t choose(const DecisionPoint& point, std::span<const double> scores) override {
+    std::size_t taken = best_of(scores);
+    if (point.options.size() > 1 && rng_.chance(options_.explore)) taken = any_of_best(scores);
     if (point.options.size() > 1 && seen_.all.size() < options_.limit &&
         rng_.chance(options_.sample))
-      ask(point, worth);
+      ask(point, scores);
     before_.push_back(first_decision(point, taken));
     return taken;
   }
   SeenDecisions seen_;
 
  private:
-  std::size_t any_of_best(std::span<const double> worth) {
-    const std::vector<std::size_t> order = by_worth(worth);
+  std::size_t any_of_best(std::span<const double> scores) {
+    const std::vector<std::size_t> order = by_score(scores);
     return order[rng_.below(static_cast<std::uint32_t>(std::min<std::size_t>(3, order.size())))];
   }
-  static std::vector<std::size_t> by_worth(std::span<const double> worth) {
-    std::vector<std::size_t> order(worth.size());
+  static std::vector<std::size_t> by_score(std::span<const double> scores) {
+    std::vector<std::size_t> order(scores.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return worth[a] > worth[b]; });
+                     [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
     return order;
   }
-  void ask(const DecisionPoint& point, std::span<const double> worth) {
+  void ask(const DecisionPoint& point, std::span<const double> scores) {
     const RolloutStart start(point.view, future_.at(point, options_.arrivals));
-    std::vector<std::size_t> order = by_worth(worth);
+    std::vector<std::size_t> order = by_score(scores);
     // The best few by the net, and waiting in any case.
     const std::size_t wait = point.options.size() - 1;
     if (order.size() > options_.options) {
@@ -108,7 +108,7 @@ class Expert final : public NetChooser {
     }
     if (!std::isfinite(least)) return;
     SeenDecision& seen = seen_.add(point, net());
-    seen.chosen = static_cast<std::uint32_t>(best_of(worth));
+    seen.chosen = static_cast<std::uint32_t>(best_of(scores));
     for (const double cost : costs)
       seen.target.push_back(static_cast<float>(std::isfinite(cost) ? cost - least : -1));
   }

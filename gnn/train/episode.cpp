@@ -18,12 +18,12 @@ class Recorder {
       : options_(options), rng_(options.seed, 0xac), last_(agents) {}
 
   std::size_t decide(std::size_t agent, const DecisionPoint& point, LearnedScorer& net,
-                     std::span<const double> worth) {
-    const std::size_t best = best_of(worth);
+                     std::span<const double> scores) {
+    const std::size_t best = best_of(scores);
     if (point.options.size() < 2) return best;
     note_moment(agent, point, net);
     if (!rng_.chance(options_.explore)) return best;
-    const std::size_t taken = draw(worth);
+    const std::size_t taken = draw(scores);
     keep(point, net, taken);
     return taken;
   }
@@ -46,11 +46,11 @@ class Recorder {
     for (float& value : mean) value /= agents;
   }
 
-  std::size_t draw(std::span<const double> worth) {
-    const double most = worth[best_of(worth)];
+  std::size_t draw(std::span<const double> scores) {
+    const double most = scores[best_of(scores)];
     chances_.clear();
     double sum = 0;
-    for (const double one : worth) {
+    for (const double one : scores) {
       chances_.push_back(std::exp((one - most) / options_.temperature));
       sum += chances_.back();
     }
@@ -92,8 +92,8 @@ class Recorder {
 class Sampler final : public NetChooser {
  public:
   Sampler(Recorder& recorder, std::size_t agent) : recorder_(recorder), agent_(agent) {}
-  std::size_t choose(const DecisionPoint& point, std::span<const double> worth) override {
-    return recorder_.decide(agent_, point, net(), worth);
+  std::size_t choose(const DecisionPoint& point, std::span<const double> scores) override {
+    return recorder_.decide(agent_, point, net(), scores);
   }
 
  private:

@@ -53,15 +53,15 @@ std::vector<std::string> reasons(Policy& policy) {
 class Compare final : public NetChooser {
  public:
   explicit Compare(const PolicyModel& model) : model_(model) {}
-  std::size_t choose(const DecisionPoint& point, std::span<const double> worth) override {
+  std::size_t choose(const DecisionPoint& point, std::span<const double> scores) override {
     SeenDecisions seen;
     seen.add(point, net());
     const std::uint32_t rows[] = {0};
-    const torch::Tensor scores = model_.scores(seen, rows).detach().contiguous();
-    REQUIRE(scores.numel() == static_cast<std::int64_t>(worth.size()));
-    for (std::size_t i = 0; i < worth.size(); ++i) {
-      const double other = scores.data_ptr<float>()[i];
-      worst = std::max(worst, std::abs(worth[i] - other) / std::max(1.0, std::abs(other)));
+    const torch::Tensor in_torch = model_.scores(seen, rows).detach().contiguous();
+    REQUIRE(in_torch.numel() == static_cast<std::int64_t>(scores.size()));
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      const double other = in_torch.data_ptr<float>()[i];
+      worst = std::max(worst, std::abs(scores[i] - other) / std::max(1.0, std::abs(other)));
     }
     std::vector<float> state(net().state_size());
     net().state(state);

@@ -134,9 +134,9 @@ Row Learner::gradient(const Experience& experience, std::span<const std::uint32_
     const torch::Tensor change =
         logs.gather(1, chosen).squeeze(1) - floats(experience.log_prob, some);
     const torch::Tensor ratio = change.clamp(-20, 20).exp();
-    const torch::Tensor worth = floats(experience.advantage, some);
+    const torch::Tensor advantage = floats(experience.advantage, some);
     const torch::Tensor near = ratio.clamp(1 - loss.clip, 1 + loss.clip);
-    const torch::Tensor gain = torch::min(ratio * worth, near * worth).sum();
+    const torch::Tensor gain = torch::min(ratio * advantage, near * advantage).sum();
     const torch::Tensor spread = -(logs.exp() * logs.clamp_min(-30)).sum();
     const torch::Tensor off =
         value_of(states_of(experience.state, some)) - floats(experience.target, some);

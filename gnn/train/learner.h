@@ -12,7 +12,7 @@
 
 namespace starling {
 
-/// Drawn decisions and what they were worth.
+/// Drawn decisions and their advantages.
 struct Experience {
   SeenDecisions seen;
   std::vector<float> log_prob, advantage, target;  ///< by decision; `target` of the critic

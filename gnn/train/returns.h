@@ -23,7 +23,7 @@ class JobsOverTime {
   std::vector<double> submit_sum_, finish_sum_;  // of the first i
 };
 
-/// What decisions at some moments of a run were worth, as generalised advantage estimation has it
+/// The advantages of decisions at some steps of a run, as generalised advantage estimation has it
 /// (Schulman et al. 2016, arXiv 1506.02438), in continuous time: what is counted at most once for
 /// each step there is counted here for each hour.
 struct Returns {

@@ -8,19 +8,19 @@
 
 namespace starling {
 
-/// Sees every decision of a placement policy that leaves a choice (but see co_allocates()), with what
-/// each option is worth to the policy's Scorer, and makes it: to search, to explore, to record, to imitate. It works over any
-/// policy. With one, shared places are listed also where the best free place slows nobody
-/// (SharedPlaces::if_slowed).
+/// Sees every decision of a placement policy that leaves a choice (but see co_allocates()), with
+/// the scores that the policy's Scorer gives its options, and makes it: to search, to explore, to
+/// record, to imitate. It works over any policy. With one, shared places are listed also where the
+/// best free place slows nobody (SharedPlaces::if_slowed).
 class Chooser {
  public:
   virtual ~Chooser() = default;
   /// Before the first decision of a call of decide().
   virtual void begin(const DecisionContext&) {}
-  /// The index of an option. `worth`: by option; its largest is what the policy would do.
+  /// The index of an option. `scores`: by option; the largest is what the policy would do.
   [[nodiscard]] virtual std::size_t choose(const DecisionPoint& point,
-                                           std::span<const double> worth) = 0;
-  /// It is also asked whether a gang is co-allocated or waits; else the largest worth decides that.
+                                           std::span<const double> scores) = 0;
+  /// It is also asked whether a gang is co-allocated or waits; else the largest score decides that.
   [[nodiscard]] virtual bool co_allocates() const { return false; }
   /// As Scorer's.
   virtual void passed_over(const QueueEntry&) {}

@@ -68,8 +68,8 @@ struct Asked final : Chooser {
   Asked(bool asks, bool waits) : asks_gangs(asks), gangs_wait(waits) {}
   [[nodiscard]] bool co_allocates() const override { return asks_gangs; }
   [[nodiscard]] std::size_t choose(const DecisionPoint& point,
-                                   std::span<const double> worth) override {
-    if (point.options.front().kind != OptionKind::co_allocate) return best_of(worth);
+                                   std::span<const double> scores) override {
+    if (point.options.front().kind != OptionKind::co_allocate) return best_of(scores);
     ++gangs;
     REQUIRE(point.options.size() == 2);
     CHECK(point.may_wait());
@@ -78,24 +78,24 @@ struct Asked final : Chooser {
     CHECK(plan.speed == doctest::Approx(0.67));  // over several servers
     CHECK(plan.elsewhere == 8);
     CHECK(plan.share.size() == 4);
-    CHECK(worth[0] > worth[1]);
+    CHECK(scores[0] > scores[1]);
     return gangs_wait ? 1 : 0;
   }
   bool asks_gangs, gangs_wait;
   int gangs = 0;
 };
 
-/// As Lif, and says what co-allocating is worth.
+/// As Lif, and scores co-allocating.
 struct Weighs final : Scorer {
-  explicit Weighs(double gang_worth) : gang(gang_worth) {}
+  explicit Weighs(double gang_score) : gang(gang_score) {}
   [[nodiscard]] PlacementRules rules() const override {
     PlacementRules rules = lif.rules();
     rules.co_allocates = true;
     return rules;
   }
-  void score(const DecisionPoint& point, std::span<double> worth) override {
-    if (point.options.front().kind != OptionKind::co_allocate) return lif.score(point, worth);
-    worth[0] = gang;
+  void score(const DecisionPoint& point, std::span<double> scores) override {
+    if (point.options.front().kind != OptionKind::co_allocate) return lif.score(point, scores);
+    scores[0] = gang;
   }
   Lif lif{0.3};
   double gang;
@@ -140,7 +140,7 @@ TEST_CASE("a chooser that asks for it decides whether a gang is co-allocated") {
   }
 }
 
-TEST_CASE("a scorer that asks for it says what co-allocating is worth") {
+TEST_CASE("a scorer that asks for it scores co-allocating") {
   Three world;
   PlacementPolicy eager(system(std::make_unique<Weighs>(1)));
   CHECK(world.decide(eager).size() == 1);

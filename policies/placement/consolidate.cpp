@@ -46,8 +46,8 @@ class Consolidate final : public Scorer {
     if (auto found = in_rack(point.shape.server, count, job.gpus_per_worker)) return found;
     return place_node(gpus, point.shape, count, job.gpus_per_worker);
   }
-  void score(const DecisionPoint&, std::span<double> worth) override {
-    std::ranges::fill(worth, 0.0);  // the place, or else waiting
+  void score(const DecisionPoint&, std::span<double> scores) override {
+    std::ranges::fill(scores, 0.0);  // the place, or else waiting
   }
 
  private:
@@ -64,8 +64,8 @@ class Consolidate final : public Scorer {
 };
 
 /// The tightest place that there is now, over as many servers as it takes. A gang for which too few
-/// GPUs are free goes, where GPUs may be shared, where it takes least speed from others. Free GPUs are
-/// worth 0, others the GPUs that those beside it lose, negative.
+/// GPUs are free goes, where GPUs may be shared, where it takes least speed from others. Free GPUs
+/// score 0, others the GPUs that those beside it lose, negative.
 class Consolidating final : public Scorer {
  public:
   [[nodiscard]] PlacementRules rules() const override {
@@ -89,15 +89,15 @@ class Consolidating final : public Scorer {
     }
     return std::nullopt;
   }
-  void score(const DecisionPoint& point, std::span<double> worth) override {
-    for (std::size_t i = 0; i < worth.size(); ++i) {
+  void score(const DecisionPoint& point, std::span<double> scores) override {
+    for (std::size_t i = 0; i < scores.size(); ++i) {
       const Candidate* place = point.options[i].place;
-      worth[i] = place == nullptr
-                     ? kNever
-                     : -static_cast<double>(place->inflicted_loss()) / static_cast<double>(kGpu);
+      scores[i] = place == nullptr
+                      ? kNever
+                      : -static_cast<double>(place->inflicted_loss()) / static_cast<double>(kGpu);
     }
   }
-  [[nodiscard]] std::string_view worth_is() const override {
+  [[nodiscard]] std::string_view score_is() const override {
     return "minus the GPUs' worth of speed that others lose";
   }
 };

@@ -32,8 +32,8 @@ const Destination* DecisionPoint::better_elsewhere(double minimum_gain,
   return ForwardingBySpeed::better_queue(out.destinations, enough ? here : 0, out.queue, out.tries);
 }
 
-std::size_t best_of(std::span<const double> worth) {
-  return static_cast<std::size_t>(std::ranges::max_element(worth) - worth.begin());
+std::size_t best_of(std::span<const double> scores) {
+  return static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin());
 }
 
 }  // namespace starling

@@ -91,6 +91,6 @@ struct DecisionPoint : DecisionContext {
 };
 
 /// The index of the largest, the first of equals. At least one.
-[[nodiscard]] std::size_t best_of(std::span<const double> worth);
+[[nodiscard]] std::size_t best_of(std::span<const double> scores);
 
 }  // namespace starling

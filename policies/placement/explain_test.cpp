@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules say why as nets do: what options a job had, what each was worth, which was taken.
+// Rules say why as nets do: what options a job had, what each scored, which was taken.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -89,7 +89,7 @@ TEST_CASE("a rule that waits names the places that were not good enough") {
   CHECK(any_has(greedy, "-36000.000  free GPUs, tight, 1 from GPU 0"));
 }
 
-TEST_CASE("under a rule that takes any place waiting is worth less") {
+TEST_CASE("under a rule that takes any place waiting scores less") {
   const auto lif = reasons("lif", true);
   REQUIRE(lif.size() >= 3);
   // Eight times slower in all: four the job, four its neighbour; alone on the K80 nine.

@@ -23,7 +23,7 @@ constexpr PolicyFacts kFacts{
 constexpr double kGoes = 3;  // above every place
 
 /// In (0, 2), the larger the less the slowdown (in millionths); 1 where nobody is slowed.
-double worth_of(std::int64_t slowdown) {
+double score_of(std::int64_t slowdown) {
   const double s = static_cast<double>(slowdown) / static_cast<double>(kGpu);
   return s >= 0 ? 1 / (1 + s) : 2 - 1 / (1 - s);
 }
@@ -51,7 +51,7 @@ PlacementRules Lif::rules() const {
   return rules;
 }
 
-void Lif::score(const DecisionPoint& point, std::span<double> worth) {
+void Lif::score(const DecisionPoint& point, std::span<double> scores) {
   const bool picky = threshold_ > 0 && (point.busy() || point.out.any());
   const double least =
       picky ? least_gain(point, threshold_) : -std::numeric_limits<double>::infinity();
@@ -60,18 +60,19 @@ void Lif::score(const DecisionPoint& point, std::span<double> worth) {
       threshold_, best == nullptr ? std::nullopt : std::optional(best->slowdown));
   for (std::size_t i = 0; i < point.options.size(); ++i) {
     const PlacementOption& option = point.options[i];
-    worth[i] = 0;
-    if (option.kind == OptionKind::forward) worth[i] = option.destination == there ? kGoes : kNever;
+    scores[i] = 0;
+    if (option.kind == OptionKind::forward)
+      scores[i] = option.destination == there ? kGoes : kNever;
     if (option.kind != OptionKind::start) continue;
     const auto gain = static_cast<double>(option.place->gain);
     // A job that cannot wait takes the best of what there is.
     const bool good = gain >= least || !point.may_wait();
-    worth[i] = good ? worth_of(option.place->slowdown)
-                    : std::min(gain / std::max(least / threshold_, 1.0), 1.0) - 1;
+    scores[i] = good ? score_of(option.place->slowdown)
+                     : std::min(gain / std::max(least / threshold_, 1.0), 1.0) - 1;
   }
 }
 
-std::string_view Lif::worth_is() const {
+std::string_view Lif::score_is() const {
   return threshold_ > 0
              ? "1 / (1 + slowdown of all), 1 where nobody is slowed (0: wait; below 0: it "
                "would gain less speed than the threshold; 3: go)"

@@ -19,15 +19,15 @@ namespace starling {
 /// has to add that part of what the job does alone at its best, net of what the others lose, weighted
 /// by GPUs; if none does, the job waits for as long as anything runs here, or for its time elsewhere.
 ///
-/// Places that are good enough are worth more than waiting, the least slowdown most, in (0, 2); the
-/// others less, the largest gain most; waiting is worth 0.
+/// Places that are good enough score above waiting, the least slowdown highest, in (0, 2); the
+/// others below it, the largest gain highest; waiting scores 0.
 class Lif final : public Scorer {
  public:
   /// `threshold`: in [0, 1]; 0: any place will do.
   explicit Lif(double threshold) : threshold_(threshold) {}
   [[nodiscard]] PlacementRules rules() const override;
-  void score(const DecisionPoint& point, std::span<double> worth) override;
-  [[nodiscard]] std::string_view worth_is() const override;
+  void score(const DecisionPoint& point, std::span<double> scores) override;
+  [[nodiscard]] std::string_view score_is() const override;
 
  private:
   double threshold_;

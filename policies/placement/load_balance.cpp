@@ -59,8 +59,8 @@ class LoadBalance final : public Scorer {
     return over_many(point);
   }
 
-  void score(const DecisionPoint&, std::span<double> worth) override {
-    std::ranges::fill(worth, 0.0);  // the place, or else waiting
+  void score(const DecisionPoint&, std::span<double> scores) override {
+    std::ranges::fill(scores, 0.0);  // the place, or else waiting
   }
 
  private:

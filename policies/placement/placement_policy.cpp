@@ -10,7 +10,7 @@ namespace starling {
 
 namespace {
 
-/// Whoever chooses other than by worth is shown shared places, too, where free ones slow nobody.
+/// Whoever chooses other than by score is shown shared places, too, where free ones slow nobody.
 PlacementRules rules_of(const PlacementSystem& system, bool chooser) {
   PlacementRules rules = system.scorer->rules();
   if (!system.forwards_by_speed) rules.minimum_gain.reset();
@@ -117,16 +117,16 @@ void PlacementPolicy::passed_over(const QueueEntry& entry) {
 
 PlacementOption PlacementPolicy::choose(DecisionPoint& point) {
   point.options = lister_.list(point, *scorer_);
-  worth_.assign(point.options.size(), 0);
-  scorer_->score(point, worth_);
+  scores_.assign(point.options.size(), 0);
+  scorer_->score(point, scores_);
   return point.forced() ? PlacementOption{} : take(point, chooser_ != nullptr);
 }
 
 PlacementOption PlacementPolicy::take(const DecisionPoint& point, bool asks_chooser) {
-  const std::size_t taken = asks_chooser ? chooser_->choose(point, worth_) : best_of(worth_);
+  const std::size_t taken = asks_chooser ? chooser_->choose(point, scores_) : best_of(scores_);
   const double work_s = follow_ ? remaining_.left(point.job, point.view.now) : 0;
   const bool scored = rules_.co_allocates || point.options.front().kind != OptionKind::co_allocate;
-  reasons_.note(point.job.spec->id, point.view.now, work_s, point.options, worth_, taken, scored);
+  reasons_.note(point.job.spec->id, point.view.now, work_s, point.options, scores_, taken, scored);
   return point.options[taken];
 }
 
@@ -244,11 +244,11 @@ bool PlacementPolicy::co_allocate(const DecisionContext& context, const QueueEnt
   DecisionPoint point{context, request, job, {}};
   point.options = lister_.list_co_allocation(point, entry);
   if (point.options.empty()) return false;
-  worth_.assign(point.options.size(), 0);
+  scores_.assign(point.options.size(), 0);
   if (rules_.co_allocates) {
-    scorer_->score(point, worth_);
+    scorer_->score(point, scores_);
   } else {
-    worth_.back() = Scorer::kLast;
+    scores_.back() = Scorer::kLast;
   }
   const PlacementOption option = take(point, chooser_ != nullptr && chooser_->co_allocates());
   if (option.kind == OptionKind::wait) return false;

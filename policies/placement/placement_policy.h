@@ -22,7 +22,7 @@
 namespace starling {
 
 /// A policy of family A: one after the other every waiting job gets a place, goes to another
-/// partition, or is passed over: the option that is worth most to its Scorer, or the one that a
+/// partition, or is passed over: the option that its Scorer scores highest, or the one that a
 /// Chooser takes. A look that got nothing is not asked about again until something changes, here or
 /// in a digest; nor are others of that look that are expected to take about as long.
 class PlacementPolicy final : public Policy, public QueueOrder {
@@ -38,7 +38,7 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] std::span<const float> summary() const override { return scorer_->summary(); }
   [[nodiscard]] bool asks_first(const JobView& a, const JobView& b, Instant now) const override;
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
-    return reasons_.explain(job, scorer_->worth_is());
+    return reasons_.explain(job, scorer_->score_is());
   }
 
  private:
@@ -52,7 +52,7 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] DecisionContext context_of(const View& view, const Trial& trial);
   /// Of the options of `point`, which it lists.
   [[nodiscard]] PlacementOption choose(DecisionPoint& point);
-  /// Of those that are listed and have their worth.
+  /// Of those that are listed and have their scores.
   [[nodiscard]] PlacementOption take(const DecisionPoint& point, bool asks_chooser);
   void passed_over(const QueueEntry& entry);
   /// `memory`: of the destinations; the job's until the next call.
@@ -78,7 +78,7 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   OptionLister lister_;
   Reasons reasons_;
   std::vector<Destination> destinations_;  // memory of start_here()
-  std::vector<double> worth_;              // memory of choose()
+  std::vector<double> scores_;             // memory of choose()
   std::vector<std::size_t> turns_;         // positions in the queue
   std::vector<double> areas_;              // by those
   /// For which lengths nothing was found, and when.

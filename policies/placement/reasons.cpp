@@ -26,11 +26,11 @@ const char* name_of(CandidateKind kind) {
   return "";
 }
 
-/// What an option is worth; blank where it is out of the question.
-std::string worth_text(double worth) {
-  if (worth <= Scorer::kLast) return "       -";
+/// The score of an option; blank where it is out of the question.
+std::string score_text(double score) {
+  if (score <= Scorer::kLast) return "       -";
   char text[40];
-  std::snprintf(text, sizeof text, "%+8.3f", worth);
+  std::snprintf(text, sizeof text, "%+8.3f", score);
   return text;
 }
 
@@ -62,7 +62,7 @@ Reasons::Option Reasons::seen(const PlacementOption& option) {
 }
 
 void Reasons::note(JobId job, Instant now, double work_s, std::span<const PlacementOption> options,
-                   std::span<const double> worth, std::size_t taken, bool scored) {
+                   std::span<const double> scores, std::size_t taken, bool scored) {
   if (ring_.empty()) ring_.resize(kKept);
   // The same job that waits on and on is one reason.
   const std::size_t last = (next_ + kKept - 1) % kKept;
@@ -80,13 +80,13 @@ void Reasons::note(JobId job, Instant now, double work_s, std::span<const Placem
   reason.refused.reset();
   for (std::size_t i = 0; i < options.size(); ++i) {
     std::size_t at = reason.kept;
-    while (at > 0 && reason.best[at - 1].worth < worth[i]) --at;
+    while (at > 0 && reason.best[at - 1].score < scores[i]) --at;
     if (at >= kOptions) continue;
     reason.kept = std::min<std::uint32_t>(reason.kept + 1, kOptions);
     for (std::size_t k = reason.kept - 1; k > at; --k) reason.best[k] = reason.best[k - 1];
     Option& option = reason.best[at];
     option = seen(options[i]);
-    option.worth = worth[i];
+    option.score = scores[i];
     option.taken = i == taken;
   }
 }
@@ -113,7 +113,7 @@ std::string Reasons::line_of(const Option& o, bool figure) {
   } else {
     std::snprintf(text, sizeof text, "%u from GPU %u", o.gpus, o.first_gpu);
   }
-  return mark + (figure ? worth_text(o.worth) + "  " : "") + text;
+  return mark + (figure ? score_text(o.score) + "  " : "") + text;
 }
 
 std::size_t Reasons::find(JobId job) const {
@@ -139,7 +139,7 @@ void Reasons::refused(const Feedback& feedback) {
   if (it_was) reason.refused = feedback.why;
 }
 
-std::vector<std::string> Reasons::explain(JobId job, std::string_view worth_is) const {
+std::vector<std::string> Reasons::explain(JobId job, std::string_view score_is) const {
   const std::size_t newest = find(job);
   if (newest == kKept) return {};
   const Reason& found = ring_[newest];
@@ -148,10 +148,10 @@ std::vector<std::string> Reasons::explain(JobId job, std::string_view worth_is) 
                 seconds(found.at.time_since_epoch()));
   std::string head = text;
   if (found.options > found.kept) head += ", the best " + std::to_string(found.kept);
-  const bool figures = found.scored && !worth_is.empty();
+  const bool figures = found.scored && !score_is.empty();
   if (figures) {
     head += found.options > 1 ? ", by " : ", its figure: ";
-    head += worth_is;
+    head += score_is;
   }
   if (found.work_s > 0) {
     std::snprintf(text, sizeof text, "; expected to take %.0f s", found.work_s);

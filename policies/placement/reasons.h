@@ -16,20 +16,20 @@
 namespace starling {
 
 /// Why a placement policy did what it did, of its last kKept decisions: what the best few options
-/// were, what was predicted of them, and what they were worth to it. Memory does not grow.
+/// were, what was predicted of them, and which scores they had. Memory does not grow.
 class Reasons {
  public:
   static constexpr std::size_t kKept = 1024, kOptions = 4;
 
-  /// `work_s`: what the job is expected to take still, at its best speed; 0: nobody guesses. `worth`:
-  /// as Scorer says; `taken`: an index of `options`. `scored`: the worth is the scorer's, and shown.
+  /// `work_s`: what the job is expected to take still, at its best speed; 0: nobody guesses. `scores`:
+  /// as Scorer says; `taken`: an index of `options`. `scored`: they are the scorer's, and shown.
   void note(JobId job, Instant now, double work_s, std::span<const PlacementOption> options,
-            std::span<const double> worth, std::size_t taken, bool scored = true);
+            std::span<const double> scores, std::size_t taken, bool scored = true);
   /// The core has refused a decision. It is told of what was noted of the job last, if that was it.
   void refused(const Feedback& feedback);
-  /// A line for the decision, whether it was refused, and one for each option, what is worth most
-  /// first; nothing: not kept. `worth_is`: as Scorer says.
-  [[nodiscard]] std::vector<std::string> explain(JobId job, std::string_view worth_is) const;
+  /// A line for the decision, whether it was refused, and one for each option, the best score
+  /// first; nothing: not kept. `score_is`: as Scorer says.
+  [[nodiscard]] std::vector<std::string> explain(JobId job, std::string_view score_is) const;
 
  private:
   struct Option {
@@ -39,7 +39,7 @@ class Reasons {
     std::uint32_t first_gpu = 0, gpus = 0;  // of a place; of a share
     std::uint64_t elsewhere = 0;            // GPUs
     AgentId to;
-    double worth = 0;
+    double score = 0;
     float own = 0;  // 0: nobody predicts speeds
     float inflicted_loss = 0, slowest = 1;
   };

@@ -31,16 +31,16 @@ struct Options {
 
 const JobId kJob{1, 7};
 
-std::vector<std::string> lines_of(const Reasons& reasons, std::string_view worth_is = "GPUs won") {
-  return reasons.explain(kJob, worth_is);
+std::vector<std::string> lines_of(const Reasons& reasons, std::string_view score_is = "GPUs won") {
+  return reasons.explain(kJob, score_is);
 }
 
 TEST_CASE("the reasons of a decision name the options, best first, and the one taken") {
   const Options options;
-  const double worth[] = {-1, 2, Scorer::kNever, 0.5};
+  const double scores[] = {-1, 2, Scorer::kNever, 0.5};
   Reasons reasons;
   CHECK(lines_of(reasons).empty());
-  reasons.note(kJob, Instant{} + std::chrono::seconds(30), 120, options.all(), worth, 1);
+  reasons.note(kJob, Instant{} + std::chrono::seconds(30), 120, options.all(), scores, 1);
   const auto lines = lines_of(reasons);
   REQUIRE(lines.size() == 5);
   CHECK(lines[0] == "policy: 4 options at 30 s, by GPUs won; expected to take 120 s:");
@@ -59,9 +59,9 @@ TEST_CASE("a policy that predicts nothing has places without speeds") {
   Options options;
   options.free.own = 0;
   const PlacementOption only{OptionKind::start, &options.free, nullptr};
-  const double worth[] = {0};
+  const double scores[] = {0};
   Reasons reasons;
-  reasons.note(kJob, Instant{}, 0, {&only, 1}, worth, 0);
+  reasons.note(kJob, Instant{}, 0, {&only, 1}, scores, 0);
   auto lines = lines_of(reasons);
   REQUIRE(lines.size() == 2);
   CHECK(lines[0] == "policy: 1 option at 0 s, its figure: GPUs won:");
@@ -75,27 +75,27 @@ TEST_CASE("a policy that predicts nothing has places without speeds") {
 
 TEST_CASE("what the core refused is said until the job is decided about again") {
   const Options options;
-  const double worth[] = {-1, 2, 0, 0.5};
+  const double scores[] = {-1, 2, 0, 0.5};
   const Decision start = Start{kJob, options.free.placement};
   Reasons reasons;
   reasons.refused({start, DecisionFault::no_room});
   CHECK(lines_of(reasons).empty());
-  reasons.note(kJob, Instant{}, 0, options.all(), worth, 1);
+  reasons.note(kJob, Instant{}, 0, options.all(), scores, 1);
   reasons.refused({start, DecisionFault::reserved});
   REQUIRE(lines_of(reasons).size() == 6);
   CHECK(lines_of(reasons)[1] == "  refused: a gang that has waited for long starts first");
-  reasons.note(kJob, Instant{}, 0, options.all(), worth, 2);
+  reasons.note(kJob, Instant{}, 0, options.all(), scores, 2);
   CHECK(lines_of(reasons).size() == 5);
 }
 
 TEST_CASE("what was refused is not told of another decision about the same job") {
   const Options options;
-  const double worth[] = {-1, 2, 0, 0.5};
+  const double scores[] = {-1, 2, 0, 0.5};
   const Decision spread = Spread{kJob, {}}, start = Start{kJob, options.free.placement},
                  there = Forward{kJob, AgentId{3}}, elsewhere = Forward{kJob, AgentId{2}};
   Reasons reasons;
   const auto told = [&](std::size_t taken, const Decision& decision) {
-    reasons.note(kJob, Instant{}, 0, options.all(), worth, taken);
+    reasons.note(kJob, Instant{}, 0, options.all(), scores, taken);
     reasons.refused({decision, DecisionFault::no_room});
     return lines_of(reasons).size() == 6;
   };
@@ -110,23 +110,23 @@ TEST_CASE("what was refused is not told of another decision about the same job")
 
 TEST_CASE("of two decisions at one instant the later one is told") {
   const Options options;
-  const double worth[] = {-1, 2, 0, 0.5};
+  const double scores[] = {-1, 2, 0, 0.5};
   Reasons reasons;
-  reasons.note(kJob, Instant{}, 0, options.all(), worth, 1);
-  reasons.note(JobId{2, 1}, Instant{}, 0, options.all(), worth, 1);
-  reasons.note(kJob, Instant{}, 60, options.all(), worth, 2);
+  reasons.note(kJob, Instant{}, 0, options.all(), scores, 1);
+  reasons.note(JobId{2, 1}, Instant{}, 0, options.all(), scores, 1);
+  reasons.note(kJob, Instant{}, 60, options.all(), scores, 2);
   CHECK(lines_of(reasons)[0].find("expected to take 60 s") != std::string::npos);
 }
 
 TEST_CASE("the reasons of the last decisions are kept, and no more") {
   const Options options;
-  const double worth[] = {-1, 2, 0, 0.5};
+  const double scores[] = {-1, 2, 0, 0.5};
   Reasons reasons;
-  reasons.note(kJob, Instant{}, 120, options.all(), worth, 1);
+  reasons.note(kJob, Instant{}, 120, options.all(), scores, 1);
   for (std::uint32_t other = 1; other < Reasons::kKept; ++other)
-    reasons.note(JobId{2, other}, Instant{}, 0, options.all(), worth, 0);
+    reasons.note(JobId{2, other}, Instant{}, 0, options.all(), scores, 0);
   CHECK_FALSE(lines_of(reasons).empty());
-  reasons.note(JobId{2, Reasons::kKept}, Instant{}, 0, options.all(), worth, 0);
+  reasons.note(JobId{2, Reasons::kKept}, Instant{}, 0, options.all(), scores, 0);
   CHECK(lines_of(reasons).empty());
 }
 

@@ -27,16 +27,16 @@ struct PlacementRules {
   bool forecasts = false;  ///< it asks RemainingTimes
   bool evens_out = false;  ///< before anything starts, jobs go to the emptiest partitions
   bool by_fit = false;     ///< gangs fit as fit= says, here and elsewhere, not by free GPUs alone
-  /// score() also says what co-allocating a gang is worth. Else a gang is co-allocated where it can
-  /// be: worth 0, and waiting Scorer::kLast.
+  /// score() also scores co-allocating a gang. Else a gang is co-allocated where it can be: score 0,
+  /// and waiting Scorer::kLast.
   bool co_allocates = false;
   /// The least part of a job's best speed that a place must add, for policies that know speeds:
   /// their jobs go where they are fastest. None: OverflowRouting moves them, by free GPUs.
   std::optional<double> minimum_gain = std::nullopt;
 };
 
-/// What makes one placement policy differ from another: what each option of a job is worth to it.
-/// The option that is worth most is taken, the first of equals, unless a Chooser says otherwise.
+/// What makes one placement policy differ from another: how it scores each option of a job. The
+/// option with the largest score is taken, the first of equals, unless a Chooser says otherwise.
 /// Deterministic. Serves one partition.
 class Scorer {
  public:
@@ -51,12 +51,12 @@ class Scorer {
   [[nodiscard]] virtual View seen(const View& given) { return given; }
   /// Before the first job of a call of decide().
   virtual void begin(const DecisionContext&) {}
-  /// What each option is worth, in the order of `point.options`; no unit, larger is better. Also
+  /// Scores by option, in the order of `point.options`; no unit, larger is better. Also
   /// called where the decision is forced.
-  virtual void score(const DecisionPoint& point, std::span<double> worth) = 0;
+  virtual void score(const DecisionPoint& point, std::span<double> scores) = 0;
   /// What figure that is, for people: "1 / (1 + slowdown)". Empty: it tells options apart by no
   /// figure, and none is shown.
-  [[nodiscard]] virtual std::string_view worth_is() const { return {}; }
+  [[nodiscard]] virtual std::string_view score_is() const { return {}; }
   /// Where rules().own_places: the place on GPUs that it would take. `point` has no options yet.
   [[nodiscard]] virtual std::optional<Placement> place(const DecisionPoint&) {
     return std::nullopt;

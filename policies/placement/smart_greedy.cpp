@@ -23,8 +23,8 @@ constexpr PolicyFacts kFacts{
 
 /// Of all candidates the one that costs the least time in all: what the job takes there, and what
 /// it adds to those beside it for as long as both run. If the guessed wait for free GPUs of the
-/// best kind, behind those ahead in the queue, and the time on them come to less, it waits. Options
-/// are worth those seconds, negative.
+/// best kind, behind those ahead in the queue, and the time on them come to less, it waits. Scores
+/// are those seconds, negative.
 class SmartGreedy final : public Scorer {
  public:
   SmartGreedy(bool may_wait, double threshold) : may_wait_(may_wait), threshold_(threshold) {}
@@ -41,36 +41,36 @@ class SmartGreedy final : public Scorer {
     waits_for_.assign(context.queue.looks(), kNowhere);
   }
 
-  void score(const DecisionPoint& point, std::span<double> worth) override {
+  void score(const DecisionPoint& point, std::span<double> scores) override {
     const bool picky = point.busy() || point.out.later;
     const double work = point.remaining.left(point.job, point.view.now);
     const double least = picky && threshold_ > 0 ? least_gain(point, threshold_) : -kForever;
     Cost start{kForever, nullptr};
     for (std::size_t i = 0; i < point.starts(); ++i) {
       const Candidate* c = point.options[i].place;
-      worth[i] = kNever;
+      scores[i] = kNever;
       if (static_cast<double>(c->gain) < least) continue;
       const double cost = time_of(point, *c, work);
-      worth[i] = -cost;
+      scores[i] = -cost;
       if (cost < start.seconds) start = {cost, c};
     }
     const Destination* there = point.better_elsewhere(
         threshold_, start.where == nullptr ? std::nullopt : std::optional(start.where->slowdown));
     for (std::size_t i = point.starts(); i < point.options.size(); ++i)
-      worth[i] =
+      scores[i] =
           point.options[i].kind == OptionKind::forward && point.options[i].destination == there
               ? kGoes
               : kNever;
     if (!point.may_wait()) return;
-    worth.back() = kLast;
+    scores.back() = kLast;
     if (there != nullptr || (start.where != nullptr && (!picky || !may_wait_))) return;
     const Wait wait = best_wait(point, start, work);
-    if (wait.seconds < kForever) worth.back() = -wait.seconds;
+    if (wait.seconds < kForever) scores.back() = -wait.seconds;
     if (start.where == nullptr || start.seconds > wait.seconds)
       waits_for_[point.request.look] = wait.kind;
   }
 
-  [[nodiscard]] std::string_view worth_is() const override {
+  [[nodiscard]] std::string_view score_is() const override {
     return "minus the seconds until it has ended and that others end later (+1: go)";
   }
 

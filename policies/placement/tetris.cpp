@@ -54,8 +54,8 @@ class Tetris final : public Scorer {
     return over_several(point, need);
   }
 
-  void score(const DecisionPoint&, std::span<double> worth) override {
-    std::ranges::fill(worth, 0.0);  // the place, or else waiting
+  void score(const DecisionPoint&, std::span<double> scores) override {
+    std::ranges::fill(scores, 0.0);  // the place, or else waiting
   }
 
  private:

@@ -25,7 +25,7 @@ class LinearModel final : public PolicyModel {
   }
 };
 
-/// Nothing is worth anything: the first option is as good as any.
+/// All scores are equal: the first option is as good as any.
 Weights fresh(const NetOptions&, std::uint64_t) {
   Weights out;
   out.tensors["weights"] = {{kLinearFeatures}, std::vector<float>(kLinearFeatures)};

@@ -21,14 +21,14 @@ class Compare final : public NetChooser {
  public:
   explicit Compare(const Weights& weights)
       : model_(MarlModel::from(weights).value()), net_(MarlNet::make(weights).value()) {}
-  std::size_t choose(const DecisionPoint& point, std::span<const double> worth) override {
+  std::size_t choose(const DecisionPoint& point, std::span<const double> scores) override {
     SeenDecisions seen;
     seen.add(point, net());
     const std::uint32_t rows[] = {0};
-    const torch::Tensor scores = model_->scores(seen, rows).detach().contiguous();
-    for (std::size_t i = 0; i < worth.size(); ++i) {
-      const float other = scores.data_ptr<float>()[i];
-      const auto ours = static_cast<float>(worth[i]);
+    const torch::Tensor in_torch = model_->scores(seen, rows).detach().contiguous();
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      const float other = in_torch.data_ptr<float>()[i];
+      const auto ours = static_cast<float>(scores[i]);
       worst = std::max(worst, std::abs(ours - other) / std::max(1.0F, std::abs(other)));
     }
     if (const Encoder* encoder = static_cast<const MarlScorer&>(net()).encoder()) {
