@@ -86,7 +86,7 @@ class Client {
     Duration backoff{0};
     Instant accepted = kNever;
     Instant busy = Instant::min();  // the home's last Busy
-    bool asked = false;             // the next word may be old news
+    bool asked = false;             // the next state may be an overtaken one
   };
   using Due = std::pair<Instant, std::size_t>;
 

@@ -58,7 +58,7 @@ struct RemoteDigest {
 };
 
 class RunningIndex;
-class WaitingNews;
+class WaitingChanges;
 struct Feedback;
 
 /// Who may look at what: one partition, its jobs, hints about the others, and a speed model.
@@ -75,7 +75,7 @@ struct View {
   /// In the place of `running` where facts() say by_end. Null: `running` has them all the same.
   const RunningIndex* ends = nullptr;
   /// Of the list that `waiting` is. Null: nobody keeps account.
-  const WaitingNews* news = nullptr;
+  const WaitingChanges* waiting_changes = nullptr;
 };
 
 struct Start {

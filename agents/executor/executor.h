@@ -59,7 +59,7 @@ class Launcher {
   /// How far everything that runs has come, to be handed to the executor once per heartbeat; empty where nothing is
   /// measured.
   [[nodiscard]] virtual std::vector<Progress> measure() { return {}; }
-  /// The GPUs of this executor that must not be used now, ascending, if that is news since the last call. Asked at
+  /// The GPUs of this executor that must not be used now, ascending, if they are others than at the last call. Asked at
   /// every cycle, so it looks at slow sources now and then only. Default: all are well.
   [[nodiscard]] virtual std::optional<Placement> health_news() { return std::nullopt; }
   /// A page of what an attempt has printed on a server, now or before.

@@ -152,16 +152,16 @@ Pong ExecutorStep::pong(const Ping& ping) const {
 /// A bad GPU stays out of use until it has been well for Timers::gpu_quiet, so that one that comes
 /// and goes does not take a job with it each time.
 void ExecutorStep::saw(const SickGpus& now_sick) {
-  bool news = false;
+  bool changed = false;
   for (auto& [gpu, well] : s.sick) {
     const bool bad = std::binary_search(now_sick.gpus.begin(), now_sick.gpus.end(), gpu);
     if (bad) well = kNever;
     if (!bad && well == kNever) well = now;
   }
   for (const GpuId gpu : now_sick.gpus) {
-    if (s.gpus.contains(gpu.value)) news = s.sick.emplace(gpu, kNever).second || news;
+    if (s.gpus.contains(gpu.value)) changed = s.sick.emplace(gpu, kNever).second || changed;
   }
-  if (news) tell_health();
+  if (changed) tell_health();
 }
 
 void ExecutorStep::tell_health() {

@@ -50,7 +50,7 @@ View OwnerStep::view() {
           now,
           me(),
           s.home.running.ends(),
-          &s.home.waiting.news()};
+          &s.home.waiting.changes()};
 }
 
 /// The policy proposes, the ledger and the jobs dispose: what they contradict is counted, told to

@@ -18,7 +18,7 @@ std::string hex(std::uint64_t number) {
   return text.str();
 }
 
-/// Who shares a GPU, and the policy's summary, go along with the rest and are no news alone.
+/// Who shares a GPU, and the policy's summary, go along with the rest and are no change alone.
 bool same_content(const Digest& a, const Digest& b) {
   return a.fence == b.fence && a.gpus == b.gpus && a.free == b.free &&
          a.out_of_service == b.out_of_service && a.largest_free_server == b.largest_free_server &&
@@ -126,10 +126,10 @@ void FlockStep::on(NodeId from, const Digest& digest) {
   const bool overtaken = peer.digest && digest.version <= peer.digest->version;
   if (overtaken && !planted(Bug::stale_digest_taken)) return;
   heard_epoch(peer, digest.fence.epoch);
-  const bool news = !peer.digest || !same_content(*peer.digest, digest);
+  const bool changed = !peer.digest || !same_content(*peer.digest, digest);
   peer.digest = digest;
   peer.digest_at = now;
-  if (!news) return;
+  if (!changed) return;
   s.flock.digest_due = true;
   if (s.home.waiting_jobs() > 0) change(TriggerKind::digest);
 }

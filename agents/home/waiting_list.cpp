@@ -15,7 +15,7 @@ bool has_left(const JobView& view) { return view.spec == nullptr; }
 
 void WaitingList::add(JobView view) {
   STARLING_CHECK(view.spec != nullptr);
-  news_.note(view.order);
+  changes_.note(view.order);
   if (entries_.empty() || entries_.back().order < view.order) {
     entries_.push_back(std::move(view));
     return;
@@ -44,7 +44,7 @@ JobView* WaitingList::find(std::uint64_t order) {
 bool WaitingList::leave(std::uint64_t order) {
   JobView* view = find(order);
   if (view == nullptr) return false;
-  if (view != &entries_[first_]) news_.note(order);
+  if (view != &entries_[first_]) changes_.note(order);
   view->spec = nullptr;
   ++marked_;
   for (; first_ < entries_.size() && has_left(entries_[first_]); ++first_) --marked_;

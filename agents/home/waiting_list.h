@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "scheduling/policy.h"
-#include "scheduling/waiting_news.h"
+#include "scheduling/waiting_changes.h"
 
 namespace starling {
 
@@ -23,14 +23,14 @@ class WaitingList {
   bool leave(std::uint64_t order);
   /// Valid until the next call that changes the list.
   [[nodiscard]] std::span<const JobView> views();
-  [[nodiscard]] const WaitingNews& news() const noexcept { return news_; }
+  [[nodiscard]] const WaitingChanges& changes() const noexcept { return changes_; }
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size() - first_ - marked_; }
 
  private:
   std::vector<JobView> entries_;  // by order; a null spec marks one that has left
   std::size_t first_ = 0;         // all before it have left
   std::size_t marked_ = 0;        // marked ones from there on
-  WaitingNews news_;
+  WaitingChanges changes_;
 };
 
 }  // namespace starling

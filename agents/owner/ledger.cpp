@@ -166,22 +166,22 @@ void Ledger::distrust(IndexRange servers) {
 
 void Ledger::set_sick(GpuId gpu, bool sick) {
   STARLING_CHECK(gpus_.gpus().contains(gpu.value));
-  const bool news = sick ? sick_.insert(gpu).second : sick_.erase(gpu) > 0;
-  if (news) block_again(gpus_.topology().server_of(gpu));
+  const bool changed = sick ? sick_.insert(gpu).second : sick_.erase(gpu) > 0;
+  if (changed) block_again(gpus_.topology().server_of(gpu));
 }
 
 void Ledger::set_drained(ServerId server, bool drained) {
   STARLING_CHECK(gpus_.servers().contains(server.value));
-  const bool news = drained ? drained_.insert(server).second : drained_.erase(server) > 0;
-  if (news) block_again(server);
+  const bool changed = drained ? drained_.insert(server).second : drained_.erase(server) > 0;
+  if (changed) block_again(server);
 }
 
 void Ledger::set_resting(IndexRange servers, bool resting) {
   for (std::uint32_t i = servers.first; i < servers.last; ++i) {
     STARLING_CHECK(gpus_.servers().contains(i));
     const ServerId server{i};
-    const bool news = resting ? resting_.insert(server).second : resting_.erase(server) > 0;
-    if (news) block_again(server);
+    const bool changed = resting ? resting_.insert(server).second : resting_.erase(server) > 0;
+    if (changed) block_again(server);
   }
 }
 

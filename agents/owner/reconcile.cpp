@@ -18,7 +18,7 @@ void OwnerStep::request_inventory(OwnedExecutor& executor) {
 }
 
 /// What runs at one executor, against the ledger. Its GPUs can be given away from now on. A repeat
-/// is old news.
+/// is out of date.
 void OwnerStep::on(NodeId from, const Inventory& inventory) {
   STARLING_MARK("agent: Inventory");
   const auto known = s.owner.executor_index.find(from);

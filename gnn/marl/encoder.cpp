@@ -48,14 +48,15 @@ void Encoder::reset(const View& view) {
 }
 
 void Encoder::sync(const View& view, Candidates& candidates) {
-  const auto news = candidates.changed_since(seen_);
-  const bool whole = topology_ != &view.topology || shape_.servers != view.gpus.servers() || !news;
+  const auto changed = candidates.changed_since(seen_);
+  const bool whole =
+      topology_ != &view.topology || shape_.servers != view.gpus.servers() || !changed;
   changed_.clear();
   if (whole) {
     reset(view);
     for (std::uint32_t s = 0; s < shape_.servers.size(); ++s) changed_.push_back(s);
   } else {
-    changed_.assign(news->begin(), news->end());
+    changed_.assign(changed->begin(), changed->end());
     std::sort(changed_.begin(), changed_.end());
     changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
   }

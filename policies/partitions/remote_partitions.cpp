@@ -127,7 +127,7 @@ void RemotePartitions::drop_old_pledges(Instant now) {
 bool RemotePartitions::read(const View& view, const RemoteDigest& digest, std::size_t at) {
   Read& read = read_[at];
   const std::uint64_t hash = hash_of(digest);
-  const bool news = hash != read.hash;
+  const bool changed = hash != read.hash;
   read = {digest.version, hash, true, {}};
   std::erase_if(pledges_,
                 [&](const Pledge& p) { return p.agent == digest.agent && p.digest != hash; });
@@ -142,14 +142,14 @@ bool RemotePartitions::read(const View& view, const RemoteDigest& digest, std::s
   for (const Pledge& pledge : pledges_) {
     if (pledge.agent == peer.agent) use(peer, pledge.need);
   }
-  return news;
+  return changed;
 }
 
 bool RemotePartitions::begin(const View& view, std::uint32_t server) {
   server = std::max(server, 1U);
   drop_old_pledges(view.now);
-  bool news = !same_flock(view, server);
-  if (news) list_flock(view, server);
+  bool changed = !same_flock(view, server);
+  if (changed) list_flock(view, server);
   if (view.others.empty()) return false;
   for (std::size_t i = 0; i < seats_.size(); ++i) {
     const std::size_t at = seats_[i].peer;
@@ -157,9 +157,9 @@ bool RemotePartitions::begin(const View& view, std::uint32_t server) {
     const RemoteDigest& d = view.others[i];
     peers_[at].digest = &d;
     const bool is_known = d.version != 0 && d.version == read_[at].version;
-    if (!is_known || !read_[at].stands) news = read(view, d, at) || news;
+    if (!is_known || !read_[at].stands) changed = read(view, d, at) || changed;
   }
-  if (!news) return any();
+  if (!changed) return any();
   std::uint64_t seen = view.others.size();
   for (const Seat& seat : seats_) {
     if (seat.peer != kNobody) seen = mix64(seen ^ read_[seat.peer].hash);

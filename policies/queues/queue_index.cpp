@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "scheduling/packing.h"
-#include "scheduling/waiting_news.h"
+#include "scheduling/waiting_changes.h"
 
 namespace starling {
 namespace {
@@ -76,9 +76,10 @@ void QueueIndex::Row::pop(std::size_t count) {
   first_ = 0;
 }
 
-void QueueIndex::sync(std::span<const JobView> waiting, Instant now, const WaitingNews* news) {
-  const std::uint64_t least = news == nullptr ? 0 : news->least_since(heard_);
-  heard_ = news == nullptr ? 0 : news->count();
+void QueueIndex::sync(std::span<const JobView> waiting, Instant now,
+                      const WaitingChanges* changes) {
+  const std::uint64_t least = changes == nullptr ? 0 : changes->least_since(seen_changes_);
+  seen_changes_ = changes == nullptr ? 0 : changes->count();
   // What most often happened: some left at the front, some came at the back.
   std::size_t left = 0;
   std::size_t i = 0;

@@ -39,9 +39,9 @@ class QueueIndex {
   /// or any other rule after which gangs of a kind are packed in one of two ways; empty: in one.
   QueueIndex(KeyOf key_of, OfSpec fits_empty, OfSpec in_pieces = {});
 
-  /// Takes over what waits now. `waiting` must stay valid until the next call. With `news`, which
+  /// Takes over what waits now. `waiting` must stay valid until the next call. With `changes`, which
   /// must be of the same list in every call, it costs what has changed, else a look at every job.
-  void sync(std::span<const JobView> waiting, Instant now, const WaitingNews* news = nullptr);
+  void sync(std::span<const JobView> waiting, Instant now, const WaitingChanges* changes = nullptr);
   [[nodiscard]] std::span<const QueueEntry> queue() const noexcept { return queue_.entries(); }
   [[nodiscard]] const JobView& job(const QueueEntry& entry) const;
   /// More than any QueueEntry::kind.
@@ -99,11 +99,11 @@ class QueueIndex {
   KeyOf key_of_;
   OfSpec fits_empty_, in_pieces_;
   std::span<const JobView> waiting_;
-  std::vector<JobView> sorted_;   // only if the caller's order was not ascending
-  Row arrivals_;                  // by order: what was seen last
-  std::vector<QueueEntry> next_;  // scratch
-  Row queue_;                     // by priority, key, submitted, order
-  std::uint64_t heard_ = 0;       // of the news
+  std::vector<JobView> sorted_;     // only if the caller's order was not ascending
+  Row arrivals_;                    // by order: what was seen last
+  std::vector<QueueEntry> next_;    // scratch
+  Row queue_;                       // by priority, key, submitted, order
+  std::uint64_t seen_changes_ = 0;  // how many of them
   std::map<Wants, std::uint32_t> wants_;
   std::map<Look, std::uint32_t> looks_;
   std::map<Gang, Room> rooms_;

@@ -7,23 +7,23 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "scheduling/waiting_news.h"
+#include "scheduling/waiting_changes.h"
 
 namespace starling {
 namespace {
 
-TEST_CASE("news says from where on a list has changed, or that it does not know") {
-  WaitingNews news;
-  CHECK(news.least_since(0) == WaitingNews::kNone);
-  for (const std::uint64_t order : {7U, 3U, 9U}) news.note(order);
-  CHECK(news.least_since(0) == 3);
-  CHECK(news.least_since(1) == 3);
-  CHECK(news.least_since(2) == 9);
-  CHECK(news.least_since(3) == WaitingNews::kNone);
-  CHECK(news.least_since(4) == 0);  // another list's
-  for (std::uint64_t order = 100; order < 300; ++order) news.note(order);
-  CHECK(news.least_since(3) == 100);
-  CHECK(news.least_since(2) == 0);  // no longer kept
+TEST_CASE("changes say from where on a list has changed, or that they do not know") {
+  WaitingChanges changes;
+  CHECK(changes.least_since(0) == WaitingChanges::kNone);
+  for (const std::uint64_t order : {7U, 3U, 9U}) changes.note(order);
+  CHECK(changes.least_since(0) == 3);
+  CHECK(changes.least_since(1) == 3);
+  CHECK(changes.least_since(2) == 9);
+  CHECK(changes.least_since(3) == WaitingChanges::kNone);
+  CHECK(changes.least_since(4) == 0);  // another list's
+  for (std::uint64_t order = 100; order < 300; ++order) changes.note(order);
+  CHECK(changes.least_since(3) == 100);
+  CHECK(changes.least_since(2) == 0);  // no longer kept
 }
 
 // One index is told what changed, the other one is not; both against what waits.
@@ -41,7 +41,7 @@ TEST_CASE("what is told of a list's changes leads to the same queue as a look at
     QueueIndex told(key_of, [](const JobSpec&) { return true; });
     QueueIndex looks(key_of, [](const JobSpec&) { return true; });
     std::map<std::uint64_t, JobView> list;
-    WaitingNews news;
+    WaitingChanges changes;
     std::uint64_t next = 0;
     for (int step = 0; step < 6000; ++step) {
       if (next < specs.size() && rng.chance(step < 3000 ? 0.7 : 0.4)) {
@@ -49,24 +49,24 @@ TEST_CASE("what is told of a list's changes leads to the same queue as a look at
         view.spec = &specs[next];
         view.order = next++;
         list.emplace(view.order, view);
-        news.note(view.order);
+        changes.note(view.order);
       } else if (!list.empty()) {
         auto which = list.begin();
         if (rng.chance(0.2))
           std::advance(which, rng.below(static_cast<std::uint32_t>(list.size())));
-        if (which != list.begin()) news.note(which->first);
+        if (which != list.begin()) changes.note(which->first);
         JobView view = which->second;
         list.erase(which);
         if (rng.chance(0.1)) {  // it comes back, having run
           view.served += Duration(1);
           list.emplace(view.order, view);
-          news.note(view.order);
+          changes.note(view.order);
         }
       }
       if (rng.chance(0.5)) continue;
       std::vector<JobView> waiting;
       for (const auto& [order, view] : list) waiting.push_back(view);
-      told.sync(waiting, Instant{}, &news);
+      told.sync(waiting, Instant{}, &changes);
       looks.sync(waiting, Instant{});
       REQUIRE(told.queue().size() == waiting.size());
       REQUIRE(looks.queue().size() == waiting.size());

@@ -57,7 +57,7 @@ std::vector<Decision> QueueWalk::decide(const View& view, bool idle, const Steps
   std::vector<Decision> out;
   if (view.waiting.empty() || (view.others.empty() && idle)) return out;
   learn(view.gpus);
-  index_.sync(view.waiting, view.now, view.news);
+  index_.sync(view.waiting, view.now, view.waiting_changes);
   taken_.reset(index_.queue().size());
   const bool together = overflow_.begin(view, shape());
   if (together && steps.before) steps.before(out);
@@ -96,7 +96,7 @@ void QueueWalk::start_in_order(const View& view, Trial& trial, std::vector<Decis
 
 void QueueWalk::route_rest(const View& view, Trial& trial,
                            const std::function<bool(JobId)>& settled, std::vector<Decision>& out) {
-  index_.sync(view.waiting, view.now, view.news);
+  index_.sync(view.waiting, view.now, view.waiting_changes);
   taken_.reset(index_.queue().size());
   for (std::size_t i = 0; i < index_.queue().size(); ++i) {
     if (settled(index_.job(index_.queue()[i]).spec->id)) taken_.mark(i);

@@ -9,16 +9,16 @@
 namespace starling {
 
 /// What has come to a list of waiting jobs, and what has left it elsewhere than at its front: so
-/// that who has read the list before need not compare all of it. Two hundred words are kept.
-class WaitingNews {
+/// that who has read the list before need not compare all of it. The last two hundred are kept.
+class WaitingChanges {
  public:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
   void note(std::uint64_t order) { orders_[count_++ % kKept] = order; }
   /// How many there have been; hand it to least_since() the next time.
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-  /// The smallest order that anything is said of since then: before it nothing has changed, but for
-  /// jobs that left at the front. kNone: nothing was said; 0: too much, so nothing is known.
+  /// The smallest order that came or left since then: before it nothing has changed, but for
+  /// jobs that left at the front. kNone: nothing has; 0: too much, so nothing is known.
   [[nodiscard]] std::uint64_t least_since(std::uint64_t seen) const {
     if (seen > count_ || count_ - seen > kKept) return 0;
     std::uint64_t least = kNone;
