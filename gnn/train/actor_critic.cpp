@@ -51,7 +51,7 @@ class Loop {
         scenarios_(scenarios),
         baselines_(baselines),
         options_(options),
-        peers_(options.peers == nullptr ? alone_ : *options.peers) {
+        processes_(options.processes == nullptr ? alone_ : *options.processes) {
     easiest_.resize(scenarios.size());
     std::iota(easiest_.begin(), easiest_.end(), std::size_t{0});
     std::ranges::stable_sort(easiest_, {}, [&](std::size_t i) { return difficulty(scenarios[i]); });
@@ -64,7 +64,8 @@ class Loop {
       if (Status s = iterate(); !s.ok()) return s.error();
       Weights state = learner_.checkpoint();
       state.notes["iterations"] = std::to_string(iteration_ + 1);
-      if (Status s = options_.progress.write(peers_, std::move(state)); !s.ok()) return s.error();
+      if (Status s = options_.progress.write(processes_, std::move(state)); !s.ok())
+        return s.error();
     }
     return learner_.weights();
   }
@@ -72,7 +73,7 @@ class Loop {
  private:
   /// How many iterations are behind; the first process says it.
   Result<std::uint32_t> resumed() {
-    const auto state = options_.progress.read(peers_);
+    const auto state = options_.progress.read(processes_);
     if (!state) return state.error();
     if (!state.value()) return 0;
     if (Status s = learner_.restore(*state.value()); !s.ok()) return s.error();
@@ -92,29 +93,29 @@ class Loop {
                                   easiest_.begin() + static_cast<std::ptrdiff_t>(allowed()));
     std::vector<Run> out;
     std::size_t next = open.size();
-    while (out.size() + options_.copies <= std::max(options_.runs, options_.copies)) {
+    while (out.size() + options_.group_size <= std::max(options_.runs, options_.group_size)) {
       if (next == open.size()) {
         for (std::size_t i = open.size(); i > 1; --i)
           std::swap(open[i - 1], open[rng.below(static_cast<std::uint32_t>(i))]);
         next = 0;
       }
-      for (std::uint32_t copy = 0; copy < options_.copies; ++copy)
+      for (std::uint32_t member = 0; member < options_.group_size; ++member)
         out.push_back({open[next], (std::uint64_t{rng.next()} << 32U) | rng.next()});
       ++next;
     }
     return out;
   }
 
-  /// Copies stay together, so that their process has what they are held against.
-  [[nodiscard]] std::size_t lane_of(std::size_t run) const {
-    return run / options_.copies % options_.lanes;
+  /// Groups stay together, so that their process has what each run is held against.
+  [[nodiscard]] std::size_t shard_of(std::size_t run) const {
+    return run / options_.group_size % options_.shards;
   }
 
   Status play_mine(const std::vector<Run>& runs, std::vector<std::optional<Result<Episode>>>& out) {
     const Weights weights = learner_.weights();
     std::vector<std::size_t> mine;
     for (std::size_t i = 0; i < runs.size(); ++i)
-      if (peers_.does(lane_of(i))) mine.push_back(i);
+      if (processes_.does(shard_of(i))) mine.push_back(i);
     out.resize(runs.size());
     for_each_on(options_.threads, mine.size(), [&](std::size_t k) {
       const Run& run = runs[mine[k]];
@@ -130,13 +131,13 @@ class Loop {
     const Baseline& baseline = baselines_[run.scenario];
     const double usual =
         std::max(1.0, baseline.jobs.area(baseline.jobs.end()) / baseline.jobs.end());
-    const std::size_t moments = episode.moments_s.size();
+    const std::size_t steps = episode.steps_s.size();
     std::vector<double> at_h, reward;
-    std::vector<std::vector<float>> states = std::move(episode.known);
+    std::vector<std::vector<float>> states = std::move(episode.global_states);
     const double end = std::max(episode.jobs.end(), control.end());
-    for (std::size_t k = 0; k < moments; ++k) {
-      const double from = episode.moments_s[k];
-      const double to = k + 1 < moments ? episode.moments_s[k + 1] : end;
+    for (std::size_t k = 0; k < steps; ++k) {
+      const double from = episode.steps_s[k];
+      const double to = k + 1 < steps ? episode.steps_s[k + 1] : end;
       const double more =
           episode.jobs.area(to) - episode.jobs.area(from) - (control.area(to) - control.area(from));
       at_h.push_back(from / 3600);
@@ -150,10 +151,10 @@ class Loop {
                                        std::exp(-1 / options_.horizon_h), options_.lambda);
     // The luck of a whole run is no decision's: advantages are told from the run's mean.
     double mean = 0;
-    for (const std::uint32_t k : episode.moment) mean += returns.advantage[k];
-    mean /= static_cast<double>(std::max<std::size_t>(1, episode.moment.size()));
+    for (const std::uint32_t k : episode.step) mean += returns.advantage[k];
+    mean /= static_cast<double>(std::max<std::size_t>(1, episode.step.size()));
     for (std::size_t i = 0; i < episode.seen.all.size(); ++i) {
-      const std::uint32_t k = episode.moment[i];
+      const std::uint32_t k = episode.step[i];
       out.log_prob.push_back(episode.log_prob[i]);
       out.advantage.push_back(static_cast<float>(returns.advantage[k] - mean));
       out.target.push_back(static_cast<float>(returns.target[k]));
@@ -162,7 +163,7 @@ class Loop {
     out.seen.append(std::move(episode.seen));
   }
 
-  enum LaneSum : std::uint8_t {
+  enum ShardSum : std::uint8_t {
     kDecisions,
     kAdvantage,
     kAdvantage2,
@@ -172,21 +173,21 @@ class Loop {
     kRuns,
     kAll
   };
-  Result<Row> fill_lane(std::size_t lane, const std::vector<Run>& runs,
-                        std::vector<std::optional<Result<Episode>>>& episodes, Experience& out) {
+  Result<Row> fill_shard(std::size_t shard, const std::vector<Run>& runs,
+                         std::vector<std::optional<Result<Episode>>>& episodes, Experience& out) {
     Row sums(kAll, 0.0);
-    for (std::size_t i = 0; i < runs.size(); i += options_.copies) {
-      if (lane_of(i) != lane) continue;
-      // Number of jobs outlives the episode, for the copies that come after.
+    for (std::size_t i = 0; i < runs.size(); i += options_.group_size) {
+      if (shard_of(i) != shard) continue;
+      // Number of jobs outlives the episode, for the rest of the group.
       std::vector<JobsOverTime> jobs;
-      for (std::size_t c = i; c < i + options_.copies; ++c) {
+      for (std::size_t c = i; c < i + options_.group_size; ++c) {
         if (!episodes[c]->ok()) return episodes[c]->error();
         jobs.push_back(episodes[c]->value().jobs);
         const Baseline& baseline = baselines_[runs[c].scenario];
         sums[kLogs] += std::log(episodes[c]->value().jct_s / baseline.jct_s);
         ++sums[kRuns];
       }
-      for (std::size_t c = 0; c < options_.copies; ++c) {
+      for (std::size_t c = 0; c < options_.group_size; ++c) {
         Control control;
         for (std::size_t other = 0; other < jobs.size(); ++other)
           if (other != c) control.runs.push_back(&jobs[other]);
@@ -208,9 +209,9 @@ class Loop {
     sum.resize(more.size(), 0.0);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
   }
-  static Row total(const std::vector<Row>& lanes) {
+  static Row total(const std::vector<Row>& shards) {
     Row sum;
-    for (const Row& lane : lanes) add(sum, lane);
+    for (const Row& shard : shards) add(sum, shard);
     return sum;
   }
 
@@ -219,16 +220,16 @@ class Loop {
     const std::vector<Run> runs = plan(rng);
     std::vector<std::optional<Result<Episode>>> episodes;
     if (Status s = play_mine(runs, episodes); !s.ok()) return s;
-    std::vector<Experience> lanes(options_.lanes);
-    const auto filled = for_all(peers_, kTorchThreads, lanes.size(), [&](std::size_t lane) {
-      return fill_lane(lane, runs, episodes, lanes[lane]);
+    std::vector<Experience> shards(options_.shards);
+    const auto filled = for_all(processes_, kTorchThreads, shards.size(), [&](std::size_t shard) {
+      return fill_shard(shard, runs, episodes, shards[shard]);
     });
     if (!filled) return filled.error();
     const Row all = total(filled.value());
     const double count = std::max(all[kDecisions], 1.0), mean = all[kAdvantage] / count;
     const double deviation = std::sqrt(std::max(all[kAdvantage2] / count - mean * mean, 1e-12));
-    for (Experience& lane : lanes) {
-      for (float& advantage : lane.advantage)
+    for (Experience& shard : shards) {
+      for (float& advantage : shard.advantage)
         advantage = static_cast<float>(std::clamp((advantage - mean) / deviation, -4.0, 4.0));
     }
     ActorCriticOptions::Report report;
@@ -238,14 +239,14 @@ class Loop {
     report.decisions = static_cast<std::uint64_t>(all[kDecisions]);
     if (report.decisions > 0) {
       const double spread = all[kTarget2] / count - std::pow(all[kTarget] / count, 2);
-      if (Status s = improve(lanes, all[kDecisions], spread, report); !s.ok()) return s;
+      if (Status s = improve(shards, all[kDecisions], spread, report); !s.ok()) return s;
     }
     if (options_.report) options_.report(report);
     return done();
   }
 
-  /// Some epochs over the lanes; every lane gives every step its share.
-  Status improve(const std::vector<Experience>& lanes, double decisions, double spread,
+  /// Some epochs over the shards; every shard gives every step its part.
+  Status improve(const std::vector<Experience>& shards, double decisions, double spread,
                  ActorCriticOptions::Report& report) {
     const double part = static_cast<double>(iteration_) / options_.iterations;
     const ActorCriticLoss loss{options_.clip,
@@ -256,24 +257,24 @@ class Loop {
     Row sums(Learner::kSums, 0.0), half[2];
     bool far = false;
     for (std::uint32_t epoch = 0; epoch < options_.epochs && !far; ++epoch) {
-      std::vector<std::vector<std::uint32_t>> order(lanes.size());
-      for (std::size_t l = 0; l < lanes.size(); ++l) {
+      std::vector<std::vector<std::uint32_t>> order(shards.size());
+      for (std::size_t l = 0; l < shards.size(); ++l) {
         Rng rng(options_.seed + iteration_, 0xe90000 + epoch * 1000 + l);
-        order[l].resize(lanes[l].seen.all.size());
+        order[l].resize(shards[l].seen.all.size());
         std::iota(order[l].begin(), order[l].end(), 0U);
         for (std::size_t i = order[l].size(); i > 1; --i)
           std::swap(order[l][i - 1], order[l][rng.below(static_cast<std::uint32_t>(i))]);
       }
       for (std::size_t s = 0; s < steps && !far; ++s) {
         const auto rows =
-            for_all(peers_, kTorchThreads, lanes.size(), [&](std::size_t l) -> Result<Row> {
+            for_all(processes_, kTorchThreads, shards.size(), [&](std::size_t l) -> Result<Row> {
               const std::size_t n = order[l].size(), from = s * n / steps, to = (s + 1) * n / steps;
-              return learner_.gradient(lanes[l], std::span(order[l]).subspan(from, to - from),
+              return learner_.gradient(shards[l], std::span(order[l]).subspan(from, to - from),
                                        loss);
             });
         if (!rows) return rows.error();
         const Row step = total(rows.value());
-        for (std::size_t l = 0; epoch == 0 && l < lanes.size(); ++l)
+        for (std::size_t l = 0; epoch == 0 && l < shards.size(); ++l)
           add(half[l % 2], rows.value()[l]);
         for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += step[i];
         far = step[Learner::divergence] > options_.divergence * step[Learner::decisions];
@@ -282,7 +283,7 @@ class Loop {
                       options_.gradient_cut);
       }
     }
-    if (lanes.size() > 1) report.agreement = learner_.agreement(half[0], half[1]);
+    if (shards.size() > 1) report.agreement = learner_.agreement(half[0], half[1]);
     const double seen = std::max(sums[Learner::decisions], 1.0);
     report.entropy = sums[Learner::entropy] / seen;
     report.critic_error = sums[Learner::critic_error] / seen;
@@ -297,8 +298,8 @@ class Loop {
   std::span<const Scenario> scenarios_;
   std::span<const Baseline> baselines_;
   const ActorCriticOptions& options_;
-  Peers alone_;
-  Peers& peers_;
+  ProcessGroup alone_;
+  ProcessGroup& processes_;
   std::vector<std::size_t> easiest_;  // scenarios, the easiest first
   std::uint32_t iteration_ = 0;
 };
@@ -314,10 +315,10 @@ Result<Weights> actor_critic(const TrainableSystem& system, const Weights& start
                              std::span<const Scenario> scenarios,
                              std::span<const Baseline> baselines,
                              const ActorCriticOptions& options) {
-  if (options.peers != nullptr && options.peers->size() > options.lanes) {
-    return Error{Errc::invalid, "actor-critic: " + std::to_string(options.peers->size()) +
-                                    " processes, but lanes: " + std::to_string(options.lanes) +
-                                    "; a process needs at least one lane"};
+  if (options.processes != nullptr && options.processes->size() > options.shards) {
+    return Error{Errc::invalid, "actor-critic: " + std::to_string(options.processes->size()) +
+                                    " processes, but shards: " + std::to_string(options.shards) +
+                                    "; a process needs at least one shard"};
   }
   const auto scorer = make_scorer(system.system, start);
   if (!scorer) return scorer.error();

@@ -14,15 +14,15 @@
 
 namespace starling {
 
-/// Multi-agent actor-critic: all agents draw from the same policy, and what a decision was worth is
-/// told by how many jobs the system held afterwards, less how many it held at the same time in
+/// Multi-agent actor-critic: all agents draw from the same policy, and the advantage of a decision
+/// is told by how many jobs the system held afterwards, less how many it held at the same time in
 /// other runs of the same jobs, so that the arrivals cancel.
 struct ActorCriticOptions {
   std::uint32_t iterations = 30;
-  std::uint32_t runs = 8;    ///< of an iteration
-  std::uint32_t copies = 1;  ///< runs of the same jobs, each held against the mean of the others;
-                             ///< 1: against the baseline
-  std::uint32_t lanes = 4;   ///< parts of an iteration that processes may divide
+  std::uint32_t runs = 8;        ///< of an iteration
+  std::uint32_t group_size = 1;  ///< runs of the same jobs, each held against the mean of the
+                                 ///< others; 1: against the baseline
+  std::uint32_t shards = 4;      ///< of an iteration's runs and gradients, which processes divide
   std::uint32_t epochs = 3, batch = 1024;
   EpisodeOptions episode;
   double horizon_h = 10;  ///< what comes so much later counts the e-th part
@@ -36,8 +36,8 @@ struct ActorCriticOptions {
   double easy = 1, ramp = 0.5;
   std::uint32_t threads = 2;  ///< for the runs; gradients are for one, and for processes
   std::uint64_t seed = 1;
-  Peers* peers = nullptr;  ///< null: alone
-  StageProgress progress;  ///< after each iteration
+  ProcessGroup* processes = nullptr;  ///< null: alone
+  StageProgress progress;             ///< after each iteration
 
   /// Means over the runs, or over the decisions, of an iteration.
   struct Report {

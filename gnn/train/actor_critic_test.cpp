@@ -34,7 +34,7 @@ ActorCriticOptions brief() {
   ActorCriticOptions options;
   options.iterations = 3;
   options.runs = 4;
-  options.copies = 2;
+  options.group_size = 2;
   options.epochs = 2;
   options.batch = 64;
   options.episode.limit = 60;
@@ -53,14 +53,14 @@ TEST_CASE("an episode keeps what was drawn, and the same seed draws the same") {
   REQUIRE(one.seen.all.size() == 50);
   CHECK(one.jct_s == again.jct_s);
   CHECK(one.log_prob == again.log_prob);
-  CHECK(one.moments_s.size() == one.known.size());
-  CHECK(std::ranges::is_sorted(one.moments_s));
+  CHECK(one.steps_s.size() == one.global_states.size());
+  CHECK(std::ranges::is_sorted(one.steps_s));
   // By Little's law.
   CHECK(one.jobs.area(one.jobs.end()) / 120 == doctest::Approx(one.jct_s));
   for (std::size_t i = 0; i < one.seen.all.size(); ++i) {
     CHECK(one.seen.all[i].chosen < one.seen.all[i].options);
     CHECK(one.log_prob[i] <= 0);
-    CHECK(one.moment[i] < one.moments_s.size());
+    CHECK(one.step[i] < one.steps_s.size());
   }
   options.seed = 2;
   CHECK(play(marl(), scenario, random_weights(), options).value().jct_s != one.jct_s);
@@ -87,7 +87,7 @@ TEST_CASE("the chance that an episode notes is the one that the learner computes
   CHECK(sums[Learner::clipped] == 0);
 }
 
-TEST_CASE("what was worth more than usual becomes likelier, and the critic learns") {
+TEST_CASE("what has an advantage becomes likelier, and the critic learns") {
   const Episode episode = play(marl(), small_scenario(1), random_weights(), {}).value();
   Experience experience;
   experience.seen = episode.seen;
@@ -95,7 +95,7 @@ TEST_CASE("what was worth more than usual becomes likelier, and the critic learn
   experience.log_prob = episode.log_prob;
   std::vector<std::uint32_t> rows;
   for (std::uint32_t i = 0; i < count; ++i) {
-    // Waiting is worth it.
+    // Waiting has the advantage.
     const SeenDecision& one = experience.seen.all[i];
     experience.advantage.push_back(one.chosen + 1 == one.options ? 1.0F : -1.0F);
     experience.target.push_back(2);

@@ -21,7 +21,7 @@ class Recorder {
                      std::span<const double> scores) {
     const std::size_t best = best_of(scores);
     if (point.options.size() < 2) return best;
-    note_moment(agent, point, net);
+    note_step(agent, point, net);
     if (!rng_.chance(options_.explore)) return best;
     const std::size_t taken = draw(scores);
     keep(point, net, taken);
@@ -30,13 +30,13 @@ class Recorder {
   Episode out_;
 
  private:
-  void note_moment(std::size_t agent, const DecisionPoint& point, const LearnedScorer& net) {
+  void note_step(std::size_t agent, const DecisionPoint& point, const LearnedScorer& net) {
     std::vector<float>& mine = last_[agent].emplace(net.state_size(), 0.0F);
     net.state(mine);
     const double now = seconds(point.view.now.time_since_epoch());
-    if (!out_.moments_s.empty() && out_.moments_s.back() == now) return;
-    out_.moments_s.push_back(now);
-    std::vector<float>& mean = out_.known.emplace_back(mine.size(), 0.0F);
+    if (!out_.steps_s.empty() && out_.steps_s.back() == now) return;
+    out_.steps_s.push_back(now);
+    std::vector<float>& mean = out_.global_states.emplace_back(mine.size(), 0.0F);
     float agents = 0;
     for (const auto& one : last_) {
       if (!one) continue;
@@ -69,16 +69,16 @@ class Recorder {
       if (slot >= options_.limit) return;
     }
     out_.seen.add(point, net).chosen = static_cast<std::uint32_t>(taken);
-    const auto moment = static_cast<std::uint32_t>(out_.moments_s.size() - 1);
+    const auto step = static_cast<std::uint32_t>(out_.steps_s.size() - 1);
     if (slot + 1 == out_.seen.all.size()) {
       out_.log_prob.push_back(log_prob_);
-      out_.moment.push_back(moment);
+      out_.step.push_back(step);
       return;
     }
     out_.seen.all[slot] = std::move(out_.seen.all.back());
     out_.seen.all.pop_back();
     out_.log_prob[slot] = log_prob_;
-    out_.moment[slot] = moment;
+    out_.step[slot] = step;
   }
 
   const EpisodeOptions& options_;

@@ -23,13 +23,13 @@ struct EpisodeOptions {
 
 /// A run in which agents drew some of their decisions, all with the same weights.
 struct Episode {
-  SeenDecisions seen;                 ///< the drawn ones
-  std::vector<float> log_prob;        ///< by seen decision: of what was drawn
-  std::vector<std::uint32_t> moment;  ///< by seen decision: when it was
-  std::vector<double> moments_s;      ///< at which somebody had a choice, ascending
-  /// By moment, what training knows of all agents: the mean of what each knew last
+  SeenDecisions seen;               ///< the drawn ones
+  std::vector<float> log_prob;      ///< by seen decision: of what was drawn
+  std::vector<std::uint32_t> step;  ///< by seen decision: the time step that it was in
+  std::vector<double> steps_s;      ///< of time steps: when an agent had a choice; ascending
+  /// By time step, what training knows of all agents: the mean of what each knew last
   /// (LearnedScorer::state).
-  std::vector<std::vector<float>> known;
+  std::vector<std::vector<float>> global_states;
   JobsOverTime jobs;
   double jct_s = 0;
 };

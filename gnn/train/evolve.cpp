@@ -171,9 +171,9 @@ Result<Weights> evolve(const TrainableSystem& system, const Weights& start,
       std::lround((1 - std::clamp(options.average, 0.0, 1.0)) * options.generations));
   Search search(genes.value().read(start), averaged);
   const std::size_t size = search.x().size();
-  Peers alone;
-  Peers& peers = options.peers == nullptr ? alone : *options.peers;
-  const auto left_off = options.progress.read(peers);
+  ProcessGroup alone;
+  ProcessGroup& processes = options.processes == nullptr ? alone : *options.processes;
+  const auto left_off = options.progress.read(processes);
   if (!left_off) return left_off.error();
   if (left_off.value()) {
     if (Status s = search.restore(*left_off.value()); !s.ok()) return s.error();
@@ -204,7 +204,7 @@ Result<Weights> evolve(const TrainableSystem& system, const Weights& start,
     const std::size_t per = which.size();
     std::vector<double> logs(std::size_t{2} * options.pairs * per);
     const auto ran =
-        for_all(peers, options.threads, logs.size(), [&](std::size_t i) -> Result<Row> {
+        for_all(processes, options.threads, logs.size(), [&](std::size_t i) -> Result<Row> {
           const std::size_t scenario = which[i % per], side = i / per;
           Vector at = search.x();
           for (std::size_t k = 0; k < at.size(); ++k)
@@ -229,7 +229,7 @@ Result<Weights> evolve(const TrainableSystem& system, const Weights& start,
     search.step(gradient, options.rate * (1 - 0.7 * part));
     const double mean =
         std::accumulate(logs.begin(), logs.end(), 0.0) / static_cast<double>(logs.size());
-    if (Status s = options.progress.write(peers, search.state()); !s.ok()) return s.error();
+    if (Status s = options.progress.write(processes, search.state()); !s.ok()) return s.error();
     if (options.report) options.report(g, mean);
   }
   return genes.value().with(start, search.result());

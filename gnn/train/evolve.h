@@ -31,8 +31,8 @@ struct EvolveOptions {
       0.15;  ///< log JCT by which two opposite steps differ at most: single runs are chaotic
   std::uint32_t threads = 2;
   std::uint64_t seed = 1;
-  Peers* peers = nullptr;  ///< null: alone
-  StageProgress progress;  ///< after each generation
+  ProcessGroup* processes = nullptr;  ///< null: alone
+  StageProgress progress;             ///< after each generation
   std::function<void(std::uint32_t generation, double log_jct)> report;
 };
 

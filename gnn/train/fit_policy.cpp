@@ -77,7 +77,7 @@ class Fitting {
         const torch::NoGradGuard no_gradient;
         old = torch::log_softmax(before_.scores(seen_, rows).masked_fill(known == 0, -1e9), 1);
       }
-      loss = loss + options_.stay * (chances * (logs - old)).sum(1).mean();
+      loss = loss + options_.kl_weight * (chances * (logs - old)).sum(1).mean();
     }
     loss = loss + options_.entropy * (chances * logs.clamp_min(-30)).sum(1).mean();
     const double right = (scores.argmax(1) == best).sum().item<double>();

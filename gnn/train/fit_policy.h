@@ -21,7 +21,7 @@ struct FitPolicyOptions {
   double rate = 2e-3;  ///< at first; falls along a half cosine
   double scale_h = 1, cut = 3;
   double entropy = 0.01;
-  double stay = 0.1;  ///< weight of the divergence from what the net said before
+  double kl_weight = 0.1;  ///< of the Kullback-Leibler divergence from what the net said before
   std::uint64_t seed = 1;
   std::function<void(std::uint32_t epoch, double loss)> progress;
 };

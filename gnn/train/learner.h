@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "gnn/train/peers.h"
 #include "gnn/train/policy_model.h"
+#include "gnn/train/process_group.h"
 #include "gnn/train/trainable_system.h"
 
 namespace starling {

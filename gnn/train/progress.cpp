@@ -6,9 +6,9 @@
 
 namespace starling {
 
-Result<std::optional<Weights>> StageProgress::read(Peers& peers) const {
+Result<std::optional<Weights>> StageProgress::read(ProcessGroup& processes) const {
   std::string mine;
-  if (resume && peers.first()) {
+  if (resume && processes.first()) {
     const auto state = load_weights(file);
     if (state && state.value().note("hash") == hash) {
       const auto bytes = weights_bytes(state.value());
@@ -16,7 +16,7 @@ Result<std::optional<Weights>> StageProgress::read(Peers& peers) const {
       mine.assign(reinterpret_cast<const char*>(bytes.value().data()), bytes.value().size());
     }
   }
-  const auto all = peers.gather(mine);
+  const auto all = processes.all_gather(mine);
   if (!all) return all.error();
   const std::string& text = all.value().front();
   if (text.empty()) return std::optional<Weights>();
@@ -25,8 +25,8 @@ Result<std::optional<Weights>> StageProgress::read(Peers& peers) const {
   return std::optional(std::move(state).value());
 }
 
-Status StageProgress::write(const Peers& peers, Weights state) const {
-  if (file.empty() || !peers.first()) return done();
+Status StageProgress::write(const ProcessGroup& processes, Weights state) const {
+  if (file.empty() || !processes.first()) return done();
   state.notes["hash"] = hash;
   return save_weights(file, state);
 }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "gnn/train/peers.h"
+#include "gnn/train/process_group.h"
 #include "nets/weights.h"
 
 namespace starling {
@@ -20,8 +20,8 @@ struct StageProgress {
 
   /// The state to go on from, the same for all processes; nothing where there is none of this hash.
   /// Every process has to call it.
-  [[nodiscard]] Result<std::optional<Weights>> read(Peers& peers) const;
-  [[nodiscard]] Status write(const Peers& peers, Weights state) const;
+  [[nodiscard]] Result<std::optional<Weights>> read(ProcessGroup& processes) const;
+  [[nodiscard]] Status write(const ProcessGroup& processes, Weights state) const;
 };
 
 }  // namespace starling

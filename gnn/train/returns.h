@@ -30,7 +30,7 @@ struct Returns {
   std::vector<double> advantage;
   std::vector<double> target;  ///< for the critic: advantage + value
 };
-/// `at_h`: the moments, ascending. `reward[k]` came between moment k and the next, the last one
+/// `at_h`: the time steps, ascending. `reward[k]` came between step k and the next, the last one
 /// until the end of the run, after which nothing comes. `value[k]`: what the critic says. Of what
 /// comes an hour later the part `discount` counts, and of the critic's error there the part
 /// `lambda` of that.

@@ -33,7 +33,7 @@ TEST_CASE("advantages are those of a hand calculation") {
   CHECK(out.target[0] == doctest::Approx(first + 3));
 }
 
-TEST_CASE("with lambda 1 the critic cancels, with lambda 0 only the next moment counts") {
+TEST_CASE("with lambda 1 the critic cancels, with lambda 0 only the next step counts") {
   const std::vector<double> at{0, 1, 2}, reward{1, 1, 1}, value{5, 7, 9};
   CHECK(advantages(at, reward, value, 1, 1).target[0] == doctest::Approx(3));
   CHECK(advantages(at, reward, value, 1, 0).advantage[0] == doctest::Approx(1 + 7 - 5));

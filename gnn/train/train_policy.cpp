@@ -24,14 +24,14 @@ class Training {
       : training_(training),
         validation_(validation),
         options_(options),
-        peers_(options.peers == nullptr ? alone_ : *options.peers) {}
+        processes_(options.processes == nullptr ? alone_ : *options.processes) {}
 
   Result<TrainedPolicy> run() {
     TrainedPolicy out;
     out.weights = options_.start ? *options_.start : new_weights();
     if (Status s = check_stages(out.weights); !s.ok()) return s.error();
     if (Status s = check_folder(); !s.ok()) return s.error();
-    if (Status s = measure_yardstick(); !s.ok()) return s.error();
+    if (Status s = measure_baseline(); !s.ok()) return s.error();
     if (options_.start) {
       auto value = validate(out.weights);
       if (!value) return value.error();
@@ -41,7 +41,7 @@ class Training {
     if (!resumed) return resumed.error();
     const std::size_t first = resumed.value();
     const auto going_on = first > 0 || (options_.resume && fs::exists(checkpoint(0, "progress")));
-    if (peers_.first()) {
+    if (processes_.first()) {
       log_.open(options_.folder / "train.jsonl",
                 going_on ? std::ios::app : std::ios::out | std::ios::trunc);
     }
@@ -79,7 +79,7 @@ class Training {
     return options_.folder / (what + "-" + std::to_string(stage) + ".weights");
   }
   Status save(const fs::path& file, const Weights& weights) const {
-    return peers_.first() ? save_weights(file, weights) : done();
+    return processes_.first() ? save_weights(file, weights) : done();
   }
   [[nodiscard]] Status check_stages(const Weights& start) const {
     for (const TrainStage& stage : options_.stages) {
@@ -114,7 +114,7 @@ class Training {
   }
   /// The first process looks; the others hear what it found.
   [[nodiscard]] Status check_folder() const {
-    const auto all = peers_.gather(peers_.first() ? refusal() : "");
+    const auto all = processes_.all_gather(processes_.first() ? refusal() : "");
     if (!all) return all.error();
     if (!all.value().front().empty()) return Error{Errc::conflict, all.value().front()};
     return done();
@@ -122,7 +122,8 @@ class Training {
   /// The stage to begin with. The first process knows; the others hear its weights.
   Result<std::size_t> resume(TrainedPolicy& out) const {
     std::string mine;
-    for (std::size_t s = options_.stages.size(); options_.resume && peers_.first() && s-- > 0;) {
+    for (std::size_t s = options_.stages.size();
+         options_.resume && processes_.first() && s-- > 0;) {
       auto weights = load_weights(checkpoint(s));
       if (!weights || weights.value().note("hash") != options_.hash) continue;
       weights.value().notes["stages"] = std::to_string(s + 1);
@@ -131,7 +132,7 @@ class Training {
       mine.assign(reinterpret_cast<const char*>(bytes.value().data()), bytes.value().size());
       break;
     }
-    const auto all = peers_.gather(mine);
+    const auto all = processes_.all_gather(mine);
     if (!all) return all.error();
     const std::string& text = all.value().front();
     if (text.empty()) return 0;
@@ -169,22 +170,22 @@ class Training {
     return done();
   }
 
-  Status measure_yardstick() {
+  Status measure_baseline() {
     const std::size_t trains = training_.size();
-    const auto rows = for_all(
-        peers_, options_.threads, trains + validation_.size(), [&](std::size_t i) -> Result<Row> {
-          const auto run =
-              run_rule(i < trains ? training_[i] : validation_[i - trains], options_.baseline);
-          if (!run) return run.error();
-          Row row{figures(run.value()).avg_jct_s};
-          if (i >= trains) return row;
-          for (const JobRow& job : run.value().jobs) {
-            if (job.finish_s < 0) continue;
-            row.push_back(job.submit_s);
-            row.push_back(job.finish_s);
-          }
-          return row;
-        });
+    const auto measure = [&](std::size_t i) -> Result<Row> {
+      const auto run =
+          run_rule(i < trains ? training_[i] : validation_[i - trains], options_.baseline);
+      if (!run) return run.error();
+      Row row{figures(run.value()).avg_jct_s};
+      if (i >= trains) return row;
+      for (const JobRow& job : run.value().jobs) {
+        if (job.finish_s < 0) continue;
+        row.push_back(job.submit_s);
+        row.push_back(job.finish_s);
+      }
+      return row;
+    };
+    const auto rows = for_all(processes_, options_.threads, trains + validation_.size(), measure);
     if (!rows) return rows.error();
     for (std::size_t i = 0; i < rows.value().size(); ++i) {
       const Row& row = rows.value()[i];
@@ -198,8 +199,8 @@ class Training {
   }
 
   Result<double> validate(const Weights& weights) {
-    const auto rows =
-        for_all(peers_, options_.threads, validation_.size(), [&](std::size_t i) -> Result<Row> {
+    const auto rows = for_all(
+        processes_, options_.threads, validation_.size(), [&](std::size_t i) -> Result<Row> {
           const auto run = run_scenario(options_.system.system, validation_[i], weights);
           if (!run) return run.error();
           return Row{std::log(figures(run.value()).avg_jct_s / valid_jct_[i])};
@@ -324,7 +325,7 @@ class Training {
     EvolveOptions options = stage.options;
     options.threads = options_.threads;
     options.seed = options_.seed + stage_;
-    options.peers = &peers_;
+    options.processes = &processes_;
     options.progress = {checkpoint(stage_, "progress"), options_.hash, options_.resume};
     options.report = [&](std::uint32_t generation, double log_jct) {
       log_ << "{\"stage\": " << stage_ << ", \"generation\": " << generation
@@ -339,7 +340,7 @@ class Training {
     ActorCriticOptions options = stage.options;
     options.threads = options_.threads;
     options.seed = options_.seed + stage_;
-    options.peers = &peers_;
+    options.processes = &processes_;
     options.progress = {checkpoint(stage_, "progress"), options_.hash, options_.resume};
     options.report = [&](const ActorCriticOptions::Report& r) {
       log_ << "{\"stage\": " << stage_ << ", \"iteration\": " << r.iteration
@@ -361,8 +362,8 @@ class Training {
   std::size_t stage_ = 0;
   double started_ = 1e9;  // validation of what training began with
   std::ofstream log_;
-  Peers alone_;
-  Peers& peers_;
+  ProcessGroup alone_;
+  ProcessGroup& processes_;
   std::vector<double> train_jct_, valid_jct_;
   std::vector<Baseline> baselines_;  // of the training scenarios
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();

@@ -50,7 +50,7 @@ struct TrainPolicyOptions {
   std::string baseline = "lif:threshold=0.3";
   std::uint64_t seed = 1;
   std::uint32_t threads = 2;
-  Peers* peers = nullptr;  ///< null: alone; else the first one writes into the folder
+  ProcessGroup* processes = nullptr;  ///< null: alone; else the first one writes into the folder
   /// Checkpoints stage-N.weights (made-N: what the stage made, kept or not) and the log
   /// train.jsonl; resumed from the last one that is there
   /// and has the same `hash`; an actor-critic goes on within its stage, from progress-N.weights.

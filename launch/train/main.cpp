@@ -77,7 +77,7 @@ struct PolicyOptions {
 };
 
 int policy(const PolicyOptions& o, const std::string& data, const std::string& date) {
-  const auto at = starling::peers_from_environment();
+  const auto at = starling::rendezvous_from_environment();
   if (!at) return fail(at.error(), kBadUsage);
   auto read = starling::load_policy_config(o.config);
   if (!read) return fail(read.error(), kBadUsage);
@@ -119,9 +119,9 @@ int policy(const PolicyOptions& o, const std::string& data, const std::string& d
   config.train.folder = o.folder;
   config.train.resume = o.resume;
   config.train.hash = std::to_string(hash.value());
-  const auto peers = starling::meet(at.value());
-  if (!peers) return fail(peers.error(), kWorkFailed);
-  config.train.peers = peers.value().get();
+  const auto processes = starling::rendezvous(at.value());
+  if (!processes) return fail(processes.error(), kWorkFailed);
+  config.train.processes = processes.value().get();
   std::error_code error;
   std::filesystem::create_directories(o.folder, error);
   if (error) {
@@ -132,7 +132,7 @@ int policy(const PolicyOptions& o, const std::string& data, const std::string& d
     const bool folder = trained.error().code == starling::Errc::conflict;
     return fail(trained.error(), folder ? kBadUsage : kWorkFailed);
   }
-  if (!peers.value()->first()) return 0;  // the first process tells and writes
+  if (!processes.value()->first()) return 0;  // the first process tells and writes
   starling::Weights& weights = trained.value().weights;
   weights.notes["name"] = config.name;
   weights.notes["date"] = date;

@@ -22,7 +22,7 @@ void read_fit(const YamlMap& map, FitPolicyOptions& fit) {
   fit.epochs = map.whole("epochs", 1, 1000, fit.epochs);
   fit.rate = map.number("rate", 1e-6, 1, fit.rate);
   fit.entropy = map.number("entropy", 0, 10, fit.entropy);
-  fit.stay = map.number("stay", 0, 100, fit.stay);
+  fit.kl_weight = map.number("kl_weight", 0, 100, fit.kl_weight);
   fit.scale_h = map.number("scale_h", 1e-3, 1e6, fit.scale_h);
   fit.cut = map.number("cut", 1e-3, 1e6, fit.cut);
 }
@@ -43,7 +43,10 @@ class Reader {
  public:
   Reader(const std::filesystem::path& file, const std::vector<TrainableSystem>& systems)
       : file_(file), systems_(systems), diagnostics_(file.string()) {
-    diagnostics_.accept_old_spellings(notes_, {{"yardstick", "baseline"}});
+    diagnostics_.accept_old_spellings(notes_, {{"yardstick", "baseline"},
+                                               {"copies", "group_size"},
+                                               {"lanes", "shards"},
+                                               {"stay", "kl_weight"}});
   }
 
   Result<PolicyConfig> read(const std::string& text) {
@@ -191,7 +194,7 @@ class Reader {
     if (const YAML::Node imitate = child_of(node, "imitate"); imitate.IsMap()) {
       const YamlMap map(diagnostics_, imitate, "stage imitate",
                         {"runs", "teacher", "threshold", "keep", "follow", "epochs", "rate",
-                         "entropy", "stay", "scale_h", "cut"});
+                         "entropy", "kl_weight", "scale_h", "cut"});
       ImitateStage stage;
       stage.runs = map.whole("runs", 1, 10'000, stage.runs);
       teacher(map, stage.collect);
@@ -203,7 +206,7 @@ class Reader {
       const YamlMap map(
           diagnostics_, expert, "stage expert",
           {"rounds", "runs", "policy", "sample", "options", "arrivals", "explore", "horizon_h",
-           "limit", "epochs", "rate", "entropy", "stay", "scale_h", "cut"});
+           "limit", "epochs", "rate", "entropy", "kl_weight", "scale_h", "cut"});
       ExpertStage stage;
       stage.rounds = map.whole("rounds", 1, 100, stage.rounds);
       stage.runs = map.whole("runs", 1, 10'000, stage.runs);
@@ -252,15 +255,15 @@ class Reader {
   ActorCriticStage actor_critic(const YAML::Node& node) {
     const YamlMap map(
         diagnostics_, node, "stage actor-critic",
-        {"iterations",   "runs",    "copies",      "lanes",      "epochs", "batch",       "explore",
+        {"iterations",   "runs",    "group_size",  "shards",     "epochs", "batch",       "explore",
          "temperature",  "limit",   "horizon_h",   "lambda",     "rate",   "critic_rate", "clip",
          "gradient_cut", "entropy", "entropy_end", "divergence", "easy",   "ramp"});
     ActorCriticStage stage;
     ActorCriticOptions& o = stage.options;
     o.iterations = map.whole("iterations", 1, 100'000, o.iterations);
     o.runs = map.whole("runs", 1, 10'000, o.runs);
-    o.copies = map.whole("copies", 1, 1'000, o.copies);
-    o.lanes = map.whole("lanes", 1, 1'024, o.lanes);
+    o.group_size = map.whole("group_size", 1, 1'000, o.group_size);
+    o.shards = map.whole("shards", 1, 1'024, o.shards);
     o.epochs = map.whole("epochs", 1, 1'000, o.epochs);
     o.batch = map.whole("batch", 1, 1'000'000, o.batch);
     o.episode.explore = map.number("explore", 1e-4, 1, o.episode.explore);

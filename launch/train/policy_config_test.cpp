@@ -69,6 +69,18 @@ TEST_CASE("keys in an earlier spelling are read, and named") {
             file.string() + ":3:1: 'yardstick' is written baseline now"});
   CHECK(read("validation_runs: 3\n" + kStages).value().notes.empty());
   CHECK(has(mistake("baseline: lif\nyardstick: lif\n" + kStages), "is given twice"));
+  const auto stages = read(
+      "stages: [{imitate: {runs: 1, stay: 0.3}},\n"
+      "{actor-critic: {copies: 3, lanes: 2}}]\n");
+  REQUIRE(stages.ok());
+  const std::vector<TrainStage>& found = stages.value().train.stages;
+  CHECK(std::get<ImitateStage>(found.at(0)).fit.kl_weight == 0.3);
+  CHECK(std::get<ActorCriticStage>(found.at(1)).options.group_size == 3);
+  CHECK(std::get<ActorCriticStage>(found.at(1)).options.shards == 2);
+  CHECK(stages.value().notes ==
+        std::vector<std::string>{file.string() + ":2:30: 'stay' is written kl_weight now",
+                                 file.string() + ":3:17: 'copies' is written group_size now",
+                                 file.string() + ":3:28: 'lanes' is written shards now"});
 }
 
 TEST_CASE("loads, seeds and agents are in their ranges") {

@@ -78,7 +78,7 @@ TEST_CASE("five weights learn to place by actor-critic") {
   ActorCriticOptions& options = stage.options;
   options.iterations = 8;
   options.runs = 6;
-  options.copies = 2;
+  options.group_size = 2;
   options.batch = 256;
   options.rate = 0.1;
   options.divergence = 1;

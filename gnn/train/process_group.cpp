@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gnn/train/peers.h"
+#include "gnn/train/process_group.h"
 
 #include <charconv>
 #include <cstdlib>
@@ -56,8 +56,8 @@ Result<std::uint32_t> number(const char* name, const char* text, std::uint32_t m
 
 }  // namespace
 
-Result<PeersAt> peers_from_environment() {
-  PeersAt out;
+Result<Rendezvous> rendezvous_from_environment() {
+  Rendezvous out;
   const char* const size = std::getenv("WORLD_SIZE");
   if (size == nullptr) return out;
   const auto read = [](const char* name, std::uint32_t most) -> Result<std::uint32_t> {
@@ -82,12 +82,12 @@ Result<PeersAt> peers_from_environment() {
   return out;
 }
 
-Result<std::vector<Row>> for_all(Peers& peers, std::uint32_t threads, std::size_t count,
+Result<std::vector<Row>> for_all(ProcessGroup& processes, std::uint32_t threads, std::size_t count,
                                  const std::function<Result<Row>(std::size_t)>& work) {
   std::vector<std::optional<Result<Row>>> mine(count);
   std::vector<std::size_t> which;
   for (std::size_t i = 0; i < count; ++i)
-    if (peers.does(i)) which.push_back(i);
+    if (processes.does(i)) which.push_back(i);
   for_each_on(threads, which.size(), [&](std::size_t k) { mine[which[k]] = work(which[k]); });
   std::string text;
   for (const std::size_t i : which) {
@@ -100,12 +100,12 @@ Result<std::vector<Row>> for_all(Peers& peers, std::uint32_t threads, std::size_
     }
     append(text, row.value().data(), size * sizeof(double));
   }
-  const auto all = peers.gather(text);
+  const auto all = processes.all_gather(text);
   if (!all) return all.error();
   std::vector<Row> out(count);
   for (std::size_t rank = 0; rank < all.value().size(); ++rank) {
     Reader reader(all.value()[rank]);
-    for (std::size_t i = rank; i < count; i += peers.size()) {
+    for (std::size_t i = rank; i < count; i += processes.size()) {
       auto row = reader.next();
       if (!row) return row.error();
       out[i] = std::move(row).value();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gnn/train/peers.h"
+#include "gnn/train/process_group.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -34,18 +34,18 @@ std::uint16_t free_port() {
 /// Runs `work` in this process as the first and in another as the second.
 template <class Work>
 void as_two(const Work& work) {
-  PeersAt at{.rank = 0, .size = 2, .port = free_port()};
+  Rendezvous at{.rank = 0, .size = 2, .port = free_port()};
   const pid_t child = fork();
   if (child == 0) {
     at.rank = 1;
     bool good = false;
-    if (const auto peers = meet(at); peers) good = work(*peers.value());
+    if (const auto processes = rendezvous(at); processes) good = work(*processes.value());
     _exit(good ? 0 : 1);
   }
   {
-    const auto peers = meet(at);
-    REQUIRE(peers);
-    CHECK(work(*peers.value()));
+    const auto processes = rendezvous(at);
+    REQUIRE(processes);
+    CHECK(work(*processes.value()));
   }
   int status = -1;
   REQUIRE(waitpid(child, &status, 0) == child);
@@ -79,9 +79,9 @@ TEST_CASE("two processes train to the same weights as one") {
   const std::uint64_t made = load_weights(alone.path / "made-1.weights").value().hash();
   CHECK(made != load_weights(alone.path / "made-0.weights").value().hash());
   options.folder = together.path;
-  as_two([&](Peers& peers) {
+  as_two([&](ProcessGroup& processes) {
     TrainPolicyOptions mine = options;
-    mine.peers = &peers;
+    mine.processes = &processes;
     const auto two = train_policy(training, validation, mine);
     return two && two.value().weights.hash() == one.weights.hash() &&
            two.value().validation == one.validation;
@@ -90,10 +90,11 @@ TEST_CASE("two processes train to the same weights as one") {
 }
 
 TEST_CASE("an error of one process reaches both") {
-  as_two([](Peers& peers) {
-    const auto good = for_all(
-        peers, 1, 3, [](std::size_t i) -> Result<Row> { return Row(i, static_cast<double>(i)); });
-    const auto bad = for_all(peers, 1, 3, [](std::size_t i) -> Result<Row> {
+  as_two([](ProcessGroup& processes) {
+    const auto good = for_all(processes, 1, 3, [](std::size_t i) -> Result<Row> {
+      return Row(i, static_cast<double>(i));
+    });
+    const auto bad = for_all(processes, 1, 3, [](std::size_t i) -> Result<Row> {
       if (i == 1) return Error{Errc::invalid, "planted"};
       return Row{0};
     });
@@ -102,44 +103,44 @@ TEST_CASE("an error of one process reaches both") {
   });
 }
 
-TEST_CASE("more than a piece of the store's size arrives whole") {
-  as_two([](Peers& peers) {
-    const std::string mine(3'000'000 + peers.rank(), static_cast<char>('a' + peers.rank()));
-    const auto all = peers.gather(mine);
+TEST_CASE("more than a chunk of the store's size arrives whole") {
+  as_two([](ProcessGroup& processes) {
+    const std::string mine(3'000'000 + processes.rank(), static_cast<char>('a' + processes.rank()));
+    const auto all = processes.all_gather(mine);
     return all && all.value()[0] == std::string(3'000'000, 'a') &&
            all.value()[1] == std::string(3'000'001, 'b');
   });
 }
 
-TEST_CASE("more processes than lanes are refused") {
-  class Many final : public Peers {
+TEST_CASE("more processes than shards are refused") {
+  class Many final : public ProcessGroup {
     [[nodiscard]] std::uint32_t size() const override { return 8; }
   } many;
   ActorCriticOptions options;
-  options.peers = &many;
+  options.processes = &many;
   const auto made = actor_critic(marl(), random_weights(), {}, {}, options);
   REQUIRE_FALSE(made);
-  CHECK(made.error().message.find("lanes") != std::string::npos);
+  CHECK(made.error().message.find("shards") != std::string::npos);
 }
 
-TEST_CASE("the environment says where processes meet, and what is wrong with it") {
+TEST_CASE("the environment says where the rendezvous is, and what is wrong with it") {
   setenv("WORLD_SIZE", "4", 1);
   setenv("RANK", "4", 1);
   setenv("MASTER_ADDR", "10.0.0.1", 1);
   setenv("MASTER_PORT", "29501", 1);
-  auto read = peers_from_environment();
+  auto read = rendezvous_from_environment();
   REQUIRE_FALSE(read);
   CHECK(read.error().message.find("RANK=4") != std::string::npos);
   setenv("RANK", "3", 1);
-  read = peers_from_environment();
+  read = rendezvous_from_environment();
   REQUIRE(read);
   CHECK(read.value().rank == 3);
   CHECK(read.value().host == "10.0.0.1");
   CHECK(read.value().port == 29501);
   unsetenv("MASTER_PORT");
-  CHECK_FALSE(peers_from_environment());
+  CHECK_FALSE(rendezvous_from_environment());
   unsetenv("WORLD_SIZE");
-  CHECK(peers_from_environment().value().size == 1);
+  CHECK(rendezvous_from_environment().value().size == 1);
 }
 
 }  // namespace

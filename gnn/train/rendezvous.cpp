@@ -7,26 +7,26 @@
 #include <exception>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
-#include "gnn/train/peers.h"
+#include "gnn/train/process_group.h"
 
 namespace starling {
 namespace {
 
-constexpr std::size_t kPiece = 1U << 20U;  // bytes of one value of the store
-constexpr std::chrono::minutes kToMeet{5}, kToWork{60};
+constexpr std::size_t kChunk = 1U << 20U;  // bytes of one value of the store
+constexpr std::chrono::minutes kRendezvousTimeout{5}, kCallTimeout{60};
 
-class StorePeers final : public Peers {
+class StoreProcessGroup final : public ProcessGroup {
  public:
-  explicit StorePeers(const PeersAt& at) : at_(at) {
+  explicit StoreProcessGroup(const Rendezvous& at) : at_(at) {
     c10d::TCPStoreOptions options;
     options.port = at.port;
     options.isServer = at.rank == 0;
     options.numWorkers = at.size;
-    options.timeout = kToMeet;
+    options.timeout = kRendezvousTimeout;
     store_ = std::make_unique<c10d::TCPStore>(at.host, options);
-    store_->setTimeout(kToWork);
+    store_->setTimeout(kCallTimeout);
   }
-  ~StorePeers() override {
+  ~StoreProcessGroup() override {
     // The store lives in the first process, which therefore goes last.
     try {
       store_->setTimeout(std::chrono::seconds(10));
@@ -37,31 +37,31 @@ class StorePeers final : public Peers {
       // Who is gone needs no store.
     }
   }
-  StorePeers(const StorePeers&) = delete;
-  StorePeers& operator=(const StorePeers&) = delete;
+  StoreProcessGroup(const StoreProcessGroup&) = delete;
+  StoreProcessGroup& operator=(const StoreProcessGroup&) = delete;
 
   [[nodiscard]] std::uint32_t rank() const override { return at_.rank; }
   [[nodiscard]] std::uint32_t size() const override { return at_.size; }
-  [[nodiscard]] Result<std::vector<std::string>> gather(const std::string& mine) override {
+  [[nodiscard]] Result<std::vector<std::string>> all_gather(const std::string& mine) override {
     try {
-      const std::string turn = std::to_string(turn_++) + "/";
-      std::size_t pieces = 0;
-      for (std::size_t from = 0; from < mine.size(); from += kPiece) {
+      const std::string round = std::to_string(round_++) + "/";
+      std::size_t chunks = 0;
+      for (std::size_t from = 0; from < mine.size(); from += kChunk) {
         const auto begin = mine.begin() + static_cast<std::ptrdiff_t>(from);
-        const auto size = static_cast<std::ptrdiff_t>(std::min(kPiece, mine.size() - from));
-        put(turn + key(at_.rank, pieces++), {begin, begin + size});
+        const auto size = static_cast<std::ptrdiff_t>(std::min(kChunk, mine.size() - from));
+        put(round + key(at_.rank, chunks++), {begin, begin + size});
       }
-      put(turn + key(at_.rank) + "pieces", std::to_string(pieces));
+      put(round + key(at_.rank) + "chunks", std::to_string(chunks));
       std::vector<std::string> out(at_.size);
       for (std::uint32_t r = 0; r < at_.size; ++r) {
         if (r == at_.rank) {
           out[r] = mine;
           continue;
         }
-        const std::size_t count = std::stoul(take(turn + key(r) + "pieces"));
-        for (std::size_t p = 0; p < count; ++p) out[r] += take(turn + key(r, p));
+        const std::size_t count = std::stoul(take(round + key(r) + "chunks"));
+        for (std::size_t p = 0; p < count; ++p) out[r] += take(round + key(r, p));
       }
-      // Who is here has read all of the turn before.
+      // Who is here has read all of the round before.
       for (const std::string& old : before_) store_->deleteKey(old);
       before_ = std::move(now_);
       now_.clear();
@@ -73,8 +73,8 @@ class StorePeers final : public Peers {
 
  private:
   static std::string key(std::uint32_t rank) { return std::to_string(rank) + "/"; }
-  static std::string key(std::uint32_t rank, std::size_t piece) {
-    return key(rank) + std::to_string(piece);
+  static std::string key(std::uint32_t rank, std::size_t chunk) {
+    return key(rank) + std::to_string(chunk);
   }
   void put(const std::string& name, const std::string& text) {
     store_->set(name, {text.begin(), text.end()});
@@ -85,18 +85,18 @@ class StorePeers final : public Peers {
     return {bytes.begin(), bytes.end()};
   }
 
-  PeersAt at_;
+  Rendezvous at_;
   std::unique_ptr<c10d::TCPStore> store_;
-  std::uint64_t turn_ = 0;
-  std::vector<std::string> now_, before_;  // keys of this turn and of the one before
+  std::uint64_t round_ = 0;
+  std::vector<std::string> now_, before_;  // keys of this round and of the one before
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Peers>> meet(const PeersAt& at) {
-  if (at.size <= 1) return std::make_unique<Peers>();
+Result<std::unique_ptr<ProcessGroup>> rendezvous(const Rendezvous& at) {
+  if (at.size <= 1) return std::make_unique<ProcessGroup>();
   try {
-    return std::unique_ptr<Peers>(std::make_unique<StorePeers>(at));
+    return std::unique_ptr<ProcessGroup>(std::make_unique<StoreProcessGroup>(at));
   } catch (const std::exception& error) {
     return Error{Errc::io, "train: process " + std::to_string(at.rank) + " of " +
                                std::to_string(at.size) + " found nobody at " + at.host + ":" +
