@@ -36,7 +36,7 @@ struct Options {
 };
 
 struct PolicyOptions {
-  std::string config, data, out = "marl.weights", folder = "training";
+  std::string config, data, out, folder = "training";
   std::uint32_t threads = 2;
   bool resume = false, json = false, quiet = false;
 };
@@ -61,11 +61,13 @@ int train_policy(const PolicyOptions& o) {
     return bad_input(
         "train policy: --config FILE is missing: the stages of training, such as "
         "examples/training/marl.yaml");
-  if (const auto good = check_out_file(o.out); !good)
-    return bad_input("train policy: --out: " + good.error().message);
-  std::vector<std::string> words{"policy", "--config",  o.config,
-                                 "--out",  o.out,       "--folder",
-                                 o.folder, "--threads", std::to_string(o.threads)};
+  std::vector<std::string> words{
+      "policy", "--config", o.config, "--folder", o.folder, "--threads", std::to_string(o.threads)};
+  if (!o.out.empty()) {
+    if (const auto good = check_out_file(o.out); !good)
+      return bad_input("train policy: --out: " + good.error().message);
+    words.insert(words.end(), {"--out", o.out});
+  }
   if (!o.data.empty()) words.insert(words.end(), {"--data", o.data});
   if (o.resume) words.emplace_back("--resume");
   if (o.json) words.emplace_back("--json");
@@ -123,7 +125,8 @@ void add_train(const Command& root) {
   policy.option("--config", p->config, "FILE", "suite and stages, see docs/learning.md");
   policy.option("--data", p->data, "DIR",
                 "what ${DATA} stands for in the suite; default $STARLING_DATA");
-  policy.option("--out", p->out, "FILE", "the weights (default marl.weights)");
+  policy.option("--out", p->out, "FILE",
+                "the weights (default POLICY.weights, as the configuration's train: says)");
   policy.option("--folder", p->folder, "DIR", "for checkpoints and train.jsonl (default training)");
   policy.option("--threads", p->threads, "N", "runs at once (default 2)", 1U, 1024U);
   policy.flag("--resume", p->resume,

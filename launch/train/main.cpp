@@ -14,6 +14,7 @@
 
 #include "base/hash.h"
 #include "interference/train/train_interference.h"
+#include "launch/command_line/out_file.h"
 #include "launch/train/policy_config.h"
 #include "nets/weights.h"
 
@@ -71,7 +72,7 @@ int interference(starling::InterferenceTrainOptions options, const std::string& 
 }
 
 struct PolicyOptions {
-  std::string config, out = "marl.weights", folder = "training";
+  std::string config, out, folder = "training";  // no out: the policy's name, .weights
   std::uint32_t threads = 2;
   bool resume = false, json = false, quiet = false;
 };
@@ -83,6 +84,8 @@ int policy(const PolicyOptions& o, const std::string& data, const std::string& d
   if (!read) return fail(read.error(), kBadUsage);
   starling::PolicyConfig config = std::move(read).value();
   for (const std::string& note : config.notes) std::cerr << note << "\n";
+  const std::string out = o.out.empty() ? config.name + ".weights" : o.out;
+  if (const auto good = starling::check_out_file(out); !good) return fail(good.error(), kBadUsage);
   starling::Variables variables;
   if (!data.empty()) {
     variables["DATA"] = data;
@@ -137,9 +140,9 @@ int policy(const PolicyOptions& o, const std::string& data, const std::string& d
   weights.notes["name"] = config.name;
   weights.notes["date"] = date;
   weights.notes["config"] = config.text;
-  if (const auto saved = starling::save_weights(o.out, weights); !saved)
+  if (const auto saved = starling::save_weights(out, weights); !saved)
     return fail(saved.error(), kWorkFailed);
-  std::string text = o.json ? "{\"weights\": \"" + o.out + "\", \"validation\": [" : "";
+  std::string text = o.json ? "{\"weights\": \"" + out + "\", \"validation\": [" : "";
   for (std::size_t i = 0; i < trained.value().validation.size(); ++i) {
     const double value = trained.value().validation[i];
     if (o.json) {
@@ -149,7 +152,7 @@ int policy(const PolicyOptions& o, const std::string& data, const std::string& d
               std::to_string(value) + "\n";
     }
   }
-  text += o.json ? "]}\n" : o.out + ": written\n";
+  text += o.json ? "]}\n" : out + ": written\n";
   std::fputs(text.c_str(), stdout);
   return 0;
 }
@@ -188,7 +191,7 @@ int main(int argc, char** argv) {
   CLI::App* placement = app.add_subcommand("policy", "where jobs go, and when they wait");
   placement->add_option("--config", learned.config, "stages and suite: a YAML file")->required();
   placement->add_option("--data", data, "the published data folder; default $STARLING_DATA");
-  placement->add_option("--out", learned.out, "file for the weights")->capture_default_str();
+  placement->add_option("--out", learned.out, "file for the weights; default POLICY.weights");
   placement->add_option("--folder", learned.folder, "checkpoints and log")->capture_default_str();
   placement->add_option("--threads", learned.threads, "runs at once")->capture_default_str();
   placement->add_flag("--resume", learned.resume, "go on from the last checkpoint");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/train/policy_config.h"
 
+#include <cstdlib>
 #include <fstream>
 
 #include "base/test_folder.h"
@@ -109,6 +110,23 @@ TEST_CASE("a tensor that the net of this shape does not have is found when the f
   CHECK(has(mistake(of("skp")), ", skip, skip.forward"));
   CHECK(mistake(of("encoder.gpu.bias")).empty());
   CHECK(has(mistake("net: {encoder: 0}\n" + of("encoder.gpu.bias")), "encoder.gpu.bias"));
+}
+
+TEST_CASE("every example of a training is read, and none in an earlier spelling") {
+  const char* source = std::getenv("STARLING_SOURCE");
+  REQUIRE_MESSAGE(source != nullptr, "set STARLING_SOURCE to the source tree");
+  const auto folder = std::filesystem::path(source) / "examples" / "training";
+  std::size_t found = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    // What refine starts from is the outcome of another training.
+    if (entry.path().extension() != ".yaml" || entry.path().stem() == "marl-refine") continue;
+    INFO(entry.path());
+    const auto read = load_policy_config(entry.path());
+    REQUIRE_MESSAGE(read.ok(), (read.ok() ? "" : read.error().message));
+    CHECK(read.value().notes.empty());
+    ++found;
+  }
+  CHECK(found >= 5);
 }
 
 TEST_CASE("whether a suite needs the data folder, and where it says so") {
