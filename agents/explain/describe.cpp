@@ -185,7 +185,8 @@ std::uint64_t state_hash(const AgentState& s) {
     hash.add((share.exit_reported ? 1U : 0U) | (share.home_known ? 2U : 0U));
     hash.add(share.home.value);
     hash.add(share.denied.size());
-    for (const Piece& piece : share.pieces) hash.add(static_cast<std::uint64_t>(piece.state));
+    for (const TaskGroup& group : share.task_groups)
+      hash.add(static_cast<std::uint64_t>(group.state));
     hash.add(number(share.timer));
   }
   hash.add(s.owner.ledger.tombstones().size());

@@ -11,10 +11,10 @@ namespace {
 
 /// All that this agent has of the job, in order.
 template <class Act>
-void each_piece(const AgentState& s, JobId id, const Act& act) {
+void each_group(const AgentState& s, JobId id, const Act& act) {
   for (auto at = s.owner.shares.lower_bound(AttemptId{id, Epoch{0}, 0});
        at != s.owner.shares.end() && at->first.job == id; ++at) {
-    for (const Piece& piece : at->second.pieces) act(piece);
+    for (const TaskGroup& group : at->second.task_groups) act(group);
   }
 }
 
@@ -43,12 +43,12 @@ std::string last_heard(const AgentState& s, const Watch& watch, Instant now) {
   return text + " and does not answer" + verdict(watch);
 }
 
-std::string silence_of(const AgentState& s, const OwnedExecutor& executor, const Piece& piece,
+std::string silence_of(const AgentState& s, const OwnedExecutor& executor, const TaskGroup& group,
                        Instant now) {
   const bool late = overdue(s, executor.watch, now);
-  if ((executor.trusted && !late) || piece.state == Piece::State::gone) return {};
+  if ((executor.trusted && !late) || group.state == TaskGroup::State::gone) return {};
   const std::string text = "executor-" + std::to_string(executor.node.value - kFirstExecutor) +
-                           ", which has GPUs " + placement_text(piece.gpus) + " of it, ";
+                           ", which has GPUs " + placement_text(group.gpus) + " of it, ";
   if (executor.watch.foreign) return text + "has read another topology and is not worked with";
   if (!late) return text + "has not said yet what it runs";
   return text + "was " + last_heard(s, executor.watch, now);
@@ -62,8 +62,8 @@ std::string seconds_text(Duration d) {
 
 std::vector<std::string> explain_silence(const AgentState& s, JobId id, Instant now) {
   std::vector<std::string> lines;
-  each_piece(s, id, [&](const Piece& piece) {
-    std::string line = silence_of(s, s.owner.executors.at(piece.executor), piece, now);
+  each_group(s, id, [&](const TaskGroup& group) {
+    std::string line = silence_of(s, s.owner.executors.at(group.executor), group, now);
     if (!line.empty()) lines.push_back(std::move(line));
   });
   const auto known = s.home.jobs.find(id);
@@ -83,9 +83,9 @@ std::vector<std::string> explain_silence(const AgentState& s, JobId id, Instant 
 
 std::string explain_held(const AgentState& s, JobId id) {
   Placement gpus;
-  each_piece(s, id, [&](const Piece& piece) {
-    if (piece.state != Piece::State::gone)
-      gpus.insert(gpus.end(), piece.gpus.begin(), piece.gpus.end());
+  each_group(s, id, [&](const TaskGroup& group) {
+    if (group.state != TaskGroup::State::gone)
+      gpus.insert(gpus.end(), group.gpus.begin(), group.gpus.end());
   });
   if (gpus.empty()) return {};
   std::sort(gpus.begin(), gpus.end());

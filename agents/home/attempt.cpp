@@ -60,7 +60,7 @@ bool HomeStep::start_here(Job& job, const Placement& gpus) {
   share.spec = job.spec;
   share.gang = gang_of(run.attempt);
   share.served = job.served;
-  share.pieces = s.owner.pieces_of(s.topology, gpus, Piece::State::idle);
+  share.task_groups = s.owner.task_groups_of(s.topology, gpus, TaskGroup::State::idle);
   persist(AttemptStarting{id, share.gang});
   // The job is in this journal already, so its record names it only.
   Commit commit{id, s.fence(), {}, share.gang, job.served};

@@ -44,7 +44,7 @@ void check_job(Bounds& bounds, const AgentState& s, const Job& job) {
 }
 
 void check_share(Bounds& bounds, const AgentState& s, const OwnedShare& share) {
-  bounds.check("pieces of a share", share.pieces.size(), s.owner.executors.size());
+  bounds.check("task groups of a share", share.task_groups.size(), s.owner.executors.size());
   bounds.check("denials of a share", share.denied.size(), s.flock.peers.size());
   bounds.check("questions about a share", share.asked.size(), kQuestions);
   bounds.check("bytes of a share's last words", share.exit.log_tail.size(), said(s.config.limits));

@@ -72,17 +72,18 @@ void OwnerStep::executor_lost(std::uint32_t index) {
   executor.ever_answered = true;
   std::vector<AttemptId> ended, failed;
   for (auto& [attempt, share] : s.owner.shares) {
-    for (Piece& piece : share.pieces) {
-      if (piece.executor != index) continue;
-      if (piece.state == Piece::State::killing) {
+    for (TaskGroup& group : share.task_groups) {
+      if (group.executor != index) continue;
+      if (group.state == TaskGroup::State::killing) {
         ended.push_back(attempt);
-      } else if (piece.state == Piece::State::launching || piece.state == Piece::State::running ||
-                 piece.state == Piece::State::unknown) {
+      } else if (group.state == TaskGroup::State::launching ||
+                 group.state == TaskGroup::State::running ||
+                 group.state == TaskGroup::State::unknown) {
         failed.push_back(attempt);
       } else {
         continue;
       }
-      piece.state = Piece::State::gone;
+      group.state = TaskGroup::State::gone;
     }
   }
   for (const AttemptId attempt : ended) check_released(attempt);
@@ -131,11 +132,12 @@ bool OwnerStep::answered(OwnedShare& share, const AttemptAnswer& answer) {
 void OwnerStep::vouch(AttemptId attempt, const OwnedShare& share) {
   if (!s.lossy() || !share.home_known || !s.remote_home(share) || !share.confirmed) return;
   const std::uint64_t token = (s.config.incarnation.value << 32U) | ++s.owner.questions;
-  for (const Piece& piece : share.pieces) {
-    if (piece.state != Piece::State::launching && piece.state != Piece::State::running) continue;
-    if (s.owner.executors[piece.executor].watch.protocol < 2)
+  for (const TaskGroup& group : share.task_groups) {
+    if (group.state != TaskGroup::State::launching && group.state != TaskGroup::State::running)
+      continue;
+    if (s.owner.executors[group.executor].watch.protocol < 2)
       continue;  // it would not know what to do with it
-    send(s.owner.executors[piece.executor].node,
+    send(s.owner.executors[group.executor].node,
          AttemptAnswer{attempt, AttemptLife::live, token, now - share.confirmed_at});
   }
 }

@@ -115,7 +115,7 @@ void OwnerStep::on(NodeId from, const Commit& commit) {
     share.spec = std::make_shared<const JobSpec>(commit.spec);
     share.gang = commit.gang;
     share.served = commit.served;
-    share.pieces = s.owner.pieces_of(s.topology, hold->gpus, Piece::State::idle);
+    share.task_groups = s.owner.task_groups_of(s.topology, hold->gpus, TaskGroup::State::idle);
     if (!planted(Bug::foreign_share_not_durable)) {
       persist(ShareCommitted{commit.attempt, home, commit});
     }
@@ -132,10 +132,12 @@ namespace {
 /// launched anew it might wait for ever for a gang that has gone on without it. Nobody can tell
 /// after a restart of home and owner, and a Launch that was merely lost costs but another attempt.
 bool torn(const AgentState& s, const OwnedShare& share) {
-  return (share.gang.size() > 1 || share.pieces.size() > 1) &&
-         std::any_of(share.pieces.begin(), share.pieces.end(), [&](const Piece& piece) {
-           return piece.state == Piece::State::unknown && s.owner.executors[piece.executor].trusted;
-         });
+  return (share.gang.size() > 1 || share.task_groups.size() > 1) &&
+         std::any_of(share.task_groups.begin(), share.task_groups.end(),
+                     [&](const TaskGroup& group) {
+                       return group.state == TaskGroup::State::unknown &&
+                              s.owner.executors[group.executor].trusted;
+                     });
 }
 
 /// Found running rather than committed, and another executor may still be running its other parts.
@@ -175,19 +177,19 @@ void OwnerStep::on(NodeId from, const StartAttempt& start) {
   if (torn(s, share)) {
     return fail_share(start.attempt, share, {0, true, "a part of it is gone"});
   }
-  // Pieces of an earlier life are launched again only once their executor has answered: its word
+  // Task groups of an earlier life are launched again only once their executor has answered: its word
   // comes first.
   bool running = true;
-  for (Piece& piece : share.pieces) {
-    if (piece.state == Piece::State::unknown && s.owner.executors[piece.executor].trusted) {
-      piece.state = Piece::State::launching;
+  for (TaskGroup& group : share.task_groups) {
+    if (group.state == TaskGroup::State::unknown && s.owner.executors[group.executor].trusted) {
+      group.state = TaskGroup::State::launching;
       share.launched = now;
     }
-    running =
-        running && (piece.state == Piece::State::running || piece.state == Piece::State::exited);
+    running = running &&
+              (group.state == TaskGroup::State::running || group.state == TaskGroup::State::exited);
   }
   if (running) return tell(home, Started{start.attempt, s.owner.partition.id});
-  send_launches(start.attempt, share, Piece::State::launching);
+  send_launches(start.attempt, share, TaskGroup::State::launching);
 }
 
 /// Valid in every state, also before the Reserve: a tombstone refuses what comes late. Answered
@@ -247,22 +249,23 @@ void OwnerStep::on(NodeId from, const AttemptAnswer& answer) {
       return fail_share(answer.attempt, share, {0, true, "a part of it is gone"});
     }
     bool again = false;
-    for (Piece& piece : share.pieces) {
-      if (piece.state != Piece::State::unknown || !s.owner.executors[piece.executor].trusted)
+    for (TaskGroup& group : share.task_groups) {
+      if (group.state != TaskGroup::State::unknown || !s.owner.executors[group.executor].trusted)
         continue;
-      piece.state = Piece::State::launching;
+      group.state = TaskGroup::State::launching;
       again = true;
     }
     if (!again) {
-      const bool runs = std::all_of(share.pieces.begin(), share.pieces.end(), [](const Piece& p) {
-        return p.state == Piece::State::running || p.state == Piece::State::exited;
-      });
+      const bool runs =
+          std::all_of(share.task_groups.begin(), share.task_groups.end(), [](const TaskGroup& p) {
+            return p.state == TaskGroup::State::running || p.state == TaskGroup::State::exited;
+          });
       if (runs && !share.exit_reported) watch_home(answer.attempt, share);
       return;
     }
     share.launched = now;
     share.backoff = Duration{0};
-    send_launches(answer.attempt, share, Piece::State::launching);
+    send_launches(answer.attempt, share, TaskGroup::State::launching);
   } else if (answer.life == AttemptLife::dead) {
     if (phase == HoldPhase::releasing) return;
     if (!share.home_known) {

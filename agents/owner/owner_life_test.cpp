@@ -57,7 +57,7 @@ TEST_CASE("an end is said until the home has heard it, and asked about where the
   owner.hear(owner.kExecutor, LaunchResult{owner.attempt, false, "no"});
   REQUIRE(owner.said<Exited>() != nullptr);
   CHECK(owner.said<Exited>()->exit.lost);
-  CHECK(owner.share().pieces[0].state == Piece::State::unknown);
+  CHECK(owner.share().task_groups[0].state == TaskGroup::State::unknown);
   bool again = false, asked = false;
   for (int i = 0; i < 40; ++i) {
     owner.hear(owner.kExecutor, Ping{1});

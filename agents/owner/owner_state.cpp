@@ -59,20 +59,20 @@ void OwnerState::drop_share(AttemptId attempt) {
   shares.erase(at);
 }
 
-std::vector<Piece> OwnerState::pieces_of(const Topology& topology, const Placement& gpus,
-                                         Piece::State state) const {
-  std::vector<Piece> pieces;
+std::vector<TaskGroup> OwnerState::task_groups_of(const Topology& topology, const Placement& gpus,
+                                                  TaskGroup::State state) const {
+  std::vector<TaskGroup> task_groups;
   for (const GpuId gpu : gpus) {
     const std::uint32_t server = topology.server_of(gpu).value - partition.servers.first;
     const std::uint32_t executor = executor_of[server];
-    if (pieces.empty() || pieces.back().executor != executor) {
-      pieces.emplace_back();
-      pieces.back().executor = executor;
-      pieces.back().state = state;
+    if (task_groups.empty() || task_groups.back().executor != executor) {
+      task_groups.emplace_back();
+      task_groups.back().executor = executor;
+      task_groups.back().state = state;
     }
-    pieces.back().gpus.push_back(gpu);
+    task_groups.back().gpus.push_back(gpu);
   }
-  return pieces;
+  return task_groups;
 }
 
 }  // namespace starling

@@ -18,8 +18,8 @@
 
 namespace starling {
 
-/// One executor's part of a share.
-struct Piece {
+/// The task group of one executor: its part of a share.
+struct TaskGroup {
   enum class State : std::uint8_t {
     idle,       ///< not told to launch
     launching,  ///< Launch is out
@@ -42,10 +42,10 @@ struct OwnedShare {
   std::set<AgentId> denied;  ///< those of them that said that it is dead
   std::shared_ptr<const JobSpec> spec;
   std::vector<Share> gang;
-  Duration served{0};          ///< by earlier attempts
-  std::vector<Piece> pieces;   ///< by executor
-  bool exit_reported = false;  ///< the home was sent Exited and has to answer
-  bool durable = false;        ///< its Commit is in the journal
+  Duration served{0};                  ///< by earlier attempts
+  std::vector<TaskGroup> task_groups;  ///< by executor
+  bool exit_reported = false;          ///< the home was sent Exited and has to answer
+  bool durable = false;                ///< its Commit is in the journal
   /// Time of the question to which the home last answered that it wants the attempt.
   Instant confirmed_at = Instant::min();
   bool confirmed = false;  ///< in this life; before that `confirmed_at` is the life's beginning
@@ -114,8 +114,9 @@ struct OwnerState {
   void drop_share(AttemptId attempt);
   /// When to look at a reserved hold again; kNever: not at all.
   void set_lapse(AttemptId attempt, Instant when);
-  [[nodiscard]] std::vector<Piece> pieces_of(const Topology& topology, const Placement& gpus,
-                                             Piece::State state) const;
+  [[nodiscard]] std::vector<TaskGroup> task_groups_of(const Topology& topology,
+                                                      const Placement& gpus,
+                                                      TaskGroup::State state) const;
 };
 
 }  // namespace starling

@@ -37,13 +37,13 @@ void OwnerStep::on(NodeId from, const Inventory& inventory) {
   };
   std::vector<AttemptId> missing;
   for (auto& [attempt, share] : s.owner.shares) {
-    for (Piece& piece : share.pieces) {
-      if (piece.executor != known->second || listed(attempt)) continue;
+    for (TaskGroup& group : share.task_groups) {
+      if (group.executor != known->second || listed(attempt)) continue;
       // The executor has never heard of it, or lost it, or had not heard of it yet when it said so.
       // Only the home knows whether it may be launched; if it runs, that changes nothing.
       const bool old = share.launched == kNever || share.launched < executor.asked;
-      if (piece.state == Piece::State::running && old) piece.state = Piece::State::unknown;
-      if (piece.state == Piece::State::unknown) missing.push_back(attempt);
+      if (group.state == TaskGroup::State::running && old) group.state = TaskGroup::State::unknown;
+      if (group.state == TaskGroup::State::unknown) missing.push_back(attempt);
     }
   }
   if (inventory.health != 0 || executor.health != 0)
@@ -85,34 +85,36 @@ bool OwnerStep::reconcile(std::uint32_t index, const InventoryItem& item) {
     STARLING_MARK("agent: an executor runs what the journal does not know");
     OwnedShare& share = s.owner.shares[item.attempt];
     share.home_known = false;
-    share.pieces = s.owner.pieces_of(s.topology, item.gpus, Piece::State::running);
+    share.task_groups = s.owner.task_groups_of(s.topology, item.gpus, TaskGroup::State::running);
     share.launched = now;
     share.confirmed_at = now;
     return ask_home(item.attempt, share), true;
   }
   OwnedShare& share = known->second;
-  const auto at = std::find_if(share.pieces.begin(), share.pieces.end(),
-                               [&](const Piece& piece) { return piece.executor == index; });
-  if (at == share.pieces.end()) {
+  const auto at = std::find_if(share.task_groups.begin(), share.task_groups.end(),
+                               [&](const TaskGroup& group) { return group.executor == index; });
+  if (at == share.task_groups.end()) {
     if (item.exited) return send(executor, ExitedAck{item.attempt, s.owner.partition.id}), true;
     return send(executor, Kill{item.attempt, s.fence()}), false;
   }
   if (item.exited) {
-    piece_exited(item.attempt, share, *at, item.exit, item.served);
+    group_exited(item.attempt, share, *at, item.exit, item.served);
     return true;
   }
-  if (at->state == Piece::State::killing) {
+  if (at->state == TaskGroup::State::killing) {
     send(executor, Kill{item.attempt, s.fence()});
     return true;
   }
-  if (at->state == Piece::State::gone) {  // counted as lost: its clock is slower than it may be
+  if (at->state == TaskGroup::State::gone) {  // counted as lost: its clock is slower than it may be
     return send(executor, Kill{item.attempt, s.fence()}), false;
   }
-  if (at->state != Piece::State::unknown && at->state != Piece::State::launching) return true;
-  at->state = Piece::State::running;
-  const bool all = std::all_of(share.pieces.begin(), share.pieces.end(), [](const Piece& piece) {
-    return piece.state == Piece::State::running || piece.state == Piece::State::exited;
-  });
+  if (at->state != TaskGroup::State::unknown && at->state != TaskGroup::State::launching)
+    return true;
+  at->state = TaskGroup::State::running;
+  const bool all =
+      std::all_of(share.task_groups.begin(), share.task_groups.end(), [](const TaskGroup& group) {
+        return group.state == TaskGroup::State::running || group.state == TaskGroup::State::exited;
+      });
   if (!all || share.exit_reported) return true;
   vouch(item.attempt, share);
   watch_home(item.attempt, share);

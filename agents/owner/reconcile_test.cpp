@@ -9,14 +9,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-using State = Piece::State;
+using State = TaskGroup::State;
 
 constexpr NodeId kHome = ScriptedOwner::kHome;
 constexpr NodeId kExecutor = ScriptedOwner::kExecutor;
 constexpr Fence kFence = ScriptedOwner::kFence;
 const Hello kHello{Role::executor, 1, kNewestProtocol, {}};
 
-State state_of(const ScriptedOwner& owner) { return owner.share().pieces.front().state; }
+State state_of(const ScriptedOwner& owner) { return owner.share().task_groups.front().state; }
 
 TEST_CASE("what an executor lost after its owner had restarted is asked about") {
   ScriptedOwner before;

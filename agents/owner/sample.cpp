@@ -12,8 +12,9 @@ constexpr Duration kBetweenSamples = std::chrono::seconds(30);
 
 bool runs(const OwnedShare& share) {
   return share.spec != nullptr && !share.exit_reported &&
-         std::all_of(share.pieces.begin(), share.pieces.end(),
-                     [](const Piece& piece) { return piece.state == Piece::State::running; });
+         std::all_of(
+             share.task_groups.begin(), share.task_groups.end(),
+             [](const TaskGroup& group) { return group.state == TaskGroup::State::running; });
 }
 
 Neighbour runner(const OwnedShare& share) {
@@ -33,7 +34,7 @@ Neighbour runner(const OwnedShare& share) {
 void OwnerStep::sample(NodeId from, OwnedShare& share, const Progress& progress) {
   if (!(progress.rate > 0) || share.gang.size() != 1 || !runs(share)) return;
   if (share.spec->elastic() && s.policy->facts().elastic) return;
-  if (s.owner.executors[share.pieces.front().executor].node != from) return;
+  if (s.owner.executors[share.task_groups.front().executor].node != from) return;
   if (later(share.sampled, kBetweenSamples) > now) return;
   Neighbour self = runner(share);
   std::set<ServerId> servers;

@@ -9,44 +9,44 @@
 namespace starling {
 namespace {
 
-Piece* piece_at(AgentState& s, OwnedShare& share, NodeId executor) {
-  for (Piece& piece : share.pieces) {
-    if (s.owner.executors[piece.executor].node == executor) return &piece;
+TaskGroup* group_at(AgentState& s, OwnedShare& share, NodeId executor) {
+  for (TaskGroup& group : share.task_groups) {
+    if (s.owner.executors[group.executor].node == executor) return &group;
   }
   return nullptr;
 }
 
-bool all_in(const OwnedShare& share, Piece::State state) {
-  return std::all_of(share.pieces.begin(), share.pieces.end(),
-                     [&](const Piece& piece) { return piece.state == state; });
+bool all_in(const OwnedShare& share, TaskGroup::State state) {
+  return std::all_of(share.task_groups.begin(), share.task_groups.end(),
+                     [&](const TaskGroup& group) { return group.state == state; });
 }
 
 }  // namespace
 
 void OwnerStep::launch(AttemptId attempt, OwnedShare& share) {
   STARLING_MARK("agent: launch");
-  for (Piece& piece : share.pieces) {
-    piece.state = Piece::State::launching;
-    start_began(piece);
+  for (TaskGroup& group : share.task_groups) {
+    group.state = TaskGroup::State::launching;
+    start_began(group);
   }
   share.launched = now;
   share.backoff = Duration{0};
-  send_launches(attempt, share, Piece::State::launching);
+  send_launches(attempt, share, TaskGroup::State::launching);
 }
 
-void OwnerStep::send_launches(AttemptId attempt, OwnedShare& share, Piece::State of) {
+void OwnerStep::send_launches(AttemptId attempt, OwnedShare& share, TaskGroup::State of) {
   STARLING_MARK("agent: send_launches");
   bool waits = false;
-  for (const Piece& piece : share.pieces) {
-    waits = waits || piece.state == Piece::State::unknown;
-    if (piece.state != of) continue;
+  for (const TaskGroup& group : share.task_groups) {
+    waits = waits || group.state == TaskGroup::State::unknown;
+    if (group.state != of) continue;
     if (share.spec == nullptr) {  // adopted: only the process itself knew what it was
       return fail_share(attempt, share, {0, true, "its executor no longer runs it"});
     }
     waits = true;
-    s.owner.executors[piece.executor].launch_sent = now;
-    send(s.owner.executors[piece.executor].node,
-         Launch{attempt, s.fence(), *share.spec, share.gang, piece.gpus, share.served});
+    s.owner.executors[group.executor].launch_sent = now;
+    send(s.owner.executors[group.executor].node,
+         Launch{attempt, s.fence(), *share.spec, share.gang, group.gpus, share.served});
   }
   vouch(attempt, share);
   if (waits) s.owner.set_timer(attempt, share, retry_at(share.backoff));
@@ -59,16 +59,17 @@ void OwnerStep::on(NodeId from, const LaunchResult& result) {
   const auto known = s.owner.shares.find(result.attempt);
   if (known == s.owner.shares.end()) return;
   OwnedShare& share = known->second;
-  Piece* piece = piece_at(s, share, from);
-  if (piece == nullptr || piece->state != Piece::State::launching) return;
+  TaskGroup* group = group_at(s, share, from);
+  if (group == nullptr || group->state != TaskGroup::State::launching) return;
   if (!result.ok) {
-    piece->state = Piece::State::unknown;
+    group->state = TaskGroup::State::unknown;
     return fail_share(result.attempt, share, {0, true, "an executor refused: " + result.reason});
   }
-  piece->state = Piece::State::running;
-  const bool all = std::all_of(share.pieces.begin(), share.pieces.end(), [](const Piece& p) {
-    return p.state == Piece::State::running || p.state == Piece::State::exited;
-  });
+  group->state = TaskGroup::State::running;
+  const bool all =
+      std::all_of(share.task_groups.begin(), share.task_groups.end(), [](const TaskGroup& p) {
+        return p.state == TaskGroup::State::running || p.state == TaskGroup::State::exited;
+      });
   if (!all || share.exit_reported) return;
   share.backoff = Duration{0};
   vouch(result.attempt, share);
@@ -90,7 +91,7 @@ void OwnerStep::fail_share(AttemptId attempt, OwnedShare& share, ExitStatus exit
 void OwnerStep::tell_exited(AttemptId attempt, OwnedShare& share) {
   STARLING_MARK("agent: tell_exited");
   Duration served = Duration::max();
-  for (const Piece& piece : share.pieces) served = std::min(served, piece.served);
+  for (const TaskGroup& group : share.task_groups) served = std::min(served, group.served);
   s.owner.set_timer(attempt, share, retry_at(share.backoff));
   if (!share.home_known) return ask_home(attempt, share);
   // Who does not answer may be gone for good, so this goes on asking whether anybody cares.
@@ -103,31 +104,31 @@ void OwnerStep::tell_exited(AttemptId attempt, OwnedShare& share) {
 void OwnerStep::on_executor(NodeId from, const Exited& exited) {
   STARLING_MARK("agent: Exited of an executor");
   const auto known = s.owner.shares.find(exited.attempt);
-  Piece* piece = known == s.owner.shares.end() ? nullptr : piece_at(s, known->second, from);
-  if (piece == nullptr) return send(from, ExitedAck{exited.attempt, s.owner.partition.id});
-  piece_exited(exited.attempt, known->second, *piece, exited.exit, exited.served);
+  TaskGroup* group = known == s.owner.shares.end() ? nullptr : group_at(s, known->second, from);
+  if (group == nullptr) return send(from, ExitedAck{exited.attempt, s.owner.partition.id});
+  group_exited(exited.attempt, known->second, *group, exited.exit, exited.served);
 }
 
-void OwnerStep::piece_exited(AttemptId attempt, OwnedShare& share, Piece& piece,
+void OwnerStep::group_exited(AttemptId attempt, OwnedShare& share, TaskGroup& group,
                              const ExitStatus& exit, Duration served) {
-  STARLING_MARK("agent: piece_exited");
-  if (piece.state == Piece::State::gone) {
-    return send(s.owner.executors[piece.executor].node, ExitedAck{attempt, s.owner.partition.id});
+  STARLING_MARK("agent: group_exited");
+  if (group.state == TaskGroup::State::gone) {
+    return send(s.owner.executors[group.executor].node, ExitedAck{attempt, s.owner.partition.id});
   }
-  if (piece.state == Piece::State::exited) return;
-  piece.served = served;
-  if (piece.state == Piece::State::killing) return;  // the Kill is answered with Killed
-  judge_start(share, piece, exit, served);
-  piece.state = Piece::State::exited;
+  if (group.state == TaskGroup::State::exited) return;
+  group.served = served;
+  if (group.state == TaskGroup::State::killing) return;  // the Kill is answered with Killed
+  judge_start(share, group, exit, served);
+  group.state = TaskGroup::State::exited;
   if (exit.lost || exit.code != 0) return fail_share(attempt, share, exit);
   if (share.exit.log_tail.empty()) share.exit = exit;
-  if (all_in(share, Piece::State::exited)) fail_share(attempt, share, share.exit);
+  if (all_in(share, TaskGroup::State::exited)) fail_share(attempt, share, share.exit);
 }
 
 void OwnerStep::on_executor(NodeId from, const Progress& progress) {
   STARLING_MARK("agent: Progress of an executor");
   const auto known = s.owner.shares.find(progress.attempt);
-  if (known == s.owner.shares.end() || piece_at(s, known->second, from) == nullptr) return;
+  if (known == s.owner.shares.end() || group_at(s, known->second, from) == nullptr) return;
   if (known->second.home_known) tell(known->second.home, progress);
   sample(from, known->second, progress);
 }
@@ -140,28 +141,28 @@ void OwnerStep::release_share(AttemptId attempt, OwnedShare& share) {
   share.exit_reported = false;
   share.backoff = Duration{0};
   s.owner.set_timer(attempt, share, kNever);
-  for (Piece& piece : share.pieces) {
-    if (piece.state == Piece::State::idle) {
-      piece.state = Piece::State::gone;
-    } else if (piece.state == Piece::State::exited) {
-      send(s.owner.executors[piece.executor].node, ExitedAck{attempt, s.owner.partition.id});
-      piece.state = Piece::State::gone;
-    } else if (piece.state != Piece::State::gone) {
-      piece.state = Piece::State::killing;
+  for (TaskGroup& group : share.task_groups) {
+    if (group.state == TaskGroup::State::idle) {
+      group.state = TaskGroup::State::gone;
+    } else if (group.state == TaskGroup::State::exited) {
+      send(s.owner.executors[group.executor].node, ExitedAck{attempt, s.owner.partition.id});
+      group.state = TaskGroup::State::gone;
+    } else if (group.state != TaskGroup::State::gone) {
+      group.state = TaskGroup::State::killing;
     }
   }
   if (planted(Bug::released_before_kill)) {
     tell(share.home, Released{attempt, s.owner.partition.id, Duration{0}});
   }
-  if (!all_in(share, Piece::State::gone)) return send_kills(attempt, share);
+  if (!all_in(share, TaskGroup::State::gone)) return send_kills(attempt, share);
   check_released(attempt);
 }
 
 void OwnerStep::send_kills(AttemptId attempt, OwnedShare& share) {
   STARLING_MARK("agent: send_kills");
-  for (const Piece& piece : share.pieces) {
-    if (piece.state != Piece::State::killing) continue;
-    send(s.owner.executors[piece.executor].node, Kill{attempt, s.fence()});
+  for (const TaskGroup& group : share.task_groups) {
+    if (group.state != TaskGroup::State::killing) continue;
+    send(s.owner.executors[group.executor].node, Kill{attempt, s.fence()});
   }
   s.owner.set_timer(attempt, share, retry_at(share.backoff));
 }
@@ -170,19 +171,19 @@ void OwnerStep::on(NodeId from, const Killed& killed) {
   STARLING_MARK("agent: Killed");
   const auto known = s.owner.shares.find(killed.attempt);
   if (known == s.owner.shares.end()) return;
-  Piece* piece = piece_at(s, known->second, from);
-  if (piece == nullptr || piece->state != Piece::State::killing) return;
-  piece->state = Piece::State::gone;
-  piece->served = std::max(piece->served, killed.served);
+  TaskGroup* group = group_at(s, known->second, from);
+  if (group == nullptr || group->state != TaskGroup::State::killing) return;
+  group->state = TaskGroup::State::gone;
+  group->served = std::max(group->served, killed.served);
   check_released(killed.attempt);
 }
 
 void OwnerStep::check_released(AttemptId attempt) {
   STARLING_MARK("agent: check_released");
   OwnedShare& share = s.owner.shares.at(attempt);
-  if (!all_in(share, Piece::State::gone)) return;
+  if (!all_in(share, TaskGroup::State::gone)) return;
   Duration served = Duration::max();
-  for (const Piece& piece : share.pieces) served = std::min(served, piece.served);
+  for (const TaskGroup& group : share.task_groups) served = std::min(served, group.served);
   const AgentId home = share.home;
   const bool home_known = share.home_known;
   // Of a gang that is wholly ours the home's own record of this step says as much.

@@ -19,21 +19,21 @@ void OwnerStep::on_share_timer(AttemptId attempt, OwnedShare& share) {
   } else if (hold->phase == HoldPhase::releasing) {
     send_kills(attempt, share);
   } else {
-    const auto in = [&](Piece::State state) {
-      return std::any_of(share.pieces.begin(), share.pieces.end(),
-                         [&](const Piece& piece) { return piece.state == state; });
+    const auto in = [&](TaskGroup::State state) {
+      return std::any_of(share.task_groups.begin(), share.task_groups.end(),
+                         [&](const TaskGroup& group) { return group.state == state; });
     };
-    if (in(Piece::State::unknown) || !share.home_known) {
+    if (in(TaskGroup::State::unknown) || !share.home_known) {
       if (planted(Bug::launched_freed_on_silence)) {
         s.owner.ledger.release(attempt, Duration{0});
         return s.owner.drop_share(attempt);
       }
       ask_home(attempt, share);
-    } else if (in(Piece::State::launching)) {
+    } else if (in(TaskGroup::State::launching)) {
       if (later(share.launched, s.config.timers.start) <= now) {
         fail_share(attempt, share, {0, true, "an executor did not answer in time"});
       } else {
-        send_launches(attempt, share, Piece::State::launching);
+        send_launches(attempt, share, TaskGroup::State::launching);
       }
     } else if (s.lossy() && s.remote_home(share)) {
       ask_home(attempt, share);

@@ -15,17 +15,17 @@ void OwnerStep::rest(OwnedExecutor& executor) {
   change(TriggerKind::departure);
 }
 
-void OwnerStep::start_began(const Piece& piece) {
-  OwnedExecutor& executor = s.owner.executors[piece.executor];
+void OwnerStep::start_began(const TaskGroup& group) {
+  OwnedExecutor& executor = s.owner.executors[group.executor];
   executor.starts.began(now);
   rest(executor);
 }
 
 /// A process that was lost at once, with no service received, has not started: for lack of memory,
 /// descriptors or disk. That is the executor's fault and not the job's.
-void OwnerStep::judge_start(const OwnedShare& share, const Piece& piece, const ExitStatus& exit,
+void OwnerStep::judge_start(const OwnedShare& share, const TaskGroup& group, const ExitStatus& exit,
                             Duration served) {
-  OwnedExecutor& executor = s.owner.executors[piece.executor];
+  OwnedExecutor& executor = s.owner.executors[group.executor];
   if (!exit.lost) {
     executor.starts.went_well();
   } else if (served <= Duration{0} && share.launched != kNever &&

@@ -26,7 +26,7 @@ struct OwnerStep : FlockStep {
 
   // share.cpp: processes of this partition's executors
   void launch(AttemptId attempt, OwnedShare& share);
-  void send_launches(AttemptId attempt, OwnedShare& share, Piece::State of);
+  void send_launches(AttemptId attempt, OwnedShare& share, TaskGroup::State of);
   void release_share(AttemptId attempt, OwnedShare& share);
   void send_kills(AttemptId attempt, OwnedShare& share);
   void check_released(AttemptId attempt);
@@ -36,7 +36,7 @@ struct OwnerStep : FlockStep {
   void on(NodeId from, const Killed& killed);
   void on_executor(NodeId from, const Exited& exited);
   void on_executor(NodeId from, const Progress& progress);
-  void piece_exited(AttemptId attempt, OwnedShare& share, Piece& piece, const ExitStatus& exit,
+  void group_exited(AttemptId attempt, OwnedShare& share, TaskGroup& group, const ExitStatus& exit,
                     Duration served);
 
   // share_timer.cpp
@@ -66,8 +66,8 @@ struct OwnerStep : FlockStep {
 
   // unfit.cpp: executors whose starts fail
   void rest(OwnedExecutor& executor);
-  void start_began(const Piece& piece);
-  void judge_start(const OwnedShare& share, const Piece& piece, const ExitStatus& exit,
+  void start_began(const TaskGroup& group);
+  void judge_start(const OwnedShare& share, const TaskGroup& group, const ExitStatus& exit,
                    Duration served);
   void look_at_rests();
 

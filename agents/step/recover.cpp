@@ -162,14 +162,14 @@ struct Replay {
     share.gang = r.commit.gang;
     share.served = r.commit.served;
     share.spec = job != nullptr ? job->spec : std::make_shared<const JobSpec>(r.commit.spec);
-    share.pieces = s.owner.pieces_of(s.topology, own->gpus,
-                                     starting ? Piece::State::unknown : Piece::State::idle);
+    share.task_groups = s.owner.task_groups_of(
+        s.topology, own->gpus, starting ? TaskGroup::State::unknown : TaskGroup::State::idle);
   }
   void operator()(const ShareLaunched& r) {
     const auto known = s.owner.shares.find(r.attempt);
     if (known == s.owner.shares.end()) return;
     s.owner.ledger.launched(r.attempt);
-    for (Piece& piece : known->second.pieces) piece.state = Piece::State::unknown;
+    for (TaskGroup& group : known->second.task_groups) group.state = TaskGroup::State::unknown;
   }
   void operator()(const ShareReleased& r) {
     s.owner.ledger.release(r.attempt, Duration{0}, {}, true);
@@ -286,8 +286,8 @@ std::vector<Record> Agent::snapshot() const {
     records.push_back(ShareCommitted{attempt, share.home, std::move(commit)});
     const HoldPhase phase = s.owner.ledger.find(attempt)->phase;
     const bool launched =
-        std::any_of(share.pieces.begin(), share.pieces.end(),
-                    [](const Piece& piece) { return piece.state != Piece::State::idle; });
+        std::any_of(share.task_groups.begin(), share.task_groups.end(),
+                    [](const TaskGroup& group) { return group.state != TaskGroup::State::idle; });
     if (phase == HoldPhase::launched || (phase == HoldPhase::releasing && launched)) {
       records.push_back(ShareLaunched{attempt});
     }

@@ -45,7 +45,7 @@ void count_job(Count& count, const AgentState& s, const Job& job) {
 
 void count_share(Count& count, const AgentState& s, const OwnedShare& share) {
   const std::size_t peers = s.config.flock.size();
-  count("a share's pieces", share.pieces.size(), s.config.executors.size());
+  count("a share's task groups", share.task_groups.size(), s.config.executors.size());
   count("a share's gang", share.gang.size(), peers);
   count("those who deny a share", share.denied.size(), peers);
   count("open questions about a share", share.asked.size(), kQuestions);

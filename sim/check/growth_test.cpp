@@ -148,9 +148,9 @@ TEST_CASE("S11: a job, a share and an attempt with one thing more than they may 
     job.doing.emplace<Job::Round>().bids->offers.resize(3);
     grows("a round's offers");
   }
-  SUBCASE("pieces") {
-    share.pieces.resize(2);
-    grows("a share's pieces");
+  SUBCASE("task groups") {
+    share.task_groups.resize(2);
+    grows("a share's task groups");
   }
   SUBCASE("a gang") {
     share.gang.resize(3);

@@ -87,10 +87,10 @@ void add_share(Hash& h, const AgentState& s, const AttemptId& id, const OwnedSha
   h.add(share.confirmed);
   h.add(share.exit);
   h.add(share.launched == kNever);
-  for (const Piece& piece : share.pieces) {
-    h.add(std::uint64_t{piece.executor});
-    h.add(piece.state);
-    h.add(share.launched < s.owner.executors[piece.executor].asked);
+  for (const TaskGroup& group : share.task_groups) {
+    h.add(std::uint64_t{group.executor});
+    h.add(group.state);
+    h.add(share.launched < s.owner.executors[group.executor].asked);
   }
 }
 
