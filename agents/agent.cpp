@@ -83,7 +83,7 @@ void Step::begin() {
     if (job.first_start != kNever) job.first_start = std::min(job.first_start, now);
     if (job.waits_since != kNever) job.waits_since = std::min(job.waits_since, now);
     if (Attempt* attempt = job.attempt()) {
-      for (Participant& part : attempt->parts) part.heard = now;
+      for (Participant& part : attempt->parts) part.last_contact = now;
     }
     switch (job.stage()) {
       case Stage::waiting:
@@ -131,8 +131,8 @@ void Step::begin() {
   }
   if (s.lossy()) {
     s.beat = later(now, s.config.timers.heartbeat);
-    for (OwnedExecutor& executor : s.owner.executors) executor.watch.heard = now;
-    for (PeerState& peer : s.flock.peers) peer.watch.heard = now;
+    for (OwnedExecutor& executor : s.owner.executors) executor.watch.last_heard = now;
+    for (PeerState& peer : s.flock.peers) peer.watch.last_heard = now;
   }
   change(TriggerKind::round);
   if (s.config.roll_call > Duration{0})

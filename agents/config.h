@@ -33,7 +33,7 @@ struct Timers {
   Duration bid = std::chrono::milliseconds(200);     ///< offers that come later are not waited for
   Duration start = std::chrono::seconds(30);         ///< Start to all Started, then drain
   Duration orphan_query = std::chrono::seconds(5);   ///< between two questions to a silent home
-  Duration home_word = std::chrono::seconds(10);     ///< of a home this old: it is asked
+  Duration reconfirm = std::chrono::seconds(10);     ///< a home that confirmed an attempt so long ago is asked
   Duration retry_min = std::chrono::milliseconds(100);
   Duration retry_max = std::chrono::seconds(5);
   Duration kill_grace = std::chrono::seconds(10);
@@ -56,7 +56,7 @@ struct Timers {
 /// What must be heard before `orphan` has passed is asked for often enough: with a shorter `orphan`
 /// alone, a gang's owners would give up a home that they have not asked yet.
 [[nodiscard]] constexpr Timers asking_within_orphan(Timers t) {
-  t.home_word = std::min(t.home_word, t.orphan / 10);
+  t.reconfirm = std::min(t.reconfirm, t.orphan / 10);
   t.orphan_query = std::min(t.orphan_query, t.orphan / 10);
   t.heartbeat = std::min(t.heartbeat, t.orphan / 20);
   t.retry_max = std::min(t.retry_max, t.orphan / 10);

@@ -51,7 +51,7 @@ struct ShareCommitted { AttemptId attempt; AgentId home; Commit commit; };
 struct ShareLaunched { AttemptId attempt; };
 struct ShareReleased { AttemptId attempt; };                              ///< tombstone of a committed share
 struct ServerDrained { ServerId server; bool drained = false; };          ///< by an operator
-struct DrainWord { ServerId server; std::uint64_t version = 0; };         ///< SetDrain::version of the newest that counted
+struct DrainVersion { ServerId server; std::uint64_t version = 0; };      ///< SetDrain::version of the newest that counted
 // Owner and executor, of tombstones
 struct TombstoneServed { AttemptId attempt; Duration served{0}; };        ///< service received, where there was any
 struct TombstonesDropped { std::vector<AttemptId> attempts; };            ///< nothing of them can still arrive
@@ -86,7 +86,7 @@ struct JobsCounted { std::uint64_t accepted = 0, finished = 0, failed = 0, cance
 using Record = std::variant<LifeBegan, JobAccepted, AttemptStarting, AttemptDraining, AttemptOver, JobMoved,
                             JobEnded, ShareCommitted, ShareLaunched, ShareReleased, EpochSeen,
                             ProcessLaunching, ProcessExited, ProcessForgotten, JobOffered, JobPast, AttemptPlan,
-                            TombstoneServed, TombstonesDropped, ServerDrained, DrainWord, ProcessWanted,
+                            TombstoneServed, TombstonesDropped, ServerDrained, DrainVersion, ProcessWanted,
                             TopologyRead, PeerKnown, JobsArchived, ArchiveDropped, OffersOwed, OffersSettled,
                             ProcessStopping, JobsCounted>;
 

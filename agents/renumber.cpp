@@ -72,11 +72,11 @@ struct Renumberer {
           numbers.cleared_servers[drained->server.value])
         return false;
       drained->server = ServerId{numbers.servers[drained->server.value]};
-    } else if (auto* word = std::get_if<DrainWord>(&record)) {
-      if (word->server.value >= numbers.servers.size() ||
-          numbers.servers[word->server.value] == Renumbering::kGone)
+    } else if (auto* drain = std::get_if<DrainVersion>(&record)) {
+      if (drain->server.value >= numbers.servers.size() ||
+          numbers.servers[drain->server.value] == Renumbering::kGone)
         return false;
-      word->server = ServerId{numbers.servers[word->server.value]};
+      drain->server = ServerId{numbers.servers[drain->server.value]};
     } else if (std::holds_alternative<TopologyRead>(record)) {
       return false;  // whoever writes it down says which it has read
     }

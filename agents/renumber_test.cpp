@@ -97,8 +97,8 @@ TEST_CASE("a drain ends with the change that it was for; versions of words stay"
   CHECK(take(ServerDrained{ServerId{0}, true}).empty());
   CHECK(take(ServerDrained{ServerId{2}, true}).empty());
   CHECK(only<ServerDrained>(take(ServerDrained{ServerId{3}, true})).server == ServerId{3});
-  CHECK(take(DrainWord{ServerId{0}, 4}).empty());
-  CHECK(only<DrainWord>(take(DrainWord{ServerId{2}, 4})).server == ServerId{1});
+  CHECK(take(DrainVersion{ServerId{0}, 4}).empty());
+  CHECK(only<DrainVersion>(take(DrainVersion{ServerId{2}, 4})).server == ServerId{1});
 }
 
 TEST_CASE("a journal in new numbers says whose they are, what is open, and the last of each peer") {

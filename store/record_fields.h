@@ -105,7 +105,7 @@ void fields(Io& io, ServerDrained& v) {
   io(v.server), io(v.drained);
 }
 template <class Io>
-void fields(Io& io, DrainWord& v) {
+void fields(Io& io, DrainVersion& v) {
   io(v.server), io(v.version);
 }
 template <class Io>

@@ -59,7 +59,7 @@ inline std::vector<Record> sample_records(std::uint64_t n = 0) {
           TombstoneServed{attempt, Duration(11)},
           TombstonesDropped{{attempt, attempt}},
           ServerDrained{ServerId{300}, true},
-          DrainWord{ServerId{300}, 1ULL << 40U},
+          DrainVersion{ServerId{300}, 1ULL << 40U},
           ProcessWanted{attempt, Duration(12)},
           TopologyRead{~0ULL},
           PeerKnown{NodeId{3}, Incarnation{4}, ~0ULL, 1ULL << 40U},

@@ -23,8 +23,8 @@ void ExecutorStep::begin() {
   STARLING_MARK("executor: begin");
   if (s.begun) return;
   s.begun = true;
-  s.last_word = s.word_before = s.born = s.sweep = now;
-  s.vouched = Instant::min();
+  s.last_from_owner = s.previous_from_owner = s.born = s.sweep = now;
+  s.heard_by_owner = Instant::min();
   s.forgotten.date(now);
   s.hello_backoff = s.config.timers.retry_min;
   out.persist.push_back(LifeBegan{s.config.incarnation, s.epoch});
@@ -63,7 +63,7 @@ void ExecutorStep::on(const Goodbye&) {
   s.hello = later(now, s.hello_backoff);
 }
 
-/// How old the home's word is. One that was overtaken by a newer one is dropped. It left the owner
+/// How old the home's confirmation is. One that was overtaken by a newer one is dropped. It left the owner
 /// after the last Pong, and maybe long before it arrived here, so it counts from that Pong's Ping.
 void ExecutorStep::on(const AttemptAnswer& answer) {
   STARLING_MARK("executor: AttemptAnswer");
@@ -72,14 +72,15 @@ void ExecutorStep::on(const AttemptAnswer& answer) {
   Run& run = at->second;
   if (answer.life != AttemptLife::live || answer.token <= run.token) return;
   run.token = answer.token;
-  run.word = std::max(run.since, s.vouched) - std::min(answer.age, s.config.timers.orphan);
+  run.confirmed_at =
+      std::max(run.since, s.heard_by_owner) - std::min(answer.age, s.config.timers.orphan);
 }
 
 /// The owner hears us: that counts from the Ping, so a late Pong lengthens nothing.
 void ExecutorStep::on(const Pong& pong) {
   STARLING_MARK("executor: Pong");
   while (!s.pinged.empty() && s.pinged.front().first <= pong.sequence) {
-    if (s.pinged.front().first == pong.sequence) s.vouched = s.pinged.front().second;
+    if (s.pinged.front().first == pong.sequence) s.heard_by_owner = s.pinged.front().second;
     s.pinged.pop_front();
   }
 }
@@ -93,11 +94,11 @@ void ExecutorStep::ping() {
 
 /// Somebody could have been told of its end: the owner, and the home by the owner.
 Instant ExecutorStep::wanted(const Run& run) const {
-  const Instant word = std::max(run.since, s.vouched);
-  return run.token > 0 ? std::min(word, run.word) : word;
+  const Instant heard = std::max(run.since, s.heard_by_owner);
+  return run.token > 0 ? std::min(heard, run.confirmed_at) : heard;
 }
 
-/// It may live so long without another word. The launcher is told, and sees to it that this holds
+/// It may live so long without another confirmation. The launcher is told, and sees to it that this holds
 /// also if this executor runs no cycle any more. Where nothing beats, silence means nothing.
 Instant ExecutorStep::until(const Run& run) const {
   if (planted(Bug::never_lapses)) return kNever;
@@ -139,7 +140,7 @@ void ExecutorStep::receive(const Received& event) {
     }
     return;
   }
-  s.word_before = std::exchange(s.last_word, now);
+  s.previous_from_owner = std::exchange(s.last_from_owner, now);
   s.owner_speaks = event.protocol;
   std::visit([&](const auto& message) { on(message); }, event.message);
 }
@@ -196,8 +197,9 @@ void ExecutorStep::beat() {
   const Timers& timers = s.config.timers;
   s.lag = std::max(now - s.beat, s.lag / 2);
   s.beat = later(now, timers.heartbeat);
-  const Instant pinged = s.pinged.empty() ? std::max(s.born, s.vouched) : s.pinged.back().second;
-  const bool silent = later(s.last_word, timers.heartbeat) <= now;
+  const Instant pinged =
+      s.pinged.empty() ? std::max(s.born, s.heard_by_owner) : s.pinged.back().second;
+  const bool silent = later(s.last_from_owner, timers.heartbeat) <= now;
   if (s.welcomed && (silent || later(pinged, timers.heartbeat * kBeatsToPing) <= now)) ping();
   const auto recovered = [&](const auto& gpu) {
     return later(gpu.second, timers.gpu_quiet) <= now;

@@ -27,7 +27,7 @@ bool ExecutorStep::admit(const Fence& fence) {
   const bool old = fence.epoch < s.epoch && !planted(Bug::executor_ignores_epochs);
   if (old || (planted(Bug::epoch_compared_wrongly) && fence.epoch == s.epoch)) {
     STARLING_MARK("executor: an old epoch is fenced");
-    s.last_word = s.word_before;  // who was deposed is not the owner
+    s.last_from_owner = s.previous_from_owner;  // who was deposed is not the owner
     tell(Fenced{s.config.partition, s.epoch});
     return false;
   }

@@ -2,6 +2,7 @@
 #include "agents/executor/executor_state.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "agents/home/gang_layout.h"

@@ -5,7 +5,6 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -43,8 +42,8 @@ struct Run {
   Duration backoff{0};
   Instant resend = kNever;  ///< of Exited
   Instant since;            ///< launched, or found by this life
-  Instant word;             ///< when its home wanted it, if the owner says so on: then token > 0
-  std::uint64_t token = 0;  ///< of the newest such word
+  Instant confirmed_at;     ///< by its home, as the owner relays it: then token > 0
+  std::uint64_t token = 0;  ///< of the newest confirmation
   Instant until = kNever;   ///< what the launcher was told last, in this life
   /// Durable: as in ProcessWanted. None: nothing has been written yet.
   std::optional<Duration> wanted;
@@ -69,10 +68,10 @@ struct ExecutorState {
   bool begun = false;
   bool welcomed = false;
   bool agreed = false;  ///< the owner knows of this life, and the same topology if both say theirs
-  Instant last_word;    ///< from the owner
-  Instant word_before;  ///< the word before that one
-  Instant born;         ///< its first step
-  Instant vouched;  ///< when it was pinged for the newest Pong: the owner hears this executor, too
+  Instant last_from_owner;      ///< when a message of the owner last came
+  Instant previous_from_owner;  ///< and the one before
+  Instant born;                 ///< its first step
+  Instant heard_by_owner;  ///< for certain, at the latest: when the newest Pong's Ping was sent
   std::deque<std::pair<std::uint64_t, Instant>> pinged;  ///< without a Pong yet; a few
   Instant sweep;                                         ///< tombstones were last looked through
   std::size_t unheard = 0;                               ///< runs that have exited

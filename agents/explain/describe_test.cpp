@@ -187,8 +187,8 @@ struct RecordWords {
   std::string operator()(const ServerDrained& r) const {
     return "ServerDrained server " + std::to_string(r.server.value) + (r.drained ? "" : " no more");
   }
-  std::string operator()(const DrainWord& r) const {
-    return "DrainWord server " + std::to_string(r.server.value) + ", version " +
+  std::string operator()(const DrainVersion& r) const {
+    return "DrainVersion server " + std::to_string(r.server.value) + ", version " +
            std::to_string(r.version);
   }
   std::string operator()(const JobPast& r) const {

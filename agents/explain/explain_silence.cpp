@@ -33,11 +33,11 @@ const char* verdict(const Watch& watch) {
 /// Who is well is heard after a heartbeat, or is asked then and answers.
 bool overdue(const AgentState& s, const Watch& watch, Instant now) {
   if (watch.standing != Standing::well) return true;
-  return s.lossy() && now - watch.heard > 2 * s.config.timers.heartbeat + watch.lag;
+  return s.lossy() && now - watch.last_heard > 2 * s.config.timers.heartbeat + watch.lag;
 }
 
 std::string last_heard(const AgentState& s, const Watch& watch, Instant now) {
-  std::string text = "last heard of " + seconds_text(now - watch.heard) + " ago by agent " +
+  std::string text = "last heard of " + seconds_text(now - watch.last_heard) + " ago by agent " +
                      std::to_string(s.config.me.value);
   if (watch.standing == Standing::well) return text + ", and is late";
   return text + " and does not answer" + verdict(watch);

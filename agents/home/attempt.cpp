@@ -76,7 +76,7 @@ void HomeStep::send_starts(Job& job) {
   Job::Run& run = *job.run();
   for (Participant& part : run.attempt.parts) {
     if (part.started) continue;
-    part.heard = now;  // what this one starts runs from now on, at the earliest
+    part.last_contact = now;  // what this one starts runs from now on, at the earliest
     tell(part.agent, StartAttempt{run.attempt.id, fence_of(part.share.partition)});
   }
   s.home.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), run.deadline));
@@ -89,7 +89,7 @@ std::pair<Job*, Participant*> HomeStep::participant(NodeId from, AttemptId attem
   for (Participant& part : known->second.attempt()->parts) {
     if (part.share.partition != partition) continue;
     if (from == agent_node(part.agent)) {
-      part.heard = now;
+      part.last_contact = now;
       return {&known->second, &part};
     }
     refuse();
@@ -274,7 +274,7 @@ void HomeStep::on_home(NodeId from, const Progress& progress) {
   if (run == nullptr) return;
   run->measured = std::max(run->measured, progress.served);
   for (Participant& part : run->attempt.parts) {
-    if (agent_node(part.agent) == from) part.heard = now;
+    if (agent_node(part.agent) == from) part.last_contact = now;
   }
 }
 

@@ -31,7 +31,7 @@ void OwnerStep::on(NodeId from, const SetDrain& drain) {
                 DrainState{drain.server, drain.drained != changes, 0, Refusal::expired, newest});
   }
   if (drain.version > newest) {
-    persist(DrainWord{drain.server, drain.version});
+    persist(DrainVersion{drain.server, drain.version});
     s.owner.drain_versions[drain.server] = drain.version;
   }
   if (changes) {

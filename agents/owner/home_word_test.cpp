@@ -42,7 +42,7 @@ TEST_CASE("a home's word is said on once it is of this life, and as old as the q
   CHECK(owner.said<AttemptAnswer>()->life == AttemptLife::live);
   CHECK(owner.said<AttemptAnswer>()->age == owner.now - owner.asked_at);
   CHECK(owner.share().confirmed_at == owner.asked_at);
-  const Duration lasts = owner.agent->config().timers.home_word;
+  const Duration lasts = owner.agent->config().timers.reconfirm;
   CHECK(owner.share().timer == later(owner.now, lasts));
   for (int i = 0; i < 30 && owner.said<AttemptQuery>() == nullptr; ++i) owner.wait();
   CHECK(owner.said<AttemptQuery>() != nullptr);  // and asked for again

@@ -43,7 +43,7 @@ void FlockStep::heard(NodeId from, std::uint16_t protocol) {
   if (watch != nullptr) watch->protocol = protocol;
   if (!s.lossy()) return;
   if (watch != nullptr) {
-    watch->heard = now;
+    watch->last_heard = now;
     watch->standing = Standing::well;
     watch->asked = kNever;
   }
@@ -58,13 +58,13 @@ void FlockStep::heard(NodeId from, std::uint16_t protocol) {
 bool FlockStep::reachable(const Watch& watch) const {
   if (watch.foreign) return false;
   if (!s.lossy()) return true;
-  return now - watch.heard <= s.config.timers.heartbeat * kSilentBeats + watch.lag;
+  return now - watch.last_heard <= s.config.timers.heartbeat * kSilentBeats + watch.lag;
 }
 
 /// Longer than reachable(): to think ill of somebody takes more than not to rely on him.
 bool FlockStep::silent(const Watch& watch) const {
   const Duration patience = s.config.timers.heartbeat * kSilentBeats * s.flock.health.factor();
-  return s.lossy() && now - watch.heard > patience + watch.lag;
+  return s.lossy() && now - watch.last_heard > patience + watch.lag;
 }
 
 /// Asks two others, which can be heard, whether they hear `node`.
@@ -93,8 +93,8 @@ void FlockStep::judge(NodeId node, Watch& watch) {
     answers ? ask_about(node, watch) : void(watch.asked = now);
   } else if (now - watch.asked >= beat * kVerdictBeats) {
     // No answer at all says more about the way to those that were asked than about the node.
-    const bool certain = watch.askers == 0 || watch.denied >= watch.asked;
-    if (watch.vouched >= watch.asked) {
+    const bool certain = watch.askers == 0 || watch.indirect_nack >= watch.asked;
+    if (watch.indirect_ack >= watch.asked) {
       watch.standing = Standing::cut_off;
     } else if (certain) {
       watch.standing = Standing::lost;
@@ -106,7 +106,9 @@ void FlockStep::judge(NodeId node, Watch& watch) {
 /// Silence counts only while this agent listens: what arrived while it could not run a cycle has
 /// been read by now, what was lost meanwhile is nobody else's fault.
 void FlockStep::forgive(Duration lag) {
-  const auto wake = [&](Watch& watch) { watch.heard = std::min(now, later(watch.heard, lag)); };
+  const auto wake = [&](Watch& watch) {
+    watch.last_heard = std::min(now, later(watch.last_heard, lag));
+  };
   for (PeerState& peer : s.flock.peers) wake(peer.watch);
   for (OwnedExecutor& executor : s.owner.executors) wake(executor.watch);
 }
@@ -121,7 +123,7 @@ void OwnerStep::heartbeat() {
   std::size_t watched = 0, quiet = 0;
   const auto count = [&](const Watch& watch) {
     ++watched;
-    if (now - watch.heard > 2 * beat) ++quiet;
+    if (now - watch.last_heard > 2 * beat) ++quiet;
   };
   for (const PeerState& peer : s.flock.peers) {
     if (peer.peer.agent != me()) count(peer.watch);
@@ -131,15 +133,15 @@ void OwnerStep::heartbeat() {
 
   for (PeerState& peer : s.flock.peers) {
     if (peer.peer.agent == me()) continue;
-    if (now - peer.watch.heard >= beat) tell(peer.peer.agent, Ping{++s.flock.pings});
-    if (!peer.answered && now - peer.watch.heard < beat) greet(peer);
+    if (now - peer.watch.last_heard >= beat) tell(peer.peer.agent, Ping{++s.flock.pings});
+    if (!peer.answered && now - peer.watch.last_heard < beat) greet(peer);
     judge(agent_node(peer.peer.agent), peer.watch);
   }
   for (OwnedExecutor& executor : s.owner.executors) {
-    if (now - executor.watch.heard >= beat) send(executor.node, Ping{++s.flock.pings});
+    if (now - executor.watch.last_heard >= beat) send(executor.node, Ping{++s.flock.pings});
     judge(executor.node, executor.watch);
     if (!executor.lost && !executor.trusted &&
-        lost(std::max(executor.watch.heard, executor.launch_sent)))
+        lost(std::max(executor.watch.last_heard, executor.launch_sent)))
       executor_lost(static_cast<std::uint32_t>(&executor - s.owner.executors.data()));
     if (!executor.trusted || !silent(executor.watch)) continue;
     executor.trusted = false;
@@ -178,7 +180,7 @@ void FlockStep::on(NodeId from, const ProbeFor& probe) {
   const bool executor = node.value >= kFirstExecutor && node.value < kFirstClient;
   if ((!agent && !executor) || node == from) return refuse();
   const Watch* watch = watch_of(node);
-  if (watch != nullptr && now - watch->heard < s.config.timers.heartbeat)
+  if (watch != nullptr && now - watch->last_heard < s.config.timers.heartbeat)
     return tell(agent_of(from), ProbeResult{node, true});
   const bool known = std::any_of(s.flock.probes.begin(), s.flock.probes.end(), [&](const Probe& p) {
     return p.node == node && p.asker == agent_of(from);
@@ -189,12 +191,12 @@ void FlockStep::on(NodeId from, const ProbeFor& probe) {
   send(node, Ping{++s.flock.pings});
 }
 
-/// Another's word that it hears a node changes a verdict at once; that it does not, after a while.
+/// That another agent hears a node changes a verdict at once; that it does not, after a while.
 void FlockStep::on(NodeId from, const ProbeResult& result) {
   if (!is_agent(from)) return refuse();
   Watch* watch = watch_of(result.node);
   if (watch == nullptr) return;
-  (result.reached ? watch->vouched : watch->denied) = now;
+  (result.reached ? watch->indirect_ack : watch->indirect_nack) = now;
   if (!result.reached) return;
   if (watch->standing != Standing::well) watch->standing = Standing::cut_off;
 }

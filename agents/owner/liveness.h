@@ -19,13 +19,13 @@ enum class Standing : std::uint8_t {
 
 /// One node as an agent hears it. Times count only while the agent listens.
 struct Watch {
-  Instant heard = Instant::min();
+  Instant last_heard = Instant::min();
   Standing standing = Standing::well;
   Instant asked = kNever;    ///< when others were last asked; kNever: not since it was heard
   std::uint32_t askers = 0;  ///< who were
-  Instant vouched = Instant::min();          ///< when another last said that it hears the node
-  Instant denied = Instant::min();           ///< when another last said that it does not
-  Duration lag{0};                           ///< how late its own cycles are, by its last Pong
+  Instant indirect_ack = Instant::min();   ///< another agent last said then that it hears the node
+  Instant indirect_nack = Instant::min();  ///< another last said then that it does not
+  Duration lag{0};                         ///< how late its own cycles are, by its last Pong
   std::uint16_t protocol = kOldestProtocol;  ///< newest that both speak
   bool foreign = false;                      ///< has read another topology: not worked with
 };

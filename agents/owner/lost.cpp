@@ -23,7 +23,7 @@ bool FlockStep::lost(Instant heard) const {
 }
 
 bool HomeStep::lost(const Participant& part) const {
-  return part.agent != me() && !part.exited && !part.released && lost(part.heard);
+  return part.agent != me() && !part.exited && !part.released && lost(part.last_contact);
 }
 
 bool HomeStep::any_lost(const Job& job) const {
@@ -58,7 +58,7 @@ void HomeStep::watch_participants(Job& job) {
   if (s.lossy()) {
     for (const Participant& part : job.run()->attempt.parts) {
       if (part.agent == me() || part.exited) continue;
-      when = std::min(when, later(part.heard, lost_after(s.config.timers)));
+      when = std::min(when, later(part.last_contact, lost_after(s.config.timers)));
     }
   }
   s.home.set_timer(job.spec->id, job, when);
@@ -99,10 +99,10 @@ bool OwnerStep::unwanted(const OwnedShare& share) const {
          later(share.confirmed_at, s.config.timers.orphan) <= now;
 }
 
-/// It runs: its home is asked when its last word is old.
+/// It runs: its home is asked when its last confirmation is old.
 void OwnerStep::watch_home(AttemptId attempt, OwnedShare& share) {
   const bool asks = s.lossy() && s.remote_home(share);
-  s.owner.set_timer(attempt, share, asks ? later(now, s.config.timers.home_word) : kNever);
+  s.owner.set_timer(attempt, share, asks ? later(now, s.config.timers.reconfirm) : kNever);
 }
 
 AttemptQuery OwnerStep::question(AttemptId attempt, OwnedShare& share) {
@@ -112,8 +112,8 @@ AttemptQuery OwnerStep::question(AttemptId attempt, OwnedShare& share) {
   return {attempt, s.owner.partition.id, token};
 }
 
-/// Whether it answers a question that is open; of a live attempt the home's word then counts from
-/// that question.
+/// Whether it answers a question that is open; of a live attempt the home's confirmation then
+/// counts from that question.
 bool OwnerStep::answered(OwnedShare& share, const AttemptAnswer& answer) {
   // Peers of the first protocol give no token back: then it is the oldest, to be on the safe side.
   const auto at = std::find_if(share.asked.begin(), share.asked.end(), [&](const auto& q) {
@@ -128,8 +128,8 @@ bool OwnerStep::answered(OwnedShare& share, const AttemptAnswer& answer) {
   return true;
 }
 
-/// Says the home's word on to the executors, as old as it is.
-void OwnerStep::vouch(AttemptId attempt, const OwnedShare& share) {
+/// Tells the executors when the home last confirmed the attempt, by its age.
+void OwnerStep::relay_confirmation(AttemptId attempt, const OwnedShare& share) {
   if (!s.lossy() || !share.home_known || !s.remote_home(share) || !share.confirmed) return;
   const std::uint64_t token = (s.config.incarnation.value << 32U) | ++s.owner.questions;
   for (const TaskGroup& group : share.task_groups) {

@@ -177,7 +177,7 @@ void OwnerStep::on(NodeId from, const StartAttempt& start) {
   if (torn(s, share)) {
     return fail_share(start.attempt, share, {0, true, "a part of it is gone"});
   }
-  // Task groups of an earlier life are launched again only once their executor has answered: its word
+  // Task groups of an earlier life are launched again only once their executor has answered: its answer
   // comes first.
   bool running = true;
   for (TaskGroup& group : share.task_groups) {
@@ -243,7 +243,7 @@ void OwnerStep::on(NodeId from, const AttemptAnswer& answer) {
     }
     // An answer that was overtaken by the end of the attempt must not start anything.
     if (!fresh || phase != HoldPhase::launched) return;
-    vouch(answer.attempt, share);
+    relay_confirmation(answer.attempt, share);
     if (torn(s, share)) {
       STARLING_MARK("agent: a part of a gang is gone");
       return fail_share(answer.attempt, share, {0, true, "a part of it is gone"});

@@ -116,7 +116,7 @@ bool OwnerStep::reconcile(std::uint32_t index, const InventoryItem& item) {
         return group.state == TaskGroup::State::running || group.state == TaskGroup::State::exited;
       });
   if (!all || share.exit_reported) return true;
-  vouch(item.attempt, share);
+  relay_confirmation(item.attempt, share);
   watch_home(item.attempt, share);
   if (share.home_known) tell(share.home, Started{item.attempt, s.owner.partition.id});
   return true;

@@ -48,7 +48,7 @@ void OwnerStep::send_launches(AttemptId attempt, OwnedShare& share, TaskGroup::S
     send(s.owner.executors[group.executor].node,
          Launch{attempt, s.fence(), *share.spec, share.gang, group.gpus, share.served});
   }
-  vouch(attempt, share);
+  relay_confirmation(attempt, share);
   if (waits) s.owner.set_timer(attempt, share, retry_at(share.backoff));
 }
 
@@ -72,7 +72,7 @@ void OwnerStep::on(NodeId from, const LaunchResult& result) {
       });
   if (!all || share.exit_reported) return;
   share.backoff = Duration{0};
-  vouch(result.attempt, share);
+  relay_confirmation(result.attempt, share);
   watch_home(result.attempt, share);
   tell(share.home, Started{result.attempt, s.owner.partition.id});
 }
@@ -95,7 +95,7 @@ void OwnerStep::tell_exited(AttemptId attempt, OwnedShare& share) {
   s.owner.set_timer(attempt, share, retry_at(share.backoff));
   if (!share.home_known) return ask_home(attempt, share);
   // Who does not answer may be gone for good, so this goes on asking whether anybody cares.
-  const bool old = later(share.confirmed_at, s.config.timers.home_word) <= now;
+  const bool old = later(share.confirmed_at, s.config.timers.reconfirm) <= now;
   if (s.lossy() && s.remote_home(share) && old) tell(share.home, question(attempt, share));
   tell(share.home, Exited{attempt, s.owner.partition.id, share.exit, served});
 }

@@ -36,8 +36,8 @@ struct Participant {
   AgentId agent;
   bool reserved = false, committed = false, started = false, exited = false, released = false;
   Duration served{0};  ///< once exited or released
-  /// The last word about the attempt from there, or to there that could start it.
-  Instant heard = Instant::min();
+  /// When a message about the attempt last came from there, or went there that could start it.
+  Instant last_contact = Instant::min();
 };
 
 /// One try at running a job, with those who take part.

@@ -77,7 +77,7 @@ struct OwnerStep : FlockStep {
   void watch_home(AttemptId attempt, OwnedShare& share);
   [[nodiscard]] AttemptQuery question(AttemptId attempt, OwnedShare& share);
   [[nodiscard]] static bool answered(OwnedShare& share, const AttemptAnswer& answer);
-  void vouch(AttemptId attempt, const OwnedShare& share);
+  void relay_confirmation(AttemptId attempt, const OwnedShare& share);
 
   // turn.cpp: a gang whose turn it is
   [[nodiscard]] std::optional<Refusal> admit_claim(AgentId home, const BidRequest& request);

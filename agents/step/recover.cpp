@@ -179,7 +179,7 @@ struct Replay {
     if (s.owner.partition.servers.contains(r.server.value))
       s.owner.ledger.set_drained(r.server, r.drained);
   }
-  void operator()(const DrainWord& r) {
+  void operator()(const DrainVersion& r) {
     if (s.owner.partition.servers.contains(r.server.value))
       s.owner.drain_versions[r.server] = r.version;
   }
@@ -295,7 +295,7 @@ std::vector<Record> Agent::snapshot() const {
   for (const ServerId server : s.owner.ledger.drained())
     records.push_back(ServerDrained{server, true});
   for (const auto& [server, version] : s.owner.drain_versions)
-    records.push_back(DrainWord{server, version});
+    records.push_back(DrainVersion{server, version});
   for (const AttemptId attempt : s.owner.ledger.tombstones().order()) {
     const Tombstone& stone = *s.owner.ledger.tombstones().find(attempt);
     if (!stone.durable) continue;

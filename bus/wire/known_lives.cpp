@@ -37,8 +37,8 @@ bool Node::old_copy(const FrameHeader& header, const Seen& seen) {
 /// Clients have no state.
 void Node::tell_old_copy(Instant now, NodeId peer, const FrameHeader& header, Seen& seen) {
   if (options_.born == 0 || role_of(peer) == Role::client) return;
-  if (later(seen.told, kTellEvery) > now) return;
-  seen.told = now;
+  if (later(seen.notified, kTellEvery) > now) return;
+  seen.notified = now;
   ++counters_.old_copies;
   // No late frame, but a life that lacks something.
   if (header.incarnation >= seen.incarnation) refused();

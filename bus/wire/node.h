@@ -165,7 +165,7 @@ class Node {
     std::uint64_t pong = 0;
     std::uint64_t greeting = 0;                ///< Welcome or InventoryRequest: newest sequence
     std::uint16_t protocol = kOldestProtocol;  ///< newest that both speak
-    Instant told = Instant::min();             ///< an earlier life of it, last
+    Instant notified = Instant::min();         ///< when an earlier life of it last was told
     bool found = false;                        ///< the endpoint knows where this life is
   };
 

@@ -36,7 +36,7 @@ Duration ScaledClock::stretched(Duration d) const noexcept { return times(d, spe
 Timers stretched(Timers t, double speedup) {
   for (Duration* d :
        {&t.heartbeat, &t.digest_min, &t.bid, &t.start, &t.orphan_query, &t.retry_min, &t.retry_max,
-        &t.kill_grace, &t.orphan, &t.home_word, &t.retention, &t.gpu_quiet, &t.late}) {
+        &t.kill_grace, &t.orphan, &t.reconfirm, &t.retention, &t.gpu_quiet, &t.late}) {
     *d = times(*d, speedup);
   }
   t.digest = std::max(t.digest, std::min(times(t.digest, speedup), kOldestDigest));

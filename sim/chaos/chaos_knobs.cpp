@@ -16,7 +16,7 @@ void draw_timers(ChaosKnobs& knobs, Rng& rng, double most) {
     knobs.slowest = std::max(knobs.slowest, factor);
   };
   for (Duration* timer :
-       {&t.heartbeat, &t.digest, &t.hold, &t.bid, &t.start, &t.orphan_query, &t.home_word,
+       {&t.heartbeat, &t.digest, &t.hold, &t.bid, &t.start, &t.orphan_query, &t.reconfirm,
         &t.retry_min, &t.retry_max, &t.kill_grace, &t.orphan, &t.gpu_quiet, &knobs.lease}) {
     scale(*timer);
   }

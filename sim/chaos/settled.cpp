@@ -54,7 +54,7 @@ std::string disagrees_with(const AgentState& me, const AgentState& peer, const P
              " that says other CPUs and memory are left there than are";
     }
   }
-  if (me.now - view.watch.heard > 4 * me.config.timers.heartbeat)
+  if (me.now - view.watch.last_heard > 4 * me.config.timers.heartbeat)
     return " has not heard from the owner of partition " +
            std::to_string(peer.owner.partition.id.value);
   return {};
@@ -98,7 +98,7 @@ std::string disagreement(World& world) {
       const ExecutorState& executor = world.executor(e)->state();
       if (executor.epoch != me.config.epoch)
         return "executor " + std::to_string(e) + " obeys another epoch than its owner's";
-      if (me.now - owned.watch.heard > 4 * me.config.timers.heartbeat)
+      if (me.now - owned.watch.last_heard > 4 * me.config.timers.heartbeat)
         return agent_text(a) + " has not heard from executor " + std::to_string(e);
     }
   }
@@ -127,7 +127,7 @@ std::string untrusted(World& world, const AgentState& me) {
     const std::uint32_t e = executor_of(owned);
     text += ", executor " + std::to_string(e) + " has not answered";
     if (owned.watch.foreign) text += ", has read another topology";
-    text += ", was heard " + std::to_string(seconds(me.now - owned.watch.heard)) + " s ago";
+    text += ", was heard " + std::to_string(seconds(me.now - owned.watch.last_heard)) + " s ago";
     const Executor* executor = world.executor(e);
     text += executor == nullptr
                 ? " and is down"

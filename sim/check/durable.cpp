@@ -195,7 +195,7 @@ std::string Durable::apply(const Record& record) {
       [&](const ServerDrained& r) {
         r.drained ? (void)drained_.insert(r.server) : (void)drained_.erase(r.server);
       },
-      [&](const DrainWord& r) { words_[r.server] = r.version; },
+      [&](const DrainVersion& r) { words_[r.server] = r.version; },
       [&](const TombstoneServed&) {},
       [&](const TombstonesDropped& r) {
         for (const AttemptId attempt : r.attempts) over_.erase(attempt);

@@ -60,16 +60,17 @@ TEST_CASE("what is open on a server that goes is said") {
 
 TEST_CASE("drains and operators' words go along with their servers, and go with them") {
   Journaled j({ServerDrained{ServerId{0}, true}, ServerDrained{ServerId{2}, true},
-               DrainWord{ServerId{0}, 3}, DrainWord{ServerId{1}, 4}, DrainWord{ServerId{9}, 5}});
+               DrainVersion{ServerId{0}, 3}, DrainVersion{ServerId{1}, 4},
+               DrainVersion{ServerId{9}, 5}});
   CHECK(j.journal.renumber(without_first()) == "");
   Durable same = j.journal;
   CHECK(same.compacted(std::vector<Record>{ServerDrained{ServerId{1}, true},
-                                           DrainWord{ServerId{0}, 4}}) == "");
+                                           DrainVersion{ServerId{0}, 4}}) == "");
   std::vector<Record> left{ServerDrained{ServerId{1}, true}};
   SUBCASE("a word less") {}
   SUBCASE("a word of a server that has gone") {
-    left.emplace_back(DrainWord{ServerId{0}, 4});
-    left.emplace_back(DrainWord{ServerId{kGone}, 3});
+    left.emplace_back(DrainVersion{ServerId{0}, 4});
+    left.emplace_back(DrainVersion{ServerId{kGone}, 3});
   }
   CHECK(j.journal.compacted(left) != "");
 }

@@ -46,7 +46,7 @@ TEST_CASE("a snapshot says what its journal said, neither more nor less") {
   j.write(AttemptStarting{kFirst, {{PartitionId{1}, {GpuId{5}}}}});
   j.write(committed({{0, 9}, Epoch{1}, 1}, {GpuId{0}}));
   j.write(ServerDrained{ServerId{0}, true});
-  j.write(DrainWord{ServerId{0}, 3});
+  j.write(DrainVersion{ServerId{0}, 3});
   j.write(EpochSeen{PartitionId{1}, Epoch{2}});
   std::vector<Record> snapshot = j.records;
   const auto at = [&](std::size_t i) -> Record& { return snapshot[i]; };

@@ -134,7 +134,7 @@ struct RecordHash {
   void operator()(const ServerDrained& r) const { h.add(r.server), h.add(r.drained); }
   void operator()(const PeerKnown& r) const { h.add(r.node), h.add(r.life), h.add(r.written); }
   void operator()(const TopologyRead& r) const { h.add(r.fingerprint); }
-  void operator()(const DrainWord& r) const { h.add(r.server), h.add(r.version); }
+  void operator()(const DrainVersion& r) const { h.add(r.server), h.add(r.version); }
   void operator()(const AttemptPlan& r) const { h.add(r.attempt), h.add(r.after), h.add(r.exit); }
   void operator()(const JobsArchived& r) const {
     h.add(r.chunk);
