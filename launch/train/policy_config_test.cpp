@@ -70,6 +70,8 @@ TEST_CASE("keys in an earlier spelling are read, and named") {
             file.string() + ":3:1: 'yardstick' is written baseline now"});
   CHECK(read("validation_runs: 3\n" + kStages).value().notes.empty());
   CHECK(has(mistake("baseline: lif\nyardstick: lif\n" + kStages), "is given twice"));
+  CHECK(read("net: {data-center: 0}\n" + kStages).value().notes ==
+        std::vector<std::string>{file.string() + ":2:7: 'data-center' is written data_center now"});
   const auto stages = read(
       "stages: [{imitate: {runs: 1, stay: 0.3}},\n"
       "{actor-critic: {copies: 3, lanes: 2}}]\n");

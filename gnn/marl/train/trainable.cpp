@@ -10,7 +10,7 @@ namespace {
 
 Weights fresh(const NetOptions& options, std::uint64_t seed) {
   const auto yes = [&](const char* name) { return options.at(name).front() == 1; };
-  return fresh_marl({yes("encoder"), yes("data-center"), yes("waits"), options.at("hidden")}, seed);
+  return fresh_marl({yes("encoder"), yes("data_center"), yes("waits"), options.at("hidden")}, seed);
 }
 
 }  // namespace
@@ -20,7 +20,7 @@ std::vector<TrainableSystem> marl_trainable() {
   training.evolved = {"skip"};
   training.parts = {{"skip.forward", "skip", Features::kForwardAt, Features::kForward, true}};
   training.options = {{"encoder", 0, 1, {1}},
-                      {"data-center", 0, 1, {1}},
+                      {"data_center", 0, 1, {1}},
                       {"waits", 0, 1, {1}},
                       {"hidden", 1, 4096, MarlShape{}.hidden, true}};
   training.fresh = fresh;
