@@ -54,6 +54,9 @@ struct SimOptions {
   double measure_noise = 0.03;  ///< of measured speeds: standard deviation of their logarithm
   DurationKnowledge durations;
   NetworkModel network;
+  /// As in a flock, where frames may get lost, also where this network loses none: heartbeats,
+  /// digests, turns (agents/home/turn.h), and a bound of the jobs that a home takes.
+  bool as_in_flock = false;
   bool check = false;  ///< S1 to S9 after every event; a violation is an error
   Timers timers;
   Limits limits;

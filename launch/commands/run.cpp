@@ -7,6 +7,7 @@
 #include "launch/commands/commands.h"
 #include "launch/commands/etcd_options.h"
 #include "launch/deployment/scaled_clock.h"
+#include "launch/runs/as_live.h"
 #include "launch/runs/live_run.h"
 #include "launch/runs/output.h"
 #include "launch/system/amount.h"
@@ -46,9 +47,6 @@ Status check_live(const LiveRunOptions& o, const RunInput& input) {
   return done();
 }
 
-/// One way over loopback: encoding, CURVE, a journal that may be at work, waking the peer.
-constexpr double kLoopbackDelay = 0.3e-3;  // seconds
-
 /// What a live run cannot tell apart, in seconds of the machine: a message, a wake-up and the start
 /// of an emulated job behind others that want the processor too.
 constexpr double kResolution = 10e-3;
@@ -65,18 +63,6 @@ std::string too_fine(const RunInput& input, double speedup) {
          " of the trace (10 ms here), and a job takes " + human_seconds(mean) +
          " on average: shorter waits are noise; below 1 % it would be with --speedup " +
          with_commas(wanted) + " or less";
-}
-
-/// The world as the live run has it, told in trace time: its messages and timers take milliseconds
-/// of ours, and one of our seconds stands for `speedup` of the trace.
-SimOptions as_live(const RunInput& input, bool own_network, double speedup) {
-  SimOptions sim = input.sim;
-  sim.timers = stretched(sim.timers, speedup);
-  if (!own_network) {
-    sim.network.delay = from_seconds(kLoopbackDelay * speedup);
-    sim.network.jitter = 0.5;
-  }
-  return sim;
 }
 
 Result<RunResult> simulated(const RunInput& input, const PolicyRegistry& policies, SimOptions sim,
@@ -105,7 +91,7 @@ int run_command(const LiveRunOptions& o) {
   }
   if (o.with_sim) {
     auto sim = simulated(input.value(), policies,
-                         as_live(input.value(), !o.network.empty(), live.speedup), o.quiet);
+                         as_live(input.value().sim, !o.network.empty(), live.speedup), o.quiet);
     if (!sim) return failed(sim.error());
     sim.value().load = o.load;
     sim.value().dropped = input.value().trace.dropped;

@@ -50,7 +50,9 @@ World::Parts::Parts(const Topology& data_center, const Trace& jobs, const Policy
 
 Status World::Parts::build() {
   // Where nothing is ever lost nobody has to ask whether the other side is alive.
-  if (options.network.is_ideal() || (options.network.is_lossless() && !restarts)) {
+  const bool nothing_is_lost =
+      options.network.is_ideal() || (options.network.is_lossless() && !restarts);
+  if (nothing_is_lost && !options.as_in_flock) {
     options.timers.heartbeat = options.timers.digest = options.timers.orphan = Duration::max();
     // Nor is a policy measured by how many jobs a home takes: those above would knock again every
     // few seconds until there is room, and get in by chance and not in their order.
