@@ -33,9 +33,8 @@ Result<PhysicsChoice> parse_physics(const std::string& text) {
       const std::string_view number = part.substr(kStragglers.size());
       const char* const end = number.data() + number.size();
       const auto [last, error] = std::from_chars(number.data(), end, choice.straggler_sigma);
-      if (error != std::errc{} || last != end || choice.straggler_sigma < 0 ||
-          choice.straggler_sigma > 10)
-        return wrong();
+      const bool in_range = choice.straggler_sigma >= 0 && choice.straggler_sigma <= 10;  // no NaN
+      if (error != std::errc{} || last != end || !in_range) return wrong();
     } else if (part.starts_with(kPairs) && part.size() > kPairs.size()) {
       choice.pairs = part.substr(kPairs.size());
     } else {

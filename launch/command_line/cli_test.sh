@@ -171,6 +171,7 @@ expect 2 "need each other" workload generate --kind gavel-continuous --target-lo
 expect 2 "nosuch: no such folder; give the published data folder" fit --data nosuch
 expect 2 "give an experiment in YAML" experiment nosuch.yaml
 expect 2 "give a job file" submit nosuch.yaml
+expect 2 "SIGMA from 0 to 10" sim --topology t.yaml --trace w.csv --physics full:stragglers=nan
 printf 'name: jw\ncommand: echo one\n' >jw.yaml
 expect 2 "'b.yaml' is not expected after the job file jw.yaml; give one file" submit jw.yaml b.yaml
 expect 2 "'--wait' is not expected after the job file jw.yaml" submit -- jw.yaml --wait
@@ -366,6 +367,7 @@ expect 2 "no agent that answers knows job 12345;" cancel 12345
 expect 0 "cancelled after" explain "${job:0:16}"
 grep -q "exit code" out.txt && fail "explain: a cancelled job has no exit code: $(cat out.txt)"
 expect 2 "is locked by process" agent --config "$work/flock/nodes/agent-0/config.json"
+expect 0 "finished" jobs
 kill -TERM $up
 wait $up
 [ $? -eq 0 ] || fail "up must stop cleanly: $(cat up.err)"
