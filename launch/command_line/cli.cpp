@@ -73,6 +73,18 @@ std::string first_sentence(const std::string& text) {
   return text.substr(0, end);
 }
 
+/// CLI11 says "--jobs: At Most 1 required but received 2" and "--jobs: 1 required N missing".
+std::string wrong_count(const std::string& said) {
+  const std::string option = said.substr(0, said.find(": "));
+  if (said.find("but received") != std::string::npos)
+    return option + " is there more than once; give it once";
+  const std::string required = " required ", missing = " missing";
+  const auto from = said.find(required), to = said.rfind(missing);
+  if (from == std::string::npos || to == std::string::npos || to < from) return said;
+  const auto value = from + required.size();
+  return option + " has no value; give " + said.substr(value, to - value);
+}
+
 std::string explain(const CLI::App& root, const CLI::ParseError& error) {
   const CLI::App& app = chosen(root);
   const std::string where = spaced(full_name(app)) + ": ";
@@ -87,7 +99,9 @@ std::string explain(const CLI::App& root, const CLI::ParseError& error) {
     }
     return where + "'" + word + "' was not expected; see " + full_name(app) + " --help";
   }
-  return where + first_sentence(error.what()) + "; see " + full_name(app) + " --help";
+  const std::string said = first_sentence(error.what());
+  const bool miscounted = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
+  return where + (miscounted ? wrong_count(said) : said) + "; see " + full_name(app) + " --help";
 }
 
 [[noreturn]] void wrong_value(const std::string& option, const std::string& text,
@@ -148,7 +162,16 @@ Command Command::sub(const std::string& name, const std::string& help) const {
 
 void Command::option(const std::string& flags, std::string& target, const std::string& value,
                      const std::string& help) const {
-  app_->add_option(flags, target, help)->type_name(value);
+  const std::string name = long_name(flags);
+  // What a script has no value for is not what is meant by leaving the option out.
+  app_->add_option_function<std::string>(
+          flags,
+          [&target, name, value](const std::string& text) {
+            if (text.empty()) throw CLI::ValidationError(name, "is empty, give " + value);
+            target = text;
+          },
+          help)
+      ->type_name(value);
 }
 
 void Command::option(const std::string& flags, std::optional<std::string>& target,

@@ -25,7 +25,8 @@ class Command {
   /// A command below this one. The returned object is a handle; copies mean the same command.
   Command sub(const std::string& name, const std::string& help) const;
 
-  // `value` names what stands after the option in the help: FILE, N, NAME.
+  // `value` names what stands after the option in the help: FILE, N, NAME. An empty text is wrong,
+  // but where the target is optional.
   void option(const std::string& flags, std::string& target, const std::string& value,
               const std::string& help) const;
   void option(const std::string& flags, std::optional<std::string>& target,

@@ -171,6 +171,11 @@ expect 2 "need each other" workload generate --kind gavel-continuous --target-lo
 expect 2 "nosuch: no such folder; give the published data folder" fit --data nosuch
 expect 2 "give an experiment in YAML" experiment nosuch.yaml
 expect 2 "give a job file" submit nosuch.yaml
+expect 2 "--id: is empty, give HEX" submit --id "" -- true
+expect 2 "--flock: is empty, give DIR" down --flock "" --remove
+expect 2 "--out: is empty, give DIR" sim --topology t.yaml --trace w.csv --out ""
+expect 2 "--jobs is there more than once; give it once" sim --topology t.yaml --trace w.csv --jobs 5 --jobs 6
+expect 2 "--jobs has no value; give N" sim --topology t.yaml --trace w.csv --jobs
 expect 2 "SIGMA from 0 to 10" sim --topology t.yaml --trace w.csv --physics full:stragglers=nan
 printf 'name: jw\ncommand: echo one\n' >jw.yaml
 expect 2 "'b.yaml' is not expected after the job file jw.yaml; give one file" submit jw.yaml b.yaml
