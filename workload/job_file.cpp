@@ -151,6 +151,8 @@ void read_key(const std::string& key, const YAML::Node& node, JobSpec& spec) {
     spec.gpu_types = node.IsScalar() ? std::vector<std::string>{node.Scalar()} : list_of(node, key);
   }
   if (key == "command") {
+    if (node.IsScalar() && node.Scalar().find_first_not_of(" \t\r\n") == std::string::npos)
+      throw Mistake{node.Mark(), "command is empty; write a shell line, or a list, as [a, b]"};
     spec.command = node.IsScalar() ? std::vector<std::string>{"/bin/sh", "-c", node.Scalar()}
                                    : list_of(node, key);
   }

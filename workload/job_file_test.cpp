@@ -77,6 +77,7 @@ TEST_CASE("a mistake is told with line and column, what it is and what would be 
   CHECK(message("duration_s: 0\n") ==
         "j.yaml:1:13: duration_s is '0'; write seconds above 0, as 600 or 0.5");
   CHECK(message("name: a\n").starts_with("j.yaml:1:1: the job has nothing to do"));
+  CHECK(message("command: ' '\n").starts_with("j.yaml:1:10: command is empty; write a shell line"));
   CHECK(message("name: a\n").ends_with("a duration_s to emulate"));
   CHECK(message("name: \"a\ncommand: true\n").ends_with("is a quote not closed?)"));
   CHECK(message("duration_s: 1\nmodel: resnet5O\n") ==

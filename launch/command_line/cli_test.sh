@@ -171,6 +171,7 @@ expect 2 "need each other" workload generate --kind gavel-continuous --target-lo
 expect 2 "nosuch: no such folder; give the published data folder" fit --data nosuch
 expect 2 "give an experiment in YAML" experiment nosuch.yaml
 expect 2 "give a job file" submit nosuch.yaml
+expect 2 "0 is no job's id" submit --id 0 -- true
 expect 2 "--id: is empty, give HEX" submit --id "" -- true
 expect 2 "--flock: is empty, give DIR" down --flock "" --remove
 expect 2 "--out: is empty, give DIR" sim --topology t.yaml --trace w.csv --out ""

@@ -90,6 +90,22 @@ TEST_CASE("only shells take a script's text") {
   CHECK_FALSE(shell("#!/usr/bin/perl"));
 }
 
+TEST_CASE("what is there and can be no command is asked about") {
+  const TestFolder folder("words");
+  const auto told = [&](std::vector<std::string> words, bool dashes) {
+    SubmitWords said;
+    said.words = std::move(words), said.dashes = dashes;
+    const auto what = what_to_submit(said, Submitter{folder.path, {}});
+    return what ? "taken" : what.error().message;
+  };
+  CHECK(told({folder.path}, false).find("is a folder; give a job file") != std::string::npos);
+  CHECK(told({folder.path}, true) == "taken");
+  CHECK(told({"/dev/null"}, false).find("'/dev/null' is a file, and neither") != std::string::npos);
+  CHECK(told({"/bin/sh"}, false) == "taken");
+  CHECK(told({"nowhere-here"}, false) == "taken");
+  CHECK(told({"", "x"}, true).find("program has no name") != std::string::npos);
+}
+
 TEST_CASE("an option of submit's behind a script is asked about; after '--' it is the script's") {
   const TestFolder folder("script");
   const std::string file = folder.path / "train.sh";

@@ -48,7 +48,8 @@ std::string beginning_of(const std::string& file, std::size_t most) {
 
 /// Somewhere in the submitter's PATH.
 bool is_program(const std::string& word) {
-  if (word.find('/') != std::string::npos) return ::access(word.c_str(), X_OK) == 0;
+  if (word.find('/') != std::string::npos)
+    return is_plain_file(word) && ::access(word.c_str(), X_OK) == 0;
   const char* const path = std::getenv("PATH");
   for (const std::string& folder : split(path == nullptr ? "" : path, ':')) {
     const std::string file = (folder.empty() ? "." : folder) + "/" + word;
@@ -127,15 +128,19 @@ Result<WhatToSubmit> script_job(const SubmitWords& said, const std::string& file
 std::optional<Error> is_no_command(const SubmitWords& said) {
   const std::string& first = said.words.front();
   if (said.dashes) return std::nullopt;
-  if (is_plain_file(first) && !is_program(first)) {
+  std::error_code ignored;
+  if (fs::is_directory(first, ignored) && !is_program(first)) {
+    return invalid("'" + first +
+                   "' is a folder; give a job file or a script in it, or a command after '--'");
+  }
+  if (fs::exists(first, ignored) && !is_program(first)) {
     return invalid(
         "'" + first +
         "' is a file, and neither a job file (.yaml, .yml, .json), a script "
         "(its first line begins with '#!') nor a program; to have its jobs read, call it " +
         first + ".yaml, and to run it, write '-- PROGRAM " + first + "'");
   }
-  std::error_code ignored;
-  if (!fs::exists(first, ignored) && !is_program(first) &&
+  if (!is_program(first) &&
       ends_with_any(first, {".sh", ".sbatch", ".slurm", ".job", ".py", ".txt"})) {
     return invalid("there is no file '" + first +
                    "'; give a script or a job file that is there, or "
@@ -215,6 +220,7 @@ Result<WhatToSubmit> what_to_submit(const SubmitWords& said, const Submitter& fr
   };
   for (JobSpec& job : what.value().jobs) {
     if (job.command.empty()) continue;  // emulated: it is nowhere
+    if (job.command.front().empty()) return invalid("the command's program has no name");
     if (Status taken = take_over(from, option("--directory"), option("--environment"), job); !taken)
       return invalid(taken.error().message);
     if (Status right = check_job(job, Limits{}); !right.ok()) return invalid(right.error().message);

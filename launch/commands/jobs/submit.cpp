@@ -57,6 +57,9 @@ Result<WhatToSubmit> jobs_of(const Command& command, const Options& o) {
               "submit: --id is for one job, the file has " + std::to_string(jobs.size())};
     auto id = parse_job_id(o.id);
     if (!id) return {Errc::invalid, "submit: --id: " + id.error().message};
+    // Lists of jobs begin behind it.
+    if (id.value() == JobId{})
+      return {Errc::invalid, "submit: --id: 0 is no job's id; give another, or none"};
     jobs.front().id = id.value();
   }
   return what;
