@@ -2,16 +2,11 @@
 #include "launch/chaos/expectations.h"
 
 #include <algorithm>
-#include <cstdio>
+
+#include "launch/system/text.h"
 
 namespace starling::chaos_live {
 namespace {
-
-std::string text(double seconds) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.2f s", seconds);
-  return buffer;
-}
 
 /// From the fault to a job accepted, of takeovers that nothing else disturbed; ascending.
 std::vector<double> quiet_takeovers(const LiveReport& report) {
@@ -59,16 +54,17 @@ std::vector<std::string> unmet(const Expectations& e, const LiveReport& report) 
   const std::vector<double> accepted = quiet_takeovers(report);
   if (!accepted.empty() && e.takeover_median > 0)
     must(accepted[accepted.size() / 2] <= e.takeover_median,
-         "the median takeover took " + text(accepted[accepted.size() / 2]) + "; expected " +
-             text(e.takeover_median) + " at most");
+         "the median takeover took " + human_seconds(accepted[accepted.size() / 2]) +
+             "; expected " + human_seconds(e.takeover_median) + " at most");
   if (!accepted.empty() && e.takeover_most > 0)
-    must(accepted.back() <= e.takeover_most,
-         "a takeover took " + text(accepted.back()) + "; expected " + text(e.takeover_most));
+    must(accepted.back() <= e.takeover_most, "a takeover took " + human_seconds(accepted.back()) +
+                                                 "; expected " + human_seconds(e.takeover_most));
   double slowest = 0;
   for (const auto& a : report.answers) slowest = a.excused ? slowest : std::max(slowest, a.took);
   if (e.answered_within > 0)
-    must(slowest <= e.answered_within, "a submit was answered after " + text(slowest) +
-                                           "; expected " + text(e.answered_within) + " at most");
+    must(slowest <= e.answered_within, "a submit was answered after " + human_seconds(slowest) +
+                                           "; expected " + human_seconds(e.answered_within) +
+                                           " at most");
   must(e.rss_mib == 0 || report.rss_mib <= e.rss_mib,
        "an agent had " + std::to_string(static_cast<int>(report.rss_mib)) + " MiB of memory");
   if (e.throughput > 0)

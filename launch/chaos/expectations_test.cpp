@@ -52,4 +52,6 @@ TEST_CASE("excused answers do not count as late") {
   const auto all = unmet(e, report);
   REQUIRE(all.size() == 1);
   CHECK(all[0] == "a submit was answered after 2.50 s; expected 2.00 s at most");
+  e.answered_within = 0.001;
+  CHECK(unmet(e, report)[0] == "a submit was answered after 2.50 s; expected 1.00 ms at most");
 }

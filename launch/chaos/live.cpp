@@ -19,6 +19,7 @@
 #include "launch/client/job_lookup.h"
 #include "launch/command_line/progress_bar.h"
 #include "launch/system/signals.h"
+#include "launch/system/text.h"
 
 namespace starling::chaos_live {
 namespace {
@@ -307,9 +308,8 @@ class Run {
     }
     const std::size_t silent = session_->agents() - last_status_.size();
     audit_->violate(now, "stuck",
-                    "nothing has happened for " +
-                        std::to_string(static_cast<int>(scenario_.expect.recovered_within)) +
-                        " s after everything was healed: " +
+                    "nothing has happened for " + human_seconds(scenario_.expect.recovered_within) +
+                        " after everything was healed: " +
                         counted(audit_->open(), "accepted job has", "accepted jobs have") +
                         " not ended, " + counted(silent, "agent is", "agents are") + " silent" +
                         text);

@@ -170,6 +170,9 @@ expect 2 "exclude each other" workload generate --load 1 --target-load 1 -o no.c
 expect 2 "need each other" workload generate --kind gavel-continuous --target-load 1 -o no.csv
 expect 2 "nosuch: no such folder; give the published data folder" fit --data nosuch
 expect 2 "give an experiment in YAML" experiment nosuch.yaml
+expect 2 "no folder nodir; make it" chaos sim --seeds 1 --junit nodir/x.xml
+expect 2 "no folder nodir; make it" chaos sim --seeds 1 --keep nodir
+expect 2 "no folder nodir; make it" chaos live --page nodir/x.html
 expect 2 "give a job file" submit nosuch.yaml
 expect 2 "0 is no job's id" submit --id 0 -- true
 expect 2 "--id: is empty, give HEX" submit --id "" -- true

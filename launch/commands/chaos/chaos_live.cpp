@@ -14,6 +14,7 @@
 #include "launch/chaos/timeline.h"
 #include "launch/command_line/exit_codes.h"
 #include "launch/command_line/junit.h"
+#include "launch/command_line/out_file.h"
 #include "launch/commands/commands.h"
 #include "launch/deployment/local_flock.h"
 #include "launch/system/files.h"
@@ -35,25 +36,24 @@ struct Options {
 };
 
 int list_all() {
-  std::vector<std::vector<std::string>> rows{{"scenario", "what it does"}};
+  constexpr std::size_t kNames = 22;  // characters, and a space more than the longest has
+  std::string text;
+  const auto add = [&](std::string name, std::string_view what) {
+    name.resize(std::max(name.size() + 1, kNames), ' ');
+    text += name.append(what) + "\n";
+  };
+  add("scenario", "what it does");
   for (const auto& built_in : chaos_live::built_in_scenarios()) {
     const auto scenario = chaos_live::parse_scenario(built_in.text, built_in.name);
     if (!scenario) return failed(scenario.error());
-    rows.push_back({built_in.name, scenario.value().description});
+    add(built_in.name, scenario.value().description);
   }
-  std::string text;
-  for (const auto& row : rows) {
-    text += row[0] + std::string(row[0].size() < 20 ? 20 - row[0].size() : 1, ' ') + row[1] + "\n";
-  }
-  text += "\nfault               what it does\n";
-  for (const auto& facts : chaos_live::fault_kinds()) {
-    const std::string name = facts.name;
-    text += name + std::string(name.size() < 20 ? 20 - name.size() : 1, ' ') + facts.what + "\n";
-  }
-  text += "\nmanner of jobs      what they do\n";
-  for (const auto& m : chaos_live::manners()) {
-    text += std::string(m.name) + std::string(20 - m.name.size(), ' ') + std::string(m.what) + "\n";
-  }
+  text += "\n";
+  add("fault", "what it does");
+  for (const auto& facts : chaos_live::fault_kinds()) add(facts.name, facts.what);
+  text += "\n";
+  add("manner of jobs", "what they do");
+  for (const auto& m : chaos_live::manners()) add(std::string(m.name), m.what);
   std::fputs(text.c_str(), stdout);
   return kDone;
 }
@@ -96,6 +96,11 @@ int chaos_live_run(const Options& o, bool seed_given) {
   if (o.list) return list_all();
   if (!o.state.empty() && o.state != "sqlite" && o.state != "etcd")
     return bad_input("chaos live: --state: '" + o.state + "' is wrong; give sqlite or etcd");
+  for (const auto& [option, file] : {std::pair("--page", &o.page), {"--junit", &o.junit}}) {
+    if (file->empty()) continue;
+    if (const Status good = check_out_file(*file); !good)
+      return bad_input(std::string("chaos live: ") + option + ": " + good.error().message);
+  }
   auto read = chaos_live::load_scenario(o.scenario);
   if (!read) return failed(read.error());
   chaos_live::Scenario& scenario = read.value();

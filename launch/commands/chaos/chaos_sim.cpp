@@ -11,6 +11,7 @@
 #include "launch/chaos/simulated/simulate_scenario.h"
 #include "launch/command_line/exit_codes.h"
 #include "launch/command_line/junit.h"
+#include "launch/command_line/out_file.h"
 #include "launch/command_line/progress_bar.h"
 #include "launch/commands/chaos/seed_runs.h"
 #include "launch/commands/commands.h"
@@ -106,13 +107,15 @@ JunitCase case_of(const ChaosRun& run, double wall_s) {
 }
 
 /// One line per failing seed, as the tests read them.
+std::string kept_seeds(const std::string& folder) { return folder + "/chaos_seeds.txt"; }
+
 Status append_kept(const std::string& folder, const ChaosFinding& finding) {
-  std::ofstream file(folder + "/chaos_seeds.txt", std::ios::app);
+  std::ofstream file(kept_seeds(folder), std::ios::app);
   file << finding.arguments << "  # " << finding.failure.rule << ": "
        << finding.failure.message.substr(0, 120) << '\n';
   file.flush();
   if (file) return done();
-  return {Errc::io, "--keep: " + folder + "/chaos_seeds.txt cannot be written"};
+  return {Errc::io, "--keep: " + kept_seeds(folder) + " cannot be written"};
 }
 
 int list_faults() {
@@ -160,6 +163,15 @@ std::optional<int> read(const Command& sim, const Options& o, Plan& plan) {
   if (!o.policy.empty()) {
     if (const auto policy = plan.policies.make(o.policy); !policy)
       return bad_input("--policy: " + policy.error().message);
+  }
+  // Hours of seeds are not to end with a verdict that goes nowhere.
+  if (!o.junit.empty()) {
+    if (const Status good = check_out_file(o.junit); !good)
+      return bad_input("chaos sim: --junit: " + good.error().message);
+  }
+  if (!o.keep.empty()) {
+    if (const Status good = check_out_file(kept_seeds(o.keep)); !good)
+      return bad_input("chaos sim: --keep: " + good.error().message);
   }
   for (const auto& [option, names] : {std::pair("--without", o.without), {"--only", o.only}}) {
     if (const auto unknown = unknown_fault(names))
