@@ -173,6 +173,7 @@ expect 2 "give an experiment in YAML" experiment nosuch.yaml
 expect 2 "no folder nodir; make it" chaos sim --seeds 1 --junit nodir/x.xml
 expect 2 "no folder nodir; make it" chaos sim --seeds 1 --keep nodir
 expect 2 "no folder nodir; make it" chaos live --page nodir/x.html
+expect 2 "nosuch.csv" fit --pairs nosuch.csv
 expect 2 "give a job file" submit nosuch.yaml
 expect 2 "0 is no job's id" submit --id 0 -- true
 expect 2 "--id: is empty, give HEX" submit --id "" -- true
@@ -376,10 +377,14 @@ expect 2 "no agent that answers knows job 12345;" cancel 12345
 expect 0 "cancelled after" explain "${job:0:16}"
 grep -q "exit code" out.txt && fail "explain: a cancelled job has no exit code: $(cat out.txt)"
 expect 2 "is locked by process" agent --config "$work/flock/nodes/agent-0/config.json"
+expect 0 "executor-0: ready again" restart executor-0
 expect 0 "finished" jobs
+grep -q "is down" err.txt && fail "who is up again after a restart is said to be down: $(cat err.txt)"
 kill -TERM $up
 wait $up
 [ $? -eq 0 ] || fail "up must stop cleanly: $(cat up.err)"
+expect 1 "no agent answers" top
+grep -q "GPUs" out.txt && fail "top: a table of nobody: $(cat out.txt)"
 gone || fail "up left processes behind"
 rm up.txt  # of the earlier one
 "$starling" up >up.txt 2>up.err &

@@ -24,7 +24,7 @@ int fit_pairs_of(const Options& options) {
   if (!options.data.empty() || options.constants || options.sharing)
     return bad_input("fit: --pairs goes with --json alone");
   const auto sets = fit_pair_file(options.pairs);
-  if (!sets) return failed({sets.error().code, "fit: --pairs: " + sets.error().message});
+  if (!sets) return bad_input("fit: --pairs: " + sets.error().message);
   std::fputs((options.json ? to_json(sets.value()) + "\n" : to_text(sets.value())).c_str(), stdout);
   return kDone;
 }

@@ -167,7 +167,8 @@ std::vector<std::string> Keeper::look() {
   // Who cannot be started adds to what is to be said, and is not due again yet.
   const std::vector<std::size_t> due = std::exchange(out.start, {});
   for (const std::size_t who : due) start(who, now, out);
-  if (now >= next_status_ || !out.say.empty()) {
+  // Whoever asks after a restart reads of who is up again, not of who was down.
+  if (now >= next_status_ || !due.empty() || !out.say.empty()) {
     write_status(false);
     next_status_ = later(now, kBeat);
   }

@@ -56,7 +56,9 @@ Result<std::vector<JobState>> of_ids(const std::vector<JobState>& jobs,
     const auto only = job_named(jobs, text);
     if (!only) return only.error();
     if (only.value() == nullptr) return unknown_job(text);
-    found.push_back(*only.value());
+    const JobState& job = *only.value();
+    const auto is_it = [&](const JobState& other) { return other.job == job.job; };
+    if (std::none_of(found.begin(), found.end(), is_it)) found.push_back(job);
   }
   return found;
 }

@@ -60,6 +60,7 @@ TEST_CASE("jobs are chosen by user, state, name, date and id, the newest last") 
   CHECK(chosen({.last = 2}) == "13");
   CHECK(chosen({.ids = {"2"}}) == "2");
   CHECK(chosen({.ids = {"30"}}) == "3");
+  CHECK(chosen({.ids = {"30", "2", "30000"}}) == "23");
   CHECK(chosen({.ids = {"4"}}).find("no agent that answers knows job 4") == 0);
   CHECK(chosen({.states = "runing"}).find("did you mean 'running'") != std::string::npos);
   CHECK(chosen({.since = "soon"}).find("how long ago") != std::string::npos);

@@ -82,8 +82,9 @@ std::string as_table(const std::vector<AgentStatus>& agents, const FlockClient& 
                     with_commas(a.speed.observed)});
   }
   const std::string left_out = wide ? "" : narrow_table(rows, width_of_output(), kAlwaysShown);
-  std::string text = table_text(rows);
-  if (!left_out.empty()) text += "left out: " + left_out + " (--wide shows all)\n";
+  std::string text = agents.empty() ? "" : table_text(rows);
+  if (!agents.empty() && !left_out.empty())
+    text += "left out: " + left_out + " (--wide shows all)\n";
   for (const AgentStatus& a : agents) {
     if (!a.speed.trouble.empty())
       text += "agent-" + std::to_string(a.agent.value) +
