@@ -60,6 +60,10 @@ TEST_CASE("isolated servers, pieces and oversubscription are found") {
   REQUIRE(found.size() == 1);
   CHECK(found[0].severity == Finding::Severity::warning);
   CHECK(holds(found[0].message, "2 racks are oversubscribed, at worst 4.00 : 1 in p0-r0"));
+  found = check_topology(
+      generate_leaf_spine({.servers = 12, .servers_per_rack = 8, .uplink_gbps = 100}).value());
+  REQUIRE(found.size() == 1);
+  CHECK(holds(found[0].message, "1 rack is oversubscribed, at worst "));
 
   parts.nodes.clear();
   parts.links.clear();

@@ -97,7 +97,8 @@ void check_uplinks(const Topology& topology, Level level, std::vector<Finding>& 
   char text[64];
   std::snprintf(text, sizeof text, "%.2f : 1 in ", worst);
   findings.push_back({Severity::warning, std::to_string(narrow) + " " + name_of(level) +
-                                             "s are oversubscribed, at worst " + text + where +
+                                             (narrow == 1 ? " is" : "s are") +
+                                             " oversubscribed, at worst " + text + where +
                                              "; widen the links above"});
 }
 
