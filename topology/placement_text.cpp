@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/placement_text.h"
 
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 
 namespace starling {
 
@@ -16,6 +18,22 @@ std::string placement_text(const Placement& gpus) {
     i = last + 1;
   }
   return text;
+}
+
+std::vector<IndexRange> gpu_ranges(const std::string& text) {
+  std::vector<IndexRange> out;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    std::uint32_t first = 0;
+    auto read = std::from_chars(at, end, first);
+    if (read.ec != std::errc()) break;
+    std::uint32_t last = first;
+    if (read.ptr < end && *read.ptr == '-') read = std::from_chars(read.ptr + 1, end, last);
+    out.push_back({first, last + 1});
+    at = read.ptr < end ? read.ptr + 1 : end;
+  }
+  return out;
 }
 
 }  // namespace starling

@@ -17,6 +17,8 @@ TEST_CASE("placements read as ranges") {
   CHECK(text({}) == "");
   CHECK(text({3, 5, 6, 7, 8}) == "3,5-8");
   CHECK(text({0, 1}) == "0-1");
+  CHECK(gpu_ranges("").empty());
+  CHECK(gpu_ranges("3,5-8") == std::vector<IndexRange>{{3, 4}, {5, 9}});
 }
 
 }  // namespace

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "launch/report/distribution.h"
+#include "topology/placement_text.h"
 
 namespace starling {
 namespace {
@@ -23,23 +23,6 @@ std::vector<TimePoint> thinned(const std::vector<TimePoint>& all, std::size_t po
   return out;
 }
 
-/// "0-7,12" as ranges of GPUs. placement_text() wrote it, so what is no number ends it.
-std::vector<IndexRange> ranges(const std::string& placement) {
-  std::vector<IndexRange> out;
-  const char* at = placement.data();
-  const char* const end = at + placement.size();
-  while (at < end) {
-    std::uint32_t first = 0;
-    auto read = std::from_chars(at, end, first);
-    if (read.ec != std::errc()) break;
-    std::uint32_t last = first;
-    if (read.ptr < end && *read.ptr == '-') read = std::from_chars(read.ptr + 1, end, last);
-    out.push_back({first, last + 1});
-    at = read.ptr < end ? read.ptr + 1 : end;
-  }
-  return out;
-}
-
 /// Busy GPU seconds by group of servers and bin of time.
 class Heat {
  public:
@@ -51,7 +34,7 @@ class Heat {
               std::vector<double>(static_cast<std::size_t>(std::ceil(end_s / bin_s_ - 1e-9)))) {}
 
   void add(const JobRow& job) {
-    for (const IndexRange& range : ranges(job.placement)) {
+    for (const IndexRange& range : gpu_ranges(job.placement)) {
       const std::uint32_t last = std::min(range.last, topology_.gpu_count());
       for (std::uint32_t gpu = range.first; gpu < last;) {
         const ServerId server = topology_.server_of(GpuId{gpu});

@@ -9,7 +9,8 @@
 namespace starling {
 
 /// GPUs in use and jobs waiting over time, from the rows of a finished run: a job waits from
-/// submission to its first start and uses its GPUs from then to its end. At most 10,000 points.
+/// submission to its first start and uses the GPUs that it was placed on last from then to its end.
+/// A GPU that two share is one. At most 10,000 points.
 [[nodiscard]] std::vector<TimePoint> timeline_of(std::span<const JobRow> jobs);
 
 }  // namespace starling
