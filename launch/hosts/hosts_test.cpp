@@ -111,6 +111,15 @@ TEST_CASE("a host's status survives its line") {
   CHECK(host_status_from("{}").error().code == Errc::invalid);
 }
 
+TEST_CASE("who is up again is not said to be down") {
+  HostStatus status{"h1", "f", 12, 3.5, false, {}};
+  status.daemons.push_back({"agent-0", false, 3, "", true, "killed; tried again in 2 s"});
+  status.daemons.push_back({"executor-0", true, 3, "", true, "killed; up again"});
+  status.daemons.push_back({"executor-1", true, 0});
+  CHECK(status.troubles() == std::vector<std::string>{"agent-0 is down: killed; tried again in 2 s",
+                                                      "executor-0 was down: killed; up again"});
+}
+
 TEST_CASE("programs fit that speak one protocol, and what differs is said") {
   const BuildId here = own_build();
   CHECK(here.build.size() == 16);

@@ -109,7 +109,8 @@ std::vector<std::string> names_of(const std::vector<const DeployedNode*>& nodes)
 std::vector<std::string> HostStatus::troubles() const {
   std::vector<std::string> lines;
   for (const KeptDaemon& d : daemons) {
-    if (!d.trouble.empty()) lines.push_back(d.name + " is down: " + d.trouble);
+    if (!d.trouble.empty())
+      lines.push_back(d.name + (d.up ? " was down: " : " is down: ") + d.trouble);
   }
   return lines;
 }
