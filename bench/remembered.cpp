@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -161,6 +162,31 @@ struct Callers final : testing::Inbox {
   std::uint64_t sequence = 0, recalled = 0;
 };
 
+/// How long each of some things took, and how much of it this thread had a processor.
+class Times {
+ public:
+  void begin() { wall_ = Wall::now(), processor_ = of_thread(); }
+  void end() { times_.emplace_back(since(wall_), of_thread() - processor_); }
+  [[nodiscard]] std::size_t size() const { return times_.size(); }
+  void tell(const char* what) {
+    std::sort(times_.begin(), times_.end());
+    const auto ms = [&](std::size_t i) { return times_[i].first * 1e3; };
+    std::printf("%zu %s: median %.1f ms, 99 %% %.1f ms, longest %.1f ms (%.1f ms of processor)\n",
+                size(), what, ms(size() / 2), ms(size() * 99 / 100), ms(size() - 1),
+                times_.back().second * 1e3);
+  }
+
+ private:
+  static double of_thread() {
+    timespec used{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+  }
+  Wall::time_point wall_;
+  double processor_ = 0;
+  std::vector<std::pair<double, double>> times_;
+};
+
 int run(const std::string& where, double seconds_of_service) {
   const auto begin = Wall::now();
   State state(where);
@@ -190,11 +216,11 @@ int run(const std::string& where, double seconds_of_service) {
   if (const auto cycle = node.pump(now()); !cycle) fail(cycle.error());
   std::printf("serves after %.2f s (%.2f s of processor);%s\n", since(begin), cpu(),
               memory().c_str());
-  const AgentState& s = node.core().state();
-  std::printf("%zu jobs in memory, %zu in the archive, %zu chunks\n", s.ended.size(),
-              s.archive.jobs().size(), s.archive.chunks().size());
+  const auto& old = node.core().state().home.remembered;
+  std::printf("%zu jobs in memory, %zu in the archive, %zu chunks\n", old.ended.size(),
+              old.archive.jobs().size(), old.archive.chunks().size());
 
-  std::vector<double> cycles, steps;
+  Times cycles, steps;
   double compacted = 0;
   bool compacting = true;
   std::uint64_t n = 0;
@@ -207,40 +233,34 @@ int run(const std::string& where, double seconds_of_service) {
       callers.say(Cancel{spec.id});
     }
     callers.say(Query{job_number(n * 7919 % 1'000'000)});
-    auto at = Wall::now();
+    cycles.begin();
     if (const auto cycle = node.pump(now()); !cycle) fail(cycle.error());
-    cycles.push_back(since(at));
+    cycles.end();
     if (compacting) {
-      at = Wall::now();
+      steps.begin();
       const auto more = node.compact_some();
       if (!more) fail(more.error());
-      steps.push_back(since(at));
+      steps.end();
       compacting = more.value();
       compacted = since(served);
     }
     state.renew();
   }
-  const auto tell = [](const char* what, std::vector<double>& times) {
-    std::sort(times.begin(), times.end());
-    std::printf("%zu %s: median %.1f ms, 99 %% %.1f ms, longest %.1f ms\n", times.size(), what,
-                times[times.size() / 2] * 1e3, times[times.size() * 99 / 100] * 1e3,
-                times.back() * 1e3);
-  };
   if (EtcdAddress::is_one(where)) {
     // What no journal in this etcd on this machine can be faster than.
     const EtcdAddress flock = EtcdAddress::parse(where).value();
     EtcdClient client(flock);
-    std::vector<double> writes;
+    Times writes;
     for (int i = 0; i < 500; ++i) {
-      const auto at = Wall::now();
+      writes.begin();
       if (!client.txn({{}, {EtcdOp::put(etcd_root(flock) + "write", "x")}, {}})) break;
-      writes.push_back(since(at));
+      writes.end();
       state.renew();
     }
-    if (!writes.empty()) tell("single writes of one byte", writes);
+    if (writes.size() > 0) writes.tell("single writes of one byte");
   }
-  tell("cycles", cycles);
-  tell("steps of a compaction", steps);
+  cycles.tell("cycles");
+  steps.tell("steps of a compaction");
   std::printf("compacted in %.1f s; %llu of %llu old jobs answered from the archive;%s\n",
               compacted, static_cast<unsigned long long>(callers.recalled),
               static_cast<unsigned long long>(cycles.size()), memory().c_str());
