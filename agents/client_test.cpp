@@ -171,6 +171,19 @@ TEST_CASE("what a home says at one instant is taken in its order, whatever overt
   CHECK(f.job(1).state.attempts == 2);
 }
 
+TEST_CASE("an end counts, also from a next life of the home that takes less time to have passed") {
+  Fixture f;
+  f.client.submit(at(0s), spec(1), kA);
+  f.tick(0s);
+  f.hear(Accepted{id(1), kA}, 1s);
+  f.hear(state(1, JobPhase::running, 10s), 10s);
+  f.hear(state(1, JobPhase::running, 8s), 11s);
+  CHECK(f.job(1).state.elapsed == 10s);
+  f.hear(state(1, JobPhase::finished, 9s), 12s);
+  CHECK(f.job(1).over());
+  CHECK(f.job(1).state.phase == JobPhase::finished);
+}
+
 TEST_CASE("news that overtakes the acceptance counts as acceptance") {
   Fixture f;
   f.client.submit(at(0s), spec(1), kA);

@@ -50,6 +50,23 @@ TEST_CASE("that a hold has lapsed is told though nobody decides anything") {
   CHECK(home.last<Digest>()->free == 4);
 }
 
+TEST_CASE(
+    "that a job has been given away is told though nothing else has changed since a roll call") {
+  AgentConfig calls = quiet();
+  calls.roll_call = 10s;
+  Submit earlier;
+  earlier.spec.id = JobId{0, 1};
+  ScriptedHome home(2, calls, std::vector<Record>{JobAccepted{earlier, 1}});
+  home.tick();
+  REQUIRE(home.last<Digest>() != nullptr);
+  CHECK(home.last<Digest>()->waiting == 1);
+  home.script->next.push_back(Forward{JobId{0, 1}, AgentId{1}});
+  home.hear(AgentId{1}, Welcome{{PartitionId{1}, Epoch{1}}});
+  home.tick();
+  REQUIRE(home.job(1).stage() == Stage::offered);
+  CHECK(home.last<Digest>()->waiting == 0);
+}
+
 TEST_CASE("an old word is said again when it is due, at that instant") {
   ScriptedHome home(2, config(Duration::max(), 1s));
   home.tick();

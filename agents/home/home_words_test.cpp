@@ -77,6 +77,33 @@ TEST_CASE("a page of a list is as long as a frame may be") {
   CHECK(home.last<JobList>()->jobs.size() < 30);
 }
 
+TEST_CASE("a page of a list asks for no more of the archive than fits into a frame") {
+  AgentConfig config;
+  config.limits.frame_bytes = 4000;
+  std::vector<Record> earlier;
+  for (std::uint64_t chunk = 1; chunk <= 4; ++chunk) {
+    JobsArchived record;
+    record.chunk = chunk;
+    record.bytes = 1500;
+    for (std::uint64_t n = 1; n <= 5; ++n) record.jobs.push_back({0, 5 * chunk + n});
+    earlier.emplace_back(std::move(record));
+  }
+  ScriptedHome home(1, config, earlier);
+  home.hear(client_node(0), ListJobs{{}, 100});
+  REQUIRE(home.last<JobList>() != nullptr);
+  CHECK(home.last<JobList>()->more);
+  CHECK(home.last<JobList>()->jobs.size() == 2);  // 256 each, and the chunk
+}
+
+TEST_CASE("an owner's word that another epoch counts is taken from that owner alone") {
+  ScriptedHome home(3);
+  home.hear(AgentId{2}, Fenced{PartitionId{1}, Epoch{9}});
+  CHECK(home.state().flock.peers[1].epoch < Epoch{9});
+  CHECK(home.state().counters.refused_frames == 1);
+  home.hear(AgentId{1}, Fenced{PartitionId{1}, Epoch{9}});
+  CHECK(home.state().flock.peers[1].epoch == Epoch{9});
+}
+
 TEST_CASE("a home gives a job to another once, whatever its policy says after a refusal") {
   ScriptedHome home(3);
   const JobId id = home.submit(1, 2);

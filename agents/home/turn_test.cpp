@@ -203,6 +203,22 @@ TEST_CASE("what is out of service elsewhere is not counted on, so more partition
   }
 }
 
+TEST_CASE("partitions that are whole are claimed before others") {
+  AgentConfig config;
+  config.timers.heartbeat = kGangPatience;
+  ScriptedHome home(3, std::move(config));
+  for (const std::uint32_t agent : {1U, 2U}) {
+    Digest digest{{PartitionId{agent}, Epoch{1}}, 1};
+    digest.gpus = 4;
+    digest.out_of_service = agent == 1 ? 2 : 0;
+    home.hear(AgentId{agent}, digest);
+  }
+  home.submit(1, 8);  // four here, and four there at the second one
+  home.tick(kGangPatience);
+  REQUIRE(home.job(1).round() != nullptr);
+  CHECK(home.job(1).round()->claimed == std::vector{PartitionId{0}, PartitionId{2}});
+}
+
 TEST_CASE("an owner that is not ready, whatever it had told, is passed over for a while") {
   Stream stream("fifo:queue=skip", 3);
   stream.flock.crash_executor(1);
@@ -255,14 +271,18 @@ TEST_CASE("nobody takes a turn who is not passed by, or by the more urgent alone
 
 TEST_CASE("a job is told who passes it by, and when its turn comes") {
   Stream stream("fifo:queue=skip", 1);
+  const std::uint64_t before = stream.n;
   stream.flock.submit(kGang, 4 * stream.flock.agent(0).owner.partition.servers.size(), 10s, 0);
   stream.go_on(5min);
   std::string text;
   const Job& job = stream.flock.agent(0).home.jobs.at(JobId{0, kGang});
+  std::uint64_t passed = 0;
+  for (std::uint64_t n = before + 1; n <= stream.n; ++n) passed += stream.started(n) ? 1 : 0;
   for (const std::string& line : explain_turn(stream.flock.agent(0), job, stream.flock.now()))
     text += line + '\n';
   CAPTURE(text);
-  CHECK(text.find("jobs that came after it wait no longer") != std::string::npos);
+  CHECK(text.starts_with("is passed by: " + std::to_string(passed) +
+                         " jobs that came after it wait no longer\n"));
   CHECK(text.find("its turns begin in ") != std::string::npos);
   CHECK(text.find(" at the latest, if the jobs that run keep to their estimates") !=
         std::string::npos);
