@@ -110,5 +110,32 @@ TEST_CASE("a journal that is damaged is not compared with what the node knows") 
   CHECK(w.run() == "");
 }
 
+TEST_CASE("what stands in a node's journal and it does not know violates S15 when it writes next") {
+  SmallWorld w;
+  w.world->at(Instant(100s), [](World& world) {
+    Submit foreign;
+    foreign.spec.id = JobId{7, 7};
+    CHECK(world.disk(kAgent).append(std::vector<Record>{JobAccepted{foreign, 100}}).ok());
+  });
+  CHECK(w.run().find("S15") != std::string::npos);
+}
+
+TEST_CASE("a record that was durable and is gone when a node ends violates S15 then") {
+  for (const NodeId node : {kAgent, executor_node(0)}) {
+    CAPTURE(node.value);
+    SmallWorld w;
+    w.world->at(Instant(100s), [node](World& world) {
+      const auto before = world.disk(node).copy();
+      CHECK(world.disk(node).append(std::vector<Record>{EpochSeen{PartitionId{0}, Epoch{9}}}).ok());
+      world.disk(node).restore(*before);
+      node == kAgent ? world.crash_agent(AgentId{0}) : world.crash_executor(0);
+    });
+    const std::string wrong = w.run();
+    CAPTURE(wrong);
+    CHECK(wrong.find("S15") != std::string::npos);
+    CHECK(wrong.find("100.000000000 s") != std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace starling
