@@ -270,13 +270,18 @@ void HomeStep::start_gang(Job& job) {
   send_starts(job);
 }
 
-/// Before Start: nobody runs anything, so what is held is let go and the job waits a little.
+/// What it holds or claims is let go.
+void HomeStep::leave_round(Job& job) {
+  job.round()->claimed.empty() ? send_releases(job) : free_claims(job, true);
+}
+
+/// Before Start: nobody runs anything, so the job lets go of everything and waits a little.
 void HomeStep::abort_round(Job& job, const std::string& why) {
   STARLING_MARK("agent: abort_round");
   STARLING_CHECK(job.round() != nullptr);
   // Waiting for a turn is no failure, however long others have theirs.
   const bool turn = !job.round()->claimed.empty();
-  turn ? free_claims(job, true) : send_releases(job);
+  leave_round(job);
   if (!turn) ++job.failed_rounds, ++s.counters.failed_rounds;
   job.trouble = why;
   // Longer after every round, with a random part, so that two that collide do not meet again.

@@ -201,7 +201,7 @@ void HomeStep::on(NodeId from, const Cancel& cancel) {
     case Stage::bidding:
     case Stage::reserving:
     case Stage::committing:
-      send_releases(job);
+      leave_round(job);
       [[fallthrough]];
     case Stage::waiting: {
       const NodeId told = job.client;

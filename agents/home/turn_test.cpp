@@ -219,6 +219,22 @@ TEST_CASE("partitions that are whole are claimed before others") {
   CHECK(home.job(1).round()->claimed == std::vector{PartitionId{0}, PartitionId{2}});
 }
 
+TEST_CASE("a gang that is cancelled in its turn lets go of what it claims") {
+  AgentConfig config;
+  config.timers.heartbeat = kGangPatience;
+  ScriptedHome home(3, std::move(config));
+  for (const std::uint32_t agent : {1U, 2U})
+    home.hear(AgentId{agent}, Digest{{PartitionId{agent}, Epoch{1}}, 1});
+  const JobId gang = home.submit(1, 12);
+  home.tick(kGangPatience);
+  REQUIRE(home.job(1).round() != nullptr);
+  REQUIRE(home.job(1).round()->claimed.size() == 3);
+  REQUIRE(home.state().owner.claim);
+  home.hear(client_node(0), Cancel{gang});
+  CHECK_FALSE(home.state().owner.claim);
+  for (const std::uint32_t agent : {1U, 2U}) CHECK(home.count<Release>(AgentId{agent}) == 1);
+}
+
 TEST_CASE("an owner that is not ready, whatever it had told, is passed over for a while") {
   Stream stream("fifo:queue=skip", 3);
   stream.flock.crash_executor(1);

@@ -69,6 +69,7 @@ struct HomeStep : OwnerStep {
   void send_commits(Job& job);
   void start_gang(Job& job);
   void abort_round(Job& job, const std::string& why);
+  void leave_round(Job& job);
   void on(NodeId from, const Offer& offer);
   void on(NodeId from, const NoOffer& none);
   void on(NodeId from, const Reserved& reserved);
