@@ -102,24 +102,28 @@ void HomeStep::on(NodeId from, const Started& started) {
   STARLING_MARK("agent: Started");
   const auto [job, part] = participant(from, started.attempt, started.partition);
   if (job == nullptr || job->stage() != Stage::starting) return;
-  part->started = true;
-  Job::Run& run = *job->run();
+  part_started(*job, *part);
+}
+
+void HomeStep::part_started(Job& job, Participant& part) {
+  part.started = true;
+  Job::Run& run = *job.run();
   for (const Participant& p : run.attempt.parts) {
     if (!p.started) return;
   }
   run.whole = true;
   run.started = now;
-  const bool again = job->waits_no_more(now);
-  if (again || job->first_start == kNever) {
-    if (!again) job->first_start = now;
-    if (s.config.calendar) persist(s.past_of(*job));
+  const bool again = job.waits_no_more(now);
+  if (again || job.first_start == kNever) {
+    if (!again) job.first_start = now;
+    if (s.config.calendar) persist(s.past_of(job));
   }
-  job->failed_rounds = 0;
-  job->backoff = Duration{0};
-  watch_participants(*job);
-  s.home.running.started(*job);
+  job.failed_rounds = 0;
+  job.backoff = Duration{0};
+  watch_participants(job);
+  s.home.running.started(job);
   if (s.home.running.are_read()) change(TriggerKind::arrival);
-  tell_client(*job);
+  tell_client(job);
 }
 
 /// Stops every process of the attempt. The next one may start only when all have said Released.
@@ -227,8 +231,11 @@ void HomeStep::on_home(NodeId from, const Exited& exited) {
   part->exited = true;
   part->served = exited.served;
   if (run.exit.log_tail.empty()) run.exit = exited.exit;
-  for (const Participant& p : run.attempt.parts) {
-    if (!p.exited) return;
+  const auto& known = run.attempt.parts;
+  if (!std::all_of(known.begin(), known.end(), [](const auto& p) { return p.exited; })) {
+    // Its Started was lost, and will not be said again.
+    if (job->stage() == Stage::starting) part_started(*job, *part);
+    return;
   }
   Duration served = Duration::max();
   for (const Participant& p : run.attempt.parts) served = std::min(served, p.served);

@@ -38,6 +38,22 @@ TEST_CASE("a gang goes from step to step when all have spoken, and repeats to wh
   CHECK(home.job(1).stage() == Stage::running);
 }
 
+TEST_CASE("a part that has ended by itself had started, though that was never heard") {
+  ScriptedHome home(2);
+  const JobId id = home.submit(1, 8);
+  REQUIRE(home.decide(Spread{id, range(0, 4)}));
+  const AttemptId attempt = home.job(1).attempt()->id;
+  home.hear(AgentId{1}, Offer{attempt, {PartitionId{1}, range(4, 8)}, 1000});
+  home.hear(AgentId{1}, Reserved{attempt, PartitionId{1}});
+  home.hear(AgentId{1}, Committed{attempt, PartitionId{1}});
+  home.hear(AgentId{1}, Exited{attempt, PartitionId{1}, {}, 1s});
+  CHECK(home.job(1).stage() == Stage::starting);
+  home.launched();
+  CHECK(home.job(1).stage() == Stage::running);
+  home.tick(Timers{}.start + 1s);
+  CHECK(home.job(1).stage() == Stage::running);
+}
+
 TEST_CASE("a job that another home gives away has waited since it was submitted there") {
   ScriptedHome home(2);
   Submit given;

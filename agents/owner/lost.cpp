@@ -22,24 +22,25 @@ bool FlockStep::lost(Instant heard) const {
   return s.lossy() && later(heard, lost_after(s.config.timers)) <= now;
 }
 
-bool HomeStep::lost(const Participant& part) const {
-  return part.agent != me() && !part.exited && !part.released && lost(part.last_contact);
+/// A part that has ended by itself owes nothing more before it is told to let go.
+bool HomeStep::lost(const Job& job, const Participant& part) const {
+  const bool owes = !part.released && (!part.exited || job.stage() == Stage::draining);
+  return part.agent != me() && owes && lost(part.last_contact);
 }
 
 bool HomeStep::any_lost(const Job& job) const {
   const auto& parts = job.run()->attempt.parts;
-  return std::any_of(parts.begin(), parts.end(), [&](const auto& part) { return lost(part); });
+  return std::any_of(parts.begin(), parts.end(), [&](const auto& part) { return lost(job, part); });
 }
 
-/// Their parts are over; the others have to be stopped. What they did is not known, so it does not
-/// count.
+/// Their parts are over; the others have to be stopped. What they did counts only where they said
+/// that they had ended.
 void HomeStep::count_lost(Job& job) {
   STARLING_MARK("agent: count_lost");
   std::vector<Participant>& parts = job.run()->attempt.parts;
   for (Participant& part : parts) {
-    if (!lost(part)) continue;
+    if (!lost(job, part)) continue;
     part.released = true;
-    part.served = Duration{0};
     job.trouble = "partition " + std::to_string(part.share.partition.value) +
                   " has not been heard of for too long";
   }

@@ -100,6 +100,19 @@ TEST_CASE("a draining attempt does not wait for ever either, and a cancelled job
   CHECK(g.flock.faults().empty());
 }
 
+TEST_CASE("a part that had ended is not waited for either once its owner is gone") {
+  Gang g;
+  const AttemptId attempt = g.flock.agent(0).home.jobs.at(JobId{0, 1}).attempt()->id;
+  g.flock.inject(0, agent(g.there), Exited{attempt, PartitionId{g.there}, {}, 1s});
+  g.flock.crash_agent(g.there);
+  g.flock.run_for(kLost + 1min);
+  CHECK(g.stage() == Stage::running);
+  g.flock.cancel(1);
+  g.flock.run_for(1min);
+  CHECK(g.flock.phase(1) == JobPhase::cancelled);
+  CHECK(g.flock.faults().empty());
+}
+
 TEST_CASE("a machine that dies for good: quarantined, and the job runs elsewhere") {
   Gang g;
   g.flock.crash_executor(g.there);

@@ -57,6 +57,7 @@ struct HomeStep : OwnerStep {
   [[nodiscard]] std::pair<Job*, Participant*> participant(NodeId from, AttemptId attempt,
                                                           PartitionId partition);
   void on(NodeId from, const Started& started);
+  void part_started(Job& job, Participant& part);
   void on(NodeId from, const Released& released);
   void on_home(NodeId from, const Exited& exited);
   void on(NodeId from, const AttemptQuery& query);
@@ -68,8 +69,8 @@ struct HomeStep : OwnerStep {
   void send_reserves(Job& job);
   void send_commits(Job& job);
   void start_gang(Job& job);
-  void abort_round(Job& job, const std::string& why);
   void leave_round(Job& job);
+  void abort_round(Job& job, const std::string& why);
   void on(NodeId from, const Offer& offer);
   void on(NodeId from, const NoOffer& none);
   void on(NodeId from, const Reserved& reserved);
@@ -78,7 +79,7 @@ struct HomeStep : OwnerStep {
   void on(NodeId from, const CommitRefused& refused);
 
   // lost.cpp: what follows from long silence
-  [[nodiscard]] bool lost(const Participant& part) const;
+  [[nodiscard]] bool lost(const Job& job, const Participant& part) const;
   [[nodiscard]] bool any_lost(const Job& job) const;
   void count_lost(Job& job);
   void watch_participants(Job& job);
