@@ -110,6 +110,15 @@ struct Trigger {
 
 enum class Family : char { placement = 'A', order = 'B', elastic = 'C' };
 
+/// From what a policy can know how long jobs take.
+enum class LengthSource : std::uint8_t {
+  none,               ///< it decides the same whatever it is told
+  past,               ///< jobs that have ended, whatever it is told of those to come
+  estimates,          ///< JobView's spec.duration; of jobs without, it knows nothing
+  estimates_or_past,  ///< the same; of jobs without, what those that have ended took
+  truth,              ///< it foresees all (policies/foresight.h)
+};
+
 /// What a policy is and needs: what the engine must give it, and whom it may be compared with.
 struct PolicyFacts {
   std::string_view name;
@@ -120,7 +129,9 @@ struct PolicyFacts {
   bool needs_running = false;  ///< wants View::running although it stops nobody
   bool by_end = false;  ///< reads View::ends, if it is there, and View::running only otherwise
   bool shares_gpus = false;
-  bool needs_durations = false;
+  bool orders = false;     ///< of family A: asks about jobs in another order than they came in
+  bool rebatches = false;  ///< chooses the batch of a job
+  LengthSource lengths = LengthSource::none;
   bool needs_model_file = false;
   Duration round{0};  ///< 0: event-driven
 };

@@ -34,7 +34,8 @@ constexpr PolicyFacts kClairvoyant{
         "best few places forward; for simulations with one agent",
     .family = Family::placement,
     .needs_running = true,
-    .shares_gpus = true};
+    .shares_gpus = true,
+    .lengths = LengthSource::truth};
 
 // What an event of a roll-out costs, for budgets that users give in time: a policy reads no clock.
 constexpr double kEventsPerMs = 25;

@@ -17,7 +17,7 @@ constexpr PolicyFacts kFacts{
     .family = Family::elastic,
     .preemptive = true,
     .elastic = true,
-    .needs_durations = true,
+    .lengths = LengthSource::estimates,
     .round = std::chrono::seconds(600)};
 
 /// Optimus (EuroSys'18): everybody who fits gets the fewest workers, by submission; the others go

@@ -21,8 +21,9 @@ PolicyFacts facts_for(const GavelOptions& options) {
   PolicyFacts facts = kFacts;
   facts.round = options.round;
   facts.shares_gpus = options.sharing;
-  facts.needs_durations = options.objective == GavelObjective::finish_time_fairness ||
-                          options.objective == GavelObjective::makespan;
+  if (options.objective == GavelObjective::finish_time_fairness ||
+      options.objective == GavelObjective::makespan)
+    facts.lengths = LengthSource::estimates;
   return facts;
 }
 

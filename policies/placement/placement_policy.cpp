@@ -37,7 +37,11 @@ PlacementPolicy::PlacementPolicy(PlacementSystem& system, const PlacementRules& 
       follow_(rules_.forecasts || chooser != nullptr || order_ == PlacementOrder::forecast),
       candidates_(follow_),
       remaining_(order_ == PlacementOrder::forecast),
-      lister_(rules_) {}
+      lister_(rules_) {
+  facts_.orders = order_ == PlacementOrder::forecast;
+  if (follow_ && facts_.lengths == LengthSource::none)
+    facts_.lengths = LengthSource::estimates_or_past;
+}
 
 std::vector<Decision> PlacementPolicy::decide(const View& given, const Trigger&, Rng&) {
   const View view = scorer_->seen(given);

@@ -16,7 +16,7 @@ constexpr PolicyFacts kFacts{
     .family = Family::order,
     .needs_running = true,
     .by_end = true,
-    .needs_durations = true};
+    .lengths = LengthSource::estimates};
 
 /// EASY backfilling (Lifka 1995). The first job that does not fit gets a reservation: the time at
 /// which enough running jobs will have ended for it, by their estimates. A later job may start if

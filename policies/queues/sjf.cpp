@@ -10,7 +10,7 @@ namespace {
 constexpr PolicyFacts kFacts{.name = "sjf",
                              .summary = "shortest job first, never stopped once it runs",
                              .family = Family::order,
-                             .needs_durations = true};
+                             .lengths = LengthSource::estimates};
 
 /// Jobs of unknown length come last.
 std::int64_t length_of(const JobView& job) {

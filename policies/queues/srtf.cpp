@@ -19,7 +19,7 @@ constexpr PolicyFacts kFacts{
     .family = Family::order,
     .preemptive = true,
     .by_end = true,
-    .needs_durations = true};
+    .lengths = LengthSource::estimates};
 
 constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max();
 

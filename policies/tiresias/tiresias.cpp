@@ -24,6 +24,7 @@ constexpr PolicyFacts kGittins{
     .summary = "by Gittins index over the service of past jobs, in queues; knows no durations",
     .family = Family::order,
     .preemptive = true,
+    .lengths = LengthSource::past,
     .round = std::chrono::seconds(60)};
 
 /// Tiresias (NSDI'19): the service a job has attained (GPUs x time) puts it into one of K queues,
