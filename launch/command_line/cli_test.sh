@@ -290,7 +290,7 @@ policies: [fifo, {policy: fifo, parameters: {queue: skip}, label: skipping}]
 seeds: 2
 YAML
 expect 0 "faults lossy" experiment e.yaml --out e.out --quiet
-for file in summary.json jobs.csv table.md report.html; do [ -s "e.out/$file" ] || fail "e.out/$file is missing"; done
+for file in summary.json jobs.csv table.md table.csv report.html; do [ -s "e.out/$file" ] || fail "e.out/$file is missing"; done
 [ "$(wc -l <e.out/jobs.csv)" -eq 321 ] || fail "jobs.csv does not have 8 runs of 40 jobs: $(wc -l <e.out/jobs.csv)"
 rm "e.out/runs/$(ls e.out/runs | head -1)"
 touch file.out
@@ -300,6 +300,11 @@ expect 2 "file.out is a file; name a folder" experiment e.yaml --out file.out --
 expect 2 "give --resume" experiment e.yaml --out e.out --quiet
 expect 0 '"missing": 0' experiment e.yaml --out e.out --quiet --resume --json
 expect 0 "skipping" report e.out
+sed 's/^seeds: 2/compare: together/; s/^policies: .*/policies: [fifo, lif, drf]/' e.yaml >together.yaml
+expect 0 "| drf | place, order, resize | nothing |" experiment together.yaml --out together.out --quiet
+grep -q '"place, order"' together.out/table.csv || fail "table.csv does not say what policies may: $(cat together.out/table.csv)"
+sed 's/together/all/' together.yaml >wrong.yaml
+expect 2 "compare is 'all'; write families" experiment wrong.yaml --quiet
 
 echo "-- live"
 expect 0 "JCT mean" run --topology t.yaml --trace w.csv --policy consolidate --agents 2 --target-seconds 5 --out run.out --quiet

@@ -20,6 +20,7 @@ constexpr Known kResults[] = {
     {"jobs.csv", "submit_s,start_s"},
     {"jobs-sim.csv", "submit_s,start_s"},
     {"table.md", "(baseline − policy) / (baseline − floor)"},
+    {"table.csv", "policy,agents,family,may,knows"},
     {"report.html", "<script id=\"data\" type=\"application/json\">"},
 };
 

@@ -32,4 +32,10 @@ TEST_CASE("results replace results, and no file of a user's") {
   CHECK(can_take_results(folder.path).ok());
   REQUIRE(write_text(folder.path / "table.md", "precious notes\n").ok());
   CHECK_FALSE(can_take_results(folder.path).ok());
+
+  std::filesystem::remove(folder.path / "table.md");
+  REQUIRE(write_text(folder.path / "table.csv", tables_csv({})).ok());
+  CHECK(can_take_results(folder.path).ok());
+  REQUIRE(write_text(folder.path / "table.csv", "policy,premium\n").ok());
+  CHECK_FALSE(can_take_results(folder.path).ok());
 }

@@ -8,9 +8,10 @@
 namespace starling {
 namespace {
 
-using Pair = std::pair<std::string, std::uint64_t>;                     // workload, seed
-using RowKey = std::pair<std::string, std::uint32_t>;                   // label, agents
-using TableKey = std::tuple<Family, std::string, double, std::string>;  // ..., load, faults
+using Pair = std::pair<std::string, std::uint64_t>;    // workload, seed
+using RowKey = std::pair<std::string, std::uint32_t>;  // label, agents
+// Family or all, topology, load, faults.
+using TableKey = std::tuple<std::optional<Family>, std::string, double, std::string>;
 using RowRuns = std::map<Pair, const RunFact*>;
 
 struct Group {
@@ -62,6 +63,32 @@ void set_differences(ComparisonRow& row, const RowRuns& runs, const RowRuns& bas
   if (!excess.empty()) row.excess_removed = median(std::move(excess));
 }
 
+/// Sets `best` of the rows, which are by mean JCT.
+void mark_best(std::vector<ComparisonRow>& rows, const Group& group,
+               const std::vector<Pair>& pairs) {
+  const auto ranked = [&pairs](const ComparisonRow& row) {
+    return !pairs.empty() && !row.by_partition && row.unfinished == 0;
+  };
+  std::map<std::pair<Powers, std::string>, std::vector<ComparisonRow*>> alike;
+  for (ComparisonRow& row : rows) {
+    if (ranked(row)) alike[{row.may, row.knows}].push_back(&row);
+  }
+  const auto runs_of = [&group](const ComparisonRow& row) -> const RowRuns& {
+    return group.rows.at({row.label, row.agents});
+  };
+  for (const auto& [ignored, equals] : alike) {
+    if (equals.size() < 2) continue;
+    const RowRuns& first = runs_of(*equals.front());
+    for (ComparisonRow* row : equals) {
+      std::vector<double> behind;
+      for (const Pair& pair : pairs)
+        behind.push_back(runs_of(*row).at(pair)->avg_jct_s - first.at(pair)->avg_jct_s);
+      const Interval all = interval95(behind);
+      row->best = all.mean - all.half <= 0;
+    }
+  }
+}
+
 ComparisonTable table_of(const TableKey& key, const Group& group, const std::string& baseline) {
   ComparisonTable table;
   std::tie(table.family, table.topology, table.load, table.faults) = key;
@@ -76,7 +103,11 @@ ComparisonTable table_of(const TableKey& key, const Group& group, const std::str
     ComparisonRow row;
     std::tie(row.label, row.agents) = row_key;
     row.baseline = row_key == base;
-    row.by_partition = table.family == Family::order && row.agents > 1;
+    const RunPoint& point = runs.begin()->second->point;
+    row.family = point.family;
+    row.may = point.may;
+    row.knows = point.knows;
+    row.by_partition = row.family == Family::order && row.agents > 1;
     row.jct_s = over(runs, pairs, [](const RunFact& run) { return run.avg_jct_s; });
     row.p99_jct_s = over(runs, pairs, [](const RunFact& run) { return run.p99_jct_s; });
     row.utilization = over(runs, pairs, [](const RunFact& run) { return run.utilization; });
@@ -87,16 +118,19 @@ ComparisonTable table_of(const TableKey& key, const Group& group, const std::str
   }
   std::stable_sort(table.rows.begin(), table.rows.end(),
                    [](const auto& a, const auto& b) { return a.jct_s.mean < b.jct_s.mean; });
+  mark_best(table.rows, group, pairs);
   return table;
 }
 
 }  // namespace
 
-std::vector<ComparisonTable> compare(std::span<const RunFact> runs, const std::string& baseline) {
+std::vector<ComparisonTable> compare(std::span<const RunFact> runs, const std::string& baseline,
+                                     bool together) {
   std::vector<TableKey> order;
   std::map<TableKey, Group> groups;
   for (const RunFact& run : runs) {
-    const TableKey key{run.point.family, run.point.topology, run.point.load, run.point.faults};
+    const std::optional<Family> family = together ? std::nullopt : std::optional(run.point.family);
+    const TableKey key{family, run.point.topology, run.point.load, run.point.faults};
     if (!groups.contains(key)) order.push_back(key);
     Group& group = groups[key];
     const RowKey row{run.point.label, run.point.agents};
@@ -110,8 +144,9 @@ std::vector<ComparisonTable> compare(std::span<const RunFact> runs, const std::s
   return tables;
 }
 
-std::string family_text(Family family) {
-  switch (family) {
+std::string family_text(std::optional<Family> family) {
+  if (!family) return "all families";
+  switch (*family) {
     case Family::placement:
       return "placement (A)";
     case Family::order:

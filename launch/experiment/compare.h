@@ -22,7 +22,14 @@ struct RunFact {
 struct ComparisonRow {
   std::string label;
   std::uint32_t agents = 1;
+  Family family = Family::order;
+  Powers may;
+  std::string knows;
   bool baseline = false;
+  /// Of the rows with the same `may` and `knows`, two at least, it has the lowest mean JCT, or the
+  /// 95 % interval of its paired differences from that one has 0 in it. Rows that are by_partition
+  /// or have unfinished jobs are out of this.
+  bool best = false;
   bool by_partition = false;  ///< orders each partition's jobs by themselves, not all of them
   Interval jct_s, p99_jct_s, utilization;
   Interval less_s;      ///< paired: baseline's mean JCT minus this one's, above 0 is better
@@ -33,11 +40,10 @@ struct ComparisonRow {
   std::uint64_t unfinished = 0;  ///< jobs that did not finish, over all pairs
 };
 
-/// Policies of one family on one topology at one load under the same
-/// faults, by mean JCT. All figures are of the pairs
-/// that every row has run; other runs are only counted.
+/// Policies on one topology at one load under the same faults, by mean JCT. All figures are of the
+/// pairs that every row has run; other runs are only counted.
 struct ComparisonTable {
-  Family family = Family::order;
+  std::optional<Family> family;  ///< of all rows; none: they are of any
   std::string topology;
   double load = 0;
   std::string faults;  ///< empty: none
@@ -47,17 +53,20 @@ struct ComparisonTable {
   std::vector<ComparisonRow> rows;
 };
 
-/// One table per family, topology, load and faults, in the order of the runs. The baseline is the
-/// row of that label with the fewest agents; families without it take their first row. Families are
-/// never in one table.
+/// One table per topology, load, faults and, unless `together`, family, in the order of the runs.
+/// The baseline is the row of that label with the fewest agents; families without it take their
+/// first row.
 [[nodiscard]] std::vector<ComparisonTable> compare(std::span<const RunFact> runs,
-                                                   const std::string& baseline);
+                                                   const std::string& baseline,
+                                                   bool together = false);
 
-/// "placement (A)" and so on.
-[[nodiscard]] std::string family_text(Family family);
+/// "placement (A)" and so on; "all families".
+[[nodiscard]] std::string family_text(std::optional<Family> family);
 /// The tables as Markdown, with a line on how to read them, and the notes below it.
 [[nodiscard]] std::string tables_markdown(const std::string& name,
                                           std::span<const ComparisonTable> tables,
                                           std::span<const std::string> notes = {});
+/// The rows of all tables as CSV, a header line first; figures are in seconds and shares.
+[[nodiscard]] std::string tables_csv(std::span<const ComparisonTable> tables);
 
 }  // namespace starling

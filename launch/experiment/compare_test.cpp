@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace starling;
 
 namespace {
@@ -86,6 +88,83 @@ TEST_CASE("families, topologies and loads have tables of their own") {
   CHECK(tables[2].family == Family::order);
   CHECK(tables[2].rows.size() == 2);
   CHECK(row_of(tables[2], "b").baseline);  // no 'a' there: the first one
+}
+
+namespace {
+
+/// Families A and B in the same pairs: who knows nothing, and who knows all.
+std::vector<RunFact> mixed() {
+  std::vector<RunFact> runs;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const auto week = static_cast<double>(100 * seed);
+    const auto add = [&](const char* label, double jct_s, bool orders, const char* knows) {
+      runs.push_back(fact(label, seed, jct_s, orders ? Family::order : Family::placement));
+      runs.back().point.may.add(Power::place);
+      if (orders) runs.back().point.may.add(Power::order);
+      runs.back().point.knows = knows;
+    };
+    add("base", week + 90, false, "nothing");
+    add("close", week + 89 + static_cast<double>(seed % 2) * 2.5, false, "nothing");
+    add("tight", week + 100, false, "nothing");
+    add("fifo", week + 200, true, "nothing");
+    add("srtf", week, true, "exact");
+    add("sjf", week + 10, true, "exact");
+  }
+  return runs;
+}
+
+}  // namespace
+
+TEST_CASE("together, one table has all families, and what each row may and knows") {
+  const auto tables = compare(mixed(), "base", true);
+  REQUIRE(tables.size() == 1);
+  CHECK_FALSE(tables[0].family);
+  REQUIRE(tables[0].rows.size() == 6);
+  CHECK(tables[0].rows.front().label == "srtf");
+  CHECK(row_of(tables[0], "srtf").less_s.mean == doctest::Approx(90));
+  CHECK(row_of(tables[0], "srtf").family == Family::order);
+  const std::string text = tables_markdown("x", tables);
+  CHECK(text.find("## all families, t, load 0.9") != std::string::npos);
+  CHECK(text.find("| policy | may | knows | mean JCT") != std::string::npos);
+  CHECK(text.find("| srtf ‡ | place, order | exact |") != std::string::npos);
+  CHECK(text.find("| tight | place | nothing |") != std::string::npos);
+  CHECK(text.find("are not like for like") != std::string::npos);
+  CHECK(text.find("not ranked against one another") == std::string::npos);
+  CHECK(compare(mixed(), "base").size() == 2);
+}
+
+TEST_CASE("the best is marked among those that may and know the same") {
+  const auto tables = compare(mixed(), "base", true);
+  CHECK(row_of(tables[0], "srtf").best);
+  CHECK_FALSE(row_of(tables[0], "sjf").best);   // 10 s behind in every pair
+  CHECK_FALSE(row_of(tables[0], "fifo").best);  // alone
+  CHECK(row_of(tables[0], "base").best);
+  CHECK(row_of(tables[0], "close").best);  // ahead in two pairs, behind in two
+  CHECK_FALSE(row_of(tables[0], "tight").best);
+
+  std::vector<RunFact> runs = mixed();
+  for (RunFact& run : runs) run.finished -= run.point.label == "srtf" ? 1 : 0;
+  const auto without = compare(runs, "base", true);
+  CHECK_FALSE(row_of(without[0], "srtf").best);
+  CHECK_FALSE(row_of(without[0], "sjf").best);  // nobody is left to be held against
+}
+
+TEST_CASE("rows that may and know the same have no note that they differ") {
+  std::vector<RunFact> runs{fact("a", 1, 10), fact("b", 1, 20)};
+  for (RunFact& run : runs) run.point.knows = "nothing";
+  const std::string text = tables_markdown("x", compare(runs, "a", true));
+  CHECK(text.find("not like for like") == std::string::npos);
+  CHECK(text.find("| a ‡ |") != std::string::npos);
+}
+
+TEST_CASE("the tables as CSV have every row and its interval, and nothing where there is none") {
+  const std::string text = tables_csv(compare(mixed(), "base", true));
+  CHECK(std::ranges::count(text, '\n') == 7);
+  CHECK(text.find("\nt,0.9,,srtf,1,B,\"place, order\",exact,yes,no,no,4,100,250,") !=
+        std::string::npos);
+  const std::string one = tables_csv(compare(std::vector{fact("a", 1, 10)}, "a"));
+  CHECK(one.find("t,0.9,,a,1,A,") != std::string::npos);
+  CHECK(one.find(",10,,0,,0,0,,0,,,0\n") != std::string::npos);
 }
 
 TEST_CASE("runs without a partner are left out and counted") {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "scheduling/powers.h"
 #include "sim/simulate.h"
 #include "topology/generate/generate.h"
 
@@ -45,7 +46,8 @@ struct PolicyChoice {
   std::string label;  ///< unique in the experiment
   std::string text;   ///< NAME or NAME:key=value,...
   Family family = Family::order;
-  bool foresees = false;  ///< must know what is to come: an upper bound for one agent
+  Powers may;
+  LengthSource lengths = LengthSource::none;  ///< truth: an upper bound for one agent
   DurationKnowledge durations;
 };
 
@@ -64,7 +66,8 @@ struct Experiment {
   std::vector<WorkloadSource> workloads;   ///< of every split
   std::vector<double> loads;  ///< offered load of the cluster; 0: submit times as they are
   std::vector<PolicyChoice> policies;
-  std::string baseline;  ///< a label; other families take their first policy
+  std::string baseline;   ///< a label; other families take their first policy
+  bool together = false;  ///< one table over all families
   std::vector<std::uint32_t> agents;
   std::vector<std::uint64_t> seeds;
   PhysicsKind physics = PhysicsKind::trace;

@@ -102,6 +102,8 @@ Status add_pair(const Experiment& experiment, RunPoint point, std::uint64_t topo
       point.label = experiment.policies[p].label;
       point.policy = experiment.policies[p].text;
       point.family = experiment.policies[p].family;
+      point.may = experiment.policies[p].may;
+      point.knows = knows_text(experiment.policies[p].lengths, experiment.policies[p].durations);
       point.id = id_of(experiment, point, topology, workload);
       if (!ids.insert(point.id).second) {
         return {Errc::invalid, "the run of " + point.label + " on " + point.topology + " with " +

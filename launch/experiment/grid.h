@@ -21,6 +21,8 @@ struct RunPoint {
   std::uint32_t agents = 1;
   std::string label, policy;  ///< its name in tables, its text
   Family family = Family::order;
+  Powers may = {};
+  std::string knows;   ///< of how long jobs take: knows_text()
   std::string faults;  ///< name of the faults, empty: none
   /// Of the experiment.
   std::uint32_t topology_index = 0, workload_index = 0, policy_index = 0, faults_index = 0;

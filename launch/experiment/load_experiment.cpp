@@ -8,7 +8,6 @@
 #include "launch/experiment/read_network.h"
 #include "launch/experiment/read_sources.h"
 #include "launch/experiment/values.h"
-#include "policies/foresight.h"
 #include "workload/traces/csv.h"
 #include "workload/traces/text_file.h"
 #include "workload/yaml_documents.h"
@@ -71,8 +70,10 @@ PolicyChoice read_policy(Diagnostics& diagnostics, const YAML::Node& node,
   }
   const auto made = policies.make(choice.text);
   if (made) {
-    choice.family = made.value()->facts().family;
-    choice.foresees = dynamic_cast<const Foresight*>(made.value().get()) != nullptr;
+    const PolicyFacts& facts = made.value()->facts();
+    choice.family = facts.family;
+    choice.may = powers_of(facts);
+    choice.lengths = facts.lengths;
   } else if (!choice.text.empty()) {
     diagnostics.add(place_of(text), made.error().message);
   }
@@ -184,7 +185,7 @@ void read_policies(Diagnostics& diagnostics, const YamlMap& map, const PolicyReg
           : *std::max_element(experiment.agents.begin(), experiment.agents.end());
   for (const YAML::Node& node : without_stray_options(diagnostics, map.list("policies", true))) {
     PolicyChoice choice = read_policy(diagnostics, node, policies, durations);
-    if (choice.foresees && most_agents > 1) {
+    if (choice.lengths == LengthSource::truth && most_agents > 1) {
       diagnostics.add(place_of(node), choice.label + " is an upper bound for one agent, not for " +
                                           std::to_string(most_agents) +
                                           "; give it an experiment with agents: 1");
@@ -247,7 +248,7 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
   const YamlMap map(diagnostics, root, "an experiment",
                     {"name", "description", "topologies", "workload_defaults", "workloads",
                      "splits", "split", "loads", "policies", "baseline", "agents", "seeds",
-                     "physics", "speed", "durations", "network", "faults", "jobs"});
+                     "physics", "speed", "durations", "network", "faults", "jobs", "compare"});
   Experiment experiment;
   if (!root.IsMap()) return experiment;
   const std::filesystem::path folder = file.parent_path();
@@ -299,6 +300,12 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
   read_policies(diagnostics, map, policies,
                 read_durations(diagnostics, map.get("durations"), DurationKnowledge{}), experiment);
   experiment.seeds = read_whole_list<std::uint64_t>(diagnostics, map, "seeds", 1, 1'000'000, true);
+  const std::string compare = map.name("compare", "families");
+  experiment.together = compare == "together";
+  if (!experiment.together && compare != "families")
+    diagnostics.add(map.place("compare"),
+                    "compare is '" + compare.substr(0, 60) +
+                        "'; write families (a table for each) or together (one for all)");
   const std::string jobs = map.name("jobs", "yes");
   experiment.jobs_csv = jobs == "yes" || jobs == "true";
   if (!experiment.jobs_csv && jobs != "no" && jobs != "false")

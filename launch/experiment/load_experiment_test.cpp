@@ -74,6 +74,10 @@ TEST_CASE("a whole experiment is read as it is written") {
   REQUIRE(e.policies.size() == 2);
   CHECK(e.policies[0].durations.kind == DurationKnowledge::none);
   CHECK(e.policies[1].durations.sigma == 0.5);
+  CHECK(text_of(e.policies[1].may) == "place, order");
+  CHECK(e.policies[1].lengths == LengthSource::estimates);
+  CHECK_FALSE(e.together);
+  CHECK(parse(replaced(kGood, "seeds: 3", "seeds: 3\ncompare: together")).value().together);
   CHECK(e.agents == std::vector<std::uint32_t>{1, 2});
   CHECK(e.seeds == std::vector<std::uint64_t>{1, 2, 3});
   CHECK(e.physics == PhysicsKind::full);
@@ -253,6 +257,9 @@ TEST_CASE("an item belongs to exactly one split") {
   CHECK(has(mistake("topologies: [b]", "topologies: [b, a]"),
             "dir/x.yaml:10:32: 'a' is in split validation already"));
   CHECK(has(mistake("workloads: [w2]", "workloads: []"), "empty list"));
+  CHECK(has(mistake("seeds: 3", "seeds: 3\ncompare: all"),
+            "compare is 'all'; write families (a table for each) or together (one for all)"));
+  CHECK(has(mistake("seeds: 3", "seeds: 3\ncompare: [together]"), "compare"));
   CHECK(has(mistake("workloads: [w2]", "workloads: [w3]"), "did you mean 'w1'?"));
 }
 

@@ -21,6 +21,10 @@ Json to_json(const Interval& x) {
 Json to_json(const ComparisonRow& row) {
   return {{"policy", row.label},
           {"agents", row.agents},
+          {"family", std::string(1, static_cast<char>(row.family))},
+          {"may", words(row.may)},
+          {"knows", row.knows},
+          {"best", row.best},
           {"baseline", row.baseline},
           {"by_partition", row.by_partition},
           {"avg_jct_s", to_json(row.jct_s)},
@@ -35,15 +39,16 @@ Json to_json(const ComparisonRow& row) {
 Json to_json(const ComparisonTable& table) {
   Json rows = Json::array();
   for (const ComparisonRow& row : table.rows) rows.push_back(to_json(row));
-  return {{"family", std::string(1, static_cast<char>(table.family))},
-          {"family_name", family_text(table.family)},
-          {"topology", table.topology},
-          {"load", table.load > 0 ? Json(table.load) : Json()},
-          {"faults", table.faults.empty() ? Json() : Json(table.faults)},
-          {"pairs", table.pairs},
-          {"left_out", table.left_out},
-          {"floor_jct_s", to_json(table.floor_s)},
-          {"rows", rows}};
+  return {
+      {"family", table.family ? Json(std::string(1, static_cast<char>(*table.family))) : Json()},
+      {"family_name", family_text(table.family)},
+      {"topology", table.topology},
+      {"load", table.load > 0 ? Json(table.load) : Json()},
+      {"faults", table.faults.empty() ? Json() : Json(table.faults)},
+      {"pairs", table.pairs},
+      {"left_out", table.left_out},
+      {"floor_jct_s", to_json(table.floor_s)},
+      {"rows", rows}};
 }
 
 Json comparisons(const Results& results) {
@@ -106,7 +111,7 @@ Result<Results> read_results(const std::filesystem::path& dir) {
   }
   std::vector<RunFact> facts;
   for (const RunRecord& record : results.records) facts.push_back(record.fact);
-  results.tables = compare(facts, results.manifest.baseline);
+  results.tables = compare(facts, results.manifest.baseline, results.manifest.together);
   return results;
 }
 
@@ -148,6 +153,7 @@ Status write_results(const std::filesystem::path& dir, const Results& results) {
           tables_markdown(results.manifest.name, results.tables, results.manifest.notes));
       !s)
     return s;
+  if (Status s = write_whole(dir / "table.csv", tables_csv(results.tables)); !s) return s;
   if (Status s = write_jobs_table(dir, results); !s) return s;
   return write_whole(dir / "report.html", experiment_page(results));
 }

@@ -24,8 +24,8 @@ struct Results {
 
 /// Reads experiment.json and runs/ of `dir`. Missing runs are counted, damaged ones are errors.
 [[nodiscard]] Result<Results> read_results(const std::filesystem::path& dir);
-/// Writes summary.json, table.md, report.html and, where there are jobs/, jobs.csv into `dir`.
-///
+/// Writes summary.json, table.md, table.csv, report.html and, where there are jobs/, jobs.csv into
+/// `dir`.
 [[nodiscard]] Status write_results(const std::filesystem::path& dir, const Results& results);
 /// The jobs of all runs as one table: columns that name the run, then those of jobs/ID.csv.
 [[nodiscard]] Status write_jobs_table(const std::filesystem::path& dir, const Results& results);

@@ -91,6 +91,36 @@ TEST_CASE("summary.json has the figures of every run under the names of the expe
         doctest::Approx(60));
 }
 
+TEST_CASE("what rows may and know comes back from the folder, in JSON, CSV and on the page") {
+  const TestFolder folder("together");
+  write_folder(folder.path, "x");
+  Manifest manifest = read_manifest(folder.path / "experiment.json").value();
+  CHECK_FALSE(manifest.together);
+  manifest.together = true;
+  for (RunPoint& point : manifest.runs) {
+    point.may.add(Power::place);
+    if (point.label == "slow") point.may.add(Power::order);
+    point.knows = "estimates (σ 0.5)";
+  }
+  REQUIRE(write_manifest(folder.path / "experiment.json", manifest).ok());
+  const Results results = read_results(folder.path).value();
+  const auto table = nlohmann::json::parse(results_json(results)).at("comparisons").at(0);
+  CHECK(table.at("family").is_null());
+  CHECK(table.at("rows")[1].at("may") == nlohmann::json::array({"place", "order"}));
+  CHECK(table.at("rows")[1].at("knows") == "estimates (σ 0.5)");
+  REQUIRE(write_results(folder.path, results).ok());
+  const std::string csv = read_text_file(folder.path / "table.csv").value();
+  CHECK(csv.find("slow,1,B,\"place, order\",estimates (σ 0.5),no,") != std::string::npos);
+  const std::string page = experiment_page(results);
+  CHECK(page.find("\"may\":[\"place\",\"order\"]") != std::string::npos);
+  const TestBrowser browser("together");
+  if (!browser.usable()) return;
+  const std::string dom = browser.dom(page);
+  CHECK(count_of(dom, ">Knows</th>") == 2);
+  CHECK(count_of(dom, "place, order</td>") == 2);
+  CHECK(count_of(dom, ">Rows that may do other things") == 1);
+}
+
 TEST_CASE("the page is whole, names no host, and no text can end its script") {
   const TestFolder folder("page");
   write_folder(folder.path, "a</script><b>c");

@@ -126,7 +126,8 @@ Manifest manifest_of(const Experiment& experiment, const std::vector<RunPoint>& 
           experiment.baseline,
           text_of(PhysicsChoice{experiment.physics, experiment.straggler_sigma, experiment.pairs}),
           points,
-          notes_of(experiment, points)};
+          notes_of(experiment, points),
+          experiment.together};
 }
 
 /// What the threads share.

@@ -35,6 +35,14 @@ auto guarded(const std::filesystem::path& file, const Read& read) -> decltype(re
   }
 }
 
+Powers read_powers(const Json& json) {
+  Powers powers;
+  for (const auto& word : json.get<std::vector<std::string>>()) {
+    if (const auto power = read_power(word)) powers.add(*power);
+  }
+  return powers;
+}
+
 double number_or(const Json& json, const char* key, double fallback) {
   const Json& value = json.at(key);
   return value.is_null() ? fallback : value.get<double>();
@@ -94,6 +102,8 @@ Status write_manifest(const std::filesystem::path& file, const Manifest& manifes
                     {"policy", point.policy},
                     {"label", point.label},
                     {"family", std::string(1, static_cast<char>(point.family))},
+                    {"may", words(point.may)},
+                    {"knows", point.knows},
                     {"topology", point.topology},
                     {"workload", point.workload},
                     {"split", point.split},
@@ -107,6 +117,7 @@ Status write_manifest(const std::filesystem::path& file, const Manifest& manifes
                    {"description", manifest.description},
                    {"split", manifest.split},
                    {"baseline", manifest.baseline},
+                   {"compare", manifest.together ? "together" : "families"},
                    {"physics", manifest.physics},
                    {"notes", manifest.notes},
                    {"runs", runs}};
@@ -124,6 +135,7 @@ Result<Manifest> read_manifest(const std::filesystem::path& file) {
     whole.at("baseline").get_to(manifest.baseline);
     whole.at("physics").get_to(manifest.physics);
     manifest.notes = whole.value("notes", manifest.notes);
+    manifest.together = whole.value("compare", "families") == "together";
     for (const Json& run : whole.at("runs")) {
       RunPoint& point = manifest.runs.emplace_back();
       run.at("id").get_to(point.id);
@@ -141,6 +153,8 @@ Result<Manifest> read_manifest(const std::filesystem::path& file) {
       if (!known || !is_run_id(point.id))
         return {Errc::invalid, file.string() + ": run '" + point.id + "' is damaged"};
       point.family = static_cast<Family>(family.front());
+      if (run.contains("may")) point.may = read_powers(run.at("may"));
+      point.knows = run.value("knows", "");
     }
     return manifest;
   });

@@ -35,6 +35,7 @@ struct Manifest {
   std::string name, description, split, baseline, physics;
   std::vector<RunPoint> runs;
   std::vector<std::string> notes = {};  ///< what a reader of the tables has to know
+  bool together = false;                ///< one table over all families
 };
 [[nodiscard]] Status write_manifest(const std::filesystem::path& file, const Manifest& manifest);
 [[nodiscard]] Result<Manifest> read_manifest(const std::filesystem::path& file);

@@ -14,6 +14,15 @@ constexpr const char* kByPartition =
     "the others, and the order of all jobs is kept by nobody. Not the same policy as with one "
     "agent, so no rank against it.";
 
+constexpr const char* kUnlike =
+    "Rows that may do other things, or know more or less of how long jobs take, are not like for "
+    "like: between them the figures tell what doing or knowing that is worth, not which policy is "
+    "better.";
+constexpr const char* kBest =
+    "the lowest mean JCT of the rows with the same *may* and *knows*, or not told apart from it: "
+    "the 95 % interval of the paired differences has 0 in it. Who is alone with its *may* and "
+    "*knows* has no mark, nor who has † or jobs that did not finish.";
+
 std::string number(const char* format, double x) {
   char text[64];
   std::snprintf(text, sizeof text, format, x);
@@ -41,6 +50,46 @@ std::string label_of(const ComparisonRow& row, bool with_agents) {
   return row.label + (with_agents ? ", " + counted(row.agents, "agent") : "");
 }
 
+/// `label`: the policy's. `together`: with the columns of tables over all families.
+void add_row(const ComparisonRow& row, const std::string& label, double unit, bool together,
+             std::string& text) {
+  text += "| " + label + (row.by_partition ? " †" : "") + (together && row.best ? " ‡" : "") +
+          (row.unfinished > 0 ? " *" : "") + " | ";
+  if (together) text += text_of(row.may) + " | " + row.knows + " | ";
+  text += with_interval(row.jct_s, unit) + " | " + with_interval(row.p99_jct_s, unit) + " | " +
+          number("%.1f %%", 100 * row.utilization.mean) + " | ";
+  if (row.baseline) {
+    text += "baseline | | |\n";
+    return;
+  }
+  text += with_interval(row.less_s, unit) + " | " + percent(row.less_share) + " | " +
+          (row.excess_removed ? number("%.0f %%", 100 * *row.excess_removed) : std::string("–")) +
+          " |\n";
+}
+
+void add_notes(const ComparisonTable& table, std::string& text) {
+  const auto any = [&table](const auto& which) {
+    return std::any_of(table.rows.begin(), table.rows.end(), which);
+  };
+  if (!table.family) {
+    const ComparisonRow& first = table.rows.front();
+    if (any([&](const ComparisonRow& row) {
+          return row.may != first.may || row.knows != first.knows;
+        }))
+      text += std::string("\n") + kUnlike + "\n";
+    if (any([](const ComparisonRow& row) { return row.best; }))
+      text += std::string("\n‡ ") + kBest + "\n";
+  }
+  if (any([](const ComparisonRow& row) { return row.by_partition; }))
+    text += std::string("\n† ") + kByPartition + "\n";
+  std::uint64_t unfinished = 0;
+  for (const ComparisonRow& row : table.rows) unfinished += row.unfinished;
+  if (unfinished > 0) {
+    text += "\n\\* " + counted(unfinished, "job") +
+            " of these policies did not finish; their JCT is that of the finished ones.\n";
+  }
+}
+
 void add_table(const ComparisonTable& table, std::string& text) {
   bool with_agents = false;
   for (const ComparisonRow& row : table.rows) with_agents |= row.agents != 1;
@@ -64,32 +113,14 @@ void add_table(const ComparisonTable& table, std::string& text) {
     text += " " + counted(table.left_out, "run is", "runs are") +
             " left out, because other policies have not finished the same jobs.";
   }
-  text += "\n\n| policy | mean JCT" + in + " | p99 JCT" + in +
-          " | utilisation | under the baseline" + in +
-          " | under the baseline | excess removed |\n| --- | ---: | ---: | ---: | ---: | ---: | "
-          "---: |\n";
-  for (const ComparisonRow& row : table.rows) {
-    text += "| " + label_of(row, with_agents) + (row.by_partition ? " †" : "") +
-            (row.unfinished > 0 ? " *" : "") + " | " + with_interval(row.jct_s, unit) + " | " +
-            with_interval(row.p99_jct_s, unit) + " | " +
-            number("%.1f %%", 100 * row.utilization.mean) + " | ";
-    if (row.baseline) {
-      text += "baseline | | |\n";
-      continue;
-    }
-    text += with_interval(row.less_s, unit) + " | " + percent(row.less_share) + " | " +
-            (row.excess_removed ? number("%.0f %%", 100 * *row.excess_removed) : std::string("–")) +
-            " |\n";
-  }
-  const auto one = [](const ComparisonRow& row) { return !row.by_partition; };
-  if (std::any_of(table.rows.begin(), table.rows.end(), std::not_fn(one)))
-    text += std::string("\n† ") + kByPartition + "\n";
-  std::uint64_t unfinished = 0;
-  for (const ComparisonRow& row : table.rows) unfinished += row.unfinished;
-  if (unfinished > 0) {
-    text += "\n\\* " + counted(unfinished, "job") +
-            " of these policies did not finish; their JCT is that of the finished ones.\n";
-  }
+  const bool together = !table.family;
+  text += std::string("\n\n| policy | ") + (together ? "may | knows | " : "") + "mean JCT" + in +
+          " | p99 JCT" + in + " | utilisation | under the baseline" + in +
+          " | under the baseline | excess removed |\n| --- | " + (together ? "--- | --- | " : "") +
+          "---: | ---: | ---: | ---: | ---: | ---: |\n";
+  for (const ComparisonRow& row : table.rows)
+    add_row(row, label_of(row, with_agents), unit, together, text);
+  add_notes(table, text);
 }
 
 }  // namespace
@@ -99,8 +130,10 @@ std::string tables_markdown(const std::string& name, std::span<const ComparisonT
   std::string text = "# " + name +
                      "\n\n± is the half width of the 95 % interval (Student's t) over paired runs; "
                      "\"under the baseline\" is the mean of the paired differences. Excess removed "
-                     "is the median over the pairs of (baseline − policy) / (baseline − floor). "
-                     "Families may do different things and are not ranked against one another.\n";
+                     "is the median over the pairs of (baseline − policy) / (baseline − floor). ";
+  const bool together = !tables.empty() && !tables.front().family;
+  text += together ? "*may*: what a policy may do; *knows*: what it knows of how long jobs take.\n"
+                   : "Families may do different things and are not ranked against one another.\n";
   for (const std::string& note : notes) text += "\n" + note + "\n";
   for (const ComparisonTable& table : tables) add_table(table, text);
   return text;

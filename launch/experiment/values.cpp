@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/short_number.h"
 #include "workload/traces/csv.h"
 
 namespace starling {
@@ -93,6 +94,16 @@ std::string knowledge_text(const DurationKnowledge& knowledge) {
   char text[48];
   std::snprintf(text, sizeof text, "noisy:%.9g", knowledge.sigma);
   return text;
+}
+
+std::string knows_text(LengthSource source, const DurationKnowledge& told) {
+  const bool reads = source == LengthSource::estimates || source == LengthSource::estimates_or_past;
+  if (source == LengthSource::truth || (reads && told.kind == DurationKnowledge::exact))
+    return "exact";
+  if (reads && told.kind == DurationKnowledge::noisy)
+    return "estimates (σ " + short_number(told.sigma) + ")";
+  const bool learns = source == LengthSource::past || source == LengthSource::estimates_or_past;
+  return learns ? "forecasts" : "nothing";
 }
 
 }  // namespace starling

@@ -18,5 +18,8 @@ namespace starling {
 /// "exact", "none", "noisy:0.5" and "noisy: 0.5".
 [[nodiscard]] Result<DurationKnowledge> read_knowledge(const std::string& text);
 [[nodiscard]] std::string knowledge_text(const DurationKnowledge& knowledge);
+/// What a policy knows of how long jobs take where it is told that much: "nothing", "forecasts",
+/// "estimates (σ 0.5)" or "exact".
+[[nodiscard]] std::string knows_text(LengthSource source, const DurationKnowledge& told);
 
 }  // namespace starling

@@ -21,12 +21,16 @@ for (const table of data.tables) {
   const box = make('div', $('tables'), undefined, {class: 'scroll'}), t = make('table', box);
   make('caption', t, `${table.family_name}: ${cellName(table)}: ${table.pairs} paired run${table.pairs === 1 ? ', so without intervals' : 's'}; floor ${spread(table.floor_jct_s, unit)} ${name}` +
     (table.left_out > 0 ? `; ${table.left_out} runs of incomplete pairs are left out` : ''));
-  const head = make('tr', t);
-  for (const h of ['Policy', `Mean JCT (${name})`, `p99 JCT (${name})`, 'Utilisation', `Under the baseline (${name})`, 'Under the baseline', 'Excess removed'])
-    make('th', head, h);
+  const head = make('tr', t), together = table.family === null;
+  for (const h of ['Policy', ...(together ? ['May', 'Knows'] : []), `Mean JCT (${name})`, `p99 JCT (${name})`, 'Utilisation', `Under the baseline (${name})`, 'Under the baseline', 'Excess removed'])
+    make('th', head, h, ['May', 'Knows'].includes(h) ? {class: 'word'} : {});
   for (const row of table.rows) {
     const tr = make('tr', t, undefined, row.baseline ? {class: 'baseline'} : {});
-    make('td', tr, rowName(row) + (row.by_partition ? ' †' : '') + (row.unfinished_jobs > 0 ? ` (${count(row.unfinished_jobs)} jobs unfinished)` : ''));
+    make('td', tr, rowName(row) + (row.by_partition ? ' †' : '') + (together && row.best ? ' ‡' : '') + (row.unfinished_jobs > 0 ? ` (${count(row.unfinished_jobs)} jobs unfinished)` : ''));
+    if (together) {
+      make('td', tr, row.may.join(', '), {class: 'word'});
+      make('td', tr, row.knows, {class: 'word'});
+    }
     make('td', tr, spread(row.avg_jct_s, unit));
     make('td', tr, spread(row.p99_jct_s, unit));
     make('td', tr, (row.gpu_utilization.mean * 100).toFixed(1) + ' %');
@@ -36,6 +40,13 @@ for (const table of data.tables) {
     make('td', tr, row.baseline ? '' : row.excess_removed === null ? '–' : (row.excess_removed * 100).toFixed(0) + ' %');
   }
 }
+const whole = data.tables.filter((t) => t.family === null), kind = (r) => r.may.join() + r.knows;
+if (whole.some((t) => t.rows.some((r) => kind(r) !== kind(t.rows[0]))))
+  make('p', $('tables'), 'Rows that may do other things, or know more or less of how long jobs take, are not like for like: between them the figures tell what doing ' +
+    'or knowing that is worth, not which policy is better.', {class: 'note'});
+if (whole.some((t) => t.rows.some((r) => r.best)))
+  make('p', $('tables'), '‡ The lowest mean JCT of the rows with the same “may” and “knows”, or not told apart from it: the 95 % interval of the paired differences has ' +
+    '0 in it. Who is alone with its “may” and “knows” has no mark, nor who has † or jobs that did not finish.', {class: 'note'});
 if (data.tables.some((t) => t.rows.some((r) => r.by_partition)))
   make('p', $('tables'), '† Orders the jobs of each partition by themselves: a job that blocks one queue does not block the others, and the order of all jobs is ' +
     'kept by nobody. Not the same policy as with one agent, so no rank against it.', {class: 'note'});
