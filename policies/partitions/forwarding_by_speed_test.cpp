@@ -146,14 +146,14 @@ TEST_CASE("nothing bounces: back-off, a limit, and no agent twice") {
   CHECK(world.find(1, 0.3, 4).size() == 1);
   CHECK(world.found.front().to == AgentId{2});
   world.job.offered = {};
-  world.job.forwards = 8;
+  world.job.forwards = most_moves_in_hope(2);
   CHECK(world.find(1, 0.3, 1e6).empty());
   CHECK_FALSE(world.later);
   world.say(2, {{world.p100, 1, 1, 0}, {world.v100, 0, 0, 3}});
   CHECK(world.find(1, 0.3, 1e6).size() == 1);
   CHECK(world.found.front().to == AgentId{2});
   CHECK(world.found.front().type == world.p100);
-  world.job.forwards = 100;
+  world.job.forwards = most_moves(2);
   CHECK(world.find(1, 0.3, 1e6).empty());
   CHECK_FALSE(world.later);
 }

@@ -19,8 +19,8 @@ inline constexpr std::uint32_t kForwardsPerCall = 16;
 
 /// 2^(n-1) s, at most `most`; none for n = 0.
 [[nodiscard]] Duration doubling_wait(std::uint32_t n, Duration most);
-/// How long a job that was forwarded n times stays before the next time: 2^(n-1) s, at most ten
-/// minutes.
+/// How long a job that was forwarded n times stays before the next time: 2^(n-1) s, at most five:
+/// who stays longer waits beside GPUs that are free elsewhere (docs/decisions.md).
 [[nodiscard]] Duration forward_backoff(std::uint32_t n);
 /// It has stayed here so long.
 [[nodiscard]] bool may_move(const View& view, const QueueEntry& entry, const JobView& job);
@@ -34,11 +34,11 @@ inline constexpr std::uint32_t kForwardsPerCall = 16;
 /// are calmer. From then on it goes only where it would start, or it would stay where chance left
 /// it while GPUs are free elsewhere.
 [[nodiscard]] constexpr std::size_t most_moves_in_hope(std::size_t others) {
-  return 2 * others + 4;
+  return 6 * others + 12;
 }
 /// Moves of a job in all, where it knows how fast it would be.
 [[nodiscard]] constexpr std::size_t most_moves(std::size_t others) {
-  return 3 * most_moves_in_hope(others);
+  return 2 * most_moves_in_hope(others);
 }
 
 }  // namespace starling
