@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "interference/iteration.h"
+#include "interference/speed.h"
+#include "workload/allocation.h"
+
+namespace starling {
+
+/// One question about how fast a job gets on. What it refers to must outlive the question.
+struct PaceQuestion {
+  const JobProfile& job;  ///< `gpus` and `parameter_servers` as they run, `asked` as it asked
+  const Placement& placement;
+  const Neighbours& beside;
+  Allocation allocation = {};
+  /// Samples of one iteration at the size asked for; 0: what the model's figures were measured at
+  /// on each GPU.
+  std::uint32_t batch = 0;
+  double done = 0;  ///< part of the training that is done, in [0, 1]: noise grows with it
+};
+
+/// How fast it gets on.
+struct Pace {
+  double step_s = 0;  ///< seconds from one exchange to the next; of the slowest copy if averaged
+  double batch = 0;   ///< samples in that time, of all workers
+  double efficiency = 1;  ///< progress of a sample, in that of a sample at the batch asked for
+  double relative = 0;    ///< progress, in that of the size asked for alone on its best placement
+};
+
+/// What of a pace is counted.
+struct PaceOptions {
+  /// Samples of a batch larger than the job asks for make less progress, as much as the noise scale
+  /// of its model says (interference/goodput/noise_scale.h). Without it, and for models whose noise
+  /// nobody measured, every sample makes as much.
+  bool goodput = false;
+  /// Progress of a sample where copies are averaged, in that of one in a gang. What it is in truth
+  /// goes with how often they are; 1 is the most that it can be.
+  double averaged = 1;
+};
+
+/// The one function of (job with its allocation, placement, neighbours) that says how fast a job
+/// gets on, to the world and to policies alike. Sources by factor:
+///
+///   step     IterationForm (Pollux' form over five tiers; the slowest worker and the slowest path
+///            of the gang), with T_grad as the batch has it:
+///              T = accumulation * T_grad + (T_grad^gamma + T_sync^gamma)^(1/gamma)
+///              T_grad(m) / T_grad(m0) = (compute + sample * m) / (compute + sample * m0)
+///            compute and sample as fitted to Pollux' measurements where there are any (see
+///            interference/goodput/profiles.h), else compute = 0
+///   batch    all-reduce: workers * local_batch * (accumulation + 1), a worker having as large a
+///            one as at the size asked for; parameter servers: the batch asked for, among however
+///            many workers there are, unless local_batch says otherwise
+///   noise    efficiency = (phi + M0) / (phi + M) (McCandlish 2018, Pollux 2021), M0 the batch asked
+///            for, phi by model, part of the training and batch
+///   copies   each server's part is a gang of its own, and their paces add up
+///
+/// `relative` with Allocation{} and without goodput is exactly Physics' rate() * scaling() of the
+/// same form. `job.gpus` is placement.size(); at least one GPU. Pure.
+[[nodiscard]] Pace pace(const IterationForm& form, const PaceQuestion& question,
+                        const PaceOptions& options = {});
+
+}  // namespace starling
