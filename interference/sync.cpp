@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "interference/fitted.h"
+#include "interference/overlap.h"
 
 namespace starling {
 namespace {
@@ -31,12 +32,6 @@ double fitted_s(const FittedSync& fit, double n, const SyncPath& path) {
     sync += (transfers * fit.leave_transfer_s + steps * fit.leave_step_s) * network;
   }
   return sync;
-}
-
-double overlapped(double a, double b, double gamma) {
-  if (gamma == 2) return std::sqrt(a * a + b * b);
-  const double high = std::max(a, b);
-  return high * std::pow(1 + std::pow(std::min(a, b) / high, gamma), 1 / gamma);
 }
 
 double parameter_server_s(const ModelProfile& model, double w, double servers, double p,

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "interference/fit/nelder_mead.h"
+#include "interference/overlap.h"
 
 namespace starling {
 namespace {
@@ -40,11 +41,7 @@ double TierConstants::iteration_s(double batch, std::uint32_t micro, std::uint32
                                   bool across) const noexcept {
   const double grad = grad_s(batch);
   const double sync = sync_s(gpus, across);
-  const double high = std::max(grad, sync);
-  const double low = std::min(grad, sync);
-  // high * (1 + (low/high)^gamma)^(1/gamma): no overflow for large gamma.
-  return (micro - 1) * grad +
-         (low <= 0 ? high : high * std::pow(1 + std::pow(low / high, gamma), 1 / gamma));
+  return (micro - 1) * grad + overlapped(grad, sync, gamma);
 }
 
 TierConstants fit_tiers(const std::vector<TierSample>& samples,
