@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interference/goodput/goodput.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace starling {
+namespace {
+
+// Quotients that are whole but for rounding stay what they are.
+double up(double value) { return std::ceil(value - 1e-8); }
+
+}  // namespace
+
+BatchSplit split_batch(double batch, std::uint32_t replicas, const BatchLimits& limits) noexcept {
+  const double local = up(batch / replicas);
+  auto accumulation = static_cast<std::uint32_t>(std::max(up(local / limits.most_local) - 1, 0.0));
+  if (replicas == 1 && batch > limits.own) accumulation = std::max(accumulation, 1U);
+  const double gradients = accumulation + 1.0;
+  const double room = std::floor(limits.largest / (replicas * gradients) + 1e-8);
+  return {std::max(1.0, std::min(up(local / gradients), room)), accumulation};
+}
+
+double goodput(const StepTime& time, const NoiseScale& noise, double done,
+               const StepShape& shape) noexcept {
+  const double batch = shape.batch();
+  return time.throughput(shape) *
+         statistical_efficiency(noise.phi(done, batch), noise.own_batch, batch);
+}
+
+BatchChoice best_batch(const StepTime& time, const NoiseScale& noise, const BatchLimits& limits,
+                       std::uint32_t replicas, Tier tier, double done) noexcept {
+  BatchChoice best;
+  const double least = std::max(limits.own, limits.least_local * replicas);
+  if (replicas == 0 || least > limits.largest) return best;
+  const double ratio = std::pow(limits.largest / least, 1.0 / (kBatchCandidates - 1));
+  double batch = least;
+  for (std::uint32_t i = 0; i < kBatchCandidates; ++i, batch *= ratio) {
+    const BatchSplit split = split_batch(std::min(batch, limits.largest), replicas, limits);
+    const StepShape shape{split.local_batch, split.accumulation, replicas, tier};
+    const double value = goodput(time, noise, done, shape);
+    if (value > best.goodput) best = {split, value};
+  }
+  return best;
+}
+
+}  // namespace starling

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "interference/goodput/noise_scale.h"
+#include "interference/goodput/step_time.h"
+
+namespace starling {
+
+/// Between what a job may choose its batch, in samples. Whole numbers.
+struct BatchLimits {
+  double own = 1;          ///< M0: what its user chose; never less
+  double largest = 1;      ///< of all replicas together
+  double least_local = 1;  ///< of one replica
+  double most_local = 1;   ///< that a GPU has the memory for
+};
+
+/// How a batch is computed by so many replicas.
+struct BatchSplit {
+  double local_batch = 0;
+  std::uint32_t accumulation = 0;
+
+  friend bool operator==(const BatchSplit&, const BatchSplit&) = default;
+};
+
+/// A batch for so many replicas, in as few gradients as the memory allows; the last sample of an
+/// uneven division is rounded up, as long as all stay within limits.largest. One replica with more
+/// than its own batch accumulates at least once, since only that lets it measure noise (Pollux'
+/// rule).
+[[nodiscard]] BatchSplit split_batch(double batch, std::uint32_t replicas,
+                                     const BatchLimits& limits) noexcept;
+
+/// Progress per second in samples at the own batch: throughput times statistical efficiency.
+[[nodiscard]] double goodput(const StepTime& time, const NoiseScale& noise, double done,
+                             const StepShape& shape) noexcept;
+
+/// The split of the highest goodput; goodput 0 where so many replicas have no batch at all, since
+/// even the least of each is more than the largest.
+struct BatchChoice {
+  BatchSplit split;
+  double goodput = 0;
+};
+
+/// Batches that best_batch() tries.
+inline constexpr std::uint32_t kBatchCandidates = 50;
+
+/// Pollux' search: kBatchCandidates batches from the least to the largest in geometric steps; of
+/// equal ones the smallest.
+[[nodiscard]] BatchChoice best_batch(const StepTime& time, const NoiseScale& noise,
+                                     const BatchLimits& limits, std::uint32_t replicas, Tier tier,
+                                     double done) noexcept;
+
+}  // namespace starling
