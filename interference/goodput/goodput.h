@@ -45,10 +45,11 @@ struct BatchChoice {
 /// Batches that best_batch() tries.
 inline constexpr std::uint32_t kBatchCandidates = 50;
 
-/// Pollux' search: kBatchCandidates batches from the least to the largest in geometric steps; of
+/// Replicas, servers and tier are those of `where`, batch and accumulation are to be found. Pollux'
+/// search: kBatchCandidates batches from the least to the largest in geometric steps; of
 /// equal ones the smallest.
 [[nodiscard]] BatchChoice best_batch(const StepTime& time, const NoiseScale& noise,
-                                     const BatchLimits& limits, std::uint32_t replicas, Tier tier,
+                                     const BatchLimits& limits, const StepShape& where,
                                      double done) noexcept;
 
 }  // namespace starling

@@ -12,6 +12,7 @@ using namespace starling;
 namespace {
 
 constexpr BatchLimits kLimits{128, 4096, 32, 1024};
+constexpr StepShape kFour{1, 0, 4, 4, Tier::rack};
 
 NoiseScale noise_of(double phi) {
   NoiseScale noise;
@@ -33,7 +34,7 @@ StepTime cifar_like() {
 }
 
 StepShape shape_of(const BatchSplit& split, std::uint32_t replicas) {
-  return {split.local_batch, split.accumulation, replicas, Tier::rack};
+  return {split.local_batch, split.accumulation, replicas, replicas, Tier::rack};
 }
 
 }  // namespace
@@ -56,18 +57,18 @@ TEST_CASE("one replica beyond its own batch accumulates, else it could not measu
 TEST_CASE("goodput is throughput at the own batch, and less of it at larger ones") {
   const StepTime time = cifar_like();
   const NoiseScale noise = noise_of(1000);
-  const StepShape own{32, 0, 4, Tier::rack};
+  const StepShape own{32, 0, 4, 4, Tier::rack};
   CHECK(goodput(time, noise, 0.5, own) == doctest::Approx(time.throughput(own)));
-  const StepShape large{256, 0, 4, Tier::rack};
+  const StepShape large{256, 0, 4, 4, Tier::rack};
   CHECK(goodput(time, noise, 0.5, large) ==
         doctest::Approx(time.throughput(large) * 1128.0 / 2024.0));
 }
 
 TEST_CASE("without noise the own batch is best, with noise alone the one of most throughput") {
   const StepTime time = cifar_like();
-  const BatchChoice small = best_batch(time, noise_of(0), kLimits, 4, Tier::rack, 0.5);
+  const BatchChoice small = best_batch(time, noise_of(0), kLimits, kFour, 0.5);
   CHECK(shape_of(small.split, 4).batch() == 128);
-  const BatchChoice large = best_batch(time, noise_of(1e12), kLimits, 4, Tier::rack, 0.5);
+  const BatchChoice large = best_batch(time, noise_of(1e12), kLimits, kFour, 0.5);
   CHECK(shape_of(large.split, 4).batch() == 4096);
   CHECK(large.goodput > small.goodput);
 }
@@ -78,7 +79,7 @@ TEST_CASE("the best batch is in its limits and within 2 % of the best of all bat
   for (int i = 0; i < 60; ++i) {
     const NoiseScale noise = noise_of(20000 * rng.uniform() * rng.uniform());
     const auto replicas = 1 + static_cast<std::uint32_t>(rng.below(64));
-    const BatchChoice best = best_batch(time, noise, kLimits, replicas, Tier::rack, 0);
+    const BatchChoice best = best_batch(time, noise, kLimits, shape_of({}, replicas), 0);
     CHECK(shape_of(best.split, replicas).batch() <= kLimits.largest);
     CHECK(best.split.local_batch <= kLimits.most_local);
     double all = 0;
@@ -93,5 +94,5 @@ TEST_CASE("the best batch is in its limits and within 2 % of the best of all bat
 }
 
 TEST_CASE("replicas for which even the least batches are too much have none") {
-  CHECK(best_batch(cifar_like(), noise_of(1000), kLimits, 200, Tier::rack, 0).goodput == 0);
+  CHECK(best_batch(cifar_like(), noise_of(1000), kLimits, shape_of({}, 200), 0).goodput == 0);
 }

@@ -199,6 +199,7 @@ expect 2 "must end in .html" workload show w.csv --plot w.png
 expect 2 "give a trace in CSV" workload show nosuch.csv
 expect 2 "no experiment, no run and no training lies there" report .
 expect 2 "exclude each other" fit --data . --json --constants
+expect 2 "goes with --data and --constants alone" fit --data . --goodput --json
 [ ! -e no.yaml ] && [ ! -e no.csv ] || fail "wrong input left a file"
 expect 2 "--nodes FILE is missing" pack --pods pods.csv
 expect 2 "--pods FILE is missing" pack --nodes nodes.csv

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "interference/fit/goodput_fit.h"
 #include "interference/fit/pair_file.h"
 #include "launch/command_line/exit_codes.h"
 #include "launch/commands/commands.h"
@@ -18,10 +19,11 @@ struct Options {
   bool json = false;
   bool constants = false;
   bool sharing = false;
+  bool goodput = false;
 };
 
 int fit_pairs_of(const Options& options) {
-  if (!options.data.empty() || options.constants || options.sharing)
+  if (!options.data.empty() || options.constants || options.sharing || options.goodput)
     return bad_input("fit: --pairs goes with --json alone");
   const auto sets = fit_pair_file(options.pairs);
   if (!sets) return bad_input("fit: --pairs: " + sets.error().message);
@@ -44,6 +46,15 @@ int fit(const Options& options) {
   };
   std::error_code ignored;
   if (!std::filesystem::is_directory(data, ignored)) return wrong(data + ": no such folder");
+  if (options.goodput) {
+    if (options.json || options.sharing)
+      return bad_input("fit: --goodput goes with --data and --constants alone");
+    const auto fitted = fit_goodput(data);
+    if (!fitted) return wrong(fitted.error().message);
+    const GoodputReport& g = fitted.value();
+    std::fputs((options.constants ? to_profiles(g) : to_text(g)).c_str(), stdout);
+    return kDone;
+  }
   auto report = fit_all(data);
   if (!report) return wrong(report.error().message);
   const FitReport& r = report.value();
@@ -70,8 +81,11 @@ void add_fit(const Command& root) {
   command.flag("--json", o->json, "only JSON on stdout");
   command.flag("--constants", o->constants, "the table interference/fitted.inc");
   command.flag("--sharing", o->sharing, "the table interference/sharing.inc");
+  command.flag("--goodput", o->goodput,
+               "instead: step time by batch and replicas, and noise scale; with --constants the "
+               "table interference/goodput/profiles.inc");
   command.examples({"starling fit --data shared/data", "starling fit --data shared/data --json",
-                    "starling fit --pairs profile.csv",
+                    "starling fit --data shared/data --goodput", "starling fit --pairs profile.csv",
                     "starling fit --data shared/data --constants >interference/fitted.inc"});
   command.action([o] { return fit(*o); });
 }
