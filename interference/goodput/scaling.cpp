@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interference/goodput/scaling.h"
+
+namespace starling {
+namespace {
+
+double goodput_of(const GoodputProfile& profile, BatchRule rule, double batch,
+                  const StepShape& where, double done) {
+  const BatchLimits& limits = profile.limits;
+  if (rule == BatchRule::best)
+    return best_batch(profile.time, profile.noise, limits, where, done).goodput;
+  const double all = rule == BatchRule::weak ? batch * where.replicas : batch;
+  if (all < where.replicas || all > limits.largest) return 0;
+  const BatchSplit split = split_batch(all, where.replicas, limits);
+  return goodput(
+      profile.time, profile.noise, done,
+      {split.local_batch, split.accumulation, where.replicas, where.servers, where.tier});
+}
+
+}  // namespace
+
+double goodput_scaling(const GoodputProfile& profile, BatchRule rule, double batch,
+                       const StepShape& where, double done) noexcept {
+  const double one = goodput_of(profile, rule, batch, {1, 0, 1, 1, Tier::island}, done);
+  return one > 0 ? goodput_of(profile, rule, batch, where, done) / one : 0;
+}
+
+double doubling_gain(double phi, double batch) noexcept { return step_gain(phi, batch, 2 * batch); }
+
+}  // namespace starling
