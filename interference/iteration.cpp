@@ -178,9 +178,13 @@ double IterationForm::sharing_on(const Host& host, std::span<const GpuId> own,
 
 double IterationForm::iteration_s(const JobProfile& job, const Placement& placement,
                                   const Neighbours& beside) const {
+  return iteration_s(job, placement, beside, {batch_part(job, placement.size()), 1});
+}
+
+double IterationForm::iteration_s(const JobProfile& job, const Placement& placement,
+                                  const Neighbours& beside, const GradientWork& work) const {
   const ModelProfile& model = model_profile(job.model);
   const double cpus_per_gpu = need(job, model);
-  const double batch = batch_part(job, placement.size());
   const Tier tier = topology_.tier_of(placement);
   double grad_s = 0;
   constexpr double kAny = std::numeric_limits<double>::infinity();
@@ -200,7 +204,7 @@ double IterationForm::iteration_s(const JobProfile& job, const Placement& placem
     while (end < placement.size() && placement[end].value < host.gpus.last) ++end;
     const HostLoad load =
         load_on(host, std::span(placement).subspan(i, end - i), cpus_per_gpu, model, beside);
-    grad_s = std::max(grad_s, batch * model.iteration_s / speed_on(model, host.kind) *
+    grad_s = std::max(grad_s, work.part * model.iteration_s / speed_on(model, host.kind) *
                                   contention(model, load.cpus, host.cpus) * (1 + load.pressure) *
                                   (1 + load.sharing));
     path.local = std::min(path.local, host.island);
@@ -225,7 +229,8 @@ double IterationForm::iteration_s(const JobProfile& job, const Placement& placem
   }
   leave();
   if (tier >= Tier::rack) path.network = std::min(path.network, nics);
-  return synced_s(model, grad_s, placement.size(), exits, job.parameter_servers, path);
+  return (work.gradients - 1) * grad_s +
+         synced_s(model, grad_s, placement.size(), exits, job.parameter_servers, path);
 }
 
 double IterationForm::kind_s(const Kind& kind, const JobProfile& job, const ModelProfile& model,

@@ -16,6 +16,12 @@ namespace starling {
 /// relative speeds by 0.15 on average, where those were a half.
 constexpr double kFormError = 0.3;
 
+/// What a worker computes between two exchanges.
+struct GradientWork {
+  double part = 1;              ///< of the time that the model's own batch takes
+  std::uint32_t gradients = 1;  ///< one after another; the exchange overlaps with the last
+};
+
 /// Iteration time of a synchronous data-parallel job on one topology, in Pollux' form (OSDI 2021)
 /// over five tiers:
 ///
@@ -53,6 +59,9 @@ class IterationForm {
   /// Seconds per iteration of `job` on `placement` beside the others. At least one GPU.
   [[nodiscard]] double iteration_s(const JobProfile& job, const Placement& placement,
                                    const Neighbours& beside) const;
+  /// The same where the workers compute that much, and not what `job` says.
+  [[nodiscard]] double iteration_s(const JobProfile& job, const Placement& placement,
+                                   const Neighbours& beside, const GradientWork& work) const;
   /// Seconds alone on the best `gpus` GPUs of the fastest type. A lower bound where that type is
   /// too few or comes in unequal servers.
   [[nodiscard]] double best_s(const JobProfile& job, std::uint32_t gpus) const;
@@ -61,6 +70,7 @@ class IterationForm {
   /// best_s / iteration_s, in (0, 1]; 1 for an empty placement.
   [[nodiscard]] double relative(const JobProfile& job, const Placement& placement,
                                 const Neighbours& beside) const;
+  [[nodiscard]] const Topology& topology() const noexcept { return topology_; }
 
  private:
   // Bandwidths are bytes per second, after what protocols take of them.

@@ -15,8 +15,8 @@ struct PaceQuestion {
   const Placement& placement;
   const Neighbours& beside;
   Allocation allocation = {};
-  /// Samples of one iteration at the size asked for; 0: what the model's figures were measured at
-  /// on each GPU.
+  /// Samples of one iteration at the size asked for. 0: the own batch of the model's profile on
+  /// each GPU; where there is no profile either, it is unknown, and local_batch changes nothing.
   std::uint32_t batch = 0;
   double done = 0;  ///< part of the training that is done, in [0, 1]: noise grows with it
 };
@@ -24,7 +24,7 @@ struct PaceQuestion {
 /// How fast it gets on.
 struct Pace {
   double step_s = 0;  ///< seconds from one exchange to the next; of the slowest copy if averaged
-  double batch = 0;   ///< samples in that time, of all workers
+  double batch = 0;   ///< samples in that time, of all workers; of one GPU 1 where nobody knows
   double efficiency = 1;  ///< progress of a sample, in that of a sample at the batch asked for
   double relative = 0;    ///< progress, in that of the size asked for alone on its best placement
 };
@@ -54,7 +54,9 @@ struct PaceOptions {
 ///            many workers there are, unless local_batch says otherwise
 ///   noise    efficiency = (phi + M0) / (phi + M) (McCandlish 2018, Pollux 2021), M0 the batch asked
 ///            for, phi by model, part of the training and batch
-///   copies   each server's part is a gang of its own, and their paces add up
+///   copies   each server's part is a gang of its own, with workers of one GPU; their paces add up,
+///            and PaceOptions::averaged stands for noise
+///   servers  so many parameter servers; a job that asked for all-reduce keeps a batch for each GPU
 ///
 /// `relative` with Allocation{} and without goodput is exactly Physics' rate() * scaling() of the
 /// same form. `job.gpus` is placement.size(); at least one GPU. Pure.
