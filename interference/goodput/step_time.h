@@ -8,7 +8,7 @@
 namespace starling {
 
 /// Seconds of one all-reduce among K replicas: two_s between two of them, and growth_s more for
-/// each further one.
+/// each further one, or less (StepTime::bend).
 struct ReduceTime {
   double two_s = 0;
   double growth_s = 0;
