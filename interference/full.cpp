@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "interference/goodput/scaling.h"
 #include "interference/iteration.h"
 #include "interference/models.h"
 
@@ -24,13 +25,16 @@ class FullPhysics final : public Physics {
   FullPhysics(const Topology& topology, const FullPhysicsOptions& options)
       : contention_(options.contention),
         form_(topology, kPressure, contention_ ? *contention_ : fitted_contention()),
-        straggler_sigma_(options.straggler_sigma) {}
+        straggler_sigma_(options.straggler_sigma),
+        goodput_(options.goodput) {}
 
   [[nodiscard]] double rate(const JobProfile& job, const Placement& placement,
                             const Neighbours& beside) const override {
     return form_.relative(job, placement, beside) / straggling(job, placement.size());
   }
-  [[nodiscard]] double scaling(const JobProfile& job) const override { return form_.scaling(job); }
+  [[nodiscard]] double scaling(const JobProfile& job) const override {
+    return form_.scaling(job) * efficiency(job);
+  }
   [[nodiscard]] bool varies() const noexcept override { return true; }
   [[nodiscard]] double startup_s(const JobProfile& job) const override {
     const double state_mib = model_profile(job.model).checkpoint_mib;
@@ -38,6 +42,13 @@ class FullPhysics final : public Physics {
   }
 
  private:
+  [[nodiscard]] double efficiency(const JobProfile& job) const {
+    if (!goodput_ || job.parameter_servers > 0 || job.asked == 0 || job.asked == job.gpus) return 1;
+    const GoodputProfile* profile = goodput_profile(model_profile(job.model));
+    if (profile == nullptr) return 1;
+    const double own = profile->limits.own;
+    return training_efficiency(profile->noise, own * job.asked, own * job.gpus);
+  }
   // The slowest of n workers: its z by inverting (1 - exp(-z^2 / 2))^n by the job's seed.
   [[nodiscard]] double straggling(const JobProfile& job, std::size_t workers) const {
     if (straggler_sigma_ <= 0 || job.straggler_seed == 0 || workers == 0) return 1;
@@ -49,6 +60,7 @@ class FullPhysics final : public Physics {
   std::shared_ptr<const Contention> contention_;
   IterationForm form_;
   double straggler_sigma_;
+  bool goodput_;
 };
 
 class AnalyticSpeed final : public SpeedModel {

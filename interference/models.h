@@ -19,6 +19,11 @@ struct FullPhysicsOptions {
   /// How jobs slow one another on a GPU; null: fitted_contention(). See
   /// interference/pairs/measured_contention.h for pairs as they were measured.
   std::shared_ptr<const Contention> contention = {};
+  /// A size other than asked for has another batch, whose samples make another progress: as the
+  /// model's noise says (interference/goodput/profiles.h), averaged over a training. On each GPU it
+  /// is taken to have the own batch of the profile. Models without one, and parameter servers,
+  /// whose batch stays, are as without this.
+  bool goodput = false;
 };
 
 /// `--physics full`: Pollux' iteration-time form over five tiers, host contention and shared links;

@@ -69,3 +69,24 @@ TEST_CASE("parameter servers: one batch among all workers, so speed levels off")
   CHECK(form.scaling(sized("vgg16 (parameter servers)", 1, 4)) <
         form.scaling(sized("vgg16 (parameter servers)", 1, 2)));
 }
+
+TEST_CASE("goodput: another size than asked for is worth what its batch is, to the world alone") {
+  const Topology topology = cluster();
+  const auto plain = make_full_physics(topology);
+  FullPhysicsOptions options;
+  options.goodput = true;
+  const auto world = make_full_physics(topology, options);
+  const auto factor = [&](const char* model, std::uint32_t asked, std::uint32_t gpus) {
+    const JobProfile job = sized(model, asked, gpus);
+    return world->scaling(job) / plain->scaling(job);
+  };
+  CHECK(factor("yolov3", 4, 4) == 1);
+  CHECK(factor("yolov3", 4, 8) < 0.95);
+  CHECK(factor("yolov3", 4, 8) > 0.5);
+  CHECK(factor("yolov3", 4, 2) > 1);
+  CHECK(factor("yolov3", 4, 8) < factor("neumf", 4, 8));
+  CHECK(factor("vgg16", 4, 8) == 1);
+  CHECK(factor("resnet50 (parameter servers)", 4, 8) == 1);
+  CHECK(make_analytic_speed(topology)->scaling(sized("yolov3", 4, 8)) ==
+        plain->scaling(sized("yolov3", 4, 8)));
+}

@@ -25,6 +25,20 @@ double goodput_scaling(const GoodputProfile& profile, BatchRule rule, double bat
   return one > 0 ? goodput_of(profile, rule, batch, where, done) / one : 0;
 }
 
+double training_efficiency(const NoiseScale& noise, double asked, double batch) noexcept {
+  const auto at = [&](double done, double samples) {
+    return statistical_efficiency(noise.phi(done, samples), noise.own_batch, samples);
+  };
+  double time = 0;
+  double from = 0;
+  for (const double to : kNoiseParts) {
+    const double middle = (from + to) / 2;
+    time += (to - from) * at(middle, asked) / at(middle, batch);
+    from = to;
+  }
+  return 1 / time;
+}
+
 double doubling_gain(double phi, double batch) noexcept { return step_gain(phi, batch, 2 * batch); }
 
 }  // namespace starling

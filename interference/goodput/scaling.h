@@ -25,4 +25,10 @@ enum class BatchRule : std::uint8_t {
 /// progress of a batch twice as large, in that of `batch`. Between 1 and 2.
 [[nodiscard]] double doubling_gain(double phi, double batch) noexcept;
 
+/// Progress of a sample at `batch`, in that of one at `asked`, over a whole training: a training
+/// whose samples come as fast takes 1/that as long, as each part of it takes its own. Above 1 for
+/// smaller batches.
+[[nodiscard]] double training_efficiency(const NoiseScale& noise, double asked,
+                                         double batch) noexcept;
+
 }  // namespace starling

@@ -83,3 +83,16 @@ TEST_CASE("who may choose its batch scales no worse than with one batch, from th
     }
   }
 }
+
+TEST_CASE("over a training each part takes its own time") {
+  NoiseScale noise;
+  noise.own_batch = 100;
+  noise.largest_batch = 1000;
+  noise.at_own.fill(1e15);
+  CHECK(training_efficiency(noise, 100, 800) == doctest::Approx(1));
+  // Half of it without noise: a batch twice as large makes no more progress there.
+  for (std::size_t part = 0; part < 6; ++part) noise.at_own[part] = 0;
+  CHECK(training_efficiency(noise, 100, 200) == doctest::Approx(1 / (0.5 * 2 + 0.5)));
+  CHECK(training_efficiency(noise, 200, 100) == doctest::Approx(1 / (0.5 / 2 + 0.5)));
+  CHECK(training_efficiency(noise, 200, 200) == 1);
+}
