@@ -12,6 +12,7 @@ namespace {
 constexpr std::string_view kFull = "full:";
 constexpr std::string_view kStragglers = "stragglers=";
 constexpr std::string_view kPairs = "pairs=";
+constexpr std::string_view kGoodput = "goodput";
 
 }  // namespace
 
@@ -20,11 +21,11 @@ Result<PhysicsChoice> parse_physics(const std::string& text) {
   const auto wrong = [&]() -> Result<PhysicsChoice> {
     return {Errc::invalid, "'" + text +
                                "' is wrong; give trace, full, full:stragglers=SIGMA with SIGMA "
-                               "from 0 to 10, or full:pairs=FILE"};
+                               "from 0 to 10, full:pairs=FILE, or full:goodput"};
   };
-  if (text == "full") return PhysicsChoice{PhysicsKind::full, 0, ""};
+  if (text == "full") return PhysicsChoice{PhysicsKind::full, 0, "", false};
   if (!text.starts_with(kFull) || text.size() == kFull.size()) return wrong();
-  PhysicsChoice choice{PhysicsKind::full, 0, ""};
+  PhysicsChoice choice{PhysicsKind::full, 0, "", false};
   std::string_view rest = std::string_view(text).substr(kFull.size());
   while (!rest.empty()) {
     const std::string_view part = rest.substr(0, rest.find(','));
@@ -37,6 +38,8 @@ Result<PhysicsChoice> parse_physics(const std::string& text) {
       if (error != std::errc{} || last != end || !in_range) return wrong();
     } else if (part.starts_with(kPairs) && part.size() > kPairs.size()) {
       choice.pairs = part.substr(kPairs.size());
+    } else if (part == kGoodput) {
+      choice.goodput = true;
     } else {
       return wrong();
     }
@@ -47,13 +50,14 @@ Result<PhysicsChoice> parse_physics(const std::string& text) {
 std::string text_of(const PhysicsChoice& choice) {
   if (choice.kind == PhysicsKind::trace) return "trace";
   std::string out = "full";
+  const auto add = [&out](const std::string& part) { out += (out == "full" ? ":" : ",") + part; };
   if (choice.straggler_sigma != 0) {
     char number[32];
     std::snprintf(number, sizeof number, "%g", choice.straggler_sigma);
-    out += std::string(":") + std::string(kStragglers) + number;
+    add(std::string(kStragglers) + number);
   }
-  if (!choice.pairs.empty())
-    out += (out == "full" ? ":" : ",") + std::string(kPairs) + choice.pairs;
+  if (!choice.pairs.empty()) add(std::string(kPairs) + choice.pairs);
+  if (choice.goodput) add(std::string(kGoodput));
   return out;
 }
 

@@ -11,13 +11,14 @@ namespace starling {
 enum class PhysicsKind : std::uint8_t { trace, full };
 
 /// What decides how fast a simulated job runs, as users write it: `trace`, `full`, or
-/// `full:stragglers=SIGMA` (FullPhysicsOptions::straggler_sigma), `full:pairs=FILE`, or both, with
-/// a comma between them.
+/// `full:` and, with commas between them, any of `stragglers=SIGMA`, `pairs=FILE` and `goodput`; see
+/// FullPhysicsOptions.
 struct PhysicsChoice {
   PhysicsKind kind = PhysicsKind::trace;
   double straggler_sigma = 0;
   std::string pairs =
       {};  ///< measured pairs that the world runs by (interference/pairs); empty: none
+  bool goodput = false;
 };
 
 /// `invalid` says what may be written.

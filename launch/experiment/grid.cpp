@@ -73,6 +73,7 @@ std::string id_of(const Experiment& experiment, const RunPoint& point, std::uint
   hash.add(std::uint64_t{experiment.physics == PhysicsKind::full});
   add(hash, experiment.straggler_sigma);
   if (!experiment.pairs.empty()) hash.add(experiment.pairs);
+  if (experiment.goodput) hash.add(std::string("goodput"));
   if (experiment.speed.kind != SpeedKind::analytic) hash.add(text_of(experiment.speed));
   const NetworkModel& network = experiment.faults[point.faults_index].network;
   add(hash, network.delay);

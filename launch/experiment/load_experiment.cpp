@@ -278,6 +278,7 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
     experiment.physics = physics.value().kind;
     experiment.straggler_sigma = physics.value().straggler_sigma;
     experiment.pairs = physics.value().pairs;
+    experiment.goodput = physics.value().goodput;
     if (!experiment.pairs.empty()) {
       auto pairs = read_measured_contention(experiment.pairs);
       if (pairs) {

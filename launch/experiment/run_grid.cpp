@@ -28,6 +28,7 @@ SimOptions sim_options(const Experiment& experiment, const RunPoint& point,
   options.physics = experiment.physics;
   options.straggler_sigma = experiment.straggler_sigma;
   options.contention = experiment.contention;
+  options.goodput = experiment.goodput;
   options.speed = experiment.speed;
   options.durations = experiment.policies[point.policy_index].durations;
   options.network = experiment.faults[point.faults_index].network;
@@ -124,7 +125,8 @@ Manifest manifest_of(const Experiment& experiment, const std::vector<RunPoint>& 
           experiment.description,
           experiment.split,
           experiment.baseline,
-          text_of(PhysicsChoice{experiment.physics, experiment.straggler_sigma, experiment.pairs}),
+          text_of(PhysicsChoice{experiment.physics, experiment.straggler_sigma, experiment.pairs,
+                                experiment.goodput}),
           points,
           notes_of(experiment, points),
           experiment.together};

@@ -141,7 +141,7 @@ Status World::Parts::build() {
 Status World::Parts::make_models() {
   physics = options.physics == PhysicsKind::full
                 ? make_full_physics(topology,
-                                    FullPhysicsOptions{options.straggler_sigma, options.contention})
+                                    {options.straggler_sigma, options.contention, options.goodput})
                 : make_trace_physics();
   if (physics->varies()) {
     auto made = make_speed(options.speed, topology, physics.get());
