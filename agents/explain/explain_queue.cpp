@@ -51,9 +51,14 @@ std::string explain_ahead(AgentState& s, const Job& job) {
 std::string explain_claim(const AgentState& s, JobId id) {
   if (!s.owner.claim || s.owner.claim->until <= s.now || s.owner.claim->attempt.job == id)
     return {};
-  return "partition " + std::to_string(s.owner.partition.id.value) + " keeps its free GPUs for " +
-         to_string(s.owner.claim->attempt.job) + ", whose turn it is, for " +
-         seconds_text(s.owner.claim->until - s.now) + " more at most";
+  const AttemptId attempt = s.owner.claim->attempt;
+  std::string line = "partition " + std::to_string(s.owner.partition.id.value) +
+                     " keeps its free GPUs for " + to_string(attempt.job) + ", whose turn it is";
+  // The claim of another home does not say when the turn is over.
+  const auto job = s.home.jobs.find(attempt.job);
+  if (job != s.home.jobs.end() && job->second.has(attempt) && job->second.round() != nullptr)
+    line += ", for " + seconds_text(job->second.round()->deadline - s.now) + " more at most";
+  return line;
 }
 
 }  // namespace starling

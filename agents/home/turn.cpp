@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint32_t kRoundsBeforeTurn = 4;
 constexpr Duration kTurnEvery = std::chrono::seconds(5);  // for a job whose turn it is
 constexpr Duration kAsk = std::chrono::seconds(1);        // again, what is free by now
+constexpr Duration kSilentClaim = 10 * kAsk;              // the least that a claim lasts
 constexpr Duration kSameAge = std::chrono::seconds(30);   // ages are told, so they differ by delays
 constexpr Duration kOutOfService = std::chrono::minutes(1);
 constexpr std::uint32_t kDoublings = 12;
@@ -129,11 +130,14 @@ void HomeStep::open_turn(Job& job) {
   claim(job);
 }
 
-/// Claims last as long as the turn, and are told again until it is over. Nobody is asked for more
-/// than can be had there: an owner refuses that at once.
+/// Told again until the turn is over, which can take hours, so a claim need not last as long: its
+/// home may be gone, or its Release lost. While the gang reserves, which takes the hold time, it is
+/// not told again. Nobody is asked for more than can be had there: an owner refuses that at once.
 void HomeStep::claim(Job& job) {
   const Job::Round& round = *job.round();
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(round.deadline - now);
+  const Duration lasts = std::max<Duration>(kSilentClaim, 2 * s.config.timers.hold);
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::min<Duration>(round.deadline - now, lasts));
   for (const PartitionId partition : round.claimed) {
     const PeerState& owner = *s.flock.owner_of(partition);
     const bool here = owner.peer.agent == me();

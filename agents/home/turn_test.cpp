@@ -117,6 +117,22 @@ TEST_CASE("a home that dies in its gang's turn leaves no partition closed") {
   CHECK(stream.flock.faults().empty());
 }
 
+TEST_CASE("nor does a home that dies early in a long turn") {
+  Stream stream("fifo:queue=skip");
+  stream.flock.submit(kGang, 8, 10s, 0);
+  const auto late_turn = [&] {
+    const auto& jobs = stream.flock.agent(0).home.jobs;
+    const auto gang = jobs.find(JobId{0, kGang});
+    return gang != jobs.end() && gang->second.turns >= 2 &&
+           gang->second.stage() == Stage::bidding && stream.flock.agent(1).owner.claim;
+  };
+  for (int i = 0; i < 900 && !late_turn(); ++i) stream.go_on(1s);
+  REQUIRE(late_turn());
+  stream.flock.crash_agent(0);
+  stream.flock.run_for(11s);
+  CHECK_FALSE(stream.flock.agent(1).owner.claim);
+}
+
 TEST_CASE("nobody claims a partition whose owner speaks a protocol without turns") {
   for (const std::uint32_t home : {0U, 1U}) {
     TestFlock flock({.agents = 2,
