@@ -156,7 +156,7 @@ void Encoder::up_server(std::uint32_t server) {
     net_.socket.relu(in.first(W), row(sockets_, o));
   }
   mean(sockets_, sockets, in.first(W));
-  std::copy_n(state_.servers.begin() + static_cast<std::ptrdiff_t>(server * EncoderNet::kServer),
+  std::copy_n(state_.servers.begin() + std::ptrdiff_t{server} * EncoderNet::kServer,
               EncoderNet::kServer, in.begin() + W);
   net_.server.relu(in.first(W + EncoderNet::kServer), row(servers_, server));
 }
