@@ -62,7 +62,7 @@ std::vector<std::string_view> words(LengthSource source) {
     case LengthSource::estimates_or_past:
       return {"estimates", "forecasts"};
     case LengthSource::truth:
-      return {"exact"};
+      return {"everything"};
   }
   return {};
 }

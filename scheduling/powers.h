@@ -41,8 +41,8 @@ struct Powers {
 /// None: there is no power of that name.
 [[nodiscard]] std::optional<Power> read_power(std::string_view word);
 
-/// From what the policy can know how long jobs take, best first: "exact", "estimates", "forecasts";
-/// "nothing" alone.
+/// From what the policy can know how long jobs take, best first: "everything", "estimates",
+/// "forecasts"; "nothing" alone.
 [[nodiscard]] std::vector<std::string_view> words(LengthSource source);
 /// "estimates or forecasts": these where those are not to be had.
 [[nodiscard]] std::string text_of(LengthSource source);

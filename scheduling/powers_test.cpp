@@ -37,5 +37,5 @@ TEST_CASE("what a policy can know is told best first") {
   CHECK(text_of(LengthSource::past) == "forecasts");
   CHECK(text_of(LengthSource::estimates) == "estimates");
   CHECK(text_of(LengthSource::estimates_or_past) == "estimates or forecasts");
-  CHECK(text_of(LengthSource::truth) == "exact");
+  CHECK(text_of(LengthSource::truth) == "everything");
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interference/fit/goodput_sources.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "interference/fit/data_table.h"
 
@@ -92,6 +94,12 @@ Result<std::map<std::string, NoiseRuns>> read_pollux_noise(const std::filesystem
   }
   for (auto& [application, by_batch] : runs) {
     for (auto& [batch, epochs] : by_batch) {
+      const auto rises = [](const NoiseSample& a, const NoiseSample& b) { return a.done < b.done; };
+      if (epochs.front().done <= 0 ||
+          std::ranges::adjacent_find(epochs, std::not_fn(rises)) != epochs.end())
+        return Error{Errc::invalid, (folder / "pollux" / "validation.csv.gz").string() +
+                                        ": the progress of " + application +
+                                        " does not rise from above 0 at one batch size"};
       const double all = epochs.back().done;
       for (NoiseSample& epoch : epochs) epoch.done /= all;
     }
@@ -111,6 +119,9 @@ Result<ScalingSteps> read_elasticflow_steps(const std::filesystem::path& folder)
     if (!values) return values.error();
     const std::vector<double>& v = values.value();
     if (v[2] <= 0) continue;  // not measured
+    if (v[0] < 1 || v[1] < 1)
+      return Error{Errc::invalid, (folder / "elasticflow" / "scaling.csv").string() + ": row " +
+                                      std::to_string(row + 1) + " has no batch or no GPU"};
     const std::string& gpu = table.value().text(row, "gpu");
     const auto gpus = static_cast<std::uint32_t>(v[1]);
     const std::uint32_t servers = (gpus + per_server(gpu) - 1) / per_server(gpu);

@@ -6,6 +6,7 @@ namespace {
 
 double goodput_of(const GoodputProfile& profile, BatchRule rule, double batch,
                   const StepShape& where, double done) {
+  if (where.replicas == 0) return 0;
   const BatchLimits& limits = profile.limits;
   if (rule == BatchRule::best)
     return best_batch(profile.time, profile.noise, limits, where, done).goodput;

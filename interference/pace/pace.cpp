@@ -97,8 +97,12 @@ Pace averaged_pace(const IterationForm& form, const PaceQuestion& q, const PaceO
 }  // namespace
 
 Pace pace(const IterationForm& form, const PaceQuestion& question, const PaceOptions& options) {
-  return question.allocation.averaged ? averaged_pace(form, question, options)
-                                      : gang_pace(form, question, options);
+  const auto server_of = [&](GpuId gpu) { return form.topology().server_of(gpu); };
+  const Placement& gpus = question.placement;
+  // On one server there is one copy, and nothing to average.
+  const bool copies = question.allocation.averaged && !gpus.empty() &&
+                      server_of(gpus.front()) != server_of(gpus.back());
+  return copies ? averaged_pace(form, question, options) : gang_pace(form, question, options);
 }
 
 }  // namespace starling

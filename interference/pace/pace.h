@@ -41,7 +41,7 @@ struct PaceOptions {
 };
 
 /// The one function of (job with its allocation, placement, neighbours) that says how fast a job
-/// gets on, to the world and to policies alike. Sources by factor:
+/// gets on, for the world and policies alike, once decisions carry allocations. Sources by factor:
 ///
 ///   step     IterationForm (Pollux' form over five tiers; the slowest worker and the slowest path
 ///            of the gang), with T_grad as the batch has it:
@@ -51,7 +51,8 @@ struct PaceOptions {
 ///            interference/goodput/profiles.h), else compute = 0
 ///   batch    all-reduce: workers * local_batch * (accumulation + 1), a worker having as large a
 ///            one as at the size asked for; parameter servers: the batch asked for, among however
-///            many workers there are, unless local_batch says otherwise
+///            many workers there are, unless local_batch says otherwise. What is not said takes
+///            the world's time, which is proportional to it (compute = 0)
 ///   noise    efficiency = (phi + M0) / (phi + M) (McCandlish 2018, Pollux 2021), M0 the batch asked
 ///            for, phi by model, part of the training and batch
 ///   copies   each server's part is a gang of its own, with workers of one GPU; their paces add up,

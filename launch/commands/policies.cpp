@@ -75,7 +75,7 @@ void print_powers(const PolicyRegistry& policies) {
       "its\n"
       "batch. *forecasts* are learned from jobs that have ended, *estimates* come with a job (in "
       "a\n"
-      "simulation they may be exact), *exact* foresees all; of two, the second is for jobs "
+      "simulation they may be exact), *everything* foresees all; of two, the second is for jobs "
       "without\n"
       "the first.\n\n| policy | family | may | knows |\n| --- | --- | --- | --- |\n");
   for (const auto& [name, entry] : policies.entries()) {

@@ -67,7 +67,8 @@ void set_differences(ComparisonRow& row, const RowRuns& runs, const RowRuns& bas
 void mark_best(std::vector<ComparisonRow>& rows, const Group& group,
                const std::vector<Pair>& pairs) {
   const auto ranked = [&pairs](const ComparisonRow& row) {
-    return !pairs.empty() && !row.by_partition && row.unfinished == 0;
+    // Runs of earlier versions do not say what their policies may do.
+    return pairs.size() > 1 && row.may.bits != 0 && !row.by_partition && row.unfinished == 0;
   };
   std::map<std::pair<Powers, std::string>, std::vector<ComparisonRow*>> alike;
   for (ComparisonRow& row : rows) {

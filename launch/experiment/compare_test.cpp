@@ -149,6 +149,15 @@ TEST_CASE("the best is marked among those that may and know the same") {
   CHECK_FALSE(row_of(without[0], "sjf").best);  // nobody is left to be held against
 }
 
+TEST_CASE("none is best of runs that do not say what they may, or of a single pair") {
+  std::vector<RunFact> runs = mixed();
+  for (RunFact& run : runs) run.point.may = {};
+  for (const ComparisonRow& row : compare(runs, "base", true)[0].rows) CHECK_FALSE(row.best);
+  runs = mixed();
+  runs.resize(6);
+  for (const ComparisonRow& row : compare(runs, "base", true)[0].rows) CHECK_FALSE(row.best);
+}
+
 TEST_CASE("rows that may and know the same have no note that they differ") {
   std::vector<RunFact> runs{fact("a", 1, 10), fact("b", 1, 20)};
   for (RunFact& run : runs) run.point.knows = "nothing";

@@ -105,5 +105,5 @@ TEST_CASE("what a row knows is the better of what it reads and what it is told")
   CHECK(knows_text(LengthSource::estimates_or_past, exact) == "exact");
   CHECK(knows_text(LengthSource::estimates_or_past, noisy) == "estimates (σ 0.5)");
   CHECK(knows_text(LengthSource::estimates_or_past, none) == "forecasts");
-  CHECK(knows_text(LengthSource::truth, none) == "exact");
+  CHECK(knows_text(LengthSource::truth, none) == "everything");
 }

@@ -98,8 +98,8 @@ std::string knowledge_text(const DurationKnowledge& knowledge) {
 
 std::string knows_text(LengthSource source, const DurationKnowledge& told) {
   const bool reads = source == LengthSource::estimates || source == LengthSource::estimates_or_past;
-  if (source == LengthSource::truth || (reads && told.kind == DurationKnowledge::exact))
-    return "exact";
+  if (source == LengthSource::truth) return "everything";
+  if (reads && told.kind == DurationKnowledge::exact) return "exact";
   if (reads && told.kind == DurationKnowledge::noisy)
     return "estimates (σ " + short_number(told.sigma) + ")";
   const bool learns = source == LengthSource::past || source == LengthSource::estimates_or_past;

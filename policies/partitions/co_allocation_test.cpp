@@ -23,8 +23,8 @@ TEST_CASE("each move doubles the stay, up to five seconds") {
 
 TEST_CASE("the limits of moves are in order") {
   for (const std::size_t others : {1U, 3U, 100U}) {
-    CHECK(most_moves_oversized(others) >= others);
-    CHECK(most_moves_in_hope(others) > most_moves_oversized(others));
+    CHECK(most_moves_infeasible(others) >= others);
+    CHECK(most_moves_in_hope(others) > most_moves_infeasible(others));
     CHECK(most_moves(others) > most_moves_in_hope(others));
   }
 }

@@ -29,10 +29,12 @@ inline constexpr std::uint32_t kForwardsPerCall = 16;
 
 /// Moves of a job that has no room here even when everything is free; `others` are heard of. It has
 /// been to each of them then, and back.
-[[nodiscard]] constexpr std::size_t most_moves_oversized(std::size_t others) { return 2 * others; }
-/// Moves of a job in the hope of a better type or a shorter queue: to all others, and to those that
-/// are calmer. From then on it goes only where it would start, or it would stay where chance left
-/// it while GPUs are free elsewhere.
+[[nodiscard]] constexpr std::size_t most_moves_infeasible(std::size_t others) { return 2 * others; }
+/// Moves of a job in the hope of a better type or a shorter queue: to all others, and again to
+/// those that are calmer by then, six times in all, as was best on training weeks with four agents
+/// (docs/decisions.md). From then on it goes only where it would start, or it would stay where
+/// chance left it while GPUs are free elsewhere. A bound for what goes wrong: jobs move one or two
+/// times with up to eight agents.
 [[nodiscard]] constexpr std::size_t most_moves_in_hope(std::size_t others) {
   return 6 * others + 12;
 }

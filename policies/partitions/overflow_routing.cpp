@@ -118,7 +118,7 @@ const RemotePartition* OverflowRouting::best_peer(const View& view, const QueueE
 
 const RemotePartition* OverflowRouting::feasible_peer(const View& view, const QueueEntry& entry,
                                                       const JobView& job) {
-  if (job.forwards > most_moves_oversized(peers_.count())) return nullptr;
+  if (job.forwards > most_moves_infeasible(peers_.count())) return nullptr;
   const RemotePartition* best = nullptr;
   const auto rank = [&](const RemotePartition& p) {
     return std::tuple(!can_start(view, p, entry, job), per_mille(p.waiting_gpus, p.gpus),

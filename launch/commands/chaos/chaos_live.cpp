@@ -36,7 +36,7 @@ struct Options {
 };
 
 int list_all() {
-  constexpr std::size_t kNames = 22;  // characters, and a space more than the longest has
+  constexpr std::size_t kNames = 22;  // characters of the column; a longer name widens its row
   std::string text;
   const auto add = [&](std::string name, std::string_view what) {
     name.resize(std::max(name.size() + 1, kNames), ' ');

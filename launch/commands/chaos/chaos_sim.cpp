@@ -106,9 +106,9 @@ JunitCase case_of(const ChaosRun& run, double wall_s) {
   return one;
 }
 
-/// One line per failing seed, as the tests read them.
 std::string kept_seeds(const std::string& folder) { return folder + "/chaos_seeds.txt"; }
 
+/// One line per failing seed, as the tests read them.
 Status append_kept(const std::string& folder, const ChaosFinding& finding) {
   std::ofstream file(kept_seeds(folder), std::ios::app);
   file << finding.arguments << "  # " << finding.failure.rule << ": "
