@@ -159,8 +159,11 @@ TEST_CASE("none is best of runs that do not say what they may, or of a single pa
 }
 
 TEST_CASE("rows that may and know the same have no note that they differ") {
-  std::vector<RunFact> runs{fact("a", 1, 10), fact("b", 1, 20)};
-  for (RunFact& run : runs) run.point.knows = "nothing";
+  std::vector<RunFact> runs{fact("a", 1, 10), fact("b", 1, 20), fact("a", 2, 10), fact("b", 2, 20)};
+  for (RunFact& run : runs) {
+    run.point.knows = "nothing";
+    run.point.may.add(Power::place);
+  }
   const std::string text = tables_markdown("x", compare(runs, "a", true));
   CHECK(text.find("not like for like") == std::string::npos);
   CHECK(text.find("| a ‡ |") != std::string::npos);
