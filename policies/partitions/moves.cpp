@@ -10,7 +10,7 @@ Duration doubling_wait(std::uint32_t n, Duration most) {
   return std::min<Duration>(std::chrono::seconds(1LL << std::min(n - 1, 20U)), most);
 }
 
-Duration forward_backoff(std::uint32_t n) { return doubling_wait(n, std::chrono::seconds(5)); }
+Duration forward_backoff(std::uint32_t n) { return doubling_wait(n, std::chrono::minutes(10)); }
 
 bool may_move(const View& view, const QueueEntry& entry, const JobView& job) {
   return view.now - entry.since >= forward_backoff(job.forwards);

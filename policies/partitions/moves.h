@@ -19,8 +19,9 @@ inline constexpr std::uint32_t kForwardsPerCall = 16;
 
 /// 2^(n-1) s, at most `most`; none for n = 0.
 [[nodiscard]] Duration doubling_wait(std::uint32_t n, Duration most);
-/// How long a job that was forwarded n times stays before the next time: 2^(n-1) s, at most five:
-/// who stays longer waits beside GPUs that are free elsewhere (docs/decisions.md).
+/// How long a job that was forwarded n times stays before the next time: 2^(n-1) s, at most ten
+/// minutes. Less is better where digests are never old, and worse where they are a second old
+/// (docs/decisions.md).
 [[nodiscard]] Duration forward_backoff(std::uint32_t n);
 /// It has stayed here so long.
 [[nodiscard]] bool may_move(const View& view, const QueueEntry& entry, const JobView& job);
@@ -30,17 +31,15 @@ inline constexpr std::uint32_t kForwardsPerCall = 16;
 /// Moves of a job that has no room here even when everything is free; `others` are heard of. It has
 /// been to each of them then, and back.
 [[nodiscard]] constexpr std::size_t most_moves_infeasible(std::size_t others) { return 2 * others; }
-/// Moves of a job in the hope of a better type or a shorter queue: to all others, and again to
-/// those that are calmer by then, six times in all, as was best on training weeks with four agents
-/// (docs/decisions.md). From then on it goes only where it would start, or it would stay where
-/// chance left it while GPUs are free elsewhere. A bound for what goes wrong: jobs move one or two
-/// times with up to eight agents.
+/// Moves of a job in the hope of a better type or a shorter queue: to all others, and to those that
+/// are calmer. From then on it goes only where it would start, or it would stay where chance left
+/// it while GPUs are free elsewhere.
 [[nodiscard]] constexpr std::size_t most_moves_in_hope(std::size_t others) {
-  return 6 * others + 12;
+  return 2 * others + 4;
 }
 /// Moves of a job in all, where it knows how fast it would be.
 [[nodiscard]] constexpr std::size_t most_moves(std::size_t others) {
-  return 2 * most_moves_in_hope(others);
+  return 3 * most_moves_in_hope(others);
 }
 
 }  // namespace starling
