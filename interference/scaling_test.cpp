@@ -1,35 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "interference/scaling_test.h"
+
 #include <doctest/doctest.h>
 
 #include "interference/iteration.h"
 #include "interference/models.h"
-#include "interference/profile.h"
-#include "topology/generate/generate.h"
 
 using namespace starling;
 
-namespace {
-
-Topology cluster() {
-  GeneratorOptions options;
-  options.servers = 8;
-  options.gpus_per_server = 2;
-  options.gpus_per_island = 2;
-  options.nic_gbps = 1;
-  return generate_flat(options).value();
-}
-
-JobProfile sized(const std::string& model, std::uint32_t asked, std::uint32_t gpus) {
-  JobSpec spec;
-  spec.model = model;
-  spec.workers = asked;
-  return profile_of(spec, gpus);
-}
-
-}  // namespace
-
 TEST_CASE("scaling is 1 at the size asked for, and the world and the analytic model agree on it") {
-  const Topology topology = cluster();
+  const Topology topology = slow_cluster();
   const auto speed = make_analytic_speed(topology);
   const auto world = make_full_physics(topology);
   for (const char* model : {"resnet50", "resnet50 (parameter servers)", "vgg16"}) {
@@ -44,7 +24,7 @@ TEST_CASE("scaling is 1 at the size asked for, and the world and the analytic mo
 }
 
 TEST_CASE("all-reduce: every worker has a batch of its own, so speed is size over iteration time") {
-  const Topology topology = cluster();
+  const Topology topology = slow_cluster();
   const IterationForm form(topology, 0);
   const JobProfile job = sized("resnet50", 2, 8);
   const double one = 2 / form.best_s(sized("resnet50", 2, 2), 2);
@@ -53,7 +33,7 @@ TEST_CASE("all-reduce: every worker has a batch of its own, so speed is size ove
 }
 
 TEST_CASE("parameter servers: one batch among all workers, so speed levels off") {
-  const Topology topology = cluster();
+  const Topology topology = slow_cluster();
   const IterationForm form(topology, 0);
   CHECK(sized("resnet50 (parameter servers)", 1, 4).parameter_servers == 4);
   CHECK(sized("resnet50", 1, 4).parameter_servers == 0);
@@ -71,7 +51,7 @@ TEST_CASE("parameter servers: one batch among all workers, so speed levels off")
 }
 
 TEST_CASE("goodput: another size than asked for is worth what its batch is, to the world alone") {
-  const Topology topology = cluster();
+  const Topology topology = slow_cluster();
   const auto plain = make_full_physics(topology);
   FullPhysicsOptions options;
   options.goodput = true;

@@ -57,6 +57,25 @@ struct Stream {
   std::uint64_t n = 0;
 };
 
+/// One of three homes with four GPUs each. It has heard from the others how many of theirs are out
+/// of service, and no heartbeat falls into its patience.
+struct HeardHome {
+  HeardHome(std::uint32_t out_of_first, std::uint32_t out_of_second) {
+    for (const std::uint32_t agent : {1U, 2U}) {
+      Digest digest{{PartitionId{agent}, Epoch{1}}, 1};
+      digest.gpus = 4;
+      digest.out_of_service = agent == 1 ? out_of_first : out_of_second;
+      home.hear(AgentId{agent}, digest);
+    }
+  }
+  static AgentConfig config() {
+    AgentConfig config;
+    config.timers.heartbeat = kGangPatience;
+    return config;
+  }
+  ScriptedHome home{3, config()};
+};
+
 TEST_CASE("small jobs starve no gang, whatever the policy") {
   const PolicyRegistry policies = make_policy_registry();
   for (const auto& [name, entry] : policies.entries()) {
@@ -203,15 +222,8 @@ TEST_CASE("a gang claims no partition that cannot give anything, but those that 
 TEST_CASE("what is out of service elsewhere is not counted on, so more partitions are claimed") {
   for (const std::uint32_t out : {0U, 2U}) {
     CAPTURE(out);
-    AgentConfig config;
-    config.timers.heartbeat = kGangPatience;
-    ScriptedHome home(3, std::move(config));
-    for (const std::uint32_t agent : {1U, 2U}) {
-      Digest digest{{PartitionId{agent}, Epoch{1}}, 1};
-      digest.gpus = 4;
-      digest.out_of_service = out;
-      home.hear(AgentId{agent}, digest);
-    }
+    HeardHome heard(out, out);
+    ScriptedHome& home = heard.home;
     home.submit(1, 8);  // four here, and four or twice two there
     home.tick(kGangPatience);
     REQUIRE(home.job(1).round() != nullptr);
@@ -220,15 +232,8 @@ TEST_CASE("what is out of service elsewhere is not counted on, so more partition
 }
 
 TEST_CASE("partitions that are whole are claimed before others") {
-  AgentConfig config;
-  config.timers.heartbeat = kGangPatience;
-  ScriptedHome home(3, std::move(config));
-  for (const std::uint32_t agent : {1U, 2U}) {
-    Digest digest{{PartitionId{agent}, Epoch{1}}, 1};
-    digest.gpus = 4;
-    digest.out_of_service = agent == 1 ? 2 : 0;
-    home.hear(AgentId{agent}, digest);
-  }
+  HeardHome heard(2, 0);
+  ScriptedHome& home = heard.home;
   home.submit(1, 8);  // four here, and four there at the second one
   home.tick(kGangPatience);
   REQUIRE(home.job(1).round() != nullptr);
@@ -236,11 +241,8 @@ TEST_CASE("partitions that are whole are claimed before others") {
 }
 
 TEST_CASE("a gang that is cancelled in its turn lets go of what it claims") {
-  AgentConfig config;
-  config.timers.heartbeat = kGangPatience;
-  ScriptedHome home(3, std::move(config));
-  for (const std::uint32_t agent : {1U, 2U})
-    home.hear(AgentId{agent}, Digest{{PartitionId{agent}, Epoch{1}}, 1});
+  HeardHome heard(0, 0);
+  ScriptedHome& home = heard.home;
   const JobId gang = home.submit(1, 12);
   home.tick(kGangPatience);
   REQUIRE(home.job(1).round() != nullptr);

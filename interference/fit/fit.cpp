@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interference/fit/fit.h"
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "interference/fit/line.h"
 #include "interference/fit/sources.h"
 #include "workload/catalogue.h"
 
 namespace starling {
 namespace {
-
-template <class... Args>
-std::string line(const char* format, Args... args) {
-  char text[256];
-  const int size = std::snprintf(text, sizeof text, format, args...);
-  return {text, static_cast<std::size_t>(std::min<int>(size, sizeof text - 1))};
-}
 
 // The machines whose links are known well enough to carry the constants over to others. Pollux: T4s
 // on PCIe x8; 5 Gbit/s is what one flow gets between its EC2 servers. Gavel's P100s: PCIe x16 and

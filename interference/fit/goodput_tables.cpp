@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <cstdio>
-
 #include "interference/fit/goodput_fit.h"
+#include "interference/fit/line.h"
 #include "workload/catalogue.h"
 
 namespace starling {
 namespace {
-
-template <class... Args>
-std::string line(const char* format, Args... args) {
-  char text[256];
-  const int size = std::snprintf(text, sizeof text, format, args...);
-  return {text, static_cast<std::size_t>(std::min<int>(size, sizeof text - 1))};
-}
 
 std::string cell(const RowError& e) { return line(" %5zu %5.1f%%", e.rows, 100 * e.error); }
 

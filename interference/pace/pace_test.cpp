@@ -7,29 +7,11 @@
 
 #include "interference/goodput/profiles.h"
 #include "interference/models.h"
-#include "interference/profile.h"
-#include "topology/generate/generate.h"
+#include "interference/scaling_test.h"
 
 using namespace starling;
 
 namespace {
-
-// Eight servers of two GPUs each, on a slow network.
-Topology cluster() {
-  GeneratorOptions options;
-  options.servers = 8;
-  options.gpus_per_server = 2;
-  options.gpus_per_island = 2;
-  options.nic_gbps = 1;
-  return generate_flat(options).value();
-}
-
-JobProfile sized(const std::string& model, std::uint32_t asked, std::uint32_t gpus) {
-  JobSpec spec;
-  spec.model = model;
-  spec.workers = asked;
-  return profile_of(spec, gpus);
-}
 
 Placement first(std::uint32_t gpus) {
   Placement placement;
@@ -45,7 +27,7 @@ Pace ask(const IterationForm& form, const JobProfile& job, Allocation how = {},
 }  // namespace
 
 TEST_CASE("as asked it is exactly the world's rate times its scaling") {
-  const Topology topology = cluster();
+  const Topology topology = slow_cluster();
   const IterationForm form(topology, 0);
   const auto speed = make_analytic_speed(topology);
   const Neighbours beside = {{sized("vgg16", 2, 2), {GpuId(1), GpuId(2)}}};
@@ -65,7 +47,7 @@ TEST_CASE("as asked it is exactly the world's rate times its scaling") {
 }
 
 TEST_CASE("a larger batch takes as much longer as was fitted, and so gains") {
-  const Topology topology = cluster();
+  const Topology topology = slow_cluster();
   const IterationForm form(topology, 0);
   const StepTime& time = goodput_profile(model_profile("resnet18"))->time;
   const JobProfile one = sized("resnet18", 1, 1);
@@ -83,7 +65,7 @@ TEST_CASE("a larger batch takes as much longer as was fitted, and so gains") {
 }
 
 TEST_CASE("accumulation: on one GPU for nothing, over a slow network for fewer exchanges") {
-  const Topology topology = cluster();
+  const Topology topology = slow_cluster();
   const IterationForm form(topology, 0);
   const Pace one = ask(form, sized("vgg16", 1, 1), {0, 0, 0, 3, false});
   CHECK(one.relative == doctest::Approx(1));
@@ -97,7 +79,7 @@ TEST_CASE("accumulation: on one GPU for nothing, over a slow network for fewer e
 }
 
 TEST_CASE("goodput: more workers are worth less early, and the size asked for stays 1") {
-  const Topology topology = cluster();
+  const Topology topology = slow_cluster();
   const IterationForm form(topology, 0);
   const PaceOptions goodput{true, 1};
   const JobProfile job = sized("resnet18", 1, 2);
@@ -117,7 +99,7 @@ TEST_CASE("goodput: more workers are worth less early, and the size asked for st
 }
 
 TEST_CASE("averaged copies: servers by themselves, whatever the network, times an efficiency") {
-  const Topology topology = cluster();
+  const Topology topology = slow_cluster();
   const IterationForm form(topology, 0);
   const JobProfile job = sized("vgg16", 8, 8);
   const Allocation copies{0, 0, 0, 0, true};
@@ -132,7 +114,7 @@ TEST_CASE("averaged copies: servers by themselves, whatever the network, times a
 }
 
 TEST_CASE("parameter servers are a number of their own: up to the workers each more helps") {
-  const Topology topology = cluster();
+  const Topology topology = slow_cluster();
   const IterationForm form(topology, 0);
   const JobProfile job = sized("vgg16 (parameter servers)", 4, 4);
   CHECK(job.parameter_servers == 4);
