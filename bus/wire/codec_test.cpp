@@ -241,9 +241,9 @@ TEST_CASE("malformed bytes are refused, with the reason") {
   Bytes wild = good;
   std::memset(wild.data(), 0xff, 4);
   CHECK(why(wild) == "frame: malformed");
-  Codec next({}, 4);
-  CHECK(why(copy(next.encode({4, Incarnation{1}, 1}, Ping{1}))) ==
-        "frame: protocol 4, only 1 to 3 are spoken");
+  Codec next({}, 5);
+  CHECK(why(copy(next.encode({5, Incarnation{1}, 1}, Ping{1}))) ==
+        "frame: protocol 5, only 1 to 4 are spoken");
 }
 
 TEST_CASE("an earlier version is left alone with what it does not know") {
@@ -277,7 +277,7 @@ TEST_CASE("what servers have left is said in the third protocol, and nothing of 
   Codec codec;
   const ServerRoom room{GpuTypeId{1}, 3, 2, {5'000'000, ServerRoom::kAnyAmount}};
   const Digest told{{PartitionId{1}, Epoch{2}}, 3, 8, 8, 4, 1, 0, 0, {}, {}, 0, {room}};
-  for (std::uint16_t protocol = 1; protocol <= 3; ++protocol) {
+  for (std::uint16_t protocol = 1; protocol <= kNewestProtocol; ++protocol) {
     CAPTURE(protocol);
     const Bytes bytes = copy(codec.encode({protocol, Incarnation{7}, 9}, told));
     const Result<Frame> heard = codec.decode(bytes);

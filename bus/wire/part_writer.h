@@ -34,7 +34,11 @@ class PartWriter {
  public:
   /// `protocol`: of the frame; later fields are not written. `builder` and `limits` outlive it.
   PartWriter(fb::FlatBufferBuilder& builder, const Limits& limits, std::uint16_t protocol)
-      : b_(builder), limits_(limits), two_(protocol >= 2), three_(protocol >= 3) {}
+      : b_(builder),
+        limits_(limits),
+        two_(protocol >= 2),
+        three_(protocol >= 3),
+        four_(protocol >= 4) {}
 
  protected:
   Text text(std::string_view s) { return b_.CreateString(s.data(), s.size()); }
@@ -106,6 +110,7 @@ class PartWriter {
   const Limits& limits_;
   const bool two_;  ///< fields of protocol 2 are written
   const bool three_;
+  const bool four_;
 
  private:
   std::vector<fb::Offset<Share>> gang_;  // scratch

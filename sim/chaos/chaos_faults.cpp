@@ -62,7 +62,7 @@ std::span<const ChaosFaults::Kind> ChaosFaults::kinds() {
       {"F25-rack", "an agent and its executors at once", &F::kill_rack, 240, 30},
       {"F25-agents", "all agents at once", &F::kill_all_agents, 240, 30},
       {"compaction", "a journal is replaced by a snapshot", &F::compact, 60, 10},
-      {"F19-version", "a node is restarted with the previous protocol, or the newest",
+      {"F19-version", "a node is restarted with any version of the protocol",
        &F::change_version, 240, 30},
       {"F1-owner", "the owner of a part of another home's gang stays dead until it counts as lost",
        &F::lose_owner, 60, 10},

@@ -113,10 +113,11 @@ void ChaosFaults::drain(World& world, Rng& rng, Dose) {
   });
 }
 
-/// A rolling restart that stops half way, goes back, and is gone on with.
+/// A rolling restart that stops half way, goes back, and is gone on with: each version meets each.
 void ChaosFaults::change_version(World& world, Rng& rng, Dose) {
   const NodeId node = any_server(rng);
-  const std::uint16_t protocol = rng.chance(0.5) ? kOldestProtocol : kNewestProtocol;
+  const auto protocol = static_cast<std::uint16_t>(
+      kOldestProtocol + rng.below(kNewestProtocol - kOldestProtocol + 1U));
   if (!near_misled(world, node)) world.set_protocol(node, protocol);
   kill(world, rng, node);
 }

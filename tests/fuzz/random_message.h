@@ -164,7 +164,7 @@ class RandomMessage {
     s.forwards = u64(), s.cross_partition_gangs = u64(), s.preemptions = u64(), s.resizes = u64();
     s.decisions = u64(), s.refused_frames = u64(), s.messages = u64();
     s.decision_p50_us = some(), s.decision_p99_us = some();
-    s.protocol = static_cast<std::uint16_t>(1 + rng_.below(3));
+    s.protocol = static_cast<std::uint16_t>(1 + rng_.below(kNewestProtocol));
     s.foreign = some(), s.suspected = some(), s.cut_off = some(), s.patience = 1 + rng_.below(8);
     s.drained = rng_.below(s.gpus + 1), s.sick = rng_.below(s.quarantined + 1);
     s.sick_gpus = gpus(0);
