@@ -166,10 +166,9 @@ std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
       break;
     case Stage::bidding:
       if (const Job::Round& round = *job.round(); !round.claimed.empty()) {
-        lines.push_back("has its turn: " +
-                        counted(round.claimed.size(), "partition starts", "partitions start") +
-                        " nothing new, for " + seconds_text(round.deadline - now) +
-                        " more at most");
+        lines.push_back(
+            "has its turn: " + counted(round.claimed.size(), "partition keeps", "partitions keep") +
+            " servers for it, for " + seconds_text(round.deadline - now) + " more at most");
         break;
       }
       lines.push_back("round " + std::to_string(job.failed_rounds + 1) + ": " +

@@ -52,8 +52,9 @@ std::string explain_claim(const AgentState& s, JobId id) {
   if (!s.owner.claim || s.owner.claim->until <= s.now || s.owner.claim->attempt.job == id)
     return {};
   const AttemptId attempt = s.owner.claim->attempt;
-  std::string line = "partition " + std::to_string(s.owner.partition.id.value) +
-                     " keeps its free GPUs for " + to_string(attempt.job) + ", whose turn it is";
+  std::string line = "partition " + std::to_string(s.owner.partition.id.value) + " keeps " +
+                     counted(s.owner.claim->kept.servers().size(), "server") + " for " +
+                     to_string(attempt.job) + ", whose turn it is";
   // The claim of another home does not say when the turn is over.
   const auto job = s.home.jobs.find(attempt.job);
   if (job != s.home.jobs.end() && job->second.has(attempt) && job->second.round() != nullptr)

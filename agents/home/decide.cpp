@@ -33,7 +33,7 @@ RemoteDigest said_by(const PeerState& peer) {
           digest.version};
 }
 
-View OwnerStep::view() {
+View OwnerStep::view(const Occupancy& gpus) {
   s.flock.others.clear();
   for (const PeerState& peer : s.flock.peers) {
     if (peer.peer.agent == me() || !peer.digest || !reachable(peer.watch)) continue;
@@ -41,16 +41,9 @@ View OwnerStep::view() {
     s.flock.others.push_back(said_by(peer));
     if (!s.lossy()) s.flock.others.back().at = now;
   }
-  return {s.topology,
-          s.owner.ledger.gpus(),
-          s.home.waiting.views(),
-          s.home.running.views(now),
-          s.flock.others,
-          s.speed,
-          now,
-          me(),
-          s.home.running.ends(),
-          &s.home.waiting.changes()};
+  return {
+      s.topology, gpus, s.home.waiting.views(), s.home.running.views(now), s.flock.others, s.speed,
+      now,        me(), s.home.running.ends(),  &s.home.waiting.changes()};
 }
 
 /// The policy proposes, the ledger and the jobs dispose: what they contradict is counted, told to
@@ -62,7 +55,8 @@ void HomeStep::decide() {
   s.deciding.next = kNever;
   if (s.home.waiting_jobs() == 0 && !s.home.running.any()) return;
   s.deciding.decided = true;
-  const std::vector<Decision> decisions = s.policy->decide(view(), trigger, s.policy_rng);
+  const std::vector<Decision> decisions =
+      s.policy->decide(view(s.owner.open_to(std::nullopt, now)), trigger, s.policy_rng);
   for (const Decision& decision : decisions) {
     ++s.counters.decisions;
     const auto fault = std::visit([&](const auto& d) { return apply(d); }, decision);
@@ -112,8 +106,8 @@ bool good_size(const JobSpec& spec, std::size_t gpus) {
 
 }  // namespace
 
-DecisionFault HomeStep::why_not_started(JobId id) const {
-  return claimed_for_another(id) ? DecisionFault::reserved : DecisionFault::no_room;
+DecisionFault HomeStep::why_not_started(JobId id, const Placement& gpus) const {
+  return s.owner.kept_for_another(id, gpus, now) ? DecisionFault::reserved : DecisionFault::no_room;
 }
 
 std::optional<DecisionFault> HomeStep::apply(const Start& decision) {
@@ -123,7 +117,7 @@ std::optional<DecisionFault> HomeStep::apply(const Start& decision) {
   if (!good_size(*job->spec, decision.placement.size())) return DecisionFault::wrong_size;
   if (!good_placement(*job->spec, decision.placement)) return DecisionFault::wrong_gpus;
   if (start_here(*job, decision.placement)) return std::nullopt;
-  return why_not_started(decision.job);
+  return why_not_started(decision.job, decision.placement);
 }
 
 std::optional<DecisionFault> HomeStep::cannot_stop(JobId id) const {
@@ -131,7 +125,8 @@ std::optional<DecisionFault> HomeStep::cannot_stop(JobId id) const {
   if (known == s.home.jobs.end() || known->second.stage() != Stage::running)
     return DecisionFault::not_running;
   if (known->second.spec->no_requeue) return DecisionFault::keep_running;
-  if (claimed_for_another(id)) return DecisionFault::reserved;  // no job could take its place
+  // No job could take its place.
+  if (s.owner.kept_for_another(id, known->second.placement, now)) return DecisionFault::reserved;
   return std::nullopt;
 }
 
@@ -176,7 +171,7 @@ std::optional<DecisionFault> HomeStep::apply(const Spread& decision) {
   const bool done = here == all ? start_here(*job, decision.local)
                                 : open_round(*job, decision.local, decision.type);
   if (done) return std::nullopt;
-  return why_not_started(decision.job);
+  return why_not_started(decision.job, decision.local);
 }
 
 }  // namespace starling

@@ -28,7 +28,7 @@ std::string partition_text(PartitionId partition) {
 /// Holds `local` and asks all other partitions for the rest. A bid promises nothing.
 bool HomeStep::open_round(Job& job, const Placement& local, std::optional<GpuTypeId> type) {
   STARLING_MARK("agent: open_round");
-  if (claimed_for_another(job.spec->id)) return false;
+  if (s.owner.kept_for_another(job.spec->id, local, now)) return false;
   const AttemptId id = open_attempt(job);
   const Instant until = later(now, s.config.timers.hold);
   if (!local.empty()) {

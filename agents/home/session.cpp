@@ -142,12 +142,14 @@ void FlockStep::send_digests() {
   s.flock.next_digest = kNever;
   if (s.flock.peers.size() < 2) return;
   const Timers& timers = s.config.timers;
-  const Occupancy& gpus = s.owner.ledger.gpus();
+  // What is kept for somebody's turn is not told: nobody else could have it.
+  const Occupancy& gpus = s.owner.open_to(std::nullopt, now);
+  const Occupancy& all = s.owner.ledger.gpus();
   Digest& digest = s.flock.draft;
   digest.fence = s.fence();
   digest.gpus = gpus.gpus().size();
   digest.free = gpus.free_count();
-  digest.out_of_service = digest.gpus - digest.free - gpus.busy_count();
+  digest.out_of_service = digest.gpus - all.free_count() - all.busy_count();
   digest.largest_free_server = gpus.largest_free_server();
   digest.whole_free_servers =
       s.owner.server_gpus > 0 ? gpus.whole_free_count(s.owner.server_gpus) : 0;

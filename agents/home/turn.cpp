@@ -22,6 +22,13 @@ std::uint32_t worker_of(const JobSpec& spec) {
   return spec.workers > 1 ? std::max(spec.gpus_per_worker, 1U) : 1;
 }
 
+std::uint32_t in_service(const Occupancy& gpus, const Server& server) {
+  std::uint32_t count = 0;
+  for (std::uint32_t g = server.gpus.first; g < server.gpus.last; ++g)
+    count += gpus.is_blocked(GpuId{g}) ? 0 : 1;
+  return count;
+}
+
 /// GPUs in whole workers, up to `enough`, that these servers could give when all are free of which
 /// `gpus_of` says that they are in service.
 template <class GpusOf>
@@ -47,15 +54,9 @@ Duration period_of(const Timers& timers, const Job& job) {
 
 /// What could be had of this partition for the job.
 std::uint32_t HomeStep::most_here(const JobSpec& spec) const {
-  const Occupancy& gpus = s.owner.ledger.gpus();
-  const auto in_service = [&](const Server& server) {
-    std::uint32_t count = 0;
-    for (std::uint32_t g = server.gpus.first; g < server.gpus.last; ++g)
-      count += gpus.is_blocked(GpuId{g}) ? 0 : 1;
-    return count;
-  };
   return static_cast<std::uint32_t>(
-      most_of(s.topology, s.owner.partition.servers, spec, spec.gpus(), in_service));
+      most_of(s.topology, s.owner.partition.servers, spec, spec.gpus(),
+              [&](const Server& server) { return in_service(s.owner.ledger.gpus(), server); }));
 }
 
 /// The same elsewhere, as far as can be told: who is out of service there is known by number.
@@ -191,15 +192,17 @@ void HomeStep::free_claims(const Job& job, bool all) {
   }
 }
 
-/// As owner: nothing new starts here but this gang. Null: it is so now.
+/// As owner: what this job asks for is kept for it. Null: it is so now.
 std::optional<Refusal> OwnerStep::admit_claim(AgentId home, const BidRequest& request) {
   const std::uint32_t unused = s.owner.ledger.quarantined_count() + s.owner.ledger.drained_count();
   if (unused > 0 && request.gpus > s.owner.ledger.gpus().gpus().size() - unused)
     return Refusal::not_ready;
   if (s.owner.ledger.released(request.attempt) != nullptr) return Refusal::expired;
-  Claim claim{request.attempt, home,
+  Claim claim{request.attempt,
+              home,
               now - std::min(request.waited, Duration(std::chrono::hours(24 * 365))),
-              later(now, std::chrono::milliseconds(request.claim_ms))};
+              later(now, std::chrono::milliseconds(request.claim_ms)),
+              {}};
   if (s.owner.claim && s.owner.claim->until > now &&
       s.owner.claim->attempt.job != request.attempt.job) {
     const Duration older = s.owner.claim->since - claim.since;
@@ -207,12 +210,46 @@ std::optional<Refusal> OwnerStep::admit_claim(AgentId home, const BidRequest& re
                        (older >= -kSameAge && request.attempt.job < s.owner.claim->attempt.job);
     if (!first) return Refusal::conflict;
   }
-  s.owner.claim = claim;
+  const bool repeat = s.owner.claim && s.owner.claim->attempt == claim.attempt;
+  if (repeat) claim.kept = std::move(s.owner.claim->kept);
+  keep_servers(claim, request);
+  s.owner.claim = std::move(claim);
+  if (!repeat) s.flock.digest_due = true;
   return std::nullopt;
 }
 
-bool OwnerStep::claimed_for_another(JobId job) const {
-  return s.owner.claim && s.owner.claim->until > now && s.owner.claim->attempt.job != job;
+/// Chosen once for a turn, so that what is kept becomes free; again where some of it has gone out of
+/// service. A job that runs is taken to go on for as long as it has run here.
+void OwnerStep::keep_servers(Claim& claim, const BidRequest& request) const {
+  const Occupancy& gpus = s.owner.ledger.gpus();
+  JobSpec shape;
+  shape.gpu_types = request.gpu_types;
+  const auto room_on = [&](ServerId id) -> std::uint32_t {
+    if (!allows(shape, s.topology, id)) return 0;
+    const Server& server = s.topology.server(id);
+    const bool whole = request.gpus_per_worker > 0 && request.gpus_per_worker <= server.gpus.size();
+    const std::uint32_t worker = whole ? request.gpus_per_worker : 1;
+    return std::min(in_service(gpus, server), Occupancy::room_of(server, request.each)) / worker *
+           worker;
+  };
+  std::uint64_t kept = 0;
+  for (const ServerId server : claim.kept.servers()) kept += room_on(server);
+  if (kept >= request.gpus) return;
+  const IndexRange servers = s.owner.partition.servers;
+  std::vector<Instant> free_at(servers.size(), Instant::min());
+  for (const auto& [attempt, hold] : s.owner.ledger.holds()) {
+    const auto share = s.owner.shares.find(attempt);
+    const bool runs = share != s.owner.shares.end() && share->second.launched <= now;
+    const Instant end = runs ? later(now, now - share->second.launched) : now;
+    for (const GpuId gpu : hold.gpus) {
+      Instant& at = free_at[s.topology.server_of(gpu).value - servers.first];
+      at = std::max(at, end);
+    }
+  }
+  std::vector<KeptServers::Candidate> candidates;
+  for (std::uint32_t i = servers.first; i < servers.last; ++i)
+    candidates.push_back({ServerId{i}, room_on(ServerId{i}), free_at[i - servers.first]});
+  claim.kept.choose(s.topology, std::move(candidates), request.gpus);
 }
 
 void OwnerStep::end_claim(AttemptId attempt) {

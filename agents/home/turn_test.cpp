@@ -23,9 +23,10 @@ constexpr Duration kLongest = 40s;  // of the small jobs
 
 /// At both homes more small jobs wait than there is room for, at every moment.
 struct Stream {
-  explicit Stream(const std::string& policy, std::uint32_t partitions = 2)
+  explicit Stream(const std::string& policy, std::uint32_t partitions = 2,
+                  std::uint32_t servers = 2)
       : flock({.agents = partitions,
-               .servers = std::max(partitions, 2U),
+               .servers = std::max(partitions, servers),
                .policy = policy,
                .delay = 1ms,
                .jitter = 2ms,
@@ -104,6 +105,29 @@ TEST_CASE("without its turn the gang would wait: the stream leaves no gap") {
     stream.go_on(1s);
     REQUIRE_FALSE(stream.started(kGang));
   }
+}
+
+TEST_CASE("a turn keeps as many servers as the gang needs, and all others go on") {
+  Stream stream("fifo:queue=skip", 2, 8);
+  stream.go_on(1min);                     // until all are busy
+  stream.flock.submit(kGang, 8, 10s, 0);  // two of the four servers of its home
+  const AgentState& owner = stream.flock.agent(0);
+  int kept = 0, digests = 0, begun = 0;
+  for (int i = 0; i < 20 * 60 && !stream.started(kGang); ++i) {
+    const std::uint64_t attempts = owner.home.attempts_opened;
+    stream.go_on(1s);
+    if (!owner.owner.claim) continue;
+    REQUIRE(owner.owner.claim->kept.servers().size() == 2);
+    ++kept;
+    begun += static_cast<int>(owner.home.attempts_opened - attempts);
+    const auto& told = stream.flock.agent(1).flock.peers[0].digest;
+    digests += told && told->free == 0 && owner.owner.ledger.free_count() > 0 ? 1 : 0;
+  }
+  CHECK(stream.started(kGang));
+  CHECK(kept > 10);
+  CHECK(begun > kept / 4);  // small jobs, which take half a minute on eight GPUs
+  CHECK(digests > 0);       // nobody is told of what is kept
+  CHECK(stream.flock.faults().empty());
 }
 
 TEST_CASE("two gangs that need everything both get it, and small jobs go on in between") {
@@ -337,7 +361,7 @@ TEST_CASE(
         auto& state = const_cast<AgentState&>(stream.flock.agent(0));
         for (const std::string& line : explain(state, id, stream.flock.now())) {
           told =
-              told || (line.starts_with("partition 0 keeps its free GPUs for " +
+              told || (line.starts_with("partition 0 keeps 2 servers for " +
                                         to_string(JobId{0, kGang}) + ", whose turn it is, for ") &&
                        line.ends_with(" s more at most"));
         }

@@ -20,18 +20,16 @@ void OwnerStep::on(NodeId from, const BidRequest& request) {
     if (const auto why = admit_claim(home, request)) {
       return tell(home, ReserveRefused{request.attempt, s.owner.partition.id, *why});
     }
-  } else if (claimed_for_another(request.attempt.job)) {
-    return tell(home, NoOffer{request.attempt, s.owner.partition.id, "another gang has its turn"});
   }
   // A policy offers GPUs of any type, so where only some will do it is asked for more.
-  const std::uint32_t all = s.owner.ledger.gpus().gpus().size();
+  const Occupancy& open = s.owner.open_to(request.attempt.job, now);
+  const std::uint32_t all = open.gpus().size();
   const std::uint32_t want = request.gpu_types.empty() ? request.gpus : all;
-  Placement gpus = s.policy->offer(view(), want, request.gpus_per_worker, request.each);
+  Placement gpus = s.policy->offer(view(open), want, request.gpus_per_worker, request.each);
   JobSpec shape;
   shape.gpu_types = request.gpu_types;
   std::erase_if(gpus, [&](GpuId gpu) {
-    return !s.owner.ledger.gpus().gpus().contains(gpu.value) ||
-           !s.owner.ledger.gpus().is_free(gpu) ||
+    return !open.gpus().contains(gpu.value) || !open.is_free(gpu) ||
            !allows(shape, s.topology, s.topology.server_of(gpu));
   });
   std::sort(gpus.begin(), gpus.end());
@@ -66,7 +64,8 @@ void OwnerStep::on(NodeId from, const Reserve& reserve) {
     return tell(home, ReserveRefused{reserve.attempt, s.owner.partition.id, Refusal::invalid});
   const auto asked = std::chrono::milliseconds(reserve.hold_ms);
   const Instant until = later(now, std::min<Duration>(asked, s.config.timers.hold));
-  if (claimed_for_another(reserve.attempt.job) && s.owner.ledger.find(reserve.attempt) == nullptr) {
+  if (s.owner.kept_for_another(reserve.attempt.job, reserve.gpus, now) &&
+      s.owner.ledger.find(reserve.attempt) == nullptr) {
     return tell(home, ReserveRefused{reserve.attempt, s.owner.partition.id, Refusal::conflict});
   }
   if (const auto why =

@@ -46,6 +46,16 @@ bool OwnerState::all_answered() const noexcept {
                      [](const OwnedExecutor& s) { return s.ever_answered; });
 }
 
+bool OwnerState::kept_for_another(JobId job, const Placement& gpus, Instant now) const {
+  return claim && claim->until > now && claim->attempt.job != job &&
+         claim->kept.any_of(gpus, ledger.gpus().topology());
+}
+
+const Occupancy& OwnerState::open_to(std::optional<JobId> job, Instant now) {
+  if (!claim || claim->until <= now || claim->attempt.job == job) return ledger.gpus();
+  return claim->kept.rest_of(ledger.gpus());
+}
+
 void OwnerState::set_lapse(AttemptId attempt, Instant when) {
   const auto at = lapse_at.try_emplace(attempt, kNever).first;
   lapses.move(attempt, at->second, when);

@@ -11,6 +11,7 @@
 
 #include "agents/config.h"
 #include "agents/message.h"
+#include "agents/owner/kept_servers.h"
 #include "agents/owner/ledger.h"
 #include "agents/owner/liveness.h"
 #include "agents/start_record.h"
@@ -57,12 +58,13 @@ struct OwnedShare {
   Duration backoff{0};
 };
 
-/// This partition starts nothing new but that gang.
+/// The job whose turn it is here, and what is kept for it.
 struct Claim {
   AttemptId attempt;
   AgentId home;
   Instant since;  ///< the gang waits, as far as can be told here
   Instant until;
+  KeptServers kept;
 };
 
 /// One executor of this partition.
@@ -108,6 +110,10 @@ struct OwnerState {
   [[nodiscard]] bool reconciling() const noexcept;
   /// Every executor has answered once in this life: what the ledger does not know of does not run.
   [[nodiscard]] bool all_answered() const noexcept;
+  /// Some of `gpus` are kept for another job, whose turn it is.
+  [[nodiscard]] bool kept_for_another(JobId job, const Placement& gpus, Instant now) const;
+  /// What that job may use here; without one: what any job may.
+  [[nodiscard]] const Occupancy& open_to(std::optional<JobId> job, Instant now);
   void set_timer(AttemptId attempt, OwnedShare& share, Instant when) {
     share_timers.move(attempt, share.timer, when);
   }

@@ -103,7 +103,7 @@ struct HomeStep : OwnerStep {
   [[nodiscard]] std::optional<DecisionFault> apply(const Forward& decision);
   [[nodiscard]] std::optional<DecisionFault> apply(const Spread& decision);
   /// Why a Start or a Spread that makes sense has not been carried out.
-  [[nodiscard]] DecisionFault why_not_started(JobId id) const;
+  [[nodiscard]] DecisionFault why_not_started(JobId id, const Placement& gpus) const;
   /// Why the job may not be stopped to wait or to start elsewhere; nothing: it may.
   [[nodiscard]] std::optional<DecisionFault> cannot_stop(JobId id) const;
   [[nodiscard]] Job* free_to_decide(JobId id);

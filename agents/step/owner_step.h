@@ -81,11 +81,11 @@ struct OwnerStep : FlockStep {
 
   // turn.cpp: a gang whose turn it is
   [[nodiscard]] std::optional<Refusal> admit_claim(AgentId home, const BidRequest& request);
-  [[nodiscard]] bool claimed_for_another(JobId job) const;
+  void keep_servers(Claim& claim, const BidRequest& request) const;
   void end_claim(AttemptId attempt);
 
   // decide.cpp: what the policy may look at
-  [[nodiscard]] View view();
+  [[nodiscard]] View view(const Occupancy& gpus);
 };
 
 /// A line for each executor whose starts fail.
