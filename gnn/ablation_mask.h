@@ -30,6 +30,10 @@ class IsolatedSpeed final : public SpeedModel {
   [[nodiscard]] double scaling(const JobProfile& job) const override {
     return other_->scaling(job);
   }
+  [[nodiscard]] double pace(const JobProfile& job, const Placement& placement, const Neighbours&,
+                            const Allocation& how) const override {
+    return other_->pace(job, placement, {}, how);
+  }
   [[nodiscard]] std::uint64_t version() const noexcept override { return other_->version(); }
 
  private:

@@ -36,6 +36,11 @@ class SpeedMemo final : public SpeedModel {
   [[nodiscard]] Speed speed(const JobProfile& job, const Placement& placement,
                             const Neighbours& beside) const override;
   [[nodiscard]] double scaling(const JobProfile& job) const override { return model_.scaling(job); }
+  /// Not remembered.
+  [[nodiscard]] double pace(const JobProfile& job, const Placement& placement,
+                            const Neighbours& beside, const Allocation& how) const override {
+    return model_.pace(job, placement, beside, how);
+  }
 
   void forget() const;
   /// Answers remembered, and questions that the model was asked.

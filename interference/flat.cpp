@@ -35,6 +35,10 @@ class TrueSpeed final : public SpeedModel {
   [[nodiscard]] double scaling(const JobProfile& job) const override {
     return physics_.scaling(job);
   }
+  [[nodiscard]] double pace(const JobProfile& job, const Placement& placement,
+                            const Neighbours& beside, const Allocation& how) const override {
+    return physics_.pace(job, placement, beside, how);
+  }
   [[nodiscard]] SpeedHealth health() const override {
     SpeedHealth health;
     health.model = "physics";

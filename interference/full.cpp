@@ -5,6 +5,7 @@
 #include "interference/goodput/scaling.h"
 #include "interference/iteration.h"
 #include "interference/models.h"
+#include "interference/pace/pace.h"
 
 namespace starling {
 namespace {
@@ -34,6 +35,11 @@ class FullPhysics final : public Physics {
   }
   [[nodiscard]] double scaling(const JobProfile& job) const override {
     return form_.scaling(job) * efficiency(job);
+  }
+  [[nodiscard]] double pace(const JobProfile& job, const Placement& placement,
+                            const Neighbours& beside, const Allocation& how) const override {
+    return training_pace(form_, {job, placement, beside, how}, goodput_) /
+           straggling(job, placement.size());
   }
   [[nodiscard]] bool varies() const noexcept override { return true; }
   [[nodiscard]] double startup_s(const JobProfile& job) const override {
@@ -76,6 +82,10 @@ class AnalyticSpeed final : public SpeedModel {
     return {relative, crowd + kFormError * (1 - relative)};
   }
   [[nodiscard]] double scaling(const JobProfile& job) const override { return form_.scaling(job); }
+  [[nodiscard]] double pace(const JobProfile& job, const Placement& placement,
+                            const Neighbours& beside, const Allocation& how) const override {
+    return training_pace(form_, {job, placement, beside, how}, true);
+  }
   [[nodiscard]] SpeedHealth health() const override {
     SpeedHealth health;
     health.model = "analytic";

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "topology/placement.h"
 #include "topology/topology.h"
+#include "workload/allocation.h"
 #include "workload/speed_health.h"
 
 namespace starling {
@@ -63,6 +64,13 @@ class SpeedModel {
                                     const Neighbours& beside) const = 0;
   /// Speed with `job.gpus` GPUs in units of that with `job.asked`, both on their best placement.
   [[nodiscard]] virtual double scaling(const JobProfile& job) const { return linear_scaling(job); }
+  /// Progress of a job that runs by `how`, in that of the size asked for alone on its best
+  /// placement: pace() (interference/pace/pace.h), with what is known of noise, averaged over a
+  /// training. A model that knows nothing of allocations says what the job does as it asks.
+  [[nodiscard]] virtual double pace(const JobProfile& job, const Placement& placement,
+                                    const Neighbours& beside, const Allocation& /*how*/) const {
+    return scaling(job) * speed(job, placement, beside).relative;
+  }
   /// A measured relative speed, to learn from.
   virtual void observe(const JobProfile&, const Placement&, const Neighbours&,
                        double /*measured*/) {}
@@ -94,10 +102,31 @@ class Physics {
   /// What rate() is to be multiplied by where the job has more or fewer GPUs than it asks for: as
   /// SpeedModel::scaling.
   [[nodiscard]] virtual double scaling(const JobProfile& job) const { return linear_scaling(job); }
+  /// As SpeedModel::pace(), of what is true here.
+  [[nodiscard]] virtual double pace(const JobProfile& job, const Placement& placement,
+                                    const Neighbours& beside, const Allocation& /*how*/) const {
+    return rate(job, placement, beside) * scaling(job);
+  }
   /// False when rate() is 1 whatever the placement and the neighbours, so callers may skip asking.
   [[nodiscard]] virtual bool varies() const noexcept = 0;
   /// Time between launch and the first iteration: image, start, checkpoint restore.
   [[nodiscard]] virtual double startup_s(const JobProfile& job) const = 0;
 };
+
+/// Service received per second, whatever the job runs by: the one question of the simulated world
+/// and of emulated processes.
+[[nodiscard]] inline double progress_rate(const Physics& physics, const JobProfile& job,
+                                          const Placement& placement, const Neighbours& beside,
+                                          const Allocation& how) {
+  if (!how.as_asked()) return physics.pace(job, placement, beside, how);
+  return physics.rate(job, placement, beside) * physics.scaling(job);
+}
+/// The same as a policy expects it.
+[[nodiscard]] inline double progress_rate(const SpeedModel& model, const JobProfile& job,
+                                          const Placement& placement, const Neighbours& beside,
+                                          const Allocation& how) {
+  if (!how.as_asked()) return model.pace(job, placement, beside, how);
+  return model.scaling(job) * model.speed(job, placement, beside).relative;
+}
 
 }  // namespace starling

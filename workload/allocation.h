@@ -2,13 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace starling {
 
 /// How a job runs on its GPUs, beside where (Placement). Plain data; a 0 means as the job asks, so
-/// Allocation{} is every job of today.
+/// Allocation{} is a job that runs as it asks.
 struct Allocation {
-  std::uint32_t workers = 0;       ///< that compute local_batch each; alone it changes nothing
+  /// That compute local_batch each: those that the GPUs make, gpus / JobSpec::gpus_per_worker. It
+  /// says so where anything else is said, and alone changes nothing.
+  std::uint32_t workers = 0;
   std::uint32_t servers = 0;       ///< parameter servers
   std::uint32_t local_batch = 0;   ///< samples that a worker computes at a time
   std::uint32_t accumulation = 0;  ///< further gradients that are added up before each exchange
@@ -16,7 +19,14 @@ struct Allocation {
   /// time to time.
   bool averaged = false;
 
+  static constexpr std::uint32_t kMost = 10'000'000;  ///< of each number
+
+  [[nodiscard]] bool as_asked() const noexcept { return *this == Allocation{}; }
   friend bool operator==(const Allocation&, const Allocation&) = default;
 };
+
+/// For people: "4 workers, 2 parameter servers, batches of 64 a worker, 1 further gradient";
+/// empty where it runs as it asks.
+[[nodiscard]] std::string allocation_text(const Allocation& how);
 
 }  // namespace starling

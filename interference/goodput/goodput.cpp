@@ -30,19 +30,11 @@ double goodput(const StepTime& time, const NoiseScale& noise, double done,
 
 BatchChoice best_batch(const StepTime& time, const NoiseScale& noise, const BatchLimits& limits,
                        const StepShape& where, double done) noexcept {
-  BatchChoice best;
-  const double least = std::max(limits.own, limits.least_local * where.replicas);
-  if (where.replicas == 0 || least > limits.largest) return best;
-  const double ratio = std::pow(limits.largest / least, 1.0 / (kBatchCandidates - 1));
-  double batch = least;
-  for (std::uint32_t i = 0; i < kBatchCandidates; ++i, batch *= ratio) {
-    const BatchSplit split = split_batch(std::min(batch, limits.largest), where.replicas, limits);
-    const StepShape shape{split.local_batch, split.accumulation, where.replicas, where.servers,
-                          where.tier};
-    const double value = goodput(time, noise, done, shape);
-    if (value > best.goodput) best = {split, value};
-  }
-  return best;
+  return best_split(limits, where.replicas, [&](const BatchSplit& split) {
+    return goodput(
+        time, noise, done,
+        {split.local_batch, split.accumulation, where.replicas, where.servers, where.tier});
+  });
 }
 
 }  // namespace starling

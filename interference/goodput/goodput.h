@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "interference/goodput/noise_scale.h"
@@ -35,7 +37,7 @@ struct BatchSplit {
 [[nodiscard]] double goodput(const StepTime& time, const NoiseScale& noise, double done,
                              const StepShape& shape) noexcept;
 
-/// The split of the highest goodput; goodput 0 where so many replicas have no batch at all, since
+/// The split for which `value` is highest, and that; 0 where so many replicas have no batch at all, since
 /// even the least of each is more than the largest.
 struct BatchChoice {
   BatchSplit split;
@@ -45,9 +47,25 @@ struct BatchChoice {
 /// Batches that best_batch() tries.
 inline constexpr std::uint32_t kBatchCandidates = 50;
 
-/// Replicas, servers and tier are those of `where`, batch and accumulation are to be found. Pollux'
-/// search: kBatchCandidates batches from the least to the largest in geometric steps; of
+/// Pollux' search: kBatchCandidates batches from the least to the largest in geometric steps; of
 /// equal ones the smallest.
+template <class Value>
+[[nodiscard]] BatchChoice best_split(const BatchLimits& limits, std::uint32_t replicas,
+                                     Value&& value) {
+  BatchChoice best;
+  const double least = std::max(limits.own, limits.least_local * replicas);
+  if (replicas == 0 || least > limits.largest) return best;
+  const double ratio = std::pow(limits.largest / least, 1.0 / (kBatchCandidates - 1));
+  double batch = least;
+  for (std::uint32_t i = 0; i < kBatchCandidates; ++i, batch *= ratio) {
+    const BatchSplit split = split_batch(std::min(batch, limits.largest), replicas, limits);
+    const double found = value(split);
+    if (found > best.goodput) best = {split, found};
+  }
+  return best;
+}
+
+/// Replicas, servers and tier are those of `where`, batch and accumulation are to be found.
 [[nodiscard]] BatchChoice best_batch(const StepTime& time, const NoiseScale& noise,
                                      const BatchLimits& limits, const StepShape& where,
                                      double done) noexcept;

@@ -64,6 +64,14 @@ class LearnedSpeed final : public SpeedModel {
   }
 
   [[nodiscard]] double scaling(const JobProfile& job) const override { return form_.scaling(job); }
+  /// What was learned of neighbours holds for whatever batch the job has.
+  [[nodiscard]] double pace(const JobProfile& job, const Placement& placement,
+                            const Neighbours& beside, const Allocation& how) const override {
+    if (placement.empty()) return scaling(job);
+    const double alone = analytic_->pace(job, placement, {}, how);
+    if (beside.empty()) return alone;
+    return alone * speed(job, placement, beside).relative / speed(job, placement, {}).relative;
+  }
 
   void observe(const JobProfile& job, const Placement& placement, const Neighbours& beside,
                double measured) override {
@@ -178,6 +186,10 @@ class FallbackSpeed final : public SpeedModel {
   }
   [[nodiscard]] double scaling(const JobProfile& job) const override {
     return analytic_->scaling(job);
+  }
+  [[nodiscard]] double pace(const JobProfile& job, const Placement& placement,
+                            const Neighbours& beside, const Allocation& how) const override {
+    return analytic_->pace(job, placement, beside, how);
   }
   [[nodiscard]] SpeedHealth health() const override {
     return {"analytic", asked_, 0, 0, 0, reason_};

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "interference/goodput/profiles.h"
+#include "interference/goodput/scaling.h"
 
 namespace starling {
 namespace {
@@ -103,6 +104,14 @@ Pace pace(const IterationForm& form, const PaceQuestion& question, const PaceOpt
   const bool copies = question.allocation.averaged && !gpus.empty() &&
                       server_of(gpus.front()) != server_of(gpus.back());
   return copies ? averaged_pace(form, question, options) : gang_pace(form, question, options);
+}
+
+double training_pace(const IterationForm& form, const PaceQuestion& question, bool goodput) {
+  const Pace found = pace(form, question);
+  const GoodputProfile* profile = goodput_profile(model_profile(question.job.model));
+  if (!goodput || profile == nullptr || question.allocation.averaged) return found.relative;
+  const double asked = batches_of(question, profile).asked;
+  return found.relative * training_efficiency(profile->noise, asked, found.batch);
 }
 
 }  // namespace starling

@@ -41,7 +41,7 @@ struct PaceOptions {
 };
 
 /// The one function of (job with its allocation, placement, neighbours) that says how fast a job
-/// gets on, for the world and policies alike, once decisions carry allocations. Sources by factor:
+/// gets on, for the world and policies alike (Physics::pace, SpeedModel::pace). Sources by factor:
 ///
 ///   step     IterationForm (Pollux' form over five tiers; the slowest worker and the slowest path
 ///            of the gang), with T_grad as the batch has it:
@@ -63,5 +63,11 @@ struct PaceOptions {
 /// same form. `job.gpus` is placement.size(); at least one GPU. Pure.
 [[nodiscard]] Pace pace(const IterationForm& form, const PaceQuestion& question,
                         const PaceOptions& options = {});
+
+/// Pace::relative where noise is counted as a mean over the training, each part taking its own time
+/// (training_efficiency), and not as it is at `question.done`: so a rate does not change on its way.
+/// Without `goodput`, and for models whose noise nobody measured, every sample makes as much.
+[[nodiscard]] double training_pace(const IterationForm& form, const PaceQuestion& question,
+                                   bool goodput);
 
 }  // namespace starling

@@ -113,6 +113,34 @@ TEST_CASE("averaged copies: servers by themselves, whatever the network, times a
         ask(form, sized("vgg16", 2, 2)).relative);
 }
 
+TEST_CASE(
+    "a pace over the whole training lies between its ends, and models without noise have none") {
+  const Topology topology = slow_cluster();
+  const IterationForm form(topology, 0);
+  const JobProfile job = sized("resnet18", 1, 1);
+  const Placement one = first(1);
+  const PaceQuestion question{job, one, {}, {1, 0, 1024, 0, false}};
+  const double blind = training_pace(form, question, false);
+  const double counted = training_pace(form, question, true);
+  CHECK(blind == pace(form, question).relative);
+  const auto at = [&](double done) {
+    PaceQuestion then = question;
+    then.done = done;
+    return pace(form, then, {true, 1}).relative;
+  };
+  CHECK(at(0) < counted);
+  CHECK(counted < at(0.95));
+  CHECK(counted < blind);
+  const JobProfile unknown = sized("nobody's", 1, 2);
+  const Placement two = first(2);
+  const PaceQuestion other{unknown, two, {}, {2, 1, 64, 0, false}};
+  CHECK(training_pace(form, other, true) == training_pace(form, other, false));
+  // What speed models answer is that, and an allocation of workers alone says nothing.
+  const auto speed = make_analytic_speed(topology);
+  CHECK(speed->pace(job, one, {}, question.allocation) == counted);
+  CHECK(speed->pace(job, one, {}, {1, 0, 0, 0, false}) == 1);
+}
+
 TEST_CASE("parameter servers are a number of their own: up to the workers each more helps") {
   const Topology topology = slow_cluster();
   const IterationForm form(topology, 0);
