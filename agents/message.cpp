@@ -100,6 +100,14 @@ const char* name_of(const Message& message) noexcept {
   return message.valueless_by_exception() ? "none" : kNames[message.index()];
 }
 
+std::uint16_t least_protocol_of(const Message& message) noexcept {
+  const auto* commit = std::get_if<Commit>(&message);
+  const auto* launch = std::get_if<Launch>(&message);
+  const bool otherwise = (commit != nullptr && !commit->allocation.as_asked()) ||
+                         (launch != nullptr && !launch->allocation.as_asked());
+  return otherwise ? kAllocationProtocol : protocol_of(message.index());
+}
+
 std::uint16_t wholly_said_in(const Message& message) noexcept {
   if (const auto* digest = std::get_if<Digest>(&message); digest && !digest->rooms.empty())
     return 3;
@@ -108,7 +116,7 @@ std::uint16_t wholly_said_in(const Message& message) noexcept {
       std::holds_alternative<BidRequest>(message) ||
       std::holds_alternative<AttemptQuery>(message) ||
       std::holds_alternative<AttemptAnswer>(message) || std::holds_alternative<Inventory>(message);
-  return grown ? std::uint16_t{2} : protocol_of(message.index());
+  return grown ? std::uint16_t{2} : least_protocol_of(message);
 }
 
 }  // namespace starling

@@ -14,6 +14,7 @@
 #include "topology/placement.h"
 #include "topology/server_room.h"
 #include "topology/type_room.h"
+#include "workload/allocation.h"
 #include "workload/job.h"
 #include "workload/speed_health.h"
 
@@ -139,6 +140,7 @@ struct JobState {
   bool begun = false;      ///< it has run: `queued` is over
   Epoch attempt_epoch{}; std::uint64_t attempt_number = 0;  ///< of the running or last attempt; 0: there was none
   Duration requeued{0};    ///< it has waited for so long after its first start, between attempts
+  Allocation allocation = {};  ///< of the running or last attempt
 };
 struct Explain { JobId job; };
 struct Explanation { JobId job; std::vector<std::string> lines; };  ///< why it waits, for people
@@ -184,7 +186,10 @@ struct Reserve {
 struct Reserved { AttemptId attempt; PartitionId partition; };
 struct ReserveRefused { AttemptId attempt; PartitionId partition; Refusal why = Refusal::unknown; };
 /// Carries all that a later Start needs. `gang` is the whole gang, for ranks and rates.
-struct Commit { AttemptId attempt; Fence fence; JobSpec spec; std::vector<Share> gang; Duration served{0}; };
+struct Commit {
+  AttemptId attempt; Fence fence; JobSpec spec; std::vector<Share> gang; Duration served{0};
+  Allocation allocation = {};  ///< since protocol 4; another one than as asked is not said in an earlier one
+};
 struct Committed { AttemptId attempt; PartitionId partition; };
 struct CommitRefused { AttemptId attempt; PartitionId partition; Refusal why = Refusal::unknown; };
 struct StartAttempt { AttemptId attempt; Fence fence; };
@@ -201,7 +206,10 @@ struct AttemptAnswer {
 
 // --- Executor (owner <-> executor; Exited travels on to the home) --------------------------------
 /// `spec`: as it was submitted, also where the gang has another size.
-struct Launch { AttemptId attempt; Fence fence; JobSpec spec; std::vector<Share> gang; Placement here; Duration served{0}; };
+struct Launch {
+  AttemptId attempt; Fence fence; JobSpec spec; std::vector<Share> gang; Placement here; Duration served{0};
+  Allocation allocation = {};  ///< as in Commit
+};
 struct LaunchResult { AttemptId attempt; bool ok = false; std::string reason; };
 struct Kill { AttemptId attempt; Fence fence; };
 struct Killed { AttemptId attempt; Duration served{0}; };    ///< confirmed: no process of it is left here
@@ -275,6 +283,11 @@ using Message = std::variant<
   static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfThree, Message>, ReadOutput>);
   return kind < kFirstOfTwo ? 1 : kind < kFirstOfThree ? 2 : 3;
 }
+/// The oldest version in which the message may be said at all: who leaves out that a job is to run otherwise than it
+/// asks makes it run wrongly.
+[[nodiscard]] std::uint16_t least_protocol_of(const Message& message) noexcept;
+/// Since when attempts have allocations.
+constexpr std::uint16_t kAllocationProtocol = 4;
 /// The oldest version that says all there is in a message of that kind. What a client says is the same in every
 /// version, so an agent that came back with an older one, and cannot tell clients, still understands them.
 [[nodiscard]] std::uint16_t wholly_said_in(const Message& message) noexcept;

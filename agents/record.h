@@ -21,7 +21,7 @@ namespace starling {
 struct LifeBegan { Incarnation incarnation; Epoch epoch; };               ///< first record of each life
 // Home
 struct JobAccepted { Submit submit; std::uint64_t order = 0; };
-struct AttemptStarting { AttemptId attempt; std::vector<Share> gang; };   ///< before any Start leaves
+struct AttemptStarting { AttemptId attempt; std::vector<Share> gang; Allocation allocation = {}; };  ///< before any Start leaves
 struct AttemptDraining { AttemptId attempt; };                            ///< next attempt only after all Released
 struct AttemptOver { AttemptId attempt; Duration served{0}; };            ///< all released: the job waits again
 /// Only `to` may run the job from now on, also if that is this home again. Written before the Submit to the next
@@ -44,7 +44,10 @@ enum class AfterDrain : std::uint8_t {
   cancel,
   fail
 };
-struct AttemptPlan { AttemptId attempt; AfterDrain after = AfterDrain::wait; Placement restart_at; ExitStatus exit; };
+struct AttemptPlan {
+  AttemptId attempt; AfterDrain after = AfterDrain::wait; Placement restart_at; ExitStatus exit;
+  Allocation restart_as = {};
+};
 struct JobEnded { JobId job; JobState state; };                           ///< terminal, never changed
 // Owner
 struct ShareCommitted { AttemptId attempt; AgentId home; Commit commit; };

@@ -50,10 +50,11 @@ enum class Bug : std::uint8_t {
   read_without_renewing,        ///< a takeover reads its journal longer than its lease runs
   here_not_renumbered,          ///< an executor's journal keeps old numbers where servers changed
   gone_host_keeps_partitions,   ///< who has left is to serve what he served
-  old_key_heard                 ///< a key that was exchanged still is its node's
+  old_key_heard,                ///< a key that was exchanged still is its node's
+  launched_as_asked             ///< an executor is not told how an attempt is to run
 };
 
-inline constexpr std::array<std::string_view, 40> kBugNames = {"executor_ignores_epochs",
+inline constexpr std::array<std::string_view, 41> kBugNames = {"executor_ignores_epochs",
                                                                "epoch_compared_wrongly",
                                                                "epoch_not_durable",
                                                                "allocates_before_inventory",
@@ -92,7 +93,8 @@ inline constexpr std::array<std::string_view, 40> kBugNames = {"executor_ignores
                                                                "read_without_renewing",
                                                                "here_not_renumbered",
                                                                "gone_host_keeps_partitions",
-                                                               "old_key_heard"};
+                                                               "old_key_heard",
+                                                               "launched_as_asked"};
 
 /// Whether this program was built with them.
 [[nodiscard]] bool has_planted_bugs() noexcept;

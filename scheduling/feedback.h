@@ -10,14 +10,15 @@ namespace starling {
 
 /// Why the core has not carried out a decision.
 enum class DecisionFault : std::uint8_t {
-  not_waiting,   ///< the job is unknown here, does not wait, or is blocked
-  not_running,   ///< so for jobs to be stopped
-  keep_running,  ///< it may not be stopped and started again
-  wrong_size,    ///< not the GPUs in number that it may have, or those that it has
-  wrong_gpus,    ///< not ascending, or of a type that it does not take
-  no_room,       ///< GPUs, CPUs or memory that cannot be had
-  reserved,      ///< a gang that has waited for long starts first
-  no_home        ///< nobody that the job may be offered to, or it has been
+  not_waiting,       ///< the job is unknown here, does not wait, or is blocked
+  not_running,       ///< so for jobs to be stopped
+  keep_running,      ///< it may not be stopped and started again
+  wrong_size,        ///< not the GPUs in number that it may have, or those that it has
+  wrong_gpus,        ///< not ascending, or of a type that it does not take
+  wrong_allocation,  ///< other workers than the GPUs make, or more of something than there can be
+  no_room,           ///< GPUs, CPUs or memory that cannot be had
+  reserved,          ///< a gang that has waited for long starts first
+  no_home            ///< nobody that the job may be offered to, or it has been
 };
 
 /// For people, a few words.
@@ -33,6 +34,8 @@ enum class DecisionFault : std::uint8_t {
       return "not as many GPUs as it may have";
     case DecisionFault::wrong_gpus:
       return "GPUs that it does not take";
+    case DecisionFault::wrong_allocation:
+      return "an allocation that its GPUs cannot have";
     case DecisionFault::no_room:
       return "GPUs, CPUs or memory that cannot be had";
     case DecisionFault::reserved:

@@ -17,6 +17,7 @@
 #include "topology/server_room.h"
 #include "topology/topology.h"
 #include "topology/type_room.h"
+#include "workload/allocation.h"
 #include "workload/job.h"
 
 namespace starling {
@@ -34,7 +35,8 @@ struct JobView {
                                     ///< not be started again: leave it alone
   std::uint32_t forwards = 0;       ///< homes that it has left so far
   std::span<const AgentId> offered =
-      {};  ///< homes that this one has offered it to; none is tried twice
+      {};                      ///< homes that this one has offered it to; none is tried twice
+  Allocation allocation = {};  ///< running jobs only: what it runs by
 };
 
 /// What another partition said of itself. A hint: nothing safe may depend on it.
@@ -78,14 +80,18 @@ struct View {
   const WaitingChanges* waiting_changes = nullptr;
 };
 
+// `allocation`, here and below: how it runs on them; its `workers` are those that the GPUs make, or
+// 0. Where somebody who takes part speaks a protocol without allocations, it runs as it asks.
 struct Start {
   JobId job;
   Placement placement;
+  Allocation allocation = {};
 };  ///< ascending GPUs, all with room in View::gpus
 struct Resize {
   JobId job;
   Placement placement;
-};  ///< checkpoint, stop, start there
+  Allocation allocation = {};
+};  ///< checkpoint, stop, start there: on other GPUs, or by another allocation
 struct Preempt {
   JobId job;
 };  ///< checkpoint, stop, wait again
@@ -100,6 +106,7 @@ struct Spread {
   JobId job;
   Placement local;
   std::optional<GpuTypeId> type = std::nullopt;
+  Allocation allocation = {};
 };
 using Decision = std::variant<Start, Resize, Preempt, Forward, Spread>;
 

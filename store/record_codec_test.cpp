@@ -39,6 +39,46 @@ TEST_CASE("a record cut short or with something behind it is refused") {
   }
 }
 
+TEST_CASE(
+    "how an attempt runs stands behind what was written before, and only where it says something") {
+  const auto bytes_of = [](const Record& record) {
+    std::vector<std::byte> bytes;
+    encode_record(record, bytes);
+    return bytes;
+  };
+  // As 0.2.0 wrote it: kind 2, job, epoch, number, one share of partition 0 with GPU 5.
+  const std::vector<std::byte> before = {std::byte{2}, std::byte{1}, std::byte{2},
+                                         std::byte{3}, std::byte{4}, std::byte{1},
+                                         std::byte{0}, std::byte{1}, std::byte{5}};
+  const auto old = std::get<AttemptStarting>(decode_record(before).value());
+  CHECK(old.allocation.as_asked());
+  CHECK(old.gang.front().gpus == Placement{GpuId{5}});
+  CHECK(bytes_of(old) == before);
+  const Allocation how{4, 2, 64, 1, true};
+  for (Record record : sample_records()) {
+    CAPTURE(record.index());
+    const std::vector<std::byte> as_asked = bytes_of(record);
+    Allocation* at = nullptr;
+    if (auto* r = std::get_if<AttemptStarting>(&record)) at = &r->allocation;
+    if (auto* r = std::get_if<AttemptPlan>(&record)) at = &r->restart_as;
+    if (auto* r = std::get_if<ShareCommitted>(&record)) at = &r->commit.allocation;
+    if (auto* r = std::get_if<ProcessLaunching>(&record)) at = &r->launch.allocation;
+    if (auto* r = std::get_if<JobEnded>(&record)) {
+      r->state.ask = ask_of(sample_spec(3));
+      at = &r->state.allocation;
+    }
+    if (at == nullptr) continue;
+    *at = how;
+    const std::vector<std::byte> bytes = bytes_of(record);
+    CHECK(bytes.size() > as_asked.size());
+    CHECK(std::equal(as_asked.begin(), as_asked.end(), bytes.begin()));
+    CHECK(bytes_of(decode_record(bytes).value()) == bytes);
+    Record read = decode_record(bytes).value();
+    if (auto* r = std::get_if<ProcessLaunching>(&read)) CHECK(r->launch.allocation == how);
+    if (auto* r = std::get_if<JobEnded>(&read)) CHECK(r->state.allocation == how);
+  }
+}
+
 TEST_CASE("fields that came later are written where they say something, and read where they are") {
   JobState state;
   state.job = {1, 2}, state.phase = JobPhase::finished;

@@ -32,6 +32,10 @@ void fields(Io& io, ExitStatus& v) {
   io(v.code), io(v.lost), io(v.log_tail);
 }
 template <class Io>
+void fields(Io& io, Allocation& v) {
+  io(v.workers), io(v.servers), io(v.local_batch), io(v.accumulation), io(v.averaged);
+}
+template <class Io>
 void fields(Io& io, JobSpec& v) {
   io(v.id), io(v.name), io(v.user), io(v.queue), io(v.model);
   io(v.workers), io(v.gpus_per_worker), io(v.min_workers), io(v.max_workers);
@@ -210,17 +214,6 @@ void last_flags(Io& io, bool& first, bool& second) {
   }
 }
 
-template <class Io>
-void last_duration(Io& io, Duration& last) {
-  if constexpr (Io::reads) {
-    if (!io.more()) return;
-    io(last);
-    if (last == Duration{0}) io.fail("its last field says nothing");
-  } else if (last != Duration{0}) {
-    io(last);
-  }
-}
-
 inline bool has_more(const JobAccepted& v) {
   return v.submit.attempts > 0 || v.submit.preemptions > 0 || v.submit.begun >= Duration{0} ||
          v.submit.spec.no_requeue || v.submit.spec.as_user;
@@ -231,17 +224,61 @@ void more_fields(Io& io, JobAccepted& v) {
   last_flags(io, v.submit.spec.no_requeue, v.submit.spec.as_user);
 }
 
+/// Behind all others: written where it says something.
+template <class Io>
+void last_allocation(Io& io, Allocation& last) {
+  if constexpr (Io::reads) {
+    if (!io.more()) return;
+    io(last);
+    if (last.as_asked()) io.fail("its last field says nothing");
+  } else if (!last.as_asked()) {
+    io(last);
+  }
+}
+
+/// The last ones of an ended job: written up to the last that is set.
+template <class Io>
+void last_of_ended(Io& io, Duration& requeued, Allocation& how) {
+  if constexpr (Io::reads) {
+    if (!io.more()) return;
+    io(requeued);
+    if (io.more()) return last_allocation(io, how);
+    if (requeued == Duration{0}) io.fail("its last field says nothing");
+  } else if (requeued != Duration{0} || !how.as_asked()) {
+    io(requeued);
+    last_allocation(io, how);
+  }
+}
+
+inline bool has_more(const AttemptStarting& v) { return !v.allocation.as_asked(); }
+template <class Io>
+void more_fields(Io& io, AttemptStarting& v) {
+  last_allocation(io, v.allocation);
+}
+
+inline bool has_more(const AttemptPlan& v) { return !v.restart_as.as_asked(); }
+template <class Io>
+void more_fields(Io& io, AttemptPlan& v) {
+  last_allocation(io, v.restart_as);
+}
+
 // An owner that begins a new life may still have to launch it; no_requeue is for its home alone.
-inline bool has_more(const ShareCommitted& v) { return v.commit.spec.as_user; }
+inline bool has_more(const ShareCommitted& v) {
+  return v.commit.spec.as_user || !v.commit.allocation.as_asked();
+}
 template <class Io>
 void more_fields(Io& io, ShareCommitted& v) {
   io(v.commit.spec.as_user);
+  last_allocation(io, v.commit.allocation);
 }
 
-inline bool has_more(const ProcessLaunching& v) { return v.launch.spec.as_user; }
+inline bool has_more(const ProcessLaunching& v) {
+  return v.launch.spec.as_user || !v.launch.allocation.as_asked();
+}
 template <class Io>
 void more_fields(Io& io, ProcessLaunching& v) {
   io(v.launch.spec.as_user);
+  last_allocation(io, v.launch.allocation);
 }
 
 inline bool has_more(const JobPast& v) {
@@ -258,7 +295,7 @@ void more_fields(Io& io, JobEnded& v) {
   JobAsk ask = v.state.ask == nullptr ? JobAsk{} : *v.state.ask;
   io(ask), io(v.state.submitted), io(v.state.begun);
   io(v.state.attempt_epoch), io(v.state.attempt_number);
-  last_duration(io, v.state.requeued);
+  last_of_ended(io, v.state.requeued, v.state.allocation);
   if constexpr (Io::reads) v.state.ask = std::make_shared<const JobAsk>(std::move(ask));
 }
 

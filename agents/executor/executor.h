@@ -26,6 +26,7 @@ struct LaunchSpec {
   Duration served{0};       ///< by earlier attempts: where to resume
   Instant until = kNever;   ///< it may live so long, unless renew() says more
   Duration grace{0};        ///< between its polite end then and the forceful one
+  Allocation allocation = {};
 };
 /// How a started process ended, or that it could not start (code 127).
 struct Exit {

@@ -150,6 +150,7 @@ std::vector<LaunchSpec> parts_of(const Launch& launch, const Topology& topology)
     next += size;
     parts.push_back({launch.attempt, part.server, std::move(part.gpus), part.first_rank,
                      part.workers, launch.spec, launch.gang, launch.served});
+    parts.back().allocation = launch.allocation;
   }
   if (next != launch.here.end()) parts.clear();
   return parts;

@@ -33,6 +33,10 @@ class Text {
   Text& operator<<(const JobSpec& spec) {
     return *this << "gpus" << spec.gpus() << "workers" << spec.workers << "name" << spec.name;
   }
+  /// Nothing where it runs as it asks.
+  Text& operator<<(const Allocation& how) {
+    return how.as_asked() ? *this : *this << "by" << allocation_text(how);
+  }
   Text& operator<<(const std::vector<AgentId>& agents) {
     for (const AgentId agent : agents) *this << "agent" << agent.value;
     return *this;
@@ -65,10 +69,11 @@ void add_job(Text& text, const JobId& id, const Job& job) {
        << durable_stage(job.stage()) << "served" << job.served << "forwards" << job.forwards
        << "lost" << job.lost_attempts << "offered" << job.offered;
   if (const Job::Run* run = job.run()) {
-    text << "attempt" << run->attempt.id << gang_of(run->attempt);
+    text << "attempt" << run->attempt.id << gang_of(run->attempt) << run->attempt.allocation;
     if (const auto& drain = run->drain) {
       text << "then" << static_cast<std::uint64_t>(drain->after);
-      if (drain->after != AfterDrain::wait) text << drain->restart_at << run->exit;
+      if (drain->after != AfterDrain::wait)
+        text << drain->restart_at << drain->restart_as << run->exit;
     }
   }
   text.line();

@@ -179,6 +179,8 @@ std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
       lines.push_back("runs on GPUs " + placement_text(job.placement) + " since " +
                       seconds_text(now - job.started()) + ", attempt " +
                       std::to_string(job.attempts) + domains_text(s.topology, job.placement));
+      if (!job.allocation.as_asked())
+        lines.push_back("runs otherwise than it asks: " + allocation_text(job.allocation));
       break;
     default:
       lines.push_back(std::string(name_of(job.stage())) + " on GPUs " +

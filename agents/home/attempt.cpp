@@ -28,7 +28,7 @@ AttemptId HomeStep::open_attempt(const Job& job) {
 }
 
 /// The whole gang in the own partition: no round of messages, one write, and the Launch leaves.
-bool HomeStep::start_here(Job& job, const Placement& gpus) {
+bool HomeStep::start_here(Job& job, const Placement& gpus, const Allocation& how) {
   STARLING_MARK("agent: start_here");
   if (s.owner.kept_for_another(job.spec->id, gpus, now)) {
     job.trouble = "a gang that has waited for long has its turn here";
@@ -48,8 +48,10 @@ bool HomeStep::start_here(Job& job, const Placement& gpus) {
   run.attempt.parts.emplace_back();
   run.attempt.parts.back().share = {s.owner.partition.id, gpus};
   run.attempt.parts.back().agent = me();
+  run.attempt.allocation = carried_out(job, how, gpus, gpus.size());
   run.started = now;
   job.placement = gpus;
+  job.allocation = run.attempt.allocation;
   job.last = id;
   ++job.attempts;
   s.home.enter_running(job);
@@ -60,10 +62,11 @@ bool HomeStep::start_here(Job& job, const Placement& gpus) {
   share.spec = job.spec;
   share.gang = gang_of(run.attempt);
   share.served = job.served;
+  share.allocation = job.allocation;
   share.task_groups = s.owner.task_groups_of(s.topology, gpus, TaskGroup::State::idle);
-  persist(AttemptStarting{id, share.gang});
+  persist(AttemptStarting{id, share.gang, job.allocation});
   // The job is in this journal already, so its record names it only.
-  Commit commit{id, s.fence(), {}, share.gang, job.served};
+  Commit commit{id, s.fence(), {}, share.gang, job.served, job.allocation};
   commit.spec.id = job_id;
   persist(ShareCommitted{id, me(), std::move(commit)});
   launch(id, share);
@@ -127,11 +130,12 @@ void HomeStep::part_started(Job& job, Participant& part) {
 }
 
 /// Stops every process of the attempt. The next one may start only when all have said Released.
-void HomeStep::drain(Job& job, AfterDrain after, Placement restart_at) {
+void HomeStep::drain(Job& job, AfterDrain after, Placement restart_at,
+                     const Allocation& restart_as) {
   STARLING_MARK("agent: drain");
   Job::Run* run = job.run();
   STARLING_CHECK(run != nullptr && !run->drain);
-  run->drain = {after, std::move(restart_at)};
+  run->drain = {after, std::move(restart_at), restart_as};
   job.waits_no_more(run->started == kNever ? now : run->started);
   job.backoff = Duration{0};
   if (JobView* view = s.home.running.find(job)) view->blocked = true;
@@ -195,10 +199,11 @@ void HomeStep::drained(Job& job) {
     persist(s.past_of(job));
   }
   const Placement restart_at = std::move(run.drain->restart_at);
+  const Allocation restart_as = run.drain->restart_as;
   job.doing = Job::Waiting{};
   if (after == AfterDrain::restart) {
     s.home.enter_waiting(job, false);
-    if (start_here(job, restart_at)) {
+    if (start_here(job, restart_at, restart_as)) {
       change(TriggerKind::departure);
       return;
     }

@@ -116,7 +116,9 @@ std::optional<DecisionFault> HomeStep::apply(const Start& decision) {
   if (job == nullptr) return DecisionFault::not_waiting;
   if (!good_size(*job->spec, decision.placement.size())) return DecisionFault::wrong_size;
   if (!good_placement(*job->spec, decision.placement)) return DecisionFault::wrong_gpus;
-  if (start_here(*job, decision.placement)) return std::nullopt;
+  if (!good_allocation(*job->spec, decision.placement.size(), decision.allocation))
+    return DecisionFault::wrong_allocation;
+  if (start_here(*job, decision.placement, decision.allocation)) return std::nullopt;
   return why_not_started(decision.job, decision.placement);
 }
 
@@ -145,10 +147,14 @@ std::optional<DecisionFault> HomeStep::apply(const Resize& decision) {
   if (const auto fault = cannot_stop(decision.job)) return fault;
   Job& job = s.home.jobs.at(decision.job);
   const Placement& gpus = decision.placement;
-  if (!good_size(*job.spec, gpus.size()) || gpus == job.placement) return DecisionFault::wrong_size;
+  const Allocation& how = decision.allocation;
+  if (!good_size(*job.spec, gpus.size())) return DecisionFault::wrong_size;
   if (!good_placement(*job.spec, gpus)) return DecisionFault::wrong_gpus;
+  if (!good_allocation(*job.spec, gpus.size(), how)) return DecisionFault::wrong_allocation;
+  if (gpus == job.placement && carried_out(job, how, gpus, gpus.size()) == job.allocation)
+    return DecisionFault::wrong_size;
   ++s.counters.resizes;
-  drain(job, AfterDrain::restart, gpus);
+  drain(job, AfterDrain::restart, gpus, how);
   return std::nullopt;
 }
 
@@ -167,9 +173,11 @@ std::optional<DecisionFault> HomeStep::apply(const Spread& decision) {
   const std::size_t here = decision.local.size(), all = job->spec->gpus();
   if (here > all) return DecisionFault::wrong_size;
   if (!good_placement(*job->spec, decision.local)) return DecisionFault::wrong_gpus;
+  if (!good_allocation(*job->spec, all, decision.allocation))
+    return DecisionFault::wrong_allocation;
   if (here < all && s.flock.peers.size() < 2) return DecisionFault::no_home;
-  const bool done = here == all ? start_here(*job, decision.local)
-                                : open_round(*job, decision.local, decision.type);
+  const bool done = here == all ? start_here(*job, decision.local, decision.allocation)
+                                : open_round(*job, decision);
   if (done) return std::nullopt;
   return why_not_started(decision.job, decision.local);
 }

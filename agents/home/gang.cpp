@@ -25,9 +25,10 @@ std::string partition_text(PartitionId partition) {
 
 }  // namespace
 
-/// Holds `local` and asks all other partitions for the rest. A bid promises nothing.
-bool HomeStep::open_round(Job& job, const Placement& local, std::optional<GpuTypeId> type) {
+/// Holds what is here and asks all other partitions for the rest. A bid promises nothing.
+bool HomeStep::open_round(Job& job, const Spread& decision) {
   STARLING_MARK("agent: open_round");
+  const Placement& local = decision.local;
   if (s.owner.kept_for_another(job.spec->id, local, now)) return false;
   const AttemptId id = open_attempt(job);
   const Instant until = later(now, s.config.timers.hold);
@@ -38,6 +39,7 @@ bool HomeStep::open_round(Job& job, const Placement& local, std::optional<GpuTyp
   const JobId job_id = job.spec->id;
   Job::Round& round = job.doing.emplace<Job::Round>();
   round.attempt.id = id;
+  round.attempt.allocation = decision.allocation;
   if (!local.empty()) {
     round.attempt.parts.emplace_back();
     round.attempt.parts.back().share = {s.owner.partition.id, local};
@@ -48,8 +50,8 @@ bool HomeStep::open_round(Job& job, const Placement& local, std::optional<GpuTyp
   if (JobView* view = s.home.waiting.find(job.order)) view->blocked = true;
   const auto need = job.spec->gpus() - static_cast<std::uint32_t>(local.size());
   std::vector<std::string> types = job.spec->gpu_types;
-  if (type && type->value < s.topology.gpu_types().size())
-    types = {s.topology.gpu_types()[type->value].name};
+  if (decision.type && decision.type->value < s.topology.gpu_types().size())
+    types = {s.topology.gpu_types()[decision.type->value].name};
   for (const PeerState& peer : s.flock.peers) {
     if (peer.peer.agent == me() || !reachable(peer.watch)) continue;
     round.bids->asked.push_back(peer.peer.agent);
@@ -157,6 +159,7 @@ void HomeStep::choose(Job& job) {
             [](const Participant& a, const Participant& b) {
               return a.share.partition < b.share.partition;
             });
+  agree_on_allocation(job, attempt);
   free_claims(job, false);
   round.bids.reset();
   round.deadline = later(now, s.config.timers.hold);
@@ -222,8 +225,8 @@ void HomeStep::send_commits(Job& job) {
   const std::vector<Share> gang = gang_of(round.attempt);
   for (const Participant& part : round.attempt.parts) {
     if (part.committed) continue;
-    tell(part.agent,
-         Commit{round.attempt.id, fence_of(part.share.partition), *job.spec, gang, job.served});
+    tell(part.agent, Commit{round.attempt.id, fence_of(part.share.partition), *job.spec, gang,
+                            job.served, round.attempt.allocation});
   }
   s.home.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), round.deadline));
 }
@@ -244,6 +247,8 @@ void HomeStep::on(NodeId from, const CommitRefused& refused) {
   STARLING_MARK("agent: CommitRefused");
   const auto [job, part] = participant(from, refused.attempt, refused.partition);
   if (job == nullptr || job->stage() != Stage::committing || part->committed) return;
+  // Its executors would leave out how it is to run: the next round is for a job as it asks.
+  job->as_asked = job->as_asked || refused.why == Refusal::never_fits;
   abort_round(*job, partition_text(refused.partition) + " could not commit round " +
                         std::to_string(job->failed_rounds + 1) + ": " + name_of(refused.why));
 }
@@ -256,10 +261,11 @@ void HomeStep::start_gang(Job& job) {
   run.started = now;
   run.deadline = later(now, s.config.timers.start);
   if (!planted(Bug::starting_not_durable)) {
-    persist(AttemptStarting{run.attempt.id, gang_of(run.attempt)});
+    persist(AttemptStarting{run.attempt.id, gang_of(run.attempt), run.attempt.allocation});
   }
   s.home.leave_waiting(job);
   job.placement = all_gpus(run.attempt);
+  job.allocation = run.attempt.allocation;
   job.last = run.attempt.id;
   ++job.attempts;
   if (run.attempt.parts.size() > 1) ++s.counters.cross_partition_gangs;

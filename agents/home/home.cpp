@@ -42,6 +42,7 @@ JobState state_of(const AgentState& s, const Job& job, Instant now) {
   state.forwards = job.forwards;
   state.preemptions = job.preemptions;
   state.placement = job.placement;
+  state.allocation = job.allocation;
   state.begun = job.first_start != kNever;
   state.attempt_epoch = job.last.home_epoch;
   state.attempt_number = job.last.number;

@@ -19,6 +19,7 @@ void RunningViews::enter(Job& job) {
   run.number = ++runs_;
   JobView view = view_of(job);
   view.placement = job.placement;
+  view.allocation = job.allocation;
   view.blocked = true;
   if (kept_ == Kept::by_end) return ends_.add(run.number, std::move(view), run.started);
   list_.push_back(std::move(view));

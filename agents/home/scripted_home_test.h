@@ -26,6 +26,7 @@ class ScriptedHome {
   /// What one call of decide() was shown.
   struct Seen {
     std::vector<JobId> waiting, running, blocked;
+    std::vector<Allocation> allocations;  ///< of those that run
     TriggerKind why = TriggerKind::round;
   };
 
@@ -45,7 +46,9 @@ class ScriptedHome {
   }
 
   void tick(Duration later = Duration{0}) { step(later, Tick{}); }
-  void hear(NodeId from, Message message) { step(Duration{0}, Received{from, std::move(message)}); }
+  void hear(NodeId from, Message message, std::uint16_t protocol = kNewestProtocol) {
+    step(Duration{0}, Received{from, std::move(message), protocol});
+  }
   void hear(AgentId from, Message message) { hear(agent_node(from), std::move(message)); }
   JobId submit(std::uint64_t n, JobSpec spec) {
     spec.id = JobId{0, n};
@@ -100,6 +103,7 @@ class ScriptedHome {
       for (const JobView& job : view.waiting) seen.waiting.push_back(job.spec->id);
       for (const JobView& job : view.running) {
         seen.running.push_back(job.spec->id);
+        seen.allocations.push_back(job.allocation);
         if (job.blocked) seen.blocked.push_back(job.spec->id);
       }
       return std::exchange(next, {});
@@ -127,6 +131,7 @@ class ScriptedHome {
   Instant now;
   std::uint64_t health = 0;
   std::vector<Send> sent;
+  std::vector<Record> journal;  ///< of this life
 
  private:
   void step(Duration after, const Event& event) {
@@ -134,6 +139,7 @@ class ScriptedHome {
     Output out;
     agent->step(now, event, out);
     sent.insert(sent.end(), out.send.begin(), out.send.end());
+    journal.insert(journal.end(), out.persist.begin(), out.persist.end());
   }
 };
 

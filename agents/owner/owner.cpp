@@ -101,6 +101,11 @@ void OwnerStep::on(NodeId from, const Commit& commit) {
   const Hold* hold = s.owner.ledger.find(commit.attempt);
   if (hold != nullptr && hold->home != home) return refuse();
   const bool repeat = hold != nullptr && hold->phase != HoldPhase::reserved;
+  if (!commit.allocation.as_asked() && hold != nullptr && !repeat &&
+      !knows_allocations(hold->gpus)) {
+    STARLING_MARK("agent: a Commit with an allocation that an executor here does not know");
+    return tell(home, CommitRefused{commit.attempt, s.owner.partition.id, Refusal::never_fits});
+  }
   if (const auto why = s.owner.ledger.commit(now, commit.attempt)) {
     STARLING_MARK("agent: a Commit comes too late");
     return tell(home, CommitRefused{commit.attempt, s.owner.partition.id, *why});
@@ -114,6 +119,7 @@ void OwnerStep::on(NodeId from, const Commit& commit) {
     share.spec = std::make_shared<const JobSpec>(commit.spec);
     share.gang = commit.gang;
     share.served = commit.served;
+    share.allocation = commit.allocation;
     share.task_groups = s.owner.task_groups_of(s.topology, hold->gpus, TaskGroup::State::idle);
     if (!planted(Bug::foreign_share_not_durable)) {
       persist(ShareCommitted{commit.attempt, home, commit});

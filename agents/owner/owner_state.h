@@ -43,7 +43,8 @@ struct OwnedShare {
   std::set<AgentId> denied;  ///< those of them that said that it is dead
   std::shared_ptr<const JobSpec> spec;
   std::vector<Share> gang;
-  Duration served{0};                  ///< by earlier attempts
+  Duration served{0};  ///< by earlier attempts
+  Allocation allocation = {};
   std::vector<TaskGroup> task_groups;  ///< by executor
   bool exit_reported = false;          ///< the home was sent Exited and has to answer
   bool durable = false;                ///< its Commit is in the journal

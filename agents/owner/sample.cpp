@@ -29,11 +29,13 @@ Neighbour runner(const OwnedShare& share) {
 }  // namespace
 
 /// Of gangs that are wholly here, for nobody knows what is beside the rest; not where sizes change,
-/// for what a size is worth would be taken for the worth of a place; once, though each of a gang's
+/// for what a size is worth would be taken for the worth of a place, nor where the job runs otherwise
+/// than it asks; once, though each of a gang's
 /// executors tells it.
 void OwnerStep::sample(NodeId from, OwnedShare& share, const Progress& progress) {
   if (!(progress.rate > 0) || share.gang.size() != 1 || !runs(share)) return;
   if (share.spec->elastic() && s.policy->facts().elastic) return;
+  if (!share.allocation.as_asked()) return;
   if (s.owner.executors[share.task_groups.front().executor].node != from) return;
   if (later(share.sampled, kBetweenSamples) > now) return;
   Neighbour self = runner(share);

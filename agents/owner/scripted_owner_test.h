@@ -57,9 +57,9 @@ struct ScriptedOwner {
     return generate_flat({.servers = 2 * executors, .gpus_per_server = 4 / executors}).value();
   }
   /// What it does then is in `out`, and the cycle that follows.
-  const Output& hear(NodeId from, Message message) {
+  const Output& hear(NodeId from, Message message, std::uint16_t protocol = kNewestProtocol) {
     out.clear();
-    agent->step(now, Received{from, std::move(message)}, out);
+    agent->step(now, Received{from, std::move(message), protocol}, out);
     return cycle();
   }
   const Output& pass(Duration time) {

@@ -16,6 +16,10 @@ TaskGroup* group_at(AgentState& s, OwnedShare& share, NodeId executor) {
   return nullptr;
 }
 
+Allocation launched_as(const OwnedShare& share) {
+  return planted(Bug::launched_as_asked) ? Allocation{} : share.allocation;
+}
+
 bool all_in(const OwnedShare& share, TaskGroup::State state) {
   return std::all_of(share.task_groups.begin(), share.task_groups.end(),
                      [&](const TaskGroup& group) { return group.state == state; });
@@ -44,9 +48,16 @@ void OwnerStep::send_launches(AttemptId attempt, OwnedShare& share, TaskGroup::S
       return fail_share(attempt, share, {0, true, "its executor no longer runs it"});
     }
     waits = true;
-    s.owner.executors[group.executor].launch_sent = now;
-    send(s.owner.executors[group.executor].node,
-         Launch{attempt, s.fence(), *share.spec, share.gang, group.gpus, share.served});
+    OwnedExecutor& executor = s.owner.executors[group.executor];
+    if (!share.allocation.as_asked() && executor.watch.protocol < kAllocationProtocol) {
+      STARLING_MARK("agent: a Launch by an allocation that its executor does not know");
+      if (!executor.trusted) continue;  // it is not known yet what it speaks
+      return fail_share(attempt, share,
+                        {0, true, "its executor is older and knows no allocations"});
+    }
+    executor.launch_sent = now;
+    send(executor.node, Launch{attempt, s.fence(), *share.spec, share.gang, group.gpus,
+                               share.served, launched_as(share)});
   }
   relay_confirmation(attempt, share);
   if (waits) s.owner.set_timer(attempt, share, retry_at(share.backoff));

@@ -49,9 +49,10 @@ struct HomeStep : OwnerStep {
 
   // attempt.cpp: from starting to the end
   [[nodiscard]] AttemptId open_attempt(const Job& job);
-  bool start_here(Job& job, const Placement& gpus);
+  bool start_here(Job& job, const Placement& gpus, const Allocation& how);
   void send_starts(Job& job);
-  void drain(Job& job, AfterDrain after, Placement restart_at = {});
+  void drain(Job& job, AfterDrain after, Placement restart_at = {},
+             const Allocation& restart_as = {});
   void send_releases(Job& job);
   void drained(Job& job);
   [[nodiscard]] std::pair<Job*, Participant*> participant(NodeId from, AttemptId attempt,
@@ -64,7 +65,7 @@ struct HomeStep : OwnerStep {
   void on_home(NodeId from, const Progress& progress);
 
   // gang.cpp: rounds over several partitions, up to starting
-  bool open_round(Job& job, const Placement& local, std::optional<GpuTypeId> type);
+  bool open_round(Job& job, const Spread& decision);
   void choose(Job& job);
   void send_reserves(Job& job);
   void send_commits(Job& job);
@@ -108,6 +109,15 @@ struct HomeStep : OwnerStep {
   [[nodiscard]] std::optional<DecisionFault> cannot_stop(JobId id) const;
   [[nodiscard]] Job* free_to_decide(JobId id);
   [[nodiscard]] bool good_placement(const JobSpec& spec, const Placement& gpus) const;
+
+  // allocation.cpp
+  [[nodiscard]] bool good_allocation(const JobSpec& spec, std::size_t gpus,
+                                     const Allocation& how) const;
+  /// What an attempt on `gpus` GPUs, `here` of them in this partition, is given of what was
+  /// decided: all of it, with its workers, or nothing where somebody would leave it out.
+  [[nodiscard]] Allocation carried_out(const Job& job, const Allocation& how, const Placement& here,
+                                       std::size_t gpus) const;
+  void agree_on_allocation(const Job& job, Attempt& attempt) const;
 };
 
 [[nodiscard]] JobState state_of(const AgentState& s, const Job& job, Instant now);

@@ -92,7 +92,7 @@ std::vector<Share> gang_of(const Attempt& attempt) {
 }
 
 AttemptPlan plan_of(const Job::Run& run) {
-  return {run.attempt.id, run.drain->after, run.drain->restart_at, run.exit};
+  return {run.attempt.id, run.drain->after, run.drain->restart_at, run.exit, run.drain->restart_as};
 }
 
 }  // namespace starling

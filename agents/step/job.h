@@ -44,6 +44,7 @@ struct Participant {
 struct Attempt {
   AttemptId id;
   std::vector<Participant> parts;  ///< ascending by partition
+  Allocation allocation = {};
 };
 
 /// A job of this home that is not over. What is known of it only in some stages is in `doing`, so
@@ -71,6 +72,7 @@ struct Job {
     struct Drain {
       AfterDrain after = AfterDrain::wait;
       Placement restart_at = {};  ///< with AfterDrain::restart
+      Allocation restart_as = {};
     };
     Attempt attempt;
     bool whole = false;          ///< every participant has said Started
@@ -99,9 +101,13 @@ struct Job {
   Instant turn_after = Instant::min();  ///< no other before
   std::uint32_t lost_attempts = 0;  ///< drained to be tried again; making room for others is not
   Placement placement;              ///< of the last attempt that was started
+  Allocation allocation = {};       ///< of that
   AttemptId last;                   ///< that attempt; zeros: this life knows of none
   std::vector<AgentId> offered;  ///< homes that it was offered to, newest last; none is tried twice
-  std::string trouble;           ///< why the last round or attempt came to nothing
+  /// Somebody who speaks an earlier protocol would have had a part in it: decisions of how it runs
+  /// are not followed any more.
+  bool as_asked = false;
+  std::string trouble;  ///< why the last round or attempt came to nothing
   Instant timer = kNever;
   Duration backoff{0};
 

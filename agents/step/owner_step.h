@@ -24,6 +24,10 @@ struct OwnerStep : FlockStep {
   [[nodiscard]] bool admit(NodeId from, const Fence& fence);
   void lapse();
 
+  // allocation.cpp
+  /// Every executor of these GPUs starts attempts by allocations. False for GPUs of others.
+  [[nodiscard]] bool knows_allocations(const Placement& gpus) const;
+
   // share.cpp: processes of this partition's executors
   void launch(AttemptId attempt, OwnedShare& share);
   void send_launches(AttemptId attempt, OwnedShare& share, TaskGroup::State of);

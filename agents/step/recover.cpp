@@ -60,7 +60,9 @@ struct Replay {
       attempt.parts.back().share = share;
       attempt.parts.back().agent = owner->peer.agent;
     }
+    attempt.allocation = r.allocation;
     job.placement = all_gpus(attempt);
+    job.allocation = r.allocation;
     job.last = r.attempt;
     ++job.attempts;
   }
@@ -70,7 +72,7 @@ struct Replay {
   void operator()(const AttemptPlan& r) {
     Job* job = job_of(r.attempt);
     if (job == nullptr || job->stage() != Stage::draining) return;
-    job->run()->drain = {r.after, r.restart_at};
+    job->run()->drain = {r.after, r.restart_at, r.restart_as};
     job->run()->exit = r.exit;
   }
   void operator()(const JobPast& r) {
@@ -161,6 +163,7 @@ struct Replay {
     share.durable = true;
     share.gang = r.commit.gang;
     share.served = r.commit.served;
+    share.allocation = r.commit.allocation;
     share.spec = job != nullptr ? job->spec : std::make_shared<const JobSpec>(r.commit.spec);
     share.task_groups = s.owner.task_groups_of(
         s.topology, own->gpus, starting ? TaskGroup::State::unknown : TaskGroup::State::idle);
@@ -273,15 +276,16 @@ std::vector<Record> Agent::snapshot() const {
       records.push_back(JobOffered{id, s.config.me});
     }
     if (!run) continue;
-    records.push_back(AttemptStarting{run->attempt.id, gang_of(run->attempt)});
+    records.push_back(
+        AttemptStarting{run->attempt.id, gang_of(run->attempt), run->attempt.allocation});
     if (!run->drain) continue;
     records.push_back(AttemptDraining{run->attempt.id});
     if (run->drain->after != AfterDrain::wait) records.push_back(plan_of(*run));
   }
   for (const auto& [attempt, share] : s.owner.shares) {
     if (!share.durable) continue;  // found again by the next inventory
-    Commit commit{attempt, s.fence(), share.spec ? *share.spec : JobSpec{}, share.gang,
-                  share.served};
+    Commit commit{attempt,    s.fence(),    share.spec ? *share.spec : JobSpec{},
+                  share.gang, share.served, share.allocation};
     commit.spec.id = attempt.job;
     records.push_back(ShareCommitted{attempt, share.home, std::move(commit)});
     const HoldPhase phase = s.owner.ledger.find(attempt)->phase;

@@ -23,7 +23,7 @@ Codec::~Codec() = default;
 Codec::Codec(Codec&&) noexcept = default;
 
 std::span<const std::byte> Codec::encode(const FrameHeader& header, const Message& message) {
-  if (header.protocol > buffers_->protocol || protocol_of(message.index()) > header.protocol)
+  if (header.protocol > buffers_->protocol || least_protocol_of(message) > header.protocol)
     return {};
   FrameHeader out = header;
   out.speaks = buffers_->protocol;

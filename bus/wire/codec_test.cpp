@@ -253,9 +253,9 @@ TEST_CASE("an earlier version is left alone with what it does not know") {
     CAPTURE(kind_name(kind));
     const Message message = random.make(kind);
     const Bytes first = copy(present.encode({1, Incarnation{1}, 1}, message));
-    if (protocol_of(kind) > 1) {
+    if (least_protocol_of(message) > 1) {
       CHECK(first.empty());
-      const std::uint16_t since = protocol_of(kind);
+      const std::uint16_t since = least_protocol_of(message);
       const Bytes later = copy(present.encode({since, Incarnation{1}, 1}, message));
       CHECK(old.decode(later).error().message ==
             "frame: protocol " + std::to_string(since) + ", only 1 is spoken");
@@ -288,6 +288,38 @@ TEST_CASE("what servers have left is said in the third protocol, and nothing of 
   }
 }
 
+TEST_CASE("an attempt with an allocation is said in the fourth protocol, and not at all before") {
+  Codec codec;
+  Allocation how{4, 2, 64, 1, true};
+  const JobId job{1, 2};
+  const AttemptId attempt{job, Epoch{3}, 4};
+  const Fence fence{PartitionId{0}, Epoch{1}};
+  JobSpec spec;
+  spec.id = job;
+  spec.workers = 4;
+  const Placement gpus = {GpuId{0}, GpuId{1}, GpuId{2}, GpuId{3}};
+  const std::vector<Share> gang = {{PartitionId{0}, gpus}};
+  for (std::uint16_t protocol = 1; protocol <= kNewestProtocol; ++protocol) {
+    CAPTURE(protocol);
+    const auto said = [&](const Message& message) {
+      return copy(codec.encode({protocol, Incarnation{7}, 9}, message));
+    };
+    const Bytes commit = said(Commit{attempt, fence, spec, gang, {}, how});
+    const Bytes launch = said(Launch{attempt, fence, spec, gang, gpus, {}, how});
+    CHECK(commit.empty() == (protocol < 4));
+    CHECK(launch.empty() == (protocol < 4));
+    CHECK(!said(Commit{attempt, fence, spec, gang, {}}).empty());
+    CHECK(!said(Launch{attempt, fence, spec, gang, gpus, {}}).empty());
+    if (protocol < 4) continue;
+    CHECK(std::get<Commit>(codec.decode(commit).value().message).allocation == how);
+    CHECK(std::get<Launch>(codec.decode(launch).value().message).allocation == how);
+  }
+  how.local_batch = Allocation::kMost + 1;
+  const Bytes wild =
+      copy(codec.encode({4, Incarnation{7}, 9}, Commit{attempt, fence, spec, gang, {}, how}));
+  CHECK(codec.decode(wild).error().message == "Commit: allocation: more than 10,000,000");
+}
+
 TEST_CASE("the oldest protocol that is said to say a message wholly does") {
   Codec codec;
   testing::RandomMessage random{Rng(6)};
@@ -302,10 +334,10 @@ TEST_CASE("the oldest protocol that is said to say a message wholly does") {
       };
       const Bytes whole = said_in(kNewestProtocol);
       REQUIRE(said_in(wholly_said_in(message)) == whole);
-      if (protocol_of(kind) == 1 && said_in(1) != whole) same_in_the_first = false;
+      if (least_protocol_of(message) == 1 && said_in(1) != whole) same_in_the_first = false;
     }
-    if (protocol_of(kind) == 1)
-      CHECK(same_in_the_first == (wholly_said_in(random.make(kind)) == 1));
+    const Message another = random.make(kind);
+    if (least_protocol_of(another) == 1) CHECK(same_in_the_first == (wholly_said_in(another) == 1));
   }
 }
 

@@ -198,6 +198,7 @@ class Decoder : public PartReader {
     m.attempt_epoch = Epoch{t.attempt_epoch()};
     m.attempt_number = t.attempt_number();
     m.requeued = span(t.requeued_ns());
+    m.allocation = allocation(t.allocation());
     return m;
   }
   starling::ReadOutput read(const ReadOutput& t) {
@@ -311,8 +312,8 @@ class Decoder : public PartReader {
             demand(t.each())};
   }
   starling::Commit read(const Commit& t) {
-    return {attempt(t.attempt()), fence(t.fence()), own_spec(*t.spec(), t.attempt()),
-            gang(*t.gang()), span(t.served_ns())};
+    return {attempt(t.attempt()), fence(t.fence()),    own_spec(*t.spec(), t.attempt()),
+            gang(*t.gang()),      span(t.served_ns()), allocation(t.allocation())};
   }
   starling::Released read(const Released& t) {
     return {attempt(t.attempt()), partition(t.partition()), span(t.served_ns())};
@@ -329,8 +330,9 @@ class Decoder : public PartReader {
     return m;
   }
   starling::Launch read(const Launch& t) {
-    return {attempt(t.attempt()), fence(t.fence()),     own_spec(*t.spec(), t.attempt()),
-            gang(*t.gang()),      gang_gpus(*t.here()), span(t.served_ns())};
+    return {attempt(t.attempt()),      fence(t.fence()),     own_spec(*t.spec(), t.attempt()),
+            gang(*t.gang()),           gang_gpus(*t.here()), span(t.served_ns()),
+            allocation(t.allocation())};
   }
   starling::LaunchResult read(const LaunchResult& t) {
     return {attempt(t.attempt()), t.ok(), text(t.reason())};

@@ -79,10 +79,11 @@ class Encoder : public PartWriter {
     const Numbers gpus = m.placement.empty() ? Numbers{} : placement(m.placement);
     const fb::Offset<ExitStatus> end = optional_exit(m.exit);
     const fb::Offset<JobAsk> asked = m.ask == nullptr ? fb::Offset<JobAsk>{} : ask(*m.ask);
+    const fb::Offset<Allocation> how = allocation(m.allocation);
     return CreateJobState(b_, &j, as<JobPhase>(m.phase), m.home.value, ns(m.queued), ns(m.elapsed),
                           ns(m.served), m.attempts, m.forwards, m.preemptions, gpus, end, asked,
                           std::max<std::int64_t>(ns(m.submitted), -1), m.begun,
-                          m.attempt_epoch.value, m.attempt_number, ns(m.requeued));
+                          m.attempt_epoch.value, m.attempt_number, ns(m.requeued), how);
   }
   auto body(const starling::Explain& m) {
     const JobId j = id(m.job);
@@ -167,7 +168,8 @@ class Encoder : public PartWriter {
     const AttemptId a = id(m.attempt);
     const Fence f = fence(m.fence);
     const auto s = spec(m.spec);
-    return CreateCommit(b_, &a, &f, s, gang(m.gang), ns(m.served));
+    const auto shares = gang(m.gang);
+    return CreateCommit(b_, &a, &f, s, shares, ns(m.served), allocation(m.allocation));
   }
   auto body(const starling::Committed& m) {
     const AttemptId a = id(m.attempt);
@@ -209,7 +211,8 @@ class Encoder : public PartWriter {
     const Fence f = fence(m.fence);
     const auto s = spec(m.spec);
     const auto shares = gang(m.gang);
-    return CreateLaunch(b_, &a, &f, s, shares, placement(m.here), ns(m.served));
+    const auto here = placement(m.here);
+    return CreateLaunch(b_, &a, &f, s, shares, here, ns(m.served), allocation(m.allocation));
   }
   auto body(const starling::LaunchResult& m) {
     const AttemptId a = id(m.attempt);

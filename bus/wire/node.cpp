@@ -216,7 +216,7 @@ void Node::send_all() {
       continue;
     }
     const std::uint16_t known = spoken_with(send.to);
-    if (protocol_of(send.message.index()) > known) {
+    if (least_protocol_of(send.message) > known) {
       ++counters_.withheld;
       continue;
     }

@@ -202,6 +202,17 @@ std::shared_ptr<const starling::JobAsk> PartReader::ask(const JobAsk& t) {
   return m;
 }
 
+starling::Allocation PartReader::allocation(const Allocation* t) {
+  if (t == nullptr) return {};
+  const starling::Allocation how{t->workers(), t->servers(), t->local_batch(), t->accumulation(),
+                                 t->averaged()};
+  if (how.as_asked()) fail("allocation: says nothing");
+  if (std::max({how.workers, how.servers, how.local_batch, how.accumulation}) >
+      starling::Allocation::kMost)
+    fail("allocation: more than 10,000,000");
+  return how;
+}
+
 starling::SpeedHealth PartReader::speed(const SpeedHealth& h) {
   return {text(h.model()), h.fallbacks(), h.observed(), h.refused(), h.drifts(), text(h.trouble())};
 }

@@ -80,6 +80,7 @@ class PartReader {
   starling::JobSpec spec(const JobSpec& t);
   starling::JobSpec own_spec(const JobSpec& t, const AttemptId* a);  ///< of the attempt's job
   std::shared_ptr<const starling::JobAsk> ask(const JobAsk& t);
+  starling::Allocation allocation(const Allocation* t);  ///< null: as it asks
   starling::SpeedHealth speed(const SpeedHealth& h);
   std::vector<ServerId> drained(const flatbuffers::Vector<std::uint32_t>* in);
   std::string page(const flatbuffers::Vector<std::uint8_t>* in);  ///< of an OutputPage

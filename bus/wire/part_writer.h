@@ -82,6 +82,12 @@ class PartWriter {
   fb::Offset<ExitStatus> optional_exit(const starling::ExitStatus& e) {
     return e == starling::ExitStatus{} ? fb::Offset<ExitStatus>{} : exit(e);
   }
+  /// Absent where a job runs as it asks.
+  fb::Offset<Allocation> allocation(const starling::Allocation& how) {
+    if (how.as_asked()) return {};
+    return CreateAllocation(b_, how.workers, how.servers, how.local_batch, how.accumulation,
+                            how.averaged);
+  }
   fb::Offset<JobAsk> ask(const starling::JobAsk& a) {
     const Text n = name(a.name);
     const Text user = name(a.user);

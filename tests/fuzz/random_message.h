@@ -171,6 +171,11 @@ class RandomMessage {
     for (std::uint32_t n = rng_.below(4); n > 0; --n) s.drained_servers.push_back(ServerId{n});
     return s;
   }
+  /// Half of the jobs run as they ask.
+  Allocation allocation() {
+    if (rng_.chance(0.5)) return {};
+    return {1 + rng_.below(64), rng_.below(8), rng_.below(512), rng_.below(4), rng_.chance(0.5)};
+  }
   BidRequest of(BidRequest) {
     const std::uint32_t gpus = 1 + rng_.below(100);
     return {attempt(), gpus,    1 + rng_.below(gpus), texts(3, 12), rng_.below(1000),
@@ -182,7 +187,7 @@ class RandomMessage {
   Reserved of(Reserved) { return {attempt(), partition()}; }
   ReserveRefused of(ReserveRefused) { return {attempt(), partition(), refusal()}; }
   Commit of(Commit) {
-    Commit m{attempt(), fence(), spec(), gang(), span()};
+    Commit m{attempt(), fence(), spec(), gang(), span(), allocation()};
     m.attempt.job = m.spec.id;
     return m;
   }
@@ -197,7 +202,7 @@ class RandomMessage {
     return {attempt(), static_cast<AttemptLife>(1 + rng_.below(3)), rng_.next(), span()};
   }
   Launch of(Launch) {
-    Launch m{attempt(), fence(), spec(), gang(), gpus(1), span()};
+    Launch m{attempt(), fence(), spec(), gang(), gpus(1), span(), allocation()};
     m.attempt.job = m.spec.id;
     return m;
   }
