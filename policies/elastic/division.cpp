@@ -43,19 +43,19 @@ double ElasticSpeeds::rest_s(const Division& division, const ElasticCall& call,
     const SpeedModel& speed = call.view.speed;
     const JobProfile profile = profile_of(job, workers * job.gpus_per_worker);
     const auto placement = division.find_workers(call, call.empty, job, workers);
-    const double relative = placement ? speed.speed(profile, *placement, {}).relative : 1.0;
-    known->second = std::max(speed.scaling(profile) * relative, 1e-9);
+    const double pace = placement ? progress_rate(speed, profile, *placement, {},
+                                                  division.allocation(call, job, *placement))
+                                  : speed.scaling(profile);
+    known->second = std::max(pace, 1e-9);
   }
   return share.left_s / known->second;
 }
 
 double ElasticSpeeds::rest_on_s(const View& view, const ElasticShare& share,
-                                const Placement& placement) {
+                                const Placement& placement, const Allocation& how) {
   const JobProfile profile =
       profile_of(*share.job->spec, static_cast<std::uint32_t>(placement.size()));
-  const double speed =
-      view.speed.scaling(profile) * view.speed.speed(profile, placement, {}).relative;
-  return share.left_s / std::max(speed, 1e-9);
+  return share.left_s / std::max(progress_rate(view.speed, profile, placement, {}, how), 1e-9);
 }
 
 }  // namespace starling

@@ -64,6 +64,11 @@ class Division {
   [[nodiscard]] virtual std::optional<Placement> choose(const ElasticCall& call,
                                                         const Occupancy& gpus,
                                                         const ElasticShare& share) const;
+  /// How the job runs on those GPUs; as it asks unless overridden.
+  [[nodiscard]] virtual Allocation allocation(const ElasticCall&, const JobSpec&,
+                                              const Placement&) const {
+    return {};
+  }
   /// Is it worth stopping a running job to give it `share.workers`, more than it has?
   [[nodiscard]] virtual bool worth_a_restart(const ElasticCall& call,
                                              const ElasticShare& share) = 0;
@@ -84,12 +89,12 @@ class Division {
 class ElasticSpeeds {
  public:
   /// Seconds with so many workers, on the placement that the empty partition has for them by
-  /// `division`.
+  /// `division`, and run as it says.
   [[nodiscard]] double rest_s(const Division& division, const ElasticCall& call,
                               const ElasticShare& share, std::uint32_t workers);
-  /// On that placement, whatever runs beside it.
+  /// On that placement and by that allocation, whatever runs beside it.
   [[nodiscard]] static double rest_on_s(const View& view, const ElasticShare& share,
-                                        const Placement& placement);
+                                        const Placement& placement, const Allocation& how);
 
  private:
   /// Model, GPUs per worker, workers that it asks for and has, CPUs, GPU types.

@@ -63,6 +63,11 @@ ElasticCall ElasticPolicy::call(const View& view) const {
   return {view, rounds_.shape(), rounds_.empty()};
 }
 
+Resize ElasticPolicy::resize(const View& view, const JobSpec& job, Placement to) const {
+  const Allocation how = division_->allocation(call(view), job, to);
+  return {job.id, std::move(to), how};
+}
+
 ElasticPolicy::Share ElasticPolicy::share_of(const JobView& job) const {
   const JobSpec& spec = *job.spec;
   Share share;
@@ -186,14 +191,16 @@ void ElasticPolicy::place_shares(const View& view, const Capacity& all, Occupanc
   auto to = find_places(view, all, left, moves, planned);
   std::vector<Decision> resizes;
   for (std::size_t i = 0; i < moves.size(); ++i) {
-    const JobId job = moves[i].job->spec->id;
+    const JobSpec& job = *moves[i].job->spec;
     const Placement& now = moves[i].job->placement;
     if (!now.empty() && to[i] && fits_now(view.gpus, *to[i], *moves[i].job)) {
-      if (*to[i] != now) resizes.emplace_back(Resize{job, std::move(*to[i])});
+      if (*to[i] != now) resizes.emplace_back(resize(view, job, std::move(*to[i])));
       continue;
     }
-    if (!now.empty()) out.emplace_back(Preempt{job});
-    if (to[i]) plan.add({job, std::move(*to[i])});
+    if (!now.empty()) out.emplace_back(Preempt{job.id});
+    if (!to[i]) continue;
+    const Allocation how = division_->allocation(call(view), job, *to[i]);
+    plan.add({job.id, std::move(*to[i]), std::nullopt, how});
   }
   if (division_->knows_speeds()) move_stayers(view, planned, stayers, resizes);
   out.insert(out.end(), resizes.begin(), resizes.end());
@@ -211,7 +218,7 @@ void ElasticPolicy::move_stayers(const View& view, Occupancy& planned, const Sha
                        division_->worth_a_move(call(view), share, *found) &&
                        fits_now(view.gpus, *found, *share.job);
     planned.take(moves ? *found : own, each);
-    if (moves) out.emplace_back(Resize{share.job->spec->id, std::move(*found)});
+    if (moves) out.emplace_back(resize(view, *share.job->spec, std::move(*found)));
   }
 }
 
@@ -258,7 +265,7 @@ void ElasticPolicy::divide_among_runners(const View& view, const Capacity& all, 
     const bool grows =
         found && found->size() > own.size() && division_->worth_a_move(call(view), share, *found);
     planned.take(grows ? *found : own, each);
-    if (grows) out.emplace_back(Resize{share.job->spec->id, std::move(*found)});
+    if (grows) out.emplace_back(resize(view, *share.job->spec, std::move(*found)));
   }
 }
 

@@ -40,6 +40,7 @@ class ElasticPolicy final : public Policy {
   using Capacity = ElasticCapacity;
 
   [[nodiscard]] ElasticCall call(const View& view) const;
+  [[nodiscard]] Resize resize(const View& view, const JobSpec& job, Placement to) const;
   [[nodiscard]] Share share_of(const JobView& job) const;
   void plan_round(const View& view, RoundPlan& plan, std::vector<Decision>& out);
   void between_rounds(const View& view, RoundPlan& plan, std::vector<Decision>& out);

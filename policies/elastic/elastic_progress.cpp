@@ -17,16 +17,17 @@ constexpr double kOutlivedPart = 0.05;
 void ElasticProgress::see(const View& view, const JobView& job) {
   Known& known = known_[job.spec->id];
   known.seen = true;
-  if (job.placement.empty() || known.placement != job.placement || job.served < known.before) {
+  if (job.placement.empty() || known.placement != job.placement ||
+      known.allocation != job.allocation || job.served < known.before) {
     known.before = job.served;
     known.before_s = seconds(job.served);
     known.placement = job.placement;
+    known.allocation = job.allocation;
     known.rate = 1;
     if (!job.placement.empty()) {
       const JobProfile profile =
           profile_of(*job.spec, static_cast<std::uint32_t>(job.placement.size()));
-      known.rate =
-          view.speed.scaling(profile) * view.speed.speed(profile, job.placement, {}).relative;
+      known.rate = progress_rate(view.speed, profile, job.placement, {}, job.allocation);
     }
   }
   known.done_s = known.before_s + known.rate * seconds(job.served - known.before);

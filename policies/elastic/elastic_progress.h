@@ -29,6 +29,7 @@ class ElasticProgress {
     double done_s = 0;    // in all
     double rate = 1;      // of the attempt that runs
     Placement placement;  // of the attempt that runs
+    Allocation allocation;
     bool seen = false;
   };
   void see(const View& view, const JobView& job);

@@ -5,6 +5,10 @@
 
 #include <array>
 
+#include "interference/goodput/profiles.h"
+#include "interference/models.h"
+#include "interference/profile.h"
+#include "policies/elastic/batches.h"
 #include "policies/testing/test_world.h"
 #include "topology/generate/generate.h"
 
@@ -185,6 +189,79 @@ TEST_CASE("Optimus does not stop a job for less than a restart costs") {
   eager.run(trace);
   CHECK(patient.faults.empty());
   CHECK(patient.resizes < eager.resizes);
+}
+
+TEST_CASE("Optimus that may choose batches ends jobs sooner that gain by larger ones") {
+  const Topology topology = servers(2);
+  const PolicyRegistry registry = make_policy_registry();
+  FullPhysicsOptions noisy;
+  noisy.goodput = true;
+  const auto physics = make_full_physics(topology, noisy);
+  const auto model = make_true_speed(*physics);
+  TestWorld::Options options;
+  options.model = model.get();
+  Trace trace;
+  trace.jobs = {elastic(1, 0, 8, 20'000), elastic(2, 0, 8, 20'000)};
+  trace.jobs[0].spec.model = "nobody's";
+  trace.jobs[1].spec.model = "bert-base";
+  double ends[2] = {}, alone[2] = {};
+  const char* names[] = {"optimus", "optimus:batch=free"};
+  for (int i = 0; i < 2; ++i) {
+    TestWorld world(topology, registry, names[i], options);
+    world.run(trace);
+    CHECK(world.faults.empty());
+    ends[i] = seconds(world.jobs[1].finished - Instant{});
+    MESSAGE(std::string(names[i]) << ": bert-base ends after " << ends[i] << " s");
+    TestWorld unknown(topology, registry, names[i], options);
+    Trace one;
+    one.jobs = {trace.jobs.front()};
+    unknown.run(one);
+    alone[i] = unknown.mean_jct_s();
+  }
+  CHECK(ends[1] < 0.9 * ends[0]);
+  CHECK(alone[1] == alone[0]);  // whose noise nobody knows runs as it asks
+}
+
+TEST_CASE("a batch is chosen between what was asked for and the largest, and fits the GPUs") {
+  const Topology topology = servers(2);
+  const Occupancy gpus(topology, {0, 2});
+  const auto speed = make_analytic_speed(topology);
+  const View view{topology, gpus, {}, {}, {}, *speed, Instant{}, AgentId{0}};
+  const BatchLimits limits = goodput_profile(model_profile("resnet18"))->limits;
+  BatchChoices choices;
+  JobSpec job;
+  job.model = "resnet18";
+  job.workers = 2;
+  std::uint32_t last = 0;
+  for (const std::uint32_t size : {1U, 2U, 4U, 8U}) {
+    CAPTURE(size);
+    const Placement placement = gpus.free_gpus(ServerId{0}, size);
+    const Allocation how = choices.best(view, job, placement);
+    const std::uint32_t batch = how.workers * how.local_batch * (how.accumulation + 1);
+    CHECK(how.workers == size);
+    CHECK(how.local_batch <= limits.most_local);
+    CHECK(batch >= std::min(2U, size) * limits.own);
+    CHECK(batch <= limits.largest);
+    CHECK(batch >= last);
+    last = batch;
+    const JobProfile profile = profile_of(job, size);
+    // No worse than its own batch on each GPU, but for what lies between two candidates.
+    const Allocation own{size, 0, static_cast<std::uint32_t>(limits.own), 0, false};
+    CHECK(speed->pace(profile, placement, {}, how) >
+          0.995 * speed->pace(profile, placement, {}, own));
+  }
+  job.gpus_per_worker = 2;
+  job.workers = 1;
+  const Placement four = gpus.free_gpus(ServerId{0}, 4);
+  const Allocation pairs = choices.best(view, job, four);
+  CHECK(pairs.workers == 2);
+  JobSpec single = job;
+  single.gpus_per_worker = 1, single.workers = 2;
+  CHECK(pairs.local_batch == 2 * choices.best(view, single, four).local_batch);
+  job.model = "resnet18 (parameter servers)";
+  CHECK(choices.best(view, job, four).as_asked());
+  job.model = "nobody's";
+  CHECK(choices.best(view, job, four).as_asked());
 }
 
 TEST_CASE("Optimus takes the faster GPU type where there is room on it") {

@@ -6,6 +6,7 @@
 
 #include "interference/profile.h"
 #include "policies/builtin.h"
+#include "policies/elastic/batches.h"
 #include "policies/elastic/elastic.h"
 
 namespace starling {
@@ -30,11 +31,14 @@ constexpr PolicyFacts kFacts{
 /// would give all that is spare to the longest jobs (horizon=0: all counts). Among placements on
 /// the smallest number of servers the fullest are taken. Where a place makes the workers slower
 /// than fewer of them elsewhere, the job gets fewer. Where there are several GPU types, the fastest
-/// on which there is room is taken. Nobody is stopped to gain less than `restart`.
+/// on which there is room is taken. Nobody is stopped to gain less than `restart`. With batch=free a
+/// job whose noise is known runs with the batch that suits its workers (BatchChoices), and what
+/// more of them are worth is what they are worth with theirs.
 class Optimus final : public Division {
  public:
-  Optimus(double restart_s, double horizon_s)
-      : restart_s_(restart_s),
+  Optimus(double restart_s, double horizon_s, bool rebatches)
+      : rebatches_(rebatches),
+        restart_s_(restart_s),
         horizon_s_(horizon_s > 0 ? horizon_s : std::numeric_limits<double>::infinity()) {}
 
   void divide(const ElasticCall& call, const ElasticCapacity& all, ElasticCapacity left,
@@ -88,6 +92,10 @@ class Optimus final : public Division {
     sized.workers = workers;
     return place(gpus, call.shape, sized, Fit::count);
   }
+  [[nodiscard]] Allocation allocation(const ElasticCall& call, const JobSpec& job,
+                                      const Placement& placement) const override {
+    return rebatches_ ? batches_.best(call.view, job, placement) : Allocation{};
+  }
   [[nodiscard]] bool worth_a_restart(const ElasticCall& call, const ElasticShare& share) override {
     return rest_s(call, share, share.now) - rest_s(call, share, share.workers) > restart_s_;
   }
@@ -97,8 +105,9 @@ class Optimus final : public Division {
   }
   [[nodiscard]] bool worth_a_move(const ElasticCall& call, const ElasticShare& share,
                                   const Placement& to) const override {
-    return ElasticSpeeds::rest_on_s(call.view, share, share.job->placement) -
-               ElasticSpeeds::rest_on_s(call.view, share, to) >
+    const JobView& job = *share.job;
+    return ElasticSpeeds::rest_on_s(call.view, share, job.placement, job.allocation) -
+               rest_on_s(call, share, to) >
            restart_s_;
   }
   [[nodiscard]] std::optional<Placement> choose(const ElasticCall& call, const Occupancy& gpus,
@@ -108,8 +117,7 @@ class Optimus final : public Division {
     for (std::uint32_t workers = share.workers; workers >= share.least && workers > 0; --workers) {
       auto found = find_workers(call, gpus, *share.job->spec, workers);
       if (!found) continue;
-      const auto rest =
-          std::llround(std::min(ElasticSpeeds::rest_on_s(call.view, share, *found), 1e12) * 1e3);
+      const auto rest = std::llround(std::min(rest_on_s(call, share, *found), 1e12) * 1e3);
       if (best && rest > least) continue;
       least = rest;
       best = std::move(found);
@@ -123,7 +131,15 @@ class Optimus final : public Division {
     return speeds_.rest_s(*this, call, share, workers);
   }
 
+  [[nodiscard]] double rest_on_s(const ElasticCall& call, const ElasticShare& share,
+                                 const Placement& there) const {
+    return ElasticSpeeds::rest_on_s(call.view, share, there,
+                                    allocation(call, *share.job->spec, there));
+  }
+
   ElasticSpeeds speeds_;
+  mutable BatchChoices batches_;  // of what was asked, so that asking again is cheap
+  bool rebatches_;
   double restart_s_;
   double horizon_s_;
 };
@@ -137,8 +153,12 @@ void add_optimus(PolicyRegistry& registry) {
         reader.number("restart", 60, 0, 86'400, "seconds that a change of size costs a job");
     const double horizon = reader.number("horizon", 3600, 0, 1e9,
                                          "seconds of what is left of a job that count; 0: all");
+    PolicyFacts facts = kFacts;
+    facts.rebatches =
+        reader.choice("batch", {"asked", "free"},
+                      "free: of jobs whose noise is known also the batch is chosen") == "free";
     return std::unique_ptr<Policy>(std::make_unique<ElasticPolicy>(
-        kFacts, options, std::make_unique<Optimus>(restart, horizon)));
+        facts, options, std::make_unique<Optimus>(restart, horizon, facts.rebatches)));
   });
 }
 

@@ -44,7 +44,7 @@ void RoundPlan::follow(const View& view, Trial& trial, std::vector<Decision>& ou
     if (waits->blocked || !has_room(planned, each)) return false;
     trial.take(planned.placement, each);
     started.push_back(planned.job);
-    out.emplace_back(Start{planned.job, planned.placement});
+    out.emplace_back(Start{planned.job, planned.placement, planned.allocation});
     return true;
   });
 }

@@ -17,6 +17,7 @@ class RoundPlan {
     JobId job;
     Placement placement;
     std::optional<JobId> beside = std::nullopt;  ///< who has, or will have, the same placement
+    Allocation allocation = {};
   };
   void add(Planned planned) { planned_.push_back(std::move(planned)); }
   [[nodiscard]] bool contains(JobId job) const;

@@ -25,6 +25,7 @@ struct TestJob {
   WorkProgress progress;  // of the open attempt
   Instant ends = kNever;
   Placement placement;  // empty: does not run
+  Allocation allocation = {};
   std::uint64_t order = 0;
   std::map<std::uint32_t, std::vector<AgentId>> offered = {};  // by home
 };
@@ -78,6 +79,7 @@ struct TestViews {
     v.served = job.served + (job.placement.empty() ? Duration::zero() : now - job.started);
     v.failed_rounds = job.failed_rounds;
     v.placement = job.placement;
+    v.allocation = job.allocation;
     v.forwards = job.forwards;
     if (const auto to = job.offered.find(job.home); to != job.offered.end()) v.offered = to->second;
     return v;

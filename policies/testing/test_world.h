@@ -166,6 +166,7 @@ class TestWorld {
     job.ends = kNever;
     occupy(job.placement, demand_of(job.spec), false);
     const Placement left = std::exchange(job.placement, {});
+    job.allocation = {};
     std::erase(homes_[job.home].running, j);
     rerate_beside(left);
   }
@@ -176,10 +177,11 @@ class TestWorld {
     jobs[j].finished = now_;
   }
 
-  void start(std::size_t j, const Placement& placement) {
+  void start(std::size_t j, const Placement& placement, const Allocation& how) {
     Job& job = jobs[j];
     occupy(placement, demand_of(job.spec), true);
     job.placement = placement;
+    job.allocation = how;
     job.started = now_;
     job.progress = WorkProgress(job.work, now_);
     ++job.starts;
@@ -225,7 +227,7 @@ class TestWorld {
         neighbours.push_back({profile_of(other.spec), other.placement});
       }
     }
-    return speed().scaling(profile) * speed().speed(profile, job.placement, neighbours).relative;
+    return progress_rate(speed(), profile, job.placement, neighbours, job.allocation);
   }
 
   void settle(TriggerKind kind) {
@@ -287,7 +289,7 @@ class TestWorld {
     if (j == jobs.size() || !placement_is_good(h, jobs[j].spec, d.placement)) return false;
     if (!size_is_good(h, jobs[j].spec, d.placement)) return false;
     for (const GpuId gpu : d.placement) hash.add(gpu.value);
-    start(j, d.placement);
+    start(j, d.placement, d.allocation);
     return true;
   }
 
@@ -344,7 +346,7 @@ class TestWorld {
       return false;
     }
     ++spread_starts;
-    start(j, all);
+    start(j, all, d.allocation);
     return true;
   }
 
@@ -354,15 +356,16 @@ class TestWorld {
       if (jobs[j].spec.id != d.job) continue;
       if (!size_is_good(h, jobs[j].spec, d.placement)) return false;
       const Placement before = jobs[j].placement;
+      const Allocation before_by = jobs[j].allocation;
       stop(j);
       if (!placement_is_good(h, jobs[j].spec, d.placement)) {
-        start(j, before);
+        start(j, before, before_by);
         return false;
       }
       ++resizes;
       for (const GpuId gpu : d.placement) hash.add(gpu.value);
-      start(j, d.placement);
-      return before != d.placement;
+      start(j, d.placement, d.allocation);
+      return before != d.placement || before_by != d.allocation;
     }
     fault("resizes a job that does not run here");
     return false;

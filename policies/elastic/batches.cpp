@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policies/elastic/batches.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "interference/goodput/profiles.h"
+#include "interference/profile.h"
+
+namespace starling {
+namespace {
+
+std::uint32_t servers_of(const Topology& topology, const Placement& placement) {
+  std::uint32_t servers = 0;
+  for (std::size_t i = 0; i < placement.size(); ++i) {
+    const bool same =
+        i > 0 && topology.server_of(placement[i]) == topology.server_of(placement[i - 1]);
+    if (!same) ++servers;
+  }
+  return servers;
+}
+
+Allocation search(const View& view, const JobSpec& job, const Placement& placement) {
+  const GoodputProfile* known = goodput_profile(model_profile(job.model));
+  const auto gpus = static_cast<std::uint32_t>(placement.size());
+  const JobProfile profile = profile_of(job, gpus);
+  if (known == nullptr || profile.parameter_servers > 0) return {};
+  BatchLimits limits = known->limits;
+  limits.own *= std::min(job.gpus(), gpus);
+  limits.largest = std::max(limits.largest, limits.own);
+  const std::uint32_t worker_gpus = std::max(job.gpus_per_worker, 1U);
+  const auto by = [&](const BatchSplit& split) {
+    Allocation how;
+    how.workers = gpus / worker_gpus;
+    how.local_batch = static_cast<std::uint32_t>(std::lround(split.local_batch)) * worker_gpus;
+    how.accumulation = split.accumulation;
+    return how;
+  };
+  const BatchChoice best = best_split(limits, gpus, [&](const BatchSplit& split) {
+    return view.speed.pace(profile, placement, {}, by(split));
+  });
+  return best.goodput > 0 ? by(best.split) : Allocation{};
+}
+
+}  // namespace
+
+Allocation BatchChoices::best(const View& view, const JobSpec& job, const Placement& placement) {
+  if (placement.empty()) return {};
+  const Topology& topology = view.topology;
+  const GpuTypeId type = topology.server(topology.server_of(placement.front())).gpu_type;
+  const auto [at, fresh] = known_.try_emplace(
+      Key(job.model, job.gpus_per_worker, job.gpus(), static_cast<std::uint32_t>(placement.size()),
+          servers_of(topology, placement), job.cpus_per_worker, type.value));
+  if (fresh) at->second = search(view, job, placement);
+  return at->second;
+}
+
+}  // namespace starling
