@@ -34,11 +34,6 @@ Status check_live(const LiveRunOptions& o, const RunInput& input) {
             "--network FILE is for 'starling sim'; a live run has the network that there is"};
   }
   if (!o.faults.empty()) return {Errc::invalid, "--faults is for 'starling sim'"};
-  if (input.sim.goodput) {
-    return {Errc::invalid,
-            "--physics " + o.physics +
-                ": emulated jobs have no goodput yet; give full, or use starling sim"};
-  }
   if (input.sim.straggler_sigma > 0) {
     return {Errc::invalid,
             "--physics " + o.physics +

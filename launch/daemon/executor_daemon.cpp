@@ -55,8 +55,9 @@ Result<Machinery> machinery(const DaemonParts& parts, const std::string& kind, I
     m.launcher = std::move(launcher).value();
     return m;
   }
-  m.physics =
-      parts.deployment.physics == "full" ? make_full_physics(parts.topology) : make_trace_physics();
+  const Deployment& flock = parts.deployment;
+  m.physics = flock.full_physics() ? make_full_physics(parts.topology, {.goodput = flock.goodput()})
+                                   : make_trace_physics();
   m.launcher = std::make_unique<EmulatedLauncher>(parts.topology, *m.physics, clock);
   return m;
 }

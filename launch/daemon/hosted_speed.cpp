@@ -16,7 +16,7 @@ namespace {
 std::unique_ptr<SpeedModel> chosen(const Deployment& deployment, const Topology& topology,
                                    const Physics& physics) {
   if (deployment.speed.empty())
-    return deployment.physics == "full" ? make_analytic_speed(topology) : make_flat_speed();
+    return deployment.full_physics() ? make_analytic_speed(topology) : make_flat_speed();
   auto made = [&]() -> Result<std::unique_ptr<SpeedModel>> {
     const auto choice = parse_speed(deployment.speed);
     if (!choice) return choice.error();
@@ -31,7 +31,7 @@ HostedSpeed::HostedSpeed(const Deployment& deployment, const Topology& topology,
                          std::filesystem::path file, std::string prefix)
     : file_(std::move(file)),
       prefix_(std::move(prefix)),
-      physics_(make_full_physics(topology)),
+      physics_(make_full_physics(topology, {.goodput = deployment.goodput()})),
       model_(chosen(deployment, topology, *physics_)) {
   const auto choice = parse_speed(deployment.speed);
   learns_ = choice && choice.value().kind == SpeedKind::learned && !choice.value().frozen;

@@ -33,7 +33,7 @@ struct Deployment {
   std::filesystem::path dir;               ///< where it was read from; not stored
   std::string topology = "topology.yaml";  ///< relative to dir
   std::string policy = "fifo";
-  std::string physics = "trace";      ///< of emulated jobs: trace or full
+  std::string physics = "trace";      ///< of emulated jobs: trace, full or full:goodput
   std::string launcher = "emulated";  ///< or process
   /// What agents ask how fast jobs run (interference/speed_choice.h); empty: analytic where speeds
   /// vary (physics full), else nothing.
@@ -50,6 +50,10 @@ struct Deployment {
   std::uint64_t fingerprint = 0;    ///< of `topology`, in generations after the first
   std::vector<DeployedNode> nodes;  ///< agents, executors, clients
 
+  /// Speeds of emulated jobs vary.
+  [[nodiscard]] bool full_physics() const { return physics != "trace"; }
+  /// What larger batches are worth counts there (FullPhysicsOptions).
+  [[nodiscard]] bool goodput() const { return physics == "full:goodput"; }
   [[nodiscard]] std::filesystem::path node_dir(const std::string& name) const {
     return dir / "nodes" / name;
   }

@@ -37,8 +37,9 @@ Status wrong(const DeployedNode& node, const std::string& what) {
 
 Status check_deployment(const Deployment& flock) {
   if (flock.topology.empty()) return {Errc::invalid, "topology: names no file"};
-  if (flock.physics != "trace" && flock.physics != "full")
-    return {Errc::invalid, "physics: '" + flock.physics + "' is wrong; it is trace or full"};
+  if (flock.physics != "trace" && flock.physics != "full" && !flock.goodput())
+    return {Errc::invalid,
+            "physics: '" + flock.physics + "' is wrong; it is trace, full or full:goodput"};
   if (flock.launcher != "process" && flock.launcher != "emulated")
     return {Errc::invalid,
             "launcher: '" + flock.launcher + "' is wrong; it is process or emulated"};

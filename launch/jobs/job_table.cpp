@@ -69,7 +69,7 @@ Row JobTable::servers(const Placement& placement) const {
 
 std::string JobTable::text(const std::vector<ListedJob>& jobs) const {
   std::vector<Row> rows{{"job", "state", "name", "user", "queue", "GPUs", "submitted", "started",
-                         "ended", "attempts", "servers", "exit"}};
+                         "ended", "attempts", "servers", "runs by", "exit"}};
   for (const ListedJob& job : jobs) {
     const JobState& s = job.state;
     const JobAsk nothing, &ask = s.ask == nullptr ? nothing : *s.ask;
@@ -82,11 +82,12 @@ std::string JobTable::text(const std::vector<ListedJob>& jobs) const {
                     cell(ask.queue), s.ask == nullptr ? "-" : asked(ask),
                     date_text(dates.submitted, now), date_text(dates.started, now),
                     date_text(dates.ended, now), std::to_string(s.attempts), where,
+                    cell(allocation_text(s.allocation)),
                     has_exit_code(s) ? std::to_string(s.exit.code) : "-"});
   }
   for (std::size_t column = rows.front().size(); column-- > 0;) {
     const auto& heading = rows.front()[column];
-    if (heading != "queue") continue;
+    if (heading != "queue" && heading != "runs by") continue;
     const bool empty = std::all_of(rows.begin() + 1, rows.end(),
                                    [&](const Row& row) { return row[column] == "-"; });
     if (!empty) continue;
@@ -101,7 +102,7 @@ std::string JobTable::csv(const std::vector<ListedJob>& jobs) const {
        "workers",   "gpus_per_worker", "gpu_types",   "cpus",        "memory_gib", "priority",
        "submitted", "started",         "ended",       "queued_s",    "elapsed_s",  "service_s",
        "attempts",  "preemptions",     "forwards",    "agent",       "host",       "placement",
-       "servers",   "last_servers",    "min_workers", "max_workers", "exit_code"});
+       "servers",   "last_servers",    "min_workers", "max_workers", "exit_code",  "allocation"});
   for (const ListedJob& job : jobs) {
     const JobState& s = job.state;
     const JobAsk nothing, &ask = s.ask == nullptr ? nothing : *s.ask;
@@ -138,7 +139,8 @@ std::string JobTable::csv(const std::vector<ListedJob>& jobs) const {
                      joined(servers(last_place_of(s)), " "),
                      if_known(std::to_string(ask.min_workers)),
                      if_known(std::to_string(ask.max_workers)),
-                     has_exit_code(s) ? std::to_string(s.exit.code) : ""});
+                     has_exit_code(s) ? std::to_string(s.exit.code) : "",
+                     allocation_text(s.allocation)});
   }
   return text;
 }
@@ -161,6 +163,13 @@ nlohmann::json JobTable::object(const ListedJob& job) const {
                    {"last_servers", servers(last_place_of(s))},
                    {"exit_code", has_exit_code(s) ? nlohmann::json(s.exit.code) : nullptr},
                    {"log_tail", s.exit.log_tail}};
+  if (const Allocation& how = s.allocation; !how.as_asked()) {
+    j["allocation"] = {{"workers", how.workers},
+                       {"servers", how.servers},
+                       {"local_batch", how.local_batch},
+                       {"accumulation", how.accumulation},
+                       {"averaged", how.averaged}};
+  }
   if (s.ask != nullptr) {
     j.update(nlohmann::json{{"name", s.ask->name},
                             {"user", s.ask->user},

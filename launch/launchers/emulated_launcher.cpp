@@ -30,6 +30,7 @@ Status EmulatedLauncher::start(const LaunchSpec& spec) {
     }
     std::sort(gang.placement.begin(), gang.placement.end());
     gang.job = profile_of(spec.spec, static_cast<std::uint32_t>(gang.placement.size()));
+    gang.allocation = spec.allocation;
     gang.rate = physics_.scaling(gang.job);
     // Start-up comes first and counts as no service.
     const Duration startup = from_seconds(physics_.startup_s(gang.job) / speedup_);
@@ -107,7 +108,7 @@ void EmulatedLauncher::rate_again(const std::set<ServerId>& servers, Instant now
       beside.push_back({gangs_.at(other).job, gangs_.at(other).placement});
     }
     ends_.erase({gang.over(), attempt});
-    gang.rate = physics_.rate(gang.job, gang.placement, beside) * physics_.scaling(gang.job);
+    gang.rate = progress_rate(physics_, gang.job, gang.placement, beside, gang.allocation);
     STARLING_CHECK(gang.rate > 0);
     gang.work.set_rate(now, gang.rate * speedup_);
     ends_.emplace(gang.over(), attempt);

@@ -15,7 +15,7 @@ namespace starling {
 
 /// GPUs that are not there: a job "runs" for Physics' start-up time plus (duration - served) /
 /// rate, all divided by `speedup`. The rate follows the neighbours that this executor itself runs,
-/// and how many GPUs a job has of those that it asks for.
+/// how many GPUs a job has of those that it asks for, and what it runs by.
 /// Times handed out (served) are on the job's own scale, that is without `speedup`. Stopping is
 /// immediate. What passed its deadline while nobody looked has ended then.
 class EmulatedLauncher final : public Launcher {
@@ -37,7 +37,8 @@ class EmulatedLauncher final : public Launcher {
   /// One attempt, on all its servers here.
   struct Gang {
     JobProfile job;
-    Placement placement;         // the whole gang, ascending
+    Placement placement;  // the whole gang, ascending
+    Allocation allocation;
     std::set<ServerId> servers;  // of this executor
     double rate = 1;             // on the job's own scale
     WorkProgress work;           // `speedup` times as fast; begins after the start-up

@@ -27,6 +27,11 @@ class TestPhysics final : public Physics {
                             const Neighbours& beside) const override {
     return beside.empty() ? 1.0 : 0.5;
   }
+  /// Every further gradient is worth as much again.
+  [[nodiscard]] double pace(const JobProfile& job, const Placement& placement,
+                            const Neighbours& beside, const Allocation& how) const override {
+    return rate(job, placement, beside) * (1 + how.accumulation);
+  }
   [[nodiscard]] bool varies() const noexcept override { return true; }
   [[nodiscard]] double startup_s(const JobProfile&) const override { return 3; }
 };
@@ -65,6 +70,22 @@ TEST_CASE("the emulated launcher passes the battery") {
        [](auto job, auto server) { return spec(job, server, 100'000h); },
        [&] { rig.clock.set(std::min(rig.launcher.next_deadline(), rig.clock.now() + 1s)); },
        [&] { return rig.clock.now(); }});
+}
+
+TEST_CASE("a job gets on as its allocation says, as in the simulated world") {
+  Rig rig;
+  LaunchSpec job = spec(1, 0, 100s);
+  job.allocation = {1, 0, 0, 3, false};
+  CHECK(rig.launcher.start(job).ok());
+  CHECK(rig.launcher.next_deadline() == Instant(300ms + 2500ms));
+  rig.clock.pass(1300ms);  // 40 s of work are done
+  CHECK(rig.launcher.measure().front().rate == 4);
+  LaunchSpec other = spec(2, 0, 100s);
+  other.gpus = {GpuId{1}};
+  other.gang = {{PartitionId{0}, other.gpus}};
+  CHECK(rig.launcher.start(other).ok());
+  CHECK(rig.launcher.measure().front().rate == 2);
+  CHECK(rig.launcher.next_deadline() == Instant(1300ms + 3000ms));
 }
 
 TEST_CASE(

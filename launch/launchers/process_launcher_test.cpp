@@ -162,6 +162,7 @@ TEST_CASE("every worker is told its place as torchrun would") {
     CHECK(names[name] == value);
   }
   CHECK(!names.contains("STARLING_STEPS"));  // rank 0 alone counts
+  CHECK(!names.contains("STARLING_WORKERS"));
   // Whoever wants it sees no GPU of another worker.
   job.spec.environment.push_back("STARLING_VISIBLE_GPUS=own");
   const std::vector<std::string> own = worker_environments(job, topology, {"mark", "steps", {}})[2];
@@ -171,6 +172,28 @@ TEST_CASE("every worker is told its place as torchrun would") {
   job.first_rank = 0;
   const auto first = worker_environments(job, topology, {"mark", "steps", {}}).front();
   CHECK(std::ranges::count(first, "STARLING_STEPS=steps") == 1);
+}
+
+TEST_CASE("workers are told how their attempt runs, and what its job says of that is not theirs") {
+  const Topology topology = Rig::two_servers();
+  LaunchSpec job = spec(7, 0, {"true"});
+  job.spec.environment = {"STARLING_BATCH=8", "STARLING_SERVERS=9"};
+  const auto told = [&] {
+    std::map<std::string, std::string> names;
+    const auto workers = worker_environments(job, topology, {"mark", "", {}});
+    for (const std::string& entry : workers.front()) {
+      const std::string name = entry.substr(0, entry.find('='));
+      for (const char* of : {"WORKERS", "SERVERS", "BATCH", "ACCUMULATION", "AVERAGED"})
+        if (name == std::string("STARLING_") + of) names[of] = entry.substr(entry.find('=') + 1);
+    }
+    return names;
+  };
+  using Names = std::map<std::string, std::string>;
+  CHECK(told() == Names{{"BATCH", "8"}, {"SERVERS", "9"}});
+  job.allocation = {4, 0, 64, 1, false};
+  CHECK(told() == Names{{"WORKERS", "4"}, {"BATCH", "64"}, {"ACCUMULATION", "1"}});
+  job.allocation = {4, 2, 0, 0, true};
+  CHECK(told() == Names{{"WORKERS", "4"}, {"SERVERS", "2"}, {"AVERAGED", "1"}});
 }
 
 TEST_CASE("a command that counts its steps is measured, alone and beside others") {

@@ -37,6 +37,20 @@ std::map<std::string, std::string> of_a_login() {
   return names;
 }
 
+/// What the job's own environment says of it is for attempts that run as it asks.
+void add(std::map<std::string, std::string>& names, const Allocation& how) {
+  if (how.as_asked()) return;
+  const auto say = [&](const char* name, std::uint32_t number) {
+    names.erase(name);
+    if (number > 0) names[name] = std::to_string(number);
+  };
+  say("STARLING_WORKERS", how.workers);
+  say("STARLING_SERVERS", how.servers);
+  say("STARLING_BATCH", how.local_batch);
+  say("STARLING_ACCUMULATION", how.accumulation);
+  say("STARLING_AVERAGED", how.averaged ? 1 : 0);
+}
+
 std::string list(std::uint32_t first, std::uint32_t last) {
   std::string text;
   for (std::uint32_t i = first; i < last; ++i)
@@ -94,6 +108,7 @@ std::vector<std::vector<std::string>> worker_environments(const LaunchSpec& spec
   names["STARLING_ATTEMPT"] = to_string(spec.attempt);
   names["STARLING_SERVED_S"] = served;
   names["STARLING_RUN"] = options.run_mark;
+  add(names, spec.allocation);
 
   std::vector<std::vector<std::string>> workers(spec.local_workers);
   const auto gpus = static_cast<std::uint32_t>(spec.gpus.size());

@@ -20,7 +20,10 @@ namespace starling {
 /// gpus_per_worker ones from i * gpus_per_worker on, also named in STARLING_WORKER_GPUS (as indices
 /// into the visible ones). Where the job's own environment has STARLING_VISIBLE_GPUS=own, each
 /// worker sees those alone, as 0 to gpus_per_worker - 1. STARLING_JOB, STARLING_ATTEMPT,
-/// STARLING_SERVED_S (where to resume), STARLING_RUN (`run_mark`). Rank 0 alone gets STARLING_STEPS
+/// STARLING_SERVED_S (where to resume), STARLING_RUN (`run_mark`). An attempt that runs otherwise
+/// than it asks has in STARLING_WORKERS how many workers there are and, where that was decided, in
+/// STARLING_SERVERS parameter servers, in STARLING_BATCH samples of a worker's batch, in
+/// STARLING_ACCUMULATION further gradients before each exchange, and STARLING_AVERAGED=1. Rank 0 alone gets STARLING_STEPS
 /// (`steps_file`): if it keeps the number of its steps there, its speed is measured (step_meter.h).
 struct EnvironmentOptions {
   std::string run_mark;

@@ -72,6 +72,7 @@ Result<RunResult> run_live(const RunInput& input, const PolicyRegistry& policies
   plan.dir = dir.path();
   plan.policy = input.sim.policy;
   plan.physics = input.sim.physics == PhysicsKind::full ? "full" : "trace";
+  if (input.sim.goodput) plan.physics = "full:goodput";
   if (input.sim.physics == PhysicsKind::full) plan.speed = text_of(input.sim.speed);
   plan.agents = input.sim.agents;
   plan.servers_per_executor = input.sim.servers_per_executor;

@@ -21,6 +21,18 @@ Placement FaultyPolicy::any_gpus(const View& view, bool garbage) {
   return gpus;
 }
 
+/// Mostly one that can be had.
+Allocation FaultyPolicy::any_allocation() {
+  Allocation how;
+  if (rng_.chance(0.5)) return how;
+  how.servers = rng_.below(4);
+  how.local_batch = rng_.chance(0.05) ? rng_.next() : rng_.below(512);
+  how.accumulation = rng_.below(3);
+  how.averaged = rng_.chance(0.3);
+  if (rng_.chance(0.1)) how.workers = rng_.below(8);
+  return how;
+}
+
 Decision FaultyPolicy::any_decision(const View& view) {
   const bool garbage = rng_.chance(0.5);
   JobId job{rng_.next(), rng_.next()};
@@ -35,14 +47,14 @@ Decision FaultyPolicy::any_decision(const View& view) {
       stopped_at_ == Instant::min() || view.now - stopped_at_ >= std::chrono::seconds(1);
   switch (rng_.below(may_stop ? 5 : 3)) {
     case 0:
-      return Start{job, gpus};
+      return Start{job, gpus, any_allocation()};
     case 1:
       return Forward{job, AgentId{rng_.chance(0.2) ? rng_.next() : rng_.below(6)}};
     case 2:
-      return Spread{job, gpus};
+      return Spread{job, gpus, std::nullopt, any_allocation()};
     case 3:
       stopped_at_ = view.now;
-      return Resize{job, gpus};
+      return Resize{job, gpus, any_allocation()};
     default:
       stopped_at_ = view.now;
       return Preempt{job};
@@ -53,6 +65,10 @@ std::vector<Decision> FaultyPolicy::decide(const View& view, const Trigger& trig
   std::vector<Decision> good = good_->decide(view, trigger, rng);
   if (!active_() || !rng_.chance(bad_)) return good;
   if (slow_ && rng_.chance(0.1)) stall_(from_seconds(60 * rng_.uniform() * rng_.uniform()));
+  for (Decision& decision : good) {
+    if (auto* start = std::get_if<Start>(&decision)) start->allocation = any_allocation();
+    if (auto* spread = std::get_if<Spread>(&decision)) spread->allocation = any_allocation();
+  }
   switch (rng_.below(5)) {
     case 0:
       return {};

@@ -9,8 +9,8 @@
 namespace starling {
 
 /// A policy that is not to be trusted: in the place of what a good one decides it answers garbage,
-/// decisions against everyone, old decisions, the good ones in any order, nothing, or late. Made to
-/// show that the ledger and the jobs refuse what is wrong.
+/// decisions against everyone, old decisions, the good ones in any order or by any allocation,
+/// nothing, or late. Made to show that the ledger and the jobs refuse what is wrong.
 class FaultyPolicy final : public Policy {
  public:
   /// Misbehaves with probability `bad` while `active` says so. `stall` makes a decision take time.
@@ -33,6 +33,7 @@ class FaultyPolicy final : public Policy {
  private:
   [[nodiscard]] Placement any_gpus(const View& view, bool garbage);
   [[nodiscard]] Decision any_decision(const View& view);
+  [[nodiscard]] Allocation any_allocation();
 
   std::unique_ptr<Policy> good_;
   double bad_;

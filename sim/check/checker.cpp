@@ -171,6 +171,7 @@ void Checker::ended(Instant now, NodeId node, const JobEnded& ended) {
 
 void Checker::starting(Instant now, NodeId node, const AttemptStarting& starting) {
   gangs_[starting.attempt] = starting.gang;
+  if (!starting.allocation.as_asked()) allocations_[starting.attempt] = starting.allocation;
   if (const auto once = once_.find(starting.attempt.job); once != once_.end()) {
     if (once->second != AttemptId{} && once->second != starting.attempt) {
       fail("S18", now, node,
@@ -292,6 +293,17 @@ void Checker::check_process(Instant now, const ProcessView& process, const World
     fail("S4", now, NodeId{},
          "attempt " + to_string(process.attempt) + " runs, but no home has decided to start it");
   }
+  const auto by = allocations_.find(process.attempt);
+  const Allocation decided = by == allocations_.end() ? Allocation{} : by->second;
+  const auto runs_otherwise = [&](const Allocation& how, NodeId node, const char* as) {
+    const auto words = [](const Allocation& a) {
+      return a.as_asked() ? std::string("as it asks") : "by " + allocation_text(a);
+    };
+    fail("S22", now, node,
+         "attempt " + to_string(process.attempt) + as + words(how) + " and is to run " +
+             words(decided));
+  };
+  if (process.allocation != decided) runs_otherwise(process.allocation, NodeId{}, " runs ");
   if (process.gpus.empty()) return;
   const PartitionId partition = partition_of(process.gpus.front());
   const auto owner = std::find_if(partitions_.begin(), partitions_.end(),
@@ -310,6 +322,8 @@ void Checker::check_process(Instant now, const ProcessView& process, const World
          "attempt " + to_string(process.attempt) + " runs on " + gpu_text(process.gpus.front()) +
              ", which the journal of its partition does not give it");
   }
+  if (held != nullptr && held->allocation != decided)
+    runs_otherwise(held->allocation, agent_node(owner->agent), " is committed ");
   for (const LedgerView& ledger : world.ledgers) {
     if (ledger.partition != partition) continue;
     const auto hold = std::find_if(ledger.holds.begin(), ledger.holds.end(),

@@ -24,6 +24,7 @@ struct ProcessView {
   AttemptId attempt;
   Placement gpus;
   Demand each = {};  ///< what it needs with each
+  Allocation allocation = {};
 };
 /// The whole world at one instant, between two events.
 struct WorldView {
@@ -59,6 +60,7 @@ struct WorldView {
 ///   S18 a job that must not be started again is not
 ///   S20 no server leaves or changes while anything uses it
 ///   S21 nobody is heard whose key the receiver does not know as his
+///   S22 an attempt's processes run by its allocation, which each of its parts has written
 class Checker {
  public:
   /// `partitions`: by PartitionId; partition p starts with agent p.
@@ -163,6 +165,7 @@ class Checker {
   std::set<JobId> durable_;
   std::map<JobId, JobPhase> ended_;
   std::map<AttemptId, std::vector<Share>> gangs_;  // of AttemptStarting
+  std::map<AttemptId, Allocation> allocations_;    // the same; not those that run as they ask
   std::map<JobId, AttemptId> once_;                // jobs with no_requeue; none: not started yet
   std::set<std::pair<AttemptId, PartitionId>> committed_;
   /// How the processes of an attempt have ended by themselves: GPUs by exit code.

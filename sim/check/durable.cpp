@@ -40,9 +40,9 @@ bool operator==(const Durable::Job& a, const Durable::Job& b) {
   return a.submit.spec.id == b.submit.spec.id && a.submit.spec.gpus() == b.submit.spec.gpus() &&
          a.submit.client == b.submit.client && a.submit.forwards == b.submit.forwards &&
          a.order == b.order && a.stage == b.stage && a.attempt == b.attempt && a.gang == b.gang &&
-         a.after == b.after && a.served == b.served && a.attempts == b.attempts &&
-         a.preemptions == b.preemptions && a.lost_attempts == b.lost_attempts &&
-         a.offered == b.offered;
+         a.allocation == b.allocation && a.restart_as == b.restart_as && a.after == b.after &&
+         a.served == b.served && a.attempts == b.attempts && a.preemptions == b.preemptions &&
+         a.lost_attempts == b.lost_attempts && a.offered == b.offered;
 }
 
 const Durable::Job* Durable::open(JobId job) const { return value_of(jobs_, job); }
@@ -66,6 +66,7 @@ std::string Durable::start(const AttemptStarting& record) {
   const Stage stage = job->stage;
   job->attempt = record.attempt;
   job->gang = record.gang;
+  job->allocation = record.allocation;
   job->stage = Stage::starting;
   ++job->attempts;
   if (stage == Stage::waiting) return {};
@@ -113,6 +114,7 @@ std::string Durable::apply(const Record& record) {
         if (job == nullptr || job->stage != Stage::draining) return;
         job->after = r.after;
         job->restart_at = r.restart_at;
+        job->restart_as = r.restart_as;
       },
       [&](const AttemptOver& r) {
         release_own(r.attempt);
@@ -126,6 +128,7 @@ std::string Durable::apply(const Record& record) {
         job->served += r.served;
         job->attempt = AttemptId{};
         job->gang.clear();
+        job->allocation = job->restart_as = Allocation{};
         job->after = AfterDrain::wait;
         job->stage = Stage::waiting;
       },
@@ -183,7 +186,7 @@ std::string Durable::apply(const Record& record) {
           wrong = "attempt " + to_string(r.attempt) + " is committed after its release";
         // Of a gang that is wholly this partition's the decision to start stands before it.
         const bool own = r.home == me_ && r.commit.gang.size() == 1 && with(r.attempt) != nullptr;
-        held_[r.attempt] = {r.home, r.commit.gang, own};
+        held_[r.attempt] = {r.home, r.commit.gang, own, r.commit.allocation};
       },
       [&](const ShareLaunched& r) {
         Held* held = value_of(held_, r.attempt);
@@ -208,7 +211,7 @@ std::string Durable::apply(const Record& record) {
         const AttemptId attempt = r.launch.attempt;
         if (over_.contains(attempt) || runs_.contains(attempt))
           wrong = "attempt " + to_string(attempt) + " is launched a second time";
-        runs_.emplace(attempt, Run{r.launch.here, {}, {}, {}});
+        runs_.emplace(attempt, Run{r.launch.here, {}, {}, {}, r.launch.allocation});
       },
       [&](const ProcessStopping& r) {
         Run* run = value_of(runs_, r.attempt);

@@ -29,7 +29,9 @@ class Durable {
     AttemptId attempt;        ///< from `starting` on
     std::vector<Share> gang;  ///< of that
     AfterDrain after = AfterDrain::wait;
-    Placement restart_at;  ///< where the next attempt is to be
+    Placement restart_at;   ///< where the next attempt is to be
+    Allocation allocation;  ///< of the attempt, from `starting` on
+    Allocation restart_as;  ///< of the next one
     Duration served{0};
     std::uint32_t attempts = 0, preemptions = 0, lost_attempts = 0;
     std::vector<AgentId> offered;
@@ -45,6 +47,7 @@ class Durable {
     AgentId home;
     std::vector<Share> gang;
     bool launched = false;
+    Allocation allocation = {};
     friend bool operator==(const Held&, const Held&) = default;
   };
   /// What an executor runs, or ran and nobody has heard of yet.
@@ -53,6 +56,7 @@ class Durable {
     std::optional<ExitStatus> stopping;  ///< how it has ended once all of it is gone
     std::optional<ExitStatus> exit;
     Duration served{0};
+    Allocation allocation = {};
     friend bool operator==(const Run&, const Run&) = default;
   };
 

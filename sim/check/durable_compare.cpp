@@ -54,8 +54,11 @@ std::string job_differs(const Durable::Job& journal, const Job& memory) {
                   run.attempt.parts.end(),
                   [](const Share& share, const Participant& part) { return share == part.share; }))
     return "has another gang in memory";
+  if (journal.allocation != run.attempt.allocation) return "has another allocation in memory";
   if (journal.stage == Durable::Stage::draining && journal.after != run.drain->after)
     return "is drained for another reason in memory";
+  if (journal.stage == Durable::Stage::draining && journal.restart_as != run.drain->restart_as)
+    return "is to start again by another allocation in memory";
   return {};
 }
 
@@ -131,6 +134,8 @@ std::string Durable::shares_differ(const AgentState& memory) const {
     if (hold->gpus != *gpus) return of(attempt, "is of other GPUs in memory");
     if (hold->home != held.home || memory.owner.shares.at(attempt).home != held.home)
       return of(attempt, "has another home in memory");
+    if (memory.owner.shares.at(attempt).allocation != held.allocation)
+      return of(attempt, "has another allocation in memory");
     const bool launched = hold->phase == HoldPhase::launched;
     const bool releasing = hold->phase == HoldPhase::releasing;
     const bool own = held.home == memory.config.me && held.gang.size() == 1;
@@ -178,6 +183,8 @@ std::string Durable::differs(const ExecutorState& memory) const {
     const auto at = memory.runs.find(attempt);
     if (at == memory.runs.end()) return of(attempt, "is in the journal alone");
     if (at->second.launch.here != run.gpus) return of(attempt, "has other GPUs in memory");
+    if (at->second.launch.allocation != run.allocation)
+      return of(attempt, "runs by another allocation in memory");
     const bool exited = at->second.phase == starling::Run::Phase::exited;
     if (exited != run.exit.has_value())
       return of(attempt, exited ? "has ended in memory alone" : "has ended in the journal alone");

@@ -55,6 +55,7 @@ Status Hardware::start(std::uint32_t executor, const LaunchSpec& spec) {
                             spec.until, spec.grace});
   if (spec.until != kNever) watch(executor);
   SimProcess& process = gang.processes.back();
+  process.allocation = spec.allocation;
   if (manners_.start == Duration{0}) {
     work(by_attempt_.at(spec.attempt), process);
     return done();

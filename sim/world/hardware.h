@@ -65,6 +65,7 @@ struct SimProcess {
   Instant next = kNever;                ///< when it is over with starting or ending
   std::int32_t code = 0;                ///< once it ends
   bool by_force = false, lost = false;  ///< the same
+  Allocation allocation = {};           ///< that it was started with
 };
 
 /// The GPUs and processes of the simulated world; behind every executor's Launcher.
@@ -177,6 +178,7 @@ class Hardware {
     WorkProgress work;       // of this attempt; resumed when it moves again
     Duration before{0};      // saved by earlier attempts
     Placement gpus;          // of the whole gang
+    Allocation allocation;   // that its first process was started with
     std::uint32_t started_gpus = 0;
     std::vector<SimProcess> processes;
     std::vector<std::uint32_t> servers;

@@ -35,6 +35,7 @@ Hardware::Gang& Hardware::gang_of(const LaunchSpec& spec) {
     gang.gpus.insert(gang.gpus.end(), share.gpus.begin(), share.gpus.end());
   }
   std::sort(gang.gpus.begin(), gang.gpus.end());
+  gang.allocation = spec.allocation;
   if (physics_->varies()) {
     for (const GpuId gpu : gang.gpus) gang.servers.push_back(topology_.server_of(gpu).value);
     gang.servers.erase(std::unique(gang.servers.begin(), gang.servers.end()), gang.servers.end());
@@ -140,7 +141,7 @@ void Hardware::rerate(std::uint32_t index) {
     if (other != index) neighbours.push_back({profiles_.at(other), gangs_[other].gpus});
   }
   const JobProfile& profile = profiles_.at(index);
-  const double rate = physics_->rate(profile, gang.gpus, neighbours) * physics_->scaling(profile);
+  const double rate = progress_rate(*physics_, profile, gang.gpus, neighbours, gang.allocation);
   STARLING_CHECK(rate > 0);
   if (gang.scheduled && rate == gang.work.rate()) return;
   jobs_[gang.row].service += gang.work.set_rate(clock_.now(), rate);

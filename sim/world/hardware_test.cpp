@@ -23,6 +23,11 @@ class HalvingPhysics final : public Physics {
     for (std::size_t i = 0; i < beside.size(); ++i) rate /= 2;
     return rate;
   }
+  /// Every further gradient is worth as much again.
+  double pace(const JobProfile& job, const Placement& gpus, const Neighbours& beside,
+              const Allocation& how) const override {
+    return rate(job, gpus, beside) * (1 + how.accumulation);
+  }
   bool varies() const noexcept override { return true; }
   double startup_s(const JobProfile&) const override { return startup; }
   double startup = 0;
@@ -111,6 +116,25 @@ TEST_CASE(
   }
   CHECK(b.hardware->busy_gpus() == 0);
   CHECK(b.hardware->jobs()[0].completed == at(107s));
+}
+
+TEST_CASE("a gang gets on as its allocation says, alone and beside others") {
+  Bench b(true);
+  LaunchSpec spec;
+  spec.attempt = Bench::attempt(1);
+  spec.gpus = Bench::gpus(0, 2);
+  spec.gang = {{PartitionId{0}, spec.gpus}};
+  spec.spec.workers = 2;
+  spec.allocation = {2, 0, 0, 3, false};
+  REQUIRE(b.hardware->start(0, spec).ok());
+  CHECK(b.hardware->processes().front().allocation == spec.allocation);
+  b.run_until(at(10s));
+  CHECK(b.hardware->measure(0).front().rate == 4);
+  REQUIRE(b.start(0, Bench::attempt(2), Bench::gpus(2, 2), Bench::gpus(2, 2)).ok());
+  b.run_until(at(40s));  // 10 s at 4, 30 s at 2
+  CHECK(b.hardware->jobs()[0].completed == at(40s));
+  b.run_until(at(1000s));
+  CHECK(b.hardware->jobs()[1].completed == at(125s));  // 30 s at 1/2
 }
 
 TEST_CASE("stopping keeps what was served, and the next attempt goes on there") {

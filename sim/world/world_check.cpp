@@ -90,7 +90,8 @@ Status World::Parts::check() {
 WorldView World::Parts::view() const {
   WorldView world;
   for (SimProcess& process : hardware->processes()) {
-    world.processes.push_back({process.attempt, std::move(process.gpus), process.each});
+    world.processes.push_back(
+        {process.attempt, std::move(process.gpus), process.each, process.allocation});
   }
   for (std::size_t a = 0; a < agent_configs.size(); ++a) {
     const Agent* agent = agent_core(a);

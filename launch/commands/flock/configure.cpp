@@ -22,7 +22,7 @@ namespace {
 bool executors_care(const Deployment& before, const Deployment& after) {
   const auto policies = all_policies();
   const auto was = policies.make(before.policy), is = policies.make(after.policy);
-  const bool full = before.physics == "full";
+  const bool full = before.full_physics();
   return !was || !is ||
          jobs_per_gpu(was.value()->facts(), full) != jobs_per_gpu(is.value()->facts(), full);
 }

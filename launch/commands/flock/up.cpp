@@ -52,7 +52,7 @@ Result<std::string> usable_speed(const UpOptions& o) {
   auto choice = parse_speed(o.speed);
   if (!choice) return choice.error();
   SpeedChoice& speed = choice.value();
-  if (speed.kind == SpeedKind::physics && (o.launcher != "emulated" || o.physics != "full")) {
+  if (speed.kind == SpeedKind::physics && (o.launcher != "emulated" || o.physics == "trace")) {
     return {Errc::invalid,
             "only emulated jobs have physics that can be known: give --launcher emulated --physics "
             "full, or learned"};
@@ -80,8 +80,9 @@ Result<UpPlan> up_plan(const UpOptions& o, const std::filesystem::path& dir) {
     return {Errc::invalid,
             "up: --launcher: '" + o.launcher + "' is wrong; give process or emulated"};
   }
-  if (o.physics != "trace" && o.physics != "full") {
-    return {Errc::invalid, "up: --physics: '" + o.physics + "' is wrong; give trace or full"};
+  if (o.physics != "trace" && o.physics != "full" && o.physics != "full:goodput") {
+    return {Errc::invalid,
+            "up: --physics: '" + o.physics + "' is wrong; give trace, full or full:goodput"};
   }
   auto speed = usable_speed(o);
   if (!speed) return {Errc::invalid, "up: --speed: " + speed.error().message};
