@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "interference/flows/coupled_gangs.h"
 #include "interference/goodput/scaling.h"
 #include "interference/iteration.h"
 #include "interference/models.h"
@@ -21,17 +23,26 @@ constexpr double kLaunchS = 10;
 constexpr double kRestoreMiBPerS = 200;
 constexpr double kRestoreMaxS = 20;
 
-class FullPhysics final : public Physics {
+class FullPhysics final : public CoupledPhysics {
  public:
-  FullPhysics(const Topology& topology, const FullPhysicsOptions& options)
+  FullPhysics(const Topology& topology, const FullPhysicsOptions& options,
+              std::optional<LinkDemand> flows)
       : contention_(options.contention),
         form_(topology, kPressure, contention_ ? *contention_ : fitted_contention()),
         straggler_sigma_(options.straggler_sigma),
-        goodput_(options.goodput) {}
+        goodput_(options.goodput),
+        flows_(flows) {}
 
   [[nodiscard]] double rate(const JobProfile& job, const Placement& placement,
                             const Neighbours& beside) const override {
     return form_.relative(job, placement, beside) / straggling(job, placement.size());
+  }
+  [[nodiscard]] double rate(const JobProfile& job, const Placement& placement,
+                            const Neighbours& beside, const NetworkShare& share) const override {
+    return form_.relative(job, placement, beside, &share) / straggling(job, placement.size());
+  }
+  [[nodiscard]] std::unique_ptr<CoupledGangs> gangs() const override {
+    return flows_ ? std::make_unique<CoupledGangs>(form_, *flows_) : nullptr;
   }
   [[nodiscard]] double scaling(const JobProfile& job) const override {
     return form_.scaling(job) * efficiency(job);
@@ -67,6 +78,7 @@ class FullPhysics final : public Physics {
   IterationForm form_;
   double straggler_sigma_;
   bool goodput_;
+  std::optional<LinkDemand> flows_;
 };
 
 class AnalyticSpeed final : public SpeedModel {
@@ -100,7 +112,12 @@ class AnalyticSpeed final : public SpeedModel {
 
 std::unique_ptr<Physics> make_full_physics(const Topology& topology,
                                            const FullPhysicsOptions& options) {
-  return std::make_unique<FullPhysics>(topology, options);
+  return std::make_unique<FullPhysics>(topology, options, std::nullopt);
+}
+std::unique_ptr<CoupledPhysics> make_flow_physics(const Topology& topology,
+                                                  const FullPhysicsOptions& options,
+                                                  LinkDemand demand) {
+  return std::make_unique<FullPhysics>(topology, options, demand);
 }
 std::unique_ptr<SpeedModel> make_analytic_speed(const Topology& topology) {
   return std::make_unique<AnalyticSpeed>(topology);

@@ -182,7 +182,8 @@ double IterationForm::iteration_s(const JobProfile& job, const Placement& placem
 }
 
 double IterationForm::iteration_s(const JobProfile& job, const Placement& placement,
-                                  const Neighbours& beside, const GradientWork& work) const {
+                                  const Neighbours& beside, const GradientWork& work,
+                                  const NetworkShare* share) const {
   const ModelProfile& model = model_profile(job.model);
   const double cpus_per_gpu = need(job, model);
   const Tier tier = topology_.tier_of(placement);
@@ -195,7 +196,8 @@ double IterationForm::iteration_s(const JobProfile& job, const Placement& placem
   std::uint32_t domain = Topology::kNoDomain;
   std::size_t exits = 0;  // domains, and servers of none
   const auto leave = [&] {
-    if (tier == Tier::network && uplink > 0) path.network = std::min(path.network, uplink);
+    if (share == nullptr && tier == Tier::network && uplink > 0)
+      path.network = std::min(path.network, uplink);
   };
   for (std::size_t i = 0; i < placement.size();) {
     const ServerId server = topology_.server_of(placement[i]);
@@ -229,8 +231,37 @@ double IterationForm::iteration_s(const JobProfile& job, const Placement& placem
   }
   leave();
   if (tier >= Tier::rack) path.network = std::min(path.network, nics);
-  return (work.gradients - 1) * grad_s +
-         synced_s(model, grad_s, placement.size(), exits, job.parameter_servers, path);
+  if (share != nullptr) {
+    path.network = std::min(path.network, share->bytes_per_s);
+    path.least_s = share->sync_s;
+  }
+  const double step_s =
+      (work.gradients - 1) * grad_s +
+      synced_s(model, grad_s, placement.size(), exits, job.parameter_servers, path);
+  return share != nullptr ? std::max(step_s, share->step_s) : step_s;
+}
+
+IterationForm::Exchange IterationForm::exchange_alone(const JobProfile& job,
+                                                      const Placement& placement,
+                                                      double bytes_per_s_max) const {
+  double least = bytes_per_s_max;
+  std::size_t exits = 0;
+  for (std::size_t i = 0; i < placement.size(); ++exits) {
+    const std::uint32_t domain = topology_.domain_of(topology_.server_of(placement[i]));
+    double nics = 0;
+    do {
+      const Host& host = hosts_[topology_.server_of(placement[i]).value];
+      nics += host.nic;
+      while (i < placement.size() && placement[i].value < host.gpus.last) ++i;
+    } while (i < placement.size() && domain != Topology::kNoDomain &&
+             topology_.domain_of(topology_.server_of(placement[i])) == domain);
+    least = std::min(least, nics);
+  }
+  const NetworkShare share{least, 0, 0};
+  const double part = batch_part(job, placement.size());
+  return {network_bytes(model_profile(job.model), placement.size(), exits, job.parameter_servers),
+          least, iteration_s(job, placement, {}, {0, 1}, &share),
+          iteration_s(job, placement, {}, {part, 1}, &share)};
 }
 
 double IterationForm::kind_s(const Kind& kind, const JobProfile& job, const ModelProfile& model,
@@ -293,10 +324,11 @@ double IterationForm::scaling(const JobProfile& job) const {
 }
 
 double IterationForm::relative(const JobProfile& job, const Placement& placement,
-                               const Neighbours& beside) const {
+                               const Neighbours& beside, const NetworkShare* share) const {
   if (placement.empty()) return 1;
   const double best = best_s(job, static_cast<std::uint32_t>(placement.size()));
-  return std::min(1.0, best / iteration_s(job, placement, beside));
+  const GradientWork work{batch_part(job, placement.size()), 1};
+  return std::min(1.0, best / iteration_s(job, placement, beside, work, share));
 }
 
 }  // namespace starling

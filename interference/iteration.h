@@ -22,6 +22,14 @@ struct GradientWork {
   std::uint32_t gradients = 1;  ///< one after another; the exchange overlaps with the last
 };
 
+/// What a gang that leaves its rack has of the links beyond its servers, where that is known.
+struct NetworkShare {
+  double bytes_per_s = 0;  ///< of each server, or scale-up domain, in one direction, at most
+  double sync_s = 0;       ///< an exchange takes no less
+  double step_s = 0;       ///< nor does an iteration, whatever the gang computes
+  friend bool operator==(const NetworkShare&, const NetworkShare&) = default;
+};
+
 /// Iteration time of a synchronous data-parallel job on one topology, in Pollux' form (OSDI 2021)
 /// over five tiers:
 ///
@@ -61,7 +69,8 @@ class IterationForm {
                                    const Neighbours& beside) const;
   /// The same where the workers compute that much, and not what `job` says.
   [[nodiscard]] double iteration_s(const JobProfile& job, const Placement& placement,
-                                   const Neighbours& beside, const GradientWork& work) const;
+                                   const Neighbours& beside, const GradientWork& work,
+                                   const NetworkShare* share = nullptr) const;
   /// Seconds alone on the best `gpus` GPUs of the fastest type. A lower bound where that type is
   /// too few or comes in unequal servers.
   [[nodiscard]] double best_s(const JobProfile& job, std::uint32_t gpus) const;
@@ -69,7 +78,18 @@ class IterationForm {
   [[nodiscard]] double scaling(const JobProfile& job) const;
   /// best_s / iteration_s, in (0, 1]; 1 for an empty placement.
   [[nodiscard]] double relative(const JobProfile& job, const Placement& placement,
-                                const Neighbours& beside) const;
+                                const Neighbours& beside,
+                                const NetworkShare* share = nullptr) const;
+  /// A gang's exchange with nobody beside it, where the network gives at most so many bytes per
+  /// second beyond its NICs.
+  struct Exchange {
+    double bytes = 0;        ///< of each server or scale-up domain, see network_bytes
+    double bytes_per_s = 0;  ///< of its slowest way out
+    double sync_s = 0;
+    double iteration_s = 0;
+  };
+  [[nodiscard]] Exchange exchange_alone(const JobProfile& job, const Placement& placement,
+                                        double bytes_per_s_max) const;
   [[nodiscard]] const Topology& topology() const noexcept { return topology_; }
 
  private:

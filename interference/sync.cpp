@@ -22,6 +22,12 @@ double ring_s(const ModelProfile& model, double n, const SyncPath& path) {
   return 2 * (n - 1) / n * bytes_of(model) / bandwidth;
 }
 
+// What the network costs of an exchange, at the bandwidth that it was fitted at.
+double fitted_leave_s(const FittedSync& fit, double n) {
+  return 2 * (n - 1) / n * fit.leave_transfer_s +
+         2 * (std::min<double>(n, kFittedGpus) - 1) * fit.leave_step_s;
+}
+
 double fitted_s(const FittedSync& fit, double n, const SyncPath& path) {
   const double transfers = 2 * (n - 1) / n;
   const double steps = 2 * (std::min<double>(n, kFittedGpus) - 1);
@@ -29,7 +35,7 @@ double fitted_s(const FittedSync& fit, double n, const SyncPath& path) {
   double sync = (transfers * fit.server_transfer_s + steps * fit.server_step_s) * local;
   if (path.tier >= Tier::rack) {
     const double network = fit.network_gbps * 1e9 / 8 * kNetworkShare / path.network;
-    sync += (transfers * fit.leave_transfer_s + steps * fit.leave_step_s) * network;
+    sync += fitted_leave_s(fit, n) * network;
   }
   return sync;
 }
@@ -51,15 +57,31 @@ double synced_s(const ModelProfile& model, double grad_s, std::size_t gpus, std:
                 std::size_t parameter_servers, const SyncPath& path) noexcept {
   const auto n = static_cast<double>(gpus);
   if (parameter_servers > 0) {
-    return grad_s + parameter_server_s(model, n,
-                                       static_cast<double>(std::max<std::size_t>(servers, 1)),
-                                       static_cast<double>(parameter_servers), path);
+    const double sync_s =
+        parameter_server_s(model, n, static_cast<double>(std::max<std::size_t>(servers, 1)),
+                           static_cast<double>(parameter_servers), path);
+    return grad_s + std::max(sync_s, path.least_s);
   }
   if (gpus < 2) return grad_s;
   const double latency = 2 * (n - 1) * kStepLatency[static_cast<std::size_t>(path.tier)];
   if (const FittedSync* fit = fitted_sync(model))
-    return overlapped(grad_s, fitted_s(*fit, n, path) + latency, fit->gamma);
-  return overlapped(grad_s, ring_s(model, n, path) + latency, 2);
+    return overlapped(grad_s, std::max(fitted_s(*fit, n, path) + latency, path.least_s),
+                      fit->gamma);
+  return overlapped(grad_s, std::max(ring_s(model, n, path) + latency, path.least_s), 2);
+}
+
+double network_bytes(const ModelProfile& model, std::size_t gpus, std::size_t servers,
+                     std::size_t parameter_servers) noexcept {
+  if (servers < 2) return 0;
+  const auto n = static_cast<double>(gpus);
+  if (parameter_servers > 0) {
+    const auto p = static_cast<double>(parameter_servers);
+    const auto hosts = static_cast<double>(servers);
+    return 2 * bytes_of(model) / p * std::max(p, n) * (hosts - 1) / hosts;
+  }
+  const FittedSync* fit = fitted_sync(model);
+  if (fit == nullptr) return 2 * (n - 1) / n * bytes_of(model);
+  return fitted_leave_s(*fit, n) * fit->network_gbps * 1e9 / 8 * kNetworkShare;
 }
 
 }  // namespace starling

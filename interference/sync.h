@@ -14,6 +14,7 @@ struct SyncPath {
   double local = 0;  ///< within servers and scale-up domains: what of them, and of PCIe, is crossed
   double network = 0;  ///< NICs and uplinks; not looked at where none is crossed
   Tier tier = Tier::island;
+  double least_s = 0;  ///< an exchange takes no less, for what others send on its way
 };
 
 /// Parts of the nominal bandwidth that an exchange gets. Network: Pollux' measured sync times over
@@ -34,5 +35,10 @@ constexpr double kNetworkShare = 0.7;
 [[nodiscard]] double synced_s(const ModelProfile& model, double grad_s, std::size_t gpus,
                               std::size_t servers, std::size_t parameter_servers,
                               const SyncPath& path) noexcept;
+
+/// Bytes that each server, or scale-up domain, sends to the network in one exchange of synced_s; of
+/// models whose exchange was fitted, those that take as long as was measured. 0 for one server.
+[[nodiscard]] double network_bytes(const ModelProfile& model, std::size_t gpus, std::size_t servers,
+                                   std::size_t parameter_servers) noexcept;
 
 }  // namespace starling
