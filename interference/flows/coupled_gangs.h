@@ -46,8 +46,6 @@ class CoupledGangs {
   [[nodiscard]] const NetworkShare* share(std::uint32_t gang) const noexcept;
   /// Bytes per second that links carry of it, for a gang with a share.
   [[nodiscard]] double rate(std::uint32_t gang) const noexcept { return rates_.rate(gang); }
-  /// How many gangs the last join() or leave() looked at.
-  [[nodiscard]] std::size_t solved() const noexcept { return moved_ ? rates_.solved() : 0; }
 
  private:
   struct Gang {
