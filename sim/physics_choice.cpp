@@ -13,6 +13,8 @@ constexpr std::string_view kFull = "full:";
 constexpr std::string_view kStragglers = "stragglers=";
 constexpr std::string_view kPairs = "pairs=";
 constexpr std::string_view kGoodput = "goodput";
+constexpr std::string_view kFlows = "network=flows";
+constexpr std::string_view kPhases = "phases";
 
 }  // namespace
 
@@ -21,11 +23,13 @@ Result<PhysicsChoice> parse_physics(const std::string& text) {
   const auto wrong = [&]() -> Result<PhysicsChoice> {
     return {Errc::invalid, "'" + text +
                                "' is wrong; give trace, full, full:stragglers=SIGMA with SIGMA "
-                               "from 0 to 10, full:pairs=FILE, or full:goodput"};
+                               "from 0 to 10, full:pairs=FILE, full:goodput, full:network=flows "
+                               "or full:network=flows,phases"};
   };
-  if (text == "full") return PhysicsChoice{PhysicsKind::full, 0, "", false};
+  if (text == "full") return PhysicsChoice{PhysicsKind::full};
   if (!text.starts_with(kFull) || text.size() == kFull.size()) return wrong();
-  PhysicsChoice choice{PhysicsKind::full, 0, "", false};
+  PhysicsChoice choice{PhysicsKind::full};
+  bool phases = false;
   std::string_view rest = std::string_view(text).substr(kFull.size());
   while (!rest.empty()) {
     const std::string_view part = rest.substr(0, rest.find(','));
@@ -40,10 +44,17 @@ Result<PhysicsChoice> parse_physics(const std::string& text) {
       choice.pairs = part.substr(kPairs.size());
     } else if (part == kGoodput) {
       choice.goodput = true;
+    } else if (part == kFlows) {
+      choice.network = NetworkKind::flows;
+    } else if (part == kPhases) {
+      phases = true;
     } else {
       return wrong();
     }
   }
+  if (phases && choice.network == NetworkKind::even)
+    return {Errc::invalid, "'" + text + "': phases are those of flows; add network=flows"};
+  if (phases) choice.network = NetworkKind::phases;
   return choice;
 }
 
@@ -58,6 +69,8 @@ std::string text_of(const PhysicsChoice& choice) {
   }
   if (!choice.pairs.empty()) add(std::string(kPairs) + choice.pairs);
   if (choice.goodput) add(std::string(kGoodput));
+  if (choice.network != NetworkKind::even) add(std::string(kFlows));
+  if (choice.network == NetworkKind::phases) add(std::string(kPhases));
   return out;
 }
 

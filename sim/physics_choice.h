@@ -9,16 +9,20 @@
 namespace starling {
 
 enum class PhysicsKind : std::uint8_t { trace, full };
+/// Who has what of the links between switches: each server an even part, whatever others send;
+/// gangs as flows; those with the phases of their iterations (interference/flows/coupled_gangs.h).
+enum class NetworkKind : std::uint8_t { even, flows, phases };
 
 /// What decides how fast a simulated job runs, as users write it: `trace`, `full`, or
-/// `full:` and, with commas between them, any of `stragglers=SIGMA`, `pairs=FILE` and `goodput`; see
-/// FullPhysicsOptions.
+/// `full:` and, with commas between them, any of `stragglers=SIGMA`, `pairs=FILE`, `goodput` (see
+/// FullPhysicsOptions), `network=flows` and with that `phases`.
 struct PhysicsChoice {
   PhysicsKind kind = PhysicsKind::trace;
   double straggler_sigma = 0;
   std::string pairs =
       {};  ///< measured pairs that the world runs by (interference/pairs); empty: none
   bool goodput = false;
+  NetworkKind network = NetworkKind::even;
 };
 
 /// `invalid` says what may be written.

@@ -49,6 +49,7 @@ struct SimOptions {
   double straggler_sigma = 0;                    ///< of physics full
   std::shared_ptr<const Contention> contention;  ///< of physics full; null: the fitted form
   bool goodput = false;                          ///< of physics full
+  NetworkKind links = NetworkKind::even;         ///< of physics full
   SpeedChoice speed;                             ///< what policies ask, where physics is full
   /// A learned speed model is told what runs how fast so often; zero: never.
   Duration observe = std::chrono::minutes(5);

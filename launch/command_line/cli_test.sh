@@ -140,6 +140,9 @@ expect 2 "consolidate" sim --topology t.yaml --trace w.csv --policy nosuch
 expect 2 "--policy" sim --topology t.yaml --trace w.csv --policy fifo:nosuch=1
 expect 2 "give trace, full" sim --topology t.yaml --trace w.csv --physics none
 expect 2 "SIGMA from 0 to 10" sim --topology t.yaml --trace w.csv --physics full:stragglers=-1
+expect 2 "add network=flows" sim --topology t.yaml --trace w.csv --physics full:phases
+expect 2 "full:network=flows" sim --topology t.yaml --trace w.csv --physics full:network=fair
+expect 2 "knows the gangs of its own servers" run --topology t.yaml --trace w.csv --physics full:network=flows
 expect 2 "noisy:SIGMA" sim --topology t.yaml --trace w.csv --durations some
 expect 2 "no trace format" sim --topology t.yaml --trace w.csv --format nosuch
 expect 2 "7d" sim --topology t.yaml --trace w.csv --from yesterday

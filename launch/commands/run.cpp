@@ -34,6 +34,12 @@ Status check_live(const LiveRunOptions& o, const RunInput& input) {
             "--network FILE is for 'starling sim'; a live run has the network that there is"};
   }
   if (!o.faults.empty()) return {Errc::invalid, "--faults is for 'starling sim'"};
+  if (input.sim.links != NetworkKind::even) {
+    return {Errc::invalid,
+            "--physics " + o.physics +
+                ": an executor knows the gangs of its own servers, not what those of others send "
+                "over the network; give full, or use starling sim"};
+  }
   if (input.sim.straggler_sigma > 0) {
     return {Errc::invalid,
             "--physics " + o.physics +

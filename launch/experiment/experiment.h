@@ -75,6 +75,7 @@ struct Experiment {
   std::string pairs;                             ///< measured ones that the world runs by
   std::shared_ptr<const Contention> contention;  ///< those pairs
   bool goodput = false;                          ///< of physics full
+  NetworkKind links = NetworkKind::even;         ///< of physics full
   SpeedChoice speed;                             ///< what policies ask, where physics is full
   std::vector<FaultsChoice> faults{{}};
   bool jobs_csv = true;  ///< jobs/ID.csv of every run, and all of them in jobs.csv

@@ -74,6 +74,8 @@ std::string id_of(const Experiment& experiment, const RunPoint& point, std::uint
   add(hash, experiment.straggler_sigma);
   if (!experiment.pairs.empty()) hash.add(experiment.pairs);
   if (experiment.goodput) hash.add(std::string("goodput"));
+  if (experiment.links == NetworkKind::flows) hash.add(std::string("flows"));
+  if (experiment.links == NetworkKind::phases) hash.add(std::string("phases"));
   if (experiment.speed.kind != SpeedKind::analytic) hash.add(text_of(experiment.speed));
   const NetworkModel& network = experiment.faults[point.faults_index].network;
   add(hash, network.delay);

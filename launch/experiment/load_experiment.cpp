@@ -279,6 +279,7 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
     experiment.straggler_sigma = physics.value().straggler_sigma;
     experiment.pairs = physics.value().pairs;
     experiment.goodput = physics.value().goodput;
+    experiment.links = physics.value().network;
     if (!experiment.pairs.empty()) {
       auto pairs = read_measured_contention(experiment.pairs);
       if (pairs) {

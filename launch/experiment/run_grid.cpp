@@ -29,6 +29,7 @@ SimOptions sim_options(const Experiment& experiment, const RunPoint& point,
   options.straggler_sigma = experiment.straggler_sigma;
   options.contention = experiment.contention;
   options.goodput = experiment.goodput;
+  options.links = experiment.links;
   options.speed = experiment.speed;
   options.durations = experiment.policies[point.policy_index].durations;
   options.network = experiment.faults[point.faults_index].network;
@@ -126,7 +127,7 @@ Manifest manifest_of(const Experiment& experiment, const std::vector<RunPoint>& 
           experiment.split,
           experiment.baseline,
           text_of(PhysicsChoice{experiment.physics, experiment.straggler_sigma, experiment.pairs,
-                                experiment.goodput}),
+                                experiment.goodput, experiment.links}),
           points,
           notes_of(experiment, points),
           experiment.together};

@@ -77,7 +77,8 @@ void add_run_options(const Command& command, RunOptions& o) {
       "--physics", o.physics, "trace|full",
       "trace: jobs take as long as the trace says; full: speed depends on placement, with "
       "full:stragglers=0.1 on which workers are slow, too, with full:pairs=FILE on Gavel's pairs "
-      "as measured, with full:goodput on what larger batches are worth");
+      "as measured, with full:goodput on what larger batches are worth, with full:network=flows on "
+      "what gangs send over the links of other racks, with full:network=flows,phases less so");
   command.option("--speed", o.speed, "MODEL",
                  "what policies ask where physics is full: analytic, learned, learned:FILE, "
                  "frozen (learned, and takes up nothing measured) or physics, the world's own "
@@ -213,6 +214,7 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
   sim.straggler_sigma = physics.value().straggler_sigma;
   sim.contention = std::move(contention);
   sim.goodput = physics.value().goodput;
+  sim.links = physics.value().network;
   sim.durations = durations.value();
   sim.network = network.value();
   sim.check = options.check;

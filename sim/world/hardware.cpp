@@ -31,6 +31,7 @@ Hardware::Hardware(const Topology& topology, const Physics& physics, EventQueue&
       lapse_at_(executors, kNever) {
   rows_.reserve(jobs_.size());
   for (std::uint32_t row = 0; row < jobs_.size(); ++row) rows_.emplace(jobs_[row].id, row);
+  couple();
 }
 
 Status Hardware::start(std::uint32_t executor, const LaunchSpec& spec) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -14,6 +15,7 @@
 
 #include "agents/executor/executor.h"
 #include "base/rng.h"
+#include "interference/flows/coupled_gangs.h"
 #include "interference/speed.h"
 #include "sim/world/local_clock.h"
 #include "sim/world/queue.h"
@@ -73,8 +75,8 @@ struct SimProcess {
 /// A gang starts to move when the last of its processes has started, moves at the speed of its
 /// slowest share, and ends everywhere at the same instant. Where Physics does not vary that is
 /// exactly `duration` later, to the nanosecond. Where it varies, a start or an end changes the
-/// speed of all that share servers with it. When one
-/// process of a gang is stopped the others stand still.
+/// speed of all that share servers with it, and, in a CoupledPhysics, links. When one process of a
+/// gang is stopped the others stand still.
 ///
 /// A job that is stopped saves its work first, one whose machine loses power does not. An attempt
 /// goes on where the last save was, whatever its scheduler believes that it has done.
@@ -208,7 +210,9 @@ class Hardware {
   void remove(std::uint32_t index);
   void settle(std::uint32_t index, bool joins);
   [[nodiscard]] std::set<std::uint32_t> beside(const Gang& gang) const;
+  [[nodiscard]] double rate_of(std::uint32_t index, const Neighbours& beside) const;
   void rerate(std::uint32_t index);
+  void couple();
   void finish_process(const SimProcess& process, const Gang& gang, std::int32_t code, bool stopped,
                       bool lost = false);
 
@@ -225,6 +229,8 @@ class Hardware {
   std::vector<std::uint8_t> on_gpu_;                // processes, by GPU
   std::vector<std::set<std::uint32_t>> on_server_;  // moving gangs; only where physics varies
   std::map<std::uint32_t, JobProfile> profiles_;    // by gang; only where physics varies
+  const CoupledPhysics* coupling_ = nullptr;        // where gangs share links
+  std::unique_ptr<CoupledGangs> coupled_;           // then: those that move
   std::vector<std::vector<Exit>> exits_;            // by executor
   Manners manners_;
   std::set<std::uint32_t> sleeping_;       // executors

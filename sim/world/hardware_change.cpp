@@ -54,6 +54,7 @@ std::string Hardware::change(const Physics& physics, const Renumbering& numbers)
   sick_ = {sick.begin(), sick.end()};
   ++health_;
   ++changes_;
+  couple();
   if (!physics.varies() || !uprooted.empty()) return uprooted;
   for (const auto& [attempt, index] : by_attempt_) {
     if (gangs_[index].moving) rerate(index);

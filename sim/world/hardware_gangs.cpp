@@ -121,9 +121,29 @@ void Hardware::settle(std::uint32_t index, bool joins) {
   for (const std::uint32_t s : gang.servers) {
     joins ? (void)on_server_[s].insert(index) : (void)on_server_[s].erase(index);
   }
+  if (coupled_ && joins)
+    coupled_->join(index, gang.attempt.job, profiles_.at(index), gang.gpus);
+  else if (coupled_)
+    coupled_->leave(index);
   if (joins) rerate(index);
-  for (const std::uint32_t other : beside(gang)) {
+  const std::set<std::uint32_t> here = beside(gang);
+  for (const std::uint32_t other : here) {
     if (other != index) rerate(other);
+  }
+  if (!coupled_) return;
+  for (const std::uint32_t other : coupled_->changed()) {
+    if (!here.contains(other)) rerate(other);
+  }
+}
+
+/// Those that move share the links of the network that there is now.
+void Hardware::couple() {
+  coupling_ = dynamic_cast<const CoupledPhysics*>(physics_);
+  coupled_ = coupling_ != nullptr ? coupling_->gangs() : nullptr;
+  if (!coupled_) return;
+  for (const auto& [attempt, index] : by_attempt_) {
+    const Gang& gang = gangs_[index];
+    if (gang.moving) coupled_->join(index, attempt.job, profiles_.at(index), gang.gpus);
   }
 }
 
@@ -134,14 +154,27 @@ std::set<std::uint32_t> Hardware::beside(const Gang& gang) const {
   return found;
 }
 
+/// An allocation of its own loses to shared links what it would lose as it was asked for: the
+/// exchange that the links carry is that of the job as asked.
+double Hardware::rate_of(std::uint32_t index, const Neighbours& beside) const {
+  const Gang& gang = gangs_[index];
+  const JobProfile& profile = profiles_.at(index);
+  const NetworkShare* share = coupled_ ? coupled_->share(index) : nullptr;
+  if (share == nullptr)
+    return progress_rate(*physics_, profile, gang.gpus, beside, gang.allocation);
+  const double here = coupling_->rate(profile, gang.gpus, beside, *share);
+  if (gang.allocation.as_asked()) return here * physics_->scaling(profile);
+  return physics_->pace(profile, gang.gpus, beside, gang.allocation) * here /
+         physics_->rate(profile, gang.gpus, beside);
+}
+
 void Hardware::rerate(std::uint32_t index) {
   Gang& gang = gangs_[index];
   Neighbours neighbours;
   for (const std::uint32_t other : beside(gang)) {
     if (other != index) neighbours.push_back({profiles_.at(other), gangs_[other].gpus});
   }
-  const JobProfile& profile = profiles_.at(index);
-  const double rate = progress_rate(*physics_, profile, gang.gpus, neighbours, gang.allocation);
+  const double rate = rate_of(index, neighbours);
   STARLING_CHECK(rate > 0);
   if (gang.scheduled && rate == gang.work.rate()) return;
   jobs_[gang.row].service += gang.work.set_rate(clock_.now(), rate);

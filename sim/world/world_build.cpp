@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agents/executor/executor_state.h"
+#include "interference/flows/coupled_gangs.h"
 #include "interference/models.h"
 #include "policies/foresight.h"
 #include "sim/world/world_parts.h"
@@ -137,12 +138,17 @@ Status World::Parts::build() {
   return done();
 }
 
+std::unique_ptr<Physics> World::Parts::make_physics() const {
+  if (options.physics == PhysicsKind::trace) return make_trace_physics();
+  const FullPhysicsOptions full{options.straggler_sigma, options.contention, options.goodput};
+  if (options.links == NetworkKind::even) return make_full_physics(topology, full);
+  return make_flow_physics(
+      topology, full, options.links == NetworkKind::phases ? LinkDemand::mean : LinkDemand::peak);
+}
+
 /// Of the data centre as it is now.
 Status World::Parts::make_models() {
-  physics = options.physics == PhysicsKind::full
-                ? make_full_physics(topology,
-                                    {options.straggler_sigma, options.contention, options.goodput})
-                : make_trace_physics();
+  physics = make_physics();
   if (physics->varies()) {
     auto made = make_speed(options.speed, topology, physics.get());
     if (!made) return made.error();

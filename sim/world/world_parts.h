@@ -145,6 +145,7 @@ struct World::Parts {
   Instant last_change{};
 
   Status build();
+  [[nodiscard]] std::unique_ptr<Physics> make_physics() const;
   Status make_models();
   Status plan_nodes();
   void plan_jobs();
