@@ -95,7 +95,8 @@ const char* name_of(const Message& message) noexcept {
       "Kill",           "Killed",           "Exited",      "ExitedAck",
       "Progress",       "InventoryRequest", "Inventory",   "Fenced",
       "ProbeFor",       "ProbeResult",      "GpuHealth",   "GpuHealthSeen",
-      "SetDrain",       "DrainState",       "ReadOutput",  "OutputPage"};
+      "SetDrain",       "DrainState",       "ReadOutput",  "OutputPage",
+      "Digests"};
   static_assert(kNames.size() == std::variant_size_v<Message>);
   return message.valueless_by_exception() ? "none" : kNames[message.index()];
 }

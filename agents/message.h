@@ -266,22 +266,36 @@ struct OutputPage {
   static constexpr std::size_t kMost = 64 * 1024;
 };
 
+// --- Since protocol 4 ------------------------------------------------------------------------------
+/// What the sender knows of partitions, its own and others, where a flock is too large for everybody to
+/// tell everybody. Of each the newest version wins, whoever says it; nothing safe depends on it, and the
+/// epoch of another's is nobody's word.
+struct Digests {
+  struct Word {
+    Digest digest;
+    std::uint32_t age_ms = 0;  ///< since its owner said it, as far as it is known: ways are not counted
+  };
+  std::vector<Word> words;  ///< each of another partition, at most kMost
+  static constexpr std::size_t kMost = 64;
+};
+
 using Message = std::variant<
     Hello, Welcome, Goodbye, Ping, Pong, Digest, Submit, Accepted, Busy, Rejected, Cancel, Query, JobState,
     Explain, Explanation, ListJobs, JobList, StatusQuery, AgentStatus, BidRequest, Offer, NoOffer, Reserve,
     Reserved, ReserveRefused, Commit, Committed, CommitRefused, StartAttempt, Started, Release, Released,
     AttemptQuery, AttemptAnswer, Launch, LaunchResult, Kill, Killed, Exited, ExitedAck, Progress,
     InventoryRequest, Inventory, Fenced, ProbeFor, ProbeResult, GpuHealth, GpuHealthSeen, SetDrain, DrainState,
-    ReadOutput, OutputPage>;
+    ReadOutput, OutputPage, Digests>;
 
 /// The table's name, for logs and stories: "Reserve".
 [[nodiscard]] const char* name_of(const Message& message) noexcept;
 /// The version of the protocol that a kind, an index into Message, came with.
 [[nodiscard]] constexpr std::uint16_t protocol_of(std::size_t kind) noexcept {
-  constexpr std::size_t kFirstOfTwo = 44, kFirstOfThree = 50;
+  constexpr std::size_t kFirstOfTwo = 44, kFirstOfThree = 50, kFirstOfFour = 52;
   static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfTwo, Message>, ProbeFor>);
   static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfThree, Message>, ReadOutput>);
-  return kind < kFirstOfTwo ? 1 : kind < kFirstOfThree ? 2 : 3;
+  static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfFour, Message>, Digests>);
+  return kind < kFirstOfTwo ? 1 : kind < kFirstOfThree ? 2 : kind < kFirstOfFour ? 3 : 4;
 }
 /// The oldest version in which the message may be said at all: who leaves out that a job is to run otherwise than it
 /// asks makes it run wrongly.

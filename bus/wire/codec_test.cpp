@@ -121,6 +121,9 @@ TEST_CASE("what makes no sense is refused, with the reason") {
         "Digest: gpus: more than a data centre may have");
   CHECK(reason(Digest{f, 1, 8, 4, 4, 0, 0, 0, {}, {}, 9}) ==
         "Digest: out_of_service: more than gpus");
+  CHECK(reason(Digests{{{Digest{f, 1, 8, 9, 0, 0, 0, 0}, 5}}}) == "Digests: free: more than gpus");
+  CHECK(reason(Digests{std::vector<Digests::Word>(Digests::kMost + 1)}) ==
+        "Digests: words: too many");
   const auto digest = [&](std::vector<TypeRoom> types, std::vector<float> summary) {
     return reason(Digest{f, 1, 8, 4, 4, 0, 0, 0, std::move(types), std::move(summary)});
   };

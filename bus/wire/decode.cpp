@@ -28,7 +28,7 @@ class Decoder : public PartReader {
       case Body::Pong:
         return starling::Pong{f.body_as_Pong()->sequence(), f.body_as_Pong()->loop_lag_us()};
       case Body::Digest:
-        return read(*f.body_as_Digest());
+        return digest(*f.body_as_Digest());
       case Body::Submit:
         return read(*f.body_as_Submit());
       case Body::Accepted:
@@ -130,6 +130,8 @@ class Decoder : public PartReader {
         return read(*f.body_as_ReadOutput());
       case Body::OutputPage:
         return read(*f.body_as_OutputPage());
+      case Body::Digests:
+        return read(*f.body_as_Digests());
       case Body::NONE:
         break;
     }
@@ -154,19 +156,13 @@ class Decoder : public PartReader {
     m.topology = t.topology();
     return m;
   }
-  starling::Digest read(const Digest& t) {
-    starling::Digest m{
-        fence(t.fence()),       t.version(), t.gpus(),        t.free(), t.largest_free_server(),
-        t.whole_free_servers(), t.waiting(), t.waiting_gpus()};
-    if (m.gpus > limits().gpus_total) fail("gpus: more than a data centre may have");
-    if (m.free > m.gpus) fail("free: more than gpus");
-    if (m.largest_free_server > m.free) fail("largest_free_server: more than free");
-    if (m.whole_free_servers > m.free) fail("whole_free_servers: more than free");
-    m.out_of_service = t.out_of_service();
-    if (m.out_of_service > m.gpus) fail("out_of_service: more than gpus");
-    m.types = types(t.types(), m.gpus, m.free);
-    m.rooms = rooms(t.rooms(), m.free);
-    m.summary = summary(t.summary());
+  starling::Digests read(const Digests& t) {
+    starling::Digests m;
+    if (t.words() == nullptr) return m;
+    if (t.words()->size() > starling::Digests::kMost) return fail("words: too many"), m;
+    m.words.reserve(t.words()->size());
+    for (const DigestWord* word : *t.words())
+      m.words.push_back({digest(*word->digest()), word->age_ms()});
     return m;
   }
   starling::Submit read(const Submit& t) {

@@ -27,28 +27,7 @@ class Encoder : public PartWriter {
   }
   auto body(const starling::Ping& m) { return CreatePing(b_, m.sequence); }
   auto body(const starling::Pong& m) { return CreatePong(b_, m.sequence, m.loop_lag_us); }
-  auto body(const starling::Digest& m) {
-    const Fence f = fence(m.fence);
-    fb::Offset<fb::Vector<const TypeRoom*>> types;
-    if (two_ && !m.types.empty()) {
-      TypeRoom* out = nullptr;
-      types = b_.CreateUninitializedVectorOfStructs(m.types.size(), &out);
-      for (const starling::TypeRoom& room : m.types)
-        *out++ = {room.type.value, room.free, room.largest, room.open};
-    }
-    fb::Offset<fb::Vector<float>> summary;
-    if (two_ && !m.summary.empty()) summary = b_.CreateVector(m.summary);
-    fb::Offset<fb::Vector<const ServerRoom*>> rooms;
-    if (three_ && !m.rooms.empty()) {
-      ServerRoom* out = nullptr;
-      rooms = b_.CreateUninitializedVectorOfStructs(m.rooms.size(), &out);
-      for (const starling::ServerRoom& room : m.rooms)
-        *out++ = {room.type.value, room.free, room.servers, {room.left.cpus, room.left.memory}};
-    }
-    return CreateDigest(b_, &f, m.version, m.gpus, m.free, m.largest_free_server,
-                        m.whole_free_servers, m.waiting, m.waiting_gpus, types, summary,
-                        two_ ? m.out_of_service : 0, rooms);
-  }
+  auto body(const starling::Digest& m) { return digest(m); }
   auto body(const starling::Submit& m) {
     return CreateSubmit(b_, spec(m.spec), m.client.value, ns(m.waited), ns(m.served), m.forwards,
                         m.attempts, m.preemptions, std::max<std::int64_t>(ns(m.begun), -1),
@@ -288,6 +267,13 @@ class Encoder : public PartWriter {
     const Text trouble = head(m.trouble);
     return CreateOutputPage(b_, &a, m.server.value, m.client.value, m.asked_file, m.asked_offset,
                             m.file, m.next, m.more, m.gap, bytes, trouble);
+  }
+  auto body(const starling::Digests& m) {
+    std::vector<fb::Offset<DigestWord>> words;
+    words.reserve(m.words.size());
+    for (const starling::Digests::Word& word : m.words)
+      words.push_back(CreateDigestWord(b_, digest(word.digest), word.age_ms));
+    return CreateDigests(b_, b_.CreateVector(words));
   }
 };
 

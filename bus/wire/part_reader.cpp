@@ -234,6 +234,22 @@ std::string PartReader::page(const flatbuffers::Vector<std::uint8_t>* in) {
   return {in->begin(), in->end()};
 }
 
+starling::Digest PartReader::digest(const Digest& t) {
+  starling::Digest m{
+      fence(t.fence()),       t.version(), t.gpus(),        t.free(), t.largest_free_server(),
+      t.whole_free_servers(), t.waiting(), t.waiting_gpus()};
+  if (m.gpus > limits_.gpus_total) fail("gpus: more than a data centre may have");
+  if (m.free > m.gpus) fail("free: more than gpus");
+  if (m.largest_free_server > m.free) fail("largest_free_server: more than free");
+  if (m.whole_free_servers > m.free) fail("whole_free_servers: more than free");
+  m.out_of_service = t.out_of_service();
+  if (m.out_of_service > m.gpus) fail("out_of_service: more than gpus");
+  m.types = types(t.types(), m.gpus, m.free);
+  m.rooms = rooms(t.rooms(), m.free);
+  m.summary = summary(t.summary());
+  return m;
+}
+
 std::vector<starling::TypeRoom> PartReader::types(const flatbuffers::Vector<const TypeRoom*>* in,
                                                   std::uint32_t gpus, std::uint32_t free) {
   std::vector<starling::TypeRoom> all;

@@ -85,7 +85,8 @@ class PartReader {
   std::vector<ServerId> drained(const flatbuffers::Vector<std::uint32_t>* in);
   std::string page(const flatbuffers::Vector<std::uint8_t>* in);  ///< of an OutputPage
 
-  // What a Digest says beyond its counts; null: nothing.
+  starling::Digest digest(const Digest& t);
+  // What it says beyond its counts; null: nothing.
   std::vector<starling::TypeRoom> types(const flatbuffers::Vector<const TypeRoom*>* in,
                                         std::uint32_t gpus, std::uint32_t free);
   std::vector<starling::ServerRoom> rooms(const flatbuffers::Vector<const ServerRoom*>* in,

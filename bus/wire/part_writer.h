@@ -112,6 +112,29 @@ class PartWriter {
                          s.priority, ns(s.duration), command, environment, s.no_requeue, s.as_user);
   }
 
+  fb::Offset<Digest> digest(const starling::Digest& m) {
+    const Fence f = fence(m.fence);
+    fb::Offset<fb::Vector<const TypeRoom*>> types;
+    if (two_ && !m.types.empty()) {
+      TypeRoom* out = nullptr;
+      types = b_.CreateUninitializedVectorOfStructs(m.types.size(), &out);
+      for (const starling::TypeRoom& room : m.types)
+        *out++ = {room.type.value, room.free, room.largest, room.open};
+    }
+    fb::Offset<fb::Vector<float>> summary;
+    if (two_ && !m.summary.empty()) summary = b_.CreateVector(m.summary);
+    fb::Offset<fb::Vector<const ServerRoom*>> rooms;
+    if (three_ && !m.rooms.empty()) {
+      ServerRoom* out = nullptr;
+      rooms = b_.CreateUninitializedVectorOfStructs(m.rooms.size(), &out);
+      for (const starling::ServerRoom& room : m.rooms)
+        *out++ = {room.type.value, room.free, room.servers, {room.left.cpus, room.left.memory}};
+    }
+    return CreateDigest(b_, &f, m.version, m.gpus, m.free, m.largest_free_server,
+                        m.whole_free_servers, m.waiting, m.waiting_gpus, types, summary,
+                        two_ ? m.out_of_service : 0, rooms);
+  }
+
   fb::FlatBufferBuilder& b_;
   const Limits& limits_;
   const bool two_;  ///< fields of protocol 2 are written

@@ -72,6 +72,7 @@ constexpr std::array kKinds = std::to_array<Kind>({
     {"DrainState", kAC},
     {"ReadOutput", kCA | kAE},
     {"OutputPage", kEA | kAC},
+    {"Digests", kAA},
 });
 static_assert(kKinds.size() == std::variant_size_v<Message>);
 

@@ -68,6 +68,7 @@ const std::map<std::string, std::set<std::string>> kMay{
     {"DrainState", {"AC"}},
     {"ReadOutput", {"CA", "AE"}},
     {"OutputPage", {"EA", "AC"}},
+    {"Digests", {"AA"}},
 };
 
 struct OneFrame : Endpoint {

@@ -49,6 +49,8 @@ TEST_CASE("each role keeps to its part") {
   CHECK_FALSE(allowed(client, agent, Digest{}));
   CHECK_FALSE(allowed(executor, agent, Submit{}));
   CHECK_FALSE(allowed(executor, agent, Digest{}));
+  CHECK(allowed(agent, agent, Digests{}));
+  CHECK_FALSE(allowed(executor, agent, Digests{}));
   CHECK_FALSE(allowed(agent, agent, Launch{}));
   CHECK_FALSE(allowed(agent, agent, Kill{}));
   CHECK_FALSE(allowed(agent, agent, Inventory{}));
@@ -76,6 +78,7 @@ TEST_CASE("an owner's words name its partition") {
   CHECK(speaks_for(Reserve{{}, {p, Epoch{1}}, {}, 1}) == nullptr);
   CHECK(speaks_for(Release{{}, {p, Epoch{1}}}) == nullptr);
   CHECK(speaks_for(Ping{1}) == nullptr);
+  CHECK(speaks_for(Digests{{{Digest{{p, Epoch{1}}, 1}, 0}}}) == nullptr);  // others', too
 }
 
 }  // namespace

@@ -240,6 +240,11 @@ class RandomMessage {
     return {attempt(), ServerId{some()}, client_node(rng_.below(9)), u64(),     u64(),   u64(),
             u64(),     rng_.chance(0.5), rng_.chance(0.5),           text(300), text(30)};
   }
+  Digests of(Digests) {
+    Digests out;
+    for (std::uint32_t n = rng_.below(5); n > 0; --n) out.words.push_back({of(Digest{}), some()});
+    return out;
+  }
 
   Rng rng_;
 };
