@@ -93,6 +93,9 @@ struct AgentConfig {
   /// A new life starts no job before all its executors and peers have answered it, or this has passed: one of them may
   /// know that its state is an old copy, in which jobs wait that have run.
   Duration roll_call{0};
+  /// In a flock of at most so many agents each tells all others of itself; in a larger one news travel
+  /// by Gossip (agents/home/gossip.h).
+  std::uint32_t flood_most = 8;
 };
 
 struct ExecutorConfig {

@@ -62,6 +62,7 @@ struct SimOptions {
   bool check = false;  ///< S1 to S9 after every event; a violation is an error
   Timers timers;
   Limits limits;
+  std::uint32_t flood_most = AgentConfig{}.flood_most;  ///< as there
   /// Nodes that speak as an earlier version does; all others speak the newest protocol.
   std::map<NodeId, std::uint16_t> protocols = {};
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;  ///< called now and then

@@ -116,5 +116,159 @@ TEST_CASE("a digest asks for a decision where it says something new and somebody
   CHECK(home.state().flock.peers[1].digest->free == 2);
 }
 
+// --- A flock that is too large for everybody to tell everybody -----------------------------------
+AgentConfig gossiping(AgentConfig config) {
+  config.flood_most = 2;
+  return config;
+}
+Digests::Word word(std::uint32_t of, std::uint64_t version, std::uint32_t free,
+                   std::uint32_t age_ms = 0) {
+  Digest said = digest(version);
+  said.fence.partition = PartitionId{of};
+  said.free = free;
+  return {said, age_ms};
+}
+/// Agents 1 to 5, which speak `protocol`, have said that they are there.
+struct LargeFlock : ScriptedHome {
+  explicit LargeFlock(AgentConfig config, std::uint16_t protocol = kNewestProtocol)
+      : ScriptedHome(6, gossiping(std::move(config))) {
+    for (std::uint32_t a = 1; a < 6; ++a)
+      hear(AgentId{a}, Welcome{{PartitionId{a}, Epoch{1}}}, protocol);
+    tick();
+  }
+  void hear(AgentId from, Message message, std::uint16_t protocol = kNewestProtocol) {
+    ScriptedHome::hear(from, std::move(message), protocol);
+  }
+};
+void occupy(LargeFlock& home, std::uint64_t job) {
+  home.hear(AgentId{1},
+            Reserve{{JobId{0, job}, Epoch{1}, 1}, home.state().fence(), {GpuId{0}}, 1000});
+}
+
+TEST_CASE("a change is told to a few in a large flock, with what was heard meanwhile") {
+  LargeFlock home(quiet());
+  home.sent.clear();
+  home.hear(AgentId{5}, Digests{{word(5, 9, 2), word(3, 8, 1, 700)}});
+  home.tick(300ms);
+  CHECK(home.sent.empty());  // what others said is no reason where nothing gets lost
+  occupy(home, 50);
+  home.tick();
+  std::size_t told = 0;
+  for (std::uint32_t a = 1; a < 6; ++a) {
+    CHECK(home.count<Digest>(AgentId{a}) == 0);
+    const Digests* said = home.last<Digests>(agent_node(AgentId{a}));
+    if (said == nullptr) continue;
+    ++told;
+    REQUIRE_FALSE(said->words.empty());
+    CHECK(said->words[0].digest.fence == home.state().fence());
+    CHECK(said->words[0].digest.free == 3);
+    CHECK(said->words[0].age_ms == 0);
+    if (a == 5) {
+      CHECK(said->words.size() == 1);
+    } else {
+      REQUIRE(said->words.size() == 3);
+      CHECK(said->words[1].digest.fence.partition == PartitionId{3});
+      CHECK(said->words[1].age_ms == 1000);  // ages add up
+      CHECK(said->words[2].age_ms == 300);
+    }
+  }
+  CHECK(told == Gossip::kFan);
+}
+
+TEST_CASE("of two words the newer counts, whoever tells it") {
+  LargeFlock home(quiet());
+  home.hear(AgentId{2}, Digests{{word(3, 8, 1)}});
+  home.hear(AgentId{3}, Digests{{word(3, 7, 4)}});
+  CHECK(home.state().flock.peers[3].digest->free == 1);
+  home.hear(AgentId{4}, Digests{{word(3, 9, 2, 5000)}});
+  CHECK(home.state().flock.peers[3].digest->free == 2);
+  CHECK(home.state().flock.peers[3].digest_at == home.now - 5s);
+}
+
+TEST_CASE("news of others ask for a decision where somebody waits") {
+  LargeFlock home(quiet());
+  home.submit(1, 4);
+  home.tick();
+  home.hear(AgentId{2}, Digests{{word(3, 8, 1)}});
+  home.tick();
+  CHECK(home.state().deciding.decided);
+  home.hear(AgentId{4}, Digests{{word(3, 9, 1)}});
+  home.tick();
+  CHECK_FALSE(home.state().deciding.decided);
+}
+
+TEST_CASE("words of nobody's partition are refused, and with them all others") {
+  LargeFlock home(quiet());
+  home.hear(AgentId{2}, Digests{{word(3, 8, 1), word(99, 8, 1)}});
+  CHECK(home.state().counters.refused_frames == 1);
+  CHECK_FALSE(home.state().flock.peers[3].digest);
+}
+
+TEST_CASE("another's word of an epoch is not believed: its owner is asked") {
+  LargeFlock home(quiet());
+  home.sent.clear();
+  Digests digests{{word(3, 8, 1)}};
+  digests.words[0].digest.fence.epoch = Epoch{6};
+  home.hear(AgentId{2}, digests);
+  CHECK(home.state().flock.peers[3].epoch == Epoch{1});
+  CHECK(home.last<Hello>(agent_node(AgentId{3})) != nullptr);
+  home.hear(AgentId{3}, Welcome{{PartitionId{3}, Epoch{5}}});
+  CHECK(home.state().flock.peers[3].epoch == Epoch{5});
+  digests.words[0].digest.version = 9;
+  home.hear(AgentId{3}, digests);
+  CHECK(home.state().flock.peers[3].epoch == Epoch{6});
+}
+
+TEST_CASE("what an agent is told of itself changes nothing") {
+  LargeFlock home(quiet());
+  home.sent.clear();
+  home.hear(AgentId{2}, Digests{{word(0, 1'000'000'000'000, 1)}});
+  home.tick();
+  CHECK(home.sent.empty());
+}
+
+TEST_CASE("a word that nobody renews gives way to a younger one, whatever its version") {
+  LargeFlock home(config(Duration::max(), 1s));
+  home.hear(AgentId{2}, Digests{{word(3, 1'000'000, 4)}});  // a lie
+  home.tick(20s);
+  home.hear(AgentId{4}, Digests{{word(3, 8, 1)}});
+  CHECK(home.state().flock.peers[3].digest->free == 4);
+  home.tick(1ns);
+  home.hear(AgentId{4}, Digests{{word(3, 7, 2, 20'001)}});  // is as old
+  CHECK(home.state().flock.peers[3].digest->free == 4);
+  home.hear(AgentId{4}, Digests{{word(3, 8, 1)}});
+  CHECK(home.state().flock.peers[3].digest->free == 1);
+}
+
+TEST_CASE("where frames get lost news are passed on after a while, and the own word is renewed") {
+  LargeFlock home(config(Duration::max(), 1s));
+  home.hear(AgentId{2}, Digests{{word(3, 8, 1)}});
+  home.tick();
+  home.sent.clear();
+  REQUIRE(home.state().flock.next_digest < kNever);
+  home.tick(1s);
+  const Digests* said = home.last<Digests>();
+  REQUIRE(said != nullptr);
+  home.tick();
+  home.sent.clear();
+  home.tick(1s);
+  CHECK(home.sent.empty());
+  home.tick(10s);
+  said = home.last<Digests>();
+  REQUIRE(said != nullptr);
+  CHECK(said->words[0].digest.fence == home.state().fence());
+}
+
+TEST_CASE("those who speak less are all told what this agent says, and nothing else") {
+  LargeFlock home(quiet(), 3);
+  home.sent.clear();
+  occupy(home, 50);
+  home.tick();
+  for (std::uint32_t a = 2; a < 6; ++a) {
+    CHECK(home.count<Digest>(AgentId{a}) == 1);
+    CHECK(home.count<Digests>(AgentId{a}) == 0);
+  }
+}
+
 }  // namespace
 }  // namespace starling

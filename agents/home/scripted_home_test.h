@@ -50,6 +50,10 @@ class ScriptedHome {
     step(Duration{0}, Received{from, std::move(message), protocol});
   }
   void hear(AgentId from, Message message) { hear(agent_node(from), std::move(message)); }
+  /// From an agent of that protocol.
+  void hear(AgentId from, Message message, std::uint16_t protocol) {
+    step(Duration{0}, Received{agent_node(from), std::move(message), protocol});
+  }
   JobId submit(std::uint64_t n, JobSpec spec) {
     spec.id = JobId{0, n};
     hear(client_node(0), Submit{spec, client_node(0)});

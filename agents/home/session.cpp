@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <sstream>
+#include <string>
 
 #include "agents/step/owner_step.h"
 #include "base/marks.h"
@@ -9,24 +10,12 @@
 namespace starling {
 namespace {
 
-constexpr int kRefreshDigests = 10;         // times Timers::digest: a lost digest is made good then
 constexpr std::uint64_t kOldestHealth = 1;  // real versions have a life in their upper half
 
 std::string hex(std::uint64_t number) {
   std::ostringstream text;
   text << std::hex << number;
   return text.str();
-}
-
-/// Who shares a GPU, and the policy's summary, go along with the rest and are no change alone.
-bool same_content(const Digest& a, const Digest& b) {
-  return a.fence == b.fence && a.gpus == b.gpus && a.free == b.free &&
-         a.out_of_service == b.out_of_service && a.largest_free_server == b.largest_free_server &&
-         a.whole_free_servers == b.whole_free_servers && a.waiting == b.waiting &&
-         a.waiting_gpus == b.waiting_gpus && a.rooms == b.rooms &&
-         std::ranges::equal(a.types, b.types, [](const TypeRoom& x, const TypeRoom& y) {
-           return x.type == y.type && x.free == y.free && x.largest == y.largest;
-         });
 }
 
 }  // namespace
@@ -70,6 +59,7 @@ void OwnerStep::on(NodeId from, const Hello& hello) {
   } else {
     send(from, Welcome{s.fence(), topology()});
   }
+  if (is_agent(from) && from != agent_node(me())) s.flock.gossip.forget(agent_of(from));
   OwnedExecutor* executor = executor_at(from);
   if (executor == nullptr) return;
   // An older copy's lives have lower numbers than were heard of, and so have the versions of what
@@ -99,6 +89,7 @@ void FlockStep::on(NodeId from, const Welcome& welcome) {
   heard_epoch(peer, welcome.fence.epoch);
   peer.answered = true;
   peer.watch.foreign = is_other_topology(welcome.topology);
+  if (gossips()) s.flock.digest_due = true;  // the own word may wait for somebody who listens
 }
 
 /// It was perhaps said to an earlier life, so Hello goes on being said until there is a Welcome.
@@ -115,79 +106,6 @@ void FlockStep::on(NodeId from, const Fenced& fenced) {
   const PeerState* owner = s.flock.owner_of(fenced.partition);
   if (!is_agent(from) || owner == nullptr || agent_node(owner->peer.agent) != from) return refuse();
   heard_epoch(s.flock.peers[owner->peer.agent.value], fenced.epoch);
-}
-
-/// Versions only rise; a repeat or an overtaken one is dropped.
-void FlockStep::on(NodeId from, const Digest& digest) {
-  STARLING_MARK("agent: Digest");
-  if (!is_agent(from)) return refuse();
-  PeerState& peer = s.flock.peers[agent_of(from).value];
-  if (digest.fence.partition != peer.peer.partition.id) return refuse();
-  const bool overtaken = peer.digest && digest.version <= peer.digest->version;
-  if (overtaken && !planted(Bug::stale_digest_taken)) return;
-  heard_epoch(peer, digest.fence.epoch);
-  const bool changed = !peer.digest || !same_content(*peer.digest, digest);
-  peer.digest = digest;
-  peer.digest_at = now;
-  if (!changed) return;
-  s.flock.digest_due = true;
-  if (s.home.waiting_jobs() > 0) change(TriggerKind::digest);
-}
-
-/// Says what is free here once it has changed. Where nothing gets lost every change is told at
-/// once; elsewhere when somebody waits for it or the last word is old.
-void FlockStep::send_digests() {
-  STARLING_MARK("agent: send_digests");
-  s.flock.digest_due = false;
-  s.flock.next_digest = kNever;
-  if (s.flock.peers.size() < 2) return;
-  const Timers& timers = s.config.timers;
-  // What is kept for somebody's turn is not told: nobody else could have it.
-  const Occupancy& gpus = s.owner.open_to(std::nullopt, now);
-  const Occupancy& all = s.owner.ledger.gpus();
-  Digest& digest = s.flock.draft;
-  digest.fence = s.fence();
-  digest.gpus = gpus.gpus().size();
-  digest.free = gpus.free_count();
-  digest.out_of_service = digest.gpus - all.free_count() - all.busy_count();
-  digest.largest_free_server = gpus.largest_free_server();
-  digest.whole_free_servers =
-      s.owner.server_gpus > 0 ? gpus.whole_free_count(s.owner.server_gpus) : 0;
-  digest.waiting = s.home.waiting_jobs();
-  digest.waiting_gpus = s.home.waiting_gpus;
-  s.flock.free_now.sync(gpus);
-  s.flock.free_now.rooms(digest.types);
-  s.flock.rooms_now.read(gpus, digest.rooms);
-  const auto summary = s.policy->summary();
-  digest.summary.assign(summary.begin(), summary.begin() + std::min<std::ptrdiff_t>(
-                                                               std::ssize(summary), kMostSummary));
-
-  const bool periodic = timers.digest < Duration::max();
-  const Duration refresh = periodic ? timers.digest * kRefreshDigests : Duration::max();
-  const bool changed = !s.flock.digest || !same_content(*s.flock.digest, digest);
-  const bool first = !s.flock.digest;
-  const Instant due = first ? now : later(s.flock.digest_sent, timers.digest);
-  const Instant earliest = first ? now : later(s.flock.digest_sent, timers.digest_min);
-  const bool asked =
-      std::any_of(s.flock.peers.begin(), s.flock.peers.end(),
-                  [&](const PeerState& peer) { return peer.digest && peer.digest->waiting > 0; });
-  const bool urgent = !periodic || asked || first || digest.waiting != s.flock.digest->waiting;
-  const bool stale = periodic && !first && later(s.flock.digest_sent, refresh) <= now;
-  if ((changed && earliest <= now && (urgent || due <= now)) || stale) {
-    digest.version = (s.config.incarnation.value << 32U) | ++s.flock.digests;
-    s.flock.digest = digest;
-    s.flock.digest_sent = now;
-    for (const PeerState& peer : s.flock.peers) {
-      if (peer.peer.agent != me()) tell(peer.peer.agent, digest);
-    }
-    if (periodic) s.flock.next_digest = later(now, refresh);
-    return;
-  }
-  if (changed) {
-    s.flock.next_digest = std::max(urgent ? earliest : due, later(now, Duration{1}));
-  } else if (periodic) {
-    s.flock.next_digest = later(s.flock.digest_sent, refresh);
-  }
 }
 
 }  // namespace starling

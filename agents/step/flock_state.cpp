@@ -7,7 +7,8 @@
 
 namespace starling {
 
-FlockState::FlockState(const AgentConfig& config) : pings(config.incarnation.value << 32U) {
+FlockState::FlockState(const AgentConfig& config)
+    : pings(config.incarnation.value << 32U), gossip(config.me, config.flock.size()) {
   for (const PeerAgent& peer : config.flock) {
     STARLING_CHECK(peer.agent.value == peers.size());
     PeerState state;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agents/config.h"
+#include "agents/home/gossip.h"
 #include "agents/message.h"
 #include "agents/owner/liveness.h"
 #include "scheduling/policy.h"
@@ -22,7 +23,7 @@ struct PeerState {
   Watch watch;
   bool answered = false;  ///< the Hello of this life
   std::optional<Digest> digest;
-  Instant digest_at;
+  Instant digest_at;                 ///< when it was said, as far as it is known
   Instant unready = Instant::min();  ///< it refused a gang its turn: not asked again before
 };
 
@@ -39,12 +40,14 @@ struct FlockState {
   std::optional<Digest> digest;  ///< the last one sent
   Instant digest_sent = Instant::min();
   std::uint64_t digests = 0;
-  bool digest_due = false;           ///< something changed since it was last looked at
-  Instant next_digest = kNever;      ///< when to look whether one is to be sent
-  Digest draft;                      ///< scratch of send_digests()
-  FreeServers free_now;              ///< follows the ledger where there are others to tell
-  ServerRooms rooms_now;             ///< the same
-  std::vector<RemoteDigest> others;  ///< scratch of decide()
+  Gossip gossip;                       ///< where it is too large for everybody to tell everybody
+  Instant passed_on = Instant::min();  ///< when somebody was last told by that
+  bool digest_due = false;             ///< something changed since it was last looked at
+  Instant next_digest = kNever;        ///< when to look whether one is to be sent
+  Digest draft;                        ///< scratch of send_digests()
+  FreeServers free_now;                ///< follows the ledger where there are others to tell
+  ServerRooms rooms_now;               ///< the same
+  std::vector<RemoteDigest> others;    ///< scratch of decide()
 
   /// The agent that owns `partition`; null: nobody.
   [[nodiscard]] const PeerState* owner_of(PartitionId partition) const noexcept;

@@ -27,17 +27,31 @@ struct FlockStep : AgentStep {
   // lost.cpp
   [[nodiscard]] bool lost(Instant heard) const;
 
-  // session.cpp: introductions and hints
+  // session.cpp: introductions
   void greet(const PeerState& peer);
   [[nodiscard]] std::uint64_t topology() const;
   [[nodiscard]] bool is_other_topology(std::uint64_t theirs) const;
   [[nodiscard]] bool is_foreign(NodeId node);
   void on(NodeId from, const Welcome& welcome);
   void heard_epoch(PeerState& peer, Epoch epoch);
-  void on(NodeId from, const Digest& digest);
   void on(NodeId from, const Fenced& fenced);
   void on(NodeId from, const Goodbye&);
+
+  // digest.cpp: what agents tell one another of their partitions
+  /// The flock is too large for everybody to tell everybody.
+  [[nodiscard]] bool gossips() const;
+  void on(NodeId from, const Digest& digest);
+  void on(NodeId from, const Digests& digests);
+  [[nodiscard]] bool is_news(const PeerState& peer, const Digest& digest, Instant said) const;
+  bool take(PeerState& peer, const Digest& digest, Instant said);
+  void news();
+  void draft_digest();
   void send_digests();
+  void say_to_all();
+  void say_to_few();
+  void pass_on_news();
+  void pass_on();
+  void tell_news(AgentId to);
 };
 
 /// Its last digest, which there must be, as policies read it; valid as long as that.

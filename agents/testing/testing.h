@@ -37,6 +37,7 @@ struct FlockOptions {
   bool lossy = false;                 ///< real timers: heartbeats, digests and repeats
   Duration orphan = Timers{}.orphan;  ///< where lossy
   Limits limits = {};
+  std::uint32_t flood_most = AgentConfig{}.flood_most;  ///< as there
   std::uint16_t protocol = kNewestProtocol;  ///< of agent 0 and executor 0; all others the newest
 };
 

@@ -57,6 +57,7 @@ void TestFlock::plan() {
     slot.config.flock = flock;
     slot.config.timers = timers;
     slot.config.limits = options_.limits;
+    slot.config.flood_most = options_.flood_most;
     if (peer.agent == AgentId{0}) slot.config.protocol = options_.protocol;
     slot.config.calendar = Duration{0};
     slot.config.topology = fingerprint_of(topology_);

@@ -179,6 +179,7 @@ Status World::Parts::plan_nodes() {
     agent.flock = flock;
     agent.limits = options.limits;
     agent.timers = options.timers;
+    agent.flood_most = options.flood_most;
     agent.protocol = protocol_of(agent_node(agent.me));
     agent.calendar = kRightCalendar;  // the world's clock goes on over all lives
     agent.topology = fingerprint;
