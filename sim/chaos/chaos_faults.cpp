@@ -101,6 +101,8 @@ std::span<const ChaosFaults::Kind> ChaosFaults::kinds() {
       {"F31-keys", "keys are exchanged, in whatever order and however late", &F::exchange_key, 120,
        20, 0.3},
       {"F32-servers", "servers come, leave and get other GPUs", &F::change_servers, 120, 30, 0.3},
+      {"F33-gossip", "agents tell a few what they know of all, as in large flocks", nullptr, 0, 0,
+       0.3},
   };
   return all;
 }
@@ -185,6 +187,12 @@ double ChaosFaults::means() {
 bool ChaosFaults::herd() {
   if (state("F18-herd").dose == Dose::off) return false;
   counts_["F18-herd"] = 1;
+  return true;
+}
+
+bool ChaosFaults::gossip() {
+  if (state("F33-gossip").dose == Dose::off) return false;
+  counts_["F33-gossip"] = 1;
   return true;
 }
 

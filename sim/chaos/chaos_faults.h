@@ -41,7 +41,8 @@ class ChaosFaults final : public FaultScript {
   [[nodiscard]] bool known_lives() {
     return state("F15-restored").dose != Dose::off || state("F15-accepted").dose != Dose::off;
   }
-  [[nodiscard]] bool herd();  ///< all jobs come at one instant
+  [[nodiscard]] bool herd();    ///< all jobs come at one instant
+  [[nodiscard]] bool gossip();  ///< agents tell one another as in large flocks
   /// The most of a server's CPUs and memory that a worker asks for; 0: nobody asks for any.
   [[nodiscard]] double means();
   [[nodiscard]] std::uint32_t clients() const noexcept { return clients_; }

@@ -104,6 +104,7 @@ Result<ChaosInput> draw_chaos_input(
   sim.clients = faults.clients();
   sim.known_lives = faults.known_lives();
   sim.timers = faults.knobs().timers;
+  if (faults.gossip()) sim.flood_most = 1;
   sim.wrap_policy = [&faults](AgentId agent, std::unique_ptr<Policy> good, auto stall) {
     return faults.faulty_policy(agent, std::move(good), std::move(stall));
   };

@@ -34,24 +34,46 @@ std::vector<ServerRoom> untrue_rooms(Rng& rng, std::uint32_t free) {
   return {{GpuTypeId{}, each, free / each, left}};
 }
 
+void say_other_counts(Rng& rng, Digest& digest) {
+  digest.free = rng.below(digest.gpus + 1);
+  digest.largest_free_server = rng.below(digest.free + 1);
+  digest.whole_free_servers = rng.below(digest.free + 1);
+  digest.out_of_service = rng.below(digest.gpus + 1);
+  if (!digest.rooms.empty()) digest.rooms = untrue_rooms(rng, digest.free);
+  digest.waiting = rng.below(100);
+  digest.waiting_gpus = digest.waiting > 0 ? rng.below(10'000) : 0;
+}
+
+/// Of one partition, whoever's, perhaps as what it says much later.
+void say_other_words(Rng& rng, Digests& digests) {
+  Digest& digest =
+      digests.words[rng.below(static_cast<std::uint32_t>(digests.words.size()))].digest;
+  say_other_counts(rng, digest);
+  if (rng.chance(0.3)) digest.version += 1 + rng.below(1000);
+}
+
 }  // namespace
 
 /// Another count of free GPUs, an older digest under a new version, or an old one as it was.
 Network::Tampered ChaosFaults::untrue(Rng& rng, std::vector<std::byte>& frame) {
   auto decoded = codec_.decode(frame);
   if (!decoded) return Network::Tampered::no;
+  const auto say = [&] {
+    const auto bytes = codec_.encode(decoded.value().header, decoded.value().message);
+    frame.assign(bytes.begin(), bytes.end());
+    return Network::Tampered::lie;
+  };
+  if (auto* digests = std::get_if<Digests>(&decoded.value().message)) {
+    if (digests->words.empty()) return Network::Tampered::no;
+    say_other_words(rng, *digests);
+    return say();
+  }
   auto* digest = std::get_if<Digest>(&decoded.value().message);
   if (digest == nullptr) return Network::Tampered::no;
   const std::vector<std::byte> before = frame;
   switch (rng.below(3)) {
     case 0:
-      digest->free = rng.below(digest->gpus + 1);
-      digest->largest_free_server = rng.below(digest->free + 1);
-      digest->whole_free_servers = rng.below(digest->free + 1);
-      digest->out_of_service = rng.below(digest->gpus + 1);
-      if (!digest->rooms.empty()) digest->rooms = untrue_rooms(rng, digest->free);
-      digest->waiting = rng.below(100);
-      digest->waiting_gpus = digest->waiting > 0 ? rng.below(10'000) : 0;
+      say_other_counts(rng, *digest);
       break;
     case 1: {
       const auto old = codec_.decode(old_digest_);
@@ -71,9 +93,7 @@ Network::Tampered ChaosFaults::untrue(Rng& rng, std::vector<std::byte>& frame) {
       return Network::Tampered::lie;
   }
   if (rng.chance(0.1) || old_digest_.empty()) old_digest_ = before;
-  const auto bytes = codec_.encode(decoded.value().header, decoded.value().message);
-  frame.assign(bytes.begin(), bytes.end());
-  return Network::Tampered::lie;
+  return say();
 }
 
 }  // namespace starling
