@@ -45,10 +45,10 @@ expect 0 "consolidate" policies
 expect 0 "4 servers" topology draw t.yaml -o t.svg
 grep -q '</svg>' t.svg || fail "topology draw: no picture in t.svg"
 expect 0 "128 servers" topology generate fat-tree --k 8 -o kind.yaml
-expect 0 "8 H100" topology generate vl2 --servers 1 --server-template dgx-h100 -o kind.yaml
-expect 0 "64 servers" topology generate bcube --bcube-ports 4 --bcube-levels 3 -o kind.yaml
-expect 0 "72 servers" topology generate dragonfly --servers 72 --dragonfly-global 2 -o kind.yaml
-expect 0 "128 P100, 64 V100" topology generate rail-optimised --servers 8:V100,16:P100 --rails 8 --racks-per-unit 2 -o kind.yaml
+expect 0 "8 H100" topology generate vl2 --servers 1 --server-template dgx-h100 -o kind.yaml --force
+expect 0 "64 servers" topology generate bcube --bcube-ports 4 --bcube-levels 3 -o kind.yaml --force
+expect 0 "72 servers" topology generate dragonfly --servers 72 --dragonfly-global 2 -o kind.yaml --force
+expect 0 "128 P100, 64 V100" topology generate rail-optimised --servers 8:V100,16:P100 --rails 8 --racks-per-unit 2 -o kind.yaml --force
 for kind in philly-like gavel-continuous gavel-static helios-like; do
   expect 0 "50 jobs" workload generate --kind $kind --jobs 50 --seed 3 -o $kind.csv
   expect 0 "durations" workload show $kind.csv
@@ -67,7 +67,7 @@ cp out.txt completion.bash
 complete_words topology | grep -qw draw || fail "completion does not know topology draw"
 expect 0 "2 scale-up domains, 144 GPUs (144 GB200)" topology generate nvl72 --racks 2 -o nvl.yaml
 expect 0 "2 scale-up domains: 72 GPUs of 18 servers at 7200 Gbit/s each" topology show nvl.yaml
-expect 0 "2 scale-up domains, 128 GPUs (128 TPU-v4)" topology generate torus-pods --servers 32 --rack 4 --racks-per-pod 4 --server-template tpu-v4 -o kind.yaml
+expect 0 "2 scale-up domains, 128 GPUs (128 TPU-v4)" topology generate torus-pods --servers 32 --rack 4 --racks-per-pod 4 --server-template tpu-v4 -o kind.yaml --force
 complete_words topology generate vl2 | grep -qe --vl2-aggregation-ports || fail "completion does not know topology generate"
 complete_words fit | grep -qe --constants || fail "completion does not know fit"
 expect 0 "starling topology draw cluster.yaml -o cluster.svg" topology draw --help
@@ -89,6 +89,36 @@ expect 0 "of 2 GPUs on 2 nodes" pack --nodes t2.yaml --pods pods.csv --inflate 1
 { echo name,cpu_milli,memory_mib,num_gpu,gpu_milli,creation_time,deletion_time; echo a,1,1,1,1000,0,5; echo b,1,1,2,1000,5,9; } >timed.csv
 expect 0 "2 pods of timed.csv (lifetimes)" pack --nodes nodes.csv --pods timed.csv --departures --out timed-events.csv
 [ "$(tail -1 timed-events.csv)" = 'fgd,4,left,b,t4,0|1,3000,150.000,0,0.000,0.000,0' ] || fail "pack --departures: $(cat timed-events.csv)"
+
+echo "-- files of a user's"
+echo "my notes" >mine.txt
+: >free.yaml
+expect 2 "mine.txt: what is there differs from this and would be replaced; give --force" topology generate flat --servers 2 -o mine.txt
+expect 2 "give --force" topology import nodes.csv -o mine.txt
+expect 2 "give --force" workload generate --jobs 5 -o mine.txt
+for name in svg html xml csv; do cp mine.txt "mine.$name"; done
+expect 2 "no picture of Starling's" topology draw t.yaml -o mine.svg
+expect 2 "no page of Starling's" workload show w.csv --plot mine.html
+expect 2 "no table of 'starling pack'" pack --nodes nodes.csv --pods pods.csv --out mine.csv
+expect 2 "no picture of Starling's" pack --nodes nodes.csv --pods pods.csv --plot mine.svg
+expect 2 "no table of 'starling profile'" profile --quick -o mine.csv
+expect 2 "no list of Starling's verdicts" chaos sim --seeds 1 --junit mine.xml
+expect 2 "no list of Starling's verdicts" chaos live --junit mine.xml
+expect 2 "no page of Starling's" chaos live --page mine.html
+expect 2 "no page of Starling's" interference show --pairs none.csv --out mine.html
+expect 2 "no file of weights" train interference --data . --out mine.txt
+expect 2 "no file of weights" train policy --config none.yaml --out mine.txt
+for file in mine.*; do [ "$(cat "$file")" = "my notes" ] || fail "$file is replaced"; done
+expect 0 "2 servers" topology generate flat --servers 2 -o free.yaml
+expect 0 "2 servers" topology generate flat --servers 2 -o free.yaml
+expect 2 "give --force" topology generate flat --servers 3 -o free.yaml
+expect 0 "3 servers" topology generate flat --servers 3 -o free.yaml --force
+expect 0 "4 servers" topology draw t.yaml -o t.svg
+expect 0 "GPU" topology draw free.yaml -o t.svg
+expect 0 "jobs" workload show w.csv --plot kind.html
+expect 0 "2 nodes" pack --nodes nodes.csv --pods pods.csv --policy all --out pack.csv.gz --plot pack.svg
+expect 0 "5 jobs" workload generate --jobs 5 -o five.csv.gz
+expect 0 "5 jobs" workload generate --jobs 5 -o five.csv.gz
 
 echo "-- servers of unequal size"
 cat >odd.yaml <<'END'

@@ -100,7 +100,7 @@ std::string page_of(const Options& options, const Looked& looked) {
 }
 
 int show(const Options& options) {
-  if (auto good = check_out_file(options.out); !good)
+  if (auto good = check_out_file(options.out, OutKind::page); !good)
     return bad_input("interference show: --out: " + good.error().message);
   const auto looked = look(options);
   if (!looked) return bad_input("interference show: " + looked.error().message);

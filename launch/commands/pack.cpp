@@ -74,10 +74,13 @@ Status check(const Options& o) {
   }
   if (!o.plot.empty() && std::filesystem::path(o.plot).extension() != ".svg")
     return {Errc::invalid, "--plot: the picture is an SVG; '" + o.plot + "' must end in .svg"};
-  for (const auto& [option, file] : {std::pair("--out", &o.out), std::pair("--plot", &o.plot)}) {
-    if (file->empty()) continue;
-    if (Status good = check_out_file(*file); !good)
-      return {good.error().code, std::string(option) + ": " + good.error().message};
+  if (!o.out.empty()) {
+    if (Status good = check_out_file(o.out, OutKind::placed); !good)
+      return {good.error().code, "--out: " + good.error().message};
+  }
+  if (!o.plot.empty()) {
+    if (Status good = check_out_file(o.plot, OutKind::picture); !good)
+      return {good.error().code, "--plot: " + good.error().message};
   }
   return done();
 }

@@ -124,7 +124,7 @@ int profile(Options o) {
   }
   if (o.hold && !o.given("--patience")) o.patience = 0;  // others are there, and do not matter
   if (o.seconds > 60) return bad_input("profile: --seconds: a window has at most 60 seconds");
-  if (const Status ok = check_out_file(o.out); !ok)
+  if (const Status ok = check_out_file(o.out, OutKind::pairs); !ok)
     return bad_input("profile: --out: " + ok.error().message);
   const auto program = find_worker_program();
   if (!program) return bad_input("profile: " + program.error().message);

@@ -64,7 +64,7 @@ int train_policy(const PolicyOptions& o) {
   std::vector<std::string> words{
       "policy", "--config", o.config, "--folder", o.folder, "--threads", std::to_string(o.threads)};
   if (!o.out.empty()) {
-    if (const auto good = check_out_file(o.out); !good)
+    if (const auto good = check_out_file(o.out, OutKind::weights); !good)
       return bad_input("train policy: --out: " + good.error().message);
     words.insert(words.end(), {"--out", o.out});
   }
@@ -76,7 +76,7 @@ int train_policy(const PolicyOptions& o) {
 }
 
 int train_interference(const Options& o) {
-  if (const auto good = check_out_file(o.out); !good)
+  if (const auto good = check_out_file(o.out, OutKind::weights); !good)
     return bad_input("train interference: --out: " + good.error().message);
   std::vector<std::string> words{"interference",
                                  "--out",

@@ -114,7 +114,7 @@ int show(const Options& options) {
     const std::string where = "workload show: --plot: ";
     if (std::filesystem::path(options.plot).extension() != ".html")
       return bad_input(where + "the plots are a page; '" + options.plot + "' must end in .html");
-    if (auto good = check_out_file(options.plot); !good)
+    if (auto good = check_out_file(options.plot, OutKind::page); !good)
       return bad_input(where + good.error().message);
   }
   TraceOptions how;

@@ -15,7 +15,7 @@
 #include "workload/generate/scale_load.h"
 #include "workload/generate/trace_kinds.h"
 #include "workload/stats.h"
-#include "workload/traces/trace.h"
+#include "workload/traces/trace_csv.h"
 
 namespace starling {
 namespace {
@@ -26,7 +26,7 @@ struct Options {
   std::uint32_t jobs = 0, gpus = 0, max_burst = HeliosGeneratorOptions{}.max_burst;
   double load = 0.8, target_load = 0, mean_duration_s = 0, max_duration_s = 0;
   double jobs_per_hour = GavelGeneratorOptions{}.jobs_per_hour;
-  bool single_gpu = false;
+  bool single_gpu = false, force = false;
   std::uint64_t seed = 1;
 };
 
@@ -102,8 +102,6 @@ int make(const Command& command, const Options& o) {
     return bad_input(where + *wrong);
   if (const auto wrong = contradiction(command, o)) return bad_input(where + *wrong);
   if (o.out.empty()) return bad_input(where + "-o FILE is missing");
-  if (auto good = check_out_file(o.out); !good)
-    return bad_input(where + "-o: " + good.error().message);
   auto made = make_kind(o);
   if (!made) return bad_input(where + made.error().message);
   Trace& trace = made.value();
@@ -111,6 +109,8 @@ int make(const Command& command, const Options& o) {
     if (auto scaled = scale_to_load(trace, cluster_gpus(o), o.target_load); !scaled.ok())
       return bad_input(where + scaled.error().message);
   }
+  if (auto good = check_edited_file(o.out, trace_csv(trace), o.force); !good)
+    return bad_input(where + "-o: " + good.error().message);
   if (auto written = write_trace(o.out, trace); !written.ok()) return failed(written.error());
   const TraceSummary summary = summarize(trace);
   std::fprintf(stderr, "%s: %s over %s, %s\n", o.out.c_str(), amount(summary.jobs, "job").c_str(),
@@ -151,6 +151,7 @@ void add_workload_generate(const Command& workload) {
   command.option("--seed", o->seed, "S", "same seed, same trace (default 1)", std::uint64_t{0},
                  ~std::uint64_t{0});
   command.option("-o,--out", o->out, "FILE", "CSV; compressed if it ends in .gz");
+  command.flag("--force", o->force, kForceHelp);
   command.examples(
       {"starling workload generate --jobs 2000 --gpus 512 --load 1.2 -o trace.csv",
        "starling workload generate --kind gavel-continuous --gpus 108 --target-load 0.9 -o "

@@ -59,6 +59,8 @@ class Progress {
 
 int interference(starling::InterferenceTrainOptions options, const std::string& file, bool json,
                  bool quiet) {
+  if (const auto good = starling::check_out_file(file, starling::OutKind::weights); !good)
+    return fail(good.error(), kBadUsage);
   Progress progress(quiet);
   options.progress = [&](double part, const std::string& what) { progress.show(part, what); };
   const auto trained = starling::train_interference(options);
@@ -85,7 +87,8 @@ int policy(const PolicyOptions& o, const std::string& data, const std::string& d
   starling::PolicyConfig config = std::move(read).value();
   for (const std::string& note : config.notes) std::cerr << note << "\n";
   const std::string out = o.out.empty() ? config.name + ".weights" : o.out;
-  if (const auto good = starling::check_out_file(out); !good) return fail(good.error(), kBadUsage);
+  if (const auto good = starling::check_out_file(out, starling::OutKind::weights); !good)
+    return fail(good.error(), kBadUsage);
   starling::Variables variables;
   if (!data.empty()) {
     variables["DATA"] = data;

@@ -108,11 +108,16 @@ Result<Topology> load_topology(const std::string& path) {
   return parse_topology(text.value(), path);
 }
 
+std::string to_yaml(const Topology& topology, const std::vector<std::string>& remarks) {
+  std::string text;
+  for (const std::string& remark : remarks) text += "# " + remark + '\n';
+  return text + to_yaml(topology);
+}
+
 Status save_topology(const Topology& topology, const std::string& path,
                      const std::vector<std::string>& remarks) {
   std::ofstream out(path, std::ios::binary);
-  for (const std::string& remark : remarks) out << "# " << remark << '\n';
-  out << to_yaml(topology);
+  out << to_yaml(topology, remarks);
   out.close();
   if (!out) return Error{Errc::io, path + ": cannot be written"};
   return done();

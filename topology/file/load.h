@@ -31,7 +31,10 @@ namespace starling {
 /// Our YAML, with counts and network rules where the topology is regular. Reads back equal,
 /// provided that names are unique and hold no "{}".
 [[nodiscard]] std::string to_yaml(const Topology& topology);
-/// to_yaml into a file, below `remarks` as comments. `io` if it cannot be written.
+/// The same, below `remarks` as comments.
+[[nodiscard]] std::string to_yaml(const Topology& topology,
+                                  const std::vector<std::string>& remarks);
+/// The latter into a file. `io` if it cannot be written.
 [[nodiscard]] Status save_topology(const Topology& topology, const std::string& path,
                                    const std::vector<std::string>& remarks = {});
 

@@ -4,6 +4,7 @@
 #include "workload/traces/csv.h"
 #include "workload/traces/text_file.h"
 #include "workload/traces/trace.h"
+#include "workload/traces/trace_csv.h"
 
 namespace starling {
 namespace {
@@ -50,14 +51,18 @@ void append_row(std::string& text, const TraceJob& job) {
 
 }  // namespace
 
-Status write_trace(const std::filesystem::path& file, const Trace& trace) {
+std::string trace_csv(const Trace& trace) {
   std::string text =
       "job_id,submit_s,gpus,duration_s,model,user,vc,workers,min_workers,max_workers,gpu_types,"
       "cpus,memory_gib,"
       "priority\n";
   text.reserve(text.size() + trace.jobs.size() * 64);
   for (const TraceJob& job : trace.jobs) append_row(text, job);
-  return write_text_file(file, text);
+  return text;
+}
+
+Status write_trace(const std::filesystem::path& file, const Trace& trace) {
+  return write_text_file(file, trace_csv(trace));
 }
 
 }  // namespace starling

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "base/counted.h"
@@ -34,6 +35,22 @@ struct Options {
   std::uint32_t agents = 0, executors = 0;
   bool list = false, check = false, json = false, quiet = false;
 };
+
+/// Why a page or a verdict could not be written where it is to go, before minutes are spent on it.
+std::optional<std::string> wrong_out_file(const Options& o) {
+  struct Asked {
+    const char* option;
+    const std::string& file;
+    OutKind kind;
+  };
+  for (const Asked& asked :
+       {Asked{"--page: ", o.page, OutKind::page}, Asked{"--junit: ", o.junit, OutKind::verdicts}}) {
+    if (asked.file.empty()) continue;
+    if (const Status good = check_out_file(asked.file, asked.kind); !good)
+      return asked.option + good.error().message;
+  }
+  return std::nullopt;
+}
 
 int list_all() {
   constexpr std::size_t kNames = 22;  // characters of the column; a longer name widens its row
@@ -96,11 +113,7 @@ int chaos_live_run(const Options& o, bool seed_given) {
   if (o.list) return list_all();
   if (!o.state.empty() && o.state != "sqlite" && o.state != "etcd")
     return bad_input("chaos live: --state: '" + o.state + "' is wrong; give sqlite or etcd");
-  for (const auto& [option, file] : {std::pair("--page", &o.page), {"--junit", &o.junit}}) {
-    if (file->empty()) continue;
-    if (const Status good = check_out_file(*file); !good)
-      return bad_input(std::string("chaos live: ") + option + ": " + good.error().message);
-  }
+  if (const auto wrong = wrong_out_file(o)) return bad_input("chaos live: " + *wrong);
   auto read = chaos_live::load_scenario(o.scenario);
   if (!read) return failed(read.error());
   chaos_live::Scenario& scenario = read.value();

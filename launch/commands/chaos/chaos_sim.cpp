@@ -166,7 +166,7 @@ std::optional<int> read(const Command& sim, const Options& o, Plan& plan) {
   }
   // Hours of seeds are not to end with a verdict that goes nowhere.
   if (!o.junit.empty()) {
-    if (const Status good = check_out_file(o.junit); !good)
+    if (const Status good = check_out_file(o.junit, OutKind::verdicts); !good)
       return bad_input("chaos sim: --junit: " + good.error().message);
   }
   if (!o.keep.empty()) {

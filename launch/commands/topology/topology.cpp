@@ -18,7 +18,7 @@ namespace {
 
 struct FileOptions {
   std::string file, out;
-  bool json = false;
+  bool json = false, force = false;
   std::uint32_t agents = 1;
 };
 
@@ -95,18 +95,18 @@ int check(const FileOptions& options) {
 
 int import(const FileOptions& options) {
   if (options.out.empty()) return bad_input("topology import: -o FILE is missing");
-  if (auto good = check_out_file(options.out); !good)
-    return bad_input("topology import: -o: " + good.error().message);
   auto read = load_topology(options.file);
   if (!read) return bad_input(read.error().message);
   std::vector<std::string> remarks;
-  for (const std::string& line : assumed_of(options.file)) {
-    std::fprintf(stderr, "assumed: %s\n", line.c_str());
-    remarks.push_back("assumed: " + line);
-  }
-  if (!remarks.empty()) remarks.push_back("Edit what is not so.");
+  for (const std::string& line : assumed_of(options.file)) remarks.push_back("assumed: " + line);
+  const std::size_t assumed = remarks.size();
+  if (assumed > 0) remarks.push_back("Edit what is not so.");
+  if (auto good = check_edited_file(options.out, to_yaml(read.value(), remarks), options.force);
+      !good)
+    return bad_input("topology import: -o: " + good.error().message);
   if (auto written = save_topology(read.value(), options.out, remarks); !written.ok())
     return failed(written.error());
+  for (std::size_t i = 0; i < assumed; ++i) std::fprintf(stderr, "%s\n", remarks[i].c_str());
   std::fprintf(stderr, "%s: %s\n", options.out.c_str(), topology_line(read.value()).c_str());
   return kDone;
 }
@@ -156,6 +156,7 @@ void add_topology(const Command& root) {
   check_command.flag("--json", k->json, "only JSON on stdout, mistakes too");
   auto [import_command, i] = file_command("import", "turn any known file into YAML", import);
   import_command.option("-o,--out", i->out, "FILE", "where to");
+  import_command.flag("--force", i->force, kForceHelp);
   auto [cut_command, c] = file_command("partition", "who would own what", cut);
   cut_command.option("--agents", c->agents, "N", "how many partitions (default 1)", 1U, 4096U);
   cut_command.flag("--json", c->json, "only JSON on stdout");

@@ -24,7 +24,7 @@ int draw(const Options& options) {
   if (std::filesystem::path(options.out).extension() != ".svg")
     return bad_input("topology draw: -o: the picture is an SVG; '" + options.out +
                      "' must end in .svg");
-  if (auto good = check_out_file(options.out); !good)
+  if (auto good = check_out_file(options.out, OutKind::picture); !good)
     return bad_input("topology draw: -o: " + good.error().message);
   auto read = load_topology(options.file);
   if (!read) return bad_input(read.error().message);

@@ -21,6 +21,7 @@ namespace {
 struct Options {
   std::string kind, servers = "64", out;
   GeneratorOptions shape;
+  bool force = false;
 };
 
 constexpr std::array<std::string_view, 9> kKinds{"flat",  "leaf-spine",     "fat-tree",
@@ -93,8 +94,6 @@ int make(const Command& command, Options& options) {
   if (const auto wrong = wrong_for_kind(command, options.kind, kKinds, kind_options()))
     return bad_input(where + *wrong);
   if (options.out.empty()) return bad_input(where + "-o FILE is missing");
-  if (auto good = check_out_file(options.out); !good)
-    return bad_input(where + "-o: " + good.error().message);
   if (const auto wrong = use_template(command, shape)) return bad_input(where + *wrong);
   if (options.kind == "nvl72") {
     shape.groups.clear();  // it counts racks
@@ -113,6 +112,8 @@ int make(const Command& command, Options& options) {
     return made.error().code == Errc::invalid ? bad_input(where + made.error().message)
                                               : failed(made.error());
   }
+  if (auto good = check_edited_file(options.out, to_yaml(made.value()), options.force); !good)
+    return bad_input(where + "-o: " + good.error().message);
   if (auto written = save_topology(made.value(), options.out); !written.ok())
     return failed(written.error());
   std::fprintf(stderr, "%s: %s\n", options.out.c_str(), topology_line(made.value()).c_str());
@@ -187,6 +188,7 @@ void add_topology_generate(const Command& topology) {
   command.option("--servers", o->servers, "N|N:TYPE,..",
                  "how many, or groups of GPU types: 8:V100,16:P100 (default 64)");
   command.option("-o,--out", o->out, "FILE", "where to");
+  command.flag("--force", o->force, kForceHelp);
   command.option("--name", o->shape.name, "NAME", "default: leaf-spine-64x8 and the like");
   add_server_options(command, o->shape);
   add_network_options(command, o->shape);
