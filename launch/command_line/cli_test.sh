@@ -406,6 +406,10 @@ expect 0 "finished, exit code 0" submit --wait -- test --wait = --wait
 expect 3 "failed, exit code 3" submit --wait -- sh -c 'echo why; exit 3'
 expect 2 "the data centre has 4" submit --gpus 5 -- true
 expect 0 "finished" jobs
+"$starling" submit -- true >/dev/full 2>err.txt
+[ $? -eq 1 ] || fail "submit: an id that nobody got is no success"
+lost=$(sed -n "s/.*does not take the job's id: //p" err.txt)
+expect 0 "$lost" jobs "${lost:-none}"
 job=$("$starling" submit --gpus 4 -- sleep 600) || fail "submit"
 waiting=$("$starling" submit --gpus 4 -- true) || fail "submit"
 for _ in $(seq 200); do "$starling" jobs 2>/dev/null | grep -q "^$job *running" && break; sleep 0.05; done

@@ -104,6 +104,14 @@ int refuse_misfits(const FlockClient& flock, std::vector<JobSpec>& jobs) {
   return kDone;
 }
 
+/// On stdout. Where that takes nothing the job is submitted all the same, and its id is not lost.
+void say_id(const std::string& id, bool json) {
+  std::printf("%s\n", json ? nlohmann::json{{"job", id}}.dump().c_str() : id.c_str());
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+  std::fprintf(stderr, "starling: submit: standard output does not take the job's id: %s\n",
+               id.c_str());
+}
+
 /// Refused: exit status 2, because the request is wrong.
 int submit_one(FlockClient& flock, JobSpec& job, const Options& o) {
   if (o.id.empty()) {
@@ -116,8 +124,7 @@ int submit_one(FlockClient& flock, JobSpec& job, const Options& o) {
   if (o.follow) {
     std::fprintf(stderr, "%s\n", id.c_str());
   } else {
-    std::printf("%s\n", o.json ? nlohmann::json{{"job", id}}.dump().c_str() : id.c_str());
-    std::fflush(stdout);
+    say_id(id, o.json);
   }
   const auto said = flock.submit(job);
   if (!said && said.error().code == Errc::invalid)
