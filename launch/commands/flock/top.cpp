@@ -8,6 +8,7 @@
 
 #include "base/counted.h"
 #include "base/visible.h"
+#include "launch/client/client_answers.h"
 #include "launch/client/session.h"
 #include "launch/command_line/exit_codes.h"
 #include "launch/commands/commands.h"
@@ -104,8 +105,8 @@ std::string as_table(const std::vector<AgentStatus>& agents, const FlockClient& 
   return text;
 }
 
-std::string as_json(const std::vector<AgentStatus>& agents, const FlockClient& flock,
-                    const std::vector<std::string>& troubles) {
+std::string as_json(const std::vector<AgentStatus>& agents, const std::vector<AgentId>& silent,
+                    const FlockClient& flock, const std::vector<std::string>& troubles) {
   nlohmann::json list = nlohmann::json::array();
   for (const AgentStatus& a : agents) {
     list.push_back({{"agent", a.agent.value},
@@ -146,8 +147,9 @@ std::string as_json(const std::vector<AgentStatus>& agents, const FlockClient& f
                     {"drained_servers", numbers(a.drained_servers)},
                     {"bad_gpus", numbers(a.sick_gpus)}});
   }
-  return nlohmann::json{{"schema", 1}, {"agents", list}, {"troubles", troubles}}.dump(
-             1, ' ', true, nlohmann::json::error_handler_t::replace) +
+  return nlohmann::json{
+             {"schema", 1}, {"silent", numbers(silent)}, {"agents", list}, {"troubles", troubles}}
+             .dump(1, ' ', true, nlohmann::json::error_handler_t::replace) +
          "\n";
 }
 
@@ -159,13 +161,17 @@ int top(const Options& options) {
   for (;;) {
     const auto answer = flock.agents_found();
     const auto agents = answer ? answer.value().agents : std::vector<AgentStatus>();
+    const auto silent = answer ? answer.value().silent : std::vector<AgentId>();
     const auto troubles = daemon_troubles(flock.deployment().dir);
-    const std::string text = options.json ? as_json(agents, flock, troubles)
+    const std::string text = options.json ? as_json(agents, silent, flock, troubles)
                                           : as_table(agents, flock, troubles, options.wide);
     if (options.watch && isatty(STDOUT_FILENO) == 1) std::fputs("\033[H\033[2J", stdout);
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
-    if (!options.watch) return answer ? kDone : work_failed("top: " + answer.error().message);
+    if (!options.watch && !answer) return work_failed("top: " + answer.error().message);
+    if (!options.watch && silent.empty()) return kDone;
+    if (!options.watch)
+      return work_failed("top: " + silence_text(silent) + "; what lives there is missing here");
     const Instant next = Session::now() + std::chrono::seconds(1);
     while (!stop_requested() && Session::now() < next) flock.session().receive(next);
     if (stop_requested() || std::ferror(stdout) != 0) return kDone;
