@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdio>
 #include <limits>
 
+#include "base/counted.h"
 #include "policies/builtin.h"
 #include "policies/queues/queue_walk.h"
 #include "policies/registry.h"
@@ -31,6 +33,7 @@ class Easy final : public Policy {
         view, view.gpus.free_count() == 0,
         {.start = [&](Trial& trial, std::vector<Decision>& out) { start_here(view, trial, out); }});
   }
+  [[nodiscard]] std::vector<std::string> explain(JobId job) const override;
 
  private:
   struct Ending {
@@ -46,8 +49,17 @@ class Easy final : public Policy {
                                            std::uint32_t free, std::uint32_t want);
   void start_here(const View& view, Trial& trial, std::vector<Decision>& out);
 
+  /// As of the last call that had GPUs to give.
+  struct Kept {
+    JobId job;
+    std::uint32_t gpus;
+    Instant made;
+    Reservation until;
+  };
   QueueWalk queue_;
   FailedGangs failed_;
+  std::optional<Kept> kept_;
+  std::vector<JobId> passed_;  // later ones that this call looked at and did not start
 };
 
 std::int64_t time_left(const JobView& job) {
@@ -90,6 +102,8 @@ void Easy::start_here(const View& view, Trial& trial, std::vector<Decision>& out
   QueueMarks& taken = queue_.taken();
   const auto queue = index.queue();
   failed_.reset(index.kinds());
+  kept_.reset();
+  passed_.clear();
   for (std::size_t i = 0; i < queue.size() && trial.free_count() > 0; ++i) {
     const JobView& job = index.job(queue[i]);
     if (taken[i] || job.blocked) continue;
@@ -107,9 +121,37 @@ void Easy::start_here(const View& view, Trial& trial, std::vector<Decision>& out
       }
       failed_.add(queue[i]);
     }
-    if (!first && !queue[i].infeasible)
-      first = reserve(view, started, trial.free_count(), queue[i].gpus);
+    if (first) passed_.push_back(job.spec->id);
+    if (first || queue[i].infeasible) continue;
+    first = reserve(view, started, trial.free_count(), queue[i].gpus);
+    kept_ = Kept{job.spec->id, queue[i].gpus, view.now, *first};
   }
+  if (kept_) kept_->until.spare = first->spare;
+}
+
+std::vector<std::string> Easy::explain(JobId job) const {
+  if (!kept_) return {};
+  const bool own = job == kept_->job;
+  if (!own && std::ranges::find(passed_, job) == passed_.end()) return {};
+  char text[64];
+  std::snprintf(text, sizeof text, "policy: at %.0f s ", seconds(kept_->made.time_since_epoch()));
+  std::string line = text + counted(kept_->gpus, "GPU was", "GPUs were") + " reserved for " +
+                     (own ? "it, the first" : "job " + to_string(kept_->job) + ", the first") +
+                     " that waits, ";
+  const bool known = kept_->until.at < std::numeric_limits<std::int64_t>::max();
+  if (known) {
+    std::snprintf(text, sizeof text, "%.0f s later", seconds(Duration(kept_->until.at)));
+    line += std::string(text) + ": by their estimates enough jobs will have ended then";
+  } else {
+    line += "for when enough jobs have ended; not all say how long they take";
+  }
+  std::vector<std::string> lines{std::move(line)};
+  if (own) return lines;
+  std::string others = known ? "who ends by then" : "whoever fits";
+  if (const std::uint32_t spare = kept_->until.spare; known && spare > 0)
+    others += ", or takes no more than the " + counted(spare, "GPU") + " left over";
+  lines.push_back("  before that starts " + others);
+  return lines;
 }
 
 }  // namespace
