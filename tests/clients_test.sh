@@ -81,7 +81,7 @@ grep -q "agent-1 does not answer" err.txt || fail "jobs does not say who is miss
 within 4000 "$starling" jobs --json 2>/dev/null | tr -d ' \n' | grep -q '"silent":\[1\]' || fail "jobs --json"
 within 4000 "$starling" top >top.txt 2>err.txt && fail "top says that all is well"
 grep -q "^agent-0 " top.txt && grep -q "agent-1 does not answer" err.txt || fail "top: $(cat top.txt err.txt)"
-within 4000 "$starling" top --json 2>/dev/null | tr -d ' \\n' | grep -q '"silent":\[1\]' || fail "top --json"
+within 4000 "$starling" top --json 2>/dev/null | tr -d ' \n' | grep -q '"silent":\[1\]' || fail "top --json"
 within 4000 "$starling" explain "$here" | grep -q "runs on GPUs" || fail "explain"
 within 8000 "$starling" explain "$there" 2>err.txt && fail "explain of what nobody knows"
 grep -q "agent-1 does not answer" err.txt || fail "explain: $(cat err.txt)"
