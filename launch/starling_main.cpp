@@ -69,10 +69,17 @@ int main(int argc, char** argv) {
   add_profile(root);
   const Command completion =
       root.sub("completion", "a script for the shell: source <(starling completion bash)");
-  completion.sub("bash", "for bash").action([&line] {
-    std::fputs(line.bash_completion().c_str(), stdout);
-    return 0;
-  });
+  struct Shell {
+    const char* name;
+    std::string (*script)(const std::string&, const std::vector<CompletedCommand>&);
+  };
+  for (const Shell& shell : {Shell{"bash", bash_completion}, Shell{"zsh", zsh_completion},
+                             Shell{"fish", fish_completion}}) {
+    completion.sub(shell.name, std::string("for ") + shell.name).action([&line, shell] {
+      std::fputs(shell.script("starling", line.completed()).c_str(), stdout);
+      return 0;
+    });
+  }
   root.examples({"starling topology generate leaf-spine --servers 64 --gpus 8 -o cluster.yaml",
                  "starling workload generate --jobs 2000 --gpus 512 -o trace.csv",
                  "starling sim --topology cluster.yaml --trace trace.csv --policy consolidate "

@@ -133,22 +133,13 @@ void add_whole(CLI::App& app, const std::string& flags, T& target, const std::st
       ->type_name(value);
 }
 
-void command_paths(const CLI::App& app, const std::string& path, std::string& paths) {
-  for (const CLI::App* sub : app.get_subcommands(nullptr)) {
-    const std::string below = path.empty() ? sub->get_name() : path + " " + sub->get_name();
-    paths += (paths.empty() ? "'" : "|'") + below + "'";
-    command_paths(*sub, below, paths);
-  }
-}
-
-void completion_cases(const CLI::App& app, const std::string& path, std::string& script) {
-  std::string words;
-  for (const std::string& name : command_names(app)) words += name + " ";
-  for (const std::string& name : option_names(app)) words += name + " ";
-  script += "    '" + path + "') words='" + words + "' ;;\n";
-  for (const CLI::App* sub : app.get_subcommands(nullptr)) {
-    completion_cases(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), script);
-  }
+void add_completed(const CLI::App& app, const std::string& path,
+                   std::vector<CompletedCommand>& commands) {
+  std::vector<std::string> words = command_names(app);
+  for (std::string& name : option_names(app)) words.push_back(std::move(name));
+  commands.push_back({path, std::move(words)});
+  for (const CLI::App* sub : app.get_subcommands(nullptr))
+    add_completed(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), commands);
 }
 
 }  // namespace
@@ -293,28 +284,10 @@ int CommandLine::run(int argc, const char* const* argv) {
   return kDone;
 }
 
-std::string CommandLine::bash_completion() const {
-  std::string paths;
-  command_paths(*app_, "", paths);
-  std::string script = "# bash completion for " + app_->get_name() + "\n_" + app_->get_name() +
-                       "_complete() {\n"
-                       "  local words path='' next i\n"
-                       "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
-                       "    next=\"${path:+$path }${COMP_WORDS[i]}\"\n"
-                       "    case $next in " +
-                       paths +
-                       ") path=$next ;; *) break ;; esac\n"
-                       "  done\n"
-                       "  case $path in\n";
-  completion_cases(*app_, "", script);
-  script +=
-      "    *) words='' ;;\n  esac\n"
-      "  COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
-      "  [[ ${#COMPREPLY[@]} -gt 0 ]] || COMPREPLY=($(compgen -f -- "
-      "\"${COMP_WORDS[COMP_CWORD]}\"))\n"
-      "}\ncomplete -F _" +
-      app_->get_name() + "_complete " + app_->get_name() + "\n";
-  return script;
+std::vector<CompletedCommand> CommandLine::completed() const {
+  std::vector<CompletedCommand> commands;
+  add_completed(*app_, "", commands);
+  return commands;
 }
 
 }  // namespace starling

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "launch/command_line/completion.h"
+
 namespace CLI {
 class App;
 }
@@ -73,8 +75,8 @@ class CommandLine {
   [[nodiscard]] Command root() const;
   /// Parses and runs the chosen command: its exit status, 0 after help, 2 after a mistake.
   int run(int argc, const char* const* argv);
-  /// A script that completes commands and options in bash.
-  [[nodiscard]] std::string bash_completion() const;
+  /// All commands with what may follow them, parents first.
+  [[nodiscard]] std::vector<CompletedCommand> completed() const;
 
  private:
   std::unique_ptr<CLI::App> app_;

@@ -60,16 +60,9 @@ expect 0 '"interarrival_cv"' workload show kind.csv --json --plot kind.html --gp
 grep -q 'id="data"' kind.html || fail "workload show --plot: no page in kind.html"
 expect 0 '"right": true' topology check t.yaml --json
 expect 0 "complete -F" completion bash
-complete_words() {
-  bash -c 'source completion.bash; COMP_WORDS=(starling "$@" ""); COMP_CWORD=$(($# + 1)); _starling_complete; echo "${COMPREPLY[@]}"' _ "$@"
-}
-cp out.txt completion.bash
-complete_words topology | grep -qw draw || fail "completion does not know topology draw"
 expect 0 "2 scale-up domains, 144 GPUs (144 GB200)" topology generate nvl72 --racks 2 -o nvl.yaml
 expect 0 "2 scale-up domains: 72 GPUs of 18 servers at 7200 Gbit/s each" topology show nvl.yaml
 expect 0 "2 scale-up domains, 128 GPUs (128 TPU-v4)" topology generate torus-pods --servers 32 --rack 4 --racks-per-pod 4 --server-template tpu-v4 -o kind.yaml --force
-complete_words topology generate vl2 | grep -qe --vl2-aggregation-ports || fail "completion does not know topology generate"
-complete_words fit | grep -qe --constants || fail "completion does not know fit"
 expect 0 "starling topology draw cluster.yaml -o cluster.svg" topology draw --help
 expect 0 "" keys new k.json
 
