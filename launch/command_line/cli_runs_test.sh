@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs from outside: simulated, in an experiment, live, and cut short, with nothing that stays behind.
+#   launch/command_line/cli_runs_test.sh PROGRAM
+# shellcheck source=/dev/null
+source "$(dirname "${BASH_SOURCE[0]}")/from_outside.sh"
+
+"$starling" topology generate leaf-spine --servers 4 --gpus 8 --rack 2 -o t.yaml 2>/dev/null || fail "no topology"
+"$starling" workload generate --jobs 100 --gpus 32 --load 1.2 --max-duration 3600 -o w.csv 2>/dev/null || fail "no trace"
+
+echo "-- simulated"
+expect 0 "JCT mean" sim --topology t.yaml --trace w.csv --policy consolidate --agents 2 --out sim.out --quiet
+for file in summary.json jobs.csv report.html; do [ -s "sim.out/$file" ] || fail "sim.out/$file is missing"; done
+cp sim.out/report.html report.before
+expect 0 "wrote sim.out/report.html" report sim.out
+cmp -s report.before sim.out/report.html || fail "report: the page of a run is another one made anew"
+mkdir trained
+echo '{"stage": 0, "name": "imitate", "validation": 0.01, "kept": true, "seconds": 4}' >trained/train.jsonl
+expect 0 "+1.0 %" report trained
+[ -s trained/report.html ] || fail "report: no page of a training"
+echo '{"stage": 0, "iteration"' >>trained/train.jsonl
+expect 2 "trained/train.jsonl: line 2 is no record of training" report trained
+[ "$(wc -l <sim.out/jobs.csv)" -eq 101 ] || fail "jobs.csv does not have 100 jobs"
+"$starling" sim --topology t.yaml --trace w.csv --agents 2 --json >a.json 2>a.err || fail "sim --json: $(cat a.err)"
+"$starling" sim --topology t.yaml --trace w.csv --agents 2 --json >b.json 2>/dev/null
+same() { grep -o '"trace_hash": *"[0-9a-f]*"' "$1"; }
+[ -n "$(same a.json)" ] && [ "$(same a.json)" = "$(same b.json)" ] || fail "same seed, other run"
+head -c1 a.json | grep -q '{' || fail "sim --json: stdout is not only JSON"
+expect 0 "0 failures" chaos sim --seeds 2 --minutes 1 --quiet
+expect 0 '"simulated_hours"' chaos sim --seeds 1 --minutes 1 --json --quiet
+expect 2 "--policy: " chaos sim --seeds 1 --policy fofi
+expect 2 "--without: " chaos sim --seeds 1 --without F99
+expect 2 "--only: " chaos sim --seeds 1 --only F99
+expect 0 "F13-full" chaos sim --seeds 3 --only F13-full --quiet
+expect 1 "were wanted" chaos sim --demo --only F1-executor --seeds 2 --minutes 2 --shrink 0 --quiet --junit verdicts.xml
+grep -q '<testsuite .*tests="2" failures="2"' verdicts.xml || fail "--junit: $(cat verdicts.xml)"
+expect 1 "  and 2 more, of seeds 11, 12; " chaos sim --demo --only F1-executor --seeds 12 --minutes 2 --shrink 0 --quiet
+began=$(date +%s)
+expect 0 "0 failures" chaos sim --seeds 2 --minutes 10 --quiet --junit verdicts.xml
+python3 - "$(($(date +%s) - began + 1))" <<'P' || fail "--junit: times are not those of the wall: $(cat verdicts.xml)"
+import sys, xml.etree.ElementTree as xml
+suite = xml.parse("verdicts.xml").getroot()
+assert 0 < float(suite.get("time")) <= float(sys.argv[1]), suite.get("time")
+simulated = [float(p.get("value")) for p in suite.iter("property") if p.get("name") == "simulated_s"]
+assert len(simulated) == 2 and min(simulated) >= 600, simulated
+P
+STARLING_BUG=hidden_input expect 2 "built without planted mistakes" chaos sim --seeds 1
+expect 0 "F15-flip" chaos sim --list
+expect 0 "0 failures" chaos etcd --seeds 2 --minutes 1 --quiet
+expect 0 '"takeovers"' chaos etcd --seeds 1 --minutes 1 --json --quiet
+expect 2 "--seeds" chaos etcd --seeds 0
+"$starling" chaos sim --seeds 6 --minutes 1 --jobs 1 --json -q >one.json; "$starling" chaos sim --seeds 6 --minutes 1 --jobs 3 --json -q >three.json
+cmp -s one.json three.json || fail "chaos sim: the report depends on --jobs"
+
+echo "-- an experiment"
+cat >e.yaml <<'YAML'
+name: small
+topologies: [{name: a, generate: flat, servers: 2}]
+workloads: [{name: w, generate: philly-like, jobs: 40, gang_max: 8}]
+loads: [0.8]
+faults: [none, {name: lossy, loss: 0.05}]
+policies: [fifo, {policy: fifo, parameters: {queue: skip}, label: skipping}]
+seeds: 2
+YAML
+expect 0 "faults lossy" experiment e.yaml --out e.out --quiet
+for file in summary.json jobs.csv table.md table.csv report.html; do [ -s "e.out/$file" ] || fail "e.out/$file is missing"; done
+[ "$(wc -l <e.out/jobs.csv)" -eq 321 ] || fail "jobs.csv does not have 8 runs of 40 jobs: $(wc -l <e.out/jobs.csv)"
+rm "e.out/runs/$(ls e.out/runs | head -1)"
+touch file.out
+mkdir -p mine; echo "name,salary" >mine/jobs.csv
+expect 2 "mine/jobs.csv is not Starling's" sim --topology t.yaml --trace w.csv --out mine
+expect 2 "file.out is a file; name a folder" experiment e.yaml --out file.out --quiet
+expect 2 "give --resume" experiment e.yaml --out e.out --quiet
+expect 0 '"missing": 0' experiment e.yaml --out e.out --quiet --resume --json
+expect 0 "skipping" report e.out
+sed 's/^seeds: 2/compare: together/; s/^policies: .*/policies: [fifo, lif, drf]/' e.yaml >together.yaml
+expect 0 "| drf | place, order, resize | nothing |" experiment together.yaml --out together.out --quiet
+grep -q '"place, order"' together.out/table.csv || fail "table.csv does not say what policies may: $(cat together.out/table.csv)"
+sed 's/together/all/' together.yaml >wrong.yaml
+expect 2 "compare is 'all'; write families" experiment wrong.yaml --quiet
+
+echo "-- live"
+expect 0 "JCT mean" run --topology t.yaml --trace w.csv --policy consolidate --agents 2 --target-seconds 5 --out run.out --quiet
+grep -q '"jobs_finished": *100' run.out/summary.json || fail "run: not all jobs finished: $(cat run.out/summary.json)"
+[ -z "$(left_over)" ] || fail "run left processes behind"
+[ -z "$(find "$work" -maxdepth 1 -name 'starling-*')" ] || fail "run left its directory behind"
+
+wait_for_daemons() {
+  for _ in $(seq 200); do
+    [ "$(left_over | wc -l)" -ge "$1" ] && [ "$(find "$2" -name journal.db | wc -l)" -ge "$1" ] && return 0
+    sleep 0.05
+  done
+  return 1
+}
+
+echo "-- Ctrl-C"
+"$starling" run --topology t.yaml --trace w.csv --agents 2 --speedup 1 --quiet --state "$work/interrupted" >out.txt 2>err.txt &
+pid=$!
+wait_for_daemons 3 "$work/interrupted" || fail "the daemons did not start"
+kill -INT $pid
+wait $pid
+[ $? -eq 1 ] || fail "an interrupted run must exit with 1"
+grep -q interrupted err.txt || fail "an interrupted run must say so: $(cat err.txt)"
+gone || fail "Ctrl-C left processes behind"
+
+echo "-- a child dies"
+"$starling" run --topology t.yaml --trace w.csv --agents 2 --speedup 1 --quiet --state "$work/killed" >out.txt 2>err.txt &
+pid=$!
+wait_for_daemons 3 "$work/killed" || fail "the daemons did not start"
+kill -9 "$(pgrep -f -- "--config $work/killed/nodes/agent-1/")"
+wait $pid
+[ $? -eq 1 ] || fail "a killed child must end the run with 1"
+grep -q 'agent-1 was killed by signal 9' err.txt || fail "the message does not name the child: $(cat err.txt)"
+gone || fail "a killed child left others behind"
+
+echo "-- the supervisor dies"
+"$starling" run --topology t.yaml --trace w.csv --agents 2 --speedup 1 --quiet --state "$work/orphans" >out.txt 2>err.txt &
+pid=$!
+wait_for_daemons 3 "$work/orphans" || fail "the daemons did not start"
+kill -9 $pid
+wait $pid 2>/dev/null
+gone || fail "a killed supervisor left its children behind"
+
+over
