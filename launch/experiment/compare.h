@@ -62,6 +62,9 @@ struct ComparisonTable {
 
 /// "placement (A)" and so on; "all families".
 [[nodiscard]] std::string family_text(std::optional<Family> family);
+/// What readers of these tables are told below them, in Markdown (`*may*`), a paragraph each: what
+/// their marks mean, and which rows are not like for like. table.md and the page have the same.
+[[nodiscard]] std::vector<std::string> table_notes(std::span<const ComparisonTable> tables);
 /// The tables as Markdown, with a line on how to read them, and the notes below it.
 [[nodiscard]] std::string tables_markdown(const std::string& name,
                                           std::span<const ComparisonTable> tables,

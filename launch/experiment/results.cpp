@@ -142,6 +142,7 @@ std::string experiment_page(const Results& results) {
                   {"missing", results.missing},
                   {"undrawn", results.undrawn},
                   {"tables", comparisons(results)},
+                  {"table_notes", table_notes(results.tables)},
                   {"cells", cells(results)}};
   return fill_page(kExperimentPage, data.dump(-1, ' ', true, Json::error_handler_t::replace));
 }

@@ -113,6 +113,12 @@ TEST_CASE("what rows may and know comes back from the folder, in JSON, CSV and o
   CHECK(csv.find("slow,1,B,\"place, order\",estimates (σ 0.5),no,") != std::string::npos);
   const std::string page = experiment_page(results);
   CHECK(page.find("\"may\":[\"place\",\"order\"]") != std::string::npos);
+  // What stands below the tables has one source.
+  const std::vector<std::string> notes = table_notes(results.tables);
+  REQUIRE(notes.size() == 1);
+  const std::string markdown = read_text_file(folder.path / "table.md").value();
+  CHECK(markdown.find("\n" + notes[0] + "\n") != std::string::npos);
+  CHECK(page.find("\"table_notes\":[\"" + notes[0] + "\"]") != std::string::npos);
   const TestBrowser browser("together");
   if (!browser.usable()) return;
   const std::string dom = browser.dom(page);

@@ -68,20 +68,7 @@ void add_row(const ComparisonRow& row, const std::string& label, double unit, bo
 }
 
 void add_notes(const ComparisonTable& table, std::string& text) {
-  const auto any = [&table](const auto& which) {
-    return std::any_of(table.rows.begin(), table.rows.end(), which);
-  };
-  if (!table.family) {
-    const ComparisonRow& first = table.rows.front();
-    if (any([&](const ComparisonRow& row) {
-          return row.may != first.may || row.knows != first.knows;
-        }))
-      text += std::string("\n") + kUnlike + "\n";
-    if (any([](const ComparisonRow& row) { return row.best; }))
-      text += std::string("\n‡ ") + kBest + "\n";
-  }
-  if (any([](const ComparisonRow& row) { return row.by_partition; }))
-    text += std::string("\n† ") + kByPartition + "\n";
+  for (const std::string& note : table_notes({&table, 1})) text += "\n" + note + "\n";
   std::uint64_t unfinished = 0;
   for (const ComparisonRow& row : table.rows) unfinished += row.unfinished;
   if (unfinished > 0) {
@@ -124,6 +111,23 @@ void add_table(const ComparisonTable& table, std::string& text) {
 }
 
 }  // namespace
+
+std::vector<std::string> table_notes(std::span<const ComparisonTable> tables) {
+  bool unlike = false, best = false, by_partition = false;
+  for (const ComparisonTable& table : tables) {
+    for (const ComparisonRow& row : table.rows) {
+      const ComparisonRow& first = table.rows.front();
+      unlike |= !table.family && (row.may != first.may || row.knows != first.knows);
+      best |= !table.family && row.best;
+      by_partition |= row.by_partition;
+    }
+  }
+  std::vector<std::string> notes;
+  if (unlike) notes.emplace_back(kUnlike);
+  if (best) notes.push_back(std::string("‡ ") + kBest);
+  if (by_partition) notes.push_back(std::string("† ") + kByPartition);
+  return notes;
+}
 
 std::string tables_markdown(const std::string& name, std::span<const ComparisonTable> tables,
                             std::span<const std::string> notes) {

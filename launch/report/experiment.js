@@ -40,16 +40,7 @@ for (const table of data.tables) {
     make('td', tr, row.baseline ? '' : row.excess_removed === null ? '–' : (row.excess_removed * 100).toFixed(0) + ' %');
   }
 }
-const whole = data.tables.filter((t) => t.family === null), kind = (r) => r.may.join() + r.knows;
-if (whole.some((t) => t.rows.some((r) => kind(r) !== kind(t.rows[0]))))
-  make('p', $('tables'), 'Rows that may do other things, or know more or less of how long jobs take, are not like for like: between them the figures tell what doing ' +
-    'or knowing that is worth, not which policy is better.', {class: 'note'});
-if (whole.some((t) => t.rows.some((r) => r.best)))
-  make('p', $('tables'), '‡ The lowest mean JCT of the rows with the same “may” and “knows”, or not told apart from it: the 95 % interval of the paired differences has ' +
-    '0 in it. Who is alone with its “may” and “knows” has no mark, nor who has † or jobs that did not finish.', {class: 'note'});
-if (data.tables.some((t) => t.rows.some((r) => r.by_partition)))
-  make('p', $('tables'), '† Orders the jobs of each partition by themselves: a job that blocks one queue does not block the others, and the order of all jobs is ' +
-    'kept by nobody. Not the same policy as with one agent, so no rank against it.', {class: 'note'});
+for (const note of data.table_notes) make('p', $('tables'), note.replace(/\*([^*]+)\*/g, '“$1”'), {class: 'note'});
 if (data.tables.length === 0) make('p', $('tables'), 'No run has finished yet.', {class: 'note'});
 
 finish(() => {
