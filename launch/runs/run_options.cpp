@@ -58,6 +58,33 @@ Result<NetworkModel> network_of(const RunOptions& options) {
   return read_network_file(options.faults, network.value());
 }
 
+/// The topology, which the agents can share.
+Result<Topology> read_data_centre(const RunOptions& options) {
+  auto topology = load_topology(options.topology);
+  if (!topology) return {Errc::invalid, topology.error().message};
+  if (options.agents > topology.value().server_count()) {
+    return {Errc::invalid, "--agents: " + counted(options.agents, "agent") + " cannot share " +
+                               counted(topology.value().server_count(), "server") +
+                               "; give one per server at most"};
+  }
+  if (topology.value().gpu_count() == 0)
+    return {Errc::invalid, options.topology + ": " + topology.value().name() +
+                               " has no GPU; give a data centre that has some"};
+  return topology;
+}
+
+/// The folder for results, if one is asked for.
+Status make_out(const RunOptions& options) {
+  if (options.out.empty()) return done();
+  if (const Status free = can_take_results(options.out); !free.ok())
+    return {Errc::invalid, "--out: " + free.error().message};
+  if (auto made = make_folder(options.out); !made.ok())
+    return {Errc::invalid, "--out: " + made.error().message + "; give a folder to write to"};
+  if (access(options.out.c_str(), W_OK) != 0)
+    return {Errc::invalid, "--out: " + options.out + " cannot be written to; give another folder"};
+  return done();
+}
+
 }  // namespace
 
 void add_run_options(const Command& command, RunOptions& o) {
@@ -165,16 +192,8 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
   auto wanted = trace_options(options);
   if (!wanted) return wanted.error();
 
-  auto topology = load_topology(options.topology);
-  if (!topology) return {Errc::invalid, topology.error().message};
-  if (options.agents > topology.value().server_count()) {
-    return {Errc::invalid, "--agents: " + counted(options.agents, "agent") + " cannot share " +
-                               counted(topology.value().server_count(), "server") +
-                               "; give one per server at most"};
-  }
-  if (topology.value().gpu_count() == 0)
-    return {Errc::invalid, options.topology + ": " + topology.value().name() +
-                               " has no GPU; give a data centre that has some"};
+  auto topology = read_data_centre(options);
+  if (!topology) return topology.error();
   auto trace = read_trace(options.trace, wanted.value());
   if (!trace) return {Errc::invalid, trace.error().message};
   if (trace.value().jobs.empty())
@@ -191,15 +210,7 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
       return {Errc::invalid, "--load: " + scaled.error().message};
   }
 
-  if (!options.out.empty()) {
-    if (const Status free = can_take_results(options.out); !free.ok())
-      return {Errc::invalid, "--out: " + free.error().message};
-    if (auto made = make_folder(options.out); !made.ok())
-      return {Errc::invalid, "--out: " + made.error().message + "; give a folder to write to"};
-    if (access(options.out.c_str(), W_OK) != 0)
-      return {Errc::invalid,
-              "--out: " + options.out + " cannot be written to; give another folder"};
-  }
+  if (const Status free = make_out(options); !free.ok()) return free.error();
 
   if (auto model = make_speed(speed.value(), topology.value(), nullptr);
       !model && speed.value().kind == SpeedKind::learned)

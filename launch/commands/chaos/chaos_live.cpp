@@ -109,6 +109,27 @@ std::string again(const Options& o, const chaos_live::Scenario& s) {
   return command;
 }
 
+int say_right(const std::string& name, const chaos_live::Scenario& scenario) {
+  std::set<std::uint32_t> gpus(scenario.load.gpus.begin(), scenario.load.gpus.end());
+  std::string workers;
+  for (const std::uint32_t n : gpus) workers += (workers.empty() ? "" : ", ") + std::to_string(n);
+  std::printf("%s: right: %s of faults, %s; workers of %s GPUs on servers of %s\n", name.c_str(),
+              counted(scenario.faults.size(), "entry", "entries").c_str(),
+              human_seconds(scenario.length).c_str(), workers.c_str(),
+              counted(scenario.flock.gpus, "GPU").c_str());
+  return kDone;
+}
+
+/// As JUnit.
+std::string verdict_of(const std::string& name, const chaos_live::LiveReport& r) {
+  JunitCase one{name, r.wall_s, "", ""};
+  for (const chaos_live::Violation& v : r.violations) {
+    if (one.rule.empty()) one.rule = v.rule;
+    one.message += "rule '" + v.rule + "': " + v.message + "\n";
+  }
+  return junit_xml("starling chaos live", {one});
+}
+
 int chaos_live_run(const Options& o, bool seed_given) {
   if (o.list) return list_all();
   if (!o.state.empty() && o.state != "sqlite" && o.state != "etcd")
@@ -117,16 +138,7 @@ int chaos_live_run(const Options& o, bool seed_given) {
   auto read = chaos_live::load_scenario(o.scenario);
   if (!read) return failed(read.error());
   chaos_live::Scenario& scenario = read.value();
-  if (o.check) {
-    std::set<std::uint32_t> gpus(scenario.load.gpus.begin(), scenario.load.gpus.end());
-    std::string workers;
-    for (const std::uint32_t n : gpus) workers += (workers.empty() ? "" : ", ") + std::to_string(n);
-    std::printf("%s: right: %s of faults, %s; workers of %s GPUs on servers of %s\n",
-                o.scenario.c_str(), counted(scenario.faults.size(), "entry", "entries").c_str(),
-                human_seconds(scenario.length).c_str(), workers.c_str(),
-                counted(scenario.flock.gpus, "GPU").c_str());
-    return kDone;
-  }
+  if (o.check) return say_right(o.scenario, scenario);
   override_with(scenario, o);
   if (seed_given) scenario.seed = o.seed;
   if (scenario.flock.hosts == "namespaces") {
@@ -183,12 +195,7 @@ int chaos_live_run(const Options& o, bool seed_given) {
     std::filesystem::remove_all(options.dir, ignored);
   }
   if (!o.junit.empty()) {
-    JunitCase one{scenario.name, r.wall_s, "", ""};
-    for (const chaos_live::Violation& v : r.violations) {
-      if (one.rule.empty()) one.rule = v.rule;
-      one.message += "rule '" + v.rule + "': " + v.message + "\n";
-    }
-    if (const Status s = write_text(o.junit, junit_xml("starling chaos live", {one})); !s.ok())
+    if (const Status s = write_text(o.junit, verdict_of(scenario.name, r)); !s.ok())
       return failed(s.error());
   }
   return r.good() ? kDone : kWorkFailed;
