@@ -177,11 +177,26 @@ struct BidRequest {
   AttemptId attempt; std::uint32_t gpus = 0, gpus_per_worker = 1; std::vector<std::string> gpu_types;
   std::uint32_t claim_ms = 0; Duration waited{0};
   Demand each = {};  ///< here and below: CPUs and memory that the gang needs with each GPU
+  // Since protocol 4: what an owner needs to judge who could share GPUs with it.
+  std::uint32_t gang = 0;  ///< GPUs of the whole gang, which may share some of them; 0: it shares none
+  std::string model = {};  ///< that it trains, as JobSpec::model
 };
-struct Offer { AttemptId attempt; Share share; std::uint32_t valid_ms = 0; };  ///< a hint: holds nothing
+/// GPUs that have one job each, the same one, which the gang may join, and what that costs.
+struct SharedRoom {
+  AttemptId tenant;
+  Placement gpus;            ///< ascending, in whole workers of the gang, server by server
+  std::uint32_t speed = 0;   ///< of the gang there, of that alone there; in millionths, at most a million
+  std::uint64_t loss = 0;    ///< GPU speeds that those who run there lose, in millionths
+  static constexpr std::size_t kMost = 64;  ///< in an Offer
+};
+/// A hint: holds nothing. `shared` since protocol 4, and only where it was asked for: then `share` may have no GPUs.
+struct Offer {
+  AttemptId attempt; Share share; std::uint32_t valid_ms = 0; std::vector<SharedRoom> shared = {};
+};
 struct NoOffer { AttemptId attempt; PartitionId partition; std::string reason; };
 struct Reserve {
   AttemptId attempt; Fence fence; Placement gpus; std::uint32_t hold_ms = 0; Demand each = {};
+  std::vector<AttemptId> beside = {};  ///< since protocol 4: tenants, as offered, whom it will share some of these with
 };
 struct Reserved { AttemptId attempt; PartitionId partition; };
 struct ReserveRefused { AttemptId attempt; PartitionId partition; Refusal why = Refusal::unknown; };

@@ -323,12 +323,65 @@ TEST_CASE("an attempt with an allocation is said in the fourth protocol, and not
   CHECK(codec.decode(wild).error().message == "Commit: allocation: more than 10,000,000");
 }
 
+TEST_CASE("GPUs to share are asked for, offered and held in the fourth protocol, not before") {
+  Codec codec;
+  const AttemptId gang{JobId{1, 2}, Epoch{3}, 4}, tenant{JobId{5, 6}, Epoch{7}, 8};
+  BidRequest asks{gang, 8, 2, {}};
+  asks.gang = 16;
+  asks.model = "resnet50";
+  const Offer offers{gang, {PartitionId{1}, {GpuId{3}}}, 100, {{tenant, {GpuId{4}}, 900'000, 17}}};
+  const Reserve holds{gang, {PartitionId{1}, Epoch{2}}, {GpuId{3}, GpuId{4}}, 100, {}, {tenant}};
+  for (std::uint16_t protocol = 1; protocol <= 4; ++protocol) {
+    CAPTURE(protocol);
+    const auto said = [&](const Message& message) {
+      const Bytes bytes = copy(codec.encode({protocol, Incarnation{7}, 9}, message));
+      auto heard = codec.decode(bytes);
+      REQUIRE(heard.ok());
+      return heard.value().message;
+    };
+    const auto asked = std::get<BidRequest>(said(asks));
+    CHECK(asked.gpus == 8);
+    CHECK(asked.gang == (protocol < 4 ? 0U : 16U));
+    CHECK(asked.model == (protocol < 4 ? "" : "resnet50"));
+    const auto offered = std::get<Offer>(said(offers));
+    CHECK(offered.share.gpus == offers.share.gpus);
+    REQUIRE(offered.shared.size() == (protocol < 4 ? 0U : 1U));
+    if (protocol == 4) {
+      CHECK(offered.shared[0].tenant == tenant);
+      CHECK(offered.shared[0].gpus == Placement{GpuId{4}});
+      CHECK(offered.shared[0].speed == 900'000);
+      CHECK(offered.shared[0].loss == 17);
+    }
+    const auto held = std::get<Reserve>(said(holds));
+    CHECK(held.gpus == holds.gpus);
+    CHECK(held.beside == (protocol < 4 ? std::vector<AttemptId>{} : std::vector{tenant}));
+  }
+}
+
+TEST_CASE("an offer of shared GPUs alone has no free ones, and its figures are within bounds") {
+  const SharedRoom room{{JobId{5, 6}, Epoch{7}, 8}, {GpuId{4}}, 900'000, 17};
+  const auto wrong = [&](auto change) {
+    Offer offer{{JobId{1, 2}, Epoch{3}, 4}, {PartitionId{1}, {}}, 100, {room}};
+    change(offer);
+    return reason(offer);
+  };
+  CHECK(wrong([](Offer&) {}).empty());
+  CHECK(wrong([](Offer& o) { o.shared.clear(); }) == "Offer: gpus: none");
+  CHECK(wrong([](Offer& o) { o.shared[0].gpus.clear(); }) == "Offer: gpus: none");
+  CHECK(wrong([](Offer& o) { o.shared[0].speed = 0; }) ==
+        "Offer: shared: speed: not in 1..1000000");
+  CHECK(wrong([](Offer& o) { o.shared[0].speed = 1'000'001; }) ==
+        "Offer: shared: speed: not in 1..1000000");
+  CHECK(wrong([](Offer& o) { o.shared[0].loss = ~0ULL; }) ==
+        "Offer: shared: loss: more than a data centre has");
+}
+
 TEST_CASE("the oldest protocol that is said to say a message wholly does") {
   Codec codec;
   testing::RandomMessage random{Rng(6)};
   for (std::size_t kind = 0; kind < testing::RandomMessage::kinds; ++kind) {
     CAPTURE(kind_name(kind));
-    bool same_in_the_first = true;
+    bool same_in_the_first = true, said_in_the_first = true;
     for (int i = 0; i < 50; ++i) {
       const Message message = random.make(kind);
       const auto said_in = [&](std::uint16_t protocol) {
@@ -341,6 +394,12 @@ TEST_CASE("the oldest protocol that is said to say a message wholly does") {
     }
     const Message another = random.make(kind);
     if (least_protocol_of(another) == 1) CHECK(same_in_the_first == (wholly_said_in(another) == 1));
+}
+
+      if (protocol_of(kind) == 1 && said_in(1) != whole) same_in_the_first = false;
+      if (wholly_said_in(message) != 1) said_in_the_first = false;
+    }
+    if (protocol_of(kind) == 1) CHECK(same_in_the_first == said_in_the_first);
   }
 }
 

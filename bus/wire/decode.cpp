@@ -290,7 +290,10 @@ class Decoder : public PartReader {
                            names(t.gpu_types()),
                            two() ? hold(t.claim_ms()) : 0,
                            two() ? span(t.waited_ns()) : Duration{0},
-                           demand(t.each())};
+                           demand(t.each()),
+                           four() ? t.gang() : 0,
+                           four() ? name(t.model()) : std::string{}};
+    if (m.gang > limits().gpus_per_job) fail("gang: more GPUs than a job may have");
     if (m.gpus == 0 || m.gpus > limits().gpus_per_job)
       fail("gpus: none, or more than a job may have");
     if (m.gpus_per_worker == 0 || m.gpus_per_worker > m.gpus)
@@ -298,14 +301,19 @@ class Decoder : public PartReader {
     return m;
   }
   starling::Offer read(const Offer& t) {
-    return {attempt(t.attempt()), share(*t.share()), hold(t.valid_ms())};
+    if (!four() || t.shared() == nullptr || t.shared()->size() == 0)
+      return {attempt(t.attempt()), share(*t.share()), hold(t.valid_ms())};
+    return {attempt(t.attempt()),
+            {partition(t.share()->partition()), gpus(*t.share()->gpus())},
+            hold(t.valid_ms()),
+            shared_rooms(*t.shared())};
   }
   starling::NoOffer read(const NoOffer& t) {
     return {attempt(t.attempt()), partition(t.partition()), text(t.reason())};
   }
   starling::Reserve read(const Reserve& t) {
-    return {attempt(t.attempt()), fence(t.fence()), gang_gpus(*t.gpus()), hold(t.hold_ms()),
-            demand(t.each())};
+    return {attempt(t.attempt()), fence(t.fence()), gang_gpus(*t.gpus()),
+            hold(t.hold_ms()),    demand(t.each()), tenants(four() ? t.beside() : nullptr)};
   }
   starling::Commit read(const Commit& t) {
     return {attempt(t.attempt()), fence(t.fence()),    own_spec(*t.spec(), t.attempt()),

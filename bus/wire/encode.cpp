@@ -119,11 +119,20 @@ class Encoder : public PartWriter {
     const Demand each{m.each.cpus, m.each.memory};
     return CreateBidRequest(b_, &a, m.gpus, m.gpus_per_worker, texts(m.gpu_types),
                             two_ ? m.claim_ms : 0, two_ ? ns(m.waited) : 0,
-                            m.each.any() ? &each : nullptr);
+                            m.each.any() ? &each : nullptr, four_ ? m.gang : 0,
+                            four_ ? name(m.model) : Text{});
   }
   auto body(const starling::Offer& m) {
     const AttemptId a = id(m.attempt);
-    return CreateOffer(b_, &a, share(m.share), m.valid_ms);
+    std::vector<fb::Offset<SharedRoom>> rooms;
+    for (const starling::SharedRoom& room : m.shared) {
+      if (!four_ || rooms.size() == starling::SharedRoom::kMost) break;
+      const AttemptId tenant = id(room.tenant);
+      rooms.push_back(CreateSharedRoom(b_, &tenant, placement(room.gpus), room.speed, room.loss));
+    }
+    const auto shared =
+        rooms.empty() ? fb::Offset<fb::Vector<fb::Offset<SharedRoom>>>{} : b_.CreateVector(rooms);
+    return CreateOffer(b_, &a, share(m.share), m.valid_ms, shared);
   }
   auto body(const starling::NoOffer& m) {
     const AttemptId a = id(m.attempt);
@@ -133,7 +142,14 @@ class Encoder : public PartWriter {
     const AttemptId a = id(m.attempt);
     const Fence f = fence(m.fence);
     const Demand each{m.each.cpus, m.each.memory};
-    return CreateReserve(b_, &a, &f, placement(m.gpus), m.hold_ms, m.each.any() ? &each : nullptr);
+    std::vector<AttemptId> tenants;
+    for (const starling::AttemptId& tenant : m.beside) {
+      if (four_) tenants.push_back(id(tenant));
+    }
+    const auto beside = tenants.empty() ? fb::Offset<fb::Vector<const AttemptId*>>{}
+                                        : b_.CreateVectorOfStructs(tenants);
+    return CreateReserve(b_, &a, &f, placement(m.gpus), m.hold_ms, m.each.any() ? &each : nullptr,
+                         beside);
   }
   auto body(const starling::Reserved& m) {
     const AttemptId a = id(m.attempt);

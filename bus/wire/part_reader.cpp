@@ -135,6 +135,30 @@ std::vector<starling::Share> PartReader::gang(
   return out;
 }
 
+std::vector<starling::SharedRoom> PartReader::shared_rooms(
+    const flatbuffers::Vector<flatbuffers::Offset<SharedRoom>>& in) {
+  std::vector<starling::SharedRoom> out;
+  if (in.size() > starling::SharedRoom::kMost) return fail("shared: too many"), out;
+  for (const SharedRoom* room : in) {
+    if (failed()) break;
+    out.push_back({attempt(room->tenant()), gang_gpus(*room->gpus()), room->speed(), room->loss()});
+    if (room->speed() == 0 || room->speed() > 1'000'000) fail("shared: speed: not in 1..1000000");
+    if (room->loss() > std::uint64_t{limits_.gpus_total} * 1'000'000)
+      fail("shared: loss: more than a data centre has");
+  }
+  return out;
+}
+
+std::vector<starling::AttemptId> PartReader::tenants(
+    const flatbuffers::Vector<const AttemptId*>* in) {
+  std::vector<starling::AttemptId> out;
+  if (in == nullptr) return out;
+  if (in->size() > limits_.gpus_per_job) return fail("beside: too many"), out;
+  if (!spend(in->size() * sizeof(starling::AttemptId))) return out;
+  for (const AttemptId* tenant : *in) out.push_back(attempt(tenant));
+  return out;
+}
+
 starling::ExitStatus PartReader::exit(const ExitStatus& e) {
   return {e.code(), e.lost(), bounded(e.log_tail(), limits_.log_tail_bytes, "log_tail: too long")};
 }

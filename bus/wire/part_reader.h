@@ -29,6 +29,8 @@ class PartReader {
   [[nodiscard]] const Limits& limits() const { return limits_; }
   /// Fields of protocol 2 are there.
   [[nodiscard]] bool two() const { return protocol_ >= 2; }
+  /// Fields of protocol 4 are there.
+  [[nodiscard]] bool four() const { return protocol_ >= 4; }
   [[nodiscard]] bool failed() const { return error_ != nullptr; }
   void fail(const char* what) {
     if (error_ == nullptr) error_ = what;
@@ -75,6 +77,10 @@ class PartReader {
   }
   Placement gang_gpus(const flatbuffers::Vector<std::uint32_t>& in);  ///< one at least
   starling::Share share(const Share& s) { return {partition(s.partition()), gang_gpus(*s.gpus())}; }
+  std::vector<starling::SharedRoom> shared_rooms(
+      const flatbuffers::Vector<flatbuffers::Offset<SharedRoom>>& in);
+  /// Of a Reserve; null: none. No more than a gang has GPUs.
+  std::vector<starling::AttemptId> tenants(const flatbuffers::Vector<const AttemptId*>* in);
   std::vector<starling::Share> gang(const flatbuffers::Vector<flatbuffers::Offset<Share>>& in);
   starling::ExitStatus exit(const ExitStatus& e);
   starling::JobSpec spec(const JobSpec& t);

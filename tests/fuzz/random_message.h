@@ -178,12 +178,23 @@ class RandomMessage {
   }
   BidRequest of(BidRequest) {
     const std::uint32_t gpus = 1 + rng_.below(100);
-    return {attempt(), gpus,    1 + rng_.below(gpus), texts(3, 12), rng_.below(1000),
-            span(),    demand()};
+    BidRequest m{attempt(), gpus,    1 + rng_.below(gpus), texts(3, 12), rng_.below(1000),
+                 span(),    demand()};
+    if (rng_.chance(0.5)) m.gang = gpus + rng_.below(100), m.model = text(20);
+    return m;
   }
-  Offer of(Offer) { return {attempt(), share(rng_.below(64)), some()}; }
+  Offer of(Offer) {
+    Offer m{attempt(), share(rng_.below(64)), some()};
+    for (std::uint32_t n = rng_.below(3); n > 0; --n)
+      m.shared.push_back({attempt(), gpus(1), 1 + rng_.below(1'000'000), some()});
+    return m;
+  }
   NoOffer of(NoOffer) { return {attempt(), partition(), text(40)}; }
-  Reserve of(Reserve) { return {attempt(), fence(), gpus(1), some(), demand()}; }
+  Reserve of(Reserve) {
+    Reserve m{attempt(), fence(), gpus(1), some(), demand()};
+    for (std::uint32_t n = rng_.below(3); n > 0; --n) m.beside.push_back(attempt());
+    return m;
+  }
   Reserved of(Reserved) { return {attempt(), partition()}; }
   ReserveRefused of(ReserveRefused) { return {attempt(), partition(), refusal()}; }
   Commit of(Commit) {
