@@ -26,7 +26,8 @@ const char* name_of(HoldPhase phase) noexcept {
 Ledger::Ledger(const Topology& topology, IndexRange servers, const Limits& limits,
                std::uint32_t room)
     : limits_(limits),
-      gpus_(topology, servers, std::max(limits.jobs_per_gpu, room)),
+      gpus_(topology, servers,
+            std::max(limits.jobs_per_gpu, room) + (planted(Bug::hold_on_full_gpu) ? 1 : 0)),
       trusted_(servers.size(), 0),
       graves_(limits.tombstones) {
   (void)gpus_.block(servers);
@@ -39,12 +40,12 @@ bool Ledger::well_formed(const Placement& gpus) const {
 }
 
 std::optional<Refusal> Ledger::why_not(AttemptId attempt, const Placement& gpus, Demand each,
-                                       std::uint32_t most) const {
+                                       Expected beside) const {
   if (graves_.contains(attempt)) return Refusal::expired;
   if (!well_formed(gpus)) return Refusal::invalid;
   bool unsure = false;
   for (const GpuId gpu : gpus) {
-    if (gpus_.tenants(gpu) >= most) return Refusal::conflict;
+    if (gpus_.tenants(gpu) > 0 && !may_join(gpu, beside)) return Refusal::conflict;
     unsure = unsure || gpus_.is_blocked(gpu);
   }
   if (unsure) return Refusal::not_ready;
@@ -53,8 +54,20 @@ std::optional<Refusal> Ledger::why_not(AttemptId attempt, const Placement& gpus,
   return std::nullopt;
 }
 
+bool Ledger::may_join(GpuId gpu, Expected beside) const {
+  if (gpus_.tenants(gpu) >= limits_.jobs_per_gpu + (planted(Bug::hold_on_full_gpu) ? 1 : 0))
+    return false;
+  if (!beside || planted(Bug::hold_on_full_gpu)) return true;
+  return std::any_of(beside->begin(), beside->end(), [&](AttemptId tenant) {
+    const Hold* hold = find(tenant);
+    return hold != nullptr && hold->phase == HoldPhase::launched &&
+           std::binary_search(hold->gpus.begin(), hold->gpus.end(), gpu);
+  });
+}
+
 std::optional<Refusal> Ledger::reserve(AttemptId attempt, AgentId home, const Placement& gpus,
-                                       Instant until, Demand each) {
+                                       Instant until, Demand each,
+                                       std::span<const AttemptId> beside) {
   if (const auto known = holds_.find(attempt); known != holds_.end()) {
     Hold& hold = known->second;
     if (hold.gpus != gpus || hold.home != home) return Refusal::conflict;
@@ -62,7 +75,7 @@ std::optional<Refusal> Ledger::reserve(AttemptId attempt, AgentId home, const Pl
     if (hold.phase == HoldPhase::reserved) hold.until = std::max(hold.until, until);
     return std::nullopt;
   }
-  if (const auto refusal = why_not(attempt, gpus, each, 1)) return refusal;
+  if (const auto refusal = why_not(attempt, gpus, each, beside)) return refusal;
   STARLING_CHECK(adopt(attempt, home, gpus, HoldPhase::reserved, each));
   Hold& hold = holds_.at(attempt);
   hold.until = until;
@@ -84,7 +97,7 @@ std::optional<Refusal> Ledger::commit(Instant now, AttemptId attempt) {
 std::optional<Refusal> Ledger::allocate(AttemptId attempt, AgentId home, const Placement& gpus,
                                         Demand each) {
   if (holds_.contains(attempt)) return Refusal::conflict;
-  if (const auto refusal = why_not(attempt, gpus, each, limits_.jobs_per_gpu)) return refusal;
+  if (const auto refusal = why_not(attempt, gpus, each, std::nullopt)) return refusal;
   STARLING_CHECK(adopt(attempt, home, gpus, HoldPhase::launched, each));
   holds_.at(attempt).given = true;
   return std::nullopt;

@@ -53,10 +53,12 @@ class Ledger {
 
   /// Holds all of `gpus` for `attempt` until `until`, or none. A repeat extends the hold.
   /// `expired`: was released; `invalid`: not ascending or not of this partition; `not_ready`:
-  /// quarantined; `conflict`: somebody is there, for a gang that was offered free GPUs does not
-  /// expect to share them, or has the CPUs or the memory; `busy`: too many holds.
+  /// quarantined; `conflict`: somebody is there whom it does not expect to share them with, or has
+  /// the CPUs or the memory; `busy`: too many holds. `beside`: running attempts that it expects, one
+  /// on a GPU; each has been offered to it. Nobody else who is there will do.
   std::optional<Refusal> reserve(AttemptId attempt, AgentId home, const Placement& gpus,
-                                 Instant until, Demand each = {});
+                                 Instant until, Demand each = {},
+                                 std::span<const AttemptId> beside = {});
   /// Makes a hold last that has not lapsed. A repeat changes nothing. `expired` otherwise.
   std::optional<Refusal> commit(Instant now, AttemptId attempt);
   /// reserve, commit and launched in one step, for an attempt that holds nothing yet; `conflict`
@@ -118,9 +120,12 @@ class Ledger {
 
  private:
   [[nodiscard]] bool well_formed(const Placement& gpus) const;
-  /// A GPU with `most` tenants takes no other.
+  /// `beside`: who alone may be on the GPUs already; none: anybody.
+  using Expected = std::optional<std::span<const AttemptId>>;
   [[nodiscard]] std::optional<Refusal> why_not(AttemptId attempt, const Placement& gpus,
-                                               Demand each, std::uint32_t most) const;
+                                               Demand each, Expected beside) const;
+  /// The GPU has a tenant, and room for another; the tenant runs, and is one of those.
+  [[nodiscard]] bool may_join(GpuId gpu, Expected beside) const;
   void free(const Hold& hold);
   [[nodiscard]] bool is_trusted(ServerId server) const;
   /// Blocks what must be of a server, and nothing else.

@@ -76,6 +76,59 @@ TEST_CASE("where two jobs may share a GPU a third gets none of it") {
   CHECK(f.ledger.held_count() + f.ledger.quarantined_count() == 8);
 }
 
+TEST_CASE("a gang holds GPUs that have a job where that is the one which it was offered") {
+  Limits limits;
+  limits.jobs_per_gpu = 2;
+  Fixture f(limits);
+  REQUIRE_FALSE(f.ledger.allocate(attempt(1), kHome, gpus({0, 1})));
+  REQUIRE_FALSE(f.ledger.allocate(attempt(2), kHome, gpus({2})));
+  const AttemptId one = attempt(1), both[] = {attempt(1), attempt(2)};
+  const auto reserve = [&](std::uint64_t n, std::initializer_list<std::uint32_t> ids,
+                           std::span<const AttemptId> beside) {
+    return f.ledger.reserve(attempt(n), kHome, gpus(ids), at(5s), {}, beside);
+  };
+
+  SUBCASE("beside them, and beside free ones") {
+    CHECK_FALSE(reserve(3, {0, 1, 2, 4}, both));
+    CHECK(f.ledger.held_count() == 4);
+    SUBCASE("a hold is a tenant: nobody else comes to those GPUs, however they come") {
+      const AttemptId all[] = {attempt(1), attempt(2), attempt(3)};
+      CHECK(reserve(4, {1, 5}, all) == Refusal::conflict);
+      CHECK(f.ledger.allocate(attempt(4), kHome, gpus({0})) == Refusal::conflict);
+      CHECK_FALSE(f.ledger.adopt(attempt(4), kHome, gpus({2}), HoldPhase::launched));
+    }
+    SUBCASE("once it has lapsed they have one job again") {
+      f.ledger.forget(attempt(3));
+      CHECK(f.ledger.held_count() == 3);
+      CHECK_FALSE(reserve(4, {0, 2}, both));
+    }
+    SUBCASE("whom it joined may end before it is committed") {
+      f.ledger.release(attempt(1), 0s);
+      CHECK_FALSE(f.ledger.commit(at(1s), attempt(3)));
+      CHECK(f.ledger.held_count() == 4);
+    }
+  }
+  SUBCASE("not beside anybody else") {
+    CHECK(reserve(3, {0, 2}, {&one, 1}) == Refusal::conflict);
+    f.ledger.release(attempt(1), 0s);
+    REQUIRE_FALSE(f.ledger.allocate(attempt(5), kHome, gpus({0})));
+    CHECK(reserve(3, {0, 4}, {&one, 1}) == Refusal::conflict);
+  }
+  SUBCASE("nor beside one that is held, or that is being stopped") {
+    REQUIRE_FALSE(reserve(3, {4}, {}));
+    const AttemptId held = attempt(3);
+    CHECK(reserve(4, {4}, {&held, 1}) == Refusal::conflict);
+    f.ledger.releasing(attempt(1));
+    CHECK(reserve(4, {0}, {&one, 1}) == Refusal::conflict);
+  }
+  SUBCASE("nor where a GPU takes one job") {
+    Fixture strict;
+    REQUIRE_FALSE(strict.ledger.allocate(attempt(1), kHome, gpus({0})));
+    CHECK(strict.ledger.reserve(attempt(2), kHome, gpus({0}), at(5s), {}, {&one, 1}) ==
+          Refusal::conflict);
+  }
+}
+
 TEST_CASE("a lapsed hold is not committed, and one that was committed does not lapse") {
   Fixture f;
   CHECK_FALSE(f.ledger.reserve(attempt(1), kHome, gpus({0}), at(5s)));
