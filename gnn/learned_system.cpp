@@ -20,6 +20,7 @@ Result<PlacementSystem> read_system(const LearnedSystem& system, OptionReader& r
       reader.choice("interference", {"yes", "no"},
                     "no: as if jobs did not slow one another; for ablations") == "no";
   const std::string order = read_order(reader);
+  const bool shares_gangs = read_shares_gangs(reader);
   const MakeScorer make = system.scorers(reader);
   if (file.empty() && system.weights.empty()) {
     return Error{Errc::not_found, "policy '" + std::string(system.facts.name) +
@@ -35,7 +36,9 @@ Result<PlacementSystem> read_system(const LearnedSystem& system, OptionReader& r
   if (!scorer) return scorer.error();
   scorer.value()->hide(mask);
   const PlacementOrder asked = order_asked(order, scorer.value()->order());
-  return PlacementSystem{system.facts, queue, asked, std::move(scorer).value()};
+  PlacementSystem made{system.facts, queue, asked, std::move(scorer).value()};
+  made.shares_gangs = shares_gangs;
+  return made;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "base/time.h"
 #include "interference/speed.h"
+#include "scheduling/co_tenant.h"
 #include "topology/occupancy.h"
 #include "topology/server_room.h"
 #include "topology/topology.h"
@@ -101,11 +102,13 @@ struct Forward {
 };  ///< give the job a new home
 /// Ask other partitions for a share: `local` GPUs here, the rest from bids. The core runs the
 /// two-phase flow; the job stays waiting if anybody refuses. `type`: bids are asked for GPUs of
-/// that type alone.
+/// that type alone. `shares`: also for such as it would share with a job that runs there, this
+/// partition as the others; then `local` is empty, and Policy::choose_tenants() has the last word.
 struct Spread {
   JobId job;
   Placement local;
   std::optional<GpuTypeId> type = std::nullopt;
+  bool shares = false;
   Allocation allocation = {};
 };
 using Decision = std::variant<Start, Resize, Preempt, Forward, Spread>;
@@ -166,6 +169,20 @@ class Policy {
   /// `gpus_per_worker` workers never straddle servers. `each`: what the gang needs with each GPU.
   [[nodiscard]] virtual Placement offer(const View& view, std::uint32_t want,
                                         std::uint32_t gpus_per_worker, Demand each);
+  /// Who could share GPUs with a gang that spans partitions: jobs of this home that run here, at most
+  /// `most`, those first that cost least. `gang`: as far as its home has told. None: nobody.
+  [[nodiscard]] virtual std::vector<CoTenant> co_tenants(const View&, const JobSpec& /*gang*/,
+                                                         std::size_t /*most*/) {
+    return {};
+  }
+  /// With which of `offered` the waiting gang is to share GPUs, beside the `free` ones that it can
+  /// have: indices, no two the same, in the order in which they are to be used; the last need not be
+  /// used whole. None, or too few: it waits on.
+  [[nodiscard]] virtual std::vector<std::size_t> choose_tenants(
+      const View&, const JobView& /*gang*/, std::uint32_t /*free*/,
+      std::span<const CoTenant> /*offered*/) {
+    return {};
+  }
   /// A few numbers that sum up the partition for the same policy elsewhere (RemoteDigest::summary),
   /// at most kMostSummary; as of the last decide().
   [[nodiscard]] virtual std::span<const float> summary() const { return {}; }

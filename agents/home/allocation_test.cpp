@@ -124,7 +124,7 @@ TEST_CASE(
 /// A gang of GPUs 0-3 here and two of agent 1's, up to what is said to agent 1 at the Commit.
 const Commit* commit_to(ScriptedHome& home, JobId job, std::uint16_t protocol) {
   const std::size_t before = home.sent.size();
-  REQUIRE(home.decide(Spread{job, range(0, 4), std::nullopt, {6, 0, 64, 0, false}}));
+  REQUIRE(home.decide(Spread{job, range(0, 4), std::nullopt, false, {6, 0, 64, 0, false}}));
   const AttemptId attempt = home.last<BidRequest>()->attempt;
   const NodeId other = agent_node(AgentId{1});
   home.hear(other, Offer{attempt, {PartitionId{1}, range(4, 6)}, 1000}, protocol);

@@ -54,6 +54,15 @@ class SearchPolicy : public Policy, public QueueOrder {
                                 Demand each) override {
     return policy_.offer(view, want, gpus_per_worker, each);
   }
+  [[nodiscard]] std::vector<CoTenant> co_tenants(const View& view, const JobSpec& gang,
+                                                 std::size_t most) override {
+    return policy_.co_tenants(view, gang, most);
+  }
+  [[nodiscard]] std::vector<std::size_t> choose_tenants(
+      const View& view, const JobView& gang, std::uint32_t free,
+      std::span<const CoTenant> offered) override {
+    return policy_.choose_tenants(view, gang, free, offered);
+  }
   [[nodiscard]] std::span<const float> summary() const override { return policy_.summary(); }
   [[nodiscard]] bool asks_first(const JobView& a, const JobView& b, Instant now) const override {
     return policy_.asks_first(a, b, now);

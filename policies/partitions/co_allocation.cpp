@@ -19,6 +19,8 @@ void each_of_type(const Occupancy& gpus, GpuTypeId type, const JobSpec& job, F f
   }
 }
 
+constexpr Duration kShareEvery = std::chrono::seconds(30);
+
 }  // namespace
 
 Duration until_next_round(JobId job, std::uint32_t failed) {
@@ -27,11 +29,29 @@ Duration until_next_round(JobId job, std::uint32_t failed) {
 }
 
 void CoAllocation::begin(Instant now) {
-  std::erase_if(asked_, [&](const Asked& asked) { return asked.again <= now; });
+  const auto over = [&](const Asked& asked) { return asked.again <= now; };
+  std::erase_if(asked_, over);
+  std::erase_if(asked_to_share_, over);
 }
 
 bool CoAllocation::may_ask(const QueueEntry& entry) const {
   return std::ranges::find(asked_, entry.order, &Asked::order) == asked_.end();
+}
+
+bool CoAllocation::may_ask_to_share(const QueueEntry& entry) const {
+  return std::ranges::find(asked_to_share_, entry.order, &Asked::order) == asked_to_share_.end();
+}
+
+void CoAllocation::ask_to_share(const View& view, const QueueEntry& entry, const JobView& job,
+                                GpuTypeId type, Worth worth, std::vector<Decision>& out) {
+  const Duration wait = kShareEvery + until_next_round(job.spec->id, job.failed_rounds);
+  asked_to_share_.push_back({entry.order, later(view.now, wait), worth});
+  out.emplace_back(Spread{job.spec->id, {}, type, true});
+}
+
+const CoAllocation::Worth* CoAllocation::worth_of(std::uint64_t order) const {
+  const auto asked = std::ranges::find(asked_to_share_, order, &Asked::order);
+  return asked == asked_to_share_.end() ? nullptr : &asked->worth;
 }
 
 void CoAllocation::ask(const View& view, const QueueEntry& entry, const JobView& job,

@@ -23,16 +23,29 @@ class CoAllocation {
   /// At the start of every call: forgets whose time has come.
   void begin(Instant now);
   [[nodiscard]] bool may_ask(const QueueEntry& entry) const;
+  /// The same of asking for GPUs that others are on: they come and go faster than free ones, and
+  /// nobody has refused anything where none will do, so that is asked about again by half a minute.
+  [[nodiscard]] bool may_ask_to_share(const QueueEntry& entry) const;
   /// Asks for the gang; `share` is what it gets here, taken from `local`. `type`: as Spread's.
   void ask(const View& view, const QueueEntry& entry, const JobView& job, Placement share,
            std::optional<GpuTypeId> type, Trial& local, std::vector<Decision>& out);
+  /// What the gang's speed is worth, for when it knows what it is offered.
+  struct Worth {
+    double alone = 0;  ///< on the type that was asked for; relative, as Speed
+    double least = 0;  ///< speed that it must add net of what others lose, for each of its GPUs
+  };
+  void ask_to_share(const View& view, const QueueEntry& entry, const JobView& job, GpuTypeId type,
+                    Worth worth, std::vector<Decision>& out);
+  /// Of the job with that arrival order, since it last asked. Null: it has not.
+  [[nodiscard]] const Worth* worth_of(std::uint64_t order) const;
 
  private:
   struct Asked {
     std::uint64_t order;
     Instant again;
+    Worth worth = {};
   };
-  std::vector<Asked> asked_;
+  std::vector<Asked> asked_, asked_to_share_;
 };
 
 /// Free GPUs of the type that the job's CPUs and memory go with.

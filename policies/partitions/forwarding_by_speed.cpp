@@ -126,4 +126,12 @@ std::uint64_t ForwardingBySpeed::free_of(const View& view, GpuTypeId type, const
   return free;
 }
 
+std::uint64_t ForwardingBySpeed::open_of(GpuTypeId type) const {
+  std::uint64_t open = 0;
+  for (const RemotePartition& peer : peers_.all()) {
+    for (const RemoteType& of : peers_.types(peer)) open += of.type == type ? of.open : 0;
+  }
+  return open;
+}
+
 }  // namespace starling

@@ -73,6 +73,8 @@ class ForwardingBySpeed {
 
   /// GPUs of the type that are free elsewhere for the job.
   [[nodiscard]] std::uint64_t free_of(const View& view, GpuTypeId type, const JobSpec& job);
+  /// The same that a second job may join, whatever CPUs and memory it asks for.
+  [[nodiscard]] std::uint64_t open_of(GpuTypeId type) const;
   /// GPU types that are here or elsewhere, ascending.
   [[nodiscard]] std::span<const GpuTypeId> types() const noexcept { return peers_.all_types(); }
   [[nodiscard]] TypeSpeeds& speeds() noexcept { return speeds_; }

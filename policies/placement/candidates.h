@@ -104,6 +104,13 @@ class Candidates {
   /// There is such a place.
   [[nodiscard]] bool fits(const JobSpec& spec, const Occupancy& empty) const;
 
+  /// Who could share GPUs with a gang that spans partitions, as Policy::co_tenants(). A gang that
+  /// asks for CPUs or memory shares with nobody: what is left of those beside its free GPUs is not
+  /// known here.
+  [[nodiscard]] std::vector<CoTenant> co_tenants(const JobSpec& gang, std::size_t most);
+  /// GPUs of the type that have one known tenant, for the same.
+  [[nodiscard]] std::uint64_t open_of(GpuTypeId type) const;
+
   [[nodiscard]] bool sharing() const noexcept { return sharing_; }
   /// Some GPU has one known tenant.
   [[nodiscard]] bool room_to_share() const {
@@ -147,6 +154,7 @@ class Candidates {
   const Pair& pair(const PlacementRequest& request, std::uint32_t group);
   [[nodiscard]] std::optional<Placement> beside(const PlacementRequest& request,
                                                 const Resident& other) const;
+  [[nodiscard]] Placement open_workers(const Resident& other, std::uint32_t worker) const;
   [[nodiscard]] std::optional<Placement> on_server(const PlacementRequest& request);
   void add(const PlacementRequest& request, CandidateKind kind, std::optional<Placement> placement,
            Found& out);

@@ -146,6 +146,7 @@ std::uint32_t Residents::admit(const JobView& job, Instant now) {
   {
     Resident fresh;
     fresh.order = job.order;
+    fresh.job = job.spec->id;
     JobProfile profile = profile_of(*job.spec);
     profile.gpus = static_cast<std::uint32_t>(job.placement.size());
     profile.straggler_seed = 0;

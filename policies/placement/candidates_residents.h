@@ -16,7 +16,8 @@ namespace starling {
 
 /// One running job as those beside it see it.
 struct Resident {
-  std::uint64_t order = ~0ULL;         ///< JobView::order; ~0: gone
+  std::uint64_t order = ~0ULL;  ///< JobView::order; ~0: gone
+  JobId job;
   Neighbour self;                      ///< without straggler_seed, which no policy can know
   std::uint32_t profile = 0;           ///< equal for equal profiles
   std::vector<std::uint32_t> servers;  ///< of this partition, ascending

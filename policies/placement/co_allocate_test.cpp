@@ -42,8 +42,10 @@ class Three {
   }
   std::vector<Decision> decide(PlacementPolicy& policy) {
     Rng rng(1);
-    const View view{topology, gpus, waiting, {}, others, speed, now, AgentId{0}};
-    return policy.decide(view, {}, rng);
+    return policy.decide(view(), {}, rng);
+  }
+  [[nodiscard]] View view() const {
+    return {topology, gpus, waiting, {}, others, speed, now, AgentId{0}};
   }
   Topology topology;
   CrowdedSpeed speed;
@@ -146,6 +148,62 @@ TEST_CASE("a scorer that asks for it scores co-allocating") {
   CHECK(world.decide(eager).size() == 1);
   PlacementPolicy shy(system(std::make_unique<Weighs>(-1)));
   CHECK(world.decide(shy).empty());
+}
+
+/// Nothing is free, here and elsewhere; four GPUs of each other partition have one job.
+struct Crowded : Three {
+  Crowded() {
+    gpus = Occupancy(topology, {0, 1}, 2);
+    gpus.take(Placement{GpuId{0}, GpuId{1}, GpuId{2}, GpuId{3}});
+    for (RemoteDigest& d : others) {
+      d.free = d.largest_free_server = d.whole_free_servers = 0;
+      d.types = types;
+    }
+    specs.front().workers = 8;
+  }
+  const TypeRoom room{GpuTypeId{0}, 0, 0, 4};
+  const std::span<const TypeRoom> types{&room, 1};
+};
+
+PlacementSystem sharing() {
+  return make_policy_registry().make_placement("lif:threshold=0.3,gangs=shared").value();
+}
+
+TEST_CASE("a gang for which free GPUs are not enough asks for such as it would share") {
+  Crowded world;
+  PlacementPolicy free_ones(system());
+  CHECK(world.decide(free_ones).empty());
+  PlacementPolicy policy(sharing());
+  const auto out = world.decide(policy);
+  REQUIRE(out.size() == 1);
+  const auto& spread = std::get<Spread>(out.front());
+  CHECK(spread.shares);
+  CHECK(spread.local.empty());
+  CHECK(spread.type == GpuTypeId{0});
+  const std::vector<std::string> lines = policy.explain(JobId{1, 1});
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[1] ==
+        "  taken ask for a gang over several partitions that shares GPUs, 8 of which have one job: "
+        "speed alone 0.67 of its best");
+
+  SUBCASE("and takes them where its speed, less what others lose, is enough of its best") {
+    // It is 0.67 over several servers, which is its best: 8 * 0.67 * 0.8 - 0.9 = 3.4 against twice
+    // 0.3 * 8 * 0.67 = 1.6.
+    std::vector<CoTenant> offered{
+        {JobId{2, 1}, {GpuId{4}, GpuId{5}, GpuId{6}, GpuId{7}}, 0.8, 0.4},
+        {JobId{2, 2}, {GpuId{8}, GpuId{9}, GpuId{10}, GpuId{11}}, 1, 0.5}};
+    const JobView& gang = world.waiting.front();
+    CHECK(policy.choose_tenants(world.view(), gang, 0, offered).size() == 2);
+    CHECK(policy.choose_tenants(world.view(), gang, 4, offered) == std::vector<std::size_t>{1});
+    offered[0].loss = 1;
+    CHECK(policy.choose_tenants(world.view(), gang, 0, offered).empty());
+  }
+  SUBCASE("and does not ask again at once") {
+    CHECK(world.decide(policy).empty());
+    world.now += std::chrono::minutes(3);
+    for (RemoteDigest& d : world.others) d.at = world.now;
+    CHECK(world.decide(policy).size() == 1);
+  }
 }
 
 TEST_CASE("a co-allocated gang's decision is explained, and that it was refused") {

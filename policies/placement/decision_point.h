@@ -27,6 +27,8 @@ struct CoAllocationPlan {
   double speed = 0;             ///< alone on it; relative, as Speed
   std::uint64_t elsewhere = 0;  ///< free GPUs of the type in other partitions
   Placement share;              ///< what it takes here, in whole workers; may be empty
+  bool shares = false;          ///< free GPUs are not enough: it would share others with a job each
+  std::uint64_t open = 0;       ///< then: GPUs of the type, here and elsewhere, that have one job
 };
 
 struct PlacementOption {

@@ -85,9 +85,10 @@ void add_lif(PolicyRegistry& registry) {
     const double threshold = reader.number("threshold", 0, 0, 1, kThresholdHelp);
     const bool share = reader.choice("share", {"yes", "no"}, "no: one job per GPU") == "yes";
     const PlacementOrder order = read_placement_order(reader, PlacementOrder::arrival);
-    PolicyFacts facts = kFacts;
-    facts.shares_gpus = share;
-    return PlacementSystem{facts, options, order, std::make_unique<Lif>(threshold)};
+    PlacementSystem system{kFacts, options, order, std::make_unique<Lif>(threshold)};
+    system.facts.shares_gpus = share;
+    system.shares_gangs = read_shares_gangs(reader);
+    return system;
   });
 }
 

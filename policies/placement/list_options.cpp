@@ -64,7 +64,7 @@ void OptionLister::add_shared(const DecisionPoint& point,
   }
 }
 
-bool OptionLister::find_type(const DecisionPoint& point, const QueueEntry& entry) {
+bool OptionLister::find_type(const DecisionPoint& point, const QueueEntry& entry, bool shares) {
   const PlacementRequest& request = point.request;
   const JobSpec& job = *point.job.spec;
   ForwardingBySpeed& forwarding = point.forwarding;
@@ -79,7 +79,11 @@ bool OptionLister::find_type(const DecisionPoint& point, const QueueEntry& entry
     std::uint64_t here = kind < free.kinds() ? free.free_count(kind) : 0;
     if (entry.needy) here = std::min(here, free_of_type(point.planned, type, job));
     const std::uint64_t there = forwarding.free_of(point.view, type, job);
-    if (here + there < entry.gpus) continue;
+    const std::uint64_t open =
+        shares ? point.candidates.open_of(type) + forwarding.open_of(type) : 0;
+    if (here + there + open < entry.gpus) continue;
+    plan_.shares = shares;
+    plan_.open = open;
     plan_.speed = speed;
     plan_.type = type;
     plan_.elsewhere = there;
@@ -105,10 +109,11 @@ Placement OptionLister::share_here(const DecisionPoint& point, std::uint32_t gpu
 }
 
 std::span<const PlacementOption> OptionLister::list_co_allocation(const DecisionPoint& point,
-                                                                  const QueueEntry& entry) {
+                                                                  const QueueEntry& entry,
+                                                                  bool shares) {
   options_.clear();
-  if (!rules_.minimum_gain || !find_type(point, entry)) return options_;
-  plan_.share = share_here(point, entry.gpus);
+  if (!rules_.minimum_gain || !find_type(point, entry, shares)) return options_;
+  if (!shares) plan_.share = share_here(point, entry.gpus);
   options_.push_back({OptionKind::co_allocate, nullptr, nullptr, &plan_});
   options_.push_back({});
   return options_;

@@ -19,9 +19,11 @@ class OptionLister {
   /// are.
   [[nodiscard]] std::span<const PlacementOption> list(const DecisionPoint& point, Scorer& scorer);
   /// To co-allocate the gang, on the fastest type of which the flock has enough free GPUs, and to
-  /// wait; nothing where it has not, or for policies that know no speeds. Valid as list().
+  /// wait; nothing where it has not, or for policies that know no speeds. `shares`: enough with
+  /// those that have one job. Valid as list().
   [[nodiscard]] std::span<const PlacementOption> list_co_allocation(const DecisionPoint& point,
-                                                                    const QueueEntry& entry);
+                                                                    const QueueEntry& entry,
+                                                                    bool shares);
 
  private:
   struct Look {
@@ -29,7 +31,7 @@ class OptionLister {
     std::vector<const Candidate*> places;
   };
   /// Chooses the type; false: there is none.
-  [[nodiscard]] bool find_type(const DecisionPoint& point, const QueueEntry& entry);
+  [[nodiscard]] bool find_type(const DecisionPoint& point, const QueueEntry& entry, bool shares);
   [[nodiscard]] Placement share_here(const DecisionPoint& point, std::uint32_t gpus) const;
   void find_places(const DecisionPoint& point, std::vector<const Candidate*>& places) const;
   void add_shared(const DecisionPoint& point, std::vector<const Candidate*>& places) const;

@@ -6,9 +6,16 @@
 #include <numeric>
 #include <tuple>
 
+#include "policies/partitions/gang_sharing.h"
+
 namespace starling {
 
 namespace {
+
+/// What a gang over several partitions must add to share GPUs, in that of one in a single partition:
+/// owners do not know how those fare together that it joins, and nobody joins it in its turn. By
+/// runs of training weeks (docs/decisions.md).
+constexpr double kGangGain = 2;
 
 /// Whoever chooses other than by score is shown shared places, too, where free ones slow nobody.
 PlacementRules rules_of(const PlacementSystem& system, bool chooser) {
@@ -35,6 +42,7 @@ PlacementPolicy::PlacementPolicy(PlacementSystem& system, const PlacementRules& 
       scorer_(std::move(system.scorer)),
       chooser_(chooser),
       follow_(rules_.forecasts || chooser != nullptr || order_ == PlacementOrder::forecast),
+      shares_gangs_(system.shares_gangs && facts_.shares_gpus && rules_.minimum_gain.has_value()),
       candidates_(follow_),
       remaining_(order_ == PlacementOrder::forecast),
       lister_(rules_) {
@@ -66,6 +74,12 @@ std::vector<Decision> PlacementPolicy::decide(const View& given, const Trigger&,
   std::vector<Decision> out = walk_.decide(view, idle, steps);
   scorer_->end(view, candidates_);
   return out;
+}
+
+bool read_shares_gangs(OptionReader& reader) {
+  return reader.choice("gangs", {"free", "shared"},
+                       "shared: a gang over several partitions may share GPUs with jobs that run "
+                       "there, as one in a single partition does") == "shared";
 }
 
 PlacementOrder read_placement_order(OptionReader& reader, PlacementOrder otherwise) {
@@ -235,18 +249,25 @@ void PlacementPolicy::route_overflow(const View& view, Trial& trial, std::vector
     if (walk_.taken()[i] || entry.gpus == 1) continue;
     if (!entry.infeasible && view.now - entry.submitted < kPatience) continue;
     const JobView& job = walk_.index().job(entry);
-    if (job.blocked || !co_allocate(context, entry, job, trial, out)) continue;
+    if (job.blocked) continue;
+    if (!co_allocate(context, entry, job, false, trial, out) &&
+        !co_allocate(context, entry, job, true, trial, out))
+      continue;
     walk_.taken().mark(i);
     return;
   }
 }
 
 bool PlacementPolicy::co_allocate(const DecisionContext& context, const QueueEntry& entry,
-                                  const JobView& job, Trial& trial, std::vector<Decision>& out) {
-  if (!gangs_.may_ask(entry)) return false;
+                                  const JobView& job, bool shares, Trial& trial,
+                                  std::vector<Decision>& out) {
+  if (shares ? !shares_gangs_ || entry.gpus <= walk_.shape().largest_server ||
+                   !candidates_.sharing() || !gangs_.may_ask_to_share(entry)
+             : !gangs_.may_ask(entry))
+    return false;
   const PlacementRequest request = candidates_.request(*job.spec, entry.look);
   DecisionPoint point{context, request, job, {}};
-  point.options = lister_.list_co_allocation(point, entry);
+  point.options = lister_.list_co_allocation(point, entry, shares);
   if (point.options.empty()) return false;
   scores_.assign(point.options.size(), 0);
   if (rules_.co_allocates) {
@@ -256,8 +277,39 @@ bool PlacementPolicy::co_allocate(const DecisionContext& context, const QueueEnt
   }
   const PlacementOption option = take(point, chooser_ != nullptr && chooser_->co_allocates());
   if (option.kind == OptionKind::wait) return false;
-  gangs_.ask(context.view, entry, job, option.plan->share, option.plan->type, trial, out);
+  if (shares) {
+    const JobProfile& profile = candidates_.residents().profile(request.profile);
+    gangs_.ask_to_share(
+        context.view, entry, job, option.plan->type,
+        {option.plan->speed, kGangGain * *rules_.minimum_gain * forwarding_.best(request, profile)},
+        out);
+  } else {
+    gangs_.ask(context.view, entry, job, option.plan->share, option.plan->type, trial, out);
+  }
   return true;
+}
+
+void PlacementPolicy::look_again(const View& view) {
+  candidates_.sync(view, facts_.shares_gpus);
+  if (follow_) remaining_.follow(candidates_.residents(), view.now);
+}
+
+std::vector<CoTenant> PlacementPolicy::co_tenants(const View& given, const JobSpec& gang,
+                                                  std::size_t most) {
+  if (!shares_gangs_) return {};
+  const View view = scorer_->seen(given);
+  look_again(view);
+  return candidates_.co_tenants(gang, most);
+}
+
+std::vector<std::size_t> PlacementPolicy::choose_tenants(const View&, const JobView& gang,
+                                                         std::uint32_t free,
+                                                         std::span<const CoTenant> offered) {
+  const CoAllocation::Worth* worth = gangs_.worth_of(gang.order);
+  if (!shares_gangs_ || worth == nullptr) return {};
+  return choose_co_tenants({gang.spec->gpus(), free, std::max(gang.spec->gpus_per_worker, 1U),
+                            worth->alone, worth->least},
+                           offered);
 }
 
 }  // namespace starling

@@ -34,6 +34,11 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
   [[nodiscard]] std::vector<Decision> decide(const View& given, const Trigger& trigger,
                                              Rng& rng) override;
+  [[nodiscard]] std::vector<CoTenant> co_tenants(const View& given, const JobSpec& gang,
+                                                 std::size_t most) override;
+  [[nodiscard]] std::vector<std::size_t> choose_tenants(const View& given, const JobView& gang,
+                                                        std::uint32_t free,
+                                                        std::span<const CoTenant> offered) override;
   void refused(const Feedback& feedback) override { reasons_.refused(feedback); }
   [[nodiscard]] std::span<const float> summary() const override { return scorer_->summary(); }
   [[nodiscard]] bool asks_first(const JobView& a, const JobView& b, Instant now) const override;
@@ -63,7 +68,10 @@ class PlacementPolicy final : public Policy, public QueueOrder {
                                const QueueEntry& entry, Trial& trial, std::vector<Decision>& out);
   /// Whether the gang is co-allocated or waits: false.
   [[nodiscard]] bool co_allocate(const DecisionContext& context, const QueueEntry& entry,
-                                 const JobView& job, Trial& trial, std::vector<Decision>& out);
+                                 const JobView& job, bool shares, Trial& trial,
+                                 std::vector<Decision>& out);
+  /// Outside decide(): who runs here now.
+  void look_again(const View& view);
 
   PolicyFacts facts_;
   PlacementOrder order_;
@@ -71,7 +79,8 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   QueueWalk walk_;
   std::unique_ptr<Scorer> scorer_;
   Chooser* chooser_;
-  bool follow_;  // remaining_ is asked
+  bool follow_;        // remaining_ is asked
+  bool shares_gangs_;  // of several partitions
   Candidates candidates_;
   RemainingTimes remaining_;
   ForwardingBySpeed forwarding_;

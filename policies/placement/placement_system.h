@@ -25,11 +25,15 @@ struct PlacementSystem {
   std::unique_ptr<Scorer> scorer = nullptr;
   bool forwards_by_speed =
       true;  ///< false: OverflowRouting moves jobs, also where the scorer knows speeds
+  /// Gangs over several partitions may share GPUs, where the scorer knows speeds.
+  bool shares_gangs = false;
 };
 
 /// Of threshold=.
 inline constexpr const char* kThresholdHelp =
     "a job waits while no place adds so much of its best speed, net of what others lose";
+/// Reads gangs=.
+[[nodiscard]] bool read_shares_gangs(OptionReader& reader);
 /// Reads order=.
 [[nodiscard]] PlacementOrder read_placement_order(OptionReader& reader, PlacementOrder otherwise);
 

@@ -56,6 +56,7 @@ Reasons::Option Reasons::seen(const PlacementOption& option) {
   } else if (option.kind == OptionKind::co_allocate) {
     out.gpus = static_cast<std::uint32_t>(option.plan->share.size());
     out.elsewhere = option.plan->elsewhere;
+    out.open = option.plan->open;
     out.own = static_cast<float>(option.plan->speed);
   }
   return out;
@@ -99,6 +100,11 @@ std::string Reasons::line_of(const Option& o, bool figure) {
   } else if (o.kind == OptionKind::forward) {
     std::snprintf(text, sizeof text, "go to agent %u, which %s: speed alone %.2f of its best",
                   o.to.value, o.has_room ? "has room" : "has no room", static_cast<double>(o.own));
+  } else if (o.kind == OptionKind::co_allocate && o.open > 0) {
+    std::snprintf(text, sizeof text,
+                  "ask for a gang over several partitions that shares GPUs, %llu of which have one "
+                  "job: speed alone %.2f of its best",
+                  static_cast<unsigned long long>(o.open), static_cast<double>(o.own));
   } else if (o.kind == OptionKind::co_allocate) {
     std::snprintf(text, sizeof text,
                   "ask for a gang over several partitions, %u GPUs of it here, %llu such free "

@@ -37,7 +37,7 @@ class Reasons {
     CandidateKind place = CandidateKind::tight;
     bool has_room = false, taken = false;
     std::uint32_t first_gpu = 0, gpus = 0;  // of a place; of a share
-    std::uint64_t elsewhere = 0;            // GPUs
+    std::uint64_t elsewhere = 0, open = 0;  // GPUs
     AgentId to;
     double score = 0;
     float own = 0;  // 0: nobody predicts speeds
