@@ -171,7 +171,7 @@ std::optional<DecisionFault> HomeStep::apply(const Spread& decision) {
   Job* job = free_to_decide(decision.job);
   if (job == nullptr) return DecisionFault::not_waiting;
   const std::size_t here = decision.local.size(), all = job->spec->gpus();
-  if (here > all) return DecisionFault::wrong_size;
+  if (here > all || (decision.shares && here > 0)) return DecisionFault::wrong_size;
   if (!good_placement(*job->spec, decision.local)) return DecisionFault::wrong_gpus;
   if (!good_allocation(*job->spec, all, decision.allocation))
     return DecisionFault::wrong_allocation;

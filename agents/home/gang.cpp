@@ -25,10 +25,11 @@ std::string partition_text(PartitionId partition) {
 
 }  // namespace
 
-/// Holds what is here and asks all other partitions for the rest. A bid promises nothing.
-bool HomeStep::open_round(Job& job, const Spread& decision) {
+/// Holds `local` and asks all other partitions for the rest. A bid promises nothing. Of a gang that
+/// would share GPUs this partition is asked as the others are.
+bool HomeStep::open_round(Job& job, const Spread& spread) {
   STARLING_MARK("agent: open_round");
-  const Placement& local = decision.local;
+  const Placement& local = spread.local;
   if (s.owner.kept_for_another(job.spec->id, local, now)) return false;
   const AttemptId id = open_attempt(job);
   const Instant until = later(now, s.config.timers.hold);
@@ -39,7 +40,7 @@ bool HomeStep::open_round(Job& job, const Spread& decision) {
   const JobId job_id = job.spec->id;
   Job::Round& round = job.doing.emplace<Job::Round>();
   round.attempt.id = id;
-  round.attempt.allocation = decision.allocation;
+  round.attempt.allocation = spread.allocation;
   if (!local.empty()) {
     round.attempt.parts.emplace_back();
     round.attempt.parts.back().share = {s.owner.partition.id, local};
@@ -50,13 +51,19 @@ bool HomeStep::open_round(Job& job, const Spread& decision) {
   if (JobView* view = s.home.waiting.find(job.order)) view->blocked = true;
   const auto need = job.spec->gpus() - static_cast<std::uint32_t>(local.size());
   std::vector<std::string> types = job.spec->gpu_types;
-  if (decision.type && decision.type->value < s.topology.gpu_types().size())
-    types = {s.topology.gpu_types()[decision.type->value].name};
+  if (spread.type && spread.type->value < s.topology.gpu_types().size())
+    types = {s.topology.gpu_types()[spread.type->value].name};
+  round.bids->shares = spread.shares;
   for (const PeerState& peer : s.flock.peers) {
-    if (peer.peer.agent == me() || !reachable(peer.watch)) continue;
+    const bool here = peer.peer.agent == me();
+    if (here ? !spread.shares : !reachable(peer.watch)) continue;
     round.bids->asked.push_back(peer.peer.agent);
     BidRequest request{id, need, job.spec->gpus_per_worker, types};
     request.each = demand_of(*job.spec);
+    if (spread.shares) {
+      request.gang = job.spec->gpus();
+      request.model = job.spec->model;
+    }
     tell(peer.peer.agent, std::move(request));
   }
   // Longer after every round, for networks that are slower than the timer expects.
@@ -105,12 +112,20 @@ void HomeStep::on(NodeId from, const Offer& offer) {
   };
   const bool ascending =
       std::adjacent_find(gpus.begin(), gpus.end(), std::greater_equal<>()) == gpus.end();
-  if (gpus.empty() || !ascending || std::any_of(gpus.begin(), gpus.end(), bad)) {
+  const bool shares = !claimant && job->round()->bids->shares && !offer.shared.empty();
+  if ((gpus.empty() && !shares) || !ascending || std::any_of(gpus.begin(), gpus.end(), bad) ||
+      std::any_of(offer.shared.begin(), offer.shared.end(), [&](const SharedRoom& room) {
+        return std::any_of(room.gpus.begin(), room.gpus.end(), bad);
+      })) {
     refuse();
   } else if (claimant) {
     return turn_offer(*job, offer.share.partition, gpus);
   } else {
-    job->round()->bids->offers.push_back(offer.share);
+    auto& bids = *job->round()->bids;
+    if (!gpus.empty()) bids.offers.push_back(offer.share);
+    if (!shares) return bids.asked.empty() ? choose(*job) : void();
+    for (const SharedRoom& room : offer.shared)
+      bids.shared.emplace_back(offer.share.partition, room);
   }
   if (!claimant && job->round()->bids->asked.empty()) choose(*job);
 }
@@ -151,6 +166,10 @@ void HomeStep::choose(Job& job) {
     attempt.parts.back().agent = s.flock.owner_of(offer.partition)->peer.agent;
     attempt.parts.back().share = std::move(offer);
   }
+  if (need > 0 && round.bids->shares) {
+    need = add_shared(job, need);
+    if (need > 0) return give_up_sharing(job);
+  }
   if (need > 0) {
     return abort_round(job, "round " + std::to_string(job.failed_rounds + 1) +
                                 ": the offers of all partitions lack " + counted(need, "GPU"));
@@ -175,7 +194,7 @@ void HomeStep::send_reserves(Job& job) {
     if (part.reserved) continue;
     const Share& share = part.share;
     tell(part.agent, Reserve{round.attempt.id, fence_of(share.partition), share.gpus, hold_ms,
-                             demand_of(*job.spec)});
+                             demand_of(*job.spec), part.beside});
     if (round.sequential) break;
   }
   s.home.set_timer(job.spec->id, job, std::min(retry_at(job.backoff), round.deadline));

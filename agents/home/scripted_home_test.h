@@ -119,8 +119,24 @@ class ScriptedHome {
                     Demand each) override {
       return offers.empty() ? Policy::offer(view, want, gpus_per_worker, each) : offers;
     }
+    std::vector<CoTenant> co_tenants(const View&, const JobSpec& gang, std::size_t) override {
+      asked_for = gang;
+      return tenants;
+    }
+    std::vector<std::size_t> choose_tenants(const View&, const JobView& gang, std::uint32_t free,
+                                            std::span<const CoTenant> offered) override {
+      chooses_for = gang.spec->id;
+      had_free = free;
+      was_offered.assign(offered.begin(), offered.end());
+      return chosen;
+    }
     std::vector<Decision> next;
     Placement offers;
+    std::vector<CoTenant> tenants, was_offered;
+    std::vector<std::size_t> chosen;
+    JobSpec asked_for;
+    JobId chooses_for;
+    std::uint32_t had_free = 0;
     Seen seen;
     std::vector<std::pair<JobId, DecisionFault>> refusals;  ///< since the test last cleared them
 

@@ -35,12 +35,14 @@ void OwnerStep::on(NodeId from, const BidRequest& request) {
   std::sort(gpus.begin(), gpus.end());
   gpus.erase(std::unique(gpus.begin(), gpus.end()), gpus.end());
   if (gpus.size() > request.gpus) gpus.resize(request.gpus);
-  if (gpus.empty())
+  std::vector<SharedRoom> shared = rooms_to_share(request);
+  if (gpus.empty() && shared.empty())
     return tell(agent_of(from), NoOffer{request.attempt, s.owner.partition.id, "no room"});
   const auto valid = std::chrono::duration_cast<std::chrono::milliseconds>(s.config.timers.bid);
   tell(agent_of(from), Offer{request.attempt,
                              {s.owner.partition.id, std::move(gpus)},
-                             static_cast<std::uint32_t>(valid.count())});
+                             static_cast<std::uint32_t>(valid.count()),
+                             std::move(shared)});
 }
 
 /// Every command names the epoch that its sender believes in; an old one has no effect.
@@ -68,8 +70,8 @@ void OwnerStep::on(NodeId from, const Reserve& reserve) {
       s.owner.ledger.find(reserve.attempt) == nullptr) {
     return tell(home, ReserveRefused{reserve.attempt, s.owner.partition.id, Refusal::conflict});
   }
-  if (const auto why =
-          s.owner.ledger.reserve(reserve.attempt, home, reserve.gpus, until, reserve.each)) {
+  if (const auto why = s.owner.ledger.reserve(reserve.attempt, home, reserve.gpus, until,
+                                              reserve.each, reserve.beside)) {
     STARLING_MARK("agent: a Reserve cannot be had");
     return tell(home, ReserveRefused{reserve.attempt, s.owner.partition.id, *why});
   }

@@ -65,7 +65,7 @@ struct HomeStep : OwnerStep {
   void on_home(NodeId from, const Progress& progress);
 
   // gang.cpp: rounds over several partitions, up to starting
-  bool open_round(Job& job, const Spread& decision);
+  bool open_round(Job& job, const Spread& spread);
   void choose(Job& job);
   void send_reserves(Job& job);
   void send_commits(Job& job);
@@ -78,6 +78,10 @@ struct HomeStep : OwnerStep {
   void on(NodeId from, const ReserveRefused& refused);
   void on(NodeId from, const Committed& committed);
   void on(NodeId from, const CommitRefused& refused);
+
+  // shared_round.cpp: a gang that would share GPUs
+  [[nodiscard]] std::size_t add_shared(Job& job, std::size_t need);
+  void give_up_sharing(Job& job);
 
   // lost.cpp: what follows from long silence
   [[nodiscard]] bool lost(const Job& job, const Participant& part) const;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -34,6 +35,7 @@ enum class Stage : std::uint8_t {
 struct Participant {
   Share share;
   AgentId agent;
+  std::vector<AttemptId> beside = {};  ///< with whom it is to share some of those GPUs
   bool reserved = false, committed = false, started = false, exited = false, released = false;
   Duration served{0};  ///< once exited or released
   /// When a message about the attempt last came from there, or went there that could start it.
@@ -59,6 +61,8 @@ struct Job {
     struct Bids {
       std::vector<AgentId> asked;  ///< who has not answered
       std::vector<Share> offers;
+      bool shares = false;  ///< it would share GPUs with others
+      std::vector<std::pair<PartitionId, SharedRoom>> shared = {};
     };
     Attempt attempt;
     std::optional<Bids> bids = Bids{};  ///< while bidding

@@ -28,6 +28,9 @@ struct OwnerStep : FlockStep {
   /// Every executor of these GPUs starts attempts by allocations. False for GPUs of others.
   [[nodiscard]] bool knows_allocations(const Placement& gpus) const;
 
+  // shared_rooms.cpp: jobs that may share their GPUs with a gang of another home
+  [[nodiscard]] std::vector<SharedRoom> rooms_to_share(const BidRequest& request);
+
   // share.cpp: processes of this partition's executors
   void launch(AttemptId attempt, OwnedShare& share);
   void send_launches(AttemptId attempt, OwnedShare& share, TaskGroup::State of);

@@ -51,7 +51,7 @@ Decision FaultyPolicy::any_decision(const View& view) {
     case 1:
       return Forward{job, AgentId{rng_.chance(0.2) ? rng_.next() : rng_.below(6)}};
     case 2:
-      return Spread{job, gpus, std::nullopt, any_allocation()};
+      return Spread{job, gpus, std::nullopt, false, any_allocation()};
     case 3:
       stopped_at_ = view.now;
       return Resize{job, gpus, any_allocation()};
