@@ -51,6 +51,7 @@ Decision FaultyPolicy::any_decision(const View& view) {
     case 1:
       return Forward{job, AgentId{rng_.chance(0.2) ? rng_.next() : rng_.below(6)}};
     case 2:
+      if (rng_.chance(0.5)) return Spread{job, {}, std::nullopt, true, any_allocation()};
       return Spread{job, gpus, std::nullopt, false, any_allocation()};
     case 3:
       stopped_at_ = view.now;
@@ -91,6 +92,30 @@ Placement FaultyPolicy::offer(const View& view, std::uint32_t want, std::uint32_
                               Demand each) {
   if (active_() && rng_.chance(bad_)) return any_gpus(view, rng_.chance(0.5));
   return good_->offer(view, want, gpus_per_worker, each);
+}
+
+/// Anybody who runs, with the GPUs that it has or with any.
+std::vector<CoTenant> FaultyPolicy::co_tenants(const View& view, const JobSpec& gang,
+                                               std::size_t most) {
+  if (!active_() || !rng_.chance(bad_)) return good_->co_tenants(view, gang, most);
+  std::vector<CoTenant> out;
+  for (const JobView& job : view.running) {
+    const bool garbage = rng_.chance(0.2);
+    out.push_back({job.spec->id, garbage ? any_gpus(view, rng_.chance(0.5)) : job.placement,
+                   rng_.uniform() * 2 - 0.5, rng_.uniform() * 10 - 1});
+  }
+  return out;
+}
+
+/// Any of them, any number of times, and some that there are not.
+std::vector<std::size_t> FaultyPolicy::choose_tenants(const View& view, const JobView& gang,
+                                                      std::uint32_t free,
+                                                      std::span<const CoTenant> offered) {
+  if (!active_() || !rng_.chance(bad_)) return good_->choose_tenants(view, gang, free, offered);
+  std::vector<std::size_t> out;
+  for (std::uint32_t n = rng_.below(20); n > 0; --n)
+    out.push_back(rng_.below(static_cast<std::uint32_t>(offered.size() + 2)));
+  return out;
 }
 
 }  // namespace starling

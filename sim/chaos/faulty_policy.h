@@ -29,6 +29,11 @@ class FaultyPolicy final : public Policy {
   void refused(const Feedback& feedback) override { good_->refused(feedback); }
   [[nodiscard]] Placement offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker,
                                 Demand each) override;
+  [[nodiscard]] std::vector<CoTenant> co_tenants(const View& view, const JobSpec& gang,
+                                                 std::size_t most) override;
+  [[nodiscard]] std::vector<std::size_t> choose_tenants(const View& view, const JobView& gang,
+                                                        std::uint32_t free,
+                                                        std::span<const CoTenant> offered) override;
 
  private:
   [[nodiscard]] Placement any_gpus(const View& view, bool garbage);
