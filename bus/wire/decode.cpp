@@ -290,23 +290,17 @@ class Decoder : public PartReader {
                            names(t.gpu_types()),
                            two() ? hold(t.claim_ms()) : 0,
                            two() ? span(t.waited_ns()) : Duration{0},
-                           demand(t.each()),
-                           four() ? t.gang() : 0,
-                           four() ? name(t.model()) : std::string{}};
-    if (m.gang > limits().gpus_per_job) fail("gang: more GPUs than a job may have");
-    if (m.gpus == 0 || m.gpus > limits().gpus_per_job)
+                           demand(t.each())};
+    if (four()) m.gang = t.gang(), m.model = name(t.model());
+    if (m.gpus == 0 || std::max(m.gpus, m.gang) > limits().gpus_per_job)
       fail("gpus: none, or more than a job may have");
     if (m.gpus_per_worker == 0 || m.gpus_per_worker > m.gpus)
       fail("gpus_per_worker: not in 1..gpus");
     return m;
   }
   starling::Offer read(const Offer& t) {
-    if (!four() || t.shared() == nullptr || t.shared()->size() == 0)
-      return {attempt(t.attempt()), share(*t.share()), hold(t.valid_ms())};
-    return {attempt(t.attempt()),
-            {partition(t.share()->partition()), gpus(*t.share()->gpus())},
-            hold(t.valid_ms()),
-            shared_rooms(*t.shared())};
+    auto rooms = shared_rooms(four() ? t.shared() : nullptr);
+    return {attempt(t.attempt()), share(*t.share(), !rooms.empty()), hold(t.valid_ms()), rooms};
   }
   starling::NoOffer read(const NoOffer& t) {
     return {attempt(t.attempt()), partition(t.partition()), text(t.reason())};

@@ -136,10 +136,11 @@ std::vector<starling::Share> PartReader::gang(
 }
 
 std::vector<starling::SharedRoom> PartReader::shared_rooms(
-    const flatbuffers::Vector<flatbuffers::Offset<SharedRoom>>& in) {
+    const flatbuffers::Vector<flatbuffers::Offset<SharedRoom>>* in) {
   std::vector<starling::SharedRoom> out;
-  if (in.size() > starling::SharedRoom::kMost) return fail("shared: too many"), out;
-  for (const SharedRoom* room : in) {
+  if (in == nullptr) return out;
+  if (in->size() > starling::SharedRoom::kMost) return fail("shared: too many"), out;
+  for (const SharedRoom* room : *in) {
     if (failed()) break;
     out.push_back({attempt(room->tenant()), gang_gpus(*room->gpus()), room->speed(), room->loss()});
     if (room->speed() == 0 || room->speed() > 1'000'000) fail("shared: speed: not in 1..1000000");

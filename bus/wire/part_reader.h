@@ -76,9 +76,11 @@ class PartReader {
     return in == nullptr ? Placement{} : gpus(*in);
   }
   Placement gang_gpus(const flatbuffers::Vector<std::uint32_t>& in);  ///< one at least
-  starling::Share share(const Share& s) { return {partition(s.partition()), gang_gpus(*s.gpus())}; }
+  starling::Share share(const Share& s, bool may_be_empty = false) {
+    return {partition(s.partition()), may_be_empty ? gpus(*s.gpus()) : gang_gpus(*s.gpus())};
+  }
   std::vector<starling::SharedRoom> shared_rooms(
-      const flatbuffers::Vector<flatbuffers::Offset<SharedRoom>>& in);
+      const flatbuffers::Vector<flatbuffers::Offset<SharedRoom>>* in);  ///< null: none
   /// Of a Reserve; null: none. No more than a gang has GPUs.
   std::vector<starling::AttemptId> tenants(const flatbuffers::Vector<const AttemptId*>* in);
   std::vector<starling::Share> gang(const flatbuffers::Vector<flatbuffers::Offset<Share>>& in);
