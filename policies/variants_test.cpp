@@ -47,6 +47,7 @@ TEST_CASE("what is declared depends on the options") {
   CHECK(told("gavel", "objective", "makespan") == "place, order; estimates");
   CHECK(told("drf") == "place, order, resize; nothing");
   CHECK(told("optimus") == "place, order, resize; estimates");
+  CHECK(told("optimus", "batch", "free") == "place, order, resize, rebatch; estimates");
 }
 
 }  // namespace
