@@ -83,7 +83,7 @@ void FlockStep::on(NodeId from, const Digests& digests) {
   };
   if (std::ranges::any_of(digests.words, bad)) return refuse();
   const AgentId teller = agent_of(from);
-  bool changed = false, told = false, asks = false;
+  bool changed = false, told = false;
   for (const Digests::Word& word : digests.words) {
     const AgentId of = s.flock.owner_of(word.digest.fence.partition)->peer.agent;
     PeerState& peer = s.flock.peers[of.value];
@@ -91,7 +91,6 @@ void FlockStep::on(NodeId from, const Digests& digests) {
     if (of == me() || !is_news(peer, word.digest, said)) continue;
     if (of == teller) {
       heard_epoch(peer, word.digest.fence.epoch);
-      asks = word.digest.waiting > 0;
     } else if (word.digest.fence.epoch > peer.epoch) {
       STARLING_MARK("agent: hears of a new owner from another");
       peer.answered = false;  // asked again until it is
@@ -101,7 +100,6 @@ void FlockStep::on(NodeId from, const Digests& digests) {
     told = true;
     s.flock.gossip.learn(of, teller, word.digest.waiting > 0);
   }
-  if (asks && gossips()) tell_news(teller);  // it may have a use for them now
   if (changed) return news();
   if (told && s.config.timers.digest < Duration::max()) s.flock.digest_due = true;
 }

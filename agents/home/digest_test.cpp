@@ -175,25 +175,6 @@ TEST_CASE("a change is told to a few in a large flock, with what was heard meanw
   CHECK(told == Gossip::kFan);
 }
 
-TEST_CASE("whoever says that jobs wait with it is told at once what it may not know") {
-  LargeFlock home(quiet());
-  home.hear(AgentId{4}, Digests{{word(3, 8, 1)}});
-  home.sent.clear();
-  Digests waits{{word(2, 9, 0)}};
-  waits.words[0].digest.waiting = 1;
-  home.hear(AgentId{5}, waits);  // it is not the one that waits
-  CHECK(home.sent.empty());
-  waits.words[0].digest.version = 10;
-  home.hear(AgentId{2}, waits);
-  const Digests* said = home.last<Digests>(agent_node(AgentId{2}));
-  REQUIRE(said != nullptr);
-  CHECK(said->words[0].digest.fence.partition == PartitionId{3});
-  home.sent.clear();
-  waits.words[0].digest.version = 11;
-  home.hear(AgentId{2}, waits);  // it has heard that
-  CHECK(home.sent.empty());
-}
-
 TEST_CASE("of two words the newer counts, whoever tells it") {
   LargeFlock home(quiet());
   home.hear(AgentId{2}, Digests{{word(3, 8, 1)}});
