@@ -14,7 +14,10 @@ namespace {
 
 constexpr int kRefreshDigests = 10;  // times Timers::digest: a lost digest is made good then
 constexpr std::uint16_t kGossipProtocol = 4;  // its messages came with it
-constexpr int kUnrenewed = 2;                 // words that were due before the last one is doubted
+/// Where nothing gets lost news of others go along with an agent's own, or after so long: there
+/// nobody renews his word, and one that rested for good might be what somebody waits for.
+constexpr Duration kRest = std::chrono::minutes(10);
+constexpr int kUnrenewed = 2;  // words that were due before the last one is doubted
 
 /// Who shares a GPU, and the policy's summary, go along with the rest and are no change alone.
 bool same_content(const Digest& a, const Digest& b) {
@@ -42,7 +45,8 @@ void FlockStep::on(NodeId from, const Digest& digest) {
   if (!is_agent(from)) return refuse();
   PeerState& peer = s.flock.peers[agent_of(from).value];
   if (digest.fence.partition != peer.peer.partition.id) return refuse();
-  const bool overtaken = peer.digest && digest.version <= peer.digest->version;
+  const bool overtaken = gossips() ? !is_news(peer, digest, now)
+                                   : peer.digest && digest.version <= peer.digest->version;
   if (overtaken && !planted(Bug::stale_digest_taken)) return;
   heard_epoch(peer, digest.fence.epoch);
   const bool changed = take(peer, digest, now);
@@ -63,13 +67,15 @@ void FlockStep::news() {
   if (s.home.waiting_jobs() > 0) change(TriggerKind::digest);
 }
 
-/// Versions rise. One that is not renewed for long is not its owner's, whose later words would all be
-/// dropped for it.
+/// Versions rise. One that is not renewed for long is not its owner's, whose later words would all
+/// be dropped for it: it gives way to what was said later, and does not come back.
 bool FlockStep::is_news(const PeerState& peer, const Digest& digest, Instant said) const {
-  if (!peer.digest || digest.version > peer.digest->version) return true;
+  if (!peer.digest) return true;
+  const bool higher = digest.version > peer.digest->version;
   if (digest.version == peer.digest->version || s.config.timers.digest == Duration::max())
-    return false;
+    return higher;
   const Duration lasts = s.config.timers.digest * (kRefreshDigests * kUnrenewed);
+  if (higher) return later(said, lasts) >= now || said > peer.digest_at;
   return later(peer.digest_at, lasts) < now && said > peer.digest_at;
 }
 
@@ -101,7 +107,7 @@ void FlockStep::on(NodeId from, const Digests& digests) {
     s.flock.gossip.learn(of, teller, word.digest.waiting > 0);
   }
   if (changed) return news();
-  if (told && s.config.timers.digest < Duration::max()) s.flock.digest_due = true;
+  if (told) s.flock.digest_due = true;
 }
 
 /// What is free here, and who waits.
@@ -178,14 +184,14 @@ void FlockStep::say_to_few() {
   pass_on();
 }
 
-/// Where frames may get lost news do not wait until this agent has some of its own.
+/// News do not wait until this agent has some of its own: it may never have any again.
 void FlockStep::pass_on_news() {
   const Gossip& gossip = s.flock.gossip;
   const bool periodic = s.config.timers.digest < Duration::max();
+  const Duration rest = periodic ? s.config.timers.digest : kRest;
   const Instant at = gossip.is_unheard() ? now
-                     : periodic && gossip.has_news()
-                         ? later(s.flock.passed_on, s.config.timers.digest)
-                         : kNever;
+                     : gossip.has_news() ? later(s.flock.passed_on, rest)
+                                         : kNever;
   if (at <= now) {
     pass_on();
   } else {

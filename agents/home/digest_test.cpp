@@ -150,7 +150,7 @@ TEST_CASE("a change is told to a few in a large flock, with what was heard meanw
   home.sent.clear();
   home.hear(AgentId{5}, Digests{{word(5, 9, 2), word(3, 8, 1, 700)}});
   home.tick(300ms);
-  CHECK(home.sent.empty());  // what others said is no reason where nothing gets lost
+  CHECK(home.sent.empty());  // what others said alone has time where nothing gets lost
   occupy(home, 50);
   home.tick();
   std::size_t told = 0;
@@ -238,6 +238,44 @@ TEST_CASE("a word that nobody renews gives way to a younger one, whatever its ve
   CHECK(home.state().flock.peers[3].digest->free == 4);
   home.hear(AgentId{4}, Digests{{word(3, 8, 1)}});
   CHECK(home.state().flock.peers[3].digest->free == 1);
+}
+
+TEST_CASE("a word that has given way does not come back by somebody who was cut off") {
+  LargeFlock home(config(Duration::max(), 1s));
+  home.hear(AgentId{2}, Digests{{word(3, 1'000'000, 4)}});  // a lie
+  home.tick(21s);
+  home.hear(AgentId{4}, Digests{{word(3, 8, 1)}});
+  REQUIRE(home.state().flock.peers[3].digest->free == 1);
+  home.hear(AgentId{5}, Digests{{word(3, 1'000'000, 4, 21'000)}});
+  CHECK(home.state().flock.peers[3].digest->free == 1);
+  home.hear(AgentId{3}, Digests{{word(3, 9, 3)}});
+  CHECK(home.state().flock.peers[3].digest->free == 3);
+}
+
+TEST_CASE("nor does a lie outlast the words of an owner that speaks less") {
+  LargeFlock home(config(Duration::max(), 1s), 3);
+  home.hear(AgentId{2}, Digests{{word(3, ~0ULL, 4)}});
+  home.tick(21s);
+  Digest own = digest(8);
+  own.fence.partition = PartitionId{3};
+  own.free = 1;
+  home.hear(AgentId{3}, own, 3);
+  CHECK(home.state().flock.peers[3].digest->free == 1);
+}
+
+TEST_CASE("where nothing gets lost news are passed on, too, though this agent has none") {
+  LargeFlock home(quiet());
+  home.hear(AgentId{2}, Digests{{word(3, 8, 1)}});
+  home.tick();
+  home.sent.clear();
+  REQUIRE(home.state().flock.next_digest < kNever);
+  home.tick(10min);
+  REQUIRE(home.last<Digests>() != nullptr);
+  CHECK(home.last<Digests>()->words.back().digest.fence.partition == PartitionId{3});
+  home.tick(10min);
+  home.sent.clear();
+  home.tick(1h);
+  CHECK(home.sent.empty());  // once
 }
 
 TEST_CASE("where frames get lost news are passed on after a while, and the own word is renewed") {

@@ -154,7 +154,7 @@ std::vector<starling::AttemptId> PartReader::tenants(
     const flatbuffers::Vector<const AttemptId*>* in) {
   std::vector<starling::AttemptId> out;
   if (in == nullptr) return out;
-  if (in->size() > limits_.gpus_per_job) return fail("beside: too many"), out;
+  if (in->size() > starling::SharedRoom::kMost) return fail("beside: too many"), out;
   if (!spend(in->size() * sizeof(starling::AttemptId))) return out;
   for (const AttemptId* tenant : *in) out.push_back(attempt(tenant));
   return out;

@@ -33,7 +33,7 @@ Result<Limits> limits_of(const Deployment& deployment) {
   const auto policy = all_policies().make(deployment.policy);
   if (!policy) return policy.error();
   Limits limits;
-  limits.jobs_per_gpu = jobs_per_gpu(policy.value()->facts(), deployment.physics == "full");
+  limits.jobs_per_gpu = jobs_per_gpu(policy.value()->facts(), deployment.full_physics());
   return limits;
 }
 
