@@ -119,6 +119,19 @@ void live_with(const Deployment& flock, const Topology& topology) {
   }
 }
 
+TEST_CASE("live jobs share GPUs where simulated ones do") {
+  const Made made;
+  Deployment flock = read_deployment(made.flock.dir).value();
+  flock.policy = "lif";
+  for (const auto& [physics, jobs] : {std::pair{"trace", 1U}, {"full", 2U}, {"full:goodput", 2U}}) {
+    CAPTURE(physics);
+    flock.physics = physics;
+    const auto config = agent_config(flock, made.topology, AgentId{0});
+    REQUIRE(config.ok());
+    CHECK(config.value().limits.jobs_per_gpu == jobs);
+  }
+}
+
 TEST_CASE("deployment.json with any value changed: told, or harmless") {
   const Made made;
   const fs::path file = made.flock.dir / "deployment.json";
