@@ -317,6 +317,19 @@ TEST_CASE("an attempt with an allocation is said in the fourth protocol, and not
     CHECK(std::get<Commit>(codec.decode(commit).value().message).allocation == how);
     CHECK(std::get<Launch>(codec.decode(launch).value().message).allocation == how);
   }
+  Bytes older =
+      copy(codec.encode({4, Incarnation{7}, 9}, Commit{attempt, fence, spec, gang, {}, how}));
+  std::size_t refused = 0;
+  for (std::size_t i = 8; i + 1 < older.size(); ++i) {  // wherever the frame says its protocol
+    if (older[i] != std::byte{4} || older[i + 1] != std::byte{0}) continue;
+    Bytes changed = older;
+    changed[i] = std::byte{3};
+    const auto heard = codec.decode(changed);
+    if (!heard.ok() &&
+        heard.error().message == "Commit: allocation: in a frame of an older protocol")
+      ++refused;
+  }
+  CHECK(refused == 1);
   how.local_batch = Allocation::kMost + 1;
   const Bytes wild =
       copy(codec.encode({4, Incarnation{7}, 9}, Commit{attempt, fence, spec, gang, {}, how}));

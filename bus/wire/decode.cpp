@@ -311,7 +311,7 @@ class Decoder : public PartReader {
   }
   starling::Commit read(const Commit& t) {
     return {attempt(t.attempt()), fence(t.fence()),    own_spec(*t.spec(), t.attempt()),
-            gang(*t.gang()),      span(t.served_ns()), allocation(t.allocation())};
+            gang(*t.gang()),      span(t.served_ns()), own_allocation(t.allocation())};
   }
   starling::Released read(const Released& t) {
     return {attempt(t.attempt()), partition(t.partition()), span(t.served_ns())};
@@ -328,9 +328,13 @@ class Decoder : public PartReader {
     return m;
   }
   starling::Launch read(const Launch& t) {
-    return {attempt(t.attempt()),      fence(t.fence()),     own_spec(*t.spec(), t.attempt()),
-            gang(*t.gang()),           gang_gpus(*t.here()), span(t.served_ns()),
-            allocation(t.allocation())};
+    return {attempt(t.attempt()),
+            fence(t.fence()),
+            own_spec(*t.spec(), t.attempt()),
+            gang(*t.gang()),
+            gang_gpus(*t.here()),
+            span(t.served_ns()),
+            own_allocation(t.allocation())};
   }
   starling::LaunchResult read(const LaunchResult& t) {
     return {attempt(t.attempt()), t.ok(), text(t.reason())};

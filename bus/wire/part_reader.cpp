@@ -238,6 +238,11 @@ starling::Allocation PartReader::allocation(const Allocation* t) {
   return how;
 }
 
+starling::Allocation PartReader::own_allocation(const Allocation* t) {
+  if (t != nullptr && !four()) fail("allocation: in a frame of an older protocol");
+  return allocation(t);
+}
+
 starling::SpeedHealth PartReader::speed(const SpeedHealth& h) {
   return {text(h.model()), h.fallbacks(), h.observed(), h.refused(), h.drifts(), text(h.trouble())};
 }

@@ -89,6 +89,8 @@ class PartReader {
   starling::JobSpec own_spec(const JobSpec& t, const AttemptId* a);  ///< of the attempt's job
   std::shared_ptr<const starling::JobAsk> ask(const JobAsk& t);
   starling::Allocation allocation(const Allocation* t);  ///< null: as it asks
+  /// Of an attempt that somebody is to carry out: an older frame has none.
+  starling::Allocation own_allocation(const Allocation* t);
   starling::SpeedHealth speed(const SpeedHealth& h);
   std::vector<ServerId> drained(const flatbuffers::Vector<std::uint32_t>* in);
   std::string page(const flatbuffers::Vector<std::uint8_t>* in);  ///< of an OutputPage
