@@ -79,8 +79,8 @@ bool FlockStep::is_news(const PeerState& peer, const Digest& digest, Instant sai
   return later(peer.digest_at, lasts) < now && said > peer.digest_at;
 }
 
-/// Of each partition versions only rise, whoever tells them. Only an owner's own word says which epoch
-/// its partition is at; who hears of a higher one asks the owner.
+/// Of each partition the newest word counts, whoever tells it. Only an owner's own word says which
+/// epoch its partition is at; who hears of a higher one asks the owner.
 void FlockStep::on(NodeId from, const Digests& digests) {
   STARLING_MARK("agent: Digests");
   if (!is_agent(from)) return refuse();

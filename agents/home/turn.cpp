@@ -218,8 +218,8 @@ std::optional<Refusal> OwnerStep::admit_claim(AgentId home, const BidRequest& re
   return std::nullopt;
 }
 
-/// Chosen once for a turn, so that what is kept becomes free; again where some of it has gone out of
-/// service. A job that runs is taken to go on for as long as it has run here.
+/// Chosen once for a turn, so that what is kept becomes free; again where some of it has gone out
+/// of service. A job that runs is taken to go on for as long as it has run here.
 void OwnerStep::keep_servers(Claim& claim, const BidRequest& request) const {
   const Occupancy& gpus = s.owner.ledger.gpus();
   JobSpec shape;
