@@ -43,7 +43,9 @@ std::vector<std::string> explain_turn(const AgentState& s, const Job& job, Insta
   if (!s.lossy() || s.config.protocol < 2) return lines;  // no turns
   const std::uint64_t passed = passed_by(s, job);
   const bool oversized = job.spec->gpus() > s.owner.partition.gpus.size();
-  if (!oversized && !s.home.passing.has_passed(job.spec->priority, job.order)) return lines;
+  const bool left_behind = s.home.passing.has_passed(job.spec->priority, job.order) ||
+                           left_beside_free_gpus(s, *job.spec);
+  if (!oversized && !left_behind) return lines;
   if (passed > 0) {
     lines.push_back("is passed by: " + counted(passed, "job that came after it waits no longer",
                                                "jobs that came after it wait no longer"));

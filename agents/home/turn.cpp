@@ -52,6 +52,12 @@ Duration period_of(const Timers& timers, const Job& job) {
 
 }  // namespace
 
+bool left_beside_free_gpus(const AgentState& s, const JobSpec& spec) {
+  const Ledger& ledger = s.owner.ledger;
+  return ledger.quarantined_count() + ledger.drained_count() > 0 &&
+         ledger.gpus().free_count() >= spec.gpus();
+}
+
 /// What could be had of this partition for the job.
 std::uint32_t HomeStep::most_here(const JobSpec& spec) const {
   return static_cast<std::uint32_t>(
@@ -88,7 +94,8 @@ void HomeStep::look_for_turn() {
     if (oldest != nullptr && std::tie(spec.priority, oldest->submitted) <=
                                  std::tie(oldest->spec->priority, job.submitted))
       continue;
-    const bool starves = passed && later(std::max(job.submitted, job.stopped), patience) <= now;
+    const bool starves = (passed || left_beside_free_gpus(s, spec)) &&
+                         later(std::max(job.submitted, job.stopped), patience) <= now;
     const bool oversized = now - view.submitted >= kGangPatience && most_here(spec) < spec.gpus();
     if (rounds || starves || oversized) oldest = &job;
   }

@@ -14,7 +14,9 @@ namespace starling {
 //
 // A job may take a turn when four of its rounds have failed; when it can never fit into its home's
 // partition and has waited for its patience; or when it has waited for that and is passed by: one
-// that came later, and is no more urgent, has started at its home. Its patience is ten minutes for
+// that came later, and is no more urgent, has started at its home; or when it has waited for that
+// beside GPUs that are free, while others of its home are out of service: its policy may be waiting
+// for servers that do not come back. Its patience is ten minutes for
 // a gang of more than a server, which finds no room by chance, and an hour for all others. Who was
 // stopped waits anew. It then claims the partitions that it needs, its own first, in
 // ascending order: an owner keeps as many servers for it as hold what is asked of its partition
@@ -36,6 +38,9 @@ constexpr Duration kGangPatience = std::chrono::minutes(10), kPatience = std::ch
 
 struct AgentState;
 struct Job;
+struct JobSpec;
+/// GPUs of this partition are out of service, and of the others enough for the job are free.
+[[nodiscard]] bool left_beside_free_gpus(const AgentState& s, const JobSpec& spec);
 /// Of a job that waits: who passes it by, and when its turn comes at the latest, for people.
 [[nodiscard]] std::vector<std::string> explain_turn(const AgentState& s, const Job& job,
                                                     Instant now);

@@ -327,6 +327,22 @@ TEST_CASE("nobody takes a turn who is not passed by, or by the more urgent alone
   CHECK_FALSE(stream.started(kGang));
 }
 
+TEST_CASE("beside free GPUs a job waits for servers that are gone until its turn, and no longer") {
+  for (const bool gone : {false, true}) {
+    CAPTURE(gone);
+    AgentConfig config;
+    config.timers.heartbeat = kPatience;
+    ScriptedHome home(1, config);  // whose policy starts nothing
+    home.submit(1, 2);
+    if (gone) home.hear(executor_node(0), GpuHealth{++home.health, {GpuId{3}}});
+    home.tick(kPatience - 1min);
+    CHECK(home.last<Launch>() == nullptr);
+    CHECK(explain_turn(home.state(), home.job(1), home.now).empty() == !gone);
+    home.tick(1min);
+    CHECK((home.last<Launch>() != nullptr) == gone);
+  }
+}
+
 TEST_CASE("a job is told who passes it by, and when its turn comes") {
   Stream stream("fifo:queue=skip", 1);
   const std::uint64_t before = stream.n;

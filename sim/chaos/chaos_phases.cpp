@@ -21,20 +21,13 @@ constexpr Duration kSettled = 15min;
 /// The longest that digests may be old, and some more.
 constexpr Duration kDigestsAgree = 25s;
 constexpr Duration kNews = 5s;
+constexpr Duration kGiveUpEvery = 5s;
 constexpr Duration kListen = 20s;
 /// What a takeover needs besides the lease, in heartbeats: to the first accept, and until all GPUs
 /// are known.
 constexpr int kAcceptBeats = 4, kKnownBeats = 10;
 /// Of the roll call, within which an old copy is told so: four, on a clock that may be slow.
 constexpr int kCallBeats = 6;
-
-/// Ends a job that no client follows, as `starling cancel` does: it is looked for at every agent,
-/// until it is over. What nobody has by `latest`, nobody will have.
-void give_up(World& world, JobId job, Instant latest) {
-  if (world.end_of(job) || (!world.accepted(job) && world.now() > latest)) return;
-  for (std::uint32_t a = 0; a < world.agents(); ++a) world.ask(AgentId{a}, Cancel{job});
-  world.at(world.now() + 5s, [job, latest](World& w) { give_up(w, job, latest); });
-}
 
 /// All servers but those that are gone have the GPUs for the job, and CPUs and memory beside them.
 bool hold(const Topology& topology, const std::set<ServerId>& gone, const JobSpec& spec) {
@@ -80,14 +73,20 @@ ChaosPhases::Wrong ChaosPhases::with_faults() {
   }
   // What needs more than there is left waits for ever, and its user gives it up.
   if (faults_.servers_gone().empty() && !faults_.servers_changed()) return std::nullopt;
-  std::vector<JobId> hopeless;
   for (const TraceJob& row : input_.trace.jobs) {
-    if (!hold(world_.topology(), faults_.servers_gone(), row.spec)) hopeless.push_back(row.spec.id);
-  }
-  for (const JobId job : hopeless) {
-    if (!world_.cancel(job)) give_up(world_, job, world_.now() + 1min);
+    if (hold(world_.topology(), faults_.servers_gone(), row.spec)) continue;
+    if (!world_.cancel(row.spec.id)) hopeless_.push_back(row.spec.id);
   }
   return std::nullopt;
+}
+
+void ChaosPhases::give_up_hopeless() {
+  if (hopeless_.empty() || world_.now() < next_give_up_) return;
+  next_give_up_ = world_.now() + kGiveUpEvery;
+  for (const JobId job : hopeless_) {
+    if (world_.end_of(job) || !world_.accepted(job)) continue;
+    for (std::uint32_t a = 0; a < world_.agents(); ++a) world_.ask(AgentId{a}, Cancel{job});
+  }
 }
 
 ChaosPhases::Wrong ChaosPhases::to_the_end() {
@@ -99,6 +98,7 @@ ChaosPhases::Wrong ChaosPhases::to_the_end() {
     if (Wrong wrong = until(world_.now() + Network::kLatest, never)) return wrong;
   }
   while (!world_.all_over()) {
+    give_up_hopeless();
     if (Wrong wrong = step(budget)) return wrong;
     if (out_of_events_) return fail("L1", unfinished(world_));
   }

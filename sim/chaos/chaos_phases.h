@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/chaos/chaos_input.h"
 #include "sim/chaos/fault_script.h"
@@ -28,6 +29,9 @@ class ChaosPhases {
   Wrong probe();       ///< G7, G2
   Wrong untrue();      ///< L5, L6
   Wrong lose_state();  ///< S19, L8
+  /// Ends those of `hopeless_` that are accepted, as `starling cancel` does: each is looked for at
+  /// every agent, again and again. One whose client is slow is accepted long after the healing.
+  void give_up_hopeless();
   Wrong step(Instant until);
   /// So many times longer as the slowest timer.
   [[nodiscard]] Duration times(Duration usual) const;
@@ -43,6 +47,8 @@ class ChaosPhases {
   const ChaosInput& input_;
   World& world_;
   FaultScript& faults_;
+  std::vector<JobId> hopeless_;  ///< that no client follows, and that need more than is left
+  Instant next_give_up_ = Instant::min();
   JobId largest_waiting_;  ///< at the healing
   bool some_waited_ = false;
   bool out_of_events_ = false;
