@@ -80,6 +80,13 @@ std::size_t bytes_of(const JobAsk& ask) noexcept {
   return bytes;
 }
 
+Message::Message() noexcept = default;
+Message::Message(const Message& other) = default;
+Message::Message(Message&& other) noexcept = default;
+Message& Message::operator=(const Message& other) = default;
+Message& Message::operator=(Message&& other) noexcept = default;
+Message::~Message() = default;
+
 const char* name_of(const Message& message) noexcept {
   // In the order of Message.
   constexpr std::array kNames = {
@@ -97,7 +104,7 @@ const char* name_of(const Message& message) noexcept {
       "ProbeFor",       "ProbeResult",      "GpuHealth",   "GpuHealthSeen",
       "SetDrain",       "DrainState",       "ReadOutput",  "OutputPage",
       "Digests"};
-  static_assert(kNames.size() == std::variant_size_v<Message>);
+  static_assert(kNames.size() == std::variant_size_v<MessageKinds>);
   return message.valueless_by_exception() ? "none" : kNames[message.index()];
 }
 

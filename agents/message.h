@@ -294,22 +294,32 @@ struct Digests {
   static constexpr std::size_t kMost = 64;
 };
 
-using Message = std::variant<
+using MessageKinds = std::variant<
     Hello, Welcome, Goodbye, Ping, Pong, Digest, Submit, Accepted, Busy, Rejected, Cancel, Query, JobState,
     Explain, Explanation, ListJobs, JobList, StatusQuery, AgentStatus, BidRequest, Offer, NoOffer, Reserve,
     Reserved, ReserveRefused, Commit, Committed, CommitRefused, StartAttempt, Started, Release, Released,
     AttemptQuery, AttemptAnswer, Launch, LaunchResult, Kill, Killed, Exited, ExitedAck, Progress,
     InventoryRequest, Inventory, Fenced, ProbeFor, ProbeResult, GpuHealth, GpuHealthSeen, SetDrain, DrainState,
     ReadOutput, OutputPage, Digests>;
+/// One of them. How it is copied, moved and destroyed is compiled once, not wherever one is seen.
+struct Message : MessageKinds {
+  using MessageKinds::MessageKinds;
+  Message() noexcept;
+  Message(const Message& other);
+  Message(Message&& other) noexcept;
+  Message& operator=(const Message& other);
+  Message& operator=(Message&& other) noexcept;
+  ~Message();
+};
 
 /// The table's name, for logs and stories: "Reserve".
 [[nodiscard]] const char* name_of(const Message& message) noexcept;
 /// The version of the protocol that a kind, an index into Message, came with.
 [[nodiscard]] constexpr std::uint16_t protocol_of(std::size_t kind) noexcept {
   constexpr std::size_t kFirstOfTwo = 44, kFirstOfThree = 50, kFirstOfFour = 52;
-  static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfTwo, Message>, ProbeFor>);
-  static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfThree, Message>, ReadOutput>);
-  static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfFour, Message>, Digests>);
+  static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfTwo, MessageKinds>, ProbeFor>);
+  static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfThree, MessageKinds>, ReadOutput>);
+  static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfFour, MessageKinds>, Digests>);
   return kind < kFirstOfTwo ? 1 : kind < kFirstOfThree ? 2 : kind < kFirstOfFour ? 3 : 4;
 }
 /// The oldest version in which the message may be said at all: who leaves out that a job is to run otherwise than it

@@ -86,12 +86,23 @@ struct OffersSettled { std::vector<JobId> jobs; };        ///< of those; nobody 
 /// Of all lives, in snapshots: what is over and archived, or forgotten, is not counted again from the records themselves.
 struct JobsCounted { std::uint64_t accepted = 0, finished = 0, failed = 0, cancelled = 0; };
 
-using Record = std::variant<LifeBegan, JobAccepted, AttemptStarting, AttemptDraining, AttemptOver, JobMoved,
-                            JobEnded, ShareCommitted, ShareLaunched, ShareReleased, EpochSeen,
-                            ProcessLaunching, ProcessExited, ProcessForgotten, JobOffered, JobPast, AttemptPlan,
-                            TombstoneServed, TombstonesDropped, ServerDrained, DrainVersion, ProcessWanted,
-                            TopologyRead, PeerKnown, JobsArchived, ArchiveDropped, OffersOwed, OffersSettled,
-                            ProcessStopping, JobsCounted>;
+using RecordKinds =
+    std::variant<LifeBegan, JobAccepted, AttemptStarting, AttemptDraining, AttemptOver, JobMoved,
+                 JobEnded, ShareCommitted, ShareLaunched, ShareReleased, EpochSeen,
+                 ProcessLaunching, ProcessExited, ProcessForgotten, JobOffered, JobPast, AttemptPlan,
+                 TombstoneServed, TombstonesDropped, ServerDrained, DrainVersion, ProcessWanted,
+                 TopologyRead, PeerKnown, JobsArchived, ArchiveDropped, OffersOwed, OffersSettled,
+                 ProcessStopping, JobsCounted>;
+/// One of them. How it is copied, moved and destroyed is compiled once, not wherever one is seen.
+struct Record : RecordKinds {
+  using RecordKinds::RecordKinds;
+  Record() noexcept;
+  Record(const Record& other);
+  Record(Record&& other) noexcept;
+  Record& operator=(const Record& other);
+  Record& operator=(Record&& other) noexcept;
+  ~Record();
+};
 
 /// Append-only truth of one node. A failed append or sync is final: the process must stop (exit code 74).
 class Journal {

@@ -158,7 +158,7 @@ class Reader {
 /// Reads the alternative of that index into `record`. False: there is none.
 template <std::size_t I = 0>
 bool read_kind(std::uint64_t kind, Reader& reader, Record& record) {
-  if constexpr (I < std::variant_size_v<Record>) {
+  if constexpr (I < std::variant_size_v<RecordKinds>) {
     if (kind != I) return read_kind<I + 1>(kind, reader, record);
     auto& read = record.emplace<I>();
     fields(reader, read);

@@ -18,7 +18,7 @@ TEST_CASE("every kind of record survives the way there and back") {
     encode_record(record, bytes);
     CHECK(same_records({decode_record(bytes).value()}, {record}));
   }
-  CHECK(kinds.size() == std::variant_size_v<Record>);
+  CHECK(kinds.size() == std::variant_size_v<RecordKinds>);
   std::vector<std::byte> bytes;
   encode_record(sample_records()[7], bytes);
   const auto committed = std::get<ShareCommitted>(decode_record(bytes).value());

@@ -387,7 +387,7 @@ Result<starling::Frame> decode_frame(const std::uint8_t* data, std::size_t size,
   }
   const auto kind = static_cast<std::size_t>(frame.body_type());
   const std::uint16_t known = std::min(frame.protocol(), protocol);
-  if (kind > 0 && kind <= std::variant_size_v<Message> && protocol_of(kind - 1) > known)
+  if (kind > 0 && kind <= std::variant_size_v<MessageKinds> && protocol_of(kind - 1) > known)
     return {Errc::invalid, "unknown: unknown kind of message"};
   Decoder decoder(limits, size, known);
   starling::Frame out{{frame.protocol(), Incarnation{frame.incarnation()}, frame.sequence(),

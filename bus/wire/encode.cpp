@@ -294,7 +294,7 @@ class Encoder : public PartWriter {
 };
 
 // The union and the variant list the same kinds in the same order, so one index serves both.
-static_assert(static_cast<std::size_t>(Body::MAX) == std::variant_size_v<Message>);
+static_assert(static_cast<std::size_t>(Body::MAX) == std::variant_size_v<MessageKinds>);
 static_assert(static_cast<std::size_t>(starling::Role::client) ==
               static_cast<std::size_t>(Role::MAX));
 static_assert(static_cast<std::size_t>(starling::Refusal::denied) ==

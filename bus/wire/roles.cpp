@@ -74,7 +74,7 @@ constexpr std::array kKinds = std::to_array<Kind>({
     {"OutputPage", kEA | kAC},
     {"Digests", kAA},
 });
-static_assert(kKinds.size() == std::variant_size_v<Message>);
+static_assert(kKinds.size() == std::variant_size_v<MessageKinds>);
 
 constexpr unsigned link(Role from, Role to) noexcept {
   if (from == Role::agent && to == Role::agent) return kAA;

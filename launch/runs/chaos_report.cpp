@@ -72,7 +72,7 @@ std::vector<std::string> marks_missed(const ChaosReport& report) {
 std::vector<std::string> frames_missed(const ChaosReport& report, std::uint64_t least) {
   std::vector<std::string> missed;
   for (const auto& [fate, counts] : report.fates) {
-    for (std::size_t kind = 0; kind < std::variant_size_v<Message>; ++kind) {
+    for (std::size_t kind = 0; kind < std::variant_size_v<MessageKinds>; ++kind) {
       const auto at = counts.find(kind_name(kind));
       const std::uint64_t times = at == counts.end() ? 0 : at->second;
       if (times < least)

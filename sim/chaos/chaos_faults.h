@@ -224,7 +224,7 @@ class ChaosFaults final : public FaultScript {
   std::map<PartitionId, AgentId> serving_;  // who is not its own agent
   double corrupts_ = 0;
   double rare_meets_ = 0;  ///< how likely a fault is for the first frame of its kind; 0: off
-  std::array<std::uint32_t, std::variant_size_v<Message>> said_{};  ///< frames of each kind
+  std::array<std::uint32_t, std::variant_size_v<MessageKinds>> said_{};  ///< frames of each kind
   std::vector<std::vector<std::byte>> seen_;  // frames that may come again in the wrong place
   std::vector<std::byte> old_digest_;
   Codec codec_;

@@ -31,7 +31,7 @@ struct Place {
 
 /// How often frames of each kind met each fate, by index into Message.
 struct FrameFates {
-  using ByKind = std::array<std::uint64_t, std::variant_size_v<Message>>;
+  using ByKind = std::array<std::uint64_t, std::variant_size_v<MessageKinds>>;
   ByKind lost{}, repeated{}, overtaken{}, corrupted{};
 };
 

@@ -17,7 +17,7 @@ class RandomMessage {
  public:
   explicit RandomMessage(Rng rng) : rng_(rng) {}
 
-  static constexpr std::size_t kinds = std::variant_size_v<Message>;
+  static constexpr std::size_t kinds = std::variant_size_v<MessageKinds>;
 
   /// `kind` is an index into Message.
   Message make(std::size_t kind) { return make_at(kind, std::make_index_sequence<kinds>{}); }
@@ -30,7 +30,7 @@ class RandomMessage {
   template <std::size_t... I>
   Message make_at(std::size_t kind, std::index_sequence<I...>) {
     Message out;
-    ((kind == I ? void(out = of(std::variant_alternative_t<I, Message>{})) : void()), ...);
+    ((kind == I ? void(out = of(std::variant_alternative_t<I, MessageKinds>{})) : void()), ...);
     return out;
   }
 

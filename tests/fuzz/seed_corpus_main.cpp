@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   const std::filesystem::path dir = argv[1];
   Codec codec;
   testing::RandomMessage random{Rng(4)};
-  std::vector<bool> seen(std::variant_size_v<Message>);
+  std::vector<bool> seen(std::variant_size_v<MessageKinds>);
   for (int n = 0; n < 10'000; ++n) {
     const Message message = random.any();
     if (seen[message.index()]) continue;
