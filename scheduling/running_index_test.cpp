@@ -86,6 +86,101 @@ TEST_CASE("two runs of one job end in any order") {
   CHECK(index.find(spec.id, Instant{}) == nullptr);
 }
 
+/// Six servers on which one policy starts and stops jobs, once shown the list of what runs and once
+/// the index.
+class TwoViews {
+ public:
+  TwoViews(const Topology& topology, const SpeedModel& speed, std::uint64_t seed)
+      : topology_(topology), speed_(speed), seed_(seed), rng_(seed) {}
+
+  std::size_t starts = 0, stops = 0;
+
+  /// Some time goes by, some jobs end, some come, and both policies are asked.
+  void ask(Policy& listed, Policy& indexed) {
+    now_ += seconds(1 + rng_.below(400));
+    if (!running_.empty() && rng_.chance(0.4))
+      leave(rng_.below(static_cast<std::uint32_t>(running_.size())));
+    while (next_ < specs_.size() && rng_.chance(0.7)) come();
+    for (std::size_t i = 0; i < running_.size(); ++i) running_[i].served = now_ - since_[i];
+    const View list{topology_, gpus_, waiting_, running_, {}, speed_, now_, AgentId{0}, nullptr};
+    const View index{topology_, gpus_, waiting_, {}, {}, speed_, now_, AgentId{0}, &index_};
+    Rng a(1), b(1);
+    const auto plain = listed.decide(list, {TriggerKind::round}, a);
+    const auto quick = indexed.decide(index, {TriggerKind::round}, b);
+    REQUIRE(plain.size() == quick.size());
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      REQUIRE(plain[i].index() == quick[i].index());
+      if (const auto* stopped = std::get_if<Preempt>(&plain[i])) {
+        REQUIRE(stopped->job == std::get<Preempt>(quick[i]).job);
+        stop(stopped->job);
+      } else if (const auto* started = std::get_if<Start>(&plain[i])) {
+        REQUIRE(started->job == std::get<Start>(quick[i]).job);
+        REQUIRE(started->placement == std::get<Start>(quick[i]).placement);
+        start(*started);
+      }
+    }
+  }
+
+ private:
+  static std::size_t row(const std::vector<JobView>& jobs, JobId id) {
+    const auto at = std::find_if(jobs.begin(), jobs.end(),
+                                 [&](const JobView& job) { return job.spec->id == id; });
+    REQUIRE(at != jobs.end());
+    return static_cast<std::size_t>(at - jobs.begin());
+  }
+  void come() {
+    JobSpec& spec = specs_[next_];
+    spec.id = JobId{seed_, next_ + 1};
+    spec.workers = 1 + rng_.below(12);
+    spec.duration = seconds(rng_.chance(0.1) ? 0 : 1 + rng_.below(5000));
+    JobView view;
+    view.spec = &spec;
+    view.submitted = now_;
+    view.order = ++next_;
+    waiting_.push_back(view);
+  }
+  void leave(std::size_t i) {
+    const auto at = static_cast<std::ptrdiff_t>(i);
+    gpus_.give_back(running_[i].placement);
+    index_.remove(runs_[i]);
+    running_.erase(running_.begin() + at);
+    since_.erase(since_.begin() + at);
+    runs_.erase(runs_.begin() + at);
+  }
+  void stop(JobId job) {
+    ++stops;
+    const std::size_t at = row(running_, job);
+    running_[at].blocked = true;
+    index_.find(runs_[at])->blocked = true;
+    if (rng_.chance(0.5)) leave(at);  // or it takes its time
+  }
+  void start(const Start& decision) {
+    ++starts;
+    const std::size_t at = row(waiting_, decision.job);
+    JobView view = waiting_[at];
+    waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(at));
+    view.placement = decision.placement;
+    gpus_.take(view.placement);
+    index_.add(++last_run_, view, now_);
+    running_.push_back(std::move(view));
+    since_.push_back(now_);
+    runs_.push_back(last_run_);
+  }
+
+  const Topology& topology_;
+  const SpeedModel& speed_;
+  std::uint64_t seed_;
+  Rng rng_;
+  Occupancy gpus_{topology_, {0, 6}};
+  std::vector<JobSpec> specs_ = std::vector<JobSpec>(60);
+  std::vector<JobView> running_, waiting_;
+  std::vector<Instant> since_;       // of running_
+  std::vector<std::uint64_t> runs_;  // of running_
+  RunningIndex index_;
+  Instant now_{seconds(100'000)};
+  std::uint64_t next_ = 0, last_run_ = 0;
+};
+
 /// A policy that is given the index decides as one that is given the list.
 void same_with_index(const std::string& name) {
   GeneratorOptions options;
@@ -96,79 +191,12 @@ void same_with_index(const std::string& name) {
   std::size_t starts = 0, stops = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     CAPTURE(seed);
-    Rng rng(seed);
     const auto with = registry.make(name).value();
     const auto without = registry.make(name).value();
-    Occupancy gpus(topology, {0, 6});
-    std::vector<JobSpec> specs(60);
-    std::vector<JobView> running, waiting;
-    std::vector<Instant> since;       // of `running`
-    std::vector<std::uint64_t> runs;  // of `running`
-    RunningIndex index;
-    Instant now{seconds(100'000)};
-    std::uint64_t next = 0, last_run = 0;
-    const auto leave = [&](std::size_t i) {
-      const auto at = static_cast<std::ptrdiff_t>(i);
-      gpus.give_back(running[i].placement);
-      index.remove(runs[i]);
-      running.erase(running.begin() + at);
-      since.erase(since.begin() + at);
-      runs.erase(runs.begin() + at);
-    };
-    const auto row = [](const std::vector<JobView>& jobs, JobId id) {
-      const auto at = std::find_if(jobs.begin(), jobs.end(),
-                                   [&](const JobView& job) { return job.spec->id == id; });
-      REQUIRE(at != jobs.end());
-      return static_cast<std::size_t>(at - jobs.begin());
-    };
-    for (int call = 0; call < 25; ++call) {
-      now += seconds(1 + rng.below(400));
-      if (!running.empty() && rng.chance(0.4)) {
-        leave(rng.below(static_cast<std::uint32_t>(running.size())));
-      }
-      while (next < specs.size() && rng.chance(0.7)) {
-        JobSpec& spec = specs[next];
-        spec.id = JobId{seed, next + 1};
-        spec.workers = 1 + rng.below(12);
-        spec.duration = seconds(rng.chance(0.1) ? 0 : 1 + rng.below(5000));
-        JobView view;
-        view.spec = &spec;
-        view.submitted = now;
-        view.order = ++next;
-        waiting.push_back(view);
-      }
-      for (std::size_t i = 0; i < running.size(); ++i) running[i].served = now - since[i];
-      const View listed{topology, gpus, waiting, running, {}, *speed, now, AgentId{0}, nullptr};
-      const View indexed{topology, gpus, waiting, {}, {}, *speed, now, AgentId{0}, &index};
-      Rng a(1), b(1);
-      const auto plain = without->decide(listed, {TriggerKind::round}, a);
-      const auto quick = with->decide(indexed, {TriggerKind::round}, b);
-      REQUIRE(plain.size() == quick.size());
-      for (std::size_t i = 0; i < plain.size(); ++i) {
-        REQUIRE(plain[i].index() == quick[i].index());
-        if (const auto* stop = std::get_if<Preempt>(&plain[i])) {
-          ++stops;
-          REQUIRE(stop->job == std::get<Preempt>(quick[i]).job);
-          const std::size_t at = row(running, stop->job);
-          running[at].blocked = true;
-          index.find(runs[at])->blocked = true;
-          if (rng.chance(0.5)) leave(at);  // or it takes its time
-        } else if (const auto* start = std::get_if<Start>(&plain[i])) {
-          ++starts;
-          REQUIRE(start->job == std::get<Start>(quick[i]).job);
-          REQUIRE(start->placement == std::get<Start>(quick[i]).placement);
-          const std::size_t at = row(waiting, start->job);
-          JobView view = waiting[at];
-          waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(at));
-          view.placement = start->placement;
-          gpus.take(view.placement);
-          index.add(++last_run, view, now);
-          running.push_back(std::move(view));
-          since.push_back(now);
-          runs.push_back(last_run);
-        }
-      }
-    }
+    TwoViews both(topology, *speed, seed);
+    for (int call = 0; call < 25; ++call) both.ask(*without, *with);
+    starts += both.starts;
+    stops += both.stops;
   }
   CHECK(starts > 500);
   if (registry.entries().at(name).facts.preemptive) CHECK(stops > 20);

@@ -19,7 +19,8 @@ namespace starling::fuzz {
 struct DecoderReport {
   std::uint64_t executions = 0;
   std::uint64_t accepted = 0;
-  std::array<std::uint64_t, std::variant_size_v<MessageKinds>> accepted_of{};  ///< by index into Message
+  std::array<std::uint64_t, std::variant_size_v<MessageKinds>>
+      accepted_of{};                                       ///< by index of Message
   std::unordered_map<std::string, std::uint64_t> refused;  ///< by reason, numbers as #
   std::optional<std::string> finding;  ///< what was accepted and did not say the same again
 
