@@ -7,27 +7,53 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace starling {
+namespace {
+
+using std::chrono::milliseconds;
+// A process that was forked and has not become its program yet has all files of its parent.
+constexpr milliseconds kLetGo{5000}, kPause{10};
+
+/// What its holder has written into it.
+std::string holder_of(int fd) {
+  std::array<char, 32> text{};
+  const ssize_t size = ::pread(fd, text.data(), text.size() - 1, 0);
+  std::string pid(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  while (!pid.empty() && pid.back() == '\n') pid.pop_back();
+  return pid;
+}
+
+bool is_gone(const std::string& pid) {
+  const long number = std::atol(pid.c_str());
+  return number > 1 && ::kill(static_cast<pid_t>(number), 0) != 0 && errno == ESRCH;
+}
+
+}  // namespace
 
 Result<LockFile> LockFile::acquire(const std::filesystem::path& path) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) return {Errc::io, "cannot open '" + path.string() + "': " + std::strerror(errno)};
   LockFile lock(fd);
-  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+  const auto until = std::chrono::steady_clock::now() + kLetGo;
+  while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) {
       return {Errc::io, "cannot lock '" + path.string() + "': " + std::strerror(errno)};
     }
-    std::array<char, 32> holder{};
-    const ssize_t size = ::pread(fd, holder.data(), holder.size() - 1, 0);
-    std::string pid(holder.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
-    while (!pid.empty() && pid.back() == '\n') pid.pop_back();
-    return {Errc::conflict, "'" + path.string() + "' is locked by process " +
-                                (pid.empty() ? "(unknown)" : pid) +
-                                ": stop it, or use another state folder"};
+    const std::string pid = holder_of(fd);
+    if (!is_gone(pid) || std::chrono::steady_clock::now() > until) {
+      return {Errc::conflict, "'" + path.string() + "' is locked by process " +
+                                  (pid.empty() ? "(unknown)" : pid) +
+                                  ": stop it, or use another state folder"};
+    }
+    std::this_thread::sleep_for(kPause);
   }
   // The pid is for people; a disk too full to hold it does not make the lock less good.
   const std::string pid = std::to_string(::getpid()) + "\n";

@@ -12,7 +12,9 @@ namespace starling {
 /// nobody.
 class LockFile {
  public:
-  /// `conflict` names the process that holds it.
+  /// `conflict` names the process that holds it. Where that one is gone and what it had just forked
+  /// still has the lock, it is waited for, 5 s at most: that lets go when it becomes its program,
+  /// or dies.
   static Result<LockFile> acquire(const std::filesystem::path& path);
 
   LockFile() = default;
