@@ -12,30 +12,18 @@
 #include <fstream>
 #include <sstream>
 
+#include "launch/guardian/own_cgroup.h"
+
 namespace starling {
 namespace {
 
-/// Where cgroup v2 is mounted.
-std::string mount_point() {
-  std::ifstream mounts("/proc/self/mountinfo");
-  for (std::string line; std::getline(mounts, line);) {
-    const std::size_t dash = line.find(" - cgroup2 ");
-    if (dash == std::string::npos) continue;
-    std::istringstream words(line);
-    std::string word;
-    for (int i = 0; i < 5; ++i) words >> word;
-    return word;
-  }
-  return {};
-}
-
-/// The cgroup of this process, below the mount point.
-std::string own_path() {
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    if (line.rfind("0::", 0) == 0) return line.substr(3);
-  }
-  return {};
+/// The root, or a cgroup without processes of its own. Another one takes `cpu` all the same, and
+/// then no process can be moved into its children ("domain invalid").
+bool takes_controllers(const std::string& cgroup) {
+  if (::access((cgroup + "/cgroup.type").c_str(), F_OK) != 0) return true;
+  std::ifstream procs(cgroup + "/cgroup.procs");
+  std::string first;
+  return procs.is_open() && !(procs >> first);
 }
 
 std::string content(int fd) {
@@ -47,17 +35,16 @@ std::string content(int fd) {
 }  // namespace
 
 std::string PartCgroup::base() {
-  const std::string mount = mount_point();
-  const std::string own = own_path();
-  if (mount.empty() || own.empty() || own.find("/..") != std::string::npos) return {};
-  std::string folder = own == "/" ? mount : mount + own;
+  std::string folder = cgroup_of_jobs();
+  if (folder.empty()) return {};
   // Whoever may make one there may still be forbidden to put processes in.
   const bool allowed = ::access(folder.c_str(), W_OK) == 0 &&
                        ::access((folder + "/cgroup.procs").c_str(), W_OK) == 0;
   return allowed ? folder : std::string();
 }
 
-PartCgroup::Limited PartCgroup::limit(const std::string& folder, const PartLimits& limits) {
+PartCgroup::Limited PartCgroup::limit(const std::string& folder, const PartLimits& limits,
+                                      bool make) {
   const std::string above = folder.substr(0, folder.rfind('/'));
   const auto put = [](const std::string& file, const std::string& text) {
     const int fd = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
@@ -67,8 +54,8 @@ PartCgroup::Limited PartCgroup::limit(const std::string& folder, const PartLimit
     return written;
   };
   for (const char* controller : {"+cpu", "+memory"})
-    (void)put(above + "/cgroup.subtree_control", controller);
-  const bool made = ::mkdir(folder.c_str(), 0755) == 0 || errno == EEXIST;
+    if (takes_controllers(above)) (void)put(above + "/cgroup.subtree_control", controller);
+  const bool made = !make || ::mkdir(folder.c_str(), 0755) == 0 || errno == EEXIST;
   Limited got;
   if (limits.cpus > 0) {
     constexpr long long kPeriod_us = 100'000;
@@ -88,8 +75,13 @@ PartCgroup::Limited PartCgroup::limit(const std::string& folder, const PartLimit
 }
 
 std::uint64_t PartCgroup::killed_for_memory() const {
-  if (memory_ < 0) return 0;
-  std::istringstream words(content(memory_));
+  std::string events = content(memory_);
+  if (events.empty()) {  // the controller came later, or has come back
+    const int fd = ::open((folder_ + "/memory.events").c_str(), O_RDONLY | O_CLOEXEC);
+    events = content(fd);
+    if (fd >= 0) ::close(fd);
+  }
+  std::istringstream words(events);
   std::string name;
   for (std::uint64_t n = 0; words >> name >> n;) {
     if (name == "oom_kill") return n;

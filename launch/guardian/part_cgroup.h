@@ -24,11 +24,12 @@ class PartCgroup {
   /// Makes the cgroup `folder` with these limits: cpu.max, and where CPUs are short a weight of 100
   /// for each; memory.max without swap, and beyond it all its processes are killed together. The
   /// answer says what could be had: controllers are there where `folder` is right below the root,
-  /// or below a cgroup that has no processes of its own.
+  /// or below a cgroup that has no processes of its own (own_cgroup.h). `make` false: only one that
+  /// is there is given its limits, again, as they are lost where the controllers were.
   struct Limited {
     bool cpus = true, memory = true;
   };
-  static Limited limit(const std::string& folder, const PartLimits& limits);
+  static Limited limit(const std::string& folder, const PartLimits& limits, bool make = true);
 
   PartCgroup() = default;
   ~PartCgroup() { close(); }

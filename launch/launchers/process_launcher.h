@@ -104,7 +104,7 @@ class ProcessLauncher final : public Launcher {
   ProcessLauncher(ProcessOptions options, const Topology& topology, const Clock& clock, int lock);
   [[nodiscard]] PartPlan plan_of(const LaunchSpec& spec, const JobLogin* login);
   void forget_steps(const Part& part);
-  void limit(const LaunchSpec& spec, const std::string& cgroup);
+  void limit(const LaunchSpec& spec, const std::string& cgroup, bool make = true);
   [[nodiscard]] Part part_of(const LaunchSpec& spec, GuardedPart guarded) const;
   void stop(Part& part, Instant force);
   void nudge(Part& part, Instant now);

@@ -66,14 +66,14 @@ ProcessLauncher::Part ProcessLauncher::part_of(const LaunchSpec& spec, GuardedPa
 }
 
 /// In proportion to the GPUs that the job has here, as its placement was counted.
-void ProcessLauncher::limit(const LaunchSpec& spec, const std::string& cgroup) {
+void ProcessLauncher::limit(const LaunchSpec& spec, const std::string& cgroup, bool make) {
   const double workers =
       static_cast<double>(spec.gpus.size()) / std::max(spec.spec.gpus_per_worker, 1U);
   const PartLimits limits{workers * spec.spec.cpus_per_worker,
                           workers * spec.spec.memory_gib_per_worker};
   if (limits.cpus <= 0 && limits.memory_gib <= 0) return;
   PartCgroup::Limited got{limits.cpus <= 0, limits.memory_gib <= 0};
-  if (!cgroup.empty()) got = PartCgroup::limit(cgroup, limits);
+  if (!cgroup.empty()) got = PartCgroup::limit(cgroup, limits, make);
   if (got.memory || std::exchange(said_unlimited_, true) || !options_.notice) return;
   options_.notice(
       "memory_gib of jobs is counted here and not enforced: there is no cgroup (v2) in "

@@ -29,6 +29,7 @@
 #include "launch/deployment/flock_owner.h"
 #include "launch/deployment/readiness.h"
 #include "launch/deployment/scaled_clock.h"
+#include "launch/guardian/own_cgroup.h"
 #include "launch/hosts/host_flock.h"
 #include "launch/hosts/keeper.h"
 #include "launch/launchers/machine_sight.h"
@@ -280,6 +281,7 @@ int up(const UpOptions& o) {
   auto dir = flock_dir(o.flock);
   if (!dir) return failed(dir.error());
   ignore_hangup();
+  leave_delegated_cgroup();
   if (o.detach) {
     if (o.json)
       return bad_input("up: --json writes to a terminal or a program, which --detach leaves");
