@@ -85,13 +85,33 @@ struct Fold {
 
 }  // namespace
 
-OpenJobs end_open_jobs(AgentId me, std::span<const Record> journal, const std::string& why) {
+std::set<JobId> jobs_known_to(std::span<const Record> journal) {
+  std::set<JobId> jobs;
+  for (const Record& record : journal) {
+    if (const auto* accepted = std::get_if<JobAccepted>(&record))
+      jobs.insert(accepted->submit.spec.id);
+    else if (const auto* moved = std::get_if<JobMoved>(&record))
+      jobs.insert(moved->job);
+    else if (const auto* ended = std::get_if<JobEnded>(&record))
+      jobs.insert(ended->job);
+    else if (const auto* archived = std::get_if<JobsArchived>(&record))
+      jobs.insert(archived->jobs.begin(), archived->jobs.end());
+  }
+  return jobs;
+}
+
+OpenJobs end_open_jobs(AgentId me, std::span<const Record> journal, const std::string& why,
+                       const HasJob& has) {
   Fold fold{me};
   for (const Record& record : journal) std::visit(fold, record);
   const ExitStatus unknown{-1, true, why};
   OpenJobs result;
   for (auto& [id, job] : fold.open) {
     using Stage = Open::Stage;
+    if (job.stage == Stage::offered && has && !has(job.to, id)) {
+      result.records.push_back(JobOffered{id, me});  // taken back
+      job.stage = Stage::waiting;
+    }
     if (job.stage == Stage::offered) {
       result.records.push_back(JobMoved{id, job.to});
       result.given_away.push_back(id);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +17,9 @@ namespace starling {
 /// attempt is open fails when that attempt is over wherever it had a share. `why` becomes the last
 /// words of those that failed.
 ///
+/// One that was only offered is left to the home that it was offered to if that `has` it, or nobody
+/// can say. Else it fails: where both went back to one moment it would be nobody's job.
+///
 /// What ran here for other homes stays: they are asked about it, as in every new life. What
 /// executors run of jobs that the journal does not know is ended by the same question.
 struct OpenJobs {
@@ -22,7 +27,11 @@ struct OpenJobs {
   std::vector<JobId> failed;  ///< of them, now or once their attempt is over
   std::vector<JobId> given_away;
 };
+using HasJob = std::function<bool(AgentId home, const JobId& job)>;
 [[nodiscard]] OpenJobs end_open_jobs(AgentId me, std::span<const Record> journal,
-                                     const std::string& why);
+                                     const std::string& why, const HasJob& has = {});
+
+/// The jobs that a home of this journal knows: open, ended, given away or in the archive.
+[[nodiscard]] std::set<JobId> jobs_known_to(std::span<const Record> journal);
 
 }  // namespace starling

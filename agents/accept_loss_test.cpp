@@ -111,6 +111,32 @@ TEST_CASE("what was decided about a job, or who has it, stays so") {
   CHECK(std::get<JobEnded>(open.records[2]).job == back);
 }
 
+TEST_CASE("a job that was offered and is not known there fails, for else it would be nobody's") {
+  const AgentId me{0}, other{1};
+  const auto accept = [](JobId id) {
+    JobAccepted record;
+    record.submit.spec.id = id;
+    return record;
+  };
+  const JobId came{0, 1}, archived{0, 2}, lost{0, 3};
+  std::vector<Record> journal;
+  for (const JobId& id : {came, archived, lost}) {
+    journal.emplace_back(accept(id));
+    journal.emplace_back(JobOffered{id, other});
+  }
+  const std::vector<Record> elsewhere = {accept(came), JobsArchived{1, 10, {}, {archived}, {}}};
+  const auto known = jobs_known_to(elsewhere);
+  const OpenJobs open = end_open_jobs(me, journal, "nobody knows", [&](AgentId to, const JobId& j) {
+    CHECK(to == other);
+    return known.contains(j);
+  });
+  CHECK(open.given_away == std::vector<JobId>{came, archived});
+  CHECK(open.failed == std::vector<JobId>{lost});
+  REQUIRE(open.records.size() == 4);
+  CHECK(std::get<JobOffered>(open.records[2]).to == me);
+  CHECK(std::get<JobEnded>(open.records[3]).state.exit.log_tail == "nobody knows");
+}
+
 TEST_CASE(
     "a job that fails keeps what it has behind it; one that has moved is not spoken of again") {
   const AgentId me{0};

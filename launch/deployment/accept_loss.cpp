@@ -2,6 +2,9 @@
 #include "launch/deployment/accept_loss.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -32,6 +35,24 @@ Result<std::string> what_is_lost(const DeployedNode& me, const fs::path& flock,
   if (records || records.error().code != Errc::invalid)
     return records ? std::string() : Result<std::string>(records.error());
   return records.error().message;
+}
+
+/// Of an agent on this machine that does not run.
+Result<std::vector<Record>> journal_of(const Deployment& deployment, const fs::path& flock,
+                                       AgentId agent) {
+  for (const DeployedNode* node : deployment.with_role(Role::agent)) {
+    if (node->partition.value != agent.value) continue;
+    const fs::path state = flock / "nodes" / node->name / "state";
+    std::error_code ignored;
+    if (!fs::exists(state / "journal.db", ignored)) break;
+    const auto dir = StateDir::take(state);
+    if (!dir) return dir.error();
+    auto salvaged = salvage_journal(state / "journal.db", state);
+    if (!salvaged) return salvaged.error();
+    if (salvaged.value().known > salvaged.value().last) break;  // what it lacks may be about it
+    return std::move(salvaged.value().records);
+  }
+  return {Errc::not_found, "its journal is not here, or lacks records"};
 }
 
 /// Copies the journal's files into a new folder beside them, durably; its name.
@@ -135,7 +156,9 @@ Result<AcceptedLoss> accept_loss(const fs::path& config, Role role) {
   }
   std::vector<Record> records = std::move(salvaged.value().records);
   if (role == Role::agent) {
-    const std::vector<Record> ends = end_what_is_open(*me, records, loss);
+    const std::vector<Record> ends = end_what_is_open(*me, records, loss, [&](AgentId home) {
+      return journal_of(deployment.value(), file.value().flock, home);
+    });
     records.insert(records.end(), ends.begin(), ends.end());
   }
   const Status skipped = dir.value().skip_lives(Incarnation{life + kSkippedLives});
@@ -149,11 +172,20 @@ Result<AcceptedLoss> accept_loss(const fs::path& config, Role role) {
   return loss;
 }
 
-std::vector<Record> end_what_is_open(const DeployedNode& me, const std::vector<Record>& records,
-                                     AcceptedLoss& loss) {
+std::vector<Record> end_what_is_open(
+    const DeployedNode& me, const std::vector<Record>& records, AcceptedLoss& loss,
+    const std::function<Result<std::vector<Record>>(AgentId)>& read) {
+  std::map<AgentId, std::optional<std::set<JobId>>> known;
+  const auto has = [&](AgentId home, const JobId& job) {
+    const auto [at, fresh] = known.try_emplace(home);
+    if (fresh) {
+      if (const auto journal = read(home)) at->second = jobs_known_to(journal.value());
+    }
+    return !at->second || at->second->contains(job);
+  };
   OpenJobs open = end_open_jobs(
       AgentId{me.partition.value}, records,
-      "its outcome is unknown: " + me.name + " lost what it wrote last, and goes on without");
+      "its outcome is unknown: " + me.name + " lost what it wrote last, and goes on without", has);
   loss.failed = open.failed.size();
   loss.given_away = open.given_away.size();
   return std::move(open.records);

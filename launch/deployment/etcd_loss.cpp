@@ -66,6 +66,21 @@ Result<fs::path> keep_copy(const EtcdAddress& flock, const StateDir& dir) {
   return kept;
 }
 
+/// Of a partition that nobody serves now.
+Result<std::vector<Record>> journal_of(const EtcdAddress& flock, EtcdAuthority& authority,
+                                       const Ownership& own, AgentId agent) {
+  const auto mine = await_epoch(authority, PartitionId{agent.value}, agent,
+                                [](const EpochRefused&) { return false; });
+  if (!mine) return mine.error();
+  const auto opened = EtcdJournal::open(flock, mine.value(), {}, [&] {
+    authority.renew(own);
+    authority.renew(mine.value());
+  });
+  auto records = opened ? opened.value()->recover() : opened.error();
+  authority.release(mine.value());
+  return records;
+}
+
 std::uint64_t last_life(const std::vector<Record>& records) {
   return after_last_life({}, records).value;
 }
@@ -141,7 +156,9 @@ Result<AcceptedLoss> accept_etcd_loss(const Deployment& deployment, const Deploy
     std::uint64_t life = std::max({last_life(records), accepted.value(), dir.lives()});
     if (told.value()) life = std::max(life, told.value()->life.value);
     life += kSkippedLives;
-    const std::vector<Record> ends = end_what_is_open(me, records, loss);
+    const std::vector<Record> ends = end_what_is_open(me, records, loss, [&](AgentId home) {
+      return journal_of(flock.value(), authority, mine.value(), home);
+    });
     // Nobody takes the next life for one that is known, wherever it is.
     records.emplace_back(LifeBegan{Incarnation{life}, mine.value().epoch});
     records.insert(records.end(), ends.begin(), ends.end());
