@@ -2,8 +2,10 @@
 // How long a takeover takes, and what the loop is held up by, with many remembered jobs.
 //
 //   remembered STATE fill N BYTES [log]   writes N ended jobs with BYTES of output each
-//   remembered STATE run SECONDS          takes the partition over and serves it, with a compaction
+//   remembered STATE run SECONDS [PID]    takes the partition over and serves it, with a compaction
 //
+// PID is that of an etcd on this machine: of the longest cycles it is then told how long its
+// threads were ready to run and had no processor (the kernel's /proc/PID/task/*/schedstat).
 // STATE is a directory (SQLite) or etcd://HOST:PORT/NAME. `log`: as journals were before there was
 // an archive, every job in what a takeover reads.
 #include <sys/resource.h>
@@ -14,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -162,32 +165,69 @@ struct Callers final : testing::Inbox {
   std::uint64_t sequence = 0, recalled = 0;
 };
 
-/// How long each of some things took, and how much of it this thread had a processor.
+/// Seconds for which threads of process `pid` have been ready to run without a processor: this
+/// thread alone, or all.
+double kept_waiting(const std::string& pid, bool this_thread) {
+  namespace fs = std::filesystem;
+  const auto of = [](const fs::path& file) {
+    std::ifstream in(file);
+    double ran = 0, waited = 0;
+    in >> ran >> waited;
+    return waited * 1e-9;
+  };
+  if (this_thread) return of("/proc/thread-self/schedstat");
+  double all = 0;
+  std::error_code failed;
+  for (const auto& thread : fs::directory_iterator("/proc/" + pid + "/task", failed))
+    all += of(thread.path() / "schedstat");
+  return all;
+}
+
+/// How long each of some things took, how much of it this thread had a processor or was ready for
+/// one, and how long etcd's threads were, if `etcd` is its process.
 class Times {
  public:
-  void begin() { wall_ = Wall::now(), processor_ = of_thread(); }
-  void end() { times_.emplace_back(since(wall_), of_thread() - processor_); }
+  explicit Times(std::string etcd = {}) : etcd_(std::move(etcd)) {}
+  void begin() { begun_ = now(); }
+  void end() {
+    const Moment end = now();
+    times_.push_back({end.wall - begun_.wall, end.processor - begun_.processor,
+                      end.ready - begun_.ready, end.etcd - begun_.etcd});
+  }
   [[nodiscard]] std::size_t size() const { return times_.size(); }
   void tell(const char* what) {
-    std::sort(times_.begin(), times_.end());
-    const auto ms = [&](std::size_t i) { return times_[i].first * 1e3; };
-    std::printf("%zu %s: median %.1f ms, 99 %% %.1f ms, longest %.1f ms (%.1f ms of processor)\n",
-                size(), what, ms(size() / 2), ms(size() * 99 / 100), ms(size() - 1),
-                times_.back().second * 1e3);
+    std::sort(times_.begin(), times_.end(),
+              [](const Moment& a, const Moment& b) { return a.wall < b.wall; });
+    const auto ms = [&](std::size_t i) { return times_[i].wall * 1e3; };
+    std::printf("%zu %s: median %.1f ms, 99 %% %.1f ms, longest %.1f ms\n", size(), what,
+                ms(size() / 2), ms(size() * 99 / 100), ms(size() - 1));
+    for (std::size_t i = size(); i > 0 && i + 3 > size(); --i) {
+      const Moment& one = times_[i - 1];
+      std::printf("  %.1f ms: %.1f on a processor, %.1f ready for one, %.1f asleep", one.wall * 1e3,
+                  one.processor * 1e3, one.ready * 1e3,
+                  (one.wall - one.processor - one.ready) * 1e3);
+      if (!etcd_.empty()) std::printf("; etcd's threads %.1f ready for one", one.etcd * 1e3);
+      std::printf("\n");
+    }
   }
 
  private:
-  static double of_thread() {
+  struct Moment {
+    double wall, processor, ready, etcd;
+  };
+  [[nodiscard]] Moment now() const {
     timespec used{};
     ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+    return {std::chrono::duration<double>(Wall::now().time_since_epoch()).count(),
+            static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9,
+            kept_waiting({}, true), etcd_.empty() ? 0 : kept_waiting(etcd_, false)};
   }
-  Wall::time_point wall_;
-  double processor_ = 0;
-  std::vector<std::pair<double, double>> times_;
+  std::string etcd_;
+  Moment begun_{};
+  std::vector<Moment> times_;
 };
 
-int run(const std::string& where, double seconds_of_service) {
+int run(const std::string& where, double seconds_of_service, const std::string& etcd) {
   const auto begin = Wall::now();
   State state(where);
   auto records = state.journal->recover();
@@ -220,7 +260,7 @@ int run(const std::string& where, double seconds_of_service) {
   std::printf("%zu jobs in memory, %zu in the archive, %zu chunks\n", old.ended.size(),
               old.archive.jobs().size(), old.archive.chunks().size());
 
-  Times cycles, steps;
+  Times cycles(etcd), steps(etcd);
   double compacted = 0;
   bool compacting = true;
   std::uint64_t n = 0;
@@ -250,7 +290,7 @@ int run(const std::string& where, double seconds_of_service) {
     // What no journal in this etcd on this machine can be faster than.
     const EtcdAddress flock = EtcdAddress::parse(where).value();
     EtcdClient client(flock);
-    Times writes;
+    Times writes(etcd);
     for (int i = 0; i < 500; ++i) {
       writes.begin();
       if (!client.txn({{}, {EtcdOp::put(etcd_root(flock) + "write", "x")}, {}})) break;
@@ -274,8 +314,8 @@ int main(int argc, char** argv) {
   const auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
   if (argc >= 5 && std::strcmp(argv[2], "fill") == 0)
     return starling::fill(argv[1], number(3), number(4), argc > 5);
-  if (argc == 4 && std::strcmp(argv[2], "run") == 0)
-    return starling::run(argv[1], std::atof(argv[3]));
-  std::fprintf(stderr, "remembered STATE fill N BYTES [log] | STATE run SECONDS\n");
+  if ((argc == 4 || argc == 5) && std::strcmp(argv[2], "run") == 0)
+    return starling::run(argv[1], std::atof(argv[3]), argc == 5 ? argv[4] : "");
+  std::fprintf(stderr, "remembered STATE fill N BYTES [log] | STATE run SECONDS [PID]\n");
   return 2;
 }
