@@ -45,11 +45,11 @@ taken=$(since "$killed")
 after=$(job after 1 1 1 1)
 accepted=$(since "$killed")
 until "$starling" top --json 2>/dev/null | tr -d ' \n' | grep -q '"agent":1,.*"host":"agent-2".*"quarantined":0,.*"agent":2'; do
-  [ "$(since "$killed")" -lt 30000 ] || fail "GPUs are not reconciled: $("$starling" top)"
+  [ "$(since "$killed")" -lt $((30000 * patience)) ] || fail "GPUs are not reconciled: $("$starling" top)"
   sleep 0.1
 done
 echo "taken over after $taken ms, a job accepted after $accepted ms, all GPUs reconciled after $(since "$killed") ms"
-[ "$accepted" -lt 12000 ] || fail "a job was accepted only after $accepted ms"
+[ "$accepted" -lt $((12000 * patience)) ] || fail "a job was accepted only after $accepted ms"
 host_of 1 2
 wait_for 2 "not starting it again" up.log
 wait_finished 30 "$running" "$gang" "$waiting" "$after"
