@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "bus/wire/frame_kind.h"
 #include "bus/wire/roles.h"
 #include "sim/chaos/chaos_faults.h"
 
@@ -173,9 +174,9 @@ Network::Tampered ChaosFaults::tamper(NodeId from, NodeId to, std::vector<std::b
 /// with a chance that falls with n.
 Network::Tampered ChaosFaults::picked_on(NodeId from, NodeId to, std::vector<std::byte>& frame) {
   constexpr double kOften = 20;
-  const auto said = codec_.decode(frame);
-  if (!said) return Network::Tampered::no;
-  const std::uint32_t before = said_[said.value().message.index()]++;
+  const auto kind = kind_of_frame(frame);
+  if (!kind) return Network::Tampered::no;
+  const std::uint32_t before = said_[*kind]++;
   Rng& rng = often_.pick_on_kinds->rng;
   if (!rng.chance(rare_meets_ * kOften / (kOften + before))) return Network::Tampered::no;
   switch (rng.below(4)) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <type_traits>
+#include <variant>
 
 #include "agents/executor/executor_state.h"
 #include "agents/step/state.h"
@@ -217,6 +219,20 @@ void Checker::look_at(Instant now, NodeId node, const ExecutorState& executor) {
   if (const std::string wrong = outgrown(executor); !wrong.empty()) fail("S11", now, node, wrong);
   const std::string wrong = changes_.look(node, executor);
   if (!wrong.empty()) fail("S7", now, node, wrong);
+}
+
+bool Checker::reads(std::optional<std::size_t> kind) noexcept {
+  constexpr auto looks_into = []<class... Ts>(std::variant<Ts...>*) {
+    const auto is = []<class T>() {
+      return std::is_same_v<T, Submit> || std::is_same_v<T, Accepted> ||
+             std::is_same_v<T, Rejected> || std::is_same_v<T, JobState> ||
+             std::is_same_v<T, JobList> || std::is_same_v<T, Inventory> ||
+             std::is_same_v<T, Launch>;
+    };
+    return std::array{is.template operator()<Ts>()...};
+  };
+  static constexpr auto kReads = looks_into(static_cast<Message*>(nullptr));
+  return kind && kReads[*kind];
 }
 
 void Checker::arrived(Instant now, NodeId from, NodeId to, const Message& message, Incarnation life,

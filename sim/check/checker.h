@@ -71,6 +71,8 @@ class Checker {
   /// `life`: of the sender, whose frame number `sequence` it is.
   void arrived(Instant now, NodeId from, NodeId to, const Message& message,
                Incarnation life = Incarnation{1}, std::uint64_t sequence = 0);
+  /// Kinds of messages, by index into Message, that arrived() looks into. None: not one of those.
+  [[nodiscard]] static bool reads(std::optional<std::size_t> kind) noexcept;
   void look(Instant now, const WorldView& world);
   /// A process with so many GPUs has ended: by itself, or because it was stopped.
   void process_ended(AttemptId attempt, std::size_t gpus, std::int32_t code, bool stopped);

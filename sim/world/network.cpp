@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "bus/wire/frame_kind.h"
+
 namespace starling {
 
 NetworkModel NetworkModel::lan() {
@@ -22,9 +24,9 @@ Network::Network(const NetworkModel& model, Rng rng, const Limits& limits, Event
       clock_(clock),
       spy_(limits) {}
 
-void Network::note(FrameFates::ByKind& fate, std::span<const std::byte> frame) {
-  if (!counts_kinds_) return;
-  if (auto decoded = spy_.decode(frame)) ++fate[decoded.value().message.index()];
+void Network::note(FrameFates::ByKind& fate, std::span<const std::byte> frame, bool corrupt) {
+  if (!counts_kinds_ || (corrupt && !spy_.decode(frame))) return;
+  if (const auto kind = kind_of_frame(frame)) ++fate[*kind];
 }
 
 bool Network::send(NodeId from, Place at, NodeId to, std::span<const std::byte> frame) {
@@ -45,9 +47,10 @@ bool Network::send(NodeId from, Place at, NodeId to, std::span<const std::byte> 
 bool Network::pass(NodeId from, Place place, NodeId to, std::span<const std::byte> frame,
                    Tampered fate) {
   const bool corrupt = fate == Tampered::corrupt;
+  const bool altered = corrupt || fate == Tampered::lie;  // what a codec says of it is not known
   if (fate == Tampered::lost || all_cut(place, to)) {
     ++lost_;
-    note(fates_.lost, frame);
+    note(fates_.lost, frame, altered);
     return true;
   }
   if (queue_frames_ != SIZE_MAX && queued_[{from, to}] >= queue_frames_) {
@@ -67,13 +70,13 @@ bool Network::pass(NodeId from, Place place, NodeId to, std::span<const std::byt
   const Duration second = way();
   if (is_lost) {
     ++lost_;
-    note(fates_.lost, frame);
+    note(fates_.lost, frame, altered);
     return true;
   }
   Instant at = clock_.now() + first;
   if (overtakes) {
     ++overtaken_;
-    note(fates_.overtaken, frame);
+    note(fates_.overtaken, frame, altered);
     at += fate == Tampered::late ? late() : std::min(10 * second, kLatest);
   } else {
     Instant& last = last_arrival_[{from, to}];
@@ -82,7 +85,7 @@ bool Network::pass(NodeId from, Place place, NodeId to, std::span<const std::byt
   carry(from, to, frame, at, corrupt);
   if (is_repeated) {
     ++repeated_;
-    note(fates_.repeated, frame);
+    note(fates_.repeated, frame, altered);
     carry(from, to, frame,
           at + (fate == Tampered::repeated ? late() : std::min(100 * second, kLatest)), corrupt);
   }
@@ -138,7 +141,12 @@ void Network::carry(NodeId from, NodeId to, std::span<const std::byte> frame, In
   }
   const std::uint32_t slot = free_slots_.back();
   free_slots_.pop_back();
-  slots_[slot] = {from, to, {frame.begin(), frame.end()}, corrupt, barred_};
+  InFlight& flies = slots_[slot];
+  flies.from = from;
+  flies.to = to;
+  flies.bytes.assign(frame.begin(), frame.end());
+  flies.corrupt = corrupt;
+  flies.barred = barred_;
   queue_.push(at, EventKind::delivery, to.value, slot);
 }
 

@@ -116,7 +116,7 @@ class Network {
   void carry(NodeId from, NodeId to, std::span<const std::byte> frame, Instant at, bool corrupt);
   /// Fills barred_; true: no place of `to` can be reached.
   [[nodiscard]] bool all_cut(Place from, NodeId to);
-  void note(FrameFates::ByKind& fate, std::span<const std::byte> frame);
+  void note(FrameFates::ByKind& fate, std::span<const std::byte> frame, bool corrupt = false);
   bool pass(NodeId from, Place at, NodeId to, std::span<const std::byte> frame, Tampered fate);
   [[nodiscard]] Duration late() { return from_seconds(seconds(kLatest) * rng_.uniform()); }
   [[nodiscard]] Duration way();

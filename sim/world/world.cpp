@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "bus/wire/frame_kind.h"
 #include "bus/wire/places.h"
 #include "sim/world/node_hash.h"
 #include "sim/world/world_parts.h"
@@ -141,7 +142,7 @@ Status World::Parts::deliver(std::uint32_t slot) {
   hash.add(static_cast<std::uint64_t>(clock.now().time_since_epoch().count()));
   hash.add((std::uint64_t{frame.from.value} << 32U) | frame.to.value);
   hash.add(hash_of(frame.bytes));
-  if (checker != nullptr && !frame.corrupt) {
+  if (checker != nullptr && !frame.corrupt && Checker::reads(kind_of_frame(frame.bytes))) {
     auto message = spy.decode(frame.bytes);
     const bool by_old = message.ok() && old_lives.contains(message.value().header.born);
     if (message.ok() && !by_old && !newer.contains(index)) {
