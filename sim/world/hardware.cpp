@@ -23,13 +23,13 @@ Hardware::Hardware(const Topology& topology, const Physics& physics, EventQueue&
       queue_(queue),
       clock_(clock),
       jobs_(std::move(jobs)),
+      there_(executors),
       jobs_per_gpu_(jobs_per_gpu),
       on_gpu_(topology.gpu_count(), 0),
       on_server_(topology.server_count()),
       exits_(executors),
       clocks_(executors, nullptr),
       lapse_at_(executors, kNever) {
-  rows_.reserve(jobs_.size());
   for (std::uint32_t row = 0; row < jobs_.size(); ++row) rows_.emplace(jobs_[row].id, row);
   couple();
 }
@@ -54,6 +54,7 @@ Status Hardware::start(std::uint32_t executor, const LaunchSpec& spec) {
   ++changes_;
   gang.processes.push_back({spec.attempt, spec.server, executor, spec.gpus, demand_of(spec.spec),
                             spec.until, spec.grace});
+  there_[executor].emplace(spec.attempt, by_attempt_.at(spec.attempt));
   if (spec.until != kNever) watch(executor);
   SimProcess& process = gang.processes.back();
   process.allocation = spec.allocation;
@@ -123,6 +124,7 @@ bool Hardware::advance(std::uint32_t executor) {
       news = true;
     }
     std::erase_if(gang.processes, over);
+    gone_from(executor, gang);
     if (gang.processes.empty()) remove(index);
   }
   return news;
@@ -162,6 +164,7 @@ void Hardware::stop(std::uint32_t executor, AttemptId attempt, Duration grace, b
   std::erase_if(gang.processes, [&](const SimProcess& p) {
     return here(p) && p.phase == SimProcess::Phase::ends && p.next <= clock_.now();
   });
+  gone_from(executor, gang);
   queue_.push(clock_.now(), EventKind::exit_notice, executor);
   if (gang.processes.empty()) remove(found->second);
 }
@@ -183,7 +186,7 @@ void Hardware::renew(std::uint32_t executor, AttemptId attempt, Instant until) {
 void Hardware::watch(std::uint32_t executor) {
   if (clocks_[executor] == nullptr) return;
   Instant first = kNever;
-  for (const auto& [attempt, index] : by_attempt_) {
+  for (const auto& [attempt, index] : there_[executor]) {
     for (const SimProcess& p : gangs_[index].processes) {
       if (p.executor == executor) first = std::min(first, p.until);
     }
@@ -199,7 +202,7 @@ void Hardware::lapse(std::uint32_t executor) {
   lapse_at_[executor] = kNever;
   const Instant local = clocks_[executor]->at(clock_.now());
   std::vector<SimProcess> over;
-  for (const auto& [attempt, index] : by_attempt_) {
+  for (const auto& [attempt, index] : there_[executor]) {
     const auto& processes = gangs_[index].processes;
     const auto at = std::find_if(processes.begin(), processes.end(), [&](const SimProcess& p) {
       return p.executor == executor && p.until <= local;
@@ -212,14 +215,16 @@ void Hardware::lapse(std::uint32_t executor) {
 
 std::vector<std::uint32_t> Hardware::gangs_on(std::uint32_t executor) const {
   std::vector<std::uint32_t> here;
-  for (const auto& [attempt, index] : by_attempt_) {
-    const auto& processes = gangs_[index].processes;
-    if (std::any_of(processes.begin(), processes.end(),
-                    [&](const SimProcess& p) { return p.executor == executor; })) {
-      here.push_back(index);
-    }
-  }
+  here.reserve(there_[executor].size());
+  for (const auto& [attempt, index] : there_[executor]) here.push_back(index);
   return here;
+}
+
+void Hardware::gone_from(std::uint32_t executor, const Gang& gang) {
+  for (const SimProcess& p : gang.processes) {
+    if (p.executor == executor) return;
+  }
+  there_[executor].erase(gang.attempt);
 }
 
 bool Hardware::asleep(const Gang& gang) const {
@@ -258,7 +263,7 @@ void Hardware::lose_host(std::uint32_t executor) {
 }
 
 void Hardware::add_job(JobTruth job) {
-  rows_.emplace(job.id, static_cast<std::uint32_t>(jobs_.size()));
+  rows_.emplace(job.id, jobs_.size());
   jobs_.push_back(std::move(job));
 }
 
@@ -287,10 +292,9 @@ void Hardware::adopt(std::uint32_t executor, std::span<const LaunchSpec> ran) {
 std::vector<Progress> Hardware::measure(std::uint32_t executor) {
   std::vector<Progress> all;
   if (!physics_->varies()) return all;  // time tells as much
-  for (const auto& [attempt, index] : by_attempt_) {
+  for (const auto& [attempt, index] : there_[executor]) {
     Gang& gang = gangs_[index];
-    const auto here = [executor](const SimProcess& p) { return p.executor == executor; };
-    if (!gang.moving || std::none_of(gang.processes.begin(), gang.processes.end(), here)) continue;
+    if (!gang.moving) continue;
     account(gang);
     const bool starts = clock_.now() < gang.work.counted_to();
     all.push_back({attempt, gang.work.done(), starts ? 0 : measured(gang)});
@@ -339,16 +343,17 @@ std::span<const std::uint32_t> Hardware::end(std::uint32_t index, std::uint32_t 
     woken_.push_back(p.executor);
   }
   std::erase_if(gang.processes, [&](const SimProcess& p) { return p.next <= clock_.now(); });
-  if (gang.processes.empty()) remove(index);
   std::sort(woken_.begin(), woken_.end());
   woken_.erase(std::unique(woken_.begin(), woken_.end()), woken_.end());
+  for (const std::uint32_t executor : woken_) gone_from(executor, gang);
+  if (gang.processes.empty()) remove(index);
   return woken_;
 }
 
 std::uint32_t Hardware::row_of(JobId job) const {
-  const auto found = rows_.find(job);
-  STARLING_CHECK(found != rows_.end());
-  return found->second;
+  const std::uint32_t row = rows_.find(job);
+  STARLING_CHECK(row != FlatIndex<JobId>::kNone);
+  return row;
 }
 
 Hardware::Left Hardware::left(JobId job) const {

@@ -9,11 +9,11 @@
 #include <set>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "agents/executor/executor.h"
+#include "base/flat_index.h"
 #include "base/rng.h"
 #include "interference/flows/coupled_gangs.h"
 #include "interference/speed.h"
@@ -202,6 +202,8 @@ class Hardware {
   void begin(std::uint32_t index);
   void go_on(std::uint32_t index);
   [[nodiscard]] std::vector<std::uint32_t> gangs_on(std::uint32_t executor) const;
+  /// Some of the gang's processes there are no more.
+  void gone_from(std::uint32_t executor, const Gang& gang);
   [[nodiscard]] bool asleep(const Gang& gang) const;
   void account(Gang& gang);
   [[nodiscard]] double measured(const Gang& gang) const;
@@ -221,10 +223,11 @@ class Hardware {
   EventQueue& queue_;
   const SimClock& clock_;
   std::vector<JobTruth> jobs_;
-  std::unordered_map<JobId, std::uint32_t> rows_;  // looked up, never walked
+  FlatIndex<JobId> rows_;
   std::vector<Gang> gangs_;
   std::vector<std::uint32_t> free_gangs_;
   std::map<AttemptId, std::uint32_t> by_attempt_;
+  std::vector<std::map<AttemptId, std::uint32_t>> there_;  // by executor: with a process there
   std::uint32_t jobs_per_gpu_;
   std::vector<std::uint8_t> on_gpu_;                // processes, by GPU
   std::vector<std::set<std::uint32_t>> on_server_;  // moving gangs; only where physics varies

@@ -38,24 +38,56 @@ struct SimEvent {
 class EventQueue {
  public:
   void push(Instant at, EventKind kind, std::uint32_t target, std::uint32_t token = 0) {
-    heap_.push_back({at, (static_cast<std::uint64_t>(kind) << 56U) | pushed_++, target, token});
-    std::push_heap(heap_.begin(), heap_.end(), later_first);
+    const SimEvent event{at, (static_cast<std::uint64_t>(kind) << 56U) | pushed_++, target, token};
+    std::size_t hole = heap_.size();
+    heap_.push_back(event);
+    SimEvent* const heap = heap_.data();
+    while (hole > 0) {
+      const std::size_t parent = (hole - 1) / kChildren;
+      if (!earlier(event, heap[parent])) break;
+      heap[hole] = heap[parent];
+      hole = parent;
+    }
+    heap[hole] = event;
   }
   /// The earliest. Requires !empty().
   SimEvent pop() {
     STARLING_CHECK(!heap_.empty());
-    std::pop_heap(heap_.begin(), heap_.end(), later_first);
-    const SimEvent event = heap_.back();
+    const SimEvent first = heap_.front();
+    const SimEvent last = heap_.back();
     heap_.pop_back();
-    return event;
+    if (!heap_.empty()) sink(last);
+    return first;
   }
   [[nodiscard]] const SimEvent& top() const { return heap_.front(); }
   [[nodiscard]] bool empty() const noexcept { return heap_.empty(); }
   [[nodiscard]] std::size_t size() const noexcept { return heap_.size(); }
 
  private:
-  static bool later_first(const SimEvent& a, const SimEvent& b) noexcept {
-    return a.at != b.at ? a.at > b.at : a.order > b.order;
+  // Four children: half the levels of a binary heap, and siblings share two cache lines.
+  static constexpr std::size_t kChildren = 4;
+
+  [[gnu::always_inline]] static bool earlier(const SimEvent& a, const SimEvent& b) noexcept {
+    return a.at != b.at ? a.at < b.at : a.order < b.order;
+  }
+  /// Puts `event` where the first one was, and further down as long as something is earlier.
+  void sink(const SimEvent& event) noexcept {
+    SimEvent* const heap = heap_.data();
+    const std::size_t size = heap_.size();
+    std::size_t hole = 0;
+    for (;;) {
+      const std::size_t begin = kChildren * hole + 1;
+      if (begin >= size) break;
+      const std::size_t end = std::min(begin + kChildren, size);
+      std::size_t first = begin;
+      for (std::size_t child = begin + 1; child < end; ++child) {
+        if (earlier(heap[child], heap[first])) first = child;
+      }
+      if (!earlier(heap[first], event)) break;
+      heap[hole] = heap[first];
+      hole = first;
+    }
+    heap[hole] = event;
   }
 
   std::vector<SimEvent> heap_;

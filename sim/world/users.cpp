@@ -18,8 +18,8 @@ void add(Client::Counts& sum, const Client::Counts& more) {
 }  // namespace
 
 const Users::WantedJob* Users::find_wanted(JobId job) const {
-  const auto at = index_.find(job);
-  return at == index_.end() ? nullptr : &wanted_[at->second];
+  const std::uint32_t at = index_.find(job);
+  return at == FlatIndex<JobId>::kNone ? nullptr : &wanted_[at];
 }
 
 std::uint32_t Users::place_of(JobId job) const {
@@ -28,7 +28,7 @@ std::uint32_t Users::place_of(JobId job) const {
 }
 
 void Users::wants(std::uint32_t place, Instant due, JobSpec spec, AgentId home) {
-  if (deaths_ && index_.emplace(spec.id, wanted_.size()).second) {
+  if (deaths_ && index_.emplace(spec.id, wanted_.size())) {
     WantedJob wanted;
     wanted.spec = spec;
     wanted.due = due;
@@ -48,7 +48,7 @@ void Users::dies(std::uint32_t place) {
   ++died_;
   add(past_, client->counts());
   for (const JobOutcome& outcome : client->jobs()) {
-    WantedJob& wanted = wanted_[index_.at(outcome.job)];
+    WantedJob& wanted = wanted_.at(index_.find(outcome.job));
     wanted.told = outcome;
     wanted.sent = wanted.sent || outcome.sent;
     wanted.cancelled = wanted.cancelled || outcome.cancelled;

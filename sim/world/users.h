@@ -5,10 +5,10 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "agents/client.h"
+#include "base/flat_index.h"
 
 namespace starling {
 
@@ -75,7 +75,7 @@ class Users {
   std::vector<Client*> clients_;  // by place
   bool deaths_;
   std::vector<WantedJob> wanted_;
-  std::unordered_map<JobId, std::size_t> index_;
+  FlatIndex<JobId> index_;
   mutable std::vector<JobId> left_;  // that may not be over
   Client::Counts past_;              // of the dead
   std::uint64_t died_ = 0;

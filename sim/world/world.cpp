@@ -56,7 +56,7 @@ Status World::run() {
 Result<bool> World::step() {
   Parts& p = *parts_;
   if (p.queue.empty() || p.stalled()) return false;
-  if (all_over() && p.queue.top().at > p.clock.now()) return false;
+  if (p.queue.top().at > p.clock.now() && all_over()) return false;
   return step_until(kNever);
 }
 
@@ -69,6 +69,7 @@ Result<bool> World::step_until(Instant until) {
   if (Status acted = p.act(*this, event); !acted.ok()) return acted.error();
   if (p.failed) return *p.failed;
   for (const NodeId id : std::exchange(p.stopped, {})) p.on_stopped(*this, id);
+  p.users_moved = p.users_moved || event.kind() == EventKind::script;
   p.note_change();
   if (p.checker != nullptr) {
     if (Status fine = p.check(); !fine.ok()) return fine.error();
@@ -170,6 +171,7 @@ Status World::Parts::deliver(std::uint32_t slot) {
 
 Status World::Parts::took(std::size_t index, const Result<Node::Cycle>& cycle) {
   SimNode& node = node_at(index);
+  users_moved = users_moved || is_client(index);
   if (cycle.ok()) {
     if (checker != nullptr && index < nodes.size()) ran.push_back(index);
     if (node.stall > Duration{0}) pause(node, std::exchange(node.stall, Duration{0}));
@@ -247,6 +249,8 @@ std::size_t World::Parts::index_of(NodeId id) const {
 
 /// Whether hardware or client have news: a world without any for long is stuck.
 void World::Parts::note_change() {
+  if (!std::exchange(users_moved, false) && hardware->changes() == hardware_then) return;
+  hardware_then = hardware->changes();
   const Client::Counts counts = users->counts();
   const std::uint64_t changes =
       hardware->changes() + counts.sent + counts.accepted + counts.started + counts.over();
@@ -259,9 +263,10 @@ void World::Parts::note_change() {
 }
 
 bool World::Parts::stalled() const {
+  if (clock.now() - last_change <= kStalled || hardware->moving_gangs() > 0 || scripts_left > 0)
+    return false;
   const Client::Counts counts = users->counts();
-  return counts.sent == counts.jobs && hardware->moving_gangs() == 0 && scripts_left == 0 &&
-         clock.now() - last_change > kStalled;
+  return counts.sent == counts.jobs;
 }
 
 const Agent* World::Parts::agent_core(std::size_t index) const {

@@ -143,6 +143,8 @@ struct World::Parts {
   std::uint64_t events = 0, messages = 0;
   std::uint64_t seen_changes = 0;  ///< hardware and client, to see that something moves
   Instant last_change{};
+  std::uint64_t hardware_then = 0;  ///< changes of the hardware by then
+  bool users_moved = true;          ///< since then, or they may have
 
   Status build();
   [[nodiscard]] std::unique_ptr<Physics> make_physics() const;

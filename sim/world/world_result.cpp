@@ -70,8 +70,9 @@ RunResult World::result() const {
     const JobOutcome* outcome = p.users->find(job.spec.id);
     run.jobs.push_back(row_of(job, p.hardware->jobs()[i], *outcome));
   }
-  std::stable_sort(run.jobs.begin(), run.jobs.end(),
-                   [](const JobRow& a, const JobRow& b) { return a.submit_s < b.submit_s; });
+  const auto earlier = [](const JobRow& a, const JobRow& b) { return a.submit_s < b.submit_s; };
+  if (!std::is_sorted(run.jobs.begin(), run.jobs.end(), earlier))
+    std::stable_sort(run.jobs.begin(), run.jobs.end(), earlier);
   run.timeline = p.timeline.points();
   run.preemptions = totals.preemptions;
   run.resizes = totals.resizes;

@@ -152,8 +152,10 @@ Result<Trace> read_trace(const std::filesystem::path& file, const TraceOptions& 
     if (!read) return read.error();
     rebased = read.value();
   }
-  std::stable_sort(trace.jobs.begin(), trace.jobs.end(),
-                   [](const TraceJob& a, const TraceJob& b) { return a.submit < b.submit; });
+  const auto earlier = [](const TraceJob& a, const TraceJob& b) { return a.submit < b.submit; };
+  // Most files are in order, and rows are large: sorting them costs as much as reading them.
+  if (!std::is_sorted(trace.jobs.begin(), trace.jobs.end(), earlier))
+    std::stable_sort(trace.jobs.begin(), trace.jobs.end(), earlier);
   if (rebased) rebase(trace.jobs);
   apply(options, trace);
   return trace;
