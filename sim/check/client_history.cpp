@@ -198,8 +198,14 @@ std::string ClientHistory::shows(NodeId client, std::span<const JobOutcome> jobs
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const JobOutcome& job = jobs[i];
     Shown& last = shown[i];
-    if (!job.accepted && !job.over() && !last.accepted && !last.over) continue;
-    const Shown now{job.over(), job.accepted, job.state.phase, job.home, way_of(job.state)};
+    const bool over = job.over();
+    if (!job.accepted && !over && !last.accepted && !last.over) continue;
+    // What is as it was contradicts nothing.
+    if (last.accepted == job.accepted && last.over == over && last.phase == job.state.phase &&
+        last.home == job.home && std::get<0>(last.way) == job.state.forwards &&
+        std::get<1>(last.way) == job.state.attempts)
+      continue;
+    const Shown now{over, job.accepted, job.state.phase, job.home, way_of(job.state)};
     if (last.over && (!now.over || now.phase != last.phase))
       return of(job.job, "was over for its client, and is not as it was");
     if (last.accepted && !now.accepted)

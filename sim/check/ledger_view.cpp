@@ -68,6 +68,20 @@ std::uint64_t ledger_signature(const Agent& agent) {
   return hash.value();
 }
 
+std::uint64_t ledger_moves(const Agent& agent) {
+  const OwnerState& owner = agent.state().owner;
+  const Ledger& ledger = owner.ledger;
+  TraceHash hash;
+  hash.add(ledger.version());
+  hash.add((ledger.holds().size() << 32U) | ledger.free_count());
+  hash.add(ledger.held_count());
+  for (const OwnedExecutor& one : owner.executors)
+    hash.add((one.trusted ? 1U : 0U) | (one.starts.resting() ? 2U : 0U));
+  for (const GpuId gpu : ledger.sick()) hash.add(gpu.value);
+  for (const ServerId server : ledger.drained()) hash.add(server.value);
+  return hash.value();
+}
+
 LedgerView::Figures recount(const LedgerView& ledger, std::uint32_t most, std::string& wrong) {
   const auto note = [&](const std::string& what) {
     if (wrong.empty()) wrong = what;

@@ -42,8 +42,11 @@ struct LedgerView {
 };
 [[nodiscard]] LedgerView ledger_view(const Agent& agent);
 
-/// Moves whenever something of that may have moved; cheap, for every cycle.
+/// Other pieces, another signature, and no other way round.
 [[nodiscard]] std::uint64_t ledger_signature(const Agent& agent);
+/// Moves whenever something of that has moved, by the ledger's own version, in one life: cheap, for
+/// every cycle. Whoever does not want to rest on the version looks at the signature now and then.
+[[nodiscard]] std::uint64_t ledger_moves(const Agent& agent);
 
 /// The figures that follow from the pieces. `wrong`: the first piece that contradicts another, in
 /// words; a GPU takes `most` holds.

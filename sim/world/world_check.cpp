@@ -15,6 +15,8 @@ namespace starling {
 
 namespace {
 
+constexpr std::uint32_t kBelieved = 64;
+
 /// The first line that only one of them has; empty: they are equal.
 std::string first_difference(const std::string& memory, const std::string& journal) {
   if (memory == journal) return {};
@@ -63,9 +65,12 @@ bool World::Parts::ledgers_moved() {
     Sight& sight = sights[a];
     const bool other = life != sight.life;
     if (!other && !std::binary_search(ran.begin(), ran.end(), a)) continue;
+    const std::uint64_t moves = agent == nullptr ? 0 : ledger_moves(*agent);
+    // What the ledger says of itself is believed for so many cycles.
+    if (!other && moves == sight.moves && ++sight.still < kBelieved) continue;
     const std::uint64_t ledger = agent == nullptr ? 0 : ledger_signature(*agent);
     moved = moved || other || ledger != sight.ledger;
-    sight = {ledger, life};
+    sight = {ledger, moves, 0, life};
   }
   return moved;
 }

@@ -91,8 +91,10 @@ struct World::Parts {
   std::uint64_t checked = 0;          ///< changes of the hardware that the checker has looked at
   /// What the checker last saw of each agent, and what has happened since.
   struct Sight {
-    std::uint64_t ledger = 0;
-    Incarnation life;  ///< zero: it was down
+    std::uint64_t ledger = 0;  ///< ledger_signature()
+    std::uint64_t moves = 0;   ///< ledger_moves()
+    std::uint32_t still = 0;   ///< cycles since the signature was taken
+    Incarnation life;          ///< zero: it was down
   };
   std::vector<Sight> sights;     ///< by agent
   std::vector<std::size_t> ran;  ///< nodes that have run a cycle in the present event
