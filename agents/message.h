@@ -30,7 +30,7 @@ namespace starling {
 // Versions of the protocol that this program speaks. Two nodes speak the lower of their newest versions;
 // every frame says the newest that its sender speaks (bus/wire/codec.h). docs/reliability.md, Versions, says
 // what came with which.
-constexpr std::uint16_t kOldestProtocol = 1, kNewestProtocol = 4;
+constexpr std::uint16_t kOldestProtocol = 1, kNewestProtocol = 5;
 
 enum class Role : std::uint8_t { unknown = 0, agent, executor, client };
 enum class Refusal : std::uint8_t {

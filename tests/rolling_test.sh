@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A flock whose daemons are restarted one by one from protocol 1 to 4 and back while jobs arrive and run:
+# A flock whose daemons are restarted one by one from protocol 1 to 5 and back while jobs arrive and run:
 #   tests/rolling_test.sh PATH/TO/starling [PATH/TO/OLDER/starling]
 # With a second program that one is the first state, instead of this one with --protocol 1, and there is no way back:
 # it does not know the records of this one's journals.
@@ -57,7 +57,7 @@ for node in $nodes; do start "$node" 1; done
 ready
 touch jobs runs
 
-echo "-- jobs arrive while all are restarted, to protocol 4 and (with one program) back"
+echo "-- jobs arrive while all are restarted, to protocol 5 and (with one program) back"
 (
   n=0
   while [ ! -e enough ]; do
@@ -68,8 +68,8 @@ echo "-- jobs arrive while all are restarted, to protocol 4 and (with one progra
 ) &
 pids[jobs]=$!
 sleep 2
-for protocol in 4 3 2 1; do
-  [ $protocol -lt 4 ] && [ "$older" != "$starling" ] && break
+for protocol in 5 4 3 2 1; do
+  [ $protocol -lt 5 ] && [ "$older" != "$starling" ] && break
   for node in $nodes; do
     kill "${pids[$node]}"
     wait "${pids[$node]}" || fail "$node did not stop cleanly"
@@ -80,7 +80,7 @@ for protocol in 4 3 2 1; do
   [ "$(grep -o "\"protocol\":$protocol" top.json | wc -l)" -eq 3 ] || fail "not all agents speak protocol $protocol"
   # On the way back an agent refuses what was said to its life before, and is told again.
   refused=$(grep -o '"refused_frames":[0-9]*' top.json | grep -vc ':0$')
-  [ $protocol -lt 4 ] || [ "$refused" -eq 0 ] || fail "frames were refused: $("$starling" top)"
+  [ $protocol -lt 5 ] || [ "$refused" -eq 0 ] || fail "frames were refused: $("$starling" top)"
 done
 touch enough
 wait "${pids[jobs]}"

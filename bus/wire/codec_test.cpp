@@ -244,9 +244,9 @@ TEST_CASE("malformed bytes are refused, with the reason") {
   Bytes wild = good;
   std::memset(wild.data(), 0xff, 4);
   CHECK(why(wild) == "frame: malformed");
-  Codec next({}, 5);
-  CHECK(why(copy(next.encode({5, Incarnation{1}, 1}, Ping{1}))) ==
-        "frame: protocol 5, only 1 to 4 are spoken");
+  Codec next({}, 6);
+  CHECK(why(copy(next.encode({6, Incarnation{1}, 1}, Ping{1}))) ==
+        "frame: protocol 6, only 1 to 5 are spoken");
 }
 
 TEST_CASE("an earlier version is left alone with what it does not know") {

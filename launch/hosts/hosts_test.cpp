@@ -129,12 +129,12 @@ TEST_CASE("programs fit that speak one protocol, and what differs is said") {
   there.version = "0.0.1";
   CHECK(fits("h", there, here).value().starts_with("h: the program there is version 0.0.1, "));
   there.protocol = kNewestProtocol - 1;  // the previous one
-  CHECK(fits("h", there, here).value().ends_with("; they speak protocol 3 with one another"));
+  CHECK(fits("h", there, here).value().ends_with("; they speak protocol 4 with one another"));
   there.protocol = there.oldest = kNewestProtocol + 1;
-  CHECK(fits("h", there, here).error().message.find("protocol 5, here it is") != std::string::npos);
+  CHECK(fits("h", there, here).error().message.find("protocol 6, here it is") != std::string::npos);
   CHECK(fits("h", there, here).error().code == Errc::unsupported);
   there.oldest = kNewestProtocol;  // the next one
-  CHECK(fits("h", there, here).value().ends_with("; they speak protocol 4 with one another"));
+  CHECK(fits("h", there, here).value().ends_with("; they speak protocol 5 with one another"));
   there.protocol = 0;
   CHECK(fits("h", there, here).error().code == Errc::unsupported);
 }

@@ -67,7 +67,7 @@ void add_restart(const Command& root) {
       root.sub("restart", "start the daemons of a flock anew, one by one or host by host");
   command.option("--flock", o->flock, "DIR", "its directory; default $STARLING_FLOCK");
   command.option("--protocol", o->protocol, "N",
-                 "on hosts: newest version of the protocol that they speak (default 4)",
+                 "on hosts: newest version of the protocol that they speak (default 5)",
                  kOldestProtocol, kNewestProtocol);
   command.rest("NAME", o->names, "daemons of a flock here, or hosts (default: all)");
   command.examples({"starling restart --flock ~/flock", "starling restart executor-0",

@@ -358,7 +358,7 @@ void add_up(const Command& root) {
                  "(default 3)",
                  0U, 16U);
   command.option("--protocol", o->protocol, "N",
-                 "newest version of the protocol that daemons speak (default 4)", kOldestProtocol,
+                 "newest version of the protocol that daemons speak (default 5)", kOldestProtocol,
                  kNewestProtocol);
   command.flag("--no-restart", o->no_restart,
                "daemons that end are not started again (partitions are still taken over)");
