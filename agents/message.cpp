@@ -69,6 +69,7 @@ std::shared_ptr<const JobAsk> ask_of(const JobSpec& spec) {
   ask->cpus_per_worker = spec.cpus_per_worker;
   ask->memory_gib_per_worker = spec.memory_gib_per_worker;
   ask->priority = spec.priority;
+  ask->run = spec.run;
   if (spec.elastic()) ask->min_workers = spec.min_workers, ask->max_workers = spec.max_workers;
   return ask;
 }

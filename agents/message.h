@@ -118,6 +118,7 @@ struct JobAsk {
   double cpus_per_worker = 0, memory_gib_per_worker = 0;
   std::int32_t priority = 0;
   std::uint32_t min_workers = 0, max_workers = 0;  ///< 0: not elastic, or said by an older version
+  RunDetails run = {};  ///< since protocol 5
   static constexpr std::size_t kMostCommand = 256;
   friend bool operator==(const JobAsk&, const JobAsk&) = default;
 };

@@ -137,6 +137,38 @@ TEST_CASE("fields that came later are written where they say something, and read
   }
 }
 
+TEST_CASE("how else a job may run is kept with it, and journals of before are read") {
+  const RunDetails run{8, 1.5, 256, 1024, true, Duration(5), Duration(30)};
+  for (Record record : sample_records(1)) {
+    std::vector<std::byte> before, bytes;
+    encode_record(record, before);
+    const auto details = [](Record& r) -> RunDetails* {
+      if (auto* job = std::get_if<JobAccepted>(&r)) return &job->submit.spec.run;
+      if (auto* share = std::get_if<ShareCommitted>(&r)) return &share->commit.spec.run;
+      if (auto* process = std::get_if<ProcessLaunching>(&r)) return &process->launch.spec.run;
+      return nullptr;
+    };
+    if (details(record) == nullptr) continue;
+    Record old = decode_record(before).value();
+    CHECK(!details(old)->any());
+    *details(record) = run;
+    encode_record(record, bytes);
+    CHECK(bytes.size() > before.size());
+    Record read = decode_record(bytes).value();
+    CHECK(*details(read) == run);
+    for (std::size_t size = before.size() + 1; size < bytes.size(); ++size)
+      CHECK_FALSE(decode_record(std::span(bytes).first(size)).ok());
+  }
+  JobState state;
+  state.job = {1, 2}, state.phase = JobPhase::finished;
+  JobSpec spec = sample_spec(3);
+  spec.run = run;
+  state.ask = ask_of(spec);
+  std::vector<std::byte> bytes;
+  encode_record(JobEnded{state.job, state}, bytes);
+  CHECK(std::get<JobEnded>(decode_record(bytes).value()).state.ask->run == run);
+}
+
 TEST_CASE("whose a job is stands in every record that it may be started from") {
   for (Record record : sample_records(1)) {
     JobSpec* spec = nullptr;

@@ -36,6 +36,11 @@ void fields(Io& io, Allocation& v) {
   io(v.workers), io(v.servers), io(v.local_batch), io(v.accumulation), io(v.averaged);
 }
 template <class Io>
+void fields(Io& io, RunDetails& v) {
+  io(v.max_servers), io(v.server_cpus), io(v.batch), io(v.max_batch), io(v.copies);
+  io(v.save), io(v.restore);
+}
+template <class Io>
 void fields(Io& io, JobSpec& v) {
   io(v.id), io(v.name), io(v.user), io(v.queue), io(v.model);
   io(v.workers), io(v.gpus_per_worker), io(v.min_workers), io(v.max_workers);
@@ -200,85 +205,68 @@ bool has_more(const Kind&) {
 template <class Io, class Kind>
 void more_fields(Io&, Kind&) {}
 
-/// The last ones of a record: written up to the last that is set.
-template <class Io>
-void last_flags(Io& io, bool& first, bool& second) {
+inline bool says_something(bool v) { return v; }
+inline bool says_something(Duration v) { return v != Duration{0}; }
+inline bool says_something(const Allocation& v) { return !v.as_asked(); }
+inline bool says_something(const RunDetails& v) { return v.any(); }
+
+/// The last ones of a record: written up to the last that says something.
+template <class Io, class... Fields>
+void last_fields(Io& io, Fields&... last) {
   if constexpr (Io::reads) {
-    if (!io.more()) return;
-    io(first);
-    if (io.more()) io(second);
-    if (!second && !first) io.fail("its later fields say nothing");
-  } else if (first || second) {
-    io(first);
-    if (second) io(second);
+    bool says = true;  // the last one that is there
+    const auto read = [&](auto& field) {
+      if (!io.more()) return;
+      io(field);
+      says = says_something(field);
+    };
+    (read(last), ...);
+    if (!says) io.fail("its last field says nothing");
+  } else {
+    std::size_t count = 0, at = 0;
+    ((++at, says_something(last) ? void(count = at) : void()), ...);
+    at = 0;
+    ((at++ < count ? io(last) : void()), ...);
   }
 }
 
 inline bool has_more(const JobAccepted& v) {
   return v.submit.attempts > 0 || v.submit.preemptions > 0 || v.submit.begun >= Duration{0} ||
-         v.submit.spec.no_requeue || v.submit.spec.as_user;
+         v.submit.spec.no_requeue || v.submit.spec.as_user || v.submit.spec.run.any();
 }
 template <class Io>
 void more_fields(Io& io, JobAccepted& v) {
   io(v.submit.attempts), io(v.submit.preemptions), io(v.submit.begun);
-  last_flags(io, v.submit.spec.no_requeue, v.submit.spec.as_user);
-}
-
-/// Behind all others: written where it says something.
-template <class Io>
-void last_allocation(Io& io, Allocation& last) {
-  if constexpr (Io::reads) {
-    if (!io.more()) return;
-    io(last);
-    if (last.as_asked()) io.fail("its last field says nothing");
-  } else if (!last.as_asked()) {
-    io(last);
-  }
-}
-
-/// The last ones of an ended job: written up to the last that is set.
-template <class Io>
-void last_of_ended(Io& io, Duration& requeued, Allocation& how) {
-  if constexpr (Io::reads) {
-    if (!io.more()) return;
-    io(requeued);
-    if (io.more()) return last_allocation(io, how);
-    if (requeued == Duration{0}) io.fail("its last field says nothing");
-  } else if (requeued != Duration{0} || !how.as_asked()) {
-    io(requeued);
-    last_allocation(io, how);
-  }
+  last_fields(io, v.submit.spec.no_requeue, v.submit.spec.as_user, v.submit.spec.run);
 }
 
 inline bool has_more(const AttemptStarting& v) { return !v.allocation.as_asked(); }
 template <class Io>
 void more_fields(Io& io, AttemptStarting& v) {
-  last_allocation(io, v.allocation);
+  last_fields(io, v.allocation);
 }
 
 inline bool has_more(const AttemptPlan& v) { return !v.restart_as.as_asked(); }
 template <class Io>
 void more_fields(Io& io, AttemptPlan& v) {
-  last_allocation(io, v.restart_as);
+  last_fields(io, v.restart_as);
 }
 
 // An owner that begins a new life may still have to launch it; no_requeue is for its home alone.
 inline bool has_more(const ShareCommitted& v) {
-  return v.commit.spec.as_user || !v.commit.allocation.as_asked();
+  return v.commit.spec.as_user || !v.commit.allocation.as_asked() || v.commit.spec.run.any();
 }
 template <class Io>
 void more_fields(Io& io, ShareCommitted& v) {
-  io(v.commit.spec.as_user);
-  last_allocation(io, v.commit.allocation);
+  last_fields(io, v.commit.spec.as_user, v.commit.allocation, v.commit.spec.run);
 }
 
 inline bool has_more(const ProcessLaunching& v) {
-  return v.launch.spec.as_user || !v.launch.allocation.as_asked();
+  return v.launch.spec.as_user || !v.launch.allocation.as_asked() || v.launch.spec.run.any();
 }
 template <class Io>
 void more_fields(Io& io, ProcessLaunching& v) {
-  io(v.launch.spec.as_user);
-  last_allocation(io, v.launch.allocation);
+  last_fields(io, v.launch.spec.as_user, v.launch.allocation, v.launch.spec.run);
 }
 
 inline bool has_more(const JobPast& v) {
@@ -295,7 +283,7 @@ void more_fields(Io& io, JobEnded& v) {
   JobAsk ask = v.state.ask == nullptr ? JobAsk{} : *v.state.ask;
   io(ask), io(v.state.submitted), io(v.state.begun);
   io(v.state.attempt_epoch), io(v.state.attempt_number);
-  last_of_ended(io, v.state.requeued, v.state.allocation);
+  last_fields(io, v.state.requeued, v.state.allocation, ask.run);
   if constexpr (Io::reads) v.state.ask = std::make_shared<const JobAsk>(std::move(ask));
 }
 

@@ -59,6 +59,37 @@ Status check_amount(const std::string& field, double amount) {
   return wrong(field, "is " + std::to_string(amount) + "; a number from 0 to 1000000 is right");
 }
 
+Error wrong_number(const std::string& field, std::uint32_t is, const std::string& right) {
+  return wrong(field, "is " + std::to_string(is) + "; " + right);
+}
+
+Status check_run(const JobSpec& spec) {
+  const RunDetails& run = spec.run;
+  const std::string to_most = " to " + std::to_string(RunDetails::kMost) + " is right";
+  if (run.max_servers > RunDetails::kMost)
+    return wrong_number("max_servers", run.max_servers, "0" + to_most);
+  if (Status good = check_amount("server_cpus", run.server_cpus); !good) return good;
+  if (run.batch > RunDetails::kMost || (run.batch > 0 && run.batch < spec.gpus())) {
+    return wrong_number(
+        "batch", run.batch,
+        std::to_string(spec.gpus()) + " (a sample for each GPU)" + to_most + ", or 0: not said");
+  }
+  if (run.max_batch > 0 && run.batch == 0) {
+    return wrong_number("max_batch", run.max_batch, "say the batch that it is the largest of, too");
+  }
+  if (run.max_batch > RunDetails::kMost || (run.max_batch > 0 && run.max_batch < run.batch)) {
+    return wrong_number("max_batch", run.max_batch,
+                        std::to_string(run.batch) + " (the batch)" + to_most);
+  }
+  const std::pair<const char*, Duration> times[] = {{"save", run.save}, {"restore", run.restore}};
+  for (const auto& [field, time] : times) {
+    if (time < Duration::zero() || time > RunDetails::kMostRestart)
+      return wrong(field,
+                   "is " + std::to_string(seconds(time)) + " s; 0 to 604800 (a week) is right");
+  }
+  return done();
+}
+
 Status check_program(const JobSpec& spec, const Limits& limits) {
   std::size_t bytes = 0;
   for (const std::string& word : spec.command) {
@@ -110,6 +141,7 @@ Status check_job(const JobSpec& spec, const Limits& limits) {
     if (Status good = check_name("gpu_types", type, limits); !good) return good;
   }
   if (spec.duration < Duration::zero()) return wrong("duration", "is below 0 s; 0 means unknown");
+  if (Status good = check_run(spec); !good) return good;
   return check_program(spec, limits);
 }
 

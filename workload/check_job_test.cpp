@@ -73,6 +73,28 @@ TEST_CASE("each way in which a job makes no sense is named") {
         }).starts_with("command and environment"));
 }
 
+TEST_CASE("what a job says of how else it may run makes sense, or is told what would") {
+  CHECK(why_with([](JobSpec& s) { s.run.max_servers = 10'000'001; }) ==
+        "max_servers is 10000001; 0 to 10000000 is right");
+  CHECK(why_with([](JobSpec& s) { s.run.server_cpus = -1; }).starts_with("server_cpus is -1"));
+  CHECK(why_with([](JobSpec& s) { s.workers = 8, s.run.batch = 4; }) ==
+        "batch is 4; 8 (a sample for each GPU) to 10000000 is right, or 0: not said");
+  CHECK(why_with([](JobSpec& s) { s.run.max_batch = 64; }) ==
+        "max_batch is 64; say the batch that it is the largest of, too");
+  CHECK(why_with([](JobSpec& s) { s.run.batch = 128, s.run.max_batch = 64; }) ==
+        "max_batch is 64; 128 (the batch) to 10000000 is right");
+  CHECK(why_with([](JobSpec& s) { s.run.save = Duration(-1); }).starts_with("save is -0"));
+  CHECK(why_with([](JobSpec& s) { s.run.restore = std::chrono::hours(200); }) ==
+        "restore is 720000.000000 s; 0 to 604800 (a week) is right");
+  JobSpec spec;
+  spec.run = {8, 2, 256, 1024, true, std::chrono::seconds(5), std::chrono::seconds(30)};
+  CHECK(why(spec).empty());
+  CHECK(run_details_text(spec.run) ==
+        "up to 8 parameter servers of 2 CPUs, batches of 256 to 1024, in copies, saves for 5 s, "
+        "restores for 30 s");
+  CHECK(run_details_text({}).empty());
+}
+
 TEST_CASE("sensible jobs pass: large, elastic, with a program") {
   JobSpec spec;
   spec.workers = 1024;

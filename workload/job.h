@@ -7,6 +7,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "workload/run_details.h"
 
 namespace starling {
 
@@ -31,6 +32,7 @@ struct JobSpec {
   Duration duration{0};                  ///< isolated duration on its best placement; 0: unknown
   std::vector<std::string> command;      ///< argv; empty: emulated (runs for `duration` on Physics)
   std::vector<std::string> environment;  ///< NAME=value
+  RunDetails run;
 
   [[nodiscard]] std::uint32_t gpus() const noexcept { return workers * gpus_per_worker; }
   [[nodiscard]] bool elastic() const noexcept { return max_workers > 0; }

@@ -23,7 +23,8 @@ constexpr std::string_view kKeys[] = {
     "name",       "user",       "queue",           "model",       "command",
     "duration_s", "workers",    "gpus_per_worker", "min_workers", "max_workers",
     "cpus",       "memory_gib", "gpu_types",       "priority",    "environment",
-    "directory",  "requeue"};
+    "directory",  "requeue",    "max_servers",     "server_cpus", "batch",
+    "max_batch",  "copies",     "save_s",          "restore_s"};
 
 // Levenshtein's distance.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -125,6 +126,27 @@ std::vector<std::string> environment_of(const YAML::Node& node) {
   return out;
 }
 
+Duration seconds_of(const YAML::Node& node, const std::string& key) {
+  Duration time{0};
+  if (!node.IsScalar() || !parse_seconds(node.Scalar(), time))
+    throw Mistake{node.Mark(),
+                  key + " is " + quoted(node) + "; write seconds from 0, as 30 or 0.5"};
+  return time;
+}
+
+void read_run_key(const std::string& key, const YAML::Node& node, RunDetails& run) {
+  const auto count = [&] {
+    return static_cast<std::uint32_t>(whole_of(node, key, 0, RunDetails::kMost));
+  };
+  if (key == "max_servers") run.max_servers = count();
+  if (key == "server_cpus") run.server_cpus = amount_of(node, key);
+  if (key == "batch") run.batch = count();
+  if (key == "max_batch") run.max_batch = count();
+  if (key == "copies") run.copies = yes_of(node, key);
+  if (key == "save_s") run.save = seconds_of(node, key);
+  if (key == "restore_s") run.restore = seconds_of(node, key);
+}
+
 void read_key(const std::string& key, const YAML::Node& node, JobSpec& spec) {
   constexpr std::int64_t most = 1 << 20;
   const auto count = [&](std::int64_t low) {
@@ -183,6 +205,7 @@ JobSpec read_job(const YAML::Node& node, const Limits& limits) {
     if (!seen.insert(key).second)
       throw Mistake{entry.first.Mark(), "key '" + key + "' is there twice"};
     read_key(key, entry.second, spec);
+    read_run_key(key, entry.second, spec.run);
   }
   if (spec.command.empty() && !seen.contains("duration_s")) {
     // A quote that nobody closes takes the keys after it along, and YAML's reader says nothing.

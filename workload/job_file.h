@@ -20,6 +20,10 @@ namespace starling {
 ///   min_workers, max_workers       both or none: the job is elastic
 ///   cpus, memory_gib               per worker
 ///   gpu_types                      one name or a list; any type if left out
+///   max_servers, server_cpus       trains by parameter servers: how many at most, CPUs of each
+///   batch, max_batch               samples of one step at the size asked for, and at most
+///   copies                         yes: may be forked into copies that are averaged
+///   save_s, restore_s              what a stop costs, and from a start to the first step
 ///   priority                       whole number, larger is more urgent
 ///   environment                    mapping of names to values
 ///   directory                      to run in (directory.h); a relative one is the submitter's

@@ -37,6 +37,13 @@ const std::string kGood = R"(- name: train
   gpu_types: [V100, A100]
   priority: -3
   requeue: no
+  max_servers: 8
+  server_cpus: 1.5
+  batch: 256
+  max_batch: 1024
+  copies: yes
+  save_s: 2.5
+  restore_s: 30
   environment: {SEED: 7, EMPTY: , PATH: "/bin:/usr/bin"}
 - {name: emulated, model: vgg16, duration_s: 0.25, gpu_types: T4}
 - command: [/bin/echo, "a b"]
@@ -59,6 +66,9 @@ TEST_CASE("a list of jobs is read with every key; defaults are one GPU on one wo
   CHECK(train.priority == -3);
   CHECK(train.no_requeue);
   CHECK(!jobs.value()[1].no_requeue);
+  CHECK(train.run == RunDetails{8, 1.5, 256, 1024, true, std::chrono::milliseconds(2500),
+                                std::chrono::seconds(30)});
+  CHECK(!jobs.value()[1].run.any());
   CHECK(train.environment == std::vector<std::string>{"SEED=7", "EMPTY=", "PATH=/bin:/usr/bin"});
   CHECK(jobs.value()[1].duration == std::chrono::milliseconds(250));
   CHECK(jobs.value()[1].gpu_types == std::vector<std::string>{"T4"});
@@ -94,6 +104,13 @@ TEST_CASE("a mistake is told with line and column, what it is and what would be 
         "j.yaml:2:3: a job is '5'; write a mapping, as {name: a, duration_s: 60}");
   CHECK(message("duration_s: 1\nworkers: 2\nmin_workers: 3\nmax_workers: 4\n")
             .starts_with("j.yaml:1:1: min_workers is 3"));
+  CHECK(message("duration_s: 1\nmax_servers: some\n") ==
+        "j.yaml:2:14: max_servers is 'some'; write a whole number from 0 to 10000000");
+  CHECK(message("duration_s: 1\ncopies: 2\n") == "j.yaml:2:9: copies is '2'; write yes or no");
+  CHECK(message("duration_s: 1\nsave_s: -1\n") ==
+        "j.yaml:2:9: save_s is '-1'; write seconds from 0, as 30 or 0.5");
+  CHECK(message("duration_s: 1\nmax_batch: 8\n") ==
+        "j.yaml:1:1: max_batch is 8; say the batch that it is the largest of, too");
   CHECK(message("duration_s: 1\nworkers: 9000\n")
             .starts_with("j.yaml:1:1: gpus of the gang are 9000"));
   CHECK(message("duration_s: [1\n").starts_with("j.yaml:2:1: this is not YAML"));

@@ -155,6 +155,8 @@ std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
     return lines;
   }
   const Job& job = known->second;
+  if (const std::string run = run_details_text(job.spec->run); !run.empty())
+    lines.push_back("says how else it may run: " + run);
   switch (job.stage()) {
     case Stage::waiting:
       explain_waiting(s, job, lines);

@@ -188,6 +188,7 @@ starling::JobSpec PartReader::spec(const JobSpec& t) {
   s.priority = t.priority();
   s.no_requeue = t.no_requeue();
   s.as_user = t.as_user();
+  s.run = run(t.run());
   s.duration = span(t.duration_ns());
   s.command =
       texts(t.command(), kArguments, limits_.command_bytes, "command: too many or too long");
@@ -224,7 +225,23 @@ std::shared_ptr<const starling::JobAsk> PartReader::ask(const JobAsk& t) {
       amount(t.memory_gib_per_worker(), 1e9, "memory_gib_per_worker: not in 0..1e9");
   m->priority = t.priority();
   m->min_workers = t.min_workers(), m->max_workers = t.max_workers();
+  m->run = run(t.run());
   return m;
+}
+
+starling::RunDetails PartReader::run(const RunDetails* t) {
+  if (t == nullptr) return {};
+  starling::RunDetails r;
+  r.max_servers = t->max_servers(), r.batch = t->batch(), r.max_batch = t->max_batch();
+  r.server_cpus = amount(t->server_cpus(), 1e6, "server_cpus: not in 0..1e6");
+  r.copies = t->copies();
+  r.save = span(t->save_ns()), r.restore = span(t->restore_ns());
+  if (std::max({r.max_servers, r.batch, r.max_batch}) > starling::RunDetails::kMost)
+    fail("run: more than 10,000,000");
+  if (std::max(r.save, r.restore) > starling::RunDetails::kMostRestart)
+    fail("run: a restart of more than a week");
+  if (!r.any()) fail("run: says nothing");
+  return r;
 }
 
 starling::Allocation PartReader::allocation(const Allocation* t) {

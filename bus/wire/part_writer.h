@@ -88,15 +88,22 @@ class PartWriter {
     return CreateAllocation(b_, how.workers, how.servers, how.local_batch, how.accumulation,
                             how.averaged);
   }
+  /// Absent where nothing is said.
+  fb::Offset<RunDetails> run(const starling::RunDetails& r) {
+    if (!r.any()) return {};
+    return CreateRunDetails(b_, r.max_servers, r.server_cpus, r.batch, r.max_batch, r.copies,
+                            ns(r.save), ns(r.restore));
+  }
   fb::Offset<JobAsk> ask(const starling::JobAsk& a) {
     const Text n = name(a.name);
     const Text user = name(a.user);
     const Text queue = name(a.queue);
     const Text command = name(a.command);
     const Texts types = texts(a.gpu_types);
+    const fb::Offset<RunDetails> details = run(a.run);
     return CreateJobAsk(b_, n, user, queue, command, types, a.workers, a.gpus_per_worker,
                         a.cpus_per_worker, a.memory_gib_per_worker, a.priority, a.min_workers,
-                        a.max_workers);
+                        a.max_workers, details);
   }
   fb::Offset<JobSpec> spec(const starling::JobSpec& s) {
     const JobId j = id(s.id);
@@ -107,9 +114,11 @@ class PartWriter {
     const Texts types = texts(s.gpu_types);
     const Texts command = texts(s.command);
     const Texts environment = texts(s.environment);
+    const fb::Offset<RunDetails> details = run(s.run);
     return CreateJobSpec(b_, &j, n, user, queue, model, s.workers, s.gpus_per_worker, s.min_workers,
                          s.max_workers, s.cpus_per_worker, s.memory_gib_per_worker, types,
-                         s.priority, ns(s.duration), command, environment, s.no_requeue, s.as_user);
+                         s.priority, ns(s.duration), command, environment, s.no_requeue, s.as_user,
+                         details);
   }
 
   fb::Offset<Digest> digest(const starling::Digest& m) {

@@ -16,6 +16,7 @@ namespace {
 bool is_same(const JobAsk& there, const JobSpec& spec) {
   JobAsk asked = *ask_of(spec);
   asked.user = there.user;
+  if (!there.run.any()) asked.run = {};  // nor would a home of an older version know it
   return asked == there;
 }
 

@@ -18,6 +18,16 @@ namespace {
 void add(TraceHash& hash, double x) { hash.add(std::bit_cast<std::uint64_t>(x)); }
 void add(TraceHash& hash, Duration d) { hash.add(static_cast<std::uint64_t>(d.count())); }
 
+/// Nothing where nothing is said: points of before keep their names.
+void add_run(TraceHash& hash, const RunDetails& run) {
+  if (!run.any()) return;
+  for (const std::uint32_t n : {run.max_servers, run.batch, run.max_batch, run.copies ? 1U : 0U})
+    hash.add(std::uint64_t{n});
+  add(hash, run.server_cpus);
+  add(hash, run.save);
+  add(hash, run.restore);
+}
+
 std::uint64_t hash_of(const Trace& trace) {
   TraceHash hash;
   for (const TraceJob& job : trace.jobs) {
@@ -32,6 +42,7 @@ std::uint64_t hash_of(const Trace& trace) {
     add(hash, spec.memory_gib_per_worker);
     for (const std::string* text : {&spec.model, &spec.user, &spec.queue}) hash.add(*text);
     for (const std::string& type : spec.gpu_types) hash.add(type);
+    add_run(hash, spec.run);
   }
   return hash.value();
 }

@@ -19,6 +19,13 @@ constexpr JobOption kOptions[] = {
     {"--max-workers", "N", "max_workers", "elastic: it can use so many"},
     {"--cpus", "X", "cpus", "CPUs per worker"},
     {"--memory-gib", "X", "memory_gib", "memory per worker"},
+    {"--max-servers", "N", "max_servers", "it trains by parameter servers, so many at most"},
+    {"--server-cpus", "X", "server_cpus", "CPUs of each parameter server"},
+    {"--batch", "N", "batch", "samples of one step at the size asked for"},
+    {"--max-batch", "N", "max_batch", "the largest batch that it can do with"},
+    {"--copies", "yes|no", "copies", "yes: it may run as copies that are averaged (default no)"},
+    {"--save-s", "X", "save_s", "seconds that a stop costs it"},
+    {"--restore-s", "X", "restore_s", "seconds from a start to the first step"},
     {"--priority", "N", "priority", "larger is more urgent (default 0)"},
     {"--requeue", "yes|no", "requeue", "no: once started, it is never started again (default yes)"},
     {"--queue", "NAME", "queue", "queue or virtual cluster, for filters and figures"},
@@ -48,6 +55,28 @@ Status amount(const std::string& flag, const std::string& text, double& target) 
   return done();
 }
 
+Status time(const std::string& flag, const std::string& text, Duration& target) {
+  const auto x = parse_decimal(text);
+  if (!x || *x < 0 || from_seconds(*x) > RunDetails::kMostRestart)
+    return wrong(flag, text, "seconds from 0 to 604800");
+  target = from_seconds(*x);
+  return done();
+}
+
+Status set_run(const std::string& flag, const std::string& text, RunDetails& run) {
+  if (flag == "--max-servers") return whole(flag, text, RunDetails::kMost, run.max_servers);
+  if (flag == "--server-cpus") return amount(flag, text, run.server_cpus);
+  if (flag == "--batch") return whole(flag, text, RunDetails::kMost, run.batch);
+  if (flag == "--max-batch") return whole(flag, text, RunDetails::kMost, run.max_batch);
+  if (flag == "--save-s") return time(flag, text, run.save);
+  if (flag == "--restore-s") return time(flag, text, run.restore);
+  if (flag == "--copies") {
+    if (text != "yes" && text != "no") return wrong(flag, text, "yes or no");
+    run.copies = text == "yes";
+  }
+  return done();
+}
+
 Status set(const std::string& flag, const std::string& text, JobSpec& spec) {
   if (flag == "--name") spec.name = text;
   if (flag == "--queue") spec.queue = text;
@@ -69,7 +98,7 @@ Status set(const std::string& flag, const std::string& text, JobSpec& spec) {
     if (!n || *n > 1'000'000) return wrong(flag, text, "a whole number from -1000000 to 1000000");
     spec.priority = static_cast<std::int32_t>(*n) * (below ? -1 : 1);
   }
-  return done();
+  return set_run(flag, text, spec.run);
 }
 
 }  // namespace

@@ -102,7 +102,8 @@ std::string JobTable::csv(const std::vector<ListedJob>& jobs) const {
        "workers",   "gpus_per_worker", "gpu_types",   "cpus",        "memory_gib", "priority",
        "submitted", "started",         "ended",       "queued_s",    "elapsed_s",  "service_s",
        "attempts",  "preemptions",     "forwards",    "agent",       "host",       "placement",
-       "servers",   "last_servers",    "min_workers", "max_workers", "exit_code",  "allocation"});
+       "servers",   "last_servers",    "min_workers", "max_workers", "exit_code",  "allocation",
+       "run"});
   for (const ListedJob& job : jobs) {
     const JobState& s = job.state;
     const JobAsk nothing, &ask = s.ask == nullptr ? nothing : *s.ask;
@@ -140,7 +141,8 @@ std::string JobTable::csv(const std::vector<ListedJob>& jobs) const {
                      if_known(std::to_string(ask.min_workers)),
                      if_known(std::to_string(ask.max_workers)),
                      has_exit_code(s) ? std::to_string(s.exit.code) : "",
-                     allocation_text(s.allocation)});
+                     allocation_text(s.allocation),
+                     run_details_text(ask.run)});
   }
   return text;
 }
@@ -183,6 +185,15 @@ nlohmann::json JobTable::object(const ListedJob& job) const {
                             {"cpus", s.ask->cpus_per_worker},
                             {"memory_gib", s.ask->memory_gib_per_worker},
                             {"priority", s.ask->priority}});
+    if (const RunDetails& run = s.ask->run; run.any()) {
+      j["run"] = {{"max_servers", run.max_servers},
+                  {"server_cpus", run.server_cpus},
+                  {"batch", run.batch},
+                  {"max_batch", run.max_batch},
+                  {"copies", run.copies},
+                  {"save_s", seconds(run.save)},
+                  {"restore_s", seconds(run.restore)}};
+    }
   }
   for (const auto& [name, date] : {std::pair{"submitted", dates.submitted},
                                    {"started", dates.started},

@@ -16,7 +16,7 @@ bool same_wish(const JobSpec& a, const JobSpec& b) {
     return std::tie(job.name, job.queue, job.model, job.workers, job.gpus_per_worker,
                     job.min_workers, job.max_workers, job.cpus_per_worker,
                     job.memory_gib_per_worker, job.gpu_types, job.priority, job.no_requeue,
-                    job.duration, job.command, job.environment);
+                    job.duration, job.command, job.environment, job.run);
   };
   return asked(a) == asked(b);
 }

@@ -89,6 +89,15 @@ class RandomMessage {
     s.as_user = s.priority % 3 != 0;
     s.duration = span();
     s.command = texts(5, 30), s.environment = texts(5, 30);
+    if (rng_.chance(0.3)) {
+      s.run = {1 + some() % 1000,
+               rng_.uniform() * 8,
+               s.gpus(),
+               s.gpus() * 2,
+               rng_.chance(0.5),
+               std::chrono::seconds(rng_.below(600)),
+               std::chrono::seconds(rng_.below(600))};
+    }
     return s;
   }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
@@ -25,16 +26,25 @@ enum Column : std::size_t {
   memory_gib,
   priority,
   work,
+  max_servers,
+  server_cpus,
+  batch,
+  max_batch,
+  copies,
+  save_s,
+  restore_s,
   column_count
 };
 constexpr std::array<std::string_view, column_count> kColumns = {
-    "job_id",    "submit_s", "gpus",       "duration_s",  "model",
-    "user",      "vc",       "workers",    "min_workers", "max_workers",
-    "gpu_types", "cpus",     "memory_gib", "priority",    "work"};
+    "job_id",     "submit_s", "gpus",        "duration_s",  "model",       "user",
+    "vc",         "workers",  "min_workers", "max_workers", "gpu_types",   "cpus",
+    "memory_gib", "priority", "work",        "max_servers", "server_cpus", "batch",
+    "max_batch",  "copies",   "save_s",      "restore_s"};
 constexpr std::size_t kAbsent = std::numeric_limits<std::size_t>::max();
 constexpr std::string_view kHeaderHelp =
     "columns are job_id,submit_s,gpus,duration_s and, if wanted, "
-    "model,user,vc,workers,min_workers,max_workers,gpu_types,cpus,memory_gib,priority,work";
+    "model,user,vc,workers,min_workers,max_workers,gpu_types,cpus,memory_gib,priority,work,"
+    "max_servers,server_cpus,batch,max_batch,copies,save_s,restore_s";
 
 class StarlingCsv final : public TraceFormat {
  public:
@@ -60,6 +70,7 @@ class StarlingCsv final : public TraceFormat {
         static_cast<std::int32_t>(whole(priority, std::numeric_limits<std::int32_t>::min(),
                                         std::numeric_limits<std::int32_t>::max()));
     read_types(spec);
+    read_run(spec);
     const double iterations = real(work);
     if (spec.duration == Duration::zero() && iterations > 0) {
       spec.duration = from_seconds(iterations * model_profile(spec.model).iteration_s);
@@ -80,7 +91,7 @@ class StarlingCsv final : public TraceFormat {
                          "'; write " + right);
   }
   void seconds(Column column, Duration& duration) {
-    if (column == duration_s && text(column).empty()) return;
+    if (column != submit_s && text(column).empty()) return;
     if (!parse_seconds(text(column), duration)) fail(column, "seconds from 0, as 66 or 66.5");
   }
   std::int64_t whole(Column column, std::int64_t low, std::int64_t high) {
@@ -118,6 +129,27 @@ class StarlingCsv final : public TraceFormat {
     if (spec.max_workers < spec.workers) {
       fail(max_workers, "at least " + std::to_string(spec.workers) +
                             " (the workers), or leave min and max empty");
+    }
+  }
+  void read_run(JobSpec& spec) {
+    RunDetails& run = spec.run;
+    const auto count = [&](Column column, std::int64_t low) {
+      if (text(column).empty() || text(column) == "0") return std::uint32_t{0};
+      return static_cast<std::uint32_t>(whole(column, low, RunDetails::kMost));
+    };
+    run.max_servers = count(max_servers, 0);
+    run.server_cpus = real(server_cpus);
+    if (run.server_cpus > 1e6) fail(server_cpus, "a number from 0 to 1000000");
+    run.batch = count(batch, std::max(1U, spec.gpus()));
+    run.max_batch = count(max_batch, std::max(1U, run.batch));
+    if (run.max_batch > 0 && run.batch == 0) fail(max_batch, "the batch, too, or neither");
+    if (const std::string_view yes = text(copies); !yes.empty() && yes != "no") {
+      run.copies = yes == "yes";
+      if (!run.copies) fail(copies, "yes or no");
+    }
+    for (const auto& [column, time] : {std::pair(save_s, &run.save), {restore_s, &run.restore}}) {
+      seconds(column, *time);
+      if (*time > RunDetails::kMostRestart) fail(column, "seconds from 0 to 604800");
     }
   }
   void read_types(JobSpec& spec) {

@@ -10,6 +10,7 @@
 #include "base/test_data.h"
 #include "base/test_folder.h"
 #include "workload/traces/text_file.h"
+#include "workload/traces/trace_csv.h"
 
 using namespace starling;
 using namespace std::chrono_literals;
@@ -35,7 +36,7 @@ bool same(const TraceJob& a, const TraceJob& b) {
          x.min_workers == y.min_workers && x.max_workers == y.max_workers &&
          x.cpus_per_worker == y.cpus_per_worker &&
          x.memory_gib_per_worker == y.memory_gib_per_worker && x.gpu_types == y.gpu_types &&
-         x.priority == y.priority && x.duration == y.duration;
+         x.priority == y.priority && x.duration == y.duration && x.run == y.run;
 }
 
 }  // namespace
@@ -117,6 +118,9 @@ TEST_CASE("a mistake is told with its line, what it is and what would be right")
 
 TEST_CASE("what is written reads back as the same jobs, plain and gzip; a cut gzip is told") {
   const TestFolder folder("trace-write");
+  bool details = false;
+  SUBCASE("with columns of before") {}
+  SUBCASE("with those of how else jobs may run") { details = true; }
   Trace trace;
   for (std::uint32_t i = 0; i < 500; ++i) {
     TraceJob& job = trace.jobs.emplace_back();
@@ -132,6 +136,8 @@ TEST_CASE("what is written reads back as the same jobs, plain and gzip; a cut gz
     job.spec.cpus_per_worker = 0.1 * i;
     job.spec.priority = static_cast<std::int32_t>(i) - 5;
     if (i % 3 == 0) job.spec.gpu_types = {"V100", "A100"};
+    if (details && i % 5 == 0)
+      job.spec.run = {i % 4, 0.5, 12 + i, 12 + 2 * i, i % 2 == 0, 5s, 250ms};
     job.spec.duration = Duration(1 + i * 999'999'999'999LL);
   }
   for (const char* name : {"t.csv", "t.csv.gz"}) {
@@ -144,8 +150,31 @@ TEST_CASE("what is written reads back as the same jobs, plain and gzip; a cut gz
   }
   CHECK(std::filesystem::file_size(folder.path / "t.csv.gz") <
         std::filesystem::file_size(folder.path / "t.csv") / 2);
+  CHECK((trace_csv(trace).find(",max_servers,") != std::string::npos) == details);
   std::filesystem::resize_file(folder.path / "t.csv.gz", 2000);
   CHECK(read_trace(folder.path / "t.csv.gz", {}).error().code == Errc::io);
+}
+
+TEST_CASE("what a row says of how else its job may run makes sense, or the row is named") {
+  const auto why = [](const std::string& fields) {
+    const auto trace = read(
+        "job_id,submit_s,gpus,duration_s,max_servers,server_cpus,batch,max_batch,copies,save_s,"
+        "restore_s\na,0,8,60," +
+        fields + "\n");
+    return trace.ok() ? std::string() : message(trace);
+  };
+  CHECK(why("4,1.5,64,256,yes,5,30").empty());
+  CHECK(why(",,,,,,").empty());
+  CHECK(why("0,0,0,0,no,0,0").empty());
+  CHECK(why(",,4,,,,").find("batch is '4'; write a whole number from 8 to 10000000") !=
+        std::string::npos);
+  CHECK(why(",,,64,,,").find("max_batch is '64'; write the batch, too, or neither") !=
+        std::string::npos);
+  CHECK(why(",,64,8,,,").find("max_batch is '8'; write a whole number from 64") !=
+        std::string::npos);
+  CHECK(why(",,,,maybe,,").find("copies is 'maybe'; write yes or no") != std::string::npos);
+  CHECK(why(",,,,,700000,").find("save_s is '700000'; write seconds from 0 to 604800") !=
+        std::string::npos);
 }
 
 TEST_CASE("mutated traces are read or refused, never worse") {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <charconv>
 
 #include "workload/traces/csv.h"
@@ -26,7 +27,20 @@ std::string joined(const std::vector<std::string>& names) {
   return out;
 }
 
-void append_row(std::string& text, const TraceJob& job) {
+std::string seconds_or_nothing(Duration time) {
+  return time == Duration::zero() ? std::string() : format_seconds(time);
+}
+
+void append_run(std::string& text, const RunDetails& run) {
+  const std::string cells[] = {
+      number(run.max_servers),        number(run.server_cpus), number(run.batch),
+      number(run.max_batch),          run.copies ? "yes" : "", seconds_or_nothing(run.save),
+      seconds_or_nothing(run.restore)};
+  for (const std::string& cell : cells) text += ',' + cell;
+}
+
+// `details`: with the columns of RunDetails.
+void append_row(std::string& text, const TraceJob& job, bool details) {
   const JobSpec& spec = job.spec;
   const std::string cells[] = {csv_field(spec.name.empty() ? to_string(spec.id) : spec.name),
                                format_seconds(job.submit),
@@ -46,6 +60,7 @@ void append_row(std::string& text, const TraceJob& job) {
     if (&cell != cells) text += ',';
     text += cell;
   }
+  if (details) append_run(text, spec.run);
   text += '\n';
 }
 
@@ -55,9 +70,13 @@ std::string trace_csv(const Trace& trace) {
   std::string text =
       "job_id,submit_s,gpus,duration_s,model,user,vc,workers,min_workers,max_workers,gpu_types,"
       "cpus,memory_gib,"
-      "priority\n";
+      "priority";
+  const bool details =
+      std::ranges::any_of(trace.jobs, [](const TraceJob& job) { return job.spec.run.any(); });
+  if (details) text += ",max_servers,server_cpus,batch,max_batch,copies,save_s,restore_s";
+  text += '\n';
   text.reserve(text.size() + trace.jobs.size() * 64);
-  for (const TraceJob& job : trace.jobs) append_row(text, job);
+  for (const TraceJob& job : trace.jobs) append_row(text, job, details);
   return text;
 }
 
