@@ -64,6 +64,10 @@ std::uint64_t SpeedMemo::hash_of(const JobProfile& job) noexcept {
   std::uint64_t hash = fold(kSeed, (std::uint64_t{job.gpus} << 32U) | job.asked);
   hash = fold(hash, job.model.size());
   hash = fold(hash, std::bit_cast<std::uint64_t>(job.cpus_per_gpu) ^ job.parameter_servers);
+  if (job.server_cpus > 0) {
+    hash = fold(hash, std::bit_cast<std::uint64_t>(job.server_cpus));
+    hash = fold(hash, (std::uint64_t{job.running_servers} << 32U) | job.asked_servers);
+  }
   const std::string_view text = job.model;
   for (std::size_t i = 0; i < text.size(); i += sizeof(std::uint64_t)) {
     std::uint64_t some = 0;

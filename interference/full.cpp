@@ -63,7 +63,8 @@ class FullPhysics final : public CoupledPhysics {
     if (!goodput_ || job.parameter_servers > 0 || job.asked == 0 || job.asked == job.gpus) return 1;
     const GoodputProfile* profile = goodput_profile(model_profile(job.model));
     if (profile == nullptr) return 1;
-    const double own = profile->limits.own;
+    const double own =
+        job.batch > 0 ? static_cast<double>(job.batch) / job.asked : profile->limits.own;
     return training_efficiency(profile->noise, own * job.asked, own * job.gpus);
   }
   // The slowest of n workers: its z by inverting (1 - exp(-z^2 / 2))^n by the job's seed.

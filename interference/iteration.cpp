@@ -25,6 +25,11 @@ double batch_part(const JobProfile& job, std::size_t gpus) {
   return job.asked / static_cast<double>(gpus);
 }
 
+// CPUs of a job's parameter servers for each of its GPUs.
+double server_cpus_per_gpu(const JobProfile& job, std::uint32_t servers, std::size_t gpus) {
+  return job.server_cpus > 0 ? servers * job.server_cpus / static_cast<double>(gpus) : 0;
+}
+
 // The part of a placement that lies on a server.
 std::span<const GpuId> on_server(const Placement& gpus, IndexRange server) {
   if (gpus.empty() || gpus.back().value < server.first || gpus.front().value >= server.last)
@@ -124,9 +129,11 @@ bool IterationForm::leaves(const Placement& placement, std::size_t on_server) co
 }
 
 IterationForm::HostLoad IterationForm::load_on(const Host& host, std::span<const GpuId> own,
-                                               double own_cpus, const ModelProfile& model,
+                                               double own_cpus, double server_cpus,
+                                               const ModelProfile& model,
                                                const Neighbours& beside) const {
   HostLoad load;
+  double served = server_cpus * static_cast<double>(own.size());  // parameter servers', of all jobs
   thread_local std::vector<double>
       cpus;  // asked, by GPU; kept, so that a question allocates nothing
   cpus.assign(host.gpus.size(), 0);
@@ -141,12 +148,14 @@ IterationForm::HostLoad IterationForm::load_on(const Host& host, std::span<const
       double& asked = cpus[gpu.value - host.gpus.first];
       asked = std::max(asked, its_cpus);
     }
+    served += server_cpus_per_gpu(other.job, other.job.servers(), other.placement.size()) *
+              static_cast<double>(here.size());
     load.pressure += pressure_ * model.gpu_utilization * its.gpu_utilization *
                      static_cast<double>(here.size()) / host.gpus.size();
     if (leaves(other.placement, here.size())) ++load.gangs;
     shares = shares || overlap(own, here);
   }
-  load.cpus = std::accumulate(cpus.begin(), cpus.end(), 0.0);
+  load.cpus = std::accumulate(cpus.begin(), cpus.end(), served);
   if (shares) load.sharing = sharing_on(host, own, model, beside);
   return load;
 }
@@ -178,7 +187,7 @@ double IterationForm::sharing_on(const Host& host, std::span<const GpuId> own,
 
 double IterationForm::iteration_s(const JobProfile& job, const Placement& placement,
                                   const Neighbours& beside) const {
-  return iteration_s(job, placement, beside, {batch_part(job, placement.size()), 1});
+  return iteration_s(job, placement, beside, {batch_part(job, placement.size()), 1, 0});
 }
 
 double IterationForm::iteration_s(const JobProfile& job, const Placement& placement,
@@ -186,6 +195,9 @@ double IterationForm::iteration_s(const JobProfile& job, const Placement& placem
                                   const NetworkShare* share) const {
   const ModelProfile& model = model_profile(job.model);
   const double cpus_per_gpu = need(job, model);
+  const std::uint32_t servers = work.servers > 0 ? work.servers : job.parameter_servers;
+  const double server_cpus = server_cpus_per_gpu(job, servers, placement.size());
+  double served = 1;  // the part of their CPUs that parameter servers get, where it is least
   const Tier tier = topology_.tier_of(placement);
   double grad_s = 0;
   constexpr double kAny = std::numeric_limits<double>::infinity();
@@ -204,11 +216,12 @@ double IterationForm::iteration_s(const JobProfile& job, const Placement& placem
     const Host& host = hosts_[server.value];
     std::size_t end = i + 1;
     while (end < placement.size() && placement[end].value < host.gpus.last) ++end;
-    const HostLoad load =
-        load_on(host, std::span(placement).subspan(i, end - i), cpus_per_gpu, model, beside);
+    const std::span<const GpuId> own = std::span(placement).subspan(i, end - i);
+    const HostLoad load = load_on(host, own, cpus_per_gpu, server_cpus, model, beside);
     grad_s = std::max(grad_s, work.part * model.iteration_s / speed_on(model, host.kind) *
                                   contention(model, load.cpus, host.cpus) * (1 + load.pressure) *
                                   (1 + load.sharing));
+    if (host.cpus > 0 && load.cpus > host.cpus) served = std::min(served, host.cpus / load.cpus);
     path.local = std::min(path.local, host.island);
     if (tier >= Tier::domain) path.local = std::min(path.local, host.pcie);
     const std::uint32_t its_domain = topology_.domain_of(server);
@@ -237,7 +250,7 @@ double IterationForm::iteration_s(const JobProfile& job, const Placement& placem
   }
   const double step_s =
       (work.gradients - 1) * grad_s +
-      synced_s(model, grad_s, placement.size(), exits, job.parameter_servers, path);
+      synced_s(model, grad_s, placement.size(), exits, {servers, job.server_cpus * served}, path);
   return share != nullptr ? std::max(step_s, share->step_s) : step_s;
 }
 
@@ -259,24 +272,28 @@ IterationForm::Exchange IterationForm::exchange_alone(const JobProfile& job,
   }
   const NetworkShare share{least, 0, 0};
   const double part = batch_part(job, placement.size());
-  return {network_bytes(model_profile(job.model), placement.size(), exits, job.parameter_servers),
-          least, iteration_s(job, placement, {}, {0, 1}, &share),
-          iteration_s(job, placement, {}, {part, 1}, &share)};
+  return {network_bytes(model_profile(job.model), placement.size(), exits,
+                        {job.parameter_servers, job.server_cpus}),
+          least, iteration_s(job, placement, {}, {0, 1, 0}, &share),
+          iteration_s(job, placement, {}, {part, 1, 0}, &share)};
 }
 
 double IterationForm::kind_s(const Kind& kind, const JobProfile& job, const ModelProfile& model,
                              std::uint32_t gpus) const {
   const Host& host = kind.host;
   const double cpus_per_gpu = need(job, model);
+  const double server_cpus = server_cpus_per_gpu(job, job.parameter_servers, gpus);
   const double alone_s = batch_part(job, gpus) * model.iteration_s / speed_on(model, host.kind);
   const double pcie = std::min(host.island, host.pcie);
   const std::uint32_t in_domain = std::max(kind.servers_in_domain, 1U);
   const double inside = in_domain > 1 ? host.domain : pcie;  // of servers that leave together
   // With on_one GPUs on each server.
   const auto at = [&](std::uint32_t on_one, double local, double network, Tier tier) {
-    return synced_s(model, alone_s * contention(model, on_one * cpus_per_gpu, host.cpus), gpus,
-                    (gpus + on_one * in_domain - 1) / (on_one * in_domain), job.parameter_servers,
-                    {local, network, tier});
+    const double cpus = on_one * (cpus_per_gpu + server_cpus);
+    const double served = host.cpus > 0 ? std::min(1.0, host.cpus / cpus) : 1;
+    return synced_s(model, alone_s * contention(model, cpus, host.cpus), gpus,
+                    (gpus + on_one * in_domain - 1) / (on_one * in_domain),
+                    {job.parameter_servers, job.server_cpus * served}, {local, network, tier});
   };
   double best = std::numeric_limits<double>::infinity();
   if (gpus <= host.island_gpus) {
@@ -316,9 +333,12 @@ double IterationForm::scaling(const JobProfile& job) const {
   as_asked.gpus = job.asked;
   const double size = linear_scaling(job);
   const bool servers = job.parameter_servers > 0;
-  if (servers)
+  if (servers) {
     as_asked.parameter_servers =
-        std::max(1U, static_cast<std::uint32_t>(std::lround(job.parameter_servers / size)));
+        job.asked_servers > 0
+            ? job.asked_servers
+            : std::max(1U, static_cast<std::uint32_t>(std::lround(job.parameter_servers / size)));
+  }
   const double iterations = best_s(as_asked, job.asked) / best_s(job, job.gpus);
   return servers ? iterations : size * iterations;
 }
@@ -327,7 +347,7 @@ double IterationForm::relative(const JobProfile& job, const Placement& placement
                                const Neighbours& beside, const NetworkShare* share) const {
   if (placement.empty()) return 1;
   const double best = best_s(job, static_cast<std::uint32_t>(placement.size()));
-  const GradientWork work{batch_part(job, placement.size()), 1};
+  const GradientWork work{batch_part(job, placement.size()), 1, 0};
   return std::min(1.0, best / iteration_s(job, placement, beside, work, share));
 }
 

@@ -20,6 +20,7 @@ constexpr double kFormError = 0.3;
 struct GradientWork {
   double part = 1;              ///< of the time that the model's own batch takes
   std::uint32_t gradients = 1;  ///< one after another; the exchange overlaps with the last
+  std::uint32_t servers = 0;    ///< parameter servers; 0: as many as the job says
 };
 
 /// What a gang that leaves its rack has of the links beyond its servers, where that is known.
@@ -42,7 +43,8 @@ struct NetworkShare {
 ///   T_sync: see interference/sync.h; gamma is 2 where it was not fitted
 ///
 /// With parameter servers the batch is that of the size asked for, divided among the workers, so
-/// T_grad shrinks as they grow in number; with all-reduce every worker has a batch of its own.
+/// T_grad shrinks as they grow in number; with all-reduce every worker has a batch of its own. CPUs
+/// of parameter servers are asked of the servers that the gang is on, by its GPUs there.
 ///
 /// Traffic that leaves a server also crosses its island and its PCIe, so a farther tier is never
 /// faster on servers of one kind. A NIC is shared evenly with the other gangs that leave the same
@@ -104,8 +106,8 @@ class IterationForm {
     double island = 0;
     double pcie = 0;
     double nic = 0;
-    double uplink = 0;       // even share of the rack's uplinks
-    double domain = 0;       // of each GPU; 0: of no scale-up domain
+    double uplink = 0;                   // even share of the rack's uplinks
+    double domain = 0;                   // of each GPU; 0: of no scale-up domain
     std::uint32_t exit = 0;  // server from which those are counted that leave by the same uplinks
   };
   // Servers of the fastest type that are alike.
@@ -119,8 +121,10 @@ class IterationForm {
 
   /// It does so through NICs.
   [[nodiscard]] bool leaves(const Placement& placement, std::size_t on_server) const;
+  /// own_cpus: of the job's worker on each GPU; server_cpus: of its parameter servers, by GPU.
   [[nodiscard]] HostLoad load_on(const Host& host, std::span<const GpuId> own, double own_cpus,
-                                 const ModelProfile& model, const Neighbours& beside) const;
+                                 double server_cpus, const ModelProfile& model,
+                                 const Neighbours& beside) const;
   [[nodiscard]] double contention(const ModelProfile& model, double asked, double cores) const;
   [[nodiscard]] double sharing_on(const Host& host, std::span<const GpuId> own,
                                   const ModelProfile& model, const Neighbours& beside) const;

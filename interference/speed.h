@@ -24,6 +24,16 @@ struct JobProfile {
   std::uint32_t parameter_servers = 0;  ///< 0: gradients are all-reduced
   std::uint64_t straggler_seed = 0;  ///< which workers are slow, if Physics has stragglers; 0: none
   std::uint32_t asked = 0;           ///< GPUs of the size that it asks for; 0: that of `gpus`
+  /// Of parameter_servers, at the size that it asks for; 0: in proportion.
+  std::uint32_t asked_servers = 0;
+  std::uint32_t running_servers = 0;  ///< as its allocation says; 0: parameter_servers
+  double server_cpus = 0;             ///< that each of them occupies; 0: they cost nothing
+  std::uint32_t batch = 0;            ///< as PaceQuestion::batch
+
+  /// Parameter servers that there are while it runs.
+  [[nodiscard]] std::uint32_t servers() const noexcept {
+    return running_servers > 0 ? running_servers : parameter_servers;
+  }
 };
 
 /// Others that run now, as far as they share a server or a link with the job that is asked about.

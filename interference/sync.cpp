@@ -7,6 +7,7 @@
 
 #include "interference/fitted.h"
 #include "interference/overlap.h"
+#include "interference/parameter_servers.h"
 
 namespace starling {
 namespace {
@@ -53,17 +54,21 @@ double parameter_server_s(const ModelProfile& model, double w, double servers, d
 
 }  // namespace
 
+double step_latency_s(Tier tier) noexcept { return kStepLatency[static_cast<std::size_t>(tier)]; }
+
 double synced_s(const ModelProfile& model, double grad_s, std::size_t gpus, std::size_t servers,
-                std::size_t parameter_servers, const SyncPath& path) noexcept {
+                const ParameterServers& parameter_servers, const SyncPath& path) noexcept {
   const auto n = static_cast<double>(gpus);
-  if (parameter_servers > 0) {
-    const double sync_s =
-        parameter_server_s(model, n, static_cast<double>(std::max<std::size_t>(servers, 1)),
-                           static_cast<double>(parameter_servers), path);
+  if (parameter_servers.count > 0) {
+    const auto p = static_cast<double>(parameter_servers.count);
+    const auto hosts = static_cast<double>(std::max<std::size_t>(servers, 1));
+    if (parameter_servers.cpus > 0)
+      return served_s(model, grad_s, {n, p, hosts, parameter_servers.cpus}, path);
+    const double sync_s = parameter_server_s(model, n, hosts, p, path);
     return grad_s + std::max(sync_s, path.least_s);
   }
   if (gpus < 2) return grad_s;
-  const double latency = 2 * (n - 1) * kStepLatency[static_cast<std::size_t>(path.tier)];
+  const double latency = 2 * (n - 1) * step_latency_s(path.tier);
   if (const FittedSync* fit = fitted_sync(model))
     return overlapped(grad_s, std::max(fitted_s(*fit, n, path) + latency, path.least_s),
                       fit->gamma);
@@ -71,12 +76,14 @@ double synced_s(const ModelProfile& model, double grad_s, std::size_t gpus, std:
 }
 
 double network_bytes(const ModelProfile& model, std::size_t gpus, std::size_t servers,
-                     std::size_t parameter_servers) noexcept {
+                     const ParameterServers& parameter_servers) noexcept {
   if (servers < 2) return 0;
   const auto n = static_cast<double>(gpus);
-  if (parameter_servers > 0) {
-    const auto p = static_cast<double>(parameter_servers);
+  if (parameter_servers.count > 0) {
+    const auto p = static_cast<double>(parameter_servers.count);
     const auto hosts = static_cast<double>(servers);
+    if (parameter_servers.cpus > 0)
+      return served_network_bytes(model, {n, p, hosts, parameter_servers.cpus});
     return 2 * bytes_of(model) / p * std::max(p, n) * (hosts - 1) / hosts;
   }
   const FittedSync* fit = fitted_sync(model);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "interference/models.h"
+#include "interference/profile.h"
 #include "sim/simulate.h"
 #include "topology/generate/generate.h"
 
@@ -69,7 +70,9 @@ TEST_CASE("a roll-out of a whole trace agrees with the simulator") {
     const View view{topology, empty, {}, {}, {}, *asked, Instant{}, {}};
     RolloutWorld with;
     with.speed = world.get();
-    with.startup_s = [&](const JobProfile& job) { return physics->startup_s(job); };
+    with.startup_s = [&](const JobSpec& spec, const JobProfile& job, Duration served) {
+      return seconds(start_time(*physics, spec, job, served));
+    };
     const RolloutStart start(view, future, with);
     Rollout rollout;
     const RolloutResult result = rollout.run(start, {}, *policy);

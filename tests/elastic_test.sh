@@ -42,6 +42,19 @@ for policy in optimus drf; do
     near $policy $physics
   done
 done
+# Parameter servers that cost something, and starts that take what their jobs say.
+sed -e '1s/$/,cpus,max_servers,server_cpus,save_s,restore_s/' -e '2,$s/$/,1,16,1,5,20/' -e 's/resnet50/vgg16/' elastic.csv >servers.csv
+for policy in optimus optimus:servers=free; do
+  echo "-- $policy, full, parameter servers"
+  near $policy full servers.csv
+  cp run.json "servers-${policy#optimus}.json"
+done
+python3 - <<'PY' || fail "choosing servers gains nothing"
+import json
+asked, free = (json.load(open(f"servers-{name}.json"))["runs"][1]["avg_jct_s"] for name in ("", ":servers=free"))
+print("mean JCT", asked, "s, with servers chosen", free, "s")
+assert free < asked, (free, asked)
+PY
 # Live and simulated processes run by the same allocations, and so end sooner than as they ask. What a larger batch is
 # worth goes with the model.
 sed 's/resnet50/bert-base/' elastic.csv >batches.csv

@@ -138,10 +138,24 @@ constexpr std::array<double, kGavelTypes> kGavelMemoryGib = {
     2,    2,    3,    6,  10,    // Transformer, 16 to 256
 };
 
+// As the papers count them: Krizhevsky 2012, Simonyan 2014, Szegedy 2014, He 2015, Huang 2016, Devlin
+// 2018, Radford 2018 and 2019.
+struct Layers {
+  std::string_view model;
+  std::uint16_t count;
+};
+constexpr Layers kLayers[] = {{"alexnet", 8},       {"vgg16", 16},     {"vgg19", 19},
+                              {"googlenet", 22},    {"resnet18", 18},  {"resnet50", 50},
+                              {"densenet121", 121}, {"bert-base", 12}, {"bert-large", 24},
+                              {"gpt2", 12},         {"gpt2-xl", 48}};
+
 constexpr auto kModels = [] {
   auto models = kEntries;
   for (std::size_t i = 0; i < models.size(); ++i) {
     models[i].family = static_cast<std::uint16_t>(i);
+    for (const Layers& of : kLayers) {
+      if (of.model == models[i].name) models[i].layers = of.count;
+    }
     for (const GavelFamily& of : kGavelFamilies) {
       if (of.family == models[i].name) models[i].gavel_type = of.type;
     }

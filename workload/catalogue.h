@@ -27,6 +27,9 @@ struct ModelProfile {
   std::uint16_t family = 0;  ///< index in catalogue(): its own, or of what it is a batch size of
   /// Index in gavel_job_types() of the job type that it is, or that the family's figures are of.
   std::int16_t gavel_type = -1;
+  /// Layers whose gradients parameter servers get one by one, while the rest is computed: those
+  /// with weights, or blocks of a transformer, as its authors count them. 1: not known.
+  std::uint16_t layers = 1;
 };
 
 /// All models, by name.

@@ -14,7 +14,7 @@ namespace {
 
 std::string needs_of(const JobSpec& spec) {
   std::string need;
-  if (spec.cpus_per_worker > 0) need = short_number(spec.cpus_per_worker) + " CPUs";
+  if (const double cpus = cpus_of_worker(spec); cpus > 0) need = short_number(cpus) + " CPUs";
   if (spec.memory_gib_per_worker > 0)
     need += (need.empty() ? "" : " and ") + short_number(spec.memory_gib_per_worker) + " GiB";
   return need;

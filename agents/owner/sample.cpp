@@ -22,7 +22,8 @@ Neighbour runner(const OwnedShare& share) {
   for (const Share& part : share.gang)
     made.placement.insert(made.placement.end(), part.gpus.begin(), part.gpus.end());
   std::sort(made.placement.begin(), made.placement.end());
-  made.job = profile_of(*share.spec, static_cast<std::uint32_t>(made.placement.size()));
+  made.job =
+      profile_of(*share.spec, static_cast<std::uint32_t>(made.placement.size()), share.allocation);
   return made;
 }
 

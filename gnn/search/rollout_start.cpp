@@ -66,7 +66,7 @@ void RolloutStart::add(const JobView& view, double work_s, const RolloutWorld& w
   job.submitted = view.submitted;
   job.served = view.served;
   job.work_s = std::max(work_s, kLeastWorkS);
-  if (!runs && world.startup_s) job.startup_s = world.startup_s(job.profile);
+  if (!runs && world.startup_s) job.startup_s = world.startup_s(job.spec, job.profile, job.served);
   if (job.profile.gpus != job.profile.asked) job.scaling = world_->scaling(job.profile);
   job.placement = view.placement;
   servers_of(job.placement, job.servers);

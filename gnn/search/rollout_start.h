@@ -38,8 +38,8 @@ struct RolloutWorld {
   /// In the place of `speed`, and of View::speed for policies: the same, faster.
   const SpeedMemo* speed_memo = nullptr;
   const SpeedMemo* asked_memo = nullptr;
-  /// Seconds from start to the first iteration. Empty: none.
-  std::function<double(const JobProfile&)> startup_s = {};
+  /// Seconds from start to the first iteration (start_time() of a world). Empty: none.
+  std::function<double(const JobSpec&, const JobProfile&, Duration served)> startup_s = {};
 };
 
 /// Where roll-outs start: one partition with its jobs, as a View shows it at one instant, and a

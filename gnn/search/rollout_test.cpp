@@ -167,7 +167,8 @@ TEST_CASE("limits end a roll-out: a bound, a horizon, a number of events") {
 TEST_CASE("a start takes its time, during which nothing is done") {
   Bench b;
   b.wait(1, 1, 40);
-  const RolloutWorld world{.startup_s = [](const JobProfile&) { return 15.0; }};
+  const RolloutWorld world{
+      .startup_s = [](const JobSpec&, const JobProfile&, Duration) { return 15.0; }};
   CHECK(b.cost(b.start(world), "fifo") == doctest::Approx(55));
   // What runs already has started.
   b.run(2, gpus({3}), 10);

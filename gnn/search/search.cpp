@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "interference/models.h"
+#include "interference/profile.h"
 
 namespace starling {
 namespace {
@@ -163,7 +164,9 @@ const RolloutStart& SearchChooser::start_of(const DecisionPoint& point, std::siz
   world.asked_memo = &*memo_;
   if (oracle_ != nullptr) {
     world.speed_memo = &*true_memo_;
-    world.startup_s = [this](const JobProfile& job) { return oracle_->physics().startup_s(job); };
+    world.startup_s = [this](const JobSpec& spec, const JobProfile& job, Duration served) {
+      return seconds(start_time(oracle_->physics(), spec, job, served));
+    };
   }
   const auto guess = [&] {
     const FutureSampler::Which which{static_cast<std::uint32_t>(sample), options_.samples,

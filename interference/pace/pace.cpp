@@ -29,13 +29,14 @@ Batches batches_of(const PaceQuestion& q, const GoodputProfile* profile) {
   const auto gpus = static_cast<double>(q.placement.size());
   const double size = asked_gpus(q.job, gpus);
   const Allocation& how = q.allocation;
-  const bool known = q.batch > 0 || profile != nullptr;
+  const std::uint32_t said = q.batch > 0 ? q.batch : q.job.batch;
+  const bool known = said > 0 || profile != nullptr;
   Batches b;
-  b.asked = q.batch > 0 ? q.batch : profile != nullptr ? profile->limits.own * size : size;
+  b.asked = said > 0 ? said : profile != nullptr ? profile->limits.own * size : size;
   const double own = b.asked / size;
   const bool divided = q.job.parameter_servers > 0;
   b.untouched = divided ? b.asked : own * gpus;
-  b.work = {divided ? size / gpus : 1, how.accumulation + 1};
+  b.work = {divided ? size / gpus : 1, how.accumulation + 1, how.servers};
   b.batch = b.untouched;
   if (how.local_batch > 0 && known) {
     const double local = how.local_batch * (how.workers > 0 ? how.workers : gpus) / gpus;
@@ -59,13 +60,7 @@ Pace gang_pace(const IterationForm& form, const PaceQuestion& q, const PaceOptio
   const Batches b = batches_of(q, profile);
   const double untouched_s = form.iteration_s(q.job, q.placement, q.beside);
   Pace pace;
-  if (q.allocation.servers > 0) {
-    JobProfile served = q.job;
-    served.parameter_servers = q.allocation.servers;
-    pace.step_s = form.iteration_s(served, q.placement, q.beside, b.work);
-  } else {
-    pace.step_s = form.iteration_s(q.job, q.placement, q.beside, b.work);
-  }
+  pace.step_s = form.iteration_s(q.job, q.placement, q.beside, b.work);
   pace.batch = b.batch;
   if (options.goodput) pace.efficiency = efficiency_of(b, profile, q.done);
   pace.relative = form.relative(q.job, q.placement, q.beside) * form.scaling(q.job) *

@@ -15,8 +15,8 @@ struct PaceQuestion {
   const Placement& placement;
   const Neighbours& beside;
   Allocation allocation = {};
-  /// Samples of one iteration at the size asked for. 0: the own batch of the model's profile on
-  /// each GPU; where there is no profile either, it is unknown, and local_batch changes nothing.
+  /// Samples of one iteration at the size asked for. 0: JobProfile::batch or, where the job does not
+  /// say it, the own batch of the model's profile on each GPU; where there is no profile either, it is unknown, and local_batch changes nothing.
   std::uint32_t batch = 0;
   double done = 0;  ///< part of the training that is done, in [0, 1]: noise grows with it
 };
@@ -57,7 +57,8 @@ struct PaceOptions {
 ///            for, phi by model, part of the training and batch
 ///   copies   each server's part is a gang of its own, with workers of one GPU; their paces add up,
 ///            and PaceOptions::averaged stands for noise
-///   servers  so many parameter servers; a job that asked for all-reduce keeps a batch for each GPU
+///   servers  so many parameter servers, which occupy CPUs of the servers that the gang is on and
+///            serve as fast as those allow (interference/parameter_servers.h); a job that asked for all-reduce keeps a batch for each GPU
 ///
 /// `relative` with Allocation{} and without goodput is exactly Physics' rate() * scaling() of the
 /// same form. `job.gpus` is placement.size(); at least one GPU. Pure.

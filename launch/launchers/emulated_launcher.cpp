@@ -29,11 +29,13 @@ Status EmulatedLauncher::start(const LaunchSpec& spec) {
       gang.placement.insert(gang.placement.end(), share.gpus.begin(), share.gpus.end());
     }
     std::sort(gang.placement.begin(), gang.placement.end());
-    gang.job = profile_of(spec.spec, static_cast<std::uint32_t>(gang.placement.size()));
+    gang.job =
+        profile_of(spec.spec, static_cast<std::uint32_t>(gang.placement.size()), spec.allocation);
     gang.allocation = spec.allocation;
     gang.rate = physics_.scaling(gang.job);
     // Start-up comes first and counts as no service.
-    const Duration startup = from_seconds(physics_.startup_s(gang.job) / speedup_);
+    const Duration startup =
+        from_seconds(seconds(start_time(physics_, spec.spec, gang.job, spec.served)) / speedup_);
     gang.work =
         WorkProgress(spec.spec.duration - spec.served, later(now, startup), gang.rate * speedup_);
     gang.until = spec.until;

@@ -104,6 +104,21 @@ TEST_CASE(
   CHECK(ended[0].served == 70s);
 }
 
+TEST_CASE(
+    "a job's own restore and save times are what its starts take, as in the simulated world") {
+  Rig rig;
+  LaunchSpec job = spec(1, 0, 100s);
+  job.spec.run.restore = 40s, job.spec.run.save = 10s;
+  CHECK(rig.launcher.start(job).ok());
+  CHECK(rig.launcher.next_deadline() == Instant(4s + 10s));  // ten times as fast
+  rig.launcher.stop(job.attempt, 10s);
+  (void)rig.launcher.reap();
+  job.attempt.number = 2;
+  job.served = 30s;
+  CHECK(rig.launcher.start(job).ok());
+  CHECK(rig.launcher.next_deadline() == Instant(5s + 7s));
+}
+
 TEST_CASE("neighbours slow each other down while both are there") {
   Rig rig;
   CHECK(rig.launcher.start(spec(1, 0, 97s)).ok());

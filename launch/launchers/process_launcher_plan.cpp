@@ -10,6 +10,7 @@
 #include "launch/guardian/part_cgroup.h"
 #include "launch/launchers/process_launcher.h"
 #include "launch/launchers/worker_environment.h"
+#include "workload/requirements.h"
 
 namespace starling {
 namespace {
@@ -69,7 +70,7 @@ ProcessLauncher::Part ProcessLauncher::part_of(const LaunchSpec& spec, GuardedPa
 void ProcessLauncher::limit(const LaunchSpec& spec, const std::string& cgroup, bool make) {
   const double workers =
       static_cast<double>(spec.gpus.size()) / std::max(spec.spec.gpus_per_worker, 1U);
-  const PartLimits limits{workers * spec.spec.cpus_per_worker,
+  const PartLimits limits{workers * cpus_of_worker(spec.spec),
                           workers * spec.spec.memory_gib_per_worker};
   if (limits.cpus <= 0 && limits.memory_gib <= 0) return;
   PartCgroup::Limited got{limits.cpus <= 0, limits.memory_gib <= 0};

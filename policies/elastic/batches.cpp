@@ -26,7 +26,9 @@ Allocation search(const View& view, const JobSpec& job, const Placement& placeme
   const JobProfile profile = profile_of(job, gpus);
   if (known == nullptr || profile.parameter_servers > 0) return {};
   BatchLimits limits = known->limits;
+  if (job.run.batch > 0) limits.own = static_cast<double>(job.run.batch) / job.gpus();
   limits.own *= std::min(job.gpus(), gpus);
+  if (job.run.max_batch > 0) limits.largest = job.run.max_batch;
   limits.largest = std::max(limits.largest, limits.own);
   const std::uint32_t worker_gpus = std::max(job.gpus_per_worker, 1U);
   const auto by = [&](const BatchSplit& split) {
@@ -50,7 +52,7 @@ Allocation BatchChoices::best(const View& view, const JobSpec& job, const Placem
   const GpuTypeId type = topology.server(topology.server_of(placement.front())).gpu_type;
   const auto [at, fresh] = known_.try_emplace(
       Key(job.model, job.gpus_per_worker, job.gpus(), static_cast<std::uint32_t>(placement.size()),
-          servers_of(topology, placement), job.cpus_per_worker, type.value));
+          servers_of(topology, placement), job.cpus_per_worker, type.value, job.run));
   if (fresh) at->second = search(view, job, placement);
   return at->second;
 }

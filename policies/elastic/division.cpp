@@ -5,13 +5,14 @@
 #include <cmath>
 
 #include "interference/profile.h"
+#include "workload/requirements.h"
 
 namespace starling {
 
 bool ElasticCapacity::take(const ElasticCapacity& all, const JobSpec& job, std::uint32_t workers) {
   const double more_gpus = static_cast<double>(job.gpus_per_worker) * workers;
   // Who asks for more CPUs than there are gets them all rather than never running.
-  const double more_cpus = std::min(job.cpus_per_worker * workers, all.cpus);
+  const double more_cpus = std::min(cpus_of_worker(job) * workers, all.cpus);
   constexpr double kSlack = 1e-9;
   if (more_gpus > gpus + kSlack || more_cpus > cpus + kSlack) return false;
   gpus -= more_gpus;
@@ -21,7 +22,7 @@ bool ElasticCapacity::take(const ElasticCapacity& all, const JobSpec& job, std::
 
 std::int64_t dominant_share(const ElasticCapacity& all, const JobSpec& job, std::uint32_t workers) {
   const double gpus = job.gpus_per_worker / std::max(all.gpus, 1.0);
-  const double cpus = all.cpus > 0 ? job.cpus_per_worker / all.cpus : 0;
+  const double cpus = all.cpus > 0 ? cpus_of_worker(job) / all.cpus : 0;
   return std::max<std::int64_t>(1, std::llround(std::max(gpus, cpus) * 1e9)) * workers;
 }
 
@@ -36,9 +37,10 @@ std::optional<Placement> Division::choose(const ElasticCall& call, const Occupan
 double ElasticSpeeds::rest_s(const Division& division, const ElasticCall& call,
                              const ElasticShare& share, std::uint32_t workers) {
   const JobSpec& job = *share.job->spec;
-  const auto [known, fresh] = speeds_.try_emplace(
-      Key(job.model, job.gpus_per_worker, job.workers, workers, job.cpus_per_worker, job.gpu_types),
-      1.0);
+  const auto [known, fresh] =
+      speeds_.try_emplace(Key(job.model, job.gpus_per_worker, job.workers, workers,
+                              job.cpus_per_worker, job.gpu_types, job.run),
+                          1.0);
   if (fresh) {
     const SpeedModel& speed = call.view.speed;
     const JobProfile profile = profile_of(job, workers * job.gpus_per_worker);

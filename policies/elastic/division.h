@@ -99,7 +99,7 @@ class ElasticSpeeds {
  private:
   /// Model, GPUs per worker, workers that it asks for and has, CPUs, GPU types.
   using Key = std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint32_t, double,
-                         std::vector<std::string>>;
+                         std::vector<std::string>, RunDetails>;
   std::map<Key, double> speeds_;
 };
 

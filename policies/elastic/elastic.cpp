@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "policies/parts/evict.h"
+#include "workload/requirements.h"
 
 namespace starling {
 namespace {
@@ -117,7 +118,7 @@ void ElasticPolicy::plan_round(const View& view, RoundPlan& plan, std::vector<De
   for (const JobView& job : view.running) {
     if (!lies_here(view.gpus, job.placement)) continue;
     if (job.blocked) {
-      left.cpus -= std::min(left.cpus, job.spec->cpus_per_worker * workers_of(job));
+      left.cpus -= std::min(left.cpus, cpus_of_worker(*job.spec) * workers_of(job));
     } else {
       planned.give_back(job.placement, demand_of(*job.spec));
       shares.push_back(share_of(job));
@@ -146,7 +147,7 @@ std::vector<std::optional<Placement>> ElasticPolicy::find_places(const View& vie
     to[i] = division_->choose(call(view), planned, share);
     const auto has = to[i] ? static_cast<std::uint32_t>(to[i]->size()) / job.gpus_per_worker : 0;
     if (has < share.workers) share.most = share.workers = has, fell_short = true;
-    left.cpus -= job.cpus_per_worker * has;
+    left.cpus -= cpus_of_worker(job) * has;
     if (to[i]) planned.take(*to[i], demand_of(job));
   }
   if (!fell_short) return to;
@@ -178,7 +179,7 @@ void ElasticPolicy::place_shares(const View& view, const Capacity& all, Occupanc
     if (share.workers > 0 && share.workers == share.now) {
       planned.take(share.job->placement, demand_of(*share.job->spec));
       stayers.push_back(share);
-      left.cpus -= share.job->spec->cpus_per_worker * share.workers;
+      left.cpus -= cpus_of_worker(*share.job->spec) * share.workers;
     } else {
       moves.push_back(share);
     }
@@ -230,7 +231,7 @@ void ElasticPolicy::between_rounds(const View& view, RoundPlan& plan, std::vecto
   Capacity left{static_cast<double>(planned.free_count()), all.cpus};
   for (const JobView& job : view.running) {
     if (lies_here(view.gpus, job.placement))
-      left.cpus -= std::min(left.cpus, job.spec->cpus_per_worker * workers_of(job));
+      left.cpus -= std::min(left.cpus, cpus_of_worker(*job.spec) * workers_of(job));
   }
   Shares shares;
   for (const JobView& job : view.waiting) {

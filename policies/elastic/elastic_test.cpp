@@ -9,6 +9,7 @@
 #include "interference/models.h"
 #include "interference/profile.h"
 #include "policies/elastic/batches.h"
+#include "policies/elastic/server_choices.h"
 #include "policies/testing/test_world.h"
 #include "topology/generate/generate.h"
 
@@ -262,6 +263,36 @@ TEST_CASE("a batch is chosen between what was asked for and the largest, and fit
   CHECK(choices.best(view, job, four).as_asked());
   job.model = "nobody's";
   CHECK(choices.best(view, job, four).as_asked());
+}
+
+TEST_CASE("as many parameter servers are chosen as pay, within what the job allows") {
+  const Topology topology = servers(2);
+  const Occupancy gpus(topology, {0, 2});
+  const auto speed = make_analytic_speed(topology);
+  const View view{topology, gpus, {}, {}, {}, *speed, Instant{}, AgentId{0}};
+  ServerChoices choices;
+  JobSpec job;
+  job.model = "vgg16";
+  job.workers = 2;
+  job.cpus_per_worker = 1;
+  const Placement two = gpus.free_gpus(ServerId{0}, 2);
+  CHECK(choices.best(view, job, two).as_asked());  // it trains by none
+  job.run.max_servers = 16, job.run.server_cpus = 1;
+  const Allocation how = choices.best(view, job, two);
+  CHECK(how.workers == 2);
+  CHECK(how.servers > 2);
+  CHECK(how.servers <= 16);
+  const JobProfile profile = profile_of(job);
+  CHECK(speed->pace(profile, two, {}, how) > 1.2 * speed->pace(profile, two, {}, {}));
+  for (std::uint32_t servers = 1; servers <= 16; ++servers) {
+    CHECK(speed->pace(profile, two, {}, {2, servers, 0, 0, false}) <=
+          speed->pace(profile, two, {}, how) * 1.001);
+  }
+  job.run.max_servers = 2;
+  CHECK(choices.best(view, job, two).as_asked());  // as many as it has anyhow
+  job.run.server_cpus = 0;                         // for nothing: more than workers are no gain
+  job.run.max_servers = 16;
+  CHECK(choices.best(view, job, two).as_asked());
 }
 
 TEST_CASE("Optimus takes the faster GPU type where there is room on it") {

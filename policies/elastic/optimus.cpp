@@ -8,6 +8,7 @@
 #include "policies/builtin.h"
 #include "policies/elastic/batches.h"
 #include "policies/elastic/elastic.h"
+#include "policies/elastic/server_choices.h"
 
 namespace starling {
 namespace {
@@ -24,20 +25,22 @@ constexpr PolicyFacts kFacts{
 /// Optimus (EuroSys'18): everybody who fits gets the fewest workers, by submission; the others go
 /// one by one to the job whose remaining time falls most per dominant share of a worker. What
 /// remains of a job is its estimated duration, not its loss curve; how fast it is with more workers
-/// is what the speed model says. The number of parameter servers is not its to choose.
+/// is what the speed model says. The number of parameter servers is as the
+/// job asks, or with servers=free the one that suits its workers (ServerChoices).
 ///
 /// Beyond the paper, whose jobs are about equally long and whose servers are alike: of what remains
 /// no more than `horizon` counts, for a division does not last longer, and counting a week of rest
 /// would give all that is spare to the longest jobs (horizon=0: all counts). Among placements on
 /// the smallest number of servers the fullest are taken. Where a place makes the workers slower
 /// than fewer of them elsewhere, the job gets fewer. Where there are several GPU types, the fastest
-/// on which there is room is taken. Nobody is stopped to gain less than `restart`. With batch=free a
+/// on which there is room is taken. Nobody is stopped to gain less than `restart`, or what its job says that it costs. With batch=free a
 /// job whose noise is known runs with the batch that suits its workers (BatchChoices), and what
 /// more of them are worth is what they are worth with theirs.
 class Optimus final : public Division {
  public:
-  Optimus(double restart_s, double horizon_s, bool rebatches)
+  Optimus(double restart_s, double horizon_s, bool rebatches, bool chooses_servers)
       : rebatches_(rebatches),
+        chooses_servers_(chooses_servers),
         restart_s_(restart_s),
         horizon_s_(horizon_s > 0 ? horizon_s : std::numeric_limits<double>::infinity()) {}
 
@@ -94,10 +97,13 @@ class Optimus final : public Division {
   }
   [[nodiscard]] Allocation allocation(const ElasticCall& call, const JobSpec& job,
                                       const Placement& placement) const override {
+    if (chooses_servers_ && job.run.max_servers > 0)
+      return servers_.best(call.view, job, placement);
     return rebatches_ ? batches_.best(call.view, job, placement) : Allocation{};
   }
   [[nodiscard]] bool worth_a_restart(const ElasticCall& call, const ElasticShare& share) override {
-    return rest_s(call, share, share.now) - rest_s(call, share, share.workers) > restart_s_;
+    return rest_s(call, share, share.now) - rest_s(call, share, share.workers) >
+           restart_s(*share.job->spec);
   }
   [[nodiscard]] bool knows_speeds() const override { return true; }
   [[nodiscard]] bool no_sooner(const ElasticCall& call, const ElasticShare& share) override {
@@ -108,7 +114,7 @@ class Optimus final : public Division {
     const JobView& job = *share.job;
     return ElasticSpeeds::rest_on_s(call.view, share, job.placement, job.allocation) -
                rest_on_s(call, share, to) >
-           restart_s_;
+           restart_s(*job.spec);
   }
   [[nodiscard]] std::optional<Placement> choose(const ElasticCall& call, const Occupancy& gpus,
                                                 const ElasticShare& share) const override {
@@ -126,6 +132,11 @@ class Optimus final : public Division {
   }
 
  private:
+  /// What the job says of it itself, else what the option does.
+  [[nodiscard]] double restart_s(const JobSpec& job) const {
+    const double own = seconds(job.run.save + job.run.restore);
+    return own > 0 ? own : restart_s_;
+  }
   [[nodiscard]] double rest_s(const ElasticCall& call, const ElasticShare& share,
                               std::uint32_t workers) {
     return speeds_.rest_s(*this, call, share, workers);
@@ -139,7 +150,8 @@ class Optimus final : public Division {
 
   ElasticSpeeds speeds_;
   mutable BatchChoices batches_;  // of what was asked, so that asking again is cheap
-  bool rebatches_;
+  mutable ServerChoices servers_;
+  bool rebatches_, chooses_servers_;
   double restart_s_;
   double horizon_s_;
 };
@@ -150,15 +162,20 @@ void add_optimus(PolicyRegistry& registry) {
   registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
     const ElasticOptions options = read_elastic(reader);
     const double restart =
-        reader.number("restart", 60, 0, 86'400, "seconds that a change of size costs a job");
+        reader.number("restart", 60, 0, 86'400,
+                      "seconds that a change of size costs a job that does not say it itself");
     const double horizon = reader.number("horizon", 3600, 0, 1e9,
                                          "seconds of what is left of a job that count; 0: all");
     PolicyFacts facts = kFacts;
     facts.rebatches =
         reader.choice("batch", {"asked", "free"},
                       "free: of jobs whose noise is known also the batch is chosen") == "free";
+    const bool servers =
+        reader.choice("servers", {"asked", "free"},
+                      "free: of jobs with max_servers also the number of parameter servers is "
+                      "chosen") == "free";
     return std::unique_ptr<Policy>(std::make_unique<ElasticPolicy>(
-        facts, options, std::make_unique<Optimus>(restart, horizon, facts.rebatches)));
+        facts, options, std::make_unique<Optimus>(restart, horizon, facts.rebatches, servers)));
   });
 }
 

@@ -17,7 +17,8 @@ std::size_t GavelPolicy::kind_of(const JobSpec& job) {
   const auto alike = [&](const JobSpec& other) {
     return other.model == job.model && other.workers == job.workers &&
            other.gpus_per_worker == job.gpus_per_worker &&
-           other.cpus_per_worker == job.cpus_per_worker && other.gpu_types == job.gpu_types;
+           other.cpus_per_worker == job.cpus_per_worker && other.gpu_types == job.gpu_types &&
+           other.run == job.run;
   };
   const auto found = std::find_if(kinds_.begin(), kinds_.end(), alike);
   const auto kind = static_cast<std::size_t>(found - kinds_.begin());

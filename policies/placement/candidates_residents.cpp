@@ -49,7 +49,8 @@ void Residents::reset(const Occupancy& gpus) {
 std::uint32_t Residents::profile_id(const JobProfile& profile) {
   const auto next = static_cast<std::uint32_t>(profiles_.size());
   const auto [at, fresh] = profile_ids_.emplace(
-      ProfileKey{profile.model, profile.gpus, profile.cpus_per_gpu, profile.parameter_servers},
+      ProfileKey{profile.model, profile.gpus, profile.cpus_per_gpu, profile.parameter_servers,
+                 profile.running_servers, profile.server_cpus},
       next);
   if (fresh) {
     JobProfile& kept = profile_store_[next];
@@ -149,6 +150,7 @@ std::uint32_t Residents::admit(const JobView& job, Instant now) {
     fresh.job = job.spec->id;
     JobProfile profile = profile_of(*job.spec);
     profile.gpus = static_cast<std::uint32_t>(job.placement.size());
+    profile.running_servers = job.allocation.servers;
     profile.straggler_seed = 0;
     fresh.profile = profile_id(profile);
     fresh.self = {std::move(profile), job.placement};

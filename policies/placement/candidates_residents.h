@@ -107,7 +107,8 @@ class Residents {
   [[nodiscard]] std::vector<Move> take_moves() { return std::exchange(moves_, {}); }
 
  private:
-  using ProfileKey = std::tuple<std::string, std::uint32_t, double, std::uint32_t>;
+  using ProfileKey =
+      std::tuple<std::string, std::uint32_t, double, std::uint32_t, std::uint32_t, double>;
   using GroupKey =
       std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint16_t>;  // as in Group
   void reset(const Occupancy& gpus);

@@ -62,7 +62,7 @@ QueueEntry QueueIndex::make(const JobView& job, Instant now) {
   if (fresh) room->second = {!fits_empty_(*job.spec), in_pieces_ && in_pieces_(*job.spec)};
   entry.infeasible = room->second.infeasible;
   entry.kind = 2 * wanted + (room->second.in_pieces ? 1 : 0);
-  Look look{job.spec->model, entry.kind, entry.gpus, job.spec->cpus_per_worker};
+  Look look{job.spec->model, entry.kind, entry.gpus, job.spec->cpus_per_worker, job.spec->run};
   entry.look =
       looks_.emplace(std::move(look), static_cast<std::uint32_t>(looks_.size())).first->second;
   return entry;

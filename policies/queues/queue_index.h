@@ -72,6 +72,7 @@ class QueueIndex {
     std::string model;
     std::uint32_t kind = 0, gpus = 1;
     double cpus_per_worker = 0;  // equal demands may be of workers that differ
+    RunDetails run = {};
     friend auto operator<=>(const Look&, const Look&) = default;
   };
   /// A row of entries that loses most of them at its front: they are moved now and then only.

@@ -179,6 +179,7 @@ class Hardware {
     bool scheduled = false;  // has an end event
     WorkProgress work;       // of this attempt; resumed when it moves again
     Duration before{0};      // saved by earlier attempts
+    Duration startup{0};     // from its beginning to its first iteration
     Placement gpus;          // of the whole gang
     Allocation allocation;   // that its first process was started with
     std::uint32_t started_gpus = 0;

@@ -39,7 +39,9 @@ Hardware::Gang& Hardware::gang_of(const LaunchSpec& spec) {
   if (physics_->varies()) {
     for (const GpuId gpu : gang.gpus) gang.servers.push_back(topology_.server_of(gpu).value);
     gang.servers.erase(std::unique(gang.servers.begin(), gang.servers.end()), gang.servers.end());
-    profiles_[index] = profile_of(spec.spec, static_cast<std::uint32_t>(gang.gpus.size()));
+    const auto size = static_cast<std::uint32_t>(gang.gpus.size());
+    const JobProfile& profile = profiles_[index] = profile_of(spec.spec, size, spec.allocation);
+    gang.startup = start_time(*physics_, spec.spec, profile, gang.before);
   }
   by_attempt_.emplace(spec.attempt, index);
   return gang;
@@ -62,8 +64,7 @@ void Hardware::begin(std::uint32_t index) {
   gang.work.resume(clock_.now());
   ++moving_;
   if (physics_->varies()) {
-    const Duration startup = from_seconds(physics_->startup_s(profiles_.at(index)));
-    gang.work.resume(clock_.now() + startup);
+    gang.work.resume(clock_.now() + gang.startup);
     settle(index, true);
     return;
   }

@@ -118,6 +118,35 @@ TEST_CASE(
   CHECK(b.hardware->jobs()[0].completed == at(107s));
 }
 
+TEST_CASE("a job's own restore time stands for the usual start, and its save for the stop before") {
+  const auto ends = [](const RunDetails& run, double startup) {
+    Bench b(true, startup);
+    LaunchSpec spec;
+    spec.attempt = Bench::attempt(1);
+    spec.gpus = Bench::gpus(0, 2);
+    spec.gang = {{PartitionId{0}, spec.gpus}};
+    spec.spec.workers = 2;
+    spec.spec.run = run;
+    REQUIRE(b.hardware->start(0, spec).ok());
+    b.run_until(at(60s));
+    b.hardware->stop(0, spec.attempt);
+    (void)b.hardware->reap(0);
+    const Duration before = b.hardware->jobs()[0].saved;
+    spec.attempt = Bench::attempt(1, 2);
+    spec.served = before;
+    REQUIRE(b.hardware->start(0, spec).ok());
+    b.run_until(at(10'000s));
+    return std::pair(before, b.hardware->jobs()[0].completed);
+  };
+  RunDetails run;
+  CHECK(ends(run, 10) == std::pair(Duration(50s), at(60s + 10s + 50s)));
+  run.restore = 30s;
+  CHECK(ends(run, 10) == std::pair(Duration(30s), at(60s + 30s + 70s)));
+  run.save = 5s;
+  CHECK(ends(run, 10) == std::pair(Duration(30s), at(60s + 5s + 30s + 70s)));
+  CHECK(ends(run, 0).second == at(100s));  // where starts cost nothing
+}
+
 TEST_CASE("a gang gets on as its allocation says, alone and beside others") {
   Bench b(true);
   LaunchSpec spec;
