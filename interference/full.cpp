@@ -28,7 +28,7 @@ class FullPhysics final : public CoupledPhysics {
   FullPhysics(const Topology& topology, const FullPhysicsOptions& options,
               std::optional<LinkDemand> flows)
       : contention_(options.contention),
-        form_(topology, kPressure, contention_ ? *contention_ : fitted_contention()),
+        form_(topology, kPressure, contention_ ? *contention_ : fitted_contention(), true),
         straggler_sigma_(options.straggler_sigma),
         goodput_(options.goodput),
         flows_(flows) {}

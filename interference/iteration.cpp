@@ -38,6 +38,14 @@ std::span<const GpuId> on_server(const Placement& gpus, IndexRange server) {
   return {first, std::lower_bound(first, gpus.end(), GpuId(server.last))};
 }
 
+// Of GPUs of one server, in units of their type.
+double slowest_of(std::span<const GpuId> gpus, IndexRange server, std::span<const double> speeds) {
+  double slowest = 1;
+  if (speeds.empty()) return slowest;
+  for (const GpuId gpu : gpus) slowest = std::min(slowest, speeds[gpu.value - server.first]);
+  return slowest;
+}
+
 bool overlap(std::span<const GpuId> a, std::span<const GpuId> b) {
   if (b.front() > a.back() || b.back() < a.front()) return false;
   return std::any_of(a.begin(), a.end(),
@@ -55,7 +63,7 @@ struct IterationForm::HostLoad {
 };
 
 IterationForm::IterationForm(const Topology& topology, double pressure,
-                             const Contention& contention)
+                             const Contention& contention, bool each_gpu)
     : topology_(topology), pressure_(pressure), contention_(&contention) {
   const std::vector<double> uplinks = uplink_share_gbps(topology_);
   hosts_.reserve(topology_.server_count());
@@ -75,6 +83,7 @@ IterationForm::IterationForm(const Topology& topology, double pressure,
     host.pcie = bytes_per_s(server.server_gbps, kPcieShare);
     host.nic = bytes_per_s(server.nic_gbps, kNetworkShare);
     host.uplink = bytes_per_s(uplinks[i], kNetworkShare);
+    if (each_gpu) host.gpu_speeds = server.gpu_speeds;
     host.exit = topology_.subtrees()[host.rack].servers.first;
     if (const std::uint32_t d = topology_.domain_of(ServerId(i)); d != Topology::kNoDomain) {
       const ScaleUpDomain& domain = topology_.domains()[d];
@@ -218,7 +227,8 @@ double IterationForm::iteration_s(const JobProfile& job, const Placement& placem
     while (end < placement.size() && placement[end].value < host.gpus.last) ++end;
     const std::span<const GpuId> own = std::span(placement).subspan(i, end - i);
     const HostLoad load = load_on(host, own, cpus_per_gpu, server_cpus, model, beside);
-    grad_s = std::max(grad_s, work.part * model.iteration_s / speed_on(model, host.kind) *
+    const double speed = speed_on(model, host.kind) * slowest_of(own, host.gpus, host.gpu_speeds);
+    grad_s = std::max(grad_s, work.part * model.iteration_s / speed *
                                   contention(model, load.cpus, host.cpus) * (1 + load.pressure) *
                                   (1 + load.sharing));
     if (host.cpus > 0 && load.cpus > host.cpus) served = std::min(served, host.cpus / load.cpus);

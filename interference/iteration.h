@@ -39,7 +39,8 @@ struct NetworkShare {
 ///            all jobs ask on that server / its cores, if above 1; jobs on one GPU ask what the
 ///            hungriest of them does, for each computes but a part of the time), divided by the
 ///            speed beside the jobs on its worst GPU (interference/sharing.h; kThrashing of
-///            interference/memory.h where the GPU has not the memory for them)
+///            interference/memory.h where the GPU has not the memory for them), and by that of the
+///            gang's slowest GPU where `each_gpu` says that GPUs of one type differ
 ///   T_sync: see interference/sync.h; gamma is 2 where it was not fitted
 ///
 /// With parameter servers the batch is that of the size asked for, divided among the workers, so
@@ -62,9 +63,10 @@ struct NetworkShare {
 class IterationForm {
  public:
   /// How much of the co-located jobs' pressure on memory and PCIe counts: 0 in the analytic model.
-  /// `contention` must outlive the form.
+  /// `contention` must outlive the form. `each_gpu`: Topology::gpu_speed() counts, not its type
+  /// alone; a gang goes as its slowest. The best placement is one of GPUs as fast as their type.
   IterationForm(const Topology& topology, double pressure,
-                const Contention& contention = fitted_contention());
+                const Contention& contention = fitted_contention(), bool each_gpu = false);
 
   /// Seconds per iteration of `job` on `placement` beside the others. At least one GPU.
   [[nodiscard]] double iteration_s(const JobProfile& job, const Placement& placement,
@@ -108,6 +110,7 @@ class IterationForm {
     double nic = 0;
     double uplink = 0;                   // even share of the rack's uplinks
     double domain = 0;                   // of each GPU; 0: of no scale-up domain
+    std::span<const double> gpu_speeds;  // empty: all 1, or not to be known
     std::uint32_t exit = 0;  // server from which those are counted that leave by the same uplinks
   };
   // Servers of the fastest type that are alike.

@@ -45,6 +45,22 @@ std::string server_lines(const Topology& topology) {
   return out;
 }
 
+// Where GPUs of one type differ.
+std::string speed_lines(const Topology& topology) {
+  std::size_t servers = 0, gpus = 0;
+  double slowest = 1;
+  for (const Server& server : topology.servers()) {
+    servers += server.gpu_speeds.empty() ? 0 : 1;
+    for (const double speed : server.gpu_speeds) {
+      gpus += speed < 1 ? 1 : 0;
+      slowest = std::min(slowest, speed);
+    }
+  }
+  if (servers == 0) return {};
+  return "  " + counted(gpus, "GPU is", "GPUs are") + " slower than the fastest of the type, on " +
+         counted(servers, "server") + ", the slowest at " + short_number(slowest) + " of it\n";
+}
+
 std::string domain_lines(const Topology& topology) {
   std::map<std::tuple<std::uint32_t, std::uint32_t, double>, std::size_t> kinds;
   for (const ScaleUpDomain& domain : topology.domains()) {
@@ -107,7 +123,7 @@ std::string describe(const Topology& topology) {
     out += "  " + type.name + ": " + std::to_string(per_type[i]) + ", " +
            short_number(type.memory_gib) + " GiB each\n";
   }
-  out += "servers\n" + server_lines(topology) + domain_lines(topology);
+  out += "servers\n" + server_lines(topology) + speed_lines(topology) + domain_lines(topology);
   if (topology.network_nodes().empty()) return out + "no network\n";
   const std::size_t switches = topology.network_nodes().size() - topology.server_count();
   out += "network: " + counted(switches, "switch", "switches");

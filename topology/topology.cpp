@@ -60,6 +60,7 @@ void check_servers(const Topology::Parts& parts) {
   for (const Server& server : parts.servers) {
     STARLING_CHECK(server.gpus.first == next_gpu && server.gpus.last >= server.gpus.first);
     STARLING_CHECK(server.gpus_per_island > 0);
+    STARLING_CHECK(server.gpu_speeds.empty() || server.gpu_speeds.size() == server.gpus.size());
     check_switches(server);
     STARLING_CHECK(server.gpus.size() == 0 || server.gpu_type.value < parts.gpu_types.size());
     next_gpu = server.gpus.last;
@@ -211,6 +212,11 @@ std::uint32_t Topology::switch_of(GpuId gpu) const noexcept {
   const Server& of = server(server_of(gpu));
   return switch_at(of, gpu.value - of.gpus.first);
 }
+double Topology::gpu_speed(GpuId gpu) const noexcept {
+  const Server& of = server(server_of(gpu));
+  return of.gpu_speeds.empty() ? 1 : of.gpu_speeds[gpu.value - of.gpus.first];
+}
+
 std::uint32_t Topology::socket_of(GpuId gpu) const noexcept {
   const Server& of = server(server_of(gpu));
   return of.switches.empty() ? 0 : of.switches[switch_of(gpu)].socket;

@@ -64,6 +64,9 @@ struct Server {
   std::vector<PcieSwitch> switches = {};
   /// The islands are the switches, which differ in size; gpus_per_island is that of the largest.
   bool switch_islands = false;
+  /// Of each GPU, in units of the fastest of its type: in [kSlowestGpu, 1]. Empty: all 1.
+  std::vector<double> gpu_speeds = {};
+  static constexpr double kSlowestGpu = 0.05;
   friend bool operator==(const Server&, const Server&) = default;
 };
 
@@ -148,6 +151,8 @@ class Topology {
   [[nodiscard]] std::uint32_t island_of(
       GpuId gpu) const noexcept;  ///< numbered over the data centre
   [[nodiscard]] GpuTypeId type_of(GpuId gpu) const noexcept;
+  /// In units of the fastest of its type.
+  [[nodiscard]] double gpu_speed(GpuId gpu) const noexcept;
   /// Of the GPU within its server, from 0; 0 where the inner layout is not known.
   [[nodiscard]] std::uint32_t socket_of(GpuId gpu) const noexcept;
   [[nodiscard]] std::uint32_t switch_of(GpuId gpu) const noexcept;

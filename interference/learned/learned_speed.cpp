@@ -7,8 +7,10 @@
 
 #include "interference/iteration.h"
 #include "interference/learned/check_input.h"
+#include "interference/learned/gpu_speeds.h"
 #include "interference/learned/learned_contention.h"
 #include "interference/learned/residuals.h"
+#include "interference/learned/state_words.h"
 #include "interference/models.h"
 
 namespace starling {
@@ -18,6 +20,7 @@ namespace {
 constexpr double kHostDeviation = 0.06;
 constexpr double kLinkDeviation = 0.2;
 constexpr double kSlowest = 0.01;
+constexpr std::uint64_t kBoth = 0x3248544f42535453;  // "STSBOTH2": of neighbours and of GPUs
 constexpr double kNews = 0.1;  // of log speeds, summed up: those who keep answers ask again
 
 class LearnedSpeed final : public SpeedModel {
@@ -38,7 +41,7 @@ class LearnedSpeed final : public SpeedModel {
       trouble_ = wrong;
       return analytic_->speed(job, placement, beside);
     }
-    const double predicted = form_.relative(job, placement, beside);
+    const double predicted = predict(job, placement, beside);
     if (!std::isfinite(predicted)) {
       ++fallbacks_;
       trouble_ = "the prediction is not finite";
@@ -56,7 +59,7 @@ class LearnedSpeed final : public SpeedModel {
       variance = residuals_.variance(meetings);
       if (const double correction = residuals_.correction(meetings); correction != 0) {
         // Whatever was observed, others never speed a job up.
-        const double alone = form_.relative(job, placement, {});
+        const double alone = predict(job, placement, {});
         relative = std::clamp(predicted * std::exp(correction), kSlowest, alone);
       }
     }
@@ -68,7 +71,8 @@ class LearnedSpeed final : public SpeedModel {
   [[nodiscard]] double pace(const JobProfile& job, const Placement& placement,
                             const Neighbours& beside, const Allocation& how) const override {
     if (placement.empty()) return scaling(job);
-    const double alone = analytic_->pace(job, placement, {}, how);
+    const double alone =
+        analytic_->pace(job, placement, {}, how) * std::exp(gpus_.slowest(placement));
     if (beside.empty()) return alone;
     return alone * speed(job, placement, beside).relative / speed(job, placement, {}).relative;
   }
@@ -83,8 +87,9 @@ class LearnedSpeed final : public SpeedModel {
     }
     std::vector<Meeting> meetings;
     meet(job, placement, beside, meetings);
-    const double predicted = form_.relative(job, placement, beside);
-    if (meetings.empty() || !(predicted > 0)) return;
+    const double predicted = predict(job, placement, beside);
+    if (!(predicted > 0)) return;
+    if (meetings.empty()) return observe_gpus(placement, measured / predicted);
     const double before = residuals_.correction(meetings);
     const bool drift = residuals_.observe(meetings, std::log(measured / predicted));
     news_ += std::abs(residuals_.correction(meetings) - before);
@@ -103,16 +108,58 @@ class LearnedSpeed final : public SpeedModel {
     return {"learned", fallbacks_, residuals_.observed(), refused_, residuals_.drifts(), trouble_};
   }
   [[nodiscard]] std::vector<std::byte> state() const override {
-    return residuals_.empty() ? std::vector<std::byte>()
-                              : residuals_.state(contention_.net().hash());
+    std::vector<std::byte> beside;
+    if (!residuals_.empty()) beside = residuals_.state(contention_.net().hash());
+    if (gpus_.empty()) return beside;
+    std::vector<std::byte> both;
+    put_word(both, kBoth);
+    put_word(both, beside.size());
+    both.insert(both.end(), beside.begin(), beside.end());
+    const std::vector<std::byte> gpus = gpus_.state();
+    both.insert(both.end(), gpus.begin(), gpus.end());
+    return both;
   }
   [[nodiscard]] Status restore(std::span<const std::byte> state) override {
     if (state.empty()) return done();
+    if (state.size() < 16 || word_of(state, 0) != kBoth) {
+      ++version_;
+      return residuals_.restore(state, contention_.net().hash());
+    }
+    const std::uint64_t beside = word_of(state, 1);
+    if (beside > state.size() - 16)
+      return {Errc::invalid, "what the speed model had learned: cut short"};
+    GpuSpeeds gpus;
+    if (Status read = gpus.restore(state.subspan(16 + beside), topology_.gpu_count()); !read.ok())
+      return read;
+    if (beside > 0) {
+      Status read = residuals_.restore(state.subspan(16, beside), contention_.net().hash());
+      if (!read.ok()) return read;
+    }
+    gpus_ = std::move(gpus);
     ++version_;
-    return residuals_.restore(state, contention_.net().hash());
+    return done();
   }
 
  private:
+  /// With what is known of its GPUs, but not of what was measured of neighbours.
+  [[nodiscard]] double predict(const JobProfile& job, const Placement& placement,
+                               const Neighbours& beside) const {
+    const double nominal = form_.relative(job, placement, beside);
+    return gpus_.empty() ? nominal : nominal * std::exp(gpus_.slowest(placement));
+  }
+
+  /// Of a gang that nobody is beside. What leaves its server is left out: whether it was the network
+  /// nobody can tell.
+  void observe_gpus(const Placement& placement, double ratio) {
+    if (topology_.tier_of(placement) >= Tier::rack) return;
+    const double before = gpus_.slowest(placement);
+    gpus_.observe(placement, std::log(ratio) + before);
+    news_ += std::abs(gpus_.slowest(placement) - before);
+    if (news_ <= kNews) return;
+    news_ = 0;
+    ++version_;
+  }
+
   [[nodiscard]] const char* cannot_answer(const JobProfile& job, const Placement& placement,
                                           const Neighbours& beside) const {
     if (const char* wrong = wrong_with(job)) return wrong;
@@ -168,6 +215,7 @@ class LearnedSpeed final : public SpeedModel {
   std::unique_ptr<SpeedModel> analytic_;
   std::vector<GpuKind> kinds_;  // by GPU type
   Residuals residuals_;
+  GpuSpeeds gpus_;
   double news_ = 0;  // changes of answers since version_ last grew
   std::uint64_t version_ = 0;
   std::uint64_t refused_ = 0;

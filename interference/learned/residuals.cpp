@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include "base/hash.h"
+#include "interference/learned/state_words.h"
 
 namespace starling {
 namespace {
@@ -28,23 +28,6 @@ std::uint64_t key_of(const Meeting& m, std::uint16_t other) {
 constexpr std::uint64_t kMagic = 0x3153455250535453;  // "STSPRES1"
 constexpr std::size_t kHeaderWords = 6;
 constexpr std::size_t kBeliefWords = 7;
-
-void put(std::vector<std::byte>& out, std::uint64_t value) {
-  for (unsigned i = 0; i < 8; ++i) out.push_back(static_cast<std::byte>(value >> (8 * i)));
-}
-
-std::uint64_t get(std::span<const std::byte> bytes, std::size_t word) {
-  std::uint64_t value = 0;
-  for (unsigned i = 0; i < 8; ++i)
-    value |= static_cast<std::uint64_t>(bytes[8 * word + i]) << (8 * i);
-  return value;
-}
-
-std::uint64_t check_of(std::span<const std::byte> bytes) {
-  std::uint64_t hash = kMagic;
-  for (std::size_t word = 0; word < bytes.size() / 8; ++word) hash = mix64(hash ^ get(bytes, word));
-  return hash;
-}
 
 }  // namespace
 
@@ -161,15 +144,15 @@ std::vector<std::byte> Residuals::state(std::uint64_t weights) const {
   for (const std::uint64_t word :
        {kMagic, weights, observed_, drifts_, std::uint64_t{beliefs_.size()},
         key_of(drifted_, drifted_.other)})
-    put(out, word);
+    put_word(out, word);
   for (const auto& [key, b] : beliefs_) {
-    put(out, key);
+    put_word(out, key);
     for (const double value : {b.mean, b.variance, b.up, b.down})
-      put(out, std::bit_cast<std::uint64_t>(value));
-    put(out, b.used);
-    put(out, b.count);
+      put_word(out, std::bit_cast<std::uint64_t>(value));
+    put_word(out, b.used);
+    put_word(out, b.count);
   }
-  put(out, check_of(out));
+  put_word(out, check_of_words(out, kMagic));
   return out;
 }
 
@@ -177,28 +160,31 @@ Status Residuals::restore(std::span<const std::byte> state, std::uint64_t weight
   const auto invalid = [](const std::string& what) {
     return Error{Errc::invalid, "what the speed model had learned: " + what};
   };
-  if (state.size() < 8 * (kHeaderWords + 1) || state.size() % 8 != 0 || get(state, 0) != kMagic)
+  if (state.size() < 8 * (kHeaderWords + 1) || state.size() % 8 != 0 || word_of(state, 0) != kMagic)
     return invalid("these bytes are not its state, or cut short");
   const std::size_t words = state.size() / 8;
-  const std::uint64_t count = get(state, 4);
+  const std::uint64_t count = word_of(state, 4);
   if (count > kMost || words != kHeaderWords + count * kBeliefWords + 1)
     return invalid("cut short");
-  if (check_of(state.first(8 * (words - 1))) != get(state, words - 1)) return invalid("altered");
-  if (get(state, 1) != weights) return invalid("it belongs to other weights");
+  if (check_of_words(state.first(8 * (words - 1)), kMagic) != word_of(state, words - 1))
+    return invalid("altered");
+  if (word_of(state, 1) != weights) return invalid("it belongs to other weights");
   std::map<std::uint64_t, Belief> beliefs;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t at = kHeaderWords + i * kBeliefWords;
-    const auto number = [&](std::size_t word) { return std::bit_cast<double>(get(state, word)); };
-    const Belief b{number(at + 1),     number(at + 2),
-                   number(at + 3),     number(at + 4),
-                   get(state, at + 5), static_cast<std::uint32_t>(get(state, at + 6))};
+    const auto number = [&](std::size_t word) {
+      return std::bit_cast<double>(word_of(state, word));
+    };
+    const Belief b{number(at + 1),         number(at + 2),
+                   number(at + 3),         number(at + 4),
+                   word_of(state, at + 5), static_cast<std::uint32_t>(word_of(state, at + 6))};
     if (!std::isfinite(b.mean) || !std::isfinite(b.variance) || b.variance < 0)
       return invalid("a number that is not finite");
-    beliefs.emplace(get(state, at), b);
+    beliefs.emplace(word_of(state, at), b);
   }
   beliefs_ = std::move(beliefs);
-  observed_ = get(state, 2);
-  drifts_ = get(state, 3);
+  observed_ = word_of(state, 2);
+  drifts_ = word_of(state, 3);
   return done();
 }
 

@@ -200,6 +200,34 @@ TEST_CASE("what is written reads back equal") {
   }
 }
 
+TEST_CASE(
+    "GPUs of one type that differ are read and written, and topologies without are as before") {
+  const auto with = [](const std::string& speeds) {
+    return parse_topology_yaml(
+        "name: t\nserver_templates: {x: {gpus: 2, gpu_type: V100}}\nservers:\n"
+        "  - {template: x, names: [a, b]}\n" +
+            speeds,
+        "t.yaml");
+  };
+  const auto wrong = [&](const std::string& speeds) { return with(speeds).error().message; };
+  const Topology slow = with("gpu_speeds: {b: [0.5, 1]}\n").value();
+  CHECK(slow.gpu_speed(GpuId{0}) == 1);
+  CHECK(slow.gpu_speed(GpuId{2}) == 0.5);
+  CHECK(slow.gpu_speed(GpuId{3}) == 1);
+  CHECK(to_yaml(slow).find("gpu_speeds:\n  b: [0.5, 1]\n") != std::string::npos);
+  check_reads_back(slow);
+  CHECK(with("gpu_speeds: {a: [1, 1]}\n").value() == with("").value());
+  CHECK(to_yaml(with("").value()).find("gpu_speeds") == std::string::npos);
+  CHECK(wrong("gpu_speeds: {c: [1, 1]}\n").find("gpu_speeds name 'c', which is no server") !=
+        std::string::npos);
+  CHECK(wrong("gpu_speeds: {a: [1]}\n").find("are 1, the server has 2 GPUs") != std::string::npos);
+  CHECK(wrong("gpu_speeds: {a: [1, 1.2]}\n")
+            .find("t.yaml:5:21: a GPU speed of 'a' is 1.2; write a number from 0.05 to 1") !=
+        std::string::npos);
+  CHECK(wrong("gpu_speeds: {a: 1}\n").find("gpu_speeds of 'a' are no list") != std::string::npos);
+  CHECK(wrong("gpu_speeds: [1]\n").find("gpu_speeds are no mapping") != std::string::npos);
+}
+
 TEST_CASE("the examples load, and two are what the generators make") {
   const auto load = [](const char* name) {
     auto read = load_topology((source() / "examples/topologies" / name).string());

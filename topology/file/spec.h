@@ -45,6 +45,12 @@ struct TopologySpec {
     double gbps = 0;
     SourcePlace place;
   };
+  /// Of the GPUs of one server, in units of the fastest of its type.
+  struct GpuSpeeds {
+    std::string server;
+    std::vector<double> speeds;
+    SourcePlace place;
+  };
   struct Switch {
     std::string name;
     SourcePlace place;
@@ -61,6 +67,7 @@ struct TopologySpec {
   std::vector<GpuType> gpu_types;
   std::vector<Pod> pods;
   std::vector<Domain> domains;
+  std::vector<GpuSpeeds> gpu_speeds;
   bool has_network = false;
   NetworkPlan plan;  ///< no rack and rail switches: only what is listed below
   std::vector<Switch> switches;

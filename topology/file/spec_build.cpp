@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/short_number.h"
 #include "topology/builder.h"
+#include "topology/file/gpu_speeds.h"
 #include "topology/file/spec.h"
 
 namespace starling {
@@ -37,6 +38,7 @@ class SpecBuilder {
       for (std::uint32_t i = 0; i < pod.count; ++i) add_pod(pod);
     }
     add_domains();
+    set_gpu_speeds(spec_.gpu_speeds, builder_.parts().servers, diagnostics_);
     if (spec_.has_network) add_network();
     if (diagnostics_.any()) return diagnostics_.error();
     return std::move(builder_).build();

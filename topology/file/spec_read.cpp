@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "topology/builder.h"
+#include "topology/file/gpu_speeds.h"
 #include "topology/file/spec.h"
 #include "topology/file/yaml_reader.h"
 #include "topology/generate/server_templates.h"
@@ -32,13 +33,15 @@ class SpecReader {
   TopologySpec read(const YAML::Node& root, const std::string& default_name) {
     const YamlMap top(diagnostics_, root, "the topology",
                       {"name", "gpu_types", "server_templates", "pods", "racks", "servers",
-                       "scale_up_domains", "network"});
+                       "scale_up_domains", "gpu_speeds", "network"});
     if (!root.IsMap()) return std::move(spec_);
     spec_.name = top.name("name", default_name);
     if (top.has("gpu_types")) read_gpu_types(top.get("gpu_types"));
     read_templates(top);
     read_tree(top);
     read_domains(top);
+    if (top.has("gpu_speeds"))
+      spec_.gpu_speeds = read_gpu_speeds(top.get("gpu_speeds"), diagnostics_);
     if (top.has("network")) read_network(top.get("network"));
     return std::move(spec_);
   }

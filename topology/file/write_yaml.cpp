@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "topology/file/gpu_speeds.h"
 #include "topology/file/load.h"
 #include "topology/network_plan.h"
 
@@ -71,6 +72,7 @@ class Writer {
     write_templates();
     out_ += "pods:\n" + pods();
     write_domains();
+    out_ += gpu_speeds_yaml(parts_.servers, quoted);
     write_network();
     return std::move(out_);
   }
