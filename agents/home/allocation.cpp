@@ -24,7 +24,11 @@ bool HomeStep::good_allocation(const JobSpec& spec, std::size_t gpus, const Allo
   const std::size_t workers = gpus / std::max(spec.gpus_per_worker, 1U);
   const std::uint32_t most =
       std::max({how.workers, how.servers, how.local_batch, how.accumulation});
-  return most <= Allocation::kMost && (how.workers == 0 || how.workers == workers);
+  if (most > Allocation::kMost || (how.workers != 0 && how.workers != workers)) return false;
+  const RunDetails& run = spec.run;  // what the job says is not to be passed
+  if (run.max_servers > 0 && how.servers > run.max_servers) return false;
+  const std::uint64_t batch = std::uint64_t{how.local_batch} * (how.accumulation + 1) * workers;
+  return run.max_batch == 0 || batch <= run.max_batch;
 }
 
 Allocation HomeStep::carried_out(const Job& job, const Allocation& how, const Placement& here,

@@ -67,6 +67,19 @@ TEST_CASE("other workers than the GPUs make, and numbers beyond all measure, are
   CHECK(home.decide(Start{job, range(0, 2), {2, 0, 64, 0, false}}));
 }
 
+TEST_CASE("more servers or a larger batch than the job says that it can do with are refused") {
+  ScriptedHome home;
+  JobSpec spec;
+  spec.workers = 2;
+  spec.run.max_servers = 4, spec.run.batch = 64, spec.run.max_batch = 256;
+  const JobId job = home.submit(1, spec);
+  CHECK_FALSE(home.decide(Start{job, range(0, 2), {2, 5, 0, 0, false}}));
+  CHECK_FALSE(home.decide(Start{job, range(0, 2), {2, 0, 129, 0, false}}));
+  CHECK_FALSE(home.decide(Start{job, range(0, 2), {2, 0, 64, 2, false}}));
+  CHECK(home.decide(Start{job, range(0, 2), {2, 4, 64, 1, false}}));
+  CHECK(home.last<Launch>()->spec.run == spec.run);
+}
+
 TEST_CASE("another allocation on the same GPUs is another attempt, the same one is none") {
   ScriptedHome home;
   const JobId job = home.submit(1, 2);
