@@ -118,8 +118,10 @@ std::uint16_t least_protocol_of(const Message& message) noexcept {
 }
 
 std::uint16_t wholly_said_in(const Message& message) noexcept {
-  if (const auto* digest = std::get_if<Digest>(&message); digest && !digest->rooms.empty())
-    return 3;
+  if (const auto* digest = std::get_if<Digest>(&message)) {
+    if (!digest->prices.empty()) return 5;
+    if (!digest->rooms.empty()) return 3;
+  }
   if (const auto* bid = std::get_if<BidRequest>(&message); bid && bid->gang > 0) return 4;
   if (const auto* offer = std::get_if<Offer>(&message); offer && !offer->shared.empty()) return 4;
   if (const auto* hold = std::get_if<Reserve>(&message); hold && !hold->beside.empty()) return 4;

@@ -13,6 +13,7 @@
 #include "topology/demand.h"
 #include "topology/placement.h"
 #include "topology/server_room.h"
+#include "topology/type_price.h"
 #include "topology/type_room.h"
 #include "workload/allocation.h"
 #include "workload/job.h"
@@ -87,6 +88,9 @@ struct Digest {
   /// CPUs and memory beside the free GPUs (ServerRooms::read()), at most kMostServerRooms. Empty:
   /// no job has taken any, or it is not said, as before protocol 3.
   std::vector<ServerRoom> rooms = {};
+  /// Of the policy (Policy::prices), ascending by type, at most kMostTypeRooms. Empty: it has none, or it is not
+  /// said, as before protocol 5.
+  std::vector<TypePrice> prices = {};
 };
 
 // --- Client -----------------------------------------------------------------------------------

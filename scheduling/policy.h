@@ -17,6 +17,7 @@
 #include "topology/occupancy.h"
 #include "topology/server_room.h"
 #include "topology/topology.h"
+#include "topology/type_price.h"
 #include "topology/type_room.h"
 #include "workload/allocation.h"
 #include "workload/job.h"
@@ -58,6 +59,8 @@ struct RemoteDigest {
                                            ///< GPUs, or it does not say
   std::uint64_t version = 0;  ///< of one agent's digests equal for those that are equal
                               ///< but for `at`; 0: not known
+  std::span<const TypePrice> prices = {};  ///< of its policy (Policy::prices), ascending by type;
+                                           ///< empty: it has none, or it does not say
 };
 
 class RunningIndex;
@@ -186,6 +189,9 @@ class Policy {
   /// A few numbers that sum up the partition for the same policy elsewhere (RemoteDigest::summary),
   /// at most kMostSummary; as of the last decide().
   [[nodiscard]] virtual std::span<const float> summary() const { return {}; }
+  /// What a GPU of each type of the partition costs (topology/type_price.h), ascending by type,
+  /// at most kMostTypeRooms; as of the last decide(). Empty: it has no prices.
+  [[nodiscard]] virtual std::span<const TypePrice> prices() const { return {}; }
   /// Why it did with the job what it did last, a line each, for people; nothing if it does not keep
   /// that, or no longer.
   [[nodiscard]] virtual std::vector<std::string> explain(JobId) const { return {}; }

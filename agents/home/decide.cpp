@@ -30,7 +30,8 @@ RemoteDigest said_by(const PeerState& peer) {
           digest.types,
           digest.summary,
           digest.rooms,
-          digest.version};
+          digest.version,
+          digest.prices};
 }
 
 View OwnerStep::view(const Occupancy& gpus) {
@@ -57,6 +58,7 @@ void HomeStep::decide() {
   s.deciding.decided = true;
   const std::vector<Decision> decisions =
       s.policy->decide(view(s.owner.open_to(std::nullopt, now)), trigger, s.policy_rng);
+  if (!s.policy->prices().empty()) s.flock.digest_due = true;  // if they have moved
   for (const Decision& decision : decisions) {
     ++s.counters.decisions;
     const auto fault = std::visit([&](const auto& d) { return apply(d); }, decision);

@@ -2,6 +2,7 @@
 // What agents tell one another of their partitions.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include "agents/step/flock_step.h"
@@ -19,15 +20,25 @@ constexpr std::uint16_t kGossipProtocol = 4;  // its messages came with it
 constexpr Duration kRest = std::chrono::minutes(10);
 constexpr int kUnrenewed = 2;  // words that were due before the last one is doubted
 
+/// Prices move at every division; by less than that nobody would choose another way.
+constexpr float kPriceMoves = 0.25F;
+
+bool same_price(const TypePrice& a, const TypePrice& b) {
+  return a.type == b.type &&
+         std::abs(a.value - b.value) <= kPriceMoves * std::max(a.value, b.value);
+}
+
 /// Who shares a GPU, and the policy's summary, go along with the rest and are no change alone.
 bool same_content(const Digest& a, const Digest& b) {
   return a.fence == b.fence && a.gpus == b.gpus && a.free == b.free &&
          a.out_of_service == b.out_of_service && a.largest_free_server == b.largest_free_server &&
          a.whole_free_servers == b.whole_free_servers && a.waiting == b.waiting &&
          a.waiting_gpus == b.waiting_gpus && a.rooms == b.rooms &&
-         std::ranges::equal(a.types, b.types, [](const TypeRoom& x, const TypeRoom& y) {
-           return x.type == y.type && x.free == y.free && x.largest == y.largest;
-         });
+         std::ranges::equal(a.types, b.types,
+                            [](const TypeRoom& x, const TypeRoom& y) {
+                              return x.type == y.type && x.free == y.free && x.largest == y.largest;
+                            }) &&
+         std::ranges::equal(a.prices, b.prices, same_price);
 }
 
 std::uint32_t to_ms(Duration d) {
@@ -131,6 +142,13 @@ void FlockStep::draft_digest() {
   const auto summary = s.policy->summary();
   digest.summary.assign(summary.begin(), summary.begin() + std::min<std::ptrdiff_t>(
                                                                std::ssize(summary), kMostSummary));
+  const auto prices = s.policy->prices().first(std::min(s.policy->prices().size(), kMostTypeRooms));
+  digest.prices.assign(prices.begin(), prices.end());
+  // Where there are no jobs the policy is not asked, and what it last said was of jobs.
+  const bool idle = s.home.waiting_jobs() == 0 && !s.home.running.any();
+  for (TypePrice& price : digest.prices) {
+    if (idle) price.value = 0;
+  }
 }
 
 /// Says what is free here once it has changed. Where nothing gets lost every change is told at

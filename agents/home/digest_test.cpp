@@ -116,6 +116,49 @@ TEST_CASE("a digest asks for a decision where it says something new and somebody
   CHECK(home.state().flock.peers[1].digest->free == 2);
 }
 
+TEST_CASE("a price is told as the policy says it, and said anew once it has moved by a quarter") {
+  ScriptedHome home(2, quiet());
+  const GpuTypeId type = home.topology.server(ServerId{0}).gpu_type;
+  home.script->costs = {{type, 1}};
+  home.submit(1, 4);
+  home.tick();
+  REQUIRE(home.last<Digest>() != nullptr);
+  CHECK(home.last<Digest>()->prices == home.script->costs);
+  const int said = home.count<Digest>(AgentId{1});
+  home.script->costs = {{type, 1.2F}};
+  home.ask_policy();
+  CHECK(home.count<Digest>(AgentId{1}) == said);
+  home.script->costs = {{type, 1.5F}};
+  home.ask_policy();
+  CHECK(home.count<Digest>(AgentId{1}) == said + 1);
+  CHECK(home.last<Digest>()->prices == home.script->costs);
+  SUBCASE("where there are no jobs nothing is wanted") {
+    home.hear(client_node(0), Cancel{JobId{0, 1}});
+    home.tick();
+    CHECK(home.last<Digest>()->prices == std::vector<TypePrice>{{type, 0}});
+  }
+}
+
+TEST_CASE("news of a price asks for a decision where somebody waits") {
+  ScriptedHome home(2, quiet());
+  home.submit(1, 4);
+  Digest first = digest(1);
+  first.prices = {{GpuTypeId{0}, 1}};
+  home.hear(AgentId{1}, first);
+  home.tick();
+  Digest second = first;
+  second.version = 2;
+  second.prices = {{GpuTypeId{0}, 1.1F}};
+  home.hear(AgentId{1}, second);
+  home.tick();
+  CHECK_FALSE(home.state().deciding.decided);
+  second.version = 3;
+  second.prices = {{GpuTypeId{0}, 3}};
+  home.hear(AgentId{1}, second);
+  home.tick();
+  CHECK(home.state().deciding.decided);
+}
+
 // --- A flock that is too large for everybody to tell everybody -----------------------------------
 AgentConfig gossiping(AgentConfig config) {
   config.flood_most = 2;

@@ -130,7 +130,9 @@ class ScriptedHome {
       was_offered.assign(offered.begin(), offered.end());
       return chosen;
     }
+    [[nodiscard]] std::span<const TypePrice> prices() const override { return costs; }
     std::vector<Decision> next;
+    std::vector<TypePrice> costs;
     Placement offers;
     std::vector<CoTenant> tenants, was_offered;
     std::vector<std::size_t> chosen;

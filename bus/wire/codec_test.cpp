@@ -151,6 +151,18 @@ TEST_CASE("what makes no sense is refused, with the reason") {
         "Digest: rooms: an amount is negative or too large");
   CHECK(rooms(std::vector<ServerRoom>(kMostServerRooms + 1, {v100, 1, 1, some})) ==
         "Digest: rooms: too many");
+  const auto prices = [&](std::vector<TypePrice> told) {
+    return reason(Digest{f, 1, 8, 4, 4, 0, 0, 0, {}, {}, 0, {}, std::move(told)});
+  };
+  CHECK(prices({{v100, 0}, {p100, 0.5F}}).empty());
+  CHECK(prices({{p100, 0}, {v100, 0.5F}}) == "Digest: prices: not ascending");
+  CHECK(prices({{v100, 1}, {v100, 1}}) == "Digest: prices: not ascending");
+  CHECK(prices({{v100, -1}}) == "Digest: prices: not finite, or below zero");
+  CHECK(prices({{v100, std::numeric_limits<float>::infinity()}}) ==
+        "Digest: prices: not finite, or below zero");
+  CHECK(prices({{v100, std::numeric_limits<float>::quiet_NaN()}}) ==
+        "Digest: prices: not finite, or below zero");
+  CHECK(prices(std::vector<TypePrice>(kMostTypeRooms + 1)) == "Digest: prices: too many");
   CHECK(reason(Welcome{{PartitionId{4096}, Epoch{1}}}) == "Welcome: partition: out of range");
   CHECK(reason(Accepted{a.job, AgentId{99'999}}) == "Accepted: agent: out of range");
   CHECK(reason(Rejected{a.job, static_cast<Refusal>(200), ""}) == "Rejected: why: unknown");
@@ -288,6 +300,21 @@ TEST_CASE("what servers have left is said in the third protocol, and nothing of 
     const auto& digest = std::get<Digest>(heard.value().message);
     CHECK(digest.free == 8);
     CHECK(digest.rooms == (protocol < 3 ? std::vector<ServerRoom>{} : std::vector{room}));
+  }
+}
+
+TEST_CASE("what a GPU costs is said in the fifth protocol, and nothing of it before") {
+  Codec codec;
+  const std::vector<TypePrice> prices{{GpuTypeId{0}, 0.25F}, {GpuTypeId{2}, 0}};
+  const Digest told{{PartitionId{1}, Epoch{2}}, 3, 8, 8, 4, 1, 0, 0, {}, {}, 0, {}, prices};
+  for (std::uint16_t protocol = 1; protocol <= kNewestProtocol; ++protocol) {
+    CAPTURE(protocol);
+    const Bytes bytes = copy(codec.encode({protocol, Incarnation{7}, 9}, told));
+    const Result<Frame> heard = codec.decode(bytes);
+    REQUIRE(heard.ok());
+    const auto& digest = std::get<Digest>(heard.value().message);
+    CHECK(digest.free == 8);
+    CHECK(digest.prices == (protocol < 5 ? std::vector<TypePrice>{} : prices));
   }
 }
 

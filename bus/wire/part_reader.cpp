@@ -294,6 +294,7 @@ starling::Digest PartReader::digest(const Digest& t) {
   m.types = types(t.types(), m.gpus, m.free);
   m.rooms = rooms(t.rooms(), m.free);
   m.summary = summary(t.summary());
+  if (five()) m.prices = prices(t.prices());
   return m;
 }
 
@@ -329,6 +330,20 @@ std::vector<starling::ServerRoom> PartReader::rooms(
     all.push_back(one);
   }
   if (gpus > free) fail("rooms: more than is free");
+  return all;
+}
+
+std::vector<starling::TypePrice> PartReader::prices(
+    const flatbuffers::Vector<const TypePrice*>* in) {
+  std::vector<starling::TypePrice> all;
+  if (in == nullptr) return all;
+  if (in->size() > kMostTypeRooms) return fail("prices: too many"), all;
+  for (const TypePrice* price : *in) {
+    const starling::TypePrice one{GpuTypeId{price->type()}, price->value()};
+    if (!all.empty() && all.back().type >= one.type) fail("prices: not ascending");
+    if (!std::isfinite(one.value) || one.value < 0) fail("prices: not finite, or below zero");
+    all.push_back(one);
+  }
   return all;
 }
 

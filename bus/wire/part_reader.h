@@ -31,6 +31,8 @@ class PartReader {
   [[nodiscard]] bool two() const { return protocol_ >= 2; }
   /// Fields of protocol 4 are there.
   [[nodiscard]] bool four() const { return protocol_ >= 4; }
+  /// Fields of protocol 5 are there.
+  [[nodiscard]] bool five() const { return protocol_ >= 5; }
   [[nodiscard]] bool failed() const { return error_ != nullptr; }
   void fail(const char* what) {
     if (error_ == nullptr) error_ = what;
@@ -103,6 +105,7 @@ class PartReader {
   std::vector<starling::ServerRoom> rooms(const flatbuffers::Vector<const ServerRoom*>* in,
                                           std::uint32_t free);
   std::vector<float> summary(const flatbuffers::Vector<float>* in);
+  std::vector<starling::TypePrice> prices(const flatbuffers::Vector<const TypePrice*>* in);
 
   // Messages that are nothing but these.
   template <class To, class From>

@@ -38,7 +38,8 @@ class PartWriter {
         limits_(limits),
         two_(protocol >= 2),
         three_(protocol >= 3),
-        four_(protocol >= 4) {}
+        four_(protocol >= 4),
+        five_(protocol >= 5) {}
 
  protected:
   Text text(std::string_view s) { return b_.CreateString(s.data(), s.size()); }
@@ -139,9 +140,15 @@ class PartWriter {
       for (const starling::ServerRoom& room : m.rooms)
         *out++ = {room.type.value, room.free, room.servers, {room.left.cpus, room.left.memory}};
     }
+    fb::Offset<fb::Vector<const TypePrice*>> prices;
+    if (five_ && !m.prices.empty()) {
+      TypePrice* out = nullptr;
+      prices = b_.CreateUninitializedVectorOfStructs(m.prices.size(), &out);
+      for (const starling::TypePrice& price : m.prices) *out++ = {price.type.value, price.value};
+    }
     return CreateDigest(b_, &f, m.version, m.gpus, m.free, m.largest_free_server,
                         m.whole_free_servers, m.waiting, m.waiting_gpus, types, summary,
-                        two_ ? m.out_of_service : 0, rooms);
+                        two_ ? m.out_of_service : 0, rooms, prices);
   }
 
   fb::FlatBufferBuilder& b_;
@@ -149,6 +156,7 @@ class PartWriter {
   const bool two_;  ///< fields of protocol 2 are written
   const bool three_;
   const bool four_;
+  const bool five_;
 
  private:
   std::vector<fb::Offset<Share>> gang_;  // scratch

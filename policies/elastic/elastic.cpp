@@ -52,12 +52,16 @@ ElasticPolicy::ElasticPolicy(PolicyFacts facts, const ElasticOptions& options,
   facts_.round = options.round;
 }
 
-std::vector<Decision> ElasticPolicy::decide(const View& view, const Trigger& trigger, Rng&) {
-  return rounds_.decide(
-      view, trigger, facts_.round,
-      {.observe = [&] { progress_.observe(view); },
-       .plan = [&](RoundPlan& plan, auto& out) { plan_round(view, plan, out); },
-       .between = [&](RoundPlan& plan, auto& out) { between_rounds(view, plan, out); }});
+std::vector<Decision> ElasticPolicy::decide(const View& all, const Trigger& trigger, Rng&) {
+  std::vector<Decision> out;
+  const View& view = routing_.route(all, out);
+  rounds_.decide(view, trigger, facts_.round,
+                 {.observe = [&] { progress_.observe(view); },
+                  .plan = [&](RoundPlan& plan, auto& made) { plan_round(view, plan, made); },
+                  .between = [&](RoundPlan& plan, auto& made) { between_rounds(view, plan, made); },
+                  .routing = &routing_},
+                 out);
+  return out;
 }
 
 ElasticCall ElasticPolicy::call(const View& view) const {

@@ -7,6 +7,7 @@
 #include "policies/elastic/division.h"
 #include "policies/elastic/elastic_progress.h"
 #include "policies/options.h"
+#include "policies/partitions/price_routing.h"
 #include "policies/queues/rounds.h"
 
 namespace starling {
@@ -33,6 +34,7 @@ class ElasticPolicy final : public Policy {
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                              Rng& rng) override;
+  [[nodiscard]] std::span<const TypePrice> prices() const override { return routing_.prices(); }
 
  private:
   using Share = ElasticShare;
@@ -57,6 +59,7 @@ class ElasticPolicy final : public Policy {
                     std::vector<Decision>& out) const;
 
   PolicyFacts facts_;
+  PriceRouting routing_{true};
   bool between_;
   std::unique_ptr<Division> division_;
   Rounds rounds_;

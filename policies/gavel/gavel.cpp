@@ -32,12 +32,17 @@ PolicyFacts facts_for(const GavelOptions& options) {
 GavelPolicy::GavelPolicy(const GavelOptions& options)
     : gavel_(options), rounds_(options.queue), facts_(facts_for(options)) {}
 
-std::vector<Decision> GavelPolicy::decide(const View& view, const Trigger& trigger, Rng& rng) {
-  return rounds_.decide(
+std::vector<Decision> GavelPolicy::decide(const View& all, const Trigger& trigger, Rng& rng) {
+  std::vector<Decision> out;
+  const View& view = routing_.route(all, out);
+  rounds_.decide(
       view, trigger, facts_.round,
       {.observe = [&] { observe(view); },
        .plan = [&](RoundPlan& plan,
-                   std::vector<Decision>& out) { plan_round(view, rng, plan, out); }});
+                   std::vector<Decision>& made) { plan_round(view, rng, plan, made); },
+       .routing = &routing_},
+      out);
+  return out;
 }
 
 void GavelPolicy::learn_types(const View& view) {

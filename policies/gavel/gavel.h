@@ -12,6 +12,7 @@
 #include "policies/gavel/gavel_allocation.h"
 #include "policies/gavel/gavel_rounds.h"
 #include "policies/gavel/gavel_sharing.h"
+#include "policies/partitions/price_routing.h"
 #include "policies/queues/rounds.h"
 #include "scheduling/queue_order.h"
 
@@ -44,6 +45,7 @@ class GavelPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                              Rng& rng) override;
+  [[nodiscard]] std::span<const TypePrice> prices() const override { return routing_.prices(); }
   /// A round goes by priority, then by who is furthest behind its share, whoever came first.
   [[nodiscard]] bool asks_first(const JobView& a, const JobView& b, Instant) const override {
     return a.spec->priority > b.spec->priority;
@@ -110,6 +112,7 @@ class GavelPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] bool runs_on_one_type(JobId job) const;
 
   GavelOptions gavel_;
+  PriceRouting routing_{false};
   Rounds rounds_;
   PolicyFacts facts_;
   std::vector<Type> types_;  // of this partition, by name

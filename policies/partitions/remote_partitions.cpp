@@ -2,6 +2,7 @@
 #include "policies/partitions/remote_partitions.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/hash.h"
 
@@ -14,6 +15,9 @@ std::uint64_t hash_of(const RemoteDigest& digest) {
   for (const TypeRoom& room : digest.types)
     hash = mix64(hash ^ room.free ^ (std::uint64_t{room.largest} << 20U) ^
                  (std::uint64_t{room.open} << 40U));
+  for (const TypePrice& price : digest.prices)
+    hash = mix64(hash ^ price.type.value ^
+                 (std::uint64_t{std::bit_cast<std::uint32_t>(price.value)} << 16U));
   for (const ServerRoom& room : digest.rooms) {
     hash = mix64(hash ^ room.type.value ^ (std::uint64_t{room.free} << 20U) ^
                  (std::uint64_t{room.servers} << 40U));
@@ -61,6 +65,8 @@ void RemotePartitions::read_types(const View& view, const RemoteDigest& digest,
       type.free = digest.free;
       type.largest = digest.largest_free_server;
     }
+    const auto price = std::ranges::find(digest.prices, type.type, &TypePrice::type);
+    if (price != digest.prices.end()) type.price = price->value;
     *out++ = type;
   }
 }
@@ -138,6 +144,7 @@ bool RemotePartitions::read(const View& view, const RemoteDigest& digest, std::s
   peer.whole = digest.whole_free_servers;
   peer.waiting = digest.waiting;
   peer.waiting_gpus = digest.waiting_gpus;
+  peer.priced = !digest.prices.empty() || (digest.free == digest.gpus && digest.waiting == 0);
   read_types(view, digest, peer);
   for (const Pledge& pledge : pledges_) {
     if (pledge.agent == peer.agent) use(peer, pledge.need);
@@ -207,6 +214,7 @@ void RemotePartitions::use(RemotePartition& peer, const RemoteNeed& need) {
     if (!need.allows(type.type)) continue;
     type.free -= std::min(type.free, gpus);
     type.largest = std::min(type.largest, type.free);
+    type.price += static_cast<double>(gpus) / peer.gpus;
   }
 }
 

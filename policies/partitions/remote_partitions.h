@@ -17,6 +17,7 @@ struct RemoteType {
   std::uint32_t free = 0;
   std::uint32_t largest = 0;  ///< of the free ones, on one server
   std::uint32_t open = 0;     ///< that a second job may join
+  double price = 0;           ///< TypePrice::value, and what was forwarded since
 };
 
 /// Another partition as it may be now: what it said of itself, less what was forwarded to it since.
@@ -30,6 +31,7 @@ struct RemotePartition {
   std::uint64_t waiting_gpus = 0;        ///< wanted by those, and by jobs forwarded to it since
   std::uint32_t distance = 0;            ///< of its number after this agent's, around all; unique
   const RemoteDigest* digest = nullptr;  ///< valid while begin()'s view is
+  bool priced = false;  ///< it says prices, or is idle and has yet to say one
   std::uint32_t first_type = 0, last_type = 0;
 };
 

@@ -62,6 +62,12 @@ bool Rounds::is_due(const View& view, const Trigger& trigger, Duration round) co
 std::vector<Decision> Rounds::decide(const View& view, const Trigger& trigger, Duration round,
                                      const Steps& steps) {
   std::vector<Decision> out;
+  decide(view, trigger, round, steps, out);
+  return out;
+}
+
+void Rounds::decide(const View& view, const Trigger& trigger, Duration round, const Steps& steps,
+                    std::vector<Decision>& out) {
   queue_.learn(view.gpus);
   steps.observe();
   const bool due = is_due(view, trigger, round);
@@ -77,18 +83,28 @@ std::vector<Decision> Rounds::decide(const View& view, const Trigger& trigger, D
     if (const auto* resize = std::get_if<Resize>(&decision)) keep(trial, resize->placement);
   }
   plan_.follow(view, trial, out);
-  if (due && !view.waiting.empty() && !view.others.empty()) route_rest(view, trial, out);
-  return out;
+  if (due && !view.waiting.empty() && !view.others.empty())
+    route_rest(view, trial, steps.routing, out);
 }
 
-void Rounds::route_rest(const View& view, Trial& trial, std::vector<Decision>& out) {
+void Rounds::route_rest(const View& view, Trial& trial, PriceRouting* routing,
+                        std::vector<Decision>& out) {
   const auto settled = [&](JobId job) {
-    const auto starts = [&](const Decision& d) {
+    const auto goes = [&](const Decision& d) {
       const auto* start = std::get_if<Start>(&d);
-      return start != nullptr && start->job == job;
+      const auto* forward = std::get_if<Forward>(&d);
+      return (start != nullptr && start->job == job) ||
+             (forward != nullptr && forward->job == job);
     };
-    return plan_.contains(job) || std::any_of(out.begin(), out.end(), starts);
+    return plan_.contains(job) || std::any_of(out.begin(), out.end(), goes);
   };
+  if (routing != nullptr) {
+    std::vector<const JobView*> left;
+    for (const JobView& job : view.waiting) {
+      if (!settled(job.spec->id)) left.push_back(&job);
+    }
+    routing->rebalance(view, left, out);
+  }
   // What the plan still waits for is not to be offered to anybody.
   plan_.keep_places(trial);
   queue_.route_rest(view, trial, settled, out);

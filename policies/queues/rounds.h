@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "policies/partitions/price_routing.h"
 #include "policies/parts/evict.h"
 #include "policies/queues/queue_walk.h"
 
@@ -50,12 +51,17 @@ class Rounds {
     std::function<void(RoundPlan&, std::vector<Decision>&)> plan;
     /// At every other call. May add to the plan; stops nobody.
     std::function<void(RoundPlan&, std::vector<Decision>&)> between = {};
+    /// Who of those that a round leaves out moves for a lower price. Null: nobody.
+    PriceRouting* routing = nullptr;
   };
   explicit Rounds(const QueueOptions& options);
 
   /// Policy::decide(). `round`: how long one lasts.
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                              Duration round, const Steps& steps);
+  /// The same, for one that has decided something before, about other jobs: `out` grows.
+  void decide(const View& view, const Trigger& trigger, Duration round, const Steps& steps,
+              std::vector<Decision>& out);
 
   [[nodiscard]] const Shape& shape() const { return queue_.shape(); }
   /// The partition with everything free.
@@ -63,7 +69,8 @@ class Rounds {
 
  private:
   [[nodiscard]] bool is_due(const View& view, const Trigger& trigger, Duration round) const;
-  void route_rest(const View& view, Trial& trial, std::vector<Decision>& out);
+  void route_rest(const View& view, Trial& trial, PriceRouting* routing,
+                  std::vector<Decision>& out);
 
   QueueWalk queue_;
   RoundPlan plan_;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "policies/builtin.h"
+#include "policies/partitions/price_routing.h"
 #include "policies/registry.h"
 #include "policies/tiresias/gittins.h"
 #include "policies/tiresias/ranked.h"
@@ -39,10 +40,14 @@ class Tiresias final : public Policy, public QueueOrder {
   }
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
 
-  [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger&, Rng&) override {
+  [[nodiscard]] std::vector<Decision> decide(const View& all, const Trigger&, Rng&) override {
+    std::vector<Decision> out;
+    const View& view = routing_.route(all, out);
     if (gittins()) learn(view);
-    return ranked_.decide(view);
+    for (Decision& decision : ranked_.decide(view)) out.push_back(std::move(decision));
+    return out;
   }
+  [[nodiscard]] std::span<const TypePrice> prices() const override { return routing_.prices(); }
   [[nodiscard]] bool asks_first(const JobView& a, const JobView& b, Instant) const override {
     return goes_before(a, rank(a), b, rank(b));
   }
@@ -86,6 +91,7 @@ class Tiresias final : public Policy, public QueueOrder {
   }
 
   const PolicyFacts& facts_;
+  PriceRouting routing_{false};
   Ranked ranked_;
   std::vector<double> thresholds_;  // GPU-seconds, ascending
   ServiceHistory history_;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Agents that decide and tell nonsense: F21 and F22.
+#include <limits>
+
 #include "sim/chaos/chaos_faults.h"
 #include "sim/chaos/faulty_policy.h"
 
@@ -34,6 +36,13 @@ std::vector<ServerRoom> untrue_rooms(Rng& rng, std::uint32_t free) {
   return {{GpuTypeId{}, each, free / each, left}};
 }
 
+/// Nothing, anything, or so much that sums of it overflow.
+float untrue_price(Rng& rng) {
+  if (rng.chance(0.3)) return 0;
+  if (rng.chance(0.2)) return std::numeric_limits<float>::max();
+  return static_cast<float>(rng.uniform());
+}
+
 void say_other_counts(Rng& rng, Digest& digest) {
   digest.free = rng.below(digest.gpus + 1);
   digest.largest_free_server = rng.below(digest.free + 1);
@@ -42,6 +51,7 @@ void say_other_counts(Rng& rng, Digest& digest) {
   if (!digest.rooms.empty()) digest.rooms = untrue_rooms(rng, digest.free);
   digest.waiting = rng.below(100);
   digest.waiting_gpus = digest.waiting > 0 ? rng.below(10'000) : 0;
+  for (TypePrice& price : digest.prices) price.value = untrue_price(rng);
 }
 
 /// Of one partition, whoever's, perhaps as what it says much later.

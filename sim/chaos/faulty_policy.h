@@ -34,6 +34,7 @@ class FaultyPolicy final : public Policy {
   [[nodiscard]] std::vector<std::size_t> choose_tenants(const View& view, const JobView& gang,
                                                         std::uint32_t free,
                                                         std::span<const CoTenant> offered) override;
+  [[nodiscard]] std::span<const TypePrice> prices() const override { return good_->prices(); }
 
  private:
   [[nodiscard]] Placement any_gpus(const View& view, bool garbage);

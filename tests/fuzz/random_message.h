@@ -125,6 +125,8 @@ class RandomMessage {
     }
     for (std::uint32_t n = rng_.below(3) * 8; n > 0; --n)
       out.summary.push_back(static_cast<float>(rng_.normal()));
+    for (std::uint16_t type = 0; type < rng_.below(4); ++type)
+      out.prices.push_back({GpuTypeId{type}, static_cast<float>(rng_.uniform())});
     return out;
   }
   Submit of(Submit) {
