@@ -36,8 +36,8 @@ Result<Experiment> load(const std::filesystem::path& file, const std::string& da
 TEST_CASE("every example experiment loads") {
   const auto folder = examples();
   if (!folder) return;
-  for (const char* name :
-       {"quick", "philly-week", "load-sweep", "learned-elsewhere", "together", "flows"}) {
+  for (const char* name : {"quick", "philly-week", "load-sweep", "learned-elsewhere", "together",
+                           "flows", "agents-rounds"}) {
     const auto read = load(*folder / "experiments" / (std::string(name) + ".yaml"));
     REQUIRE_MESSAGE(read.ok(), read.error().message);
     CHECK(read.value().name == name);

@@ -35,9 +35,10 @@ bool fits_now(const Occupancy& gpus, const Placement& place, const JobView& job)
 
 ElasticOptions read_elastic(OptionReader& reader) {
   ElasticOptions options;
-  options.round = from_seconds(
-      reader.number("round", 600, 1, 86'400,
-                    "seconds; waiting jobs are given to other partitions at rounds alone"));
+  options.round =
+      from_seconds(reader.number("round", 600, 1, 86'400,
+                                 "seconds; jobs that have waited are given to other partitions "
+                                 "at rounds alone"));
   options.between = reader.choice("between", {"start", "wait"},
                                   "start: jobs that fit start between rounds, too") == "start";
   return options;
@@ -50,6 +51,7 @@ ElasticPolicy::ElasticPolicy(PolicyFacts facts, const ElasticOptions& options,
       division_(std::move(division)),
       rounds_({false, Fit::node}) {
   facts_.round = options.round;
+  rounds_.set_veto([this](const JobView& job, AgentId to) { return routing_.costs_more(job, to); });
 }
 
 std::vector<Decision> ElasticPolicy::decide(const View& all, const Trigger& trigger, Rng&) {

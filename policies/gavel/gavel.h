@@ -96,6 +96,7 @@ class GavelPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] GavelShares allocate_shared(const View& view, GavelProblem& problem);
   void observe(const View& view);
   void plan_round(const View& view, Rng& rng, RoundPlan& plan, std::vector<Decision>& out);
+  void stop_movers(const View& view, Occupancy& planned, std::vector<Decision>& out);
   void plan_mixed(const View& view, Occupancy& planned, RoundPlan& plan);
   [[nodiscard]] std::vector<Member> members_of(const View& view, Occupancy& planned) const;
   [[nodiscard]] std::vector<GavelRounds::Candidate> candidates_of(
@@ -123,6 +124,7 @@ class GavelPolicy final : public Policy, public QueueOrder {
   std::vector<JobSpec> kinds_;                                               // one job of each
   std::map<std::pair<std::size_t, std::size_t>, GavelProblem::Pair> pairs_;  // of kinds
   std::vector<Together> together_;  // jobs that have an allocation together
+  std::set<JobId> movers_;          // who this round stops to move
   bool changed_ = false;            // jobs came or went since the last allocation
   Instant last_seen_{};
 };

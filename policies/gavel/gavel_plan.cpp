@@ -39,6 +39,7 @@ std::vector<GavelPolicy::Member> GavelPolicy::members_of(const View& view,
   for (const JobView& job : view.running) {
     const Known& known = known_.at(job.spec->id);
     if (job.blocked || !known.runs || !runs_on_one_type(job.spec->id)) continue;
+    if (movers_.contains(job.spec->id)) continue;
     if (!lies_here(view.gpus, job.placement)) continue;
     planned.give_back(job.placement, demand_of(*job.spec));
     members.push_back({&job, &known});
@@ -147,10 +148,22 @@ std::set<JobId> GavelPolicy::settle(const std::vector<Member>& members,
   return stays;
 }
 
+/// To other partitions, where they cost less; what they run on is given back to `planned`.
+void GavelPolicy::stop_movers(const View& view, Occupancy& planned, std::vector<Decision>& out) {
+  movers_.clear();
+  for (const JobView* job : routing_.pick_movers(view)) {
+    if (known_.at(job->spec->id).beside) continue;
+    planned.give_back(job->placement, demand_of(*job->spec));
+    out.emplace_back(Preempt{job->spec->id});
+    movers_.insert(job->spec->id);
+  }
+}
+
 void GavelPolicy::plan_round(const View& view, Rng& rng, RoundPlan& plan,
                              std::vector<Decision>& out) {
   allocate(view, rng);
   Occupancy planned = view.gpus;  // what the round can still give out
+  stop_movers(view, planned, out);
   const std::vector<Member> members = members_of(view, planned);
   plan_mixed(view, planned, plan);
   const auto candidates = candidates_of(members);

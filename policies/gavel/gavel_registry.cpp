@@ -25,7 +25,8 @@ void add_gavel(PolicyRegistry& registry) {
         options.queue.fit = read_fit(reader);
         options.round = from_seconds(
             reader.number("round", 360, 1, 86'400,
-                          "seconds; waiting jobs are given to other partitions at rounds alone"));
+                          "seconds; jobs that have waited are given to other partitions "
+                          "at rounds alone"));
         options.between_resets = from_seconds(
             reader.number("reset", 1920, 0, 1e6, "seconds that an allocation lasts at least"));
         if (options.sharing && !options.aware) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -37,6 +38,10 @@ class OverflowRouting {
   OverflowRouting(bool strict, Fit fit, Fit needy)
       : strict_(strict), fit_(fit), needy_fit_(needy) {}
 
+  /// Free GPUs there are of no use to the job, whatever the digest says. None: they always are.
+  using Veto = std::function<bool(const JobView& job, AgentId to)>;
+  void set_veto(Veto veto) { veto_ = std::move(veto); }
+
   /// Reads the digests. O(agents). False: there are no other partitions.
   bool begin(const View& view, const Shape& shape);
   /// Forwards new jobs to a partition that is emptier than this one and has room; sets their
@@ -53,6 +58,9 @@ class OverflowRouting {
   }
   [[nodiscard]] Fit fit_of(const QueueEntry& entry) const {
     return entry.needy ? needy_fit_ : fit_;
+  }
+  [[nodiscard]] bool is_out(const JobView& job, const RemotePartition& peer) const {
+    return was_offered(job, peer.agent) || (veto_ && veto_(job, peer.agent));
   }
   [[nodiscard]] bool starts_elsewhere(const QueueEntry& entry) const;
   [[nodiscard]] bool can_start(const View& view, const RemotePartition& peer,
@@ -80,6 +88,7 @@ class OverflowRouting {
 
   bool strict_;
   Fit fit_, needy_fit_;
+  Veto veto_;
   bool one_type_ = true;
   std::uint32_t server_ = 1;  // GPUs of the commonest server here: what `whole` is counted in
   RemotePartitions peers_;

@@ -15,8 +15,6 @@ constexpr double kNowhere = std::numeric_limits<double>::infinity();
 constexpr double kTilt = 0.05;
 /// Part of its cost that a newcomer must save elsewhere.
 constexpr double kWorthIt = 0.01;
-/// The same of a job that has waited: prices change.
-constexpr double kWorthMoving = 0.25;
 
 double cost_of(double price, double speed) {
   return speed > 0 ? (std::max(price, 1.0) + kTilt * price) / speed : kNowhere;
@@ -46,8 +44,8 @@ void PriceRouting::learn(const View& view) {
   std::ranges::sort(types_, {}, &Type::id);
 }
 
-/// What is wanted here, but for newcomers, whose place is not known yet.
-void PriceRouting::count(const View& view, std::uint64_t newest) {
+/// What is wanted here.
+void PriceRouting::count(const View& view) {
   free_.sync(view.gpus);
   free_.rooms(rooms_);
   for (Type& type : types_) {
@@ -56,9 +54,7 @@ void PriceRouting::count(const View& view, std::uint64_t newest) {
     type.wanted = type.gpus - type.free;
   }
   waiting_ = 0;
-  for (const JobView& job : view.waiting) {
-    if (job.order <= newest) waiting_ += most_gpus(*job.spec);
-  }
+  for (const JobView& job : view.waiting) waiting_ += most_gpus(*job.spec);
   if (!elastic_) return;
   for (const JobView& job : view.running) {
     if (job.placement.empty() || !view.gpus.gpus().contains(job.placement.front().value)) continue;
@@ -76,8 +72,12 @@ double PriceRouting::price_of(const Type& type) const {
 }
 
 std::uint32_t PriceRouting::look_of(const JobSpec& job) {
-  const Look look{job.model,           job.workers,               job.gpus_per_worker,
-                  job.cpus_per_worker, job.memory_gib_per_worker, job.gpu_types};
+  const Look look{job.model,
+                  job.workers,
+                  job.gpus_per_worker,
+                  job.cpus_per_worker,
+                  job.memory_gib_per_worker,
+                  job.gpu_types};
   return looks_.try_emplace(look, static_cast<std::uint32_t>(looks_.size())).first->second;
 }
 
@@ -90,69 +90,99 @@ double PriceRouting::speed_of(const JobSpec& job, GpuTypeId type) {
   return speeds_.alone(request, profile_of(job), type);
 }
 
-PriceRouting::Place PriceRouting::here(const View& view, const JobSpec& job, bool counted) {
-  Place best{view.me, kNowhere, false};
+PriceRouting::Place PriceRouting::here(const JobSpec& job, bool counted) {
+  Place best{view_->me, kNowhere, false};
   for (const Type& type : types_) {
     if (type.gpus < least_gpus(job)) continue;
     const double own = counted ? 0 : static_cast<double>(most_gpus(job)) / type.gpus;
     const double cost = cost_of(price_of(type) + own, speed_of(job, type.id));
-    if (cost < best.cost) best = {view.me, cost, type.free >= least_gpus(job)};
+    if (cost < best.cost) best = {view_->me, cost, type.free >= least_gpus(job)};
   }
   return best;
 }
 
-PriceRouting::Place PriceRouting::elsewhere(const View& view, const JobView& job) {
-  Place best{view.me, kNowhere, false};
-  const JobSpec& spec = *job.spec;
-  const std::uint32_t least = least_gpus(spec);
+double PriceRouting::cost_on(const JobSpec& job, GpuTypeId type) {
+  const auto on = std::ranges::find(types_, type, &Type::id);
+  return on == types_.end() ? kNowhere : cost_of(price_of(*on), speed_of(job, type));
+}
+
+PriceRouting::Place PriceRouting::there(const RemotePartition& peer, const JobSpec& job) {
+  Place best{peer.agent, kNowhere, false};
+  const std::uint32_t least = least_gpus(job);
   std::optional<RemoteNeed> need;  // only of those who ask for CPUs or memory
-  if (demand_of(spec).any()) need = need_of(spec, view.topology);
+  if (demand_of(job).any()) need = need_of(job, view_->topology);
+  for (const RemoteType& type : peers_.types(peer)) {
+    const std::uint64_t most =
+        need ? peers_.capacity().gpus(view_->topology, *peer.digest, look_of(job), *need, type.type)
+             : type.gpus;
+    if (most < least) continue;
+    const double price = type.price + static_cast<double>(most_gpus(job)) / type.gpus;
+    const double cost = cost_of(price, speed_of(job, type.type));
+    if (cost < best.cost) best = {peer.agent, cost, type.free >= least};
+  }
+  return best;
+}
+
+PriceRouting::Place PriceRouting::elsewhere(const JobView& job) {
+  Place best{view_->me, kNowhere, false};
   for (const RemotePartition& peer : peers_.all()) {
     if (!peer.priced || was_offered(job, peer.agent)) continue;
-    for (const RemoteType& type : peers_.types(peer)) {
-      const std::uint64_t most =
-          need ? peers_.capacity().gpus(view.topology, *peer.digest, look_of(spec), *need,
-                                        type.type)
-               : type.gpus;
-      if (most < least) continue;
-      const double price = type.price + static_cast<double>(most_gpus(spec)) / type.gpus;
-      const double cost = cost_of(price, speed_of(spec, type.type));
-      if (cost < best.cost) best = {peer.agent, cost, type.free >= least};
-    }
+    const Place place = there(peer, *job.spec);
+    if (place.cost < best.cost) best = place;
   }
   return best;
 }
 
-void PriceRouting::forward(const View& view, const JobView& job, AgentId to,
-                           std::vector<Decision>& out) {
+void PriceRouting::forward(const JobView& job, AgentId to, std::vector<Decision>& out) {
   out.emplace_back(Forward{job.spec->id, to});
-  RemoteNeed need = need_of(*job.spec, view.topology);
+  RemoteNeed need = need_of(*job.spec, view_->topology);
   need.gpus = most_gpus(*job.spec);
-  peers_.note_forward(view, to, std::move(need));
+  peers_.note_forward(*view_, to, std::move(need));
+}
+
+/// It has been nowhere else, or was stopped to go.
+bool PriceRouting::is_new(const JobView& job) {
+  const auto mover = std::ranges::find(movers_, job.spec->id);
+  if (mover == movers_.end()) return job.order > newest_ && job.forwards == 0;
+  movers_.erase(mover);
+  return true;
+}
+
+void PriceRouting::find_newcomers(const View& view) {
+  fresh_.clear();
+  std::uint64_t newest = newest_;
+  for (const JobView& job : view.waiting) {
+    newest = std::max(newest, job.order);
+    if (!job.blocked && is_new(job)) fresh_.push_back(&job);
+  }
+  newest_ = newest;
 }
 
 const View& PriceRouting::route(const View& view, std::vector<Decision>& out) {
+  view_ = &view;
+  if (view.others.empty()) {  // nobody to go to, and nobody to tell
+    together_ = false;
+    prices_.clear();
+    if (!view.waiting.empty()) newest_ = std::max(newest_, view.waiting.back().order);
+    return view;
+  }
   learn(view);
-  const std::uint64_t newest = newest_.value_or(0);
-  count(view, newest);
-  const std::size_t before = out.size();
   constexpr std::uint32_t kAnyServer = 1;  // whole servers do not count here
-  const bool together = peers_.begin(view, kAnyServer);
-  if (together) speeds_.sync(view);
-  for (const JobView& job : view.waiting) {
-    if (job.order <= newest) continue;
-    newest_ = std::max(newest_.value_or(0), job.order);
-    const bool may = together && !job.blocked && job.forwards == 0 &&
-                     out.size() - before < kForwardsPerCall;
-    if (may) {
-      const Place stay = here(view, *job.spec, false);
-      const Place go = elsewhere(view, job);
-      if (go.cost < stay.cost * (1 - kWorthIt)) {
-        forward(view, job, go.agent, out);
-        continue;
-      }
+  together_ = peers_.begin(view, kAnyServer);
+  if (together_) speeds_.sync(view);
+  find_newcomers(view);
+  count(view);
+  // What is wanted by newcomers counts where they have found their place.
+  for (const JobView* job : fresh_) waiting_ -= most_gpus(*job->spec);
+  const std::size_t before = out.size();
+  for (const JobView* job : fresh_) {
+    const bool may = together_ && out.size() - before < kForwardsPerCall;
+    const Place go = may ? elsewhere(*job) : Place{view.me, kNowhere, false};
+    if (go.cost < here(*job->spec, false).cost * (1 - kWorthIt)) {
+      forward(*job, go.agent, out);
+    } else {
+      waiting_ += most_gpus(*job->spec);
     }
-    waiting_ += most_gpus(*job.spec);
   }
   prices_.clear();
   for (const Type& type : types_) prices_.push_back({type.id, static_cast<float>(price_of(type))});
@@ -167,20 +197,11 @@ const View& PriceRouting::route(const View& view, std::vector<Decision>& out) {
                                view.speed, view.now, view.me, view.ends});
 }
 
-void PriceRouting::rebalance(const View& view, std::span<const JobView* const> left,
-                             std::vector<Decision>& out) {
-  if (!peers_.any()) return;
-  std::uint32_t given = 0;
-  for (const JobView* job : left) {
-    if (given >= kForwardsPerCall) return;
-    if (job->blocked || job->forwards >= most_moves_in_hope(peers_.count())) continue;
-    const Place stay = here(view, *job->spec, true);
-    const Place go = elsewhere(view, *job);
-    if (go.cost >= stay.cost * (1 - kWorthMoving)) continue;
-    forward(view, *job, go.agent, out);
-    waiting_ -= most_gpus(*job->spec);
-    ++given;
-  }
+bool PriceRouting::costs_more(const JobView& job, AgentId to) {
+  if (!together_) return false;
+  const auto peer = std::ranges::find(peers_.all(), to, &RemotePartition::agent);
+  if (peer == peers_.all().end() || !peer->priced) return false;
+  return there(*peer, *job.spec).cost > here(*job.spec, true).cost * (1 + kWorthIt);
 }
 
 }  // namespace starling

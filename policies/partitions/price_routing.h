@@ -33,10 +33,17 @@ class PriceRouting {
   /// they cost least, and answers the view without them, valid until the next call. O(waiting jobs
   /// and running ones, where the view has them).
   [[nodiscard]] const View& route(const View& view, std::vector<Decision>& out);
-  /// For those of `left` that a round has left out: gives away who costs less elsewhere by a
+  /// For those of `left`, whom a round has left out: gives away who costs less elsewhere by a
   /// quarter at least. Nothing where nobody says prices.
-  void rebalance(const View& view, std::span<const JobView* const> left,
-                 std::vector<Decision>& out);
+  void rebalance(std::span<const JobView* const> left, std::vector<Decision>& out);
+  /// At a round, for a policy that preempts: running jobs that are worth stopping, since elsewhere
+  /// they cost less by kWorthMoving and by kRestart in time; those first that save most, a few in
+  /// all. They are taken to go on for as long as they have run. Whom the caller stops is given away
+  /// by route() once he waits, if that is still so.
+  [[nodiscard]] std::vector<const JobView*> pick_movers(const View& view);
+  /// Free GPUs there are no reason to move: it would cost more there than here. Where nobody says
+  /// prices it never is so. For OverflowRouting::set_veto(), after route().
+  [[nodiscard]] bool costs_more(const JobView& job, AgentId to);
   /// Policy::prices() as of the last route().
   [[nodiscard]] std::span<const TypePrice> prices() const noexcept { return prices_; }
 
@@ -49,19 +56,24 @@ class PriceRouting {
   };
   struct Place {
     AgentId agent;
-    double cost = 0;     ///< infinite: not there
+    double cost = 0;      ///< infinite: not there
     bool starts = false;  ///< GPUs enough are free
   };
   void learn(const View& view);
-  void count(const View& view, std::uint64_t newest);
+  [[nodiscard]] bool is_new(const JobView& job);
+  void find_newcomers(const View& view);
+  void count(const View& view);
   [[nodiscard]] double price_of(const Type& type) const;
   [[nodiscard]] double speed_of(const JobSpec& job, GpuTypeId type);
   [[nodiscard]] std::uint32_t most_gpus(const JobSpec& job) const;
   [[nodiscard]] std::uint32_t least_gpus(const JobSpec& job) const;
   [[nodiscard]] std::uint32_t look_of(const JobSpec& job);
-  [[nodiscard]] Place here(const View& view, const JobSpec& job, bool counted);
-  [[nodiscard]] Place elsewhere(const View& view, const JobView& job);
-  void forward(const View& view, const JobView& job, AgentId to, std::vector<Decision>& out);
+  [[nodiscard]] Place here(const JobSpec& job, bool counted);
+  /// Of a job that runs on that type.
+  [[nodiscard]] double cost_on(const JobSpec& job, GpuTypeId type);
+  [[nodiscard]] Place there(const RemotePartition& peer, const JobSpec& job);
+  [[nodiscard]] Place elsewhere(const JobView& job);
+  void forward(const JobView& job, AgentId to, std::vector<Decision>& out);
 
   using Look = std::tuple<std::string, std::uint32_t, std::uint32_t, double, double,
                           std::vector<std::string>>;
@@ -75,9 +87,13 @@ class PriceRouting {
   double waiting_ = 0;  // GPUs wanted by those who wait
   std::map<Look, std::uint32_t> looks_;
   std::vector<TypePrice> prices_;
-  std::optional<std::uint64_t> newest_;  // order of the job that came last
+  std::uint64_t newest_ = 0;  // order of the job that came last
+  std::vector<const JobView*> fresh_;
   std::vector<JobView> kept_;
   std::optional<View> without_;
+  const View* view_ = nullptr;  // of the last route()
+  bool together_ = false;       // somebody was there
+  std::vector<JobId> movers_;   // that pick_movers() gave, and that do not wait yet
 };
 
 }  // namespace starling

@@ -67,6 +67,9 @@ void RemotePartitions::read_types(const View& view, const RemoteDigest& digest,
     }
     const auto price = std::ranges::find(digest.prices, type.type, &TypePrice::type);
     if (price != digest.prices.end()) type.price = price->value;
+    // Whoever runs wants what he has: less than that nobody can have meant.
+    const double busy = static_cast<double>(type.gpus - type.free) / type.gpus;
+    if (!digest.types.empty()) type.price = std::max(type.price, busy);
     *out++ = type;
   }
 }

@@ -31,7 +31,7 @@ struct RemotePartition {
   std::uint64_t waiting_gpus = 0;        ///< wanted by those, and by jobs forwarded to it since
   std::uint32_t distance = 0;            ///< of its number after this agent's, around all; unique
   const RemoteDigest* digest = nullptr;  ///< valid while begin()'s view is
-  bool priced = false;  ///< it says prices, or is idle and has yet to say one
+  bool priced = false;                   ///< it says prices, or is idle and has yet to say one
   std::uint32_t first_type = 0, last_type = 0;
 };
 

@@ -93,8 +93,7 @@ void Rounds::route_rest(const View& view, Trial& trial, PriceRouting* routing,
     const auto goes = [&](const Decision& d) {
       const auto* start = std::get_if<Start>(&d);
       const auto* forward = std::get_if<Forward>(&d);
-      return (start != nullptr && start->job == job) ||
-             (forward != nullptr && forward->job == job);
+      return (start != nullptr && start->job == job) || (forward != nullptr && forward->job == job);
     };
     return plan_.contains(job) || std::any_of(out.begin(), out.end(), goes);
   };
@@ -103,7 +102,7 @@ void Rounds::route_rest(const View& view, Trial& trial, PriceRouting* routing,
     for (const JobView& job : view.waiting) {
       if (!settled(job.spec->id)) left.push_back(&job);
     }
-    routing->rebalance(view, left, out);
+    routing->rebalance(left, out);
   }
   // What the plan still waits for is not to be offered to anybody.
   plan_.keep_places(trial);

@@ -55,6 +55,8 @@ class Rounds {
     PriceRouting* routing = nullptr;
   };
   explicit Rounds(const QueueOptions& options);
+  /// Of free GPUs elsewhere.
+  void set_veto(OverflowRouting::Veto veto) { queue_.overflow().set_veto(std::move(veto)); }
 
   /// Policy::decide(). `round`: how long one lasts.
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,

@@ -103,6 +103,7 @@ struct TestViews {
     free.sync(home.gpus);
     free.rooms(rooms);
     d.types = rooms;
+    if (!home.waiting.empty() || !home.running.empty()) d.prices = home.policy->prices();
     return d;
   }
 };

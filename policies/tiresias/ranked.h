@@ -21,6 +21,8 @@ class Ranked {
   /// `rank`: smaller runs first; constant while `served` is. Running jobs win ties.
   Ranked(const QueueOptions& options, const QueueIndex::KeyOf& rank)
       : rank_(rank), queue_(options, rank) {}
+  /// Of free GPUs elsewhere.
+  void set_veto(OverflowRouting::Veto veto) { queue_.overflow().set_veto(std::move(veto)); }
   /// Policy::decide().
   [[nodiscard]] std::vector<Decision> decide(const View& view);
 
