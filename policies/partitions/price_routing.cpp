@@ -13,6 +13,9 @@ namespace {
 constexpr double kNowhere = std::numeric_limits<double>::infinity();
 /// Below a price of 1 everybody has what he wants, but the emptier partition has more whole servers.
 constexpr double kTilt = 0.05;
+/// An elastic job starts wherever there is room, on a slow type if need be, and stays there for a
+/// while: a type that has no room for the size it asks for costs so many times more.
+constexpr double kNoRoom = 2;
 /// Part of its cost that a newcomer must save elsewhere.
 constexpr double kWorthIt = 0.01;
 
@@ -90,12 +93,17 @@ double PriceRouting::speed_of(const JobSpec& job, GpuTypeId type) {
   return speeds_.alone(request, profile_of(job), type);
 }
 
+double PriceRouting::without_room(const JobSpec& job, std::uint32_t free) const {
+  return elastic_ && free < job.gpus() ? kNoRoom : 1;
+}
+
 PriceRouting::Place PriceRouting::here(const JobSpec& job, bool counted) {
   Place best{view_->me, kNowhere, false};
   for (const Type& type : types_) {
     if (type.gpus < least_gpus(job)) continue;
     const double own = counted ? 0 : static_cast<double>(most_gpus(job)) / type.gpus;
-    const double cost = cost_of(price_of(type) + own, speed_of(job, type.id));
+    const double cost =
+        cost_of(price_of(type) + own, speed_of(job, type.id)) * without_room(job, type.free);
     if (cost < best.cost) best = {view_->me, cost, type.free >= least_gpus(job)};
   }
   return best;
@@ -117,7 +125,7 @@ PriceRouting::Place PriceRouting::there(const RemotePartition& peer, const JobSp
              : type.gpus;
     if (most < least) continue;
     const double price = type.price + static_cast<double>(most_gpus(job)) / type.gpus;
-    const double cost = cost_of(price, speed_of(job, type.type));
+    const double cost = cost_of(price, speed_of(job, type.type)) * without_room(job, type.free);
     if (cost < best.cost) best = {peer.agent, cost, type.free >= least};
   }
   return best;

@@ -172,6 +172,21 @@ TEST_CASE("who was given a job is dearer for the next one") {
   CHECK(count[2] == 2);
 }
 
+TEST_CASE("an elastic job goes where there is room, if that is not twice as dear") {
+  for (const bool elastic : {false, true}) {
+    Market market(elastic);
+    market.say(1, 1.2F, 0);
+    market.say(2, 1.6F, 2);
+    market.wait(2, 2);
+    CHECK(market.route() == Targets{{1, elastic ? 2 : 1}});
+  }
+  Market market(true);
+  market.say(1, 1.2F, 0);
+  market.say(2, 3.5F, 2);
+  market.wait(2, 2);
+  CHECK(market.route() == Targets{});  // slow GPUs that are free
+}
+
 TEST_CASE("a job is looked at once when it comes, then at rounds, and moves for a quarter alone") {
   Market market;
   market.say(1, 2.4F, 0);
